@@ -1,0 +1,78 @@
+package learner
+
+import "fmt"
+
+// Task is what a model predicts. The first label of a stream settles it where
+// the configuration does not.
+type Task int
+
+const (
+	Auto           Task = iota // not settled yet
+	Classification             // the probability of each class
+	Regression                 // a number
+)
+
+var taskNames = [...]string{"auto", "classification", "regression"}
+
+func (t Task) String() string { return taskNames[t] }
+
+// ParseTask reads the form that String writes.
+func ParseTask(s string) (Task, error) {
+	for i, name := range taskNames {
+		if s == name {
+			return Task(i), nil
+		}
+	}
+	return 0, fmt.Errorf("no task is named %q: want auto, classification or regression", s)
+}
+
+// Label is what an example teaches. Its zero value is the absence of a label:
+// the example is predicted only.
+type Label struct {
+	Task  Task    // Classification or Regression; Auto if there is no label
+	Class int     // index of the class, in the order in which classes appeared
+	Value float64 // finite
+}
+
+// Batch is a run of examples, laid out for the learner: raw values, a label and
+// a weight each. It is for one owner, who may Reset and fill it again once
+// every Pass over it has been learned.
+type Batch struct {
+	dim     int
+	x       []float64 // row-major
+	labels  []Label
+	weights []float64
+}
+
+// Reset empties b for examples of dim values and keeps its memory.
+func (b *Batch) Reset(dim int) {
+	b.dim = dim
+	b.x, b.labels, b.weights = b.x[:0], b.labels[:0], b.weights[:0]
+}
+
+// Append adds a copy of x. It panics if x is not of the batch's dimension:
+// checking what comes off the wire is the decoder's work.
+func (b *Batch) Append(x []float64, y Label, weight float64) {
+	if len(x) != b.dim {
+		panic(fmt.Sprintf("learner: example of %d values in a batch of %d", len(x), b.dim))
+	}
+	b.x = append(b.x, x...)
+	b.labels = append(b.labels, y)
+	b.weights = append(b.weights, weight)
+}
+
+func (b *Batch) Len() int             { return len(b.labels) }
+func (b *Batch) Dim() int             { return b.dim }
+func (b *Batch) X(i int) []float64    { return b.x[i*b.dim : (i+1)*b.dim : (i+1)*b.dim] }
+func (b *Batch) Label(i int) Label    { return b.labels[i] }
+func (b *Batch) Weight(i int) float64 { return b.weights[i] }
+
+// Slice is the rows [from, to) of b. It shares their memory.
+func (b *Batch) Slice(from, to int) *Batch {
+	return &Batch{
+		dim:     b.dim,
+		x:       b.x[from*b.dim : to*b.dim : to*b.dim],
+		labels:  b.labels[from:to:to],
+		weights: b.weights[from:to:to],
+	}
+}
