@@ -144,7 +144,7 @@ func (c *csvRows) decode(l line) (Row, *Error) {
 		r.label = labelCell(l.cells[c.y], c.textLabels)
 	}
 	if c.key >= 0 && l.cells[c.key] != "" {
-		r.key = value{kind: text, text: []byte(l.cells[c.key])}
+		r.key = value{kind: text, text: view(l.cells[c.key])}
 	}
 	if c.w >= 0 && l.cells[c.w] != "" {
 		r.weight = cell(l.cells[c.w])

@@ -181,7 +181,7 @@ func (f *File) look() error {
 			}
 		}
 	}
-	if err := f.rows.learn(f.ahead, numbers < labels); err != nil {
+	if err := f.rows.learn(f.ahead, numbers < labels && f.d.task != learner.Regression); err != nil {
 		return err
 	}
 	if f.d.task != learner.Auto {

@@ -75,7 +75,7 @@ func (s *libsvmRows) entries(b []byte, f func(i int, v string) *Error) *Error {
 	_, b = s.split(b)
 	for _, entry := range bytes.Fields(b) {
 		before, after, ok := bytes.Cut(entry, []byte(":"))
-		if !ok {
+		if !ok || len(after) == 0 {
 			return bad("libsvm", "%s is not index:value", quote(entry))
 		}
 		i, err := strconv.Atoi(string(before))

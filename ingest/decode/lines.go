@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // lines gives the lines of a stream that are not empty.
@@ -55,10 +56,10 @@ func cell(s string) value {
 	}
 	v, plain, ok := number(s)
 	if !ok {
-		return value{kind: text, text: []byte(s)}
+		return value{kind: text, text: view(s)}
 	}
 	if plain {
-		return value{kind: num, num: v, text: []byte(s)}
+		return value{kind: num, num: v, text: view(s)}
 	}
 	return respelled(s, v)
 }
@@ -66,10 +67,13 @@ func cell(s string) value {
 // labelCell reads a label; asText where labels are text.
 func labelCell(s string, asText bool) value {
 	if asText && s != "" {
-		return value{kind: text, text: []byte(s)}
+		return value{kind: text, text: view(s)}
 	}
 	return cell(s)
 }
+
+// view is s as bytes that nobody may write to.
+func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // appendValue writes v as JSON.
 func appendValue(dst []byte, v value) ([]byte, *Error) {

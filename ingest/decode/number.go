@@ -80,7 +80,7 @@ func parseFloat(b []byte) float64 {
 // plus sign, leading zeros, and a point without digits on one side are all
 // right. json says whether it is a JSON number as it stands.
 func number(s string) (v float64, json, ok bool) {
-	b := unsafe.Slice(unsafe.StringData(s), len(s))
+	b := view(s)
 	if v, n := scanNumber(b); n == len(s) && n > 0 {
 		return v, true, true
 	}
