@@ -11,8 +11,8 @@ var ErrInvalid = errors.New("invalid configuration")
 
 // Problem is one thing that is wrong with a configuration.
 type Problem struct {
-	Where string // "config.yaml:7:3", an environment variable, a flag; may be empty
-	Text  string // one line
+	Where string `json:"at,omitempty"` // "config.yaml:7:3", an environment variable, a flag; may be empty
+	Text  string `json:"text"`         // one line
 }
 
 func (p Problem) Error() string {
