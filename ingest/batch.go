@@ -21,9 +21,9 @@ const (
 // A v2 record batch: 61 bytes of header, then the records, compressed or not.
 // https://kafka.apache.org/documentation/#recordbatch
 //
-//	 0 base offset      12 leader epoch   21 attributes         35 max timestamp  53 base sequence
-//	 8 length from 12   16 magic          23 last offset delta  43 producer id    57 records
-//	                    17 crc from 21    27 base timestamp     51 producer epoch
+//	0 base offset      12 leader epoch   21 attributes         35 max timestamp  53 base sequence
+//	8 length from 12   16 magic          23 last offset delta  43 producer id    57 records
+//	                   17 crc from 21    27 base timestamp     51 producer epoch
 const batchHeader = 61
 
 const (
