@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/config"
+	"github.com/accrete-ml/accrete/ingest"
 )
 
 // The exit codes, from sysexits.h where it has one.
@@ -22,12 +23,16 @@ const exitHelp = `Exit codes:
   78 the configuration or the state refuses`
 
 // exits says which errors, of whatever package, mean which exit code. The first
-// that matches counts; an error that matches none means 1.
+// that matches counts; one that matches none means 75 if it is about Kafka and
+// may pass by itself, and else 1.
 var exits = []struct {
 	is   error
 	code int
 }{
 	{config.ErrInvalid, refused},
+	{ingest.ErrUnreachable, later},
+	{ingest.ErrUnknownTopic, refused},
+	{ingest.ErrDenied, refused},
 }
 
 // coded is an error whose exit code its maker has chosen.
@@ -60,6 +65,9 @@ func exitCode(err error) int {
 		if errors.Is(err, e.is) {
 			return e.code
 		}
+	}
+	if ingest.Temporary(err) {
+		return later
 	}
 	return failed
 }

@@ -12,7 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/segmentio/kafka-go"
+
 	"github.com/accrete-ml/accrete/config"
+	"github.com/accrete-ml/accrete/ingest"
 )
 
 // With this variable set the test binary is the program, so that tests can run
@@ -101,6 +104,10 @@ func TestErrorsHaveExitCodes(t *testing.T) {
 		{fmt.Errorf("while: %w", config.ErrInvalid), refused},
 		{config.Problems{{Text: "bad"}}, refused},
 		{context.Canceled, failed},
+		{fmt.Errorf("%w: x", ingest.ErrUnreachable), later},
+		{fmt.Errorf("%w: x", ingest.ErrUnknownTopic), refused},
+		{fmt.Errorf("%w: x", ingest.ErrDenied), refused},
+		{kafka.NotLeaderForPartition, later},
 	} {
 		if got := exitCode(test.err); got != test.want {
 			t.Errorf("exitCode(%v) = %d, want %d", test.err, got, test.want)
