@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/accrete-ml/accrete/learner/internal/features"
+	"github.com/accrete-ml/accrete/features"
 )
 
 // Config is what a Learner is told. It is fixed for the life of a model. The
@@ -39,10 +39,8 @@ func (c Config) validate() error {
 	if _, err := ParseRule(c.Algorithm); err != nil {
 		return err
 	}
-	if c.Kernel != "gaussian" {
-		if _, err := features.ParseKernel(c.Kernel); err != nil {
-			return err
-		}
+	if _, err := features.ParseKernel(c.Kernel); err != nil {
+		return err
 	}
 	switch {
 	case c.Task < Auto || c.Task > Regression:

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/accrete-ml/accrete/learner/internal/features"
+	"github.com/accrete-ml/accrete/features"
 )
 
 // fit is what the warm-up finds out from its first rows. It is a pure function
@@ -20,9 +20,9 @@ type fit struct {
 // topRows is the number of rows that the largest eigenvalue is computed on.
 const topRows = 512
 
-// newFit fits to rows of dim raw values. kernel is Config.Kernel, and task is
-// settled.
-func newFit(x []float64, labels []Label, dim int, task Task, kernel string) fit {
+// newFit fits to rows of dim raw values. The task is settled; the kernel may
+// have a scale or leave that to the rows.
+func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Kernel) fit {
 	f := fit{scaler: newScaler(x, dim), deviation: 1}
 	if task == Regression {
 		y := make([]float64, len(labels))
@@ -43,9 +43,7 @@ func newFit(x []float64, labels []Label, dim int, task Task, kernel string) fit 
 			scaled[i+j] = float64(v)
 		}
 	}
-	if k, err := features.ParseKernel(kernel); err == nil {
-		f.kernel = k
-	} else {
+	if f.kernel = kernel; kernel == (features.Gaussian{}) {
 		f.kernel = features.Gaussian{Scale: medianDistance(scaled, dim)}
 	}
 	f.top = topEigenvalue(f.kernel, scaled[:min(len(scaled), topRows*dim)], dim)
@@ -68,7 +66,7 @@ func medianDistance(x []float64, dim int) float64 {
 		return 1
 	}
 	slices.Sort(squares)
-	return math.Sqrt(squares[len(squares)/2])
+	return max(1e-6, math.Sqrt(squares[len(squares)/2]))
 }
 
 // squaredDistance adds up in four chains, so that it does not wait for each

@@ -3,8 +3,8 @@ package learner
 import (
 	"fmt"
 
-	"github.com/accrete-ml/accrete/learner/internal/features"
-	"github.com/accrete-ml/accrete/learner/internal/vec"
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -12,6 +12,7 @@ import (
 type Learner struct {
 	config Config // effective
 	rule   Rule
+	kernel features.Kernel // as configured
 
 	// The model: of the outputs, the first half are the iterate's and the second
 	// half its average's.
@@ -71,7 +72,11 @@ func New(c Config) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	l := &Learner{config: c, rule: rule, head: newHead(Auto, 0)}
+	kernel, err := features.ParseKernel(c.Kernel)
+	if err != nil {
+		return nil, fmt.Errorf("learner: %w", err)
+	}
+	l := &Learner{config: c, rule: rule, kernel: kernel, head: newHead(Auto, 0)}
 	l.pass.learner = l
 	return l, nil
 }
@@ -151,7 +156,7 @@ func (l *Learner) advance() {
 	}
 	for _, r := range rungs {
 		if int64(r) == l.labelled && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.task, l.config.Kernel)
+			l.warmup.start(r, l.dim, l.task, l.kernel)
 		}
 	}
 	if l.labelled == int64(effect(lastRung)) {
@@ -331,9 +336,7 @@ func (l *Learner) descend() {
 	}
 	l.scratch.gradient = extend(l.scratch.gradient[:0], (to-from)*size*k)
 	d := l.scratch.gradient
-	for b := from; b < to; b++ {
-		l.bank.Gradient(d[(b-from)*size*k:(b-from+1)*size*k], b, p.x, g, k)
-	}
+	l.bank.Gradient(d, from, p.x, g, k)
 
 	// The blocks touched share the step; normalised features are these by √width.
 	share := 1 / float64(l.config.Width*(to-from))

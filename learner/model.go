@@ -3,7 +3,7 @@ package learner
 import (
 	"slices"
 
-	"github.com/accrete-ml/accrete/learner/internal/features"
+	"github.com/accrete-ml/accrete/features"
 )
 
 // Predictions are what a model says about some rows.

@@ -3,6 +3,8 @@ package learner
 import (
 	"fmt"
 	"slices"
+
+	"github.com/accrete-ml/accrete/features"
 )
 
 // counterFields are the columns of the array "counters".
@@ -128,7 +130,7 @@ func (l *Learner) load(s *source, v serving) {
 	s.want(v.blocks <= c.maxBlocks(), "%d blocks of at most %d", v.blocks, c.maxBlocks())
 	s.want(v.head.classes <= c.MaxClasses, "%d classes of at most %d", v.head.classes, c.MaxClasses)
 	s.want(c.Task == Auto || v.head.task == Auto || v.head.task == c.Task, "task %v, configured %v", v.head.task, c.Task)
-	s.want(c.Kernel == "gaussian" || v.fit == nil || v.fit.kernel.String() == c.Kernel, "not the configured kernel %q", c.Kernel)
+	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel, "not the configured kernel %q", c.Kernel)
 	counters := take[int64](s, "counters", 1, counterFields)
 	totals := take[float64](s, "totals", 1, totalFields)
 	if s.err != nil {
@@ -155,11 +157,11 @@ func (l *Learner) load(s *source, v serving) {
 	k := l.sums()
 	l.weights = take[float64](s, "classes", l.classes, 1)
 	l.intercept = take[float64](s, "intercepts", 2*min(k, 1), k)
-	features := 2 * l.config.Width * v.blocks
+	rows := 2 * l.config.Width * v.blocks
 	l.coef = coefficients{
 		outputs: k, steps: counters[counterSteps],
 		shrink: totals[totalShrink], q: totals[totalQ], p: totals[totalP],
-		u: take[float64](s, "u", features, k), v: take[float64](s, "v", features, k),
+		u: take[float64](s, "u", rows, k), v: take[float64](s, "v", rows, k),
 	}
 	copy(l.choice.excess[:], take[float64](s, "choice", choiceRows, 1))
 	waiting, kept := 0, 0
@@ -246,7 +248,7 @@ func (l *Learner) resume() {
 	}
 	for _, r := range rungs {
 		if int64(r) <= l.labelled && l.labelled < int64(effect(r)) && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.task, l.config.Kernel)
+			l.warmup.start(r, l.dim, l.task, l.kernel)
 		}
 	}
 }

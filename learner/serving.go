@@ -3,7 +3,7 @@ package learner
 import (
 	"math"
 
-	"github.com/accrete-ml/accrete/learner/internal/features"
+	"github.com/accrete-ml/accrete/features"
 )
 
 // serving writes what it takes to predict.
@@ -117,6 +117,7 @@ func (v *serving) loadKernel(s *source, kernel string) {
 		s.fail("%v", err)
 	}
 	v.fit.kernel = k
+	s.want(k != features.Gaussian{}, "kernel %q has no scale", kernel)
 	s.want(float64(v.dim)*float64(v.config.Width)*float64(v.blocks) <= mostFrequencies, "%d blocks of %d×%d frequencies", v.blocks, v.config.Width, v.dim)
 }
 

@@ -1,5 +1,7 @@
 package learner
 
+import "github.com/accrete-ml/accrete/features"
+
 // rungs are the numbers of rows that the fits of the warm-up use. The fit of
 // rung r starts when row r is in and takes effect at row effect(r), however
 // long it took.
@@ -36,7 +38,7 @@ func (w *warmup) add(x []float64, y Label, weight float64) {
 }
 
 // start starts the fit of a rung whose rows are in. Its goroutine ends by itself.
-func (w *warmup) start(rung, dim int, task Task, kernel string) {
+func (w *warmup) start(rung, dim int, task Task, kernel features.Kernel) {
 	x, labels, result := w.x[:rung*dim], w.labels[:rung], make(chan fit, 1)
 	w.result = result
 	go func() { result <- newFit(x, labels, dim, task, kernel) }()

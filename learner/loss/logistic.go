@@ -3,7 +3,7 @@ package loss
 import (
 	"math"
 
-	"github.com/accrete-ml/accrete/learner/internal/vec"
+	"github.com/accrete-ml/accrete/internal/vec"
 )
 
 // Logistic is the loss ln(1+exp(-f)) of class 1 and ln(1+exp(f)) of class 0,

@@ -3,7 +3,7 @@ package loss
 import (
 	"slices"
 
-	"github.com/accrete-ml/accrete/learner/internal/vec"
+	"github.com/accrete-ml/accrete/internal/vec"
 )
 
 // Softmax is the loss ln Σ exp(f) - f[y] of any number of classes.
