@@ -195,10 +195,10 @@ func TestRuleOfSnapshots(t *testing.T) {
 	}
 	j.void(m0, "there is a snapshot at seq 2")
 	// A claim ends what the one before had under way.
-	again, m2 := j.snapshot(700)
+	again, _ := j.snapshot(700)
 	j.counts(again[0], claim(2, 2))
 	j.void(again[1], "in force is epoch 2")
-	again, m2 = j.snapshot(700)
+	again, m2 := j.snapshot(700)
 	j.void(again[1], "has not begun")
 	j.counts(again...)
 	j.counts(j.finish(m2))
