@@ -115,3 +115,17 @@ func canonical(text []byte, v float64) string {
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
+
+// respelled is a number of a file in JSON's spelling, as near as can be to its
+// own.
+func respelled(s string, v float64) value {
+	if s[0] == '+' {
+		if _, n := scanNumber([]byte(s[1:])); n == len(s)-1 && n > 0 {
+			return value{kind: num, num: v, text: []byte(s[1:])}
+		}
+	}
+	if math.IsInf(v, 0) {
+		return value{kind: text, text: []byte(s)} // JSON has no number for it
+	}
+	return value{kind: num, num: v, text: strconv.AppendFloat(nil, v, 'g', -1, 64)}
+}
