@@ -78,14 +78,15 @@ func parseChunk(b []byte) (*Chunk, error) {
 	}, nil
 }
 
-// Split cuts a file into the chunks to append, in order, and begins the Manifest
-// that completes them, which Fold.Finish finishes. The chunks share the file's
-// memory. Its errors are those of DecodeServing: it does not verify the file.
-func Split(file []byte, o Owner) ([]*Chunk, *Manifest, error) {
-	return split(file, o, chunkSize)
-}
-
-func split(file []byte, o Owner, size int) ([]*Chunk, *Manifest, error) {
+// Split cuts a file into the chunks to append, in order, of size bytes each but
+// the last; a size of 0 is the greatest that a chunk may have. It begins the
+// Manifest that completes them, which Fold.Finish finishes. The chunks share the
+// file's memory. Its errors are those of DecodeServing: it does not verify the
+// file.
+func Split(file []byte, o Owner, size int) ([]*Chunk, *Manifest, error) {
+	if size <= 0 || size > chunkSize {
+		size = chunkSize
+	}
 	f, err := open(file, int64(len(file)))
 	if err != nil {
 		return nil, nil, err

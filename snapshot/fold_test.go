@@ -70,7 +70,7 @@ func (j *journal) snapshot(size int) ([]Record, *Manifest) {
 	j.t.Helper()
 	s := sample()
 	s.Seq, s.Chain, s.Epoch = j.fold.Seq(), j.fold.Chain(), j.owner().Epoch
-	chunks, m, err := split(encode(j.t, s), j.owner(), size)
+	chunks, m, err := Split(encode(j.t, s), j.owner(), size)
 	if err != nil {
 		j.t.Fatal(err)
 	}

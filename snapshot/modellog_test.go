@@ -23,7 +23,7 @@ func records(t testing.TB) []Record {
 	batch.Chain = NextChain(hash("chain"), batch)
 	gap := &Gap{Owner: anyone, Seq: 19, Topic: "payments", TopicID: topic, Partition: 1, From: 7, To: 9}
 	gap.Chain = NextChain(batch.Chain, gap)
-	chunks, manifest, err := Split(encode(t, sample()), anyone)
+	chunks, manifest, err := Split(encode(t, sample()), anyone, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestChainCoversTheDecisionAndNotItsWriter(t *testing.T) {
 func pieces(t testing.TB) (file []byte, values [][]byte, m *Manifest) {
 	t.Helper()
 	file = encode(t, sample())
-	chunks, m, err := split(file, anyone, 100)
+	chunks, m, err := Split(file, anyone, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestAssembleRefusesEveryDamage(t *testing.T) {
 		s *Snapshot
 		o Owner
 	}{"of another snapshot": {other, anyone}, "of another claim": {sample(), Owner{Epoch: 4, Nonce: anyone.Nonce}}} {
-		chunks, _, err := split(encode(t, o.s), o.o, 100)
+		chunks, _, err := Split(encode(t, o.s), o.o, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestAssembleRefusesEveryDamage(t *testing.T) {
 		}
 	}
 	// A chunk that is right in all but its bytes, checksum included.
-	chunks, _, _ := split(bytes.Clone(file), anyone, 100)
+	chunks, _, _ := Split(bytes.Clone(file), anyone, 100)
 	for i, c := range chunks {
 		c.Data[50%len(c.Data)]++
 		_, v, _ := Encode(c)

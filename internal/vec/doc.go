@@ -1,0 +1,36 @@
+// Package vec has the hot loops, and the arithmetic that has to give the same
+// bits on every machine.
+//
+// Nothing here depends on what a compiler may fuse, on a library's idea of a
+// cosine, or on the width of a vector: a sum has an order, and every rounding
+// is written down. The plain Go in this package is the definition; assembly
+// that stands in for it gives the same bits. Changing a bit of what a function
+// returns is changing a format, and the golden values in the tests say so.
+//
+// # The random-feature kernels
+//
+// Rows and frequencies are packed into panels: 32 rows as [dim][32], and 12
+// frequencies as [dim][12], in turns, which is to say divided by 2 pi. Packing
+// takes magnitudes above 2^50 as 2^50, and below 2^-50 as 0, so that no finite
+// input makes an infinity, a NaN or a subnormal in what follows. For frequency
+// j and row i:
+//
+//   - the phase t is one chain of float32 fused multiply-adds from +0 over
+//     k = 0, 1, ..., dim-1;
+//   - r = t - (t rounded to an integer, half to even), which is exact, and 0
+//     for the phases of 2^23 turns and more, whose fraction float32 has lost;
+//   - s = r*r rounded to float32; the cosine is an even polynomial of degree 12
+//     in r, by Horner's rule in s with fused multiply-adds, and the sine is an
+//     odd one of degree 13: Horner's rule in s, and a product with r.
+//
+// Sum: for output c, the cosines of each group of 96 consecutive frequencies,
+// counted from frequency 0, go into one chain of float32 fused multiply-adds
+// from +0 with their coefficients, in order, and the sines into another. The
+// float64 sum of the two is added to a float64 sum over the groups, in order.
+//
+// Gradient: rows come in runs of 256, counted from the first row. In a run,
+// lane l of 16 takes rows l, l+16, l+32, ... into one chain of float32 fused
+// multiply-adds from +0 of feature and factor. The lanes are added in float64,
+// l and l+8 first, then l and l+4, l+2, l+1; and the runs are added in float64,
+// in order. Rows past the last one are there with the factor 0.
+package vec

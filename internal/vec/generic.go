@@ -1,0 +1,168 @@
+package vec
+
+import "math"
+
+// The polynomials of the definition: cos 2 pi r and (sin 2 pi r) / r in s = r*r,
+// for r in [-1/2, 1/2], lowest power first.
+var (
+	cosine = [7]float32{1, -19.73920440673828, 64.93911743164062, -85.45014190673828, 60.16762924194336, -25.967599868774414, 6.528658390045166}
+	sine   = [7]float32{6.2831854820251465, -41.34170150756836, 81.60513305664062, -76.70301818847656, 42.02592849731445, -14.899847030639648, 3.2381374835968018}
+)
+
+// tile is the features of a panel of frequencies and a panel of rows.
+type tile struct{ cos, sin [Panel][Lanes]float32 }
+
+// features is the features of the first rows of a panel of rows x and of a
+// panel of frequencies w; those of the other rows are left as they are.
+func (t *tile) features(x, w []float32, dim, rows int) {
+	for j := 0; j < Panel; j += 2 {
+		for i := 0; i < rows; i += 4 {
+			var ph [2][4]float64
+			phases(&ph, x[i:], w[j:], dim)
+			for h := range 2 {
+				cosSin((*[4]float32)(t.cos[j+h][i:]), (*[4]float32)(t.sin[j+h][i:]), &ph[h])
+			}
+		}
+	}
+}
+
+// phases is the chains
+//
+//	t[j][i] = FMA(w[k*Panel+j], x[k*Lanes+i], t[j][i])	for k = 0, 1, ..., dim-1
+//
+// for two frequencies and four rows.
+func phases(t *[2][4]float64, x, w []float32, dim int) {
+	var a0, a1, a2, a3, b0, b1, b2, b3 float64
+	for k := range dim {
+		wk := (*[2]float32)(w[k*Panel:])
+		xk := (*[4]float32)(x[k*Lanes:])
+		u, v := float64(wk[0]), float64(wk[1])
+		var y, p, s float64
+		y = float64(xk[0])
+		p = u * y
+		s = p + a0
+		if half(s) {
+			s = sticky(p, a0, s)
+		}
+		a0 = float64(float32(s))
+		p = v * y
+		s = p + b0
+		if half(s) {
+			s = sticky(p, b0, s)
+		}
+		b0 = float64(float32(s))
+		y = float64(xk[1])
+		p = u * y
+		s = p + a1
+		if half(s) {
+			s = sticky(p, a1, s)
+		}
+		a1 = float64(float32(s))
+		p = v * y
+		s = p + b1
+		if half(s) {
+			s = sticky(p, b1, s)
+		}
+		b1 = float64(float32(s))
+		y = float64(xk[2])
+		p = u * y
+		s = p + a2
+		if half(s) {
+			s = sticky(p, a2, s)
+		}
+		a2 = float64(float32(s))
+		p = v * y
+		s = p + b2
+		if half(s) {
+			s = sticky(p, b2, s)
+		}
+		b2 = float64(float32(s))
+		y = float64(xk[3])
+		p = u * y
+		s = p + a3
+		if half(s) {
+			s = sticky(p, a3, s)
+		}
+		a3 = float64(float32(s))
+		p = v * y
+		s = p + b3
+		if half(s) {
+			s = sticky(p, b3, s)
+		}
+		b3 = float64(float32(s))
+	}
+	t[0], t[1] = [4]float64{a0, a1, a2, a3}, [4]float64{b0, b1, b2, b3}
+}
+
+// reduce is what t turns are past the nearest number of whole turns.
+func reduce(t float64) float64 {
+	const round = 3 << 51 // added and taken off again, it leaves an integer
+	if math.Abs(t) >= 1<<23 {
+		return 0
+	}
+	return t - ((t + round) - round)
+}
+
+// cosSin is the cosines and sines of four phases.
+func cosSin(c, sn *[4]float32, t *[4]float64) {
+	for i := 0; i < 4; i += 2 {
+		r0, r1 := reduce(t[i]), reduce(t[i+1])
+		q0, q1 := float64(float32(r0*r0)), float64(float32(r1*r1))
+		a0, b0 := float64(cosine[6]), float64(sine[6])
+		a1, b1 := a0, b0
+		for k := 5; k >= 0; k-- {
+			u, v := float64(cosine[k]), float64(sine[k])
+			var p, s float64
+			p = a0 * q0
+			s = p + u
+			if half(s) {
+				s = sticky(p, u, s)
+			}
+			a0 = float64(float32(s))
+			p = b0 * q0
+			s = p + v
+			if half(s) {
+				s = sticky(p, v, s)
+			}
+			b0 = float64(float32(s))
+			p = a1 * q1
+			s = p + u
+			if half(s) {
+				s = sticky(p, u, s)
+			}
+			a1 = float64(float32(s))
+			p = b1 * q1
+			s = p + v
+			if half(s) {
+				s = sticky(p, v, s)
+			}
+			b1 = float64(float32(s))
+		}
+		c[i], c[i+1] = float32(a0), float32(a1)
+		sn[i], sn[i+1] = float32(b0*r0), float32(b1*r1)
+	}
+}
+
+// dot is f[i] = FMA(a[j], features[j][i], f[i]) for j = 0, 1, ..., Panel-1 and
+// the first rows i.
+func dot(f []float32, features *[Panel][Lanes]float32, a []float32, rows int) {
+	a = a[:Panel]
+	for i, v := range f[:rows] {
+		for j, u := range a {
+			v = FMA(u, features[j][i], v)
+		}
+		f[i] = v
+	}
+}
+
+// spread is acc[j*16+i%16] = FMA(features[j][i], g[i], acc[j*16+i%16]) for
+// i = 0, 1, ..., Lanes-1.
+func spread(acc []float32, features *[Panel][Lanes]float32, g []float32) {
+	g = g[:Lanes]
+	for j := range features {
+		l := (*[width]float32)(acc[j*width:])
+		for i, v := range l {
+			l[i] = FMA(features[j][width+i], g[width+i], FMA(features[j][i], g[i], v))
+		}
+	}
+}

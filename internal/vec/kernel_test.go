@@ -1,0 +1,233 @@
+package vec
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func random(r *rand.Rand, n int, scale float64) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(scale * r.NormFloat64())
+	}
+	return v
+}
+
+// problem is one input of the kernels, plain and packed.
+type problem struct {
+	dim, rows, m, outputs int
+	x, w, coef            []float32
+	g                     []float64
+	px, pw, pc, pg        []float32
+}
+
+func newProblem(r *rand.Rand, dim, rows, m, outputs int) *problem {
+	p := &problem{dim: dim, rows: rows, m: m, outputs: outputs}
+	p.x, p.w = random(r, rows*dim, 1), random(r, m*dim, 3/math.Sqrt(float64(dim)))
+	p.coef = random(r, 2*m*outputs, 1/math.Sqrt(float64(m)))
+	p.g = make([]float64, rows*outputs)
+	for i := range p.g {
+		p.g[i] = r.NormFloat64()
+	}
+	p.pack()
+	return p
+}
+
+func (p *problem) pack() {
+	np, mp := Panels(p.rows, Lanes)*Lanes, Panels(p.m, Panel)*Panel
+	p.px, p.pw = make([]float32, np*p.dim), make([]float32, mp*p.dim)
+	p.pc, p.pg = make([]float32, 2*mp*p.outputs), make([]float32, np*p.outputs)
+	PackRows(p.px, p.x, p.dim)
+	PackFrequencies(p.pw, p.w, 0, p.dim)
+	PackCoefficients(p.pc, p.coef, p.outputs)
+	PackFactors(p.pg, p.g, p.outputs)
+}
+
+func (p *problem) sum(s *Scratch) []float64 {
+	out := make([]float64, p.rows*p.outputs)
+	dst := make([]float64, p.outputs*Lanes)
+	for i := 0; i < p.rows; i += Lanes {
+		clear(dst)
+		n := min(Lanes, p.rows-i)
+		Sum(dst, p.px[i*p.dim:(i+Lanes)*p.dim], p.pw, p.pc, p.dim, p.outputs, n, s)
+		for l := range n {
+			for c := range p.outputs {
+				out[(i+l)*p.outputs+c] = dst[c*Lanes+l]
+			}
+		}
+	}
+	return out
+}
+
+func (p *problem) gradient(s *Scratch) []float64 {
+	out := make([]float64, 2*p.m*p.outputs)
+	acc := make([]float32, ChainsLen(len(p.pw)/p.dim, p.outputs))
+	for i := 0; i < p.rows; i += Run {
+		clear(acc)
+		for l := i; l < min(i+Run, p.rows); l += Lanes {
+			Gradient(acc, p.px[l*p.dim:(l+Lanes)*p.dim], p.pw, p.pg[l*p.outputs:(l+Lanes)*p.outputs], p.dim, p.outputs, s)
+		}
+		AddChains(out, acc, 0, p.outputs)
+	}
+	return out
+}
+
+// feature is the definition of package doc, word for word.
+func (p *problem) feature(row, j int) (cos, sin float32) {
+	t := float32(0)
+	for k := range p.dim {
+		t = FMA(confine(p.w[j*p.dim+k]*turn), confine(p.x[row*p.dim+k]), t)
+	}
+	r := t - float32(math.RoundToEven(float64(t)))
+	s := float32(r * r)
+	cos, sin = cosine[6], sine[6]
+	for k := 5; k >= 0; k-- {
+		cos, sin = FMA(cos, s, cosine[k]), FMA(sin, s, sine[k])
+	}
+	return cos, float32(sin * r)
+}
+
+func (p *problem) sumByDefinition() []float64 {
+	out := make([]float64, p.rows*p.outputs)
+	for i := range p.rows {
+		for c := range p.outputs {
+			for j := 0; j < p.m; j += Group {
+				var a, b float32
+				for q := j; q < min(j+Group, p.m); q++ {
+					cos, sin := p.feature(i, q)
+					a = FMA(p.coef[2*q*p.outputs+c], cos, a)
+					b = FMA(p.coef[(2*q+1)*p.outputs+c], sin, b)
+				}
+				out[i*p.outputs+c] += float64(a) + float64(b)
+			}
+		}
+	}
+	return out
+}
+
+func (p *problem) gradientByDefinition() []float64 {
+	out := make([]float64, 2*p.m*p.outputs)
+	for j := range p.m {
+		for c := range p.outputs {
+			for i := 0; i < p.rows; i += Run {
+				var a, b [16]float32
+				for l := i; l < min(i+Run, p.rows); l++ {
+					cos, sin := p.feature(l, j)
+					g := float32(p.g[l*p.outputs+c])
+					a[l%16], b[l%16] = FMA(cos, g, a[l%16]), FMA(sin, g, b[l%16])
+				}
+				for h, v := range [][16]float32{a, b} {
+					var w [16]float64
+					for l := range v {
+						w[l] = float64(v[l])
+					}
+					for n := 8; n > 0; n /= 2 {
+						for l := range n {
+							w[l] += w[l+n]
+						}
+					}
+					out[(2*j+h)*p.outputs+c] += w[0]
+				}
+			}
+		}
+	}
+	return out
+}
+
+func TestKernelsAreTheirDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var s Scratch
+	for _, shape := range [][4]int{{1, 1, 1, 1}, {2, 3, 12, 1}, {7, 33, 13, 3}, {10, 65, 97, 2}, {54, 300, 32, 1}, {3, 31, 200, 40}, {123, 5, 24, 1}} {
+		p := newProblem(r, shape[0], shape[1], shape[2], shape[3])
+		if got, want := p.sum(&s), p.sumByDefinition(); !slices.Equal(got, want) {
+			t.Errorf("sum of dim, rows, frequencies, outputs %v is not what the definition says", shape)
+		}
+		if got, want := p.gradient(&s), p.gradientByDefinition(); !slices.Equal(got, want) {
+			t.Errorf("gradient of dim, rows, frequencies, outputs %v is not what the definition says", shape)
+		}
+	}
+}
+
+// The bits of a sum and of a gradient are a format: these values may never change.
+func TestKernelsAreGolden(t *testing.T) {
+	n := NewNormals(Key("golden", 5, 6))
+	p := &problem{dim: 11, rows: 300, m: 130, outputs: 2}
+	draw := func(k int) []float32 {
+		v := make([]float32, k)
+		n.Fill(v)
+		return v
+	}
+	p.x, p.w, p.coef = draw(p.rows*p.dim), draw(p.m*p.dim), draw(2*p.m*p.outputs)
+	for _, v := range draw(p.rows * p.outputs) {
+		p.g = append(p.g, float64(v))
+	}
+	p.pack()
+	var s Scratch
+	if got, want := digest64(p.sum(&s)), uint64(0xfc63b0022e4b3e06); got != want {
+		t.Errorf("the sum has the digest %#x, want %#x", got, want)
+	}
+	if got, want := digest64(p.gradient(&s)), uint64(0x72823e60754525ef); got != want {
+		t.Errorf("the gradient has the digest %#x, want %#x", got, want)
+	}
+}
+
+func TestFeaturesAreAccurate(t *testing.T) {
+	worst := 0.0
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range 1 << 18 {
+		v := float64(float32(r.Float64()*2 - 1))
+		if i%4 == 0 {
+			v = float64(float32(r.NormFloat64() * 1000))
+		}
+		var c, s [4]float32
+		cosSin(&c, &s, &[4]float64{v})
+		sin, cos := math.Sincos(2 * math.Pi * (v - math.RoundToEven(v)))
+		worst = max(worst, math.Abs(cos-float64(c[0])), math.Abs(sin-float64(s[0])))
+	}
+	t.Logf("a feature is off by up to %.2e", worst)
+	if worst > 5e-7 {
+		t.Errorf("a feature is off by up to %.2e", worst)
+	}
+}
+
+// Whatever the input, features and sums are numbers.
+func TestAnyInputGivesNumbers(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, x := range []float32{0, 1e-45, 1e-38, -1e-20, 1e6, 1e15, -1e30, math.MaxFloat32, -math.MaxFloat32, inf, -inf, nan} {
+		for _, w := range []float32{0, 1e-45, 1e-30, 1, 1e20, -math.MaxFloat32, inf, nan} {
+			p := newProblem(rand.New(rand.NewPCG(7, 8)), 40, 2, 3, 1)
+			for i := range p.x {
+				p.x[i] = x
+				if i%3 == 1 {
+					p.x[i] = -x / 3
+				}
+			}
+			for i := range p.w {
+				p.w[i] = w
+			}
+			p.pack()
+			var s Scratch
+			for _, v := range append(p.sum(&s), p.gradient(&s)...) {
+				if math.IsNaN(v) || math.Abs(v) > 100 {
+					t.Fatalf("x = %v, w = %v: %v", x, w, v)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkSum(b *testing.B) {
+	for _, dim := range []int{10, 54, 123} {
+		b.Run(fmt.Sprintf("isa=generic/d=%d/B=64/m=192/C=1", dim), func(b *testing.B) {
+			p := newProblem(rand.New(rand.NewPCG(1, 2)), dim, 64, 192, 1)
+			var s Scratch
+			for b.Loop() {
+				p.sum(&s)
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/64/192, "ns/frequency")
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package vec
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+)
+
+// Key is the key of the block of chance that belongs to a purpose, a seed and
+// an index: 16 bytes of tag, zeros after it, then seed and index, each little
+// endian. It panics if the tag is longer.
+func Key(tag string, seed, index uint64) (key [32]byte) {
+	if copy(key[:16], tag) < len(tag) {
+		panic("vec: a tag of more than 16 bytes")
+	}
+	binary.LittleEndian.PutUint64(key[16:], seed)
+	binary.LittleEndian.PutUint64(key[24:], index)
+	return key
+}
+
+// Normals is a sequence of independent standard normal numbers, which depends
+// on its key alone.
+//
+// The words are those of chacha8rand (C2SP; math/rand/v2's ChaCha8), low half
+// first. Each eight of them make eight numbers (Box and Muller 1958): word i
+// gives the radius and word i+4 the angle of number i, the cosine, and number
+// i+4, the sine, for i = 0, 1, 2, 3. All of it is float32, a rounding for every
+// operation and nothing fused.
+type Normals struct {
+	words rand.ChaCha8
+	rest  [8]float32
+	have  int // numbers of rest not taken yet, the last ones
+}
+
+// NewNormals returns the sequence of key.
+func NewNormals(key [32]byte) *Normals {
+	n := new(Normals)
+	n.Reset(key)
+	return n
+}
+
+// Reset begins the sequence of another key.
+func (n *Normals) Reset(key [32]byte) {
+	n.words.Seed(key)
+	n.have = 0
+}
+
+// Fill sets dst to the next numbers.
+func (n *Normals) Fill(dst []float32) {
+	k := copy(dst, n.rest[8-n.have:])
+	n.have -= k
+	for dst = dst[k:]; len(dst) >= 8; dst = dst[8:] {
+		n.eight((*[8]float32)(dst))
+	}
+	if len(dst) > 0 {
+		n.eight(&n.rest)
+		n.have = 8 - copy(dst, n.rest[:])
+	}
+}
+
+func (n *Normals) eight(z *[8]float32) {
+	a, b, c, d := n.words.Uint64(), n.words.Uint64(), n.words.Uint64(), n.words.Uint64()
+	z[0], z[4] = boxMuller(uint32(a), uint32(c))
+	z[1], z[5] = boxMuller(uint32(a>>32), uint32(c>>32))
+	z[2], z[6] = boxMuller(uint32(b), uint32(d))
+	z[3], z[7] = boxMuller(uint32(b>>32), uint32(d>>32))
+}
+
+// -2 ln(1+y) = y*logarithm(y) for y in [-1/4, 1/2], lowest power first
+var logarithm = [9]float32{-2, 1.000001311302185, -0.6666720509529114, 0.49986526370048523, -0.39951106905937195, 0.3364562690258026, -0.2999366521835327, 0.24183042347431183, -0.10851885378360748}
+
+// boxMuller turns two words into two normals: the radius is the root of
+// -2 ln(u/2^32), where the last bit of u is set, and the angle v/2^32 turns,
+// where v has a sign. The greatest radius is 6.66.
+func boxMuller(u, v uint32) (float32, float32) {
+	b := math.Float32bits(float32(u | 1))
+	e := float32(int32(b>>23) - (127 + 32))
+	m := math.Float32frombits(b&(1<<23-1) | 127<<23)
+	if m >= 1.5 {
+		m, e = m/2, e+1
+	}
+	y := m - 1
+	l := logarithm[8]
+	for k := 7; k >= 0; k-- {
+		l = float32(l*y) + logarithm[k]
+	}
+	const ln2 = float32(math.Ln2)
+	r := float32(math.Sqrt(float64(float32(l*y) + float32(e*(-2*ln2)))))
+
+	t := float32(int32(v)) * 0x1p-32
+	q := float32(t * t)
+	c, s := cosine[6], sine[6]
+	for k := 5; k >= 0; k-- {
+		c = float32(c*q) + cosine[k]
+		s = float32(s*q) + sine[k]
+	}
+	return float32(c * r), float32(float32(s*t) * r)
+}

@@ -1,0 +1,116 @@
+package vec
+
+import "math"
+
+// Shapes of the packed layout, and the lengths of the chains in package doc's
+// definition. The group is a multiple of the panel, and of 32.
+const (
+	Lanes = 32  // rows in a panel of rows
+	Panel = 12  // frequencies in a panel of frequencies
+	Group = 96  // frequencies whose features share a float32 chain
+	Run   = 256 // rows whose gradient shares float32 chains
+	width = 16  // chains in which a run of a gradient is summed
+)
+
+// Panels is how many panels of n it takes for m.
+func Panels(m, n int) int { return (m + n - 1) / n }
+
+const turn = float32(1 / (2 * math.Pi))
+
+// confine takes |v| > 2^50, infinities and NaNs as 2^50, and |v| < 2^-50 as 0.
+func confine(v float32) float32 {
+	b := math.Float32bits(v)
+	switch a := b &^ (1 << 31); {
+	case a > (127+50)<<23:
+		return math.Float32frombits(b&(1<<31) | (127+50)<<23)
+	case a < (127-50)<<23:
+		return 0
+	}
+	return v
+}
+
+// PackRows packs the rows of x, of dim values each, into panels of Lanes rows,
+// [dim][Lanes], and fills the last one up with zeros. dst is as long as that.
+func PackRows(dst, x []float32, dim int) {
+	rows := len(x) / dim
+	for i := 0; i < rows; i += Lanes {
+		panel := dst[i*dim : (i+Lanes)*dim]
+		l := 0
+		for ; l+8 <= Lanes && i+l+8 <= rows; l += 8 {
+			pack8(panel[l:], x[(i+l)*dim:(i+l+8)*dim], dim)
+		}
+		for ; l < Lanes; l++ {
+			if i+l < rows {
+				for k, v := range x[(i+l)*dim : (i+l+1)*dim] {
+					panel[k*Lanes+l] = confine(v)
+				}
+				continue
+			}
+			for k := range dim {
+				panel[k*Lanes+l] = 0
+			}
+		}
+	}
+}
+
+// pack8 packs eight rows, so that what is written together lies together.
+func pack8(dst, x []float32, dim int) {
+	x0, x1, x2, x3 := x[:dim], x[dim:][:dim], x[2*dim:][:dim], x[3*dim:][:dim]
+	x4, x5, x6, x7 := x[4*dim:][:dim], x[5*dim:][:dim], x[6*dim:][:dim], x[7*dim:][:dim]
+	for k := range dim {
+		o := (*[8]float32)(dst[k*Lanes:])
+		o[0], o[1], o[2], o[3] = confine(x0[k]), confine(x1[k]), confine(x2[k]), confine(x3[k])
+		o[4], o[5], o[6], o[7] = confine(x4[k]), confine(x5[k]), confine(x6[k]), confine(x7[k])
+	}
+}
+
+// PackFrequencies packs the rows of w, of dim values each in radians, as the
+// frequencies from, from+1, ... of the panels in dst, [dim][Panel], in turns.
+// It touches no others.
+func PackFrequencies(dst, w []float32, from, dim int) {
+	for j := range len(w) / dim {
+		panel := dst[(from+j)/Panel*Panel*dim:]
+		lane := (from + j) % Panel
+		for k, v := range w[j*dim : (j+1)*dim] {
+			panel[k*Panel+lane] = confine(float32(v * turn))
+		}
+	}
+}
+
+// PackCoefficients packs coef, whose rows 2j and 2j+1 are the coefficients of
+// the cosine and the sine of frequency j for each output, into panels
+// [2][outputs][Panel], and fills the last one up with zeros.
+func PackCoefficients(dst, coef []float32, outputs int) {
+	m := len(coef) / (2 * outputs)
+	for j := 0; j < m; j += Panel {
+		panel := dst[2*j*outputs : 2*(j+Panel)*outputs]
+		n := min(Panel, m-j)
+		if n < Panel {
+			clear(panel)
+		}
+		for i := range n {
+			row := coef[2*(j+i)*outputs : 2*(j+i+1)*outputs]
+			for h := range 2 * outputs {
+				panel[h*Panel+i] = row[h]
+			}
+		}
+	}
+}
+
+// PackFactors packs the rows of g, of outputs values each, into panels
+// [outputs][Lanes], rounded to float32, and fills the last one up with zeros.
+func PackFactors(dst []float32, g []float64, outputs int) {
+	rows := len(g) / outputs
+	for i := 0; i < rows; i += Lanes {
+		panel := dst[i*outputs : (i+Lanes)*outputs]
+		n := min(Lanes, rows-i)
+		if n < Lanes {
+			clear(panel)
+		}
+		for l := range n {
+			for c, v := range g[(i+l)*outputs : (i+l+1)*outputs] {
+				panel[c*Lanes+l] = float32(v)
+			}
+		}
+	}
+}
