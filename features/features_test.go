@@ -1,0 +1,241 @@
+package features
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// kernels is one of each, with the shapes that every test ranges over.
+var kernels = []Kernel{Gaussian{Scale: 2.5}, Gaussian{Scale: .3}}
+
+func rows(r *rand.Rand, n, dim int) []float32 {
+	x := make([]float32, n*dim)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	return x
+}
+
+func TestKernelsReadWhatTheyWrite(t *testing.T) {
+	for _, k := range append(kernels, Gaussian{}, Gaussian{Scale: 1e-12}, Gaussian{Scale: 1.0 / 3}) {
+		if got, err := ParseKernel(k.String()); err != nil || got != k {
+			t.Errorf("ParseKernel(%q) = %v, %v", k.String(), got, err)
+		}
+	}
+	for _, s := range []string{"", "gauss", "gaussian:", "gaussian:0", "gaussian:-1", "gaussian:nan", "gaussian:inf", "gaussian:1e-13", "gaussian:2,3", "Gaussian:1"} {
+		if k, err := ParseKernel(s); err == nil {
+			t.Errorf("ParseKernel(%q) = %v, want an error", s, k)
+		}
+	}
+}
+
+// The mean over frequencies of cos cos + sin sin is the kernel.
+func TestFeaturesEstimateTheKernel(t *testing.T) {
+	const blocks, n, dim = 400, 12, 5
+	for _, k := range kernels {
+		b := NewBank(Map{Kernel: k, Dim: dim, Seed: 7})
+		b.Grow(blocks)
+		r := rand.New(rand.NewPCG(1, 2))
+		x := rows(r, n, dim)
+		for i := range x {
+			x[i] *= float32(k.(Gaussian).Scale)
+		}
+		m := blocks * b.Map().Width
+		phi := make([]float32, n*2*m)
+		b.Features(phi, 0, x)
+		at := func(i int) []float64 {
+			v := make([]float64, dim)
+			for l := range v {
+				v[l] = float64(x[i*dim+l])
+			}
+			return v
+		}
+		for i := range n {
+			for j := range i + 1 {
+				s := 0.0
+				for l := range 2 * m {
+					s += float64(phi[i*2*m+l]) * float64(phi[j*2*m+l])
+				}
+				got, want := s/float64(m), k.Eval(at(i), at(j))
+				if math.Abs(got-want) > 4.5/math.Sqrt(2*float64(m)) {
+					t.Errorf("%v: %d frequencies estimate %v, want %v", k, m, got, want)
+				}
+			}
+		}
+	}
+}
+
+// The frequencies of a seed are a format: these values may never change.
+func TestFrequenciesAreGolden(t *testing.T) {
+	m := Map{Kernel: Gaussian{Scale: 2.5}, Dim: 3, Width: 2, Seed: 42}
+	got := make([]float32, 6)
+	m.Frequencies(got, 1000)
+	want := []float32{0x1.5e9de4p-02, -0x1.63fc06p-03, 0x1.24d0d2p+00, 0x1.d32cc4p-04, -0x1.3b759ep-03, 0x1.2e3c6ap-02}
+	if !slices.Equal(got, want) {
+		t.Errorf("frequencies %x, want %x", got, want)
+	}
+	b := NewBank(m)
+	b.Grow(1001)
+	phi := make([]float32, 4)
+	b.Features(phi, 1000, []float32{1, -2, .5})
+	if want := []float32{0x1.37424p-02, 0x1.e7c626p-01, 0x1.af22fap-01, 0x1.14295ep-01}; !slices.Equal(phi, want) {
+		t.Errorf("features %x, want %x", phi, want)
+	}
+}
+
+// plain has the sums and the gradient from the features, in float64.
+func plain(b *Bank, x, coef []float32, g []float64, outputs int) (sum, gradient []float64) {
+	n, m := len(x)/b.m.Dim, b.Blocks()*b.m.Width
+	phi := make([]float32, n*2*m)
+	b.Features(phi, 0, x)
+	sum, gradient = make([]float64, n*outputs), make([]float64, 2*m*outputs)
+	for i := range n {
+		for j := range 2 * m {
+			v := float64(phi[i*2*m+j])
+			for c := range outputs {
+				sum[i*outputs+c] += v * float64(coef[j*outputs+c])
+				gradient[j*outputs+c] += v * g[i*outputs+c]
+			}
+		}
+	}
+	return sum, gradient
+}
+
+func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct{ dim, width, blocks, rows, outputs int }{
+		{3, 32, 5, 70, 1}, {1, 5, 7, 1, 3}, {20, 32, 8, 600, 2}, {7, 12, 1, 33, 11}, {2, 50, 3, 5, 1},
+	} {
+		b := NewBank(Map{Kernel: Gaussian{Scale: 1}, Dim: c.dim, Width: c.width, Seed: 1})
+		for b.Blocks() < c.blocks {
+			b.Grow(b.Blocks() + 1)
+		}
+		whole := NewBank(b.Map())
+		whole.Grow(c.blocks)
+		if !slices.Equal(whole.w, b.w) {
+			t.Errorf("%v: a bank that grew block by block differs from one that grew at once", c)
+		}
+		x := rows(r, c.rows, c.dim)
+		m := c.blocks * c.width
+		coef := rows(r, 2*m, c.outputs)
+		g := make([]float64, c.rows*c.outputs)
+		for i := range g {
+			g[i] = r.NormFloat64()
+		}
+		sum, gradient := plain(b, x, coef, g, c.outputs)
+		got := make([]float64, len(sum))
+		b.Sum(got, x, coef, c.outputs)
+		near(t, fmt.Sprint(c, " sum"), got, sum)
+		grad := make([]float64, len(gradient))
+		b.Gradient(grad, 0, x, g, c.outputs)
+		near(t, fmt.Sprint(c, " gradient"), grad, gradient)
+
+		one := make([]float64, c.outputs)
+		for i := range c.rows {
+			b.Sum(one, x[i*c.dim:(i+1)*c.dim], coef, c.outputs)
+			if !slices.Equal(one, got[i*c.outputs:(i+1)*c.outputs]) {
+				t.Fatalf("%v: the sum of row %d depends on the rows beside it", c, i)
+			}
+		}
+		size := 2 * c.width * c.outputs
+		for i := range c.blocks {
+			part := make([]float64, size)
+			b.Gradient(part, i, x, g, c.outputs)
+			if !slices.Equal(part, grad[i*size:(i+1)*size]) {
+				t.Errorf("%v: the gradient of block %d depends on the blocks beside it", c, i)
+			}
+		}
+		phi := make([]float32, 2*c.width*c.rows)
+		all := make([]float32, 2*m*c.rows)
+		b.Features(phi, c.blocks-1, x)
+		b.Features(all, 0, x)
+		for i := range c.rows {
+			if !slices.Equal(phi[2*c.width*i:2*c.width*(i+1)], all[2*m*(i+1)-2*c.width:2*m*(i+1)]) {
+				t.Errorf("%v: the features of the last block depend on the blocks before it", c)
+			}
+		}
+	}
+}
+
+func near(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	norm := 0.0
+	for _, v := range want {
+		norm = max(norm, math.Abs(v))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= 3e-6*norm) {
+			t.Errorf("%s: number %d is %v, want %v", what, i, got[i], want[i])
+			return
+		}
+	}
+}
+
+func TestResultsDoNotDependOnTheNumberOfCores(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	const dim, n, outputs, blocks = 30, 1000, 2, 12
+	x := rows(r, n, dim)
+	var coef []float32
+	g := make([]float64, n*outputs)
+	for i := range g {
+		g[i] = r.NormFloat64()
+	}
+	var wantSum, wantGradient []float64
+	for i, procs := range []int{1, 2, 8} {
+		old := runtime.GOMAXPROCS(procs)
+		b := NewBank(Map{Kernel: Gaussian{Scale: 4}, Dim: dim, Seed: 3})
+		b.Grow(blocks)
+		m := 2 * blocks * b.Map().Width
+		if coef == nil {
+			coef = rows(r, m, outputs)
+		}
+		sum, gradient := make([]float64, n*outputs), make([]float64, m*outputs)
+		b.Sum(sum, x, coef, outputs)
+		b.Gradient(gradient, 0, x, g, outputs)
+		runtime.GOMAXPROCS(old)
+		if i == 0 {
+			wantSum, wantGradient = sum, gradient
+		}
+		if !slices.Equal(sum, wantSum) || !slices.Equal(gradient, wantGradient) {
+			t.Errorf("%d cores give other bits than one", procs)
+		}
+	}
+}
+
+func TestCallsDoNotAllocate(t *testing.T) {
+	b := NewBank(Map{Kernel: Gaussian{Scale: 4}, Dim: 10, Seed: 3})
+	b.Grow(4)
+	m := 2 * 4 * b.Map().Width
+	const n = 128
+	x := rows(rand.New(rand.NewPCG(5, 6)), n, 10)
+	coef, sum, g, gradient, phi := make([]float32, m), make([]float64, n), make([]float64, n), make([]float64, m), make([]float32, n*m)
+	for name, f := range map[string]func(){
+		"Sum":      func() { b.Sum(sum, x, coef, 1) },
+		"Gradient": func() { b.Gradient(gradient, 0, x, g, 1) },
+		"Features": func() { b.Features(phi, 0, x) },
+	} {
+		if a := testing.AllocsPerRun(10, f); a > 0 {
+			t.Errorf("%s allocates %v times a call", name, a)
+		}
+	}
+}
+
+func BenchmarkSum(b *testing.B) {
+	for _, c := range []struct{ dim, rows, blocks int }{{10, 128, 64}, {54, 128, 64}, {123, 128, 64}, {10, 1, 64}} {
+		b.Run(fmt.Sprintf("d=%d/B=%d/m=%d", c.dim, c.rows, 32*c.blocks), func(b *testing.B) {
+			bank := NewBank(Map{Kernel: Gaussian{Scale: 4}, Dim: c.dim})
+			bank.Grow(c.blocks)
+			x := rows(rand.New(rand.NewPCG(5, 6)), c.rows, c.dim)
+			coef := rows(rand.New(rand.NewPCG(5, 6)), 64*c.blocks, 1)
+			sum := make([]float64, c.rows)
+			for b.Loop() {
+				bank.Sum(sum, x, coef, 1)
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(c.rows*32*c.blocks), "ns/frequency")
+		})
+	}
+}

@@ -1,0 +1,107 @@
+package vec
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// gram is a positive definite matrix whose eigenvalues spread over a few powers
+// of ten.
+func gram(r *rand.Rand, n int) []float64 {
+	g := mat.NewDense(n+3, n, nil)
+	for i := range n + 3 {
+		for j := range n {
+			g.Set(i, j, r.NormFloat64()/(1+float64(j)/4))
+		}
+	}
+	var a mat.Dense
+	a.Mul(g.T(), g)
+	return a.RawMatrix().Data
+}
+
+func TestDotHasItsOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 40 {
+		x, y := make([]float64, n), make([]float64, n+1)
+		var lane [8]float64
+		for i := range x {
+			x[i], y[i] = r.NormFloat64(), math.Exp(10*r.NormFloat64())
+			lane[i%8] += float64(x[i] * y[i])
+		}
+		for k := 4; k > 0; k /= 2 {
+			for l := range k {
+				lane[l] += lane[l+k]
+			}
+		}
+		if got := Dot(x, y); got != lane[0] {
+			t.Errorf("Dot of %d numbers = %v, want %v", n, got, lane[0])
+		}
+	}
+}
+
+func TestSolutionsAgreeWithGonum(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{1, 2, 7, 30, 131} {
+		a := gram(r, n)
+		sym := mat.NewSymDense(n, append([]float64(nil), a...))
+		var eigen mat.EigenSym
+		eigen.Factorize(sym, false)
+		want := eigen.Values(nil)[n-1]
+		if got := MaxEigenvalue(a, n); got > want*(1+1e-12) || got < want*.98 {
+			t.Errorf("n = %d: the greatest eigenvalue is estimated as %v, and is %v", n, got, want)
+		}
+
+		b, x := make([]float64, n), make([]float64, n)
+		for i := range b {
+			b[i] = r.NormFloat64()
+			x[i] = b[i]
+		}
+		for i := range n { // what is above the diagonal does not matter
+			for j := i + 1; j < n; j++ {
+				a[i*n+j] = math.NaN()
+			}
+		}
+		if !Cholesky(a, n) {
+			t.Fatalf("n = %d: not positive definite", n)
+		}
+		CholeskySolve(a, n, x)
+		var chol mat.Cholesky
+		var solution mat.VecDense
+		if !chol.Factorize(sym) || chol.SolveVecTo(&solution, mat.NewVecDense(n, b)) != nil {
+			t.Fatal("gonum has no solution")
+		}
+		for i := range x {
+			if d := math.Abs(x[i] - solution.AtVec(i)); d > 1e-9*mat.Norm(&solution, 2) {
+				t.Errorf("n = %d: component %d of the solution is %v, gonum has %v", n, i, x[i], solution.AtVec(i))
+			}
+		}
+	}
+	if Cholesky([]float64{1, 2, 2, 1}, 2) {
+		t.Error("a matrix with a negative eigenvalue was factorised")
+	}
+}
+
+// The bits of a solution are a format: these values may never change.
+func TestSolutionsAreGolden(t *testing.T) {
+	const n = 50
+	z := make([]float32, n*n+n)
+	NewNormals(Key("golden", 7, 8)).Fill(z)
+	a, b := make([]float64, n*n), make([]float64, n)
+	for i := range n {
+		b[i] = float64(z[n*n+i])
+		for j := range i {
+			a[i*n+j] = float64(z[i*n+j])
+			a[j*n+i] = a[i*n+j]
+		}
+		a[i*n+i] = 2 * n
+	}
+	got := []float64{MaxEigenvalue(a, n)}
+	Cholesky(a, n)
+	CholeskySolve(a, n, b)
+	if got, want := digest64(append(got, b...)), uint64(0x3aea04abdac5a156); got != want {
+		t.Errorf("the digest is %#x, want %#x", got, want)
+	}
+}

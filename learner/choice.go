@@ -1,0 +1,41 @@
+package learner
+
+// choiceRows is the number of rows by whose loss it is decided whether the
+// iterate or its average serves. An average is better while the stream stays
+// as it is, and far worse after it has changed.
+const choiceRows = 2000
+
+// choice remembers by how much the iterate's loss exceeded the average's.
+type choice struct {
+	excess [choiceRows]float64 // a ring, weighted
+	at     int                 // the next to be overwritten
+}
+
+func (c *choice) add(excess float64) {
+	c.excess[c.at] = excess
+	c.at = (c.at + 1) % choiceRows
+}
+
+// average says whether the average was the better one. It adds up from the
+// same end each time, so that what it says does not depend on sums before.
+func (c *choice) average() bool {
+	sum := 0.0
+	for _, e := range c.excess {
+		sum += e
+	}
+	return sum > 0
+}
+
+// choose grades the iterate and the average on the pending rows, before they
+// are learned, and decides which of them serves from now on.
+func (l *Learner) choose() {
+	p, k := &l.pending, l.sums()
+	if l.task == Classification && l.classes < 2 {
+		return
+	}
+	for i, y := range p.labels {
+		f, t := p.f[2*i*k:2*(i+1)*k], l.target(y)
+		l.choice.add(p.weights[i] * (l.loss.Value(f[:k], t) - l.loss.Value(f[k:], t)))
+	}
+	l.averaged = l.choice.average()
+}

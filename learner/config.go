@@ -1,0 +1,89 @@
+package learner
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/accrete-ml/accrete/features"
+)
+
+// Config is what a Learner is told. It is fixed for the life of a model. The
+// zero value of each field stands for the default that its comment names.
+type Config struct {
+	Algorithm   string  `json:"algorithm"`    // the rule of the steps: "dsg" (default)
+	Kernel      string  `json:"kernel"`       // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": width 2.5
+	Task        Task    `json:"task"`         // Auto (default): the first label decides
+	Width       int     `json:"width"`        // frequencies in a block: 32
+	MaxFeatures int     `json:"max_features"` // frequencies in all, rounded up to whole blocks: 2048
+	Minibatch   int     `json:"minibatch"`    // labelled rows in a step: 128
+	MaxClasses  int     `json:"max_classes"`  // 256
+	Lambda      float64 `json:"lambda"`       // weight of ‖f‖²/2 in the objective: 1e-6
+	Seed        uint64  `json:"seed"`         // of the frequencies: 1
+}
+
+// Effective returns c with every default filled in, or says what is wrong.
+func (c Config) Effective() (Config, error) {
+	c.Algorithm = or(c.Algorithm, "dsg")
+	c.Kernel = or(c.Kernel, "gaussian")
+	c.Width = or(c.Width, 32)
+	c.MaxFeatures = or(c.MaxFeatures, 2048)
+	c.Minibatch = or(c.Minibatch, 128)
+	c.MaxClasses = or(c.MaxClasses, 256)
+	c.Lambda = or(c.Lambda, 1e-6)
+	c.Seed = or(c.Seed, 1)
+	return c, c.validate()
+}
+
+func (c Config) validate() error {
+	if _, err := ParseRule(c.Algorithm); err != nil {
+		return err
+	}
+	if _, err := features.ParseKernel(c.Kernel); err != nil {
+		return err
+	}
+	switch {
+	case c.Task < Auto || c.Task > Regression:
+		return fmt.Errorf("task %d: want 0 to 2", c.Task)
+	case c.Width < 1 || c.Width > 1<<16:
+		return fmt.Errorf("width %d: want 1 to 65536", c.Width)
+	case c.MaxFeatures < c.Width || c.MaxFeatures > 1<<24:
+		return fmt.Errorf("max_features %d: want %d (one block) to 16777216", c.MaxFeatures, c.Width)
+	case c.Minibatch < 1 || c.Minibatch > 1<<16:
+		return fmt.Errorf("minibatch %d: want 1 to 65536", c.Minibatch)
+	case c.MaxClasses < 2 || c.MaxClasses > 1<<16:
+		return fmt.Errorf("max_classes %d: want 2 to 65536", c.MaxClasses)
+	case !(c.Lambda > 0 && c.Lambda <= 1):
+		return fmt.Errorf("lambda %v: want more than 0 and at most 1", c.Lambda)
+	}
+	return nil
+}
+
+// Canonical returns the effective values as JSON, always in the same bytes:
+// what a host journals and hashes. Unmarshal reads it back.
+func (c Config) Canonical() ([]byte, error) {
+	c, err := c.Effective()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(c)
+}
+
+func (c Config) maxBlocks() int { return (c.MaxFeatures + c.Width - 1) / c.Width }
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+// far bounds the values and labels that a learner computes with: the square of
+// a difference of two is finite, and so is the sum of many.
+const far = 1e150
+
+func bounded(v float64) float64 { return max(-far, min(far, v)) }
+
+// finite brings a sum of positive numbers that has left the range of float64 back.
+func finite(v float64) float64 { return min(v, math.MaxFloat64) }

@@ -1,0 +1,211 @@
+package learner
+
+import "math"
+
+const (
+	ridgeLimit   = 256 // inputs, above which the linear baseline is AdaGrad
+	ridgePenalty = 1   // on each squared weight, in units of one row's squared error
+	ridgeGrowth  = 1.05
+	adagradRate  = 0.1
+)
+
+// linear is the baseline that a kernel machine has to beat: least squares on
+// the scaled inputs and an intercept, one-vs-rest with targets ±1 for classes.
+// It is the exact ridge solution, by its normal equations, of all rows up to
+// some mini-batch of the last twentieth of them; above ridgeLimit inputs it is
+// AdaGrad (Duchi, Hazan and Singer 2011), row by row.
+type linear struct {
+	dim, outputs int
+	w            []float64 // outputs × (dim+1); the last of a row is the intercept
+
+	rows, solved float64   // mini-batch rows seen, and seen when w was solved for
+	gram         []float64 // lower triangle of (dim+1)², row by row
+	moment       []float64 // outputs × (dim+1)
+	squares      []float64 // of AdaGrad's gradients, outputs × (dim+1)
+
+	z, f, factor []float64 // scratch
+}
+
+func newLinear(dim, outputs int) linear {
+	n := dim + 1
+	l := linear{dim: dim, outputs: outputs, w: make([]float64, outputs*n)}
+	if dim > ridgeLimit {
+		l.squares = make([]float64, outputs*n)
+	} else {
+		l.gram = make([]float64, n*(n+1)/2)
+		l.moment = make([]float64, outputs*n)
+	}
+	l.scratch()
+	return l
+}
+
+func (l *linear) scratch() {
+	l.z, l.f = make([]float64, l.dim+1), make([]float64, l.outputs)
+	l.factor = make([]float64, len(l.gram))
+}
+
+// predict sets f to the outputs for the scaled row x.
+func (l *linear) predict(f []float64, x []float32) {
+	n := l.dim + 1
+	for k := range f {
+		w := l.w[k*n : (k+1)*n]
+		s := w[l.dim]
+		for i, v := range x {
+			s += float64(w[i] * float64(v))
+		}
+		f[k] = s
+	}
+}
+
+// ready says whether there is anything to predict with yet.
+func (l *linear) ready() bool { return l.solved > 0 }
+
+// add learns one row; target k is what output k should be.
+func (l *linear) add(x []float32, target []float64, weight float64) {
+	l.rows++
+	if weight == 0 {
+		return
+	}
+	for i, v := range x {
+		l.z[i] = float64(v)
+	}
+	l.z[l.dim] = 1
+	if l.squares != nil {
+		l.descend(x, target, weight)
+		return
+	}
+	at := 0
+	for i, v := range l.z {
+		if row := l.gram[at : at+i+1]; v != 0 {
+			v *= weight
+			for j := range row {
+				row[j] += float64(v * l.z[j])
+			}
+			for k, t := range target {
+				l.moment[k*(l.dim+1)+i] += float64(v * t)
+			}
+		}
+		at += i + 1
+	}
+}
+
+// descend is a step of AdaGrad on one row.
+func (l *linear) descend(x []float32, target []float64, weight float64) {
+	n := l.dim + 1
+	l.predict(l.f, x)
+	for k, t := range target {
+		r := max(-residualLimit, min(residualLimit, l.f[k]-t)) * min(weight, 1)
+		w, squares := l.w[k*n:(k+1)*n], l.squares[k*n:(k+1)*n]
+		for i, z := range l.z {
+			if g := r * z; g != 0 {
+				squares[i] += float64(g * g)
+				w[i] -= adagradRate * g / math.Sqrt(squares[i])
+			}
+		}
+	}
+}
+
+// end closes a mini-batch. The equations are solved again where they have
+// grown by a twentieth, so that the cost of solving vanishes beside that of
+// adding.
+func (l *linear) end() {
+	if l.squares != nil {
+		l.solved = l.rows
+		return
+	}
+	if l.rows < ridgeGrowth*l.solved || !l.factorise() {
+		return
+	}
+	n := l.dim + 1
+	for k := range l.outputs {
+		w := l.w[k*n : (k+1)*n]
+		copy(w, l.moment[k*n:])
+		l.substitute(w)
+	}
+	l.solved = l.rows
+}
+
+// factorise sets factor to the Cholesky factor of gram with the penalty on its
+// diagonal, the intercept's entry excepted, and says whether there is one.
+func (l *linear) factorise() bool {
+	copy(l.factor, l.gram)
+	at := 0 // of row i
+	for i := range l.dim + 1 {
+		row := l.factor[at : at+i+1]
+		other := 0 // of row j
+		for j := range i {
+			row[j] = (row[j] - dot(row[:j], l.factor[other:other+j])) / l.factor[other+j]
+			other += j + 1
+		}
+		d := row[i] - dot(row[:i], row[:i])
+		if i < l.dim {
+			d += ridgePenalty
+		}
+		if !(d > 1e-9*(1+row[i])) {
+			return false
+		}
+		row[i] = math.Sqrt(d)
+		at += i + 1
+	}
+	return true
+}
+
+// substitute solves factor·factorᵀ·x = b in place.
+func (l *linear) substitute(b []float64) {
+	at := 0
+	for i := range b {
+		b[i] = (b[i] - dot(l.factor[at:at+i], b[:i])) / l.factor[at+i]
+		at += i + 1
+	}
+	for i := len(b) - 1; i >= 0; i-- {
+		at -= i + 1
+		b[i] /= l.factor[at+i]
+		for j := range i {
+			b[j] -= float64(l.factor[at+j] * b[i])
+		}
+	}
+}
+
+// widen adds the output of a class that no row before had: each of them taught
+// it -1. The one output of two classes becomes an output for each.
+func (l *linear) widen(outputs int) {
+	if outputs == l.outputs {
+		return
+	}
+	n := l.dim + 1
+	sums := make([]float64, n) // Σ weight·z, the last row of gram
+	if l.gram != nil {
+		copy(sums, l.gram[len(l.gram)-n:])
+	}
+	grow := func(x []float64, last func(i int) float64) []float64 {
+		if x == nil {
+			return nil
+		}
+		if l.outputs == 1 {
+			both := make([]float64, 2*n)
+			for i, v := range x {
+				both[i], both[n+i] = -v, v
+			}
+			x = both
+		}
+		for i := range n {
+			x = append(x, last(i))
+		}
+		return x
+	}
+	l.moment = grow(l.moment, func(i int) float64 { return -sums[i] })
+	l.w = grow(l.w, func(i int) float64 {
+		if i == l.dim && l.ready() {
+			return -1
+		}
+		return 0
+	})
+	if l.squares != nil {
+		if l.outputs == 1 {
+			l.squares = append(l.squares, l.squares...)
+		}
+		l.squares = append(l.squares, make([]float64, n)...)
+	}
+	l.outputs = outputs
+	l.scratch()
+}

@@ -1,0 +1,40 @@
+package loss
+
+import (
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// Softmax is the loss ln Σ exp(f) - f[y] of any number of classes.
+type Softmax struct{}
+
+func (Softmax) Value(f []float64, y float64) float64 {
+	top, sum := slices.Max(f), 0.0
+	for _, u := range f {
+		sum += vec.Exp(u - top)
+	}
+	return top - f[int(y)] + vec.Log(sum)
+}
+
+func (s Softmax) Grad(dst, f []float64, y float64) {
+	s.Link(dst, f)
+	dst[int(y)]--
+}
+
+// Link sets dst to the probabilities. Unlike the links of the other losses it
+// works in place.
+func (Softmax) Link(dst, f []float64) {
+	top, sum := slices.Max(f), 0.0
+	for i, u := range f {
+		dst[i] = vec.Exp(u - top)
+		sum += dst[i]
+	}
+	for i := range f {
+		dst[i] /= sum
+	}
+}
+
+func (Softmax) Outputs(classes int) int { return classes }
+func (Softmax) Smoothness() float64     { return 0.5 }
+func (Softmax) String() string          { return "softmax" }

@@ -1,0 +1,15 @@
+package loss
+
+// Square is the loss (f-y)²/2.
+type Square struct{}
+
+func (Square) Value(f []float64, y float64) float64 {
+	d := f[0] - y
+	return d * d / 2
+}
+
+func (Square) Grad(dst, f []float64, y float64) { dst[0] = f[0] - y }
+func (Square) Link(dst, f []float64)            { dst[0] = f[0] }
+func (Square) Outputs(int) int                  { return 1 }
+func (Square) Smoothness() float64              { return 1 }
+func (Square) String() string                   { return "square" }

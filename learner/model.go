@@ -1,0 +1,106 @@
+package learner
+
+import (
+	"slices"
+
+	"github.com/accrete-ml/accrete/features"
+)
+
+// Predictions are what a model says about some rows.
+type Predictions struct {
+	Task    Task      // Auto while no label has been seen
+	Outputs int       // values for each row: the classes seen so far; 1 of a regression; 0 while no label has been seen
+	Values  []float64 // rows × Outputs: the probability of each class, or the value in the label's units
+}
+
+// Row returns the values for row i.
+func (p *Predictions) Row(i int) []float64 {
+	return p.Values[i*p.Outputs : (i+1)*p.Outputs : (i+1)*p.Outputs]
+}
+
+// Model predicts, and does not learn: it is the serving part of a State. It
+// gives the same predictions as the Learner, bit for bit. It is for one
+// goroutine at a time.
+type Model struct {
+	head
+	dim       int            // 0 before the first row
+	scaler    scaler         // of no columns before the first fit
+	bank      *features.Bank // nil before the first fit
+	intercept []float64
+	coef      []float32
+
+	x []float32 // scratch
+	f []float64
+}
+
+// Dim returns the length of the rows that m predicts, or 0 if it has seen none.
+func (m *Model) Dim() int { return m.dim }
+
+// Predict returns predictions for all rows of b, which must be of the model's
+// dimension. They are the caller's to keep.
+func (m *Model) Predict(b *Batch) Predictions {
+	if m.dim != 0 && b.Dim() != m.dim {
+		panic("learner: the rows are not of the model's dimension")
+	}
+	n := b.Len()
+	p := Predictions{Task: m.task, Outputs: m.outputs(), Values: make([]float64, n*m.outputs())}
+	if m.bank != nil {
+		m.x = m.scaler.rows(m.x[:0], b, n)
+	}
+	m.f = addUp(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
+	k := m.sums()
+	for i := range n {
+		m.predict(p.Row(i), m.f[i*k:(i+1)*k])
+	}
+	return p
+}
+
+// rows appends the first n rows of b to dst, scaled.
+func (s scaler) rows(dst []float32, b *Batch, n int) []float32 {
+	from := len(dst)
+	dst = extend(dst, n*b.Dim())
+	for i := range n {
+		s.apply(dst[from+i*b.Dim():from+(i+1)*b.Dim()], b.X(i))
+	}
+	return dst
+}
+
+// addUp appends to dst the sums over all features for n scaled rows x, with the
+// intercepts.
+func addUp(dst []float64, bank *features.Bank, x, coef []float32, intercept []float64, n int) []float64 {
+	k := len(intercept)
+	from := len(dst)
+	dst = extend(dst, n*k)
+	f := dst[from:]
+	if k == 0 || bank == nil || bank.Blocks() == 0 {
+		clear(f)
+	} else {
+		bank.Sum(f, x, coef, k)
+	}
+	for i := range n {
+		for j, b := range intercept {
+			f[i*k+j] += b
+		}
+	}
+	return dst
+}
+
+// extend returns x with n more elements, of whatever value.
+func extend[T any](x []T, n int) []T {
+	return slices.Grow(x, n)[:len(x)+n]
+}
+
+// NewModel returns the model whose State has these serving arrays, or says what
+// is wrong with them: they may come from anywhere.
+func NewModel(arrays []Array) (*Model, error) {
+	s := &source{in: arrays}
+	v := loadServing(s)
+	if err := s.end(); err != nil {
+		return nil, err
+	}
+	m := &Model{head: v.head, dim: v.dim, bank: v.bank(), intercept: v.intercept, coef: v.coef}
+	if v.fit != nil {
+		m.scaler = v.fit.scaler
+	}
+	return m, nil
+}

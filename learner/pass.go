@@ -1,0 +1,96 @@
+package learner
+
+import "math"
+
+// Pass is some rows predicted, and not learned yet. It is valid until the next
+// Predict.
+type Pass struct {
+	Predictions
+
+	learner *Learner
+	batch   *Batch // nil once learned
+	rows    int
+	sums    int
+	head    head
+	x       []float32 // scaled
+	f       []float64 // rows × 2·sums
+	served  int       // column of f from which on they are the prediction's
+}
+
+// Len returns the number of rows.
+func (p *Pass) Len() int { return p.rows }
+
+// Loss returns the loss of the prediction for row i: in natural logarithms for
+// classes, half the squared error in the label's units otherwise. It says false
+// where there is nothing to compare: no label, or no prediction yet.
+func (p *Pass) Loss(i int) (float64, bool) {
+	y := p.batch.Label(i)
+	if y.Task == Auto || p.Outputs == 0 {
+		return 0, false
+	}
+	return p.head.graded(p.sum(i), p.Row(i), y), true
+}
+
+// sum returns the sums that the prediction for row i was made from.
+func (p *Pass) sum(i int) []float64 {
+	at := 2*i*p.sums + p.served
+	return p.f[at : at+p.sums]
+}
+
+// Predict predicts the first rows of b, up to and including the one after which
+// the model may change. The rows of b must stay as they are until the Pass is
+// learned.
+func (l *Learner) Predict(b *Batch) *Pass {
+	if l.dim == 0 {
+		l.dim = b.Dim()
+	}
+	if b.Dim() != l.dim {
+		panic("learner: the rows are not of the model's dimension")
+	}
+	p := &l.pass
+	p.batch, p.rows, p.sums, p.head, p.served = b, l.until(b), l.sums(), l.head, 0
+	if l.averaged {
+		p.served = p.sums
+	}
+	p.x = p.x[:0]
+	if l.fit != nil {
+		p.x = l.fit.scaler.rows(p.x, b, p.rows)
+	}
+	p.f = addUp(p.f[:0], l.bank, p.x, l.wide, l.intercept, p.rows)
+	p.Task, p.Outputs = l.task, l.outputs()
+	p.Values = extend(p.Values[:0], p.rows*p.Outputs)
+	for i := range p.rows {
+		l.predict(p.Row(i), p.sum(i))
+	}
+	return p
+}
+
+// until returns the number of rows of b up to and including the one after which
+// the model may change.
+func (l *Learner) until(b *Batch) int {
+	n := l.labelled
+	for i := range b.Len() {
+		if y := b.Label(i); y.Task != Auto {
+			if n++; l.changes(n, y) {
+				return i + 1
+			}
+		}
+	}
+	return b.Len()
+}
+
+// boundedLabel is y with nothing in it but what its task needs.
+func boundedLabel(y Label) Label {
+	if y.Task == Classification {
+		return Label{Task: y.Task, Class: y.Class}
+	}
+	return Label{Task: y.Task, Value: bounded(y.Value)}
+}
+
+// boundedWeight makes a weight one that sums can be divided by.
+func boundedWeight(w float64) float64 {
+	if math.IsNaN(w) {
+		return 0
+	}
+	return max(0, min(1e9, w))
+}

@@ -1,0 +1,169 @@
+package learner
+
+// Progress is how well a Learner has predicted rows before it learned them
+// (progressive validation), beside three baselines that had the same chance.
+type Progress struct {
+	Task     Task
+	Examples int64 // labelled rows so far
+	Step     int64 // mini-batches learned
+	Warmup   int   // rows that the fit in effect used: 0 before the first, 1000 from the last on
+	Features int   // frequencies in use
+	Average  bool  // the average of the iterates serves, not the last of them
+
+	Whole  Scores // all rows
+	Recent Scores // the last 10,000, to the next hundred above
+	Latest Scores // the last 1,000, likewise
+}
+
+// Scores are the figures of some rows. The very first labelled row is in none:
+// there was nothing to predict it with.
+type Scores struct {
+	Rows int64
+
+	Model    Score
+	Majority Score // the most frequent class so far; the mean so far
+	NoChange Score // the last label
+	Linear   Score // ridge regression (linear.go)
+}
+
+// Score has figures that are means weighted like the rows.
+type Score struct {
+	Error float64 // classification: share of wrong classes; regression: MSE / variance of the labels (nMSE)
+	MSE   float64 // regression only
+	Loss  float64 // of the model only; see Pass.Loss
+}
+
+// A tally adds up graded rows.
+type tally [tallyFields]float64
+
+const (
+	tallyRows = iota
+	tallyWeight
+	tallyModel // weighted errors, or squared errors
+	tallyMajority
+	tallyNoChange
+	tallyLinear
+	tallyLoss
+	tallyMean     // of the labels
+	tallyVariance // sum of their squared deviations from it
+	tallyFields
+)
+
+// add adds one row. errors are of the model and the three baselines.
+func (t *tally) add(weight float64, errors [4]float64, loss, label float64) {
+	t[tallyRows]++
+	if weight == 0 {
+		return
+	}
+	t[tallyWeight] += weight
+	for i, e := range errors {
+		t[tallyModel+i] = finite(t[tallyModel+i] + float64(weight*e))
+	}
+	t[tallyLoss] = finite(t[tallyLoss] + float64(weight*loss))
+	d := label - t[tallyMean]
+	t[tallyMean] += float64(d * (weight / t[tallyWeight]))
+	t[tallyVariance] = finite(t[tallyVariance] + float64(weight*float64(d*(label-t[tallyMean]))))
+}
+
+// merge adds the rows of u.
+func (t *tally) merge(u tally) {
+	t[tallyRows] += u[tallyRows]
+	if u[tallyWeight] == 0 {
+		return
+	}
+	w := t[tallyWeight] + u[tallyWeight]
+	d, share := u[tallyMean]-t[tallyMean], u[tallyWeight]/w
+	between := float64(d*d) * float64(t[tallyWeight]*share)
+	for i := tallyModel; i <= tallyLoss; i++ {
+		t[i] = finite(t[i] + u[i])
+	}
+	t[tallyMean] += float64(d * share)
+	t[tallyVariance] = finite(finite(t[tallyVariance]+u[tallyVariance]) + between)
+	t[tallyWeight] = w
+}
+
+func (t *tally) scores(task Task) Scores {
+	s := Scores{Rows: int64(t[tallyRows])}
+	if t[tallyWeight] == 0 {
+		return s
+	}
+	variance := t[tallyVariance] / t[tallyWeight]
+	for i, score := range []*Score{&s.Model, &s.Majority, &s.NoChange, &s.Linear} {
+		e := t[tallyModel+i] / t[tallyWeight]
+		switch {
+		case task == Classification:
+			score.Error = e
+		case variance > 0:
+			*score = Score{Error: finite(e / variance), MSE: e}
+		default: // labels without variance: perfect, or as bad as no model
+			*score = Score{Error: min(e, 1), MSE: e}
+		}
+	}
+	s.Model.Loss = t[tallyLoss] / t[tallyWeight]
+	return s
+}
+
+const (
+	bucketRows = 100
+	recent     = 100 // buckets in the longer window
+	latest     = 10  // and in the shorter
+)
+
+// record is the progressive validation of a stream: everything, and a ring of
+// buckets for the windows.
+type record struct {
+	whole   tally
+	buckets [recent + 1]tally // the one being filled, and as many as the window has
+	at      int               // the one being filled
+}
+
+func (r *record) add(weight float64, errors [4]float64, loss, label float64) {
+	r.whole.add(weight, errors, loss, label)
+	r.buckets[r.at].add(weight, errors, loss, label)
+	if r.buckets[r.at][tallyRows] == bucketRows {
+		r.at = (r.at + 1) % len(r.buckets)
+		r.buckets[r.at] = tally{}
+	}
+}
+
+// window is the last buckets and the one being filled.
+func (r *record) window(buckets int) tally {
+	var t tally
+	for i := buckets; i >= 0; i-- {
+		t.merge(r.buckets[(r.at-i+len(r.buckets))%len(r.buckets)])
+	}
+	return t
+}
+
+func (r *record) save(a *arrays) {
+	put(a, "progress", tallyFields, r.whole[:])
+	ring := make([]float64, 0, len(r.buckets)*tallyFields)
+	for _, b := range r.buckets {
+		ring = append(ring, b[:]...)
+	}
+	put(a, "progress.ring", tallyFields, ring)
+	put(a, "progress.at", 1, []int64{int64(r.at)})
+}
+
+func (r *record) load(s *source) {
+	copy(r.whole[:], take[float64](s, "progress", 1, tallyFields))
+	ring := take[float64](s, "progress.ring", len(r.buckets), tallyFields)
+	at := take[int64](s, "progress.at", 1, 1)
+	if s.err != nil {
+		return
+	}
+	for i := range r.buckets {
+		copy(r.buckets[i][:], ring[i*tallyFields:])
+		r.buckets[i].check(s, i == int(at[0]))
+	}
+	r.whole.check(s, false)
+	s.want(at[0] >= 0 && int(at[0]) < len(r.buckets), "progress.at is %d", at[0])
+	r.at = int(at[0])
+}
+
+func (t *tally) check(s *source, filling bool) {
+	for i, v := range t {
+		s.want(v >= 0 || i == tallyMean, "progress: a sum of positive numbers is %v", v)
+	}
+	s.want(!filling || t[tallyRows] < bucketRows, "progress: a bucket has %v rows", t[tallyRows])
+}

@@ -1,0 +1,315 @@
+package learner
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// Every learner is held to the same promises, whatever it learns. A new rule or
+// task is a new line here and gets all the checks below.
+type stream struct {
+	name   string
+	config Config
+	dim    int
+	label  func(i int, x []float64) Label
+}
+
+var streams = func() (all []stream) {
+	for _, r := range Rules {
+		small := Config{Algorithm: r.String(), Width: 8, MaxFeatures: 64}
+		odd := Config{Algorithm: r.String(), Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
+		all = append(all,
+			stream{"binary", small, 3, func(_ int, x []float64) Label { return class(math.Sin(3*x[0]) > x[1]) }},
+			stream{"growing", small, 2, func(i int, x []float64) Label {
+				// A class more at about rows 0, 30, 300, 900 and 1400.
+				most := 1
+				for _, from := range []int{30, 300, 900, 1400} {
+					if i >= from {
+						most++
+					}
+				}
+				return Label{Task: Classification, Class: int(math.Abs(7*x[0])) % most}
+			}},
+			stream{"late", odd, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }},
+			stream{"regression", odd, 4, func(_ int, x []float64) Label {
+				return Label{Task: Regression, Value: 1e3 + 50*math.Sin(2*x[0]) - x[1]}
+			}},
+		)
+	}
+	return all
+}()
+
+func class(b bool) Label {
+	if b {
+		return Label{Task: Classification, Class: 1}
+	}
+	return Label{Task: Classification}
+}
+
+// rows is n rows of s: every seventh has no label, and weights differ.
+func (s stream) rows(n int) *Batch {
+	rng := rand.New(rand.NewPCG(1, 2))
+	b := new(Batch)
+	b.Reset(s.dim)
+	seen := 0 // a label's class is one seen before or the next one
+	for i := range n {
+		x := make([]float64, s.dim)
+		for j := range x {
+			x[j] = 10*rng.NormFloat64() + 5
+		}
+		scaled := make([]float64, s.dim)
+		for j := range x {
+			scaled[j] = (x[j] - 5) / 10
+		}
+		y := s.label(i, scaled)
+		if i%7 == 3 {
+			y = Label{}
+		}
+		if y.Task == Classification {
+			y.Class = min(y.Class, seen)
+			seen = max(seen, y.Class+1)
+		}
+		b.Append(x, y, 0.5+rng.Float64())
+	}
+	return b
+}
+
+func eachStream(t *testing.T, f func(t *testing.T, s stream)) {
+	for _, s := range streams {
+		t.Run(s.config.Algorithm+"/"+s.name, func(t *testing.T) { f(t, s) })
+	}
+}
+
+func newLearner(t *testing.T, c Config) *Learner {
+	t.Helper()
+	l, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// learn runs l over b in batches of some rows and returns the predictions, the
+// losses and what the steps said, as text that differs where any bit does.
+func learn(l *Learner, b *Batch, cut int) []string {
+	var out []string
+	for from := 0; from < b.Len(); from += cut {
+		batch := b.Slice(from, min(from+cut, b.Len()))
+		for batch.Len() > 0 {
+			p := l.Predict(batch)
+			for i := range p.Len() {
+				loss, ok := p.Loss(i)
+				out = append(out, fmt.Sprint(p.Task, p.Row(i), loss, ok))
+			}
+			batch = batch.Slice(p.Len(), batch.Len())
+			l.Learn(p)
+		}
+	}
+	return out
+}
+
+func firstDifference(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d predictions, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("%s: prediction %d is %s, want %s", what, i, got[i], want[i])
+		}
+	}
+}
+
+func sameState(t *testing.T, what string, got, want State) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		for i, a := range slices.Concat(got.Serving, got.Resuming) {
+			if w := slices.Concat(want.Serving, want.Resuming)[i]; !reflect.DeepEqual(a, w) {
+				t.Errorf("%s: array %v differs", what, a.Name)
+			}
+		}
+		t.FailNow()
+	}
+}
+
+func TestCutOfTheRowsDoesNotMatter(t *testing.T) {
+	eachStream(t, func(t *testing.T, s stream) {
+		rows := s.rows(2500)
+		one := newLearner(t, s.config)
+		want := learn(one, rows, 1)
+		for _, cut := range []int{7, 256, 1000} {
+			l := newLearner(t, s.config)
+			firstDifference(t, fmt.Sprintf("batches of %d", cut), learn(l, rows, cut), want)
+			sameState(t, fmt.Sprintf("batches of %d", cut), l.State(), one.State())
+		}
+	})
+}
+
+func TestCoresDoNotMatter(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	s := streams[0]
+	s.config.Width, s.config.MaxFeatures = 32, 256
+	rows := s.rows(2000)
+	var want []string
+	var state State
+	for _, cores := range []int{1, 2, 8} {
+		runtime.GOMAXPROCS(cores)
+		l := newLearner(t, s.config)
+		got := learn(l, rows, 500)
+		if want == nil {
+			want, state = got, l.State()
+		}
+		firstDifference(t, fmt.Sprintf("%d cores", cores), got, want)
+		sameState(t, fmt.Sprintf("%d cores", cores), l.State(), state)
+	}
+}
+
+// TestRestoreGoesOnExactly restores at every row of the warm-up, and at many
+// after it, in the midst of mini-batches and at their ends.
+func TestRestoreGoesOnExactly(t *testing.T) {
+	eachStream(t, func(t *testing.T, s stream) {
+		const n = 1800
+		rows := s.rows(n + 300)
+		whole := newLearner(t, s.config)
+		want := learn(whole, rows, 100)
+		last := whole.State()
+		every := 1
+		if testing.Short() {
+			every = 13
+		}
+		l := newLearner(t, s.config)
+		for at := 0; at < n; at++ {
+			if at%every == 0 {
+				state := l.State()
+				r, err := Restore(s.config, state)
+				if err != nil {
+					t.Fatalf("row %d: %v", at, err)
+				}
+				sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), state)
+				// To the end now and then, and else past the next change.
+				to := min(at+3, rows.Len())
+				if at%101 == 0 {
+					to = rows.Len()
+				}
+				got := learn(r, rows.Slice(at, to), 64)
+				firstDifference(t, fmt.Sprintf("restored at row %d", at), got, want[at:to])
+				if to == rows.Len() {
+					sameState(t, fmt.Sprintf("end, restored at row %d", at), r.State(), last)
+				}
+			}
+			learn(l, rows.Slice(at, at+1), 1)
+		}
+	})
+}
+
+func TestPredictionsIgnoreLabelsOfTheirPass(t *testing.T) {
+	eachStream(t, func(t *testing.T, s stream) {
+		rows := s.rows(2000)
+		l := newLearner(t, s.config)
+		for at := 0; at < rows.Len(); {
+			state := l.State()
+			p := l.Predict(rows.Slice(at, rows.Len()))
+			want := slices.Clone(p.Values)
+			var flipped Batch
+			flipped.Reset(s.dim)
+			for i := range p.Len() {
+				y := rows.Label(at + i)
+				if y.Task == Regression {
+					y.Value = -y.Value
+				} else if y.Task == Classification {
+					y.Class = 0
+				}
+				flipped.Append(rows.X(at+i), y, 2)
+			}
+			r, err := Restore(s.config, state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := r.Predict(&flipped)
+			if !slices.Equal(q.Values, want[:len(q.Values)]) {
+				t.Fatalf("row %d: other labels, other predictions", at)
+			}
+			at += p.Len()
+			l.Learn(p)
+		}
+	})
+}
+
+func TestUnlabelledRowsChangeNothing(t *testing.T) {
+	eachStream(t, func(t *testing.T, s stream) {
+		rows := s.rows(1500)
+		with, without := newLearner(t, s.config), newLearner(t, s.config)
+		var labelled Batch
+		labelled.Reset(s.dim)
+		for i := range rows.Len() {
+			if rows.Label(i).Task != Auto {
+				labelled.Append(rows.X(i), rows.Label(i), rows.Weight(i))
+			}
+		}
+		learn(with, rows, 50)
+		learn(without, &labelled, 50)
+		sameState(t, "without the unlabelled rows", without.State(), with.State())
+	})
+}
+
+func TestModelPredictsLikeTheLearner(t *testing.T) {
+	eachStream(t, func(t *testing.T, s stream) {
+		rows := s.rows(2000)
+		l := newLearner(t, s.config)
+		for at := 0; at < rows.Len(); {
+			m, err := NewModel(l.State().Serving)
+			if err != nil {
+				t.Fatalf("row %d: %v", at, err)
+			}
+			p := l.Predict(rows.Slice(at, rows.Len()))
+			got := m.Predict(rows.Slice(at, at+p.Len()))
+			if got.Task != p.Task || got.Outputs != p.Outputs || !slices.Equal(got.Values, p.Values) {
+				t.Fatalf("row %d: the model predicts %v, the learner %v", at, got, p.Predictions)
+			}
+			at += p.Len()
+			l.Learn(p)
+		}
+	})
+}
+
+func TestStateSharesNoMemory(t *testing.T) {
+	eachStream(t, func(t *testing.T, s stream) {
+		rows := s.rows(1600)
+		l := newLearner(t, s.config)
+		learn(l, rows.Slice(0, 1400), 100)
+		state := l.State()
+		before := fmt.Sprint(state)
+		r, err := Restore(s.config, state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learn(l, rows.Slice(1400, 1600), 100)
+		learn(r, rows.Slice(1400, 1600), 100)
+		if fmt.Sprint(state) != before {
+			t.Error("the rows since have changed a State taken before them")
+		}
+	})
+}
+
+func TestNamesOfArraysAreUniqueAndShort(t *testing.T) {
+	eachStream(t, func(t *testing.T, s stream) {
+		l := newLearner(t, s.config)
+		learn(l, s.rows(200), 100)
+		seen := map[string]bool{}
+		for _, a := range slices.Concat(l.State().Serving, l.State().Resuming) {
+			if len(a.Name) > 24 || seen[a.Name] || a.Name != string(bytes.ToLower([]byte(a.Name))) {
+				t.Errorf("array name %q", a.Name)
+			}
+			seen[a.Name] = true
+			if n := reflect.ValueOf(a.Data).Len(); n != a.Shape[0]*a.Shape[1] {
+				t.Errorf("%s has %d values and the shape %v", a.Name, n, a.Shape)
+			}
+		}
+	})
+}

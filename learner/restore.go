@@ -1,0 +1,254 @@
+package learner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/features"
+)
+
+// counterFields are the columns of the array "counters".
+const (
+	counterLabelled = iota
+	counterSteps    // of the model in service, which starts anew with each fit
+	counterAveraged
+	counterChoice
+	counterLast // class of the last label
+	counterFields
+)
+
+// totalFields are the columns of the array "totals".
+const (
+	totalWeight = iota
+	totalMean
+	totalLast // value of the last label
+	totalTop
+	totalShrink
+	totalQ
+	totalP
+	totalLinearRows
+	totalLinearSolved
+	totalFields
+)
+
+// State returns a copy of all that the Learner is. A Pass that has not been
+// learned is not part of it.
+func (l *Learner) State() State {
+	var s State
+	k := l.sums()
+	from := 0
+	if l.averaged {
+		from = k
+	}
+	coef := make([]float32, 0, len(l.wide)/2)
+	for i := 0; i < len(l.wide); i += 2 * k {
+		coef = append(coef, l.wide[i+from:i+from+k]...)
+	}
+	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, intercept: l.intercept[from : from+k], coef: coef}
+	top := 0.0
+	if l.fit != nil {
+		v.blocks, top = l.bank.Blocks(), l.fit.top
+	}
+	v.save((*arrays)(&s.Serving))
+
+	a := (*arrays)(&s.Resuming)
+	averaged := int64(0)
+	if l.averaged {
+		averaged = 1
+	}
+	put(a, "counters", counterFields, []int64{l.labelled, l.coef.steps, averaged, int64(l.choice.at), int64(l.last.Class)})
+	put(a, "totals", totalFields, []float64{
+		l.total, l.mean, l.last.Value, top, l.coef.shrink, l.coef.q, l.coef.p, l.linear.rows, l.linear.solved,
+	})
+	put(a, "classes", 1, l.weights)
+	put(a, "intercepts", k, l.intercept)
+	put(a, "u", k, l.coef.u)
+	put(a, "v", k, l.coef.v)
+	put(a, "choice", 1, l.choice.excess[:])
+	put(a, "pending.x", l.dim, l.pending.x)
+	putLabels(a, "pending", l.pending.labels, l.pending.weights)
+	put(a, "warmup.x", l.dim, l.warmup.x)
+	putLabels(a, "warmup", l.warmup.labels, l.warmup.weights)
+	put(a, "linear.w", l.dim+1, l.linear.w)
+	put(a, "linear.gram", 1, l.linear.gram)
+	put(a, "linear.moment", l.dim+1, l.linear.moment)
+	put(a, "linear.squares", l.dim+1, l.linear.squares)
+	l.record.save(a)
+	return s
+}
+
+func putLabels(a *arrays, name string, labels []Label, weights []float64) {
+	classes, values := make([]int64, len(labels)), make([]float64, len(labels))
+	for i, y := range labels {
+		classes[i], values[i] = int64(y.Class), y.Value
+	}
+	put(a, name+".classes", 1, classes)
+	put(a, name+".values", 1, values)
+	put(a, name+".weights", 1, weights)
+}
+
+func takeLabels(s *source, name string, n int, task Task, most int) ([]Label, []float64) {
+	classes := take[int64](s, name+".classes", n, 1)
+	values := take[float64](s, name+".values", n, 1)
+	weights := take[float64](s, name+".weights", n, 1)
+	if s.err != nil {
+		return nil, nil
+	}
+	labels := make([]Label, n)
+	for i := range labels {
+		labels[i] = Label{Task: task, Class: int(classes[i]), Value: values[i]}
+		s.want(classes[i] >= 0 && (classes[i] < int64(most) || task == Regression), "%s: class %d of %d", name, classes[i], most)
+		s.want(weights[i] >= 0, "%s: a weight is %v", name, weights[i])
+	}
+	return labels, weights
+}
+
+// Restore returns the Learner whose State s is, or says what is wrong with s: it
+// may come from anywhere. c must be the Config that the Learner was made with.
+func Restore(c Config, s State) (*Learner, error) {
+	l, err := New(c)
+	if err != nil {
+		return nil, err
+	}
+	serving := &source{in: s.Serving}
+	v := loadServing(serving)
+	if err := serving.end(); err != nil {
+		return nil, fmt.Errorf("learner: serving part: %w", err)
+	}
+	resuming := &source{in: s.Resuming}
+	l.load(resuming, v)
+	if err := resuming.end(); err != nil {
+		return nil, fmt.Errorf("learner: resuming part: %w", err)
+	}
+	l.resume()
+	return l, nil
+}
+
+func (l *Learner) load(s *source, v serving) {
+	c := l.config
+	s.want(v.config.Width == c.Width && v.config.Seed == c.Seed, "width %d and seed %d, configured %d and %d", v.config.Width, v.config.Seed, c.Width, c.Seed)
+	s.want(v.blocks <= c.maxBlocks(), "%d blocks of at most %d", v.blocks, c.maxBlocks())
+	s.want(v.head.classes <= c.MaxClasses, "%d classes of at most %d", v.head.classes, c.MaxClasses)
+	s.want(c.Task == Auto || v.head.task == Auto || v.head.task == c.Task, "task %v, configured %v", v.head.task, c.Task)
+	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel, "not the configured kernel %q", c.Kernel)
+	counters := take[int64](s, "counters", 1, counterFields)
+	totals := take[float64](s, "totals", 1, totalFields)
+	if s.err != nil {
+		return
+	}
+	l.head, l.dim, l.fit = v.head, v.dim, v.fit
+	l.labelled = counters[counterLabelled]
+	l.averaged = counters[counterAveraged] == 1
+	l.choice.at = int(counters[counterChoice])
+	l.last = Label{Task: l.task, Class: int(counters[counterLast]), Value: totals[totalLast]}
+	l.total, l.mean = totals[totalWeight], totals[totalMean]
+	settled := l.labelled >= int64(effect(lastRung))
+	s.want(l.labelled >= 0 && (l.labelled > 0) == (l.task != Auto), "%d labelled rows of task %v", l.labelled, l.task)
+	s.want(l.labelled == 0 || l.dim > 0, "labelled rows of no values")
+	s.want((l.fit == nil || l.labelled >= int64(effect(rungs[0]))) && (l.fit != nil || !settled), "a fit too soon or too late")
+	s.want(counters[counterAveraged]>>1 == 0, "averaged is %d", counters[counterAveraged])
+	s.want(l.choice.at >= 0 && l.choice.at < choiceRows, "choice at row %d", l.choice.at)
+	s.want(l.last.Class >= 0 && l.last.Class <= max(0, l.classes-1), "the last class is %d", l.last.Class)
+	s.want(l.total >= 0, "the total weight is %v", l.total)
+	if s.err != nil {
+		return
+	}
+
+	k := l.sums()
+	l.weights = take[float64](s, "classes", l.classes, 1)
+	l.intercept = take[float64](s, "intercepts", 2*min(k, 1), k)
+	rows := 2 * l.config.Width * v.blocks
+	l.coef = coefficients{
+		outputs: k, steps: counters[counterSteps],
+		shrink: totals[totalShrink], q: totals[totalQ], p: totals[totalP],
+		u: take[float64](s, "u", rows, k), v: take[float64](s, "v", rows, k),
+	}
+	copy(l.choice.excess[:], take[float64](s, "choice", choiceRows, 1))
+	waiting, kept := 0, 0
+	if l.fit != nil {
+		waiting = int(l.labelled % int64(c.Minibatch))
+	}
+	if !settled {
+		kept = int(l.labelled)
+	}
+	l.pending.x = take[float32](s, "pending.x", waiting, l.dim)
+	l.pending.labels, l.pending.weights = takeLabels(s, "pending", waiting, l.task, l.classes)
+	l.warmup.x = take[float64](s, "warmup.x", kept, l.dim)
+	l.warmup.labels, l.warmup.weights = takeLabels(s, "warmup", kept, l.task, l.classes)
+	l.loadLinear(s, totals)
+	l.record.load(s)
+	if s.err != nil {
+		return
+	}
+	for _, w := range l.weights {
+		s.want(w >= 0, "the weight of a class is %v", w)
+	}
+	if l.fit == nil {
+		s.want(l.coef.steps == 0, "%d steps before the first fit", l.coef.steps)
+		return
+	}
+	l.fit.top = totals[totalTop]
+	s.want(l.fit.top > 0 && l.fit.top <= 2, "the largest eigenvalue is %v", l.fit.top)
+	s.want(l.coef.steps >= 0 && l.coef.steps <= l.steps() && (l.coef.steps == 0) == (v.blocks == 0), "%d steps of %d, %d blocks", l.coef.steps, l.steps(), v.blocks)
+	s.want(l.coef.shrink > 0 && l.coef.shrink <= 1 && l.coef.q > 0 && l.coef.q <= 1 && l.coef.p >= 0, "scalars %v, %v, %v", l.coef.shrink, l.coef.q, l.coef.p)
+	l.wide = make([]float32, 2*len(l.coef.u))
+	l.coef.serve(l.wide)
+	from := 0
+	if l.averaged {
+		from = k
+	}
+	same := slices.Equal(l.intercept[from:from+k], v.intercept)
+	for i, w := range v.coef {
+		same = same && w == l.wide[i/k*2*k+from+i%k]
+	}
+	s.want(same, "not the coefficients of the serving part")
+	l.bank = v.bank()
+}
+
+func (l *Learner) loadLinear(s *source, totals []float64) {
+	n := l.dim + 1
+	if l.fit == nil {
+		for _, name := range []string{"linear.w", "linear.gram", "linear.moment", "linear.squares"} {
+			columns := n
+			if name == "linear.gram" {
+				columns = 1
+			}
+			take[float64](s, name, 0, columns)
+		}
+		return
+	}
+	l.linear = linear{dim: l.dim, outputs: l.sums(), rows: totals[totalLinearRows], solved: totals[totalLinearSolved]}
+	gram, moment, squares := n*(n+1)/2, l.linear.outputs, 0
+	if l.dim > ridgeLimit {
+		gram, moment, squares = 0, 0, l.linear.outputs
+	}
+	l.linear.w = take[float64](s, "linear.w", l.linear.outputs, n)
+	l.linear.gram = take[float64](s, "linear.gram", gram, 1)
+	l.linear.moment = take[float64](s, "linear.moment", moment, n)
+	l.linear.squares = take[float64](s, "linear.squares", squares, n)
+	if s.err != nil {
+		return
+	}
+	if squares == 0 {
+		l.linear.squares = nil
+	} else {
+		l.linear.gram, l.linear.moment = nil, nil
+	}
+	for _, v := range l.linear.squares {
+		s.want(v >= 0, "linear.squares has %v", v)
+	}
+	s.want(l.linear.rows >= 0 && l.linear.solved >= 0 && l.linear.solved <= l.linear.rows, "linear: %v rows, solved at %v", l.linear.rows, l.linear.solved)
+	l.linear.scratch()
+}
+
+// resume starts again what was under way.
+func (l *Learner) resume() {
+	if l.fit != nil {
+		l.forecast()
+	}
+	for _, r := range rungs {
+		if int64(r) <= l.labelled && l.labelled < int64(effect(r)) && l.warmup.fits(r, l.task) {
+			l.warmup.start(r, l.dim, l.task, l.kernel)
+		}
+	}
+}

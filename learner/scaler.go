@@ -1,0 +1,95 @@
+package learner
+
+import (
+	"math"
+	"slices"
+)
+
+// clip bounds what a scaled column can be, in standard deviations: a value far
+// off would make the angle of a feature coarse, and a linear term explode.
+const clip = 8
+
+// scaler brings raw columns to where one bandwidth fits all of them.
+type scaler struct {
+	center, scale []float64
+}
+
+// apply sets dst to the scaled values of x, rounded to float32 here and
+// nowhere before.
+func (s scaler) apply(dst []float32, x []float64) {
+	for i, v := range x {
+		v = (bounded(v) - s.center[i]) * s.scale[i]
+		dst[i] = float32(max(-clip, min(clip, v)))
+	}
+}
+
+// newScaler fits a scaler to rows of dim values. Columns get mean 0 and
+// standard deviation 1, unless the rows are sparse and their columns already
+// have a range in common, such as indicators and pixels: they keep their
+// proportions, because a rare indicator's standard deviation says how rare it
+// is and not in which unit it is measured.
+func newScaler(x []float64, dim int) scaler {
+	s := scaler{center: make([]float64, dim), scale: make([]float64, dim)}
+	ranges := make([]float64, 0, dim) // of the columns that vary
+	zeros := 0
+	for j := range dim {
+		c := newColumn(x[j:], dim)
+		s.center[j], s.scale[j] = c.mean, 1
+		if !c.constant() {
+			s.scale[j] = 1 / c.deviation
+			ranges = append(ranges, c.top-c.bottom)
+		}
+		zeros += c.zeros
+	}
+	if float64(zeros) <= 0.7*float64(len(x)) || len(ranges) == 0 {
+		return s
+	}
+	slices.Sort(ranges)
+	if widest := ranges[len(ranges)-1]; widest <= 4*ranges[len(ranges)/2] {
+		for j := range dim {
+			s.center[j], s.scale[j] = 0, 1/widest
+		}
+	}
+	return s
+}
+
+// column describes one column.
+type column struct {
+	mean, deviation float64
+	bottom, top     float64
+	zeros           int
+}
+
+// newColumn describes the column whose values are x[0], x[stride], and so on.
+func newColumn(x []float64, stride int) column {
+	c := column{bottom: math.Inf(1), top: math.Inf(-1)}
+	n := 0.0
+	for i := 0; i < len(x); i += stride {
+		v := bounded(x[i])
+		c.bottom, c.top = min(c.bottom, v), max(c.top, v)
+		if v == 0 {
+			c.zeros++
+		}
+		n++
+		c.mean += (v - c.mean) / n
+	}
+	// Deviations are taken in units of the largest, so that their squares are
+	// neither zero nor infinite.
+	unit := max(c.top-c.mean, c.mean-c.bottom)
+	if unit == 0 {
+		return c
+	}
+	sum := 0.0
+	for i := 0; i < len(x); i += stride {
+		d := (bounded(x[i]) - c.mean) / unit
+		sum += float64(d * d)
+	}
+	c.deviation = unit * math.Sqrt(sum/n)
+	return c
+}
+
+// constant says whether all that varies in a column is its rounding. It is
+// judged by the column's own size: another column's says nothing about it.
+func (c column) constant() bool {
+	return c.deviation <= 1e-7*max(math.Abs(c.top), math.Abs(c.bottom)) || c.deviation < 1e-290
+}

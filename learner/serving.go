@@ -1,0 +1,142 @@
+package learner
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/features"
+)
+
+// serving writes what it takes to predict.
+type serving struct {
+	config    Config
+	head      head
+	dim       int
+	fit       *fit // nil before the first
+	blocks    int
+	intercept []float64
+	coef      []float32
+}
+
+// modelFields are the columns of the array "model".
+const (
+	modelTask = iota
+	modelClasses
+	modelDim
+	modelWidth
+	modelBlocks
+	modelSeed
+	modelFields
+)
+
+func (v serving) save(a *arrays) {
+	var name, kernel string
+	var s scaler
+	if v.head.loss != nil {
+		name = v.head.loss.String()
+	}
+	if v.fit != nil {
+		kernel, s = v.fit.kernel.String(), v.fit.scaler
+	}
+	put(a, "model", modelFields, []int64{
+		int64(v.head.task), int64(v.head.classes), int64(v.dim), int64(v.config.Width), int64(v.blocks), int64(v.config.Seed),
+	})
+	put(a, "kernel", len(kernel), []byte(kernel))
+	put(a, "loss", len(name), []byte(name))
+	put(a, "label", 2, []float64{v.head.mean, v.head.deviation})
+	put(a, "center", len(s.center), s.center)
+	put(a, "scale", len(s.scale), s.scale)
+	put(a, "intercept", len(v.intercept), v.intercept)
+	put(a, "coefficients", v.head.sums(), v.coef)
+}
+
+// farthest bounds coefficients: no sum of them leaves the range of float32.
+const farthest = 1e30
+
+// mostFrequencies bounds the memory that a State from the wire can ask for.
+const mostFrequencies = 1 << 30
+
+// loadServing reads what save wrote. config is as far as the arrays tell.
+func loadServing(s *source) (v serving) {
+	m := take[int64](s, "model", 1, modelFields)
+	if s.err != nil {
+		return v
+	}
+	task, classes, width, blocks := Task(m[modelTask]), m[modelClasses], m[modelWidth], m[modelBlocks]
+	s.want(task >= Auto && task <= Regression, "task is %d", task)
+	s.want(classes >= 0 && classes <= 1<<16 && (classes > 0) == (task == Classification), "%d classes of a task %d", classes, task)
+	s.want(m[modelDim] >= 0 && m[modelDim] <= 1<<30 && width >= 1 && width <= 1<<16 && blocks >= 0 && blocks <= 1<<24,
+		"dim %d, width %d, blocks %d", m[modelDim], width, blocks)
+	if s.err != nil {
+		return v
+	}
+	v.dim, v.blocks = int(m[modelDim]), int(blocks)
+	v.config = Config{Width: int(width), Seed: uint64(m[modelSeed])}
+	v.head = newHead(task, int(classes))
+	kernel := takeString(s, "kernel")
+	name := takeString(s, "loss")
+	label := take[float64](s, "label", 1, 2)
+	var dim int
+	if kernel != "" {
+		dim = v.dim
+		v.fit = new(fit)
+		v.loadKernel(s, kernel)
+	}
+	rows := min(dim, 1)
+	center := take[float64](s, "center", rows, dim)
+	scale := take[float64](s, "scale", rows, dim)
+	k := v.head.sums()
+	v.intercept = take[float64](s, "intercept", min(k, 1), k)
+	v.coef = take[float32](s, "coefficients", 2*v.blocks*v.config.Width*min(k, 1), k)
+	if s.err != nil {
+		return v
+	}
+	v.head.mean, v.head.deviation = label[0], label[1]
+	if v.fit != nil {
+		v.fit.scaler = scaler{center: center, scale: scale}
+		v.fit.mean, v.fit.deviation = label[0], label[1]
+	}
+	s.want(label[1] > 0, "the deviation of the labels is %v", label[1])
+	s.want(v.head.loss == nil && name == "" || v.head.loss != nil && name == v.head.loss.String(), "loss %q of a task %v with %d classes", name, task, classes)
+	s.want(v.fit != nil || v.blocks == 0, "%d blocks without a kernel", v.blocks)
+	s.want(v.fit == nil || v.dim > 0 && task != Auto, "a kernel without rows")
+	for _, c := range scale {
+		s.want(c > 0, "a scale is %v", c)
+	}
+	for _, c := range v.coef {
+		s.want(math.Abs(float64(c)) < farthest, "a coefficient is %v", c)
+	}
+	for _, b := range v.intercept {
+		s.want(math.Abs(b) < farthest, "an intercept is %v", b)
+	}
+	return v
+}
+
+func (v *serving) loadKernel(s *source, kernel string) {
+	k, err := features.ParseKernel(kernel)
+	if err != nil {
+		s.fail("%v", err)
+	}
+	v.fit.kernel = k
+	s.want(k != features.Gaussian{}, "kernel %q has no scale", kernel)
+	s.want(float64(v.dim)*float64(v.config.Width)*float64(v.blocks) <= mostFrequencies, "%d blocks of %d×%d frequencies", v.blocks, v.config.Width, v.dim)
+}
+
+func takeString(s *source, name string) string {
+	if s.err != nil {
+		return ""
+	}
+	n := 0
+	if len(s.in) > 0 {
+		n = s.in[0].Shape[1]
+	}
+	return string(take[byte](s, name, min(n, 1), n))
+}
+
+func (v *serving) bank() *features.Bank {
+	if v.fit == nil {
+		return nil
+	}
+	b := features.NewBank(features.Map{Kernel: v.fit.kernel, Dim: v.dim, Width: v.config.Width, Seed: v.config.Seed})
+	b.Grow(v.blocks)
+	return b
+}
