@@ -28,7 +28,7 @@ type Learner struct {
 	Features prometheus.Gauge
 	Loss     prometheus.Gauge
 
-	LastProgress prometheus.Gauge // Unix seconds
+	LastProgress prometheus.Gauge // Unix seconds; 0 means never, so that who never begins is seen to stall
 
 	Snapshots     prometheus.Counter
 	SnapshotTime  prometheus.Gauge // Unix seconds
@@ -69,7 +69,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Features: m.gauge("accrete_features", "Random features in use."),
 		Loss:     m.unknown("accrete_progressive_loss", "Mean loss over the recent examples, each predicted before it was learned."),
 
-		LastProgress: m.unknown("accrete_last_progress_timestamp_seconds", "When the last batch was dealt with, in Unix time."),
+		LastProgress: m.gauge("accrete_last_progress_timestamp_seconds", "When the last batch was dealt with, in Unix time."),
 
 		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "When the newest snapshot was completed, in Unix time."),
