@@ -167,6 +167,10 @@ type Snapshot struct {
 
 	// The size above which the model log gives up its oldest snapshots.
 	History Size `key:"history" default:"2GiB" min:"64MiB"`
+
+	// The pieces in which a snapshot is written to the log; less where the
+	// brokers' message.max.bytes asks for it.
+	Chunk Size `key:"chunk" default:"700KiB" min:"1KiB" max:"700KiB"`
 }
 
 // Score says what a scorer reads and writes.

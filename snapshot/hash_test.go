@@ -80,7 +80,7 @@ func stateOf(values ...int) learner.State {
 
 func TestStateHashIsTheNaiveOneOnAnyCores(t *testing.T) {
 	states := []learner.State{{}, sample().State, stateOf(0, 1, 2)}
-	for _, leaves := range []int{1, 2, 3, 5, 7} {
+	for _, leaves := range []int{1, 3, 6} {
 		states = append(states, stateOf(leaves*leafValues-1, leaves*leafValues), stateOf(leaves*leafValues+1))
 	}
 	for i, s := range states {
