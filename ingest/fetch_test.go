@@ -91,6 +91,7 @@ func TestCodecs(t *testing.T) {
 // where two transactions overlap and where reading starts inside one; and what
 // is not decided yet is not reached.
 func TestReadCommitted(t *testing.T) {
+	t.Parallel()
 	k := newCluster(t, kfake.SeedTopics(1, "t"))
 	c := k.client(t, func(cfg *Config) { cfg.MaxFetchBytes = 300 }) // several answers
 	ctx := within(t, 20*time.Second)
@@ -252,6 +253,7 @@ func TestDamage(t *testing.T) {
 // Reading follows a partition to another broker, and says meanwhile that it is
 // worth trying again.
 func TestLeaderMoves(t *testing.T) {
+	t.Parallel()
 	var n kfake.VirtualNetwork
 	kc, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(1, "t"), kfake.ListenFn(manyPorts(&n)))
 	if err != nil {
@@ -377,6 +379,7 @@ func TestNobodyAnswers(t *testing.T) {
 
 // A broker that comes up late, or goes away and comes back, is found.
 func TestBrokerComesBack(t *testing.T) {
+	t.Parallel()
 	var n kfake.VirtualNetwork
 	dir := t.TempDir()
 	start := func() *kfake.Cluster {

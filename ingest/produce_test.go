@@ -31,6 +31,7 @@ func cutOnce(n int32, before, after bool) *wire {
 // A batch whose ack is lost is published again under the same sequence
 // numbers, and stored once.
 func TestPublishStoresOnce(t *testing.T) {
+	t.Parallel()
 	for n := int32(1); n <= 3; n++ {
 		for _, after := range []bool{false, true} {
 			k := newCluster(t, kfake.SeedTopics(1, "t"))
@@ -75,6 +76,7 @@ func TestAppendIsAmbiguous(t *testing.T) {
 // What a broker answers decides between refused and ambiguous, and both leave
 // the producer fit for the next append.
 func TestAppendAnswers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		err       *kerr.Error
 		ambiguous bool
@@ -121,28 +123,32 @@ func TestAppendAnswers(t *testing.T) {
 func TestPublishGoesOn(t *testing.T) {
 	for _, e := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.NotEnoughReplicas, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut, kerr.LeaderNotAvailable,
 		kerr.OutOfOrderSequenceNumber, kerr.UnknownProducerID, kerr.InvalidProducerEpoch, kerr.UnknownServerError, kerr.UnknownTopicOrPartition} {
-		k := newCluster(t, kfake.SeedTopics(1, "t"))
-		client := k.client(t)
-		p := client.Producer()
-		ctx := within(t, 20*time.Second)
-		if err := p.Publish(ctx, "t", 0, values("one")); err != nil {
-			t.Fatal(err)
-		}
-		k.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: e, Count: 2})
-		if err := p.Publish(ctx, "t", 0, values("two")); err != nil {
-			t.Errorf("%s: %v", e.Message, err)
-		}
-		if err := p.Publish(ctx, "t", 0, values("three")); err != nil {
-			t.Errorf("after %s: %v", e.Message, err)
-		}
-		if got, _ := readTopic(t, client, "t", 0); !reflect.DeepEqual(show(got), []string{"0:one", "1:two", "2:three"}) {
-			t.Errorf("%s: stored %v", e.Message, show(got))
-		}
+		t.Run(e.Message, func(t *testing.T) {
+			t.Parallel()
+			k := newCluster(t, kfake.SeedTopics(1, "t"))
+			client := k.client(t)
+			p := client.Producer()
+			ctx := within(t, 20*time.Second)
+			if err := p.Publish(ctx, "t", 0, values("one")); err != nil {
+				t.Fatal(err)
+			}
+			k.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: e, Count: 2})
+			if err := p.Publish(ctx, "t", 0, values("two")); err != nil {
+				t.Errorf("%s: %v", e.Message, err)
+			}
+			if err := p.Publish(ctx, "t", 0, values("three")); err != nil {
+				t.Errorf("after %s: %v", e.Message, err)
+			}
+			if got, _ := readTopic(t, client, "t", 0); !reflect.DeepEqual(show(got), []string{"0:one", "1:two", "2:three"}) {
+				t.Errorf("%s: stored %v", e.Message, show(got))
+			}
+		})
 	}
 }
 
 // Publish stops where a retry cannot help, or nobody waits any more.
 func TestPublishStops(t *testing.T) {
+	t.Parallel()
 	k := newCluster(t, kfake.SeedTopics(1, "t"))
 	p := k.client(t).Producer()
 	k.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.TopicAuthorizationFailed})
