@@ -391,7 +391,7 @@ func run(seed uint64, steps int, f fault) *schedule {
 // one content, what is released is what the log has decided, and all readers
 // agree, wherever they begin.
 func TestFencing(t *testing.T) {
-	schedules := 3000
+	schedules := 2000
 	if testing.Short() {
 		schedules = 300
 	}
