@@ -92,7 +92,7 @@ func TestImplementationsAgree(t *testing.T) {
 				g.features = append(g.features, phi...)
 			}
 			g.gradient = make([]float64, 2*m*outputs)
-			AddChains(g.gradient, acc, 0, outputs)
+			AddChains(g.gradient, acc, 0, outputs, &s)
 			got[name] = g
 		})
 		want := got[generic.name]

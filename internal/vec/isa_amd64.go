@@ -9,10 +9,10 @@ import "golang.org/x/sys/cpu"
 func native() (found []isa) {
 	// cpu also asks whether the system saves the registers.
 	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
-		found = append(found, isa{"avx512", sumAVX512, gradientAVX512, featuresAVX512, peak512, 16})
+		found = append(found, isa{"avx512", sumAVX512, gradientAVX512, lanesAVX512, featuresAVX512, peak512, 16})
 	}
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
-		found = append(found, isa{"avx2", sumAVX2, gradientAVX2, featuresAVX2, peak2, 8})
+		found = append(found, isa{"avx2", sumAVX2, gradientAVX2, lanesAVX2, featuresAVX2, peak2, 8})
 	}
 	return found
 }
@@ -36,6 +36,8 @@ func gradientAVX512(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 	gradient512(len(w)/(Panel*dim), dim, outputs, &x[0], &w[0], &g[0], s.sines(), &acc[0])
 }
 
+func lanesAVX512(dst []float64, acc []float32) { lanes512(len(dst), &acc[0], &dst[0]) }
+
 func featuresAVX512(dst, x, w []float32, dim int, s *Scratch) {
 	features512(len(w)/(Panel*dim), dim, &x[0], &w[0], &dst[0])
 }
@@ -56,6 +58,8 @@ func sumAVX2(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratc
 func gradientAVX2(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 	gradient2(len(w)/(Panel*dim), dim, outputs, &x[0], &w[0], &g[0], s.sines(), &acc[0])
 }
+
+func lanesAVX2(dst []float64, acc []float32) { lanes2(len(dst), &acc[0], &dst[0]) }
 
 func featuresAVX2(dst, x, w []float32, dim int, s *Scratch) {
 	features2(len(w)/(Panel*dim), dim, &x[0], &w[0], &dst[0])

@@ -34,6 +34,11 @@ func flush512(n int, f *float32, dst *float64)
 //go:noescape
 func gradient512(panels int, dim int, outputs int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
 
+// lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.
+//
+//go:noescape
+func lanes512(n int, acc *float32, dst *float64)
+
 // features512 is Features.
 //
 //go:noescape
@@ -66,6 +71,11 @@ func flush2(n int, f *float32, dst *float64)
 //
 //go:noescape
 func gradient2(panels int, dim int, outputs int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
+
+// lanes2 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.
+//
+//go:noescape
+func lanes2(n int, acc *float32, dst *float64)
 
 // features2 is Features.
 //

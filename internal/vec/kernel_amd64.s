@@ -2813,6 +2813,31 @@ outputSin:
 	VZEROUPPER
 	RET
 
+// func lanes512(n int, acc *float32, dst *float64)
+// Requires: AVX, AVX512F
+TEXT ·lanes512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ acc+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+loop:
+	VCVTPS2PD     (CX), Z0
+	VCVTPS2PD     32(CX), Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDSD        X1, X0, X0
+	VMOVSD        X0, (DX)
+	ADDQ          $0x40, CX
+	ADDQ          $0x08, DX
+	DECQ          AX
+	JNZ           loop
+	VZEROUPPER
+	RET
+
 // func features512(panels int, dim int, x *float32, w *float32, dst *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·features512(SB), NOSPLIT, $0-40
@@ -9002,6 +9027,33 @@ outputDSin:
 	MOVQ        R12, R9
 	DECQ        AX
 	JNZ         panel
+	VZEROUPPER
+	RET
+
+// func lanes2(n int, acc *float32, dst *float64)
+// Requires: AVX
+TEXT ·lanes2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ acc+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+loop:
+	VCVTPS2PD    (CX), Y0
+	VCVTPS2PD    32(CX), Y2
+	VADDPD       Y2, Y0, Y0
+	VCVTPS2PD    16(CX), Y1
+	VCVTPS2PD    48(CX), Y2
+	VADDPD       Y2, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDSD       X1, X0, X0
+	VMOVSD       X0, (DX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x08, DX
+	DECQ         AX
+	JNZ          loop
 	VZEROUPPER
 	RET
 
