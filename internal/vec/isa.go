@@ -13,11 +13,12 @@ type isa struct {
 	gradient func(acc, x, w, g []float32, dim, outputs int, s *Scratch)
 	lanes    func(dst []float64, acc []float32)
 	features func(dst, x, w []float32, dim int, s *Scratch)
+	normals  func(n *Normals, dst []float32)
 	peak     func(n int) // n*12 fused multiply-adds of the widest vectors; nil where there are none
 	width    int         // float32 in such a vector
 }
 
-var generic = isa{name: "generic", sum: sumGeneric, gradient: gradientGeneric, lanes: lanesGeneric, features: featuresGeneric}
+var generic = isa{name: "generic", sum: sumGeneric, gradient: gradientGeneric, lanes: lanesGeneric, features: featuresGeneric, normals: normalsGeneric}
 
 // all is what this machine can run, the best first.
 var all = append(native(), generic)

@@ -82,6 +82,18 @@ func lanes2(n int, acc *float32, dst *float64)
 //go:noescape
 func features2(panels int, dim int, x *float32, w *float32, dst *float32)
 
+// normals512 makes n times 248 numbers of key, which it leaves as the next one.
+// Lane b of the 16 is ChaCha's block b; lanes 12 to 15 of the words 14 and 15
+// are the next key.
+//
+//go:noescape
+func normals512(n int, key *uint32, dst *float32)
+
+// boxMuller2 makes n times 16 numbers of as many words.
+//
+//go:noescape
+func boxMuller2(n int, words *uint32, dst *float32)
+
 // peak512 does n*12 fused multiply-adds of vectors in registers.
 //
 //go:noescape
