@@ -79,8 +79,9 @@ type Input struct {
 	// The topics whose records are predicted and then learned.
 	Topics []string `key:"topics" required:"true" example:"payments.labelled" name:"topic"`
 
-	// How a record's value is written.
-	Format string `key:"format" default:"json" oneof:"json csv libsvm"`
+	// How a record's value is written: {"x": [1, 2], "y": 3}, or {"features":
+	// {"amount": 1}, "is_fraud": true} with fields of any name.
+	Format string `key:"format" default:"json" oneof:"json"`
 
 	// The field that is learned; a record without it is predicted only.
 	Label string `key:"label" required:"true" example:"is_fraud"`
@@ -146,10 +147,10 @@ type Learner struct {
 	Minibatch int `key:"minibatch" default:"128" min:"1" max:"65536"`
 
 	// Regularisation.
-	Lambda float64 `key:"lambda" default:"1e-6" min:"0" max:"1e6"`
+	Lambda float64 `key:"lambda" default:"1e-6" min:"1e-15" max:"1"`
 
 	// The number from which all chance is drawn.
-	Seed uint64 `key:"seed" default:"1"`
+	Seed uint64 `key:"seed" default:"1" min:"1"`
 }
 
 // Snapshot says when the model is saved and what is kept.
@@ -166,6 +167,10 @@ type Snapshot struct {
 
 	// The size above which the model log gives up its oldest snapshots.
 	History Size `key:"history" default:"2GiB" min:"64MiB"`
+
+	// The pieces in which a snapshot is written to the log; less where the
+	// brokers' message.max.bytes asks for it.
+	Chunk Size `key:"chunk" default:"700KiB" min:"1KiB" max:"700KiB"`
 }
 
 // Score says what a scorer reads and writes.

@@ -66,8 +66,11 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  lambda: 1e999\n", `config.yaml:8:11: learner.lambda: "1e999" is not a number`},
 		{least + "learner:\n  algorithm: newton\n", `config.yaml:8:14: learner.algorithm: "newton" is not known to this build, which has dsg`},
 		{least + "learner:\n  kernel:\n", `config.yaml:8:3: learner.kernel has no value; leave the line out for the default`},
+		{least + "learner:\n  kernel: laplace\n", `config.yaml:8:11: learner.kernel: no kernel is named "laplace": want gaussian or gaussian:SCALE`},
+		{least + "learner:\n  lambda: 0\n", `config.yaml:8:11: learner.lambda: 0 is too small: the least is 1e-15`},
+		{least + "learner:\n  seed: 0\n", `config.yaml:8:9: learner.seed: 0 is too small: the least is 1`},
 		{least + "learner: 3\n", `config.yaml:7:10: learner is a section: want keys below it, as task: …`},
-		{least + "  format: xml\n", `config.yaml:7:11: input.format: "xml" is not known to this build, which has json, csv, libsvm`},
+		{least + "  format: xml\n", `config.yaml:7:11: input.format: "xml" is not known to this build, which has json`},
 		{least + "  on_gap: record\n", `config.yaml:7:11: input.on_gap: "record" is not known to this build, which has stop`},
 		{least + "  batch: {size: 0}\n", `config.yaml:7:17: input.batch.size: 0 is too small: the least is 1`},
 		{least + "  batch: {linger: 5}\n", `config.yaml:7:19: input.batch.linger: "5" is not a time span: want a number with a unit, as 5ms, 10s, 1m or 2h`},
@@ -142,7 +145,7 @@ func TestAllProblemsAreReported(t *testing.T) {
 	_, err := load(t, least+"  a: 1\n  format: xml\n", []string{"ACCRETE_LEARNER_SEED=x"}, []string{"learner.sed=1", "nonsense"})
 	want := []string{
 		`config.yaml:7:3: unknown key "a" in input, which has topics, format, label, key, weight, columns, missing, unknown, on_gap, max_classes, batch`,
-		`config.yaml:8:11: input.format: "xml" is not known to this build, which has json, csv, libsvm`,
+		`config.yaml:8:11: input.format: "xml" is not known to this build, which has json`,
 		`ACCRETE_LEARNER_SEED: "x" is not a whole number from 0 to 2^64-1`,
 		`--set learner.sed: unknown key "learner.sed"; did you mean "learner.seed"?`,
 		`--set nonsense: want key=value, as input.topics=a,b`,

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/accrete-ml/accrete/features"
 )
 
 // validate finds what is missing and what does not fit together; the bounds of
@@ -30,6 +32,9 @@ func (c *Config) validate() Problems {
 		if err := checkAddress(server, false); err != nil {
 			add("kafka.bootstrap.servers", "%v", err)
 		}
+	}
+	if _, err := features.ParseKernel(c.Learner.Kernel); err != nil {
+		add("learner.kernel", "%v", err)
 	}
 	listen := map[string]string{"http.listen": c.HTTP.Listen, "score.http.listen": c.Score.Listen}
 	for _, path := range []string{"http.listen", "score.http.listen"} {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/internal/vec"
 )
 
 // fit is what the warm-up finds out from its first rows. It is a pure function
@@ -88,9 +89,8 @@ func squaredDistance(x, y []float64) float64 {
 	return (s[0] + s[1]) + (s[2] + s[3])
 }
 
-// topEigenvalue returns the largest eigenvalue of the kernel's matrix on n rows
-// divided by n, by power iteration. The matrix has no negative entry, so the
-// iteration starts at the constant vector and cannot miss.
+// topEigenvalue returns the largest eigenvalue of the kernel's matrix on n rows,
+// divided by n.
 func topEigenvalue(k features.Kernel, x []float64, dim int) float64 {
 	n := len(x) / dim
 	m := make([]float64, n*n)
@@ -101,36 +101,5 @@ func topEigenvalue(k features.Kernel, x []float64, dim int) float64 {
 			m[i*n+j], m[j*n+i] = v, v
 		}
 	}
-	v, w := make([]float64, n), make([]float64, n)
-	for i := range v {
-		v[i] = 1 / math.Sqrt(float64(n))
-	}
-	top := 0.0
-	for range 32 {
-		for i := range w {
-			w[i] = dot(m[i*n:(i+1)*n], v)
-		}
-		top = math.Sqrt(dot(w, w))
-		for i := range v {
-			v[i] = w[i] / top
-		}
-	}
-	return top / float64(n)
-}
-
-// dot adds up in four chains, in the same order on every machine.
-func dot(x, y []float64) float64 {
-	var s0, s1, s2, s3 float64
-	y = y[:len(x)]
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		s0 += float64(x[i] * y[i])
-		s1 += float64(x[i+1] * y[i+1])
-		s2 += float64(x[i+2] * y[i+2])
-		s3 += float64(x[i+3] * y[i+3])
-	}
-	for ; i < len(x); i++ {
-		s0 += float64(x[i] * y[i])
-	}
-	return (s0 + s1) + (s2 + s3)
+	return vec.MaxEigenvalue(m, n) / float64(n)
 }

@@ -344,7 +344,7 @@ func (l *Learner) descend() {
 	rate := stepper.Rate(l.coef.steps + 1)
 	// The curvature along this very gradient, which a stream unlike its warm-up
 	// can take beyond what the step size was made for.
-	if curvature := l.loss.Smoothness() * share * dot(d, d) / squares; rate*curvature > 1 {
+	if curvature := l.loss.Smoothness() * share * vec.Dot(d, d) / squares; rate*curvature > 1 {
 		rate = 1 / curvature
 	}
 	l.coef.scale(1 - float64(rate*l.config.Lambda))

@@ -1,6 +1,10 @@
 package learner
 
-import "math"
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
 
 const (
 	ridgeLimit   = 256 // inputs, above which the linear baseline is AdaGrad
@@ -41,7 +45,9 @@ func newLinear(dim, outputs int) linear {
 
 func (l *linear) scratch() {
 	l.z, l.f = make([]float64, l.dim+1), make([]float64, l.outputs)
-	l.factor = make([]float64, len(l.gram))
+	if l.gram != nil {
+		l.factor = make([]float64, (l.dim+1)*(l.dim+1))
+	}
 }
 
 // predict sets f to the outputs for the scaled row x.
@@ -78,9 +84,7 @@ func (l *linear) add(x []float32, target []float64, weight float64) {
 	for i, v := range l.z {
 		if row := l.gram[at : at+i+1]; v != 0 {
 			v *= weight
-			for j := range row {
-				row[j] += float64(v * l.z[j])
-			}
+			vec.Axpy(v, l.z[:i+1], row)
 			for k, t := range target {
 				l.moment[k*(l.dim+1)+i] += float64(v * t)
 			}
@@ -113,14 +117,14 @@ func (l *linear) end() {
 		l.solved = l.rows
 		return
 	}
+	n := l.dim + 1
 	if l.rows < ridgeGrowth*l.solved || !l.factorise() {
 		return
 	}
-	n := l.dim + 1
 	for k := range l.outputs {
 		w := l.w[k*n : (k+1)*n]
 		copy(w, l.moment[k*n:])
-		l.substitute(w)
+		vec.CholeskySolve(l.factor, n, w)
 	}
 	l.solved = l.rows
 }
@@ -128,42 +132,15 @@ func (l *linear) end() {
 // factorise sets factor to the Cholesky factor of gram with the penalty on its
 // diagonal, the intercept's entry excepted, and says whether there is one.
 func (l *linear) factorise() bool {
-	copy(l.factor, l.gram)
-	at := 0 // of row i
-	for i := range l.dim + 1 {
-		row := l.factor[at : at+i+1]
-		other := 0 // of row j
-		for j := range i {
-			row[j] = (row[j] - dot(row[:j], l.factor[other:other+j])) / l.factor[other+j]
-			other += j + 1
-		}
-		d := row[i] - dot(row[:i], row[:i])
+	n, at := l.dim+1, 0
+	for i := range n {
+		copy(l.factor[i*n:], l.gram[at:at+i+1])
+		at += i + 1
 		if i < l.dim {
-			d += ridgePenalty
-		}
-		if !(d > 1e-9*(1+row[i])) {
-			return false
-		}
-		row[i] = math.Sqrt(d)
-		at += i + 1
-	}
-	return true
-}
-
-// substitute solves factor·factorᵀ·x = b in place.
-func (l *linear) substitute(b []float64) {
-	at := 0
-	for i := range b {
-		b[i] = (b[i] - dot(l.factor[at:at+i], b[:i])) / l.factor[at+i]
-		at += i + 1
-	}
-	for i := len(b) - 1; i >= 0; i-- {
-		at -= i + 1
-		b[i] /= l.factor[at+i]
-		for j := range i {
-			b[j] -= float64(l.factor[at+j] * b[i])
+			l.factor[i*n+i] += ridgePenalty
 		}
 	}
+	return vec.Cholesky(l.factor, n)
 }
 
 // widen adds the output of a class that no row before had: each of them taught

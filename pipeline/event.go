@@ -62,14 +62,7 @@ type (
 		Records int
 	}
 
-	// Idle: a partition was read to its end.
-	Idle struct {
-		Topic     string
-		Partition int32
-		Next, End int64
-	}
-
-	// Lag: how far a partition is learned, and how far it reaches.
+	// Lag: how far a partition is decided, and how far it reaches.
 	Lag struct {
 		Topic     string
 		Partition int32
@@ -81,7 +74,7 @@ type (
 		ID        string
 		Seq, Step int64
 		Bytes     int
-		StateHash [32]byte
+		StateHash snapshot.Hash
 		Froze     time.Duration // the pause that it meant for learning
 		Took      time.Duration
 	}

@@ -34,16 +34,21 @@ type journal struct {
 
 // openJournal reads the model log to its end.
 func openJournal(ctx context.Context, c Config) (*journal, error) {
-	topic := LogTopic(c.Model)
-	first, _, err := c.Client.Offsets(ctx, topic)
+	first, _, err := c.Client.Offsets(ctx, LogTopic(c.Model))
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{
-		client: c.Client, producer: c.Client.Producer(), fetcher: c.Client.Fetcher(topic, 0),
-		topic: topic, report: c.Report, fold: snapshot.NewFold(first[0], c.Keep), next: first[0],
-	}
+	j := newJournal(c, first[0])
 	return j, j.readOn(ctx, nil)
+}
+
+// newJournal is a journal that has read nothing yet.
+func newJournal(c Config, begin int64) *journal {
+	topic := LogTopic(c.Model)
+	return &journal{
+		client: c.Client, producer: c.Client.Producer(), fetcher: c.Client.Fetcher(topic, 0),
+		topic: topic, report: c.Report, fold: snapshot.NewFold(begin, c.Keep), next: begin,
+	}
 }
 
 // readOn folds what the log has behind the last record read, up to its present

@@ -200,6 +200,7 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 		for _, sp := range spans {
 			sp.in.next = sp.to
 		}
+		src.lags()
 		select {
 		case to <- &journaled{d, b, time.Since(start)}:
 		case <-work.Done():

@@ -110,7 +110,7 @@ func (s *source) follow(ctx context.Context, i int, in *input, offset int64, mor
 			return
 		}
 		if got.Next == offset {
-			s.report(Idle{Topic: in.topic, Partition: in.partition, Next: offset, End: got.End})
+			s.report(Lag{Topic: in.topic, Partition: in.partition, Next: offset, End: got.End})
 			continue
 		}
 		if s.ends != nil && got.Next > s.ends[i] {
@@ -190,6 +190,15 @@ func (s *source) accept(a arrival) error {
 		s.feeds[a.feed].fetch = a.Fetched
 	}
 	return nil
+}
+
+// lags reports how far each input is taken.
+func (s *source) lags() {
+	for i := range s.feeds {
+		if f := &s.feeds[i]; f.fetch.End > 0 {
+			s.report(Lag{Topic: f.in.topic, Partition: f.in.partition, Next: f.taken, End: f.fetch.End})
+		}
+	}
 }
 
 // collect moves up to room records from the feeds to took, from each feed an

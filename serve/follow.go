@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -16,11 +17,21 @@ import (
 // is served, and nothing else.
 type Served struct {
 	ID        ModelID
-	Model     *learner.Model
 	Decode    decode.Config // how the learner reads records
 	Schema    decode.Schema
 	Seq       int64
 	StateHash snapshot.Hash
+
+	mu    sync.Mutex
+	model *learner.Model
+}
+
+// Predict returns predictions for all rows of b, whose dimension is the
+// schema's. It is for any number of goroutines.
+func (s *Served) Predict(b *learner.Batch) learner.Predictions {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.model.Predict(b)
 }
 
 // Follower reads a model log as it grows and loads the newest snapshot in it.
@@ -136,8 +147,8 @@ func NewServed(s *snapshot.Snapshot) (*Served, error) {
 		return nil, err
 	}
 	out := &Served{
-		ID:    ModelID{Name: s.Model, Step: s.Step, Lineage: s.Lineage},
-		Model: model, Seq: s.Seq, StateHash: s.StateHash,
+		ID:  ModelID{Name: s.Model, Step: s.Step, Lineage: s.Lineage},
+		Seq: s.Seq, StateHash: s.StateHash, model: model,
 	}
 	for _, p := range s.LearnedTo {
 		out.ID.LearnedTo = append(out.ID.LearnedTo, Offset{p.Topic, p.Partition, p.Next})

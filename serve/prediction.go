@@ -87,13 +87,7 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	case task == learner.Regression:
 		b = strconv.AppendFloat(b, row[0], 'g', -1, 64)
 	default:
-		best := 0
-		for i, p := range row {
-			if p > row[best] {
-				best = i
-			}
-		}
-		b = append(append(b, e.classes[best]...), `,"probabilities":{`...)
+		b = append(append(b, e.classes[learner.Best(row)]...), `,"probabilities":{`...)
 		for i, p := range row {
 			if i > 0 {
 				b = append(b, ',')

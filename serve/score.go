@@ -78,6 +78,12 @@ func (s *Scorer) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := c.Client.Create(ctx, c.Output, len(parts), nil); err != nil {
+		return fmt.Errorf("creating topic %q: %w", c.Output, err)
+	}
+	if err := c.Client.Create(ctx, c.Quarantine, 1, nil); err != nil {
+		return fmt.Errorf("creating topic %q: %w", c.Quarantine, err)
+	}
 	output, err := c.Client.Topic(ctx, c.Output)
 	if err != nil {
 		return err
@@ -262,7 +268,7 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 		good = append(good, &rs[i])
 		w.batch.Append(row.X, learner.Label{}, row.Weight)
 	}
-	answers := w.model.Model.Predict(&w.batch)
+	answers := w.model.Predict(&w.batch)
 	out := make([]ingest.Record, len(good))
 	for i, r := range good {
 		out[i] = w.encoder.Record(Example{Topic: w.topic, Partition: int32(w.partition), Record: r}, answers.Task, answers.Row(i))

@@ -165,17 +165,25 @@ func TestRuleOfSnapshots(t *testing.T) {
 	j.counts(j.batch(3)) // goes on meanwhile
 	j.counts(rs[2:]...)
 	j.finish(m)
-	for name, do := range map[string]func(m *Manifest){
-		"not as it says":   func(m *Manifest) { m.FirstChunk++ },
-		"stands elsewhere": func(m *Manifest) { m.Start.Offset-- },
-		"another chain":    func(m *Manifest) { m.Chain[0]++ },
-		"last seq is 3":    func(m *Manifest) { m.Seq = 4 },
-		"in force":         func(m *Manifest) { m.Epoch++ },
-		"not all there":    func(m *Manifest) { m.SHA256[0]++; m.Snapshot = ID(m.SHA256[:16]) },
+	for _, c := range []struct {
+		reason string
+		do     func(m *Manifest)
+	}{
+		{"not as it says", func(m *Manifest) { m.FirstChunk++ }},
+		{"not as it says", func(m *Manifest) { m.Size-- }},
+		{"not as it says", func(m *Manifest) { m.Size += 500; m.Chunks++ }},
+		{"not as it says", func(m *Manifest) { m.Size++ }},
+		{"not as it says", func(m *Manifest) { m.ChunkSize++ }},
+		{"stands elsewhere", func(m *Manifest) { m.Start.Offset-- }},
+		{"stands elsewhere", func(m *Manifest) { m.Start.Nonce[5]++ }},
+		{"another chain", func(m *Manifest) { m.Chain[0]++ }},
+		{"last seq is 3", func(m *Manifest) { m.Seq = 4 }},
+		{"in force", func(m *Manifest) { m.Epoch++ }},
+		{"not all there", func(m *Manifest) { m.SHA256[0]++; m.Snapshot = ID(m.SHA256[:16]) }},
 	} {
 		bad := *m
-		do(&bad)
-		j.void(&bad, name)
+		c.do(&bad)
+		j.void(&bad, c.reason)
 	}
 	if len(j.fold.Snapshots()) != 0 {
 		t.Error("a snapshot before its manifest")
@@ -195,10 +203,14 @@ func TestRuleOfSnapshots(t *testing.T) {
 	}
 	j.void(m0, "there is a snapshot at seq 2")
 	// A claim ends what the one before had under way.
-	again, m2 := j.snapshot(700)
+	again, _ := j.snapshot(700)
 	j.counts(again[0], claim(2, 2))
 	j.void(again[1], "in force is epoch 2")
-	again, m2 = j.snapshot(700)
+	for _, r := range again {
+		r.(*Chunk).Owner = j.owner()
+	}
+	j.void(again[1], "has not begun") // even by the same bytes
+	again, m2 := j.snapshot(700)
 	j.void(again[1], "has not begun")
 	j.counts(again...)
 	j.counts(j.finish(m2))
@@ -262,6 +274,14 @@ func TestRecoverGoesBackToTheBeginningAndNoFurther(t *testing.T) {
 	}
 	snap()
 	want(1, 2, []int64{0, 3}, true)
+	rs, m := j.snapshot(700) // which goes on while it is written
+	j.counts(config(`3`))
+	j.counts(j.batch(4))
+	j.counts(rs...)
+	j.counts(j.finish(m))
+	want(0, 3, []int64{0, 4}, true)
+	snap()
+	want(1, 3, []int64{0, 4}, true)
 	if trim, want := j.fold.Trim(), j.fold.Snapshots()[1].Manifest.Start.Offset; trim != want {
 		t.Errorf("trim %d, want %d", trim, want)
 	}

@@ -322,9 +322,6 @@ func readTable(b []byte, p preamble) ([]section, error) {
 		if s.offset != at || s.length < 0 || s.length > p.fileLen-at {
 			return nil, fmt.Errorf("%w: %v has %d bytes at %d, want it at %d of %d", ErrCorrupt, s, s.length, s.offset, at, p.fileLen)
 		}
-		if i < p.first && at+s.length > p.serving {
-			return nil, fmt.Errorf("%w: %v reaches out of the serving part", ErrCorrupt, s)
-		}
 		if s.kind == arraySection {
 			if names[s.name] {
 				return nil, fmt.Errorf("%w: two arrays are named %q", ErrCorrupt, s.name)

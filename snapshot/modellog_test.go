@@ -266,6 +266,13 @@ func TestAssembleRefusesEveryDamage(t *testing.T) {
 			}
 		}
 	}
+	// The right bytes, cut otherwise.
+	shifted := slices.Clone(values)
+	a, b := *chunks[0], *chunks[1]
+	a.Data, b.Data = file[:99], file[99:200]
+	_, shifted[0], _ = Encode(&a)
+	_, shifted[1], _ = Encode(&b)
+	refused("cut otherwise", shifted, ErrMismatch)
 	if _, err := Assemble(m, values, m.Size-1); !errors.Is(err, ErrLimit) {
 		t.Errorf("over the limit: %v", err)
 	}

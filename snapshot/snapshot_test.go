@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner"
@@ -270,6 +271,11 @@ func TestBadFiles(t *testing.T) {
 			le.PutUint64(e[32:], 1<<62)
 			le.PutUint64(e[40:], 1<<2)
 		}, ErrCorrupt},
+		{"overflowing size", func(b []byte) {
+			e := entry(b, `array "none"`)
+			le.PutUint64(e[32:], 1<<62)
+			le.PutUint64(e[40:], 1)
+		}, ErrCorrupt},
 		{"negative shape", func(b []byte) { le.PutUint64(entry(b, `array "none"`)[32:], 1<<63) }, ErrCorrupt},
 		{"overlap", func(b []byte) { copy(entry(b, `array "coef"`)[48:56], entry(b, `array "kernel"`)[48:56]) }, ErrCorrupt},
 		{"out of the file", func(b []byte) { le.PutUint64(entry(b, `array "coef"`)[48:], 1<<63) }, ErrCorrupt},
@@ -299,6 +305,24 @@ func TestBadFiles(t *testing.T) {
 		if !errors.Is(err, c.want) || err != nil && !typed(err) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
+	}
+	seal := bytes.Clone(file)
+	seal[f.serving-1]++
+	sum := sha(seal[:len(seal)-trailerSize])
+	copy(seal[len(seal)-trailerSize:], sum[:])
+	if _, err := Decode(seal, 0); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a wrong seal under a right trailer: %v", err)
+	}
+	hole := slices.Insert(bytes.Clone(file), int(f.serving)-sealSize, bytes.Repeat([]byte{1}, alignment)...)
+	le.PutUint64(hole[16:], uint64(len(hole)))
+	le.PutUint64(hole[24:], uint64(f.serving+alignment))
+	le.PutUint64(hole[len(hole)-16:], uint64(len(hole)))
+	for i := f.first; i < len(f.sections); i++ {
+		e := hole[table+int64(i)*entrySize:]
+		le.PutUint64(e[48:], uint64(f.sections[i].offset+alignment))
+	}
+	if _, err := Decode(reseal(hole), 0); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("something hidden before the seal: %v", err)
 	}
 	if _, err := Decode(file, int64(len(file))-1); !errors.Is(err, ErrLimit) {
 		t.Errorf("a limit of one byte less: %v", err)
@@ -346,6 +370,20 @@ func TestAppendRefusesWhatDecodeWould(t *testing.T) {
 		if b, err := Append([]byte("x"), s); err == nil || string(b) != "x" {
 			t.Errorf("%s: %d bytes, %v", name, len(b), err)
 		}
+	}
+}
+
+func TestOnlyCompactJSONIsTaken(t *testing.T) {
+	for text, want := range map[string]bool{
+		``: true, `0`: true, `{"a b":"c \\\" d","e":[1,2]}`: true, `"\\\\"`: true, `"ü 漢"`: true,
+		` 0`: false, `0 `: false, "[1,\n2]": false, `{"a":"\\\\" }`: false, `{`: false, `0 1`: false, `{"a":}`: false,
+	} {
+		if err := checkJSON("text", []byte(text), 100); (err == nil) != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := checkJSON("text", []byte(`"12"`), 3); err == nil {
+		t.Error("too long a text is taken")
 	}
 }
 

@@ -21,6 +21,12 @@ type commands struct {
 	LogFormat string `enum:"auto,console,json" default:"auto" env:"ACCRETE_LOG_FORMAT" placeholder:"FORMAT" help:"console, json, or auto: console on a terminal, json elsewhere. Logs go to standard error."`
 
 	Lint    lintCommand    `cmd:"" help:"Check a configuration and explain where each value comes from."`
+	Learn   learnCommand   `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
+	Score   scoreCommand   `cmd:"" help:"Predict topics with the newest snapshot of a model."`
+	Feed    feedCommand    `cmd:"" help:"Write a file to an input topic."`
+	Fit     fitCommand     `cmd:"" help:"Learn a file in one pass, without Kafka."`
+	Verify  verifyCommand  `cmd:"" help:"Prove a model: learn its history again and compare."`
+	Inspect inspectCommand `cmd:"" help:"Look into a snapshot or a model log."`
 	Broker  brokerCommand  `cmd:"" help:"Run a Kafka broker on this machine, for trying things out."`
 	Version versionCommand `cmd:"" help:"Print the version of this program and what it runs on."`
 }

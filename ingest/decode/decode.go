@@ -55,7 +55,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 }
 
 func newDecoder(c Config, s Schema) (*Decoder, error) {
-	c, err := c.defaults()
+	c, err := c.Effective()
 	if err != nil {
 		return nil, err
 	}
@@ -102,17 +102,17 @@ func (d *Decoder) Schema() *Schema { return d.schema }
 // Decode reads the value of a record. Its error is an *Error, and then nothing
 // has changed.
 func (d *Decoder) Decode(b []byte) (Row, error) {
-	if err := d.check(b); err != nil {
-		return Row{}, err
+	err := d.check(b)
+	if err == nil {
+		var row Row
+		if row, err = d.decode(b); err == nil {
+			return row, nil
+		}
 	}
-	row, err := d.decode(b)
-	if err != nil { // not the nil *Error in an interface
-		return Row{}, err
-	}
-	return row, nil
+	return Row{}, err
 }
 
-func (d *Decoder) check(b []byte) error {
+func (d *Decoder) check(b []byte) *Error {
 	switch {
 	case len(b) > d.config.MaxBytes:
 		return bad("limits", "%d bytes, at most %d are read", len(b), d.config.MaxBytes)

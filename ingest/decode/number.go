@@ -80,7 +80,7 @@ func parseFloat(b []byte) float64 {
 // plus sign, leading zeros, and a point without digits on one side are all
 // right. json says whether it is a JSON number as it stands.
 func number(s string) (v float64, json, ok bool) {
-	b := unsafe.Slice(unsafe.StringData(s), len(s))
+	b := view(s)
 	if v, n := scanNumber(b); n == len(s) && n > 0 {
 		return v, true, true
 	}
@@ -114,4 +114,18 @@ func canonical(text []byte, v float64) string {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// respelled is a number of a file in JSON's spelling, as near as can be to its
+// own.
+func respelled(s string, v float64) value {
+	if s[0] == '+' {
+		if _, n := scanNumber([]byte(s[1:])); n == len(s)-1 && n > 0 {
+			return value{kind: num, num: v, text: []byte(s[1:])}
+		}
+	}
+	if math.IsInf(v, 0) {
+		return value{kind: text, text: []byte(s)} // JSON has no number for it
+	}
+	return value{kind: num, num: v, text: strconv.AppendFloat(nil, v, 'g', -1, 64)}
 }

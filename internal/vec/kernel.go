@@ -16,47 +16,51 @@ func (s *Scratch) chains(n int) []float32 {
 	return f
 }
 
+// sines is memory for the sines of a panel.
+func (s *Scratch) sines() *float32 { return &s.tile.sin[0][0] }
+
 // Sum adds the outputs of the first rows of a panel of rows x to dst,
 // [outputs][Lanes]: the features of the packed frequencies w, of which the
 // first begins a group, times their packed coefficients a. Other rows of dst
 // are undefined afterwards.
 func Sum(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
-	check(x, w, dim)
-	panels := len(w) / (Panel * dim)
-	_, _ = dst[outputs*Lanes-1], a[panels*2*outputs*Panel-1]
-	const perGroup = Group / Panel
-	for p := 0; p < panels; p += perGroup {
-		f := s.chains(2 * outputs * Lanes)
-		for q := p; q < min(p+perGroup, panels); q++ {
-			s.tile.features(x, w[q*Panel*dim:(q+1)*Panel*dim], dim, rows)
-			aq := a[q*2*outputs*Panel:]
-			for c := range outputs {
-				dot(f[c*Lanes:], &s.tile.cos, aq[c*Panel:], rows)
-				dot(f[(outputs+c)*Lanes:], &s.tile.sin, aq[(outputs+c)*Panel:], rows)
-			}
-		}
-		for c := range outputs {
-			for i := range rows {
-				dst[c*Lanes+i] += float64(f[c*Lanes+i]) + float64(f[(outputs+c)*Lanes+i])
-			}
-		}
+	panels := check(x, w, dim)
+	if panels == 0 {
+		return
 	}
+	_, _, _ = dst[outputs*Lanes-1], a[panels*2*outputs*Panel-1], x[rows-1]
+	use.sum(dst, x, w, a, dim, outputs, rows, s)
 }
 
 // Gradient adds a panel of rows x with the factors g, [outputs][Lanes], to the
 // chains acc of the packed frequencies w, [panels][2][outputs][Panel][16].
 func Gradient(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	check(x, w, dim)
-	panels := len(w) / (Panel * dim)
-	_, _ = acc[panels*2*outputs*Panel*width-1], g[outputs*Lanes-1]
-	for p := range panels {
-		s.tile.features(x, w[p*Panel*dim:(p+1)*Panel*dim], dim, Lanes)
-		ap := acc[p*2*outputs*Panel*width:]
-		for c := range outputs {
-			spread(ap[c*Panel*width:], &s.tile.cos, g[c*Lanes:])
-			spread(ap[(outputs+c)*Panel*width:], &s.tile.sin, g[c*Lanes:])
-		}
+	panels := check(x, w, dim)
+	if panels == 0 {
+		return
 	}
+	_, _ = acc[panels*2*outputs*Panel*width-1], g[outputs*Lanes-1]
+	use.gradient(acc, x, w, g, dim, outputs, s)
+}
+
+// Features writes the features of a panel of rows x and the packed frequencies
+// w to dst, [panels][2][Panel][Lanes]: cosines, then sines.
+func Features(dst, x, w []float32, dim int, s *Scratch) {
+	panels := check(x, w, dim)
+	if panels == 0 {
+		return
+	}
+	_ = dst[panels*2*Panel*Lanes-1]
+	use.features(dst, x, w, dim, s)
+}
+
+// check returns the number of panels in w. It panics where a kernel would read
+// past the end.
+func check(x, w []float32, dim int) int {
+	if dim < 1 || len(x) < dim*Lanes || len(w)%(dim*Panel) != 0 {
+		panic("vec: a panel that is not of the dimension given")
+	}
+	return len(w) / (dim * Panel)
 }
 
 // ChainsLen is the length of Gradient's acc for m packed frequencies, a
@@ -84,25 +88,4 @@ func lanes(l *[width]float32) float64 {
 	}
 	a, b, c, d := v[0]+v[4], v[1]+v[5], v[2]+v[6], v[3]+v[7]
 	return (a + c) + (b + d)
-}
-
-// Features writes the features of a panel of rows x and the packed frequencies
-// w to dst, [panels][2][Panel][Lanes]: cosines, then sines.
-func Features(dst, x, w []float32, dim int, s *Scratch) {
-	check(x, w, dim)
-	for p := range len(w) / (Panel * dim) {
-		s.tile.features(x, w[p*Panel*dim:(p+1)*Panel*dim], dim, Lanes)
-		d := dst[p*2*Panel*Lanes : (p+1)*2*Panel*Lanes]
-		for i := range Panel {
-			copy(d[i*Lanes:], s.tile.cos[i][:])
-			copy(d[(Panel+i)*Lanes:], s.tile.sin[i][:])
-		}
-	}
-}
-
-// check panics where a kernel would read past the end.
-func check(x, w []float32, dim int) {
-	if dim < 1 || len(x) < dim*Lanes || len(w)%(dim*Panel) != 0 {
-		panic("vec: a panel that is not of the dimension given")
-	}
 }
