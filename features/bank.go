@@ -78,6 +78,9 @@ func (b *Bank) panels(p, q int) []float32 {
 	return b.w[p*vec.Panel*b.m.Dim : q*vec.Panel*b.m.Dim]
 }
 
+// cache is how many float32 are sure to stay in a core's own cache.
+const cache = 192 << 10 / 4
+
 // Sum sets dst, rows x outputs, to the sums of the features of the rows of x,
 // rows x Dim, times their coefficients: coef has a row of outputs for each
 // feature, from feature 0 on, up to as many as b has. A row's bits do not
@@ -99,7 +102,6 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 // sum is Sum for a few panels of rows. The frequencies that fit into a cache
 // meet all of them before the next ones do.
 func (j *job) sum(w *worker, i int) {
-	const cache = 192 << 10 / 4
 	dim, outputs := j.bank.m.Dim, j.outputs
 	from := i * j.per * vec.Lanes
 	to := min(from+j.per*vec.Lanes, j.rows)
@@ -147,7 +149,7 @@ func (b *Bank) Gradient(dst []float64, block int, x []float32, g []float64, outp
 	vec.PackRows(sized(&j.px, rows*b.m.Dim), x, b.m.Dim)
 	vec.PackFactors(sized(&j.pfac, rows*outputs), g, outputs)
 	panels := vec.Panels(j.to, vec.Panel) - j.from/vec.Panel
-	j.per = share(panels, 8)
+	j.per = share(panels, max(1, cache/8/vec.ChainsLen(vec.Panel, outputs)))
 	j.run((*job).gradient, vec.Panels(panels, j.per), j.rows*panels*vec.Panel*(b.m.Dim+16+2*outputs))
 }
 
@@ -165,7 +167,7 @@ func (j *job) gradient(w *worker, i int) {
 			vec.Gradient(acc, j.px[r*dim:(r+vec.Lanes)*dim], j.bank.panels(p, q),
 				j.pfac[r*outputs:(r+vec.Lanes)*outputs], dim, outputs, &w.Scratch)
 		}
-		vec.AddChains(dst, acc, from-p*vec.Panel, outputs)
+		vec.AddChains(dst, acc, from-p*vec.Panel, outputs, &w.Scratch)
 	}
 }
 

@@ -9,7 +9,7 @@ func (l *Learner) grade(p *Pass, i int, y Label, weight float64) {
 	f := p.sum(i)
 	errors := [4]float64{
 		p.head.wrong(p.Row(i), y),
-		l.naive(y, Label{Task: l.task, Class: best(l.weights), Value: l.mean}),
+		l.naive(y, Label{Task: l.task, Class: Best(l.weights), Value: l.mean}),
 		l.naive(y, l.last),
 	}
 	errors[3] = errors[1]
@@ -43,7 +43,7 @@ func (l *Learner) linearLabel(f []float64) Label {
 	case l.task == Regression:
 		return Label{Task: Regression, Value: bounded(l.head.mean + float64(l.head.deviation*f[0]))}
 	case len(f) > 1:
-		return Label{Task: Classification, Class: best(f)}
+		return Label{Task: Classification, Class: Best(f)}
 	case f[0] > 0:
 		return Label{Task: Classification, Class: 1}
 	}

@@ -94,14 +94,14 @@ func (h *head) wrong(p []float64, y Label) float64 {
 		d := p[0] - bounded(y.Value)
 		return d * d
 	}
-	if best(p) == y.Class {
+	if Best(p) == y.Class {
 		return 0
 	}
 	return 1
 }
 
-// best returns the index of the largest of p, the first of them if there are more.
-func best(p []float64) int {
+// Best returns the index of the largest of p, the first of them if there are more.
+func Best(p []float64) int {
 	at := 0
 	for i, v := range p {
 		if v > p[at] {

@@ -9,6 +9,62 @@ var (
 	sine   = [7]float32{6.2831854820251465, -41.34170150756836, 81.60513305664062, -76.70301818847656, 42.02592849731445, -14.899847030639648, 3.2381374835968018}
 )
 
+func sumGeneric(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
+	const perGroup = Group / Panel
+	panels := len(w) / (Panel * dim)
+	for p := 0; p < panels; p += perGroup {
+		f := s.chains(2 * outputs * Lanes)
+		for q := p; q < min(p+perGroup, panels); q++ {
+			s.tile.features(x, w[q*Panel*dim:(q+1)*Panel*dim], dim, rows)
+			aq := a[q*2*outputs*Panel:]
+			for c := range outputs {
+				dot(f[c*Lanes:], &s.tile.cos, aq[c*Panel:], rows)
+				dot(f[(outputs+c)*Lanes:], &s.tile.sin, aq[(outputs+c)*Panel:], rows)
+			}
+		}
+		for c := range outputs {
+			for i := range rows {
+				dst[c*Lanes+i] += float64(f[c*Lanes+i]) + float64(f[(outputs+c)*Lanes+i])
+			}
+		}
+	}
+}
+
+func gradientGeneric(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
+	for p := range len(w) / (Panel * dim) {
+		s.tile.features(x, w[p*Panel*dim:(p+1)*Panel*dim], dim, Lanes)
+		ap := acc[p*2*outputs*Panel*width:]
+		for c := range outputs {
+			spread(ap[c*Panel*width:], &s.tile.cos, g[c*Lanes:])
+			spread(ap[(outputs+c)*Panel*width:], &s.tile.sin, g[c*Lanes:])
+		}
+	}
+}
+
+func featuresGeneric(dst, x, w []float32, dim int, s *Scratch) {
+	for p := range len(w) / (Panel * dim) {
+		s.tile.features(x, w[p*Panel*dim:(p+1)*Panel*dim], dim, Lanes)
+		d := dst[p*2*Panel*Lanes : (p+1)*2*Panel*Lanes]
+		for i := range Panel {
+			copy(d[i*Lanes:], s.tile.cos[i][:])
+			copy(d[(Panel+i)*Lanes:], s.tile.sin[i][:])
+		}
+	}
+}
+
+// lanesGeneric sets dst[i] to the sum of the lanes 16i to 16i+15, halves first.
+func lanesGeneric(dst []float64, acc []float32) {
+	for i := range dst {
+		l := (*[width]float32)(acc[width*i:])
+		var v [width / 2]float64
+		for i := range v {
+			v[i] = float64(l[i]) + float64(l[i+width/2])
+		}
+		a, b, c, d := v[0]+v[4], v[1]+v[5], v[2]+v[6], v[3]+v[7]
+		dst[i] = (a + c) + (b + d)
+	}
+}
+
 // tile is the features of a panel of frequencies and a panel of rows.
 type tile struct{ cos, sin [Panel][Lanes]float32 }
 

@@ -2,8 +2,9 @@ package vec
 
 // Scratch is memory for one call at a time. Its zero value is ready.
 type Scratch struct {
-	tile tile
-	f    []float32
+	tile  tile
+	f     []float32
+	lanes []float64
 }
 
 // chains is n float32 chains, all at +0.
@@ -16,47 +17,51 @@ func (s *Scratch) chains(n int) []float32 {
 	return f
 }
 
+// sines is memory for the sines of a panel.
+func (s *Scratch) sines() *float32 { return &s.tile.sin[0][0] }
+
 // Sum adds the outputs of the first rows of a panel of rows x to dst,
 // [outputs][Lanes]: the features of the packed frequencies w, of which the
 // first begins a group, times their packed coefficients a. Other rows of dst
 // are undefined afterwards.
 func Sum(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
-	check(x, w, dim)
-	panels := len(w) / (Panel * dim)
-	_, _ = dst[outputs*Lanes-1], a[panels*2*outputs*Panel-1]
-	const perGroup = Group / Panel
-	for p := 0; p < panels; p += perGroup {
-		f := s.chains(2 * outputs * Lanes)
-		for q := p; q < min(p+perGroup, panels); q++ {
-			s.tile.features(x, w[q*Panel*dim:(q+1)*Panel*dim], dim, rows)
-			aq := a[q*2*outputs*Panel:]
-			for c := range outputs {
-				dot(f[c*Lanes:], &s.tile.cos, aq[c*Panel:], rows)
-				dot(f[(outputs+c)*Lanes:], &s.tile.sin, aq[(outputs+c)*Panel:], rows)
-			}
-		}
-		for c := range outputs {
-			for i := range rows {
-				dst[c*Lanes+i] += float64(f[c*Lanes+i]) + float64(f[(outputs+c)*Lanes+i])
-			}
-		}
+	panels := check(x, w, dim)
+	if panels == 0 {
+		return
 	}
+	_, _, _ = dst[outputs*Lanes-1], a[panels*2*outputs*Panel-1], x[rows-1]
+	use.sum(dst, x, w, a, dim, outputs, rows, s)
 }
 
 // Gradient adds a panel of rows x with the factors g, [outputs][Lanes], to the
 // chains acc of the packed frequencies w, [panels][2][outputs][Panel][16].
 func Gradient(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	check(x, w, dim)
-	panels := len(w) / (Panel * dim)
-	_, _ = acc[panels*2*outputs*Panel*width-1], g[outputs*Lanes-1]
-	for p := range panels {
-		s.tile.features(x, w[p*Panel*dim:(p+1)*Panel*dim], dim, Lanes)
-		ap := acc[p*2*outputs*Panel*width:]
-		for c := range outputs {
-			spread(ap[c*Panel*width:], &s.tile.cos, g[c*Lanes:])
-			spread(ap[(outputs+c)*Panel*width:], &s.tile.sin, g[c*Lanes:])
-		}
+	panels := check(x, w, dim)
+	if panels == 0 {
+		return
 	}
+	_, _ = acc[panels*2*outputs*Panel*width-1], g[outputs*Lanes-1]
+	use.gradient(acc, x, w, g, dim, outputs, s)
+}
+
+// Features writes the features of a panel of rows x and the packed frequencies
+// w to dst, [panels][2][Panel][Lanes]: cosines, then sines.
+func Features(dst, x, w []float32, dim int, s *Scratch) {
+	panels := check(x, w, dim)
+	if panels == 0 {
+		return
+	}
+	_ = dst[panels*2*Panel*Lanes-1]
+	use.features(dst, x, w, dim, s)
+}
+
+// check returns the number of panels in w. It panics where a kernel would read
+// past the end.
+func check(x, w []float32, dim int) int {
+	if dim < 1 || len(x) < dim*Lanes || len(w)%(dim*Panel) != 0 {
+		panic("vec: a panel that is not of the dimension given")
+	}
+	return len(w) / (dim * Panel)
 }
 
 // ChainsLen is the length of Gradient's acc for m packed frequencies, a
@@ -66,43 +71,20 @@ func ChainsLen(m, outputs int) int { return m * 2 * outputs * width }
 // AddChains adds a run's chains for the frequencies from, from+1, ... to dst,
 // whose rows 2j and 2j+1 are the cosine's and the sine's of frequency from+j,
 // of outputs values each.
-func AddChains(dst []float64, acc []float32, from, outputs int) {
-	for j := range len(dst) / (2 * outputs) {
-		p, i := (from+j)/Panel, (from+j)%Panel
-		for h := range 2 * outputs {
-			l := (*[width]float32)(acc[((p*2*outputs+h)*Panel+i)*width:])
-			dst[2*j*outputs+h] += lanes(l)
+func AddChains(dst []float64, acc []float32, from, outputs int, s *Scratch) {
+	m := len(dst) / (2 * outputs)
+	size := 2 * outputs * Panel
+	if cap(s.lanes) < size {
+		s.lanes = make([]float64, size)
+	}
+	sum := s.lanes[:size]
+	for p := from / Panel; p*Panel < from+m; p++ {
+		use.lanes(sum, acc[p*size*width:(p+1)*size*width])
+		for j := max(from, p*Panel); j < min(from+m, (p+1)*Panel); j++ {
+			row := dst[2*(j-from)*outputs : 2*(j-from+1)*outputs]
+			for h := range row {
+				row[h] += sum[h*Panel+j%Panel]
+			}
 		}
-	}
-}
-
-// lanes is the sum of the lanes, halves first.
-func lanes(l *[width]float32) float64 {
-	var v [width / 2]float64
-	for i := range v {
-		v[i] = float64(l[i]) + float64(l[i+width/2])
-	}
-	a, b, c, d := v[0]+v[4], v[1]+v[5], v[2]+v[6], v[3]+v[7]
-	return (a + c) + (b + d)
-}
-
-// Features writes the features of a panel of rows x and the packed frequencies
-// w to dst, [panels][2][Panel][Lanes]: cosines, then sines.
-func Features(dst, x, w []float32, dim int, s *Scratch) {
-	check(x, w, dim)
-	for p := range len(w) / (Panel * dim) {
-		s.tile.features(x, w[p*Panel*dim:(p+1)*Panel*dim], dim, Lanes)
-		d := dst[p*2*Panel*Lanes : (p+1)*2*Panel*Lanes]
-		for i := range Panel {
-			copy(d[i*Lanes:], s.tile.cos[i][:])
-			copy(d[(Panel+i)*Lanes:], s.tile.sin[i][:])
-		}
-	}
-}
-
-// check panics where a kernel would read past the end.
-func check(x, w []float32, dim int) {
-	if dim < 1 || len(x) < dim*Lanes || len(w)%(dim*Panel) != 0 {
-		panic("vec: a panel that is not of the dimension given")
 	}
 }

@@ -1,7 +1,6 @@
 package vec
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -70,7 +69,7 @@ func (p *problem) gradient(s *Scratch) []float64 {
 		for l := i; l < min(i+Run, p.rows); l += Lanes {
 			Gradient(acc, p.px[l*p.dim:(l+Lanes)*p.dim], p.pw, p.pg[l*p.outputs:(l+Lanes)*p.outputs], p.dim, p.outputs, s)
 		}
-		AddChains(out, acc, 0, p.outputs)
+		AddChains(out, acc, 0, p.outputs, s)
 	}
 	return out
 }
@@ -137,17 +136,31 @@ func (p *problem) gradientByDefinition() []float64 {
 	return out
 }
 
+// eachISA runs f with every implementation, the definition last, and restores
+// the one in use.
+func eachISA(f func(name string)) {
+	old := use
+	defer func() { use = old }()
+	for _, i := range all {
+		use = i
+		f(i.name)
+	}
+}
+
 func TestKernelsAreTheirDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var s Scratch
 	for _, shape := range [][4]int{{1, 1, 1, 1}, {2, 3, 12, 1}, {7, 33, 13, 3}, {10, 65, 97, 2}, {54, 300, 32, 1}, {3, 31, 200, 40}, {123, 5, 24, 1}} {
 		p := newProblem(r, shape[0], shape[1], shape[2], shape[3])
-		if got, want := p.sum(&s), p.sumByDefinition(); !slices.Equal(got, want) {
-			t.Errorf("sum of dim, rows, frequencies, outputs %v is not what the definition says", shape)
-		}
-		if got, want := p.gradient(&s), p.gradientByDefinition(); !slices.Equal(got, want) {
-			t.Errorf("gradient of dim, rows, frequencies, outputs %v is not what the definition says", shape)
-		}
+		sum, gradient := p.sumByDefinition(), p.gradientByDefinition()
+		eachISA(func(name string) {
+			if !slices.Equal(p.sum(&s), sum) {
+				t.Errorf("%s: sum of dim, rows, frequencies, outputs %v is not what the definition says", name, shape)
+			}
+			if !slices.Equal(p.gradient(&s), gradient) {
+				t.Errorf("%s: gradient of dim, rows, frequencies, outputs %v is not what the definition says", name, shape)
+			}
+		})
 	}
 }
 
@@ -166,12 +179,14 @@ func TestKernelsAreGolden(t *testing.T) {
 	}
 	p.pack()
 	var s Scratch
-	if got, want := digest64(p.sum(&s)), uint64(0xfc63b0022e4b3e06); got != want {
-		t.Errorf("the sum has the digest %#x, want %#x", got, want)
-	}
-	if got, want := digest64(p.gradient(&s)), uint64(0x72823e60754525ef); got != want {
-		t.Errorf("the gradient has the digest %#x, want %#x", got, want)
-	}
+	eachISA(func(name string) {
+		if got, want := digest64(p.sum(&s)), uint64(0xfc63b0022e4b3e06); got != want {
+			t.Errorf("%s: the sum has the digest %#x, want %#x", name, got, want)
+		}
+		if got, want := digest64(p.gradient(&s)), uint64(0x72823e60754525ef); got != want {
+			t.Errorf("%s: the gradient has the digest %#x, want %#x", name, got, want)
+		}
+	})
 }
 
 func TestFeaturesAreAccurate(t *testing.T) {
@@ -210,24 +225,13 @@ func TestAnyInputGivesNumbers(t *testing.T) {
 			}
 			p.pack()
 			var s Scratch
-			for _, v := range append(p.sum(&s), p.gradient(&s)...) {
-				if math.IsNaN(v) || math.Abs(v) > 100 {
-					t.Fatalf("x = %v, w = %v: %v", x, w, v)
+			eachISA(func(name string) {
+				for _, v := range append(p.sum(&s), p.gradient(&s)...) {
+					if math.IsNaN(v) || math.Abs(v) > 100 {
+						t.Fatalf("%s: x = %v, w = %v: %v", name, x, w, v)
+					}
 				}
-			}
+			})
 		}
-	}
-}
-
-func BenchmarkSum(b *testing.B) {
-	for _, dim := range []int{10, 54, 123} {
-		b.Run(fmt.Sprintf("isa=generic/d=%d/B=64/m=192/C=1", dim), func(b *testing.B) {
-			p := newProblem(rand.New(rand.NewPCG(1, 2)), dim, 64, 192, 1)
-			var s Scratch
-			for b.Loop() {
-				p.sum(&s)
-			}
-			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/64/192, "ns/frequency")
-		})
 	}
 }

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/accrete-ml/accrete/config"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// A library user who fills in nothing has the learner of a configuration that
+// says nothing.
+func TestTheLearnersDefaultsAreTheConfigurations(t *testing.T) {
+	inDir(t, least)
+	c, err := config.Load(config.Sources{File: "config.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := learner.Config{}.Effective()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := want
+	got.Algorithm, got.Kernel, got.MaxFeatures = c.Learner.Algorithm, c.Learner.Kernel, c.Learner.MaxFeatures
+	got.Minibatch, got.Lambda, got.Seed, got.MaxClasses = c.Learner.Minibatch, c.Learner.Lambda, c.Learner.Seed, c.Input.MaxClasses
+	if got.Task, err = learner.ParseTask(c.Learner.Task); err != nil || got != want {
+		t.Errorf("the configuration has %+v, the learner %+v, %v", got, want, err)
+	}
+}
+
+func TestTheDeployedConfigurationsAreValid(t *testing.T) {
+	files, err := filepath.Glob("../../deploy/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		if code, stdout, _ := call(t, os.Environ(), "lint", "-c", file); code != done {
+			t.Errorf("%s:\n%s", file, stdout)
+		}
+	}
+}

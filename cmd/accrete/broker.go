@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/broker"
+)
+
+type brokerCommand struct {
+	jsonFlag
+	Listen string   `default:"127.0.0.1:9092" placeholder:"ADDRESS" help:"host:port to listen on; port 0 takes any that is free (${default})."`
+	Dir    string   `placeholder:"DIR" help:"Keep everything here across restarts and crashes (accrete-broker)." xor:"where"`
+	Memory bool     `help:"Keep everything in memory, and lose it at the end." xor:"where"`
+	Topics []string `placeholder:"NAME[:PARTITIONS]" help:"Topics to create if they are not there, separated by commas."`
+}
+
+func (brokerCommand) Help() string {
+	return `A Kafka broker of one process, without replicas, for trying things out and for small set-ups on one machine. It runs until it is interrupted.`
+}
+
+func (brokerCommand) Examples() string {
+	return `
+accrete broker --memory --listen 127.0.0.1:0 --json
+accrete broker --topics payments:3,payments.labelled:3`
+}
+
+// brokerReport is what is printed once clients can connect.
+type brokerReport struct {
+	Address string         `json:"address"`
+	Dir     string         `json:"dir,omitempty"` // none: in memory
+	Topics  map[string]int `json:"topics"`        // those asked for, and the partitions they have
+}
+
+func (b *brokerCommand) Run(ctx context.Context, e *env) error {
+	topics, err := parseTopics(b.Topics)
+	if err != nil {
+		return err
+	}
+	if b.Dir == "" && !b.Memory {
+		b.Dir = "accrete-broker"
+	}
+	server, err := broker.Start(broker.Config{Addr: b.Listen, Dir: b.Dir, Memory: b.Memory})
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s is in use: choose another address with --listen", b.Listen)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.serve(ctx, e, server.Addr(), topics), server.Close())
+}
+
+// serve makes the topics, says where the broker is, and waits for the end.
+func (b *brokerCommand) serve(ctx context.Context, e *env, address string, topics []newTopic) error {
+	report := brokerReport{address, b.Dir, map[string]int{}}
+	text := "Kafka broker on " + address + ", data in "
+	if b.Memory {
+		text += "memory"
+	} else {
+		text += b.Dir
+	}
+	client, err := ingest.New(ingest.Config{Brokers: []string{address}})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for _, want := range topics {
+		if err := client.Create(ctx, want.name, want.partitions, nil); err != nil {
+			return fmt.Errorf("topic %s: %w", want.name, err)
+		}
+		topic, err := client.Topic(ctx, want.name)
+		if err != nil {
+			return fmt.Errorf("topic %s: %w", want.name, err)
+		}
+		report.Topics[want.name] = topic.Partitions
+		if topic.Partitions != want.partitions {
+			e.log.Warn().Str("topic", want.name).Int("partitions", topic.Partitions).Int("wanted", want.partitions).Msg("the topic was there already, with other partitions")
+		}
+		text += fmt.Sprintf("\ntopic %s, partitions: %d", want.name, topic.Partitions)
+	}
+	if err := e.print(b.JSON, text, report); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+type newTopic struct {
+	name       string
+	partitions int
+}
+
+// parseTopics reads payments:3,refunds as three partitions and one.
+func parseTopics(list []string) ([]newTopic, error) {
+	var topics []newTopic
+	for _, item := range list {
+		name, count, counted := strings.Cut(item, ":")
+		partitions := 1
+		if counted {
+			n, err := strconv.Atoi(count)
+			if err != nil || n < 1 || n > 10000 {
+				return nil, wrongUse("--topics %s: want a name and its partitions, as payments:3", item)
+			}
+			partitions = n
+		}
+		if name == "" {
+			return nil, wrongUse("--topics %s: the name is empty", item)
+		}
+		topics = append(topics, newTopic{name, partitions})
+	}
+	return topics, nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/term"
+
+	"github.com/accrete-ml/accrete/config"
+)
+
+// env is what a command has around it.
+type env struct {
+	stdin    io.Reader
+	stdout   io.Writer // results, and nothing else
+	stderr   io.Writer // what is said to a person
+	environ  []string
+	log      zerolog.Logger // to stderr; says nothing until the flags are read
+	terminal bool           // stderr is a terminal that can rewrite a line
+	color    bool           // stderr shows colour
+	screen   *screen        // what both are written through
+}
+
+func newEnv(environ []string, stdin io.Reader, stdout, stderr io.Writer) *env {
+	terminal := isTerminal(stderr) && lookup(environ, "TERM") != "dumb"
+	s := &screen{w: stderr, width: func() int { return width(stderr) }}
+	return &env{
+		stdin:    stdin,
+		stdout:   s.over(stdout),
+		stderr:   s.over(stderr),
+		environ:  environ,
+		log:      zerolog.Nop(),
+		terminal: terminal,
+		color:    terminal && lookup(environ, "NO_COLOR") == "",
+		screen:   s,
+	}
+}
+
+func lookup(environ []string, name string) string {
+	for _, entry := range environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func width(w any) int {
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return 80
+}
+
+func (e *env) startLog(level, format string) {
+	w := e.stderr
+	if format == "console" || format == "auto" && e.terminal {
+		w = zerolog.ConsoleWriter{Out: e.stderr, NoColor: !e.color, TimeFormat: time.TimeOnly}
+	}
+	l, err := zerolog.ParseLevel(level)
+	if err != nil {
+		l = zerolog.InfoLevel // kong has checked the level
+	}
+	e.log = zerolog.New(w).Level(l).With().Timestamp().Logger()
+}
+
+// print writes one result: v as one line of JSON, or text.
+func (e *env) print(asJSON bool, text string, v any) error {
+	if !asJSON {
+		_, err := fmt.Fprintln(e.stdout, text)
+		return err
+	}
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = e.stdout.Write(append(line, '\n'))
+	return err
+}
+
+// jsonFlag is embedded in commands whose output scripts read.
+type jsonFlag struct {
+	JSON bool `name:"json" help:"Print one JSON object a line."`
+}
+
+// configFlags are embedded in commands that have a configuration.
+type configFlags struct {
+	Config string   `short:"c" placeholder:"FILE" env:"ACCRETE_CONFIG" help:"Configuration; accrete lint --reference prints one with every option."`
+	Set    []string `sep:"none" placeholder:"KEY=VALUE" help:"Override an option, as --set input.topics=a,b; can be given more than once."`
+}
+
+// load reads the effective configuration and logs what is odd about it.
+func (f configFlags) load(e *env) (*config.Config, error) {
+	c, err := config.Load(f.sources(e))
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range c.Warnings() {
+		e.log.Warn().Str("at", w.Where).Msg(w.Text)
+	}
+	return c, nil
+}
+
+func (f configFlags) sources(e *env) config.Sources {
+	environ := slices.DeleteFunc(slices.Clone(e.environ), func(entry string) bool { // those of flags
+		return strings.HasPrefix(entry, "ACCRETE_LOG_") || strings.HasPrefix(entry, "ACCRETE_CONFIG=")
+	})
+	return config.Sources{File: f.Config, Environ: environ, Set: f.Set}
+}

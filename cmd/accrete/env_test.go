@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestOffTheTerminalLogsAreJSONWithoutColour(t *testing.T) {
+	var out, err bytes.Buffer
+	e := newEnv(nil, nil, &out, &err)
+	e.startLog("info", "auto")
+	e.log.Debug().Msg("hidden")
+	e.log.Info().Str("topic", "a").Msg("ready")
+	if !json.Valid(err.Bytes()) || strings.Contains(err.String(), "hidden") || strings.Contains(err.String(), "\x1b") {
+		t.Errorf("logged %q", err.String())
+	}
+	if out.Len() > 0 {
+		t.Errorf("standard output got %q", out.String())
+	}
+	err.Reset()
+	e.startLog("debug", "console")
+	e.log.Debug().Msg("shown")
+	if !strings.Contains(err.String(), "DBG shown") || strings.Contains(err.String(), "\x1b") {
+		t.Errorf("logged %q", err.String())
+	}
+}
+
+func TestProgressOffTheTerminalIsLines(t *testing.T) {
+	var out, err bytes.Buffer
+	e := newEnv(nil, nil, &out, &err)
+	p := e.progress(false)
+	p.update("1 of 2", nil)
+	p.update("2 of 2", nil)
+	p.done()
+	if out.String() != "" || err.String() != "1 of 2\n2 of 2\n" {
+		t.Errorf("printed %q, said %q", out.String(), err.String())
+	}
+	err.Reset()
+	p = e.progress(true)
+	p.update("1 of 2", map[string]int{"done": 1})
+	if out.String() != "{\"done\":1}\n" || err.String() != "" {
+		t.Errorf("printed %q, said %q", out.String(), err.String())
+	}
+}
+
+// What a terminal shows after the bytes: lines, the last of them without its
+// end.
+func shown(bytes string) []string {
+	lines := []string{""}
+	for len(bytes) > 0 {
+		switch {
+		case strings.HasPrefix(bytes, eraseLine):
+			lines[len(lines)-1] = ""
+			bytes = bytes[len(eraseLine):]
+		case bytes[0] == '\n':
+			lines = append(lines, "")
+			bytes = bytes[1:]
+		default:
+			lines[len(lines)-1] += bytes[:1]
+			bytes = bytes[1:]
+		}
+	}
+	return lines
+}
+
+func TestProgressOnATerminalStaysBelowTheRest(t *testing.T) {
+	var tty bytes.Buffer
+	e := newEnv(nil, nil, &tty, &tty)
+	e.terminal = true
+	e.screen.width = func() int { return 20 }
+	e.startLog("info", "json")
+	p := e.progress(false)
+	p.update("1 of 3", nil)
+	e.print(false, "a result", nil)
+	p.update("2 of 3, and a text longer than the terminal", nil)
+	e.print(false, "another", nil)
+	want := []string{"a result", "another", "2 of 3, and a text "}
+	if got := shown(tty.String()); strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Errorf("shows %q, want %q", got, want)
+	}
+	p.done()
+	if got := shown(tty.String()); got[2] != "" {
+		t.Errorf("still shows %q", got[2])
+	}
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/accrete-ml/accrete/config"
+	"github.com/accrete-ml/accrete/ingest"
+)
+
+// The exit codes, from sysexits.h where it has one.
+const (
+	done    = 0
+	failed  = 1
+	misused = 2
+	later   = 75 // EX_TEMPFAIL
+	refused = 78 // EX_CONFIG
+)
+
+const exitHelp = `Exit codes:
+  0 done, 1 failed, 2 wrong use, 75 try again (the broker is out of reach),
+  78 the configuration or the state refuses`
+
+// exits says which errors, of whatever package, mean which exit code. The first
+// that matches counts; one that matches none means 75 if it is about Kafka and
+// may pass by itself, and else 1.
+var exits = []struct {
+	is   error
+	code int
+}{
+	{config.ErrInvalid, refused},
+	{ingest.ErrUnreachable, later},
+	{ingest.ErrUnknownTopic, refused},
+	{ingest.ErrDenied, refused},
+}
+
+// coded is an error whose exit code its maker has chosen.
+type coded struct {
+	error
+	code int
+}
+
+func (c coded) Unwrap() error { return c.error }
+
+// wrongUse is an error in how the command was called.
+func wrongUse(format string, args ...any) error { return coded{fmt.Errorf(format, args...), misused} }
+
+// tryAgain is an error that may pass by itself.
+func tryAgain(err error) error { return coded{err, later} }
+
+// refuse is an error that stays until somebody changes the configuration or the
+// state.
+func refuse(err error) error { return coded{err, refused} }
+
+func exitCode(err error) int {
+	if err == nil {
+		return done
+	}
+	var c coded
+	if errors.As(err, &c) {
+		return c.code
+	}
+	for _, e := range exits {
+		if errors.Is(err, e.is) {
+			return e.code
+		}
+	}
+	if ingest.Temporary(err) {
+		return later
+	}
+	return failed
+}
+
+// oneLine is how the program says why it ends.
+func oneLine(err error) string {
+	return "accrete: " + strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

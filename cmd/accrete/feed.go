@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+)
+
+type feedCommand struct {
+	configFlags
+	jsonFlag
+	File       string  `arg:"" help:"CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
+	Topic      string  `placeholder:"NAME" help:"Topic to write to (the first of input.topics)."`
+	Partitions int     `default:"1" help:"Partitions of the topic if it is not there yet (${default})."`
+	Rate       float64 `placeholder:"N" help:"At most so many records a second."`
+	SkipBad    bool    `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
+}
+
+func (feedCommand) Help() string {
+	return `Writes the rows of a file to an input topic, as the JSON records that the same configuration reads: {"features":{…},"label":…}. Rows go to the partitions in turn, keyed by their number; numbers are copied as they stand.`
+}
+
+func (feedCommand) Examples() string {
+	return `
+accrete feed train.csv.gz -c accrete.yaml
+accrete feed - -c accrete.yaml --topic payments --rate 1000`
+}
+
+// feedReport is what was written.
+type feedReport struct {
+	Topic     string  `json:"topic"`
+	Records   int64   `json:"records"`
+	Skipped   int64   `json:"skipped"` // rows that are no record
+	Seconds   float64 `json:"seconds"`
+	PerSecond float64 `json:"records_per_second"`
+}
+
+func (f *feedCommand) Run(ctx context.Context, e *env) error {
+	c, err := f.load(e)
+	if err != nil {
+		return err
+	}
+	d, err := decodeConfig(c)
+	if err != nil {
+		return err
+	}
+	d.Format = ""
+	file, err := openFile(f.File, d, decode.Schema{})
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	client, err := connect(c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	r := feedReport{Topic: f.Topic}
+	if r.Topic == "" {
+		r.Topic = c.Input.Topics[0]
+	}
+	if err := client.Create(ctx, r.Topic, f.Partitions, nil); err != nil {
+		return err
+	}
+	topic, err := client.Topic(ctx, r.Topic)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	progress := e.progress(false)
+	out := &feeder{producer: client.Producer(), topic: r.Topic, waiting: make([][]ingest.Record, topic.Partitions)}
+	last := start
+	for {
+		err := file.Skip()
+		if err == io.EOF {
+			break
+		}
+		var value []byte
+		if err == nil {
+			value, err = file.Record(nil)
+		}
+		var line *decode.LineError
+		if f.SkipBad && errors.As(err, &line) {
+			if r.Skipped++; r.Skipped <= 3 {
+				e.log.Warn().Err(err).Msg("skipped")
+			}
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("after %s records: %w", thousands(r.Records), err)
+		}
+		if err := out.add(ctx, value, r.Records); err != nil {
+			return err
+		}
+		r.Records++
+		if f.Rate > 0 {
+			due := start.Add(time.Duration(float64(r.Records) / f.Rate * float64(time.Second)))
+			if early := time.Until(due); early > 20*time.Millisecond {
+				if err := out.flush(ctx); err != nil {
+					return err
+				}
+				if !sleep(ctx, early) {
+					break
+				}
+			}
+		}
+		if time.Since(last) > time.Second {
+			last = time.Now()
+			progress.update(fmt.Sprintf("%s records, %s/s", thousands(r.Records), thousands(int64(float64(r.Records)/time.Since(start).Seconds()))), nil)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if err := out.flush(ending); err != nil {
+		return err
+	}
+	progress.done()
+	r.Seconds = time.Since(start).Seconds()
+	r.PerSecond = float64(r.Records) / max(r.Seconds, 1e-9)
+	text := fmt.Sprintf("%s records to %s in %.1f s", thousands(r.Records), r.Topic, r.Seconds)
+	if r.Skipped > 0 {
+		text += fmt.Sprintf(", %s rows skipped", thousands(r.Skipped))
+	}
+	return e.print(f.JSON, text, r)
+}
+
+// feeder collects records for the partitions of a topic.
+type feeder struct {
+	producer *ingest.Producer
+	topic    string
+	waiting  [][]ingest.Record // by partition
+	n        int
+}
+
+const feedAtOnce = 2000 // records
+
+func (f *feeder) add(ctx context.Context, value []byte, number int64) error {
+	p := number % int64(len(f.waiting))
+	f.waiting[p] = append(f.waiting[p], ingest.Record{
+		Time:  time.Now().UnixMilli(),
+		Key:   strconv.AppendInt(nil, number, 10),
+		Value: value,
+	})
+	if f.n++; f.n == feedAtOnce {
+		return f.flush(ctx)
+	}
+	return nil
+}
+
+func (f *feeder) flush(ctx context.Context) error {
+	for p, rs := range f.waiting {
+		if len(rs) == 0 {
+			continue
+		}
+		if err := f.producer.Publish(ctx, f.topic, p, rs); err != nil {
+			return err
+		}
+		f.waiting[p] = rs[:0]
+	}
+	f.n = 0
+	return nil
+}
+
+// sleep says false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+type fitCommand struct {
+	jsonFlag
+	Train       string  `arg:"" help:"File to learn from: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
+	Test        string  `placeholder:"FILE" help:"File to test the final model on."`
+	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
+	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
+	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
+	Algorithm   string  `enum:"dsg" default:"dsg" help:"How it is learned (${default})."`
+	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
+	MaxFeatures int     `name:"max-features" default:"2048" help:"The most random features (${default})."`
+	Minibatch   int     `default:"128" help:"Rows that are learned at once (${default})."`
+	Lambda      float64 `default:"1e-6" help:"Regularisation (${default})."`
+	Seed        uint64  `default:"1" help:"Where all chance is drawn from (${default})."`
+	SkipBad     bool    `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
+	Save        string  `placeholder:"FILE" help:"Write the final model as a snapshot, for accrete inspect."`
+}
+
+func (fitCommand) Help() string {
+	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive figure is of those predictions, the test figure of the final model on other rows. Classification counts the share of wrong classes; regression the mean squared error over the variance of the labels (nMSE).`
+}
+
+func (fitCommand) Examples() string {
+	return `
+accrete fit train.csv.gz --test test.csv.gz
+accrete fit data.libsvm --task classification --json
+zcat big.csv.gz | accrete fit - --label price`
+}
+
+// fitReport is what comes out of a fit.
+type fitReport struct {
+	Task        string        `json:"task"`
+	Examples    int64         `json:"examples"`
+	Inputs      int           `json:"inputs"`
+	Outputs     int           `json:"outputs"`
+	Algorithm   string        `json:"algorithm"`
+	Progressive figure        `json:"progressive"`
+	Baselines   *baselines    `json:"baselines"` // progressive as well
+	Test        *figure       `json:"test"`      // null without --test
+	Features    int           `json:"features"`
+	Seconds     float64       `json:"seconds"` // of learning
+	PerSecond   float64       `json:"examples_per_second"`
+	Skipped     int64         `json:"skipped"` // rows that could not be read
+	StateHash   snapshot.Hash `json:"state_hash"`
+}
+
+// figure is one of the two.
+type figure struct {
+	Error    *float64 `json:"error,omitempty"`
+	NMSE     *float64 `json:"nmse,omitempty"`
+	Examples int64    `json:"examples"`
+}
+
+func newFigure(task learner.Task, v float64, n int64) figure {
+	if task == learner.Regression {
+		return figure{NMSE: &v, Examples: n}
+	}
+	return figure{Error: &v, Examples: n}
+}
+
+func (f figure) String() string {
+	switch {
+	case f.NMSE != nil:
+		return fmt.Sprintf("nMSE %.4f", *f.NMSE)
+	case f.Error != nil:
+		return fmt.Sprintf("error %.4f", *f.Error)
+	}
+	return "none"
+}
+
+func (f *fitCommand) Run(ctx context.Context, e *env) error {
+	task, err := learner.ParseTask(f.Task)
+	if err != nil {
+		return err
+	}
+	c := decode.Config{Label: f.Label, Weight: f.Weight, Task: task}
+	file, err := openFile(f.Train, c, decode.Schema{})
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	run, err := pipeline.NewFit(learner.Config{
+		Algorithm: f.Algorithm, Kernel: f.Kernel, Task: task, MaxFeatures: f.MaxFeatures,
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Seed: f.Seed,
+	})
+	if err != nil {
+		return wrongUse("%w", err)
+	}
+	r := fitReport{Algorithm: f.Algorithm}
+	progress, start, last := e.progress(false), time.Now(), time.Now()
+	for {
+		row, err := file.Next()
+		if err == io.EOF {
+			break
+		}
+		if err := f.bad(e, err, &r); err != nil {
+			return err
+		}
+		if err != nil {
+			continue
+		}
+		if run.Add(row); time.Since(last) > time.Second {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			last = time.Now()
+			progress.update(f.progress(run.Progress(), time.Since(start)), nil)
+		}
+	}
+	p := run.Finish()
+	progress.done()
+	schema := file.Schema()
+	taken, why := file.Task()
+	if p.Examples == 0 {
+		return fmt.Errorf("%s has no labelled row: nothing was learned", f.Train)
+	}
+	r.Seconds = time.Since(start).Seconds()
+	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
+	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes)), p.Features
+	r.Progressive = newFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows)
+	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
+	s, err := run.Snapshot(schema)
+	if err != nil {
+		return err
+	}
+	r.StateHash = snapshot.StateHash(s.Schema, s.State)
+	if f.Save != "" {
+		s.Info = snapshot.Info{Writer: "accrete " + versionString(), Time: time.Now().UnixMilli()}
+		file, err := snapshot.Append(nil, s)
+		if err != nil {
+			return err
+		}
+		if err := snapshot.WriteFile(f.Save, file); err != nil {
+			return err
+		}
+	}
+	if f.Test != "" {
+		c.Task = taken
+		if r.Test, err = f.test(ctx, e, c, s, schema, &r); err != nil {
+			return err
+		}
+	}
+	return e.print(f.JSON, f.text(r, taken, why), r)
+}
+
+// bad says what becomes of a row that cannot be read: the end, or one more that
+// is skipped.
+func (f *fitCommand) bad(e *env, err error, r *fitReport) error {
+	var line *decode.LineError
+	if err == nil || f.SkipBad && errors.As(err, &line) {
+		if err != nil {
+			if r.Skipped++; r.Skipped <= 3 {
+				e.log.Warn().Err(err).Msg("skipped")
+			}
+		}
+		return nil
+	}
+	if errors.As(err, &line) {
+		return fmt.Errorf("%w (correct the file, or pass over such rows with --skip-bad)", err)
+	}
+	return err
+}
+
+// openFile opens a file of rows, with an error that says what to do.
+func openFile(path string, c decode.Config, s decode.Schema) (*decode.File, error) {
+	file, err := decode.Open(path, c, s)
+	if errors.Is(err, fs.ErrNotExist) {
+		wd, _ := os.Getwd()
+		return nil, wrongUse("there is no file %s (looked from %s)", path, wd)
+	}
+	if err != nil {
+		return nil, wrongUse("%w", err)
+	}
+	return file, nil
+}
+
+// test grades the final model on other rows.
+func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, s *snapshot.Snapshot, schema *decode.Schema, r *fitReport) (*figure, error) {
+	model, err := learner.NewModel(s.State.Serving)
+	if err != nil {
+		return nil, err
+	}
+	file, err := openFile(f.Test, c, *schema)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	g := pipeline.NewGrade(model, len(schema.Columns))
+	for ctx.Err() == nil {
+		row, err := file.Next()
+		if err == io.EOF {
+			if g.Rows() == 0 {
+				return nil, fmt.Errorf("%s has no labelled row: nothing was tested", f.Test)
+			}
+			fig := newFigure(g.Task(), g.Error(), g.Rows())
+			return &fig, nil
+		}
+		if err := f.bad(e, err, r); err != nil {
+			return nil, err
+		}
+		if err == nil {
+			g.Add(row)
+		}
+	}
+	return nil, ctx.Err()
+}
+
+func (f *fitCommand) progress(p learner.Progress, took time.Duration) string {
+	return fmt.Sprintf("%s examples, %s/s, progressive %v", thousands(p.Examples), thousands(int64(float64(p.Examples)/took.Seconds())), newFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows))
+}
+
+func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
+	var b strings.Builder
+	outputs := "one value"
+	if task == learner.Classification {
+		outputs = fmt.Sprintf("%d classes", r.Outputs)
+	}
+	fmt.Fprintf(&b, "%v of %s from %d inputs (%s)\n", task, outputs, r.Inputs, why)
+	fmt.Fprintf(&b, "progressive  %v  over %s examples\n", r.Progressive, thousands(r.Progressive.Examples))
+	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
+	if r.Test != nil {
+		fmt.Fprintf(&b, "test         %v  over %s examples\n", *r.Test, thousands(r.Test.Examples))
+	}
+	if r.Skipped > 0 {
+		fmt.Fprintf(&b, "skipped      %s rows that could not be read\n", thousands(r.Skipped))
+	}
+	fmt.Fprintf(&b, "%s, %s features, %.2f s, %s examples/s", r.Algorithm, thousands(int64(r.Features)), r.Seconds, thousands(int64(r.PerSecond)))
+	return b.String()
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// printHelp says first what the command is for and last how to call it.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	node, examples := ctx.Model.Node, "accrete demo\naccrete lint -c config.yaml"
+	if n := ctx.Selected(); n != nil {
+		node, examples = n, selected(n).Examples()
+	}
+	purpose := node.Help
+	fmt.Fprintf(ctx.Stdout, "%s\n\n", purpose)
+	node.Help = ""
+	err := kong.DefaultHelpPrinter(options, ctx)
+	node.Help = purpose
+	if err != nil {
+		return err
+	}
+	if node == ctx.Model.Node {
+		fmt.Fprintf(ctx.Stdout, "\n%s\n", exitHelp)
+	}
+	title := "Example"
+	if strings.Contains(strings.TrimSpace(examples), "\n") {
+		title = "Examples"
+	}
+	fmt.Fprintf(ctx.Stdout, "\n%s:\n", title)
+	for line := range strings.Lines(strings.TrimSpace(examples)) {
+		fmt.Fprintf(ctx.Stdout, "  %s\n", strings.TrimSpace(line))
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+func leaves(t *testing.T) []*kong.Node {
+	parser, _, err := newParser(&commands{}, newEnv(nil, nil, io.Discard, io.Discard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parser.Model.Leaves(true)
+}
+
+func TestEveryCommandIsACommand(t *testing.T) {
+	for _, n := range leaves(t) {
+		if _, ok := n.Target.Addr().Interface().(command); !ok {
+			t.Errorf("%s has no Run(context.Context, *env) error and Examples() string", n.Name)
+		}
+		if !strings.HasSuffix(n.Help, ".") {
+			t.Errorf("%s: its purpose %q is not a sentence", n.Name, n.Help)
+		}
+	}
+}
+
+func TestHelpBeginsWithThePurposeAndEndsWithAnExample(t *testing.T) {
+	for _, n := range leaves(t) {
+		code, stdout, stderr := call(t, nil, n.Name, "--help")
+		if code != done || stderr != "" {
+			t.Errorf("%s --help: exit code %d, %s", n.Name, code, stderr)
+		}
+		lines := strings.Split(strings.TrimSpace(stdout), "\n")
+		last := strings.TrimSpace(lines[len(lines)-1])
+		if lines[0] != n.Help || !strings.Contains(last, "accrete "+n.Name) {
+			t.Errorf("%s --help begins with %q and ends with %q", n.Name, lines[0], last)
+		}
+	}
+}
+
+// A person may paste any of the examples.
+func TestEveryExampleParses(t *testing.T) {
+	parsed := 0
+	for _, n := range leaves(t) {
+		for line := range strings.Lines(selected(n).Examples()) {
+			for _, part := range regexp.MustCompile(`[|&;]+`).Split(strings.TrimSpace(line), -1) {
+				words := strings.Fields(regexp.MustCompile(`[<>] *\S+`).ReplaceAllString(part, ""))
+				if len(words) == 0 || words[0] != "accrete" {
+					continue
+				}
+				for i := range words {
+					words[i] = strings.Trim(words[i], `'"`)
+				}
+				parser, _, err := newParser(&commands{}, newEnv(nil, nil, &bytes.Buffer{}, &bytes.Buffer{}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := parser.Parse(words[1:]); err != nil {
+					t.Errorf("%s: %v", strings.TrimSpace(line), err)
+				}
+				parsed++
+			}
+		}
+	}
+	if parsed < len(leaves(t)) {
+		t.Errorf("%d examples for %d commands", parsed, len(leaves(t)))
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+type inspectCommand struct {
+	configFlags
+	jsonFlag
+	File    string `arg:"" optional:"" help:"Snapshot to look into; without one, the model log of the configuration."`
+	Records int    `default:"10" help:"Newest records of the model log to show (${default})."`
+}
+
+func (inspectCommand) Help() string {
+	return `Says what a snapshot file holds, or what the model log of a configuration says: who writes it, how far the model is, its snapshots, and the newest records with the reason where one does not count.`
+}
+
+func (inspectCommand) Examples() string {
+	return `
+accrete inspect model.snap
+accrete inspect -c accrete.yaml --records 20
+accrete inspect -c accrete.yaml --json`
+}
+
+func (i *inspectCommand) Run(ctx context.Context, e *env) error {
+	if i.File != "" {
+		return i.file(e)
+	}
+	c, err := i.load(e)
+	if err != nil {
+		return err
+	}
+	client, err := connect(c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	p, err := pipelineConfig(c, client, func(ev pipeline.Event) {
+		if ev, ok := ev.(pipeline.Retrying); ok {
+			e.log.Warn().Err(ev.Err).Msg("trying again")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	r, err := pipeline.Inspect(ctx, p, i.Records)
+	if err != nil {
+		return err
+	}
+	return e.print(i.JSON, logText(r), r)
+}
+
+func logText(r *pipeline.LogReport) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "model log    %s, offsets %d to %d, %s bytes\n", r.Topic, r.First, r.End, thousands(r.Bytes))
+	fmt.Fprintf(&b, "claim        epoch %d, %s\n", r.Claim.Epoch, r.Claim.Host)
+	fmt.Fprintf(&b, "history      seq %d, released to %d\n", r.Seq, r.Released)
+	fmt.Fprintf(&b, "options      %s\n", r.Options)
+	for _, s := range r.Snapshots {
+		fmt.Fprintf(&b, "snapshot     %v\n", s)
+	}
+	for _, v := range r.Records {
+		fmt.Fprintf(&b, "%v\n", v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (i *inspectCommand) file(e *env) error {
+	b, err := snapshot.ReadFile(i.File, 0)
+	if err != nil {
+		return wrongUse("%w", err)
+	}
+	d, err := snapshot.Describe(b, 0)
+	if d == nil {
+		return refuse(fmt.Errorf("%s: %w", i.File, err))
+	}
+	return errors.Join(e.print(i.JSON, fileText(d), d), err)
+}
+
+func fileText(d *snapshot.Description) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "snapshot     format %s, %s bytes, of which %s to serve\n", d.Format, thousands(d.Size), thousands(d.ServingSize))
+	fmt.Fprintf(&b, "model        %q, step %d, seq %d, epoch %d\n", d.Model, d.Step, d.Seq, d.Epoch)
+	fmt.Fprintf(&b, "state        %v\n", d.StateHash)
+	fmt.Fprintf(&b, "lineage      %v\n", d.Lineage)
+	fmt.Fprintf(&b, "options      %s\n", d.Config)
+	fmt.Fprintf(&b, "schema       %.200s\n", d.Schema)
+	for _, p := range d.Positions {
+		fmt.Fprintf(&b, "position     %s/%d at %d\n", p.Topic, p.Partition, p.Next)
+	}
+	if d.Writer != "" {
+		fmt.Fprintf(&b, "written by   %s", d.Writer)
+		if d.Time != nil {
+			fmt.Fprintf(&b, " at %s", d.Time.UTC().Format("2006-01-02 15:04:05Z"))
+		}
+		b.WriteByte('\n')
+	}
+	for _, s := range d.Sections {
+		name := s.Kind
+		if s.Name != "" {
+			name = s.Name
+		}
+		part := "resuming"
+		if s.Serving {
+			part = "serving"
+		}
+		fmt.Fprintf(&b, "  %-24s %-9s %-8s %6d x %-6d %s\n", name, part, s.Type, s.Shape[0], s.Shape[1], preview(s.Values))
+	}
+	if d.Damage != "" {
+		fmt.Fprintf(&b, "DAMAGED      %s\n", d.Damage)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func preview(v any) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.60s", fmt.Sprint(v))
+}

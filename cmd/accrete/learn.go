@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/accrete-ml/accrete/config"
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/metrics"
+	"github.com/accrete-ml/accrete/pipeline"
+)
+
+type learnCommand struct {
+	configFlags
+	jsonFlag
+	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the input topics have at the start."`
+}
+
+func (learnCommand) Help() string {
+	return `Reads the input topics, predicts each record and then learns from it, and writes predictions, snapshots and everything it has decided back to Kafka. It claims the model: a learner of the same model that runs elsewhere stops. It can be killed at any instant; the next one goes on with the same bits.`
+}
+
+func (learnCommand) Examples() string {
+	return `
+accrete learn -c accrete.yaml
+accrete learn -c accrete.yaml --to-end --json
+accrete learn --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --set input.topics=payments --set input.label=is_fraud`
+}
+
+func (l *learnCommand) Run(ctx context.Context, e *env) error {
+	c, err := l.load(e)
+	if err != nil {
+		return err
+	}
+	client, err := connect(c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	registry, health := newRegistry()
+	w := newWatch(c.Model, e.log, registry, health)
+	stop, err := serveMetrics(ctx, e, c.HTTP.Listen, registry, health)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	p, err := pipelineConfig(c, client, w.event)
+	if err != nil {
+		return err
+	}
+	p.ToEnd = l.ToEnd
+	pl, err := pipeline.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	progress := e.progress(false)
+	defer every(time.Second, func() {
+		if e.terminal {
+			progress.update(w.report().String(), nil)
+		}
+	})()
+	if err := pl.Run(ctx); err != nil {
+		return err
+	}
+	progress.done()
+	r := w.report()
+	return e.print(l.JSON, r.String()+stateLine(r), r)
+}
+
+func stateLine(r learnReport) string {
+	if r.Snapshots == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nstate %v at step %d", r.StateHash, r.Step)
+}
+
+// every calls f again and again until the function that it returns is called.
+func every(d time.Duration, f func()) (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(d)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				f()
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
+}
+
+func newRegistry() (*prometheus.Registry, *metrics.Health) {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	metrics.Build(r, versionString())
+	return r, metrics.NewHealth(time.Now)
+}
+
+// serveMetrics listens on addr, unless that is "off".
+func serveMetrics(ctx context.Context, e *env, addr string, r *prometheus.Registry, h *metrics.Health) (stop func() error, err error) {
+	if addr == "off" {
+		return func() error { return nil }, nil
+	}
+	s, err := metrics.Serve(ctx, addr, metrics.Mux(r, h))
+	if err != nil {
+		return nil, err
+	}
+	e.log.Info().Str("address", s.Addr()).Msg("serving /metrics, /livez and /readyz")
+	return s.Close, nil
+}
+
+// pipelineConfig is what the configuration says of a learner.
+func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipeline.Event)) (pipeline.Config, error) {
+	d, err := decodeConfig(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
+	return pipeline.Config{
+		Model:  c.Model,
+		Client: client,
+		Topics: c.Input.Topics,
+		Decode: d,
+		Learner: learner.Config{
+			Algorithm:   c.Learner.Algorithm,
+			Kernel:      c.Learner.Kernel,
+			Task:        d.Task,
+			MaxFeatures: c.Learner.MaxFeatures,
+			Minibatch:   c.Learner.Minibatch,
+			MaxClasses:  c.Input.MaxClasses,
+			Lambda:      c.Learner.Lambda,
+			Seed:        c.Learner.Seed,
+		},
+		BatchSize:     c.Input.Batch.Size,
+		Linger:        time.Duration(c.Input.Batch.Linger),
+		SnapshotEvery: time.Duration(c.Snapshot.Every),
+		ReplayLimit:   time.Duration(c.Snapshot.Replay),
+		Keep:          c.Snapshot.Keep,
+		History:       int64(c.Snapshot.History),
+		ChunkBytes:    int(c.Snapshot.Chunk),
+		Report:        report,
+	}, nil
+}
+
+func decodeConfig(c *config.Config) (decode.Config, error) {
+	task, err := learner.ParseTask(c.Learner.Task)
+	if err != nil {
+		return decode.Config{}, refuse(err)
+	}
+	return decode.Config{
+		Format:     c.Input.Format,
+		Label:      c.Input.Label,
+		Key:        c.Input.Key,
+		Weight:     c.Input.Weight,
+		Columns:    c.Input.Columns,
+		Missing:    c.Input.Missing,
+		Unknown:    c.Input.Unknown,
+		Task:       task,
+		MaxClasses: c.Input.MaxClasses,
+	}, nil
+}

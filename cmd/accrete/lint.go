@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/accrete-ml/accrete/config"
+)
+
+type lintCommand struct {
+	configFlags
+	jsonFlag
+	Reference bool `help:"Print a configuration with every option, its default and what it is for."`
+}
+
+func (lintCommand) Help() string {
+	return `Prints every effective value and whether it comes from a flag, the environment (ACCRETE_INPUT_TOPICS for input.topics), the file or the default; or everything that is wrong, each with its place. It does not connect to Kafka.`
+}
+
+func (lintCommand) Examples() string {
+	return `
+accrete lint --reference > config.yaml
+accrete lint -c config.yaml --set learner.seed=7`
+}
+
+func (l *lintCommand) Run(_ context.Context, e *env) error {
+	if l.Reference {
+		return config.WriteReference(e.stdout)
+	}
+	c, err := config.Load(l.sources(e))
+	var problems config.Problems
+	if errors.As(err, &problems) {
+		return l.complain(e, problems)
+	}
+	if err != nil {
+		return err
+	}
+	if err := l.explain(e, c.Values()); err != nil {
+		return err
+	}
+	for _, w := range c.Warnings() {
+		if err := e.print(l.JSON, "warning: "+w.Error(), map[string]config.Problem{"warning": w}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lintCommand) explain(e *env, values []config.Value) error {
+	if l.JSON {
+		for _, v := range values {
+			if err := e.print(true, "", v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "KEY\tVALUE\tFROM")
+	for _, v := range values {
+		text := v.Text
+		if text == "" {
+			text = "-"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%v\n", v.Key, text, v.Source)
+	}
+	return w.Flush()
+}
+
+// complain prints every problem and returns their number as the error.
+func (l *lintCommand) complain(e *env, problems config.Problems) error {
+	for _, p := range problems {
+		if err := e.print(l.JSON, p.Error(), map[string]config.Problem{"problem": p}); err != nil {
+			return err
+		}
+	}
+	name := l.Config
+	if name == "" {
+		name = "the configuration"
+	}
+	if len(problems) == 1 {
+		return refuse(fmt.Errorf("%s has 1 problem", name))
+	}
+	return refuse(fmt.Errorf("%s has %d problems", name, len(problems)))
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write what is printed to testdata, to be reviewed as a diff")
+
+// golden holds what was printed against a file in testdata.
+func golden(t *testing.T, home, name, got string) {
+	t.Helper()
+	path := filepath.Join(home, "testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: printed\n%s\nwant\n%s", name, got, want)
+	}
+}
+
+func TestLintExplainsEveryValue(t *testing.T) {
+	home, _ := os.Getwd()
+	inDir(t, least+"learner:\n  seed: 5\n")
+	environ := []string{"ACCRETE_INPUT_MISSING=zero", "ACCRETE_INPUT_FROMAT=csv", "ACCRETE_LOG_LEVEL=info"}
+	args := []string{"lint", "-c", "config.yaml", "--set", "learner.seed=7"}
+	code, stdout, stderr := call(t, environ, args...)
+	if code != done || stderr != "" {
+		t.Errorf("exit code %d, said %q", code, stderr)
+	}
+	golden(t, home, "lint.txt", stdout)
+
+	code, stdout, stderr = call(t, environ, append(args, "--json")...)
+	if code != done || stderr != "" {
+		t.Errorf("exit code %d, said %q", code, stderr)
+	}
+	for line := range strings.Lines(stdout) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("not JSON: %s", line)
+		}
+	}
+	golden(t, home, "lint.json", stdout)
+}
+
+func TestLintReportsEveryProblem(t *testing.T) {
+	inDir(t, strings.Replace(least, "  label", "  lable", 1)+"  format: xml\n")
+	code, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml")
+	want := "config.yaml:6:3: unknown key \"lable\" in input; did you mean \"label\"?\n" +
+		"config.yaml:7:11: input.format: \"xml\" is not known to this build, which has json\n"
+	if code != refused || stdout != want || stderr != "accrete: config.yaml has 2 problems\n" {
+		t.Errorf("exit code %d, printed\n%s\nsaid %s", code, stdout, stderr)
+	}
+}
+
+func TestTheReferenceIsReviewed(t *testing.T) {
+	home, _ := os.Getwd()
+	code, stdout, stderr := call(t, nil, "lint", "--reference")
+	if code != done || stderr != "" {
+		t.Errorf("exit code %d, said %q", code, stderr)
+	}
+	golden(t, home, "reference.yaml", stdout)
+}

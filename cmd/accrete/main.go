@@ -1,0 +1,116 @@
+// Command accrete learns from Kafka streams with kernels and serves what it has
+// learned. accrete --help explains it.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// commands is the command line, in the order in which --help shows it. To add a
+// command, add a field here and a file with its type, which is a command.
+type commands struct {
+	LogLevel  string `enum:"debug,info,warn,error" default:"info" env:"ACCRETE_LOG_LEVEL" placeholder:"LEVEL" help:"Least level that is logged: debug, info, warn or error."`
+	LogFormat string `enum:"auto,console,json" default:"auto" env:"ACCRETE_LOG_FORMAT" placeholder:"FORMAT" help:"console, json, or auto: console on a terminal, json elsewhere. Logs go to standard error."`
+
+	Demo    demoCommand    `cmd:"" help:"See it work: a broker, a stream, a learner and a scorer in one process."`
+	Lint    lintCommand    `cmd:"" help:"Check a configuration and explain where each value comes from."`
+	Learn   learnCommand   `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
+	Score   scoreCommand   `cmd:"" help:"Predict topics with the newest snapshot of a model."`
+	Feed    feedCommand    `cmd:"" help:"Write a file to an input topic."`
+	Fit     fitCommand     `cmd:"" help:"Learn a file in one pass, without Kafka."`
+	Verify  verifyCommand  `cmd:"" help:"Prove a model: learn its history again and compare."`
+	Inspect inspectCommand `cmd:"" help:"Look into a snapshot or a model log."`
+	Broker  brokerCommand  `cmd:"" help:"Run a Kafka broker on this machine, for trying things out."`
+	Version versionCommand `cmd:"" help:"Print the version of this program and what it runs on."`
+}
+
+// command is what every command is. Its exported fields are its flags and
+// arguments, tagged for kong.
+type command interface {
+	// Run does the work. It returns soon after ctx is done, with nil if it was
+	// meant to run until then. What an error means for the exit code is said in
+	// exit.go.
+	Run(ctx context.Context, e *env) error
+
+	// Examples are lines that can be pasted into a shell. They end the help.
+	Examples() string
+}
+
+const description = `Learn from Kafka streams with kernels: every record is predicted, then learned, and no crash changes the result.`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second signal ends the process at once
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the whole program but for signals. It returns the exit code.
+func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	e := newEnv(environ, stdin, stdout, stderr)
+	err := dispatch(ctx, args, e)
+	e.screen.erase()
+	if err == nil {
+		return done
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = errors.New("interrupted")
+	}
+	fmt.Fprintln(e.stderr, oneLine(err))
+	return exitCode(err)
+}
+
+func dispatch(ctx context.Context, args []string, e *env) error {
+	var line commands
+	parser, helped, err := newParser(&line, e)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		parser.Stdout = e.stderr
+		if _, err := parser.Parse([]string{"--help"}); err != nil && !*helped {
+			return err
+		}
+		return wrongUse("which command?")
+	}
+	parsed, err := parser.Parse(args)
+	if *helped {
+		return nil
+	}
+	if err != nil {
+		var p *kong.ParseError
+		if errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
+			return wrongUse("%w; see accrete %s --help", err, p.Context.Selected().Name)
+		}
+		return wrongUse("%w; see accrete --help", err)
+	}
+	e.startLog(line.LogLevel, line.LogFormat)
+	return selected(parsed.Selected()).Run(ctx, e)
+}
+
+// newParser makes kong's parser; helped becomes true when it has printed help,
+// after which whatever else it says does not matter.
+func newParser(line *commands, e *env) (parser *kong.Kong, helped *bool, err error) {
+	helped = new(bool)
+	parser, err = kong.New(line,
+		kong.Name("accrete"),
+		kong.Description(description),
+		kong.Writers(e.stdout, e.stderr),
+		kong.Exit(func(int) { *helped = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.Help(printHelp),
+	)
+	return parser, helped, err
+}
+
+func selected(n *kong.Node) command { return n.Target.Addr().Interface().(command) }

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/segmentio/kafka-go"
+
+	"github.com/accrete-ml/accrete/config"
+	"github.com/accrete-ml/accrete/ingest"
+)
+
+// With this variable set the test binary is the program, so that tests can run
+// it as a process.
+const beProgram = "RUN_AS_ACCRETE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beProgram) != "" {
+		main()
+		return
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// program is a process of the program, in a directory and an environment of its
+// own.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = []string{beProgram + "=1", "HOME=" + t.TempDir()}
+	return cmd
+}
+
+// call runs the program inside the test.
+func call(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = run(t.Context(), args, environ, strings.NewReader(""), &out, &err)
+	return code, out.String(), err.String()
+}
+
+const least = `model: fraud
+kafka:
+  bootstrap.servers: localhost:9092
+input:
+  topics: [payments.labelled]
+  label: is_fraud
+`
+
+// inDir changes to a new directory with a file config.yaml.
+func inDir(t *testing.T, text string) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("config.yaml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestExitCodesOfTheProcess(t *testing.T) {
+	good := filepath.Join(t.TempDir(), "config.yaml")
+	os.WriteFile(good, []byte(least), 0o600)
+	for _, test := range []struct {
+		args []string
+		want int
+		line string // all of standard error
+	}{
+		{[]string{"version"}, 0, ""},
+		{[]string{"lint", "-c", good}, 0, ""},
+		{[]string{"lint", "--help"}, 0, ""},
+		{[]string{"lint", "-c", "none.yaml"}, 78, "accrete: none.yaml has 1 problem\n"},
+		{[]string{"lint", "-c", good, "--set", "learner.seed=x"}, 78, "accrete: " + good + " has 1 problem\n"},
+		{[]string{"versoin"}, 2, "accrete: unexpected argument versoin, did you mean \"version\"?; see accrete --help\n"},
+		{[]string{"lint", "--jsn"}, 2, "accrete: unknown flag --jsn, did you mean \"--json\"?; see accrete lint --help\n"},
+		{[]string{"version", "--log-level", "loud"}, 2, "accrete: --log-level must be one of \"debug\",\"info\",\"warn\",\"error\" but got \"loud\"; see accrete version --help\n"},
+	} {
+		cmd := program(t, test.args...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		err := cmd.Run()
+		if code := cmd.ProcessState.ExitCode(); code != test.want || stderr.String() != test.line {
+			t.Errorf("%v: exit code %d (%v), want %d; said %q, want %q", test.args, code, err, test.want, stderr.String(), test.line)
+		}
+	}
+}
+
+func TestErrorsHaveExitCodes(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want int
+	}{
+		{nil, done},
+		{errors.New("any"), failed},
+		{wrongUse("no"), misused},
+		{tryAgain(errors.New("broker down")), later},
+		{fmt.Errorf("while: %w", tryAgain(errors.New("broker down"))), later},
+		{refuse(errors.New("other kernel")), refused},
+		{fmt.Errorf("while: %w", config.ErrInvalid), refused},
+		{config.Problems{{Text: "bad"}}, refused},
+		{context.Canceled, failed},
+		{fmt.Errorf("%w: x", ingest.ErrUnreachable), later},
+		{fmt.Errorf("%w: x", ingest.ErrUnknownTopic), refused},
+		{fmt.Errorf("%w: x", ingest.ErrDenied), refused},
+		{kafka.NotLeaderForPartition, later},
+	} {
+		if got := exitCode(test.err); got != test.want {
+			t.Errorf("exitCode(%v) = %d, want %d", test.err, got, test.want)
+		}
+	}
+	if got := oneLine(errors.Join(errors.New("a"), errors.New("b"))); got != "accrete: a; b" {
+		t.Errorf("two errors are said as %q", got)
+	}
+}
+
+func TestWithoutACommandTheHelpIsShown(t *testing.T) {
+	code, stdout, stderr := call(t, nil)
+	if code != misused || stdout != "" || !strings.Contains(stderr, "Commands:") || !strings.HasSuffix(stderr, "accrete: which command?\n") {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/accrete-ml/accrete/metrics"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/serve"
+)
+
+type scoreCommand struct {
+	configFlags
+	jsonFlag
+	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the topics have at the start."`
+}
+
+func (scoreCommand) Help() string {
+	return `Follows the snapshots of a model and predicts the records of score.topics with the newest of them. Each score names the step and the lineage of the model that made it. Without a model yet it waits for one. Start as many as there are partitions to share.`
+}
+
+func (scoreCommand) Examples() string {
+	return `
+accrete score -c accrete.yaml
+accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
+}
+
+// scoreReport is how far a scorer has come.
+type scoreReport struct {
+	Model           string  `json:"model"`
+	Scored          int64   `json:"scored"`
+	Quarantined     int64   `json:"quarantined"`
+	ScoredPerSecond float64 `json:"scored_per_second"`
+	Step            int64   `json:"step"` // of the model that scores now
+	Lineage         string  `json:"lineage"`
+	Models          int     `json:"models"` // that have scored in this run
+	Lag             int64   `json:"lag"`
+	Seconds         float64 `json:"seconds"`
+}
+
+func (r scoreReport) String() string {
+	if r.Models == 0 {
+		return "waiting for the first snapshot of " + r.Model
+	}
+	s := fmt.Sprintf("%s scored, %s/s, model at step %s, lag %s", thousands(r.Scored), thousands(int64(r.ScoredPerSecond)), thousands(r.Step), thousands(r.Lag))
+	if r.Quarantined > 0 {
+		s += fmt.Sprintf(", %s in quarantine", thousands(r.Quarantined))
+	}
+	return s
+}
+
+func (s *scoreCommand) Run(ctx context.Context, e *env) error {
+	c, err := s.load(e)
+	if err != nil {
+		return err
+	}
+	if len(c.Score.Topics) == 0 {
+		return refuse(fmt.Errorf("score.topics is empty: name the topics whose records are to be scored"))
+	}
+	client, err := connect(c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	registry, health := newRegistry()
+	t := newTally(e, c.Model, metrics.NewScorer(registry), health)
+	stop, err := serveMetrics(ctx, e, c.Score.Listen, registry, health)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	progress := e.progress(false)
+	defer every(time.Second, func() {
+		if e.terminal {
+			progress.update(t.report().String(), nil)
+		}
+	})()
+	err = serve.NewScorer(serve.Config{
+		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
+		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
+		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: t.event,
+	}).Run(ctx)
+	if err != nil {
+		return err
+	}
+	progress.done()
+	r := t.report()
+	return e.print(s.JSON, r.String(), r)
+}
+
+// tally turns what a scorer does into metrics, readiness and a report.
+type tally struct {
+	e       *env
+	metrics *metrics.Scorer
+	model   *metrics.Condition
+	moving  *metrics.Condition
+
+	mu    sync.Mutex
+	now   scoreReport
+	lags  map[string]int64
+	since time.Time
+}
+
+func newTally(e *env, model string, m *metrics.Scorer, h *metrics.Health) *tally {
+	return &tally{
+		e: e, metrics: m,
+		model:  h.Add("model", "there is no complete snapshot yet"),
+		moving: h.Watch("progress", 30*time.Second),
+		now:    scoreReport{Model: model}, lags: map[string]int64{}, since: time.Now(),
+	}
+}
+
+func (t *tally) event(ev serve.Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch ev := ev.(type) {
+	case serve.Retrying:
+		t.e.log.Warn().Err(ev.Err).Msg("trying again")
+	case serve.Waiting:
+		t.e.log.Info().Str("model", t.now.Model).Msg("waiting for the first snapshot")
+	case serve.Switched:
+		t.model.Green()
+		t.metrics.Step.Set(float64(ev.To.ID.Step))
+		t.metrics.ModelTime.SetToCurrentTime()
+		t.now.Step, t.now.Lineage = ev.To.ID.Step, fmt.Sprintf("%x", ev.To.ID.Lineage)
+		t.now.Models++
+		t.e.log.Info().Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("switched to a snapshot")
+	case serve.Scored:
+		t.moving.Progress()
+		t.metrics.Scored.Add(float64(ev.Scored))
+		t.metrics.Lag.Set(ev.Topic, ev.Partition, ev.End-ev.Next)
+		t.now.Scored += int64(ev.Scored)
+		t.now.Quarantined += int64(ev.Quarantined)
+		t.lags[fmt.Sprintf("%s/%d", ev.Topic, ev.Partition)] = ev.End - ev.Next
+		t.now.Lag = 0
+		for _, n := range t.lags {
+			t.now.Lag += n
+		}
+		t.moving.Lag(t.now.Lag)
+	}
+}
+
+func (t *tally) report() scoreReport {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.now
+	r.Seconds = time.Since(t.since).Seconds()
+	r.ScoredPerSecond = float64(r.Scored) / max(r.Seconds, 1e-3)
+	return r
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/accrete-ml/accrete/pipeline"
+)
+
+type verifyCommand struct {
+	configFlags
+	jsonFlag
+}
+
+func (verifyCommand) Help() string {
+	return `Learns the model's history again from the input topics, in the order that the model log has written down, and compares the state with every snapshot on the way. It begins with the empty state, or with the oldest snapshot that is still there. It writes nothing, and fails if anything differs or if there was nothing to compare.`
+}
+
+func (verifyCommand) Examples() string {
+	return `
+accrete verify -c accrete.yaml
+accrete verify -c accrete.yaml --json`
+}
+
+func (v *verifyCommand) Run(ctx context.Context, e *env) error {
+	c, err := v.load(e)
+	if err != nil {
+		return err
+	}
+	client, err := connect(c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	progress := e.progress(false)
+	var last time.Time
+	p, err := pipelineConfig(c, client, func(ev pipeline.Event) {
+		switch ev := ev.(type) {
+		case pipeline.Learned:
+			if e.terminal && time.Since(last) > time.Second/4 {
+				last = time.Now()
+				progress.update(fmt.Sprintf("seq %d, %s examples", ev.Seq, thousands(ev.Progress.Examples)), nil)
+			}
+		case pipeline.Divergence:
+			e.log.Error().Int64("seq", ev.Seq).Int64("step", ev.Step).Stringer("want", ev.Want).Stringer("got", ev.Got).Bool("lineage_differs", ev.Lineage).Msg("divergence")
+		case pipeline.Retrying:
+			e.log.Warn().Err(ev.Err).Msg("trying again")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	r, err := pipeline.Verify(ctx, p)
+	progress.done()
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("compared %d, divergent %d, from_seq %d, to_seq %d (%s records in %.1f s)", r.Compared, r.Divergent, r.FromSeq, r.ToSeq, thousands(r.Records), r.Seconds)
+	if err := e.print(v.JSON, text, r); err != nil {
+		return err
+	}
+	switch {
+	case r.Divergent > 0:
+		return fmt.Errorf("%d of %d snapshots differ from what the topics and the model log make of them", r.Divergent, r.Compared)
+	case r.Compared == 0:
+		return fmt.Errorf("nothing to compare: the model log has no complete snapshot to arrive at")
+	}
+	return nil
+}

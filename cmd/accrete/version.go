@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"golang.org/x/sys/cpu"
+)
+
+// version is set by the linker in a release: -ldflags "-X main.version=v1.2.3".
+var version string
+
+type versionCommand struct {
+	jsonFlag
+}
+
+func (versionCommand) Examples() string { return "accrete version --json" }
+
+// build is what somebody who reads a bug report wants to know.
+type build struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+	ISA     string `json:"isa"` // the widest vector instructions of this processor
+}
+
+func thisBuild() build {
+	return build{"accrete", versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH, isa()}
+}
+
+func (v *versionCommand) Run(_ context.Context, e *env) error {
+	b := thisBuild()
+	text := fmt.Sprintf("%s %s (%s, %s/%s, %s)", b.Name, b.Version, b.Go, b.OS, b.Arch, b.ISA)
+	return e.print(v.JSON, text, b)
+}
+
+// versionString is the release, or else what the Go command knows: the version
+// of the module, or the commit of the working tree.
+func versionString() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	commit, changed := "", ""
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			commit = "-" + s.Value[:min(12, len(s.Value))]
+		case "vcs.modified":
+			if s.Value == "true" {
+				changed = "+changes"
+			}
+		}
+	}
+	return "devel" + commit + changed
+}
+
+func isa() string {
+	switch {
+	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL:
+		return "avx512"
+	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
+		return "avx2"
+	case cpu.ARM64.HasASIMD:
+		return "neon"
+	}
+	return "generic"
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/metrics"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// watch turns what a learner does into metrics, readiness, logs and lines of
+// progress.
+type watch struct {
+	log     zerolog.Logger
+	metrics *metrics.Learner
+	claimed *metrics.Condition
+	moving  *metrics.Condition
+
+	mu   sync.Mutex
+	lags map[string]int64
+	now  learnReport
+	from mark // of the rate
+}
+
+// mark is when how many examples had been learned.
+type mark struct {
+	at       time.Time
+	examples int64
+}
+
+// learnReport is how far a learner has come.
+type learnReport struct {
+	Model             string        `json:"model"`
+	Examples          int64         `json:"examples"` // labelled ones, since the model began
+	Records           int64         `json:"records"`  // of this run: learned, predicted only, or quarantined
+	Quarantined       int64         `json:"quarantined"`
+	ExamplesPerSecond float64       `json:"examples_per_second"`
+	Progressive       *float64      `json:"progressive"` // of the last 10,000; null before the second example
+	Baselines         *baselines    `json:"baselines"`
+	Features          int           `json:"features"`
+	Step              int64         `json:"step"`
+	Snapshots         int           `json:"snapshots"` // of this run
+	Predictions       int64         `json:"predictions"`
+	Lag               int64         `json:"lag"`
+	StateHash         snapshot.Hash `json:"state_hash"` // of the newest snapshot
+	Seconds           float64       `json:"seconds"`
+
+	task learner.Task
+}
+
+// baselines are the errors of what needs no learner.
+type baselines struct {
+	Majority float64 `json:"majority"` // the most frequent class so far, or the mean so far
+	NoChange float64 `json:"no_change"`
+	Linear   float64 `json:"linear"`
+}
+
+func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.Health) *watch {
+	return &watch{
+		log:     log,
+		metrics: metrics.NewLearner(r),
+		claimed: h.Add("claim", "the model log is not read yet"),
+		moving:  h.Watch("progress", 30*time.Second),
+		lags:    map[string]int64{},
+		now:     learnReport{Model: model},
+	}
+}
+
+// event is the pipeline's Report.
+func (w *watch) event(ev pipeline.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m := w.metrics
+	switch ev := ev.(type) {
+	case pipeline.Retrying:
+		w.log.Warn().Err(ev.Err).Msg("trying again")
+	case pipeline.Claimed:
+		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
+	case pipeline.Restored:
+		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took", ev.Took).Msg("restored a snapshot")
+	case pipeline.Damaged:
+		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
+	case pipeline.Replayed:
+		m.Replayed.Add(float64(ev.Batches))
+		w.claimed.Green()
+		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took", ev.Took).Msg("learning")
+	case pipeline.Quarantining:
+		w.log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Err(ev.Err).Msg("record goes to quarantine")
+	case pipeline.Learned:
+		w.learned(ev)
+	case pipeline.Released:
+		m.Predictions.Add(float64(ev.Records))
+		w.now.Predictions += int64(ev.Records)
+	case pipeline.Lag:
+		w.lag(ev)
+	case pipeline.Saved:
+		m.Snapshots.Inc()
+		m.SnapshotTime.SetToCurrentTime()
+		m.SnapshotBytes.Set(float64(ev.Bytes))
+		w.now.Snapshots++
+		w.now.StateHash = ev.StateHash
+		w.log.Info().Str("snapshot", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).
+			Dur("froze", ev.Froze).Dur("took", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
+	}
+}
+
+func (w *watch) learned(ev pipeline.Learned) {
+	m, p := w.metrics, ev.Progress
+	m.Learned.Add(float64(ev.Counts.Learned))
+	m.Predicted.Add(float64(ev.Counts.Predicted))
+	m.Quarantined.Add(float64(ev.Counts.Quarantined))
+	m.Skipped.Add(float64(ev.Counts.Skipped))
+	m.Batches.Inc()
+	m.LogAppend.Observe(ev.Append.Seconds())
+	m.Learn.Observe(ev.Learn.Seconds())
+	m.LastProgress.SetToCurrentTime()
+	m.Step.Set(float64(p.Step))
+	m.Features.Set(float64(p.Features))
+	w.moving.Progress()
+	w.now.Records += ev.Counts.Learned + ev.Counts.Predicted + ev.Counts.Quarantined
+	w.now.Quarantined += ev.Counts.Quarantined
+	w.now.Examples, w.now.Step, w.now.Features, w.now.task = p.Examples, p.Step, p.Features, p.Task
+	if w.from.at.IsZero() {
+		w.from = mark{time.Now().Add(-ev.Learn), p.Examples - ev.Counts.Learned}
+	}
+	if s := p.Recent; s.Rows > 0 {
+		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
+		m.Loss.Set(s.Model.Loss)
+		w.now.Progressive = &s.Model.Error
+		w.now.Baselines = &baselines{s.Majority.Error, s.NoChange.Error, s.Linear.Error}
+	}
+}
+
+func (w *watch) lag(ev pipeline.Lag) {
+	lag := max(0, ev.End-ev.Next)
+	w.metrics.Lag.Set(ev.Topic, int(ev.Partition), lag)
+	w.lags[fmt.Sprintf("%s/%d", ev.Topic, ev.Partition)] = lag
+	w.now.Lag = 0
+	for _, n := range w.lags {
+		w.now.Lag += n
+	}
+	w.moving.Lag(w.now.Lag)
+}
+
+// report is how far the learner has come by now.
+func (w *watch) report() learnReport {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.now
+	if !w.from.at.IsZero() {
+		r.Seconds = time.Since(w.from.at).Seconds()
+		r.ExamplesPerSecond = float64(r.Examples-w.from.examples) / max(r.Seconds, 1e-3)
+	}
+	return r
+}
+
+// String is the report in a line.
+func (r learnReport) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s examples, %s/s", thousands(r.Examples), thousands(int64(r.ExamplesPerSecond)))
+	if r.Progressive != nil {
+		what := "error"
+		if r.task == learner.Regression {
+			what = "nMSE"
+		}
+		fmt.Fprintf(&b, ", %s %.4f (linear %.4f, majority %.4f, no change %.4f)", what, *r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
+	}
+	fmt.Fprintf(&b, ", %s features, %d snapshots, lag %s", thousands(int64(r.Features)), r.Snapshots, thousands(r.Lag))
+	if r.Quarantined > 0 {
+		fmt.Fprintf(&b, ", %s in quarantine", thousands(r.Quarantined))
+	}
+	return b.String()
+}
+
+// thousands writes n with commas.
+func thousands(n int64) string {
+	if n < 0 {
+		return "-" + thousands(-n)
+	}
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}

@@ -1,0 +1,192 @@
+// Package config is the configuration of Accrete: one strict YAML file, with
+// the environment and flags over it.
+//
+// Config is the only place where an option is written down. Its keys, its
+// environment variables, its defaults, its bounds and the printed reference
+// (accrete lint --reference) are all read from the fields and the comments
+// below:
+//
+//	key      the option's name in the file, after the sections it is in
+//	default  its value where nobody gives one
+//	example  what the reference shows where there is no default
+//	required without it nothing works
+//	oneof    the values that this build knows
+//	min, max bounds, both allowed
+//	name     the value is a Kafka topic name, or part of one
+package config
+
+// Config is the effective configuration. Load fills and checks it.
+type Config struct {
+	// The model. It names the topics <model>.log, <model>.predictions and
+	// <model>.quarantine.
+	Model string `key:"model" required:"true" example:"fraud" name:"topic"`
+
+	// Kafka's own property names.
+	Kafka Kafka `key:"kafka"`
+
+	// What is learned: topics of examples and how to read their records.
+	Input Input `key:"input"`
+
+	// How it is learned. All of it is optional, and what reaches the
+	// arithmetic is fixed when a model is created.
+	Learner Learner `key:"learner"`
+
+	// When the model is saved in its log, and how much of the log is kept.
+	Snapshot Snapshot `key:"snapshot"`
+
+	// What accrete score does: it follows the model and predicts other topics.
+	Score Score `key:"score"`
+
+	// The learner's own port: /metrics, /livez and /readyz.
+	HTTP HTTP `key:"http"`
+
+	sources map[string]Source
+	unknown []string // environment variables that look like ours and are not
+	loose   string   // the file, where it holds a secret and others may read it
+}
+
+// Kafka says how to reach the brokers.
+type Kafka struct {
+	// Where to start looking for the cluster: host:port, several with commas.
+	Servers []string `key:"bootstrap.servers" required:"true" example:"localhost:9092"`
+
+	// The name under which the brokers log these connections.
+	ClientID string `key:"client.id" default:"accrete"`
+
+	// SASL_PLAINTEXT sends the password in the clear, unless the mechanism is
+	// SCRAM, and the records always.
+	Protocol string `key:"security.protocol" default:"PLAINTEXT" oneof:"PLAINTEXT SSL SASL_PLAINTEXT SASL_SSL"`
+
+	// How to log in; needed where security.protocol begins with SASL.
+	Mechanism string `key:"sasl.mechanism" example:"SCRAM-SHA-512" oneof:"PLAIN SCRAM-SHA-256 SCRAM-SHA-512"`
+
+	// Who logs in.
+	Username string `key:"sasl.username" example:"accrete"`
+
+	// Better given in the environment or in sasl.password_file; refused on the
+	// command line, which every user of the machine can read. Never printed.
+	Secret Secret `key:"sasl.password" example:"…"`
+
+	// A file whose first line is the password.
+	SecretFile string `key:"sasl.password_file" example:"/run/secrets/kafka"`
+
+	// A PEM file of the authorities to trust in place of the system's.
+	CA string `key:"ssl.ca.location" example:"/etc/ssl/kafka-ca.pem"`
+}
+
+// Input says which records are examples and how they are read.
+type Input struct {
+	// The topics whose records are predicted and then learned.
+	Topics []string `key:"topics" required:"true" example:"payments.labelled" name:"topic"`
+
+	// How a record's value is written: {"x": [1, 2], "y": 3}, or {"features":
+	// {"amount": 1}, "is_fraud": true} with fields of any name.
+	Format string `key:"format" default:"json" oneof:"json"`
+
+	// The field that is learned; a record without it is predicted only.
+	Label string `key:"label" required:"true" example:"is_fraud"`
+
+	// The field that becomes the prediction's key, in place of the record's
+	// key.
+	Key string `key:"key" example:"payment_id"`
+
+	// The field that says how much an example counts; without it each counts 1.
+	Weight string `key:"weight" example:"weight"`
+
+	// The input columns, or auto: those of the first good record.
+	Columns Columns `key:"columns" default:"auto"`
+
+	// What becomes of a record that lacks a column: quarantine sends it to
+	// <model>.quarantine, zero reads the column as 0.
+	Missing string `key:"missing" default:"quarantine" oneof:"quarantine zero"`
+
+	// What becomes of a record with a column that the model does not have.
+	Unknown string `key:"unknown" default:"quarantine" oneof:"quarantine ignore"`
+
+	// What to do where Kafka's retention has taken records that were not yet
+	// learned.
+	OnGap string `key:"on_gap" default:"stop" oneof:"stop"`
+
+	// The most classes a model may come to know; further labels go to
+	// quarantine.
+	MaxClasses int `key:"max_classes" default:"256" min:"2" max:"65536"`
+
+	// A batch is the unit of reading and writing. It bounds latency and has no
+	// influence on what is learned.
+	Batch Batch `key:"batch"`
+}
+
+// Batch bounds one batch of records.
+type Batch struct {
+	// The most records in one.
+	Size int `key:"size" default:"1000" min:"1" max:"100000"`
+
+	// How long one that is not full waits for more.
+	Linger Duration `key:"linger" default:"5ms" min:"0s" max:"1m"`
+}
+
+// Learner says how a model is learned.
+type Learner struct {
+	// classification, regression, or auto: strings and booleans are classes,
+	// numbers are regressed on.
+	Task string `key:"task" default:"auto" oneof:"auto classification regression"`
+
+	// dsg is doubly stochastic gradients: one block of new random features a
+	// mini-batch.
+	Algorithm string `key:"algorithm" default:"dsg" oneof:"dsg"`
+
+	// The kernel, as gaussian:2.5; without a number the first examples decide
+	// the bandwidth.
+	Kernel string `key:"kernel" default:"gaussian"`
+
+	// The most random features; a feature has a cosine and a sine coefficient
+	// for each output.
+	MaxFeatures int `key:"max_features" default:"2048" min:"32" max:"1048576"`
+
+	// The labelled examples that are learned at once.
+	Minibatch int `key:"minibatch" default:"128" min:"1" max:"65536"`
+
+	// Regularisation.
+	Lambda float64 `key:"lambda" default:"1e-6" min:"1e-15" max:"1"`
+
+	// The number from which all chance is drawn.
+	Seed uint64 `key:"seed" default:"1" min:"1"`
+}
+
+// Snapshot says when the model is saved and what is kept.
+type Snapshot struct {
+	// The time between two snapshots.
+	Every Duration `key:"every" default:"1m" min:"100ms"`
+
+	// A snapshot is also due when replaying the log since the last one would
+	// take this long.
+	Replay Duration `key:"replay" default:"10s" min:"100ms"`
+
+	// The snapshots that are never deleted, counted from the newest.
+	Keep int `key:"keep" default:"3" min:"1" max:"1000"`
+
+	// The size above which the model log gives up its oldest snapshots.
+	History Size `key:"history" default:"2GiB" min:"64MiB"`
+
+	// The pieces in which a snapshot is written to the log; less where the
+	// brokers' message.max.bytes asks for it.
+	Chunk Size `key:"chunk" default:"700KiB" min:"1KiB" max:"700KiB"`
+}
+
+// Score says what a scorer reads and writes.
+type Score struct {
+	// The topics whose records are predicted by the newest snapshot.
+	Topics []string `key:"topics" example:"payments" name:"topic"`
+
+	// The topic the predictions go to.
+	Output string `key:"output" default:"<model>.scores" name:"topic"`
+
+	// The scorer's own port: /metrics, /livez and /readyz; off for none.
+	Listen string `key:"http.listen" default:"127.0.0.1:8081"`
+}
+
+// HTTP is the learner's port.
+type HTTP struct {
+	// host:port; :8080 listens on every interface, off on none.
+	Listen string `key:"listen" default:"127.0.0.1:8080"`
+}

@@ -1,0 +1,242 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+const (
+	maxFile  = 64 << 10
+	maxDepth = 20
+)
+
+// file is a YAML file on its way into a Config.
+type file struct {
+	name     string
+	config   *Config
+	lines    map[string]int // line of each key seen so far
+	problems Problems
+}
+
+func (c *Config) readFile(name string) Problems {
+	f := &file{name: name, config: c, lines: map[string]int{}}
+	text, mode, err := readAll(name)
+	if err != nil {
+		return Problems{{name, err.Error()}}
+	}
+	if bad := firstInvalid(text); bad >= 0 {
+		line := 1 + bytes.Count(text[:bad], []byte("\n"))
+		return Problems{{fmt.Sprintf("%s:%d", name, line), "is not UTF-8 text"}}
+	}
+	f.parse(string(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	if c.Kafka.Secret.Reveal() != "" && mode.IsRegular() && mode.Perm()&0o044 != 0 {
+		c.loose = name
+	}
+	return f.problems
+}
+
+func readAll(name string) ([]byte, fs.FileMode, error) {
+	r, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, errors.New("no such file; accrete lint --reference prints one to start from")
+	}
+	if err != nil {
+		return nil, 0, cause(err)
+	}
+	defer r.Close()
+	info, err := r.Stat()
+	if err != nil {
+		return nil, 0, cause(err)
+	}
+	if info.IsDir() {
+		return nil, 0, errors.New("is a directory, not a file")
+	}
+	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, 0, cause(err)
+	}
+	if len(text) > maxFile {
+		return nil, 0, fmt.Errorf("is larger than %v, too large for a configuration", Size(maxFile))
+	}
+	return text, info.Mode(), nil
+}
+
+// cause is err without the path, which the caller says.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+func firstInvalid(text []byte) int {
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && n == 1 || r == 0 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// parse reads the text as YAML and takes the options out of it. The parser is
+// given tokens rather than text because its time grows with a power of the
+// depth.
+func (f *file) parse(text string) {
+	tokens := lexer.Tokenize(text)
+	depth := 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType, token.DirectiveType:
+			f.add(t, "anchors, aliases, tags and directives of YAML are not read here; quote a text that begins with %s", t.Value[:1])
+			return
+		}
+		if depth > maxDepth {
+			f.add(t, "too many brackets within brackets")
+			return
+		}
+	}
+	tree, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		var y yaml.Error
+		if errors.As(err, &y) && y.GetToken() != nil {
+			f.add(y.GetToken(), "not YAML: %s", y.GetMessage())
+		} else {
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			f.problems = append(f.problems, Problem{f.name, "not YAML: " + first})
+		}
+		return
+	}
+	var body ast.Node
+	for _, doc := range tree.Docs {
+		switch {
+		case doc.Body == nil:
+		case body != nil:
+			f.add(doc.Body.GetToken(), "a second document: a configuration is one")
+			return
+		default:
+			body = doc.Body
+		}
+	}
+	if body == nil {
+		f.problems = append(f.problems, Problem{f.name, "is empty; accrete lint --reference prints one to start from"})
+		return
+	}
+	f.section("", body)
+}
+
+func (f *file) add(t *token.Token, format string, args ...any) {
+	f.problems = append(f.problems, Problem{f.at(t), fmt.Sprintf(format, args...)})
+}
+
+func (f *file) at(t *token.Token) string {
+	return fmt.Sprintf("%s:%d:%d", f.name, t.Position.Line, t.Position.Column)
+}
+
+// section takes what is in the section of the given path.
+func (f *file) section(path string, n ast.Node) {
+	m, ok := n.(*ast.MappingNode)
+	if !ok {
+		if path == "" {
+			f.add(n.GetToken(), "want keys with values, as model: fraud")
+		} else {
+			f.add(n.GetToken(), "%s is a section: want keys below it, as %s: …", path, known.sections[path][0])
+		}
+		return
+	}
+	for _, entry := range m.Values {
+		key, ok := entry.Key.(ast.ScalarNode)
+		if !ok {
+			f.add(entry.Key.GetToken(), "want a plain key")
+			continue
+		}
+		t := key.GetToken()
+		full := join(path, t.Value)
+		if first, again := f.lines[full]; again {
+			f.add(t, "%s is there twice, first on line %d", full, first)
+			continue
+		}
+		f.lines[full] = t.Position.Line
+		_, isSection := known.sections[full]
+		o := known.byPath[full]
+		switch {
+		case isSection && entry.Value.Type() == ast.NullType: // a section whose keys are all comments
+		case isSection:
+			f.section(full, entry.Value)
+		case o != nil && o.section == path && entry.Value.Type() == ast.NullType:
+			f.add(t, "%s has no value; leave the line out for the default", full)
+		case o != nil && o.section == path:
+			f.option(o, entry.Value)
+		default:
+			f.add(t, "%s", unknownKey(path, t.Value))
+		}
+	}
+}
+
+// option takes the value of one option.
+func (f *file) option(o *option, n ast.Node) {
+	c := f.config
+	var err error
+	switch n := n.(type) {
+	case *ast.SequenceNode:
+		var list []string
+		for _, item := range n.Values {
+			text, ok := scalar(item)
+			if !ok {
+				f.add(item.GetToken(), "%s: want a list of plain values", o.path)
+				return
+			}
+			list = append(list, text)
+		}
+		if !o.takesList(c) {
+			f.add(n.GetToken(), "%s: want one value, not a list", o.path)
+			return
+		}
+		err = o.setList(c, list)
+	case *ast.MappingNode:
+		f.add(n.GetToken(), "%s: want a value, not keys below it", o.path)
+		return
+	default:
+		text, ok := scalar(n)
+		if !ok {
+			f.add(n.GetToken(), "%s: want a plain value", o.path)
+			return
+		}
+		err = o.set(c, text)
+	}
+	if err != nil {
+		f.add(n.GetToken(), "%s: %v", o.path, err)
+		return
+	}
+	c.sources[o.path] = Source{"file", f.at(n.GetToken())}
+}
+
+// scalar is a plain or quoted value as it is written: what it means is for the
+// option to say, so that a column may be called 1, true or 1e3.
+func scalar(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.LiteralNode:
+		return strings.TrimSuffix(n.Value.Value, "\n"), true
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}

@@ -1,0 +1,222 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Sources are the places that options come from, each over the one before:
+// defaults, File, Environ, Set.
+type Sources struct {
+	File    string   // path of a YAML file; none if empty
+	Environ []string // NAME=value, as from os.Environ; an empty value counts as absent
+	Set     []string // input.topics=a,b, as from the command line
+}
+
+// Source is where the value of an option comes from.
+type Source struct {
+	Kind string `json:"kind"`         // "default", "file", "env", "flag"
+	Name string `json:"at,omitempty"` // "config.yaml:7:10", "ACCRETE_INPUT_TOPICS", "--set input.topics"
+}
+
+func (s Source) String() string {
+	switch s.Kind {
+	case "default":
+		return s.Kind
+	case "env":
+		return "env " + s.Name
+	}
+	return s.Name
+}
+
+// Load reads the effective configuration and checks it. An error is of type
+// Problems.
+func Load(from Sources) (*Config, error) {
+	c := &Config{sources: map[string]Source{}}
+	var problems Problems
+	for i := range known.options {
+		o := &known.options[i]
+		c.sources[o.path] = Source{Kind: "default"}
+		if text := o.tag.Get("default"); text != "" {
+			if err := o.set(c, text); err != nil {
+				panic(fmt.Sprintf("config: default of %s: %v", o.path, err)) // a wrong tag
+			}
+		}
+	}
+	if from.File != "" {
+		problems = append(problems, c.readFile(from.File)...)
+	}
+	problems = append(problems, c.readEnviron(from.Environ)...)
+	problems = append(problems, c.readSet(from.Set)...)
+	c.Score.Output = strings.Replace(c.Score.Output, "<model>", c.Model, 1)
+	if len(problems) == 0 { // what is missing or does not fit may follow from the problems so far
+		problems = c.validate()
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return c, nil
+}
+
+func (c *Config) readEnviron(environ []string) Problems {
+	var problems Problems
+	names := map[string]*option{}
+	for i := range known.options {
+		names[known.options[i].env] = &known.options[i]
+	}
+	environ = slices.Clone(environ)
+	slices.Sort(environ)
+	for _, entry := range environ {
+		name, text, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, envPrefix) || text == "" {
+			continue
+		}
+		o := names[name]
+		if o == nil {
+			c.unknown = append(c.unknown, name)
+			continue
+		}
+		if err := o.set(c, text); err != nil {
+			problems = append(problems, Problem{name, err.Error()})
+			continue
+		}
+		c.sources[o.path] = Source{"env", name}
+	}
+	return problems
+}
+
+func (c *Config) readSet(set []string) Problems {
+	var problems Problems
+	for _, entry := range set {
+		path, text, ok := strings.Cut(entry, "=")
+		where := "--set " + path
+		o := known.byPath[path]
+		var err error
+		switch {
+		case !ok:
+			err = errors.New("want key=value, as input.topics=a,b")
+		case known.sections[path] != nil:
+			err = fmt.Errorf("is a section: want one of its keys, as %s.%s=…", path, known.sections[path][0])
+		case o == nil:
+			err = errors.New(unknownKey("", path))
+		case o.secret(c):
+			err = fmt.Errorf("every user of this machine can read a command line: use %s or %s_file", o.env, path)
+		default:
+			err = o.set(c, text)
+		}
+		if err != nil {
+			problems = append(problems, Problem{where, err.Error()})
+			continue
+		}
+		c.sources[path] = Source{"flag", where}
+	}
+	return problems
+}
+
+// unknownKey is what to say about a key that a section does not have; it names
+// what was probably meant.
+func unknownKey(section, key string) string {
+	text := "unknown key " + quote(key)
+	if section != "" {
+		text += " in " + section
+	}
+	if o := known.byPath[key]; o != nil {
+		return fmt.Sprintf("%s: write %s: below %s:", text, o.key, o.section)
+	}
+	if hint := meant(section, key); hint != "" {
+		return fmt.Sprintf("%s; did you mean %q?", text, hint)
+	}
+	if section == "" && strings.Contains(key, ".") {
+		return text + ": accrete lint --reference prints them all"
+	}
+	return text + ", which has " + strings.Join(known.sections[section], ", ")
+}
+
+// meant finds the key nearest to one that is not known: among its neighbours,
+// then by its beginning, then anywhere in the file.
+func meant(section, key string) string {
+	here := known.sections[section]
+	if name := nearest(key, here); name != "" {
+		return name
+	}
+	for _, name := range here {
+		if strings.HasPrefix(name, key+".") {
+			return name
+		}
+	}
+	var paths []string
+	for _, o := range known.options {
+		if o.key == key {
+			return o.path
+		}
+		paths = append(paths, o.path)
+	}
+	return nearest(key, paths)
+}
+
+// Value is an option as it is in effect.
+type Value struct {
+	Key    string `json:"key"`
+	Value  any    `json:"value"` // a text, a number or a list; a secret is "***"
+	Text   string `json:"-"`     // as it would stand in the file
+	Source Source `json:"source"`
+}
+
+// Values are all options in the order of the reference.
+func (c *Config) Values() []Value {
+	var values []Value
+	for _, o := range known.options {
+		v := o.field(c).Interface()
+		switch list := v.(type) {
+		case Columns:
+			if list == nil {
+				v = list.String()
+			}
+		case []string:
+			if list == nil {
+				v = []string{}
+			}
+		}
+		values = append(values, Value{o.path, v, o.text(c), c.sources[o.path]})
+	}
+	return values
+}
+
+// Warnings are things that are allowed and probably not meant.
+func (c *Config) Warnings() []Problem {
+	var warnings []Problem
+	var names []string
+	for _, o := range known.options {
+		names = append(names, o.env)
+	}
+	for _, name := range c.unknown {
+		text := "this environment variable is none of ours"
+		if hint := nearest(name, names); hint != "" {
+			text += "; did you mean " + hint + "?"
+		}
+		warnings = append(warnings, Problem{name, text})
+	}
+	if c.loose != "" {
+		warnings = append(warnings, Problem{c.loose, "holds a password and can be read by others: chmod 600, or use sasl.password_file"})
+	}
+	if c.Kafka.Protocol == "SASL_PLAINTEXT" && c.Kafka.Mechanism == "PLAIN" {
+		warnings = append(warnings, c.problem("kafka.security.protocol", "the password crosses the network in the clear"))
+	}
+	return warnings
+}
+
+// At says where the option came from that err is about. The result is an
+// ErrInvalid.
+func (c *Config) At(path string, err error) error {
+	return Problems{c.problem(path, err.Error())}
+}
+
+func (c *Config) problem(path, text string) Problem {
+	where := ""
+	if s := c.sources[path]; s.Kind != "default" {
+		where = s.Name
+	}
+	return Problem{where, path + ": " + text}
+}

@@ -1,0 +1,138 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Duration is a time span written as Go writes it: "5ms", "1m30s".
+type Duration time.Duration
+
+// ParseDuration reads the form that String writes.
+func ParseDuration(s string) (Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf("%s is not a time span: want a number with a unit, as 5ms, 10s, 1m or 2h", quote(s))
+	}
+	return Duration(d), nil
+}
+
+// String leaves out the units that are zero: "1m", not "1m0s".
+func (d Duration) String() string {
+	s := time.Duration(d).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// MarshalText writes what String writes.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// Size is a number of bytes: "2GiB", "64MiB", "1000", "5GB".
+type Size int64
+
+var units = []struct {
+	name  string
+	bytes int64
+}{
+	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
+	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1},
+}
+
+// ParseSize reads the form that String writes, and the decimal units.
+func ParseSize(s string) (Size, error) {
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	scale := int64(1)
+	if unit := s[len(digits):]; unit != "" {
+		scale = 0
+		for _, u := range units {
+			if strings.EqualFold(unit, u.name) {
+				scale = u.bytes
+			}
+		}
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(digits), 10, 63)
+	if err != nil || scale == 0 {
+		return 0, fmt.Errorf("%s is not a size: want a whole number with a unit, as 64MiB, 2GiB or 5GB", quote(s))
+	}
+	if n > uint64(math.MaxInt64/scale) {
+		return 0, fmt.Errorf("%s is too large", quote(s))
+	}
+	return Size(int64(n) * scale), nil
+}
+
+// String takes the largest binary unit that divides s.
+func (s Size) String() string {
+	for _, u := range units[:4] {
+		if s != 0 && int64(s)%u.bytes == 0 {
+			return strconv.FormatInt(int64(s)/u.bytes, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(int64(s), 10) + "B"
+}
+
+// MarshalText writes what String writes.
+func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Columns are the names of the input columns; nil stands for auto.
+type Columns []string
+
+// String joins the names with commas.
+func (c Columns) String() string {
+	if c == nil {
+		return "auto"
+	}
+	return strings.Join(c, ",")
+}
+
+// Secret is a text that prints as three stars, whatever prints it.
+type Secret struct{ text string }
+
+// Reveal is the text itself.
+func (s Secret) Reveal() string { return s.text }
+
+func (s Secret) String() string {
+	if s.text == "" {
+		return ""
+	}
+	return "***"
+}
+
+// Format keeps every verb of fmt, and its fallback for a wrong one, from the
+// text.
+func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) }
+
+// MarshalText writes what String writes.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// quote shows a value that somebody gave on one line of bounded length.
+func quote(s string) string {
+	const most = 60
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// split reads a list as Kafka's properties and the environment write it.
+func split(s string) ([]string, error) {
+	var list []string
+	if strings.TrimSpace(s) == "" {
+		return nil, nil
+	}
+	for item := range strings.SplitSeq(s, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			return nil, fmt.Errorf("%s has an empty item between its commas", quote(s))
+		}
+		list = append(list, item)
+	}
+	return list, nil
+}

@@ -1,0 +1,159 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Create makes a topic with the brokers' default number of replicas and waits
+// until its partitions have leaders. A topic that is there already is left as
+// it is, whatever its partitions and configuration. partitions of 0 means the
+// brokers' default.
+func (c *Client) Create(ctx context.Context, name string, partitions int, config map[string]string) error {
+	if partitions == 0 {
+		partitions = -1
+	}
+	err := c.create(ctx, name, partitions, -1, config)
+	if code, ok := err.(refusal); ok && (code.code == kafka.InvalidReplicationFactor || code.code == kafka.InvalidRequest) {
+		err = c.create(ctx, name, partitions, 1, config) // brokers before 2.4 have no default
+	}
+	if err != nil {
+		return err
+	}
+	// A topic that was made just now is not known to every broker at once.
+	for attempt := 1; ; attempt++ {
+		t, err := c.metadata(ctx, name)
+		if err == nil && !slices.ContainsFunc(t.Partitions, func(p kmsg.MetadataResponseTopicPartition) bool { return p.Leader < 0 }) {
+			return nil
+		}
+		if err != nil && !Temporary(err) {
+			return err
+		}
+		if stop := pause(ctx, attempt); stop != nil {
+			if err == nil {
+				err = stop
+			}
+			return err
+		}
+	}
+}
+
+// A refusal is a broker's answer to an administrative request.
+type refusal struct {
+	code kafka.Error
+	error
+}
+
+func (r refusal) Unwrap() error { return r.error }
+
+func (c *Client) create(ctx context.Context, name string, partitions, replicas int, config map[string]string) error {
+	rt := kmsg.NewCreateTopicsRequestTopic()
+	rt.Topic, rt.NumPartitions, rt.ReplicationFactor = name, int32(partitions), int16(replicas)
+	for k, v := range config {
+		rt.Configs = append(rt.Configs, kmsg.CreateTopicsRequestTopicConfig{Name: k, Value: &v})
+	}
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.Topics = []kmsg.CreateTopicsRequestTopic{rt}
+	req.TimeoutMillis = int32(c.timeout.Milliseconds())
+	r, _, err := c.do(ctx, req, responseLimit, toController)
+	if err != nil {
+		return err
+	}
+	for _, t := range r.(*kmsg.CreateTopicsResponse).Topics {
+		code := kafka.Error(t.ErrorCode)
+		switch {
+		case code == 0, code == kafka.TopicAlreadyExists:
+			return nil
+		}
+		err := c.topicError(name, t.ErrorCode)
+		if t.ErrorMessage != nil {
+			err = fmt.Errorf("%w: %s", err, *t.ErrorMessage)
+		}
+		return refusal{code, fmt.Errorf("create %w", err)}
+	}
+	return fmt.Errorf("%w: no answer about topic %s", ErrCorrupt, name)
+}
+
+// toController is the broker that creates topics; with KRaft any broker passes
+// the request on.
+func toController(cluster protocol.Cluster) (protocol.Broker, error) {
+	if b, ok := cluster.Brokers[cluster.Controller]; ok {
+		return b, nil
+	}
+	return protocol.Broker{ID: -1}, nil
+}
+
+// DeleteRecords deletes the records of a partition before an offset.
+func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int, before int64) error {
+	req := kmsg.NewPtrDeleteRecordsRequest()
+	req.TimeoutMillis = int32(c.timeout.Milliseconds())
+	req.Topics = []kmsg.DeleteRecordsRequestTopic{{
+		Topic:      topic,
+		Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Partition: int32(partition), Offset: before}},
+	}}
+	r, _, err := c.doLeader(ctx, topic, partition, req, responseLimit)
+	if err != nil {
+		return err
+	}
+	for _, t := range r.(*kmsg.DeleteRecordsResponse).Topics {
+		for _, p := range t.Partitions {
+			if p.ErrorCode == int16(kafka.OffsetOutOfRange) {
+				return fmt.Errorf("topic %s partition %d has no record %d to delete up to: %w", topic, partition, before, kafka.OffsetOutOfRange)
+			}
+			if err := c.topicError(topic, p.ErrorCode); err != nil {
+				c.forget(topic)
+				return fmt.Errorf("delete records of %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Commit stores positions as a consumer group's, so that tools which show lag
+// see us: offsets by topic, one for each partition, and below 0 for those left
+// alone. The group needs no members, and may have none of another kind. It is
+// advice, as nothing of ours reads it back.
+func (c *Client) Commit(ctx context.Context, group string, offsets map[string][]int64) error {
+	find := kmsg.NewPtrFindCoordinatorRequest()
+	find.CoordinatorKey = group
+	r, _, err := c.do(ctx, find, responseLimit, nil)
+	if err != nil {
+		return err
+	}
+	at := r.(*kmsg.FindCoordinatorResponse)
+	if err := c.refused(kafka.Error(at.ErrorCode)); err != nil {
+		return fmt.Errorf("group %s: %w", group, err)
+	}
+	req := kmsg.NewPtrOffsetCommitRequest()
+	req.Group, req.Generation, req.RetentionTimeMillis = group, -1, -1
+	for topic, next := range offsets {
+		rt := kmsg.NewOffsetCommitRequestTopic()
+		rt.Topic = topic
+		for p, o := range next {
+			if o < 0 {
+				continue
+			}
+			rp := kmsg.NewOffsetCommitRequestTopicPartition()
+			rp.Partition, rp.Offset, rp.LeaderEpoch = int32(p), o, -1
+			rt.Partitions = append(rt.Partitions, rp)
+		}
+		req.Topics = append(req.Topics, rt)
+	}
+	r, _, err = c.do(ctx, req, responseLimit, toBroker(at.NodeID))
+	if err != nil {
+		return err
+	}
+	for _, t := range r.(*kmsg.OffsetCommitResponse).Topics {
+		for _, p := range t.Partitions {
+			if err := c.topicError(t.Topic, p.ErrorCode); err != nil {
+				return fmt.Errorf("group %s: %w", group, err)
+			}
+		}
+	}
+	return nil
+}

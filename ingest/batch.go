@@ -1,0 +1,405 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// The limits of one Poll. A batch past recordsLimit is refused; past the other
+// two, the rest of an answer waits for the next Poll.
+const (
+	recordsLimit = 64 << 20 // bytes that a batch may decompress to
+	enoughBytes  = 16 << 20 // decompressed so far: no further batch is opened
+	enoughCells  = 1 << 18  // records, and headers at half the price
+)
+
+// A v2 record batch: 61 bytes of header, then the records, compressed or not.
+// https://kafka.apache.org/documentation/#recordbatch
+//
+//	0 base offset      12 leader epoch   21 attributes         35 max timestamp  53 base sequence
+//	8 length from 12   16 magic          23 last offset delta  43 producer id    57 records
+//	                   17 crc from 21    27 base timestamp     51 producer epoch
+const batchHeader = 61
+
+const (
+	codecMask      = 7
+	logAppendTime  = 1 << 3
+	transactional  = 1 << 4
+	control        = 1 << 5
+	checksummed    = 21      // the checksum covers what is from here on
+	maxOffset      = 1 << 62 // so that sums of offsets do not overflow
+	minRecordBytes = 7
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A checksumError may be the network's fault, so that fetching again is worth
+// a try.
+type checksumError struct {
+	offset    int64
+	got, want uint32
+}
+
+func (e *checksumError) Error() string {
+	return fmt.Sprintf("%v: checksum of the batch at offset %d is %08x, want %08x", ErrCorrupt, e.offset, e.got, e.want)
+}
+
+func (e *checksumError) Unwrap() error { return ErrCorrupt }
+
+// A scan collects the records of one answer. Their bytes stay where they are:
+// in the answer, or in what a batch was decompressed to.
+type scan struct {
+	from    int64 // records before this one are dropped
+	next    int64 // everything before this one has been dealt with
+	missing int64 // offsets in [from, next) that have no record at all
+	records []Record
+
+	aborted []kmsg.FetchResponseTopicPartitionAbortedTransaction // by first offset
+	open    map[int64]bool                                       // producers inside a transaction that was aborted
+
+	bytes   int
+	cells   int
+	headers []Header // the unused rest of a chunk
+	names   map[string]string
+}
+
+func newScan(from int64, aborted []kmsg.FetchResponseTopicPartitionAbortedTransaction) *scan {
+	aborted = slices.Clone(aborted)
+	slices.SortFunc(aborted, func(a, b kmsg.FetchResponseTopicPartitionAbortedTransaction) int {
+		return int(min(max(a.FirstOffset-b.FirstOffset, -1), 1))
+	})
+	return &scan{from: from, next: from, aborted: aborted, open: map[int64]bool{}, names: map[string]string{}}
+}
+
+// set reads the batches of b. The last one may be cut off, which is how brokers
+// fill an answer. Of a damaged batch no record is given. Its error is, unless
+// batches came before it; then it is for the next Poll to meet.
+func (s *scan) set(b []byte) error {
+	for first := true; len(b) >= 12 && s.cells < enoughCells && s.bytes < enoughBytes; first = false {
+		size := 12 + int64(int32(binary.BigEndian.Uint32(b[8:])))
+		if size < batchHeader {
+			return s.unlessFed(s.corrupt(b, "%d bytes are not a batch", size))
+		}
+		if size > int64(len(b)) {
+			if first {
+				return s.corrupt(b, "it has %d bytes and the answer %d", size, len(b))
+			}
+			break
+		}
+		records, next, missing := len(s.records), s.next, s.missing
+		if err := s.batch(b[:size:size]); err != nil {
+			s.records, s.next, s.missing = s.records[:records], next, missing
+			return s.unlessFed(err)
+		}
+		b = b[size:]
+	}
+	return nil
+}
+
+func (s *scan) unlessFed(err error) error {
+	if s.next > s.from {
+		return nil
+	}
+	return err
+}
+
+func (s *scan) corrupt(batch []byte, format string, args ...any) error {
+	return fmt.Errorf("%w: batch at offset %d: %w", ErrCorrupt, int64(binary.BigEndian.Uint64(batch)), fmt.Errorf(format, args...))
+}
+
+func (s *scan) batch(b []byte) error {
+	be := binary.BigEndian
+	base := int64(be.Uint64(b))
+	if magic := b[16]; magic != 2 {
+		return s.corrupt(b, "message format %d, from before Kafka 0.11, is not read", magic)
+	}
+	if got, want := crc32.Checksum(b[checksummed:], castagnoli), be.Uint32(b[17:]); got != want {
+		return &checksumError{base, got, want}
+	}
+	var (
+		attributes = be.Uint16(b[21:])
+		delta      = int64(int32(be.Uint32(b[23:])))
+		producer   = int64(be.Uint64(b[43:]))
+		count      = int(int32(be.Uint32(b[57:])))
+	)
+	if base < 0 || base > maxOffset || delta < 0 {
+		return s.corrupt(b, "offsets from %d on, %d more", base, delta)
+	}
+	last := base + delta
+	if last < s.next {
+		return nil // before what was asked for
+	}
+	if count < 0 || int64(count) > delta+1 {
+		return s.corrupt(b, "%d records at %d offsets", count, delta+1)
+	}
+	if base > s.next { // compaction took what was between, or the broker lost it
+		s.missing += base - s.next
+		s.next = base
+	}
+
+	// As Apache Kafka's consumer does it: a producer is inside an aborted
+	// transaction from its first offset on until its marker.
+	for len(s.aborted) > 0 && s.aborted[0].FirstOffset <= last {
+		s.open[s.aborted[0].ProducerID] = true
+		s.aborted = s.aborted[1:]
+	}
+	switch {
+	case attributes&control != 0:
+		delete(s.open, producer)
+		s.next = last + 1
+		return nil
+	case attributes&transactional != 0 && s.open[producer]:
+		s.next = last + 1
+		return nil
+	}
+
+	records := b[batchHeader:]
+	if codec := Codec(attributes & codecMask); codec != None && count > 0 {
+		var err error
+		if records, err = decompress(codec, records, recordsLimit); err != nil {
+			return s.corruptOr(b, err)
+		}
+		s.bytes += len(records)
+	}
+	if count > len(records)/minRecordBytes {
+		return s.corrupt(b, "%d records in %d bytes", count, len(records))
+	}
+	return s.read(b, records, count, base, last)
+}
+
+// corruptOr keeps ErrTooLarge apart from damage.
+func (s *scan) corruptOr(b []byte, err error) error {
+	if err == errBomb {
+		return fmt.Errorf("batch at offset %d: %w", int64(binary.BigEndian.Uint64(b)), err)
+	}
+	return s.corrupt(b, "%w", err)
+}
+
+// read takes count records out of r.
+func (s *scan) read(batch, r []byte, count int, base, last int64) error {
+	var (
+		attributes = binary.BigEndian.Uint16(batch[21:])
+		baseTime   = int64(binary.BigEndian.Uint64(batch[27:]))
+		maxTime    = int64(binary.BigEndian.Uint64(batch[35:]))
+	)
+	s.records = slices.Grow(s.records, min(count, enoughCells-s.cells))
+	for range count {
+		if s.cells >= enoughCells {
+			return nil
+		}
+		size, n := varint(r)
+		if n <= 0 || size < 0 || size > int64(len(r)-n) {
+			return s.corrupt(batch, "a record runs past the end of its batch")
+		}
+		p := r[n : n+int(size) : n+int(size)]
+		r = r[n+int(size):]
+		if len(p) == 0 {
+			return s.corrupt(batch, "a record without a byte")
+		}
+		p = p[1:] // attributes: none are defined
+		dt, n := varint(p)
+		if n <= 0 {
+			return s.corrupt(batch, "a record's time")
+		}
+		p = p[n:]
+		do, n := varint(p)
+		if n <= 0 || do < 0 || do > last-base {
+			return s.corrupt(batch, "a record's offset")
+		}
+		p = p[n:]
+		offset := base + do
+		key, p, ok := field(p)
+		if !ok {
+			return s.corrupt(batch, "the key of record %d", offset)
+		}
+		value, p, ok := field(p)
+		if !ok {
+			return s.corrupt(batch, "the value of record %d", offset)
+		}
+		if offset < s.next {
+			if offset < s.from {
+				continue
+			}
+			return s.corrupt(batch, "record %d comes after record %d", offset, s.next-1)
+		}
+		headers, err := s.readHeaders(p)
+		if err != nil {
+			return s.corrupt(batch, "record %d: %w", offset, err)
+		}
+		time := baseTime + dt
+		if attributes&logAppendTime != 0 {
+			time = maxTime
+		}
+		s.missing += offset - s.next
+		s.next = offset + 1
+		s.cells++
+		s.records = append(s.records, Record{offset, time, key, value, headers})
+	}
+	if len(r) != 0 {
+		return s.corrupt(batch, "%d bytes after its last record", len(r))
+	}
+	s.missing += last + 1 - s.next
+	s.next = last + 1
+	return nil
+}
+
+// readHeaders takes the headers of a record, which end it.
+func (s *scan) readHeaders(p []byte) ([]Header, error) {
+	if len(p) == 1 && p[0] == 0 {
+		return nil, nil
+	}
+	count, n := varint(p)
+	if n <= 0 || count < 0 || count > int64(len(p)-n)/2 {
+		return nil, fmt.Errorf("the number of its headers")
+	}
+	p = p[n:]
+	keep := int(min(count, MaxHeaders+1))
+	if len(s.headers) < keep {
+		s.headers = make([]Header, max(keep, 256))
+	}
+	kept := s.headers[:keep:keep]
+	for i := range int(count) {
+		key, rest, ok := field(p)
+		if !ok || key == nil {
+			return nil, fmt.Errorf("the name of a header")
+		}
+		value, rest, ok := field(rest)
+		if !ok {
+			return nil, fmt.Errorf("the value of a header")
+		}
+		p = rest
+		if i < keep {
+			kept[i] = Header{s.name(key), value}
+		}
+	}
+	if len(p) != 0 {
+		return nil, fmt.Errorf("%d bytes after its headers", len(p))
+	}
+	s.headers = s.headers[keep:]
+	s.cells += (keep + 1) / 2
+	return kept, nil
+}
+
+// name is string(b), once for each name while there are few.
+func (s *scan) name(b []byte) string {
+	if name, ok := s.names[string(b)]; ok {
+		return name
+	}
+	name := string(b)
+	if len(s.names) < MaxHeaders {
+		s.names[name] = name
+	}
+	return name
+}
+
+// field reads bytes behind their length, -1 being null.
+func field(p []byte) (b, rest []byte, ok bool) {
+	size, n := varint(p)
+	switch {
+	case n <= 0 || size < -1 || size > int64(len(p)-n):
+		return nil, nil, false
+	case size == -1:
+		return nil, p[n:], true
+	}
+	end := n + int(size)
+	return p[n:end:end], p[end:], true
+}
+
+// varint is binary.Varint with a short way for one byte.
+func varint(b []byte) (int64, int) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return int64(b[0]>>1) ^ -int64(b[0]&1), 1
+	}
+	return binary.Varint(b)
+}
+
+// appendBatch encodes records as one batch of a producer.
+func appendBatch(dst []byte, rs []Record, codec Codec, producer int64, epoch int16, sequence int32) ([]byte, error) {
+	if len(rs) > math.MaxInt32 {
+		return dst, fmt.Errorf("%w: %d records in one batch", ErrTooLarge, len(rs))
+	}
+	be := binary.BigEndian
+	start := len(dst)
+	dst = append(dst, make([]byte, batchHeader)...)
+	newest := rs[0].Time
+	for i := range rs {
+		newest = max(newest, rs[i].Time)
+		dst = appendRecord(dst, &rs[i], rs[0].Time, i)
+	}
+	if codec != None {
+		z, err := compress(codec, dst[start+batchHeader:])
+		if err != nil {
+			return dst[:start], err
+		}
+		dst = append(dst[:start+batchHeader], z...)
+	}
+	b := dst[start:]
+	if len(b) > recordsLimit {
+		return dst[:start], fmt.Errorf("%w: a batch of %d bytes", ErrTooLarge, len(b))
+	}
+	be.PutUint32(b[8:], uint32(len(b)-12))
+	be.PutUint32(b[12:], math.MaxUint32) // leader epoch -1: the broker fills it in
+	b[16] = 2
+	be.PutUint16(b[21:], uint16(codec))
+	be.PutUint32(b[23:], uint32(len(rs)-1))
+	be.PutUint64(b[27:], uint64(rs[0].Time))
+	be.PutUint64(b[35:], uint64(newest))
+	be.PutUint64(b[43:], uint64(producer))
+	be.PutUint16(b[51:], uint16(epoch))
+	be.PutUint32(b[53:], uint32(sequence))
+	be.PutUint32(b[57:], uint32(len(rs)))
+	be.PutUint32(b[17:], crc32.Checksum(b[checksummed:], castagnoli))
+	return dst, nil
+}
+
+func appendRecord(dst []byte, r *Record, baseTime int64, i int) []byte {
+	dst = binary.AppendVarint(dst, int64(bodySize(r, baseTime, i)))
+	dst = append(dst, 0)
+	dst = binary.AppendVarint(dst, r.Time-baseTime)
+	dst = binary.AppendVarint(dst, int64(i))
+	dst = appendField(dst, r.Key)
+	dst = appendField(dst, r.Value)
+	dst = binary.AppendVarint(dst, int64(len(r.Headers)))
+	for _, h := range r.Headers {
+		dst = binary.AppendVarint(dst, int64(len(h.Key)))
+		dst = append(dst, h.Key...)
+		dst = appendField(dst, h.Value)
+	}
+	return dst
+}
+
+func appendField(dst, b []byte) []byte {
+	if b == nil {
+		return append(dst, 1) // -1
+	}
+	return append(binary.AppendVarint(dst, int64(len(b))), b...)
+}
+
+// bodySize is the number of bytes of a record behind its length.
+func bodySize(r *Record, baseTime int64, i int) int {
+	n := 1 + varintSize(r.Time-baseTime) + varintSize(int64(i)) + fieldSize(r.Key) + fieldSize(r.Value) + varintSize(int64(len(r.Headers)))
+	for _, h := range r.Headers {
+		n += varintSize(int64(len(h.Key))) + len(h.Key) + fieldSize(h.Value)
+	}
+	return n
+}
+
+func fieldSize(b []byte) int {
+	if b == nil {
+		return 1
+	}
+	return varintSize(int64(len(b))) + len(b)
+}
+
+func varintSize(v int64) int {
+	n, u := 1, uint64(v<<1)^uint64(v>>63)
+	for ; u >= 0x80; u >>= 7 {
+		n++
+	}
+	return n
+}

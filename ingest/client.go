@@ -1,0 +1,187 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// Config says how to reach Kafka. Its zero value plus Brokers is complete.
+type Config struct {
+	Brokers  []string // bootstrap.servers: host:port of some brokers; the port defaults to 9092
+	ClientID string   // client.id, in the brokers' logs; "accrete" if empty
+
+	Security // TLS and SASL; plaintext if empty
+
+	Timeout       time.Duration // request.timeout.ms: a request, its connection included; 10 s
+	MaxWait       time.Duration // fetch.max.wait.ms: a Poll that finds nothing; 500 ms
+	MaxFetchBytes int           // max.partition.fetch.bytes of a Poll; a larger batch still comes, alone; 1 MiB
+	MaxBatchBytes int           // batch.size: where Publish cuts; 1,000,000, just under the brokers' own default limit
+	Compression   Codec         // compression.type of what Publish writes; none
+
+	// DialContext opens connections; a net.Dialer if nil.
+	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Client is a connection to a Kafka cluster, for any number of goroutines.
+type Client struct {
+	transport *kafka.Transport
+	addr      net.Addr
+	clientID  string
+	username  string
+	mechanism string
+	timeout   time.Duration
+	maxWait   time.Duration
+	fetch     int
+	batch     int
+	codec     Codec
+
+	mu      sync.Mutex
+	conns   map[net.Conn]struct{} // open connections; nil once the client is closed
+	leaders map[string][]int32    // broker that leads each partition of a topic
+}
+
+// New checks c and prepares a client. It does no input or output: a broker
+// that is down shows at the first request.
+func New(c Config) (*Client, error) {
+	if len(c.Brokers) == 0 {
+		return nil, fmt.Errorf("bootstrap.servers is empty: name at least one broker as host:port")
+	}
+	addrs := make([]string, len(c.Brokers))
+	for i, b := range c.Brokers {
+		host, port, err := net.SplitHostPort(b)
+		if err != nil && strings.Contains(err.Error(), "missing port") {
+			host, port, err = strings.Trim(b, "[]"), "9092", nil
+		}
+		if err != nil || host == "" || port == "" {
+			return nil, fmt.Errorf("bootstrap.servers: %q is not host:port", b)
+		}
+		addrs[i] = net.JoinHostPort(host, port)
+	}
+	tls, sasl, err := c.Security.build()
+	if err != nil {
+		return nil, err
+	}
+	if c.MaxFetchBytes > recordsLimit {
+		return nil, fmt.Errorf("max.partition.fetch.bytes is %d: at most %d", c.MaxFetchBytes, recordsLimit)
+	}
+	if c.MaxBatchBytes > recordsLimit {
+		return nil, fmt.Errorf("batch.size is %d: at most %d", c.MaxBatchBytes, recordsLimit)
+	}
+	k := &Client{
+		addr:     kafka.TCP(addrs...),
+		clientID: or(c.ClientID, "accrete"),
+		username: c.Username,
+		timeout:  or(c.Timeout, 10*time.Second),
+		maxWait:  or(c.MaxWait, 500*time.Millisecond),
+		fetch:    or(c.MaxFetchBytes, 1<<20),
+		batch:    or(c.MaxBatchBytes, 1_000_000),
+		codec:    c.Compression,
+		conns:    map[net.Conn]struct{}{},
+		leaders:  map[string][]int32{},
+	}
+	if sasl != nil {
+		k.mechanism = sasl.Name()
+	}
+	dial := c.DialContext
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: k.timeout, KeepAlive: 30 * time.Second}).DialContext
+	}
+	k.transport = &kafka.Transport{
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			if err != nil {
+				return nil, dialError{err}
+			}
+			return k.track(conn)
+		},
+		DialTimeout:    k.timeout,
+		MetadataTTL:    time.Second,
+		MetadataTopics: []string{}, // the brokers only: which of them leads what, we ask ourselves
+		ClientID:       k.clientID,
+		TLS:            tls,
+		SASL:           sasl,
+	}
+	return k, nil
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+// Close ends every connection, and with them whatever still waits for an
+// answer.
+func (c *Client) Close() {
+	c.mu.Lock()
+	conns := c.conns
+	c.conns = nil
+	c.mu.Unlock()
+	c.transport.CloseIdleConnections()
+	for conn := range conns {
+		conn.Close()
+	}
+}
+
+func (c *Client) closed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.conns == nil
+}
+
+func (c *Client) brokers() string { return c.addr.String() }
+
+// A trackedConn leaves its client's set when it is closed.
+type trackedConn struct {
+	net.Conn
+	client *Client
+}
+
+func (c *Client) track(conn net.Conn) (net.Conn, error) {
+	t := &trackedConn{conn, c}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conns == nil {
+		conn.Close()
+		return nil, ErrClosed
+	}
+	c.conns[t] = struct{}{}
+	return t, nil
+}
+
+func (t *trackedConn) Close() error {
+	t.client.mu.Lock()
+	delete(t.client.conns, t)
+	t.client.mu.Unlock()
+	return t.Conn.Close()
+}
+
+// Backoff is how long to wait before trying again for the attempt-th time, the
+// first being 1: 100 ms doubling to 10 s, less up to half of it so that many
+// clients do not return at one instant.
+func Backoff(attempt int) time.Duration {
+	d := 100 * time.Millisecond << min(max(attempt-1, 0), 7)
+	d = min(d, 10*time.Second)
+	return d - rand.N(d/2)
+}
+
+// pause waits for Backoff(attempt), or for ctx to end, and then gives its error.
+func pause(ctx context.Context, attempt int) error {
+	t := time.NewTimer(Backoff(attempt))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,144 @@
+package decode
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Config says what is in a record. Its zero value reads the first two JSON
+// forms, takes the columns of the first good record, and lets the first label
+// settle the task.
+type Config struct {
+	Format  string `json:"format"` // "json"; for a File also "csv" and "libsvm", and empty looks at the file
+	Label   string `json:"label"`  // the field that is learned; empty: "y" or "label"
+	Key     string `json:"key"`    // the field that identifies a record; empty: "key", beside "x" or "features"
+	Weight  string `json:"weight"` // the field that weighs it; empty: "weight", beside "x" or "features"
+	NoLabel bool   `json:"-"`      // a CSV file without a label column is all right
+
+	Columns []string `json:"columns"` // inputs, in any order; nil: those of the first good record
+	Missing string   `json:"missing"` // a column that is absent or null: "quarantine" (or empty), or "zero"
+	Unknown string   `json:"unknown"` // a field that is no column: "quarantine" (or empty), or "ignore"
+
+	Task       learner.Task `json:"task"`        // Auto: the first label settles it
+	MaxClasses int          `json:"max_classes"` // classes that labels may name; 256
+
+	MaxBytes   int     `json:"max_bytes"`   // size of a record; 1 MiB
+	MaxColumns int     `json:"max_columns"` // 100,000
+	MaxAbs     float64 `json:"max_abs"`     // of an input or a label; 1e30
+}
+
+const (
+	maxWeight    = 1e6
+	maxClassName = 256 // bytes
+)
+
+// Effective is c with every default filled in, or says what is wrong with it.
+func (c Config) Effective() (Config, error) {
+	if c.MaxClasses == 0 {
+		c.MaxClasses = 256
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = 1 << 20
+	}
+	if c.MaxColumns == 0 {
+		c.MaxColumns = 100_000
+	}
+	if c.MaxAbs == 0 {
+		c.MaxAbs = 1e30
+	}
+	if c.Missing == "" {
+		c.Missing = "quarantine"
+	}
+	if c.Unknown == "" {
+		c.Unknown = "quarantine"
+	}
+	switch {
+	case c.Missing != "quarantine" && c.Missing != "zero":
+		return c, fmt.Errorf("input.missing is %q: want quarantine or zero", c.Missing)
+	case c.Unknown != "quarantine" && c.Unknown != "ignore":
+		return c, fmt.Errorf("input.unknown is %q: want quarantine or ignore", c.Unknown)
+	case c.MaxClasses < 2:
+		return c, fmt.Errorf("max_classes is %d: want at least 2", c.MaxClasses)
+	case c.MaxBytes < 0, c.MaxColumns < 0, !(c.MaxAbs > 0):
+		return c, fmt.Errorf("a limit on the input is below zero")
+	case c.Task < learner.Auto || c.Task > learner.Regression:
+		return c, fmt.Errorf("no task %d", int(c.Task))
+	}
+	names := []string{c.Label, c.Key, c.Weight}
+	for i, name := range names {
+		if name != "" && slices.Contains(names[:i], name) {
+			return c, fmt.Errorf("two of input.label, input.key and input.weight are %q", name)
+		}
+		if name != "" && slices.Contains(c.Columns, name) {
+			return c, fmt.Errorf("input.columns: %q is also the label, the key or the weight", name)
+		}
+	}
+	if c.Columns != nil {
+		c.Columns = slices.Clone(c.Columns)
+		order(c.Columns)
+		if twice, ok := repeated(c.Columns); ok {
+			return c, fmt.Errorf("input.columns: %q is there twice", twice)
+		}
+		if len(c.Columns) == 0 || len(c.Columns) > c.MaxColumns {
+			return c, fmt.Errorf("input.columns has %d names: want 1 to %d", len(c.Columns), c.MaxColumns)
+		}
+	}
+	return c, nil
+}
+
+// Schema is what the records so far have settled. A value that a Decoder has
+// returned does not change any more.
+type Schema struct {
+	Columns []string `json:"columns"` // inputs in the order of a row: sorted, or "0", "1", … by number
+	Task    string   `json:"task"`    // a learner.Task
+	Classes []string `json:"classes"` // in the order in which they appeared
+}
+
+// order puts column names in the order of a row: by bytes, unless they are the
+// indices 0 to n-1, which go by number.
+func order(names []string) {
+	slices.Sort(names)
+	if len(names) <= 10 {
+		return // the same either way
+	}
+	seen := make([]bool, len(names))
+	for _, name := range names {
+		i, ok := index(name)
+		if !ok || i >= len(names) || seen[i] {
+			return
+		}
+		seen[i] = true
+	}
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+}
+
+// index reads a name that strconv.Itoa wrote.
+func index(name string) (int, bool) {
+	i, err := strconv.Atoi(name)
+	return i, err == nil && i >= 0 && strconv.Itoa(i) == name
+}
+
+// indexed says whether the columns are those of the form {"x":[…]}.
+func indexed(columns []string) bool {
+	for i, name := range columns {
+		if k, ok := index(name); !ok || k != i {
+			return false
+		}
+	}
+	return true
+}
+
+// repeated finds a name that is twice in sorted names.
+func repeated(sorted []string) (string, bool) {
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return sorted[i], true
+		}
+	}
+	return "", false
+}

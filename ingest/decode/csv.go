@@ -1,0 +1,250 @@
+package decode
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// csvRows is a CSV file with a header. Cells lose the spaces around them. An
+// empty one is null, so for an input it is missing, and for a label there is
+// none.
+type csvRows struct {
+	in         *csv.Reader
+	limited    *limitedReader
+	d          *Decoder
+	header     []string
+	names      [][]byte // of the inputs; nil for the label, key and weight
+	y, key, w  int      // their columns, or -1
+	textLabels bool
+}
+
+func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
+	c := &csvRows{in: csv.NewReader(l), limited: l, d: d}
+	c.in.FieldsPerRecord = -1 // we count ourselves
+	header, err := c.in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("its header: %w", err)
+	}
+	c.header = make([]string, len(header))
+	c.names = make([][]byte, len(header))
+	for i, name := range header {
+		name = strings.TrimSpace(name)
+		switch {
+		case name == "":
+			return nil, fmt.Errorf("column %d has no name in the header", i+1)
+		case !utf8.ValidString(name):
+			return nil, fmt.Errorf("the name of column %d is not UTF-8", i+1)
+		case slices.Contains(c.header[:i], name):
+			return nil, fmt.Errorf("two columns are named %s", quote(name))
+		}
+		c.header[i], c.names[i] = name, []byte(name)
+	}
+	cfg := d.config
+	if cfg.Label == "" {
+		if c.y = slices.Index(c.header, "y"); c.y < 0 {
+			c.y = slices.Index(c.header, "label")
+		}
+		if c.y < 0 && !cfg.NoLabel {
+			if len(header) == 1 {
+				return nil, fmt.Errorf("its first line is %s: is this a CSV file with a header?", quote(header[0]))
+			}
+			return nil, fmt.Errorf("no column is named y or label: say with --label (input.label) which one is learned; its columns are %s", some(c.header))
+		}
+	} else if c.y, err = c.find(cfg.Label, "label"); err != nil && !cfg.NoLabel {
+		return nil, err
+	}
+	if c.key, err = c.find(cfg.Key, "key"); err != nil {
+		return nil, err
+	}
+	if c.w, err = c.find(cfg.Weight, "weight"); err != nil {
+		return nil, err
+	}
+	inputs := len(header)
+	for _, i := range []int{c.y, c.key, c.w} {
+		if i >= 0 {
+			c.names[i] = nil
+			inputs--
+		}
+	}
+	if inputs == 0 {
+		return nil, errors.New("no column is left to be an input")
+	}
+	if inputs > cfg.MaxColumns {
+		return nil, fmt.Errorf("%d inputs, at most %d are read", inputs, cfg.MaxColumns)
+	}
+	return c, nil
+}
+
+// find gives the column that a configured name means, -1 if none is configured.
+func (c *csvRows) find(name, what string) (int, error) {
+	if name == "" {
+		return -1, nil
+	}
+	if i := slices.Index(c.header, name); i >= 0 {
+		return i, nil
+	}
+	hint := ""
+	if near := nearest(name, c.header); near != "" {
+		hint = fmt.Sprintf(" (did you mean %s?)", quote(near))
+	}
+	return -1, fmt.Errorf("no column is named %s, which is to be the %s%s; its columns are %s", quote(name), what, hint, some(c.header))
+}
+
+func (c *csvRows) read() (line, error) {
+	c.limited.n = 0
+	cells, err := c.in.Read()
+	var parse *csv.ParseError
+	switch {
+	case errors.As(err, &parse):
+		return line{number: parse.StartLine, err: bad("csv", "%v", parse.Err)}, nil
+	case err != nil:
+		return line{}, err
+	}
+	l := line{cells: cells}
+	l.number, _ = c.in.FieldPos(0)
+	if len(cells) != len(c.header) {
+		l.err = bad("csv", "%d cells, and the header has %d", len(cells), len(c.header))
+		return l, nil
+	}
+	for i, s := range cells {
+		cells[i] = strings.TrimSpace(s)
+		if !utf8.ValidString(s) {
+			l.err = bad("csv", "column %s: %s is not UTF-8", quote(c.header[i]), quote(s))
+		}
+	}
+	return l, nil
+}
+
+func (c *csvRows) label(l line) string {
+	if c.y < 0 || l.err != nil {
+		return ""
+	}
+	return l.cells[c.y]
+}
+
+func (c *csvRows) learn(_ []line, textLabels bool) error {
+	c.textLabels = textLabels
+	return nil
+}
+
+func (c *csvRows) decode(l line) (Row, *Error) {
+	d := c.d
+	d.list, d.x = d.list[:0], d.x[:0]
+	for i, s := range l.cells {
+		if c.names[i] != nil {
+			d.list = append(d.list, field{c.names[i], cell(s)})
+		}
+	}
+	r := record{form: object}
+	if c.y >= 0 {
+		r.label = labelCell(l.cells[c.y], c.textLabels)
+	}
+	if c.key >= 0 && l.cells[c.key] != "" {
+		r.key = value{kind: text, text: view(l.cells[c.key])}
+	}
+	if c.w >= 0 && l.cells[c.w] != "" {
+		r.weight = cell(l.cells[c.w])
+	}
+	row, err := d.row(r)
+	if err != nil {
+		err = advise(err)
+	}
+	return row, err
+}
+
+// advise adds what a person with a file can do.
+func advise(err *Error) *Error {
+	if err.Stage != "columns" {
+		return err
+	}
+	switch {
+	case strings.Contains(err.Reason, "is text"):
+		return bad(err.Stage, "%s: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)", err.Reason)
+	case strings.Contains(err.Reason, "is null"):
+		return bad(err.Stage, "%s: fill the cell, or set input.missing: zero", err.Reason)
+	}
+	return err
+}
+
+func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
+	var err *Error
+	put := func(name string, v value) {
+		if err == nil {
+			if dst, err = appendText(dst, name); err == nil {
+				dst, err = appendValue(append(dst, ':'), v)
+			}
+		}
+	}
+	dst = append(dst, `{"features":{`...)
+	first := true
+	for i, s := range l.cells {
+		if c.names[i] == nil {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		put(c.header[i], cell(s))
+	}
+	dst = append(dst, '}')
+	also := func(column int, name, otherwise string, v value) {
+		if column >= 0 && v.kind != null {
+			dst = append(dst, ',')
+			if name == "" {
+				name = otherwise
+			}
+			put(name, v)
+		}
+	}
+	if c.y >= 0 {
+		also(c.y, c.d.config.Label, "label", labelCell(l.cells[c.y], c.textLabels))
+	}
+	if c.key >= 0 {
+		also(c.key, c.d.config.Key, "key", labelCell(l.cells[c.key], true))
+	}
+	if c.w >= 0 {
+		also(c.w, c.d.config.Weight, "weight", cell(l.cells[c.w]))
+	}
+	return append(dst, '}'), err
+}
+
+// nearest is the name that takes the fewest changes to become another one, or
+// empty if none is near.
+func nearest(want string, names []string) string {
+	best, least := "", len(want)/3+2
+	for _, name := range names {
+		if n := distance(strings.ToLower(want), strings.ToLower(name)); n < least {
+			best, least = name, n
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's, over bytes.
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return max(len(a), len(b))
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

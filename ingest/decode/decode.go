@@ -1,0 +1,543 @@
+package decode
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Row is one record, ready to be learned from. It is valid until the next call
+// of whatever gave it.
+type Row struct {
+	X      []float64 // one value for each column of the schema
+	Label  learner.Label
+	Weight float64 // finite, above 0 and at most a million; 1 if the record has none
+	Key    []byte  // nil if the record has none
+}
+
+// Decoder reads the values of records, one at a time and in order.
+type Decoder struct {
+	config Config
+	schema *Schema
+	task   learner.Task
+	dense  bool           // the columns are 0, 1, …
+	column map[string]int // index of each column
+	class  map[string]int // index of each class
+
+	// Room for one record, kept for the next.
+	scan  scanner
+	list  []field
+	x     []float64
+	seen  []uint32 // serial number of the record that last gave each column
+	now   uint32
+	guess []int // column of the i-th field, in the record before
+}
+
+// A field is an input by name.
+type field struct {
+	name []byte
+	value
+}
+
+// New prepares to read records from where a schema leaves off; the zero Schema
+// is the beginning.
+func New(c Config, s Schema) (*Decoder, error) {
+	if c.Format != "" && c.Format != "json" {
+		return nil, fmt.Errorf("input.format is %q: records are read as json", c.Format)
+	}
+	return newDecoder(c, s)
+}
+
+func newDecoder(c Config, s Schema) (*Decoder, error) {
+	c, err := c.Effective()
+	if err != nil {
+		return nil, err
+	}
+	d := &Decoder{config: c, task: c.Task, column: map[string]int{}, class: map[string]int{}}
+	if s.Task != "" {
+		task, err := learner.ParseTask(s.Task)
+		if err != nil {
+			return nil, fmt.Errorf("schema: %w", err)
+		}
+		if c.Task != learner.Auto && task != learner.Auto && task != c.Task {
+			return nil, fmt.Errorf("the task is %v, and the model has learned %v", c.Task, task)
+		}
+		d.task = max(d.task, task)
+	}
+	if len(s.Columns) == 0 {
+		s.Columns = c.Columns
+	} else if c.Columns != nil && !slices.Equal(s.Columns, c.Columns) {
+		return nil, fmt.Errorf("input.columns are not the %d that the model has learned", len(s.Columns))
+	}
+	if len(s.Classes) > c.MaxClasses {
+		return nil, fmt.Errorf("max_classes is %d, and the model has learned %d", c.MaxClasses, len(s.Classes))
+	}
+	if s.Columns == nil {
+		s.Columns = []string{} // [] in JSON, not null
+	}
+	if s.Classes == nil {
+		s.Classes = []string{}
+	}
+	d.schema = &Schema{slices.Clone(s.Columns), d.task.String(), slices.Clone(s.Classes)}
+	for i, name := range d.schema.Classes {
+		d.class[name] = i
+	}
+	d.setColumns(d.schema.Columns)
+	if len(d.column) != len(d.schema.Columns) || len(d.class) != len(d.schema.Classes) {
+		return nil, fmt.Errorf("schema: a column or a class is there twice")
+	}
+	return d, nil
+}
+
+// Schema is what has been settled so far. The pointer changes when the schema
+// does, and what it points to never does.
+func (d *Decoder) Schema() *Schema { return d.schema }
+
+// Decode reads the value of a record. Its error is an *Error, and then nothing
+// has changed.
+func (d *Decoder) Decode(b []byte) (Row, error) {
+	err := d.check(b)
+	if err == nil {
+		var row Row
+		if row, err = d.decode(b); err == nil {
+			return row, nil
+		}
+	}
+	return Row{}, err
+}
+
+func (d *Decoder) check(b []byte) *Error {
+	switch {
+	case len(b) > d.config.MaxBytes:
+		return bad("limits", "%d bytes, at most %d are read", len(b), d.config.MaxBytes)
+	case b == nil:
+		return bad("json", "the value is null")
+	case len(b) == 0:
+		return bad("json", "the value is empty")
+	case !utf8.Valid(b):
+		return bad("json", "it is not UTF-8")
+	}
+	return nil
+}
+
+// A record is what stands in one, before the schema has been asked.
+type record struct {
+	label, weight, key value
+	form               kind   // array for x, object for features, absent if every field is a column
+	other              int    // fields beside x or features that mean nothing to us
+	otherName          []byte // one of them
+}
+
+func (d *Decoder) decode(b []byte) (Row, *Error) {
+	d.scan = scanner{b: b, buf: d.scan.buf[:0]}
+	d.list = d.list[:0]
+	d.x = d.x[:0]
+	r, err := d.parse()
+	if err != nil {
+		return Row{}, err
+	}
+	return d.row(r)
+}
+
+// parse reads the record to its end. Inputs by name go to d.list, those by
+// index to d.x.
+func (d *Decoder) parse() (r record, err *Error) {
+	s := &d.scan
+	xs, features := 0, 0
+	err = s.members(func(key []byte) *Error {
+		name := unsafe.String(unsafe.SliceData(key), len(key)) // for comparisons only
+		switch {
+		case d.isLabel(name):
+			return s.take(&r.label, key, "label")
+		case isNamed(name, d.config.Weight, "weight"):
+			return s.take(&r.weight, key, "weight")
+		case isNamed(name, d.config.Key, "key"):
+			return s.take(&r.key, key, "key")
+		case name == "x":
+			if xs++; xs > 1 {
+				return bad("json", "%q comes twice", name)
+			}
+			if s.peek() == '[' {
+				if r.form != absent {
+					return bad("columns", "both x and features")
+				}
+				r.form = array
+				return s.elements(d.element)
+			}
+		case name == "features":
+			if features++; features > 1 {
+				return bad("json", "%q comes twice", name)
+			}
+			if s.peek() == '{' {
+				if r.form != absent {
+					return bad("columns", "both x and features")
+				}
+				r.form = object
+				if r.other = len(d.list); r.other > 0 {
+					r.otherName = d.list[0].name
+				}
+				d.list = d.list[:0]
+				return s.members(d.input)
+			}
+		}
+		if r.form == object { // d.list is for the features
+			r.other, r.otherName = r.other+1, key
+			_, err := s.value()
+			return err
+		}
+		return d.input(key)
+	})
+	switch {
+	case err != nil:
+		return r, err
+	case s.peek() != 0 || s.i < len(s.b):
+		return r, bad("json", "%d bytes after the end", len(s.b)-s.i)
+	case r.form == array && len(d.list) > 0:
+		r.other, r.otherName = len(d.list), d.list[0].name
+	case r.form == absent && d.config.Label == "":
+		return r, bad("columns", "neither a list x nor an object features; where every field is an input, name the label in input.label")
+	case r.form == absent:
+		// Here "weight" and "key" are columns like any other, unless configured.
+		if d.config.Weight == "" && r.weight.kind != absent {
+			d.list = append(d.list, field{[]byte("weight"), r.weight})
+			r.weight = value{}
+		}
+		if d.config.Key == "" && r.key.kind != absent {
+			d.list = append(d.list, field{[]byte("key"), r.key})
+			r.key = value{}
+		}
+	}
+	return r, nil
+}
+
+func (d *Decoder) isLabel(name string) bool {
+	if d.config.Label != "" {
+		return name == d.config.Label
+	}
+	return name == "y" || name == "label"
+}
+
+func isNamed(name, configured, usual string) bool {
+	if configured != "" {
+		return name == configured
+	}
+	return name == usual
+}
+
+// take reads a field that may come once.
+func (s *scanner) take(to *value, key []byte, what string) (err *Error) {
+	if to.kind != absent {
+		return bad("json", "%s is a second %s", quote(key), what)
+	}
+	*to, err = s.value()
+	return err
+}
+
+// input reads one named input.
+func (d *Decoder) input(key []byte) *Error {
+	v, err := d.scan.value()
+	if err != nil {
+		return err
+	}
+	if len(d.list) == d.config.MaxColumns {
+		return bad("limits", "more than %d fields", d.config.MaxColumns)
+	}
+	d.list = append(d.list, field{key, v})
+	return nil
+}
+
+// element reads one input by index.
+func (d *Decoder) element() *Error {
+	v, err := d.scan.value()
+	switch {
+	case err != nil:
+		return err
+	case v.kind == null && d.config.Missing == "zero":
+	case v.kind != num:
+		return bad("columns", "x[%d] is %v, and an input is a number", len(d.x), v)
+	case len(d.x) == d.config.MaxColumns:
+		return bad("limits", "more than %d inputs", d.config.MaxColumns)
+	}
+	d.x = append(d.x, v.num)
+	return nil
+}
+
+// row makes a row of a record and, if everything in it is good, settles what
+// it settles.
+func (d *Decoder) row(r record) (row Row, err *Error) {
+	if r.other > 0 && d.config.Unknown != "ignore" {
+		return row, bad("columns", "unknown field %s", quote(r.otherName))
+	}
+	var columns []string // that this record settles, if any
+	if r.form == array {
+		columns, err = d.byIndex()
+	} else if len(d.schema.Columns) == 0 {
+		columns, err = d.firstByName()
+	} else {
+		err = d.byName()
+	}
+	if err != nil {
+		return row, err
+	}
+	for i, v := range d.x {
+		if !(math.Abs(v) <= d.config.MaxAbs) {
+			return row, bad("limits", "%s is %v, beyond ±%v", d.columnName(columns, i), v, d.config.MaxAbs)
+		}
+	}
+	weight, err := d.weight(r.weight)
+	if err != nil {
+		return row, err
+	}
+	key, err := d.key(r.key)
+	if err != nil {
+		return row, err
+	}
+	label, class, err := d.label(r.label)
+	if err != nil {
+		return row, err
+	}
+	d.settle(columns, label.Task, class)
+	return Row{X: d.x, Label: label, Weight: weight, Key: key}, nil
+}
+
+func (d *Decoder) columnName(columns []string, i int) string {
+	if columns == nil {
+		columns = d.schema.Columns
+	}
+	return quote(columns[i])
+}
+
+// settle makes a new schema if there is something new.
+func (d *Decoder) settle(columns []string, task learner.Task, class string) {
+	if columns == nil && class == "" && (task == learner.Auto || task == d.task) {
+		return
+	}
+	s := *d.schema
+	if columns != nil {
+		s.Columns = columns
+		d.setColumns(columns)
+	}
+	if d.task == learner.Auto {
+		d.task = task
+		s.Task = task.String()
+	}
+	if class != "" {
+		d.class[class] = len(s.Classes)
+		s.Classes = append(slices.Clip(s.Classes), class)
+	}
+	d.schema = &s
+}
+
+func (d *Decoder) setColumns(columns []string) {
+	for i, name := range columns {
+		d.column[name] = i
+	}
+	d.dense = indexed(columns)
+	d.seen = make([]uint32, len(columns))
+	d.now = 0
+}
+
+// byIndex checks d.x.
+func (d *Decoder) byIndex() (columns []string, err *Error) {
+	switch want := len(d.schema.Columns); {
+	case len(d.x) == 0:
+		return nil, bad("columns", "x is empty")
+	case want == 0:
+		columns = make([]string, len(d.x))
+		for i := range columns {
+			columns[i] = strconv.Itoa(i)
+		}
+		return columns, nil
+	case !d.dense:
+		return nil, bad("columns", "x is a list, and the columns have names, as %s", quote(d.schema.Columns[0]))
+	case len(d.x) != want:
+		return nil, bad("columns", "x has %d values, want %d", len(d.x), want)
+	}
+	return nil, nil
+}
+
+// firstByName makes columns of d.list, and d.x.
+func (d *Decoder) firstByName() (columns []string, err *Error) {
+	slices.SortFunc(d.list, func(a, b field) int { return cmp.Compare(string(a.name), string(b.name)) })
+	for i, f := range d.list {
+		if i > 0 && string(f.name) == string(d.list[i-1].name) {
+			return nil, bad("json", "%s comes twice", quote(f.name))
+		}
+		switch {
+		case f.kind == num, f.kind == null && d.config.Missing == "zero":
+			columns = append(columns, string(f.name))
+		case d.config.Unknown == "ignore" && f.kind > num: // text, objects and lists cannot become columns
+		default:
+			return nil, notInput(f)
+		}
+	}
+	if len(columns) == 0 {
+		return nil, bad("columns", "no inputs")
+	}
+	order(columns)
+	place := make(map[string]int, len(columns))
+	for i, name := range columns {
+		place[name] = i
+	}
+	d.x = append(d.x[:0], make([]float64, len(columns))...)
+	for _, f := range d.list {
+		if i, ok := place[string(f.name)]; ok {
+			d.x[i] = f.num
+		}
+	}
+	return columns, nil
+}
+
+func notInput(f field) *Error {
+	return bad("columns", "%s is %v, and an input is a number", quote(f.name), f.value)
+}
+
+// String describes a value in an error.
+func (v value) String() string {
+	switch v.kind {
+	case text:
+		return "text " + quote(v.text)
+	case boolean, num:
+		return quote(v.text)
+	}
+	return v.kind.String()
+}
+
+// byName puts d.list into d.x by the columns of the schema.
+func (d *Decoder) byName() *Error {
+	columns := d.schema.Columns
+	if d.now++; d.now == 0 { // it has wrapped
+		clear(d.seen)
+		d.now = 1
+	}
+	if cap(d.x) < len(columns) {
+		d.x = make([]float64, len(columns))
+	}
+	d.x = d.x[:len(columns)]
+	given := 0
+	for k, f := range d.list {
+		// Records have their fields in one order, as a rule.
+		if k == len(d.guess) {
+			d.guess = append(d.guess, 0)
+		}
+		i := d.guess[k]
+		if i >= len(columns) || columns[i] != string(f.name) {
+			var ok bool
+			if i, ok = d.column[string(f.name)]; !ok {
+				if d.config.Unknown == "ignore" {
+					continue
+				}
+				return bad("columns", "unknown field %s", quote(f.name))
+			}
+			d.guess[k] = i
+		}
+		if d.seen[i] == d.now {
+			return bad("json", "%s comes twice", quote(f.name))
+		}
+		d.seen[i] = d.now
+		if f.kind != num && (f.kind != null || d.config.Missing != "zero") {
+			return notInput(f)
+		}
+		d.x[i] = f.num
+		given++
+	}
+	if given == len(columns) {
+		return nil
+	}
+	for i, name := range columns {
+		if d.seen[i] == d.now {
+			continue
+		}
+		if d.config.Missing != "zero" {
+			return bad("columns", "%s is missing", quote(name))
+		}
+		d.x[i] = 0
+	}
+	return nil
+}
+
+func (d *Decoder) weight(v value) (float64, *Error) {
+	switch {
+	case v.kind == absent:
+		return 1, nil
+	case v.kind != num:
+		return 0, bad("weight", "it is %v, and a weight is a number", v)
+	case !(v.num > 0 && v.num <= maxWeight):
+		return 0, bad("weight", "it is %s: want more than 0, and at most %d", quote(v.text), int(maxWeight))
+	}
+	return v.num, nil
+}
+
+func (d *Decoder) key(v value) ([]byte, *Error) {
+	switch v.kind {
+	case absent, null:
+		return nil, nil
+	case text, num:
+		return v.text, nil
+	}
+	return nil, bad("key", "it is %v, and a key is text or a number", v)
+}
+
+// label reads a label. class is its name if it is a new one.
+func (d *Decoder) label(v value) (l learner.Label, class string, err *Error) {
+	switch v.kind {
+	case absent, null:
+		return l, "", nil
+	case object, array:
+		return l, "", bad("label", "it is %v: want text, a boolean, a number, or null for none", v)
+	case num:
+		if d.task != learner.Classification {
+			if !(math.Abs(v.num) <= d.config.MaxAbs) {
+				return l, "", bad("limits", "the label is %s, beyond ±%v", quote(v.text), d.config.MaxAbs)
+			}
+			return learner.Label{Task: learner.Regression, Value: v.num}, "", nil
+		}
+		if d.config.Task != learner.Classification {
+			return l, "", bad("label", "it is the number %s, and labels are text so far; if numbers name classes here, set learner.task to classification", quote(v.text))
+		}
+		if math.IsInf(v.num, 0) {
+			return l, "", bad("label", "it is beyond a float64")
+		}
+		if !plainDigits(v.text) {
+			return d.classify([]byte(canonical(v.text, v.num)))
+		}
+	default:
+		if d.task == learner.Regression {
+			return l, "", bad("label", "it is %v, and the task is regression", v)
+		}
+	}
+	return d.classify(v.text)
+}
+
+// plainDigits says whether a number is its own canonical form, which nearly
+// all are that name classes.
+func plainDigits(b []byte) bool {
+	for _, c := range b {
+		if c-'0' > 9 {
+			return false
+		}
+	}
+	return len(b) < 16
+}
+
+func (d *Decoder) classify(name []byte) (l learner.Label, class string, err *Error) {
+	i, ok := d.class[string(name)]
+	if !ok {
+		switch {
+		case len(name) == 0:
+			return l, "", bad("label", "it is empty text; null means that there is none")
+		case len(name) > maxClassName:
+			return l, "", bad("label", "a class of %d bytes, at most %d are read", len(name), maxClassName)
+		case len(d.schema.Classes) >= d.config.MaxClasses:
+			return l, "", bad("label", "%s would be class %d, at most %d are learned", quote(name), len(d.schema.Classes)+1, d.config.MaxClasses)
+		}
+		i, class = len(d.schema.Classes), string(name)
+	}
+	return learner.Label{Task: learner.Classification, Class: i}, class, nil
+}

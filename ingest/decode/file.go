@@ -1,0 +1,315 @@
+package decode
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// File reads rows from a file, in one pass: CSV with a header, LIBSVM, or a
+// JSON record a line; plain or gzipped. What a row decodes to is to the bit
+// what Record's JSON decodes to, with the same Config and schema.
+type File struct {
+	name   string
+	d      *Decoder
+	rows   rows
+	ahead  []line // read to look at the labels, not given yet
+	now    line
+	broken error // no row follows
+	why    string
+	close  func() error
+}
+
+// A line is one row as it stands in the file.
+type line struct {
+	number int
+	cells  []string // CSV: as many as the header has
+	text   []byte   // LIBSVM and JSON
+	err    *Error   // it could not even be split
+}
+
+// rows is a format.
+type rows interface {
+	read() (line, error)                        // the next row; an error of the stream, io.EOF at its end
+	label(l line) string                        // its label as it stands, empty if there is none
+	learn(look []line, textLabels bool) error   // the first rows, once; whether labels are text even where they look like numbers
+	decode(l line) (Row, *Error)                // makes a row of it
+	record(dst []byte, l line) ([]byte, *Error) // appends the JSON record that decodes to the same
+}
+
+// lookAhead is how many rows Open reads to learn the task and, of a LIBSVM
+// file, the columns.
+const (
+	lookAhead      = 1000
+	lookAheadBytes = 32 << 20
+	maxWholeLabels = 32
+)
+
+// Open opens a file, "-" being standard input. An empty Config.Format is found
+// out by looking. The schema is where decoding starts: the zero Schema for a
+// file that is learned from, and the learned one for a file to test on.
+//
+// Unless the configuration or the schema settles the task, the first 1,000
+// labels do: text, or whole numbers of which at most 32 are different, name
+// classes; other numbers are values. Task says which.
+func Open(path string, c Config, s Schema) (*File, error) {
+	f := &File{name: path, close: func() error { return nil }}
+	var in io.Reader = os.Stdin
+	if path == "-" {
+		f.name = "standard input"
+	} else {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		if info, err := file.Stat(); err == nil && info.IsDir() {
+			file.Close()
+			return nil, fmt.Errorf("%s is a directory: name a file in it", path)
+		}
+		in, f.close = file, file.Close
+	}
+	if err := f.open(in, c, s); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *File) open(in io.Reader, c Config, s Schema) error {
+	limited := &limitedReader{}
+	b := bufio.NewReaderSize(in, 64<<10)
+	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		b = bufio.NewReaderSize(z, 64<<10)
+	}
+	if bom, _ := b.Peek(3); string(bom) == "\xef\xbb\xbf" {
+		b.Discard(3)
+	}
+	limited.r = b
+	head, err := b.Peek(32 << 10)
+	if len(bytes.TrimSpace(head)) == 0 {
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		return fmt.Errorf("%s is empty", f.name)
+	}
+	format := c.Format
+	if format == "" {
+		format = sniff(head)
+	}
+	c.Format = ""
+	if f.d, err = newDecoder(c, s); err != nil {
+		return err
+	}
+	switch format {
+	case "csv":
+		f.rows, err = newCSV(limited, f.d)
+	case "libsvm":
+		f.rows = &libsvmRows{lines: newLines(limited), d: f.d}
+	case "json":
+		f.rows = &jsonRows{lines: newLines(limited), d: f.d}
+	default:
+		err = fmt.Errorf("input.format is %q: want csv, libsvm or json", format)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	if format == "json" { // as from a topic: nothing is looked at ahead
+		f.why = "the first label settles it"
+		return nil
+	}
+	if err := f.look(); err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	return nil
+}
+
+// sniff tells the formats apart by the first line that is not empty.
+func sniff(head []byte) string {
+	first, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
+	first = bytes.TrimSpace(first)
+	if first[0] == '{' {
+		return "json"
+	}
+	if fields := bytes.Fields(first); bytes.IndexByte(first, ',') < 0 && len(fields) > 1 {
+		if i := bytes.IndexByte(fields[1], ':'); i > 0 {
+			if _, ok := index(string(fields[1][:i])); ok {
+				return "libsvm"
+			}
+		}
+	}
+	return "csv"
+}
+
+// look reads ahead to settle what only the file can tell.
+func (f *File) look() error {
+	size := 0
+	for len(f.ahead) < lookAhead && size < lookAheadBytes {
+		l, err := f.rows.read()
+		if err != nil {
+			f.broken = err
+			break
+		}
+		f.ahead = append(f.ahead, l)
+		size += len(l.text)
+		for _, cell := range l.cells {
+			size += len(cell) + 16
+		}
+	}
+	labels, numbers, whole := 0, 0, true
+	different := map[string]bool{}
+	for _, l := range f.ahead {
+		s := f.rows.label(l)
+		if l.err != nil || s == "" {
+			continue
+		}
+		labels++
+		if v, _, ok := number(s); ok {
+			numbers++
+			whole = whole && v == float64(int64(v))
+			if len(different) <= maxWholeLabels {
+				different[canonical([]byte(s), v)] = true
+			}
+		}
+	}
+	if err := f.rows.learn(f.ahead, numbers < labels && f.d.task != learner.Regression); err != nil {
+		return err
+	}
+	if f.d.task != learner.Auto {
+		f.why = "as configured"
+		return nil
+	}
+	var task learner.Task
+	switch {
+	case labels == 0:
+		f.why = fmt.Sprintf("no label in the first %d rows", len(f.ahead))
+		return nil
+	case numbers < labels:
+		task, f.why = learner.Classification, "labels are text"
+	case whole && len(different) <= maxWholeLabels:
+		task, f.why = learner.Classification, fmt.Sprintf("%d different whole numbers in the first %d labels", len(different), labels)
+	default:
+		task, f.why = learner.Regression, "labels are numbers"
+	}
+	f.d.settleTask(task)
+	return nil
+}
+
+// settleTask is a decision from outside, as if it had been configured.
+func (d *Decoder) settleTask(task learner.Task) {
+	s := *d.schema
+	s.Task = task.String()
+	d.task, d.config.Task, d.schema = task, task, &s
+}
+
+// Task is what the labels are taken for, and why.
+func (f *File) Task() (learner.Task, string) { return f.d.task, f.why }
+
+// Schema is as of the rows given so far.
+func (f *File) Schema() *Schema { return f.d.Schema() }
+
+// Line is the number of the line in which the present row begins.
+func (f *File) Line() int { return f.now.number }
+
+// Next gives the next row, io.EOF after the last. A *LineError is about one row,
+// and the next call goes on behind it; any other error is the end.
+func (f *File) Next() (Row, error) {
+	if err := f.step(); err != nil {
+		return Row{}, err
+	}
+	if f.now.err != nil {
+		return Row{}, f.lineError(f.now.err)
+	}
+	row, err := f.rows.decode(f.now)
+	if err != nil {
+		return Row{}, f.lineError(err)
+	}
+	return row, nil
+}
+
+// Skip goes to the next row without decoding it, for Record.
+func (f *File) Skip() error { return f.step() }
+
+func (f *File) step() error {
+	if len(f.ahead) > 0 {
+		f.now, f.ahead = f.ahead[0], f.ahead[1:]
+		return nil
+	}
+	if f.broken == nil {
+		f.now, f.broken = f.rows.read()
+	}
+	switch {
+	case f.broken == io.EOF:
+		return io.EOF
+	case f.broken != nil:
+		return fmt.Errorf("%s: %w", f.name, f.broken)
+	}
+	return nil
+}
+
+// Record appends to dst the present row as the JSON value of a record: what
+// Next gave, or Skip went to. Numbers are copied as they stand wherever JSON
+// allows their spelling. A row that is no record at all is a *LineError.
+func (f *File) Record(dst []byte) ([]byte, error) {
+	if f.now.err != nil {
+		return dst, f.lineError(f.now.err)
+	}
+	out, err := f.rows.record(dst, f.now)
+	if err != nil {
+		return dst, f.lineError(err)
+	}
+	return out, nil
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.close() }
+
+// LineError is what is wrong with one row of a file.
+type LineError struct {
+	File string
+	Line int
+	Err  *Error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err) }
+func (e *LineError) Unwrap() error { return e.Err }
+
+func (f *File) lineError(err *Error) error { return &LineError{f.name, f.now.number, err} }
+
+// A limitedReader refuses a row that goes on for ever, which would otherwise be
+// read into memory as a whole.
+type limitedReader struct {
+	r io.Reader
+	n int // bytes since the last row
+}
+
+const maxRow = 16 << 20
+
+var errLongRow = fmt.Errorf("a row of more than %d MiB: is it a text file?", maxRow>>20)
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.n > maxRow {
+		return 0, errLongRow
+	}
+	n, err := l.r.Read(p)
+	l.n += n
+	return n, err
+}
+
+// some of a list of names, for a message.
+func some(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
+	}
+	return strings.Join(names, ", ")
+}

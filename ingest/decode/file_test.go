@@ -1,0 +1,385 @@
+package decode
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/learner"
+	"pgregory.net/rapid"
+)
+
+func write(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	b := []byte(text)
+	if strings.HasSuffix(name, ".gz") {
+		var z bytes.Buffer
+		w := gzip.NewWriter(&z)
+		w.Write(b)
+		w.Close()
+		b = z.Bytes()
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func open(t testing.TB, c Config, name, text string) *File {
+	t.Helper()
+	f, err := Open(write(t, name, text), c, Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// rowsOf shows every row of a file, and what is wrong with those that are bad.
+func rowsOf(f *File) (out []string) {
+	for {
+		row, err := f.Next()
+		var bad *LineError
+		switch {
+		case err == io.EOF:
+			return out
+		case errors.As(err, &bad):
+			out = append(out, fmt.Sprintf("line %d: %v", bad.Line, bad.Err))
+		case err != nil:
+			return append(out, err.Error())
+		default:
+			out = append(out, show(f.d, row))
+		}
+	}
+}
+
+func TestFiles(t *testing.T) {
+	for _, c := range []struct {
+		config     Config
+		name, text string
+		want       string
+	}{
+		{Config{}, "a.csv", "b,a,y\n1,2,0\n3, 4 ,1\n", `classification
+[a b] [2 1] y=0 w=1 k= classification
+[a b] [4 3] y=1 w=1 k= classification`},
+		{Config{}, "a.csv.gz", "\ufeffb,label\r\n1,2.5\r\n+.5,-1\r\n", `regression
+[b] [1] y=2.5 w=1 k= regression
+[b] [0.5] y=-1 w=1 k= regression`},
+		{Config{Label: "class", Key: "id", Weight: "n"}, "a.csv", "id,class,v,n\nk 1,\"x, \"\"y\"\"\",1e3,2\n,,2,\n", `classification
+[v] [1000] y=x, "y" w=2 k=k 1 classification
+[v] [2] y= w=1 k= classification`},
+		{Config{}, "a.csv", "a,y\n1,1\n,2\nx,3\n2\n4,\"\n", `classification
+[a] [1] y=1 w=1 k= classification
+line 3: columns: "a" is null, and an input is a number: fill the cell, or set input.missing: zero
+line 4: columns: "a" is text "x", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
+line 5: csv: 1 cells, and the header has 2
+line 6: csv: extraneous or missing " in quoted-field`},
+		{Config{Missing: "zero", Unknown: "ignore"}, "a.csv", "a,country,y\n,US,1.5\n2,UK,2.5\n", `regression
+[a] [0] y=1.5 w=1 k= regression
+[a] [2] y=2.5 w=1 k= regression`},
+		{Config{}, "a.csv", "a,y\nnan,1\n0x10,1\n1_0,1\ninf,1\n1e999,1\n.,1\n1e5,1", `classification
+line 2: columns: "a" is text "nan", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
+line 3: columns: "a" is text "0x10", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
+line 4: columns: "a" is text "1_0", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
+line 5: columns: "a" is text "inf", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
+line 6: limits: "a" is +Inf, beyond ±1e+30
+line 7: columns: "a" is text ".", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
+[a] [100000] y=1 w=1 k= classification`},
+		{Config{}, "a.csv", "a,y\n1,1\n1,two\n1,1.0\n", `classification
+[a] [1] y=1 w=1 k= classification
+[a] [1] y=two w=1 k= classification
+[a] [1] y=1.0 w=1 k= classification`},
+		{Config{Task: learner.Regression}, "a.csv", "a,y\n1,1\n1,two\n", `regression
+[a] [1] y=1 w=1 k= regression
+line 3: label: it is text "two", and the task is regression`},
+		{Config{NoLabel: true}, "a.csv", "a,b\n1,1\n", `auto
+[a b] [1 1] y= w=1 k= auto`},
+		{Config{}, "a.libsvm", "+1 1:0.5 3:2 # note\n-1 2:1\n\n1.0 4:1\n+1 1:1 1:2\n-1 a:1\n-1 0:1\n-1 1:x\n", `classification
+[0 1 2 3] [0.5 0 2 0] y=1 w=1 k= classification
+[0 1 2 3] [0 1 0 0] y=-1 w=1 k= classification
+[0 1 2 3] [0 0 0 1] y=1 w=1 k= classification
+line 5: libsvm: index 1 comes twice
+line 6: libsvm: "a:1": an index is a whole number from 1 on
+line 7: libsvm: "0:1": an index is a whole number from 1 on
+line 8: columns: index 1 is text "x", and an input is a number`},
+		{Config{}, "a.txt", "0.5 1:1\n1:2\n", `regression
+[0] [1] y=0.5 w=1 k= regression
+[0] [2] y= w=1 k= regression`},
+		{Config{}, "a.jsonl", "{\"x\":[1],\"y\":2}\n\nnope\n{\"x\":[2],\"y\":3}", `auto
+[0] [1] y=2 w=1 k= regression
+line 3: json: 'n' at byte 0, where '{' belongs
+[0] [2] y=3 w=1 k= regression`},
+	} {
+		f := open(t, c.config, c.name, c.text)
+		task, _ := f.Task()
+		got := strings.Join(append([]string{task.String()}, rowsOf(f)...), "\n")
+		if got != c.want {
+			t.Errorf("%s %q:\n%s\nwant\n%s", c.name, c.text, got, c.want)
+		}
+	}
+}
+
+func TestOpenSaysWhatToDo(t *testing.T) {
+	for _, c := range []struct {
+		config     Config
+		name, text string
+		want       string
+	}{
+		{Config{}, "a.csv", "amount,is_fraud\n1,0\n", `no column is named y or label: say with --label (input.label) which one is learned; its columns are amount, is_fraud`},
+		{Config{Label: "isfraud"}, "a.csv", "amount,is_fraud\n1,0\n", `no column is named "isfraud", which is to be the label (did you mean "is_fraud"?); its columns are amount, is_fraud`},
+		{Config{Key: "id"}, "a.csv", "amount,y\n1,0\n", `no column is named "id", which is to be the key; its columns are amount, y`},
+		{Config{}, "a.csv", "", `is empty`},
+		{Config{}, "a.csv", " \n\n", `is empty`},
+		{Config{}, "a.csv", "y\n1\n", `no column is left to be an input`},
+		{Config{}, "a.csv", "a,a,y\n1,1,1\n", `two columns are named "a"`},
+		{Config{}, "a.csv", ",a,y\n1,1,1\n", `column 1 has no name in the header`},
+		{Config{}, "a.csv", "hello world\n", `is this a CSV file with a header?`},
+		{Config{Format: "parquet"}, "a.csv", "a,y\n", `input.format is "parquet": want csv, libsvm or json`},
+		{Config{Columns: []string{"a"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has numbered inputs, and the columns have names, as "a"`},
+		{Config{Task: 7}, "a.csv", "a,y\n", `no task 7`},
+	} {
+		path := write(t, c.name, c.text)
+		_, err := Open(path, c.config, Schema{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %s", c.text, err, c.want)
+		}
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "none.csv"), Config{}, Schema{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+	if _, err := Open(t.TempDir(), Config{}, Schema{}); err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("directory: %v", err)
+	}
+}
+
+func TestTaskOfAFile(t *testing.T) {
+	column := func(n int, label func(i int) string) string {
+		var b strings.Builder
+		b.WriteString("a,y\n")
+		for i := range n {
+			fmt.Fprintf(&b, "%d,%s\n", i, label(i))
+		}
+		return b.String()
+	}
+	for _, c := range []struct {
+		text string
+		want learner.Task
+		why  string
+	}{
+		{column(100, func(i int) string { return fmt.Sprint(i % 32) }), learner.Classification, "32 different whole numbers in the first 100 labels"},
+		{column(100, func(i int) string { return fmt.Sprint(i % 33) }), learner.Regression, "labels are numbers"},
+		{column(100, func(i int) string { return fmt.Sprint(float64(i%3) + 0.5) }), learner.Regression, "labels are numbers"},
+		{column(100, func(i int) string { return "c" + fmt.Sprint(i) }), learner.Classification, "labels are text"},
+		{column(1100, func(i int) string { return map[bool]string{true: "1", false: "0.5"}[i < 1000] }), learner.Classification, "1 different whole numbers in the first 1000 labels"},
+		{column(3, func(i int) string { return "" }), learner.Auto, "no label in the first 3 rows"},
+	} {
+		if task, why := open(t, Config{}, "a.csv", c.text).Task(); task != c.want || why != c.why {
+			t.Errorf("%.40q…: %v because %s, want %v because %s", c.text, task, why, c.want, c.why)
+		}
+	}
+}
+
+// A file that goes on after the rows that were looked at gives every row once.
+func TestEveryRowComesOnce(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a,y\n")
+	for i := range 2500 {
+		fmt.Fprintf(&b, "%d,%d\n", i, i%2)
+	}
+	f := open(t, Config{}, "a.csv.gz", b.String())
+	for i := range 2500 {
+		row, err := f.Next()
+		if err != nil || row.X[0] != float64(i) || f.Line() != i+2 {
+			t.Fatalf("row %d: %v %v, line %d", i, row, err, f.Line())
+		}
+	}
+	if _, err := f.Next(); err != io.EOF {
+		t.Errorf("after the last row: %v", err)
+	}
+}
+
+// The rows of a file and the records that are made of it decode to the same
+// bits and the same schema.
+func TestFileAndItsRecordsAgree(t *testing.T) {
+	cells := rapid.OneOf(
+		rapid.Map(rapid.Float64Range(-1e9, 1e9), func(v float64) string { return fmt.Sprint(v) }),
+		rapid.StringMatching(`[+-]?[0-9]{0,20}\.?[0-9]{0,20}([eE][+-]?[0-9]{1,2})?`),
+		rapid.SampledFrom([]string{"", "0", "-0", "007", "1.", ".5", "nan", "text", `with "quotes"`, "tab\there", "back\\slash", "0x1p3", "1e999", "+1e999"}))
+	labels := rapid.SampledFrom([][]string{{"0", "1", "+1", "01", "1.0", ""}, {"a", "b", `c "d"`, "1", "01"}, {"1.5", "-2", ".5", ""}})
+	rapid.Check(t, func(t *rapid.T) {
+		c := Config{
+			Label:   rapid.SampledFrom([]string{"", "class"}).Draw(t, "label"),
+			Key:     rapid.SampledFrom([]string{"", "id"}).Draw(t, "key"),
+			Missing: rapid.SampledFrom([]string{"quarantine", "zero"}).Draw(t, "missing"),
+			Unknown: rapid.SampledFrom([]string{"quarantine", "ignore"}).Draw(t, "unknown"),
+		}
+		label := rapid.SampledFrom(labels.Draw(t, "kind"))
+		var text strings.Builder
+		if rapid.Bool().Draw(t, "libsvm") {
+			c.Key = ""
+			for range rapid.IntRange(1, 8).Draw(t, "rows") {
+				fmt.Fprintf(&text, "%s 1:%s 3:%s\n", strings.ReplaceAll(rapid.SampledFrom([]string{"0", "+1", "-1"}).Draw(t, "y"), " ", ""),
+					strings.ReplaceAll(cells.Draw(t, "v"), " ", ""), rapid.SampledFrom([]string{"1", "2.5", "-0"}).Draw(t, "w"))
+			}
+		} else {
+			if c.Label == "" {
+				c.Label = ""
+			}
+			name := map[string]string{"": "label", "class": "class"}[c.Label]
+			text.WriteString("zeta,alpha,id," + name + "\n")
+			quote := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+			for range rapid.IntRange(1, 8).Draw(t, "rows") {
+				fmt.Fprintf(&text, "%s,%s,%s,%s\n", quote(cells.Draw(t, "v")), quote(cells.Draw(t, "w")), quote(cells.Draw(t, "k")), quote(label.Draw(t, "y")))
+			}
+		}
+		dir, err := os.MkdirTemp("", "decode")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		path := filepath.Join(dir, "f")
+		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(path, c, Schema{})
+		if err != nil {
+			return // as where no row has an index
+		}
+		defer f.Close()
+		task, _ := f.Task()
+		c.Task = task
+		d, err := New(c, Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			row, errRow := f.Next()
+			if errRow == io.EOF {
+				return
+			}
+			want := fmt.Sprintf("%x %v %v %q", bits(row.X), row.Label, row.Weight, row.Key)
+			record, err := f.Record(nil)
+			if err != nil {
+				if errRow == nil {
+					t.Fatalf("line %d is a row, and no record: %v", f.Line(), err)
+				}
+				continue
+			}
+			if !json.Valid(record) {
+				t.Fatalf("line %d: not JSON: %s", f.Line(), record)
+			}
+			back, errBack := d.Decode(record)
+			got := fmt.Sprintf("%x %v %v %q", bits(back.X), back.Label, back.Weight, back.Key)
+			if (errRow == nil) != (errBack == nil) || got != want {
+				t.Fatalf("line %d: %s %v\n%s gives %s %v", f.Line(), want, errRow, record, got, errBack)
+			}
+			one, _ := json.Marshal(f.Schema())
+			two, _ := json.Marshal(d.Schema())
+			if errRow == nil && string(one) != string(two) {
+				t.Fatalf("schemas %s and %s", one, two)
+			}
+		}
+	})
+}
+
+func bits(x []float64) []uint64 {
+	b := make([]uint64, len(x))
+	for i, v := range x {
+		b[i] = math.Float64bits(v)
+	}
+	return b
+}
+
+// A test file is read with the schema of the file that was learned from.
+func TestOpenWithSchema(t *testing.T) {
+	train := open(t, Config{}, "train.csv", "a,b,y\n1,2,no\n3,4,yes\n")
+	rowsOf(train)
+	test, err := Open(write(t, "test.csv", "y,b,a\nyes,2,1\n"), Config{}, *train.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer test.Close()
+	if got := rowsOf(test); len(got) != 1 || got[0] != "[a b] [1 2] y=yes w=1 k= classification" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestEndlessRowIsRefused(t *testing.T) {
+	f, err := Open(write(t, "a.csv.gz", "a,y\n"+strings.Repeat("1", 40<<20)), Config{}, Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Next(); !errors.Is(err, errLongRow) {
+		t.Errorf("%v, want %v", err, errLongRow)
+	}
+}
+
+func TestCutOffGzipIsAnError(t *testing.T) {
+	path := write(t, "a.csv.gz", "a,y\n"+strings.Repeat("1,2\n", 1000))
+	b, _ := os.ReadFile(path)
+	os.WriteFile(path, b[:len(b)-9], 0o600)
+	f, err := Open(path, Config{}, Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Next()
+	}
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v, want %v", err, io.ErrUnexpectedEOF)
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	for _, s := range []string{"a,b,y\n1,2,x\n", "+1 1:2 3:4\n", "{\"x\":[1]}\n", "a,\"b\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file := &File{name: "fuzz", close: func() error { return nil }}
+		if err := file.open(bytes.NewReader(b), Config{MaxColumns: 1000}, Schema{}); err != nil {
+			return
+		}
+		for range len(b) + 1 {
+			row, err := file.Next()
+			var bad *LineError
+			if err == nil && len(row.X) != len(file.Schema().Columns) {
+				t.Fatalf("%d inputs for %d columns", len(row.X), len(file.Schema().Columns))
+			}
+			if err == nil || errors.As(err, &bad) {
+				if record, err := file.Record(nil); err == nil && row.X != nil && !json.Valid(record) {
+					t.Fatalf("not JSON: %q", record)
+				}
+				continue
+			}
+			return
+		}
+	})
+}
+
+func BenchmarkCSV(b *testing.B) {
+	text := "a,b,c,d,e,y\n" + strings.Repeat("0.5234,1.25,-3,1e-3,17.00001,yes\n", 10_000)
+	path := write(b, "a.csv", text)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		f, err := Open(path, Config{}, Schema{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for err == nil {
+			_, err = f.Next()
+		}
+		f.Close()
+	}
+}

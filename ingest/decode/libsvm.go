@@ -1,0 +1,163 @@
+package decode
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+)
+
+// libsvmRows is a file of lines "label index:value …", with indices from 1 and
+// zeros left out. Its columns are those of {"x":[…]}: index i is column i-1.
+// How many there are is learned from the first 1,000 rows, unless the schema
+// or the configuration says; after that a higher index is an unknown field.
+type libsvmRows struct {
+	lines
+	d          *Decoder
+	textLabels bool
+	x          []value // the present row, for record
+}
+
+// split cuts a line into its label and the rest.
+func (s *libsvmRows) split(b []byte) (label, rest []byte) {
+	if i := bytes.IndexByte(b, '#'); i >= 0 {
+		b = b[:i]
+	}
+	b = bytes.TrimSpace(b)
+	i := bytes.IndexAny(b, " \t")
+	if i < 0 {
+		i = len(b)
+	}
+	if bytes.IndexByte(b[:i], ':') >= 0 {
+		return nil, b
+	}
+	return b[:i], b[i:]
+}
+
+func (s *libsvmRows) label(l line) string {
+	label, _ := s.split(l.text)
+	return string(label)
+}
+
+func (s *libsvmRows) learn(look []line, textLabels bool) error {
+	s.textLabels = textLabels
+	d := s.d
+	if len(d.schema.Columns) > 0 {
+		if !d.dense {
+			return fmt.Errorf("a LIBSVM file has numbered inputs, and the columns have names, as %s", quote(d.schema.Columns[0]))
+		}
+		return nil
+	}
+	highest := 0
+	for _, l := range look {
+		s.entries(l.text, func(i int, _ string) *Error {
+			highest = max(highest, i)
+			return nil
+		})
+	}
+	if highest == 0 {
+		return fmt.Errorf("the first %d rows have no index:value", len(look))
+	}
+	if highest > d.config.MaxColumns {
+		return fmt.Errorf("index %d, at most %d inputs are read", highest, d.config.MaxColumns)
+	}
+	schema := *d.schema
+	schema.Columns = make([]string, highest)
+	for i := range schema.Columns {
+		schema.Columns[i] = strconv.Itoa(i)
+	}
+	d.setColumns(schema.Columns)
+	d.schema = &schema
+	return nil
+}
+
+// entries calls f with each index and value of a line.
+func (s *libsvmRows) entries(b []byte, f func(i int, v string) *Error) *Error {
+	_, b = s.split(b)
+	for _, entry := range bytes.Fields(b) {
+		before, after, ok := bytes.Cut(entry, []byte(":"))
+		if !ok || len(after) == 0 {
+			return bad("libsvm", "%s is not index:value", quote(entry))
+		}
+		i, err := strconv.Atoi(string(before))
+		if err != nil || i < 1 {
+			return bad("libsvm", "%s: an index is a whole number from 1 on", quote(entry))
+		}
+		if err := f(i, string(after)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill reads a line into s.x.
+func (s *libsvmRows) fill(l line) *Error {
+	n := len(s.d.schema.Columns)
+	zero := value{kind: num, text: []byte("0")}
+	s.x = s.x[:0]
+	for range n {
+		s.x = append(s.x, zero)
+	}
+	seen := make(map[int]bool)
+	return s.entries(l.text, func(i int, v string) *Error {
+		if seen[i] {
+			return bad("libsvm", "index %d comes twice", i)
+		}
+		seen[i] = true
+		if i > n {
+			if s.d.config.Unknown == "ignore" {
+				return nil
+			}
+			return bad("columns", "index %d, and there are %d columns (in the first %d rows): set input.unknown: ignore, or name the columns", i, n, lookAhead)
+		}
+		s.x[i-1] = cell(v)
+		return nil
+	})
+}
+
+func (s *libsvmRows) decode(l line) (Row, *Error) {
+	if err := s.fill(l); err != nil {
+		return Row{}, err
+	}
+	d := s.d
+	d.x = d.x[:0]
+	for i, v := range s.x {
+		if v.kind != num {
+			return Row{}, bad("columns", "index %d is %v, and an input is a number", i+1, v)
+		}
+		d.x = append(d.x, v.num)
+	}
+	label, _ := s.split(l.text)
+	return d.row(record{form: array, label: labelCell(string(label), s.textLabels)})
+}
+
+func (s *libsvmRows) record(dst []byte, l line) ([]byte, *Error) {
+	if err := s.fill(l); err != nil {
+		return dst, err
+	}
+	var err *Error
+	dst = append(dst, `{"x":[`...)
+	for i, v := range s.x {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst, err = appendValue(dst, v); err != nil {
+			return dst, err
+		}
+	}
+	dst = append(dst, ']')
+	label, _ := s.split(l.text)
+	if len(label) > 0 {
+		name := s.d.config.Label
+		if name == "" {
+			name = "y"
+		}
+		dst = append(dst, ',')
+		if dst, err = appendText(dst, name); err != nil {
+			return dst, err
+		}
+		if dst, err = appendValue(append(dst, ':'), labelCell(string(label), s.textLabels)); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}

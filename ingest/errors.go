@@ -1,0 +1,183 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// What a caller decides on with errors.Is. LostRange and PastEnd are types.
+var (
+	ErrUnreachable  = errors.New("no broker answers")
+	ErrUnknownTopic = errors.New("no such topic")
+	ErrDenied       = errors.New("not permitted")
+	ErrCorrupt      = errors.New("corrupt data from the broker")
+	ErrTooLarge     = errors.New("too large")
+	ErrClosed       = errors.New("client is closed")
+	// ErrAmbiguous: the broker may or may not have stored the records. Only
+	// the topic itself tells.
+	ErrAmbiguous = errors.New("the broker may have stored it or not")
+
+	errStale = errors.New("the client's picture of the cluster is out of date")
+)
+
+// LostRange says that the records [Want, LogStart) were deleted from the
+// topic, by its retention or by a person, before they were read.
+type LostRange struct {
+	Topic          string
+	Partition      int
+	Want, LogStart int64
+}
+
+func (e *LostRange) Error() string {
+	return fmt.Sprintf("topic %s partition %d: records %d to %d were deleted before they were read (its retention is shorter than the lag)",
+		e.Topic, e.Partition, e.Want, e.LogStart-1)
+}
+
+// PastEnd says that the partition ends before the record that comes next: it
+// was truncated, or the topic was deleted and created anew.
+type PastEnd struct {
+	Topic     string
+	Partition int
+	Want, End int64
+}
+
+func (e *PastEnd) Error() string {
+	return fmt.Sprintf("topic %s partition %d: it ends at record %d, before record %d: truncated, or created anew",
+		e.Topic, e.Partition, e.End, e.Want)
+}
+
+// Temporary says whether trying again may help without anybody doing anything:
+// a broker that is down or moves a partition, a topic that is not there yet.
+// A caller that cannot wait for a broker or a topic asks for ErrUnreachable and
+// ErrUnknownTopic first.
+func Temporary(err error) bool {
+	var lost *LostRange
+	var past *PastEnd
+	var code kafka.Error
+	var dns *net.DNSError
+	switch {
+	case err == nil,
+		errors.Is(err, context.Canceled),
+		errors.Is(err, ErrDenied), errors.Is(err, ErrCorrupt), errors.Is(err, ErrTooLarge), errors.Is(err, ErrClosed),
+		errors.As(err, &lost), errors.As(err, &past):
+		return false
+	case errors.Is(err, ErrUnreachable), errors.Is(err, ErrUnknownTopic), errors.Is(err, errStale),
+		errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &dns):
+		return true
+	case errors.As(err, &code):
+		return transient(code)
+	}
+	var op *net.OpError
+	return errors.As(err, &op) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe)
+}
+
+func transient(code kafka.Error) bool {
+	switch code {
+	case kafka.InvalidMessage: // our encoder's fault: it would be refused again
+		return false
+	case kafka.Unknown, kafka.BrokerNotAvailable, kafka.ReplicaNotAvailable, kafka.OutOfOrderSequenceNumber,
+		59 /* UNKNOWN_PRODUCER_ID */, kafka.InvalidProducerEpoch, kafka.ConcurrentTransactions:
+		return true
+	}
+	return code.Temporary()
+}
+
+// moved says whether err may come from asking a broker that does not lead the
+// partition any more.
+func moved(err error) bool {
+	var code kafka.Error
+	if errors.As(err, &code) {
+		switch code {
+		case kafka.NotLeaderForPartition, kafka.LeaderNotAvailable, kafka.UnknownTopicOrPartition, kafka.ReplicaNotAvailable,
+			kafka.FencedLeaderEpoch, kafka.UnknownLeaderEpoch, kafka.KafkaStorageError, kafka.BrokerNotAvailable:
+			return true
+		}
+		return false
+	}
+	return Temporary(err)
+}
+
+// explain turns an error of the transport into one that says what to do.
+func (c *Client) explain(err error) error {
+	var op *net.OpError
+	var code kafka.Error
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, errStale), errors.Is(err, ErrCorrupt), errors.Is(err, ErrTooLarge):
+		return err
+	case c.closed():
+		return ErrClosed
+	case errors.As(err, &code):
+		return c.refused(code)
+	case errors.As(err, &op) && op.Op == "dial", isDNS(err), isDial(err):
+		return fmt.Errorf("%w at %s: is Kafka running there, and is bootstrap.servers right? (%w)", ErrUnreachable, c.brokers(), err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("%w at %s in time (%w)", ErrUnreachable, c.brokers(), err)
+	case strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "x509: "):
+		return fmt.Errorf("%w: TLS with %s: %w (check ssl.ca.location and security.protocol)", ErrDenied, c.brokers(), err)
+	case strings.Contains(err.Error(), "expecting TLS"):
+		return fmt.Errorf("%w: %s speaks TLS: set security.protocol to SSL or SASL_SSL", ErrDenied, c.brokers())
+	}
+	return err
+}
+
+func isDNS(err error) bool {
+	var dns *net.DNSError
+	return errors.As(err, &dns)
+}
+
+// A dialError is how our own dial function marks what went wrong in it.
+type dialError struct{ error }
+
+func (e dialError) Unwrap() error { return e.error }
+
+func isDial(err error) bool {
+	var d dialError
+	return errors.As(err, &d)
+}
+
+// refused gives the meaning of an error code that is not about one topic.
+func (c *Client) refused(code kafka.Error) error {
+	switch code {
+	case 0:
+		return nil
+	case kafka.SASLAuthenticationFailed:
+		return fmt.Errorf("%w: %s rejects the user name or password (sasl.username, sasl.password): %w", ErrDenied, c.brokers(), code)
+	case kafka.UnsupportedSASLMechanism, kafka.IllegalSASLState:
+		return fmt.Errorf("%w: %s does not do sasl.mechanism %s: %w", ErrDenied, c.brokers(), c.mechanism, code)
+	case kafka.ClusterAuthorizationFailed, kafka.GroupAuthorizationFailed, kafka.SecurityDisabled:
+		return fmt.Errorf("%w: %w", ErrDenied, code)
+	case kafka.BrokerNotAvailable:
+		return fmt.Errorf("%w: %w", errStale, code)
+	}
+	return code
+}
+
+// topicError gives the meaning of an error code that came back for a topic.
+func (c *Client) topicError(topic string, code int16) error {
+	switch e := kafka.Error(code); e {
+	case 0:
+		return nil
+	case kafka.UnknownTopicOrPartition:
+		return fmt.Errorf("%w: %s has no topic %q, or not that partition: create it, or correct its name in the configuration (%w)", ErrUnknownTopic, c.brokers(), topic, e)
+	case kafka.InvalidTopic:
+		return fmt.Errorf("%w: %q cannot be a topic's name: letters, digits, '.', '_' and '-' only, at most 249 (%w)", ErrUnknownTopic, topic, e)
+	case kafka.TopicAuthorizationFailed:
+		who := "this client"
+		if c.username != "" {
+			who = "user " + c.username
+		}
+		return fmt.Errorf("%w: %s has no permission for topic %q: grant it with kafka-acls (%w)", ErrDenied, who, topic, e)
+	case kafka.MessageSizeTooLarge, kafka.RecordListTooLarge:
+		return fmt.Errorf("%w: topic %q: more than its max.message.bytes: %w", ErrTooLarge, topic, e)
+	default:
+		return fmt.Errorf("topic %s: %w", topic, c.refused(e))
+	}
+}

@@ -1,0 +1,123 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+const readCommitted = 1
+
+// Fetcher reads one partition of a topic from explicit offsets. It keeps no
+// position and nothing runs behind it: what Poll gives is all there is.
+type Fetcher struct {
+	client    *Client
+	topic     string
+	partition int
+}
+
+// Fetcher reads partition of topic.
+func (c *Client) Fetcher(topic string, partition int) *Fetcher {
+	return &Fetcher{c, topic, partition}
+}
+
+// Fetched is the answer to one Poll.
+type Fetched struct {
+	// Records at and after the offset asked for, in order, of committed
+	// transactions or none. They share memory with each other only.
+	Records []Record
+
+	Next     int64 // where to go on; it can pass offsets without giving a record
+	End      int64 // the end of what a read-committed reader can reach now
+	LogStart int64 // the oldest record still there
+
+	// Missing is how many offsets in between hold nothing at all, not even a
+	// transaction's marker. Compaction does that; where a topic is not
+	// compacted, the broker has lost them.
+	Missing int64
+}
+
+// Poll reads on from offset. If there is nothing it waits for up to MaxWait
+// and gives no records.
+//
+// It returns *LostRange if the record at offset has been deleted and *PastEnd
+// if the partition ends before it; ErrCorrupt if a batch stays damaged however
+// often it is fetched; and otherwise, errors on which Temporary decides. It
+// tries once, and never gives records together with an error.
+func (f *Fetcher) Poll(ctx context.Context, offset int64) (Fetched, error) {
+	const tries = 4 // the first one, and three more
+	for i := 1; ; i++ {
+		got, err := f.poll(ctx, offset)
+		var sum *checksumError
+		if err == nil {
+			return got, nil
+		}
+		if !errors.As(err, &sum) {
+			return Fetched{Next: offset}, err
+		}
+		if i == tries {
+			return Fetched{Next: offset}, fmt.Errorf("topic %s partition %d, fetched %d times: %w: a disk or the network damages it", f.topic, f.partition, tries, err)
+		}
+	}
+}
+
+func (f *Fetcher) poll(ctx context.Context, offset int64) (Fetched, error) {
+	c := f.client
+	rp := kmsg.NewFetchRequestTopicPartition()
+	rp.Partition, rp.FetchOffset, rp.PartitionMaxBytes = int32(f.partition), offset, int32(c.fetch)
+	req := kmsg.NewPtrFetchRequest()
+	req.ReplicaID, req.IsolationLevel, req.SessionEpoch = -1, readCommitted, -1
+	req.MaxWaitMillis, req.MinBytes = int32(c.maxWait.Milliseconds()), 1
+	// Not c.fetch: where the limit of the request is what ends a partition's
+	// data, kfake leaves the aborted transactions out of its answer.
+	req.MaxBytes = math.MaxInt32
+	req.Topics = []kmsg.FetchRequestTopic{{Topic: f.topic, Partitions: []kmsg.FetchRequestTopicPartition{rp}}}
+
+	r, _, err := c.doLeader(ctx, f.topic, f.partition, req, recordsLimit+c.fetch+responseLimit)
+	if err != nil {
+		return Fetched{}, err
+	}
+	resp := r.(*kmsg.FetchResponse)
+	if err := c.topicError(f.topic, resp.ErrorCode); err != nil {
+		return Fetched{}, err
+	}
+	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+		return Fetched{}, fmt.Errorf("%w: records of another topic", ErrCorrupt)
+	}
+	p := &resp.Topics[0].Partitions[0]
+	if p.ErrorCode == int16(kafka.OffsetOutOfRange) {
+		return Fetched{}, f.outOfRange(ctx, offset)
+	}
+	if err := c.topicError(f.topic, p.ErrorCode); err != nil {
+		c.forget(f.topic)
+		return Fetched{}, err
+	}
+	s := newScan(offset, p.AbortedTransactions)
+	if err := s.set(p.RecordBatches); err != nil {
+		var sum *checksumError
+		if errors.As(err, &sum) {
+			return Fetched{}, err
+		}
+		return Fetched{}, fmt.Errorf("topic %s partition %d: %w", f.topic, f.partition, err)
+	}
+	return Fetched{s.records, s.next, p.LastStableOffset, p.LogStartOffset, s.missing}, nil
+}
+
+// outOfRange finds out on which side. Apache Kafka's answer does not say.
+func (f *Fetcher) outOfRange(ctx context.Context, offset int64) error {
+	first, end, err := f.client.bounds(ctx, f.topic, f.partition)
+	switch {
+	case err != nil:
+		return err
+	case offset < first:
+		return &LostRange{f.topic, f.partition, offset, first}
+	case offset > end:
+		return &PastEnd{f.topic, f.partition, offset, end}
+	}
+	f.client.forget(f.topic) // the broker we asked knew less than the leader
+	return fmt.Errorf("topic %s partition %d: %w", f.topic, f.partition, kafka.OffsetNotAvailable)
+}

@@ -1,0 +1,21 @@
+package ingest
+
+// Record is one record of a topic. Kafka tells a key or value that is null
+// from an empty one, and so does a nil slice from an empty one here.
+type Record struct {
+	Offset  int64
+	Time    int64 // milliseconds since 1970, as the producer or the broker set it; -1 if neither did
+	Key     []byte
+	Value   []byte
+	Headers []Header // the first MaxHeaders+1 of a record that has more
+}
+
+type Header struct {
+	Key   string
+	Value []byte
+}
+
+// MaxHeaders is how many headers a record may have. One that has more is read
+// with MaxHeaders+1, so that whoever judges records can see it and memory is
+// bounded.
+const MaxHeaders = 64

@@ -1,0 +1,216 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Topic is what the cluster says about one.
+type Topic struct {
+	Name          string
+	ID            [16]byte // another one if the topic is deleted and created anew; zero before Kafka 2.8
+	Partitions    int
+	CleanupPolicy string // "delete", "compact" or "compact,delete"; empty if the broker does not tell us
+	RetentionMs   int64  // retention.ms: -1 for ever; 0 if the broker does not tell us
+}
+
+// Topic looks name up. Its errors are ErrUnknownTopic, ErrDenied,
+// ErrUnreachable, or temporary.
+func (c *Client) Topic(ctx context.Context, name string) (Topic, error) {
+	t, err := c.metadata(ctx, name)
+	if err != nil {
+		return Topic{}, err
+	}
+	config, err := c.topicConfig(ctx, name, "cleanup.policy", "retention.ms")
+	if err != nil && !errors.Is(err, ErrDenied) {
+		return Topic{}, err
+	}
+	topic := Topic{Name: name, ID: t.TopicID, Partitions: len(t.Partitions), CleanupPolicy: config["cleanup.policy"]}
+	topic.RetentionMs, _ = strconv.ParseInt(config["retention.ms"], 10, 64)
+	return topic, nil
+}
+
+// metadata asks the cluster about one topic and remembers who leads it.
+func (c *Client) metadata(ctx context.Context, topic string) (*kmsg.MetadataResponseTopic, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	req.AllowAutoTopicCreation = false
+	req.Topics = []kmsg.MetadataRequestTopic{{Topic: &topic}}
+	r, _, err := c.do(ctx, req, responseLimit, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp := r.(*kmsg.MetadataResponse)
+	if len(resp.Topics) != 1 {
+		return nil, fmt.Errorf("%w: metadata of %d topics for one", ErrCorrupt, len(resp.Topics))
+	}
+	t := &resp.Topics[0]
+	if err := c.topicError(topic, t.ErrorCode); err != nil {
+		c.forget(topic)
+		return nil, err
+	}
+	leaders := make([]int32, len(t.Partitions))
+	for i := range leaders {
+		leaders[i] = -1
+	}
+	for _, p := range t.Partitions {
+		if p.Partition < 0 || int(p.Partition) >= len(leaders) {
+			return nil, fmt.Errorf("%w: topic %s has %d partitions and one numbered %d", ErrCorrupt, topic, len(leaders), p.Partition)
+		}
+		if p.ErrorCode == 0 || p.ErrorCode == int16(kafka.ReplicaNotAvailable) {
+			leaders[p.Partition] = p.Leader
+		}
+	}
+	c.mu.Lock()
+	c.leaders[topic] = leaders
+	c.mu.Unlock()
+	return t, nil
+}
+
+func (c *Client) forget(topic string) {
+	c.mu.Lock()
+	delete(c.leaders, topic)
+	c.mu.Unlock()
+}
+
+// leader is the broker that leads a partition, from memory if it can be.
+func (c *Client) leader(ctx context.Context, topic string, partition int) (int32, error) {
+	c.mu.Lock()
+	leaders := c.leaders[topic]
+	c.mu.Unlock()
+	if leaders == nil {
+		if _, err := c.metadata(ctx, topic); err != nil {
+			return 0, err
+		}
+		c.mu.Lock()
+		leaders = c.leaders[topic]
+		c.mu.Unlock()
+	}
+	if partition < 0 || partition >= len(leaders) {
+		c.forget(topic)
+		return 0, fmt.Errorf("%w: topic %s has %d partitions, and none numbered %d", ErrUnknownTopic, topic, len(leaders), partition)
+	}
+	if leaders[partition] < 0 {
+		c.forget(topic)
+		return 0, fmt.Errorf("topic %s partition %d: %w", topic, partition, kafka.LeaderNotAvailable)
+	}
+	return leaders[partition], nil
+}
+
+// doLeader sends req to the leader of a partition. Whatever hints that it has
+// moved makes the next call look it up again.
+func (c *Client) doLeader(ctx context.Context, topic string, partition int, req kmsg.Request, limit int) (kmsg.Response, bool, error) {
+	for attempt := 1; ; attempt++ {
+		id, err := c.leader(ctx, topic, partition)
+		if err != nil {
+			return nil, false, err
+		}
+		resp, sent, err := c.do(ctx, req, limit, toBroker(id))
+		if err == nil {
+			return resp, true, nil
+		}
+		c.forget(topic)
+		// The transport learns of a new broker within MetadataTTL.
+		if sent || !errors.Is(err, errStale) || attempt > 20 {
+			return nil, sent, err
+		}
+		t := time.NewTimer(100 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return nil, false, ctx.Err()
+		case <-t.C:
+		}
+	}
+}
+
+func toBroker(id int32) func(protocol.Cluster) (protocol.Broker, error) {
+	return func(cluster protocol.Cluster) (protocol.Broker, error) {
+		b, ok := cluster.Brokers[id]
+		if !ok {
+			return b, fmt.Errorf("%w: it does not know broker %d yet", errStale, id)
+		}
+		return b, nil
+	}
+}
+
+// topicConfig is what the broker says of some properties of a topic. Those that
+// it does not know are missing.
+func (c *Client) topicConfig(ctx context.Context, topic string, names ...string) (map[string]string, error) {
+	req := kmsg.NewPtrDescribeConfigsRequest()
+	req.Resources = []kmsg.DescribeConfigsRequestResource{{
+		ResourceType: kmsg.ConfigResourceTypeTopic,
+		ResourceName: topic,
+		ConfigNames:  names,
+	}}
+	r, _, err := c.do(ctx, req, responseLimit, nil)
+	if err != nil {
+		return nil, err
+	}
+	config := map[string]string{}
+	for _, res := range r.(*kmsg.DescribeConfigsResponse).Resources {
+		if err := c.topicError(topic, res.ErrorCode); err != nil {
+			return nil, err
+		}
+		for _, e := range res.Configs {
+			if e.Value != nil {
+				config[e.Name] = *e.Value
+			}
+		}
+	}
+	return config, nil
+}
+
+// Offsets gives, for each partition, the first record that is still there and
+// the one after the last that a read-committed reader can reach.
+func (c *Client) Offsets(ctx context.Context, topic string) (first, end []int64, err error) {
+	t, err := c.metadata(ctx, topic)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := len(t.Partitions)
+	first, end = make([]int64, n), make([]int64, n)
+	for p := range n {
+		if first[p], end[p], err = c.bounds(ctx, topic, p); err != nil {
+			return nil, nil, err
+		}
+	}
+	return first, end, nil
+}
+
+func (c *Client) bounds(ctx context.Context, topic string, partition int) (first, end int64, err error) {
+	if first, err = c.offset(ctx, topic, partition, -2); err != nil {
+		return 0, 0, err
+	}
+	end, err = c.offset(ctx, topic, partition, -1)
+	return first, end, err
+}
+
+// offset at a time: -2 is the first one, -1 the end.
+func (c *Client) offset(ctx context.Context, topic string, partition int, at int64) (int64, error) {
+	rp := kmsg.NewListOffsetsRequestTopicPartition()
+	rp.Partition, rp.Timestamp = int32(partition), at
+	req := kmsg.NewPtrListOffsetsRequest()
+	req.ReplicaID, req.IsolationLevel = -1, readCommitted
+	req.Topics = []kmsg.ListOffsetsRequestTopic{{Topic: topic, Partitions: []kmsg.ListOffsetsRequestTopicPartition{rp}}}
+	r, _, err := c.doLeader(ctx, topic, partition, req, responseLimit)
+	if err != nil {
+		return 0, err
+	}
+	resp := r.(*kmsg.ListOffsetsResponse)
+	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+		return 0, fmt.Errorf("%w: offsets of another topic", ErrCorrupt)
+	}
+	p := &resp.Topics[0].Partitions[0]
+	if err := c.topicError(topic, p.ErrorCode); err != nil {
+		c.forget(topic)
+		return 0, err
+	}
+	return p.Offset, nil
+}

@@ -1,0 +1,89 @@
+// Package broker is a Kafka broker inside the process: franz-go's kfake, which
+// speaks the real protocol, behind a lock on its directory. It serves demos,
+// tests and small set-ups on one machine; it has no replicas.
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+// Config says where a broker listens and what it keeps.
+type Config struct {
+	Addr string // host:port on this machine; port 0 picks a free one, and empty means 127.0.0.1:9092
+
+	// Dir keeps everything across restarts, a kill -9 included: each write is
+	// on disk before it is acked. It is created if it is not there.
+	Dir string
+
+	Memory bool // keep everything in memory instead, for as long as the process lives
+}
+
+// ErrInUse: another broker, in this process or another, has the directory open.
+var ErrInUse = errors.New("directory is in use by another broker")
+
+// Broker is a running broker. Its topics are made by CreateTopics only.
+type Broker struct {
+	cluster *kfake.Cluster
+	lock    *os.File
+}
+
+// Start listens and serves until Close.
+func Start(c Config) (*Broker, error) {
+	if (c.Dir == "") != c.Memory {
+		return nil, errors.New("broker: want either a directory or memory")
+	}
+	addr := c.Addr
+	if addr == "" {
+		addr = "127.0.0.1:9092"
+	}
+	host, portName, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("broker: address %q: want host:port", addr)
+	}
+	port, err := strconv.Atoi(portName)
+	if err != nil || port < 0 || port > 65535 {
+		return nil, fmt.Errorf("broker: address %q: no port %q", addr, portName)
+	}
+	opts := []kfake.Opt{
+		kfake.NumBrokers(1),
+		kfake.ClusterID("embedded"),
+		kfake.DefaultNumPartitions(1),
+		kfake.BrokerConfigs(map[string]string{
+			"message.max.bytes":      strconv.Itoa(8 << 20),
+			"log.cleaner.backoff.ms": "15000",
+		}),
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		// It tells clients to come back to the address it listens on.
+		return nil, fmt.Errorf("broker: address %q: name the interface, as in 127.0.0.1:%d", addr, port)
+	}
+	opts = append(opts, kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, addr) }))
+	b := new(Broker)
+	if c.Dir != "" {
+		if b.lock, err = lock(c.Dir); err != nil {
+			return nil, err
+		}
+		opts = append(opts, kfake.DataDir(filepath.Join(c.Dir, "data")), kfake.SyncWrites())
+	}
+	if b.cluster, err = kfake.NewCluster(opts...); err != nil {
+		b.unlock()
+		return nil, fmt.Errorf("broker: %w", err)
+	}
+	return b, nil
+}
+
+// Addr is where the broker listens, as host:port.
+func (b *Broker) Addr() string { return b.cluster.ListenAddrs()[0] }
+
+// Close stops the broker and lets go of its directory.
+func (b *Broker) Close() error {
+	b.cluster.Close()
+	return b.unlock()
+}

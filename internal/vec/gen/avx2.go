@@ -1,0 +1,267 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// A panel of frequencies and a panel of rows are four tiles of six frequencies
+// and 16 rows, each in registers 0 to 11.
+const half = panel / 2
+
+func quarter(r, v int) VecPhysical { return ymm[2*r+v] }
+
+var cos2, sin2 Mem
+
+// quarters2 goes through the tiles of a panel: q is 0 and 1 for the frequencies,
+// h for the rows. It leaves the tile's phases in registers for each body, and w
+// behind the panel.
+func quarters2(dim, x, w Register, body func(q, h int)) {
+	wp, xp := GP64(), GP64()
+	for h := range 2 {
+		for q := range 2 {
+			for _, y := range ymm[:12] {
+				VXORPS(y, y, y)
+			}
+			LEAQ(at(w, 4*half*q), wp)
+			LEAQ(at(x, 64*h), xp)
+			chains(dim, xp, wp, 4*lanes, 4*panel, func(u int, x, w Register) {
+				VMOVUPS(at(x, 4*lanes*u), ymm[12])
+				VMOVUPS(at(x, 4*lanes*u+32), ymm[13])
+				for r := range half {
+					b := ymm[14+r%2]
+					VBROADCASTSS(at(w, 4*(panel*u+r)), b)
+					VFMADD231PS(ymm[12], b, quarter(r, 0))
+					VFMADD231PS(ymm[13], b, quarter(r, 1))
+				}
+			}, string(rune('A'+2*h+q)))
+			body(q, h)
+		}
+	}
+	LEAQ(at(wp, -4*half), w)
+}
+
+// trig2 replaces the phases in z by their cosines, and leaves the sines in p.
+// s is overwritten.
+func trig2(z, s, p VecPhysical) {
+	horner := func(table Mem, y VecPhysical) {
+		VMOVUPS(table.Offset(32*6), y)
+		for k := 5; k >= 0; k-- {
+			VFMADD213PS(table.Offset(32*k), s, y)
+		}
+	}
+	VROUNDPS(Imm(8), z, s)
+	VSUBPS(s, z, z)
+	VMULPS(z, z, s)
+	horner(sin2, p)
+	VMULPS(z, p, p)
+	horner(cos2, z)
+}
+
+func avx2() {
+	cos2, sin2 = table("cos2", cosine, 8), table("sin2", sine, 8)
+	sumOne2()
+	sum2()
+	flush2()
+	gradient2()
+	lanes2()
+	features2()
+}
+
+// lane is the operand of 8 rows of frequency r of a panel's features.
+func lane(base Register, r, h, v int) Mem { return at(base, 4*(lanes*r+16*h+8*v)) }
+
+func sumOne2() {
+	TEXT("sumOne2", NOSPLIT, "func(panels, dim int, x, w, a, f *float32)")
+	Pragma("noescape")
+	Doc("sumOne2 adds the panels of one group to the chains f, [2][32], of one output.")
+	panels, dim, x, w, a, f := load("panels"), load("dim"), load("x"), load("w"), load("a"), load("f")
+	Label("panel")
+	quarters2(dim, x, w, func(q, h int) {
+		s, p, c, sn := ymm[12], ymm[13], ymm[14], ymm[15]
+		for v := range 2 {
+			VMOVUPS(lane(f, 0, h, v), c)
+			VMOVUPS(lane(f, 1, h, v), sn)
+			for r := range half {
+				z := quarter(r, v)
+				trig2(z, s, p)
+				VBROADCASTSS(at(a, 4*(half*q+r)), s)
+				VFMADD231PS(s, z, c)
+				VBROADCASTSS(at(a, 4*(panel+half*q+r)), s)
+				VFMADD231PS(s, p, sn)
+			}
+			VMOVUPS(c, lane(f, 0, h, v))
+			VMOVUPS(sn, lane(f, 1, h, v))
+		}
+	})
+	ADDQ(I32(4*2*panel), a)
+	countdown(panels, "panel")
+	VZEROUPPER()
+	RET()
+}
+
+// trigAll2 leaves the cosines in the tile and the sines in memory.
+func trigAll2(store func(r, v int, p VecPhysical)) {
+	for r := range half {
+		for v := range 2 {
+			s, p := ymm[12+2*v], ymm[13+2*v]
+			trig2(quarter(r, v), s, p)
+			store(r, v, p)
+		}
+	}
+}
+
+func sum2() {
+	TEXT("sum2", NOSPLIT, "func(panels, dim, outputs int, x, w, a, sines, f *float32)")
+	Pragma("noescape")
+	Doc("sum2 adds the panels of one group to the chains f, [2][outputs][32]:",
+		"",
+		"\tfor c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines",
+		"",
+		"sines is memory for 12*32 numbers.")
+	panels, dim, outputs := load("panels"), load("dim"), load("outputs")
+	x, w, a, sines, f := load("x"), load("w"), load("a"), load("sines"), load("f")
+	n, p, ap := GP64(), GP64(), GP64()
+	Label("panel")
+	quarters2(dim, x, w, func(q, h int) {
+		trigAll2(func(r, v int, p VecPhysical) { VMOVUPS(p, lane(sines, r, 0, v)) })
+		MOVQ(f, p)
+		MOVQ(a, ap)
+		for pass := range 2 {
+			id := string(rune('A'+2*h+q)) + []string{"Cos", "Sin"}[pass]
+			if pass == 1 {
+				for r := range half {
+					VMOVUPS(lane(sines, r, 0, 0), quarter(r, 0))
+					VMOVUPS(lane(sines, r, 0, 1), quarter(r, 1))
+				}
+			}
+			MOVQ(outputs, n)
+			Label("output" + id)
+			VMOVUPS(lane(p, 0, h, 0), ymm[12])
+			VMOVUPS(lane(p, 0, h, 1), ymm[13])
+			for r := range half {
+				b := ymm[14+r%2]
+				VBROADCASTSS(at(ap, 4*(half*q+r)), b)
+				VFMADD231PS(b, quarter(r, 0), ymm[12])
+				VFMADD231PS(b, quarter(r, 1), ymm[13])
+			}
+			VMOVUPS(ymm[12], lane(p, 0, h, 0))
+			VMOVUPS(ymm[13], lane(p, 0, h, 1))
+			ADDQ(I32(4*lanes), p)
+			ADDQ(I32(4*panel), ap)
+			countdown(n, "output"+id)
+		}
+	})
+	MOVQ(ap, a)
+	countdown(panels, "panel")
+	VZEROUPPER()
+	RET()
+}
+
+func flush2() {
+	TEXT("flush2", NOSPLIT, "func(n int, f *float32, dst *float64)")
+	Pragma("noescape")
+	Doc("flush2 is dst[i] += float64(f[i]) + float64(f[n+i]) for i < n, a multiple of 4.")
+	n, f, dst := load("n"), load("f"), load("dst")
+	s := GP64()
+	LEAQ(Mem{Base: f, Index: n, Scale: 4}, s)
+	Label("loop")
+	VCVTPS2PD(at(f, 0), Y0)
+	VCVTPS2PD(at(s, 0), Y1)
+	VADDPD(Y0, Y1, Y0)
+	VADDPD(at(dst, 0), Y0, Y0)
+	VMOVUPD(Y0, at(dst, 0))
+	ADDQ(Imm(16), f)
+	ADDQ(Imm(16), s)
+	ADDQ(Imm(32), dst)
+	SUBQ(Imm(4), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func gradient2() {
+	TEXT("gradient2", NOSPLIT, "func(panels, dim, outputs int, x, w, factors, sines, acc *float32)")
+	Pragma("noescape")
+	Doc("gradient2 is Gradient:",
+		"",
+		"\tfor c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines",
+		"",
+		"sines is memory for 12*32 numbers.")
+	panels, dim, outputs := load("panels"), load("dim"), load("outputs")
+	x, w, g, sines, acc := load("x"), load("w"), load("factors"), load("sines"), load("acc")
+	n, p, ap := GP64(), GP64(), GP64()
+	Label("panel")
+	quarters2(dim, x, w, func(q, h int) {
+		trigAll2(func(r, v int, p VecPhysical) { VMOVUPS(p, lane(sines, r, 0, v)) })
+		MOVQ(acc, ap)
+		for pass := range 2 {
+			id := string(rune('A'+2*h+q)) + []string{"Cos", "Sin"}[pass]
+			if pass == 1 {
+				for r := range half {
+					VMOVUPS(lane(sines, r, 0, 0), quarter(r, 0))
+					VMOVUPS(lane(sines, r, 0, 1), quarter(r, 1))
+				}
+			}
+			MOVQ(outputs, n)
+			MOVQ(g, p)
+			Label("output" + id)
+			VMOVUPS(at(p, 64*h), ymm[12])
+			VMOVUPS(at(p, 64*h+32), ymm[13])
+			for r := range half {
+				for v := range 2 {
+					b := ymm[14+v]
+					VMOVUPS(at(ap, 64*(half*q+r)+32*v), b)
+					VFMADD231PS(ymm[12+v], quarter(r, v), b)
+					VMOVUPS(b, at(ap, 64*(half*q+r)+32*v))
+				}
+			}
+			ADDQ(I32(4*lanes), p)
+			ADDQ(I32(64*panel), ap)
+			countdown(n, "output"+id)
+		}
+	})
+	MOVQ(ap, acc)
+	countdown(panels, "panel")
+	VZEROUPPER()
+	RET()
+}
+
+func lanes2() {
+	TEXT("lanes2", NOSPLIT, "func(n int, acc *float32, dst *float64)")
+	Pragma("noescape")
+	Doc("lanes2 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.")
+	n, acc, dst := load("n"), load("acc"), load("dst")
+	Label("loop")
+	for h, y := range []VecPhysical{Y0, Y1} {
+		VCVTPS2PD(at(acc, 16*h), y)
+		VCVTPS2PD(at(acc, 32+16*h), Y2)
+		VADDPD(Y2, y, y)
+	}
+	addLanes(Y0, Y1, X0, X1)
+	VMOVSD(X0, at(dst, 0))
+	ADDQ(Imm(64), acc)
+	ADDQ(Imm(8), dst)
+	countdown(n, "loop")
+	VZEROUPPER()
+	RET()
+}
+
+func features2() {
+	TEXT("features2", NOSPLIT, "func(panels, dim int, x, w, dst *float32)")
+	Pragma("noescape")
+	Doc("features2 is Features.")
+	panels, dim, x, w, dst := load("panels"), load("dim"), load("x"), load("w"), load("dst")
+	Label("panel")
+	quarters2(dim, x, w, func(q, h int) {
+		trigAll2(func(r, v int, p VecPhysical) {
+			VMOVUPS(quarter(r, v), lane(dst, half*q+r, h, v))
+			VMOVUPS(p, lane(dst, panel+half*q+r, h, v))
+		})
+	})
+	ADDQ(I32(4*2*panel*lanes), dst)
+	countdown(panels, "panel")
+	VZEROUPPER()
+	RET()
+}

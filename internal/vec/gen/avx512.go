@@ -1,0 +1,333 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+var zmm = []VecPhysical{
+	Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15,
+	Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31,
+}
+
+var ymm = []VecPhysical{
+	Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15,
+	Y16, Y17, Y18, Y19, Y20, Y21, Y22, Y23, Y24, Y25, Y26, Y27, Y28, Y29, Y30, Y31,
+}
+
+// The tile of a panel of frequencies and a panel of rows is in registers 0 to
+// 23: phases, and then cosines.
+func tile(r, v int) VecPhysical { return zmm[2*r+v] }
+
+var cos512, sin512 Mem
+
+// phases512 leaves the phases of a panel in the tile, and w behind the panel.
+func phases512(dim, x, w Register) {
+	for r := range panel {
+		for v := range 2 {
+			VPXORD(tile(r, v), tile(r, v), tile(r, v))
+		}
+	}
+	chains(dim, x, w, 4*lanes, 4*panel, func(u int, x, w Register) {
+		VMOVUPS(at(x, 4*lanes*u), zmm[24])
+		VMOVUPS(at(x, 4*lanes*u+64), zmm[25])
+		for r := range panel {
+			b := zmm[26+r%2]
+			VBROADCASTSS(at(w, 4*(panel*u+r)), b)
+			VFMADD231PS(zmm[24], b, tile(r, 0))
+			VFMADD231PS(zmm[25], b, tile(r, 1))
+		}
+	}, "")
+}
+
+// trig512 replaces the phases of frequency r by their cosines, and leaves the
+// sines in p0 and p1. s0, s1 and, unless it is nil, c are overwritten.
+func trig512(r int, s0, s1, p0, p1, c VecPhysical) {
+	z0, z1 := tile(r, 0), tile(r, 1)
+	horner := func(table Mem, y0, y1 VecPhysical) {
+		VBROADCASTSS(table.Offset(4*6), y0)
+		VMOVAPS(y0, y1)
+		for k := 5; k >= 0; k-- {
+			if c == nil {
+				VFMADD213PS_BCST(table.Offset(4*k), s0, y0)
+				VFMADD213PS_BCST(table.Offset(4*k), s1, y1)
+				continue
+			}
+			VBROADCASTSS(table.Offset(4*k), c)
+			VFMADD213PS(c, s0, y0)
+			VFMADD213PS(c, s1, y1)
+		}
+	}
+	VREDUCEPS(Imm(0), z0, z0)
+	VREDUCEPS(Imm(0), z1, z1)
+	VMULPS(z0, z0, s0)
+	VMULPS(z1, z1, s1)
+	horner(sin512, p0, p1)
+	VMULPS(z0, p0, p0)
+	VMULPS(z1, p1, p1)
+	horner(cos512, z0, z1)
+}
+
+func avx512() {
+	cos512, sin512 = table("cos512", cosine, 1), table("sin512", sine, 1)
+	sumOne512()
+	sum512()
+	flush512()
+	gradient512()
+	lanes512()
+	features512()
+}
+
+// sumOne512 is Sum for one output.
+func sumOne512() {
+	TEXT("sumOne512", NOSPLIT, "func(panels, dim int, x, w, a *float32, dst *float64)")
+	Pragma("noescape")
+	Doc("sumOne512 is Sum for one output and a panel of rows:",
+		"",
+		"\tfor j in groups of 96 frequencies: dst[i] += Σ cos a[cos] + Σ sin a[sin]	in float32 chains")
+	panels, dim, x, w, a, dst := load("panels"), load("dim"), load("x"), load("w"), load("a"), load("dst")
+	n := GP64()
+	f := zmm[28:32] // cosines of rows 0 to 15 and 16 to 31, then sines
+
+	Label("group")
+	for _, z := range f {
+		VPXORD(z, z, z)
+	}
+	MOVQ(I32(group), n)
+	CMPQ(panels, n)
+	CMOVQLT(panels, n)
+	SUBQ(n, panels)
+	Label("panel")
+	phases512(dim, x, w)
+	for r := range panel {
+		c := zmm[0]
+		if r == 0 {
+			trig512(r, zmm[24], zmm[25], zmm[26], zmm[27], nil)
+			c = zmm[24]
+		} else {
+			trig512(r, zmm[24], zmm[25], zmm[26], zmm[27], c)
+		}
+		VBROADCASTSS(at(a, 4*r), c)
+		VFMADD231PS(c, tile(r, 0), f[0])
+		VFMADD231PS(c, tile(r, 1), f[1])
+		VBROADCASTSS(at(a, 4*(panel+r)), c)
+		VFMADD231PS(c, zmm[26], f[2])
+		VFMADD231PS(c, zmm[27], f[3])
+	}
+	ADDQ(I32(4*2*panel), a)
+	countdown(n, "panel")
+	for v := range 2 {
+		for h := range 2 {
+			c, s := ymm[28+v], ymm[30+v]
+			if h == 1 {
+				VEXTRACTF32X8(Imm(1), f[v], ymm[0])
+				VEXTRACTF32X8(Imm(1), f[2+v], ymm[1])
+				c, s = ymm[0], ymm[1]
+			}
+			VCVTPS2PD(c, zmm[2])
+			VCVTPS2PD(s, zmm[3])
+			VADDPD(zmm[2], zmm[3], zmm[2])
+			d := at(dst, 8*(16*v+8*h))
+			VADDPD(d, zmm[2], zmm[2])
+			VMOVUPD(zmm[2], d)
+		}
+	}
+	TESTQ(panels, panels)
+	JNZ(LabelRef("group"))
+	VZEROUPPER()
+	RET()
+}
+
+// features leaves the cosines in the tile and the sines in memory.
+func trigAll512(store func(r int, p0, p1 VecPhysical)) {
+	for r := range panel {
+		o := 24 + r%2*4
+		var s [4]VecPhysical
+		copy(s[:], zmm[o:o+4])
+		trig512(r, s[0], s[1], s[2], s[3], nil)
+		store(r, s[2], s[3])
+	}
+}
+
+func rows(base Register, r, v int) Mem { return at(base, 4*(lanes*r+16*v)) }
+
+func sum512() {
+	TEXT("sum512", NOSPLIT, "func(panels, dim, outputs int, x, w, a, sines, f *float32)")
+	Pragma("noescape")
+	Doc("sum512 adds the panels of one group to the chains f, [2][outputs][32]:",
+		"",
+		"\tfor c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines",
+		"",
+		"sines is memory for 12*32 numbers.")
+	panels, dim, outputs := load("panels"), load("dim"), load("outputs")
+	x, w, a, sines, f := load("x"), load("w"), load("a"), load("sines"), load("f")
+	n, p := GP64(), GP64()
+	Label("panel")
+	phases512(dim, x, w)
+	trigAll512(func(r int, p0, p1 VecPhysical) {
+		VMOVUPS(p0, rows(sines, r, 0))
+		VMOVUPS(p1, rows(sines, r, 1))
+	})
+	MOVQ(f, p)
+	for pass, id := range []string{"Cos", "Sin"} {
+		if pass == 1 {
+			for r := range panel {
+				VMOVUPS(rows(sines, r, 0), tile(r, 0))
+				VMOVUPS(rows(sines, r, 1), tile(r, 1))
+			}
+		}
+		MOVQ(outputs, n)
+		SUBQ(Imm(4), n)
+		JL(LabelRef("few" + id))
+		Label("four" + "Outputs" + id)
+		dots512(p, a, 4)
+		SUBQ(Imm(4), n)
+		JGE(LabelRef("four" + "Outputs" + id))
+		Label("few" + id)
+		ADDQ(Imm(4), n)
+		JZ(LabelRef("done" + id))
+		Label("output" + id)
+		dots512(p, a, 1)
+		countdown(n, "output"+id)
+		Label("done" + id)
+	}
+	countdown(panels, "panel")
+	VZEROUPPER()
+	RET()
+}
+
+// dots512 adds the tile times the coefficients of n outputs to their chains,
+// and leaves both pointers behind them.
+func dots512(f, a Register, n int) {
+	for c := range n {
+		VMOVUPS(rows(f, c, 0), zmm[24+2*c])
+		VMOVUPS(rows(f, c, 1), zmm[25+2*c])
+	}
+	for r := range panel {
+		for c := range n {
+			VFMADD231PS_BCST(at(a, 4*(panel*c+r)), tile(r, 0), zmm[24+2*c])
+			VFMADD231PS_BCST(at(a, 4*(panel*c+r)), tile(r, 1), zmm[25+2*c])
+		}
+	}
+	for c := range n {
+		VMOVUPS(zmm[24+2*c], rows(f, c, 0))
+		VMOVUPS(zmm[25+2*c], rows(f, c, 1))
+	}
+	ADDQ(I32(4*lanes*n), f)
+	ADDQ(I32(4*panel*n), a)
+}
+
+func flush512() {
+	TEXT("flush512", NOSPLIT, "func(n int, f *float32, dst *float64)")
+	Pragma("noescape")
+	Doc("flush512 is dst[i] += float64(f[i]) + float64(f[n+i]) for i < n, a multiple of 8.")
+	n, f, dst := load("n"), load("f"), load("dst")
+	s := GP64()
+	LEAQ(Mem{Base: f, Index: n, Scale: 4}, s)
+	Label("loop")
+	VCVTPS2PD(at(f, 0), Z0)
+	VCVTPS2PD(at(s, 0), Z1)
+	VADDPD(Z0, Z1, Z0)
+	VADDPD(at(dst, 0), Z0, Z0)
+	VMOVUPD(Z0, at(dst, 0))
+	ADDQ(Imm(32), f)
+	ADDQ(Imm(32), s)
+	ADDQ(Imm(64), dst)
+	SUBQ(Imm(8), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func gradient512() {
+	TEXT("gradient512", NOSPLIT, "func(panels, dim, outputs int, x, w, factors, sines, acc *float32)")
+	Pragma("noescape")
+	Doc("gradient512 is Gradient:",
+		"",
+		"\tfor c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines",
+		"",
+		"sines is memory for 12*32 numbers.")
+	panels, dim, outputs := load("panels"), load("dim"), load("outputs")
+	x, w, g, sines, acc := load("x"), load("w"), load("factors"), load("sines"), load("acc")
+	n, p := GP64(), GP64()
+	Label("panel")
+	phases512(dim, x, w)
+	trigAll512(func(r int, p0, p1 VecPhysical) {
+		VMOVUPS(p0, rows(sines, r, 0))
+		VMOVUPS(p1, rows(sines, r, 1))
+	})
+	for pass, id := range []string{"Cos", "Sin"} {
+		if pass == 1 {
+			for r := range panel {
+				VMOVUPS(rows(sines, r, 0), tile(r, 0))
+				VMOVUPS(rows(sines, r, 1), tile(r, 1))
+			}
+		}
+		MOVQ(outputs, n)
+		MOVQ(g, p)
+		Label("output" + id)
+		VMOVUPS(at(p, 0), zmm[24])
+		VMOVUPS(at(p, 64), zmm[25])
+		for r := range panel {
+			b := zmm[26+r%6]
+			VMOVUPS(at(acc, 64*r), b)
+			VFMADD231PS(zmm[24], tile(r, 0), b)
+			VFMADD231PS(zmm[25], tile(r, 1), b)
+			VMOVUPS(b, at(acc, 64*r))
+		}
+		ADDQ(I32(4*lanes), p)
+		ADDQ(I32(64*panel), acc)
+		countdown(n, "output"+id)
+	}
+	countdown(panels, "panel")
+	VZEROUPPER()
+	RET()
+}
+
+func lanes512() {
+	TEXT("lanes512", NOSPLIT, "func(n int, acc *float32, dst *float64)")
+	Pragma("noescape")
+	Doc("lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.")
+	n, acc, dst := load("n"), load("acc"), load("dst")
+	Label("loop")
+	VCVTPS2PD(at(acc, 0), Z0)
+	VCVTPS2PD(at(acc, 32), Z1)
+	VADDPD(Z1, Z0, Z0)
+	VEXTRACTF64X4(Imm(1), Z0, Y1)
+	addLanes(Y0, Y1, X0, X1)
+	VMOVSD(X0, at(dst, 0))
+	ADDQ(Imm(64), acc)
+	ADDQ(Imm(8), dst)
+	countdown(n, "loop")
+	VZEROUPPER()
+	RET()
+}
+
+// addLanes leaves in x the sum of the four lanes of y and of z, those first.
+func addLanes(y, z, x, t VecPhysical) {
+	VADDPD(z, y, y)
+	VEXTRACTF128(Imm(1), y, t)
+	VADDPD(t, x, x)
+	VPERMILPD(Imm(1), x, t)
+	VADDSD(t, x, x)
+}
+
+func features512() {
+	TEXT("features512", NOSPLIT, "func(panels, dim int, x, w, dst *float32)")
+	Pragma("noescape")
+	Doc("features512 is Features.")
+	panels, dim, x, w, dst := load("panels"), load("dim"), load("x"), load("w"), load("dst")
+	Label("panel")
+	phases512(dim, x, w)
+	trigAll512(func(r int, p0, p1 VecPhysical) {
+		VMOVUPS(tile(r, 0), rows(dst, r, 0))
+		VMOVUPS(tile(r, 1), rows(dst, r, 1))
+		VMOVUPS(p0, rows(dst, panel+r, 0))
+		VMOVUPS(p1, rows(dst, panel+r, 1))
+	})
+	ADDQ(I32(4*2*panel*lanes), dst)
+	countdown(panels, "panel")
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,105 @@
+// Command gen writes the assembly of package vec. The comment of each routine
+// is the loop it stands for; package vec's documentation has the definition.
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// The packed layout, as in package vec.
+const (
+	lanes = 32
+	panel = 12
+	group = 96 / panel // panels
+)
+
+var (
+	cosine = []float32{1, -19.73920440673828, 64.93911743164062, -85.45014190673828, 60.16762924194336, -25.967599868774414, 6.528658390045166}
+	sine   = []float32{6.2831854820251465, -41.34170150756836, 81.60513305664062, -76.70301818847656, 42.02592849731445, -14.899847030639648, 3.2381374835968018}
+)
+
+// table makes a read-only table in which every number is there n times.
+func table(name string, v []float32, n int) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	for i, x := range v {
+		for l := range n {
+			DATA(4*(i*n+l), U32(math.Float32bits(x)))
+		}
+	}
+	return m
+}
+
+// at is the operand disp bytes from a pointer.
+func at(base Register, disp int) Mem { return Mem{Base: base, Disp: disp} }
+
+// load reads a parameter that is a pointer or an int.
+func load(name string) Register { return Load(Param(name), GP64()) }
+
+// countdown decrements n and goes back to label until it is 0.
+func countdown(n Register, label string) {
+	DECQ(n)
+	JNZ(LabelRef(label))
+}
+
+// chains emits the loop over k = 0, 1, ..., dim-1, four steps a round, where x
+// and w go on by xs and ws bytes a step. It leaves w behind the panel.
+func chains(dim, x, w Register, xs, ws int, step func(u int, x, w Register), id string) {
+	const unroll = 4
+	k, xk := GP64(), GP64()
+	MOVQ(x, xk)
+	MOVQ(dim, k)
+	SUBQ(Imm(unroll), k)
+	JL(LabelRef("rest" + id))
+	Label("four" + id)
+	for o := 0; o < unroll*ws; o += 64 {
+		PREFETCHT0(at(w, 2048+o))
+	}
+	for u := range unroll {
+		step(u, xk, w)
+	}
+	ADDQ(I32(unroll*xs), xk)
+	ADDQ(I32(unroll*ws), w)
+	SUBQ(Imm(unroll), k)
+	JGE(LabelRef("four" + id))
+	Label("rest" + id)
+	ADDQ(Imm(unroll), k)
+	JZ(LabelRef("turns" + id))
+	Label("one" + id)
+	step(0, xk, w)
+	ADDQ(I32(xs), xk)
+	ADDQ(I32(ws), w)
+	countdown(k, "one"+id)
+	Label("turns" + id)
+}
+
+// peak emits the yardstick: twelve chains of fused multiply-adds in registers.
+func peak(name string, v []VecPhysical, zero func(ops ...Op)) {
+	TEXT(name, NOSPLIT, "func(n int)")
+	Pragma("noescape")
+	Doc(name + " does n*12 fused multiply-adds of vectors in registers.")
+	n := load("n")
+	for _, r := range v[:14] {
+		zero(r, r, r)
+	}
+	Label("loop")
+	for _, r := range v[2:14] {
+		VFMADD231PS(v[0], v[1], r)
+	}
+	countdown(n, "loop")
+	VZEROUPPER()
+	RET()
+}
+
+func main() {
+	ConstraintExpr("amd64,!purego")
+	avx512()
+	avx2()
+	normals()
+	peak("peak512", zmm, VPXORD)
+	peak("peak2", ymm, VXORPS)
+	Generate()
+}

@@ -1,0 +1,115 @@
+//go:build linux
+
+package vec
+
+import (
+	"math"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// guarded copies v to memory that ends, or begins, at a page that must not be
+// touched.
+func guarded[T any](t *testing.T, v []T, atEnd bool) []T {
+	if len(v) == 0 {
+		return v
+	}
+	page := syscall.Getpagesize()
+	size := len(v) * int(unsafe.Sizeof(v[0]))
+	whole := (size + page - 1) / page * page
+	m, err := syscall.Mmap(-1, 0, whole+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Munmap(m) })
+	for _, guard := range [][]byte{m[:page], m[page+whole:]} {
+		if err := syscall.Mprotect(guard, syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := page
+	if atEnd {
+		at += whole - size
+	}
+	g := unsafe.Slice((*T)(unsafe.Pointer(&m[at])), len(v))
+	copy(g, v)
+	return g
+}
+
+// Every implementation gives the bits of the plain loops, for every shape, and
+// touches nothing but its arguments.
+func TestImplementationsAgree(t *testing.T) {
+	if len(all) == 1 {
+		t.Skip("this machine has the plain loops only")
+	}
+	trials := 300
+	if testing.Short() {
+		trials = 30
+	}
+	r := rand.New(rand.NewPCG(11, 12))
+	var s Scratch
+	for trial := range trials {
+		dim, m, rows, outputs := 1+r.IntN(40), 1+r.IntN(200), 1+r.IntN(70), 1+r.IntN(6)
+		switch trial % 10 {
+		case 0:
+			dim, m, rows = 1+r.IntN(1100), 1+r.IntN(30), 1+r.IntN(33)
+		case 1:
+			outputs, m = 1+r.IntN(40), 1+r.IntN(110)
+		case 2:
+			rows, m, dim = 250+r.IntN(300), 1+r.IntN(13), 1+r.IntN(12)
+		}
+		p := newProblem(r, dim, rows, m, outputs)
+		if trial%3 == 0 { // the ends of the range, and phases without a fraction
+			for range 1 + len(p.x)/5 {
+				p.x[r.IntN(len(p.x))] = float32(math.Copysign(math.Exp2(r.Float64()*220-120), r.NormFloat64()))
+			}
+			for range 1 + len(p.coef)/9 {
+				p.coef[r.IntN(len(p.coef))] = math.Float32frombits(r.Uint32() &^ (1 << 30)) // below 2
+			}
+			p.pack()
+		}
+		atEnd := trial%2 == 0
+		p.px, p.pw, p.pc, p.pg = guarded(t, p.px, atEnd), guarded(t, p.pw, atEnd), guarded(t, p.pc, atEnd), guarded(t, p.pg, atEnd)
+		panels := Panels(m, Panel)
+		type result struct {
+			sum, gradient []float64
+			features      []float32
+		}
+		got := map[string]result{}
+		eachISA(func(name string) {
+			dst := guarded(t, make([]float64, outputs*Lanes), atEnd)
+			acc := guarded(t, make([]float32, ChainsLen(panels*Panel, outputs)), atEnd)
+			phi := guarded(t, make([]float32, panels*2*Panel*Lanes), atEnd)
+			var g result
+			for i := 0; i < rows; i += Lanes {
+				x := p.px[i*dim : (i+Lanes)*dim]
+				Sum(dst, x, p.pw, p.pc, dim, outputs, Lanes, &s)
+				Gradient(acc, x, p.pw, p.pg[i*outputs:(i+Lanes)*outputs], dim, outputs, &s)
+				Features(phi, x, p.pw, dim, &s)
+				g.sum = append(g.sum, dst...)
+				g.features = append(g.features, phi...)
+			}
+			g.gradient = make([]float64, 2*m*outputs)
+			AddChains(g.gradient, acc, 0, outputs, &s)
+			got[name] = g
+		})
+		want := got[generic.name]
+		for name, g := range got {
+			if digest64(g.sum) != digest64(want.sum) || digest64(g.gradient) != digest64(want.gradient) || digest32(g.features) != digest32(want.features) {
+				t.Fatalf("%s: sum, gradient or features differ from the plain loops' at dim %d, %d rows, %d frequencies, %d outputs", name, dim, rows, m, outputs)
+			}
+		}
+	}
+}
+
+func TestNormalsStayInside(t *testing.T) {
+	eachISA(func(name string) {
+		for _, n := range []int{1, 8, 248, 249, 3 * 248} {
+			for _, atEnd := range []bool{false, true} {
+				NewNormals(Key("guard", 0, 0)).Fill(guarded(t, make([]float32, n), atEnd))
+			}
+		}
+	})
+}

@@ -1,0 +1,5 @@
+//go:build !amd64 || purego
+
+package vec
+
+func native() []isa { return nil }

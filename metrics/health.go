@@ -1,0 +1,101 @@
+package metrics
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Health is the readiness of a process: conditions with names, each green or
+// red with a reason. The process is ready while all of them are green.
+type Health struct {
+	now        func() time.Time
+	mu         sync.Mutex
+	conditions []*Condition // in the order in which they were added
+}
+
+// NewHealth has no conditions, and is ready. now tells the time.
+func NewHealth(now func() time.Time) *Health { return &Health{now: now} }
+
+// Condition is one of the things that readiness depends on.
+type Condition struct {
+	h      *Health
+	name   string
+	reason string        // why it is red; empty for green
+	limit  time.Duration // for a watch: how long may pass without progress
+
+	lag   int64
+	since time.Time // of the last progress, or of the beginning of the lag
+}
+
+// Add adds a condition that is red for the given reason, or green if that is
+// empty.
+func (h *Health) Add(name, reason string) *Condition {
+	return h.add(&Condition{h: h, name: name, reason: reason})
+}
+
+// Watch adds a condition that turns red when there is lag and no progress for
+// longer than limit.
+func (h *Health) Watch(name string, limit time.Duration) *Condition {
+	return h.add(&Condition{h: h, name: name, limit: limit, since: h.now()})
+}
+
+func (h *Health) add(c *Condition) *Condition {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.conditions = append(h.conditions, c)
+	return c
+}
+
+// Green says that the condition holds.
+func (c *Condition) Green() { c.Red("") }
+
+// Red says why the condition does not hold.
+func (c *Condition) Red(reason string) {
+	c.h.mu.Lock()
+	defer c.h.mu.Unlock()
+	c.reason = reason
+}
+
+// Progress says that a watched part has just done some of its work.
+func (c *Condition) Progress() {
+	c.h.mu.Lock()
+	defer c.h.mu.Unlock()
+	c.since = c.h.now()
+}
+
+// Lag says how much work a watched part has before it. A part that had none is
+// given the limit from now on.
+func (c *Condition) Lag(records int64) {
+	c.h.mu.Lock()
+	defer c.h.mu.Unlock()
+	if c.lag <= 0 && records > 0 {
+		c.since = c.h.now()
+	}
+	c.lag = records
+}
+
+// State is a condition as it is at one instant.
+type State struct {
+	Name   string `json:"name"`
+	Ready  bool   `json:"ready"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// States are all conditions in the order in which they were added, and whether
+// all are green.
+func (h *Health) States() (states []State, ready bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.now()
+	states = []State{}
+	for _, c := range h.conditions {
+		reason := c.reason
+		if idle := now.Sub(c.since); reason == "" && c.limit > 0 && c.lag > 0 && idle > c.limit {
+			reason = fmt.Sprintf("no progress for %v with %d records to go", idle.Truncate(time.Second), c.lag)
+		}
+		states = append(states, State{c.name, reason == "", reason})
+	}
+	return states, !slices.ContainsFunc(states, func(s State) bool { return !s.Ready })
+}

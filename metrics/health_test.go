@@ -1,0 +1,72 @@
+package metrics
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+type clock struct{ t time.Time }
+
+func (c *clock) now() time.Time       { return c.t }
+func (c *clock) pass(d time.Duration) { c.t = c.t.Add(d) }
+func newClock() *clock                { return &clock{time.Unix(1e9, 0)} }
+func reasons(h *Health) (reasons []string) {
+	states, _ := h.States()
+	for _, s := range states {
+		reasons = append(reasons, s.Reason)
+	}
+	return reasons
+}
+
+func TestReadyWhileAllConditionsAreGreen(t *testing.T) {
+	h := NewHealth(newClock().now)
+	if _, ready := h.States(); !ready {
+		t.Error("not ready without conditions")
+	}
+	model := h.Add("model", "no snapshot yet")
+	input := h.Add("input", "")
+	want := []State{{"model", false, "no snapshot yet"}, {"input", true, ""}}
+	if states, ready := h.States(); ready || !reflect.DeepEqual(states, want) {
+		t.Errorf("ready %v, %+v, want %+v", ready, states, want)
+	}
+	model.Green()
+	if states, ready := h.States(); !ready {
+		t.Errorf("not ready: %+v", states)
+	}
+	input.Red("more than half of the records are bad")
+	if states, ready := h.States(); ready {
+		t.Errorf("ready: %+v", states)
+	}
+}
+
+func TestNoProgressIsRedOnlyUnderLag(t *testing.T) {
+	c := newClock()
+	h := NewHealth(c.now)
+	w := h.Watch("progress", 30*time.Second)
+	check := func(when, want string) {
+		t.Helper()
+		if got := reasons(h)[0]; got != want {
+			t.Errorf("%s: %q, want %q", when, got, want)
+		}
+	}
+	c.pass(time.Hour)
+	check("idle for an hour", "")
+	w.Lag(5)
+	check("the first records after an hour", "")
+	c.pass(30 * time.Second)
+	w.Lag(9)
+	check("30 s later", "")
+	c.pass(time.Second)
+	check("31 s later", "no progress for 31s with 9 records to go")
+	w.Progress()
+	check("after progress", "")
+	c.pass(31 * time.Second)
+	check("another 31 s later", "no progress for 31s with 9 records to go")
+	w.Lag(0)
+	check("without lag", "")
+	w.Red("fenced")
+	check("red for a reason of its own", "fenced")
+	w.Green()
+	check("green again", "")
+}

@@ -1,0 +1,184 @@
+// Package metrics says how a process is doing: Prometheus collectors, liveness
+// and readiness, and the port they are asked on.
+//
+// Nothing here is global: collectors go to the Registerer that is passed in, so
+// that two learners in one test do not meet.
+package metrics
+
+import (
+	"errors"
+	"math"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Learner is what a learner counts. Ages and rates are left to the reader. What
+// is not known yet is NaN: a snapshot that was never made has no time.
+type Learner struct {
+	// Records of the input by what became of them. A replay after a restart
+	// counts none of them again.
+	Learned, Predicted, Quarantined, Skipped prometheus.Counter
+
+	Batches     prometheus.Counter
+	Replayed    prometheus.Counter
+	Predictions prometheus.Counter
+
+	Step     prometheus.Gauge
+	Features prometheus.Gauge
+	Loss     prometheus.Gauge
+
+	LastProgress prometheus.Gauge // Unix seconds; 0 means never, so that who never begins is seen to stall
+
+	Snapshots     prometheus.Counter
+	SnapshotTime  prometheus.Gauge // Unix seconds
+	SnapshotBytes prometheus.Gauge
+
+	LogAppend prometheus.Histogram // seconds
+	Learn     prometheus.Histogram // seconds
+
+	Lag Lag
+
+	errors *prometheus.GaugeVec
+}
+
+// NewLearner makes a learner's collectors and registers them with r. It panics
+// if r has a learner's already.
+func NewLearner(r prometheus.Registerer) *Learner {
+	m := maker{r}
+	examples := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accrete_examples_total",
+		Help: "Input records by what became of them: learned, predicted only, sent to quarantine, skipped.",
+	}, []string{"outcome"})
+	progressive := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_progressive_error",
+		Help: "Error over the recent examples, each predicted before it was learned, of the model and of baselines: rate of wrong classes, or mean squared error over the variance.",
+	}, []string{"model"})
+	r.MustRegister(examples, progressive)
+	return &Learner{
+		Learned:     examples.WithLabelValues("learned"),
+		Predicted:   examples.WithLabelValues("predicted"),
+		Quarantined: examples.WithLabelValues("quarantined"),
+		Skipped:     examples.WithLabelValues("skipped"),
+
+		Batches:     m.counter("accrete_batches_total", "Batches whose composition is in the model log."),
+		Replayed:    m.counter("accrete_replayed_batches_total", "Batches learned again from the model log after a restart."),
+		Predictions: m.counter("accrete_predictions_total", "Predictions acknowledged by the broker, repeated ones included."),
+
+		Step:     m.gauge("accrete_step", "Mini-batches learned since the model began."),
+		Features: m.gauge("accrete_features", "Random features in use."),
+		Loss:     m.unknown("accrete_progressive_loss", "Mean loss over the recent examples, each predicted before it was learned."),
+
+		LastProgress: m.gauge("accrete_last_progress_timestamp_seconds", "When the last batch was dealt with, in Unix time."),
+
+		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
+		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "When the newest snapshot was completed, in Unix time."),
+		SnapshotBytes: m.unknown("accrete_snapshot_bytes", "Size of the newest snapshot."),
+
+		LogAppend: m.histogram("accrete_log_append_seconds", "Time from sending a batch's record to the model log until it was acknowledged."),
+		Learn:     m.histogram("accrete_learn_seconds", "Time to predict and learn a batch."),
+
+		Lag:    m.lag(),
+		errors: progressive,
+	}
+}
+
+// Progressive sets the errors over the recent examples: of the model and of
+// the baselines. For a regression majority is the mean's.
+func (l *Learner) Progressive(model, majority, noChange, linear float64) {
+	l.errors.WithLabelValues("accrete").Set(model)
+	l.errors.WithLabelValues("majority").Set(majority)
+	l.errors.WithLabelValues("no_change").Set(noChange)
+	l.errors.WithLabelValues("linear").Set(linear)
+}
+
+// Scorer is what a scorer counts.
+type Scorer struct {
+	Step      prometheus.Gauge
+	ModelTime prometheus.Gauge // Unix seconds
+	Scored    prometheus.Counter
+
+	Lag Lag
+}
+
+// NewScorer makes a scorer's collectors and registers them with r. It panics if
+// r has a scorer's already.
+func NewScorer(r prometheus.Registerer) *Scorer {
+	m := maker{r}
+	return &Scorer{
+		Step:      m.gauge("accrete_scorer_step", "Step of the snapshot that makes the predictions."),
+		ModelTime: m.unknown("accrete_scorer_model_timestamp_seconds", "When that snapshot was made, in Unix time."),
+		Scored:    m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
+		Lag:       m.lag(),
+	}
+}
+
+// Build registers the constant accrete_build_info.
+func Build(r prometheus.Registerer, version string) {
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name:        "accrete_build_info",
+		Help:        "Always 1; the version is in the label.",
+		ConstLabels: prometheus.Labels{"version": version},
+	}, func() float64 { return 1 }))
+}
+
+// Lag is how many committed records of each partition are still to be dealt
+// with.
+type Lag struct{ v *prometheus.GaugeVec }
+
+// Set sets the lag of one partition.
+func (l Lag) Set(topic string, partition int, records int64) {
+	l.v.WithLabelValues(topic, strconv.Itoa(partition)).Set(float64(records))
+}
+
+// Drop forgets a partition that this process reads no longer.
+func (l Lag) Drop(topic string, partition int) {
+	l.v.DeleteLabelValues(topic, strconv.Itoa(partition))
+}
+
+// maker makes collectors and registers them.
+type maker struct{ r prometheus.Registerer }
+
+func (m maker) counter(name, help string) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	m.r.MustRegister(c)
+	return c
+}
+
+func (m maker) gauge(name, help string) prometheus.Gauge {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	m.r.MustRegister(g)
+	return g
+}
+
+// unknown is a gauge whose value is not known until it is set.
+func (m maker) unknown(name, help string) prometheus.Gauge {
+	g := m.gauge(name, help)
+	g.Set(math.NaN())
+	return g
+}
+
+// histogram has buckets from 100 µs to 13 s, each twice the one before.
+func (m maker) histogram(name, help string) prometheus.Histogram {
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(100e-6, 2, 18)})
+	m.r.MustRegister(h)
+	return h
+}
+
+// lag is shared by a learner and a scorer in one process: they read different
+// topics.
+func (m maker) lag() Lag {
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_lag_records",
+		Help: "Committed records that are still to be dealt with.",
+	}, []string{"topic", "partition"})
+	err := m.r.Register(v)
+	var there prometheus.AlreadyRegisteredError
+	if errors.As(err, &there) {
+		return Lag{there.ExistingCollector.(*prometheus.GaugeVec)}
+	}
+	if err != nil {
+		panic(err)
+	}
+	return Lag{v}
+}

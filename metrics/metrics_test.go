@@ -1,0 +1,91 @@
+package metrics
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+)
+
+// all registers everything there is and gives each series a value.
+func all() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	Build(r, "v1")
+	l := NewLearner(r)
+	l.Progressive(.1, .5, .4, .3)
+	l.Lag.Set("in", 0, 7)
+	s := NewScorer(r)
+	s.Lag.Set("in", 1, 8)
+	s.Lag.Set("gone", 1, 8)
+	s.Lag.Drop("gone", 1)
+	return r
+}
+
+// Dashboards and alerts depend on these names.
+func TestNamesAreFixed(t *testing.T) {
+	want := strings.Fields(`
+		accrete_batches_total
+		accrete_build_info{version=v1}
+		accrete_examples_total{outcome=learned}
+		accrete_examples_total{outcome=predicted}
+		accrete_examples_total{outcome=quarantined}
+		accrete_examples_total{outcome=skipped}
+		accrete_features
+		accrete_lag_records{partition=0,topic=in}
+		accrete_lag_records{partition=1,topic=in}
+		accrete_last_progress_timestamp_seconds
+		accrete_learn_seconds
+		accrete_log_append_seconds
+		accrete_predictions_total
+		accrete_progressive_error{model=accrete}
+		accrete_progressive_error{model=linear}
+		accrete_progressive_error{model=majority}
+		accrete_progressive_error{model=no_change}
+		accrete_progressive_loss
+		accrete_replayed_batches_total
+		accrete_scorer_model_timestamp_seconds
+		accrete_scorer_scored_total
+		accrete_scorer_step
+		accrete_snapshot_bytes
+		accrete_snapshot_timestamp_seconds
+		accrete_snapshots_total
+		accrete_step`)
+	families, err := all().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			var labels []string
+			for _, l := range m.Label {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			name := f.GetName()
+			if len(labels) > 0 {
+				name += "{" + strings.Join(labels, ",") + "}"
+			}
+			got[name] = true
+		}
+	}
+	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestNamesFollowTheConventions(t *testing.T) {
+	families, err := all().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := promlint.NewWithMetricFamilies(families).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}

@@ -1,0 +1,102 @@
+package metrics
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Mux answers /metrics, /livez and /readyz; other paths can be added to it.
+// /livez says only that the process answers. /readyz lists the conditions, with
+// status 503 while one is red.
+func Mux(g prometheus.Gatherer, h *Health) *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, map[string]bool{"live": true})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		states, ready := h.States()
+		code := http.StatusOK
+		if !ready {
+			code = http.StatusServiceUnavailable
+		}
+		reply(w, code, struct {
+			Ready      bool    `json:"ready"`
+			Conditions []State `json:"conditions"`
+		}{ready, states})
+	})
+	return mux
+}
+
+func reply(w http.ResponseWriter, code int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(code)
+	json.NewEncoder(w).Encode(v) // an error is the client's, who is gone
+}
+
+// Server is an HTTP server that is listening.
+type Server struct {
+	server   *http.Server
+	listener net.Listener
+	served   chan struct{} // closed when it serves no more, for the reason in err
+	err      error
+}
+
+// Serve listens on addr, as 127.0.0.1:8080 or :0, and answers with h until
+// Close. ctx is for the time until it listens.
+func Serve(ctx context.Context, addr string, h http.Handler) (*Server, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use by another program: choose another address, or port 0 for any that is free", addr)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		server: &http.Server{
+			Handler:           h,
+			ReadHeaderTimeout: 5 * time.Second,
+			ReadTimeout:       10 * time.Second,
+			WriteTimeout:      30 * time.Second,
+			IdleTimeout:       2 * time.Minute,
+			MaxHeaderBytes:    16 << 10,
+		},
+		listener: listener,
+		served:   make(chan struct{}),
+	}
+	go func() {
+		defer close(s.served)
+		s.err = s.server.Serve(listener)
+	}()
+	return s, nil
+}
+
+// Addr is where the server listens, as host:port.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Close stops listening and waits up to 2 s for answers under way. A second Close does
+// nothing.
+func (s *Server) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	err := s.server.Shutdown(ctx)
+	if err != nil {
+		err = s.server.Close()
+	}
+	if <-s.served; !errors.Is(s.err, http.ErrServerClosed) {
+		err = errors.Join(err, s.err)
+	}
+	return err
+}

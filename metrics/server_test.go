@@ -1,0 +1,67 @@
+package metrics
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+func TestThePortAnswers(t *testing.T) {
+	r := prometheus.NewRegistry()
+	NewLearner(r).Learned.Add(3)
+	h := NewHealth(newClock().now)
+	claim := h.Add("claim", "waiting for <b>it</b>")
+	s, err := Serve(t.Context(), "127.0.0.1:0", Mux(r, h))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	check := func(path string, code int, has string) {
+		t.Helper()
+		if got, body := get(t, "http://"+s.Addr()+path); got != code || !strings.Contains(body, has) {
+			t.Errorf("%s: status %d, %s; want %d, %s", path, got, body, code, has)
+		}
+	}
+	check("/metrics", 200, `accrete_examples_total{outcome="learned"} 3`)
+	check("/livez", 200, `{"live":true}`)
+	check("/readyz", 503, `{"ready":false,"conditions":[{"name":"claim","ready":false,"reason":"waiting for \u003cb\u003eit\u003c/b\u003e"}]}`)
+	claim.Green()
+	check("/readyz", 200, `{"ready":true,"conditions":[{"name":"claim","ready":true}]}`)
+	check("/debug/pprof/", 404, "")
+	check("/", 404, "")
+
+	if _, err := Serve(t.Context(), s.Addr(), http.NotFoundHandler()); err == nil || err.Error() != s.Addr()+" is in use by another program: choose another address, or port 0 for any that is free" {
+		t.Errorf("on a port in use: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	again, err := Serve(t.Context(), s.Addr(), http.NotFoundHandler())
+	if err != nil {
+		t.Fatalf("after Close: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,108 @@
+package pipeline
+
+import (
+	"encoding/binary"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// decided is one BATCH: its composition and order are fixed, and what each of
+// its records is. It is a function of the records, the configuration and the
+// decoder's state before it, so that a replay decides the same.
+type decided struct {
+	ranges []snapshot.Range
+	marks  []uint64 // of each range, the digest of its last record; 0 without records
+	items  []item
+	batch  learner.Batch
+	schema *decode.Schema // after the last record
+	counts snapshot.Counts
+}
+
+// item is one record of a BATCH.
+type item struct {
+	in     *input
+	record *ingest.Record
+	err    error // why it goes to quarantine; nil: it is the next row of the batch
+}
+
+// decider turns spans into BATCHes. It owns the decoder, whose state advances
+// with every decided record, in order.
+type decider struct {
+	decoder *decode.Decoder
+}
+
+func (d *decider) decide(spans []span) *decided {
+	b := &decided{}
+	n := 0
+	for _, sp := range spans {
+		n += len(sp.records)
+	}
+	b.items = make([]item, 0, n)
+	first := true
+	for _, sp := range spans {
+		digest, mark := xxhash.New(), uint64(0)
+		for i := range sp.records {
+			r := &sp.records[i]
+			hashRecord(digest, r)
+			if i == len(sp.records)-1 {
+				last := xxhash.New()
+				hashRecord(last, r)
+				mark = last.Sum64()
+			}
+			it := item{in: sp.in, record: r}
+			row, err := serve.Row(d.decoder, r)
+			switch {
+			case err != nil:
+				it.err = err
+				b.counts.Quarantined++
+			default:
+				if first {
+					b.batch.Reset(len(row.X))
+					first = false
+				}
+				b.batch.Append(row.X, row.Label, row.Weight)
+				if row.Label.Task == learner.Auto {
+					b.counts.Predicted++
+				} else {
+					b.counts.Learned++
+				}
+			}
+			b.items = append(b.items, it)
+		}
+		b.counts.Skipped += sp.to - sp.from - int64(len(sp.records))
+		b.marks = append(b.marks, mark)
+		b.ranges = append(b.ranges, snapshot.Range{
+			Topic: sp.in.topic, TopicID: sp.in.id, Partition: sp.in.partition,
+			From: sp.from, To: sp.to, Records: int64(len(sp.records)), Digest: digest.Sum64(),
+		})
+	}
+	b.schema = d.decoder.Schema()
+	return b
+}
+
+func hashRecord(h *xxhash.Digest, r *ingest.Record) {
+	var n [8]byte
+	field := func(b []byte) {
+		size := uint64(len(b)) + 1 // 0 is the absence of a field
+		if b == nil {
+			size = 0
+		}
+		binary.LittleEndian.PutUint64(n[:], size)
+		h.Write(n[:])
+		h.Write(b)
+	}
+	binary.LittleEndian.PutUint64(n[:], uint64(r.Offset))
+	h.Write(n[:])
+	field(r.Key)
+	field(r.Value)
+	for _, hd := range r.Headers {
+		field([]byte(hd.Key))
+		field(hd.Value)
+	}
+}

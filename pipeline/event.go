@@ -1,0 +1,81 @@
+package pipeline
+
+import (
+	"time"
+
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Event is something that a pipeline did, for logs, metrics and progress lines:
+// one of the types below. Whoever listens must return soon; events come from
+// several goroutines.
+type Event any
+
+type (
+	// Retrying is a fault that is expected to pass.
+	Retrying struct{ Err error }
+
+	// Claimed: this process is the writer of the model log from now on.
+	Claimed struct{ Epoch int64 }
+
+	// Restored: a snapshot was loaded; the BATCHes after Seq come next.
+	Restored struct {
+		Seq, Step int64
+		Bytes     int
+		Took      time.Duration
+	}
+
+	// Damaged: a snapshot could not be used, and an older one will be tried.
+	Damaged struct {
+		ID  string
+		Err error
+	}
+
+	// Replayed: the history in the model log was learned again.
+	Replayed struct {
+		Batches, Records int
+		Released         int // BATCHes whose predictions were written again
+		Took             time.Duration
+	}
+
+	// Learned: one BATCH is learned.
+	Learned struct {
+		Seq           int64
+		Counts        snapshot.Counts
+		Append, Learn time.Duration
+		Progress      learner.Progress
+	}
+
+	// Quarantining: a record could not be decoded. Only the first of a BATCH is
+	// reported.
+	Quarantining struct {
+		Topic     string
+		Partition int32
+		Offset    int64
+		Err       error
+	}
+
+	// Released: the predictions of Seq and everything before it are written.
+	Released struct {
+		Seq     int64
+		Records int
+	}
+
+	// Lag: how far a partition is decided, and how far it reaches.
+	Lag struct {
+		Topic     string
+		Partition int32
+		Next, End int64
+	}
+
+	// Saved: a snapshot is complete in the model log.
+	Saved struct {
+		ID        string
+		Seq, Step int64
+		Bytes     int
+		StateHash snapshot.Hash
+		Froze     time.Duration // the pause that it meant for learning
+		Took      time.Duration
+	}
+)

@@ -1,0 +1,134 @@
+package pipeline
+
+import (
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Fit learns rows without Kafka. It comes to the same state as a pipeline that
+// reads the same rows from one partition.
+type Fit struct {
+	history *history
+	batch   learner.Batch
+}
+
+// NewFit begins with the empty model.
+func NewFit(c learner.Config) (*Fit, error) {
+	options, err := Config{Learner: c}.options()
+	if err != nil {
+		return nil, err
+	}
+	h, err := newHistory("", options, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Fit{history: h}, nil
+}
+
+const fitAtOnce = 256 // rows
+
+// Add predicts and learns a row, by and by.
+func (f *Fit) Add(row decode.Row) {
+	if f.batch.Len() == 0 {
+		f.batch.Reset(len(row.X))
+	}
+	f.batch.Append(row.X, row.Label, row.Weight)
+	if f.batch.Len() == fitAtOnce {
+		f.learn()
+	}
+}
+
+func (f *Fit) learn() {
+	l := f.history.learner
+	for from := 0; from < f.batch.Len(); {
+		pass := l.Predict(f.batch.Slice(from, f.batch.Len()))
+		from += pass.Len()
+		f.history.step = l.Learn(pass).Step
+	}
+	f.batch.Reset(f.batch.Dim())
+}
+
+// Progress is the progressive validation so far.
+func (f *Fit) Progress() learner.Progress { return f.history.learner.Progress() }
+
+// Finish learns the rows that are still waiting.
+func (f *Fit) Finish() learner.Progress {
+	f.learn()
+	return f.Progress()
+}
+
+// Snapshot is the model as it is, under the schema of the rows.
+func (f *Fit) Snapshot(s *decode.Schema) (*snapshot.Snapshot, error) {
+	f.history.schema = s
+	return f.history.freeze(0)
+}
+
+// Grade compares the predictions of a model with the labels of rows that it has
+// not seen.
+type Grade struct {
+	model *learner.Model
+	batch learner.Batch
+	task  learner.Task
+	rows  int64
+
+	wrong          float64
+	squares        float64 // of the errors
+	mean, variance float64 // of the labels, the latter times rows
+}
+
+// NewGrade begins with no rows. They have dim values.
+func NewGrade(m *learner.Model, dim int) *Grade {
+	g := &Grade{model: m}
+	g.batch.Reset(dim)
+	return g
+}
+
+// Add grades a row, if it has a label.
+func (g *Grade) Add(row decode.Row) {
+	if row.Label.Task == learner.Auto {
+		return
+	}
+	g.batch.Append(row.X, row.Label, row.Weight)
+	if g.batch.Len() == fitAtOnce {
+		g.flush()
+	}
+}
+
+func (g *Grade) flush() {
+	out := g.model.Predict(&g.batch)
+	for i := range g.batch.Len() {
+		y := g.batch.Label(i)
+		g.rows++
+		g.task = y.Task
+		if y.Task == learner.Regression {
+			e := out.Row(i)[0] - y.Value
+			g.squares += e * e
+			d := y.Value - g.mean
+			g.mean += d / float64(g.rows)
+			g.variance += d * (y.Value - g.mean)
+		} else if learner.Best(out.Row(i)) != y.Class {
+			g.wrong++
+		}
+	}
+	g.batch.Reset(g.batch.Dim())
+}
+
+// Rows is how many rows were graded so far, and Task what they are.
+func (g *Grade) Rows() int64 {
+	g.flush()
+	return g.rows
+}
+
+// Task is what the graded rows were labelled for.
+func (g *Grade) Task() learner.Task { return g.task }
+
+// Error is the share of wrong classes, or the mean squared error over the
+// variance of the labels.
+func (g *Grade) Error() float64 {
+	g.flush()
+	if g.task == learner.Regression {
+		return g.squares / g.variance
+	}
+	return g.wrong / float64(g.rows)
+}

@@ -1,0 +1,187 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// history is a model with everything that it is a function of: the BATCHes
+// learned so far, in order. Learning, replaying and verifying all go through
+// learn, and so come to the same bits.
+type history struct {
+	name    string
+	options []byte // journaled configuration
+	learner *learner.Learner
+	schema  *decode.Schema
+
+	seq       int64
+	chain     [32]byte // of the BATCH records
+	rows      [32]byte // chain over the labelled rows
+	lineage   [32]byte // rows as of the last change of the model
+	step      int64
+	reached   []snapshot.Position // sorted by topic and partition
+	learnedTo []serve.Offset      // reached as of the last change of the model
+
+	encoder *serve.Encoder // for the model as it is; nil after a change
+	encodes *decode.Schema // the schema that encoder was made with
+}
+
+// newHistory is the model before its first record.
+func newHistory(name string, options []byte, c learner.Config) (*history, error) {
+	l, err := learner.New(c)
+	if err != nil {
+		return nil, err
+	}
+	h := &history{name: name, options: options, learner: l, schema: new(decode.Schema)}
+	h.rows = sha256.Sum256(options)
+	h.lineage = h.rows
+	return h, nil
+}
+
+// release is what a BATCH gives to the world: a prediction for every row, and
+// every other record with the reason why it is none.
+type release struct {
+	seq         int64
+	predictions []outgoing
+	quarantined []outgoing
+}
+
+type outgoing struct {
+	partition int32 // of the input
+	record    ingest.Record
+}
+
+// learn predicts and learns the rows of b, one model after the other. Whoever
+// calls it may publish the release at once: it is decided.
+func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
+	out := &release{seq: seq, predictions: make([]outgoing, 0, b.batch.Len())}
+	rest := b.items
+	for from := 0; from < b.batch.Len(); {
+		pass := h.learner.Predict(b.batch.Slice(from, b.batch.Len()))
+		rest = h.answer(out, b, from, pass, rest)
+		if step := h.learner.Learn(pass); step.Changed {
+			h.step, h.lineage, h.encoder = step.Step, h.rows, nil
+			h.learnedTo = h.learnedTo[:0:0]
+			for _, p := range h.reached {
+				h.learnedTo = append(h.learnedTo, serve.Offset{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
+			}
+		}
+		from += pass.Len()
+	}
+	for _, it := range rest { // behind the last row
+		out.quarantine(it)
+	}
+	for i, r := range b.ranges {
+		p := h.position(r.Topic, r.TopicID, r.Partition)
+		p.Next = r.To
+		if r.Records > 0 {
+			p.Fingerprint = b.marks[i]
+		}
+	}
+	h.seq, h.chain, h.schema = seq, chain, b.schema
+	return out
+}
+
+// answer adds what the rows of a pass give to out, and returns the items behind
+// them.
+func (h *history) answer(out *release, b *decided, from int, pass *learner.Pass, rest []item) []item {
+	if h.encoder == nil || h.encodes != b.schema {
+		id := serve.ModelID{Name: h.name, Step: h.step, Lineage: h.lineage, LearnedTo: h.learnedTo}
+		h.encoder, h.encodes = serve.NewEncoder(id, b.schema.Classes), b.schema
+	}
+	for i := range pass.Len() {
+		for rest[0].err != nil {
+			out.quarantine(rest[0])
+			rest = rest[1:]
+		}
+		it := rest[0]
+		rest = rest[1:]
+		x := serve.Example{Topic: it.in.topic, Partition: it.in.partition, Record: it.record, Label: b.batch.Label(from + i)}
+		if x.Label.Task != learner.Auto {
+			x.Loss, x.Graded = pass.Loss(i)
+			if x.Label.Task == learner.Classification {
+				x.LabelName = b.schema.Classes[x.Label.Class]
+			}
+			h.advance(it)
+		}
+		out.predictions = append(out.predictions, outgoing{it.in.partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
+		h.position(it.in.topic, it.in.id, it.in.partition).Next = it.record.Offset + 1
+	}
+	return rest
+}
+
+// advance adds a labelled row to the chain.
+func (h *history) advance(it item) {
+	b := append(h.rows[:len(h.rows):len(h.rows)], it.in.topic...)
+	b = append(b, 0)
+	b = strconv.AppendInt(b, int64(it.in.partition), 10)
+	b = append(b, 0)
+	b = strconv.AppendInt(b, it.record.Offset, 10)
+	h.rows = sha256.Sum256(b)
+}
+
+// position is where h stands in a partition.
+func (h *history) position(topic string, id [16]byte, partition int32) *snapshot.Position {
+	i := 0
+	for i < len(h.reached) && (h.reached[i].Topic < topic || h.reached[i].Topic == topic && h.reached[i].Partition < partition) {
+		i++
+	}
+	if i == len(h.reached) || h.reached[i].Topic != topic || h.reached[i].Partition != partition {
+		h.reached = append(h.reached, snapshot.Position{})
+		copy(h.reached[i+1:], h.reached[i:])
+		h.reached[i] = snapshot.Position{Topic: topic, TopicID: id, Partition: partition}
+	}
+	return &h.reached[i]
+}
+
+func (out *release) quarantine(it item) {
+	out.quarantined = append(out.quarantined, outgoing{it.in.partition, serve.Quarantined(it.in.topic, it.in.partition, it.record, it.err)})
+}
+
+// freeze copies all that h is into a snapshot.
+func (h *history) freeze(epoch int64) (*snapshot.Snapshot, error) {
+	schema, err := json.Marshal(h.schema)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot.Snapshot{
+		Model: h.name, Epoch: epoch, Seq: h.seq, Step: h.step,
+		Chain: h.chain, Lineage: h.lineage, Rows: h.rows,
+		Config: h.options, ConfigHash: sha256.Sum256(h.options),
+		Positions: append([]snapshot.Position(nil), h.reached...),
+		Schema:    schema,
+		State:     h.learner.State(),
+	}
+	for _, o := range h.learnedTo {
+		s.LearnedTo = append(s.LearnedTo, snapshot.Position{Topic: o.Topic, Partition: o.Partition, Next: o.Next})
+	}
+	return s, nil
+}
+
+// thaw is the history that freeze was given.
+func thaw(s *snapshot.Snapshot, c learner.Config) (*history, error) {
+	l, err := learner.Restore(c, s.State)
+	if err != nil {
+		return nil, err
+	}
+	h := &history{
+		name: s.Model, options: s.Config, learner: l, schema: new(decode.Schema),
+		seq: s.Seq, chain: s.Chain, rows: s.Rows, lineage: s.Lineage, step: s.Step,
+		reached: append([]snapshot.Position(nil), s.Positions...),
+	}
+	if err := json.Unmarshal(s.Schema, h.schema); err != nil {
+		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
+	}
+	for _, p := range s.LearnedTo {
+		h.learnedTo = append(h.learnedTo, serve.Offset{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
+	}
+	return h, nil
+}

@@ -1,0 +1,54 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// LogReport is what a model log says.
+type LogReport struct {
+	Topic     string               `json:"topic"`
+	First     int64                `json:"first"` // offset
+	End       int64                `json:"end"`
+	Bytes     int64                `json:"bytes"` // of all values
+	Claim     snapshot.Claim       `json:"claim"` // in force
+	Seq       int64                `json:"seq"`
+	Released  int64                `json:"released"`
+	Options   json.RawMessage      `json:"options,omitempty"`
+	Snapshots []*snapshot.Manifest `json:"snapshots"` // complete ones, the newest first
+	Records   []snapshot.Verdict   `json:"records"`   // the newest
+}
+
+// Inspect reads the model log of c and reports its newest n records.
+func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
+	c.Keep = math.MaxInt
+	topic := LogTopic(c.Model)
+	first, _, err := c.Client.Offsets(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	j := newJournal(c, first[0])
+	r := &LogReport{Topic: topic, First: first[0], Snapshots: []*snapshot.Manifest{}, Records: []snapshot.Verdict{}}
+	err = j.readOn(ctx, func(_ *ingest.Record, v snapshot.Verdict) {
+		r.Bytes += int64(v.Bytes)
+		if n <= 0 {
+			return
+		}
+		if r.Records = append(r.Records, v); len(r.Records) > n {
+			r.Records = r.Records[1:]
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := j.fold
+	r.End, r.Claim, r.Seq, r.Released, r.Options = j.next, f.Claim(), f.Seq(), f.Released(), f.Config().Config
+	for _, s := range f.Snapshots() {
+		r.Snapshots = append(r.Snapshots, s.Manifest)
+	}
+	return r, nil
+}

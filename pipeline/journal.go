@@ -1,0 +1,362 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// journal is a learner's hold on the model log. One append is outstanding at a
+// time, in one attempt; whatever comes back but an ack at the expected offset,
+// the log is read and decides.
+type journal struct {
+	client   *ingest.Client
+	producer *ingest.Producer
+	fetcher  *ingest.Fetcher
+	topic    string
+	report   func(Event)
+
+	mu    sync.Mutex
+	fold  *snapshot.Fold
+	next  int64          // the first offset not read
+	owner snapshot.Owner // ours; zero before claim
+	lost  error          // set once and for all when the claim is lost
+	size  sizes
+}
+
+// openJournal reads the model log to its end.
+func openJournal(ctx context.Context, c Config) (*journal, error) {
+	first, _, err := c.Client.Offsets(ctx, LogTopic(c.Model))
+	if err != nil {
+		return nil, err
+	}
+	j := newJournal(c, first[0])
+	return j, j.readOn(ctx, nil)
+}
+
+// newJournal is a journal that has read nothing yet.
+func newJournal(c Config, begin int64) *journal {
+	topic := LogTopic(c.Model)
+	return &journal{
+		client: c.Client, producer: c.Client.Producer(), fetcher: c.Client.Fetcher(topic, 0),
+		topic: topic, report: c.Report, fold: snapshot.NewFold(begin, c.Keep), next: begin,
+	}
+}
+
+// readOn folds what the log has behind the last record read, up to its present
+// end, and shows each record to see.
+func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.Verdict)) error {
+	end, err := j.end(ctx)
+	if err != nil {
+		return err
+	}
+	for j.next < end {
+		got, err := pollRetry(ctx, j.fetcher, j.next, j.report)
+		if err != nil {
+			return err
+		}
+		for i := range got.Records {
+			r := &got.Records[i]
+			v, err := j.fold.Add(r.Offset, r.Key, r.Value)
+			if err != nil {
+				return err
+			}
+			j.size.add(v)
+			if see != nil {
+				see(r, v)
+			}
+		}
+		j.next = got.Next
+	}
+	return nil
+}
+
+// end of the log. Whatever was acked before the call lies below it.
+func (j *journal) end(ctx context.Context) (int64, error) {
+	for wait := newBackoff(); ; {
+		_, end, err := j.client.Offsets(ctx, j.topic)
+		if err == nil {
+			return end[0], nil
+		}
+		if ctx.Err() != nil || !ingest.Temporary(err) {
+			return 0, err
+		}
+		j.report(Retrying{Err: err})
+		if err := wait.pause(ctx); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// claim makes this process the writer of the log. The last start wins: whoever
+// wrote before is fenced.
+func (j *journal) claim(ctx context.Context) error {
+	for {
+		c := &snapshot.Claim{Owner: snapshot.Owner{Epoch: j.fold.Claim().Epoch + 1}, Host: host()}
+		rand.Read(c.Nonce[:])
+		if err := j.write(ctx, c); err != nil {
+			return err
+		}
+		if j.fold.Claim().Owner == c.Owner {
+			j.owner = c.Owner
+			return nil
+		}
+	}
+}
+
+// append writes records that count only under our claim, and returns once the
+// log says that they do.
+func (j *journal) append(ctx context.Context, rs ...snapshot.Record) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.appendLocked(ctx, rs...)
+}
+
+func (j *journal) appendLocked(ctx context.Context, rs ...snapshot.Record) error {
+	if j.lost != nil {
+		return j.lost
+	}
+	err := j.write(ctx, rs...)
+	if err == nil && j.fold.Claim().Owner != j.owner {
+		now := j.fold.Claim()
+		err = fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, now.Host, j.topic, now.Epoch, j.owner.Epoch)
+	}
+	if err != nil {
+		j.lost = err
+	}
+	return err
+}
+
+// write appends rs as one batch and folds the log up to and including it. If
+// the answer is lost or not what was expected it reads on to see whether the
+// batch is there, and writes it again if it is not: a copy that turns up late
+// is void, because what it decides is decided already.
+func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
+	batch := make([]ingest.Record, len(rs))
+	now := time.Now().UnixMilli()
+	for i, r := range rs {
+		key, value, err := snapshot.Encode(r)
+		if err != nil {
+			return err
+		}
+		batch[i] = ingest.Record{Time: now, Key: key, Value: value}
+	}
+	for wait := newBackoff(); ; {
+		base, err := j.producer.Append(ctx, j.topic, 0, batch)
+		if err == nil && base == j.next {
+			for i, r := range rs {
+				v := j.fold.Judge(base+int64(i), r)
+				v.Bytes = len(batch[i].Value)
+				j.size.add(v)
+			}
+			j.next += int64(len(rs))
+			return nil
+		}
+		if err != nil {
+			if ctx.Err() != nil || !ingest.Temporary(err) && !errors.Is(err, ingest.ErrAmbiguous) {
+				return err
+			}
+			j.report(Retrying{Err: err})
+		}
+		found := 0
+		if err := j.readOn(ctx, func(r *ingest.Record, _ snapshot.Verdict) {
+			if found < len(batch) && bytes.Equal(r.Value, batch[found].Value) {
+				found++
+			}
+		}); err != nil {
+			return err
+		}
+		if found == len(batch) {
+			return nil
+		}
+		if j.owner != (snapshot.Owner{}) && j.fold.Claim().Owner != j.owner {
+			return nil // appendLocked sees it
+		}
+		if err := wait.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// appendBatch makes d part of the model's history, and says on the way up to
+// where predictions are released.
+func (j *journal) appendBatch(ctx context.Context, d *decided, released int64) (*snapshot.Batch, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	b := &snapshot.Batch{Owner: j.owner, Seq: j.fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
+	b.Chain = snapshot.NextChain(j.fold.Chain(), b)
+	rs := []snapshot.Record{b}
+	const lazily = 8 // BATCHes between two RELEASED
+	if released >= j.fold.Released()+lazily {
+		rs = []snapshot.Record{&snapshot.Released{Owner: j.owner, Seq: released}, b}
+	}
+	return b, j.appendLocked(ctx, rs...)
+}
+
+// useOptions makes options those of the model: the first time they are written
+// down, and from then on they must stay the same.
+func (j *journal) useOptions(ctx context.Context, options []byte) error {
+	have := j.fold.Config()
+	if len(have.Config) == 0 {
+		return j.append(ctx, &snapshot.Config{Owner: j.owner, Hash: sha256.Sum256(options), Config: options})
+	}
+	return sameOptions(have.Config, options)
+}
+
+// sameOptions is an error that names what differs.
+func sameOptions(have, want []byte) error {
+	if bytes.Equal(have, want) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: these shape the model and cannot change while it lives; put them back, or begin a new model under another name", ErrOptions, differences(have, want))
+}
+
+// restore is the history that the newest usable snapshot holds, and what the
+// log has decided behind it.
+func (j *journal) restore(ctx context.Context, c Config, options []byte) (*history, snapshot.Recovery, error) {
+	for back := 0; ; back++ {
+		r, ok := j.fold.Recover(back)
+		if !ok {
+			return nil, r, fmt.Errorf("%w: the model log has snapshots, and none of them can be used", snapshot.ErrCorrupt)
+		}
+		if r.Snapshot == nil {
+			h, err := newHistory(c.Model, options, c.Learner)
+			return h, r, err
+		}
+		start := time.Now()
+		s, err := loadSnapshot(ctx, c.Client, j.topic, *r.Snapshot, c.Report)
+		var h *history
+		if err == nil {
+			h, err = thaw(s, c.Learner)
+		}
+		if err == nil {
+			c.Report(Restored{Seq: s.Seq, Step: s.Step, Bytes: int(r.Snapshot.Manifest.Size), Took: time.Since(start)})
+			return h, r, nil
+		}
+		if ctx.Err() != nil || ingest.Temporary(err) || errors.Is(err, snapshot.ErrTooNew) {
+			return nil, r, err
+		}
+		c.Report(Damaged{ID: r.Snapshot.Manifest.Snapshot.String(), Err: err})
+	}
+}
+
+// loadSnapshot reads the chunks of a snapshot and verifies the whole.
+func loadSnapshot(ctx context.Context, c *ingest.Client, topic string, at snapshot.Stored, report func(Event)) (*snapshot.Snapshot, error) {
+	f := c.Fetcher(topic, 0)
+	chunks := make([][]byte, 0, len(at.Chunks))
+	for next := at.Chunks[0]; len(chunks) < len(at.Chunks); {
+		got, err := pollRetry(ctx, f, next, report)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range got.Records {
+			if len(chunks) < len(at.Chunks) && r.Offset == at.Chunks[len(chunks)] {
+				chunks = append(chunks, r.Value)
+			}
+		}
+		next = got.Next
+	}
+	file, err := snapshot.Assemble(at.Manifest, chunks, 0)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.Decode(file, 0)
+}
+
+// save writes s to the log: its chunks, and when the predictions that it
+// accounts for are released, the manifest that makes it a snapshot.
+func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher, c Config) (Saved, error) {
+	file, err := snapshot.Append(nil, s)
+	if err != nil {
+		return Saved{}, err
+	}
+	chunks, m, err := snapshot.Split(file, j.owner, c.ChunkBytes)
+	if err != nil {
+		return Saved{}, err
+	}
+	for _, chunk := range chunks {
+		if err := j.append(ctx, chunk); err != nil {
+			return Saved{}, err
+		}
+	}
+	if err := out.await(ctx, s.Seq); err != nil {
+		return Saved{}, err
+	}
+	if err := j.finish(ctx, m); err != nil {
+		return Saved{}, err
+	}
+	if err := j.trim(ctx, c.History); err != nil {
+		j.report(Retrying{Err: fmt.Errorf("deleting old history: %w", err)})
+	}
+	return Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash}, nil
+}
+
+func (j *journal) finish(ctx context.Context, m *snapshot.Manifest) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.lost != nil {
+		return j.lost
+	}
+	if err := j.fold.Finish(m); err != nil {
+		return err
+	}
+	return j.appendLocked(ctx, m)
+}
+
+// trim deletes the history before the oldest snapshot that is kept, once the
+// log has more than limit bytes.
+func (j *journal) trim(ctx context.Context, limit int64) error {
+	j.mu.Lock()
+	to := j.fold.Trim()
+	over := j.size.total > limit
+	j.mu.Unlock()
+	if !over || to == 0 {
+		return nil
+	}
+	if err := j.client.DeleteRecords(ctx, j.topic, 0, to); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	j.size.drop(to)
+	j.mu.Unlock()
+	return nil
+}
+
+// sizes is about how many bytes the log has, and how many of them lie before
+// each place where it may be cut: at least those up to the manifest before.
+type sizes struct {
+	total    int64
+	manifest int64 // total as of the last manifest
+	cuts     []cut
+}
+
+type cut struct{ offset, before int64 }
+
+func (s *sizes) add(v snapshot.Verdict) {
+	s.total += int64(v.Bytes)
+	if m, ok := v.Record.(*snapshot.Manifest); ok && v.Counts() {
+		s.cuts = append(s.cuts, cut{m.Start.Offset, s.manifest})
+		s.manifest = s.total
+	}
+}
+
+// drop accounts for a log that begins at offset now.
+func (s *sizes) drop(offset int64) {
+	for len(s.cuts) > 0 && s.cuts[0].offset <= offset {
+		dead := s.cuts[0].before
+		s.cuts = s.cuts[1:]
+		s.total -= dead
+		s.manifest -= dead
+		for i := range s.cuts {
+			s.cuts[i].before -= dead
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Config is what a pipeline is told.
+type Config struct {
+	Model   string // names the model log, predictions and quarantine topics
+	Client  *ingest.Client
+	Topics  []string // labelled examples
+	Decode  decode.Config
+	Learner learner.Config
+
+	BatchSize int           // most records in a BATCH
+	Linger    time.Duration // longest wait for more records after the first
+
+	SnapshotEvery time.Duration // at the latest, while there is anything new
+	ReplayLimit   time.Duration // or when learning again would take this long
+	Keep          int           // snapshots never deleted
+	History       int64         // bytes of model log beyond which old history is deleted
+	ChunkBytes    int           // of snapshot in one record of the model log
+
+	ToEnd  bool // stop at the end offsets seen at the start
+	Report func(Event)
+}
+
+// The topics of a model.
+func LogTopic(model string) string         { return model + ".log" }
+func PredictionsTopic(model string) string { return model + ".predictions" }
+func QuarantineTopic(model string) string  { return model + ".quarantine" }
+func ScoresTopic(model string) string      { return model + ".scores" }
+
+var (
+	// ErrFenced: another learner of the same model has started since, and is
+	// its writer now.
+	ErrFenced = errors.New("fenced")
+
+	// ErrHistory: what the topics hold is not what the model log says was
+	// learned from them.
+	ErrHistory = errors.New("history does not match")
+
+	// ErrOptions: the configuration asks for another model than the log has.
+	ErrOptions = errors.New("options differ from the model's")
+
+	// ErrTopic: a topic cannot be used as it is.
+	ErrTopic = errors.New("topic cannot be used")
+)
+
+// logConfig is how the model log is created. It is not compacted: a cleaner
+// would leave a half-written snapshot and delete the whole one before it.
+var logConfig = map[string]string{
+	"cleanup.policy":  "delete",
+	"retention.ms":    "-1",
+	"retention.bytes": "-1",
+	"segment.bytes":   "67108864",
+}
+
+// openInputs looks up the partitions of the input topics.
+func openInputs(ctx context.Context, c *ingest.Client, topics []string) (inputs, error) {
+	var ins inputs
+	for _, name := range topics {
+		t, err := c.Topic(ctx, name)
+		if errors.Is(err, ingest.ErrUnknownTopic) {
+			return nil, fmt.Errorf("%w: input topic %q does not exist: create it, or correct input.topics", ErrTopic, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if strings.Contains(t.CleanupPolicy, "compact") {
+			return nil, fmt.Errorf("%w: input topic %q is compacted (cleanup.policy=%s), so the broker deletes what was learned and no replay could be exact: use a topic with cleanup.policy=delete", ErrTopic, name, t.CleanupPolicy)
+		}
+		for p := range t.Partitions {
+			ins = append(ins, &input{topic: name, id: t.ID, partition: int32(p)})
+		}
+	}
+	slices.SortFunc(ins, func(a, b *input) int {
+		if c := strings.Compare(a.topic, b.topic); c != 0 {
+			return c
+		}
+		return int(a.partition - b.partition)
+	})
+	return ins, nil
+}
+
+// seek moves every input to where the history stands in it. A partition that no
+// BATCH has covered begins at its first record.
+func (ins inputs) seek(ctx context.Context, c *ingest.Client, reached []snapshot.Position) error {
+	known := map[*input]bool{}
+	for _, p := range reached {
+		in := ins.find(p.Topic, p.Partition)
+		if in == nil {
+			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, and that partition is not among its inputs: put the topic back into input.topics, or begin a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next)
+		}
+		if in.id != p.TopicID {
+			return fmt.Errorf("%w: topic %q was deleted and created anew since the model learned from it: begin a new model under another name", ErrHistory, p.Topic)
+		}
+		in.next = p.Next
+		known[in] = true
+	}
+	var first []int64
+	for i, in := range ins {
+		if i == 0 || in.topic != ins[i-1].topic {
+			var err error
+			if first, _, err = c.Offsets(ctx, in.topic); err != nil {
+				return err
+			}
+		}
+		if !known[in] {
+			in.next = first[in.partition]
+		}
+	}
+	return nil
+}
+
+// ends is where each input ends now.
+func (ins inputs) ends(ctx context.Context, c *ingest.Client) ([]int64, error) {
+	ends := make([]int64, len(ins))
+	var end []int64
+	for i, in := range ins {
+		if i == 0 || in.topic != ins[i-1].topic {
+			var err error
+			if _, end, err = c.Offsets(ctx, in.topic); err != nil {
+				return nil, err
+			}
+		}
+		ends[i] = end[in.partition]
+	}
+	return ends, nil
+}
+
+// create makes the topics that a learner writes to, where they do not exist.
+func create(ctx context.Context, c Config, partitions int) error {
+	if err := c.Client.Create(ctx, LogTopic(c.Model), 1, logConfig); err != nil {
+		return fmt.Errorf("creating topic %q: %w", LogTopic(c.Model), err)
+	}
+	if err := serve.CreateOutput(ctx, c.Client, PredictionsTopic(c.Model), partitions, c.Topics); err != nil {
+		return err
+	}
+	return serve.CreateOutput(ctx, c.Client, QuarantineTopic(c.Model), 1, c.Topics)
+}
+
+// host names this process in a CLAIM, for people.
+func host() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "unknown"
+	}
+	return fmt.Sprintf("%s:%d", name, os.Getpid())
+}

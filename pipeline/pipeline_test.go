@@ -1,0 +1,324 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/broker"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// kafka is a broker of the test's own.
+func kafka(t *testing.T) *ingest.Client {
+	t.Helper()
+	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	c, err := ingest.New(ingest.Config{Brokers: []string{b.Addr()}, MaxWait: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// fill creates a topic and deals the values out to its partitions in turn.
+func fill(t *testing.T, c *ingest.Client, topic string, partitions int, values []string) {
+	t.Helper()
+	if err := c.Create(t.Context(), topic, partitions, nil); err != nil {
+		t.Fatal(err)
+	}
+	byPartition := make([][]ingest.Record, partitions)
+	for i, v := range values {
+		p := i % partitions
+		byPartition[p] = append(byPartition[p], ingest.Record{Time: 1_700_000_000_000 + int64(i), Key: fmt.Append(nil, i), Value: []byte(v)})
+	}
+	out := c.Producer()
+	for p, rs := range byPartition {
+		if err := out.Publish(t.Context(), topic, p, rs); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// rings is a stream in which the class depends on the distance from the middle;
+// every 50th record has no label.
+func rings(n int) []string {
+	rng := rand.New(rand.NewPCG(3, 4))
+	out := make([]string, n)
+	for i := range out {
+		x, y := rng.NormFloat64(), rng.NormFloat64()
+		label := fmt.Sprintf(`,"label":"%v"`, math.Hypot(x, y) > 1.2)
+		if i%50 == 49 {
+			label = ""
+		}
+		out[i] = fmt.Sprintf(`{"features":{"x":%v,"y":%v}%s}`, x, y, label)
+	}
+	return out
+}
+
+// events is what a pipeline reported.
+type events struct {
+	mu  sync.Mutex
+	all []Event
+}
+
+func (e *events) add(ev Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.all = append(e.all, ev)
+}
+
+// last is the last event of type E.
+func last[E any](e *events) (ev E, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, x := range e.all {
+		if x, is := x.(E); is {
+			ev, ok = x, true
+		}
+	}
+	return ev, ok
+}
+
+func config(c *ingest.Client, model, topic string) (Config, *events) {
+	ev := new(events)
+	return Config{
+		Model: model, Client: c, Topics: []string{topic},
+		BatchSize: 100, Linger: time.Millisecond,
+		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
+		ToEnd: true, Report: ev.add,
+	}, ev
+}
+
+// learnAll runs a learner to the end of its input.
+func learnAll(t *testing.T, c Config) {
+	t.Helper()
+	l, err := Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// finalHash is the state hash of the last snapshot.
+func finalHash(t *testing.T, ev *events) snapshot.Hash {
+	t.Helper()
+	s, ok := last[Saved](ev)
+	if !ok {
+		t.Fatal("no snapshot was saved")
+	}
+	return s.StateHash
+}
+
+// read is everything in a topic, by partition.
+func read(t *testing.T, c *ingest.Client, topic string) (rs []ingest.Record) {
+	t.Helper()
+	first, end, err := c.Offsets(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range end {
+		f := c.Fetcher(topic, p)
+		for next := first[p]; next < end[p]; {
+			got, err := f.Poll(t.Context(), next)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rs, next = append(rs, got.Records...), got.Next
+		}
+	}
+	return rs
+}
+
+func TestStateDoesNotDependOnHowRecordsWereCutIntoBatches(t *testing.T) {
+	c := kafka(t)
+	fill(t, c, "rings", 1, rings(3000))
+	var want snapshot.Hash
+	var predictions []string
+	for i, size := range []int{1000, 256, 7, 1} {
+		cfg, ev := config(c, fmt.Sprintf("m%d", size), "rings")
+		cfg.BatchSize = size
+		learnAll(t, cfg)
+		got := finalHash(t, ev)
+		var values []string
+		for _, r := range read(t, c, PredictionsTopic(cfg.Model)) {
+			values = append(values, strings.Replace(string(r.Value), cfg.Model, "m", 1))
+		}
+		if i == 0 {
+			want, predictions = got, values
+			if len(values) != 3000 {
+				t.Fatalf("%d predictions of 3000 records", len(values))
+			}
+			continue
+		}
+		if got != want {
+			t.Errorf("BATCHes of %d: state hash %v, of 1000: %v", size, got, want)
+		}
+		for k := range values {
+			if values[k] != predictions[k] {
+				t.Fatalf("BATCHes of %d: prediction %d is %s, of 1000: %s", size, k, values[k], predictions[k])
+			}
+		}
+	}
+}
+
+func TestRestartGoesOnExactly(t *testing.T) {
+	for _, partitions := range []int{1, 3} {
+		t.Run(fmt.Sprint(partitions), func(t *testing.T) {
+			c := kafka(t)
+			values := rings(3000)
+			fill(t, c, "rings", partitions, values[:900])
+			cfg, ev := config(c, "stopped", "rings")
+			learnAll(t, cfg)
+			fill(t, c, "rings", partitions, values[900:2000])
+			learnAll(t, cfg)
+			fill(t, c, "rings", partitions, values[2000:])
+			learnAll(t, cfg)
+			if r, ok := last[Restored](ev); !ok || r.Step == 0 {
+				t.Error("the last run did not begin at a snapshot")
+			}
+			v, err := Verify(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Compared != 3 || v.Divergent != 0 || v.FromSeq != 1 {
+				t.Errorf("verify: %+v", v)
+			}
+			if partitions > 1 {
+				return
+			}
+			whole, all := config(c, "whole", "rings")
+			learnAll(t, whole)
+			if got, want := finalHash(t, ev), finalHash(t, all); got != want {
+				t.Errorf("stopped twice: state hash %v, in one go: %v", got, want)
+			}
+		})
+	}
+}
+
+func TestSecondLearnerFencesTheFirst(t *testing.T) {
+	c := kafka(t)
+	values := rings(1000)
+	fill(t, c, "rings", 1, values[:500])
+	cfg, ev := config(c, "fenced", "rings")
+	cfg.ToEnd = false
+	first, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- first.Run(t.Context()) }()
+	for {
+		if l, ok := last[Learned](ev); ok && l.Progress.Examples >= 400 {
+			break
+		}
+		select {
+		case err := <-done:
+			t.Fatal(err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	second, _ := config(c, "fenced", "rings")
+	learnAll(t, second)
+	fill(t, c, "rings", 1, values[500:]) // only now does the first one find out
+	if err := <-done; !errors.Is(err, ErrFenced) {
+		t.Errorf("the first learner ended with %v, want %v", err, ErrFenced)
+	}
+	learnAll(t, second)
+	if v, err := Verify(t.Context(), second); err != nil || v.Divergent != 0 || v.Compared == 0 {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
+	seen := map[string]string{}
+	for _, r := range read(t, c, PredictionsTopic("fenced")) {
+		id := string(r.Headers[3].Value)
+		if was, ok := seen[id]; ok && was != string(r.Value) {
+			t.Errorf("%s was predicted as %s and as %s", id, was, r.Value)
+		}
+		seen[id] = string(r.Value)
+	}
+	if len(seen) != len(values) {
+		t.Errorf("%d of %d records have a prediction", len(seen), len(values))
+	}
+}
+
+func TestGarbageGoesToQuarantineAndChangesNothing(t *testing.T) {
+	c := kafka(t)
+	good := rings(1000)
+	fill(t, c, "good", 1, good)
+	var mixed []string
+	bad := []string{`{`, `{"features":{"x":1},"label":"true"}`, `{"features":{"x":1,"y":"two"},"label":"true"}`, ``, `{"features":{"x":1e999,"y":1},"label":"true"}`, "\xff\xfe", `{"features":{"x":1,"y":2,"z":3}}`}
+	for i, v := range good {
+		mixed = append(mixed, v)
+		if i%100 == 50 {
+			mixed = append(mixed, bad[(i/100)%len(bad)])
+		}
+	}
+	fill(t, c, "mixed", 1, mixed)
+	want, wantEvents := config(c, "clean", "good")
+	learnAll(t, want)
+	cfg, ev := config(c, "dirty", "mixed")
+	learnAll(t, cfg)
+	if got, want := finalHash(t, ev), finalHash(t, wantEvents); got != want {
+		t.Errorf("with garbage the state hash is %v, without %v", got, want)
+	}
+	q := read(t, c, QuarantineTopic("dirty"))
+	if len(q) != len(mixed)-len(good) {
+		t.Errorf("%d records in quarantine, want %d", len(q), len(mixed)-len(good))
+	}
+	for _, r := range q {
+		if r.Headers[4].Key != "__connect.errors.exception.message" || len(r.Headers[4].Value) == 0 {
+			t.Errorf("quarantined without a reason: %q", r.Headers)
+		}
+	}
+	if n := len(read(t, c, PredictionsTopic("dirty"))); n != len(good) {
+		t.Errorf("%d predictions, want %d", n, len(good))
+	}
+}
+
+func TestOtherOptionsAreRefused(t *testing.T) {
+	c := kafka(t)
+	fill(t, c, "rings", 1, rings(200))
+	cfg, _ := config(c, "m", "rings")
+	learnAll(t, cfg)
+	cfg.Learner.MaxFeatures = 64
+	_, err := Open(t.Context(), cfg)
+	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 2048 for this model and was set to 64") {
+		t.Errorf("got %v", err)
+	}
+	cfg, _ = config(c, "m", "rings")
+	learnAll(t, cfg) // and the refusal has changed nothing
+}
+
+func TestInputThatIsGoneIsNoticed(t *testing.T) {
+	c := kafka(t)
+	fill(t, c, "rings", 1, rings(200))
+	cfg, _ := config(c, "m", "rings")
+	learnAll(t, cfg)
+	if err := c.DeleteRecords(t.Context(), "rings", 0, 150); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Verify(t.Context(), cfg); !errors.Is(err, ErrHistory) {
+		t.Errorf("verify of a topic that has lost its beginning: %v", err)
+	}
+}
+
+func TestMissingInputTopicIsOneClearError(t *testing.T) {
+	c := kafka(t)
+	cfg, _ := config(c, "m", "nowhere")
+	_, err := Open(t.Context(), cfg)
+	if !errors.Is(err, ErrTopic) || !strings.Contains(err.Error(), `input topic "nowhere" does not exist`) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,308 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+)
+
+// input is one partition that is learned from, and how far.
+type input struct {
+	topic     string
+	id        [16]byte // of the topic: another one under the same name is another history
+	partition int32
+	next      int64 // first offset that no BATCH covers
+}
+
+func (in *input) String() string { return fmt.Sprintf("%s/%d", in.topic, in.partition) }
+
+// inputs is what a learner reads, sorted by topic and partition: the order that
+// records have inside a BATCH.
+type inputs []*input
+
+func (ins inputs) find(topic string, partition int32) *input {
+	i, ok := slices.BinarySearchFunc(ins, partition, func(in *input, p int32) int {
+		if c := strings.Compare(in.topic, topic); c != 0 {
+			return c
+		}
+		return int(in.partition) - int(p)
+	})
+	if !ok {
+		return nil
+	}
+	return ins[i]
+}
+
+// span is a run of records of one input: those in [from, to) that a
+// read_committed reader gets.
+type span struct {
+	in       *input
+	from, to int64
+	records  []ingest.Record
+}
+
+// source collects spans from its inputs as they arrive. One response of each
+// input is read ahead and one is being taken from, nothing more, so that a slow
+// learner holds the fetchers back.
+type source struct {
+	client *ingest.Client
+	ends   []int64 // of each input, where it is not to be read beyond; nil: follow
+	report func(Event)
+
+	feeds    []feed
+	arrivals chan arrival
+	first    int // the feed that the next take begins with
+	open     int // feeds that have not ended
+}
+
+// feed is what has arrived of one input and was not taken yet.
+type feed struct {
+	in    *input
+	taken int64 // first offset not taken
+	fetch ingest.Fetched
+	more  chan struct{} // tells the fetcher that fetch is used up
+}
+
+type arrival struct {
+	feed int
+	ingest.Fetched
+	err error // io.EOF at the end
+}
+
+func newSource(client *ingest.Client, ins inputs, ends []int64, report func(Event)) *source {
+	s := &source{client: client, ends: ends, report: report, arrivals: make(chan arrival, len(ins)), open: len(ins)}
+	for _, in := range ins {
+		s.feeds = append(s.feeds, feed{in: in, taken: in.next, more: make(chan struct{}, 1)})
+	}
+	return s
+}
+
+// run fetches until ctx is done or every input has ended.
+func (s *source) run(ctx context.Context) {
+	done := make(chan struct{})
+	for i := range s.feeds {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			s.follow(ctx, i, s.feeds[i].in, s.feeds[i].taken, s.feeds[i].more)
+		}()
+	}
+	for range s.feeds {
+		<-done
+	}
+}
+
+func (s *source) follow(ctx context.Context, i int, in *input, offset int64, more <-chan struct{}) {
+	f := s.client.Fetcher(in.topic, int(in.partition))
+	for first := true; ; {
+		if s.ends != nil && offset >= s.ends[i] {
+			s.arrive(ctx, arrival{feed: i, err: io.EOF})
+			return
+		}
+		got, err := pollRetry(ctx, f, offset, s.report)
+		if err != nil {
+			s.arrive(ctx, arrival{feed: i, err: err})
+			return
+		}
+		if got.Next == offset {
+			s.report(Lag{Topic: in.topic, Partition: in.partition, Next: offset, End: got.End})
+			continue
+		}
+		if s.ends != nil && got.Next > s.ends[i] {
+			got.Next = s.ends[i]
+			for n := len(got.Records); n > 0 && got.Records[n-1].Offset >= got.Next; n-- {
+				got.Records = got.Records[:n-1]
+			}
+		}
+		if !first {
+			select {
+			case <-more:
+			case <-ctx.Done():
+				return
+			}
+		}
+		first, offset = false, got.Next
+		if !s.arrive(ctx, arrival{feed: i, Fetched: got}) {
+			return
+		}
+	}
+}
+
+func (s *source) arrive(ctx context.Context, a arrival) bool {
+	select {
+	case s.arrivals <- a:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// take collects up to size records, waiting no longer than linger after the
+// first of them. Its error is io.EOF once every input has ended.
+func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]span, error) {
+	var late <-chan time.Time // nil, and so never ready, while there is nothing
+	took := make([]span, len(s.feeds))
+	n := 0
+	for n < size {
+		n += s.collect(took, size-n)
+		if n == size || s.open == 0 {
+			break
+		}
+		if n > 0 && late == nil {
+			late = time.After(linger)
+		}
+		select {
+		case a := <-s.arrivals:
+			if err := s.accept(a); err != nil {
+				return nil, err
+			}
+			continue
+		case <-late:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		break
+	}
+	spans := took[:0]
+	for i := range took {
+		if took[i].in != nil && took[i].to > took[i].from {
+			spans = append(spans, took[i])
+		}
+	}
+	if n == 0 && len(spans) == 0 && s.open == 0 {
+		return nil, io.EOF
+	}
+	return spans, nil
+}
+
+func (s *source) accept(a arrival) error {
+	switch {
+	case a.err == io.EOF:
+		s.open--
+	case a.err != nil:
+		return a.err
+	default:
+		s.feeds[a.feed].fetch = a.Fetched
+	}
+	return nil
+}
+
+// lags reports how far each input is taken.
+func (s *source) lags() {
+	for i := range s.feeds {
+		if f := &s.feeds[i]; f.fetch.End > 0 {
+			s.report(Lag{Topic: f.in.topic, Partition: f.in.partition, Next: f.taken, End: f.fetch.End})
+		}
+	}
+}
+
+// collect moves up to room records from the feeds to took, from each feed an
+// equal share while several have some, and returns how many.
+func (s *source) collect(took []span, room int) (n int) {
+	for room > n {
+		full := 0
+		for i := range s.feeds {
+			if s.feeds[i].pending() {
+				full++
+			}
+		}
+		if full == 0 {
+			return n
+		}
+		share := max(1, (room-n)/full)
+		for k := range s.feeds {
+			i := (s.first + k) % len(s.feeds)
+			if f := &s.feeds[i]; f.pending() && room > n {
+				n += f.take(&took[i], min(share, room-n))
+			}
+		}
+		s.first = (s.first + 1) % len(s.feeds)
+	}
+	return n
+}
+
+func (f *feed) pending() bool { return f.fetch.Next > f.taken }
+
+func (f *feed) take(sp *span, most int) int {
+	if sp.in == nil {
+		sp.in, sp.from = f.in, f.taken
+	}
+	n := min(most, len(f.fetch.Records))
+	sp.records = append(sp.records, f.fetch.Records[:n]...)
+	f.fetch.Records = f.fetch.Records[n:]
+	if len(f.fetch.Records) == 0 {
+		f.taken = f.fetch.Next // past what a read_committed reader does not get
+		f.more <- struct{}{}
+	} else {
+		f.taken = sp.records[len(sp.records)-1].Offset + 1
+	}
+	sp.to = f.taken
+	return n
+}
+
+// pollRetry polls until the broker answers, with a growing pause.
+func pollRetry(ctx context.Context, f *ingest.Fetcher, offset int64, report func(Event)) (ingest.Fetched, error) {
+	for wait := newBackoff(); ; {
+		got, err := f.Poll(ctx, offset)
+		if err == nil || ctx.Err() != nil || !ingest.Temporary(err) {
+			return got, err
+		}
+		report(Retrying{Err: err})
+		if err := wait.pause(ctx); err != nil {
+			return got, err
+		}
+	}
+}
+
+// backoff is a pause between attempts that doubles from 100 ms to 10 s, with
+// jitter so that many processes do not come back at once.
+type backoff struct{ next time.Duration }
+
+func newBackoff() *backoff { return &backoff{100 * time.Millisecond} }
+
+func (b *backoff) pause(ctx context.Context) error {
+	t := time.NewTimer(b.next/2 + rand.N(b.next/2))
+	defer t.Stop()
+	b.next = min(2*b.next, 10*time.Second)
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// cursor reads one input again, by ranges that the model log names.
+type cursor struct {
+	fetcher *ingest.Fetcher
+	next    int64
+	ahead   []ingest.Record
+	reached int64 // every record below it is in ahead or was taken
+}
+
+// take returns the records in [from, to).
+func (c *cursor) take(ctx context.Context, from, to int64, report func(Event)) ([]ingest.Record, error) {
+	if from != c.next {
+		c.next, c.reached, c.ahead = from, from, nil
+	}
+	for c.reached < to {
+		got, err := pollRetry(ctx, c.fetcher, c.reached, report)
+		if err != nil {
+			return nil, err
+		}
+		c.ahead = append(c.ahead, got.Records...)
+		c.reached = got.Next
+	}
+	n := 0
+	for n < len(c.ahead) && c.ahead[n].Offset < to {
+		n++
+	}
+	took := c.ahead[:n:n]
+	c.ahead, c.next = c.ahead[n:], to
+	return took, nil
+}

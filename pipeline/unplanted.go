@@ -1,0 +1,5 @@
+//go:build !planted
+
+package pipeline
+
+const skipRerelease = false

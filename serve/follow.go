@@ -1,0 +1,165 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Served is a model as a scorer has it: what a complete, verified snapshot says
+// is served, and nothing else.
+type Served struct {
+	ID        ModelID
+	Decode    decode.Config // how the learner reads records
+	Schema    decode.Schema
+	Seq       int64
+	StateHash snapshot.Hash
+
+	mu    sync.Mutex
+	model *learner.Model
+}
+
+// Predict returns predictions for all rows of b, whose dimension is the
+// schema's. It is for any number of goroutines.
+func (s *Served) Predict(b *learner.Batch) learner.Predictions {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.model.Predict(b)
+}
+
+// Follower reads a model log as it grows and loads the newest snapshot in it.
+// It fetches the serving part alone. It is for one goroutine.
+type Follower struct {
+	client  *ingest.Client
+	topic   string
+	fetcher *ingest.Fetcher
+	fold    *snapshot.Fold
+	next    int64 // where reading goes on
+	last    int64 // offset of the manifest that was served last
+}
+
+// NewFollower follows the model log in topic.
+func NewFollower(c *ingest.Client, topic string) *Follower {
+	return &Follower{client: c, topic: topic, fetcher: c.Fetcher(topic, 0), last: -1}
+}
+
+// Next waits for a snapshot newer than the last one that it gave, and loads it.
+// After an error on which ingest.Temporary says yes it can be called again.
+func (f *Follower) Next(ctx context.Context) (*Served, error) {
+	for {
+		if f.fold == nil {
+			if err := f.open(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if newest := f.fold.Snapshots(); len(newest) > 0 && newest[0].Offset != f.last {
+			s, err := f.load(ctx, newest[0])
+			if err == nil {
+				f.last = newest[0].Offset
+			}
+			return s, err
+		}
+		if err := f.poll(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// open finds the newest snapshot from the end of the log backwards, so that the
+// length of its history does not matter.
+func (f *Follower) open(ctx context.Context) error {
+	first, end, err := f.client.Offsets(ctx, f.topic)
+	if err != nil {
+		return err
+	}
+	for back := int64(256); ; back *= 4 {
+		f.next = max(first[0], end[0]-back)
+		f.fold = snapshot.NewFold(f.next, 1)
+		for f.next < end[0] {
+			if err := f.poll(ctx); err != nil {
+				return err
+			}
+		}
+		if f.fold.Seeded() && len(f.fold.Snapshots()) > 0 || end[0]-back <= first[0] {
+			return nil
+		}
+	}
+}
+
+// poll folds what comes next, waiting for it a little.
+func (f *Follower) poll(ctx context.Context) error {
+	got, err := f.fetcher.Poll(ctx, f.next)
+	var lost *ingest.LostRange
+	if errors.As(err, &lost) { // its owner has deleted old history under us
+		f.fold = nil
+		return f.open(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range got.Records {
+		if _, err := f.fold.Add(r.Offset, r.Key, r.Value); err != nil {
+			return err
+		}
+	}
+	f.next = got.Next
+	return nil
+}
+
+func (f *Follower) load(ctx context.Context, at snapshot.Stored) (*Served, error) {
+	m := at.Manifest
+	want := at.Chunks[:m.ServingChunks()]
+	chunks := make([][]byte, 0, len(want))
+	for next := want[0]; len(chunks) < len(want); {
+		got, err := f.fetcher.Poll(ctx, next)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range got.Records {
+			if len(chunks) < len(want) && r.Offset == want[len(chunks)] {
+				chunks = append(chunks, r.Value)
+			}
+		}
+		next = got.Next
+	}
+	file, err := snapshot.AssembleServing(m, chunks, 0)
+	if err != nil {
+		return nil, err
+	}
+	s, err := snapshot.DecodeServing(file, 0)
+	if err != nil {
+		return nil, err
+	}
+	return NewServed(s)
+}
+
+// NewServed makes what a snapshot says is served.
+func NewServed(s *snapshot.Snapshot) (*Served, error) {
+	model, err := learner.NewModel(s.State.Serving)
+	if err != nil {
+		return nil, err
+	}
+	out := &Served{
+		ID:  ModelID{Name: s.Model, Step: s.Step, Lineage: s.Lineage},
+		Seq: s.Seq, StateHash: s.StateHash, model: model,
+	}
+	for _, p := range s.LearnedTo {
+		out.ID.LearnedTo = append(out.ID.LearnedTo, Offset{p.Topic, p.Partition, p.Next})
+	}
+	var options struct{ Input decode.Config }
+	if err := json.Unmarshal(s.Config, &options); err != nil {
+		return nil, fmt.Errorf("%w: options: %v", snapshot.ErrCorrupt, err)
+	}
+	out.Decode = options.Input
+	if err := json.Unmarshal(s.Schema, &out.Schema); err != nil {
+		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
+	}
+	return out, nil
+}

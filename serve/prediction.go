@@ -1,0 +1,151 @@
+package serve
+
+import (
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Encoder writes the predictions of one model as Kafka records: JSON values,
+// the input's key and time, and CloudEvents headers in binary mode. Its output
+// is a function of the model and the input record alone, so that all copies of
+// a prediction are the same bytes.
+type Encoder struct {
+	source  ingest.Header
+	classes [][]byte // names as JSON strings
+	tail    []byte   // what every prediction of the model ends with
+}
+
+// ModelID is what a prediction says of the model that made it.
+type ModelID struct {
+	Name      string
+	Step      int64    // mini-batches learned
+	Lineage   [32]byte // chain over everything that was learned, in order
+	LearnedTo []Offset // sorted by topic and partition
+}
+
+// Offset is a place in an input topic: the first offset not yet reached.
+type Offset struct {
+	Topic     string
+	Partition int32
+	Next      int64
+}
+
+// NewEncoder returns the Encoder of a model whose classes are named by classes,
+// in the order of their index.
+func NewEncoder(id ModelID, classes []string) *Encoder {
+	e := &Encoder{source: ingest.Header{Key: "ce_source", Value: []byte("/accrete/" + id.Name)}}
+	for _, c := range classes {
+		e.classes = append(e.classes, appendString(nil, c))
+	}
+	b := appendString([]byte(`,"model":`), id.Name)
+	b = strconv.AppendInt(append(b, `,"step":`...), id.Step, 10)
+	b = hex.AppendEncode(append(b, `,"lineage":"`...), id.Lineage[:])
+	b = append(b, `","learned_to":{`...)
+	for i, o := range id.LearnedTo {
+		if i == 0 || o.Topic != id.LearnedTo[i-1].Topic {
+			if i > 0 {
+				b = append(b, "},"...)
+			}
+			b = append(appendString(b, o.Topic), ":{"...)
+		} else {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(append(b, '"'), int64(o.Partition), 10)
+		b = strconv.AppendInt(append(b, `":`...), o.Next, 10)
+	}
+	if len(id.LearnedTo) > 0 {
+		b = append(b, '}')
+	}
+	e.tail = append(b, "}}"...)
+	return e
+}
+
+// Example is the input that a prediction answers.
+type Example struct {
+	Topic     string
+	Partition int32
+	Record    *ingest.Record
+	Label     learner.Label
+	LabelName string  // of a class
+	Loss      float64 // of the prediction
+	Graded    bool    // there was a label and a prediction, and so a loss
+}
+
+// Record returns the prediction for x. Row is the model's output for it: the
+// probability of each class, one number, or nothing while the model has seen no
+// label.
+func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Record {
+	b := make([]byte, 0, len(e.tail)+64+32*len(row))
+	b = append(b, `{"prediction":`...)
+	switch {
+	case len(row) == 0:
+		b = append(b, "null"...)
+	case task == learner.Regression:
+		b = strconv.AppendFloat(b, row[0], 'g', -1, 64)
+	default:
+		b = append(append(b, e.classes[learner.Best(row)]...), `,"probabilities":{`...)
+		for i, p := range row {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(append(b, e.classes[i]...), ':')
+			b = strconv.AppendFloat(b, p, 'g', -1, 64)
+		}
+		b = append(b, '}')
+	}
+	switch x.Label.Task {
+	case learner.Classification:
+		b = appendString(append(b, `,"label":`...), x.LabelName)
+	case learner.Regression:
+		b = strconv.AppendFloat(append(b, `,"label":`...), x.Label.Value, 'g', -1, 64)
+	}
+	if x.Graded {
+		b = strconv.AppendFloat(append(b, `,"loss":`...), x.Loss, 'g', -1, 64)
+	}
+	b = append(b, e.tail...)
+	return ingest.Record{Time: x.Record.Time, Key: x.Record.Key, Value: b, Headers: e.headers(x)}
+}
+
+var (
+	specVersion = ingest.Header{Key: "ce_specversion", Value: []byte("1.0")}
+	eventType   = ingest.Header{Key: "ce_type", Value: []byte("accrete.prediction.v1")}
+	contentType = ingest.Header{Key: "content-type", Value: []byte("application/json")}
+)
+
+func (e *Encoder) headers(x Example) []ingest.Header {
+	id := make([]byte, 0, len(x.Topic)+24)
+	id = append(append(id, x.Topic...), '-')
+	id = append(strconv.AppendInt(id, int64(x.Partition), 10), '-')
+	id = strconv.AppendInt(id, x.Record.Offset, 10)
+	at := time.UnixMilli(x.Record.Time).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000Z")
+	hs := make([]ingest.Header, 0, 7)
+	hs = append(hs, specVersion, eventType, e.source,
+		ingest.Header{Key: "ce_id", Value: id}, ingest.Header{Key: "ce_time", Value: at}, contentType)
+	for _, h := range x.Record.Headers {
+		if h.Key == "traceparent" {
+			return append(hs, h)
+		}
+	}
+	return hs
+}
+
+// appendString appends s as a JSON string.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < 0x20:
+			const hexDigits = "0123456789abcdef"
+			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}

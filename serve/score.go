@@ -1,0 +1,374 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Config is what a Scorer is told.
+type Config struct {
+	Model      string
+	Client     *ingest.Client
+	Log        string   // topic of the model log
+	Topics     []string // whose records are scored
+	Output     string   // topic of the scores
+	Quarantine string   // topic of what cannot be read
+	Group      string   // consumer group under which positions are kept
+	ToEnd      bool     // stop at the end offsets seen at the start
+	Report     func(Event)
+}
+
+// Event is something that a Scorer did: Retrying, Switched, Scored or Waiting.
+type Event any
+
+type (
+	// Retrying is a fault that is expected to pass.
+	Retrying struct{ Err error }
+
+	// Waiting: there is no model yet, and so no scores.
+	Waiting struct{}
+
+	// Switched: from here on another model scores.
+	Switched struct{ To *Served }
+
+	// Scored: some records of a partition have their scores written.
+	Scored struct {
+		Topic               string
+		Partition           int
+		Scored, Quarantined int
+		Next, End           int64
+	}
+)
+
+// Scorer predicts the records of its topics with the newest snapshot of a
+// model. Each score is written at least once; copies carry the same ce_id and
+// may name different models.
+type Scorer struct {
+	config Config
+	model  atomic.Pointer[Served]
+	first  chan struct{} // closed when there is a model
+}
+
+// NewScorer prepares a scorer. It does no input or output.
+func NewScorer(c Config) *Scorer {
+	return &Scorer{config: c, first: make(chan struct{})}
+}
+
+// Model is the model that scores now; nil while there is none.
+func (s *Scorer) Model() *Served { return s.model.Load() }
+
+// Run scores until ctx is done, or to the end if the configuration says so.
+func (s *Scorer) Run(ctx context.Context) error {
+	c := s.config
+	g, ctx := errgroup.WithContext(ctx)
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	parts, err := s.partitions(ctx)
+	if err != nil {
+		return err
+	}
+	if err := CreateOutput(ctx, c.Client, c.Output, len(parts), c.Topics); err != nil {
+		return err
+	}
+	if err := CreateOutput(ctx, c.Client, c.Quarantine, 1, c.Topics); err != nil {
+		return err
+	}
+	output, err := c.Client.Topic(ctx, c.Output)
+	if err != nil {
+		return err
+	}
+	g.Go(func() error { return s.follow(following) })
+	scoring, sctx := errgroup.WithContext(ctx)
+	for _, p := range parts {
+		scoring.Go(func() error { return s.score(sctx, p, output.Partitions) })
+	}
+	g.Go(func() error {
+		defer stop()
+		return scoring.Wait()
+	})
+	err = g.Wait()
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// follow switches to each new snapshot as it appears.
+func (s *Scorer) follow(ctx context.Context) error {
+	f := NewFollower(s.config.Client, s.config.Log)
+	for {
+		var m *Served
+		err := s.retry(ctx, func() (err error) {
+			m, err = f.Next(ctx)
+			return err
+		})
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if s.model.Swap(m) == nil {
+			close(s.first)
+		}
+		s.config.Report(Switched{m})
+	}
+}
+
+// part is one partition to be scored.
+type part struct {
+	topic     string
+	partition int
+	next      int64
+	end       int64 // -1: follow
+}
+
+func (s *Scorer) partitions(ctx context.Context) ([]part, error) {
+	var parts []part
+	for _, topic := range s.config.Topics {
+		first, end, err := s.config.Client.Offsets(ctx, topic)
+		if err != nil {
+			return nil, err
+		}
+		committed, err := s.config.Client.Committed(ctx, s.config.Group, topic, len(first))
+		if err != nil {
+			return nil, err
+		}
+		for i := range first {
+			p := part{topic, i, max(first[i], committed[i]), -1}
+			if s.config.ToEnd {
+				p.end = end[i]
+			}
+			parts = append(parts, p)
+		}
+	}
+	return parts, nil
+}
+
+// score follows one partition.
+func (s *Scorer) score(ctx context.Context, p part, outputs int) error {
+	select {
+	case <-s.first:
+	default:
+		s.config.Report(Waiting{})
+		select {
+		case <-s.first:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	w := &worker{Scorer: s, part: p, outputs: outputs, producer: s.config.Client.Producer()}
+	f := s.config.Client.Fetcher(p.topic, p.partition)
+	committed, at := p.next, time.Now()
+	for ctx.Err() == nil && (p.end < 0 || w.next < p.end) {
+		var got ingest.Fetched
+		err := s.retry(ctx, func() (err error) {
+			got, err = f.Poll(ctx, w.next)
+			return err
+		})
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := w.answer(ctx, got); err != nil {
+			if ctx.Err() != nil {
+				break
+			}
+			return err
+		}
+		if time.Since(at) > time.Second && w.next > committed {
+			w.commit(ctx)
+			committed, at = w.next, time.Now()
+		}
+	}
+	if w.next > committed {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		w.commit(last)
+	}
+	return nil
+}
+
+// retry calls f until it succeeds or fails for good, with a growing pause.
+func (s *Scorer) retry(ctx context.Context, f func() error) error {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
+		err := f()
+		if err == nil || ctx.Err() != nil || !ingest.Temporary(err) {
+			return err
+		}
+		s.config.Report(Retrying{err})
+		t := time.NewTimer(wait/2 + rand.N(wait/2))
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+		}
+		t.Stop()
+	}
+}
+
+// worker scores one partition. It is for one goroutine.
+type worker struct {
+	*Scorer
+	part
+	outputs  int // partitions of the output topic
+	producer *ingest.Producer
+
+	model   *Served // that decoder and encoder were made for
+	decoder *decode.Decoder
+	encoder *Encoder
+	batch   learner.Batch
+}
+
+const scoreAtOnce = 1000 // records
+
+// answer writes the scores for what was fetched.
+func (w *worker) answer(ctx context.Context, got ingest.Fetched) error {
+	for rs := got.Records; len(rs) > 0; {
+		n := min(scoreAtOnce, len(rs))
+		scored, bad, err := w.some(ctx, rs[:n])
+		if err != nil {
+			return err
+		}
+		w.next = rs[n-1].Offset + 1
+		rs = rs[n:]
+		w.config.Report(Scored{w.topic, w.partition, scored, bad, w.next, got.End})
+	}
+	w.next = got.Next
+	return nil
+}
+
+func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int, err error) {
+	if m := w.Model(); m != w.model {
+		if err := w.use(m); err != nil {
+			return 0, 0, err
+		}
+	}
+	var good []*ingest.Record
+	var quarantined []ingest.Record
+	w.batch.Reset(len(w.model.Schema.Columns))
+	for i := range rs {
+		row, err := Row(w.decoder, &rs[i])
+		if err != nil {
+			quarantined = append(quarantined, Quarantined(w.topic, int32(w.partition), &rs[i], err))
+			continue
+		}
+		good = append(good, &rs[i])
+		w.batch.Append(row.X, learner.Label{}, row.Weight)
+	}
+	answers := w.model.Predict(&w.batch)
+	out := make([]ingest.Record, len(good))
+	for i, r := range good {
+		out[i] = w.encoder.Record(Example{Topic: w.topic, Partition: int32(w.partition), Record: r}, answers.Task, answers.Row(i))
+	}
+	if len(quarantined) > 0 {
+		if err := w.producer.Publish(ctx, w.config.Quarantine, 0, quarantined); err != nil {
+			return 0, 0, err
+		}
+	}
+	if len(out) > 0 {
+		if err := w.producer.Publish(ctx, w.config.Output, w.partition%w.outputs, out); err != nil {
+			return 0, 0, err
+		}
+	}
+	return len(good), len(quarantined), nil
+}
+
+// use makes m the model that scores.
+func (w *worker) use(m *Served) error {
+	d, err := decode.New(m.Decode, m.Schema)
+	if err != nil {
+		return err
+	}
+	w.model, w.decoder, w.encoder = m, d, NewEncoder(m.ID, m.Schema.Classes)
+	return nil
+}
+
+// commit keeps the position for the next start. If it fails, some records will
+// be scored twice.
+func (w *worker) commit(ctx context.Context) {
+	offsets := make([]int64, w.partition+1)
+	for i := range offsets {
+		offsets[i] = -1
+	}
+	offsets[w.partition] = w.next
+	if err := w.config.Client.Commit(ctx, w.config.Group, map[string][]int64{w.topic: offsets}); err != nil {
+		w.config.Report(Retrying{err})
+	}
+}
+
+// CreateOutput makes a topic whose records carry the times of records in the
+// input topics, unless it is there. It keeps them as long as the inputs keep
+// theirs: under a shorter retention a broker deletes answers to old records as
+// soon as they are written.
+func CreateOutput(ctx context.Context, c *ingest.Client, name string, partitions int, inputs []string) error {
+	config := map[string]string{"cleanup.policy": "delete"}
+	longest := int64(0)
+	for _, in := range inputs {
+		t, err := c.Topic(ctx, in)
+		if err != nil {
+			return err
+		}
+		if longest = max(longest, t.RetentionMs); t.RetentionMs < 0 {
+			longest = -1
+			break
+		}
+	}
+	if longest != 0 {
+		config["retention.ms"] = strconv.FormatInt(longest, 10)
+	}
+	// Since Apache Kafka 4.0 a time an hour ahead of the broker is refused by
+	// default; what the input topic has taken its answers must be able to carry.
+	config[afterMax] = strconv.FormatInt(math.MaxInt64, 10)
+	err := c.Create(ctx, name, partitions, config)
+	if errors.Is(err, kafka.InvalidConfiguration) { // before 3.6 there is no such property
+		delete(config, afterMax)
+		err = c.Create(ctx, name, partitions, config)
+	}
+	if err != nil {
+		return fmt.Errorf("creating topic %q: %w", name, err)
+	}
+	return nil
+}
+
+const afterMax = "message.timestamp.after.max.ms"
+
+// Row decodes a record, if it is one that can be.
+func Row(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
+	if len(r.Headers) > ingest.MaxHeaders {
+		return decode.Row{}, fmt.Errorf("more than %d headers", ingest.MaxHeaders)
+	}
+	if r.Value == nil {
+		return decode.Row{}, errors.New("the record has no value")
+	}
+	return d.Decode(r.Value)
+}
+
+// Quarantined is a record of a topic that could not be read, as it goes to the
+// quarantine topic: as it came, with Kafka Connect's headers that say whence
+// and why.
+func Quarantined(topic string, partition int32, r *ingest.Record, why error) ingest.Record {
+	q := *r
+	q.Headers = append([]ingest.Header{
+		{Key: "__connect.errors.topic", Value: []byte(topic)},
+		{Key: "__connect.errors.partition", Value: strconv.AppendInt(nil, int64(partition), 10)},
+		{Key: "__connect.errors.offset", Value: strconv.AppendInt(nil, r.Offset, 10)},
+		{Key: "__connect.errors.stage", Value: []byte("VALUE_CONVERTER")},
+		{Key: "__connect.errors.exception.message", Value: []byte(why.Error())},
+	}, r.Headers[:min(len(r.Headers), ingest.MaxHeaders)]...)
+	return q
+}

@@ -1,0 +1,58 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestDescribeTellsWhatIsThere(t *testing.T) {
+	file := encode(t, sample())
+	d, err := Describe(file, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"format":"1.0"`, `"model":"fraud"`, `"step":12`, `"kernel":"gaussian:2.5"`, `"time":"2027-01-15T08:00:00Z"`,
+		`"state_hash":"` + StateHash(sample().Schema, sample().State).String() + `"`,
+		`{"kind":"array","name":"kernel","serving":true,"type":"bytes","shape":[12,1],`, `"values":"gaussian:2.5"`,
+		`{"kind":"array","name":"count","serving":false,"type":"int64","shape":[1,3],`,
+		`{"topic":"payments","topic_id":"AQIAAAAAAAAAAAAAAAAAAw","partition":0,"next":1099511627776,"fingerprint":"18446744073709551615"}`,
+	} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("%s is not in %s", want, b)
+		}
+	}
+	if strings.Contains(string(b), "damage") {
+		t.Errorf("a whole file is described as damaged: %s", b)
+	}
+	// Cut behind the serving part: what is there is still described.
+	d, err = Describe(file[:d.ServingSize], 0)
+	if !typed(err) || d == nil || d.Damage == "" || d.Model != "fraud" || d.Sections[0].Damaged || !d.Sections[len(d.Sections)-1].Damaged {
+		t.Errorf("a file cut short: %+v, %v", d, err)
+	}
+}
+
+func TestVerdictsAreReadable(t *testing.T) {
+	j := newJournal(t)
+	j.counts(claim(1, 1))
+	rs, _ := j.snapshot(700)
+	for _, c := range []struct {
+		r          Record
+		line, json string
+	}{
+		{claim(1, 2), `1 claim epoch 1 by "host-2", void: epoch 1 is in force`, `"void":"epoch 1 is in force","record":{"epoch":1,`},
+		{j.batch(7), `2 batch seq 1: in-0 [1, 2), learned 0, predicted 0, quarantined 0, skipped 0`, `{"offset":2,"type":"batch","record":{"epoch":1,`},
+		{rs[0], `3 chunk snapshot `, `"index":0,"count":`},
+	} {
+		v := j.fold.Judge(j.fold.Next(), c.r)
+		b, err := json.Marshal(v)
+		if err != nil || !strings.HasPrefix(v.String(), c.line) || !strings.Contains(string(b), c.json) {
+			t.Errorf("%v, %s, %v, want %s, %s", v, b, err, c.line, c.json)
+		}
+	}
+}

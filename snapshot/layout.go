@@ -1,0 +1,341 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"strings"
+)
+
+// The layout that FORMAT.md draws.
+const (
+	magic = "\x89ACRT\r\n\x1a"
+	major = 1
+	minor = 0
+
+	preambleSize = 128
+	entrySize    = 64
+	alignment    = 64
+	sealSize     = 32
+	trailerSize  = 48
+
+	maxHeader   = 64 << 10
+	maxSections = 1024
+	maxName     = 24  // bytes of an array's name
+	maxTopic    = 249 // bytes of a topic's name, Kafka's limit
+	maxConfig   = 256 << 10
+	maxSchema   = 16 << 20
+
+	// DefaultLimit is the largest snapshot that is read where the caller names
+	// no other limit.
+	DefaultLimit = 1 << 30
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func align(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
+
+// preamble is the first 128 bytes.
+type preamble struct {
+	minor    uint16
+	fileLen  int64
+	serving  int64 // length of the serving part, its seal included
+	header   int64 // length of the header
+	sections int
+	first    int // of the sections, how many are in the serving part
+	state    Hash
+	tableSum uint32 // CRC-32C of the header and the section table
+	resuming Hash   // the resuming arrays' share of the state hash
+}
+
+func (p preamble) put(b []byte) {
+	le := binary.LittleEndian
+	copy(b, magic)
+	le.PutUint16(b[8:], major)
+	le.PutUint16(b[10:], p.minor)
+	le.PutUint32(b[12:], 0) // flags
+	le.PutUint64(b[16:], uint64(p.fileLen))
+	le.PutUint64(b[24:], uint64(p.serving))
+	le.PutUint32(b[32:], uint32(p.header))
+	le.PutUint32(b[36:], uint32(p.sections))
+	le.PutUint32(b[40:], uint32(p.first))
+	le.PutUint32(b[44:], p.tableSum)
+	copy(b[48:], p.state[:])
+	copy(b[80:], p.resuming[:])
+	le.PutUint32(b[124:], crc32.Checksum(b[:124], castagnoli))
+}
+
+// readPreamble checks all that can be checked without the rest of the file.
+func readPreamble(b []byte, limit int64) (p preamble, err error) {
+	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
+		return p, fmt.Errorf("%w: not a snapshot of Accrete: wrong magic", ErrCorrupt)
+	}
+	if len(b) < preambleSize {
+		return p, fmt.Errorf("%w: %d bytes are no preamble", ErrTruncated, len(b))
+	}
+	le := binary.LittleEndian
+	if got, want := crc32.Checksum(b[:124], castagnoli), le.Uint32(b[124:]); got != want {
+		return p, fmt.Errorf("%w: the preamble's checksum is %08x, want %08x", ErrCorrupt, got, want)
+	}
+	if v := le.Uint16(b[8:]); v > major {
+		return p, fmt.Errorf("%w: format %d, this program reads up to %d", ErrTooNew, v, major)
+	} else if v == 0 {
+		return p, fmt.Errorf("%w: format 0", ErrCorrupt)
+	}
+	if flags := le.Uint32(b[12:]); flags != 0 {
+		return p, fmt.Errorf("%w: flags %#x", ErrTooNew, flags)
+	}
+	p.minor = le.Uint16(b[10:])
+	fileLen, serving := le.Uint64(b[16:]), le.Uint64(b[24:])
+	header, sections, first := le.Uint32(b[32:]), le.Uint32(b[36:]), le.Uint32(b[40:])
+	switch {
+	case fileLen > uint64(limit):
+		return p, fmt.Errorf("%w: %d bytes, at most %d are read", ErrLimit, fileLen, limit)
+	case header > maxHeader:
+		return p, fmt.Errorf("%w: header of %d bytes, at most %d", ErrLimit, header, maxHeader)
+	case sections > maxSections:
+		return p, fmt.Errorf("%w: %d sections, at most %d", ErrLimit, sections, maxSections)
+	case first >= sections || serving > fileLen || !zero(b[112:124]):
+		return p, fmt.Errorf("%w: the preamble contradicts itself", ErrCorrupt)
+	}
+	p.fileLen, p.serving, p.header = int64(fileLen), int64(serving), int64(header)
+	p.sections, p.first, p.tableSum = int(sections), int(first), le.Uint32(b[44:])
+	p.state, p.resuming = Hash(b[48:]), Hash(b[80:])
+	return p, nil
+}
+
+func (p preamble) version() string { return fmt.Sprintf("%d.%d", major, p.minor) }
+
+func zero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
+
+// The header's fields, in this order.
+const (
+	modelField = 1 + iota
+	epochField
+	seqField
+	stepField
+	chainField
+	lineageField
+	rowsField
+	configHashField
+
+	criticalField = 1 << 15 // in a tag: who does not know it must not go on
+)
+
+func appendHeader(b []byte, s *Snapshot) []byte {
+	field := func(tag uint16, value []byte) {
+		b = binary.LittleEndian.AppendUint16(b, tag)
+		b = binary.LittleEndian.AppendUint16(b, uint16(len(value)))
+		b = append(b, value...)
+	}
+	number := func(tag uint16, v int64) {
+		field(tag, binary.LittleEndian.AppendUint64(nil, uint64(v)))
+	}
+	field(modelField, []byte(s.Model))
+	number(epochField, s.Epoch)
+	number(seqField, s.Seq)
+	number(stepField, s.Step)
+	field(chainField, s.Chain[:])
+	field(lineageField, s.Lineage[:])
+	field(rowsField, s.Rows[:])
+	field(configHashField, s.ConfigHash[:])
+	return b
+}
+
+func readHeader(b []byte, s *Snapshot) error {
+	numbers := [...]*int64{&s.Epoch, &s.Seq, &s.Step}
+	hashes := [...]*Hash{&s.Chain, &s.Lineage, &s.Rows, &s.ConfigHash}
+	last, seen := -1, 0
+	for len(b) > 0 {
+		if len(b) < 4 {
+			return fmt.Errorf("%w: the header ends in the middle of a field", ErrCorrupt)
+		}
+		tag, n := binary.LittleEndian.Uint16(b), int(binary.LittleEndian.Uint16(b[2:]))
+		number := int(tag &^ criticalField)
+		if b = b[4:]; n > len(b) || number <= last {
+			return fmt.Errorf("%w: field %d of the header", ErrCorrupt, number)
+		}
+		value := b[:n]
+		b, last = b[n:], number
+		switch number {
+		case modelField:
+			s.Model = string(value)
+			if n > maxTopic {
+				return fmt.Errorf("%w: model name of %d bytes", ErrCorrupt, n)
+			}
+		case epochField, seqField, stepField:
+			if n != 8 || value[7] >= 1<<7 {
+				return fmt.Errorf("%w: field %d of the header is %x", ErrCorrupt, number, value)
+			}
+			*numbers[number-epochField] = int64(binary.LittleEndian.Uint64(value))
+		case chainField, lineageField, rowsField, configHashField:
+			if n != 32 {
+				return fmt.Errorf("%w: field %d of the header has %d bytes", ErrCorrupt, number, n)
+			}
+			*hashes[number-chainField] = Hash(value)
+		default:
+			if tag&criticalField != 0 {
+				return fmt.Errorf("%w: field %d of the header", ErrTooNew, number)
+			}
+			continue
+		}
+		seen++
+	}
+	if seen != configHashField {
+		return fmt.Errorf("%w: the header lacks fields", ErrCorrupt)
+	}
+	return nil
+}
+
+// What a section holds.
+const (
+	arraySection = 1 + iota
+	configSection
+	schemaSection
+	learnedSection
+	positionsSection
+	infoSection
+
+	criticalSection = 1 // flag: who does not know the type must not go on
+)
+
+var sectionNames = [...]string{"?", "array", "config", "schema", "learned_to", "positions", "info"}
+
+func sectionName(kind uint16) string {
+	if int(kind) < len(sectionNames) {
+		return sectionNames[kind]
+	}
+	return fmt.Sprintf("type %d", kind)
+}
+
+// section is an entry of the section table.
+type section struct {
+	kind       uint16
+	dtype      dtype
+	flags      byte
+	name       string // of an array
+	sum        uint32
+	rows, cols int64
+	offset     int64
+	length     int64
+}
+
+func (s section) put(b []byte) {
+	le := binary.LittleEndian
+	le.PutUint16(b, s.kind)
+	b[2], b[3] = byte(s.dtype), s.flags
+	copy(b[4:28], s.name)
+	le.PutUint32(b[28:], s.sum)
+	le.PutUint64(b[32:], uint64(s.rows))
+	le.PutUint64(b[40:], uint64(s.cols))
+	le.PutUint64(b[48:], uint64(s.offset))
+	le.PutUint64(b[56:], uint64(s.length))
+}
+
+// readSection checks an entry against itself; where it lies is checked by
+// readTable.
+func readSection(b []byte) (s section, err error) {
+	le := binary.LittleEndian
+	s = section{
+		kind: le.Uint16(b), dtype: dtype(b[2]), flags: b[3],
+		name: strings.TrimRight(string(b[4:28]), "\x00"),
+		sum:  le.Uint32(b[28:]),
+		rows: int64(le.Uint64(b[32:])), cols: int64(le.Uint64(b[40:])),
+		offset: int64(le.Uint64(b[48:])), length: int64(le.Uint64(b[56:])),
+	}
+	if s.kind == 0 || s.kind > infoSection {
+		if s.flags&criticalSection != 0 {
+			return s, fmt.Errorf("%w: %v", ErrTooNew, s)
+		}
+		return s, nil
+	}
+	if s.kind == arraySection {
+		if err := checkName(s.name); err != nil {
+			return s, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		}
+		if s.dtype.size() == 0 {
+			return s, fmt.Errorf("%w: %v of %v", ErrTooNew, s, s.dtype)
+		}
+	} else if s.name != "" || s.dtype != bytesType || s.cols != 1 {
+		return s, fmt.Errorf("%w: the entry of %v", ErrCorrupt, s)
+	}
+	if n, ok := s.dtype.bytes(s.rows, s.cols); !ok || n != s.length {
+		return s, fmt.Errorf("%w: %v is %d x %d and has %d bytes", ErrCorrupt, s, s.rows, s.cols, s.length)
+	}
+	if s.flags != criticalSection {
+		return s, fmt.Errorf("%w: flags %#x of %v", ErrTooNew, s.flags, s)
+	}
+	return s, nil
+}
+
+// String names the section in messages.
+func (s section) String() string {
+	if s.kind == arraySection {
+		return fmt.Sprintf("array %q", s.name)
+	}
+	return "section " + sectionName(s.kind)
+}
+
+// readTable reads the section table and checks that the sections fill the file
+// in order, without overlap: those of the serving part, the seal, the others,
+// the trailer, and nothing but zeros between them. Of b it needs the serving
+// part only.
+func readTable(b []byte, p preamble) ([]section, error) {
+	table := preambleSize + p.header
+	at := table + int64(p.sections)*entrySize // where the next thing may begin
+	if align(at) > p.serving-sealSize {
+		return nil, fmt.Errorf("%w: the table is longer than the serving part", ErrCorrupt)
+	}
+	if p.serving > int64(len(b)) {
+		return nil, fmt.Errorf("%w: %d bytes of a serving part of %d", ErrTruncated, len(b), p.serving)
+	}
+	if got := crc32.Checksum(b[preambleSize:at], castagnoli); got != p.tableSum {
+		return nil, fmt.Errorf("%w: the checksum of header and table is %08x, want %08x", ErrCorrupt, got, p.tableSum)
+	}
+	pad := func() error {
+		from := at
+		at = align(at)
+		if n := int64(len(b)); !zero(b[min(from, n):min(at, n)]) {
+			return fmt.Errorf("%w: padding at %d", ErrCorrupt, from)
+		}
+		return nil
+	}
+	sections := make([]section, p.sections)
+	names := make(map[string]bool)
+	for i := range sections {
+		if err := pad(); err != nil {
+			return nil, err
+		}
+		if i == p.first {
+			if at += sealSize; at != p.serving {
+				return nil, fmt.Errorf("%w: the serving part ends at %d, not at %d", ErrCorrupt, at, p.serving)
+			}
+			if err := pad(); err != nil {
+				return nil, err
+			}
+		}
+		s, err := readSection(b[table+int64(i)*entrySize:][:entrySize])
+		if err != nil {
+			return nil, err
+		}
+		if s.offset != at || s.length < 0 || s.length > p.fileLen-at {
+			return nil, fmt.Errorf("%w: %v has %d bytes at %d, want it at %d of %d", ErrCorrupt, s, s.length, s.offset, at, p.fileLen)
+		}
+		if s.kind == arraySection {
+			if names[s.name] {
+				return nil, fmt.Errorf("%w: two arrays are named %q", ErrCorrupt, s.name)
+			}
+			names[s.name] = true
+		}
+		at += s.length
+		sections[i] = s
+	}
+	if err := pad(); err != nil {
+		return nil, err
+	}
+	if at+trailerSize != p.fileLen {
+		return nil, fmt.Errorf("%w: the sections end at %d of %d bytes", ErrCorrupt, at, p.fileLen)
+	}
+	return sections, nil
+}
