@@ -120,7 +120,7 @@ func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
 		ev.Batches++
 		ev.Records += len(d.items)
 	}
-	ev.Took = time.Since(start)
+	ev.Took, ev.Progress = time.Since(start), l.history.learner.Progress()
 	l.config.Report(ev)
 	return nil
 }
