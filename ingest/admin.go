@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,15 +13,18 @@ import (
 
 // Create makes a topic with the brokers' default number of replicas and waits
 // until its partitions have leaders. A topic that is there already is left as
-// it is, whatever its partitions and configuration. partitions of 0 means the
-// brokers' default.
+// it is, whatever its partitions and configuration, and needs no permission to
+// create. partitions of 0 means the brokers' default.
 func (c *Client) Create(ctx context.Context, name string, partitions int, config map[string]string) error {
+	if _, err := c.metadata(ctx, name); !errors.Is(err, ErrUnknownTopic) {
+		return err
+	}
 	if partitions == 0 {
 		partitions = -1
 	}
-	err := c.create(ctx, name, partitions, -1, config)
-	if code, ok := err.(refusal); ok && (code.code == kafka.InvalidReplicationFactor || code.code == kafka.InvalidRequest) {
-		err = c.create(ctx, name, partitions, 1, config) // brokers before 2.4 have no default
+	code, err := c.create(ctx, name, partitions, -1, config)
+	if code == kafka.InvalidReplicationFactor {
+		_, err = c.create(ctx, name, partitions, 1, config) // brokers before 2.4 have no default
 	}
 	if err != nil {
 		return err
@@ -43,15 +47,8 @@ func (c *Client) Create(ctx context.Context, name string, partitions int, config
 	}
 }
 
-// A refusal is a broker's answer to an administrative request.
-type refusal struct {
-	code kafka.Error
-	error
-}
-
-func (r refusal) Unwrap() error { return r.error }
-
-func (c *Client) create(ctx context.Context, name string, partitions, replicas int, config map[string]string) error {
+// create makes one attempt. The code is what the broker answered.
+func (c *Client) create(ctx context.Context, name string, partitions, replicas int, config map[string]string) (kafka.Error, error) {
 	rt := kmsg.NewCreateTopicsRequestTopic()
 	rt.Topic, rt.NumPartitions, rt.ReplicationFactor = name, int32(partitions), int16(replicas)
 	for k, v := range config {
@@ -62,21 +59,22 @@ func (c *Client) create(ctx context.Context, name string, partitions, replicas i
 	req.TimeoutMillis = int32(c.timeout.Milliseconds())
 	r, _, err := c.do(ctx, req, responseLimit, toController)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for _, t := range r.(*kmsg.CreateTopicsResponse).Topics {
-		code := kafka.Error(t.ErrorCode)
-		switch {
-		case code == 0, code == kafka.TopicAlreadyExists:
-			return nil
-		}
-		err := c.topicError(name, t.ErrorCode)
-		if t.ErrorMessage != nil {
-			err = fmt.Errorf("%w: %s", err, *t.ErrorMessage)
-		}
-		return refusal{code, fmt.Errorf("create %w", err)}
+	resp := r.(*kmsg.CreateTopicsResponse)
+	if len(resp.Topics) != 1 {
+		return 0, fmt.Errorf("%w: an answer about %d topics to one", ErrCorrupt, len(resp.Topics))
 	}
-	return fmt.Errorf("%w: no answer about topic %s", ErrCorrupt, name)
+	t := &resp.Topics[0]
+	code := kafka.Error(t.ErrorCode)
+	if code == 0 || code == kafka.TopicAlreadyExists {
+		return code, nil
+	}
+	err = c.topicError(name, t.ErrorCode)
+	if t.ErrorMessage != nil {
+		err = fmt.Errorf("%w: %s", err, *t.ErrorMessage)
+	}
+	return code, fmt.Errorf("create %w", err)
 }
 
 // toController is the broker that creates topics; with KRaft any broker passes
