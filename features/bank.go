@@ -149,7 +149,7 @@ func (b *Bank) Gradient(dst []float64, block int, x []float32, g []float64, outp
 	vec.PackRows(sized(&j.px, rows*b.m.Dim), x, b.m.Dim)
 	vec.PackFactors(sized(&j.pfac, rows*outputs), g, outputs)
 	panels := vec.Panels(j.to, vec.Panel) - j.from/vec.Panel
-	j.per = share(panels, max(1, cache/4/vec.ChainsLen(vec.Panel, outputs)))
+	j.per = share(panels, max(1, cache/8/vec.ChainsLen(vec.Panel, outputs)))
 	j.run((*job).gradient, vec.Panels(panels, j.per), j.rows*panels*vec.Panel*(b.m.Dim+16+2*outputs))
 }
 
@@ -167,7 +167,7 @@ func (j *job) gradient(w *worker, i int) {
 			vec.Gradient(acc, j.px[r*dim:(r+vec.Lanes)*dim], j.bank.panels(p, q),
 				j.pfac[r*outputs:(r+vec.Lanes)*outputs], dim, outputs, &w.Scratch)
 		}
-		vec.AddChains(dst, acc, from-p*vec.Panel, outputs)
+		vec.AddChains(dst, acc, from-p*vec.Panel, outputs, &w.Scratch)
 	}
 }
 

@@ -69,7 +69,7 @@ func values(vs ...string) []Record {
 	return rs
 }
 
-// readAll polls a partition from an offset up to its end.
+// readTopic polls a partition from an offset up to its end.
 func readTopic(t testing.TB, c *Client, topic string, from int64) (rs []Record, last Fetched) {
 	t.Helper()
 	f := c.Fetcher(topic, 0)
@@ -91,31 +91,4 @@ func show(rs []Record) (s []string) {
 		s = append(s, fmt.Sprintf("%d:%s", r.Offset, r.Value))
 	}
 	return s
-}
-
-func TestSmoke(t *testing.T) {
-	k := newCluster(t)
-	c := k.client(t)
-	ctx := within(t, 20*time.Second)
-	if err := c.Create(ctx, "t", 2, map[string]string{"cleanup.policy": "delete"}); err != nil {
-		t.Fatal(err)
-	}
-	top, err := c.Topic(ctx, "t")
-	t.Log(top, err)
-	p := c.Producer()
-	base, err := p.Append(ctx, "t", 0, values("a", "b"))
-	t.Log(base, err)
-	base, err = p.Append(ctx, "t", 0, values("c"))
-	t.Log(base, err)
-	rs, last := readTopic(t, c, "t", 0)
-	t.Log(show(rs), last)
-	t.Log(c.Offsets(ctx, "t"))
-	t.Log(c.Commit(ctx, "g", map[string][]int64{"t": {3, -1}}))
-	t.Log(c.DeleteRecords(ctx, "t", 0, 2))
-	_, err = c.Fetcher("t", 0).Poll(ctx, 0)
-	t.Log(err)
-	_, err = c.Fetcher("t", 0).Poll(ctx, 9)
-	t.Log(err)
-	_, err = c.Topic(ctx, "nope")
-	t.Log(err, Temporary(err))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -17,6 +18,7 @@ type Topic struct {
 	ID            [16]byte // another one if the topic is deleted and created anew; zero before Kafka 2.8
 	Partitions    int
 	CleanupPolicy string // "delete", "compact" or "compact,delete"; empty if the broker does not tell us
+	RetentionMs   int64  // retention.ms: -1 for ever; 0 if the broker does not tell us
 }
 
 // Topic looks name up. Its errors are ErrUnknownTopic, ErrDenied,
@@ -26,11 +28,13 @@ func (c *Client) Topic(ctx context.Context, name string) (Topic, error) {
 	if err != nil {
 		return Topic{}, err
 	}
-	policy, err := c.cleanupPolicy(ctx, name)
+	config, err := c.topicConfig(ctx, name, "cleanup.policy", "retention.ms")
 	if err != nil && !errors.Is(err, ErrDenied) {
 		return Topic{}, err
 	}
-	return Topic{Name: name, ID: t.TopicID, Partitions: len(t.Partitions), CleanupPolicy: policy}, nil
+	topic := Topic{Name: name, ID: t.TopicID, Partitions: len(t.Partitions), CleanupPolicy: config["cleanup.policy"]}
+	topic.RetentionMs, _ = strconv.ParseInt(config["retention.ms"], 10, 64)
+	return topic, nil
 }
 
 // metadata asks the cluster about one topic and remembers who leads it.
@@ -136,29 +140,31 @@ func toBroker(id int32) func(protocol.Cluster) (protocol.Broker, error) {
 	}
 }
 
-// cleanupPolicy of a topic, or "" if the broker knows none.
-func (c *Client) cleanupPolicy(ctx context.Context, topic string) (string, error) {
+// topicConfig is what the broker says of some properties of a topic. Those that
+// it does not know are missing.
+func (c *Client) topicConfig(ctx context.Context, topic string, names ...string) (map[string]string, error) {
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	req.Resources = []kmsg.DescribeConfigsRequestResource{{
 		ResourceType: kmsg.ConfigResourceTypeTopic,
 		ResourceName: topic,
-		ConfigNames:  []string{"cleanup.policy"},
+		ConfigNames:  names,
 	}}
 	r, _, err := c.do(ctx, req, responseLimit, nil)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	config := map[string]string{}
 	for _, res := range r.(*kmsg.DescribeConfigsResponse).Resources {
 		if err := c.topicError(topic, res.ErrorCode); err != nil {
-			return "", err
+			return nil, err
 		}
 		for _, e := range res.Configs {
-			if e.Name == "cleanup.policy" && e.Value != nil {
-				return *e.Value, nil
+			if e.Value != nil {
+				config[e.Name] = *e.Value
 			}
 		}
 	}
-	return "", nil
+	return config, nil
 }
 
 // Offsets gives, for each partition, the first record that is still there and

@@ -160,6 +160,9 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 		// The connection's goroutine may still hold the call: after this it
 		// writes nothing, unless it has begun.
 		sent = !k.sent.CompareAndSwap(waiting, withdrew)
+		if !sent && errors.Is(err, io.ErrUnexpectedEOF) && !c.closed() {
+			return nil, false, fmt.Errorf("%w: %s closes the connection during the handshake: it goes down, or wants another security.protocol, sasl.username or sasl.password (%w)", ErrUnreachable, c.brokers(), err)
+		}
 		return nil, sent, c.explain(err)
 	}
 	return m.(*call).resp, true, nil

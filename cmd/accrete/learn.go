@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
@@ -103,7 +104,7 @@ func every(d time.Duration, f func()) (stop func()) {
 
 func newRegistry() (*prometheus.Registry, *metrics.Health) {
 	r := prometheus.NewRegistry()
-	r.MustRegister(prometheus.NewGoCollector(), prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}))
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics.Build(r, versionString())
 	return r, metrics.NewHealth(time.Now)
 }

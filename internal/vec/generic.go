@@ -52,6 +52,19 @@ func featuresGeneric(dst, x, w []float32, dim int, s *Scratch) {
 	}
 }
 
+// lanesGeneric sets dst[i] to the sum of the lanes 16i to 16i+15, halves first.
+func lanesGeneric(dst []float64, acc []float32) {
+	for i := range dst {
+		l := (*[width]float32)(acc[width*i:])
+		var v [width / 2]float64
+		for i := range v {
+			v[i] = float64(l[i]) + float64(l[i+width/2])
+		}
+		a, b, c, d := v[0]+v[4], v[1]+v[5], v[2]+v[6], v[3]+v[7]
+		dst[i] = (a + c) + (b + d)
+	}
+}
+
 // tile is the features of a panel of frequencies and a panel of rows.
 type tile struct{ cos, sin [Panel][Lanes]float32 }
 

@@ -44,7 +44,7 @@ func TestImplementationsAgree(t *testing.T) {
 	if len(all) == 1 {
 		t.Skip("this machine has the plain loops only")
 	}
-	trials := 500
+	trials := 300
 	if testing.Short() {
 		trials = 30
 	}
@@ -92,7 +92,7 @@ func TestImplementationsAgree(t *testing.T) {
 				g.features = append(g.features, phi...)
 			}
 			g.gradient = make([]float64, 2*m*outputs)
-			AddChains(g.gradient, acc, 0, outputs)
+			AddChains(g.gradient, acc, 0, outputs, &s)
 			got[name] = g
 		})
 		want := got[generic.name]
@@ -102,4 +102,14 @@ func TestImplementationsAgree(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestNormalsStayInside(t *testing.T) {
+	eachISA(func(name string) {
+		for _, n := range []int{1, 8, 248, 249, 3 * 248} {
+			for _, atEnd := range []bool{false, true} {
+				NewNormals(Key("guard", 0, 0)).Fill(guarded(t, make([]float32, n), atEnd))
+			}
+		}
+	})
 }

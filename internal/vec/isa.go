@@ -2,7 +2,6 @@ package vec
 
 import (
 	"fmt"
-	"os"
 	"strings"
 )
 
@@ -11,40 +10,20 @@ type isa struct {
 	name     string
 	sum      func(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch)
 	gradient func(acc, x, w, g []float32, dim, outputs int, s *Scratch)
+	lanes    func(dst []float64, acc []float32)
 	features func(dst, x, w []float32, dim int, s *Scratch)
+	normals  func(n *Normals, dst []float32)
 	peak     func(n int) // n*12 fused multiply-adds of the widest vectors; nil where there are none
 	width    int         // float32 in such a vector
 }
 
-var generic = isa{name: "generic", sum: sumGeneric, gradient: gradientGeneric, features: featuresGeneric}
+var generic = isa{name: "generic", sum: sumGeneric, gradient: gradientGeneric, lanes: lanesGeneric, features: featuresGeneric, normals: normalsGeneric}
 
 // all is what this machine can run, the best first.
 var all = append(native(), generic)
 
-// use is the one in use: the best, or the one that the environment variable
-// ACCRETE_ISA names. Built with the tag purego, the program has generic only.
-var use = initial()
-
-func initial() isa {
-	name := os.Getenv("ACCRETE_ISA")
-	if name == "" {
-		return all[0]
-	}
-	i, err := find(name)
-	if err != nil {
-		panic("ACCRETE_ISA: " + err.Error())
-	}
-	return i
-}
-
-func find(name string) (isa, error) {
-	for _, i := range all {
-		if i.name == name {
-			return i, nil
-		}
-	}
-	return isa{}, fmt.Errorf("no instruction set is named %q here: want one of %s", name, strings.Join(ISAs(), ", "))
-}
+// use is the one in use. Built with the tag purego, the program has generic only.
+var use = all[0]
 
 // ISA is the name of the implementation in use: avx512, avx2 or generic.
 func ISA() string { return use.name }
@@ -58,14 +37,18 @@ func ISAs() []string {
 	return names
 }
 
-// Select takes another implementation into use. It is for tests and benchmarks:
-// nothing else may run meanwhile.
+// Select takes another implementation into use, or the best one if name is "".
+// It is for the beginning of a program, which may look at the environment
+// variable ACCRETE_ISA, and for tests and benchmarks: no kernel may run
+// meanwhile.
 func Select(name string) error {
-	i, err := find(name)
-	if err == nil {
-		use = i
+	for _, i := range all {
+		if name == i.name || name == "" {
+			use = i
+			return nil
+		}
 	}
-	return err
+	return fmt.Errorf("no instruction set is named %q here: want one of %s", name, strings.Join(ISAs(), ", "))
 }
 
 // Peak does n*12 fused multiply-adds of vectors in registers, and returns the

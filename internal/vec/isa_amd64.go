@@ -2,17 +2,21 @@
 
 package vec
 
-import "golang.org/x/sys/cpu"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
 
 //go:generate go -C gen run . -out ../kernel_amd64.s -stubs ../kernel_amd64.go -pkg vec
 
 func native() (found []isa) {
 	// cpu also asks whether the system saves the registers.
 	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
-		found = append(found, isa{"avx512", sumAVX512, gradientAVX512, featuresAVX512, peak512, 16})
+		found = append(found, isa{"avx512", sumAVX512, gradientAVX512, lanesAVX512, featuresAVX512, normalsAVX512, peak512, 16})
 	}
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
-		found = append(found, isa{"avx2", sumAVX2, gradientAVX2, featuresAVX2, peak2, 8})
+		found = append(found, isa{"avx2", sumAVX2, gradientAVX2, lanesAVX2, featuresAVX2, normalsAVX2, peak2, 8})
 	}
 	return found
 }
@@ -36,6 +40,8 @@ func gradientAVX512(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 	gradient512(len(w)/(Panel*dim), dim, outputs, &x[0], &w[0], &g[0], s.sines(), &acc[0])
 }
 
+func lanesAVX512(dst []float64, acc []float32) { lanes512(len(dst), &acc[0], &dst[0]) }
+
 func featuresAVX512(dst, x, w []float32, dim int, s *Scratch) {
 	features512(len(w)/(Panel*dim), dim, &x[0], &w[0], &dst[0])
 }
@@ -57,6 +63,26 @@ func gradientAVX2(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 	gradient2(len(w)/(Panel*dim), dim, outputs, &x[0], &w[0], &g[0], s.sines(), &acc[0])
 }
 
+func lanesAVX2(dst []float64, acc []float32) { lanes2(len(dst), &acc[0], &dst[0]) }
+
 func featuresAVX2(dst, x, w []float32, dim int, s *Scratch) {
 	features2(len(w)/(Panel*dim), dim, &x[0], &w[0], &dst[0])
+}
+
+func normalsAVX512(n *Normals, dst []float32) {
+	normals512(len(dst)/refill, &n.key[0], &dst[0])
+}
+
+// The words are the library's: eight lanes leave no room for the state of
+// ChaCha, and the library has vectors of its own.
+func normalsAVX2(n *Normals, dst []float32) {
+	var words [refill/2 + 4]uint64
+	var z [refill + 8]float32
+	for ; len(dst) > 0; dst = dst[refill:] {
+		for i := range words[:refill/2] {
+			words[i] = n.words.Uint64()
+		}
+		boxMuller2(len(z)/16, (*uint32)(unsafe.Pointer(&words)), &z[0])
+		copy(dst[:refill], z[:])
+	}
 }

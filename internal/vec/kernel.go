@@ -2,8 +2,9 @@ package vec
 
 // Scratch is memory for one call at a time. Its zero value is ready.
 type Scratch struct {
-	tile tile
-	f    []float32
+	tile  tile
+	f     []float32
+	lanes []float64
 }
 
 // chains is n float32 chains, all at +0.
@@ -70,22 +71,20 @@ func ChainsLen(m, outputs int) int { return m * 2 * outputs * width }
 // AddChains adds a run's chains for the frequencies from, from+1, ... to dst,
 // whose rows 2j and 2j+1 are the cosine's and the sine's of frequency from+j,
 // of outputs values each.
-func AddChains(dst []float64, acc []float32, from, outputs int) {
-	for j := range len(dst) / (2 * outputs) {
-		p, i := (from+j)/Panel, (from+j)%Panel
-		for h := range 2 * outputs {
-			l := (*[width]float32)(acc[((p*2*outputs+h)*Panel+i)*width:])
-			dst[2*j*outputs+h] += lanes(l)
+func AddChains(dst []float64, acc []float32, from, outputs int, s *Scratch) {
+	m := len(dst) / (2 * outputs)
+	size := 2 * outputs * Panel
+	if cap(s.lanes) < size {
+		s.lanes = make([]float64, size)
+	}
+	sum := s.lanes[:size]
+	for p := from / Panel; p*Panel < from+m; p++ {
+		use.lanes(sum, acc[p*size*width:(p+1)*size*width])
+		for j := max(from, p*Panel); j < min(from+m, (p+1)*Panel); j++ {
+			row := dst[2*(j-from)*outputs : 2*(j-from+1)*outputs]
+			for h := range row {
+				row[h] += sum[h*Panel+j%Panel]
+			}
 		}
 	}
-}
-
-// lanes is the sum of the lanes, halves first.
-func lanes(l *[width]float32) float64 {
-	var v [width / 2]float64
-	for i := range v {
-		v[i] = float64(l[i]) + float64(l[i+width/2])
-	}
-	a, b, c, d := v[0]+v[4], v[1]+v[5], v[2]+v[6], v[3]+v[7]
-	return (a + c) + (b + d)
 }

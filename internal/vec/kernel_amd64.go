@@ -34,6 +34,11 @@ func flush512(n int, f *float32, dst *float64)
 //go:noescape
 func gradient512(panels int, dim int, outputs int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
 
+// lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.
+//
+//go:noescape
+func lanes512(n int, acc *float32, dst *float64)
+
 // features512 is Features.
 //
 //go:noescape
@@ -67,10 +72,27 @@ func flush2(n int, f *float32, dst *float64)
 //go:noescape
 func gradient2(panels int, dim int, outputs int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
 
+// lanes2 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.
+//
+//go:noescape
+func lanes2(n int, acc *float32, dst *float64)
+
 // features2 is Features.
 //
 //go:noescape
 func features2(panels int, dim int, x *float32, w *float32, dst *float32)
+
+// normals512 makes n times 248 numbers of key, which it leaves as the next one.
+// Lane b of the 16 is ChaCha's block b; lanes 12 to 15 of the words 14 and 15
+// are the next key.
+//
+//go:noescape
+func normals512(n int, key *uint32, dst *float32)
+
+// boxMuller2 makes n times 16 numbers of as many words.
+//
+//go:noescape
+func boxMuller2(n int, words *uint32, dst *float32)
 
 // peak512 does n*12 fused multiply-adds of vectors in registers.
 //

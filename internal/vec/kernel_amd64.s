@@ -2813,6 +2813,31 @@ outputSin:
 	VZEROUPPER
 	RET
 
+// func lanes512(n int, acc *float32, dst *float64)
+// Requires: AVX, AVX512F
+TEXT ·lanes512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ acc+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+loop:
+	VCVTPS2PD     (CX), Z0
+	VCVTPS2PD     32(CX), Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDSD        X1, X0, X0
+	VMOVSD        X0, (DX)
+	ADDQ          $0x40, CX
+	ADDQ          $0x08, DX
+	DECQ          AX
+	JNZ           loop
+	VZEROUPPER
+	RET
+
 // func features512(panels int, dim int, x *float32, w *float32, dst *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·features512(SB), NOSPLIT, $0-40
@@ -9005,6 +9030,33 @@ outputDSin:
 	VZEROUPPER
 	RET
 
+// func lanes2(n int, acc *float32, dst *float64)
+// Requires: AVX
+TEXT ·lanes2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ acc+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+loop:
+	VCVTPS2PD    (CX), Y0
+	VCVTPS2PD    32(CX), Y2
+	VADDPD       Y2, Y0, Y0
+	VCVTPS2PD    16(CX), Y1
+	VCVTPS2PD    48(CX), Y2
+	VADDPD       Y2, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDSD       X1, X0, X0
+	VMOVSD       X0, (DX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x08, DX
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
 // func features2(panels int, dim int, x *float32, w *float32, dst *float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·features2(SB), NOSPLIT, $0-40
@@ -10534,6 +10586,1275 @@ turnsD:
 	ADDQ        $+3072, SI
 	DECQ        AX
 	JNZ         panel
+	VZEROUPPER
+	RET
+
+DATA log512<>+0(SB)/4, $0xc0000000
+DATA log512<>+4(SB)/4, $0x3f80000b
+DATA log512<>+8(SB)/4, $0xbf2aab05
+DATA log512<>+12(SB)/4, $0x3effee57
+DATA log512<>+16(SB)/4, $0xbecc8cb7
+DATA log512<>+20(SB)/4, $0x3eac43ff
+DATA log512<>+24(SB)/4, $0xbe99914c
+DATA log512<>+28(SB)/4, $0x3e77a265
+DATA log512<>+32(SB)/4, $0xbdde3f22
+GLOBL log512<>(SB), RODATA|NOPTR, $36
+
+DATA numbers512<>+0(SB)/4, $0x3f800000
+DATA numbers512<>+4(SB)/4, $0x42000000
+DATA numbers512<>+8(SB)/4, $0xbfb17218
+DATA numbers512<>+12(SB)/4, $0x2f800000
+GLOBL numbers512<>(SB), RODATA|NOPTR, $16
+
+DATA words512<>+0(SB)/4, $0x61707865
+DATA words512<>+4(SB)/4, $0x3320646e
+DATA words512<>+8(SB)/4, $0x79622d32
+DATA words512<>+12(SB)/4, $0x6b206574
+DATA words512<>+16(SB)/4, $0x00000000
+DATA words512<>+20(SB)/4, $0x00000001
+DATA words512<>+24(SB)/4, $0x00000002
+DATA words512<>+28(SB)/4, $0x00000003
+DATA words512<>+32(SB)/4, $0x00000004
+DATA words512<>+36(SB)/4, $0x00000005
+DATA words512<>+40(SB)/4, $0x00000006
+DATA words512<>+44(SB)/4, $0x00000007
+DATA words512<>+48(SB)/4, $0x00000008
+DATA words512<>+52(SB)/4, $0x00000009
+DATA words512<>+56(SB)/4, $0x0000000a
+DATA words512<>+60(SB)/4, $0x0000000b
+DATA words512<>+64(SB)/4, $0x0000000c
+DATA words512<>+68(SB)/4, $0x0000000d
+DATA words512<>+72(SB)/4, $0x0000000e
+DATA words512<>+76(SB)/4, $0x0000000f
+DATA words512<>+80(SB)/4, $0x00000001
+GLOBL words512<>(SB), RODATA|NOPTR, $84
+
+// func normals512(n int, key *uint32, dst *float32)
+// Requires: AVX, AVX512F
+TEXT ·normals512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ key+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+loop:
+	VPBROADCASTD  words512<>+0(SB), Z0
+	VPBROADCASTD  words512<>+4(SB), Z1
+	VPBROADCASTD  words512<>+8(SB), Z2
+	VPBROADCASTD  words512<>+12(SB), Z3
+	VPBROADCASTD  (CX), Z4
+	VPBROADCASTD  4(CX), Z5
+	VPBROADCASTD  8(CX), Z6
+	VPBROADCASTD  12(CX), Z7
+	VPBROADCASTD  16(CX), Z8
+	VPBROADCASTD  20(CX), Z9
+	VPBROADCASTD  24(CX), Z10
+	VPBROADCASTD  28(CX), Z11
+	VMOVDQU32     words512<>+16(SB), Z12
+	VPXORD        Z13, Z13, Z13
+	VPXORD        Z14, Z14, Z14
+	VPXORD        Z15, Z15, Z15
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z5, Z1, Z1
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z7, Z3, Z3
+	VPXORD        Z0, Z12, Z12
+	VPXORD        Z1, Z13, Z13
+	VPXORD        Z2, Z14, Z14
+	VPXORD        Z3, Z15, Z15
+	VPROLD        $0x10, Z12, Z12
+	VPROLD        $0x10, Z13, Z13
+	VPROLD        $0x10, Z14, Z14
+	VPROLD        $0x10, Z15, Z15
+	VPADDD        Z12, Z8, Z8
+	VPADDD        Z13, Z9, Z9
+	VPADDD        Z14, Z10, Z10
+	VPADDD        Z15, Z11, Z11
+	VPXORD        Z8, Z4, Z4
+	VPXORD        Z9, Z5, Z5
+	VPXORD        Z10, Z6, Z6
+	VPXORD        Z11, Z7, Z7
+	VPROLD        $0x0c, Z4, Z4
+	VPROLD        $0x0c, Z5, Z5
+	VPROLD        $0x0c, Z6, Z6
+	VPROLD        $0x0c, Z7, Z7
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z5, Z1, Z1
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z7, Z3, Z3
+	VPXORD        Z0, Z12, Z12
+	VPXORD        Z1, Z13, Z13
+	VPXORD        Z2, Z14, Z14
+	VPXORD        Z3, Z15, Z15
+	VPROLD        $0x08, Z12, Z12
+	VPROLD        $0x08, Z13, Z13
+	VPROLD        $0x08, Z14, Z14
+	VPROLD        $0x08, Z15, Z15
+	VPADDD        Z12, Z8, Z8
+	VPADDD        Z13, Z9, Z9
+	VPADDD        Z14, Z10, Z10
+	VPADDD        Z15, Z11, Z11
+	VPXORD        Z8, Z4, Z4
+	VPXORD        Z9, Z5, Z5
+	VPXORD        Z10, Z6, Z6
+	VPXORD        Z11, Z7, Z7
+	VPROLD        $0x07, Z4, Z4
+	VPROLD        $0x07, Z5, Z5
+	VPROLD        $0x07, Z6, Z6
+	VPROLD        $0x07, Z7, Z7
+	VPADDD        Z5, Z0, Z0
+	VPADDD        Z6, Z1, Z1
+	VPADDD        Z7, Z2, Z2
+	VPADDD        Z4, Z3, Z3
+	VPXORD        Z0, Z15, Z15
+	VPXORD        Z1, Z12, Z12
+	VPXORD        Z2, Z13, Z13
+	VPXORD        Z3, Z14, Z14
+	VPROLD        $0x10, Z15, Z15
+	VPROLD        $0x10, Z12, Z12
+	VPROLD        $0x10, Z13, Z13
+	VPROLD        $0x10, Z14, Z14
+	VPADDD        Z15, Z10, Z10
+	VPADDD        Z12, Z11, Z11
+	VPADDD        Z13, Z8, Z8
+	VPADDD        Z14, Z9, Z9
+	VPXORD        Z10, Z5, Z5
+	VPXORD        Z11, Z6, Z6
+	VPXORD        Z8, Z7, Z7
+	VPXORD        Z9, Z4, Z4
+	VPROLD        $0x0c, Z5, Z5
+	VPROLD        $0x0c, Z6, Z6
+	VPROLD        $0x0c, Z7, Z7
+	VPROLD        $0x0c, Z4, Z4
+	VPADDD        Z5, Z0, Z0
+	VPADDD        Z6, Z1, Z1
+	VPADDD        Z7, Z2, Z2
+	VPADDD        Z4, Z3, Z3
+	VPXORD        Z0, Z15, Z15
+	VPXORD        Z1, Z12, Z12
+	VPXORD        Z2, Z13, Z13
+	VPXORD        Z3, Z14, Z14
+	VPROLD        $0x08, Z15, Z15
+	VPROLD        $0x08, Z12, Z12
+	VPROLD        $0x08, Z13, Z13
+	VPROLD        $0x08, Z14, Z14
+	VPADDD        Z15, Z10, Z10
+	VPADDD        Z12, Z11, Z11
+	VPADDD        Z13, Z8, Z8
+	VPADDD        Z14, Z9, Z9
+	VPXORD        Z10, Z5, Z5
+	VPXORD        Z11, Z6, Z6
+	VPXORD        Z8, Z7, Z7
+	VPXORD        Z9, Z4, Z4
+	VPROLD        $0x07, Z5, Z5
+	VPROLD        $0x07, Z6, Z6
+	VPROLD        $0x07, Z7, Z7
+	VPROLD        $0x07, Z4, Z4
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z5, Z1, Z1
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z7, Z3, Z3
+	VPXORD        Z0, Z12, Z12
+	VPXORD        Z1, Z13, Z13
+	VPXORD        Z2, Z14, Z14
+	VPXORD        Z3, Z15, Z15
+	VPROLD        $0x10, Z12, Z12
+	VPROLD        $0x10, Z13, Z13
+	VPROLD        $0x10, Z14, Z14
+	VPROLD        $0x10, Z15, Z15
+	VPADDD        Z12, Z8, Z8
+	VPADDD        Z13, Z9, Z9
+	VPADDD        Z14, Z10, Z10
+	VPADDD        Z15, Z11, Z11
+	VPXORD        Z8, Z4, Z4
+	VPXORD        Z9, Z5, Z5
+	VPXORD        Z10, Z6, Z6
+	VPXORD        Z11, Z7, Z7
+	VPROLD        $0x0c, Z4, Z4
+	VPROLD        $0x0c, Z5, Z5
+	VPROLD        $0x0c, Z6, Z6
+	VPROLD        $0x0c, Z7, Z7
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z5, Z1, Z1
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z7, Z3, Z3
+	VPXORD        Z0, Z12, Z12
+	VPXORD        Z1, Z13, Z13
+	VPXORD        Z2, Z14, Z14
+	VPXORD        Z3, Z15, Z15
+	VPROLD        $0x08, Z12, Z12
+	VPROLD        $0x08, Z13, Z13
+	VPROLD        $0x08, Z14, Z14
+	VPROLD        $0x08, Z15, Z15
+	VPADDD        Z12, Z8, Z8
+	VPADDD        Z13, Z9, Z9
+	VPADDD        Z14, Z10, Z10
+	VPADDD        Z15, Z11, Z11
+	VPXORD        Z8, Z4, Z4
+	VPXORD        Z9, Z5, Z5
+	VPXORD        Z10, Z6, Z6
+	VPXORD        Z11, Z7, Z7
+	VPROLD        $0x07, Z4, Z4
+	VPROLD        $0x07, Z5, Z5
+	VPROLD        $0x07, Z6, Z6
+	VPROLD        $0x07, Z7, Z7
+	VPADDD        Z5, Z0, Z0
+	VPADDD        Z6, Z1, Z1
+	VPADDD        Z7, Z2, Z2
+	VPADDD        Z4, Z3, Z3
+	VPXORD        Z0, Z15, Z15
+	VPXORD        Z1, Z12, Z12
+	VPXORD        Z2, Z13, Z13
+	VPXORD        Z3, Z14, Z14
+	VPROLD        $0x10, Z15, Z15
+	VPROLD        $0x10, Z12, Z12
+	VPROLD        $0x10, Z13, Z13
+	VPROLD        $0x10, Z14, Z14
+	VPADDD        Z15, Z10, Z10
+	VPADDD        Z12, Z11, Z11
+	VPADDD        Z13, Z8, Z8
+	VPADDD        Z14, Z9, Z9
+	VPXORD        Z10, Z5, Z5
+	VPXORD        Z11, Z6, Z6
+	VPXORD        Z8, Z7, Z7
+	VPXORD        Z9, Z4, Z4
+	VPROLD        $0x0c, Z5, Z5
+	VPROLD        $0x0c, Z6, Z6
+	VPROLD        $0x0c, Z7, Z7
+	VPROLD        $0x0c, Z4, Z4
+	VPADDD        Z5, Z0, Z0
+	VPADDD        Z6, Z1, Z1
+	VPADDD        Z7, Z2, Z2
+	VPADDD        Z4, Z3, Z3
+	VPXORD        Z0, Z15, Z15
+	VPXORD        Z1, Z12, Z12
+	VPXORD        Z2, Z13, Z13
+	VPXORD        Z3, Z14, Z14
+	VPROLD        $0x08, Z15, Z15
+	VPROLD        $0x08, Z12, Z12
+	VPROLD        $0x08, Z13, Z13
+	VPROLD        $0x08, Z14, Z14
+	VPADDD        Z15, Z10, Z10
+	VPADDD        Z12, Z11, Z11
+	VPADDD        Z13, Z8, Z8
+	VPADDD        Z14, Z9, Z9
+	VPXORD        Z10, Z5, Z5
+	VPXORD        Z11, Z6, Z6
+	VPXORD        Z8, Z7, Z7
+	VPXORD        Z9, Z4, Z4
+	VPROLD        $0x07, Z5, Z5
+	VPROLD        $0x07, Z6, Z6
+	VPROLD        $0x07, Z7, Z7
+	VPROLD        $0x07, Z4, Z4
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z5, Z1, Z1
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z7, Z3, Z3
+	VPXORD        Z0, Z12, Z12
+	VPXORD        Z1, Z13, Z13
+	VPXORD        Z2, Z14, Z14
+	VPXORD        Z3, Z15, Z15
+	VPROLD        $0x10, Z12, Z12
+	VPROLD        $0x10, Z13, Z13
+	VPROLD        $0x10, Z14, Z14
+	VPROLD        $0x10, Z15, Z15
+	VPADDD        Z12, Z8, Z8
+	VPADDD        Z13, Z9, Z9
+	VPADDD        Z14, Z10, Z10
+	VPADDD        Z15, Z11, Z11
+	VPXORD        Z8, Z4, Z4
+	VPXORD        Z9, Z5, Z5
+	VPXORD        Z10, Z6, Z6
+	VPXORD        Z11, Z7, Z7
+	VPROLD        $0x0c, Z4, Z4
+	VPROLD        $0x0c, Z5, Z5
+	VPROLD        $0x0c, Z6, Z6
+	VPROLD        $0x0c, Z7, Z7
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z5, Z1, Z1
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z7, Z3, Z3
+	VPXORD        Z0, Z12, Z12
+	VPXORD        Z1, Z13, Z13
+	VPXORD        Z2, Z14, Z14
+	VPXORD        Z3, Z15, Z15
+	VPROLD        $0x08, Z12, Z12
+	VPROLD        $0x08, Z13, Z13
+	VPROLD        $0x08, Z14, Z14
+	VPROLD        $0x08, Z15, Z15
+	VPADDD        Z12, Z8, Z8
+	VPADDD        Z13, Z9, Z9
+	VPADDD        Z14, Z10, Z10
+	VPADDD        Z15, Z11, Z11
+	VPXORD        Z8, Z4, Z4
+	VPXORD        Z9, Z5, Z5
+	VPXORD        Z10, Z6, Z6
+	VPXORD        Z11, Z7, Z7
+	VPROLD        $0x07, Z4, Z4
+	VPROLD        $0x07, Z5, Z5
+	VPROLD        $0x07, Z6, Z6
+	VPROLD        $0x07, Z7, Z7
+	VPADDD        Z5, Z0, Z0
+	VPADDD        Z6, Z1, Z1
+	VPADDD        Z7, Z2, Z2
+	VPADDD        Z4, Z3, Z3
+	VPXORD        Z0, Z15, Z15
+	VPXORD        Z1, Z12, Z12
+	VPXORD        Z2, Z13, Z13
+	VPXORD        Z3, Z14, Z14
+	VPROLD        $0x10, Z15, Z15
+	VPROLD        $0x10, Z12, Z12
+	VPROLD        $0x10, Z13, Z13
+	VPROLD        $0x10, Z14, Z14
+	VPADDD        Z15, Z10, Z10
+	VPADDD        Z12, Z11, Z11
+	VPADDD        Z13, Z8, Z8
+	VPADDD        Z14, Z9, Z9
+	VPXORD        Z10, Z5, Z5
+	VPXORD        Z11, Z6, Z6
+	VPXORD        Z8, Z7, Z7
+	VPXORD        Z9, Z4, Z4
+	VPROLD        $0x0c, Z5, Z5
+	VPROLD        $0x0c, Z6, Z6
+	VPROLD        $0x0c, Z7, Z7
+	VPROLD        $0x0c, Z4, Z4
+	VPADDD        Z5, Z0, Z0
+	VPADDD        Z6, Z1, Z1
+	VPADDD        Z7, Z2, Z2
+	VPADDD        Z4, Z3, Z3
+	VPXORD        Z0, Z15, Z15
+	VPXORD        Z1, Z12, Z12
+	VPXORD        Z2, Z13, Z13
+	VPXORD        Z3, Z14, Z14
+	VPROLD        $0x08, Z15, Z15
+	VPROLD        $0x08, Z12, Z12
+	VPROLD        $0x08, Z13, Z13
+	VPROLD        $0x08, Z14, Z14
+	VPADDD        Z15, Z10, Z10
+	VPADDD        Z12, Z11, Z11
+	VPADDD        Z13, Z8, Z8
+	VPADDD        Z14, Z9, Z9
+	VPXORD        Z10, Z5, Z5
+	VPXORD        Z11, Z6, Z6
+	VPXORD        Z8, Z7, Z7
+	VPXORD        Z9, Z4, Z4
+	VPROLD        $0x07, Z5, Z5
+	VPROLD        $0x07, Z6, Z6
+	VPROLD        $0x07, Z7, Z7
+	VPROLD        $0x07, Z4, Z4
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z5, Z1, Z1
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z7, Z3, Z3
+	VPXORD        Z0, Z12, Z12
+	VPXORD        Z1, Z13, Z13
+	VPXORD        Z2, Z14, Z14
+	VPXORD        Z3, Z15, Z15
+	VPROLD        $0x10, Z12, Z12
+	VPROLD        $0x10, Z13, Z13
+	VPROLD        $0x10, Z14, Z14
+	VPROLD        $0x10, Z15, Z15
+	VPADDD        Z12, Z8, Z8
+	VPADDD        Z13, Z9, Z9
+	VPADDD        Z14, Z10, Z10
+	VPADDD        Z15, Z11, Z11
+	VPXORD        Z8, Z4, Z4
+	VPXORD        Z9, Z5, Z5
+	VPXORD        Z10, Z6, Z6
+	VPXORD        Z11, Z7, Z7
+	VPROLD        $0x0c, Z4, Z4
+	VPROLD        $0x0c, Z5, Z5
+	VPROLD        $0x0c, Z6, Z6
+	VPROLD        $0x0c, Z7, Z7
+	VPADDD        Z4, Z0, Z0
+	VPADDD        Z5, Z1, Z1
+	VPADDD        Z6, Z2, Z2
+	VPADDD        Z7, Z3, Z3
+	VPXORD        Z0, Z12, Z12
+	VPXORD        Z1, Z13, Z13
+	VPXORD        Z2, Z14, Z14
+	VPXORD        Z3, Z15, Z15
+	VPROLD        $0x08, Z12, Z12
+	VPROLD        $0x08, Z13, Z13
+	VPROLD        $0x08, Z14, Z14
+	VPROLD        $0x08, Z15, Z15
+	VPADDD        Z12, Z8, Z8
+	VPADDD        Z13, Z9, Z9
+	VPADDD        Z14, Z10, Z10
+	VPADDD        Z15, Z11, Z11
+	VPXORD        Z8, Z4, Z4
+	VPXORD        Z9, Z5, Z5
+	VPXORD        Z10, Z6, Z6
+	VPXORD        Z11, Z7, Z7
+	VPROLD        $0x07, Z4, Z4
+	VPROLD        $0x07, Z5, Z5
+	VPROLD        $0x07, Z6, Z6
+	VPROLD        $0x07, Z7, Z7
+	VPADDD        Z5, Z0, Z0
+	VPADDD        Z6, Z1, Z1
+	VPADDD        Z7, Z2, Z2
+	VPADDD        Z4, Z3, Z3
+	VPXORD        Z0, Z15, Z15
+	VPXORD        Z1, Z12, Z12
+	VPXORD        Z2, Z13, Z13
+	VPXORD        Z3, Z14, Z14
+	VPROLD        $0x10, Z15, Z15
+	VPROLD        $0x10, Z12, Z12
+	VPROLD        $0x10, Z13, Z13
+	VPROLD        $0x10, Z14, Z14
+	VPADDD        Z15, Z10, Z10
+	VPADDD        Z12, Z11, Z11
+	VPADDD        Z13, Z8, Z8
+	VPADDD        Z14, Z9, Z9
+	VPXORD        Z10, Z5, Z5
+	VPXORD        Z11, Z6, Z6
+	VPXORD        Z8, Z7, Z7
+	VPXORD        Z9, Z4, Z4
+	VPROLD        $0x0c, Z5, Z5
+	VPROLD        $0x0c, Z6, Z6
+	VPROLD        $0x0c, Z7, Z7
+	VPROLD        $0x0c, Z4, Z4
+	VPADDD        Z5, Z0, Z0
+	VPADDD        Z6, Z1, Z1
+	VPADDD        Z7, Z2, Z2
+	VPADDD        Z4, Z3, Z3
+	VPXORD        Z0, Z15, Z15
+	VPXORD        Z1, Z12, Z12
+	VPXORD        Z2, Z13, Z13
+	VPXORD        Z3, Z14, Z14
+	VPROLD        $0x08, Z15, Z15
+	VPROLD        $0x08, Z12, Z12
+	VPROLD        $0x08, Z13, Z13
+	VPROLD        $0x08, Z14, Z14
+	VPADDD        Z15, Z10, Z10
+	VPADDD        Z12, Z11, Z11
+	VPADDD        Z13, Z8, Z8
+	VPADDD        Z14, Z9, Z9
+	VPXORD        Z10, Z5, Z5
+	VPXORD        Z11, Z6, Z6
+	VPXORD        Z8, Z7, Z7
+	VPXORD        Z9, Z4, Z4
+	VPROLD        $0x07, Z5, Z5
+	VPROLD        $0x07, Z6, Z6
+	VPROLD        $0x07, Z7, Z7
+	VPROLD        $0x07, Z4, Z4
+	VPADDD.BCST   (CX), Z4, Z4
+	VPADDD.BCST   4(CX), Z5, Z5
+	VPADDD.BCST   8(CX), Z6, Z6
+	VPADDD.BCST   12(CX), Z7, Z7
+	VPADDD.BCST   16(CX), Z8, Z8
+	VPADDD.BCST   20(CX), Z9, Z9
+	VPADDD.BCST   24(CX), Z10, Z10
+	VPADDD.BCST   28(CX), Z11, Z11
+	VEXTRACTI32X4 $0x03, Z14, (CX)
+	VEXTRACTI32X4 $0x03, Z15, 16(CX)
+	VPBROADCASTD  words512<>+80(SB), Z16
+	VPORD         Z16, Z0, Z0
+	VCVTUDQ2PS    Z0, Z0
+	VGETMANTPS    $0x03, Z0, Z17
+	VGETEXPPS     Z0, Z18
+	VCMPPS.BCST   $0x01, numbers512<>+0(SB), Z17, K1
+	VADDPS.BCST   numbers512<>+0(SB), Z18, K1, Z18
+	VSUBPS.BCST   numbers512<>+0(SB), Z17, Z17
+	VSUBPS.BCST   numbers512<>+4(SB), Z18, Z18
+	VBROADCASTSS  log512<>+32(SB), Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+28(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+24(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+20(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+16(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+12(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+8(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+4(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+0(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VMULPS.BCST   numbers512<>+8(SB), Z18, Z18
+	VADDPS        Z18, Z19, Z19
+	VSQRTPS       Z19, Z19
+	VCVTDQ2PS     Z1, Z17
+	VMULPS.BCST   numbers512<>+12(SB), Z17, Z17
+	VMULPS        Z17, Z17, Z18
+	VBROADCASTSS  cos512<>+24(SB), Z0
+	VMULPS        Z18, Z0, Z0
+	VADDPS.BCST   cos512<>+20(SB), Z0, Z0
+	VMULPS        Z18, Z0, Z0
+	VADDPS.BCST   cos512<>+16(SB), Z0, Z0
+	VMULPS        Z18, Z0, Z0
+	VADDPS.BCST   cos512<>+12(SB), Z0, Z0
+	VMULPS        Z18, Z0, Z0
+	VADDPS.BCST   cos512<>+8(SB), Z0, Z0
+	VMULPS        Z18, Z0, Z0
+	VADDPS.BCST   cos512<>+4(SB), Z0, Z0
+	VMULPS        Z18, Z0, Z0
+	VADDPS.BCST   cos512<>+0(SB), Z0, Z0
+	VBROADCASTSS  sin512<>+24(SB), Z1
+	VMULPS        Z18, Z1, Z1
+	VADDPS.BCST   sin512<>+20(SB), Z1, Z1
+	VMULPS        Z18, Z1, Z1
+	VADDPS.BCST   sin512<>+16(SB), Z1, Z1
+	VMULPS        Z18, Z1, Z1
+	VADDPS.BCST   sin512<>+12(SB), Z1, Z1
+	VMULPS        Z18, Z1, Z1
+	VADDPS.BCST   sin512<>+8(SB), Z1, Z1
+	VMULPS        Z18, Z1, Z1
+	VADDPS.BCST   sin512<>+4(SB), Z1, Z1
+	VMULPS        Z18, Z1, Z1
+	VADDPS.BCST   sin512<>+0(SB), Z1, Z1
+	VMULPS        Z17, Z1, Z1
+	VMULPS        Z19, Z0, Z0
+	VMULPS        Z19, Z1, Z1
+	VPORD         Z16, Z2, Z2
+	VCVTUDQ2PS    Z2, Z2
+	VGETMANTPS    $0x03, Z2, Z23
+	VGETEXPPS     Z2, Z24
+	VCMPPS.BCST   $0x01, numbers512<>+0(SB), Z23, K1
+	VADDPS.BCST   numbers512<>+0(SB), Z24, K1, Z24
+	VSUBPS.BCST   numbers512<>+0(SB), Z23, Z23
+	VSUBPS.BCST   numbers512<>+4(SB), Z24, Z24
+	VBROADCASTSS  log512<>+32(SB), Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+28(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+24(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+20(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+16(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+12(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+8(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+4(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+0(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VMULPS.BCST   numbers512<>+8(SB), Z24, Z24
+	VADDPS        Z24, Z25, Z25
+	VSQRTPS       Z25, Z25
+	VCVTDQ2PS     Z3, Z23
+	VMULPS.BCST   numbers512<>+12(SB), Z23, Z23
+	VMULPS        Z23, Z23, Z24
+	VBROADCASTSS  cos512<>+24(SB), Z2
+	VMULPS        Z24, Z2, Z2
+	VADDPS.BCST   cos512<>+20(SB), Z2, Z2
+	VMULPS        Z24, Z2, Z2
+	VADDPS.BCST   cos512<>+16(SB), Z2, Z2
+	VMULPS        Z24, Z2, Z2
+	VADDPS.BCST   cos512<>+12(SB), Z2, Z2
+	VMULPS        Z24, Z2, Z2
+	VADDPS.BCST   cos512<>+8(SB), Z2, Z2
+	VMULPS        Z24, Z2, Z2
+	VADDPS.BCST   cos512<>+4(SB), Z2, Z2
+	VMULPS        Z24, Z2, Z2
+	VADDPS.BCST   cos512<>+0(SB), Z2, Z2
+	VBROADCASTSS  sin512<>+24(SB), Z3
+	VMULPS        Z24, Z3, Z3
+	VADDPS.BCST   sin512<>+20(SB), Z3, Z3
+	VMULPS        Z24, Z3, Z3
+	VADDPS.BCST   sin512<>+16(SB), Z3, Z3
+	VMULPS        Z24, Z3, Z3
+	VADDPS.BCST   sin512<>+12(SB), Z3, Z3
+	VMULPS        Z24, Z3, Z3
+	VADDPS.BCST   sin512<>+8(SB), Z3, Z3
+	VMULPS        Z24, Z3, Z3
+	VADDPS.BCST   sin512<>+4(SB), Z3, Z3
+	VMULPS        Z24, Z3, Z3
+	VADDPS.BCST   sin512<>+0(SB), Z3, Z3
+	VMULPS        Z23, Z3, Z3
+	VMULPS        Z25, Z2, Z2
+	VMULPS        Z25, Z3, Z3
+	VPORD         Z16, Z4, Z4
+	VCVTUDQ2PS    Z4, Z4
+	VGETMANTPS    $0x03, Z4, Z17
+	VGETEXPPS     Z4, Z18
+	VCMPPS.BCST   $0x01, numbers512<>+0(SB), Z17, K1
+	VADDPS.BCST   numbers512<>+0(SB), Z18, K1, Z18
+	VSUBPS.BCST   numbers512<>+0(SB), Z17, Z17
+	VSUBPS.BCST   numbers512<>+4(SB), Z18, Z18
+	VBROADCASTSS  log512<>+32(SB), Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+28(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+24(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+20(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+16(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+12(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+8(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+4(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+0(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VMULPS.BCST   numbers512<>+8(SB), Z18, Z18
+	VADDPS        Z18, Z19, Z19
+	VSQRTPS       Z19, Z19
+	VCVTDQ2PS     Z5, Z17
+	VMULPS.BCST   numbers512<>+12(SB), Z17, Z17
+	VMULPS        Z17, Z17, Z18
+	VBROADCASTSS  cos512<>+24(SB), Z4
+	VMULPS        Z18, Z4, Z4
+	VADDPS.BCST   cos512<>+20(SB), Z4, Z4
+	VMULPS        Z18, Z4, Z4
+	VADDPS.BCST   cos512<>+16(SB), Z4, Z4
+	VMULPS        Z18, Z4, Z4
+	VADDPS.BCST   cos512<>+12(SB), Z4, Z4
+	VMULPS        Z18, Z4, Z4
+	VADDPS.BCST   cos512<>+8(SB), Z4, Z4
+	VMULPS        Z18, Z4, Z4
+	VADDPS.BCST   cos512<>+4(SB), Z4, Z4
+	VMULPS        Z18, Z4, Z4
+	VADDPS.BCST   cos512<>+0(SB), Z4, Z4
+	VBROADCASTSS  sin512<>+24(SB), Z5
+	VMULPS        Z18, Z5, Z5
+	VADDPS.BCST   sin512<>+20(SB), Z5, Z5
+	VMULPS        Z18, Z5, Z5
+	VADDPS.BCST   sin512<>+16(SB), Z5, Z5
+	VMULPS        Z18, Z5, Z5
+	VADDPS.BCST   sin512<>+12(SB), Z5, Z5
+	VMULPS        Z18, Z5, Z5
+	VADDPS.BCST   sin512<>+8(SB), Z5, Z5
+	VMULPS        Z18, Z5, Z5
+	VADDPS.BCST   sin512<>+4(SB), Z5, Z5
+	VMULPS        Z18, Z5, Z5
+	VADDPS.BCST   sin512<>+0(SB), Z5, Z5
+	VMULPS        Z17, Z5, Z5
+	VMULPS        Z19, Z4, Z4
+	VMULPS        Z19, Z5, Z5
+	VPORD         Z16, Z6, Z6
+	VCVTUDQ2PS    Z6, Z6
+	VGETMANTPS    $0x03, Z6, Z23
+	VGETEXPPS     Z6, Z24
+	VCMPPS.BCST   $0x01, numbers512<>+0(SB), Z23, K1
+	VADDPS.BCST   numbers512<>+0(SB), Z24, K1, Z24
+	VSUBPS.BCST   numbers512<>+0(SB), Z23, Z23
+	VSUBPS.BCST   numbers512<>+4(SB), Z24, Z24
+	VBROADCASTSS  log512<>+32(SB), Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+28(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+24(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+20(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+16(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+12(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+8(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+4(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+0(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VMULPS.BCST   numbers512<>+8(SB), Z24, Z24
+	VADDPS        Z24, Z25, Z25
+	VSQRTPS       Z25, Z25
+	VCVTDQ2PS     Z7, Z23
+	VMULPS.BCST   numbers512<>+12(SB), Z23, Z23
+	VMULPS        Z23, Z23, Z24
+	VBROADCASTSS  cos512<>+24(SB), Z6
+	VMULPS        Z24, Z6, Z6
+	VADDPS.BCST   cos512<>+20(SB), Z6, Z6
+	VMULPS        Z24, Z6, Z6
+	VADDPS.BCST   cos512<>+16(SB), Z6, Z6
+	VMULPS        Z24, Z6, Z6
+	VADDPS.BCST   cos512<>+12(SB), Z6, Z6
+	VMULPS        Z24, Z6, Z6
+	VADDPS.BCST   cos512<>+8(SB), Z6, Z6
+	VMULPS        Z24, Z6, Z6
+	VADDPS.BCST   cos512<>+4(SB), Z6, Z6
+	VMULPS        Z24, Z6, Z6
+	VADDPS.BCST   cos512<>+0(SB), Z6, Z6
+	VBROADCASTSS  sin512<>+24(SB), Z7
+	VMULPS        Z24, Z7, Z7
+	VADDPS.BCST   sin512<>+20(SB), Z7, Z7
+	VMULPS        Z24, Z7, Z7
+	VADDPS.BCST   sin512<>+16(SB), Z7, Z7
+	VMULPS        Z24, Z7, Z7
+	VADDPS.BCST   sin512<>+12(SB), Z7, Z7
+	VMULPS        Z24, Z7, Z7
+	VADDPS.BCST   sin512<>+8(SB), Z7, Z7
+	VMULPS        Z24, Z7, Z7
+	VADDPS.BCST   sin512<>+4(SB), Z7, Z7
+	VMULPS        Z24, Z7, Z7
+	VADDPS.BCST   sin512<>+0(SB), Z7, Z7
+	VMULPS        Z23, Z7, Z7
+	VMULPS        Z25, Z6, Z6
+	VMULPS        Z25, Z7, Z7
+	VPORD         Z16, Z8, Z8
+	VCVTUDQ2PS    Z8, Z8
+	VGETMANTPS    $0x03, Z8, Z17
+	VGETEXPPS     Z8, Z18
+	VCMPPS.BCST   $0x01, numbers512<>+0(SB), Z17, K1
+	VADDPS.BCST   numbers512<>+0(SB), Z18, K1, Z18
+	VSUBPS.BCST   numbers512<>+0(SB), Z17, Z17
+	VSUBPS.BCST   numbers512<>+4(SB), Z18, Z18
+	VBROADCASTSS  log512<>+32(SB), Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+28(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+24(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+20(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+16(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+12(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+8(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+4(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+0(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VMULPS.BCST   numbers512<>+8(SB), Z18, Z18
+	VADDPS        Z18, Z19, Z19
+	VSQRTPS       Z19, Z19
+	VCVTDQ2PS     Z9, Z17
+	VMULPS.BCST   numbers512<>+12(SB), Z17, Z17
+	VMULPS        Z17, Z17, Z18
+	VBROADCASTSS  cos512<>+24(SB), Z8
+	VMULPS        Z18, Z8, Z8
+	VADDPS.BCST   cos512<>+20(SB), Z8, Z8
+	VMULPS        Z18, Z8, Z8
+	VADDPS.BCST   cos512<>+16(SB), Z8, Z8
+	VMULPS        Z18, Z8, Z8
+	VADDPS.BCST   cos512<>+12(SB), Z8, Z8
+	VMULPS        Z18, Z8, Z8
+	VADDPS.BCST   cos512<>+8(SB), Z8, Z8
+	VMULPS        Z18, Z8, Z8
+	VADDPS.BCST   cos512<>+4(SB), Z8, Z8
+	VMULPS        Z18, Z8, Z8
+	VADDPS.BCST   cos512<>+0(SB), Z8, Z8
+	VBROADCASTSS  sin512<>+24(SB), Z9
+	VMULPS        Z18, Z9, Z9
+	VADDPS.BCST   sin512<>+20(SB), Z9, Z9
+	VMULPS        Z18, Z9, Z9
+	VADDPS.BCST   sin512<>+16(SB), Z9, Z9
+	VMULPS        Z18, Z9, Z9
+	VADDPS.BCST   sin512<>+12(SB), Z9, Z9
+	VMULPS        Z18, Z9, Z9
+	VADDPS.BCST   sin512<>+8(SB), Z9, Z9
+	VMULPS        Z18, Z9, Z9
+	VADDPS.BCST   sin512<>+4(SB), Z9, Z9
+	VMULPS        Z18, Z9, Z9
+	VADDPS.BCST   sin512<>+0(SB), Z9, Z9
+	VMULPS        Z17, Z9, Z9
+	VMULPS        Z19, Z8, Z8
+	VMULPS        Z19, Z9, Z9
+	VPORD         Z16, Z10, Z10
+	VCVTUDQ2PS    Z10, Z10
+	VGETMANTPS    $0x03, Z10, Z23
+	VGETEXPPS     Z10, Z24
+	VCMPPS.BCST   $0x01, numbers512<>+0(SB), Z23, K1
+	VADDPS.BCST   numbers512<>+0(SB), Z24, K1, Z24
+	VSUBPS.BCST   numbers512<>+0(SB), Z23, Z23
+	VSUBPS.BCST   numbers512<>+4(SB), Z24, Z24
+	VBROADCASTSS  log512<>+32(SB), Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+28(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+24(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+20(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+16(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+12(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+8(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+4(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+0(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VMULPS.BCST   numbers512<>+8(SB), Z24, Z24
+	VADDPS        Z24, Z25, Z25
+	VSQRTPS       Z25, Z25
+	VCVTDQ2PS     Z11, Z23
+	VMULPS.BCST   numbers512<>+12(SB), Z23, Z23
+	VMULPS        Z23, Z23, Z24
+	VBROADCASTSS  cos512<>+24(SB), Z10
+	VMULPS        Z24, Z10, Z10
+	VADDPS.BCST   cos512<>+20(SB), Z10, Z10
+	VMULPS        Z24, Z10, Z10
+	VADDPS.BCST   cos512<>+16(SB), Z10, Z10
+	VMULPS        Z24, Z10, Z10
+	VADDPS.BCST   cos512<>+12(SB), Z10, Z10
+	VMULPS        Z24, Z10, Z10
+	VADDPS.BCST   cos512<>+8(SB), Z10, Z10
+	VMULPS        Z24, Z10, Z10
+	VADDPS.BCST   cos512<>+4(SB), Z10, Z10
+	VMULPS        Z24, Z10, Z10
+	VADDPS.BCST   cos512<>+0(SB), Z10, Z10
+	VBROADCASTSS  sin512<>+24(SB), Z11
+	VMULPS        Z24, Z11, Z11
+	VADDPS.BCST   sin512<>+20(SB), Z11, Z11
+	VMULPS        Z24, Z11, Z11
+	VADDPS.BCST   sin512<>+16(SB), Z11, Z11
+	VMULPS        Z24, Z11, Z11
+	VADDPS.BCST   sin512<>+12(SB), Z11, Z11
+	VMULPS        Z24, Z11, Z11
+	VADDPS.BCST   sin512<>+8(SB), Z11, Z11
+	VMULPS        Z24, Z11, Z11
+	VADDPS.BCST   sin512<>+4(SB), Z11, Z11
+	VMULPS        Z24, Z11, Z11
+	VADDPS.BCST   sin512<>+0(SB), Z11, Z11
+	VMULPS        Z23, Z11, Z11
+	VMULPS        Z25, Z10, Z10
+	VMULPS        Z25, Z11, Z11
+	VPORD         Z16, Z12, Z12
+	VCVTUDQ2PS    Z12, Z12
+	VGETMANTPS    $0x03, Z12, Z17
+	VGETEXPPS     Z12, Z18
+	VCMPPS.BCST   $0x01, numbers512<>+0(SB), Z17, K1
+	VADDPS.BCST   numbers512<>+0(SB), Z18, K1, Z18
+	VSUBPS.BCST   numbers512<>+0(SB), Z17, Z17
+	VSUBPS.BCST   numbers512<>+4(SB), Z18, Z18
+	VBROADCASTSS  log512<>+32(SB), Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+28(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+24(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+20(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+16(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+12(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+8(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+4(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VADDPS.BCST   log512<>+0(SB), Z19, Z19
+	VMULPS        Z17, Z19, Z19
+	VMULPS.BCST   numbers512<>+8(SB), Z18, Z18
+	VADDPS        Z18, Z19, Z19
+	VSQRTPS       Z19, Z19
+	VCVTDQ2PS     Z13, Z17
+	VMULPS.BCST   numbers512<>+12(SB), Z17, Z17
+	VMULPS        Z17, Z17, Z18
+	VBROADCASTSS  cos512<>+24(SB), Z12
+	VMULPS        Z18, Z12, Z12
+	VADDPS.BCST   cos512<>+20(SB), Z12, Z12
+	VMULPS        Z18, Z12, Z12
+	VADDPS.BCST   cos512<>+16(SB), Z12, Z12
+	VMULPS        Z18, Z12, Z12
+	VADDPS.BCST   cos512<>+12(SB), Z12, Z12
+	VMULPS        Z18, Z12, Z12
+	VADDPS.BCST   cos512<>+8(SB), Z12, Z12
+	VMULPS        Z18, Z12, Z12
+	VADDPS.BCST   cos512<>+4(SB), Z12, Z12
+	VMULPS        Z18, Z12, Z12
+	VADDPS.BCST   cos512<>+0(SB), Z12, Z12
+	VBROADCASTSS  sin512<>+24(SB), Z13
+	VMULPS        Z18, Z13, Z13
+	VADDPS.BCST   sin512<>+20(SB), Z13, Z13
+	VMULPS        Z18, Z13, Z13
+	VADDPS.BCST   sin512<>+16(SB), Z13, Z13
+	VMULPS        Z18, Z13, Z13
+	VADDPS.BCST   sin512<>+12(SB), Z13, Z13
+	VMULPS        Z18, Z13, Z13
+	VADDPS.BCST   sin512<>+8(SB), Z13, Z13
+	VMULPS        Z18, Z13, Z13
+	VADDPS.BCST   sin512<>+4(SB), Z13, Z13
+	VMULPS        Z18, Z13, Z13
+	VADDPS.BCST   sin512<>+0(SB), Z13, Z13
+	VMULPS        Z17, Z13, Z13
+	VMULPS        Z19, Z12, Z12
+	VMULPS        Z19, Z13, Z13
+	VPORD         Z16, Z14, Z14
+	VCVTUDQ2PS    Z14, Z14
+	VGETMANTPS    $0x03, Z14, Z23
+	VGETEXPPS     Z14, Z24
+	VCMPPS.BCST   $0x01, numbers512<>+0(SB), Z23, K1
+	VADDPS.BCST   numbers512<>+0(SB), Z24, K1, Z24
+	VSUBPS.BCST   numbers512<>+0(SB), Z23, Z23
+	VSUBPS.BCST   numbers512<>+4(SB), Z24, Z24
+	VBROADCASTSS  log512<>+32(SB), Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+28(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+24(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+20(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+16(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+12(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+8(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+4(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VADDPS.BCST   log512<>+0(SB), Z25, Z25
+	VMULPS        Z23, Z25, Z25
+	VMULPS.BCST   numbers512<>+8(SB), Z24, Z24
+	VADDPS        Z24, Z25, Z25
+	VSQRTPS       Z25, Z25
+	VCVTDQ2PS     Z15, Z23
+	VMULPS.BCST   numbers512<>+12(SB), Z23, Z23
+	VMULPS        Z23, Z23, Z24
+	VBROADCASTSS  cos512<>+24(SB), Z14
+	VMULPS        Z24, Z14, Z14
+	VADDPS.BCST   cos512<>+20(SB), Z14, Z14
+	VMULPS        Z24, Z14, Z14
+	VADDPS.BCST   cos512<>+16(SB), Z14, Z14
+	VMULPS        Z24, Z14, Z14
+	VADDPS.BCST   cos512<>+12(SB), Z14, Z14
+	VMULPS        Z24, Z14, Z14
+	VADDPS.BCST   cos512<>+8(SB), Z14, Z14
+	VMULPS        Z24, Z14, Z14
+	VADDPS.BCST   cos512<>+4(SB), Z14, Z14
+	VMULPS        Z24, Z14, Z14
+	VADDPS.BCST   cos512<>+0(SB), Z14, Z14
+	VBROADCASTSS  sin512<>+24(SB), Z15
+	VMULPS        Z24, Z15, Z15
+	VADDPS.BCST   sin512<>+20(SB), Z15, Z15
+	VMULPS        Z24, Z15, Z15
+	VADDPS.BCST   sin512<>+16(SB), Z15, Z15
+	VMULPS        Z24, Z15, Z15
+	VADDPS.BCST   sin512<>+12(SB), Z15, Z15
+	VMULPS        Z24, Z15, Z15
+	VADDPS.BCST   sin512<>+8(SB), Z15, Z15
+	VMULPS        Z24, Z15, Z15
+	VADDPS.BCST   sin512<>+4(SB), Z15, Z15
+	VMULPS        Z24, Z15, Z15
+	VADDPS.BCST   sin512<>+0(SB), Z15, Z15
+	VMULPS        Z23, Z15, Z15
+	VMULPS        Z25, Z14, Z14
+	VMULPS        Z25, Z15, Z15
+	VSHUFI32X4    $0x44, Z1, Z0, Z16
+	VSHUFI32X4    $0xee, Z1, Z0, Z17
+	VSHUFI32X4    $0x44, Z3, Z2, Z18
+	VSHUFI32X4    $0xee, Z3, Z2, Z19
+	VSHUFI32X4    $0x88, Z18, Z16, Z20
+	VSHUFI32X4    $0xdd, Z18, Z16, Z21
+	VSHUFI32X4    $0x88, Z19, Z17, Z22
+	VSHUFI32X4    $0xdd, Z19, Z17, Z23
+	VMOVUPS       Z20, (DX)
+	VMOVUPS       Z21, 256(DX)
+	VMOVUPS       Z22, 512(DX)
+	VMOVUPS       Z23, 768(DX)
+	VSHUFI32X4    $0x44, Z5, Z4, Z16
+	VSHUFI32X4    $0xee, Z5, Z4, Z17
+	VSHUFI32X4    $0x44, Z7, Z6, Z18
+	VSHUFI32X4    $0xee, Z7, Z6, Z19
+	VSHUFI32X4    $0x88, Z18, Z16, Z20
+	VSHUFI32X4    $0xdd, Z18, Z16, Z21
+	VSHUFI32X4    $0x88, Z19, Z17, Z22
+	VSHUFI32X4    $0xdd, Z19, Z17, Z23
+	VMOVUPS       Z20, 64(DX)
+	VMOVUPS       Z21, 320(DX)
+	VMOVUPS       Z22, 576(DX)
+	VMOVUPS       Z23, 832(DX)
+	VSHUFI32X4    $0x44, Z9, Z8, Z16
+	VSHUFI32X4    $0xee, Z9, Z8, Z17
+	VSHUFI32X4    $0x44, Z11, Z10, Z18
+	VSHUFI32X4    $0xee, Z11, Z10, Z19
+	VSHUFI32X4    $0x88, Z18, Z16, Z20
+	VSHUFI32X4    $0xdd, Z18, Z16, Z21
+	VSHUFI32X4    $0x88, Z19, Z17, Z22
+	VSHUFI32X4    $0xdd, Z19, Z17, Z23
+	VMOVUPS       Z20, 128(DX)
+	VMOVUPS       Z21, 384(DX)
+	VMOVUPS       Z22, 640(DX)
+	VMOVUPS       Z23, 896(DX)
+	VSHUFI32X4    $0x44, Z13, Z12, Z16
+	VSHUFI32X4    $0xee, Z13, Z12, Z17
+	VSHUFI32X4    $0x44, Z15, Z14, Z18
+	VSHUFI32X4    $0xee, Z15, Z14, Z19
+	VSHUFI32X4    $0x88, Z18, Z16, Z20
+	VSHUFI32X4    $0xdd, Z18, Z16, Z21
+	VSHUFI32X4    $0x88, Z19, Z17, Z22
+	VSHUFI32X4    $0xdd, Z19, Z17, Z23
+	VMOVUPS       Z20, 192(DX)
+	VMOVUPS       Z21, 448(DX)
+	VMOVUPS       Z22, 704(DX)
+	VMOVUPS       Y23, 960(DX)
+	ADDQ          $+992, DX
+	DECQ          AX
+	JNZ           loop
+	VZEROUPPER
+	RET
+
+DATA log2<>+0(SB)/4, $0xc0000000
+DATA log2<>+4(SB)/4, $0xc0000000
+DATA log2<>+8(SB)/4, $0xc0000000
+DATA log2<>+12(SB)/4, $0xc0000000
+DATA log2<>+16(SB)/4, $0xc0000000
+DATA log2<>+20(SB)/4, $0xc0000000
+DATA log2<>+24(SB)/4, $0xc0000000
+DATA log2<>+28(SB)/4, $0xc0000000
+DATA log2<>+32(SB)/4, $0x3f80000b
+DATA log2<>+36(SB)/4, $0x3f80000b
+DATA log2<>+40(SB)/4, $0x3f80000b
+DATA log2<>+44(SB)/4, $0x3f80000b
+DATA log2<>+48(SB)/4, $0x3f80000b
+DATA log2<>+52(SB)/4, $0x3f80000b
+DATA log2<>+56(SB)/4, $0x3f80000b
+DATA log2<>+60(SB)/4, $0x3f80000b
+DATA log2<>+64(SB)/4, $0xbf2aab05
+DATA log2<>+68(SB)/4, $0xbf2aab05
+DATA log2<>+72(SB)/4, $0xbf2aab05
+DATA log2<>+76(SB)/4, $0xbf2aab05
+DATA log2<>+80(SB)/4, $0xbf2aab05
+DATA log2<>+84(SB)/4, $0xbf2aab05
+DATA log2<>+88(SB)/4, $0xbf2aab05
+DATA log2<>+92(SB)/4, $0xbf2aab05
+DATA log2<>+96(SB)/4, $0x3effee57
+DATA log2<>+100(SB)/4, $0x3effee57
+DATA log2<>+104(SB)/4, $0x3effee57
+DATA log2<>+108(SB)/4, $0x3effee57
+DATA log2<>+112(SB)/4, $0x3effee57
+DATA log2<>+116(SB)/4, $0x3effee57
+DATA log2<>+120(SB)/4, $0x3effee57
+DATA log2<>+124(SB)/4, $0x3effee57
+DATA log2<>+128(SB)/4, $0xbecc8cb7
+DATA log2<>+132(SB)/4, $0xbecc8cb7
+DATA log2<>+136(SB)/4, $0xbecc8cb7
+DATA log2<>+140(SB)/4, $0xbecc8cb7
+DATA log2<>+144(SB)/4, $0xbecc8cb7
+DATA log2<>+148(SB)/4, $0xbecc8cb7
+DATA log2<>+152(SB)/4, $0xbecc8cb7
+DATA log2<>+156(SB)/4, $0xbecc8cb7
+DATA log2<>+160(SB)/4, $0x3eac43ff
+DATA log2<>+164(SB)/4, $0x3eac43ff
+DATA log2<>+168(SB)/4, $0x3eac43ff
+DATA log2<>+172(SB)/4, $0x3eac43ff
+DATA log2<>+176(SB)/4, $0x3eac43ff
+DATA log2<>+180(SB)/4, $0x3eac43ff
+DATA log2<>+184(SB)/4, $0x3eac43ff
+DATA log2<>+188(SB)/4, $0x3eac43ff
+DATA log2<>+192(SB)/4, $0xbe99914c
+DATA log2<>+196(SB)/4, $0xbe99914c
+DATA log2<>+200(SB)/4, $0xbe99914c
+DATA log2<>+204(SB)/4, $0xbe99914c
+DATA log2<>+208(SB)/4, $0xbe99914c
+DATA log2<>+212(SB)/4, $0xbe99914c
+DATA log2<>+216(SB)/4, $0xbe99914c
+DATA log2<>+220(SB)/4, $0xbe99914c
+DATA log2<>+224(SB)/4, $0x3e77a265
+DATA log2<>+228(SB)/4, $0x3e77a265
+DATA log2<>+232(SB)/4, $0x3e77a265
+DATA log2<>+236(SB)/4, $0x3e77a265
+DATA log2<>+240(SB)/4, $0x3e77a265
+DATA log2<>+244(SB)/4, $0x3e77a265
+DATA log2<>+248(SB)/4, $0x3e77a265
+DATA log2<>+252(SB)/4, $0x3e77a265
+DATA log2<>+256(SB)/4, $0xbdde3f22
+DATA log2<>+260(SB)/4, $0xbdde3f22
+DATA log2<>+264(SB)/4, $0xbdde3f22
+DATA log2<>+268(SB)/4, $0xbdde3f22
+DATA log2<>+272(SB)/4, $0xbdde3f22
+DATA log2<>+276(SB)/4, $0xbdde3f22
+DATA log2<>+280(SB)/4, $0xbdde3f22
+DATA log2<>+284(SB)/4, $0xbdde3f22
+GLOBL log2<>(SB), RODATA|NOPTR, $288
+
+DATA numbers2<>+0(SB)/4, $0x3f800000
+DATA numbers2<>+4(SB)/4, $0x3f800000
+DATA numbers2<>+8(SB)/4, $0x3f800000
+DATA numbers2<>+12(SB)/4, $0x3f800000
+DATA numbers2<>+16(SB)/4, $0x3f800000
+DATA numbers2<>+20(SB)/4, $0x3f800000
+DATA numbers2<>+24(SB)/4, $0x3f800000
+DATA numbers2<>+28(SB)/4, $0x3f800000
+DATA numbers2<>+32(SB)/4, $0x3fc00000
+DATA numbers2<>+36(SB)/4, $0x3fc00000
+DATA numbers2<>+40(SB)/4, $0x3fc00000
+DATA numbers2<>+44(SB)/4, $0x3fc00000
+DATA numbers2<>+48(SB)/4, $0x3fc00000
+DATA numbers2<>+52(SB)/4, $0x3fc00000
+DATA numbers2<>+56(SB)/4, $0x3fc00000
+DATA numbers2<>+60(SB)/4, $0x3fc00000
+DATA numbers2<>+64(SB)/4, $0x3f000000
+DATA numbers2<>+68(SB)/4, $0x3f000000
+DATA numbers2<>+72(SB)/4, $0x3f000000
+DATA numbers2<>+76(SB)/4, $0x3f000000
+DATA numbers2<>+80(SB)/4, $0x3f000000
+DATA numbers2<>+84(SB)/4, $0x3f000000
+DATA numbers2<>+88(SB)/4, $0x3f000000
+DATA numbers2<>+92(SB)/4, $0x3f000000
+DATA numbers2<>+96(SB)/4, $0x47800000
+DATA numbers2<>+100(SB)/4, $0x47800000
+DATA numbers2<>+104(SB)/4, $0x47800000
+DATA numbers2<>+108(SB)/4, $0x47800000
+DATA numbers2<>+112(SB)/4, $0x47800000
+DATA numbers2<>+116(SB)/4, $0x47800000
+DATA numbers2<>+120(SB)/4, $0x47800000
+DATA numbers2<>+124(SB)/4, $0x47800000
+DATA numbers2<>+128(SB)/4, $0xbfb17218
+DATA numbers2<>+132(SB)/4, $0xbfb17218
+DATA numbers2<>+136(SB)/4, $0xbfb17218
+DATA numbers2<>+140(SB)/4, $0xbfb17218
+DATA numbers2<>+144(SB)/4, $0xbfb17218
+DATA numbers2<>+148(SB)/4, $0xbfb17218
+DATA numbers2<>+152(SB)/4, $0xbfb17218
+DATA numbers2<>+156(SB)/4, $0xbfb17218
+DATA numbers2<>+160(SB)/4, $0x2f800000
+DATA numbers2<>+164(SB)/4, $0x2f800000
+DATA numbers2<>+168(SB)/4, $0x2f800000
+DATA numbers2<>+172(SB)/4, $0x2f800000
+DATA numbers2<>+176(SB)/4, $0x2f800000
+DATA numbers2<>+180(SB)/4, $0x2f800000
+DATA numbers2<>+184(SB)/4, $0x2f800000
+DATA numbers2<>+188(SB)/4, $0x2f800000
+GLOBL numbers2<>(SB), RODATA|NOPTR, $192
+
+DATA words2One<>+0(SB)/4, $0x00000001
+DATA words2One<>+4(SB)/4, $0x00000001
+DATA words2One<>+8(SB)/4, $0x00000001
+DATA words2One<>+12(SB)/4, $0x00000001
+DATA words2One<>+16(SB)/4, $0x00000001
+DATA words2One<>+20(SB)/4, $0x00000001
+DATA words2One<>+24(SB)/4, $0x00000001
+DATA words2One<>+28(SB)/4, $0x00000001
+GLOBL words2One<>(SB), RODATA|NOPTR, $32
+
+DATA words2Low<>+0(SB)/4, $0x0000ffff
+DATA words2Low<>+4(SB)/4, $0x0000ffff
+DATA words2Low<>+8(SB)/4, $0x0000ffff
+DATA words2Low<>+12(SB)/4, $0x0000ffff
+DATA words2Low<>+16(SB)/4, $0x0000ffff
+DATA words2Low<>+20(SB)/4, $0x0000ffff
+DATA words2Low<>+24(SB)/4, $0x0000ffff
+DATA words2Low<>+28(SB)/4, $0x0000ffff
+GLOBL words2Low<>(SB), RODATA|NOPTR, $32
+
+DATA words2Mantissa<>+0(SB)/4, $0x007fffff
+DATA words2Mantissa<>+4(SB)/4, $0x007fffff
+DATA words2Mantissa<>+8(SB)/4, $0x007fffff
+DATA words2Mantissa<>+12(SB)/4, $0x007fffff
+DATA words2Mantissa<>+16(SB)/4, $0x007fffff
+DATA words2Mantissa<>+20(SB)/4, $0x007fffff
+DATA words2Mantissa<>+24(SB)/4, $0x007fffff
+DATA words2Mantissa<>+28(SB)/4, $0x007fffff
+GLOBL words2Mantissa<>(SB), RODATA|NOPTR, $32
+
+DATA words2Exponent<>+0(SB)/4, $0x3f800000
+DATA words2Exponent<>+4(SB)/4, $0x3f800000
+DATA words2Exponent<>+8(SB)/4, $0x3f800000
+DATA words2Exponent<>+12(SB)/4, $0x3f800000
+DATA words2Exponent<>+16(SB)/4, $0x3f800000
+DATA words2Exponent<>+20(SB)/4, $0x3f800000
+DATA words2Exponent<>+24(SB)/4, $0x3f800000
+DATA words2Exponent<>+28(SB)/4, $0x3f800000
+GLOBL words2Exponent<>(SB), RODATA|NOPTR, $32
+
+DATA words2Bias<>+0(SB)/4, $0x0000009f
+DATA words2Bias<>+4(SB)/4, $0x0000009f
+DATA words2Bias<>+8(SB)/4, $0x0000009f
+DATA words2Bias<>+12(SB)/4, $0x0000009f
+DATA words2Bias<>+16(SB)/4, $0x0000009f
+DATA words2Bias<>+20(SB)/4, $0x0000009f
+DATA words2Bias<>+24(SB)/4, $0x0000009f
+DATA words2Bias<>+28(SB)/4, $0x0000009f
+GLOBL words2Bias<>(SB), RODATA|NOPTR, $32
+
+// func boxMuller2(n int, words *uint32, dst *float32)
+// Requires: AVX, AVX2
+TEXT ·boxMuller2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ words+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+loop:
+	VMOVDQU    (CX), Y6
+	VMOVDQU    32(CX), Y7
+	VPERM2I128 $0x20, Y7, Y6, Y0
+	VPERM2I128 $0x31, Y7, Y6, Y1
+	VPOR       words2One<>+0(SB), Y0, Y0
+	VPSRLD     $0x10, Y0, Y5
+	VPAND      words2Low<>+0(SB), Y0, Y0
+	VCVTDQ2PS  Y5, Y5
+	VCVTDQ2PS  Y0, Y0
+	VMULPS     numbers2<>+96(SB), Y5, Y5
+	VADDPS     Y5, Y0, Y0
+	VPSRLD     $0x17, Y0, Y3
+	VPSUBD     words2Bias<>+0(SB), Y3, Y3
+	VCVTDQ2PS  Y3, Y3
+	VPAND      words2Mantissa<>+0(SB), Y0, Y2
+	VPOR       words2Exponent<>+0(SB), Y2, Y2
+	VCMPPS     $0x0d, numbers2<>+32(SB), Y2, Y5
+	VMULPS     numbers2<>+64(SB), Y2, Y4
+	VBLENDVPS  Y5, Y4, Y2, Y2
+	VANDPS     numbers2<>+0(SB), Y5, Y5
+	VADDPS     Y5, Y3, Y3
+	VSUBPS     numbers2<>+0(SB), Y2, Y2
+	VMOVUPS    log2<>+256(SB), Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     log2<>+224(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     log2<>+192(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     log2<>+160(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     log2<>+128(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     log2<>+96(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     log2<>+64(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     log2<>+32(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VADDPS     log2<>+0(SB), Y4, Y4
+	VMULPS     Y2, Y4, Y4
+	VMULPS     numbers2<>+128(SB), Y3, Y3
+	VADDPS     Y3, Y4, Y4
+	VSQRTPS    Y4, Y4
+	VCVTDQ2PS  Y1, Y2
+	VMULPS     numbers2<>+160(SB), Y2, Y2
+	VMULPS     Y2, Y2, Y3
+	VMOVUPS    cos2<>+192(SB), Y0
+	VMULPS     Y3, Y0, Y0
+	VADDPS     cos2<>+160(SB), Y0, Y0
+	VMULPS     Y3, Y0, Y0
+	VADDPS     cos2<>+128(SB), Y0, Y0
+	VMULPS     Y3, Y0, Y0
+	VADDPS     cos2<>+96(SB), Y0, Y0
+	VMULPS     Y3, Y0, Y0
+	VADDPS     cos2<>+64(SB), Y0, Y0
+	VMULPS     Y3, Y0, Y0
+	VADDPS     cos2<>+32(SB), Y0, Y0
+	VMULPS     Y3, Y0, Y0
+	VADDPS     cos2<>+0(SB), Y0, Y0
+	VMOVUPS    sin2<>+192(SB), Y1
+	VMULPS     Y3, Y1, Y1
+	VADDPS     sin2<>+160(SB), Y1, Y1
+	VMULPS     Y3, Y1, Y1
+	VADDPS     sin2<>+128(SB), Y1, Y1
+	VMULPS     Y3, Y1, Y1
+	VADDPS     sin2<>+96(SB), Y1, Y1
+	VMULPS     Y3, Y1, Y1
+	VADDPS     sin2<>+64(SB), Y1, Y1
+	VMULPS     Y3, Y1, Y1
+	VADDPS     sin2<>+32(SB), Y1, Y1
+	VMULPS     Y3, Y1, Y1
+	VADDPS     sin2<>+0(SB), Y1, Y1
+	VMULPS     Y2, Y1, Y1
+	VMULPS     Y4, Y0, Y0
+	VMULPS     Y4, Y1, Y1
+	VPERM2F128 $0x20, Y1, Y0, Y6
+	VPERM2F128 $0x31, Y1, Y0, Y7
+	VMOVUPS    Y6, (DX)
+	VMOVUPS    Y7, 32(DX)
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, DX
+	DECQ       AX
+	JNZ        loop
 	VZEROUPPER
 	RET
 

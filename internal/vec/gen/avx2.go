@@ -65,6 +65,7 @@ func avx2() {
 	sum2()
 	flush2()
 	gradient2()
+	lanes2()
 	features2()
 }
 
@@ -223,6 +224,26 @@ func gradient2() {
 	})
 	MOVQ(ap, acc)
 	countdown(panels, "panel")
+	VZEROUPPER()
+	RET()
+}
+
+func lanes2() {
+	TEXT("lanes2", NOSPLIT, "func(n int, acc *float32, dst *float64)")
+	Pragma("noescape")
+	Doc("lanes2 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.")
+	n, acc, dst := load("n"), load("acc"), load("dst")
+	Label("loop")
+	for h, y := range []VecPhysical{Y0, Y1} {
+		VCVTPS2PD(at(acc, 16*h), y)
+		VCVTPS2PD(at(acc, 32+16*h), Y2)
+		VADDPD(Y2, y, y)
+	}
+	addLanes(Y0, Y1, X0, X1)
+	VMOVSD(X0, at(dst, 0))
+	ADDQ(Imm(64), acc)
+	ADDQ(Imm(8), dst)
+	countdown(n, "loop")
 	VZEROUPPER()
 	RET()
 }

@@ -75,6 +75,7 @@ func avx512() {
 	sum512()
 	flush512()
 	gradient512()
+	lanes512()
 	features512()
 }
 
@@ -282,6 +283,34 @@ func gradient512() {
 	countdown(panels, "panel")
 	VZEROUPPER()
 	RET()
+}
+
+func lanes512() {
+	TEXT("lanes512", NOSPLIT, "func(n int, acc *float32, dst *float64)")
+	Pragma("noescape")
+	Doc("lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.")
+	n, acc, dst := load("n"), load("acc"), load("dst")
+	Label("loop")
+	VCVTPS2PD(at(acc, 0), Z0)
+	VCVTPS2PD(at(acc, 32), Z1)
+	VADDPD(Z1, Z0, Z0)
+	VEXTRACTF64X4(Imm(1), Z0, Y1)
+	addLanes(Y0, Y1, X0, X1)
+	VMOVSD(X0, at(dst, 0))
+	ADDQ(Imm(64), acc)
+	ADDQ(Imm(8), dst)
+	countdown(n, "loop")
+	VZEROUPPER()
+	RET()
+}
+
+// addLanes leaves in x the sum of the four lanes of y and of z, those first.
+func addLanes(y, z, x, t VecPhysical) {
+	VADDPD(z, y, y)
+	VEXTRACTF128(Imm(1), y, t)
+	VADDPD(t, x, x)
+	VPERMILPD(Imm(1), x, t)
+	VADDSD(t, x, x)
 }
 
 func features512() {

@@ -98,6 +98,7 @@ func main() {
 	ConstraintExpr("amd64,!purego")
 	avx512()
 	avx2()
+	normals()
 	peak("peak512", zmm, VPXORD)
 	peak("peak2", ymm, VXORPS)
 	Generate()
