@@ -38,14 +38,6 @@ func ParseTask(s string) (Task, error) {
 	return 0, fmt.Errorf("no task is named %q: want auto, classification or regression", s)
 }
 
-// MarshalText and UnmarshalText spell a task as String does, in JSON too.
-func (t Task) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
-
-func (t *Task) UnmarshalText(b []byte) (err error) {
-	*t, err = ParseTask(string(b))
-	return err
-}
-
 // Label is what an example teaches. Its zero value is the absence of a label:
 // the example is predicted only.
 type Label struct {
