@@ -51,6 +51,9 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if err := c.Require("input.topics", "input.label"); err != nil {
+		return err
+	}
 	rows, err := f.open(c)
 	if err != nil {
 		return err
