@@ -161,6 +161,44 @@ func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
 	}
 }
 
+// Frequencies that are made again for each call are those that are kept.
+func TestLimitChangesNoBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, c := range []struct{ dim, width, blocks, limit int }{
+		{600, 32, 160, 0}, {600, 32, 160, 3 << 20}, {3, 7, 100, 0}, {3, 7, 100, 9 * 12 * 3 * 4}, {1, 12, 100, 95 * 12 * 4}, {50, 100, 3, 40000},
+	} {
+		m := Map{Kernel: Gaussian{Scale: 5}, Dim: c.dim, Width: c.width, Seed: 1}
+		whole, part := NewBank(m), NewBank(m)
+		part.Limit(c.limit)
+		whole.Grow(c.blocks)
+		for i := range c.blocks {
+			part.Grow(i + 1)
+		}
+		if 4*len(part.w) > c.limit {
+			t.Fatalf("%v: %d bytes are kept", c, 4*len(part.w))
+		}
+		const n, outputs = 40, 2
+		f := 2 * c.width * c.blocks
+		x, coef := rows(r, n, c.dim), rows(r, f, outputs)
+		g := make([]float64, n*outputs)
+		for i := range g {
+			g[i] = r.NormFloat64()
+		}
+		var sum [2][]float64
+		var gradient [2][]float64
+		var phi [2][]float32
+		for i, b := range []*Bank{whole, part} {
+			sum[i], gradient[i], phi[i] = make([]float64, n*outputs), make([]float64, (f-2*c.width)*outputs), make([]float32, n*(f-2*c.width))
+			b.Sum(sum[i], x, coef, outputs)
+			b.Gradient(gradient[i], 1, x, g, outputs)
+			b.Features(phi[i], 1, x)
+		}
+		if !slices.Equal(sum[0], sum[1]) || !slices.Equal(gradient[0], gradient[1]) || !slices.Equal(phi[0], phi[1]) {
+			t.Errorf("%v: other bits", c)
+		}
+	}
+}
+
 func near(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	norm := 0.0
