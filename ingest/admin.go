@@ -101,7 +101,7 @@ func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int,
 	for _, t := range r.(*kmsg.DeleteRecordsResponse).Topics {
 		for _, p := range t.Partitions {
 			if p.ErrorCode == int16(kafka.OffsetOutOfRange) {
-				return fmt.Errorf("topic %s partition %d has no record %d to delete up to: %w", topic, partition, before, kafka.OffsetOutOfRange)
+				return fmt.Errorf("topic %s partition %d has no record %d to delete up to: %w", topic, partition, before, answer(kafka.OffsetOutOfRange))
 			}
 			if err := c.topicError(topic, p.ErrorCode); err != nil {
 				c.forget(topic)
@@ -117,16 +117,6 @@ func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int,
 // alone. The group needs no members, and may have none of another kind. It is
 // advice, as nothing of ours reads it back.
 func (c *Client) Commit(ctx context.Context, group string, offsets map[string][]int64) error {
-	find := kmsg.NewPtrFindCoordinatorRequest()
-	find.CoordinatorKey = group
-	r, _, err := c.do(ctx, find, responseLimit, nil)
-	if err != nil {
-		return err
-	}
-	at := r.(*kmsg.FindCoordinatorResponse)
-	if err := c.refused(kafka.Error(at.ErrorCode)); err != nil {
-		return fmt.Errorf("group %s: %w", group, err)
-	}
 	req := kmsg.NewPtrOffsetCommitRequest()
 	req.Group, req.Generation, req.RetentionTimeMillis = group, -1, -1
 	for topic, next := range offsets {
@@ -142,6 +132,24 @@ func (c *Client) Commit(ctx context.Context, group string, offsets map[string][]
 		}
 		req.Topics = append(req.Topics, rt)
 	}
+	err := c.coordinated(ctx, func(ctx context.Context) error { return c.commit(ctx, req) })
+	if err != nil {
+		return fmt.Errorf("group %s: %w", group, err)
+	}
+	return nil
+}
+
+func (c *Client) commit(ctx context.Context, req *kmsg.OffsetCommitRequest) error {
+	find := kmsg.NewPtrFindCoordinatorRequest()
+	find.CoordinatorKey = req.Group
+	r, _, err := c.do(ctx, find, responseLimit, nil)
+	if err != nil {
+		return err
+	}
+	at := r.(*kmsg.FindCoordinatorResponse)
+	if err := c.refused(kafka.Error(at.ErrorCode)); err != nil {
+		return err
+	}
 	r, _, err = c.do(ctx, req, responseLimit, toBroker(at.NodeID))
 	if err != nil {
 		return err
@@ -149,9 +157,27 @@ func (c *Client) Commit(ctx context.Context, group string, offsets map[string][]
 	for _, t := range r.(*kmsg.OffsetCommitResponse).Topics {
 		for _, p := range t.Partitions {
 			if err := c.topicError(t.Topic, p.ErrorCode); err != nil {
-				return fmt.Errorf("group %s: %w", group, err)
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// coordinated tries f for as long as a request may take while the broker that
+// f needs is being found or wakes up, as it does the first time that a cluster
+// is asked for a group or a producer.
+func (c *Client) coordinated(ctx context.Context, f func(context.Context) error) error {
+	wait, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	for attempt := 1; ; attempt++ {
+		err := f(ctx)
+		var code kafka.Error
+		if !errors.As(err, &code) || code != kafka.GroupLoadInProgress && code != kafka.GroupCoordinatorNotAvailable && code != kafka.NotCoordinatorForGroup {
+			return err
+		}
+		if pause(wait, attempt) != nil {
+			return err
+		}
+	}
 }
