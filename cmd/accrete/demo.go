@@ -126,8 +126,9 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	}
 	defer stop()
 
-	ctx, cancel := context.WithTimeout(ctx, d.For)
+	ctx, cancel := context.WithCancel(ctx) // no deadline: it would also be that of every request under way
 	defer cancel()
+	defer time.AfterFunc(d.For, cancel).Stop()
 	l, err := pipeline.Open(ctx, pipeline.Config{
 		Model: "demo", Client: client, Topics: []string{demoExamples},
 		Decode:    decode.Config{Format: "json", Label: "label"},
@@ -157,7 +158,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	})
 	err = g.Wait()
 	ended()
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	r := m.report()
@@ -179,26 +180,17 @@ func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) e
 		for range demoChunk {
 			class := s.At(written, x)
 			key := strconv.AppendInt(nil, written, 10)
-			v := []byte(`{"features":{`)
-			for j, f := range x {
-				if j > 0 {
-					v = append(v, ',')
-				}
-				v = append(strconv.AppendInt(append(v, `"x`...), int64(j), 10), `":`...)
-				v = strconv.AppendFloat(v, f, 'g', 6, 64)
-			}
-			v = append(v, '}')
 			if written%demoAsk == 0 {
-				asked = append(asked, ingest.Record{Time: now, Key: key, Value: append(v[:len(v):len(v)], '}')})
+				asked = append(asked, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "", "")})
 			}
-			v = append(v, `,"label":"`...)
-			labelled = append(labelled, ingest.Record{Time: now, Key: key, Value: append(v, "ab"[class], '"', '}')})
+			labelled = append(labelled, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "label", "ab"[class:class+1])})
 			written++
 		}
-		if err := examples.Publish(ctx, demoExamples, 0, labelled); err != nil {
-			return err
+		err := examples.Publish(ctx, demoExamples, 0, labelled)
+		if err == nil {
+			err = requests.Publish(ctx, demoRequests, 0, asked)
 		}
-		if err := requests.Publish(ctx, demoRequests, 0, asked); err != nil {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
