@@ -113,3 +113,36 @@ func TestNormalsStayInside(t *testing.T) {
 		}
 	})
 }
+
+func TestPackingAgrees(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for trial := range 200 {
+		dim, rows, m, from := 1+r.IntN(70), 1+r.IntN(70), 1+r.IntN(40), r.IntN(13)
+		x, w := random(r, rows*dim, 1), random(r, m*dim, 1)
+		for i := range x {
+			if r.IntN(3) == 0 {
+				x[i] = math.Float32frombits(r.Uint32())
+			}
+		}
+		for i := range w {
+			if r.IntN(3) == 0 {
+				w[i] = math.Float32frombits(r.Uint32())
+			}
+		}
+		atEnd := trial%2 == 0
+		x, w = guarded(t, x, atEnd), guarded(t, w, atEnd)
+		got := map[string][2]uint64{}
+		eachISA(func(name string) {
+			px := guarded(t, make([]float32, Panels(rows, Lanes)*Lanes*dim), atEnd)
+			pw := guarded(t, make([]float32, Panels(from+m, Panel)*Panel*dim), atEnd)
+			PackRows(px, x, dim)
+			PackFrequencies(pw, w, from, dim)
+			got[name] = [2]uint64{digest32(px), digest32(pw)}
+		})
+		for name, g := range got {
+			if g != got[generic.name] {
+				t.Fatalf("%s: packing differs from the plain loops' at dim %d, %d rows, %d frequencies from %d", name, dim, rows, m, from)
+			}
+		}
+	}
+}

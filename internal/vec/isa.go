@@ -13,8 +13,10 @@ type isa struct {
 	lanes    func(dst []float64, acc []float32)
 	features func(dst, x, w []float32, dim int, s *Scratch)
 	normals  func(n *Normals, dst []float32)
-	peak     func(n int) // n*12 fused multiply-adds of the widest vectors; nil where there are none
-	width    int         // float32 in such a vector
+	packRows func(dst, x []float32, dim int) // 16 rows; nil where there is no faster way
+	packFour func(dst, w []float32, dim int) // four frequencies; likewise
+	peak     func(n int)                     // n*12 fused multiply-adds of the widest vectors; nil where there are none
+	width    int                             // float32 in such a vector
 }
 
 var generic = isa{name: "generic", sum: sumGeneric, gradient: gradientGeneric, lanes: lanesGeneric, features: featuresGeneric, normals: normalsGeneric}

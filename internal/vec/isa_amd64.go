@@ -13,10 +13,10 @@ import (
 func native() (found []isa) {
 	// cpu also asks whether the system saves the registers.
 	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
-		found = append(found, isa{"avx512", sumAVX512, gradientAVX512, lanesAVX512, featuresAVX512, normalsAVX512, peak512, 16})
+		found = append(found, isa{"avx512", sumAVX512, gradientAVX512, lanesAVX512, featuresAVX512, normalsAVX512, packRowsAVX512, packFourAVX512, peak512, 16})
 	}
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
-		found = append(found, isa{"avx2", sumAVX2, gradientAVX2, lanesAVX2, featuresAVX2, normalsAVX2, peak2, 8})
+		found = append(found, isa{"avx2", sumAVX2, gradientAVX2, lanesAVX2, featuresAVX2, normalsAVX2, nil, nil, peak2, 8})
 	}
 	return found
 }
@@ -71,6 +71,16 @@ func featuresAVX2(dst, x, w []float32, dim int, s *Scratch) {
 
 func normalsAVX512(n *Normals, dst []float32) {
 	normals512(len(dst)/refill, &n.key[0], &dst[0])
+}
+
+func packRowsAVX512(dst, x []float32, dim int) {
+	_, _ = dst[(dim-1)*Lanes+15], x[16*dim-1]
+	packRows512(dim, &x[0], &dst[0])
+}
+
+func packFourAVX512(dst, w []float32, dim int) {
+	_, _ = dst[(dim-1)*Panel+3], w[4*dim-1]
+	packFrequencies512(dim, &w[0], &dst[0])
 }
 
 // The words are the library's: eight lanes leave no room for the state of

@@ -94,6 +94,16 @@ func normals512(n int, key *uint32, dst *float32)
 //go:noescape
 func boxMuller2(n int, words *uint32, dst *float32)
 
+// packRows512 is dst[32k+i] = confine(x[i*dim+k]) for i < 16 and k < dim.
+//
+//go:noescape
+func packRows512(dim int, x *float32, dst *float32)
+
+// packFrequencies512 is dst[12k+i] = confine(w[i*dim+k] / 2 pi) for i < 4 and k < dim.
+//
+//go:noescape
+func packFrequencies512(dim int, w *float32, dst *float32)
+
 // peak512 does n*12 fused multiply-adds of vectors in registers.
 //
 //go:noescape

@@ -99,6 +99,7 @@ func main() {
 	avx512()
 	avx2()
 	normals()
+	packing()
 	peak("peak512", zmm, VPXORD)
 	peak("peak2", ymm, VXORPS)
 	Generate()
