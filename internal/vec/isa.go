@@ -12,6 +12,7 @@ type isa struct {
 	gradient func(acc, x, w, g []float32, dim, outputs int, s *Scratch)
 	lanes    func(dst []float64, acc []float32)
 	features func(dst, x, w []float32, dim int, s *Scratch)
+	few      func(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) // a row; nil where there is no faster way
 	normals  func(n *Normals, dst []float32)
 	packRows func(dst, x []float32, dim int) // 16 rows; nil where there is no faster way
 	packFour func(dst, w []float32, dim int) // four frequencies; likewise

@@ -104,6 +104,32 @@ func packRows512(dim int, x *float32, dst *float32)
 //go:noescape
 func packFrequencies512(dim int, w *float32, dst *float32)
 
+// rowGroup512 makes the features f, [2][96], of a row and the eight panels of a group.
+//
+//go:noescape
+func rowGroup512(dim int, x *float32, w *float32, f *float32)
+
+// rowPanels512 is rowGroup512 for fewer panels.
+//
+//go:noescape
+func rowPanels512(panels int, dim int, x *float32, w *float32, f *float32)
+
+// rowDots512 makes the chains of a row's features and the outputs in mask, up to 16, in dst,
+// [group][2][16], with coefficients of outputs numbers a feature:
+//
+//	for j < n, h, g: dst[g][h][c] = FMA(f[g][h][j], coef[g*96+j][h][c], dst[g][h][c])
+//
+//go:noescape
+func rowDots512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
+
+// rowDot512 makes the chains of a row's features and the outputs in mask, up to 16, in dst,
+// [group][2][16], with coefficients of outputs numbers a feature:
+//
+//	for j < n, h, g: dst[g][h][c] = FMA(f[g][h][j], coef[g*96+j][h][c], dst[g][h][c])
+//
+//go:noescape
+func rowDot512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
+
 // peak512 does n*12 fused multiply-adds of vectors in registers.
 //
 //go:noescape

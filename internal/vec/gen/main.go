@@ -100,6 +100,7 @@ func main() {
 	avx2()
 	normals()
 	packing()
+	few()
 	peak("peak512", zmm, VPXORD)
 	peak("peak2", ymm, VXORPS)
 	Generate()
