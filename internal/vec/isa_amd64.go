@@ -15,12 +15,14 @@ func native() (found []isa) {
 	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
 		found = append(found, isa{
 			name: "avx512", sum: sumAVX512, few: fewAVX512, gradient: gradientAVX512, lanes: lanesAVX512, features: featuresAVX512,
+			product: productAVX512, widen: widenAVX512,
 			normals: normalsAVX512, packRows: packRowsAVX512, packFour: packFourAVX512, peak: peak512, width: 16,
 		})
 	}
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
 		found = append(found, isa{
 			name: "avx2", sum: sumAVX2, gradient: gradientAVX2, lanes: lanesAVX2, features: featuresAVX2,
+			product: productAVX2, widen: widenAVX2,
 			normals: normalsAVX2, peak: peak2, width: 8,
 		})
 	}
@@ -138,4 +140,56 @@ func normalsAVX2(n *Normals, dst []float32) {
 		boxMuller2(len(z)/16, (*uint32)(unsafe.Pointer(&words)), &z[0])
 		copy(dst[:refill], z[:])
 	}
+}
+
+func productAVX512(t *[Panel][Lanes]float32, x, w []float32, dim int) {
+	product512(dim, &x[0], &w[0], &t[0][0])
+}
+
+func widenAVX512(dst []float64, f []float32) {
+	if n := len(dst) &^ 7; n > 0 {
+		widen512(n, &f[0], &dst[0])
+		dst, f = dst[n:], f[n:]
+	}
+	widenGeneric(dst, f)
+}
+
+func productAVX2(t *[Panel][Lanes]float32, x, w []float32, dim int) {
+	product2(dim, &x[0], &w[0], &t[0][0])
+}
+
+func widenAVX2(dst []float64, f []float32) {
+	if n := len(dst) &^ 3; n > 0 {
+		widen2(n, &f[0], &dst[0])
+		dst, f = dst[n:], f[n:]
+	}
+	widenGeneric(dst, f)
+}
+
+// dotVectors adds to the lanes of Dot, for a multiple of 8, if there are
+// vectors. It is no part of isa, because what goes through a function value
+// goes to the heap.
+func dotVectors(lanes *[8]float64, x, y []float64) bool {
+	switch use.width {
+	case 16:
+		dot512(len(x), &x[0], &y[0], &lanes[0])
+	case 8:
+		dot2(len(x), &x[0], &y[0], &lanes[0])
+	default:
+		return false
+	}
+	return true
+}
+
+// axpyVectors is Axpy for a multiple of 8, if there are vectors.
+func axpyVectors(a float64, x, y []float64) bool {
+	switch use.width {
+	case 16:
+		axpy512(len(x), a, &x[0], &y[0])
+	case 8:
+		axpy2(len(x), a, &x[0], &y[0])
+	default:
+		return false
+	}
+	return true
 }

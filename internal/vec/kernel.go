@@ -6,6 +6,8 @@ type Scratch struct {
 	f     []float32
 	lanes []float64
 	x     []float32              // of SumFew
+	tall  []float32              // of Gram
+	wide  []float32              // of Gram
 	few   [8 * 2 * Group]float32 // features of eight groups
 	dots  [8 * 2 * 16]float32    // their chains
 }

@@ -130,6 +130,46 @@ func rowDots512(n int, outputs int, mask uint32, f *float32, coef *float32, dst 
 //go:noescape
 func rowDot512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
 
+// product512 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1.
+//
+//go:noescape
+func product512(dim int, x *float32, w *float32, t *float32)
+
+// product2 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1.
+//
+//go:noescape
+func product2(dim int, x *float32, w *float32, t *float32)
+
+// widen512 is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.
+//
+//go:noescape
+func widen512(n int, f *float32, dst *float64)
+
+// dot512 is lanes[i%8] += x[i]*y[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func dot512(n int, x *float64, y *float64, lanes *float64)
+
+// axpy512 is y[i] += a*x[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func axpy512(n int, a float64, x *float64, y *float64)
+
+// widen2 is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.
+//
+//go:noescape
+func widen2(n int, f *float32, dst *float64)
+
+// dot2 is lanes[i%8] += x[i]*y[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func dot2(n int, x *float64, y *float64, lanes *float64)
+
+// axpy2 is y[i] += a*x[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func axpy2(n int, a float64, x *float64, y *float64)
+
 // peak512 does n*12 fused multiply-adds of vectors in registers.
 //
 //go:noescape

@@ -101,6 +101,7 @@ func main() {
 	normals()
 	packing()
 	few()
+	linear()
 	peak("peak512", zmm, VPXORD)
 	peak("peak2", ymm, VXORPS)
 	Generate()
