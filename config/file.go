@@ -186,7 +186,7 @@ func (f *file) section(path string, n ast.Node) {
 		case o != nil && o.section == path:
 			f.option(o, entry.Value)
 		default:
-			f.add(t, "%v", unknownKey(path, t.Value))
+			f.add(t, "%s", unknownKey(path, t.Value))
 		}
 	}
 }

@@ -97,8 +97,10 @@ func (c *Config) readSet(set []string) Problems {
 		switch {
 		case !ok:
 			err = errors.New("want key=value, as input.topics=a,b")
+		case known.sections[path] != nil:
+			err = fmt.Errorf("is a section: want one of its keys, as %s.%s=…", path, known.sections[path][0])
 		case o == nil:
-			err = unknownKey("", path)
+			err = errors.New(unknownKey("", path))
 		case o.secret(c):
 			err = fmt.Errorf("every user of this machine can read a command line: use %s or %s_file", o.env, path)
 		default:
@@ -113,23 +115,23 @@ func (c *Config) readSet(set []string) Problems {
 	return problems
 }
 
-// unknownKey is the error for a key that a section does not have; it names
+// unknownKey is what to say about a key that a section does not have; it names
 // what was probably meant.
-func unknownKey(section, key string) error {
+func unknownKey(section, key string) string {
 	text := "unknown key " + quote(key)
 	if section != "" {
 		text += " in " + section
 	}
 	if o := known.byPath[key]; o != nil {
-		return fmt.Errorf("%s: write %s: below %s:", text, o.key, o.section)
+		return fmt.Sprintf("%s: write %s: below %s:", text, o.key, o.section)
 	}
 	if hint := meant(section, key); hint != "" {
-		return fmt.Errorf("%s; did you mean %q?", text, hint)
+		return fmt.Sprintf("%s; did you mean %q?", text, hint)
 	}
 	if section == "" && strings.Contains(key, ".") {
-		return fmt.Errorf("%s: accrete lint --reference prints them all", text)
+		return text + ": accrete lint --reference prints them all"
 	}
-	return fmt.Errorf("%s, which has %s", text, strings.Join(known.sections[section], ", "))
+	return text + ", which has " + strings.Join(known.sections[section], ", ")
 }
 
 // meant finds the key nearest to one that is not known: among its neighbours,

@@ -77,8 +77,8 @@ func newScan(from int64, aborted []kmsg.FetchResponseTopicPartitionAbortedTransa
 }
 
 // set reads the batches of b. The last one may be cut off, which is how brokers
-// fill an answer. An error is given only if nothing came before it; otherwise
-// it is for the next Poll to meet.
+// fill an answer. Of a damaged batch no record is given. Its error is, unless
+// batches came before it; then it is for the next Poll to meet.
 func (s *scan) set(b []byte) error {
 	for first := true; len(b) >= 12 && s.cells < enoughCells && s.bytes < enoughBytes; first = false {
 		size := 12 + int64(int32(binary.BigEndian.Uint32(b[8:])))
@@ -91,7 +91,9 @@ func (s *scan) set(b []byte) error {
 			}
 			break
 		}
+		records, next, missing := len(s.records), s.next, s.missing
 		if err := s.batch(b[:size:size]); err != nil {
+			s.records, s.next, s.missing = s.records[:records], next, missing
 			return s.unlessFed(err)
 		}
 		b = b[size:]

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -32,6 +33,7 @@ type Config struct {
 // Client is a connection to a Kafka cluster, for any number of goroutines.
 type Client struct {
 	transport *kafka.Transport
+	cancel    context.CancelFunc // of what the transport does by itself
 	addr      net.Addr
 	clientID  string
 	username  string
@@ -41,6 +43,7 @@ type Client struct {
 	fetch     int
 	batch     int
 	codec     Codec
+	answered  atomic.Bool // a broker has answered something, so that we do speak its language
 
 	mu      sync.Mutex
 	conns   map[net.Conn]struct{} // open connections; nil once the client is closed
@@ -93,7 +96,10 @@ func New(c Config) (*Client, error) {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: k.timeout, KeepAlive: 30 * time.Second}).DialContext
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	k.cancel = cancel
 	k.transport = &kafka.Transport{
+		Context: ctx,
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dial(ctx, network, address)
 			if err != nil {
@@ -126,6 +132,7 @@ func (c *Client) Close() {
 	conns := c.conns
 	c.conns = nil
 	c.mu.Unlock()
+	c.cancel()
 	c.transport.CloseIdleConnections()
 	for conn := range conns {
 		conn.Close()

@@ -52,14 +52,8 @@ var errBomb = fmt.Errorf("%w: it decompresses to more than %d MiB", ErrTooLarge,
 var (
 	gzipReaders sync.Pool
 	lz4Readers  sync.Pool
-	zstdReader  = sync.OnceValue(func() *zstd.Decoder {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(4), zstd.WithDecoderMaxMemory(recordsLimit), zstd.WithDecoderMaxWindow(8<<20))
-		if err != nil {
-			panic(err) // the options are constants
-		}
-		return d
-	})
-	zstdWriter = sync.OnceValue(func() *zstd.Encoder {
+	zstdReaders sync.Pool // with concurrency 1 they have no goroutines
+	zstdWriter  = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(4), zstd.WithWindowSize(1<<20))
 		if err != nil {
 			panic(err)
@@ -95,11 +89,18 @@ func decompress(c Codec, src []byte, limit int) ([]byte, error) {
 		z.Reset(bytes.NewReader(src))
 		return readAll(z, 4*len(src), limit)
 	case Zstd:
-		out, err := zstdReader().DecodeAll(src, nil)
-		if err == zstd.ErrDecoderSizeExceeded || len(out) > limit {
-			return nil, errBomb
+		z, _ := zstdReaders.Get().(*zstd.Decoder)
+		if z == nil {
+			var err error
+			if z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(recordsLimit)); err != nil {
+				return nil, err
+			}
 		}
-		return out, err
+		defer zstdReaders.Put(z)
+		if err := z.Reset(bytes.NewReader(src)); err != nil {
+			return nil, err
+		}
+		return readAll(z, 4*len(src), limit)
 	}
 	return nil, fmt.Errorf("compressed by unknown %v", c)
 }

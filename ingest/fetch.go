@@ -113,11 +113,11 @@ func (f *Fetcher) outOfRange(ctx context.Context, offset int64) error {
 	switch {
 	case err != nil:
 		return err
-	case offset < first:
-		return &LostRange{f.topic, f.partition, offset, first}
-	case offset > end:
-		return &PastEnd{f.topic, f.partition, offset, end}
+	case offset < first[0]:
+		return &LostRange{f.topic, f.partition, offset, first[0]}
+	case offset > end[0]:
+		return &PastEnd{f.topic, f.partition, offset, end[0]}
 	}
 	f.client.forget(f.topic) // the broker we asked knew less than the leader
-	return fmt.Errorf("topic %s partition %d: %w", f.topic, f.partition, kafka.OffsetNotAvailable)
+	return fmt.Errorf("topic %s partition %d: %w", f.topic, f.partition, answer(kafka.OffsetNotAvailable))
 }

@@ -29,6 +29,9 @@ func (c *Client) Committed(ctx context.Context, group, topic string, n int) ([]i
 		return nil, err
 	}
 	resp := r.(*kmsg.OffsetFetchResponse)
+	if resp.ErrorCode == int16(kafka.GroupIdNotFound) {
+		return next, nil
+	}
 	if err := c.refused(kafka.Error(resp.ErrorCode)); err != nil {
 		return nil, fmt.Errorf("group %s: %w", group, err)
 	}

@@ -62,7 +62,7 @@ func (p *Producer) Append(ctx context.Context, topic string, partition int, rs [
 		p.forgetUnlessKnown(err)
 		return 0, err
 	case duplicate:
-		err = kafka.DuplicateSequenceNumber
+		err = answer(kafka.DuplicateSequenceNumber)
 	}
 	// The broker may hold these sequence numbers: other records under them
 	// would be taken for a repetition, acked and lost. So never again.
@@ -153,18 +153,20 @@ func (p *Producer) begin(ctx context.Context) error {
 	if p.id >= 0 {
 		return nil
 	}
-	req := kmsg.NewPtrInitProducerIDRequest()
-	req.ProducerID, req.ProducerEpoch = -1, -1
-	r, _, err := p.client.do(ctx, req, responseLimit, nil)
-	if err != nil {
-		return err
-	}
-	resp := r.(*kmsg.InitProducerIDResponse)
-	if err := p.client.refused(kafka.Error(resp.ErrorCode)); err != nil {
-		return fmt.Errorf("a producer id: %w", err)
-	}
-	p.id, p.epoch, p.next = resp.ProducerID, resp.ProducerEpoch, map[partition]int32{}
-	return nil
+	return p.client.coordinated(ctx, func(ctx context.Context) error {
+		req := kmsg.NewPtrInitProducerIDRequest()
+		req.ProducerID, req.ProducerEpoch = -1, -1
+		r, _, err := p.client.do(ctx, req, responseLimit, nil)
+		if err != nil {
+			return err
+		}
+		resp := r.(*kmsg.InitProducerIDResponse)
+		if err := p.client.refused(kafka.Error(resp.ErrorCode)); err != nil {
+			return fmt.Errorf("a producer id: %w", err)
+		}
+		p.id, p.epoch, p.next = resp.ProducerID, resp.ProducerEpoch, map[partition]int32{}
+		return nil
+	})
 }
 
 // restart makes the next batch ask for a new id.

@@ -152,6 +152,9 @@ func noEOF(err error) error {
 // do runs the call once. sent says whether a broker may have seen the request,
 // which matters where that changes something.
 func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func(protocol.Cluster) (protocol.Broker, error)) (resp kmsg.Response, sent bool, err error) {
+	if c.closed() {
+		return nil, false, ErrClosed
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout+c.maxWait)
 	defer cancel()
 	k := &call{req: req, clientID: c.clientID, limit: limit, route: route}
@@ -162,5 +165,6 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 		sent = !k.sent.CompareAndSwap(waiting, withdrew)
 		return nil, sent, c.explain(err)
 	}
+	c.answered.Store(true)
 	return m.(*call).resp, true, nil
 }

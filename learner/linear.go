@@ -10,7 +10,7 @@ const (
 	ridgeLimit   = 256 // inputs, above which the linear baseline is AdaGrad
 	ridgePenalty = 1   // on each squared weight, in units of one row's squared error
 	ridgeGrowth  = 1.05
-	adagradRate  = 0.1
+	adagradRate  = 0.02
 )
 
 // linear is the baseline that a kernel machine has to beat: least squares on

@@ -122,12 +122,10 @@ func (v *serving) loadKernel(s *source, kernel string) {
 }
 
 func takeString(s *source, name string) string {
-	if s.err != nil {
-		return ""
-	}
 	n := 0
 	if len(s.in) > 0 {
-		n = s.in[0].Shape[1]
+		text, _ := s.in[0].Data.([]byte)
+		n = len(text)
 	}
 	return string(take[byte](s, name, min(n, 1), n))
 }

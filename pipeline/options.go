@@ -14,7 +14,11 @@ func (c Config) options() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := json.Marshal(c.Decode)
+	in, err := c.Decode.Effective()
+	if err != nil {
+		return nil, err
+	}
+	d, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
 	}

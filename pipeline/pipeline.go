@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -142,20 +143,13 @@ func (ins inputs) ends(ctx context.Context, c *ingest.Client) ([]int64, error) {
 
 // create makes the topics that a learner writes to, where they do not exist.
 func create(ctx context.Context, c Config, partitions int) error {
-	for _, t := range []struct {
-		name       string
-		partitions int
-		config     map[string]string
-	}{
-		{LogTopic(c.Model), 1, logConfig},
-		{PredictionsTopic(c.Model), partitions, nil},
-		{QuarantineTopic(c.Model), 1, nil},
-	} {
-		if err := c.Client.Create(ctx, t.name, t.partitions, t.config); err != nil {
-			return fmt.Errorf("creating topic %q: %w", t.name, err)
-		}
+	if err := c.Client.Create(ctx, LogTopic(c.Model), 1, logConfig); err != nil {
+		return fmt.Errorf("creating topic %q: %w", LogTopic(c.Model), err)
 	}
-	return nil
+	if err := serve.CreateOutput(ctx, c.Client, PredictionsTopic(c.Model), partitions, c.Topics); err != nil {
+		return err
+	}
+	return serve.CreateOutput(ctx, c.Client, QuarantineTopic(c.Model), 1, c.Topics)
 }
 
 // host names this process in a CLAIM, for people.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"sync/atomic"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -78,11 +80,11 @@ func (s *Scorer) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Client.Create(ctx, c.Output, len(parts), nil); err != nil {
-		return fmt.Errorf("creating topic %q: %w", c.Output, err)
+	if err := CreateOutput(ctx, c.Client, c.Output, len(parts), c.Topics); err != nil {
+		return err
 	}
-	if err := c.Client.Create(ctx, c.Quarantine, 1, nil); err != nil {
-		return fmt.Errorf("creating topic %q: %w", c.Quarantine, err)
+	if err := CreateOutput(ctx, c.Client, c.Quarantine, 1, c.Topics); err != nil {
+		return err
 	}
 	output, err := c.Client.Topic(ctx, c.Output)
 	if err != nil {
@@ -141,7 +143,11 @@ func (s *Scorer) partitions(ctx context.Context) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
-		committed, err := s.config.Client.Committed(ctx, s.config.Group, topic, len(first))
+		var committed []int64
+		err = s.retry(ctx, func() (err error) { // the first group ever has to wait for its coordinator
+			committed, err = s.config.Client.Committed(ctx, s.config.Group, topic, len(first))
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -308,6 +314,42 @@ func (w *worker) commit(ctx context.Context) {
 		w.config.Report(Retrying{err})
 	}
 }
+
+// CreateOutput makes a topic whose records carry the times of records in the
+// input topics, unless it is there. It keeps them as long as the inputs keep
+// theirs: under a shorter retention a broker deletes answers to old records as
+// soon as they are written.
+func CreateOutput(ctx context.Context, c *ingest.Client, name string, partitions int, inputs []string) error {
+	config := map[string]string{"cleanup.policy": "delete"}
+	longest := int64(0)
+	for _, in := range inputs {
+		t, err := c.Topic(ctx, in)
+		if err != nil {
+			return err
+		}
+		if longest = max(longest, t.RetentionMs); t.RetentionMs < 0 {
+			longest = -1
+			break
+		}
+	}
+	if longest != 0 {
+		config["retention.ms"] = strconv.FormatInt(longest, 10)
+	}
+	// Since Apache Kafka 4.0 a time an hour ahead of the broker is refused by
+	// default; what the input topic has taken its answers must be able to carry.
+	config[afterMax] = strconv.FormatInt(math.MaxInt64, 10)
+	err := c.Create(ctx, name, partitions, config)
+	if errors.Is(err, kafka.InvalidConfiguration) { // before 3.6 there is no such property
+		delete(config, afterMax)
+		err = c.Create(ctx, name, partitions, config)
+	}
+	if err != nil {
+		return fmt.Errorf("creating topic %q: %w", name, err)
+	}
+	return nil
+}
+
+const afterMax = "message.timestamp.after.max.ms"
 
 // Row decodes a record, if it is one that can be.
 func Row(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {

@@ -79,10 +79,8 @@ func stateOf(values ...int) learner.State {
 }
 
 func TestStateHashIsTheNaiveOneOnAnyCores(t *testing.T) {
-	states := []learner.State{{}, sample().State, stateOf(0, 1, 2)}
-	for _, leaves := range []int{1, 3, 6} {
-		states = append(states, stateOf(leaves*leafValues-1, leaves*leafValues), stateOf(leaves*leafValues+1))
-	}
+	const n = leafValues
+	states := []learner.State{{}, sample().State, stateOf(0, 1, 2), stateOf(n-1, n, n+1), stateOf(3*n - 1), stateOf(5*n + 1)}
 	for i, s := range states {
 		want := naiveStateHash([]byte(`{}`), s)
 		for _, cores := range []int{1, 2, 8} {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
@@ -35,6 +36,9 @@ accrete learn --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --s
 func (l *learnCommand) Run(ctx context.Context, e *env) error {
 	c, err := l.load(e)
 	if err != nil {
+		return err
+	}
+	if err := c.Require("input.topics", "input.label"); err != nil {
 		return err
 	}
 	client, err := connect(c)
@@ -103,7 +107,7 @@ func every(d time.Duration, f func()) (stop func()) {
 
 func newRegistry() (*prometheus.Registry, *metrics.Health) {
 	r := prometheus.NewRegistry()
-	r.MustRegister(prometheus.NewGoCollector(), prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}))
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	metrics.Build(r, versionString())
 	return r, metrics.NewHealth(time.Now)
 }

@@ -20,6 +20,7 @@ type commands struct {
 	LogLevel  string `enum:"debug,info,warn,error" default:"info" env:"ACCRETE_LOG_LEVEL" placeholder:"LEVEL" help:"Least level that is logged: debug, info, warn or error."`
 	LogFormat string `enum:"auto,console,json" default:"auto" env:"ACCRETE_LOG_FORMAT" placeholder:"FORMAT" help:"console, json, or auto: console on a terminal, json elsewhere. Logs go to standard error."`
 
+	Demo    demoCommand    `cmd:"" help:"See it work: a broker, a stream, a learner and a scorer in one process."`
 	Lint    lintCommand    `cmd:"" help:"Check a configuration and explain where each value comes from."`
 	Learn   learnCommand   `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
 	Score   scoreCommand   `cmd:"" help:"Predict topics with the newest snapshot of a model."`

@@ -76,7 +76,7 @@ func TestExitCodesOfTheProcess(t *testing.T) {
 		{[]string{"lint", "--help"}, 0, ""},
 		{[]string{"lint", "-c", "none.yaml"}, 78, "accrete: none.yaml has 1 problem\n"},
 		{[]string{"lint", "-c", good, "--set", "learner.seed=x"}, 78, "accrete: " + good + " has 1 problem\n"},
-		{[]string{"lnit"}, 2, "accrete: unexpected argument lnit, did you mean \"lint\"?; see accrete --help\n"},
+		{[]string{"versoin"}, 2, "accrete: unexpected argument versoin, did you mean \"version\"?; see accrete --help\n"},
 		{[]string{"lint", "--jsn"}, 2, "accrete: unknown flag --jsn, did you mean \"--json\"?; see accrete lint --help\n"},
 		{[]string{"version", "--log-level", "loud"}, 2, "accrete: --log-level must be one of \"debug\",\"info\",\"warn\",\"error\" but got \"loud\"; see accrete version --help\n"},
 	} {

@@ -12,22 +12,22 @@ import (
 // forms, takes the columns of the first good record, and lets the first label
 // settle the task.
 type Config struct {
-	Format  string // "json"; for a File also "csv" and "libsvm", and empty looks at the file
-	Label   string // the field that is learned; empty: "y" or "label"
-	Key     string // the field that identifies a record; empty: "key", beside "x" or "features"
-	Weight  string // the field that weighs it; empty: "weight", beside "x" or "features"
-	NoLabel bool   // a CSV file without a label column is all right
+	Format  string `json:"format"` // "json"; for a File also "csv" and "libsvm", and empty looks at the file
+	Label   string `json:"label"`  // the field that is learned; empty: "y" or "label"
+	Key     string `json:"key"`    // the field that identifies a record; empty: "key", beside "x" or "features"
+	Weight  string `json:"weight"` // the field that weighs it; empty: "weight", beside "x" or "features"
+	NoLabel bool   `json:"-"`      // a CSV file without a label column is all right
 
-	Columns []string // inputs, in any order; nil: those of the first good record
-	Missing string   // a column that is absent or null: "quarantine" (or empty), or "zero"
-	Unknown string   // a field that is no column: "quarantine" (or empty), or "ignore"
+	Columns []string `json:"columns"` // inputs, in any order; nil: those of the first good record
+	Missing string   `json:"missing"` // a column that is absent or null: "quarantine" (or empty), or "zero"
+	Unknown string   `json:"unknown"` // a field that is no column: "quarantine" (or empty), or "ignore"
 
-	Task       learner.Task // Auto: the first label settles it
-	MaxClasses int          // classes that labels may name; 256
+	Task       learner.Task `json:"task"`        // Auto: the first label settles it
+	MaxClasses int          `json:"max_classes"` // classes that labels may name; 256
 
-	MaxBytes   int     // size of a record; 1 MiB
-	MaxColumns int     // 100,000
-	MaxAbs     float64 // of an input or a label; 1e30
+	MaxBytes   int     `json:"max_bytes"`   // size of a record; 1 MiB
+	MaxColumns int     `json:"max_columns"` // 100,000
+	MaxAbs     float64 `json:"max_abs"`     // of an input or a label; 1e30
 }
 
 const (
@@ -35,8 +35,8 @@ const (
 	maxClassName = 256 // bytes
 )
 
-// defaults fills in c, or says what is wrong with it.
-func (c Config) defaults() (Config, error) {
+// Effective is c with every default filled in, or says what is wrong with it.
+func (c Config) Effective() (Config, error) {
 	if c.MaxClasses == 0 {
 		c.MaxClasses = 256
 	}

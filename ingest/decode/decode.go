@@ -55,7 +55,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 }
 
 func newDecoder(c Config, s Schema) (*Decoder, error) {
-	c, err := c.defaults()
+	c, err := c.Effective()
 	if err != nil {
 		return nil, err
 	}

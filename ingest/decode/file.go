@@ -135,7 +135,7 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 
 // sniff tells the formats apart by the first line that is not empty.
 func sniff(head []byte) string {
-	first, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
+	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
 	first = bytes.TrimSpace(first)
 	if first[0] == '{' {
 		return "json"

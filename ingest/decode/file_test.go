@@ -342,7 +342,7 @@ func TestCutOffGzipIsAnError(t *testing.T) {
 }
 
 func FuzzFile(f *testing.F) {
-	for _, s := range []string{"a,b,y\n1,2,x\n", "+1 1:2 3:4\n", "{\"x\":[1]}\n", "a,\"b\n"} {
+	for _, s := range []string{"a,b,y\n1,2,x\n", "+1 1:2 3:4\n", "{\"x\":[1]}\n", "a,\"b\n", "\f\n0"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

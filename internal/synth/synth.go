@@ -19,7 +19,7 @@ const (
 
 // Stream is a sequence of examples of two classes. Two of the ten inputs, u and
 // v, matter; which two changes every Period examples. They lie in the four
-// squares where both are .5 to 1.5 away from 0, to either side, turned by an
+// squares where both are .6 to 1.4 away from 0, to either side, turned by an
 // angle that grows throughout, by an eighth of π in a Period. The class is 1
 // where, before the turn, u·v > 0, and then wrong with probability Bayes. That
 // is an exclusive or, of which a linear classifier can learn nothing. The other
@@ -75,8 +75,8 @@ func (r *generator) next() uint64 {
 
 func (r *generator) uniform() float64 { return float64(r.next()>>11) / (1 << 53) }
 
-// square is uniform in [-1.5, -.5] and [.5, 1.5].
+// square is uniform in [-1.4, -.6] and [.6, 1.4].
 func (r *generator) square() float64 {
-	v := 2*r.uniform() - 1
-	return v + math.Copysign(0.5, v)
+	v := float64(0.8 * (2*r.uniform() - 1))
+	return v + math.Copysign(0.6, v)
 }

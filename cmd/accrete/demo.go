@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/broker"
+	"github.com/accrete-ml/accrete/internal/synth"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/metrics"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+type demoCommand struct {
+	jsonFlag
+	For  time.Duration `default:"30s" placeholder:"DURATION" help:"How long it runs (${default})."`
+	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where /metrics, /livez and /readyz are served; off for nowhere (${default})."`
+	Seed uint64        `default:"1" help:"Of the stream (${default})."`
+}
+
+func (demoCommand) Help() string {
+	return `Starts a Kafka broker in a temporary directory and, beside it in one process, a generator of examples, a learner and a scorer, and tells once a second how they are doing. Nothing is left behind.
+
+The examples have ten inputs of which two matter, as an exclusive or that turns slowly all the time; every 50,000 examples two other inputs take over. One label in twenty is wrong, so no error is below 0.05.`
+}
+
+func (demoCommand) Examples() string {
+	return `
+accrete demo
+accrete demo --for 2m --http off --json`
+}
+
+const (
+	demoExamples = "demo.examples"
+	demoRequests = "demo.requests"
+	demoAhead    = 4000 // records that the generator may be ahead of the learner
+	demoChunk    = 500  // records that it writes at once
+	demoAsk      = 10   // every so many-th example is also asked of the scorer
+)
+
+// demoReport is how the demo is doing, and in the end, how it did.
+type demoReport struct {
+	Examples    int64         `json:"examples"`
+	PerSecond   float64       `json:"examples_per_second"`
+	Progressive float64       `json:"progressive"` // error over the whole run
+	Baselines   baselines     `json:"baselines"`   // over the whole run
+	Bayes       float64       `json:"bayes"`       // what nobody can be better than
+	Latest      float64       `json:"latest"`      // error over the last 1,000 examples
+	Features    int           `json:"features"`
+	Snapshots   int           `json:"snapshots"`
+	Predictions int64         `json:"predictions"`
+	Scores      int64         `json:"scores"` // written by the scorer
+	Lag         int64         `json:"lag"`
+	StateHash   snapshot.Hash `json:"state_hash"` // of the last snapshot
+	Changes     []demoChange  `json:"changes"`    // of the concept, so far
+	Seconds     float64       `json:"seconds"`
+}
+
+// demoChange is how the learner stood when the concept changed: its error over
+// the 10,000 examples before.
+type demoChange struct {
+	Example int64   `json:"example"`
+	Error   float64 `json:"error"`
+	Linear  float64 `json:"linear"`
+}
+
+// demo is what is known while it runs.
+type demo struct {
+	log     zerolog.Logger
+	watch   *watch
+	learned atomic.Int64
+	scores  atomic.Int64
+
+	mu      sync.Mutex
+	last    learner.Progress
+	changes []demoChange
+	start   time.Time
+}
+
+func (d *demoCommand) Run(ctx context.Context, e *env) error {
+	dir, err := os.MkdirTemp("", "accrete-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	server, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Dir: dir})
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	client, err := ingest.New(ingest.Config{Brokers: []string{server.Addr()}})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for _, topic := range []string{demoExamples, demoRequests} {
+		if err := client.Create(ctx, topic, 1, nil); err != nil {
+			return err
+		}
+	}
+	registry, health := newRegistry()
+	quiet := e.log.Level(zerolog.WarnLevel)
+	m := &demo{log: quiet, watch: newWatch("demo", quiet, registry, health), start: time.Now()}
+	stop, err := serveMetrics(ctx, e, d.HTTP, registry, health)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		e.log.Warn().Str("address", d.HTTP).Msg("in use, taking another port")
+		stop, err = serveMetrics(ctx, e, "127.0.0.1:0", registry, health)
+	}
+	if err != nil {
+		return err
+	}
+	defer stop()
+
+	ctx, cancel := context.WithCancel(ctx) // no deadline: it would also be that of every request under way
+	defer cancel()
+	defer time.AfterFunc(d.For, cancel).Stop()
+	l, err := pipeline.Open(ctx, pipeline.Config{
+		Model: "demo", Client: client, Topics: []string{demoExamples},
+		Decode:    decode.Config{Format: "json", Label: "label"},
+		BatchSize: 1000, Linger: 5 * time.Millisecond,
+		SnapshotEvery: 2 * time.Second, ReplayLimit: 10 * time.Second, Keep: 3, History: 256 << 20,
+		Report: m.event,
+	})
+	if err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return m.generate(gctx, client, synth.Stream{Seed: d.Seed}) })
+	g.Go(func() error { return l.Run(gctx) })
+	g.Go(func() error {
+		return serve.NewScorer(serve.Config{
+			Model: "demo", Client: client, Log: pipeline.LogTopic("demo"),
+			Topics: []string{demoRequests}, Output: pipeline.ScoresTopic("demo"), Quarantine: pipeline.QuarantineTopic("demo"),
+			Group: "accrete-demo-scorer", Report: m.scorer(metrics.NewScorer(registry)),
+		}).Run(gctx)
+	})
+	if !d.JSON {
+		fmt.Fprintf(e.stdout, "two of %d inputs matter, others every %s examples; nobody is better than %.3f\n", synth.Dim, thousands(synth.Period), synth.Bayes)
+	}
+	ended := every(time.Second, func() {
+		r := m.report()
+		e.print(d.JSON, r.line(), r)
+	})
+	err = g.Wait()
+	ended()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	r := m.report()
+	return e.print(d.JSON, r.summary(), r)
+}
+
+// generate writes examples as fast as the learner takes them.
+func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) error {
+	examples, requests := c.Producer(), c.Producer()
+	x := make([]float64, synth.Dim)
+	var written int64
+	for ctx.Err() == nil {
+		if written-m.learned.Load() >= demoAhead {
+			sleep(ctx, time.Millisecond)
+			continue
+		}
+		var labelled, asked []ingest.Record
+		now := time.Now().UnixMilli()
+		for range demoChunk {
+			class := s.At(written, x)
+			key := strconv.AppendInt(nil, written, 10)
+			if written%demoAsk == 0 {
+				asked = append(asked, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "", "")})
+			}
+			labelled = append(labelled, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "label", "ab"[class:class+1])})
+			written++
+		}
+		err := examples.Publish(ctx, demoExamples, 0, labelled)
+		if err == nil {
+			err = requests.Publish(ctx, demoRequests, 0, asked)
+		}
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *demo) event(ev pipeline.Event) {
+	m.watch.event(ev)
+	l, ok := ev.(pipeline.Learned)
+	if !ok {
+		return
+	}
+	m.learned.Add(l.Counts.Learned)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if before, now := m.last.Examples/synth.Period, l.Progress.Examples/synth.Period; now > before {
+		at := m.last // the last BATCH wholly before the change
+		if l.Progress.Examples%synth.Period == 0 {
+			at = l.Progress
+		}
+		m.changes = append(m.changes, demoChange{now * synth.Period, at.Recent.Model.Error, at.Recent.Linear.Error})
+	}
+	m.last = l.Progress
+}
+
+func (m *demo) scorer(s *metrics.Scorer) func(serve.Event) {
+	return func(ev serve.Event) {
+		switch ev := ev.(type) {
+		case serve.Scored:
+			m.scores.Add(int64(ev.Scored))
+			s.Scored.Add(float64(ev.Scored))
+		case serve.Switched:
+			s.Step.Set(float64(ev.To.ID.Step))
+			s.ModelTime.SetToCurrentTime()
+		case serve.Retrying:
+			m.log.Warn().Err(ev.Err).Msg("scorer tries again")
+		}
+	}
+}
+
+func (m *demo) report() demoReport {
+	w := m.watch.report()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	whole := m.last.Whole
+	return demoReport{
+		Examples: w.Examples, PerSecond: w.ExamplesPerSecond,
+		Progressive: whole.Model.Error,
+		Baselines:   baselines{whole.Majority.Error, whole.NoChange.Error, whole.Linear.Error},
+		Bayes:       synth.Bayes, Latest: m.last.Latest.Model.Error,
+		Features: w.Features, Snapshots: w.Snapshots, Predictions: w.Predictions, Scores: m.scores.Load(),
+		Lag: w.Lag, StateHash: w.StateHash,
+		Changes: append([]demoChange{}, m.changes...), Seconds: time.Since(m.start).Seconds(),
+	}
+}
+
+// line is the demo at this second.
+func (r demoReport) line() string {
+	return fmt.Sprintf("%4.0f s  %9s examples  %7s/s  error %.3f of the last 1,000, %.3f of all (linear %.3f, majority %.3f, no change %.3f)  %s features  %d snapshots  lag %s",
+		r.Seconds, thousands(r.Examples), thousands(int64(r.PerSecond)), r.Latest, r.Progressive,
+		r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange, thousands(int64(r.Features)), r.Snapshots, thousands(r.Lag))
+}
+
+// summary is what came out.
+func (r demoReport) summary() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s examples predicted, then learned, in %.0f s: %s a second\n", thousands(r.Examples), r.Seconds, thousands(int64(r.PerSecond)))
+	fmt.Fprintf(&b, "%s predictions by the learner, %s scores by a scorer that followed %d snapshots\n", thousands(r.Predictions), thousands(r.Scores), r.Snapshots)
+	fmt.Fprintf(&b, "error over all examples %.4f: linear %.4f, majority %.4f, no change %.4f\n", r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
+	if len(r.Changes) > 0 {
+		fmt.Fprintf(&b, "error over the 10,000 examples before each change of concept (nobody is better than %.3f):\n", r.Bayes)
+	}
+	for _, c := range r.Changes {
+		fmt.Fprintf(&b, "  %9s  %.4f, linear %.4f\n", thousands(c.Example), c.Error, c.Linear)
+	}
+	fmt.Fprintf(&b, "state %v", r.StateHash)
+	return b.String()
+}

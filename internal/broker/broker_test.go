@@ -1,0 +1,182 @@
+package broker
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"go.uber.org/goleak"
+)
+
+// The test binary is also the broker that gets killed: with BROKER_DIR set it
+// serves there until then.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("BROKER_DIR"); dir != "" {
+		b, err := Start(Config{Addr: "127.0.0.1:0", Dir: dir})
+		if err != nil {
+			fmt.Println("error", err)
+			os.Exit(1)
+		}
+		fmt.Println("listening", b.Addr())
+		select {}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// child starts a broker as a process of its own.
+func child(t *testing.T, dir string) (addr string, kill func() *os.ProcessState) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "BROKER_DIR="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill = func() *os.ProcessState {
+		cmd.Process.Kill()
+		cmd.Wait()
+		return cmd.ProcessState
+	}
+	t.Cleanup(func() { kill() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	addr, ok := strings.CutPrefix(strings.TrimSpace(line), "listening ")
+	if !ok {
+		t.Fatalf("the broker says %q, %v", line, err)
+	}
+	return addr, kill
+}
+
+func client(t *testing.T, addr string) *ingest.Client {
+	t.Helper()
+	c, err := ingest.New(ingest.Config{Brokers: []string{addr}, MaxWait: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// What a broker has acked is there after a kill -9, with the topic's id.
+func TestSurvivesKill(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var id [16]byte
+	stored := 0
+	for round := range 4 {
+		addr, kill := child(t, dir)
+		c := client(t, addr)
+		if err := c.Create(ctx, "t", 1, map[string]string{"cleanup.policy": "delete"}); err != nil {
+			t.Fatal(err)
+		}
+		topic, err := c.Topic(ctx, "t")
+		if err != nil || round > 0 && topic.ID != id {
+			t.Fatalf("round %d: %+v, %v; its id was %x", round, topic, err, id)
+		}
+		id = topic.ID
+		got, err := c.Fetcher("t", 0).Poll(ctx, 0)
+		if err != nil || len(got.Records) != stored {
+			t.Fatalf("round %d: %d records, want %d: %v", round, len(got.Records), stored, err)
+		}
+		for i, r := range got.Records {
+			if r.Offset != int64(i) || string(r.Value) != fmt.Sprint("value ", i) {
+				t.Fatalf("round %d: record %d is %d, %q", round, i, r.Offset, r.Value)
+			}
+		}
+		p := c.Producer()
+		for range 20 {
+			if base, err := p.Append(ctx, "t", 0, []ingest.Record{{Value: []byte(fmt.Sprint("value ", stored))}}); err != nil || base != int64(stored) {
+				t.Fatalf("round %d: %d, %v", round, base, err)
+			}
+			stored++
+		}
+		state := kill()
+		if ws, ok := state.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
+			t.Fatalf("the broker was not killed: %v", state)
+		}
+		c.Close()
+	}
+}
+
+// One directory, one broker, be it in this process or another.
+func TestDirectoryIsLocked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made", "by", "start")
+	_, kill := child(t, dir)
+	if _, err := Start(Config{Addr: "127.0.0.1:0", Dir: dir}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("beside another process: %v, want %v", err, ErrInUse)
+	}
+	kill()
+	for range 2 {
+		b, err := Start(Config{Addr: "127.0.0.1:0", Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Start(Config{Addr: "127.0.0.1:0", Dir: dir}); !errors.Is(err, ErrInUse) {
+			t.Errorf("beside another in this process: %v, want %v", err, ErrInUse)
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Batches of up to 8 MiB are taken.
+func TestLargeBatches(t *testing.T) {
+	b, err := Start(Config{Addr: "localhost:0", Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	c := client(t, b.Addr())
+	if err := c.Create(ctx, "t", 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	p := c.Producer()
+	if _, err := p.Append(ctx, "t", 0, []ingest.Record{{Value: make([]byte, 8<<20-200)}}); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.Append(ctx, "t", 0, []ingest.Record{{Value: make([]byte, 8<<20)}}); !errors.Is(err, ingest.ErrTooLarge) {
+		t.Errorf("%v, want %v", err, ingest.ErrTooLarge)
+	}
+}
+
+func TestStartRefuses(t *testing.T) {
+	for _, c := range []struct {
+		config Config
+		want   string
+	}{
+		{Config{}, "either a directory or memory"},
+		{Config{Dir: "d", Memory: true}, "either a directory or memory"},
+		{Config{Addr: "here", Memory: true}, "want host:port"},
+		{Config{Addr: "127.0.0.1:x", Memory: true}, `no port "x"`},
+		{Config{Addr: "127.0.0.1:70000", Memory: true}, `no port "70000"`},
+		{Config{Addr: ":9092", Memory: true}, "name the interface"},
+		{Config{Addr: "0.0.0.0:9092", Memory: true}, "name the interface"},
+	} {
+		if _, err := Start(c.config); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.config, err, c.want)
+		}
+	}
+	b, err := Start(Config{Addr: "127.0.0.1:0", Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := Start(Config{Addr: b.Addr(), Memory: true}); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("a port that is taken: %v", err)
+	}
+}

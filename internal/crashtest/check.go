@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/ingest"
+)
+
+// classify says what the last kill interrupted, by what the topics have.
+func (w *world) classify(ctx context.Context, s *Summary) error {
+	if err := w.log.catchUp(ctx, w.client, w.model("crash")+".log"); err != nil {
+		return err
+	}
+	if err := w.answer.catchUp(ctx); err != nil {
+		return err
+	}
+	if w.log.learned < learned {
+		s.WarmUp++
+	}
+	if w.log.chunks {
+		s.Chunks++
+	}
+	if int64(len(w.answer.first)) < w.log.rows {
+		s.Unreleased++
+	}
+	return nil
+}
+
+// check compares what the killed learner left with runs that were left alone.
+func (w *world) check(ctx context.Context, s *Summary) error {
+	if err := w.classifyEnd(ctx, s); err != nil {
+		return err
+	}
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+
+	if err := w.verify(ctx, s); err != nil {
+		fault("%w", err)
+	}
+	if w.partitions == 1 {
+		if err := w.compare(ctx, s); err != nil {
+			return errors.Join(append(faults, err)...)
+		}
+	}
+	for i := range w.examples {
+		if _, ok := w.answer.first[w.id(i)]; !ok {
+			s.Lost++
+		}
+	}
+	if s.Divergences > 0 {
+		fault("%d divergences", s.Divergences)
+	}
+	if s.Lost > 0 {
+		fault("%d of %d examples have no prediction", s.Lost, s.Examples)
+	}
+	if s.Differing > 0 {
+		fault("%d of %d repeated predictions are not the bytes of the first", s.Differing, s.Duplicates)
+	}
+	if w.kills >= 100 { // fewer may miss what a hundred must hit
+		if s.Duplicates < 10 {
+			fault("%d predictions were written twice: too few to show anything, 10 are wanted", s.Duplicates)
+		}
+		for _, k := range []struct {
+			n    int
+			what string
+		}{{s.WarmUp, "in the warm-up"}, {s.Chunks, "during chunks"}, {s.Unreleased, "between ack and release"}} {
+			if k.n < 5 {
+				fault("%d kills %s: too few to show anything, 5 are wanted", k.n, k.what)
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// id is the ce_id of an example's prediction.
+func (w *world) id(i int) string {
+	return fmt.Sprintf("%s-%d-%d", w.topic, i%w.partitions, i/w.partitions)
+}
+
+func (w *world) classifyEnd(ctx context.Context, s *Summary) error {
+	if err := w.log.catchUp(ctx, w.client, w.model("crash")+".log"); err != nil {
+		return err
+	}
+	if err := w.answer.catchUp(ctx); err != nil {
+		return err
+	}
+	s.Examples, s.Duplicates, s.Differing = w.examples, w.answer.duplicates, w.answer.differing
+	if len(w.log.hashes) == 0 {
+		return errors.New("there is no snapshot at the end")
+	}
+	s.StateHash = w.log.hashes[len(w.log.hashes)-1].String()
+	return nil
+}
+
+// verify has the program replay the journal's order and compare every state.
+func (w *world) verify(ctx context.Context, s *Summary) error {
+	out, err := w.accrete(ctx, "verify", "-c", w.config("crash"), "--json")
+	if err != nil {
+		s.Divergences++
+		return err
+	}
+	var v struct {
+		Compared, Divergent int
+		StateHash           string `json:"state_hash"`
+	}
+	if err := json.Unmarshal(out, &v); err != nil {
+		return err
+	}
+	s.Compared = v.Compared
+	s.Divergences += v.Divergent
+	if v.StateHash != s.StateHash {
+		s.Divergences++
+		return fmt.Errorf("verify comes to state %s, the learner to %s", v.StateHash, s.StateHash)
+	}
+	return nil
+}
+
+// compare runs the same examples through a learner that nobody kills, and
+// through fit. With one input partition there is one order, so all of it must be
+// the same: the state and every prediction.
+func (w *world) compare(ctx context.Context, s *Summary) error {
+	if _, err := w.accrete(ctx, "learn", "-c", w.config("whole"), "--to-end", "--json"); err != nil {
+		return err
+	}
+	whole := newModelLog(w.client, w.model("whole"))
+	if err := whole.catchUp(ctx, w.client, w.model("whole")+".log"); err != nil {
+		return err
+	}
+	if got := whole.hashes[len(whole.hashes)-1].String(); got != s.StateHash {
+		s.Divergences++
+		w.options.log("uninterrupted: state %s, killed: %s", got, s.StateHash)
+	}
+	out, err := w.accrete(ctx, "fit", w.csv, "--json")
+	if err != nil {
+		return err
+	}
+	var fit struct {
+		StateHash string `json:"state_hash"`
+	}
+	if err := json.Unmarshal(out, &fit); err != nil {
+		return err
+	}
+	if fit.StateHash != s.StateHash {
+		s.Divergences++
+		w.options.log("fit: state %s, killed: %s", fit.StateHash, s.StateHash)
+	}
+	name, other := []byte(w.model("crash")), []byte(w.model("whole"))
+	renamed := func(b []byte) []byte { return bytes.ReplaceAll(b, other, name) }
+	reference := newPredictions(w.client, w.model("whole"))
+	reference.rename = func(r *ingest.Record) {
+		r.Value = renamed(r.Value)
+		for i := range r.Headers {
+			r.Headers[i].Value = renamed(r.Headers[i].Value)
+		}
+	}
+	if err := reference.catchUp(ctx); err != nil {
+		return err
+	}
+	for id, want := range reference.first {
+		if got, ok := w.answer.first[id]; ok && got != want {
+			s.Divergences++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+// Crashtest kills the real learner with SIGKILL, many times in one run, and
+// checks that nothing can be seen of it afterwards: the state hash is that of a
+// run that was never interrupted, every example has its prediction, and all
+// copies of a prediction are the same bytes.
+//
+//	go run ./internal/crashtest --kills 100
+//	go run ./internal/crashtest --kills 100 --partitions 3 --brokers localhost:9092
+//
+// It exits with 1 if anything differs, or if the kills did not hit what they
+// had to hit: the warm-up, a snapshot half written, a BATCH decided and not yet
+// released.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+type options struct {
+	kills      int
+	examples   int
+	partitions int
+	brokers    string
+	seed       uint64
+	planted    bool
+	json       bool
+	keep       bool
+	log        func(format string, args ...any)
+}
+
+// Summary is what came out, and with --json what is printed.
+type Summary struct {
+	Kills       int     `json:"kills"` // processes that died of SIGKILL
+	WarmUp      int     `json:"kills_in_warm_up"`
+	Chunks      int     `json:"kills_during_chunks"`
+	Unreleased  int     `json:"kills_between_ack_and_release"`
+	Examples    int     `json:"examples"`
+	Duplicates  int     `json:"duplicates"` // predictions written more than once
+	Differing   int     `json:"duplicates_differing"`
+	Lost        int     `json:"lost"`        // examples without a prediction
+	Divergences int     `json:"divergences"` // state hashes or predictions that are not the reference's
+	Compared    int     `json:"compared"`    // state hashes that verify compared
+	StateHash   string  `json:"state_hash"`
+	Seconds     float64 `json:"seconds"`
+}
+
+func main() {
+	var o options
+	flag.IntVar(&o.kills, "kills", 100, "how often the learner is killed")
+	flag.IntVar(&o.examples, "examples", 100_000, "length of the stream")
+	flag.IntVar(&o.partitions, "partitions", 1, "partitions of the input topic")
+	flag.StringVar(&o.brokers, "brokers", "", "a running Kafka, host:port; empty: the embedded broker in a process of its own")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the instants at which it kills")
+	flag.BoolVar(&o.planted, "planted", false, "build the learner with a planted fault, which the checks have to find")
+	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
+	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
+	flag.Parse()
+	o.log = func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	start := time.Now()
+	s, err := run(ctx, o)
+	s.Seconds = time.Since(start).Seconds()
+	if o.json {
+		json.NewEncoder(os.Stdout).Encode(s)
+	} else {
+		fmt.Printf("%d kills (%d in warm-up, %d during chunks, %d between ack and release) over %d examples in %.0f s\n", s.Kills, s.WarmUp, s.Chunks, s.Unreleased, s.Examples, s.Seconds)
+		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes verified\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
+	}
+	if err != nil {
+		stop()
+		fmt.Fprintln(os.Stderr, "crashtest:", err)
+		os.Exit(1)
+	}
+}
