@@ -161,6 +161,84 @@ func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
 	}
 }
 
+// A million frequencies add up as in float64, with the same frequencies, inputs
+// and coefficients. The test takes a second.
+func TestSumsOfManyFeaturesAreAccurate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million frequencies")
+	}
+	const dim, n, blocks = 10, 16, 31250
+	b := NewBank(Map{Kernel: Gaussian{Scale: math.Sqrt(dim)}, Dim: dim, Seed: 5})
+	b.Limit(0)
+	b.Grow(blocks)
+	r := rand.New(rand.NewPCG(11, 12))
+	x, coef := rows(r, n, dim), rows(r, 2*blocks*DefaultWidth, 1)
+	got, want := make([]float64, n), make([]float64, n)
+	b.Sum(got, x, coef, 1)
+	w := make([]float32, DefaultWidth*dim)
+	for block := range blocks {
+		b.Map().Frequencies(w, block)
+		for j := range DefaultWidth {
+			a := coef[2*(block*DefaultWidth+j):]
+			for i := range n {
+				phase := 0.0
+				for k := range dim {
+					phase += float64(w[j*dim+k]) * float64(x[i*dim+k])
+				}
+				sin, cos := math.Sincos(phase)
+				want[i] += float64(a[0])*cos + float64(a[1])*sin
+			}
+		}
+	}
+	var off, norm float64
+	for i, v := range want {
+		off += (got[i] - v) * (got[i] - v)
+		norm += v * v
+	}
+	t.Logf("relative error, root mean square: %.2g", math.Sqrt(off/norm))
+	if !(off <= 2e-6*2e-6*norm) {
+		t.Errorf("the relative error is %.2g, root mean square", math.Sqrt(off/norm))
+	}
+}
+
+// Frequencies that are made again for each call are those that are kept.
+func TestLimitChangesNoBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, c := range []struct{ dim, width, blocks, limit int }{
+		{600, 32, 160, 0}, {600, 32, 160, 3 << 20}, {3, 7, 100, 0}, {3, 7, 100, 9 * 12 * 3 * 4}, {1, 12, 100, 95 * 12 * 4}, {50, 100, 3, 40000},
+	} {
+		m := Map{Kernel: Gaussian{Scale: 5}, Dim: c.dim, Width: c.width, Seed: 1}
+		whole, part := NewBank(m), NewBank(m)
+		part.Limit(c.limit)
+		whole.Grow(c.blocks)
+		for i := range c.blocks {
+			part.Grow(i + 1)
+		}
+		if 4*len(part.w) > c.limit {
+			t.Fatalf("%v: %d bytes are kept", c, 4*len(part.w))
+		}
+		const n, outputs = 40, 2
+		f := 2 * c.width * c.blocks
+		x, coef := rows(r, n, c.dim), rows(r, f, outputs)
+		g := make([]float64, n*outputs)
+		for i := range g {
+			g[i] = r.NormFloat64()
+		}
+		var sum [2][]float64
+		var gradient [2][]float64
+		var phi [2][]float32
+		for i, b := range []*Bank{whole, part} {
+			sum[i], gradient[i], phi[i] = make([]float64, n*outputs), make([]float64, (f-2*c.width)*outputs), make([]float32, n*(f-2*c.width))
+			b.Sum(sum[i], x, coef, outputs)
+			b.Gradient(gradient[i], 1, x, g, outputs)
+			b.Features(phi[i], 1, x)
+		}
+		if !slices.Equal(sum[0], sum[1]) || !slices.Equal(gradient[0], gradient[1]) || !slices.Equal(phi[0], phi[1]) {
+			t.Errorf("%v: other bits", c)
+		}
+	}
+}
+
 func near(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	norm := 0.0
@@ -221,21 +299,5 @@ func TestCallsDoNotAllocate(t *testing.T) {
 		if a := testing.AllocsPerRun(10, f); a > 0 {
 			t.Errorf("%s allocates %v times a call", name, a)
 		}
-	}
-}
-
-func BenchmarkSum(b *testing.B) {
-	for _, c := range []struct{ dim, rows, blocks int }{{10, 128, 64}, {54, 128, 64}, {123, 128, 64}, {10, 1, 64}} {
-		b.Run(fmt.Sprintf("d=%d/B=%d/m=%d", c.dim, c.rows, 32*c.blocks), func(b *testing.B) {
-			bank := NewBank(Map{Kernel: Gaussian{Scale: 4}, Dim: c.dim})
-			bank.Grow(c.blocks)
-			x := rows(rand.New(rand.NewPCG(5, 6)), c.rows, c.dim)
-			coef := rows(rand.New(rand.NewPCG(5, 6)), 64*c.blocks, 1)
-			sum := make([]float64, c.rows)
-			for b.Loop() {
-				bank.Sum(sum, x, coef, 1)
-			}
-			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(c.rows*32*c.blocks), "ns/frequency")
-		})
 	}
 }

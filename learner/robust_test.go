@@ -167,3 +167,28 @@ func TestMinibatchesAllocateNothing(t *testing.T) {
 		t.Errorf("%v allocations in 150 rows and their mini-batch", allocations)
 	}
 }
+
+// TestOneLabelDoesNotWreckTheModel: a wild label moves it no further than one
+// ten standard deviations off would.
+func TestOneLabelDoesNotWreckTheModel(t *testing.T) {
+	l := newLearner(t, Config{Width: 16, MaxFeatures: 128})
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b, probe Batch
+	probe.Reset(2)
+	probe.Append([]float64{0.5, 0.5}, Label{}, 1)
+	b.Reset(2)
+	for i := range 128 * 30 {
+		x := []float64{rng.NormFloat64(), rng.NormFloat64()}
+		y := x[0] + 0.1*rng.NormFloat64()
+		if i == 128*30-5 {
+			y = -1e7
+		}
+		b.Append(x, Label{Task: Regression, Value: y}, 1)
+	}
+	learn(l, b.Slice(0, 128*29), 128)
+	before := l.Predict(&probe).Row(0)[0]
+	learn(l, b.Slice(128*29, b.Len()), 128)
+	if after := l.Predict(&probe).Row(0)[0]; math.Abs(after-before) > 0.5 {
+		t.Errorf("one label of -1e7 moves a prediction from %v to %v", before, after)
+	}
+}

@@ -37,6 +37,7 @@ type (
 		Batches, Records int
 		Released         int // BATCHes whose predictions were written again
 		Took             time.Duration
+		Progress         learner.Progress // where learning goes on
 	}
 
 	// Learned: one BATCH is learned.

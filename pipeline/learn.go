@@ -120,7 +120,7 @@ func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
 		ev.Batches++
 		ev.Records += len(d.items)
 	}
-	ev.Took = time.Since(start)
+	ev.Took, ev.Progress = time.Since(start), l.history.learner.Progress()
 	l.config.Report(ev)
 	return nil
 }
@@ -154,17 +154,34 @@ func (l *Learner) Run(ctx context.Context) error {
 	g.Go(func() error { return l.out.run(gctx) })
 	g.Go(func() error {
 		defer close(l.out.queue)
-		for b := range decided {
-			if err := l.learn(gctx, g, b); err != nil {
-				return err
-			}
-		}
-		if gctx.Err() != nil { // the end came from a fault, which g.Wait returns
-			return nil
-		}
-		return l.finish(gctx, g)
+		return l.follow(gctx, g, decided)
 	})
 	return g.Wait()
+}
+
+// follow learns one BATCH after the other, and sees that there is a snapshot of
+// them in time even if no further one comes.
+func (l *Learner) follow(ctx context.Context, g *errgroup.Group, decided <-chan *journaled) error {
+	due := time.NewTicker(l.config.SnapshotEvery)
+	defer due.Stop()
+	for {
+		select {
+		case b, more := <-decided:
+			if !more {
+				if ctx.Err() != nil { // the end came from a fault, which g.Wait returns
+					return nil
+				}
+				return l.finish(ctx, g)
+			}
+			if err := l.learn(ctx, b); err != nil {
+				return err
+			}
+		case <-due.C:
+		}
+		if err := l.saveIfDue(ctx, g); err != nil {
+			return err
+		}
+	}
 }
 
 // journaled is a BATCH that the model log has.
@@ -209,7 +226,7 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 	}
 }
 
-func (l *Learner) learn(ctx context.Context, g *errgroup.Group, b *journaled) error {
+func (l *Learner) learn(ctx context.Context, b *journaled) error {
 	start := time.Now()
 	out := l.history.learn(b.record.Seq, b.record.Chain, b.decided)
 	took := time.Since(start)
@@ -223,7 +240,12 @@ func (l *Learner) learn(ctx context.Context, g *errgroup.Group, b *journaled) er
 		Seq: b.record.Seq, Counts: b.counts, Append: b.took, Learn: took,
 		Progress: l.history.learner.Progress(),
 	})
-	if time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
+	return nil
+}
+
+// saveIfDue begins a snapshot if there is anything new and it is time.
+func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
+	if l.history.seq == l.saved || time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
 		return nil
 	}
 	select {

@@ -143,7 +143,11 @@ func (s *Scorer) partitions(ctx context.Context) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
-		committed, err := s.config.Client.Committed(ctx, s.config.Group, topic, len(first))
+		var committed []int64
+		err = s.retry(ctx, func() (err error) { // the first group ever has to wait for its coordinator
+			committed, err = s.config.Client.Committed(ctx, s.config.Group, topic, len(first))
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}

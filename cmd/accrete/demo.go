@@ -180,20 +180,10 @@ func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) e
 		for range demoChunk {
 			class := s.At(written, x)
 			key := strconv.AppendInt(nil, written, 10)
-			v := []byte(`{"features":{`)
-			for j, f := range x {
-				if j > 0 {
-					v = append(v, ',')
-				}
-				v = append(strconv.AppendInt(append(v, `"x`...), int64(j), 10), `":`...)
-				v = strconv.AppendFloat(v, f, 'g', 6, 64)
-			}
-			v = append(v, '}')
 			if written%demoAsk == 0 {
-				asked = append(asked, ingest.Record{Time: now, Key: key, Value: append(v[:len(v):len(v)], '}')})
+				asked = append(asked, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "", "")})
 			}
-			v = append(v, `,"label":"`...)
-			labelled = append(labelled, ingest.Record{Time: now, Key: key, Value: append(v, "ab"[class], '"', '}')})
+			labelled = append(labelled, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "label", "ab"[class:class+1])})
 			written++
 		}
 		err := examples.Publish(ctx, demoExamples, 0, labelled)

@@ -182,13 +182,17 @@ func (f *fitCommand) bad(e *env, err error, r *fitReport) error {
 func openFile(path string, c decode.Config, s decode.Schema) (*decode.File, error) {
 	file, err := decode.Open(path, c, s)
 	if errors.Is(err, fs.ErrNotExist) {
-		wd, _ := os.Getwd()
-		return nil, wrongUse("there is no file %s (looked from %s)", path, wd)
+		return nil, noFile(path)
 	}
 	if err != nil {
 		return nil, wrongUse("%w", err)
 	}
 	return file, nil
+}
+
+func noFile(path string) error {
+	wd, _ := os.Getwd()
+	return wrongUse("there is no file %s (looked from %s)", path, wd)
 }
 
 // test grades the final model on other rows.

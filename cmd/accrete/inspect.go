@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/accrete-ml/accrete/pipeline"
@@ -34,6 +35,9 @@ func (i *inspectCommand) Run(ctx context.Context, e *env) error {
 	}
 	c, err := i.load(e)
 	if err != nil {
+		return err
+	}
+	if err := c.Require("input.topics", "input.label"); err != nil {
 		return err
 	}
 	client, err := connect(c)
@@ -73,6 +77,9 @@ func logText(r *pipeline.LogReport) string {
 
 func (i *inspectCommand) file(e *env) error {
 	b, err := snapshot.ReadFile(i.File, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return noFile(i.File)
+	}
 	if err != nil {
 		return wrongUse("%w", err)
 	}

@@ -38,6 +38,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if err := c.Require("input.topics", "input.label"); err != nil {
+		return err
+	}
 	client, err := connect(c)
 	if err != nil {
 		return err

@@ -56,8 +56,8 @@ func (s *scoreCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if len(c.Score.Topics) == 0 {
-		return refuse(fmt.Errorf("score.topics is empty: name the topics whose records are to be scored"))
+	if err := c.Require("score.topics"); err != nil {
+		return err
 	}
 	client, err := connect(c)
 	if err != nil {

@@ -89,6 +89,8 @@ func (w *watch) event(ev pipeline.Event) {
 		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
 	case pipeline.Replayed:
 		m.Replayed.Add(float64(ev.Batches))
+		w.progress(ev.Progress)
+		w.from = mark{time.Now(), ev.Progress.Examples}
 		w.claimed.Green()
 		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took", ev.Took).Msg("learning")
 	case pipeline.Quarantining:
@@ -112,7 +114,7 @@ func (w *watch) event(ev pipeline.Event) {
 }
 
 func (w *watch) learned(ev pipeline.Learned) {
-	m, p := w.metrics, ev.Progress
+	m := w.metrics
 	m.Learned.Add(float64(ev.Counts.Learned))
 	m.Predicted.Add(float64(ev.Counts.Predicted))
 	m.Quarantined.Add(float64(ev.Counts.Quarantined))
@@ -121,15 +123,18 @@ func (w *watch) learned(ev pipeline.Learned) {
 	m.LogAppend.Observe(ev.Append.Seconds())
 	m.Learn.Observe(ev.Learn.Seconds())
 	m.LastProgress.SetToCurrentTime()
-	m.Step.Set(float64(p.Step))
-	m.Features.Set(float64(p.Features))
 	w.moving.Progress()
 	w.now.Records += ev.Counts.Learned + ev.Counts.Predicted + ev.Counts.Quarantined
 	w.now.Quarantined += ev.Counts.Quarantined
+	w.progress(ev.Progress)
+}
+
+// progress takes in where the learner stands.
+func (w *watch) progress(p learner.Progress) {
+	m := w.metrics
+	m.Step.Set(float64(p.Step))
+	m.Features.Set(float64(p.Features))
 	w.now.Examples, w.now.Step, w.now.Features, w.now.task = p.Examples, p.Step, p.Features, p.Task
-	if w.from.at.IsZero() {
-		w.from = mark{time.Now().Add(-ev.Learn), p.Examples - ev.Counts.Learned}
-	}
 	if s := p.Recent; s.Rows > 0 {
 		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
 		m.Loss.Set(s.Model.Loss)

@@ -182,7 +182,7 @@ func (w *world) config(model string) string {
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}}
-snapshot: {every: 200ms, chunk: 4KiB}
+snapshot: {every: 200ms, chunk: 2KiB}
 http: {listen: "off"}
 `, w.model(model), w.brokers, w.topic)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
