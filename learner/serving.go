@@ -54,7 +54,7 @@ func (v serving) save(a *arrays) {
 const farthest = 1e30
 
 // mostFrequencies bounds the memory that a State from the wire can ask for.
-const mostFrequencies = 1 << 30
+const mostFrequencies = 1 << 28
 
 // loadServing reads what save wrote.
 func loadServing(s *source) (v serving) {
