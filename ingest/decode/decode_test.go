@@ -452,7 +452,7 @@ func TestMangledRecords(t *testing.T) {
 	whole := []string{`{"features":{"age":41,"amount":-1.25e1,"risk":0.5},"label":"ok","key":"k"}`, `{"features":{"amount":1,"age":2,"risk":3},"label":"bad","weight":0.5}`, `{"features":{"risk":3,"amount":1,"age":2}}`}
 	d, good := decoder(t, Config{}), decoder(t, Config{})
 	rows, errs := 0, 0
-	const n = 100_000
+	const n = 50_000
 	for range n {
 		b := []byte(whole[rng.IntN(len(whole))])
 		for range rng.IntN(3) {
