@@ -423,6 +423,12 @@ func TestCommit(t *testing.T) {
 		if !reflect.DeepEqual(got, []int64{6, 0, 7}) {
 			t.Errorf("committed %v, want [6 0 7]", got)
 		}
+		if got, err := c.Committed(ctx, k.name("g"), topic, 3); err != nil || !reflect.DeepEqual(got, []int64{6, 0, 7}) {
+			t.Errorf("Committed says %v, %v; want [6 0 7]", got, err)
+		}
+		if got, err := c.Committed(ctx, k.name("nobody"), topic, 3); err != nil || !reflect.DeepEqual(got, []int64{-1, -1, -1}) {
+			t.Errorf("Committed of a group that never was says %v, %v; want none", got, err)
+		}
 	})
 }
 

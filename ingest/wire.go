@@ -54,12 +54,14 @@ func (c *call) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
 
 // newest is the version of each request that this package was written for. It
 // is what kafka-go knows too, as through it we learn what a broker has only up
-// to there; Metadata, of which we need more, is negotiated apart.
+// to there; Metadata, of which we need more, is negotiated apart. A request
+// that is missing here would go out as version 0, which brokers drop in time.
 var newest = map[int16]int16{
 	0:  8,  // Produce
 	1:  11, // Fetch
 	2:  5,  // ListOffsets
 	8:  7,  // OffsetCommit
+	9:  5,  // OffsetFetch
 	10: 2,  // FindCoordinator
 	19: 5,  // CreateTopics
 	21: 0,  // DeleteRecords, which kafka-go lacks
@@ -162,6 +164,9 @@ func noEOF(err error) error {
 func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func(protocol.Cluster) (protocol.Broker, error)) (resp kmsg.Response, sent bool, err error) {
 	if c.closed() {
 		return nil, false, ErrClosed
+	}
+	if _, ok := newest[req.Key()]; !ok && req.Key() != (*kmsg.MetadataRequest)(nil).Key() {
+		panic("ingest: no version is known of " + kmsg.NameForKey(req.Key()))
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout+c.maxWait)
 	defer cancel()
