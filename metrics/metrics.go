@@ -94,9 +94,10 @@ func (l *Learner) Progressive(model, majority, noChange, linear float64) {
 
 // Scorer is what a scorer counts.
 type Scorer struct {
-	Step      prometheus.Gauge
-	ModelTime prometheus.Gauge // Unix seconds
-	Scored    prometheus.Counter
+	Step        prometheus.Gauge
+	ModelTime   prometheus.Gauge // Unix seconds
+	Scored      prometheus.Counter
+	Quarantined prometheus.Counter
 
 	Lag Lag
 }
@@ -106,10 +107,11 @@ type Scorer struct {
 func NewScorer(r prometheus.Registerer) *Scorer {
 	m := maker{r}
 	return &Scorer{
-		Step:      m.gauge("accrete_scorer_step", "Step of the snapshot that makes the predictions."),
-		ModelTime: m.unknown("accrete_scorer_model_timestamp_seconds", "When that snapshot was made, in Unix time."),
-		Scored:    m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
-		Lag:       m.lag(),
+		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot that makes the predictions."),
+		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "When that snapshot was made, in Unix time."),
+		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
+		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer sent to quarantine."),
+		Lag:         m.lag(),
 	}
 }
 

@@ -47,6 +47,7 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_progressive_loss
 		accrete_replayed_batches_total
 		accrete_scorer_model_timestamp_seconds
+		accrete_scorer_quarantined_total
 		accrete_scorer_scored_total
 		accrete_scorer_step
 		accrete_snapshot_bytes

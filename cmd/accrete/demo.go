@@ -225,6 +225,8 @@ func (m *demo) scorer(s *metrics.Scorer) func(serve.Event) {
 		case serve.Switched:
 			s.Step.Set(float64(ev.To.ID.Step))
 			s.ModelTime.SetToCurrentTime()
+		case serve.Damaged:
+			m.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used")
 		case serve.Retrying:
 			m.log.Warn().Err(ev.Err).Msg("scorer tries again")
 		}
