@@ -193,3 +193,16 @@ func axpyVectors(a float64, x, y []float64) bool {
 	}
 	return true
 }
+
+// rotateVectors is rotate for a multiple of 8, if there are vectors.
+func rotateVectors(x, y []float64, c, s float64) bool {
+	switch use.width {
+	case 16:
+		rotate512(len(x), c, s, &x[0], &y[0])
+	case 8:
+		rotate2(len(x), c, s, &x[0], &y[0])
+	default:
+		return false
+	}
+	return true
+}
