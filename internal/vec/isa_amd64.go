@@ -12,7 +12,7 @@ import (
 
 func native() (found []isa) {
 	// cpu also asks whether the system saves the registers.
-	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
+	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasBMI2 {
 		found = append(found, isa{
 			name: "avx512", sum: sumAVX512, few: fewAVX512, gradient: gradientAVX512, lanes: lanesAVX512, features: featuresAVX512,
 			product: productAVX512, widen: widenAVX512,
