@@ -1,0 +1,44 @@
+package refit
+
+import (
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// chance is the sequence of chacha8rand that belongs to a purpose and a seed.
+func chance(tag string, seed uint64) *rand.ChaCha8 { return rand.NewChaCha8(vec.Key(tag, seed, 0)) }
+
+// below is a number from 0 up to n, off from uniform by at most n 2⁻⁶⁴.
+func below(c *rand.ChaCha8, n int) int {
+	hi, _ := bits.Mul64(c.Uint64(), uint64(n))
+	return int(hi)
+}
+
+// A sampler draws subsets, uniformly and without replacement.
+type sampler struct {
+	order []int // a permutation; a subset is its first elements
+	size  int
+	next  *rand.ChaCha8
+}
+
+func newSampler(tag string, seed uint64, n, size int) *sampler {
+	s := &sampler{make([]int, n), size, chance(tag, seed)}
+	for i := range s.order {
+		s.order[i] = i
+	}
+	return s
+}
+
+// draw returns a subset, which holds until the next draw: everything, in order,
+// where the size asks for that.
+func (s *sampler) draw() []int {
+	if n := len(s.order); s.size < n {
+		for i := range s.size {
+			j := i + below(s.next, n-i)
+			s.order[i], s.order[j] = s.order[j], s.order[i]
+		}
+	}
+	return s.order[:s.size]
+}
