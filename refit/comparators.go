@@ -18,6 +18,7 @@ func newSDCA(p *Problem, c Config, y []float64) method {
 		p: p, x: make([]float64, cols), y: y, u: make([]float64, cols), r: make([]float64, n),
 		delta: make([]float64, c.Dual), rows: newSampler("dual", c.Seed, n, c.Dual),
 	}
+	s.rows.shuffle = c.Shuffle
 	row := make([]float64, cols)
 	for i := range s.r {
 		clear(row)
@@ -78,6 +79,7 @@ func newSVRG(p *Problem, c Config, x []float64) method {
 		p: p, x: x, y: make([]float64, n), mean: make([]float64, cols), slow: make([]float64, n),
 		g: make([]float64, cols), rows: newSampler("dual", c.Seed, n, 1),
 	}
+	s.rows.shuffle = c.Shuffle
 	greatest, _ := Scale(p.A, cols, 1)
 	s.rate = 0.1 * p.Loss.Gamma() / greatest
 	return s

@@ -18,9 +18,11 @@ func newDSPDC(p *Problem, c Config, x, y []float64) method {
 func newShared(p *Problem, c Config, x, y []float64, make func(dspdc) method) method {
 	n, cols := p.A.Dims()
 	s := NewSteps(n, cols, c.Dual, c.Primal, c.Scale, p.L2, p.Loss.Gamma(), c.Theorem == 2)
+	rows := newSampler("dual", c.Seed, n, c.Dual)
+	rows.shuffle = c.Shuffle
 	return make(dspdc{
 		p: p, x: x, y: y,
-		rows:    newSampler("dual", c.Seed, n, c.Dual),
+		rows:    rows,
 		columns: newSampler("primal", c.Seed, cols, c.Primal),
 		theta:   s.Theta,
 		r:       float64(n) / s.Sigma,

@@ -18,13 +18,15 @@ func below(c *rand.ChaCha8, n int) int {
 
 // A sampler draws subsets, uniformly and without replacement.
 type sampler struct {
-	order []int // a permutation; a subset is its first elements
-	size  int
-	next  *rand.ChaCha8
+	order   []int // a permutation
+	size    int
+	at      int  // where in order the next subset begins
+	shuffle bool // take all of a permutation before the next: subsets depend on the ones before
+	next    *rand.ChaCha8
 }
 
 func newSampler(tag string, seed uint64, n, size int) *sampler {
-	s := &sampler{make([]int, n), size, chance(tag, seed)}
+	s := &sampler{order: make([]int, n), size: size, next: chance(tag, seed)}
 	for i := range s.order {
 		s.order[i] = i
 	}
@@ -34,11 +36,18 @@ func newSampler(tag string, seed uint64, n, size int) *sampler {
 // draw returns a subset, which holds until the next draw: everything, in order,
 // where the size asks for that.
 func (s *sampler) draw() []int {
-	if n := len(s.order); s.size < n {
-		for i := range s.size {
-			j := i + below(s.next, n-i)
-			s.order[i], s.order[j] = s.order[j], s.order[i]
-		}
+	n := len(s.order)
+	if s.size == n {
+		return s.order
 	}
-	return s.order[:s.size]
+	if !s.shuffle || s.at+s.size > n {
+		s.at = 0
+	}
+	drawn := s.order[s.at : s.at+s.size]
+	for i := s.at; i < s.at+s.size; i++ {
+		j := i + below(s.next, n-i)
+		s.order[i], s.order[j] = s.order[j], s.order[i]
+	}
+	s.at += s.size
+	return drawn
 }

@@ -27,6 +27,10 @@ type Config struct {
 	Theorem int     // whose steps to take: 2, which is about the gap; or 1, about distances
 	Seed    uint64
 
+	// Shuffle has the dual coordinates taken in random permutations, rather than
+	// drawn anew for each step as the theorems have it. That needs fewer passes.
+	Shuffle bool
+
 	// It is over when the gap is at most Gap or at most Relative P(0), either of
 	// them more than 0, and after so many passes: 1000 of them. A pass touches each number of the matrix
 	// twice, once in Ax and once in Aᵀy: n/m or p/q steps, whichever is more, or

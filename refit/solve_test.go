@@ -100,7 +100,14 @@ func TestSquareLossIsTheClosedForm(t *testing.T) {
 	if err := want.SolveVec(&gram, &right); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []Config{{}, {Primal: 1}, {Primal: 1, Dual: n}, {Dual: n}, {Primal: 5, Dual: 7}, {Method: SDCA}, {Method: SDCA, Dual: 4}, {Method: SVRG}} {
+	direct, err := SolveSquare(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := distance(direct.X, want.RawVector().Data); d > 1e-10 || direct.Gap() > 1e-14 {
+		t.Errorf("SolveSquare is %v from the closed form, with a gap of %v", d, direct.Gap())
+	}
+	for _, c := range []Config{{}, {Shuffle: true}, {Shuffle: true, Dual: 7}, {Primal: 1}, {Primal: 1, Dual: n}, {Dual: n}, {Primal: 5, Dual: 7}, {Method: SDCA}, {Method: SDCA, Dual: 4}, {Method: SVRG}} {
 		c.Passes = 600
 		got := solve(t, p, c)
 		if d := distance(got.X, want.RawVector().Data); d > 1e-8 {
@@ -309,17 +316,5 @@ func TestBadProblemsAreErrors(t *testing.T) {
 		if _, err := Solve(context.Background(), &p, c, s); err == nil {
 			t.Errorf("%s: no error", what)
 		}
-	}
-}
-
-func BenchmarkRefitDense(b *testing.B) {
-	for _, l := range []Loss{Square{}, Logistic{}} {
-		b.Run(l.String(), func(b *testing.B) {
-			p := newProblem(9, 8000, 1024, l, 1e-5, 0)
-			for b.Loop() {
-				s := solve(b, p, Config{Relative: 1e-3})
-				b.ReportMetric(s.Passes, "passes")
-			}
-		})
 	}
 }
