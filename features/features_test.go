@@ -167,7 +167,7 @@ func TestSumsOfManyFeaturesAreAccurate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million frequencies")
 	}
-	const dim, n, blocks = 10, 16, 31250
+	const dim, n, blocks = 10, 6, 31250
 	b := NewBank(Map{Kernel: Gaussian{Scale: math.Sqrt(dim)}, Dim: dim, Seed: 5})
 	b.Limit(0)
 	b.Grow(blocks)

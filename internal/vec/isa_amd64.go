@@ -12,7 +12,7 @@ import (
 
 func native() (found []isa) {
 	// cpu also asks whether the system saves the registers.
-	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
+	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasBMI2 {
 		found = append(found, isa{
 			name: "avx512", sum: sumAVX512, few: fewAVX512, gradient: gradientAVX512, lanes: lanesAVX512, features: featuresAVX512,
 			product: productAVX512, widen: widenAVX512,
@@ -188,6 +188,19 @@ func axpyVectors(a float64, x, y []float64) bool {
 		axpy512(len(x), a, &x[0], &y[0])
 	case 8:
 		axpy2(len(x), a, &x[0], &y[0])
+	default:
+		return false
+	}
+	return true
+}
+
+// rotateVectors is rotate for a multiple of 8, if there are vectors.
+func rotateVectors(x, y []float64, c, s float64) bool {
+	switch use.width {
+	case 16:
+		rotate512(len(x), c, s, &x[0], &y[0])
+	case 8:
+		rotate2(len(x), c, s, &x[0], &y[0])
 	default:
 		return false
 	}

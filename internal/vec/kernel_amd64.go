@@ -155,6 +155,11 @@ func dot512(n int, x *float64, y *float64, lanes *float64)
 //go:noescape
 func axpy512(n int, a float64, x *float64, y *float64)
 
+// rotate512 is x[i], y[i] = c*x[i]-s*y[i], s*x[i]+c*y[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func rotate512(n int, c float64, s float64, x *float64, y *float64)
+
 // widen2 is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.
 //
 //go:noescape
@@ -169,6 +174,11 @@ func dot2(n int, x *float64, y *float64, lanes *float64)
 //
 //go:noescape
 func axpy2(n int, a float64, x *float64, y *float64)
+
+// rotate2 is x[i], y[i] = c*x[i]-s*y[i], s*x[i]+c*y[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func rotate2(n int, c float64, s float64, x *float64, y *float64)
 
 // peak512 does n*12 fused multiply-adds of vectors in registers.
 //

@@ -13762,6 +13762,35 @@ loop:
 	VZEROUPPER
 	RET
 
+// func rotate512(n int, c float64, s float64, x *float64, y *float64)
+// Requires: AVX, AVX512F, SSE2
+TEXT ·rotate512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         y+32(FP), DX
+	MOVSD        c+8(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVSD        s+16(FP), X1
+	VBROADCASTSD X1, Z1
+
+loop:
+	VMOVUPD (CX), Z2
+	VMOVUPD (DX), Z3
+	VMULPD  Z0, Z2, Z4
+	VMULPD  Z1, Z3, Z5
+	VSUBPD  Z5, Z4, Z4
+	VMOVUPD Z4, (CX)
+	VMULPD  Z1, Z2, Z4
+	VMULPD  Z0, Z3, Z5
+	VADDPD  Z5, Z4, Z4
+	VMOVUPD Z4, (DX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	SUBQ    $0x08, AX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
 // func widen2(n int, f *float32, dst *float64)
 // Requires: AVX
 TEXT ·widen2(SB), NOSPLIT, $0-24
@@ -13822,6 +13851,45 @@ loop:
 	VMULPD  32(CX), Y0, Y1
 	VADDPD  32(DX), Y1, Y1
 	VMOVUPD Y1, 32(DX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	SUBQ    $0x08, AX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+// func rotate2(n int, c float64, s float64, x *float64, y *float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·rotate2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         y+32(FP), DX
+	MOVSD        c+8(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        s+16(FP), X1
+	VBROADCASTSD X1, Y1
+
+loop:
+	VMOVUPD (CX), Y2
+	VMOVUPD (DX), Y3
+	VMULPD  Y0, Y2, Y4
+	VMULPD  Y1, Y3, Y5
+	VSUBPD  Y5, Y4, Y4
+	VMOVUPD Y4, (CX)
+	VMULPD  Y1, Y2, Y4
+	VMULPD  Y0, Y3, Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD Y4, (DX)
+	VMOVUPD 32(CX), Y2
+	VMOVUPD 32(DX), Y3
+	VMULPD  Y0, Y2, Y4
+	VMULPD  Y1, Y3, Y5
+	VSUBPD  Y5, Y4, Y4
+	VMOVUPD Y4, 32(CX)
+	VMULPD  Y1, Y2, Y4
+	VMULPD  Y0, Y3, Y5
+	VADDPD  Y5, Y4, Y4
+	VMOVUPD Y4, 32(DX)
 	ADDQ    $0x40, CX
 	ADDQ    $0x40, DX
 	SUBQ    $0x08, AX
