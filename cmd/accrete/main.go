@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/accrete-ml/accrete/internal/vec"
 )
 
 // commands is the command line, in the order in which --help shows it. To add a
@@ -58,7 +60,12 @@ func main() {
 // run is the whole program but for signals. It returns the exit code.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	e := newEnv(environ, stdin, stdout, stderr)
-	err := dispatch(ctx, args, e)
+	err := vec.Select(lookup(environ, "ACCRETE_ISA"))
+	if err != nil {
+		err = wrongUse("ACCRETE_ISA: %w", err)
+	} else {
+		err = dispatch(ctx, args, e)
+	}
 	e.screen.erase()
 	if err == nil {
 		return done
