@@ -164,3 +164,48 @@ func TestPackingAgrees(t *testing.T) {
 		}
 	}
 }
+
+// The same for phases in memory, those of transforms.
+func TestTransformsAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	var s Scratch
+	for trial := range 60 {
+		n := 1 << r.IntN(9)
+		if trial%20 == 0 {
+			n = 1024
+		}
+		dim, outputs := 1+r.IntN(n), 1+r.IntN(5)
+		atEnd := trial%2 == 0
+		signs := make([]uint32, 3*n)
+		Signs(signs, Key("test", uint64(trial), 0))
+		signs = guarded(t, signs, atEnd)
+		px := make([]float32, dim*Lanes)
+		PackRows(px, random(r, 30*dim, 1), dim)
+		px = guarded(t, px, atEnd)
+		panels := n / Panel
+		a, g := guarded(t, random(r, panels*2*outputs*Panel, 1), atEnd), guarded(t, random(r, outputs*Lanes, 1), atEnd)
+		got := map[string][]float64{}
+		eachISA(func(name string) {
+			p := guarded(t, make([]float32, n*Lanes), atEnd)
+			Orthogonal(p, px, signs, n, dim)
+			p = guarded(t, p[:panels*Panel*Lanes], atEnd)
+			dst, acc, phi := guarded(t, make([]float64, outputs*Lanes), atEnd), guarded(t, make([]float32, ChainsLen(panels*Panel, outputs)), atEnd), guarded(t, make([]float32, panels*2*Panel*Lanes), atEnd)
+			SumPhases(dst, .37, p, a, outputs, Lanes, &s)
+			GradientPhases(acc, .37, p, g, outputs, &s)
+			FeaturesPhases(phi, .37, p, &s)
+			all := append([]float64(nil), dst...)
+			for _, v := range [][]float32{p, acc, phi} {
+				for _, x := range v {
+					all = append(all, float64(x))
+				}
+			}
+			got[name] = all
+		})
+		want := digest64(got[generic.name])
+		for name, v := range got {
+			if digest64(v) != want {
+				t.Fatalf("%s: phases of a transform of %d, or what is made of them, differ from the plain loops'", name, n)
+			}
+		}
+	}
+}
