@@ -14,16 +14,20 @@ import (
 // j, divided by the square root of the number of frequencies, so that a row has
 // the norm 1. A constant that is not 0 is one more feature, the last, which makes
 // an intercept of its coefficient. b has to have the blocks.
-func Features(b *features.Bank, blocks int, x []float32, constant float64) *Dense {
+func Features(b *features.Bank, blocks int, x []float32, constant float64) *Single {
 	m := b.Map()
 	rows, frequencies := len(x)/m.Dim, blocks*m.Width
 	width := 2 * frequencies
-	norm := 1 / math.Sqrt(float64(frequencies))
+	root := math.Sqrt(float64(frequencies))
 	cols := width
 	if constant != 0 {
 		cols++
 	}
-	a := make([]float64, rows*cols)
+	a := make([]float32, rows*cols)
+	if constant == 0 {
+		b.Features(a, 0, x)
+		return NewSingle(rows, cols, a, 1/root)
+	}
 	const atOnce = 512
 	z := make([]float32, min(rows, atOnce)*width)
 	for from := 0; from < rows; from += atOnce {
@@ -31,18 +35,16 @@ func Features(b *features.Bank, blocks int, x []float32, constant float64) *Dens
 		b.Features(z[:(to-from)*width], 0, x[from*m.Dim:to*m.Dim])
 		for i := from; i < to; i++ {
 			row := a[i*cols : (i+1)*cols]
-			row[cols-1] = constant
-			for j, v := range z[(i-from)*width : (i-from+1)*width] {
-				row[j] = float64(v) * norm
-			}
+			copy(row, z[(i-from)*width:(i-from+1)*width])
+			row[width] = float32(constant * root)
 		}
 	}
-	return NewDense(rows, cols, a)
+	return NewSingle(rows, cols, a, 1/root)
 }
 
 // Data is what a model is refitted to.
 type Data struct {
-	Features *Dense    // a row for each example
+	Features Matrix    // a row for each example
 	Targets  []float64 // rows x Outputs: numbers for Square, otherwise -1 or 1
 	Outputs  int       // problems that share the features: 1
 }
@@ -138,7 +140,7 @@ func Refit(ctx context.Context, d Data, o Options) (*Fit, error) {
 		return nil, fmt.Errorf("%d targets and %d coefficients to start with, of %d rows, %d features and %d outputs; relative gap %v",
 			len(d.Targets), len(o.Start), n, cols, d.Outputs, o.Relative)
 	}
-	r := &refitting{Data: d, Options: o, fit: &Fit{Coefficients: append([]float64(nil), o.Start...), Reached: true}}
+	r := &refitting{Data: d, Options: o, cols: cols, fit: &Fit{Coefficients: append([]float64(nil), o.Start...), Reached: true}}
 	begin := r.now()
 	err := r.run(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -151,6 +153,7 @@ func Refit(ctx context.Context, d Data, o Options) (*Fit, error) {
 type refitting struct {
 	Data
 	Options
+	cols int
 	fit  *Fit
 	zero float64 // the objective of the model 0
 }
@@ -173,7 +176,7 @@ func (r *refitting) problem(output int) *Problem {
 
 func (r *refitting) run(ctx context.Context) error {
 	var equations *normal
-	scale, _ := Scale(r.Features, r.Features.p, 1)
+	scale, _ := Scale(r.Features, r.cols, 1)
 	for k := range r.Outputs {
 		p := r.problem(k)
 		if err := p.validate(); err != nil {
@@ -182,7 +185,7 @@ func (r *refitting) run(ctx context.Context) error {
 		if k == 0 && r.direct() {
 			equations, _ = newNormal(r.Features, r.Lambda)
 		}
-		start := Start{X: make([]float64, r.Features.p)}
+		start := Start{X: make([]float64, r.cols)}
 		for j := range start.X {
 			start.X[j] = r.Start[j*r.Outputs+k]
 		}
@@ -240,7 +243,7 @@ func (r *refitting) direct() bool {
 	if r.Loss != (Square{}) || r.L1 != 0 {
 		return false
 	}
-	n, p := float64(len(r.Targets)/r.Outputs), float64(r.Features.p)
+	n, p := float64(len(r.Targets)/r.Outputs), float64(r.cols)
 	const passes, perPass = 16, 4
 	return (n/2+p/6)*p*p <= passes*perPass*n*p*float64(r.Outputs) || r.Relative < 1e-9
 }

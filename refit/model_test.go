@@ -10,7 +10,7 @@ import (
 )
 
 // wave returns rows of two numbers, their features and a wavy target.
-func wave(rows, blocks int) (*Dense, []float64) {
+func wave(rows, blocks int) (*Single, []float64) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y := make([]float32, 2*rows), make([]float64, rows)
 	for i := range rows {
@@ -36,6 +36,7 @@ func TestFeaturesAreTheMaps(t *testing.T) {
 	if n != 700 || p != 2*3*4+1 {
 		t.Fatalf("%d rows of %d features", n, p)
 	}
+	at := func(i, j int) float64 { return a.factor * float64(a.row(i)[j]) }
 	w := make([]float32, 4*3)
 	for block := range 3 {
 		m.Frequencies(w, block)
@@ -45,16 +46,27 @@ func TestFeaturesAreTheMaps(t *testing.T) {
 				for k := range 3 {
 					phase += float64(w[3*j+k]) * float64(x[3*i+k])
 				}
-				cos, sin := a.Row(i)[2*(4*block+j)], a.Row(i)[2*(4*block+j)+1]
+				cos, sin := at(i, 2*(4*block+j)), at(i, 2*(4*block+j)+1)
 				if f := math.Sqrt(12); math.Abs(cos*f-math.Cos(phase))+math.Abs(sin*f-math.Sin(phase)) > 1e-5 {
 					t.Fatalf("row %d, block %d, frequency %d: %v, %v", i, block, j, cos, sin)
 				}
 			}
 		}
 	}
-	if a.Row(1)[24] != 0.5 {
-		t.Errorf("the constant is %v", a.Row(1)[24])
+	if c := at(1, 24); math.Abs(c-0.5) > 1e-7 {
+		t.Errorf("the constant is %v", c)
 	}
+	if without := Features(b, 3, x, 0); without.p != 24 || distance(row(without, 5), row(a, 5)[:24]) != 0 {
+		t.Error("features without a constant are others")
+	}
+}
+
+// row is row i of a.
+func row(a Matrix, i int) []float64 {
+	_, p := a.Dims()
+	v := make([]float64, p)
+	a.Add(v, i, 1)
+	return v
 }
 
 func TestRefitIsTheOptimum(t *testing.T) {

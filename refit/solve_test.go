@@ -228,21 +228,27 @@ func TestAllMatricesAgree(t *testing.T) {
 	for i := range n {
 		for j := range p {
 			if r.IntN(4) == 0 {
-				full[i*p+j] = r.NormFloat64()
+				full[i*p+j] = float64(float32(r.NormFloat64()))
 				index, value = append(index, int32(j)), append(value, full[i*p+j])
 			}
 		}
 		start = append(start, len(index))
 	}
 	a, b := NewDense(n, p, full), NewSparse(p, start, index, value)
+	half := make([]float32, n*p)
+	for k, v := range full {
+		half[k] = float32(2 * v)
+	}
+	single := NewSingle(n, p, half, 0.5)
 	targets := targetsOf(r, Logistic{}, a)
 	for _, s := range []setting{{p, 1}, {1, 1}, {7, 9}, {p, n}, {1, n}} {
 		for _, theorem := range []int{1, 2} {
 			c := Config{Primal: s.q, Dual: s.m, Theorem: theorem, Passes: 20}
 			x := solve(t, &Problem{A: a, Targets: targets, Loss: Logistic{}, L2: 1e-2}, c)
 			y := solve(t, &Problem{A: b, Targets: targets, Loss: Logistic{}, L2: 1e-2}, c)
-			if d := distance(x.X, y.X); !(d < 1e-10) {
-				t.Errorf("%+v: sparse and dense are %v apart", c, d)
+			z := solve(t, &Problem{A: single, Targets: targets, Loss: Logistic{}, L2: 1e-2}, c)
+			if d := distance(x.X, y.X) + distance(x.X, z.X); !(d < 1e-9) {
+				t.Errorf("%+v: sparse, dense and float32 are %v apart", c, d)
 			}
 			prob := &Problem{A: a, Targets: targets, Loss: Logistic{}, L2: 1e-2}
 			c.Scale = x.Scale
