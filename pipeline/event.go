@@ -32,6 +32,12 @@ type (
 		Err error
 	}
 
+	// Unreadable: a record of the model log is damaged, and so does not count.
+	Unreadable struct {
+		Offset int64
+		Why    string
+	}
+
 	// Replayed: the history in the model log was learned again.
 	Replayed struct {
 		Batches, Records int

@@ -21,6 +21,7 @@ type journal struct {
 	producer *ingest.Producer
 	fetcher  *ingest.Fetcher
 	topic    string
+	keep     int // snapshots
 	report   func(Event)
 
 	turn  chan struct{} // holds a token while somebody writes, which may take as long as the broker is away
@@ -46,7 +47,7 @@ func newJournal(c Config, begin int64) *journal {
 	topic := LogTopic(c.Model)
 	return &journal{
 		client: c.Client, producer: c.Client.Producer(), fetcher: c.Client.Fetcher(topic, 0),
-		topic: topic, report: c.Report, turn: make(chan struct{}, 1), fold: snapshot.NewFold(begin, c.Keep), next: begin,
+		topic: topic, keep: c.Keep, report: c.Report, turn: make(chan struct{}, 1), fold: snapshot.NewFold(begin, c.Keep), next: begin,
 	}
 }
 
@@ -59,6 +60,14 @@ func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.
 	}
 	for j.next < end {
 		got, err := pollRetry(ctx, j.fetcher, j.next, j.report)
+		var lost *ingest.LostRange
+		if errors.As(err, &lost) { // its owner, not us any more, has deleted old history
+			j.fold, j.next, j.size = snapshot.NewFold(lost.LogStart, j.keep), lost.LogStart, sizes{}
+			if end, err = j.end(ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -69,6 +78,9 @@ func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.
 				return err
 			}
 			j.size.add(v)
+			if v.Record == nil {
+				j.report(Unreadable{Offset: v.Offset, Why: v.Void})
+			}
 			if see != nil {
 				see(r, v)
 			}
@@ -99,6 +111,9 @@ func (j *journal) end(ctx context.Context) (int64, error) {
 // wrote before is fenced.
 func (j *journal) claim(ctx context.Context) error {
 	for {
+		if !j.fold.Seeded() { // so that no claim of ours could count
+			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
+		}
 		c := &snapshot.Claim{Owner: snapshot.Owner{Epoch: j.fold.Claim().Epoch + 1}, Host: host()}
 		rand.Read(c.Nonce[:])
 		if err := j.write(ctx, c); err != nil {
@@ -140,7 +155,7 @@ func (j *journal) appendLocked(ctx context.Context, rs ...snapshot.Record) error
 	err := j.write(ctx, rs...)
 	if err == nil && j.fold.Claim().Owner != j.owner {
 		now := j.fold.Claim()
-		err = fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, now.Host, j.topic, now.Epoch, j.owner.Epoch)
+		err = fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, or(now.Host, "another learner"), j.topic, now.Epoch, j.owner.Epoch)
 	}
 	if err != nil {
 		j.lost = err
@@ -297,22 +312,36 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 	if err != nil {
 		return Saved{}, err
 	}
-	for _, chunk := range chunks {
-		if err := j.append(ctx, chunk); err != nil {
+	for wait := newBackoff(); ; {
+		for _, chunk := range chunks {
+			if err := j.append(ctx, chunk); err != nil {
+				return Saved{}, err
+			}
+		}
+		if err := out.await(ctx, s.Seq); err != nil {
 			return Saved{}, err
 		}
-	}
-	if err := out.await(ctx, s.Seq); err != nil {
-		return Saved{}, err
-	}
-	if err := j.finish(ctx, m); err != nil {
-		return Saved{}, err
+		err := j.finish(ctx, m)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errBroken) {
+			return Saved{}, err
+		}
+		j.report(Retrying{Err: err})
+		if err := wait.pause(ctx); err != nil {
+			return Saved{}, err
+		}
 	}
 	if err := j.trim(ctx, c.History); err != nil {
 		j.report(Retrying{Err: fmt.Errorf("deleting old history: %w", err)})
 	}
 	return Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash}, nil
 }
+
+// errBroken: a copy of an earlier snapshot's first chunk has turned up late
+// among the chunks of this one, which does not count any more.
+var errBroken = errors.New("a late chunk has broken into the snapshot")
 
 func (j *journal) finish(ctx context.Context, m *snapshot.Manifest) error {
 	if err := j.lock(ctx); err != nil {
@@ -323,9 +352,15 @@ func (j *journal) finish(ctx context.Context, m *snapshot.Manifest) error {
 		return j.lost
 	}
 	if err := j.fold.Finish(m); err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if err := j.appendLocked(ctx, m); err != nil {
 		return err
 	}
-	return j.appendLocked(ctx, m)
+	if newest := j.fold.Snapshots(); len(newest) == 0 || newest[0].Manifest.Snapshot != m.Snapshot {
+		return errBroken
+	}
+	return nil
 }
 
 // trim deletes the history before the oldest snapshot that is kept, once the

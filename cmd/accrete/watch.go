@@ -87,6 +87,8 @@ func (w *watch) event(ev pipeline.Event) {
 		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took", ev.Took).Msg("restored a snapshot")
 	case pipeline.Damaged:
 		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
+	case pipeline.Unreadable:
+		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("a record of the model log cannot be read and does not count")
 	case pipeline.Replayed:
 		m.Replayed.Add(float64(ev.Batches))
 		w.progress(ev.Progress)

@@ -140,9 +140,10 @@ type oracle struct {
 	world World
 	model model
 
-	epoch int64 // of the claim in force
-	nonce string
-	chain [32]byte
+	epoch   int64 // of the claim in force
+	nonce   string
+	options []byte
+	chain   [32]byte
 
 	pending string // snapshot under way
 	file    [][]byte
@@ -279,10 +280,13 @@ func (o *oracle) config(e entry) bool {
 		o.fault("CONFIG: %v", err)
 		return false
 	}
-	if o.model.learner != nil {
-		o.fault("a second CONFIG")
+	if o.options != nil { // a copy may arrive late
+		if !bytes.Equal(o.options, e.Config) {
+			o.fault("CONFIG changes to %s", e.Config)
+		}
 		return true
 	}
+	o.options = e.Config
 	l, err := learner.New(options.Learner)
 	if err != nil {
 		o.fault("CONFIG: %v", err)

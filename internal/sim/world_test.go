@@ -2,11 +2,13 @@ package sim
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
+	"hash/crc32"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing/synctest"
@@ -19,6 +21,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/oracle"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 const (
@@ -37,19 +40,21 @@ type world struct {
 	parts   int
 	fed     int // records
 	healthy bool
+	stopped bool // no learner can go on any more, and so it must be
 	rates   rates
 
 	ids       int
 	processes []*process // that have not ended, or whose end was not looked at
 	late      []*call    // appends that may still arrive
 	trace     strings.Builder
+	expect    []error // that a learner may end with now
 	violation string
 	stats     stats
 }
 
 // rates is how often in a thousand steps something happens.
 type rates struct {
-	kill, start, pause, feed, late, wait, fault, damage int
+	kill, start, pause, feed, late, wait, fault int
 }
 
 // stats is what the schedules had in them, so that one can see that they show
@@ -96,11 +101,23 @@ type process struct {
 
 func (p *process) report(ev pipeline.Event) {
 	switch ev.(type) {
-	case pipeline.Damaged, pipeline.Claimed:
+	case pipeline.Damaged, pipeline.Unreadable, pipeline.Claimed:
 		p.mu.Lock()
 		p.events = append(p.events, ev)
 		p.mu.Unlock()
 	}
+}
+
+// claimed is the epoch of its claim; 0 if there is none yet.
+func (p *process) claimed() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, ev := range p.events {
+		if ev, ok := ev.(pipeline.Claimed); ok {
+			return ev.Epoch
+		}
+	}
+	return 0
 }
 
 func newWorld(seed uint64) *world {
@@ -112,7 +129,7 @@ func newWorld(seed uint64) *world {
 	w.c.create(inputName, w.parts, map[string]string{"cleanup.policy": "delete", "retention.ms": "-1"})
 	w.rates = rates{
 		kill: w.r.IntN(8), start: w.r.IntN(8), pause: w.r.IntN(12), feed: 5 + w.r.IntN(30),
-		late: w.r.IntN(60), wait: 20 + w.r.IntN(150), fault: w.r.IntN(150), damage: w.r.IntN(3),
+		late: w.r.IntN(60), wait: 20 + w.r.IntN(150), fault: w.r.IntN(150),
 	}
 	w.config = pipeline.Config{
 		Model: modelName, Topics: []string{inputName}, Decode: decode.Config{Label: "label"},
@@ -262,11 +279,13 @@ func (w *world) reap() {
 		p.cancel()
 		switch {
 		case p.dead, err == nil:
+		case slices.ContainsFunc(w.expect, func(e error) bool { return errors.Is(err, e) }):
 		case errors.Is(err, pipeline.ErrFenced):
 			w.stats.Fenced++
-		case !opened && ingest.Temporary(err) && !w.healthy: // it is started again
+		case !opened && ingest.Temporary(err): // it is started again
+		case !opened && w.stats.Damaged > 0 && errors.Is(err, snapshot.ErrCorrupt): // it had read of the snapshot before that
 		default:
-			w.fail("learner %d ended with: %v", p.id, err)
+			w.fail("learner %d ended (opened: %v) with: %v", p.id, opened, err)
 		}
 	}
 	w.processes = rest
@@ -274,9 +293,13 @@ func (w *world) reap() {
 
 func (w *world) look(p *process) {
 	for _, ev := range p.events {
-		if ev, ok := ev.(pipeline.Damaged); ok {
+		switch ev := ev.(type) {
+		case pipeline.Damaged:
 			w.stats.FellBack++
 			w.note("%d: snapshot %s: %v", p.id, ev.ID, ev.Err)
+		case pipeline.Unreadable:
+			w.stats.FellBack++
+			w.note("%d: offset %d of the log: %s", p.id, ev.Offset, ev.Why)
 		}
 	}
 }
@@ -335,9 +358,6 @@ func (w *world) step() {
 	case happens(rates.late):
 		w.arriveLate()
 		return
-	case happens(rates.damage):
-		w.damage()
-		return
 	case happens(rates.wait):
 		w.wait()
 		return
@@ -387,7 +407,11 @@ func (w *world) answer(k *call) {
 		}
 		return
 	}
-	if w.healthy || w.r.IntN(1000) >= w.rates.fault {
+	rate := w.rates.fault
+	if !isProduce {
+		rate /= 6
+	}
+	if w.healthy || w.r.IntN(1000) >= rate {
 		resp := w.c.handle(k.req)
 		if isProduce {
 			w.note("%s", describe(k, resp))
@@ -436,25 +460,46 @@ func describe(k *call, resp kmsg.Response) string {
 	return s
 }
 
-// damage flips a bit in the newest chunk of the log that is not damaged yet, and
-// makes Kafka's own checksum right again. A learner that wants it must fall back
-// to an older snapshot; the schedule sees to it that there is one.
-func (w *world) damage() {
-	t := w.c.topics[modelName+".log"]
-	if t == nil || t.parts[0].start > 0 || w.stats.Damaged > 0 {
-		return
-	}
-	bs := t.parts[0].batches
-	for i := len(bs) - 1; i >= 0; i-- {
-		if at := strings.Index(string(bs[i].raw), "\x89ACK"); at > 0 && bs[i].base >= t.parts[0].start {
-			bs[i].good = append([]byte(nil), bs[i].raw...)
-			bs[i].raw[at+64+w.r.IntN(len(bs[i].raw)-at-64-8)] ^= 1
-			seal(bs[i].raw)
-			w.stats.Damaged++
-			w.note("chunk at %d is damaged", bs[i].base)
-			return
+// damage flips a bit in a chunk of the newest snapshot and makes Kafka's own
+// checksum right again, and now and then that of the chunk too. It says whether
+// there is another way to go on, from an older snapshot or from the beginning.
+func (w *world) damage() (damaged, otherwise bool) {
+	rs := w.c.everything(modelName + ".log")
+	part := w.c.part(modelName+".log", 0)
+	f := snapshot.NewFold(part.start, w.config.Keep)
+	for _, r := range rs[0] {
+		if r.Offset >= part.start {
+			if _, err := f.Add(r.Offset, r.Key, r.Value); err != nil {
+				panic(err)
+			}
 		}
 	}
+	kept := f.Snapshots()
+	if len(kept) == 0 {
+		return false, true
+	}
+	deep := w.r.IntN(2) == 0
+	at := kept[0].Chunks[w.r.IntN(len(kept[0].Chunks))]
+	for i := range part.batches {
+		if b := &part.batches[i]; b.base <= at && at <= b.last && b.good == nil {
+			b.good = slices.Clone(b.raw)
+			chunk := b.raw[strings.Index(string(b.raw), "\x89ACK"):]
+			chunk = chunk[:64+binary.LittleEndian.Uint32(chunk[56:])]
+			chunk[64+w.r.IntN(len(chunk)-64)] ^= 1
+			if deep {
+				crc := crc32.MakeTable(crc32.Castagnoli)
+				binary.LittleEndian.PutUint32(chunk[60:], crc32.Update(crc32.Checksum(chunk[:60], crc), crc, chunk[64:]))
+			}
+			seal(b.raw)
+		}
+	}
+	w.stats.Damaged++
+	w.note("the chunk at %d is damaged (deep: %v)", at, deep)
+	if deep {
+		_, otherwise = f.Recover(1)
+		return true, otherwise
+	}
+	return true, part.start == 0 || len(kept) > 1
 }
 
 // run is a schedule from its beginning to the report of the oracle.
@@ -490,7 +535,18 @@ func (w *world) liveness() {
 			w.kill(p)
 		}
 	}
-	w.finish("after the faults")
+	damaged, otherwise := false, true
+	if w.r.IntN(3) == 0 {
+		damaged, otherwise = w.damage()
+	}
+	if !otherwise {
+		w.refused("a damaged snapshot and nothing before it", snapshot.ErrCorrupt)
+		return
+	}
+	last := w.finish("after the faults")
+	if back := w.stats.FellBack; damaged && back == 0 {
+		w.fail("the damaged snapshot was not noticed")
+	}
 	w.feed(1 + w.r.IntN(30))
 	for _, p := range w.processes {
 		p.paused = false
@@ -498,7 +554,11 @@ func (w *world) liveness() {
 	for range 4 * w.parts {
 		w.feed(4) // each partition, so that every learner has something to decide
 	}
-	w.steps("zombies", func() bool { return len(w.processes) == 0 })
+	// One that had been paused before its claim is not fenced: it is the last one
+	// to claim.
+	w.steps("zombies", func() bool {
+		return len(w.processes) == 0 || len(w.processes) == 1 && w.processes[0].claimed() > last.claimed()
+	})
 	for len(w.late) > 0 {
 		w.arriveLate()
 	}
@@ -506,9 +566,9 @@ func (w *world) liveness() {
 }
 
 // finish runs one more learner to the end of the input.
-func (w *world) finish(when string) {
+func (w *world) finish(when string) *process {
 	if w.violation != "" {
-		return
+		return nil
 	}
 	p := w.start(true)
 	w.steps(when, func() bool {
@@ -519,6 +579,37 @@ func (w *world) finish(when string) {
 	if p.err != nil {
 		w.fail("%s: the learner ended with: %v", when, p.err)
 	}
+	return p
+}
+
+// refused starts one more learner, which must end with an error that says why
+// it cannot go on, and decide nothing.
+func (w *world) refused(what string, why ...error) {
+	if w.violation != "" {
+		return
+	}
+	w.note("to be refused: %s", what)
+	end := w.c.part(modelName+".log", 0).end
+	w.expect = why
+	p := w.start(true)
+	w.steps(what, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.ended
+	})
+	w.expect = nil
+	if w.violation == "" && p.err == nil {
+		w.fail("%s: the learner went on", what)
+	}
+	for _, rs := range w.c.everything(modelName + ".log") {
+		for _, r := range rs {
+			if r.Offset >= end && string(r.Key) != "claim" {
+				w.fail("%s: the learner wrote a %s at %d", what, r.Key, r.Offset)
+			}
+		}
+	}
+	w.stopped = true
+	w.stats.Refusals++
 }
 
 // steps goes on until done, which must come.
@@ -535,7 +626,7 @@ func (w *world) steps(what string, done func() bool) {
 		}
 		calls := w.c.ready(func(k *call) bool { return !k.from.paused && !k.from.dead })
 		if len(calls) == 0 || w.r.IntN(10) == 0 {
-			w.wait()
+			time.Sleep([]time.Duration{time.Millisecond, 6 * time.Millisecond, 300 * time.Millisecond}[w.r.IntN(3)])
 			continue
 		}
 		w.answer(calls[w.r.IntN(len(calls))])
@@ -560,13 +651,13 @@ func (w *world) check() {
 		committed += int64(len(rs))
 	}
 	r := oracle.Check(in)
-	if w.violation != "" { // the end did not come: some predictions may be missing
+	if w.violation != "" || w.stopped { // the end did not come: some predictions may be missing
 		r.Lost = 0
 	}
 	if r.Divergences+r.Lost+r.Differing > 0 {
 		w.fail("oracle: %d divergences, %d lost, %d differing: %s", r.Divergences, r.Lost, r.Differing, strings.Join(r.Faults, "; "))
 	}
-	if done := r.Learned + r.Predicted + r.Quarantined; w.violation == "" && done != committed {
+	if done := r.Learned + r.Predicted + r.Quarantined; w.violation == "" && !w.stopped && done != committed {
 		w.fail("%d of %d records are dealt with", done, committed)
 	}
 	w.stats.Batches, w.stats.Records, w.stats.Void = r.Batches, r.Learned+r.Predicted+r.Quarantined, r.Void
@@ -621,5 +712,3 @@ func header(r ingest.Record, key string) string {
 	}
 	return ""
 }
-
-var _ io.Writer = (*strings.Builder)(nil)
