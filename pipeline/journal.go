@@ -153,14 +153,23 @@ func (j *journal) appendLocked(ctx context.Context, rs ...snapshot.Record) error
 		return j.lost
 	}
 	err := j.write(ctx, rs...)
-	if err == nil && j.fold.Claim().Owner != j.owner {
-		now := j.fold.Claim()
-		err = fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, or(now.Host, "another learner"), j.topic, now.Epoch, j.owner.Epoch)
+	if err == nil {
+		err = j.fenced()
 	}
 	if err != nil {
 		j.lost = err
 	}
 	return err
+}
+
+// fenced is an error if the claim in force, as far as the log was read, is not
+// ours.
+func (j *journal) fenced() error {
+	now := j.fold.Claim()
+	if now.Owner == j.owner {
+		return nil
+	}
+	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, or(now.Host, "another learner"), j.topic, now.Epoch, j.owner.Epoch)
 }
 
 // write appends rs as one batch and folds the log up to and including it. If
@@ -273,6 +282,15 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 		}
 		if ctx.Err() != nil || ingest.Temporary(err) || errors.Is(err, snapshot.ErrTooNew) {
 			return nil, r, err
+		}
+		var lost *ingest.LostRange
+		if errors.As(err, &lost) { // whoever has claimed since may have deleted it
+			if err := j.readOn(ctx, nil); err != nil {
+				return nil, r, err
+			}
+			if err := j.fenced(); err != nil {
+				return nil, r, err
+			}
 		}
 		c.Report(Damaged{ID: r.Snapshot.Manifest.Snapshot.String(), Err: err})
 	}

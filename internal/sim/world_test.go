@@ -464,16 +464,8 @@ func describe(k *call, resp kmsg.Response) string {
 // checksum right again, and now and then that of the chunk too. It says whether
 // there is another way to go on, from an older snapshot or from the beginning.
 func (w *world) damage() (damaged, otherwise bool) {
-	rs := w.c.everything(modelName + ".log")
 	part := w.c.part(modelName+".log", 0)
-	f := snapshot.NewFold(part.start, w.config.Keep)
-	for _, r := range rs[0] {
-		if r.Offset >= part.start {
-			if _, err := f.Add(r.Offset, r.Key, r.Value); err != nil {
-				panic(err)
-			}
-		}
-	}
+	f := w.fold(part)
 	kept := f.Snapshots()
 	if len(kept) == 0 {
 		return false, true
@@ -499,7 +491,27 @@ func (w *world) damage() (damaged, otherwise bool) {
 		_, otherwise = f.Recover(1)
 		return true, otherwise
 	}
-	return true, part.start == 0 || len(kept) > 1
+	_, otherwise = w.fold(part).Recover(0)
+	return true, otherwise
+}
+
+// fold reads the log as a learner that starts now.
+func (w *world) fold(log *part) *snapshot.Fold {
+	f := snapshot.NewFold(log.start, w.config.Keep)
+	in := w.own.Fetcher(modelName+".log", 0)
+	for next := log.start; next < log.end; {
+		got, err := in.Poll(context.Background(), next)
+		if err != nil {
+			panic(err)
+		}
+		for _, r := range got.Records {
+			if _, err := f.Add(r.Offset, r.Key, r.Value); err != nil {
+				panic(err)
+			}
+		}
+		next = got.Next
+	}
+	return f
 }
 
 // run is a schedule from its beginning to the report of the oracle.
