@@ -456,11 +456,9 @@ func (c *cluster) abort(p *part) {
 	c.store(p, marker)
 }
 
-// hole takes offsets away as compaction does: nothing is left, or a batch
-// without records.
-func (c *cluster) hole(p *part, n int, empty bool) {
-	if !empty || len(p.batches) == 0 {
-		p.end += int64(n)
+// hole stores a batch of which compaction has left its offsets only.
+func (c *cluster) hole(p *part, n int) {
+	if len(p.batches) == 0 {
 		return
 	}
 	be := binary.BigEndian

@@ -163,9 +163,8 @@ func (w *world) feed(n int) {
 	for n > 0 {
 		p := w.r.IntN(w.parts)
 		part := w.c.part(inputName, int32(p))
-		switch k := w.r.IntN(24); {
-		case k == 0:
-			w.c.hole(part, 1+w.r.IntN(4), true)
+		if w.r.IntN(24) == 0 {
+			w.c.hole(part, 1+w.r.IntN(4))
 			continue
 		}
 		rs := make([]ingest.Record, 1+w.r.IntN(min(n, 12)))
