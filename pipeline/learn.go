@@ -80,7 +80,11 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 		return nil, err
 	}
 	l.saved = l.history.seq
-	if l.decider, err = newDecider(c.Decode, l.history.schema); err != nil {
+	schema := l.history.schema
+	if planted("schema") {
+		schema = new(decode.Schema)
+	}
+	if l.decider, err = newDecider(c.Decode, schema); err != nil {
 		return nil, err
 	}
 	l.out = newPublisher(c.Client.Producer(), predictions.Name, predictions.Partitions, QuarantineTopic(c.Model), max(recovery.Released, l.history.seq), c.Report)
@@ -99,6 +103,9 @@ func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
 	start := time.Now()
 	ev := Replayed{}
 	r := newReplayer(l.config.Client, l.inputs, l.decider, l.config.Report)
+	if n := len(from.Entries); n > 0 && planted("replay") {
+		from.Entries = from.Entries[:n-1]
+	}
 	for _, e := range from.Entries {
 		b, ok := e.Record.(*snapshot.Batch)
 		if !ok {
@@ -111,7 +118,7 @@ func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
 		begin := time.Now()
 		out := l.history.learn(b.Seq, b.Chain, d)
 		l.relearn += time.Since(begin)
-		if b.Seq > from.Released && !skipRerelease {
+		if b.Seq > from.Released && !planted("rerelease") {
 			if err := l.out.publish(ctx, out); err != nil {
 				return err
 			}
@@ -335,7 +342,7 @@ func (r *replayer) decide(ctx context.Context, b *snapshot.Batch) (*decided, err
 	}
 	d := r.decider.decide(spans)
 	for i, rg := range d.ranges {
-		if want := b.Ranges[i]; rg != want {
+		if want := b.Ranges[i]; rg != want && !planted("digest") {
 			return nil, fmt.Errorf("%w: BATCH %d was decided on %d records of %s/%d with digest %016x, and the topic has %d records with digest %016x there now", ErrHistory, b.Seq, want.Records, want.Topic, want.Partition, want.Digest, rg.Records, rg.Digest)
 		}
 	}
