@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // Config says how to reach Kafka. Its zero value plus Brokers is complete.
@@ -28,12 +29,18 @@ type Config struct {
 
 	// DialContext opens connections; a net.Dialer if nil.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// Exchange answers requests in the place of a cluster, without connections,
+	// if it is not nil: a simulation. It says of an error whether a broker may
+	// have seen the request.
+	Exchange func(context.Context, kmsg.Request) (resp kmsg.Response, sent bool, err error)
 }
 
 // Client is a connection to a Kafka cluster, for any number of goroutines.
 type Client struct {
 	transport *kafka.Transport
-	cancel    context.CancelFunc // of what the transport does by itself
+	exchange  func(context.Context, kmsg.Request) (kmsg.Response, bool, error) // in its place; nil
+	cancel    context.CancelFunc                                               // of what the transport does by itself
 	addr      net.Addr
 	clientID  string
 	username  string
@@ -78,6 +85,7 @@ func New(c Config) (*Client, error) {
 		return nil, fmt.Errorf("batch.size is %d: at most %d", c.MaxBatchBytes, recordsLimit)
 	}
 	k := &Client{
+		exchange: c.Exchange,
 		addr:     kafka.TCP(addrs...),
 		clientID: or(c.ClientID, "accrete"),
 		username: c.Username,

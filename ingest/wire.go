@@ -157,6 +157,13 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout+c.maxWait)
 	defer cancel()
+	if c.exchange != nil {
+		if resp, sent, err = c.exchange(ctx, req); err != nil {
+			return nil, sent, c.explain(err)
+		}
+		c.answered.Store(true)
+		return resp, true, nil
+	}
 	k := &call{req: req, clientID: c.clientID, limit: limit, route: route}
 	m, err := c.transport.RoundTrip(ctx, c.addr, k)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -24,7 +23,7 @@ type journal struct {
 	topic    string
 	report   func(Event)
 
-	mu    sync.Mutex
+	turn  chan struct{} // holds a token while somebody writes, which may take as long as the broker is away
 	fold  *snapshot.Fold
 	next  int64          // the first offset not read
 	owner snapshot.Owner // ours; zero before claim
@@ -47,7 +46,7 @@ func newJournal(c Config, begin int64) *journal {
 	topic := LogTopic(c.Model)
 	return &journal{
 		client: c.Client, producer: c.Client.Producer(), fetcher: c.Client.Fetcher(topic, 0),
-		topic: topic, report: c.Report, fold: snapshot.NewFold(begin, c.Keep), next: begin,
+		topic: topic, report: c.Report, turn: make(chan struct{}, 1), fold: snapshot.NewFold(begin, c.Keep), next: begin,
 	}
 }
 
@@ -115,10 +114,24 @@ func (j *journal) claim(ctx context.Context) error {
 // append writes records that count only under our claim, and returns once the
 // log says that they do.
 func (j *journal) append(ctx context.Context, rs ...snapshot.Record) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	defer j.unlock()
 	return j.appendLocked(ctx, rs...)
 }
+
+// lock waits for the journal to be free, or for ctx to end.
+func (j *journal) lock(ctx context.Context) error {
+	select {
+	case j.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (j *journal) unlock() { <-j.turn }
 
 func (j *journal) appendLocked(ctx context.Context, rs ...snapshot.Record) error {
 	if j.lost != nil {
@@ -189,8 +202,10 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 // appendBatch makes d part of the model's history, and says on the way up to
 // where predictions are released.
 func (j *journal) appendBatch(ctx context.Context, d *decided, released int64) (*snapshot.Batch, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	if err := j.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer j.unlock()
 	b := &snapshot.Batch{Owner: j.owner, Seq: j.fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
 	b.Chain = snapshot.NextChain(j.fold.Chain(), b)
 	rs := []snapshot.Record{b}
@@ -300,8 +315,10 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 }
 
 func (j *journal) finish(ctx context.Context, m *snapshot.Manifest) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	defer j.unlock()
 	if j.lost != nil {
 		return j.lost
 	}
@@ -314,19 +331,23 @@ func (j *journal) finish(ctx context.Context, m *snapshot.Manifest) error {
 // trim deletes the history before the oldest snapshot that is kept, once the
 // log has more than limit bytes.
 func (j *journal) trim(ctx context.Context, limit int64) error {
-	j.mu.Lock()
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
 	to := j.fold.Trim()
 	over := j.size.total > limit
-	j.mu.Unlock()
+	j.unlock()
 	if !over || to == 0 {
 		return nil
 	}
 	if err := j.client.DeleteRecords(ctx, j.topic, 0, to); err != nil {
 		return err
 	}
-	j.mu.Lock()
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
 	j.size.drop(to)
-	j.mu.Unlock()
+	j.unlock()
 	return nil
 }
 
