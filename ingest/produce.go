@@ -115,7 +115,7 @@ func (p *Producer) cut(rs []Record) int {
 
 func (p *Producer) publish(ctx context.Context, topic string, partition int, rs []Record) error {
 	ambiguous := false // an attempt under the present id may have been stored
-	for attempt := 1; ; attempt++ {
+	for wait := new(Backoff); ; {
 		err := p.begin(ctx)
 		if err == nil {
 			var fate fate
@@ -134,7 +134,7 @@ func (p *Producer) publish(ctx context.Context, topic string, partition int, rs 
 		}
 		stop := ctx.Err()
 		if stop == nil && Temporary(err) {
-			stop = pause(ctx, attempt)
+			stop = wait.Pause(ctx, err)
 		} else if stop == nil {
 			stop = err
 		}

@@ -80,7 +80,7 @@ func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.
 
 // end of the log. Whatever was acked before the call lies below it.
 func (j *journal) end(ctx context.Context) (int64, error) {
-	for wait := newBackoff(); ; {
+	for wait := new(ingest.Backoff); ; {
 		_, end, err := j.client.Offsets(ctx, j.topic)
 		if err == nil {
 			return end[0], nil
@@ -89,7 +89,7 @@ func (j *journal) end(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 		j.report(Retrying{Err: err})
-		if err := wait.pause(ctx); err != nil {
+		if err := wait.Pause(ctx, err); err != nil {
 			return 0, err
 		}
 	}
@@ -162,7 +162,7 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 		}
 		batch[i] = ingest.Record{Time: now, Key: key, Value: value}
 	}
-	for wait := newBackoff(); ; {
+	for wait := new(ingest.Backoff); ; {
 		base, err := j.producer.Append(ctx, j.topic, 0, batch)
 		if err == nil && base == j.next {
 			for i, r := range rs {
@@ -193,7 +193,7 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 		if j.owner != (snapshot.Owner{}) && j.fold.Claim().Owner != j.owner {
 			return nil // appendLocked sees it
 		}
-		if err := wait.pause(ctx); err != nil {
+		if err := wait.Pause(ctx, err); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -247,33 +246,15 @@ func (f *feed) take(sp *span, most int) int {
 
 // pollRetry polls until the broker answers, with a growing pause.
 func pollRetry(ctx context.Context, f *ingest.Fetcher, offset int64, report func(Event)) (ingest.Fetched, error) {
-	for wait := newBackoff(); ; {
+	for wait := new(ingest.Backoff); ; {
 		got, err := f.Poll(ctx, offset)
 		if err == nil || ctx.Err() != nil || !ingest.Temporary(err) {
 			return got, err
 		}
 		report(Retrying{Err: err})
-		if err := wait.pause(ctx); err != nil {
+		if err := wait.Pause(ctx, err); err != nil {
 			return got, err
 		}
-	}
-}
-
-// backoff is a pause between attempts that doubles from 100 ms to 10 s, with
-// jitter so that many processes do not come back at once.
-type backoff struct{ next time.Duration }
-
-func newBackoff() *backoff { return &backoff{100 * time.Millisecond} }
-
-func (b *backoff) pause(ctx context.Context) error {
-	t := time.NewTimer(b.next/2 + rand.N(b.next/2))
-	defer t.Stop()
-	b.next = min(2*b.next, 10*time.Second)
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
