@@ -17,6 +17,7 @@ import (
 //   - a BATCH or GAP only if its seq is one more than the last and its chain
 //     follows from the last;
 //   - RELEASED only up to the last seq;
+//   - a PAUSE only at the last seq, and a RESUME only of the PAUSE in force;
 //   - a CHUNK only in its place behind the one before;
 //   - a MANIFEST only if its chunks are the last ones that counted, are all
 //     there, and its seq, chain and start are those of a BATCH or GAP that
@@ -170,6 +171,10 @@ func (f *Fold) Chain() Hash { return f.get().chain }
 // RELEASED, or by a MANIFEST, which may not be written before.
 func (f *Fold) Released() int64 { return f.get().released }
 
+// Paused is the PAUSE in force; nil if there is none. No snapshot is of a later
+// seq than it, so that a fold which begins at any snapshot knows of it.
+func (f *Fold) Paused() *Pause { return f.get().paused }
+
 // Config is the configuration in force. It is empty if there is none.
 func (f *Fold) Config() Config { return f.get().config }
 
@@ -272,6 +277,7 @@ type ledger struct {
 	seq      int64
 	chain    Hash
 	released int64
+	paused   *Pause
 	entries  []Entry  // behind base
 	kept     []Stored // the oldest first
 	pending  pending
@@ -322,6 +328,16 @@ func (l *ledger) judge(offset int64, r Record, size int) (void string) {
 			return fmt.Sprintf("the last seq is %d", l.seq)
 		}
 		l.released = max(l.released, r.Seq)
+	case *Pause:
+		if r.Seq != l.seq {
+			return fmt.Sprintf("the last seq is %d", l.seq)
+		}
+		l.paused = r
+	case *Resume:
+		if l.paused == nil || l.paused.Seq != r.Seq {
+			return "there is no such pause"
+		}
+		l.paused = nil
 	case *Chunk:
 		return l.chunk(offset, r, size)
 	case *Manifest:
@@ -339,7 +355,7 @@ func (l *ledger) decide(offset int64, r Record, seq int64, chain Hash) (void str
 	if want := NextChain(l.chain, r); chain != want {
 		return fmt.Sprintf("its chain is %v, want %v", chain, want)
 	}
-	l.seq, l.chain = seq, chain
+	l.seq, l.chain, l.paused = seq, chain, nil
 	l.entries = append(l.entries, Entry{offset, r})
 	return ""
 }
