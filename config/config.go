@@ -104,8 +104,9 @@ type Input struct {
 	Unknown string `key:"unknown" default:"quarantine" oneof:"quarantine ignore"`
 
 	// What to do where Kafka's retention has taken records that were not yet
-	// learned.
-	OnGap string `key:"on_gap" default:"stop" oneof:"stop"`
+	// learned. stop is to stop; record is to say so in the model log and to go
+	// on behind them.
+	OnGap string `key:"on_gap" default:"stop" oneof:"stop record"`
 
 	// The most classes a model may come to know; further labels go to
 	// quarantine.

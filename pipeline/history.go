@@ -90,6 +90,14 @@ func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
 	return out
 }
 
+// skip passes input that is lost.
+func (h *history) skip(g *snapshot.Gap) *release {
+	p := h.position(g.Topic, g.TopicID, g.Partition)
+	p.Next, p.Fingerprint = g.To, 0 // nobody has the record before
+	h.seq, h.chain = g.Seq, g.Chain
+	return &release{seq: g.Seq}
+}
+
 // answer adds what the rows of a pass give to out, and returns the items behind
 // them.
 func (h *history) answer(out *release, b *decided, from int, pass *learner.Pass, rest []item) []item {

@@ -138,14 +138,22 @@ func (j *journal) appendLocked(ctx context.Context, rs ...snapshot.Record) error
 		return j.lost
 	}
 	err := j.write(ctx, rs...)
-	if err == nil && j.fold.Claim().Owner != j.owner {
-		now := j.fold.Claim()
-		err = fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, now.Host, j.topic, now.Epoch, j.owner.Epoch)
+	if err == nil {
+		err = j.fenced()
 	}
 	if err != nil {
 		j.lost = err
 	}
 	return err
+}
+
+// fenced is an error if the claim in force is another's.
+func (j *journal) fenced() error {
+	now := j.fold.Claim()
+	if now.Owner == j.owner {
+		return nil
+	}
+	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, now.Host, j.topic, now.Epoch, j.owner.Epoch)
 }
 
 // write appends rs as one batch and folds the log up to and including it. If
@@ -200,20 +208,45 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 }
 
 // appendBatch makes d part of the model's history, and says on the way up to
-// where predictions are released.
-func (j *journal) appendBatch(ctx context.Context, d *decided, released int64) (*snapshot.Batch, error) {
+// where predictions are released, and if the budget is spent, that this is the
+// last one for now.
+func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, spent *budget) (*snapshot.Batch, *snapshot.Pause, error) {
 	if err := j.lock(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer j.unlock()
 	b := &snapshot.Batch{Owner: j.owner, Seq: j.fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
 	b.Chain = snapshot.NextChain(j.fold.Chain(), b)
-	rs := []snapshot.Record{b}
-	const lazily = 8 // BATCHes between two RELEASED
-	if released >= j.fold.Released()+lazily {
-		rs = []snapshot.Record{&snapshot.Released{Owner: j.owner, Seq: released}, b}
+	rs := append(j.releasedUpTo(released), b)
+	var pause *snapshot.Pause
+	if spent != nil {
+		pause = spent.pause(b.Seq, j.owner)
+		rs = append(rs, pause)
 	}
-	return b, j.appendLocked(ctx, rs...)
+	return b, pause, j.appendLocked(ctx, rs...)
+}
+
+// appendGap makes it part of the model's history that input is lost.
+func (j *journal) appendGap(ctx context.Context, lost *gap) (*snapshot.Gap, error) {
+	if err := j.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer j.unlock()
+	g := &snapshot.Gap{
+		Owner: j.owner, Seq: j.fold.Seq() + 1,
+		Topic: lost.in.topic, TopicID: lost.in.id, Partition: lost.in.partition, From: lost.from, To: lost.to,
+	}
+	g.Chain = snapshot.NextChain(j.fold.Chain(), g)
+	return g, j.appendLocked(ctx, g)
+}
+
+// releasedUpTo is a RELEASED where it is time for one.
+func (j *journal) releasedUpTo(seq int64) []snapshot.Record {
+	const lazily = 8 // BATCHes between two RELEASED
+	if seq < j.fold.Released()+lazily {
+		return nil
+	}
+	return []snapshot.Record{&snapshot.Released{Owner: j.owner, Seq: seq}}
 }
 
 // useOptions makes options those of the model: the first time they are written

@@ -175,6 +175,10 @@ func (f *Fold) Released() int64 { return f.get().released }
 // seq than it, so that a fold which begins at any snapshot knows of it.
 func (f *Fold) Paused() *Pause { return f.get().paused }
 
+// Resumed is the seq of the last PAUSE that was ended by a RESUME; 0 if there was
+// none, or none that matters behind the oldest snapshot remembered.
+func (f *Fold) Resumed() int64 { return f.get().resumed }
+
 // Config is the configuration in force. It is empty if there is none.
 func (f *Fold) Config() Config { return f.get().config }
 
@@ -278,6 +282,7 @@ type ledger struct {
 	chain    Hash
 	released int64
 	paused   *Pause
+	resumed  int64
 	entries  []Entry  // behind base
 	kept     []Stored // the oldest first
 	pending  pending
@@ -337,7 +342,7 @@ func (l *ledger) judge(offset int64, r Record, size int) (void string) {
 		if l.paused == nil || l.paused.Seq != r.Seq {
 			return "there is no such pause"
 		}
-		l.paused = nil
+		l.paused, l.resumed = nil, r.Seq
 	case *Chunk:
 		return l.chunk(offset, r, size)
 	case *Manifest:

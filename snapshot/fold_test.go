@@ -308,7 +308,9 @@ func TestFoldStopsAtALaterVersionAndNothingElse(t *testing.T) {
 
 func TestPauseLastsUntilItsResume(t *testing.T) {
 	j := newJournal(t)
-	j.counts(claim(1, 1), j.batch(1), j.batch(2))
+	j.counts(claim(1, 1))
+	j.counts(j.batch(1))
+	j.counts(j.batch(2))
 	j.void(&Pause{Owner: j.owner(), Seq: 1, Bad: 1, Of: 1}, "the last seq is 2")
 	pause := &Pause{Owner: j.owner(), Seq: 2, Bad: 501, Of: 900, Reason: "x"}
 	j.void(&Resume{Owner: j.owner(), Seq: 2}, "there is no such pause")
