@@ -329,8 +329,9 @@ func varint(b []byte) (int64, int) {
 	return binary.Varint(b)
 }
 
-// appendBatch encodes records as one batch of a producer.
-func appendBatch(dst []byte, rs []Record, codec Codec, producer int64, epoch int16, sequence int32) ([]byte, error) {
+// appendBatch encodes records as one batch of a producer, with attributes
+// beside those of the codec.
+func appendBatch(dst []byte, rs []Record, codec Codec, attributes uint16, producer int64, epoch int16, sequence int32) ([]byte, error) {
 	if len(rs) > math.MaxInt32 {
 		return dst, fmt.Errorf("%w: %d records in one batch", ErrTooLarge, len(rs))
 	}
@@ -356,7 +357,7 @@ func appendBatch(dst []byte, rs []Record, codec Codec, producer int64, epoch int
 	be.PutUint32(b[8:], uint32(len(b)-12))
 	be.PutUint32(b[12:], math.MaxUint32) // leader epoch -1: the broker fills it in
 	b[16] = 2
-	be.PutUint16(b[21:], uint16(codec))
+	be.PutUint16(b[21:], uint16(codec)|attributes)
 	be.PutUint32(b[23:], uint32(len(rs)-1))
 	be.PutUint64(b[27:], uint64(rs[0].Time))
 	be.PutUint64(b[35:], uint64(newest))

@@ -20,7 +20,7 @@ import (
 // batchAt is a batch as a broker would store it at base.
 func batchAt(t testing.TB, base int64, codec Codec, rs ...Record) []byte {
 	t.Helper()
-	b, err := appendBatch(nil, rs, codec, -1, -1, -1)
+	b, err := appendBatch(nil, rs, codec, 0, -1, -1, -1)
 	if err != nil {
 		t.Fatal(err)
 	}

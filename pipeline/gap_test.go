@@ -116,7 +116,7 @@ func TestRetentionOvertakesARunningLearner(t *testing.T) {
 				t.Fatal(err)
 			}
 			g, ok := last[Lost](ev)
-			if !ok || g.To != 2500 || g.From < 200 || g.From > 1000 {
+			if !ok || g.To != 2500 || g.From <= 0 || g.From > 1000 {
 				t.Errorf("lost: %+v, %v", g, ok)
 			}
 			continue

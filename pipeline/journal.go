@@ -147,6 +147,33 @@ func (j *journal) appendLocked(ctx context.Context, rs ...snapshot.Record) error
 	return err
 }
 
+// confirm reads the log on to see that the claim is still ours.
+func (j *journal) confirm(ctx context.Context) error {
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	defer j.unlock()
+	if j.lost == nil {
+		if err := j.readOn(ctx, nil); err != nil {
+			return err
+		}
+		j.lost = j.fenced()
+	}
+	return j.lost
+}
+
+// knows says whether m is about a BATCH of this history, or one so old that it
+// makes no difference.
+func (j *journal) knows(m marker) bool {
+	j.turn <- struct{}{}
+	defer j.unlock()
+	if m.Seq <= j.fold.Released() {
+		return true
+	}
+	chain, ok := j.fold.ChainAt(m.Seq)
+	return ok && chain == m.Chain
+}
+
 // fenced is an error if the claim in force is another's.
 func (j *journal) fenced() error {
 	now := j.fold.Claim()

@@ -84,7 +84,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if l.decider, err = newDecider(c.Decode, l.history.schema); err != nil {
 		return nil, err
 	}
-	l.out = newPublisher(c.Client.Producer(), predictions.Name, predictions.Partitions, QuarantineTopic(c.Model), max(recovery.Released, l.history.seq), c.Report)
+	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.history.seq))
 	if err := l.replay(ctx, recovery); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,8 @@ type Config struct {
 
 	OnGap string // "record": go on behind input that is lost, and say so in the model log; else stop
 
+	Transactional bool // release each BATCH in a transaction, so that a read-committed reader sees each prediction once
+
 	ToEnd  bool // stop at the end offsets seen at the start
 	Report func(Event)
 }
@@ -42,6 +44,7 @@ type Config struct {
 func LogTopic(model string) string         { return model + ".log" }
 func PredictionsTopic(model string) string { return model + ".predictions" }
 func QuarantineTopic(model string) string  { return model + ".quarantine" }
+func ReleasedTopic(model string) string    { return model + ".released" } // with transactional delivery only
 func ScoresTopic(model string) string      { return model + ".scores" }
 
 var (
@@ -116,6 +119,11 @@ func (ins inputs) ends(ctx context.Context, c *ingest.Client) ([]int64, error) {
 func create(ctx context.Context, c Config, partitions int) error {
 	if err := c.Client.Create(ctx, LogTopic(c.Model), 1, logConfig); err != nil {
 		return fmt.Errorf("creating topic %q: %w", LogTopic(c.Model), err)
+	}
+	if c.Transactional {
+		if err := c.Client.Create(ctx, ReleasedTopic(c.Model), 1, logConfig); err != nil {
+			return fmt.Errorf("creating topic %q: %w", ReleasedTopic(c.Model), err)
+		}
 	}
 	if err := serve.CreateOutput(ctx, c.Client, PredictionsTopic(c.Model), partitions, c.Topics); err != nil {
 		return err

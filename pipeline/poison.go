@@ -78,17 +78,14 @@ func (j *journal) waitForResume(ctx context.Context) error {
 const resumeEvery = 200 * time.Millisecond
 
 func (j *journal) stillPaused(ctx context.Context) (bool, error) {
+	if err := j.confirm(ctx); err != nil {
+		return false, err
+	}
 	if err := j.lock(ctx); err != nil {
 		return false, err
 	}
 	defer j.unlock()
-	if j.lost == nil {
-		if err := j.readOn(ctx, nil); err != nil {
-			return false, err
-		}
-		j.lost = j.fenced()
-	}
-	return j.fold.Paused() != nil, j.lost
+	return j.fold.Paused() != nil, nil
 }
 
 // Resume lets a learner go on that has paused because its input was bad, or will

@@ -167,6 +167,13 @@ func (f *Fold) Claim() Claim { return f.get().claim }
 func (f *Fold) Seq() int64  { return f.get().seq }
 func (f *Fold) Chain() Hash { return f.get().chain }
 
+// ChainAt is the chain as of a seq; not ok where the fold does not know it, or
+// not any more.
+func (f *Fold) ChainAt(seq int64) (Hash, bool) {
+	p, ok := f.get().find(seq)
+	return p.chain, ok
+}
+
 // Released is the seq up to which predictions are known to be released: by a
 // RELEASED, or by a MANIFEST, which may not be written before.
 func (f *Fold) Released() int64 { return f.get().released }

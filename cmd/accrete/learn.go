@@ -154,6 +154,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		History:       int64(c.Snapshot.History),
 		ChunkBytes:    int(c.Snapshot.Chunk),
 		OnGap:         c.Input.OnGap,
+		Transactional: c.Output.Delivery == "transactional",
 		Report:        report,
 	}, nil
 }
