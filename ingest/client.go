@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -178,25 +177,4 @@ func (t *trackedConn) Close() error {
 	delete(t.client.conns, t)
 	t.client.mu.Unlock()
 	return t.Conn.Close()
-}
-
-// Backoff is how long to wait before trying again for the attempt-th time, the
-// first being 1: 100 ms doubling to 10 s, less up to half of it so that many
-// clients do not return at one instant.
-func Backoff(attempt int) time.Duration {
-	d := 100 * time.Millisecond << min(max(attempt-1, 0), 7)
-	d = min(d, 10*time.Second)
-	return d - rand.N(d/2)
-}
-
-// pause waits for Backoff(attempt), or for ctx to end, and then gives its error.
-func pause(ctx context.Context, attempt int) error {
-	t := time.NewTimer(Backoff(attempt))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -432,13 +432,13 @@ func TestBrokerComesBack(t *testing.T) {
 		if err := p.Publish(ctx, "t", 0, values(fmt.Sprint(i))); err != nil {
 			t.Fatalf("round %d: %v", i, err)
 		}
-		for attempt := 1; ; attempt++ {
+		for wait := new(Backoff); ; {
 			got, err := f.Poll(ctx, next)
 			if err == nil && len(got.Records) == 1 && string(got.Records[0].Value) == fmt.Sprint(i) {
 				next = got.Next
 				break
 			}
-			if err != nil && !Temporary(err) || pause(ctx, attempt) != nil {
+			if err != nil && !Temporary(err) || wait.Pause(ctx, err) != nil {
 				t.Fatalf("round %d: %v, %v", i, show(got.Records), err)
 			}
 		}

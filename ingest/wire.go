@@ -56,7 +56,7 @@ func (c *call) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
 // written for. A broker's own maximum reaches us through kafka-go only up to
 // what kafka-go knows, hence the separate question in client.metadata.
 var maxVersion = map[int16]int16{
-	0: 8, 1: 11, 2: 5, 8: 7, 9: 7, 10: 3, 19: 5, 21: 1, 22: 4, 32: 3,
+	0: 8, 1: 11, 2: 5, 8: 7, 9: 7, 10: 3, 19: 5, 21: 1, 22: 4, 24: 3, 26: 3, 32: 3,
 }
 
 // Required is where kafka-go tells the versions that the connection agreed on.

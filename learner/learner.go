@@ -183,6 +183,9 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 		}
 		return false
 	}
+	if y.Class < 0 || y.Class >= l.config.MaxClasses {
+		panic(fmt.Sprintf("learner: class %d of at most %d", y.Class, l.config.MaxClasses))
+	}
 	for y.Class >= l.classes {
 		l.weights = append(l.weights, 0)
 		l.widen()

@@ -1,6 +1,9 @@
 package learner
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Pass is some rows predicted, and not learned yet. It is valid until the next
 // Predict.
@@ -44,8 +47,8 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	if l.dim == 0 {
 		l.dim = b.Dim()
 	}
-	if b.Dim() != l.dim {
-		panic("learner: the rows are not of the model's dimension")
+	if b.Dim() != l.dim || l.dim == 0 {
+		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", b.Dim(), l.dim))
 	}
 	p := &l.pass
 	p.batch, p.rows, p.sums, p.head, p.served = b, l.until(b), l.sums(), l.head, 0

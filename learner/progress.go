@@ -73,7 +73,7 @@ func (t *tally) merge(u tally) {
 	}
 	w := t[tallyWeight] + u[tallyWeight]
 	d, share := u[tallyMean]-t[tallyMean], u[tallyWeight]/w
-	between := float64(d*d) * float64(t[tallyWeight]*share)
+	between := float64(float64(d*d) * float64(t[tallyWeight]*share))
 	for i := tallyModel; i <= tallyLoss; i++ {
 		t[i] = finite(t[i] + u[i])
 	}

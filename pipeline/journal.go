@@ -92,7 +92,7 @@ func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.
 
 // end of the log. Whatever was acked before the call lies below it.
 func (j *journal) end(ctx context.Context) (int64, error) {
-	for wait := newBackoff(); ; {
+	for wait := new(ingest.Backoff); ; {
 		_, end, err := j.client.Offsets(ctx, j.topic)
 		if err == nil {
 			return end[0], nil
@@ -101,7 +101,7 @@ func (j *journal) end(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 		j.report(Retrying{Err: err})
-		if err := wait.pause(ctx); err != nil {
+		if err := wait.Pause(ctx, err); err != nil {
 			return 0, err
 		}
 	}
@@ -162,8 +162,34 @@ func (j *journal) appendLocked(ctx context.Context, rs ...snapshot.Record) error
 	return err
 }
 
-// fenced is an error if the claim in force, as far as the log was read, is not
-// ours.
+// confirm reads the log on to see that the claim is still ours.
+func (j *journal) confirm(ctx context.Context) error {
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	defer j.unlock()
+	if j.lost == nil {
+		if err := j.readOn(ctx, nil); err != nil {
+			return err
+		}
+		j.lost = j.fenced()
+	}
+	return j.lost
+}
+
+// knows says whether m is about a BATCH of this history, or one so old that it
+// makes no difference.
+func (j *journal) knows(m marker) bool {
+	j.turn <- struct{}{}
+	defer j.unlock()
+	if m.Seq <= j.fold.Released() {
+		return true
+	}
+	chain, ok := j.fold.ChainAt(m.Seq)
+	return ok && chain == m.Chain
+}
+
+// fenced is an error if the claim in force is another's.
 func (j *journal) fenced() error {
 	now := j.fold.Claim()
 	if now.Owner == j.owner || planted("owner") && now.Epoch == j.owner.Epoch {
@@ -186,7 +212,7 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 		}
 		batch[i] = ingest.Record{Time: now, Key: key, Value: value}
 	}
-	for wait := newBackoff(); ; {
+	for wait := new(ingest.Backoff); ; {
 		base, err := j.producer.Append(ctx, j.topic, 0, batch)
 		if planted("ack") && errors.Is(err, ingest.ErrAmbiguous) || planted("offset") && err == nil {
 			base, err = j.next, nil
@@ -220,30 +246,55 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 		if j.owner != (snapshot.Owner{}) && j.fold.Claim().Owner != j.owner {
 			return nil // appendLocked sees it
 		}
-		if err := wait.pause(ctx); err != nil {
+		if err := wait.Pause(ctx, err); err != nil {
 			return err
 		}
 	}
 }
 
 // appendBatch makes d part of the model's history, and says on the way up to
-// where predictions are released.
-func (j *journal) appendBatch(ctx context.Context, d *decided, released int64) (*snapshot.Batch, error) {
+// where predictions are released, and if the budget is spent, that this is the
+// last one for now.
+func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, spent *budget) (*snapshot.Batch, *snapshot.Pause, error) {
 	if err := j.lock(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer j.unlock()
 	b := &snapshot.Batch{Owner: j.owner, Seq: j.fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
 	b.Chain = snapshot.NextChain(j.fold.Chain(), b)
-	rs := []snapshot.Record{b}
 	if planted("released") {
 		released = j.fold.Seq()
 	}
-	const lazily = 8 // BATCHes between two RELEASED
-	if released >= j.fold.Released()+lazily {
-		rs = []snapshot.Record{&snapshot.Released{Owner: j.owner, Seq: released}, b}
+	rs := append(j.releasedUpTo(released), b)
+	var pause *snapshot.Pause
+	if spent != nil {
+		pause = spent.pause(b.Seq, j.owner)
+		rs = append(rs, pause)
 	}
-	return b, j.appendLocked(ctx, rs...)
+	return b, pause, j.appendLocked(ctx, rs...)
+}
+
+// appendGap makes it part of the model's history that input is lost.
+func (j *journal) appendGap(ctx context.Context, lost *gap) (*snapshot.Gap, error) {
+	if err := j.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer j.unlock()
+	g := &snapshot.Gap{
+		Owner: j.owner, Seq: j.fold.Seq() + 1,
+		Topic: lost.in.topic, TopicID: lost.in.id, Partition: lost.in.partition, From: lost.from, To: lost.to,
+	}
+	g.Chain = snapshot.NextChain(j.fold.Chain(), g)
+	return g, j.appendLocked(ctx, g)
+}
+
+// releasedUpTo is a RELEASED where it is time for one.
+func (j *journal) releasedUpTo(seq int64) []snapshot.Record {
+	const lazily = 8 // BATCHes between two RELEASED
+	if seq < j.fold.Released()+lazily {
+		return nil
+	}
+	return []snapshot.Record{&snapshot.Released{Owner: j.owner, Seq: seq}}
 }
 
 // useOptions makes options those of the model: the first time they are written
@@ -340,7 +391,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 	if err != nil {
 		return Saved{}, err
 	}
-	for wait := newBackoff(); ; {
+	for wait := new(ingest.Backoff); ; {
 		for _, chunk := range chunks {
 			if err := j.append(ctx, chunk); err != nil {
 				return Saved{}, err
@@ -359,7 +410,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 			return Saved{}, err
 		}
 		j.report(Retrying{Err: err})
-		if err := wait.pause(ctx); err != nil {
+		if err := wait.Pause(ctx, err); err != nil {
 			return Saved{}, err
 		}
 	}
