@@ -34,6 +34,9 @@ type Config struct {
 	// When the model is saved in its log, and how much of the log is kept.
 	Snapshot Snapshot `key:"snapshot"`
 
+	// How predictions are written.
+	Output Output `key:"output"`
+
 	// What accrete score does: it follows the model and predicts other topics.
 	Score Score `key:"score"`
 
@@ -104,8 +107,9 @@ type Input struct {
 	Unknown string `key:"unknown" default:"quarantine" oneof:"quarantine ignore"`
 
 	// What to do where Kafka's retention has taken records that were not yet
-	// learned.
-	OnGap string `key:"on_gap" default:"stop" oneof:"stop"`
+	// learned. stop is to stop; record is to say so in the model log and to go
+	// on behind them.
+	OnGap string `key:"on_gap" default:"stop" oneof:"stop record"`
 
 	// The most classes a model may come to know; further labels go to
 	// quarantine.
@@ -171,6 +175,15 @@ type Snapshot struct {
 	// The pieces in which a snapshot is written to the log; less where the
 	// brokers' message.max.bytes asks for it.
 	Chunk Size `key:"chunk" default:"700KiB" min:"1KiB" max:"700KiB"`
+}
+
+// Output says how predictions are written.
+type Output struct {
+	// With at-least-once some predictions are written again after a crash, in
+	// the same bytes. With transactional a consumer whose isolation.level is
+	// read_committed sees each one once; it costs latency, and the right to the
+	// transactional.id accrete-<model> and to the topic <model>.released.
+	Delivery string `key:"delivery" default:"at-least-once" oneof:"at-least-once transactional"`
 }
 
 // Score says what a scorer reads and writes.

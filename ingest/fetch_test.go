@@ -336,11 +336,11 @@ func TestBrokerLeaves(t *testing.T) {
 				t.Fatalf("broker %d left and leads", leader)
 			}
 		}
-		for attempt := 1; ; attempt++ {
+		for wait := new(Backoff); ; {
 			if _, err = f.Poll(ctx, int64(i)); err == nil {
 				break
 			}
-			if !Temporary(err) || pause(ctx, attempt) != nil {
+			if !Temporary(err) || wait.Pause(ctx, err) != nil {
 				t.Fatalf("after broker %d left: %v", leader, err)
 			}
 		}
@@ -477,13 +477,13 @@ func TestBrokerComesBack(t *testing.T) {
 		if err := p.Publish(ctx, "t", 0, values(fmt.Sprint(i))); err != nil {
 			t.Fatalf("round %d: %v", i, err)
 		}
-		for attempt := 1; ; attempt++ {
+		for wait := new(Backoff); ; {
 			got, err := f.Poll(ctx, next)
 			if err == nil && len(got.Records) == 1 && string(got.Records[0].Value) == fmt.Sprint(i) {
 				next = got.Next
 				break
 			}
-			if err != nil && !Temporary(err) || pause(ctx, attempt) != nil {
+			if err != nil && !Temporary(err) || wait.Pause(ctx, err) != nil {
 				t.Fatalf("round %d: %v, %v", i, show(got.Records), err)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 type Learner struct {
 	// Records of the input by what became of them. A replay after a restart
 	// counts none of them again.
-	Learned, Predicted, Quarantined, Skipped prometheus.Counter
+	Learned, Predicted, Quarantined, Skipped, Lost prometheus.Counter
 
 	Batches     prometheus.Counter
 	Replayed    prometheus.Counter
@@ -48,7 +48,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 	m := maker{r}
 	examples := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accrete_examples_total",
-		Help: "Input records by what became of them: learned, predicted only, sent to quarantine, skipped.",
+		Help: "Input records by what became of them: learned, predicted only, sent to quarantine, skipped, lost to retention.",
 	}, []string{"outcome"})
 	progressive := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_progressive_error",
@@ -60,6 +60,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Predicted:   examples.WithLabelValues("predicted"),
 		Quarantined: examples.WithLabelValues("quarantined"),
 		Skipped:     examples.WithLabelValues("skipped"),
+		Lost:        examples.WithLabelValues("lost"),
 
 		Batches:     m.counter("accrete_batches_total", "Batches whose composition is in the model log."),
 		Replayed:    m.counter("accrete_replayed_batches_total", "Batches learned again from the model log after a restart."),

@@ -30,6 +30,7 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_batches_total
 		accrete_build_info{version=v1}
 		accrete_examples_total{outcome=learned}
+		accrete_examples_total{outcome=lost}
 		accrete_examples_total{outcome=predicted}
 		accrete_examples_total{outcome=quarantined}
 		accrete_examples_total{outcome=skipped}

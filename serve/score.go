@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -217,18 +216,15 @@ func (s *Scorer) score(ctx context.Context, p part, outputs int) error {
 
 // retry calls f until it succeeds or fails for good, with a growing pause.
 func (s *Scorer) retry(ctx context.Context, f func() error) error {
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
+	for wait := new(ingest.Backoff); ; {
 		err := f()
 		if err == nil || ctx.Err() != nil || !ingest.Temporary(err) {
 			return err
 		}
 		s.config.Report(Retrying{err})
-		t := time.NewTimer(wait/2 + rand.N(wait/2))
-		select {
-		case <-t.C:
-		case <-ctx.Done():
+		if wait.Pause(ctx, err) != nil {
+			return err
 		}
-		t.Stop()
 	}
 }
 

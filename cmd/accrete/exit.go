@@ -39,6 +39,8 @@ var exits = []struct {
 	{pipeline.ErrHistory, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
+	{pipeline.ErrGap, refused},
+	{pipeline.ErrPoisoned, refused},
 	{snapshot.ErrTooNew, refused},
 	{snapshot.ErrCorrupt, refused},
 	{snapshot.ErrTruncated, refused},

@@ -153,6 +153,8 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		Keep:          c.Snapshot.Keep,
 		History:       int64(c.Snapshot.History),
 		ChunkBytes:    int(c.Snapshot.Chunk),
+		OnGap:         c.Input.OnGap,
+		Transactional: c.Output.Delivery == "transactional",
 		Report:        report,
 	}, nil
 }

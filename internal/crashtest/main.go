@@ -28,7 +28,7 @@ type options struct {
 	partitions int
 	brokers    string
 	seed       uint64
-	planted    bool
+	planted    string
 	json       bool
 	keep       bool
 	log        func(format string, args ...any)
@@ -57,7 +57,7 @@ func main() {
 	flag.IntVar(&o.partitions, "partitions", 1, "partitions of the input topic")
 	flag.StringVar(&o.brokers, "brokers", "", "a running Kafka, host:port; empty: the embedded broker in a process of its own")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the instants at which it kills")
-	flag.BoolVar(&o.planted, "planted", false, "build the learner with a planted fault, which the checks have to find")
+	flag.StringVar(&o.planted, "planted", "", "build the learner with a planted fault (pipeline/planted.go), which the checks have to find")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flag.Parse()

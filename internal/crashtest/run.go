@@ -82,7 +82,7 @@ func run(ctx context.Context, o options) (s Summary, err error) {
 func (w *world) build(ctx context.Context) error {
 	w.bin = filepath.Join(w.dir, "accrete")
 	args := []string{"build", "-o", w.bin}
-	if w.planted {
+	if w.planted != "" {
 		args = append(args, "-tags", "planted")
 	}
 	out, err := exec.CommandContext(ctx, "go", append(args, "github.com/accrete-ml/accrete/cmd/accrete")...).CombinedOutput()
