@@ -155,6 +155,10 @@ type Learner struct {
 
 	// The number from which all chance is drawn.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
+
+	// A learner that spends longer than this on a mini-batch hangs: the process
+	// ends with exit code 75, and whoever starts next takes over.
+	Watchdog Duration `key:"watchdog" default:"2m" min:"1s"`
 }
 
 // Snapshot says when the model is saved and what is kept.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -40,6 +41,10 @@ type Learner struct {
 	Lag Lag
 
 	errors *prometheus.GaugeVec
+
+	partitionTime, headroom *prometheus.GaugeVec
+	mu                      sync.Mutex
+	positions               map[string]int64 // by topic/partition
 }
 
 // NewLearner makes a learner's collectors and registers them with r. It panics
@@ -54,7 +59,15 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Name: "accrete_progressive_error",
 		Help: "Error over the recent examples, each predicted before it was learned, of the model and of baselines: rate of wrong classes, or mean squared error over the variance.",
 	}, []string{"model"})
-	r.MustRegister(examples, progressive)
+	partitionTime := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_partition_progress_timestamp_seconds",
+		Help: "When records of the partition were last dealt with, in Unix time.",
+	}, []string{"topic", "partition"})
+	headroom := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_headroom_records",
+		Help: "Records between the oldest that the partition still has and the next one to be dealt with: what retention may take before it takes what was not learned. It falls below 0 where it has.",
+	}, []string{"topic", "partition"})
+	r.MustRegister(examples, progressive, partitionTime, headroom)
 	return &Learner{
 		Learned:     examples.WithLabelValues("learned"),
 		Predicted:   examples.WithLabelValues("predicted"),
@@ -81,6 +94,24 @@ func NewLearner(r prometheus.Registerer) *Learner {
 
 		Lag:    m.lag(),
 		errors: progressive,
+
+		partitionTime: partitionTime,
+		headroom:      headroom,
+		positions:     map[string]int64{},
+	}
+}
+
+// Partition says where a partition's reading goes on, and how many records it
+// still has before that.
+func (l *Learner) Partition(topic string, partition int, next, headroom int64) {
+	p := strconv.Itoa(partition)
+	l.headroom.WithLabelValues(topic, p).Set(float64(headroom))
+	key := topic + "/" + p
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if was, ok := l.positions[key]; !ok || was != next {
+		l.positions[key] = next
+		l.partitionTime.WithLabelValues(topic, p).SetToCurrentTime()
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -59,6 +60,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 	}
 	p.ToEnd = l.ToEnd
 	pl, err := pipeline.Open(ctx, p)
+	if ctx.Err() != nil {
+		return tryAgain(errors.New("stopped before it had the model"))
+	}
 	if err != nil {
 		return err
 	}
@@ -154,6 +158,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		History:       int64(c.Snapshot.History),
 		ChunkBytes:    int(c.Snapshot.Chunk),
 		OnGap:         c.Input.OnGap,
+		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
 		Report:        report,
 	}, nil
