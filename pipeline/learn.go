@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -81,11 +82,11 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 		return nil, err
 	}
 	l.saved = l.history.seq
-	schema := l.history.schema
+	schema := *l.history.schema
 	if planted("schema") {
-		schema = new(decode.Schema)
+		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
 	}
-	if l.decider, err = newDecider(c.Decode, schema); err != nil {
+	if l.decider, err = newDecider(c.Decode, &schema); err != nil {
 		return nil, err
 	}
 	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.history.seq))
