@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -83,11 +84,11 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	}
 	l.history.beat = l.pulse.beat
 	l.saved = l.history.seq
-	schema := l.history.schema
+	schema := *l.history.schema
 	if planted("schema") {
-		schema = new(decode.Schema)
+		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
 	}
-	if l.decider, err = newDecider(c.Decode, schema); err != nil {
+	if l.decider, err = newDecider(c.Decode, &schema); err != nil {
 		return nil, err
 	}
 	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.history.seq))

@@ -21,7 +21,7 @@ var Faults = []string{
 	"digest",      // a replay does not look at the digest of its records
 	"replay",      // a replay leaves out the last BATCH
 	"thaw",        // a restored model has forgotten what it has learned from
-	"schema",      // a restored decoder begins anew
+	"schema",      // a restored decoder has the classes in another order
 	"seek",        // a successor begins one record too late
 	"fingerprint", // the last record before the position is not looked at
 	"fallback",    // where a snapshot is damaged the model begins anew

@@ -204,20 +204,23 @@ func (o *oracle) read(offset int64, e entry) (counts bool) {
 	case "config":
 		return o.config(e)
 	case "batch", "gap":
-		if chain := o.link(e); e.Seq != o.Batches+1 || e.Chain != hex.EncodeToString(chain[:]) {
+		chain := o.link(e)
+		if e.Seq != o.Batches+1 || e.Chain != hex.EncodeToString(chain[:]) {
 			return false
-		} else {
-			o.chain = chain
 		}
+		o.chain = chain
 		o.Batches++
 		o.BatchAt[e.Seq] = offset
 		if e.Type == "gap" {
 			o.cover(Partition{e.Topic, e.Partition}, e.From, e.To)
 			o.Gap += e.To - e.From
 			o.model.next[Partition{e.Topic, e.Partition}] = e.To
-			return true
+		} else {
+			o.batch(e)
 		}
-		o.batch(e)
+		if _, named := o.states[e.Seq]; named && o.model.learner != nil {
+			o.states[e.Seq] = state{o.model.hash(), o.model.lineage}
+		}
 	case "released":
 		if e.Seq > o.Batches {
 			return false
@@ -350,9 +353,6 @@ func (o *oracle) batch(e entry) {
 	o.Predicted += predicted
 	o.Quarantined += quarantined
 	o.Skipped += skipped
-	if _, named := o.states[e.Seq]; named {
-		o.states[e.Seq] = state{o.model.hash(), o.model.lineage}
-	}
 }
 
 // between is the records of rs, which are in order, in [from, to).

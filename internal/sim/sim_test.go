@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	schedules = flag.Int("schedules", 300, "how many schedules TestSchedules runs")
+	schedules = flag.Int("schedules", 200, "how many schedules TestSchedules runs")
 	seed      = flag.Uint64("seed", 0, "the one schedule to run; with -v it prints what happened")
 )
 
@@ -27,7 +27,7 @@ func simulate(t *testing.T, seed uint64) *world {
 }
 
 // TestSchedules runs random schedules: safety at every step, and after the
-// faults liveness. 300 take about 10 s.
+// faults liveness. 200 take about 10 s.
 func TestSchedules(t *testing.T) {
 	n, first := *schedules, uint64(time.Now().UnixNano())>>12
 	if testing.Short() {

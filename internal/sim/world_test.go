@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -47,7 +48,7 @@ type world struct {
 	processes []*process // that have not ended, or whose end was not looked at
 	late      []*call    // appends that may still arrive
 	trace     strings.Builder
-	expect    []error // that a learner may end with now
+	expect    func(error) bool // what a learner has to end with now; nil
 	violation string
 	stats     stats
 }
@@ -137,6 +138,7 @@ func newWorld(seed uint64) *world {
 		BatchSize: 1 + w.r.IntN(24), Linger: 5 * time.Millisecond,
 		SnapshotEvery: time.Duration(1+w.r.IntN(40)) * 50 * time.Millisecond, ReplayLimit: time.Hour,
 		Keep: 1 + w.r.IntN(3), History: []int64{1 << 30, 40 << 10}[w.r.IntN(2)], ChunkBytes: 8 << 10,
+		OnGap: []string{"stop", "stop", "record"}[w.r.IntN(3)],
 	}
 	return w
 }
@@ -163,7 +165,7 @@ func (w *world) feed(n int) {
 	for n > 0 {
 		p := w.r.IntN(w.parts)
 		part := w.c.part(inputName, int32(p))
-		if w.r.IntN(24) == 0 {
+		if w.config.OnGap == "record" && w.r.IntN(24) == 0 {
 			w.c.hole(part, 1+w.r.IntN(4))
 			continue
 		}
@@ -278,7 +280,7 @@ func (w *world) reap() {
 		p.cancel()
 		switch {
 		case p.dead, err == nil:
-		case slices.ContainsFunc(w.expect, func(e error) bool { return errors.Is(err, e) }):
+		case w.expect != nil && w.expect(err):
 		case errors.Is(err, pipeline.ErrFenced):
 			w.stats.Fenced++
 		case !opened && ingest.Temporary(err): // it is started again
@@ -551,7 +553,11 @@ func (w *world) liveness() {
 		damaged, otherwise = w.damage()
 	}
 	if !otherwise {
-		w.refused("a damaged snapshot and nothing before it", snapshot.ErrCorrupt)
+		w.refused("a damaged snapshot and nothing before it", func(err error) bool { return errors.Is(err, snapshot.ErrCorrupt) })
+		return
+	}
+	if what, why := w.spoil(); what != "" {
+		w.refused(what, why)
 		return
 	}
 	last := w.finish("after the faults")
@@ -593,9 +599,64 @@ func (w *world) finish(when string) *process {
 	return p
 }
 
+// spoil makes the input another one than the history was decided on, now and
+// then, and says how and with what error a learner must see it.
+func (w *world) spoil() (what string, why func(error) bool) {
+	history := func(err error) bool { return errors.Is(err, pipeline.ErrHistory) }
+	if w.c.topics[modelName+".log"] == nil {
+		return "", nil
+	}
+	f := w.fold(w.c.part(modelName+".log", 0))
+	r, ok := f.Recover(0)
+	if !ok || f.Seq() == 0 {
+		return "", nil
+	}
+	var again []*snapshot.Batch // to be learned again
+	for _, e := range r.Entries {
+		if b, ok := e.Record.(*snapshot.Batch); ok && b.Counts.Learned > 0 {
+			again = append(again, b)
+		}
+	}
+	switch w.r.IntN(16) {
+	case 0, 1:
+		if len(again) == 0 {
+			return "", nil
+		}
+		b := again[w.r.IntN(len(again))]
+		for _, g := range b.Ranges {
+			for _, rec := range w.c.everything(inputName)[g.Partition] {
+				if rec.Offset < g.From || rec.Offset >= g.To || len(rec.Value) < 40 {
+					continue
+				}
+				part := w.c.part(inputName, g.Partition)
+				for i := range part.batches {
+					if s := &part.batches[i]; s.base <= rec.Offset && rec.Offset <= s.last {
+						s.good = slices.Clone(s.raw)
+						at := bytes.Index(s.raw, rec.Value) + bytes.IndexByte(rec.Value, '.') + 1
+						s.raw[at] = '0' + (s.raw[at]-'0'+1)%10
+						seal(s.raw)
+						return fmt.Sprintf("record %s/%d of BATCH %d is another one", g.Topic, rec.Offset, b.Seq), history
+					}
+				}
+			}
+		}
+	case 2:
+		w.c.topics[inputName].id[0] ^= 1
+		return "the input was created anew", history
+	case 3:
+		if len(again) == 0 {
+			return "", nil
+		}
+		g := again[w.r.IntN(len(again))].Ranges[0]
+		w.c.part(inputName, g.Partition).start = g.To
+		return fmt.Sprintf("retention has taken %s/%d up to %d, which is to be learned again", g.Topic, g.Partition, g.To), history
+	}
+	return "", nil
+}
+
 // refused starts one more learner, which must end with an error that says why
 // it cannot go on, and decide nothing.
-func (w *world) refused(what string, why ...error) {
+func (w *world) refused(what string, why func(error) bool) {
 	if w.violation != "" {
 		return
 	}
