@@ -17,7 +17,7 @@ func native() (found []isa) {
 			name: "avx512", sum: sumAVX512, few: fewAVX512, gradient: gradientAVX512, lanes: lanesAVX512, features: featuresAVX512,
 			sumGiven: sumGivenAVX512, gradientGiven: gradientGivenAVX512, featuresGiven: featuresGivenAVX512, hadamard: hadamardAVX512,
 			product: productAVX512, widen: widenAVX512,
-			normals: normalsAVX512, packRows: packRowsAVX512, packFour: packFourAVX512, peak: peak512, width: 16,
+			normals: normalsAVX512, packRows: packRowsAVX512, packFour: packFourAVX512, transpose: transposeAVX512, peak: peak512, width: 16,
 		})
 	}
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
@@ -128,6 +128,11 @@ func packRowsAVX512(dst, x []float32, dim int) {
 func packFourAVX512(dst, w []float32, dim int) {
 	_, _ = dst[(dim-1)*Panel+3], w[4*dim-1]
 	packFrequencies512(dim, &w[0], &dst[0])
+}
+
+func transposeAVX512(dst, w []float32, dim int) {
+	_, _ = dst[(dim-1)*Panel+3], w[4*dim-1]
+	transpose512(dim, &w[0], &dst[0])
 }
 
 // The words are the library's: eight lanes leave no room for the state of

@@ -18054,6 +18054,137 @@ done:
 	VZEROUPPER
 	RET
 
+// func transpose512(dim int, w *float32, dst *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·transpose512(SB), NOSPLIT, $0-24
+	MOVQ         dim+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         dst+16(FP), DX
+	VPBROADCASTD limits512<>+0(SB), Z31
+	VPBROADCASTD limits512<>+4(SB), Z30
+	VPBROADCASTD limits512<>+8(SB), Z29
+	VPBROADCASTD limits512<>+12(SB), Z28
+	VPBROADCASTD limits512<>+16(SB), Z27
+	MOVQ         AX, BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVL         $0x0000ffff, DI
+	KMOVW        DI, K1
+	SUBQ         $0x10, AX
+	JL           rest
+
+sixteen:
+	VMOVUPS.Z     (CX), K1, Z4
+	VMOVAPS       Z4, Z0
+	VMOVUPS.Z     (CX)(BX*1), K1, Z4
+	VMOVAPS       Z4, Z1
+	VMOVUPS.Z     (CX)(BX*2), K1, Z4
+	VMOVAPS       Z4, Z2
+	VMOVUPS.Z     (CX)(SI*1), K1, Z4
+	VMOVAPS       Z4, Z3
+	VUNPCKLPS     Z1, Z0, Z4
+	VUNPCKHPS     Z1, Z0, Z0
+	VUNPCKLPS     Z3, Z2, Z1
+	VUNPCKHPS     Z3, Z2, Z2
+	VUNPCKLPD     Z1, Z4, Z3
+	VUNPCKHPD     Z1, Z4, Z4
+	VUNPCKLPD     Z2, Z0, Z1
+	VUNPCKHPD     Z2, Z0, Z0
+	VEXTRACTF32X4 $0x00, Z3, (DX)
+	VEXTRACTF32X4 $0x00, Z4, 48(DX)
+	VEXTRACTF32X4 $0x00, Z1, 96(DX)
+	VEXTRACTF32X4 $0x00, Z0, 144(DX)
+	VEXTRACTF32X4 $0x01, Z3, 192(DX)
+	VEXTRACTF32X4 $0x01, Z4, 240(DX)
+	VEXTRACTF32X4 $0x01, Z1, 288(DX)
+	VEXTRACTF32X4 $0x01, Z0, 336(DX)
+	VEXTRACTF32X4 $0x02, Z3, 384(DX)
+	VEXTRACTF32X4 $0x02, Z4, 432(DX)
+	VEXTRACTF32X4 $0x02, Z1, 480(DX)
+	VEXTRACTF32X4 $0x02, Z0, 528(DX)
+	VEXTRACTF32X4 $0x03, Z3, 576(DX)
+	VEXTRACTF32X4 $0x03, Z4, 624(DX)
+	VEXTRACTF32X4 $0x03, Z1, 672(DX)
+	VEXTRACTF32X4 $0x03, Z0, 720(DX)
+	ADDQ          $0x40, CX
+	ADDQ          $+768, DX
+	SUBQ          $0x10, AX
+	JGE           sixteen
+
+rest:
+	ADDQ          $0x10, AX
+	JZ            done
+	BZHIL         AX, DI, DI
+	KMOVW         DI, K1
+	VMOVUPS.Z     (CX), K1, Z4
+	VMOVAPS       Z4, Z0
+	VMOVUPS.Z     (CX)(BX*1), K1, Z4
+	VMOVAPS       Z4, Z1
+	VMOVUPS.Z     (CX)(BX*2), K1, Z4
+	VMOVAPS       Z4, Z2
+	VMOVUPS.Z     (CX)(SI*1), K1, Z4
+	VMOVAPS       Z4, Z3
+	VUNPCKLPS     Z1, Z0, Z4
+	VUNPCKHPS     Z1, Z0, Z0
+	VUNPCKLPS     Z3, Z2, Z1
+	VUNPCKHPS     Z3, Z2, Z2
+	VUNPCKLPD     Z1, Z4, Z3
+	VUNPCKHPD     Z1, Z4, Z4
+	VUNPCKLPD     Z2, Z0, Z1
+	VUNPCKHPD     Z2, Z0, Z0
+	VEXTRACTF32X4 $0x00, Z3, (DX)
+	CMPQ          AX, $+1
+	JLE           done
+	VEXTRACTF32X4 $0x00, Z4, 48(DX)
+	CMPQ          AX, $+2
+	JLE           done
+	VEXTRACTF32X4 $0x00, Z1, 96(DX)
+	CMPQ          AX, $+3
+	JLE           done
+	VEXTRACTF32X4 $0x00, Z0, 144(DX)
+	CMPQ          AX, $+4
+	JLE           done
+	VEXTRACTF32X4 $0x01, Z3, 192(DX)
+	CMPQ          AX, $+5
+	JLE           done
+	VEXTRACTF32X4 $0x01, Z4, 240(DX)
+	CMPQ          AX, $+6
+	JLE           done
+	VEXTRACTF32X4 $0x01, Z1, 288(DX)
+	CMPQ          AX, $+7
+	JLE           done
+	VEXTRACTF32X4 $0x01, Z0, 336(DX)
+	CMPQ          AX, $+8
+	JLE           done
+	VEXTRACTF32X4 $0x02, Z3, 384(DX)
+	CMPQ          AX, $+9
+	JLE           done
+	VEXTRACTF32X4 $0x02, Z4, 432(DX)
+	CMPQ          AX, $+10
+	JLE           done
+	VEXTRACTF32X4 $0x02, Z1, 480(DX)
+	CMPQ          AX, $+11
+	JLE           done
+	VEXTRACTF32X4 $0x02, Z0, 528(DX)
+	CMPQ          AX, $+12
+	JLE           done
+	VEXTRACTF32X4 $0x03, Z3, 576(DX)
+	CMPQ          AX, $+13
+	JLE           done
+	VEXTRACTF32X4 $0x03, Z4, 624(DX)
+	CMPQ          AX, $+14
+	JLE           done
+	VEXTRACTF32X4 $0x03, Z1, 672(DX)
+	CMPQ          AX, $+15
+	JLE           done
+	VEXTRACTF32X4 $0x03, Z0, 720(DX)
+	ADDQ          $0x40, CX
+	ADDQ          $+768, DX
+
+done:
+	VZEROUPPER
+	RET
+
 // func rowGroup512(dim int, x *float32, w *float32, f *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·rowGroup512(SB), NOSPLIT, $0-32
