@@ -88,7 +88,10 @@ func TestImplementationsAgree(t *testing.T) {
 			for i := 0; i < rows; i += Lanes {
 				x := p.px[i*dim : (i+Lanes)*dim]
 				Sum(dst, x, p.pw, p.pc, dim, outputs, Lanes, &s)
-				Gradient(acc, x, p.pw, p.pg[i*outputs:(i+Lanes)*outputs], dim, outputs, &s)
+				if i%Run == 0 {
+					to := min(i+Run, len(p.px)/dim)
+					Gradient(acc, p.px[i*dim:to*dim], p.pw, p.pg[i*outputs:to*outputs], dim, outputs, &s)
+				}
 				Features(phi, x, p.pw, dim, &s)
 				g.sum = append(g.sum, dst...)
 				if use.few != nil && i == 0 {
