@@ -327,13 +327,14 @@ func (j *job) gradient(w *worker, i int) {
 	acc := sized(&w.acc, vec.ChainsLen((q-p)*vec.Panel, outputs))
 	for run := 0; run < j.rows; run += vec.Run {
 		clear(acc)
-		for r := run; r < min(run+vec.Run, j.rows); r += vec.Lanes {
-			x, g := j.px[r*dim:(r+vec.Lanes)*dim], j.pfac[r*outputs:(r+vec.Lanes)*outputs]
-			if j.bank.m.Sampling == SORF {
-				vec.GradientPhases(acc, j.bank.m.turns(), w.phases(j.bank, x, p, q), g, outputs, &w.Scratch)
-				continue
+		to := min(run+vec.Run, vec.Panels(j.rows, vec.Lanes)*vec.Lanes)
+		if j.bank.m.Sampling == SORF {
+			for r := run; r < to; r += vec.Lanes {
+				t := w.phases(j.bank, j.px[r*dim:(r+vec.Lanes)*dim], p, q)
+				vec.GradientPhases(acc, j.bank.m.turns(), t, j.pfac[r*outputs:(r+vec.Lanes)*outputs], outputs, &w.Scratch)
 			}
-			vec.Gradient(acc, x, j.panels(p, q), g, dim, outputs, &w.Scratch)
+		} else {
+			vec.Gradient(acc, j.px[run*dim:to*dim], j.panels(p, q), j.pfac[run*outputs:to*outputs], dim, outputs, &w.Scratch)
 		}
 		vec.AddChains(dst, acc, from-p*vec.Panel, outputs, &w.Scratch)
 	}
