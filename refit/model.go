@@ -42,6 +42,40 @@ func Features(b *features.Bank, blocks int, x []float32, constant float64) *Sing
 	return NewSingle(rows, cols, a, 1/root)
 }
 
+// FromModel returns the coefficients of the rows of Features for a model that
+// sums up coef, 2 rows a frequency x outputs, times cosines and sines that are not
+// divided, and an intercept for each output, which is left out if constant is 0.
+// A model with fewer frequencies than the features has zeros for the others.
+func FromModel(coef, intercept []float64, frequencies int, constant float64) []float64 {
+	outputs := len(intercept)
+	root := math.Sqrt(float64(frequencies))
+	x := make([]float64, 2*frequencies*outputs, (2*frequencies+1)*outputs)
+	for j, c := range coef {
+		x[j] = c * root
+	}
+	if constant != 0 {
+		for _, c := range intercept {
+			x = append(x, c/constant)
+		}
+	}
+	return x
+}
+
+// ToModel is the way back from FromModel.
+func ToModel(x []float64, outputs, frequencies int, constant float64) (coef, intercept []float64) {
+	root := math.Sqrt(float64(frequencies))
+	coef, intercept = make([]float64, 2*frequencies*outputs), make([]float64, outputs)
+	for j := range coef {
+		coef[j] = x[j] / root
+	}
+	if constant != 0 {
+		for k, c := range x[len(coef):] {
+			intercept[k] = c * constant
+		}
+	}
+	return coef, intercept
+}
+
 // Data is what a model is refitted to.
 type Data struct {
 	Features Matrix    // a row for each example
