@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // Config says where a broker listens and what it keeps.
@@ -32,6 +33,7 @@ var ErrInUse = errors.New("directory is in use by another broker")
 type Broker struct {
 	cluster *kfake.Cluster
 	lock    *os.File
+	faults  *faults
 }
 
 // Start listens and serves until Close.
@@ -65,7 +67,8 @@ func Start(c Config) (*Broker, error) {
 		return nil, fmt.Errorf("broker: address %q: name the interface, as in 127.0.0.1:%d", addr, port)
 	}
 	opts = append(opts, kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, addr) }))
-	b := new(Broker)
+	b := &Broker{faults: &faults{first: make(chan error, 1)}}
+	opts = append(opts, kfake.WithLogger(b.faults))
 	if c.Dir != "" {
 		if b.lock, err = lock(c.Dir); err != nil {
 			return nil, err
@@ -76,14 +79,23 @@ func Start(c Config) (*Broker, error) {
 		b.unlock()
 		return nil, fmt.Errorf("broker: %w", err)
 	}
+	b.cluster.ControlKey(int16(kmsg.Produce), b.refuse)
 	return b, nil
 }
+
+// Failed gives an error, once, if the broker could not write to its directory.
+// From then on it takes no records. What it has acked is kept; a broker that is
+// started on the directory by another process, or after this one, goes on.
+func (b *Broker) Failed() <-chan error { return b.faults.first }
 
 // Addr is where the broker listens, as host:port.
 func (b *Broker) Addr() string { return b.cluster.ListenAddrs()[0] }
 
-// Close stops the broker and lets go of its directory.
+// Close stops the broker and lets go of its directory. One that failed leaves
+// its directory as a crash would: what it has in memory is not what is there.
 func (b *Broker) Close() error {
-	b.cluster.Close()
+	if !b.faults.any.Load() {
+		b.cluster.Close()
+	}
 	return b.unlock()
 }
