@@ -43,7 +43,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	c.Keep = math.MaxInt
 	j, err := openJournal(ctx, c)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return v, fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(c.Model))
+		return v, noLog(c.Model)
 	}
 	if err != nil {
 		return v, err
@@ -121,4 +121,8 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	v.StateHash = snapshot.StateHash(s.Schema, s.State)
 	v.Seconds = time.Since(start).Seconds()
 	return v, nil
+}
+
+func noLog(model string) error {
+	return fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(model))
 }

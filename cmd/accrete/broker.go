@@ -49,6 +49,9 @@ func (b *brokerCommand) Run(ctx context.Context, e *env) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is in use: choose another address with --listen", b.Listen)
 	}
+	if errors.Is(err, broker.ErrAddress) {
+		return wrongUse("--listen: %w", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,14 @@ type Config struct {
 	Memory bool // keep everything in memory instead, for as long as the process lives
 }
 
-// ErrInUse: another broker, in this process or another, has the directory open.
-var ErrInUse = errors.New("directory is in use by another broker")
+var (
+	// ErrInUse: another broker, in this process or another, has the directory
+	// open.
+	ErrInUse = errors.New("directory is in use by another broker")
+
+	// ErrAddress: Config.Addr is none that a broker could tell its clients.
+	ErrAddress = errors.New("address")
+)
 
 // Broker is a running broker. Its topics are made by CreateTopics only.
 type Broker struct {
@@ -47,11 +53,11 @@ func Start(c Config) (*Broker, error) {
 	}
 	host, portName, err := net.SplitHostPort(addr)
 	if err != nil {
-		return nil, fmt.Errorf("broker: address %q: want host:port", addr)
+		return nil, fmt.Errorf("%w %q: want host:port", ErrAddress, addr)
 	}
 	port, err := strconv.Atoi(portName)
 	if err != nil || port < 0 || port > 65535 {
-		return nil, fmt.Errorf("broker: address %q: no port %q", addr, portName)
+		return nil, fmt.Errorf("%w %q: no port %q", ErrAddress, addr, portName)
 	}
 	opts := []kfake.Opt{
 		kfake.NumBrokers(1),
@@ -64,7 +70,7 @@ func Start(c Config) (*Broker, error) {
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		// It tells clients to come back to the address it listens on.
-		return nil, fmt.Errorf("broker: address %q: name the interface, as in 127.0.0.1:%d", addr, port)
+		return nil, fmt.Errorf("%w %q: name the interface, as in 127.0.0.1:%d", ErrAddress, addr, port)
 	}
 	opts = append(opts, kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, addr) }))
 	b := &Broker{faults: &faults{first: make(chan error, 1)}}
