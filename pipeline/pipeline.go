@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"os"
@@ -31,6 +32,9 @@ type Config struct {
 	Keep          int           // snapshots never deleted
 	History       int64         // bytes of model log beyond which old history is deleted
 	ChunkBytes    int           // of snapshot in one record of the model log
+
+	SignKey   ed25519.PrivateKey // nil, or what snapshots are signed with
+	VerifyKey ed25519.PublicKey  // nil, or what snapshots have to be signed with
 
 	Watchdog time.Duration // longest that learning may take for a mini-batch; 0: for ever
 	Drain    time.Duration // longest wait for the broker once Run was told to stop; 20 s

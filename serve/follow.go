@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,12 +46,14 @@ type Follower struct {
 	next    int64          // where reading goes on
 	last    int64          // offset of the manifest that was served last
 	bad     map[int64]bool // offsets of the manifests of damaged snapshots
+	key     ed25519.PublicKey
 }
 
 // NewFollower follows the model log in topic. A snapshot that cannot be used is
-// reported to damaged, and the one before it counts.
-func NewFollower(c *ingest.Client, topic string, damaged func(id string, err error)) *Follower {
-	return &Follower{client: c, topic: topic, fetcher: c.Fetcher(topic, 0), damaged: damaged, last: -1, bad: map[int64]bool{}}
+// reported to damaged, and the one before it counts. With a key, one that is not
+// signed by its private half cannot be used.
+func NewFollower(c *ingest.Client, topic string, key ed25519.PublicKey, damaged func(id string, err error)) *Follower {
+	return &Follower{client: c, topic: topic, fetcher: c.Fetcher(topic, 0), damaged: damaged, last: -1, bad: map[int64]bool{}, key: key}
 }
 
 // Next waits for a snapshot newer than the last one that it gave, and loads it.
@@ -147,6 +150,11 @@ func (f *Follower) poll(ctx context.Context) error {
 
 func (f *Follower) load(ctx context.Context, at snapshot.Stored) (*Served, error) {
 	m := at.Manifest
+	if f.key != nil {
+		if err := m.Verify(f.key); err != nil {
+			return nil, err
+		}
+	}
 	want := at.Chunks[:m.ServingChunks()]
 	chunks := make([][]byte, 0, len(want))
 	for next := want[0]; len(chunks) < len(want); {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"math"
@@ -26,8 +27,11 @@ type Config struct {
 	Output     string   // topic of the scores
 	Quarantine string   // topic of what cannot be read
 	Group      string   // consumer group under which positions are kept
-	ToEnd      bool     // stop at the end offsets seen at the start
-	Report     func(Event)
+
+	VerifyKey ed25519.PublicKey // nil, or what snapshots have to be signed with
+
+	ToEnd  bool // stop at the end offsets seen at the start
+	Report func(Event)
 }
 
 // Event is something that a Scorer did: Retrying, Waiting, Switched, Damaged or
@@ -114,7 +118,7 @@ func (s *Scorer) Run(ctx context.Context) error {
 
 // follow switches to each new snapshot as it appears.
 func (s *Scorer) follow(ctx context.Context) error {
-	f := NewFollower(s.config.Client, s.config.Log, func(id string, err error) { s.config.Report(Damaged{id, err}) })
+	f := NewFollower(s.config.Client, s.config.Log, s.config.VerifyKey, func(id string, err error) { s.config.Report(Damaged{id, err}) })
 	for {
 		var m *Served
 		err := s.retry(ctx, func() (err error) {

@@ -49,6 +49,7 @@ var exits = []struct {
 	{snapshot.ErrTruncated, refused},
 	{snapshot.ErrLimit, refused},
 	{snapshot.ErrMismatch, refused},
+	{snapshot.ErrSignature, refused},
 }
 
 // coded is an error whose exit code its maker has chosen.

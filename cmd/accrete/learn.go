@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 type learnCommand struct {
@@ -135,7 +137,13 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 	if err != nil {
 		return pipeline.Config{}, err
 	}
+	sign, verify, err := signatureKeys(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
 	return pipeline.Config{
+		SignKey: sign, VerifyKey: verify,
+
 		Model:  c.Model,
 		Client: client,
 		Topics: c.Input.Topics,
@@ -162,6 +170,21 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		Transactional: c.Output.Delivery == "transactional",
 		Report:        report,
 	}, nil
+}
+
+// signatureKeys are those that the configuration names.
+func signatureKeys(c *config.Config) (sign ed25519.PrivateKey, verify ed25519.PublicKey, err error) {
+	if path := c.Snapshot.SignKey; path != "" {
+		if sign, err = snapshot.ReadSigningKey(path); err != nil {
+			return nil, nil, c.At("snapshot.sign_key_file", err)
+		}
+	}
+	if path := c.Snapshot.VerifyKey; path != "" {
+		if verify, err = snapshot.ReadVerifyingKey(path); err != nil {
+			return nil, nil, c.At("snapshot.verify_key_file", err)
+		}
+	}
+	return sign, verify, nil
 }
 
 func decodeConfig(c *config.Config) (decode.Config, error) {

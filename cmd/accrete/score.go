@@ -77,8 +77,13 @@ func (s *scoreCommand) Run(ctx context.Context, e *env) error {
 			progress.update(t.report().String(), nil)
 		}
 	})()
+	_, key, err := signatureKeys(c)
+	if err != nil {
+		return err
+	}
 	err = serve.NewScorer(serve.Config{
-		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
+		VerifyKey: key,
+		Model:     c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: t.event,
 	}).Run(ctx)
