@@ -146,12 +146,67 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 		panic("features: Sum of slices that do not fit together")
 	}
 	clear(dst)
-	all, rows := vec.Panels(m, vec.Panel), vec.Panels(j.rows, vec.Lanes)
+	j.dst = dst
+	few := j.rows % vec.Lanes
+	if few > vec.Few() || j.rows > few && m*b.m.Dim > len(b.w) {
+		few = 0
+	}
+	j.rows -= few
+	if j.rows > 0 {
+		j.sumPanels(coef)
+	}
+	if few > 0 {
+		j.x, j.dst, j.rows = x[j.rows*b.m.Dim:], dst[j.rows*outputs:], few
+		j.sumFew(coef)
+	}
+}
+
+// sumPanels is Sum for rows in panels.
+func (j *job) sumPanels(coef []float32) {
+	dim, outputs := j.bank.m.Dim, j.outputs
+	all, rows := vec.Panels(len(coef)/(2*outputs), vec.Panel), vec.Panels(j.rows, vec.Lanes)
 	vec.PackCoefficients(sized(&j.pcoef, 2*all*vec.Panel*outputs), coef, outputs)
-	j.dst, j.per = dst, share(rows, 16)
+	j.per = share(rows, 16)
 	for p := 0; p < all; p = j.to {
 		j.to = j.ready(p, all)
-		j.run((*job).sum, vec.Panels(rows, j.per), j.rows*(j.to-p)*vec.Panel*(b.m.Dim+16+2*outputs))
+		j.run((*job).sum, vec.Panels(rows, j.per), j.rows*(j.to-p)*vec.Panel*(dim+16+2*outputs))
+	}
+}
+
+// sumFew is Sum for a few rows: the tasks are of groups, and the groups are
+// added afterwards, in order.
+func (j *job) sumFew(coef []float32) {
+	outputs := j.outputs
+	m := len(coef) / (2 * outputs)
+	all := vec.Panels(m, vec.Panel)
+	for p := 0; p < all; p = j.to {
+		j.to = j.ready(p, all)
+		j.coef = coef[2*p*vec.Panel*outputs : 2*min(m, j.to*vec.Panel)*outputs]
+		groups := vec.Panels(j.to-p, perGroup)
+		j.per = max(8, groups/64*8)
+		sized(&j.partial, groups*j.rows*outputs)
+		j.run((*job).few, vec.Panels(groups, j.per), j.rows*(j.to-p)*vec.Panel*(j.bank.m.Dim+16+2*outputs))
+		for g := range groups {
+			for i, v := range j.partial[g*outputs*j.rows : (g+1)*outputs*j.rows] {
+				j.dst[i] += v
+			}
+		}
+	}
+}
+
+// few is what a few groups add to the rows.
+func (j *job) few(w *worker, i int) {
+	dim, outputs := j.bank.m.Dim, j.outputs
+	from := i * j.per // groups
+	to := min(from+j.per, vec.Panels(j.to-j.first, perGroup))
+	coef := j.coef[2*from*vec.Group*outputs : min(len(j.coef), 2*to*vec.Group*outputs)]
+	freq := j.panels(j.first+from*perGroup, min(j.to, j.first+to*perGroup))
+	sum := sized(&w.sum, (to-from)*outputs)
+	for r := range j.rows {
+		vec.SumFew(sum, j.x[r*dim:(r+1)*dim], freq, coef, dim, outputs, &w.Scratch)
+		for g := range to - from {
+			copy(j.partial[((from+g)*j.rows+r)*outputs:], sum[g*outputs:(g+1)*outputs])
+		}
 	}
 }
 

@@ -20,6 +20,8 @@ type job struct {
 	from, end       int // frequencies asked for
 	per             int // panels in a task, of rows or of frequencies
 	px, pcoef, pfac []float32
+	coef            []float32 // of the frequencies that are ready
+	partial         []float64 // groups x rows x outputs
 
 	w, pw      []float32 // panels first to to, which are ready; memory for those that are not kept
 	first, to  int
@@ -89,7 +91,7 @@ func (b *Bank) job() *job {
 // done gives the job's memory back for other calls.
 func (j *job) done() {
 	b := j.bank
-	j.bank, j.x, j.dst, j.features, j.w, j.packed = nil, nil, nil, nil, nil, nil
+	j.bank, j.x, j.dst, j.features, j.w, j.packed, j.coef = nil, nil, nil, nil, nil, nil, nil
 	select {
 	case b.idle <- j:
 	default:

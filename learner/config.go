@@ -36,7 +36,7 @@ func (c Config) Effective() (Config, error) {
 }
 
 func (c Config) validate() error {
-	if _, err := ParseRule(c.Algorithm); err != nil {
+	if _, err := parseAlgorithm(c.Algorithm); err != nil {
 		return err
 	}
 	if _, err := features.ParseKernel(c.Kernel); err != nil {

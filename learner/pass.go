@@ -10,11 +10,11 @@ type Pass struct {
 	learner *Learner
 	batch   *Batch // nil once learned
 	rows    int
-	sums    int
 	head    head
 	x       []float32 // scaled
-	f       []float64 // rows × 2·sums
-	served  int       // column of f from which on they are the prediction's
+	f       []float64 // rows × columns
+	columns int
+	served  int // column of f from which on they are the prediction's
 }
 
 // Len returns the number of rows.
@@ -33,8 +33,8 @@ func (p *Pass) Loss(i int) (float64, bool) {
 
 // sum returns the sums that the prediction for row i was made from.
 func (p *Pass) sum(i int) []float64 {
-	at := 2*i*p.sums + p.served
-	return p.f[at : at+p.sums]
+	at := i*p.columns + p.served
+	return p.f[at : at+p.head.sums()]
 }
 
 // Predict predicts the first rows of b, up to and including the one after which
@@ -48,15 +48,15 @@ func (l *Learner) Predict(b *Batch) *Pass {
 		panic("learner: the rows are not of the model's dimension")
 	}
 	p := &l.pass
-	p.batch, p.rows, p.sums, p.head, p.served = b, l.until(b), l.sums(), l.head, 0
-	if l.averaged {
-		p.served = p.sums
+	p.batch, p.rows, p.head = b, l.until(b), l.head
+	if l.fit == nil {
+		p.columns, p.served = l.sums(), 0
+		p.x, p.f = p.x[:0], addUp(p.f[:0], nil, nil, nil, l.first, p.rows)
+	} else {
+		p.columns, p.served = l.engine.columns(), l.engine.served()
+		p.x = l.fit.scaler.rows(p.x[:0], b, p.rows)
+		p.f = l.engine.sums(p.f[:0], p.x, p.rows)
 	}
-	p.x = p.x[:0]
-	if l.fit != nil {
-		p.x = l.fit.scaler.rows(p.x, b, p.rows)
-	}
-	p.f = addUp(p.f[:0], l.bank, p.x, l.wide, l.intercept, p.rows)
 	p.Task, p.Outputs = l.task, l.outputs()
 	p.Values = extend(p.Values[:0], p.rows*p.Outputs)
 	for i := range p.rows {

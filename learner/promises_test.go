@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Every learner is held to the same promises, whatever it learns. A new rule or
-// task is a new line here and gets all the checks below.
+// Every learner is held to the same promises, whatever it learns. A new algorithm
+// or task is a new line here and gets all the checks below.
 type stream struct {
 	name   string
 	config Config
@@ -21,9 +21,9 @@ type stream struct {
 }
 
 var streams = func() (all []stream) {
-	for _, r := range Rules {
-		small := Config{Algorithm: r.String(), Width: 8, MaxFeatures: 64}
-		odd := Config{Algorithm: r.String(), Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
+	for _, a := range algorithms {
+		small := Config{Algorithm: a.name, Width: 8, MaxFeatures: 64}
+		odd := Config{Algorithm: a.name, Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
 		all = append(all,
 			stream{"binary", small, 3, func(_ int, x []float64) Label { return class(math.Sin(3*x[0]) > x[1]) }},
 			stream{"growing", small, 2, func(i int, x []float64) Label {
@@ -44,6 +44,16 @@ var streams = func() (all []stream) {
 	}
 	return all
 }()
+
+// streamOf returns the stream of this name for an algorithm.
+func streamOf(algorithm, name string) stream {
+	for _, s := range streams {
+		if s.config.Algorithm == algorithm && s.name == name {
+			return s
+		}
+	}
+	panic("no stream " + name)
+}
 
 func class(b bool) Label {
 	if b {
@@ -153,20 +163,22 @@ func TestCutOfTheRowsDoesNotMatter(t *testing.T) {
 
 func TestCoresDoNotMatter(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	s := streams[0]
-	s.config.Width, s.config.MaxFeatures = 32, 256
-	rows := s.rows(2000)
-	var want []string
-	var state State
-	for _, cores := range []int{1, 2, 8} {
-		runtime.GOMAXPROCS(cores)
-		l := newLearner(t, s.config)
-		got := learn(l, rows, 500)
-		if want == nil {
-			want, state = got, l.State()
+	for _, a := range algorithms {
+		s := streamOf(a.name, "binary")
+		s.config.Width, s.config.MaxFeatures = 32, 256
+		rows := s.rows(2000)
+		var want []string
+		var state State
+		for _, cores := range []int{1, 2, 8} {
+			runtime.GOMAXPROCS(cores)
+			l := newLearner(t, s.config)
+			got := learn(l, rows, 500)
+			if want == nil {
+				want, state = got, l.State()
+			}
+			firstDifference(t, fmt.Sprintf("%s, %d cores", a.name, cores), got, want)
+			sameState(t, fmt.Sprintf("%s, %d cores", a.name, cores), l.State(), state)
 		}
-		firstDifference(t, fmt.Sprintf("%d cores", cores), got, want)
-		sameState(t, fmt.Sprintf("%d cores", cores), l.State(), state)
 	}
 }
 

@@ -55,6 +55,8 @@ func TestImplementationsAgree(t *testing.T) {
 		switch trial % 10 {
 		case 0:
 			dim, m, rows = 1+r.IntN(1100), 1+r.IntN(30), 1+r.IntN(33)
+		case 3:
+			m, dim, rows, outputs = 700+r.IntN(1200), 1+r.IntN(20), 2, 1+r.IntN(3)
 		case 1:
 			outputs, m = 1+r.IntN(40), 1+r.IntN(110)
 		case 2:
@@ -89,6 +91,22 @@ func TestImplementationsAgree(t *testing.T) {
 				Gradient(acc, x, p.pw, p.pg[i*outputs:(i+Lanes)*outputs], dim, outputs, &s)
 				Features(phi, x, p.pw, dim, &s)
 				g.sum = append(g.sum, dst...)
+				if use.few != nil && i == 0 {
+					coef := guarded(t, p.coef, atEnd)
+					few := guarded(t, make([]float64, Panels(m, Group)*outputs), atEnd)
+					for l := range min(2, rows) {
+						SumFew(few, p.x[l*dim:(l+1)*dim], p.pw, coef, dim, outputs, &s)
+						for c := range outputs {
+							sum := 0.0
+							for j := c; j < len(few); j += outputs {
+								sum += few[j]
+							}
+							if sum != dst[c*Lanes+l] {
+								t.Fatalf("%s: row %d alone has output %d %v, in a panel %v", name, l, c, sum, dst[c*Lanes+l])
+							}
+						}
+					}
+				}
 				g.features = append(g.features, phi...)
 			}
 			g.gradient = make([]float64, 2*m*outputs)
@@ -112,4 +130,37 @@ func TestNormalsStayInside(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestPackingAgrees(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for trial := range 200 {
+		dim, rows, m, from := 1+r.IntN(70), 1+r.IntN(70), 1+r.IntN(40), r.IntN(13)
+		x, w := random(r, rows*dim, 1), random(r, m*dim, 1)
+		for i := range x {
+			if r.IntN(3) == 0 {
+				x[i] = math.Float32frombits(r.Uint32())
+			}
+		}
+		for i := range w {
+			if r.IntN(3) == 0 {
+				w[i] = math.Float32frombits(r.Uint32())
+			}
+		}
+		atEnd := trial%2 == 0
+		x, w = guarded(t, x, atEnd), guarded(t, w, atEnd)
+		got := map[string][2]uint64{}
+		eachISA(func(name string) {
+			px := guarded(t, make([]float32, Panels(rows, Lanes)*Lanes*dim), atEnd)
+			pw := guarded(t, make([]float32, Panels(from+m, Panel)*Panel*dim), atEnd)
+			PackRows(px, x, dim)
+			PackFrequencies(pw, w, from, dim)
+			got[name] = [2]uint64{digest32(px), digest32(pw)}
+		})
+		for name, g := range got {
+			if g != got[generic.name] {
+				t.Fatalf("%s: packing differs from the plain loops' at dim %d, %d rows, %d frequencies from %d", name, dim, rows, m, from)
+			}
+		}
+	}
 }

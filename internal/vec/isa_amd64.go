@@ -13,10 +13,18 @@ import (
 func native() (found []isa) {
 	// cpu also asks whether the system saves the registers.
 	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
-		found = append(found, isa{"avx512", sumAVX512, gradientAVX512, lanesAVX512, featuresAVX512, normalsAVX512, peak512, 16})
+		found = append(found, isa{
+			name: "avx512", sum: sumAVX512, few: fewAVX512, gradient: gradientAVX512, lanes: lanesAVX512, features: featuresAVX512,
+			product: productAVX512, widen: widenAVX512,
+			normals: normalsAVX512, packRows: packRowsAVX512, packFour: packFourAVX512, peak: peak512, width: 16,
+		})
 	}
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
-		found = append(found, isa{"avx2", sumAVX2, gradientAVX2, lanesAVX2, featuresAVX2, normalsAVX2, peak2, 8})
+		found = append(found, isa{
+			name: "avx2", sum: sumAVX2, gradient: gradientAVX2, lanes: lanesAVX2, features: featuresAVX2,
+			product: productAVX2, widen: widenAVX2,
+			normals: normalsAVX2, peak: peak2, width: 8,
+		})
 	}
 	return found
 }
@@ -33,6 +41,43 @@ func sumAVX512(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scra
 		f := s.chains(2 * outputs * Lanes)
 		sum512(min(perGroup, panels-p), dim, outputs, &x[0], &w[p*Panel*dim], &a[p*2*outputs*Panel], s.sines(), &f[0])
 		flush512(outputs*Lanes, &f[0], &dst[0])
+	}
+}
+
+func fewAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
+	const together = 8 // groups whose chains run side by side
+	size, perFeature := Panel*dim, outputs
+	m, panels := len(coef)/(2*outputs), len(w)/size
+	for g := 0; g*Group < m; {
+		n, length := 1, min(Group, m-g*Group)
+		if (g+together)*Group <= m {
+			n = together
+		}
+		for i := range n {
+			p := (g + i) * perGroup
+			f := &s.few[2*Group*i]
+			if p+perGroup <= panels {
+				rowGroup512(dim, &x[0], &w[p*size], f)
+			} else {
+				rowPanels512(panels-p, dim, &x[0], &w[p*size], f)
+			}
+		}
+		for c := 0; c < outputs; c += 16 {
+			mask := uint32(1)<<min(16, outputs-c) - 1
+			a := &coef[2*g*Group*perFeature+c]
+			if n == together {
+				rowDots512(length, outputs, mask, &s.few[0], a, &s.dots[0])
+			} else {
+				rowDot512(length, outputs, mask, &s.few[0], a, &s.dots[0])
+			}
+			for i := range n {
+				f := s.dots[32*i:]
+				for o := range min(16, outputs-c) {
+					dst[(g+i)*outputs+c+o] = float64(f[o]) + float64(f[16+o])
+				}
+			}
+		}
+		g += n
 	}
 }
 
@@ -73,6 +118,16 @@ func normalsAVX512(n *Normals, dst []float32) {
 	normals512(len(dst)/refill, &n.key[0], &dst[0])
 }
 
+func packRowsAVX512(dst, x []float32, dim int) {
+	_, _ = dst[(dim-1)*Lanes+15], x[16*dim-1]
+	packRows512(dim, &x[0], &dst[0])
+}
+
+func packFourAVX512(dst, w []float32, dim int) {
+	_, _ = dst[(dim-1)*Panel+3], w[4*dim-1]
+	packFrequencies512(dim, &w[0], &dst[0])
+}
+
 // The words are the library's: eight lanes leave no room for the state of
 // ChaCha, and the library has vectors of its own.
 func normalsAVX2(n *Normals, dst []float32) {
@@ -85,4 +140,56 @@ func normalsAVX2(n *Normals, dst []float32) {
 		boxMuller2(len(z)/16, (*uint32)(unsafe.Pointer(&words)), &z[0])
 		copy(dst[:refill], z[:])
 	}
+}
+
+func productAVX512(t *[Panel][Lanes]float32, x, w []float32, dim int) {
+	product512(dim, &x[0], &w[0], &t[0][0])
+}
+
+func widenAVX512(dst []float64, f []float32) {
+	if n := len(dst) &^ 7; n > 0 {
+		widen512(n, &f[0], &dst[0])
+		dst, f = dst[n:], f[n:]
+	}
+	widenGeneric(dst, f)
+}
+
+func productAVX2(t *[Panel][Lanes]float32, x, w []float32, dim int) {
+	product2(dim, &x[0], &w[0], &t[0][0])
+}
+
+func widenAVX2(dst []float64, f []float32) {
+	if n := len(dst) &^ 3; n > 0 {
+		widen2(n, &f[0], &dst[0])
+		dst, f = dst[n:], f[n:]
+	}
+	widenGeneric(dst, f)
+}
+
+// dotVectors adds to the lanes of Dot, for a multiple of 8, if there are
+// vectors. It is no part of isa, because what goes through a function value
+// goes to the heap.
+func dotVectors(lanes *[8]float64, x, y []float64) bool {
+	switch use.width {
+	case 16:
+		dot512(len(x), &x[0], &y[0], &lanes[0])
+	case 8:
+		dot2(len(x), &x[0], &y[0], &lanes[0])
+	default:
+		return false
+	}
+	return true
+}
+
+// axpyVectors is Axpy for a multiple of 8, if there are vectors.
+func axpyVectors(a float64, x, y []float64) bool {
+	switch use.width {
+	case 16:
+		axpy512(len(x), a, &x[0], &y[0])
+	case 8:
+		axpy2(len(x), a, &x[0], &y[0])
+	default:
+		return false
+	}
+	return true
 }

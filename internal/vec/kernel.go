@@ -5,6 +5,11 @@ type Scratch struct {
 	tile  tile
 	f     []float32
 	lanes []float64
+	x     []float32              // of SumFew
+	tall  []float32              // of Gram
+	wide  []float32              // of Gram
+	few   [8 * 2 * Group]float32 // features of eight groups
+	dots  [8 * 2 * 16]float32    // their chains
 }
 
 // chains is n float32 chains, all at +0.
@@ -31,6 +36,38 @@ func Sum(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
 	}
 	_, _, _ = dst[outputs*Lanes-1], a[panels*2*outputs*Panel-1], x[rows-1]
 	use.sum(dst, x, w, a, dim, outputs, rows, s)
+}
+
+// Few is how many rows are better given to SumFew, one by one, than to Sum as a
+// panel. It is 0 where SumFew has no implementation.
+func Few() int {
+	if use.few == nil {
+		return 0
+	}
+	return 6
+}
+
+// SumFew sets dst, groups x outputs, to what each group of the frequencies w
+// adds to the outputs of the row x, neither of them packed but for w: coef has
+// a row of outputs for each feature, from the first one in w on, for as many as
+// count. The sum of a column in order is what Sum adds.
+func SumFew(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
+	m := len(coef) / (2 * outputs)
+	if m == 0 {
+		return
+	}
+	if dim < 1 || len(x) != dim || len(w) != Panels(m, Panel)*Panel*dim || len(coef) != 2*m*outputs {
+		panic("vec: slices that do not fit together")
+	}
+	_ = dst[Panels(m, Group)*outputs-1]
+	if cap(s.x) < dim {
+		s.x = make([]float32, dim)
+	}
+	row := s.x[:dim]
+	for k, v := range x {
+		row[k] = confine(v)
+	}
+	use.few(dst, row, w, coef, dim, outputs, s)
 }
 
 // Gradient adds a panel of rows x with the factors g, [outputs][Lanes], to the

@@ -94,6 +94,82 @@ func normals512(n int, key *uint32, dst *float32)
 //go:noescape
 func boxMuller2(n int, words *uint32, dst *float32)
 
+// packRows512 is dst[32k+i] = confine(x[i*dim+k]) for i < 16 and k < dim.
+//
+//go:noescape
+func packRows512(dim int, x *float32, dst *float32)
+
+// packFrequencies512 is dst[12k+i] = confine(w[i*dim+k] / 2 pi) for i < 4 and k < dim.
+//
+//go:noescape
+func packFrequencies512(dim int, w *float32, dst *float32)
+
+// rowGroup512 makes the features f, [2][96], of a row and the eight panels of a group.
+//
+//go:noescape
+func rowGroup512(dim int, x *float32, w *float32, f *float32)
+
+// rowPanels512 is rowGroup512 for fewer panels.
+//
+//go:noescape
+func rowPanels512(panels int, dim int, x *float32, w *float32, f *float32)
+
+// rowDots512 makes the chains of a row's features and the outputs in mask, up to 16, in dst,
+// [group][2][16], with coefficients of outputs numbers a feature:
+//
+//	for j < n, h, g: dst[g][h][c] = FMA(f[g][h][j], coef[g*96+j][h][c], dst[g][h][c])
+//
+//go:noescape
+func rowDots512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
+
+// rowDot512 makes the chains of a row's features and the outputs in mask, up to 16, in dst,
+// [group][2][16], with coefficients of outputs numbers a feature:
+//
+//	for j < n, h, g: dst[g][h][c] = FMA(f[g][h][j], coef[g*96+j][h][c], dst[g][h][c])
+//
+//go:noescape
+func rowDot512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
+
+// product512 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1.
+//
+//go:noescape
+func product512(dim int, x *float32, w *float32, t *float32)
+
+// product2 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1.
+//
+//go:noescape
+func product2(dim int, x *float32, w *float32, t *float32)
+
+// widen512 is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.
+//
+//go:noescape
+func widen512(n int, f *float32, dst *float64)
+
+// dot512 is lanes[i%8] += x[i]*y[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func dot512(n int, x *float64, y *float64, lanes *float64)
+
+// axpy512 is y[i] += a*x[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func axpy512(n int, a float64, x *float64, y *float64)
+
+// widen2 is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.
+//
+//go:noescape
+func widen2(n int, f *float32, dst *float64)
+
+// dot2 is lanes[i%8] += x[i]*y[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func dot2(n int, x *float64, y *float64, lanes *float64)
+
+// axpy2 is y[i] += a*x[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func axpy2(n int, a float64, x *float64, y *float64)
+
 // peak512 does n*12 fused multiply-adds of vectors in registers.
 //
 //go:noescape

@@ -3,6 +3,7 @@ package vec
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -22,9 +23,9 @@ func gram(r *rand.Rand, n int) []float64 {
 	return a.RawMatrix().Data
 }
 
-func TestDotHasItsOrder(t *testing.T) {
+func TestDotAndAxpyHaveTheirOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 40 {
+	for n := range 100 {
 		x, y := make([]float64, n), make([]float64, n+1)
 		var lane [8]float64
 		for i := range x {
@@ -36,9 +37,19 @@ func TestDotHasItsOrder(t *testing.T) {
 				lane[l] += lane[l+k]
 			}
 		}
-		if got := Dot(x, y); got != lane[0] {
-			t.Errorf("Dot of %d numbers = %v, want %v", n, got, lane[0])
+		z := append([]float64(nil), y...)
+		for i, v := range x {
+			z[i] += float64(.7 * v)
 		}
+		eachISA(func(name string) {
+			if got := Dot(x, y); got != lane[0] {
+				t.Errorf("%s: Dot of %d numbers = %v, want %v", name, n, got, lane[0])
+			}
+			w := append([]float64(nil), y...)
+			if Axpy(.7, x, w); !slices.Equal(w, z) {
+				t.Errorf("%s: Axpy of %d numbers = %v, want %v", name, n, w, z)
+			}
+		})
 	}
 }
 
@@ -103,5 +114,36 @@ func TestSolutionsAreGolden(t *testing.T) {
 	CholeskySolve(a, n, b)
 	if got, want := digest64(append(got, b...)), uint64(0x3aea04abdac5a156); got != want {
 		t.Errorf("the digest is %#x, want %#x", got, want)
+	}
+}
+
+func TestGramIsItsDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var s Scratch
+	for _, c := range [][2]int{{1, 1}, {3, 12}, {300, 33}, {40, 100}, {520, 70}} {
+		rows, n := c[0], c[1]
+		phi := random(r, rows*n, 1)
+		want := make([]float64, n*n)
+		for i := range n {
+			for j := range n {
+				want[i*n+j] = float64(i - j)
+				for from := 0; j <= i && from < rows; from += Run {
+					v := float32(0)
+					for k := from; k < min(from+Run, rows); k++ {
+						v = FMA(phi[k*n+i], phi[k*n+j], v)
+					}
+					want[i*n+j] += float64(v)
+				}
+			}
+		}
+		eachISA(func(name string) {
+			g := make([]float64, n*n)
+			for i := range g {
+				g[i] = float64(i/n - i%n)
+			}
+			if Gram(g, phi, n, &s); !slices.Equal(g, want) {
+				t.Errorf("%s: Gram of %d rows of %d numbers is not what its comment says", name, rows, n)
+			}
+		})
 	}
 }
