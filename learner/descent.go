@@ -29,6 +29,7 @@ type descent struct {
 	x          []float32
 	shares     []float64 // of each row in the weight of all
 	smoothness float64
+	squares    float64 // of the gradients, weighted mean
 
 	narrow  []float32 // scratch
 	slope   []float64 // of the touched blocks, features × sums
@@ -105,7 +106,7 @@ func (d *descent) learn(p *pending) {
 	from, to, rate := d.rule.Choose(&Situation{
 		Step: d.coef.steps + 1, Seed: d.config.Seed,
 		Blocks: d.features.Blocks(), Most: d.config.maxBlocks(),
-		Rate: stepper.Rate(d.coef.steps + 1), Ceiling: 1 / (1.05 * d.smoothness * d.fit.top),
+		Rate: stepper.Rate(d.coef.steps + 1), Ceiling: d.ceiling(),
 		Mean: d.mean, Squares: squares, Rows: len(p.labels),
 		Traces: d.traces, Slopes: d.slopes,
 	})
@@ -139,6 +140,17 @@ func (d *descent) learn(p *pending) {
 		d.intercept[k+j] += float64(rho * (d.intercept[j] - d.intercept[k+j]))
 	}
 	d.coef.serve(d.wide)
+}
+
+// ceiling is the step that would overshoot along the kernel's first eigenvector.
+// Logistic and Softmax have the curvature that they are held for where they are
+// in doubt, and no more than half of it elsewhere.
+func (d *descent) ceiling() float64 {
+	c := 1 / (1.05 * d.smoothness * d.fit.top)
+	if d.head.task == Classification && !d.head.margins() {
+		c *= 2
+	}
+	return c
 }
 
 // trace notes a step in the blocks' traces, if the rule looks at them.
@@ -213,6 +225,7 @@ func (d *descent) gradient(p *pending) (g []float64, squares float64) {
 			d.mean[j] += row[j]
 		}
 	}
+	d.squares = squares
 	if squares < 1e-300 {
 		return nil, 0
 	}
