@@ -237,7 +237,7 @@ func (l *Learner) adopt(f fit) {
 		prior = l.priors(prior[:0])
 	}
 	l.engine = l.algorithm.new(l.problem(prior))
-	l.linear = newLinear(l.dim, l.sums())
+	l.linear = newLinear(f.scaler.metric, l.sums())
 	l.pending.clear()
 	for i, y := range l.warmup.labels {
 		l.pending.x = extend(l.pending.x, l.dim)

@@ -19,6 +19,7 @@ const (
 	totalMean
 	totalLast // value of the last label
 	totalTop
+	totalLambda
 	totalLinearRows
 	totalLinearSolved
 	totalFields
@@ -29,16 +30,16 @@ const (
 func (l *Learner) State() State {
 	var s State
 	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, intercept: l.first}
-	top := 0.0
+	top, lambda := 0.0, 0.0
 	if l.fit != nil {
 		v.blocks, v.intercept, v.coef = l.engine.serving()
-		top = l.fit.top
+		top, lambda = l.fit.top, l.fit.lambda
 	}
 	v.save((*arrays)(&s.Serving))
 
 	a := (*arrays)(&s.Resuming)
 	put(a, "counters", counterFields, []int64{l.labelled, int64(l.last.Class)})
-	put(a, "totals", totalFields, []float64{l.total, l.mean, l.last.Value, top, l.linear.rows, l.linear.solved})
+	put(a, "totals", totalFields, []float64{l.total, l.mean, l.last.Value, top, lambda, l.linear.rows, l.linear.solved})
 	put(a, "classes", 1, l.weights)
 	put(a, "pending.x", l.dim, l.pending.x)
 	putLabels(a, "pending", l.pending.labels, l.pending.weights)
@@ -154,7 +155,8 @@ func (l *Learner) load(s *source, v serving) {
 		l.first = v.intercept
 		return
 	}
-	l.fit.top = totals[totalTop]
+	l.fit.top, l.fit.lambda = totals[totalTop], totals[totalLambda]
+	s.want(l.fit.lambda > 0 && l.fit.lambda <= 1, "the penalty is %v", l.fit.lambda)
 	s.want(l.fit.top > 0 && l.fit.top <= 2, "the largest eigenvalue is %v", l.fit.top)
 	if s.err == nil {
 		l.engine = l.algorithm.new(l.problem(v.intercept))
@@ -174,7 +176,7 @@ func (l *Learner) loadLinear(s *source, totals []float64) {
 		}
 		return
 	}
-	l.linear = linear{dim: l.dim, outputs: l.sums(), rows: totals[totalLinearRows], solved: totals[totalLinearSolved]}
+	l.linear = linear{dim: l.dim, outputs: l.sums(), metric: l.fit.scaler.metric, rows: totals[totalLinearRows], solved: totals[totalLinearSolved]}
 	gram, moment, squares := n*(n+1)/2, l.linear.outputs, 0
 	if l.dim > ridgeLimit {
 		gram, moment, squares = 0, 0, l.linear.outputs

@@ -46,6 +46,7 @@ func (v serving) save(a *arrays) {
 	put(a, "label", 2, []float64{v.head.mean, v.head.deviation})
 	put(a, "center", len(s.center), s.center)
 	put(a, "scale", len(s.scale), s.scale)
+	put(a, "metric", len(s.metric), s.metric)
 	put(a, "intercept", len(v.intercept), v.intercept)
 	put(a, "coefficients", v.head.sums(), v.coef)
 }
@@ -88,6 +89,7 @@ func loadServing(s *source) (v serving) {
 	rows := min(dim, 1)
 	center := take[float64](s, "center", rows, dim)
 	scale := take[float64](s, "scale", rows, dim)
+	metric := take[float64](s, "metric", rows, dim)
 	k := v.head.sums()
 	v.intercept = take[float64](s, "intercept", min(k, 1), k)
 	v.coef = take[float32](s, "coefficients", 2*v.blocks*v.config.Width*min(k, 1), k)
@@ -96,7 +98,7 @@ func loadServing(s *source) (v serving) {
 	}
 	v.head.mean, v.head.deviation = label[0], label[1]
 	if v.fit != nil {
-		v.fit.scaler = scaler{center: center, scale: scale}
+		v.fit.scaler = scaler{center: center, scale: scale, metric: metric}
 		v.fit.mean, v.fit.deviation = label[0], label[1]
 	}
 	s.want(label[1] > 0, "the deviation of the labels is %v", label[1])
@@ -104,6 +106,9 @@ func loadServing(s *source) (v serving) {
 	s.want(v.fit == nil || v.dim > 0 && task != Auto, "a kernel without rows")
 	for _, c := range scale {
 		s.want(c > 0, "a scale is %v", c)
+	}
+	for _, c := range metric {
+		s.want(c >= 0 && c <= 1e9, "a weight of the metric is %v", c)
 	}
 	for _, c := range v.coef {
 		s.want(math.Abs(float64(c)) < farthest, "a coefficient is %v", c)
