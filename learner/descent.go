@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"math"
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
@@ -13,23 +14,37 @@ import (
 // them was better of late.
 type descent struct {
 	problem
-	rule Rule
+	rule      Rule
+	direction direction
 
 	features  *features.Bank
 	coef      coefficients
+	traces    []float64 // blocks × sums; see Situation
 	intercept []float64 // 2·sums
 	wide      []float32 // coef as predictions use it: features × 2·sums
 	averaged  bool      // the average serves
 	choice    choice
 
+	// The step under way.
+	x          []float32
+	shares     []float64 // of each row in the weight of all
+	smoothness float64
+	squares    float64 // of the gradients, weighted mean
+
 	narrow  []float32 // scratch
 	slope   []float64 // of the touched blocks, features × sums
 	residue []float64 // minibatch × sums
+	mean    []float64 // of residue's rows
+	norms   []float64
 }
 
 func newDescent(p problem, rule Rule) *descent {
+	direction, err := newDirection(p.config.Stepper)
+	if err != nil {
+		panic("learner: " + err.Error()) // the configuration has been checked
+	}
 	return &descent{
-		problem: p, rule: rule,
+		problem: p, rule: rule, direction: direction,
 		features:  p.bank(),
 		coef:      newCoefficients(p.head.sums()),
 		intercept: slices.Concat(p.prior, p.prior),
@@ -67,8 +82,10 @@ func (d *descent) widen(h head, prior []float64, total float64) {
 		d.intercept = slices.Concat(prior, prior)
 		return
 	}
-	d.intercept = append(widenIntercept(d.intercept[:from], to, total), widenIntercept(d.intercept[from:], to, total)...)
-	d.coef.widen(from, to)
+	d.intercept = append(h.widenIntercept(d.intercept[:from], total), h.widenIntercept(d.intercept[from:], total)...)
+	d.coef.widen(&h, from)
+	d.direction.widen(&h, from)
+	d.traces = h.widen(d.traces, from)
 	d.wide = make([]float32, 2*len(d.coef.u))
 	d.coef.serve(d.wide)
 }
@@ -84,46 +101,95 @@ func (d *descent) learn(p *pending) {
 	if g == nil {
 		return
 	}
-	from, to := d.rule.Blocks(d.coef.steps+1, d.features.Blocks(), d.config.maxBlocks())
+	stepper := newStepper(d.smoothness, d.fit.top, d.config.Minibatch, d.config.Width, d.config.Lambda)
+	stepper.Rough = math.IsInf(d.head.loss.Smoothness(), 1)
+	from, to, rate := d.rule.Choose(&Situation{
+		Step: d.coef.steps + 1, Seed: d.config.Seed,
+		Blocks: d.features.Blocks(), Most: d.config.maxBlocks(),
+		Rate: stepper.Rate(d.coef.steps + 1), Ceiling: d.ceiling(),
+		Mean: d.mean, Squares: squares, Rows: len(p.labels),
+		Traces: d.traces, Slopes: d.slopes,
+	})
 	size := 2 * d.config.Width
 	if to > d.features.Blocks() {
 		d.features.Grow(to)
-		d.coef.grow(size)
-		d.wide = extend(d.wide, 2*size*k)
+		d.coef.grow(to*size - len(d.coef.u)/k)
+		d.direction.grow(len(d.coef.u))
+		d.wide = extend(d.wide, 2*len(d.coef.u)-len(d.wide))
 	}
 	d.slope = extend(d.slope[:0], (to-from)*size*k)
 	d.features.Gradient(d.slope, from, p.x, g, k)
-
-	// The blocks touched share the step; normalised features are these by √width.
-	share := 1 / float64(d.config.Width*(to-from))
-	stepper := newStepper(d.head.loss.Smoothness(), d.fit.top, d.config.Minibatch, d.config.Width, d.config.Lambda)
-	rate := stepper.Rate(d.coef.steps + 1)
 	// The curvature along this very gradient, which a stream unlike its warm-up
 	// can take beyond what the step size was made for.
-	if curvature := d.head.loss.Smoothness() * share * vec.Dot(d.slope, d.slope) / squares; rate*curvature > 1 {
+	share := 1 / float64(d.config.Width*(to-from))
+	if curvature := d.smoothness * share * vec.Dot(d.slope, d.slope) / squares; rate*curvature > 1 {
 		rate = 1 / curvature
 	}
-	d.coef.scale(1 - float64(rate*d.config.Lambda))
-	d.coef.add(from*size, -rate*share, d.slope)
+	shrink := 1 - float64(rate*d.config.Lambda)
+	d.coef.scale(shrink)
+	d.direction.turn(d, d.slope, from, to, rate)
+	d.coef.add(from*size, 1, d.slope)
+	d.trace(from, to, rate, shrink)
 	rho := d.coef.average()
 
 	// The intercept is the kernel 1, whose step would be unstable at the rate of
 	// the features.
-	slow := min(rate, 0.5/d.head.loss.Smoothness())
-	for j := range k {
-		mean := 0.0
-		for i := j; i < len(g); i += k {
-			mean += g[i]
-		}
+	slow := min(rate, 0.5/d.smoothness)
+	for j, mean := range d.mean {
 		d.intercept[j] -= float64(slow * mean)
 		d.intercept[k+j] += float64(rho * (d.intercept[j] - d.intercept[k+j]))
 	}
 	d.coef.serve(d.wide)
 }
 
+// ceiling is the step that would overshoot along the kernel's first eigenvector.
+// Logistic and Softmax have the curvature that they are held for where they are
+// in doubt, and no more than half of it elsewhere.
+func (d *descent) ceiling() float64 {
+	c := 1 / (1.05 * d.smoothness * d.fit.top)
+	if d.head.task == Classification && !d.head.margins() {
+		c *= 2
+	}
+	return c
+}
+
+// trace notes a step in the blocks' traces, if the rule looks at them.
+func (d *descent) trace(from, to int, rate, shrink float64) {
+	if _, ok := d.rule.(Tracer); !ok {
+		return
+	}
+	k := len(d.mean)
+	for i := range d.traces {
+		d.traces[i] *= shrink
+	}
+	d.traces = append(d.traces, make([]float64, d.features.Blocks()*k-len(d.traces))...)
+	for b := from; b < to; b++ {
+		for j, mean := range d.mean {
+			d.traces[b*k+j] -= float64(rate * mean)
+		}
+	}
+}
+
+// slopes is Situation.Slopes.
+func (d *descent) slopes() (products, squares []float64) {
+	n, k := d.features.Blocks(), d.head.sums()
+	size := 2 * d.config.Width * k
+	d.slope = extend(d.slope[:0], n*size)
+	d.features.Gradient(d.slope, 0, d.x, d.residue, k)
+	d.norms = extend(d.norms[:0], 2*n)
+	products, squares = d.norms[:n], d.norms[n:]
+	for b := range n {
+		g := d.slope[b*size : (b+1)*size]
+		products[b] = d.coef.shrink * vec.Dot(d.coef.u[b*size:(b+1)*size], g)
+		squares[b] = vec.Dot(g, g) / float64(d.config.Width)
+	}
+	return products, squares
+}
+
 // gradient returns the gradient of the weighted mean loss in the sums of each
 // pending row, and the weighted mean of its squares; nil if all weights are 0
-// or there is nothing to correct.
+// or there is nothing to correct. It sets what else a step needs to know of its
+// mini-batch.
 func (d *descent) gradient(p *pending) (g []float64, squares float64) {
 	k := d.head.sums()
 	total := 0.0
@@ -133,18 +199,33 @@ func (d *descent) gradient(p *pending) (g []float64, squares float64) {
 	if total == 0 {
 		return nil, 0
 	}
+	d.x = p.x
+	d.shares = d.shares[:0]
+	d.mean = extend(d.mean[:0], k)
+	clear(d.mean)
 	d.residue = extend(d.residue[:0], len(p.labels)*k)
 	g = d.residue
+	d.smoothness = d.head.loss.Smoothness()
+	curved, ok := d.head.loss.(interface{ Curvature([]float64) float64 })
+	if ok || math.IsInf(d.smoothness, 1) {
+		d.smoothness = 1
+	}
 	for i, y := range p.labels {
-		row := g[i*k : (i+1)*k]
-		d.head.loss.Grad(row, p.f[2*i*k:2*i*k+k], d.head.target(y))
+		row, f := g[i*k:(i+1)*k], p.f[2*i*k:2*i*k+k]
+		d.head.loss.Grad(row, f, d.head.target(y))
+		if ok {
+			d.smoothness = max(d.smoothness, curved.Curvature(f))
+		}
 		share := p.weights[i] / total
+		d.shares = append(d.shares, share)
 		for j, v := range row {
 			v = max(-residualLimit, min(residualLimit, v))
 			squares += float64(share * float64(v*v))
 			row[j] = float64(share * v)
+			d.mean[j] += row[j]
 		}
 	}
+	d.squares = squares
 	if squares < 1e-300 {
 		return nil, 0
 	}
@@ -178,7 +259,9 @@ func (d *descent) save(a *arrays) {
 	put(a, "intercepts", k, d.intercept)
 	put(a, "u", k, d.coef.u)
 	put(a, "v", k, d.coef.v)
+	put(a, "traces", k, d.traces)
 	put(a, "choice", 1, d.choice.excess[:])
+	d.direction.save(a)
 }
 
 func (d *descent) load(s *source, v serving, steps int64) {
@@ -195,7 +278,13 @@ func (d *descent) load(s *source, v serving, steps int64) {
 		shrink: scalars[scalarShrink], q: scalars[scalarQ], p: scalars[scalarP],
 		u: take[float64](s, "u", rows, k), v: take[float64](s, "v", rows, k),
 	}
+	traces := 0
+	if _, ok := d.rule.(Tracer); ok {
+		traces = v.blocks
+	}
+	d.traces = take[float64](s, "traces", traces, k)
 	copy(d.choice.excess[:], take[float64](s, "choice", choiceRows, 1))
+	d.direction.load(s, rows, k)
 	c := &d.coef
 	s.want(counters[descentAveraged]>>1 == 0, "averaged is %d", counters[descentAveraged])
 	s.want(d.choice.at >= 0 && d.choice.at < choiceRows, "choice at row %d", d.choice.at)

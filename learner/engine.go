@@ -67,9 +67,12 @@ type algorithm struct {
 }
 
 // algorithms is every algorithm there is.
-var algorithms = []algorithm{
-	{"dsg", func(p problem) engine { return newDescent(p, DSG{}) }},
-}
+var algorithms = func() (all []algorithm) {
+	for _, r := range Rules {
+		all = append(all, algorithm{r.String(), func(p problem) engine { return newDescent(p, r) }})
+	}
+	return all
+}()
 
 func parseAlgorithm(s string) (algorithm, error) {
 	for _, a := range algorithms {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
-	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -13,6 +12,7 @@ type Learner struct {
 	config    Config // effective
 	algorithm algorithm
 	kernel    features.Kernel // as configured
+	chosen    loss.Loss       // likewise; nil for the one that suits the task
 
 	head
 	dim    int       // of the rows; 0 before the first
@@ -68,7 +68,11 @@ func New(c Config) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	l := &Learner{config: c, algorithm: algorithm, kernel: kernel, head: newHead(Auto, 0)}
+	chosen, err := parseLoss(c.Loss)
+	if err != nil {
+		return nil, fmt.Errorf("learner: %w", err)
+	}
+	l := &Learner{config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, head: newHead(chosen, Auto, 0)}
 	l.pass.learner = l
 	return l, nil
 }
@@ -160,7 +164,7 @@ func (l *Learner) advance() {
 // a fit.
 func (l *Learner) count(y Label, weight float64) (grown bool) {
 	if l.task == Auto {
-		l.head = newHead(y.Task, 0)
+		l.head = newHead(l.chosen, y.Task, 0)
 	}
 	if y.Task != l.task || l.config.Task != Auto && l.config.Task != l.task {
 		panic(fmt.Sprintf("learner: a label of %v for a model of %v", y.Task, l.task))
@@ -188,7 +192,7 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 // share of each class.
 func (l *Learner) prior() {
 	if l.task == Regression {
-		l.head.mean = l.mean
+		l.head.units(l.mean, 1)
 		l.first = append(l.first[:0], 0)
 		return
 	}
@@ -197,48 +201,16 @@ func (l *Learner) prior() {
 
 // priors appends the intercepts that give each class its share of the rows so
 // far, with one more row for each.
-func (l *Learner) priors(dst []float64) []float64 {
-	if l.sums() == 1 {
-		odds := 0.0
-		if l.classes == 2 {
-			odds = vec.Log(l.weights[1]+1) - vec.Log(l.weights[0]+1)
-		}
-		return append(dst, odds)
-	}
-	for _, w := range l.weights {
-		dst = append(dst, vec.Log((w+1)/(l.total+float64(l.classes))))
-	}
-	return dst
-}
+func (l *Learner) priors(dst []float64) []float64 { return l.head.shares(dst, l.weights, l.total) }
 
 // widen gives the model one more class.
 func (l *Learner) widen() {
-	h := newHead(Classification, l.classes+1)
-	h.mean, h.deviation = l.head.mean, l.head.deviation
-	l.head = h
+	l.head = l.head.widened()
 	if l.fit == nil {
 		return
 	}
-	l.engine.widen(h, l.priors(nil), l.total+float64(l.classes))
+	l.engine.widen(l.head, l.priors(nil), l.total+float64(l.classes))
 	l.linear.widen(l.sums())
-}
-
-// widenIntercept returns the intercepts of a model that has one more class than
-// before. It takes the share that one row of total has from all the others
-// alike.
-func widenIntercept(b []float64, to int, total float64) []float64 {
-	b = widen(b, len(b), to)
-	b[to-1] = newcomer(b[:to-1], total)
-	return b
-}
-
-// newcomer returns the intercept that gives one row of total to a new class
-// beside others with these intercepts.
-func newcomer(others []float64, total float64) float64 {
-	s := loss.Softmax{}
-	// The loss of any class is ln Σ exp(f) - f[y].
-	sum := s.Value(others, 0) + others[0]
-	return sum - vec.Log(max(total-1, 1))
 }
 
 // push adds row i of p to the pending ones.
@@ -259,7 +231,7 @@ func (l *Learner) forecast() {
 func (l *Learner) adopt(f fit) {
 	l.warmup.result = nil
 	l.fit = &f
-	l.head.mean, l.head.deviation = f.mean, f.deviation
+	l.head.units(f.mean, f.deviation)
 	prior := make([]float64, l.sums())
 	if l.task == Classification {
 		prior = l.priors(prior[:0])

@@ -20,9 +20,10 @@ type Pass struct {
 // Len returns the number of rows.
 func (p *Pass) Len() int { return p.rows }
 
-// Loss returns the loss of the prediction for row i: in natural logarithms for
-// classes, half the squared error in the label's units otherwise. It says false
-// where there is nothing to compare: no label, or no prediction yet.
+// Loss returns the loss of the prediction for row i: half the squared error in
+// the label's units where the loss is square; otherwise that of package loss, of
+// numbers in standard deviations and of counts in units of their mean. It says
+// false where there is nothing to compare: no label, or no prediction yet.
 func (p *Pass) Loss(i int) (float64, bool) {
 	y := p.batch.Label(i)
 	if y.Task == Auto || p.Outputs == 0 {

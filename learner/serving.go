@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // serving writes what it takes to predict.
@@ -72,9 +73,12 @@ func loadServing(s *source) (v serving) {
 	}
 	v.dim, v.blocks = int(m[modelDim]), int(blocks)
 	v.config = Config{Width: int(width), Seed: uint64(m[modelSeed])}
-	v.head = newHead(task, int(classes))
 	kernel := takeString(s, "kernel")
 	name := takeString(s, "loss")
+	v.loadHead(s, task, int(classes), name)
+	if s.err != nil {
+		return v
+	}
 	label := take[float64](s, "label", 1, 2)
 	var dim int
 	if kernel != "" {
@@ -98,7 +102,6 @@ func loadServing(s *source) (v serving) {
 		v.fit.mean, v.fit.deviation = label[0], label[1]
 	}
 	s.want(label[1] > 0, "the deviation of the labels is %v", label[1])
-	s.want(v.head.loss == nil && name == "" || v.head.loss != nil && name == v.head.loss.String(), "loss %q of a task %v with %d classes", name, task, classes)
 	s.want(v.fit != nil || v.blocks == 0, "%d blocks without a kernel", v.blocks)
 	s.want(v.fit == nil || v.dim > 0 && task != Auto, "a kernel without rows")
 	for _, c := range scale {
@@ -114,6 +117,22 @@ func loadServing(s *source) (v serving) {
 		s.want(math.Abs(b) < farthest, "an intercept is %v", b)
 	}
 	return v
+}
+
+// loadHead makes the head of a task whose loss has a name.
+func (v *serving) loadHead(s *source, task Task, classes int, name string) {
+	v.head = newHead(nil, Auto, 0)
+	if task == Auto {
+		s.want(name == "", "loss %q of no task", name)
+		return
+	}
+	l, err := loss.Parse(name)
+	if err != nil {
+		s.fail("%v", err)
+		return
+	}
+	v.head = newHead(l, task, classes)
+	s.want(taskOf(l) == task && v.head.loss == l, "loss %q of a task %v with %d classes", name, task, classes)
 }
 
 func (v *serving) loadKernel(s *source, kernel string) {

@@ -23,7 +23,9 @@ type fitCommand struct {
 	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
 	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
 	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string  `enum:"dsg" default:"dsg" help:"How it is learned (${default})."`
+	Algorithm   string  `enum:"dsg,udsg,cdsg,cdsg:alpha,all" default:"dsg" help:"How it is learned: ${enum} (${default})."`
+	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
+	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
 	MaxFeatures int     `name:"max-features" default:"2048" help:"The most random features (${default})."`
 	Minibatch   int     `default:"128" help:"Rows that are learned at once (${default})."`
@@ -90,16 +92,20 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	c := decode.Config{Label: f.Label, Weight: f.Weight, Task: task}
+	options, err := learner.Config{
+		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Task: task, MaxFeatures: f.MaxFeatures,
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Seed: f.Seed,
+	}.Effective()
+	if err != nil {
+		return wrongUse("%w", err)
+	}
+	c := decode.Config{Label: f.Label, Weight: f.Weight, Task: options.Task}
 	file, err := openFile(f.Train, c, decode.Schema{})
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	run, err := pipeline.NewFit(learner.Config{
-		Algorithm: f.Algorithm, Kernel: f.Kernel, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Seed: f.Seed,
-	})
+	run, err := pipeline.NewFit(options)
 	if err != nil {
 		return wrongUse("%w", err)
 	}
