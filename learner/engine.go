@@ -71,7 +71,7 @@ var algorithms = func() (all []algorithm) {
 	for _, r := range Rules {
 		all = append(all, algorithm{r.String(), func(p problem) engine { return newDescent(p, r) }})
 	}
-	return all
+	return append(all, algorithm{"newton", func(p problem) engine { return newNewton(p) }})
 }()
 
 func parseAlgorithm(s string) (algorithm, error) {
