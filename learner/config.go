@@ -35,6 +35,9 @@ func (c Config) Effective() (Config, error) {
 		c.Loss = l.String()
 		c.Task = or(c.Task, taskOf(l))
 	}
+	if c.Algorithm == "newton" {
+		c.Width = or(c.Width, 64)
+	}
 	c.Width = or(c.Width, 32)
 	c.MaxFeatures = or(c.MaxFeatures, 2048)
 	c.Minibatch = or(c.Minibatch, 128)

@@ -95,6 +95,9 @@ func (d *descent) widen(h head, prior []float64, total float64) {
 const residualLimit = 10
 
 func (d *descent) learn(p *pending) {
+	if d.head.task == Classification && d.head.classes < 2 {
+		return // one class so far: there is nothing to tell it from
+	}
 	d.choose(p)
 	k := d.head.sums()
 	g, squares := d.gradient(p)

@@ -83,6 +83,7 @@ var algorithms = func() (all []algorithm) {
 		all = append(all, algorithm{name: r.String(), new: func(p problem) engine { return newDescent(p, r) }})
 	}
 	return append(all,
+		algorithm{name: "newton", new: func(p problem) engine { return newNewton(p) }},
 		algorithm{name: "ridge", new: func(p problem) engine { return newRidge(p) }, squares: true},
 	)
 }()

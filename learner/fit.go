@@ -59,8 +59,9 @@ func (f *fit) scaled(x []float64, dim int) []float64 {
 
 const (
 	enough   = 250 // rows, below which leave-one-out chooses worse than no choice at all
-	fewRows  = 400 // that the metrics are compared on
-	someRows = 640 // that the last choice is made on
+	fewRows  = 320 // that the metrics are compared on
+	someRows = 512 // that the last choice is made on
+	manyRows = 800 // that the last metric is made on
 )
 
 // tune decides on the metric, the kernel's width and the penalty.
@@ -90,11 +91,11 @@ func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel) 
 
 // choose compares no metric, the metric of the derivatives and its root: made
 // on the first half of the rows and compared on the second. The best is made
-// again on all rows.
+// again on most rows.
 func (s sample) choose() ([]float64, tuning) {
 	n := s.rows()
 	second := s.slice(n/2, min(n, n/2+fewRows))
-	sharp := newMetric(s.slice(0, n/2))
+	sharp := newMetric(s.slice(0, min(n/2, fewRows)))
 	best := newTuner(second, ones(s.dim)).search(safe)
 	which := 0
 	for i, metric := range [][]float64{root(sharp), sharp} {
@@ -104,7 +105,7 @@ func (s sample) choose() ([]float64, tuning) {
 	}
 	metric := ones(s.dim)
 	if which > 0 {
-		metric = newMetric(s)
+		metric = newMetric(s.slice(max(0, n-manyRows), n))
 	}
 	if which == 1 {
 		metric = root(metric)

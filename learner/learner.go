@@ -259,9 +259,7 @@ func (l *Learner) problem(prior []float64) problem {
 // step learns the pending rows, which are one mini-batch.
 func (l *Learner) step() {
 	l.teachLinear()
-	if l.task == Regression || l.classes > 1 {
-		l.engine.learn(&l.pending)
-	}
+	l.engine.learn(&l.pending)
 	l.pending.clear()
 }
 

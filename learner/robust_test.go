@@ -37,7 +37,7 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 			}
 			return 1e12 + rng.Float64()
 		}
-		l, err := New(Config{Algorithm: rapid.SampledFrom(names()).Draw(t, "algorithm"), Width: 4, MaxFeatures: 16, Minibatch: 25})
+		l, err := New(Config{Algorithm: rapid.SampledFrom(names()).Draw(t, "algorithm"), Kernel: rapid.SampledFrom([]string{"gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian"}).Draw(t, "kernel"), Width: 4, MaxFeatures: 16, Minibatch: 25})
 		if err != nil {
 			t.Fatal(err)
 		}
