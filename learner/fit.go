@@ -61,7 +61,7 @@ const (
 	enough   = 250 // rows, below which leave-one-out chooses worse than no choice at all
 	fewRows  = 320 // that the metrics are compared on
 	someRows = 512 // that the last choice is made on
-	manyRows = 800 // that the last metric is made on
+	manyRows = 720 // that the last metric is made on
 )
 
 // tune decides on the metric, the kernel's width and the penalty.
@@ -89,26 +89,20 @@ func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel) 
 	}
 }
 
-// choose compares no metric, the metric of the derivatives and its root: made
-// on the first half of the rows and compared on the second. The best is made
-// again on most rows.
+// choose compares no metric and the kinds of them: made on the first half of
+// the rows and compared on the second. The best is made again on most rows.
 func (s sample) choose() ([]float64, tuning) {
 	n := s.rows()
-	second := s.slice(n/2, min(n, n/2+fewRows))
-	sharp := newMetric(s.slice(0, min(n/2, fewRows)))
-	best := newTuner(second, ones(s.dim)).search(safe)
-	which := 0
-	for i, metric := range [][]float64{root(sharp), sharp} {
-		if t := newTuner(second, metric).search(best); t.error < best.error {
-			best, which = t, i+1
+	first, second := s.slice(0, n/2), s.slice(n/2, min(n, n/2+fewRows))
+	best, chosen := newTuner(second, ones(s.dim)).search(safe), metricKind{}
+	for _, kind := range metricKinds {
+		if t := newTuner(second, newMetric(first, kind)).search(best); t.error < best.error {
+			best, chosen = t, kind
 		}
 	}
 	metric := ones(s.dim)
-	if which > 0 {
-		metric = newMetric(s.slice(max(0, n-manyRows), n))
-	}
-	if which == 1 {
-		metric = root(metric)
+	if chosen.rounds > 0 {
+		metric = newMetric(s.slice(max(0, n-manyRows), n), chosen)
 	}
 	return metric, newTuner(s.slice(max(0, n-someRows), n), metric).search(best)
 }

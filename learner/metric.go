@@ -88,19 +88,28 @@ func median(d []float64, n int) float64 {
 }
 
 const (
-	metricRounds  = 3
 	metricFloor   = 1e-3 // of a weight beside the mean of all
-	metricRidge   = 1e-3 // of the kernel ridge regression that is differentiated
 	metricOutputs = 4
-	metricWork    = 1 << 27 // multiply-adds in a round
+	metricWork    = 1 << 26 // multiply-adds in a round
 )
+
+// metricKind is a way to make a metric. A weak penalty and many rounds find two
+// columns among thirty whose product is all that matters; they also trust noise
+// more.
+type metricKind struct {
+	rounds int
+	ridge  float64 // of the kernel ridge regression that is differentiated
+	root   bool    // the square roots of the weights
+}
+
+var metricKinds = []metricKind{{3, 1e-3, true}, {3, 1e-3, false}, {8, 1e-4, true}, {8, 1e-4, false}}
 
 // newMetric returns the weight of each column in squared distances: the mean
 // square of the derivative of a kernel ridge regression in that column (expected
 // gradient outer product; recursive feature machine: Radhakrishnan, Beaglehole,
 // Pandit and Belkin 2024), which is fitted again under the weights so far in
-// each of three rounds. The weights have the mean 1.
-func newMetric(s sample) []float64 {
+// each round. The weights have the mean 1.
+func newMetric(s sample, kind metricKind) []float64 {
 	s = s.mixed(metricOutputs)
 	n, k := s.rows(), s.outputs
 	a := ones(s.dim)
@@ -111,7 +120,7 @@ func newMetric(s sample) []float64 {
 		alpha[c], slope[c] = make([]float64, n), make([]float64, s.dim)
 	}
 	step := 1 + n*n*s.dim*k/metricWork
-	for range metricRounds {
+	for range kind.rounds {
 		kernel := s.distances(a)
 		width := median(kernel, n) / 2 // the square of the kernel's width
 		for i := range n {
@@ -120,7 +129,7 @@ func newMetric(s sample) []float64 {
 				row[j] = vec.Exp(-d / (2 * width))
 			}
 			copy(factor[i*n:], row)
-			factor[i*n+i] += metricRidge * float64(n)
+			factor[i*n+i] += kind.ridge * float64(n)
 		}
 		if !vec.Cholesky(factor, n) {
 			return ones(s.dim)
@@ -158,6 +167,9 @@ func newMetric(s sample) []float64 {
 		for j, v := range squares {
 			a[j] = max(metricFloor, v/mean)
 		}
+	}
+	if kind.root {
+		return root(a)
 	}
 	return a
 }

@@ -75,7 +75,7 @@ func TestLeaveOneOutIsLeavingOneOut(t *testing.T) {
 }
 
 func TestMetricFindsTheColumnsThatMatter(t *testing.T) {
-	a := newMetric(curved(600, 10, 0.1))
+	a := newMetric(curved(600, 10, 0.1), metricKinds[1])
 	for j, v := range a {
 		if (j < 2) != (v > 1) || j >= 2 && v > 0.1 {
 			t.Errorf("column %d has the weight %v", j, v)
