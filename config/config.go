@@ -137,8 +137,9 @@ type Learner struct {
 
 	// dsg is doubly stochastic gradients: one block of new random features a
 	// mini-batch. udsg and cdsg, or cdsg:alpha for many classes, return to
-	// blocks that are there, and all changes every block each time.
-	Algorithm string `key:"algorithm" default:"dsg" oneof:"dsg udsg cdsg cdsg:alpha all"`
+	// blocks that are there, and all changes every block each time. ridge is
+	// exact least squares on at most 256 features, and follows drift.
+	Algorithm string `key:"algorithm" default:"dsg" oneof:"dsg udsg cdsg cdsg:alpha all ridge"`
 
 	// How dsg, udsg, cdsg and all go: along the gradient at a rate that needs no
 	// tuning, with a rate for each coefficient (adagrad), or by solving with the

@@ -48,7 +48,8 @@ func (c Config) Effective() (Config, error) {
 }
 
 func (c Config) validate() error {
-	if _, err := parseAlgorithm(c.Algorithm); err != nil {
+	a, err := parseAlgorithm(c.Algorithm)
+	if err != nil {
 		return err
 	}
 	if _, err := newDirection(c.Stepper); err != nil {
@@ -60,6 +61,8 @@ func (c Config) validate() error {
 	switch l, err := parseLoss(c.Loss); {
 	case err != nil:
 		return err
+	case a.squares && !ridgeLosses(l):
+		return fmt.Errorf("%s minimises square or one-vs-rest, and the loss is %s", a.name, l)
 	case l != nil && c.Task != taskOf(l):
 		return fmt.Errorf("loss %s is one of %v, and the task is %v", l, taskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Regression:

@@ -161,7 +161,7 @@ func (l *Learner) advance() {
 // a fit.
 func (l *Learner) count(y Label, weight float64) (grown bool) {
 	if l.task == Auto {
-		l.head = newHead(l.chosen, y.Task, 0)
+		l.head = newHead(l.algorithm.loss(l.chosen, y.Task), y.Task, 0)
 	}
 	if y.Task != l.task || l.config.Task != Auto && l.config.Task != l.task {
 		panic(fmt.Sprintf("learner: a label of %v for a model of %v", y.Task, l.task))
