@@ -378,32 +378,39 @@ func SolveBlocks(ctx context.Context, p *BlockProblem, c Config, start Start) (*
 	if c.Primal < 1 || c.Primal > count || c.Dual < 1 || c.Dual > n || c.Theorem < 1 || c.Theorem > 2 || !(c.Scale >= 0) {
 		return nil, fmt.Errorf("%d of %d primal and %d of %d dual blocks, theorem %d, scale %v", c.Primal, count, c.Dual, n, c.Theorem, c.Scale)
 	}
-	x, y, err := b.start(start)
-	if err != nil {
+	if _, _, err := b.start(start); err != nil {
 		return nil, err
 	}
-	var m method
+	estimated := false
 	switch c.Method {
 	case DSPDC, SPDC, "":
 		if c.Scale == 0 {
-			c.Scale = b.scale(c.Primal, c.Dual)
+			c.Scale, estimated = b.scale(c.Primal, c.Dual), c.Dual > 1
 		}
-		m = newBlockDSPDC(b, c, x, y)
 	case SDCA:
-		m = newBlockSDCA(b, c, x, y)
 	default:
 		return nil, fmt.Errorf("no method of blocks is named %q: want dspdc, spdc or sdca", c.Method)
 	}
+	return escalate(c, estimated, func(c Config) (*Solution, error) {
+		x, y, _ := b.start(start)
+		if c.Method == SDCA {
+			return b.run(ctx, c, newBlockSDCA(b, c, x, y))
+		}
+		return b.run(ctx, c, newBlockDSPDC(b, c, x, y))
+	})
+}
+
+func (b *blocks) run(ctx context.Context, c Config, m method) (*Solution, error) {
 	s := &Solution{Scale: c.Scale}
-	ax, aty := make([]float64, len(y)), make([]float64, len(x))
-	zero := make([]float64, len(x))
-	for j, r := range p.Regularizers {
+	ax, aty := make([]float64, b.row[len(b.Losses)]), make([]float64, b.column[len(b.Regularizers)])
+	zero := make([]float64, len(aty))
+	for j, r := range b.Regularizers {
 		r.Prox(of(zero, b.column, j), make([]float64, b.A.Width(j)), 1)
 	}
 	b.times(ax, zero, 0, len(ax))
 	unit := b.primal(zero, ax)
 	h := harness{clock: c.Clock, progress: c.Progress, goal: max(c.Gap, c.Relative*unit), passes: c.Passes}
-	err = h.run(ctx, m.step, func(exact bool) (float64, float64) {
+	err := h.run(ctx, m.step, func(exact bool) (float64, float64) {
 		if exact || len(h.trace)%refreshEvery == 0 {
 			m.refresh()
 		}

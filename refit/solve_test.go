@@ -288,6 +288,20 @@ func TestWarmStartsAndSeedsAreKept(t *testing.T) {
 	}
 }
 
+func TestEstimatesOfTheScaleGrow(t *testing.T) {
+	p := newProblem(9, 80, 20, Square{}, 1e-4, 0)
+	exact, _ := Scale(p.A, 20, 1)
+	solver := func(c Config) (*Solution, error) { return Solve(context.Background(), p, c, Start{}) }
+	c := Config{Scale: exact / 100, Relative: 1e-6}
+	if s, err := solver(c); err != ErrDiverged || s == nil {
+		t.Fatalf("with a hundredth of the scale: %v", err)
+	}
+	s, err := escalate(c, true, solver)
+	if err != nil || !s.Reached || s.Scale < exact/20 || s.Scale > 2*exact {
+		t.Errorf("a scale of %v, where %v is exact, error %v", s.Scale, exact, err)
+	}
+}
+
 func TestCancelledSolverReturnsWhatItHas(t *testing.T) {
 	p := newProblem(7, 80, 20, Square{}, 1e-4, 0)
 	ctx, cancel := context.WithCancel(context.Background())
