@@ -11,8 +11,10 @@
 #
 # Listeners on the loopback: PLAINTEXT (addr), and SASL_PLAINTEXT (sasl) with
 # PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512, user u, password pw. Topics are never
-# created by being named. An unauthenticated client is a super user and may set
-# ACLs; u may do what no ACL speaks of.
+# created by being named, and keep what they are given, however old its time
+# says it is; one with a retention.ms of its own is looked at every 2 s. An
+# unauthenticated client is a super user and may set ACLs; u may do what no ACL
+# speaks of.
 #
 # Environment: KAFKA_VERSION; KAFKA_DIR, where data, log, ports and pid are (a
 # directory of this script's own); KAFKA_HEAP.
@@ -127,6 +129,7 @@ num.network.threads=2
 num.io.threads=4
 log.cleaner.dedupe.buffer.size=4194304
 log.cleaner.backoff.ms=1000
+log.retention.ms=-1
 log.retention.check.interval.ms=2000
 log.segment.delete.delay.ms=1000
 message.max.bytes=8388608

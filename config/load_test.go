@@ -71,7 +71,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  seed: 0\n", `config.yaml:8:9: learner.seed: 0 is too small: the least is 1`},
 		{least + "learner: 3\n", `config.yaml:7:10: learner is a section: want keys below it, as task: …`},
 		{least + "  format: xml\n", `config.yaml:7:11: input.format: "xml" is not known to this build, which has json`},
-		{least + "  on_gap: record\n", `config.yaml:7:11: input.on_gap: "record" is not known to this build, which has stop`},
+		{least + "  on_gap: skip\n", `config.yaml:7:11: input.on_gap: "skip" is not known to this build, which has stop, record`},
 		{least + "  batch: {size: 0}\n", `config.yaml:7:17: input.batch.size: 0 is too small: the least is 1`},
 		{least + "  batch: {linger: 5}\n", `config.yaml:7:19: input.batch.linger: "5" is not a time span: want a number with a unit, as 5ms, 10s, 1m or 2h`},
 		{least + "  key: {a: b}\n", `config.yaml:7:8: input.key: want a value, not keys below it`},

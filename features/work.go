@@ -17,9 +17,17 @@ type job struct {
 	dst             []float64 // the caller's: of Sum and Gradient
 	features        []float32 // the caller's: of Features
 	rows, outputs   int
-	from, to        int // frequencies
+	from, end       int // frequencies asked for
 	per             int // panels in a task, of rows or of frequencies
 	px, pcoef, pfac []float32
+	coef            []float32 // of the frequencies that are ready
+	partial         []float64 // groups x rows x outputs
+
+	w, pw      []float32 // panels first to to, which are ready; memory for those that are not kept
+	first, to  int
+	packed     []float32 // by the tasks of pack: panels from frequency packedFrom on
+	packedFrom int
+	block      int
 
 	task    func(*job, *worker, int)
 	tasks   int
@@ -34,6 +42,7 @@ type worker struct {
 	normals vec.Normals
 	x       []float32 // packed rows
 	w       []float32 // frequencies
+	t       []float32 // phases
 	acc     []float32
 	sum     []float64
 	run     func()
@@ -83,7 +92,7 @@ func (b *Bank) job() *job {
 // done gives the job's memory back for other calls.
 func (j *job) done() {
 	b := j.bank
-	j.bank, j.x, j.dst, j.features = nil, nil, nil, nil
+	j.bank, j.x, j.dst, j.features, j.w, j.packed, j.coef = nil, nil, nil, nil, nil, nil, nil
 	select {
 	case b.idle <- j:
 	default:

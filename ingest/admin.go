@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,21 +13,24 @@ import (
 
 // Create makes a topic with the brokers' default number of replicas and waits
 // until its partitions have leaders. A topic that is there already is left as
-// it is, whatever its partitions and configuration. partitions of 0 means the
-// brokers' default.
+// it is, whatever its partitions and configuration, and needs no permission to
+// create. partitions of 0 means the brokers' default.
 func (c *Client) Create(ctx context.Context, name string, partitions int, config map[string]string) error {
+	if _, err := c.metadata(ctx, name); !errors.Is(err, ErrUnknownTopic) {
+		return err
+	}
 	if partitions == 0 {
 		partitions = -1
 	}
-	err := c.create(ctx, name, partitions, -1, config)
-	if code, ok := err.(refusal); ok && (code.code == kafka.InvalidReplicationFactor || code.code == kafka.InvalidRequest) {
-		err = c.create(ctx, name, partitions, 1, config) // brokers before 2.4 have no default
+	code, err := c.create(ctx, name, partitions, -1, config)
+	if code == kafka.InvalidReplicationFactor {
+		_, err = c.create(ctx, name, partitions, 1, config) // brokers before 2.4 have no default
 	}
 	if err != nil {
 		return err
 	}
 	// A topic that was made just now is not known to every broker at once.
-	for attempt := 1; ; attempt++ {
+	for wait := new(Backoff); ; {
 		t, err := c.metadata(ctx, name)
 		if err == nil && !slices.ContainsFunc(t.Partitions, func(p kmsg.MetadataResponseTopicPartition) bool { return p.Leader < 0 }) {
 			return nil
@@ -34,7 +38,7 @@ func (c *Client) Create(ctx context.Context, name string, partitions int, config
 		if err != nil && !Temporary(err) {
 			return err
 		}
-		if stop := pause(ctx, attempt); stop != nil {
+		if stop := wait.Pause(ctx, err); stop != nil {
 			if err == nil {
 				err = stop
 			}
@@ -43,15 +47,8 @@ func (c *Client) Create(ctx context.Context, name string, partitions int, config
 	}
 }
 
-// A refusal is a broker's answer to an administrative request.
-type refusal struct {
-	code kafka.Error
-	error
-}
-
-func (r refusal) Unwrap() error { return r.error }
-
-func (c *Client) create(ctx context.Context, name string, partitions, replicas int, config map[string]string) error {
+// create makes one attempt. The code is what the broker answered.
+func (c *Client) create(ctx context.Context, name string, partitions, replicas int, config map[string]string) (kafka.Error, error) {
 	rt := kmsg.NewCreateTopicsRequestTopic()
 	rt.Topic, rt.NumPartitions, rt.ReplicationFactor = name, int32(partitions), int16(replicas)
 	for k, v := range config {
@@ -62,21 +59,22 @@ func (c *Client) create(ctx context.Context, name string, partitions, replicas i
 	req.TimeoutMillis = int32(c.timeout.Milliseconds())
 	r, _, err := c.do(ctx, req, responseLimit, toController)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for _, t := range r.(*kmsg.CreateTopicsResponse).Topics {
-		code := kafka.Error(t.ErrorCode)
-		switch {
-		case code == 0, code == kafka.TopicAlreadyExists:
-			return nil
-		}
-		err := c.topicError(name, t.ErrorCode)
-		if t.ErrorMessage != nil {
-			err = fmt.Errorf("%w: %s", err, *t.ErrorMessage)
-		}
-		return refusal{code, fmt.Errorf("create %w", err)}
+	resp := r.(*kmsg.CreateTopicsResponse)
+	if len(resp.Topics) != 1 {
+		return 0, fmt.Errorf("%w: an answer about %d topics to one", ErrCorrupt, len(resp.Topics))
 	}
-	return fmt.Errorf("%w: no answer about topic %s", ErrCorrupt, name)
+	t := &resp.Topics[0]
+	code := kafka.Error(t.ErrorCode)
+	if code == 0 || code == kafka.TopicAlreadyExists {
+		return code, nil
+	}
+	err = c.topicError(name, t.ErrorCode)
+	if t.ErrorMessage != nil {
+		err = fmt.Errorf("%w: %s", err, *t.ErrorMessage)
+	}
+	return code, fmt.Errorf("create %w", err)
 }
 
 // toController is the broker that creates topics; with KRaft any broker passes
@@ -103,7 +101,7 @@ func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int,
 	for _, t := range r.(*kmsg.DeleteRecordsResponse).Topics {
 		for _, p := range t.Partitions {
 			if p.ErrorCode == int16(kafka.OffsetOutOfRange) {
-				return fmt.Errorf("topic %s partition %d has no record %d to delete up to: %w", topic, partition, before, kafka.OffsetOutOfRange)
+				return fmt.Errorf("topic %s partition %d has no record %d to delete up to: %w", topic, partition, before, answer(kafka.OffsetOutOfRange))
 			}
 			if err := c.topicError(topic, p.ErrorCode); err != nil {
 				c.forget(topic)
@@ -119,16 +117,6 @@ func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int,
 // alone. The group needs no members, and may have none of another kind. It is
 // advice, as nothing of ours reads it back.
 func (c *Client) Commit(ctx context.Context, group string, offsets map[string][]int64) error {
-	find := kmsg.NewPtrFindCoordinatorRequest()
-	find.CoordinatorKey = group
-	r, _, err := c.do(ctx, find, responseLimit, nil)
-	if err != nil {
-		return err
-	}
-	at := r.(*kmsg.FindCoordinatorResponse)
-	if err := c.refused(kafka.Error(at.ErrorCode)); err != nil {
-		return fmt.Errorf("group %s: %w", group, err)
-	}
 	req := kmsg.NewPtrOffsetCommitRequest()
 	req.Group, req.Generation, req.RetentionTimeMillis = group, -1, -1
 	for topic, next := range offsets {
@@ -144,6 +132,24 @@ func (c *Client) Commit(ctx context.Context, group string, offsets map[string][]
 		}
 		req.Topics = append(req.Topics, rt)
 	}
+	err := c.coordinated(ctx, func(ctx context.Context) error { return c.commit(ctx, req) })
+	if err != nil {
+		return fmt.Errorf("group %s: %w", group, err)
+	}
+	return nil
+}
+
+func (c *Client) commit(ctx context.Context, req *kmsg.OffsetCommitRequest) error {
+	find := kmsg.NewPtrFindCoordinatorRequest()
+	find.CoordinatorKey = req.Group
+	r, _, err := c.do(ctx, find, responseLimit, nil)
+	if err != nil {
+		return err
+	}
+	at := r.(*kmsg.FindCoordinatorResponse)
+	if err := c.refused(kafka.Error(at.ErrorCode)); err != nil {
+		return err
+	}
 	r, _, err = c.do(ctx, req, responseLimit, toBroker(at.NodeID))
 	if err != nil {
 		return err
@@ -151,9 +157,27 @@ func (c *Client) Commit(ctx context.Context, group string, offsets map[string][]
 	for _, t := range r.(*kmsg.OffsetCommitResponse).Topics {
 		for _, p := range t.Partitions {
 			if err := c.topicError(t.Topic, p.ErrorCode); err != nil {
-				return fmt.Errorf("group %s: %w", group, err)
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// coordinated tries f for as long as a request may take while the broker that
+// f needs is being found or wakes up, as it does the first time that a cluster
+// is asked for a group or a producer.
+func (c *Client) coordinated(ctx context.Context, f func(context.Context) error) error {
+	wait, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	for pause := new(Backoff); ; {
+		err := f(ctx)
+		var code kafka.Error
+		if !errors.As(err, &code) || code != kafka.GroupLoadInProgress && code != kafka.GroupCoordinatorNotAvailable && code != kafka.NotCoordinatorForGroup {
+			return err
+		}
+		if pause.Pause(wait, err) != nil {
+			return err
+		}
+	}
 }

@@ -118,12 +118,16 @@ func (c *Client) explain(err error) error {
 		return c.refused(code)
 	case errors.As(err, &op) && op.Op == "dial", isDNS(err), isDial(err):
 		return fmt.Errorf("%w at %s: is Kafka running there, and is bootstrap.servers right? (%w)", ErrUnreachable, c.brokers(), err)
+	case (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) && !c.answered.Load():
+		return fmt.Errorf("%w at %s: it closes the connection, as if it wanted another security.protocol, sasl.username or sasl.password (%w)", ErrUnreachable, c.brokers(), err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("%w at %s in time (%w)", ErrUnreachable, c.brokers(), err)
 	case strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "x509: "):
 		return fmt.Errorf("%w: TLS with %s: %w (check ssl.ca.location and security.protocol)", ErrDenied, c.brokers(), err)
 	case strings.Contains(err.Error(), "expecting TLS"):
 		return fmt.Errorf("%w: %s speaks TLS: set security.protocol to SSL or SASL_SSL", ErrDenied, c.brokers())
+	case Temporary(err):
+		return fmt.Errorf("the connection to %s broke: %w", c.brokers(), err)
 	}
 	return err
 }
@@ -149,16 +153,30 @@ func (c *Client) refused(code kafka.Error) error {
 	case 0:
 		return nil
 	case kafka.SASLAuthenticationFailed:
-		return fmt.Errorf("%w: %s rejects the user name or password (sasl.username, sasl.password): %w", ErrDenied, c.brokers(), code)
+		return fmt.Errorf("%w: %s rejects the user name or password (sasl.username, sasl.password): %w", ErrDenied, c.brokers(), answer(code))
 	case kafka.UnsupportedSASLMechanism, kafka.IllegalSASLState:
-		return fmt.Errorf("%w: %s does not do sasl.mechanism %s: %w", ErrDenied, c.brokers(), c.mechanism, code)
+		return fmt.Errorf("%w: %s does not do sasl.mechanism %s: %w", ErrDenied, c.brokers(), c.mechanism, answer(code))
 	case kafka.ClusterAuthorizationFailed, kafka.GroupAuthorizationFailed, kafka.SecurityDisabled:
-		return fmt.Errorf("%w: %w", ErrDenied, code)
+		return fmt.Errorf("%w: %w", ErrDenied, answer(code))
 	case kafka.BrokerNotAvailable:
-		return fmt.Errorf("%w: %w", errStale, code)
+		return fmt.Errorf("%w: %w", errStale, answer(code))
 	}
-	return code
+	return answer(code)
 }
+
+// An answer is a broker's error code in few words. kafka-go's own text is a
+// paragraph.
+type answer kafka.Error
+
+func (a answer) Error() string {
+	s := fmt.Sprintf("Kafka's error %d", int(a))
+	if title := kafka.Error(a).Title(); title != "" {
+		s += ", " + title
+	}
+	return s
+}
+
+func (a answer) Unwrap() error { return kafka.Error(a) }
 
 // topicError gives the meaning of an error code that came back for a topic.
 func (c *Client) topicError(topic string, code int16) error {
@@ -166,17 +184,17 @@ func (c *Client) topicError(topic string, code int16) error {
 	case 0:
 		return nil
 	case kafka.UnknownTopicOrPartition:
-		return fmt.Errorf("%w: %s has no topic %q, or not that partition: create it, or correct its name in the configuration (%w)", ErrUnknownTopic, c.brokers(), topic, e)
+		return fmt.Errorf("%w: %s has no topic %q, or not that partition: create it, or correct its name in the configuration (%w)", ErrUnknownTopic, c.brokers(), topic, answer(e))
 	case kafka.InvalidTopic:
-		return fmt.Errorf("%w: %q cannot be a topic's name: letters, digits, '.', '_' and '-' only, at most 249 (%w)", ErrUnknownTopic, topic, e)
+		return fmt.Errorf("%q cannot be a topic's name: letters, digits, '.', '_' and '-' only, at most 249 (%w)", topic, answer(e))
 	case kafka.TopicAuthorizationFailed:
 		who := "this client"
 		if c.username != "" {
 			who = "user " + c.username
 		}
-		return fmt.Errorf("%w: %s has no permission for topic %q: grant it with kafka-acls (%w)", ErrDenied, who, topic, e)
+		return fmt.Errorf("%w: %s has no permission for topic %q: grant it with kafka-acls (%w)", ErrDenied, who, topic, answer(e))
 	case kafka.MessageSizeTooLarge, kafka.RecordListTooLarge:
-		return fmt.Errorf("%w: topic %q: more than its max.message.bytes: %w", ErrTooLarge, topic, e)
+		return fmt.Errorf("%w: topic %q: more than its max.message.bytes (%w)", ErrTooLarge, topic, answer(e))
 	default:
 		return fmt.Errorf("topic %s: %w", topic, c.refused(e))
 	}

@@ -35,11 +35,14 @@ type Fetched struct {
 	End      int64 // the end of what a read-committed reader can reach now
 	LogStart int64 // the oldest record still there
 
-	// Missing is how many offsets in between hold nothing at all, not even a
+	// Missing are the offsets in between that hold nothing at all, not even a
 	// transaction's marker. Compaction does that; where a topic is not
 	// compacted, the broker has lost them.
-	Missing int64
+	Missing []Hole
 }
+
+// Hole is a run of offsets, From to To-1, that hold nothing.
+type Hole struct{ From, To int64 }
 
 // Poll reads on from offset. If there is nothing it waits for up to MaxWait
 // and gives no records.
@@ -113,11 +116,11 @@ func (f *Fetcher) outOfRange(ctx context.Context, offset int64) error {
 	switch {
 	case err != nil:
 		return err
-	case offset < first:
-		return &LostRange{f.topic, f.partition, offset, first}
-	case offset > end:
-		return &PastEnd{f.topic, f.partition, offset, end}
+	case offset < first[0]:
+		return &LostRange{f.topic, f.partition, offset, first[0]}
+	case offset > end[0]:
+		return &PastEnd{f.topic, f.partition, offset, end[0]}
 	}
 	f.client.forget(f.topic) // the broker we asked knew less than the leader
-	return fmt.Errorf("topic %s partition %d: %w", f.topic, f.partition, kafka.OffsetNotAvailable)
+	return fmt.Errorf("topic %s partition %d: %w", f.topic, f.partition, answer(kafka.OffsetNotAvailable))
 }

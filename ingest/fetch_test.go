@@ -17,36 +17,38 @@ import (
 // What is written is what is read, by us and by a foreign client: null and
 // empty are two things, and times and headers are kept.
 func TestRecordsKeepEverything(t *testing.T) {
-	k := newCluster(t, kfake.SeedTopics(1, "t"))
-	c := k.client(t)
-	want := []Record{
-		{Time: 1_700_000_000_000, Key: nil, Value: nil},
-		{Time: 1_699_999_999_999, Key: []byte{}, Value: []byte{}},
-		{Time: 0, Key: []byte("k"), Value: []byte("v"), Headers: []Header{{"a", nil}, {"a", []byte{}}, {"", []byte("z")}}},
-		{Time: 1_700_000_000_001, Value: []byte(strings.Repeat("long", 1000)), Headers: []Header{{"ce_id", []byte("t-0-3")}}},
-	}
-	if base, err := c.Producer().Append(within(t, 10*time.Second), "t", 0, want); base != 0 || err != nil {
-		t.Fatalf("Append: %d, %v", base, err)
-	}
-	for i := range want {
-		want[i].Offset = int64(i)
-	}
-	got, _ := readTopic(t, c, "t", 0)
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("we read %+v, want %+v", got, want)
-	}
-	foreign := k.foreign(t, kgo.ConsumeTopics("t"))
-	rs := foreign.PollFetches(within(t, 10*time.Second)).Records()
-	if len(rs) != len(want) {
-		t.Fatalf("the other client reads %d records", len(rs))
-	}
-	for i, r := range rs {
-		w := want[i]
-		if r.Offset != w.Offset || r.Timestamp.UnixMilli() != w.Time || string(r.Key) != string(w.Key) || (r.Key == nil) != (w.Key == nil) ||
-			string(r.Value) != string(w.Value) || (r.Value == nil) != (w.Value == nil) || len(r.Headers) != len(w.Headers) {
-			t.Errorf("the other client reads %+v, want %+v", r, w)
+	onBrokers(t, func(t *testing.T, k cluster) {
+		topic := k.topic(t, "t", 1)
+		c := k.client(t)
+		want := []Record{
+			{Time: 1_700_000_000_000, Key: nil, Value: nil},
+			{Time: 1_699_999_999_999, Key: []byte{}, Value: []byte{}},
+			{Time: 0, Key: []byte("k"), Value: []byte("v"), Headers: []Header{{"a", nil}, {"a", []byte{}}, {"", []byte("z")}}},
+			{Time: 1_700_000_000_001, Value: []byte(strings.Repeat("long", 1000)), Headers: []Header{{"ce_id", []byte("t-0-3")}}},
 		}
-	}
+		if base, err := c.Producer().Append(within(t, 10*time.Second), topic, 0, want); base != 0 || err != nil {
+			t.Fatalf("Append: %d, %v", base, err)
+		}
+		for i := range want {
+			want[i].Offset = int64(i)
+		}
+		got, _ := readTopic(t, c, topic, 0)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("we read %+v, want %+v", got, want)
+		}
+		foreign := k.foreign(t, kgo.ConsumeTopics(topic))
+		rs := foreign.PollFetches(within(t, 10*time.Second)).Records()
+		if len(rs) != len(want) {
+			t.Fatalf("the other client reads %d records", len(rs))
+		}
+		for i, r := range rs {
+			w := want[i]
+			if r.Offset != w.Offset || r.Timestamp.UnixMilli() != w.Time || string(r.Key) != string(w.Key) || (r.Key == nil) != (w.Key == nil) ||
+				string(r.Value) != string(w.Value) || (r.Value == nil) != (w.Value == nil) || len(r.Headers) != len(w.Headers) {
+				t.Errorf("the other client reads %+v, want %+v", r, w)
+			}
+		}
+	})
 }
 
 // Every codec is read as others write it, and written as others read it.
@@ -56,33 +58,35 @@ func TestCodecs(t *testing.T) {
 		kgo   kgo.CompressionCodec
 	}{{None, kgo.NoCompression()}, {Gzip, kgo.GzipCompression()}, {Snappy, kgo.SnappyCompression()}, {LZ4, kgo.Lz4Compression()}, {Zstd, kgo.ZstdCompression()}} {
 		t.Run(c.codec.String(), func(t *testing.T) {
-			k := newCluster(t, kfake.SeedTopics(1, "theirs", "ours"))
-			client := k.client(t, func(cfg *Config) { cfg.Compression = c.codec })
-			ctx := within(t, 10*time.Second)
-			foreign := k.foreign(t, kgo.ProducerBatchCompression(c.kgo), kgo.ConsumeTopics("ours"))
-			var rs []Record
-			for i := range 500 {
-				v := fmt.Sprintf("value %d %s", i, strings.Repeat("x", i%50))
-				foreign.Produce(ctx, &kgo.Record{Topic: "theirs", Value: []byte(v)}, nil)
-				rs = append(rs, Record{Value: []byte(v)})
-			}
-			if err := foreign.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
-			if err := client.Producer().Publish(ctx, "ours", 0, rs); err != nil {
-				t.Fatal(err)
-			}
-			got, _ := readTopic(t, client, "theirs", 0)
-			again, _ := readTopic(t, client, "ours", 0)
-			theirs := foreign.PollFetches(ctx).Records()
-			if len(got) != 500 || len(again) != 500 || len(theirs) != 500 {
-				t.Fatalf("%d, %d and %d records", len(got), len(again), len(theirs))
-			}
-			for i, r := range rs {
-				if string(got[i].Value) != string(r.Value) || string(again[i].Value) != string(r.Value) || string(theirs[i].Value) != string(r.Value) {
-					t.Fatalf("record %d is %q, %q, %q", i, got[i].Value, again[i].Value, theirs[i].Value)
+			onBrokers(t, func(t *testing.T, k cluster) {
+				theirTopic, ourTopic := k.topic(t, "theirs", 1), k.topic(t, "ours", 1)
+				client := k.client(t, func(cfg *Config) { cfg.Compression = c.codec })
+				ctx := within(t, 10*time.Second)
+				foreign := k.foreign(t, kgo.ProducerBatchCompression(c.kgo), kgo.ConsumeTopics(ourTopic))
+				var rs []Record
+				for i := range 500 {
+					v := fmt.Sprintf("value %d %s", i, strings.Repeat("x", i%50))
+					foreign.Produce(ctx, &kgo.Record{Topic: theirTopic, Value: []byte(v)}, nil)
+					rs = append(rs, Record{Value: []byte(v)})
 				}
-			}
+				if err := foreign.Flush(ctx); err != nil {
+					t.Fatal(err)
+				}
+				if err := client.Producer().Publish(ctx, ourTopic, 0, rs); err != nil {
+					t.Fatal(err)
+				}
+				got, _ := readTopic(t, client, theirTopic, 0)
+				again, _ := readTopic(t, client, ourTopic, 0)
+				theirs := foreign.PollFetches(ctx).Records()
+				if len(got) != 500 || len(again) != 500 || len(theirs) != 500 {
+					t.Fatalf("%d, %d and %d records", len(got), len(again), len(theirs))
+				}
+				for i, r := range rs {
+					if string(got[i].Value) != string(r.Value) || string(again[i].Value) != string(r.Value) || string(theirs[i].Value) != string(r.Value) {
+						t.Fatalf("record %d is %q, %q, %q", i, got[i].Value, again[i].Value, theirs[i].Value)
+					}
+				}
+			})
 		})
 	}
 }
@@ -91,137 +95,142 @@ func TestCodecs(t *testing.T) {
 // where two transactions overlap and where reading starts inside one; and what
 // is not decided yet is not reached.
 func TestReadCommitted(t *testing.T) {
-	t.Parallel()
-	k := newCluster(t, kfake.SeedTopics(1, "t"))
-	c := k.client(t, func(cfg *Config) { cfg.MaxFetchBytes = 300 }) // several answers
-	ctx := within(t, 20*time.Second)
-	a := k.foreign(t, kgo.TransactionalID("a"), kgo.DefaultProduceTopic("t"))
-	b := k.foreign(t, kgo.TransactionalID("b"), kgo.DefaultProduceTopic("t"))
-	plain := k.foreign(t, kgo.DefaultProduceTopic("t"))
-	put := func(cl *kgo.Client, v string) {
-		t.Helper()
-		if err := cl.ProduceSync(ctx, kgo.StringRecord(v)).FirstErr(); err != nil {
-			t.Fatal(err)
+	onBrokers(t, func(t *testing.T, k cluster) {
+		topic := k.topic(t, "t", 1)
+		c := k.client(t, func(cfg *Config) { cfg.MaxFetchBytes = 300 }) // several answers
+		ctx := within(t, 20*time.Second)
+		a := k.foreign(t, kgo.TransactionalID(k.name("a")), kgo.DefaultProduceTopic(topic))
+		b := k.foreign(t, kgo.TransactionalID(k.name("b")), kgo.DefaultProduceTopic(topic))
+		plain := k.foreign(t, kgo.DefaultProduceTopic(topic))
+		put := func(cl *kgo.Client, v string) {
+			t.Helper()
+			if err := cl.ProduceSync(ctx, kgo.StringRecord(v)).FirstErr(); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	end := func(cl *kgo.Client, commit kgo.TransactionEndTry) {
-		t.Helper()
-		if err := cl.EndTransaction(ctx, commit); err != nil {
-			t.Fatal(err)
+		end := func(cl *kgo.Client, commit kgo.TransactionEndTry) {
+			t.Helper()
+			if err := cl.EndTransaction(ctx, commit); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	var want []string
-	for round := range 6 {
-		a.BeginTransaction()
-		b.BeginTransaction()
-		commitA, commitB := kgo.TransactionEndTry(round%2 == 0), kgo.TransactionEndTry(round%3 == 0)
-		for i := range 3 {
-			for _, w := range []struct {
-				name string
-				cl   *kgo.Client
-				keep bool
-			}{{"a", a, bool(commitA)}, {"b", b, bool(commitB)}, {"p", plain, true}} {
-				v := fmt.Sprintf("%s%d.%d", w.name, round, i)
-				put(w.cl, v)
-				if w.keep {
-					want = append(want, v)
+		var want []string
+		for round := range 6 {
+			a.BeginTransaction()
+			b.BeginTransaction()
+			commitA, commitB := kgo.TransactionEndTry(round%2 == 0), kgo.TransactionEndTry(round%3 == 0)
+			for i := range 3 {
+				for _, w := range []struct {
+					name string
+					cl   *kgo.Client
+					keep bool
+				}{{"a", a, bool(commitA)}, {"b", b, bool(commitB)}, {"p", plain, true}} {
+					v := fmt.Sprintf("%s%d.%d", w.name, round, i)
+					put(w.cl, v)
+					if w.keep {
+						want = append(want, v)
+					}
 				}
 			}
+			end(b, commitB)
+			put(a, fmt.Sprintf("a%d.late", round))
+			if commitA {
+				want = append(want, fmt.Sprintf("a%d.late", round))
+			}
+			end(a, commitA)
 		}
-		end(b, commitB)
-		put(a, fmt.Sprintf("a%d.late", round))
-		if commitA {
-			want = append(want, fmt.Sprintf("a%d.late", round))
-		}
-		end(a, commitA)
-	}
-	got, _ := readTopic(t, c, "t", 0)
-	var values []string
-	for _, r := range got {
-		values = append(values, string(r.Value))
-	}
-	if !reflect.DeepEqual(values, want) {
-		t.Errorf("read %v\nwant %v", values, want)
-	}
-	for from := range got[len(got)-1].Offset + 1 {
-		var tail []Record
+		got, _ := readTopic(t, c, topic, 0)
+		var values []string
 		for _, r := range got {
-			if r.Offset >= from {
-				tail = append(tail, r)
+			values = append(values, string(r.Value))
+		}
+		if !reflect.DeepEqual(values, want) {
+			t.Errorf("read %v\nwant %v", values, want)
+		}
+		for from := range got[len(got)-1].Offset + 1 {
+			var tail []Record
+			for _, r := range got {
+				if r.Offset >= from {
+					tail = append(tail, r)
+				}
+			}
+			if rs, _ := readTopic(t, c, topic, from); !reflect.DeepEqual(show(rs), show(tail)) {
+				t.Fatalf("from %d: %v\nwant %v", from, show(rs), show(tail))
 			}
 		}
-		if rs, _ := readTopic(t, c, "t", from); !reflect.DeepEqual(show(rs), show(tail)) {
-			t.Fatalf("from %d: %v\nwant %v", from, show(rs), show(tail))
-		}
-	}
 
-	_, end1, err := c.Offsets(ctx, "t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.BeginTransaction()
-	put(a, "open")
-	put(plain, "behind it")
-	rs, last := readTopic(t, c, "t", end1[0])
-	_, end2, err := c.Offsets(ctx, "t")
-	if len(rs) != 0 || last.End != end1[0] || err != nil || end2[0] != end1[0] {
-		t.Errorf("with a transaction open: %v, end %d and %d (%v), want nothing, end %d", show(rs), last.End, end2[0], err, end1[0])
-	}
-	end(a, kgo.TryCommit)
-	if rs, _ := readTopic(t, c, "t", end1[0]); len(rs) != 2 {
-		t.Errorf("after it: %v", show(rs))
-	}
+		_, end1, err := c.Offsets(ctx, topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.BeginTransaction()
+		put(a, "open")
+		put(plain, "behind it")
+		rs, last := readTopic(t, c, topic, end1[0])
+		_, end2, err := c.Offsets(ctx, topic)
+		if len(rs) != 0 || last.End != end1[0] || err != nil || end2[0] != end1[0] {
+			t.Errorf("with a transaction open: %v, end %d and %d (%v), want nothing, end %d", show(rs), last.End, end2[0], err, end1[0])
+		}
+		end(a, kgo.TryCommit)
+		if rs, _ := readTopic(t, c, topic, end1[0]); len(rs) != 2 {
+			t.Errorf("after it: %v", show(rs))
+		}
+	})
 }
 
 // A range that was deleted is an error that names it, and so is an offset that
 // the partition does not reach.
 func TestOutOfRange(t *testing.T) {
-	k := newCluster(t, kfake.SeedTopics(1, "t"))
-	c := k.client(t)
-	ctx := within(t, 10*time.Second)
-	if err := c.Producer().Publish(ctx, "t", 0, values("a", "b", "c", "d")); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.DeleteRecords(ctx, "t", 0, 3); err != nil {
-		t.Fatal(err)
-	}
-	f := c.Fetcher("t", 0)
-	_, err := f.Poll(ctx, 1)
-	var lost *LostRange
-	if !errors.As(err, &lost) || lost.Want != 1 || lost.LogStart != 3 || Temporary(err) {
-		t.Errorf("before the start: %v", err)
-	}
-	_, err = f.Poll(ctx, 5)
-	var past *PastEnd
-	if !errors.As(err, &past) || past.Want != 5 || past.End != 4 || Temporary(err) {
-		t.Errorf("past the end: %v", err)
-	}
-	got, err := f.Poll(ctx, 4)
-	if err != nil || len(got.Records) != 0 || got.Next != 4 || got.LogStart != 3 {
-		t.Errorf("at the end: %+v, %v", got, err)
-	}
-	if rs, _ := readTopic(t, c, "t", 3); len(rs) != 1 || string(rs[0].Value) != "d" {
-		t.Errorf("at the start: %v", show(rs))
-	}
-	if err := c.DeleteRecords(ctx, "t", 0, 9); err == nil {
-		t.Error("records past the end could be deleted")
-	}
+	onBrokers(t, func(t *testing.T, k cluster) {
+		topic := k.topic(t, "t", 1)
+		c := k.client(t)
+		ctx := within(t, 10*time.Second)
+		if err := c.Producer().Publish(ctx, topic, 0, values("a", "b", "c", "d")); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.DeleteRecords(ctx, topic, 0, 3); err != nil {
+			t.Fatal(err)
+		}
+		f := c.Fetcher(topic, 0)
+		_, err := f.Poll(ctx, 1)
+		var lost *LostRange
+		if !errors.As(err, &lost) || lost.Want != 1 || lost.LogStart != 3 || Temporary(err) {
+			t.Errorf("before the start: %v", err)
+		}
+		_, err = f.Poll(ctx, 5)
+		var past *PastEnd
+		if !errors.As(err, &past) || past.Want != 5 || past.End != 4 || Temporary(err) {
+			t.Errorf("past the end: %v", err)
+		}
+		got, err := f.Poll(ctx, 4)
+		if err != nil || len(got.Records) != 0 || got.Next != 4 || got.LogStart != 3 {
+			t.Errorf("at the end: %+v, %v", got, err)
+		}
+		if rs, _ := readTopic(t, c, topic, 3); len(rs) != 1 || string(rs[0].Value) != "d" {
+			t.Errorf("at the start: %v", show(rs))
+		}
+		if err := c.DeleteRecords(ctx, topic, 0, 9); err == nil {
+			t.Error("records past the end could be deleted")
+		}
+	})
 }
 
 // A batch larger than MaxFetchBytes still comes.
 func TestLargeBatchComes(t *testing.T) {
-	k := newCluster(t, kfake.SeedTopics(1, "t"))
-	c := k.client(t, func(cfg *Config) { cfg.MaxFetchBytes = 100 })
-	ctx := within(t, 10*time.Second)
-	p := c.Producer()
-	for range 3 {
-		if _, err := p.Append(ctx, "t", 0, values(strings.Repeat("x", 500_000))); err != nil {
-			t.Fatal(err)
+	onBrokers(t, func(t *testing.T, k cluster) {
+		topic := k.topic(t, "t", 1)
+		c := k.client(t, func(cfg *Config) { cfg.MaxFetchBytes = 100 })
+		ctx := within(t, 10*time.Second)
+		p := c.Producer()
+		for range 3 {
+			if _, err := p.Append(ctx, topic, 0, values(strings.Repeat("x", 500_000))); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if rs, _ := readTopic(t, c, "t", 0); len(rs) != 3 || len(rs[2].Value) != 500_000 {
-		t.Errorf("%d records", len(rs))
-	}
+		if rs, _ := readTopic(t, c, topic, 0); len(rs) != 3 || len(rs[2].Value) != 500_000 {
+			t.Errorf("%d records", len(rs))
+		}
+	})
 }
 
 // A batch that the network damages is fetched again; one that stays damaged is
@@ -260,10 +269,24 @@ func TestLeaderMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer kc.Close()
-	k := cluster{kc, &n}
+	k := cluster{Cluster: kc, net: &n, addrs: kc.ListenAddrs()}
 	c := k.client(t)
 	ctx := within(t, 20*time.Second)
 	p, f := c.Producer(), c.Fetcher("t", 0)
+	if err := c.Create(ctx, "spread", 9, nil); err != nil {
+		t.Fatal(err)
+	}
+	for part := range 9 {
+		if err := kc.MoveTopicPartition("spread", int32(part), int32(part%3)); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Publish(ctx, "spread", part, make([]Record, part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first, end, err := c.Offsets(ctx, "spread"); err != nil || fmt.Sprint(first, end) != "[0 0 0 0 0 0 0 0 0] [0 1 2 3 4 5 6 7 8]" {
+		t.Errorf("Offsets of partitions on three brokers: %v, %v, %v", first, end, err)
+	}
 	next := int64(0)
 	for i := range 9 {
 		if err := kc.MoveTopicPartition("t", 0, int32(i%3)); err != nil {
@@ -291,73 +314,122 @@ func TestLeaderMoves(t *testing.T) {
 	}
 }
 
-// Topics: what the cluster says, and the errors that a caller decides on.
-func TestTopics(t *testing.T) {
-	k := newCluster(t)
-	c := k.client(t)
-	ctx := within(t, 10*time.Second)
-	if _, err := c.Topic(ctx, "t"); !errors.Is(err, ErrUnknownTopic) || !Temporary(err) {
-		t.Errorf("before it is made: %v", err)
+// A broker that is gone for good is not asked again and again.
+func TestBrokerLeaves(t *testing.T) {
+	t.Parallel()
+	var n kfake.VirtualNetwork
+	kc, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(1, "t"), kfake.ListenFn(manyPorts(&n)))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := c.Fetcher("t", 0).Poll(ctx, 0); !errors.Is(err, ErrUnknownTopic) {
-		t.Errorf("poll before it is made: %v", err)
-	}
-	for range 2 { // the second time it is there already
-		if err := c.Create(ctx, "t", 3, map[string]string{"cleanup.policy": "compact", "retention.ms": "-1"}); err != nil {
+	defer kc.Close()
+	c := cluster{Cluster: kc, net: &n, addrs: kc.ListenAddrs()}.client(t)
+	ctx := within(t, 20*time.Second)
+	p, f := c.Producer(), c.Fetcher("t", 0)
+	for i := range 3 {
+		leader := kc.LeaderFor("t", 0)
+		if i > 0 {
+			if err := kc.RemoveNode(leader); err != nil {
+				t.Fatal(err)
+			}
+			if left := kc.LeaderFor("t", 0); left == leader {
+				t.Fatalf("broker %d left and leads", leader)
+			}
+		}
+		for wait := new(Backoff); ; {
+			if _, err = f.Poll(ctx, int64(i)); err == nil {
+				break
+			}
+			if !Temporary(err) || wait.Pause(ctx, err) != nil {
+				t.Fatalf("after broker %d left: %v", leader, err)
+			}
+		}
+		if err := p.Publish(ctx, "t", 0, values(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	one, err := c.Topic(ctx, "t")
-	if err != nil || one.Name != "t" || one.Partitions != 3 || one.CleanupPolicy != "compact" || one.ID == [16]byte{} {
-		t.Errorf("%+v, %v", one, err)
+	if got, _ := readTopic(t, c, "t", 0); fmt.Sprint(show(got)) != "[0:0 1:1 2:2]" {
+		t.Errorf("stored %v", show(got))
 	}
-	if _, err := c.Fetcher("t", 3).Poll(ctx, 0); !errors.Is(err, ErrUnknownTopic) {
-		t.Errorf("a partition that is not there: %v", err)
-	}
-	// Made anew it has another id.
-	req := kmsg.NewPtrDeleteTopicsRequest()
-	req.TopicNames = []string{"t"}
-	rt := kmsg.NewDeleteTopicsRequestTopic()
-	rt.Topic = kmsg.StringPtr("t")
-	req.Topics = append(req.Topics, rt)
-	if _, err := req.RequestWith(ctx, k.foreign(t)); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Create(ctx, "t", 1, nil); err != nil {
-		t.Fatal(err)
-	}
-	two, err := c.Topic(ctx, "t")
-	if err != nil || two.ID == one.ID || two.Partitions != 1 || two.CleanupPolicy != "delete" {
-		t.Errorf("made anew: %+v, %v; it was %+v", two, err, one)
-	}
+}
+
+// Topics: what the cluster says, and the errors that a caller decides on.
+func TestTopics(t *testing.T) {
+	onBrokers(t, func(t *testing.T, k cluster) {
+		topic := k.name("t")
+		c := k.client(t)
+		ctx := within(t, 10*time.Second)
+		if _, err := c.Topic(ctx, topic); !errors.Is(err, ErrUnknownTopic) || !Temporary(err) {
+			t.Errorf("before it is made: %v", err)
+		}
+		if _, err := c.Fetcher(topic, 0).Poll(ctx, 0); !errors.Is(err, ErrUnknownTopic) {
+			t.Errorf("poll before it is made: %v", err)
+		}
+		for range 2 { // the second time it is there already
+			if err := c.Create(ctx, topic, 3, map[string]string{"cleanup.policy": "compact", "retention.ms": "-1"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		one, err := c.Topic(ctx, topic)
+		if err != nil || one.Name != topic || one.Partitions != 3 || one.CleanupPolicy != "compact" || one.ID == [16]byte{} {
+			t.Errorf("%+v, %v", one, err)
+		}
+		if _, err := c.Fetcher(topic, 3).Poll(ctx, 0); !errors.Is(err, ErrUnknownTopic) {
+			t.Errorf("a partition that is not there: %v", err)
+		}
+		// Made anew it has another id.
+		req := kmsg.NewPtrDeleteTopicsRequest()
+		req.TopicNames = []string{topic}
+		rt := kmsg.NewDeleteTopicsRequestTopic()
+		rt.Topic = kmsg.StringPtr(topic)
+		req.Topics = append(req.Topics, rt)
+		if _, err := req.RequestWith(ctx, k.foreign(t)); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Create(ctx, topic, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		two, err := c.Topic(ctx, topic)
+		if err != nil || two.ID == one.ID || two.Partitions != 1 || two.CleanupPolicy != "delete" {
+			t.Errorf("made anew: %+v, %v; it was %+v", two, err, one)
+		}
+	})
 }
 
 // A foreign tool finds the positions that were committed for it.
 func TestCommit(t *testing.T) {
-	k := newCluster(t, kfake.SeedTopics(3, "t"))
-	c := k.client(t)
-	ctx := within(t, 10*time.Second)
-	for _, o := range [][]int64{{5, -1, 7}, {6, 0, -1}} {
-		if err := c.Commit(ctx, "g", map[string][]int64{"t": o}); err != nil {
+	onBrokers(t, func(t *testing.T, k cluster) {
+		topic := k.topic(t, "t", 3)
+		c := k.client(t)
+		ctx := within(t, 10*time.Second)
+		for _, o := range [][]int64{{5, -1, 7}, {6, 0, -1}} {
+			if err := c.Commit(ctx, k.name("g"), map[string][]int64{topic: o}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		req := kmsg.NewPtrOffsetFetchRequest()
+		req.Group = k.name("g")
+		rt := kmsg.NewOffsetFetchRequestTopic()
+		rt.Topic, rt.Partitions = topic, []int32{0, 1, 2}
+		req.Topics = append(req.Topics, rt)
+		resp, err := req.RequestWith(ctx, k.foreign(t))
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	req := kmsg.NewPtrOffsetFetchRequest()
-	req.Group = "g"
-	rt := kmsg.NewOffsetFetchRequestTopic()
-	rt.Topic, rt.Partitions = "t", []int32{0, 1, 2}
-	req.Topics = append(req.Topics, rt)
-	resp, err := req.RequestWith(ctx, k.foreign(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []int64
-	for _, p := range resp.Groups[0].Topics[0].Partitions {
-		got = append(got, p.Offset)
-	}
-	if !reflect.DeepEqual(got, []int64{6, 0, 7}) {
-		t.Errorf("committed %v, want [6 0 7]", got)
-	}
+		var got []int64
+		for _, p := range resp.Groups[0].Topics[0].Partitions {
+			got = append(got, p.Offset)
+		}
+		if !reflect.DeepEqual(got, []int64{6, 0, 7}) {
+			t.Errorf("committed %v, want [6 0 7]", got)
+		}
+		if got, err := c.Committed(ctx, k.name("g"), topic, 3); err != nil || !reflect.DeepEqual(got, []int64{6, 0, 7}) {
+			t.Errorf("Committed says %v, %v; want [6 0 7]", got, err)
+		}
+		if got, err := c.Committed(ctx, k.name("nobody"), topic, 3); err != nil || !reflect.DeepEqual(got, []int64{-1, -1, -1}) {
+			t.Errorf("Committed of a group that never was says %v, %v; want none", got, err)
+		}
+	})
 }
 
 // With nobody at the address, the error says so, and where.
@@ -405,13 +477,13 @@ func TestBrokerComesBack(t *testing.T) {
 		if err := p.Publish(ctx, "t", 0, values(fmt.Sprint(i))); err != nil {
 			t.Fatalf("round %d: %v", i, err)
 		}
-		for attempt := 1; ; attempt++ {
+		for wait := new(Backoff); ; {
 			got, err := f.Poll(ctx, next)
 			if err == nil && len(got.Records) == 1 && string(got.Records[0].Value) == fmt.Sprint(i) {
 				next = got.Next
 				break
 			}
-			if err != nil && !Temporary(err) || pause(ctx, attempt) != nil {
+			if err != nil && !Temporary(err) || wait.Pause(ctx, err) != nil {
 				t.Fatalf("round %d: %v, %v", i, show(got.Records), err)
 			}
 		}

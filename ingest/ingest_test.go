@@ -3,6 +3,9 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,10 +16,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A cluster of one test, on a network in memory.
+// A cluster to test on: a kfake of one test's own, on a network in memory, or
+// one from outside.
 type cluster struct {
 	*kfake.Cluster
-	net *kfake.VirtualNetwork
+	net   *kfake.VirtualNetwork
+	addrs []string
+	tag   string // behind every name, so that tests are apart
 }
 
 func newCluster(t testing.TB, opts ...kfake.Opt) cluster {
@@ -27,12 +33,38 @@ func newCluster(t testing.TB, opts ...kfake.Opt) cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return cluster{c, &n}
+	return cluster{Cluster: c, net: &n, addrs: c.ListenAddrs()}
+}
+
+// onBrokers runs a test on kfake, and on the Kafka at ACCRETE_TEST_BROKERS if
+// there is one.
+func onBrokers(t *testing.T, test func(t *testing.T, k cluster)) {
+	t.Run("kfake", func(t *testing.T) { test(t, newCluster(t)) })
+	if addrs := os.Getenv("ACCRETE_TEST_BROKERS"); addrs != "" {
+		t.Run("kafka", func(t *testing.T) {
+			test(t, cluster{addrs: strings.Split(addrs, ","), tag: fmt.Sprintf("-%x", rand.Uint64())})
+		})
+	}
+}
+
+// name of a topic, a group or a transaction.
+func (k cluster) name(s string) string { return s + k.tag }
+
+// topic makes a topic.
+func (k cluster) topic(t testing.TB, s string, partitions int) string {
+	t.Helper()
+	if err := k.client(t).Create(within(t, 20*time.Second), k.name(s), partitions, nil); err != nil {
+		t.Fatal(err)
+	}
+	return k.name(s)
 }
 
 func (k cluster) client(t testing.TB, edit ...func(*Config)) *Client {
 	t.Helper()
-	cfg := Config{Brokers: k.ListenAddrs(), DialContext: k.net.DialContext, MaxWait: 20 * time.Millisecond}
+	cfg := Config{Brokers: k.addrs, MaxWait: 20 * time.Millisecond}
+	if k.net != nil {
+		cfg.DialContext = k.net.DialContext
+	}
 	for _, e := range edit {
 		e(&cfg)
 	}
@@ -47,7 +79,11 @@ func (k cluster) client(t testing.TB, edit ...func(*Config)) *Client {
 // foreign is a client that shares no code with ours.
 func (k cluster) foreign(t testing.TB, opts ...kgo.Opt) *kgo.Client {
 	t.Helper()
-	c, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(k.ListenAddrs()...), kgo.Dialer(k.net.DialContext)}, opts...)...)
+	opts = append(opts, kgo.SeedBrokers(k.addrs...))
+	if k.net != nil {
+		opts = append(opts, kgo.Dialer(k.net.DialContext))
+	}
+	c, err := kgo.NewClient(opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

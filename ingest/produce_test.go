@@ -31,46 +31,49 @@ func cutOnce(n int32, before, after bool) *wire {
 // A batch whose ack is lost is published again under the same sequence
 // numbers, and stored once.
 func TestPublishStoresOnce(t *testing.T) {
-	t.Parallel()
-	for n := int32(1); n <= 3; n++ {
-		for _, after := range []bool{false, true} {
-			k := newCluster(t, kfake.SeedTopics(1, "t"))
-			c := k.client(t, cutOnce(n, !after, after).install(k))
-			p := c.Producer()
-			ctx := within(t, 20*time.Second)
-			var want []string
-			for i := range 3 {
-				if err := p.Publish(ctx, "t", 0, values(fmt.Sprint("a", i), fmt.Sprint("b", i))); err != nil {
-					t.Fatal(err)
+	onBrokers(t, func(t *testing.T, k cluster) {
+		for n := int32(1); n <= 3; n++ {
+			for _, after := range []bool{false, true} {
+				topic := k.topic(t, fmt.Sprintf("t%d%v", n, after), 1)
+				c := k.client(t, cutOnce(n, !after, after).install(k))
+				p := c.Producer()
+				ctx := within(t, 20*time.Second)
+				var want []string
+				for i := range 3 {
+					if err := p.Publish(ctx, topic, 0, values(fmt.Sprint("a", i), fmt.Sprint("b", i))); err != nil {
+						t.Fatal(err)
+					}
+					want = append(want, fmt.Sprintf("%d:a%d", 2*i, i), fmt.Sprintf("%d:b%d", 2*i+1, i))
 				}
-				want = append(want, fmt.Sprintf("%d:a%d", 2*i, i), fmt.Sprintf("%d:b%d", 2*i+1, i))
-			}
-			if got, _ := readTopic(t, c, "t", 0); !reflect.DeepEqual(show(got), want) {
-				t.Errorf("cut at request %d, sent: %v: stored %v", n, after, show(got))
+				if got, _ := readTopic(t, c, topic, 0); !reflect.DeepEqual(show(got), want) {
+					t.Errorf("cut at request %d, sent: %v: stored %v", n, after, show(got))
+				}
 			}
 		}
-	}
+	})
 }
 
 // An append whose ack is lost is ambiguous, is not tried again, and what
 // follows it is not taken for it.
 func TestAppendIsAmbiguous(t *testing.T) {
-	k := newCluster(t, kfake.SeedTopics(1, "t"))
-	c := k.client(t, cutOnce(2, false, true).install(k))
-	p := c.Producer()
-	ctx := within(t, 20*time.Second)
-	if base, err := p.Append(ctx, "t", 0, values("one")); base != 0 || err != nil {
-		t.Fatalf("first: %d, %v", base, err)
-	}
-	if _, err := p.Append(ctx, "t", 0, values("two")); !errors.Is(err, ErrAmbiguous) {
-		t.Fatalf("second: %v, want %v", err, ErrAmbiguous)
-	}
-	if base, err := p.Append(ctx, "t", 0, values("three")); base != 2 || err != nil {
-		t.Errorf("third: %d, %v", base, err)
-	}
-	if got, _ := readTopic(t, c, "t", 0); !reflect.DeepEqual(show(got), []string{"0:one", "1:two", "2:three"}) {
-		t.Errorf("stored %v", show(got))
-	}
+	onBrokers(t, func(t *testing.T, k cluster) {
+		topic := k.topic(t, "t", 1)
+		c := k.client(t, cutOnce(2, false, true).install(k))
+		p := c.Producer()
+		ctx := within(t, 20*time.Second)
+		if base, err := p.Append(ctx, topic, 0, values("one")); base != 0 || err != nil {
+			t.Fatalf("first: %d, %v", base, err)
+		}
+		if _, err := p.Append(ctx, topic, 0, values("two")); !errors.Is(err, ErrAmbiguous) {
+			t.Fatalf("second: %v, want %v", err, ErrAmbiguous)
+		}
+		if base, err := p.Append(ctx, topic, 0, values("three")); base != 2 || err != nil {
+			t.Errorf("third: %d, %v", base, err)
+		}
+		if got, _ := readTopic(t, c, topic, 0); !reflect.DeepEqual(show(got), []string{"0:one", "1:two", "2:three"}) {
+			t.Errorf("stored %v", show(got))
+		}
+	})
 }
 
 // What a broker answers decides between refused and ambiguous, and both leave
@@ -209,53 +212,57 @@ func TestPublishCuts(t *testing.T) {
 // Sequence numbers go from 2³¹-1 to 0, as in DefaultRecordBatch.incrementSequence
 // of Apache Kafka.
 func TestSequenceWraps(t *testing.T) {
-	k := newCluster(t, kfake.SeedTopics(1, "t"))
-	c := k.client(t)
-	p := c.Producer()
-	ctx := within(t, 10*time.Second)
-	if err := p.Publish(ctx, "t", 0, values("first")); err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range []struct {
-		from int32
-		n    int
-		want int32
-	}{{0, 1, 1}, {math.MaxInt32 - 1, 1, math.MaxInt32}, {math.MaxInt32, 1, 0}, {math.MaxInt32 - 1, 3, 1}} {
-		p.next[partition{"t", 0}] = w.from
-		if p.advance("t", 0, w.n); p.next[partition{"t", 0}] != w.want {
-			t.Errorf("%d and %d more: %d, want %d", w.from, w.n, p.next[partition{"t", 0}], w.want)
-		}
-	}
-	// A new producer may begin anywhere where the partition has records. kfake
-	// wraps one too early, which Publish gets over as well.
-	p.restart()
-	if err := p.begin(ctx); err != nil {
-		t.Fatal(err)
-	}
-	p.next[partition{"t", 0}] = math.MaxInt32 - 1
-	for i := range 3 {
-		if err := p.Publish(ctx, "t", 0, values(fmt.Sprint("a", i), fmt.Sprint("b", i))); err != nil {
+	onBrokers(t, func(t *testing.T, k cluster) {
+		topic := k.topic(t, "t", 1)
+		c := k.client(t)
+		p := c.Producer()
+		ctx := within(t, 10*time.Second)
+		if err := p.Publish(ctx, topic, 0, values("first")); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if got, _ := readTopic(t, c, "t", 0); !reflect.DeepEqual(show(got), []string{"0:first", "1:a0", "2:b0", "3:a1", "4:b1", "5:a2", "6:b2"}) {
-		t.Errorf("stored %v", show(got))
-	}
+		for _, w := range []struct {
+			from int32
+			n    int
+			want int32
+		}{{0, 1, 1}, {math.MaxInt32 - 1, 1, math.MaxInt32}, {math.MaxInt32, 1, 0}, {math.MaxInt32 - 1, 3, 1}} {
+			p.next[partition{topic, 0}] = w.from
+			if p.advance(topic, 0, w.n); p.next[partition{topic, 0}] != w.want {
+				t.Errorf("%d and %d more: %d, want %d", w.from, w.n, p.next[partition{topic, 0}], w.want)
+			}
+		}
+		// A new producer may begin anywhere where the partition has records. kfake
+		// wraps one too early, which Publish gets over as well.
+		p.restart()
+		if err := p.begin(ctx); err != nil {
+			t.Fatal(err)
+		}
+		p.next[partition{topic, 0}] = math.MaxInt32 - 1
+		for i := range 3 {
+			if err := p.Publish(ctx, topic, 0, values(fmt.Sprint("a", i), fmt.Sprint("b", i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, _ := readTopic(t, c, topic, 0); !reflect.DeepEqual(show(got), []string{"0:first", "1:a0", "2:b0", "3:a1", "4:b1", "5:a2", "6:b2"}) {
+			t.Errorf("stored %v", show(got))
+		}
+	})
 }
 
 // Partitions of one producer have sequence numbers of their own.
 func TestPartitionsAreApart(t *testing.T) {
-	k := newCluster(t, kfake.SeedTopics(2, "t", "u"))
-	p := k.client(t).Producer()
-	ctx := within(t, 10*time.Second)
-	for i := range 6 {
-		topic := map[int]string{0: "t", 1: "u"}[i%2]
-		for part := range 2 {
-			if base, err := p.Append(ctx, topic, part, values("a", "b")); err != nil || base != int64(i/2*2) {
-				t.Fatalf("%s %d: %d, %v", topic, part, base, err)
+	onBrokers(t, func(t *testing.T, k cluster) {
+		one, two := k.topic(t, "t", 2), k.topic(t, "u", 2)
+		p := k.client(t).Producer()
+		ctx := within(t, 10*time.Second)
+		for i := range 6 {
+			topic := map[int]string{0: one, 1: two}[i%2]
+			for part := range 2 {
+				if base, err := p.Append(ctx, topic, part, values("a", "b")); err != nil || base != int64(i/2*2) {
+					t.Fatalf("%s %d: %d, %v", topic, part, base, err)
+				}
 			}
 		}
-	}
+	})
 }
 
 func BenchmarkPublish(b *testing.B) {

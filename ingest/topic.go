@@ -98,7 +98,7 @@ func (c *Client) leader(ctx context.Context, topic string, partition int) (int32
 	}
 	if leaders[partition] < 0 {
 		c.forget(topic)
-		return 0, fmt.Errorf("topic %s partition %d: %w", topic, partition, kafka.LeaderNotAvailable)
+		return 0, fmt.Errorf("topic %s partition %d: %w", topic, partition, answer(kafka.LeaderNotAvailable))
 	}
 	return leaders[partition], nil
 }
@@ -174,43 +174,60 @@ func (c *Client) Offsets(ctx context.Context, topic string) (first, end []int64,
 	if err != nil {
 		return nil, nil, err
 	}
-	n := len(t.Partitions)
-	first, end = make([]int64, n), make([]int64, n)
-	for p := range n {
-		if first[p], end[p], err = c.bounds(ctx, topic, p); err != nil {
-			return nil, nil, err
-		}
+	all := make([]int, len(t.Partitions))
+	for p := range all {
+		all[p] = p
 	}
-	return first, end, nil
+	return c.bounds(ctx, topic, all...)
 }
 
-func (c *Client) bounds(ctx context.Context, topic string, partition int) (first, end int64, err error) {
-	if first, err = c.offset(ctx, topic, partition, -2); err != nil {
-		return 0, 0, err
+// bounds asks the leaders of some partitions for their first and end offsets.
+func (c *Client) bounds(ctx context.Context, topic string, partitions ...int) (first, end []int64, err error) {
+	if first, err = c.offsets(ctx, topic, -2, partitions); err != nil {
+		return nil, nil, err
 	}
-	end, err = c.offset(ctx, topic, partition, -1)
+	end, err = c.offsets(ctx, topic, -1, partitions)
 	return first, end, err
 }
 
-// offset at a time: -2 is the first one, -1 the end.
-func (c *Client) offset(ctx context.Context, topic string, partition int, at int64) (int64, error) {
-	rp := kmsg.NewListOffsetsRequestTopicPartition()
-	rp.Partition, rp.Timestamp = int32(partition), at
-	req := kmsg.NewPtrListOffsetsRequest()
-	req.ReplicaID, req.IsolationLevel = -1, readCommitted
-	req.Topics = []kmsg.ListOffsetsRequestTopic{{Topic: topic, Partitions: []kmsg.ListOffsetsRequestTopicPartition{rp}}}
-	r, _, err := c.doLeader(ctx, topic, partition, req, responseLimit)
-	if err != nil {
-		return 0, err
+// offsets of partitions at a time: -2 is the first one, -1 the end.
+func (c *Client) offsets(ctx context.Context, topic string, at int64, partitions []int) ([]int64, error) {
+	place := map[int32]int{}
+	led := map[int32][]kmsg.ListOffsetsRequestTopicPartition{}
+	for i, p := range partitions {
+		id, err := c.leader(ctx, topic, p)
+		if err != nil {
+			return nil, err
+		}
+		rp := kmsg.NewListOffsetsRequestTopicPartition()
+		rp.Partition, rp.Timestamp = int32(p), at
+		led[id] = append(led[id], rp)
+		place[rp.Partition] = i
 	}
-	resp := r.(*kmsg.ListOffsetsResponse)
-	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
-		return 0, fmt.Errorf("%w: offsets of another topic", ErrCorrupt)
+	out := make([]int64, len(partitions))
+	for _, ps := range led {
+		req := kmsg.NewPtrListOffsetsRequest()
+		req.ReplicaID, req.IsolationLevel = -1, readCommitted
+		req.Topics = []kmsg.ListOffsetsRequestTopic{{Topic: topic, Partitions: ps}}
+		r, _, err := c.doLeader(ctx, topic, int(ps[0].Partition), req, responseLimit)
+		if err != nil {
+			return nil, err
+		}
+		resp := r.(*kmsg.ListOffsetsResponse)
+		if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != len(ps) {
+			return nil, fmt.Errorf("%w: offsets of another topic", ErrCorrupt)
+		}
+		for _, p := range resp.Topics[0].Partitions {
+			if err := c.topicError(topic, p.ErrorCode); err != nil {
+				c.forget(topic)
+				return nil, err
+			}
+			i, ok := place[p.Partition]
+			if !ok {
+				return nil, fmt.Errorf("%w: offset of partition %d, which was not asked for", ErrCorrupt, p.Partition)
+			}
+			out[i] = p.Offset
+		}
 	}
-	p := &resp.Topics[0].Partitions[0]
-	if err := c.topicError(topic, p.ErrorCode); err != nil {
-		c.forget(topic)
-		return 0, err
-	}
-	return p.Offset, nil
+	return out, nil
 }

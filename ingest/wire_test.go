@@ -34,7 +34,11 @@ var errCut = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 func (w *wire) install(k cluster) func(*Config) {
 	return func(cfg *Config) {
 		cfg.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := k.net.DialContext(ctx, network, address)
+			dial := new(net.Dialer).DialContext
+			if k.net != nil {
+				dial = k.net.DialContext
+			}
+			conn, err := dial(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}

@@ -16,6 +16,18 @@ var taskNames = [...]string{"auto", "classification", "regression"}
 
 func (t Task) String() string { return taskNames[t] }
 
+// MarshalText writes what ParseTask reads.
+func (t Task) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads like ParseTask.
+func (t *Task) UnmarshalText(text []byte) error {
+	v, err := ParseTask(string(text))
+	if err == nil {
+		*t = v
+	}
+	return err
+}
+
 // ParseTask reads the form that String writes.
 func ParseTask(s string) (Task, error) {
 	for i, name := range taskNames {
@@ -24,14 +36,6 @@ func ParseTask(s string) (Task, error) {
 		}
 	}
 	return 0, fmt.Errorf("no task is named %q: want auto, classification or regression", s)
-}
-
-// MarshalText and UnmarshalText spell a task as String does, in JSON too.
-func (t Task) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
-
-func (t *Task) UnmarshalText(b []byte) (err error) {
-	*t, err = ParseTask(string(b))
-	return err
 }
 
 // Label is what an example teaches. Its zero value is the absence of a label:
@@ -69,10 +73,19 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 	b.weights = append(b.weights, weight)
 }
 
-func (b *Batch) Len() int             { return len(b.labels) }
-func (b *Batch) Dim() int             { return b.dim }
-func (b *Batch) X(i int) []float64    { return b.x[i*b.dim : (i+1)*b.dim : (i+1)*b.dim] }
-func (b *Batch) Label(i int) Label    { return b.labels[i] }
+// Len returns the number of examples.
+func (b *Batch) Len() int { return len(b.labels) }
+
+// Dim returns the number of values in an example.
+func (b *Batch) Dim() int { return b.dim }
+
+// X returns the values of example i, which are b's.
+func (b *Batch) X(i int) []float64 { return b.x[i*b.dim : (i+1)*b.dim : (i+1)*b.dim] }
+
+// Label returns the label of example i.
+func (b *Batch) Label(i int) Label { return b.labels[i] }
+
+// Weight returns the weight of example i.
 func (b *Batch) Weight(i int) float64 { return b.weights[i] }
 
 // Slice is the rows [from, to) of b. It shares their memory.

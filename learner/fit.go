@@ -66,8 +66,40 @@ func medianDistance(x []float64, dim int) float64 {
 	if len(squares) == 0 {
 		return 1
 	}
-	slices.Sort(squares)
-	return max(1e-6, math.Sqrt(squares[len(squares)/2]))
+	return max(1e-6, math.Sqrt(nth(squares, len(squares)/2)))
+}
+
+// nth returns what would stand at index n if x were sorted, and moves the
+// elements of x about. (Quickselect: Hoare 1961.)
+func nth(x []float64, n int) float64 {
+	for len(x) > 16 {
+		a, b, c := x[0], x[len(x)/2], x[len(x)-1]
+		pivot := max(min(a, b), min(max(a, b), c))
+		i, j := 0, len(x)-1
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for x[j] > pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case n <= j:
+			x = x[:j+1]
+		case n >= i:
+			x, n = x[i:], n-i
+		default:
+			return pivot
+		}
+	}
+	slices.Sort(x)
+	return x[n]
 }
 
 // squaredDistance adds up in four chains, so that it does not wait for each

@@ -1,14 +1,17 @@
 package learner
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Pass is some rows predicted, and not learned yet. It is valid until the next
 // Predict.
 type Pass struct {
 	Predictions
 
-	learner *Learner
-	batch   *Batch // nil once learned
+	batch   *Batch
+	learned bool
 	rows    int
 	sums    int
 	head    head
@@ -44,11 +47,12 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	if l.dim == 0 {
 		l.dim = b.Dim()
 	}
-	if b.Dim() != l.dim {
-		panic("learner: the rows are not of the model's dimension")
+	if b.Dim() != l.dim || l.dim == 0 {
+		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", b.Dim(), l.dim))
 	}
 	p := &l.pass
-	p.batch, p.rows, p.sums, p.head, p.served = b, l.until(b), l.sums(), l.head, 0
+	p.batch, p.learned = b, false
+	p.rows, p.sums, p.head, p.served = l.until(b), l.sums(), l.head, 0
 	if l.averaged {
 		p.served = p.sums
 	}

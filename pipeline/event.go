@@ -32,11 +32,18 @@ type (
 		Err error
 	}
 
+	// Unreadable: a record of the model log is damaged, and so does not count.
+	Unreadable struct {
+		Offset int64
+		Why    string
+	}
+
 	// Replayed: the history in the model log was learned again.
 	Replayed struct {
 		Batches, Records int
 		Released         int // BATCHes whose predictions were written again
 		Took             time.Duration
+		Progress         learner.Progress // where learning goes on
 	}
 
 	// Learned: one BATCH is learned.
@@ -62,12 +69,28 @@ type (
 		Records int
 	}
 
-	// Lag: how far a partition is decided, and how far it reaches.
+	// Lag: how far a partition is decided, how far it reaches, and what it still
+	// has.
 	Lag struct {
 		Topic     string
 		Partition int32
 		Next, End int64
+		First     int64
 	}
+
+	// Lost: the model log says now that these records were lost.
+	Lost struct {
+		Topic     string
+		Partition int32
+		From, To  int64
+	}
+
+	// Paused: too much of the input was bad, and nothing more of it is decided
+	// until somebody says so.
+	Paused struct{ Why *snapshot.Pause }
+
+	// Resumed: somebody has.
+	Resumed struct{}
 
 	// Saved: a snapshot is complete in the model log.
 	Saved struct {

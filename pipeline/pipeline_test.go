@@ -11,44 +11,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/internal/broker"
+	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/snapshot"
 )
-
-// kafka is a broker of the test's own.
-func kafka(t *testing.T) *ingest.Client {
-	t.Helper()
-	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	c, err := ingest.New(ingest.Config{Brokers: []string{b.Addr()}, MaxWait: 20 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
-}
-
-// fill creates a topic and deals the values out to its partitions in turn.
-func fill(t *testing.T, c *ingest.Client, topic string, partitions int, values []string) {
-	t.Helper()
-	if err := c.Create(t.Context(), topic, partitions, nil); err != nil {
-		t.Fatal(err)
-	}
-	byPartition := make([][]ingest.Record, partitions)
-	for i, v := range values {
-		p := i % partitions
-		byPartition[p] = append(byPartition[p], ingest.Record{Time: 1_700_000_000_000 + int64(i), Key: fmt.Append(nil, i), Value: []byte(v)})
-	}
-	out := c.Producer()
-	for p, rs := range byPartition {
-		if err := out.Publish(t.Context(), topic, p, rs); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // rings is a stream in which the class depends on the distance from the middle;
 // every 50th record has no label.
@@ -90,10 +55,11 @@ func last[E any](e *events) (ev E, ok bool) {
 	return ev, ok
 }
 
+// config is of a model that no other test run has, if its topic is such a one.
 func config(c *ingest.Client, model, topic string) (Config, *events) {
 	ev := new(events)
 	return Config{
-		Model: model, Client: c, Topics: []string{topic},
+		Model: model + "." + topic, Client: c, Topics: []string{topic},
 		BatchSize: 100, Linger: time.Millisecond,
 		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
 		ToEnd: true, Report: ev.add,
@@ -122,38 +88,18 @@ func finalHash(t *testing.T, ev *events) snapshot.Hash {
 	return s.StateHash
 }
 
-// read is everything in a topic, by partition.
-func read(t *testing.T, c *ingest.Client, topic string) (rs []ingest.Record) {
-	t.Helper()
-	first, end, err := c.Offsets(t.Context(), topic)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for p := range end {
-		f := c.Fetcher(topic, p)
-		for next := first[p]; next < end[p]; {
-			got, err := f.Poll(t.Context(), next)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rs, next = append(rs, got.Records...), got.Next
-		}
-	}
-	return rs
-}
-
 func TestStateDoesNotDependOnHowRecordsWereCutIntoBatches(t *testing.T) {
-	c := kafka(t)
-	fill(t, c, "rings", 1, rings(3000))
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(3000))
 	var want snapshot.Hash
 	var predictions []string
 	for i, size := range []int{1000, 256, 7, 1} {
-		cfg, ev := config(c, fmt.Sprintf("m%d", size), "rings")
+		cfg, ev := config(c, fmt.Sprintf("m%d", size), in)
 		cfg.BatchSize = size
 		learnAll(t, cfg)
 		got := finalHash(t, ev)
 		var values []string
-		for _, r := range read(t, c, PredictionsTopic(cfg.Model)) {
+		for _, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
 			values = append(values, strings.Replace(string(r.Value), cfg.Model, "m", 1))
 		}
 		if i == 0 {
@@ -177,14 +123,14 @@ func TestStateDoesNotDependOnHowRecordsWereCutIntoBatches(t *testing.T) {
 func TestRestartGoesOnExactly(t *testing.T) {
 	for _, partitions := range []int{1, 3} {
 		t.Run(fmt.Sprint(partitions), func(t *testing.T) {
-			c := kafka(t)
+			c, in := kafkatest.Client(t), kafkatest.Name("rings")
 			values := rings(3000)
-			fill(t, c, "rings", partitions, values[:900])
-			cfg, ev := config(c, "stopped", "rings")
+			kafkatest.Fill(t, c, in, partitions, values[:900])
+			cfg, ev := config(c, "stopped", in)
 			learnAll(t, cfg)
-			fill(t, c, "rings", partitions, values[900:2000])
+			kafkatest.Fill(t, c, in, partitions, values[900:2000])
 			learnAll(t, cfg)
-			fill(t, c, "rings", partitions, values[2000:])
+			kafkatest.Fill(t, c, in, partitions, values[2000:])
 			learnAll(t, cfg)
 			if r, ok := last[Restored](ev); !ok || r.Step == 0 {
 				t.Error("the last run did not begin at a snapshot")
@@ -199,7 +145,7 @@ func TestRestartGoesOnExactly(t *testing.T) {
 			if partitions > 1 {
 				return
 			}
-			whole, all := config(c, "whole", "rings")
+			whole, all := config(c, "whole", in)
 			learnAll(t, whole)
 			if got, want := finalHash(t, ev), finalHash(t, all); got != want {
 				t.Errorf("stopped twice: state hash %v, in one go: %v", got, want)
@@ -209,10 +155,10 @@ func TestRestartGoesOnExactly(t *testing.T) {
 }
 
 func TestSecondLearnerFencesTheFirst(t *testing.T) {
-	c := kafka(t)
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	values := rings(1000)
-	fill(t, c, "rings", 1, values[:500])
-	cfg, ev := config(c, "fenced", "rings")
+	kafkatest.Fill(t, c, in, 1, values[:500])
+	cfg, ev := config(c, "fenced", in)
 	cfg.ToEnd = false
 	first, err := Open(t.Context(), cfg)
 	if err != nil {
@@ -230,9 +176,9 @@ func TestSecondLearnerFencesTheFirst(t *testing.T) {
 		case <-time.After(time.Millisecond):
 		}
 	}
-	second, _ := config(c, "fenced", "rings")
+	second, _ := config(c, "fenced", in)
 	learnAll(t, second)
-	fill(t, c, "rings", 1, values[500:]) // only now does the first one find out
+	kafkatest.Fill(t, c, in, 1, values[500:]) // only now does the first one find out
 	if err := <-done; !errors.Is(err, ErrFenced) {
 		t.Errorf("the first learner ended with %v, want %v", err, ErrFenced)
 	}
@@ -241,8 +187,8 @@ func TestSecondLearnerFencesTheFirst(t *testing.T) {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 	seen := map[string]string{}
-	for _, r := range read(t, c, PredictionsTopic("fenced")) {
-		id := string(r.Headers[3].Value)
+	for _, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
+		id := kafkatest.Header(r, "ce_id")
 		if was, ok := seen[id]; ok && was != string(r.Value) {
 			t.Errorf("%s was predicted as %s and as %s", id, was, r.Value)
 		}
@@ -254,9 +200,9 @@ func TestSecondLearnerFencesTheFirst(t *testing.T) {
 }
 
 func TestGarbageGoesToQuarantineAndChangesNothing(t *testing.T) {
-	c := kafka(t)
+	c, in, clean := kafkatest.Client(t), kafkatest.Name("rings"), kafkatest.Name("rings")
 	good := rings(1000)
-	fill(t, c, "good", 1, good)
+	kafkatest.Fill(t, c, clean, 1, good)
 	var mixed []string
 	bad := []string{`{`, `{"features":{"x":1},"label":"true"}`, `{"features":{"x":1,"y":"two"},"label":"true"}`, ``, `{"features":{"x":1e999,"y":1},"label":"true"}`, "\xff\xfe", `{"features":{"x":1,"y":2,"z":3}}`}
 	for i, v := range good {
@@ -265,48 +211,48 @@ func TestGarbageGoesToQuarantineAndChangesNothing(t *testing.T) {
 			mixed = append(mixed, bad[(i/100)%len(bad)])
 		}
 	}
-	fill(t, c, "mixed", 1, mixed)
-	want, wantEvents := config(c, "clean", "good")
+	kafkatest.Fill(t, c, in, 1, mixed)
+	want, wantEvents := config(c, "clean", clean)
 	learnAll(t, want)
-	cfg, ev := config(c, "dirty", "mixed")
+	cfg, ev := config(c, "dirty", in)
 	learnAll(t, cfg)
 	if got, want := finalHash(t, ev), finalHash(t, wantEvents); got != want {
 		t.Errorf("with garbage the state hash is %v, without %v", got, want)
 	}
-	q := read(t, c, QuarantineTopic("dirty"))
+	q := kafkatest.Read(t, c, QuarantineTopic(cfg.Model))
 	if len(q) != len(mixed)-len(good) {
 		t.Errorf("%d records in quarantine, want %d", len(q), len(mixed)-len(good))
 	}
 	for _, r := range q {
-		if r.Headers[4].Key != "__connect.errors.exception.message" || len(r.Headers[4].Value) == 0 {
+		if kafkatest.Header(r, "__connect.errors.exception.message") == "" {
 			t.Errorf("quarantined without a reason: %q", r.Headers)
 		}
 	}
-	if n := len(read(t, c, PredictionsTopic("dirty"))); n != len(good) {
+	if n := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); n != len(good) {
 		t.Errorf("%d predictions, want %d", n, len(good))
 	}
 }
 
 func TestOtherOptionsAreRefused(t *testing.T) {
-	c := kafka(t)
-	fill(t, c, "rings", 1, rings(200))
-	cfg, _ := config(c, "m", "rings")
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(200))
+	cfg, _ := config(c, "m", in)
 	learnAll(t, cfg)
 	cfg.Learner.MaxFeatures = 64
 	_, err := Open(t.Context(), cfg)
 	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 2048 for this model and was set to 64") {
 		t.Errorf("got %v", err)
 	}
-	cfg, _ = config(c, "m", "rings")
+	cfg, _ = config(c, "m", in)
 	learnAll(t, cfg) // and the refusal has changed nothing
 }
 
 func TestInputThatIsGoneIsNoticed(t *testing.T) {
-	c := kafka(t)
-	fill(t, c, "rings", 1, rings(200))
-	cfg, _ := config(c, "m", "rings")
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(200))
+	cfg, _ := config(c, "m", in)
 	learnAll(t, cfg)
-	if err := c.DeleteRecords(t.Context(), "rings", 0, 150); err != nil {
+	if err := c.DeleteRecords(t.Context(), in, 0, 150); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Verify(t.Context(), cfg); !errors.Is(err, ErrHistory) {
@@ -315,7 +261,7 @@ func TestInputThatIsGoneIsNoticed(t *testing.T) {
 }
 
 func TestMissingInputTopicIsOneClearError(t *testing.T) {
-	c := kafka(t)
+	c := kafkatest.Client(t)
 	cfg, _ := config(c, "m", "nowhere")
 	_, err := Open(t.Context(), cfg)
 	if !errors.Is(err, ErrTopic) || !strings.Contains(err.Error(), `input topic "nowhere" does not exist`) {

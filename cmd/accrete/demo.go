@@ -126,8 +126,9 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	}
 	defer stop()
 
-	ctx, cancel := context.WithTimeout(ctx, d.For)
+	ctx, cancel := context.WithCancel(ctx) // no deadline: it would also be that of every request under way
 	defer cancel()
+	defer time.AfterFunc(d.For, cancel).Stop()
 	l, err := pipeline.Open(ctx, pipeline.Config{
 		Model: "demo", Client: client, Topics: []string{demoExamples},
 		Decode:    decode.Config{Format: "json", Label: "label"},
@@ -139,6 +140,14 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		select {
+		case err := <-server.Failed():
+			return err
+		case <-gctx.Done():
+			return nil
+		}
+	})
 	g.Go(func() error { return m.generate(gctx, client, synth.Stream{Seed: d.Seed}) })
 	g.Go(func() error { return l.Run(gctx) })
 	g.Go(func() error {
@@ -157,7 +166,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	})
 	err = g.Wait()
 	ended()
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	r := m.report()
@@ -179,26 +188,17 @@ func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) e
 		for range demoChunk {
 			class := s.At(written, x)
 			key := strconv.AppendInt(nil, written, 10)
-			v := []byte(`{"features":{`)
-			for j, f := range x {
-				if j > 0 {
-					v = append(v, ',')
-				}
-				v = append(strconv.AppendInt(append(v, `"x`...), int64(j), 10), `":`...)
-				v = strconv.AppendFloat(v, f, 'g', 6, 64)
-			}
-			v = append(v, '}')
 			if written%demoAsk == 0 {
-				asked = append(asked, ingest.Record{Time: now, Key: key, Value: append(v[:len(v):len(v)], '}')})
+				asked = append(asked, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "", "")})
 			}
-			v = append(v, `,"label":"`...)
-			labelled = append(labelled, ingest.Record{Time: now, Key: key, Value: append(v, "ab"[class], '"', '}')})
+			labelled = append(labelled, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "label", "ab"[class:class+1])})
 			written++
 		}
-		if err := examples.Publish(ctx, demoExamples, 0, labelled); err != nil {
-			return err
+		err := examples.Publish(ctx, demoExamples, 0, labelled)
+		if err == nil {
+			err = requests.Publish(ctx, demoRequests, 0, asked)
 		}
-		if err := requests.Publish(ctx, demoRequests, 0, asked); err != nil {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
@@ -233,6 +233,8 @@ func (m *demo) scorer(s *metrics.Scorer) func(serve.Event) {
 		case serve.Switched:
 			s.Step.Set(float64(ev.To.ID.Step))
 			s.ModelTime.SetToCurrentTime()
+		case serve.Damaged:
+			m.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used")
 		case serve.Retrying:
 			m.log.Warn().Err(ev.Err).Msg("scorer tries again")
 		}

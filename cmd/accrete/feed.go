@@ -8,14 +8,18 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/synth"
 )
 
 type feedCommand struct {
 	configFlags
 	jsonFlag
-	File       string  `arg:"" help:"CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
+	File       string  `arg:"" optional:"" help:"CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
+	Demo       bool    `help:"Write the stream of accrete demo in place of a file, without end."`
+	Unlabelled bool    `help:"The file has no label column: its rows are to be predicted only."`
 	Topic      string  `placeholder:"NAME" help:"Topic to write to (the first of input.topics)."`
 	Partitions int     `default:"1" help:"Partitions of the topic if it is not there yet (${default})."`
 	Rate       float64 `placeholder:"N" help:"At most so many records a second."`
@@ -29,7 +33,8 @@ func (feedCommand) Help() string {
 func (feedCommand) Examples() string {
 	return `
 accrete feed train.csv.gz -c accrete.yaml
-accrete feed - -c accrete.yaml --topic payments --rate 1000`
+accrete feed requests.csv -c accrete.yaml --topic payments --unlabelled
+accrete feed -c accrete.yaml --demo --rate 1000`
 }
 
 // feedReport is what was written.
@@ -46,16 +51,14 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	d, err := decodeConfig(c)
+	if err := c.Require("input.topics", "input.label"); err != nil {
+		return err
+	}
+	rows, err := f.open(ctx, e, c)
 	if err != nil {
 		return err
 	}
-	d.Format = ""
-	file, err := openFile(f.File, d, decode.Schema{})
-	if err != nil {
-		return err
-	}
-	defer file.Close()
+	defer rows.Close()
 	client, err := connect(c)
 	if err != nil {
 		return err
@@ -77,13 +80,9 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	out := &feeder{producer: client.Producer(), topic: r.Topic, waiting: make([][]ingest.Record, topic.Partitions)}
 	last := start
 	for {
-		err := file.Skip()
-		if err == io.EOF {
+		value, err := rows.next()
+		if err == io.EOF || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			break
-		}
-		var value []byte
-		if err == nil {
-			value, err = file.Record(nil)
 		}
 		var line *decode.LineError
 		if f.SkipBad && errors.As(err, &line) {
@@ -93,6 +92,9 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 			continue
 		}
 		if err != nil {
+			if late := out.flush(ctx); late != nil {
+				return errors.Join(err, late)
+			}
 			return fmt.Errorf("after %s records: %w", thousands(r.Records), err)
 		}
 		if err := out.add(ctx, value, r.Records); err != nil {
@@ -131,6 +133,74 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 		text += fmt.Sprintf(", %s rows skipped", thousands(r.Skipped))
 	}
 	return e.print(f.JSON, text, r)
+}
+
+// rows are where records come from.
+type rows interface {
+	next() ([]byte, error) // the value of the next record; io.EOF after the last
+	io.Closer
+}
+
+func (f *feedCommand) open(ctx context.Context, e *env, c *config.Config) (rows, error) {
+	if f.Demo == (f.File != "") {
+		return nil, wrongUse("name a file, or - for standard input, or give --demo")
+	}
+	if f.Demo {
+		return &demoRows{stream: synth.Stream{Seed: 1}, label: c.Input.Label}, nil
+	}
+	d, err := decodeConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	d.Format, d.NoLabel = "", f.Unlabelled
+	file, err := openFile(ctx, e, f.File, d, decode.Schema{})
+	if err != nil {
+		return nil, err
+	}
+	return fileRows{file}, nil
+}
+
+type fileRows struct{ *decode.File }
+
+func (f fileRows) next() ([]byte, error) {
+	if err := f.Skip(); err != nil {
+		return nil, err
+	}
+	return f.Record(nil)
+}
+
+// demoRows is the demo's stream as records.
+type demoRows struct {
+	stream synth.Stream
+	label  string
+	n      int64
+	x      [synth.Dim]float64
+}
+
+func (d *demoRows) next() ([]byte, error) {
+	class := d.stream.At(d.n, d.x[:])
+	d.n++
+	return appendExample(nil, d.x[:], d.label, "ab"[class:class+1]), nil
+}
+
+func (d *demoRows) Close() error { return nil }
+
+// appendExample appends a record with inputs x0, x1, … and, unless it is empty,
+// a label.
+func appendExample(b []byte, x []float64, field, label string) []byte {
+	b = append(b, `{"features":{`...)
+	for i, v := range x {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(strconv.AppendInt(append(b, `"x`...), int64(i), 10), `":`...)
+		b = strconv.AppendFloat(b, v, 'g', 6, 64)
+	}
+	b = append(b, '}')
+	if label != "" {
+		b = fmt.Appendf(b, `,%q:%q`, field, label)
+	}
+	return append(b, '}')
 }
 
 // feeder collects records for the partitions of a topic.

@@ -28,6 +28,9 @@ func (v *verifyCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if err := c.Require("input.topics", "input.label"); err != nil {
+		return err
+	}
 	client, err := connect(c)
 	if err != nil {
 		return err

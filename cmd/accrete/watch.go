@@ -22,6 +22,7 @@ type watch struct {
 	metrics *metrics.Learner
 	claimed *metrics.Condition
 	moving  *metrics.Condition
+	input   *metrics.Condition
 
 	mu   sync.Mutex
 	lags map[string]int64
@@ -68,6 +69,7 @@ func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metr
 		metrics: metrics.NewLearner(r),
 		claimed: h.Add("claim", "the model log is not read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
+		input:   h.Add("input", ""),
 		lags:    map[string]int64{},
 		now:     learnReport{Model: model},
 	}
@@ -87,8 +89,12 @@ func (w *watch) event(ev pipeline.Event) {
 		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took", ev.Took).Msg("restored a snapshot")
 	case pipeline.Damaged:
 		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
+	case pipeline.Unreadable:
+		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("a record of the model log cannot be read and does not count")
 	case pipeline.Replayed:
 		m.Replayed.Add(float64(ev.Batches))
+		w.progress(ev.Progress)
+		w.from = mark{time.Now(), ev.Progress.Examples}
 		w.claimed.Green()
 		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took", ev.Took).Msg("learning")
 	case pipeline.Quarantining:
@@ -100,6 +106,16 @@ func (w *watch) event(ev pipeline.Event) {
 		w.now.Predictions += int64(ev.Records)
 	case pipeline.Lag:
 		w.lag(ev)
+	case pipeline.Lost:
+		m.Lost.Add(float64(ev.To - ev.From))
+		w.log.Error().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("input was deleted before it was learned; the model log says so, and learning goes on behind it")
+	case pipeline.Paused:
+		w.input.Red(fmt.Sprintf("learning has paused: %d of the last %d records were bad, the last one: %s", ev.Why.Bad, ev.Why.Of, ev.Why.Reason))
+		w.log.Error().Int64("bad", ev.Why.Bad).Int64("of", ev.Why.Of).Str("reason", ev.Why.Reason).Msg("learning has paused, as too much of the input is bad: look into the quarantine topic, then accrete resume")
+	case pipeline.Resumed:
+		w.input.Green()
+		w.moving.Progress()
+		w.log.Info().Msg("learning goes on")
 	case pipeline.Saved:
 		m.Snapshots.Inc()
 		m.SnapshotTime.SetToCurrentTime()
@@ -112,7 +128,7 @@ func (w *watch) event(ev pipeline.Event) {
 }
 
 func (w *watch) learned(ev pipeline.Learned) {
-	m, p := w.metrics, ev.Progress
+	m := w.metrics
 	m.Learned.Add(float64(ev.Counts.Learned))
 	m.Predicted.Add(float64(ev.Counts.Predicted))
 	m.Quarantined.Add(float64(ev.Counts.Quarantined))
@@ -121,15 +137,18 @@ func (w *watch) learned(ev pipeline.Learned) {
 	m.LogAppend.Observe(ev.Append.Seconds())
 	m.Learn.Observe(ev.Learn.Seconds())
 	m.LastProgress.SetToCurrentTime()
-	m.Step.Set(float64(p.Step))
-	m.Features.Set(float64(p.Features))
 	w.moving.Progress()
 	w.now.Records += ev.Counts.Learned + ev.Counts.Predicted + ev.Counts.Quarantined
 	w.now.Quarantined += ev.Counts.Quarantined
+	w.progress(ev.Progress)
+}
+
+// progress takes in where the learner stands.
+func (w *watch) progress(p learner.Progress) {
+	m := w.metrics
+	m.Step.Set(float64(p.Step))
+	m.Features.Set(float64(p.Features))
 	w.now.Examples, w.now.Step, w.now.Features, w.now.task = p.Examples, p.Step, p.Features, p.Task
-	if w.from.at.IsZero() {
-		w.from = mark{time.Now().Add(-ev.Learn), p.Examples - ev.Counts.Learned}
-	}
 	if s := p.Recent; s.Rows > 0 {
 		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
 		m.Loss.Set(s.Model.Loss)
@@ -140,6 +159,7 @@ func (w *watch) learned(ev pipeline.Learned) {
 
 func (w *watch) lag(ev pipeline.Lag) {
 	lag := max(0, ev.End-ev.Next)
+	w.metrics.Partition(ev.Topic, int(ev.Partition), ev.Next, ev.Next-ev.First)
 	w.metrics.Lag.Set(ev.Topic, int(ev.Partition), lag)
 	w.lags[fmt.Sprintf("%s/%d", ev.Topic, ev.Partition)] = lag
 	w.now.Lag = 0

@@ -5,7 +5,11 @@ package vec
 // l+4 first, then l and l+2, then l and l+1. It panics if y is shorter than x.
 func Dot(x, y []float64) float64 {
 	y = y[:len(x)]
-	var a0, a1, a2, a3, a4, a5, a6, a7 float64
+	var a [8]float64
+	if n := len(x) &^ 7; n >= 16 && dotVectors(&a, x[:n], y) {
+		x, y = x[n:], y[n:]
+	}
+	a0, a1, a2, a3, a4, a5, a6, a7 := a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
 	for len(x) >= 8 {
 		u, v := (*[8]float64)(x), (*[8]float64)(y)
 		a0 += float64(u[0] * v[0])
@@ -18,7 +22,7 @@ func Dot(x, y []float64) float64 {
 		a7 += float64(u[7] * v[7])
 		x, y = x[8:], y[8:]
 	}
-	a := [8]float64{a0, a1, a2, a3, a4, a5, a6, a7}
+	a = [8]float64{a0, a1, a2, a3, a4, a5, a6, a7}
 	for i, u := range x {
 		a[i] += float64(u * y[i])
 	}
@@ -28,6 +32,9 @@ func Dot(x, y []float64) float64 {
 // Axpy is y[i] += a*x[i], the product rounded. It panics if y is shorter than x.
 func Axpy(a float64, x, y []float64) {
 	y = y[:len(x)]
+	if n := len(x) &^ 7; n >= 16 && axpyVectors(a, x[:n], y) {
+		x, y = x[n:], y[n:]
+	}
 	for i, v := range x {
 		y[i] += float64(a * v)
 	}

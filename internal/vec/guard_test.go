@@ -44,7 +44,7 @@ func TestImplementationsAgree(t *testing.T) {
 	if len(all) == 1 {
 		t.Skip("this machine has the plain loops only")
 	}
-	trials := 500
+	trials := 300
 	if testing.Short() {
 		trials = 30
 	}
@@ -55,6 +55,8 @@ func TestImplementationsAgree(t *testing.T) {
 		switch trial % 10 {
 		case 0:
 			dim, m, rows = 1+r.IntN(1100), 1+r.IntN(30), 1+r.IntN(33)
+		case 3:
+			m, dim, rows, outputs = 700+r.IntN(1200), 1+r.IntN(20), 2, 1+r.IntN(3)
 		case 1:
 			outputs, m = 1+r.IntN(40), 1+r.IntN(110)
 		case 2:
@@ -86,19 +88,129 @@ func TestImplementationsAgree(t *testing.T) {
 			for i := 0; i < rows; i += Lanes {
 				x := p.px[i*dim : (i+Lanes)*dim]
 				Sum(dst, x, p.pw, p.pc, dim, outputs, Lanes, &s)
-				Gradient(acc, x, p.pw, p.pg[i*outputs:(i+Lanes)*outputs], dim, outputs, &s)
+				if i%Run == 0 {
+					to := min(i+Run, len(p.px)/dim)
+					Gradient(acc, p.px[i*dim:to*dim], p.pw, p.pg[i*outputs:to*outputs], dim, outputs, &s)
+				}
 				Features(phi, x, p.pw, dim, &s)
 				g.sum = append(g.sum, dst...)
+				if use.few != nil && i == 0 {
+					coef := guarded(t, p.coef, atEnd)
+					few := guarded(t, make([]float64, Panels(m, Group)*outputs), atEnd)
+					for l := range min(2, rows) {
+						SumFew(few, p.x[l*dim:(l+1)*dim], p.pw, coef, dim, outputs, &s)
+						for c := range outputs {
+							sum := 0.0
+							for j := c; j < len(few); j += outputs {
+								sum += few[j]
+							}
+							if sum != dst[c*Lanes+l] {
+								t.Fatalf("%s: row %d alone has output %d %v, in a panel %v", name, l, c, sum, dst[c*Lanes+l])
+							}
+						}
+					}
+				}
 				g.features = append(g.features, phi...)
 			}
 			g.gradient = make([]float64, 2*m*outputs)
-			AddChains(g.gradient, acc, 0, outputs)
+			AddChains(g.gradient, acc, 0, outputs, &s)
 			got[name] = g
 		})
 		want := got[generic.name]
 		for name, g := range got {
 			if digest64(g.sum) != digest64(want.sum) || digest64(g.gradient) != digest64(want.gradient) || digest32(g.features) != digest32(want.features) {
 				t.Fatalf("%s: sum, gradient or features differ from the plain loops' at dim %d, %d rows, %d frequencies, %d outputs", name, dim, rows, m, outputs)
+			}
+		}
+	}
+}
+
+func TestNormalsStayInside(t *testing.T) {
+	eachISA(func(name string) {
+		for _, n := range []int{1, 8, 248, 249, 3 * 248} {
+			for _, atEnd := range []bool{false, true} {
+				NewNormals(Key("guard", 0, 0)).Fill(guarded(t, make([]float32, n), atEnd))
+			}
+		}
+	})
+}
+
+func TestPackingAgrees(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for trial := range 200 {
+		dim, rows, m, from := 1+r.IntN(70), 1+r.IntN(70), 1+r.IntN(40), r.IntN(13)
+		x, w := random(r, rows*dim, 1), random(r, m*dim, 1)
+		for i := range x {
+			if r.IntN(3) == 0 {
+				x[i] = math.Float32frombits(r.Uint32())
+			}
+		}
+		for i := range w {
+			if r.IntN(3) == 0 {
+				w[i] = math.Float32frombits(r.Uint32())
+			}
+		}
+		atEnd := trial%2 == 0
+		x, w = guarded(t, x, atEnd), guarded(t, w, atEnd)
+		coef := guarded(t, random(r, m/2*2*dim, 1), atEnd)
+		got := map[string][3]uint64{}
+		eachISA(func(name string) {
+			px := guarded(t, make([]float32, Panels(rows, Lanes)*Lanes*dim), atEnd)
+			pw := guarded(t, make([]float32, Panels(from+m, Panel)*Panel*dim), atEnd)
+			PackRows(px, x, dim)
+			PackFrequencies(pw, w, from, dim)
+			pc := guarded(t, make([]float32, Panels(m/2, Panel)*2*Panel*dim), atEnd)
+			PackCoefficients(pc, coef, dim)
+			got[name] = [3]uint64{digest32(px), digest32(pw), digest32(pc)}
+		})
+		for name, g := range got {
+			if g != got[generic.name] {
+				t.Fatalf("%s: packing differs from the plain loops' at dim %d, %d rows, %d frequencies from %d", name, dim, rows, m, from)
+			}
+		}
+	}
+}
+
+// The same for phases in memory, those of transforms.
+func TestTransformsAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	var s Scratch
+	for trial := range 60 {
+		n := 1 << r.IntN(9)
+		if trial%20 == 0 {
+			n = 1024
+		}
+		dim, outputs := 1+r.IntN(n), 1+r.IntN(5)
+		atEnd := trial%2 == 0
+		signs := make([]uint32, 3*n)
+		Signs(signs, Key("test", uint64(trial), 0))
+		signs = guarded(t, signs, atEnd)
+		px := make([]float32, dim*Lanes)
+		PackRows(px, random(r, 30*dim, 1), dim)
+		px = guarded(t, px, atEnd)
+		panels := n / Panel
+		a, g := guarded(t, random(r, panels*2*outputs*Panel, 1), atEnd), guarded(t, random(r, outputs*Lanes, 1), atEnd)
+		got := map[string][]float64{}
+		eachISA(func(name string) {
+			p := guarded(t, make([]float32, n*Lanes), atEnd)
+			Orthogonal(p, px, signs, n, dim)
+			p = guarded(t, p[:panels*Panel*Lanes], atEnd)
+			dst, acc, phi := guarded(t, make([]float64, outputs*Lanes), atEnd), guarded(t, make([]float32, ChainsLen(panels*Panel, outputs)), atEnd), guarded(t, make([]float32, panels*2*Panel*Lanes), atEnd)
+			SumPhases(dst, .37, p, a, outputs, Lanes, &s)
+			GradientPhases(acc, .37, p, g, outputs, &s)
+			FeaturesPhases(phi, .37, p, &s)
+			all := append([]float64(nil), dst...)
+			for _, v := range [][]float32{p, acc, phi} {
+				for _, x := range v {
+					all = append(all, float64(x))
+				}
+			}
+			got[name] = all
+		})
+		want := digest64(got[generic.name])
+		for name, v := range got {
+			if digest64(v) != want {
+				t.Fatalf("%s: phases of a transform of %d, or what is made of them, differ from the plain loops'", name, n)
 			}
 		}
 	}

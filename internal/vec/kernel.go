@@ -2,8 +2,14 @@ package vec
 
 // Scratch is memory for one call at a time. Its zero value is ready.
 type Scratch struct {
-	tile tile
-	f    []float32
+	tile  tile
+	f     []float32
+	lanes []float64
+	x     []float32              // of SumFew
+	tall  []float32              // of Gram
+	wide  []float32              // of Gram
+	few   [8 * 2 * Group]float32 // features of eight groups
+	dots  [8 * 2 * 16]float32    // their chains
 }
 
 // chains is n float32 chains, all at +0.
@@ -32,14 +38,87 @@ func Sum(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
 	use.sum(dst, x, w, a, dim, outputs, rows, s)
 }
 
-// Gradient adds a panel of rows x with the factors g, [outputs][Lanes], to the
-// chains acc of the packed frequencies w, [panels][2][outputs][Panel][16].
-func Gradient(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	panels := check(x, w, dim)
+// SumPhases is Sum for phases in memory: t is [panels of frequencies][Panel][Lanes],
+// and scale times t, rounded to float32, are the phases in turns.
+func SumPhases(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+	panels := checkPhases(t)
+	if panels == 0 {
+		return
+	}
+	_, _ = dst[outputs*Lanes-1], a[panels*2*outputs*Panel-1]
+	use.sumGiven(dst, scale, t, a, outputs, rows, s)
+}
+
+// GradientPhases is Gradient for phases in memory, like those of SumPhases.
+func GradientPhases(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+	panels := checkPhases(t)
 	if panels == 0 {
 		return
 	}
 	_, _ = acc[panels*2*outputs*Panel*width-1], g[outputs*Lanes-1]
+	use.gradientGiven(acc, scale, t, g, outputs, s)
+}
+
+// FeaturesPhases is Features for phases in memory, like those of SumPhases.
+func FeaturesPhases(dst []float32, scale float32, t []float32, s *Scratch) {
+	panels := checkPhases(t)
+	if panels == 0 {
+		return
+	}
+	_ = dst[panels*2*Panel*Lanes-1]
+	use.featuresGiven(dst, scale, t, s)
+}
+
+func checkPhases(t []float32) int {
+	if len(t)%(Panel*Lanes) != 0 {
+		panic("vec: phases that are not whole panels")
+	}
+	return len(t) / (Panel * Lanes)
+}
+
+// Few is how many rows are better given to SumFew, one by one, than to Sum as a
+// panel. It is 0 where SumFew has no implementation.
+func Few() int {
+	if use.few == nil {
+		return 0
+	}
+	return 6
+}
+
+// SumFew sets dst, groups x outputs, to what each group of the frequencies w
+// adds to the outputs of the row x, neither of them packed but for w: coef has
+// a row of outputs for each feature, from the first one in w on, for as many as
+// count. The sum of a column in order is what Sum adds.
+func SumFew(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
+	m := len(coef) / (2 * outputs)
+	if m == 0 {
+		return
+	}
+	if dim < 1 || len(x) != dim || len(w) != Panels(m, Panel)*Panel*dim || len(coef) != 2*m*outputs {
+		panic("vec: slices that do not fit together")
+	}
+	_ = dst[Panels(m, Group)*outputs-1]
+	if cap(s.x) < dim {
+		s.x = make([]float32, dim)
+	}
+	row := s.x[:dim]
+	for k, v := range x {
+		row[k] = confine(v)
+	}
+	use.few(dst, row, w, coef, dim, outputs, s)
+}
+
+// Gradient adds up to Run rows, panels x with the factors g, [panels][outputs][Lanes],
+// to the chains acc of the packed frequencies w, [panels][2][outputs][Panel][16].
+func Gradient(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
+	panels, n := check(x, w, dim), len(g)/(outputs*Lanes)
+	if panels == 0 || n == 0 {
+		return
+	}
+	if len(x) != n*Lanes*dim || len(g) != n*outputs*Lanes || n*Lanes > Run {
+		panic("vec: Gradient of slices that do not fit together")
+	}
+	_ = acc[panels*2*outputs*Panel*width-1]
 	use.gradient(acc, x, w, g, dim, outputs, s)
 }
 
@@ -70,22 +149,20 @@ func ChainsLen(m, outputs int) int { return m * 2 * outputs * width }
 // AddChains adds a run's chains for the frequencies from, from+1, ... to dst,
 // whose rows 2j and 2j+1 are the cosine's and the sine's of frequency from+j,
 // of outputs values each.
-func AddChains(dst []float64, acc []float32, from, outputs int) {
-	for j := range len(dst) / (2 * outputs) {
-		p, i := (from+j)/Panel, (from+j)%Panel
-		for h := range 2 * outputs {
-			l := (*[width]float32)(acc[((p*2*outputs+h)*Panel+i)*width:])
-			dst[2*j*outputs+h] += lanes(l)
+func AddChains(dst []float64, acc []float32, from, outputs int, s *Scratch) {
+	m := len(dst) / (2 * outputs)
+	size := 2 * outputs * Panel
+	if cap(s.lanes) < size {
+		s.lanes = make([]float64, size)
+	}
+	sum := s.lanes[:size]
+	for p := from / Panel; p*Panel < from+m; p++ {
+		use.lanes(sum, acc[p*size*width:(p+1)*size*width])
+		for j := max(from, p*Panel); j < min(from+m, (p+1)*Panel); j++ {
+			row := dst[2*(j-from)*outputs : 2*(j-from+1)*outputs]
+			for h := range row {
+				row[h] += sum[h*Panel+j%Panel]
+			}
 		}
 	}
-}
-
-// lanes is the sum of the lanes, halves first.
-func lanes(l *[width]float32) float64 {
-	var v [width / 2]float64
-	for i := range v {
-		v[i] = float64(l[i]) + float64(l[i+width/2])
-	}
-	a, b, c, d := v[0]+v[4], v[1]+v[5], v[2]+v[6], v[3]+v[7]
-	return (a + c) + (b + d)
 }

@@ -28,9 +28,14 @@ func Key(tag string, seed, index uint64) (key [32]byte) {
 // operation and nothing fused.
 type Normals struct {
 	words rand.ChaCha8
-	rest  [8]float32
+	key   [8]uint32 // instead of words, where vectors make their own
+	rest  [refill]float32
 	have  int // numbers of rest not taken yet, the last ones
 }
+
+// refill is how many words chacha8rand makes of one key, which is how many
+// numbers are made at once.
+const refill = 248
 
 // NewNormals returns the sequence of key.
 func NewNormals(key [32]byte) *Normals {
@@ -42,28 +47,37 @@ func NewNormals(key [32]byte) *Normals {
 // Reset begins the sequence of another key.
 func (n *Normals) Reset(key [32]byte) {
 	n.words.Seed(key)
+	for i := range n.key {
+		n.key[i] = binary.LittleEndian.Uint32(key[4*i:])
+	}
 	n.have = 0
 }
 
 // Fill sets dst to the next numbers.
 func (n *Normals) Fill(dst []float32) {
-	k := copy(dst, n.rest[8-n.have:])
+	k := copy(dst, n.rest[refill-n.have:])
 	n.have -= k
-	for dst = dst[k:]; len(dst) >= 8; dst = dst[8:] {
-		n.eight((*[8]float32)(dst))
+	dst = dst[k:]
+	if whole := len(dst) / refill * refill; whole > 0 {
+		use.normals(n, dst[:whole])
+		dst = dst[whole:]
 	}
 	if len(dst) > 0 {
-		n.eight(&n.rest)
-		n.have = 8 - copy(dst, n.rest[:])
+		use.normals(n, n.rest[:])
+		n.have = refill - copy(dst, n.rest[:])
 	}
 }
 
-func (n *Normals) eight(z *[8]float32) {
-	a, b, c, d := n.words.Uint64(), n.words.Uint64(), n.words.Uint64(), n.words.Uint64()
-	z[0], z[4] = boxMuller(uint32(a), uint32(c))
-	z[1], z[5] = boxMuller(uint32(a>>32), uint32(c>>32))
-	z[2], z[6] = boxMuller(uint32(b), uint32(d))
-	z[3], z[7] = boxMuller(uint32(b>>32), uint32(d>>32))
+// normalsGeneric fills dst, a multiple of refill numbers.
+func normalsGeneric(n *Normals, dst []float32) {
+	for ; len(dst) > 0; dst = dst[8:] {
+		z := (*[8]float32)(dst)
+		a, b, c, d := n.words.Uint64(), n.words.Uint64(), n.words.Uint64(), n.words.Uint64()
+		z[0], z[4] = boxMuller(uint32(a), uint32(c))
+		z[1], z[5] = boxMuller(uint32(a>>32), uint32(c>>32))
+		z[2], z[6] = boxMuller(uint32(b), uint32(d))
+		z[3], z[7] = boxMuller(uint32(b>>32), uint32(d>>32))
+	}
 }
 
 // -2 ln(1+y) = y*logarithm(y) for y in [-1/4, 1/2], lowest power first

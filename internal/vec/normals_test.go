@@ -9,22 +9,24 @@ import (
 
 // The seed of a model is a format: these values may never change.
 func TestNormalsAreGolden(t *testing.T) {
-	n := NewNormals(Key("golden", 1, 2))
-	got := make([]float32, 12)
-	n.Fill(got)
-	want := []float32{
-		0x1.95f5a2p-01, -0x1.45cc52p+00, 0x1.36c182p-01, 0x1.a425f4p+00, 0x1.9b0d6cp+00, 0x1.b64806p-01,
-		-0x1.1c1feap-02, 0x1.2edbb4p-02, -0x1.ab80ep+00, 0x1.5a6e52p+00, 0x1.2ddfbp-01, 0x1.94b95p+00,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("normals are\n%x\nwant\n%x", got, want)
-	}
-	long := make([]float32, 1<<20)
-	n.Reset(Key("golden", 3, 4))
-	n.Fill(long)
-	if got, want := digest32(long), uint64(0xf0ddd9286473518b); got != want {
-		t.Errorf("a million normals have the digest %#x, want %#x", got, want)
-	}
+	eachISA(func(name string) {
+		n := NewNormals(Key("golden", 1, 2))
+		got := make([]float32, 12)
+		n.Fill(got)
+		want := []float32{
+			0x1.95f5a2p-01, -0x1.45cc52p+00, 0x1.36c182p-01, 0x1.a425f4p+00, 0x1.9b0d6cp+00, 0x1.b64806p-01,
+			-0x1.1c1feap-02, 0x1.2edbb4p-02, -0x1.ab80ep+00, 0x1.5a6e52p+00, 0x1.2ddfbp-01, 0x1.94b95p+00,
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: normals are\n%x\nwant\n%x", name, got, want)
+		}
+		long := make([]float32, 1<<20)
+		n.Reset(Key("golden", 3, 4))
+		n.Fill(long)
+		if got, want := digest32(long), uint64(0xf0ddd9286473518b); got != want {
+			t.Errorf("%s: a million normals have the digest %#x, want %#x", name, got, want)
+		}
+	})
 }
 
 // digest32 is FNV-1a over the bits, little endian.
@@ -53,18 +55,24 @@ func digest64(v []float64) uint64 {
 }
 
 func TestNormalsDoNotDependOnHowTheyAreTaken(t *testing.T) {
-	whole := make([]float32, 3000)
-	NewNormals(Key("pieces", 0, 0)).Fill(whole)
-	n := NewNormals(Key("pieces", 0, 0))
-	r := rand.New(rand.NewPCG(1, 2))
-	for at := 0; at < len(whole); {
-		piece := make([]float32, min(r.IntN(30), len(whole)-at))
-		n.Fill(piece)
-		if !slices.Equal(piece, whole[at:at+len(piece)]) {
-			t.Fatalf("numbers %d to %d differ when taken in pieces", at, at+len(piece))
+	eachISA(func(name string) {
+		whole := make([]float32, 5000)
+		NewNormals(Key("pieces", 0, 0)).Fill(whole)
+		n := NewNormals(Key("pieces", 0, 0))
+		r := rand.New(rand.NewPCG(1, 2))
+		for at := 0; at < len(whole); {
+			size := r.IntN(30)
+			if size == 0 {
+				size = r.IntN(900)
+			}
+			piece := make([]float32, min(size, len(whole)-at))
+			n.Fill(piece)
+			if !slices.Equal(piece, whole[at:at+len(piece)]) {
+				t.Fatalf("%s: numbers %d to %d differ when taken in pieces", name, at, at+len(piece))
+			}
+			at += len(piece)
 		}
-		at += len(piece)
-	}
+	})
 }
 
 // Each pair of words, through the standard library in float64.
@@ -101,4 +109,17 @@ func TestNormalsAreBoxAndMuller(t *testing.T) {
 	if m, v, k := sum/count, sum2/count, sum4/count; math.Abs(m) > .006 || math.Abs(v-1) > .008 || math.Abs(k-3) > .06 {
 		t.Errorf("mean %v, second moment %v, fourth %v: want 0, 1, 3", m, v, k)
 	}
+}
+
+func BenchmarkNormals(b *testing.B) {
+	v := make([]float32, 100*refill)
+	eachISA(func(name string) {
+		b.Run("isa="+name, func(b *testing.B) {
+			n := NewNormals(Key("benchmark", 0, 0))
+			for b.Loop() {
+				n.Fill(v)
+			}
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(v)), "ns/normal")
+		})
+	})
 }

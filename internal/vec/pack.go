@@ -36,6 +36,9 @@ func PackRows(dst, x []float32, dim int) {
 	for i := 0; i < rows; i += Lanes {
 		panel := dst[i*dim : (i+Lanes)*dim]
 		l := 0
+		for ; use.packRows != nil && l+16 <= Lanes && i+l+16 <= rows; l += 16 {
+			use.packRows(panel[l:], x[(i+l)*dim:], dim)
+		}
 		for ; l+8 <= Lanes && i+l+8 <= rows; l += 8 {
 			pack8(panel[l:], x[(i+l)*dim:(i+l+8)*dim], dim)
 		}
@@ -68,12 +71,18 @@ func pack8(dst, x []float32, dim int) {
 // frequencies from, from+1, ... of the panels in dst, [dim][Panel], in turns.
 // It touches no others.
 func PackFrequencies(dst, w []float32, from, dim int) {
-	for j := range len(w) / dim {
+	for n, j := len(w)/dim, 0; j < n; {
 		panel := dst[(from+j)/Panel*Panel*dim:]
 		lane := (from + j) % Panel
+		if use.packFour != nil && lane%4 == 0 && j+4 <= n {
+			use.packFour(panel[lane:], w[j*dim:], dim)
+			j += 4
+			continue
+		}
 		for k, v := range w[j*dim : (j+1)*dim] {
 			panel[k*Panel+lane] = confine(float32(v * turn))
 		}
+		j++
 	}
 }
 
@@ -88,10 +97,22 @@ func PackCoefficients(dst, coef []float32, outputs int) {
 		if n < Panel {
 			clear(panel)
 		}
-		for i := range n {
-			row := coef[2*(j+i)*outputs : 2*(j+i+1)*outputs]
-			for h := range 2 * outputs {
-				panel[h*Panel+i] = row[h]
+		rows := coef[2*j*outputs : 2*(j+n)*outputs]
+		switch {
+		case n == Panel && outputs == 1:
+			p, r := (*[2 * Panel]float32)(panel), (*[2 * Panel]float32)(rows)
+			for i := range Panel {
+				p[i], p[Panel+i] = r[2*i], r[2*i+1]
+			}
+		case n == Panel && outputs > 2 && use.transpose != nil:
+			for i := 0; i < Panel; i += 4 {
+				use.transpose(panel[i:], rows[2*i*outputs:], 2*outputs)
+			}
+		default:
+			for i := range n {
+				for h, v := range rows[2*i*outputs : 2*(i+1)*outputs] {
+					panel[h*Panel+i] = v
+				}
 			}
 		}
 	}

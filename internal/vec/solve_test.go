@@ -3,6 +3,7 @@ package vec
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -22,9 +23,9 @@ func gram(r *rand.Rand, n int) []float64 {
 	return a.RawMatrix().Data
 }
 
-func TestDotHasItsOrder(t *testing.T) {
+func TestDotAndAxpyHaveTheirOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 40 {
+	for n := range 100 {
 		x, y := make([]float64, n), make([]float64, n+1)
 		var lane [8]float64
 		for i := range x {
@@ -36,9 +37,19 @@ func TestDotHasItsOrder(t *testing.T) {
 				lane[l] += lane[l+k]
 			}
 		}
-		if got := Dot(x, y); got != lane[0] {
-			t.Errorf("Dot of %d numbers = %v, want %v", n, got, lane[0])
+		z := append([]float64(nil), y...)
+		for i, v := range x {
+			z[i] += float64(.7 * v)
 		}
+		eachISA(func(name string) {
+			if got := Dot(x, y); got != lane[0] {
+				t.Errorf("%s: Dot of %d numbers = %v, want %v", name, n, got, lane[0])
+			}
+			w := append([]float64(nil), y...)
+			if Axpy(.7, x, w); !slices.Equal(w, z) {
+				t.Errorf("%s: Axpy of %d numbers = %v, want %v", name, n, w, z)
+			}
+		})
 	}
 }
 
@@ -99,9 +110,111 @@ func TestSolutionsAreGolden(t *testing.T) {
 		a[i*n+i] = 2 * n
 	}
 	got := []float64{MaxEigenvalue(a, n)}
+	values, vectors := make([]float64, n), make([]float64, n*n)
+	Eigen(values, vectors, slices.Clone(a), n)
+	if got, want := digest64(append(values, vectors...)), uint64(0x3c119732bf860f0); got != want {
+		t.Errorf("the eigenvalues and eigenvectors have the digest %#x, want %#x", got, want)
+	}
 	Cholesky(a, n)
 	CholeskySolve(a, n, b)
 	if got, want := digest64(append(got, b...)), uint64(0x3aea04abdac5a156); got != want {
 		t.Errorf("the digest is %#x, want %#x", got, want)
+	}
+}
+
+func TestGramIsItsDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var s Scratch
+	for _, c := range [][2]int{{1, 1}, {3, 12}, {300, 33}, {40, 100}, {520, 70}} {
+		rows, n := c[0], c[1]
+		phi := random(r, rows*n, 1)
+		want := make([]float64, n*n)
+		for i := range n {
+			for j := range n {
+				want[i*n+j] = float64(i - j)
+				for from := 0; j <= i && from < rows; from += Run {
+					v := float32(0)
+					for k := from; k < min(from+Run, rows); k++ {
+						v = FMA(phi[k*n+i], phi[k*n+j], v)
+					}
+					want[i*n+j] += float64(v)
+				}
+			}
+		}
+		eachISA(func(name string) {
+			g := make([]float64, n*n)
+			for i := range g {
+				g[i] = float64(i/n - i%n)
+			}
+			if Gram(g, phi, n, &s); !slices.Equal(g, want) {
+				t.Errorf("%s: Gram of %d rows of %d numbers is not what its comment says", name, rows, n)
+			}
+		})
+	}
+}
+
+func TestEigenAgreesWithGonum(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{1, 2, 3, 20, 61, 150} {
+		for _, kind := range []string{"gram", "singular", "diagonal", "indefinite"} {
+			a := gram(r, n)
+			for i := range n {
+				for j := range n {
+					switch {
+					case kind == "diagonal" && i != j:
+						a[i*n+j] = 0
+					case kind == "singular":
+						a[i*n+j] = float64(i%3+1) * float64(j%3+1)
+					case kind == "indefinite" && i <= j:
+						a[i*n+j] = r.NormFloat64()
+						a[j*n+i] = a[i*n+j]
+					}
+				}
+			}
+			sym := mat.NewSymDense(n, slices.Clone(a))
+			var eigen mat.EigenSym
+			eigen.Factorize(sym, false)
+			want := eigen.Values(nil)
+			size := max(math.Abs(want[0]), math.Abs(want[n-1]))
+			var first []float64
+			eachISA(func(name string) {
+				b := slices.Clone(a)
+				for i := range n { // what is above the diagonal does not matter
+					for j := i + 1; j < n; j++ {
+						b[i*n+j] = math.NaN()
+					}
+				}
+				values, vectors := make([]float64, n), make([]float64, n*n)
+				if !Eigen(values, vectors, b, n) {
+					t.Fatalf("%s %s, n = %d: no convergence", name, kind, n)
+				}
+				for i, v := range values {
+					x := vectors[i*n : (i+1)*n]
+					if math.Abs(v-want[i]) > 1e-12*size*float64(n) {
+						t.Errorf("%s %s, n = %d: eigenvalue %d is %v, gonum has %v", name, kind, n, i, v, want[i])
+					}
+					for j := range n {
+						if d := Dot(a[j*n:(j+1)*n], x) - v*x[j]; math.Abs(d) > 1e-12*size*float64(n) {
+							t.Fatalf("%s %s, n = %d: (a - value) vector is %v at %d for eigenvalue %d", name, kind, n, d, j, i)
+						}
+						dot := Dot(x, vectors[j*n:(j+1)*n])
+						if i == j {
+							dot--
+						}
+						if math.Abs(dot) > 1e-12*float64(n) {
+							t.Fatalf("%s %s, n = %d: vectors %d and %d are not orthonormal by %v", name, kind, n, i, j, dot)
+						}
+					}
+				}
+				if all := append(values, vectors...); first == nil {
+					first = all
+				} else if !slices.Equal(first, all) {
+					t.Errorf("%s %s, n = %d: other bits", name, kind, n)
+				}
+			})
+		}
+	}
+	if Eigen(make([]float64, 2), make([]float64, 4), []float64{1, 0, math.NaN(), 1}, 2) {
+		t.Error("a matrix with a NaN has eigenvalues")
 	}
 }

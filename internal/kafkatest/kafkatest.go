@@ -1,0 +1,127 @@
+// Package kafkatest gives tests a Kafka: the embedded broker, or where
+// ACCRETE_TEST_BROKERS names one, a real cluster.
+package kafkatest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/broker"
+)
+
+// Addr is of a Kafka that lives as long as the test, or longer.
+func Addr(t testing.TB) string {
+	t.Helper()
+	addr := os.Getenv("ACCRETE_TEST_BROKERS")
+	if addr == "" {
+		b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { b.Close() })
+		addr = b.Addr()
+	}
+	return addr
+}
+
+// Client connects to a Kafka that lives as long as the test, or longer.
+func Client(t testing.TB) *ingest.Client { return ClientOf(t, Addr(t), nil) }
+
+// ClientOf connects to the Kafka at addr, in a way that change may alter.
+func ClientOf(t testing.TB, addr string, change func(*ingest.Config)) *ingest.Client {
+	t.Helper()
+	config := ingest.Config{Brokers: strings.Split(addr, ","), MaxWait: 20 * time.Millisecond}
+	if change != nil {
+		change(&config)
+	}
+	c, err := ingest.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// Delete deletes a topic, by a client that is not ours.
+func Delete(t testing.TB, addr, topic string) {
+	t.Helper()
+	c, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(addr, ",")...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	req := kmsg.NewPtrDeleteTopicsRequest()
+	req.TimeoutMillis = 10_000
+	rt := kmsg.NewDeleteTopicsRequestTopic()
+	rt.Topic = &topic
+	req.TopicNames, req.Topics = []string{topic}, []kmsg.DeleteTopicsRequestTopic{rt}
+	resp, err := req.RequestWith(t.Context(), c)
+	if err == nil && resp.Topics[0].ErrorCode != 0 {
+		err = fmt.Errorf("error %d", resp.Topics[0].ErrorCode)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Name makes a name for a topic or a model that no other test run has.
+func Name(base string) string { return fmt.Sprintf("%s-%x", base, rand.Uint32()) }
+
+// Fill creates a topic, unless it is there, and deals the values out to its
+// partitions in turn, keyed by their number.
+func Fill(t testing.TB, c *ingest.Client, topic string, partitions int, values []string) {
+	t.Helper()
+	if err := c.Create(t.Context(), topic, partitions, nil); err != nil {
+		t.Fatal(err)
+	}
+	byPartition := make([][]ingest.Record, partitions)
+	now := time.Now().UnixMilli()
+	for i, v := range values {
+		p := i % partitions
+		byPartition[p] = append(byPartition[p], ingest.Record{Time: now, Key: fmt.Append(nil, i), Value: []byte(v)})
+	}
+	out := c.Producer()
+	for p, rs := range byPartition {
+		if err := out.Publish(t.Context(), topic, p, rs); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Read is everything in a topic, partition after partition.
+func Read(t testing.TB, c *ingest.Client, topic string) (rs []ingest.Record) {
+	t.Helper()
+	first, end, err := c.Offsets(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range end {
+		f := c.Fetcher(topic, p)
+		for next := first[p]; next < end[p]; {
+			got, err := f.Poll(t.Context(), next)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rs, next = append(rs, got.Records...), got.Next
+		}
+	}
+	return rs
+}
+
+// Header is a header of a record; empty if there is none.
+func Header(r ingest.Record, key string) string {
+	for _, h := range r.Headers {
+		if h.Key == key {
+			return string(h.Value)
+		}
+	}
+	return ""
+}

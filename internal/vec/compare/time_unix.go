@@ -1,0 +1,12 @@
+//go:build unix
+
+package main
+
+import "syscall"
+
+// processTime is the seconds that this process has run, in all threads.
+func processTime() float64 {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}

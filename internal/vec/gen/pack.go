@@ -1,0 +1,173 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func packing() {
+	limits := GLOBL("limits512", RODATA|NOPTR)
+	for i, w := range []uint32{1 << 31, 1<<31 - 1, math.Float32bits(0x1p-50), math.Float32bits(0x1p50), math.Float32bits(float32(1 / (2 * math.Pi)))} {
+		DATA(4*i, U32(w))
+	}
+	packRows512(limits)
+	packFour512("packFrequencies512", "confine(w[i*dim+k] / 2 pi)", func(v, to VecPhysical) {
+		VMULPS(turn, v, v)
+		confine(v, to)
+	}, limits)
+	packFour512("transpose512", "w[i*dim+k]", func(v, to VecPhysical) { VMOVAPS(v, to) }, limits)
+}
+
+// The registers of confine: the bit of the sign, the others, the least and the
+// greatest magnitude; and a turn.
+var sign, rest, least, greatest, turn = zmm[31], zmm[30], zmm[29], zmm[28], zmm[27]
+
+func constants(limits Mem) {
+	for i, z := range []VecPhysical{sign, rest, least, greatest, turn} {
+		VPBROADCASTD(limits.Offset(4*i), z)
+	}
+}
+
+// confine is package vec's, from v to to.
+func confine(v, to VecPhysical) {
+	VPANDD(rest, v, to)
+	VPMINUD(greatest, to, to)
+	VPCMPUD(Imm(5), least, to, K2) // at least
+	VPTERNLOGD_Z(Imm(0xd8), sign, v, K2, to)
+}
+
+// interleave leaves in a and free what the two shuffles make of a and b, and b
+// free.
+func interleave(low, high func(ops ...Op), a, b, free *VecPhysical) {
+	low(*b, *a, *free)
+	high(*b, *a, *a)
+	*a, *b, *free = *free, *a, *b
+}
+
+// columns transposes four registers of rows in each lane: register c is then
+// column c of a lane's four, of the four rows.
+func columns(r []VecPhysical, free *VecPhysical) {
+	interleave(VUNPCKLPS, VUNPCKHPS, &r[0], &r[1], free)
+	interleave(VUNPCKLPS, VUNPCKHPS, &r[2], &r[3], free)
+	interleave(VUNPCKLPD, VUNPCKHPD, &r[0], &r[2], free)
+	interleave(VUNPCKLPD, VUNPCKHPD, &r[1], &r[3], free)
+	r[1], r[2] = r[2], r[1]
+}
+
+// byColumns emits the loop over 16 columns at a time, and the last ones, of
+// which there are fewer than 16. The body has them in mask K1; last is nil, or
+// the register with their number.
+func byColumns(dim Register, body func(last Register, id string)) {
+	k := GP64()
+	mask := GP32()
+	MOVL(U32(0xffff), mask)
+	KMOVW(mask, K1)
+	MOVQ(dim, k)
+	SUBQ(Imm(16), k)
+	JL(LabelRef("rest"))
+	Label("sixteen")
+	body(nil, "sixteen")
+	SUBQ(Imm(16), k)
+	JGE(LabelRef("sixteen"))
+	Label("rest")
+	ADDQ(Imm(16), k)
+	JZ(LabelRef("done"))
+	BZHIL(k.As32(), mask, mask)
+	KMOVW(mask, K1)
+	body(k, "last")
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// unless leaves for "done" where there are no more than j columns.
+func unless(last Register, j int) {
+	if last != nil && j > 0 {
+		CMPQ(last, I32(j))
+		JLE(LabelRef("done"))
+	}
+}
+
+func packRows512(limits Mem) {
+	TEXT("packRows512", NOSPLIT, "func(dim int, x, dst *float32)")
+	Pragma("noescape")
+	Doc("packRows512 is dst[32k+i] = confine(x[i*dim+k]) for i < 16 and k < dim.")
+	dim, x, dst := load("dim"), load("x"), load("dst")
+	constants(limits)
+	s, s3 := GP64(), GP64()
+	MOVQ(dim, s)
+	SHLQ(Imm(2), s)
+	LEAQ(Mem{Base: s, Index: s, Scale: 2}, s3)
+	p := []Register{x, GP64(), GP64(), GP64()}
+	for i := 1; i < 4; i++ {
+		LEAQ(Mem{Base: p[i-1], Index: s, Scale: 4}, p[i])
+	}
+	byColumns(dim, func(last Register, id string) {
+		var r [16]VecPhysical
+		copy(r[:], zmm)
+		free := zmm[16]
+		for i := range r {
+			m := Mem{Base: p[i/4]}
+			switch i % 4 {
+			case 1:
+				m.Index, m.Scale = s, 1
+			case 2:
+				m.Index, m.Scale = s, 2
+			case 3:
+				m.Index, m.Scale = s3, 1
+			}
+			VMOVUPS_Z(m, K1, free)
+			confine(free, r[i])
+		}
+		for g := range 4 {
+			columns(r[4*g:4*g+4], &free)
+		}
+		shuffle := func(imm int) func(ops ...Op) {
+			return func(ops ...Op) { VSHUFF32X4(Imm(uint64(imm)), ops[0], ops[1], ops[2]) }
+		}
+		for c := range 4 {
+			interleave(shuffle(0x44), shuffle(0xee), &r[c], &r[4+c], &free)
+			interleave(shuffle(0x44), shuffle(0xee), &r[8+c], &r[12+c], &free)
+			interleave(shuffle(0x88), shuffle(0xdd), &r[c], &r[8+c], &free)
+			interleave(shuffle(0x88), shuffle(0xdd), &r[4+c], &r[12+c], &free)
+		}
+		for j := range 16 { // lanes 0, 1, 2, 3 are in rows c, 8+c, 4+c, 12+c
+			unless(last, j)
+			VMOVUPS(r[[]int{0, 8, 4, 12}[j/4]+j%4], at(dst, 4*lanes*j))
+		}
+		for _, q := range p {
+			ADDQ(Imm(64), q)
+		}
+		ADDQ(I32(4*lanes*16), dst)
+	})
+}
+
+func packFour512(name, what string, value func(v, to VecPhysical), limits Mem) {
+	TEXT(name, NOSPLIT, "func(dim int, w, dst *float32)")
+	Pragma("noescape")
+	Doc(name + " is dst[12k+i] = " + what + " for i < 4 and k < dim.")
+	dim, w, dst := load("dim"), load("w"), load("dst")
+	constants(limits)
+	s, s3 := GP64(), GP64()
+	MOVQ(dim, s)
+	SHLQ(Imm(2), s)
+	LEAQ(Mem{Base: s, Index: s, Scale: 2}, s3)
+	byColumns(dim, func(last Register, id string) {
+		r := append([]VecPhysical(nil), zmm[:4]...)
+		free := zmm[4]
+		for i, m := range []Mem{{Base: w}, {Base: w, Index: s, Scale: 1}, {Base: w, Index: s, Scale: 2}, {Base: w, Index: s3, Scale: 1}} {
+			VMOVUPS_Z(m, K1, free)
+			value(free, r[i])
+		}
+		columns(r, &free)
+		for j := range 16 {
+			unless(last, j)
+			VEXTRACTF32X4(Imm(uint64(j/4)), r[j%4], at(dst, 4*panel*j))
+		}
+		ADDQ(Imm(64), w)
+		ADDQ(I32(4*panel*16), dst)
+	})
+}

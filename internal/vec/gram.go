@@ -1,0 +1,65 @@
+package vec
+
+// Gram adds phiᵀ phi to the lower triangle of g, n x n and row-major, for rows
+// phi of n numbers each. It leaves the rest of g alone.
+//
+// Rows come in runs of 256, counted from the first: a product of two columns is
+// one chain of float32 fused multiply-adds from +0 over the rows of a run, in
+// order, in which the greater column is the first factor, and the runs are added
+// in float64, in order.
+func Gram(g []float64, phi []float32, n int, s *Scratch) {
+	if n < 1 || len(phi)%n != 0 || len(g) < n*n {
+		panic("vec: Gram of slices that do not fit together")
+	}
+	for ; len(phi) > 0; phi = phi[min(Run*n, len(phi)):] {
+		rows := min(Run, len(phi)/n)
+		tall, wide := columnPanels(&s.tall, phi, n, rows, Panel), columnPanels(&s.wide, phi, n, rows, Lanes)
+		for i := 0; i < n; i += Panel {
+			for j := 0; j < min(i+Panel, n); j += Lanes {
+				t := &s.tile.cos
+				use.product(t, wide[j*rows:(j+Lanes)*rows], tall[i*rows:(i+Panel)*rows], rows)
+				for r := max(0, j-i); r < min(Panel, n-i); r++ {
+					use.widen(g[(i+r)*n+j:(i+r)*n+min(j+Lanes, i+r+1)], t[r][:])
+				}
+			}
+		}
+	}
+}
+
+// columnPanels packs the columns of the first rows of phi into panels of width
+// columns, [rows][width], and fills the last one up with zeros.
+func columnPanels(memory *[]float32, phi []float32, n, rows, width int) []float32 {
+	size := Panels(n, width) * width * rows
+	if cap(*memory) < size {
+		*memory = make([]float32, size)
+	}
+	dst := (*memory)[:size]
+	for j := 0; j < n; j += width {
+		panel := dst[j*rows : (j+width)*rows]
+		for r := range rows {
+			k := copy(panel[r*width:(r+1)*width], phi[r*n+j:(r+1)*n])
+			clear(panel[r*width+k : (r+1)*width])
+		}
+	}
+	return dst
+}
+
+// productGeneric is t[i][j] = FMA(w[k*Panel+i], x[k*Lanes+j], t[i][j]) from +0,
+// for k = 0, 1, ..., dim-1.
+func productGeneric(t *[Panel][Lanes]float32, x, w []float32, dim int) {
+	*t = [Panel][Lanes]float32{}
+	for k := range dim {
+		for i, u := range w[k*Panel : (k+1)*Panel] {
+			for j, v := range x[k*Lanes : (k+1)*Lanes] {
+				t[i][j] = FMA(u, v, t[i][j])
+			}
+		}
+	}
+}
+
+// widenGeneric is dst[i] += float64(f[i]).
+func widenGeneric(dst []float64, f []float32) {
+	for i := range dst {
+		dst[i] += float64(f[i])
+	}
+}

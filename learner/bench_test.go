@@ -1,0 +1,71 @@
+package learner
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// BenchmarkExample is one row predicted and learned by a model of full size, in
+// batches of 1,000.
+func BenchmarkExample(b *testing.B) {
+	for _, dim := range []int{10, 123} {
+		for _, classes := range []int{2, 10} {
+			b.Run(fmt.Sprintf("dim=%d/classes=%d", dim, classes), func(b *testing.B) {
+				l, err := New(Config{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				rng := rand.New(rand.NewPCG(1, 2))
+				batch := new(Batch)
+				batch.Reset(dim)
+				x := make([]float64, dim)
+				for i := range 1000 {
+					for j := range x {
+						x[j] = rng.NormFloat64()
+					}
+					batch.Append(x, Label{Task: Classification, Class: min(i, rng.IntN(classes))}, 1)
+				}
+				rows := func(n int) {
+					for rest := batch.Slice(0, n); rest.Len() > 0; {
+						p := l.Predict(rest)
+						rest = rest.Slice(p.Len(), rest.Len())
+						l.Learn(p)
+					}
+				}
+				for l.steps() < 70 {
+					rows(1000)
+				}
+				b.ResetTimer()
+				for n := b.N; n > 0; n -= 1000 {
+					rows(min(n, 1000))
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkPredict is one row predicted by itself.
+func BenchmarkPredict(b *testing.B) {
+	l, _ := New(Config{})
+	rng := rand.New(rand.NewPCG(1, 2))
+	batch := new(Batch)
+	batch.Reset(10)
+	x := make([]float64, 10)
+	for range 10_000 {
+		for j := range x {
+			x[j] = rng.NormFloat64()
+		}
+		batch.Append(x, class(x[0]*x[1] > 0), 1)
+	}
+	learn(l, batch, 1000)
+	m, err := NewModel(l.State().Serving)
+	if err != nil {
+		b.Fatal(err)
+	}
+	one := batch.Slice(0, 1)
+	b.ResetTimer()
+	for range b.N {
+		m.Predict(one)
+	}
+}

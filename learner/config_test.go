@@ -1,0 +1,44 @@
+package learner
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestCanonicalConfigHasEveryDefault(t *testing.T) {
+	got, err := Config{}.Canonical()
+	want := `{"algorithm":"dsg","kernel":"gaussian","task":"auto","width":32,"max_features":2048,"minibatch":128,"max_classes":256,"lambda":0.000001,"seed":1}`
+	if err != nil || string(got) != want {
+		t.Errorf("the zero Config is\n%s, %v, want\n%s", got, err, want)
+	}
+	var c Config
+	if err := json.Unmarshal(got, &c); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := c.Canonical(); err != nil || string(again) != want {
+		t.Errorf("read back it is %s, %v", again, err)
+	}
+}
+
+func TestConfigNamesWhatIsWrong(t *testing.T) {
+	for _, test := range []struct {
+		c    Config
+		want string
+	}{
+		{Config{Algorithm: "sgd"}, "algorithm"},
+		{Config{Kernel: "gaussian:0"}, "kernel"},
+		{Config{Kernel: "sinc"}, "kernel"},
+		{Config{Task: 7}, "task"},
+		{Config{Width: -1}, "width"},
+		{Config{MaxFeatures: 31}, "max_features"},
+		{Config{Minibatch: 1 << 20}, "minibatch"},
+		{Config{MaxClasses: 1}, "max_classes"},
+		{Config{Lambda: -1}, "lambda"},
+		{Config{Lambda: 2}, "lambda"},
+	} {
+		if _, err := New(test.c); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want an error about %s", test.c, err, test.want)
+		}
+	}
+}

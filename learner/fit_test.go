@@ -1,0 +1,163 @@
+package learner
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/accrete-ml/accrete/features"
+)
+
+// table is rows of columns, each made by a function.
+func table(n int, columns ...func(rng *rand.Rand) float64) []float64 {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var x []float64
+	for range n {
+		for _, c := range columns {
+			x = append(x, c(rng))
+		}
+	}
+	return x
+}
+
+func normal(mean, deviation float64) func(*rand.Rand) float64 {
+	return func(rng *rand.Rand) float64 { return mean + deviation*rng.NormFloat64() }
+}
+
+func indicator(p, one float64) func(*rand.Rand) float64 {
+	return func(rng *rand.Rand) float64 {
+		if rng.Float64() < p {
+			return one
+		}
+		return 0
+	}
+}
+
+func scaled(s scaler, x []float64) []float32 {
+	dim := len(s.scale)
+	out := make([]float32, len(x))
+	for i := 0; i < len(x); i += dim {
+		s.apply(out[i:i+dim], x[i:i+dim])
+	}
+	return out
+}
+
+func TestColumnsOfAnySizeGetMeanZeroAndDeviationOne(t *testing.T) {
+	const n = 1000
+	columns := []func(*rand.Rand) float64{
+		normal(0, 1), normal(1e9, 100), normal(-1e-200, 1e-201), normal(0, 1e140), normal(3, 1e-5), indicator(0.3, 1),
+	}
+	x := table(n, columns...)
+	out := scaled(newScaler(x, len(columns)), x)
+	for j := range columns {
+		var sum, squares float64
+		for i := range n {
+			v := float64(out[i*len(columns)+j])
+			sum += v
+			squares += v * v
+		}
+		if mean, deviation := sum/n, math.Sqrt(squares/n); math.Abs(mean) > 1e-4 || math.Abs(deviation-1) > 1e-3 {
+			t.Errorf("column %d: mean %v, deviation %v", j, mean, deviation)
+		}
+	}
+}
+
+// TestConstantIsJudgedByTheColumnItself: beside a column of 1e9, one of 0.01 is
+// not constant; seconds since 1970 that are all the same day are.
+func TestConstantIsJudgedByTheColumnItself(t *testing.T) {
+	x := table(500, normal(0, 0.01), normal(1e9, 1e8), normal(1.7e9, 10), func(*rand.Rand) float64 { return 0.1 })
+	s := newScaler(x, 4)
+	if s.scale[0] < 90 || s.scale[0] > 110 {
+		t.Errorf("the small column is scaled by %v, want about 100", s.scale[0])
+	}
+	if s.scale[2] != 1 || s.scale[3] != 1 {
+		t.Errorf("constant columns are scaled by %v and %v, want 1", s.scale[2], s.scale[3])
+	}
+}
+
+func TestSparseColumnsOfOneRangeKeepTheirProportions(t *testing.T) {
+	pixels := func(rng *rand.Rand) float64 {
+		return math.Floor(256 * math.Max(0, rng.Float64()-0.8) * 5)
+	}
+	for _, test := range []struct {
+		name    string
+		columns []func(*rand.Rand) float64
+		want    float64 // scale of column 0; 0 for standardised
+	}{
+		{"indicators", []func(*rand.Rand) float64{indicator(0.01, 1), indicator(0.2, 1), indicator(0.4, 1)}, 1},
+		{"pixels", []func(*rand.Rand) float64{pixels, pixels, indicator(0, 1)}, 1 / 255.},
+		{"indicators beside a measurement", []func(*rand.Rand) float64{indicator(0.01, 1), indicator(0.02, 1), indicator(0.1, 1), indicator(0.1, 1), normal(2000, 300)}, 0},
+		{"dense indicators", []func(*rand.Rand) float64{indicator(0.5, 1), indicator(0.6, 1)}, 0},
+	} {
+		s := newScaler(table(1000, test.columns...), len(test.columns))
+		same := !slices.ContainsFunc(s.scale, func(v float64) bool { return v != s.scale[0] })
+		if test.want != 0 && (!same || math.Abs(s.scale[0]/test.want-1) > 0.01) || test.want == 0 && same {
+			t.Errorf("%s: scales %v", test.name, s.scale)
+		}
+	}
+}
+
+func TestScaledValuesAreRoundedOnceAndClipped(t *testing.T) {
+	s := scaler{center: []float64{1.7e9, 0}, scale: []float64{1e-3, 1e300}}
+	got := scaled(s, []float64{1.7e9 + 1, 1e300, 1.7e9 + 1e9, -math.MaxFloat64})
+	if want := []float32{1e-3, clip, clip, -clip}; !slices.Equal(got, want) {
+		t.Errorf("scaled values %v, want %v", got, want)
+	}
+}
+
+func TestNthIsTheSortedOnesNth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOfN(rapid.Map(rapid.Float64Range(-5, 5), math.Round), 1, 200).Draw(t, "x")
+		n := rapid.IntRange(0, len(x)-1).Draw(t, "n")
+		sorted := slices.Sorted(slices.Values(x))
+		if got := nth(x, n); got != sorted[n] {
+			t.Errorf("element %d of %v is %v", n, sorted, got)
+		}
+	})
+}
+
+func TestMedianDistance(t *testing.T) {
+	// The distances are 0 (not counted), 1, 1, 3, 4, 4.
+	if got := medianDistance([]float64{0, 0, 1, 4}, 1); got != 3 {
+		t.Errorf("median distance %v, want 3", got)
+	}
+	if got := medianDistance([]float64{2, 3, 2, 3}, 2); got != 1 {
+		t.Errorf("without distances it is %v, want 1", got)
+	}
+}
+
+func TestTopEigenvalueAgreesWithGonum(t *testing.T) {
+	const n, dim = 100, 3
+	x := table(n*dim, normal(0, 1))
+	k := features.Gaussian{Scale: 1.5}
+	m := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range n {
+			m.SetSym(i, j, k.Eval(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim])/n)
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(m, false) {
+		t.Fatal("no eigenvalues")
+	}
+	want := slices.Max(e.Values(nil))
+	if got := topEigenvalue(k, x, dim); math.Abs(got/want-1) > 1e-3 {
+		t.Errorf("largest eigenvalue %v, gonum's %v", got, want)
+	}
+}
+
+func TestConfiguredKernelIsKept(t *testing.T) {
+	x := table(200, normal(0, 1), normal(0, 1))
+	labels := make([]Label, 200)
+	if f := newFit(x, labels, 2, Classification, features.Gaussian{Scale: 2.5}); f.kernel.String() != "gaussian:2.5" {
+		t.Errorf("kernel %v", f.kernel)
+	}
+	// Two standard normal points are 2 apart in the root of the mean square.
+	if f := newFit(x, labels, 2, Classification, features.Gaussian{}); math.Abs(f.kernel.(features.Gaussian).Scale-1.7) > 0.2 {
+		t.Errorf("the median distance of normal points is %v", f.kernel)
+	}
+}

@@ -1,0 +1,153 @@
+package learner
+
+import (
+	"math"
+	"testing"
+
+	"github.com/accrete-ml/accrete/features"
+)
+
+// The tests in this file hold DSG to statements of Dai et al. 2014, each named
+// with the place it stands at. A step there is of one example and one feature;
+// here it is the mean over a mini-batch and over the frequencies of a block,
+// with the features' norm in the coefficients.
+
+// trained returns a regression learner just before a mini-batch ends, the rows
+// of that mini-batch but for the last, and the last.
+func trained(t *testing.T) (l *Learner, last *Batch) {
+	t.Helper()
+	s := streams[3]
+	s.config.Lambda = 0.01
+	l = newLearner(t, s.config)
+	rows := s.rows(3000)
+	at := 0
+	for ; l.coef.steps < 5 || len(l.pending.labels) < s.config.Minibatch-1 || rows.Label(at).Task == Auto; at++ {
+		learn(l, rows.Slice(at, at+1), 1)
+	}
+	return l, rows.Slice(at, at+1)
+}
+
+func effective(l *Learner) []float64 {
+	w := make([]float64, len(l.coef.u))
+	for i, u := range l.coef.u {
+		w[i] = l.coef.shrink * u
+	}
+	return w
+}
+
+// block returns the frequencies of block b of l, drawn from its seed alone.
+func block(l *Learner, b int) []float32 {
+	w := make([]float32, l.config.Width*l.dim)
+	features.Map{Kernel: l.fit.kernel, Dim: l.dim, Width: l.config.Width, Seed: l.config.Seed}.Frequencies(w, b)
+	return w
+}
+
+// phi returns the unnormalised features of x, a cosine and a sine for each frequency.
+func phi(w, x []float32) []float64 {
+	var out []float64
+	for ; len(w) > 0; w = w[len(x):] {
+		angle := 0.0
+		for i, v := range x {
+			angle += float64(w[i]) * float64(v)
+		}
+		out = append(out, math.Cos(angle), math.Sin(angle))
+	}
+	return out
+}
+
+// Algorithm 1: α_i = -γ_i l'(f(x_i), y_i) φ_ω(x_i), where ω is drawn with seed i.
+func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
+	l, last := trained(t)
+	from := l.bank.Blocks()
+	p := l.Predict(last)
+	x := append(append([]float32{}, l.pending.x...), p.x...)
+	y := append(append([]Label{}, l.pending.labels...), last.Label(0))
+	weights := append(append([]float64{}, l.pending.weights...), last.Weight(0))
+	f := append(append([]float64{}, l.pending.f...), p.f...)
+	rate := Stepper{First: 1 / (l.fit.top + 1/float64(len(y)) + 1/float64(l.config.Width)), Lambda: l.config.Lambda}.Rate(l.coef.steps + 1)
+	l.Learn(p)
+	if l.bank.Blocks() != from+1 {
+		t.Fatalf("%d blocks after a step, before it %d", l.bank.Blocks(), from)
+	}
+	w := block(l, from)
+	want, total := make([]float64, 2*l.config.Width), 0.0
+	for i := range y {
+		total += weights[i]
+		for j, v := range phi(w, x[i*l.dim:(i+1)*l.dim]) {
+			want[j] -= rate * weights[i] * (f[2*i] - l.target(y[i])) * v / float64(l.config.Width)
+		}
+	}
+	got := effective(l)[2*l.config.Width*from:]
+	for j := range want {
+		if want[j] /= total; math.Abs(got[j]-want[j]) > 1e-6*(1+math.Abs(want[j])) {
+			t.Errorf("coefficient %d of the new block is %v, want %v", j, got[j], want[j])
+		}
+	}
+}
+
+// Algorithm 1, the last line of its loop: α_j ← (1-γ_i ν) α_j for every earlier j.
+func TestAlgorithm1ShrinksEarlierCoefficients(t *testing.T) {
+	l, last := trained(t)
+	before := effective(l)
+	rate := newStepper(1, l.fit.top, l.config.Minibatch, l.config.Width, l.config.Lambda).Rate(l.coef.steps + 1)
+	l.Learn(l.Predict(last))
+	after := effective(l)
+	for j, a := range before {
+		if want := (1 - rate*l.config.Lambda) * a; math.Abs(after[j]-want) > 1e-15*(1+math.Abs(want)) {
+			t.Errorf("coefficient %d: got %v, want %v", j, after[j], want)
+		}
+	}
+}
+
+// Algorithm 2: f(x) = Σ α_i φ_ω_i(x), where ω_i is drawn again with seed i.
+func TestAlgorithm2PredictsFromSeedsAndCoefficients(t *testing.T) {
+	l, last := trained(t)
+	p := l.Predict(last)
+	for column, intercept := range l.intercept {
+		want := intercept
+		for b := range l.bank.Blocks() {
+			for j, v := range phi(block(l, b), p.x) {
+				want += v * float64(l.wide[(2*l.config.Width*b+j)*2+column])
+			}
+		}
+		if math.Abs(p.f[column]-want) > 1e-5*(1+math.Abs(want)) {
+			t.Errorf("column %d: f = %v, want %v", column, p.f[column], want)
+		}
+	}
+}
+
+// Theorem 4 takes γ_t = θ/t with θν in (1, 2) or a positive integer. Ours tends
+// to that with θν = 1, from a first step that is stable.
+func TestTheorem4RateTendsToOneOverTime(t *testing.T) {
+	s := newStepper(0.25, 0.6, 128, 32, 1e-3)
+	for _, step := range []int64{1e8, 1e10} {
+		if theta := s.Rate(step) * float64(step) * s.Lambda; math.Abs(theta-1) > 1e-3 {
+			t.Errorf("step %d: θν = %v, want 1", step, theta)
+		}
+	}
+	if first := s.Rate(1); first > s.First || first < 0.99*s.First {
+		t.Errorf("first step %v, want about %v", first, s.First)
+	}
+}
+
+// Section 1: "our approach allows the number of random features, and hence the
+// flexibility of the function class to grow with the number of data points" —
+// here up to a cap, from which on all of them are refined.
+func TestFeaturesGrowWithTheDataUpToTheCap(t *testing.T) {
+	s := streams[0]
+	l := newLearner(t, s.config)
+	rows := s.rows(2600)
+	most := s.config.MaxFeatures / s.config.Width
+	for at := range rows.Len() {
+		learn(l, rows.Slice(at, at+1), 1)
+		if l.fit == nil {
+			continue
+		}
+		if want := min(int(l.steps()), most); l.bank.Blocks() != want {
+			t.Fatalf("row %d: %d blocks after %d mini-batches, want %d", at, l.bank.Blocks(), l.steps(), want)
+		}
+	}
+	if l.steps() <= int64(most) {
+		t.Fatalf("%d mini-batches do not reach the cap of %d", l.steps(), most)
+	}
+}

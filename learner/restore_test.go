@@ -1,0 +1,140 @@
+package learner
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestRestoreRefusesWhatNoLearnerWrote damages each array of a State in each way
+// that a snapshot can be damaged. Whatever is not refused must still predict.
+func TestRestoreRefusesWhatNoLearnerWrote(t *testing.T) {
+	eachStream(t, func(t *testing.T, s stream) {
+		rows := s.rows(1900)
+		for _, n := range []int{0, 1, 90, 170, 900, 1900} {
+			l := newLearner(t, s.config)
+			learn(l, rows.Slice(0, n), 100)
+			arrays := len(l.State().Serving) + len(l.State().Resuming)
+			for i := range arrays {
+				for _, d := range damages {
+					state := l.State()
+					a := &state.Serving
+					if i >= len(state.Serving) {
+						a = &state.Resuming
+					}
+					at := i % len(state.Serving)
+					if a == &state.Resuming {
+						at = i - len(state.Serving)
+					}
+					name := fmt.Sprintf("row %d, %s: %s", n, d.name, (*a)[at].Name)
+					if !d.do(a, at) {
+						continue
+					}
+					r, err := Restore(s.config, state)
+					if d.refused && err == nil {
+						t.Errorf("%s: not refused", name)
+					}
+					if err == nil {
+						for _, v := range r.Predict(s.rows(3)).Values {
+							if math.IsNaN(v) {
+								t.Errorf("%s: a prediction is %v", name, v)
+							}
+						}
+					}
+					if m, err := NewModel(state.Serving); err == nil {
+						m.Predict(s.rows(3))
+					} else if a == &state.Resuming {
+						t.Errorf("%s: the serving part alone: %v", name, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+// damages are what can happen to the array at index i. They say whether there
+// was anything to damage.
+var damages = []struct {
+	name    string
+	refused bool
+	do      func(a *[]Array, i int) bool
+}{
+	{"missing", true, func(a *[]Array, i int) bool { *a = slices.Delete(*a, i, i+1); return true }},
+	{"twice", true, func(a *[]Array, i int) bool { *a = slices.Insert(*a, i, (*a)[i]); return true }},
+	{"renamed", true, func(a *[]Array, i int) bool { (*a)[i].Name += "x"; return true }},
+	{"without data", true, func(a *[]Array, i int) bool { (*a)[i].Data = nil; return true }},
+	{"of another type", true, func(a *[]Array, i int) bool { (*a)[i].Data = []int32{1}; return true }},
+	{"with a row more", true, func(a *[]Array, i int) bool { (*a)[i].Shape[0]++; return true }},
+	{"with a negative shape", true, func(a *[]Array, i int) bool { (*a)[i].Shape[1] = -1; return true }},
+	{"with a huge shape", true, func(a *[]Array, i int) bool { (*a)[i].Shape = [2]int{math.MaxInt, math.MaxInt}; return true }},
+	{"cut", true, func(a *[]Array, i int) bool {
+		switch data := (*a)[i].Data.(type) {
+		case []float64:
+			if len(data) > 0 {
+				(*a)[i].Data = data[:len(data)-1]
+				return true
+			}
+		case []float32:
+			if len(data) > 0 {
+				(*a)[i].Data = data[:len(data)-1]
+				return true
+			}
+		}
+		return false
+	}},
+	{"with NaN", true, fill(math.NaN(), 0)},
+	{"with infinity", true, fill(math.Inf(1), 0)},
+	{"with the largest integers", true, fill(0, math.MaxInt64)},
+	{"with the smallest integers", true, fill(0, math.MinInt64)},
+	{"with -1", false, fill(-1, -1)},
+	{"with 1e308", false, fill(1e308, 1<<31)},
+	{"with 0", false, fill(0, 0)},
+}
+
+// fill overwrites one number: with f where the array is of floating point, with
+// n where it is of integers.
+func fill(f float64, n int64) func(a *[]Array, i int) bool {
+	rng := rand.New(rand.NewPCG(1, 2))
+	return func(a *[]Array, i int) bool {
+		switch data := (*a)[i].Data.(type) {
+		case []float64:
+			if len(data) > 0 && n != math.MaxInt64 && n != math.MinInt64 {
+				data[rng.IntN(len(data))] = f
+				return true
+			}
+		case []float32:
+			if len(data) > 0 && n != math.MaxInt64 && n != math.MinInt64 {
+				data[rng.IntN(len(data))] = float32(f)
+				return true
+			}
+		case []int64:
+			if name := (*a)[i].Name; len(data) > 0 && f == 0 && n != 0 && name != "pending.classes" && name != "warmup.classes" {
+				data[rng.IntN(len(data))] = n
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func TestRestoreWantsTheConfigOfTheState(t *testing.T) {
+	s := streams[0]
+	l := newLearner(t, s.config)
+	learn(l, s.rows(1900), 100)
+	for _, change := range []func(*Config){
+		func(c *Config) { c.Seed = 2 },
+		func(c *Config) { c.Width = 16 },
+		func(c *Config) { c.MaxFeatures = 16 },
+		func(c *Config) { c.Kernel = "gaussian:3" },
+		func(c *Config) { c.Task = Regression },
+		func(c *Config) { c.Minibatch = 100 },
+	} {
+		c := s.config
+		change(&c)
+		if _, err := Restore(c, l.State()); err == nil {
+			t.Errorf("%+v restores the state of %+v", c, s.config)
+		}
+	}
+}

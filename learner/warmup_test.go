@@ -1,0 +1,128 @@
+package learner
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// TestFitsTakeEffectAtTheirRows: rung r at row r + max(64, r/4), however long the
+// fit takes and however the rows are cut.
+func TestFitsTakeEffectAtTheirRows(t *testing.T) {
+	for _, test := range []struct {
+		stream int
+		want   []int64
+	}{
+		{0, []int64{128, 192, 320, 640, 1250}},
+		{2, []int64{1250}}, // one class only: the scale is settled all the same
+	} {
+		s := streams[test.stream]
+		l := newLearner(t, s.config)
+		rows := s.rows(1600)
+		var got []int64
+		for at := range rows.Len() {
+			before := l.fit
+			learn(l, rows.Slice(at, at+1), 1)
+			if l.fit != before {
+				got = append(got, l.labelled)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: fits at rows %v, want %v", s.name, got, test.want)
+		}
+		if len(l.warmup.x) > 0 || l.warmup.result != nil {
+			t.Errorf("%s: the warm-up keeps %d values after its last rung", s.name, len(l.warmup.x))
+		}
+	}
+}
+
+// TestNewFitLearnsTheRowsSoFar: a model that adopts a fit is the one that would
+// have learned the rows with it from the start.
+func TestNewFitLearnsTheRowsSoFar(t *testing.T) {
+	s := streams[0]
+	l := newLearner(t, s.config)
+	rows := s.rows(1400)
+	at := 0
+	for ; l.labelled < 640; at++ {
+		learn(l, rows.Slice(at, at+1), 1)
+	}
+	if l.labelled != 640 || l.coef.steps != 5 {
+		t.Fatalf("%d rows, %d steps, want 640 and 5", l.labelled, l.coef.steps)
+	}
+	again := newLearner(t, s.config)
+	learn(again, rows.Slice(0, at), 1)
+	again.adopt(*l.fit)
+	got, want := again.State(), l.State()
+	if !reflect.DeepEqual(got.Serving, want.Serving) {
+		t.Error("adopting the same fit once more makes another model")
+	}
+}
+
+// TestStepSaysWhetherTheModelChanged: where it says no, the serving part is the
+// same, and a Pass of several rows ends where it may say yes.
+func TestStepSaysWhetherTheModelChanged(t *testing.T) {
+	eachStream(t, func(t *testing.T, s stream) {
+		rows := s.rows(1900)
+		l := newLearner(t, s.config)
+		changes := 0
+		before := l.State().Serving
+		before = withoutDim(before)
+		for at := range rows.Len() {
+			step := l.Learn(l.Predict(rows.Slice(at, at+1)))
+			after := withoutDim(l.State().Serving)
+			if step.Changed {
+				changes++
+			} else if !reflect.DeepEqual(after, before) {
+				t.Fatalf("row %d: the model changed, and Step does not say so", at)
+			}
+			before = after
+		}
+		if changes > rows.Len()/2 {
+			t.Errorf("%d changes in %d rows", changes, rows.Len())
+		}
+	})
+}
+
+// withoutDim is the serving arrays without the dimension, which the first row
+// tells even where it has no label.
+func withoutDim(arrays []Array) []Array {
+	arrays[0].Data.([]int64)[modelDim] = 0
+	return arrays
+}
+
+// TestBetterOfIterateAndAverageServes holds the choice against the losses of the
+// last rows, added up again.
+func TestBetterOfIterateAndAverageServes(t *testing.T) {
+	s := streams[0]
+	l := newLearner(t, s.config)
+	rows := s.rows(9000)
+	type losses struct{ iterate, average float64 }
+	var all []losses
+	served := map[bool]int{}
+	for at := range rows.Len() {
+		y := rows.Label(at)
+		p := l.Predict(rows.Slice(at, at+1))
+		steps := l.coef.steps
+		if y.Task != Auto && l.labelled >= int64(effect(lastRung)) {
+			f := p.f
+			t := float64(y.Class)
+			all = append(all, losses{rows.Weight(at) * l.loss.Value(f[:1], t), rows.Weight(at) * l.loss.Value(f[1:], t)})
+		}
+		l.Learn(p)
+		if l.coef.steps == steps || len(all) < choiceRows {
+			continue
+		}
+		var sum losses
+		for _, v := range all[len(all)-choiceRows:] {
+			sum.iterate += v.iterate
+			sum.average += v.average
+		}
+		served[l.averaged]++
+		if want := sum.average < sum.iterate; l.averaged != want {
+			t.Fatalf("row %d: the average serves is %v; losses %v and %v", at, l.averaged, sum.iterate, sum.average)
+		}
+	}
+	if len(served) == 0 {
+		t.Fatal("nothing was compared")
+	}
+}

@@ -1,0 +1,247 @@
+package serve_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/kafkatest"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/serve"
+)
+
+// world is a model, its input, and what is asked of it.
+type world struct {
+	client             *ingest.Client
+	model, in, asked   string
+	learnEvents        func(pipeline.Event)
+	switches, waitings int
+	damaged            int
+	mu                 sync.Mutex
+}
+
+func newWorld(t *testing.T) *world {
+	return &world{
+		client: kafkatest.Client(t), model: kafkatest.Name("model"), in: kafkatest.Name("rings"), asked: kafkatest.Name("asked"),
+		learnEvents: func(pipeline.Event) {},
+	}
+}
+
+// rings is a stream in which the class, or the value, depends on the distance
+// from the middle.
+func rings(seed uint64, n int, label func(r float64) string) []string {
+	rng := rand.New(rand.NewPCG(seed, 4))
+	out := make([]string, n)
+	for i := range out {
+		x, y := rng.NormFloat64(), rng.NormFloat64()
+		out[i] = fmt.Sprintf(`{"features":{"x":%v,"y":%v}%s}`, x, y, label(math.Hypot(x, y)))
+	}
+	return out
+}
+
+func none(float64) string    { return "" }
+func class(r float64) string { return fmt.Sprintf(`,"label":"%v"`, r > 1.2) }
+func three(r float64) string { return fmt.Sprintf(`,"label":"%d"`, min(2, int(r))) }
+func value(r float64) string { return fmt.Sprintf(`,"label":%v`, 100+r*r) }
+func answers(rs []ingest.Record) map[string]string {
+	m := map[string]string{}
+	for _, r := range rs {
+		m[kafkatest.Header(r, "ce_id")] = string(r.Value)
+	}
+	return m
+}
+
+// learn runs a learner to the end of the input.
+func (w *world) learn(t *testing.T, topics ...string) {
+	t.Helper()
+	l, err := pipeline.Open(t.Context(), pipeline.Config{
+		Model: w.model, Client: w.client, Topics: topics, BatchSize: 1000, Linger: time.Millisecond,
+		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30, ToEnd: true, Report: w.learnEvents,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) scorer(toEnd bool) *serve.Scorer {
+	return serve.NewScorer(serve.Config{
+		Model: w.model, Client: w.client, Log: pipeline.LogTopic(w.model), Topics: []string{w.asked},
+		Output: pipeline.ScoresTopic(w.model), Quarantine: pipeline.QuarantineTopic(w.model),
+		Group: w.model + "-scorer", ToEnd: toEnd,
+		Report: func(ev serve.Event) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			switch ev.(type) {
+			case serve.Switched:
+				w.switches++
+			case serve.Waiting:
+				w.waitings++
+			case serve.Damaged:
+				w.damaged++
+			}
+		},
+	})
+}
+
+// TestScorerPredictsWhatTheLearnerWould asks the same of both: of a learner that
+// reads records without a label, and of a scorer on its last snapshot. All but
+// the id of the record must be the same bytes.
+func TestScorerPredictsWhatTheLearnerWould(t *testing.T) {
+	for name, label := range map[string]func(float64) string{"two classes": class, "three classes": three, "regression": value} {
+		for _, rows := range []int{40, 700, 3000} { // before the first fit, in the warm-up, behind it
+			t.Run(fmt.Sprintf("%s/%d", name, rows), func(t *testing.T) {
+				w := newWorld(t)
+				kafkatest.Fill(t, w.client, w.in, 1, rings(1, rows, label))
+				kafkatest.Fill(t, w.client, w.asked, 1, nil)
+				w.learn(t, w.in, w.asked)
+				kafkatest.Fill(t, w.client, w.asked, 1, rings(2, 300, none))
+				if err := w.scorer(true).Run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				w.learn(t, w.in, w.asked) // predicts them, and has nothing to learn
+				learned := answers(kafkatest.Read(t, w.client, pipeline.PredictionsTopic(w.model)))
+				scored := answers(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)))
+				if len(scored) != 300 {
+					t.Fatalf("%d scores of 300 records", len(scored))
+				}
+				for id, got := range scored {
+					if want := learned[id]; got != want {
+						t.Fatalf("%s: the scorer says %s, the learner %s", id, got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestScorerWaitsForAModelAndFollowsIt(t *testing.T) {
+	w := newWorld(t)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 500, class))
+	kafkatest.Fill(t, w.client, w.asked, 3, rings(2, 100, none))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error)
+	s := w.scorer(false)
+	go func() { done <- s.Run(ctx) }()
+	until := func(what string, ok func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("waited too long until %s", what)
+			}
+			select {
+			case err := <-done:
+				t.Fatalf("the scorer ended: %v", err)
+			default:
+			}
+		}
+	}
+	count := func() int {
+		_, end, err := w.client.Offsets(t.Context(), pipeline.ScoresTopic(w.model))
+		if err != nil {
+			return 0
+		}
+		n := int64(0)
+		for _, e := range end {
+			n += e
+		}
+		return int(n)
+	}
+	until("it waits", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.waitings > 0 })
+	if n := count(); n != 0 {
+		t.Errorf("%d scores without a model", n)
+	}
+	w.learn(t, w.in)
+	until("there are scores", func() bool { return count() == 100 })
+	first := s.Model()
+	kafkatest.Fill(t, w.client, w.in, 1, rings(3, 2000, class))
+	w.learn(t, w.in)
+	until("it has switched", func() bool { return s.Model() != first })
+	kafkatest.Fill(t, w.client, w.asked, 3, rings(4, 30, none))
+	until("there are more scores", func() bool { return count() == 130 })
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	steps := map[float64]int{}
+	for _, r := range kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)) {
+		var v struct{ Step float64 }
+		if err := json.Unmarshal(r.Value, &v); err != nil {
+			t.Fatal(err)
+		}
+		steps[v.Step]++
+	}
+	if len(steps) != 2 {
+		t.Errorf("scores name the steps %v, want two models", steps)
+	}
+}
+
+func TestScorerGoesOnWhereItStoppedAndQuarantinesGarbage(t *testing.T) {
+	w := newWorld(t)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 500, class))
+	w.learn(t, w.in)
+	kafkatest.Fill(t, w.client, w.asked, 1, append(rings(2, 20, none), `{"features":{"x":"far","y":1}}`, `no`))
+	for range 2 {
+		if err := w.scorer(true).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model))); n != 20 {
+		t.Errorf("%d scores of 20 records in two runs", n)
+	}
+	q := kafkatest.Read(t, w.client, pipeline.QuarantineTopic(w.model))
+	if len(q) != 2 || kafkatest.Header(q[0], "__connect.errors.topic") != w.asked || kafkatest.Header(q[0], "__connect.errors.offset") != "20" {
+		t.Errorf("in quarantine: %v", q)
+	}
+}
+
+// TestPredictionIsJSONWhateverTheNames holds the encoder's own JSON against the
+// library's.
+func TestPredictionIsJSONWhateverTheNames(t *testing.T) {
+	classes := []string{"plain", "", `qu"ote\`, "line\nfeed\x00", "ünï\u2028"}
+	id := serve.ModelID{Name: `mo"del`, Step: 7, Lineage: [32]byte{1}, LearnedTo: []serve.Offset{{"a", 0, 3}, {"a", 2, 5}, {`b"`, 0, 9}}}
+	e := serve.NewEncoder(id, classes)
+	row := []float64{1e-300, 0.25, 0.5, 0.25, 0}
+	r := e.Record(serve.Example{
+		Topic: "a", Partition: 2, Record: &ingest.Record{Offset: 11, Time: 1_700_000_000_123, Key: []byte("k")},
+		Label: learner.Label{Task: learner.Classification, Class: 3}, LabelName: classes[3], Loss: 1.5, Graded: true,
+	}, learner.Classification, row)
+	var got struct {
+		Prediction    string
+		Probabilities map[string]float64
+		Label         string
+		Loss          float64
+		Model         string
+		Step          int
+		Lineage       string
+		LearnedTo     map[string]map[string]int64 `json:"learned_to"`
+	}
+	d := json.NewDecoder(strings.NewReader(string(r.Value)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&got); err != nil {
+		t.Fatalf("%v in %s", err, r.Value)
+	}
+	if got.Prediction != classes[2] || got.Label != classes[3] || got.Loss != 1.5 || got.Model != id.Name || got.Step != 7 ||
+		got.Lineage != fmt.Sprintf("%x", id.Lineage) || got.LearnedTo["a"]["2"] != 5 || got.LearnedTo[`b"`]["0"] != 9 {
+		t.Errorf("%s reads as %+v", r.Value, got)
+	}
+	for i, c := range classes {
+		if got.Probabilities[c] != row[i] {
+			t.Errorf("probability of %q is %v, want %v", c, got.Probabilities[c], row[i])
+		}
+	}
+	if id, at := kafkatest.Header(r, "ce_id"), kafkatest.Header(r, "ce_time"); id != "a-2-11" || at != "2023-11-14T22:13:20.123Z" {
+		t.Errorf("ce_id %q, ce_time %q", id, at)
+	}
+}
