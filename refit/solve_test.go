@@ -206,13 +206,13 @@ func TestFactoredIsDense(t *testing.T) {
 				prob := &Problem{A: a, Targets: b, Loss: l, L2: 1e-2, L1: 1e-3}
 				x, y, _ := Start{}.pair(prob)
 				m := newDSPDC(prob, c, x, y)
-				for range 500 {
+				for range 200 {
 					m.step()
 				}
 				got[k] = append(x, y...)
 			}
 			if d := distance(got[0], got[1]); !(d < 1e-10) {
-				t.Errorf("%v q=%d m=%d: 500 steps of Algorithm 2 are %v from Algorithm 1", l, s.q, s.m, d)
+				t.Errorf("%v q=%d m=%d: 200 steps of Algorithm 2 are %v from Algorithm 1", l, s.q, s.m, d)
 			}
 		}
 	}
@@ -256,7 +256,7 @@ func TestAllMatricesAgree(t *testing.T) {
 			for k, make := range []func(dspdc) method{newByRows, newByColumns} {
 				xs[k], ys[k], _ = Start{}.pair(prob)
 				m := newShared(prob, c, xs[k], ys[k], make)
-				for range 300 {
+				for range 100 {
 					m.step()
 				}
 			}
