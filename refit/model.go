@@ -120,7 +120,7 @@ type refitting struct {
 	Options
 	cols int
 	fit  *Fit
-	zero float64 // the objective of the model 0
+	unit float64 // of relative gaps
 }
 
 func (r *refitting) now() float64 {
@@ -166,7 +166,7 @@ func (r *refitting) run(ctx context.Context) error {
 		r.add(p, k, before, s, math.Sqrt(scale))
 	}
 	f := r.fit
-	f.Relative = f.Gap() / r.zero
+	f.Relative = f.Gap() / r.unit
 	f.Suboptimality = f.StartPrimal - f.Dual
 	return ctx.Err()
 }
@@ -199,7 +199,7 @@ func (r *refitting) add(p *Problem, output int, before Certificate, s *Solution,
 	for j, x := range s.X {
 		f.Coefficients[j*r.Outputs+output] = x
 	}
-	r.zero += p.zero()
+	r.unit += p.unit()
 	f.Primal += s.Certificate.Primal
 	f.Dual += s.Certificate.Dual
 	f.StartPrimal += before.Primal

@@ -162,7 +162,7 @@ func run(ctx context.Context, p *Problem, c Config, m method) (*Solution, error)
 	n, cols := p.A.Dims()
 	ax, aty := make([]float64, n), make([]float64, cols)
 	s := &Solution{Scale: c.Scale}
-	h := harness{clock: c.Clock, progress: c.Progress, goal: max(c.Gap, c.Relative*p.zero()), passes: c.Passes}
+	h := harness{clock: c.Clock, progress: c.Progress, goal: max(c.Gap, c.Relative*p.unit()), passes: c.Passes}
 	err := h.run(ctx, m.step, func(exact bool) (float64, float64) {
 		if exact || len(h.trace)%refreshEvery == 0 {
 			m.refresh()
