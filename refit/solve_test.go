@@ -64,6 +64,35 @@ func TestTheoremOneHolds(t *testing.T) {
 	})
 }
 
+// TestTheoremTwoHolds holds the gap against the theorem's bound of its expectation
+// all the way down.
+func TestTheoremTwoHolds(t *testing.T) {
+	eachSetting(t, func(t *testing.T, p *Problem, q, m int) {
+		n, cols := p.A.Dims()
+		best := solve(t, p, Config{Passes: 600})
+		scale, _ := Scale(p.A, q, m)
+		gamma := p.Loss.Gamma()
+		steps := NewSteps(n, cols, m, q, scale, p.L2, gamma, true)
+		fn, nm, pq := float64(n), float64(n)/float64(m), float64(cols)/float64(q)
+		norm := spectral(p.A, nil, nil)
+		x, y, _ := Start{}.pair(p)
+		dx, dy := distance(x, best.X), distance(y, best.Y)
+		bound := (1/min(pq, nm) + max(norm/(fn*gamma), norm/(p.L2*fn*fn))/min(p.L2*pq, gamma/float64(m))) *
+			((pq/2/steps.Tau+pq*p.L2/2)*dx*dx + (nm/2/steps.Sigma+gamma/float64(2*m))*dy*dy + max(pq, nm)*p.CertifyPair(x, y).Gap())
+		d := newDSPDC(p, Config{Primal: q, Dual: m, Scale: scale, Theorem: 2}, x, y)
+		first := bound
+		for i := 0; bound > 1e-9*first && i < 2e5; i++ {
+			if i%50 == 0 {
+				if gap := p.CertifyPair(x, y).Gap(); gap > bound {
+					t.Fatalf("the gap after %d steps is %v, the theorem has %v", i, gap, bound)
+				}
+			}
+			d.step()
+			bound *= steps.Contraction
+		}
+	})
+}
+
 func TestStepsAreTheTheorems(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, p := rapid.IntRange(1, 10000).Draw(t, "n"), rapid.IntRange(1, 10000).Draw(t, "p")
