@@ -191,7 +191,7 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 	}
 	j.rows -= few
 	if j.rows > 0 {
-		j.sumPanels(coef)
+		j.sumPanels(coef, 0)
 	}
 	if few > 0 {
 		j.x, j.dst, j.rows = x[j.rows*b.m.Dim:], dst[j.rows*outputs:], few
@@ -199,13 +199,35 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 	}
 }
 
-// sumPanels is Sum for rows in panels.
-func (j *job) sumPanels(coef []float32) {
+// SumBlocks is Sum of the features of one or more whole blocks alone, from
+// block on: the length of coef says how many. Its groups begin with the panel
+// that the first of them is in.
+func (b *Bank) SumBlocks(dst []float64, block int, x, coef []float32, outputs int) {
+	j := b.prepare(x, outputs)
+	defer j.done()
+	n := len(coef) / (2 * b.m.Width * outputs)
+	if len(dst) != j.rows*outputs || len(coef) != 2*n*b.m.Width*outputs || block < 0 || block+n > b.blocks {
+		panic("features: SumBlocks of slices that do not fit together")
+	}
+	clear(dst)
+	if j.rows == 0 || n == 0 {
+		return
+	}
+	j.dst = dst
+	first := block * b.m.Width
+	skip := 2 * (first % vec.Panel) * outputs
+	clear(sized(&j.padded, skip+len(coef))[:skip])
+	copy(j.padded[skip:], coef)
+	j.sumPanels(j.padded, first/vec.Panel)
+}
+
+// sumPanels is Sum for rows in panels, of coefficients from a panel on.
+func (j *job) sumPanels(coef []float32, from int) {
 	dim, outputs := j.bank.m.Dim, j.outputs
-	all, rows := vec.Panels(len(coef)/(2*outputs), vec.Panel), vec.Panels(j.rows, vec.Lanes)
-	vec.PackCoefficients(sized(&j.pcoef, 2*all*vec.Panel*outputs), coef, outputs)
-	j.per = share(rows, 16)
-	for p := 0; p < all; p = j.to {
+	all, rows := from+vec.Panels(len(coef)/(2*outputs), vec.Panel), vec.Panels(j.rows, vec.Lanes)
+	vec.PackCoefficients(sized(&j.pcoef, 2*(all-from)*vec.Panel*outputs), coef, outputs)
+	j.per, j.from = share(rows, 16), from
+	for p := from; p < all; p = j.to {
 		j.to = j.ready(p, all)
 		j.run((*job).sum, vec.Panels(rows, j.per), j.rows*(j.to-p)*vec.Panel*(dim+16+2*outputs))
 	}
@@ -268,7 +290,7 @@ func (j *job) sum(w *worker, i int) {
 	chunk := j.bank.chunk()
 	for p := j.first; p < j.to; p += chunk {
 		q := min(p+chunk, j.to)
-		a := j.pcoef[2*p*vec.Panel*outputs : 2*q*vec.Panel*outputs]
+		a := j.pcoef[2*(p-j.from)*vec.Panel*outputs : 2*(q-j.from)*vec.Panel*outputs]
 		for l := range panels {
 			dst, x, n := sum[l*vec.Lanes*outputs:(l+1)*vec.Lanes*outputs], x[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, to-from-l*vec.Lanes)
 			if j.bank.m.Sampling == SORF {
@@ -327,13 +349,14 @@ func (j *job) gradient(w *worker, i int) {
 	acc := sized(&w.acc, vec.ChainsLen((q-p)*vec.Panel, outputs))
 	for run := 0; run < j.rows; run += vec.Run {
 		clear(acc)
-		for r := run; r < min(run+vec.Run, j.rows); r += vec.Lanes {
-			x, g := j.px[r*dim:(r+vec.Lanes)*dim], j.pfac[r*outputs:(r+vec.Lanes)*outputs]
-			if j.bank.m.Sampling == SORF {
-				vec.GradientPhases(acc, j.bank.m.turns(), w.phases(j.bank, x, p, q), g, outputs, &w.Scratch)
-				continue
+		to := min(run+vec.Run, vec.Panels(j.rows, vec.Lanes)*vec.Lanes)
+		if j.bank.m.Sampling == SORF {
+			for r := run; r < to; r += vec.Lanes {
+				t := w.phases(j.bank, j.px[r*dim:(r+vec.Lanes)*dim], p, q)
+				vec.GradientPhases(acc, j.bank.m.turns(), t, j.pfac[r*outputs:(r+vec.Lanes)*outputs], outputs, &w.Scratch)
 			}
-			vec.Gradient(acc, x, j.panels(p, q), g, dim, outputs, &w.Scratch)
+		} else {
+			vec.Gradient(acc, j.px[run*dim:to*dim], j.panels(p, q), j.pfac[run*outputs:to*outputs], dim, outputs, &w.Scratch)
 		}
 		vec.AddChains(dst, acc, from-p*vec.Panel, outputs, &w.Scratch)
 	}

@@ -180,7 +180,9 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 		return resp, true, nil
 	}
 	k := &call{req: req, clientID: c.clientID, limit: limit, route: route}
+	failpoint()
 	m, err := c.transport.RoundTrip(ctx, c.addr, k)
+	failpoint()
 	if err != nil {
 		// The connection's goroutine may still hold the call: after this it
 		// writes nothing, unless it has begun.

@@ -46,7 +46,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	c.Keep = math.MaxInt
 	j, err := openJournal(ctx, c)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return v, fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(c.Model))
+		return v, noLog(c.Model)
 	}
 	if err != nil {
 		return v, err
@@ -150,4 +150,8 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from snapshot.Recover
 	}
 	v.StateHash = snapshot.StateHash(s.Schema, s.State)
 	return v, nil
+}
+
+func noLog(model string) error {
+	return fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(model))
 }

@@ -50,7 +50,7 @@ func (d *blockDSPDC) primal(j int, c []float64) []float64 {
 	moved := d.old[:len(x)]
 	copy(moved, x)
 	for k := range c {
-		c[k] *= d.perRow
+		c[k] = float64(c[k] * d.perRow)
 	}
 	d.Regularizers[j].Prox(x, c, d.pull)
 	for k, v := range x {

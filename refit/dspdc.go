@@ -55,7 +55,7 @@ func (d *dspdc) dual(i int, s float64) float64 {
 // primal moves x_j, where c is ⟨A^j, ȳ⟩, and returns by how much: (19).
 func (d *dspdc) primal(j int, c float64) float64 {
 	x := d.x[j]
-	d.x[j] = soft(float64(x*d.pull)-float64(c*d.perRow), d.p.L1) * d.shrink
+	d.x[j] = float64(soft(float64(x*d.pull)-float64(c*d.perRow), d.p.L1) * d.shrink)
 	return d.x[j] - x
 }
 

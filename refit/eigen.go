@@ -95,7 +95,7 @@ func ql(value, off, q []float64) {
 			sin, cos, p := 1.0, 1.0, 0.0
 			i := m - 1
 			for ; i >= l; i-- {
-				f, b := sin*off[i], cos*off[i]
+				f, b := float64(sin*off[i]), float64(cos*off[i])
 				r = hypot(f, g)
 				off[i+1] = r
 				if r == 0 {
@@ -106,7 +106,7 @@ func ql(value, off, q []float64) {
 				sin, cos = f/r, g/r
 				g = value[i+1] - p
 				r = float64((value[i]-g)*sin) + float64(2*cos*b)
-				p = sin * r
+				p = float64(sin * r)
 				value[i+1] = g + p
 				g = float64(cos*r) - b
 				rotate(q[i*d:(i+1)*d], q[(i+1)*d:(i+2)*d], cos, sin)
@@ -139,7 +139,7 @@ func hypot(x, y float64) float64 {
 		return 0
 	}
 	y /= x
-	return x * math.Sqrt(1+float64(y*y))
+	return float64(x * math.Sqrt(1+float64(y*y)))
 }
 
 // length is ‖x‖, of numbers of any size.
@@ -155,7 +155,7 @@ func length(x []float64) float64 {
 	for _, v := range x {
 		s += float64((v / unit) * (v / unit))
 	}
-	return unit * math.Sqrt(s)
+	return float64(unit * math.Sqrt(s))
 }
 
 // project sets the symmetric matrix a, d x d, to the nearest positive semidefinite

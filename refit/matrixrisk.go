@@ -77,7 +77,7 @@ func (a *symmetricBlocks) Add(dst []float64, i, j int, s float64) {
 	t := a.triangle(i, j)
 	for k := range a.d {
 		for l, v := range t[:k] {
-			w := s * float64(v)
+			w := float64(s * float64(v))
 			dst[k*a.d+l] += w
 			dst[l*a.d+k] += w
 		}

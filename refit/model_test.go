@@ -155,6 +155,43 @@ func TestStartOfRefitIsMeasured(t *testing.T) {
 	}
 }
 
+func TestModelsGoThereAndBack(t *testing.T) {
+	const frequencies, outputs, constant = 64, 2, 0.5
+	r := rand.New(rand.NewPCG(9, 0))
+	coef, intercept := make([]float64, 2*frequencies*outputs), []float64{3, -4}
+	for j := range coef {
+		coef[j] = r.NormFloat64()
+	}
+	x := make([]float32, 2*10)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	b := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: 1}, Dim: 2, Seed: 3})
+	b.Grow(2)
+	single := make([]float32, len(coef))
+	for j, c := range coef {
+		single[j] = float32(c)
+	}
+	want := make([]float64, 10*outputs)
+	b.Sum(want, x, single, outputs)
+	a, w := Features(b, 2, x, constant), FromModel(coef, intercept, frequencies, constant)
+	for i := range 10 {
+		for k := range outputs {
+			f := 0.0
+			for j, z := range row(a, i) {
+				f += z * w[j*outputs+k]
+			}
+			if math.Abs(f-want[i*outputs+k]-intercept[k]) > 1e-4 {
+				t.Errorf("row %d, output %d is %v, the model has %v", i, k, f, want[i*outputs+k]+intercept[k])
+			}
+		}
+	}
+	back, intercepts := ToModel(w, outputs, frequencies, constant)
+	if distance(back, coef)+distance(intercepts, intercept) > 1e-12 {
+		t.Error("the way back does not lead back")
+	}
+}
+
 func TestOneVersusRest(t *testing.T) {
 	got := OneVersusRest([]int{2, 0}, 3)
 	for i, want := range []float64{-1, -1, 1, 1, -1, -1} {

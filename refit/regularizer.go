@@ -76,7 +76,7 @@ type Semidefinite struct {
 func (g Semidefinite) Lambda() float64 { return g.L2 }
 
 func (g Semidefinite) Value(x []float64) float64 {
-	return g.L2/2*vec.Dot(x, x) + vec.Dot(g.Linear, x) + g.Constant
+	return float64(g.L2/2*vec.Dot(x, x)) + vec.Dot(g.Linear, x) + g.Constant
 }
 
 func (g Semidefinite) Conjugate(v []float64) float64 {

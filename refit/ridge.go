@@ -12,7 +12,7 @@ type ridgeByRows[T float32 | float64] struct {
 func (b *ridgeByRows[T]) step() float64 {
 	i := b.rows.draw()[0]
 	row := b.numbers[i*len(b.x):][:len(b.x)]
-	d := b.factor * b.dual(i, b.factor*dot(row, b.xbar))
+	d := b.factor * b.dual(i, float64(b.factor*dot(row, b.xbar)))
 	// x⁺ = shrink (pull x - (u + boost d row)/n)
 	keep, towards := b.shrink*b.pull, b.shrink*b.perRow
 	boosted, theta := towards*(b.boost*d), b.theta

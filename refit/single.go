@@ -22,7 +22,7 @@ func (a *Single) row(i int) []float32 { return a.rows[i*a.p : (i+1)*a.p : (i+1)*
 
 func (a *Single) Dims() (n, p int) { return a.n, a.p }
 
-func (a *Single) Dot(i int, x []float64) float64 { return a.factor * dot(a.row(i), x) }
+func (a *Single) Dot(i int, x []float64) float64 { return float64(a.factor * dot(a.row(i), x)) }
 
 func (a *Single) Add(dst []float64, i int, s float64) {
 	s *= a.factor
@@ -38,7 +38,7 @@ func (a *Single) ColumnDot(j int, y []float64) float64 {
 	for i, v := range y {
 		s += float64(v * float64(a.rows[i*a.p+j]))
 	}
-	return a.factor * s
+	return float64(a.factor * s)
 }
 
 func (a *Single) AddColumn(dst []float64, j int, s float64) {

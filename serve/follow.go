@@ -108,6 +108,9 @@ const fallBack = 3
 // length of its history does not matter.
 func (f *Follower) open(ctx context.Context) error {
 	first, end, err := f.client.Offsets(ctx, f.topic)
+	if errors.Is(err, ingest.ErrUnknownTopic) {
+		return fmt.Errorf("no learner of this model has run yet: %w", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -140,6 +140,14 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		select {
+		case err := <-server.Failed():
+			return err
+		case <-gctx.Done():
+			return nil
+		}
+	})
 	g.Go(func() error { return m.generate(gctx, client, synth.Stream{Seed: d.Seed}) })
 	g.Go(func() error { return l.Run(gctx) })
 	g.Go(func() error {

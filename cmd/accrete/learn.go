@@ -155,6 +155,8 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		Decode: d,
 		Learner: learner.Config{
 			Algorithm:   c.Learner.Algorithm,
+			Stepper:     c.Learner.Stepper,
+			Loss:        c.Learner.Loss,
 			Kernel:      c.Learner.Kernel,
 			Task:        d.Task,
 			MaxFeatures: c.Learner.MaxFeatures,
@@ -197,6 +199,10 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss}.Effective() // a loss settles the task
+	if err != nil {
+		return decode.Config{}, refuse(err)
+	}
 	return decode.Config{
 		Format:     c.Input.Format,
 		Label:      c.Input.Label,
@@ -205,7 +211,7 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 		Columns:    c.Input.Columns,
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
-		Task:       task,
+		Task:       l.Task,
 		MaxClasses: c.Input.MaxClasses,
 	}, nil
 }

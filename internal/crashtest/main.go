@@ -1,9 +1,13 @@
 // Crashtest kills the real learner with SIGKILL, many times in one run, and
 // checks that nothing can be seen of it afterwards: the state hash is that of a
-// run that was never interrupted, every example has its prediction, and all
-// copies of a prediction are the same bytes.
+// run that was never interrupted, every example has its prediction, all copies
+// of a prediction are the same bytes, and internal/oracle, which reads the topics
+// by itself, comes to the same. It can also stop learners and wake them up behind
+// a successor, kill the broker, spoil the network, and kill a learner at each
+// single request.
 //
 //	go run ./internal/crashtest --kills 100
+//	go run ./internal/crashtest --kills 1000 --zombies 20 --outages 20 --resets 300 --failpoints
 //	go run ./internal/crashtest --kills 100 --partitions 3 --brokers localhost:9092
 //
 // It exits with 1 if anything differs, or if the kills did not hit what they
@@ -24,6 +28,10 @@ import (
 
 type options struct {
 	kills      int
+	zombies    int
+	outages    int
+	resets     int
+	failpoints bool
 	examples   int
 	partitions int
 	brokers    string
@@ -40,12 +48,19 @@ type Summary struct {
 	WarmUp      int     `json:"kills_in_warm_up"`
 	Chunks      int     `json:"kills_during_chunks"`
 	Unreleased  int     `json:"kills_between_ack_and_release"`
+	Recovering  int     `json:"kills_during_recovery"` // right behind the CLAIM that follows another kill
+	Zombies     int     `json:"zombies"`               // stopped, replaced, woken up, and ended with 75
+	Outages     int     `json:"broker_kills"`
+	Recovery    float64 `json:"seconds_to_learn_again"` // after an outage, at most
+	Resets      int     `json:"connections_hurt"`
+	Steps       int     `json:"io_steps"` // at which a learner was killed, one after the other
 	Examples    int     `json:"examples"`
 	Duplicates  int     `json:"duplicates"` // predictions written more than once
 	Differing   int     `json:"duplicates_differing"`
 	Lost        int     `json:"lost"`        // examples without a prediction
 	Divergences int     `json:"divergences"` // state hashes or predictions that are not the reference's
-	Compared    int     `json:"compared"`    // state hashes that verify compared
+	Compared    int     `json:"compared"`    // state hashes that the oracle computed again
+	Verified    int     `json:"verified"`    // state hashes that verify did
 	StateHash   string  `json:"state_hash"`
 	Seconds     float64 `json:"seconds"`
 }
@@ -53,6 +68,10 @@ type Summary struct {
 func main() {
 	var o options
 	flag.IntVar(&o.kills, "kills", 100, "how often the learner is killed")
+	flag.IntVar(&o.zombies, "zombies", 0, "how often a learner is stopped, replaced and woken up")
+	flag.IntVar(&o.outages, "outages", 0, "how often the broker is killed and started again under a learner at work")
+	flag.IntVar(&o.resets, "resets", 0, "how many connections are reset, slowed down or left half open")
+	flag.BoolVar(&o.failpoints, "failpoints", false, "kill a learner at each step of its input and output in turn")
 	flag.IntVar(&o.examples, "examples", 100_000, "length of the stream")
 	flag.IntVar(&o.partitions, "partitions", 1, "partitions of the input topic")
 	flag.StringVar(&o.brokers, "brokers", "", "a running Kafka, host:port; empty: the embedded broker in a process of its own")
@@ -72,7 +91,10 @@ func main() {
 		json.NewEncoder(os.Stdout).Encode(s)
 	} else {
 		fmt.Printf("%d kills (%d in warm-up, %d during chunks, %d between ack and release) over %d examples in %.0f s\n", s.Kills, s.WarmUp, s.Chunks, s.Unreleased, s.Examples, s.Seconds)
-		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes verified\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
+		if s.Zombies+s.Outages+s.Resets+s.Steps > 0 {
+			fmt.Printf("%d zombies, %d broker kills (learning again within %.1f s), %d bad connections, %d steps of I/O\n", s.Zombies, s.Outages, s.Recovery, s.Resets, s.Steps)
+		}
+		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
 	}
 	if err != nil {
 		stop()

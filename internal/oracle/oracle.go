@@ -159,7 +159,6 @@ func Check(w World) Report {
 	o := &oracle{world: w, states: map[int64]state{}, want: map[string]any{}, quarantine: map[string][]byte{}}
 	o.Next, o.Decided, o.BatchAt = map[Partition]int64{}, map[string]int64{}, map[int64]int64{}
 	o.model.next = map[Partition]int64{}
-	o.model.schema.Task, o.model.schema.Columns, o.model.schema.Classes = "auto", []string{}, []string{}
 	var log []entry
 	for _, r := range w.Log {
 		e, ok := parse(r)
@@ -314,6 +313,9 @@ func (o *oracle) batch(e entry) {
 	if o.model.learner == nil {
 		o.fault("BATCH %d before any CONFIG", e.Seq)
 		return
+	}
+	if o.model.schema.Task == "" { // until then it is written as null
+		o.model.schema.Task, o.model.schema.Columns, o.model.schema.Classes = "auto", []string{}, []string{}
 	}
 	var learned, predicted, quarantined, skipped int64
 	for _, s := range e.Ranges {

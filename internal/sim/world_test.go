@@ -624,19 +624,9 @@ func (w *world) spoil() (what string, why func(error) bool) {
 		}
 		b := again[w.r.IntN(len(again))]
 		for _, g := range b.Ranges {
-			for _, rec := range w.c.everything(inputName)[g.Partition] {
-				if rec.Offset < g.From || rec.Offset >= g.To || len(rec.Value) < 40 {
-					continue
-				}
-				part := w.c.part(inputName, g.Partition)
-				for i := range part.batches {
-					if s := &part.batches[i]; s.base <= rec.Offset && rec.Offset <= s.last {
-						s.good = slices.Clone(s.raw)
-						at := bytes.Index(s.raw, rec.Value) + bytes.IndexByte(rec.Value, '.') + 1
-						s.raw[at] = '0' + (s.raw[at]-'0'+1)%10
-						seal(s.raw)
-						return fmt.Sprintf("record %s/%d of BATCH %d is another one", g.Topic, rec.Offset, b.Seq), history
-					}
+			for _, rec := range between(w.c.everything(inputName)[g.Partition], g.From, g.To) {
+				if len(rec.Value) > 40 && w.alter(g.Partition, rec) {
+					return fmt.Sprintf("record %s/%d of BATCH %d is another one", g.Topic, rec.Offset, b.Seq), history
 				}
 			}
 		}
@@ -651,7 +641,58 @@ func (w *world) spoil() (what string, why func(error) bool) {
 		w.c.part(inputName, g.Partition).start = g.To
 		return fmt.Sprintf("retention has taken %s/%d up to %d, which is to be learned again", g.Topic, g.Partition, g.To), history
 	}
+	if w.r.IntN(16) == 0 { // the last record that was decided
+		all := snapshot.NewFold(0, 1<<30)
+		for _, rec := range w.c.everything(modelName + ".log")[0] {
+			if _, err := all.Add(rec.Offset, rec.Key, rec.Value); err != nil {
+				panic(err)
+			}
+		}
+		whole, _ := all.Recover(len(all.Snapshots()))
+		last := map[int32]snapshot.Range{}
+		for _, e := range whole.Entries {
+			switch rec := e.Record.(type) {
+			case *snapshot.Batch:
+				for _, g := range rec.Ranges {
+					last[g.Partition] = g
+				}
+			case *snapshot.Gap:
+				delete(last, rec.Partition)
+			}
+		}
+		for i := range int32(w.parts) {
+			rs := between(w.c.everything(inputName)[i], last[i].From, last[i].To)
+			if len(rs) > 0 && len(rs[len(rs)-1].Value) > 40 && w.alter(i, rs[len(rs)-1]) {
+				return fmt.Sprintf("record %d/%d, the last one decided, is another one", i, rs[len(rs)-1].Offset), history
+			}
+		}
+	}
 	return "", nil
+}
+
+// between is the records of rs in [from, to).
+func between(rs []ingest.Record, from, to int64) (out []ingest.Record) {
+	for _, r := range rs {
+		if r.Offset >= from && r.Offset < to {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// alter changes a digit of an example of the input.
+func (w *world) alter(partition int32, rec ingest.Record) bool {
+	part := w.c.part(inputName, partition)
+	for i := range part.batches {
+		if s := &part.batches[i]; s.base <= rec.Offset && rec.Offset <= s.last {
+			s.good = slices.Clone(s.raw)
+			at := bytes.Index(s.raw, rec.Value) + bytes.IndexByte(rec.Value, '.') + 1
+			s.raw[at] = '0' + (s.raw[at]-'0'+1)%10
+			seal(s.raw)
+			return true
+		}
+	}
+	return false
 }
 
 // refused starts one more learner, which must end with an error that says why

@@ -42,8 +42,10 @@ func sumPanels(dst []float64, a []float32, panels, outputs, rows int, s *Scratch
 func gradientGeneric(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 	size := Panel * dim
 	for p := range len(w) / size {
-		s.tile.features(x, w[p*size:(p+1)*size], dim, Lanes)
-		s.tile.spread(acc[p*2*outputs*Panel*width:], g, outputs)
+		for i := range len(g) / (outputs * Lanes) {
+			s.tile.features(x[i*Lanes*dim:], w[p*size:(p+1)*size], dim, Lanes)
+			s.tile.spread(acc[p*2*outputs*Panel*width:], g[i*outputs*Lanes:], outputs)
+		}
 	}
 }
 

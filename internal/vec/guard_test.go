@@ -88,7 +88,10 @@ func TestImplementationsAgree(t *testing.T) {
 			for i := 0; i < rows; i += Lanes {
 				x := p.px[i*dim : (i+Lanes)*dim]
 				Sum(dst, x, p.pw, p.pc, dim, outputs, Lanes, &s)
-				Gradient(acc, x, p.pw, p.pg[i*outputs:(i+Lanes)*outputs], dim, outputs, &s)
+				if i%Run == 0 {
+					to := min(i+Run, len(p.px)/dim)
+					Gradient(acc, p.px[i*dim:to*dim], p.pw, p.pg[i*outputs:to*outputs], dim, outputs, &s)
+				}
 				Features(phi, x, p.pw, dim, &s)
 				g.sum = append(g.sum, dst...)
 				if use.few != nil && i == 0 {
@@ -149,13 +152,16 @@ func TestPackingAgrees(t *testing.T) {
 		}
 		atEnd := trial%2 == 0
 		x, w = guarded(t, x, atEnd), guarded(t, w, atEnd)
-		got := map[string][2]uint64{}
+		coef := guarded(t, random(r, m/2*2*dim, 1), atEnd)
+		got := map[string][3]uint64{}
 		eachISA(func(name string) {
 			px := guarded(t, make([]float32, Panels(rows, Lanes)*Lanes*dim), atEnd)
 			pw := guarded(t, make([]float32, Panels(from+m, Panel)*Panel*dim), atEnd)
 			PackRows(px, x, dim)
 			PackFrequencies(pw, w, from, dim)
-			got[name] = [2]uint64{digest32(px), digest32(pw)}
+			pc := guarded(t, make([]float32, Panels(m/2, Panel)*2*Panel*dim), atEnd)
+			PackCoefficients(pc, coef, dim)
+			got[name] = [3]uint64{digest32(px), digest32(pw), digest32(pc)}
 		})
 		for name, g := range got {
 			if g != got[generic.name] {

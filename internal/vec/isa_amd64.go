@@ -17,7 +17,7 @@ func native() (found []isa) {
 			name: "avx512", sum: sumAVX512, few: fewAVX512, gradient: gradientAVX512, lanes: lanesAVX512, features: featuresAVX512,
 			sumGiven: sumGivenAVX512, gradientGiven: gradientGivenAVX512, featuresGiven: featuresGivenAVX512, hadamard: hadamardAVX512,
 			product: productAVX512, widen: widenAVX512,
-			normals: normalsAVX512, packRows: packRowsAVX512, packFour: packFourAVX512, peak: peak512, width: 16,
+			normals: normalsAVX512, packRows: packRowsAVX512, packFour: packFourAVX512, transpose: transposeAVX512, peak: peak512, width: 16,
 		})
 	}
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
@@ -47,13 +47,13 @@ func sumAVX512(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scra
 }
 
 func fewAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
-	const together = 8 // groups whose chains run side by side
+	const side = 8 // groups whose chains run side by side
 	size, perFeature := Panel*dim, outputs
 	m, panels := len(coef)/(2*outputs), len(w)/size
 	for g := 0; g*Group < m; {
 		n, length := 1, min(Group, m-g*Group)
-		if (g+together)*Group <= m {
-			n = together
+		if (g+side)*Group <= m {
+			n = side
 		}
 		for i := range n {
 			p := (g + i) * perGroup
@@ -67,7 +67,7 @@ func fewAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch
 		for c := 0; c < outputs; c += 16 {
 			mask := uint32(1)<<min(16, outputs-c) - 1
 			a := &coef[2*g*Group*perFeature+c]
-			if n == together {
+			if n == side {
 				rowDots512(length, outputs, mask, &s.few[0], a, &s.dots[0])
 			} else {
 				rowDot512(length, outputs, mask, &s.few[0], a, &s.dots[0])
@@ -84,7 +84,9 @@ func fewAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch
 }
 
 func gradientAVX512(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	gradient512(len(w)/(Panel*dim), outputs, dim, &x[0], &w[0], &g[0], s.sines(), &acc[0])
+	for i := range len(g) / (outputs * Lanes) {
+		gradient512(len(w)/(Panel*dim), outputs, dim, &x[i*Lanes*dim], &w[0], &g[i*outputs*Lanes], s.sines(), &acc[0])
+	}
 }
 
 func lanesAVX512(dst []float64, acc []float32) { lanes512(len(dst), &acc[0], &dst[0]) }
@@ -107,7 +109,9 @@ func sumAVX2(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratc
 }
 
 func gradientAVX2(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	gradient2(len(w)/(Panel*dim), outputs, dim, &x[0], &w[0], &g[0], s.sines(), &acc[0])
+	for i := range len(g) / (outputs * Lanes) {
+		gradient2(len(w)/(Panel*dim), outputs, dim, &x[i*Lanes*dim], &w[0], &g[i*outputs*Lanes], s.sines(), &acc[0])
+	}
 }
 
 func lanesAVX2(dst []float64, acc []float32) { lanes2(len(dst), &acc[0], &dst[0]) }
@@ -128,6 +132,11 @@ func packRowsAVX512(dst, x []float32, dim int) {
 func packFourAVX512(dst, w []float32, dim int) {
 	_, _ = dst[(dim-1)*Panel+3], w[4*dim-1]
 	packFrequencies512(dim, &w[0], &dst[0])
+}
+
+func transposeAVX512(dst, w []float32, dim int) {
+	_, _ = dst[(dim-1)*Panel+3], w[4*dim-1]
+	transpose512(dim, &w[0], &dst[0])
 }
 
 // The words are the library's: eight lanes leave no room for the state of

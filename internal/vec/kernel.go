@@ -108,14 +108,17 @@ func SumFew(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
 	use.few(dst, row, w, coef, dim, outputs, s)
 }
 
-// Gradient adds a panel of rows x with the factors g, [outputs][Lanes], to the
-// chains acc of the packed frequencies w, [panels][2][outputs][Panel][16].
+// Gradient adds up to Run rows, panels x with the factors g, [panels][outputs][Lanes],
+// to the chains acc of the packed frequencies w, [panels][2][outputs][Panel][16].
 func Gradient(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	panels := check(x, w, dim)
-	if panels == 0 {
+	panels, n := check(x, w, dim), len(g)/(outputs*Lanes)
+	if panels == 0 || n == 0 {
 		return
 	}
-	_, _ = acc[panels*2*outputs*Panel*width-1], g[outputs*Lanes-1]
+	if len(x) != n*Lanes*dim || len(g) != n*outputs*Lanes || n*Lanes > Run {
+		panic("vec: Gradient of slices that do not fit together")
+	}
+	_ = acc[panels*2*outputs*Panel*width-1]
 	use.gradient(acc, x, w, g, dim, outputs, s)
 }
 

@@ -16,7 +16,7 @@ func sumOne512(panels int, dim int, x *float32, w *float32, a *float32, dst *flo
 //go:noescape
 func flush512(n int, f *float32, dst *float64)
 
-// lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.
+// lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n, a multiple of 8.
 //
 //go:noescape
 func lanes512(n int, acc *float32, dst *float64)
@@ -149,6 +149,11 @@ func packRows512(dim int, x *float32, dst *float32)
 //
 //go:noescape
 func packFrequencies512(dim int, w *float32, dst *float32)
+
+// transpose512 is dst[12k+i] = w[i*dim+k] for i < 4 and k < dim.
+//
+//go:noescape
+func transpose512(dim int, w *float32, dst *float32)
 
 // rowGroup512 makes the features f, [2][96], of a row and the eight panels of a group.
 //

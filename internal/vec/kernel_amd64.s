@@ -956,20 +956,56 @@ TEXT ·lanes512(SB), NOSPLIT, $0-24
 	MOVQ dst+16(FP), DX
 
 loop:
-	VCVTPS2PD     (CX), Z0
-	VCVTPS2PD     32(CX), Z1
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VADDSD        X1, X0, X0
-	VMOVSD        X0, (DX)
-	ADDQ          $0x40, CX
-	ADDQ          $0x08, DX
-	DECQ          AX
-	JNZ           loop
+	VCVTPS2PD  (CX), Z0
+	VCVTPS2PD  32(CX), Z8
+	VADDPD     Z8, Z0, Z0
+	VCVTPS2PD  64(CX), Z1
+	VCVTPS2PD  96(CX), Z8
+	VADDPD     Z8, Z1, Z1
+	VCVTPS2PD  128(CX), Z2
+	VCVTPS2PD  160(CX), Z8
+	VADDPD     Z8, Z2, Z2
+	VCVTPS2PD  192(CX), Z3
+	VCVTPS2PD  224(CX), Z8
+	VADDPD     Z8, Z3, Z3
+	VCVTPS2PD  256(CX), Z4
+	VCVTPS2PD  288(CX), Z8
+	VADDPD     Z8, Z4, Z4
+	VCVTPS2PD  320(CX), Z5
+	VCVTPS2PD  352(CX), Z8
+	VADDPD     Z8, Z5, Z5
+	VCVTPS2PD  384(CX), Z6
+	VCVTPS2PD  416(CX), Z8
+	VADDPD     Z8, Z6, Z6
+	VCVTPS2PD  448(CX), Z7
+	VCVTPS2PD  480(CX), Z8
+	VADDPD     Z8, Z7, Z7
+	VSHUFF64X2 $0x44, Z2, Z0, Z8
+	VSHUFF64X2 $0xee, Z2, Z0, Z0
+	VADDPD     Z0, Z8, Z8
+	VSHUFF64X2 $0x44, Z3, Z1, Z2
+	VSHUFF64X2 $0xee, Z3, Z1, Z1
+	VADDPD     Z1, Z2, Z2
+	VSHUFF64X2 $0x44, Z6, Z4, Z3
+	VSHUFF64X2 $0xee, Z6, Z4, Z4
+	VADDPD     Z4, Z3, Z3
+	VSHUFF64X2 $0x44, Z7, Z5, Z6
+	VSHUFF64X2 $0xee, Z7, Z5, Z5
+	VADDPD     Z5, Z6, Z6
+	VSHUFF64X2 $0x88, Z3, Z8, Z7
+	VSHUFF64X2 $0xdd, Z3, Z8, Z8
+	VADDPD     Z8, Z7, Z7
+	VSHUFF64X2 $0x88, Z6, Z2, Z3
+	VSHUFF64X2 $0xdd, Z6, Z2, Z2
+	VADDPD     Z2, Z3, Z3
+	VUNPCKLPD  Z3, Z7, Z6
+	VUNPCKHPD  Z3, Z7, Z7
+	VADDPD     Z7, Z6, Z6
+	VMOVUPD    Z6, (DX)
+	ADDQ       $+512, CX
+	ADDQ       $0x40, DX
+	SUBQ       $0x08, AX
+	JNZ        loop
 	VZEROUPPER
 	RET
 
@@ -17993,6 +18029,137 @@ rest:
 	VPMINUD       Z28, Z3, Z3
 	VPCMPUD       $0x05, Z29, Z3, K2
 	VPTERNLOGD.Z  $0xd8, Z31, Z4, K2, Z3
+	VUNPCKLPS     Z1, Z0, Z4
+	VUNPCKHPS     Z1, Z0, Z0
+	VUNPCKLPS     Z3, Z2, Z1
+	VUNPCKHPS     Z3, Z2, Z2
+	VUNPCKLPD     Z1, Z4, Z3
+	VUNPCKHPD     Z1, Z4, Z4
+	VUNPCKLPD     Z2, Z0, Z1
+	VUNPCKHPD     Z2, Z0, Z0
+	VEXTRACTF32X4 $0x00, Z3, (DX)
+	CMPQ          AX, $+1
+	JLE           done
+	VEXTRACTF32X4 $0x00, Z4, 48(DX)
+	CMPQ          AX, $+2
+	JLE           done
+	VEXTRACTF32X4 $0x00, Z1, 96(DX)
+	CMPQ          AX, $+3
+	JLE           done
+	VEXTRACTF32X4 $0x00, Z0, 144(DX)
+	CMPQ          AX, $+4
+	JLE           done
+	VEXTRACTF32X4 $0x01, Z3, 192(DX)
+	CMPQ          AX, $+5
+	JLE           done
+	VEXTRACTF32X4 $0x01, Z4, 240(DX)
+	CMPQ          AX, $+6
+	JLE           done
+	VEXTRACTF32X4 $0x01, Z1, 288(DX)
+	CMPQ          AX, $+7
+	JLE           done
+	VEXTRACTF32X4 $0x01, Z0, 336(DX)
+	CMPQ          AX, $+8
+	JLE           done
+	VEXTRACTF32X4 $0x02, Z3, 384(DX)
+	CMPQ          AX, $+9
+	JLE           done
+	VEXTRACTF32X4 $0x02, Z4, 432(DX)
+	CMPQ          AX, $+10
+	JLE           done
+	VEXTRACTF32X4 $0x02, Z1, 480(DX)
+	CMPQ          AX, $+11
+	JLE           done
+	VEXTRACTF32X4 $0x02, Z0, 528(DX)
+	CMPQ          AX, $+12
+	JLE           done
+	VEXTRACTF32X4 $0x03, Z3, 576(DX)
+	CMPQ          AX, $+13
+	JLE           done
+	VEXTRACTF32X4 $0x03, Z4, 624(DX)
+	CMPQ          AX, $+14
+	JLE           done
+	VEXTRACTF32X4 $0x03, Z1, 672(DX)
+	CMPQ          AX, $+15
+	JLE           done
+	VEXTRACTF32X4 $0x03, Z0, 720(DX)
+	ADDQ          $0x40, CX
+	ADDQ          $+768, DX
+
+done:
+	VZEROUPPER
+	RET
+
+// func transpose512(dim int, w *float32, dst *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·transpose512(SB), NOSPLIT, $0-24
+	MOVQ         dim+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         dst+16(FP), DX
+	VPBROADCASTD limits512<>+0(SB), Z31
+	VPBROADCASTD limits512<>+4(SB), Z30
+	VPBROADCASTD limits512<>+8(SB), Z29
+	VPBROADCASTD limits512<>+12(SB), Z28
+	VPBROADCASTD limits512<>+16(SB), Z27
+	MOVQ         AX, BX
+	SHLQ         $0x02, BX
+	LEAQ         (BX)(BX*2), SI
+	MOVL         $0x0000ffff, DI
+	KMOVW        DI, K1
+	SUBQ         $0x10, AX
+	JL           rest
+
+sixteen:
+	VMOVUPS.Z     (CX), K1, Z4
+	VMOVAPS       Z4, Z0
+	VMOVUPS.Z     (CX)(BX*1), K1, Z4
+	VMOVAPS       Z4, Z1
+	VMOVUPS.Z     (CX)(BX*2), K1, Z4
+	VMOVAPS       Z4, Z2
+	VMOVUPS.Z     (CX)(SI*1), K1, Z4
+	VMOVAPS       Z4, Z3
+	VUNPCKLPS     Z1, Z0, Z4
+	VUNPCKHPS     Z1, Z0, Z0
+	VUNPCKLPS     Z3, Z2, Z1
+	VUNPCKHPS     Z3, Z2, Z2
+	VUNPCKLPD     Z1, Z4, Z3
+	VUNPCKHPD     Z1, Z4, Z4
+	VUNPCKLPD     Z2, Z0, Z1
+	VUNPCKHPD     Z2, Z0, Z0
+	VEXTRACTF32X4 $0x00, Z3, (DX)
+	VEXTRACTF32X4 $0x00, Z4, 48(DX)
+	VEXTRACTF32X4 $0x00, Z1, 96(DX)
+	VEXTRACTF32X4 $0x00, Z0, 144(DX)
+	VEXTRACTF32X4 $0x01, Z3, 192(DX)
+	VEXTRACTF32X4 $0x01, Z4, 240(DX)
+	VEXTRACTF32X4 $0x01, Z1, 288(DX)
+	VEXTRACTF32X4 $0x01, Z0, 336(DX)
+	VEXTRACTF32X4 $0x02, Z3, 384(DX)
+	VEXTRACTF32X4 $0x02, Z4, 432(DX)
+	VEXTRACTF32X4 $0x02, Z1, 480(DX)
+	VEXTRACTF32X4 $0x02, Z0, 528(DX)
+	VEXTRACTF32X4 $0x03, Z3, 576(DX)
+	VEXTRACTF32X4 $0x03, Z4, 624(DX)
+	VEXTRACTF32X4 $0x03, Z1, 672(DX)
+	VEXTRACTF32X4 $0x03, Z0, 720(DX)
+	ADDQ          $0x40, CX
+	ADDQ          $+768, DX
+	SUBQ          $0x10, AX
+	JGE           sixteen
+
+rest:
+	ADDQ          $0x10, AX
+	JZ            done
+	BZHIL         AX, DI, DI
+	KMOVW         DI, K1
+	VMOVUPS.Z     (CX), K1, Z4
+	VMOVAPS       Z4, Z0
+	VMOVUPS.Z     (CX)(BX*1), K1, Z4
+	VMOVAPS       Z4, Z1
+	VMOVUPS.Z     (CX)(BX*2), K1, Z4
+	VMOVAPS       Z4, Z2
+	VMOVUPS.Z     (CX)(SI*1), K1, Z4
+	VMOVAPS       Z4, Z3
 	VUNPCKLPS     Z1, Z0, Z4
 	VUNPCKHPS     Z1, Z0, Z0
 	VUNPCKLPS     Z3, Z2, Z1

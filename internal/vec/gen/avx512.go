@@ -324,18 +324,34 @@ func gradient512(from source) {
 func lanes512() {
 	TEXT("lanes512", NOSPLIT, "func(n int, acc *float32, dst *float64)")
 	Pragma("noescape")
-	Doc("lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.")
+	Doc("lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n, a multiple of 8.")
 	n, acc, dst := load("n"), load("acc"), load("dst")
+	z, free := append([]VecPhysical(nil), zmm[:8]...), zmm[8]
+	add := func(low, high func(ops ...Op), a, b *VecPhysical) { // what the two shuffles make of a and b
+		interleave(low, high, a, b, &free)
+		VADDPD(*b, *a, *a)
+	}
+	shuffle := func(imm uint64) func(ops ...Op) {
+		return func(ops ...Op) { VSHUFF64X2(Imm(imm), ops[0], ops[1], ops[2]) }
+	}
 	Label("loop")
-	VCVTPS2PD(at(acc, 0), Z0)
-	VCVTPS2PD(at(acc, 32), Z1)
-	VADDPD(Z1, Z0, Z0)
-	VEXTRACTF64X4(Imm(1), Z0, Y1)
-	addLanes(Y0, Y1, X0, X1)
-	VMOVSD(X0, at(dst, 0))
-	ADDQ(Imm(64), acc)
-	ADDQ(Imm(8), dst)
-	countdown(n, "loop")
+	for i, z := range z {
+		VCVTPS2PD(at(acc, 64*i), z)
+		VCVTPS2PD(at(acc, 64*i+32), free)
+		VADDPD(free, z, z)
+	}
+	for i := 0; i < 8; i += 4 { // sums 0 1 2 3 of i, i+1, i+2, i+3 come together
+		add(shuffle(0x44), shuffle(0xee), &z[i], &z[i+2])
+		add(shuffle(0x44), shuffle(0xee), &z[i+1], &z[i+3])
+	}
+	add(shuffle(0x88), shuffle(0xdd), &z[0], &z[4])
+	add(shuffle(0x88), shuffle(0xdd), &z[1], &z[5])
+	add(VUNPCKLPD, VUNPCKHPD, &z[0], &z[1])
+	VMOVUPD(z[0], at(dst, 0))
+	ADDQ(I32(8*64), acc)
+	ADDQ(Imm(64), dst)
+	SUBQ(Imm(8), n)
+	JNZ(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
 }
