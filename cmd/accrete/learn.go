@@ -5,6 +5,8 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -51,6 +53,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 	defer client.Close()
 	registry, health := newRegistry()
 	w := newWatch(c.Model, e.log, registry, health)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		w.limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
+	}
 	stop, err := serveMetrics(ctx, e, c.HTTP.Listen, registry, health)
 	if err != nil {
 		return err
