@@ -155,6 +155,10 @@ type Learner struct {
 
 	// The number from which all chance is drawn.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
+
+	// A learner that spends longer than this on a mini-batch hangs: the process
+	// ends with exit code 75, and whoever starts next takes over.
+	Watchdog Duration `key:"watchdog" default:"2m" min:"1s"`
 }
 
 // Snapshot says when the model is saved and what is kept.
@@ -175,6 +179,14 @@ type Snapshot struct {
 	// The pieces in which a snapshot is written to the log; less where the
 	// brokers' message.max.bytes asks for it.
 	Chunk Size `key:"chunk" default:"700KiB" min:"1KiB" max:"700KiB"`
+
+	// A PEM file with the Ed25519 key that signs snapshots, as openssl genpkey
+	// -algorithm ed25519 makes it. The learner's alone.
+	SignKey string `key:"sign_key_file" example:"/run/secrets/accrete.key"`
+
+	// The public half, as openssl pkey -pubout writes it. Learners, scorers and
+	// verify then use no snapshot that is not signed with it.
+	VerifyKey string `key:"verify_key_file" example:"/etc/accrete/accrete.pub"`
 }
 
 // Output says how predictions are written.

@@ -23,14 +23,19 @@ type Bank struct {
 	blocks int
 	limit  int       // bytes of w
 	w      []float32 // packed; what fills the last panel up is zero
+	signs  []uint32  // of SORF, instead of w: [transforms][3][transform]
 	idle   chan *job // memory of calls that are over
 }
 
 // DefaultLimit is how many bytes of frequencies a Bank keeps.
 const DefaultLimit = 1 << 30
 
-// NewBank returns an empty Bank. It panics if m has no kernel or no dimension.
+// NewBank returns an empty Bank. It panics if m has no kernel or no dimension,
+// or if its sampling is not for its kernel.
 func NewBank(m Map) *Bank {
+	if _, gaussian := m.Kernel.(Gaussian); m.Sampling == SORF && !gaussian {
+		panic("features: sorf is for the Gaussian kernel")
+	}
 	if m.Kernel == nil || m.Dim < 1 || m.Width < 0 {
 		panic("features: a bank needs a kernel and a dimension")
 	}
@@ -61,6 +66,15 @@ func (b *Bank) Grow(blocks int) {
 	}
 	from := b.blocks
 	b.blocks = blocks
+	if b.m.Sampling == SORF {
+		n := b.m.transform()
+		old, all := len(b.signs)/(3*n), vec.Panels(vec.Panels(blocks*b.m.Width, vec.Panel)*vec.Panel, n)
+		b.signs = slices.Grow(b.signs, (all-old)*3*n)[:all*3*n]
+		for i := old; i < all; i++ {
+			b.m.signs(b.signs[3*n*i:3*n*(i+1)], i)
+		}
+		return
+	}
 	old, panel := len(b.w), vec.Panel*b.m.Dim
 	kept := vec.Panels(blocks*b.m.Width, vec.Panel)
 	if most := b.limit / (4 * panel); kept > most {
@@ -102,6 +116,9 @@ func (j *job) ready(p, to int) int {
 	b := j.bank
 	size := vec.Panel * b.m.Dim
 	j.first = p
+	if b.m.Sampling == SORF {
+		return to
+	}
 	if kept := len(b.w) / size; p < kept {
 		to = min(to, kept)
 		j.w = b.w[p*size : to*size]
@@ -131,6 +148,27 @@ func (b *Bank) prepare(x []float32, outputs int) *job {
 	return j
 }
 
+// chunk is how many panels are worked on together, whole groups: about as many
+// as fit into a cache, and of SORF three transforms.
+func (b *Bank) chunk() int {
+	if b.m.Sampling == SORF {
+		return max(perGroup, 3*b.m.transform()/vec.Panel)
+	}
+	return max(1, cache/(vec.Group*b.m.Dim)) * perGroup
+}
+
+// phases is the products of SORF's matrices, of panels p to q, with a panel of
+// rows.
+func (w *worker) phases(b *Bank, x []float32, p, q int) []float32 {
+	n := b.m.transform()
+	from, to := p*vec.Panel/n, vec.Panels(q*vec.Panel, n)
+	t := sized(&w.t, (to-from)*n*vec.Lanes)
+	for i := from; i < to; i++ {
+		vec.Orthogonal(t[(i-from)*n*vec.Lanes:(i-from+1)*n*vec.Lanes], x, b.signs[3*n*i:3*n*(i+1)], n, b.m.Dim)
+	}
+	return t[(p*vec.Panel-from*n)*vec.Lanes : (q*vec.Panel-from*n)*vec.Lanes]
+}
+
 // cache is how many float32 are sure to stay in a core's own cache.
 const cache = 192 << 10 / 4
 
@@ -148,7 +186,7 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 	clear(dst)
 	j.dst = dst
 	few := j.rows % vec.Lanes
-	if few > vec.Few() || j.rows > few && m*b.m.Dim > len(b.w) {
+	if b.m.Sampling == SORF || few > vec.Few() || j.rows > few && m*b.m.Dim > len(b.w) {
 		few = 0
 	}
 	j.rows -= few
@@ -227,13 +265,17 @@ func (j *job) sum(w *worker, i int) {
 			s[c*vec.Lanes] = v
 		}
 	}
-	chunk := max(1, cache/(vec.Group*dim)) * perGroup
+	chunk := j.bank.chunk()
 	for p := j.first; p < j.to; p += chunk {
 		q := min(p+chunk, j.to)
-		f, a := j.panels(p, q), j.pcoef[2*p*vec.Panel*outputs:2*q*vec.Panel*outputs]
+		a := j.pcoef[2*p*vec.Panel*outputs : 2*q*vec.Panel*outputs]
 		for l := range panels {
-			vec.Sum(sum[l*vec.Lanes*outputs:(l+1)*vec.Lanes*outputs], x[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim],
-				f, a, dim, outputs, min(vec.Lanes, to-from-l*vec.Lanes), &w.Scratch)
+			dst, x, n := sum[l*vec.Lanes*outputs:(l+1)*vec.Lanes*outputs], x[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, to-from-l*vec.Lanes)
+			if j.bank.m.Sampling == SORF {
+				vec.SumPhases(dst, j.bank.m.turns(), w.phases(j.bank, x, p, q), a, outputs, n, &w.Scratch)
+				continue
+			}
+			vec.Sum(dst, x, j.panels(p, q), a, dim, outputs, n, &w.Scratch)
 		}
 	}
 	for r := from; r < to; r++ {
@@ -268,6 +310,9 @@ func (b *Bank) Gradient(dst []float64, block int, x []float32, g []float64, outp
 	for p := j.from / vec.Panel; p < last; p = j.to {
 		j.to = j.ready(p, last)
 		j.per = share(j.to-p, max(1, cache/8/vec.ChainsLen(vec.Panel, outputs)))
+		if b.m.Sampling == SORF {
+			j.per = b.chunk()
+		}
 		j.run((*job).gradient, vec.Panels(j.to-p, j.per), j.rows*(j.to-p)*vec.Panel*(b.m.Dim+16+2*outputs))
 	}
 }
@@ -282,9 +327,14 @@ func (j *job) gradient(w *worker, i int) {
 	acc := sized(&w.acc, vec.ChainsLen((q-p)*vec.Panel, outputs))
 	for run := 0; run < j.rows; run += vec.Run {
 		clear(acc)
-		for r := run; r < min(run+vec.Run, j.rows); r += vec.Lanes {
-			vec.Gradient(acc, j.px[r*dim:(r+vec.Lanes)*dim], j.panels(p, q),
-				j.pfac[r*outputs:(r+vec.Lanes)*outputs], dim, outputs, &w.Scratch)
+		to := min(run+vec.Run, vec.Panels(j.rows, vec.Lanes)*vec.Lanes)
+		if j.bank.m.Sampling == SORF {
+			for r := run; r < to; r += vec.Lanes {
+				t := w.phases(j.bank, j.px[r*dim:(r+vec.Lanes)*dim], p, q)
+				vec.GradientPhases(acc, j.bank.m.turns(), t, j.pfac[r*outputs:(r+vec.Lanes)*outputs], outputs, &w.Scratch)
+			}
+		} else {
+			vec.Gradient(acc, j.px[run*dim:to*dim], j.panels(p, q), j.pfac[run*outputs:to*outputs], dim, outputs, &w.Scratch)
 		}
 		vec.AddChains(dst, acc, from-p*vec.Panel, outputs, &w.Scratch)
 	}
@@ -318,8 +368,18 @@ func (j *job) store(w *worker, i int) {
 	x := sized(&w.x, vec.Lanes*dim)
 	vec.PackRows(x, j.x[from*dim:to*dim], dim)
 	tile := sized(&w.acc, perTile)
+	var t []float32 // phases from panel p on
 	for p := j.first; p < j.to; p++ {
-		vec.Features(tile, x, j.panels(p, p+1), dim, &w.Scratch)
+		if j.bank.m.Sampling == SORF {
+			const size = vec.Panel * vec.Lanes
+			if len(t) == 0 {
+				t = w.phases(j.bank, x, p, min(p+j.bank.chunk(), j.to))
+			}
+			vec.FeaturesPhases(tile, j.bank.m.turns(), t[:size], &w.Scratch)
+			t = t[size:]
+		} else {
+			vec.Features(tile, x, j.panels(p, p+1), dim, &w.Scratch)
+		}
 		for f := max(j.from, p*vec.Panel); f < min(j.end, (p+1)*vec.Panel); f++ {
 			cos := tile[f%vec.Panel*vec.Lanes:]
 			sin := cos[vec.Panel*vec.Lanes:]

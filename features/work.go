@@ -42,6 +42,7 @@ type worker struct {
 	normals vec.Normals
 	x       []float32 // packed rows
 	w       []float32 // frequencies
+	t       []float32 // phases
 	acc     []float32
 	sum     []float64
 	run     func()

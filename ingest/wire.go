@@ -52,16 +52,28 @@ func (c *call) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
 	return c.route(cluster)
 }
 
-// maxVersion is the newest version of each request that this package was
-// written for. A broker's own maximum reaches us through kafka-go only up to
-// what kafka-go knows, hence the separate question in client.metadata.
-var maxVersion = map[int16]int16{
-	0: 8, 1: 11, 2: 5, 8: 7, 9: 7, 10: 3, 19: 5, 21: 1, 22: 4, 24: 3, 26: 3, 32: 3,
+// newest is the version of each request that this package was written for. It
+// is what kafka-go knows too, as through it we learn what a broker has only up
+// to there; Metadata, of which we need more, is negotiated apart. A request
+// that is missing here would go out as version 0, which brokers drop in time.
+var newest = map[int16]int16{
+	0:  8,  // Produce
+	1:  11, // Fetch
+	2:  5,  // ListOffsets
+	8:  7,  // OffsetCommit
+	9:  5,  // OffsetFetch
+	10: 2,  // FindCoordinator
+	19: 5,  // CreateTopics
+	21: 0,  // DeleteRecords, which kafka-go lacks
+	22: 4,  // InitProducerID
+	24: 3,  // AddPartitionsToTxn
+	26: 3,  // EndTxn
+	32: 3,  // DescribeConfigs
 }
 
 // Required is where kafka-go tells the versions that the connection agreed on.
 func (c *call) Required(versions map[protocol.ApiKey]int16) bool {
-	if v, ok := maxVersion[c.req.Key()]; ok {
+	if v, ok := newest[c.req.Key()]; ok {
 		c.req.SetVersion(min(v, versions[c.ApiKey()]))
 	}
 	return true
@@ -154,6 +166,9 @@ func noEOF(err error) error {
 func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func(protocol.Cluster) (protocol.Broker, error)) (resp kmsg.Response, sent bool, err error) {
 	if c.closed() {
 		return nil, false, ErrClosed
+	}
+	if _, ok := newest[req.Key()]; !ok && req.Key() != (*kmsg.MetadataRequest)(nil).Key() {
+		panic("ingest: no version is known of " + kmsg.NameForKey(req.Key()))
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout+c.maxWait)
 	defer cancel()

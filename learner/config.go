@@ -12,7 +12,7 @@ import (
 // zero value of each field stands for the default that its comment names.
 type Config struct {
 	Algorithm   string  `json:"algorithm"`    // the rule of the steps: "dsg" (default)
-	Kernel      string  `json:"kernel"`       // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": width 2.5
+	Kernel      string  `json:"kernel"`       // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
 	Task        Task    `json:"task"`         // Auto (default): the first label decides
 	Width       int     `json:"width"`        // frequencies in a block: 32
 	MaxFeatures int     `json:"max_features"` // frequencies in all, rounded up to whole blocks: 2048

@@ -76,9 +76,7 @@ func New(c Config) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	l := &Learner{config: c, rule: rule, kernel: kernel, head: newHead(Auto, 0)}
-	l.pass.learner = l
-	return l, nil
+	return &Learner{config: c, rule: rule, kernel: kernel, head: newHead(Auto, 0)}, nil
 }
 
 // Step is what Learn did.
@@ -91,7 +89,7 @@ type Step struct {
 
 // Learn learns the labelled rows of the last Pass, once.
 func (l *Learner) Learn(p *Pass) Step {
-	if p != &l.pass || p.batch == nil {
+	if p != &l.pass || p.learned || p.batch == nil {
 		panic("learner: Learn wants the last Pass, and only once")
 	}
 	s := Step{}
@@ -101,7 +99,7 @@ func (l *Learner) Learn(p *Pass) Step {
 			s.Changed = l.row(p, i) || s.Changed
 		}
 	}
-	p.batch = nil
+	p.learned = true
 	s.Labelled, s.Step = l.labelled, l.steps()
 	return s
 }
@@ -118,14 +116,13 @@ func (l *Learner) row(p *Pass, i int) (changed bool) {
 	if l.warming() {
 		l.warmup.add(x, y, weight)
 	}
-	switch {
-	case l.fit == nil:
+	if l.fit == nil {
 		l.prior()
-	default:
+	} else {
 		l.push(p, i, y, weight)
-		if grown {
-			l.forecast()
-		}
+	}
+	if grown {
+		l.forecast()
 	}
 	l.advance()
 	return changed

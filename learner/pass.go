@@ -10,8 +10,8 @@ import (
 type Pass struct {
 	Predictions
 
-	learner *Learner
-	batch   *Batch // nil once learned
+	batch   *Batch
+	learned bool
 	rows    int
 	sums    int
 	head    head
@@ -51,7 +51,8 @@ func (l *Learner) Predict(b *Batch) *Pass {
 		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", b.Dim(), l.dim))
 	}
 	p := &l.pass
-	p.batch, p.rows, p.sums, p.head, p.served = b, l.until(b), l.sums(), l.head, 0
+	p.batch, p.learned = b, false
+	p.rows, p.sums, p.head, p.served = l.until(b), l.sums(), l.head, 0
 	if l.averaged {
 		p.served = p.sums
 	}

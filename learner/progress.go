@@ -23,7 +23,7 @@ type Scores struct {
 	Model    Score
 	Majority Score // the most frequent class so far; the mean so far
 	NoChange Score // the last label
-	Linear   Score // ridge regression (linear.go)
+	Linear   Score // ridge regression (linear.go); like Majority until it has learned a mini-batch
 }
 
 // Score has figures that are means weighted like the rows.

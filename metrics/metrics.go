@@ -9,6 +9,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -40,6 +41,10 @@ type Learner struct {
 	Lag Lag
 
 	errors *prometheus.GaugeVec
+
+	partitionTime, headroom *prometheus.GaugeVec
+	mu                      sync.Mutex
+	positions               map[string]int64 // by topic/partition
 }
 
 // NewLearner makes a learner's collectors and registers them with r. It panics
@@ -54,7 +59,15 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Name: "accrete_progressive_error",
 		Help: "Error over the recent examples, each predicted before it was learned, of the model and of baselines: rate of wrong classes, or mean squared error over the variance.",
 	}, []string{"model"})
-	r.MustRegister(examples, progressive)
+	partitionTime := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_partition_progress_timestamp_seconds",
+		Help: "When records of the partition were last dealt with, in Unix time.",
+	}, []string{"topic", "partition"})
+	headroom := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_headroom_records",
+		Help: "Records between the oldest that the partition still has and the next one to be dealt with: what retention may take before it takes what was not learned. It falls below 0 where it has.",
+	}, []string{"topic", "partition"})
+	r.MustRegister(examples, progressive, partitionTime, headroom)
 	return &Learner{
 		Learned:     examples.WithLabelValues("learned"),
 		Predicted:   examples.WithLabelValues("predicted"),
@@ -81,6 +94,24 @@ func NewLearner(r prometheus.Registerer) *Learner {
 
 		Lag:    m.lag(),
 		errors: progressive,
+
+		partitionTime: partitionTime,
+		headroom:      headroom,
+		positions:     map[string]int64{},
+	}
+}
+
+// Partition says where a partition's reading goes on, and how many records it
+// still has before that.
+func (l *Learner) Partition(topic string, partition int, next, headroom int64) {
+	p := strconv.Itoa(partition)
+	l.headroom.WithLabelValues(topic, p).Set(float64(headroom))
+	key := topic + "/" + p
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if was, ok := l.positions[key]; !ok || was != next {
+		l.positions[key] = next
+		l.partitionTime.WithLabelValues(topic, p).SetToCurrentTime()
 	}
 }
 
@@ -95,9 +126,10 @@ func (l *Learner) Progressive(model, majority, noChange, linear float64) {
 
 // Scorer is what a scorer counts.
 type Scorer struct {
-	Step      prometheus.Gauge
-	ModelTime prometheus.Gauge // Unix seconds
-	Scored    prometheus.Counter
+	Step        prometheus.Gauge
+	ModelTime   prometheus.Gauge // Unix seconds
+	Scored      prometheus.Counter
+	Quarantined prometheus.Counter
 
 	Lag Lag
 }
@@ -107,10 +139,11 @@ type Scorer struct {
 func NewScorer(r prometheus.Registerer) *Scorer {
 	m := maker{r}
 	return &Scorer{
-		Step:      m.gauge("accrete_scorer_step", "Step of the snapshot that makes the predictions."),
-		ModelTime: m.unknown("accrete_scorer_model_timestamp_seconds", "When that snapshot was made, in Unix time."),
-		Scored:    m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
-		Lag:       m.lag(),
+		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot that makes the predictions."),
+		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "When that snapshot was made, in Unix time."),
+		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
+		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer sent to quarantine."),
+		Lag:         m.lag(),
 	}
 }
 

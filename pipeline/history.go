@@ -30,6 +30,8 @@ type history struct {
 	reached   []snapshot.Position // sorted by topic and partition
 	learnedTo []serve.Offset      // reached as of the last change of the model
 
+	beat func() // called between mini-batches, if it is not nil
+
 	encoder *serve.Encoder // for the model as it is; nil after a change
 	encodes *decode.Schema // the schema that encoder was made with
 }
@@ -76,6 +78,9 @@ func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
 			}
 		}
 		from += pass.Len()
+		if h.beat != nil {
+			h.beat()
+		}
 	}
 	for _, it := range rest { // behind the last row
 		out.quarantine(it)

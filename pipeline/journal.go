@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
@@ -328,7 +329,7 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 			return h, r, err
 		}
 		start := time.Now()
-		s, err := loadSnapshot(ctx, c.Client, j.topic, *r.Snapshot, c.Report)
+		s, err := loadSnapshot(ctx, c, j.topic, *r.Snapshot)
 		var h *history
 		if err == nil {
 			h, err = thaw(s, c.Learner)
@@ -358,11 +359,16 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 }
 
 // loadSnapshot reads the chunks of a snapshot and verifies the whole.
-func loadSnapshot(ctx context.Context, c *ingest.Client, topic string, at snapshot.Stored, report func(Event)) (*snapshot.Snapshot, error) {
-	f := c.Fetcher(topic, 0)
+func loadSnapshot(ctx context.Context, c Config, topic string, at snapshot.Stored) (*snapshot.Snapshot, error) {
+	if c.VerifyKey != nil {
+		if err := at.Manifest.Verify(c.VerifyKey); err != nil {
+			return nil, err
+		}
+	}
+	f := c.Client.Fetcher(topic, 0)
 	chunks := make([][]byte, 0, len(at.Chunks))
 	for next := at.Chunks[0]; len(chunks) < len(at.Chunks); {
-		got, err := pollRetry(ctx, f, next, report)
+		got, err := pollRetry(ctx, f, next, c.Report)
 		if err != nil {
 			return nil, err
 		}
@@ -402,7 +408,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 				return Saved{}, err
 			}
 		}
-		err := j.finish(ctx, m)
+		err := j.finish(ctx, m, c.SignKey)
 		if err == nil {
 			break
 		}
@@ -424,7 +430,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 // among the chunks of this one, which does not count any more.
 var errBroken = errors.New("a late chunk has broken into the snapshot")
 
-func (j *journal) finish(ctx context.Context, m *snapshot.Manifest) error {
+func (j *journal) finish(ctx context.Context, m *snapshot.Manifest, key ed25519.PrivateKey) error {
 	if err := j.lock(ctx); err != nil {
 		return err
 	}
@@ -434,6 +440,11 @@ func (j *journal) finish(ctx context.Context, m *snapshot.Manifest) error {
 	}
 	if err := j.fold.Finish(m); err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if key != nil {
+		if err := m.Sign(key); err != nil {
+			return err
+		}
 	}
 	if err := j.appendLocked(ctx, m); err != nil {
 		return err

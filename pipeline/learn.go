@@ -16,7 +16,7 @@ import (
 )
 
 // drainLimit is how long a learner that was told to stop may take for what is
-// decided already and for the last snapshot.
+// decided already and for the last snapshot, where Config.Drain does not say.
 const drainLimit = 20 * time.Second
 
 // Learner is the writer of one model: it holds the claim on its model log and
@@ -30,6 +30,7 @@ type Learner struct {
 	decider *decider
 	budget  budget
 	out     *publisher
+	pulse   pulse
 
 	saving  chan struct{} // holds a token while a snapshot is on its way
 	saved   int64         // seq of the newest snapshot begun
@@ -81,6 +82,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if l.history, recovery, err = l.journal.restore(ctx, c, options); err != nil {
 		return nil, err
 	}
+	l.history.beat = l.pulse.beat
 	l.saved = l.history.seq
 	schema := *l.history.schema
 	if planted("schema") {
@@ -151,9 +153,15 @@ func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
 // Run learns until ctx is done, or to the end if the configuration says so, and
 // leaves a snapshot of everything learned behind.
 func (l *Learner) Run(ctx context.Context) error {
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(drainLimit, cancel) })()
+	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	drain := l.config.Drain
+	if drain == 0 {
+		drain = drainLimit
+	}
+	defer context.AfterFunc(ctx, func() {
+		time.AfterFunc(drain, func() { cancel(fmt.Errorf("%w: it had %v", ErrUndrained, drain)) })
+	})()
 
 	g, gctx := errgroup.WithContext(work)
 	intake, stop := context.WithCancel(ctx)
@@ -179,7 +187,19 @@ func (l *Learner) Run(ctx context.Context) error {
 		defer close(l.out.queue)
 		return l.follow(gctx, g, decided)
 	})
-	return g.Wait()
+	done := make(chan error, 1)
+	go func() { done <- g.Wait() }()
+	select {
+	case err := <-done:
+		if cause := context.Cause(work); errors.Is(cause, ErrUndrained) {
+			return cause
+		}
+		return err
+	case <-l.pulse.stopped(work, l.config.Watchdog): // and so g.Wait might never return
+		err := fmt.Errorf("%w: it has come to the end of no mini-batch for %v", ErrHung, l.config.Watchdog)
+		cancel(err)
+		return err
+	}
 }
 
 // follow learns one BATCH after the other, and sees that there is a snapshot of
@@ -311,7 +331,9 @@ func (l *Learner) learn(ctx context.Context, b *journaled) error {
 		return l.release(ctx, l.history.skip(b.gap))
 	}
 	start := time.Now()
+	l.pulse.beat()
 	out := l.history.learn(b.record.Seq, b.record.Chain, b.decided)
+	l.pulse.rest()
 	took := time.Since(start)
 	l.relearn += took
 	if err := l.release(ctx, out); err != nil {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"os"
@@ -32,6 +33,12 @@ type Config struct {
 	History       int64         // bytes of model log beyond which old history is deleted
 	ChunkBytes    int           // of snapshot in one record of the model log
 
+	SignKey   ed25519.PrivateKey // nil, or what snapshots are signed with
+	VerifyKey ed25519.PublicKey  // nil, or what snapshots have to be signed with
+
+	Watchdog time.Duration // longest that learning may take for a mini-batch; 0: for ever
+	Drain    time.Duration // longest wait for the broker once Run was told to stop; 20 s
+
 	OnGap string // "record": go on behind input that is lost, and say so in the model log; else stop
 
 	Transactional bool // release each BATCH in a transaction, so that a read-committed reader sees each prediction once
@@ -58,6 +65,15 @@ var (
 
 	// ErrOptions: the configuration asks for another model than the log has.
 	ErrOptions = errors.New("options differ from the model's")
+
+	// ErrHung: the learner has not come to the end of a mini-batch for longer
+	// than Config.Watchdog. The process should end, as it still holds memory and
+	// a processor; the model is for whoever starts next.
+	ErrHung = errors.New("the learner hangs")
+
+	// ErrUndrained: Run was told to stop, and the broker did not take what was
+	// decided in time. Nothing is lost: the next start finishes it.
+	ErrUndrained = errors.New("stopped before the broker had taken everything")
 
 	// ErrTopic: a topic cannot be used as it is.
 	ErrTopic = errors.New("topic cannot be used")

@@ -46,7 +46,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	c.Keep = math.MaxInt
 	j, err := openJournal(ctx, c)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return v, fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(c.Model))
+		return v, noLog(c.Model)
 	}
 	if err != nil {
 		return v, err
@@ -84,7 +84,7 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from snapshot.Recover
 		h, err = newHistory(c.Model, options, c.Learner)
 	} else {
 		var s *snapshot.Snapshot
-		if s, err = loadSnapshot(ctx, c.Client, j.topic, *from.Snapshot, c.Report); err == nil {
+		if s, err = loadSnapshot(ctx, c, j.topic, *from.Snapshot); err == nil {
 			h, err = thaw(s, c.Learner)
 		}
 	}
@@ -133,6 +133,11 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from snapshot.Recover
 				return v, err
 			}
 			v.Compared++
+			if c.VerifyKey != nil {
+				if err := m.Verify(c.VerifyKey); err != nil {
+					return v, err
+				}
+			}
 			if got := snapshot.StateHash(s.Schema, s.State); got != m.StateHash || s.Lineage != m.Lineage {
 				v.Divergent++
 				c.Report(Divergence{Seq: m.Seq, Step: m.Step, Want: m.StateHash, Got: got, Lineage: s.Lineage != m.Lineage})
@@ -145,4 +150,8 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from snapshot.Recover
 	}
 	v.StateHash = snapshot.StateHash(s.Schema, s.State)
 	return v, nil
+}
+
+func noLog(model string) error {
+	return fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(model))
 }

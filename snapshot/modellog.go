@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -136,8 +137,9 @@ type Manifest struct {
 	FirstChunk    int64           `json:"first_chunk"` // offset
 	Previous      int64           `json:"previous"`    // offset of the MANIFEST before, -1 if there is none
 	Start         Mark            `json:"start"`
-	ConfigHash    Hash            `json:"config_hash"`      // as the file says
-	Config        json.RawMessage `json:"config,omitempty"` // as the file says: in force at Start
+	ConfigHash    Hash            `json:"config_hash"`         // as the file says
+	Config        json.RawMessage `json:"config,omitempty"`    // as the file says: in force at Start
+	Signature     []byte          `json:"signature,omitempty"` // Ed25519, of all of the above; see Sign
 }
 
 // Mark is a place in the model log: just behind a BATCH or GAP, which its owner
@@ -194,7 +196,11 @@ func (p *Pause) String() string {
 func (r *Resume) String() string { return fmt.Sprintf("behind seq %d, by %q", r.Seq, r.By) }
 
 func (m *Manifest) String() string {
-	return fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s", m.Snapshot, m.Seq, m.Step, m.Size, m.Chunks, m.StateHash)
+	s := fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s", m.Snapshot, m.Seq, m.Step, m.Size, m.Chunks, m.StateHash)
+	if len(m.Signature) > 0 {
+		s += ", signed"
+	}
+	return s
 }
 
 // NextChain is the chain of a BATCH or GAP that follows one with the chain last;
@@ -389,6 +395,8 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("%d bytes in %d chunks of %d", m.Size, m.Chunks, m.ChunkSize)
 	case m.Snapshot != ID(m.SHA256[:16]):
 		return fmt.Errorf("snapshot %v has sha256 %v", m.Snapshot, m.SHA256)
+	case len(m.Signature) != 0 && len(m.Signature) != ed25519.SignatureSize:
+		return fmt.Errorf("signature of %d bytes", len(m.Signature))
 	case m.FirstChunk < m.Start.Offset || m.Start.Offset < 0 || m.Start.Epoch < 0 || m.Previous < -1:
 		return fmt.Errorf("start %d, first chunk %d, previous %d", m.Start.Offset, m.FirstChunk, m.Previous)
 	}

@@ -91,7 +91,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	c := decode.Config{Label: f.Label, Weight: f.Weight, Task: task}
-	file, err := openFile(f.Train, c, decode.Schema{})
+	file, err := openFile(ctx, e, f.Train, c, decode.Schema{})
 	if err != nil {
 		return err
 	}
@@ -178,16 +178,33 @@ func (f *fitCommand) bad(e *env, err error, r *fitReport) error {
 	return err
 }
 
-// openFile opens a file of rows, with an error that says what to do.
-func openFile(path string, c decode.Config, s decode.Schema) (*decode.File, error) {
-	file, err := decode.Open(path, c, s)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, noFile(path)
+// openFile opens a file of rows, or standard input for -, with an error that
+// says what to do.
+func openFile(ctx context.Context, e *env, path string, c decode.Config, s decode.Schema) (file *decode.File, err error) {
+	if path == "-" {
+		file, err = decode.Read(interruptible(ctx, e.stdin), "standard input", c, s)
+	} else {
+		file, err = decode.Open(path, c, s)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, noFile(path)
+	case err != nil && ctx.Err() == nil:
 		return nil, wrongUse("%w", err)
 	}
-	return file, nil
+	return file, err
+}
+
+// interruptible reads from r until ctx is done, even while r has nothing to
+// give.
+func interruptible(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	return out
 }
 
 func noFile(path string) error {
@@ -201,7 +218,7 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, s *snaps
 	if err != nil {
 		return nil, err
 	}
-	file, err := openFile(f.Test, c, *schema)
+	file, err := openFile(ctx, e, f.Test, c, *schema)
 	if err != nil {
 		return nil, err
 	}

@@ -159,6 +159,7 @@ func (w *watch) progress(p learner.Progress) {
 
 func (w *watch) lag(ev pipeline.Lag) {
 	lag := max(0, ev.End-ev.Next)
+	w.metrics.Partition(ev.Topic, int(ev.Partition), ev.Next, ev.Next-ev.First)
 	w.metrics.Lag.Set(ev.Topic, int(ev.Partition), lag)
 	w.lags[fmt.Sprintf("%s/%d", ev.Topic, ev.Partition)] = lag
 	w.now.Lag = 0
