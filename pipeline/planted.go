@@ -28,6 +28,8 @@ var Faults = []string{
 	"late",        // so is a late chunk among those of a snapshot
 	"unseeded",    // a learner claims a log in which no claim can count
 	"gone",        // a snapshot that a successor has deleted counts as damaged
+	"marker",      // with transactions, a successor does not look how far its predecessor came
+	"confirm",     // nor whether it is still the writer of the model
 	"fallback",    // where a snapshot is damaged the model begins anew
 }
 
