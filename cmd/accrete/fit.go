@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ type fitCommand struct {
 	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
 	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
 	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,ridge" default:"dsg" help:"How it is learned: ${enum} (${default})."`
+	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,ridge" default:"dsg" help:"How it is learned: ${enum} (${default})."`
 	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
 	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
@@ -35,6 +36,7 @@ type fitCommand struct {
 	Seed        uint64  `default:"1" help:"Where all chance is drawn from (${default})."`
 	Shuffle     *uint64 `placeholder:"SEED" help:"Read the file into memory and learn its rows in an order that SEED draws."`
 	SkipBad     bool    `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
+	Plot        string  `placeholder:"FILE" help:"Draw how the error came down to a PNG file."`
 	Save        string  `placeholder:"FILE" help:"Write the final model as a snapshot, for accrete inspect."`
 }
 
@@ -80,6 +82,13 @@ func newFigure(task learner.Task, v float64, n int64) figure {
 	return figure{Error: &v, Examples: n}
 }
 
+func (f figure) value() float64 {
+	if f.NMSE != nil {
+		return *f.NMSE
+	}
+	return *f.Error
+}
+
 func (f figure) String() string {
 	switch {
 	case f.NMSE != nil:
@@ -117,7 +126,8 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		next = shuffled(file.Next, *f.Shuffle)
 	}
 	r := fitReport{Algorithm: f.Algorithm}
-	progress, start, last := e.progress(false), time.Now(), time.Now()
+	watch := newOnlooker(f.Algorithm, 0)
+	progress, start, last, rows := e.progress(false), time.Now(), time.Now(), 0
 	for {
 		row, err := next()
 		if err == io.EOF {
@@ -129,7 +139,12 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		if err != nil {
 			continue
 		}
-		if run.Add(row); time.Since(last) > time.Second {
+		run.Add(row)
+		rows++
+		if f.Plot != "" {
+			watch.look(run, rows)
+		}
+		if time.Since(last) > time.Second {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -154,6 +169,11 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	r.StateHash = snapshot.StateHash(s.Schema, s.State)
+	if f.Plot != "" {
+		if err := picture(f.Plot, filepath.Base(f.Train), errorName(p.Task)+" of the last 1,000 examples", watch.curves); err != nil {
+			return err
+		}
+	}
 	if f.Save != "" {
 		s.Info = snapshot.Info{Writer: "accrete " + versionString(), Time: time.Now().UnixMilli()}
 		file, err := snapshot.Append(nil, s)
