@@ -163,6 +163,12 @@ type Learner struct {
 	// Regularisation.
 	Lambda float64 `key:"lambda" default:"1e-6" min:"1e-15" max:"1"`
 
+	// What to do when ADWIN or Page-Hinkley say that the loss has grown: none
+	// counts it in accrete_drifts_total, boost steps as far as at first, forget
+	// also gives what was learned less weight, reset begins anew. newton, whose
+	// window forgets by itself, begins anew for each of them.
+	OnDrift string `key:"on_drift" default:"none" oneof:"none boost forget reset"`
+
 	// The number from which all chance is drawn.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
 }

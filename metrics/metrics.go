@@ -30,6 +30,8 @@ type Learner struct {
 
 	LastProgress prometheus.Gauge // Unix seconds; 0 means never, so that who never begins is seen to stall
 
+	DriftADWIN, DriftPageHinkley prometheus.Counter
+
 	Snapshots     prometheus.Counter
 	SnapshotTime  prometheus.Gauge // Unix seconds
 	SnapshotBytes prometheus.Gauge
@@ -54,7 +56,11 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Name: "accrete_progressive_error",
 		Help: "Error over the recent examples, each predicted before it was learned, of the model and of baselines: rate of wrong classes, or mean squared error over the variance.",
 	}, []string{"model"})
-	r.MustRegister(examples, progressive)
+	drifts := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accrete_drifts_total",
+		Help: "Times that a detector noticed that the progressive loss has grown. A replay after a restart counts none of them again.",
+	}, []string{"detector"})
+	r.MustRegister(examples, progressive, drifts)
 	return &Learner{
 		Learned:     examples.WithLabelValues("learned"),
 		Predicted:   examples.WithLabelValues("predicted"),
@@ -70,6 +76,9 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Loss:     m.unknown("accrete_progressive_loss", "Mean loss over the recent examples, each predicted before it was learned."),
 
 		LastProgress: m.gauge("accrete_last_progress_timestamp_seconds", "When the last batch was dealt with, in Unix time."),
+
+		DriftADWIN:       drifts.WithLabelValues("adwin"),
+		DriftPageHinkley: drifts.WithLabelValues("page_hinkley"),
 
 		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "When the newest snapshot was completed, in Unix time."),

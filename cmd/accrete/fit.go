@@ -29,6 +29,7 @@ type fitCommand struct {
 	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,ridge" default:"dsg" help:"How it is learned: ${enum} (${default})."`
 	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
 	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
+	OnDrift     string  `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
 	MaxFeatures int     `name:"max-features" default:"2048" help:"The most random features (${default})."`
 	Minibatch   int     `default:"128" help:"Rows that are learned at once (${default})."`
@@ -62,10 +63,16 @@ type fitReport struct {
 	Baselines   *baselines    `json:"baselines"` // progressive as well
 	Test        *figure       `json:"test"`      // null without --test
 	Features    int           `json:"features"`
+	Drifts      drifts        `json:"drifts"`  // alarms of each detector
 	Seconds     float64       `json:"seconds"` // of learning
 	PerSecond   float64       `json:"examples_per_second"`
 	Skipped     int64         `json:"skipped"` // rows that could not be read
 	StateHash   snapshot.Hash `json:"state_hash"`
+}
+
+type drifts struct {
+	ADWIN       int64 `json:"adwin"`
+	PageHinkley int64 `json:"page_hinkley"`
 }
 
 // figure is one of the two.
@@ -106,7 +113,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	options, err := learner.Config{
 		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Seed: f.Seed,
+		Minibatch: f.Minibatch, Lambda: f.Lambda, OnDrift: f.OnDrift, Seed: f.Seed,
 	}.Effective()
 	if err != nil {
 		return wrongUse("%w", err)
@@ -162,6 +169,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	r.Seconds = time.Since(start).Seconds()
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
 	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes)), p.Features
+	r.Drifts = drifts(p.Drifts)
 	r.Progressive = newFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows)
 	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
 	s, err := run.Snapshot(schema)
@@ -300,6 +308,9 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if r.Test != nil {
 		fmt.Fprintf(&b, "test         %v  over %s examples\n", *r.Test, thousands(r.Test.Examples))
+	}
+	if n := r.Drifts.ADWIN + r.Drifts.PageHinkley; n > 0 {
+		fmt.Fprintf(&b, "drift        noticed %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
 	}
 	if r.Skipped > 0 {
 		fmt.Fprintf(&b, "skipped      %s rows that could not be read\n", thousands(r.Skipped))

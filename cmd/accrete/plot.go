@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"gonum.org/v1/plot"
@@ -64,7 +65,7 @@ func picture(path, title, what string, curves []curve) error {
 		log  bool
 	}{
 		{"examples", func(p point) float64 { return p.examples }, false},
-		{"seconds", func(p point) float64 { return p.seconds }, true},
+		{"seconds", func(p point) float64 { return p.seconds }, false},
 		{"features", func(p point) float64 { return p.features }, true},
 	}
 	low, high := math.Inf(1), 0.0
@@ -74,7 +75,11 @@ func picture(path, title, what string, curves []curve) error {
 		}
 	}
 	high = math.Min(high, 1.2)
-	row := make([]*plot.Plot, len(axes))
+	row := make([]*plot.Plot, len(axes)+1) // the last has the legend
+	legend := plot.New()
+	legend.HideAxes()
+	legend.Legend.Left, legend.Legend.Top, legend.Legend.Padding = true, true, vg.Points(2)
+	row[len(axes)] = legend
 	for i, axis := range axes {
 		p := plot.New()
 		if i == 0 {
@@ -84,9 +89,9 @@ func picture(path, title, what string, curves []curve) error {
 		p.X.Label.Text = axis.name
 		p.Add(plotter.NewGrid())
 		if axis.log {
-			p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+			p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(decades)
 		}
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(decades)
 		for k, c := range curves {
 			var line plotter.XYs
 			for _, q := range c.points {
@@ -110,16 +115,14 @@ func picture(path, title, what string, curves []curve) error {
 			}
 			p.Add(l)
 			if i == 0 {
-				p.Legend.Add(c.name, l)
+				legend.Legend.Add(c.name, l)
 			}
 		}
 		p.Y.Min, p.Y.Max = low*0.95, high*1.05
-		p.Legend.Top, p.Legend.Padding = true, vg.Points(1)
-		p.Legend.TextStyle.Font.Size = vg.Points(9)
 		row[i] = p
 	}
-	image := vgimg.NewWith(vgimg.UseWH(vg.Points(1100), vg.Points(400)), vgimg.UseDPI(96))
-	tiles := draw.Tiles{Rows: 1, Cols: len(axes), PadX: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(8)}
+	image := vgimg.NewWith(vgimg.UseWH(vg.Points(1200), vg.Points(400)), vgimg.UseDPI(96))
+	tiles := draw.Tiles{Rows: 1, Cols: len(row), PadX: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(8)}
 	for i, canvas := range plot.Align([][]*plot.Plot{row}, tiles, draw.New(image))[0] {
 		row[i].Draw(canvas)
 	}
@@ -135,6 +138,19 @@ func picture(path, title, what string, curves []curve) error {
 		return err
 	}
 	return file.Close()
+}
+
+// decades marks 1, 2 and 5 of each decade.
+func decades(low, high float64) []plot.Tick {
+	var ticks []plot.Tick
+	for d := math.Pow(10, math.Floor(math.Log10(low))); d <= high; d *= 10 {
+		for _, m := range []float64{1, 2, 5} {
+			if v := m * d; v >= low && v <= high {
+				ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 6, 64)})
+			}
+		}
+	}
+	return ticks
 }
 
 // last is the abscissa of a line's last point.
