@@ -137,9 +137,10 @@ type Learner struct {
 
 	// dsg is doubly stochastic gradients: one block of new random features a
 	// mini-batch. udsg and cdsg, or cdsg:alpha for many classes, return to
-	// blocks that are there, and all changes every block each time. ridge is
+	// blocks that are there, and all changes every block each time, which fixed
+	// has all of from the start. newton solves for blocks on a window. ridge is
 	// exact least squares on at most 256 features, and follows drift.
-	Algorithm string `key:"algorithm" default:"dsg" oneof:"dsg udsg cdsg cdsg:alpha all ridge"`
+	Algorithm string `key:"algorithm" default:"dsg" oneof:"dsg udsg cdsg cdsg:alpha all fixed ridge newton"`
 
 	// How dsg, udsg, cdsg and all go: along the gradient at a rate that needs no
 	// tuning, with a rate for each coefficient (adagrad), or by solving with the
@@ -165,6 +166,12 @@ type Learner struct {
 
 	// Regularisation.
 	Lambda float64 `key:"lambda" default:"1e-6" min:"1e-15" max:"1"`
+
+	// What to do when ADWIN or Page-Hinkley say that the loss has grown: none
+	// counts it in accrete_drifts_total, boost steps as far as at first, forget
+	// also gives what was learned less weight, reset begins anew. newton, whose
+	// window forgets by itself, begins anew for each of them.
+	OnDrift string `key:"on_drift" default:"none" oneof:"none boost forget reset"`
 
 	// The number from which all chance is drawn.
 	Seed uint64 `key:"seed" default:"1" min:"1"`

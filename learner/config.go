@@ -22,6 +22,7 @@ type Config struct {
 	Minibatch   int     `json:"minibatch"`    // labelled rows in a step: 128
 	MaxClasses  int     `json:"max_classes"`  // 256
 	Lambda      float64 `json:"lambda"`       // weight of ‖f‖²/2 in the objective: 1e-6
+	OnDrift     string  `json:"on_drift"`     // "none" (default), "boost", "forget" or "reset"
 	Seed        uint64  `json:"seed"`         // of the frequencies: 1
 }
 
@@ -29,6 +30,7 @@ type Config struct {
 func (c Config) Effective() (Config, error) {
 	c.Algorithm = or(c.Algorithm, "dsg")
 	c.Kernel = or(c.Kernel, "gaussian")
+	c.OnDrift = or(c.OnDrift, "none")
 	c.Stepper = or(c.Stepper, "rate")
 	c.Loss = or(c.Loss, "auto")
 	if l, err := parseLoss(c.Loss); err == nil && l != nil {
@@ -50,6 +52,9 @@ func (c Config) Effective() (Config, error) {
 func (c Config) validate() error {
 	a, err := parseAlgorithm(c.Algorithm)
 	if err != nil {
+		return err
+	}
+	if _, err := parseReaction(c.OnDrift); err != nil {
 		return err
 	}
 	if _, err := newDirection(c.Stepper); err != nil {

@@ -50,6 +50,7 @@ func (l *Learner) State() State {
 	put(a, "linear.moment", l.dim+1, l.linear.moment)
 	put(a, "linear.squares", l.dim+1, l.linear.squares)
 	l.record.save(a)
+	l.drift.save(a)
 	if l.fit != nil {
 		l.engine.save(a)
 	}
@@ -145,6 +146,7 @@ func (l *Learner) load(s *source, v serving) {
 	l.warmup.labels, l.warmup.weights = takeLabels(s, "warmup", kept, l.task, l.classes)
 	l.loadLinear(s, totals)
 	l.record.load(s)
+	l.drift.load(s)
 	if s.err != nil {
 		return
 	}

@@ -184,6 +184,19 @@ func (r *ridge) learn(p *pending) {
 	r.serve()
 }
 
+// react makes the rows so far count a tenth, or a hundredth.
+func (r *ridge) react(to reaction) {
+	f := 0.1
+	if to == reactForget {
+		f = 0.01
+	}
+	for e := range r.members {
+		m := &r.members[e]
+		m.equations.forget(f)
+		m.error, m.solved = 0, 0
+	}
+}
+
 // due says whether a horizon is to be solved for: where its rows have grown by a
 // twentieth or it forgets, and less often where it hardly counts.
 func (r *ridge) due(m *horizon) bool {
