@@ -299,6 +299,9 @@ func TestLimitChangesNoBits(t *testing.T) {
 	for _, c := range []struct{ dim, width, blocks, limit int }{
 		{600, 32, 160, 0}, {600, 32, 160, 3 << 20}, {3, 7, 100, 0}, {3, 7, 100, 9 * 12 * 3 * 4}, {1, 12, 100, 95 * 12 * 4}, {50, 100, 3, 40000},
 	} {
+		if testing.Short() && c.dim > 100 {
+			continue // megabytes
+		}
 		m := Map{Kernel: Gaussian{Scale: 5}, Dim: c.dim, Width: c.width, Seed: 1}
 		whole, part := NewBank(m), NewBank(m)
 		part.Limit(c.limit)
@@ -347,7 +350,11 @@ func near(t *testing.T, what string, got, want []float64) {
 
 func TestResultsDoNotDependOnTheNumberOfCores(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	const dim, n, outputs, blocks = 30, 1000, 2, 12
+	const dim, outputs, blocks = 30, 2, 12
+	n := 1000
+	if testing.Short() {
+		n = 300
+	}
 	x := rows(r, n, dim)
 	var coef []float32
 	g := make([]float64, n*outputs)
