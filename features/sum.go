@@ -21,7 +21,7 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 	}
 	j.rows -= few
 	if j.rows > 0 {
-		j.sumPanels(coef)
+		j.sumPanels(coef, 0)
 	}
 	if few > 0 {
 		j.x, j.dst, j.rows = x[j.rows*b.m.Dim:], dst[j.rows*outputs:], few
@@ -29,13 +29,35 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 	}
 }
 
-// sumPanels is Sum for rows in panels.
-func (j *job) sumPanels(coef []float32) {
+// SumBlocks is Sum of the features of one or more whole blocks alone, from
+// block on: the length of coef says how many. Its groups begin with the panel
+// that the first of them is in.
+func (b *Bank) SumBlocks(dst []float64, block int, x, coef []float32, outputs int) {
+	j := b.prepare(x, outputs)
+	defer j.done()
+	n := len(coef) / (2 * b.m.Width * outputs)
+	if len(dst) != j.rows*outputs || len(coef) != 2*n*b.m.Width*outputs || block < 0 || block+n > b.blocks {
+		panic("features: SumBlocks of slices that do not fit together")
+	}
+	clear(dst)
+	if j.rows == 0 || n == 0 {
+		return
+	}
+	j.dst = dst
+	first := block * b.m.Width
+	skip := 2 * (first % vec.Panel) * outputs
+	clear(sized(&j.padded, skip+len(coef))[:skip])
+	copy(j.padded[skip:], coef)
+	j.sumPanels(j.padded, first/vec.Panel)
+}
+
+// sumPanels is Sum for rows in panels, of coefficients from a panel on.
+func (j *job) sumPanels(coef []float32, from int) {
 	dim, outputs := j.bank.m.Dim, j.outputs
-	all, rows := vec.Panels(len(coef)/(2*outputs), vec.Panel), vec.Panels(j.rows, vec.Lanes)
-	vec.PackCoefficients(sized(&j.pcoef, 2*all*vec.Panel*outputs), coef, outputs)
-	j.per = share(rows, 16)
-	for p := 0; p < all; p = j.to {
+	all, rows := from+vec.Panels(len(coef)/(2*outputs), vec.Panel), vec.Panels(j.rows, vec.Lanes)
+	vec.PackCoefficients(sized(&j.pcoef, 2*(all-from)*vec.Panel*outputs), coef, outputs)
+	j.per, j.from = share(rows, 16), from
+	for p := from; p < all; p = j.to {
 		j.to = j.ready(p, all)
 		j.run((*job).sum, vec.Panels(rows, j.per), j.rows*(j.to-p)*vec.Panel*(dim+16+2*outputs))
 	}
@@ -99,7 +121,7 @@ func (j *job) sum(w *worker, i int) {
 	chunk := j.bank.chunk()
 	for p := j.first; p < j.to; p += chunk {
 		q := min(p+chunk, j.to)
-		a := j.pcoef[2*p*vec.Panel*outputs : 2*q*vec.Panel*outputs]
+		a := j.pcoef[2*(p-j.from)*vec.Panel*outputs : 2*(q-j.from)*vec.Panel*outputs]
 		for l := range panels {
 			dst, x, n := sum[l*vec.Lanes*outputs:(l+1)*vec.Lanes*outputs], x[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, to-from-l*vec.Lanes)
 			if j.bank.m.Sampling == SORF {

@@ -336,11 +336,11 @@ func TestBrokerLeaves(t *testing.T) {
 				t.Fatalf("broker %d left and leads", leader)
 			}
 		}
-		for attempt := 1; ; attempt++ {
+		for wait := new(Backoff); ; {
 			if _, err = f.Poll(ctx, int64(i)); err == nil {
 				break
 			}
-			if !Temporary(err) || pause(ctx, attempt) != nil {
+			if !Temporary(err) || wait.Pause(ctx, err) != nil {
 				t.Fatalf("after broker %d left: %v", leader, err)
 			}
 		}
@@ -423,6 +423,12 @@ func TestCommit(t *testing.T) {
 		if !reflect.DeepEqual(got, []int64{6, 0, 7}) {
 			t.Errorf("committed %v, want [6 0 7]", got)
 		}
+		if got, err := c.Committed(ctx, k.name("g"), topic, 3); err != nil || !reflect.DeepEqual(got, []int64{6, 0, 7}) {
+			t.Errorf("Committed says %v, %v; want [6 0 7]", got, err)
+		}
+		if got, err := c.Committed(ctx, k.name("nobody"), topic, 3); err != nil || !reflect.DeepEqual(got, []int64{-1, -1, -1}) {
+			t.Errorf("Committed of a group that never was says %v, %v; want none", got, err)
+		}
 	})
 }
 
@@ -471,13 +477,13 @@ func TestBrokerComesBack(t *testing.T) {
 		if err := p.Publish(ctx, "t", 0, values(fmt.Sprint(i))); err != nil {
 			t.Fatalf("round %d: %v", i, err)
 		}
-		for attempt := 1; ; attempt++ {
+		for wait := new(Backoff); ; {
 			got, err := f.Poll(ctx, next)
 			if err == nil && len(got.Records) == 1 && string(got.Records[0].Value) == fmt.Sprint(i) {
 				next = got.Next
 				break
 			}
-			if err != nil && !Temporary(err) || pause(ctx, attempt) != nil {
+			if err != nil && !Temporary(err) || wait.Pause(ctx, err) != nil {
 				t.Fatalf("round %d: %v, %v", i, show(got.Records), err)
 			}
 		}

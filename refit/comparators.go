@@ -117,9 +117,9 @@ func (s *svrg) step() float64 {
 	i := s.rows.draw()[0]
 	copy(s.g, s.mean)
 	s.p.A.Add(s.g, i, s.p.Loss.Slope(s.p.A.Dot(i, s.x), s.p.Targets[i])-s.slow[i])
-	shrink := 1 / (1 + s.rate*s.p.L2)
+	shrink, l1 := 1/(1+float64(s.rate*s.p.L2)), float64(s.rate*s.p.L1)
 	for j, g := range s.g {
-		s.x[j] = soft(s.x[j]-float64(s.rate*g), s.rate*s.p.L1) * shrink
+		s.x[j] = float64(soft(s.x[j]-float64(s.rate*g), l1) * shrink)
 	}
 	return 1 / float64(n)
 }

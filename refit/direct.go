@@ -42,7 +42,7 @@ func newNormal(a Matrix, l2 float64) (*normal, error) {
 		}
 	}
 	for j := range p {
-		gram[j*p+j] += float64(n) * l2
+		gram[j*p+j] += float64(float64(n) * l2)
 	}
 	if !vec.Cholesky(gram, p) {
 		return nil, ErrSingular

@@ -55,7 +55,7 @@ func (d *dspdc) dual(i int, s float64) float64 {
 // primal moves x_j, where c is ⟨A^j, ȳ⟩, and returns by how much: (19).
 func (d *dspdc) primal(j int, c float64) float64 {
 	x := d.x[j]
-	d.x[j] = soft(float64(x*d.pull)-float64(c*d.perRow), d.p.L1) * d.shrink
+	d.x[j] = float64(soft(float64(x*d.pull)-float64(c*d.perRow), d.p.L1) * d.shrink)
 	return d.x[j] - x
 }
 
@@ -71,8 +71,13 @@ func newByRows(d dspdc) method {
 	_, cols := d.p.A.Dims()
 	b := &byRows{dspdc: d, delta: make([]float64, d.rows.size), xbar: append([]float64(nil), d.x...), u: make([]float64, cols), change: make([]float64, cols)}
 	b.refresh()
-	if a, ok := d.p.A.(*Dense); ok && d.rows.size == 1 && d.columns.size == cols && d.p.L1 == 0 {
-		return &ridgeByRows{b, a}
+	if d.rows.size == 1 && d.columns.size == cols && d.p.L1 == 0 {
+		switch a := d.p.A.(type) {
+		case *Dense:
+			return &ridgeByRows[float64]{b, a.rows, 1}
+		case *Single:
+			return &ridgeByRows[float32]{b, a.rows, a.factor}
+		}
 	}
 	return b
 }
@@ -102,32 +107,6 @@ func (b *byRows) step() float64 {
 	}
 	for j, v := range b.change {
 		b.u[j] += v
-	}
-	return 1 / b.boost
-}
-
-// ridgeByRows is byRows for one dual coordinate and all primal ones of a dense
-// matrix, without λ₁: the case of a refit.
-type ridgeByRows struct {
-	*byRows
-	a *Dense
-}
-
-func (b *ridgeByRows) step() float64 {
-	i := b.rows.draw()[0]
-	row := b.a.Row(i)
-	d := b.dual(i, b.a.Dot(i, b.xbar))
-	// x⁺ = shrink (pull x - (u + boost d row)/n)
-	keep, towards := b.shrink*b.pull, b.shrink*b.perRow
-	boosted := towards * (b.boost * d)
-	x, u, xbar := b.x[:len(row)], b.u[:len(row)], b.xbar[:len(row)]
-	theta := b.theta
-	for j, a := range row {
-		old := x[j]
-		v := float64(keep*old) - float64(towards*u[j]) - float64(boosted*a)
-		u[j] += float64(d * a)
-		x[j] = v
-		xbar[j] = v + float64(theta*(v-old))
 	}
 	return 1 / b.boost
 }

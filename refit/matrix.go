@@ -67,7 +67,8 @@ func (a *Dense) transpose() {
 }
 
 // Sparse is a matrix of which only the numbers that are not zero are in memory,
-// by rows and by columns.
+// by rows and by columns. A step of a solver still takes time in proportion to p,
+// or to n where Ax is what it keeps.
 type Sparse struct {
 	n, p          int
 	rows, columns compressed

@@ -10,7 +10,7 @@ import (
 )
 
 // wave returns rows of two numbers, their features and a wavy target.
-func wave(rows, blocks int) (*Dense, []float64) {
+func wave(rows, blocks int) (*Single, []float64) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y := make([]float32, 2*rows), make([]float64, rows)
 	for i := range rows {
@@ -36,6 +36,7 @@ func TestFeaturesAreTheMaps(t *testing.T) {
 	if n != 700 || p != 2*3*4+1 {
 		t.Fatalf("%d rows of %d features", n, p)
 	}
+	at := func(i, j int) float64 { return a.factor * float64(a.row(i)[j]) }
 	w := make([]float32, 4*3)
 	for block := range 3 {
 		m.Frequencies(w, block)
@@ -45,16 +46,27 @@ func TestFeaturesAreTheMaps(t *testing.T) {
 				for k := range 3 {
 					phase += float64(w[3*j+k]) * float64(x[3*i+k])
 				}
-				cos, sin := a.Row(i)[2*(4*block+j)], a.Row(i)[2*(4*block+j)+1]
+				cos, sin := at(i, 2*(4*block+j)), at(i, 2*(4*block+j)+1)
 				if f := math.Sqrt(12); math.Abs(cos*f-math.Cos(phase))+math.Abs(sin*f-math.Sin(phase)) > 1e-5 {
 					t.Fatalf("row %d, block %d, frequency %d: %v, %v", i, block, j, cos, sin)
 				}
 			}
 		}
 	}
-	if a.Row(1)[24] != 0.5 {
-		t.Errorf("the constant is %v", a.Row(1)[24])
+	if c := at(1, 24); math.Abs(c-0.5) > 1e-7 {
+		t.Errorf("the constant is %v", c)
 	}
+	if without := Features(b, 3, x, 0); without.p != 24 || distance(row(without, 5), row(a, 5)[:24]) != 0 {
+		t.Error("features without a constant are others")
+	}
+}
+
+// row is row i of a.
+func row(a Matrix, i int) []float64 {
+	_, p := a.Dims()
+	v := make([]float64, p)
+	a.Add(v, i, 1)
+	return v
 }
 
 func TestRefitIsTheOptimum(t *testing.T) {
@@ -140,6 +152,61 @@ func TestStartOfRefitIsMeasured(t *testing.T) {
 	o.Start = full.Coefficients
 	if f, err = Refit(ctx, Data{Features: a, Targets: y}, o); err != nil || f.Passes != 0 || distance(f.Coefficients, full.Coefficients) != 0 {
 		t.Errorf("a solution was refitted: %+v, %v", f, err)
+	}
+}
+
+func TestTargetsOfNothing(t *testing.T) {
+	a, y := wave(300, 4)
+	clear(y)
+	f, err := Refit(context.Background(), Data{Features: a, Targets: y}, Options{Loss: Square{}, Lambda: 1e-4})
+	if err != nil || !f.Reached || f.Passes != 0 || f.Relative != 0 || f.Bound != 0 || length(f.Coefficients) != 0 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	y[7] = math.NaN()
+	if _, err = Refit(context.Background(), Data{Features: a, Targets: y}, Options{Loss: Square{}, Lambda: 1e-4}); err == nil {
+		t.Error("no error for a target that is not a number")
+	}
+	y[7] = 1
+	a.row(3)[5] = float32(math.NaN())
+	if _, err = Refit(context.Background(), Data{Features: a, Targets: y}, Options{Loss: Square{}, Lambda: 1e-4}); err == nil {
+		t.Error("no error for a feature that is not a number")
+	}
+}
+
+func TestModelsGoThereAndBack(t *testing.T) {
+	const frequencies, outputs, constant = 64, 2, 0.5
+	r := rand.New(rand.NewPCG(9, 0))
+	coef, intercept := make([]float64, 2*frequencies*outputs), []float64{3, -4}
+	for j := range coef {
+		coef[j] = r.NormFloat64()
+	}
+	x := make([]float32, 2*10)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	b := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: 1}, Dim: 2, Seed: 3})
+	b.Grow(2)
+	single := make([]float32, len(coef))
+	for j, c := range coef {
+		single[j] = float32(c)
+	}
+	want := make([]float64, 10*outputs)
+	b.Sum(want, x, single, outputs)
+	a, w := Features(b, 2, x, constant), FromModel(coef, intercept, frequencies, constant)
+	for i := range 10 {
+		for k := range outputs {
+			f := 0.0
+			for j, z := range row(a, i) {
+				f += z * w[j*outputs+k]
+			}
+			if math.Abs(f-want[i*outputs+k]-intercept[k]) > 1e-4 {
+				t.Errorf("row %d, output %d is %v, the model has %v", i, k, f, want[i*outputs+k]+intercept[k])
+			}
+		}
+	}
+	back, intercepts := ToModel(w, outputs, frequencies, constant)
+	if distance(back, coef)+distance(intercepts, intercept) > 1e-12 {
+		t.Error("the way back does not lead back")
 	}
 }
 

@@ -18,8 +18,8 @@ type Steps struct {
 func NewSteps(n, p, m, q int, scale, l2, gamma float64, gap bool) Steps {
 	nm, pq := float64(n)/float64(m), float64(p)/float64(q)
 	c := math.Sqrt(scale / (l2 * gamma * float64(n)))
-	w := c * nm * pq
-	s := math.Sqrt((nm-pq)*(nm-pq) + 4*w*w)
+	w := float64(c * nm * pq)
+	s := math.Sqrt(float64((nm-pq)*(nm-pq)) + float64(4*w*w))
 	tau, sigma := nm-pq+s, pq-nm+s
 	// The smaller of the two is the difference of numbers that may be near: it
 	// follows from their product, 4w².

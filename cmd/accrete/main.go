@@ -30,6 +30,7 @@ type commands struct {
 	Fit     fitCommand     `cmd:"" help:"Learn a file in one pass, without Kafka."`
 	Verify  verifyCommand  `cmd:"" help:"Prove a model: learn its history again and compare."`
 	Inspect inspectCommand `cmd:"" help:"Look into a snapshot or a model log."`
+	Resume  resumeCommand  `cmd:"" help:"Let a learner go on that has paused because its input was bad."`
 	Broker  brokerCommand  `cmd:"" help:"Run a Kafka broker on this machine, for trying things out."`
 	Version versionCommand `cmd:"" help:"Print the version of this program and what it runs on."`
 }
