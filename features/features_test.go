@@ -327,6 +327,9 @@ func TestLimitChangesNoBits(t *testing.T) {
 			b.Sum(sum[i], x, coef, outputs)
 			b.Gradient(gradient[i], 1, x, g, outputs)
 			b.Features(phi[i], 1, x)
+			part := make([]float64, n*outputs)
+			b.SumBlocks(part, 1, x, coef[2*c.width*outputs:], outputs)
+			sum[i] = append(sum[i], part...)
 		}
 		if !slices.Equal(sum[0], sum[1]) || !slices.Equal(gradient[0], gradient[1]) || !slices.Equal(phi[0], phi[1]) {
 			t.Errorf("%v: other bits", c)
