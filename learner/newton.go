@@ -43,8 +43,10 @@ type member struct {
 
 // gram is ΦᵀΦ/n of a block's features on some rows of the window.
 type gram struct {
-	rows   float64   // that it is of
-	values []float64 // lower triangle of (2·width)², row by row
+	rows    float64   // that it is of
+	visits  float64   // steps in the block since it was made
+	values  []float64 // lower triangle of (2·width)², row by row
+	factors []float64 // each member's Cholesky factor; nil where they are not made yet
 }
 
 // window is a ring of the last rows learned.
@@ -61,8 +63,9 @@ type newtonScratch struct {
 	g, slope, sums []float64
 	step           []float32
 	phi            []float32
-	gram, factor   []float64
+	gram           []float64
 	v, mix         []float64
+	total          []float64 // weight of the rows of each member
 	size           []float64 // of each member and output: how far the step goes
 	vec            vec.Scratch
 }
@@ -70,11 +73,12 @@ type newtonScratch struct {
 const (
 	windowRows = 8192
 	gramRows   = 2048 // that a Gram matrix is of at least, if there are as many
+	gramVisits = 4    // after so many steps in a block its Gram matrix is made anew
 	// work is how many rows of the window the steps go over for each row learned.
-	work = 64
+	work = 128
 	// hurry bounds the steps in a mini-batch, which are more while the window is
 	// small.
-	hurry = 8
+	hurry = 16
 	// stretch is the factor of a Gram matrix, which may be of other rows than the
 	// gradient is.
 	stretch = 1.05
@@ -250,37 +254,21 @@ func (w *newton) step() {
 	w.features.Gradient(s.slope, b, v.x, s.g, e*k)
 	w.refresh(b)
 
-	h := w.curvature()
 	g := &w.grams[b]
 	coef := w.w[b*size*e*k : (b+1)*size*e*k]
 	s.step = extend(s.step[:0], size*e*k)
 	s.size = extend(s.size[:0], e*k)
 	s.v = extend(s.v[:0], size)
-	for m, who := range w.members {
-		penalty := w.fit.lambda * who.lambda * float64(most*w.config.Width)
-		ridge := penalty + float64(w.config.Width)*0.5/g.rows
-		s.factor = extend(s.factor[:0], size*size)
-		at := 0
-		for i := range size {
-			row := s.factor[i*size : i*size+i+1]
-			for j, v := range g.values[at : at+i+1] {
-				row[j] = stretch * h * v
-			}
-			at += i + 1
-			row[i] += ridge
-		}
-		if !vec.Cholesky(s.factor, size) {
-			clear(s.step)
-			clear(s.size)
-			continue
-		}
+	for m := range w.members {
+		penalty := w.penalty(m)
+		factor := g.factors[m*size*size : (m+1)*size*size]
 		for j := range k {
 			c := m*k + j
 			for i := range size {
 				s.slope[i*e*k+c] += float64(penalty * coef[i*e*k+c])
 				s.v[i] = s.slope[i*e*k+c]
 			}
-			vec.CholeskySolve(s.factor, size, s.v)
+			vec.CholeskySolve(factor, size, s.v)
 			gain, square := 0.0, 0.0
 			for i, d := range s.v {
 				d32 := float32(d)
@@ -295,7 +283,7 @@ func (w *newton) step() {
 	}
 	s.sums = extend(s.sums[:0], n*e*k)
 	w.features.SumBlocks(s.sums, b, v.x, s.step, e*k)
-	w.lengths(h)
+	w.lengths()
 	for i, d := range s.step {
 		coef[i] -= float64(s.size[i%(e*k)] * float64(d))
 	}
@@ -305,6 +293,11 @@ func (w *newton) step() {
 			f[c] -= float64(t * d[c])
 		}
 	}
+}
+
+// penalty returns the weight of half the squares of a member's coefficients.
+func (w *newton) penalty(m int) float64 {
+	return w.fit.lambda * w.members[m].lambda * float64(w.config.maxBlocks()*w.config.Width)
 }
 
 // curvature bounds the second derivative of the loss, or stands for it where
@@ -318,7 +311,9 @@ func (w *newton) gradient() bool {
 	n, k, e := w.window.rows, w.head.sums(), len(w.members)
 	s, v := &w.scratch, &w.window
 	s.g = extend(s.g[:0], n*e*k)
-	total := make([]float64, e)
+	s.total = extend(s.total[:0], e)
+	total := s.total
+	clear(total)
 	for i, weight := range v.weights[:n] {
 		age := v.age(i)
 		for m, who := range w.members {
@@ -365,36 +360,87 @@ func (w *newton) gradient() bool {
 }
 
 // lengths turns the gains of the step in each output into how far it goes: to
-// the least of the bound of the loss along it, so that no step makes the
-// window's loss greater, whatever rows the Gram matrix is of.
-func (w *newton) lengths(h float64) {
-	n, k, e := w.window.rows, w.head.sums(), len(w.members)
+// the least of a parabola along it, whatever rows the Gram matrix is of. The
+// parabola has the bound of the loss's curvature, so that no step makes the
+// window's loss greater; where the loss is one of probabilities p, whose
+// curvature p(1-p) is far below its bound for most rows, twice that and a little.
+func (w *newton) lengths() {
+	n, k, e, h := w.window.rows, w.head.sums(), len(w.members), w.curvature()
 	s, v := &w.scratch, &w.window
-	total, bend := make([]float64, e), make([]float64, e*k)
-	for i, weight := range v.weights[:n] {
-		age := v.age(i)
+	logarithmic := w.head.task == Classification && !w.head.margins()
+	bend := make([]float64, e*k)
+	for i := range n {
+		weight, age := v.weights[i], v.age(i)
 		for m, who := range w.members {
-			if age >= who.rows {
+			if age >= who.rows || weight == 0 {
 				continue
 			}
-			total[m] += weight
-			for j, d := range s.sums[(i*e+m)*k : (i*e+m+1)*k] {
-				bend[m*k+j] += float64(weight * float64(d*d))
+			share := weight / s.total[m]
+			at := (i*e + m) * k
+			for j, d := range s.sums[at : at+k] {
+				c := h
+				if logarithmic {
+					p := math.Abs(s.g[at+j]) / share
+					c = min(h, 2*p*(1-p)+0.01)
+				}
+				bend[m*k+j] += float64(share * float64(c*float64(d*d)))
 			}
 		}
 	}
 	for c, gain := range s.size {
-		bound := float64(h*bend[c]/total[c/k]) + s.slope[c]
+		bound := bend[c] + s.slope[c]
 		t := 0.0
 		if gain > 0 && bound > 0 {
-			t = min(2, gain/bound)
+			t = min(farthestStep, gain/bound)
 		}
 		s.size[c] = t
 	}
 }
 
-// refresh makes the Gram matrix of a block anew from the last rows.
+// farthestStep bounds a step in units of that of the bound of the curvature.
+const farthestStep = 4
+
+// refresh makes the Gram matrix of a block anew from the last rows, if it is
+// time to, and the factors that come from it.
 func (w *newton) refresh(b int) {
+	v, g := &w.window, &w.grams[b]
+	g.visits++
+	if n := float64(min(v.rows, gramRows)); g.rows < n || g.visits > gramVisits {
+		w.makeGram(b)
+		g.visits, g.factors = 1, nil
+	}
+	if g.factors == nil {
+		w.factorise(g)
+	}
+}
+
+// factorise makes the factor of each member: of its matrix of Newton's
+// equations, with the bound of the curvature.
+func (w *newton) factorise(g *gram) {
+	size, h := 2*w.config.Width, w.curvature()
+	g.factors = make([]float64, len(w.members)*size*size)
+	for m := range w.members {
+		factor := g.factors[m*size*size : (m+1)*size*size]
+		ridge := w.penalty(m) + float64(w.config.Width)*0.5/g.rows
+		at := 0
+		for i := range size {
+			row := factor[i*size : i*size+i+1]
+			for j, v := range g.values[at : at+i+1] {
+				row[j] = stretch * h * v
+			}
+			at += i + 1
+			row[i] += ridge
+		}
+		if !vec.Cholesky(factor, size) { // not with finite features
+			for i := range size {
+				clear(factor[i*size : (i+1)*size])
+				factor[i*size+i] = 1
+			}
+		}
+	}
+}
+
+func (w *newton) makeGram(b int) {
 	size, s, v, g := 2*w.config.Width, &w.scratch, &w.window, &w.grams[b]
 	n := min(v.rows, gramRows)
 	s.gram = extend(s.gram[:0], size*size)
@@ -409,17 +455,14 @@ func (w *newton) refresh(b int) {
 		left -= run
 		from = 0
 	}
-	keep := 0.0
-	if 2*g.rows >= float64(n) {
-		keep = min(g.rows, 3*float64(n))
-	} else {
+	if g.values == nil {
 		g.values = make([]float64, size*(size+1)/2)
 	}
-	g.rows = keep + float64(n)
+	g.rows = float64(n)
 	at := 0
 	for i := range size {
 		for j, d := range s.gram[i*size : i*size+i+1] {
-			g.values[at+j] = (float64(g.values[at+j]*keep) + d) / g.rows
+			g.values[at+j] = d / g.rows
 		}
 		at += i + 1
 	}
@@ -475,6 +518,9 @@ func (w *newton) widen(h head, prior []float64, total float64) {
 			w.window.f[i] = intercept[i%(e*k)]
 		}
 	}
+	for i := range w.grams {
+		w.grams[i].factors = nil // the curvature is another
+	}
 	w.serve()
 }
 
@@ -501,13 +547,13 @@ func (w *newton) save(a *arrays) {
 	triangle := size * (size + 1) / 2
 	rows, values := make([]float64, 0, len(w.grams)), make([]float64, 0, len(w.grams)*triangle)
 	for _, g := range w.grams {
-		rows = append(rows, g.rows)
+		rows = append(rows, g.rows, g.visits)
 		if g.values == nil {
 			g.values = make([]float64, triangle)
 		}
 		values = append(values, g.values...)
 	}
-	put(a, "gram.rows", 1, rows)
+	put(a, "gram.rows", 2, rows)
 	put(a, "gram", triangle, values)
 }
 
@@ -538,14 +584,15 @@ func (w *newton) load(s *source, v serving, _ int64) {
 		f:       take[float64](s, "window.f", int(n), e*k),
 	}
 	triangle := size * (size + 1) / 2
-	rows := take[float64](s, "gram.rows", blocks, 1)
+	rows := take[float64](s, "gram.rows", blocks, 2)
 	values := take[float64](s, "gram", blocks, triangle)
 	if s.err != nil {
 		return
 	}
-	for i, r := range rows {
-		s.want(r >= 0 && r <= 2*windowRows, "a Gram matrix of %v rows", r)
-		w.grams = append(w.grams, gram{rows: r, values: values[i*triangle : (i+1)*triangle : (i+1)*triangle]})
+	for i := range blocks {
+		r, visits := rows[2*i], rows[2*i+1]
+		s.want(r >= 0 && r <= gramRows && visits >= 0 && visits <= gramVisits, "a Gram matrix of %v rows and %v visits", r, visits)
+		w.grams = append(w.grams, gram{rows: r, visits: visits, values: values[i*triangle : (i+1)*triangle : (i+1)*triangle]})
 	}
 	for i, t := range w.window.targets {
 		s.want(w.head.task == Regression || t >= 0 && t < float64(w.head.classes) && t == math.Trunc(t), "the window has class %v", t)

@@ -62,7 +62,7 @@ func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.
 	for j.next < end {
 		got, err := pollRetry(ctx, j.fetcher, j.next, j.report)
 		var lost *ingest.LostRange
-		if errors.As(err, &lost) { // its owner, not us any more, has deleted old history
+		if errors.As(err, &lost) && !planted("trim") { // its owner, not us any more, has deleted old history
 			j.fold, j.next, j.size = snapshot.NewFold(lost.LogStart, j.keep), lost.LogStart, sizes{}
 			if end, err = j.end(ctx); err != nil {
 				return err
@@ -112,7 +112,7 @@ func (j *journal) end(ctx context.Context) (int64, error) {
 // wrote before is fenced.
 func (j *journal) claim(ctx context.Context) error {
 	for {
-		if !j.fold.Seeded() { // so that no claim of ours could count
+		if !j.fold.Seeded() && !planted("unseeded") { // so that no claim of ours could count
 			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
 		}
 		c := &snapshot.Claim{Owner: snapshot.Owner{Epoch: j.fold.Claim().Epoch + 1}, Host: host()}
@@ -342,7 +342,7 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 			return nil, r, err
 		}
 		var lost *ingest.LostRange
-		if errors.As(err, &lost) { // whoever has claimed since may have deleted it
+		if errors.As(err, &lost) && !planted("gone") { // whoever has claimed since may have deleted it
 			if err := j.readOn(ctx, nil); err != nil {
 				return nil, r, err
 			}
@@ -412,7 +412,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, errBroken) {
+		if !errors.Is(err, errBroken) || planted("late") {
 			return Saved{}, err
 		}
 		j.report(Retrying{Err: err})

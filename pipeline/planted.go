@@ -24,6 +24,12 @@ var Faults = []string{
 	"schema",      // a restored decoder has the classes in another order
 	"seek",        // a successor begins one record too late
 	"fingerprint", // the last record before the position is not looked at
+	"trim",        // a log that is shortened under its reader is an error
+	"late",        // so is a late chunk among those of a snapshot
+	"unseeded",    // a learner claims a log in which no claim can count
+	"gone",        // a snapshot that a successor has deleted counts as damaged
+	"marker",      // with transactions, a successor does not look how far its predecessor came
+	"confirm",     // nor whether it is still the writer of the model
 	"fallback",    // where a snapshot is damaged the model begins anew
 }
 

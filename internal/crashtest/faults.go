@@ -15,6 +15,9 @@ import (
 func (w *world) zombies(ctx context.Context, s *Summary) error {
 	path := w.config("crash")
 	for i := range w.options.zombies {
+		if err := w.catchUp(ctx); err != nil {
+			return err
+		}
 		old, err := w.begin(nil, "learn", "-c", path)
 		if err != nil {
 			return err
@@ -53,10 +56,14 @@ func (w *world) outages(ctx context.Context, s *Summary) error {
 	if w.options.outages == 0 {
 		return nil
 	}
+	if err := w.catchUp(ctx); err != nil {
+		return err
+	}
 	p, err := w.begin(nil, "learn", "-c", w.config("crash"))
 	if err != nil {
 		return err
 	}
+	w.await(ctx, 10*time.Second, isClaim)
 	for i := range w.options.outages {
 		if err := w.feed(ctx, w.fed+w.share); err != nil {
 			return err

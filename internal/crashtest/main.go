@@ -8,6 +8,7 @@
 //
 //	go run ./internal/crashtest --kills 100
 //	go run ./internal/crashtest --kills 1000 --zombies 20 --outages 20 --resets 300 --failpoints
+//	go run ./internal/crashtest --soak 20m
 //	go run ./internal/crashtest --kills 100 --partitions 3 --brokers localhost:9092
 //
 // It exits with 1 if anything differs, or if the kills did not hit what they
@@ -32,6 +33,8 @@ type options struct {
 	outages    int
 	resets     int
 	failpoints bool
+	soak       time.Duration
+	rate       int
 	examples   int
 	partitions int
 	brokers    string
@@ -72,6 +75,8 @@ func main() {
 	flag.IntVar(&o.outages, "outages", 0, "how often the broker is killed and started again under a learner at work")
 	flag.IntVar(&o.resets, "resets", 0, "how many connections are reset, slowed down or left half open")
 	flag.BoolVar(&o.failpoints, "failpoints", false, "kill a learner at each step of its input and output in turn")
+	flag.DurationVar(&o.soak, "soak", 0, "instead of all that, feed one learner for so long, with a fault every 30 s, and watch what it holds")
+	flag.IntVar(&o.rate, "rate", 10_000, "examples a second of a soak")
 	flag.IntVar(&o.examples, "examples", 100_000, "length of the stream")
 	flag.IntVar(&o.partitions, "partitions", 1, "partitions of the input topic")
 	flag.StringVar(&o.brokers, "brokers", "", "a running Kafka, host:port; empty: the embedded broker in a process of its own")
@@ -84,6 +89,11 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if o.soak > 0 {
+		s, err := runSoak(ctx, o)
+		json.NewEncoder(os.Stdout).Encode(s)
+		exit(stop, err)
+	}
 	start := time.Now()
 	s, err := run(ctx, o)
 	s.Seconds = time.Since(start).Seconds()
@@ -96,9 +106,14 @@ func main() {
 		}
 		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
 	}
+	exit(stop, err)
+}
+
+func exit(stop func(), err error) {
+	stop()
 	if err != nil {
-		stop()
 		fmt.Fprintln(os.Stderr, "crashtest:", err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }

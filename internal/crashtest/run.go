@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -39,37 +40,11 @@ type world struct {
 const learned = 1250 // labelled rows after which the warm-up is over
 
 func run(ctx context.Context, o options) (s Summary, err error) {
-	w := &world{options: o, began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
-	w.dir, err = os.MkdirTemp("", "accrete-crash-")
+	w, end, err := begin(ctx, o)
 	if err != nil {
 		return s, err
 	}
-	if o.keep {
-		o.log("keeping %s", w.dir)
-	} else {
-		defer os.RemoveAll(w.dir)
-	}
-	if err := w.build(ctx); err != nil {
-		return s, err
-	}
-	if w.brokers == "" {
-		w.server = w.newServer()
-		if err := w.server.start(); err != nil {
-			return s, err
-		}
-		defer func() { w.server.stop(syscall.SIGTERM) }()
-		w.brokers = w.server.address
-	} else if o.outages+o.resets > 0 {
-		return s, errors.New("outages and resets need the embedded broker")
-	}
-	w.client, err = ingest.New(ingest.Config{Brokers: strings.Split(w.brokers, ",")})
-	if err != nil {
-		return s, err
-	}
-	defer w.client.Close()
-	if err := w.prepare(ctx); err != nil {
-		return s, err
-	}
+	defer end()
 	w.log, w.answer = newModelLog(w.client, w.model("crash")), newPredictions(w.client, w.model("crash"))
 	for _, phase := range []struct {
 		name string
@@ -89,6 +64,59 @@ func run(ctx context.Context, o options) (s Summary, err error) {
 		return s, err
 	}
 	return s, w.check(ctx, &s)
+}
+
+// runSoak is a soak in a world of its own.
+func runSoak(ctx context.Context, o options) (s Soak, err error) {
+	o.partitions = 1
+	w, end, err := begin(ctx, o)
+	if err != nil {
+		return s, err
+	}
+	defer end()
+	return w.soak(ctx)
+}
+
+// begin builds the program, starts the broker and creates the topic.
+func begin(ctx context.Context, o options) (w *world, end func(), err error) {
+	w = &world{options: o, began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
+	var ends []func()
+	end = func() {
+		for _, f := range slices.Backward(ends) {
+			f()
+		}
+	}
+	defer func() {
+		if err != nil {
+			end()
+		}
+	}()
+	if w.dir, err = os.MkdirTemp("", "accrete-crash-"); err != nil {
+		return w, end, err
+	}
+	if o.keep {
+		o.log("keeping %s", w.dir)
+	} else {
+		ends = append(ends, func() { os.RemoveAll(w.dir) })
+	}
+	if err := w.build(ctx); err != nil {
+		return w, end, err
+	}
+	if w.brokers == "" {
+		w.server = w.newServer()
+		if err := w.server.start(); err != nil {
+			return w, end, err
+		}
+		ends = append(ends, func() { w.server.stop(syscall.SIGTERM) })
+		w.brokers = w.server.address
+	} else if o.outages+o.resets > 0 || o.soak > 0 {
+		return w, end, errors.New("outages, resets and a soak need the embedded broker")
+	}
+	if w.client, err = ingest.New(ingest.Config{Brokers: strings.Split(w.brokers, ",")}); err != nil {
+		return w, end, err
+	}
+	ends = append(ends, w.client.Close)
+	return w, end, w.prepare(ctx)
 }
 
 func (w *world) build(ctx context.Context) error {

@@ -22,10 +22,13 @@ type cluster struct {
 	mu        sync.Mutex
 	topics    map[string]*topic
 	producers int64
-	ids       int // of calls
-	calls     []*call
-	order     int        // of everything that was stored
-	most      func() int // batches in an answer to a fetch
+	epochs    map[int64]int16 // of those producers that have transactions
+
+	transactions map[string]*coordinator
+	ids          int // of calls
+	calls        []*call
+	order        int        // of everything that was stored
+	most         func() int // batches in an answer to a fetch
 }
 
 type topic struct {
@@ -38,8 +41,9 @@ type topic struct {
 type part struct {
 	start, end int64
 	batches    []stored
-	aborted    []kmsg.FetchResponseTopicPartitionAbortedTransaction
+	aborted    []aborted
 	writers    map[int64]*writer
+	open       map[int64]int64 // by producer, where its open transaction begins
 }
 
 type stored struct {
@@ -51,6 +55,7 @@ type stored struct {
 
 // writer is what a partition knows of an idempotent producer.
 type writer struct {
+	epoch  int16
 	next   int32
 	recent []struct {
 		sequence, last int32
@@ -86,7 +91,7 @@ func (*lostError) Error() string { return "connection lost" }
 func (*lostError) Unwrap() error { return context.DeadlineExceeded }
 
 func newCluster() *cluster {
-	return &cluster{topics: map[string]*topic{}, producers: 100, most: func() int { return 1 << 20 }}
+	return &cluster{topics: map[string]*topic{}, epochs: map[int64]int16{}, transactions: map[string]*coordinator{}, producers: 100, most: func() int { return 1 << 20 }}
 }
 
 // client is a client of the cluster whose every request is answered at once: the
@@ -173,7 +178,7 @@ func place(req kmsg.Request) int32 {
 func (c *cluster) any(f *kmsg.FetchRequest) bool {
 	p := c.part(f.Topics[0].Topic, f.Topics[0].Partitions[0].Partition)
 	at := f.Topics[0].Partitions[0].FetchOffset
-	return p == nil || at != p.end
+	return p == nil || at != p.stable()
 }
 
 func (c *cluster) remove(k *call) {
@@ -269,7 +274,7 @@ func (c *cluster) handle(req kmsg.Request) kmsg.Response {
 				out.Partition = rp.Partition
 				if p := c.part(r.Topic, rp.Partition); p == nil {
 					out.ErrorCode = unknownTopic
-				} else if out.Offset = p.end; rp.Timestamp == -2 {
+				} else if out.Offset = p.stable(); rp.Timestamp == -2 {
 					out.Offset = p.start
 				}
 				rt.Partitions = append(rt.Partitions, out)
@@ -277,7 +282,12 @@ func (c *cluster) handle(req kmsg.Request) kmsg.Response {
 			resp.Topics = append(resp.Topics, rt)
 		}
 		return resp
+	case *kmsg.AddPartitionsToTxnRequest, *kmsg.EndTxnRequest:
+		return c.transaction(req)
 	case *kmsg.InitProducerIDRequest:
+		if req.TransactionalID != nil {
+			return c.transaction(req)
+		}
 		resp := req.ResponseKind().(*kmsg.InitProducerIDResponse)
 		c.producers++
 		resp.ProducerID = c.producers
@@ -358,7 +368,7 @@ func (c *cluster) create(name string, partitions int, config map[string]string) 
 	t := &topic{config: config}
 	copy(t.id[:], strconv.Itoa(c.order)+name)
 	for range partitions {
-		t.parts = append(t.parts, &part{writers: map[int64]*writer{}})
+		t.parts = append(t.parts, &part{writers: map[int64]*writer{}, open: map[int64]int64{}})
 	}
 	c.topics[name] = t
 	return t
@@ -369,9 +379,13 @@ func (c *cluster) produce(p *part, raw []byte) (base int64, code int16) {
 	be := binary.BigEndian
 	producer, sequence := int64(be.Uint64(raw[43:])), int32(be.Uint32(raw[53:]))
 	last := sequence + int32(be.Uint32(raw[23:]))
+	epoch, inside := int16(be.Uint16(raw[51:])), be.Uint16(raw[21:])&transactional != 0
+	if epoch < c.epochs[producer] {
+		return -1, invalidProducerEpoch
+	}
 	w := p.writers[producer]
-	if w == nil {
-		w = &writer{}
+	if w == nil || w.epoch != epoch {
+		w = &writer{epoch: epoch}
 		p.writers[producer] = w
 	}
 	if sequence != w.next {
@@ -385,7 +399,13 @@ func (c *cluster) produce(p *part, raw []byte) (base int64, code int16) {
 		}
 		return -1, outOfOrderSequence
 	}
+	if inside && !c.enlisted(producer, p) {
+		return -1, invalidTxnState
+	}
 	base = c.store(p, raw)
+	if _, open := p.open[producer]; inside && !open {
+		p.open[producer] = base
+	}
 	w.next = last + 1
 	w.recent = append(w.recent, struct {
 		sequence, last int32
@@ -395,6 +415,16 @@ func (c *cluster) produce(p *part, raw []byte) (base int64, code int16) {
 		w.recent = w.recent[1:]
 	}
 	return base, 0
+}
+
+// enlisted says whether p is part of the producer's open transaction.
+func (c *cluster) enlisted(producer int64, p *part) bool {
+	for _, t := range c.transactions {
+		if t.producer == producer && t.open {
+			return slices.Contains(t.parts, p)
+		}
+	}
+	return false
 }
 
 func (c *cluster) store(p *part, raw []byte) (base int64) {
@@ -418,12 +448,16 @@ func (c *cluster) fetch(p *part, index int32, from int64) kmsg.FetchResponseTopi
 		out.ErrorCode = offsetOutOfRange
 		return out
 	}
-	out.HighWatermark, out.LastStableOffset, out.LogStartOffset = p.end, p.end, p.start
-	out.AbortedTransactions = slices.Clone(p.aborted)
+	out.HighWatermark, out.LastStableOffset, out.LogStartOffset = p.end, p.stable(), p.start
+	for _, a := range p.aborted {
+		if a.last >= from {
+			out.AbortedTransactions = append(out.AbortedTransactions, a.FetchResponseTopicPartitionAbortedTransaction)
+		}
+	}
 	first, _ := slices.BinarySearchFunc(p.batches, from, func(s stored, o int64) int { return int(s.last - o) })
 	room := c.most()
 	for _, s := range p.batches[first:] {
-		if room--; room < 0 {
+		if room--; room < 0 || s.base >= p.stable() {
 			break
 		}
 		out.RecordBatches = append(out.RecordBatches, s.raw...)
@@ -438,22 +472,14 @@ func seal(raw []byte) {
 
 // abort makes the last batch of p one of a transaction that was aborted.
 func (c *cluster) abort(p *part) {
-	const transactional, control = 1 << 4, 1 << 5
 	be := binary.BigEndian
 	b := &p.batches[len(p.batches)-1]
 	c.producers++
 	be.PutUint16(b.raw[21:], transactional)
 	be.PutUint64(b.raw[43:], uint64(c.producers))
 	seal(b.raw)
-	p.aborted = append(p.aborted, kmsg.FetchResponseTopicPartitionAbortedTransaction{ProducerID: c.producers, FirstOffset: b.base})
-	marker := slices.Clone(b.raw[:61])
-	marker = append(marker, 2*16, 0, 0, 0, 2*4, 0, 0, 0, 0, 2*6, 0, 0, 0, 0, 0, 0, 0)
-	be.PutUint32(marker[8:], uint32(len(marker)-12))
-	be.PutUint16(marker[21:], transactional|control)
-	be.PutUint32(marker[23:], 0)
-	be.PutUint32(marker[57:], 1)
-	seal(marker)
-	c.store(p, marker)
+	p.abort(c.producers, b.base)
+	c.store(p, marker(c.producers, 0, false))
 }
 
 // hole stores a batch of which compaction has left its offsets only.
@@ -480,7 +506,7 @@ func (c *cluster) everything(name string) (out [][]ingest.Record) {
 	whole := newCluster()
 	t := whole.create("t", len(c.topics[name].parts), nil)
 	for i, p := range c.topics[name].parts {
-		t.parts[i].batches, t.parts[i].end, t.parts[i].aborted = slices.Clone(p.batches), p.end, p.aborted
+		t.parts[i].batches, t.parts[i].end, t.parts[i].aborted = slices.Clone(p.batches), p.stable(), p.aborted
 		for j := range p.batches {
 			if b := &t.parts[i].batches[j]; b.good != nil {
 				b.raw = b.good

@@ -138,7 +138,8 @@ func newWorld(seed uint64) *world {
 		BatchSize: 1 + w.r.IntN(24), Linger: 5 * time.Millisecond,
 		SnapshotEvery: time.Duration(1+w.r.IntN(40)) * 50 * time.Millisecond, ReplayLimit: time.Hour,
 		Keep: 1 + w.r.IntN(3), History: []int64{1 << 30, 40 << 10}[w.r.IntN(2)], ChunkBytes: 8 << 10,
-		OnGap: []string{"stop", "stop", "record"}[w.r.IntN(3)],
+		Transactional: w.r.IntN(3) == 0,
+		OnGap:         []string{"stop", "stop", "record"}[w.r.IntN(3)],
 	}
 	return w
 }
@@ -378,6 +379,13 @@ func (w *world) wait() {
 		d = 15 * time.Second
 	}
 	time.Sleep(d)
+	w.expire()
+}
+
+func (w *world) expire() {
+	w.c.mu.Lock()
+	w.c.expire()
+	w.c.mu.Unlock()
 }
 
 // arriveLate stores an append whose sender has given it up.
@@ -414,8 +422,13 @@ func (w *world) answer(k *call) {
 	}
 	if w.healthy || w.r.IntN(1000) >= rate {
 		resp := w.c.handle(k.req)
-		if isProduce {
+		switch resp := resp.(type) {
+		case *kmsg.ProduceResponse:
 			w.note("%s", describe(k, resp))
+		case *kmsg.EndTxnResponse:
+			w.note("%d ends a transaction (%d)", k.from.id, resp.ErrorCode)
+		case *kmsg.InitProducerIDResponse:
+			w.note("%d is producer %d, epoch %d (%d)", k.from.id, resp.ProducerID, resp.ProducerEpoch, resp.ErrorCode)
 		}
 		k.done <- answer{resp, true, nil}
 		return
@@ -740,6 +753,7 @@ func (w *world) steps(what string, done func() bool) {
 		calls := w.c.ready(func(k *call) bool { return !k.from.paused && !k.from.dead })
 		if len(calls) == 0 || w.r.IntN(10) == 0 {
 			time.Sleep([]time.Duration{time.Millisecond, 6 * time.Millisecond, 300 * time.Millisecond}[w.r.IntN(3)])
+			w.expire()
 			continue
 		}
 		w.answer(calls[w.r.IntN(len(calls))])
@@ -770,6 +784,9 @@ func (w *world) check() {
 	if r.Divergences+r.Lost+r.Differing > 0 {
 		w.fail("oracle: %d divergences, %d lost, %d differing: %s", r.Divergences, r.Lost, r.Differing, strings.Join(r.Faults, "; "))
 	}
+	if w.config.Transactional && r.Duplicates > 0 {
+		w.fail("%d predictions are there more than once, for all that they are released in transactions", r.Duplicates)
+	}
 	if done := r.Learned + r.Predicted + r.Quarantined; w.violation == "" && !w.stopped && done != committed {
 		w.fail("%d of %d records are dealt with", done, committed)
 	}
@@ -788,7 +805,7 @@ func (w *world) ordered(in oracle.World, r oracle.Report) {
 		for i, rs := range w.c.everything(topic) {
 			part := w.c.part(topic, int32(i))
 			for _, rec := range rs {
-				at, key := part.orderOf(rec.Offset), id(rec)
+				at, key := part.visible(rec.Offset), id(rec)
 				seq, ok := r.Decided[key]
 				if !ok {
 					continue // the oracle has said so
