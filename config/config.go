@@ -136,8 +136,21 @@ type Learner struct {
 	Task string `key:"task" default:"auto" oneof:"auto classification regression"`
 
 	// dsg is doubly stochastic gradients: one block of new random features a
-	// mini-batch.
-	Algorithm string `key:"algorithm" default:"dsg" oneof:"dsg"`
+	// mini-batch. udsg and cdsg, or cdsg:alpha for many classes, return to
+	// blocks that are there, and all changes every block each time. ridge is
+	// exact least squares on at most 256 features, and follows drift.
+	Algorithm string `key:"algorithm" default:"dsg" oneof:"dsg udsg cdsg cdsg:alpha all ridge"`
+
+	// How dsg, udsg, cdsg and all go: along the gradient at a rate that needs no
+	// tuning, with a rate for each coefficient (adagrad), or by solving with the
+	// covariance of a block (precond, for mini-batches of 256 and more).
+	Stepper string `key:"stepper" default:"rate" oneof:"rate adagrad precond"`
+
+	// What is minimised. auto is logistic or softmax for classes and square for
+	// numbers. For classes there are also hinge, squared-hinge, smoothed-hinge
+	// and one-vs-rest; for numbers huber:1, absolute:0.1, quantile:0.9 and
+	// poisson, in standard deviations of the label, or for poisson in its mean.
+	Loss string `key:"loss" default:"auto"`
 
 	// The kernel, as gaussian:2.5; without a number the first examples decide
 	// the bandwidth.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // validate finds what is missing and what does not fit together; the bounds of
@@ -35,6 +36,11 @@ func (c *Config) validate() Problems {
 	}
 	if _, err := features.ParseKernel(c.Learner.Kernel); err != nil {
 		add("learner.kernel", "%v", err)
+	}
+	if c.Learner.Loss != "auto" {
+		if _, err := loss.Parse(c.Learner.Loss); err != nil {
+			add("learner.loss", "%v", err)
+		}
 	}
 	listen := map[string]string{"http.listen": c.HTTP.Listen, "score.http.listen": c.Score.Listen}
 	for _, path := range []string{"http.listen", "score.http.listen"} {

@@ -17,9 +17,10 @@ type job struct {
 	dst             []float64 // the caller's: of Sum and Gradient
 	features        []float32 // the caller's: of Features
 	rows, outputs   int
-	from, end       int // frequencies asked for
-	per             int // panels in a task, of rows or of frequencies
-	px, pcoef, pfac []float32
+	from, end       int       // frequencies asked for; of sums, from is the first panel
+	padded          []float32 // coefficients with room before them, for a panel that begins earlier
+	per             int       // panels in a task, of rows or of frequencies
+	px, pcoef, pfac []float32 // packed rows, coefficients and factors
 	coef            []float32 // of the frequencies that are ready
 	partial         []float64 // groups x rows x outputs
 

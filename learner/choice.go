@@ -28,14 +28,11 @@ func (c *choice) average() bool {
 
 // choose grades the iterate and the average on the pending rows, before they
 // are learned, and decides which of them serves from now on.
-func (l *Learner) choose() {
-	p, k := &l.pending, l.sums()
-	if l.task == Classification && l.classes < 2 {
-		return
-	}
+func (d *descent) choose(p *pending) {
+	k := d.head.sums()
 	for i, y := range p.labels {
-		f, t := p.f[2*i*k:2*(i+1)*k], l.target(y)
-		l.choice.add(p.weights[i] * (l.loss.Value(f[:k], t) - l.loss.Value(f[k:], t)))
+		f, t := p.f[2*i*k:2*(i+1)*k], d.head.target(y)
+		d.choice.add(p.weights[i] * (d.head.loss.Value(f[:k], t) - d.head.loss.Value(f[k:], t)))
 	}
-	l.averaged = l.choice.average()
+	d.averaged = d.choice.average()
 }

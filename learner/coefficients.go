@@ -88,20 +88,26 @@ func (c *coefficients) serve(dst []float32) {
 	}
 }
 
-// widen gives the coefficients one more output, of zeros. Where that turns a
-// binary model into one of three classes, its output u becomes (-u/2, u/2).
-func (c *coefficients) widen(from, to int) {
-	c.u, c.v = widen(c.u, from, to), widen(c.v, from, to)
-	c.outputs = to
+// widen gives the coefficients of a model one more output, of zeros, for its
+// new head h.
+func (c *coefficients) widen(h *head, from int) {
+	c.u, c.v = h.widen(c.u, from), h.widen(c.v, from)
+	c.outputs = h.sums()
 }
 
-// widen returns x, rows of from numbers, with rows of to numbers.
-func widen(x []float64, from, to int) []float64 {
+// widen returns x, rows of from numbers, with as many as h has sums. Where that
+// turns a binary model into one of three classes, its output u becomes
+// (-u/2, u/2), and a margin (-u, u).
+func (h *head) widen(x []float64, from int) []float64 {
+	to, share := h.sums(), 0.5
+	if h.margins() {
+		share = 1
+	}
 	rows := len(x) / from
 	out := make([]float64, rows*to)
 	for i := range rows {
 		if row := x[i*from : (i+1)*from]; from == 1 {
-			out[i*to], out[i*to+1] = -row[0]/2, row[0]/2
+			out[i*to], out[i*to+1] = -row[0]*share, row[0]*share
 		} else {
 			copy(out[i*to:], row)
 		}

@@ -6,14 +6,17 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // Config is what a Learner is told. It is fixed for the life of a model. The
 // zero value of each field stands for the default that its comment names.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`    // the rule of the steps: "dsg" (default)
+	Algorithm   string  `json:"algorithm"`    // "dsg" (default), "udsg", "cdsg", "cdsg:alpha" or "all"
+	Stepper     string  `json:"stepper"`      // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
 	Kernel      string  `json:"kernel"`       // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
-	Task        Task    `json:"task"`         // Auto (default): the first label decides
+	Task        Task    `json:"task"`         // Auto (default): the loss or else the first label decides
+	Loss        string  `json:"loss"`         // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
 	Width       int     `json:"width"`        // frequencies in a block: 32
 	MaxFeatures int     `json:"max_features"` // frequencies in all, rounded up to whole blocks: 2048
 	Minibatch   int     `json:"minibatch"`    // labelled rows in a step: 128
@@ -26,6 +29,15 @@ type Config struct {
 func (c Config) Effective() (Config, error) {
 	c.Algorithm = or(c.Algorithm, "dsg")
 	c.Kernel = or(c.Kernel, "gaussian")
+	c.Stepper = or(c.Stepper, "rate")
+	c.Loss = or(c.Loss, "auto")
+	if l, err := parseLoss(c.Loss); err == nil && l != nil {
+		c.Loss = l.String()
+		c.Task = or(c.Task, taskOf(l))
+	}
+	if c.Algorithm == "newton" {
+		c.Width = or(c.Width, 64)
+	}
 	c.Width = or(c.Width, 32)
 	c.MaxFeatures = or(c.MaxFeatures, 2048)
 	c.Minibatch = or(c.Minibatch, 128)
@@ -36,13 +48,23 @@ func (c Config) Effective() (Config, error) {
 }
 
 func (c Config) validate() error {
-	if _, err := ParseRule(c.Algorithm); err != nil {
+	a, err := parseAlgorithm(c.Algorithm)
+	if err != nil {
+		return err
+	}
+	if _, err := newDirection(c.Stepper); err != nil {
 		return err
 	}
 	if _, err := features.ParseKernel(c.Kernel); err != nil {
 		return err
 	}
-	switch {
+	switch l, err := parseLoss(c.Loss); {
+	case err != nil:
+		return err
+	case a.squares && !ridgeLosses(l):
+		return fmt.Errorf("%s minimises square or one-vs-rest, and the loss is %s", a.name, l)
+	case l != nil && c.Task != taskOf(l):
+		return fmt.Errorf("loss %s is one of %v, and the task is %v", l, taskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Regression:
 		return fmt.Errorf("task %d: want 0 to 2", c.Task)
 	case c.Width < 1 || c.Width > 1<<16:
@@ -70,6 +92,21 @@ func (c Config) Canonical() ([]byte, error) {
 }
 
 func (c Config) maxBlocks() int { return (c.MaxFeatures + c.Width - 1) / c.Width }
+
+// parseLoss returns the loss that s names, or nil for "auto".
+func parseLoss(s string) (loss.Loss, error) {
+	if s == "auto" {
+		return nil, nil
+	}
+	return loss.Parse(s)
+}
+
+func taskOf(l loss.Loss) Task {
+	if l.Classifies() {
+		return Classification
+	}
+	return Regression
+}
 
 func or[T comparable](v, otherwise T) T {
 	var zero T

@@ -6,11 +6,20 @@ package learner
 // the kernel, and their mean a better one.
 type DSG struct{}
 
-func (DSG) Blocks(_ int64, n, most int) (from, to int) {
-	if n < most {
-		return n, n + 1
+func (DSG) Choose(s *Situation) (from, to int, rate float64) {
+	if s.Blocks < s.Most {
+		return s.Blocks, s.Blocks + 1, s.Rate
 	}
-	return 0, n
+	return 0, s.Blocks, s.Rate
 }
 
 func (DSG) String() string { return "dsg" }
+
+// All changes all blocks at once, and takes a new one among them while it may.
+type All struct{}
+
+func (All) Choose(s *Situation) (from, to int, rate float64) {
+	return 0, min(s.Blocks+1, s.Most), s.Rate
+}
+
+func (All) String() string { return "all" }

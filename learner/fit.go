@@ -15,6 +15,7 @@ type fit struct {
 	mean      float64 // of the labels of a regression; 0 for classes
 	deviation float64 // likewise; 1 for classes
 	kernel    features.Kernel
+	lambda    float64 // weight of ‖f‖²/2 beside the mean loss of a row, as leave-one-out has it
 	top       float64 // largest eigenvalue of the kernel's matrix on the rows / their number
 }
 
@@ -36,6 +37,15 @@ func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Ker
 			f.deviation = c.deviation
 		}
 	}
+	scaled := f.scaled(x, dim)
+	f.tune(sample{dim: dim, x: scaled}, labels, task, kernel)
+	scaled = f.scaled(x[:min(len(x), topRows*dim)], dim)
+	f.top = topEigenvalue(f.kernel, scaled, dim)
+	return f
+}
+
+// scaled returns the rows x as the model sees them.
+func (f *fit) scaled(x []float64, dim int) []float64 {
 	scaled := make([]float64, len(x))
 	row := make([]float32, dim)
 	for i := 0; i < len(x); i += dim {
@@ -44,30 +54,89 @@ func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Ker
 			scaled[i+j] = float64(v)
 		}
 	}
-	if f.kernel = kernel; kernel == (features.Gaussian{}) {
-		f.kernel = features.Gaussian{Scale: medianDistance(scaled, dim)}
-	}
-	f.top = topEigenvalue(f.kernel, scaled[:min(len(scaled), topRows*dim)], dim)
-	return f
+	return scaled
 }
 
-// medianDistance returns the median of the distances between rows that differ,
-// or 1 if none do.
-func medianDistance(x []float64, dim int) float64 {
-	n := len(x) / dim
-	squares := make([]float64, 0, n*(n-1)/2)
-	for i := range n {
-		for j := range i {
-			if d := squaredDistance(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim]); d > 0 {
-				squares = append(squares, d)
-			}
+const (
+	enough   = 250 // rows, below which leave-one-out chooses worse than no choice at all
+	fewRows  = 320 // that the metrics are compared on
+	someRows = 512 // that the last choice is made on
+	manyRows = 720 // that the last metric is made on
+)
+
+// tune decides on the metric, the kernel's width and the penalty.
+func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel) {
+	s.label(f, labels, task)
+	n := s.rows()
+	gaussian, ok := kernel.(features.Gaussian)
+	metric, best := ones(s.dim), safe
+	switch {
+	case !ok || n < enough:
+	case gaussian.Scale > 0:
+		t := newTuner(s.slice(0, min(n, someRows)), metric)
+		t.median = gaussian.Scale * gaussian.Scale
+		best = t.descend(safe)
+	default:
+		metric, best = s.choose()
+	}
+	f.lambda = penalty(best.lambda)
+	if f.kernel = kernel; ok && gaussian.Scale == 0 {
+		width := max(1e-6, math.Sqrt(median(s.distances(metric), n)))
+		f.kernel = features.Gaussian{Scale: math.Ldexp(width, best.width)}
+	}
+	for j, a := range metric {
+		f.scaler.metric[j] = math.Sqrt(a)
+	}
+}
+
+// choose compares no metric and the kinds of them: made on the first half of
+// the rows and compared on the second. The best is made again on most rows.
+func (s sample) choose() ([]float64, tuning) {
+	n := s.rows()
+	first, second := s.slice(0, n/2), s.slice(n/2, min(n, n/2+fewRows))
+	best, chosen := newTuner(second, ones(s.dim)).search(safe), metricKind{}
+	for _, kind := range metricKinds {
+		if t := newTuner(second, newMetric(first, kind)).search(best); t.error < best.error {
+			best, chosen = t, kind
 		}
 	}
-	if len(squares) == 0 {
-		return 1
+	metric := ones(s.dim)
+	if chosen.rounds > 0 {
+		metric = newMetric(s.slice(max(0, n-manyRows), n), chosen)
 	}
-	return max(1e-6, math.Sqrt(nth(squares, len(squares)/2)))
+	return metric, newTuner(s.slice(max(0, n-someRows), n), metric).search(best)
 }
+
+// label sets what the rows of s should be predicted as: the standardised label,
+// or ±1 for each class, or for the second of two.
+func (s *sample) label(f *fit, labels []Label, task Task) {
+	s.outputs = 1
+	classes := 0
+	for _, y := range labels {
+		classes = max(classes, y.Class+1)
+	}
+	if task == Classification && classes > 2 {
+		s.outputs = classes
+	}
+	s.y = make([]float64, len(labels)*s.outputs)
+	for i, y := range labels {
+		for c := range s.outputs {
+			v := -1.0
+			switch {
+			case task == Regression:
+				v = max(-residualLimit, min(residualLimit, (bounded(y.Value)-f.mean)/f.deviation))
+			case s.outputs == 1 && y.Class == 1 || s.outputs > 1 && y.Class == c:
+				v = 1
+			}
+			s.y[i*s.outputs+c] = v
+		}
+	}
+	s.center()
+	*s = s.mixed(tunedOutputs)
+}
+
+// tunedOutputs is how many outputs the choices are compared on.
+const tunedOutputs = 16
 
 // nth returns what would stand at index n if x were sorted, and moves the
 // elements of x about. (Quickselect: Hoare 1961.)
@@ -100,25 +169,6 @@ func nth(x []float64, n int) float64 {
 	}
 	slices.Sort(x)
 	return x[n]
-}
-
-// squaredDistance adds up in four chains, so that it does not wait for each
-// addition in turn.
-func squaredDistance(x, y []float64) float64 {
-	var s [4]float64
-	y = y[:len(x)]
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		for k := range 4 {
-			d := x[i+k] - y[i+k]
-			s[k] += float64(d * d)
-		}
-	}
-	for ; i < len(x); i++ {
-		d := x[i] - y[i]
-		s[0] += float64(d * d)
-	}
-	return (s[0] + s[1]) + (s[2] + s[3])
 }
 
 // topEigenvalue returns the largest eigenvalue of the kernel's matrix on n rows,

@@ -102,9 +102,9 @@ func TestSparseColumnsOfOneRangeKeepTheirProportions(t *testing.T) {
 }
 
 func TestScaledValuesAreRoundedOnceAndClipped(t *testing.T) {
-	s := scaler{center: []float64{1.7e9, 0}, scale: []float64{1e-3, 1e300}}
+	s := scaler{center: []float64{1.7e9, 0}, scale: []float64{1e-3, 1e300}, metric: []float64{1, 0.5}}
 	got := scaled(s, []float64{1.7e9 + 1, 1e300, 1.7e9 + 1e9, -math.MaxFloat64})
-	if want := []float32{1e-3, clip, clip, -clip}; !slices.Equal(got, want) {
+	if want := []float32{1e-3, clip / 2, clip, -clip / 2}; !slices.Equal(got, want) {
 		t.Errorf("scaled values %v, want %v", got, want)
 	}
 }
@@ -122,10 +122,12 @@ func TestNthIsTheSortedOnesNth(t *testing.T) {
 
 func TestMedianDistance(t *testing.T) {
 	// The distances are 0 (not counted), 1, 1, 3, 4, 4.
-	if got := medianDistance([]float64{0, 0, 1, 4}, 1); got != 3 {
-		t.Errorf("median distance %v, want 3", got)
+	s := sample{dim: 1, x: []float64{0, 0, 1, 4}}
+	if got := median(s.distances([]float64{1}), 4); got != 9 {
+		t.Errorf("median squared distance %v, want 9", got)
 	}
-	if got := medianDistance([]float64{2, 3, 2, 3}, 2); got != 1 {
+	s = sample{dim: 2, x: []float64{2, 3, 2, 3}}
+	if got := median(s.distances([]float64{1, 1}), 2); got != 1 {
 		t.Errorf("without distances it is %v, want 1", got)
 	}
 }

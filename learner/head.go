@@ -3,6 +3,7 @@ package learner
 import (
 	"math"
 
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -15,17 +16,89 @@ type head struct {
 }
 
 // newHead returns the head of a model that has seen nothing but so many classes.
-func newHead(task Task, classes int) head {
+// It has the chosen loss, or the one that suits the task if that is nil.
+// Logistic and Softmax are one choice: how many classes there are decides.
+func newHead(chosen loss.Loss, task Task, classes int) head {
 	h := head{task: task, classes: classes, deviation: 1}
+	logarithmic := chosen == nil || chosen == loss.Logistic{} || chosen == loss.Softmax{}
 	switch {
-	case task == Regression:
+	case task == Auto:
+	case task == Regression && chosen == nil:
 		h.loss = loss.Square{}
-	case task == Classification && classes > 2:
+	case task == Regression || !logarithmic:
+		h.loss = chosen
+	case classes > 2:
 		h.loss = loss.Softmax{}
-	case task == Classification:
+	default:
 		h.loss = loss.Logistic{}
 	}
 	return h
+}
+
+// widened is the head of a model with one more class.
+func (h *head) widened() head {
+	w := newHead(h.loss, Classification, h.classes+1)
+	w.mean, w.deviation = h.mean, h.deviation
+	return w
+}
+
+// units sets what labels are measured in: standard deviations from their mean,
+// but counts in units of their mean.
+func (h *head) units(mean, deviation float64) {
+	h.mean, h.deviation = mean, deviation
+	if h.loss == (loss.Poisson{}) {
+		h.mean, h.deviation = 0, 1
+		if mean > 1e-100 {
+			h.deviation = mean
+		}
+	}
+}
+
+// margins says whether the outputs of a classifier are margins, of which 1 and
+// -1 are sure, and not logarithms of odds or of probabilities.
+func (h *head) margins() bool {
+	return h.task == Classification && h.loss != (loss.Logistic{}) && h.loss != (loss.Softmax{})
+}
+
+// shares appends the outputs that give class i the share weights[i] of the
+// total, with one more row for each class.
+func (h *head) shares(dst, weights []float64, total float64) []float64 {
+	total += float64(h.classes)
+	switch {
+	case h.margins() && h.sums() == 1:
+		margin := 0.0
+		if h.classes == 2 {
+			margin = (weights[1] - weights[0]) / total
+		}
+		return append(dst, margin)
+	case h.sums() == 1:
+		odds := 0.0
+		if h.classes == 2 {
+			odds = vec.Log(weights[1]+1) - vec.Log(weights[0]+1)
+		}
+		return append(dst, odds)
+	}
+	for _, w := range weights {
+		share := (w + 1) / total
+		if h.margins() {
+			dst = append(dst, float64(2*share)-1)
+		} else {
+			dst = append(dst, vec.Log(share))
+		}
+	}
+	return dst
+}
+
+// newcomer returns the output that gives one row of total to a new class
+// beside others with these outputs.
+func (h *head) newcomer(others []float64, total float64) float64 {
+	if h.margins() {
+		return 2/max(total, 2) - 1
+	}
+	s := loss.Softmax{}
+	// The loss of any class is ln Σ exp(f) - f[y].
+	sum := s.Value(others, 0) + others[0]
+	return sum - vec.Log(max(total-1, 1))
 }
 
 // sums is the number of outputs that the features add up to.
@@ -42,6 +115,16 @@ func (h *head) outputs() int {
 		return 1
 	}
 	return h.classes
+}
+
+// widenIntercept returns the intercepts b of a model that has one more class
+// than before. It takes the share that one row of total has from all the others
+// alike.
+func (h *head) widenIntercept(b []float64, total float64) []float64 {
+	b = h.widen(b, len(b))
+	last := len(b) - 1
+	b[last] = h.newcomer(b[:last], total)
+	return b
 }
 
 // predict sets dst to the prediction that the sums f stand for.
@@ -70,18 +153,26 @@ func (h *head) target(y Label) float64 {
 const targetLimit = 1e6
 
 // unseen is the loss of a row whose class the model had not met: -ln 2⁻⁵², as
-// if it had left that much probability to the classes to come.
-const unseen = 52 * math.Ln2
+// if it had left that much probability to the classes to come, or that of a
+// margin which is wrong and sure.
+func (h *head) unseen() float64 {
+	if h.margins() {
+		return 2
+	}
+	return 52 * math.Ln2
+}
 
-// graded returns the loss of label y under sums f, whose prediction is p: that
-// of a classifier in natural logarithms, that of a regression in the label's
-// units.
+// graded returns the loss of label y under sums f, whose prediction is p: half
+// the squared error in the label's units where the loss is that, and the loss
+// itself otherwise.
 func (h *head) graded(f, p []float64, y Label) float64 {
 	switch {
-	case h.task == Regression:
+	case h.loss == loss.Square{}:
 		return h.loss.Value(p, bounded(y.Value))
+	case h.task == Regression:
+		return h.loss.Value(f, h.target(y))
 	case y.Class >= h.classes:
-		return unseen
+		return h.unseen()
 	case h.classes == 1:
 		return 0
 	}

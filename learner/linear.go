@@ -20,6 +20,7 @@ const (
 // AdaGrad (Duchi, Hazan and Singer 2011), row by row.
 type linear struct {
 	dim, outputs int
+	metric       []float64 // factors of the columns, which the penalty is to leave out
 	w            []float64 // outputs × (dim+1); the last of a row is the intercept
 
 	rows, solved float64   // mini-batch rows seen, and seen when w was solved for
@@ -30,9 +31,10 @@ type linear struct {
 	z, f, factor []float64 // scratch
 }
 
-func newLinear(dim, outputs int) linear {
+func newLinear(metric []float64, outputs int) linear {
+	dim := len(metric)
 	n := dim + 1
-	l := linear{dim: dim, outputs: outputs, w: make([]float64, outputs*n)}
+	l := linear{dim: dim, outputs: outputs, metric: metric, w: make([]float64, outputs*n)}
 	if dim > ridgeLimit {
 		l.squares = make([]float64, outputs*n)
 	} else {
@@ -137,7 +139,7 @@ func (l *linear) factorise() bool {
 		copy(l.factor[i*n:], l.gram[at:at+i+1])
 		at += i + 1
 		if i < l.dim {
-			l.factor[i*n+i] += ridgePenalty
+			l.factor[i*n+i] += ridgePenalty * float64(l.metric[i]*l.metric[i])
 		}
 	}
 	return vec.Cholesky(l.factor, n)

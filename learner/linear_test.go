@@ -64,7 +64,7 @@ func TestLinearIsTheRidgeSolution(t *testing.T) {
 		const outputs = 2
 		rows := 4*dim + 50
 		x, targets, weights := linearData(rows, dim, outputs)
-		l := newLinear(dim, outputs)
+		l := newLinear(ones(dim), outputs)
 		for i, w := range weights {
 			l.add(x[i*dim:(i+1)*dim], targets[i*outputs:(i+1)*outputs], w)
 		}
@@ -90,7 +90,7 @@ func TestLinearIsWithinFivePercentOfTheOfflineRidge(t *testing.T) {
 			rows = 12_000
 		}
 		x, targets, weights := linearData(rows+1000, dim, 1)
-		l := newLinear(dim, 1)
+		l := newLinear(ones(dim), 1)
 		for i := range rows {
 			l.add(x[i*dim:(i+1)*dim], targets[i:i+1], weights[i])
 			if i%128 == 127 {
@@ -131,7 +131,7 @@ func TestLinearWidensAsIfTheClassHadAlwaysBeen(t *testing.T) {
 		}
 		return t
 	}
-	grown, whole := newLinear(dim, 1), newLinear(dim, 4)
+	grown, whole := newLinear(ones(dim), 1), newLinear(ones(dim), 4)
 	for i := range rows {
 		if need := class(i) + 1; need > 2 {
 			for k := max(3, grown.outputs+1); k <= need; k++ {

@@ -16,21 +16,24 @@ import (
 // of that mini-batch but for the last, and the last.
 func trained(t *testing.T) (l *Learner, last *Batch) {
 	t.Helper()
-	s := streams[3]
-	s.config.Lambda = 0.01
+	s := streamOf("dsg", "regression")
+	s.config.Lambda, s.config.Stepper = 0.01, "rate"
 	l = newLearner(t, s.config)
 	rows := s.rows(3000)
 	at := 0
-	for ; l.coef.steps < 5 || len(l.pending.labels) < s.config.Minibatch-1 || rows.Label(at).Task == Auto; at++ {
+	for ; l.fit == nil || dsg(l).coef.steps < 5 || len(l.pending.labels) < s.config.Minibatch-1 || rows.Label(at).Task == Auto; at++ {
 		learn(l, rows.Slice(at, at+1), 1)
 	}
 	return l, rows.Slice(at, at+1)
 }
 
+// dsg is the engine of a learner that has one of DSG.
+func dsg(l *Learner) *descent { return l.engine.(*descent) }
+
 func effective(l *Learner) []float64 {
-	w := make([]float64, len(l.coef.u))
-	for i, u := range l.coef.u {
-		w[i] = l.coef.shrink * u
+	w := make([]float64, len(dsg(l).coef.u))
+	for i, u := range dsg(l).coef.u {
+		w[i] = dsg(l).coef.shrink * u
 	}
 	return w
 }
@@ -58,16 +61,16 @@ func phi(w, x []float32) []float64 {
 // Algorithm 1: α_i = -γ_i l'(f(x_i), y_i) φ_ω(x_i), where ω is drawn with seed i.
 func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 	l, last := trained(t)
-	from := l.bank.Blocks()
+	from := dsg(l).features.Blocks()
 	p := l.Predict(last)
 	x := append(append([]float32{}, l.pending.x...), p.x...)
 	y := append(append([]Label{}, l.pending.labels...), last.Label(0))
 	weights := append(append([]float64{}, l.pending.weights...), last.Weight(0))
 	f := append(append([]float64{}, l.pending.f...), p.f...)
-	rate := Stepper{First: 1 / (l.fit.top + 1/float64(len(y)) + 1/float64(l.config.Width)), Lambda: l.config.Lambda}.Rate(l.coef.steps + 1)
+	rate := Stepper{First: 1 / (l.fit.top + 1/float64(len(y)) + 1/float64(l.config.Width)), Lambda: l.config.Lambda}.Rate(dsg(l).coef.steps + 1)
 	l.Learn(p)
-	if l.bank.Blocks() != from+1 {
-		t.Fatalf("%d blocks after a step, before it %d", l.bank.Blocks(), from)
+	if dsg(l).features.Blocks() != from+1 {
+		t.Fatalf("%d blocks after a step, before it %d", dsg(l).features.Blocks(), from)
 	}
 	w := block(l, from)
 	want, total := make([]float64, 2*l.config.Width), 0.0
@@ -89,7 +92,7 @@ func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 func TestAlgorithm1ShrinksEarlierCoefficients(t *testing.T) {
 	l, last := trained(t)
 	before := effective(l)
-	rate := newStepper(1, l.fit.top, l.config.Minibatch, l.config.Width, l.config.Lambda).Rate(l.coef.steps + 1)
+	rate := newStepper(1, l.fit.top, l.config.Minibatch, l.config.Width, l.config.Lambda).Rate(dsg(l).coef.steps + 1)
 	l.Learn(l.Predict(last))
 	after := effective(l)
 	for j, a := range before {
@@ -103,11 +106,11 @@ func TestAlgorithm1ShrinksEarlierCoefficients(t *testing.T) {
 func TestAlgorithm2PredictsFromSeedsAndCoefficients(t *testing.T) {
 	l, last := trained(t)
 	p := l.Predict(last)
-	for column, intercept := range l.intercept {
+	for column, intercept := range dsg(l).intercept {
 		want := intercept
-		for b := range l.bank.Blocks() {
+		for b := range dsg(l).features.Blocks() {
 			for j, v := range phi(block(l, b), p.x) {
-				want += v * float64(l.wide[(2*l.config.Width*b+j)*2+column])
+				want += v * float64(dsg(l).wide[(2*l.config.Width*b+j)*2+column])
 			}
 		}
 		if math.Abs(p.f[column]-want) > 1e-5*(1+math.Abs(want)) {
@@ -134,7 +137,7 @@ func TestTheorem4RateTendsToOneOverTime(t *testing.T) {
 // flexibility of the function class to grow with the number of data points" —
 // here up to a cap, from which on all of them are refined.
 func TestFeaturesGrowWithTheDataUpToTheCap(t *testing.T) {
-	s := streams[0]
+	s := streamOf("dsg", "binary")
 	l := newLearner(t, s.config)
 	rows := s.rows(2600)
 	most := s.config.MaxFeatures / s.config.Width
@@ -143,8 +146,8 @@ func TestFeaturesGrowWithTheDataUpToTheCap(t *testing.T) {
 		if l.fit == nil {
 			continue
 		}
-		if want := min(int(l.steps()), most); l.bank.Blocks() != want {
-			t.Fatalf("row %d: %d blocks after %d mini-batches, want %d", at, l.bank.Blocks(), l.steps(), want)
+		if want := min(int(l.steps()), most); dsg(l).features.Blocks() != want {
+			t.Fatalf("row %d: %d blocks after %d mini-batches, want %d", at, dsg(l).features.Blocks(), l.steps(), want)
 		}
 	}
 	if l.steps() <= int64(most) {

@@ -13,19 +13,20 @@ type Pass struct {
 	batch   *Batch
 	learned bool
 	rows    int
-	sums    int
 	head    head
 	x       []float32 // scaled
-	f       []float64 // rows × 2·sums
-	served  int       // column of f from which on they are the prediction's
+	f       []float64 // rows × columns
+	columns int
+	served  int // column of f from which on they are the prediction's
 }
 
 // Len returns the number of rows.
 func (p *Pass) Len() int { return p.rows }
 
-// Loss returns the loss of the prediction for row i: in natural logarithms for
-// classes, half the squared error in the label's units otherwise. It says false
-// where there is nothing to compare: no label, or no prediction yet.
+// Loss returns the loss of the prediction for row i: half the squared error in
+// the label's units where the loss is square; otherwise that of package loss, of
+// numbers in standard deviations and of counts in units of their mean. It says
+// false where there is nothing to compare: no label, or no prediction yet.
 func (p *Pass) Loss(i int) (float64, bool) {
 	y := p.batch.Label(i)
 	if y.Task == Auto || p.Outputs == 0 {
@@ -36,8 +37,8 @@ func (p *Pass) Loss(i int) (float64, bool) {
 
 // sum returns the sums that the prediction for row i was made from.
 func (p *Pass) sum(i int) []float64 {
-	at := 2*i*p.sums + p.served
-	return p.f[at : at+p.sums]
+	at := i*p.columns + p.served
+	return p.f[at : at+p.head.sums()]
 }
 
 // Predict predicts the first rows of b, up to and including the one after which
@@ -52,15 +53,15 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	}
 	p := &l.pass
 	p.batch, p.learned = b, false
-	p.rows, p.sums, p.head, p.served = l.until(b), l.sums(), l.head, 0
-	if l.averaged {
-		p.served = p.sums
+	p.rows, p.head = l.until(b), l.head
+	if l.fit == nil {
+		p.columns, p.served = l.sums(), 0
+		p.x, p.f = p.x[:0], addUp(p.f[:0], nil, nil, nil, l.first, p.rows)
+	} else {
+		p.columns, p.served = l.engine.columns(), l.engine.served()
+		p.x = l.fit.scaler.rows(p.x[:0], b, p.rows)
+		p.f = l.engine.sums(p.f[:0], p.x, p.rows)
 	}
-	p.x = p.x[:0]
-	if l.fit != nil {
-		p.x = l.fit.scaler.rows(p.x, b, p.rows)
-	}
-	p.f = addUp(p.f[:0], l.bank, p.x, l.wide, l.intercept, p.rows)
 	p.Task, p.Outputs = l.task, l.outputs()
 	p.Values = extend(p.Values[:0], p.rows*p.Outputs)
 	for i := range p.rows {

@@ -9,10 +9,12 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// Every learner is held to the same promises, whatever it learns. A new rule or
-// task is a new line here and gets all the checks below.
+// Every learner is held to the same promises, whatever it learns. A new algorithm
+// or task is a new line here and gets all the checks below.
 type stream struct {
 	name   string
 	config Config
@@ -21,29 +23,111 @@ type stream struct {
 }
 
 var streams = func() (all []stream) {
-	for _, r := range Rules {
-		small := Config{Algorithm: r.String(), Width: 8, MaxFeatures: 64}
-		odd := Config{Algorithm: r.String(), Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
+	for i, a := range algorithms {
+		small := Config{Algorithm: a.name, Stepper: steppers[i%len(steppers)], Width: 8, MaxFeatures: 64}
+		odd := Config{Algorithm: a.name, Stepper: steppers[(i+2)%len(steppers)], Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
 		all = append(all,
-			stream{"binary", small, 3, func(_ int, x []float64) Label { return class(math.Sin(3*x[0]) > x[1]) }},
-			stream{"growing", small, 2, func(i int, x []float64) Label {
-				// A class more at about rows 0, 30, 300, 900 and 1400.
-				most := 1
-				for _, from := range []int{30, 300, 900, 1400} {
-					if i >= from {
-						most++
-					}
-				}
-				return Label{Task: Classification, Class: int(math.Abs(7*x[0])) % most}
-			}},
+			stream{"binary", small, 3, sided},
+			stream{"growing", small, 2, growing},
 			stream{"late", odd, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }},
-			stream{"regression", odd, 4, func(_ int, x []float64) Label {
-				return Label{Task: Regression, Value: 1e3 + 50*math.Sin(2*x[0]) - x[1]}
-			}},
+			stream{"regression", odd, 4, numeric},
 		)
 	}
 	return all
 }()
+
+func sided(_ int, x []float64) Label { return class(math.Sin(3*x[0]) > x[1]) }
+
+// growing has a class more at about rows 0, 30, 300, 900 and 1400.
+func growing(i int, x []float64) Label {
+	most := 1
+	for _, from := range []int{30, 300, 900, 1400} {
+		if i >= from {
+			most++
+		}
+	}
+	return Label{Task: Classification, Class: int(math.Abs(7*x[0])) % most}
+}
+
+func numeric(_ int, x []float64) Label {
+	return Label{Task: Regression, Value: 1e3 + 50*math.Sin(2*x[0]) - x[1]}
+}
+
+func counts(i int, x []float64) Label {
+	return Label{Task: Regression, Value: math.Floor(math.Exp(2*math.Sin(2*x[0])) + float64(i%3))}
+}
+
+// lossStreams is every algorithm with every loss that it takes, in short.
+var lossStreams = func() (all []stream) {
+	for i, a := range algorithms {
+		for j, l := range loss.All {
+			c := Config{
+				Algorithm: a.name, Stepper: steppers[(i+j)%len(steppers)], Loss: l.String(),
+				Width: 4, MaxFeatures: 16, Minibatch: 29, Kernel: "gaussian:1.5",
+			}
+			switch {
+			case l.Classifies():
+				all = append(all, stream{l.String(), c, 2, growing})
+			case l == loss.Poisson{}:
+				all = append(all, stream{l.String(), c, 3, counts})
+			default:
+				all = append(all, stream{l.String(), c, 3, numeric})
+			}
+		}
+	}
+	return all
+}()
+
+// TestEveryLossKeepsThePromises holds every algorithm with every loss to those
+// promises that a loss could break.
+func TestEveryLossKeepsThePromises(t *testing.T) {
+	for _, s := range lossStreams {
+		if _, err := New(s.config); err != nil {
+			t.Logf("%s does not take %s: %v", s.config.Algorithm, s.name, err)
+			continue
+		}
+		t.Run(s.config.Algorithm+"/"+s.name, func(t *testing.T) {
+			rows := s.rows(450) // two rungs of the warm-up
+			one := newLearner(t, s.config)
+			var want []string
+			for at := range rows.Len() {
+				if at%97 == 50 || at == 449 {
+					r, err := Restore(s.config, one.State())
+					if err != nil {
+						t.Fatalf("row %d: %v", at, err)
+					}
+					sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), one.State())
+					m, err := NewModel(one.State().Serving)
+					if err != nil {
+						t.Fatal(err)
+					}
+					row := rows.Slice(at, at+1)
+					if got, want := m.Predict(row).Values, one.Predict(row).Values; !slices.Equal(got, want) {
+						t.Fatalf("row %d: the model predicts %v, the learner %v", at, got, want)
+					}
+					one = r
+				}
+				want = append(want, learn(one, rows.Slice(at, at+1), 1)...)
+			}
+			l := newLearner(t, s.config)
+			firstDifference(t, "in one batch", learn(l, rows, rows.Len()), want)
+			sameState(t, "in one batch", l.State(), one.State())
+			if p := l.Progress(); s.name != "quantile:0.9" && p.Whole.Model.Error > 1.1*p.Whole.Majority.Error {
+				t.Errorf("error %v, without looking at the rows %v", p.Whole.Model.Error, p.Whole.Majority.Error)
+			}
+		})
+	}
+}
+
+// streamOf returns the stream of this name for an algorithm.
+func streamOf(algorithm, name string) stream {
+	for _, s := range streams {
+		if s.config.Algorithm == algorithm && s.name == name {
+			return s
+		}
+	}
+	panic("no stream " + name)
+}
 
 func class(b bool) Label {
 	if b {
@@ -153,20 +237,22 @@ func TestCutOfTheRowsDoesNotMatter(t *testing.T) {
 
 func TestCoresDoNotMatter(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	s := streams[0]
-	s.config.Width, s.config.MaxFeatures = 32, 256
-	rows := s.rows(2000)
-	var want []string
-	var state State
-	for _, cores := range []int{1, 2, 8} {
-		runtime.GOMAXPROCS(cores)
-		l := newLearner(t, s.config)
-		got := learn(l, rows, 500)
-		if want == nil {
-			want, state = got, l.State()
+	for _, a := range algorithms {
+		s := streamOf(a.name, "binary")
+		s.config.Width, s.config.MaxFeatures = 32, 256
+		rows := s.rows(2000)
+		var want []string
+		var state State
+		for _, cores := range []int{1, 2, 8} {
+			runtime.GOMAXPROCS(cores)
+			l := newLearner(t, s.config)
+			got := learn(l, rows, 500)
+			if want == nil {
+				want, state = got, l.State()
+			}
+			firstDifference(t, fmt.Sprintf("%s, %d cores", a.name, cores), got, want)
+			sameState(t, fmt.Sprintf("%s, %d cores", a.name, cores), l.State(), state)
 		}
-		firstDifference(t, fmt.Sprintf("%d cores", cores), got, want)
-		sameState(t, fmt.Sprintf("%d cores", cores), l.State(), state)
 	}
 }
 
@@ -180,10 +266,14 @@ func TestRestoreGoesOnExactly(t *testing.T) {
 		whole := newLearner(t, s.config)
 		want := learn(whole, rows, 100)
 		last := whole.State()
-		every := s.name == "binary" && !testing.Short()
+		every := s.config.Algorithm == algorithms[0].name && s.name == "binary" && !testing.Short()
+		sparse := 23
+		if s.config.Algorithm != algorithms[0].name {
+			sparse = 101
+		}
 		l := newLearner(t, s.config)
 		for at := range n {
-			if every || at%23 == 0 || eventful(l) {
+			if every || at%sparse == 0 || eventful(l) {
 				state := l.State()
 				r, err := Restore(s.config, state)
 				if err != nil {
@@ -191,7 +281,7 @@ func TestRestoreGoesOnExactly(t *testing.T) {
 				}
 				sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), state)
 				to := min(at+3, rows.Len())
-				if at%(23*9) == 0 {
+				if at%(sparse*9) == 0 {
 					to = rows.Len()
 				}
 				got := learn(r, rows.Slice(at, to), 64)

@@ -2,7 +2,6 @@ package learner
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/accrete-ml/accrete/features"
 )
@@ -10,10 +9,7 @@ import (
 // counterFields are the columns of the array "counters".
 const (
 	counterLabelled = iota
-	counterSteps    // of the model in service, which starts anew with each fit
-	counterAveraged
-	counterChoice
-	counterLast // class of the last label
+	counterLast     // class of the last label
 	counterFields
 )
 
@@ -23,9 +19,7 @@ const (
 	totalMean
 	totalLast // value of the last label
 	totalTop
-	totalShrink
-	totalQ
-	totalP
+	totalLambda
 	totalLinearRows
 	totalLinearSolved
 	totalFields
@@ -35,36 +29,18 @@ const (
 // learned is not part of it.
 func (l *Learner) State() State {
 	var s State
-	k := l.sums()
-	from := 0
-	if l.averaged {
-		from = k
-	}
-	coef := make([]float32, 0, len(l.wide)/2)
-	for i := 0; i < len(l.wide); i += 2 * k {
-		coef = append(coef, l.wide[i+from:i+from+k]...)
-	}
-	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, intercept: l.intercept[from : from+k], coef: coef}
-	top := 0.0
+	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, intercept: l.first}
+	top, lambda := 0.0, 0.0
 	if l.fit != nil {
-		v.blocks, top = l.bank.Blocks(), l.fit.top
+		v.blocks, v.intercept, v.coef = l.engine.serving()
+		top, lambda = l.fit.top, l.fit.lambda
 	}
 	v.save((*arrays)(&s.Serving))
 
 	a := (*arrays)(&s.Resuming)
-	averaged := int64(0)
-	if l.averaged {
-		averaged = 1
-	}
-	put(a, "counters", counterFields, []int64{l.labelled, l.coef.steps, averaged, int64(l.choice.at), int64(l.last.Class)})
-	put(a, "totals", totalFields, []float64{
-		l.total, l.mean, l.last.Value, top, l.coef.shrink, l.coef.q, l.coef.p, l.linear.rows, l.linear.solved,
-	})
+	put(a, "counters", counterFields, []int64{l.labelled, int64(l.last.Class)})
+	put(a, "totals", totalFields, []float64{l.total, l.mean, l.last.Value, top, lambda, l.linear.rows, l.linear.solved})
 	put(a, "classes", 1, l.weights)
-	put(a, "intercepts", k, l.intercept)
-	put(a, "u", k, l.coef.u)
-	put(a, "v", k, l.coef.v)
-	put(a, "choice", 1, l.choice.excess[:])
 	put(a, "pending.x", l.dim, l.pending.x)
 	putLabels(a, "pending", l.pending.labels, l.pending.weights)
 	put(a, "warmup.x", l.dim, l.warmup.x)
@@ -74,6 +50,9 @@ func (l *Learner) State() State {
 	put(a, "linear.moment", l.dim+1, l.linear.moment)
 	put(a, "linear.squares", l.dim+1, l.linear.squares)
 	l.record.save(a)
+	if l.fit != nil {
+		l.engine.save(a)
+	}
 	return s
 }
 
@@ -130,6 +109,8 @@ func (l *Learner) load(s *source, v serving) {
 	s.want(v.blocks <= c.maxBlocks(), "%d blocks of at most %d", v.blocks, c.maxBlocks())
 	s.want(v.head.classes <= c.MaxClasses, "%d classes of at most %d", v.head.classes, c.MaxClasses)
 	s.want(c.Task == Auto || v.head.task == Auto || v.head.task == c.Task, "task %v, configured %v", v.head.task, c.Task)
+	want := newHead(l.algorithm.loss(l.chosen, v.head.task), v.head.task, v.head.classes)
+	s.want(v.head.loss == want.loss, "loss %v, configured %s", v.head.loss, c.Loss)
 	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel, "not the configured kernel %q", c.Kernel)
 	counters := take[int64](s, "counters", 1, counterFields)
 	totals := take[float64](s, "totals", 1, totalFields)
@@ -138,32 +119,19 @@ func (l *Learner) load(s *source, v serving) {
 	}
 	l.head, l.dim, l.fit = v.head, v.dim, v.fit
 	l.labelled = counters[counterLabelled]
-	l.averaged = counters[counterAveraged] == 1
-	l.choice.at = int(counters[counterChoice])
 	l.last = Label{Task: l.task, Class: int(counters[counterLast]), Value: totals[totalLast]}
 	l.total, l.mean = totals[totalWeight], totals[totalMean]
 	settled := l.labelled >= int64(effect(lastRung))
 	s.want(l.labelled >= 0 && (l.labelled > 0) == (l.task != Auto), "%d labelled rows of task %v", l.labelled, l.task)
 	s.want(l.labelled == 0 || l.dim > 0, "labelled rows of no values")
 	s.want((l.fit == nil || l.labelled >= int64(effect(rungs[0]))) && (l.fit != nil || !settled), "a fit too soon or too late")
-	s.want(counters[counterAveraged]>>1 == 0, "averaged is %d", counters[counterAveraged])
-	s.want(l.choice.at >= 0 && l.choice.at < choiceRows, "choice at row %d", l.choice.at)
 	s.want(l.last.Class >= 0 && l.last.Class <= max(0, l.classes-1), "the last class is %d", l.last.Class)
 	s.want(l.total >= 0, "the total weight is %v", l.total)
 	if s.err != nil {
 		return
 	}
 
-	k := l.sums()
 	l.weights = take[float64](s, "classes", l.classes, 1)
-	l.intercept = take[float64](s, "intercepts", 2*min(k, 1), k)
-	rows := 2 * l.config.Width * v.blocks
-	l.coef = coefficients{
-		outputs: k, steps: counters[counterSteps],
-		shrink: totals[totalShrink], q: totals[totalQ], p: totals[totalP],
-		u: take[float64](s, "u", rows, k), v: take[float64](s, "v", rows, k),
-	}
-	copy(l.choice.excess[:], take[float64](s, "choice", choiceRows, 1))
 	waiting, kept := 0, 0
 	if l.fit != nil {
 		waiting = int(l.labelled % int64(c.Minibatch))
@@ -184,25 +152,16 @@ func (l *Learner) load(s *source, v serving) {
 		s.want(w >= 0, "the weight of a class is %v", w)
 	}
 	if l.fit == nil {
-		s.want(l.coef.steps == 0, "%d steps before the first fit", l.coef.steps)
+		l.first = v.intercept
 		return
 	}
-	l.fit.top = totals[totalTop]
+	l.fit.top, l.fit.lambda = totals[totalTop], totals[totalLambda]
+	s.want(l.fit.lambda > 0 && l.fit.lambda <= 1, "the penalty is %v", l.fit.lambda)
 	s.want(l.fit.top > 0 && l.fit.top <= 2, "the largest eigenvalue is %v", l.fit.top)
-	s.want(l.coef.steps >= 0 && l.coef.steps <= l.steps() && (l.coef.steps == 0) == (v.blocks == 0), "%d steps of %d, %d blocks", l.coef.steps, l.steps(), v.blocks)
-	s.want(l.coef.shrink > 0 && l.coef.shrink <= 1 && l.coef.q > 0 && l.coef.q <= 1 && l.coef.p >= 0, "scalars %v, %v, %v", l.coef.shrink, l.coef.q, l.coef.p)
-	l.wide = make([]float32, 2*len(l.coef.u))
-	l.coef.serve(l.wide)
-	from := 0
-	if l.averaged {
-		from = k
+	if s.err == nil {
+		l.engine = l.algorithm.new(l.problem(v.intercept))
+		l.engine.load(s, v, l.steps())
 	}
-	same := slices.Equal(l.intercept[from:from+k], v.intercept)
-	for i, w := range v.coef {
-		same = same && w == l.wide[i/k*2*k+from+i%k]
-	}
-	s.want(same, "not the coefficients of the serving part")
-	l.bank = v.bank()
 }
 
 func (l *Learner) loadLinear(s *source, totals []float64) {
@@ -217,7 +176,7 @@ func (l *Learner) loadLinear(s *source, totals []float64) {
 		}
 		return
 	}
-	l.linear = linear{dim: l.dim, outputs: l.sums(), rows: totals[totalLinearRows], solved: totals[totalLinearSolved]}
+	l.linear = linear{dim: l.dim, outputs: l.sums(), metric: l.fit.scaler.metric, rows: totals[totalLinearRows], solved: totals[totalLinearSolved]}
 	gram, moment, squares := n*(n+1)/2, l.linear.outputs, 0
 	if l.dim > ridgeLimit {
 		gram, moment, squares = 0, 0, l.linear.outputs

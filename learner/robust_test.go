@@ -37,7 +37,7 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 			}
 			return 1e12 + rng.Float64()
 		}
-		l, err := New(Config{Width: 4, MaxFeatures: 16, Minibatch: 25})
+		l, err := New(Config{Algorithm: rapid.SampledFrom(names()).Draw(t, "algorithm"), Kernel: rapid.SampledFrom([]string{"gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian"}).Draw(t, "kernel"), Width: 4, MaxFeatures: 16, Minibatch: 25})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,6 +98,14 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 	})
 }
 
+// names is the name of every algorithm.
+func names() (all []string) {
+	for _, a := range algorithms {
+		all = append(all, a.name)
+	}
+	return all
+}
+
 func check(t *rapid.T, what string, values []float64) {
 	for _, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -109,86 +117,94 @@ func check(t *rapid.T, what string, values []float64) {
 // TestStreamUnlikeItsWarmupDoesNotDiverge: the step size is made for rows that
 // are spread out. Rows that are all alike have up to 1/λ_max times the curvature.
 func TestStreamUnlikeItsWarmupDoesNotDiverge(t *testing.T) {
-	l := newLearner(t, Config{Kernel: "gaussian:0.1", Width: 16, MaxFeatures: 128})
-	rng := rand.New(rand.NewPCG(1, 2))
-	var b Batch
-	b.Reset(2)
-	for i := range 20_000 {
-		x := []float64{rng.NormFloat64(), rng.NormFloat64()}
-		if i > 1500 {
-			x = []float64{0.3, -0.2}
+	for _, a := range algorithms {
+		l := newLearner(t, Config{Algorithm: a.name, Kernel: "gaussian:0.1", Width: 16, MaxFeatures: 128})
+		rng := rand.New(rand.NewPCG(1, 2))
+		var b Batch
+		b.Reset(2)
+		for i := range 20_000 {
+			x := []float64{rng.NormFloat64(), rng.NormFloat64()}
+			if i > 1500 {
+				x = []float64{0.3, -0.2}
+			}
+			b.Append(x, Label{Task: Regression, Value: 5 + rng.NormFloat64()}, 1)
 		}
-		b.Append(x, Label{Task: Regression, Value: 5 + rng.NormFloat64()}, 1)
-	}
-	learn(l, &b, 1000)
-	if mse := l.Progress().Recent.Model.MSE; mse > 1.1 {
-		t.Errorf("squared error %v of labels with variance 1 around one value", mse)
+		learn(l, &b, 1000)
+		if mse := l.Progress().Recent.Model.MSE; mse > 1.1 {
+			t.Errorf("%s: squared error %v of labels with variance 1 around one value", a.name, mse)
+		}
 	}
 }
 
 // TestDriftIsForgotten turns the labels of a learned concept around, and wants
 // the error back where it was.
 func TestDriftIsForgotten(t *testing.T) {
-	l := newLearner(t, Config{Width: 16, MaxFeatures: 256})
-	rng := rand.New(rand.NewPCG(1, 2))
-	var b Batch
-	phase := func(sign float64) float64 {
-		b.Reset(2)
-		for range 12_000 {
-			x := []float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64()}
-			b.Append(x, class(sign*x[0]*x[1] > 0), 1)
+	for _, a := range algorithms {
+		l := newLearner(t, Config{Algorithm: a.name, Width: 16, MaxFeatures: 256})
+		rng := rand.New(rand.NewPCG(1, 2))
+		var b Batch
+		phase := func(sign float64) float64 {
+			b.Reset(2)
+			for range 12_000 {
+				x := []float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64()}
+				b.Append(x, class(sign*x[0]*x[1] > 0), 1)
+			}
+			learn(l, &b, 500)
+			return l.Progress().Latest.Model.Error
 		}
-		learn(l, &b, 500)
-		return l.Progress().Latest.Model.Error
-	}
-	before, after := phase(1), phase(-1)
-	if before > 0.12 || after > 1.3*before+0.01 {
-		t.Errorf("error %v before the change, and %v at last after it", before, after)
+		before, after := phase(1), phase(-1)
+		if before > 0.12 || after > 1.3*before+0.01 {
+			t.Errorf("%s: error %v before the change, and %v at last after it", a.name, before, after)
+		}
 	}
 }
 
 // TestMinibatchesAllocateNothing once the model has its size.
 func TestMinibatchesAllocateNothing(t *testing.T) {
-	s := streams[0]
-	l := newLearner(t, s.config)
-	rows := s.rows(4000)
-	learn(l, rows.Slice(0, 3000), 100)
-	var b Batch
-	at := 3000
-	allocations := testing.AllocsPerRun(5, func() {
-		for range 150 {
-			b.Reset(s.dim)
-			b.Append(rows.X(at), rows.Label(at), rows.Weight(at))
-			l.Learn(l.Predict(&b))
-			at++
+	for _, a := range algorithms {
+		s := streamOf(a.name, "binary")
+		l := newLearner(t, s.config)
+		rows := s.rows(4000)
+		learn(l, rows.Slice(0, 3000), 100)
+		var b Batch
+		at := 3000
+		allocations := testing.AllocsPerRun(5, func() {
+			for range 150 {
+				b.Reset(s.dim)
+				b.Append(rows.X(at), rows.Label(at), rows.Weight(at))
+				l.Learn(l.Predict(&b))
+				at++
+			}
+		})
+		if allocations > 5 {
+			t.Errorf("%s: %v allocations in 150 rows and their mini-batch", a.name, allocations)
 		}
-	})
-	if allocations > 5 {
-		t.Errorf("%v allocations in 150 rows and their mini-batch", allocations)
 	}
 }
 
 // TestOneLabelDoesNotWreckTheModel: a wild label moves it no further than one
 // ten standard deviations off would.
 func TestOneLabelDoesNotWreckTheModel(t *testing.T) {
-	l := newLearner(t, Config{Width: 16, MaxFeatures: 128})
-	rng := rand.New(rand.NewPCG(1, 2))
-	var b, probe Batch
-	probe.Reset(2)
-	probe.Append([]float64{0.5, 0.5}, Label{}, 1)
-	b.Reset(2)
-	for i := range 128 * 30 {
-		x := []float64{rng.NormFloat64(), rng.NormFloat64()}
-		y := x[0] + 0.1*rng.NormFloat64()
-		if i == 128*30-5 {
-			y = -1e7
+	for _, a := range algorithms {
+		l := newLearner(t, Config{Algorithm: a.name, Width: 16, MaxFeatures: 128})
+		rng := rand.New(rand.NewPCG(1, 2))
+		var b, probe Batch
+		probe.Reset(2)
+		probe.Append([]float64{0.5, 0.5}, Label{}, 1)
+		b.Reset(2)
+		for i := range 128 * 30 {
+			x := []float64{rng.NormFloat64(), rng.NormFloat64()}
+			y := x[0] + 0.1*rng.NormFloat64()
+			if i == 128*30-5 {
+				y = -1e7
+			}
+			b.Append(x, Label{Task: Regression, Value: y}, 1)
 		}
-		b.Append(x, Label{Task: Regression, Value: y}, 1)
-	}
-	learn(l, b.Slice(0, 128*29), 128)
-	before := l.Predict(&probe).Row(0)[0]
-	learn(l, b.Slice(128*29, b.Len()), 128)
-	if after := l.Predict(&probe).Row(0)[0]; math.Abs(after-before) > 0.5 {
-		t.Errorf("one label of -1e7 moves a prediction from %v to %v", before, after)
+		learn(l, b.Slice(0, 128*29), 128)
+		before := l.Predict(&probe).Row(0)[0]
+		learn(l, b.Slice(128*29, b.Len()), 128)
+		if after := l.Predict(&probe).Row(0)[0]; math.Abs(after-before) > 0.5 {
+			t.Errorf("%s: one label of -1e7 moves a prediction from %v to %v", a.name, before, after)
+		}
 	}
 }

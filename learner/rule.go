@@ -2,20 +2,49 @@ package learner
 
 import "fmt"
 
-// A Rule decides which blocks a step changes. It is what tells the algorithms
-// of this package apart.
+// A Rule decides which blocks a step changes, and how far it goes at most. It
+// is what tells the algorithms of stochastic descent apart.
 type Rule interface {
-	// Blocks returns the range [from, to) of the blocks that step t changes,
-	// which is not empty. The model has n blocks and may have most; where
-	// to is n+1, block n is new.
-	Blocks(t int64, n, most int) (from, to int)
+	// Choose returns the range [from, to) of the blocks that a step changes,
+	// which is not empty, and its size. Where to is Blocks+1, the last block is
+	// new. They share the step: each is moved by its size over their number.
+	Choose(s *Situation) (from, to int, rate float64)
 
 	// String names the rule in the form that ParseRule reads.
 	String() string
 }
 
+// Situation is what a Rule may look at before a step.
+type Situation struct {
+	Step    int64   // counted from 1
+	Seed    uint64  // of what the rule leaves to chance
+	Blocks  int     // of the model
+	Most    int     // that it may have
+	Rate    float64 // the size of a step that takes a new block
+	Ceiling float64 // the size from which on a step would overshoot
+
+	// Mean is the mean of the mini-batch's gradients in the outputs, Squares the
+	// mean of their squared norms and Rows their number.
+	Mean    []float64
+	Squares float64
+	Rows    int
+
+	// Traces has a row for each block: the sum of what Mean times the step's size
+	// was at the steps that changed it, with the same shrinking as the
+	// coefficients. It is kept for rules that are a Tracer.
+	Traces []float64
+
+	// Slopes returns, for each block, the product of its coefficients with the
+	// gradient in them, and the square of that gradient's norm. Features have norm
+	// 1 here. It takes the time of a step that changes all blocks.
+	Slopes func() (products, squares []float64)
+}
+
+// A Tracer is a Rule that looks at Traces.
+type Tracer interface{ Traces() }
+
 // Rules is every rule there is.
-var Rules = []Rule{DSG{}}
+var Rules = []Rule{DSG{}, UDSG{1, 1}, CDSG{}, CDSG{Alpha: true}, All{}}
 
 // ParseRule reads the form that String writes.
 func ParseRule(s string) (Rule, error) {
@@ -24,5 +53,5 @@ func ParseRule(s string) (Rule, error) {
 			return r, nil
 		}
 	}
-	return nil, fmt.Errorf("no algorithm is named %q", s)
+	return nil, fmt.Errorf("no rule is named %q", s)
 }

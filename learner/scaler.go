@@ -12,6 +12,7 @@ const clip = 8
 // scaler brings raw columns to where one bandwidth fits all of them.
 type scaler struct {
 	center, scale []float64
+	metric        []float64 // factor of each column after that: how much it matters
 }
 
 // apply sets dst to the scaled values of x, rounded to float32 here and
@@ -19,7 +20,7 @@ type scaler struct {
 func (s scaler) apply(dst []float32, x []float64) {
 	for i, v := range x {
 		v = (bounded(v) - s.center[i]) * s.scale[i]
-		dst[i] = float32(max(-clip, min(clip, v)))
+		dst[i] = float32(max(-clip, min(clip, v)) * s.metric[i])
 	}
 }
 
@@ -29,7 +30,7 @@ func (s scaler) apply(dst []float32, x []float64) {
 // proportions, because a rare indicator's standard deviation says how rare it
 // is and not in which unit it is measured.
 func newScaler(x []float64, dim int) scaler {
-	s := scaler{center: make([]float64, dim), scale: make([]float64, dim)}
+	s := scaler{center: make([]float64, dim), scale: make([]float64, dim), metric: ones(dim)}
 	ranges := make([]float64, 0, dim) // of the columns that vary
 	zeros := 0
 	for j := range dim {

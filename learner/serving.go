@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // serving is what it takes to predict, on its way into a State or out of it. Out
@@ -46,6 +47,7 @@ func (v serving) save(a *arrays) {
 	put(a, "label", 2, []float64{v.head.mean, v.head.deviation})
 	put(a, "center", len(s.center), s.center)
 	put(a, "scale", len(s.scale), s.scale)
+	put(a, "metric", len(s.metric), s.metric)
 	put(a, "intercept", len(v.intercept), v.intercept)
 	put(a, "coefficients", v.head.sums(), v.coef)
 }
@@ -72,9 +74,12 @@ func loadServing(s *source) (v serving) {
 	}
 	v.dim, v.blocks = int(m[modelDim]), int(blocks)
 	v.config = Config{Width: int(width), Seed: uint64(m[modelSeed])}
-	v.head = newHead(task, int(classes))
 	kernel := takeString(s, "kernel")
 	name := takeString(s, "loss")
+	v.loadHead(s, task, int(classes), name)
+	if s.err != nil {
+		return v
+	}
 	label := take[float64](s, "label", 1, 2)
 	var dim int
 	if kernel != "" {
@@ -85,6 +90,7 @@ func loadServing(s *source) (v serving) {
 	rows := min(dim, 1)
 	center := take[float64](s, "center", rows, dim)
 	scale := take[float64](s, "scale", rows, dim)
+	metric := take[float64](s, "metric", rows, dim)
 	k := v.head.sums()
 	v.intercept = take[float64](s, "intercept", min(k, 1), k)
 	v.coef = take[float32](s, "coefficients", 2*v.blocks*v.config.Width*min(k, 1), k)
@@ -93,15 +99,17 @@ func loadServing(s *source) (v serving) {
 	}
 	v.head.mean, v.head.deviation = label[0], label[1]
 	if v.fit != nil {
-		v.fit.scaler = scaler{center: center, scale: scale}
+		v.fit.scaler = scaler{center: center, scale: scale, metric: metric}
 		v.fit.mean, v.fit.deviation = label[0], label[1]
 	}
 	s.want(label[1] > 0, "the deviation of the labels is %v", label[1])
-	s.want(v.head.loss == nil && name == "" || v.head.loss != nil && name == v.head.loss.String(), "loss %q of a task %v with %d classes", name, task, classes)
 	s.want(v.fit != nil || v.blocks == 0, "%d blocks without a kernel", v.blocks)
 	s.want(v.fit == nil || v.dim > 0 && task != Auto, "a kernel without rows")
 	for _, c := range scale {
 		s.want(c > 0, "a scale is %v", c)
+	}
+	for _, c := range metric {
+		s.want(c >= 0 && c <= 1e9, "a weight of the metric is %v", c)
 	}
 	for _, c := range v.coef {
 		s.want(math.Abs(float64(c)) < farthest, "a coefficient is %v", c)
@@ -110,6 +118,22 @@ func loadServing(s *source) (v serving) {
 		s.want(math.Abs(b) < farthest, "an intercept is %v", b)
 	}
 	return v
+}
+
+// loadHead makes the head of a task whose loss has a name.
+func (v *serving) loadHead(s *source, task Task, classes int, name string) {
+	v.head = newHead(nil, Auto, 0)
+	if task == Auto {
+		s.want(name == "", "loss %q of no task", name)
+		return
+	}
+	l, err := loss.Parse(name)
+	if err != nil {
+		s.fail("%v", err)
+		return
+	}
+	v.head = newHead(l, task, classes)
+	s.want(taskOf(l) == task && v.head.loss == l, "loss %q of a task %v with %d classes", name, task, classes)
 }
 
 func (v *serving) loadKernel(s *source, kernel string) {

@@ -39,22 +39,24 @@ func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 // TestNewFitLearnsTheRowsSoFar: a model that adopts a fit is the one that would
 // have learned the rows with it from the start.
 func TestNewFitLearnsTheRowsSoFar(t *testing.T) {
-	s := streams[0]
-	l := newLearner(t, s.config)
-	rows := s.rows(1400)
-	at := 0
-	for ; l.labelled < 640; at++ {
-		learn(l, rows.Slice(at, at+1), 1)
-	}
-	if l.labelled != 640 || l.coef.steps != 5 {
-		t.Fatalf("%d rows, %d steps, want 640 and 5", l.labelled, l.coef.steps)
-	}
-	again := newLearner(t, s.config)
-	learn(again, rows.Slice(0, at), 1)
-	again.adopt(*l.fit)
-	got, want := again.State(), l.State()
-	if !reflect.DeepEqual(got.Serving, want.Serving) {
-		t.Error("adopting the same fit once more makes another model")
+	for _, a := range algorithms {
+		s := streamOf(a.name, "binary")
+		l := newLearner(t, s.config)
+		rows := s.rows(1400)
+		at := 0
+		for ; l.labelled < 640; at++ {
+			learn(l, rows.Slice(at, at+1), 1)
+		}
+		if l.labelled != 640 {
+			t.Fatalf("%d rows, want 640", l.labelled)
+		}
+		again := newLearner(t, s.config)
+		learn(again, rows.Slice(0, at), 1)
+		again.adopt(*l.fit)
+		got, want := again.State(), l.State()
+		if !reflect.DeepEqual(got.Serving, want.Serving) {
+			t.Errorf("%s: adopting the same fit once more makes another model", a.name)
+		}
 	}
 }
 
@@ -93,7 +95,7 @@ func withoutDim(arrays []Array) []Array {
 // TestBetterOfIterateAndAverageServes holds the choice against the losses of the
 // last rows, added up again.
 func TestBetterOfIterateAndAverageServes(t *testing.T) {
-	s := streams[0]
+	s := streamOf("dsg", "binary")
 	l := newLearner(t, s.config)
 	rows := s.rows(9000)
 	type losses struct{ iterate, average float64 }
@@ -102,14 +104,14 @@ func TestBetterOfIterateAndAverageServes(t *testing.T) {
 	for at := range rows.Len() {
 		y := rows.Label(at)
 		p := l.Predict(rows.Slice(at, at+1))
-		steps := l.coef.steps
+		steps := l.steps()
 		if y.Task != Auto && l.labelled >= int64(effect(lastRung)) {
 			f := p.f
 			t := float64(y.Class)
 			all = append(all, losses{rows.Weight(at) * l.loss.Value(f[:1], t), rows.Weight(at) * l.loss.Value(f[1:], t)})
 		}
 		l.Learn(p)
-		if l.coef.steps == steps || len(all) < choiceRows {
+		if l.steps() == steps || len(all) < choiceRows {
 			continue
 		}
 		var sum losses
@@ -117,9 +119,9 @@ func TestBetterOfIterateAndAverageServes(t *testing.T) {
 			sum.iterate += v.iterate
 			sum.average += v.average
 		}
-		served[l.averaged]++
-		if want := sum.average < sum.iterate; l.averaged != want {
-			t.Fatalf("row %d: the average serves is %v; losses %v and %v", at, l.averaged, sum.iterate, sum.average)
+		served[dsg(l).averaged]++
+		if want := sum.average < sum.iterate; dsg(l).averaged != want {
+			t.Fatalf("row %d: the average serves is %v; losses %v and %v", at, dsg(l).averaged, sum.iterate, sum.average)
 		}
 	}
 	if len(served) == 0 {

@@ -35,6 +35,8 @@ type Learner struct {
 	SnapshotTime  prometheus.Gauge // Unix seconds
 	SnapshotBytes prometheus.Gauge
 
+	MemoryLimit prometheus.Gauge // bytes
+
 	LogAppend prometheus.Histogram // seconds
 	Learn     prometheus.Histogram // seconds
 
@@ -88,6 +90,8 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "When the newest snapshot was completed, in Unix time."),
 		SnapshotBytes: m.unknown("accrete_snapshot_bytes", "Size of the newest snapshot."),
+
+		MemoryLimit: m.unknown("accrete_memory_limit_bytes", "What process_resident_memory_bytes stays below, by a formula over the sizes of snapshots and batches so far."),
 
 		LogAppend: m.histogram("accrete_log_append_seconds", "Time from sending a batch's record to the model log until it was acknowledged."),
 		Learn:     m.histogram("accrete_learn_seconds", "Time to predict and learn a batch."),

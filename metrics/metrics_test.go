@@ -42,6 +42,7 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_last_progress_timestamp_seconds
 		accrete_learn_seconds
 		accrete_log_append_seconds
+		accrete_memory_limit_bytes
 		accrete_partition_progress_timestamp_seconds{partition=0,topic=in}
 		accrete_predictions_total
 		accrete_progressive_error{model=accrete}

@@ -62,6 +62,7 @@ func (d *decider) decide(spans []span) *decided {
 			default:
 				if first {
 					b.batch.Reset(len(row.X))
+					b.batch.Grow(n)
 					first = false
 				}
 				b.batch.Append(row.X, row.Label, row.Weight)

@@ -85,6 +85,10 @@ type (
 		From, To  int64
 	}
 
+	// Memory: how many bytes the process takes at most from now on, by the formula
+	// of this package.
+	Memory struct{ Limit int64 }
+
 	// Paused: too much of the input was bad, and nothing more of it is decided
 	// until somebody says so.
 	Paused struct{ Why *snapshot.Pause }

@@ -32,6 +32,7 @@ type history struct {
 
 	beat func() // called between mini-batches, if it is not nil
 
+	scratch []byte
 	encoder *serve.Encoder // for the model as it is; nil after a change
 	encodes *decode.Schema // the schema that encoder was made with
 }
@@ -134,12 +135,12 @@ func (h *history) answer(out *release, b *decided, from int, pass *learner.Pass,
 
 // advance adds a labelled row to the chain.
 func (h *history) advance(it item) {
-	b := append(h.rows[:len(h.rows):len(h.rows)], it.in.topic...)
+	b := append(append(h.scratch[:0], h.rows[:]...), it.in.topic...)
 	b = append(b, 0)
 	b = strconv.AppendInt(b, int64(it.in.partition), 10)
 	b = append(b, 0)
 	b = strconv.AppendInt(b, it.record.Offset, 10)
-	h.rows = sha256.Sum256(b)
+	h.rows, h.scratch = sha256.Sum256(b), b
 }
 
 // position is where h stands in a partition.

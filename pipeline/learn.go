@@ -31,6 +31,7 @@ type Learner struct {
 	budget  budget
 	out     *publisher
 	pulse   pulse
+	memory  memory // of the goroutine that learns
 
 	saving  chan struct{} // holds a token while a snapshot is on its way
 	saved   int64         // seq of the newest snapshot begun
@@ -83,6 +84,14 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 		return nil, err
 	}
 	l.history.beat = l.pulse.beat
+	features := c.Learner
+	if features, err = features.Effective(); err != nil {
+		return nil, err
+	}
+	l.memory = memory{partitions: int64(len(l.inputs)), features: int64(features.MaxFeatures)}
+	if recovery.Snapshot != nil {
+		l.memory.snapshot = recovery.Snapshot.Manifest.Size
+	}
 	l.saved = l.history.seq
 	schema := *l.history.schema
 	if planted("schema") {
@@ -336,6 +345,9 @@ func (l *Learner) learn(ctx context.Context, b *journaled) error {
 	l.pulse.rest()
 	took := time.Since(start)
 	l.relearn += took
+	if l.memory.sees(b.decided, out) {
+		l.config.Report(Memory{l.memory.limit()})
+	}
 	if err := l.release(ctx, out); err != nil {
 		return err
 	}
@@ -377,6 +389,10 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 		return err
 	}
 	froze := time.Since(start)
+	if size := s.Size(); size > l.memory.snapshot {
+		l.memory.snapshot = size
+		l.config.Report(Memory{l.memory.limit()})
+	}
 	l.saved, l.savedAt, l.relearn = l.history.seq, time.Now(), 0
 	g.Go(func() error {
 		defer func() { <-l.saving }()

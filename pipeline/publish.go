@@ -23,6 +23,10 @@ type publisher struct {
 	waiting  chan struct{} // closed when released grows
 }
 
+// waitingReleases is how many BATCHes may be learned and not yet on their way to
+// the broker. A learner that is further ahead waits.
+const waitingReleases = 4
+
 // writer is how records get into a partition.
 type writer func(ctx context.Context, topic string, partition int, rs []ingest.Record) error
 
@@ -30,7 +34,7 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 	p := &publisher{
 		producer: c.Client.Producer(), predictions: PredictionsTopic(c.Model), partitions: partitions,
 		quarantine: QuarantineTopic(c.Model), report: c.Report,
-		queue: make(chan *release, 2), released: released, waiting: make(chan struct{}),
+		queue: make(chan *release, waitingReleases), released: released, waiting: make(chan struct{}),
 	}
 	if c.Transactional {
 		p.commit = newCommitter(c, j)
@@ -38,14 +42,27 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 	return p
 }
 
-// run publishes what arrives in the queue until it is closed.
+// run publishes what arrives in the queue until it is closed. What has piled up
+// while the broker was busy is written at once.
 func (p *publisher) run(ctx context.Context) error {
 	for out := range p.queue {
+		for more := len(p.queue); more > 0; more-- {
+			out = out.and(<-p.queue)
+		}
 		if err := p.publish(ctx, out); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// and is both releases, of which next comes later.
+func (out *release) and(next *release) *release {
+	return &release{
+		seq: next.seq, chain: next.chain,
+		predictions: append(out.predictions, next.predictions...),
+		quarantined: append(out.quarantined, next.quarantined...),
+	}
 }
 
 // publish writes one release and returns once all of it is acked.

@@ -65,6 +65,7 @@ type source struct {
 	feeds    []feed
 	arrivals chan arrival
 	first    int // the feed that the next take begins with
+	left     int // bytes that the BATCH under way has room for
 	open     int // feeds that have not ended
 }
 
@@ -195,6 +196,18 @@ func (s *source) arrive(ctx context.Context, a arrival) bool {
 	}
 }
 
+// batchBytes is where a BATCH ends, however few records it has.
+const batchBytes = 8 << 20
+
+// weight is about how much memory a record takes.
+func weight(r *ingest.Record) int {
+	n := 128 + len(r.Key) + len(r.Value)
+	for _, h := range r.Headers {
+		n += 64 + len(h.Value)
+	}
+	return n
+}
+
 // take collects up to size records, waiting no longer than linger after the
 // first of them; or it gives one gap. Its error is io.EOF once every input has
 // ended.
@@ -202,6 +215,7 @@ func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]sp
 	var late <-chan time.Time // nil, and so never ready, while there is nothing
 	took := make([]span, len(s.feeds))
 	n := 0
+	s.left = batchBytes
 	for n < size {
 		n += s.collect(took, size-n)
 		if n == 0 {
@@ -209,7 +223,7 @@ func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]sp
 				return nil, g, nil
 			}
 		}
-		if n == size || s.open == 0 {
+		if n == size || s.left <= 0 || s.open == 0 {
 			break
 		}
 		if n > 0 && late == nil {
@@ -278,7 +292,7 @@ func (s *source) lags() {
 // collect moves up to room records from the feeds to took, from each feed an
 // equal share while several have some, and returns how many.
 func (s *source) collect(took []span, room int) (n int) {
-	for room > n {
+	for room > n && s.left > 0 {
 		full := 0
 		for i := range s.feeds {
 			if s.feeds[i].pending() {
@@ -291,8 +305,8 @@ func (s *source) collect(took []span, room int) (n int) {
 		share := max(1, (room-n)/full)
 		for k := range s.feeds {
 			i := (s.first + k) % len(s.feeds)
-			if f := &s.feeds[i]; f.pending() && room > n {
-				n += f.take(&took[i], min(share, room-n))
+			if f := &s.feeds[i]; f.pending() && room > n && s.left > 0 {
+				n += f.take(&took[i], min(share, room-n), &s.left)
 			}
 		}
 		s.first = (s.first + 1) % len(s.feeds)
@@ -302,11 +316,17 @@ func (s *source) collect(took []span, room int) (n int) {
 
 func (f *feed) pending() bool { return f.fetch.Next > f.taken && !f.lost }
 
-func (f *feed) take(sp *span, most int) int {
+// take moves records to sp: at most so many, and of those with the weight of
+// room at least one.
+func (f *feed) take(sp *span, most int, room *int) int {
 	if sp.in == nil {
 		sp.in, sp.from = f.in, f.taken
 	}
-	n := min(most, len(f.fetch.Records))
+	n := 0
+	for n < min(most, len(f.fetch.Records)) && *room > 0 {
+		*room -= weight(&f.fetch.Records[n])
+		n++
+	}
 	sp.records = append(sp.records, f.fetch.Records[:n]...)
 	f.fetch.Records = f.fetch.Records[n:]
 	if len(f.fetch.Records) == 0 {

@@ -155,6 +155,24 @@ func TestStartOfRefitIsMeasured(t *testing.T) {
 	}
 }
 
+func TestTargetsOfNothing(t *testing.T) {
+	a, y := wave(300, 4)
+	clear(y)
+	f, err := Refit(context.Background(), Data{Features: a, Targets: y}, Options{Loss: Square{}, Lambda: 1e-4})
+	if err != nil || !f.Reached || f.Passes != 0 || f.Relative != 0 || f.Bound != 0 || length(f.Coefficients) != 0 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	y[7] = math.NaN()
+	if _, err = Refit(context.Background(), Data{Features: a, Targets: y}, Options{Loss: Square{}, Lambda: 1e-4}); err == nil {
+		t.Error("no error for a target that is not a number")
+	}
+	y[7] = 1
+	a.row(3)[5] = float32(math.NaN())
+	if _, err = Refit(context.Background(), Data{Features: a, Targets: y}, Options{Loss: Square{}, Lambda: 1e-4}); err == nil {
+		t.Error("no error for a feature that is not a number")
+	}
+}
+
 func TestModelsGoThereAndBack(t *testing.T) {
 	const frequencies, outputs, constant = 64, 2, 0.5
 	r := rand.New(rand.NewPCG(9, 0))

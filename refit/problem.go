@@ -91,11 +91,14 @@ func (p *Problem) dual(y, u []float64) float64 {
 	return -g/(2*p.L2) - s/n
 }
 
-// zero is P(0), the unit of relative gaps.
-func (p *Problem) zero() float64 {
+// unit is that of relative gaps: P(0), or 1 if that is 0.
+func (p *Problem) unit() float64 {
 	var s float64
 	for _, b := range p.Targets {
 		s += p.Loss.Value(0, b)
+	}
+	if s == 0 {
+		return 1
 	}
 	return s / float64(len(p.Targets))
 }
@@ -115,7 +118,7 @@ func soft(v, t float64) float64 {
 // through a y: P(x*) is between Dual and Primal.
 type Certificate struct {
 	Primal, Dual float64
-	Relative     float64 // Gap over P(0)
+	Relative     float64 // Gap over P(0), or Gap if that is 0
 
 	// Distance bounds ‖x-x*‖, because P is λ₂-strongly convex: √(2 Gap/λ₂). So
 	// |f(z)-f*(z)| <= ‖z‖·Distance for the linear functions f of x and f* of x*.
@@ -127,7 +130,7 @@ func (c Certificate) Gap() float64 { return c.Primal - c.Dual }
 
 func (p *Problem) certificate(primal, dual float64) Certificate {
 	gap := primal - dual
-	return Certificate{primal, dual, gap / p.zero(), math.Sqrt(2 * max(0, gap) / p.L2)}
+	return Certificate{primal, dual, gap / p.unit(), math.Sqrt(2 * max(0, gap) / p.L2)}
 }
 
 // Certify certifies any x, whatever it comes from, through y_i = φ_i'(⟨A_i, x⟩),

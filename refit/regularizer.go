@@ -6,6 +6,18 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
+// A Regularizer is g_j of one block, strongly convex.
+type Regularizer interface {
+	Value(x []float64) float64     // of an x where it is finite
+	Conjugate(v []float64) float64 // the maximum over x of ⟨v,x⟩ - g(x)
+
+	// Prox sets x to the α that minimises ⟨c,α⟩ + g(α) + pull/2 ‖α-x‖², where pull
+	// is 1/τ (44). A pull of 0 is allowed.
+	Prox(x, c []float64, pull float64)
+
+	Lambda() float64 // the strong convexity
+}
+
 // Elastic is L2/2 ‖x‖² + L1 ‖x‖₁.
 type Elastic struct{ L2, L1 float64 }
 

@@ -71,8 +71,10 @@ type Solution struct {
 // Gap bounds P(X) - P(x*).
 func (s *Solution) Gap() float64 { return s.Certificate.Gap() }
 
-// ErrDiverged is returned when the gap has left the range of numbers. With an
-// exact Λ, or one that is not below it, that does not happen.
+// ErrDiverged is returned when the gap has grown a million times. With an exact Λ,
+// or one that is not below it, that does not happen; one that Solve estimates is
+// doubled until it does not. Where y is bounded, as it is for the losses of
+// classification, a scale that is too small may show in a gap that stays.
 var ErrDiverged = errors.New("the iterates diverged: the scale may be too small")
 
 // A method is the state of a solver between two steps.
@@ -109,28 +111,47 @@ func Solve(ctx context.Context, p *Problem, c Config, start Start) (*Solution, e
 	if c.Primal < 1 || c.Primal > cols || c.Dual < 1 || c.Dual > n || c.Theorem < 1 || c.Theorem > 2 || c.Passes < 0 || !(c.Scale >= 0) {
 		return nil, fmt.Errorf("%d of %d primal and %d of %d dual coordinates, theorem %d, %d passes, scale %v", c.Primal, cols, c.Dual, n, c.Theorem, c.Passes, c.Scale)
 	}
-	x, y, err := start.pair(p)
-	if err != nil {
+	if _, _, err := start.pair(p); err != nil {
 		return nil, err
 	}
-	var m method
+	estimated := false
 	switch c.Method {
 	case SPDC, DSPDC, "":
 		if c.Method == SPDC {
 			c.Primal = cols
 		}
 		if c.Scale == 0 {
-			c.Scale, _ = Scale(p.A, c.Primal, c.Dual)
+			var exact bool
+			c.Scale, exact = Scale(p.A, c.Primal, c.Dual)
+			estimated = !exact
 		}
-		m = newDSPDC(p, c, x, y)
-	case SDCA:
-		m = newSDCA(p, c, y)
-	case SVRG:
-		m = newSVRG(p, c, x)
+	case SDCA, SVRG:
 	default:
 		return nil, fmt.Errorf("no method is named %q: want dspdc, spdc, sdca or svrg", c.Method)
 	}
-	return run(ctx, p, c, m)
+	return escalate(c, estimated, func(c Config) (*Solution, error) {
+		x, y, _ := start.pair(p)
+		switch c.Method {
+		case SDCA:
+			return run(ctx, p, c, newSDCA(p, c, y))
+		case SVRG:
+			return run(ctx, p, c, newSVRG(p, c, x))
+		}
+		return run(ctx, p, c, newDSPDC(p, c, x, y))
+	})
+}
+
+// escalate solves, and where that diverges for an estimate of Λ, solves again from
+// the start with twice as much.
+func escalate(c Config, estimated bool, solve func(Config) (*Solution, error)) (*Solution, error) {
+	for range 30 {
+		s, err := solve(c)
+		if !estimated || !errors.Is(err, ErrDiverged) {
+			return s, err
+		}
+		c.Scale *= 2
+	}
+	return solve(c)
 }
 
 // refreshEvery is the number of passes after which rounding errors of sums that
@@ -141,7 +162,7 @@ func run(ctx context.Context, p *Problem, c Config, m method) (*Solution, error)
 	n, cols := p.A.Dims()
 	ax, aty := make([]float64, n), make([]float64, cols)
 	s := &Solution{Scale: c.Scale}
-	h := harness{clock: c.Clock, progress: c.Progress, goal: max(c.Gap, c.Relative*p.zero()), passes: c.Passes}
+	h := harness{clock: c.Clock, progress: c.Progress, goal: max(c.Gap, c.Relative*p.unit()), passes: c.Passes}
 	err := h.run(ctx, m.step, func(exact bool) (float64, float64) {
 		if exact || len(h.trace)%refreshEvery == 0 {
 			m.refresh()
@@ -161,60 +182,6 @@ func run(ctx context.Context, p *Problem, c Config, m method) (*Solution, error)
 	s.Trace, s.Reached, s.Point = h.trace, h.reached, h.trace[len(h.trace)-1]
 	s.Certificate = p.certificate(s.Point.Primal, s.Point.Dual)
 	return s, err
-}
-
-// A harness steps a method on and looks at it after every pass.
-type harness struct {
-	clock    func() float64
-	progress func(Point)
-	goal     float64
-	passes   int
-
-	trace   []Point
-	reached bool
-}
-
-// run steps until the goal is reached. What evaluate says of the primal and of
-// the dual value has to be exact when asked for, and it is asked for at the end.
-func (h *harness) run(ctx context.Context, step func() float64, evaluate func(exact bool) (float64, float64)) error {
-	now := func() float64 {
-		if h.clock == nil {
-			return 0
-		}
-		return h.clock()
-	}
-	var at Point
-	begin := now()
-	look := func(exact bool) {
-		paused := now()
-		at.Seconds = paused - begin
-		at.Primal, at.Dual = evaluate(exact)
-		h.reached = h.goal > 0 && at.Gap() <= h.goal
-		begin += now() - paused
-	}
-	for due := 0.0; ; {
-		look(false)
-		last := at.Passes >= float64(h.passes) || ctx.Err() != nil
-		if last || h.reached {
-			look(true)
-		}
-		h.trace = append(h.trace, at)
-		if h.progress != nil {
-			h.progress(at)
-		}
-		switch {
-		case h.reached:
-			return nil
-		case !(at.Gap() <= math.MaxFloat64):
-			return ErrDiverged
-		case last:
-			return ctx.Err()
-		}
-		const rounding = 1e-9
-		for due++; at.Passes < due-rounding; at.Iterations++ {
-			at.Passes += step()
-		}
-	}
 }
 
 // pair returns copies of the start's x and y, or what stands in for them.

@@ -64,6 +64,35 @@ func TestTheoremOneHolds(t *testing.T) {
 	})
 }
 
+// TestTheoremTwoHolds holds the gap against the theorem's bound of its expectation
+// all the way down.
+func TestTheoremTwoHolds(t *testing.T) {
+	eachSetting(t, func(t *testing.T, p *Problem, q, m int) {
+		n, cols := p.A.Dims()
+		best := solve(t, p, Config{Passes: 600})
+		scale, _ := Scale(p.A, q, m)
+		gamma := p.Loss.Gamma()
+		steps := NewSteps(n, cols, m, q, scale, p.L2, gamma, true)
+		fn, nm, pq := float64(n), float64(n)/float64(m), float64(cols)/float64(q)
+		norm := spectral(p.A, nil, nil)
+		x, y, _ := Start{}.pair(p)
+		dx, dy := distance(x, best.X), distance(y, best.Y)
+		bound := (1/min(pq, nm) + max(norm/(fn*gamma), norm/(p.L2*fn*fn))/min(p.L2*pq, gamma/float64(m))) *
+			((pq/2/steps.Tau+pq*p.L2/2)*dx*dx + (nm/2/steps.Sigma+gamma/float64(2*m))*dy*dy + max(pq, nm)*p.CertifyPair(x, y).Gap())
+		d := newDSPDC(p, Config{Primal: q, Dual: m, Scale: scale, Theorem: 2}, x, y)
+		first := bound
+		for i := 0; bound > 1e-9*first && i < 2e5; i++ {
+			if i%50 == 0 {
+				if gap := p.CertifyPair(x, y).Gap(); gap > bound {
+					t.Fatalf("the gap after %d steps is %v, the theorem has %v", i, gap, bound)
+				}
+			}
+			d.step()
+			bound *= steps.Contraction
+		}
+	})
+}
+
 func TestStepsAreTheTheorems(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, p := rapid.IntRange(1, 10000).Draw(t, "n"), rapid.IntRange(1, 10000).Draw(t, "p")
@@ -206,13 +235,13 @@ func TestFactoredIsDense(t *testing.T) {
 				prob := &Problem{A: a, Targets: b, Loss: l, L2: 1e-2, L1: 1e-3}
 				x, y, _ := Start{}.pair(prob)
 				m := newDSPDC(prob, c, x, y)
-				for range 500 {
+				for range 200 {
 					m.step()
 				}
 				got[k] = append(x, y...)
 			}
 			if d := distance(got[0], got[1]); !(d < 1e-10) {
-				t.Errorf("%v q=%d m=%d: 500 steps of Algorithm 2 are %v from Algorithm 1", l, s.q, s.m, d)
+				t.Errorf("%v q=%d m=%d: 200 steps of Algorithm 2 are %v from Algorithm 1", l, s.q, s.m, d)
 			}
 		}
 	}
@@ -256,7 +285,7 @@ func TestAllMatricesAgree(t *testing.T) {
 			for k, make := range []func(dspdc) method{newByRows, newByColumns} {
 				xs[k], ys[k], _ = Start{}.pair(prob)
 				m := newShared(prob, c, xs[k], ys[k], make)
-				for range 300 {
+				for range 100 {
 					m.step()
 				}
 			}
@@ -285,6 +314,20 @@ func TestWarmStartsAndSeedsAreKept(t *testing.T) {
 	warm, err = Solve(ctx, p, Config{Gap: 1e-9}, Start{X: cold.X})
 	if err != nil || warm.Passes > 0.7*cold.Passes {
 		t.Errorf("the x of a solution as the start took %v passes, none at all %v, error %v", warm.Passes, cold.Passes, err)
+	}
+}
+
+func TestEstimatesOfTheScaleGrow(t *testing.T) {
+	p := newProblem(9, 80, 20, Square{}, 1e-4, 0)
+	exact, _ := Scale(p.A, 20, 1)
+	solver := func(c Config) (*Solution, error) { return Solve(context.Background(), p, c, Start{}) }
+	c := Config{Scale: exact / 100, Relative: 1e-6}
+	if s, err := solver(c); err != ErrDiverged || s == nil {
+		t.Fatalf("with a hundredth of the scale: %v", err)
+	}
+	s, err := escalate(c, true, solver)
+	if err != nil || !s.Reached || s.Scale < exact/20 || s.Scale > 2*exact {
+		t.Errorf("a scale of %v, where %v is exact, error %v", s.Scale, exact, err)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,12 +25,15 @@ type fitCommand struct {
 	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
 	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
 	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string  `enum:"dsg" default:"dsg" help:"How it is learned (${default})."`
+	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,ridge" default:"dsg" help:"How it is learned: ${enum} (${default})."`
+	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
+	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
 	MaxFeatures int     `name:"max-features" default:"2048" help:"The most random features (${default})."`
 	Minibatch   int     `default:"128" help:"Rows that are learned at once (${default})."`
 	Lambda      float64 `default:"1e-6" help:"Regularisation (${default})."`
 	Seed        uint64  `default:"1" help:"Where all chance is drawn from (${default})."`
+	Shuffle     *uint64 `placeholder:"SEED" help:"Read the file into memory and learn its rows in an order that SEED draws."`
 	SkipBad     bool    `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
 	Save        string  `placeholder:"FILE" help:"Write the final model as a snapshot, for accrete inspect."`
 }
@@ -90,23 +95,31 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	c := decode.Config{Label: f.Label, Weight: f.Weight, Task: task}
+	options, err := learner.Config{
+		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Task: task, MaxFeatures: f.MaxFeatures,
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Seed: f.Seed,
+	}.Effective()
+	if err != nil {
+		return wrongUse("%w", err)
+	}
+	c := decode.Config{Label: f.Label, Weight: f.Weight, Task: options.Task}
 	file, err := openFile(ctx, e, f.Train, c, decode.Schema{})
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	run, err := pipeline.NewFit(learner.Config{
-		Algorithm: f.Algorithm, Kernel: f.Kernel, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Seed: f.Seed,
-	})
+	run, err := pipeline.NewFit(options)
 	if err != nil {
 		return wrongUse("%w", err)
+	}
+	next := file.Next
+	if f.Shuffle != nil {
+		next = shuffled(file.Next, *f.Shuffle)
 	}
 	r := fitReport{Algorithm: f.Algorithm}
 	progress, start, last := e.progress(false), time.Now(), time.Now()
 	for {
-		row, err := file.Next()
+		row, err := next()
 		if err == io.EOF {
 			break
 		}
@@ -158,6 +171,32 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		}
 	}
 	return e.print(f.JSON, f.text(r, taken, why), r)
+}
+
+// shuffled returns a function that returns what next does, errors and all, in
+// an order drawn from seed; io.EOF stays last.
+func shuffled(next func() (decode.Row, error), seed uint64) func() (decode.Row, error) {
+	type result struct {
+		row decode.Row
+		err error
+	}
+	var all []result
+	at := -1
+	return func() (decode.Row, error) {
+		for at < 0 {
+			row, err := next()
+			row.X, row.Key = slices.Clone(row.X), slices.Clone(row.Key)
+			var line *decode.LineError
+			if err != nil && !errors.As(err, &line) {
+				rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+				at = 0
+			}
+			all = append(all, result{row, err})
+		}
+		r := all[min(at, len(all)-1)]
+		at++
+		return r.row, r.err
+	}
 }
 
 // bad says what becomes of a row that cannot be read: the end, or one more that

@@ -5,6 +5,8 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -51,6 +53,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 	defer client.Close()
 	registry, health := newRegistry()
 	w := newWatch(c.Model, e.log, registry, health)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		w.limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
+	}
 	stop, err := serveMetrics(ctx, e, c.HTTP.Listen, registry, health)
 	if err != nil {
 		return err
@@ -150,6 +155,8 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		Decode: d,
 		Learner: learner.Config{
 			Algorithm:   c.Learner.Algorithm,
+			Stepper:     c.Learner.Stepper,
+			Loss:        c.Learner.Loss,
 			Kernel:      c.Learner.Kernel,
 			Task:        d.Task,
 			MaxFeatures: c.Learner.MaxFeatures,
@@ -192,6 +199,10 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss}.Effective() // a loss settles the task
+	if err != nil {
+		return decode.Config{}, refuse(err)
+	}
 	return decode.Config{
 		Format:     c.Input.Format,
 		Label:      c.Input.Label,
@@ -200,7 +211,7 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 		Columns:    c.Input.Columns,
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
-		Task:       task,
+		Task:       l.Task,
 		MaxClasses: c.Input.MaxClasses,
 	}, nil
 }

@@ -24,6 +24,8 @@ type watch struct {
 	moving  *metrics.Condition
 	input   *metrics.Condition
 
+	limit func(int64) // tells the collector of garbage how much memory there is
+
 	mu   sync.Mutex
 	lags map[string]int64
 	now  learnReport
@@ -66,6 +68,7 @@ type baselines struct {
 func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.Health) *watch {
 	return &watch{
 		log:     log,
+		limit:   func(int64) {},
 		metrics: metrics.NewLearner(r),
 		claimed: h.Add("claim", "the model log is not read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
@@ -106,6 +109,9 @@ func (w *watch) event(ev pipeline.Event) {
 		w.now.Predictions += int64(ev.Records)
 	case pipeline.Lag:
 		w.lag(ev)
+	case pipeline.Memory:
+		m.MemoryLimit.Set(float64(ev.Limit))
+		w.limit(ev.Limit)
 	case pipeline.Lost:
 		m.Lost.Add(float64(ev.To - ev.From))
 		w.log.Error().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("input was deleted before it was learned; the model log says so, and learning goes on behind it")

@@ -2,24 +2,57 @@ package vec
 
 import "math"
 
+// group is how many rows of a triangle are worked on together, so that the rest
+// of it is read once for all of them.
+const group = 8
+
 // Cholesky puts the lower triangular factor of the symmetric matrix a, n x n and
 // row-major, in place of its lower triangle: a = L Lᵀ. It reads and writes no
 // more than that triangle. It reports false, and leaves the triangle undefined,
 // if a is not positive definite.
 func Cholesky(a []float64, n int) bool {
-	for i := range n {
-		r := a[i*n : i*n+i+1]
-		for j := range i {
+	for from := 0; from < n; from += group {
+		to := min(from+group, n)
+		for j := range from {
 			c := a[j*n : j*n+j+1]
-			r[j] = (r[j] - Dot(c[:j], r)) / c[j]
+			for i := from; i < to; i++ {
+				r := a[i*n : i*n+j+1]
+				r[j] = (r[j] - Dot(c[:j], r)) / c[j]
+			}
 		}
-		d := r[i] - Dot(r[:i], r)
-		if !(d > 0) || math.IsInf(d, 1) {
-			return false
+		for i := from; i < to; i++ {
+			r := a[i*n : i*n+i+1]
+			for j := from; j < i; j++ {
+				c := a[j*n : j*n+j+1]
+				r[j] = (r[j] - Dot(c[:j], r)) / c[j]
+			}
+			d := r[i] - Dot(r[:i], r)
+			if !(d > 0) || math.IsInf(d, 1) {
+				return false
+			}
+			r[i] = math.Sqrt(d)
 		}
-		r[i] = math.Sqrt(d)
 	}
 	return true
+}
+
+// InvertCholesky sets the upper triangle of w, n x n and row-major, to the
+// transposed inverse of the factor that Cholesky left in l: its row j has
+// column j of the inverse, from the diagonal on. The rest of w is left as it is.
+func InvertCholesky(w, l []float64, n int) {
+	for from := 0; from < n; from += group {
+		to := min(from+group, n)
+		for i := from; i < n; i++ {
+			r := l[i*n : i*n+i+1]
+			for j := from; j < min(to, i); j++ {
+				c := w[j*n : (j+1)*n]
+				c[i] = -Dot(r[j:i], c[j:i]) / r[i]
+			}
+			if i < to {
+				w[i*n+i] = 1 / r[i]
+			}
+		}
+	}
 }
 
 // CholeskySolve sets b to the solution x of L Lᵀ x = b, with the factor that

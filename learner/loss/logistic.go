@@ -29,6 +29,7 @@ func (Logistic) Grad(dst, f []float64, y float64) {
 func (Logistic) Link(dst, f []float64) { dst[0], dst[1] = sigmoid(-f[0]), sigmoid(f[0]) }
 func (Logistic) Outputs(int) int       { return 1 }
 func (Logistic) Smoothness() float64   { return 0.25 }
+func (Logistic) Classifies() bool      { return true }
 func (Logistic) String() string        { return "logistic" }
 
 // sigmoid keeps its relative accuracy in both tails.

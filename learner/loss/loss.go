@@ -2,36 +2,72 @@
 // gradient and with the link from what the model sums up to what it predicts.
 package loss
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // A Loss compares the outputs f of a model with the target y of one example: a
 // class's index for the losses of classification, a number for the others.
 type Loss interface {
-	// Value returns the loss. It is finite where f and y are, and never negative.
+	// Value returns the loss. It is finite where the squares of f and y are, and
+	// never negative.
 	Value(f []float64, y float64) float64
 
-	// Grad sets dst to the gradient of Value in f. They may be the same slice.
+	// Grad sets dst to the gradient of Value in f, or to a subgradient where
+	// there is none. They may be the same slice.
 	Grad(dst, f []float64, y float64)
 
-	// Link sets dst to the prediction: the probability of each class, or the
+	// Link sets dst to the prediction: a probability for each class, or the
 	// number itself. dst and f must not overlap.
 	Link(dst, f []float64)
 
 	// Outputs returns the length of f for so many classes.
 	Outputs(classes int) int
 
-	// Smoothness returns the least upper bound of the second derivative.
+	// Smoothness returns the least upper bound of the second derivative: +Inf
+	// where the gradient jumps.
 	Smoothness() float64
+
+	// Classifies says whether the target is a class.
+	Classifies() bool
 
 	// String names the loss in the form that Parse reads.
 	String() string
 }
 
-// All is every loss there is.
-var All = []Loss{Square{}, Logistic{}, Softmax{}}
+// All is every loss there is. Those with a parameter have one for an example.
+var All = []Loss{
+	Square{}, Huber{Delta: 1}, Absolute{Epsilon: 0.1}, Quantile{Tau: 0.9}, Poisson{},
+	Logistic{}, Softmax{}, Hinge{}, SquaredHinge{}, SmoothedHinge{}, OneVsRest{},
+}
 
-// Parse reads the form that String writes.
+// Parse reads the form that String writes. A parameter may be left out: huber
+// is huber:1, absolute is absolute:0 and quantile is quantile:0.5.
 func Parse(s string) (Loss, error) {
+	name, text, given := strings.Cut(s, ":")
+	number := func(otherwise, least, most float64) (float64, error) {
+		if !given {
+			return otherwise, nil
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(v >= least && v <= most) {
+			return 0, fmt.Errorf("loss %q: want a number from %v to %v after the colon", s, least, most)
+		}
+		return v, nil
+	}
+	switch name {
+	case "huber":
+		v, err := number(1, 1e-6, 1e6)
+		return Huber{v}, err
+	case "absolute":
+		v, err := number(0, 0, 1e6)
+		return Absolute{v}, err
+	case "quantile":
+		v, err := number(0.5, 0.001, 0.999)
+		return Quantile{v}, err
+	}
 	for _, l := range All {
 		if l.String() == s {
 			return l, nil

@@ -37,4 +37,5 @@ func (Softmax) Link(dst, f []float64) {
 
 func (Softmax) Outputs(classes int) int { return classes }
 func (Softmax) Smoothness() float64     { return 0.5 }
+func (Softmax) Classifies() bool        { return true }
 func (Softmax) String() string          { return "softmax" }

@@ -1,6 +1,6 @@
 package loss
 
-// Square is the loss (f-y)²/2.
+// Square is the loss (f-y)²/2. Its minimiser is the mean.
 type Square struct{}
 
 func (Square) Value(f []float64, y float64) float64 {
@@ -12,4 +12,5 @@ func (Square) Grad(dst, f []float64, y float64) { dst[0] = f[0] - y }
 func (Square) Link(dst, f []float64)            { dst[0] = f[0] }
 func (Square) Outputs(int) int                  { return 1 }
 func (Square) Smoothness() float64              { return 1 }
+func (Square) Classifies() bool                 { return false }
 func (Square) String() string                   { return "square" }

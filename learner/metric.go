@@ -1,0 +1,220 @@
+package learner
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// sample is some rows of the warm-up and what they should be predicted as.
+type sample struct {
+	dim, outputs int
+	x            []float64 // scaled rows
+	y            []float64 // rows × outputs, each column with mean 0
+}
+
+func (s sample) rows() int { return len(s.x) / s.dim }
+
+// slice is the rows [from, to) of s, with the means of y taken off again.
+func (s sample) slice(from, to int) sample {
+	t := sample{dim: s.dim, outputs: s.outputs, x: s.x[from*s.dim : to*s.dim]}
+	t.y = append(t.y, s.y[from*s.outputs:to*s.outputs]...)
+	t.center()
+	return t
+}
+
+func (s sample) center() {
+	n := s.rows()
+	for c := range s.outputs {
+		mean := 0.0
+		for i := range n {
+			mean += s.y[i*s.outputs+c]
+		}
+		mean /= float64(n)
+		for i := range n {
+			s.y[i*s.outputs+c] -= mean
+		}
+	}
+}
+
+// distances returns the squared distances of all pairs of rows of s, a lower
+// triangle, where column j is weighted with the square root of metric[j].
+func (s sample) distances(metric []float64) []float64 {
+	n := s.rows()
+	z, norms := make([]float64, len(s.x)), make([]float64, n)
+	roots := make([]float64, s.dim)
+	for j, a := range metric {
+		roots[j] = math.Sqrt(a)
+	}
+	for i := range n {
+		row := z[i*s.dim : (i+1)*s.dim]
+		for j, v := range s.x[i*s.dim : (i+1)*s.dim] {
+			row[j] = v * roots[j]
+		}
+		norms[i] = vec.Dot(row, row)
+	}
+	d := make([]float64, n*n)
+	const block = 64 // rows that stay in a cache
+	for from := 0; from < n; from += block {
+		for i := from; i < n; i++ {
+			row := z[i*s.dim : (i+1)*s.dim]
+			for j := from; j < min(from+block, i); j++ {
+				d[i*n+j] = max(0, norms[i]+norms[j]-2*vec.Dot(row, z[j*s.dim:(j+1)*s.dim]))
+			}
+		}
+	}
+	return d
+}
+
+// median returns the median of the squared distances d of n rows that are not
+// 0, or 1 if all are. Of many it takes some, evenly.
+func median(d []float64, n int) float64 {
+	const most = 1 << 16
+	step := 1 + n*(n-1)/2/most
+	squares := make([]float64, 0, most+1)
+	at := 0
+	for i := range n {
+		for _, v := range d[i*n : i*n+i] {
+			if at%step == 0 && v > 1e-12 {
+				squares = append(squares, v)
+			}
+			at++
+		}
+	}
+	if len(squares) == 0 {
+		return 1
+	}
+	return nth(squares, len(squares)/2)
+}
+
+const (
+	metricFloor   = 1e-3 // of a weight beside the mean of all
+	metricOutputs = 4
+	metricWork    = 1 << 26 // multiply-adds in a round
+)
+
+// metricKind is a way to make a metric. A weak penalty and many rounds find two
+// columns among thirty whose product is all that matters; they also trust noise
+// more.
+type metricKind struct {
+	rounds int
+	ridge  float64 // of the kernel ridge regression that is differentiated
+	root   bool    // the square roots of the weights
+}
+
+var metricKinds = []metricKind{{3, 1e-3, true}, {3, 1e-3, false}, {8, 1e-4, true}, {8, 1e-4, false}}
+
+// newMetric returns the weight of each column in squared distances: the mean
+// square of the derivative of a kernel ridge regression in that column (expected
+// gradient outer product; recursive feature machine: Radhakrishnan, Beaglehole,
+// Pandit and Belkin 2024), which is fitted again under the weights so far in
+// each round. The weights have the mean 1.
+func newMetric(s sample, kind metricKind) []float64 {
+	s = s.mixed(metricOutputs)
+	n, k := s.rows(), s.outputs
+	a := ones(s.dim)
+	factor := make([]float64, n*n)
+	alpha := make([][]float64, k)
+	slope := make([][]float64, k)
+	for c := range k {
+		alpha[c], slope[c] = make([]float64, n), make([]float64, s.dim)
+	}
+	step := 1 + n*n*s.dim*k/metricWork
+	for range kind.rounds {
+		kernel := s.distances(a)
+		width := median(kernel, n) / 2 // the square of the kernel's width
+		for i := range n {
+			row := kernel[i*n : i*n+i+1]
+			for j, d := range row {
+				row[j] = vec.Exp(-d / (2 * width))
+			}
+			copy(factor[i*n:], row)
+			factor[i*n+i] += kind.ridge * float64(n)
+		}
+		if !vec.Cholesky(factor, n) {
+			return ones(s.dim)
+		}
+		for c := range k {
+			for i := range n {
+				alpha[c][i] = s.y[i*k+c]
+			}
+			vec.CholeskySolve(factor, n, alpha[c])
+		}
+		squares := make([]float64, s.dim)
+		for i := 0; i < n; i += step {
+			for c := range k {
+				clear(slope[c])
+				sum := 0.0
+				for l := range n {
+					v := kernel[max(i, l)*n+min(i, l)] * alpha[c][l]
+					sum += v
+					vec.Axpy(v, s.x[l*s.dim:(l+1)*s.dim], slope[c])
+				}
+				vec.Axpy(-sum, s.x[i*s.dim:(i+1)*s.dim], slope[c])
+				for j, v := range slope[c] {
+					v *= a[j]
+					squares[j] += float64(v * v)
+				}
+			}
+		}
+		mean := 0.0
+		for _, v := range squares {
+			mean += v / float64(s.dim)
+		}
+		if !(mean > 0) {
+			return ones(s.dim)
+		}
+		for j, v := range squares {
+			a[j] = max(metricFloor, v/mean)
+		}
+	}
+	if kind.root {
+		return root(a)
+	}
+	return a
+}
+
+// mixed is s with at most so many outputs. Where it has more they are mixed
+// with random signs, which leaves the expected sum of squares of any linear
+// function of them as it is but for a factor.
+func (s sample) mixed(outputs int) sample {
+	if s.outputs <= outputs {
+		return s
+	}
+	n := s.rows()
+	signs := make([]float32, outputs*s.outputs)
+	vec.NewNormals(vec.Key("metric", uint64(s.outputs), 0)).Fill(signs)
+	t := sample{dim: s.dim, outputs: outputs, x: s.x, y: make([]float64, n*outputs)}
+	for i := range n {
+		for c := range outputs {
+			for k, v := range s.y[i*s.outputs : (i+1)*s.outputs] {
+				if signs[c*s.outputs+k] < 0 {
+					v = -v
+				}
+				t.y[i*outputs+c] += v
+			}
+		}
+	}
+	return t
+}
+
+func ones(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 1
+	}
+	return x
+}
+
+// root returns the square roots of the weights, as multiples of their mean.
+func root(a []float64) []float64 {
+	b, mean := make([]float64, len(a)), 0.0
+	for j, v := range a {
+		b[j] = math.Sqrt(v)
+		mean += b[j] / float64(len(a))
+	}
+	for j := range b {
+		b[j] /= mean
+	}
+	return b
+}

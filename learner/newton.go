@@ -1,0 +1,614 @@
+package learner
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// newton takes block-Newton steps on a window of the last rows, whose sums it
+// keeps, so that a step costs the same however many features there are. A step
+// is in a new block, or, once there are as many as there may be, in the next of
+// the old ones.
+//
+// Its members share the features, the window and the blocks' Gram matrices.
+// They differ in the penalty and in how many of the last rows they learn from.
+// What is served is their mixture, weighted by the exponentials of their recent
+// losses.
+type newton struct {
+	problem
+	members []member
+
+	features  *features.Bank
+	w         []float64 // features × members × outputs
+	intercept []float64 // members × outputs
+	wide      []float32 // features × (1 + members) × outputs: the mixture first
+	served0   []float64 // intercepts of wide
+	loss      []float64 // of each member, decayed
+	window    window
+	grams     []gram // of each block
+	next      int    // block, once there are all
+	credit    int64  // rows that steps may still go over
+
+	scratch newtonScratch
+}
+
+// member is one of the models that are mixed.
+type member struct {
+	lambda float64 // multiple of the fit's
+	rows   int     // the last ones, that it learns from
+}
+
+// gram is ΦᵀΦ/n of a block's features on some rows of the window.
+type gram struct {
+	rows    float64   // that it is of
+	visits  float64   // steps in the block since it was made
+	values  []float64 // lower triangle of (2·width)², row by row
+	factors []float64 // each member's Cholesky factor; nil where they are not made yet
+}
+
+// window is a ring of the last rows learned.
+type window struct {
+	rows    int // in use
+	at      int // the oldest, to be overwritten next, once all are in use
+	x       []float32
+	targets []float64
+	weights []float64
+	f       []float64 // rows × members × outputs: their sums under the model as it is
+}
+
+type newtonScratch struct {
+	g, slope, sums []float64
+	step           []float32
+	phi            []float32
+	gram           []float64
+	v, mix         []float64
+	total          []float64 // weight of the rows of each member
+	size           []float64 // of each member and output: how far the step goes
+	vec            vec.Scratch
+}
+
+const (
+	windowRows = 8192
+	gramRows   = 2048 // that a Gram matrix is of at least, if there are as many
+	gramVisits = 4    // after so many steps in a block its Gram matrix is made anew
+	// work is how many rows of the window the steps go over for each row learned.
+	work = 128
+	// hurry bounds the steps in a mini-batch, which are more while the window is
+	// small.
+	hurry = 16
+	// stretch is the factor of a Gram matrix, which may be of other rows than the
+	// gradient is.
+	stretch = 1.05
+)
+
+// ensemble is what the members of a model with so many outputs are.
+func ensemble(outputs int) []member {
+	if outputs > 4 {
+		return []member{{0.03, windowRows}, {0.003, windowRows}, {0.03, 1024}}
+	}
+	return []member{{0.3, windowRows}, {0.03, windowRows}, {0.003, windowRows}, {0.3, 1024}}
+}
+
+func newNewton(p problem) *newton {
+	w := &newton{problem: p, features: p.bank()}
+	w.members = ensemble(1)
+	for range w.members {
+		w.intercept = append(w.intercept, p.prior...)
+	}
+	w.loss = make([]float64, len(w.members))
+	w.serve()
+	return w
+}
+
+func (w *newton) columns() int     { return (1 + len(w.members)) * w.head.sums() }
+func (w *newton) served() int      { return 0 }
+func (w *newton) frequencies() int { return w.features.Blocks() * w.config.Width }
+
+func (w *newton) sums(dst []float64, x []float32, n int) []float64 {
+	return addUp(dst, w.features, x, w.wide, w.served0, n)
+}
+
+func (w *newton) serving() (blocks int, intercept []float64, coef []float32) {
+	k := w.head.sums()
+	coef = make([]float32, 0, len(w.wide)/(1+len(w.members)))
+	for i := 0; i < len(w.wide); i += w.columns() {
+		coef = append(coef, w.wide[i:i+k]...)
+	}
+	return w.features.Blocks(), w.served0[:k], coef
+}
+
+// serve sets what predictions are made with.
+func (w *newton) serve() {
+	k, e := w.head.sums(), len(w.members)
+	mix := w.mixture()
+	w.wide = extend(w.wide[:0], len(w.w)/e*(1+e))
+	for i := 0; i*e*k < len(w.w); i++ {
+		from, to := w.w[i*e*k:(i+1)*e*k], w.wide[i*(1+e)*k:(i+1)*(1+e)*k]
+		for j, v := range from {
+			to[k+j] = float32(v)
+		}
+		for j := range k {
+			sum := 0.0
+			for m, share := range mix {
+				sum += float64(share * from[m*k+j])
+			}
+			to[j] = float32(sum)
+		}
+	}
+	w.served0 = extend(w.served0[:0], (1+e)*k)
+	clear(w.served0[:k])
+	copy(w.served0[k:], w.intercept)
+	for m, share := range mix {
+		for j := range k {
+			w.served0[j] += float64(share * w.intercept[m*k+j])
+		}
+	}
+}
+
+// mixture returns the weight of each member.
+func (w *newton) mixture() []float64 {
+	least := w.loss[0]
+	for _, c := range w.loss {
+		least = min(least, c)
+	}
+	mix, sum := extend(w.scratch.mix[:0], len(w.loss)), 0.0
+	temperature := 1.0
+	if w.head.task == Regression {
+		temperature = 0.5 * 1e4 / max(least, 1e-3)
+	}
+	for m, c := range w.loss {
+		mix[m] = vec.Exp(-temperature * (c - least))
+		sum += mix[m]
+	}
+	for m := range mix {
+		mix[m] /= sum
+	}
+	w.scratch.mix = mix
+	return mix
+}
+
+// memory is the factor of the losses so far for each row.
+const memory = 0.9999
+
+func (w *newton) learn(p *pending) {
+	w.grade(p)
+	w.push(p)
+	if w.head.task == Regression || w.head.classes > 1 {
+		w.credit += int64(len(p.labels)) * work
+		for range hurry {
+			if w.window.rows < 64 || w.credit < int64(w.window.rows) {
+				break
+			}
+			w.credit -= int64(w.window.rows)
+			w.step()
+		}
+		w.credit = min(w.credit, windowRows)
+	}
+	w.guard()
+	w.serve()
+}
+
+// grade adds the losses of the pending rows to the members'.
+func (w *newton) grade(p *pending) {
+	k, columns := w.head.sums(), w.columns()
+	if w.head.task == Classification && w.head.classes < 2 {
+		return
+	}
+	for i, y := range p.labels {
+		t := w.head.target(y)
+		if w.head.task == Regression {
+			t = max(-residualLimit, min(residualLimit, t))
+		}
+		for m := range w.members {
+			f := p.f[i*columns+(1+m)*k : i*columns+(2+m)*k]
+			l := min(w.head.loss.Value(f, t), 50)
+			w.loss[m] = float64(w.loss[m]*memory) + float64(p.weights[i]*l)
+		}
+	}
+}
+
+// push puts the pending rows into the window.
+func (w *newton) push(p *pending) {
+	v, dim, columns := &w.window, w.dim, w.columns()
+	own := len(w.members) * w.head.sums()
+	for i, y := range p.labels {
+		at := v.at
+		if v.rows < windowRows {
+			at = v.rows
+			v.rows++
+			v.x = extend(v.x, dim)
+			v.targets = append(v.targets, 0)
+			v.weights = append(v.weights, 0)
+			v.f = extend(v.f, own)
+		} else {
+			v.at = (v.at + 1) % windowRows
+		}
+		copy(v.x[at*dim:], p.x[i*dim:(i+1)*dim])
+		v.targets[at], v.weights[at] = w.head.target(y), p.weights[i]
+		copy(v.f[at*own:(at+1)*own], p.f[i*columns+columns-own:(i+1)*columns])
+	}
+}
+
+// age returns how many rows of the window are younger than the one in place i.
+func (v *window) age(i int) int { return (v.at - 1 - i + 2*v.rows) % v.rows }
+
+// step changes one block.
+func (w *newton) step() {
+	n, k, e, most := w.window.rows, w.head.sums(), len(w.members), w.config.maxBlocks()
+	size := 2 * w.config.Width
+	s, v := &w.scratch, &w.window
+	b := w.next % most
+	w.next = (b + 1) % most
+	if b == w.features.Blocks() {
+		w.features.Grow(b + 1)
+		w.w = append(w.w, make([]float64, size*e*k)...)
+		w.grams = append(w.grams, gram{})
+	}
+	if !w.gradient() {
+		return
+	}
+	s.slope = extend(s.slope[:0], size*e*k)
+	w.features.Gradient(s.slope, b, v.x, s.g, e*k)
+	w.refresh(b)
+
+	g := &w.grams[b]
+	coef := w.w[b*size*e*k : (b+1)*size*e*k]
+	s.step = extend(s.step[:0], size*e*k)
+	s.size = extend(s.size[:0], e*k)
+	s.v = extend(s.v[:0], size)
+	for m := range w.members {
+		penalty := w.penalty(m)
+		factor := g.factors[m*size*size : (m+1)*size*size]
+		for j := range k {
+			c := m*k + j
+			for i := range size {
+				s.slope[i*e*k+c] += float64(penalty * coef[i*e*k+c])
+				s.v[i] = s.slope[i*e*k+c]
+			}
+			vec.CholeskySolve(factor, size, s.v)
+			gain, square := 0.0, 0.0
+			for i, d := range s.v {
+				d32 := float32(d)
+				s.step[i*e*k+c] = d32
+				d = float64(d32)
+				gain += float64(d * s.slope[i*e*k+c])
+				square += float64(d * d)
+			}
+			s.size[c] = gain
+			s.slope[c] = float64(penalty * square) // done with
+		}
+	}
+	s.sums = extend(s.sums[:0], n*e*k)
+	w.features.SumBlocks(s.sums, b, v.x, s.step, e*k)
+	w.lengths()
+	for i, d := range s.step {
+		coef[i] -= float64(s.size[i%(e*k)] * float64(d))
+	}
+	for i := range n {
+		f, d := v.f[i*e*k:(i+1)*e*k], s.sums[i*e*k:(i+1)*e*k]
+		for c, t := range s.size {
+			f[c] -= float64(t * d[c])
+		}
+	}
+}
+
+// penalty returns the weight of half the squares of a member's coefficients.
+func (w *newton) penalty(m int) float64 {
+	return w.fit.lambda * w.members[m].lambda * float64(w.config.maxBlocks()*w.config.Width)
+}
+
+// curvature bounds the second derivative of the loss, or stands for it where
+// there is no bound.
+func (w *newton) curvature() float64 { return min(10, w.head.loss.Smoothness()) }
+
+// gradient sets g to the gradient of each member's weighted mean loss in the
+// sums of each row of the window, and moves the intercepts. It says false where
+// no row has a weight.
+func (w *newton) gradient() bool {
+	n, k, e := w.window.rows, w.head.sums(), len(w.members)
+	s, v := &w.scratch, &w.window
+	s.g = extend(s.g[:0], n*e*k)
+	s.total = extend(s.total[:0], e)
+	total := s.total
+	clear(total)
+	for i, weight := range v.weights[:n] {
+		age := v.age(i)
+		for m, who := range w.members {
+			if age < who.rows {
+				total[m] += weight
+			}
+		}
+	}
+	for _, t := range total {
+		if !(t > 1e-100) {
+			return false
+		}
+	}
+	mean := make([]float64, e*k)
+	for i := range n {
+		age := v.age(i)
+		for m, who := range w.members {
+			g := s.g[(i*e+m)*k : (i*e+m+1)*k]
+			share := v.weights[i] / total[m]
+			if age >= who.rows || share == 0 {
+				clear(g)
+				continue
+			}
+			w.head.loss.Grad(g, v.f[(i*e+m)*k:(i*e+m+1)*k], v.targets[i])
+			for j, d := range g {
+				g[j] = float64(share * max(-residualLimit, min(residualLimit, d)))
+				mean[m*k+j] += g[j]
+			}
+		}
+	}
+	// The intercepts move first, and the gradient with them only at the next step:
+	// they take half of their own Newton step.
+	h := w.curvature()
+	for c, d := range mean {
+		mean[c] = d * 0.5 / h
+		w.intercept[c] -= mean[c]
+	}
+	for i := 0; i < n*e*k; i += e * k {
+		for c, d := range mean {
+			v.f[i+c] -= d
+		}
+	}
+	return true
+}
+
+// lengths turns the gains of the step in each output into how far it goes: to
+// the least of a parabola along it, whatever rows the Gram matrix is of. The
+// parabola has the bound of the loss's curvature, so that no step makes the
+// window's loss greater; where the loss is one of probabilities p, whose
+// curvature p(1-p) is far below its bound for most rows, twice that and a little.
+func (w *newton) lengths() {
+	n, k, e, h := w.window.rows, w.head.sums(), len(w.members), w.curvature()
+	s, v := &w.scratch, &w.window
+	logarithmic := w.head.task == Classification && !w.head.margins()
+	bend := make([]float64, e*k)
+	for i := range n {
+		weight, age := v.weights[i], v.age(i)
+		for m, who := range w.members {
+			if age >= who.rows || weight == 0 {
+				continue
+			}
+			share := weight / s.total[m]
+			at := (i*e + m) * k
+			for j, d := range s.sums[at : at+k] {
+				c := h
+				if logarithmic {
+					p := math.Abs(s.g[at+j]) / share
+					c = min(h, 2*p*(1-p)+0.01)
+				}
+				bend[m*k+j] += float64(share * float64(c*float64(d*d)))
+			}
+		}
+	}
+	for c, gain := range s.size {
+		bound := bend[c] + s.slope[c]
+		t := 0.0
+		if gain > 0 && bound > 0 {
+			t = min(farthestStep, gain/bound)
+		}
+		s.size[c] = t
+	}
+}
+
+// farthestStep bounds a step in units of that of the bound of the curvature.
+const farthestStep = 4
+
+// refresh makes the Gram matrix of a block anew from the last rows, if it is
+// time to, and the factors that come from it.
+func (w *newton) refresh(b int) {
+	v, g := &w.window, &w.grams[b]
+	g.visits++
+	if n := float64(min(v.rows, gramRows)); g.rows < n || g.visits > gramVisits {
+		w.makeGram(b)
+		g.visits, g.factors = 1, nil
+	}
+	if g.factors == nil {
+		w.factorise(g)
+	}
+}
+
+// factorise makes the factor of each member: of its matrix of Newton's
+// equations, with the bound of the curvature.
+func (w *newton) factorise(g *gram) {
+	size, h := 2*w.config.Width, w.curvature()
+	g.factors = make([]float64, len(w.members)*size*size)
+	for m := range w.members {
+		factor := g.factors[m*size*size : (m+1)*size*size]
+		ridge := w.penalty(m) + float64(w.config.Width)*0.5/g.rows
+		at := 0
+		for i := range size {
+			row := factor[i*size : i*size+i+1]
+			for j, v := range g.values[at : at+i+1] {
+				row[j] = stretch * h * v
+			}
+			at += i + 1
+			row[i] += ridge
+		}
+		if !vec.Cholesky(factor, size) { // not with finite features
+			for i := range size {
+				clear(factor[i*size : (i+1)*size])
+				factor[i*size+i] = 1
+			}
+		}
+	}
+}
+
+func (w *newton) makeGram(b int) {
+	size, s, v, g := 2*w.config.Width, &w.scratch, &w.window, &w.grams[b]
+	n := min(v.rows, gramRows)
+	s.gram = extend(s.gram[:0], size*size)
+	clear(s.gram)
+	// The last n rows are one or two runs of the ring.
+	from := (v.at - n + v.rows) % v.rows
+	for left := n; left > 0; {
+		run := min(left, v.rows-from)
+		s.phi = extend(s.phi[:0], run*size)
+		w.features.Features(s.phi, b, v.x[from*w.dim:(from+run)*w.dim])
+		vec.Gram(s.gram, s.phi, size, &s.vec)
+		left -= run
+		from = 0
+	}
+	if g.values == nil {
+		g.values = make([]float64, size*(size+1)/2)
+	}
+	g.rows = float64(n)
+	at := 0
+	for i := range size {
+		for j, d := range s.gram[i*size : i*size+i+1] {
+			g.values[at+j] = d / g.rows
+		}
+		at += i + 1
+	}
+}
+
+// guard begins a member anew that has left the numbers one can compute with.
+func (w *newton) guard() {
+	k, e := w.head.sums(), len(w.members)
+	for m := range w.members {
+		fine := w.loss[m] < 1e300
+		for i := m * k; i < len(w.w) && fine; i += e * k {
+			for _, v := range w.w[i : i+k] {
+				fine = fine && math.Abs(v) < farthest/10
+			}
+		}
+		for _, v := range w.intercept[m*k : (m+1)*k] {
+			fine = fine && math.Abs(v) < farthest/10
+		}
+		if fine {
+			continue
+		}
+		for i := m * k; i < len(w.w); i += e * k {
+			clear(w.w[i : i+k])
+		}
+		clear(w.intercept[m*k : (m+1)*k])
+		for i := m * k; i < len(w.window.f); i += e * k {
+			clear(w.window.f[i : i+k])
+		}
+	}
+}
+
+func (w *newton) widen(h head, prior []float64, total float64) {
+	from, e := w.head.sums(), len(w.members)
+	w.head = h
+	k := h.sums()
+	intercept := make([]float64, 0, e*k)
+	for m := range w.members {
+		if from == k { // from one class to two
+			intercept = append(intercept, prior...)
+		} else {
+			intercept = append(intercept, h.widenIntercept(w.intercept[m*from:(m+1)*from], total)...)
+		}
+	}
+	w.intercept = intercept
+	if from == k {
+		for i := range w.window.f {
+			w.window.f[i] = intercept[i%(e*k)]
+		}
+	} else {
+		w.w = h.widen(w.w, from)
+		w.window.f = h.widen(w.window.f, from)
+		for i := k - 1; i < len(w.window.f); i += k {
+			w.window.f[i] = intercept[i%(e*k)]
+		}
+	}
+	for i := range w.grams {
+		w.grams[i].factors = nil // the curvature is another
+	}
+	w.serve()
+}
+
+// newtonFields are the columns of the array "newton".
+const (
+	newtonNext = iota
+	newtonCredit
+	newtonRows
+	newtonAt
+	newtonFields
+)
+
+func (w *newton) save(a *arrays) {
+	k, e, v := w.head.sums(), len(w.members), &w.window
+	put(a, "newton", newtonFields, []int64{int64(w.next), w.credit, int64(v.rows), int64(v.at)})
+	put(a, "members.intercepts", k, w.intercept)
+	put(a, "members.w", e*k, w.w)
+	put(a, "members.loss", 1, w.loss)
+	put(a, "window.x", w.dim, v.x)
+	put(a, "window.targets", 1, v.targets)
+	put(a, "window.weights", 1, v.weights)
+	put(a, "window.f", e*k, v.f)
+	size := 2 * w.config.Width
+	triangle := size * (size + 1) / 2
+	rows, values := make([]float64, 0, len(w.grams)), make([]float64, 0, len(w.grams)*triangle)
+	for _, g := range w.grams {
+		rows = append(rows, g.rows, g.visits)
+		if g.values == nil {
+			g.values = make([]float64, triangle)
+		}
+		values = append(values, g.values...)
+	}
+	put(a, "gram.rows", 2, rows)
+	put(a, "gram", triangle, values)
+}
+
+func (w *newton) load(s *source, v serving, _ int64) {
+	counters := take[int64](s, "newton", 1, newtonFields)
+	if s.err != nil {
+		return
+	}
+	k, e, size, blocks := w.head.sums(), len(w.members), 2*w.config.Width, v.blocks
+	n := counters[newtonRows]
+	s.want(n >= 0 && n <= windowRows, "a window of %d rows", n)
+	s.want(counters[newtonNext] >= 0 && counters[newtonNext] <= int64(blocks) && counters[newtonNext] < int64(w.config.maxBlocks()), "the next block is %d of %d", counters[newtonNext], blocks)
+	s.want(blocks == w.config.maxBlocks() || counters[newtonNext] == int64(blocks), "block %d is next after %d", counters[newtonNext], blocks)
+	s.want(counters[newtonCredit] >= 0 && counters[newtonCredit] <= windowRows, "credit is %d", counters[newtonCredit])
+	s.want(counters[newtonAt] >= 0 && (counters[newtonAt] == 0 || n == windowRows && counters[newtonAt] < n), "the window ends at %d", counters[newtonAt])
+	if s.err != nil {
+		return
+	}
+	w.next, w.credit = int(counters[newtonNext]), counters[newtonCredit]
+	w.intercept = take[float64](s, "members.intercepts", e, k)
+	w.w = take[float64](s, "members.w", blocks*size, e*k)
+	w.loss = take[float64](s, "members.loss", e, 1)
+	w.window = window{
+		rows: int(n), at: int(counters[newtonAt]),
+		x:       take[float32](s, "window.x", int(n), w.dim),
+		targets: take[float64](s, "window.targets", int(n), 1),
+		weights: take[float64](s, "window.weights", int(n), 1),
+		f:       take[float64](s, "window.f", int(n), e*k),
+	}
+	triangle := size * (size + 1) / 2
+	rows := take[float64](s, "gram.rows", blocks, 2)
+	values := take[float64](s, "gram", blocks, triangle)
+	if s.err != nil {
+		return
+	}
+	for i := range blocks {
+		r, visits := rows[2*i], rows[2*i+1]
+		s.want(r >= 0 && r <= gramRows && visits >= 0 && visits <= gramVisits, "a Gram matrix of %v rows and %v visits", r, visits)
+		w.grams = append(w.grams, gram{rows: r, visits: visits, values: values[i*triangle : (i+1)*triangle : (i+1)*triangle]})
+	}
+	for i, t := range w.window.targets {
+		s.want(w.head.task == Regression || t >= 0 && t < float64(w.head.classes) && t == math.Trunc(t), "the window has class %v", t)
+		s.want(w.window.weights[i] >= 0, "the window has a weight of %v", w.window.weights[i])
+	}
+	for _, l := range w.loss {
+		s.want(l >= 0, "the loss of a member is %v", l)
+	}
+	for _, c := range w.w {
+		s.want(math.Abs(c) < farthest/10, "a coefficient is %v", c)
+	}
+	if s.err != nil {
+		return
+	}
+	w.features = v.bank()
+	w.serve()
+	_, intercept, coef := w.serving()
+	s.want(slices.Equal(intercept, v.intercept) && slices.Equal(coef, v.coef), "not the coefficients of the serving part")
+}

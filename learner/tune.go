@@ -1,0 +1,147 @@
+package learner
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// tuning is a choice of the kernel's width and of the penalty, and the error
+// that made it the best.
+type tuning struct {
+	width  int // exponent of 2 of the kernel's width in median distances
+	lambda int // exponent of 10 of the penalty on ‖f‖²/2, beside the mean loss of a row
+	error  float64
+}
+
+// The choices, and the one that is safe where there are few rows.
+const (
+	narrowest, widest  = -2, 2
+	weakest, strongest = -6, 0
+)
+
+var safe = tuning{width: 0, lambda: -3}
+
+// tuner compares kernel ridge regressions on a sample by their error on each
+// row when the others are learned (leave-one-out), which takes one factorisation:
+// with (K+λnI)⁻¹ = G, row i is off by (Gy)ᵢ/Gᵢᵢ (Allen 1974).
+type tuner struct {
+	sample
+	squares []float64 // distances, a lower triangle
+	median  float64   // of them
+
+	seen    map[[2]int]float64
+	factor  []float64
+	inverse []float64
+	v       []float64
+}
+
+func newTuner(s sample, metric []float64) *tuner {
+	n := s.rows()
+	t := &tuner{sample: s, squares: s.distances(metric), seen: map[[2]int]float64{}}
+	t.median = median(t.squares, n)
+	t.factor, t.inverse, t.v = make([]float64, n*n), make([]float64, n*n), make([]float64, n)
+	return t
+}
+
+// search returns the best choice that it finds downhill from one to start at:
+// in the penalty for each width, and in the width.
+func (t *tuner) search(start tuning) tuning {
+	best := t.descend(start)
+	for _, turn := range []int{-1, 1} {
+		moved := false
+		for {
+			next := tuning{width: best.width + turn, lambda: best.lambda}
+			if next.width < narrowest || next.width > widest {
+				break
+			}
+			if next = t.descend(next); next.error >= best.error {
+				break
+			}
+			best, moved = next, true
+		}
+		if moved {
+			break
+		}
+	}
+	return best
+}
+
+// descend finds the best penalty for the width of a choice.
+func (t *tuner) descend(at tuning) tuning {
+	at.error = t.error(at)
+	for _, turn := range []int{-1, 1} {
+		moved := false
+		for {
+			next := at
+			next.lambda += turn
+			if next.lambda < weakest || next.lambda > strongest {
+				break
+			}
+			if next.error = t.error(next); next.error >= at.error {
+				break
+			}
+			at, moved = next, true
+		}
+		if moved {
+			break
+		}
+	}
+	return at
+}
+
+// worst bounds a row's squared error, in units of the labels' variance.
+const worst = 100
+
+// error returns the mean squared leave-one-out error of a choice.
+func (t *tuner) error(c tuning) float64 {
+	key := [2]int{c.width, c.lambda}
+	if e, ok := t.seen[key]; ok {
+		return e
+	}
+	n := t.rows()
+	scale := -1 / (2 * t.median * math.Ldexp(1, 2*c.width))
+	for i := range n {
+		row := t.factor[i*n : i*n+i+1]
+		for j, d := range t.squares[i*n : i*n+i] {
+			row[j] = 1 + vec.Exp(d*scale) // 1 for the intercept
+		}
+		row[i] = 2 + float64(penalty(c.lambda)*float64(n))
+	}
+	e := math.Inf(1)
+	if vec.Cholesky(t.factor, n) {
+		vec.InvertCholesky(t.inverse, t.factor, n)
+		e = t.leaveOneOut()
+	}
+	t.seen[key] = e
+	return e
+}
+
+func (t *tuner) leaveOneOut() float64 {
+	n, k := t.rows(), t.outputs
+	diagonal := make([]float64, n)
+	for i := range n {
+		row := t.inverse[i*n+i : (i+1)*n]
+		diagonal[i] = vec.Dot(row, row)
+	}
+	sum := 0.0
+	for c := range k {
+		for i := range n {
+			t.v[i] = t.y[i*k+c]
+		}
+		for i := range n {
+			row := t.factor[i*n : i*n+i+1]
+			t.v[i] = (t.v[i] - vec.Dot(row[:i], t.v)) / row[i]
+		}
+		for i := range n {
+			r := vec.Dot(t.inverse[i*n+i:(i+1)*n], t.v[i:]) / diagonal[i]
+			sum += min(worst, float64(r*r))
+		}
+	}
+	return sum / float64(n)
+}
+
+// penalty returns 10 to the power of exponent, which is -6 to 0.
+func penalty(exponent int) float64 {
+	return [...]float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1}[exponent-weakest]
+}

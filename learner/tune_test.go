@@ -1,0 +1,160 @@
+package learner
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/accrete-ml/accrete/features"
+)
+
+// curved is n rows of dim normal columns whose labels depend on the first two.
+func curved(n, dim int, noise float64) sample {
+	rng := rand.New(rand.NewPCG(3, 4))
+	s := sample{dim: dim, outputs: 1}
+	for range n {
+		x := make([]float64, dim)
+		for j := range x {
+			x[j] = rng.NormFloat64()
+		}
+		s.x = append(s.x, x...)
+		s.y = append(s.y, math.Sin(2*x[0])*x[1]+noise*rng.NormFloat64())
+	}
+	s.center()
+	return s
+}
+
+// TestLeaveOneOutIsLeavingOneOut leaves each row out in turn.
+func TestLeaveOneOutIsLeavingOneOut(t *testing.T) {
+	s := curved(40, 2, 0.1)
+	metric := []float64{1.5, 0.5}
+	tn := newTuner(s, metric)
+	n := s.rows()
+	for _, c := range []tuning{{width: 0, lambda: -3}, {width: -1, lambda: -6}, {width: 2, lambda: 0}} {
+		scale := math.Ldexp(math.Sqrt(tn.median), c.width)
+		kernel := func(i, j int) float64 {
+			d := 0.0
+			for a := range s.dim {
+				v := s.x[i*s.dim+a] - s.x[j*s.dim+a]
+				d += metric[a] * v * v
+			}
+			return 1 + math.Exp(-d/(2*scale*scale))
+		}
+		want := 0.0
+		for out := range n {
+			var rows []int
+			for i := range n {
+				if i != out {
+					rows = append(rows, i)
+				}
+			}
+			a, y := mat.NewSymDense(n-1, nil), mat.NewVecDense(n-1, nil)
+			for p, i := range rows {
+				y.SetVec(p, s.y[i])
+				for q, j := range rows[:p+1] {
+					a.SetSym(p, q, kernel(i, j))
+				}
+				a.SetSym(p, p, a.At(p, p)+math.Pow(10, float64(c.lambda))*float64(n))
+			}
+			var alpha mat.VecDense
+			if err := alpha.SolveVec(a, y); err != nil {
+				t.Fatal(err)
+			}
+			f := 0.0
+			for p, i := range rows {
+				f += alpha.AtVec(p) * kernel(i, out)
+			}
+			want += (f - s.y[out]) * (f - s.y[out]) / float64(n)
+		}
+		if got := tn.error(c); math.Abs(got/want-1) > 1e-6 {
+			t.Errorf("%+v: error %v, want %v", c, got, want)
+		}
+	}
+}
+
+func TestMetricFindsTheColumnsThatMatter(t *testing.T) {
+	a := newMetric(curved(600, 10, 0.1), metricKinds[1])
+	for j, v := range a {
+		if (j < 2) != (v > 1) || j >= 2 && v > 0.1 {
+			t.Errorf("column %d has the weight %v", j, v)
+		}
+	}
+}
+
+// TestTuningIsWorthIt: with 30 columns of noise the chosen metric and width are
+// far better than none, and rows of two kinds of label are enough to see it.
+func TestTuningIsWorthIt(t *testing.T) {
+	s := curved(1000, 32, 0.1)
+	untuned := newTuner(s, ones(s.dim)).error(safe)
+	if _, best := s.choose(); best.error > untuned/3 {
+		t.Errorf("error %v, without a choice %v", best.error, untuned)
+	}
+}
+
+// TestFewRowsAreNotTuned: below enough rows the fit has no metric and the safe
+// width and penalty.
+func TestFewRowsAreNotTuned(t *testing.T) {
+	s := curved(enough-1, 3, 0.1)
+	labels := make([]Label, s.rows())
+	for i := range labels {
+		labels[i] = Label{Task: Regression, Value: s.y[i]}
+	}
+	f := newFit(s.x, labels, s.dim, Regression, features.Gaussian{})
+	if f.lambda != 1e-3 || f.scaler.metric[0] != 1 || f.scaler.metric[2] != 1 {
+		t.Errorf("penalty %v and metric %v of few rows", f.lambda, f.scaler.metric)
+	}
+}
+
+// TestFitOfAnyRowsIsFinite: constant columns, rows all alike, labels all alike.
+func TestFitOfAnyRowsIsFinite(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, cell := range map[string]func(i, j int) float64{
+		"constant":   func(_, _ int) float64 { return 3 },
+		"two values": func(i, _ int) float64 { return float64(i % 2) },
+		"outliers":   func(i, _ int) float64 { return math.Pow(10, float64(i%300)) },
+		"duplicated": func(i, j int) float64 { return float64((i/100)*(j+1)) + 0.5 },
+		"heavy":      func(_, _ int) float64 { return 1 / rng.NormFloat64() },
+	} {
+		for _, task := range []Task{Classification, Regression} {
+			const n, dim = 512, 3
+			var x []float64
+			labels := make([]Label, n)
+			for i := range n {
+				for j := range dim {
+					x = append(x, cell(i, j))
+				}
+				labels[i] = Label{Task: task, Class: i / 7 % 3, Value: cell(i, 0)}
+				if task == Regression {
+					labels[i].Class = 0
+				}
+			}
+			f := newFit(x, labels, dim, task, features.Gaussian{})
+			scale := f.kernel.(features.Gaussian).Scale
+			if !(f.lambda > 0 && f.lambda <= 1 && scale > 0 && scale < 1e6 && f.top > 0) {
+				t.Errorf("%s, %v: penalty %v, kernel %v, eigenvalue %v", name, task, f.lambda, f.kernel, f.top)
+			}
+			for _, a := range f.scaler.metric {
+				if !(a > 0 && a < 1e3) {
+					t.Errorf("%s, %v: metric %v", name, task, f.scaler.metric)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkFit is the last fit of the warm-up: what a fast stream waits for.
+func BenchmarkFit(b *testing.B) {
+	for name, s := range map[string]sample{"dim=8": curved(1000, 8, 0.1), "dim=123": curved(1000, 123, 0.1), "dim=784": curved(1000, 784, 0.1)} {
+		b.Run(name, func(b *testing.B) {
+			labels := make([]Label, s.rows())
+			for i := range labels {
+				labels[i] = Label{Task: Regression, Value: s.y[i]}
+			}
+			for range b.N {
+				newFit(s.x, labels, s.dim, Regression, features.Gaussian{})
+			}
+		})
+	}
+}
