@@ -14,7 +14,7 @@ import (
 type Config struct {
 	Algorithm   string  `json:"algorithm"`    // "dsg" (default), "udsg", "cdsg", "cdsg:alpha" or "all"
 	Stepper     string  `json:"stepper"`      // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
-	Kernel      string  `json:"kernel"`       // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": width 2.5
+	Kernel      string  `json:"kernel"`       // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
 	Task        Task    `json:"task"`         // Auto (default): the loss or else the first label decides
 	Loss        string  `json:"loss"`         // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
 	Width       int     `json:"width"`        // frequencies in a block: 32
@@ -48,7 +48,8 @@ func (c Config) Effective() (Config, error) {
 }
 
 func (c Config) validate() error {
-	if _, err := parseAlgorithm(c.Algorithm); err != nil {
+	a, err := parseAlgorithm(c.Algorithm)
+	if err != nil {
 		return err
 	}
 	if _, err := newDirection(c.Stepper); err != nil {
@@ -60,6 +61,8 @@ func (c Config) validate() error {
 	switch l, err := parseLoss(c.Loss); {
 	case err != nil:
 		return err
+	case a.squares && !ridgeLosses(l):
+		return fmt.Errorf("%s minimises square or one-vs-rest, and the loss is %s", a.name, l)
 	case l != nil && c.Task != taskOf(l):
 		return fmt.Errorf("loss %s is one of %v, and the task is %v", l, taskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Regression:

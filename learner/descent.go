@@ -16,6 +16,7 @@ type descent struct {
 	problem
 	rule      Rule
 	direction direction
+	stepper   *Stepper // nil for the one that needs no tuning
 
 	features  *features.Bank
 	coef      coefficients
@@ -106,6 +107,9 @@ func (d *descent) learn(p *pending) {
 	}
 	stepper := newStepper(d.smoothness, d.fit.top, d.config.Minibatch, d.config.Width, d.config.Lambda)
 	stepper.Rough = math.IsInf(d.head.loss.Smoothness(), 1)
+	if d.stepper != nil {
+		stepper = *d.stepper
+	}
 	from, to, rate := d.rule.Choose(&Situation{
 		Step: d.coef.steps + 1, Seed: d.config.Seed,
 		Blocks: d.features.Blocks(), Most: d.config.maxBlocks(),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // An engine is an algorithm at work on one model, from the fit of the warm-up
@@ -62,16 +63,29 @@ func (p *problem) bank() *features.Bank {
 
 // algorithm is one way to learn.
 type algorithm struct {
-	name string
-	new  func(p problem) engine
+	name    string
+	new     func(p problem) engine
+	squares bool // it minimises squared errors, and nothing else
+}
+
+// loss returns the loss that a model of the task has where the configuration
+// chooses this one: nil there and here stand for what suits the task.
+func (a algorithm) loss(chosen loss.Loss, task Task) loss.Loss {
+	if chosen == nil && a.squares && task == Classification {
+		return loss.OneVsRest{}
+	}
+	return chosen
 }
 
 // algorithms is every algorithm there is.
 var algorithms = func() (all []algorithm) {
 	for _, r := range Rules {
-		all = append(all, algorithm{r.String(), func(p problem) engine { return newDescent(p, r) }})
+		all = append(all, algorithm{name: r.String(), new: func(p problem) engine { return newDescent(p, r) }})
 	}
-	return append(all, algorithm{"newton", func(p problem) engine { return newNewton(p) }})
+	return append(all,
+		algorithm{name: "newton", new: func(p problem) engine { return newNewton(p) }},
+		algorithm{name: "ridge", new: func(p problem) engine { return newRidge(p) }, squares: true},
+	)
 }()
 
 func parseAlgorithm(s string) (algorithm, error) {

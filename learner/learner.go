@@ -72,9 +72,7 @@ func New(c Config) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	l := &Learner{config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, head: newHead(chosen, Auto, 0)}
-	l.pass.learner = l
-	return l, nil
+	return &Learner{config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, head: newHead(chosen, Auto, 0)}, nil
 }
 
 // Step is what Learn did.
@@ -87,7 +85,7 @@ type Step struct {
 
 // Learn learns the labelled rows of the last Pass, once.
 func (l *Learner) Learn(p *Pass) Step {
-	if p != &l.pass || p.batch == nil {
+	if p != &l.pass || p.learned || p.batch == nil {
 		panic("learner: Learn wants the last Pass, and only once")
 	}
 	s := Step{}
@@ -97,7 +95,7 @@ func (l *Learner) Learn(p *Pass) Step {
 			s.Changed = l.row(p, i) || s.Changed
 		}
 	}
-	p.batch = nil
+	p.learned = true
 	s.Labelled, s.Step = l.labelled, l.steps()
 	return s
 }
@@ -114,14 +112,13 @@ func (l *Learner) row(p *Pass, i int) (changed bool) {
 	if l.warming() {
 		l.warmup.add(x, y, weight)
 	}
-	switch {
-	case l.fit == nil:
+	if l.fit == nil {
 		l.prior()
-	default:
+	} else {
 		l.push(p, i, y, weight)
-		if grown {
-			l.forecast()
-		}
+	}
+	if grown {
+		l.forecast()
 	}
 	l.advance()
 	return changed
@@ -164,7 +161,7 @@ func (l *Learner) advance() {
 // a fit.
 func (l *Learner) count(y Label, weight float64) (grown bool) {
 	if l.task == Auto {
-		l.head = newHead(l.chosen, y.Task, 0)
+		l.head = newHead(l.algorithm.loss(l.chosen, y.Task), y.Task, 0)
 	}
 	if y.Task != l.task || l.config.Task != Auto && l.config.Task != l.task {
 		panic(fmt.Sprintf("learner: a label of %v for a model of %v", y.Task, l.task))
@@ -178,6 +175,9 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 			l.mean += float64((bounded(y.Value) - l.mean) * (weight / l.total))
 		}
 		return false
+	}
+	if y.Class < 0 || y.Class >= l.config.MaxClasses {
+		panic(fmt.Sprintf("learner: class %d of at most %d", y.Class, l.config.MaxClasses))
 	}
 	for y.Class >= l.classes {
 		l.weights = append(l.weights, 0)

@@ -1,14 +1,17 @@
 package learner
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Pass is some rows predicted, and not learned yet. It is valid until the next
 // Predict.
 type Pass struct {
 	Predictions
 
-	learner *Learner
-	batch   *Batch // nil once learned
+	batch   *Batch
+	learned bool
 	rows    int
 	head    head
 	x       []float32 // scaled
@@ -45,11 +48,12 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	if l.dim == 0 {
 		l.dim = b.Dim()
 	}
-	if b.Dim() != l.dim {
-		panic("learner: the rows are not of the model's dimension")
+	if b.Dim() != l.dim || l.dim == 0 {
+		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", b.Dim(), l.dim))
 	}
 	p := &l.pass
-	p.batch, p.rows, p.head = b, l.until(b), l.head
+	p.batch, p.learned = b, false
+	p.rows, p.head = l.until(b), l.head
 	if l.fit == nil {
 		p.columns, p.served = l.sums(), 0
 		p.x, p.f = p.x[:0], addUp(p.f[:0], nil, nil, nil, l.first, p.rows)

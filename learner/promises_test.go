@@ -27,7 +27,7 @@ var streams = func() (all []stream) {
 		small := Config{Algorithm: a.name, Stepper: steppers[i%len(steppers)], Width: 8, MaxFeatures: 64}
 		odd := Config{Algorithm: a.name, Stepper: steppers[(i+2)%len(steppers)], Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
 		all = append(all,
-			stream{"binary", small, 3, binary},
+			stream{"binary", small, 3, sided},
 			stream{"growing", small, 2, growing},
 			stream{"late", odd, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }},
 			stream{"regression", odd, 4, numeric},
@@ -36,7 +36,7 @@ var streams = func() (all []stream) {
 	return all
 }()
 
-func binary(_ int, x []float64) Label { return class(math.Sin(3*x[0]) > x[1]) }
+func sided(_ int, x []float64) Label { return class(math.Sin(3*x[0]) > x[1]) }
 
 // growing has a class more at about rows 0, 30, 300, 900 and 1400.
 func growing(i int, x []float64) Label {

@@ -109,7 +109,7 @@ func (l *Learner) load(s *source, v serving) {
 	s.want(v.blocks <= c.maxBlocks(), "%d blocks of at most %d", v.blocks, c.maxBlocks())
 	s.want(v.head.classes <= c.MaxClasses, "%d classes of at most %d", v.head.classes, c.MaxClasses)
 	s.want(c.Task == Auto || v.head.task == Auto || v.head.task == c.Task, "task %v, configured %v", v.head.task, c.Task)
-	want := newHead(l.chosen, v.head.task, v.head.classes)
+	want := newHead(l.algorithm.loss(l.chosen, v.head.task), v.head.task, v.head.classes)
 	s.want(v.head.loss == want.loss, "loss %v, configured %s", v.head.loss, c.Loss)
 	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel, "not the configured kernel %q", c.Kernel)
 	counters := take[int64](s, "counters", 1, counterFields)

@@ -25,7 +25,7 @@ type fitCommand struct {
 	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
 	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
 	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all" default:"dsg" help:"How it is learned: ${enum} (${default})."`
+	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,ridge" default:"dsg" help:"How it is learned: ${enum} (${default})."`
 	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
 	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
@@ -103,7 +103,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return wrongUse("%w", err)
 	}
 	c := decode.Config{Label: f.Label, Weight: f.Weight, Task: options.Task}
-	file, err := openFile(f.Train, c, decode.Schema{})
+	file, err := openFile(ctx, e, f.Train, c, decode.Schema{})
 	if err != nil {
 		return err
 	}
@@ -217,16 +217,33 @@ func (f *fitCommand) bad(e *env, err error, r *fitReport) error {
 	return err
 }
 
-// openFile opens a file of rows, with an error that says what to do.
-func openFile(path string, c decode.Config, s decode.Schema) (*decode.File, error) {
-	file, err := decode.Open(path, c, s)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, noFile(path)
+// openFile opens a file of rows, or standard input for -, with an error that
+// says what to do.
+func openFile(ctx context.Context, e *env, path string, c decode.Config, s decode.Schema) (file *decode.File, err error) {
+	if path == "-" {
+		file, err = decode.Read(interruptible(ctx, e.stdin), "standard input", c, s)
+	} else {
+		file, err = decode.Open(path, c, s)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, noFile(path)
+	case err != nil && ctx.Err() == nil:
 		return nil, wrongUse("%w", err)
 	}
-	return file, nil
+	return file, err
+}
+
+// interruptible reads from r until ctx is done, even while r has nothing to
+// give.
+func interruptible(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	return out
 }
 
 func noFile(path string) error {
@@ -240,7 +257,7 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, s *snaps
 	if err != nil {
 		return nil, err
 	}
-	file, err := openFile(f.Test, c, *schema)
+	file, err := openFile(ctx, e, f.Test, c, *schema)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,129 @@
+package learner
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// equations are the normal equations of least squares: gram w = moment. They are
+// sums over rows, and so those of two sets of rows are the sum of theirs.
+type equations struct {
+	n, outputs int
+	gram       []float64 // lower triangle, row by row, without the penalty
+	moment     []float64 // outputs × n
+	rows       float64   // weight of the rows, as far as it is not forgotten
+}
+
+func newEquations(n, outputs int) equations {
+	return equations{n: n, outputs: outputs, gram: make([]float64, n*(n+1)/2), moment: make([]float64, outputs*n)}
+}
+
+// forget multiplies all rows so far by f.
+func (e *equations) forget(f float64) {
+	if f == 1 {
+		return
+	}
+	for i := range e.gram {
+		e.gram[i] *= f
+	}
+	for i := range e.moment {
+		e.moment[i] *= f
+	}
+	e.rows *= f
+}
+
+// add adds rows whose products are those of gram, n × n of which the lower
+// triangle counts, and moment.
+func (e *equations) add(gram, moment []float64, weight float64) {
+	at := 0
+	for i := range e.n {
+		vec.Axpy(1, gram[i*e.n:i*e.n+i+1], e.gram[at:at+i+1])
+		at += i + 1
+	}
+	vec.Axpy(1, moment, e.moment)
+	e.rows += weight
+}
+
+// merge adds the rows of o.
+func (e *equations) merge(o *equations) {
+	vec.Axpy(1, o.gram, e.gram)
+	vec.Axpy(1, o.moment, e.moment)
+	e.rows += o.rows
+}
+
+// factorise sets l, n × n, to the Cholesky factor of the equations with a penalty
+// on the square of each unknown but the last, the intercept, on which there is
+// next to none. Where rounding has made them indefinite the penalty grows.
+func (e *equations) factorise(l []float64, penalty float64) bool {
+	for range 8 {
+		at := 0
+		for i := range e.n {
+			copy(l[i*e.n:], e.gram[at:at+i+1])
+			at += i + 1
+			l[i*e.n+i] += penalty
+		}
+		l[len(l)-1] += 1e-6 - penalty
+		if vec.Cholesky(l, e.n) {
+			return true
+		}
+		penalty *= 10
+	}
+	return false
+}
+
+// solve sets w, outputs × n, to the solution, with l as it is after factorise.
+func (e *equations) solve(w, l []float64) {
+	copy(w, e.moment)
+	for k := range e.outputs {
+		vec.CholeskySolve(l, e.n, w[k*e.n:(k+1)*e.n])
+	}
+}
+
+// leverage returns zᵀ gram⁻¹ z, with l as it is after factorise. It overwrites z.
+func leverage(l, z []float64) float64 {
+	n, sum := len(z), 0.0
+	for i := range n {
+		r := l[i*n : i*n+i+1]
+		z[i] = (z[i] - vec.Dot(z[:i], r)) / r[i]
+		sum += float64(z[i] * z[i])
+	}
+	return sum
+}
+
+// widen adds the output of a class that no row had: each taught it -1. The one
+// output of two classes becomes an output for each.
+func (e *equations) widen(h *head) {
+	to := h.sums()
+	if to == e.outputs {
+		return
+	}
+	if e.outputs == 1 {
+		first := e.moment
+		e.moment = make([]float64, 0, to*e.n)
+		for _, v := range first {
+			e.moment = append(e.moment, -v)
+		}
+		e.moment = append(e.moment, first...)
+	}
+	for _, v := range e.gram[len(e.gram)-e.n:] { // Σ z
+		e.moment = append(e.moment, -v)
+	}
+	e.outputs = to
+}
+
+func (e *equations) save(a *arrays, name string) {
+	put(a, name+".gram", 1, e.gram)
+	put(a, name+".moment", e.n, e.moment)
+	put(a, name+".rows", 1, []float64{e.rows})
+}
+
+func (e *equations) load(s *source, name string) {
+	e.gram = take[float64](s, name+".gram", len(e.gram), 1)
+	e.moment = take[float64](s, name+".moment", e.outputs, e.n)
+	rows := take[float64](s, name+".rows", 1, 1)
+	if s.err == nil {
+		e.rows = rows[0]
+		s.want(e.rows >= 0 && e.rows < math.MaxFloat64, "%s has %v rows", name, e.rows)
+	}
+}

@@ -1,0 +1,312 @@
+package learner
+
+import (
+	"bufio"
+	"compress/gzip"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// The tests in this file repeat experiments of Dai et al. 2014 and of Li and
+// Póczos, without a warm-up and with the steps that are said here.
+
+// experiment is descent on rows that are scaled already.
+type experiment struct {
+	engine
+	batch pending
+	dim   int
+}
+
+func newExperiment(c Config, l loss.Loss, k features.Kernel, dim int, r Rule, s *Stepper) *experiment {
+	h := newHead(l, taskOf(l), 2)
+	if !l.Classifies() {
+		h.classes = 0
+	}
+	d := newDescent(problem{
+		config: c, head: h, dim: dim, prior: make([]float64, h.sums()),
+		fit: &fit{kernel: k, top: 1, lambda: c.Lambda, deviation: 1},
+	}, r)
+	d.stepper = s
+	return &experiment{engine: d, dim: dim}
+}
+
+func (e *experiment) learn(x []float32, y []Label) {
+	b := &e.batch
+	b.x, b.labels, b.weights = x, y, b.weights[:0]
+	for range y {
+		b.weights = append(b.weights, 1)
+	}
+	b.f = e.engine.sums(b.f[:0], x, len(y))
+	e.engine.learn(b)
+}
+
+// average returns what the average predicts.
+func (e *experiment) average(x []float32) []float64 {
+	f := e.engine.sums(nil, x, len(x)/e.dim)
+	for i := 0; i < len(f)/2; i++ {
+		f[i] = f[2*i+1]
+	}
+	return f[:len(f)/2]
+}
+
+// Dai et al., section 7.1: y = cos(½π‖x‖)·exp(-⅒π‖x‖) + ⅒ε on [-5, 5]². The
+// squared error of the average falls like 1/t.
+func TestSection71ErrorFallsLikeOneOverTime(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	truth := func(x []float32) float64 {
+		r := math.Hypot(float64(x[0]), float64(x[1]))
+		return math.Cos(math.Pi/2*r) * math.Exp(-math.Pi/10*r)
+	}
+	sample := func(n int) []float32 {
+		x := make([]float32, 2*n)
+		for i := range x {
+			x[i] = 10*rng.Float32() - 5
+		}
+		return x
+	}
+	const rows = 256
+	c, err := Config{Width: rows, Minibatch: rows, MaxFeatures: 300 * rows, Lambda: 1e-6}.Effective()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newExperiment(c, loss.Square{}, features.Gaussian{Scale: 0.513}, 2, DSG{}, &Stepper{First: 10, Lambda: 1e-9})
+	test := sample(500)
+	var times, errors []float64
+	for step := 1; step <= 300; step++ {
+		x := sample(rows)
+		y := make([]Label, rows)
+		for i := range y {
+			y[i] = Label{Task: Regression, Value: truth(x[2*i:]) + 0.1*rng.NormFloat64()}
+		}
+		e.learn(x, y)
+		if step == 10 || step == 30 || step == 100 || step == 300 {
+			sum := 0.0
+			for i, f := range e.average(test) {
+				d := f - truth(test[2*i:])
+				sum += d * d / float64(len(test)/2)
+			}
+			times, errors = append(times, math.Log(float64(step))), append(errors, math.Log(sum))
+		}
+	}
+	slope := (errors[3] - errors[0]) / (times[3] - times[0])
+	last := math.Exp(errors[3])
+	t.Logf("squared error %.2g, slope %.2f", last, slope)
+	if last > 3e-4 || slope > -1 {
+		t.Errorf("squared error %v after 300 steps, slope %v: want 3e-4 and -1", last, slope)
+	}
+}
+
+// Li and Póczos, equation 9: the longest step is the greatest root, as a search
+// finds it.
+func TestEquation9IsSolvedForItsGreatestRoot(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		n := 1 + rng.IntN(4)
+		trace, mean := make([]float64, n), make([]float64, n)
+		size := rng.Float64()
+		for i := range n {
+			trace[i], mean[i] = rng.NormFloat64()*size, rng.NormFloat64()
+		}
+		rate, noise := rng.Float64()+0.01, rng.Float64()/2
+		excess := func(h float64) float64 {
+			sum := 2 * h * h * noise
+			for i := range n {
+				d := trace[i] - h*mean[i]
+				sum += 2*d*d - trace[i]*trace[i] - rate*rate*mean[i]*mean[i]
+			}
+			return sum
+		}
+		want := 0.0
+		for h := 20.0; h > 0; h -= 1e-3 {
+			if excess(h) <= 1e-9 {
+				want = h
+				break
+			}
+		}
+		if got := longest(trace, mean, rate, noise); got < 19 && math.Abs(got-want) > 2e-3 {
+			t.Fatalf("trace %v, mean %v, rate %v, noise %v: %v, want %v", trace, mean, rate, noise, got, want)
+		}
+	}
+	for _, c := range []struct{ trace, want float64 }{{0.3, 0.55495}, {0.05, 0.19577}} {
+		if got := longest([]float64{c.trace}, []float64{1}, 0.2, 0); math.Abs(got-c.want) > 1e-5 {
+			t.Errorf("trace %v: %v, want %v", c.trace, got, c.want)
+		}
+	}
+	// Without noise a block is as good as new from (2-√3)·rate on.
+	edge := (2 - math.Sqrt(3)) * 0.2
+	if a, b := longest([]float64{edge + 1e-6}, []float64{1}, 0.2, 0), longest([]float64{edge - 1e-6}, []float64{1}, 0.2, 0); a <= 0.2 || b > 0.2 {
+		t.Errorf("about the edge %v: %v and %v", edge, a, b)
+	}
+}
+
+// shared opens a set of the folder that ACCRETE_DATA names, as rows and labels.
+func shared(t *testing.T, name string) (x []float64, y []float64, dim int) {
+	t.Helper()
+	dir := os.Getenv("ACCRETE_DATA")
+	if dir == "" {
+		t.Skip("ACCRETE_DATA names no folder of data sets")
+	}
+	file, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		t.Skip(err)
+	}
+	defer file.Close()
+	plain, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(plain)
+	lines.Buffer(nil, 1<<20)
+	lines.Scan() // the header
+	for lines.Scan() {
+		fields := strings.Split(lines.Text(), ",")
+		dim = len(fields) - 1
+		for i, f := range fields {
+			v, err := strconv.ParseFloat(f, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				y = append(y, v)
+			} else {
+				x = append(x, v)
+			}
+		}
+	}
+	return x, y, dim
+}
+
+// pass learns all rows once, in an order that the seed says.
+func (e *experiment) pass(x []float32, y []Label, minibatch int, seed uint64) {
+	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(y))
+	for at := 0; at+minibatch <= len(order); at += minibatch {
+		var bx []float32
+		var by []Label
+		for _, i := range order[at : at+minibatch] {
+			bx, by = append(bx, x[i*e.dim:(i+1)*e.dim]...), append(by, y[i])
+		}
+		e.learn(bx, by)
+	}
+}
+
+// Both papers, Adult, with their settings: mini-batches of 64, blocks of 32, the
+// median distance for a width. It takes a few seconds, and needs the folder that
+// ACCRETE_DATA names.
+func TestAdultWithThePapersSettings(t *testing.T) {
+	x, y, dim := shared(t, "a9a.train.csv.gz")
+	tx, ty, _ := shared(t, "a9a.test.csv.gz")
+	single := func(x []float64) []float32 {
+		out := make([]float32, len(x))
+		for i, v := range x {
+			out[i] = float32(v)
+		}
+		return out
+	}
+	labels := make([]Label, len(y))
+	for i, v := range y {
+		labels[i] = class(v == 1)
+	}
+	c, err := Config{Width: 32, Minibatch: 64, MaxFeatures: 1 << 15, Lambda: 1 / (100 * float64(len(y)))}.Effective()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		rule     Rule
+		loss     loss.Loss
+		first    float64
+		error    float64
+		features int
+	}{
+		{DSG{}, loss.Logistic{}, 6, 0.157, 16256},
+		{CDSG{}, loss.Logistic{}, 6, 0.155, 4500},
+		{DSG{}, loss.Hinge{}, 3, 0.160, 16256},
+	} {
+		e := newExperiment(c, test.loss, features.Gaussian{Scale: 4}, dim, test.rule, &Stepper{First: test.first, Lambda: c.Lambda})
+		e.engine.(*descent).fit.top = 0.3 // so that no step is cut short
+		e.pass(single(x), labels, 64, 1)
+		wrong := 0.0
+		for i, f := range e.average(single(tx)) {
+			if (f > 0) != (ty[i] == 1) {
+				wrong += 1 / float64(len(ty))
+			}
+		}
+		t.Logf("%v, %v: error %.4f with %d features", test.rule, test.loss, wrong, e.frequencies())
+		if wrong > test.error || e.frequencies() > test.features {
+			t.Errorf("%v, %v: error %.4f with %d features, want %v with %d", test.rule, test.loss, wrong, e.frequencies(), test.error, test.features)
+		}
+	}
+}
+
+// Li and Póczos: fewer features for the same error, the mean of three orders. It takes a few seconds, and
+// needs the folder that ACCRETE_DATA names.
+func TestReturningToBlocksSavesFeatures(t *testing.T) {
+	x, y, dim := shared(t, "kin40k.train.csv.gz")
+	tx, ty, _ := shared(t, "kin40k.test.csv.gz")
+	s := newScaler(x, dim)
+	single := func(x []float64) []float32 {
+		out := make([]float32, len(x))
+		for i := 0; i < len(x); i += dim {
+			s.apply(out[i:i+dim], x[i:i+dim])
+		}
+		return out
+	}
+	column := newColumn(y, 1)
+	labels := make([]Label, len(y))
+	for i, v := range y {
+		labels[i] = Label{Task: Regression, Value: (v - column.mean) / column.deviation}
+	}
+	rows := single(x)
+	sample := make([]float64, 1000*dim)
+	for i := range sample {
+		sample[i] = float64(rows[i])
+	}
+	var distances []float64
+	for i := range 1000 {
+		for j := range i {
+			sum := 0.0
+			for k := range dim {
+				d := sample[i*dim+k] - sample[j*dim+k]
+				sum += d * d
+			}
+			distances = append(distances, math.Sqrt(sum))
+		}
+	}
+	width := nth(distances, len(distances)/2) / 2
+	c, err := Config{Width: 32, Minibatch: 64, MaxFeatures: 1 << 15, Lambda: 1e-6}.Effective()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		rule     Rule
+		error    float64
+		features int
+	}{
+		{DSG{}, 0.55, 17984},
+		{CDSG{Cap: 4}, 0.43, 4500},
+	} {
+		sum, most, variance := 0.0, 0, newColumn(ty, 1).deviation
+		for order := range 3 {
+			e := newExperiment(c, loss.Square{}, features.Gaussian{Scale: width}, dim, test.rule, &Stepper{First: 0.5, Lambda: c.Lambda})
+			e.engine.(*descent).fit.top = 0.4
+			e.pass(rows, labels, 64, uint64(order+1))
+			for i, f := range e.average(single(tx)) {
+				d := (f*column.deviation + column.mean - ty[i]) / variance
+				sum += d * d / float64(3*len(ty))
+			}
+			most = max(most, e.frequencies())
+		}
+		t.Logf("%v: nMSE %.4f with %d features", test.rule, sum, most)
+		if sum > test.error || most > test.features {
+			t.Errorf("%v: nMSE %.4f with %d features, want %v with %d", test.rule, sum, most, test.error, test.features)
+		}
+	}
+}
+

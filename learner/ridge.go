@@ -1,0 +1,354 @@
+package learner
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// ridge is least squares on a few random features, by its normal equations and
+// so exact: one-vs-rest with targets ±1 for classes. It solves them for several
+// rates of forgetting at once, and predicts with a mixture of the solutions,
+// each weighted by how well it did of late (exponential weights: Vovk 1990). On
+// a stream that stays as it is this is the solution for all rows; on one that
+// changes, that for as many as still count.
+//
+// Candidate 0 is the mixture. The others are the members of it, one for each rate.
+type ridge struct {
+	problem
+	features  *features.Bank
+	penalty   float64 // on each squared coefficient, in units of a row's squared error
+	steps     int64
+	members   []horizon
+	noise     float64 // squared error of the mixture of late, over 1 + leverage
+	intercept []float64
+	wide      []float32 // as predictions use it: features × columns
+
+	phi     []float32 // scratch
+	gram    []float64
+	moment  []float64
+	target  []float64
+	scratch vec.Scratch
+	narrow  []float32
+}
+
+// horizon is the solution with one rate of forgetting.
+type horizon struct {
+	forget float64 // what a row counts after each that follows
+	equations
+	w      []float64 // outputs × n: as of when it was solved for
+	solved float64   // rows, at that time
+	error  float64   // of late
+	share  float64   // of the mixture
+
+	factor []float64 // scratch
+}
+
+const (
+	ridgeMost   = 256 // frequencies: the time to solve grows with their cube
+	ridgeMemory = 0.9994
+	ridgeMinor  = 1e-3 // the share of a horizon that is not solved for every time
+	ridgeEvery  = 8    // mini-batches after which it is
+)
+
+var forgetting = []float64{1, 0.9995, 0.998, 0.99}
+
+func newRidge(p problem) *ridge {
+	most := max(1, min(p.config.MaxFeatures, ridgeMost)/p.config.Width) // blocks
+	r := &ridge{problem: p, features: p.bank(), penalty: p.fit.lambda * lastRung}
+	r.features.Grow(most)
+	n, k := 2*p.config.Width*most+1, p.head.sums()
+	for _, f := range forgetting {
+		r.members = append(r.members, horizon{forget: f, equations: newEquations(n, k), w: make([]float64, k*n), share: 1 / float64(len(forgetting))})
+	}
+	for i := range r.members {
+		for j, b := range p.prior {
+			r.members[i].w[j*n+n-1] = b
+		}
+	}
+	r.serve()
+	return r
+}
+
+func (r *ridge) n() int           { return r.members[0].n }
+func (r *ridge) columns() int     { return len(r.intercept) }
+func (r *ridge) served() int      { return 0 }
+func (r *ridge) frequencies() int { return r.features.Blocks() * r.config.Width }
+
+func (r *ridge) sums(dst []float64, x []float32, n int) []float64 {
+	return addUp(dst, r.features, x, r.wide, r.intercept, n)
+}
+
+// norm is what the features are divided by to have norm 1.
+func (r *ridge) norm() float64 { return math.Sqrt(float64(r.frequencies())) }
+
+// serve mixes the members.
+func (r *ridge) serve() {
+	n, k := r.n(), r.head.sums()
+	columns := k * (1 + len(r.members))
+	r.wide = extend(r.wide[:0], (n-1)*columns)
+	r.intercept = extend(r.intercept[:0], columns)
+	scale := 1 / r.norm()
+	for i := range n {
+		row, c := r.intercept, 1.0
+		for j := range k {
+			mixed := 0.0
+			for e := range r.members {
+				w := r.members[e].w[j*n+i]
+				mixed += float64(r.members[e].share * w)
+				if i < n-1 {
+					r.wide[i*columns+(1+e)*k+j] = float32(scale * w)
+				} else {
+					row[(1+e)*k+j] = c * w
+				}
+			}
+			if i < n-1 {
+				r.wide[i*columns+j] = float32(scale * mixed)
+			} else {
+				row[j] = c * mixed
+			}
+		}
+	}
+}
+
+func (r *ridge) serving() (blocks int, intercept []float64, coef []float32) {
+	k, columns := r.head.sums(), r.columns()
+	r.narrow = r.narrow[:0]
+	for i := 0; i < len(r.wide); i += columns {
+		r.narrow = append(r.narrow, r.wide[i:i+k]...)
+	}
+	return r.features.Blocks(), r.intercept[:k], r.narrow
+}
+
+// targets sets t to what the outputs should be.
+func (r *ridge) targets(t []float64, y Label) {
+	if r.head.task == Regression {
+		t[0] = max(-residualLimit, min(residualLimit, r.head.target(y)))
+		return
+	}
+	r.head.loss.Grad(t, make([]float64, len(t)), r.head.target(y)) // of outputs 0
+	for i, g := range t {
+		t[i] = -g
+	}
+}
+
+func (r *ridge) learn(p *pending) {
+	n, k, rows := r.n(), r.head.sums(), len(p.labels)
+	r.weigh(p)
+
+	r.phi = extend(r.phi[:0], rows*(n-1))
+	r.features.Features(r.phi, 0, p.x)
+	z := make([]float32, rows*n) // weighted, with the intercept
+	r.moment = extend(r.moment[:0], k*n)
+	clear(r.moment)
+	weight, scale := 0.0, 1/r.norm()
+	for i, y := range p.labels {
+		row, w := z[i*n:(i+1)*n], math.Sqrt(p.weights[i])
+		for j, v := range r.phi[i*(n-1) : (i+1)*(n-1)] {
+			row[j] = float32(float64(v) * scale * w)
+		}
+		row[n-1] = float32(w)
+		r.target = extend(r.target[:0], k)
+		r.targets(r.target, y)
+		for j, t := range r.target {
+			t *= w
+			m := r.moment[j*n : (j+1)*n]
+			for l, v := range row {
+				m[l] += float64(t * float64(v))
+			}
+		}
+		weight += p.weights[i]
+	}
+	r.gram = extend(r.gram[:0], n*n)
+	clear(r.gram)
+	vec.Gram(r.gram, z, n, &r.scratch)
+
+	r.steps++
+	var wait sync.WaitGroup
+	for e := range r.members {
+		m := &r.members[e]
+		wait.Go(func() {
+			m.equations.forget(power(m.forget, rows))
+			m.add(r.gram, r.moment, weight)
+			if r.due(m) {
+				m.solveFor(r.penalty)
+			}
+		})
+	}
+	wait.Wait()
+	r.serve()
+}
+
+// due says whether a horizon is to be solved for: where its rows have grown by a
+// twentieth or it forgets, and less often where it hardly counts.
+func (r *ridge) due(m *horizon) bool {
+	grown := m.forget < 1 || m.rows >= ridgeGrowth*m.solved
+	return grown && (m.share >= ridgeMinor || r.steps%ridgeEvery == 0)
+}
+
+func (m *horizon) solveFor(penalty float64) {
+	m.factor = extend(m.factor[:0], m.n*m.n)
+	if m.factorise(m.factor, penalty) {
+		m.solve(m.w, m.factor)
+		m.solved = m.rows
+	}
+}
+
+// power returns f to the power of n, by squaring.
+func power(f float64, n int) float64 {
+	v := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			v *= f
+		}
+		f *= f
+	}
+	return v
+}
+
+// weigh grades the members on the rows of p, which they have not learned, and
+// sets their shares in the mixture.
+func (r *ridge) weigh(p *pending) {
+	k, columns, rows := r.head.sums(), r.columns(), len(p.labels)
+	r.target = extend(r.target[:0], k)
+	decay := power(ridgeMemory, rows)
+	limit := 1.5 // margins beyond are right or wrong, and no more
+	if r.head.task == Regression {
+		limit = 2 * residualLimit
+	}
+	least := math.Inf(1)
+	for e := -1; e < len(r.members); e++ {
+		sum, total := 0.0, 0.0
+		for i, y := range p.labels {
+			r.targets(r.target, y)
+			f := p.f[i*columns+(1+e)*k : i*columns+(2+e)*k]
+			for j, t := range r.target {
+				d := max(-limit, min(limit, f[j])) - t
+				sum += float64(p.weights[i] * float64(d*d))
+			}
+			total += p.weights[i]
+		}
+		sum /= float64(k)
+		if e < 0 {
+			if total > 0 {
+				r.noise += float64(max(1/float64(r.steps+1), 1-decay) * (sum/total - r.noise))
+			}
+			continue
+		}
+		m := &r.members[e]
+		m.error = float64(decay*m.error) + float64(0.5*sum)
+		least = min(least, m.error)
+	}
+	total := 0.0
+	for e := range r.members {
+		r.members[e].share = vec.Exp(least - r.members[e].error)
+		total += r.members[e].share
+	}
+	for e := range r.members {
+		r.members[e].share /= total
+	}
+}
+
+func (r *ridge) widen(h head, prior []float64, total float64) {
+	from := r.head.sums()
+	r.head = h
+	n, k := r.n(), h.sums()
+	for e := range r.members {
+		m := &r.members[e]
+		switch {
+		case k == from: // from one class to two
+			m.w[n-1] = prior[0]
+		default:
+			w := m.w
+			if from == 1 {
+				w = make([]float64, 0, k*n)
+				for _, v := range m.w {
+					w = append(w, -v)
+				}
+				w = append(w, m.w...)
+			}
+			m.w = append(w, make([]float64, n)...)
+			m.w[len(m.w)-1] = h.newcomer(nil, total)
+			m.equations.widen(&h)
+		}
+	}
+	r.serve()
+}
+
+func (r *ridge) save(a *arrays) {
+	put(a, "ridge.counters", 1, []int64{r.steps})
+	figures := []float64{r.noise}
+	for e := range r.members {
+		m := &r.members[e]
+		figures = append(figures, m.solved, m.error, m.share)
+	}
+	put(a, "ridge.figures", 1, figures)
+	for e := range r.members {
+		name := fmt.Sprintf("ridge.%d", e)
+		r.members[e].equations.save(a, name)
+		put(a, name+".w", r.n(), r.members[e].w)
+	}
+}
+
+func (r *ridge) load(s *source, v serving, steps int64) {
+	counters := take[int64](s, "ridge.counters", 1, 1)
+	figures := take[float64](s, "ridge.figures", 1+3*len(r.members), 1)
+	if s.err != nil {
+		return
+	}
+	r.steps, r.noise = counters[0], figures[0]
+	s.want(r.steps >= 0 && r.steps <= steps, "%d steps of %d", r.steps, steps)
+	s.want(r.noise >= 0, "the noise is %v", r.noise)
+	for e := range r.members {
+		m, f, name := &r.members[e], figures[1+3*e:], fmt.Sprintf("ridge.%d", e)
+		m.solved, m.error, m.share = f[0], f[1], f[2]
+		s.want(m.solved >= 0 && m.error >= 0 && m.share >= 0 && m.share <= 1, "horizon %d: %v", e, f[:3])
+		m.equations.load(s, name)
+		m.w = take[float64](s, name+".w", m.outputs, m.n)
+	}
+	if s.err != nil {
+		return
+	}
+	r.serve()
+	blocks, intercept, coef := r.serving()
+	s.want(blocks == v.blocks && slices.Equal(intercept, v.intercept) && slices.Equal(coef, v.coef), "not the coefficients of the serving part")
+}
+
+// variance returns the variance of the prediction for a scaled row x and of the
+// label around it, in the label's units, by the horizon that counts most: noise
+// × (1 + leverage), as in Bayesian linear regression.
+func (r *ridge) variance(dst []float64, x []float32) []float64 {
+	best := 0
+	for e := range r.members {
+		if r.members[e].share > r.members[best].share {
+			best = e
+		}
+	}
+	m := &r.members[best]
+	n := m.n
+	m.factor = extend(m.factor[:0], n*n)
+	if !m.factorise(m.factor, r.penalty) {
+		return dst
+	}
+	rows := len(x) / r.dim
+	phi, z := make([]float32, rows*(n-1)), make([]float64, n)
+	r.features.Features(phi, 0, x)
+	for i := range rows {
+		for j, v := range phi[i*(n-1) : (i+1)*(n-1)] {
+			z[j] = float64(v) / r.norm()
+		}
+		z[n-1] = 1
+		dst = append(dst, r.head.deviation*r.head.deviation*r.noise*(1+leverage(m.factor, z)))
+	}
+	return dst
+}
+
+// ridgeLosses says which losses ridge minimises.
+func ridgeLosses(chosen loss.Loss) bool {
+	return chosen == nil || chosen == loss.Square{} || chosen == loss.OneVsRest{}
+}
