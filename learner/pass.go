@@ -9,6 +9,8 @@ type Pass struct {
 
 	learner *Learner
 	batch   *Batch // nil once learned
+	inputs  *Batch // its rows, with their lags
+	lagged  Batch  // memory of inputs
 	rows    int
 	head    head
 	x       []float32 // scaled
@@ -43,19 +45,23 @@ func (p *Pass) sum(i int) []float64 {
 // learned.
 func (l *Learner) Predict(b *Batch) *Pass {
 	if l.dim == 0 {
-		l.dim = b.Dim()
+		l.dim = l.config.width(b.Dim())
 	}
-	if b.Dim() != l.dim {
+	if l.config.width(b.Dim()) != l.dim {
 		panic("learner: the rows are not of the model's dimension")
 	}
 	p := &l.pass
 	p.batch, p.rows, p.head = b, l.until(b), l.head
+	if p.inputs = b; l.lags.k > 0 {
+		p.inputs = &p.lagged
+		l.lags.widen(p.inputs, b, p.rows)
+	}
 	if l.fit == nil {
 		p.columns, p.served = l.sums(), 0
 		p.x, p.f = p.x[:0], addUp(p.f[:0], nil, nil, nil, l.first, p.rows)
 	} else {
 		p.columns, p.served = l.engine.columns(), l.engine.served()
-		p.x = l.fit.scaler.rows(p.x[:0], b, p.rows)
+		p.x = l.fit.scaler.rows(p.x[:0], p.inputs, p.rows)
 		p.f = l.engine.sums(p.f[:0], p.x, p.rows)
 	}
 	p.Task, p.Outputs = l.task, l.outputs()

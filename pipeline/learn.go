@@ -80,7 +80,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 		return nil, err
 	}
 	l.saved = l.history.seq
-	if l.decider, err = newDecider(c.Decode, l.history.schema); err != nil {
+	if l.decider, err = newDecider(c, l.history.schema); err != nil {
 		return nil, err
 	}
 	l.out = newPublisher(c.Client.Producer(), predictions.Name, predictions.Partitions, QuarantineTopic(c.Model), max(recovery.Released, l.history.seq), c.Report)
@@ -345,10 +345,10 @@ func (r *replayer) decide(ctx context.Context, b *snapshot.Batch) (*decided, err
 	return d, nil
 }
 
-func newDecider(c decode.Config, s *decode.Schema) (*decider, error) {
-	d, err := decode.New(c, *s)
+func newDecider(c Config, s *decode.Schema) (*decider, error) {
+	d, err := decode.New(c.Decode, *s)
 	if err != nil {
 		return nil, err
 	}
-	return &decider{decoder: d}, nil
+	return &decider{decoder: d, keyed: c.Learner.Lags > 0}, nil
 }

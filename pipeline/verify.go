@@ -83,7 +83,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	if err != nil {
 		return v, err
 	}
-	d, err := newDecider(c.Decode, h.schema)
+	d, err := newDecider(c, h.schema)
 	if err != nil {
 		return v, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -39,6 +40,7 @@ var exits = []struct {
 	{pipeline.ErrHistory, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
+	{learner.ErrLags, refused},
 	{snapshot.ErrTooNew, refused},
 	{snapshot.ErrCorrupt, refused},
 	{snapshot.ErrTruncated, refused},
