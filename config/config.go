@@ -106,6 +106,12 @@ type Input struct {
 	// What becomes of a record with a column that the model does not have.
 	Unknown string `key:"unknown" default:"quarantine" oneof:"quarantine ignore"`
 
+	// How many of the labelled records of the same key before a record lend it
+	// their inputs and labels as further inputs: for labels that resemble the
+	// ones before. Only the learner itself predicts with such a model, because
+	// accrete score does not see the labels.
+	Lags int `key:"lags" default:"0" min:"0" max:"100"`
+
 	// What to do where Kafka's retention has taken records that were not yet
 	// learned. stop is to stop; record is to say so in the model log and to go
 	// on behind them.

@@ -193,8 +193,11 @@ func TestEveryOptionCanBeSetInEveryPlace(t *testing.T) {
 		if text == "" {
 			text = strings.Replace(o.tag.Get("default"), "<model>", "m", 1)
 		}
-		if o.path == "input.columns" {
+		switch o.path { // those whose default is nothing
+		case "input.columns":
 			text = "a,b"
+		case "input.lags":
+			text = "2"
 		}
 		check := func(place string, c *Config) {
 			if got := o.field(c); got.IsZero() || place != c.sources[o.path].Kind {

@@ -32,6 +32,7 @@ type Learner struct {
 	linear  linear
 	record  record
 	drift   drift
+	lags    lags
 
 	pass    Pass
 	scratch scratch
@@ -78,7 +79,7 @@ func New(c Config) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	return &Learner{config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, head: newHead(chosen, Auto, 0)}, nil
+	return &Learner{config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags}, head: newHead(chosen, Auto, 0)}, nil
 }
 
 // Step is what Learn did.
@@ -112,9 +113,12 @@ func (l *Learner) steps() int64 { return l.labelled / int64(l.config.Minibatch) 
 
 // row learns row i of p and says whether the model has changed, and the stream.
 func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
-	x, y, weight := p.batch.X(i), boundedLabel(p.batch.Label(i)), boundedWeight(p.batch.Weight(i))
+	x, y, weight := p.inputs.X(i), boundedLabel(p.batch.Label(i)), boundedWeight(p.batch.Weight(i))
 	changed = l.changes(l.labelled+1, y)
 	l.grade(p, i, y, weight)
+	if l.lags.k > 0 {
+		l.lags.push(p.batch.keys[i], p.batch.X(i), y)
+	}
 	if !l.warming() {
 		found = l.drift.add(p.head.surprise(p.Row(i), y))
 		l.drift.due = l.drift.due || found != 0

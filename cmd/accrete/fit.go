@@ -30,6 +30,8 @@ type fitCommand struct {
 	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
 	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string  `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
+	Lags        int     `default:"0" help:"How many of the rows before a row, of the same --key, lend it their inputs and labels (${default})."`
+	Key         string  `placeholder:"COLUMN" help:"Column that says whose a row is, for --lags."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
 	MaxFeatures int     `name:"max-features" default:"2048" help:"The most random features (${default})."`
 	Minibatch   int     `default:"128" help:"Rows that are learned at once (${default})."`
@@ -113,12 +115,15 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	options, err := learner.Config{
 		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, OnDrift: f.OnDrift, Seed: f.Seed,
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed,
 	}.Effective()
 	if err != nil {
 		return wrongUse("%w", err)
 	}
-	c := decode.Config{Label: f.Label, Weight: f.Weight, Task: options.Task}
+	if f.Lags > 0 && f.Test != "" {
+		return wrongUse("a model with lags can only be graded on the rows that it learns: leave out --test")
+	}
+	c := decode.Config{Label: f.Label, Key: f.Key, Weight: f.Weight, Task: options.Task}
 	file, err := openFile(ctx, e, f.Train, c, decode.Schema{})
 	if err != nil {
 		return err
