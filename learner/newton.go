@@ -15,8 +15,10 @@ import (
 //
 // Its members share the features, the window and the blocks' Gram matrices.
 // They differ in the penalty and in how many of the last rows they learn from.
-// What is served is their mixture, weighted by the exponentials of their recent
-// losses.
+// The averages of those that learn from the whole window know more rows than it
+// has: each window's solution is one of a divide-and-conquer regression (Zhang,
+// Duchi and Wainwright 2015). What is served is the mixture of all of them,
+// weighted by the exponentials of their recent losses.
 type newton struct {
 	problem
 	members []member
@@ -24,9 +26,12 @@ type newton struct {
 	features  *features.Bank
 	w         []float64 // features × members × outputs
 	intercept []float64 // members × outputs
-	wide      []float32 // features × (1 + members) × outputs: the mixture first
-	served0   []float64 // intercepts of wide
-	loss      []float64 // of each member, decayed
+	mean      []float64 // averages of w over the mini-batches, features × averages × outputs
+	level     []float64 // and of intercept
+	batches   int64     // that they are over
+	wide      []float32 // features × columns: the mixture, the members, the averages
+	levels    []float64 // intercepts of wide
+	loss      []float64 // of each member and average, decayed
 	window    window
 	grams     []gram // of each block
 	next      int    // block, once there are all
@@ -64,7 +69,7 @@ type newtonScratch struct {
 	step           []float32
 	phi            []float32
 	gram           []float64
-	v, mix         []float64
+	v, mix, row    []float64
 	total          []float64 // weight of the rows of each member
 	size           []float64 // of each member and output: how far the step goes
 	vec            vec.Scratch
@@ -84,67 +89,93 @@ const (
 	stretch = 1.05
 )
 
-// ensemble is what the members of a model with so many outputs are.
-func ensemble(outputs int) []member {
-	if outputs > 4 {
-		return []member{{0.03, windowRows}, {0.003, windowRows}, {0.03, 1024}}
-	}
-	return []member{{0.3, windowRows}, {0.03, windowRows}, {0.003, windowRows}, {0.3, 1024}}
-}
+// ensemble is the members of every model.
+var ensemble = []member{{0.3, windowRows}, {0.03, windowRows}, {0.003, windowRows}, {0.3, 1024}}
+
+// averages is how many of the first members have an average.
+const averages = 3
 
 func newNewton(p problem) *newton {
 	w := &newton{problem: p, features: p.bank()}
-	w.members = ensemble(1)
+	w.members = ensemble
 	for range w.members {
 		w.intercept = append(w.intercept, p.prior...)
 	}
-	w.loss = make([]float64, len(w.members))
+	w.level = slices.Clone(w.intercept[:averages*len(p.prior)])
+	w.loss = make([]float64, len(w.members)+averages)
 	w.serve()
 	return w
 }
 
-func (w *newton) columns() int     { return (1 + len(w.members)) * w.head.sums() }
+func (w *newton) columns() int     { return (1 + len(w.members) + averages) * w.head.sums() }
 func (w *newton) served() int      { return 0 }
 func (w *newton) frequencies() int { return w.features.Blocks() * w.config.Width }
 
 func (w *newton) sums(dst []float64, x []float32, n int) []float64 {
-	return addUp(dst, w.features, x, w.wide, w.served0, n)
+	return addUp(dst, w.features, x, w.wide, w.levels, n)
 }
 
 func (w *newton) serving() (blocks int, intercept []float64, coef []float32) {
 	k := w.head.sums()
-	coef = make([]float32, 0, len(w.wide)/(1+len(w.members)))
+	coef = make([]float32, 0, len(w.wide)/w.columns()*k)
 	for i := 0; i < len(w.wide); i += w.columns() {
 		coef = append(coef, w.wide[i:i+k]...)
 	}
-	return w.features.Blocks(), w.served0[:k], coef
+	return w.features.Blocks(), w.levels[:k], coef
 }
 
 // serve sets what predictions are made with.
 func (w *newton) serve() {
 	k, e := w.head.sums(), len(w.members)
-	mix := w.mixture()
-	w.wide = extend(w.wide[:0], len(w.w)/e*(1+e))
-	for i := 0; i*e*k < len(w.w); i++ {
-		from, to := w.w[i*e*k:(i+1)*e*k], w.wide[i*(1+e)*k:(i+1)*(1+e)*k]
-		for j, v := range from {
+	mix, columns := w.mixture(), w.columns()
+	all := extend(w.scratch.row[:0], columns-k) // of members and averages
+	mixed := func(j int) float64 {
+		sum := 0.0
+		for m, share := range mix {
+			sum += float64(share * all[m*k+j])
+		}
+		return sum
+	}
+	rows := len(w.w) / (e * k)
+	w.wide = extend(w.wide[:0], rows*columns)
+	for i := range rows {
+		copy(all, w.w[i*e*k:(i+1)*e*k])
+		copy(all[e*k:], w.mean[i*averages*k:(i+1)*averages*k])
+		to := w.wide[i*columns : (i+1)*columns]
+		for j := range k {
+			to[j] = float32(mixed(j))
+		}
+		for j, v := range all {
 			to[k+j] = float32(v)
 		}
-		for j := range k {
-			sum := 0.0
-			for m, share := range mix {
-				sum += float64(share * from[m*k+j])
-			}
-			to[j] = float32(sum)
+	}
+	copy(all, w.intercept)
+	copy(all[e*k:], w.level)
+	w.levels = extend(w.levels[:0], columns)
+	for j := range k {
+		w.levels[j] = mixed(j)
+	}
+	copy(w.levels[k:], all)
+	w.scratch.row = all
+}
+
+// horizon is the number of mini-batches that averages remember, about.
+const horizon = 1000
+
+// average moves the averages towards the members, as the average of an iterate
+// in which mini-batch i counts about i³.
+func (w *newton) average() {
+	w.batches++
+	rho := max(1./horizon, (averaging+1)/(float64(w.batches)+averaging))
+	k, e := w.head.sums(), len(w.members)
+	for i := 0; i*e*k < len(w.w); i++ {
+		from, to := w.w[i*e*k:], w.mean[i*averages*k:(i+1)*averages*k]
+		for j := range to {
+			to[j] += float64(rho * (from[j] - to[j]))
 		}
 	}
-	w.served0 = extend(w.served0[:0], (1+e)*k)
-	clear(w.served0[:k])
-	copy(w.served0[k:], w.intercept)
-	for m, share := range mix {
-		for j := range k {
-			w.served0[j] += float64(share * w.intercept[m*k+j])
-		}
+	for j := range w.level {
+		w.level[j] += float64(rho * (w.intercept[j] - w.level[j]))
 	}
 }
 
@@ -188,6 +219,7 @@ func (w *newton) learn(p *pending) {
 		w.credit = min(w.credit, windowRows)
 	}
 	w.guard()
+	w.average()
 	w.serve()
 }
 
@@ -202,7 +234,7 @@ func (w *newton) grade(p *pending) {
 		if w.head.task == Regression {
 			t = max(-residualLimit, min(residualLimit, t))
 		}
-		for m := range w.members {
+		for m := range w.loss {
 			f := p.f[i*columns+(1+m)*k : i*columns+(2+m)*k]
 			l := min(w.head.loss.Value(f, t), 50)
 			w.loss[m] = float64(w.loss[m]*memory) + float64(p.weights[i]*l)
@@ -212,8 +244,8 @@ func (w *newton) grade(p *pending) {
 
 // push puts the pending rows into the window.
 func (w *newton) push(p *pending) {
-	v, dim, columns := &w.window, w.dim, w.columns()
-	own := len(w.members) * w.head.sums()
+	v, dim, columns, k := &w.window, w.dim, w.columns(), w.head.sums()
+	own := len(w.members) * k
 	for i, y := range p.labels {
 		at := v.at
 		if v.rows < windowRows {
@@ -228,7 +260,7 @@ func (w *newton) push(p *pending) {
 		}
 		copy(v.x[at*dim:], p.x[i*dim:(i+1)*dim])
 		v.targets[at], v.weights[at] = w.head.target(y), p.weights[i]
-		copy(v.f[at*own:(at+1)*own], p.f[i*columns+columns-own:(i+1)*columns])
+		copy(v.f[at*own:(at+1)*own], p.f[i*columns+k:])
 	}
 }
 
@@ -245,6 +277,7 @@ func (w *newton) step() {
 	if b == w.features.Blocks() {
 		w.features.Grow(b + 1)
 		w.w = append(w.w, make([]float64, size*e*k)...)
+		w.mean = append(w.mean, make([]float64, size*averages*k)...)
 		w.grams = append(w.grams, gram{})
 	}
 	if !w.gradient() {
@@ -491,6 +524,12 @@ func (w *newton) guard() {
 		for i := m * k; i < len(w.window.f); i += e * k {
 			clear(w.window.f[i : i+k])
 		}
+		if w.loss[m] = 0; m < averages {
+			for i := m * k; i < len(w.mean); i += averages * k {
+				clear(w.mean[i : i+k])
+			}
+			clear(w.level[m*k : (m+1)*k])
+		}
 	}
 }
 
@@ -507,12 +546,13 @@ func (w *newton) widen(h head, prior []float64, total float64) {
 		}
 	}
 	w.intercept = intercept
+	w.level = slices.Clone(intercept[:averages*k])
 	if from == k {
 		for i := range w.window.f {
 			w.window.f[i] = intercept[i%(e*k)]
 		}
 	} else {
-		w.w = h.widen(w.w, from)
+		w.w, w.mean = h.widen(w.w, from), h.widen(w.mean, from)
 		w.window.f = h.widen(w.window.f, from)
 		for i := k - 1; i < len(w.window.f); i += k {
 			w.window.f[i] = intercept[i%(e*k)]
@@ -530,14 +570,17 @@ const (
 	newtonCredit
 	newtonRows
 	newtonAt
+	newtonBatches
 	newtonFields
 )
 
 func (w *newton) save(a *arrays) {
 	k, e, v := w.head.sums(), len(w.members), &w.window
-	put(a, "newton", newtonFields, []int64{int64(w.next), w.credit, int64(v.rows), int64(v.at)})
+	put(a, "newton", newtonFields, []int64{int64(w.next), w.credit, int64(v.rows), int64(v.at), w.batches})
 	put(a, "members.intercepts", k, w.intercept)
 	put(a, "members.w", e*k, w.w)
+	put(a, "averages.intercepts", k, w.level)
+	put(a, "averages.w", averages*k, w.mean)
 	put(a, "members.loss", 1, w.loss)
 	put(a, "window.x", w.dim, v.x)
 	put(a, "window.targets", 1, v.targets)
@@ -557,7 +600,7 @@ func (w *newton) save(a *arrays) {
 	put(a, "gram", triangle, values)
 }
 
-func (w *newton) load(s *source, v serving, _ int64) {
+func (w *newton) load(s *source, v serving, steps int64) {
 	counters := take[int64](s, "newton", 1, newtonFields)
 	if s.err != nil {
 		return
@@ -572,10 +615,13 @@ func (w *newton) load(s *source, v serving, _ int64) {
 	if s.err != nil {
 		return
 	}
-	w.next, w.credit = int(counters[newtonNext]), counters[newtonCredit]
+	w.next, w.credit, w.batches = int(counters[newtonNext]), counters[newtonCredit], counters[newtonBatches]
+	s.want(w.batches >= 0 && w.batches <= steps, "averages of %d mini-batches of %d", w.batches, steps)
 	w.intercept = take[float64](s, "members.intercepts", e, k)
 	w.w = take[float64](s, "members.w", blocks*size, e*k)
-	w.loss = take[float64](s, "members.loss", e, 1)
+	w.level = take[float64](s, "averages.intercepts", averages, k)
+	w.mean = take[float64](s, "averages.w", blocks*size, averages*k)
+	w.loss = take[float64](s, "members.loss", e+averages, 1)
 	w.window = window{
 		rows: int(n), at: int(counters[newtonAt]),
 		x:       take[float32](s, "window.x", int(n), w.dim),
@@ -601,7 +647,7 @@ func (w *newton) load(s *source, v serving, _ int64) {
 	for _, l := range w.loss {
 		s.want(l >= 0, "the loss of a member is %v", l)
 	}
-	for _, c := range w.w {
+	for _, c := range slices.Concat(w.w, w.mean) {
 		s.want(math.Abs(c) < farthest/10, "a coefficient is %v", c)
 	}
 	if s.err != nil {

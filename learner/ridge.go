@@ -24,7 +24,7 @@ type ridge struct {
 	features  *features.Bank
 	penalty   float64 // on each squared coefficient, in units of a row's squared error
 	steps     int64
-	members   []horizon
+	members   []forgetful
 	noise     float64 // squared error of the mixture of late, over 1 + leverage
 	intercept []float64
 	wide      []float32 // as predictions use it: features × columns
@@ -37,8 +37,8 @@ type ridge struct {
 	narrow  []float32
 }
 
-// horizon is the solution with one rate of forgetting.
-type horizon struct {
+// forgetful is the solution with one rate of forgetting.
+type forgetful struct {
 	forget float64 // what a row counts after each that follows
 	equations
 	w      []float64 // outputs × n: as of when it was solved for
@@ -52,7 +52,7 @@ type horizon struct {
 const (
 	ridgeMost   = 256 // frequencies: the time to solve grows with their cube
 	ridgeMemory = 0.9994
-	ridgeMinor  = 1e-3 // the share of a horizon that is not solved for every time
+	ridgeMinor  = 1e-3 // the share of a forgetful that is not solved for every time
 	ridgeEvery  = 8    // mini-batches after which it is
 )
 
@@ -64,7 +64,7 @@ func newRidge(p problem) *ridge {
 	r.features.Grow(most)
 	n, k := 2*p.config.Width*most+1, p.head.sums()
 	for _, f := range forgetting {
-		r.members = append(r.members, horizon{forget: f, equations: newEquations(n, k), w: make([]float64, k*n), share: 1 / float64(len(forgetting))})
+		r.members = append(r.members, forgetful{forget: f, equations: newEquations(n, k), w: make([]float64, k*n), share: 1 / float64(len(forgetting))})
 	}
 	for i := range r.members {
 		for j, b := range p.prior {
@@ -184,14 +184,27 @@ func (r *ridge) learn(p *pending) {
 	r.serve()
 }
 
-// due says whether a horizon is to be solved for: where its rows have grown by a
+// react makes the rows so far count a tenth, or a hundredth.
+func (r *ridge) react(to reaction) {
+	f := 0.1
+	if to == reactForget {
+		f = 0.01
+	}
+	for e := range r.members {
+		m := &r.members[e]
+		m.equations.forget(f)
+		m.error, m.solved = 0, 0
+	}
+}
+
+// due says whether a forgetful is to be solved for: where its rows have grown by a
 // twentieth or it forgets, and less often where it hardly counts.
-func (r *ridge) due(m *horizon) bool {
+func (r *ridge) due(m *forgetful) bool {
 	grown := m.forget < 1 || m.rows >= ridgeGrowth*m.solved
 	return grown && (m.share >= ridgeMinor || r.steps%ridgeEvery == 0)
 }
 
-func (m *horizon) solveFor(penalty float64) {
+func (m *forgetful) solveFor(penalty float64) {
 	m.factor = extend(m.factor[:0], m.n*m.n)
 	if m.factorise(m.factor, penalty) {
 		m.solve(m.w, m.factor)
@@ -307,7 +320,7 @@ func (r *ridge) load(s *source, v serving, steps int64) {
 	for e := range r.members {
 		m, f, name := &r.members[e], figures[1+3*e:], fmt.Sprintf("ridge.%d", e)
 		m.solved, m.error, m.share = f[0], f[1], f[2]
-		s.want(m.solved >= 0 && m.error >= 0 && m.share >= 0 && m.share <= 1, "horizon %d: %v", e, f[:3])
+		s.want(m.solved >= 0 && m.error >= 0 && m.share >= 0 && m.share <= 1, "forgetful %d: %v", e, f[:3])
 		m.equations.load(s, name)
 		m.w = take[float64](s, name+".w", m.outputs, m.n)
 	}
@@ -320,7 +333,7 @@ func (r *ridge) load(s *source, v serving, steps int64) {
 }
 
 // variance returns the variance of the prediction for a scaled row x and of the
-// label around it, in the label's units, by the horizon that counts most: noise
+// label around it, in the label's units, by the forgetful that counts most: noise
 // × (1 + leverage), as in Bayesian linear regression.
 func (r *ridge) variance(dst []float64, x []float32) []float64 {
 	best := 0
