@@ -103,12 +103,12 @@ func (d *drift) save(a *arrays) {
 	d.hinkley.save(a)
 }
 
-func (d *drift) load(s *source) {
+func (d *drift) load(s *source, labelled int64) {
 	v := take[int64](s, "drifts", 1, 3)
 	d.adwin.load(s)
 	d.hinkley.load(s)
 	if s.err == nil {
 		d.alarms, d.due = Drifts{v[0], v[1]}, v[2] == 1
-		s.want(v[0] >= 0 && v[1] >= 0 && v[2]>>1 == 0, "drifts: %v", v)
+		s.want(v[0] >= 0 && v[0] <= labelled && v[1] >= 0 && v[1] <= labelled && v[2]>>1 == 0, "drifts: %v", v)
 	}
 }

@@ -149,7 +149,7 @@ func (l *Learner) load(s *source, v serving) {
 	l.warmup.labels, l.warmup.weights = takeLabels(s, "warmup", kept, l.task, l.classes)
 	l.loadLinear(s, totals)
 	l.record.load(s)
-	l.drift.load(s)
+	l.drift.load(s, l.labelled)
 	l.lags.load(s, c.inputs(l.dim))
 	if s.err != nil {
 		return

@@ -29,7 +29,7 @@ type ridge struct {
 	intercept []float64
 	wide      []float32 // as predictions use it: features × columns
 
-	phi     []float32 // scratch
+	phi, z  []float32 // scratch; z is weighted and has the intercept
 	gram    []float64
 	moment  []float64
 	target  []float64
@@ -131,7 +131,8 @@ func (r *ridge) targets(t []float64, y Label) {
 		t[0] = max(-residualLimit, min(residualLimit, r.head.target(y)))
 		return
 	}
-	r.head.loss.Grad(t, make([]float64, len(t)), r.head.target(y)) // of outputs 0
+	clear(t)
+	r.head.loss.Grad(t, t, r.head.target(y)) // of outputs 0
 	for i, g := range t {
 		t[i] = -g
 	}
@@ -143,7 +144,8 @@ func (r *ridge) learn(p *pending) {
 
 	r.phi = extend(r.phi[:0], rows*(n-1))
 	r.features.Features(r.phi, 0, p.x)
-	z := make([]float32, rows*n) // weighted, with the intercept
+	r.z = extend(r.z[:0], rows*n)
+	z := r.z
 	r.moment = extend(r.moment[:0], k*n)
 	clear(r.moment)
 	weight, scale := 0.0, 1/r.norm()
@@ -169,19 +171,27 @@ func (r *ridge) learn(p *pending) {
 	vec.Gram(r.gram, z, n, &r.scratch)
 
 	r.steps++
-	var wait sync.WaitGroup
-	for e := range r.members {
-		m := &r.members[e]
-		wait.Go(func() {
-			m.equations.forget(power(m.forget, rows))
-			m.add(r.gram, r.moment, weight)
-			if r.due(m) {
-				m.solveFor(r.penalty)
-			}
-		})
+	if n < 200 { // not worth a goroutine
+		for e := range r.members {
+			r.teach(&r.members[e], rows, weight)
+		}
+	} else {
+		var wait sync.WaitGroup
+		for e := range r.members {
+			wait.Go(func() { r.teach(&r.members[e], rows, weight) })
+		}
+		wait.Wait()
 	}
-	wait.Wait()
 	r.serve()
+}
+
+// teach gives a member the rows whose products are in gram and moment.
+func (r *ridge) teach(m *forgetful, rows int, weight float64) {
+	m.equations.forget(power(m.forget, rows))
+	m.add(r.gram, r.moment, weight)
+	if r.due(m) {
+		m.solveFor(r.penalty)
+	}
 }
 
 // react makes the rows so far count a tenth, or a hundredth.
