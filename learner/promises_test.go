@@ -26,7 +26,7 @@ var streams = func() (all []stream) {
 	for i, a := range algorithms {
 		small := Config{Algorithm: a.name, Stepper: steppers[i%len(steppers)], Width: 8, MaxFeatures: 64}
 		odd := Config{Algorithm: a.name, Stepper: steppers[(i+2)%len(steppers)], Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
-		all = append(all, stream{"growing", small, 2, growing}, stream{"regression", odd, 4, numeric}, stream{"binary", small, 3, binary})
+		all = append(all, stream{"growing", small, 2, growing}, stream{"regression", odd, 4, numeric}, stream{"binary", small, 3, sided})
 		if _, err := ParseRule(a.name); err == nil && a.name != "dsg" {
 			continue // they differ in where a step goes, and there all tasks are alike
 		}
