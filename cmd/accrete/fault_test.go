@@ -88,10 +88,34 @@ func ring(rng *rand.Rand) []byte {
 	return fmt.Appendf(nil, `{"features":{"x":%v,"y":%v},"label":"%v"}`, x, y, x*x+y*y > 1.4)
 }
 
-// learner is the program learning a topic.
+// learnerProcess is the program learning a topic.
 type learnerProcess struct {
 	*exec.Cmd
-	stderr bytes.Buffer
+	stderr output
+}
+
+// output is what a process writes, and can be read while it does.
+type output struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}
+
+// tail is the last n lines.
+func (o *output) tail(n int) string {
+	lines := strings.Split(strings.TrimSpace(o.String()), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 // learnerOf writes a configuration and returns what starts a learner with it.
@@ -214,7 +238,7 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 		took := waitForBatch()
 		t.Logf("kill %d: learning again %v after the broker's return", i+1, took)
 		if worst = max(worst, took); took > 3*time.Second {
-			t.Errorf("kill %d: learning again only %v after the broker's return", i+1, took)
+			t.Errorf("kill %d: learning again only %v after the broker's return, at %v\n%s", i+1, took, time.Now().Format(time.TimeOnly), learner.stderr.tail(40))
 		}
 	}
 	stop()
