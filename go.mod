@@ -42,6 +42,5 @@ require (
 	github.com/xdg-go/stringprep v1.0.4 // indirect
 	golang.org/x/image v0.30.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
-
 	google.golang.org/protobuf v1.36.12 // indirect
 )

@@ -18,9 +18,9 @@ var ErrLags = errors.New("the model has lags, so that only its learner can predi
 //
 // The memory has the lagKeys keys that were seen last.
 type lags struct {
-	k, dim int // rows that are remembered of a key; inputs of a row
-	keys   map[string]*list.Element
-	order  list.List // of *remembered; the key that was seen last stands first
+	k     int // rows that are remembered of a key
+	keys  map[string]*list.Element
+	order list.List // of *remembered; the key that was seen last stands first
 }
 
 // remembered are the last rows of a key, the newest first: inputs and label.

@@ -342,35 +342,6 @@ func (r *ridge) load(s *source, v serving, steps int64) {
 	s.want(blocks == v.blocks && slices.Equal(intercept, v.intercept) && slices.Equal(coef, v.coef), "not the coefficients of the serving part")
 }
 
-// variance returns the variance of the prediction for a scaled row x and of the
-// label around it, in the label's units, by the forgetful that counts most: noise
-// × (1 + leverage), as in Bayesian linear regression.
-func (r *ridge) variance(dst []float64, x []float32) []float64 {
-	best := 0
-	for e := range r.members {
-		if r.members[e].share > r.members[best].share {
-			best = e
-		}
-	}
-	m := &r.members[best]
-	n := m.n
-	m.factor = extend(m.factor[:0], n*n)
-	if !m.factorise(m.factor, r.penalty) {
-		return dst
-	}
-	rows := len(x) / r.dim
-	phi, z := make([]float32, rows*(n-1)), make([]float64, n)
-	r.features.Features(phi, 0, x)
-	for i := range rows {
-		for j, v := range phi[i*(n-1) : (i+1)*(n-1)] {
-			z[j] = float64(v) / r.norm()
-		}
-		z[n-1] = 1
-		dst = append(dst, r.head.deviation*r.head.deviation*r.noise*(1+leverage(m.factor, z)))
-	}
-	return dst
-}
-
 // ridgeLosses says which losses ridge minimises.
 func ridgeLosses(chosen loss.Loss) bool {
 	return chosen == nil || chosen == loss.Square{} || chosen == loss.OneVsRest{}
