@@ -88,7 +88,7 @@ func median(d []float64, n int) float64 {
 }
 
 const (
-	metricFloor   = 1e-3 // of a weight beside the mean of all
+	metricFloor   = 0.03 // of a weight beside the mean of all: after a change of concept other columns may matter
 	metricOutputs = 4
 	metricWork    = 1 << 26 // multiply-adds in a round
 )
