@@ -106,6 +106,12 @@ type Input struct {
 	// What becomes of a record with a column that the model does not have.
 	Unknown string `key:"unknown" default:"quarantine" oneof:"quarantine ignore"`
 
+	// How many of the labelled records of the same key before a record lend it
+	// their inputs and labels as further inputs: for labels that resemble the
+	// ones before. Only the learner itself predicts with such a model, because
+	// accrete score does not see the labels.
+	Lags int `key:"lags" default:"0" min:"0" max:"100"`
+
 	// What to do where Kafka's retention has taken records that were not yet
 	// learned. stop is to stop; record is to say so in the model log and to go
 	// on behind them.
@@ -139,9 +145,10 @@ type Learner struct {
 	// the most accurate, and learning costs the same however many features there
 	// are. dsg is doubly stochastic gradients: one block of new random features a
 	// mini-batch. udsg and cdsg, or cdsg:alpha for many classes, return to
-	// blocks that are there, and all changes every block each time. ridge is
-	// exact least squares on at most 256 features, and follows drift.
-	Algorithm string `key:"algorithm" default:"newton" oneof:"newton dsg udsg cdsg cdsg:alpha all ridge"`
+	// blocks that are there, and all changes every block each time, which fixed
+	// has all of from the start. ridge is exact least squares on at most 256
+	// features, and follows drift.
+	Algorithm string `key:"algorithm" default:"newton" oneof:"newton dsg udsg cdsg cdsg:alpha all fixed ridge"`
 
 	// How dsg, udsg, cdsg and all go: along the gradient at a rate that needs no
 	// tuning, with a rate for each coefficient (adagrad), or by solving with the
@@ -167,6 +174,12 @@ type Learner struct {
 
 	// Regularisation.
 	Lambda float64 `key:"lambda" default:"1e-6" min:"1e-15" max:"1"`
+
+	// What to do when ADWIN or Page-Hinkley say that the loss has grown: none
+	// counts it in accrete_drifts_total, boost steps as far as at first, forget
+	// also gives what was learned less weight, reset begins anew. newton, whose
+	// window forgets by itself, begins anew for each of them.
+	OnDrift string `key:"on_drift" default:"none" oneof:"none boost forget reset"`
 
 	// The number from which all chance is drawn.
 	Seed uint64 `key:"seed" default:"1" min:"1"`

@@ -64,7 +64,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  seed: -1\n", `config.yaml:8:9: learner.seed: "-1" is not a whole number from 0 to 2^64-1`},
 		{least + "learner:\n  lambda: .nan\n", `config.yaml:8:11: learner.lambda: ".nan" is not a number`},
 		{least + "learner:\n  lambda: 1e999\n", `config.yaml:8:11: learner.lambda: "1e999" is not a number`},
-		{least + "learner:\n  algorithm: newtown\n", `config.yaml:8:14: learner.algorithm: "newtown" is not known to this build, which has newton, dsg, udsg, cdsg, cdsg:alpha, all, ridge`},
+		{least + "learner:\n  algorithm: newtown\n", `config.yaml:8:14: learner.algorithm: "newtown" is not known to this build, which has newton, dsg, udsg, cdsg, cdsg:alpha, all, fixed, ridge`},
 		{least + "learner:\n  kernel:\n", `config.yaml:8:3: learner.kernel has no value; leave the line out for the default`},
 		{least + "learner:\n  kernel: laplace\n", `config.yaml:8:11: learner.kernel: no kernel is named "laplace": want gaussian or gaussian:SCALE`},
 		{least + "learner:\n  lambda: 0\n", `config.yaml:8:11: learner.lambda: 0 is too small: the least is 1e-15`},
@@ -144,7 +144,7 @@ func TestAFileThatCannotBeReadIsOneClearLine(t *testing.T) {
 func TestAllProblemsAreReported(t *testing.T) {
 	_, err := load(t, least+"  a: 1\n  format: xml\n", []string{"ACCRETE_LEARNER_SEED=x"}, []string{"learner.sed=1", "nonsense", "input=1"})
 	want := []string{
-		`config.yaml:7:3: unknown key "a" in input, which has topics, format, label, key, weight, columns, missing, unknown, on_gap, max_classes, batch`,
+		`config.yaml:7:3: unknown key "a" in input, which has topics, format, label, key, weight, columns, missing, unknown, lags, on_gap, max_classes, batch`,
 		`config.yaml:8:11: input.format: "xml" is not known to this build, which has json`,
 		`ACCRETE_LEARNER_SEED: "x" is not a whole number from 0 to 2^64-1`,
 		`--set learner.sed: unknown key "learner.sed"; did you mean "learner.seed"?`,
@@ -193,8 +193,11 @@ func TestEveryOptionCanBeSetInEveryPlace(t *testing.T) {
 		if text == "" {
 			text = strings.Replace(o.tag.Get("default"), "<model>", "m", 1)
 		}
-		if o.path == "input.columns" {
+		switch o.path { // those whose default is nothing
+		case "input.columns":
 			text = "a,b"
+		case "input.lags":
+			text = "2"
 		}
 		check := func(place string, c *Config) {
 			if got := o.field(c); got.IsZero() || place != c.sources[o.path].Kind {

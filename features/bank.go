@@ -119,7 +119,11 @@ func (j *job) ready(p, to int) int {
 	if b.m.Sampling == SORF {
 		return to
 	}
-	if kept := len(b.w) / size; p < kept {
+	kept := len(b.w) / size
+	if kept < to { // groups are counted from p
+		kept = p + max(0, kept-p)/perGroup*perGroup
+	}
+	if p < kept {
 		to = min(to, kept)
 		j.w = b.w[p*size : to*size]
 		return to

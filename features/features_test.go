@@ -299,6 +299,9 @@ func TestLimitChangesNoBits(t *testing.T) {
 	for _, c := range []struct{ dim, width, blocks, limit int }{
 		{600, 32, 160, 0}, {600, 32, 160, 3 << 20}, {3, 7, 100, 0}, {3, 7, 100, 9 * 12 * 3 * 4}, {1, 12, 100, 95 * 12 * 4}, {50, 100, 3, 40000},
 	} {
+		if testing.Short() && c.dim > 100 {
+			continue // megabytes
+		}
 		m := Map{Kernel: Gaussian{Scale: 5}, Dim: c.dim, Width: c.width, Seed: 1}
 		whole, part := NewBank(m), NewBank(m)
 		part.Limit(c.limit)
@@ -324,6 +327,9 @@ func TestLimitChangesNoBits(t *testing.T) {
 			b.Sum(sum[i], x, coef, outputs)
 			b.Gradient(gradient[i], 1, x, g, outputs)
 			b.Features(phi[i], 1, x)
+			part := make([]float64, n*outputs)
+			b.SumBlocks(part, 1, x, coef[2*c.width*outputs:], outputs)
+			sum[i] = append(sum[i], part...)
 		}
 		if !slices.Equal(sum[0], sum[1]) || !slices.Equal(gradient[0], gradient[1]) || !slices.Equal(phi[0], phi[1]) {
 			t.Errorf("%v: other bits", c)
@@ -347,7 +353,11 @@ func near(t *testing.T, what string, got, want []float64) {
 
 func TestResultsDoNotDependOnTheNumberOfCores(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	const dim, n, outputs, blocks = 30, 1000, 2, 12
+	const dim, outputs, blocks = 30, 2, 12
+	n := 1000
+	if testing.Short() {
+		n = 300
+	}
 	x := rows(r, n, dim)
 	var coef []float32
 	g := make([]float64, n*outputs)

@@ -57,12 +57,13 @@ type Batch struct {
 	x       []float64 // row-major
 	labels  []Label
 	weights []float64
+	keys    []string
 }
 
 // Reset empties b for examples of dim values and keeps its memory.
 func (b *Batch) Reset(dim int) {
 	b.dim = dim
-	b.x, b.labels, b.weights = b.x[:0], b.labels[:0], b.weights[:0]
+	b.x, b.labels, b.weights, b.keys = b.x[:0], b.labels[:0], b.weights[:0], b.keys[:0]
 }
 
 // Grow makes room for so many examples more.
@@ -81,7 +82,12 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 	b.x = append(b.x, x...)
 	b.labels = append(b.labels, y)
 	b.weights = append(b.weights, weight)
+	b.keys = append(b.keys, "")
 }
+
+// SetKey says whose the last example is: those of one key are each other's past
+// for a model with lags. Without it all are of one key.
+func (b *Batch) SetKey(key string) { b.keys[len(b.keys)-1] = key }
 
 // Len returns the number of examples.
 func (b *Batch) Len() int { return len(b.labels) }
@@ -105,5 +111,6 @@ func (b *Batch) Slice(from, to int) *Batch {
 		x:       b.x[from*b.dim : to*b.dim : to*b.dim],
 		labels:  b.labels[from:to:to],
 		weights: b.weights[from:to:to],
+		keys:    b.keys[from:to:to],
 	}
 }

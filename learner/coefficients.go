@@ -15,7 +15,8 @@ type coefficients struct {
 	outputs      int
 	u, v         []float64
 	shrink, q, p float64
-	steps        int64 // that the average is over
+	steps        int64
+	since        int64 // step after which the average began
 }
 
 func newCoefficients(outputs int) coefficients {
@@ -51,8 +52,9 @@ func (c *coefficients) add(first int, rate float64, d []float64) {
 // returns ρ.
 func (c *coefficients) average() float64 {
 	c.steps++
-	rho := (averaging + 1) / (float64(c.steps) + averaging)
-	if c.steps == 1 {
+	n := c.steps - c.since
+	rho := (averaging + 1) / (float64(n) + averaging)
+	if n == 1 {
 		clear(c.v)
 		c.q, c.p = 1, c.shrink // the average of one step is its iterate
 		return rho

@@ -22,6 +22,8 @@ type Config struct {
 	Minibatch   int     `json:"minibatch"`    // labelled rows in a step: 128
 	MaxClasses  int     `json:"max_classes"`  // 256
 	Lambda      float64 `json:"lambda"`       // weight of ‖f‖²/2 in the objective: 1e-6
+	Lags        int     `json:"lags"`         // labelled rows of the same key whose inputs and labels are inputs as well: 0
+	OnDrift     string  `json:"on_drift"`     // "none" (default), "boost", "forget" or "reset"
 	Seed        uint64  `json:"seed"`         // of the frequencies: 1
 }
 
@@ -29,6 +31,7 @@ type Config struct {
 func (c Config) Effective() (Config, error) {
 	c.Algorithm = or(c.Algorithm, "newton")
 	c.Kernel = or(c.Kernel, "gaussian")
+	c.OnDrift = or(c.OnDrift, "none")
 	c.Stepper = or(c.Stepper, "rate")
 	c.Loss = or(c.Loss, "auto")
 	if l, err := parseLoss(c.Loss); err == nil && l != nil {
@@ -50,6 +53,9 @@ func (c Config) Effective() (Config, error) {
 func (c Config) validate() error {
 	a, err := parseAlgorithm(c.Algorithm)
 	if err != nil {
+		return err
+	}
+	if _, err := parseReaction(c.OnDrift); err != nil {
 		return err
 	}
 	if _, err := newDirection(c.Stepper); err != nil {
@@ -75,6 +81,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("minibatch %d: want 1 to 65536", c.Minibatch)
 	case c.MaxClasses < 2 || c.MaxClasses > 1<<16:
 		return fmt.Errorf("max_classes %d: want 2 to 65536", c.MaxClasses)
+	case c.Lags < 0 || c.Lags > mostLags:
+		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, mostLags)
 	case !(c.Lambda > 0 && c.Lambda <= 1):
 		return fmt.Errorf("lambda %v: want more than 0 and at most 1", c.Lambda)
 	}

@@ -105,15 +105,16 @@ func (d *descent) learn(p *pending) {
 	if g == nil {
 		return
 	}
+	step := d.coef.steps + 1
 	stepper := newStepper(d.smoothness, d.fit.top, d.config.Minibatch, d.config.Width, d.config.Lambda)
 	stepper.Rough = math.IsInf(d.head.loss.Smoothness(), 1)
 	if d.stepper != nil {
 		stepper = *d.stepper
 	}
 	from, to, rate := d.rule.Choose(&Situation{
-		Step: d.coef.steps + 1, Seed: d.config.Seed,
+		Step: step, Seed: d.config.Seed,
 		Blocks: d.features.Blocks(), Most: d.config.maxBlocks(),
-		Rate: stepper.Rate(d.coef.steps + 1), Ceiling: d.ceiling(),
+		Rate: stepper.Rate(step - d.coef.since), Ceiling: d.ceiling(),
 		Mean: d.mean, Squares: squares, Rows: len(p.labels),
 		Traces: d.traces, Slopes: d.slopes,
 	})
@@ -146,6 +147,23 @@ func (d *descent) learn(p *pending) {
 		d.intercept[j] -= float64(slow * mean)
 		d.intercept[k+j] += float64(rho * (d.intercept[j] - d.intercept[k+j]))
 	}
+	d.coef.serve(d.wide)
+}
+
+// react makes the next step as long as the first, and begins the average there.
+func (d *descent) react(r reaction) {
+	d.coef.since = d.coef.steps
+	if r == reactForget {
+		d.coef.scale(0.5)
+		for i := range d.traces {
+			d.traces[i] /= 2
+		}
+	}
+	if a, ok := d.direction.(*adagrad); ok {
+		clear(a.squares)
+	}
+	d.choice = choice{}
+	d.averaged = false
 	d.coef.serve(d.wide)
 }
 
@@ -252,6 +270,7 @@ const (
 	descentSteps = iota
 	descentAveraged
 	descentChoice
+	descentSince
 	descentFields
 )
 
@@ -261,7 +280,7 @@ func (d *descent) save(a *arrays) {
 		averaged = 1
 	}
 	k := d.head.sums()
-	put(a, "descent.counters", descentFields, []int64{d.coef.steps, averaged, int64(d.choice.at)})
+	put(a, "descent.counters", descentFields, []int64{d.coef.steps, averaged, int64(d.choice.at), d.coef.since})
 	put(a, "descent.scalars", scalarFields, []float64{d.coef.shrink, d.coef.q, d.coef.p})
 	put(a, "intercepts", k, d.intercept)
 	put(a, "u", k, d.coef.u)
@@ -281,7 +300,7 @@ func (d *descent) load(s *source, v serving, steps int64) {
 	d.averaged, d.choice.at = counters[descentAveraged] == 1, int(counters[descentChoice])
 	d.intercept = take[float64](s, "intercepts", 2, k)
 	d.coef = coefficients{
-		outputs: k, steps: counters[descentSteps],
+		outputs: k, steps: counters[descentSteps], since: counters[descentSince],
 		shrink: scalars[scalarShrink], q: scalars[scalarQ], p: scalars[scalarP],
 		u: take[float64](s, "u", rows, k), v: take[float64](s, "v", rows, k),
 	}
@@ -295,6 +314,7 @@ func (d *descent) load(s *source, v serving, steps int64) {
 	c := &d.coef
 	s.want(counters[descentAveraged]>>1 == 0, "averaged is %d", counters[descentAveraged])
 	s.want(d.choice.at >= 0 && d.choice.at < choiceRows, "choice at row %d", d.choice.at)
+	s.want(c.since >= 0 && c.since <= c.steps, "an average since step %d of %d", c.since, c.steps)
 	s.want(c.steps >= 0 && c.steps <= steps && (c.steps == 0) == (v.blocks == 0), "%d steps of %d, %d blocks", c.steps, steps, v.blocks)
 	s.want(c.shrink > 0 && c.shrink <= 1 && c.q > 0 && c.q <= 1 && c.p >= 0, "scalars %v, %v, %v", c.shrink, c.q, c.p)
 	if s.err != nil {

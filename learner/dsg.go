@@ -16,10 +16,20 @@ func (DSG) Choose(s *Situation) (from, to int, rate float64) {
 func (DSG) String() string { return "dsg" }
 
 // All changes all blocks at once, and takes a new one among them while it may.
-type All struct{}
+// If Fixed, it takes all of them at the first step: that is a linear model on
+// random features that do not grow, the yardstick of what growing is good for.
+type All struct{ Fixed bool }
 
-func (All) Choose(s *Situation) (from, to int, rate float64) {
+func (a All) Choose(s *Situation) (from, to int, rate float64) {
+	if a.Fixed {
+		return 0, s.Most, s.Rate
+	}
 	return 0, min(s.Blocks+1, s.Most), s.Rate
 }
 
-func (All) String() string { return "all" }
+func (a All) String() string {
+	if a.Fixed {
+		return "fixed"
+	}
+	return "all"
+}

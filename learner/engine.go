@@ -66,6 +66,12 @@ type algorithm struct {
 	name    string
 	new     func(p problem) engine
 	squares bool // it minimises squared errors, and nothing else
+
+	// tuned says that its warm-up chooses a metric of the columns, the kernel's
+	// width and a penalty by the labels of its first rows. Under a metric columns
+	// that said nothing then are hardly seen any more, so that where other ones
+	// come to matter it has to begin anew; the others keep all columns.
+	tuned bool
 }
 
 // loss returns the loss that a model of the task has where the configuration
@@ -83,8 +89,8 @@ var algorithms = func() (all []algorithm) {
 		all = append(all, algorithm{name: r.String(), new: func(p problem) engine { return newDescent(p, r) }})
 	}
 	return append(all,
-		algorithm{name: "newton", new: func(p problem) engine { return newNewton(p) }},
-		algorithm{name: "ridge", new: func(p problem) engine { return newRidge(p) }, squares: true},
+		algorithm{name: "newton", new: func(p problem) engine { return newNewton(p) }, tuned: true},
+		algorithm{name: "ridge", new: func(p problem) engine { return newRidge(p) }, squares: true, tuned: true},
 	)
 }()
 

@@ -45,13 +45,6 @@ func (e *equations) add(gram, moment []float64, weight float64) {
 	e.rows += weight
 }
 
-// merge adds the rows of o.
-func (e *equations) merge(o *equations) {
-	vec.Axpy(1, o.gram, e.gram)
-	vec.Axpy(1, o.moment, e.moment)
-	e.rows += o.rows
-}
-
 // factorise sets l, n × n, to the Cholesky factor of the equations with a penalty
 // on the square of each unknown but the last, the intercept, on which there is
 // next to none. Where rounding has made them indefinite the penalty grows.
@@ -78,17 +71,6 @@ func (e *equations) solve(w, l []float64) {
 	for k := range e.outputs {
 		vec.CholeskySolve(l, e.n, w[k*e.n:(k+1)*e.n])
 	}
-}
-
-// leverage returns zᵀ gram⁻¹ z, with l as it is after factorise. It overwrites z.
-func leverage(l, z []float64) float64 {
-	n, sum := len(z), 0.0
-	for i := range n {
-		r := l[i*n : i*n+i+1]
-		z[i] = (z[i] - vec.Dot(z[:i], r)) / r[i]
-		sum += float64(z[i] * z[i])
-	}
-	return sum
 }
 
 // widen adds the output of a class that no row had: each taught it -1. The one

@@ -309,4 +309,3 @@ func TestReturningToBlocksSavesFeatures(t *testing.T) {
 		}
 	}
 }
-

@@ -23,8 +23,8 @@ type fit struct {
 const topRows = 512
 
 // newFit fits to rows of dim raw values. The task is settled; the kernel may
-// have a scale or leave that to the rows.
-func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Kernel) fit {
+// have a scale or leave that to the rows, whose labels have a say in it if tuned.
+func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Kernel, tuned bool) fit {
 	f := fit{scaler: newScaler(x, dim), deviation: 1}
 	if task == Regression {
 		y := make([]float64, len(labels))
@@ -38,7 +38,7 @@ func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Ker
 		}
 	}
 	scaled := f.scaled(x, dim)
-	f.tune(sample{dim: dim, x: scaled}, labels, task, kernel)
+	f.tune(sample{dim: dim, x: scaled}, labels, task, kernel, tuned)
 	scaled = f.scaled(x[:min(len(x), topRows*dim)], dim)
 	f.top = topEigenvalue(f.kernel, scaled, dim)
 	return f
@@ -63,14 +63,15 @@ const (
 	manyRows = 720 // that the last metric is made on
 )
 
-// tune decides on the metric, the kernel's width and the penalty.
-func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel) {
+// tune decides on the metric, the kernel's width and the penalty: by the labels,
+// or without them on no metric and the median distance of the rows.
+func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel, tuned bool) {
 	s.label(f, labels, task)
 	n := s.rows()
 	gaussian, ok := kernel.(features.Gaussian)
 	metric, best := ones(s.dim), safe
 	switch {
-	case !ok || n < enough:
+	case !ok || n < enough || !tuned:
 	case gaussian.Scale > 0:
 		t := newTuner(s.slice(0, min(n, someRows)), metric)
 		t.median = gaussian.Scale * gaussian.Scale

@@ -12,7 +12,8 @@ type Learner struct {
 	config    Config // effective
 	algorithm algorithm
 	kernel    features.Kernel // as configured
-	chosen    loss.Loss       // likewise; nil for the one that suits the task
+	reaction  reaction
+	chosen    loss.Loss // likewise; nil for the one that suits the task
 
 	head
 	dim    int       // of the rows; 0 before the first
@@ -30,6 +31,8 @@ type Learner struct {
 	pending pending
 	linear  linear
 	record  record
+	drift   drift
+	lags    lags
 
 	pass    Pass
 	scratch scratch
@@ -68,11 +71,15 @@ func New(c Config) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
+	reaction, err := parseReaction(c.OnDrift)
+	if err != nil {
+		return nil, fmt.Errorf("learner: %w", err)
+	}
 	chosen, err := parseLoss(c.Loss)
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	return &Learner{config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, head: newHead(chosen, Auto, 0)}, nil
+	return &Learner{config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags}, head: newHead(chosen, Auto, 0)}, nil
 }
 
 // Step is what Learn did.
@@ -81,6 +88,7 @@ type Step struct {
 	Labelled int64 // labelled rows learned so far
 	Learned  int   // of the Pass
 	Changed  bool  // the model is not the one before: what it predicts next may differ
+	Drift    Drift // detectors that have noticed drift in the Pass
 }
 
 // Learn learns the labelled rows of the last Pass, once.
@@ -92,7 +100,8 @@ func (l *Learner) Learn(p *Pass) Step {
 	for i := range p.rows {
 		if p.batch.Label(i).Task != Auto {
 			s.Learned++
-			s.Changed = l.row(p, i) || s.Changed
+			changed, drift := l.row(p, i)
+			s.Changed, s.Drift = changed || s.Changed, drift|s.Drift
 		}
 	}
 	p.learned = true
@@ -102,11 +111,18 @@ func (l *Learner) Learn(p *Pass) Step {
 
 func (l *Learner) steps() int64 { return l.labelled / int64(l.config.Minibatch) }
 
-// row learns row i of p and says whether the model has changed.
-func (l *Learner) row(p *Pass, i int) (changed bool) {
-	x, y, weight := p.batch.X(i), boundedLabel(p.batch.Label(i)), boundedWeight(p.batch.Weight(i))
+// row learns row i of p and says whether the model has changed, and the stream.
+func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
+	x, y, weight := p.inputs.X(i), boundedLabel(p.batch.Label(i)), boundedWeight(p.batch.Weight(i))
 	changed = l.changes(l.labelled+1, y)
 	l.grade(p, i, y, weight)
+	if l.lags.k > 0 {
+		l.lags.push(p.batch.keys[i], p.batch.X(i), y)
+	}
+	if !l.warming() {
+		found = l.drift.add(p.head.surprise(p.Row(i), y))
+		l.drift.due = l.drift.due || found != 0
+	}
 	l.labelled++
 	grown := l.count(y, weight)
 	if l.warming() {
@@ -121,7 +137,7 @@ func (l *Learner) row(p *Pass, i int) (changed bool) {
 		l.forecast()
 	}
 	l.advance()
-	return changed
+	return changed, found
 }
 
 // changes says whether labelled row n, with label y, is one after which the
@@ -149,7 +165,7 @@ func (l *Learner) advance() {
 	}
 	for _, r := range rungs {
 		if int64(r) == l.labelled && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.task, l.kernel)
+			l.warmup.start(r, l.dim, l.task, l.kernel, l.algorithm.tuned)
 		}
 	}
 	if l.labelled == int64(effect(lastRung)) {
@@ -259,13 +275,16 @@ func (l *Learner) problem(prior []float64) problem {
 // step learns the pending rows, which are one mini-batch.
 func (l *Learner) step() {
 	l.teachLinear()
+	if l.drift.due {
+		l.react()
+	}
 	l.engine.learn(&l.pending)
 	l.pending.clear()
 }
 
 // Progress returns the progressive validation so far.
 func (l *Learner) Progress() Progress {
-	p := Progress{Task: l.task, Examples: l.labelled, Step: l.steps()}
+	p := Progress{Drifts: l.drift.alarms, Task: l.task, Examples: l.labelled, Step: l.steps()}
 	if l.fit != nil {
 		p.Features, p.Average = l.engine.frequencies(), l.engine.served() > 0
 		for _, r := range rungs {

@@ -92,12 +92,15 @@ func extend[T any](x []T, n int) []T {
 }
 
 // NewModel returns the model whose State has these serving arrays, or says what
-// is wrong with them: they may come from anywhere.
+// is wrong with them: they may come from anywhere. A model with lags is ErrLags.
 func NewModel(arrays []Array) (*Model, error) {
 	s := &source{in: arrays}
 	v := loadServing(s)
 	if err := s.end(); err != nil {
 		return nil, err
+	}
+	if v.config.Lags > 0 {
+		return nil, ErrLags
 	}
 	m := &Model{head: v.head, dim: v.dim, bank: v.bank(), intercept: v.intercept, coef: v.coef}
 	if v.fit != nil {

@@ -12,6 +12,8 @@ type Pass struct {
 
 	batch   *Batch
 	learned bool
+	inputs  *Batch // its rows, with their lags
+	lagged  Batch  // memory of inputs
 	rows    int
 	head    head
 	x       []float32 // scaled
@@ -46,20 +48,24 @@ func (p *Pass) sum(i int) []float64 {
 // learned.
 func (l *Learner) Predict(b *Batch) *Pass {
 	if l.dim == 0 {
-		l.dim = b.Dim()
+		l.dim = l.config.width(b.Dim())
 	}
-	if b.Dim() != l.dim || l.dim == 0 {
-		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", b.Dim(), l.dim))
+	if l.config.width(b.Dim()) != l.dim || l.dim == 0 {
+		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", l.config.width(b.Dim()), l.dim))
 	}
 	p := &l.pass
 	p.batch, p.learned = b, false
 	p.rows, p.head = l.until(b), l.head
+	if p.inputs = b; l.lags.k > 0 {
+		p.inputs = &p.lagged
+		l.lags.widen(p.inputs, b, p.rows)
+	}
 	if l.fit == nil {
 		p.columns, p.served = l.sums(), 0
 		p.x, p.f = p.x[:0], addUp(p.f[:0], nil, nil, nil, l.first, p.rows)
 	} else {
 		p.columns, p.served = l.engine.columns(), l.engine.served()
-		p.x = l.fit.scaler.rows(p.x[:0], b, p.rows)
+		p.x = l.fit.scaler.rows(p.x[:0], p.inputs, p.rows)
 		p.f = l.engine.sums(p.f[:0], p.x, p.rows)
 	}
 	p.Task, p.Outputs = l.task, l.outputs()

@@ -9,6 +9,7 @@ type Progress struct {
 	Warmup   int   // rows that the fit in effect used: 0 before the first, 1000 from the last on
 	Features int   // frequencies in use
 	Average  bool  // the average of the iterates serves, not the last of them
+	Drifts   Drifts
 
 	Whole  Scores // all rows
 	Recent Scores // the last 10,000, to the next hundred above

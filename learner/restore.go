@@ -50,6 +50,8 @@ func (l *Learner) State() State {
 	put(a, "linear.moment", l.dim+1, l.linear.moment)
 	put(a, "linear.squares", l.dim+1, l.linear.squares)
 	l.record.save(a)
+	l.drift.save(a)
+	l.lags.save(a)
 	if l.fit != nil {
 		l.engine.save(a)
 	}
@@ -111,6 +113,8 @@ func (l *Learner) load(s *source, v serving) {
 	s.want(c.Task == Auto || v.head.task == Auto || v.head.task == c.Task, "task %v, configured %v", v.head.task, c.Task)
 	want := newHead(l.algorithm.loss(l.chosen, v.head.task), v.head.task, v.head.classes)
 	s.want(v.head.loss == want.loss, "loss %v, configured %s", v.head.loss, c.Loss)
+	s.want(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
+	s.want(v.dim == 0 || c.width(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values with %d lags", v.dim, c.Lags)
 	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel, "not the configured kernel %q", c.Kernel)
 	counters := take[int64](s, "counters", 1, counterFields)
 	totals := take[float64](s, "totals", 1, totalFields)
@@ -145,6 +149,8 @@ func (l *Learner) load(s *source, v serving) {
 	l.warmup.labels, l.warmup.weights = takeLabels(s, "warmup", kept, l.task, l.classes)
 	l.loadLinear(s, totals)
 	l.record.load(s)
+	l.drift.load(s, l.labelled)
+	l.lags.load(s, c.inputs(l.dim))
 	if s.err != nil {
 		return
 	}
@@ -207,7 +213,7 @@ func (l *Learner) resume() {
 	}
 	for _, r := range rungs {
 		if int64(r) <= l.labelled && l.labelled < int64(effect(r)) && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.task, l.kernel)
+			l.warmup.start(r, l.dim, l.task, l.kernel, l.algorithm.tuned)
 		}
 	}
 }

@@ -24,12 +24,12 @@ type ridge struct {
 	features  *features.Bank
 	penalty   float64 // on each squared coefficient, in units of a row's squared error
 	steps     int64
-	members   []horizon
+	members   []forgetful
 	noise     float64 // squared error of the mixture of late, over 1 + leverage
 	intercept []float64
 	wide      []float32 // as predictions use it: features × columns
 
-	phi     []float32 // scratch
+	phi, z  []float32 // scratch; z is weighted and has the intercept
 	gram    []float64
 	moment  []float64
 	target  []float64
@@ -37,8 +37,8 @@ type ridge struct {
 	narrow  []float32
 }
 
-// horizon is the solution with one rate of forgetting.
-type horizon struct {
+// forgetful is the solution with one rate of forgetting.
+type forgetful struct {
 	forget float64 // what a row counts after each that follows
 	equations
 	w      []float64 // outputs × n: as of when it was solved for
@@ -52,7 +52,7 @@ type horizon struct {
 const (
 	ridgeMost   = 256 // frequencies: the time to solve grows with their cube
 	ridgeMemory = 0.9994
-	ridgeMinor  = 1e-3 // the share of a horizon that is not solved for every time
+	ridgeMinor  = 1e-3 // the share of a forgetful that is not solved for every time
 	ridgeEvery  = 8    // mini-batches after which it is
 )
 
@@ -64,7 +64,7 @@ func newRidge(p problem) *ridge {
 	r.features.Grow(most)
 	n, k := 2*p.config.Width*most+1, p.head.sums()
 	for _, f := range forgetting {
-		r.members = append(r.members, horizon{forget: f, equations: newEquations(n, k), w: make([]float64, k*n), share: 1 / float64(len(forgetting))})
+		r.members = append(r.members, forgetful{forget: f, equations: newEquations(n, k), w: make([]float64, k*n), share: 1 / float64(len(forgetting))})
 	}
 	for i := range r.members {
 		for j, b := range p.prior {
@@ -131,7 +131,8 @@ func (r *ridge) targets(t []float64, y Label) {
 		t[0] = max(-residualLimit, min(residualLimit, r.head.target(y)))
 		return
 	}
-	r.head.loss.Grad(t, make([]float64, len(t)), r.head.target(y)) // of outputs 0
+	clear(t)
+	r.head.loss.Grad(t, t, r.head.target(y)) // of outputs 0
 	for i, g := range t {
 		t[i] = -g
 	}
@@ -143,7 +144,8 @@ func (r *ridge) learn(p *pending) {
 
 	r.phi = extend(r.phi[:0], rows*(n-1))
 	r.features.Features(r.phi, 0, p.x)
-	z := make([]float32, rows*n) // weighted, with the intercept
+	r.z = extend(r.z[:0], rows*n)
+	z := r.z
 	r.moment = extend(r.moment[:0], k*n)
 	clear(r.moment)
 	weight, scale := 0.0, 1/r.norm()
@@ -169,29 +171,50 @@ func (r *ridge) learn(p *pending) {
 	vec.Gram(r.gram, z, n, &r.scratch)
 
 	r.steps++
-	var wait sync.WaitGroup
-	for e := range r.members {
-		m := &r.members[e]
-		wait.Go(func() {
-			m.equations.forget(power(m.forget, rows))
-			m.add(r.gram, r.moment, weight)
-			if r.due(m) {
-				m.solveFor(r.penalty)
-			}
-		})
+	if n < 200 { // not worth a goroutine
+		for e := range r.members {
+			r.teach(&r.members[e], rows, weight)
+		}
+	} else {
+		var wait sync.WaitGroup
+		for e := range r.members {
+			wait.Go(func() { r.teach(&r.members[e], rows, weight) })
+		}
+		wait.Wait()
 	}
-	wait.Wait()
 	r.serve()
 }
 
-// due says whether a horizon is to be solved for: where its rows have grown by a
+// teach gives a member the rows whose products are in gram and moment.
+func (r *ridge) teach(m *forgetful, rows int, weight float64) {
+	m.equations.forget(power(m.forget, rows))
+	m.add(r.gram, r.moment, weight)
+	if r.due(m) {
+		m.solveFor(r.penalty)
+	}
+}
+
+// react makes the rows so far count a tenth, or a hundredth.
+func (r *ridge) react(to reaction) {
+	f := 0.1
+	if to == reactForget {
+		f = 0.01
+	}
+	for e := range r.members {
+		m := &r.members[e]
+		m.equations.forget(f)
+		m.error, m.solved = 0, 0
+	}
+}
+
+// due says whether a forgetful is to be solved for: where its rows have grown by a
 // twentieth or it forgets, and less often where it hardly counts.
-func (r *ridge) due(m *horizon) bool {
+func (r *ridge) due(m *forgetful) bool {
 	grown := m.forget < 1 || m.rows >= ridgeGrowth*m.solved
 	return grown && (m.share >= ridgeMinor || r.steps%ridgeEvery == 0)
 }
 
-func (m *horizon) solveFor(penalty float64) {
+func (m *forgetful) solveFor(penalty float64) {
 	m.factor = extend(m.factor[:0], m.n*m.n)
 	if m.factorise(m.factor, penalty) {
 		m.solve(m.w, m.factor)
@@ -307,7 +330,7 @@ func (r *ridge) load(s *source, v serving, steps int64) {
 	for e := range r.members {
 		m, f, name := &r.members[e], figures[1+3*e:], fmt.Sprintf("ridge.%d", e)
 		m.solved, m.error, m.share = f[0], f[1], f[2]
-		s.want(m.solved >= 0 && m.error >= 0 && m.share >= 0 && m.share <= 1, "horizon %d: %v", e, f[:3])
+		s.want(m.solved >= 0 && m.error >= 0 && m.share >= 0 && m.share <= 1, "forgetful %d: %v", e, f[:3])
 		m.equations.load(s, name)
 		m.w = take[float64](s, name+".w", m.outputs, m.n)
 	}
@@ -317,35 +340,6 @@ func (r *ridge) load(s *source, v serving, steps int64) {
 	r.serve()
 	blocks, intercept, coef := r.serving()
 	s.want(blocks == v.blocks && slices.Equal(intercept, v.intercept) && slices.Equal(coef, v.coef), "not the coefficients of the serving part")
-}
-
-// variance returns the variance of the prediction for a scaled row x and of the
-// label around it, in the label's units, by the horizon that counts most: noise
-// × (1 + leverage), as in Bayesian linear regression.
-func (r *ridge) variance(dst []float64, x []float32) []float64 {
-	best := 0
-	for e := range r.members {
-		if r.members[e].share > r.members[best].share {
-			best = e
-		}
-	}
-	m := &r.members[best]
-	n := m.n
-	m.factor = extend(m.factor[:0], n*n)
-	if !m.factorise(m.factor, r.penalty) {
-		return dst
-	}
-	rows := len(x) / r.dim
-	phi, z := make([]float32, rows*(n-1)), make([]float64, n)
-	r.features.Features(phi, 0, x)
-	for i := range rows {
-		for j, v := range phi[i*(n-1) : (i+1)*(n-1)] {
-			z[j] = float64(v) / r.norm()
-		}
-		z[n-1] = 1
-		dst = append(dst, r.head.deviation*r.head.deviation*r.noise*(1+leverage(m.factor, z)))
-	}
-	return dst
 }
 
 // ridgeLosses says which losses ridge minimises.

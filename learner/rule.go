@@ -44,7 +44,7 @@ type Situation struct {
 type Tracer interface{ Traces() }
 
 // Rules is every rule there is.
-var Rules = []Rule{DSG{}, UDSG{1, 1}, CDSG{}, CDSG{Alpha: true}, All{}}
+var Rules = []Rule{DSG{}, UDSG{1, 1}, CDSG{}, CDSG{Alpha: true}, All{}, All{Fixed: true}}
 
 // ParseRule reads the form that String writes.
 func ParseRule(s string) (Rule, error) {

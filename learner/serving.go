@@ -27,6 +27,7 @@ const (
 	modelWidth
 	modelBlocks
 	modelSeed
+	modelLags
 	modelFields
 )
 
@@ -40,7 +41,7 @@ func (v serving) save(a *arrays) {
 		kernel, s = v.fit.kernel.String(), v.fit.scaler
 	}
 	put(a, "model", modelFields, []int64{
-		int64(v.head.task), int64(v.head.classes), int64(v.dim), int64(v.config.Width), int64(v.blocks), int64(v.config.Seed),
+		int64(v.head.task), int64(v.head.classes), int64(v.dim), int64(v.config.Width), int64(v.blocks), int64(v.config.Seed), int64(v.config.Lags),
 	})
 	put(a, "kernel", len(kernel), []byte(kernel))
 	put(a, "loss", len(name), []byte(name))
@@ -69,11 +70,12 @@ func loadServing(s *source) (v serving) {
 	s.want(classes >= 0 && classes <= 1<<16 && (classes > 0) == (task == Classification), "%d classes of a task %d", classes, task)
 	s.want(m[modelDim] >= 0 && m[modelDim] <= 1<<30 && width >= 1 && width <= 1<<16 && blocks >= 0 && blocks <= 1<<24,
 		"dim %d, width %d, blocks %d", m[modelDim], width, blocks)
+	s.want(m[modelLags] >= 0 && m[modelLags] <= mostLags, "%d lags", m[modelLags])
 	if s.err != nil {
 		return v
 	}
 	v.dim, v.blocks = int(m[modelDim]), int(blocks)
-	v.config = Config{Width: int(width), Seed: uint64(m[modelSeed])}
+	v.config = Config{Width: int(width), Seed: uint64(m[modelSeed]), Lags: int(m[modelLags])}
 	kernel := takeString(s, "kernel")
 	name := takeString(s, "loss")
 	v.loadHead(s, task, int(classes), name)

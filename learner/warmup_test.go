@@ -14,7 +14,7 @@ func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 		want   []int64
 	}{
 		{0, []int64{128, 192, 320, 640, 1250}},
-		{2, []int64{1250}}, // one class only: the scale is settled all the same
+		{3, []int64{1250}}, // one class only: the scale is settled all the same
 	} {
 		s := streams[test.stream]
 		l := newLearner(t, s.config)

@@ -31,6 +31,8 @@ type Learner struct {
 
 	LastProgress prometheus.Gauge // Unix seconds; 0 means never, so that who never begins is seen to stall
 
+	DriftADWIN, DriftPageHinkley prometheus.Counter
+
 	Snapshots     prometheus.Counter
 	SnapshotTime  prometheus.Gauge // Unix seconds
 	SnapshotBytes prometheus.Gauge
@@ -69,7 +71,11 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Name: "accrete_headroom_records",
 		Help: "Records between the oldest that the partition still has and the next one to be dealt with: what retention may take before it takes what was not learned. It falls below 0 where it has.",
 	}, []string{"topic", "partition"})
-	r.MustRegister(examples, progressive, partitionTime, headroom)
+	drifts := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accrete_drifts_total",
+		Help: "Times that a detector noticed that the progressive loss has grown. A replay after a restart counts none of them again.",
+	}, []string{"detector"})
+	r.MustRegister(examples, progressive, partitionTime, headroom, drifts)
 	return &Learner{
 		Learned:     examples.WithLabelValues("learned"),
 		Predicted:   examples.WithLabelValues("predicted"),
@@ -86,6 +92,9 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Loss:     m.unknown("accrete_progressive_loss", "Mean loss over the recent examples, each predicted before it was learned."),
 
 		LastProgress: m.gauge("accrete_last_progress_timestamp_seconds", "When the last batch was dealt with, in Unix time."),
+
+		DriftADWIN:       drifts.WithLabelValues("adwin"),
+		DriftPageHinkley: drifts.WithLabelValues("page_hinkley"),
 
 		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "When the newest snapshot was completed, in Unix time."),

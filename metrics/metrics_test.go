@@ -30,6 +30,8 @@ func TestNamesAreFixed(t *testing.T) {
 	want := strings.Fields(`
 		accrete_batches_total
 		accrete_build_info{version=v1}
+		accrete_drifts_total{detector=adwin}
+		accrete_drifts_total{detector=page_hinkley}
 		accrete_examples_total{outcome=learned}
 		accrete_examples_total{outcome=lost}
 		accrete_examples_total{outcome=predicted}

@@ -76,7 +76,7 @@ func BenchmarkHost(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := newDecider(cfg.Decode, h.schema)
+	d, err := newDecider(cfg, h.schema)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -125,6 +125,11 @@ func (c *committer) begin(ctx context.Context) error {
 	if planted("marker") {
 		m = marker{}
 	}
+	if !c.journal.knows(m) { // whoever has claimed the log since may have written it
+		if err := c.journal.confirm(ctx); err != nil {
+			return err
+		}
+	}
 	if !c.journal.knows(m) {
 		return fmt.Errorf("%w: topic %q has a marker of BATCH %d of another history: it belongs to an earlier model of this name, and has to be deleted with it", ErrHistory, c.topic, m.Seq)
 	}

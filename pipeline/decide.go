@@ -35,6 +35,7 @@ type item struct {
 // with every decided record, in order.
 type decider struct {
 	decoder *decode.Decoder
+	keyed   bool // the learner wants to know whose a row is
 }
 
 func (d *decider) decide(spans []span) *decided {
@@ -66,6 +67,12 @@ func (d *decider) decide(spans []span) *decided {
 					first = false
 				}
 				b.batch.Append(row.X, row.Label, row.Weight)
+				if key := row.Key; d.keyed {
+					if key == nil {
+						key = r.Key
+					}
+					b.batch.SetKey(string(key))
+				}
 				if row.Label.Task == learner.Auto {
 					b.counts.Predicted++
 				} else {

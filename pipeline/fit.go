@@ -11,6 +11,7 @@ import (
 type Fit struct {
 	history *history
 	batch   learner.Batch
+	lags    bool
 }
 
 // NewFit begins with the empty model.
@@ -23,7 +24,7 @@ func NewFit(c learner.Config) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Fit{history: h}, nil
+	return &Fit{history: h, lags: c.Lags > 0}, nil
 }
 
 const fitAtOnce = 256 // rows
@@ -34,6 +35,9 @@ func (f *Fit) Add(row decode.Row) {
 		f.batch.Reset(len(row.X))
 	}
 	f.batch.Append(row.X, row.Label, row.Weight)
+	if f.lags {
+		f.batch.SetKey(string(row.Key))
+	}
 	if f.batch.Len() == fitAtOnce {
 		f.learn()
 	}

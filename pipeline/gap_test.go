@@ -84,6 +84,30 @@ func TestInputLostWhileTheLearnerWasDown(t *testing.T) {
 	}
 }
 
+func TestGapAtTheEndIsRecordedOnce(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(100))
+	cfg, ev := config(c, "m", in)
+	cfg.OnGap = "record"
+	learnAll(t, cfg)
+	kafkatest.Fill(t, c, in, 1, rings(50))
+	if err := c.DeleteRecords(t.Context(), in, 0, 150); err != nil {
+		t.Fatal(err)
+	}
+	ends := cfg
+	ends.ToEnd = false // the end that a reader can reach is behind the gap
+	stop, _ := start(t, ends)
+	eventually(t, "the gap is recorded", func() bool { _, ok := last[Lost](ev); return ok })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	ev.all = nil
+	learnAll(t, cfg)
+	if g, ok := last[Lost](ev); ok {
+		t.Errorf("recorded again: %+v", g)
+	}
+}
+
 func TestRetentionOvertakesARunningLearner(t *testing.T) {
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, func(c *ingest.Config) { c.MaxFetchBytes, c.MaxBatchBytes = 2048, 2048 })

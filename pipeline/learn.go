@@ -97,7 +97,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if planted("schema") {
 		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
 	}
-	if l.decider, err = newDecider(c.Decode, &schema); err != nil {
+	if l.decider, err = newDecider(c, &schema); err != nil {
 		return nil, err
 	}
 	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.history.seq))
@@ -481,10 +481,10 @@ func (r *replayer) skip(g *snapshot.Gap) error {
 	return nil
 }
 
-func newDecider(c decode.Config, s *decode.Schema) (*decider, error) {
-	d, err := decode.New(c, *s)
+func newDecider(c Config, s *decode.Schema) (*decider, error) {
+	d, err := decode.New(c.Decode, *s)
 	if err != nil {
 		return nil, err
 	}
-	return &decider{decoder: d}, nil
+	return &decider{decoder: d, keyed: c.Learner.Lags > 0}, nil
 }

@@ -120,7 +120,7 @@ func TestMalformedRecordsAreAccountedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDecider(decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}, h.schema)
+	d, err := newDecider(Config{Decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}}, h.schema)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/kafkatest"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -60,6 +61,7 @@ func config(c *ingest.Client, model, topic string) (Config, *events) {
 	ev := new(events)
 	return Config{
 		Model: model + "." + topic, Client: c, Topics: []string{topic},
+		Learner:   learner.Config{Kernel: "gaussian:1.5"}, // so that the warm-up need not search
 		BatchSize: 100, Linger: time.Millisecond,
 		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
 		ToEnd: true, Report: ev.add,

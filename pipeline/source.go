@@ -115,7 +115,7 @@ func (s *source) follow(ctx context.Context, i int, in *input, offset int64, mor
 			return
 		}
 		got, err := w.poll(ctx, offset)
-		pieces := []arrival{{feed: i, Fetched: got}}
+		var pieces []arrival
 		var lost *ingest.LostRange
 		switch {
 		case errors.As(err, &lost):

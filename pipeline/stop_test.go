@@ -53,9 +53,9 @@ func TestStopEndsInTimeWithoutABroker(t *testing.T) {
 
 func TestLearnerThatHangsGivesUp(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(500))
+	kafkatest.Fill(t, c, in, 1, rings(50)) // no fit yet, which takes its time
 	cfg, _ := config(c, "m", in)
-	cfg.Watchdog = 50 * time.Millisecond
+	cfg.Watchdog, cfg.BatchSize = time.Second, 10
 	l, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -72,17 +72,18 @@ func TestLearnerThatHangsGivesUp(t *testing.T) {
 	if err := l.Run(t.Context()); !errors.Is(err, ErrHung) {
 		t.Errorf("ended with %v, want %v", err, ErrHung)
 	}
+	cfg.Watchdog = 0
 	learnAll(t, cfg) // whoever starts next
 }
 
 func TestWatchdogLeavesAnIdleLearnerAlone(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(500))
+	kafkatest.Fill(t, c, in, 1, rings(50))
 	cfg, ev := config(c, "m", in)
-	cfg.ToEnd, cfg.Watchdog = false, 20*time.Millisecond
+	cfg.ToEnd, cfg.Watchdog = false, 100*time.Millisecond
 	stop, _ := start(t, cfg)
-	eventually(t, "it learns", func() bool { return learned(ev) == 490 })
-	late := time.Now().Add(10 * cfg.Watchdog)
+	eventually(t, "it learns", func() bool { return learned(ev) == 49 })
+	late := time.Now().Add(5 * cfg.Watchdog)
 	eventually(t, "the limit has passed", func() bool { return time.Now().After(late) })
 	if err := stop(); err != nil {
 		t.Error(err)

@@ -101,7 +101,7 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from snapshot.Recover
 	if err != nil {
 		return v, err
 	}
-	d, err := newDecider(c.Decode, h.schema)
+	d, err := newDecider(c, h.schema)
 	if err != nil {
 		return v, err
 	}

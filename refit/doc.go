@@ -9,11 +9,11 @@
 // (Factored), the block form of section 5 with proximal maps of the caller's
 // (SolveBlocks), and Algorithm 3, metrics for many related tasks (MetricProblem).
 // The methods that the paper compares itself with run in the same harness (SPDC,
-// SDCA, SVRG), and Experiments are its section 6.
+// SDCA, SVRG), and Contests are its section 6.
 //
 // What the stream uses it for is Refit: the same features as a live model, the
 // last rows, the objective of the stream, and the solution with a certificate.
 //
-// Nothing here reads a clock, starts a goroutine or does input or output. Seeds
+// Nothing here reads a clock or does input or output. Seeds
 // and inputs decide every bit of a result, on every machine.
 package refit

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -44,6 +45,7 @@ var exits = []struct {
 	{pipeline.ErrTopic, refused},
 	{pipeline.ErrGap, refused},
 	{pipeline.ErrPoisoned, refused},
+	{learner.ErrLags, refused},
 	{snapshot.ErrTooNew, refused},
 	{snapshot.ErrCorrupt, refused},
 	{snapshot.ErrTruncated, refused},

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,9 +26,12 @@ type fitCommand struct {
 	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
 	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
 	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string  `enum:"newton,ridge,dsg,udsg,cdsg,cdsg:alpha,all" default:"newton" help:"How it is learned: ${enum} (${default})."`
+	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,ridge" default:"newton" help:"How it is learned: ${enum} (${default})."`
 	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
 	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
+	OnDrift     string  `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
+	Lags        int     `default:"0" help:"How many of the rows before a row, of the same --key, lend it their inputs and labels (${default})."`
+	Key         string  `placeholder:"COLUMN" help:"Column that says whose a row is, for --lags."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
 	MaxFeatures int     `name:"max-features" default:"4096" help:"The most random features (${default})."`
 	Minibatch   int     `default:"128" help:"Rows that are learned at once (${default})."`
@@ -35,6 +39,7 @@ type fitCommand struct {
 	Seed        uint64  `default:"1" help:"Where all chance is drawn from (${default})."`
 	Shuffle     *uint64 `placeholder:"SEED" help:"Read the file into memory and learn its rows in an order that SEED draws."`
 	SkipBad     bool    `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
+	Plot        string  `placeholder:"FILE" help:"Draw how the error came down to a PNG file."`
 	Save        string  `placeholder:"FILE" help:"Write the final model as a snapshot, for accrete inspect."`
 }
 
@@ -60,10 +65,16 @@ type fitReport struct {
 	Baselines   *baselines    `json:"baselines"` // progressive as well
 	Test        *figure       `json:"test"`      // null without --test
 	Features    int           `json:"features"`
+	Drifts      drifts        `json:"drifts"`  // alarms of each detector
 	Seconds     float64       `json:"seconds"` // of learning
 	PerSecond   float64       `json:"examples_per_second"`
 	Skipped     int64         `json:"skipped"` // rows that could not be read
 	StateHash   snapshot.Hash `json:"state_hash"`
+}
+
+type drifts struct {
+	ADWIN       int64 `json:"adwin"`
+	PageHinkley int64 `json:"page_hinkley"`
 }
 
 // figure is one of the two.
@@ -78,6 +89,13 @@ func newFigure(task learner.Task, v float64, n int64) figure {
 		return figure{NMSE: &v, Examples: n}
 	}
 	return figure{Error: &v, Examples: n}
+}
+
+func (f figure) value() float64 {
+	if f.NMSE != nil {
+		return *f.NMSE
+	}
+	return *f.Error
 }
 
 func (f figure) String() string {
@@ -97,12 +115,15 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	options, err := learner.Config{
 		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Seed: f.Seed,
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed,
 	}.Effective()
 	if err != nil {
 		return wrongUse("%w", err)
 	}
-	c := decode.Config{Label: f.Label, Weight: f.Weight, Task: options.Task}
+	if f.Lags > 0 && f.Test != "" {
+		return wrongUse("a model with lags can only be graded on the rows that it learns: leave out --test")
+	}
+	c := decode.Config{Label: f.Label, Key: f.Key, Weight: f.Weight, Task: options.Task}
 	file, err := openFile(ctx, e, f.Train, c, decode.Schema{})
 	if err != nil {
 		return err
@@ -117,7 +138,8 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		next = shuffled(file.Next, *f.Shuffle)
 	}
 	r := fitReport{Algorithm: f.Algorithm}
-	progress, start, last := e.progress(false), time.Now(), time.Now()
+	watch := newOnlooker(f.Algorithm, 0)
+	progress, start, last, rows := e.progress(false), time.Now(), time.Now(), 0
 	for {
 		row, err := next()
 		if err == io.EOF {
@@ -129,7 +151,12 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		if err != nil {
 			continue
 		}
-		if run.Add(row); time.Since(last) > time.Second {
+		run.Add(row)
+		rows++
+		if f.Plot != "" {
+			watch.look(run, rows)
+		}
+		if time.Since(last) > time.Second {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -147,6 +174,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	r.Seconds = time.Since(start).Seconds()
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
 	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes)), p.Features
+	r.Drifts = drifts(p.Drifts)
 	r.Progressive = newFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows)
 	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
 	s, err := run.Snapshot(schema)
@@ -154,6 +182,11 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	r.StateHash = snapshot.StateHash(s.Schema, s.State)
+	if f.Plot != "" {
+		if err := picture(f.Plot, filepath.Base(f.Train), errorName(p.Task)+" of the last 1,000 examples", watch.curves); err != nil {
+			return err
+		}
+	}
 	if f.Save != "" {
 		s.Info = snapshot.Info{Writer: "accrete " + versionString(), Time: time.Now().UnixMilli()}
 		file, err := snapshot.Append(nil, s)
@@ -297,6 +330,9 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if r.Test != nil {
 		fmt.Fprintf(&b, "test         %v  over %s examples\n", *r.Test, thousands(r.Test.Examples))
+	}
+	if n := r.Drifts.ADWIN + r.Drifts.PageHinkley; n > 0 {
+		fmt.Fprintf(&b, "drift        noticed %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
 	}
 	if r.Skipped > 0 {
 		fmt.Fprintf(&b, "skipped      %s rows that could not be read\n", thousands(r.Skipped))

@@ -157,6 +157,8 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 			Algorithm:   c.Learner.Algorithm,
 			Stepper:     c.Learner.Stepper,
 			Loss:        c.Learner.Loss,
+			OnDrift:     c.Learner.OnDrift,
+			Lags:        c.Input.Lags,
 			Kernel:      c.Learner.Kernel,
 			Task:        d.Task,
 			MaxFeatures: c.Learner.MaxFeatures,

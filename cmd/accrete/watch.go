@@ -30,6 +30,8 @@ type watch struct {
 	lags map[string]int64
 	now  learnReport
 	from mark // of the rate
+
+	drifts learner.Drifts // up to the last batch
 }
 
 // mark is when how many examples had been learned.
@@ -97,6 +99,7 @@ func (w *watch) event(ev pipeline.Event) {
 	case pipeline.Replayed:
 		m.Replayed.Add(float64(ev.Batches))
 		w.progress(ev.Progress)
+		w.drifts = ev.Progress.Drifts
 		w.from = mark{time.Now(), ev.Progress.Examples}
 		w.claimed.Green()
 		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took", ev.Took).Msg("learning")
@@ -147,6 +150,18 @@ func (w *watch) learned(ev pipeline.Learned) {
 	w.now.Records += ev.Counts.Learned + ev.Counts.Predicted + ev.Counts.Quarantined
 	w.now.Quarantined += ev.Counts.Quarantined
 	w.progress(ev.Progress)
+	w.drifted(ev.Progress)
+}
+
+// drifted counts the alarms since the last batch.
+func (w *watch) drifted(p learner.Progress) {
+	adwin, hinkley := p.Drifts.ADWIN-w.drifts.ADWIN, p.Drifts.PageHinkley-w.drifts.PageHinkley
+	w.drifts = p.Drifts
+	w.metrics.DriftADWIN.Add(float64(adwin))
+	w.metrics.DriftPageHinkley.Add(float64(hinkley))
+	if adwin+hinkley > 0 {
+		w.log.Warn().Int64("examples", p.Examples).Int64("adwin", adwin).Int64("page_hinkley", hinkley).Float64("loss", p.Latest.Model.Loss).Msg("the loss has grown: drift")
+	}
 }
 
 // progress takes in where the learner stands.

@@ -267,7 +267,7 @@ func (w *world) killOnce(ctx context.Context, path string, i int) (twice bool, e
 	if i%5 == 4 {
 		return true, w.killAtClaim(ctx, path)
 	}
-	p, err := w.begin(nil, "learn", "-c", path)
+	p, err := w.begin(slowly, "learn", "-c", path)
 	if err != nil {
 		return false, err
 	}
@@ -291,7 +291,7 @@ func (w *world) killOnce(ctx context.Context, path string, i int) (twice bool, e
 // killAtClaim kills a learner that has claimed the log and is about to restore a
 // snapshot and to learn again what is behind it.
 func (w *world) killAtClaim(ctx context.Context, path string) error {
-	p, err := w.begin(nil, "learn", "-c", path)
+	p, err := w.begin(slowly, "learn", "-c", path)
 	if err != nil {
 		return err
 	}

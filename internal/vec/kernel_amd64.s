@@ -25,12 +25,13 @@ GLOBL sin512<>(SB), RODATA|NOPTR, $28
 // func sumOne512(panels int, dim int, x *float32, w *float32, a *float32, dst *float64)
 // Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
 TEXT ·sumOne512(SB), NOSPLIT, $0-48
-	MOVQ panels+0(FP), AX
-	MOVQ dim+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ w+24(FP), BX
-	MOVQ a+32(FP), SI
-	MOVQ dst+40(FP), DI
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    dim+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    w+24(FP), BX
+	MOVQ    a+32(FP), SI
+	MOVQ    dst+40(FP), DI
 
 group:
 	VPXORD  Z28, Z28, Z28
@@ -929,10 +930,11 @@ turns:
 // func flush512(n int, f *float32, dst *float64)
 // Requires: AVX, AVX512F
 TEXT ·flush512(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ f+8(FP), CX
-	MOVQ dst+16(FP), DX
-	LEAQ (CX)(AX*4), BX
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    f+8(FP), CX
+	MOVQ    dst+16(FP), DX
+	LEAQ    (CX)(AX*4), BX
 
 loop:
 	VCVTPS2PD (CX), Z0
@@ -951,9 +953,10 @@ loop:
 // func lanes512(n int, acc *float32, dst *float64)
 // Requires: AVX, AVX512F
 TEXT ·lanes512(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ acc+8(FP), CX
-	MOVQ dst+16(FP), DX
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    acc+8(FP), CX
+	MOVQ    dst+16(FP), DX
 
 loop:
 	VCVTPS2PD  (CX), Z0
@@ -1012,14 +1015,15 @@ loop:
 // func sum512(panels int, outputs int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sum512(SB), NOSPLIT, $0-64
-	MOVQ panels+0(FP), AX
-	MOVQ outputs+8(FP), CX
-	MOVQ dim+16(FP), DX
-	MOVQ x+24(FP), BX
-	MOVQ w+32(FP), SI
-	MOVQ a+40(FP), DI
-	MOVQ sines+48(FP), R8
-	MOVQ f+56(FP), R9
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    outputs+8(FP), CX
+	MOVQ    dim+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    w+32(FP), SI
+	MOVQ    a+40(FP), DI
+	MOVQ    sines+48(FP), R8
+	MOVQ    f+56(FP), R9
 
 panel:
 	VPXORD Z0, Z0, Z0
@@ -2048,14 +2052,15 @@ doneSin:
 // func gradient512(panels int, outputs int, dim int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gradient512(SB), NOSPLIT, $0-64
-	MOVQ panels+0(FP), AX
-	MOVQ outputs+8(FP), CX
-	MOVQ dim+16(FP), DX
-	MOVQ x+24(FP), BX
-	MOVQ w+32(FP), SI
-	MOVQ factors+40(FP), DI
-	MOVQ sines+48(FP), R8
-	MOVQ acc+56(FP), R9
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    outputs+8(FP), CX
+	MOVQ    dim+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    w+32(FP), SI
+	MOVQ    factors+40(FP), DI
+	MOVQ    sines+48(FP), R8
+	MOVQ    acc+56(FP), R9
 
 panel:
 	VPXORD Z0, Z0, Z0
@@ -2877,11 +2882,12 @@ outputSin:
 // func features512(panels int, dim int, x *float32, w *float32, dst *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·features512(SB), NOSPLIT, $0-40
-	MOVQ panels+0(FP), AX
-	MOVQ dim+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ w+24(FP), BX
-	MOVQ dst+32(FP), SI
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    dim+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    w+24(FP), BX
+	MOVQ    dst+32(FP), SI
 
 panel:
 	VPXORD Z0, Z0, Z0
@@ -3588,12 +3594,13 @@ turns:
 // func sumGiven512(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·sumGiven512(SB), NOSPLIT, $0-56
-	MOVQ panels+0(FP), AX
-	MOVQ outputs+8(FP), CX
-	MOVQ t+24(FP), DX
-	MOVQ a+32(FP), BX
-	MOVQ sines+40(FP), SI
-	MOVQ f+48(FP), DI
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    outputs+8(FP), CX
+	MOVQ    t+24(FP), DX
+	MOVQ    a+32(FP), BX
+	MOVQ    sines+40(FP), SI
+	MOVQ    f+48(FP), DI
 
 panel:
 	VBROADCASTSS     scale+16(FP), Z24
@@ -4409,12 +4416,13 @@ doneSin:
 // func gradientGiven512(panels int, outputs int, scale float32, t *float32, factors *float32, sines *float32, acc *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·gradientGiven512(SB), NOSPLIT, $0-56
-	MOVQ panels+0(FP), AX
-	MOVQ outputs+8(FP), CX
-	MOVQ t+24(FP), DX
-	MOVQ factors+32(FP), BX
-	MOVQ sines+40(FP), SI
-	MOVQ acc+48(FP), DI
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    outputs+8(FP), CX
+	MOVQ    t+24(FP), DX
+	MOVQ    factors+32(FP), BX
+	MOVQ    sines+40(FP), SI
+	MOVQ    acc+48(FP), DI
 
 panel:
 	VBROADCASTSS     scale+16(FP), Z24
@@ -5023,9 +5031,10 @@ outputSin:
 // func featuresGiven512(panels int, scale float32, t *float32, dst *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·featuresGiven512(SB), NOSPLIT, $0-32
-	MOVQ panels+0(FP), AX
-	MOVQ t+16(FP), CX
-	MOVQ dst+24(FP), DX
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    t+16(FP), CX
+	MOVQ    dst+24(FP), DX
 
 panel:
 	VBROADCASTSS     scale+8(FP), Z24
@@ -5635,12 +5644,13 @@ GLOBL sin2<>(SB), RODATA|NOPTR, $224
 // func sumOne2(panels int, dim int, x *float32, w *float32, a *float32, f *float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sumOne2(SB), NOSPLIT, $0-48
-	MOVQ panels+0(FP), AX
-	MOVQ dim+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ w+24(FP), BX
-	MOVQ a+32(FP), SI
-	MOVQ f+40(FP), DI
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    dim+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    w+24(FP), BX
+	MOVQ    a+32(FP), SI
+	MOVQ    f+40(FP), DI
 
 panel:
 	VXORPS Y0, Y0, Y0
@@ -7296,10 +7306,11 @@ turnsD:
 // func flush2(n int, f *float32, dst *float64)
 // Requires: AVX
 TEXT ·flush2(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ f+8(FP), CX
-	MOVQ dst+16(FP), DX
-	LEAQ (CX)(AX*4), BX
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    f+8(FP), CX
+	MOVQ    dst+16(FP), DX
+	LEAQ    (CX)(AX*4), BX
 
 loop:
 	VCVTPS2PD (CX), Y0
@@ -7318,9 +7329,10 @@ loop:
 // func lanes2(n int, acc *float32, dst *float64)
 // Requires: AVX
 TEXT ·lanes2(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ acc+8(FP), CX
-	MOVQ dst+16(FP), DX
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    acc+8(FP), CX
+	MOVQ    dst+16(FP), DX
 
 loop:
 	VCVTPS2PD    (CX), Y0
@@ -7345,14 +7357,15 @@ loop:
 // func sum2(panels int, outputs int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sum2(SB), NOSPLIT, $0-64
-	MOVQ panels+0(FP), AX
-	MOVQ outputs+8(FP), CX
-	MOVQ dim+16(FP), DX
-	MOVQ x+24(FP), BX
-	MOVQ w+32(FP), SI
-	MOVQ a+40(FP), DI
-	MOVQ sines+48(FP), R8
-	MOVQ f+56(FP), R9
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    outputs+8(FP), CX
+	MOVQ    dim+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    w+32(FP), SI
+	MOVQ    a+40(FP), DI
+	MOVQ    sines+48(FP), R8
+	MOVQ    f+56(FP), R9
 
 panel:
 	VXORPS Y0, Y0, Y0
@@ -9120,14 +9133,15 @@ outputDSin:
 // func gradient2(panels int, outputs int, dim int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gradient2(SB), NOSPLIT, $0-64
-	MOVQ panels+0(FP), AX
-	MOVQ outputs+8(FP), CX
-	MOVQ dim+16(FP), DX
-	MOVQ x+24(FP), BX
-	MOVQ w+32(FP), SI
-	MOVQ factors+40(FP), DI
-	MOVQ sines+48(FP), R8
-	MOVQ acc+56(FP), R9
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    outputs+8(FP), CX
+	MOVQ    dim+16(FP), DX
+	MOVQ    x+24(FP), BX
+	MOVQ    w+32(FP), SI
+	MOVQ    factors+40(FP), DI
+	MOVQ    sines+48(FP), R8
+	MOVQ    acc+56(FP), R9
 
 panel:
 	VXORPS Y0, Y0, Y0
@@ -11027,11 +11041,12 @@ outputDSin:
 // func features2(panels int, dim int, x *float32, w *float32, dst *float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·features2(SB), NOSPLIT, $0-40
-	MOVQ panels+0(FP), AX
-	MOVQ dim+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ w+24(FP), BX
-	MOVQ dst+32(FP), SI
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    dim+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    w+24(FP), BX
+	MOVQ    dst+32(FP), SI
 
 panel:
 	VXORPS Y0, Y0, Y0
@@ -12559,12 +12574,13 @@ turnsD:
 // func sumGiven2(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
 // Requires: AVX, FMA3
 TEXT ·sumGiven2(SB), NOSPLIT, $0-56
-	MOVQ panels+0(FP), AX
-	MOVQ outputs+8(FP), CX
-	MOVQ t+24(FP), DX
-	MOVQ a+32(FP), BX
-	MOVQ sines+40(FP), SI
-	MOVQ f+48(FP), DI
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    outputs+8(FP), CX
+	MOVQ    t+24(FP), DX
+	MOVQ    a+32(FP), BX
+	MOVQ    sines+40(FP), SI
+	MOVQ    f+48(FP), DI
 
 panel:
 	VBROADCASTSS scale+16(FP), Y12
@@ -13829,12 +13845,13 @@ outputDSin:
 // func gradientGiven2(panels int, outputs int, scale float32, t *float32, factors *float32, sines *float32, acc *float32)
 // Requires: AVX, FMA3
 TEXT ·gradientGiven2(SB), NOSPLIT, $0-56
-	MOVQ panels+0(FP), AX
-	MOVQ outputs+8(FP), CX
-	MOVQ t+24(FP), DX
-	MOVQ factors+32(FP), BX
-	MOVQ sines+40(FP), SI
-	MOVQ acc+48(FP), DI
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    outputs+8(FP), CX
+	MOVQ    t+24(FP), DX
+	MOVQ    factors+32(FP), BX
+	MOVQ    sines+40(FP), SI
+	MOVQ    acc+48(FP), DI
 
 panel:
 	VBROADCASTSS scale+16(FP), Y12
@@ -15231,9 +15248,10 @@ outputDSin:
 // func featuresGiven2(panels int, scale float32, t *float32, dst *float32)
 // Requires: AVX, FMA3
 TEXT ·featuresGiven2(SB), NOSPLIT, $0-32
-	MOVQ panels+0(FP), AX
-	MOVQ t+16(FP), CX
-	MOVQ dst+24(FP), DX
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    t+16(FP), CX
+	MOVQ    dst+24(FP), DX
 
 panel:
 	VBROADCASTSS scale+8(FP), Y12
@@ -16298,9 +16316,10 @@ GLOBL words512<>(SB), RODATA|NOPTR, $84
 // func normals512(n int, key *uint32, dst *float32)
 // Requires: AVX, AVX512F
 TEXT ·normals512(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ key+8(FP), CX
-	MOVQ dst+16(FP), DX
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    key+8(FP), CX
+	MOVQ    dst+16(FP), DX
 
 loop:
 	VPBROADCASTD  words512<>+0(SB), Z0
@@ -17433,9 +17452,10 @@ GLOBL words2Bias<>(SB), RODATA|NOPTR, $32
 // func boxMuller2(n int, words *uint32, dst *float32)
 // Requires: AVX, AVX2
 TEXT ·boxMuller2(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ words+8(FP), CX
-	MOVQ dst+16(FP), DX
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    words+8(FP), CX
+	MOVQ    dst+16(FP), DX
 
 loop:
 	VMOVDQU    (CX), Y6
@@ -17534,6 +17554,7 @@ GLOBL limits512<>(SB), RODATA|NOPTR, $20
 // func packRows512(dim int, x *float32, dst *float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·packRows512(SB), NOSPLIT, $0-24
+	PCALIGN      $0x40
 	MOVQ         dim+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         dst+16(FP), DX
@@ -17930,6 +17951,7 @@ done:
 // func packFrequencies512(dim int, w *float32, dst *float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·packFrequencies512(SB), NOSPLIT, $0-24
+	PCALIGN      $0x40
 	MOVQ         dim+0(FP), AX
 	MOVQ         w+8(FP), CX
 	MOVQ         dst+16(FP), DX
@@ -18093,6 +18115,7 @@ done:
 // func transpose512(dim int, w *float32, dst *float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·transpose512(SB), NOSPLIT, $0-24
+	PCALIGN      $0x40
 	MOVQ         dim+0(FP), AX
 	MOVQ         w+8(FP), CX
 	MOVQ         dst+16(FP), DX
@@ -18224,23 +18247,24 @@ done:
 // func rowGroup512(dim int, x *float32, w *float32, f *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·rowGroup512(SB), NOSPLIT, $0-32
-	MOVQ   dim+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   w+16(FP), DX
-	MOVQ   f+24(FP), BX
-	MOVL   $0x00000fff, SI
-	KMOVW  SI, K1
-	IMUL3Q $+48, AX, SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (DX)(SI*4), R8
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
+	PCALIGN $0x40
+	MOVQ    dim+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    f+24(FP), BX
+	MOVL    $0x00000fff, SI
+	KMOVW   SI, K1
+	IMUL3Q  $+48, AX, SI
+	LEAQ    (SI)(SI*2), DI
+	LEAQ    (DX)(SI*4), R8
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
 
 loop:
 	VBROADCASTSS (CX), Z8
@@ -18427,13 +18451,14 @@ loop:
 // func rowPanels512(panels int, dim int, x *float32, w *float32, f *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·rowPanels512(SB), NOSPLIT, $0-40
-	MOVQ  panels+0(FP), AX
-	MOVQ  dim+8(FP), CX
-	MOVQ  x+16(FP), DX
-	MOVQ  w+24(FP), BX
-	MOVQ  f+32(FP), SI
-	MOVL  $0x00000fff, DI
-	KMOVW DI, K1
+	PCALIGN $0x40
+	MOVQ    panels+0(FP), AX
+	MOVQ    dim+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    w+24(FP), BX
+	MOVQ    f+32(FP), SI
+	MOVL    $0x00000fff, DI
+	KMOVW   DI, K1
 
 panel:
 	MOVQ   CX, DI
@@ -18487,36 +18512,37 @@ loop:
 // func rowDots512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
 // Requires: AVX, AVX512F
 TEXT ·rowDots512(SB), NOSPLIT, $0-48
-	MOVQ   n+0(FP), AX
-	MOVQ   outputs+8(FP), CX
-	MOVL   mask+16(FP), DX
-	MOVQ   f+24(FP), BX
-	MOVQ   coef+32(FP), SI
-	MOVQ   dst+40(FP), DI
-	KMOVW  DX, K1
-	SHLQ   $0x02, CX
-	IMUL3Q $+192, CX, DX
-	LEAQ   (DX)(DX*2), R8
-	LEAQ   (SI)(DX*4), R10
-	LEAQ   (SI)(CX*1), R9
-	LEAQ   (R9)(DX*4), R11
-	SHLQ   $0x01, CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    outputs+8(FP), CX
+	MOVL    mask+16(FP), DX
+	MOVQ    f+24(FP), BX
+	MOVQ    coef+32(FP), SI
+	MOVQ    dst+40(FP), DI
+	KMOVW   DX, K1
+	SHLQ    $0x02, CX
+	IMUL3Q  $+192, CX, DX
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(DX*4), R10
+	LEAQ    (SI)(CX*1), R9
+	LEAQ    (R9)(DX*4), R11
+	SHLQ    $0x01, CX
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
 
 loop:
 	VMOVUPS.Z        (SI), K1, Z16
@@ -18580,22 +18606,23 @@ loop:
 // func rowDot512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
 // Requires: AVX, AVX512F
 TEXT ·rowDot512(SB), NOSPLIT, $0-48
-	MOVQ   n+0(FP), AX
-	MOVQ   outputs+8(FP), CX
-	MOVL   mask+16(FP), DX
-	MOVQ   f+24(FP), BX
-	MOVQ   coef+32(FP), SI
-	MOVQ   dst+40(FP), DI
-	KMOVW  DX, K1
-	SHLQ   $0x02, CX
-	IMUL3Q $+192, CX, DX
-	LEAQ   (DX)(DX*2), R8
-	LEAQ   (SI)(DX*4), R9
-	LEAQ   (SI)(CX*1), R8
-	LEAQ   (R8)(DX*4), DX
-	SHLQ   $0x01, CX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    outputs+8(FP), CX
+	MOVL    mask+16(FP), DX
+	MOVQ    f+24(FP), BX
+	MOVQ    coef+32(FP), SI
+	MOVQ    dst+40(FP), DI
+	KMOVW   DX, K1
+	SHLQ    $0x02, CX
+	IMUL3Q  $+192, CX, DX
+	LEAQ    (DX)(DX*2), R8
+	LEAQ    (SI)(DX*4), R9
+	LEAQ    (SI)(CX*1), R8
+	LEAQ    (R8)(DX*4), DX
+	SHLQ    $0x01, CX
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
 
 loop:
 	VMOVUPS.Z        (SI), K1, Z16
@@ -18617,37 +18644,38 @@ loop:
 // func product512(dim int, x *float32, w *float32, t *float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·product512(SB), NOSPLIT, $0-32
-	MOVQ   dim+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   w+16(FP), DX
-	MOVQ   t+24(FP), BX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	VPXORD Z14, Z14, Z14
-	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
-	VPXORD Z17, Z17, Z17
-	VPXORD Z18, Z18, Z18
-	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
-	VPXORD Z21, Z21, Z21
-	VPXORD Z22, Z22, Z22
-	VPXORD Z23, Z23, Z23
-	MOVQ   AX, AX
-	SUBQ   $0x04, AX
-	JL     rest
+	PCALIGN $0x40
+	MOVQ    dim+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    t+24(FP), BX
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	VPXORD  Z17, Z17, Z17
+	VPXORD  Z18, Z18, Z18
+	VPXORD  Z19, Z19, Z19
+	VPXORD  Z20, Z20, Z20
+	VPXORD  Z21, Z21, Z21
+	VPXORD  Z22, Z22, Z22
+	VPXORD  Z23, Z23, Z23
+	MOVQ    AX, AX
+	SUBQ    $0x04, AX
+	JL      rest
 
 four:
 	PREFETCHT0   2048(DX)
@@ -18889,28 +18917,29 @@ turns:
 // func product2(dim int, x *float32, w *float32, t *float32)
 // Requires: AVX, FMA3, MMX+
 TEXT ·product2(SB), NOSPLIT, $0-32
-	MOVQ   dim+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   w+16(FP), DX
-	MOVQ   t+24(FP), BX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	LEAQ   (DX), SI
-	LEAQ   (CX), DI
-	MOVQ   DI, R8
-	MOVQ   AX, DI
-	SUBQ   $0x04, DI
-	JL     restA
+	PCALIGN $0x40
+	MOVQ    dim+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    w+16(FP), DX
+	MOVQ    t+24(FP), BX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	LEAQ    (DX), SI
+	LEAQ    (CX), DI
+	MOVQ    DI, R8
+	MOVQ    AX, DI
+	SUBQ    $0x04, DI
+	JL      restA
 
 fourA:
 	PREFETCHT0   2048(SI)
@@ -19503,9 +19532,10 @@ turnsD:
 // func widen512(n int, f *float32, dst *float64)
 // Requires: AVX, AVX512F
 TEXT ·widen512(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ f+8(FP), CX
-	MOVQ dst+16(FP), DX
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    f+8(FP), CX
+	MOVQ    dst+16(FP), DX
 
 loop:
 	VCVTPS2PD (CX), Z0
@@ -19521,6 +19551,7 @@ loop:
 // func dot512(n int, x *float64, y *float64, lanes *float64)
 // Requires: AVX, AVX512F
 TEXT ·dot512(SB), NOSPLIT, $0-32
+	PCALIGN $0x40
 	MOVQ    n+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
@@ -19542,6 +19573,7 @@ loop:
 // func axpy512(n int, a float64, x *float64, y *float64)
 // Requires: AVX, AVX512F, SSE2
 TEXT ·axpy512(SB), NOSPLIT, $0-32
+	PCALIGN      $0x40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         y+24(FP), DX
@@ -19562,6 +19594,7 @@ loop:
 // func rotate512(n int, c float64, s float64, x *float64, y *float64)
 // Requires: AVX, AVX512F, SSE2
 TEXT ·rotate512(SB), NOSPLIT, $0-40
+	PCALIGN      $0x40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+24(FP), CX
 	MOVQ         y+32(FP), DX
@@ -19591,9 +19624,10 @@ loop:
 // func widen2(n int, f *float32, dst *float64)
 // Requires: AVX
 TEXT ·widen2(SB), NOSPLIT, $0-24
-	MOVQ n+0(FP), AX
-	MOVQ f+8(FP), CX
-	MOVQ dst+16(FP), DX
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	MOVQ    f+8(FP), CX
+	MOVQ    dst+16(FP), DX
 
 loop:
 	VCVTPS2PD (CX), Y0
@@ -19609,6 +19643,7 @@ loop:
 // func dot2(n int, x *float64, y *float64, lanes *float64)
 // Requires: AVX
 TEXT ·dot2(SB), NOSPLIT, $0-32
+	PCALIGN $0x40
 	MOVQ    n+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
@@ -19635,6 +19670,7 @@ loop:
 // func axpy2(n int, a float64, x *float64, y *float64)
 // Requires: AVX, AVX2, SSE2
 TEXT ·axpy2(SB), NOSPLIT, $0-32
+	PCALIGN      $0x40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         y+24(FP), DX
@@ -19658,6 +19694,7 @@ loop:
 // func rotate2(n int, c float64, s float64, x *float64, y *float64)
 // Requires: AVX, AVX2, SSE2
 TEXT ·rotate2(SB), NOSPLIT, $0-40
+	PCALIGN      $0x40
 	MOVQ         n+0(FP), AX
 	MOVQ         x+24(FP), CX
 	MOVQ         y+32(FP), DX
@@ -19697,12 +19734,13 @@ loop:
 // func hadamard2x512(blocks int, stride int, t *float32)
 // Requires: AVX, AVX512F
 TEXT ·hadamard2x512(SB), NOSPLIT, $0-24
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ CX, BX
-	SHLQ $0x07, BX
-	LEAQ (BX)(BX*2), SI
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    CX, BX
+	SHLQ    $0x07, BX
+	LEAQ    (BX)(BX*2), SI
 
 block:
 	MOVQ CX, DI
@@ -19736,16 +19774,17 @@ row:
 // func signedHadamard2x512(blocks int, stride int, t *float32, signs *uint32)
 // Requires: AVX, AVX512F
 TEXT ·signedHadamard2x512(SB), NOSPLIT, $0-32
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ signs+24(FP), BX
-	MOVQ CX, SI
-	SHLQ $0x07, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ CX, DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    signs+24(FP), BX
+	MOVQ    CX, SI
+	SHLQ    $0x07, SI
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    CX, DI
+	SHLQ    $0x02, DI
+	LEAQ    (DI)(DI*2), R8
 
 block:
 	MOVQ CX, R10
@@ -19787,12 +19826,13 @@ row:
 // func hadamard4x512(blocks int, stride int, t *float32)
 // Requires: AVX, AVX512F
 TEXT ·hadamard4x512(SB), NOSPLIT, $0-24
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ CX, BX
-	SHLQ $0x07, BX
-	LEAQ (BX)(BX*2), SI
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    CX, BX
+	SHLQ    $0x07, BX
+	LEAQ    (BX)(BX*2), SI
 
 block:
 	MOVQ CX, R8
@@ -19848,16 +19888,17 @@ row:
 // func signedHadamard4x512(blocks int, stride int, t *float32, signs *uint32)
 // Requires: AVX, AVX512F
 TEXT ·signedHadamard4x512(SB), NOSPLIT, $0-32
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ signs+24(FP), BX
-	MOVQ CX, SI
-	SHLQ $0x07, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ CX, R8
-	SHLQ $0x02, R8
-	LEAQ (R8)(R8*2), R9
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    signs+24(FP), BX
+	MOVQ    CX, SI
+	SHLQ    $0x07, SI
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    CX, R8
+	SHLQ    $0x02, R8
+	LEAQ    (R8)(R8*2), R9
 
 block:
 	MOVQ CX, R12
@@ -19927,12 +19968,13 @@ row:
 // func hadamard8x512(blocks int, stride int, t *float32)
 // Requires: AVX, AVX512F
 TEXT ·hadamard8x512(SB), NOSPLIT, $0-24
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ CX, BX
-	SHLQ $0x07, BX
-	LEAQ (BX)(BX*2), SI
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    CX, BX
+	SHLQ    $0x07, BX
+	LEAQ    (BX)(BX*2), SI
 
 block:
 	MOVQ CX, R8
@@ -20044,16 +20086,17 @@ row:
 // func signedHadamard8x512(blocks int, stride int, t *float32, signs *uint32)
 // Requires: AVX, AVX512F
 TEXT ·signedHadamard8x512(SB), NOSPLIT, $0-32
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ signs+24(FP), BX
-	MOVQ CX, SI
-	SHLQ $0x07, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ CX, R8
-	SHLQ $0x02, R8
-	LEAQ (R8)(R8*2), R9
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    signs+24(FP), BX
+	MOVQ    CX, SI
+	SHLQ    $0x07, SI
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    CX, R8
+	SHLQ    $0x02, R8
+	LEAQ    (R8)(R8*2), R9
 
 block:
 	MOVQ CX, R12
@@ -20193,12 +20236,13 @@ row:
 // func hadamard2x2(blocks int, stride int, t *float32)
 // Requires: AVX
 TEXT ·hadamard2x2(SB), NOSPLIT, $0-24
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ CX, BX
-	SHLQ $0x07, BX
-	LEAQ (BX)(BX*2), SI
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    CX, BX
+	SHLQ    $0x07, BX
+	LEAQ    (BX)(BX*2), SI
 
 block:
 	MOVQ CX, DI
@@ -20248,16 +20292,17 @@ row:
 // func signedHadamard2x2(blocks int, stride int, t *float32, signs *uint32)
 // Requires: AVX
 TEXT ·signedHadamard2x2(SB), NOSPLIT, $0-32
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ signs+24(FP), BX
-	MOVQ CX, SI
-	SHLQ $0x07, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ CX, DI
-	SHLQ $0x02, DI
-	LEAQ (DI)(DI*2), R8
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    signs+24(FP), BX
+	MOVQ    CX, SI
+	SHLQ    $0x07, SI
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    CX, DI
+	SHLQ    $0x02, DI
+	LEAQ    (DI)(DI*2), R8
 
 block:
 	MOVQ CX, R10
@@ -20329,12 +20374,13 @@ row:
 // func hadamard4x2(blocks int, stride int, t *float32)
 // Requires: AVX
 TEXT ·hadamard4x2(SB), NOSPLIT, $0-24
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ CX, BX
-	SHLQ $0x07, BX
-	LEAQ (BX)(BX*2), SI
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    CX, BX
+	SHLQ    $0x07, BX
+	LEAQ    (BX)(BX*2), SI
 
 block:
 	MOVQ CX, R8
@@ -20426,16 +20472,17 @@ row:
 // func signedHadamard4x2(blocks int, stride int, t *float32, signs *uint32)
 // Requires: AVX
 TEXT ·signedHadamard4x2(SB), NOSPLIT, $0-32
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ signs+24(FP), BX
-	MOVQ CX, SI
-	SHLQ $0x07, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ CX, R8
-	SHLQ $0x02, R8
-	LEAQ (R8)(R8*2), R9
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    signs+24(FP), BX
+	MOVQ    CX, SI
+	SHLQ    $0x07, SI
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    CX, R8
+	SHLQ    $0x02, R8
+	LEAQ    (R8)(R8*2), R9
 
 block:
 	MOVQ CX, R12
@@ -20567,12 +20614,13 @@ row:
 // func hadamard8x2(blocks int, stride int, t *float32)
 // Requires: AVX
 TEXT ·hadamard8x2(SB), NOSPLIT, $0-24
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ CX, BX
-	SHLQ $0x07, BX
-	LEAQ (BX)(BX*2), SI
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    CX, BX
+	SHLQ    $0x07, BX
+	LEAQ    (BX)(BX*2), SI
 
 block:
 	MOVQ CX, R8
@@ -20772,16 +20820,17 @@ row:
 // func signedHadamard8x2(blocks int, stride int, t *float32, signs *uint32)
 // Requires: AVX
 TEXT ·signedHadamard8x2(SB), NOSPLIT, $0-32
-	MOVQ blocks+0(FP), AX
-	MOVQ stride+8(FP), CX
-	MOVQ t+16(FP), DX
-	MOVQ signs+24(FP), BX
-	MOVQ CX, SI
-	SHLQ $0x07, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ CX, R8
-	SHLQ $0x02, R8
-	LEAQ (R8)(R8*2), R9
+	PCALIGN $0x40
+	MOVQ    blocks+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    t+16(FP), DX
+	MOVQ    signs+24(FP), BX
+	MOVQ    CX, SI
+	SHLQ    $0x07, SI
+	LEAQ    (SI)(SI*2), DI
+	MOVQ    CX, R8
+	SHLQ    $0x02, R8
+	LEAQ    (R8)(R8*2), R9
 
 block:
 	MOVQ CX, R12
@@ -21061,21 +21110,22 @@ row:
 // func peak512(n int)
 // Requires: AVX, AVX512F
 TEXT ·peak512(SB), NOSPLIT, $0-8
-	MOVQ   n+0(FP), AX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
 
 loop:
 	VFMADD231PS Z0, Z1, Z2
@@ -21098,21 +21148,22 @@ loop:
 // func peak2(n int)
 // Requires: AVX, FMA3
 TEXT ·peak2(SB), NOSPLIT, $0-8
-	MOVQ   n+0(FP), AX
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	VXORPS Y12, Y12, Y12
-	VXORPS Y13, Y13, Y13
+	PCALIGN $0x40
+	MOVQ    n+0(FP), AX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	VXORPS  Y10, Y10, Y10
+	VXORPS  Y11, Y11, Y11
+	VXORPS  Y12, Y12, Y12
+	VXORPS  Y13, Y13, Y13
 
 loop:
 	VFMADD231PS Y0, Y1, Y2

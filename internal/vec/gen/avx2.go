@@ -109,7 +109,7 @@ func avx2() {
 func lane(base Register, r, h, v int) Mem { return at(base, 4*(lanes*r+16*h+8*v)) }
 
 func sumOne2() {
-	TEXT("sumOne2", NOSPLIT, "func(panels, dim int, x, w, a, f *float32)")
+	text("sumOne2", NOSPLIT, "func(panels, dim int, x, w, a, f *float32)")
 	Pragma("noescape")
 	Doc("sumOne2 adds the panels of one group to the chains f, [2][32], of one output.")
 	panels, dim, x, w, a, f := load("panels"), load("dim"), load("x"), load("w"), load("a"), load("f")
@@ -150,7 +150,7 @@ func trigAll2(store func(r, v int, p VecPhysical)) {
 
 func sum2(from source2) {
 	name := "sum" + from.name + "2"
-	TEXT(name, NOSPLIT, "func(panels, outputs int, "+from.params+", a, sines, f *float32)")
+	text(name, NOSPLIT, "func(panels, outputs int, "+from.params+", a, sines, f *float32)")
 	Pragma("noescape")
 	Doc(name+" adds the panels of one group"+from.doc+" to the chains f, [2][outputs][32]:",
 		"",
@@ -197,7 +197,7 @@ func sum2(from source2) {
 }
 
 func flush2() {
-	TEXT("flush2", NOSPLIT, "func(n int, f *float32, dst *float64)")
+	text("flush2", NOSPLIT, "func(n int, f *float32, dst *float64)")
 	Pragma("noescape")
 	Doc("flush2 is dst[i] += float64(f[i]) + float64(f[n+i]) for i < n, a multiple of 4.")
 	n, f, dst := load("n"), load("f"), load("dst")
@@ -220,7 +220,7 @@ func flush2() {
 
 func gradient2(from source2) {
 	name := "gradient" + from.name + "2"
-	TEXT(name, NOSPLIT, "func(panels, outputs int, "+from.params+", factors, sines, acc *float32)")
+	text(name, NOSPLIT, "func(panels, outputs int, "+from.params+", factors, sines, acc *float32)")
 	Pragma("noescape")
 	Doc(name+" is Gradient"+from.doc+":",
 		"",
@@ -267,7 +267,7 @@ func gradient2(from source2) {
 }
 
 func lanes2() {
-	TEXT("lanes2", NOSPLIT, "func(n int, acc *float32, dst *float64)")
+	text("lanes2", NOSPLIT, "func(n int, acc *float32, dst *float64)")
 	Pragma("noescape")
 	Doc("lanes2 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.")
 	n, acc, dst := load("n"), load("acc"), load("dst")
@@ -288,7 +288,7 @@ func lanes2() {
 
 func features2(from source2) {
 	name := "features" + from.name + "2"
-	TEXT(name, NOSPLIT, "func(panels int, "+from.params+", dst *float32)")
+	text(name, NOSPLIT, "func(panels int, "+from.params+", dst *float32)")
 	Pragma("noescape")
 	Doc(name + " is Features" + from.doc + ".")
 	panels, tiles, dst := load("panels"), from.load(), load("dst")

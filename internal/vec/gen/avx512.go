@@ -115,7 +115,7 @@ func avx512() {
 
 // sumOne512 is Sum for one output.
 func sumOne512() {
-	TEXT("sumOne512", NOSPLIT, "func(panels, dim int, x, w, a *float32, dst *float64)")
+	text("sumOne512", NOSPLIT, "func(panels, dim int, x, w, a *float32, dst *float64)")
 	Pragma("noescape")
 	Doc("sumOne512 is Sum for one output and a panel of rows:",
 		"",
@@ -188,7 +188,7 @@ func rows(base Register, r, v int) Mem { return at(base, 4*(lanes*r+16*v)) }
 
 func sum512(from source) {
 	name := "sum" + from.name + "512"
-	TEXT(name, NOSPLIT, "func(panels, outputs int, "+from.params+", a, sines, f *float32)")
+	text(name, NOSPLIT, "func(panels, outputs int, "+from.params+", a, sines, f *float32)")
 	Pragma("noescape")
 	Doc(name+" adds the panels of one group"+from.doc+" to the chains f, [2][outputs][32]:",
 		"",
@@ -254,7 +254,7 @@ func dots512(f, a Register, n int) {
 }
 
 func flush512() {
-	TEXT("flush512", NOSPLIT, "func(n int, f *float32, dst *float64)")
+	text("flush512", NOSPLIT, "func(n int, f *float32, dst *float64)")
 	Pragma("noescape")
 	Doc("flush512 is dst[i] += float64(f[i]) + float64(f[n+i]) for i < n, a multiple of 8.")
 	n, f, dst := load("n"), load("f"), load("dst")
@@ -277,7 +277,7 @@ func flush512() {
 
 func gradient512(from source) {
 	name := "gradient" + from.name + "512"
-	TEXT(name, NOSPLIT, "func(panels, outputs int, "+from.params+", factors, sines, acc *float32)")
+	text(name, NOSPLIT, "func(panels, outputs int, "+from.params+", factors, sines, acc *float32)")
 	Pragma("noescape")
 	Doc(name+" is Gradient"+from.doc+":",
 		"",
@@ -322,7 +322,7 @@ func gradient512(from source) {
 }
 
 func lanes512() {
-	TEXT("lanes512", NOSPLIT, "func(n int, acc *float32, dst *float64)")
+	text("lanes512", NOSPLIT, "func(n int, acc *float32, dst *float64)")
 	Pragma("noescape")
 	Doc("lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n, a multiple of 8.")
 	n, acc, dst := load("n"), load("acc"), load("dst")
@@ -367,7 +367,7 @@ func addLanes(y, z, x, t VecPhysical) {
 
 func features512(from source) {
 	name := "features" + from.name + "512"
-	TEXT(name, NOSPLIT, "func(panels int, "+from.params+", dst *float32)")
+	text(name, NOSPLIT, "func(panels int, "+from.params+", dst *float32)")
 	Pragma("noescape")
 	Doc(name + " is Features" + from.doc + ".")
 	panels, phases, dst := load("panels"), from.load(), load("dst")

@@ -53,7 +53,7 @@ func trigLanes512(z []VecPhysical, cos, sin func(i int) Mem) {
 }
 
 func rowGroup512() {
-	TEXT("rowGroup512", NOSPLIT, "func(dim int, x, w, f *float32)")
+	text("rowGroup512", NOSPLIT, "func(dim int, x, w, f *float32)")
 	Pragma("noescape")
 	Doc("rowGroup512 makes the features f, [2][96], of a row and the eight panels of a group.")
 	dim, x, w, f := load("dim"), load("x"), load("w"), load("f")
@@ -92,7 +92,7 @@ func rowGroup512() {
 }
 
 func rowPanels512() {
-	TEXT("rowPanels512", NOSPLIT, "func(panels, dim int, x, w, f *float32)")
+	text("rowPanels512", NOSPLIT, "func(panels, dim int, x, w, f *float32)")
 	Pragma("noescape")
 	Doc("rowPanels512 is rowGroup512 for fewer panels.")
 	panels, dim, x, w, f := load("panels"), load("dim"), load("x"), load("w"), load("f")
@@ -118,7 +118,7 @@ func rowPanels512() {
 }
 
 func rowDots512(name string, groups int) {
-	TEXT(name, NOSPLIT, "func(n, outputs int, mask uint32, f, coef, dst *float32)")
+	text(name, NOSPLIT, "func(n, outputs int, mask uint32, f, coef, dst *float32)")
 	Pragma("noescape")
 	Doc(name+" makes the chains of a row's features and the outputs in mask, up to 16, in dst,",
 		"[group][2][16], with coefficients of outputs numbers a feature:",

@@ -25,7 +25,7 @@ func (v vectors) pass(stages int, signed bool) {
 	if signed {
 		name, params = fmt.Sprintf("signedHadamard%dx%s", radix, v.name), ", signs *uint32"
 	}
-	TEXT(name, NOSPLIT, "func(blocks, stride int, t *float32"+params+")")
+	text(name, NOSPLIT, "func(blocks, stride int, t *float32"+params+")")
 	Pragma("noescape")
 	doc := []string{fmt.Sprintf("%s is %d stages, from the one of pairs stride rows apart on, of blocks of %d*stride rows of 32.", name, stages, radix)}
 	if signed {

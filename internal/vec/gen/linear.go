@@ -28,7 +28,7 @@ type vectors struct {
 }
 
 func product512() {
-	TEXT("product512", NOSPLIT, "func(dim int, x, w, t *float32)")
+	text("product512", NOSPLIT, "func(dim int, x, w, t *float32)")
 	Pragma("noescape")
 	Doc("product512 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1.")
 	dim, x, w, t := load("dim"), load("x"), load("w"), load("t")
@@ -42,7 +42,7 @@ func product512() {
 }
 
 func product2() {
-	TEXT("product2", NOSPLIT, "func(dim int, x, w, t *float32)")
+	text("product2", NOSPLIT, "func(dim int, x, w, t *float32)")
 	Pragma("noescape")
 	Doc("product2 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1.")
 	dim, x, w, t := load("dim"), load("x"), load("w"), load("t")
@@ -57,7 +57,7 @@ func product2() {
 }
 
 func (v vectors) widen() {
-	TEXT("widen"+v.name, NOSPLIT, "func(n int, f *float32, dst *float64)")
+	text("widen"+v.name, NOSPLIT, "func(n int, f *float32, dst *float64)")
 	Pragma("noescape")
 	Doc("widen" + v.name + " is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.")
 	n, f, dst := load("n"), load("f"), load("dst")
@@ -75,7 +75,7 @@ func (v vectors) widen() {
 }
 
 func (v vectors) dot() {
-	TEXT("dot"+v.name, NOSPLIT, "func(n int, x, y, lanes *float64)")
+	text("dot"+v.name, NOSPLIT, "func(n int, x, y, lanes *float64)")
 	Pragma("noescape")
 	Doc("dot" + v.name + " is lanes[i%8] += x[i]*y[i] for i < n, a multiple of 8.")
 	n, x, y, lanes := load("n"), load("x"), load("y"), load("lanes")
@@ -101,7 +101,7 @@ func (v vectors) dot() {
 }
 
 func (v vectors) axpy() {
-	TEXT("axpy"+v.name, NOSPLIT, "func(n int, a float64, x, y *float64)")
+	text("axpy"+v.name, NOSPLIT, "func(n int, a float64, x, y *float64)")
 	Pragma("noescape")
 	Doc("axpy" + v.name + " is y[i] += a*x[i] for i < n, a multiple of 8.")
 	n, x, y := load("n"), load("x"), load("y")
@@ -123,7 +123,7 @@ func (v vectors) axpy() {
 }
 
 func (v vectors) rotate() {
-	TEXT("rotate"+v.name, NOSPLIT, "func(n int, c, s float64, x, y *float64)")
+	text("rotate"+v.name, NOSPLIT, "func(n int, c, s float64, x, y *float64)")
 	Pragma("noescape")
 	Doc("rotate" + v.name + " is x[i], y[i] = c*x[i]-s*y[i], s*x[i]+c*y[i] for i < n, a multiple of 8.")
 	n, x, y := load("n"), load("x"), load("y")

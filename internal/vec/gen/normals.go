@@ -31,7 +31,7 @@ func normals512() {
 	}
 	DATA(16+64, U32(1))
 
-	TEXT("normals512", NOSPLIT, "func(n int, key *uint32, dst *float32)")
+	text("normals512", NOSPLIT, "func(n int, key *uint32, dst *float32)")
 	Pragma("noescape")
 	Doc("normals512 makes n times 248 numbers of key, which it leaves as the next one.",
 		"Lane b of the 16 is ChaCha's block b; lanes 12 to 15 of the words 14 and 15",
@@ -148,7 +148,7 @@ func boxMuller2() {
 	one, low, mantissa, exponent, bias := integer("One", 1), integer("Low", 0xffff), integer("Mantissa", 1<<23-1), integer("Exponent", 127<<23), integer("Bias", 127+32)
 	number := func(i int) Mem { return numbers.Offset(32 * i) }
 
-	TEXT("boxMuller2", NOSPLIT, "func(n int, words *uint32, dst *float32)")
+	text("boxMuller2", NOSPLIT, "func(n int, words *uint32, dst *float32)")
 	Pragma("noescape")
 	Doc("boxMuller2 makes n times 16 numbers of as many words.")
 	n, words, dst := load("n"), load("words"), load("dst")

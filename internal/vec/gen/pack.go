@@ -92,7 +92,7 @@ func unless(last Register, j int) {
 }
 
 func packRows512(limits Mem) {
-	TEXT("packRows512", NOSPLIT, "func(dim int, x, dst *float32)")
+	text("packRows512", NOSPLIT, "func(dim int, x, dst *float32)")
 	Pragma("noescape")
 	Doc("packRows512 is dst[32k+i] = confine(x[i*dim+k]) for i < 16 and k < dim.")
 	dim, x, dst := load("dim"), load("x"), load("dst")
@@ -146,7 +146,7 @@ func packRows512(limits Mem) {
 }
 
 func packFour512(name, what string, value func(v, to VecPhysical), limits Mem) {
-	TEXT(name, NOSPLIT, "func(dim int, w, dst *float32)")
+	text(name, NOSPLIT, "func(dim int, w, dst *float32)")
 	Pragma("noescape")
 	Doc(name + " is dst[12k+i] = " + what + " for i < 4 and k < dim.")
 	dim, w, dst := load("dim"), load("w"), load("dst")

@@ -1,0 +1,305 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline"
+)
+
+type benchCommand struct {
+	jsonFlag
+	Dir        string   `arg:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz."`
+	Sets       []string `placeholder:"NAME" help:"Only these sets."`
+	Algorithms []string `placeholder:"NAME" help:"Only these algorithms, as newton, ridge, all/adagrad or dsg/precond."`
+	Shuffle    uint64   `default:"1" help:"Order of the training rows; streams stay as they are (${default})."`
+	Plots      string   `placeholder:"DIR" help:"Folder to draw a picture for each set in, NAME.png."`
+}
+
+func (benchCommand) Help() string {
+	return `Streams every set of a folder once through every algorithm, with its defaults, and compares them with the most frequent class (or the mean), with the last label, and with a linear model that had the same rows. fixed is a linear model on random features that never grow. Classification counts the share of wrong classes; regression the mean squared error over the variance of the labels (nMSE).`
+}
+
+func (benchCommand) Examples() string {
+	return `
+accrete bench data --plots pictures
+accrete bench data --sets letter,elec --algorithms newton,ridge --json`
+}
+
+// contenders are the algorithms that a bench compares: name, or name/stepper.
+var contenders = []string{"newton", "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "all/adagrad", "dsg/precond", "fixed"}
+
+// benchSet is a set of the folder, in memory.
+type benchSet struct {
+	name        string
+	rows, test  []decode.Row
+	task        learner.Task
+	schema      *decode.Schema
+	rowsAreTime bool // a stream
+}
+
+// benchReport is what comes out for a set.
+type benchReport struct {
+	Set       string        `json:"set"`
+	Task      string        `json:"task"`
+	Examples  int           `json:"examples"`
+	Inputs    int           `json:"inputs"`
+	Outputs   int           `json:"outputs"`
+	Baselines baselines     `json:"baselines"` // progressive
+	Results   []benchResult `json:"results"`
+}
+
+type benchResult struct {
+	Algorithm   string  `json:"algorithm"`
+	Progressive figure  `json:"progressive"`
+	Test        *figure `json:"test"` // null of a stream
+	Features    int     `json:"features"`
+	Seconds     float64 `json:"seconds"`
+	PerSecond   float64 `json:"examples_per_second"`
+}
+
+func (c *benchCommand) Run(ctx context.Context, e *env) error {
+	sets, err := c.find()
+	if err != nil {
+		return err
+	}
+	names := c.Algorithms
+	if len(names) == 0 {
+		names = contenders
+	}
+	var reports []benchReport
+	progress := e.progress(false)
+	for _, name := range sets {
+		set, err := c.read(ctx, e, name)
+		if err != nil {
+			return err
+		}
+		r := benchReport{Set: name, Task: set.task.String(), Examples: len(set.rows), Inputs: len(set.schema.Columns), Outputs: max(1, len(set.schema.Classes))}
+		var curves []curve
+		for _, algorithm := range names {
+			progress.update(fmt.Sprintf("%s: %s", name, algorithm), nil)
+			result, p, cs, err := set.run(ctx, algorithm)
+			if err != nil {
+				return err
+			}
+			r.Results = append(r.Results, result)
+			r.Baselines = baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
+			curves = append(curves, cs[0])
+			if len(r.Results) == len(names) {
+				curves = append(curves, cs[1:]...)
+			}
+		}
+		reports = append(reports, r)
+		if c.Plots != "" {
+			path := filepath.Join(c.Plots, name+".png")
+			if err := picture(path, name, errorName(set.task)+" of the last 1,000 examples", curves); err != nil {
+				return err
+			}
+		}
+	}
+	progress.done()
+	return e.print(c.JSON, benchText(reports), reports)
+}
+
+// find returns the names of the folder's sets that are wanted, sorted.
+func (c *benchCommand) find() ([]string, error) {
+	var names []string
+	for _, kind := range []string{"train", "stream"} {
+		for _, ending := range []string{".csv", ".csv.gz"} {
+			files, err := filepath.Glob(filepath.Join(c.Dir, "*."+kind+ending))
+			if err != nil {
+				return nil, wrongUse("%w", err)
+			}
+			for _, f := range files {
+				names = append(names, strings.TrimSuffix(filepath.Base(f), "."+kind+ending))
+			}
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, want := range c.Sets {
+		if !slices.Contains(names, want) {
+			return nil, wrongUse("%s has no set %q", c.Dir, want)
+		}
+	}
+	if len(c.Sets) > 0 {
+		names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(c.Sets, n) })
+	}
+	if len(names) == 0 {
+		return nil, wrongUse("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz", c.Dir)
+	}
+	return names, nil
+}
+
+// path returns the file of a set and a kind, if there is one.
+func (c *benchCommand) path(name, kind string) (string, bool) {
+	files, _ := filepath.Glob(filepath.Join(c.Dir, name+"."+kind+".csv*"))
+	return append(files, "")[0], len(files) > 0
+}
+
+func (c *benchCommand) read(ctx context.Context, e *env, name string) (*benchSet, error) {
+	s := &benchSet{name: name}
+	path, ok := c.path(name, "train")
+	if !ok {
+		path, _ = c.path(name, "stream")
+		s.rowsAreTime = true
+	}
+	file, err := openFile(ctx, e, path, decode.Config{}, decode.Schema{})
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if s.rows, err = readAll(file); err != nil {
+		return nil, err
+	}
+	s.task, _ = file.Task()
+	s.schema = file.Schema()
+	if s.rowsAreTime {
+		return s, nil
+	}
+	rand.New(rand.NewPCG(c.Shuffle, 0)).Shuffle(len(s.rows), func(i, j int) { s.rows[i], s.rows[j] = s.rows[j], s.rows[i] })
+	if path, ok = c.path(name, "test"); !ok {
+		return s, nil
+	}
+	test, err := openFile(ctx, e, path, decode.Config{Task: s.task}, *s.schema)
+	if err != nil {
+		return nil, err
+	}
+	defer test.Close()
+	s.test, err = readAll(test)
+	return s, err
+}
+
+func readAll(file *decode.File) ([]decode.Row, error) {
+	var rows []decode.Row
+	for {
+		row, err := file.Next()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		row.X, row.Key = slices.Clone(row.X), nil
+		rows = append(rows, row)
+	}
+}
+
+// run streams the set through one algorithm. Of the curves the first is the
+// algorithm's, and the others those of the baselines.
+func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.Progress, []curve, error) {
+	algorithm, stepper, _ := strings.Cut(name, "/")
+	options := learner.Config{Algorithm: algorithm, Stepper: stepper, Task: s.task}
+	fit, err := pipeline.NewFit(options)
+	if err != nil {
+		return benchResult{}, learner.Progress{}, nil, wrongUse("%w", err)
+	}
+	watch := newOnlooker(name, len(s.rows))
+	for i, row := range s.rows {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return benchResult{}, learner.Progress{}, nil, ctx.Err()
+		}
+		fit.Add(row)
+		watch.look(fit, i+1)
+	}
+	p := fit.Finish()
+	took := watch.elapsed()
+	r := benchResult{
+		Algorithm: name, Progressive: newFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows), Features: p.Features,
+		Seconds: took.Seconds(), PerSecond: float64(p.Examples) / max(took.Seconds(), 1e-9),
+	}
+	if len(s.test) > 0 {
+		snapshot, err := fit.Snapshot(s.schema)
+		if err != nil {
+			return r, p, nil, err
+		}
+		model, err := learner.NewModel(snapshot.State.Serving)
+		if err != nil {
+			return r, p, nil, err
+		}
+		g := pipeline.NewGrade(model, len(s.schema.Columns))
+		for _, row := range s.test {
+			g.Add(row)
+		}
+		f := newFigure(p.Task, g.Error(), g.Rows())
+		r.Test = &f
+	}
+	return r, p, watch.curves, nil
+}
+
+// onlooker draws the curves of a fit while it goes on. Looking takes no time.
+type onlooker struct {
+	curves []curve
+	due    func(int) bool
+	start  time.Time
+	looked time.Duration
+}
+
+func newOnlooker(name string, rows int) *onlooker {
+	return &onlooker{
+		curves: []curve{{name: name}, {name: "linear"}, {name: "majority"}, {name: "no change"}},
+		due:    moments(rows), start: time.Now(),
+	}
+}
+
+func (w *onlooker) elapsed() time.Duration { return time.Since(w.start) - w.looked }
+
+func (w *onlooker) look(fit *pipeline.Fit, rows int) {
+	if !w.due(rows) {
+		return
+	}
+	took := w.elapsed()
+	p := fit.Progress()
+	if p.Latest.Rows > 0 {
+		w.curves[0].add(p, p.Latest.Model, took)
+		p.Features = 0 // the baselines have none
+		for i, s := range []learner.Score{p.Latest.Linear, p.Latest.Majority, p.Latest.NoChange} {
+			w.curves[1+i].add(p, s, 0)
+		}
+	}
+	w.looked = time.Since(w.start) - took
+}
+
+func errorName(t learner.Task) string {
+	if t == learner.Regression {
+		return "nMSE"
+	}
+	return "error"
+}
+
+func benchText(reports []benchReport) string {
+	var b strings.Builder
+	for i, r := range reports {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		outputs := "one value"
+		if r.Outputs > 1 {
+			outputs = fmt.Sprintf("%d classes", r.Outputs)
+		}
+		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, outputs, thousands(int64(r.Examples)), r.Inputs)
+		fmt.Fprintf(&b, "%-12s %11s %11s %9s %11s", "", "progressive", "test", "features", "examples/s")
+		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-12s %11.4f", name, progressive) }
+		for _, a := range r.Results {
+			row(a.Algorithm, a.Progressive.value())
+			test := ""
+			if a.Test != nil {
+				test = fmt.Sprintf("%.4f", a.Test.value())
+			}
+			fmt.Fprintf(&b, " %11s %9s %11s", test, thousands(int64(a.Features)), thousands(int64(a.PerSecond)))
+		}
+		row("linear", r.Baselines.Linear)
+		row("majority", r.Baselines.Majority)
+		row("no change", r.Baselines.NoChange)
+	}
+	return b.String()
+}

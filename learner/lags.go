@@ -1,0 +1,154 @@
+package learner
+
+import (
+	"container/list"
+	"errors"
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// ErrLags refuses a model with lags to who is not its learner: what it predicts
+// for a record depends on the labels of the records before it.
+var ErrLags = errors.New("the model has lags, so that only its learner can predict: it needs the labels of the records before")
+
+// lags widens rows by the inputs and the labels of the labelled rows of the same
+// key before them, Config.Lags of them, the newest first. A row's own inputs
+// stand in for inputs that are not there, and zeros for labels.
+//
+// The memory has the lagKeys keys that were seen last.
+type lags struct {
+	k     int // rows that are remembered of a key
+	keys  map[string]*list.Element
+	order list.List // of *remembered; the key that was seen last stands first
+}
+
+// remembered are the last rows of a key, the newest first: inputs and label.
+type remembered struct {
+	key    string
+	values []float64 // at most k rows of dim + labelColumns
+}
+
+const (
+	lagKeys      = 10_000
+	labelColumns = 2
+	mostLags     = 100
+)
+
+// width is how many values a row of dim inputs has with its lags.
+func (c Config) width(dim int) int { return dim + c.Lags*(dim+labelColumns) }
+
+// inputs is how many inputs a row of so many values has without its lags.
+func (c Config) inputs(width int) int { return (width - c.Lags*labelColumns) / (1 + c.Lags) }
+
+// mark sets to the numbers that stand for a label: a number is itself, and
+// classes lie on a circle, with the golden angle from each to the next, so that
+// the first dozen of them are well apart.
+func mark(to []float64, y Label) {
+	if y.Task == Regression {
+		to[0], to[1] = bounded(y.Value), 0
+		return
+	}
+	to[1], to[0] = vec.Sincos(float64(y.Class%1_000_000) * (math.Pi * 0.7639320225002102)) // 3-√5
+}
+
+// widen fills dst with the first n rows of b and their lags. Rows of b that have
+// a label are the past of those that follow.
+func (l *lags) widen(dst, b *Batch, n int) {
+	d, row := b.Dim(), b.Dim()+labelColumns
+	dst.Reset(d + l.k*row)
+	x := make([]float64, dst.dim)
+	for i := range n {
+		copy(x, b.X(i))
+		past, found := x[d:], 0
+		for j := i - 1; j >= 0 && found < l.k; j-- {
+			if b.labels[j].Task != Auto && b.keys[j] == b.keys[i] {
+				copy(past[found*row:], b.X(j))
+				mark(past[found*row+d:], b.labels[j])
+				found++
+			}
+		}
+		if e := l.keys[b.keys[i]]; e != nil && found < l.k {
+			values := e.Value.(*remembered).values
+			found += copy(past[found*row:], values) / row
+		}
+		for ; found < l.k; found++ {
+			copy(past[found*row:], b.X(i))
+			clear(past[found*row+d : (found+1)*row])
+		}
+		dst.Append(x, b.labels[i], b.weights[i])
+	}
+}
+
+// push remembers a labelled row.
+func (l *lags) push(key string, x []float64, y Label) {
+	row := len(x) + labelColumns
+	e := l.keys[key]
+	if e == nil {
+		if l.keys == nil {
+			l.keys = map[string]*list.Element{}
+		}
+		e = l.order.PushFront(&remembered{key: key})
+		l.keys[key] = e
+		if l.order.Len() > lagKeys {
+			oldest := l.order.Back()
+			delete(l.keys, oldest.Value.(*remembered).key)
+			l.order.Remove(oldest)
+		}
+	} else {
+		l.order.MoveToFront(e)
+	}
+	r := e.Value.(*remembered)
+	if len(r.values) < l.k*row {
+		r.values = append(r.values, make([]float64, row)...)
+	}
+	copy(r.values[row:], r.values)
+	for i, v := range x {
+		r.values[i] = bounded(v)
+	}
+	mark(r.values[len(x):row], y)
+}
+
+func (l *lags) save(a *arrays) {
+	if l.k == 0 {
+		return
+	}
+	var keys []byte
+	var sizes []int64
+	var values []float64
+	for e := l.order.Back(); e != nil; e = e.Prev() { // the oldest first
+		r := e.Value.(*remembered)
+		keys = append(keys, r.key...)
+		sizes = append(sizes, int64(len(r.key)), int64(len(r.values)))
+		values = append(values, r.values...)
+	}
+	put(a, "lags.keys", 1, keys)
+	put(a, "lags.sizes", 2, sizes)
+	put(a, "lags.values", 1, values)
+}
+
+func (l *lags) load(s *source, dim int) {
+	if l.k == 0 {
+		return
+	}
+	keys := take[byte](s, "lags.keys", anySize, 1)
+	sizes := take[int64](s, "lags.sizes", anySize, 2)
+	values := take[float64](s, "lags.values", anySize, 1)
+	s.want(len(sizes) <= 2*lagKeys, "lags of %d keys", len(sizes)/2)
+	row := dim + labelColumns
+	for ; s.err == nil && len(sizes) > 0; sizes = sizes[2:] {
+		key, n := sizes[0], sizes[1]
+		s.want(key >= 0 && key <= int64(len(keys)) && n > 0 && n <= int64(len(values)) && n <= int64(l.k*row) && n%int64(row) == 0, "lags: sizes %d and %d", key, n)
+		if s.err != nil {
+			return
+		}
+		r := &remembered{key: string(keys[:key]), values: append([]float64(nil), values[:n]...)}
+		keys, values = keys[key:], values[n:]
+		if l.keys == nil {
+			l.keys = map[string]*list.Element{}
+		}
+		s.want(l.keys[r.key] == nil, "lags: a key is there twice")
+		l.keys[r.key] = l.order.PushFront(r)
+	}
+	s.want(len(keys) == 0 && len(values) == 0, "lags: more than their sizes say")
+}
