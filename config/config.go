@@ -34,6 +34,9 @@ type Config struct {
 	// When the model is saved in its log, and how much of the log is kept.
 	Snapshot Snapshot `key:"snapshot"`
 
+	// How predictions are written.
+	Output Output `key:"output"`
+
 	// What accrete score does: it follows the model and predicts other topics.
 	Score Score `key:"score"`
 
@@ -110,8 +113,9 @@ type Input struct {
 	Lags int `key:"lags" default:"0" min:"0" max:"100"`
 
 	// What to do where Kafka's retention has taken records that were not yet
-	// learned.
-	OnGap string `key:"on_gap" default:"stop" oneof:"stop"`
+	// learned. stop is to stop; record is to say so in the model log and to go
+	// on behind them.
+	OnGap string `key:"on_gap" default:"stop" oneof:"stop record"`
 
 	// The most classes a model may come to know; further labels go to
 	// quarantine.
@@ -137,12 +141,14 @@ type Learner struct {
 	// numbers are regressed on.
 	Task string `key:"task" default:"auto" oneof:"auto classification regression"`
 
-	// dsg is doubly stochastic gradients: one block of new random features a
+	// newton takes block-Newton steps on a window of the last 8,192 rows; it is
+	// the most accurate, and learning costs the same however many features there
+	// are. dsg is doubly stochastic gradients: one block of new random features a
 	// mini-batch. udsg and cdsg, or cdsg:alpha for many classes, return to
 	// blocks that are there, and all changes every block each time, which fixed
 	// has all of from the start. newton solves for blocks on a window. ridge is
 	// exact least squares on at most 256 features, and follows drift.
-	Algorithm string `key:"algorithm" default:"dsg" oneof:"dsg udsg cdsg cdsg:alpha all fixed ridge newton"`
+	Algorithm string `key:"algorithm" default:"newton" oneof:"newton dsg udsg cdsg cdsg:alpha all fixed ridge"`
 
 	// How dsg, udsg, cdsg and all go: along the gradient at a rate that needs no
 	// tuning, with a rate for each coefficient (adagrad), or by solving with the
@@ -161,7 +167,7 @@ type Learner struct {
 
 	// The most random features; a feature has a cosine and a sine coefficient
 	// for each output.
-	MaxFeatures int `key:"max_features" default:"2048" min:"32" max:"1048576"`
+	MaxFeatures int `key:"max_features" default:"4096" min:"32" max:"1048576"`
 
 	// The labelled examples that are learned at once.
 	Minibatch int `key:"minibatch" default:"128" min:"1" max:"65536"`
@@ -177,6 +183,10 @@ type Learner struct {
 
 	// The number from which all chance is drawn.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
+
+	// A learner that spends longer than this on a mini-batch hangs: the process
+	// ends with exit code 75, and whoever starts next takes over.
+	Watchdog Duration `key:"watchdog" default:"2m" min:"1s"`
 }
 
 // Snapshot says when the model is saved and what is kept.
@@ -197,6 +207,23 @@ type Snapshot struct {
 	// The pieces in which a snapshot is written to the log; less where the
 	// brokers' message.max.bytes asks for it.
 	Chunk Size `key:"chunk" default:"700KiB" min:"1KiB" max:"700KiB"`
+
+	// A PEM file with the Ed25519 key that signs snapshots, as openssl genpkey
+	// -algorithm ed25519 makes it. The learner's alone.
+	SignKey string `key:"sign_key_file" example:"/run/secrets/accrete.key"`
+
+	// The public half, as openssl pkey -pubout writes it. Learners, scorers and
+	// verify then use no snapshot that is not signed with it.
+	VerifyKey string `key:"verify_key_file" example:"/etc/accrete/accrete.pub"`
+}
+
+// Output says how predictions are written.
+type Output struct {
+	// With at-least-once some predictions are written again after a crash, in
+	// the same bytes. With transactional a consumer whose isolation.level is
+	// read_committed sees each one once; it costs latency, and the right to the
+	// transactional.id accrete-<model> and to the topic <model>.released.
+	Delivery string `key:"delivery" default:"at-least-once" oneof:"at-least-once transactional"`
 }
 
 // Score says what a scorer reads and writes.

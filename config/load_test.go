@@ -38,7 +38,7 @@ func TestFourLinesAreEnough(t *testing.T) {
 	if c.Model != "fraud" || c.Input.Label != "is_fraud" || c.Kafka.Servers[0] != "localhost:9092" || c.Input.Topics[0] != "payments.labelled" {
 		t.Errorf("loaded %+v", c)
 	}
-	if c.Learner.MaxFeatures != 2048 || time.Duration(c.Snapshot.Every) != time.Minute || c.Snapshot.History != 2<<30 || c.Score.Output != "fraud.scores" || c.Input.Columns != nil {
+	if c.Learner.MaxFeatures != 4096 || time.Duration(c.Snapshot.Every) != time.Minute || c.Snapshot.History != 2<<30 || c.Score.Output != "fraud.scores" || c.Input.Columns != nil {
 		t.Errorf("defaults are not in effect: %+v", c)
 	}
 }
@@ -64,14 +64,14 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  seed: -1\n", `config.yaml:8:9: learner.seed: "-1" is not a whole number from 0 to 2^64-1`},
 		{least + "learner:\n  lambda: .nan\n", `config.yaml:8:11: learner.lambda: ".nan" is not a number`},
 		{least + "learner:\n  lambda: 1e999\n", `config.yaml:8:11: learner.lambda: "1e999" is not a number`},
-		{least + "learner:\n  algorithm: sgd\n", `config.yaml:8:14: learner.algorithm: "sgd" is not known to this build, which has dsg, udsg, cdsg, cdsg:alpha, all, fixed, ridge, newton`},
+		{least + "learner:\n  algorithm: sgd\n", `config.yaml:8:14: learner.algorithm: "sgd" is not known to this build, which has newton, dsg, udsg, cdsg, cdsg:alpha, all, fixed, ridge`},
 		{least + "learner:\n  kernel:\n", `config.yaml:8:3: learner.kernel has no value; leave the line out for the default`},
 		{least + "learner:\n  kernel: laplace\n", `config.yaml:8:11: learner.kernel: no kernel is named "laplace": want gaussian or gaussian:SCALE`},
 		{least + "learner:\n  lambda: 0\n", `config.yaml:8:11: learner.lambda: 0 is too small: the least is 1e-15`},
 		{least + "learner:\n  seed: 0\n", `config.yaml:8:9: learner.seed: 0 is too small: the least is 1`},
 		{least + "learner: 3\n", `config.yaml:7:10: learner is a section: want keys below it, as task: …`},
 		{least + "  format: xml\n", `config.yaml:7:11: input.format: "xml" is not known to this build, which has json`},
-		{least + "  on_gap: record\n", `config.yaml:7:11: input.on_gap: "record" is not known to this build, which has stop`},
+		{least + "  on_gap: skip\n", `config.yaml:7:11: input.on_gap: "skip" is not known to this build, which has stop, record`},
 		{least + "  batch: {size: 0}\n", `config.yaml:7:17: input.batch.size: 0 is too small: the least is 1`},
 		{least + "  batch: {linger: 5}\n", `config.yaml:7:19: input.batch.linger: "5" is not a time span: want a number with a unit, as 5ms, 10s, 1m or 2h`},
 		{least + "  key: {a: b}\n", `config.yaml:7:8: input.key: want a value, not keys below it`},

@@ -87,7 +87,7 @@ func (c *Config) validate() Problems {
 // ours says whether the learner writes the topic.
 func (c *Config) ours(topic string) bool {
 	end, ok := strings.CutPrefix(topic, c.Model)
-	return ok && (end == ".log" || end == ".predictions" || end == ".quarantine")
+	return ok && (end == ".log" || end == ".predictions" || end == ".quarantine" || end == ".released")
 }
 
 // Require says which of the options a command cannot go without is missing.

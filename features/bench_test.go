@@ -29,9 +29,16 @@ func report(b *testing.B, dim, rows, m int) {
 	b.ReportMetric(seconds*1e9/float64(rows*m), "ns/frequency")
 }
 
-func newBank(dim, m, limit int) *Bank {
-	b := NewBank(Map{Kernel: Gaussian{Scale: math.Sqrt(float64(dim))}, Dim: dim})
-	b.Limit(limit)
+// newBank has w stored, made again in each call, or sorf.
+func newBank(dim, m int, w string) *Bank {
+	sampling := IID
+	if w == "sorf" {
+		sampling = SORF
+	}
+	b := NewBank(Map{Kernel: Gaussian{Scale: math.Sqrt(float64(dim))}, Dim: dim, Sampling: sampling})
+	if w == "made" {
+		b.Limit(0)
+	}
 	b.Grow(m / DefaultWidth)
 	return b
 }
@@ -46,16 +53,13 @@ func BenchmarkPredict(b *testing.B) {
 			{"stored", 10, 1024, 4096, 1}, {"stored", 54, 1024, 4096, 1}, {"stored", 123, 64, 5120, 1}, {"stored", 784, 1024, 2048, 1},
 			{"stored", 784, 1024, 2048, 10}, {"stored", 10, 1, 2048, 1}, {"stored", 54, 1, 2048, 1}, {"stored", 54, 1, 2048, 10},
 			{"made", 100, 64, 8192, 1}, {"stored", 100, 64, 8192, 1}, {"made", 100, 1024, 8192, 1}, {"stored", 100, 1024, 8192, 1},
+			{"stored", 128, 1024, 4096, 1}, {"sorf", 128, 1024, 4096, 1}, {"stored", 1024, 256, 4096, 1}, {"sorf", 1024, 256, 4096, 1},
 		} {
 			if isa == "generic" && c.dim*c.rows*c.m > 1e8 {
 				continue
 			}
-			limit := DefaultLimit
-			if c.w == "made" {
-				limit = 0
-			}
 			b.Run(fmt.Sprintf("isa=%s/w=%s/d=%d/B=%d/m=%d/C=%d", isa, c.w, c.dim, c.rows, c.m, c.c), func(b *testing.B) {
-				bank := newBank(c.dim, c.m, limit)
+				bank := newBank(c.dim, c.m, c.w)
 				x, coef, sum := rows(r, c.rows, c.dim), rows(r, 2*c.m, c.c), make([]float64, c.rows*c.c)
 				for b.Loop() {
 					bank.Sum(sum, x, coef, c.c)
@@ -74,7 +78,7 @@ func BenchmarkGradient(b *testing.B) {
 				continue
 			}
 			b.Run(fmt.Sprintf("isa=%s/d=%d/B=%d/m=%d/C=%d", isa, c.dim, c.rows, c.m, c.c), func(b *testing.B) {
-				bank := newBank(c.dim, c.m, DefaultLimit)
+				bank := newBank(c.dim, c.m, "stored")
 				x, g, gradient := rows(r, c.rows, c.dim), make([]float64, c.rows*c.c), make([]float64, 2*c.m*c.c)
 				for i := range g {
 					g[i] = r.NormFloat64()
@@ -93,7 +97,7 @@ func BenchmarkGrow(b *testing.B) {
 	each(b, func(b *testing.B, isa string) {
 		b.Run(fmt.Sprintf("isa=%s/d=100/m=8192", isa), func(b *testing.B) {
 			for b.Loop() {
-				newBank(100, 8192, DefaultLimit)
+				newBank(100, 8192, "stored")
 			}
 			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/(100*8192), "ns/number")
 		})

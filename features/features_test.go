@@ -26,6 +26,14 @@ func TestKernelsReadWhatTheyWrite(t *testing.T) {
 			t.Errorf("ParseKernel(%q) = %v, %v", k.String(), got, err)
 		}
 	}
+	for _, s := range []Sampling{IID, SORF} {
+		if got, err := ParseSampling(s.String()); err != nil || got != s {
+			t.Errorf("ParseSampling(%q) = %v, %v", s.String(), got, err)
+		}
+	}
+	if _, err := ParseSampling("SORF"); err == nil {
+		t.Error("ParseSampling reads SORF")
+	}
 	for _, s := range []string{"", "gauss", "gaussian:", "gaussian:0", "gaussian:-1", "gaussian:nan", "gaussian:inf", "gaussian:1e-13", "gaussian:2,3", "Gaussian:1"} {
 		if k, err := ParseKernel(s); err == nil {
 			t.Errorf("ParseKernel(%q) = %v, want an error", s, k)
@@ -33,36 +41,108 @@ func TestKernelsReadWhatTheyWrite(t *testing.T) {
 	}
 }
 
-// The mean over frequencies of cos cos + sin sin is the kernel.
+// The mean over frequencies of cos cos + sin sin is the kernel: within the
+// deviation of independent frequencies, and for orthogonal ones with the bias
+// that they have in few dimensions.
 func TestFeaturesEstimateTheKernel(t *testing.T) {
-	const blocks, n, dim = 400, 12, 5
+	const blocks, n = 400, 12
 	for _, k := range kernels {
-		b := NewBank(Map{Kernel: k, Dim: dim, Seed: 7})
-		b.Grow(blocks)
-		r := rand.New(rand.NewPCG(1, 2))
-		x := rows(r, n, dim)
-		for i := range x {
-			x[i] *= float32(k.(Gaussian).Scale)
-		}
-		m := blocks * b.Map().Width
-		phi := make([]float32, n*2*m)
-		b.Features(phi, 0, x)
-		at := func(i int) []float64 {
-			v := make([]float64, dim)
-			for l := range v {
-				v[l] = float64(x[i*dim+l])
+		for _, sampling := range []Sampling{IID, SORF} {
+			dim, bias := 5, 0.0
+			if sampling == SORF {
+				dim, bias = 64, .5/64
 			}
-			return v
-		}
-		for i := range n {
-			for j := range i + 1 {
-				s := 0.0
-				for l := range 2 * m {
-					s += float64(phi[i*2*m+l]) * float64(phi[j*2*m+l])
+			b := NewBank(Map{Kernel: k, Dim: dim, Seed: 7, Sampling: sampling})
+			b.Grow(blocks)
+			x := rows(rand.New(rand.NewPCG(1, 2)), n, dim)
+			for i := range x {
+				x[i] *= float32(k.(Gaussian).Scale * math.Sqrt(2/float64(dim)))
+			}
+			m := blocks * b.Map().Width
+			phi := make([]float32, n*2*m)
+			b.Features(phi, 0, x)
+			at := func(i int) []float64 {
+				v := make([]float64, dim)
+				for l := range v {
+					v[l] = float64(x[i*dim+l])
 				}
-				got, want := s/float64(m), k.Eval(at(i), at(j))
-				if math.Abs(got-want) > 4.5/math.Sqrt(2*float64(m)) {
-					t.Errorf("%v: %d frequencies estimate %v, want %v", k, m, got, want)
+				return v
+			}
+			for i := range n {
+				for j := range i + 1 {
+					s := 0.0
+					for l := range 2 * m {
+						s += float64(phi[i*2*m+l]) * float64(phi[j*2*m+l])
+					}
+					got, want := s/float64(m), k.Eval(at(i), at(j))
+					if math.Abs(got-want) > 4.5/math.Sqrt(2*float64(m))+bias {
+						t.Errorf("%v, %v: %d frequencies estimate %v, want %v", k, sampling, m, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A block of as many orthogonal frequencies as there are dimensions estimates
+// the kernel better than independent ones.
+func TestOrthogonalFrequenciesVaryLess(t *testing.T) {
+	const dim, draws = 64, 300
+	k := Gaussian{Scale: 8}
+	var off [2]float64
+	for seed := range uint64(draws) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		x := rows(r, 2, dim)
+		for l := range dim { // near each other
+			x[dim+l] = x[l] + x[dim+l]/2
+		}
+		a, b := make([]float64, dim), make([]float64, dim)
+		for l := range dim {
+			a[l], b[l] = float64(x[l]), float64(x[dim+l])
+		}
+		for sampling := range off {
+			bank := NewBank(Map{Kernel: k, Dim: dim, Width: dim, Seed: seed, Sampling: Sampling(sampling)})
+			bank.Grow(1)
+			phi := make([]float32, 2*2*dim)
+			bank.Features(phi, 0, x)
+			s := 0.0
+			for l := range 2 * dim {
+				s += float64(phi[l]) * float64(phi[2*dim+l])
+			}
+			d := s/dim - k.Eval(a, b)
+			off[sampling] += d * d / draws
+		}
+	}
+	if t.Logf("mean square error %.2g independent, %.2g orthogonal", off[IID], off[SORF]); off[SORF] > off[IID]/2 {
+		t.Errorf("mean square error %.2g independent, %.2g orthogonal", off[IID], off[SORF])
+	}
+}
+
+// The features are the cosines and sines of the products with Frequencies.
+func TestFeaturesAreOfTheFrequencies(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, sampling := range []Sampling{IID, SORF} {
+		for _, dim := range []int{1, 3, 64, 70} {
+			const n, blocks = 5, 4
+			m := Map{Kernel: Gaussian{Scale: 2}, Dim: dim, Width: 20, Seed: 3, Sampling: sampling}
+			b := NewBank(m)
+			b.Grow(blocks)
+			x, phi, w := rows(r, n, dim), make([]float32, n*2*m.Width), make([]float32, m.Width*dim)
+			for block := range blocks {
+				b.Features(phi, block, x)
+				m.Frequencies(w, block)
+				for i := range n {
+					for j := range m.Width {
+						phase := 0.0
+						for l := range dim {
+							phase += float64(w[j*dim+l]) * float64(x[i*dim+l])
+						}
+						sin, cos := math.Sincos(phase)
+						got := phi[i*2*m.Width+2*j:]
+						if math.Abs(float64(got[0])-cos) > 2e-5 || math.Abs(float64(got[1])-sin) > 2e-5 {
+							t.Fatalf("%v, dim %d: features %v of frequency %d of block %d, want %v and %v", sampling, dim, got[:2], j, block, cos, sin)
+						}
+					}
 				}
 			}
 		}
@@ -84,6 +164,14 @@ func TestFrequenciesAreGolden(t *testing.T) {
 	b.Features(phi, 1000, []float32{1, -2, .5})
 	if want := []float32{0x1.37424p-02, 0x1.e7c626p-01, 0x1.af22fap-01, 0x1.14295ep-01}; !slices.Equal(phi, want) {
 		t.Errorf("features %x, want %x", phi, want)
+	}
+	m.Sampling = SORF
+	b = NewBank(m)
+	b.Grow(1001)
+	m.Frequencies(got, 1000)
+	b.Features(phi, 1000, []float32{1, -2, .5})
+	if want := []float32{-0x1.99999ap-02, -0x1.99999ap-02, 0x1.99999ap-02, 0x1.99999ap-02, -0x1.99999ap-02, -0x1.99999ap-02, 0x1.a69264p-01, 0x1.2118d2p-01, 0x1.14a28p-01, 0x1.aed54ap-01}; !slices.Equal(append(got, phi...), want) {
+		t.Errorf("orthogonal frequencies and features %x, want %x", append(got, phi...), want)
 	}
 }
 
@@ -107,16 +195,20 @@ func plain(b *Bank, x, coef []float32, g []float64, outputs int) (sum, gradient 
 
 func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, c := range []struct{ dim, width, blocks, rows, outputs int }{
-		{3, 32, 5, 70, 1}, {1, 5, 7, 1, 3}, {20, 32, 8, 600, 2}, {7, 12, 1, 33, 11}, {2, 50, 3, 5, 1},
+	for _, c := range []struct {
+		dim, width, blocks, rows, outputs int
+		sampling                          Sampling
+	}{
+		{3, 32, 5, 70, 1, IID}, {1, 5, 7, 1, 3, IID}, {20, 32, 8, 600, 2, IID}, {7, 12, 1, 33, 11, IID}, {2, 50, 3, 5, 1, IID},
+		{3, 32, 5, 70, 1, SORF}, {1, 5, 7, 1, 3, SORF}, {70, 32, 8, 300, 2, SORF}, {100, 128, 3, 33, 1, SORF}, {64, 32, 14, 5, 1, SORF},
 	} {
-		b := NewBank(Map{Kernel: Gaussian{Scale: 1}, Dim: c.dim, Width: c.width, Seed: 1})
+		b := NewBank(Map{Kernel: Gaussian{Scale: math.Sqrt(float64(c.dim))}, Dim: c.dim, Width: c.width, Seed: 1, Sampling: c.sampling})
 		for b.Blocks() < c.blocks {
 			b.Grow(b.Blocks() + 1)
 		}
 		whole := NewBank(b.Map())
 		whole.Grow(c.blocks)
-		if !slices.Equal(whole.w, b.w) {
+		if !slices.Equal(whole.w, b.w) || !slices.Equal(whole.signs, b.signs) {
 			t.Errorf("%v: a bank that grew block by block differs from one that grew at once", c)
 		}
 		x := rows(r, c.rows, c.dim)
@@ -167,7 +259,7 @@ func TestSumsOfManyFeaturesAreAccurate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million frequencies")
 	}
-	const dim, n, blocks = 10, 16, 31250
+	const dim, n, blocks = 10, 6, 31250
 	b := NewBank(Map{Kernel: Gaussian{Scale: math.Sqrt(dim)}, Dim: dim, Seed: 5})
 	b.Limit(0)
 	b.Grow(blocks)

@@ -9,6 +9,8 @@ type Map struct {
 	Dim    int // of the inputs, at least 1
 	Width  int // frequencies in a block; 0 stands for 32
 	Seed   uint64
+
+	Sampling Sampling
 }
 
 // DefaultWidth is how many frequencies a block has where Width says nothing.
@@ -24,6 +26,10 @@ func (m Map) width() int {
 // Frequencies sets dst, Width x Dim and row-major, to the frequencies of a
 // block, in radians.
 func (m Map) Frequencies(dst []float32, block int) {
+	if m.Sampling == SORF {
+		m.orthogonal(dst, block)
+		return
+	}
 	m.sample(dst, block, new(vec.Normals))
 }
 

@@ -17,10 +17,10 @@ type job struct {
 	dst             []float64 // the caller's: of Sum and Gradient
 	features        []float32 // the caller's: of Features
 	rows, outputs   int
-	from, end       int // frequencies asked for; of sums, from is the first panel
-	padded          []float32
-	per             int // panels in a task, of rows or of frequencies
-	px, pcoef, pfac []float32
+	from, end       int       // frequencies asked for; of sums, from is the first panel
+	padded          []float32 // coefficients with room before them, for a panel that begins earlier
+	per             int       // panels in a task, of rows or of frequencies
+	px, pcoef, pfac []float32 // packed rows, coefficients and factors
 	coef            []float32 // of the frequencies that are ready
 	partial         []float64 // groups x rows x outputs
 
@@ -43,6 +43,7 @@ type worker struct {
 	normals vec.Normals
 	x       []float32 // packed rows
 	w       []float32 // frequencies
+	t       []float32 // phases
 	acc     []float32
 	sum     []float64
 	run     func()

@@ -30,7 +30,7 @@ func (c *Client) Create(ctx context.Context, name string, partitions int, config
 		return err
 	}
 	// A topic that was made just now is not known to every broker at once.
-	for attempt := 1; ; attempt++ {
+	for wait := new(Backoff); ; {
 		t, err := c.metadata(ctx, name)
 		if err == nil && !slices.ContainsFunc(t.Partitions, func(p kmsg.MetadataResponseTopicPartition) bool { return p.Leader < 0 }) {
 			return nil
@@ -38,7 +38,7 @@ func (c *Client) Create(ctx context.Context, name string, partitions int, config
 		if err != nil && !Temporary(err) {
 			return err
 		}
-		if stop := pause(ctx, attempt); stop != nil {
+		if stop := wait.Pause(ctx, err); stop != nil {
 			if err == nil {
 				err = stop
 			}
@@ -170,13 +170,13 @@ func (c *Client) commit(ctx context.Context, req *kmsg.OffsetCommitRequest) erro
 func (c *Client) coordinated(ctx context.Context, f func(context.Context) error) error {
 	wait, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	for attempt := 1; ; attempt++ {
+	for pause := new(Backoff); ; {
 		err := f(ctx)
 		var code kafka.Error
 		if !errors.As(err, &code) || code != kafka.GroupLoadInProgress && code != kafka.GroupCoordinatorNotAvailable && code != kafka.NotCoordinatorForGroup {
 			return err
 		}
-		if pause(wait, attempt) != nil {
+		if pause.Pause(wait, err) != nil {
 			return err
 		}
 	}

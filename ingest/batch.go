@@ -54,9 +54,9 @@ func (e *checksumError) Unwrap() error { return ErrCorrupt }
 // A scan collects the records of one answer. Their bytes stay where they are:
 // in the answer, or in what a batch was decompressed to.
 type scan struct {
-	from    int64 // records before this one are dropped
-	next    int64 // everything before this one has been dealt with
-	missing int64 // offsets in [from, next) that have no record at all
+	from    int64  // records before this one are dropped
+	next    int64  // everything before this one has been dealt with
+	missing []Hole // offsets in [from, next) that have no record at all
 	records []Record
 
 	aborted []kmsg.FetchResponseTopicPartitionAbortedTransaction // by first offset
@@ -91,9 +91,9 @@ func (s *scan) set(b []byte) error {
 			}
 			break
 		}
-		records, next, missing := len(s.records), s.next, s.missing
+		records, next, missing := len(s.records), s.next, len(s.missing)
 		if err := s.batch(b[:size:size]); err != nil {
-			s.records, s.next, s.missing = s.records[:records], next, missing
+			s.records, s.next, s.missing = s.records[:records], next, s.missing[:missing]
 			return s.unlessFed(err)
 		}
 		b = b[size:]
@@ -138,8 +138,7 @@ func (s *scan) batch(b []byte) error {
 		return s.corrupt(b, "%d records at %d offsets", count, delta+1)
 	}
 	if base > s.next { // compaction took what was between, or the broker lost it
-		s.missing += base - s.next
-		s.next = base
+		s.skip(base)
 	}
 
 	// As Apache Kafka's consumer does it: a producer is inside an aborted
@@ -235,7 +234,7 @@ func (s *scan) read(batch, r []byte, count int, base, last int64) error {
 		if attributes&logAppendTime != 0 {
 			time = maxTime
 		}
-		s.missing += offset - s.next
+		s.skip(offset)
 		s.next = offset + 1
 		s.cells++
 		s.records = append(s.records, Record{offset, time, key, value, headers})
@@ -243,9 +242,21 @@ func (s *scan) read(batch, r []byte, count int, base, last int64) error {
 	if len(r) != 0 {
 		return s.corrupt(batch, "%d bytes after its last record", len(r))
 	}
-	s.missing += last + 1 - s.next
-	s.next = last + 1
+	s.skip(last + 1)
 	return nil
+}
+
+// skip says that nothing lies before the offset to.
+func (s *scan) skip(to int64) {
+	if to <= s.next {
+		return
+	}
+	if n := len(s.missing); n > 0 && s.missing[n-1].To == s.next {
+		s.missing[n-1].To = to
+	} else {
+		s.missing = append(s.missing, Hole{s.next, to})
+	}
+	s.next = to
 }
 
 // readHeaders takes the headers of a record, which end it.
@@ -318,8 +329,9 @@ func varint(b []byte) (int64, int) {
 	return binary.Varint(b)
 }
 
-// appendBatch encodes records as one batch of a producer.
-func appendBatch(dst []byte, rs []Record, codec Codec, producer int64, epoch int16, sequence int32) ([]byte, error) {
+// appendBatch encodes records as one batch of a producer, with attributes
+// beside those of the codec.
+func appendBatch(dst []byte, rs []Record, codec Codec, attributes uint16, producer int64, epoch int16, sequence int32) ([]byte, error) {
 	if len(rs) > math.MaxInt32 {
 		return dst, fmt.Errorf("%w: %d records in one batch", ErrTooLarge, len(rs))
 	}
@@ -345,7 +357,7 @@ func appendBatch(dst []byte, rs []Record, codec Codec, producer int64, epoch int
 	be.PutUint32(b[8:], uint32(len(b)-12))
 	be.PutUint32(b[12:], math.MaxUint32) // leader epoch -1: the broker fills it in
 	b[16] = 2
-	be.PutUint16(b[21:], uint16(codec))
+	be.PutUint16(b[21:], uint16(codec)|attributes)
 	be.PutUint32(b[23:], uint32(len(rs)-1))
 	be.PutUint64(b[27:], uint64(rs[0].Time))
 	be.PutUint64(b[35:], uint64(newest))

@@ -20,7 +20,7 @@ import (
 // batchAt is a batch as a broker would store it at base.
 func batchAt(t testing.TB, base int64, codec Codec, rs ...Record) []byte {
 	t.Helper()
-	b, err := appendBatch(nil, rs, codec, -1, -1, -1)
+	b, err := appendBatch(nil, rs, codec, 0, -1, -1, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,8 +83,8 @@ func TestBatchesRoundTrip(t *testing.T) {
 		}
 		from := all[rapid.IntRange(0, len(all)-1).Draw(rt, "from")].Offset
 		s, err := parse(from, set)
-		if err != nil || s.next != next || s.missing != 0 {
-			rt.Fatalf("from %d: next %d, missing %d, %v; want next %d", from, s.next, s.missing, err, next)
+		if err != nil || s.next != next || len(s.missing) != 0 {
+			rt.Fatalf("from %d: next %d, missing %v, %v; want next %d", from, s.next, s.missing, err, next)
 		}
 		want := all[from-all[0].Offset:]
 		if !reflect.DeepEqual(s.records, want) {
@@ -261,8 +261,8 @@ func TestHoles(t *testing.T) {
 	binary.BigEndian.PutUint32(sparse[23:], 5) // 13 to 15 are gone
 	set = append(set, reseal(sparse)...)
 	s, err := parse(0, set)
-	if err != nil || s.next != 16 || s.missing != 16-5 || fmt.Sprint(show(s.records)) != "[0:zero 9:x 10:a 11:b 12:c]" {
-		t.Errorf("%v, next %d, missing %d, %v", show(s.records), s.next, s.missing, err)
+	if err != nil || s.next != 16 || fmt.Sprint(s.missing) != "[{1 9} {13 16}]" || fmt.Sprint(show(s.records)) != "[0:zero 9:x 10:a 11:b 12:c]" {
+		t.Errorf("%v, next %d, missing %v, %v", show(s.records), s.next, s.missing, err)
 	}
 	if s, err := parse(3, empty); err != nil || s.next != 5 || len(s.records) != 0 {
 		t.Errorf("an empty batch alone: next %d, %v", s.next, err)
@@ -280,7 +280,7 @@ func TestManyRecords(t *testing.T) {
 	}
 	b := batchAt(t, 7, Gzip, rs...)
 	s, err := parse(7, b)
-	if err != nil || len(s.records) != enoughCells || s.next != 7+enoughCells || s.missing != 0 {
+	if err != nil || len(s.records) != enoughCells || s.next != 7+enoughCells || len(s.missing) != 0 {
 		t.Fatalf("%d records, next %d, %v", len(s.records), s.next, err)
 	}
 	s, err = parse(s.next, b)
@@ -333,8 +333,12 @@ func FuzzBatch(f *testing.F) {
 			}
 			at = r.Offset + 1
 		}
-		if s.next < at || s.missing < 0 || s.missing > s.next-3 {
-			t.Fatalf("next %d, missing %d", s.next, s.missing)
+		missing := int64(0)
+		for _, h := range s.missing {
+			missing += h.To - h.From
+		}
+		if s.next < at || missing < 0 || missing > s.next-3 {
+			t.Fatalf("next %d, missing %v", s.next, s.missing)
 		}
 	})
 }

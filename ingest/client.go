@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // Config says how to reach Kafka. Its zero value plus Brokers is complete.
@@ -28,12 +28,18 @@ type Config struct {
 
 	// DialContext opens connections; a net.Dialer if nil.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// Exchange answers requests in the place of a cluster, without connections,
+	// if it is not nil: a simulation. It says of an error whether a broker may
+	// have seen the request.
+	Exchange func(context.Context, kmsg.Request) (resp kmsg.Response, sent bool, err error)
 }
 
 // Client is a connection to a Kafka cluster, for any number of goroutines.
 type Client struct {
 	transport *kafka.Transport
-	cancel    context.CancelFunc // of what the transport does by itself
+	exchange  func(context.Context, kmsg.Request) (kmsg.Response, bool, error) // in its place; nil
+	cancel    context.CancelFunc                                               // of what the transport does by itself
 	addr      net.Addr
 	clientID  string
 	username  string
@@ -78,6 +84,7 @@ func New(c Config) (*Client, error) {
 		return nil, fmt.Errorf("batch.size is %d: at most %d", c.MaxBatchBytes, recordsLimit)
 	}
 	k := &Client{
+		exchange: c.Exchange,
 		addr:     kafka.TCP(addrs...),
 		clientID: or(c.ClientID, "accrete"),
 		username: c.Username,
@@ -170,25 +177,4 @@ func (t *trackedConn) Close() error {
 	delete(t.client.conns, t)
 	t.client.mu.Unlock()
 	return t.Conn.Close()
-}
-
-// Backoff is how long to wait before trying again for the attempt-th time, the
-// first being 1: 100 ms doubling to 10 s, less up to half of it so that many
-// clients do not return at one instant.
-func Backoff(attempt int) time.Duration {
-	d := 100 * time.Millisecond << min(max(attempt-1, 0), 7)
-	d = min(d, 10*time.Second)
-	return d - rand.N(d/2)
-}
-
-// pause waits for Backoff(attempt), or for ctx to end, and then gives its error.
-func pause(ctx context.Context, attempt int) error {
-	t := time.NewTimer(Backoff(attempt))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

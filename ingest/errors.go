@@ -126,6 +126,8 @@ func (c *Client) explain(err error) error {
 		return fmt.Errorf("%w: TLS with %s: %w (check ssl.ca.location and security.protocol)", ErrDenied, c.brokers(), err)
 	case strings.Contains(err.Error(), "expecting TLS"):
 		return fmt.Errorf("%w: %s speaks TLS: set security.protocol to SSL or SASL_SSL", ErrDenied, c.brokers())
+	case Temporary(err):
+		return fmt.Errorf("the connection to %s broke: %w", c.brokers(), err)
 	}
 	return err
 }

@@ -35,11 +35,14 @@ type Fetched struct {
 	End      int64 // the end of what a read-committed reader can reach now
 	LogStart int64 // the oldest record still there
 
-	// Missing is how many offsets in between hold nothing at all, not even a
+	// Missing are the offsets in between that hold nothing at all, not even a
 	// transaction's marker. Compaction does that; where a topic is not
 	// compacted, the broker has lost them.
-	Missing int64
+	Missing []Hole
 }
+
+// Hole is a run of offsets, From to To-1, that hold nothing.
+type Hole struct{ From, To int64 }
 
 // Poll reads on from offset. If there is nothing it waits for up to MaxWait
 // and gives no records.

@@ -314,6 +314,45 @@ func TestLeaderMoves(t *testing.T) {
 	}
 }
 
+// A broker that is gone for good is not asked again and again.
+func TestBrokerLeaves(t *testing.T) {
+	t.Parallel()
+	var n kfake.VirtualNetwork
+	kc, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(1, "t"), kfake.ListenFn(manyPorts(&n)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kc.Close()
+	c := cluster{Cluster: kc, net: &n, addrs: kc.ListenAddrs()}.client(t)
+	ctx := within(t, 20*time.Second)
+	p, f := c.Producer(), c.Fetcher("t", 0)
+	for i := range 3 {
+		leader := kc.LeaderFor("t", 0)
+		if i > 0 {
+			if err := kc.RemoveNode(leader); err != nil {
+				t.Fatal(err)
+			}
+			if left := kc.LeaderFor("t", 0); left == leader {
+				t.Fatalf("broker %d left and leads", leader)
+			}
+		}
+		for wait := new(Backoff); ; {
+			if _, err = f.Poll(ctx, int64(i)); err == nil {
+				break
+			}
+			if !Temporary(err) || wait.Pause(ctx, err) != nil {
+				t.Fatalf("after broker %d left: %v", leader, err)
+			}
+		}
+		if err := p.Publish(ctx, "t", 0, values(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, _ := readTopic(t, c, "t", 0); fmt.Sprint(show(got)) != "[0:0 1:1 2:2]" {
+		t.Errorf("stored %v", show(got))
+	}
+}
+
 // Topics: what the cluster says, and the errors that a caller decides on.
 func TestTopics(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
@@ -384,6 +423,12 @@ func TestCommit(t *testing.T) {
 		if !reflect.DeepEqual(got, []int64{6, 0, 7}) {
 			t.Errorf("committed %v, want [6 0 7]", got)
 		}
+		if got, err := c.Committed(ctx, k.name("g"), topic, 3); err != nil || !reflect.DeepEqual(got, []int64{6, 0, 7}) {
+			t.Errorf("Committed says %v, %v; want [6 0 7]", got, err)
+		}
+		if got, err := c.Committed(ctx, k.name("nobody"), topic, 3); err != nil || !reflect.DeepEqual(got, []int64{-1, -1, -1}) {
+			t.Errorf("Committed of a group that never was says %v, %v; want none", got, err)
+		}
 	})
 }
 
@@ -432,13 +477,13 @@ func TestBrokerComesBack(t *testing.T) {
 		if err := p.Publish(ctx, "t", 0, values(fmt.Sprint(i))); err != nil {
 			t.Fatalf("round %d: %v", i, err)
 		}
-		for attempt := 1; ; attempt++ {
+		for wait := new(Backoff); ; {
 			got, err := f.Poll(ctx, next)
 			if err == nil && len(got.Records) == 1 && string(got.Records[0].Value) == fmt.Sprint(i) {
 				next = got.Next
 				break
 			}
-			if err != nil && !Temporary(err) || pause(ctx, attempt) != nil {
+			if err != nil && !Temporary(err) || wait.Pause(ctx, err) != nil {
 				t.Fatalf("round %d: %v, %v", i, show(got.Records), err)
 			}
 		}

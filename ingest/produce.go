@@ -19,6 +19,8 @@ type Producer struct {
 	epoch  int16
 	next   map[partition]int32 // sequence number of the next record
 	buf    []byte
+
+	transaction string // transactional.id; empty outside of transactions
 }
 
 type partition struct {
@@ -36,7 +38,10 @@ const (
 	outOfOrderSequence           = 45
 	duplicateSequence            = 46
 	invalidProducerEpoch         = 47
+	invalidTransactionState      = 48
+	invalidProducerIDMapping     = 49
 	unknownProducerID            = 59
+	producerFenced               = 90
 )
 
 // Append writes rs as one batch, in one attempt, and gives the offset of the
@@ -115,7 +120,7 @@ func (p *Producer) cut(rs []Record) int {
 
 func (p *Producer) publish(ctx context.Context, topic string, partition int, rs []Record) error {
 	ambiguous := false // an attempt under the present id may have been stored
-	for attempt := 1; ; attempt++ {
+	for wait := new(Backoff); ; {
 		err := p.begin(ctx)
 		if err == nil {
 			var fate fate
@@ -134,7 +139,7 @@ func (p *Producer) publish(ctx context.Context, topic string, partition int, rs 
 		}
 		stop := ctx.Err()
 		if stop == nil && Temporary(err) {
-			stop = pause(ctx, attempt)
+			stop = wait.Pause(ctx, err)
 		} else if stop == nil {
 			stop = err
 		}
@@ -204,12 +209,19 @@ const (
 // send makes one attempt.
 func (p *Producer) send(ctx context.Context, topic string, index int, rs []Record, codec Codec) (base int64, f fate, err error) {
 	c := p.client
-	batch, err := appendBatch(p.buf[:0], rs, codec, p.id, p.epoch, p.next[partition{topic, index}])
+	attributes := uint16(0)
+	if p.transaction != "" {
+		attributes = transactional
+	}
+	batch, err := appendBatch(p.buf[:0], rs, codec, attributes, p.id, p.epoch, p.next[partition{topic, index}])
 	p.buf = nil // the connection may go on reading the batch after an error
 	if err != nil {
 		return 0, refused, err
 	}
 	req := kmsg.NewPtrProduceRequest()
+	if p.transaction != "" {
+		req.TransactionID = &p.transaction
+	}
 	req.Acks, req.TimeoutMillis = -1, int32(c.timeout.Milliseconds())
 	req.Topics = []kmsg.ProduceRequestTopic{{
 		Topic:      topic,

@@ -1,6 +1,9 @@
 package learner
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Task is what a model predicts. The first label of a stream settles it where
 // the configuration does not.
@@ -61,6 +64,13 @@ type Batch struct {
 func (b *Batch) Reset(dim int) {
 	b.dim = dim
 	b.x, b.labels, b.weights, b.keys = b.x[:0], b.labels[:0], b.weights[:0], b.keys[:0]
+}
+
+// Grow makes room for so many examples more.
+func (b *Batch) Grow(examples int) {
+	b.x = slices.Grow(b.x, examples*b.dim)
+	b.labels = slices.Grow(b.labels, examples)
+	b.weights = slices.Grow(b.weights, examples)
 }
 
 // Append adds a copy of x. It panics if x is not of the batch's dimension:

@@ -14,6 +14,12 @@
 //  4. Now and then save State, with the position in the stream just behind the
 //     last row learned.
 //
+// There is a prediction from the first row on. Until there is a fit it is the
+// share of each class, or the mean. Fits of the columns' scale and the kernel's
+// width to the first rows take effect at fixed rows (warmup.go), and the model
+// begins anew with each of them, from the rows so far. From the last of them on,
+// at row 1,250, only mini-batches change it, and classes that appear.
+//
 // The same Config and the same rows give the same predictions and the same
 // State, bit for bit, however the rows are cut into batches and on any number
 // of cores; a Learner restored from a State goes on exactly.

@@ -12,7 +12,7 @@ type head struct {
 	task            Task // Auto before the first label
 	classes         int  // seen so far
 	loss            loss.Loss
-	mean, deviation float64 // of the labels that output 0 of a regression stands for in units of
+	mean, deviation float64 // a regression's sum f stands for mean + deviation·f
 }
 
 // newHead returns the head of a model that has seen nothing but so many classes.

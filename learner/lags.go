@@ -20,11 +20,11 @@ var ErrLags = errors.New("the model has lags, so that only its learner can predi
 type lags struct {
 	k, dim int // rows that are remembered of a key; inputs of a row
 	keys   map[string]*list.Element
-	order  list.List // of *remembered; the key that was seen last stands first
+	order  list.List // of *keyPast; the key that was seen last stands first
 }
 
-// remembered are the last rows of a key, the newest first: inputs and label.
-type remembered struct {
+// keyPast is the last rows of a key, the newest first: inputs and label.
+type keyPast struct {
 	key    string
 	values []float64 // at most k rows of dim + labelColumns
 }
@@ -69,7 +69,7 @@ func (l *lags) widen(dst, b *Batch, n int) {
 			}
 		}
 		if e := l.keys[b.keys[i]]; e != nil && found < l.k {
-			values := e.Value.(*remembered).values
+			values := e.Value.(*keyPast).values
 			found += copy(past[found*row:], values) / row
 		}
 		for ; found < l.k; found++ {
@@ -88,17 +88,17 @@ func (l *lags) push(key string, x []float64, y Label) {
 		if l.keys == nil {
 			l.keys = map[string]*list.Element{}
 		}
-		e = l.order.PushFront(&remembered{key: key})
+		e = l.order.PushFront(&keyPast{key: key})
 		l.keys[key] = e
 		if l.order.Len() > lagKeys {
 			oldest := l.order.Back()
-			delete(l.keys, oldest.Value.(*remembered).key)
+			delete(l.keys, oldest.Value.(*keyPast).key)
 			l.order.Remove(oldest)
 		}
 	} else {
 		l.order.MoveToFront(e)
 	}
-	r := e.Value.(*remembered)
+	r := e.Value.(*keyPast)
 	if len(r.values) < l.k*row {
 		r.values = append(r.values, make([]float64, row)...)
 	}
@@ -117,7 +117,7 @@ func (l *lags) save(a *arrays) {
 	var sizes []int64
 	var values []float64
 	for e := l.order.Back(); e != nil; e = e.Prev() { // the oldest first
-		r := e.Value.(*remembered)
+		r := e.Value.(*keyPast)
 		keys = append(keys, r.key...)
 		sizes = append(sizes, int64(len(r.key)), int64(len(r.values)))
 		values = append(values, r.values...)
@@ -142,7 +142,7 @@ func (l *lags) load(s *source, dim int) {
 		if s.err != nil {
 			return
 		}
-		r := &remembered{key: string(keys[:key]), values: append([]float64(nil), values[:n]...)}
+		r := &keyPast{key: string(keys[:key]), values: append([]float64(nil), values[:n]...)}
 		keys, values = keys[key:], values[n:]
 		if l.keys == nil {
 			l.keys = map[string]*list.Element{}

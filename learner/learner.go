@@ -79,9 +79,10 @@ func New(c Config) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	l := &Learner{config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags}, head: newHead(chosen, Auto, 0)}
-	l.pass.learner = l
-	return l, nil
+	return &Learner{
+		config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction,
+		lags: lags{k: c.Lags}, head: newHead(chosen, Auto, 0),
+	}, nil
 }
 
 // Step is what Learn did.
@@ -95,7 +96,7 @@ type Step struct {
 
 // Learn learns the labelled rows of the last Pass, once.
 func (l *Learner) Learn(p *Pass) Step {
-	if p != &l.pass || p.batch == nil {
+	if p != &l.pass || p.learned || p.batch == nil {
 		panic("learner: Learn wants the last Pass, and only once")
 	}
 	s := Step{}
@@ -106,7 +107,7 @@ func (l *Learner) Learn(p *Pass) Step {
 			s.Changed, s.Drift = changed || s.Changed, drift|s.Drift
 		}
 	}
-	p.batch = nil
+	p.learned = true
 	s.Labelled, s.Step = l.labelled, l.steps()
 	return s
 }
@@ -130,14 +131,13 @@ func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 	if l.warming() {
 		l.warmup.add(x, y, weight)
 	}
-	switch {
-	case l.fit == nil:
+	if l.fit == nil {
 		l.prior()
-	default:
+	} else {
 		l.push(p, i, y, weight)
-		if grown {
-			l.forecast()
-		}
+	}
+	if grown {
+		l.forecast()
 	}
 	l.advance()
 	return changed, found
@@ -194,6 +194,9 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 			l.mean += float64((bounded(y.Value) - l.mean) * (weight / l.total))
 		}
 		return false
+	}
+	if y.Class < 0 || y.Class >= l.config.MaxClasses {
+		panic(fmt.Sprintf("learner: class %d of at most %d", y.Class, l.config.MaxClasses))
 	}
 	for y.Class >= l.classes {
 		l.weights = append(l.weights, 0)

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	ridgeLimit   = 256 // inputs, above which the linear baseline is AdaGrad
-	ridgePenalty = 1   // on each squared weight, in units of one row's squared error
-	ridgeGrowth  = 1.05
+	ridgeLimit   = 256  // inputs, above which the linear baseline is AdaGrad
+	ridgePenalty = 1    // on each squared weight, in units of one row's squared error
+	ridgeGrowth  = 1.05 // of the rows, after which the equations are solved again
 	adagradRate  = 0.02
 )
 
@@ -100,7 +100,7 @@ func (l *linear) descend(x []float32, target []float64, weight float64) {
 	n := l.dim + 1
 	l.predict(l.f, x)
 	for k, t := range target {
-		r := max(-residualLimit, min(residualLimit, l.f[k]-t)) * min(weight, 1)
+		r := max(-residualLimit, min(residualLimit, l.f[k]-t)) * weight
 		w, squares := l.w[k*n:(k+1)*n], l.squares[k*n:(k+1)*n]
 		for i, z := range l.z {
 			if g := r * z; g != 0 {

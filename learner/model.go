@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
@@ -40,7 +41,7 @@ func (m *Model) Dim() int { return m.dim }
 // dimension. They are the caller's to keep.
 func (m *Model) Predict(b *Batch) Predictions {
 	if m.dim != 0 && b.Dim() != m.dim {
-		panic("learner: the rows are not of the model's dimension")
+		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", b.Dim(), m.dim))
 	}
 	n := b.Len()
 	p := Predictions{Task: m.task, Outputs: m.outputs(), Values: make([]float64, n*m.outputs())}

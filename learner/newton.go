@@ -159,14 +159,14 @@ func (w *newton) serve() {
 	w.scratch.row = all
 }
 
-// horizon is the number of mini-batches that averages remember, about.
-const horizon = 1000
+// remembered is the number of mini-batches that averages remember, about.
+const remembered = 1000
 
 // average moves the averages towards the members, as the average of an iterate
 // in which mini-batch i counts about i³.
 func (w *newton) average() {
 	w.batches++
-	rho := max(1./horizon, (averaging+1)/(float64(w.batches)+averaging))
+	rho := max(1./remembered, (averaging+1)/(float64(w.batches)+averaging))
 	k, e := w.head.sums(), len(w.members)
 	for i := 0; i*e*k < len(w.w); i++ {
 		from, to := w.w[i*e*k:], w.mean[i*averages*k:(i+1)*averages*k]

@@ -17,7 +17,7 @@ import (
 func trained(t *testing.T) (l *Learner, last *Batch) {
 	t.Helper()
 	s := streamOf("dsg", "regression")
-	s.config.Lambda = 0.01
+	s.config.Lambda, s.config.Stepper = 0.01, "rate"
 	l = newLearner(t, s.config)
 	rows := s.rows(3000)
 	at := 0

@@ -1,14 +1,17 @@
 package learner
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Pass is some rows predicted, and not learned yet. It is valid until the next
 // Predict.
 type Pass struct {
 	Predictions
 
-	learner *Learner
-	batch   *Batch // nil once learned
+	batch   *Batch
+	learned bool
 	inputs  *Batch // its rows, with their lags
 	lagged  Batch  // memory of inputs
 	rows    int
@@ -47,11 +50,12 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	if l.dim == 0 {
 		l.dim = l.config.width(b.Dim())
 	}
-	if l.config.width(b.Dim()) != l.dim {
-		panic("learner: the rows are not of the model's dimension")
+	if l.config.width(b.Dim()) != l.dim || l.dim == 0 {
+		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", b.Dim(), l.config.inputs(l.dim)))
 	}
 	p := &l.pass
-	p.batch, p.rows, p.head = b, l.until(b), l.head
+	p.batch, p.learned = b, false
+	p.rows, p.head = l.until(b), l.head
 	if p.inputs = b; l.lags.k > 0 {
 		p.inputs = &p.lagged
 		l.lags.widen(p.inputs, b, p.rows)

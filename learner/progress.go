@@ -24,7 +24,7 @@ type Scores struct {
 	Model    Score
 	Majority Score // the most frequent class so far; the mean so far
 	NoChange Score // the last label
-	Linear   Score // ridge regression (linear.go)
+	Linear   Score // ridge regression (linear.go); like Majority until it has learned a mini-batch
 }
 
 // Score has figures that are means weighted like the rows.
@@ -74,7 +74,7 @@ func (t *tally) merge(u tally) {
 	}
 	w := t[tallyWeight] + u[tallyWeight]
 	d, share := u[tallyMean]-t[tallyMean], u[tallyWeight]/w
-	between := float64(d*d) * float64(t[tallyWeight]*share)
+	between := float64(float64(d*d) * float64(t[tallyWeight]*share))
 	for i := tallyModel; i <= tallyLoss; i++ {
 		t[i] = finite(t[i] + u[i])
 	}

@@ -26,7 +26,7 @@ var streams = func() (all []stream) {
 	for i, a := range algorithms {
 		small := Config{Algorithm: a.name, Stepper: steppers[i%len(steppers)], Width: 8, MaxFeatures: 64}
 		odd := Config{Algorithm: a.name, Stepper: steppers[(i+2)%len(steppers)], Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
-		all = append(all, stream{"growing", small, 2, growing}, stream{"regression", odd, 4, numeric}, stream{"binary", small, 3, binary})
+		all = append(all, stream{"growing", small, 2, growing}, stream{"regression", odd, 4, numeric}, stream{"binary", small, 3, sided})
 		if _, err := ParseRule(a.name); err == nil && a.name != "dsg" {
 			continue // they differ in where a step goes, and there all tasks are alike
 		}
@@ -37,7 +37,7 @@ var streams = func() (all []stream) {
 	return all
 }()
 
-func binary(_ int, x []float64) Label { return class(math.Sin(3*x[0]) > x[1]) }
+func sided(_ int, x []float64) Label { return class(math.Sin(3*x[0]) > x[1]) }
 
 // growing has a class more at about rows 0, 30, 300, 900 and 1400.
 func growing(i int, x []float64) Label {

@@ -371,6 +371,20 @@ func (r *ridge) variance(dst []float64, x []float32) []float64 {
 	return dst
 }
 
+// Variance returns, for each row of b, the variance of the label around its
+// prediction, in squared units of the label: how much the labels scatter, and
+// how little the model has seen around there (Bayesian linear regression, its
+// scatter from progressive validation). It says false unless the algorithm is
+// ridge, for a regression, without lags, after the first fit of the warm-up.
+func (l *Learner) Variance(b *Batch) ([]float64, bool) {
+	r, ok := l.engine.(*ridge)
+	if !ok || l.task != Regression || l.lags.k > 0 {
+		return nil, false
+	}
+	v := r.variance(nil, l.fit.scaler.rows(nil, b, b.Len()))
+	return v, len(v) == b.Len()
+}
+
 // ridgeLosses says which losses ridge minimises.
 func ridgeLosses(chosen loss.Loss) bool {
 	return chosen == nil || chosen == loss.Square{} || chosen == loss.OneVsRest{}

@@ -7,7 +7,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// serving writes what it takes to predict.
+// serving is what it takes to predict, on its way into a State or out of it. Out
+// of it, config has no more than the arrays tell.
 type serving struct {
 	config    Config
 	head      head
@@ -56,9 +57,9 @@ func (v serving) save(a *arrays) {
 const farthest = 1e30
 
 // mostFrequencies bounds the memory that a State from the wire can ask for.
-const mostFrequencies = 1 << 30
+const mostFrequencies = 1 << 28
 
-// loadServing reads what save wrote. config is as far as the arrays tell.
+// loadServing reads what save wrote.
 func loadServing(s *source) (v serving) {
 	m := take[int64](s, "model", 1, modelFields)
 	if s.err != nil {

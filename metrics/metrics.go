@@ -9,6 +9,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -18,7 +19,7 @@ import (
 type Learner struct {
 	// Records of the input by what became of them. A replay after a restart
 	// counts none of them again.
-	Learned, Predicted, Quarantined, Skipped prometheus.Counter
+	Learned, Predicted, Quarantined, Skipped, Lost prometheus.Counter
 
 	Batches     prometheus.Counter
 	Replayed    prometheus.Counter
@@ -36,12 +37,18 @@ type Learner struct {
 	SnapshotTime  prometheus.Gauge // Unix seconds
 	SnapshotBytes prometheus.Gauge
 
+	MemoryLimit prometheus.Gauge // bytes
+
 	LogAppend prometheus.Histogram // seconds
 	Learn     prometheus.Histogram // seconds
 
 	Lag Lag
 
 	errors *prometheus.GaugeVec
+
+	partitionTime, headroom *prometheus.GaugeVec
+	mu                      sync.Mutex
+	positions               map[string]int64 // by topic/partition
 }
 
 // NewLearner makes a learner's collectors and registers them with r. It panics
@@ -50,7 +57,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 	m := maker{r}
 	examples := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accrete_examples_total",
-		Help: "Input records by what became of them: learned, predicted only, sent to quarantine, skipped.",
+		Help: "Input records by what became of them: learned, predicted only, sent to quarantine, skipped, lost to retention.",
 	}, []string{"outcome"})
 	progressive := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_progressive_error",
@@ -60,12 +67,21 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Name: "accrete_drifts_total",
 		Help: "Times that a detector noticed that the progressive loss has grown. A replay after a restart counts none of them again.",
 	}, []string{"detector"})
-	r.MustRegister(examples, progressive, drifts)
+	partitionTime := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_partition_progress_timestamp_seconds",
+		Help: "When records of the partition were last dealt with, in Unix time.",
+	}, []string{"topic", "partition"})
+	headroom := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_headroom_records",
+		Help: "Records between the oldest that the partition still has and the next one to be dealt with: what retention may take before it takes what was not learned. It falls below 0 where it has.",
+	}, []string{"topic", "partition"})
+	r.MustRegister(examples, progressive, drifts, partitionTime, headroom)
 	return &Learner{
 		Learned:     examples.WithLabelValues("learned"),
 		Predicted:   examples.WithLabelValues("predicted"),
 		Quarantined: examples.WithLabelValues("quarantined"),
 		Skipped:     examples.WithLabelValues("skipped"),
+		Lost:        examples.WithLabelValues("lost"),
 
 		Batches:     m.counter("accrete_batches_total", "Batches whose composition is in the model log."),
 		Replayed:    m.counter("accrete_replayed_batches_total", "Batches learned again from the model log after a restart."),
@@ -84,11 +100,31 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "When the newest snapshot was completed, in Unix time."),
 		SnapshotBytes: m.unknown("accrete_snapshot_bytes", "Size of the newest snapshot."),
 
+		MemoryLimit: m.unknown("accrete_memory_limit_bytes", "What process_resident_memory_bytes stays below, by a formula over the sizes of snapshots and batches so far."),
+
 		LogAppend: m.histogram("accrete_log_append_seconds", "Time from sending a batch's record to the model log until it was acknowledged."),
 		Learn:     m.histogram("accrete_learn_seconds", "Time to predict and learn a batch."),
 
 		Lag:    m.lag(),
 		errors: progressive,
+
+		partitionTime: partitionTime,
+		headroom:      headroom,
+		positions:     map[string]int64{},
+	}
+}
+
+// Partition says where a partition's reading goes on, and how many records it
+// still has before that.
+func (l *Learner) Partition(topic string, partition int, next, headroom int64) {
+	p := strconv.Itoa(partition)
+	l.headroom.WithLabelValues(topic, p).Set(float64(headroom))
+	key := topic + "/" + p
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if was, ok := l.positions[key]; !ok || was != next {
+		l.positions[key] = next
+		l.partitionTime.WithLabelValues(topic, p).SetToCurrentTime()
 	}
 }
 
@@ -103,9 +139,10 @@ func (l *Learner) Progressive(model, majority, noChange, linear float64) {
 
 // Scorer is what a scorer counts.
 type Scorer struct {
-	Step      prometheus.Gauge
-	ModelTime prometheus.Gauge // Unix seconds
-	Scored    prometheus.Counter
+	Step        prometheus.Gauge
+	ModelTime   prometheus.Gauge // Unix seconds
+	Scored      prometheus.Counter
+	Quarantined prometheus.Counter
 
 	Lag Lag
 }
@@ -115,10 +152,11 @@ type Scorer struct {
 func NewScorer(r prometheus.Registerer) *Scorer {
 	m := maker{r}
 	return &Scorer{
-		Step:      m.gauge("accrete_scorer_step", "Step of the snapshot that makes the predictions."),
-		ModelTime: m.unknown("accrete_scorer_model_timestamp_seconds", "When that snapshot was made, in Unix time."),
-		Scored:    m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
-		Lag:       m.lag(),
+		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot that makes the predictions."),
+		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "When that snapshot was made, in Unix time."),
+		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
+		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer sent to quarantine."),
+		Lag:         m.lag(),
 	}
 }
 

@@ -17,6 +17,7 @@ func all() *prometheus.Registry {
 	l := NewLearner(r)
 	l.Progressive(.1, .5, .4, .3)
 	l.Lag.Set("in", 0, 7)
+	l.Partition("in", 0, 5, 3)
 	s := NewScorer(r)
 	s.Lag.Set("in", 1, 8)
 	s.Lag.Set("gone", 1, 8)
@@ -29,16 +30,22 @@ func TestNamesAreFixed(t *testing.T) {
 	want := strings.Fields(`
 		accrete_batches_total
 		accrete_build_info{version=v1}
+		accrete_drifts_total{detector=adwin}
+		accrete_drifts_total{detector=page_hinkley}
 		accrete_examples_total{outcome=learned}
+		accrete_examples_total{outcome=lost}
 		accrete_examples_total{outcome=predicted}
 		accrete_examples_total{outcome=quarantined}
 		accrete_examples_total{outcome=skipped}
 		accrete_features
+		accrete_headroom_records{partition=0,topic=in}
 		accrete_lag_records{partition=0,topic=in}
 		accrete_lag_records{partition=1,topic=in}
 		accrete_last_progress_timestamp_seconds
 		accrete_learn_seconds
 		accrete_log_append_seconds
+		accrete_memory_limit_bytes
+		accrete_partition_progress_timestamp_seconds{partition=0,topic=in}
 		accrete_predictions_total
 		accrete_progressive_error{model=accrete}
 		accrete_progressive_error{model=linear}
@@ -47,6 +54,7 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_progressive_loss
 		accrete_replayed_batches_total
 		accrete_scorer_model_timestamp_seconds
+		accrete_scorer_quarantined_total
 		accrete_scorer_scored_total
 		accrete_scorer_step
 		accrete_snapshot_bytes

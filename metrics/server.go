@@ -62,7 +62,7 @@ func Serve(ctx context.Context, addr string, h http.Handler) (*Server, error) {
 		return nil, fmt.Errorf("%s is in use by another program: choose another address, or port 0 for any that is free", addr)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%v: choose another address", err) // no net.OpError, as which it would seem to be Kafka's
 	}
 	s := &Server{
 		server: &http.Server{

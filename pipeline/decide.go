@@ -52,9 +52,7 @@ func (d *decider) decide(spans []span) *decided {
 			r := &sp.records[i]
 			hashRecord(digest, r)
 			if i == len(sp.records)-1 {
-				last := xxhash.New()
-				hashRecord(last, r)
-				mark = last.Sum64()
+				mark = fingerprint(r)
 			}
 			it := item{in: sp.in, record: r}
 			row, err := serve.Row(d.decoder, r)
@@ -65,6 +63,7 @@ func (d *decider) decide(spans []span) *decided {
 			default:
 				if first {
 					b.batch.Reset(len(row.X))
+					b.batch.Grow(n)
 					first = false
 				}
 				b.batch.Append(row.X, row.Label, row.Weight)

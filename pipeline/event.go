@@ -32,6 +32,12 @@ type (
 		Err error
 	}
 
+	// Unreadable: a record of the model log is damaged, and so does not count.
+	Unreadable struct {
+		Offset int64
+		Why    string
+	}
+
 	// Replayed: the history in the model log was learned again.
 	Replayed struct {
 		Batches, Records int
@@ -63,12 +69,32 @@ type (
 		Records int
 	}
 
-	// Lag: how far a partition is decided, and how far it reaches.
+	// Lag: how far a partition is decided, how far it reaches, and what it still
+	// has.
 	Lag struct {
 		Topic     string
 		Partition int32
 		Next, End int64
+		First     int64
 	}
+
+	// Lost: the model log says now that these records were lost.
+	Lost struct {
+		Topic     string
+		Partition int32
+		From, To  int64
+	}
+
+	// Memory: how many bytes the process takes at most from now on, by the formula
+	// of this package.
+	Memory struct{ Limit int64 }
+
+	// Paused: too much of the input was bad, and nothing more of it is decided
+	// until somebody says so.
+	Paused struct{ Why *snapshot.Pause }
+
+	// Resumed: somebody has.
+	Resumed struct{}
 
 	// Saved: a snapshot is complete in the model log.
 	Saved struct {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -28,6 +29,9 @@ func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 	c.Keep = math.MaxInt
 	topic := LogTopic(c.Model)
 	first, _, err := c.Client.Offsets(ctx, topic)
+	if errors.Is(err, ingest.ErrUnknownTopic) {
+		return nil, noLog(c.Model)
+	}
 	if err != nil {
 		return nil, err
 	}

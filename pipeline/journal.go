@@ -3,11 +3,11 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -22,9 +22,10 @@ type journal struct {
 	producer *ingest.Producer
 	fetcher  *ingest.Fetcher
 	topic    string
+	keep     int // snapshots
 	report   func(Event)
 
-	mu    sync.Mutex
+	turn  chan struct{} // holds a token while somebody writes, which may take as long as the broker is away
 	fold  *snapshot.Fold
 	next  int64          // the first offset not read
 	owner snapshot.Owner // ours; zero before claim
@@ -47,7 +48,7 @@ func newJournal(c Config, begin int64) *journal {
 	topic := LogTopic(c.Model)
 	return &journal{
 		client: c.Client, producer: c.Client.Producer(), fetcher: c.Client.Fetcher(topic, 0),
-		topic: topic, report: c.Report, fold: snapshot.NewFold(begin, c.Keep), next: begin,
+		topic: topic, keep: c.Keep, report: c.Report, turn: make(chan struct{}, 1), fold: snapshot.NewFold(begin, c.Keep), next: begin,
 	}
 }
 
@@ -60,6 +61,14 @@ func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.
 	}
 	for j.next < end {
 		got, err := pollRetry(ctx, j.fetcher, j.next, j.report)
+		var lost *ingest.LostRange
+		if errors.As(err, &lost) && !planted("trim") { // its owner, not us any more, has deleted old history
+			j.fold, j.next, j.size = snapshot.NewFold(lost.LogStart, j.keep), lost.LogStart, sizes{}
+			if end, err = j.end(ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -70,6 +79,9 @@ func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.
 				return err
 			}
 			j.size.add(v)
+			if v.Record == nil {
+				j.report(Unreadable{Offset: v.Offset, Why: v.Void})
+			}
 			if see != nil {
 				see(r, v)
 			}
@@ -81,7 +93,7 @@ func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.
 
 // end of the log. Whatever was acked before the call lies below it.
 func (j *journal) end(ctx context.Context) (int64, error) {
-	for wait := newBackoff(); ; {
+	for wait := new(ingest.Backoff); ; {
 		_, end, err := j.client.Offsets(ctx, j.topic)
 		if err == nil {
 			return end[0], nil
@@ -90,7 +102,7 @@ func (j *journal) end(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 		j.report(Retrying{Err: err})
-		if err := wait.pause(ctx); err != nil {
+		if err := wait.Pause(ctx, err); err != nil {
 			return 0, err
 		}
 	}
@@ -100,12 +112,15 @@ func (j *journal) end(ctx context.Context) (int64, error) {
 // wrote before is fenced.
 func (j *journal) claim(ctx context.Context) error {
 	for {
+		if !j.fold.Seeded() && !planted("unseeded") { // so that no claim of ours could count
+			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
+		}
 		c := &snapshot.Claim{Owner: snapshot.Owner{Epoch: j.fold.Claim().Epoch + 1}, Host: host()}
 		rand.Read(c.Nonce[:])
 		if err := j.write(ctx, c); err != nil {
 			return err
 		}
-		if j.fold.Claim().Owner == c.Owner {
+		if now := j.fold.Claim(); now.Owner == c.Owner || planted("owner") && now.Epoch == c.Epoch {
 			j.owner = c.Owner
 			return nil
 		}
@@ -115,24 +130,73 @@ func (j *journal) claim(ctx context.Context) error {
 // append writes records that count only under our claim, and returns once the
 // log says that they do.
 func (j *journal) append(ctx context.Context, rs ...snapshot.Record) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	defer j.unlock()
 	return j.appendLocked(ctx, rs...)
 }
+
+// lock waits for the journal to be free, or for ctx to end.
+func (j *journal) lock(ctx context.Context) error {
+	select {
+	case j.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (j *journal) unlock() { <-j.turn }
 
 func (j *journal) appendLocked(ctx context.Context, rs ...snapshot.Record) error {
 	if j.lost != nil {
 		return j.lost
 	}
 	err := j.write(ctx, rs...)
-	if err == nil && j.fold.Claim().Owner != j.owner {
-		now := j.fold.Claim()
-		err = fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, now.Host, j.topic, now.Epoch, j.owner.Epoch)
+	if err == nil {
+		err = j.fenced()
 	}
 	if err != nil {
 		j.lost = err
 	}
 	return err
+}
+
+// confirm reads the log on to see that the claim is still ours.
+func (j *journal) confirm(ctx context.Context) error {
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	defer j.unlock()
+	if j.lost == nil {
+		if err := j.readOn(ctx, nil); err != nil {
+			return err
+		}
+		j.lost = j.fenced()
+	}
+	return j.lost
+}
+
+// knows says whether m is about a BATCH of this history, or one so old that it
+// makes no difference.
+func (j *journal) knows(m marker) bool {
+	j.turn <- struct{}{}
+	defer j.unlock()
+	if m.Seq <= j.fold.Released() {
+		return true
+	}
+	chain, ok := j.fold.ChainAt(m.Seq)
+	return ok && chain == m.Chain
+}
+
+// fenced is an error if the claim in force is another's.
+func (j *journal) fenced() error {
+	now := j.fold.Claim()
+	if now.Owner == j.owner || planted("owner") && now.Epoch == j.owner.Epoch {
+		return nil
+	}
+	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, or(now.Host, "another learner"), j.topic, now.Epoch, j.owner.Epoch)
 }
 
 // write appends rs as one batch and folds the log up to and including it. If
@@ -149,8 +213,11 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 		}
 		batch[i] = ingest.Record{Time: now, Key: key, Value: value}
 	}
-	for wait := newBackoff(); ; {
+	for wait := new(ingest.Backoff); ; {
 		base, err := j.producer.Append(ctx, j.topic, 0, batch)
+		if planted("ack") && errors.Is(err, ingest.ErrAmbiguous) || planted("offset") && err == nil {
+			base, err = j.next, nil
+		}
 		if err == nil && base == j.next {
 			for i, r := range rs {
 				v := j.fold.Judge(base+int64(i), r)
@@ -168,7 +235,7 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 		}
 		found := 0
 		if err := j.readOn(ctx, func(r *ingest.Record, _ snapshot.Verdict) {
-			if found < len(batch) && bytes.Equal(r.Value, batch[found].Value) {
+			if found < len(batch) && (bytes.Equal(r.Value, batch[found].Value) || planted("found")) {
 				found++
 			}
 		}); err != nil {
@@ -180,25 +247,55 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 		if j.owner != (snapshot.Owner{}) && j.fold.Claim().Owner != j.owner {
 			return nil // appendLocked sees it
 		}
-		if err := wait.pause(ctx); err != nil {
+		if err := wait.Pause(ctx, err); err != nil {
 			return err
 		}
 	}
 }
 
 // appendBatch makes d part of the model's history, and says on the way up to
-// where predictions are released.
-func (j *journal) appendBatch(ctx context.Context, d *decided, released int64) (*snapshot.Batch, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+// where predictions are released, and if the budget is spent, that this is the
+// last one for now.
+func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, spent *budget) (*snapshot.Batch, *snapshot.Pause, error) {
+	if err := j.lock(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer j.unlock()
 	b := &snapshot.Batch{Owner: j.owner, Seq: j.fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
 	b.Chain = snapshot.NextChain(j.fold.Chain(), b)
-	rs := []snapshot.Record{b}
-	const lazily = 8 // BATCHes between two RELEASED
-	if released >= j.fold.Released()+lazily {
-		rs = []snapshot.Record{&snapshot.Released{Owner: j.owner, Seq: released}, b}
+	if planted("released") {
+		released = j.fold.Seq()
 	}
-	return b, j.appendLocked(ctx, rs...)
+	rs := append(j.releasedUpTo(released), b)
+	var pause *snapshot.Pause
+	if spent != nil {
+		pause = spent.pause(b.Seq, j.owner)
+		rs = append(rs, pause)
+	}
+	return b, pause, j.appendLocked(ctx, rs...)
+}
+
+// appendGap makes it part of the model's history that input is lost.
+func (j *journal) appendGap(ctx context.Context, lost *gap) (*snapshot.Gap, error) {
+	if err := j.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer j.unlock()
+	g := &snapshot.Gap{
+		Owner: j.owner, Seq: j.fold.Seq() + 1,
+		Topic: lost.in.topic, TopicID: lost.in.id, Partition: lost.in.partition, From: lost.from, To: lost.to,
+	}
+	g.Chain = snapshot.NextChain(j.fold.Chain(), g)
+	return g, j.appendLocked(ctx, g)
+}
+
+// releasedUpTo is a RELEASED where it is time for one.
+func (j *journal) releasedUpTo(seq int64) []snapshot.Record {
+	const lazily = 8 // BATCHes between two RELEASED
+	if seq < j.fold.Released()+lazily {
+		return nil
+	}
+	return []snapshot.Record{&snapshot.Released{Owner: j.owner, Seq: seq}}
 }
 
 // useOptions makes options those of the model: the first time they are written
@@ -232,7 +329,7 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 			return h, r, err
 		}
 		start := time.Now()
-		s, err := loadSnapshot(ctx, c.Client, j.topic, *r.Snapshot, c.Report)
+		s, err := loadSnapshot(ctx, c, j.topic, *r.Snapshot)
 		var h *history
 		if err == nil {
 			h, err = thaw(s, c.Learner)
@@ -244,16 +341,34 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 		if ctx.Err() != nil || ingest.Temporary(err) || errors.Is(err, snapshot.ErrTooNew) {
 			return nil, r, err
 		}
+		var lost *ingest.LostRange
+		if errors.As(err, &lost) && !planted("gone") { // whoever has claimed since may have deleted it
+			if err := j.readOn(ctx, nil); err != nil {
+				return nil, r, err
+			}
+			if err := j.fenced(); err != nil {
+				return nil, r, err
+			}
+		}
 		c.Report(Damaged{ID: r.Snapshot.Manifest.Snapshot.String(), Err: err})
+		if planted("fallback") {
+			h, err := newHistory(c.Model, options, c.Learner)
+			return h, snapshot.Recovery{}, err
+		}
 	}
 }
 
 // loadSnapshot reads the chunks of a snapshot and verifies the whole.
-func loadSnapshot(ctx context.Context, c *ingest.Client, topic string, at snapshot.Stored, report func(Event)) (*snapshot.Snapshot, error) {
-	f := c.Fetcher(topic, 0)
+func loadSnapshot(ctx context.Context, c Config, topic string, at snapshot.Stored) (*snapshot.Snapshot, error) {
+	if c.VerifyKey != nil {
+		if err := at.Manifest.Verify(c.VerifyKey); err != nil {
+			return nil, err
+		}
+	}
+	f := c.Client.Fetcher(topic, 0)
 	chunks := make([][]byte, 0, len(at.Chunks))
 	for next := at.Chunks[0]; len(chunks) < len(at.Chunks); {
-		got, err := pollRetry(ctx, f, next, report)
+		got, err := pollRetry(ctx, f, next, c.Report)
 		if err != nil {
 			return nil, err
 		}
@@ -282,16 +397,28 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 	if err != nil {
 		return Saved{}, err
 	}
-	for _, chunk := range chunks {
-		if err := j.append(ctx, chunk); err != nil {
+	for wait := new(ingest.Backoff); ; {
+		for _, chunk := range chunks {
+			if err := j.append(ctx, chunk); err != nil {
+				return Saved{}, err
+			}
+		}
+		if !planted("manifest") {
+			if err := out.await(ctx, s.Seq); err != nil {
+				return Saved{}, err
+			}
+		}
+		err := j.finish(ctx, m, c.SignKey)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errBroken) || planted("late") {
 			return Saved{}, err
 		}
-	}
-	if err := out.await(ctx, s.Seq); err != nil {
-		return Saved{}, err
-	}
-	if err := j.finish(ctx, m); err != nil {
-		return Saved{}, err
+		j.report(Retrying{Err: err})
+		if err := wait.Pause(ctx, err); err != nil {
+			return Saved{}, err
+		}
 	}
 	if err := j.trim(ctx, c.History); err != nil {
 		j.report(Retrying{Err: fmt.Errorf("deleting old history: %w", err)})
@@ -299,34 +426,55 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 	return Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash}, nil
 }
 
-func (j *journal) finish(ctx context.Context, m *snapshot.Manifest) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+// errBroken: a copy of an earlier snapshot's first chunk has turned up late
+// among the chunks of this one, which does not count any more.
+var errBroken = errors.New("a late chunk has broken into the snapshot")
+
+func (j *journal) finish(ctx context.Context, m *snapshot.Manifest, key ed25519.PrivateKey) error {
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	defer j.unlock()
 	if j.lost != nil {
 		return j.lost
 	}
 	if err := j.fold.Finish(m); err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if key != nil {
+		if err := m.Sign(key); err != nil {
+			return err
+		}
+	}
+	if err := j.appendLocked(ctx, m); err != nil {
 		return err
 	}
-	return j.appendLocked(ctx, m)
+	if newest := j.fold.Snapshots(); len(newest) == 0 || newest[0].Manifest.Snapshot != m.Snapshot {
+		return errBroken
+	}
+	return nil
 }
 
 // trim deletes the history before the oldest snapshot that is kept, once the
 // log has more than limit bytes.
 func (j *journal) trim(ctx context.Context, limit int64) error {
-	j.mu.Lock()
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
 	to := j.fold.Trim()
 	over := j.size.total > limit
-	j.mu.Unlock()
+	j.unlock()
 	if !over || to == 0 {
 		return nil
 	}
 	if err := j.client.DeleteRecords(ctx, j.topic, 0, to); err != nil {
 		return err
 	}
-	j.mu.Lock()
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
 	j.size.drop(to)
-	j.mu.Unlock()
+	j.unlock()
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,7 +16,7 @@ import (
 )
 
 // drainLimit is how long a learner that was told to stop may take for what is
-// decided already and for the last snapshot.
+// decided already and for the last snapshot, where Config.Drain does not say.
 const drainLimit = 20 * time.Second
 
 // Learner is the writer of one model: it holds the claim on its model log and
@@ -27,7 +28,10 @@ type Learner struct {
 	journal *journal
 	history *history
 	decider *decider
+	budget  budget
 	out     *publisher
+	pulse   pulse
+	memory  memory // of the goroutine that learns
 
 	saving  chan struct{} // holds a token while a snapshot is on its way
 	saved   int64         // seq of the newest snapshot begun
@@ -79,15 +83,28 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if l.history, recovery, err = l.journal.restore(ctx, c, options); err != nil {
 		return nil, err
 	}
-	l.saved = l.history.seq
-	if l.decider, err = newDecider(c, l.history.schema); err != nil {
+	l.history.beat = l.pulse.beat
+	features := c.Learner
+	if features, err = features.Effective(); err != nil {
 		return nil, err
 	}
-	l.out = newPublisher(c.Client.Producer(), predictions.Name, predictions.Partitions, QuarantineTopic(c.Model), max(recovery.Released, l.history.seq), c.Report)
+	l.memory = memory{partitions: int64(len(l.inputs)), features: int64(features.MaxFeatures)}
+	if recovery.Snapshot != nil {
+		l.memory.snapshot = recovery.Snapshot.Manifest.Size
+	}
+	l.saved = l.history.seq
+	schema := *l.history.schema
+	if planted("schema") {
+		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
+	}
+	if l.decider, err = newDecider(c, &schema); err != nil {
+		return nil, err
+	}
+	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.history.seq))
 	if err := l.replay(ctx, recovery); err != nil {
 		return nil, err
 	}
-	if err := l.inputs.seek(ctx, c.Client, l.history.reached); err != nil {
+	if err := l.inputs.seek(ctx, c.Client, l.history.reached, c.Report); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -99,26 +116,43 @@ func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
 	start := time.Now()
 	ev := Replayed{}
 	r := newReplayer(l.config.Client, l.inputs, l.decider, l.config.Report)
+	if n := len(from.Entries); n > 0 && planted("replay") {
+		from.Entries = from.Entries[:n-1]
+	}
 	for _, e := range from.Entries {
-		b, ok := e.Record.(*snapshot.Batch)
-		if !ok {
+		var out *release
+		switch rec := e.Record.(type) {
+		case *snapshot.Batch:
+			d, err := r.decide(ctx, rec)
+			if err != nil {
+				return err
+			}
+			begin := time.Now()
+			out = l.history.learn(rec.Seq, rec.Chain, d)
+			l.relearn += time.Since(begin)
+			l.budget.spend(d.items)
+			if l.journal.fold.Resumed() == rec.Seq {
+				l.budget = budget{}
+			}
+			ev.Batches++
+			ev.Records += len(d.items)
+		case *snapshot.Gap:
+			if err := r.skip(rec); err != nil {
+				return err
+			}
+			out = l.history.skip(rec)
+		default:
 			continue
 		}
-		d, err := r.decide(ctx, b)
-		if err != nil {
-			return err
-		}
-		begin := time.Now()
-		out := l.history.learn(b.Seq, b.Chain, d)
-		l.relearn += time.Since(begin)
-		if b.Seq > from.Released && !skipRerelease {
+		if out.seq > from.Released && !planted("rerelease") {
 			if err := l.out.publish(ctx, out); err != nil {
 				return err
 			}
 			ev.Released++
 		}
-		ev.Batches++
-		ev.Records += len(d.items)
+	}
+	if l.journal.fold.Paused() != nil {
+		l.budget = budget{}
 	}
 	ev.Took, ev.Progress = time.Since(start), l.history.learner.Progress()
 	l.config.Report(ev)
@@ -128,16 +162,22 @@ func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
 // Run learns until ctx is done, or to the end if the configuration says so, and
 // leaves a snapshot of everything learned behind.
 func (l *Learner) Run(ctx context.Context) error {
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(drainLimit, cancel) })()
+	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	drain := l.config.Drain
+	if drain == 0 {
+		drain = drainLimit
+	}
+	defer context.AfterFunc(ctx, func() {
+		time.AfterFunc(drain, func() { cancel(fmt.Errorf("%w: it had %v", ErrUndrained, drain)) })
+	})()
 
 	g, gctx := errgroup.WithContext(work)
 	intake, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(gctx, stop)()
 
-	src := newSource(l.config.Client, l.inputs, l.ends, l.config.Report)
+	src := newSource(l.config.Client, l.inputs, l.ends, l.config.OnGap == "record", l.config.Report)
 	g.Go(func() error {
 		src.run(intake)
 		return nil
@@ -156,7 +196,19 @@ func (l *Learner) Run(ctx context.Context) error {
 		defer close(l.out.queue)
 		return l.follow(gctx, g, decided)
 	})
-	return g.Wait()
+	done := make(chan error, 1)
+	go func() { done <- g.Wait() }()
+	select {
+	case err := <-done:
+		if cause := context.Cause(work); errors.Is(cause, ErrUndrained) {
+			return cause
+		}
+		return err
+	case <-l.pulse.stopped(work, l.config.Watchdog): // and so g.Wait might never return
+		err := fmt.Errorf("%w: it has come to the end of no mini-batch for %v", ErrHung, l.config.Watchdog)
+		cancel(err)
+		return err
+	}
 }
 
 // follow learns one BATCH after the other, and sees that there is a snapshot of
@@ -184,8 +236,10 @@ func (l *Learner) follow(ctx context.Context, g *errgroup.Group, decided <-chan 
 	}
 }
 
-// journaled is a BATCH that the model log has.
+// journaled is a BATCH or a GAP that the model log has.
 type journaled struct {
+	gap *snapshot.Gap // nil: it is a BATCH
+
 	*decided
 	record *snapshot.Batch
 	took   time.Duration // to append it
@@ -194,53 +248,123 @@ type journaled struct {
 // decide makes one BATCH after the other of what arrives and appends it to the
 // model log. While one is learned the next is decided and appended, and no more.
 func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *journaled) error {
+	pause := l.journal.fold.Paused() // of the process before
 	for {
-		spans, err := src.take(intake, l.config.BatchSize, l.config.Linger)
+		if pause != nil {
+			if err := l.wait(intake, pause); err != nil {
+				return err
+			}
+			pause = nil
+		}
+		spans, lost, err := src.take(intake, l.config.BatchSize, l.config.Linger)
 		if err != nil {
 			return err
 		}
-		d := l.decider.decide(spans)
-		if len(d.items) == 0 { // only records that a read_committed reader does not get
+		var next *journaled
+		if lost != nil {
+			next, err = l.journalGap(work, lost)
+		} else {
+			next, pause, err = l.journalBatch(work, src, spans)
+		}
+		if err != nil {
+			return err
+		}
+		if next == nil {
 			continue
 		}
-		for _, it := range d.items {
-			if it.err != nil {
-				l.config.Report(Quarantining{it.in.topic, it.in.partition, it.record.Offset, it.err})
-				break
-			}
-		}
-		start := time.Now()
-		b, err := l.journal.appendBatch(work, d, l.out.done())
-		if err != nil {
-			return err
-		}
-		for _, sp := range spans {
-			sp.in.next = sp.to
-		}
-		src.lags()
 		select {
-		case to <- &journaled{d, b, time.Since(start)}:
+		case to <- next:
 		case <-work.Done():
 			return work.Err()
 		}
 	}
 }
 
-func (l *Learner) learn(ctx context.Context, b *journaled) error {
+func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (*journaled, *snapshot.Pause, error) {
+	for i := range spans {
+		sp := &spans[i]
+		sp.from = sp.in.next // what lies between was nothing for a read_committed reader
+	}
+	d := l.decider.decide(spans)
+	if len(d.items) == 0 { // and so is this
+		return nil, nil, nil
+	}
+	for _, it := range d.items {
+		if it.err != nil {
+			l.config.Report(Quarantining{it.in.topic, it.in.partition, it.record.Offset, it.err})
+			break
+		}
+	}
+	var spent *budget
+	if l.budget.spend(d.items) {
+		spent = &l.budget
+	}
 	start := time.Now()
+	b, pause, err := l.journal.appendBatch(ctx, d, l.out.done(), spent)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, sp := range spans {
+		sp.in.next = sp.to
+	}
+	src.lags()
+	return &journaled{decided: d, record: b, took: time.Since(start)}, pause, nil
+}
+
+func (l *Learner) journalGap(ctx context.Context, lost *gap) (*journaled, error) {
+	lost.from = lost.in.next
+	g, err := l.journal.appendGap(ctx, lost)
+	if err != nil {
+		return nil, err
+	}
+	lost.in.next = lost.to
+	l.config.Report(Lost{g.Topic, g.Partition, g.From, g.To})
+	return &journaled{gap: g}, nil
+}
+
+// wait returns once the model log says that p is over.
+func (l *Learner) wait(ctx context.Context, p *snapshot.Pause) error {
+	if l.config.ToEnd {
+		return fmt.Errorf("%w: %v; see what is in %s, then: accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
+	}
+	l.config.Report(Paused{p})
+	if err := l.journal.waitForResume(ctx); err != nil {
+		return err
+	}
+	l.config.Report(Resumed{})
+	return nil
+}
+
+func (l *Learner) learn(ctx context.Context, b *journaled) error {
+	if b.gap != nil {
+		return l.release(ctx, l.history.skip(b.gap))
+	}
+	start := time.Now()
+	l.pulse.beat()
 	out := l.history.learn(b.record.Seq, b.record.Chain, b.decided)
+	l.pulse.rest()
 	took := time.Since(start)
 	l.relearn += took
-	select {
-	case l.out.queue <- out:
-	case <-ctx.Done():
-		return ctx.Err()
+	if l.memory.sees(b.decided, out) {
+		l.config.Report(Memory{l.memory.limit()})
+	}
+	if err := l.release(ctx, out); err != nil {
+		return err
 	}
 	l.config.Report(Learned{
 		Seq: b.record.Seq, Counts: b.counts, Append: b.took, Learn: took,
 		Progress: l.history.learner.Progress(),
 	})
 	return nil
+}
+
+func (l *Learner) release(ctx context.Context, out *release) error {
+	select {
+	case l.out.queue <- out:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // saveIfDue begins a snapshot if there is anything new and it is time.
@@ -265,6 +389,10 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 		return err
 	}
 	froze := time.Since(start)
+	if size := s.Size(); size > l.memory.snapshot {
+		l.memory.snapshot = size
+		l.config.Report(Memory{l.memory.limit()})
+	}
 	l.saved, l.savedAt, l.relearn = l.history.seq, time.Now(), 0
 	g.Go(func() error {
 		defer func() { <-l.saving }()
@@ -315,7 +443,7 @@ func (r *replayer) decide(ctx context.Context, b *snapshot.Batch) (*decided, err
 			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which is not among the inputs: put the topic back into input.topics", ErrHistory, b.Seq, rg.Topic, rg.Partition)
 		}
 		if in.id != rg.TopicID {
-			return nil, fmt.Errorf("%w: topic %q was deleted and created anew since BATCH %d", ErrHistory, rg.Topic, b.Seq)
+			return nil, recreated(rg.Topic)
 		}
 		c := r.cursors[in]
 		if c == nil {
@@ -326,7 +454,7 @@ func (r *replayer) decide(ctx context.Context, b *snapshot.Batch) (*decided, err
 		var lost *ingest.LostRange
 		var past *ingest.PastEnd
 		if errors.As(err, &lost) || errors.As(err, &past) {
-			return nil, fmt.Errorf("%w: BATCH %d needs offsets %d to %d of %v: %v", ErrHistory, b.Seq, rg.From, rg.To, in, err)
+			return nil, fmt.Errorf("%w: BATCH %d needs offsets %d to %d of %v: %w", ErrHistory, b.Seq, rg.From, rg.To, in, err)
 		}
 		if err != nil {
 			return nil, err
@@ -335,7 +463,7 @@ func (r *replayer) decide(ctx context.Context, b *snapshot.Batch) (*decided, err
 	}
 	d := r.decider.decide(spans)
 	for i, rg := range d.ranges {
-		if want := b.Ranges[i]; rg != want {
+		if want := b.Ranges[i]; rg != want && !planted("digest") {
 			return nil, fmt.Errorf("%w: BATCH %d was decided on %d records of %s/%d with digest %016x, and the topic has %d records with digest %016x there now", ErrHistory, b.Seq, want.Records, want.Topic, want.Partition, want.Digest, rg.Records, rg.Digest)
 		}
 	}
@@ -343,6 +471,14 @@ func (r *replayer) decide(ctx context.Context, b *snapshot.Batch) (*decided, err
 		return nil, fmt.Errorf("%w: BATCH %d was decided as %+v, and now as %+v: this version reads the records differently", ErrHistory, b.Seq, b.Counts, d.counts)
 	}
 	return d, nil
+}
+
+// skip sees to it that a GAP is in an input that is still the same.
+func (r *replayer) skip(g *snapshot.Gap) error {
+	if in := r.inputs.find(g.Topic, g.Partition); in != nil && in.id != g.TopicID {
+		return recreated(g.Topic)
+	}
+	return nil
 }
 
 func newDecider(c Config, s *decode.Schema) (*decider, error) {

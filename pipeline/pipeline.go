@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
-	"github.com/accrete-ml/accrete/snapshot"
 )
 
 // Config is what a pipeline is told.
@@ -33,6 +33,16 @@ type Config struct {
 	History       int64         // bytes of model log beyond which old history is deleted
 	ChunkBytes    int           // of snapshot in one record of the model log
 
+	SignKey   ed25519.PrivateKey // nil, or what snapshots are signed with
+	VerifyKey ed25519.PublicKey  // nil, or what snapshots have to be signed with
+
+	Watchdog time.Duration // longest that learning may take for a mini-batch; 0: for ever
+	Drain    time.Duration // longest wait for the broker once Run was told to stop; 20 s
+
+	OnGap string // "record": go on behind input that is lost, and say so in the model log; else stop
+
+	Transactional bool // release each BATCH in a transaction, so that a read-committed reader sees each prediction once
+
 	ToEnd  bool // stop at the end offsets seen at the start
 	Report func(Event)
 }
@@ -41,6 +51,7 @@ type Config struct {
 func LogTopic(model string) string         { return model + ".log" }
 func PredictionsTopic(model string) string { return model + ".predictions" }
 func QuarantineTopic(model string) string  { return model + ".quarantine" }
+func ReleasedTopic(model string) string    { return model + ".released" } // with transactional delivery only
 func ScoresTopic(model string) string      { return model + ".scores" }
 
 var (
@@ -54,6 +65,15 @@ var (
 
 	// ErrOptions: the configuration asks for another model than the log has.
 	ErrOptions = errors.New("options differ from the model's")
+
+	// ErrHung: the learner has not come to the end of a mini-batch for longer
+	// than Config.Watchdog. The process should end, as it still holds memory and
+	// a processor; the model is for whoever starts next.
+	ErrHung = errors.New("the learner hangs")
+
+	// ErrUndrained: Run was told to stop, and the broker did not take what was
+	// decided in time. Nothing is lost: the next start finishes it.
+	ErrUndrained = errors.New("stopped before the broker had taken everything")
 
 	// ErrTopic: a topic cannot be used as it is.
 	ErrTopic = errors.New("topic cannot be used")
@@ -95,36 +115,6 @@ func openInputs(ctx context.Context, c *ingest.Client, topics []string) (inputs,
 	return ins, nil
 }
 
-// seek moves every input to where the history stands in it. A partition that no
-// BATCH has covered begins at its first record.
-func (ins inputs) seek(ctx context.Context, c *ingest.Client, reached []snapshot.Position) error {
-	known := map[*input]bool{}
-	for _, p := range reached {
-		in := ins.find(p.Topic, p.Partition)
-		if in == nil {
-			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, and that partition is not among its inputs: put the topic back into input.topics, or begin a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next)
-		}
-		if in.id != p.TopicID {
-			return fmt.Errorf("%w: topic %q was deleted and created anew since the model learned from it: begin a new model under another name", ErrHistory, p.Topic)
-		}
-		in.next = p.Next
-		known[in] = true
-	}
-	var first []int64
-	for i, in := range ins {
-		if i == 0 || in.topic != ins[i-1].topic {
-			var err error
-			if first, _, err = c.Offsets(ctx, in.topic); err != nil {
-				return err
-			}
-		}
-		if !known[in] {
-			in.next = first[in.partition]
-		}
-	}
-	return nil
-}
-
 // ends is where each input ends now.
 func (ins inputs) ends(ctx context.Context, c *ingest.Client) ([]int64, error) {
 	ends := make([]int64, len(ins))
@@ -145,6 +135,11 @@ func (ins inputs) ends(ctx context.Context, c *ingest.Client) ([]int64, error) {
 func create(ctx context.Context, c Config, partitions int) error {
 	if err := c.Client.Create(ctx, LogTopic(c.Model), 1, logConfig); err != nil {
 		return fmt.Errorf("creating topic %q: %w", LogTopic(c.Model), err)
+	}
+	if c.Transactional {
+		if err := c.Client.Create(ctx, ReleasedTopic(c.Model), 1, logConfig); err != nil {
+			return fmt.Errorf("creating topic %q: %w", ReleasedTopic(c.Model), err)
+		}
 	}
 	if err := serve.CreateOutput(ctx, c.Client, PredictionsTopic(c.Model), partitions, c.Topics); err != nil {
 		return err

@@ -10,9 +10,10 @@ import (
 // publisher writes releases in order, and knows how far it got.
 type publisher struct {
 	producer    *ingest.Producer
-	predictions string // topic
-	partitions  int    // of predictions
-	quarantine  string // topic
+	commit      *committer // nil: at least once
+	predictions string     // topic
+	partitions  int        // of predictions
+	quarantine  string     // topic
 	report      func(Event)
 
 	queue chan *release
@@ -22,16 +23,32 @@ type publisher struct {
 	waiting  chan struct{} // closed when released grows
 }
 
-func newPublisher(p *ingest.Producer, predictions string, partitions int, quarantine string, released int64, report func(Event)) *publisher {
-	return &publisher{
-		producer: p, predictions: predictions, partitions: partitions, quarantine: quarantine, report: report,
-		queue: make(chan *release, 2), released: released, waiting: make(chan struct{}),
+// waitingReleases is how many BATCHes may be learned and not yet on their way to
+// the broker. A learner that is further ahead waits.
+const waitingReleases = 4
+
+// writer is how records get into a partition.
+type writer func(ctx context.Context, topic string, partition int, rs []ingest.Record) error
+
+func newPublisher(c Config, j *journal, partitions int, released int64) *publisher {
+	p := &publisher{
+		producer: c.Client.Producer(), predictions: PredictionsTopic(c.Model), partitions: partitions,
+		quarantine: QuarantineTopic(c.Model), report: c.Report,
+		queue: make(chan *release, waitingReleases), released: released, waiting: make(chan struct{}),
 	}
+	if c.Transactional {
+		p.commit = newCommitter(c, j)
+	}
+	return p
 }
 
-// run publishes what arrives in the queue until it is closed.
+// run publishes what arrives in the queue until it is closed. What has piled up
+// while the broker was busy is written at once.
 func (p *publisher) run(ctx context.Context) error {
 	for out := range p.queue {
+		for more := len(p.queue); more > 0; more-- {
+			out = out.and(<-p.queue)
+		}
 		if err := p.publish(ctx, out); err != nil {
 			return err
 		}
@@ -39,12 +56,24 @@ func (p *publisher) run(ctx context.Context) error {
 	return nil
 }
 
+// and is both releases, of which next comes later.
+func (out *release) and(next *release) *release {
+	return &release{
+		seq: next.seq, chain: next.chain,
+		predictions: append(out.predictions, next.predictions...),
+		quarantined: append(out.quarantined, next.quarantined...),
+	}
+}
+
 // publish writes one release and returns once all of it is acked.
 func (p *publisher) publish(ctx context.Context, out *release) error {
-	if err := p.write(ctx, p.quarantine, 1, out.quarantined); err != nil {
-		return err
+	var err error
+	if p.commit != nil {
+		err = p.commit.release(ctx, out, func(w writer) error { return p.writeAll(ctx, out, w) })
+	} else {
+		err = p.writeAll(ctx, out, p.producer.Publish)
 	}
-	if err := p.write(ctx, p.predictions, p.partitions, out.predictions); err != nil {
+	if err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -56,7 +85,14 @@ func (p *publisher) publish(ctx context.Context, out *release) error {
 	return nil
 }
 
-func (p *publisher) write(ctx context.Context, topic string, partitions int, rs []outgoing) error {
+func (p *publisher) writeAll(ctx context.Context, out *release, w writer) error {
+	if err := write(ctx, w, p.quarantine, 1, out.quarantined); err != nil {
+		return err
+	}
+	return write(ctx, w, p.predictions, p.partitions, out.predictions)
+}
+
+func write(ctx context.Context, w writer, topic string, partitions int, rs []outgoing) error {
 	byPartition := make([][]ingest.Record, partitions)
 	for _, r := range rs {
 		i := int(r.partition) % partitions
@@ -66,7 +102,7 @@ func (p *publisher) write(ctx context.Context, topic string, partitions int, rs 
 		if len(rs) == 0 {
 			continue
 		}
-		if err := p.producer.Publish(ctx, topic, i, rs); err != nil {
+		if err := w(ctx, topic, i, rs); err != nil {
 			return err
 		}
 	}

@@ -2,9 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -47,17 +47,25 @@ type span struct {
 	records  []ingest.Record
 }
 
+// gap is input that nobody can read any more: the offsets from to to-1.
+type gap struct {
+	in       *input
+	from, to int64
+}
+
 // source collects spans from its inputs as they arrive. One response of each
 // input is read ahead and one is being taken from, nothing more, so that a slow
 // learner holds the fetchers back.
 type source struct {
 	client *ingest.Client
 	ends   []int64 // of each input, where it is not to be read beyond; nil: follow
+	gaps   bool    // go on behind what is lost, in place of an error
 	report func(Event)
 
 	feeds    []feed
 	arrivals chan arrival
 	first    int // the feed that the next take begins with
+	left     int // bytes that the BATCH under way has room for
 	open     int // feeds that have not ended
 }
 
@@ -66,17 +74,19 @@ type feed struct {
 	in    *input
 	taken int64 // first offset not taken
 	fetch ingest.Fetched
+	lost  bool          // fetch has no records because they are lost
 	more  chan struct{} // tells the fetcher that fetch is used up
 }
 
 type arrival struct {
 	feed int
 	ingest.Fetched
-	err error // io.EOF at the end
+	lost bool  // instead of records: what lies before Next is lost
+	err  error // io.EOF at the end
 }
 
-func newSource(client *ingest.Client, ins inputs, ends []int64, report func(Event)) *source {
-	s := &source{client: client, ends: ends, report: report, arrivals: make(chan arrival, len(ins)), open: len(ins)}
+func newSource(client *ingest.Client, ins inputs, ends []int64, gaps bool, report func(Event)) *source {
+	s := &source{client: client, ends: ends, gaps: gaps, report: report, arrivals: make(chan arrival, len(ins)), open: len(ins)}
 	for _, in := range ins {
 		s.feeds = append(s.feeds, feed{in: in, taken: in.next, more: make(chan struct{}, 1)})
 	}
@@ -98,39 +108,83 @@ func (s *source) run(ctx context.Context) {
 }
 
 func (s *source) follow(ctx context.Context, i int, in *input, offset int64, more <-chan struct{}) {
-	f := s.client.Fetcher(in.topic, int(in.partition))
+	w := newWitness(s.client, in, s.report)
 	for first := true; ; {
 		if s.ends != nil && offset >= s.ends[i] {
 			s.arrive(ctx, arrival{feed: i, err: io.EOF})
 			return
 		}
-		got, err := pollRetry(ctx, f, offset, s.report)
-		if err != nil {
+		got, err := w.poll(ctx, offset)
+		pieces := []arrival{{feed: i, Fetched: got}}
+		var lost *ingest.LostRange
+		switch {
+		case errors.As(err, &lost):
+			pieces = []arrival{{feed: i, lost: true, Fetched: ingest.Fetched{Next: lost.LogStart}}}
+		case err != nil:
 			s.arrive(ctx, arrival{feed: i, err: err})
 			return
-		}
-		if got.Next == offset {
-			s.report(Lag{Topic: in.topic, Partition: in.partition, Next: offset, End: got.End})
+		case got.Next == offset:
+			s.report(Lag{Topic: in.topic, Partition: in.partition, Next: offset, End: got.End, First: got.LogStart})
 			continue
-		}
-		if s.ends != nil && got.Next > s.ends[i] {
-			got.Next = s.ends[i]
-			for n := len(got.Records); n > 0 && got.Records[n-1].Offset >= got.Next; n-- {
-				got.Records = got.Records[:n-1]
+		default:
+			if s.ends != nil {
+				got = until(got, s.ends[i])
 			}
+			pieces = split(i, got)
 		}
-		if !first {
-			select {
-			case <-more:
-			case <-ctx.Done():
+		for _, a := range pieces {
+			if a.lost && !s.gaps {
+				s.arrive(ctx, arrival{feed: i, err: &lostInput{in.topic, in.partition, offset, a.Next}})
+				return
+			}
+			if !first {
+				select {
+				case <-more:
+				case <-ctx.Done():
+					return
+				}
+			}
+			first, offset = false, a.Next
+			if !s.arrive(ctx, a) {
 				return
 			}
 		}
-		first, offset = false, got.Next
-		if !s.arrive(ctx, arrival{feed: i, Fetched: got}) {
-			return
-		}
 	}
+}
+
+// until is got without what lies at and behind end.
+func until(got ingest.Fetched, end int64) ingest.Fetched {
+	got.Next = min(got.Next, end)
+	for n := len(got.Records); n > 0 && got.Records[n-1].Offset >= end; n-- {
+		got.Records = got.Records[:n-1]
+	}
+	return got
+}
+
+// split is got in pieces that are either records or a gap between them.
+func split(feed int, got ingest.Fetched) (pieces []arrival) {
+	at := int64(-1)
+	for _, hole := range got.Missing {
+		if hole.From >= got.Next {
+			break
+		}
+		before := got
+		before.Next = hole.From
+		n := 0
+		for n < len(got.Records) && got.Records[n].Offset < hole.From {
+			n++
+		}
+		before.Records, got.Records = got.Records[:n:n], got.Records[n:]
+		if n > 0 {
+			pieces = append(pieces, arrival{feed: feed, Fetched: before})
+		}
+		at = min(hole.To, got.Next)
+		pieces = append(pieces, arrival{feed: feed, lost: true, Fetched: ingest.Fetched{Next: at, End: got.End, LogStart: got.LogStart}})
+	}
+	if at < got.Next {
+		pieces = append(pieces, arrival{feed: feed, Fetched: got})
+	}
+	return pieces
 }
 
 func (s *source) arrive(ctx context.Context, a arrival) bool {
@@ -142,15 +196,34 @@ func (s *source) arrive(ctx context.Context, a arrival) bool {
 	}
 }
 
+// batchBytes is where a BATCH ends, however few records it has.
+const batchBytes = 8 << 20
+
+// weight is about how much memory a record takes.
+func weight(r *ingest.Record) int {
+	n := 128 + len(r.Key) + len(r.Value)
+	for _, h := range r.Headers {
+		n += 64 + len(h.Value)
+	}
+	return n
+}
+
 // take collects up to size records, waiting no longer than linger after the
-// first of them. Its error is io.EOF once every input has ended.
-func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]span, error) {
+// first of them; or it gives one gap. Its error is io.EOF once every input has
+// ended.
+func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]span, *gap, error) {
 	var late <-chan time.Time // nil, and so never ready, while there is nothing
 	took := make([]span, len(s.feeds))
 	n := 0
+	s.left = batchBytes
 	for n < size {
 		n += s.collect(took, size-n)
-		if n == size || s.open == 0 {
+		if n == 0 {
+			if g := s.gap(); g != nil {
+				return nil, g, nil
+			}
+		}
+		if n == size || s.left <= 0 || s.open == 0 {
 			break
 		}
 		if n > 0 && late == nil {
@@ -159,12 +232,12 @@ func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]sp
 		select {
 		case a := <-s.arrivals:
 			if err := s.accept(a); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			continue
 		case <-late:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
 		break
 	}
@@ -175,9 +248,23 @@ func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]sp
 		}
 	}
 	if n == 0 && len(spans) == 0 && s.open == 0 {
-		return nil, io.EOF
+		return nil, nil, io.EOF
 	}
-	return spans, nil
+	return spans, nil, nil
+}
+
+// gap takes what is lost, if that is what comes next in some feed.
+func (s *source) gap() *gap {
+	for i := range s.feeds {
+		f := &s.feeds[i]
+		if f.lost && f.fetch.Next > f.taken {
+			g := &gap{f.in, f.taken, f.fetch.Next}
+			f.taken, f.lost = f.fetch.Next, false
+			f.more <- struct{}{}
+			return g
+		}
+	}
+	return nil
 }
 
 func (s *source) accept(a arrival) error {
@@ -187,7 +274,8 @@ func (s *source) accept(a arrival) error {
 	case a.err != nil:
 		return a.err
 	default:
-		s.feeds[a.feed].fetch = a.Fetched
+		f := &s.feeds[a.feed]
+		f.fetch, f.lost = a.Fetched, a.lost
 	}
 	return nil
 }
@@ -196,7 +284,7 @@ func (s *source) accept(a arrival) error {
 func (s *source) lags() {
 	for i := range s.feeds {
 		if f := &s.feeds[i]; f.fetch.End > 0 {
-			s.report(Lag{Topic: f.in.topic, Partition: f.in.partition, Next: f.taken, End: f.fetch.End})
+			s.report(Lag{Topic: f.in.topic, Partition: f.in.partition, Next: f.taken, End: f.fetch.End, First: f.fetch.LogStart})
 		}
 	}
 }
@@ -204,7 +292,7 @@ func (s *source) lags() {
 // collect moves up to room records from the feeds to took, from each feed an
 // equal share while several have some, and returns how many.
 func (s *source) collect(took []span, room int) (n int) {
-	for room > n {
+	for room > n && s.left > 0 {
 		full := 0
 		for i := range s.feeds {
 			if s.feeds[i].pending() {
@@ -217,8 +305,8 @@ func (s *source) collect(took []span, room int) (n int) {
 		share := max(1, (room-n)/full)
 		for k := range s.feeds {
 			i := (s.first + k) % len(s.feeds)
-			if f := &s.feeds[i]; f.pending() && room > n {
-				n += f.take(&took[i], min(share, room-n))
+			if f := &s.feeds[i]; f.pending() && room > n && s.left > 0 {
+				n += f.take(&took[i], min(share, room-n), &s.left)
 			}
 		}
 		s.first = (s.first + 1) % len(s.feeds)
@@ -226,13 +314,19 @@ func (s *source) collect(took []span, room int) (n int) {
 	return n
 }
 
-func (f *feed) pending() bool { return f.fetch.Next > f.taken }
+func (f *feed) pending() bool { return f.fetch.Next > f.taken && !f.lost }
 
-func (f *feed) take(sp *span, most int) int {
+// take moves records to sp: at most so many, and of those with the weight of
+// room at least one.
+func (f *feed) take(sp *span, most int, room *int) int {
 	if sp.in == nil {
 		sp.in, sp.from = f.in, f.taken
 	}
-	n := min(most, len(f.fetch.Records))
+	n := 0
+	for n < min(most, len(f.fetch.Records)) && *room > 0 {
+		*room -= weight(&f.fetch.Records[n])
+		n++
+	}
 	sp.records = append(sp.records, f.fetch.Records[:n]...)
 	f.fetch.Records = f.fetch.Records[n:]
 	if len(f.fetch.Records) == 0 {
@@ -247,33 +341,15 @@ func (f *feed) take(sp *span, most int) int {
 
 // pollRetry polls until the broker answers, with a growing pause.
 func pollRetry(ctx context.Context, f *ingest.Fetcher, offset int64, report func(Event)) (ingest.Fetched, error) {
-	for wait := newBackoff(); ; {
+	for wait := new(ingest.Backoff); ; {
 		got, err := f.Poll(ctx, offset)
 		if err == nil || ctx.Err() != nil || !ingest.Temporary(err) {
 			return got, err
 		}
 		report(Retrying{Err: err})
-		if err := wait.pause(ctx); err != nil {
+		if err := wait.Pause(ctx, err); err != nil {
 			return got, err
 		}
-	}
-}
-
-// backoff is a pause between attempts that doubles from 100 ms to 10 s, with
-// jitter so that many processes do not come back at once.
-type backoff struct{ next time.Duration }
-
-func newBackoff() *backoff { return &backoff{100 * time.Millisecond} }
-
-func (b *backoff) pause(ctx context.Context) error {
-	t := time.NewTimer(b.next/2 + rand.N(b.next/2))
-	defer t.Stop()
-	b.next = min(2*b.next, 10*time.Second)
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -18,6 +18,7 @@ type Verification struct {
 	FromSeq   int64 `json:"from_seq"`  // first BATCH replayed
 	ToSeq     int64 `json:"to_seq"`    // last one
 	Records   int64 `json:"records"`
+	Lost      int64 `json:"lost"` // offsets in GAPs
 
 	StateHash snapshot.Hash `json:"state_hash"` // as of ToSeq
 	Seconds   float64       `json:"seconds"`
@@ -30,9 +31,11 @@ type Divergence struct {
 	Lineage   bool          // the lineages differ
 }
 
-// Verify learns the history of a model again, from the empty state or the
-// oldest snapshot that is still there, and compares the state with every
-// snapshot on the way. It writes nothing.
+// Verify learns the history of a model again and compares the state with every
+// snapshot on the way. It begins with the empty state; with the oldest snapshot
+// that is still there, where the model log has lost its beginning; and with the
+// oldest one behind which the input is still there, where that has lost its own.
+// It writes nothing.
 func Verify(ctx context.Context, c Config) (Verification, error) {
 	start := time.Now()
 	var v Verification
@@ -43,30 +46,45 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	c.Keep = math.MaxInt
 	j, err := openJournal(ctx, c)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return v, fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(c.Model))
+		return v, noLog(c.Model)
 	}
 	if err != nil {
 		return v, err
-	}
-	snapshots := j.fold.Snapshots()
-	r, ok := j.fold.Recover(len(snapshots))
-	if !ok && len(snapshots) > 0 {
-		r, ok = j.fold.Recover(len(snapshots) - 1)
-	}
-	if !ok {
-		return v, fmt.Errorf("%w: the model log %q has neither its beginning nor a complete snapshot", ErrHistory, j.topic)
 	}
 	if have := j.fold.Config().Config; len(have) > 0 {
 		if err := sameOptions(have, options); err != nil {
 			return v, err
 		}
 	}
+	err = fmt.Errorf("%w: the model log %q has neither its beginning nor a complete snapshot", ErrHistory, j.topic)
+	for back := len(j.fold.Snapshots()); back >= 0; back-- {
+		from, ok := j.fold.Recover(back)
+		if !ok {
+			continue
+		}
+		var lost *ingest.LostRange
+		got, problem := verifyFrom(ctx, c, j, from, options)
+		if problem == nil && (got.Compared > 0 || !errors.As(err, &lost)) {
+			got.Seconds = time.Since(start).Seconds()
+			return got, nil
+		}
+		if problem != nil {
+			if err = problem; !errors.As(err, &lost) {
+				return v, err
+			}
+		}
+	}
+	return v, err
+}
+
+// verifyFrom learns what from says again.
+func verifyFrom(ctx context.Context, c Config, j *journal, from snapshot.Recovery, options []byte) (v Verification, err error) {
 	var h *history
-	if r.Snapshot == nil {
+	if from.Snapshot == nil {
 		h, err = newHistory(c.Model, options, c.Learner)
 	} else {
 		var s *snapshot.Snapshot
-		if s, err = loadSnapshot(ctx, c.Client, j.topic, *r.Snapshot, c.Report); err == nil {
+		if s, err = loadSnapshot(ctx, c, j.topic, *from.Snapshot); err == nil {
 			h, err = thaw(s, c.Learner)
 		}
 	}
@@ -74,8 +92,8 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 		return v, err
 	}
 	manifests := map[int64][]*snapshot.Manifest{}
-	for _, s := range snapshots {
-		if r.Snapshot == nil || s.Offset != r.Snapshot.Offset {
+	for _, s := range j.fold.Snapshots() {
+		if from.Snapshot == nil || s.Offset > from.Snapshot.Offset {
 			manifests[s.Manifest.Seq] = append(manifests[s.Manifest.Seq], s.Manifest)
 		}
 	}
@@ -89,25 +107,37 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	}
 	v.FromSeq, v.ToSeq = h.seq+1, h.seq
 	replay := newReplayer(c.Client, ins, d, c.Report)
-	for _, e := range r.Entries {
-		b, ok := e.Record.(*snapshot.Batch)
-		if !ok {
+	for _, e := range from.Entries {
+		switch rec := e.Record.(type) {
+		case *snapshot.Batch:
+			decided, err := replay.decide(ctx, rec)
+			if err != nil {
+				return v, err
+			}
+			h.learn(rec.Seq, rec.Chain, decided)
+			v.Records += int64(len(decided.items))
+			c.Report(Learned{Seq: rec.Seq, Counts: rec.Counts, Progress: h.learner.Progress()})
+		case *snapshot.Gap:
+			if err := replay.skip(rec); err != nil {
+				return v, err
+			}
+			h.skip(rec)
+			v.Lost += rec.To - rec.From
+		default:
 			continue
 		}
-		decided, err := replay.decide(ctx, b)
-		if err != nil {
-			return v, err
-		}
-		h.learn(b.Seq, b.Chain, decided)
-		v.ToSeq = b.Seq
-		v.Records += int64(len(decided.items))
-		c.Report(Learned{Seq: b.Seq, Counts: b.Counts, Progress: h.learner.Progress()})
-		for _, m := range manifests[b.Seq] {
+		v.ToSeq = h.seq
+		for _, m := range manifests[h.seq] {
 			s, err := h.freeze(0)
 			if err != nil {
 				return v, err
 			}
 			v.Compared++
+			if c.VerifyKey != nil {
+				if err := m.Verify(c.VerifyKey); err != nil {
+					return v, err
+				}
+			}
 			if got := snapshot.StateHash(s.Schema, s.State); got != m.StateHash || s.Lineage != m.Lineage {
 				v.Divergent++
 				c.Report(Divergence{Seq: m.Seq, Step: m.Step, Want: m.StateHash, Got: got, Lineage: s.Lineage != m.Lineage})
@@ -119,6 +149,9 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 		return v, err
 	}
 	v.StateHash = snapshot.StateHash(s.Schema, s.State)
-	v.Seconds = time.Since(start).Seconds()
 	return v, nil
+}
+
+func noLog(model string) error {
+	return fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(model))
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,14 +41,19 @@ type Follower struct {
 	client  *ingest.Client
 	topic   string
 	fetcher *ingest.Fetcher
+	damaged func(id string, err error)
 	fold    *snapshot.Fold
-	next    int64 // where reading goes on
-	last    int64 // offset of the manifest that was served last
+	next    int64          // where reading goes on
+	last    int64          // offset of the manifest that was served last
+	bad     map[int64]bool // offsets of the manifests of damaged snapshots
+	key     ed25519.PublicKey
 }
 
-// NewFollower follows the model log in topic.
-func NewFollower(c *ingest.Client, topic string) *Follower {
-	return &Follower{client: c, topic: topic, fetcher: c.Fetcher(topic, 0), last: -1}
+// NewFollower follows the model log in topic. A snapshot that cannot be used is
+// reported to damaged, and the one before it counts. With a key, one that is not
+// signed by its private half cannot be used.
+func NewFollower(c *ingest.Client, topic string, key ed25519.PublicKey, damaged func(id string, err error)) *Follower {
+	return &Follower{client: c, topic: topic, fetcher: c.Fetcher(topic, 0), damaged: damaged, last: -1, bad: map[int64]bool{}, key: key}
 }
 
 // Next waits for a snapshot newer than the last one that it gave, and loads it.
@@ -59,35 +65,64 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 				return nil, err
 			}
 		}
-		if newest := f.fold.Snapshots(); len(newest) > 0 && newest[0].Offset != f.last {
-			s, err := f.load(ctx, newest[0])
-			if err == nil {
-				f.last = newest[0].Offset
+		at, newer := f.newer()
+		if !newer {
+			if err := f.poll(ctx); err != nil {
+				return nil, err
 			}
-			return s, err
+			continue
 		}
-		if err := f.poll(ctx); err != nil {
+		s, err := f.load(ctx, at)
+		var lost *ingest.LostRange
+		switch {
+		case err == nil:
+			f.last = at.Offset
+			return s, nil
+		case errors.As(err, &lost): // its owner has deleted it under us
+			f.fold = nil
+		case errors.Is(err, snapshot.ErrTooNew) || ingest.Temporary(err) || ctx.Err() != nil:
 			return nil, err
+		default:
+			f.bad[at.Offset] = true
+			f.damaged(at.Manifest.Snapshot.String(), err)
 		}
 	}
 }
+
+// newer is the newest snapshot that is not known to be damaged, if it is newer
+// than the last one.
+func (f *Follower) newer() (at snapshot.Stored, ok bool) {
+	for _, at := range f.fold.Snapshots() {
+		if !f.bad[at.Offset] {
+			return at, at.Offset > f.last
+		}
+	}
+	return at, false
+}
+
+// fallBack is how many snapshots are remembered, the newest included, in case
+// the newest cannot be used.
+const fallBack = 3
 
 // open finds the newest snapshot from the end of the log backwards, so that the
 // length of its history does not matter.
 func (f *Follower) open(ctx context.Context) error {
 	first, end, err := f.client.Offsets(ctx, f.topic)
+	if errors.Is(err, ingest.ErrUnknownTopic) {
+		return fmt.Errorf("no learner of this model has run yet: %w", err)
+	}
 	if err != nil {
 		return err
 	}
 	for back := int64(256); ; back *= 4 {
 		f.next = max(first[0], end[0]-back)
-		f.fold = snapshot.NewFold(f.next, 1)
+		f.fold = snapshot.NewFold(f.next, fallBack)
 		for f.next < end[0] {
 			if err := f.poll(ctx); err != nil {
 				return err
 			}
 		}
-		if f.fold.Seeded() && len(f.fold.Snapshots()) > 0 || end[0]-back <= first[0] {
+		if _, found := f.newer(); found && f.fold.Seeded() || end[0]-back <= first[0] {
 			return nil
 		}
 	}
@@ -115,6 +150,11 @@ func (f *Follower) poll(ctx context.Context) error {
 
 func (f *Follower) load(ctx context.Context, at snapshot.Stored) (*Served, error) {
 	m := at.Manifest
+	if f.key != nil {
+		if err := m.Verify(f.key); err != nil {
+			return nil, err
+		}
+	}
 	want := at.Chunks[:m.ServingChunks()]
 	chunks := make([][]byte, 0, len(want))
 	for next := want[0]; len(chunks) < len(want); {

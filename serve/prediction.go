@@ -12,11 +12,30 @@ import (
 // Encoder writes the predictions of one model as Kafka records: JSON values,
 // the input's key and time, and CloudEvents headers in binary mode. Its output
 // is a function of the model and the input record alone, so that all copies of
-// a prediction are the same bytes.
+// a prediction are the same bytes. It is for one goroutine.
 type Encoder struct {
 	source  ingest.Header
 	classes [][]byte // names as JSON strings
 	tail    []byte   // what every prediction of the model ends with
+
+	bytes   []byte // unused memory for the records to come
+	entries []ingest.Header
+}
+
+// Records share memory in pieces of these sizes.
+const (
+	slabBytes   = 32 << 10
+	slabHeaders = 512
+)
+
+// room is an empty slice that takes n bytes, and more elsewhere.
+func (e *Encoder) room(n int) []byte {
+	if len(e.bytes) < n {
+		e.bytes = make([]byte, max(n, slabBytes))
+	}
+	b := e.bytes[:0:n]
+	e.bytes = e.bytes[n:]
+	return b
 }
 
 // ModelID is what a prediction says of the model that made it.
@@ -79,8 +98,14 @@ type Example struct {
 // probability of each class, one number, or nothing while the model has seen no
 // label.
 func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Record {
-	b := make([]byte, 0, len(e.tail)+64+32*len(row))
-	b = append(b, `{"prediction":`...)
+	size := 128 + len(e.tail) + len(x.LabelName)
+	for i := range row {
+		size += 32
+		if i < len(e.classes) {
+			size += len(e.classes[i])
+		}
+	}
+	b := append(e.room(size), `{"prediction":`...)
 	switch {
 	case len(row) == 0:
 		b = append(b, "null"...)
@@ -116,13 +141,20 @@ var (
 	contentType = ingest.Header{Key: "content-type", Value: []byte("application/json")}
 )
 
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
 func (e *Encoder) headers(x Example) []ingest.Header {
-	id := make([]byte, 0, len(x.Topic)+24)
+	id := e.room(len(x.Topic) + 34)
 	id = append(append(id, x.Topic...), '-')
 	id = append(strconv.AppendInt(id, int64(x.Partition), 10), '-')
 	id = strconv.AppendInt(id, x.Record.Offset, 10)
-	at := time.UnixMilli(x.Record.Time).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000Z")
-	hs := make([]ingest.Header, 0, 7)
+	at := time.UnixMilli(x.Record.Time).UTC().AppendFormat(e.room(len(timeLayout)), timeLayout)
+	const most = 7
+	if len(e.entries) < most {
+		e.entries = make([]ingest.Header, slabHeaders)
+	}
+	hs := e.entries[:0:most]
+	e.entries = e.entries[most:]
 	hs = append(hs, specVersion, eventType, e.source,
 		ingest.Header{Key: "ce_id", Value: id}, ingest.Header{Key: "ce_time", Value: at}, contentType)
 	for _, h := range x.Record.Headers {

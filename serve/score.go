@@ -2,10 +2,10 @@ package serve
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -27,11 +27,15 @@ type Config struct {
 	Output     string   // topic of the scores
 	Quarantine string   // topic of what cannot be read
 	Group      string   // consumer group under which positions are kept
-	ToEnd      bool     // stop at the end offsets seen at the start
-	Report     func(Event)
+
+	VerifyKey ed25519.PublicKey // nil, or what snapshots have to be signed with
+
+	ToEnd  bool // stop at the end offsets seen at the start
+	Report func(Event)
 }
 
-// Event is something that a Scorer did: Retrying, Switched, Scored or Waiting.
+// Event is something that a Scorer did: Retrying, Waiting, Switched, Damaged or
+// Scored.
 type Event any
 
 type (
@@ -43,6 +47,12 @@ type (
 
 	// Switched: from here on another model scores.
 	Switched struct{ To *Served }
+
+	// Damaged: a snapshot cannot be used, and the model before it goes on.
+	Damaged struct {
+		ID  string
+		Err error
+	}
 
 	// Scored: some records of a partition have their scores written.
 	Scored struct {
@@ -108,7 +118,7 @@ func (s *Scorer) Run(ctx context.Context) error {
 
 // follow switches to each new snapshot as it appears.
 func (s *Scorer) follow(ctx context.Context) error {
-	f := NewFollower(s.config.Client, s.config.Log)
+	f := NewFollower(s.config.Client, s.config.Log, s.config.VerifyKey, func(id string, err error) { s.config.Report(Damaged{id, err}) })
 	for {
 		var m *Served
 		err := s.retry(ctx, func() (err error) {
@@ -210,18 +220,15 @@ func (s *Scorer) score(ctx context.Context, p part, outputs int) error {
 
 // retry calls f until it succeeds or fails for good, with a growing pause.
 func (s *Scorer) retry(ctx context.Context, f func() error) error {
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
+	for wait := new(ingest.Backoff); ; {
 		err := f()
 		if err == nil || ctx.Err() != nil || !ingest.Temporary(err) {
 			return err
 		}
 		s.config.Report(Retrying{err})
-		t := time.NewTimer(wait/2 + rand.N(wait/2))
-		select {
-		case <-t.C:
-		case <-ctx.Done():
+		if wait.Pause(ctx, err) != nil {
+			return err
 		}
-		t.Stop()
 	}
 }
 
@@ -249,10 +256,15 @@ func (w *worker) answer(ctx context.Context, got ingest.Fetched) error {
 			return err
 		}
 		w.next = rs[n-1].Offset + 1
-		rs = rs[n:]
+		if rs = rs[n:]; len(rs) == 0 {
+			w.next = got.Next
+		}
 		w.config.Report(Scored{w.topic, w.partition, scored, bad, w.next, got.End})
 	}
-	w.next = got.Next
+	if w.next < got.Next { // only what a read_committed reader does not get
+		w.next = got.Next
+		w.config.Report(Scored{w.topic, w.partition, 0, 0, w.next, got.End})
+	}
 	return nil
 }
 

@@ -24,6 +24,7 @@ type world struct {
 	model, in, asked   string
 	learnEvents        func(pipeline.Event)
 	switches, waitings int
+	damaged            int
 	mu                 sync.Mutex
 }
 
@@ -86,6 +87,8 @@ func (w *world) scorer(toEnd bool) *serve.Scorer {
 				w.switches++
 			case serve.Waiting:
 				w.waitings++
+			case serve.Damaged:
+				w.damaged++
 			}
 		},
 	})

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // Dir keeps snapshots as files, for one process. A file's name has the step and
@@ -57,8 +58,12 @@ func WriteFile(name string, b []byte) error {
 	return syncDir(dir)
 }
 
-// syncDir makes the names in a directory durable.
+// syncDir makes the names in a directory durable, where a directory can be
+// synced.
 func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

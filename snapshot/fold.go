@@ -17,6 +17,7 @@ import (
 //   - a BATCH or GAP only if its seq is one more than the last and its chain
 //     follows from the last;
 //   - RELEASED only up to the last seq;
+//   - a PAUSE only at the last seq, and a RESUME only of the PAUSE in force;
 //   - a CHUNK only in its place behind the one before;
 //   - a MANIFEST only if its chunks are the last ones that counted, are all
 //     there, and its seq, chain and start are those of a BATCH or GAP that
@@ -166,9 +167,24 @@ func (f *Fold) Claim() Claim { return f.get().claim }
 func (f *Fold) Seq() int64  { return f.get().seq }
 func (f *Fold) Chain() Hash { return f.get().chain }
 
+// ChainAt is the chain as of a seq; not ok where the fold does not know it, or
+// not any more.
+func (f *Fold) ChainAt(seq int64) (Hash, bool) {
+	p, ok := f.get().find(seq)
+	return p.chain, ok
+}
+
 // Released is the seq up to which predictions are known to be released: by a
 // RELEASED, or by a MANIFEST, which may not be written before.
 func (f *Fold) Released() int64 { return f.get().released }
+
+// Paused is the PAUSE in force; nil if there is none. No snapshot is of a later
+// seq than it, so that a fold which begins at any snapshot knows of it.
+func (f *Fold) Paused() *Pause { return f.get().paused }
+
+// Resumed is the seq of the last PAUSE that was ended by a RESUME; 0 if there was
+// none, or none that matters behind the oldest snapshot remembered.
+func (f *Fold) Resumed() int64 { return f.get().resumed }
 
 // Config is the configuration in force. It is empty if there is none.
 func (f *Fold) Config() Config { return f.get().config }
@@ -272,6 +288,8 @@ type ledger struct {
 	seq      int64
 	chain    Hash
 	released int64
+	paused   *Pause
+	resumed  int64
 	entries  []Entry  // behind base
 	kept     []Stored // the oldest first
 	pending  pending
@@ -322,6 +340,16 @@ func (l *ledger) judge(offset int64, r Record, size int) (void string) {
 			return fmt.Sprintf("the last seq is %d", l.seq)
 		}
 		l.released = max(l.released, r.Seq)
+	case *Pause:
+		if r.Seq != l.seq {
+			return fmt.Sprintf("the last seq is %d", l.seq)
+		}
+		l.paused = r
+	case *Resume:
+		if l.paused == nil || l.paused.Seq != r.Seq {
+			return "there is no such pause"
+		}
+		l.paused, l.resumed = nil, r.Seq
 	case *Chunk:
 		return l.chunk(offset, r, size)
 	case *Manifest:
@@ -339,7 +367,7 @@ func (l *ledger) decide(offset int64, r Record, seq int64, chain Hash) (void str
 	if want := NextChain(l.chain, r); chain != want {
 		return fmt.Sprintf("its chain is %v, want %v", chain, want)
 	}
-	l.seq, l.chain = seq, chain
+	l.seq, l.chain, l.paused = seq, chain, nil
 	l.entries = append(l.entries, Entry{offset, r})
 	return ""
 }

@@ -305,3 +305,39 @@ func TestFoldStopsAtALaterVersionAndNothingElse(t *testing.T) {
 		t.Error("an offset was read twice")
 	}
 }
+
+func TestPauseLastsUntilItsResume(t *testing.T) {
+	j := newJournal(t)
+	j.counts(claim(1, 1))
+	j.counts(j.batch(1))
+	j.counts(j.batch(2))
+	j.void(&Pause{Owner: j.owner(), Seq: 1, Bad: 1, Of: 1}, "the last seq is 2")
+	pause := &Pause{Owner: j.owner(), Seq: 2, Bad: 501, Of: 900, Reason: "x"}
+	j.void(&Resume{Owner: j.owner(), Seq: 2}, "there is no such pause")
+	j.counts(pause)
+	chunks, m := j.snapshot(0)
+	j.counts(chunks...)
+	j.counts(j.finish(m))
+	j.counts(claim(2, 2)) // a restart does not end it
+	j.void(&Resume{Owner: claim(1, 1).Owner, Seq: 2}, "in force is epoch 2")
+	j.void(&Resume{Owner: j.owner(), Seq: 1}, "there is no such pause")
+	later := NewFold(m.Start.Offset, 1)
+	for i := int(m.Start.Offset); i < len(j.values); i++ {
+		if _, err := later.Add(int64(i), j.values[i][0], j.values[i][1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []*Fold{j.fold, later} {
+		if got := f.Paused(); !reflect.DeepEqual(got, pause) {
+			t.Errorf("paused by %v, want %v", got, pause)
+		}
+	}
+	j.counts(&Resume{Owner: j.owner(), Seq: 2, By: "ann"})
+	if p := j.fold.Paused(); p != nil {
+		t.Errorf("still paused: %v", p)
+	}
+	j.counts(&Pause{Owner: j.owner(), Seq: 2, Bad: 1, Of: 1}, j.batch(3))
+	if p := j.fold.Paused(); p != nil {
+		t.Errorf("paused behind a later BATCH: %v", p)
+	}
+}

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -26,7 +27,8 @@ func (o Owner) owner() Owner { return o }
 
 func (o Owner) String() string { return fmt.Sprintf("epoch %d, nonce %v", o.Epoch, o.Nonce) }
 
-// Record is one of *Claim, *Config, *Batch, *Gap, *Released, *Chunk, *Manifest.
+// Record is one of *Claim, *Config, *Batch, *Gap, *Released, *Pause, *Resume,
+// *Chunk, *Manifest.
 type Record interface {
 	Type() string   // the record's key in Kafka
 	String() string // one line for people
@@ -96,6 +98,25 @@ type Released struct {
 	Seq int64 `json:"seq"`
 }
 
+// Pause says that nothing is decided behind Seq until a RESUME: too much of what
+// came last was bad. It has no influence on what is learned.
+type Pause struct {
+	Owner
+	Seq    int64  `json:"seq"`
+	Bad    int64  `json:"bad"`    // records that went to quarantine, of
+	Of     int64  `json:"of"`     // the last ones
+	Reason string `json:"reason"` // of the last bad one
+}
+
+// Resume ends the Pause at Seq. Who writes it is not the owner of the log, but
+// borrows the claim in force, so that it counts for the learner it was meant
+// for and for no later one.
+type Resume struct {
+	Owner
+	Seq int64  `json:"seq"`
+	By  string `json:"by"` // who it is, for people
+}
+
 // Manifest completes the snapshot whose chunks precede it. It says all that a
 // reader needs to begin at Start, without the log before it.
 type Manifest struct {
@@ -116,8 +137,9 @@ type Manifest struct {
 	FirstChunk    int64           `json:"first_chunk"` // offset
 	Previous      int64           `json:"previous"`    // offset of the MANIFEST before, -1 if there is none
 	Start         Mark            `json:"start"`
-	ConfigHash    Hash            `json:"config_hash"`      // as the file says
-	Config        json.RawMessage `json:"config,omitempty"` // as the file says: in force at Start
+	ConfigHash    Hash            `json:"config_hash"`         // as the file says
+	Config        json.RawMessage `json:"config,omitempty"`    // as the file says: in force at Start
+	Signature     []byte          `json:"signature,omitempty"` // Ed25519, of all of the above; see Sign
 }
 
 // Mark is a place in the model log: just behind a BATCH or GAP, which its owner
@@ -132,11 +154,13 @@ func (*Config) Type() string   { return "config" }
 func (*Batch) Type() string    { return "batch" }
 func (*Gap) Type() string      { return "gap" }
 func (*Released) Type() string { return "released" }
+func (*Pause) Type() string    { return "pause" }
+func (*Resume) Type() string   { return "resume" }
 func (*Chunk) Type() string    { return "chunk" }
 func (*Manifest) Type() string { return "manifest" }
 
 func newRecord(typ string) Record {
-	for _, r := range []Record{new(Claim), new(Config), new(Batch), new(Gap), new(Released), new(Chunk), new(Manifest)} {
+	for _, r := range []Record{new(Claim), new(Config), new(Batch), new(Gap), new(Released), new(Pause), new(Resume), new(Chunk), new(Manifest)} {
 		if r.Type() == typ {
 			return r
 		}
@@ -165,8 +189,18 @@ func (g *Gap) String() string {
 
 func (r *Released) String() string { return fmt.Sprintf("up to seq %d", r.Seq) }
 
+func (p *Pause) String() string {
+	return fmt.Sprintf("behind seq %d: %d of the last %d records were bad, the last one: %s", p.Seq, p.Bad, p.Of, p.Reason)
+}
+
+func (r *Resume) String() string { return fmt.Sprintf("behind seq %d, by %q", r.Seq, r.By) }
+
 func (m *Manifest) String() string {
-	return fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s", m.Snapshot, m.Seq, m.Step, m.Size, m.Chunks, m.StateHash)
+	s := fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s", m.Snapshot, m.Seq, m.Step, m.Size, m.Chunks, m.StateHash)
+	if len(m.Signature) > 0 {
+		s += ", signed"
+	}
+	return s
 }
 
 // NextChain is the chain of a BATCH or GAP that follows one with the chain last;
@@ -337,6 +371,20 @@ func (r *Released) check() error {
 	return nil
 }
 
+func (p *Pause) check() error {
+	if p.Seq < 1 || p.Bad < 1 || p.Of < p.Bad || len(p.Reason) > 1024 {
+		return fmt.Errorf("seq %d, %d of %d records, reason of %d bytes", p.Seq, p.Bad, p.Of, len(p.Reason))
+	}
+	return nil
+}
+
+func (r *Resume) check() error {
+	if r.Seq < 1 || len(r.By) > 1024 {
+		return fmt.Errorf("seq %d, by %d bytes", r.Seq, len(r.By))
+	}
+	return nil
+}
+
 func (m *Manifest) check() error {
 	switch {
 	case m.Seq < 0 || m.Step < 0 || len(m.Model) > maxTopic:
@@ -347,6 +395,8 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("%d bytes in %d chunks of %d", m.Size, m.Chunks, m.ChunkSize)
 	case m.Snapshot != ID(m.SHA256[:16]):
 		return fmt.Errorf("snapshot %v has sha256 %v", m.Snapshot, m.SHA256)
+	case len(m.Signature) != 0 && len(m.Signature) != ed25519.SignatureSize:
+		return fmt.Errorf("signature of %d bytes", len(m.Signature))
 	case m.FirstChunk < m.Start.Offset || m.Start.Offset < 0 || m.Start.Epoch < 0 || m.Previous < -1:
 		return fmt.Errorf("start %d, first chunk %d, previous %d", m.Start.Offset, m.FirstChunk, m.Previous)
 	}

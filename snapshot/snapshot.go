@@ -41,6 +41,18 @@ type Snapshot struct {
 	StateHash Hash
 }
 
+// Size is about how many bytes the file of s has.
+func (s *Snapshot) Size() int64 {
+	n := int64(len(s.Config) + len(s.Schema) + 4096)
+	for _, as := range [][]learner.Array{s.State.Serving, s.State.Resuming} {
+		for _, a := range as {
+			bytes, _ := typeOf(a.Data).bytes(int64(a.Shape[0]), int64(a.Shape[1]))
+			n += bytes + 128
+		}
+	}
+	return n
+}
+
 // Position is where the reading of a partition goes on.
 type Position struct {
 	Topic       string  `json:"topic"`

@@ -79,7 +79,7 @@ func (c *benchCommand) Run(ctx context.Context, e *env) error {
 	var reports []benchReport
 	progress := e.progress(false)
 	for _, name := range sets {
-		set, err := c.read(name)
+		set, err := c.read(ctx, e, name)
 		if err != nil {
 			return err
 		}
@@ -146,14 +146,14 @@ func (c *benchCommand) path(name, kind string) (string, bool) {
 	return append(files, "")[0], len(files) > 0
 }
 
-func (c *benchCommand) read(name string) (*benchSet, error) {
+func (c *benchCommand) read(ctx context.Context, e *env, name string) (*benchSet, error) {
 	s := &benchSet{name: name}
 	path, ok := c.path(name, "train")
 	if !ok {
 		path, _ = c.path(name, "stream")
 		s.rowsAreTime = true
 	}
-	file, err := openFile(path, decode.Config{}, decode.Schema{})
+	file, err := openFile(ctx, e, path, decode.Config{}, decode.Schema{})
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (c *benchCommand) read(name string) (*benchSet, error) {
 	if path, ok = c.path(name, "test"); !ok {
 		return s, nil
 	}
-	test, err := openFile(path, decode.Config{Task: s.task}, *s.schema)
+	test, err := openFile(ctx, e, path, decode.Config{Task: s.task}, *s.schema)
 	if err != nil {
 		return nil, err
 	}

@@ -49,14 +49,18 @@ func (b *brokerCommand) Run(ctx context.Context, e *env) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is in use: choose another address with --listen", b.Listen)
 	}
+	if errors.Is(err, broker.ErrAddress) {
+		return wrongUse("--listen: %w", err)
+	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(b.serve(ctx, e, server.Addr(), topics), server.Close())
+	return errors.Join(b.serve(ctx, e, server, topics), server.Close())
 }
 
 // serve makes the topics, says where the broker is, and waits for the end.
-func (b *brokerCommand) serve(ctx context.Context, e *env, address string, topics []newTopic) error {
+func (b *brokerCommand) serve(ctx context.Context, e *env, server *broker.Broker, topics []newTopic) error {
+	address := server.Addr()
 	report := brokerReport{address, b.Dir, map[string]int{}}
 	text := "Kafka broker on " + address + ", data in "
 	if b.Memory {
@@ -86,8 +90,12 @@ func (b *brokerCommand) serve(ctx context.Context, e *env, address string, topic
 	if err := e.print(b.JSON, text, report); err != nil {
 		return err
 	}
-	<-ctx.Done()
-	return nil
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-server.Failed():
+		return fmt.Errorf("%w: make room, or mend the disk, and start the broker again: what it has acked is kept", err)
+	}
 }
 
 type newTopic struct {

@@ -140,6 +140,14 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		select {
+		case err := <-server.Failed():
+			return err
+		case <-gctx.Done():
+			return nil
+		}
+	})
 	g.Go(func() error { return m.generate(gctx, client, synth.Stream{Seed: d.Seed}) })
 	g.Go(func() error { return l.Run(gctx) })
 	g.Go(func() error {
@@ -225,6 +233,8 @@ func (m *demo) scorer(s *metrics.Scorer) func(serve.Event) {
 		case serve.Switched:
 			s.Step.Set(float64(ev.To.ID.Step))
 			s.ModelTime.SetToCurrentTime()
+		case serve.Damaged:
+			m.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used")
 		case serve.Retrying:
 			m.log.Warn().Err(ev.Err).Msg("scorer tries again")
 		}

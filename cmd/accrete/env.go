@@ -116,7 +116,7 @@ func (f configFlags) load(e *env) (*config.Config, error) {
 
 func (f configFlags) sources(e *env) config.Sources {
 	environ := slices.DeleteFunc(slices.Clone(e.environ), func(entry string) bool { // those of flags
-		return strings.HasPrefix(entry, "ACCRETE_LOG_") || strings.HasPrefix(entry, "ACCRETE_CONFIG=")
+		return strings.HasPrefix(entry, "ACCRETE_LOG_") || strings.HasPrefix(entry, "ACCRETE_CONFIG=") || strings.HasPrefix(entry, "ACCRETE_ISA=")
 	})
 	return config.Sources{File: f.Config, Environ: environ, Set: f.Set}
 }

@@ -23,7 +23,8 @@ const (
 
 const exitHelp = `Exit codes:
   0 done, 1 failed, 2 wrong use, 75 try again (the broker is out of reach,
-  or another learner has taken over), 78 the configuration or the state refuses`
+  another learner has taken over, or this one hangs), 78 the configuration or
+  the state refuses`
 
 // exits says which errors, of whatever package, mean which exit code. The first
 // that matches counts; one that matches none means 75 if it is about Kafka and
@@ -37,15 +38,20 @@ var exits = []struct {
 	{ingest.ErrUnknownTopic, refused},
 	{ingest.ErrDenied, refused},
 	{pipeline.ErrFenced, later}, // started again, it would take the model back
+	{pipeline.ErrHung, later},
+	{pipeline.ErrUndrained, later},
 	{pipeline.ErrHistory, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
 	{learner.ErrLags, refused},
+	{pipeline.ErrGap, refused},
+	{pipeline.ErrPoisoned, refused},
 	{snapshot.ErrTooNew, refused},
 	{snapshot.ErrCorrupt, refused},
 	{snapshot.ErrTruncated, refused},
 	{snapshot.ErrLimit, refused},
 	{snapshot.ErrMismatch, refused},
+	{snapshot.ErrSignature, refused},
 }
 
 // coded is an error whose exit code its maker has chosen.

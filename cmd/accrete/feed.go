@@ -54,7 +54,7 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	if err := c.Require("input.topics", "input.label"); err != nil {
 		return err
 	}
-	rows, err := f.open(c)
+	rows, err := f.open(ctx, e, c)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	last := start
 	for {
 		value, err := rows.next()
-		if err == io.EOF {
+		if err == io.EOF || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			break
 		}
 		var line *decode.LineError
@@ -92,6 +92,9 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 			continue
 		}
 		if err != nil {
+			if late := out.flush(ctx); late != nil {
+				return errors.Join(err, late)
+			}
 			return fmt.Errorf("after %s records: %w", thousands(r.Records), err)
 		}
 		if err := out.add(ctx, value, r.Records); err != nil {
@@ -138,7 +141,7 @@ type rows interface {
 	io.Closer
 }
 
-func (f *feedCommand) open(c *config.Config) (rows, error) {
+func (f *feedCommand) open(ctx context.Context, e *env, c *config.Config) (rows, error) {
 	if f.Demo == (f.File != "") {
 		return nil, wrongUse("name a file, or - for standard input, or give --demo")
 	}
@@ -150,7 +153,7 @@ func (f *feedCommand) open(c *config.Config) (rows, error) {
 		return nil, err
 	}
 	d.Format, d.NoLabel = "", f.Unlabelled
-	file, err := openFile(f.File, d, decode.Schema{})
+	file, err := openFile(ctx, e, f.File, d, decode.Schema{})
 	if err != nil {
 		return nil, err
 	}

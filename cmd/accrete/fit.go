@@ -26,14 +26,14 @@ type fitCommand struct {
 	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
 	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
 	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,ridge" default:"dsg" help:"How it is learned: ${enum} (${default})."`
-	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
+	Algorithm   string  `enum:"newton,ridge,dsg,udsg,cdsg,cdsg:alpha,all,fixed" default:"newton" help:"How it is learned: ${enum} (${default})."`
+	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg, all and fixed step: ${enum} (${default})."`
 	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string  `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
 	Lags        int     `default:"0" help:"How many of the rows before a row, of the same --key, lend it their inputs and labels (${default})."`
 	Key         string  `placeholder:"COLUMN" help:"Column that says whose a row is, for --lags."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
-	MaxFeatures int     `name:"max-features" default:"2048" help:"The most random features (${default})."`
+	MaxFeatures int     `name:"max-features" default:"4096" help:"The most random features (${default})."`
 	Minibatch   int     `default:"128" help:"Rows that are learned at once (${default})."`
 	Lambda      float64 `default:"1e-6" help:"Regularisation (${default})."`
 	Seed        uint64  `default:"1" help:"Where all chance is drawn from (${default})."`
@@ -124,7 +124,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return wrongUse("a model with lags can only be graded on the rows that it learns: leave out --test")
 	}
 	c := decode.Config{Label: f.Label, Key: f.Key, Weight: f.Weight, Task: options.Task}
-	file, err := openFile(f.Train, c, decode.Schema{})
+	file, err := openFile(ctx, e, f.Train, c, decode.Schema{})
 	if err != nil {
 		return err
 	}
@@ -250,16 +250,33 @@ func (f *fitCommand) bad(e *env, err error, r *fitReport) error {
 	return err
 }
 
-// openFile opens a file of rows, with an error that says what to do.
-func openFile(path string, c decode.Config, s decode.Schema) (*decode.File, error) {
-	file, err := decode.Open(path, c, s)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, noFile(path)
+// openFile opens a file of rows, or standard input for -, with an error that
+// says what to do.
+func openFile(ctx context.Context, e *env, path string, c decode.Config, s decode.Schema) (file *decode.File, err error) {
+	if path == "-" {
+		file, err = decode.Read(interruptible(ctx, e.stdin), "standard input", c, s)
+	} else {
+		file, err = decode.Open(path, c, s)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, noFile(path)
+	case err != nil && ctx.Err() == nil:
 		return nil, wrongUse("%w", err)
 	}
-	return file, nil
+	return file, err
+}
+
+// interruptible reads from r until ctx is done, even while r has nothing to
+// give.
+func interruptible(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	return out
 }
 
 func noFile(path string) error {
@@ -273,7 +290,7 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, s *snaps
 	if err != nil {
 		return nil, err
 	}
-	file, err := openFile(f.Test, c, *schema)
+	file, err := openFile(ctx, e, f.Test, c, *schema)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ type inspectCommand struct {
 	configFlags
 	jsonFlag
 	File    string `arg:"" optional:"" help:"Snapshot to look into; without one, the model log of the configuration."`
+	Diff    string `placeholder:"FILE" help:"Snapshot to compare with: say what differs."`
 	Records int    `default:"10" help:"Newest records of the model log to show (${default})."`
 }
 
@@ -25,12 +26,18 @@ func (inspectCommand) Help() string {
 func (inspectCommand) Examples() string {
 	return `
 accrete inspect model.snap
+accrete inspect before.snap --diff after.snap
 accrete inspect -c accrete.yaml --records 20
 accrete inspect -c accrete.yaml --json`
 }
 
 func (i *inspectCommand) Run(ctx context.Context, e *env) error {
-	if i.File != "" {
+	switch {
+	case i.Diff != "" && i.File == "":
+		return wrongUse("--diff compares with the snapshot that is named before it")
+	case i.Diff != "":
+		return i.compare(e)
+	case i.File != "":
 		return i.file(e)
 	}
 	c, err := i.load(e)
@@ -75,13 +82,50 @@ func logText(r *pipeline.LogReport) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (i *inspectCommand) file(e *env) error {
-	b, err := snapshot.ReadFile(i.File, 0)
+// comparison is what differs between two snapshots.
+type comparison struct {
+	Equal       bool                  `json:"equal"`
+	Differences []snapshot.Difference `json:"differences"`
+}
+
+func (i *inspectCommand) compare(e *env) error {
+	var s [2]*snapshot.Snapshot
+	for k, path := range []string{i.File, i.Diff} {
+		b, err := readSnapshot(path)
+		if err != nil {
+			return err
+		}
+		if s[k], err = snapshot.Decode(b, 0); err != nil {
+			return refuse(fmt.Errorf("%s: %w", path, err))
+		}
+	}
+	c := comparison{Differences: snapshot.Diff(s[0], s[1])}
+	c.Equal = len(c.Differences) == 0
+	var b strings.Builder
+	for _, d := range c.Differences {
+		fmt.Fprintf(&b, "%v\n", d)
+	}
+	if c.Equal {
+		b.WriteString("the same model at the same point of its history")
+	}
+	return e.print(i.JSON, strings.TrimSuffix(b.String(), "\n"), c)
+}
+
+func readSnapshot(path string) ([]byte, error) {
+	b, err := snapshot.ReadFile(path, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return noFile(i.File)
+		return nil, noFile(path)
 	}
 	if err != nil {
-		return wrongUse("%w", err)
+		return nil, wrongUse("%w", err)
+	}
+	return b, nil
+}
+
+func (i *inspectCommand) file(e *env) error {
+	b, err := readSnapshot(i.File)
+	if err != nil {
+		return err
 	}
 	d, err := snapshot.Describe(b, 0)
 	if d == nil {

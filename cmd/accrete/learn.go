@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
+	"errors"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 type learnCommand struct {
@@ -48,6 +53,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 	defer client.Close()
 	registry, health := newRegistry()
 	w := newWatch(c.Model, e.log, registry, health)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		w.limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
+	}
 	stop, err := serveMetrics(ctx, e, c.HTTP.Listen, registry, health)
 	if err != nil {
 		return err
@@ -59,6 +67,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 	}
 	p.ToEnd = l.ToEnd
 	pl, err := pipeline.Open(ctx, p)
+	if ctx.Err() != nil {
+		return tryAgain(errors.New("stopped before it had the model"))
+	}
 	if err != nil {
 		return err
 	}
@@ -131,7 +142,13 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 	if err != nil {
 		return pipeline.Config{}, err
 	}
+	sign, verify, err := signatureKeys(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
 	return pipeline.Config{
+		SignKey: sign, VerifyKey: verify,
+
 		Model:  c.Model,
 		Client: client,
 		Topics: c.Input.Topics,
@@ -157,8 +174,26 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		Keep:          c.Snapshot.Keep,
 		History:       int64(c.Snapshot.History),
 		ChunkBytes:    int(c.Snapshot.Chunk),
+		OnGap:         c.Input.OnGap,
+		Watchdog:      time.Duration(c.Learner.Watchdog),
+		Transactional: c.Output.Delivery == "transactional",
 		Report:        report,
 	}, nil
+}
+
+// signatureKeys are those that the configuration names.
+func signatureKeys(c *config.Config) (sign ed25519.PrivateKey, verify ed25519.PublicKey, err error) {
+	if path := c.Snapshot.SignKey; path != "" {
+		if sign, err = snapshot.ReadSigningKey(path); err != nil {
+			return nil, nil, c.At("snapshot.sign_key_file", err)
+		}
+	}
+	if path := c.Snapshot.VerifyKey; path != "" {
+		if verify, err = snapshot.ReadVerifyingKey(path); err != nil {
+			return nil, nil, c.At("snapshot.verify_key_file", err)
+		}
+	}
+	return sign, verify, nil
 }
 
 func decodeConfig(c *config.Config) (decode.Config, error) {

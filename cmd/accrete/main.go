@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/accrete-ml/accrete/internal/vec"
 )
 
 // commands is the command line, in the order in which --help shows it. To add a
@@ -29,6 +31,7 @@ type commands struct {
 	Bench   benchCommand   `cmd:"" help:"Compare all algorithms on a folder of files."`
 	Verify  verifyCommand  `cmd:"" help:"Prove a model: learn its history again and compare."`
 	Inspect inspectCommand `cmd:"" help:"Look into a snapshot or a model log."`
+	Resume  resumeCommand  `cmd:"" help:"Let a learner go on that has paused because its input was bad."`
 	Broker  brokerCommand  `cmd:"" help:"Run a Kafka broker on this machine, for trying things out."`
 	Version versionCommand `cmd:"" help:"Print the version of this program and what it runs on."`
 }
@@ -59,7 +62,12 @@ func main() {
 // run is the whole program but for signals. It returns the exit code.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	e := newEnv(environ, stdin, stdout, stderr)
-	err := dispatch(ctx, args, e)
+	err := vec.Select(lookup(environ, "ACCRETE_ISA"))
+	if err != nil {
+		err = wrongUse("ACCRETE_ISA: %w", err)
+	} else {
+		err = dispatch(ctx, args, e)
+	}
 	e.screen.erase()
 	if err == nil {
 		return done

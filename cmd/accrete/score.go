@@ -18,7 +18,7 @@ type scoreCommand struct {
 }
 
 func (scoreCommand) Help() string {
-	return `Follows the snapshots of a model and predicts the records of score.topics with the newest of them. Each score names the step and the lineage of the model that made it. Without a model yet it waits for one. Start as many as there are partitions to share.`
+	return `Follows the snapshots of a model and predicts the records of score.topics with the newest of them. Each score names the step and the lineage of the model that made it. Without a model yet it waits for one. Run one: it scores all partitions, and goes on where the last one stopped.`
 }
 
 func (scoreCommand) Examples() string {
@@ -77,8 +77,13 @@ func (s *scoreCommand) Run(ctx context.Context, e *env) error {
 			progress.update(t.report().String(), nil)
 		}
 	})()
+	_, key, err := signatureKeys(c)
+	if err != nil {
+		return err
+	}
 	err = serve.NewScorer(serve.Config{
-		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
+		VerifyKey: key,
+		Model:     c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: t.event,
 	}).Run(ctx)
@@ -127,9 +132,12 @@ func (t *tally) event(ev serve.Event) {
 		t.now.Step, t.now.Lineage = ev.To.ID.Step, fmt.Sprintf("%x", ev.To.ID.Lineage)
 		t.now.Models++
 		t.e.log.Info().Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("switched to a snapshot")
+	case serve.Damaged:
+		t.e.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, the one before it scores")
 	case serve.Scored:
 		t.moving.Progress()
 		t.metrics.Scored.Add(float64(ev.Scored))
+		t.metrics.Quarantined.Add(float64(ev.Quarantined))
 		t.metrics.Lag.Set(ev.Topic, ev.Partition, ev.End-ev.Next)
 		t.now.Scored += int64(ev.Scored)
 		t.now.Quarantined += int64(ev.Quarantined)

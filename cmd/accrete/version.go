@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"golang.org/x/sys/cpu"
+	"github.com/accrete-ml/accrete/internal/vec"
 )
 
 // version is set by the linker in a release: -ldflags "-X main.version=v1.2.3".
@@ -25,11 +25,11 @@ type build struct {
 	Go      string `json:"go"`
 	OS      string `json:"os"`
 	Arch    string `json:"arch"`
-	ISA     string `json:"isa"` // the widest vector instructions of this processor
+	ISA     string `json:"isa"` // the kernels in use: avx512, avx2 or generic
 }
 
 func thisBuild() build {
-	return build{"accrete", versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH, isa()}
+	return build{"accrete", versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH, vec.ISA()}
 }
 
 func (v *versionCommand) Run(_ context.Context, e *env) error {
@@ -63,16 +63,4 @@ func versionString() string {
 		}
 	}
 	return "devel" + commit + changed
-}
-
-func isa() string {
-	switch {
-	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL:
-		return "avx512"
-	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
-		return "avx2"
-	case cpu.ARM64.HasASIMD:
-		return "neon"
-	}
-	return "generic"
 }

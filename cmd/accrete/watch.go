@@ -22,6 +22,9 @@ type watch struct {
 	metrics *metrics.Learner
 	claimed *metrics.Condition
 	moving  *metrics.Condition
+	input   *metrics.Condition
+
+	limit func(int64) // tells the collector of garbage how much memory there is
 
 	mu   sync.Mutex
 	lags map[string]int64
@@ -67,9 +70,11 @@ type baselines struct {
 func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.Health) *watch {
 	return &watch{
 		log:     log,
+		limit:   func(int64) {},
 		metrics: metrics.NewLearner(r),
 		claimed: h.Add("claim", "the model log is not read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
+		input:   h.Add("input", ""),
 		lags:    map[string]int64{},
 		now:     learnReport{Model: model},
 	}
@@ -89,6 +94,8 @@ func (w *watch) event(ev pipeline.Event) {
 		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took", ev.Took).Msg("restored a snapshot")
 	case pipeline.Damaged:
 		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
+	case pipeline.Unreadable:
+		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("a record of the model log cannot be read and does not count")
 	case pipeline.Replayed:
 		m.Replayed.Add(float64(ev.Batches))
 		w.progress(ev.Progress)
@@ -105,6 +112,19 @@ func (w *watch) event(ev pipeline.Event) {
 		w.now.Predictions += int64(ev.Records)
 	case pipeline.Lag:
 		w.lag(ev)
+	case pipeline.Memory:
+		m.MemoryLimit.Set(float64(ev.Limit))
+		w.limit(ev.Limit)
+	case pipeline.Lost:
+		m.Lost.Add(float64(ev.To - ev.From))
+		w.log.Error().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("input was deleted before it was learned; the model log says so, and learning goes on behind it")
+	case pipeline.Paused:
+		w.input.Red(fmt.Sprintf("learning has paused: %d of the last %d records were bad, the last one: %s", ev.Why.Bad, ev.Why.Of, ev.Why.Reason))
+		w.log.Error().Int64("bad", ev.Why.Bad).Int64("of", ev.Why.Of).Str("reason", ev.Why.Reason).Msg("learning has paused, as too much of the input is bad: look into the quarantine topic, then accrete resume")
+	case pipeline.Resumed:
+		w.input.Green()
+		w.moving.Progress()
+		w.log.Info().Msg("learning goes on")
 	case pipeline.Saved:
 		m.Snapshots.Inc()
 		m.SnapshotTime.SetToCurrentTime()
@@ -160,6 +180,7 @@ func (w *watch) progress(p learner.Progress) {
 
 func (w *watch) lag(ev pipeline.Lag) {
 	lag := max(0, ev.End-ev.Next)
+	w.metrics.Partition(ev.Topic, int(ev.Partition), ev.Next, ev.Next-ev.First)
 	w.metrics.Lag.Set(ev.Topic, int(ev.Partition), lag)
 	w.lags[fmt.Sprintf("%s/%d", ev.Topic, ev.Partition)] = lag
 	w.now.Lag = 0

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"slices"
@@ -442,6 +443,51 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Whatever happens to the bytes of a record, it is a row or an error, and an
+// error leaves no trace: the good ones alone give the same schema.
+func TestMangledRecords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	whole := []string{`{"features":{"age":41,"amount":-1.25e1,"risk":0.5},"label":"ok","key":"k"}`, `{"features":{"amount":1,"age":2,"risk":3},"label":"bad","weight":0.5}`, `{"features":{"risk":3,"amount":1,"age":2}}`}
+	d, good := decoder(t, Config{}), decoder(t, Config{})
+	rows, errs := 0, 0
+	const n = 50_000
+	for range n {
+		b := []byte(whole[rng.IntN(len(whole))])
+		for range rng.IntN(3) {
+			i := rng.IntN(len(b))
+			switch rng.IntN(4) {
+			case 0:
+				b[i] = byte(rng.Uint32())
+			case 1:
+				b = slices.Delete(b, i, i+1+rng.IntN(len(b)-i))
+			case 2:
+				b = slices.Insert(b, i, b[rng.IntN(len(b)):]...)
+			case 3:
+				b[i] = `{}[]",:0123456789.eE+-\ntf`[rng.IntN(25)]
+			}
+			if len(b) == 0 {
+				b = []byte{0}
+			}
+		}
+		row, err := d.Decode(b)
+		if err != nil {
+			errs++
+			continue
+		}
+		rows++
+		again, err := good.Decode(b)
+		if err != nil || !json.Valid(b) || fmt.Sprint(row) != fmt.Sprint(again) {
+			t.Fatalf("%q: %v, and without the bad ones %v, %v", b, row, again, err)
+		}
+	}
+	if rows+errs != n || rows < n/4 || errs < n/4 {
+		t.Errorf("%d rows and %d errors of %d", rows, errs, n)
+	}
+	if !reflect.DeepEqual(d.Schema(), good.Schema()) {
+		t.Errorf("%v, and without the bad ones %v", d.Schema(), good.Schema())
+	}
 }
 
 // A record costs memory in proportion to its own size, whatever it says.

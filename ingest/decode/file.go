@@ -51,31 +51,34 @@ const (
 	maxWholeLabels = 32
 )
 
-// Open opens a file, "-" being standard input. An empty Config.Format is found
-// out by looking. The schema is where decoding starts: the zero Schema for a
-// file that is learned from, and the learned one for a file to test on.
+// Open opens a file. An empty Config.Format is found out by looking. The schema
+// is where decoding starts: the zero Schema for a file that is learned from, and
+// the learned one for a file to test on.
 //
 // Unless the configuration or the schema settles the task, the first 1,000
 // labels do: text, or whole numbers of which at most 32 are different, name
 // classes; other numbers are values. Task says which.
 func Open(path string, c Config, s Schema) (*File, error) {
-	f := &File{name: path, close: func() error { return nil }}
-	var in io.Reader = os.Stdin
-	if path == "-" {
-		f.name = "standard input"
-	} else {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		if info, err := file.Stat(); err == nil && info.IsDir() {
-			file.Close()
-			return nil, fmt.Errorf("%s is a directory: name a file in it", path)
-		}
-		in, f.close = file, file.Close
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
+	if info, err := in.Stat(); err == nil && info.IsDir() {
+		in.Close()
+		return nil, fmt.Errorf("%s is a directory: name a file in it", path)
+	}
+	f := &File{name: path, close: in.Close}
 	if err := f.open(in, c, s); err != nil {
-		f.close()
+		in.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Read is Open for what is open already. Errors call it name.
+func Read(in io.Reader, name string, c Config, s Schema) (*File, error) {
+	f := &File{name: name, close: func() error { return nil }}
+	if err := f.open(in, c, s); err != nil {
 		return nil, err
 	}
 	return f, nil

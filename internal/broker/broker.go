@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // Config says where a broker listens and what it keeps.
@@ -25,13 +26,20 @@ type Config struct {
 	Memory bool // keep everything in memory instead, for as long as the process lives
 }
 
-// ErrInUse: another broker, in this process or another, has the directory open.
-var ErrInUse = errors.New("directory is in use by another broker")
+var (
+	// ErrInUse: another broker, in this process or another, has the directory
+	// open.
+	ErrInUse = errors.New("directory is in use by another broker")
+
+	// ErrAddress: Config.Addr is none that a broker could tell its clients.
+	ErrAddress = errors.New("address")
+)
 
 // Broker is a running broker. Its topics are made by CreateTopics only.
 type Broker struct {
 	cluster *kfake.Cluster
 	lock    *os.File
+	faults  *faults
 }
 
 // Start listens and serves until Close.
@@ -45,11 +53,11 @@ func Start(c Config) (*Broker, error) {
 	}
 	host, portName, err := net.SplitHostPort(addr)
 	if err != nil {
-		return nil, fmt.Errorf("broker: address %q: want host:port", addr)
+		return nil, fmt.Errorf("%w %q: want host:port", ErrAddress, addr)
 	}
 	port, err := strconv.Atoi(portName)
 	if err != nil || port < 0 || port > 65535 {
-		return nil, fmt.Errorf("broker: address %q: no port %q", addr, portName)
+		return nil, fmt.Errorf("%w %q: no port %q", ErrAddress, addr, portName)
 	}
 	opts := []kfake.Opt{
 		kfake.NumBrokers(1),
@@ -62,10 +70,11 @@ func Start(c Config) (*Broker, error) {
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		// It tells clients to come back to the address it listens on.
-		return nil, fmt.Errorf("broker: address %q: name the interface, as in 127.0.0.1:%d", addr, port)
+		return nil, fmt.Errorf("%w %q: name the interface, as in 127.0.0.1:%d", ErrAddress, addr, port)
 	}
 	opts = append(opts, kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, addr) }))
-	b := new(Broker)
+	b := &Broker{faults: &faults{first: make(chan error, 1)}}
+	opts = append(opts, kfake.WithLogger(b.faults))
 	if c.Dir != "" {
 		if b.lock, err = lock(c.Dir); err != nil {
 			return nil, err
@@ -76,14 +85,23 @@ func Start(c Config) (*Broker, error) {
 		b.unlock()
 		return nil, fmt.Errorf("broker: %w", err)
 	}
+	b.cluster.ControlKey(int16(kmsg.Produce), b.refuse)
 	return b, nil
 }
+
+// Failed gives an error, once, if the broker could not write to its directory.
+// From then on it takes no records. What it has acked is kept; a broker that is
+// started on the directory by another process, or after this one, goes on.
+func (b *Broker) Failed() <-chan error { return b.faults.first }
 
 // Addr is where the broker listens, as host:port.
 func (b *Broker) Addr() string { return b.cluster.ListenAddrs()[0] }
 
-// Close stops the broker and lets go of its directory.
+// Close stops the broker and lets go of its directory. One that failed leaves
+// its directory as a crash would: what it has in memory is not what is there.
 func (b *Broker) Close() error {
-	b.cluster.Close()
+	if !b.faults.any.Load() {
+		b.cluster.Close()
+	}
 	return b.unlock()
 }

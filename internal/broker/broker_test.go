@@ -180,3 +180,37 @@ func TestStartRefuses(t *testing.T) {
 		t.Errorf("a port that is taken: %v", err)
 	}
 }
+
+// TestWhatCannotBeWrittenIsNotAcked puts a file where a partition's directory
+// should be: like a full disk it takes no records. The further attempts of a
+// producer must not pass for copies of records that are there.
+func TestWhatCannotBeWrittenIsNotAcked(t *testing.T) {
+	dir := t.TempDir()
+	addr, kill := child(t, dir)
+	c, err := ingest.New(ingest.Config{Brokers: []string{addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if err := c.Create(ctx, "t", 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(dir, "data", "partitions", "t-0")
+	if err := errors.Join(os.RemoveAll(at), os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		_, err := c.Producer().Append(ctx, "t", 0, []ingest.Record{{Value: []byte("x")}})
+		if err == nil {
+			t.Fatal("acked what could not be written")
+		}
+	}
+	short, stop := context.WithTimeout(ctx, 700*time.Millisecond)
+	defer stop()
+	if err := c.Producer().Publish(short, "t", 0, []ingest.Record{{Value: []byte("x")}}); err == nil {
+		t.Error("acked what could not be written")
+	}
+	kill()
+}

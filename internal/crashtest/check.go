@@ -41,6 +41,16 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 	if err := w.verify(ctx, s); err != nil {
 		fault("%w", err)
 	}
+	r, err := w.ask(ctx, "crash")
+	if err != nil {
+		return errors.Join(append(faults, err)...)
+	}
+	s.Compared = int(r.Compared)
+	w.judge("oracle", r, s)
+	if n := r.Learned + r.Predicted + r.Quarantined; n != int64(w.examples) || r.StateHash.String() != s.StateHash {
+		s.Divergences++
+		fault("oracle: %d of %d examples, state %v, want %v", n, w.examples, r.StateHash, s.StateHash)
+	}
 	if w.partitions == 1 {
 		if err := w.compare(ctx, s); err != nil {
 			return errors.Join(append(faults, err)...)
@@ -110,7 +120,7 @@ func (w *world) verify(ctx context.Context, s *Summary) error {
 	if err := json.Unmarshal(out, &v); err != nil {
 		return err
 	}
-	s.Compared = v.Compared
+	s.Verified = v.Compared
 	s.Divergences += v.Divergent
 	if v.StateHash != s.StateHash {
 		s.Divergences++

@@ -1,9 +1,14 @@
 // Crashtest kills the real learner with SIGKILL, many times in one run, and
 // checks that nothing can be seen of it afterwards: the state hash is that of a
-// run that was never interrupted, every example has its prediction, and all
-// copies of a prediction are the same bytes.
+// run that was never interrupted, every example has its prediction, all copies
+// of a prediction are the same bytes, and internal/oracle, which reads the topics
+// by itself, comes to the same. It can also stop learners and wake them up behind
+// a successor, kill the broker, spoil the network, and kill a learner at each
+// single request.
 //
 //	go run ./internal/crashtest --kills 100
+//	go run ./internal/crashtest --kills 1000 --zombies 20 --outages 20 --resets 300 --failpoints
+//	go run ./internal/crashtest --soak 20m
 //	go run ./internal/crashtest --kills 100 --partitions 3 --brokers localhost:9092
 //
 // It exits with 1 if anything differs, or if the kills did not hit what they
@@ -24,11 +29,17 @@ import (
 
 type options struct {
 	kills      int
+	zombies    int
+	outages    int
+	resets     int
+	failpoints bool
+	soak       time.Duration
+	rate       int
 	examples   int
 	partitions int
 	brokers    string
 	seed       uint64
-	planted    bool
+	planted    string
 	json       bool
 	keep       bool
 	log        func(format string, args ...any)
@@ -40,12 +51,19 @@ type Summary struct {
 	WarmUp      int     `json:"kills_in_warm_up"`
 	Chunks      int     `json:"kills_during_chunks"`
 	Unreleased  int     `json:"kills_between_ack_and_release"`
+	Recovering  int     `json:"kills_during_recovery"` // right behind the CLAIM that follows another kill
+	Zombies     int     `json:"zombies"`               // stopped, replaced, woken up, and ended with 75
+	Outages     int     `json:"broker_kills"`
+	Recovery    float64 `json:"seconds_to_learn_again"` // after an outage, at most
+	Resets      int     `json:"connections_hurt"`
+	Steps       int     `json:"io_steps"` // at which a learner was killed, one after the other
 	Examples    int     `json:"examples"`
 	Duplicates  int     `json:"duplicates"` // predictions written more than once
 	Differing   int     `json:"duplicates_differing"`
 	Lost        int     `json:"lost"`        // examples without a prediction
 	Divergences int     `json:"divergences"` // state hashes or predictions that are not the reference's
-	Compared    int     `json:"compared"`    // state hashes that verify compared
+	Compared    int     `json:"compared"`    // state hashes that the oracle computed again
+	Verified    int     `json:"verified"`    // state hashes that verify did
 	StateHash   string  `json:"state_hash"`
 	Seconds     float64 `json:"seconds"`
 }
@@ -53,11 +71,17 @@ type Summary struct {
 func main() {
 	var o options
 	flag.IntVar(&o.kills, "kills", 100, "how often the learner is killed")
+	flag.IntVar(&o.zombies, "zombies", 0, "how often a learner is stopped, replaced and woken up")
+	flag.IntVar(&o.outages, "outages", 0, "how often the broker is killed and started again under a learner at work")
+	flag.IntVar(&o.resets, "resets", 0, "how many connections are reset, slowed down or left half open")
+	flag.BoolVar(&o.failpoints, "failpoints", false, "kill a learner at each step of its input and output in turn")
+	flag.DurationVar(&o.soak, "soak", 0, "instead of all that, feed one learner for so long, with a fault every 30 s, and watch what it holds")
+	flag.IntVar(&o.rate, "rate", 10_000, "examples a second of a soak")
 	flag.IntVar(&o.examples, "examples", 100_000, "length of the stream")
 	flag.IntVar(&o.partitions, "partitions", 1, "partitions of the input topic")
 	flag.StringVar(&o.brokers, "brokers", "", "a running Kafka, host:port; empty: the embedded broker in a process of its own")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the instants at which it kills")
-	flag.BoolVar(&o.planted, "planted", false, "build the learner with a planted fault, which the checks have to find")
+	flag.StringVar(&o.planted, "planted", "", "build the learner with a planted fault (pipeline/planted.go), which the checks have to find")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flag.Parse()
@@ -65,6 +89,11 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if o.soak > 0 {
+		s, err := runSoak(ctx, o)
+		json.NewEncoder(os.Stdout).Encode(s)
+		exit(stop, err)
+	}
 	start := time.Now()
 	s, err := run(ctx, o)
 	s.Seconds = time.Since(start).Seconds()
@@ -72,11 +101,19 @@ func main() {
 		json.NewEncoder(os.Stdout).Encode(s)
 	} else {
 		fmt.Printf("%d kills (%d in warm-up, %d during chunks, %d between ack and release) over %d examples in %.0f s\n", s.Kills, s.WarmUp, s.Chunks, s.Unreleased, s.Examples, s.Seconds)
-		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes verified\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
+		if s.Zombies+s.Outages+s.Resets+s.Steps > 0 {
+			fmt.Printf("%d zombies, %d broker kills (learning again within %.1f s), %d bad connections, %d steps of I/O\n", s.Zombies, s.Outages, s.Recovery, s.Resets, s.Steps)
+		}
+		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
 	}
+	exit(stop, err)
+}
+
+func exit(stop func(), err error) {
+	stop()
 	if err != nil {
-		stop()
 		fmt.Fprintln(os.Stderr, "crashtest:", err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,6 +24,7 @@ type world struct {
 	options
 	dir    string
 	bin    string
+	server *server // the embedded broker; nil if another was given
 	client *ingest.Client
 	rng    *rand.Rand
 	topic  string
@@ -35,41 +34,29 @@ type world struct {
 	csv    string // the examples as a file
 	log    *modelLog
 	answer *predictions
+	share  int // examples that a fault besides the kills is fed with
 }
 
 const learned = 1250 // labelled rows after which the warm-up is over
 
 func run(ctx context.Context, o options) (s Summary, err error) {
-	w := &world{options: o, began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
-	w.dir, err = os.MkdirTemp("", "accrete-crash-")
+	w, end, err := begin(ctx, o)
 	if err != nil {
 		return s, err
 	}
-	if o.keep {
-		o.log("keeping %s", w.dir)
-	} else {
-		defer os.RemoveAll(w.dir)
+	defer end()
+	w.log, w.answer = newModelLog(w.client, w.model("crash")), newPredictions(w.client, w.model("crash"))
+	for _, phase := range []struct {
+		name string
+		run  func(context.Context, *Summary) error
+	}{{"kills", w.kill}, {"zombies", w.zombies}, {"outages", w.outages}, {"resets", w.resets}, {"failpoints", w.failpoints}} {
+		start := time.Now()
+		if err := phase.run(ctx, &s); err != nil {
+			return s, err
+		}
+		o.log("%s: %.0f s", phase.name, time.Since(start).Seconds())
 	}
-	if err := w.build(ctx); err != nil {
-		return s, err
-	}
-	stop, err := w.broker(ctx)
-	if err != nil {
-		return s, err
-	}
-	defer stop()
-	w.client, err = ingest.New(ingest.Config{Brokers: strings.Split(w.brokers, ",")})
-	if err != nil {
-		return s, err
-	}
-	defer w.client.Close()
-	if err := w.prepare(ctx); err != nil {
-		return s, err
-	}
-	if err := w.kill(ctx, &s); err != nil {
-		return s, err
-	}
-	o.log("killed %d times; learning to the end", s.Kills)
+	o.log("learning to the end")
 	if err := w.feed(ctx, o.examples); err != nil {
 		return s, err
 	}
@@ -79,49 +66,75 @@ func run(ctx context.Context, o options) (s Summary, err error) {
 	return s, w.check(ctx, &s)
 }
 
+// runSoak is a soak in a world of its own.
+func runSoak(ctx context.Context, o options) (s Soak, err error) {
+	o.partitions = 1
+	w, end, err := begin(ctx, o)
+	if err != nil {
+		return s, err
+	}
+	defer end()
+	return w.soak(ctx)
+}
+
+// begin builds the program, starts the broker and creates the topic.
+func begin(ctx context.Context, o options) (w *world, end func(), err error) {
+	w = &world{options: o, began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
+	var ends []func()
+	end = func() {
+		for _, f := range slices.Backward(ends) {
+			f()
+		}
+	}
+	defer func() {
+		if err != nil {
+			end()
+		}
+	}()
+	if w.dir, err = os.MkdirTemp("", "accrete-crash-"); err != nil {
+		return w, end, err
+	}
+	if o.keep {
+		o.log("keeping %s", w.dir)
+	} else {
+		ends = append(ends, func() { os.RemoveAll(w.dir) })
+	}
+	if err := w.build(ctx); err != nil {
+		return w, end, err
+	}
+	if w.brokers == "" {
+		w.server = w.newServer()
+		if err := w.server.start(); err != nil {
+			return w, end, err
+		}
+		ends = append(ends, func() { w.server.stop(syscall.SIGTERM) })
+		w.brokers = w.server.address
+	} else if o.outages+o.resets > 0 || o.soak > 0 {
+		return w, end, errors.New("outages, resets and a soak need the embedded broker")
+	}
+	if w.client, err = ingest.New(ingest.Config{Brokers: strings.Split(w.brokers, ",")}); err != nil {
+		return w, end, err
+	}
+	ends = append(ends, w.client.Close)
+	return w, end, w.prepare(ctx)
+}
+
 func (w *world) build(ctx context.Context) error {
 	w.bin = filepath.Join(w.dir, "accrete")
 	args := []string{"build", "-o", w.bin}
-	if w.planted {
-		args = append(args, "-tags", "planted")
+	var tags []string
+	if w.planted != "" {
+		tags = append(tags, "planted")
 	}
+	if w.options.failpoints {
+		tags = append(tags, "failpoints")
+	}
+	args = append(args, "-tags", strings.Join(tags, ","))
 	out, err := exec.CommandContext(ctx, "go", append(args, "github.com/accrete-ml/accrete/cmd/accrete")...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return nil
-}
-
-// broker starts the embedded broker, unless one was given.
-func (w *world) broker(ctx context.Context) (stop func(), err error) {
-	if w.brokers != "" {
-		return func() {}, nil
-	}
-	cmd := exec.CommandContext(ctx, w.bin, "broker", "--listen", "127.0.0.1:0", "--dir", filepath.Join(w.dir, "broker"), "--json")
-	cmd.Stderr = os.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	var at struct{ Address string }
-	if err == nil {
-		err = json.Unmarshal(line, &at)
-	}
-	if err != nil {
-		cmd.Process.Kill()
-		return nil, fmt.Errorf("broker: %w", errors.Join(err, cmd.Wait()))
-	}
-	go io.Copy(io.Discard, out)
-	w.brokers = at.Address
-	return func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		cmd.Wait()
-	}, nil
 }
 
 // prepare draws the examples and creates their topic.
@@ -196,6 +209,7 @@ func (w *world) model(name string) string { return w.topic + "-" + name }
 // accrete runs a command to its end and returns the last line that it printed.
 func (w *world) accrete(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, w.bin, args...)
+	cmd.Env = append(os.Environ(), "ACCRETE_PLANTED="+w.planted)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -209,68 +223,80 @@ func (w *world) accrete(ctx context.Context, args ...string) ([]byte, error) {
 // kill starts the learner and kills it, again and again, while the topic grows.
 func (w *world) kill(ctx context.Context, s *Summary) error {
 	path := w.config("crash")
-	w.log, w.answer = newModelLog(w.client, w.model("crash")), newPredictions(w.client, w.model("crash"))
+	others := 2*w.options.zombies + 2*w.options.outages + w.options.resets
+	most := w.examples // for the kills; the rest is for the other faults
+	if others > 0 {
+		w.share = max(1, w.examples*3/10/others)
+		most -= w.share * others
+	}
 	early := max(6, w.kills/10) // the first kills go to the warm-up
-	for i := range w.kills {
+	for s.Kills < w.kills {
+		i := s.Kills
 		to := learned * (i + 1) / (early + 1)
 		if i >= early {
-			to = learned + (w.examples-learned)*(i-early+1)/(w.kills-early+1)
+			to = learned + (most-learned)*(i-early+1)/(w.kills-early+1)
 		}
 		if err := w.feed(ctx, to); err != nil {
 			return err
 		}
-		if err := w.killOnce(ctx, path, i); err != nil {
+		twice, err := w.killOnce(ctx, path, i)
+		if err != nil {
 			return fmt.Errorf("kill %d: %w", i+1, err)
 		}
 		s.Kills++
 		if err := w.classify(ctx, s); err != nil {
 			return err
 		}
+		if twice && s.Kills < w.kills { // and at once again, while it recovers
+			if err := w.killAtClaim(ctx, path); err != nil {
+				return fmt.Errorf("kill %d: %w", i+2, err)
+			}
+			s.Kills++
+			s.Recovering++
+			if err := w.classify(ctx, s); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// killOnce starts a learner and kills it: after a random while, at a CHUNK, or
-// at a BATCH, in turn.
-func (w *world) killOnce(ctx context.Context, path string, i int) error {
-	cmd := exec.CommandContext(ctx, w.bin, "learn", "-c", path)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	cmd.Stdout = io.Discard
-	if err := cmd.Start(); err != nil {
-		return err
+// killOnce starts a learner and kills it: after a random while, at a CHUNK, at
+// a BATCH, or right behind its CLAIM, in turn.
+func (w *world) killOnce(ctx context.Context, path string, i int) (twice bool, err error) {
+	if i%5 == 4 {
+		return true, w.killAtClaim(ctx, path)
 	}
-	gone := make(chan struct{})
-	go func() {
-		cmd.Wait()
-		close(gone)
-	}()
-	watch, cancel := context.WithTimeout(ctx, 3*time.Second)
-	switch i % 4 {
+	p, err := w.begin(nil, "learn", "-c", path)
+	if err != nil {
+		return false, err
+	}
+	watch, cancel := context.WithTimeout(ctx, 1500*time.Millisecond)
+	defer cancel()
+	switch i % 5 {
 	case 0, 1:
 		pause(watch, time.Duration(w.rng.IntN(400))*time.Millisecond)
 	case 2:
 		w.log.await(watch, isChunk)
 		pause(watch, time.Duration(w.rng.IntN(8))*time.Millisecond)
 	case 3:
-		for range 1 + w.rng.IntN(5) {
+		for range 1 + w.rng.IntN(2) {
 			w.log.await(watch, isBatch)
 		}
 	}
-	cancel()
-	cmd.Process.Kill()
-	<-gone
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != syscall.SIGKILL {
-		return fmt.Errorf("the learner was not killed, it ended by itself (%v):\n%s", cmd.ProcessState, stderr.String())
-	}
-	return ctx.Err()
+	p.signal(syscall.SIGKILL)
+	return i%5 == 2, errors.Join(p.killed(), ctx.Err())
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
+// killAtClaim kills a learner that has claimed the log and is about to restore a
+// snapshot and to learn again what is behind it.
+func (w *world) killAtClaim(ctx context.Context, path string) error {
+	p, err := w.begin(nil, "learn", "-c", path)
+	if err != nil {
+		return err
 	}
+	w.await(ctx, 5*time.Second, isClaim)
+	pause(ctx, time.Duration(w.rng.IntN(20))*time.Millisecond)
+	p.signal(syscall.SIGKILL)
+	return errors.Join(p.killed(), ctx.Err())
 }

@@ -10,12 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
 )
 
-// Client connects to a Kafka that lives as long as the test, or longer.
-func Client(t testing.TB) *ingest.Client {
+// Addr is of a Kafka that lives as long as the test, or longer.
+func Addr(t testing.TB) string {
 	t.Helper()
 	addr := os.Getenv("ACCRETE_TEST_BROKERS")
 	if addr == "" {
@@ -26,12 +29,47 @@ func Client(t testing.TB) *ingest.Client {
 		t.Cleanup(func() { b.Close() })
 		addr = b.Addr()
 	}
-	c, err := ingest.New(ingest.Config{Brokers: strings.Split(addr, ","), MaxWait: 20 * time.Millisecond})
+	return addr
+}
+
+// Client connects to a Kafka that lives as long as the test, or longer.
+func Client(t testing.TB) *ingest.Client { return ClientOf(t, Addr(t), nil) }
+
+// ClientOf connects to the Kafka at addr, in a way that change may alter.
+func ClientOf(t testing.TB, addr string, change func(*ingest.Config)) *ingest.Client {
+	t.Helper()
+	config := ingest.Config{Brokers: strings.Split(addr, ","), MaxWait: 20 * time.Millisecond}
+	if change != nil {
+		change(&config)
+	}
+	c, err := ingest.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
 	return c
+}
+
+// Delete deletes a topic, by a client that is not ours.
+func Delete(t testing.TB, addr, topic string) {
+	t.Helper()
+	c, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(addr, ",")...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	req := kmsg.NewPtrDeleteTopicsRequest()
+	req.TimeoutMillis = 10_000
+	rt := kmsg.NewDeleteTopicsRequestTopic()
+	rt.Topic = &topic
+	req.TopicNames, req.Topics = []string{topic}, []kmsg.DeleteTopicsRequestTopic{rt}
+	resp, err := req.RequestWith(t.Context(), c)
+	if err == nil && resp.Topics[0].ErrorCode != 0 {
+		err = fmt.Errorf("error %d", resp.Topics[0].ErrorCode)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Name makes a name for a topic or a model that no other test run has.

@@ -16,9 +16,10 @@
 // j and row i:
 //
 //   - the phase t is one chain of float32 fused multiply-adds from +0 over
-//     k = 0, 1, ..., dim-1;
-//   - r = t - (t rounded to an integer, half to even), which is exact, and 0
-//     for the phases of 2^23 turns and more, whose fraction float32 has lost;
+//     k = 0, 1, ..., dim-1. For phases in memory it is their product with a
+//     scale, rounded;
+//   - r = t - (t rounded to an integer, half to even), which is exact, +0 if t
+//     is whole, and so for all of 2^23 turns and more;
 //   - s = r*r rounded to float32; the cosine is an even polynomial of degree 12
 //     in r, by Horner's rule in s with fused multiply-adds, and the sine is an
 //     odd one of degree 13: Horner's rule in s, and a product with r.

@@ -10,12 +10,21 @@ var (
 )
 
 func sumGeneric(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
+	size := Panel * dim
+	sumPanels(dst, a, len(w)/size, outputs, rows, s, func(p int) { s.tile.features(x, w[p*size:(p+1)*size], dim, rows) })
+}
+
+func sumGivenGeneric(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+	sumPanels(dst, a, len(t)/(Panel*Lanes), outputs, rows, s, func(p int) { s.tile.given(scale, t[p*Panel*Lanes:], rows) })
+}
+
+// sumPanels is Sum, where features puts those of a panel into the tile.
+func sumPanels(dst []float64, a []float32, panels, outputs, rows int, s *Scratch, features func(p int)) {
 	const perGroup = Group / Panel
-	panels := len(w) / (Panel * dim)
 	for p := 0; p < panels; p += perGroup {
 		f := s.chains(2 * outputs * Lanes)
 		for q := p; q < min(p+perGroup, panels); q++ {
-			s.tile.features(x, w[q*Panel*dim:(q+1)*Panel*dim], dim, rows)
+			features(q)
 			aq := a[q*2*outputs*Panel:]
 			for c := range outputs {
 				dot(f[c*Lanes:], &s.tile.cos, aq[c*Panel:], rows)
@@ -31,24 +40,34 @@ func sumGeneric(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scr
 }
 
 func gradientGeneric(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	for p := range len(w) / (Panel * dim) {
-		s.tile.features(x, w[p*Panel*dim:(p+1)*Panel*dim], dim, Lanes)
-		ap := acc[p*2*outputs*Panel*width:]
-		for c := range outputs {
-			spread(ap[c*Panel*width:], &s.tile.cos, g[c*Lanes:])
-			spread(ap[(outputs+c)*Panel*width:], &s.tile.sin, g[c*Lanes:])
+	size := Panel * dim
+	for p := range len(w) / size {
+		for i := range len(g) / (outputs * Lanes) {
+			s.tile.features(x[i*Lanes*dim:], w[p*size:(p+1)*size], dim, Lanes)
+			s.tile.spread(acc[p*2*outputs*Panel*width:], g[i*outputs*Lanes:], outputs)
 		}
 	}
 }
 
+func gradientGivenGeneric(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+	for p := range len(t) / (Panel * Lanes) {
+		s.tile.given(scale, t[p*Panel*Lanes:], Lanes)
+		s.tile.spread(acc[p*2*outputs*Panel*width:], g, outputs)
+	}
+}
+
 func featuresGeneric(dst, x, w []float32, dim int, s *Scratch) {
-	for p := range len(w) / (Panel * dim) {
-		s.tile.features(x, w[p*Panel*dim:(p+1)*Panel*dim], dim, Lanes)
-		d := dst[p*2*Panel*Lanes : (p+1)*2*Panel*Lanes]
-		for i := range Panel {
-			copy(d[i*Lanes:], s.tile.cos[i][:])
-			copy(d[(Panel+i)*Lanes:], s.tile.sin[i][:])
-		}
+	size := Panel * dim
+	for p := range len(w) / size {
+		s.tile.features(x, w[p*size:(p+1)*size], dim, Lanes)
+		s.tile.store(dst[p*2*Panel*Lanes:])
+	}
+}
+
+func featuresGivenGeneric(dst []float32, scale float32, t []float32, s *Scratch) {
+	for p := range len(t) / (Panel * Lanes) {
+		s.tile.given(scale, t[p*Panel*Lanes:], Lanes)
+		s.tile.store(dst[p*2*Panel*Lanes:])
 	}
 }
 
@@ -79,6 +98,35 @@ func (t *tile) features(x, w []float32, dim, rows int) {
 				cosSin((*[4]float32)(t.cos[j+h][i:]), (*[4]float32)(t.sin[j+h][i:]), &ph[h])
 			}
 		}
+	}
+}
+
+// given is features for a panel of phases in memory.
+func (t *tile) given(scale float32, phases []float32, rows int) {
+	for j := range Panel {
+		for i := 0; i < rows; i += 4 {
+			var ph [4]float64
+			for l, v := range phases[j*Lanes+i:][:4] {
+				ph[l] = float64(float32(scale * v))
+			}
+			cosSin((*[4]float32)(t.cos[j][i:]), (*[4]float32)(t.sin[j][i:]), &ph)
+		}
+	}
+}
+
+// store copies the features to dst, [2][Panel][Lanes].
+func (t *tile) store(dst []float32) {
+	for i := range Panel {
+		copy(dst[i*Lanes:], t.cos[i][:])
+		copy(dst[(Panel+i)*Lanes:], t.sin[i][:])
+	}
+}
+
+// spread adds the features times the factors g to a panel's chains.
+func (t *tile) spread(acc, g []float32, outputs int) {
+	for c := range outputs {
+		spread(acc[c*Panel*width:], &t.cos, g[c*Lanes:])
+		spread(acc[(outputs+c)*Panel*width:], &t.sin, g[c*Lanes:])
 	}
 }
 
@@ -156,7 +204,7 @@ func reduce(t float64) float64 {
 	if math.Abs(t) >= 1<<23 {
 		return 0
 	}
-	return t - ((t + round) - round)
+	return t - ((t + round) - round) + 0 // where t is -0, +0
 }
 
 // cosSin is the cosines and sines of four phases.

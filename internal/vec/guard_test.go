@@ -88,7 +88,10 @@ func TestImplementationsAgree(t *testing.T) {
 			for i := 0; i < rows; i += Lanes {
 				x := p.px[i*dim : (i+Lanes)*dim]
 				Sum(dst, x, p.pw, p.pc, dim, outputs, Lanes, &s)
-				Gradient(acc, x, p.pw, p.pg[i*outputs:(i+Lanes)*outputs], dim, outputs, &s)
+				if i%Run == 0 {
+					to := min(i+Run, len(p.px)/dim)
+					Gradient(acc, p.px[i*dim:to*dim], p.pw, p.pg[i*outputs:to*outputs], dim, outputs, &s)
+				}
 				Features(phi, x, p.pw, dim, &s)
 				g.sum = append(g.sum, dst...)
 				if use.few != nil && i == 0 {
@@ -149,17 +152,65 @@ func TestPackingAgrees(t *testing.T) {
 		}
 		atEnd := trial%2 == 0
 		x, w = guarded(t, x, atEnd), guarded(t, w, atEnd)
-		got := map[string][2]uint64{}
+		coef := guarded(t, random(r, m/2*2*dim, 1), atEnd)
+		got := map[string][3]uint64{}
 		eachISA(func(name string) {
 			px := guarded(t, make([]float32, Panels(rows, Lanes)*Lanes*dim), atEnd)
 			pw := guarded(t, make([]float32, Panels(from+m, Panel)*Panel*dim), atEnd)
 			PackRows(px, x, dim)
 			PackFrequencies(pw, w, from, dim)
-			got[name] = [2]uint64{digest32(px), digest32(pw)}
+			pc := guarded(t, make([]float32, Panels(m/2, Panel)*2*Panel*dim), atEnd)
+			PackCoefficients(pc, coef, dim)
+			got[name] = [3]uint64{digest32(px), digest32(pw), digest32(pc)}
 		})
 		for name, g := range got {
 			if g != got[generic.name] {
 				t.Fatalf("%s: packing differs from the plain loops' at dim %d, %d rows, %d frequencies from %d", name, dim, rows, m, from)
+			}
+		}
+	}
+}
+
+// The same for phases in memory, those of transforms.
+func TestTransformsAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	var s Scratch
+	for trial := range 60 {
+		n := 1 << r.IntN(9)
+		if trial%20 == 0 {
+			n = 1024
+		}
+		dim, outputs := 1+r.IntN(n), 1+r.IntN(5)
+		atEnd := trial%2 == 0
+		signs := make([]uint32, 3*n)
+		Signs(signs, Key("test", uint64(trial), 0))
+		signs = guarded(t, signs, atEnd)
+		px := make([]float32, dim*Lanes)
+		PackRows(px, random(r, 30*dim, 1), dim)
+		px = guarded(t, px, atEnd)
+		panels := n / Panel
+		a, g := guarded(t, random(r, panels*2*outputs*Panel, 1), atEnd), guarded(t, random(r, outputs*Lanes, 1), atEnd)
+		got := map[string][]float64{}
+		eachISA(func(name string) {
+			p := guarded(t, make([]float32, n*Lanes), atEnd)
+			Orthogonal(p, px, signs, n, dim)
+			p = guarded(t, p[:panels*Panel*Lanes], atEnd)
+			dst, acc, phi := guarded(t, make([]float64, outputs*Lanes), atEnd), guarded(t, make([]float32, ChainsLen(panels*Panel, outputs)), atEnd), guarded(t, make([]float32, panels*2*Panel*Lanes), atEnd)
+			SumPhases(dst, .37, p, a, outputs, Lanes, &s)
+			GradientPhases(acc, .37, p, g, outputs, &s)
+			FeaturesPhases(phi, .37, p, &s)
+			all := append([]float64(nil), dst...)
+			for _, v := range [][]float32{p, acc, phi} {
+				for _, x := range v {
+					all = append(all, float64(x))
+				}
+			}
+			got[name] = all
+		})
+		want := digest64(got[generic.name])
+		for name, v := range got {
+			if digest64(v) != want {
+				t.Fatalf("%s: phases of a transform of %d, or what is made of them, differ from the plain loops'", name, n)
 			}
 		}
 	}

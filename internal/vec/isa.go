@@ -10,20 +10,28 @@ type isa struct {
 	name     string
 	sum      func(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch)
 	gradient func(acc, x, w, g []float32, dim, outputs int, s *Scratch)
-	lanes    func(dst []float64, acc []float32)
-	features func(dst, x, w []float32, dim int, s *Scratch)
-	few      func(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) // a row; nil where there is no faster way
-	product  func(t *[Panel][Lanes]float32, x, w []float32, dim int)
-	widen    func(dst []float64, f []float32)
-	normals  func(n *Normals, dst []float32)
-	packRows func(dst, x []float32, dim int) // 16 rows; nil where there is no faster way
-	packFour func(dst, w []float32, dim int) // four frequencies; likewise
-	peak     func(n int)                     // n*12 fused multiply-adds of the widest vectors; nil where there are none
-	width    int                             // float32 in such a vector
+
+	sumGiven      func(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch)
+	gradientGiven func(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch)
+	featuresGiven func(dst []float32, scale float32, t []float32, s *Scratch)
+	hadamard      func(t []float32, signs []uint32)
+
+	lanes     func(dst []float64, acc []float32)
+	features  func(dst, x, w []float32, dim int, s *Scratch)
+	few       func(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) // a row; nil where there is no faster way
+	product   func(t *[Panel][Lanes]float32, x, w []float32, dim int)
+	widen     func(dst []float64, f []float32)
+	normals   func(n *Normals, dst []float32)
+	packRows  func(dst, x []float32, dim int) // 16 rows; nil where there is no faster way
+	packFour  func(dst, w []float32, dim int) // four frequencies; likewise
+	transpose func(dst, w []float32, dim int) // four frequencies' coefficients; likewise
+	peak      func(n int)                     // n*12 fused multiply-adds of the widest vectors; nil where there are none
+	width     int                             // float32 in such a vector
 }
 
 var generic = isa{
 	name: "generic", sum: sumGeneric, gradient: gradientGeneric, lanes: lanesGeneric, features: featuresGeneric,
+	sumGiven: sumGivenGeneric, gradientGiven: gradientGivenGeneric, featuresGiven: featuresGivenGeneric, hadamard: hadamardGeneric,
 	product: productGeneric, widen: widenGeneric, normals: normalsGeneric,
 }
 

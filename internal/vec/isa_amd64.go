@@ -12,16 +12,18 @@ import (
 
 func native() (found []isa) {
 	// cpu also asks whether the system saves the registers.
-	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL {
+	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasBMI2 {
 		found = append(found, isa{
 			name: "avx512", sum: sumAVX512, few: fewAVX512, gradient: gradientAVX512, lanes: lanesAVX512, features: featuresAVX512,
+			sumGiven: sumGivenAVX512, gradientGiven: gradientGivenAVX512, featuresGiven: featuresGivenAVX512, hadamard: hadamardAVX512,
 			product: productAVX512, widen: widenAVX512,
-			normals: normalsAVX512, packRows: packRowsAVX512, packFour: packFourAVX512, peak: peak512, width: 16,
+			normals: normalsAVX512, packRows: packRowsAVX512, packFour: packFourAVX512, transpose: transposeAVX512, peak: peak512, width: 16,
 		})
 	}
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
 		found = append(found, isa{
 			name: "avx2", sum: sumAVX2, gradient: gradientAVX2, lanes: lanesAVX2, features: featuresAVX2,
+			sumGiven: sumGivenAVX2, gradientGiven: gradientGivenAVX2, featuresGiven: featuresGivenAVX2, hadamard: hadamardAVX2,
 			product: productAVX2, widen: widenAVX2,
 			normals: normalsAVX2, peak: peak2, width: 8,
 		})
@@ -39,19 +41,19 @@ func sumAVX512(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scra
 	}
 	for p := 0; p < panels; p += perGroup {
 		f := s.chains(2 * outputs * Lanes)
-		sum512(min(perGroup, panels-p), dim, outputs, &x[0], &w[p*Panel*dim], &a[p*2*outputs*Panel], s.sines(), &f[0])
+		sum512(min(perGroup, panels-p), outputs, dim, &x[0], &w[p*Panel*dim], &a[p*2*outputs*Panel], s.sines(), &f[0])
 		flush512(outputs*Lanes, &f[0], &dst[0])
 	}
 }
 
 func fewAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
-	const together = 8 // groups whose chains run side by side
+	const side = 8 // groups whose chains run side by side
 	size, perFeature := Panel*dim, outputs
 	m, panels := len(coef)/(2*outputs), len(w)/size
 	for g := 0; g*Group < m; {
 		n, length := 1, min(Group, m-g*Group)
-		if (g+together)*Group <= m {
-			n = together
+		if (g+side)*Group <= m {
+			n = side
 		}
 		for i := range n {
 			p := (g + i) * perGroup
@@ -65,7 +67,7 @@ func fewAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch
 		for c := 0; c < outputs; c += 16 {
 			mask := uint32(1)<<min(16, outputs-c) - 1
 			a := &coef[2*g*Group*perFeature+c]
-			if n == together {
+			if n == side {
 				rowDots512(length, outputs, mask, &s.few[0], a, &s.dots[0])
 			} else {
 				rowDot512(length, outputs, mask, &s.few[0], a, &s.dots[0])
@@ -82,7 +84,9 @@ func fewAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch
 }
 
 func gradientAVX512(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	gradient512(len(w)/(Panel*dim), dim, outputs, &x[0], &w[0], &g[0], s.sines(), &acc[0])
+	for i := range len(g) / (outputs * Lanes) {
+		gradient512(len(w)/(Panel*dim), outputs, dim, &x[i*Lanes*dim], &w[0], &g[i*outputs*Lanes], s.sines(), &acc[0])
+	}
 }
 
 func lanesAVX512(dst []float64, acc []float32) { lanes512(len(dst), &acc[0], &dst[0]) }
@@ -98,14 +102,16 @@ func sumAVX2(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratc
 		if outputs == 1 {
 			sumOne2(n, dim, &x[0], &w[p*Panel*dim], &a[p*2*Panel], &f[0])
 		} else {
-			sum2(n, dim, outputs, &x[0], &w[p*Panel*dim], &a[p*2*outputs*Panel], s.sines(), &f[0])
+			sum2(n, outputs, dim, &x[0], &w[p*Panel*dim], &a[p*2*outputs*Panel], s.sines(), &f[0])
 		}
 		flush2(outputs*Lanes, &f[0], &dst[0])
 	}
 }
 
 func gradientAVX2(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	gradient2(len(w)/(Panel*dim), dim, outputs, &x[0], &w[0], &g[0], s.sines(), &acc[0])
+	for i := range len(g) / (outputs * Lanes) {
+		gradient2(len(w)/(Panel*dim), outputs, dim, &x[i*Lanes*dim], &w[0], &g[i*outputs*Lanes], s.sines(), &acc[0])
+	}
 }
 
 func lanesAVX2(dst []float64, acc []float32) { lanes2(len(dst), &acc[0], &dst[0]) }
@@ -126,6 +132,11 @@ func packRowsAVX512(dst, x []float32, dim int) {
 func packFourAVX512(dst, w []float32, dim int) {
 	_, _ = dst[(dim-1)*Panel+3], w[4*dim-1]
 	packFrequencies512(dim, &w[0], &dst[0])
+}
+
+func transposeAVX512(dst, w []float32, dim int) {
+	_, _ = dst[(dim-1)*Panel+3], w[4*dim-1]
+	transpose512(dim, &w[0], &dst[0])
 }
 
 // The words are the library's: eight lanes leave no room for the state of
@@ -192,4 +203,113 @@ func axpyVectors(a float64, x, y []float64) bool {
 		return false
 	}
 	return true
+}
+
+// rotateVectors is rotate for a multiple of 8, if there are vectors.
+func rotateVectors(x, y []float64, c, s float64) bool {
+	switch use.width {
+	case 16:
+		rotate512(len(x), c, s, &x[0], &y[0])
+	case 8:
+		rotate2(len(x), c, s, &x[0], &y[0])
+	default:
+		return false
+	}
+	return true
+}
+
+func sumGivenAVX512(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+	const size = Panel * Lanes
+	panels := len(t) / size
+	for p := 0; p < panels; p += perGroup {
+		f := s.chains(2 * outputs * Lanes)
+		sumGiven512(min(perGroup, panels-p), outputs, scale, &t[p*size], &a[p*2*outputs*Panel], s.sines(), &f[0])
+		flush512(outputs*Lanes, &f[0], &dst[0])
+	}
+}
+
+func gradientGivenAVX512(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+	gradientGiven512(len(t)/(Panel*Lanes), outputs, scale, &t[0], &g[0], s.sines(), &acc[0])
+}
+
+func featuresGivenAVX512(dst []float32, scale float32, t []float32, s *Scratch) {
+	featuresGiven512(len(t)/(Panel*Lanes), scale, &t[0], &dst[0])
+}
+
+// The first pass multiplies by the signs.
+func hadamardAVX512(t []float32, signs []uint32) {
+	n := len(signs)
+	for h := 1; h < n || h == 1; {
+		switch left := n / h; {
+		case left == 1: // and so n is 1
+			hadamardGeneric(t, signs)
+			return
+		case left == 2 && h == 1:
+			signedHadamard2x512(n/2, 1, &t[0], &signs[0])
+			h *= 2
+		case left == 2:
+			hadamard2x512(n/(2*h), h, &t[0])
+			h *= 2
+		case (left == 4 || left == 16) && h == 1:
+			signedHadamard4x512(n/4, 1, &t[0], &signs[0])
+			h *= 4
+		case left == 4 || left == 16:
+			hadamard4x512(n/(4*h), h, &t[0])
+			h *= 4
+		case h == 1:
+			signedHadamard8x512(n/8, 1, &t[0], &signs[0])
+			h *= 8
+		default:
+			hadamard8x512(n/(8*h), h, &t[0])
+			h *= 8
+		}
+	}
+}
+
+func sumGivenAVX2(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+	const size = Panel * Lanes
+	panels := len(t) / size
+	for p := 0; p < panels; p += perGroup {
+		f := s.chains(2 * outputs * Lanes)
+		sumGiven2(min(perGroup, panels-p), outputs, scale, &t[p*size], &a[p*2*outputs*Panel], s.sines(), &f[0])
+		flush2(outputs*Lanes, &f[0], &dst[0])
+	}
+}
+
+func gradientGivenAVX2(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+	gradientGiven2(len(t)/(Panel*Lanes), outputs, scale, &t[0], &g[0], s.sines(), &acc[0])
+}
+
+func featuresGivenAVX2(dst []float32, scale float32, t []float32, s *Scratch) {
+	featuresGiven2(len(t)/(Panel*Lanes), scale, &t[0], &dst[0])
+}
+
+// The first pass multiplies by the signs.
+func hadamardAVX2(t []float32, signs []uint32) {
+	n := len(signs)
+	for h := 1; h < n || h == 1; {
+		switch left := n / h; {
+		case left == 1: // and so n is 1
+			hadamardGeneric(t, signs)
+			return
+		case left == 2 && h == 1:
+			signedHadamard2x2(n/2, 1, &t[0], &signs[0])
+			h *= 2
+		case left == 2:
+			hadamard2x2(n/(2*h), h, &t[0])
+			h *= 2
+		case (left == 4 || left == 16) && h == 1:
+			signedHadamard4x2(n/4, 1, &t[0], &signs[0])
+			h *= 4
+		case left == 4 || left == 16:
+			hadamard4x2(n/(4*h), h, &t[0])
+			h *= 4
+		case h == 1:
+			signedHadamard8x2(n/8, 1, &t[0], &signs[0])
+			h *= 8
+		default:
+			hadamard8x2(n/(8*h), h, &t[0])
+			h *= 8
+		}
+	}
 }

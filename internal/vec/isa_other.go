@@ -7,3 +7,5 @@ func native() []isa { return nil }
 func dotVectors(lanes *[8]float64, x, y []float64) bool { return false }
 
 func axpyVectors(a float64, x, y []float64) bool { return false }
+
+func rotateVectors(x, y []float64, c, s float64) bool { return false }

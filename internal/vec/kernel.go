@@ -38,6 +38,44 @@ func Sum(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
 	use.sum(dst, x, w, a, dim, outputs, rows, s)
 }
 
+// SumPhases is Sum for phases in memory: t is [panels of frequencies][Panel][Lanes],
+// and scale times t, rounded to float32, are the phases in turns.
+func SumPhases(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+	panels := checkPhases(t)
+	if panels == 0 {
+		return
+	}
+	_, _ = dst[outputs*Lanes-1], a[panels*2*outputs*Panel-1]
+	use.sumGiven(dst, scale, t, a, outputs, rows, s)
+}
+
+// GradientPhases is Gradient for phases in memory, like those of SumPhases.
+func GradientPhases(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+	panels := checkPhases(t)
+	if panels == 0 {
+		return
+	}
+	_, _ = acc[panels*2*outputs*Panel*width-1], g[outputs*Lanes-1]
+	use.gradientGiven(acc, scale, t, g, outputs, s)
+}
+
+// FeaturesPhases is Features for phases in memory, like those of SumPhases.
+func FeaturesPhases(dst []float32, scale float32, t []float32, s *Scratch) {
+	panels := checkPhases(t)
+	if panels == 0 {
+		return
+	}
+	_ = dst[panels*2*Panel*Lanes-1]
+	use.featuresGiven(dst, scale, t, s)
+}
+
+func checkPhases(t []float32) int {
+	if len(t)%(Panel*Lanes) != 0 {
+		panic("vec: phases that are not whole panels")
+	}
+	return len(t) / (Panel * Lanes)
+}
+
 // Few is how many rows are better given to SumFew, one by one, than to Sum as a
 // panel. It is 0 where SumFew has no implementation.
 func Few() int {
@@ -70,14 +108,17 @@ func SumFew(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
 	use.few(dst, row, w, coef, dim, outputs, s)
 }
 
-// Gradient adds a panel of rows x with the factors g, [outputs][Lanes], to the
-// chains acc of the packed frequencies w, [panels][2][outputs][Panel][16].
+// Gradient adds up to Run rows, panels x with the factors g, [panels][outputs][Lanes],
+// to the chains acc of the packed frequencies w, [panels][2][outputs][Panel][16].
 func Gradient(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	panels := check(x, w, dim)
-	if panels == 0 {
+	panels, n := check(x, w, dim), len(g)/(outputs*Lanes)
+	if panels == 0 || n == 0 {
 		return
 	}
-	_, _ = acc[panels*2*outputs*Panel*width-1], g[outputs*Lanes-1]
+	if len(x) != n*Lanes*dim || len(g) != n*outputs*Lanes || n*Lanes > Run {
+		panic("vec: Gradient of slices that do not fit together")
+	}
+	_ = acc[panels*2*outputs*Panel*width-1]
 	use.gradient(acc, x, w, g, dim, outputs, s)
 }
 

@@ -11,6 +11,16 @@ package vec
 //go:noescape
 func sumOne512(panels int, dim int, x *float32, w *float32, a *float32, dst *float64)
 
+// flush512 is dst[i] += float64(f[i]) + float64(f[n+i]) for i < n, a multiple of 8.
+//
+//go:noescape
+func flush512(n int, f *float32, dst *float64)
+
+// lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n, a multiple of 8.
+//
+//go:noescape
+func lanes512(n int, acc *float32, dst *float64)
+
 // sum512 adds the panels of one group to the chains f, [2][outputs][32]:
 //
 //	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
@@ -18,12 +28,7 @@ func sumOne512(panels int, dim int, x *float32, w *float32, a *float32, dst *flo
 // sines is memory for 12*32 numbers.
 //
 //go:noescape
-func sum512(panels int, dim int, outputs int, x *float32, w *float32, a *float32, sines *float32, f *float32)
-
-// flush512 is dst[i] += float64(f[i]) + float64(f[n+i]) for i < n, a multiple of 8.
-//
-//go:noescape
-func flush512(n int, f *float32, dst *float64)
+func sum512(panels int, outputs int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
 
 // gradient512 is Gradient:
 //
@@ -32,22 +37,50 @@ func flush512(n int, f *float32, dst *float64)
 // sines is memory for 12*32 numbers.
 //
 //go:noescape
-func gradient512(panels int, dim int, outputs int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
-
-// lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.
-//
-//go:noescape
-func lanes512(n int, acc *float32, dst *float64)
+func gradient512(panels int, outputs int, dim int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
 
 // features512 is Features.
 //
 //go:noescape
 func features512(panels int, dim int, x *float32, w *float32, dst *float32)
 
+// sumGiven512 adds the panels of one group of the phases scale*t to the chains f, [2][outputs][32]:
+//
+//	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
+//
+// sines is memory for 12*32 numbers.
+//
+//go:noescape
+func sumGiven512(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
+
+// gradientGiven512 is Gradient of the phases scale*t:
+//
+//	for c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines
+//
+// sines is memory for 12*32 numbers.
+//
+//go:noescape
+func gradientGiven512(panels int, outputs int, scale float32, t *float32, factors *float32, sines *float32, acc *float32)
+
+// featuresGiven512 is Features of the phases scale*t.
+//
+//go:noescape
+func featuresGiven512(panels int, scale float32, t *float32, dst *float32)
+
 // sumOne2 adds the panels of one group to the chains f, [2][32], of one output.
 //
 //go:noescape
 func sumOne2(panels int, dim int, x *float32, w *float32, a *float32, f *float32)
+
+// flush2 is dst[i] += float64(f[i]) + float64(f[n+i]) for i < n, a multiple of 4.
+//
+//go:noescape
+func flush2(n int, f *float32, dst *float64)
+
+// lanes2 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.
+//
+//go:noescape
+func lanes2(n int, acc *float32, dst *float64)
 
 // sum2 adds the panels of one group to the chains f, [2][outputs][32]:
 //
@@ -56,12 +89,7 @@ func sumOne2(panels int, dim int, x *float32, w *float32, a *float32, f *float32
 // sines is memory for 12*32 numbers.
 //
 //go:noescape
-func sum2(panels int, dim int, outputs int, x *float32, w *float32, a *float32, sines *float32, f *float32)
-
-// flush2 is dst[i] += float64(f[i]) + float64(f[n+i]) for i < n, a multiple of 4.
-//
-//go:noescape
-func flush2(n int, f *float32, dst *float64)
+func sum2(panels int, outputs int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
 
 // gradient2 is Gradient:
 //
@@ -70,17 +98,35 @@ func flush2(n int, f *float32, dst *float64)
 // sines is memory for 12*32 numbers.
 //
 //go:noescape
-func gradient2(panels int, dim int, outputs int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
-
-// lanes2 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.
-//
-//go:noescape
-func lanes2(n int, acc *float32, dst *float64)
+func gradient2(panels int, outputs int, dim int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
 
 // features2 is Features.
 //
 //go:noescape
 func features2(panels int, dim int, x *float32, w *float32, dst *float32)
+
+// sumGiven2 adds the panels of one group of the phases scale*t to the chains f, [2][outputs][32]:
+//
+//	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
+//
+// sines is memory for 12*32 numbers.
+//
+//go:noescape
+func sumGiven2(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
+
+// gradientGiven2 is Gradient of the phases scale*t:
+//
+//	for c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines
+//
+// sines is memory for 12*32 numbers.
+//
+//go:noescape
+func gradientGiven2(panels int, outputs int, scale float32, t *float32, factors *float32, sines *float32, acc *float32)
+
+// featuresGiven2 is Features of the phases scale*t.
+//
+//go:noescape
+func featuresGiven2(panels int, scale float32, t *float32, dst *float32)
 
 // normals512 makes n times 248 numbers of key, which it leaves as the next one.
 // Lane b of the 16 is ChaCha's block b; lanes 12 to 15 of the words 14 and 15
@@ -103,6 +149,11 @@ func packRows512(dim int, x *float32, dst *float32)
 //
 //go:noescape
 func packFrequencies512(dim int, w *float32, dst *float32)
+
+// transpose512 is dst[12k+i] = w[i*dim+k] for i < 4 and k < dim.
+//
+//go:noescape
+func transpose512(dim int, w *float32, dst *float32)
 
 // rowGroup512 makes the features f, [2][96], of a row and the eight panels of a group.
 //
@@ -155,6 +206,11 @@ func dot512(n int, x *float64, y *float64, lanes *float64)
 //go:noescape
 func axpy512(n int, a float64, x *float64, y *float64)
 
+// rotate512 is x[i], y[i] = c*x[i]-s*y[i], s*x[i]+c*y[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func rotate512(n int, c float64, s float64, x *float64, y *float64)
+
 // widen2 is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.
 //
 //go:noescape
@@ -169,6 +225,77 @@ func dot2(n int, x *float64, y *float64, lanes *float64)
 //
 //go:noescape
 func axpy2(n int, a float64, x *float64, y *float64)
+
+// rotate2 is x[i], y[i] = c*x[i]-s*y[i], s*x[i]+c*y[i] for i < n, a multiple of 8.
+//
+//go:noescape
+func rotate2(n int, c float64, s float64, x *float64, y *float64)
+
+// hadamard2x512 is 1 stages, from the one of pairs stride rows apart on, of blocks of 2*stride rows of 32.
+//
+//go:noescape
+func hadamard2x512(blocks int, stride int, t *float32)
+
+// signedHadamard2x512 is 1 stages, from the one of pairs stride rows apart on, of blocks of 2*stride rows of 32.
+// Row i is first multiplied by -1 where signs[i] is the bit of the sign.
+//
+//go:noescape
+func signedHadamard2x512(blocks int, stride int, t *float32, signs *uint32)
+
+// hadamard4x512 is 2 stages, from the one of pairs stride rows apart on, of blocks of 4*stride rows of 32.
+//
+//go:noescape
+func hadamard4x512(blocks int, stride int, t *float32)
+
+// signedHadamard4x512 is 2 stages, from the one of pairs stride rows apart on, of blocks of 4*stride rows of 32.
+// Row i is first multiplied by -1 where signs[i] is the bit of the sign.
+//
+//go:noescape
+func signedHadamard4x512(blocks int, stride int, t *float32, signs *uint32)
+
+// hadamard8x512 is 3 stages, from the one of pairs stride rows apart on, of blocks of 8*stride rows of 32.
+//
+//go:noescape
+func hadamard8x512(blocks int, stride int, t *float32)
+
+// signedHadamard8x512 is 3 stages, from the one of pairs stride rows apart on, of blocks of 8*stride rows of 32.
+// Row i is first multiplied by -1 where signs[i] is the bit of the sign.
+//
+//go:noescape
+func signedHadamard8x512(blocks int, stride int, t *float32, signs *uint32)
+
+// hadamard2x2 is 1 stages, from the one of pairs stride rows apart on, of blocks of 2*stride rows of 32.
+//
+//go:noescape
+func hadamard2x2(blocks int, stride int, t *float32)
+
+// signedHadamard2x2 is 1 stages, from the one of pairs stride rows apart on, of blocks of 2*stride rows of 32.
+// Row i is first multiplied by -1 where signs[i] is the bit of the sign.
+//
+//go:noescape
+func signedHadamard2x2(blocks int, stride int, t *float32, signs *uint32)
+
+// hadamard4x2 is 2 stages, from the one of pairs stride rows apart on, of blocks of 4*stride rows of 32.
+//
+//go:noescape
+func hadamard4x2(blocks int, stride int, t *float32)
+
+// signedHadamard4x2 is 2 stages, from the one of pairs stride rows apart on, of blocks of 4*stride rows of 32.
+// Row i is first multiplied by -1 where signs[i] is the bit of the sign.
+//
+//go:noescape
+func signedHadamard4x2(blocks int, stride int, t *float32, signs *uint32)
+
+// hadamard8x2 is 3 stages, from the one of pairs stride rows apart on, of blocks of 8*stride rows of 32.
+//
+//go:noescape
+func hadamard8x2(blocks int, stride int, t *float32)
+
+// signedHadamard8x2 is 3 stages, from the one of pairs stride rows apart on, of blocks of 8*stride rows of 32.
+// Row i is first multiplied by -1 where signs[i] is the bit of the sign.
+//
+//go:noescape
+func signedHadamard8x2(blocks int, stride int, t *float32, signs *uint32)
 
 // peak512 does n*12 fused multiply-adds of vectors in registers.
 //

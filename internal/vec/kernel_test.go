@@ -235,3 +235,35 @@ func TestAnyInputGivesNumbers(t *testing.T) {
 		}
 	}
 }
+
+// The matrix that Orthogonal multiplies by is n times an orthogonal one and the
+// root of n: its rows are orthogonal, of length n to the power of 3/2.
+func TestOrthogonalIsOrthogonal(t *testing.T) {
+	const n = 64
+	signs := make([]uint32, 3*n)
+	Signs(signs, Key("orthogonal", 1, 2))
+	var rows [n][n]float64
+	for from := 0; from < n; from += Lanes {
+		x, p := make([]float32, n*Lanes), make([]float32, n*Lanes)
+		for l := range Lanes {
+			x[(from+l)*Lanes+l] = 1
+		}
+		Orthogonal(p, x, signs, n, n)
+		for i := range n {
+			for l := range Lanes {
+				rows[i][from+l] = float64(p[i*Lanes+l])
+			}
+		}
+	}
+	for i := range n {
+		for j := range n {
+			want := 0.0
+			if i == j {
+				want = n * n * n
+			}
+			if got := Dot(rows[i][:], rows[j][:]); got != want {
+				t.Fatalf("the product of rows %d and %d is %v, want %v", i, j, got, want)
+			}
+		}
+	}
+}

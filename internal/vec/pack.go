@@ -97,10 +97,22 @@ func PackCoefficients(dst, coef []float32, outputs int) {
 		if n < Panel {
 			clear(panel)
 		}
-		for i := range n {
-			row := coef[2*(j+i)*outputs : 2*(j+i+1)*outputs]
-			for h := range 2 * outputs {
-				panel[h*Panel+i] = row[h]
+		rows := coef[2*j*outputs : 2*(j+n)*outputs]
+		switch {
+		case n == Panel && outputs == 1:
+			p, r := (*[2 * Panel]float32)(panel), (*[2 * Panel]float32)(rows)
+			for i := range Panel {
+				p[i], p[Panel+i] = r[2*i], r[2*i+1]
+			}
+		case n == Panel && outputs > 2 && use.transpose != nil:
+			for i := 0; i < Panel; i += 4 {
+				use.transpose(panel[i:], rows[2*i*outputs:], 2*outputs)
+			}
+		default:
+			for i := range n {
+				for h, v := range rows[2*i*outputs : 2*(i+1)*outputs] {
+					panel[h*Panel+i] = v
+				}
 			}
 		}
 	}

@@ -42,6 +42,40 @@ func quarters2(dim, x, w Register, body func(q, h int)) {
 	LEAQ(at(wp, -4*half), w)
 }
 
+// source2 is source, whose load returns what goes through the tiles of the next
+// panel.
+type source2 struct {
+	name, params, doc string
+	load              func() func(body func(q, h int))
+}
+
+var products2 = source2{"", "dim int, x, w *float32", "", func() func(func(q, h int)) {
+	dim, x, w := load("dim"), load("x"), load("w")
+	return func(body func(q, h int)) { quarters2(dim, x, w, body) }
+}}
+
+var given2 = source2{"Given", "scale float32, t *float32", " of the phases scale*t", func() func(func(q, h int)) {
+	t := load("t")
+	scale, err := Param("scale").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return func(body func(q, h int)) {
+		for h := range 2 {
+			for q := range 2 {
+				VBROADCASTSS(scale.Addr, ymm[12])
+				for r := range half {
+					for v := range 2 {
+						VMULPS(lane(t, half*q+r, h, v), ymm[12], quarter(r, v))
+					}
+				}
+				body(q, h)
+			}
+		}
+		ADDQ(I32(4*lanes*panel), t)
+	}
+}}
+
 // trig2 replaces the phases in z by their cosines, and leaves the sines in p.
 // s is overwritten.
 func trig2(z, s, p VecPhysical) {
@@ -62,11 +96,13 @@ func trig2(z, s, p VecPhysical) {
 func avx2() {
 	cos2, sin2 = table("cos2", cosine, 8), table("sin2", sine, 8)
 	sumOne2()
-	sum2()
 	flush2()
-	gradient2()
 	lanes2()
-	features2()
+	for _, from := range []source2{products2, given2} {
+		sum2(from)
+		gradient2(from)
+		features2(from)
+	}
 }
 
 // lane is the operand of 8 rows of frequency r of a panel's features.
@@ -112,19 +148,20 @@ func trigAll2(store func(r, v int, p VecPhysical)) {
 	}
 }
 
-func sum2() {
-	TEXT("sum2", NOSPLIT, "func(panels, dim, outputs int, x, w, a, sines, f *float32)")
+func sum2(from source2) {
+	name := "sum" + from.name + "2"
+	TEXT(name, NOSPLIT, "func(panels, outputs int, "+from.params+", a, sines, f *float32)")
 	Pragma("noescape")
-	Doc("sum2 adds the panels of one group to the chains f, [2][outputs][32]:",
+	Doc(name+" adds the panels of one group"+from.doc+" to the chains f, [2][outputs][32]:",
 		"",
 		"\tfor c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines",
 		"",
 		"sines is memory for 12*32 numbers.")
-	panels, dim, outputs := load("panels"), load("dim"), load("outputs")
-	x, w, a, sines, f := load("x"), load("w"), load("a"), load("sines"), load("f")
+	panels, outputs, tiles := load("panels"), load("outputs"), from.load()
+	a, sines, f := load("a"), load("sines"), load("f")
 	n, p, ap := GP64(), GP64(), GP64()
 	Label("panel")
-	quarters2(dim, x, w, func(q, h int) {
+	tiles(func(q, h int) {
 		trigAll2(func(r, v int, p VecPhysical) { VMOVUPS(p, lane(sines, r, 0, v)) })
 		MOVQ(f, p)
 		MOVQ(a, ap)
@@ -181,19 +218,20 @@ func flush2() {
 	RET()
 }
 
-func gradient2() {
-	TEXT("gradient2", NOSPLIT, "func(panels, dim, outputs int, x, w, factors, sines, acc *float32)")
+func gradient2(from source2) {
+	name := "gradient" + from.name + "2"
+	TEXT(name, NOSPLIT, "func(panels, outputs int, "+from.params+", factors, sines, acc *float32)")
 	Pragma("noescape")
-	Doc("gradient2 is Gradient:",
+	Doc(name+" is Gradient"+from.doc+":",
 		"",
 		"\tfor c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines",
 		"",
 		"sines is memory for 12*32 numbers.")
-	panels, dim, outputs := load("panels"), load("dim"), load("outputs")
-	x, w, g, sines, acc := load("x"), load("w"), load("factors"), load("sines"), load("acc")
+	panels, outputs, tiles := load("panels"), load("outputs"), from.load()
+	g, sines, acc := load("factors"), load("sines"), load("acc")
 	n, p, ap := GP64(), GP64(), GP64()
 	Label("panel")
-	quarters2(dim, x, w, func(q, h int) {
+	tiles(func(q, h int) {
 		trigAll2(func(r, v int, p VecPhysical) { VMOVUPS(p, lane(sines, r, 0, v)) })
 		MOVQ(acc, ap)
 		for pass := range 2 {
@@ -248,13 +286,14 @@ func lanes2() {
 	RET()
 }
 
-func features2() {
-	TEXT("features2", NOSPLIT, "func(panels, dim int, x, w, dst *float32)")
+func features2(from source2) {
+	name := "features" + from.name + "2"
+	TEXT(name, NOSPLIT, "func(panels int, "+from.params+", dst *float32)")
 	Pragma("noescape")
-	Doc("features2 is Features.")
-	panels, dim, x, w, dst := load("panels"), load("dim"), load("x"), load("w"), load("dst")
+	Doc(name + " is Features" + from.doc + ".")
+	panels, tiles, dst := load("panels"), from.load(), load("dst")
 	Label("panel")
-	quarters2(dim, x, w, func(q, h int) {
+	tiles(func(q, h int) {
 		trigAll2(func(r, v int, p VecPhysical) {
 			VMOVUPS(quarter(r, v), lane(dst, half*q+r, h, v))
 			VMOVUPS(p, lane(dst, panel+half*q+r, h, v))

@@ -41,6 +41,38 @@ func phases512(dim, x, w Register) {
 	}, "")
 }
 
+// source is where the phases of a kernel come from: name is part of the
+// kernel's, params are parameters, and load reads them and returns what leaves
+// the next panel's phases in the tile.
+type source struct {
+	name, params, doc string
+	load              func() func()
+}
+
+// products512 is the products of a panel of rows and panels of frequencies.
+var products512 = source{"", "dim int, x, w *float32", "", func() func() {
+	dim, x, w := load("dim"), load("x"), load("w")
+	return func() { phases512(dim, x, w) }
+}}
+
+// given512 is phases in memory, which become turns when they are multiplied by
+// a scale.
+var given512 = source{"Given", "scale float32, t *float32", " of the phases scale*t", func() func() {
+	t := load("t")
+	scale, err := Param("scale").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return func() {
+		VBROADCASTSS(scale.Addr, zmm[24])
+		for r := range panel {
+			VMULPS(rows(t, r, 0), zmm[24], tile(r, 0))
+			VMULPS(rows(t, r, 1), zmm[24], tile(r, 1))
+		}
+		ADDQ(I32(4*lanes*panel), t)
+	}
+}}
+
 // trig512 replaces the phases of frequency r by their cosines, and leaves the
 // sines in p0 and p1. s0, s1 and, unless it is nil, c are overwritten.
 func trig512(r int, s0, s1, p0, p1, c VecPhysical) {
@@ -72,11 +104,13 @@ func trig512(r int, s0, s1, p0, p1, c VecPhysical) {
 func avx512() {
 	cos512, sin512 = table("cos512", cosine, 1), table("sin512", sine, 1)
 	sumOne512()
-	sum512()
 	flush512()
-	gradient512()
 	lanes512()
-	features512()
+	for _, from := range []source{products512, given512} {
+		sum512(from)
+		gradient512(from)
+		features512(from)
+	}
 }
 
 // sumOne512 is Sum for one output.
@@ -152,19 +186,20 @@ func trigAll512(store func(r int, p0, p1 VecPhysical)) {
 
 func rows(base Register, r, v int) Mem { return at(base, 4*(lanes*r+16*v)) }
 
-func sum512() {
-	TEXT("sum512", NOSPLIT, "func(panels, dim, outputs int, x, w, a, sines, f *float32)")
+func sum512(from source) {
+	name := "sum" + from.name + "512"
+	TEXT(name, NOSPLIT, "func(panels, outputs int, "+from.params+", a, sines, f *float32)")
 	Pragma("noescape")
-	Doc("sum512 adds the panels of one group to the chains f, [2][outputs][32]:",
+	Doc(name+" adds the panels of one group"+from.doc+" to the chains f, [2][outputs][32]:",
 		"",
 		"\tfor c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines",
 		"",
 		"sines is memory for 12*32 numbers.")
-	panels, dim, outputs := load("panels"), load("dim"), load("outputs")
-	x, w, a, sines, f := load("x"), load("w"), load("a"), load("sines"), load("f")
+	panels, outputs, phases := load("panels"), load("outputs"), from.load()
+	a, sines, f := load("a"), load("sines"), load("f")
 	n, p := GP64(), GP64()
 	Label("panel")
-	phases512(dim, x, w)
+	phases()
 	trigAll512(func(r int, p0, p1 VecPhysical) {
 		VMOVUPS(p0, rows(sines, r, 0))
 		VMOVUPS(p1, rows(sines, r, 1))
@@ -240,19 +275,20 @@ func flush512() {
 	RET()
 }
 
-func gradient512() {
-	TEXT("gradient512", NOSPLIT, "func(panels, dim, outputs int, x, w, factors, sines, acc *float32)")
+func gradient512(from source) {
+	name := "gradient" + from.name + "512"
+	TEXT(name, NOSPLIT, "func(panels, outputs int, "+from.params+", factors, sines, acc *float32)")
 	Pragma("noescape")
-	Doc("gradient512 is Gradient:",
+	Doc(name+" is Gradient"+from.doc+":",
 		"",
 		"\tfor c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines",
 		"",
 		"sines is memory for 12*32 numbers.")
-	panels, dim, outputs := load("panels"), load("dim"), load("outputs")
-	x, w, g, sines, acc := load("x"), load("w"), load("factors"), load("sines"), load("acc")
+	panels, outputs, phases := load("panels"), load("outputs"), from.load()
+	g, sines, acc := load("factors"), load("sines"), load("acc")
 	n, p := GP64(), GP64()
 	Label("panel")
-	phases512(dim, x, w)
+	phases()
 	trigAll512(func(r int, p0, p1 VecPhysical) {
 		VMOVUPS(p0, rows(sines, r, 0))
 		VMOVUPS(p1, rows(sines, r, 1))
@@ -288,18 +324,34 @@ func gradient512() {
 func lanes512() {
 	TEXT("lanes512", NOSPLIT, "func(n int, acc *float32, dst *float64)")
 	Pragma("noescape")
-	Doc("lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.")
+	Doc("lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n, a multiple of 8.")
 	n, acc, dst := load("n"), load("acc"), load("dst")
+	z, free := append([]VecPhysical(nil), zmm[:8]...), zmm[8]
+	add := func(low, high func(ops ...Op), a, b *VecPhysical) { // what the two shuffles make of a and b
+		interleave(low, high, a, b, &free)
+		VADDPD(*b, *a, *a)
+	}
+	shuffle := func(imm uint64) func(ops ...Op) {
+		return func(ops ...Op) { VSHUFF64X2(Imm(imm), ops[0], ops[1], ops[2]) }
+	}
 	Label("loop")
-	VCVTPS2PD(at(acc, 0), Z0)
-	VCVTPS2PD(at(acc, 32), Z1)
-	VADDPD(Z1, Z0, Z0)
-	VEXTRACTF64X4(Imm(1), Z0, Y1)
-	addLanes(Y0, Y1, X0, X1)
-	VMOVSD(X0, at(dst, 0))
-	ADDQ(Imm(64), acc)
-	ADDQ(Imm(8), dst)
-	countdown(n, "loop")
+	for i, z := range z {
+		VCVTPS2PD(at(acc, 64*i), z)
+		VCVTPS2PD(at(acc, 64*i+32), free)
+		VADDPD(free, z, z)
+	}
+	for i := 0; i < 8; i += 4 { // sums 0 1 2 3 of i, i+1, i+2, i+3 come together
+		add(shuffle(0x44), shuffle(0xee), &z[i], &z[i+2])
+		add(shuffle(0x44), shuffle(0xee), &z[i+1], &z[i+3])
+	}
+	add(shuffle(0x88), shuffle(0xdd), &z[0], &z[4])
+	add(shuffle(0x88), shuffle(0xdd), &z[1], &z[5])
+	add(VUNPCKLPD, VUNPCKHPD, &z[0], &z[1])
+	VMOVUPD(z[0], at(dst, 0))
+	ADDQ(I32(8*64), acc)
+	ADDQ(Imm(64), dst)
+	SUBQ(Imm(8), n)
+	JNZ(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
 }
@@ -313,13 +365,14 @@ func addLanes(y, z, x, t VecPhysical) {
 	VADDSD(t, x, x)
 }
 
-func features512() {
-	TEXT("features512", NOSPLIT, "func(panels, dim int, x, w, dst *float32)")
+func features512(from source) {
+	name := "features" + from.name + "512"
+	TEXT(name, NOSPLIT, "func(panels int, "+from.params+", dst *float32)")
 	Pragma("noescape")
-	Doc("features512 is Features.")
-	panels, dim, x, w, dst := load("panels"), load("dim"), load("x"), load("w"), load("dst")
+	Doc(name + " is Features" + from.doc + ".")
+	panels, phases, dst := load("panels"), from.load(), load("dst")
 	Label("panel")
-	phases512(dim, x, w)
+	phases()
 	trigAll512(func(r int, p0, p1 VecPhysical) {
 		VMOVUPS(tile(r, 0), rows(dst, r, 0))
 		VMOVUPS(tile(r, 1), rows(dst, r, 1))

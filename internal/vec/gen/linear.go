@@ -14,6 +14,7 @@ func linear() {
 		v.widen()
 		v.dot()
 		v.axpy()
+		v.rotate()
 	}
 }
 
@@ -112,6 +113,38 @@ func (v vectors) axpy() {
 		VMULPD(at(x, 8*v.n*i), a, z)
 		VADDPD(at(y, 8*v.n*i), z, z)
 		VMOVUPD(z, at(y, 8*v.n*i))
+	}
+	ADDQ(Imm(64), x)
+	ADDQ(Imm(64), y)
+	SUBQ(Imm(8), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func (v vectors) rotate() {
+	TEXT("rotate"+v.name, NOSPLIT, "func(n int, c, s float64, x, y *float64)")
+	Pragma("noescape")
+	Doc("rotate" + v.name + " is x[i], y[i] = c*x[i]-s*y[i], s*x[i]+c*y[i] for i < n, a multiple of 8.")
+	n, x, y := load("n"), load("x"), load("y")
+	c, s := v.wide[0], v.wide[1]
+	Load(Param("c"), X0)
+	VBROADCASTSD(X0, c)
+	Load(Param("s"), X1)
+	VBROADCASTSD(X1, s)
+	Label("loop")
+	for i := range 8 / v.n {
+		a, b, p, q := v.wide[2], v.wide[3], v.wide[4], v.wide[5]
+		VMOVUPD(at(x, 8*v.n*i), a)
+		VMOVUPD(at(y, 8*v.n*i), b)
+		VMULPD(c, a, p)
+		VMULPD(s, b, q)
+		VSUBPD(q, p, p)
+		VMOVUPD(p, at(x, 8*v.n*i))
+		VMULPD(s, a, p)
+		VMULPD(c, b, q)
+		VADDPD(q, p, p)
+		VMOVUPD(p, at(y, 8*v.n*i))
 	}
 	ADDQ(Imm(64), x)
 	ADDQ(Imm(64), y)

@@ -102,6 +102,7 @@ func main() {
 	packing()
 	few()
 	linear()
+	hadamard()
 	peak("peak512", zmm, VPXORD)
 	peak("peak2", ymm, VXORPS)
 	Generate()

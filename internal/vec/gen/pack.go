@@ -14,7 +14,11 @@ func packing() {
 		DATA(4*i, U32(w))
 	}
 	packRows512(limits)
-	packFrequencies512(limits)
+	packFour512("packFrequencies512", "confine(w[i*dim+k] / 2 pi)", func(v, to VecPhysical) {
+		VMULPS(turn, v, v)
+		confine(v, to)
+	}, limits)
+	packFour512("transpose512", "w[i*dim+k]", func(v, to VecPhysical) { VMOVAPS(v, to) }, limits)
 }
 
 // The registers of confine: the bit of the sign, the others, the least and the
@@ -141,10 +145,10 @@ func packRows512(limits Mem) {
 	})
 }
 
-func packFrequencies512(limits Mem) {
-	TEXT("packFrequencies512", NOSPLIT, "func(dim int, w, dst *float32)")
+func packFour512(name, what string, value func(v, to VecPhysical), limits Mem) {
+	TEXT(name, NOSPLIT, "func(dim int, w, dst *float32)")
 	Pragma("noescape")
-	Doc("packFrequencies512 is dst[12k+i] = confine(w[i*dim+k] / 2 pi) for i < 4 and k < dim.")
+	Doc(name + " is dst[12k+i] = " + what + " for i < 4 and k < dim.")
 	dim, w, dst := load("dim"), load("w"), load("dst")
 	constants(limits)
 	s, s3 := GP64(), GP64()
@@ -156,8 +160,7 @@ func packFrequencies512(limits Mem) {
 		free := zmm[4]
 		for i, m := range []Mem{{Base: w}, {Base: w, Index: s, Scale: 1}, {Base: w, Index: s, Scale: 2}, {Base: w, Index: s3, Scale: 1}} {
 			VMOVUPS_Z(m, K1, free)
-			VMULPS(turn, free, free)
-			confine(free, r[i])
+			value(free, r[i])
 		}
 		columns(r, &free)
 		for j := range 16 {

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/pipeline"
+)
+
+type resumeCommand struct {
+	configFlags
+	jsonFlag
+}
+
+func (resumeCommand) Help() string {
+	return `A learner that finds more than half of its last 1,000 records bad stops learning, says so in /readyz, and waits, over restarts too: that saves the model when whoever writes the input has changed its schema. Nothing is lost by it. Look into <model>.quarantine, have the cause mended, and then let it go on with this command. It writes one record to the model log.`
+}
+
+func (resumeCommand) Examples() string {
+	return `
+accrete resume -c accrete.yaml`
+}
+
+// resumeReport is what was ended, if anything.
+type resumeReport struct {
+	Model   string `json:"model"`
+	Resumed bool   `json:"resumed"`
+	Seq     int64  `json:"seq,omitempty"` // behind which learning had paused
+	Bad     int64  `json:"bad,omitempty"`
+	Of      int64  `json:"of,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+func (r *resumeCommand) Run(ctx context.Context, e *env) error {
+	c, err := r.load(e)
+	if err != nil {
+		return err
+	}
+	client, err := connect(c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	p, err := pipeline.Resume(ctx, pipeline.Config{Model: c.Model, Client: client, Report: func(ev pipeline.Event) {
+		if ev, ok := ev.(pipeline.Retrying); ok {
+			e.log.Warn().Err(ev.Err).Msg("trying again")
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	report := resumeReport{Model: c.Model}
+	text := "the learner of " + c.Model + " has not paused"
+	if p != nil {
+		report = resumeReport{c.Model, true, p.Seq, p.Bad, p.Of, p.Reason}
+		text = fmt.Sprintf("learning goes on behind seq %d, where %d of the last %d records were bad (%s)", p.Seq, p.Bad, p.Of, p.Reason)
+	}
+	return e.print(r.JSON, text, report)
+}

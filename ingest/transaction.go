@@ -1,0 +1,216 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// ErrTransaction: the transaction is over without a commit that we know of,
+// because another Transactor of the same id has begun, or because it took
+// longer than its timeout. Begin again, and find out what is there.
+var ErrTransaction = errors.New("the transaction is over")
+
+// Transactor writes to several partitions so that a read-committed reader gets
+// all of it or nothing. Of all Transactors with the same id, in whatever
+// process, the one that was begun last works, and the others are fenced. It
+// belongs to one goroutine.
+//
+// After any error, whatever was written since the last Commit is committed or
+// will never be seen, and only the topics tell. Begin settles it.
+type Transactor struct {
+	client  *Client
+	timeout time.Duration
+	p       Producer
+	in      map[partition]bool // the transaction under way
+}
+
+// Transactor prepares one. id is the transactional.id; the cluster ends a
+// transaction that takes longer than timeout.
+func (c *Client) Transactor(id string, timeout time.Duration) *Transactor {
+	return &Transactor{client: c, timeout: timeout, p: Producer{client: c, id: -1, transaction: id}}
+}
+
+// Begin fences every other Transactor of the id, and sees to it that the
+// transaction which was under way, if there was one, is committed or aborted
+// when it returns. It is called once, and again after each error. It tries
+// until ctx ends or trying cannot help.
+func (t *Transactor) Begin(ctx context.Context) error {
+	t.p.id, t.in = -1, map[partition]bool{}
+	return t.retry(ctx, func() error {
+		req := kmsg.NewPtrInitProducerIDRequest()
+		req.TransactionalID = &t.p.transaction
+		req.TransactionTimeoutMillis = int32(t.timeout.Milliseconds())
+		req.ProducerID, req.ProducerEpoch = -1, -1
+		r, err := t.ask(ctx, req)
+		if err != nil {
+			return err
+		}
+		resp := r.(*kmsg.InitProducerIDResponse)
+		if err := t.refused(resp.ErrorCode); err != nil && !errors.Is(err, ErrTransaction) {
+			return err
+		} else if err != nil { // the epoch is being raised by somebody else, or by a timeout
+			return fmt.Errorf("%w: %w", errStale, err)
+		}
+		t.p.id, t.p.epoch, t.p.next = resp.ProducerID, resp.ProducerEpoch, map[partition]int32{}
+		return nil
+	})
+}
+
+// Write adds rs to the transaction, in order and each once, and gives the offset
+// of the first one.
+func (t *Transactor) Write(ctx context.Context, topic string, index int, rs []Record) (base int64, err error) {
+	if t.p.id < 0 {
+		return 0, ErrTransaction
+	}
+	if err := t.enlist(ctx, topic, index); err != nil {
+		return 0, err
+	}
+	base = -1
+	for len(rs) > 0 {
+		n := t.p.cut(rs)
+		at := int64(-1)
+		for {
+			err := t.retry(ctx, func() error {
+				var fate fate
+				var err error
+				at, fate, err = t.p.send(ctx, topic, index, rs[:n], t.client.codec)
+				if fate == duplicate {
+					at, err = -1, nil
+				}
+				return t.over(err)
+			})
+			if err == nil {
+				break
+			}
+			if n == 1 || !errors.Is(err, ErrTooLarge) {
+				return 0, t.fail(err)
+			}
+			n = (n + 1) / 2
+		}
+		t.p.advance(topic, index, n)
+		if base < 0 {
+			base = at
+		}
+		rs = rs[n:]
+	}
+	return base, nil
+}
+
+// enlist makes a partition part of the transaction.
+func (t *Transactor) enlist(ctx context.Context, topic string, index int) error {
+	k := partition{topic, index}
+	if t.in[k] {
+		return nil
+	}
+	err := t.retry(ctx, func() error {
+		req := kmsg.NewPtrAddPartitionsToTxnRequest()
+		req.TransactionalID, req.ProducerID, req.ProducerEpoch = t.p.transaction, t.p.id, t.p.epoch
+		rt := kmsg.NewAddPartitionsToTxnRequestTopic()
+		rt.Topic, rt.Partitions = topic, []int32{int32(index)}
+		req.Topics = append(req.Topics, rt)
+		r, err := t.ask(ctx, req)
+		if err != nil {
+			return err
+		}
+		for _, rt := range r.(*kmsg.AddPartitionsToTxnResponse).Topics {
+			for _, p := range rt.Partitions {
+				if err := t.refused(p.ErrorCode); err != nil {
+					return fmt.Errorf("topic %s partition %d: %w", rt.Topic, p.Partition, err)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return t.fail(err)
+	}
+	t.in[k] = true
+	return nil
+}
+
+// Commit makes what was written since the last one visible.
+func (t *Transactor) Commit(ctx context.Context) error {
+	if t.p.id < 0 {
+		return ErrTransaction
+	}
+	if len(t.in) == 0 {
+		return nil
+	}
+	err := t.retry(ctx, func() error {
+		req := kmsg.NewPtrEndTxnRequest()
+		req.TransactionalID, req.ProducerID, req.ProducerEpoch, req.Commit = t.p.transaction, t.p.id, t.p.epoch, true
+		r, err := t.ask(ctx, req)
+		if err != nil {
+			return err
+		}
+		return t.refused(r.(*kmsg.EndTxnResponse).ErrorCode)
+	})
+	if err != nil {
+		return t.fail(err)
+	}
+	clear(t.in)
+	return nil
+}
+
+// fail is for an error after which only Begin goes on.
+func (t *Transactor) fail(err error) error {
+	t.p.id = -1
+	return err
+}
+
+// ask sends req to the broker that coordinates the transactions of the id.
+func (t *Transactor) ask(ctx context.Context, req kmsg.Request) (kmsg.Response, error) {
+	find := kmsg.NewPtrFindCoordinatorRequest()
+	find.CoordinatorType, find.CoordinatorKey = 1, t.p.transaction
+	r, _, err := t.client.do(ctx, find, responseLimit, nil)
+	if err != nil {
+		return nil, err
+	}
+	at := r.(*kmsg.FindCoordinatorResponse)
+	if err := t.refused(at.ErrorCode); err != nil {
+		return nil, err
+	}
+	r, _, err = t.client.do(ctx, req, responseLimit, toBroker(at.NodeID))
+	return r, err
+}
+
+// retry calls f until it succeeds, ctx ends, or trying again cannot help.
+func (t *Transactor) retry(ctx context.Context, f func() error) error {
+	for wait := new(Backoff); ; {
+		err := f()
+		if err == nil || ctx.Err() != nil || errors.Is(err, ErrTransaction) && !errors.Is(err, errStale) || !Temporary(err) {
+			return err
+		}
+		if stop := wait.Pause(ctx, err); stop != nil {
+			return err
+		}
+	}
+}
+
+func (t *Transactor) refused(code int16) error {
+	switch e := kafka.Error(code); e {
+	case 0:
+		return nil
+	case kafka.TransactionalIDAuthorizationFailed:
+		return fmt.Errorf("%w: transactional.id %q: grant it with kafka-acls (%w)", ErrDenied, t.p.transaction, answer(e))
+	default:
+		return t.over(t.client.refused(e))
+	}
+}
+
+// over marks the errors after which the transaction is over.
+func (t *Transactor) over(err error) error {
+	var code kafka.Error
+	if errors.As(err, &code) {
+		switch code {
+		case outOfOrderSequence, invalidProducerEpoch, invalidTransactionState, invalidProducerIDMapping, unknownProducerID, producerFenced:
+			return fmt.Errorf("%w: %w", ErrTransaction, err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// What is not committed is never seen, whoever was fenced cannot commit, and
+// what was committed before is there once Begin returns.
+func TestTransactions(t *testing.T) {
+	onBrokers(t, func(t *testing.T, k cluster) {
+		topics := []string{k.topic(t, "a", 1), k.topic(t, "b", 1)}
+		c := k.client(t)
+		ctx := within(t, 20*time.Second)
+		first, second := c.Transactor("id"+k.tag, 10*time.Second), c.Transactor("id"+k.tag, 10*time.Second)
+		put := func(tx *Transactor, v string) error {
+			for _, topic := range topics {
+				if _, err := tx.Write(ctx, topic, 0, values(v, v)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		sees := func(want string) {
+			t.Helper()
+			for _, topic := range topics {
+				got, _ := readTopic(t, c, topic, 0)
+				s := ""
+				for i, r := range got {
+					if i%2 == 0 {
+						s += string(r.Value)
+					}
+				}
+				if s != want || len(got) != 2*len(want) {
+					t.Errorf("%s: %q, want %q twice", topic, show(got), want)
+				}
+			}
+		}
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := first.Write(ctx, topics[0], 0, values("x")); !errors.Is(err, ErrTransaction) {
+			t.Errorf("before Begin: %v", err)
+		}
+		must(first.Begin(ctx))
+		must(first.Commit(ctx)) // of nothing
+		for _, v := range []string{"1", "2"} {
+			must(put(first, v))
+			must(first.Commit(ctx))
+		}
+		sees("12")
+		must(put(first, "3"))
+		sees("12")
+		must(second.Begin(ctx))
+		sees("12")
+		err := put(first, "4")
+		if err == nil {
+			err = first.Commit(ctx)
+		}
+		if !errors.Is(err, ErrTransaction) {
+			t.Errorf("who was fenced: %v, want %v", err, ErrTransaction)
+		}
+		must(put(second, "5"))
+		must(second.Commit(ctx))
+		sees("125")
+	})
+}
+
+// Whatever request loses its answer or its way, each committed transaction is
+// there once, whole, and the order is kept.
+func TestTransactionsOverABadWire(t *testing.T) {
+	onBrokers(t, func(t *testing.T, k cluster) {
+		for _, after := range []bool{false, true} {
+			topic := k.topic(t, fmt.Sprint("t", after), 1)
+			w := new(wire)
+			var cuts atomic.Int32
+			w.cut = func(key int16) (bool, bool) {
+				switch key {
+				case 0, 22, 24, 26:
+					if w.count.Add(1)%4 == 3 {
+						cuts.Add(1)
+						return !after, after
+					}
+				}
+				return false, false
+			}
+			c := k.client(t, w.install(k))
+			tx := c.Transactor(fmt.Sprint("bad", after, k.tag), 10*time.Second)
+			ctx := within(t, 30*time.Second)
+			var want []string
+			for i := range 8 {
+				v := fmt.Sprint(i)
+				if i == 0 {
+					if err := tx.Begin(ctx); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := tx.Write(ctx, topic, 0, values(v, v)); err != nil {
+					t.Fatal(err)
+				}
+				if err := tx.Commit(ctx); err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, v, v)
+			}
+			var got []string
+			rs, _ := readTopic(t, k.client(t), topic, 0)
+			for _, r := range rs {
+				got = append(got, string(r.Value))
+			}
+			if !reflect.DeepEqual(got, want) || cuts.Load() < 5 {
+				t.Errorf("answers lost: %v: stored %v, want %v; %d cuts", after, got, want, cuts.Load())
+			}
+		}
+	})
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a running accrete.
+type process struct {
+	cmd    *exec.Cmd
+	stderr strings.Builder // to be read once it is gone
+	gone   chan struct{}
+}
+
+// begin starts accrete and does not wait for it.
+func (w *world) begin(env []string, args ...string) (*process, error) {
+	p := &process{cmd: exec.Command(w.bin, args...), gone: make(chan struct{})}
+	p.cmd.Stderr, p.cmd.Stdout = &p.stderr, io.Discard
+	p.cmd.Env = append(os.Environ(), "ACCRETE_PLANTED="+w.planted)
+	p.cmd.Env = append(p.cmd.Env, env...)
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		p.cmd.Wait()
+		close(p.gone)
+	}()
+	return p, nil
+}
+
+func (p *process) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
+
+// killed sees to it that SIGKILL is what the process died of.
+func (p *process) killed() error {
+	<-p.gone
+	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != syscall.SIGKILL {
+		return fmt.Errorf("the learner was not killed, it ended by itself (%v):\n%s", p.cmd.ProcessState, p.stderr.String())
+	}
+	return nil
+}
+
+// ended waits for the process to end by itself, and gives its exit code.
+func (p *process) ended(limit time.Duration) (int, error) {
+	select {
+	case <-p.gone:
+		return p.cmd.ProcessState.ExitCode(), nil
+	case <-time.After(limit):
+		p.signal(syscall.SIGKILL)
+		<-p.gone
+		return 0, fmt.Errorf("after %v the learner had not ended:\n%s", limit, p.stderr.String())
+	}
+}
+
+// server is the embedded broker as a process of its own, which can be killed.
+type server struct {
+	bin, dir string
+	address  string // empty: any
+	cmd      *exec.Cmd
+}
+
+func (w *world) newServer() *server {
+	return &server{bin: w.bin, dir: filepath.Join(w.dir, "broker"), address: "127.0.0.1:0"}
+}
+
+// start returns once clients can connect.
+func (s *server) start() error {
+	s.cmd = exec.Command(s.bin, "broker", "--listen", s.address, "--dir", s.dir, "--json")
+	s.cmd.Stderr = os.Stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	var at struct{ Address string }
+	if err == nil {
+		err = json.Unmarshal(line, &at)
+	}
+	if err != nil {
+		s.cmd.Process.Kill()
+		return fmt.Errorf("broker: %w", errors.Join(err, s.cmd.Wait()))
+	}
+	s.address = at.Address
+	return nil
+}
+
+// stop ends it; with SIGKILL at once.
+func (s *server) stop(sig syscall.Signal) {
+	s.cmd.Process.Signal(sig)
+	s.cmd.Wait()
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

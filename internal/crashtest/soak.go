@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+)
+
+// Soak is what a soak comes to. The early figures are the greatest of the second
+// quarter of the time, the late ones those of the last quarter.
+type Soak struct {
+	Seconds    float64 `json:"seconds"`
+	Examples   int64   `json:"examples"`
+	Rate       float64 `json:"examples_per_second"` // fed; the learner has kept up
+	Faults     int     `json:"faults"`
+	Early      sample  `json:"early"`
+	Late       sample  `json:"late"`
+	CatchUp    float64 `json:"seconds_to_catch_up"` // at the end
+	Compared   int     `json:"compared"`            // state hashes that the offline replay came to
+	Divergent  int     `json:"divergences"`
+	StateHash  string  `json:"state_hash"`
+	ReplayHash string  `json:"replay_hash"`
+}
+
+// sample is what a process holds.
+type sample struct {
+	RSS        int64 `json:"rss_bytes"`
+	Files      int   `json:"file_descriptors"`
+	Goroutines int   `json:"goroutines"`
+}
+
+const faultEvery = 30 * time.Second
+
+// soak feeds one learner at a steady rate for a long time, with a fault every
+// half minute, and watches what it holds.
+func (w *world) soak(ctx context.Context) (s Soak, err error) {
+	bad, err := newProxy(w.brokers, w.seed)
+	if err != nil {
+		return s, err
+	}
+	defer bad.close()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return s, err
+	}
+	listen := l.Addr().String()
+	l.Close()
+	path := filepath.Join(w.dir, "soak.yaml")
+	text := fmt.Sprintf(`model: %s
+kafka: {bootstrap.servers: "%s"}
+input: {topics: [%s], label: label}
+learner: {max_features: 256}
+snapshot: {every: 5s}
+http: {listen: "%s"}
+`, w.model("soak"), bad.address(), w.topic, listen)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return s, err
+	}
+	p, err := w.begin(nil, "learn", "-c", path)
+	if err != nil {
+		return s, err
+	}
+	defer func() {
+		p.signal(syscall.SIGKILL)
+		<-p.gone
+	}()
+
+	var samples []sample
+	start := time.Now()
+	fault := start.Add(faultEvery)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	out := w.client.Producer()
+	for n := 0; time.Since(start) < w.options.soak; n++ {
+		select {
+		case <-tick.C:
+		case <-p.gone:
+			return s, fmt.Errorf("the learner ended by itself (%v):\n%s", p.cmd.ProcessState, tail(p.stderr.String()))
+		case <-ctx.Done():
+			return s, ctx.Err()
+		}
+		// As many as are due, however long the last tick took.
+		due := int64(time.Since(start).Seconds() * float64(w.options.rate))
+		if err := w.pour(ctx, out, s.Examples, due); err != nil {
+			return s, err
+		}
+		s.Examples = due
+		if n%10 == 0 {
+			now, err := look(p.cmd.Process.Pid, listen)
+			if err == nil {
+				samples = append(samples, now)
+			}
+		}
+		if time.Now().After(fault) {
+			fault = fault.Add(faultEvery)
+			if err := w.disturb(ctx, s.Faults, p, bad); err != nil {
+				return s, err
+			}
+			s.Faults++
+		}
+	}
+	s.Seconds = time.Since(start).Seconds()
+	s.Rate = float64(s.Examples) / s.Seconds
+	end := time.Now()
+	if err := w.drained(ctx, s.Examples, p); err != nil {
+		return s, err
+	}
+	s.CatchUp = time.Since(end).Seconds()
+	p.signal(syscall.SIGTERM)
+	if code, err := p.ended(30 * time.Second); err != nil || code != 0 {
+		return s, fmt.Errorf("the learner ended with %d, %w:\n%s", code, err, tail(p.stderr.String()))
+	}
+	q := len(samples) / 4
+	s.Early, s.Late = greatest(samples[q:2*q]), greatest(samples[3*q:])
+	return s, errors.Join(s.flat(), w.replay(ctx, path, &s))
+}
+
+// pour writes examples [from, to) to the one partition, the stream over and over
+// again.
+func (w *world) pour(ctx context.Context, out *ingest.Producer, from, to int64) error {
+	rs := make([]ingest.Record, 0, to-from)
+	for i := from; i < to; i++ {
+		rs = append(rs, ingest.Record{Time: w.began + i/10, Key: strconv.AppendInt(nil, i, 10), Value: w.values[int(i)%len(w.values)]})
+	}
+	if len(rs) == 0 {
+		return nil
+	}
+	return out.Publish(ctx, w.topic, 0, rs)
+}
+
+// disturb is the fault whose turn it is.
+func (w *world) disturb(ctx context.Context, n int, p *process, bad *proxy) error {
+	switch n % 4 {
+	case 0:
+		bad.cut()
+	case 1:
+		w.server.stop(syscall.SIGKILL)
+		pause(ctx, time.Second)
+		return w.server.start()
+	case 2:
+		p.signal(syscall.SIGSTOP)
+		pause(ctx, 3*time.Second)
+		p.signal(syscall.SIGCONT)
+	case 3:
+		bad.suffer(slow)
+		bad.cut()
+		pause(ctx, 2*time.Second)
+		bad.suffer(healthy)
+		bad.cut()
+	}
+	return nil
+}
+
+// drained waits until there is a prediction of every example.
+func (w *world) drained(ctx context.Context, n int64, p *process) error {
+	for limit := time.Now().Add(2 * time.Minute); ; {
+		_, end, err := w.client.Offsets(ctx, w.model("soak")+".predictions")
+		if err == nil && end[0] >= n {
+			return nil
+		}
+		if err != nil && !ingest.Temporary(err) {
+			return err
+		}
+		if time.Now().After(limit) {
+			return fmt.Errorf("2 min after the end %d of %d examples are predicted:\n%s", end[0], n, tail(p.stderr.String()))
+		}
+		pause(ctx, 100*time.Millisecond)
+	}
+}
+
+// replay has verify learn everything again, from the first example.
+func (w *world) replay(ctx context.Context, path string, s *Soak) error {
+	log := newModelLog(w.client, w.model("soak"))
+	if err := log.catchUp(ctx, w.client, w.model("soak")+".log"); err != nil {
+		return err
+	}
+	if len(log.hashes) == 0 {
+		return errors.New("there is no snapshot at the end")
+	}
+	s.StateHash = log.hashes[len(log.hashes)-1].String()
+	out, err := w.accrete(ctx, "verify", "-c", path, "--set", "kafka.bootstrap.servers="+w.brokers, "--json")
+	if err != nil {
+		return err
+	}
+	var v struct {
+		Compared, Divergent int
+		Records             int64
+		StateHash           string `json:"state_hash"`
+	}
+	if err := json.Unmarshal(out, &v); err != nil {
+		return err
+	}
+	s.Compared, s.Divergent, s.ReplayHash = v.Compared, v.Divergent, v.StateHash
+	if v.Divergent > 0 || s.StateHash != s.ReplayHash || v.Records != s.Examples {
+		return fmt.Errorf("the replay of %d records, of %d fed, comes to state %s and the learner to %s; %d snapshots diverge", v.Records, s.Examples, s.ReplayHash, s.StateHash, v.Divergent)
+	}
+	return nil
+}
+
+// flat says whether the learner holds more at the end than it did early on.
+func (s *Soak) flat() error {
+	var err error
+	if s.Late.RSS > s.Early.RSS*6/5+16<<20 {
+		err = fmt.Errorf("memory grew from %d to %d MB", s.Early.RSS>>20, s.Late.RSS>>20)
+	}
+	if s.Late.Files > s.Early.Files+4 {
+		err = errors.Join(err, fmt.Errorf("file descriptors grew from %d to %d", s.Early.Files, s.Late.Files))
+	}
+	if s.Late.Goroutines > s.Early.Goroutines+10 {
+		err = errors.Join(err, fmt.Errorf("goroutines grew from %d to %d", s.Early.Goroutines, s.Late.Goroutines))
+	}
+	return err
+}
+
+func greatest(all []sample) (m sample) {
+	for _, s := range all {
+		m.RSS, m.Files, m.Goroutines = max(m.RSS, s.RSS), max(m.Files, s.Files), max(m.Goroutines, s.Goroutines)
+	}
+	return m
+}
+
+// look reads what a process holds from /proc and from its own metrics.
+func look(pid int, listen string) (s sample, err error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return s, err
+	}
+	for line := range strings.Lines(string(status)) {
+		if kb, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kb), "kB")), 10, 64)
+			s.RSS = n << 10
+		}
+	}
+	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		return s, err
+	}
+	s.Files = len(files)
+	client := http.Client{Timeout: time.Second}
+	resp, err := client.Get("http://" + listen + "/metrics")
+	if err != nil {
+		return s, err
+	}
+	defer resp.Body.Close()
+	for in := bufio.NewScanner(resp.Body); in.Scan(); {
+		if n, ok := strings.CutPrefix(in.Text(), "go_goroutines "); ok {
+			s.Goroutines, _ = strconv.Atoi(n)
+		}
+	}
+	return s, nil
+}
+
+// tail is the end of what a process said.
+func tail(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.Join(lines[max(0, len(lines)-10):], "\n")
+}

@@ -1,0 +1,29 @@
+//go:build planted
+
+package sim
+
+import (
+	"testing"
+
+	"github.com/accrete-ml/accrete/pipeline"
+)
+
+// TestPlantedFaultsAreFound gives the learner one fault after the other. For
+// each a schedule must come out wrong.
+func TestPlantedFaultsAreFound(t *testing.T) {
+	const most = 2000
+	for _, fault := range pipeline.Faults {
+		pipeline.Planted = fault
+		seed := uint64(1)
+		for ; seed <= most; seed++ {
+			if w := simulate(t, seed); w.violation != "" {
+				t.Logf("%s: found by schedule %d: %.200s", fault, seed, w.violation)
+				break
+			}
+		}
+		if seed > most {
+			t.Errorf("%s: not found in %d schedules", fault, most)
+		}
+	}
+	pipeline.Planted = ""
+}

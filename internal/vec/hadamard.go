@@ -1,0 +1,57 @@
+package vec
+
+import "math/rand/v2"
+
+// Signs sets signs to random bits of the sign, the words of the chacha8rand
+// sequence of key: bit b of word i is for number 32i+b.
+func Signs(signs []uint32, key [32]byte) {
+	words := rand.NewChaCha8(key)
+	for i := 0; i < len(signs); i += 64 {
+		w := words.Uint64()
+		for b := range min(64, len(signs)-i) {
+			signs[i+b] = uint32(w>>b&1) << 31
+		}
+	}
+}
+
+// Orthogonal sets t, [n][Lanes], to H D₃ H D₂ H D₁ x for a panel of rows x, which
+// is [dim][Lanes] and zeros beyond: H is the Walsh-Hadamard transform of n, a
+// power of two, with entries 1 and -1, and the signs of the diagonal matrices are
+// in signs, [3][n], those of D₁ first. Divided by n, that is the product of an
+// orthogonal matrix and the root of n ("structured orthogonal random features",
+// Yu et al. 2016).
+//
+// A transform is stages of sums and differences in float32, of rows 1, 2, 4, ...
+// apart, in this order.
+func Orthogonal(t, x []float32, signs []uint32, n, dim int) {
+	if n < 1 || n&(n-1) != 0 || dim > n || len(t) != n*Lanes || len(x) != dim*Lanes || len(signs) != 3*n {
+		panic("vec: Orthogonal of slices that do not fit together")
+	}
+	clear(t[copy(t, x):])
+	for i := 0; i < 3*n; i += n {
+		use.hadamard(t, signs[i:i+n])
+	}
+}
+
+// hadamardGeneric transforms t after its rows have been multiplied by signs.
+func hadamardGeneric(t []float32, signs []uint32) {
+	for i, s := range signs {
+		if s != 0 {
+			row := (*[Lanes]float32)(t[i*Lanes:])
+			for l, v := range row {
+				row[l] = -v
+			}
+		}
+	}
+	for h := 1; h < len(signs); h *= 2 {
+		for i := range signs {
+			if i&h == 0 {
+				a, b := (*[Lanes]float32)(t[i*Lanes:]), (*[Lanes]float32)(t[(i+h)*Lanes:])
+				for l, u := range a {
+					v := b[l]
+					a[l], b[l] = u+v, u-v
+				}
+			}
+		}
+	}
+}

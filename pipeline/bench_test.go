@@ -1,0 +1,97 @@
+package pipeline
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/kafkatest"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// wide is a stream of n records with 20 inputs.
+func wide(n int) []string {
+	rng := rand.New(rand.NewPCG(5, 6))
+	out := make([]string, n)
+	for i := range out {
+		var b bytes.Buffer
+		b.WriteString(`{"features":{`)
+		sum := 0.0
+		for k := range 20 {
+			x := rng.NormFloat64()
+			if k < 4 {
+				sum += x * x
+			}
+			fmt.Fprintf(&b, `"x%d":%.4f,`, k, x)
+		}
+		b.Truncate(b.Len() - 1)
+		fmt.Fprintf(&b, `},"label":"%v"}`, sum > 4)
+		out[i] = b.String()
+	}
+	return out
+}
+
+// BenchmarkPipeline learns records from a broker in this process: its share
+// shows in a profile. records/s is of the learner's wall clock.
+func BenchmarkPipeline(b *testing.B) {
+	const n = 50_000
+	c, in := kafkatest.Client(b), kafkatest.Name("wide")
+	kafkatest.Fill(b, c, in, 1, wide(n))
+	for i := 0; b.Loop(); i++ {
+		cfg := Config{
+			Model: fmt.Sprintf("m%d.%s", i, in), Client: c, Topics: []string{in},
+			Learner:   learner.Config{MaxFeatures: 256}, // little, so that the rest shows
+			BatchSize: 1000, Linger: time.Millisecond,
+			SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
+			ToEnd: true, Report: func(Event) {},
+		}
+		l, err := Open(b.Context(), cfg)
+		if err == nil {
+			err = l.Run(b.Context())
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+}
+
+// BenchmarkHost is what the host does with a BATCH of 1,000 records besides
+// learning: decoding, and encoding predictions.
+func BenchmarkHost(b *testing.B) {
+	values := wide(1000)
+	records := make([]ingest.Record, len(values))
+	for i, v := range values {
+		records[i] = ingest.Record{Offset: int64(i), Time: 1_700_000_000_000, Key: []byte("key"), Value: []byte(v)}
+	}
+	cfg := Config{Learner: learner.Config{MaxFeatures: 32}}
+	options, err := cfg.options()
+	if err != nil {
+		b.Fatal(err)
+	}
+	h, err := newHistory("m", options, cfg.Learner)
+	if err != nil {
+		b.Fatal(err)
+	}
+	d, err := newDecider(cfg, h.schema)
+	if err != nil {
+		b.Fatal(err)
+	}
+	in := &input{topic: "wide"}
+	b.ReportAllocs()
+	b.Run("decide", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			d.decide([]span{{in: in, to: 1000, records: records}})
+		}
+	})
+	b.Run("learn", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			h.learn(1, [32]byte{}, d.decide([]span{{in: in, to: 1000, records: records}}))
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// committer releases each BATCH in a transaction of its own, with a marker that
+// says which BATCH it was. The marker is what makes it exactly once: a successor
+// finds in the newest one how far its predecessor has come, and goes on behind.
+//
+// The transactional id is the model's, so that a learner that begins fences the
+// one before it. The claim decides all the same: whoever begins reads the model
+// log before it writes anything, and a learner that was replaced finds it out
+// there. One that was fenced by mistake, because a learner that had lost its
+// claim already came to this point late, begins again.
+type committer struct {
+	journal *journal
+	tx      *ingest.Transactor
+	topic   string // of the markers
+	report  func(Event)
+
+	begun   bool
+	done    int64 // seq of the newest marker
+	markers int   // written since old ones were deleted
+}
+
+// transactionLimit is after how long the cluster aborts a transaction whose
+// learner has died and has no successor; until then a read-committed reader gets
+// nothing behind it.
+const transactionLimit = 30 * time.Second
+
+func newCommitter(c Config, j *journal) *committer {
+	return &committer{
+		journal: j, tx: c.Client.Transactor("accrete-"+c.Model, transactionLimit),
+		topic: ReleasedTopic(c.Model), report: c.Report,
+	}
+}
+
+// marker is the value of a record that says what a transaction releases.
+type marker struct {
+	Seq   int64         `json:"seq"`
+	Chain snapshot.Hash `json:"chain"` // of that BATCH, so that another history's marker is told apart
+}
+
+// release commits out, unless that has been done. write is called to write its
+// records.
+func (c *committer) release(ctx context.Context, out *release, write func(writer) error) error {
+	for wait := new(ingest.Backoff); ; {
+		err := c.try(ctx, out, write)
+		if err == nil || ctx.Err() != nil || !errors.Is(err, ingest.ErrTransaction) && !ingest.Temporary(err) {
+			return err
+		}
+		c.begun = false // the transaction may be there or not, and Begin settles that
+		c.report(Retrying{Err: err})
+		if err := wait.Pause(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *committer) try(ctx context.Context, out *release, write func(writer) error) error {
+	if !c.begun {
+		if err := c.begin(ctx); err != nil {
+			return err
+		}
+	}
+	if out.seq <= c.done || len(out.predictions)+len(out.quarantined) == 0 {
+		return nil
+	}
+	err := write(func(ctx context.Context, topic string, partition int, rs []ingest.Record) error {
+		_, err := c.tx.Write(ctx, topic, partition, rs)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	value, err := json.Marshal(marker{out.seq, out.chain})
+	if err != nil {
+		return err
+	}
+	at, err := c.tx.Write(ctx, c.topic, 0, []ingest.Record{{Time: time.Now().UnixMilli(), Key: []byte("released"), Value: value}})
+	if err != nil {
+		return err
+	}
+	if err := c.tx.Commit(ctx); err != nil {
+		return err
+	}
+	c.done = out.seq
+	c.trim(ctx, at)
+	return nil
+}
+
+// trim deletes markers that nobody will ask for, now and then.
+func (c *committer) trim(ctx context.Context, before int64) {
+	const often = 1000
+	if c.markers++; c.markers < often || before < 0 {
+		return
+	}
+	c.markers = 0
+	if err := c.journal.client.DeleteRecords(ctx, c.topic, 0, before); err != nil {
+		c.report(Retrying{Err: fmt.Errorf("deleting old markers: %w", err)})
+	}
+}
+
+// begin ends what a predecessor has left, sees that this learner is still the
+// writer of the model, and reads how far releasing has come.
+func (c *committer) begin(ctx context.Context) error {
+	if err := c.tx.Begin(ctx); err != nil {
+		return err
+	}
+	if err := c.journal.confirm(ctx); err != nil && !planted("confirm") {
+		return err
+	}
+	m, err := c.newest(ctx)
+	if err != nil {
+		return err
+	}
+	if planted("marker") {
+		m = marker{}
+	}
+	if !c.journal.knows(m) {
+		return fmt.Errorf("%w: topic %q has a marker of BATCH %d of another history: it belongs to an earlier model of this name, and has to be deleted with it", ErrHistory, c.topic, m.Seq)
+	}
+	c.done, c.begun = max(c.done, m.Seq), true
+	return nil
+}
+
+// newest is the last marker that was committed; zero if there is none.
+func (c *committer) newest(ctx context.Context) (m marker, err error) {
+	first, end, err := c.journal.client.Offsets(ctx, c.topic)
+	if err != nil {
+		return m, err
+	}
+	for back := int64(4); ; back *= 8 { // every marker has one of Kafka's own behind it, and so have aborted ones
+		from := max(first[0], end[0]-back)
+		r := cursor{fetcher: c.journal.client.Fetcher(c.topic, 0), next: -1}
+		records, err := r.take(ctx, from, end[0], c.report)
+		if err != nil {
+			return m, err
+		}
+		if n := len(records); n > 0 {
+			if err := json.Unmarshal(records[n-1].Value, &m); err != nil {
+				return m, fmt.Errorf("%w: record %d of %q is not a marker: %v", ErrHistory, records[n-1].Offset, c.topic, err)
+			}
+			return m, nil
+		}
+		if from == first[0] {
+			return m, nil
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/accrete-ml/accrete/internal/kafkatest"
+)
+
+// readCommitted reads topics by a client that is not ours, as far as a
+// read-committed reader gets within the time that it takes to reach the records
+// of all transactions.
+func readCommitted(t *testing.T, addr string, topics ...string) *kgo.Client {
+	t.Helper()
+	c, err := kgo.NewClient(
+		kgo.SeedBrokers(strings.Split(addr, ",")...), kgo.ConsumeTopics(topics...),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.FetchMaxWait(50*time.Millisecond),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// A read-committed consumer sees the prediction of each record once, and each
+// bad record once in quarantine, however often the learner crashes.
+func TestTransactionalDeliveryOverCrashes(t *testing.T) {
+	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
+	feeder := kafkatest.ClientOf(t, addr, nil)
+	crashes, each := 30, 100
+	if testing.Short() {
+		crashes = 8
+	}
+	values := rings(each * (crashes + 1))
+	for i := 33; i < len(values); i += 97 {
+		values[i] = "{"
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	kafkatest.Fill(t, feeder, in, 2, values[:each])
+
+	var model string
+	replayed, unfinished := 0, 0
+	for i := range crashes {
+		c := kafkatest.ClientOf(t, addr, nil)
+		cfg, ev := config(c, "m", in)
+		model = cfg.Model
+		cfg.BatchSize, cfg.Transactional, cfg.ToEnd, cfg.SnapshotEvery = 10, true, false, 50*time.Millisecond
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			l, err := Open(ctx, cfg)
+			if err == nil {
+				err = l.Run(ctx)
+			}
+			done <- err
+		}()
+		eventually(t, "it claims", func() bool { _, ok := last[Claimed](ev); return ok })
+		time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
+		c.Close() // from here on it is as if the process were dead
+		if err := <-done; err == nil {
+			t.Fatal("the learner did not crash")
+		}
+		cancel()
+		if r, ok := last[Replayed](ev); ok && r.Released > 0 {
+			replayed++
+		}
+		if l, ok := last[Learned](ev); ok {
+			if r, _ := last[Released](ev); r.Seq < l.Seq {
+				unfinished++
+			}
+		}
+		kafkatest.Fill(t, feeder, in, 2, values[each*(i+1):each*(i+2)])
+	}
+	cfg, _ := config(feeder, "m", in)
+	cfg.BatchSize, cfg.Transactional = 10, true
+	learnAll(t, cfg)
+	if replayed < crashes/10 || unfinished < crashes/15 {
+		t.Errorf("of %d crashes only %d were before a release and %d restarts had something to release: the test does not test", crashes, unfinished, replayed)
+	}
+
+	seen := map[string]int{}
+	consumer := readCommitted(t, addr, PredictionsTopic(model), QuarantineTopic(model))
+	for len(seen) < len(values) {
+		wait, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		got := consumer.PollFetches(wait)
+		ended := wait.Err() != nil
+		cancel()
+		got.EachRecord(func(r *kgo.Record) {
+			h := map[string]string{}
+			for _, x := range r.Headers {
+				h[x.Key] = string(x.Value)
+			}
+			id := h["ce_id"]
+			if id == "" {
+				id = fmt.Sprintf("%s-%s-%s", h["__connect.errors.topic"], h["__connect.errors.partition"], h["__connect.errors.offset"])
+			}
+			seen[id]++
+		})
+		if ended {
+			break
+		}
+	}
+	twice := 0
+	for _, n := range seen {
+		if n > 1 {
+			twice++
+		}
+	}
+	if len(seen) != len(values) || twice > 0 {
+		t.Errorf("of %d records %d are answered, %d of them more than once", len(values), len(seen), twice)
+	}
+	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
+}
+
+func TestMarkersOfAnotherHistoryAreNotBelieved(t *testing.T) {
+	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
+	c := kafkatest.ClientOf(t, addr, nil)
+	kafkatest.Fill(t, c, in, 1, rings(300))
+	cfg, _ := config(c, "m", in)
+	cfg.Transactional, cfg.BatchSize = true, 50
+	learnAll(t, cfg)
+	kafkatest.Delete(t, addr, LogTopic(cfg.Model))
+	eventually(t, "the log is gone", func() bool { _, err := c.Topic(t.Context(), LogTopic(cfg.Model)); return err != nil })
+	cfg.BatchSize = 100
+	l, err := Open(t.Context(), cfg)
+	if err == nil {
+		err = l.Run(t.Context())
+	}
+	if !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "another history") {
+		t.Errorf("ended with %v", err)
+	}
+}

@@ -1,0 +1,118 @@
+package pipeline
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"slices"
+	"testing"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/kafkatest"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// rewrite replaces a topic by one of the same name with other records at the
+// same offsets.
+func rewrite(t *testing.T, addr string, c *ingest.Client, topic string, change func([]ingest.Record)) {
+	t.Helper()
+	rs := kafkatest.Read(t, c, topic)
+	for i := range rs {
+		if rs[i].Offset != int64(i) {
+			t.Fatalf("record %d has offset %d", i, rs[i].Offset)
+		}
+		rs[i].Value = bytes.Clone(rs[i].Value)
+	}
+	change(rs)
+	kafkatest.Delete(t, addr, topic)
+	eventually(t, "the topic is gone", func() bool {
+		_, err := c.Topic(t.Context(), topic)
+		return errors.Is(err, ingest.ErrUnknownTopic)
+	})
+	if err := c.Create(t.Context(), topic, 1, logConfig); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Producer().Publish(t.Context(), topic, 0, rs); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lastChunk is the last CHUNK of a log.
+func lastChunk(rs []ingest.Record) []byte {
+	for i := len(rs) - 1; i >= 0; i-- {
+		if string(rs[i].Key) == "chunk" {
+			return rs[i].Value
+		}
+	}
+	panic("no chunk")
+}
+
+func TestDamagedSnapshotFallsBackToTheOneBefore(t *testing.T) {
+	for name, damage := range map[string]func([]byte){
+		"a flipped bit": func(b []byte) { b[len(b)/2] ^= 1 },
+		"a flipped bit under a right checksum": func(b []byte) {
+			b[len(b)/2] ^= 1
+			table := crc32.MakeTable(crc32.Castagnoli)
+			binary.LittleEndian.PutUint32(b[60:], crc32.Update(crc32.Checksum(b[:60], table), table, b[64:]))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
+			c := kafkatest.ClientOf(t, addr, nil)
+			values := rings(3000)
+			cfg, ev := config(c, "m", in)
+			var seqs []int64
+			at := 0
+			for _, to := range []int{1000, 1800, 2500} {
+				kafkatest.Fill(t, c, in, 1, values[at:to])
+				at = to
+				learnAll(t, cfg)
+				s, _ := last[Saved](ev)
+				seqs = append(seqs, s.Seq)
+			}
+			rewrite(t, addr, c, LogTopic(cfg.Model), func(rs []ingest.Record) { damage(lastChunk(rs)) })
+			kafkatest.Fill(t, c, in, 1, values[2500:])
+			learnAll(t, cfg)
+			if r, ok := last[Restored](ev); !ok || r.Seq != seqs[1] {
+				t.Errorf("restored seq %d, want that of the snapshot before the damaged one, %d of %v", r.Seq, seqs[1], seqs)
+			}
+			whole, all := config(c, "whole", in)
+			learnAll(t, whole)
+			if got, want := finalHash(t, ev), finalHash(t, all); got != want {
+				t.Errorf("state hash %v, undamaged %v", got, want)
+			}
+		})
+	}
+}
+
+func TestOnlySignedSnapshotsAreRestored(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	values := rings(2000)
+	key := ed25519.NewKeyFromSeed(slices.Repeat([]byte{1}, ed25519.SeedSize))
+	other := ed25519.NewKeyFromSeed(slices.Repeat([]byte{2}, ed25519.SeedSize))
+	kafkatest.Fill(t, c, in, 1, values[:1000])
+	cfg, ev := config(c, "m", in)
+	cfg.SignKey, cfg.VerifyKey = key, key.Public().(ed25519.PublicKey)
+	learnAll(t, cfg)
+	signed, _ := last[Saved](ev)
+
+	kafkatest.Fill(t, c, in, 1, values[1000:1500])
+	forged := cfg // whoever may write the log, without the key
+	forged.SignKey, forged.VerifyKey = other, nil
+	learnAll(t, forged)
+
+	kafkatest.Fill(t, c, in, 1, values[1500:])
+	ev.all = nil
+	learnAll(t, cfg)
+	if r, ok := last[Restored](ev); !ok || r.Seq != signed.Seq {
+		t.Errorf("restored %+v, want the snapshot that is signed, at seq %d", r, signed.Seq)
+	}
+	if d, ok := last[Damaged](ev); !ok || !errors.Is(d.Err, snapshot.ErrSignature) {
+		t.Errorf("of the other one it said %+v", d)
+	}
+	if _, err := Verify(t.Context(), cfg); !errors.Is(err, snapshot.ErrSignature) {
+		t.Errorf("verify: %v", err)
+	}
+}

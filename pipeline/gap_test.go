@@ -1,0 +1,235 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/kafkatest"
+)
+
+// start runs a learner until the test ends or stop is called. What Run did
+// comes out of ended, or of stop.
+func start(t *testing.T, c Config) (stop func() error, ended <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	l, err := Open(ctx, c)
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
+	t.Cleanup(cancel)
+	return func() error {
+		cancel()
+		return <-done
+	}, done
+}
+
+// eventually waits for a condition, which it looks at again and again.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// learned is how many labelled examples the model knows.
+func learned(ev *events) int64 {
+	if l, ok := last[Learned](ev); ok {
+		return l.Progress.Examples
+	}
+	return 0
+}
+
+func TestInputLostWhileTheLearnerWasDown(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	values := rings(1000)
+	kafkatest.Fill(t, c, in, 1, values[:400])
+	cfg, ev := config(c, "m", in)
+	learnAll(t, cfg)
+	kafkatest.Fill(t, c, in, 1, values[400:])
+	if err := c.DeleteRecords(t.Context(), in, 0, 650); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(t.Context(), cfg)
+	if err == nil {
+		err = l.Run(t.Context())
+	}
+	if !errors.Is(err, ErrGap) || !strings.Contains(err.Error(), "records 400 to 649") || !strings.Contains(err.Error(), "input.on_gap") {
+		t.Fatalf("on_gap: stop ended with %v", err)
+	}
+
+	cfg.OnGap = "record"
+	learnAll(t, cfg)
+	if g, ok := last[Lost](ev); !ok || g.From != 400 || g.To != 650 {
+		t.Errorf("lost: %+v, %v", g, ok)
+	}
+	if got, want := learned(ev), int64(750-750/50); got != want {
+		t.Errorf("learned %d examples, want %d", got, want)
+	}
+	learnAll(t, cfg) // from the snapshot behind the gap
+	v, err := Verify(t.Context(), cfg)
+	if err != nil || v.Compared != 1 || v.Divergent != 0 || v.Lost != 250 {
+		t.Errorf("verify from the snapshot before the gap: %+v, %v", v, err)
+	}
+}
+
+func TestRetentionOvertakesARunningLearner(t *testing.T) {
+	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
+	c := kafkatest.ClientOf(t, addr, func(c *ingest.Config) { c.MaxFetchBytes, c.MaxBatchBytes = 2048, 2048 })
+	values := rings(3000)
+	kafkatest.Fill(t, c, in, 1, values[:500])
+	for _, gaps := range []string{"record", "stop"} {
+		cfg, ev := config(c, gaps, in)
+		cfg.ToEnd, cfg.OnGap = false, gaps
+		held, hold := make(chan struct{}), make(chan struct{})
+		cfg.Report = func(e Event) {
+			ev.add(e)
+			if l, ok := e.(Learned); ok && l.Seq == 2 { // and so the source stands still
+				close(held)
+				<-hold
+			}
+		}
+		stop, ended := start(t, cfg)
+		<-held
+		if gaps == "record" {
+			kafkatest.Fill(t, c, in, 1, values[500:])
+			if err := c.DeleteRecords(t.Context(), in, 0, 2500); err != nil {
+				t.Fatal(err)
+			}
+			close(hold)
+			eventually(t, "the end of the topic is learned", func() bool {
+				lag, ok := last[Lag](ev)
+				return ok && lag.Next == 3000
+			})
+			if err := stop(); err != nil {
+				t.Fatal(err)
+			}
+			g, ok := last[Lost](ev)
+			if !ok || g.To != 2500 || g.From <= 0 || g.From > 1000 {
+				t.Errorf("lost: %+v, %v", g, ok)
+			}
+			continue
+		}
+		kafkatest.Fill(t, c, in, 1, values)
+		if err := c.DeleteRecords(t.Context(), in, 0, 5500); err != nil {
+			t.Fatal(err)
+		}
+		close(hold)
+		if err := <-ended; !errors.Is(err, ErrGap) {
+			t.Errorf("ended with %v, want %v", err, ErrGap)
+		}
+	}
+}
+
+func TestRecordsThatTheBrokerLostBecomeGaps(t *testing.T) {
+	at := func(offsets ...int64) (rs []ingest.Record) {
+		for _, o := range offsets {
+			rs = append(rs, ingest.Record{Offset: o})
+		}
+		return rs
+	}
+	hole := func(ends ...int64) (hs []ingest.Hole) {
+		for ; len(ends) > 0; ends = ends[2:] {
+			hs = append(hs, ingest.Hole{From: ends[0], To: ends[1]})
+		}
+		return hs
+	}
+	show := func(ps []arrival) (out []string) {
+		for _, p := range ps {
+			s := fmt.Sprint(p.Next)
+			if p.lost {
+				s += " lost"
+			}
+			for _, r := range p.Records {
+				s += fmt.Sprint(" ", r.Offset)
+			}
+			out = append(out, s)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		got  ingest.Fetched
+		end  int64
+		want []string
+	}{
+		{ingest.Fetched{Records: at(1, 2), Next: 4}, 9, []string{"4 1 2"}},
+		{ingest.Fetched{Records: at(1, 2, 5, 6), Next: 8, Missing: hole(3, 5)}, 9, []string{"3 1 2", "5 lost", "8 5 6"}},
+		{ingest.Fetched{Records: at(5), Next: 8, Missing: hole(1, 5, 6, 8)}, 9, []string{"5 lost", "6 5", "8 lost"}},
+		{ingest.Fetched{Records: at(5), Next: 8, Missing: hole(1, 5, 6, 8)}, 7, []string{"5 lost", "6 5", "7 lost"}},
+		{ingest.Fetched{Records: at(1, 5), Next: 6, Missing: hole(2, 5)}, 2, []string{"2 1"}},
+	} {
+		if got := show(split(0, until(c.got, c.end))); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v up to %d: %q, want %q", c.got, c.end, got, c.want)
+		}
+	}
+}
+
+func TestRecreatedInputIsNoticed(t *testing.T) {
+	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
+	c := kafkatest.ClientOf(t, addr, nil)
+	values := rings(1000)
+	again := func() {
+		kafkatest.Delete(t, addr, in)
+		eventually(t, "the topic is gone", func() bool {
+			_, err := c.Topic(t.Context(), in)
+			return errors.Is(err, ingest.ErrUnknownTopic)
+		})
+		kafkatest.Fill(t, c, in, 1, values) // more than there was, and the same
+	}
+	kafkatest.Fill(t, c, in, 1, values[:500])
+	cfg, _ := config(c, "m", in)
+	learnAll(t, cfg)
+	again()
+	if _, err := Open(t.Context(), cfg); !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "created anew") {
+		t.Errorf("at the start: %v", err)
+	}
+
+	cfg, ev := config(c, "running", in)
+	cfg.ToEnd = false
+	_, ended := start(t, cfg)
+	eventually(t, "it learns", func() bool { return learned(ev) == 980 })
+	values = append(values, values...)
+	again()
+	if err := <-ended; !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "created anew") {
+		t.Errorf("while it runs: %v", err)
+	}
+}
+
+func TestInputThatIsNotTheSameIsNoticedWithoutTopicIDs(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 2, rings(400))
+	cfg, _ := config(c, "m", in)
+	l, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seek := func() error {
+		return l.inputs.seek(t.Context(), c, l.history.reached, cfg.Report)
+	}
+	if err := seek(); err != nil {
+		t.Errorf("unchanged: %v", err)
+	}
+	l.history.reached[1].Fingerprint ^= 1
+	if err := seek(); !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "record 199 of") {
+		t.Errorf("another record before the position: %v", err)
+	}
+	l.history.reached[1].Fingerprint ^= 1
+	l.history.reached[0].Next += 7
+	if err := seek(); !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "truncated") {
+		t.Errorf("a topic that ends before the position: %v", err)
+	}
+}

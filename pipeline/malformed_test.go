@@ -1,0 +1,189 @@
+package pipeline
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+var malformed = flag.Int("malformed", 100_000, "records that TestMalformedRecordsAreAccountedFor makes")
+
+// kind is what has to become of a record.
+type kind int
+
+const (
+	isLearned kind = iota
+	isPredicted
+	isBad
+)
+
+// number is a finite input in one of the many ways to write one.
+func number(r *rand.Rand) string {
+	switch r.IntN(12) {
+	case 0:
+		return []string{"0", "-0", "1e30", "-1e30", "5e-324", "1E+3", "1e-999", "123456789012345678901234567890"}[r.IntN(8)]
+	case 1:
+		return fmt.Sprintf("%.40f", r.NormFloat64())
+	}
+	return fmt.Sprint(r.NormFloat64())
+}
+
+// malform makes the value of a record and says what it is. What is bad is bad
+// by construction, and not because some reader says so.
+func malform(r *rand.Rand, n int) (value []byte, headers int, k kind) {
+	x, y := number(r), number(r)
+	good := fmt.Sprintf(`{"features":{"x":%s,"y":%s},"label":"c%d"}`, x, y, n%4)
+	with := func(x, label string) ([]byte, int, kind) {
+		return fmt.Appendf(nil, `{"features":{"x":%s,"y":%s},"label":%s}`, x, y, label), 0, isBad
+	}
+	raw := func(s string) ([]byte, int, kind) { return []byte(s), 0, isBad }
+	if n < 8 { // the columns and the four classes
+		return []byte(good), 0, isLearned
+	}
+	switch r.IntN(60) {
+	default:
+		return []byte(good), 0, isLearned
+	case 0:
+		return fmt.Appendf(nil, `{"features":{"y":%s,"x":%s}}`, y, x), 0, isPredicted
+	case 1:
+		return fmt.Appendf(nil, " {\t\"label\" : null ,\r\n\"features\":{ \"x\":%s , \"\\u0079\":%s } } ", x, y), 0, isPredicted
+	case 2:
+		return raw(good[:r.IntN(len(good))])
+	case 3:
+		return raw(good + []string{"}", "{}", "x", "\x00", ","}[r.IntN(5)])
+	case 4:
+		at := 2 + r.IntN(7) // inside a name
+		return []byte(good[:at] + "\xff" + good[at:]), 0, isBad
+	case 5:
+		return with([]string{"null", "true", "false", `"1"`, "[]", "{}", `""`}[r.IntN(7)], `"c0"`)
+	case 6:
+		return with([]string{"1e999", "-1e999", "NaN", "Infinity", "-Inf", "nan", "1e31", "-2e30"}[r.IntN(8)], `"c0"`)
+	case 7:
+		return with([]string{"01", "+1", ".5", "1.", "1e", "0x10", "1_000", "--1", "1e+", "- 1"}[r.IntN(10)], `"c0"`)
+	case 8:
+		return with(x, []string{`"c4"`, `"another"`, `""`, "[]", "{}", `["c0"]`, "3", `"` + strings.Repeat("c", 300) + `"`}[r.IntN(8)])
+	case 9:
+		return raw(fmt.Sprintf(`{"features":{"x":%s,"y":%s,"x":%s},"label":"c0"}`, x, y, x))
+	case 10:
+		return raw(fmt.Sprintf(`{"features":{"x":%s,"y":%s,"z":1},"label":"c0"}`, x, y))
+	case 11:
+		return raw(fmt.Sprintf(`{"features":{"x":%s},"label":"c0"}`, x))
+	case 12:
+		return raw(fmt.Sprintf(`{"features":{"x":%s,"y":%s},"label":"c0","label":"c1"}`, x, y))
+	case 13:
+		return raw(fmt.Sprintf(`{"features":{"x":%s,"y":%s},"label":"c0","more":1}`, x, y))
+	case 14:
+		return raw(fmt.Sprintf(`{"x":[%s,%s],"label":"c0"}`, x, y)) // the columns have names
+	case 15:
+		return raw([]string{"", "null", "[]", "1", `"x"`, "{}", "{", "\xef\xbb\xbf{}", "\x89ACK"}[r.IntN(9)])
+	case 16:
+		return nil, 0, isBad
+	case 17:
+		return []byte(good), ingest.MaxHeaders + 1 + r.IntN(3), isBad
+	case 18:
+		b := make([]byte, 1+r.IntN(200))
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		b[0] |= 0x80 // whatever it is, it is no JSON
+		return b, 0, isBad
+	case 19:
+		return with(x, []string{`"\ud800"`, `"\x41"`, `"\u12"`, "\"\n\"", `"`, `'c0'`}[r.IntN(6)])
+	case 20:
+		if r.IntN(200) > 0 { // they are large
+			return raw("{" + strings.Repeat("[", 10))
+		}
+		return raw([]string{strings.Repeat("[", 1<<19), `{"a":` + strings.Repeat(`{"a":`, 1<<17), good + strings.Repeat(" ", 1<<20)}[r.IntN(3)])
+	}
+}
+
+// TestMalformedRecordsAreAccountedFor decides and learns records of which a third
+// are bad in some thirty ways. Each must end where it belongs, and nothing of it
+// may reach the model. 100,000 take about 2 s; -malformed 10000000 is the full
+// figure.
+func TestMalformedRecordsAreAccountedFor(t *testing.T) {
+	n := *malformed
+	if testing.Short() {
+		n = min(n, 20_000)
+	}
+	c := learner.Config{MaxFeatures: 32}
+	h, err := newHistory("m", []byte(`{}`), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDecider(Config{Decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}}, h.schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	in := &input{topic: "in"}
+	var want, got snapshot.Counts
+	var predictions, quarantined int
+	for seq, from := int64(1), 0; from < n; seq++ {
+		to := min(n, from+1+r.IntN(1000))
+		sp := span{in: in, from: int64(from), to: int64(to)}
+		kinds := make([]kind, 0, to-from)
+		for i := from; i < to; i++ {
+			value, headers, k := malform(r, i)
+			sp.records = append(sp.records, ingest.Record{Offset: int64(i), Value: value, Headers: make([]ingest.Header, headers)})
+			kinds = append(kinds, k)
+			switch k {
+			case isLearned:
+				want.Learned++
+			case isPredicted:
+				want.Predicted++
+			case isBad:
+				want.Quarantined++
+			}
+		}
+		b := d.decide([]span{sp})
+		for i, it := range b.items {
+			if (it.err != nil) != (kinds[i] == isBad) {
+				t.Fatalf("record %d, %.300q: got the error %v", it.record.Offset, it.record.Value, it.err)
+			}
+		}
+		got.Learned += b.counts.Learned
+		got.Predicted += b.counts.Predicted
+		got.Quarantined += b.counts.Quarantined
+		got.Skipped += b.counts.Skipped
+		out := h.learn(seq, snapshot.Hash{}, b)
+		predictions += len(out.predictions)
+		quarantined += len(out.quarantined)
+		for _, p := range out.predictions {
+			if bytes.Contains(p.record.Value, []byte("NaN")) || bytes.Contains(p.record.Value, []byte("Inf")) {
+				t.Fatalf("a prediction is %s", p.record.Value)
+			}
+		}
+		from = to
+	}
+	if got != want || predictions != int(want.Learned+want.Predicted) || quarantined != int(want.Quarantined) {
+		t.Errorf("%+v, %d predictions, %d in quarantine; want %+v", got, predictions, quarantined, want)
+	}
+	s := h.learner.State()
+	for _, a := range append(s.Serving, s.Resuming...) {
+		switch v := a.Data.(type) {
+		case []float64:
+			for i, x := range v {
+				if math.IsNaN(x) || math.IsInf(x, 0) {
+					t.Fatalf("%s[%d] of the state is %v", a.Name, i, x)
+				}
+			}
+		case []float32:
+			for i, x := range v {
+				if x != x || math.IsInf(float64(x), 0) {
+					t.Fatalf("%s[%d] of the state is %v", a.Name, i, x)
+				}
+			}
+		}
+	}
+	t.Logf("%d records: %+v", n, got)
+}

@@ -1,0 +1,58 @@
+package pipeline
+
+// A learner's memory is bounded by what is under way. Where it is at its limit
+// something waits: the fetchers for the BATCH before, the decider for the
+// learner, the learner for the publisher, and the publisher for the broker.
+//
+//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + 14 × BATCH + 2 × partitions × fetch)
+//
+// where
+//
+//	snapshot     bytes of the largest snapshot so far: the model as it learns, as it
+//	             serves, its copy, the file made of that, and what a step needs
+//	frequencies  max_features × (inputs + 1) × 4 bytes
+//	BATCH        bytes of the largest one so far: its records, which end at 8 MiB,
+//	             their rows and their predictions. One is collected, one decided, one
+//	             learned, and of the rest the predictions wait or are being written
+//	fetch        1 MiB, the answer of a broker for a partition: one is taken from and
+//	             one is read ahead. A topic that is compressed may reach 16 MiB here
+//	2            what Go's collector lets garbage grow to
+//	64 MiB       the program, its stacks and its connections
+//
+// The program also tells Go's collector of the limit, so that it works harder
+// near it, unless GOMEMLIMIT is set.
+type memory struct {
+	partitions, features, dim int64
+
+	snapshot, batch int64
+}
+
+const (
+	memoryBase    = 64 << 20
+	memoryBatches = 3 + 2*waitingReleases + 3 // what is being written may be as much as waits
+	memoryFetch   = 1 << 20
+)
+
+func (m *memory) limit() int64 {
+	return memoryBase + 2*(5*m.snapshot+m.features*(m.dim+1)*4+memoryBatches*m.batch+2*m.partitions*memoryFetch)
+}
+
+// sees takes in a BATCH with what it gave, and says whether the limit is another
+// now.
+func (m *memory) sees(b *decided, out *release) bool {
+	bytes := int64(b.batch.Len()) * int64(8*b.batch.Dim()+64)
+	for i := range b.items {
+		bytes += int64(weight(b.items[i].record)) + 64
+	}
+	for _, rs := range [][]outgoing{out.predictions, out.quarantined} {
+		for i := range rs {
+			bytes += int64(weight(&rs[i].record))
+		}
+	}
+	dim := int64(b.batch.Dim())
+	if bytes <= m.batch && dim <= m.dim {
+		return false
+	}
+	m.batch, m.dim = max(m.batch, bytes+bytes/8), max(m.dim, dim) // not again for each that is a little larger
+	return true
+}

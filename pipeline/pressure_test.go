@@ -1,0 +1,143 @@
+package pipeline
+
+import (
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/kafkatest"
+)
+
+// While the predictions topic takes nothing, learning stops a few BATCHes later,
+// reading stops with it, memory stays where it is, and nothing is lost.
+func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
+	k, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	var stalled atomic.Bool
+	var refusals, fetched atomic.Int64
+	stalled.Store(true)
+	const notEnoughReplicas = 19
+	k.ControlKey(0, func(req kmsg.Request) (kmsg.Response, error, bool) {
+		k.KeepControl()
+		p := req.(*kmsg.ProduceRequest)
+		if !stalled.Load() || !strings.HasSuffix(p.Topics[0].Topic, ".predictions") {
+			return nil, nil, false
+		}
+		refusals.Add(1)
+		resp := p.ResponseKind().(*kmsg.ProduceResponse)
+		rt := kmsg.NewProduceResponseTopic()
+		rt.Topic = p.Topics[0].Topic
+		rp := kmsg.NewProduceResponseTopicPartition()
+		rp.Partition, rp.ErrorCode = p.Topics[0].Partitions[0].Partition, notEnoughReplicas
+		rt.Partitions = append(rt.Partitions, rp)
+		resp.Topics = append(resp.Topics, rt)
+		return resp, nil, true
+	})
+	const fetchBytes = 64 << 10
+	c := kafkatest.ClientOf(t, k.ListenAddrs()[0], func(c *ingest.Config) { c.MaxFetchBytes, c.MaxBatchBytes = fetchBytes, fetchBytes })
+	in := kafkatest.Name("wide")
+	values := wide(30_000) // 8 MB
+	kafkatest.Fill(t, c, in, 1, values)
+	k.ControlKey(1, func(req kmsg.Request) (kmsg.Response, error, bool) {
+		k.KeepControl()
+		if f := req.(*kmsg.FetchRequest); len(f.Topics) == 1 && f.Topics[0].Topic == in {
+			fetched.Store(f.Topics[0].Partitions[0].FetchOffset)
+		}
+		return nil, nil, false
+	})
+
+	cfg, ev := config(c, "m", in)
+	cfg.BatchSize, cfg.ToEnd = 100, false
+	cfg.Learner.MaxFeatures = 64
+	stop, _ := start(t, cfg)
+	eventually(t, "the topic is tried again and again", func() bool { return refusals.Load() >= 5 })
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, ahead, n := heap(), fetched.Load(), refusals.Load()
+	l, _ := last[Learned](ev)
+	const most = waitingReleases + 2 // one is being written, and one is learned
+	if l.Seq == 0 || l.Seq > most {
+		t.Errorf("%d BATCHes were learned, want at most %d", l.Seq, most)
+	}
+	if limit := int64((most + 2) * cfg.BatchSize); ahead > limit+3*fetchBytes/200 {
+		t.Errorf("reading has come to record %d, and only %d are under way", ahead, limit)
+	}
+	eventually(t, "some time passes", func() bool { return refusals.Load() >= n+20 })
+	if after := heap(); after > before+(1<<20) {
+		t.Errorf("the heap has grown from %d to %d bytes while nothing moved", before, after)
+	}
+	if l2, _ := last[Learned](ev); l2.Seq > most || fetched.Load() != ahead {
+		t.Errorf("it has gone on: BATCH %d, record %d, before %d and %d", l2.Seq, fetched.Load(), l.Seq, ahead)
+	}
+	stalled.Store(false)
+	eventually(t, "all is learned", func() bool { return learned(ev) == int64(len(values)) })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); got != len(values) {
+		t.Errorf("%d predictions of %d records", got, len(values))
+	}
+}
+
+func TestBatchEndsAtItsBytes(t *testing.T) {
+	const n, each = 40, 1 << 19 // 20 MB
+	rs := make([]ingest.Record, n)
+	for i := range rs {
+		rs[i] = ingest.Record{Offset: int64(i), Value: make([]byte, each)}
+	}
+	in := &input{topic: "in"}
+	s := newSource(nil, inputs{in}, nil, false, func(Event) {})
+	s.feeds[0].fetch = ingest.Fetched{Records: rs, Next: n}
+	s.open = 0
+	for at := int64(0); at < n; {
+		spans, _, err := s.take(t.Context(), 1000, time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(spans[0].records); spans[0].from != at || got > batchBytes/each+1 {
+			t.Fatalf("%d records from %d on", got, spans[0].from)
+		}
+		at = spans[0].to
+	}
+}
+
+// The formula must hold for what it counts: a learner at work stays below it.
+func TestMemoryStaysBelowTheFormula(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("wide")
+	kafkatest.Fill(t, c, in, 1, wide(20_000))
+	cfg, ev := config(c, "m", in)
+	cfg.BatchSize, cfg.SnapshotEvery = 1000, 20*time.Millisecond
+	var before, peak runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	highest := uint64(0)
+	cfg.Report = func(e Event) {
+		ev.add(e)
+		if _, ok := e.(Learned); ok {
+			runtime.ReadMemStats(&peak)
+			highest = max(highest, peak.HeapInuse)
+		}
+	}
+	learnAll(t, cfg)
+	m, ok := last[Memory](ev)
+	if !ok || m.Limit < memoryBase {
+		t.Fatalf("no limit was reported: %+v", m)
+	}
+	// The broker and its records are in this process too.
+	if took := int64(highest) - int64(before.HeapInuse); took > m.Limit {
+		t.Errorf("the heap grew by %d bytes, the formula says %d", took, m.Limit)
+	}
+}

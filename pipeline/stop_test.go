@@ -1,0 +1,90 @@
+package pipeline
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/internal/broker"
+	"github.com/accrete-ml/accrete/internal/kafkatest"
+)
+
+func TestStopLeavesASnapshotOfEverythingDecided(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(2000))
+	cfg, ev := config(c, "m", in)
+	cfg.ToEnd, cfg.BatchSize = false, 10
+	stop, _ := start(t, cfg)
+	eventually(t, "it learns", func() bool { return learned(ev) > 100 })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	l, _ := last[Learned](ev)
+	r, _ := last[Released](ev)
+	if s, ok := last[Saved](ev); !ok || s.Seq != l.Seq || r.Seq != l.Seq {
+		t.Errorf("learned to seq %d, released to %d, saved %+v", l.Seq, r.Seq, s)
+	}
+}
+
+func TestStopEndsInTimeWithoutABroker(t *testing.T) {
+	for _, transactional := range []bool{false, true} {
+		b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, in := kafkatest.ClientOf(t, b.Addr(), nil), kafkatest.Name("rings")
+		kafkatest.Fill(t, c, in, 1, rings(2000))
+		cfg, ev := config(c, "m", in)
+		cfg.ToEnd, cfg.BatchSize, cfg.Drain, cfg.Transactional = false, 10, 500*time.Millisecond, transactional
+		stop, _ := start(t, cfg)
+		eventually(t, "it learns", func() bool { return learned(ev) > 100 })
+		b.Close()
+		eventually(t, "it misses the broker", func() bool { _, ok := last[Retrying](ev); return ok })
+		begin := time.Now()
+		err = stop()
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("stopping took %v", took)
+		}
+		if !errors.Is(err, ErrUndrained) {
+			t.Errorf("transactional %v: ended with %v, want %v", transactional, err, ErrUndrained)
+		}
+	}
+}
+
+func TestLearnerThatHangsGivesUp(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(500))
+	cfg, _ := config(c, "m", in)
+	cfg.Watchdog = 50 * time.Millisecond
+	l, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hang := make(chan struct{})
+	defer close(hang)
+	beat, n := l.history.beat, 0
+	l.history.beat = func() {
+		beat()
+		if n++; n == 3 {
+			<-hang
+		}
+	}
+	if err := l.Run(t.Context()); !errors.Is(err, ErrHung) {
+		t.Errorf("ended with %v, want %v", err, ErrHung)
+	}
+	learnAll(t, cfg) // whoever starts next
+}
+
+func TestWatchdogLeavesAnIdleLearnerAlone(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(500))
+	cfg, ev := config(c, "m", in)
+	cfg.ToEnd, cfg.Watchdog = false, 20*time.Millisecond
+	stop, _ := start(t, cfg)
+	eventually(t, "it learns", func() bool { return learned(ev) == 490 })
+	late := time.Now().Add(10 * cfg.Watchdog)
+	eventually(t, "the limit has passed", func() bool { return time.Now().After(late) })
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}

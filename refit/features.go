@@ -1,0 +1,74 @@
+package refit
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/features"
+)
+
+// Features returns the matrix of the features of the rows of x, rows x Dim, of
+// the first blocks of b: feature 2j is the cosine and 2j+1 the sine of frequency
+// j, divided by the square root of the number of frequencies, so that a row has
+// the norm 1. A constant that is not 0 is one more feature, the last, which makes
+// an intercept of its coefficient. b has to have the blocks.
+func Features(b *features.Bank, blocks int, x []float32, constant float64) *Single {
+	m := b.Map()
+	rows, frequencies := len(x)/m.Dim, blocks*m.Width
+	width := 2 * frequencies
+	root := math.Sqrt(float64(frequencies))
+	cols := width
+	if constant != 0 {
+		cols++
+	}
+	a := make([]float32, rows*cols)
+	if constant == 0 {
+		b.Features(a, 0, x)
+		return NewSingle(rows, cols, a, 1/root)
+	}
+	const atOnce = 512
+	z := make([]float32, min(rows, atOnce)*width)
+	for from := 0; from < rows; from += atOnce {
+		to := min(from+atOnce, rows)
+		b.Features(z[:(to-from)*width], 0, x[from*m.Dim:to*m.Dim])
+		for i := from; i < to; i++ {
+			row := a[i*cols : (i+1)*cols]
+			copy(row, z[(i-from)*width:(i-from+1)*width])
+			row[width] = float32(constant * root)
+		}
+	}
+	return NewSingle(rows, cols, a, 1/root)
+}
+
+// FromModel returns the coefficients of the rows of Features for a model that
+// sums up coef, 2 rows a frequency x outputs, times cosines and sines that are not
+// divided, and an intercept for each output, which is left out if constant is 0.
+// A model with fewer frequencies than the features has zeros for the others.
+func FromModel(coef, intercept []float64, frequencies int, constant float64) []float64 {
+	outputs := len(intercept)
+	root := math.Sqrt(float64(frequencies))
+	x := make([]float64, 2*frequencies*outputs, (2*frequencies+1)*outputs)
+	for j, c := range coef {
+		x[j] = c * root
+	}
+	if constant != 0 {
+		for _, c := range intercept {
+			x = append(x, c/constant)
+		}
+	}
+	return x
+}
+
+// ToModel is the way back from FromModel.
+func ToModel(x []float64, outputs, frequencies int, constant float64) (coef, intercept []float64) {
+	root := math.Sqrt(float64(frequencies))
+	coef, intercept = make([]float64, 2*frequencies*outputs), make([]float64, outputs)
+	for j := range coef {
+		coef[j] = x[j] / root
+	}
+	if constant != 0 {
+		for k, c := range x[len(coef):] {
+			intercept[k] = c * constant
+		}
+	}
+	return coef, intercept
+}

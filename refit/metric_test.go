@@ -1,0 +1,189 @@
+package refit
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestTripletsAreTheNearest(t *testing.T) {
+	l := Labelled{Points: []float64{0, 1, 3, 10, 11, 2.5}, Classes: []int{0, 0, 0, 1, 1, 1}}
+	pairs, triplets := Triplets(l, 1, 2, 1)
+	want := []Triplet{
+		{0, 1, 5}, {0, 2, 5}, {1, 0, 5}, {1, 2, 5}, {2, 1, 5}, {2, 0, 5},
+		{3, 4, 2}, {3, 5, 2}, {4, 3, 2}, {4, 5, 2}, {5, 3, 2}, {5, 4, 2},
+	}
+	if len(pairs) != len(want) || len(triplets) != len(want) {
+		t.Fatalf("%d pairs, %d triplets", len(pairs), len(triplets))
+	}
+	for i, w := range want {
+		if triplets[i] != w || pairs[i] != [2]int{w.Point, w.Friend} {
+			t.Errorf("triplet %d is %v, want %v", i, triplets[i], w)
+		}
+	}
+	if _, triplets = Triplets(l, 1, 2, 2); len(triplets) != 2*len(want) {
+		t.Errorf("%d triplets with two impostors", len(triplets))
+	}
+}
+
+// TestMarginsAreTheirDefinition compares the matrix with differences of squared
+// distances, and the objective with (5.3)'s.
+func TestMarginsAreTheirDefinition(t *testing.T) {
+	tasks, _ := RelatedTasks(1, 2, 12, 0, 5)
+	const d = 5
+	c := MetricConfig{Neighbors: 2, Impostors: 2}
+	p, err := MetricProblem(tasks, d, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := newBlocks(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 0))
+	x := make([]float64, 3*d*d)
+	for j := range 3 {
+		for range 3 {
+			v := make([]float64, d)
+			for k := range v {
+				v[k] = r.NormFloat64()
+			}
+			for k := range d {
+				for l := range d {
+					x[j*d*d+k*d+l] += 0.1 * v[k] * v[l]
+				}
+			}
+		}
+	}
+	m := Metrics{Dim: d, Shared: x[:d*d], Own: [][]float64{x[d*d : 2*d*d], x[2*d*d:]}}
+	square := func(task, u, v int) float64 {
+		s, metric := 0.0, m.Of(task)
+		for k := range d {
+			for l := range d {
+				s += (tasks[task].Points[u*d+k] - tasks[task].Points[v*d+k]) * metric[k*d+l] * (tasks[task].Points[u*d+l] - tasks[task].Points[v*d+l])
+			}
+		}
+		return s
+	}
+	z := make([]float64, len(p.Losses))
+	b.times(z, x, 0, len(z))
+	i, want := 0, 0.0
+	for j, l := range tasks {
+		pairs, triplets := Triplets(l, d, 2, 2)
+		for _, p := range pairs {
+			want += square(j, p[0], p[1])
+		}
+		for _, tr := range triplets {
+			margin := square(j, tr.Point, tr.Impostor) - square(j, tr.Point, tr.Friend)
+			if math.Abs(z[i]-margin) > 1e-10*(1+math.Abs(margin)) {
+				t.Fatalf("row %d is %v, want %v", i, z[i], margin)
+			}
+			want += SmoothHinge{}.Value(margin, 1)
+			i++
+		}
+	}
+	want /= float64(i)
+	for k, v := range x {
+		switch {
+		case k >= d*d:
+			want += 0.1 / 2 * v * v
+		case k%(d+1) == 0:
+			want += 0.01 / 2 * (v - 1) * (v - 1)
+		default:
+			want += 0.01 / 2 * v * v
+		}
+	}
+	if got := b.primal(x, z); math.Abs(got-want) > 1e-10*want {
+		t.Errorf("the objective is %v, want %v", got, want)
+	}
+	u, y := make([]float64, len(x)), make([]float64, len(z))
+	for i := range y {
+		y[i] = r.NormFloat64()
+	}
+	b.timesTransposed(u, y)
+	var left, right float64
+	for i, v := range y {
+		left += v * z[i]
+	}
+	for k, v := range u {
+		right += v * x[k]
+	}
+	if math.Abs(left-right) > 1e-9*math.Abs(left) {
+		t.Errorf("⟨y, Ax⟩ is %v, and ⟨Aᵀy, x⟩ %v", left, right)
+	}
+}
+
+// errorsOf returns the part of the test points, over all tasks, that 3 nearest
+// neighbours get wrong.
+func errorsOf(train, test []Labelled, dim int, metric func(task int) []float64) float64 {
+	wrong, all := 0, 0
+	for j := range train {
+		for i, class := range NearestNeighbors(train[j], dim, 3, metric(j), test[j].Points) {
+			if class != test[j].Classes[i] {
+				wrong++
+			}
+			all++
+		}
+	}
+	return float64(wrong) / float64(all)
+}
+
+func TestManyMetricsBeatOneAndNone(t *testing.T) {
+	seeds := uint64(1)
+	if long {
+		seeds = 5
+	}
+	for seed := range seeds {
+		const dim = 8
+		train, test := RelatedTasks(seed, 4, 50, 150, dim)
+		learn := func(c MetricConfig) *Metrics {
+			m, s, err := LearnMetrics(context.Background(), train, dim, c, Config{Primal: 1, Relative: 1e-3, Passes: 300})
+			if err != nil || !s.Reached {
+				t.Fatalf("%+v: gap %v, %v", c, s.Relative, err)
+			}
+			return m
+		}
+		none := errorsOf(train, test, dim, func(int) []float64 { return nil })
+		single := 1.0 // with the weight that is the best for the test points
+		for _, weight := range []float64{0.01, 0.1, 1} {
+			single = min(single, errorsOf(train, test, dim, learn(MetricConfig{Single: true, Shared: weight}).Of))
+		}
+		multi := errorsOf(train, test, dim, learn(MetricConfig{}).Of)
+		t.Logf("wrong: Euclidean %.3f, one metric %.3f, many metrics %.3f", none, single, multi)
+		if !(multi < 0.5*min(single, none)) {
+			t.Errorf("seed %d: wrong are %v with Euclidean, %v with one and %v with many metrics", seed, none, single, multi)
+		}
+	}
+}
+
+func TestNearestNeighborsOfTheEuclideanMetric(t *testing.T) {
+	train, test := RelatedTasks(3, 1, 40, 40, 4)
+	identity := []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}
+	plain := NearestNeighbors(train[0], 4, 3, nil, test[0].Points)
+	for i, class := range NearestNeighbors(train[0], 4, 3, identity, test[0].Points) {
+		if class != plain[i] {
+			t.Errorf("query %d is of class %d by the identity, and %d by none", i, class, plain[i])
+		}
+	}
+	l := Labelled{Points: []float64{0, 1, 2, 5}, Classes: []int{7, 8, 8, 7}}
+	if got := NearestNeighbors(l, 1, 3, nil, []float64{0.1, 4}); got[0] != 8 || got[1] != 8 {
+		t.Errorf("classes %v", got)
+	}
+	if got := NearestNeighbors(l, 1, 2, nil, []float64{0.1}); got[0] != 7 {
+		t.Errorf("of equally many, the class is %v and not that of the nearest", got)
+	}
+}
+
+func TestBadTasksAreErrors(t *testing.T) {
+	for what, tasks := range map[string][]Labelled{
+		"no tasks":  nil,
+		"one class": {{Points: []float64{1, 2}, Classes: []int{0, 0}}},
+		"ragged":    {{Points: []float64{1, 2, 3}, Classes: []int{0, 1}}},
+		"NaN":       {{Points: []float64{1, math.NaN(), 2, 3}, Classes: []int{0, 0, 1, 1}}},
+	} {
+		if _, _, err := LearnMetrics(context.Background(), tasks, 1, MetricConfig{}, Config{}); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+}

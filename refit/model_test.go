@@ -1,0 +1,249 @@
+package refit
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/accrete-ml/accrete/features"
+)
+
+// wave returns rows of two numbers, their features and a wavy target.
+func wave(rows, blocks int) (*Single, []float64) {
+	r := rand.New(rand.NewPCG(1, 2))
+	x, y := make([]float32, 2*rows), make([]float64, rows)
+	for i := range rows {
+		x[2*i], x[2*i+1] = float32(r.NormFloat64()), float32(r.NormFloat64())
+		y[i] = math.Sin(2*float64(x[2*i])) + 0.5*float64(x[2*i+1]) + 0.1*r.NormFloat64()
+	}
+	b := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: 1}, Dim: 2, Seed: 3})
+	b.Grow(blocks)
+	return Features(b, blocks, x, 0.5), y
+}
+
+func TestFeaturesAreTheMaps(t *testing.T) {
+	m := features.Map{Kernel: features.Gaussian{Scale: 2}, Dim: 3, Width: 4, Seed: 5}
+	b := features.NewBank(m)
+	b.Grow(3)
+	x := make([]float32, 3*700)
+	r := rand.New(rand.NewPCG(1, 0))
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	a := Features(b, 3, x, 0.5)
+	n, p := a.Dims()
+	if n != 700 || p != 2*3*4+1 {
+		t.Fatalf("%d rows of %d features", n, p)
+	}
+	at := func(i, j int) float64 { return a.factor * float64(a.row(i)[j]) }
+	w := make([]float32, 4*3)
+	for block := range 3 {
+		m.Frequencies(w, block)
+		for i := range n {
+			for j := range 4 {
+				phase := 0.0
+				for k := range 3 {
+					phase += float64(w[3*j+k]) * float64(x[3*i+k])
+				}
+				cos, sin := at(i, 2*(4*block+j)), at(i, 2*(4*block+j)+1)
+				if f := math.Sqrt(12); math.Abs(cos*f-math.Cos(phase))+math.Abs(sin*f-math.Sin(phase)) > 1e-5 {
+					t.Fatalf("row %d, block %d, frequency %d: %v, %v", i, block, j, cos, sin)
+				}
+			}
+		}
+	}
+	if c := at(1, 24); math.Abs(c-0.5) > 1e-7 {
+		t.Errorf("the constant is %v", c)
+	}
+	if without := Features(b, 3, x, 0); without.p != 24 || distance(row(without, 5), row(a, 5)[:24]) != 0 {
+		t.Error("features without a constant are others")
+	}
+}
+
+// row is row i of a.
+func row(a Matrix, i int) []float64 {
+	_, p := a.Dims()
+	v := make([]float64, p)
+	a.Add(v, i, 1)
+	return v
+}
+
+func TestRefitIsTheOptimum(t *testing.T) {
+	a, y := wave(300, 1)
+	n, cols := a.Dims()
+	both := make([]float64, 2*n)
+	class := make([]int, n)
+	for i, v := range y {
+		both[2*i], both[2*i+1] = v, v*v-1
+		if v > 0 {
+			class[i] = 1
+		}
+	}
+	ctx := context.Background()
+	for what, d := range map[string]Data{
+		"one output":  {Features: a, Targets: y},
+		"two outputs": {Features: a, Targets: both, Outputs: 2},
+	} {
+		for _, l1 := range []float64{0, 1e-4} {
+			o := Options{Loss: Square{}, Lambda: 1e-4, L1: l1, Relative: 1e-8, Passes: 2000}
+			f, err := Refit(ctx, d, o)
+			if err != nil || !f.Reached || f.Relative > 1e-8 || f.Direct != (l1 == 0) {
+				t.Fatalf("%s, l1=%v: %+v, %v", what, l1, f, err)
+			}
+			for k := range max(1, d.Outputs) {
+				p := &Problem{A: a, Targets: make([]float64, n), Loss: Square{}, L2: 1e-4, L1: l1}
+				for i := range n {
+					p.Targets[i] = d.Targets[i*max(1, d.Outputs)+k]
+				}
+				best := solve(t, p, Config{Gap: 1e-13, Passes: 20000})
+				x := make([]float64, cols)
+				for j := range x {
+					x[j] = f.Coefficients[j*max(1, d.Outputs)+k]
+				}
+				if gap := p.Primal(x) - best.Certificate.Dual; gap > f.Gap()+2e-13 {
+					t.Errorf("%s, l1=%v: output %d is %v from the optimum, certified %v", what, l1, k, gap, f.Gap())
+				}
+				worst := 0.0
+				for i := range n {
+					worst = max(worst, math.Abs(a.Dot(i, x)-a.Dot(i, best.X)))
+				}
+				if worst > f.Bound+1e-5 {
+					t.Errorf("%s, l1=%v: output %d differs by %v, certified %v", what, l1, k, worst, f.Bound)
+				}
+			}
+		}
+	}
+	f, err := Refit(ctx, Data{Features: a, Targets: OneVersusRest(class, 2)}, Options{Loss: Logistic{}, Lambda: 1e-4})
+	if err != nil || !f.Reached || f.Relative > 1e-3 || f.Direct {
+		t.Fatalf("logistic: %+v, %v", f, err)
+	}
+	wrong := 0
+	for i, c := range class {
+		if (a.Dot(i, f.Coefficients) > 0) != (c == 1) {
+			wrong++
+		}
+	}
+	if wrong > n/10 {
+		t.Errorf("%d of %d rows are wrong", wrong, n)
+	}
+}
+
+func TestStartOfRefitIsMeasured(t *testing.T) {
+	a, y := wave(300, 1)
+	ctx := context.Background()
+	o := Options{Loss: Square{}, Lambda: 1e-3}
+	full, err := Refit(ctx, Data{Features: a, Targets: y}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Start = append([]float64(nil), full.Coefficients...)
+	for j := range o.Start {
+		o.Start[j] *= 1.1
+	}
+	f, err := Refit(ctx, Data{Features: a, Targets: y}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := f.StartPrimal - full.Dual
+	if f.Suboptimality < truth-1e-9 || f.StartGap < f.StartPrimal-f.Primal || f.Suboptimality > f.StartGap+1e-9 {
+		t.Errorf("the start is %v from the optimum; the refit says %v, its own certificate %v", truth, f.Suboptimality, f.StartGap)
+	}
+	o.Start = full.Coefficients
+	if f, err = Refit(ctx, Data{Features: a, Targets: y}, o); err != nil || f.Passes != 0 || distance(f.Coefficients, full.Coefficients) != 0 {
+		t.Errorf("a solution was refitted: %+v, %v", f, err)
+	}
+}
+
+func TestTargetsOfNothing(t *testing.T) {
+	a, y := wave(300, 4)
+	clear(y)
+	f, err := Refit(context.Background(), Data{Features: a, Targets: y}, Options{Loss: Square{}, Lambda: 1e-4})
+	if err != nil || !f.Reached || f.Passes != 0 || f.Relative != 0 || f.Bound != 0 || length(f.Coefficients) != 0 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	y[7] = math.NaN()
+	if _, err = Refit(context.Background(), Data{Features: a, Targets: y}, Options{Loss: Square{}, Lambda: 1e-4}); err == nil {
+		t.Error("no error for a target that is not a number")
+	}
+	y[7] = 1
+	a.row(3)[5] = float32(math.NaN())
+	if _, err = Refit(context.Background(), Data{Features: a, Targets: y}, Options{Loss: Square{}, Lambda: 1e-4}); err == nil {
+		t.Error("no error for a feature that is not a number")
+	}
+}
+
+func TestModelsGoThereAndBack(t *testing.T) {
+	const frequencies, outputs, constant = 64, 2, 0.5
+	r := rand.New(rand.NewPCG(9, 0))
+	coef, intercept := make([]float64, 2*frequencies*outputs), []float64{3, -4}
+	for j := range coef {
+		coef[j] = r.NormFloat64()
+	}
+	x := make([]float32, 2*10)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	b := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: 1}, Dim: 2, Seed: 3})
+	b.Grow(2)
+	single := make([]float32, len(coef))
+	for j, c := range coef {
+		single[j] = float32(c)
+	}
+	want := make([]float64, 10*outputs)
+	b.Sum(want, x, single, outputs)
+	a, w := Features(b, 2, x, constant), FromModel(coef, intercept, frequencies, constant)
+	for i := range 10 {
+		for k := range outputs {
+			f := 0.0
+			for j, z := range row(a, i) {
+				f += z * w[j*outputs+k]
+			}
+			if math.Abs(f-want[i*outputs+k]-intercept[k]) > 1e-4 {
+				t.Errorf("row %d, output %d is %v, the model has %v", i, k, f, want[i*outputs+k]+intercept[k])
+			}
+		}
+	}
+	back, intercepts := ToModel(w, outputs, frequencies, constant)
+	if distance(back, coef)+distance(intercepts, intercept) > 1e-12 {
+		t.Error("the way back does not lead back")
+	}
+}
+
+func TestOneVersusRest(t *testing.T) {
+	got := OneVersusRest([]int{2, 0}, 3)
+	for i, want := range []float64{-1, -1, 1, 1, -1, -1} {
+		if got[i] != want {
+			t.Errorf("%v", got)
+		}
+	}
+	if got = OneVersusRest([]int{1, 0}, 2); len(got) != 2 || got[0] != 1 || got[1] != -1 {
+		t.Errorf("%v", got)
+	}
+}
+
+// BenchmarkRefit is a refit of 8000 rows and 1024 features from nothing.
+func BenchmarkRefit(b *testing.B) {
+	a, y := wave(8000, 16)
+	class := make([]int, len(y))
+	for i, v := range y {
+		if v > 0 {
+			class[i] = 1
+		}
+	}
+	for _, l := range []Loss{Square{}, Logistic{}} {
+		d := Data{Features: a, Targets: y}
+		if l != (Square{}) {
+			d.Targets = OneVersusRest(class, 2)
+		}
+		b.Run(l.String(), func(b *testing.B) {
+			for b.Loop() {
+				f, err := Refit(context.Background(), d, Options{Loss: l, Lambda: 1e-5})
+				if err != nil || !f.Reached {
+					b.Fatal(err)
+				}
+				b.ReportMetric(f.Passes, "passes")
+			}
+		})
+	}
+}
