@@ -134,7 +134,7 @@ func TestVarianceOfRidge(t *testing.T) {
 	l := newLearner(t, Config{Algorithm: "ridge", Width: 16, MaxFeatures: 64, Kernel: "gaussian:1"})
 	var b Batch
 	b.Reset(1)
-	for range 128 * 40 {
+	for range 128 * 100 {
 		x := rng.NormFloat64()
 		b.Append([]float64{x}, Label{Task: Regression, Value: 100 + 10*math.Sin(2*x) + rng.NormFloat64()}, 1)
 	}
