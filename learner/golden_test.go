@@ -29,11 +29,11 @@ func TestBitsAreForever(t *testing.T) {
 			name, want string
 			label      func(x []float64) Label
 		}{
-			{"two classes", "3e4bab59d7087dd0", func(x []float64) Label { return class(x[0] > x[1]) }},
-			{"four classes", "048cd78011a9bc08", func(x []float64) Label {
+			{"two classes", "62e84ea4d13fc710", func(x []float64) Label { return class(x[0] > x[1]) }},
+			{"four classes", "7818910c78830b52", func(x []float64) Label {
 				return Label{Task: Classification, Class: int(4 * x[2])}
 			}},
-			{"regression", "8e661bb9cef8cb80", func(x []float64) Label {
+			{"regression", "3527294593a0c1ae", func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
 		} {
