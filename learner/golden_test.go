@@ -29,20 +29,20 @@ func TestBitsAreForever(t *testing.T) {
 			name, want string
 			label      func(x []float64) Label
 		}{
-			{"two classes", "56f2fac85156d41e", func(x []float64) Label { return class(x[0] > x[1]) }},
-			{"four classes", "d3b50e125024c120", func(x []float64) Label {
+			{"two classes", "0811bbb76446080d", func(x []float64) Label { return class(x[0] > x[1]) }},
+			{"four classes", "2f0eec2165c3b6ad", func(x []float64) Label {
 				return Label{Task: Classification, Class: int(4 * x[2])}
 			}},
-			{"regression", "97402b3d67826dc3", func(x []float64) Label {
+			{"regression", "bb9e3c87f4218d28", func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
 		} {
 			rng := rand.New(rand.NewPCG(1, 2))
-			l := newLearner(t, Config{MaxFeatures: 320})
+			l := newLearner(t, Config{Width: 8, MaxFeatures: 64})
 			var b Batch
 			b.Reset(5)
 			x := make([]float64, 5)
-			for i := range 2500 {
+			for i := range 1600 {
 				for j := range x {
 					x[j] = rng.Float64()
 				}
