@@ -146,7 +146,7 @@ type Learner struct {
 	// blocks that are there, and all changes every block each time, which fixed
 	// has all of from the start. newton solves for blocks on a window. ridge is
 	// exact least squares on at most 256 features, and follows drift.
-	Algorithm string `key:"algorithm" default:"dsg" oneof:"dsg udsg cdsg cdsg:alpha all fixed ridge newton"`
+	Algorithm string `key:"algorithm" default:"dsg" oneof:"dsg udsg cdsg cdsg:alpha all fixed ridge newton eigenpro"`
 
 	// How dsg, udsg, cdsg and all go: along the gradient at a rate that needs no
 	// tuning, with a rate for each coefficient (adagrad), or by solving with the
