@@ -414,7 +414,7 @@ func (w *newton) lengths() {
 				c := h
 				if logarithmic {
 					p := math.Abs(s.g[at+j]) / share
-					c = min(h, 2*p*(1-p)+0.01)
+					c = min(h, float64(2*p*(1-p))+0.01)
 				}
 				bend[m*k+j] += float64(share * float64(c*float64(d*d)))
 			}

@@ -26,7 +26,7 @@ type fitCommand struct {
 	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
 	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
 	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,ridge" default:"newton" help:"How it is learned: ${enum} (${default})."`
+	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,eigenpro,ridge" default:"newton" help:"How it is learned: ${enum} (${default})."`
 	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
 	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string  `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
