@@ -29,7 +29,7 @@ func (b *Bank) Gradient(dst []float64, block int, x []float32, g []float64, outp
 		if b.m.Sampling == SORF {
 			j.per = b.chunk()
 		}
-		j.run((*job).gradient, vec.Panels(j.to-p, j.per), j.rows*(j.to-p)*vec.Panel*(b.m.Dim+16+2*outputs))
+		j.run((*job).gradient, vec.Panels(j.to-p, j.per), j.rows*(j.to-p)*vec.Panel*(b.m.Dim+12+2*outputs))
 	}
 }
 
