@@ -39,6 +39,10 @@ type fitCommand struct {
 	Seed        uint64  `default:"1" help:"Where all chance is drawn from (${default})."`
 	Shuffle     *uint64 `placeholder:"SEED" help:"Read the file into memory and learn its rows in an order that SEED draws."`
 	SkipBad     bool    `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
+	Refit       bool    `help:"Afterwards solve for the coefficients on the last rows, and certify them."`
+	Window      int     `default:"8192" help:"How many rows --refit solves for (${default})."`
+	Gap         float64 `default:"1e-3" help:"How near to the optimum --refit comes, relative to the objective of the model 0 (${default})."`
+	Penalty     float64 `help:"Regularisation of --refit; without it, leave-one-out chooses on the last 512 rows."`
 	Plot        string  `placeholder:"FILE" help:"Draw how the error came down to a PNG file."`
 	Save        string  `placeholder:"FILE" help:"Write the final model as a snapshot, for accrete inspect."`
 }
@@ -51,6 +55,7 @@ func (fitCommand) Examples() string {
 	return `
 accrete fit train.csv.gz --test test.csv.gz
 accrete fit data.libsvm --task classification --json
+accrete fit train.csv.gz --algorithm all --refit --test test.csv.gz
 zcat big.csv.gz | accrete fit - --label price`
 }
 
@@ -70,6 +75,7 @@ type fitReport struct {
 	PerSecond   float64       `json:"examples_per_second"`
 	Skipped     int64         `json:"skipped"` // rows that could not be read
 	StateHash   snapshot.Hash `json:"state_hash"`
+	Refit       *refitReport  `json:"refit,omitempty"`
 }
 
 type drifts struct {
@@ -133,12 +139,16 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return wrongUse("%w", err)
 	}
+	if f.Refit && (f.Window < 2 || !(f.Gap > 0) || !(f.Penalty >= 0)) {
+		return wrongUse("--window %d, --gap %v, --penalty %v: want 2 rows or more, a gap above 0 and a penalty of 0 or more", f.Window, f.Gap, f.Penalty)
+	}
 	next := file.Next
 	if f.Shuffle != nil {
 		next = shuffled(file.Next, *f.Shuffle)
 	}
 	r := fitReport{Algorithm: f.Algorithm}
 	watch := newOnlooker(f.Algorithm, 0)
+	var window window
 	progress, start, last, rows := e.progress(false), time.Now(), time.Now(), 0
 	for {
 		row, err := next()
@@ -152,6 +162,9 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 			continue
 		}
 		run.Add(row)
+		if f.Refit {
+			window.add(row, f.Window)
+		}
 		rows++
 		if f.Plot != "" {
 			watch.look(run, rows)
@@ -199,7 +212,16 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	if f.Test != "" {
 		c.Task = taken
-		if r.Test, err = f.test(ctx, e, c, s, schema, &r); err != nil {
+		model, err := learner.NewModel(s.State.Serving)
+		if err != nil {
+			return err
+		}
+		if r.Test, err = f.test(ctx, e, c, model, schema, &r); err != nil {
+			return err
+		}
+	}
+	if f.Refit {
+		if err := f.refit(ctx, e, c, s, schema, &window, &r); err != nil {
 			return err
 		}
 	}
@@ -284,12 +306,8 @@ func noFile(path string) error {
 	return wrongUse("there is no file %s (looked from %s)", path, wd)
 }
 
-// test grades the final model on other rows.
-func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, s *snapshot.Snapshot, schema *decode.Schema, r *fitReport) (*figure, error) {
-	model, err := learner.NewModel(s.State.Serving)
-	if err != nil {
-		return nil, err
-	}
+// test grades a model on other rows.
+func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *learner.Model, schema *decode.Schema, r *fitReport) (*figure, error) {
 	file, err := openFile(ctx, e, f.Test, c, *schema)
 	if err != nil {
 		return nil, err
@@ -330,6 +348,9 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if r.Test != nil {
 		fmt.Fprintf(&b, "test         %v  over %s examples\n", *r.Test, thousands(r.Test.Examples))
+	}
+	if r.Refit != nil {
+		b.WriteString(r.Refit.String())
 	}
 	if n := r.Drifts.ADWIN + r.Drifts.PageHinkley; n > 0 {
 		fmt.Fprintf(&b, "drift        noticed %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
