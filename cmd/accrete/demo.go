@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -55,20 +54,20 @@ const (
 
 // demoReport is how the demo is doing, and in the end, how it did.
 type demoReport struct {
-	Examples    int64         `json:"examples"`
-	PerSecond   float64       `json:"examples_per_second"`
-	Progressive float64       `json:"progressive"` // error over the whole run
-	Baselines   baselines     `json:"baselines"`   // over the whole run
-	Bayes       float64       `json:"bayes"`       // what nobody can be better than
-	Latest      float64       `json:"latest"`      // error over the last 1,000 examples
-	Features    int           `json:"features"`
-	Snapshots   int           `json:"snapshots"`
-	Predictions int64         `json:"predictions"`
-	Scores      int64         `json:"scores"` // written by the scorer
-	Lag         int64         `json:"lag"`
-	StateHash   snapshot.Hash `json:"state_hash"` // of the last snapshot
-	Changes     []demoChange  `json:"changes"`    // of the concept, so far
-	Seconds     float64       `json:"seconds"`
+	Examples    int64          `json:"examples"`
+	PerSecond   float64        `json:"examples_per_second"`
+	Progressive float64        `json:"progressive"` // error over the whole run
+	Baselines   baselines      `json:"baselines"`   // over the whole run
+	Bayes       float64        `json:"bayes"`       // what nobody can be better than
+	Latest      float64        `json:"latest"`      // error over the last 1,000 examples
+	Features    int            `json:"features"`
+	Snapshots   int            `json:"snapshots"`
+	Predictions int64          `json:"predictions"`
+	Scores      int64          `json:"scores"` // written by the scorer
+	Lag         int64          `json:"lag"`
+	StateHash   *snapshot.Hash `json:"state_hash"` // of the last snapshot; null before the first
+	Changes     []demoChange   `json:"changes"`    // of the concept, so far
+	Seconds     float64        `json:"seconds"`
 }
 
 // demoChange is how the learner stood when the concept changed: its error over
@@ -117,7 +116,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	quiet := e.log.Level(zerolog.WarnLevel)
 	m := &demo{log: quiet, watch: newWatch("demo", quiet, registry, health), start: time.Now()}
 	stop, err := serveMetrics(ctx, e, d.HTTP, registry, health)
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if metrics.InUse(err) {
 		e.log.Warn().Str("address", d.HTTP).Msg("in use, taking another port")
 		stop, err = serveMetrics(ctx, e, "127.0.0.1:0", registry, health)
 	}
@@ -276,6 +275,8 @@ func (r demoReport) summary() string {
 	for _, c := range r.Changes {
 		fmt.Fprintf(&b, "  %9s  %.4f, linear %.4f\n", thousands(c.Example), c.Error, c.Linear)
 	}
-	fmt.Fprintf(&b, "state %v", r.StateHash)
-	return b.String()
+	if r.StateHash != nil {
+		fmt.Fprintf(&b, "state %v", r.StateHash)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/synth"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 type feedCommand struct {
@@ -47,23 +48,16 @@ type feedReport struct {
 }
 
 func (f *feedCommand) Run(ctx context.Context, e *env) error {
-	c, err := f.load(e)
-	if err != nil {
-		return err
-	}
-	if err := c.Require("input.topics", "input.label"); err != nil {
-		return err
-	}
-	rows, err := f.open(ctx, e, c)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	client, err := connect(c)
+	c, client, err := f.open(e, "input.topics", "input.label")
 	if err != nil {
 		return err
 	}
 	defer client.Close()
+	rows, err := f.rows(ctx, e, c)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
 	r := feedReport{Topic: f.Topic}
 	if r.Topic == "" {
 		r.Topic = c.Input.Topics[0]
@@ -141,7 +135,7 @@ type rows interface {
 	io.Closer
 }
 
-func (f *feedCommand) open(ctx context.Context, e *env, c *config.Config) (rows, error) {
+func (f *feedCommand) rows(ctx context.Context, e *env, c *config.Config) (rows, error) {
 	if f.Demo == (f.File != "") {
 		return nil, wrongUse("name a file, or - for standard input, or give --demo")
 	}
@@ -156,6 +150,9 @@ func (f *feedCommand) open(ctx context.Context, e *env, c *config.Config) (rows,
 	file, err := openFile(ctx, e, f.File, d, decode.Schema{})
 	if err != nil {
 		return nil, err
+	}
+	if task, why := file.Task(); task == learner.Classification && d.Task == learner.Auto && why != decode.TextLabels {
+		e.log.Warn().Str("labels", why).Msg("a learner takes them for values, unless learner.task is classification")
 	}
 	return fileRows{file}, nil
 }

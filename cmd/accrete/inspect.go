@@ -40,14 +40,7 @@ func (i *inspectCommand) Run(ctx context.Context, e *env) error {
 	case i.File != "":
 		return i.file(e)
 	}
-	c, err := i.load(e)
-	if err != nil {
-		return err
-	}
-	if err := c.Require("input.topics", "input.label"); err != nil {
-		return err
-	}
-	client, err := connect(c)
+	c, client, err := i.open(e, "input.topics", "input.label")
 	if err != nil {
 		return err
 	}

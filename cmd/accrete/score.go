@@ -54,14 +54,7 @@ func (r scoreReport) String() string {
 }
 
 func (s *scoreCommand) Run(ctx context.Context, e *env) error {
-	c, err := s.load(e)
-	if err != nil {
-		return err
-	}
-	if err := c.Require("score.topics"); err != nil {
-		return err
-	}
-	client, err := connect(c)
+	c, client, err := s.open(e, "score.topics")
 	if err != nil {
 		return err
 	}
@@ -106,14 +99,8 @@ type tally struct {
 
 	mu    sync.Mutex
 	now   scoreReport
-	lags  map[place]int64
+	lags  lags
 	since time.Time
-}
-
-// place is a partition.
-type place struct {
-	topic     string
-	partition int
 }
 
 func newTally(e *env, model string, m *metrics.Scorer, h *metrics.Health) *tally {
@@ -121,7 +108,7 @@ func newTally(e *env, model string, m *metrics.Scorer, h *metrics.Health) *tally
 		e: e, metrics: m,
 		model:  h.Add("model", "there is no complete snapshot yet"),
 		moving: h.Watch("progress", 30*time.Second),
-		now:    scoreReport{Model: model}, lags: map[place]int64{}, since: time.Now(),
+		now:    scoreReport{Model: model}, lags: lags{}, since: time.Now(),
 	}
 }
 
@@ -178,10 +165,7 @@ func (t *tally) share(ev serve.Shared) {
 }
 
 func (t *tally) sum() {
-	t.now.Lag = 0
-	for _, n := range t.lags {
-		t.now.Lag += n
-	}
+	t.now.Lag = t.lags.sum()
 	t.moving.Lag(t.now.Lag)
 }
 
