@@ -258,16 +258,16 @@ func (m *demo) report() demoReport {
 
 // line is the demo at this second.
 func (r demoReport) line() string {
-	return fmt.Sprintf("%4.0f s  %9s examples  %7s/s  error %.3f of the last 1,000, %.3f of all (linear %.3f, majority %.3f, no change %.3f)  %s features  %d snapshots  lag %s",
+	return fmt.Sprintf("%4.0f s  %9s examples  %7s/s  error %.3f of the last 1,000, %.3f of all (linear %.3f, majority %.3f, no change %.3f)  %s  %s  lag %s",
 		r.Seconds, thousands(r.Examples), thousands(int64(r.PerSecond)), r.Latest, r.Progressive,
-		r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange, thousands(int64(r.Features)), r.Snapshots, thousands(r.Lag))
+		r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange, count(int64(r.Features), "feature"), count(int64(r.Snapshots), "snapshot"), thousands(r.Lag))
 }
 
 // summary is what came out.
 func (r demoReport) summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s examples predicted, then learned, in %.0f s: %s a second\n", thousands(r.Examples), r.Seconds, thousands(int64(r.PerSecond)))
-	fmt.Fprintf(&b, "%s predictions by the learner, %s scores by a scorer that followed %d snapshots\n", thousands(r.Predictions), thousands(r.Scores), r.Snapshots)
+	fmt.Fprintf(&b, "%s predictions by the learner, %s scores by a scorer that followed %s\n", thousands(r.Predictions), thousands(r.Scores), count(int64(r.Snapshots), "snapshot"))
 	fmt.Fprintf(&b, "error over all examples %.4f: linear %.4f, majority %.4f, no change %.4f\n", r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if len(r.Changes) > 0 {
 		fmt.Fprintf(&b, "error over the 10,000 examples before each change of concept (nobody is better than %.3f):\n", r.Bayes)

@@ -89,7 +89,7 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 			if late := out.flush(ctx); late != nil {
 				return errors.Join(err, late)
 			}
-			return fmt.Errorf("after %s records: %w", thousands(r.Records), err)
+			return fmt.Errorf("after %s: %w", count(r.Records, "record"), err)
 		}
 		if err := out.add(ctx, value, r.Records); err != nil {
 			return err
@@ -122,9 +122,9 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	progress.done()
 	r.Seconds = time.Since(start).Seconds()
 	r.PerSecond = float64(r.Records) / max(r.Seconds, 1e-9)
-	text := fmt.Sprintf("%s records to %s in %.1f s", thousands(r.Records), r.Topic, r.Seconds)
+	text := fmt.Sprintf("%s to %s in %.1f s", count(r.Records, "record"), r.Topic, r.Seconds)
 	if r.Skipped > 0 {
-		text += fmt.Sprintf(", %s rows skipped", thousands(r.Skipped))
+		text += fmt.Sprintf(", %s skipped", count(r.Skipped, "row"))
 	}
 	return e.print(f.JSON, text, r)
 }

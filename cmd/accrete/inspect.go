@@ -67,7 +67,7 @@ func logText(r *pipeline.LogReport) string {
 	fmt.Fprintf(&b, "history      seq %d, released to %d\n", r.Seq, r.Released)
 	fmt.Fprintf(&b, "options      %s\n", r.Options)
 	for _, s := range r.Snapshots {
-		fmt.Fprintf(&b, "snapshot     %v\n", s)
+		fmt.Fprintf(&b, "snapshot     %s\n", strings.TrimPrefix(s.String(), "snapshot "))
 	}
 	for _, v := range r.Records {
 		fmt.Fprintf(&b, "%v\n", v)

@@ -91,7 +91,7 @@ func (w *watch) event(ev pipeline.Event) {
 	case pipeline.Claimed:
 		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
 	case pipeline.Restored:
-		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took", ev.Took).Msg("restored a snapshot")
+		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
 	case pipeline.Damaged:
 		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
 	case pipeline.Unreadable:
@@ -102,7 +102,7 @@ func (w *watch) event(ev pipeline.Event) {
 		w.drifts = ev.Progress.Drifts
 		w.from = mark{time.Now(), ev.Progress.Examples}
 		w.claimed.Green()
-		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took", ev.Took).Msg("learning")
+		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
 	case pipeline.Quarantining:
 		w.log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Err(ev.Err).Msg("record goes to quarantine")
 	case pipeline.Learned:
@@ -132,7 +132,7 @@ func (w *watch) event(ev pipeline.Event) {
 		w.now.Snapshots++
 		w.now.StateHash = &ev.StateHash
 		w.log.Info().Str("snapshot", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).
-			Dur("froze", ev.Froze).Dur("took", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
+			Dur("froze_ms", ev.Froze).Dur("took_ms", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
 	}
 }
 
@@ -218,7 +218,7 @@ func (w *watch) report() learnReport {
 // off.
 func (r learnReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s examples, %s/s, lag %s", thousands(r.Examples), thousands(int64(r.ExamplesPerSecond)), thousands(r.Lag))
+	fmt.Fprintf(&b, "%s, %s/s, lag %s", count(r.Examples, "example"), thousands(int64(r.ExamplesPerSecond)), thousands(r.Lag))
 	if r.Quarantined > 0 {
 		fmt.Fprintf(&b, ", %s in quarantine", thousands(r.Quarantined))
 	}
@@ -229,8 +229,20 @@ func (r learnReport) String() string {
 		}
 		fmt.Fprintf(&b, ", %s %.4f (linear %.4f, majority %.4f, no change %.4f)", what, *r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	}
-	fmt.Fprintf(&b, ", %s features, %d snapshots", thousands(int64(r.Features)), r.Snapshots)
+	fmt.Fprintf(&b, ", %s, %s", count(int64(r.Features), "feature"), count(int64(r.Snapshots), "snapshot"))
 	return b.String()
+}
+
+// count writes n things of the noun.
+func count(n int64, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "s"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return thousands(n) + " " + noun
 }
 
 // thousands writes n with commas.
