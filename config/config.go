@@ -192,7 +192,7 @@ type Learner struct {
 
 // Snapshot says when the model is saved and what is kept.
 type Snapshot struct {
-	// The time between two snapshots.
+	// The time between two snapshots; the first one comes when the warm-up ends.
 	Every Duration `key:"every" default:"1m" min:"100ms"`
 
 	// A snapshot is also due when replaying the log since the last one would

@@ -369,7 +369,8 @@ func (l *Learner) release(ctx context.Context, out *release) error {
 
 // saveIfDue begins a snapshot if there is anything new and it is time.
 func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
-	if l.history.seq == l.saved || time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
+	first := l.saved == 0 && l.history.learner.Progress().Warmup == 1000 // its last fit: scorers wait for it
+	if l.history.seq == l.saved || !first && time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
 		return nil
 	}
 	select {

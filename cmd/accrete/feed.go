@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/synth"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 type feedCommand struct {
@@ -47,23 +48,16 @@ type feedReport struct {
 }
 
 func (f *feedCommand) Run(ctx context.Context, e *env) error {
-	c, err := f.load(e)
-	if err != nil {
-		return err
-	}
-	if err := c.Require("input.topics", "input.label"); err != nil {
-		return err
-	}
-	rows, err := f.open(ctx, e, c)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	client, err := connect(c)
+	c, client, err := f.open(e, "input.topics", "input.label")
 	if err != nil {
 		return err
 	}
 	defer client.Close()
+	rows, err := f.rows(ctx, e, c)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
 	r := feedReport{Topic: f.Topic}
 	if r.Topic == "" {
 		r.Topic = c.Input.Topics[0]
@@ -95,7 +89,7 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 			if late := out.flush(ctx); late != nil {
 				return errors.Join(err, late)
 			}
-			return fmt.Errorf("after %s records: %w", thousands(r.Records), err)
+			return fmt.Errorf("after %s: %w", count(r.Records, "record"), err)
 		}
 		if err := out.add(ctx, value, r.Records); err != nil {
 			return err
@@ -128,9 +122,9 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	progress.done()
 	r.Seconds = time.Since(start).Seconds()
 	r.PerSecond = float64(r.Records) / max(r.Seconds, 1e-9)
-	text := fmt.Sprintf("%s records to %s in %.1f s", thousands(r.Records), r.Topic, r.Seconds)
+	text := fmt.Sprintf("%s to %s in %.1f s", count(r.Records, "record"), r.Topic, r.Seconds)
 	if r.Skipped > 0 {
-		text += fmt.Sprintf(", %s rows skipped", thousands(r.Skipped))
+		text += fmt.Sprintf(", %s skipped", count(r.Skipped, "row"))
 	}
 	return e.print(f.JSON, text, r)
 }
@@ -141,7 +135,7 @@ type rows interface {
 	io.Closer
 }
 
-func (f *feedCommand) open(ctx context.Context, e *env, c *config.Config) (rows, error) {
+func (f *feedCommand) rows(ctx context.Context, e *env, c *config.Config) (rows, error) {
 	if f.Demo == (f.File != "") {
 		return nil, wrongUse("name a file, or - for standard input, or give --demo")
 	}
@@ -156,6 +150,9 @@ func (f *feedCommand) open(ctx context.Context, e *env, c *config.Config) (rows,
 	file, err := openFile(ctx, e, f.File, d, decode.Schema{})
 	if err != nil {
 		return nil, err
+	}
+	if task, why := file.Task(); task == learner.Classification && d.Task == learner.Auto && why != decode.TextLabels {
+		e.log.Warn().Str("labels", why).Msg("a learner takes them for values, unless learner.task is classification")
 	}
 	return fileRows{file}, nil
 }

@@ -27,7 +27,7 @@ type watch struct {
 	limit func(int64) // tells the collector of garbage how much memory there is
 
 	mu   sync.Mutex
-	lags map[string]int64
+	lags lags
 	now  learnReport
 	from mark // of the rate
 
@@ -42,20 +42,20 @@ type mark struct {
 
 // learnReport is how far a learner has come.
 type learnReport struct {
-	Model             string        `json:"model"`
-	Examples          int64         `json:"examples"` // labelled ones, since the model began
-	Records           int64         `json:"records"`  // of this run: learned, predicted only, or quarantined
-	Quarantined       int64         `json:"quarantined"`
-	ExamplesPerSecond float64       `json:"examples_per_second"`
-	Progressive       *float64      `json:"progressive"` // of the last 10,000; null before the second example
-	Baselines         *baselines    `json:"baselines"`
-	Features          int           `json:"features"`
-	Step              int64         `json:"step"`
-	Snapshots         int           `json:"snapshots"` // of this run
-	Predictions       int64         `json:"predictions"`
-	Lag               int64         `json:"lag"`
-	StateHash         snapshot.Hash `json:"state_hash"` // of the newest snapshot
-	Seconds           float64       `json:"seconds"`
+	Model             string         `json:"model"`
+	Examples          int64          `json:"examples"` // labelled ones, since the model began
+	Records           int64          `json:"records"`  // of this run: learned, predicted only, or quarantined
+	Quarantined       int64          `json:"quarantined"`
+	ExamplesPerSecond float64        `json:"examples_per_second"`
+	Progressive       *float64       `json:"progressive"` // of the last 10,000; null before the second example
+	Baselines         *baselines     `json:"baselines"`
+	Features          int            `json:"features"`
+	Step              int64          `json:"step"`
+	Snapshots         int            `json:"snapshots"` // of this run
+	Predictions       int64          `json:"predictions"`
+	Lag               int64          `json:"lag"`
+	StateHash         *snapshot.Hash `json:"state_hash"` // of the newest snapshot of this run; null before the first
+	Seconds           float64        `json:"seconds"`
 
 	task learner.Task
 }
@@ -75,7 +75,7 @@ func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metr
 		claimed: h.Add("claim", "the model log is not read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
 		input:   h.Add("input", ""),
-		lags:    map[string]int64{},
+		lags:    lags{},
 		now:     learnReport{Model: model},
 	}
 }
@@ -91,7 +91,7 @@ func (w *watch) event(ev pipeline.Event) {
 	case pipeline.Claimed:
 		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
 	case pipeline.Restored:
-		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took", ev.Took).Msg("restored a snapshot")
+		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
 	case pipeline.Damaged:
 		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
 	case pipeline.Unreadable:
@@ -102,7 +102,7 @@ func (w *watch) event(ev pipeline.Event) {
 		w.drifts = ev.Progress.Drifts
 		w.from = mark{time.Now(), ev.Progress.Examples}
 		w.claimed.Green()
-		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took", ev.Took).Msg("learning")
+		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
 	case pipeline.Quarantining:
 		w.log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Err(ev.Err).Msg("record goes to quarantine")
 	case pipeline.Learned:
@@ -130,9 +130,9 @@ func (w *watch) event(ev pipeline.Event) {
 		m.SnapshotTime.SetToCurrentTime()
 		m.SnapshotBytes.Set(float64(ev.Bytes))
 		w.now.Snapshots++
-		w.now.StateHash = ev.StateHash
+		w.now.StateHash = &ev.StateHash
 		w.log.Info().Str("snapshot", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).
-			Dur("froze", ev.Froze).Dur("took", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
+			Dur("froze_ms", ev.Froze).Dur("took_ms", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
 	}
 }
 
@@ -182,12 +182,24 @@ func (w *watch) lag(ev pipeline.Lag) {
 	lag := max(0, ev.End-ev.Next)
 	w.metrics.Partition(ev.Topic, int(ev.Partition), ev.Next, ev.Next-ev.First)
 	w.metrics.Lag.Set(ev.Topic, int(ev.Partition), lag)
-	w.lags[fmt.Sprintf("%s/%d", ev.Topic, ev.Partition)] = lag
-	w.now.Lag = 0
-	for _, n := range w.lags {
-		w.now.Lag += n
-	}
+	w.lags[place{ev.Topic, int(ev.Partition)}] = lag
+	w.now.Lag = w.lags.sum()
 	w.moving.Lag(w.now.Lag)
+}
+
+// lags are the records that each partition still has for a process.
+type lags map[place]int64
+
+type place struct {
+	topic     string
+	partition int
+}
+
+func (l lags) sum() (n int64) {
+	for _, lag := range l {
+		n += lag
+	}
+	return n
 }
 
 // report is how far the learner has come by now.
@@ -202,10 +214,14 @@ func (w *watch) report() learnReport {
 	return r
 }
 
-// String is the report in a line.
+// String is the report in a line, what matters most first: a terminal may cut it
+// off.
 func (r learnReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s examples, %s/s", thousands(r.Examples), thousands(int64(r.ExamplesPerSecond)))
+	fmt.Fprintf(&b, "%s, %s/s, lag %s", count(r.Examples, "example"), thousands(int64(r.ExamplesPerSecond)), thousands(r.Lag))
+	if r.Quarantined > 0 {
+		fmt.Fprintf(&b, ", %s in quarantine", thousands(r.Quarantined))
+	}
 	if r.Progressive != nil {
 		what := "error"
 		if r.task == learner.Regression {
@@ -213,11 +229,20 @@ func (r learnReport) String() string {
 		}
 		fmt.Fprintf(&b, ", %s %.4f (linear %.4f, majority %.4f, no change %.4f)", what, *r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	}
-	fmt.Fprintf(&b, ", %s features, %d snapshots, lag %s", thousands(int64(r.Features)), r.Snapshots, thousands(r.Lag))
-	if r.Quarantined > 0 {
-		fmt.Fprintf(&b, ", %s in quarantine", thousands(r.Quarantined))
-	}
+	fmt.Fprintf(&b, ", %s, %s", count(int64(r.Features), "feature"), count(int64(r.Snapshots), "snapshot"))
 	return b.String()
+}
+
+// count writes n things of the noun.
+func count(n int64, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "s"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return thousands(n) + " " + noun
 }
 
 // thousands writes n with commas.

@@ -163,9 +163,9 @@ func advise(err *Error) *Error {
 	}
 	switch {
 	case strings.Contains(err.Reason, "is text"):
-		return bad(err.Stage, "%s: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)", err.Reason)
+		return bad(err.Stage, "%s: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)", err.Reason)
 	case strings.Contains(err.Reason, "is null"):
-		return bad(err.Stage, "%s: fill the cell, or set input.missing: zero", err.Reason)
+		return bad(err.Stage, "%s: fill the cell, or have it read as 0 (fit --missing zero, or input.missing: zero)", err.Reason)
 	}
 	return err
 }
