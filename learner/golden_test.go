@@ -29,11 +29,11 @@ func TestBitsAreForever(t *testing.T) {
 			name, want string
 			label      func(x []float64) Label
 		}{
-			{"two classes", "56f2fac85156d41e", func(x []float64) Label { return class(x[0] > x[1]) }},
-			{"four classes", "d3b50e125024c120", func(x []float64) Label {
+			{"two classes", "78f97cc2718bdd94", func(x []float64) Label { return class(x[0] > x[1]) }},
+			{"four classes", "8487d7b850871a32", func(x []float64) Label {
 				return Label{Task: Classification, Class: int(4 * x[2])}
 			}},
-			{"regression", "97402b3d67826dc3", func(x []float64) Label {
+			{"regression", "b109d6c53114248f", func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
 		} {
