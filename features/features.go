@@ -37,7 +37,7 @@ func (j *job) store(w *worker, i int) {
 			if len(t) == 0 {
 				t = w.phases(j.bank, x, p, min(p+j.bank.chunk(), j.to))
 			}
-			vec.FeaturesPhases(tile, j.bank.m.turns(), t[:size], &w.Scratch)
+			vec.FeaturesPhases(tile, j.bank.m.halfTurns(), t[:size], &w.Scratch)
 			t = t[size:]
 		} else {
 			vec.Features(tile, x, j.panels(p, p+1), dim, &w.Scratch)

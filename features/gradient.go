@@ -47,7 +47,7 @@ func (j *job) gradient(w *worker, i int) {
 		if j.bank.m.Sampling == SORF {
 			for r := run; r < to; r += vec.Lanes {
 				t := w.phases(j.bank, j.px[r*dim:(r+vec.Lanes)*dim], p, q)
-				vec.GradientPhases(acc, j.bank.m.turns(), t, j.pfac[r*outputs:(r+vec.Lanes)*outputs], outputs, &w.Scratch)
+				vec.GradientPhases(acc, j.bank.m.halfTurns(), t, j.pfac[r*outputs:(r+vec.Lanes)*outputs], outputs, &w.Scratch)
 			}
 		} else {
 			vec.Gradient(acc, j.px[run*dim:to*dim], j.panels(p, q), j.pfac[run*outputs:to*outputs], dim, outputs, &w.Scratch)

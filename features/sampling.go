@@ -77,7 +77,7 @@ func (m Map) orthogonal(dst []float32, block int) {
 	}
 }
 
-// turns is what makes the products of SORF's matrices phases.
-func (m Map) turns() float32 {
-	return float32(1 / (2 * math.Pi * m.Kernel.(Gaussian).Scale * float64(m.transform())))
+// halfTurns is what makes the products of SORF's matrices phases.
+func (m Map) halfTurns() float32 {
+	return float32(1 / (math.Pi * m.Kernel.(Gaussian).Scale * float64(m.transform())))
 }

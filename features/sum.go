@@ -125,7 +125,7 @@ func (j *job) sum(w *worker, i int) {
 		for l := range panels {
 			dst, x, n := sum[l*vec.Lanes*outputs:(l+1)*vec.Lanes*outputs], x[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, to-from-l*vec.Lanes)
 			if j.bank.m.Sampling == SORF {
-				vec.SumPhases(dst, j.bank.m.turns(), w.phases(j.bank, x, p, q), a, outputs, n, &w.Scratch)
+				vec.SumPhases(dst, j.bank.m.halfTurns(), w.phases(j.bank, x, p, q), a, outputs, n, &w.Scratch)
 				continue
 			}
 			vec.Sum(dst, x, j.panels(p, q), a, dim, outputs, n, &w.Scratch)

@@ -10,7 +10,7 @@
 // # The random-feature kernels
 //
 // Rows and frequencies are packed into panels: 32 rows as [dim][32], and 12
-// frequencies as [dim][12], in turns, which is to say divided by 2 pi. Packing
+// frequencies as [dim][12], in half turns, which is to say divided by pi. Packing
 // takes magnitudes above 2^50 as 2^50, and below 2^-50 as 0, so that no finite
 // input makes an infinity, a NaN or a subnormal in what follows. For frequency
 // j and row i:
@@ -18,11 +18,12 @@
 //   - the phase t is one chain of float32 fused multiply-adds from +0 over
 //     k = 0, 1, ..., dim-1. For phases in memory it is their product with a
 //     scale, rounded;
-//   - r = t - (t rounded to an integer, half to even), which is exact, +0 if t
-//     is whole, and so for all of 2^23 turns and more;
-//   - s = r*r rounded to float32; the cosine is an even polynomial of degree 12
+//   - n is t rounded to an integer, half to even, and r = t - n, which is exact,
+//     and +0 if t is whole, and so for all of 2^23 half turns and more;
+//   - s = r*r rounded to float32; the cosine is an even polynomial of degree 8
 //     in r, by Horner's rule in s with fused multiply-adds, and the sine is an
-//     odd one of degree 13: Horner's rule in s, and a product with r.
+//     odd one of degree 9: Horner's rule in s, and a product with r. Where n is
+//     odd, both change their sign.
 //
 // Sum: for output c, the cosines of each group of 96 consecutive frequencies,
 // counted from frequency 0, go into one chain of float32 fused multiply-adds

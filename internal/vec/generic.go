@@ -2,11 +2,11 @@ package vec
 
 import "math"
 
-// The polynomials of the definition: cos 2 pi r and (sin 2 pi r) / r in s = r*r,
+// The polynomials of the definition: cos pi r and (sin pi r) / r in s = r*r,
 // for r in [-1/2, 1/2], lowest power first.
 var (
-	cosine = [7]float32{1, -19.73920440673828, 64.93911743164062, -85.45014190673828, 60.16762924194336, -25.967599868774414, 6.528658390045166}
-	sine   = [7]float32{6.2831854820251465, -41.34170150756836, 81.60513305664062, -76.70301818847656, 42.02592849731445, -14.899847030639648, 3.2381374835968018}
+	cosine = [5]float32{1, -4.934795379638672, 4.05844783782959, -1.3320683240890503, 0.2200242131948471}
+	sine   = [5]float32{3.141592502593994, -5.1677021980285645, 2.549957752227783, -0.597625195980072, 0.07643289119005203}
 )
 
 func sumGeneric(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
@@ -198,23 +198,29 @@ func phases(t *[2][4]float64, x, w []float32, dim int) {
 	t[0], t[1] = [4]float64{a0, a1, a2, a3}, [4]float64{b0, b1, b2, b3}
 }
 
-// reduce is what t turns are past the nearest number of whole turns.
-func reduce(t float64) float64 {
+// reduce is what t half turns are past the nearest whole number of them, and
+// that number's parity as a sign bit.
+func reduce(t float64) (r float64, odd uint32) {
 	const round = 3 << 51 // added and taken off again, it leaves an integer
-	if math.Abs(t) >= 1<<23 {
-		return 0
+	if math.Abs(t) >= 1<<24 {
+		return 0, 0
 	}
-	return t - ((t + round) - round) + 0 // where t is -0, +0
+	k := t + round
+	return t - (k - round) + 0, uint32(math.Float64bits(k)) << 31 // where t is -0, +0
 }
+
+// flip is v, or -v if odd is a sign bit.
+func flip(v float32, odd uint32) float32 { return math.Float32frombits(math.Float32bits(v) ^ odd) }
 
 // cosSin is the cosines and sines of four phases.
 func cosSin(c, sn *[4]float32, t *[4]float64) {
 	for i := 0; i < 4; i += 2 {
-		r0, r1 := reduce(t[i]), reduce(t[i+1])
+		r0, odd0 := reduce(t[i])
+		r1, odd1 := reduce(t[i+1])
 		q0, q1 := float64(float32(r0*r0)), float64(float32(r1*r1))
-		a0, b0 := float64(cosine[6]), float64(sine[6])
+		a0, b0 := float64(cosine[4]), float64(sine[4])
 		a1, b1 := a0, b0
-		for k := 5; k >= 0; k-- {
+		for k := 3; k >= 0; k-- {
 			u, v := float64(cosine[k]), float64(sine[k])
 			var p, s float64
 			p = a0 * q0
@@ -242,8 +248,8 @@ func cosSin(c, sn *[4]float32, t *[4]float64) {
 			}
 			b1 = float64(float32(s))
 		}
-		c[i], c[i+1] = float32(a0), float32(a1)
-		sn[i], sn[i+1] = float32(b0*r0), float32(b1*r1)
+		c[i], c[i+1] = flip(float32(a0), odd0), flip(float32(a1), odd1)
+		sn[i], sn[i+1] = flip(float32(b0*r0), odd0), flip(float32(b1*r1), odd1)
 	}
 }
 

@@ -39,7 +39,7 @@ func Sum(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
 }
 
 // SumPhases is Sum for phases in memory: t is [panels of frequencies][Panel][Lanes],
-// and scale times t, rounded to float32, are the phases in turns.
+// and scale times t, rounded to float32, are the phases in half turns.
 func SumPhases(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
 	panels := checkPhases(t)
 	if panels == 0 {

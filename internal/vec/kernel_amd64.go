@@ -145,7 +145,7 @@ func boxMuller2(n int, words *uint32, dst *float32)
 //go:noescape
 func packRows512(dim int, x *float32, dst *float32)
 
-// packFrequencies512 is dst[12k+i] = confine(w[i*dim+k] / 2 pi) for i < 4 and k < dim.
+// packFrequencies512 is dst[12k+i] = confine(w[i*dim+k] / pi) for i < 4 and k < dim.
 //
 //go:noescape
 func packFrequencies512(dim int, w *float32, dst *float32)

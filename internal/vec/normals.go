@@ -101,10 +101,11 @@ func boxMuller(u, v uint32) (float32, float32) {
 	const ln2 = float32(math.Ln2)
 	r := float32(math.Sqrt(float64(float32(l*y) + float32(e*(-2*ln2)))))
 
-	t := float32(int32(v)) * 0x1p-32
+	r = flip(r, (v^v<<1)&(1<<31)) // further than a quarter turn
+	t := float32(int32(v<<1)) * 0x1p-32
 	q := float32(t * t)
-	c, s := cosine[6], sine[6]
-	for k := 5; k >= 0; k-- {
+	c, s := cosine[4], sine[4]
+	for k := 3; k >= 0; k-- {
 		c = float32(c*q) + cosine[k]
 		s = float32(s*q) + sine[k]
 	}

@@ -14,8 +14,8 @@ func TestNormalsAreGolden(t *testing.T) {
 		got := make([]float32, 12)
 		n.Fill(got)
 		want := []float32{
-			0x1.95f5a2p-01, -0x1.45cc52p+00, 0x1.36c182p-01, 0x1.a425f4p+00, 0x1.9b0d6cp+00, 0x1.b64806p-01,
-			-0x1.1c1feap-02, 0x1.2edbb4p-02, -0x1.ab80ep+00, 0x1.5a6e52p+00, 0x1.2ddfbp-01, 0x1.94b95p+00,
+			0x1.95f5a2p-01, -0x1.45cc56p+00, 0x1.36c182p-01, 0x1.a425f4p+00, 0x1.9b0d6cp+00, 0x1.b64806p-01,
+			-0x1.1c1fe6p-02, 0x1.2edbb4p-02, -0x1.ab80e2p+00, 0x1.5a6e52p+00, 0x1.2ddfbp-01, 0x1.94b95p+00,
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: normals are\n%x\nwant\n%x", name, got, want)
@@ -23,7 +23,7 @@ func TestNormalsAreGolden(t *testing.T) {
 		long := make([]float32, 1<<20)
 		n.Reset(Key("golden", 3, 4))
 		n.Fill(long)
-		if got, want := digest32(long), uint64(0xf0ddd9286473518b); got != want {
+		if got, want := digest32(long), uint64(0x8aeaea8e57c34e4a); got != want {
 			t.Errorf("%s: a million normals have the digest %#x, want %#x", name, got, want)
 		}
 	})

@@ -15,7 +15,7 @@ const (
 // Panels is how many panels of n it takes for m.
 func Panels(m, n int) int { return (m + n - 1) / n }
 
-const turn = float32(1 / (2 * math.Pi))
+const halfTurn = float32(1 / math.Pi)
 
 // confine takes |v| > 2^50, infinities and NaNs as 2^50, and |v| < 2^-50 as 0.
 func confine(v float32) float32 {
@@ -68,8 +68,8 @@ func pack8(dst, x []float32, dim int) {
 }
 
 // PackFrequencies packs the rows of w, of dim values each in radians, as the
-// frequencies from, from+1, ... of the panels in dst, [dim][Panel], in turns.
-// It touches no others.
+// frequencies from, from+1, ... of the panels in dst, [dim][Panel], in half
+// turns. It touches no others.
 func PackFrequencies(dst, w []float32, from, dim int) {
 	for n, j := len(w)/dim, 0; j < n; {
 		panel := dst[(from+j)/Panel*Panel*dim:]
@@ -80,7 +80,7 @@ func PackFrequencies(dst, w []float32, from, dim int) {
 			continue
 		}
 		for k, v := range w[j*dim : (j+1)*dim] {
-			panel[k*Panel+lane] = confine(float32(v * turn))
+			panel[k*Panel+lane] = confine(float32(v * halfTurn))
 		}
 		j++
 	}

@@ -112,12 +112,12 @@ func TestSolutionsAreGolden(t *testing.T) {
 	got := []float64{MaxEigenvalue(a, n)}
 	values, vectors := make([]float64, n), make([]float64, n*n)
 	Eigen(values, vectors, slices.Clone(a), n)
-	if got, want := digest64(append(values, vectors...)), uint64(0x3c119732bf860f0); got != want {
+	if got, want := digest64(append(values, vectors...)), uint64(0x7a30c4b3f08f98d3); got != want {
 		t.Errorf("the eigenvalues and eigenvectors have the digest %#x, want %#x", got, want)
 	}
 	Cholesky(a, n)
 	CholeskySolve(a, n, b)
-	if got, want := digest64(append(got, b...)), uint64(0x3aea04abdac5a156); got != want {
+	if got, want := digest64(append(got, b...)), uint64(0xb697a8de51cf1b93); got != want {
 		t.Errorf("the digest is %#x, want %#x", got, want)
 	}
 }

@@ -77,20 +77,24 @@ var given2 = source2{"Given", "scale float32, t *float32", " of the phases scale
 }}
 
 // trig2 replaces the phases in z by their cosines, and leaves the sines in p.
-// s is overwritten.
-func trig2(z, s, p VecPhysical) {
+// s and g are overwritten.
+func trig2(z, s, g, p VecPhysical) {
 	horner := func(table Mem, y VecPhysical) {
-		VMOVUPS(table.Offset(32*6), y)
-		for k := 5; k >= 0; k-- {
+		VMOVUPS(table.Offset(32*4), y)
+		for k := 3; k >= 0; k-- {
 			VFMADD213PS(table.Offset(32*k), s, y)
 		}
 	}
 	VROUNDPS(Imm(8), z, s)
+	VCVTPS2DQ(z, g)
+	VPSLLD(Imm(31), g, g)
 	VSUBPS(s, z, z)
 	VMULPS(z, z, s)
+	VPXOR(g, z, z)
 	horner(sin2, p)
 	VMULPS(z, p, p)
 	horner(cos2, z)
+	VPXOR(g, z, z)
 }
 
 func avx2() {
@@ -117,11 +121,15 @@ func sumOne2() {
 	quarters2(dim, x, w, func(q, h int) {
 		s, p, c, sn := ymm[12], ymm[13], ymm[14], ymm[15]
 		for v := range 2 {
-			VMOVUPS(lane(f, 0, h, v), c)
-			VMOVUPS(lane(f, 1, h, v), sn)
 			for r := range half {
 				z := quarter(r, v)
-				trig2(z, s, p)
+				if r == 0 { // there is no other register
+					trig2(z, s, sn, p)
+					VMOVUPS(lane(f, 0, h, v), c)
+					VMOVUPS(lane(f, 1, h, v), sn)
+				} else {
+					trig2(z, s, quarter(0, v), p)
+				}
 				VBROADCASTSS(at(a, 4*(half*q+r)), s)
 				VFMADD231PS(s, z, c)
 				VBROADCASTSS(at(a, 4*(panel+half*q+r)), s)
@@ -141,9 +149,8 @@ func sumOne2() {
 func trigAll2(store func(r, v int, p VecPhysical)) {
 	for r := range half {
 		for v := range 2 {
-			s, p := ymm[12+2*v], ymm[13+2*v]
-			trig2(quarter(r, v), s, p)
-			store(r, v, p)
+			trig2(quarter(r, v), ymm[12], ymm[13], ymm[14+v])
+			store(r, v, ymm[14+v])
 		}
 	}
 }

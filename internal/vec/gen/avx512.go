@@ -55,8 +55,8 @@ var products512 = source{"", "dim int, x, w *float32", "", func() func() {
 	return func() { phases512(dim, x, w) }
 }}
 
-// given512 is phases in memory, which become turns when they are multiplied by
-// a scale.
+// given512 is phases in memory, which become half turns when they are multiplied
+// by a scale.
 var given512 = source{"Given", "scale float32, t *float32", " of the phases scale*t", func() func() {
 	t := load("t")
 	scale, err := Param("scale").Resolve()
@@ -73,32 +73,24 @@ var given512 = source{"Given", "scale float32, t *float32", " of the phases scal
 	}
 }}
 
-// trig512 replaces the phases of frequency r by their cosines, and leaves the
-// sines in p0 and p1. s0, s1 and, unless it is nil, c are overwritten.
-func trig512(r int, s0, s1, p0, p1, c VecPhysical) {
-	z0, z1 := tile(r, 0), tile(r, 1)
-	horner := func(table Mem, y0, y1 VecPhysical) {
-		VBROADCASTSS(table.Offset(4*6), y0)
-		VMOVAPS(y0, y1)
-		for k := 5; k >= 0; k-- {
-			if c == nil {
-				VFMADD213PS_BCST(table.Offset(4*k), s0, y0)
-				VFMADD213PS_BCST(table.Offset(4*k), s1, y1)
-				continue
-			}
-			VBROADCASTSS(table.Offset(4*k), c)
-			VFMADD213PS(c, s0, y0)
-			VFMADD213PS(c, s1, y1)
+// trig512 replaces the phases in z by their cosines, and leaves the sines in p.
+// s and g are overwritten.
+func trig512(z, s, g, p VecPhysical) {
+	horner := func(table Mem, y VecPhysical) {
+		VBROADCASTSS(table.Offset(4*4), y)
+		for k := 3; k >= 0; k-- {
+			VFMADD213PS_BCST(table.Offset(4*k), s, y)
 		}
 	}
-	VREDUCEPS(Imm(0), z0, z0)
-	VREDUCEPS(Imm(0), z1, z1)
-	VMULPS(z0, z0, s0)
-	VMULPS(z1, z1, s1)
-	horner(sin512, p0, p1)
-	VMULPS(z0, p0, p0)
-	VMULPS(z1, p1, p1)
-	horner(cos512, z0, z1)
+	VCVTPS2DQ(z, g)
+	VPSLLD(Imm(31), g, g)
+	VREDUCEPS(Imm(0), z, z)
+	VMULPS(z, z, s)
+	VPXORD(g, z, z)
+	horner(sin512, p)
+	VMULPS(z, p, p)
+	horner(cos512, z)
+	VPXORD(g, z, z)
 }
 
 func avx512() {
@@ -135,13 +127,9 @@ func sumOne512() {
 	Label("panel")
 	phases512(dim, x, w)
 	for r := range panel {
-		c := zmm[0]
-		if r == 0 {
-			trig512(r, zmm[24], zmm[25], zmm[26], zmm[27], nil)
-			c = zmm[24]
-		} else {
-			trig512(r, zmm[24], zmm[25], zmm[26], zmm[27], c)
-		}
+		trig512(tile(r, 0), zmm[24], zmm[25], zmm[26])
+		trig512(tile(r, 1), zmm[24], zmm[25], zmm[27])
+		c := zmm[24]
 		VBROADCASTSS(at(a, 4*r), c)
 		VFMADD231PS(c, tile(r, 0), f[0])
 		VFMADD231PS(c, tile(r, 1), f[1])
@@ -176,11 +164,9 @@ func sumOne512() {
 // features leaves the cosines in the tile and the sines in memory.
 func trigAll512(store func(r int, p0, p1 VecPhysical)) {
 	for r := range panel {
-		o := 24 + r%2*4
-		var s [4]VecPhysical
-		copy(s[:], zmm[o:o+4])
-		trig512(r, s[0], s[1], s[2], s[3], nil)
-		store(r, s[2], s[3])
+		trig512(tile(r, 0), zmm[24], zmm[25], zmm[26])
+		trig512(tile(r, 1), zmm[27], zmm[28], zmm[29])
+		store(r, zmm[26], zmm[29])
 	}
 }
 

@@ -24,31 +24,11 @@ func twelve() {
 
 // trigLanes512 stores the cosines and the sines of the phases in z.
 func trigLanes512(z []VecPhysical, cos, sin func(i int) Mem) {
-	s, p := zmm[16:24], zmm[24:32]
-	horner := func(table Mem, y []VecPhysical) {
-		c := zmm[15]
-		for i := range z {
-			VBROADCASTSS(table.Offset(4*6), y[i])
-		}
-		for k := 5; k >= 0; k-- {
-			VBROADCASTSS(table.Offset(4*k), c)
-			for i := range z {
-				VFMADD213PS(c, s[i], y[i])
-			}
-		}
-	}
 	for i := range z {
-		VREDUCEPS(Imm(0), z[i], z[i])
-		VMULPS(z[i], z[i], s[i])
-	}
-	horner(sin512, p)
-	for i := range z {
-		VMULPS(z[i], p[i], p[i])
-		VMOVUPS(p[i], K1, sin(i))
-	}
-	horner(cos512, z)
-	for i := range z {
+		s, g, p := zmm[8+3*i%24], zmm[9+3*i%24], zmm[10+3*i%24]
+		trig512(z[i], s, g, p)
 		VMOVUPS(z[i], K1, cos(i))
+		VMOVUPS(p, K1, sin(i))
 	}
 }
 

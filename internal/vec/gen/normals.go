@@ -30,6 +30,7 @@ func normals512() {
 		DATA(16+4*i, U32(uint32(i)))
 	}
 	DATA(16+64, U32(1))
+	DATA(16+68, U32(1<<31))
 
 	text("normals512", NOSPLIT, "func(n int, key *uint32, dst *float32)")
 	Pragma("noescape")
@@ -101,11 +102,14 @@ func normals512() {
 		VMULPS_BCST(numbers.Offset(8), e, e)
 		VADDPS(e, l, l)
 		VSQRTPS(l, l) // the radius
-		VCVTDQ2PS(a, y)
-		VMULPS_BCST(numbers.Offset(12), y, y) // turns
+		VPADDD(a, a, y)
+		VPXORD(y, a, a)
+		VPTERNLOGD_BCST(Imm(0x78), words.Offset(16+68), a, l) // changes its sign beyond a quarter turn
+		VCVTDQ2PS(y, y)
+		VMULPS_BCST(numbers.Offset(12), y, y) // half turns
 		VMULPS(y, y, e)
-		horner(cos512, 6, e, u)
-		horner(sin512, 6, e, a)
+		horner(cos512, 4, e, u)
+		horner(sin512, 4, e, a)
 		VMULPS(y, a, a)
 		VMULPS(l, u, u)
 		VMULPS(l, a, a)
@@ -145,7 +149,7 @@ func boxMuller2() {
 		}
 		return m
 	}
-	one, low, mantissa, exponent, bias := integer("One", 1), integer("Low", 0xffff), integer("Mantissa", 1<<23-1), integer("Exponent", 127<<23), integer("Bias", 127+32)
+	one, low, sign, mantissa, exponent, bias := integer("One", 1), integer("Low", 0xffff), integer("Sign", 1<<31), integer("Mantissa", 1<<23-1), integer("Exponent", 127<<23), integer("Bias", 127+32)
 	number := func(i int) Mem { return numbers.Offset(32 * i) }
 
 	text("boxMuller2", NOSPLIT, "func(n int, words *uint32, dst *float32)")
@@ -188,11 +192,15 @@ func boxMuller2() {
 	VMULPS(number(4), e, e)
 	VADDPS(e, l, l)
 	VSQRTPS(l, l) // the radius
-	VCVTDQ2PS(a, y)
-	VMULPS(number(5), y, y) // turns
+	VPADDD(a, a, y)
+	VPXOR(y, a, a)
+	VPAND(sign, a, a)
+	VPXOR(a, l, l) // changes its sign beyond a quarter turn
+	VCVTDQ2PS(y, y)
+	VMULPS(number(5), y, y) // half turns
 	VMULPS(y, y, e)
-	horner(cos2, 6, e, u)
-	horner(sin2, 6, e, a)
+	horner(cos2, 4, e, u)
+	horner(sin2, 4, e, a)
 	VMULPS(y, a, a)
 	VMULPS(l, u, u)
 	VMULPS(l, a, a)

@@ -10,23 +10,23 @@ import (
 
 func packing() {
 	limits := GLOBL("limits512", RODATA|NOPTR)
-	for i, w := range []uint32{1 << 31, 1<<31 - 1, math.Float32bits(0x1p-50), math.Float32bits(0x1p50), math.Float32bits(float32(1 / (2 * math.Pi)))} {
+	for i, w := range []uint32{1 << 31, 1<<31 - 1, math.Float32bits(0x1p-50), math.Float32bits(0x1p50), math.Float32bits(float32(1 / math.Pi))} {
 		DATA(4*i, U32(w))
 	}
 	packRows512(limits)
-	packFour512("packFrequencies512", "confine(w[i*dim+k] / 2 pi)", func(v, to VecPhysical) {
-		VMULPS(turn, v, v)
+	packFour512("packFrequencies512", "confine(w[i*dim+k] / pi)", func(v, to VecPhysical) {
+		VMULPS(halfTurn, v, v)
 		confine(v, to)
 	}, limits)
 	packFour512("transpose512", "w[i*dim+k]", func(v, to VecPhysical) { VMOVAPS(v, to) }, limits)
 }
 
 // The registers of confine: the bit of the sign, the others, the least and the
-// greatest magnitude; and a turn.
-var sign, rest, least, greatest, turn = zmm[31], zmm[30], zmm[29], zmm[28], zmm[27]
+// greatest magnitude; and a half turn.
+var sign, rest, least, greatest, halfTurn = zmm[31], zmm[30], zmm[29], zmm[28], zmm[27]
 
 func constants(limits Mem) {
-	for i, z := range []VecPhysical{sign, rest, least, greatest, turn} {
+	for i, z := range []VecPhysical{sign, rest, least, greatest, halfTurn} {
 		VPBROADCASTD(limits.Offset(4*i), z)
 	}
 }
