@@ -38,11 +38,11 @@ func (c Config) Effective() (Config, error) {
 		c.Loss = l.String()
 		c.Task = or(c.Task, taskOf(l))
 	}
-	if c.Algorithm == "newton" {
+	c.MaxFeatures = or(c.MaxFeatures, 4096)
+	if c.Algorithm == "newton" && c.MaxFeatures >= 64 {
 		c.Width = or(c.Width, 64)
 	}
 	c.Width = or(c.Width, 32)
-	c.MaxFeatures = or(c.MaxFeatures, 4096)
 	c.Minibatch = or(c.Minibatch, 128)
 	c.MaxClasses = or(c.MaxClasses, 256)
 	c.Lambda = or(c.Lambda, 1e-6)

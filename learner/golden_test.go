@@ -27,22 +27,30 @@ func TestBitsAreForever(t *testing.T) {
 		}
 		for _, test := range []struct {
 			name, want string
+			config     Config
+			rows       int
 			label      func(x []float64) Label
 		}{
-			{"two classes", "49f697a86fa68541", func(x []float64) Label { return class(x[0] > x[1]) }},
-			{"four classes", "53d1c0c545c09ec1", func(x []float64) Label {
+			{"two classes", "49f697a86fa68541", Config{Width: 8, MaxFeatures: 64}, 1600, sides},
+			{"four classes", "53d1c0c545c09ec1", Config{Width: 8, MaxFeatures: 64}, 1600, func(x []float64) Label {
 				return Label{Task: Classification, Class: int(4 * x[2])}
 			}},
-			{"regression", "cf687b720d572ca3", func(x []float64) Label {
+			{"regression", "cf687b720d572ca3", Config{Width: 8, MaxFeatures: 64}, 1600, func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
+			{"dsg", "8a71f356758371c8", Config{Algorithm: "dsg", MaxFeatures: 64}, 700, sides},
+			{"udsg, adagrad", "209f8c7631b89958", Config{Algorithm: "udsg", Stepper: "adagrad", MaxFeatures: 64}, 700, sides},
+			{"cdsg, precond", "b4811a350b828c5f", Config{Algorithm: "cdsg", Stepper: "precond", MaxFeatures: 64}, 700, sides},
+			{"cdsg:alpha", "922ae21df3a456e1", Config{Algorithm: "cdsg:alpha", MaxFeatures: 64}, 700, sides},
+			{"eigenpro", "77777a0c03693f68", Config{Algorithm: "eigenpro", MaxFeatures: 64}, 1100, sides},
+			{"ridge", "b316a9cee2af917b", Config{Algorithm: "ridge", MaxFeatures: 32}, 700, sides},
 		} {
 			rng := rand.New(rand.NewPCG(1, 2))
-			l := newLearner(t, Config{Width: 8, MaxFeatures: 64})
+			l := newLearner(t, test.config)
 			var b Batch
 			b.Reset(5)
 			x := make([]float64, 5)
-			for i := range 1600 {
+			for i := range test.rows {
 				for j := range x {
 					x[j] = rng.Float64()
 				}
@@ -71,3 +79,5 @@ func hash(s State) string {
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
+
+func sides(x []float64) Label { return class(x[0] > x[1]) }
