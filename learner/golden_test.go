@@ -29,11 +29,11 @@ func TestBitsAreForever(t *testing.T) {
 			name, want string
 			label      func(x []float64) Label
 		}{
-			{"two classes", "78f97cc2718bdd94", func(x []float64) Label { return class(x[0] > x[1]) }},
-			{"four classes", "8487d7b850871a32", func(x []float64) Label {
+			{"two classes", "11580091bf265243", func(x []float64) Label { return class(x[0] > x[1]) }},
+			{"four classes", "69c9ce6f459287a5", func(x []float64) Label {
 				return Label{Task: Classification, Class: int(4 * x[2])}
 			}},
-			{"regression", "b109d6c53114248f", func(x []float64) Label {
+			{"regression", "952db8396fe64c15", func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
 		} {

@@ -46,6 +46,7 @@ var exits = []struct {
 	{pipeline.ErrGap, refused},
 	{pipeline.ErrPoisoned, refused},
 	{learner.ErrLags, refused},
+	{learner.ErrInputs, refused},
 	{snapshot.ErrTooNew, refused},
 	{snapshot.ErrCorrupt, refused},
 	{snapshot.ErrTruncated, refused},
