@@ -76,6 +76,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "  batch: {linger: 5}\n", `config.yaml:7:19: input.batch.linger: "5" is not a time span: want a number with a unit, as 5ms, 10s, 1m or 2h`},
 		{least + "  key: {a: b}\n", `config.yaml:7:8: input.key: want a value, not keys below it`},
 		{least + "  columns: [a, b, a]\n", `config.yaml:7:12: input.columns: "a" is there twice`},
+		{least + "  columns: [a, b]\nlearner:\n  sampling: sorf\n", `config.yaml:9:13: learner.sampling: sorf is for 64 inputs or more, and here are 2: want iid`},
 		{least + "  columns: [a, [b]]\n", `config.yaml:7:16: input.columns: want a list of plain values`},
 		{least + "snapshot:\n  history: 2 gigs\n", `config.yaml:8:12: snapshot.history: "2 gigs" is not a size: want a whole number with a unit, as 64MiB, 2GiB or 5GB`},
 		{least + "snapshot:\n  history: 99999999TiB\n", `config.yaml:8:12: snapshot.history: "99999999TiB" is too large`},

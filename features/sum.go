@@ -57,7 +57,7 @@ func (j *job) sumPanels(coef []float32, from int) {
 	all, rows := from+vec.Panels(len(coef)/(2*outputs), vec.Panel), vec.Panels(j.rows, vec.Lanes)
 	vec.PackCoefficients(sized(&j.pcoef, 2*(all-from)*vec.Panel*outputs), coef, outputs)
 	j.from = from
-	if rows < 16 {
+	if rows < 16 && rows*vec.Lanes*outputs <= mostPartial/16 {
 		j.sumGroups(all)
 		return
 	}
@@ -68,6 +68,9 @@ func (j *job) sumPanels(coef []float32, from int) {
 	}
 }
 
+// mostPartial bounds sumGroups' memory: 2 MiB.
+const mostPartial = 1 << 18
+
 // sumGroups is sumPanels where the rows are too few for tasks of as much work:
 // the tasks are of groups of all rows, and the groups are added afterwards, in
 // order.
@@ -77,8 +80,7 @@ func (j *job) sumGroups(all int) {
 	vec.PackRows(sized(&j.px, rows*dim), j.x[:j.rows*dim], dim)
 	sum, size := sized(&j.total, rows*outputs), rows*outputs
 	clear(sum)
-	const most = 1 << 18 // numbers in partial
-	atOnce := max(16, most/size) * perGroup
+	atOnce := mostPartial / size * perGroup
 	for p := j.from; p < all; p = j.to {
 		j.to = j.ready(p, min(all, p+atOnce))
 		groups := vec.Panels(j.to-p, perGroup)

@@ -31,19 +31,19 @@ func TestBitsAreForever(t *testing.T) {
 			rows       int
 			label      func(x []float64) Label
 		}{
-			{"two classes", "49f697a86fa68541", Config{Width: 8, MaxFeatures: 64}, 1600, sides},
-			{"four classes", "53d1c0c545c09ec1", Config{Width: 8, MaxFeatures: 64}, 1600, func(x []float64) Label {
+			{"two classes", "7e42f9fa3db32444", Config{Width: 8, MaxFeatures: 64}, 700, sides},
+			{"four classes", "88c7d25a77cc1ce0", Config{Width: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
 				return Label{Task: Classification, Class: int(4 * x[2])}
 			}},
-			{"regression", "cf687b720d572ca3", Config{Width: 8, MaxFeatures: 64}, 1600, func(x []float64) Label {
+			{"regression", "847e7ce4e7a9c3c9", Config{Width: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
-			{"dsg", "8a71f356758371c8", Config{Algorithm: "dsg", MaxFeatures: 64}, 700, sides},
-			{"udsg, adagrad", "209f8c7631b89958", Config{Algorithm: "udsg", Stepper: "adagrad", MaxFeatures: 64}, 700, sides},
-			{"cdsg, precond", "b4811a350b828c5f", Config{Algorithm: "cdsg", Stepper: "precond", MaxFeatures: 64}, 700, sides},
-			{"cdsg:alpha", "922ae21df3a456e1", Config{Algorithm: "cdsg:alpha", MaxFeatures: 64}, 700, sides},
-			{"eigenpro", "77777a0c03693f68", Config{Algorithm: "eigenpro", MaxFeatures: 64}, 1100, sides},
-			{"ridge", "b316a9cee2af917b", Config{Algorithm: "ridge", MaxFeatures: 32}, 700, sides},
+			{"dsg", "6a150c71f807f9d8", Config{Algorithm: "dsg", MaxFeatures: 64}, 700, sides},
+			{"udsg, adagrad", "7ae6fbb654807292", Config{Algorithm: "udsg", Stepper: "adagrad", MaxFeatures: 64}, 700, sides},
+			{"cdsg, precond", "1c924bafc527e9c2", Config{Algorithm: "cdsg", Stepper: "precond", MaxFeatures: 64}, 700, sides},
+			{"cdsg:alpha", "03c7558d89f09cf9", Config{Algorithm: "cdsg:alpha", MaxFeatures: 64}, 700, sides},
+			{"eigenpro", "41b1115cea332df8", Config{Algorithm: "eigenpro", MaxFeatures: 64}, 1100, sides},
+			{"ridge", "41a4af1d5f8d6bee", Config{Algorithm: "ridge", MaxFeatures: 32}, 700, sides},
 		} {
 			rng := rand.New(rand.NewPCG(1, 2))
 			l := newLearner(t, test.config)

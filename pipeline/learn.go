@@ -292,6 +292,11 @@ func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (
 	if len(d.items) == 0 { // and so is this
 		return nil, nil, nil
 	}
+	if d.batch.Len() > 0 {
+		if err := l.config.Learner.Check(d.batch.Dim()); err != nil {
+			return nil, nil, err
+		}
+	}
 	for _, it := range d.items {
 		if it.err != nil {
 			l.config.Report(Quarantining{it.in.topic, it.in.partition, it.record.Offset, it.err})

@@ -48,6 +48,7 @@ var exits = []struct {
 	{pipeline.ErrPoisoned, refused},
 	{learner.ErrLags, refused},
 	{refit.ErrUnfit, refused},
+	{learner.ErrInputs, refused},
 	{snapshot.ErrTooNew, refused},
 	{snapshot.ErrCorrupt, refused},
 	{snapshot.ErrTruncated, refused},

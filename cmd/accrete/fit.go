@@ -33,6 +33,7 @@ type fitCommand struct {
 	Lags        int     `default:"0" help:"How many of the rows before a row, of the same --key, lend it their inputs and labels (${default})."`
 	Key         string  `placeholder:"COLUMN" help:"Column that says whose a row is, for --lags."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
+	Sampling    string  `enum:"iid,sorf" default:"iid" help:"How frequencies are drawn: ${enum} (${default}); sorf for 64 inputs or more."`
 	MaxFeatures int     `name:"max-features" default:"4096" help:"The most random features (${default})."`
 	Minibatch   int     `default:"128" help:"Rows that are learned at once (${default})."`
 	Lambda      float64 `default:"1e-6" help:"Regularisation (${default})."`
@@ -120,7 +121,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	options, err := learner.Config{
-		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Task: task, MaxFeatures: f.MaxFeatures,
+		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
 		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed,
 	}.Effective()
 	if err != nil {
@@ -160,6 +161,11 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		}
 		if err != nil {
 			continue
+		}
+		if rows == 0 {
+			if err := options.Check(len(row.X)); err != nil {
+				return err
+			}
 		}
 		run.Add(row)
 		if f.Refit {
