@@ -68,13 +68,14 @@ func picture(path, title, what string, curves []curve) error {
 		{"seconds", func(p point) float64 { return p.seconds }, false},
 		{"features", func(p point) float64 { return p.features }, true},
 	}
-	low, high := math.Inf(1), 0.0
+	const least = 1e-4 // an axis of logarithms has no 0
+	low, high := 1.2, least
 	for _, c := range curves {
 		for _, p := range c.points {
-			low, high = math.Min(low, math.Max(p.error, 1e-4)), math.Max(high, p.error)
+			low, high = min(low, max(p.error, least)), max(high, p.error)
 		}
 	}
-	high = math.Min(high, 1.2)
+	high = min(high, 1.2)
 	row := make([]*plot.Plot, len(axes)+1) // the last has the legend
 	legend := plot.New()
 	legend.HideAxes()
@@ -96,7 +97,7 @@ func picture(path, title, what string, curves []curve) error {
 			var line plotter.XYs
 			for _, q := range c.points {
 				if x := axis.of(q); x > 0 && (axis.name != "features" || x != last(line)) {
-					line = append(line, plotter.XY{X: x, Y: math.Max(low, math.Min(high, q.error))})
+					line = append(line, plotter.XY{X: x, Y: max(low, min(high, q.error))})
 				}
 			}
 			if len(line) < 2 && axis.name == "features" && len(line) == 1 {
@@ -119,6 +120,9 @@ func picture(path, title, what string, curves []curve) error {
 			}
 		}
 		p.Y.Min, p.Y.Max = low*0.95, high*1.05
+		if axis.log && !(p.X.Min > 0) || math.IsInf(p.X.Min, 0) { // there is no line
+			p.X.Min, p.X.Max = 1, 10
+		}
 		row[i] = p
 	}
 	image := vgimg.NewWith(vgimg.UseWH(vg.Points(1200), vg.Points(400)), vgimg.UseDPI(96))

@@ -45,8 +45,12 @@ func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 	}
 	cfg := d.config
 	if cfg.Label == "" {
-		if c.y = slices.Index(c.header, "y"); c.y < 0 {
-			c.y = slices.Index(c.header, "label")
+		c.y = slices.Index(c.header, "y")
+		switch label := slices.Index(c.header, "label"); {
+		case c.y < 0:
+			c.y = label
+		case label >= 0:
+			return nil, errors.New("one column is named y and one label: say with --label (input.label) which one is learned")
 		}
 		if c.y < 0 && !cfg.NoLabel {
 			if len(header) == 1 {
