@@ -44,7 +44,7 @@ type scoreReport struct {
 
 func (r scoreReport) String() string {
 	if r.Models == 0 {
-		return "waiting for the first snapshot of " + r.Model
+		return "waiting for a snapshot of " + r.Model
 	}
 	s := fmt.Sprintf("%s scored, %s/s, model at step %s, lag %s", thousands(r.Scored), thousands(int64(r.ScoredPerSecond)), thousands(r.Step), thousands(r.Lag))
 	if r.Quarantined > 0 {
@@ -119,7 +119,7 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Retrying:
 		t.e.log.Warn().Err(ev.Err).Msg("trying again")
 	case serve.Waiting:
-		t.e.log.Info().Str("model", t.now.Model).Msg("waiting for the first snapshot")
+		t.e.log.Info().Str("model", t.now.Model).Msg("waiting for a snapshot of the model")
 	case serve.Shared:
 		t.share(ev)
 	case serve.Switched:
