@@ -6,7 +6,28 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
 )
+
+// inputFlags say which cells are inputs.
+type inputFlags struct {
+	Columns []string `placeholder:"COLUMN,..." help:"Columns that are inputs, and no others (all but label, key and weight)."`
+	Missing string   `enum:"refuse,zero" default:"refuse" help:"What becomes of a row with an empty cell: refuse takes it for one that cannot be read, zero reads 0 (${default})."`
+}
+
+// decode says how the rows are read.
+func (f *fitCommand) decode(task learner.Task) decode.Config {
+	c := decode.Config{Label: f.Label, Key: f.Key, Weight: f.Weight, Task: task}
+	if f.Columns != nil {
+		c.Columns, c.Unknown = f.Columns, "ignore"
+	}
+	if f.Missing == "zero" {
+		c.Missing = "zero"
+	}
+	return c
+}
 
 // Validate refuses what the learner would take for "the default", and what would
 // fail only after the whole file was learned. Kong calls it.
