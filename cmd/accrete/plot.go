@@ -75,7 +75,7 @@ func picture(path, title, what string, curves []curve) error {
 			low, high = min(low, max(p.error, least)), max(high, p.error)
 		}
 	}
-	high = min(high, 1.2)
+	high = math.Min(high, 1.2)
 	row := make([]*plot.Plot, len(axes)+1) // the last has the legend
 	legend := plot.New()
 	legend.HideAxes()
@@ -119,10 +119,10 @@ func picture(path, title, what string, curves []curve) error {
 				legend.Legend.Add(c.name, l)
 			}
 		}
-		p.Y.Min, p.Y.Max = low*0.95, high*1.05
-		if axis.log && !(p.X.Min > 0) || math.IsInf(p.X.Min, 0) { // there is no line
+		if math.IsInf(p.X.Min, 0) { // there is no line
 			p.X.Min, p.X.Max = 1, 10
 		}
+		p.Y.Min, p.Y.Max = low*0.95, high*1.05
 		row[i] = p
 	}
 	image := vgimg.NewWith(vgimg.UseWH(vg.Points(1200), vg.Points(400)), vgimg.UseDPI(96))
