@@ -124,6 +124,9 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if f.Lags > 0 && f.Test != "" {
 		return wrongUse("a model with lags can only be graded on the rows that it learns: leave out --test")
 	}
+	if err := f.foresee(); err != nil {
+		return err
+	}
 	c := f.decode(options.Task)
 	file, err := openFile(ctx, e, f.Train, c, decode.Schema{})
 	if err != nil {

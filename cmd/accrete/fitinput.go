@@ -29,8 +29,7 @@ func (f *fitCommand) decode(task learner.Task) decode.Config {
 	return c
 }
 
-// Validate refuses what the learner would take for "the default", and what would
-// fail only after the whole file was learned. Kong calls it.
+// Validate refuses what the learner would take for "the default". Kong calls it.
 func (f *fitCommand) Validate() error {
 	switch {
 	case f.Minibatch < 1:
@@ -42,6 +41,11 @@ func (f *fitCommand) Validate() error {
 	case f.Seed == 0:
 		return fmt.Errorf("--seed 0: want at least 1")
 	}
+	return nil
+}
+
+// foresee finds what would else fail only after the whole file was learned.
+func (f *fitCommand) foresee() error {
 	if f.Test != "" {
 		if _, err := os.Stat(f.Test); errors.Is(err, fs.ErrNotExist) {
 			return noFile(f.Test)
@@ -49,7 +53,7 @@ func (f *fitCommand) Validate() error {
 	}
 	if f.Save != "" {
 		if _, err := os.Stat(filepath.Dir(f.Save)); err != nil {
-			return fmt.Errorf("--save: %w", err)
+			return wrongUse("--save: %w", err)
 		}
 	}
 	return nil
