@@ -89,6 +89,7 @@ func picture(path, title, what string, curves []curve) error {
 		}
 		p.X.Label.Text = axis.name
 		p.Add(plotter.NewGrid())
+		p.X.Tick.Marker = plot.TickerFunc(plain)
 		if axis.log {
 			p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(decades)
 		}
@@ -142,6 +143,17 @@ func picture(path, title, what string, curves []curve) error {
 		return err
 	}
 	return file.Close()
+}
+
+// plain marks round numbers, written without needless zeros.
+func plain(low, high float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(low, high)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'g', 6, 64)
+		}
+	}
+	return ticks
 }
 
 // decades marks 1, 2 and 5 of each decade.
