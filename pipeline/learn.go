@@ -64,7 +64,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.journal, err = openJournal(ctx, c); err != nil {
+	if l.journal, err = openJournal(ctx, c, 1); err != nil {
 		return nil, err
 	}
 	if have := l.journal.fold.Config().Config; len(have) > 0 {

@@ -10,6 +10,7 @@
 //	go run ./internal/crashtest --kills 1000 --zombies 20 --outages 20 --resets 300 --failpoints
 //	go run ./internal/crashtest --soak 20m
 //	go run ./internal/crashtest --kills 100 --partitions 3 --brokers localhost:9092
+//	go run ./internal/crashtest --kills 0 --outages 20 --kafka .ci/kafka.sh
 //
 // It exits with 1 if anything differs, or if the kills did not hit what they
 // had to hit: the warm-up, a snapshot half written, a BATCH decided and not yet
@@ -23,6 +24,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -37,7 +39,9 @@ type options struct {
 	rate       int
 	examples   int
 	partitions int
+	exactly    bool
 	brokers    string
+	kafka      string
 	seed       uint64
 	planted    string
 	json       bool
@@ -54,7 +58,7 @@ type Summary struct {
 	Recovering  int     `json:"kills_during_recovery"` // right behind the CLAIM that follows another kill
 	Zombies     int     `json:"zombies"`               // stopped, replaced, woken up, and ended with 75
 	Outages     int     `json:"broker_kills"`
-	Recovery    float64 `json:"seconds_to_learn_again"` // after an outage, at most
+	Recovery    times   `json:"seconds_to_learn_again"` // after an outage
 	Resets      int     `json:"connections_hurt"`
 	Steps       int     `json:"io_steps"` // at which a learner was killed, one after the other
 	Examples    int     `json:"examples"`
@@ -68,6 +72,19 @@ type Summary struct {
 	Seconds     float64 `json:"seconds"`
 }
 
+// times is how long something took, in seconds.
+type times struct {
+	Median float64 `json:"median"`
+	Max    float64 `json:"max"`
+	all    []float64
+}
+
+func (t *times) add(d time.Duration) {
+	i, _ := slices.BinarySearch(t.all, d.Seconds())
+	t.all = slices.Insert(t.all, i, d.Seconds())
+	t.Median, t.Max = t.all[len(t.all)/2], t.all[len(t.all)-1]
+}
+
 func main() {
 	var o options
 	flag.IntVar(&o.kills, "kills", 100, "how often the learner is killed")
@@ -79,7 +96,9 @@ func main() {
 	flag.IntVar(&o.rate, "rate", 10_000, "examples a second of a soak")
 	flag.IntVar(&o.examples, "examples", 100_000, "length of the stream")
 	flag.IntVar(&o.partitions, "partitions", 1, "partitions of the input topic")
+	flag.BoolVar(&o.exactly, "transactional", false, "release predictions in transactions")
 	flag.StringVar(&o.brokers, "brokers", "", "a running Kafka, host:port; empty: the embedded broker in a process of its own")
+	flag.StringVar(&o.kafka, "kafka", "", "a script that starts, kills and stops a Kafka, and prints its host:port when it starts it: .ci/kafka.sh")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the instants at which it kills")
 	flag.StringVar(&o.planted, "planted", "", "build the learner with a planted fault (pipeline/planted.go), which the checks have to find")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
@@ -102,7 +121,7 @@ func main() {
 	} else {
 		fmt.Printf("%d kills (%d in warm-up, %d during chunks, %d between ack and release) over %d examples in %.0f s\n", s.Kills, s.WarmUp, s.Chunks, s.Unreleased, s.Examples, s.Seconds)
 		if s.Zombies+s.Outages+s.Resets+s.Steps > 0 {
-			fmt.Printf("%d zombies, %d broker kills (learning again within %.1f s), %d bad connections, %d steps of I/O\n", s.Zombies, s.Outages, s.Recovery, s.Resets, s.Steps)
+			fmt.Printf("%d zombies, %d broker kills (learning again within %.1f s, in the median %.1f s), %d bad connections, %d steps of I/O\n", s.Zombies, s.Outages, s.Recovery.Max, s.Recovery.Median, s.Resets, s.Steps)
 		}
 		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
 	}

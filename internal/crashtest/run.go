@@ -197,7 +197,8 @@ kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}}
 snapshot: {every: 200ms, chunk: 2KiB}
 http: {listen: "off"}
-`, w.model(model), w.brokers, w.topic)
+output: {delivery: %s}
+`, w.model(model), w.brokers, w.topic, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
 	}

@@ -72,10 +72,7 @@ http: {listen: "%s"}
 	if err != nil {
 		return s, err
 	}
-	defer func() {
-		p.signal(syscall.SIGKILL)
-		<-p.gone
-	}()
+	defer p.end()
 
 	var samples []sample
 	start := time.Now()
