@@ -37,6 +37,7 @@ type Soak struct {
 // sample is what a process holds.
 type sample struct {
 	RSS        int64 `json:"rss_bytes"`
+	Heap       int64 `json:"heap_bytes"` // live at the last collection
 	Files      int   `json:"file_descriptors"`
 	Goroutines int   `json:"goroutines"`
 }
@@ -223,7 +224,8 @@ func (s *Soak) flat() error {
 
 func greatest(all []sample) (m sample) {
 	for _, s := range all {
-		m.RSS, m.Files, m.Goroutines = max(m.RSS, s.RSS), max(m.Files, s.Files), max(m.Goroutines, s.Goroutines)
+		m.RSS, m.Heap = max(m.RSS, s.RSS), max(m.Heap, s.Heap)
+		m.Files, m.Goroutines = max(m.Files, s.Files), max(m.Goroutines, s.Goroutines)
 	}
 	return m
 }
@@ -252,8 +254,13 @@ func look(pid int, listen string) (s sample, err error) {
 	}
 	defer resp.Body.Close()
 	for in := bufio.NewScanner(resp.Body); in.Scan(); {
-		if n, ok := strings.CutPrefix(in.Text(), "go_goroutines "); ok {
-			s.Goroutines, _ = strconv.Atoi(n)
+		name, value, _ := strings.Cut(in.Text(), " ")
+		n, _ := strconv.ParseFloat(value, 64)
+		switch name {
+		case "go_goroutines":
+			s.Goroutines = int(n)
+		case "go_memstats_next_gc_bytes":
+			s.Heap = int64(n / 2) // with GOGC at 100
 		}
 	}
 	return s, nil
