@@ -9,6 +9,7 @@
 //	go run ./internal/crashtest --kills 100
 //	go run ./internal/crashtest --kills 1000 --zombies 20 --outages 20 --resets 300 --failpoints
 //	go run ./internal/crashtest --soak 20m
+//	go run ./internal/crashtest --restarts 20
 //	go run ./internal/crashtest --kills 100 --partitions 3 --brokers localhost:9092
 //	go run ./internal/crashtest --kills 0 --outages 20 --kafka .ci/kafka.sh
 //
@@ -36,6 +37,7 @@ type options struct {
 	resets     int
 	failpoints bool
 	soak       time.Duration
+	restarts   int
 	rate       int
 	examples   int
 	partitions int
@@ -93,7 +95,8 @@ func main() {
 	flag.IntVar(&o.resets, "resets", 0, "how many connections are reset, slowed down or left half open")
 	flag.BoolVar(&o.failpoints, "failpoints", false, "kill a learner at each step of its input and output in turn")
 	flag.DurationVar(&o.soak, "soak", 0, "instead of all that, feed one learner for so long, with a fault every 30 s, and watch what it holds")
-	flag.IntVar(&o.rate, "rate", 10_000, "examples a second of a soak")
+	flag.IntVar(&o.restarts, "restarts", 0, "instead of all that, kill a learner with a large model at full load so often, and measure how long it takes until its successor learns")
+	flag.IntVar(&o.rate, "rate", 10_000, "examples a second of a soak or of restarts")
 	flag.IntVar(&o.examples, "examples", 100_000, "length of the stream")
 	flag.IntVar(&o.partitions, "partitions", 1, "partitions of the input topic")
 	flag.BoolVar(&o.exactly, "transactional", false, "release predictions in transactions")
@@ -109,7 +112,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if o.soak > 0 {
-		s, err := runSoak(ctx, o)
+		s, err := alone(ctx, o, (*world).soak)
+		json.NewEncoder(os.Stdout).Encode(s)
+		exit(stop, err)
+	}
+	if o.restarts > 0 {
+		s, err := alone(ctx, o, (*world).restart)
 		json.NewEncoder(os.Stdout).Encode(s)
 		exit(stop, err)
 	}

@@ -69,6 +69,12 @@ http: {listen: "%s"}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return s, err
 	}
+	// Predictions are counted and deleted, so that a broker which reads all it has
+	// when it starts can be killed after 20 minutes too.
+	answers := w.model("soak") + ".predictions"
+	if err := w.client.Create(ctx, answers, 1, map[string]string{"retention.ms": "-1", "segment.bytes": "16777216"}); err != nil {
+		return s, err
+	}
 	p, err := w.begin(nil, "learn", "-c", path)
 	if err != nil {
 		return s, err
@@ -99,6 +105,11 @@ http: {listen: "%s"}
 			now, err := look(p.cmd.Process.Pid, listen)
 			if err == nil {
 				samples = append(samples, now)
+			}
+		}
+		if n%50 == 49 {
+			if _, end, err := w.client.Offsets(ctx, answers); err == nil {
+				w.client.DeleteRecords(ctx, answers, 0, end[0])
 			}
 		}
 		if time.Now().After(fault) {
