@@ -113,20 +113,15 @@ func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.
 }
 
 // end of the log. Whatever was acked before the call lies below it.
-func (j *journal) end(ctx context.Context) (int64, error) {
-	for wait := new(ingest.Backoff); ; {
-		_, end, err := j.client.Offsets(ctx, j.topic)
+func (j *journal) end(ctx context.Context) (end int64, err error) {
+	err = retry(ctx, j.report, func() error {
+		_, ends, err := j.client.Offsets(ctx, j.topic)
 		if err == nil {
-			return end[0], nil
+			end = ends[0]
 		}
-		if ctx.Err() != nil || !ingest.Temporary(err) {
-			return 0, err
-		}
-		j.report(Retrying{Err: err})
-		if err := wait.Pause(ctx, err); err != nil {
-			return 0, err
-		}
-	}
+		return err
+	})
+	return end, err
 }
 
 // claim makes this process the writer of the log. The last start wins: whoever

@@ -289,11 +289,8 @@ func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (
 	if len(d.items) == 0 { // and so is this
 		return nil, nil, nil
 	}
-	for _, it := range d.items {
-		if it.err != nil {
-			l.config.Report(Quarantining{it.in.topic, it.in.partition, it.record.Offset, it.err})
-			break
-		}
+	if d.counts.Quarantined > 0 {
+		l.config.Report(Quarantining{d.bad()})
 	}
 	var spent *budget
 	if l.budget.spend(d.items) {

@@ -101,10 +101,10 @@ type tally struct {
 	metrics *metrics.Scorer
 	model   *metrics.Condition
 	moving  *metrics.Condition
+	kafka   *metrics.Condition
 
 	mu    sync.Mutex
 	now   scoreReport
-	lags  map[string]int64
 	since time.Time
 }
 
@@ -113,7 +113,8 @@ func newTally(e *env, model string, m *metrics.Scorer, h *metrics.Health) *tally
 		e: e, metrics: m,
 		model:  h.Add("model", "there is no complete snapshot yet"),
 		moving: h.Watch("progress", 30*time.Second),
-		now:    scoreReport{Model: model}, lags: map[string]int64{}, since: time.Now(),
+		kafka:  h.Watch("kafka", patience),
+		now:    scoreReport{Model: model}, since: time.Now(),
 	}
 }
 
@@ -122,6 +123,7 @@ func (t *tally) event(ev serve.Event) {
 	defer t.mu.Unlock()
 	switch ev := ev.(type) {
 	case serve.Retrying:
+		t.kafka.Trouble(ev.Err.Error())
 		t.e.log.Warn().Err(ev.Err).Msg("trying again")
 	case serve.Waiting:
 		t.e.log.Info().Str("model", t.now.Model).Msg("waiting for the first snapshot")
@@ -135,17 +137,13 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Damaged:
 		t.e.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, the one before it scores")
 	case serve.Scored:
+		t.kafka.Progress()
 		t.moving.Progress()
 		t.metrics.Scored.Add(float64(ev.Scored))
 		t.metrics.Quarantined.Add(float64(ev.Quarantined))
-		t.metrics.Lag.Set(ev.Topic, ev.Partition, ev.End-ev.Next)
 		t.now.Scored += int64(ev.Scored)
 		t.now.Quarantined += int64(ev.Quarantined)
-		t.lags[fmt.Sprintf("%s/%d", ev.Topic, ev.Partition)] = ev.End - ev.Next
-		t.now.Lag = 0
-		for _, n := range t.lags {
-			t.now.Lag += n
-		}
+		t.now.Lag = t.metrics.Lag.Set(ev.Topic, ev.Partition, ev.End-ev.Next)
 		t.moving.Lag(t.now.Lag)
 	}
 }
