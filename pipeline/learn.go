@@ -64,7 +64,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.journal, err = openJournal(ctx, c); err != nil {
+	if l.journal, err = openJournal(ctx, c, 1); err != nil {
 		return nil, err
 	}
 	if have := l.journal.fold.Config().Config; len(have) > 0 {
@@ -297,11 +297,8 @@ func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (
 			return nil, nil, err
 		}
 	}
-	for _, it := range d.items {
-		if it.err != nil {
-			l.config.Report(Quarantining{it.in.topic, it.in.partition, it.record.Offset, it.err})
-			break
-		}
+	if d.counts.Quarantined > 0 {
+		l.config.Report(Quarantining{d.bad()})
 	}
 	var spent *budget
 	if l.budget.spend(d.items) {

@@ -35,8 +35,8 @@ type Config struct {
 	Report func(Event)
 }
 
-// Event is something that a Scorer did: Retrying, Waiting, Shared, Switched,
-// Damaged or Scored.
+// Event is something that a Scorer did: Retrying, Waiting, Shared, Heard,
+// Switched, Damaged or Scored.
 type Event any
 
 type (
@@ -53,6 +53,9 @@ type (
 		Of   int
 	}
 
+	// Heard: the group has had a heartbeat, also where the share is empty.
+	Heard struct{}
+
 	// Switched: from here on another model scores.
 	Switched struct{ To *Served }
 
@@ -62,7 +65,8 @@ type (
 		Err error
 	}
 
-	// Scored: some records of a partition have their scores written.
+	// Scored: some records of a partition have their scores written, or there
+	// were none to score.
 	Scored struct {
 		Topic               string
 		Partition           int
@@ -187,18 +191,9 @@ func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part, outputs in
 	return nil
 }
 
-// retry calls f until it succeeds or fails for good, with a growing pause.
+// retry is ingest.Retry with events.
 func (s *Scorer) retry(ctx context.Context, f func() error) error {
-	for wait := new(ingest.Backoff); ; {
-		err := f()
-		if err == nil || ctx.Err() != nil || !ingest.Temporary(err) {
-			return err
-		}
-		s.config.Report(Retrying{err})
-		if wait.Pause(ctx, err) != nil {
-			return err
-		}
-	}
+	return ingest.Retry(ctx, func(err error) { s.config.Report(Retrying{err}) }, f)
 }
 
 // worker scores one partition. It is for one goroutine.
@@ -231,7 +226,7 @@ func (w *worker) answer(ctx context.Context, got ingest.Fetched) error {
 		}
 		w.config.Report(Scored{w.topic, w.partition, scored, bad, w.next, got.End})
 	}
-	if w.next < got.Next { // only what a read_committed reader does not get
+	if w.next < got.Next || len(got.Records) == 0 { // nothing that a read_committed reader gets
 		w.next = got.Next
 		w.config.Report(Scored{w.topic, w.partition, 0, 0, w.next, got.End})
 	}

@@ -155,5 +155,6 @@ func (s *Scorer) beat(ctx context.Context, m *ingest.Member) (anew bool, err err
 		case anew || err != nil:
 			return anew, err
 		}
+		s.config.Report(Heard{})
 	}
 }

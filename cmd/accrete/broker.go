@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 
@@ -49,7 +50,8 @@ func (b *brokerCommand) Run(ctx context.Context, e *env) error {
 	if metrics.InUse(err) {
 		return fmt.Errorf("%s is in use by another program: choose another address with --listen", b.Listen)
 	}
-	if errors.Is(err, broker.ErrAddress) {
+	var op *net.OpError
+	if errors.Is(err, broker.ErrAddress) || errors.As(err, &op) {
 		return wrongUse("--listen: %w", err)
 	}
 	if err != nil {

@@ -92,6 +92,9 @@ type demo struct {
 }
 
 func (d *demoCommand) Run(ctx context.Context, e *env) error {
+	if d.For <= 0 {
+		return wrongUse("--for %v: want more than nothing, as 30s", d.For)
+	}
 	dir, err := os.MkdirTemp("", "accrete-demo-")
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ type feedCommand struct {
 	jsonFlag
 	File       string  `arg:"" optional:"" help:"CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
 	Demo       bool    `help:"Write the stream of accrete demo in place of a file, without end."`
-	Unlabelled bool    `help:"The file has no label column: its rows are to be predicted only."`
+	Unlabelled bool    `help:"Rows without a label, to be predicted only: the file needs no such column, and --demo leaves it out."`
 	Topic      string  `placeholder:"NAME" help:"Topic to write to (the first of input.topics)."`
 	Partitions int     `default:"1" help:"Partitions of the topic if it is not there yet (${default})."`
 	Rate       float64 `placeholder:"N" help:"At most so many records a second."`
@@ -35,7 +35,8 @@ func (feedCommand) Examples() string {
 	return `
 accrete feed train.csv.gz -c accrete.yaml
 accrete feed requests.csv -c accrete.yaml --topic payments --unlabelled
-accrete feed -c accrete.yaml --demo --rate 1000`
+accrete feed -c accrete.yaml --demo --rate 1000
+accrete feed -c accrete.yaml --demo --rate 100 --topic payments --unlabelled`
 }
 
 // feedReport is what was written.
@@ -140,7 +141,11 @@ func (f *feedCommand) rows(ctx context.Context, e *env, c *config.Config) (rows,
 		return nil, wrongUse("name a file, or - for standard input, or give --demo")
 	}
 	if f.Demo {
-		return &demoRows{stream: synth.Stream{Seed: 1}, label: c.Input.Label}, nil
+		demo := &demoRows{stream: synth.Stream{Seed: 1}, label: c.Input.Label}
+		if f.Unlabelled {
+			demo.label = ""
+		}
+		return demo, nil
 	}
 	d, err := decodeConfig(c)
 	if err != nil {
@@ -169,7 +174,7 @@ func (f fileRows) next() ([]byte, error) {
 // demoRows is the demo's stream as records.
 type demoRows struct {
 	stream synth.Stream
-	label  string
+	label  string // the field; empty for none
 	n      int64
 	x      [synth.Dim]float64
 }
@@ -177,6 +182,9 @@ type demoRows struct {
 func (d *demoRows) next() ([]byte, error) {
 	class := d.stream.At(d.n, d.x[:])
 	d.n++
+	if d.label == "" {
+		return appendExample(nil, d.x[:], "", ""), nil
+	}
 	return appendExample(nil, d.x[:], d.label, "ab"[class:class+1]), nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
+	"github.com/accrete-ml/accrete/internal/synth"
 )
 
 func TestRowsBeforeABadOneAreWritten(t *testing.T) {
@@ -31,6 +33,15 @@ func TestRowsBeforeABadOneAreWritten(t *testing.T) {
 	defer c.Close()
 	if _, end, err := c.Offsets(t.Context(), "in"); err != nil || end[0] != 2 {
 		t.Errorf("the topic ends at %v, %v; want 2 records", end, err)
+	}
+}
+
+func TestDemoRowsWithoutALabel(t *testing.T) {
+	for label, want := range map[string]string{"y": `},"y":"`, "": `}}`} {
+		row, err := (&demoRows{stream: synth.Stream{Seed: 1}, label: label}).next()
+		if err != nil || !json.Valid(row) || !strings.Contains(string(row), want) {
+			t.Errorf("label %q: %s, %v", label, row, err)
+		}
 	}
 }
 

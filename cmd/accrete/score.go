@@ -44,7 +44,7 @@ type scoreReport struct {
 
 func (r scoreReport) String() string {
 	if r.Models == 0 {
-		return "waiting for the first snapshot of " + r.Model
+		return "waiting for a snapshot of " + r.Model
 	}
 	s := fmt.Sprintf("%s scored, %s/s, model at step %s, lag %s", thousands(r.Scored), thousands(int64(r.ScoredPerSecond)), thousands(r.Step), thousands(r.Lag))
 	if r.Quarantined > 0 {
@@ -96,10 +96,10 @@ type tally struct {
 	metrics *metrics.Scorer
 	model   *metrics.Condition
 	moving  *metrics.Condition
+	kafka   *metrics.Condition
 
 	mu    sync.Mutex
 	now   scoreReport
-	lags  lags
 	since time.Time
 }
 
@@ -108,7 +108,8 @@ func newTally(e *env, model string, m *metrics.Scorer, h *metrics.Health) *tally
 		e: e, metrics: m,
 		model:  h.Add("model", "there is no complete snapshot yet"),
 		moving: h.Watch("progress", 30*time.Second),
-		now:    scoreReport{Model: model}, lags: lags{}, since: time.Now(),
+		kafka:  h.Watch("kafka", patience),
+		now:    scoreReport{Model: model}, since: time.Now(),
 	}
 }
 
@@ -117,11 +118,14 @@ func (t *tally) event(ev serve.Event) {
 	defer t.mu.Unlock()
 	switch ev := ev.(type) {
 	case serve.Retrying:
+		t.kafka.Trouble(ev.Err.Error())
 		t.e.log.Warn().Err(ev.Err).Msg("trying again")
 	case serve.Waiting:
-		t.e.log.Info().Str("model", t.now.Model).Msg("waiting for the first snapshot")
+		t.e.log.Info().Str("model", t.now.Model).Msg("waiting for a snapshot of the model")
 	case serve.Shared:
 		t.share(ev)
+	case serve.Heard:
+		t.kafka.Progress()
 	case serve.Switched:
 		t.model.Green()
 		t.metrics.Step.Set(float64(ev.To.ID.Step))
@@ -132,26 +136,24 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Damaged:
 		t.e.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, the one before it scores")
 	case serve.Scored:
+		t.kafka.Progress()
 		t.moving.Progress()
 		t.metrics.Scored.Add(float64(ev.Scored))
 		t.metrics.Quarantined.Add(float64(ev.Quarantined))
-		t.metrics.Lag.Set(ev.Topic, ev.Partition, ev.End-ev.Next)
 		t.now.Scored += int64(ev.Scored)
 		t.now.Quarantined += int64(ev.Quarantined)
-		t.lags[place{ev.Topic, ev.Partition}] = ev.End - ev.Next
-		t.sum()
+		t.now.Lag = t.metrics.Lag.Set(ev.Topic, ev.Partition, ev.End-ev.Next)
+		t.moving.Lag(t.now.Lag)
 	}
 }
 
 // share forgets the partitions that other scorers read from now on.
 func (t *tally) share(ev serve.Shared) {
-	for at := range t.lags {
-		if !slices.Contains(ev.Mine[at.topic], int32(at.partition)) {
-			t.metrics.Lag.Drop(at.topic, at.partition)
-			delete(t.lags, at)
-		}
-	}
-	t.sum()
+	t.now.Lag = t.metrics.Lag.Keep(func(topic string, partition int) bool {
+		return slices.Contains(ev.Mine[topic], int32(partition))
+	})
+	t.kafka.Progress()
+	t.moving.Lag(t.now.Lag)
 	t.moving.Progress()
 	t.now.Partitions = 0
 	for _, ps := range ev.Mine {
@@ -162,11 +164,6 @@ func (t *tally) share(ev serve.Shared) {
 		said += "; other scorers of the model have the other partitions"
 	}
 	t.e.log.Info().Int("partitions", t.now.Partitions).Int("of", ev.Of).Msg(said)
-}
-
-func (t *tally) sum() {
-	t.now.Lag = t.lags.sum()
-	t.moving.Lag(t.now.Lag)
 }
 
 func (t *tally) report() scoreReport {

@@ -23,11 +23,11 @@ type watch struct {
 	claimed *metrics.Condition
 	moving  *metrics.Condition
 	input   *metrics.Condition
+	kafka   *metrics.Condition
 
 	limit func(int64) // tells the collector of garbage how much memory there is
 
 	mu   sync.Mutex
-	lags lags
 	now  learnReport
 	from mark // of the rate
 
@@ -67,6 +67,9 @@ type baselines struct {
 	Linear   float64 `json:"linear"`
 }
 
+// patience is how long a broker may be away before the process is not ready.
+const patience = 10 * time.Second
+
 func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.Health) *watch {
 	return &watch{
 		log:     log,
@@ -75,7 +78,7 @@ func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metr
 		claimed: h.Add("claim", "the model log is not read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
 		input:   h.Add("input", ""),
-		lags:    lags{},
+		kafka:   h.Watch("kafka", patience),
 		now:     learnReport{Model: model},
 	}
 }
@@ -87,8 +90,10 @@ func (w *watch) event(ev pipeline.Event) {
 	m := w.metrics
 	switch ev := ev.(type) {
 	case pipeline.Retrying:
+		w.kafka.Trouble(ev.Err.Error())
 		w.log.Warn().Err(ev.Err).Msg("trying again")
 	case pipeline.Claimed:
+		w.kafka.Progress()
 		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
 	case pipeline.Restored:
 		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
@@ -104,7 +109,17 @@ func (w *watch) event(ev pipeline.Event) {
 		w.claimed.Green()
 		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
 	case pipeline.Quarantining:
-		w.log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Err(ev.Err).Msg("record goes to quarantine")
+		first, n := ev.Bad[0], 0
+		where := make([]string, len(ev.Bad))
+		for i, b := range ev.Bad {
+			n += b.Records
+			where[i] = fmt.Sprintf("%s/%d offsets %d to %d: %d", b.Topic, b.Partition, b.First, b.Last, b.Records)
+		}
+		line := w.log.Warn().Str("topic", first.Topic).Int32("partition", first.Partition).Int64("offset", first.First).Err(first.Err)
+		if n > 1 {
+			line = line.Int("more", n-1).Strs("bad", where)
+		}
+		line.Msg("record goes to quarantine")
 	case pipeline.Learned:
 		w.learned(ev)
 	case pipeline.Released:
@@ -179,27 +194,10 @@ func (w *watch) progress(p learner.Progress) {
 }
 
 func (w *watch) lag(ev pipeline.Lag) {
-	lag := max(0, ev.End-ev.Next)
 	w.metrics.Partition(ev.Topic, int(ev.Partition), ev.Next, ev.Next-ev.First)
-	w.metrics.Lag.Set(ev.Topic, int(ev.Partition), lag)
-	w.lags[place{ev.Topic, int(ev.Partition)}] = lag
-	w.now.Lag = w.lags.sum()
+	w.kafka.Progress()
+	w.now.Lag = w.metrics.Lag.Set(ev.Topic, int(ev.Partition), ev.End-ev.Next)
 	w.moving.Lag(w.now.Lag)
-}
-
-// lags are the records that each partition still has for a process.
-type lags map[place]int64
-
-type place struct {
-	topic     string
-	partition int
-}
-
-func (l lags) sum() (n int64) {
-	for _, lag := range l {
-		n += lag
-	}
-	return n
 }
 
 // report is how far the learner has come by now.

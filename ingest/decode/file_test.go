@@ -136,6 +136,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 	}{
 		{Config{}, "a.csv", "amount,is_fraud\n1,0\n", `no column is named y or label: say with --label (input.label) which one is learned; its columns are amount, is_fraud`},
 		{Config{Label: "isfraud"}, "a.csv", "amount,is_fraud\n1,0\n", `no column is named "isfraud", which is to be the label (did you mean "is_fraud"?); its columns are amount, is_fraud`},
+		{Config{}, "a.csv", "a,label,y\n1,0,0\n", `one column is named y and one label: say with --label (input.label) which one is learned`},
 		{Config{Key: "id"}, "a.csv", "amount,y\n1,0\n", `no column is named "id", which is to be the key; its columns are amount, y`},
 		{Config{}, "a.csv", "", `is empty`},
 		{Config{}, "a.csv", " \n\n", `is empty`},
