@@ -28,10 +28,10 @@ type refitReport struct {
 	// optimum, at most; null where that model had another loss.
 	Suboptimality *float64 `json:"suboptimality"`
 
-	Passes  float64 `json:"passes"` // 0 with Direct
-	Direct  bool    `json:"direct"` // from the normal equations
+	Passes  float64 `json:"passes"`  // 0 with Direct
+	Direct  bool    `json:"direct"`  // from the normal equations
 	Seconds float64 `json:"seconds"` // with features and, unless it was given, the choice of lambda
-	Test    *figure `json:"test"` // null without a test file
+	Test    *figure `json:"test"`    // null without a test file
 }
 
 func newRefitReport(r *refit.Refitted, seconds float64) *refitReport {
