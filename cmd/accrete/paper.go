@@ -35,7 +35,7 @@ type methodReport struct {
 	Gap      float64  `json:"gap"` // in the end
 	Passes   float64  `json:"passes"`
 	Seconds  float64  `json:"seconds"` // of processor time, here and below
-	Reach    []*reach `json:"reach"` // of reaches; null for one that was not reached
+	Reach    []*reach `json:"reach"`   // of reaches; null for one that was not reached
 }
 
 // reach is what it took to come to a gap.
