@@ -196,8 +196,9 @@ func (w *world) config(model string) string {
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}}
 snapshot: {every: 200ms, chunk: 2KiB}
+refit: {every: %v, window: 500}
 http: {listen: "off"}
-`, w.model(model), w.brokers, w.topic)
+`, w.model(model), w.brokers, w.topic, w.refit)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
 	}
