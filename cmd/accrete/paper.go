@@ -160,7 +160,7 @@ func (c *benchCommand) taskSets(ctx context.Context, e *env) ([]taskSet, error) 
 func (s *benchSet) tasks() taskSet {
 	const each, rows = 5, 40
 	dim := len(s.schema.Columns)
-	t := taskSet{name: "letter, five letters a task", dim: dim, contest: true}
+	t := taskSet{name: "letter", dim: dim, contest: true}
 	t.learn, t.check = make([]refit.Labelled, len(s.schema.Classes)/each), make([]refit.Labelled, len(s.schema.Classes)/each)
 	scale := make([]float64, dim)
 	for _, row := range s.rows {
@@ -314,7 +314,7 @@ func (c *contestReport) plots() ([]*plot.Plot, error) {
 				legend.Legend.Add(curve.Name, l)
 			}
 		}
-		p.Y.Min, p.Y.Max = low/1.5, high*1.5
+		p.Y.Min, p.Y.Max = math.Min(low/1.5, 0.05), high*1.5
 		row = append(row, p)
 	}
 	return append(row, legend), nil
