@@ -64,6 +64,7 @@ type stats struct {
 	Steps, Kills, Starts, Paused, Fenced, Lost, Late, Refused, Damaged, FellBack int
 	Batches, Records, Void, Snapshots, Duplicates                                int64
 	Refusals                                                                     int // of a history that does not match
+	Challengers                                                                  int
 }
 
 func (s *stats) add(t stats) {
@@ -83,6 +84,7 @@ func (s *stats) add(t stats) {
 	s.Snapshots += t.Snapshots
 	s.Duplicates += t.Duplicates
 	s.Refusals += t.Refusals
+	s.Challengers += t.Challengers
 }
 
 // process is one life of a learner.
@@ -140,6 +142,9 @@ func newWorld(seed uint64) *world {
 		Keep: 1 + w.r.IntN(3), History: []int64{1 << 30, 40 << 10}[w.r.IntN(2)], ChunkBytes: 8 << 10,
 		Transactional: w.r.IntN(3) == 0,
 		OnGap:         []string{"stop", "stop", "record"}[w.r.IntN(3)],
+	}
+	if seed%3 == 0 { // drawn from nothing, so that the schedules are those that they were
+		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Gap: 1e-2, Lambda: 1e-3}
 	}
 	return w
 }
@@ -792,6 +797,11 @@ func (w *world) check() {
 	}
 	w.stats.Batches, w.stats.Records, w.stats.Void = r.Batches, r.Learned+r.Predicted+r.Quarantined, r.Void
 	w.stats.Snapshots, w.stats.Duplicates = r.Compared, r.Duplicates
+	for _, r := range in.Log {
+		if string(r.Key) == "challenger" {
+			w.stats.Challengers++
+		}
+	}
 	w.ordered(in, r)
 }
 
