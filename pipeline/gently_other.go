@@ -2,5 +2,5 @@
 
 package pipeline
 
-// gently runs f. Other systems than Linux have no priority for a thread.
-func gently(f func()) { f() }
+// gently does nothing: other systems than Linux have no priority for a thread.
+func gently() {}

@@ -230,6 +230,8 @@ func (l *Learner) Run(ctx context.Context) error {
 func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided <-chan *journaled) error {
 	due := time.NewTicker(l.config.SnapshotEvery)
 	defer due.Stop()
+	intake, stop := context.WithCancel(intake) // a refit does not outlast it
+	defer stop()
 	for {
 		select {
 		case b, more := <-decided:

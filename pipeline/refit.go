@@ -53,10 +53,7 @@ func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*
 		return nil, err
 	}
 	read := time.Since(start)
-	var r *refit.Refitted
-	gently(func() {
-		r, err = refit.Live{Lambda: c.Refit.Lambda, Relative: c.Refit.Gap}.Refit(ctx, model, rows)
-	})
+	r, err := solve(ctx, refit.Live{Lambda: c.Refit.Lambda, Relative: c.Refit.Gap}, model, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +68,27 @@ func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*
 		record.Suboptimality = &f.Suboptimality
 	}
 	return &refitting{&out, record, read}, nil
+}
+
+// solve returns when ctx is done, though a busy machine may take its time to
+// notice that: what nobody waits for any more comes to nothing.
+func solve(ctx context.Context, l refit.Live, m *learner.Model, rows *learner.Batch) (*refit.Refitted, error) {
+	type result struct {
+		r   *refit.Refitted
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		gently()
+		r, err := l.Refit(ctx, m, rows)
+		done <- result{r, err}
+	}()
+	select {
+	case got := <-done:
+		return got.r, got.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // learnedBefore returns the last n labelled records up to s, as rows, and the seq
