@@ -191,7 +191,16 @@ func (c *benchCommand) read(ctx context.Context, e *env, name string) (*benchSet
 	return s, err
 }
 
+// readAll returns the rows of a file, without their keys.
 func readAll(file *decode.File) ([]decode.Row, error) {
+	rows, err := readKeyed(file)
+	for i := range rows {
+		rows[i].Key = nil
+	}
+	return rows, err
+}
+
+func readKeyed(file *decode.File) ([]decode.Row, error) {
 	var rows []decode.Row
 	for {
 		row, err := file.Next()
@@ -201,7 +210,7 @@ func readAll(file *decode.File) ([]decode.Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		row.X, row.Key = slices.Clone(row.X), nil
+		row.X, row.Key = slices.Clone(row.X), slices.Clone(row.Key)
 		rows = append(rows, row)
 	}
 }

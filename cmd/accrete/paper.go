@@ -205,9 +205,18 @@ func (s *taskSet) neighbors(ctx context.Context) (neighborReport, error) {
 	if err != nil {
 		return r, err
 	}
+	s.errors(&r, one, many)
+	return r, nil
+}
+
+// errors grades the three nearest neighbours of the rows to check.
+func (s *taskSet) errors(r *neighborReport, one, many *refit.Metrics) {
 	wrong := func(metric func(task int) []float64) float64 {
 		off, all := 0, 0
 		for j, l := range s.learn {
+			if len(l.Classes) == 0 {
+				continue
+			}
 			for i, class := range refit.NearestNeighbors(l, s.dim, 3, metric(j), s.check[j].Points) {
 				all++
 				if class != s.check[j].Classes[i] {
@@ -215,11 +224,10 @@ func (s *taskSet) neighbors(ctx context.Context) (neighborReport, error) {
 				}
 			}
 		}
-		return float64(off) / float64(all)
+		return float64(off) / math.Max(1, float64(all))
 	}
 	r.Euclidean = wrong(func(int) []float64 { return nil })
 	r.One, r.Many = wrong(one.Of), wrong(many.Of)
-	return r, nil
 }
 
 func (r *paperReport) String() string {
