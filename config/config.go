@@ -34,6 +34,10 @@ type Config struct {
 	// When the model is saved in its log, and how much of the log is kept.
 	Snapshot Snapshot `key:"snapshot"`
 
+	// Solving for the model on the last records, beside learning: how far from the
+	// optimum it is, and a challenger that is as near as asked for.
+	Refit Refit `key:"refit"`
+
 	// How predictions are written.
 	Output Output `key:"output"`
 
@@ -193,6 +197,21 @@ type Learner struct {
 	// A learner that spends longer than this on a mini-batch hangs: the process
 	// ends with exit code 75, and whoever starts next takes over.
 	Watchdog Duration `key:"watchdog" default:"2m" min:"1s"`
+}
+
+// Refit says when the model is solved for and how well. It changes nothing of
+// what is learned.
+type Refit struct {
+	// The time between two refits; 0s for none.
+	Every Duration `key:"every" default:"0s" min:"0s"`
+
+	// How many of the last learned records they are solved for. Each takes 8
+	// bytes of memory for each feature of the model.
+	Window int `key:"window" default:"4096" min:"64" max:"1000000"`
+
+	// How near they come to the optimum, relative to the objective of the model
+	// 0.
+	Gap float64 `key:"gap" default:"1e-3" min:"1e-9" max:"1"`
 }
 
 // Snapshot says when the model is saved and what is kept.

@@ -199,6 +199,8 @@ func TestEveryOptionCanBeSetInEveryPlace(t *testing.T) {
 			text = "a,b"
 		case "input.lags":
 			text = "2"
+		case "refit.every":
+			text = "10m"
 		}
 		check := func(place string, c *Config) {
 			if got := o.field(c); got.IsZero() || place != c.sources[o.path].Kind {

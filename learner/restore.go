@@ -28,15 +28,11 @@ const (
 // State returns a copy of all that the Learner is. A Pass that has not been
 // learned is not part of it.
 func (l *Learner) State() State {
-	var s State
-	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, intercept: l.first}
+	s := State{Serving: l.Serving()}
 	top, lambda := 0.0, 0.0
 	if l.fit != nil {
-		v.blocks, v.intercept, v.coef = l.engine.serving()
 		top, lambda = l.fit.top, l.fit.lambda
 	}
-	v.save((*arrays)(&s.Serving))
-
 	a := (*arrays)(&s.Resuming)
 	put(a, "counters", counterFields, []int64{l.labelled, int64(l.last.Class)})
 	put(a, "totals", totalFields, []float64{l.total, l.mean, l.last.Value, top, lambda, l.linear.rows, l.linear.solved})
@@ -56,6 +52,17 @@ func (l *Learner) State() State {
 		l.engine.save(a)
 	}
 	return s
+}
+
+// Serving returns the part of the State that it takes to predict.
+func (l *Learner) Serving() []Array {
+	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, intercept: l.first}
+	if l.fit != nil {
+		v.blocks, v.intercept, v.coef = l.engine.serving()
+	}
+	var a arrays
+	v.save(&a)
+	return a
 }
 
 func putLabels(a *arrays, name string, labels []Label, weights []float64) {

@@ -63,6 +63,9 @@ func (l Live) Refit(ctx context.Context, m *learner.Model, b *learner.Batch) (*R
 	if r.Lambda == 0 {
 		r.Lambda = 0.3 * d.Penalty()
 	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	frequencies := d.Blocks * d.Bank.Map().Width
 	r.Features = 2 * frequencies
 	data := Data{Features: Features(d.Bank, d.Blocks, d.X, intercept), Targets: d.Targets, Outputs: d.Outputs}

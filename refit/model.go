@@ -171,7 +171,7 @@ func (r *refitting) run(ctx context.Context) error {
 			return err
 		}
 		if k == 0 && r.direct() {
-			equations, _ = newNormal(r.Features, r.Lambda)
+			equations, _ = newNormal(ctx, r.Features, r.Lambda)
 		}
 		start := Start{X: make([]float64, r.cols)}
 		for j := range start.X {
@@ -246,4 +246,6 @@ func (r *refitting) direct() bool {
 	return (float64(n/2)+p/6)*p*p <= passes*perPass*n*p*float64(r.Outputs) || r.Relative < 1e-9
 }
 
-const mostDirect = 4200 // features
+// mostDirect is how many features they are for: a Cholesky factor cannot be told
+// to stop.
+const mostDirect = 2100

@@ -69,6 +69,9 @@ func logText(r *pipeline.LogReport) string {
 	for _, s := range r.Snapshots {
 		fmt.Fprintf(&b, "snapshot     %s\n", strings.TrimPrefix(s.String(), "snapshot "))
 	}
+	for _, c := range r.Challengers {
+		fmt.Fprintf(&b, "challenger   %v\n", c)
+	}
 	for _, v := range r.Records {
 		fmt.Fprintf(&b, "%v\n", v)
 	}

@@ -171,6 +171,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		OnGap:         c.Input.OnGap,
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
+		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Gap: c.Refit.Gap},
 		Report:        report,
 	}, nil
 }

@@ -76,11 +76,8 @@ func picture(path, title, what string, curves []curve) error {
 		}
 	}
 	high = math.Min(high, 1.2)
-	row := make([]*plot.Plot, len(axes)+1) // the last has the legend
-	legend := plot.New()
-	legend.HideAxes()
-	legend.Legend.Left, legend.Legend.Top, legend.Legend.Padding = true, true, vg.Points(2)
-	row[len(axes)] = legend
+	legend := newLegend()
+	var row []*plot.Plot
 	for i, axis := range axes {
 		p := plot.New()
 		if i == 0 {
@@ -107,13 +104,9 @@ func picture(path, title, what string, curves []curve) error {
 			if len(line) < 2 {
 				continue
 			}
-			l, err := plotter.NewLine(line)
+			l, err := newLine(line, k)
 			if err != nil {
 				return err
-			}
-			l.Color, l.Width = colours[k%len(colours)], vg.Points(1.6)
-			if k >= len(colours) {
-				l.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
 			}
 			p.Add(l)
 			if i == 0 {
@@ -124,12 +117,44 @@ func picture(path, title, what string, curves []curve) error {
 			p.X.Min, p.X.Max = 1, 10
 		}
 		p.Y.Min, p.Y.Max = low*0.95, high*1.05
-		row[i] = p
+		row = append(row, p)
 	}
-	image := vgimg.NewWith(vgimg.UseWH(vg.Points(1200), vg.Points(400)), vgimg.UseDPI(96))
-	tiles := draw.Tiles{Rows: 1, Cols: len(row), PadX: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(8)}
-	for i, canvas := range plot.Align([][]*plot.Plot{row}, tiles, draw.New(image))[0] {
-		row[i].Draw(canvas)
+	return save(path, [][]*plot.Plot{append(row, legend)})
+}
+
+// newLegend is a plot with nothing but a legend.
+func newLegend() *plot.Plot {
+	p := plot.New()
+	p.HideAxes()
+	p.Legend.Left, p.Legend.Top, p.Legend.Padding = true, true, vg.Points(2)
+	return p
+}
+
+// newLine is the k-th line of a plot.
+func newLine(points plotter.XYs, k int) (*plotter.Line, error) {
+	l, err := plotter.NewLine(points)
+	if err != nil {
+		return nil, err
+	}
+	l.Color, l.Width = colours[k%len(colours)], vg.Points(1.6)
+	if k >= len(colours) {
+		l.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+	}
+	return l, nil
+}
+
+// save draws rows of plots to a PNG file.
+func save(path string, rows [][]*plot.Plot) error {
+	cols, height := len(rows[0]), 400.0
+	if len(rows) > 1 {
+		height = 260 * float64(len(rows))
+	}
+	image := vgimg.NewWith(vgimg.UseWH(vg.Points(300*float64(cols)), vg.Points(height)), vgimg.UseDPI(96))
+	tiles := draw.Tiles{Rows: len(rows), Cols: cols, PadX: vg.Points(12), PadY: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(8)}
+	for i, row := range plot.Align(rows, tiles, draw.New(image)) {
+		for j, canvas := range row {
+			rows[i][j].Draw(canvas)
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err

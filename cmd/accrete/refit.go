@@ -8,9 +8,83 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 )
+
+type refitCommand struct {
+	configFlags
+	jsonFlag
+	Window  int     `placeholder:"N" help:"How many of the last learned records (refit.window)."`
+	Gap     float64 `placeholder:"GAP" help:"How near to come to the optimum, relative to the objective of the model 0 (refit.gap)."`
+	Penalty float64 `help:"Regularisation; without it, leave-one-out chooses on the last 512 records."`
+	DryRun  bool    `name:"dry-run" help:"Publish nothing."`
+	Save    string  `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
+}
+
+func (refitCommand) Help() string {
+	return `Solves for the coefficients of the newest snapshot on the last records that were learned up to it, which it reads again from the input topics by the model log. The features stay. It says how far the objective is from the optimum at most, of what it found and of the model as it was, and writes what it found to the model log as a challenger. Learning is not touched by it: refit.every lets the learner do the same by itself.`
+}
+
+func (refitCommand) Examples() string {
+	return `
+accrete refit -c accrete.yaml
+accrete refit -c accrete.yaml --window 8000 --dry-run --json`
+}
+
+func (r *refitCommand) Run(ctx context.Context, e *env) error {
+	c, err := r.load(e)
+	if err != nil {
+		return err
+	}
+	if err := c.Require("input.topics", "input.label"); err != nil {
+		return err
+	}
+	client, err := connect(c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	p, err := pipelineConfig(c, client, func(ev pipeline.Event) {
+		if ev, ok := ev.(pipeline.Retrying); ok {
+			e.log.Warn().Err(ev.Err).Msg("trying again")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if r.Window != 0 {
+		p.Refit.Window = r.Window
+	}
+	if r.Gap != 0 {
+		p.Refit.Gap = r.Gap
+	}
+	p.Refit.Lambda = r.Penalty
+	report, s, err := pipeline.Refit(ctx, p, !r.DryRun)
+	if err != nil {
+		return err
+	}
+	if r.Save != "" {
+		s.Info = snapshot.Info{Writer: "accrete " + versionString(), Time: time.Now().UnixMilli()}
+		file, err := snapshot.Append(nil, s)
+		if err != nil {
+			return err
+		}
+		if err := snapshot.WriteFile(r.Save, file); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf("%s at step %s: on the last %s records, from seq %d to %d\n", c.Model, thousands(report.Step), thousands(report.Rows), report.FromSeq, report.Seq)
+	if report.Suboptimality != nil {
+		text += fmt.Sprintf("the model is within %.3g of the optimum\n", *report.Suboptimality)
+	}
+	text += fmt.Sprintf("the challenger is within %.3g (relative gap %.1e, outputs off by at most %.3g; %s loss, lambda %.1g, %.0f passes, %.1f s)", report.Gap, report.Relative, report.Bound, report.Loss, report.Lambda, report.Passes, report.Seconds)
+	if report.Published {
+		text += fmt.Sprintf("\npublished as snapshot %s, state %v", report.Snapshot, report.StateHash)
+	}
+	return e.print(r.JSON, text, report)
+}
 
 // refitReport is what is certain of a model that was refitted.
 type refitReport struct {

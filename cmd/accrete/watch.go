@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -140,6 +141,11 @@ func (w *watch) event(ev pipeline.Event) {
 		w.input.Green()
 		w.moving.Progress()
 		w.log.Info().Msg("learning goes on")
+	case pipeline.Refitted:
+		w.refitted(ev)
+	case pipeline.Unfit:
+		m.RefitFailed.Inc()
+		w.log.Warn().Int64("seq", ev.Seq).Err(ev.Err).Msg("no refit")
 	case pipeline.Saved:
 		m.Snapshots.Inc()
 		m.SnapshotTime.SetToCurrentTime()
@@ -149,6 +155,20 @@ func (w *watch) event(ev pipeline.Event) {
 		w.log.Info().Str("snapshot", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).
 			Dur("froze_ms", ev.Froze).Dur("took_ms", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
 	}
+}
+
+func (w *watch) refitted(ev pipeline.Refitted) {
+	m, bound := w.metrics, math.NaN()
+	if ev.Refit.Suboptimality != nil {
+		bound = *ev.Refit.Suboptimality
+	}
+	m.Refits.Inc()
+	m.RefitTime.SetToCurrentTime()
+	m.RefitGap.Set(ev.Refit.Gap)
+	m.Suboptimal.Set(bound)
+	w.log.Info().Str("challenger", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int64("rows", ev.Refit.Rows).
+		Float64("gap", ev.Refit.Gap).Float64("suboptimality_bound", bound).Float64("passes", ev.Refit.Passes).
+		Dur("read", ev.Read).Dur("took", ev.Took).Msg("refit")
 }
 
 func (w *watch) learned(ev pipeline.Learned) {

@@ -196,9 +196,10 @@ func (w *world) config(model string) string {
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}}
 snapshot: {every: 200ms, chunk: 2KiB}
+refit: {every: %v, window: 500}
 http: {listen: "off"}
 output: {delivery: %s}
-`, w.model(model), w.brokers, w.topic, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
+`, w.model(model), w.brokers, w.topic, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
 	}

@@ -64,6 +64,7 @@ type stats struct {
 	Steps, Kills, Starts, Paused, Duels, Fenced, Lost, Late, Refused, Damaged, FellBack int
 	Batches, Records, Void, Snapshots, Duplicates                                       int64
 	Refusals                                                                            int // of a history that does not match
+	Challengers                                                                         int
 }
 
 func (s *stats) add(t stats) {
@@ -84,6 +85,7 @@ func (s *stats) add(t stats) {
 	s.Snapshots += t.Snapshots
 	s.Duplicates += t.Duplicates
 	s.Refusals += t.Refusals
+	s.Challengers += t.Challengers
 }
 
 // process is one life of a learner.
@@ -144,6 +146,9 @@ func newWorld(seed uint64) *world {
 	}
 	if w.config.Transactional {
 		w.rates.duel = w.r.IntN(8)
+	}
+	if seed%3 == 0 { // drawn from nothing, so that the schedules are those that they were
+		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Gap: 1e-2, Lambda: 1e-3}
 	}
 	return w
 }
@@ -871,6 +876,11 @@ func (w *world) check() {
 	}
 	w.stats.Batches, w.stats.Records, w.stats.Void = r.Batches, r.Learned+r.Predicted+r.Quarantined, r.Void
 	w.stats.Snapshots, w.stats.Duplicates = r.Compared, r.Duplicates
+	for _, r := range in.Log {
+		if string(r.Key) == "challenger" {
+			w.stats.Challengers++
+		}
+	}
 	w.ordered(in, r)
 }
 
