@@ -29,20 +29,20 @@ func TestBitsAreForever(t *testing.T) {
 			name, want string
 			label      func(x []float64) Label
 		}{
-			{"two classes", "78f97cc2718bdd94", func(x []float64) Label { return class(x[0] > x[1]) }},
-			{"four classes", "8487d7b850871a32", func(x []float64) Label {
+			{"two classes", "416c28eb5b1ab672", func(x []float64) Label { return class(x[0] > x[1]) }},
+			{"four classes", "a48f1b588887b265", func(x []float64) Label {
 				return Label{Task: Classification, Class: int(4 * x[2])}
 			}},
-			{"regression", "b109d6c53114248f", func(x []float64) Label {
+			{"regression", "3456d24621c45fc9", func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
 		} {
 			rng := rand.New(rand.NewPCG(1, 2))
-			l := newLearner(t, Config{MaxFeatures: 320})
+			l := newLearner(t, Config{Width: 8, MaxFeatures: 64})
 			var b Batch
 			b.Reset(5)
 			x := make([]float64, 5)
-			for i := range 2500 {
+			for i := range 1600 {
 				for j := range x {
 					x[j] = rng.Float64()
 				}

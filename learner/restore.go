@@ -120,6 +120,7 @@ func (l *Learner) load(s *source, v serving) {
 	s.want(c.Task == Auto || v.head.task == Auto || v.head.task == c.Task, "task %v, configured %v", v.head.task, c.Task)
 	want := newHead(l.algorithm.loss(l.chosen, v.head.task), v.head.task, v.head.classes)
 	s.want(v.head.loss == want.loss, "loss %v, configured %s", v.head.loss, c.Loss)
+	s.want(v.config.Sampling == c.Sampling, "sampling %s, configured %s", v.config.Sampling, c.Sampling)
 	s.want(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
 	s.want(v.dim == 0 || c.width(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values with %d lags", v.dim, c.Lags)
 	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel, "not the configured kernel %q", c.Kernel)

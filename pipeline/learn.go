@@ -103,6 +103,9 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 		return nil, err
 	}
 	l.memory = memory{partitions: int64(len(l.inputs)), features: int64(features.MaxFeatures), refit: c.Refit.bytes(features.MaxFeatures)}
+	if features.Algorithm == "newton" {
+		l.memory.factors = l.memory.features << 13
+	}
 	if recovery.Snapshot != nil {
 		l.memory.snapshot = recovery.Snapshot.Manifest.Size
 	}
@@ -305,6 +308,11 @@ func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (
 	d := l.decider.decide(spans)
 	if len(d.items) == 0 { // and so is this
 		return nil, nil, nil
+	}
+	if d.batch.Len() > 0 {
+		if err := l.config.Learner.Check(d.batch.Dim()); err != nil {
+			return nil, nil, err
+		}
 	}
 	for _, it := range d.items {
 		if it.err != nil {

@@ -4,13 +4,14 @@ package pipeline
 // something waits: the fetchers for the BATCH before, the decider for the
 // learner, the learner for the publisher, and the publisher for the broker.
 //
-//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + 14 × BATCH + 2 × partitions × fetch + refit)
+//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + 14 × BATCH + 2 × partitions × fetch + refit)
 //
 // where
 //
 //	snapshot     bytes of the largest snapshot so far: the model as it learns, as it
 //	             serves, its copy, the file made of that, and what a step needs
 //	frequencies  max_features × (inputs + 1) × 4 bytes
+//	factors      max_features × 8 KiB where newton keeps those of its equations, or 0
 //	BATCH        bytes of the largest one so far: its records, which end at 8 MiB,
 //	             their rows and their predictions. One is collected, one decided, one
 //	             learned, and of the rest the predictions wait or are being written
@@ -25,7 +26,7 @@ package pipeline
 // near it, unless GOMEMLIMIT is set.
 type memory struct {
 	partitions, features, dim int64
-	refit                     int64
+	factors, refit            int64
 
 	snapshot, batch int64
 }
@@ -37,7 +38,7 @@ const (
 )
 
 func (m *memory) limit() int64 {
-	return memoryBase + 2*(5*m.snapshot+m.features*(m.dim+1)*4+memoryBatches*m.batch+2*m.partitions*memoryFetch+m.refit)
+	return memoryBase + 2*(5*m.snapshot+m.features*(m.dim+1)*4+m.factors+memoryBatches*m.batch+2*m.partitions*memoryFetch+m.refit)
 }
 
 // sees takes in a BATCH with what it gave, and says whether the limit is another

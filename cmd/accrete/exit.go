@@ -47,6 +47,7 @@ var exits = []struct {
 	{pipeline.ErrGap, refused},
 	{pipeline.ErrPoisoned, refused},
 	{learner.ErrLags, refused},
+	{learner.ErrInputs, refused},
 	{refit.ErrUnfit, refused},
 	{snapshot.ErrTooNew, refused},
 	{snapshot.ErrCorrupt, refused},

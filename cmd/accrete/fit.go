@@ -26,14 +26,15 @@ type fitCommand struct {
 	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
 	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
 	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,ridge" default:"dsg" help:"How it is learned: ${enum} (${default})."`
+	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,ridge" default:"newton" help:"How it is learned: ${enum} (${default})."`
 	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
 	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string  `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
 	Lags        int     `default:"0" help:"How many of the rows before a row, of the same --key, lend it their inputs and labels (${default})."`
 	Key         string  `placeholder:"COLUMN" help:"Column that says whose a row is, for --lags."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
-	MaxFeatures int     `name:"max-features" default:"2048" help:"The most random features (${default})."`
+	Sampling    string  `enum:"iid,sorf" default:"iid" help:"How frequencies are drawn: ${enum} (${default}); sorf for 64 inputs or more."`
+	MaxFeatures int     `name:"max-features" default:"4096" help:"The most random features (${default})."`
 	Minibatch   int     `default:"128" help:"Rows that are learned at once (${default})."`
 	Lambda      float64 `default:"1e-6" help:"Regularisation (${default})."`
 	Seed        uint64  `default:"1" help:"Where all chance is drawn from (${default})."`
@@ -120,7 +121,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	options, err := learner.Config{
-		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Task: task, MaxFeatures: f.MaxFeatures,
+		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
 		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed,
 	}.Effective()
 	if err != nil {
@@ -160,6 +161,11 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		}
 		if err != nil {
 			continue
+		}
+		if rows == 0 {
+			if err := options.Check(len(row.X)); err != nil {
+				return err
+			}
 		}
 		run.Add(row)
 		if f.Refit {

@@ -160,6 +160,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 			OnDrift:     c.Learner.OnDrift,
 			Lags:        c.Input.Lags,
 			Kernel:      c.Learner.Kernel,
+			Sampling:    c.Learner.Sampling,
 			Task:        d.Task,
 			MaxFeatures: c.Learner.MaxFeatures,
 			Minibatch:   c.Learner.Minibatch,

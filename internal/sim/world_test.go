@@ -136,7 +136,7 @@ func newWorld(seed uint64) *world {
 	}
 	w.config = pipeline.Config{
 		Model: modelName, Topics: []string{inputName}, Decode: decode.Config{Label: "label"},
-		Learner:   learner.Config{MaxFeatures: 32, Minibatch: 4},
+		Learner:   learner.Config{Width: 8, MaxFeatures: 32, Minibatch: 4},
 		BatchSize: 1 + w.r.IntN(24), Linger: 5 * time.Millisecond,
 		SnapshotEvery: time.Duration(1+w.r.IntN(40)) * 50 * time.Millisecond, ReplayLimit: time.Hour,
 		Keep: 1 + w.r.IntN(3), History: []int64{1 << 30, 40 << 10}[w.r.IntN(2)], ChunkBytes: 8 << 10,
