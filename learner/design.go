@@ -126,7 +126,7 @@ func (m *Model) Serving() []Array {
 func (m *Model) serving() serving {
 	at := m.bank.Map()
 	return serving{
-		config: Config{Width: at.Width, Seed: at.Seed}, head: m.head, dim: m.dim,
+		config: Config{Width: at.Width, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim,
 		fit:    &fit{scaler: m.scaler, kernel: at.Kernel},
 		blocks: m.bank.Blocks(), intercept: m.intercept, coef: m.coef,
 	}

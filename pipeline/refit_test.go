@@ -22,7 +22,7 @@ func refits(t *testing.T, partitions, records int) (Config, *events) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, partitions, rings(records))
 	cfg, ev := config(c, "m", in)
-	cfg.Learner.MaxFeatures = 64
+	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "all", 64
 	cfg.Refit = RefitConfig{Window: 500, Gap: 1e-3}
 	return cfg, ev
 }

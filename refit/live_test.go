@@ -158,18 +158,18 @@ func TestRefittedModelIsWhatWasSolved(t *testing.T) {
 func TestSomeModelsHaveNoRefit(t *testing.T) {
 	ctx := context.Background()
 	rows := rings(600, 2)
-	for _, c := range []learner.Config{{Loss: "hinge"}, {Loss: "squared-hinge"}} {
+	for _, c := range []learner.Config{{Algorithm: "dsg", Loss: "hinge"}, {Algorithm: "dsg", Loss: "squared-hinge"}} {
 		if _, err := (Live{}).Refit(ctx, learned(t, c, rows), rows); !errors.Is(err, ErrUnfit) {
 			t.Errorf("%s: error %v", c.Loss, err)
 		}
 	}
-	if _, err := (Live{}).Refit(ctx, learned(t, learner.Config{}, rows.Slice(0, 30)), rows); !errors.Is(err, ErrUnfit) {
+	if _, err := (Live{}).Refit(ctx, learned(t, learner.Config{Algorithm: "dsg"}, rows.Slice(0, 30)), rows); !errors.Is(err, ErrUnfit) {
 		t.Errorf("30 rows: error %v", err)
 	}
-	if _, err := (Live{}).Refit(ctx, learned(t, learner.Config{}, rows), rows.Slice(0, 1)); !errors.Is(err, ErrUnfit) {
+	if _, err := (Live{}).Refit(ctx, learned(t, learner.Config{Algorithm: "dsg"}, rows), rows.Slice(0, 1)); !errors.Is(err, ErrUnfit) {
 		t.Errorf("one row: error %v", err)
 	}
-	if _, err := (Live{}).Refit(ctx, learned(t, learner.Config{}, rows), rings(100, 3)); err == nil {
+	if _, err := (Live{}).Refit(ctx, learned(t, learner.Config{Algorithm: "dsg"}, rows), rings(100, 3)); err == nil {
 		t.Error("no error for a class that the model does not know")
 	}
 }

@@ -1,0 +1,59 @@
+package learner
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+)
+
+// TestServingPartsComeBack has models of all kinds give what they were made of.
+func TestServingPartsComeBack(t *testing.T) {
+	for _, c := range []Config{
+		{Algorithm: "all", MaxFeatures: 64, Kernel: "gaussian:2"},
+		{Algorithm: "dsg", MaxFeatures: 64, Kernel: "gaussian:2", Seed: 7, Task: Regression},
+		{Algorithm: "newton", MaxFeatures: 128, Kernel: "gaussian:2"},
+		{Algorithm: "ridge", MaxFeatures: 64, Kernel: "gaussian:2", Width: 16},
+		{Algorithm: "all", MaxFeatures: 128, Width: 64, Kernel: "gaussian:8", Sampling: "sorf"},
+	} {
+		l, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(1, 0))
+		b := new(Batch)
+		b.Reset(64)
+		for i := range 200 {
+			x := make([]float64, 64)
+			for j := range x {
+				x[j] = r.NormFloat64()
+			}
+			y := Label{Task: Classification, Class: i % 3}
+			if c.Task == Regression {
+				y = Label{Task: Regression, Value: x[0] + 5}
+			}
+			b.Append(x, y, 1)
+		}
+		for from := 0; from < b.Len(); {
+			p := l.Predict(b.Slice(from, b.Len()))
+			from += p.Len()
+			l.Learn(p)
+		}
+		want := l.State().Serving
+		m, err := NewModel(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Serving(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v: the serving part is another one", c)
+		}
+		coef, intercept := m.Coefficients()
+		same, err := m.With(m.Loss(), coef, intercept)
+		if err != nil || !reflect.DeepEqual(same.Serving(), want) {
+			t.Errorf("%+v: a model with its own coefficients is another one: %v", c, err)
+		}
+		d, err := m.Design(b)
+		if err != nil || d.Rows != 200 || len(d.X) != 200*64 || len(d.Targets) != 200*d.Outputs || !(d.Penalty() > 0) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
