@@ -253,14 +253,13 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, rings(200))
 	cfg, _ := config(c, "m", in)
-	cfg.Learner.MaxFeatures = 128
 	learnAll(t, cfg)
 	cfg.Learner.MaxFeatures = 64
 	_, err := Open(t.Context(), cfg)
-	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 128 for this model and was set to 64") {
+	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 2048 for this model and was set to 64") {
 		t.Errorf("got %v", err)
 	}
-	cfg.Learner.MaxFeatures = 128
+	cfg, _ = config(c, "m", in)
 	learnAll(t, cfg) // and the refusal has changed nothing
 }
 
