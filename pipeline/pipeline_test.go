@@ -61,7 +61,7 @@ func config(c *ingest.Client, model, topic string) (Config, *events) {
 	ev := new(events)
 	return Config{
 		Model: model + "." + topic, Client: c, Topics: []string{topic},
-		Learner:   learner.Config{Kernel: "gaussian:1.5"}, // so that the warm-up need not search
+		Learner:   learner.Config{Kernel: "gaussian:1.5", MaxFeatures: 256}, // little, and the warm-up need not search
 		BatchSize: 100, Linger: time.Millisecond,
 		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
 		ToEnd: true, Report: ev.add,
@@ -253,14 +253,14 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, rings(200))
 	cfg, _ := config(c, "m", in)
-	cfg.Learner.MaxFeatures = 128
+	cfg.Learner.MaxFeatures = 0 // the default
 	learnAll(t, cfg)
 	cfg.Learner.MaxFeatures = 64
 	_, err := Open(t.Context(), cfg)
-	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 128 for this model and was set to 64") {
+	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 2048 for this model and was set to 64") {
 		t.Errorf("got %v", err)
 	}
-	cfg.Learner.MaxFeatures = 128
+	cfg.Learner.MaxFeatures = 0
 	learnAll(t, cfg) // and the refusal has changed nothing
 }
 

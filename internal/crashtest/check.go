@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest"
 )
@@ -153,7 +154,7 @@ func (w *world) compare(ctx context.Context, s *Summary) error {
 		s.Divergences++
 		w.options.log("uninterrupted: state %s, killed: %s", got, s.StateHash)
 	}
-	out, err := w.accrete(ctx, "fit", w.csv, "--json")
+	out, err := w.accrete(ctx, "fit", w.csv, "--json", "--max-features", strconv.Itoa(features))
 	if err != nil {
 		return err
 	}

@@ -196,9 +196,9 @@ func (w *world) failpoints(ctx context.Context, s *Summary) error {
 		return nil
 	}
 	const short = 260 // examples, three BATCHes
-	whole := w.topic
-	w.topic += "-short"
-	defer func() { w.topic = whole }()
+	whole, chunk := w.topic, w.chunk
+	w.topic, w.chunk = w.topic+"-short", "64KiB" // each is a step
+	defer func() { w.topic, w.chunk = whole, chunk }()
 	if err := w.client.Create(ctx, w.topic, w.partitions, nil); err != nil {
 		return err
 	}

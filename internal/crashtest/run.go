@@ -34,7 +34,8 @@ type world struct {
 	csv    string // the examples as a file
 	log    *modelLog
 	answer *predictions
-	share  int // examples that a fault besides the kills is fed with
+	chunk  string // of a snapshot
+	share  int    // examples that a fault besides the kills is fed with
 }
 
 const learned = 1250 // labelled rows after which the warm-up is over
@@ -79,7 +80,7 @@ func alone[S any](ctx context.Context, o options, f func(*world, context.Context
 
 // begin builds the program, starts the broker and creates the topic.
 func begin(ctx context.Context, o options) (w *world, end func(), err error) {
-	w = &world{options: o, began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
+	w = &world{options: o, chunk: "16KiB", began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
 	var ends []func()
 	end = func() {
 		for _, f := range slices.Backward(ends) {
@@ -188,6 +189,10 @@ func (w *world) feed(ctx context.Context, to int) error {
 	return nil
 }
 
+// features is how many frequencies the models have that are killed: few, so that
+// there is time for many kills.
+const features = 256
+
 // config writes the configuration of a model of this run and returns its path.
 // Snapshots are frequent and in small pieces, so that kills hit them.
 func (w *world) config(model string) string {
@@ -195,11 +200,12 @@ func (w *world) config(model string) string {
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}}
-snapshot: {every: 200ms, chunk: 2KiB}
+learner: {max_features: %d}
+snapshot: {every: 200ms, chunk: %s}
 refit: {every: %v, window: 500}
 http: {listen: "off"}
 output: {delivery: %s}
-`, w.model(model), w.brokers, w.topic, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
+`, w.model(model), w.brokers, w.topic, features, w.chunk, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
 	}

@@ -144,6 +144,7 @@ func newWorld(seed uint64) *world {
 		Transactional: w.r.IntN(3) == 0,
 		OnGap:         []string{"stop", "stop", "record"}[w.r.IntN(3)],
 	}
+	w.config.Learner.Width, w.config.Learner.Algorithm = 8, []string{"dsg", "newton"}[w.r.IntN(2)]
 	if w.config.Transactional {
 		w.rates.duel = w.r.IntN(8)
 	}
