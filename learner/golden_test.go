@@ -26,23 +26,23 @@ func TestBitsAreForever(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, test := range []struct {
-			name, want string
-			label      func(x []float64) Label
+			name, kernel, want string
+			label              func(x []float64) Label
 		}{
-			{"two classes", "49f697a86fa68541", func(x []float64) Label { return class(x[0] > x[1]) }},
-			{"four classes", "53d1c0c545c09ec1", func(x []float64) Label {
+			{"two classes", "", "b158f2039e61a068", func(x []float64) Label { return class(x[0] > x[1]) }},
+			{"four classes", "gaussian:1.5", "8b549aa5b0f80176", func(x []float64) Label {
 				return Label{Task: Classification, Class: int(4 * x[2])}
 			}},
-			{"regression", "cf687b720d572ca3", func(x []float64) Label {
+			{"regression", "gaussian:1.5", "88e4c0f6515ee525", func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
 		} {
 			rng := rand.New(rand.NewPCG(1, 2))
-			l := newLearner(t, Config{Width: 8, MaxFeatures: 64})
+			l := newLearner(t, Config{Width: 8, MaxFeatures: 64, Kernel: test.kernel})
 			var b Batch
 			b.Reset(5)
 			x := make([]float64, 5)
-			for i := range 1600 {
+			for i := range 1300 {
 				for j := range x {
 					x[j] = rng.Float64()
 				}
