@@ -179,8 +179,9 @@ type Learner struct {
 	// for each output.
 	MaxFeatures int `key:"max_features" default:"4096" min:"32" max:"1048576"`
 
-	// The labelled examples that are learned at once.
-	Minibatch int `key:"minibatch" default:"128" min:"1" max:"65536"`
+	// The labelled examples that are learned at once; 0 stands for 32 with newton
+	// and ridge, and 128 with the others.
+	Minibatch int `key:"minibatch" default:"0" min:"0" max:"65536"`
 
 	// Regularisation.
 	Lambda float64 `key:"lambda" default:"1e-6" min:"1e-15" max:"1"`

@@ -21,7 +21,7 @@ type Config struct {
 	Loss        string  `json:"loss"`         // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
 	Width       int     `json:"width"`        // frequencies in a block: 64 for newton, 32 for the others
 	MaxFeatures int     `json:"max_features"` // frequencies in all, rounded up to whole blocks: 4096
-	Minibatch   int     `json:"minibatch"`    // labelled rows in a step: 128
+	Minibatch   int     `json:"minibatch"`    // labelled rows in a step: 32 for newton and ridge, 128 for the others
 	MaxClasses  int     `json:"max_classes"`  // 256
 	Lambda      float64 `json:"lambda"`       // weight of ‖f‖²/2 in the objective: 1e-6
 	Lags        int     `json:"lags"`         // labelled rows of the same key whose inputs and labels are inputs as well: 0
@@ -46,6 +46,9 @@ func (c Config) Effective() (Config, error) {
 		c.Width = or(c.Width, 64)
 	}
 	c.Width = or(c.Width, 32)
+	if c.Algorithm == "newton" || c.Algorithm == "ridge" {
+		c.Minibatch = or(c.Minibatch, 32)
+	}
 	c.Minibatch = or(c.Minibatch, 128)
 	c.MaxClasses = or(c.MaxClasses, 256)
 	c.Lambda = or(c.Lambda, 1e-6)

@@ -169,9 +169,6 @@ func TestDriftIsNoticedAndAnswered(t *testing.T) {
 		for _, r := range reactions {
 			c := Config{Algorithm: a.name, OnDrift: r, Width: 8, MaxFeatures: 64, Minibatch: 50, Kernel: "gaussian:2"}
 			t.Run(a.name+"/"+r, func(t *testing.T) {
-				if a.name == "newton" {
-					t.Skip("newton does not keep this promise yet: what it predicts right after its last fit raises an alarm")
-				}
 				l := newLearner(t, c)
 				var want []string
 				first := -1

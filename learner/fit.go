@@ -3,6 +3,7 @@ package learner
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
@@ -59,8 +60,7 @@ func (f *fit) scaled(x []float64, dim int) []float64 {
 
 const (
 	enough   = 250 // rows, below which leave-one-out chooses worse than no choice at all
-	someRows = 720 // that the last choice is made on
-	manyRows = 720 // that the last metric is made on
+	someRows = 512 // that the last choice is made on
 )
 
 // tune decides on the metric, the kernel's width and the penalty: by the labels,
@@ -89,22 +89,39 @@ func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel, 
 	}
 }
 
-// choose compares no metric and the kinds of them: made on the first two thirds
-// of the rows and compared on the others. The best is made again on most rows.
+// metricWorth is what is left of the error where a metric is worth it that trusts
+// the rows more.
+const metricWorth = 0.97
+
+// choose compares no metric with the kinds of them and their square roots: made
+// on the first two thirds of the rows and compared on the others. The best is
+// taken as it was compared: made again, of all rows, it might be another.
 func (s sample) choose() ([]float64, tuning) {
 	n := s.rows()
 	first, second := s.slice(0, 2*n/3), s.slice(2*n/3, n)
-	best, chosen := newTuner(second, ones(s.dim)).search(safe), metricKind{}
-	for _, kind := range metricKinds {
-		if t := newTuner(second, newMetric(first, kind)).search(best); t.error < worth*best.error {
-			best, chosen = t, kind
+	metrics := make([][]float64, 1+2*len(metricKinds))
+	tunings := make([]tuning, len(metrics))
+	try := func(i int, metric []float64) {
+		metrics[i], tunings[i] = metric, newTuner(second, metric).search(safe)
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() { try(0, ones(s.dim)) })
+	for i, kind := range metricKinds {
+		wait.Go(func() {
+			a := newMetric(first, kind)
+			try(1+2*i, floored(root(a)))
+			try(2+2*i, floored(a))
+		})
+	}
+	wait.Wait()
+	best := 0
+	for i, t := range tunings {
+		if t.error < metricWorth*tunings[best].error {
+			best = i
 		}
 	}
-	metric := ones(s.dim)
-	if chosen.rounds > 0 {
-		metric = newMetric(s.slice(max(0, n-manyRows), n), chosen)
-	}
-	return metric, newTuner(s.slice(max(0, n-someRows), n), metric).search(best)
+	t := newTuner(s.slice(max(0, n-someRows), n), metrics[best])
+	return metrics[best], t.narrow(t.search(tunings[best]))
 }
 
 // label sets what the rows of s should be predicted as: the standardised label,

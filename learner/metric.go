@@ -100,16 +100,15 @@ const (
 type metricKind struct {
 	rounds int
 	ridge  float64 // of the kernel ridge regression that is differentiated
-	root   bool    // the square roots of the weights
 }
 
-var metricKinds = []metricKind{{3, 1e-3, true}, {3, 1e-3, false}, {8, 1e-4, true}, {8, 1e-4, false}}
+var metricKinds = []metricKind{{3, 1e-3}, {8, 1e-5}}
 
 // newMetric returns the weight of each column in squared distances: the mean
 // square of the derivative of a kernel ridge regression in that column (expected
 // gradient outer product; recursive feature machine: Radhakrishnan, Beaglehole,
 // Pandit and Belkin 2024), which is fitted again under the weights so far in
-// each round. The weights have about the mean 1.
+// each round. The weights have the mean 1.
 func newMetric(s sample, kind metricKind) []float64 {
 	s = s.mixed(metricOutputs)
 	n, k := s.rows(), s.outputs
@@ -169,13 +168,16 @@ func newMetric(s sample, kind metricKind) []float64 {
 			a[j] = max(roundFloor, v/mean)
 		}
 	}
-	if kind.root {
-		a = root(a)
-	}
-	for j, v := range a {
-		a[j] = max(metricFloor, v)
-	}
 	return a
+}
+
+// floored is the weights a, each at least metricFloor.
+func floored(a []float64) []float64 {
+	b := make([]float64, len(a))
+	for j, v := range a {
+		b[j] = max(metricFloor, v)
+	}
+	return b
 }
 
 // mixed is s with at most so many outputs. Where it has more they are mixed

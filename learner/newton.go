@@ -34,8 +34,9 @@ type newton struct {
 	loss      []float64 // of each member and average, decayed
 	window    window
 	grams     []gram // of each block
-	next      int    // block, once there are all
-	credit    int64  // rows that steps may still go over
+	trackers  trackers
+	next      int   // block, once there are all
+	credit    int64 // rows that steps may still go over
 
 	scratch newtonScratch
 }
@@ -103,6 +104,7 @@ func newNewton(p problem) *newton {
 	}
 	w.level = slices.Clone(w.intercept[:averages*len(p.prior)])
 	w.loss = make([]float64, len(w.members)+averages)
+	w.trackers = newTrackers(p.config.Width, len(p.prior))
 	w.serve()
 	return w
 }
@@ -143,7 +145,11 @@ func (w *newton) serve() {
 		copy(all[e*k:], w.mean[i*averages*k:(i+1)*averages*k])
 		to := w.wide[i*columns : (i+1)*columns]
 		for j := range k {
-			to[j] = float32(mixed(j))
+			v := mixed(j)
+			if i < 2*w.config.Width {
+				v += w.trackers.added(j, i) / w.norm()
+			}
+			to[j] = float32(v)
 		}
 		for j, v := range all {
 			to[k+j] = float32(v)
@@ -154,6 +160,7 @@ func (w *newton) serve() {
 	w.levels = extend(w.levels[:0], columns)
 	for j := range k {
 		w.levels[j] = mixed(j)
+		w.levels[j] += w.trackers.added(j, 2*w.config.Width)
 	}
 	copy(w.levels[k:], all)
 	w.scratch.row = all
@@ -186,10 +193,7 @@ func (w *newton) mixture() []float64 {
 		least = min(least, c)
 	}
 	mix, sum := extend(w.scratch.mix[:0], len(w.loss)), 0.0
-	temperature := 1.0
-	if w.head.task == Regression {
-		temperature = 0.5 * 1e4 / max(least, 1e-3)
-	}
+	temperature := temper(w.head.task, least, memory)
 	for m, c := range w.loss {
 		mix[m] = vec.Exp(-temperature * (c - least))
 		sum += mix[m]
@@ -206,6 +210,7 @@ const memory = 0.9999
 
 func (w *newton) learn(p *pending) {
 	w.grade(p)
+	w.track(p)
 	w.push(p)
 	if w.head.task == Regression || w.head.classes > 1 {
 		w.credit += int64(len(p.labels)) * work
@@ -230,16 +235,22 @@ func (w *newton) grade(p *pending) {
 		return
 	}
 	for i, y := range p.labels {
-		t := w.head.target(y)
-		if w.head.task == Regression {
-			t = max(-residualLimit, min(residualLimit, t))
-		}
+		t := w.target(y)
 		for m := range w.loss {
 			f := p.f[i*columns+(1+m)*k : i*columns+(2+m)*k]
 			l := min(w.head.loss.Value(f, t), 50)
 			w.loss[m] = float64(w.loss[m]*memory) + float64(p.weights[i]*l)
 		}
 	}
+}
+
+// target is what the loss of the pending rows compares with.
+func (w *newton) target(y Label) float64 {
+	t := w.head.target(y)
+	if w.head.task == Regression {
+		t = max(-residualLimit, min(residualLimit, t))
+	}
+	return t
 }
 
 // push puts the pending rows into the window.
@@ -537,6 +548,7 @@ func (w *newton) widen(h head, prior []float64, total float64) {
 	from, e := w.head.sums(), len(w.members)
 	w.head = h
 	k := h.sums()
+	w.trackers = newTrackers(w.config.Width, k)
 	intercept := make([]float64, 0, e*k)
 	for m := range w.members {
 		if from == k { // from one class to two
@@ -576,6 +588,7 @@ const (
 
 func (w *newton) save(a *arrays) {
 	k, e, v := w.head.sums(), len(w.members), &w.window
+	w.trackers.save(a)
 	put(a, "newton", newtonFields, []int64{int64(w.next), w.credit, int64(v.rows), int64(v.at), w.batches})
 	put(a, "members.intercepts", k, w.intercept)
 	put(a, "members.w", e*k, w.w)
@@ -601,6 +614,7 @@ func (w *newton) save(a *arrays) {
 }
 
 func (w *newton) load(s *source, v serving, steps int64) {
+	w.trackers.load(s)
 	counters := take[int64](s, "newton", 1, newtonFields)
 	if s.err != nil {
 		return
@@ -654,6 +668,7 @@ func (w *newton) load(s *source, v serving, steps int64) {
 		return
 	}
 	w.features = v.bank()
+	w.trackers.share(w.head.task)
 	w.serve()
 	_, intercept, coef := w.serving()
 	s.want(slices.Equal(intercept, v.intercept) && slices.Equal(coef, v.coef), "not the coefficients of the serving part")

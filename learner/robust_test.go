@@ -163,6 +163,7 @@ func TestDriftIsForgotten(t *testing.T) {
 func TestMinibatchesAllocateNothing(t *testing.T) {
 	for _, a := range algorithms {
 		s := streamOf(a.name, "binary")
+		s.config.Minibatch = 128
 		l := newLearner(t, s.config)
 		rows := s.rows(4000)
 		learn(l, rows.Slice(0, 3000), 100)

@@ -72,6 +72,24 @@ func (t *tuner) search(start tuning) tuning {
 	return best
 }
 
+// narrowWorth is how much more error a narrower kernel may make on the rows of
+// the warm-up: the more rows there are, the narrower is the best one, and there
+// will be more.
+const narrowWorth = 1.07
+
+// narrow returns the narrowest choice that is nearly as good as the best.
+func (t *tuner) narrow(best tuning) tuning {
+	choice := best
+	for choice.width > narrowest {
+		next := t.descend(tuning{width: choice.width - 1, lambda: choice.lambda})
+		if next.error > narrowWorth*best.error {
+			break
+		}
+		choice = next
+	}
+	return choice
+}
+
 // descend finds the best penalty for the width of a choice.
 func (t *tuner) descend(at tuning) tuning {
 	at.error = t.error(at)

@@ -27,7 +27,10 @@ func TestTheLearnersDefaultsAreTheConfigurations(t *testing.T) {
 	got.OnDrift, got.Lags = c.Learner.OnDrift, c.Input.Lags
 	got.Algorithm, got.Kernel, got.MaxFeatures = c.Learner.Algorithm, c.Learner.Kernel, c.Learner.MaxFeatures
 	got.Minibatch, got.Lambda, got.Seed, got.MaxClasses = c.Learner.Minibatch, c.Learner.Lambda, c.Learner.Seed, c.Input.MaxClasses
-	if got.Task, err = learner.ParseTask(c.Learner.Task); err != nil || got != want {
+	if got.Task, err = learner.ParseTask(c.Learner.Task); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = got.Effective(); err != nil || got != want {
 		t.Errorf("the configuration has %+v, the learner %+v, %v", got, want, err)
 	}
 }

@@ -36,7 +36,7 @@ type fitCommand struct {
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
 	Sampling    string  `enum:"iid,sorf" default:"iid" help:"How frequencies are drawn: ${enum} (${default}); sorf for 64 inputs or more."`
 	MaxFeatures int     `name:"max-features" default:"4096" help:"The most random features (${default})."`
-	Minibatch   int     `default:"128" help:"Rows that are learned at once (${default})."`
+	Minibatch   int     `default:"0" help:"Rows that are learned at once; 0 stands for 32 with newton and ridge, and 128 with the others."`
 	Lambda      float64 `default:"1e-6" help:"Regularisation (${default})."`
 	Seed        uint64  `default:"1" help:"Where all chance is drawn from (${default})."`
 	Shuffle     *uint64 `placeholder:"SEED" help:"Read the file into memory and learn its rows in an order that SEED draws."`

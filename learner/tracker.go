@@ -1,0 +1,245 @@
+package learner
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// trackers correct the mixture of newton's members where a stream moves faster
+// than their window: linear models of what the mixture is off by, on the features
+// of the first block, that soon forget their rows. Each mini-batch is a step of
+// Newton's method over all rows that are not forgotten, each with the parabola
+// that its loss had when it came. Where nothing moves, the mixture alone predicts
+// better, and they have no share.
+type trackers struct {
+	all   []tracker
+	alone float64   // loss of the mixture without them, decayed
+	mix   []float64 // their shares; the mixture alone has the rest
+
+	phi, scaled  []float32
+	z            []float64 // rows × n: features of norm 1, and 1
+	alike        []float64 // rows × outputs: what the mixture alone says
+	off          []float64 // trackers × rows × outputs: what they add to it
+	bend         []float64 // second derivative of the loss at each row
+	f, g         []float64
+	gram, moment []float64
+	factor       []float64
+	scratch      vec.Scratch
+}
+
+// tracker is the solution with one rate of forgetting.
+type tracker struct {
+	forget float64 // factor of the rows so far for each row
+	equations
+	w    []float64 // outputs × n
+	loss float64   // of the mixture with it, decayed
+}
+
+const (
+	trackerMemory  = 0.9994
+	trackerPenalty = 10 // multiple of the fit's: what is left to be learned is mostly noise
+)
+
+var trackerForgetting = []float64{0.99, 0.97}
+
+func newTrackers(width, outputs int) trackers {
+	t := trackers{mix: make([]float64, len(trackerForgetting))}
+	for _, f := range trackerForgetting {
+		n := 2*width + 1
+		t.all = append(t.all, tracker{forget: f, equations: newEquations(n, outputs), w: make([]float64, outputs*n)})
+	}
+	return t
+}
+
+// added returns what the trackers add to an output's coefficient i of the mixture,
+// of which the last is the intercept, where features have norm 1.
+func (t *trackers) added(output, i int) float64 {
+	sum := 0.0
+	for m, share := range t.mix {
+		a := &t.all[m]
+		sum += float64(share * a.w[output*a.n+i])
+	}
+	return sum
+}
+
+// norm is what a block's features are divided by to have norm 1.
+func (w *newton) norm() float64 { return math.Sqrt(float64(w.config.Width)) }
+
+// track grades the trackers on the pending rows, sets their shares and teaches
+// them.
+func (w *newton) track(p *pending) {
+	t := &w.trackers
+	if w.features.Blocks() == 0 || w.head.task == Classification && w.head.classes < 2 {
+		return
+	}
+	w.separate(p)
+	w.gradeTrackers(p)
+	for m := range t.all {
+		w.teach(p, m)
+	}
+	t.share(w.head.task)
+}
+
+// separate finds what the mixture alone says of the pending rows, and what each
+// tracker adds to it.
+func (w *newton) separate(p *pending) {
+	t, k, columns, rows := &w.trackers, w.head.sums(), w.columns(), len(p.labels)
+	n := t.all[0].n
+	t.phi = extend(t.phi[:0], rows*(n-1))
+	w.features.Features(t.phi, 0, p.x)
+	t.z, t.alike, t.off = extend(t.z[:0], rows*n), extend(t.alike[:0], rows*k), extend(t.off[:0], len(t.all)*rows*k)
+	norm := 1 / w.norm()
+	for i := range rows {
+		z := t.z[i*n : (i+1)*n]
+		for j, v := range t.phi[i*(n-1) : (i+1)*(n-1)] {
+			z[j] = float64(v) * norm
+		}
+		z[n-1] = 1
+		for c := range k {
+			u := p.f[i*columns+c]
+			for m, share := range t.mix {
+				r := vec.Dot(z, t.all[m].w[c*n:(c+1)*n])
+				t.off[(m*rows+i)*k+c] = r
+				u -= float64(share * r)
+			}
+			t.alike[i*k+c] = u
+		}
+	}
+}
+
+// with returns the sums of the pending row i with what tracker m adds.
+func (t *trackers) with(m, i, rows, k int) []float64 {
+	t.f = extend(t.f[:0], k)
+	for c, v := range t.off[(m*rows+i)*k : (m*rows+i+1)*k] {
+		t.f[c] = t.alike[i*k+c] + v
+	}
+	return t.f
+}
+
+// gradeTrackers adds the losses of the pending rows, and bends their parabolas.
+func (w *newton) gradeTrackers(p *pending) {
+	t, k, rows, h := &w.trackers, w.head.sums(), len(p.labels), w.curvature()
+	logarithmic := w.head.task == Classification && !w.head.margins()
+	t.g, t.bend = extend(t.g[:0], k), extend(t.bend[:0], rows)
+	for i, y := range p.labels {
+		target, alone := w.target(y), t.alike[i*k:(i+1)*k]
+		add := func(sum *float64, f []float64) {
+			*sum = float64(*sum*trackerMemory) + float64(p.weights[i]*min(w.head.loss.Value(f, target), 50))
+		}
+		add(&t.alone, alone)
+		for m := range t.all {
+			add(&t.all[m].loss, t.with(m, i, rows, k))
+		}
+		t.bend[i] = h
+		if logarithmic {
+			w.head.loss.Grad(t.g, alone, target)
+			most := 0.0
+			for _, d := range t.g {
+				q := math.Abs(d)
+				most = max(most, float64(q*(1-q)))
+			}
+			t.bend[i] = min(h, most+0.02)
+		}
+	}
+}
+
+// teach gives tracker m the pending rows.
+func (w *newton) teach(p *pending, m int) {
+	t, k, rows := &w.trackers, w.head.sums(), len(p.labels)
+	a := &t.all[m]
+	n := a.n
+	if m == 0 { // the products are the same for all
+		t.scaled, t.gram = extend(t.scaled[:0], rows*n), extend(t.gram[:0], n*n)
+		clear(t.gram)
+		for i, weight := range p.weights {
+			s := math.Sqrt(weight * t.bend[i])
+			for j, v := range t.z[i*n : (i+1)*n] {
+				t.scaled[i*n+j] = float32(v * s)
+			}
+		}
+		vec.Gram(t.gram, t.scaled, n, &t.scratch)
+	}
+	t.moment = extend(t.moment[:0], k*n)
+	clear(t.moment)
+	total := 0.0
+	for i, y := range p.labels {
+		w.head.loss.Grad(t.g, t.with(m, i, rows, k), w.target(y))
+		for c, d := range t.g {
+			r := t.off[(m*rows+i)*k+c]
+			d = max(-residualLimit, min(residualLimit, d))
+			vec.Axpy(p.weights[i]*(float64(t.bend[i]*r)-d), t.z[i*n:(i+1)*n], t.moment[c*n:(c+1)*n])
+		}
+		total += p.weights[i]
+	}
+	a.equations.forget(power(a.forget, rows))
+	a.add(t.gram, t.moment, total)
+	t.factor = extend(t.factor[:0], n*n)
+	if a.factorise(t.factor, trackerPenalty*lastRung*w.fit.lambda) {
+		a.solve(a.w, t.factor)
+	}
+	for _, v := range a.w {
+		if !(math.Abs(v) < farthest/10) {
+			*a = tracker{forget: a.forget, equations: newEquations(n, k), w: make([]float64, k*n), loss: a.loss}
+			break
+		}
+	}
+}
+
+// share sets the shares by the losses.
+func (t *trackers) share(task Task) {
+	least := t.alone
+	for m := range t.all {
+		least = min(least, t.all[m].loss)
+	}
+	temperature := temper(task, least, trackerMemory)
+	total := vec.Exp(temperature * (least - t.alone))
+	for m := range t.all {
+		t.mix[m] = vec.Exp(temperature * (least - t.all[m].loss))
+		total += t.mix[m]
+	}
+	for m := range t.mix {
+		t.mix[m] /= total
+	}
+}
+
+// temper returns by how much a difference of decayed losses counts in a mixture:
+// as likelihoods do, which for numbers have the variance of the least loss.
+func temper(task Task, least, memory float64) float64 {
+	if task == Regression {
+		return 0.5 / (1 - memory) / max(least, 1e-3)
+	}
+	return 1
+}
+
+func (t *trackers) save(a *arrays) {
+	put(a, "trackers.alone", 1, []float64{t.alone})
+	for m := range t.all {
+		name := fmt.Sprintf("trackers.%d", m)
+		t.all[m].equations.save(a, name)
+		put(a, name+".w", t.all[m].n, t.all[m].w)
+		put(a, name+".loss", 1, []float64{t.all[m].loss})
+	}
+}
+
+func (t *trackers) load(s *source) {
+	if alone := take[float64](s, "trackers.alone", 1, 1); s.err == nil {
+		t.alone = alone[0]
+		s.want(t.alone >= 0, "the loss without trackers is %v", t.alone)
+	}
+	for m := range t.all {
+		a, name := &t.all[m], fmt.Sprintf("trackers.%d", m)
+		a.equations.load(s, name)
+		a.w = take[float64](s, name+".w", a.outputs, a.n)
+		loss := take[float64](s, name+".loss", 1, 1)
+		if s.err != nil {
+			return
+		}
+		a.loss = loss[0]
+		s.want(a.loss >= 0, "the loss of tracker %d is %v", m, a.loss)
+		for _, v := range a.w {
+			s.want(math.Abs(v) < farthest/10, "a coefficient of tracker %d is %v", m, v)
+		}
+	}
+}
