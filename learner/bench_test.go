@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// BenchmarkExample is one row predicted and learned by a model of full size, in
-// batches of 1,000.
+// BenchmarkExample is one row predicted and learned by a model with 2,048 features
+// and a full window, in batches of 1,000.
 func BenchmarkExample(b *testing.B) {
-	for _, dim := range []int{10, 123} {
+	for _, dim := range []int{20, 123} {
 		for _, classes := range []int{2, 10} {
 			b.Run(fmt.Sprintf("dim=%d/classes=%d", dim, classes), func(b *testing.B) {
-				l, err := New(Config{})
+				l, err := New(Config{MaxFeatures: 2048})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -33,7 +33,7 @@ func BenchmarkExample(b *testing.B) {
 						l.Learn(p)
 					}
 				}
-				for l.steps() < 70 {
+				for l.labelled < 2*windowRows {
 					rows(1000)
 				}
 				b.ResetTimer()
@@ -42,6 +42,31 @@ func BenchmarkExample(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkStep is a step of newton on a full window, which takes the same time
+// whatever the number of features.
+func BenchmarkStep(b *testing.B) {
+	for _, features := range []int{256, 1024, 4096} {
+		b.Run(fmt.Sprintf("features=%d", features), func(b *testing.B) {
+			l, rows := newLearner(b, Config{MaxFeatures: features, Kernel: "gaussian:4"}), new(Batch)
+			rng := rand.New(rand.NewPCG(1, 2))
+			rows.Reset(20)
+			x := make([]float64, 20)
+			for range 2 * windowRows {
+				for j := range x {
+					x[j] = rng.NormFloat64()
+				}
+				rows.Append(x, class(x[0]*x[1] > 0), 1)
+			}
+			learn(l, rows, 1000)
+			w := l.engine.(*newton)
+			b.ResetTimer()
+			for range b.N {
+				w.step()
+			}
+		})
 	}
 }
 

@@ -146,8 +146,8 @@ func (w *newton) serve() {
 		to := w.wide[i*columns : (i+1)*columns]
 		for j := range k {
 			v := mixed(j)
-			if i < 2*w.config.Width {
-				v += w.trackers.added(j, i) / w.norm()
+			if i < w.trackers.intercept() {
+				v += w.trackers.added(j, i) / w.trackers.norm()
 			}
 			to[j] = float32(v)
 		}
@@ -160,7 +160,7 @@ func (w *newton) serve() {
 	w.levels = extend(w.levels[:0], columns)
 	for j := range k {
 		w.levels[j] = mixed(j)
-		w.levels[j] += w.trackers.added(j, 2*w.config.Width)
+		w.levels[j] += w.trackers.added(j, w.trackers.intercept())
 	}
 	copy(w.levels[k:], all)
 	w.scratch.row = all

@@ -171,7 +171,7 @@ func eachStream(t *testing.T, f func(t *testing.T, s stream)) {
 	}
 }
 
-func newLearner(t *testing.T, c Config) *Learner {
+func newLearner(t testing.TB, c Config) *Learner {
 	t.Helper()
 	l, err := New(c)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 )
 
 // trackers correct the mixture of newton's members where a stream moves faster
-// than their window: linear models of what the mixture is off by, on the features
-// of the first block, that soon forget their rows. Each mini-batch is a step of
+// than their window: linear models of what the mixture is off by, on the first
+// features of the first block, that soon forget their rows. Each mini-batch is a step of
 // Newton's method over all rows that are not forgotten, each with the parabola
 // that its loss had when it came. Where nothing moves, the mixture alone predicts
 // better, and they have no share.
@@ -38,6 +38,7 @@ type tracker struct {
 }
 
 const (
+	trackerMost    = 32 // frequencies
 	trackerMemory  = 0.9994
 	trackerPenalty = 10 // multiple of the fit's: what is left to be learned is mostly noise
 )
@@ -47,7 +48,7 @@ var trackerForgetting = []float64{0.99, 0.97}
 func newTrackers(width, outputs int) trackers {
 	t := trackers{mix: make([]float64, len(trackerForgetting))}
 	for _, f := range trackerForgetting {
-		n := 2*width + 1
+		n := 2*min(width, trackerMost) + 1
 		t.all = append(t.all, tracker{forget: f, equations: newEquations(n, outputs), w: make([]float64, outputs*n)})
 	}
 	return t
@@ -64,8 +65,11 @@ func (t *trackers) added(output, i int) float64 {
 	return sum
 }
 
-// norm is what a block's features are divided by to have norm 1.
-func (w *newton) norm() float64 { return math.Sqrt(float64(w.config.Width)) }
+// intercept is the place of the intercept among the coefficients of an output.
+func (t *trackers) intercept() int { return t.all[0].n - 1 }
+
+// norm is what the trackers' features are divided by to have norm 1.
+func (t *trackers) norm() float64 { return math.Sqrt(float64(t.intercept() / 2)) }
 
 // track grades the trackers on the pending rows, sets their shares and teaches
 // them.
@@ -86,14 +90,14 @@ func (w *newton) track(p *pending) {
 // tracker adds to it.
 func (w *newton) separate(p *pending) {
 	t, k, columns, rows := &w.trackers, w.head.sums(), w.columns(), len(p.labels)
-	n := t.all[0].n
-	t.phi = extend(t.phi[:0], rows*(n-1))
+	n, size := t.all[0].n, 2*w.config.Width
+	t.phi = extend(t.phi[:0], rows*size)
 	w.features.Features(t.phi, 0, p.x)
 	t.z, t.alike, t.off = extend(t.z[:0], rows*n), extend(t.alike[:0], rows*k), extend(t.off[:0], len(t.all)*rows*k)
-	norm := 1 / w.norm()
+	norm := 1 / t.norm()
 	for i := range rows {
 		z := t.z[i*n : (i+1)*n]
-		for j, v := range t.phi[i*(n-1) : (i+1)*(n-1)] {
+		for j, v := range t.phi[i*size : i*size+n-1] {
 			z[j] = float64(v) * norm
 		}
 		z[n-1] = 1
