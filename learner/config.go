@@ -13,7 +13,7 @@ import (
 // Config is what a Learner is told. It is fixed for the life of a model. The
 // zero value of each field stands for the default that its comment names.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`    // "newton" (default), "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha" or "all"
+	Algorithm   string  `json:"algorithm"`    // "newton" (default), "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "fixed" or "eigenpro"
 	Stepper     string  `json:"stepper"`      // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
 	Kernel      string  `json:"kernel"`       // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
 	Sampling    string  `json:"sampling"`     // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check

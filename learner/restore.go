@@ -85,7 +85,7 @@ func takeLabels(s *source, name string, n int, task Task, most int) ([]Label, []
 	labels := make([]Label, n)
 	for i := range labels {
 		labels[i] = Label{Task: task, Class: int(classes[i]), Value: values[i]}
-		s.want(classes[i] >= 0 && (classes[i] < int64(most) || task == Regression), "%s: class %d of %d", name, classes[i], most)
+		s.want(classes[i] >= 0 && classes[i] < int64(max(1, most)), "%s: class %d of %d", name, classes[i], most)
 		s.want(weights[i] >= 0, "%s: a weight is %v", name, weights[i])
 	}
 	return labels, weights

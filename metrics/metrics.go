@@ -48,7 +48,7 @@ type Learner struct {
 	LogAppend prometheus.Histogram // seconds
 	Learn     prometheus.Histogram // seconds
 
-	Lag Lag
+	Lag *Lag
 
 	errors *prometheus.GaugeVec
 
@@ -156,7 +156,7 @@ type Scorer struct {
 	Scored      prometheus.Counter
 	Quarantined prometheus.Counter
 
-	Lag Lag
+	Lag *Lag
 }
 
 // NewScorer makes a scorer's collectors and registers them with r. It panics if
@@ -182,17 +182,34 @@ func Build(r prometheus.Registerer, version string) {
 }
 
 // Lag is how many committed records of each partition are still to be dealt
-// with.
-type Lag struct{ v *prometheus.GaugeVec }
-
-// Set sets the lag of one partition.
-func (l Lag) Set(topic string, partition int, records int64) {
-	l.v.WithLabelValues(topic, strconv.Itoa(partition)).Set(float64(records))
+// with. It is for one goroutine at a time.
+type Lag struct {
+	v     *prometheus.GaugeVec
+	of    map[[2]string]int64
+	total int64
 }
 
-// Drop forgets a partition that this process reads no longer.
-func (l Lag) Drop(topic string, partition int) {
-	l.v.DeleteLabelValues(topic, strconv.Itoa(partition))
+// Set sets the lag of one partition, and gives that of all together.
+func (l *Lag) Set(topic string, partition int, records int64) (total int64) {
+	records = max(0, records)
+	p := [2]string{topic, strconv.Itoa(partition)}
+	l.v.WithLabelValues(p[:]...).Set(float64(records))
+	l.total += records - l.of[p]
+	l.of[p] = records
+	return l.total
+}
+
+// Keep forgets the partitions that are read here no longer, and gives the lag of
+// the others together.
+func (l *Lag) Keep(reads func(topic string, partition int) bool) (total int64) {
+	for p, records := range l.of {
+		if n, err := strconv.Atoi(p[1]); err != nil || !reads(p[0], n) {
+			l.v.DeleteLabelValues(p[:]...)
+			l.total -= records
+			delete(l.of, p)
+		}
+	}
+	return l.total
 }
 
 // maker makes collectors and registers them.
@@ -226,7 +243,7 @@ func (m maker) histogram(name, help string) prometheus.Histogram {
 
 // lag is shared by a learner and a scorer in one process: they read different
 // topics.
-func (m maker) lag() Lag {
+func (m maker) lag() *Lag {
 	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_lag_records",
 		Help: "Committed records that are still to be dealt with.",
@@ -234,10 +251,10 @@ func (m maker) lag() Lag {
 	err := m.r.Register(v)
 	var there prometheus.AlreadyRegisteredError
 	if errors.As(err, &there) {
-		return Lag{there.ExistingCollector.(*prometheus.GaugeVec)}
+		v, err = there.ExistingCollector.(*prometheus.GaugeVec), nil
 	}
 	if err != nil {
 		panic(err)
 	}
-	return Lag{v}
+	return &Lag{v: v, of: map[[2]string]int64{}}
 }

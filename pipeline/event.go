@@ -54,13 +54,16 @@ type (
 		Progress      learner.Progress
 	}
 
-	// Quarantining: a record could not be decoded. Only the first of a BATCH is
-	// reported.
-	Quarantining struct {
-		Topic     string
-		Partition int32
-		Offset    int64
-		Err       error
+	// Quarantining: records of a BATCH could not be decoded, by partition.
+	Quarantining struct{ Bad []Bad }
+
+	// Bad is what could not be decoded of a partition.
+	Bad struct {
+		Topic       string
+		Partition   int32
+		First, Last int64 // offsets
+		Records     int
+		Err         error // of the first
 	}
 
 	// Released: the predictions of Seq and everything before it are written.

@@ -78,7 +78,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.journal, err = openJournal(ctx, c); err != nil {
+	if l.journal, err = openJournal(ctx, c, 1); err != nil {
 		return nil, err
 	}
 	if have := l.journal.fold.Config().Config; len(have) > 0 {
@@ -314,11 +314,8 @@ func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (
 			return nil, nil, err
 		}
 	}
-	for _, it := range d.items {
-		if it.err != nil {
-			l.config.Report(Quarantining{it.in.topic, it.in.partition, it.record.Offset, it.err})
-			break
-		}
+	if d.counts.Quarantined > 0 {
+		l.config.Report(Quarantining{d.bad()})
 	}
 	var spent *budget
 	if l.budget.spend(d.items) {
@@ -394,7 +391,8 @@ func (l *Learner) release(ctx context.Context, out *release) error {
 
 // saveIfDue begins a snapshot if there is anything new and it is time.
 func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
-	if l.history.seq == l.saved || time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
+	first := l.saved == 0 && l.history.learner.Progress().Warmup == 1000 // its last fit: scorers wait for it
+	if l.history.seq == l.saved || !first && time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
 		return nil
 	}
 	select {

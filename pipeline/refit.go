@@ -372,7 +372,7 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 	if err := c.Refit.validate(); err != nil {
 		return report, nil, err
 	}
-	j, err := openJournal(ctx, c)
+	j, err := openJournal(ctx, c, 1)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
 		return report, nil, noLog(c.Model)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func refits(t *testing.T, partitions, records int) (Config, *events) {
 // challengers are those of the model log, with their models.
 func challengers(t *testing.T, c Config) (all []*snapshot.Challenger, models []*learner.Model) {
 	t.Helper()
-	j, err := openJournal(t.Context(), c)
+	j, err := openJournal(t.Context(), c, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +138,7 @@ func TestARefitFromOutsideIsTheLearnersOwn(t *testing.T) {
 func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 	cfg, _ := refits(t, 2, 800)
 	learnAll(t, cfg)
-	j, err := openJournal(t.Context(), cfg)
+	j, err := openJournal(t.Context(), cfg, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +173,7 @@ func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 	cfg, _ := refits(t, 2, 1200)
 	learnAll(t, cfg)
-	j, err := openJournal(t.Context(), cfg)
+	j, err := openJournal(t.Context(), cfg, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 		return v, err
 	}
 	c.Keep = math.MaxInt
-	j, err := openJournal(ctx, c)
+	j, err := openJournal(ctx, c, math.MaxInt)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
 		return v, noLog(c.Model)
 	}

@@ -243,7 +243,7 @@ func (r *refitting) direct() bool {
 	n, p := float64(len(r.Targets)/r.Outputs), float64(r.cols)
 	passes := min(float64(r.Passes), 4+4*r.fit.norm/math.Sqrt(2*r.Lambda*n))
 	const perPass = 10 // a pass waits for memory: it is worth so many multiplications a number of the matrix
-	return (n/2+p/6)*p*p <= passes*perPass*n*p*float64(r.Outputs) || r.Relative < 1e-9
+	return (float64(n/2)+p/6)*p*p <= passes*perPass*n*p*float64(r.Outputs) || r.Relative < 1e-9
 }
 
 // mostDirect is how many features they are for: a Cholesky factor cannot be told

@@ -35,6 +35,8 @@ type Fold struct {
 	begin   int64
 	next    int64
 	waiting []waiting // until there is a ledger
+	checked bool      // whether the BATCH at which it begins was read
+	wants   int64     // Start of the newest MANIFEST that it could begin with; -1
 	*ledger
 }
 
@@ -74,7 +76,7 @@ func (v Verdict) String() string {
 // NewFold begins at the given offset of the log and remembers what it takes to
 // recover from any of the newest keep snapshots (at least 1).
 func NewFold(begin int64, keep int) *Fold {
-	f := &Fold{keep: max(keep, 1), begin: begin, next: begin}
+	f := &Fold{keep: max(keep, 1), begin: begin, next: begin, wants: -1}
 	if begin == 0 {
 		f.ledger = &ledger{keep: f.keep}
 	}
@@ -134,11 +136,21 @@ func (f *Fold) Judge(offset int64, r Record) Verdict {
 // adopt takes m as where this fold begins, if what was read since m.Start
 // confirms it.
 func (f *Fold) adopt(offset int64, m *Manifest) (void string) {
-	if m.Start.Offset < f.begin {
+	if f.wants = m.Start.Offset; f.wants < f.begin {
 		return fmt.Sprintf("needs the log from offset %d, reading began at %d", m.Start.Offset, f.begin)
 	}
+	base := point{m.Seq, m.Chain, m.Start}
+	f.checked, f.wants = false, m.Start.Offset
+	for _, w := range f.waiting {
+		if w.offset == m.Start.Offset-1 {
+			if p, ok := behind(w.offset, w.record); !ok || p != base {
+				return fmt.Sprintf("before offset %d there is no BATCH %d with that chain", m.Start.Offset, m.Seq)
+			}
+			f.checked = true
+		}
+	}
 	l := &ledger{
-		keep: f.keep, base: point{m.Seq, m.Chain, m.Start},
+		keep: f.keep, base: base,
 		seq: m.Seq, chain: m.Chain, released: m.Seq,
 		claim:  Claim{Owner: m.Start.Owner},
 		config: Config{Owner: m.Start.Owner, Hash: m.ConfigHash, Config: m.Config},
@@ -201,7 +213,12 @@ func (f *Fold) Snapshots() []Stored {
 
 // Trim is the offset below which the log may be deleted when the snapshots that
 // the fold remembers are to be kept. It is 0 while there are fewer than that.
-func (f *Fold) Trim() int64 { return f.get().base.start.Offset }
+func (f *Fold) Trim() int64 {
+	if l := f.get(); len(l.kept) == l.keep {
+		return l.base.start.Offset
+	}
+	return 0
+}
 
 func (f *Fold) get() *ledger {
 	if f.ledger == nil {
@@ -450,17 +467,20 @@ func (l *ledger) find(seq int64) (p point, ok bool) {
 		return l.base, true
 	}
 	for i := len(l.entries) - 1; i >= 0; i-- { // what is asked for is near the end
-		switch r, at := l.entries[i].Record, l.entries[i].Offset+1; r := r.(type) {
-		case *Batch:
-			p = point{r.Seq, r.Chain, Mark{at, r.Owner}}
-		case *Gap:
-			p = point{r.Seq, r.Chain, Mark{at, r.Owner}}
-		default:
-			continue
-		}
-		if p.seq <= seq {
+		if p, ok := behind(l.entries[i].Offset, l.entries[i].Record); ok && p.seq <= seq {
 			return p, p.seq == seq
 		}
 	}
 	return point{}, false
+}
+
+// behind is the place behind a BATCH or GAP.
+func behind(offset int64, r Record) (p point, ok bool) {
+	switch r := r.(type) {
+	case *Batch:
+		return point{r.Seq, r.Chain, Mark{offset + 1, r.Owner}}, true
+	case *Gap:
+		return point{r.Seq, r.Chain, Mark{offset + 1, r.Owner}}, true
+	}
+	return p, false
 }

@@ -21,12 +21,13 @@ import (
 
 type fitCommand struct {
 	jsonFlag
+	inputFlags
 	Train       string  `arg:"" help:"File to learn from: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
 	Test        string  `placeholder:"FILE" help:"File to test the final model on."`
 	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
 	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
 	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,ridge" default:"newton" help:"How it is learned: ${enum} (${default})."`
+	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,eigenpro,ridge" default:"newton" help:"How it is learned: ${enum} (${default})."`
 	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
 	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string  `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
@@ -130,7 +131,10 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if f.Lags > 0 && f.Test != "" {
 		return wrongUse("a model with lags can only be graded on the rows that it learns: leave out --test")
 	}
-	c := decode.Config{Label: f.Label, Key: f.Key, Weight: f.Weight, Task: options.Task}
+	if err := f.foresee(); err != nil {
+		return err
+	}
+	c := f.decode(options.Task)
 	file, err := openFile(ctx, e, f.Train, c, decode.Schema{})
 	if err != nil {
 		return err
@@ -194,6 +198,9 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
 	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes)), p.Features
 	r.Drifts = drifts(p.Drifts)
+	if taken == learner.Classification && len(schema.Classes) < 2 {
+		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are the same: there is nothing to tell apart")
+	}
 	r.Progressive = newFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows)
 	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
 	s, err := run.Snapshot(schema)
@@ -347,13 +354,13 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	var b strings.Builder
 	outputs := "one value"
 	if task == learner.Classification {
-		outputs = fmt.Sprintf("%d classes", r.Outputs)
+		outputs = count(int64(r.Outputs), "class")
 	}
-	fmt.Fprintf(&b, "%v of %s from %d inputs (%s)\n", task, outputs, r.Inputs, why)
-	fmt.Fprintf(&b, "progressive  %v  over %s examples\n", r.Progressive, thousands(r.Progressive.Examples))
+	fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, outputs, count(int64(r.Inputs), "input"), why)
+	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, count(r.Progressive.Examples, "example"))
 	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if r.Test != nil {
-		fmt.Fprintf(&b, "test         %v  over %s examples\n", *r.Test, thousands(r.Test.Examples))
+		fmt.Fprintf(&b, "test         %v  over %s\n", *r.Test, count(r.Test.Examples, "example"))
 	}
 	if r.Refit != nil {
 		b.WriteString(r.Refit.String())
@@ -362,7 +369,7 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 		fmt.Fprintf(&b, "drift        noticed %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
 	}
 	if r.Skipped > 0 {
-		fmt.Fprintf(&b, "skipped      %s rows that could not be read\n", thousands(r.Skipped))
+		fmt.Fprintf(&b, "skipped      %s that could not be read\n", count(r.Skipped, "row"))
 	}
 	fmt.Fprintf(&b, "%s, %s features, %.2f s, %s examples/s", r.Algorithm, thousands(int64(r.Features)), r.Seconds, thousands(int64(r.PerSecond)))
 	return b.String()

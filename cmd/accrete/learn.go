@@ -39,14 +39,7 @@ accrete learn --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --s
 }
 
 func (l *learnCommand) Run(ctx context.Context, e *env) error {
-	c, err := l.load(e)
-	if err != nil {
-		return err
-	}
-	if err := c.Require("input.topics", "input.label"); err != nil {
-		return err
-	}
-	client, err := connect(c)
+	c, client, err := l.open(e, "input.topics", "input.label")
 	if err != nil {
 		return err
 	}
@@ -88,7 +81,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 }
 
 func stateLine(r learnReport) string {
-	if r.Snapshots == 0 {
+	if r.StateHash == nil {
 		return ""
 	}
 	return fmt.Sprintf("\nstate %v at step %d", r.StateHash, r.Step)

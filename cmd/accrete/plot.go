@@ -68,10 +68,11 @@ func picture(path, title, what string, curves []curve) error {
 		{"seconds", func(p point) float64 { return p.seconds }, false},
 		{"features", func(p point) float64 { return p.features }, true},
 	}
-	low, high := math.Inf(1), 0.0
+	const least = 1e-4 // an axis of logarithms has no 0
+	low, high := 1.2, least
 	for _, c := range curves {
 		for _, p := range c.points {
-			low, high = math.Min(low, math.Max(p.error, 1e-4)), math.Max(high, p.error)
+			low, high = min(low, max(p.error, least)), max(high, p.error)
 		}
 	}
 	high = math.Min(high, 1.2)
@@ -85,6 +86,7 @@ func picture(path, title, what string, curves []curve) error {
 		}
 		p.X.Label.Text = axis.name
 		p.Add(plotter.NewGrid())
+		p.X.Tick.Marker = plot.TickerFunc(plain)
 		if axis.log {
 			p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(decades)
 		}
@@ -93,7 +95,7 @@ func picture(path, title, what string, curves []curve) error {
 			var line plotter.XYs
 			for _, q := range c.points {
 				if x := axis.of(q); x > 0 && (axis.name != "features" || x != last(line)) {
-					line = append(line, plotter.XY{X: x, Y: math.Max(low, math.Min(high, q.error))})
+					line = append(line, plotter.XY{X: x, Y: max(low, min(high, q.error))})
 				}
 			}
 			if len(line) < 2 && axis.name == "features" && len(line) == 1 {
@@ -110,6 +112,9 @@ func picture(path, title, what string, curves []curve) error {
 			if i == 0 {
 				legend.Legend.Add(c.name, l)
 			}
+		}
+		if math.IsInf(p.X.Min, 0) { // there is no line
+			p.X.Min, p.X.Max = 1, 10
 		}
 		p.Y.Min, p.Y.Max = low*0.95, high*1.05
 		row = append(row, p)
@@ -163,6 +168,17 @@ func save(path string, rows [][]*plot.Plot) error {
 		return err
 	}
 	return file.Close()
+}
+
+// plain marks round numbers, written without needless zeros.
+func plain(low, high float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(low, high)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'g', 6, 64)
+		}
+	}
+	return ticks
 }
 
 // decades marks 1, 2 and 5 of each decade.

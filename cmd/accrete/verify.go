@@ -24,14 +24,7 @@ accrete verify -c accrete.yaml --json`
 }
 
 func (v *verifyCommand) Run(ctx context.Context, e *env) error {
-	c, err := v.load(e)
-	if err != nil {
-		return err
-	}
-	if err := c.Require("input.topics", "input.label"); err != nil {
-		return err
-	}
-	client, err := connect(c)
+	c, client, err := v.open(e, "input.topics", "input.label")
 	if err != nil {
 		return err
 	}
