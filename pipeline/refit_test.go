@@ -190,9 +190,22 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	same := func(a, b *snapshot.Batch) bool { return a.Chain == b.Chain }
 	got, err := batchesBefore(t.Context(), cfg, j.fold.Seq(), j.fold.Chain(), 400)
-	if err != nil || !slices.EqualFunc(got, want, func(a, b *snapshot.Batch) bool { return a.Chain == b.Chain }) {
+	if err != nil || !slices.EqualFunc(got, want, same) {
 		t.Errorf("%d batches, want %d, %v", len(got), len(want), err)
+	}
+	found := map[int64][]snapshot.Record{}
+	if err := readDecisions(t.Context(), cfg, 0, j.next, found); err != nil {
+		t.Fatal(err)
+	}
+	for _, rs := range found { // in whatever order they are read
+		slices.Reverse(rs)
+	}
+	back, _ := follow(found, j.fold.Seq(), j.fold.Chain(), 400)
+	slices.Reverse(back)
+	if !slices.EqualFunc(back, want, same) {
+		t.Errorf("%d batches, want %d", len(back), len(want))
 	}
 	learned := 0
 	for _, b := range got {
