@@ -2,6 +2,7 @@ package learner
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -12,13 +13,14 @@ import (
 // Config is what a Learner is told. It is fixed for the life of a model. The
 // zero value of each field stands for the default that its comment names.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`    // "dsg" (default), "udsg", "cdsg", "cdsg:alpha" or "all"
+	Algorithm   string  `json:"algorithm"`    // "newton" (default), "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "fixed" or "eigenpro"
 	Stepper     string  `json:"stepper"`      // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
 	Kernel      string  `json:"kernel"`       // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
+	Sampling    string  `json:"sampling"`     // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
 	Task        Task    `json:"task"`         // Auto (default): the loss or else the first label decides
 	Loss        string  `json:"loss"`         // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
-	Width       int     `json:"width"`        // frequencies in a block: 32
-	MaxFeatures int     `json:"max_features"` // frequencies in all, rounded up to whole blocks: 2048
+	Width       int     `json:"width"`        // frequencies in a block: 64 for newton, 32 for the others
+	MaxFeatures int     `json:"max_features"` // frequencies in all, rounded up to whole blocks: 4096
 	Minibatch   int     `json:"minibatch"`    // labelled rows in a step: 128
 	MaxClasses  int     `json:"max_classes"`  // 256
 	Lambda      float64 `json:"lambda"`       // weight of ‖f‖²/2 in the objective: 1e-6
@@ -29,8 +31,9 @@ type Config struct {
 
 // Effective returns c with every default filled in, or says what is wrong.
 func (c Config) Effective() (Config, error) {
-	c.Algorithm = or(c.Algorithm, "dsg")
+	c.Algorithm = or(c.Algorithm, "newton")
 	c.Kernel = or(c.Kernel, "gaussian")
+	c.Sampling = or(c.Sampling, "iid")
 	c.OnDrift = or(c.OnDrift, "none")
 	c.Stepper = or(c.Stepper, "rate")
 	c.Loss = or(c.Loss, "auto")
@@ -38,11 +41,11 @@ func (c Config) Effective() (Config, error) {
 		c.Loss = l.String()
 		c.Task = or(c.Task, taskOf(l))
 	}
-	if c.Algorithm == "newton" {
+	c.MaxFeatures = or(c.MaxFeatures, 4096)
+	if c.Algorithm == "newton" && c.MaxFeatures >= 64 {
 		c.Width = or(c.Width, 64)
 	}
 	c.Width = or(c.Width, 32)
-	c.MaxFeatures = or(c.MaxFeatures, 2048)
 	c.Minibatch = or(c.Minibatch, 128)
 	c.MaxClasses = or(c.MaxClasses, 256)
 	c.Lambda = or(c.Lambda, 1e-6)
@@ -62,6 +65,9 @@ func (c Config) validate() error {
 		return err
 	}
 	if _, err := features.ParseKernel(c.Kernel); err != nil {
+		return err
+	}
+	if _, err := features.ParseSampling(c.Sampling); err != nil {
 		return err
 	}
 	switch l, err := parseLoss(c.Loss); {
@@ -87,6 +93,26 @@ func (c Config) validate() error {
 		return fmt.Errorf("lambda %v: want more than 0 and at most 1", c.Lambda)
 	}
 	return nil
+}
+
+// ErrInputs refuses rows that a Config is not for.
+var ErrInputs = errors.New("too few inputs")
+
+// Check says whether c, which is valid, is for rows of so many inputs. A host
+// asks before the first row, for a Learner takes rows as they are.
+func (c Config) Check(inputs int) error {
+	if err := c.sampling().Check(c.width(inputs)); err != nil {
+		return fmt.Errorf("%w: %w", ErrInputs, err)
+	}
+	return nil
+}
+
+func (c Config) sampling() features.Sampling {
+	s, err := features.ParseSampling(or(c.Sampling, "iid"))
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // Canonical returns the effective values as JSON, always in the same bytes:

@@ -59,8 +59,7 @@ func (f *fit) scaled(x []float64, dim int) []float64 {
 
 const (
 	enough   = 250 // rows, below which leave-one-out chooses worse than no choice at all
-	fewRows  = 320 // that the metrics are compared on
-	someRows = 512 // that the last choice is made on
+	someRows = 720 // that the last choice is made on
 	manyRows = 720 // that the last metric is made on
 )
 
@@ -90,14 +89,14 @@ func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel, 
 	}
 }
 
-// choose compares no metric and the kinds of them: made on the first half of
-// the rows and compared on the second. The best is made again on most rows.
+// choose compares no metric and the kinds of them: made on the first two thirds
+// of the rows and compared on the others. The best is made again on most rows.
 func (s sample) choose() ([]float64, tuning) {
 	n := s.rows()
-	first, second := s.slice(0, n/2), s.slice(n/2, min(n, n/2+fewRows))
+	first, second := s.slice(0, 2*n/3), s.slice(2*n/3, n)
 	best, chosen := newTuner(second, ones(s.dim)).search(safe), metricKind{}
 	for _, kind := range metricKinds {
-		if t := newTuner(second, newMetric(first, kind)).search(best); t.error < best.error {
+		if t := newTuner(second, newMetric(first, kind)).search(best); t.error < worth*best.error {
 			best, chosen = t, kind
 		}
 	}

@@ -27,22 +27,30 @@ func TestBitsAreForever(t *testing.T) {
 		}
 		for _, test := range []struct {
 			name, want string
+			config     Config
+			rows       int
 			label      func(x []float64) Label
 		}{
-			{"two classes", "78f97cc2718bdd94", func(x []float64) Label { return class(x[0] > x[1]) }},
-			{"four classes", "8487d7b850871a32", func(x []float64) Label {
+			{"two classes", "7e42f9fa3db32444", Config{Width: 8, MaxFeatures: 64}, 700, sides},
+			{"four classes", "88c7d25a77cc1ce0", Config{Width: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
 				return Label{Task: Classification, Class: int(4 * x[2])}
 			}},
-			{"regression", "b109d6c53114248f", func(x []float64) Label {
+			{"regression", "847e7ce4e7a9c3c9", Config{Width: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
+			{"dsg", "6a150c71f807f9d8", Config{Algorithm: "dsg", MaxFeatures: 64}, 700, sides},
+			{"udsg, adagrad", "7ae6fbb654807292", Config{Algorithm: "udsg", Stepper: "adagrad", MaxFeatures: 64}, 700, sides},
+			{"cdsg, precond", "1c924bafc527e9c2", Config{Algorithm: "cdsg", Stepper: "precond", MaxFeatures: 64}, 700, sides},
+			{"cdsg:alpha", "03c7558d89f09cf9", Config{Algorithm: "cdsg:alpha", MaxFeatures: 64}, 700, sides},
+			{"eigenpro", "41b1115cea332df8", Config{Algorithm: "eigenpro", MaxFeatures: 64}, 1100, sides},
+			{"ridge", "41a4af1d5f8d6bee", Config{Algorithm: "ridge", MaxFeatures: 32}, 700, sides},
 		} {
 			rng := rand.New(rand.NewPCG(1, 2))
-			l := newLearner(t, Config{MaxFeatures: 320})
+			l := newLearner(t, test.config)
 			var b Batch
 			b.Reset(5)
 			x := make([]float64, 5)
-			for i := range 2500 {
+			for i := range test.rows {
 				for j := range x {
 					x[j] = rng.Float64()
 				}
@@ -71,3 +79,5 @@ func hash(s State) string {
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
+
+func sides(x []float64) Label { return class(x[0] > x[1]) }

@@ -88,7 +88,8 @@ func median(d []float64, n int) float64 {
 }
 
 const (
-	metricFloor   = 1e-3 // of a weight beside the mean of all
+	metricFloor   = 0.03 // of a weight beside the mean of all: after a change of concept other columns may matter
+	roundFloor    = 1e-3 // likewise, from one round to the next
 	metricOutputs = 4
 	metricWork    = 1 << 26 // multiply-adds in a round
 )
@@ -108,7 +109,7 @@ var metricKinds = []metricKind{{3, 1e-3, true}, {3, 1e-3, false}, {8, 1e-4, true
 // square of the derivative of a kernel ridge regression in that column (expected
 // gradient outer product; recursive feature machine: Radhakrishnan, Beaglehole,
 // Pandit and Belkin 2024), which is fitted again under the weights so far in
-// each round. The weights have the mean 1.
+// each round. The weights have about the mean 1.
 func newMetric(s sample, kind metricKind) []float64 {
 	s = s.mixed(metricOutputs)
 	n, k := s.rows(), s.outputs
@@ -122,14 +123,14 @@ func newMetric(s sample, kind metricKind) []float64 {
 	step := 1 + n*n*s.dim*k/metricWork
 	for range kind.rounds {
 		kernel := s.distances(a)
-		width := median(kernel, n) / 2 // the square of the kernel's width
+		width := float64(median(kernel, n) / 2) // the square of the kernel's width
 		for i := range n {
 			row := kernel[i*n : i*n+i+1]
 			for j, d := range row {
 				row[j] = vec.Exp(-d / (2 * width))
 			}
 			copy(factor[i*n:], row)
-			factor[i*n+i] += kind.ridge * float64(n)
+			factor[i*n+i] += float64(kind.ridge * float64(n))
 		}
 		if !vec.Cholesky(factor, n) {
 			return ones(s.dim)
@@ -146,7 +147,7 @@ func newMetric(s sample, kind metricKind) []float64 {
 				clear(slope[c])
 				sum := 0.0
 				for l := range n {
-					v := kernel[max(i, l)*n+min(i, l)] * alpha[c][l]
+					v := float64(kernel[max(i, l)*n+min(i, l)] * alpha[c][l])
 					sum += v
 					vec.Axpy(v, s.x[l*s.dim:(l+1)*s.dim], slope[c])
 				}
@@ -165,11 +166,14 @@ func newMetric(s sample, kind metricKind) []float64 {
 			return ones(s.dim)
 		}
 		for j, v := range squares {
-			a[j] = max(metricFloor, v/mean)
+			a[j] = max(roundFloor, v/mean)
 		}
 	}
 	if kind.root {
-		return root(a)
+		a = root(a)
+	}
+	for j, v := range a {
+		a[j] = max(metricFloor, v)
 	}
 	return a
 }

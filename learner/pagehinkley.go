@@ -15,12 +15,16 @@ const (
 	hinkleyLeast     = 30  // numbers before the first alarm
 	hinkleyTolerance = 0.1 // standard deviations that do not count
 	hinkleyThreshold = 50  // standard deviations
+
+	// A standard deviation counts as at least this, so that one large number after
+	// many alike is no alarm.
+	hinkleyLeastDeviation = 0.1
 )
 
 // add adds v, and says whether the numbers have grown. If so, it starts anew.
 func (p *pageHinkley) add(v float64) (grown bool) {
 	if p.n >= 2 && p.squares > 0 {
-		p.sum += (v-p.mean)/math.Sqrt(p.squares/p.n) - hinkleyTolerance
+		p.sum += (v-p.mean)/max(hinkleyLeastDeviation, math.Sqrt(p.squares/p.n)) - hinkleyTolerance
 		p.least = min(p.least, p.sum)
 	}
 	p.n++

@@ -22,6 +22,11 @@ const (
 
 var safe = tuning{width: 0, lambda: -3}
 
+// worth is what is left of the error where a weaker penalty is
+// worth it: where nothing can be predicted all choices are alike, and the weak
+// ones learn the noise by heart.
+const worth = 0.99
+
 // tuner compares kernel ridge regressions on a sample by their error on each
 // row when the others are learned (leave-one-out), which takes one factorisation:
 // with (K+λnI)⁻¹ = G, row i is off by (Gy)ᵢ/Gᵢᵢ (Allen 1974).
@@ -78,7 +83,11 @@ func (t *tuner) descend(at tuning) tuning {
 			if next.lambda < weakest || next.lambda > strongest {
 				break
 			}
-			if next.error = t.error(next); next.error >= at.error {
+			gain := 1.0
+			if turn < 0 {
+				gain = worth
+			}
+			if next.error = t.error(next); next.error >= gain*at.error {
 				break
 			}
 			at, moved = next, true

@@ -39,6 +39,12 @@ type Learner struct {
 
 	MemoryLimit prometheus.Gauge // bytes
 
+	Refits      prometheus.Counter
+	RefitTime   prometheus.Gauge // Unix seconds
+	Suboptimal  prometheus.Gauge
+	RefitGap    prometheus.Gauge
+	RefitFailed prometheus.Counter
+
 	LogAppend prometheus.Histogram // seconds
 	Learn     prometheus.Histogram // seconds
 
@@ -101,6 +107,12 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		SnapshotBytes: m.unknown("accrete_snapshot_bytes", "Size of the newest snapshot."),
 
 		MemoryLimit: m.unknown("accrete_memory_limit_bytes", "What process_resident_memory_bytes stays below, by a formula over the sizes of snapshots and batches so far."),
+
+		Refits:      m.counter("accrete_refits_total", "Refits whose model is in the model log as a challenger."),
+		RefitFailed: m.counter("accrete_refits_failed_total", "Refits that came to nothing, which is no harm to the model."),
+		RefitTime:   m.unknown("accrete_refit_timestamp_seconds", "When the newest refit was completed, in Unix time."),
+		Suboptimal:  m.unknown("accrete_suboptimality_bound", "The live model's objective on the records of the newest refit was within this of the optimum. NaN where the refit has another loss than the model."),
+		RefitGap:    m.unknown("accrete_refit_gap", "And the refitted model's within this."),
 
 		LogAppend: m.histogram("accrete_log_append_seconds", "Time from sending a batch's record to the model log until it was acknowledged."),
 		Learn:     m.histogram("accrete_learn_seconds", "Time to predict and learn a batch."),
@@ -184,6 +196,19 @@ func (l *Lag) Set(topic string, partition int, records int64) (total int64) {
 	l.v.WithLabelValues(p[:]...).Set(float64(records))
 	l.total += records - l.of[p]
 	l.of[p] = records
+	return l.total
+}
+
+// Keep forgets the partitions that are read here no longer, and gives the lag of
+// the others together.
+func (l *Lag) Keep(reads func(topic string, partition int) bool) (total int64) {
+	for p, records := range l.of {
+		if n, err := strconv.Atoi(p[1]); err != nil || !reads(p[0], n) {
+			l.v.DeleteLabelValues(p[:]...)
+			l.total -= records
+			delete(l.of, p)
+		}
+	}
 	return l.total
 }
 

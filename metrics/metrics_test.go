@@ -50,6 +50,10 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_progressive_error{model=majority}
 		accrete_progressive_error{model=no_change}
 		accrete_progressive_loss
+		accrete_refit_gap
+		accrete_refit_timestamp_seconds
+		accrete_refits_failed_total
+		accrete_refits_total
 		accrete_replayed_batches_total
 		accrete_scorer_model_timestamp_seconds
 		accrete_scorer_quarantined_total
@@ -58,7 +62,8 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_snapshot_bytes
 		accrete_snapshot_timestamp_seconds
 		accrete_snapshots_total
-		accrete_step`)
+		accrete_step
+		accrete_suboptimality_bound`)
 	families, err := all().Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -99,6 +99,22 @@ type (
 	// Resumed: somebody has.
 	Resumed struct{}
 
+	// Refitted: a challenger is complete in the model log.
+	Refitted struct {
+		ID         string
+		Seq, Step  int64 // of the model that was refitted
+		Bytes      int
+		StateHash  snapshot.Hash
+		Refit      snapshot.Refit
+		Read, Took time.Duration // to read the records again; all of it
+	}
+
+	// Unfit: a refit of the model as of Seq has failed, which is no harm.
+	Unfit struct {
+		Seq int64
+		Err error
+	}
+
 	// Saved: a snapshot is complete in the model log.
 	Saved struct {
 		ID        string

@@ -264,6 +264,25 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 	learnAll(t, cfg) // and the refusal has changed nothing
 }
 
+// The columns are known with the first record only, and what they refuse is
+// refused before it is decided.
+func TestTooFewInputsAreRefused(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(200))
+	cfg, _ := config(c, "m", in)
+	cfg.Learner.Sampling = "sorf"
+	l, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context()); !errors.Is(err, learner.ErrInputs) || !strings.Contains(err.Error(), "sorf is for 64 inputs or more, and here are 2") {
+		t.Errorf("got %v", err)
+	}
+	if n := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); n > 0 {
+		t.Errorf("%d predictions all the same", n)
+	}
+}
+
 func TestInputThatIsGoneIsNoticed(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, rings(200))

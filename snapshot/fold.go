@@ -18,10 +18,12 @@ import (
 //     follows from the last;
 //   - RELEASED only up to the last seq;
 //   - a PAUSE only at the last seq, and a RESUME only of the PAUSE in force;
-//   - a CHUNK only in its place behind the one before;
+//   - a CHUNK only in its place behind the one before, those of challengers apart;
 //   - a MANIFEST only if its chunks are the last ones that counted, are all
 //     there, and its seq, chain and start are those of a BATCH or GAP that
-//     counted, and not before those of an earlier MANIFEST.
+//     counted, and not before those of an earlier MANIFEST;
+//   - a CHALLENGER only if its chunks are the last ones of a challenger that
+//     counted, and its seq, chain and start those of a BATCH or GAP.
 //
 // All else is void: it is as if it had not been written.
 //
@@ -278,7 +280,14 @@ func (f *Fold) Recover(back int) (r Recovery, ok bool) {
 // readers rely on that.
 func (f *Fold) Finish(m *Manifest) error {
 	l := f.get()
-	p := l.pending
+	m.Previous = -1
+	if n := len(l.kept); n > 0 {
+		m.Previous = l.kept[n-1].Offset
+	}
+	return l.finish(m, l.pending)
+}
+
+func (l *ledger) finish(m *Manifest, p pending) error {
 	if p.id != m.Snapshot || len(p.offsets) != m.Chunks {
 		return fmt.Errorf("snapshot %v: the log has %d of %d chunks of %v", m.Snapshot, len(p.offsets), p.count, p.id)
 	}
@@ -288,10 +297,6 @@ func (f *Fold) Finish(m *Manifest) error {
 	}
 	m.Owner = l.claim.Owner
 	m.FirstChunk = p.offsets[0]
-	m.Previous = -1
-	if n := len(l.kept); n > 0 {
-		m.Previous = l.kept[n-1].Offset
-	}
 	m.Start = at.start
 	return nil
 }
@@ -310,6 +315,9 @@ type ledger struct {
 	entries  []Entry  // behind base
 	kept     []Stored // the oldest first
 	pending  pending
+
+	challengers []StoredChallenger // the oldest first
+	challenge   pending            // of a challenger
 }
 
 // point is a place in history: behind a BATCH or GAP.
@@ -335,7 +343,7 @@ func (l *ledger) judge(offset int64, r Record, size int) (void string) {
 		if c.Epoch <= l.claim.Epoch {
 			return fmt.Sprintf("epoch %d is in force", l.claim.Epoch)
 		}
-		l.claim, l.pending = *c, pending{}
+		l.claim, l.pending, l.challenge = *c, pending{}, pending{}
 		return ""
 	}
 	if o := r.owner(); o != l.claim.Owner {
@@ -368,7 +376,12 @@ func (l *ledger) judge(offset int64, r Record, size int) (void string) {
 		}
 		l.paused, l.resumed = nil, r.Seq
 	case *Chunk:
-		return l.chunk(offset, r, size)
+		if r.Challenger {
+			return l.challenge.chunk(offset, r, size)
+		}
+		return l.pending.chunk(offset, r, size)
+	case *Challenger:
+		return l.challenged(offset, r)
 	case *Manifest:
 		return l.complete(offset, r)
 	default:
@@ -389,8 +402,7 @@ func (l *ledger) decide(offset int64, r Record, seq int64, chain Hash) (void str
 	return ""
 }
 
-func (l *ledger) chunk(offset int64, c *Chunk, size int) (void string) {
-	p := &l.pending
+func (p *pending) chunk(offset int64, c *Chunk, size int) (void string) {
 	if c.Index == 0 && c.Snapshot != p.id {
 		*p = pending{id: c.Snapshot, count: c.Count, chunkSize: size}
 	}
@@ -409,13 +421,21 @@ func (l *ledger) chunk(offset int64, c *Chunk, size int) (void string) {
 	return ""
 }
 
-func (l *ledger) complete(offset int64, m *Manifest) (void string) {
-	p := l.pending
+// differs says why m does not complete p, if it does not.
+func (p *pending) differs(m *Manifest) string {
 	if p.id != m.Snapshot || len(p.offsets) != p.count {
 		return fmt.Sprintf("its chunks are not all there: %d of %d of snapshot %v", len(p.offsets), p.count, p.id)
 	}
 	if p.count != m.Chunks || p.size != m.Size || p.chunkSize != m.ChunkSize && m.Chunks > 1 || p.offsets[0] != m.FirstChunk {
 		return "its chunks are not as it says"
+	}
+	return ""
+}
+
+func (l *ledger) complete(offset int64, m *Manifest) (void string) {
+	p := l.pending
+	if void := p.differs(m); void != "" {
+		return void
 	}
 	if n := len(l.kept); n > 0 && m.Seq < l.kept[n-1].Manifest.Seq {
 		return fmt.Sprintf("there is a snapshot at seq %d", l.kept[n-1].Manifest.Seq)

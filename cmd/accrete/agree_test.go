@@ -23,6 +23,7 @@ func TestTheLearnersDefaultsAreTheConfigurations(t *testing.T) {
 	}
 	got := want
 	got.Stepper, got.Loss = c.Learner.Stepper, c.Learner.Loss
+	got.Sampling = c.Learner.Sampling
 	got.OnDrift, got.Lags = c.Learner.OnDrift, c.Input.Lags
 	got.Algorithm, got.Kernel, got.MaxFeatures = c.Learner.Algorithm, c.Learner.Kernel, c.Learner.MaxFeatures
 	got.Minibatch, got.Lambda, got.Seed, got.MaxClasses = c.Learner.Minibatch, c.Learner.Lambda, c.Learner.Seed, c.Input.MaxClasses

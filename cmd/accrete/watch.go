@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -42,20 +43,20 @@ type mark struct {
 
 // learnReport is how far a learner has come.
 type learnReport struct {
-	Model             string        `json:"model"`
-	Examples          int64         `json:"examples"` // labelled ones, since the model began
-	Records           int64         `json:"records"`  // of this run: learned, predicted only, or quarantined
-	Quarantined       int64         `json:"quarantined"`
-	ExamplesPerSecond float64       `json:"examples_per_second"`
-	Progressive       *float64      `json:"progressive"` // of the last 10,000; null before the second example
-	Baselines         *baselines    `json:"baselines"`
-	Features          int           `json:"features"`
-	Step              int64         `json:"step"`
-	Snapshots         int           `json:"snapshots"` // of this run
-	Predictions       int64         `json:"predictions"`
-	Lag               int64         `json:"lag"`
-	StateHash         snapshot.Hash `json:"state_hash"` // of the newest snapshot
-	Seconds           float64       `json:"seconds"`
+	Model             string         `json:"model"`
+	Examples          int64          `json:"examples"` // labelled ones, since the model began
+	Records           int64          `json:"records"`  // of this run: learned, predicted only, or quarantined
+	Quarantined       int64          `json:"quarantined"`
+	ExamplesPerSecond float64        `json:"examples_per_second"`
+	Progressive       *float64       `json:"progressive"` // of the last 10,000; null before the second example
+	Baselines         *baselines     `json:"baselines"`
+	Features          int            `json:"features"`
+	Step              int64          `json:"step"`
+	Snapshots         int            `json:"snapshots"` // of this run
+	Predictions       int64          `json:"predictions"`
+	Lag               int64          `json:"lag"`
+	StateHash         *snapshot.Hash `json:"state_hash"` // of the newest snapshot of this run; null before the first
+	Seconds           float64        `json:"seconds"`
 
 	task learner.Task
 }
@@ -96,7 +97,7 @@ func (w *watch) event(ev pipeline.Event) {
 		w.kafka.Progress()
 		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
 	case pipeline.Restored:
-		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took", ev.Took).Msg("restored a snapshot")
+		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
 	case pipeline.Damaged:
 		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
 	case pipeline.Unreadable:
@@ -107,7 +108,7 @@ func (w *watch) event(ev pipeline.Event) {
 		w.drifts = ev.Progress.Drifts
 		w.from = mark{time.Now(), ev.Progress.Examples}
 		w.claimed.Green()
-		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took", ev.Took).Msg("learning")
+		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
 	case pipeline.Quarantining:
 		first, n := ev.Bad[0], 0
 		where := make([]string, len(ev.Bad))
@@ -140,15 +141,34 @@ func (w *watch) event(ev pipeline.Event) {
 		w.input.Green()
 		w.moving.Progress()
 		w.log.Info().Msg("learning goes on")
+	case pipeline.Refitted:
+		w.refitted(ev)
+	case pipeline.Unfit:
+		m.RefitFailed.Inc()
+		w.log.Warn().Int64("seq", ev.Seq).Err(ev.Err).Msg("no refit")
 	case pipeline.Saved:
 		m.Snapshots.Inc()
 		m.SnapshotTime.SetToCurrentTime()
 		m.SnapshotBytes.Set(float64(ev.Bytes))
 		w.now.Snapshots++
-		w.now.StateHash = ev.StateHash
+		w.now.StateHash = &ev.StateHash
 		w.log.Info().Str("snapshot", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).
-			Dur("froze", ev.Froze).Dur("took", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
+			Dur("froze_ms", ev.Froze).Dur("took_ms", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
 	}
+}
+
+func (w *watch) refitted(ev pipeline.Refitted) {
+	m, bound := w.metrics, math.NaN()
+	if ev.Refit.Suboptimality != nil {
+		bound = *ev.Refit.Suboptimality
+	}
+	m.Refits.Inc()
+	m.RefitTime.SetToCurrentTime()
+	m.RefitGap.Set(ev.Refit.Gap)
+	m.Suboptimal.Set(bound)
+	w.log.Info().Str("challenger", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int64("rows", ev.Refit.Rows).
+		Float64("gap", ev.Refit.Gap).Float64("suboptimality_bound", bound).Float64("passes", ev.Refit.Passes).
+		Dur("read", ev.Read).Dur("took", ev.Took).Msg("refit")
 }
 
 func (w *watch) learned(ev pipeline.Learned) {
@@ -212,10 +232,14 @@ func (w *watch) report() learnReport {
 	return r
 }
 
-// String is the report in a line.
+// String is the report in a line, what matters most first: a terminal may cut it
+// off.
 func (r learnReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s examples, %s/s", thousands(r.Examples), thousands(int64(r.ExamplesPerSecond)))
+	fmt.Fprintf(&b, "%s, %s/s, lag %s", count(r.Examples, "example"), thousands(int64(r.ExamplesPerSecond)), thousands(r.Lag))
+	if r.Quarantined > 0 {
+		fmt.Fprintf(&b, ", %s in quarantine", thousands(r.Quarantined))
+	}
 	if r.Progressive != nil {
 		what := "error"
 		if r.task == learner.Regression {
@@ -223,11 +247,20 @@ func (r learnReport) String() string {
 		}
 		fmt.Fprintf(&b, ", %s %.4f (linear %.4f, majority %.4f, no change %.4f)", what, *r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	}
-	fmt.Fprintf(&b, ", %s features, %d snapshots, lag %s", thousands(int64(r.Features)), r.Snapshots, thousands(r.Lag))
-	if r.Quarantined > 0 {
-		fmt.Fprintf(&b, ", %s in quarantine", thousands(r.Quarantined))
-	}
+	fmt.Fprintf(&b, ", %s, %s", count(int64(r.Features), "feature"), count(int64(r.Snapshots), "snapshot"))
 	return b.String()
+}
+
+// count writes n things of the noun.
+func count(n int64, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "s"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return thousands(n) + " " + noun
 }
 
 // thousands writes n with commas.

@@ -8,6 +8,7 @@
 //
 //	go run ./internal/crashtest --kills 100
 //	go run ./internal/crashtest --kills 1000 --zombies 20 --outages 20 --resets 300 --failpoints
+//	go run ./internal/crashtest --kills 100 --refit 20ms
 //	go run ./internal/crashtest --soak 20m
 //	go run ./internal/crashtest --restarts 20
 //	go run ./internal/crashtest --kills 100 --partitions 3 --brokers localhost:9092
@@ -36,6 +37,7 @@ type options struct {
 	outages    int
 	resets     int
 	failpoints bool
+	refit      time.Duration
 	soak       time.Duration
 	restarts   int
 	rate       int
@@ -56,6 +58,7 @@ type Summary struct {
 	Kills       int     `json:"kills"` // processes that died of SIGKILL
 	WarmUp      int     `json:"kills_in_warm_up"`
 	Chunks      int     `json:"kills_during_chunks"`
+	Rivals      int     `json:"kills_during_challengers"`
 	Unreleased  int     `json:"kills_between_ack_and_release"`
 	Recovering  int     `json:"kills_during_recovery"` // right behind the CLAIM that follows another kill
 	Zombies     int     `json:"zombies"`               // stopped, replaced, woken up, and ended with 75
@@ -70,6 +73,7 @@ type Summary struct {
 	Divergences int     `json:"divergences"` // state hashes or predictions that are not the reference's
 	Compared    int     `json:"compared"`    // state hashes that the oracle computed again
 	Verified    int     `json:"verified"`    // state hashes that verify did
+	Refits      int     `json:"refits"`      // challengers that verify solved for again
 	StateHash   string  `json:"state_hash"`
 	Seconds     float64 `json:"seconds"`
 }
@@ -94,6 +98,7 @@ func main() {
 	flag.IntVar(&o.outages, "outages", 0, "how often the broker is killed and started again under a learner at work")
 	flag.IntVar(&o.resets, "resets", 0, "how many connections are reset, slowed down or left half open")
 	flag.BoolVar(&o.failpoints, "failpoints", false, "kill a learner at each step of its input and output in turn")
+	flag.DurationVar(&o.refit, "refit", 0, "have the learner refit itself so often; kills have to hit a challenger half written")
 	flag.DurationVar(&o.soak, "soak", 0, "instead of all that, feed one learner for so long, with a fault every 30 s, and watch what it holds")
 	flag.IntVar(&o.restarts, "restarts", 0, "instead of all that, kill a learner with a large model at full load so often, and measure how long it takes until its successor learns")
 	flag.IntVar(&o.rate, "rate", 10_000, "examples a second of a soak or of restarts")
@@ -130,6 +135,9 @@ func main() {
 		fmt.Printf("%d kills (%d in warm-up, %d during chunks, %d between ack and release) over %d examples in %.0f s\n", s.Kills, s.WarmUp, s.Chunks, s.Unreleased, s.Examples, s.Seconds)
 		if s.Zombies+s.Outages+s.Resets+s.Steps > 0 {
 			fmt.Printf("%d zombies, %d broker kills (learning again within %.1f s, in the median %.1f s), %d bad connections, %d steps of I/O\n", s.Zombies, s.Outages, s.Recovery.Max, s.Recovery.Median, s.Resets, s.Steps)
+		}
+		if o.refit > 0 {
+			fmt.Printf("%d challengers solved for again, %d kills while one was written\n", s.Refits, s.Rivals)
 		}
 		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
 	}

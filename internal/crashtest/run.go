@@ -202,9 +202,10 @@ kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}}
 learner: {max_features: %d}
 snapshot: {every: 200ms, chunk: %s}
+refit: {every: %v, window: 500}
 http: {listen: "off"}
 output: {delivery: %s}
-`, w.model(model), w.brokers, w.topic, features, w.chunk, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
+`, w.model(model), w.brokers, w.topic, features, w.chunk, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
 	}

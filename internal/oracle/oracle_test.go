@@ -43,7 +43,7 @@ func world(t *testing.T) oracle.World {
 	kafkatest.Fill(t, c, in, 2, values[:200])
 	for _, more := range [][]string{values[200:], nil} {
 		l, err := pipeline.Open(t.Context(), pipeline.Config{
-			Model: model, Client: c, Topics: []string{in}, Learner: learner.Config{MaxFeatures: 32},
+			Model: model, Client: c, Topics: []string{in}, Learner: learner.Config{Width: 8, MaxFeatures: 32},
 			BatchSize: 50, Linger: time.Millisecond, SnapshotEvery: 50 * time.Millisecond, ReplayLimit: time.Hour,
 			Keep: 3, History: 1 << 30, ToEnd: true, Report: func(pipeline.Event) {},
 		})

@@ -64,6 +64,7 @@ type stats struct {
 	Steps, Kills, Starts, Paused, Duels, Fenced, Lost, Late, Refused, Damaged, FellBack int
 	Batches, Records, Void, Snapshots, Duplicates                                       int64
 	Refusals                                                                            int // of a history that does not match
+	Challengers                                                                         int
 }
 
 func (s *stats) add(t stats) {
@@ -84,6 +85,7 @@ func (s *stats) add(t stats) {
 	s.Snapshots += t.Snapshots
 	s.Duplicates += t.Duplicates
 	s.Refusals += t.Refusals
+	s.Challengers += t.Challengers
 }
 
 // process is one life of a learner.
@@ -135,7 +137,7 @@ func newWorld(seed uint64) *world {
 	}
 	w.config = pipeline.Config{
 		Model: modelName, Topics: []string{inputName}, Decode: decode.Config{Label: "label"},
-		Learner:   learner.Config{MaxFeatures: 32, Minibatch: 4},
+		Learner:   learner.Config{Width: 8, MaxFeatures: 32, Minibatch: 4},
 		BatchSize: 1 + w.r.IntN(24), Linger: 5 * time.Millisecond,
 		SnapshotEvery: time.Duration(1+w.r.IntN(40)) * 50 * time.Millisecond, ReplayLimit: time.Hour,
 		Keep: 1 + w.r.IntN(3), History: []int64{1 << 30, 40 << 10}[w.r.IntN(2)], ChunkBytes: 8 << 10,
@@ -145,6 +147,9 @@ func newWorld(seed uint64) *world {
 	w.config.Learner.Width, w.config.Learner.Algorithm = 8, []string{"dsg", "newton"}[w.r.IntN(2)]
 	if w.config.Transactional {
 		w.rates.duel = w.r.IntN(8)
+	}
+	if seed%3 == 0 { // drawn from nothing, so that the schedules are those that they were
+		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Gap: 1e-2, Lambda: 1e-3}
 	}
 	return w
 }
@@ -872,6 +877,11 @@ func (w *world) check() {
 	}
 	w.stats.Batches, w.stats.Records, w.stats.Void = r.Batches, r.Learned+r.Predicted+r.Quarantined, r.Void
 	w.stats.Snapshots, w.stats.Duplicates = r.Compared, r.Duplicates
+	for _, r := range in.Log {
+		if string(r.Key) == "challenger" {
+			w.stats.Challengers++
+		}
+	}
 	w.ordered(in, r)
 }
 
