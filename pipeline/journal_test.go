@@ -32,7 +32,7 @@ func TestStartReadsTheEndOfTheLog(t *testing.T) {
 	if j.next != whole.next || j.fold.Seq() != whole.fold.Seq() || j.fold.Chain() != whole.fold.Chain() || j.fold.Claim().Owner != whole.fold.Claim().Owner {
 		t.Errorf("seq %d under %v, want %d under %v", j.fold.Seq(), j.fold.Claim().Owner, whole.fold.Seq(), whole.fold.Claim().Owner)
 	}
-	if r := float64(j.size.total) / float64(whole.size.total); r < .5 || r > 2 {
+	if r := float64(j.size.total) / float64(whole.size.total); r < .2 || r > 5 { // snapshots grow with the window
 		t.Errorf("the log is taken for %d bytes, and has %d", j.size.total, whole.size.total)
 	}
 }

@@ -131,7 +131,3 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	}
 }
-
-// slowly is for learners that are killed: on the plain kernels, which have the
-// same bits, kills also hit what else would take a millisecond.
-var slowly = []string{"ACCRETE_ISA=generic"}

@@ -80,7 +80,7 @@ func alone[S any](ctx context.Context, o options, f func(*world, context.Context
 
 // begin builds the program, starts the broker and creates the topic.
 func begin(ctx context.Context, o options) (w *world, end func(), err error) {
-	w = &world{options: o, chunk: "16KiB", began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
+	w = &world{options: o, chunk: "4KiB", began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
 	var ends []func()
 	end = func() {
 		for _, f := range slices.Backward(ends) {
@@ -275,11 +275,11 @@ func (w *world) killOnce(ctx context.Context, path string, i int) (twice bool, e
 	if i%5 == 4 {
 		return true, w.killAtClaim(ctx, path)
 	}
-	p, err := w.begin(slowly, "learn", "-c", path)
+	p, err := w.begin(nil, "learn", "-c", path)
 	if err != nil {
 		return false, err
 	}
-	watch, cancel := context.WithTimeout(ctx, 1500*time.Millisecond)
+	watch, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	switch i % 5 {
 	case 0, 1:
@@ -299,7 +299,7 @@ func (w *world) killOnce(ctx context.Context, path string, i int) (twice bool, e
 // killAtClaim kills a learner that has claimed the log and is about to restore a
 // snapshot and to learn again what is behind it.
 func (w *world) killAtClaim(ctx context.Context, path string) error {
-	p, err := w.begin(slowly, "learn", "-c", path)
+	p, err := w.begin(nil, "learn", "-c", path)
 	if err != nil {
 		return err
 	}
