@@ -197,7 +197,7 @@ func TestEveryOptionCanBeSetInEveryPlace(t *testing.T) {
 		switch o.path { // those whose default is nothing
 		case "input.columns":
 			text = "a,b"
-		case "input.lags":
+		case "input.lags", "learner.minibatch":
 			text = "2"
 		case "refit.every":
 			text = "10m"
