@@ -160,6 +160,7 @@ start() {
       { cat "$dir/format.log" >&2; die 1 "the data directory could not be formatted"; }
   fi
   [ -e "$log" ] && cat "$log" >>"$log.old"
+  : >"$log" # or the last start's word would be taken for this one's
   setsid java "${small[@]}" -Xms64m -Xmx"${KAFKA_HEAP:-384m}" "$logging" -cp "$lib/*" kafka.Kafka "$props" </dev/null >"$log" 2>&1 &
   local p=$! waited=0
   echo "$p" >"$dir/pid"

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/accrete-ml/accrete/internal/spell"
 )
 
 // Sources are the places that options come from, each over the one before:
@@ -138,7 +140,7 @@ func unknownKey(section, key string) string {
 // then by its beginning, then anywhere in the file.
 func meant(section, key string) string {
 	here := known.sections[section]
-	if name := nearest(key, here); name != "" {
+	if name := spell.Nearest(key, here); name != "" {
 		return name
 	}
 	for _, name := range here {
@@ -153,7 +155,7 @@ func meant(section, key string) string {
 		}
 		paths = append(paths, o.path)
 	}
-	return nearest(key, paths)
+	return spell.Nearest(key, paths)
 }
 
 // Value is an option as it is in effect.
@@ -193,7 +195,7 @@ func (c *Config) Warnings() []Problem {
 	}
 	for _, name := range c.unknown {
 		text := "this environment variable is none of ours"
-		if hint := nearest(name, names); hint != "" {
+		if hint := spell.Nearest(name, names); hint != "" {
 			text += "; did you mean " + hint + "?"
 		}
 		warnings = append(warnings, Problem{name, text})

@@ -64,7 +64,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  seed: -1\n", `config.yaml:8:9: learner.seed: "-1" is not a whole number from 0 to 2^64-1`},
 		{least + "learner:\n  lambda: .nan\n", `config.yaml:8:11: learner.lambda: ".nan" is not a number`},
 		{least + "learner:\n  lambda: 1e999\n", `config.yaml:8:11: learner.lambda: "1e999" is not a number`},
-		{least + "learner:\n  algorithm: newtown\n", `config.yaml:8:14: learner.algorithm: "newtown" is not known to this build, which has newton, dsg, udsg, cdsg, cdsg:alpha, all, fixed, ridge`},
+		{least + "learner:\n  algorithm: newtown\n", `config.yaml:8:14: learner.algorithm: "newtown" is not known to this build, which has newton, dsg, udsg, cdsg, cdsg:alpha, all, fixed, eigenpro, ridge`},
 		{least + "learner:\n  kernel:\n", `config.yaml:8:3: learner.kernel has no value; leave the line out for the default`},
 		{least + "learner:\n  kernel: laplace\n", `config.yaml:8:11: learner.kernel: no kernel is named "laplace": want gaussian or gaussian:SCALE`},
 		{least + "learner:\n  lambda: 0\n", `config.yaml:8:11: learner.lambda: 0 is too small: the least is 1e-15`},
@@ -76,6 +76,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "  batch: {linger: 5}\n", `config.yaml:7:19: input.batch.linger: "5" is not a time span: want a number with a unit, as 5ms, 10s, 1m or 2h`},
 		{least + "  key: {a: b}\n", `config.yaml:7:8: input.key: want a value, not keys below it`},
 		{least + "  columns: [a, b, a]\n", `config.yaml:7:12: input.columns: "a" is there twice`},
+		{least + "  columns: [a, b]\nlearner:\n  sampling: sorf\n", `config.yaml:9:13: learner.sampling: sorf is for 64 inputs or more, and here are 2: want iid`},
 		{least + "  columns: [a, [b]]\n", `config.yaml:7:16: input.columns: want a list of plain values`},
 		{least + "snapshot:\n  history: 2 gigs\n", `config.yaml:8:12: snapshot.history: "2 gigs" is not a size: want a whole number with a unit, as 64MiB, 2GiB or 5GB`},
 		{least + "snapshot:\n  history: 99999999TiB\n", `config.yaml:8:12: snapshot.history: "99999999TiB" is too large`},
@@ -198,6 +199,10 @@ func TestEveryOptionCanBeSetInEveryPlace(t *testing.T) {
 			text = "a,b"
 		case "input.lags":
 			text = "2"
+		case "learner.minibatch":
+			text = "64"
+		case "refit.every":
+			text = "10m"
 		}
 		check := func(place string, c *Config) {
 			if got := o.field(c); got.IsZero() || place != c.sources[o.path].Kind {

@@ -37,6 +37,11 @@ func (c *Config) validate() Problems {
 	if _, err := features.ParseKernel(c.Learner.Kernel); err != nil {
 		add("learner.kernel", "%v", err)
 	}
+	if sampling, err := features.ParseSampling(c.Learner.Sampling); err == nil && c.Input.Columns != nil && c.Input.Lags == 0 {
+		if err := sampling.Check(len(c.Input.Columns)); err != nil {
+			add("learner.sampling", "%v", err)
+		}
+	}
 	if c.Learner.Loss != "auto" {
 		if _, err := loss.Parse(c.Learner.Loss); err != nil {
 			add("learner.loss", "%v", err)

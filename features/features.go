@@ -19,7 +19,7 @@ func (b *Bank) Features(dst []float32, block int, x []float32) {
 	last := vec.Panels(j.end, vec.Panel)
 	for p := j.from / vec.Panel; p < last; p = j.to {
 		j.to = j.ready(p, last)
-		j.run((*job).store, vec.Panels(j.rows, vec.Lanes), j.rows*(j.to-p)*vec.Panel*(b.m.Dim+16))
+		j.run((*job).store, vec.Panels(j.rows, vec.Lanes), j.rows*(j.to-p)*vec.Panel*(b.m.Dim+12))
 	}
 }
 

@@ -25,11 +25,15 @@ func (b *Bank) Gradient(dst []float64, block int, x []float32, g []float64, outp
 	last := vec.Panels(j.end, vec.Panel)
 	for p := j.from / vec.Panel; p < last; p = j.to {
 		j.to = j.ready(p, last)
-		j.per = share(j.to-p, max(1, cache/8/vec.ChainsLen(vec.Panel, outputs)))
+		chains := cache / 2 // of several outputs, which are touched once a run
+		if outputs == 1 {
+			chains = cache / 8 // touched for each panel of rows
+		}
+		j.per = share(j.to-p, max(1, chains/vec.ChainsLen(vec.Panel, outputs)))
 		if b.m.Sampling == SORF {
 			j.per = b.chunk()
 		}
-		j.run((*job).gradient, vec.Panels(j.to-p, j.per), j.rows*(j.to-p)*vec.Panel*(b.m.Dim+16+2*outputs))
+		j.run((*job).gradient, vec.Panels(j.to-p, j.per), j.rows*(j.to-p)*vec.Panel*(b.m.Dim+12+2*outputs))
 	}
 }
 
@@ -52,6 +56,6 @@ func (j *job) gradient(w *worker, i int) {
 		} else {
 			vec.Gradient(acc, j.px[run*dim:to*dim], j.panels(p, q), j.pfac[run*outputs:to*outputs], dim, outputs, &w.Scratch)
 		}
-		vec.AddChains(dst, acc, from-p*vec.Panel, outputs, &w.Scratch)
+		vec.AddChains(dst, acc, from-p*vec.Panel, outputs)
 	}
 }

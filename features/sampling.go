@@ -39,6 +39,18 @@ func ParseSampling(s string) (Sampling, error) {
 	return 0, fmt.Errorf("no sampling is named %q: want iid or sorf", s)
 }
 
+// leastSORF is the inputs from which on SORF's bias is less than what the number
+// of features leaves.
+const leastSORF = 64
+
+// Check says whether s is for rows of so many inputs.
+func (s Sampling) Check(inputs int) error {
+	if s == SORF && inputs < leastSORF {
+		return fmt.Errorf("sorf is for %d inputs or more, and here are %d: want iid", leastSORF, inputs)
+	}
+	return nil
+}
+
 // transform is the size of SORF's transforms, at least 4.
 func (m Map) transform() int {
 	n := 4

@@ -56,10 +56,76 @@ func (j *job) sumPanels(coef []float32, from int) {
 	dim, outputs := j.bank.m.Dim, j.outputs
 	all, rows := from+vec.Panels(len(coef)/(2*outputs), vec.Panel), vec.Panels(j.rows, vec.Lanes)
 	vec.PackCoefficients(sized(&j.pcoef, 2*(all-from)*vec.Panel*outputs), coef, outputs)
-	j.per, j.from = share(rows, 16), from
+	j.from = from
+	if rows < 16 && rows*vec.Lanes*outputs <= mostPartial/16 {
+		j.sumGroups(all)
+		return
+	}
+	j.per = share(rows, 16)
 	for p := from; p < all; p = j.to {
 		j.to = j.ready(p, all)
-		j.run((*job).sum, vec.Panels(rows, j.per), j.rows*(j.to-p)*vec.Panel*(dim+16+2*outputs))
+		j.run((*job).sum, vec.Panels(rows, j.per), j.rows*(j.to-p)*vec.Panel*(dim+12+2*outputs))
+	}
+}
+
+// mostPartial bounds sumGroups' memory: 2 MiB.
+const mostPartial = 1 << 18
+
+// sumGroups is sumPanels where the rows are too few for tasks of as much work:
+// the tasks are of groups of all rows, and the groups are added afterwards, in
+// order.
+func (j *job) sumGroups(all int) {
+	dim, outputs := j.bank.m.Dim, j.outputs
+	rows := vec.Panels(j.rows, vec.Lanes) * vec.Lanes
+	vec.PackRows(sized(&j.px, rows*dim), j.x[:j.rows*dim], dim)
+	sum, size := sized(&j.total, rows*outputs), rows*outputs
+	clear(sum)
+	atOnce := mostPartial / size * perGroup
+	for p := j.from; p < all; p = j.to {
+		j.to = j.ready(p, min(all, p+atOnce))
+		groups := vec.Panels(j.to-p, perGroup)
+		j.per = j.bank.chunk() / perGroup
+		if j.bank.m.Sampling != SORF {
+			j.per = max(1, min(j.per, groups/24))
+		}
+		clear(sized(&j.partial, groups*size))
+		j.run((*job).groups, vec.Panels(groups, j.per), rows*(j.to-p)*vec.Panel*(dim+12+2*outputs))
+		for g := range groups {
+			for i, v := range j.partial[g*size : (g+1)*size] {
+				sum[i] += v
+			}
+		}
+	}
+	for r := range j.rows {
+		s := sum[r/vec.Lanes*vec.Lanes*outputs+r%vec.Lanes:]
+		for c := range outputs {
+			j.dst[r*outputs+c] = s[c*vec.Lanes]
+		}
+	}
+}
+
+// groups is what a few groups add to the rows.
+func (j *job) groups(w *worker, i int) {
+	dim, outputs := j.bank.m.Dim, j.outputs
+	from := j.first + i*j.per*perGroup // panels
+	to := min(from+j.per*perGroup, j.to)
+	for l := range len(j.px) / (vec.Lanes * dim) {
+		x, n := j.px[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, j.rows-l*vec.Lanes)
+		var t []float32 // phases from panel from on
+		if j.bank.m.Sampling == SORF {
+			t = w.phases(j.bank, x, from, to)
+		}
+		for p := from; p < to; p += perGroup {
+			q := min(p+perGroup, to)
+			a := j.pcoef[2*(p-j.from)*vec.Panel*outputs : 2*(q-j.from)*vec.Panel*outputs]
+			dst := j.partial[(p-j.first)/perGroup*len(j.total)+l*vec.Lanes*outputs:][:vec.Lanes*outputs]
+			if t != nil {
+				const size = vec.Panel * vec.Lanes
+				vec.SumPhases(dst, j.bank.m.halfTurns(), t[(p-from)*size:(q-from)*size], a, outputs, n, &w.Scratch)
+				continue
+			}
+			vec.Sum(dst, x, j.panels(p, q), a, dim, outputs, n, &w.Scratch)
+		}
 	}
 }
 
@@ -75,7 +141,7 @@ func (j *job) sumFew(coef []float32) {
 		groups := vec.Panels(j.to-p, perGroup)
 		j.per = max(8, groups/64*8)
 		sized(&j.partial, groups*j.rows*outputs)
-		j.run((*job).few, vec.Panels(groups, j.per), j.rows*(j.to-p)*vec.Panel*(j.bank.m.Dim+16+2*outputs))
+		j.run((*job).few, vec.Panels(groups, j.per), j.rows*(j.to-p)*vec.Panel*(j.bank.m.Dim+12+2*outputs))
 		for g := range groups {
 			for i, v := range j.partial[g*outputs*j.rows : (g+1)*outputs*j.rows] {
 				j.dst[i] += v

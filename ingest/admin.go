@@ -112,58 +112,6 @@ func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int,
 	return nil
 }
 
-// Commit stores positions as a consumer group's, so that tools which show lag
-// see us: offsets by topic, one for each partition, and below 0 for those left
-// alone. The group needs no members, and may have none of another kind. It is
-// advice, as nothing of ours reads it back.
-func (c *Client) Commit(ctx context.Context, group string, offsets map[string][]int64) error {
-	req := kmsg.NewPtrOffsetCommitRequest()
-	req.Group, req.Generation, req.RetentionTimeMillis = group, -1, -1
-	for topic, next := range offsets {
-		rt := kmsg.NewOffsetCommitRequestTopic()
-		rt.Topic = topic
-		for p, o := range next {
-			if o < 0 {
-				continue
-			}
-			rp := kmsg.NewOffsetCommitRequestTopicPartition()
-			rp.Partition, rp.Offset, rp.LeaderEpoch = int32(p), o, -1
-			rt.Partitions = append(rt.Partitions, rp)
-		}
-		req.Topics = append(req.Topics, rt)
-	}
-	err := c.coordinated(ctx, func(ctx context.Context) error { return c.commit(ctx, req) })
-	if err != nil {
-		return fmt.Errorf("group %s: %w", group, err)
-	}
-	return nil
-}
-
-func (c *Client) commit(ctx context.Context, req *kmsg.OffsetCommitRequest) error {
-	find := kmsg.NewPtrFindCoordinatorRequest()
-	find.CoordinatorKey = req.Group
-	r, _, err := c.do(ctx, find, responseLimit, nil)
-	if err != nil {
-		return err
-	}
-	at := r.(*kmsg.FindCoordinatorResponse)
-	if err := c.refused(kafka.Error(at.ErrorCode)); err != nil {
-		return err
-	}
-	r, _, err = c.do(ctx, req, responseLimit, toBroker(at.NodeID))
-	if err != nil {
-		return err
-	}
-	for _, t := range r.(*kmsg.OffsetCommitResponse).Topics {
-		for _, p := range t.Partitions {
-			if err := c.topicError(t.Topic, p.ErrorCode); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // coordinated tries f for as long as a request may take while the broker that
 // f needs is being found or wakes up, as it does the first time that a cluster
 // is asked for a group or a producer.

@@ -34,6 +34,21 @@ func (b *Backoff) Pause(ctx context.Context, err error) error {
 	}
 }
 
+// Retry calls f until it succeeds, ctx ends, or trying again cannot help. Each
+// error behind which it tries again goes to report.
+func Retry(ctx context.Context, report func(error), f func() error) error {
+	for wait := new(Backoff); ; {
+		err := f()
+		if err == nil || ctx.Err() != nil || !Temporary(err) {
+			return err
+		}
+		report(err)
+		if err := wait.Pause(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
 func (b *Backoff) next(err error) time.Duration {
 	if !errors.Is(err, ErrUnreachable) {
 		b.silent = 0

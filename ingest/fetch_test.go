@@ -403,7 +403,7 @@ func TestCommit(t *testing.T) {
 		c := k.client(t)
 		ctx := within(t, 10*time.Second)
 		for _, o := range [][]int64{{5, -1, 7}, {6, 0, -1}} {
-			if err := c.Commit(ctx, k.name("g"), map[string][]int64{topic: o}); err != nil {
+			if err := c.Member(k.name("g"), nil).Commit(ctx, map[string][]int64{topic: o}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 func (c *Client) Committed(ctx context.Context, group, topic string, n int) ([]int64, error) {
 	at, err := c.coordinator(ctx, group)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("group %s: %w", group, err)
 	}
 	rt := kmsg.NewOffsetFetchRequestTopic()
 	rt.Topic = topic
@@ -57,8 +57,5 @@ func (c *Client) coordinator(ctx context.Context, group string) (int32, error) {
 		return 0, err
 	}
 	at := r.(*kmsg.FindCoordinatorResponse)
-	if err := c.refused(kafka.Error(at.ErrorCode)); err != nil {
-		return 0, fmt.Errorf("group %s: %w", group, err)
-	}
-	return at.NodeID, nil
+	return at.NodeID, c.refused(kafka.Error(at.ErrorCode))
 }

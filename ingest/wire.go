@@ -63,6 +63,10 @@ var newest = map[int16]int16{
 	8:  7,  // OffsetCommit
 	9:  5,  // OffsetFetch
 	10: 2,  // FindCoordinator
+	11: 5,  // JoinGroup
+	12: 3,  // Heartbeat
+	13: 2,  // LeaveGroup
+	14: 3,  // SyncGroup
 	19: 5,  // CreateTopics
 	21: 0,  // DeleteRecords, which kafka-go lacks
 	22: 4,  // InitProducerID

@@ -54,7 +54,7 @@ func (a *adwin) insert(level int, b bucket) {
 	if len(l) > adwinBuckets {
 		size := float64(int64(1) << level)
 		d := (l[0].sum - l[1].sum) / size
-		merged := bucket{l[0].sum + l[1].sum, l[0].squares + l[1].squares + float64(d*d)*(size/2)}
+		merged := bucket{l[0].sum + l[1].sum, l[0].squares + l[1].squares + float64(float64(d*d)*(size/2))}
 		l = l[:copy(l, l[2:])]
 		a.levels[level] = l
 		a.insert(level+1, merged)
@@ -81,7 +81,7 @@ func (a *adwin) cut() (cut, up bool) {
 	a.each(func(size float64, b bucket) bool {
 		if n > 0 {
 			d := b.sum/size - sum/n
-			squares += float64(d*d) * (n * size / (n + size))
+			squares += float64(float64(d*d) * (n * size / (n + size)))
 		}
 		n, sum, squares = n+size, sum+b.sum, squares+b.squares
 		return true

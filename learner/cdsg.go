@@ -57,7 +57,7 @@ func (c CDSG) traced(s *Situation, f func(block int, length float64)) {
 func longest(trace, mean []float64, rate, noise float64) float64 {
 	squares := vec.Dot(mean, mean)
 	a, c := squares+noise, vec.Dot(trace, mean)
-	d := float64(c*c) - a*(vec.Dot(trace, trace)-float64(rate*rate)*squares)/2
+	d := float64(c*c) - float64(a*(vec.Dot(trace, trace)-float64(float64(rate*rate)*squares))/2)
 	if d < 0 || a == 0 {
 		return 0
 	}
@@ -76,7 +76,7 @@ func (c CDSG) sloped(s *Situation, f func(block int, length float64)) {
 	for k, p := range products {
 		length := 0.0
 		if g := squares[k]; g > 0 {
-			length = (p + math.Sqrt(float64(p*p)+g*(float64(s.Rate*s.Rate)*mean))) / g
+			length = (p + math.Sqrt(float64(p*p)+float64(g*(float64(s.Rate*s.Rate)*mean)))) / g
 		}
 		f(k, length)
 	}

@@ -2,6 +2,7 @@ package learner
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -12,9 +13,10 @@ import (
 // Config is what a Learner is told. It is fixed for the life of a model. The
 // zero value of each field stands for the default that its comment names.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`    // "newton" (default), "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha" or "all"
+	Algorithm   string  `json:"algorithm"`    // "newton" (default), "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "fixed" or "eigenpro"
 	Stepper     string  `json:"stepper"`      // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
 	Kernel      string  `json:"kernel"`       // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
+	Sampling    string  `json:"sampling"`     // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
 	Task        Task    `json:"task"`         // Auto (default): the loss or else the first label decides
 	Loss        string  `json:"loss"`         // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
 	Width       int     `json:"width"`        // frequencies in a block: 64 for newton, 32 for the others
@@ -31,6 +33,7 @@ type Config struct {
 func (c Config) Effective() (Config, error) {
 	c.Algorithm = or(c.Algorithm, "newton")
 	c.Kernel = or(c.Kernel, "gaussian")
+	c.Sampling = or(c.Sampling, "iid")
 	c.OnDrift = or(c.OnDrift, "none")
 	c.Stepper = or(c.Stepper, "rate")
 	c.Loss = or(c.Loss, "auto")
@@ -67,6 +70,9 @@ func (c Config) validate() error {
 	if _, err := features.ParseKernel(c.Kernel); err != nil {
 		return err
 	}
+	if _, err := features.ParseSampling(c.Sampling); err != nil {
+		return err
+	}
 	switch l, err := parseLoss(c.Loss); {
 	case err != nil:
 		return err
@@ -90,6 +96,26 @@ func (c Config) validate() error {
 		return fmt.Errorf("lambda %v: want more than 0 and at most 1", c.Lambda)
 	}
 	return nil
+}
+
+// ErrInputs refuses rows that a Config is not for.
+var ErrInputs = errors.New("too few inputs")
+
+// Check says whether c, which is valid, is for rows of so many inputs. A host
+// asks before the first row, for a Learner takes rows as they are.
+func (c Config) Check(inputs int) error {
+	if err := c.sampling().Check(c.width(inputs)); err != nil {
+		return fmt.Errorf("%w: %w", ErrInputs, err)
+	}
+	return nil
+}
+
+func (c Config) sampling() features.Sampling {
+	s, err := features.ParseSampling(or(c.Sampling, "iid"))
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // Canonical returns the effective values as JSON, always in the same bytes:

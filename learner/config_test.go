@@ -8,7 +8,7 @@ import (
 
 func TestCanonicalConfigHasEveryDefault(t *testing.T) {
 	got, err := Config{}.Canonical()
-	want := `{"algorithm":"newton","stepper":"rate","kernel":"gaussian","task":"auto","loss":"auto","width":64,"max_features":4096,"minibatch":32,"max_classes":256,"lambda":0.000001,"lags":0,"on_drift":"none","seed":1}`
+	want := `{"algorithm":"newton","stepper":"rate","kernel":"gaussian","sampling":"iid","task":"auto","loss":"auto","width":64,"max_features":4096,"minibatch":32,"max_classes":256,"lambda":0.000001,"lags":0,"on_drift":"none","seed":1}`
 	if err != nil || string(got) != want {
 		t.Errorf("the zero Config is\n%s, %v, want\n%s", got, err, want)
 	}

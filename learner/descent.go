@@ -39,11 +39,7 @@ type descent struct {
 	norms   []float64
 }
 
-func newDescent(p problem, rule Rule) *descent {
-	direction, err := newDirection(p.config.Stepper)
-	if err != nil {
-		panic("learner: " + err.Error()) // the configuration has been checked
-	}
+func newDescent(p problem, rule Rule, direction direction) *descent {
 	return &descent{
 		problem: p, rule: rule, direction: direction,
 		features:  p.bank(),

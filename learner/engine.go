@@ -58,7 +58,7 @@ type problem struct {
 
 // bank returns the features of a model of p that has no blocks yet.
 func (p *problem) bank() *features.Bank {
-	return features.NewBank(features.Map{Kernel: p.fit.kernel, Dim: p.dim, Width: p.config.Width, Seed: p.config.Seed})
+	return features.NewBank(features.Map{Kernel: p.fit.kernel, Dim: p.dim, Width: p.config.Width, Seed: p.config.Seed, Sampling: p.config.sampling()})
 }
 
 // algorithm is one way to learn.
@@ -86,10 +86,17 @@ func (a algorithm) loss(chosen loss.Loss, task Task) loss.Loss {
 // algorithms is every algorithm there is.
 var algorithms = func() (all []algorithm) {
 	for _, r := range Rules {
-		all = append(all, algorithm{name: r.String(), new: func(p problem) engine { return newDescent(p, r) }})
+		all = append(all, algorithm{name: r.String(), new: func(p problem) engine {
+			direction, err := newDirection(p.config.Stepper)
+			if err != nil {
+				panic("learner: " + err.Error()) // the configuration has been checked
+			}
+			return newDescent(p, r, direction)
+		}})
 	}
 	return append(all,
 		algorithm{name: "newton", new: func(p problem) engine { return newNewton(p) }, tuned: true},
+		algorithm{name: "eigenpro", new: func(p problem) engine { return newEigenpro(p) }, tuned: true},
 		algorithm{name: "ridge", new: func(p problem) engine { return newRidge(p) }, squares: true, tuned: true},
 	)
 }()

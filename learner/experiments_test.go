@@ -33,7 +33,7 @@ func newExperiment(c Config, l loss.Loss, k features.Kernel, dim int, r Rule, s 
 	d := newDescent(problem{
 		config: c, head: h, dim: dim, prior: make([]float64, h.sums()),
 		fit: &fit{kernel: k, top: 1, lambda: c.Lambda, deviation: 1},
-	}, r)
+	}, r, plain{})
 	d.stepper = s
 	return &experiment{engine: d, dim: dim}
 }

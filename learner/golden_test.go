@@ -26,23 +26,31 @@ func TestBitsAreForever(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, test := range []struct {
-			name, kernel, want string
-			label              func(x []float64) Label
+			name, want string
+			config     Config
+			rows       int
+			label      func(x []float64) Label
 		}{
-			{"two classes", "", "b158f2039e61a068", func(x []float64) Label { return class(x[0] > x[1]) }},
-			{"four classes", "gaussian:1.5", "8b549aa5b0f80176", func(x []float64) Label {
+			{"two classes", "7259842856e7684d", Config{Width: 8, MaxFeatures: 64}, 700, sides},
+			{"four classes", "6400d946f8da5437", Config{Width: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
 				return Label{Task: Classification, Class: int(4 * x[2])}
 			}},
-			{"regression", "gaussian:1.5", "88e4c0f6515ee525", func(x []float64) Label {
+			{"regression", "5f395c9f2c46716b", Config{Width: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
+			{"dsg", "6a150c71f807f9d8", Config{Algorithm: "dsg", MaxFeatures: 64}, 700, sides},
+			{"udsg, adagrad", "7ae6fbb654807292", Config{Algorithm: "udsg", Stepper: "adagrad", MaxFeatures: 64}, 700, sides},
+			{"cdsg, precond", "1c924bafc527e9c2", Config{Algorithm: "cdsg", Stepper: "precond", MaxFeatures: 64}, 700, sides},
+			{"cdsg:alpha", "03c7558d89f09cf9", Config{Algorithm: "cdsg:alpha", MaxFeatures: 64}, 700, sides},
+			{"eigenpro", "533424dca85cdeb5", Config{Algorithm: "eigenpro", MaxFeatures: 64}, 1100, sides},
+			{"ridge", "b88847bd79317c60", Config{Algorithm: "ridge", MaxFeatures: 32}, 700, sides},
 		} {
 			rng := rand.New(rand.NewPCG(1, 2))
-			l := newLearner(t, Config{Width: 8, MaxFeatures: 64, Kernel: test.kernel})
+			l := newLearner(t, test.config)
 			var b Batch
 			b.Reset(5)
 			x := make([]float64, 5)
-			for i := range 1300 {
+			for i := range test.rows {
 				for j := range x {
 					x[j] = rng.Float64()
 				}
@@ -71,3 +79,5 @@ func hash(s State) string {
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
+
+func sides(x []float64) Label { return class(x[0] > x[1]) }

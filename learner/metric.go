@@ -122,14 +122,14 @@ func newMetric(s sample, kind metricKind) []float64 {
 	step := 1 + n*n*s.dim*k/metricWork
 	for range kind.rounds {
 		kernel := s.distances(a)
-		width := median(kernel, n) / 2 // the square of the kernel's width
+		width := float64(median(kernel, n) / 2) // the square of the kernel's width
 		for i := range n {
 			row := kernel[i*n : i*n+i+1]
 			for j, d := range row {
 				row[j] = vec.Exp(-d / (2 * width))
 			}
 			copy(factor[i*n:], row)
-			factor[i*n+i] += kind.ridge * float64(n)
+			factor[i*n+i] += float64(kind.ridge * float64(n))
 		}
 		if !vec.Cholesky(factor, n) {
 			return ones(s.dim)
@@ -146,7 +146,7 @@ func newMetric(s sample, kind metricKind) []float64 {
 				clear(slope[c])
 				sum := 0.0
 				for l := range n {
-					v := kernel[max(i, l)*n+min(i, l)] * alpha[c][l]
+					v := float64(kernel[max(i, l)*n+min(i, l)] * alpha[c][l])
 					sum += v
 					vec.Axpy(v, s.x[l*s.dim:(l+1)*s.dim], slope[c])
 				}

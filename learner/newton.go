@@ -425,7 +425,7 @@ func (w *newton) lengths() {
 				c := h
 				if logarithmic {
 					p := math.Abs(s.g[at+j]) / share
-					c = min(h, 2*p*(1-p)+0.01)
+					c = min(h, float64(2*p*(1-p))+0.01)
 				}
 				bend[m*k+j] += float64(share * float64(c*float64(d*d)))
 			}
@@ -465,7 +465,7 @@ func (w *newton) factorise(g *gram) {
 	g.factors = make([]float64, len(w.members)*size*size)
 	for m := range w.members {
 		factor := g.factors[m*size*size : (m+1)*size*size]
-		ridge := w.penalty(m) + float64(w.config.Width)*0.5/g.rows
+		ridge := float64(w.penalty(m)) + float64(w.config.Width)/2/g.rows
 		at := 0
 		for i := range size {
 			row := factor[i*size : i*size+i+1]

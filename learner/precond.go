@@ -36,7 +36,7 @@ func (p *precond) adjust(squares float64) {
 	if p.damping == 0 {
 		p.damping, p.recent, p.least = precondDamping, squares, squares
 	}
-	p.recent += (squares - p.recent) / 8
+	p.recent += float64((squares - p.recent) / 8)
 	p.least = min(p.recent, p.least*1.001)
 	if p.recent > 1.2*p.least {
 		p.damping = min(1e6, 2*p.damping)

@@ -28,15 +28,11 @@ const (
 // State returns a copy of all that the Learner is. A Pass that has not been
 // learned is not part of it.
 func (l *Learner) State() State {
-	var s State
-	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, intercept: l.first}
+	s := State{Serving: l.Serving()}
 	top, lambda := 0.0, 0.0
 	if l.fit != nil {
-		v.blocks, v.intercept, v.coef = l.engine.serving()
 		top, lambda = l.fit.top, l.fit.lambda
 	}
-	v.save((*arrays)(&s.Serving))
-
 	a := (*arrays)(&s.Resuming)
 	put(a, "counters", counterFields, []int64{l.labelled, int64(l.last.Class)})
 	put(a, "totals", totalFields, []float64{l.total, l.mean, l.last.Value, top, lambda, l.linear.rows, l.linear.solved})
@@ -56,6 +52,17 @@ func (l *Learner) State() State {
 		l.engine.save(a)
 	}
 	return s
+}
+
+// Serving returns the part of the State that it takes to predict.
+func (l *Learner) Serving() []Array {
+	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, intercept: l.first}
+	if l.fit != nil {
+		v.blocks, v.intercept, v.coef = l.engine.serving()
+	}
+	var a arrays
+	v.save(&a)
+	return a
 }
 
 func putLabels(a *arrays, name string, labels []Label, weights []float64) {
@@ -78,7 +85,7 @@ func takeLabels(s *source, name string, n int, task Task, most int) ([]Label, []
 	labels := make([]Label, n)
 	for i := range labels {
 		labels[i] = Label{Task: task, Class: int(classes[i]), Value: values[i]}
-		s.want(classes[i] >= 0 && (classes[i] < int64(most) || task == Regression), "%s: class %d of %d", name, classes[i], most)
+		s.want(classes[i] >= 0 && classes[i] < int64(max(1, most)), "%s: class %d of %d", name, classes[i], most)
 		s.want(weights[i] >= 0, "%s: a weight is %v", name, weights[i])
 	}
 	return labels, weights
@@ -113,6 +120,7 @@ func (l *Learner) load(s *source, v serving) {
 	s.want(c.Task == Auto || v.head.task == Auto || v.head.task == c.Task, "task %v, configured %v", v.head.task, c.Task)
 	want := newHead(l.algorithm.loss(l.chosen, v.head.task), v.head.task, v.head.classes)
 	s.want(v.head.loss == want.loss, "loss %v, configured %s", v.head.loss, c.Loss)
+	s.want(v.config.Sampling == c.Sampling, "sampling %s, configured %s", v.config.Sampling, c.Sampling)
 	s.want(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
 	s.want(v.dim == 0 || c.width(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values with %d lags", v.dim, c.Lags)
 	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel, "not the configured kernel %q", c.Kernel)

@@ -28,6 +28,7 @@ const (
 	modelBlocks
 	modelSeed
 	modelLags
+	modelSampling
 	modelFields
 )
 
@@ -41,7 +42,7 @@ func (v serving) save(a *arrays) {
 		kernel, s = v.fit.kernel.String(), v.fit.scaler
 	}
 	put(a, "model", modelFields, []int64{
-		int64(v.head.task), int64(v.head.classes), int64(v.dim), int64(v.config.Width), int64(v.blocks), int64(v.config.Seed), int64(v.config.Lags),
+		int64(v.head.task), int64(v.head.classes), int64(v.dim), int64(v.config.Width), int64(v.blocks), int64(v.config.Seed), int64(v.config.Lags), int64(v.config.sampling()),
 	})
 	put(a, "kernel", len(kernel), []byte(kernel))
 	put(a, "loss", len(name), []byte(name))
@@ -71,11 +72,12 @@ func loadServing(s *source) (v serving) {
 	s.want(m[modelDim] >= 0 && m[modelDim] <= 1<<30 && width >= 1 && width <= 1<<16 && blocks >= 0 && blocks <= 1<<24,
 		"dim %d, width %d, blocks %d", m[modelDim], width, blocks)
 	s.want(m[modelLags] >= 0 && m[modelLags] <= mostLags, "%d lags", m[modelLags])
+	s.want(m[modelSampling] >= int64(features.IID) && m[modelSampling] <= int64(features.SORF), "sampling %d", m[modelSampling])
 	if s.err != nil {
 		return v
 	}
 	v.dim, v.blocks = int(m[modelDim]), int(blocks)
-	v.config = Config{Width: int(width), Seed: uint64(m[modelSeed]), Lags: int(m[modelLags])}
+	v.config = Config{Width: int(width), Seed: uint64(m[modelSeed]), Lags: int(m[modelLags]), Sampling: features.Sampling(m[modelSampling]).String()}
 	kernel := takeString(s, "kernel")
 	name := takeString(s, "loss")
 	v.loadHead(s, task, int(classes), name)
@@ -161,7 +163,7 @@ func (v *serving) bank() *features.Bank {
 	if v.fit == nil {
 		return nil
 	}
-	b := features.NewBank(features.Map{Kernel: v.fit.kernel, Dim: v.dim, Width: v.config.Width, Seed: v.config.Seed})
+	b := features.NewBank(features.Map{Kernel: v.fit.kernel, Dim: v.dim, Width: v.config.Width, Seed: v.config.Seed, Sampling: v.config.sampling()})
 	b.Grow(v.blocks)
 	return b
 }

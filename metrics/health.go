@@ -25,8 +25,9 @@ type Condition struct {
 	reason string        // why it is red; empty for green
 	limit  time.Duration // for a watch: how long may pass without progress
 
-	lag   int64
-	since time.Time // of the last progress, or of the beginning of the lag
+	lag     int64
+	trouble string    // what is in the way since the last progress; empty
+	since   time.Time // of the last progress, or of the beginning of the lag or trouble
 }
 
 // Add adds a condition that is red for the given reason, or green if that is
@@ -35,8 +36,8 @@ func (h *Health) Add(name, reason string) *Condition {
 	return h.add(&Condition{h: h, name: name, reason: reason})
 }
 
-// Watch adds a condition that turns red when there is lag and no progress for
-// longer than limit.
+// Watch adds a condition that turns red when there is lag or trouble and no
+// progress for longer than limit.
 func (h *Health) Watch(name string, limit time.Duration) *Condition {
 	return h.add(&Condition{h: h, name: name, limit: limit, since: h.now()})
 }
@@ -62,7 +63,18 @@ func (c *Condition) Red(reason string) {
 func (c *Condition) Progress() {
 	c.h.mu.Lock()
 	defer c.h.mu.Unlock()
-	c.since = c.h.now()
+	c.since, c.trouble = c.h.now(), ""
+}
+
+// Trouble says what keeps a watched part from its work, for now. It is over with
+// the next progress.
+func (c *Condition) Trouble(reason string) {
+	c.h.mu.Lock()
+	defer c.h.mu.Unlock()
+	if c.trouble == "" {
+		c.since = c.h.now()
+	}
+	c.trouble = reason
 }
 
 // Lag says how much work a watched part has before it. A part that had none is
@@ -92,8 +104,13 @@ func (h *Health) States() (states []State, ready bool) {
 	states = []State{}
 	for _, c := range h.conditions {
 		reason := c.reason
-		if idle := now.Sub(c.since); reason == "" && c.limit > 0 && c.lag > 0 && idle > c.limit {
-			reason = fmt.Sprintf("no progress for %v with %d records to go", idle.Truncate(time.Second), c.lag)
+		if idle := now.Sub(c.since); reason == "" && c.limit > 0 && idle > c.limit {
+			switch {
+			case c.trouble != "":
+				reason = fmt.Sprintf("for %v: %s", idle.Truncate(time.Second), c.trouble)
+			case c.lag > 0:
+				reason = fmt.Sprintf("no progress for %v with %d records to go", idle.Truncate(time.Second), c.lag)
+			}
 		}
 		states = append(states, State{c.name, reason == "", reason})
 	}

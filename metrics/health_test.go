@@ -40,7 +40,7 @@ func TestReadyWhileAllConditionsAreGreen(t *testing.T) {
 	}
 }
 
-func TestNoProgressIsRedOnlyUnderLag(t *testing.T) {
+func TestNoProgressIsRedOnlyUnderLagOrTrouble(t *testing.T) {
 	c := newClock()
 	h := NewHealth(c.now)
 	w := h.Watch("progress", 30*time.Second)
@@ -69,4 +69,13 @@ func TestNoProgressIsRedOnlyUnderLag(t *testing.T) {
 	check("red for a reason of its own", "fenced")
 	w.Green()
 	check("green again", "")
+	w.Trouble("no broker answers")
+	check("the first trouble", "")
+	c.pass(20 * time.Second)
+	w.Trouble("connection refused")
+	c.pass(11 * time.Second)
+	check("31 s of trouble", "for 31s: connection refused")
+	w.Progress()
+	c.pass(time.Hour)
+	check("an hour after it was over", "")
 }

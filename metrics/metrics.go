@@ -39,10 +39,16 @@ type Learner struct {
 
 	MemoryLimit prometheus.Gauge // bytes
 
+	Refits      prometheus.Counter
+	RefitTime   prometheus.Gauge // Unix seconds
+	Suboptimal  prometheus.Gauge
+	RefitGap    prometheus.Gauge
+	RefitFailed prometheus.Counter
+
 	LogAppend prometheus.Histogram // seconds
 	Learn     prometheus.Histogram // seconds
 
-	Lag Lag
+	Lag *Lag
 
 	errors *prometheus.GaugeVec
 
@@ -102,6 +108,12 @@ func NewLearner(r prometheus.Registerer) *Learner {
 
 		MemoryLimit: m.unknown("accrete_memory_limit_bytes", "What process_resident_memory_bytes stays below, by a formula over the sizes of snapshots and batches so far."),
 
+		Refits:      m.counter("accrete_refits_total", "Refits whose model is in the model log as a challenger."),
+		RefitFailed: m.counter("accrete_refits_failed_total", "Refits that came to nothing, which is no harm to the model."),
+		RefitTime:   m.unknown("accrete_refit_timestamp_seconds", "When the newest refit was completed, in Unix time."),
+		Suboptimal:  m.unknown("accrete_suboptimality_bound", "The live model's objective on the records of the newest refit was within this of the optimum. NaN where the refit has another loss than the model."),
+		RefitGap:    m.unknown("accrete_refit_gap", "And the refitted model's within this."),
+
 		LogAppend: m.histogram("accrete_log_append_seconds", "Time from sending a batch's record to the model log until it was acknowledged."),
 		Learn:     m.histogram("accrete_learn_seconds", "Time to predict and learn a batch."),
 
@@ -144,7 +156,7 @@ type Scorer struct {
 	Scored      prometheus.Counter
 	Quarantined prometheus.Counter
 
-	Lag Lag
+	Lag *Lag
 }
 
 // NewScorer makes a scorer's collectors and registers them with r. It panics if
@@ -170,17 +182,34 @@ func Build(r prometheus.Registerer, version string) {
 }
 
 // Lag is how many committed records of each partition are still to be dealt
-// with.
-type Lag struct{ v *prometheus.GaugeVec }
-
-// Set sets the lag of one partition.
-func (l Lag) Set(topic string, partition int, records int64) {
-	l.v.WithLabelValues(topic, strconv.Itoa(partition)).Set(float64(records))
+// with. It is for one goroutine at a time.
+type Lag struct {
+	v     *prometheus.GaugeVec
+	of    map[[2]string]int64
+	total int64
 }
 
-// Drop forgets a partition that this process reads no longer.
-func (l Lag) Drop(topic string, partition int) {
-	l.v.DeleteLabelValues(topic, strconv.Itoa(partition))
+// Set sets the lag of one partition, and gives that of all together.
+func (l *Lag) Set(topic string, partition int, records int64) (total int64) {
+	records = max(0, records)
+	p := [2]string{topic, strconv.Itoa(partition)}
+	l.v.WithLabelValues(p[:]...).Set(float64(records))
+	l.total += records - l.of[p]
+	l.of[p] = records
+	return l.total
+}
+
+// Keep forgets the partitions that are read here no longer, and gives the lag of
+// the others together.
+func (l *Lag) Keep(reads func(topic string, partition int) bool) (total int64) {
+	for p, records := range l.of {
+		if n, err := strconv.Atoi(p[1]); err != nil || !reads(p[0], n) {
+			l.v.DeleteLabelValues(p[:]...)
+			l.total -= records
+			delete(l.of, p)
+		}
+	}
+	return l.total
 }
 
 // maker makes collectors and registers them.
@@ -214,7 +243,7 @@ func (m maker) histogram(name, help string) prometheus.Histogram {
 
 // lag is shared by a learner and a scorer in one process: they read different
 // topics.
-func (m maker) lag() Lag {
+func (m maker) lag() *Lag {
 	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_lag_records",
 		Help: "Committed records that are still to be dealt with.",
@@ -222,10 +251,10 @@ func (m maker) lag() Lag {
 	err := m.r.Register(v)
 	var there prometheus.AlreadyRegisteredError
 	if errors.As(err, &there) {
-		return Lag{there.ExistingCollector.(*prometheus.GaugeVec)}
+		v, err = there.ExistingCollector.(*prometheus.GaugeVec), nil
 	}
 	if err != nil {
 		panic(err)
 	}
-	return Lag{v}
+	return &Lag{v: v, of: map[[2]string]int64{}}
 }

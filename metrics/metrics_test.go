@@ -20,8 +20,6 @@ func all() *prometheus.Registry {
 	l.Partition("in", 0, 5, 3)
 	s := NewScorer(r)
 	s.Lag.Set("in", 1, 8)
-	s.Lag.Set("gone", 1, 8)
-	s.Lag.Drop("gone", 1)
 	return r
 }
 
@@ -52,6 +50,10 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_progressive_error{model=majority}
 		accrete_progressive_error{model=no_change}
 		accrete_progressive_loss
+		accrete_refit_gap
+		accrete_refit_timestamp_seconds
+		accrete_refits_failed_total
+		accrete_refits_total
 		accrete_replayed_batches_total
 		accrete_scorer_model_timestamp_seconds
 		accrete_scorer_quarantined_total
@@ -60,7 +62,8 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_snapshot_bytes
 		accrete_snapshot_timestamp_seconds
 		accrete_snapshots_total
-		accrete_step`)
+		accrete_step
+		accrete_suboptimality_bound`)
 	families, err := all().Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -95,5 +98,20 @@ func TestNamesFollowTheConventions(t *testing.T) {
 	}
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// A learner and a scorer in one process have a lag each.
+func TestLagIsThatOfAllPartitions(t *testing.T) {
+	r := prometheus.NewRegistry()
+	l, s := NewLearner(r), NewScorer(r)
+	for i, c := range []struct {
+		lag          *Lag
+		partition    int
+		records, all int64
+	}{{l.Lag, 0, 5, 5}, {l.Lag, 1, 7, 12}, {s.Lag, 2, 3, 3}, {l.Lag, 0, 2, 9}, {l.Lag, 1, -1, 2}, {s.Lag, 2, 0, 0}} {
+		if got := c.lag.Set("in", c.partition, c.records); got != c.all {
+			t.Errorf("%d: %d, want %d", i, got, c.all)
+		}
 	}
 }

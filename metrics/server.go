@@ -58,8 +58,8 @@ type Server struct {
 func Serve(ctx context.Context, addr string, h http.Handler) (*Server, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use by another program: choose another address, or port 0 for any that is free", addr)
+	if InUse(err) {
+		return nil, fmt.Errorf("%s %w: choose another address, or port 0 for any that is free", addr, errInUse)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%v: choose another address", err) // no net.OpError, as which it would seem to be Kafka's
@@ -83,11 +83,22 @@ func Serve(ctx context.Context, addr string, h http.Handler) (*Server, error) {
 	return s, nil
 }
 
+var errInUse = errors.New("is in use by another program")
+
+// winsockInUse is what Windows says in place of EADDRINUSE.
+const winsockInUse = syscall.Errno(10048)
+
+// InUse says whether err, of Serve or of any other listener, is that another
+// program listens at the address.
+func InUse(err error) bool {
+	return errors.Is(err, errInUse) || errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, winsockInUse)
+}
+
 // Addr is where the server listens, as host:port.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Close stops listening and waits up to 2 s for answers under way. A second Close does
-// nothing.
+// Close stops listening and waits up to 2 s for answers under way. A second
+// Close does nothing.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

@@ -2,8 +2,11 @@ package metrics
 
 import (
 	"io"
+	"net"
 	"net/http"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -53,6 +56,20 @@ func TestThePortAnswers(t *testing.T) {
 
 	if _, err := Serve(t.Context(), s.Addr(), http.NotFoundHandler()); err == nil || err.Error() != s.Addr()+" is in use by another program: choose another address, or port 0 for any that is free" {
 		t.Errorf("on a port in use: %v", err)
+	}
+	listener, taken := net.Listen("tcp", s.Addr())
+	if taken == nil {
+		listener.Close()
+	}
+	_, mine := Serve(t.Context(), s.Addr(), http.NotFoundHandler())
+	windows := &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.Errno(10048))}
+	for _, err := range []error{taken, mine, windows} {
+		if !InUse(err) {
+			t.Errorf("%v is not taken for an address in use", err)
+		}
+	}
+	if InUse(nil) || InUse(syscall.EACCES) {
+		t.Error("what is no such error is taken for one")
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

@@ -92,6 +92,22 @@ func (d *decider) decide(spans []span) *decided {
 	return b
 }
 
+// bad is what goes to quarantine.
+func (d *decided) bad() (all []Bad) {
+	for _, it := range d.items {
+		if it.err == nil {
+			continue
+		}
+		n := len(all) - 1
+		if n < 0 || all[n].Topic != it.in.topic || all[n].Partition != it.in.partition {
+			all, n = append(all, Bad{Topic: it.in.topic, Partition: it.in.partition, First: it.record.Offset, Err: it.err}), n+1
+		}
+		all[n].Last = it.record.Offset
+		all[n].Records++
+	}
+	return all
+}
+
 func hashRecord(h *xxhash.Digest, r *ingest.Record) {
 	var n [8]byte
 	field := func(b []byte) {

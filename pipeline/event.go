@@ -54,13 +54,16 @@ type (
 		Progress      learner.Progress
 	}
 
-	// Quarantining: a record could not be decoded. Only the first of a BATCH is
-	// reported.
-	Quarantining struct {
-		Topic     string
-		Partition int32
-		Offset    int64
-		Err       error
+	// Quarantining: records of a BATCH could not be decoded, by partition.
+	Quarantining struct{ Bad []Bad }
+
+	// Bad is what could not be decoded of a partition.
+	Bad struct {
+		Topic       string
+		Partition   int32
+		First, Last int64 // offsets
+		Records     int
+		Err         error // of the first
 	}
 
 	// Released: the predictions of Seq and everything before it are written.
@@ -95,6 +98,22 @@ type (
 
 	// Resumed: somebody has.
 	Resumed struct{}
+
+	// Refitted: a challenger is complete in the model log.
+	Refitted struct {
+		ID         string
+		Seq, Step  int64 // of the model that was refitted
+		Bytes      int
+		StateHash  snapshot.Hash
+		Refit      snapshot.Refit
+		Read, Took time.Duration // to read the records again; all of it
+	}
+
+	// Unfit: a refit of the model as of Seq has failed, which is no harm.
+	Unfit struct {
+		Seq int64
+		Err error
+	}
 
 	// Saved: a snapshot is complete in the model log.
 	Saved struct {

@@ -163,6 +163,15 @@ func (out *release) quarantine(it item) {
 
 // freeze copies all that h is into a snapshot.
 func (h *history) freeze(epoch int64) (*snapshot.Snapshot, error) {
+	return h.copied(epoch, h.learner.State())
+}
+
+// freezeServing copies what it takes to predict, which is little.
+func (h *history) freezeServing(epoch int64) (*snapshot.Snapshot, error) {
+	return h.copied(epoch, learner.State{Serving: h.learner.Serving()})
+}
+
+func (h *history) copied(epoch int64, state learner.State) (*snapshot.Snapshot, error) {
 	schema, err := json.Marshal(h.schema)
 	if err != nil {
 		return nil, err
@@ -173,7 +182,7 @@ func (h *history) freeze(epoch int64) (*snapshot.Snapshot, error) {
 		Config: h.options, ConfigHash: sha256.Sum256(h.options),
 		Positions: append([]snapshot.Position(nil), h.reached...),
 		Schema:    schema,
-		State:     h.learner.State(),
+		State:     state,
 	}
 	for _, o := range h.learnedTo {
 		s.LearnedTo = append(s.LearnedTo, snapshot.Position{Topic: o.Topic, Partition: o.Partition, Next: o.Next})

@@ -22,6 +22,8 @@ type LogReport struct {
 	Options   json.RawMessage      `json:"options,omitempty"`
 	Snapshots []*snapshot.Manifest `json:"snapshots"` // complete ones, the newest first
 	Records   []snapshot.Verdict   `json:"records"`   // the newest
+
+	Challengers []*snapshot.Challenger `json:"challengers,omitempty"` // complete ones, the newest first
 }
 
 // Inspect reads the model log of c and reports its newest n records.
@@ -53,6 +55,9 @@ func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 	r.End, r.Claim, r.Seq, r.Released, r.Options = j.next, f.Claim(), f.Seq(), f.Released(), f.Config().Config
 	for _, s := range f.Snapshots() {
 		r.Snapshots = append(r.Snapshots, s.Manifest)
+	}
+	for _, s := range f.Challengers() {
+		r.Challengers = append(r.Challengers, s.Challenger)
 	}
 	return r, nil
 }

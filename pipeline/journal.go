@@ -33,23 +33,44 @@ type journal struct {
 	size  sizes
 }
 
-// openJournal reads the model log to its end.
-func openJournal(ctx context.Context, c Config) (*journal, error) {
-	first, _, err := c.Client.Offsets(ctx, LogTopic(c.Model))
-	if err != nil {
-		return nil, err
-	}
-	j := newJournal(c, first[0])
-	return j, j.readOn(ctx, nil)
+// openJournal reads the end of the model log, from its newest snapshots on: at
+// least so many of them, where there are so many.
+func openJournal(ctx context.Context, c Config, snapshots int) (*journal, error) {
+	j := newJournal(c, 0)
+	return j, j.open(ctx, snapshots)
 }
 
 // newJournal is a journal that has read nothing yet.
 func newJournal(c Config, begin int64) *journal {
 	topic := LogTopic(c.Model)
-	return &journal{
+	j := &journal{
 		client: c.Client, producer: c.Client.Producer(), fetcher: c.Client.Fetcher(topic, 0),
-		topic: topic, keep: c.Keep, report: c.Report, turn: make(chan struct{}, 1), fold: snapshot.NewFold(begin, c.Keep), next: begin,
+		topic: topic, keep: c.Keep, report: c.Report, turn: make(chan struct{}, 1),
 	}
+	j.rewind(begin)
+	return j
+}
+
+// rewind forgets what was read, to read from an offset on.
+func (j *journal) rewind(begin int64) {
+	j.fold, j.next, j.size = snapshot.NewFold(begin, j.keep), begin, sizes{}
+}
+
+func (j *journal) open(ctx context.Context, snapshots int) error {
+	first, end, err := j.client.Offsets(ctx, j.topic)
+	if err != nil {
+		return err
+	}
+	from := int64(0)
+	err = snapshot.Tail(first[0], end[0], func(begin int64) (*snapshot.Fold, error) {
+		from = begin
+		j.rewind(begin)
+		return j.fold, j.readOn(ctx, nil)
+	}, func(f *snapshot.Fold) bool { return len(f.Snapshots()) >= snapshots })
+	if err == nil && from > first[0] { // what lies before is taken for more of the same
+		j.size.begin(j.size.total * (from - first[0]) / (j.next - from))
+	}
+	return err
 }
 
 // readOn folds what the log has behind the last record read, up to its present
@@ -63,7 +84,7 @@ func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.
 		got, err := pollRetry(ctx, j.fetcher, j.next, j.report)
 		var lost *ingest.LostRange
 		if errors.As(err, &lost) && !planted("trim") { // its owner, not us any more, has deleted old history
-			j.fold, j.next, j.size = snapshot.NewFold(lost.LogStart, j.keep), lost.LogStart, sizes{}
+			j.rewind(lost.LogStart)
 			if end, err = j.end(ctx); err != nil {
 				return err
 			}
@@ -92,20 +113,15 @@ func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.
 }
 
 // end of the log. Whatever was acked before the call lies below it.
-func (j *journal) end(ctx context.Context) (int64, error) {
-	for wait := new(ingest.Backoff); ; {
-		_, end, err := j.client.Offsets(ctx, j.topic)
+func (j *journal) end(ctx context.Context) (end int64, err error) {
+	err = retry(ctx, j.report, func() error {
+		_, ends, err := j.client.Offsets(ctx, j.topic)
 		if err == nil {
-			return end[0], nil
+			end = ends[0]
 		}
-		if ctx.Err() != nil || !ingest.Temporary(err) {
-			return 0, err
-		}
-		j.report(Retrying{Err: err})
-		if err := wait.Pause(ctx, err); err != nil {
-			return 0, err
-		}
-	}
+		return err
+	})
+	return end, err
 }
 
 // claim makes this process the writer of the log. The last start wins: whoever
@@ -321,6 +337,12 @@ func sameOptions(have, want []byte) error {
 func (j *journal) restore(ctx context.Context, c Config, options []byte) (*history, snapshot.Recovery, error) {
 	for back := 0; ; back++ {
 		r, ok := j.fold.Recover(back)
+		if !ok && !planted("shallow") { // it may lie further back
+			if err := j.open(ctx, back+1); err != nil {
+				return nil, r, err
+			}
+			r, ok = j.fold.Recover(back)
+		}
 		if !ok {
 			return nil, r, fmt.Errorf("%w: the model log has snapshots, and none of them can be used", snapshot.ErrCorrupt)
 		}
@@ -487,6 +509,15 @@ type sizes struct {
 }
 
 type cut struct{ offset, before int64 }
+
+// begin takes in how many bytes lie before what was read.
+func (s *sizes) begin(n int64) {
+	s.total += n
+	s.manifest += n
+	for i := range s.cuts {
+		s.cuts[i].before += n
+	}
+}
 
 func (s *sizes) add(v snapshot.Verdict) {
 	s.total += int64(v.Bytes)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -37,14 +39,26 @@ type Learner struct {
 	saved   int64         // seq of the newest snapshot begun
 	savedAt time.Time
 	relearn time.Duration // what learning since then took
+
+	refitting chan struct{} // holds a token while a refit is under way
+	refitted  int64         // seq of the newest one begun
+	refitAt   time.Time
 }
 
 // Open claims the model log, restores the newest snapshot and learns again what
 // the log has behind it. From then on every older learner of this model is
 // fenced.
 func Open(ctx context.Context, c Config) (*Learner, error) {
-	l := &Learner{config: c, saving: make(chan struct{}, 1), savedAt: time.Now()}
+	l := &Learner{config: c, saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
 	var err error
+	if c.Refit.Every > 0 {
+		if err := c.Refit.validate(); err != nil {
+			return nil, err
+		}
+		if c.Learner.Lags > 0 {
+			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
+		}
+	}
 	if l.inputs, err = openInputs(ctx, c.Client, c.Topics); err != nil {
 		return nil, err
 	}
@@ -64,7 +78,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.journal, err = openJournal(ctx, c); err != nil {
+	if l.journal, err = openJournal(ctx, c, 1); err != nil {
 		return nil, err
 	}
 	if have := l.journal.fold.Config().Config; len(have) > 0 {
@@ -88,7 +102,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if features, err = features.Effective(); err != nil {
 		return nil, err
 	}
-	l.memory = memory{partitions: int64(len(l.inputs)), features: int64(features.MaxFeatures)}
+	l.memory = memory{partitions: int64(len(l.inputs)), features: int64(features.MaxFeatures), refit: c.Refit.bytes(features.MaxFeatures)}
 	if features.Algorithm == "newton" {
 		l.memory.factors = l.memory.features << 13
 	}
@@ -197,7 +211,7 @@ func (l *Learner) Run(ctx context.Context) error {
 	g.Go(func() error { return l.out.run(gctx) })
 	g.Go(func() error {
 		defer close(l.out.queue)
-		return l.follow(gctx, g, decided)
+		return l.follow(gctx, intake, g, decided)
 	})
 	done := make(chan error, 1)
 	go func() { done <- g.Wait() }()
@@ -216,9 +230,11 @@ func (l *Learner) Run(ctx context.Context) error {
 
 // follow learns one BATCH after the other, and sees that there is a snapshot of
 // them in time even if no further one comes.
-func (l *Learner) follow(ctx context.Context, g *errgroup.Group, decided <-chan *journaled) error {
+func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided <-chan *journaled) error {
 	due := time.NewTicker(l.config.SnapshotEvery)
 	defer due.Stop()
+	intake, stop := context.WithCancel(intake) // a refit does not outlast it
+	defer stop()
 	for {
 		select {
 		case b, more := <-decided:
@@ -236,6 +252,7 @@ func (l *Learner) follow(ctx context.Context, g *errgroup.Group, decided <-chan 
 		if err := l.saveIfDue(ctx, g); err != nil {
 			return err
 		}
+		l.refitIfDue(intake, ctx, g.Go)
 	}
 }
 
@@ -292,11 +309,13 @@ func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (
 	if len(d.items) == 0 { // and so is this
 		return nil, nil, nil
 	}
-	for _, it := range d.items {
-		if it.err != nil {
-			l.config.Report(Quarantining{it.in.topic, it.in.partition, it.record.Offset, it.err})
-			break
+	if d.batch.Len() > 0 {
+		if err := l.config.Learner.Check(d.batch.Dim()); err != nil {
+			return nil, nil, err
 		}
+	}
+	if d.counts.Quarantined > 0 {
+		l.config.Report(Quarantining{d.bad()})
 	}
 	var spent *budget
 	if l.budget.spend(d.items) {
@@ -372,7 +391,8 @@ func (l *Learner) release(ctx context.Context, out *release) error {
 
 // saveIfDue begins a snapshot if there is anything new and it is time.
 func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
-	if l.history.seq == l.saved || time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
+	first := l.saved == 0 && l.history.learner.Progress().Warmup == 1000 // its last fit: scorers wait for it
+	if l.history.seq == l.saved || !first && time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
 		return nil
 	}
 	select {

@@ -4,7 +4,7 @@ package pipeline
 // something waits: the fetchers for the BATCH before, the decider for the
 // learner, the learner for the publisher, and the publisher for the broker.
 //
-//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + 14 × BATCH + 2 × partitions × fetch)
+//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + 14 × BATCH + 2 × partitions × fetch + refit)
 //
 // where
 //
@@ -17,6 +17,8 @@ package pipeline
 //	             learned, and of the rest the predictions wait or are being written
 //	fetch        1 MiB, the answer of a broker for a partition: one is taken from and
 //	             one is read ahead. A topic that is compressed may reach 16 MiB here
+//	refit        with refit.every: window × (8 × max_features + 256) bytes, the features
+//	             of the records, and as many records twice
 //	2            what Go's collector lets garbage grow to
 //	64 MiB       the program, its stacks and its connections
 //
@@ -24,7 +26,7 @@ package pipeline
 // near it, unless GOMEMLIMIT is set.
 type memory struct {
 	partitions, features, dim int64
-	factors                   int64
+	factors, refit            int64
 
 	snapshot, batch int64
 }
@@ -36,7 +38,7 @@ const (
 )
 
 func (m *memory) limit() int64 {
-	return memoryBase + 2*(5*m.snapshot+m.features*(m.dim+1)*4+m.factors+memoryBatches*m.batch+2*m.partitions*memoryFetch)
+	return memoryBase + 2*(5*m.snapshot+m.features*(m.dim+1)*4+m.factors+memoryBatches*m.batch+2*m.partitions*memoryFetch+m.refit)
 }
 
 // sees takes in a BATCH with what it gave, and says whether the limit is another
@@ -57,4 +59,13 @@ func (m *memory) sees(b *decided, out *release) bool {
 	}
 	m.batch, m.dim = max(m.batch, bytes+bytes/8), max(m.dim, dim) // not again for each that is a little larger
 	return true
+}
+
+// bytes is what a refit takes: the features of its records, their rows, and the
+// records that these are read from.
+func (c RefitConfig) bytes(features int) int64 {
+	if c.Every <= 0 {
+		return 0
+	}
+	return int64(c.Window) * (8*int64(features) + 256)
 }

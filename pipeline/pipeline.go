@@ -43,6 +43,8 @@ type Config struct {
 
 	Transactional bool // release each BATCH in a transaction, so that a read-committed reader sees each prediction once
 
+	Refit RefitConfig
+
 	ToEnd  bool // stop at the end offsets seen at the start
 	Report func(Event)
 }

@@ -225,6 +225,20 @@ func TestGarbageGoesToQuarantineAndChangesNothing(t *testing.T) {
 	if len(q) != len(mixed)-len(good) {
 		t.Errorf("%d records in quarantine, want %d", len(q), len(mixed)-len(good))
 	}
+	told := 0
+	for _, e := range ev.all {
+		if e, ok := e.(Quarantining); ok {
+			for _, b := range e.Bad {
+				told += b.Records
+				if n := b.Last - b.First + 1; b.Records < 1 || n < int64(b.Records) || b.Err == nil {
+					t.Errorf("told of %+v", b)
+				}
+			}
+		}
+	}
+	if told != len(q) {
+		t.Errorf("told of %d records in quarantine, and there are %d", told, len(q))
+	}
 	for _, r := range q {
 		if kafkatest.Header(r, "__connect.errors.exception.message") == "" {
 			t.Errorf("quarantined without a reason: %q", r.Headers)
@@ -239,14 +253,34 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, rings(200))
 	cfg, _ := config(c, "m", in)
+	cfg.Learner.MaxFeatures = 128
 	learnAll(t, cfg)
 	cfg.Learner.MaxFeatures = 64
 	_, err := Open(t.Context(), cfg)
-	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 4096 for this model and was set to 64") {
+	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 128 for this model and was set to 64") {
 		t.Errorf("got %v", err)
 	}
-	cfg, _ = config(c, "m", in)
+	cfg.Learner.MaxFeatures = 128
 	learnAll(t, cfg) // and the refusal has changed nothing
+}
+
+// The columns are known with the first record only, and what they refuse is
+// refused before it is decided.
+func TestTooFewInputsAreRefused(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(200))
+	cfg, _ := config(c, "m", in)
+	cfg.Learner.Sampling = "sorf"
+	l, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context()); !errors.Is(err, learner.ErrInputs) || !strings.Contains(err.Error(), "sorf is for 64 inputs or more, and here are 2") {
+		t.Errorf("got %v", err)
+	}
+	if n := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); n > 0 {
+		t.Errorf("%d predictions all the same", n)
+	}
 }
 
 func TestInputThatIsGoneIsNoticed(t *testing.T) {

@@ -30,6 +30,7 @@ var Faults = []string{
 	"gone",        // a snapshot that a successor has deleted counts as damaged
 	"marker",      // with transactions, a successor does not look how far its predecessor came
 	"confirm",     // nor whether it is still the writer of the model
+	"shallow",     // where the newest snapshot is damaged, nobody reads on further back
 	"fallback",    // where a snapshot is damaged the model begins anew
 }
 

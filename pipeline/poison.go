@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -92,8 +91,7 @@ func (j *journal) stillPaused(ctx context.Context) (bool, error) {
 // find that it is when it is started. It returns the pause that it has ended;
 // nil if there was none.
 func Resume(ctx context.Context, c Config) (*snapshot.Pause, error) {
-	c.Keep = math.MaxInt
-	j, err := openJournal(ctx, c)
+	j, err := openJournal(ctx, c, 1)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
 		return nil, fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(c.Model))
 	}

@@ -339,18 +339,18 @@ func (f *feed) take(sp *span, most int, room *int) int {
 	return n
 }
 
-// pollRetry polls until the broker answers, with a growing pause.
-func pollRetry(ctx context.Context, f *ingest.Fetcher, offset int64, report func(Event)) (ingest.Fetched, error) {
-	for wait := new(ingest.Backoff); ; {
-		got, err := f.Poll(ctx, offset)
-		if err == nil || ctx.Err() != nil || !ingest.Temporary(err) {
-			return got, err
-		}
-		report(Retrying{Err: err})
-		if err := wait.Pause(ctx, err); err != nil {
-			return got, err
-		}
-	}
+// retry is ingest.Retry with events.
+func retry(ctx context.Context, report func(Event), f func() error) error {
+	return ingest.Retry(ctx, func(err error) { report(Retrying{err}) }, f)
+}
+
+// pollRetry polls until the broker answers.
+func pollRetry(ctx context.Context, f *ingest.Fetcher, offset int64, report func(Event)) (got ingest.Fetched, err error) {
+	err = retry(ctx, report, func() (err error) {
+		got, err = f.Poll(ctx, offset)
+		return err
+	})
+	return got, err
 }
 
 // cursor reads one input again, by ranges that the model log names.

@@ -26,6 +26,19 @@ func TestStopLeavesASnapshotOfEverythingDecided(t *testing.T) {
 	}
 }
 
+// Scorers have a model as soon as the warm-up has made one.
+func TestFirstSnapshotDoesNotWait(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(2000))
+	cfg, ev := config(c, "m", in)
+	cfg.ToEnd = false
+	stop, _ := start(t, cfg)
+	eventually(t, "there is a snapshot", func() bool { _, ok := last[Saved](ev); return ok })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestStopEndsInTimeWithoutABroker(t *testing.T) {
 	for _, transactional := range []bool{false, true} {
 		b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})

@@ -14,11 +14,13 @@ import (
 // Verification is what a replay of the input topics by the model log found.
 type Verification struct {
 	Compared  int   `json:"compared"`  // snapshots whose state hash and lineage were computed again
-	Divergent int   `json:"divergent"` // of them, those that came out otherwise
+	Divergent int   `json:"divergent"` // of them and of the challengers, those that came out otherwise
 	FromSeq   int64 `json:"from_seq"`  // first BATCH replayed
 	ToSeq     int64 `json:"to_seq"`    // last one
 	Records   int64 `json:"records"`
 	Lost      int64 `json:"lost"` // offsets in GAPs
+
+	Challengers int `json:"challengers"` // that were solved for again, besides; not those whose input is gone
 
 	StateHash snapshot.Hash `json:"state_hash"` // as of ToSeq
 	Seconds   float64       `json:"seconds"`
@@ -44,7 +46,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 		return v, err
 	}
 	c.Keep = math.MaxInt
-	j, err := openJournal(ctx, c)
+	j, err := openJournal(ctx, c, math.MaxInt)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
 		return v, noLog(c.Model)
 	}
@@ -97,6 +99,10 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from snapshot.Recover
 			manifests[s.Manifest.Seq] = append(manifests[s.Manifest.Seq], s.Manifest)
 		}
 	}
+	challengers := map[int64][]*snapshot.Challenger{}
+	for _, s := range j.fold.Challengers() {
+		challengers[s.Challenger.Seq] = append(challengers[s.Challenger.Seq], s.Challenger)
+	}
 	ins, err := openInputs(ctx, c.Client, c.Topics)
 	if err != nil {
 		return v, err
@@ -141,6 +147,25 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from snapshot.Recover
 			if got := snapshot.StateHash(s.Schema, s.State); got != m.StateHash || s.Lineage != m.Lineage {
 				v.Divergent++
 				c.Report(Divergence{Seq: m.Seq, Step: m.Step, Want: m.StateHash, Got: got, Lineage: s.Lineage != m.Lineage})
+			}
+		}
+		for _, m := range challengers[h.seq] {
+			got, ok, err := h.again(ctx, c, ins, m)
+			if err != nil {
+				return v, err
+			}
+			if !ok {
+				continue
+			}
+			v.Challengers++
+			if c.VerifyKey != nil {
+				if err := m.Verify(c.VerifyKey); err != nil {
+					return v, err
+				}
+			}
+			if got != m.StateHash || h.lineage != m.Lineage {
+				v.Divergent++
+				c.Report(Divergence{Seq: m.Seq, Step: m.Step, Want: m.StateHash, Got: got, Lineage: h.lineage != m.Lineage})
 			}
 		}
 	}

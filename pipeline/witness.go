@@ -101,22 +101,17 @@ func recreated(topic string) error {
 
 // check compares the topic's id with the one at the start.
 func (w *witness) check(ctx context.Context) error {
-	for wait := new(ingest.Backoff); ; {
+	return retry(ctx, w.report, func() error {
 		t, err := w.client.Topic(ctx, w.in.topic)
 		switch {
-		case err == nil && t.ID != w.in.id:
+		case err != nil:
+			return err
+		case t.ID != w.in.id:
 			return recreated(w.in.topic)
-		case err == nil:
-			w.checked, w.doubt = time.Now(), false
-			return nil
-		case ctx.Err() != nil || !ingest.Temporary(err):
-			return err
 		}
-		w.report(Retrying{Err: err})
-		if err := wait.Pause(ctx, err); err != nil {
-			return err
-		}
-	}
+		w.checked, w.doubt = time.Now(), false
+		return nil
+	})
 }
 
 // seek moves every input to where the history stands in it, having seen that it

@@ -176,9 +176,9 @@ func Contests(full bool) func(yield func(*Contest) bool) {
 				return
 			}
 		}
-		const dim, tasks = 32, 20
-		learn, _ := RelatedTasks(1, tasks, 100, 0, dim)
-		for _, s := range []struct{ m, q int }{{10, 4}, {20, 4}, {40, 8}} {
+		const dim, tasks = 16, 10
+		learn, _ := RelatedTasks(1, tasks, 60, 0, dim)
+		for _, s := range []struct{ m, q int }{{10, 2}, {20, 4}, {40, 6}} {
 			c, err := MetricContest("related tasks", learn, dim, MetricConfig{}, s.m, s.q)
 			if err != nil {
 				panic(err) // every task has three classes

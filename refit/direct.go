@@ -1,6 +1,7 @@
 package refit
 
 import (
+	"context"
 	"errors"
 
 	"github.com/accrete-ml/accrete/internal/vec"
@@ -20,12 +21,15 @@ type normal struct {
 // bits depend on.
 const rowsAtOnce = 256
 
-func newNormal(a Matrix, l2 float64) (*normal, error) {
+func newNormal(ctx context.Context, a Matrix, l2 float64) (*normal, error) {
 	n, p := a.Dims()
 	gram := make([]float64, p*p)
 	part := make([]float64, p*rowsAtOnce) // transposed
 	row := make([]float64, p)
 	for from := 0; from < n; from += rowsAtOnce {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		rows := min(rowsAtOnce, n-from)
 		for i := range rows {
 			clear(row)
@@ -73,7 +77,7 @@ func SolveSquare(p *Problem) (*Solution, error) {
 	if p.Loss != (Square{}) || p.L1 != 0 {
 		return nil, errors.New("normal equations are for the square loss without l1")
 	}
-	n, err := newNormal(p.A, p.L2)
+	n, err := newNormal(context.Background(), p.A, p.L2)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func (Logistic) Value(z, b float64) float64 {
 func (Logistic) Slope(z, b float64) float64 { return -b * sigmoid(-b*z) }
 
 func (Logistic) Conjugate(y, b float64) float64 {
-	p := -b * y
+	p := float64(-b * y)
 	switch {
 	case !(p >= 0 && p <= 1):
 		return math.Inf(1)
@@ -35,7 +35,7 @@ func (Logistic) Conjugate(y, b float64) float64 {
 func (Logistic) Prox(s, y, b, r float64) float64 {
 	c := float64(b*s) + float64(r*(b*y))
 	lo, hi := -c-r, -c
-	p := -b * y
+	p := float64(-b * y)
 	t := hi
 	if p > 0 && p < 1 {
 		t = max(lo, min(hi, vec.Log(p)-vec.Log1p(-p)))
@@ -51,7 +51,7 @@ func (Logistic) Prox(s, y, b, r float64) float64 {
 		step := f / (1 + float64(r*(p*sigmoid(-t))))
 		next := t - step
 		if !(next > lo && next < hi) || math.Abs(step) > last/2 {
-			next = lo + (hi-lo)/2
+			next = lo + float64((hi-lo)/2)
 		}
 		last = math.Abs(next - t)
 		if last <= 1e-15*(1+math.Abs(t)) {

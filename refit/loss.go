@@ -49,7 +49,7 @@ type Square struct{}
 
 func (Square) Value(z, b float64) float64      { return (z - b) * (z - b) / 2 }
 func (Square) Slope(z, b float64) float64      { return z - b }
-func (Square) Conjugate(y, b float64) float64  { return float64(y*y)/2 + float64(b*y) }
+func (Square) Conjugate(y, b float64) float64  { return float64(y*y/2) + float64(b*y) }
 func (Square) Prox(s, y, b, r float64) float64 { return (s - b + float64(r*y)) / (1 + r) }
 func (Square) Gamma() float64                  { return 1 }
 func (Square) Start(float64) float64           { return 0 }
@@ -60,7 +60,7 @@ func (Square) String() string                  { return "square" }
 type SmoothHinge struct{}
 
 func (SmoothHinge) Value(z, b float64) float64 {
-	switch u := b * z; {
+	switch u := float64(b * z); {
 	case u >= 1:
 		return 0
 	case u <= 0:
@@ -73,11 +73,11 @@ func (SmoothHinge) Value(z, b float64) float64 {
 func (SmoothHinge) Slope(z, b float64) float64 { return b * max(-1, min(0, float64(b*z)-1)) }
 
 func (SmoothHinge) Conjugate(y, b float64) float64 {
-	v := b * y
+	v := float64(b * y)
 	if !(v >= -1 && v <= 0) {
 		return math.Inf(1)
 	}
-	return v + float64(v*v)/2
+	return v + float64(v*v/2)
 }
 
 func (SmoothHinge) Prox(s, y, b, r float64) float64 {

@@ -74,6 +74,10 @@ type Fit struct {
 	Passes  float64 // the most of any output
 	Seconds float64
 	Reached bool // the relative gap, by every output
+
+	duals []float64 // of the outputs
+	unit  float64   // of relative gaps
+	norm  float64   // the greatest of a row's features
 }
 
 // Gap bounds by how much the objective of the refit is above the optimum.
@@ -115,12 +119,30 @@ func Refit(ctx context.Context, d Data, o Options) (*Fit, error) {
 	return r.fit, err
 }
 
+// move makes f the certificate of coefficients near those that were solved for,
+// through the same dual solution.
+func (f *Fit) move(d Data, o Options, coefficients []float64) {
+	r := &refitting{Data: d, Options: o}
+	_, r.cols = d.Features.Dims()
+	x := make([]float64, r.cols)
+	f.Coefficients, f.Primal, f.Bound = coefficients, 0, 0
+	for k := range d.Outputs {
+		p := r.problem(k)
+		for j := range x {
+			x[j] = coefficients[j*d.Outputs+k]
+		}
+		c := p.certificate(p.Primal(x), f.duals[k])
+		f.Primal += c.Primal
+		f.Bound = max(f.Bound, f.norm*c.Distance)
+	}
+	f.Relative = f.Gap() / f.unit
+}
+
 type refitting struct {
 	Data
 	Options
 	cols int
 	fit  *Fit
-	unit float64 // of relative gaps
 }
 
 func (r *refitting) now() float64 {
@@ -142,13 +164,14 @@ func (r *refitting) problem(output int) *Problem {
 func (r *refitting) run(ctx context.Context) error {
 	var equations *normal
 	scale, _ := Scale(r.Features, r.cols, 1)
+	r.fit.norm = math.Sqrt(scale)
 	for k := range r.Outputs {
 		p := r.problem(k)
 		if err := p.validate(); err != nil {
 			return err
 		}
 		if k == 0 && r.direct() {
-			equations, _ = newNormal(r.Features, r.Lambda)
+			equations, _ = newNormal(ctx, r.Features, r.Lambda)
 		}
 		start := Start{X: make([]float64, r.cols)}
 		for j := range start.X {
@@ -163,10 +186,10 @@ func (r *refitting) run(ctx context.Context) error {
 				return err
 			}
 		}
-		r.add(p, k, before, s, math.Sqrt(scale))
+		r.add(p, k, before, s)
 	}
 	f := r.fit
-	f.Relative = f.Gap() / r.unit
+	f.Relative = f.Gap() / f.unit
 	f.Suboptimality = f.StartPrimal - f.Dual
 	return ctx.Err()
 }
@@ -194,28 +217,35 @@ func (r *refitting) solve(ctx context.Context, p *Problem, output int, equations
 }
 
 // add puts the solution of one output into the Fit.
-func (r *refitting) add(p *Problem, output int, before Certificate, s *Solution, norm float64) {
+func (r *refitting) add(p *Problem, output int, before Certificate, s *Solution) {
 	f := r.fit
 	for j, x := range s.X {
 		f.Coefficients[j*r.Outputs+output] = x
 	}
-	r.unit += p.unit()
+	f.unit += p.unit()
+	f.duals = append(f.duals, s.Certificate.Dual)
 	f.Primal += s.Certificate.Primal
 	f.Dual += s.Certificate.Dual
 	f.StartPrimal += before.Primal
 	f.StartGap += before.Gap()
-	f.Bound = max(f.Bound, norm*s.Distance)
+	f.Bound = max(f.Bound, f.norm*s.Distance)
 	f.Passes = max(f.Passes, s.Passes)
 	f.Reached = f.Reached && s.Reached
 }
 
-// direct reports whether the normal equations cost less than 16 passes for each
-// output, or are what such a small gap needs.
+// direct reports whether the normal equations cost less than the passes that the
+// steps' contraction makes likely, for each output, or are what such a small gap
+// needs. They take p² numbers of memory.
 func (r *refitting) direct() bool {
-	if r.Loss != (Square{}) || r.L1 != 0 {
+	if r.Loss != (Square{}) || r.L1 != 0 || r.cols > mostDirect {
 		return false
 	}
 	n, p := float64(len(r.Targets)/r.Outputs), float64(r.cols)
-	const passes, perPass = 16, 4
-	return (n/2+p/6)*p*p <= passes*perPass*n*p*float64(r.Outputs) || r.Relative < 1e-9
+	passes := min(float64(r.Passes), 4+4*r.fit.norm/math.Sqrt(2*r.Lambda*n))
+	const perPass = 10 // a pass waits for memory: it is worth so many multiplications a number of the matrix
+	return (float64(n/2)+p/6)*p*p <= passes*perPass*n*p*float64(r.Outputs) || r.Relative < 1e-9
 }
+
+// mostDirect is how many features they are for: a Cholesky factor cannot be told
+// to stop.
+const mostDirect = 2100

@@ -19,7 +19,7 @@ func RelatedTasks(seed uint64, tasks, train, test, dim int) (learn, check []Labe
 					x := 2 * float64(v)
 					switch {
 					case k == own:
-						x = float64(v)/2 + 2*float64(class)
+						x = float64(float64(v)/2) + 2*float64(class)
 					case k == class%2:
 						x = float64(v) + 1.5
 					case k < 2:

@@ -85,6 +85,9 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 		default:
 			f.bad[at.Offset] = true
 			f.damaged(at.Manifest.Snapshot.String(), err)
+			if _, older := f.newer(); !older && f.last < 0 { // it may lie further back
+				f.fold = nil
+			}
 		}
 	}
 }
@@ -114,18 +117,19 @@ func (f *Follower) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for back := int64(256); ; back *= 4 {
-		f.next = max(first[0], end[0]-back)
-		f.fold = snapshot.NewFold(f.next, fallBack)
+	from := func(begin int64) (*snapshot.Fold, error) {
+		f.next, f.fold = begin, snapshot.NewFold(begin, fallBack)
 		for f.next < end[0] {
 			if err := f.poll(ctx); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		if _, found := f.newer(); found && f.fold.Seeded() || end[0]-back <= first[0] {
-			return nil
-		}
+		return f.fold, nil
 	}
+	return snapshot.Tail(first[0], end[0], from, func(*snapshot.Fold) bool {
+		_, found := f.newer()
+		return found
+	})
 }
 
 // poll folds what comes next, waiting for it a little.

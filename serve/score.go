@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -26,7 +27,7 @@ type Config struct {
 	Topics     []string // whose records are scored
 	Output     string   // topic of the scores
 	Quarantine string   // topic of what cannot be read
-	Group      string   // consumer group under which positions are kept
+	Group      string   // consumer group that keeps positions, and whose members share the partitions
 
 	VerifyKey ed25519.PublicKey // nil, or what snapshots have to be signed with
 
@@ -34,8 +35,8 @@ type Config struct {
 	Report func(Event)
 }
 
-// Event is something that a Scorer did: Retrying, Waiting, Switched, Damaged or
-// Scored.
+// Event is something that a Scorer did: Retrying, Waiting, Shared, Heard,
+// Switched, Damaged or Scored.
 type Event any
 
 type (
@@ -44,6 +45,16 @@ type (
 
 	// Waiting: there is no model yet, and so no scores.
 	Waiting struct{}
+
+	// Shared: of all partitions there are, these are scored here from now on,
+	// and the others by other scorers of the group.
+	Shared struct {
+		Mine ingest.Share
+		Of   int
+	}
+
+	// Heard: the group has had a heartbeat, also where the share is empty.
+	Heard struct{}
 
 	// Switched: from here on another model scores.
 	Switched struct{ To *Served }
@@ -54,7 +65,8 @@ type (
 		Err error
 	}
 
-	// Scored: some records of a partition have their scores written.
+	// Scored: some records of a partition have their scores written, or there
+	// were none to score.
 	Scored struct {
 		Topic               string
 		Partition           int
@@ -64,8 +76,8 @@ type (
 )
 
 // Scorer predicts the records of its topics with the newest snapshot of a
-// model. Each score is written at least once; copies carry the same ce_id and
-// may name different models.
+// model. Scorers of one group share the partitions. Each score is written at
+// least once; copies carry the same ce_id and may name different models.
 type Scorer struct {
 	config Config
 	model  atomic.Pointer[Served]
@@ -86,11 +98,19 @@ func (s *Scorer) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	parts, err := s.partitions(ctx)
-	if err != nil {
+	var all bounds
+	var missing error
+	err := s.retry(ctx, func() (err error) {
+		all, err = s.bounds(ctx)
+		if errors.Is(err, ingest.ErrUnreachable) || errors.Is(err, ingest.ErrUnknownTopic) {
+			missing, err = err, nil // a start does not wait for these
+		}
+		return err
+	})
+	if err = cmp.Or(err, missing); err != nil {
 		return err
 	}
-	if err := CreateOutput(ctx, c.Client, c.Output, len(parts), c.Topics); err != nil {
+	if err := CreateOutput(ctx, c.Client, c.Output, all.partitions(), c.Topics); err != nil {
 		return err
 	}
 	if err := CreateOutput(ctx, c.Client, c.Quarantine, 1, c.Topics); err != nil {
@@ -101,13 +121,9 @@ func (s *Scorer) Run(ctx context.Context) error {
 		return err
 	}
 	g.Go(func() error { return s.follow(following) })
-	scoring, sctx := errgroup.WithContext(ctx)
-	for _, p := range parts {
-		scoring.Go(func() error { return s.score(sctx, p, output.Partitions) })
-	}
 	g.Go(func() error {
 		defer stop()
-		return scoring.Wait()
+		return s.take(ctx, all, output.Partitions)
 	})
 	err = g.Wait()
 	if errors.Is(err, context.Canceled) {
@@ -138,53 +154,9 @@ func (s *Scorer) follow(ctx context.Context) error {
 	}
 }
 
-// part is one partition to be scored.
-type part struct {
-	topic     string
-	partition int
-	next      int64
-	end       int64 // -1: follow
-}
-
-func (s *Scorer) partitions(ctx context.Context) ([]part, error) {
-	var parts []part
-	for _, topic := range s.config.Topics {
-		first, end, err := s.config.Client.Offsets(ctx, topic)
-		if err != nil {
-			return nil, err
-		}
-		var committed []int64
-		err = s.retry(ctx, func() (err error) { // the first group ever has to wait for its coordinator
-			committed, err = s.config.Client.Committed(ctx, s.config.Group, topic, len(first))
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		for i := range first {
-			p := part{topic, i, max(first[i], committed[i]), -1}
-			if s.config.ToEnd {
-				p.end = end[i]
-			}
-			parts = append(parts, p)
-		}
-	}
-	return parts, nil
-}
-
 // score follows one partition.
-func (s *Scorer) score(ctx context.Context, p part, outputs int) error {
-	select {
-	case <-s.first:
-	default:
-		s.config.Report(Waiting{})
-		select {
-		case <-s.first:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-	w := &worker{Scorer: s, part: p, outputs: outputs, producer: s.config.Client.Producer()}
+func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part, outputs int) error {
+	w := &worker{Scorer: s, part: p, member: m, outputs: outputs, producer: s.config.Client.Producer()}
 	f := s.config.Client.Fetcher(p.topic, p.partition)
 	committed, at := p.next, time.Now()
 	for ctx.Err() == nil && (p.end < 0 || w.next < p.end) {
@@ -206,8 +178,9 @@ func (s *Scorer) score(ctx context.Context, p part, outputs int) error {
 			return err
 		}
 		if time.Since(at) > time.Second && w.next > committed {
-			w.commit(ctx)
-			committed, at = w.next, time.Now()
+			if at = time.Now(); w.commit(ctx) {
+				committed = w.next
+			}
 		}
 	}
 	if w.next > committed {
@@ -218,24 +191,16 @@ func (s *Scorer) score(ctx context.Context, p part, outputs int) error {
 	return nil
 }
 
-// retry calls f until it succeeds or fails for good, with a growing pause.
+// retry is ingest.Retry with events.
 func (s *Scorer) retry(ctx context.Context, f func() error) error {
-	for wait := new(ingest.Backoff); ; {
-		err := f()
-		if err == nil || ctx.Err() != nil || !ingest.Temporary(err) {
-			return err
-		}
-		s.config.Report(Retrying{err})
-		if wait.Pause(ctx, err) != nil {
-			return err
-		}
-	}
+	return ingest.Retry(ctx, func(err error) { s.config.Report(Retrying{err}) }, f)
 }
 
 // worker scores one partition. It is for one goroutine.
 type worker struct {
 	*Scorer
 	part
+	member   *ingest.Member
 	outputs  int // partitions of the output topic
 	producer *ingest.Producer
 
@@ -261,7 +226,7 @@ func (w *worker) answer(ctx context.Context, got ingest.Fetched) error {
 		}
 		w.config.Report(Scored{w.topic, w.partition, scored, bad, w.next, got.End})
 	}
-	if w.next < got.Next { // only what a read_committed reader does not get
+	if w.next < got.Next || len(got.Records) == 0 { // nothing that a read_committed reader gets
 		w.next = got.Next
 		w.config.Report(Scored{w.topic, w.partition, 0, 0, w.next, got.End})
 	}
@@ -314,17 +279,19 @@ func (w *worker) use(m *Served) error {
 	return nil
 }
 
-// commit keeps the position for the next start. If it fails, some records will
-// be scored twice.
-func (w *worker) commit(ctx context.Context) {
+// commit keeps the position for whoever scores the partition next. If it fails,
+// some records will be scored twice.
+func (w *worker) commit(ctx context.Context) bool {
 	offsets := make([]int64, w.partition+1)
 	for i := range offsets {
 		offsets[i] = -1
 	}
 	offsets[w.partition] = w.next
-	if err := w.config.Client.Commit(ctx, w.config.Group, map[string][]int64{w.topic: offsets}); err != nil {
+	err := w.member.Commit(ctx, map[string][]int64{w.topic: offsets})
+	if err != nil && ctx.Err() == nil {
 		w.config.Report(Retrying{err})
 	}
+	return err == nil
 }
 
 // CreateOutput makes a topic whose records carry the times of records in the

@@ -25,13 +25,15 @@ type world struct {
 	learnEvents        func(pipeline.Event)
 	switches, waitings int
 	damaged            int
+	shares             map[*serve.Scorer]int // partitions
+	scored             int                   // and committed when a scorer stops
 	mu                 sync.Mutex
 }
 
 func newWorld(t *testing.T) *world {
 	return &world{
 		client: kafkatest.Client(t), model: kafkatest.Name("model"), in: kafkatest.Name("rings"), asked: kafkatest.Name("asked"),
-		learnEvents: func(pipeline.Event) {},
+		learnEvents: func(pipeline.Event) {}, shares: map[*serve.Scorer]int{},
 	}
 }
 
@@ -74,24 +76,32 @@ func (w *world) learn(t *testing.T, topics ...string) {
 	}
 }
 
-func (w *world) scorer(toEnd bool) *serve.Scorer {
-	return serve.NewScorer(serve.Config{
+func (w *world) scorer(toEnd bool) (s *serve.Scorer) {
+	s = serve.NewScorer(serve.Config{
 		Model: w.model, Client: w.client, Log: pipeline.LogTopic(w.model), Topics: []string{w.asked},
 		Output: pipeline.ScoresTopic(w.model), Quarantine: pipeline.QuarantineTopic(w.model),
 		Group: w.model + "-scorer", ToEnd: toEnd,
 		Report: func(ev serve.Event) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			switch ev.(type) {
+			switch ev := ev.(type) {
 			case serve.Switched:
 				w.switches++
 			case serve.Waiting:
 				w.waitings++
 			case serve.Damaged:
 				w.damaged++
+			case serve.Scored:
+				w.scored += ev.Scored
+			case serve.Shared:
+				w.shares[s] = 0
+				for _, ps := range ev.Mine {
+					w.shares[s] += len(ps)
+				}
 			}
 		},
 	})
+	return s
 }
 
 // TestScorerPredictsWhatTheLearnerWould asks the same of both: of a learner that
@@ -125,6 +135,90 @@ func TestScorerPredictsWhatTheLearnerWould(t *testing.T) {
 	}
 }
 
+// until waits for ok while no scorer ends.
+func until(t *testing.T, done <-chan error, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited too long until %s", what)
+		}
+		select {
+		case err := <-done:
+			t.Fatalf("the scorer ended: %v", err)
+		default:
+		}
+	}
+}
+
+// scores counts what has been answered.
+func (w *world) scores(t *testing.T) (n int) {
+	_, end, err := w.client.Offsets(t.Context(), pipeline.ScoresTopic(w.model))
+	if err != nil {
+		return 0
+	}
+	for _, e := range end {
+		n += int(e)
+	}
+	return n
+}
+
+// TestScorersOfAModelShareThePartitions runs two of them, then one, and then
+// two again: between the changes each record has one score.
+func TestScorersOfAModelShareThePartitions(t *testing.T) {
+	w := newWorld(t)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
+	w.learn(t, w.in)
+	const partitions = 5
+	kafkatest.Fill(t, w.client, w.asked, partitions, nil)
+	done := make(chan error, 3)
+	start := func() (s *serve.Scorer, stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s = w.scorer(false)
+		ended := make(chan error, 1)
+		go func() {
+			err := s.Run(ctx)
+			if ctx.Err() == nil {
+				done <- err
+			}
+			ended <- err
+		}()
+		stop = sync.OnceFunc(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+		t.Cleanup(stop)
+		return s, stop
+	}
+	share := func(s *serve.Scorer) int { w.mu.Lock(); defer w.mu.Unlock(); return w.shares[s] }
+	asked := 0
+	ask := func(who string) {
+		t.Helper()
+		kafkatest.Fill(t, w.client, w.asked, partitions, rings(uint64(asked), 200, none))
+		asked += 200
+		until(t, done, who+" have scored", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.scored >= asked })
+	}
+	one, stopOne := start()
+	until(t, done, "one has all", func() bool { return share(one) == partitions })
+	two, _ := start()
+	until(t, done, "two share", func() bool { return share(one)+share(two) == partitions && share(one)*share(two) > 0 })
+	ask("two scorers")
+	stopOne()
+	until(t, done, "the other has all", func() bool { return share(two) == partitions })
+	ask("the other's share")
+	three, stopThree := start()
+	until(t, done, "two share again", func() bool { return share(three)+share(two) == partitions && share(three) > 0 })
+	ask("two again")
+	stopThree()
+	if n := w.scores(t); n != asked {
+		t.Errorf("%d scores of %d records", n, asked)
+	}
+	if n := len(answers(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)))); n != asked {
+		t.Errorf("%d records of %d have a score", n, asked)
+	}
+}
+
 func TestScorerWaitsForAModelAndFollowsIt(t *testing.T) {
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 500, class))
@@ -134,30 +228,8 @@ func TestScorerWaitsForAModelAndFollowsIt(t *testing.T) {
 	done := make(chan error)
 	s := w.scorer(false)
 	go func() { done <- s.Run(ctx) }()
-	until := func(what string, ok func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("waited too long until %s", what)
-			}
-			select {
-			case err := <-done:
-				t.Fatalf("the scorer ended: %v", err)
-			default:
-			}
-		}
-	}
-	count := func() int {
-		_, end, err := w.client.Offsets(t.Context(), pipeline.ScoresTopic(w.model))
-		if err != nil {
-			return 0
-		}
-		n := int64(0)
-		for _, e := range end {
-			n += e
-		}
-		return int(n)
-	}
+	until := func(what string, ok func() bool) { t.Helper(); until(t, done, what, ok) }
+	count := func() int { return w.scores(t) }
 	until("it waits", func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.waitings > 0 })
 	if n := count(); n != 0 {
 		t.Errorf("%d scores without a model", n)

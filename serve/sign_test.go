@@ -13,7 +13,7 @@ import (
 )
 
 // A follower with a key gives the newest snapshot that is signed with it,
-// whatever came later.
+// whatever came later and however far back it lies.
 func TestFollowerBelievesSignedSnapshotsOnly(t *testing.T) {
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 40, class))
@@ -22,7 +22,7 @@ func TestFollowerBelievesSignedSnapshotsOnly(t *testing.T) {
 	}
 	for i, k := range []ed25519.PrivateKey{key(1), key(2), nil} {
 		l, err := pipeline.Open(t.Context(), pipeline.Config{
-			Model: w.model, Client: w.client, Topics: []string{w.in}, BatchSize: 1000, Linger: time.Millisecond, SignKey: k,
+			Model: w.model, Client: w.client, Topics: []string{w.in}, BatchSize: 1, Linger: time.Millisecond, SignKey: k,
 			Learner: learner.Config{Kernel: "gaussian:1"}, SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
 			ToEnd: true, Report: func(pipeline.Event) {},
 		})
@@ -40,9 +40,9 @@ func TestFollowerBelievesSignedSnapshotsOnly(t *testing.T) {
 		bad  int
 		what string
 	}{
-		{key(1).Public().(ed25519.PublicKey), 1, 2, "the first key"},
-		{key(2).Public().(ed25519.PublicKey), 2, 1, "the second key"},
-		{nil, 3, 0, "no key"},
+		{key(1).Public().(ed25519.PublicKey), 40, 2, "the first key"},
+		{key(2).Public().(ed25519.PublicKey), 50, 1, "the second key"},
+		{nil, 60, 0, "no key"},
 	} {
 		bad := 0
 		s, err := serve.NewFollower(w.client, pipeline.LogTopic(w.model), c.key, func(string, error) { bad++ }).Next(t.Context())

@@ -21,6 +21,8 @@ type Chunk struct {
 	Index    int    `json:"index"`
 	Count    int    `json:"count"` // of the snapshot's chunks
 	Data     []byte `json:"-"`     // 1 to 716800 bytes
+
+	Challenger bool `json:"challenger,omitempty"` // the snapshot is a challenger
 }
 
 func (c *Chunk) String() string {
@@ -39,6 +41,9 @@ func (c *Chunk) encode() []byte {
 	le := binary.LittleEndian
 	copy(b, chunkMagic)
 	le.PutUint16(b[4:], logVersion)
+	if c.Challenger {
+		le.PutUint16(b[6:], 1)
+	}
 	le.PutUint64(b[8:], uint64(c.Epoch))
 	copy(b[16:], c.Nonce[:])
 	copy(b[32:], c.Snapshot[:])
@@ -66,7 +71,7 @@ func parseChunk(b []byte) (*Chunk, error) {
 	if v := le.Uint16(b[4:]); v > logVersion {
 		return nil, fmt.Errorf("%w: chunk of version %d, this program reads up to %d", ErrTooNew, v, logVersion)
 	}
-	if le.Uint16(b[4:]) == 0 || le.Uint16(b[6:]) != 0 || int64(le.Uint32(b[56:])) != int64(len(b)-chunkHeader) {
+	if le.Uint16(b[4:]) == 0 || le.Uint16(b[6:]) > 1 || int64(le.Uint32(b[56:])) != int64(len(b)-chunkHeader) {
 		return nil, fmt.Errorf("%w: the chunk's header", ErrCorrupt)
 	}
 	return &Chunk{
@@ -75,6 +80,8 @@ func parseChunk(b []byte) (*Chunk, error) {
 		Index:    int(le.Uint32(b[48:])),
 		Count:    int(le.Uint32(b[52:])),
 		Data:     b[chunkHeader:],
+
+		Challenger: le.Uint16(b[6:]) == 1,
 	}, nil
 }
 
@@ -112,6 +119,19 @@ func Split(file []byte, o Owner, size int) ([]*Chunk, *Manifest, error) {
 		}
 	}
 	return chunks, m, nil
+}
+
+// SplitChallenger is Split for the file of a challenger, whose Refit is for the
+// caller to fill in.
+func SplitChallenger(file []byte, o Owner, size int) ([]*Chunk, *Challenger, error) {
+	chunks, m, err := Split(file, o, size)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range chunks {
+		c.Challenger = true
+	}
+	return chunks, &Challenger{Manifest: *m}, nil
 }
 
 func sha(b []byte) Hash { return sha256.Sum256(b) }

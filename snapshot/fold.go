@@ -18,10 +18,12 @@ import (
 //     follows from the last;
 //   - RELEASED only up to the last seq;
 //   - a PAUSE only at the last seq, and a RESUME only of the PAUSE in force;
-//   - a CHUNK only in its place behind the one before;
+//   - a CHUNK only in its place behind the one before, those of challengers apart;
 //   - a MANIFEST only if its chunks are the last ones that counted, are all
 //     there, and its seq, chain and start are those of a BATCH or GAP that
-//     counted, and not before those of an earlier MANIFEST.
+//     counted, and not before those of an earlier MANIFEST;
+//   - a CHALLENGER only if its chunks are the last ones of a challenger that
+//     counted, and its seq, chain and start those of a BATCH or GAP.
 //
 // All else is void: it is as if it had not been written.
 //
@@ -33,6 +35,8 @@ type Fold struct {
 	begin   int64
 	next    int64
 	waiting []waiting // until there is a ledger
+	checked bool      // whether the BATCH at which it begins was read
+	wants   int64     // Start of the newest MANIFEST that it could begin with; -1
 	*ledger
 }
 
@@ -72,7 +76,7 @@ func (v Verdict) String() string {
 // NewFold begins at the given offset of the log and remembers what it takes to
 // recover from any of the newest keep snapshots (at least 1).
 func NewFold(begin int64, keep int) *Fold {
-	f := &Fold{keep: max(keep, 1), begin: begin, next: begin}
+	f := &Fold{keep: max(keep, 1), begin: begin, next: begin, wants: -1}
 	if begin == 0 {
 		f.ledger = &ledger{keep: f.keep}
 	}
@@ -132,11 +136,21 @@ func (f *Fold) Judge(offset int64, r Record) Verdict {
 // adopt takes m as where this fold begins, if what was read since m.Start
 // confirms it.
 func (f *Fold) adopt(offset int64, m *Manifest) (void string) {
-	if m.Start.Offset < f.begin {
+	if f.wants = m.Start.Offset; f.wants < f.begin {
 		return fmt.Sprintf("needs the log from offset %d, reading began at %d", m.Start.Offset, f.begin)
 	}
+	base := point{m.Seq, m.Chain, m.Start}
+	f.checked, f.wants = false, m.Start.Offset
+	for _, w := range f.waiting {
+		if w.offset == m.Start.Offset-1 {
+			if p, ok := behind(w.offset, w.record); !ok || p != base {
+				return fmt.Sprintf("before offset %d there is no BATCH %d with that chain", m.Start.Offset, m.Seq)
+			}
+			f.checked = true
+		}
+	}
 	l := &ledger{
-		keep: f.keep, base: point{m.Seq, m.Chain, m.Start},
+		keep: f.keep, base: base,
 		seq: m.Seq, chain: m.Chain, released: m.Seq,
 		claim:  Claim{Owner: m.Start.Owner},
 		config: Config{Owner: m.Start.Owner, Hash: m.ConfigHash, Config: m.Config},
@@ -199,7 +213,12 @@ func (f *Fold) Snapshots() []Stored {
 
 // Trim is the offset below which the log may be deleted when the snapshots that
 // the fold remembers are to be kept. It is 0 while there are fewer than that.
-func (f *Fold) Trim() int64 { return f.get().base.start.Offset }
+func (f *Fold) Trim() int64 {
+	if l := f.get(); len(l.kept) == l.keep {
+		return l.base.start.Offset
+	}
+	return 0
+}
 
 func (f *Fold) get() *ledger {
 	if f.ledger == nil {
@@ -261,7 +280,14 @@ func (f *Fold) Recover(back int) (r Recovery, ok bool) {
 // readers rely on that.
 func (f *Fold) Finish(m *Manifest) error {
 	l := f.get()
-	p := l.pending
+	m.Previous = -1
+	if n := len(l.kept); n > 0 {
+		m.Previous = l.kept[n-1].Offset
+	}
+	return l.finish(m, l.pending)
+}
+
+func (l *ledger) finish(m *Manifest, p pending) error {
 	if p.id != m.Snapshot || len(p.offsets) != m.Chunks {
 		return fmt.Errorf("snapshot %v: the log has %d of %d chunks of %v", m.Snapshot, len(p.offsets), p.count, p.id)
 	}
@@ -271,10 +297,6 @@ func (f *Fold) Finish(m *Manifest) error {
 	}
 	m.Owner = l.claim.Owner
 	m.FirstChunk = p.offsets[0]
-	m.Previous = -1
-	if n := len(l.kept); n > 0 {
-		m.Previous = l.kept[n-1].Offset
-	}
 	m.Start = at.start
 	return nil
 }
@@ -293,6 +315,9 @@ type ledger struct {
 	entries  []Entry  // behind base
 	kept     []Stored // the oldest first
 	pending  pending
+
+	challengers []StoredChallenger // the oldest first
+	challenge   pending            // of a challenger
 }
 
 // point is a place in history: behind a BATCH or GAP.
@@ -318,7 +343,7 @@ func (l *ledger) judge(offset int64, r Record, size int) (void string) {
 		if c.Epoch <= l.claim.Epoch {
 			return fmt.Sprintf("epoch %d is in force", l.claim.Epoch)
 		}
-		l.claim, l.pending = *c, pending{}
+		l.claim, l.pending, l.challenge = *c, pending{}, pending{}
 		return ""
 	}
 	if o := r.owner(); o != l.claim.Owner {
@@ -351,7 +376,12 @@ func (l *ledger) judge(offset int64, r Record, size int) (void string) {
 		}
 		l.paused, l.resumed = nil, r.Seq
 	case *Chunk:
-		return l.chunk(offset, r, size)
+		if r.Challenger {
+			return l.challenge.chunk(offset, r, size)
+		}
+		return l.pending.chunk(offset, r, size)
+	case *Challenger:
+		return l.challenged(offset, r)
 	case *Manifest:
 		return l.complete(offset, r)
 	default:
@@ -372,8 +402,7 @@ func (l *ledger) decide(offset int64, r Record, seq int64, chain Hash) (void str
 	return ""
 }
 
-func (l *ledger) chunk(offset int64, c *Chunk, size int) (void string) {
-	p := &l.pending
+func (p *pending) chunk(offset int64, c *Chunk, size int) (void string) {
 	if c.Index == 0 && c.Snapshot != p.id {
 		*p = pending{id: c.Snapshot, count: c.Count, chunkSize: size}
 	}
@@ -392,13 +421,21 @@ func (l *ledger) chunk(offset int64, c *Chunk, size int) (void string) {
 	return ""
 }
 
-func (l *ledger) complete(offset int64, m *Manifest) (void string) {
-	p := l.pending
+// differs says why m does not complete p, if it does not.
+func (p *pending) differs(m *Manifest) string {
 	if p.id != m.Snapshot || len(p.offsets) != p.count {
 		return fmt.Sprintf("its chunks are not all there: %d of %d of snapshot %v", len(p.offsets), p.count, p.id)
 	}
 	if p.count != m.Chunks || p.size != m.Size || p.chunkSize != m.ChunkSize && m.Chunks > 1 || p.offsets[0] != m.FirstChunk {
 		return "its chunks are not as it says"
+	}
+	return ""
+}
+
+func (l *ledger) complete(offset int64, m *Manifest) (void string) {
+	p := l.pending
+	if void := p.differs(m); void != "" {
+		return void
 	}
 	if n := len(l.kept); n > 0 && m.Seq < l.kept[n-1].Manifest.Seq {
 		return fmt.Sprintf("there is a snapshot at seq %d", l.kept[n-1].Manifest.Seq)
@@ -430,17 +467,20 @@ func (l *ledger) find(seq int64) (p point, ok bool) {
 		return l.base, true
 	}
 	for i := len(l.entries) - 1; i >= 0; i-- { // what is asked for is near the end
-		switch r, at := l.entries[i].Record, l.entries[i].Offset+1; r := r.(type) {
-		case *Batch:
-			p = point{r.Seq, r.Chain, Mark{at, r.Owner}}
-		case *Gap:
-			p = point{r.Seq, r.Chain, Mark{at, r.Owner}}
-		default:
-			continue
-		}
-		if p.seq <= seq {
+		if p, ok := behind(l.entries[i].Offset, l.entries[i].Record); ok && p.seq <= seq {
 			return p, p.seq == seq
 		}
 	}
 	return point{}, false
+}
+
+// behind is the place behind a BATCH or GAP.
+func behind(offset int64, r Record) (p point, ok bool) {
+	switch r := r.(type) {
+	case *Batch:
+		return point{r.Seq, r.Chain, Mark{offset + 1, r.Owner}}, true
+	case *Gap:
+		return point{r.Seq, r.Chain, Mark{offset + 1, r.Owner}}, true
+	}
+	return p, false
 }

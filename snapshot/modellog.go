@@ -28,7 +28,7 @@ func (o Owner) owner() Owner { return o }
 func (o Owner) String() string { return fmt.Sprintf("epoch %d, nonce %v", o.Epoch, o.Nonce) }
 
 // Record is one of *Claim, *Config, *Batch, *Gap, *Released, *Pause, *Resume,
-// *Chunk, *Manifest.
+// *Chunk, *Manifest, *Challenger.
 type Record interface {
 	Type() string   // the record's key in Kafka
 	String() string // one line for people
@@ -160,7 +160,7 @@ func (*Chunk) Type() string    { return "chunk" }
 func (*Manifest) Type() string { return "manifest" }
 
 func newRecord(typ string) Record {
-	for _, r := range []Record{new(Claim), new(Config), new(Batch), new(Gap), new(Released), new(Pause), new(Resume), new(Chunk), new(Manifest)} {
+	for _, r := range []Record{new(Claim), new(Config), new(Batch), new(Gap), new(Released), new(Pause), new(Resume), new(Chunk), new(Manifest), new(Challenger)} {
 		if r.Type() == typ {
 			return r
 		}

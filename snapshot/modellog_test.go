@@ -29,12 +29,19 @@ func records(t testing.TB) []Record {
 	}
 	manifest.Start = Mark{Offset: 5, Owner: anyone}
 	manifest.FirstChunk, manifest.Previous = 9, -1
+	rival := *chunks[0]
+	rival.Challenger = true
+	bound := 0.25
+	challenger := &Challenger{Manifest: *manifest, Refit: Refit{
+		Rows: 4096, FromSeq: 3, Loss: "square", Lambda: 3e-5, Asked: 1e-3,
+		Relative: 0.0005, Gap: 0.00025, Bound: 4, Passes: 7, Suboptimality: &bound,
+	}}
 	return []Record{
 		&Claim{Owner: anyone, Host: `a "host" <1>`},
 		&Config{Owner: anyone, Hash: hash("config"), Config: json.RawMessage(`{"a":"<&>","b":[1,2e3]}`)},
 		batch, gap, &Released{Owner: anyone, Seq: 17},
 		&Pause{Owner: anyone, Seq: 19, Bad: 501, Of: 1000, Reason: "not \"JSON\""}, &Resume{Owner: anyone, Seq: 19, By: "ann@host"},
-		chunks[0], manifest,
+		chunks[0], manifest, &rival, challenger,
 	}
 }
 
@@ -62,14 +69,15 @@ func TestRecordsComeBack(t *testing.T) {
 func TestRecordsAreSpelledSo(t *testing.T) {
 	for _, r := range records(t) {
 		want, ok := map[string]string{
-			"claim":    `{"type":"claim","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","host":"a \"host\" <1>"}`,
-			"config":   `{"type":"config","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","hash":"b79606fb3afea5bd1609ed40b622142f1c98125abcfe89a76a661b0e8e343910","config":{"a":"<&>","b":[1,2e3]}}`,
-			"batch":    `{"type":"batch","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":18,"chain":"d96d6f99172d3f6bc8b56af395d586381aadd0ce3d8b05ce3b71bc11e08e0580","ranges":[{"topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":0,"from":5,"to":1005,"records":999,"digest":"18446744073709551615"},{"topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":10,"from":0,"to":1,"records":0,"digest":"0"}],"counts":{"learned":900,"predicted":90,"quarantined":9,"skipped":0}}`,
-			"gap":      `{"type":"gap","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"chain":"f7b5f002d6370bff22bbc2a328c8d8b9dd0578aec3f4162b2565a1e5f63f04f8","topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":1,"from":7,"to":9}`,
-			"released": `{"type":"released","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":17}`,
-			"pause":    `{"type":"pause","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"bad":501,"of":1000,"reason":"not \"JSON\""}`,
-			"resume":   `{"type":"resume","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"by":"ann@host"}`,
-			"manifest": `{"type":"manifest","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","snapshot":"c55d5ee326455557de3fe91fc20cab60","model":"fraud","seq":17,"step":12,"chain":"9414886b1ebf025db067a4cbd13a0903fbd9733a5372bba1b58bd72c1699b798","lineage":"0713f136ea316c8f3e274d55012e3bf10d05b5263837187a39593ff0d8838dfa","state_hash":"20cc91e8695a1b173124291d2d5855bff8d206b44b5b6020b976ca84054a58a4","size":1776,"sha256":"c55d5ee326455557de3fe91fc20cab60c166f20a976cadeaa12b5b9a00b3f62f","serving_size":1376,"serving_sha256":"3d8a30c0e9d8760e961c817461e46399f0825eedd35d67766aab5c749caff3e4","chunks":1,"chunk_size":716800,"first_chunk":9,"previous":-1,"start":{"offset":5,"epoch":3,"nonce":"01020300000000000000000000000000"},"config_hash":"b79606fb3afea5bd1609ed40b622142f1c98125abcfe89a76a661b0e8e343910","config":{"learner":{"kernel":"gaussian:2.5","seed":1}}}`,
+			"claim":      `{"type":"claim","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","host":"a \"host\" <1>"}`,
+			"config":     `{"type":"config","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","hash":"b79606fb3afea5bd1609ed40b622142f1c98125abcfe89a76a661b0e8e343910","config":{"a":"<&>","b":[1,2e3]}}`,
+			"batch":      `{"type":"batch","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":18,"chain":"d96d6f99172d3f6bc8b56af395d586381aadd0ce3d8b05ce3b71bc11e08e0580","ranges":[{"topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":0,"from":5,"to":1005,"records":999,"digest":"18446744073709551615"},{"topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":10,"from":0,"to":1,"records":0,"digest":"0"}],"counts":{"learned":900,"predicted":90,"quarantined":9,"skipped":0}}`,
+			"gap":        `{"type":"gap","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"chain":"f7b5f002d6370bff22bbc2a328c8d8b9dd0578aec3f4162b2565a1e5f63f04f8","topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":1,"from":7,"to":9}`,
+			"released":   `{"type":"released","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":17}`,
+			"pause":      `{"type":"pause","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"bad":501,"of":1000,"reason":"not \"JSON\""}`,
+			"resume":     `{"type":"resume","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"by":"ann@host"}`,
+			"manifest":   `{"type":"manifest","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","snapshot":"c55d5ee326455557de3fe91fc20cab60","model":"fraud","seq":17,"step":12,"chain":"9414886b1ebf025db067a4cbd13a0903fbd9733a5372bba1b58bd72c1699b798","lineage":"0713f136ea316c8f3e274d55012e3bf10d05b5263837187a39593ff0d8838dfa","state_hash":"20cc91e8695a1b173124291d2d5855bff8d206b44b5b6020b976ca84054a58a4","size":1776,"sha256":"c55d5ee326455557de3fe91fc20cab60c166f20a976cadeaa12b5b9a00b3f62f","serving_size":1376,"serving_sha256":"3d8a30c0e9d8760e961c817461e46399f0825eedd35d67766aab5c749caff3e4","chunks":1,"chunk_size":716800,"first_chunk":9,"previous":-1,"start":{"offset":5,"epoch":3,"nonce":"01020300000000000000000000000000"},"config_hash":"b79606fb3afea5bd1609ed40b622142f1c98125abcfe89a76a661b0e8e343910","config":{"learner":{"kernel":"gaussian:2.5","seed":1}}}`,
+			"challenger": `{"type":"challenger","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","snapshot":"c55d5ee326455557de3fe91fc20cab60","model":"fraud","seq":17,"step":12,"chain":"9414886b1ebf025db067a4cbd13a0903fbd9733a5372bba1b58bd72c1699b798","lineage":"0713f136ea316c8f3e274d55012e3bf10d05b5263837187a39593ff0d8838dfa","state_hash":"20cc91e8695a1b173124291d2d5855bff8d206b44b5b6020b976ca84054a58a4","size":1776,"sha256":"c55d5ee326455557de3fe91fc20cab60c166f20a976cadeaa12b5b9a00b3f62f","serving_size":1376,"serving_sha256":"3d8a30c0e9d8760e961c817461e46399f0825eedd35d67766aab5c749caff3e4","chunks":1,"chunk_size":716800,"first_chunk":9,"previous":-1,"start":{"offset":5,"epoch":3,"nonce":"01020300000000000000000000000000"},"config_hash":"b79606fb3afea5bd1609ed40b622142f1c98125abcfe89a76a661b0e8e343910","config":{"learner":{"kernel":"gaussian:2.5","seed":1}},"refit":{"rows":4096,"from_seq":3,"loss":"square","lambda":0.00003,"asked":0.001,"relative_gap":0.0005,"gap":0.00025,"bound":4,"passes":7,"suboptimality":0.25}}`,
 		}[r.Type()]
 		if _, value, _ := Encode(r); ok && string(value) != want {
 			t.Errorf("%s:\n%s, want\n%s", r.Type(), value, want)

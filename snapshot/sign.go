@@ -17,8 +17,18 @@ var ErrSignature = errors.New("not signed by the trusted key")
 func (m *Manifest) signed() ([]byte, error) {
 	bare := *m
 	bare.Signature = nil
-	_, value, err := Encode(&bare)
-	return append([]byte("accrete manifest 1\x00"), value...), err
+	return toSign(&bare)
+}
+
+func (c *Challenger) signed() ([]byte, error) {
+	bare := *c
+	bare.Signature = nil
+	return toSign(&bare)
+}
+
+func toSign(bare Record) ([]byte, error) {
+	_, value, err := Encode(bare)
+	return append([]byte("accrete "+bare.Type()+" 1\x00"), value...), err
 }
 
 // Sign signs a finished manifest. Its errors are Encode's.
@@ -30,12 +40,34 @@ func (m *Manifest) Sign(key ed25519.PrivateKey) error {
 	return err
 }
 
+// Sign signs a finished challenger. Its errors are Encode's.
+func (c *Challenger) Sign(key ed25519.PrivateKey) error {
+	b, err := c.signed()
+	if err == nil {
+		c.Signature = ed25519.Sign(key, b)
+	}
+	return err
+}
+
 // Verify is ErrSignature unless m was signed with the private half of key.
 func (m *Manifest) Verify(key ed25519.PublicKey) error {
 	b, err := m.signed()
 	if err != nil {
 		return err
 	}
+	return m.verify(key, b)
+}
+
+// Verify is ErrSignature unless c was signed with the private half of key.
+func (c *Challenger) Verify(key ed25519.PublicKey) error {
+	b, err := c.signed()
+	if err != nil {
+		return err
+	}
+	return c.verify(key, b)
+}
+
+func (m *Manifest) verify(key ed25519.PublicKey, b []byte) error {
 	if len(m.Signature) == 0 {
 		return fmt.Errorf("%w: snapshot %v has no signature", ErrSignature, m.Snapshot)
 	}

@@ -19,7 +19,7 @@ func testKey(seed byte) ed25519.PrivateKey {
 
 func TestSignatureCoversEveryField(t *testing.T) {
 	rs := records(t)
-	m := rs[len(rs)-1].(*Manifest)
+	m := rs[len(rs)-3].(*Manifest)
 	key := testKey(1)
 	public := key.Public().(ed25519.PublicKey)
 	if err := m.Verify(public); !errors.Is(err, ErrSignature) {
@@ -72,6 +72,37 @@ func TestSignatureCoversEveryField(t *testing.T) {
 		}
 		if err := c.Verify(public); err == nil {
 			t.Errorf("%s can be changed under the signature", typ.Field(i).Name)
+		}
+	}
+}
+
+func TestSignatureOfAChallengerCoversItsRefit(t *testing.T) {
+	rs := records(t)
+	c := rs[len(rs)-1].(*Challenger)
+	key := testKey(1)
+	public := key.Public().(ed25519.PublicKey)
+	if err := c.Verify(public); !errors.Is(err, ErrSignature) {
+		t.Errorf("without a signature: %v", err)
+	}
+	if err := c.Sign(key); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Verify(public); err != nil {
+		t.Errorf("as it was signed: %v", err)
+	}
+	if err := c.Manifest.Verify(public); !errors.Is(err, ErrSignature) {
+		t.Errorf("as a manifest: %v", err)
+	}
+	for _, change := range []func(c *Challenger){
+		func(c *Challenger) { c.SHA256[31]++ },
+		func(c *Challenger) { c.Refit.Rows++ },
+		func(c *Challenger) { c.Refit.Gap /= 2 },
+		func(c *Challenger) { c.Refit.Suboptimality = nil },
+	} {
+		other := *c
+		change(&other)
+		if err := other.Verify(public); !errors.Is(err, ErrSignature) {
+			t.Errorf("changed under the signature: %+v", other)
 		}
 	}
 }

@@ -21,11 +21,15 @@ func TestTheLearnersDefaultsAreTheConfigurations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if c.Learner.Minibatch != 0 {
+		t.Errorf("a mini-batch of %d, and not what suits the algorithm", c.Learner.Minibatch)
+	}
 	got := want
 	got.Stepper, got.Loss = c.Learner.Stepper, c.Learner.Loss
+	got.Sampling = c.Learner.Sampling
 	got.OnDrift, got.Lags = c.Learner.OnDrift, c.Input.Lags
 	got.Algorithm, got.Kernel, got.MaxFeatures = c.Learner.Algorithm, c.Learner.Kernel, c.Learner.MaxFeatures
-	got.Minibatch, got.Lambda, got.Seed, got.MaxClasses = c.Learner.Minibatch, c.Learner.Lambda, c.Learner.Seed, c.Input.MaxClasses
+	got.Lambda, got.Seed, got.MaxClasses = c.Learner.Lambda, c.Learner.Seed, c.Input.MaxClasses
 	if got.Task, err = learner.ParseTask(c.Learner.Task); err != nil || got != want {
 		t.Errorf("the configuration has %+v, the learner %+v, %v", got, want, err)
 	}

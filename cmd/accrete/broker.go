@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
+	"github.com/accrete-ml/accrete/metrics"
 )
 
 type brokerCommand struct {
@@ -46,10 +47,11 @@ func (b *brokerCommand) Run(ctx context.Context, e *env) error {
 		b.Dir = "accrete-broker"
 	}
 	server, err := broker.Start(broker.Config{Addr: b.Listen, Dir: b.Dir, Memory: b.Memory})
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s is in use: choose another address with --listen", b.Listen)
+	if metrics.InUse(err) {
+		return fmt.Errorf("%s is in use by another program: choose another address with --listen", b.Listen)
 	}
-	if errors.Is(err, broker.ErrAddress) {
+	var op *net.OpError
+	if errors.Is(err, broker.ErrAddress) || errors.As(err, &op) {
 		return wrongUse("--listen: %w", err)
 	}
 	if err != nil {

@@ -73,7 +73,7 @@ func TestTheBrokerSaysWhyItCannotStart(t *testing.T) {
 		code int
 		line string
 	}{
-		{[]string{"broker", "--memory", "--listen", first.Address}, failed, "accrete: " + first.Address + " is in use: choose another address with --listen\n"},
+		{[]string{"broker", "--memory", "--listen", first.Address}, failed, "accrete: " + first.Address + " is in use by another program: choose another address with --listen\n"},
 		{[]string{"broker", "--dir", dir, "--listen", "127.0.0.1:0"}, failed, "accrete: directory is in use by another broker: " + dir + "\n"},
 		{[]string{"broker", "--dir", dir, "--memory"}, misused, "accrete: --dir and --memory can't be used together; see accrete broker --help\n"},
 		{[]string{"broker", "--topics", "a:0"}, misused, "accrete: --topics a:0: want a name and its partitions, as payments:3\n"},

@@ -14,7 +14,7 @@ import (
 
 var (
 	costRows      = flag.Int("cost-rows", 0, "rows of which the cost of Kafka is measured; 100,000 take about a minute with newton")
-	costAlgorithm = flag.String("cost-algorithm", "dsg", "learner.algorithm for the cost of Kafka")
+	costAlgorithm = flag.String("cost-algorithm", "newton", "learner.algorithm for the cost of Kafka")
 )
 
 // TestCostOfKafka compares learn on a prefilled topic of the embedded broker, a
@@ -22,13 +22,13 @@ var (
 // clock, the best of three each. 20 inputs, 2,048 features, two classes, JSON.
 func TestCostOfKafka(t *testing.T) {
 	if *costRows == 0 {
-		t.Skip("a measurement: -cost-rows=100000 -cost-algorithm=newton")
+		t.Skip("a measurement: -cost-rows=100000")
 	}
 	b := newFixedBroker(t)
 	b.start()
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	writeRows(t, path, *costRows)
-	start := learnerOf(t, b.addr, "m", "rows", fmt.Sprintf("learner: {algorithm: %s}", *costAlgorithm))
+	start := learnerOf(t, b.addr, "m", "rows", fmt.Sprintf("learner: {algorithm: %s, max_features: 2048}", *costAlgorithm))
 	feed := program(t, "feed", path, "--set", "model=m", "--set", "kafka.bootstrap.servers="+b.addr, "--set", "input.topics=rows", "--set", "input.label=label")
 	if out, err := feed.CombinedOutput(); err != nil {
 		t.Fatalf("feed: %v\n%s", err, out)
@@ -44,7 +44,7 @@ func TestCostOfKafka(t *testing.T) {
 	}
 	fit, learn := time.Hour, time.Hour
 	for i := range 3 {
-		p := &learnerProcess{Cmd: program(t, "fit", path, "--json", "--algorithm", *costAlgorithm)}
+		p := &learnerProcess{Cmd: program(t, "fit", path, "--json", "--algorithm", *costAlgorithm, "--max-features", "2048")}
 		p.Stdout, p.Stderr = new(bytes.Buffer), &p.stderr
 		if err := p.Start(); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -55,20 +54,20 @@ const (
 
 // demoReport is how the demo is doing, and in the end, how it did.
 type demoReport struct {
-	Examples    int64         `json:"examples"`
-	PerSecond   float64       `json:"examples_per_second"`
-	Progressive float64       `json:"progressive"` // error over the whole run
-	Baselines   baselines     `json:"baselines"`   // over the whole run
-	Bayes       float64       `json:"bayes"`       // what nobody can be better than
-	Latest      float64       `json:"latest"`      // error over the last 1,000 examples
-	Features    int           `json:"features"`
-	Snapshots   int           `json:"snapshots"`
-	Predictions int64         `json:"predictions"`
-	Scores      int64         `json:"scores"` // written by the scorer
-	Lag         int64         `json:"lag"`
-	StateHash   snapshot.Hash `json:"state_hash"` // of the last snapshot
-	Changes     []demoChange  `json:"changes"`    // of the concept, so far
-	Seconds     float64       `json:"seconds"`
+	Examples    int64          `json:"examples"`
+	PerSecond   float64        `json:"examples_per_second"`
+	Progressive float64        `json:"progressive"` // error over the whole run
+	Baselines   baselines      `json:"baselines"`   // over the whole run
+	Bayes       float64        `json:"bayes"`       // what nobody can be better than
+	Latest      float64        `json:"latest"`      // error over the last 1,000 examples
+	Features    int            `json:"features"`
+	Snapshots   int            `json:"snapshots"`
+	Predictions int64          `json:"predictions"`
+	Scores      int64          `json:"scores"` // written by the scorer
+	Lag         int64          `json:"lag"`
+	StateHash   *snapshot.Hash `json:"state_hash"` // of the last snapshot; null before the first
+	Changes     []demoChange   `json:"changes"`    // of the concept, so far
+	Seconds     float64        `json:"seconds"`
 }
 
 // demoChange is how the learner stood when the concept changed: its error over
@@ -93,6 +92,9 @@ type demo struct {
 }
 
 func (d *demoCommand) Run(ctx context.Context, e *env) error {
+	if d.For <= 0 {
+		return wrongUse("--for %v: want more than nothing, as 30s", d.For)
+	}
 	dir, err := os.MkdirTemp("", "accrete-demo-")
 	if err != nil {
 		return err
@@ -117,7 +119,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	quiet := e.log.Level(zerolog.WarnLevel)
 	m := &demo{log: quiet, watch: newWatch("demo", quiet, registry, health), start: time.Now()}
 	stop, err := serveMetrics(ctx, e, d.HTTP, registry, health)
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if metrics.InUse(err) {
 		e.log.Warn().Str("address", d.HTTP).Msg("in use, taking another port")
 		stop, err = serveMetrics(ctx, e, "127.0.0.1:0", registry, health)
 	}
@@ -259,16 +261,16 @@ func (m *demo) report() demoReport {
 
 // line is the demo at this second.
 func (r demoReport) line() string {
-	return fmt.Sprintf("%4.0f s  %9s examples  %7s/s  error %.3f of the last 1,000, %.3f of all (linear %.3f, majority %.3f, no change %.3f)  %s features  %d snapshots  lag %s",
+	return fmt.Sprintf("%4.0f s  %9s examples  %7s/s  error %.3f of the last 1,000, %.3f of all (linear %.3f, majority %.3f, no change %.3f)  %s  %s  lag %s",
 		r.Seconds, thousands(r.Examples), thousands(int64(r.PerSecond)), r.Latest, r.Progressive,
-		r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange, thousands(int64(r.Features)), r.Snapshots, thousands(r.Lag))
+		r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange, count(int64(r.Features), "feature"), count(int64(r.Snapshots), "snapshot"), thousands(r.Lag))
 }
 
 // summary is what came out.
 func (r demoReport) summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s examples predicted, then learned, in %.0f s: %s a second\n", thousands(r.Examples), r.Seconds, thousands(int64(r.PerSecond)))
-	fmt.Fprintf(&b, "%s predictions by the learner, %s scores by a scorer that followed %d snapshots\n", thousands(r.Predictions), thousands(r.Scores), r.Snapshots)
+	fmt.Fprintf(&b, "%s predictions by the learner, %s scores by a scorer that followed %s\n", thousands(r.Predictions), thousands(r.Scores), count(int64(r.Snapshots), "snapshot"))
 	fmt.Fprintf(&b, "error over all examples %.4f: linear %.4f, majority %.4f, no change %.4f\n", r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if len(r.Changes) > 0 {
 		fmt.Fprintf(&b, "error over the 10,000 examples before each change of concept (nobody is better than %.3f):\n", r.Bayes)
@@ -276,6 +278,8 @@ func (r demoReport) summary() string {
 	for _, c := range r.Changes {
 		fmt.Fprintf(&b, "  %9s  %.4f, linear %.4f\n", thousands(c.Example), c.Error, c.Linear)
 	}
-	fmt.Fprintf(&b, "state %v", r.StateHash)
-	return b.String()
+	if r.StateHash != nil {
+		fmt.Fprintf(&b, "state %v", r.StateHash)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }

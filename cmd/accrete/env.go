@@ -105,6 +105,9 @@ type configFlags struct {
 // load reads the effective configuration and logs what is odd about it.
 func (f configFlags) load(e *env) (*config.Config, error) {
 	c, err := config.Load(f.sources(e))
+	if err != nil && f.Config == "" {
+		return nil, fmt.Errorf("without a configuration (-c FILE): %w", err)
+	}
 	if err != nil {
 		return nil, err
 	}

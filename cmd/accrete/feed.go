@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/synth"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 type feedCommand struct {
@@ -19,7 +20,7 @@ type feedCommand struct {
 	jsonFlag
 	File       string  `arg:"" optional:"" help:"CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
 	Demo       bool    `help:"Write the stream of accrete demo in place of a file, without end."`
-	Unlabelled bool    `help:"The file has no label column: its rows are to be predicted only."`
+	Unlabelled bool    `help:"Rows without a label, to be predicted only: the file needs no such column, and --demo leaves it out."`
 	Topic      string  `placeholder:"NAME" help:"Topic to write to (the first of input.topics)."`
 	Partitions int     `default:"1" help:"Partitions of the topic if it is not there yet (${default})."`
 	Rate       float64 `placeholder:"N" help:"At most so many records a second."`
@@ -34,7 +35,8 @@ func (feedCommand) Examples() string {
 	return `
 accrete feed train.csv.gz -c accrete.yaml
 accrete feed requests.csv -c accrete.yaml --topic payments --unlabelled
-accrete feed -c accrete.yaml --demo --rate 1000`
+accrete feed -c accrete.yaml --demo --rate 1000
+accrete feed -c accrete.yaml --demo --rate 100 --topic payments --unlabelled`
 }
 
 // feedReport is what was written.
@@ -47,23 +49,16 @@ type feedReport struct {
 }
 
 func (f *feedCommand) Run(ctx context.Context, e *env) error {
-	c, err := f.load(e)
-	if err != nil {
-		return err
-	}
-	if err := c.Require("input.topics", "input.label"); err != nil {
-		return err
-	}
-	rows, err := f.open(ctx, e, c)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	client, err := connect(c)
+	c, client, err := f.open(e, "input.topics", "input.label")
 	if err != nil {
 		return err
 	}
 	defer client.Close()
+	rows, err := f.rows(ctx, e, c)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
 	r := feedReport{Topic: f.Topic}
 	if r.Topic == "" {
 		r.Topic = c.Input.Topics[0]
@@ -95,7 +90,7 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 			if late := out.flush(ctx); late != nil {
 				return errors.Join(err, late)
 			}
-			return fmt.Errorf("after %s records: %w", thousands(r.Records), err)
+			return fmt.Errorf("after %s: %w", count(r.Records, "record"), err)
 		}
 		if err := out.add(ctx, value, r.Records); err != nil {
 			return err
@@ -128,9 +123,9 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	progress.done()
 	r.Seconds = time.Since(start).Seconds()
 	r.PerSecond = float64(r.Records) / max(r.Seconds, 1e-9)
-	text := fmt.Sprintf("%s records to %s in %.1f s", thousands(r.Records), r.Topic, r.Seconds)
+	text := fmt.Sprintf("%s to %s in %.1f s", count(r.Records, "record"), r.Topic, r.Seconds)
 	if r.Skipped > 0 {
-		text += fmt.Sprintf(", %s rows skipped", thousands(r.Skipped))
+		text += fmt.Sprintf(", %s skipped", count(r.Skipped, "row"))
 	}
 	return e.print(f.JSON, text, r)
 }
@@ -141,12 +136,16 @@ type rows interface {
 	io.Closer
 }
 
-func (f *feedCommand) open(ctx context.Context, e *env, c *config.Config) (rows, error) {
+func (f *feedCommand) rows(ctx context.Context, e *env, c *config.Config) (rows, error) {
 	if f.Demo == (f.File != "") {
 		return nil, wrongUse("name a file, or - for standard input, or give --demo")
 	}
 	if f.Demo {
-		return &demoRows{stream: synth.Stream{Seed: 1}, label: c.Input.Label}, nil
+		demo := &demoRows{stream: synth.Stream{Seed: 1}, label: c.Input.Label}
+		if f.Unlabelled {
+			demo.label = ""
+		}
+		return demo, nil
 	}
 	d, err := decodeConfig(c)
 	if err != nil {
@@ -156,6 +155,9 @@ func (f *feedCommand) open(ctx context.Context, e *env, c *config.Config) (rows,
 	file, err := openFile(ctx, e, f.File, d, decode.Schema{})
 	if err != nil {
 		return nil, err
+	}
+	if task, why := file.Task(); task == learner.Classification && d.Task == learner.Auto && why != decode.TextLabels {
+		e.log.Warn().Str("labels", why).Msg("a learner takes them for values, unless learner.task is classification")
 	}
 	return fileRows{file}, nil
 }
@@ -172,7 +174,7 @@ func (f fileRows) next() ([]byte, error) {
 // demoRows is the demo's stream as records.
 type demoRows struct {
 	stream synth.Stream
-	label  string
+	label  string // the field; empty for none
 	n      int64
 	x      [synth.Dim]float64
 }
@@ -180,6 +182,9 @@ type demoRows struct {
 func (d *demoRows) next() ([]byte, error) {
 	class := d.stream.At(d.n, d.x[:])
 	d.n++
+	if d.label == "" {
+		return appendExample(nil, d.x[:], "", ""), nil
+	}
 	return appendExample(nil, d.x[:], d.label, "ab"[class:class+1]), nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
+	"github.com/accrete-ml/accrete/internal/synth"
 )
 
 func TestRowsBeforeABadOneAreWritten(t *testing.T) {
@@ -31,6 +33,51 @@ func TestRowsBeforeABadOneAreWritten(t *testing.T) {
 	defer c.Close()
 	if _, end, err := c.Offsets(t.Context(), "in"); err != nil || end[0] != 2 {
 		t.Errorf("the topic ends at %v, %v; want 2 records", end, err)
+	}
+}
+
+func TestDemoRowsWithoutALabel(t *testing.T) {
+	for label, want := range map[string]string{"y": `},"y":"`, "": `}}`} {
+		row, err := (&demoRows{stream: synth.Stream{Seed: 1}, label: label}).next()
+		if err != nil || !json.Valid(row) || !strings.Contains(string(row), want) {
+			t.Errorf("label %q: %s, %v", label, row, err)
+		}
+	}
+}
+
+// A row that every learner would send to quarantine is found where the file and
+// the line are known.
+func TestFeedRefusesWhatALearnerWould(t *testing.T) {
+	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	feed := func(rows string, set ...string) (code int, stdout, stderr string) {
+		args := []string{"feed", "-", "--set", "model=m", "--set", "kafka.bootstrap.servers=" + b.Addr(), "--set", "input.topics=in", "--set", "input.label=y"}
+		for _, s := range set {
+			args = append(args, strings.Fields(s)...)
+		}
+		var out, problems bytes.Buffer
+		code = run(t.Context(), args, nil, strings.NewReader(rows), &out, &problems)
+		return code, out.String(), problems.String()
+	}
+	const rows = "a,b,y\n1,2,p\n2,far,q\n3,4,p\n"
+	if code, _, why := feed(rows); code != failed || !strings.HasPrefix(why, `accrete: after 1 record: standard input, line 3: columns: "b" is text "far"`) {
+		t.Errorf("exit code %d, and %q", code, why)
+	}
+	if code, said, _ := feed(rows, "--skip-bad"); code != done || !strings.HasPrefix(said, "2 records to in in ") || !strings.HasSuffix(said, ", 1 row skipped\n") {
+		t.Errorf("with --skip-bad: exit code %d, and %q", code, said)
+	}
+	if code, said, why := feed(rows, "--set input.columns=a", "--set input.unknown=ignore"); code != done || !strings.HasPrefix(said, "3 records") {
+		t.Errorf("without that column: exit code %d, %q, %q", code, said, why)
+	}
+	const numbers = "a,y\n1,0\n2,1\n"
+	if code, _, why := feed(numbers); code != done || !strings.Contains(why, "learner.task is classification") {
+		t.Errorf("labels 0 and 1: exit code %d, %q", code, why)
+	}
+	if code, _, why := feed(numbers, "--set learner.task=classification"); code != done || why != "" {
+		t.Errorf("labels 0 and 1 that name classes: exit code %d, %q", code, why)
 	}
 }
 

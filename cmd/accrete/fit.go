@@ -21,24 +21,30 @@ import (
 
 type fitCommand struct {
 	jsonFlag
+	inputFlags
 	Train       string  `arg:"" help:"File to learn from: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
 	Test        string  `placeholder:"FILE" help:"File to test the final model on."`
 	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
 	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
 	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,ridge" default:"newton" help:"How it is learned: ${enum} (${default})."`
+	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,eigenpro,ridge" default:"newton" help:"How it is learned: ${enum} (${default})."`
 	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
 	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string  `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
 	Lags        int     `default:"0" help:"How many of the rows before a row, of the same --key, lend it their inputs and labels (${default})."`
 	Key         string  `placeholder:"COLUMN" help:"Column that says whose a row is, for --lags."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
+	Sampling    string  `enum:"iid,sorf" default:"iid" help:"How frequencies are drawn: ${enum} (${default}); sorf for 64 inputs or more."`
 	MaxFeatures int     `name:"max-features" default:"4096" help:"The most random features (${default})."`
 	Minibatch   int     `default:"0" help:"Rows that are learned at once; 0 stands for 32 with newton and ridge, and 128 with the others."`
 	Lambda      float64 `default:"1e-6" help:"Regularisation (${default})."`
 	Seed        uint64  `default:"1" help:"Where all chance is drawn from (${default})."`
 	Shuffle     *uint64 `placeholder:"SEED" help:"Read the file into memory and learn its rows in an order that SEED draws."`
 	SkipBad     bool    `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
+	Refit       bool    `help:"Afterwards solve for the coefficients on the last rows, and certify them."`
+	Window      int     `default:"8192" help:"How many rows --refit solves for (${default})."`
+	Gap         float64 `default:"1e-3" help:"How near to the optimum --refit comes, relative to the objective of the model 0 (${default})."`
+	Penalty     float64 `help:"Regularisation of --refit; without it, leave-one-out chooses on the last 512 rows."`
 	Plot        string  `placeholder:"FILE" help:"Draw how the error came down to a PNG file."`
 	Save        string  `placeholder:"FILE" help:"Write the final model as a snapshot, for accrete inspect."`
 }
@@ -51,6 +57,7 @@ func (fitCommand) Examples() string {
 	return `
 accrete fit train.csv.gz --test test.csv.gz
 accrete fit data.libsvm --task classification --json
+accrete fit train.csv.gz --algorithm all --refit --test test.csv.gz
 zcat big.csv.gz | accrete fit - --label price`
 }
 
@@ -70,6 +77,7 @@ type fitReport struct {
 	PerSecond   float64       `json:"examples_per_second"`
 	Skipped     int64         `json:"skipped"` // rows that could not be read
 	StateHash   snapshot.Hash `json:"state_hash"`
+	Refit       *refitReport  `json:"refit,omitempty"`
 }
 
 type drifts struct {
@@ -114,7 +122,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	options, err := learner.Config{
-		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Task: task, MaxFeatures: f.MaxFeatures,
+		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
 		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed,
 	}.Effective()
 	if err != nil {
@@ -123,7 +131,10 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if f.Lags > 0 && f.Test != "" {
 		return wrongUse("a model with lags can only be graded on the rows that it learns: leave out --test")
 	}
-	c := decode.Config{Label: f.Label, Key: f.Key, Weight: f.Weight, Task: options.Task}
+	if err := f.foresee(); err != nil {
+		return err
+	}
+	c := f.decode(options.Task)
 	file, err := openFile(ctx, e, f.Train, c, decode.Schema{})
 	if err != nil {
 		return err
@@ -133,12 +144,16 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return wrongUse("%w", err)
 	}
+	if f.Refit && (f.Window < 2 || !(f.Gap > 0) || !(f.Penalty >= 0)) {
+		return wrongUse("--window %d, --gap %v, --penalty %v: want 2 rows or more, a gap above 0 and a penalty of 0 or more", f.Window, f.Gap, f.Penalty)
+	}
 	next := file.Next
 	if f.Shuffle != nil {
 		next = shuffled(file.Next, *f.Shuffle)
 	}
 	r := fitReport{Algorithm: f.Algorithm}
 	watch := newOnlooker(f.Algorithm, 0)
+	var window window
 	progress, start, last, rows := e.progress(false), time.Now(), time.Now(), 0
 	for {
 		row, err := next()
@@ -151,7 +166,15 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		if err != nil {
 			continue
 		}
+		if rows == 0 {
+			if err := options.Check(len(row.X)); err != nil {
+				return err
+			}
+		}
 		run.Add(row)
+		if f.Refit {
+			window.add(row, f.Window)
+		}
 		rows++
 		if f.Plot != "" {
 			watch.look(run, rows)
@@ -175,6 +198,9 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
 	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes)), p.Features
 	r.Drifts = drifts(p.Drifts)
+	if taken == learner.Classification && len(schema.Classes) < 2 {
+		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are the same: there is nothing to tell apart")
+	}
 	r.Progressive = newFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows)
 	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
 	s, err := run.Snapshot(schema)
@@ -199,7 +225,16 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	if f.Test != "" {
 		c.Task = taken
-		if r.Test, err = f.test(ctx, e, c, s, schema, &r); err != nil {
+		model, err := learner.NewModel(s.State.Serving)
+		if err != nil {
+			return err
+		}
+		if r.Test, err = f.test(ctx, e, c, model, schema, &r); err != nil {
+			return err
+		}
+	}
+	if f.Refit {
+		if err := f.refit(ctx, e, c, s, schema, &window, &r); err != nil {
 			return err
 		}
 	}
@@ -284,12 +319,8 @@ func noFile(path string) error {
 	return wrongUse("there is no file %s (looked from %s)", path, wd)
 }
 
-// test grades the final model on other rows.
-func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, s *snapshot.Snapshot, schema *decode.Schema, r *fitReport) (*figure, error) {
-	model, err := learner.NewModel(s.State.Serving)
-	if err != nil {
-		return nil, err
-	}
+// test grades a model on other rows.
+func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *learner.Model, schema *decode.Schema, r *fitReport) (*figure, error) {
 	file, err := openFile(ctx, e, f.Test, c, *schema)
 	if err != nil {
 		return nil, err
@@ -323,19 +354,22 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	var b strings.Builder
 	outputs := "one value"
 	if task == learner.Classification {
-		outputs = fmt.Sprintf("%d classes", r.Outputs)
+		outputs = count(int64(r.Outputs), "class")
 	}
-	fmt.Fprintf(&b, "%v of %s from %d inputs (%s)\n", task, outputs, r.Inputs, why)
-	fmt.Fprintf(&b, "progressive  %v  over %s examples\n", r.Progressive, thousands(r.Progressive.Examples))
+	fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, outputs, count(int64(r.Inputs), "input"), why)
+	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, count(r.Progressive.Examples, "example"))
 	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if r.Test != nil {
-		fmt.Fprintf(&b, "test         %v  over %s examples\n", *r.Test, thousands(r.Test.Examples))
+		fmt.Fprintf(&b, "test         %v  over %s\n", *r.Test, count(r.Test.Examples, "example"))
+	}
+	if r.Refit != nil {
+		b.WriteString(r.Refit.String())
 	}
 	if n := r.Drifts.ADWIN + r.Drifts.PageHinkley; n > 0 {
 		fmt.Fprintf(&b, "drift        noticed %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
 	}
 	if r.Skipped > 0 {
-		fmt.Fprintf(&b, "skipped      %s rows that could not be read\n", thousands(r.Skipped))
+		fmt.Fprintf(&b, "skipped      %s that could not be read\n", count(r.Skipped, "row"))
 	}
 	fmt.Fprintf(&b, "%s, %s features, %.2f s, %s examples/s", r.Algorithm, thousands(int64(r.Features)), r.Seconds, thousands(int64(r.PerSecond)))
 	return b.String()

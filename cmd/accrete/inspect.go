@@ -40,14 +40,7 @@ func (i *inspectCommand) Run(ctx context.Context, e *env) error {
 	case i.File != "":
 		return i.file(e)
 	}
-	c, err := i.load(e)
-	if err != nil {
-		return err
-	}
-	if err := c.Require("input.topics", "input.label"); err != nil {
-		return err
-	}
-	client, err := connect(c)
+	c, client, err := i.open(e, "input.topics", "input.label")
 	if err != nil {
 		return err
 	}
@@ -74,7 +67,10 @@ func logText(r *pipeline.LogReport) string {
 	fmt.Fprintf(&b, "history      seq %d, released to %d\n", r.Seq, r.Released)
 	fmt.Fprintf(&b, "options      %s\n", r.Options)
 	for _, s := range r.Snapshots {
-		fmt.Fprintf(&b, "snapshot     %v\n", s)
+		fmt.Fprintf(&b, "snapshot     %s\n", strings.TrimPrefix(s.String(), "snapshot "))
+	}
+	for _, c := range r.Challengers {
+		fmt.Fprintf(&b, "challenger   %v\n", c)
 	}
 	for _, v := range r.Records {
 		fmt.Fprintf(&b, "%v\n", v)

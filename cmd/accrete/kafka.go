@@ -5,6 +5,20 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
+// open loads the effective configuration, in which required must be set, and
+// prepares a client of its brokers.
+func (f configFlags) open(e *env, required ...string) (*config.Config, *ingest.Client, error) {
+	c, err := f.load(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.Require(required...); err != nil {
+		return nil, nil, err
+	}
+	client, err := connect(c)
+	return c, client, err
+}
+
 // connect prepares a client of the brokers that the configuration names. It
 // does no input or output but read the files of secrets.
 func connect(c *config.Config) (*ingest.Client, error) {

@@ -39,14 +39,7 @@ accrete learn --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --s
 }
 
 func (l *learnCommand) Run(ctx context.Context, e *env) error {
-	c, err := l.load(e)
-	if err != nil {
-		return err
-	}
-	if err := c.Require("input.topics", "input.label"); err != nil {
-		return err
-	}
-	client, err := connect(c)
+	c, client, err := l.open(e, "input.topics", "input.label")
 	if err != nil {
 		return err
 	}
@@ -88,7 +81,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 }
 
 func stateLine(r learnReport) string {
-	if r.Snapshots == 0 {
+	if r.StateHash == nil {
 		return ""
 	}
 	return fmt.Sprintf("\nstate %v at step %d", r.StateHash, r.Step)
@@ -160,6 +153,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 			OnDrift:     c.Learner.OnDrift,
 			Lags:        c.Input.Lags,
 			Kernel:      c.Learner.Kernel,
+			Sampling:    c.Learner.Sampling,
 			Task:        d.Task,
 			MaxFeatures: c.Learner.MaxFeatures,
 			Minibatch:   c.Learner.Minibatch,
@@ -177,6 +171,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		OnGap:         c.Input.OnGap,
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
+		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Gap: c.Refit.Gap},
 		Report:        report,
 	}, nil
 }

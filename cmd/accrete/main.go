@@ -29,6 +29,8 @@ type commands struct {
 	Feed    feedCommand    `cmd:"" help:"Write a file to an input topic."`
 	Fit     fitCommand     `cmd:"" help:"Learn a file in one pass, without Kafka."`
 	Bench   benchCommand   `cmd:"" help:"Compare all algorithms on a folder of files."`
+	Refit   refitCommand   `cmd:"" help:"Solve for a model on its last records, and certify it."`
+	Metric  metricCommand  `cmd:"" help:"Learn metrics for the keys of a file, one for each."`
 	Verify  verifyCommand  `cmd:"" help:"Prove a model: learn its history again and compare."`
 	Inspect inspectCommand `cmd:"" help:"Look into a snapshot or a model log."`
 	Resume  resumeCommand  `cmd:"" help:"Let a learner go on that has paused because its input was bad."`

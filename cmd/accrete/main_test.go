@@ -16,6 +16,7 @@ import (
 
 	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // With this variable set the test binary is the program, so that tests can run
@@ -107,6 +108,7 @@ func TestErrorsHaveExitCodes(t *testing.T) {
 		{fmt.Errorf("%w: x", ingest.ErrUnreachable), later},
 		{fmt.Errorf("%w: x", ingest.ErrUnknownTopic), refused},
 		{fmt.Errorf("%w: x", ingest.ErrDenied), refused},
+		{learner.Config{Sampling: "sorf"}.Check(2), refused},
 		{kafka.NotLeaderForPartition, later},
 	} {
 		if got := exitCode(test.err); got != test.want {

@@ -68,18 +68,16 @@ func picture(path, title, what string, curves []curve) error {
 		{"seconds", func(p point) float64 { return p.seconds }, false},
 		{"features", func(p point) float64 { return p.features }, true},
 	}
-	low, high := math.Inf(1), 0.0
+	const least = 1e-4 // an axis of logarithms has no 0
+	low, high := 1.2, least
 	for _, c := range curves {
 		for _, p := range c.points {
-			low, high = math.Min(low, math.Max(p.error, 1e-4)), math.Max(high, p.error)
+			low, high = min(low, max(p.error, least)), max(high, p.error)
 		}
 	}
 	high = math.Min(high, 1.2)
-	row := make([]*plot.Plot, len(axes)+1) // the last has the legend
-	legend := plot.New()
-	legend.HideAxes()
-	legend.Legend.Left, legend.Legend.Top, legend.Legend.Padding = true, true, vg.Points(2)
-	row[len(axes)] = legend
+	legend := newLegend()
+	var row []*plot.Plot
 	for i, axis := range axes {
 		p := plot.New()
 		if i == 0 {
@@ -88,6 +86,7 @@ func picture(path, title, what string, curves []curve) error {
 		}
 		p.X.Label.Text = axis.name
 		p.Add(plotter.NewGrid())
+		p.X.Tick.Marker = plot.TickerFunc(plain)
 		if axis.log {
 			p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(decades)
 		}
@@ -96,7 +95,7 @@ func picture(path, title, what string, curves []curve) error {
 			var line plotter.XYs
 			for _, q := range c.points {
 				if x := axis.of(q); x > 0 && (axis.name != "features" || x != last(line)) {
-					line = append(line, plotter.XY{X: x, Y: math.Max(low, math.Min(high, q.error))})
+					line = append(line, plotter.XY{X: x, Y: max(low, min(high, q.error))})
 				}
 			}
 			if len(line) < 2 && axis.name == "features" && len(line) == 1 {
@@ -105,26 +104,57 @@ func picture(path, title, what string, curves []curve) error {
 			if len(line) < 2 {
 				continue
 			}
-			l, err := plotter.NewLine(line)
+			l, err := newLine(line, k)
 			if err != nil {
 				return err
-			}
-			l.Color, l.Width = colours[k%len(colours)], vg.Points(1.6)
-			if k >= len(colours) {
-				l.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
 			}
 			p.Add(l)
 			if i == 0 {
 				legend.Legend.Add(c.name, l)
 			}
 		}
+		if math.IsInf(p.X.Min, 0) { // there is no line
+			p.X.Min, p.X.Max = 1, 10
+		}
 		p.Y.Min, p.Y.Max = low*0.95, high*1.05
-		row[i] = p
+		row = append(row, p)
 	}
-	image := vgimg.NewWith(vgimg.UseWH(vg.Points(1200), vg.Points(400)), vgimg.UseDPI(96))
-	tiles := draw.Tiles{Rows: 1, Cols: len(row), PadX: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(8)}
-	for i, canvas := range plot.Align([][]*plot.Plot{row}, tiles, draw.New(image))[0] {
-		row[i].Draw(canvas)
+	return save(path, [][]*plot.Plot{append(row, legend)})
+}
+
+// newLegend is a plot with nothing but a legend.
+func newLegend() *plot.Plot {
+	p := plot.New()
+	p.HideAxes()
+	p.Legend.Left, p.Legend.Top, p.Legend.Padding = true, true, vg.Points(2)
+	return p
+}
+
+// newLine is the k-th line of a plot.
+func newLine(points plotter.XYs, k int) (*plotter.Line, error) {
+	l, err := plotter.NewLine(points)
+	if err != nil {
+		return nil, err
+	}
+	l.Color, l.Width = colours[k%len(colours)], vg.Points(1.6)
+	if k >= len(colours) {
+		l.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+	}
+	return l, nil
+}
+
+// save draws rows of plots to a PNG file.
+func save(path string, rows [][]*plot.Plot) error {
+	cols, height := len(rows[0]), 400.0
+	if len(rows) > 1 {
+		height = 260 * float64(len(rows))
+	}
+	image := vgimg.NewWith(vgimg.UseWH(vg.Points(300*float64(cols)), vg.Points(height)), vgimg.UseDPI(96))
+	tiles := draw.Tiles{Rows: len(rows), Cols: cols, PadX: vg.Points(12), PadY: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(8)}
+	for i, row := range plot.Align(rows, tiles, draw.New(image)) {
+		for j, canvas := range row {
+			rows[i][j].Draw(canvas)
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
@@ -138,6 +168,17 @@ func picture(path, title, what string, curves []curve) error {
 		return err
 	}
 	return file.Close()
+}
+
+// plain marks round numbers, written without needless zeros.
+func plain(low, high float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(low, high)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'g', 6, 64)
+		}
+	}
+	return ticks
 }
 
 // decades marks 1, 2 and 5 of each decade.

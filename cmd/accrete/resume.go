@@ -32,11 +32,7 @@ type resumeReport struct {
 }
 
 func (r *resumeCommand) Run(ctx context.Context, e *env) error {
-	c, err := r.load(e)
-	if err != nil {
-		return err
-	}
-	client, err := connect(c)
+	c, client, err := r.open(e)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,11 +15,11 @@ import (
 type scoreCommand struct {
 	configFlags
 	jsonFlag
-	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the topics have at the start."`
+	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the topics have at the start, in the partitions that are this scorer's."`
 }
 
 func (scoreCommand) Help() string {
-	return `Follows the snapshots of a model and predicts the records of score.topics with the newest of them. Each score names the step and the lineage of the model that made it. Without a model yet it waits for one. Run one: it scores all partitions, and goes on where the last one stopped.`
+	return `Follows the snapshots of a model and predicts the records of score.topics with the newest of them. Each score names the step and the lineage of the model that made it. Without a model yet it waits for one. Start as many as there are partitions: they share them, as the consumer group accrete-<model>-scorer, and when one ends or dies the others take over where it stopped.`
 }
 
 func (scoreCommand) Examples() string {
@@ -35,14 +36,15 @@ type scoreReport struct {
 	ScoredPerSecond float64 `json:"scored_per_second"`
 	Step            int64   `json:"step"` // of the model that scores now
 	Lineage         string  `json:"lineage"`
-	Models          int     `json:"models"` // that have scored in this run
-	Lag             int64   `json:"lag"`
+	Models          int     `json:"models"`     // that have scored in this run
+	Partitions      int     `json:"partitions"` // that this scorer has of all
+	Lag             int64   `json:"lag"`        // of these
 	Seconds         float64 `json:"seconds"`
 }
 
 func (r scoreReport) String() string {
 	if r.Models == 0 {
-		return "waiting for the first snapshot of " + r.Model
+		return "waiting for a snapshot of " + r.Model
 	}
 	s := fmt.Sprintf("%s scored, %s/s, model at step %s, lag %s", thousands(r.Scored), thousands(int64(r.ScoredPerSecond)), thousands(r.Step), thousands(r.Lag))
 	if r.Quarantined > 0 {
@@ -52,14 +54,7 @@ func (r scoreReport) String() string {
 }
 
 func (s *scoreCommand) Run(ctx context.Context, e *env) error {
-	c, err := s.load(e)
-	if err != nil {
-		return err
-	}
-	if err := c.Require("score.topics"); err != nil {
-		return err
-	}
-	client, err := connect(c)
+	c, client, err := s.open(e, "score.topics")
 	if err != nil {
 		return err
 	}
@@ -101,10 +96,10 @@ type tally struct {
 	metrics *metrics.Scorer
 	model   *metrics.Condition
 	moving  *metrics.Condition
+	kafka   *metrics.Condition
 
 	mu    sync.Mutex
 	now   scoreReport
-	lags  map[string]int64
 	since time.Time
 }
 
@@ -113,7 +108,8 @@ func newTally(e *env, model string, m *metrics.Scorer, h *metrics.Health) *tally
 		e: e, metrics: m,
 		model:  h.Add("model", "there is no complete snapshot yet"),
 		moving: h.Watch("progress", 30*time.Second),
-		now:    scoreReport{Model: model}, lags: map[string]int64{}, since: time.Now(),
+		kafka:  h.Watch("kafka", patience),
+		now:    scoreReport{Model: model}, since: time.Now(),
 	}
 }
 
@@ -122,9 +118,14 @@ func (t *tally) event(ev serve.Event) {
 	defer t.mu.Unlock()
 	switch ev := ev.(type) {
 	case serve.Retrying:
+		t.kafka.Trouble(ev.Err.Error())
 		t.e.log.Warn().Err(ev.Err).Msg("trying again")
 	case serve.Waiting:
-		t.e.log.Info().Str("model", t.now.Model).Msg("waiting for the first snapshot")
+		t.e.log.Info().Str("model", t.now.Model).Msg("waiting for a snapshot of the model")
+	case serve.Shared:
+		t.share(ev)
+	case serve.Heard:
+		t.kafka.Progress()
 	case serve.Switched:
 		t.model.Green()
 		t.metrics.Step.Set(float64(ev.To.ID.Step))
@@ -135,19 +136,34 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Damaged:
 		t.e.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, the one before it scores")
 	case serve.Scored:
+		t.kafka.Progress()
 		t.moving.Progress()
 		t.metrics.Scored.Add(float64(ev.Scored))
 		t.metrics.Quarantined.Add(float64(ev.Quarantined))
-		t.metrics.Lag.Set(ev.Topic, ev.Partition, ev.End-ev.Next)
 		t.now.Scored += int64(ev.Scored)
 		t.now.Quarantined += int64(ev.Quarantined)
-		t.lags[fmt.Sprintf("%s/%d", ev.Topic, ev.Partition)] = ev.End - ev.Next
-		t.now.Lag = 0
-		for _, n := range t.lags {
-			t.now.Lag += n
-		}
+		t.now.Lag = t.metrics.Lag.Set(ev.Topic, ev.Partition, ev.End-ev.Next)
 		t.moving.Lag(t.now.Lag)
 	}
+}
+
+// share forgets the partitions that other scorers read from now on.
+func (t *tally) share(ev serve.Shared) {
+	t.now.Lag = t.metrics.Lag.Keep(func(topic string, partition int) bool {
+		return slices.Contains(ev.Mine[topic], int32(partition))
+	})
+	t.kafka.Progress()
+	t.moving.Lag(t.now.Lag)
+	t.moving.Progress()
+	t.now.Partitions = 0
+	for _, ps := range ev.Mine {
+		t.now.Partitions += len(ps)
+	}
+	said := "scoring"
+	if t.now.Partitions < ev.Of {
+		said += "; other scorers of the model have the other partitions"
+	}
+	t.e.log.Info().Int("partitions", t.now.Partitions).Int("of", ev.Of).Msg(said)
 }
 
 func (t *tally) report() scoreReport {

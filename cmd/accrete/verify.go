@@ -24,14 +24,7 @@ accrete verify -c accrete.yaml --json`
 }
 
 func (v *verifyCommand) Run(ctx context.Context, e *env) error {
-	c, err := v.load(e)
-	if err != nil {
-		return err
-	}
-	if err := c.Require("input.topics", "input.label"); err != nil {
-		return err
-	}
-	client, err := connect(c)
+	c, client, err := v.open(e, "input.topics", "input.label")
 	if err != nil {
 		return err
 	}
@@ -60,12 +53,15 @@ func (v *verifyCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	text := fmt.Sprintf("compared %d, divergent %d, from_seq %d, to_seq %d (%s records in %.1f s)", r.Compared, r.Divergent, r.FromSeq, r.ToSeq, thousands(r.Records), r.Seconds)
+	if r.Challengers > 0 {
+		text += fmt.Sprintf("\n%d challengers solved for again", r.Challengers)
+	}
 	if err := e.print(v.JSON, text, r); err != nil {
 		return err
 	}
 	switch {
 	case r.Divergent > 0:
-		return fmt.Errorf("%d of %d snapshots differ from what the topics and the model log make of them", r.Divergent, r.Compared)
+		return fmt.Errorf("%d of %d snapshots and %d challengers differ from what the topics and the model log make of them", r.Divergent, r.Compared, r.Challengers)
 	case r.Compared == 0:
 		return fmt.Errorf("nothing to compare: the model log has no complete snapshot to arrive at")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -23,11 +24,11 @@ type watch struct {
 	claimed *metrics.Condition
 	moving  *metrics.Condition
 	input   *metrics.Condition
+	kafka   *metrics.Condition
 
 	limit func(int64) // tells the collector of garbage how much memory there is
 
 	mu   sync.Mutex
-	lags map[string]int64
 	now  learnReport
 	from mark // of the rate
 
@@ -42,20 +43,20 @@ type mark struct {
 
 // learnReport is how far a learner has come.
 type learnReport struct {
-	Model             string        `json:"model"`
-	Examples          int64         `json:"examples"` // labelled ones, since the model began
-	Records           int64         `json:"records"`  // of this run: learned, predicted only, or quarantined
-	Quarantined       int64         `json:"quarantined"`
-	ExamplesPerSecond float64       `json:"examples_per_second"`
-	Progressive       *float64      `json:"progressive"` // of the last 10,000; null before the second example
-	Baselines         *baselines    `json:"baselines"`
-	Features          int           `json:"features"`
-	Step              int64         `json:"step"`
-	Snapshots         int           `json:"snapshots"` // of this run
-	Predictions       int64         `json:"predictions"`
-	Lag               int64         `json:"lag"`
-	StateHash         snapshot.Hash `json:"state_hash"` // of the newest snapshot
-	Seconds           float64       `json:"seconds"`
+	Model             string         `json:"model"`
+	Examples          int64          `json:"examples"` // labelled ones, since the model began
+	Records           int64          `json:"records"`  // of this run: learned, predicted only, or quarantined
+	Quarantined       int64          `json:"quarantined"`
+	ExamplesPerSecond float64        `json:"examples_per_second"`
+	Progressive       *float64       `json:"progressive"` // of the last 10,000; null before the second example
+	Baselines         *baselines     `json:"baselines"`
+	Features          int            `json:"features"`
+	Step              int64          `json:"step"`
+	Snapshots         int            `json:"snapshots"` // of this run
+	Predictions       int64          `json:"predictions"`
+	Lag               int64          `json:"lag"`
+	StateHash         *snapshot.Hash `json:"state_hash"` // of the newest snapshot of this run; null before the first
+	Seconds           float64        `json:"seconds"`
 
 	task learner.Task
 }
@@ -67,6 +68,9 @@ type baselines struct {
 	Linear   float64 `json:"linear"`
 }
 
+// patience is how long a broker may be away before the process is not ready.
+const patience = 10 * time.Second
+
 func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.Health) *watch {
 	return &watch{
 		log:     log,
@@ -75,7 +79,7 @@ func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metr
 		claimed: h.Add("claim", "the model log is not read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
 		input:   h.Add("input", ""),
-		lags:    map[string]int64{},
+		kafka:   h.Watch("kafka", patience),
 		now:     learnReport{Model: model},
 	}
 }
@@ -87,11 +91,13 @@ func (w *watch) event(ev pipeline.Event) {
 	m := w.metrics
 	switch ev := ev.(type) {
 	case pipeline.Retrying:
+		w.kafka.Trouble(ev.Err.Error())
 		w.log.Warn().Err(ev.Err).Msg("trying again")
 	case pipeline.Claimed:
+		w.kafka.Progress()
 		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
 	case pipeline.Restored:
-		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took", ev.Took).Msg("restored a snapshot")
+		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
 	case pipeline.Damaged:
 		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
 	case pipeline.Unreadable:
@@ -102,9 +108,19 @@ func (w *watch) event(ev pipeline.Event) {
 		w.drifts = ev.Progress.Drifts
 		w.from = mark{time.Now(), ev.Progress.Examples}
 		w.claimed.Green()
-		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took", ev.Took).Msg("learning")
+		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
 	case pipeline.Quarantining:
-		w.log.Warn().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("offset", ev.Offset).Err(ev.Err).Msg("record goes to quarantine")
+		first, n := ev.Bad[0], 0
+		where := make([]string, len(ev.Bad))
+		for i, b := range ev.Bad {
+			n += b.Records
+			where[i] = fmt.Sprintf("%s/%d offsets %d to %d: %d", b.Topic, b.Partition, b.First, b.Last, b.Records)
+		}
+		line := w.log.Warn().Str("topic", first.Topic).Int32("partition", first.Partition).Int64("offset", first.First).Err(first.Err)
+		if n > 1 {
+			line = line.Int("more", n-1).Strs("bad", where)
+		}
+		line.Msg("record goes to quarantine")
 	case pipeline.Learned:
 		w.learned(ev)
 	case pipeline.Released:
@@ -125,15 +141,34 @@ func (w *watch) event(ev pipeline.Event) {
 		w.input.Green()
 		w.moving.Progress()
 		w.log.Info().Msg("learning goes on")
+	case pipeline.Refitted:
+		w.refitted(ev)
+	case pipeline.Unfit:
+		m.RefitFailed.Inc()
+		w.log.Warn().Int64("seq", ev.Seq).Err(ev.Err).Msg("no refit")
 	case pipeline.Saved:
 		m.Snapshots.Inc()
 		m.SnapshotTime.SetToCurrentTime()
 		m.SnapshotBytes.Set(float64(ev.Bytes))
 		w.now.Snapshots++
-		w.now.StateHash = ev.StateHash
+		w.now.StateHash = &ev.StateHash
 		w.log.Info().Str("snapshot", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).
-			Dur("froze", ev.Froze).Dur("took", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
+			Dur("froze_ms", ev.Froze).Dur("took_ms", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
 	}
+}
+
+func (w *watch) refitted(ev pipeline.Refitted) {
+	m, bound := w.metrics, math.NaN()
+	if ev.Refit.Suboptimality != nil {
+		bound = *ev.Refit.Suboptimality
+	}
+	m.Refits.Inc()
+	m.RefitTime.SetToCurrentTime()
+	m.RefitGap.Set(ev.Refit.Gap)
+	m.Suboptimal.Set(bound)
+	w.log.Info().Str("challenger", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int64("rows", ev.Refit.Rows).
+		Float64("gap", ev.Refit.Gap).Float64("suboptimality_bound", bound).Float64("passes", ev.Refit.Passes).
+		Dur("read", ev.Read).Dur("took", ev.Took).Msg("refit")
 }
 
 func (w *watch) learned(ev pipeline.Learned) {
@@ -179,14 +214,9 @@ func (w *watch) progress(p learner.Progress) {
 }
 
 func (w *watch) lag(ev pipeline.Lag) {
-	lag := max(0, ev.End-ev.Next)
 	w.metrics.Partition(ev.Topic, int(ev.Partition), ev.Next, ev.Next-ev.First)
-	w.metrics.Lag.Set(ev.Topic, int(ev.Partition), lag)
-	w.lags[fmt.Sprintf("%s/%d", ev.Topic, ev.Partition)] = lag
-	w.now.Lag = 0
-	for _, n := range w.lags {
-		w.now.Lag += n
-	}
+	w.kafka.Progress()
+	w.now.Lag = w.metrics.Lag.Set(ev.Topic, int(ev.Partition), ev.End-ev.Next)
 	w.moving.Lag(w.now.Lag)
 }
 
@@ -202,10 +232,14 @@ func (w *watch) report() learnReport {
 	return r
 }
 
-// String is the report in a line.
+// String is the report in a line, what matters most first: a terminal may cut it
+// off.
 func (r learnReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s examples, %s/s", thousands(r.Examples), thousands(int64(r.ExamplesPerSecond)))
+	fmt.Fprintf(&b, "%s, %s/s, lag %s", count(r.Examples, "example"), thousands(int64(r.ExamplesPerSecond)), thousands(r.Lag))
+	if r.Quarantined > 0 {
+		fmt.Fprintf(&b, ", %s in quarantine", thousands(r.Quarantined))
+	}
 	if r.Progressive != nil {
 		what := "error"
 		if r.task == learner.Regression {
@@ -213,11 +247,20 @@ func (r learnReport) String() string {
 		}
 		fmt.Fprintf(&b, ", %s %.4f (linear %.4f, majority %.4f, no change %.4f)", what, *r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	}
-	fmt.Fprintf(&b, ", %s features, %d snapshots, lag %s", thousands(int64(r.Features)), r.Snapshots, thousands(r.Lag))
-	if r.Quarantined > 0 {
-		fmt.Fprintf(&b, ", %s in quarantine", thousands(r.Quarantined))
-	}
+	fmt.Fprintf(&b, ", %s, %s", count(int64(r.Features), "feature"), count(int64(r.Snapshots), "snapshot"))
 	return b.String()
+}
+
+// count writes n things of the noun.
+func count(n int64, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "s"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return thousands(n) + " " + noun
 }
 
 // thousands writes n with commas.

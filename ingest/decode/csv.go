@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/accrete-ml/accrete/internal/spell"
 )
 
 // csvRows is a CSV file with a header. Cells lose the spaces around them. An
@@ -45,8 +47,12 @@ func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 	}
 	cfg := d.config
 	if cfg.Label == "" {
-		if c.y = slices.Index(c.header, "y"); c.y < 0 {
-			c.y = slices.Index(c.header, "label")
+		c.y = slices.Index(c.header, "y")
+		switch label := slices.Index(c.header, "label"); {
+		case c.y < 0:
+			c.y = label
+		case label >= 0:
+			return nil, errors.New("one column is named y and one label: say with --label (input.label) which one is learned")
 		}
 		if c.y < 0 && !cfg.NoLabel {
 			if len(header) == 1 {
@@ -88,7 +94,7 @@ func (c *csvRows) find(name, what string) (int, error) {
 		return i, nil
 	}
 	hint := ""
-	if near := nearest(name, c.header); near != "" {
+	if near := spell.Nearest(name, c.header); near != "" {
 		hint = fmt.Sprintf(" (did you mean %s?)", quote(near))
 	}
 	return -1, fmt.Errorf("no column is named %s, which is to be the %s%s; its columns are %s", quote(name), what, hint, some(c.header))
@@ -163,9 +169,9 @@ func advise(err *Error) *Error {
 	}
 	switch {
 	case strings.Contains(err.Reason, "is text"):
-		return bad(err.Stage, "%s: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)", err.Reason)
+		return bad(err.Stage, "%s: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)", err.Reason)
 	case strings.Contains(err.Reason, "is null"):
-		return bad(err.Stage, "%s: fill the cell, or set input.missing: zero", err.Reason)
+		return bad(err.Stage, "%s: fill the cell, or have it read as 0 (fit --missing zero, or input.missing: zero)", err.Reason)
 	}
 	return err
 }
@@ -211,40 +217,4 @@ func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
 		also(c.w, c.d.config.Weight, "weight", cell(l.cells[c.w]))
 	}
 	return append(dst, '}'), err
-}
-
-// nearest is the name that takes the fewest changes to become another one, or
-// empty if none is near.
-func nearest(want string, names []string) string {
-	best, least := "", len(want)/3+2
-	for _, name := range names {
-		if n := distance(strings.ToLower(want), strings.ToLower(name)); n < least {
-			best, least = name, n
-		}
-	}
-	return best
-}
-
-// distance is Levenshtein's, over bytes.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -201,7 +201,7 @@ func (d *Decoder) parse() (r record, err *Error) {
 	case r.form == array && len(d.list) > 0:
 		r.other, r.otherName = len(d.list), d.list[0].name
 	case r.form == absent && d.config.Label == "":
-		return r, bad("columns", "neither a list x nor an object features; where every field is an input, name the label in input.label")
+		return r, bad("columns", "neither a list x nor an object features; where every field is an input, say with --label (input.label) which one is learned")
 	case r.form == absent:
 		// Here "weight" and "key" are columns like any other, unless configured.
 		if d.config.Weight == "" && r.weight.kind != absent {

@@ -18,6 +18,7 @@ import (
 type File struct {
 	name   string
 	d      *Decoder
+	reader *Decoder // of records, for Record: it has settled nothing but by what they hold
 	rows   rows
 	ahead  []line // read to look at the labels, not given yet
 	now    line
@@ -113,6 +114,9 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 	if f.d, err = newDecoder(c, s); err != nil {
 		return err
 	}
+	if f.reader, err = newDecoder(c, s); err != nil {
+		return err
+	}
 	switch format {
 	case "csv":
 		f.rows, err = newCSV(limited, f.d)
@@ -152,6 +156,10 @@ func sniff(head []byte) string {
 	}
 	return "csv"
 }
+
+// TextLabels is why Task may say classification where a topic of the same
+// records would too.
+const TextLabels = "labels are text"
 
 // look reads ahead to settle what only the file can tell.
 func (f *File) look() error {
@@ -197,7 +205,7 @@ func (f *File) look() error {
 		f.why = fmt.Sprintf("no label in the first %d rows", len(f.ahead))
 		return nil
 	case numbers < labels:
-		task, f.why = learner.Classification, "labels are text"
+		task, f.why = learner.Classification, TextLabels
 	case whole && len(different) <= maxWholeLabels:
 		task, f.why = learner.Classification, fmt.Sprintf("%d different whole numbers in the first %d labels", len(different), labels)
 	default:
@@ -261,7 +269,8 @@ func (f *File) step() error {
 
 // Record appends to dst the present row as the JSON value of a record: what
 // Next gave, or Skip went to. Numbers are copied as they stand wherever JSON
-// allows their spelling. A row that is no record at all is a *LineError.
+// allows their spelling. A row of which a Decoder with the same Config, reading
+// these records from the first on, makes nothing is a *LineError.
 func (f *File) Record(dst []byte) ([]byte, error) {
 	if f.now.err != nil {
 		return dst, f.lineError(f.now.err)
@@ -269,6 +278,13 @@ func (f *File) Record(dst []byte) ([]byte, error) {
 	out, err := f.rows.record(dst, f.now)
 	if err != nil {
 		return dst, f.lineError(err)
+	}
+	record := out[len(dst):]
+	if err = f.reader.check(record); err == nil {
+		_, err = f.reader.decode(record)
+	}
+	if err != nil {
+		return dst, f.lineError(advise(err))
 	}
 	return out, nil
 }

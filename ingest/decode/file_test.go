@@ -79,20 +79,20 @@ func TestFiles(t *testing.T) {
 [v] [2] y= w=1 k= classification`},
 		{Config{}, "a.csv", "a,y\n1,1\n,2\nx,3\n2\n4,\"\n", `classification
 [a] [1] y=1 w=1 k= classification
-line 3: columns: "a" is null, and an input is a number: fill the cell, or set input.missing: zero
-line 4: columns: "a" is text "x", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
+line 3: columns: "a" is null, and an input is a number: fill the cell, or have it read as 0 (fit --missing zero, or input.missing: zero)
+line 4: columns: "a" is text "x", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
 line 5: csv: 1 cells, and the header has 2
 line 6: csv: extraneous or missing " in quoted-field`},
 		{Config{Missing: "zero", Unknown: "ignore"}, "a.csv", "a,country,y\n,US,1.5\n2,UK,2.5\n", `regression
 [a] [0] y=1.5 w=1 k= regression
 [a] [2] y=2.5 w=1 k= regression`},
 		{Config{}, "a.csv", "a,y\nnan,1\n0x10,1\n1_0,1\ninf,1\n1e999,1\n.,1\n1e5,1", `classification
-line 2: columns: "a" is text "nan", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
-line 3: columns: "a" is text "0x10", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
-line 4: columns: "a" is text "1_0", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
-line 5: columns: "a" is text "inf", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
+line 2: columns: "a" is text "nan", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
+line 3: columns: "a" is text "0x10", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
+line 4: columns: "a" is text "1_0", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
+line 5: columns: "a" is text "inf", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
 line 6: limits: "a" is +Inf, beyond ±1e+30
-line 7: columns: "a" is text ".", and an input is a number: turn it into numbers, or drop the column (input.columns lists what to use, with input.unknown: ignore)
+line 7: columns: "a" is text ".", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
 [a] [100000] y=1 w=1 k= classification`},
 		{Config{}, "a.csv", "a,y\n1,1\n1,two\n1,1.0\n", `classification
 [a] [1] y=1 w=1 k= classification
@@ -136,6 +136,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 	}{
 		{Config{}, "a.csv", "amount,is_fraud\n1,0\n", `no column is named y or label: say with --label (input.label) which one is learned; its columns are amount, is_fraud`},
 		{Config{Label: "isfraud"}, "a.csv", "amount,is_fraud\n1,0\n", `no column is named "isfraud", which is to be the label (did you mean "is_fraud"?); its columns are amount, is_fraud`},
+		{Config{}, "a.csv", "a,label,y\n1,0,0\n", `one column is named y and one label: say with --label (input.label) which one is learned`},
 		{Config{Key: "id"}, "a.csv", "amount,y\n1,0\n", `no column is named "id", which is to be the key; its columns are amount, y`},
 		{Config{}, "a.csv", "", `is empty`},
 		{Config{}, "a.csv", " \n\n", `is empty`},

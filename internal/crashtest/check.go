@@ -24,6 +24,9 @@ func (w *world) classify(ctx context.Context, s *Summary) error {
 	if w.log.chunks {
 		s.Chunks++
 	}
+	if w.log.rivals {
+		s.Rivals++
+	}
 	if int64(len(w.answer.first)) < w.log.rows {
 		s.Unreleased++
 	}
@@ -82,6 +85,9 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 				fault("%d kills %s: too few to show anything, 5 are wanted", k.n, k.what)
 			}
 		}
+		if w.refit > 0 && s.Rivals == 0 {
+			fault("no kill hit a challenger half written")
+		}
 	}
 	return errors.Join(faults...)
 }
@@ -114,14 +120,17 @@ func (w *world) verify(ctx context.Context, s *Summary) error {
 		return err
 	}
 	var v struct {
-		Compared, Divergent int
-		StateHash           string `json:"state_hash"`
+		Compared, Divergent, Challengers int
+		StateHash                        string `json:"state_hash"`
 	}
 	if err := json.Unmarshal(out, &v); err != nil {
 		return err
 	}
-	s.Verified = v.Compared
+	s.Verified, s.Refits = v.Compared, v.Challengers
 	s.Divergences += v.Divergent
+	if w.refit > 0 && (v.Challengers == 0 || v.Challengers != w.log.refits) {
+		return fmt.Errorf("verify has solved for %d of %d challengers again", v.Challengers, w.log.refits)
+	}
 	if v.StateHash != s.StateHash {
 		s.Divergences++
 		return fmt.Errorf("verify comes to state %s, the learner to %s", v.StateHash, s.StateHash)

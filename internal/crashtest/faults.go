@@ -63,6 +63,7 @@ func (w *world) outages(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
+	defer p.end()
 	w.await(ctx, 10*time.Second, isClaim)
 	for i := range w.options.outages {
 		if err := w.feed(ctx, w.fed+w.share); err != nil {
@@ -82,13 +83,14 @@ func (w *world) outages(ctx context.Context, s *Summary) error {
 		if err := w.feed(ctx, w.fed+w.share); err != nil {
 			return err
 		}
-		if !w.await(ctx, 20*time.Second, isBatch) {
-			p.signal(syscall.SIGKILL)
-			<-p.gone
-			return fmt.Errorf("outage %d: nothing is learned 20 s after the broker is back:\n%s", i+1, p.stderr.String())
+		if !w.await(ctx, 60*time.Second, isBatch) {
+			p.end()
+			return fmt.Errorf("outage %d: nothing is learned 60 s after the broker is back:\n%s", i+1, p.stderr.String())
 		}
 		s.Outages++
-		s.Recovery = max(s.Recovery, time.Since(back).Seconds())
+		took := time.Since(back)
+		s.Recovery.add(took)
+		w.options.log("outage %d: learning again after %.2f s", i+1, took.Seconds())
 	}
 	p.signal(syscall.SIGTERM)
 	if code, err := p.ended(25 * time.Second); err != nil || code != 0 {
@@ -113,6 +115,7 @@ func (w *world) resets(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
+	defer func() { p.end() }() // the last one
 	for i := 0; bad.count() < w.options.resets; i++ {
 		select {
 		case <-p.gone: // as it may, with 75, before it has begun to learn
@@ -123,7 +126,6 @@ func (w *world) resets(ctx context.Context, s *Summary) error {
 				return err
 			}
 		case <-ctx.Done():
-			p.signal(syscall.SIGKILL)
 			return ctx.Err()
 		default:
 		}
@@ -136,8 +138,7 @@ func (w *world) resets(ctx context.Context, s *Summary) error {
 				return err
 			}
 			if !w.await(ctx, 30*time.Second, isBatch) {
-				p.signal(syscall.SIGKILL)
-				<-p.gone
+				p.end()
 				return fmt.Errorf("nothing is learned 30 s after connections went half open:\n%s", p.stderr.String())
 			}
 			continue

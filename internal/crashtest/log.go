@@ -16,6 +16,8 @@ type modelLog struct {
 	learned int64           // labelled rows in BATCHes that count
 	rows    int64           // rows in them that have a prediction
 	chunks  bool            // a snapshot is begun and not complete
+	rivals  bool            // a challenger is
+	refits  int             // complete challengers
 	hashes  []snapshot.Hash // state hashes of the complete ones
 }
 
@@ -48,12 +50,15 @@ func (l *modelLog) poll(ctx context.Context) ([]snapshot.Record, error) {
 		}
 		switch r := v.Record.(type) {
 		case *snapshot.Claim:
-			l.chunks = false
+			l.chunks, l.rivals = false, false
 		case *snapshot.Batch:
 			l.learned += r.Counts.Learned
 			l.rows += r.Counts.Learned + r.Counts.Predicted
 		case *snapshot.Chunk:
-			l.chunks = true
+			l.chunks, l.rivals = l.chunks || !r.Challenger, l.rivals || r.Challenger
+		case *snapshot.Challenger:
+			l.rivals = false
+			l.refits++
 		case *snapshot.Manifest:
 			l.chunks = false
 			l.hashes = append(l.hashes, r.StateHash)

@@ -40,6 +40,12 @@ func (w *world) begin(env []string, args ...string) (*process, error) {
 
 func (p *process) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
 
+// end kills it, if it has not ended, and waits until it has.
+func (p *process) end() {
+	p.signal(syscall.SIGKILL)
+	<-p.gone
+}
+
 // killed sees to it that SIGKILL is what the process died of.
 func (p *process) killed() error {
 	<-p.gone
@@ -61,19 +67,29 @@ func (p *process) ended(limit time.Duration) (int, error) {
 	}
 }
 
-// server is the embedded broker as a process of its own, which can be killed.
+// server is a broker that can be killed: the embedded one as a process of its
+// own, or what a script starts.
 type server struct {
 	bin, dir string
 	address  string // empty: any
 	cmd      *exec.Cmd
+	script   string // in the place of all that; empty
 }
 
 func (w *world) newServer() *server {
-	return &server{bin: w.bin, dir: filepath.Join(w.dir, "broker"), address: "127.0.0.1:0"}
+	return &server{bin: w.bin, dir: filepath.Join(w.dir, "broker"), address: "127.0.0.1:0", script: w.kafka}
 }
 
 // start returns once clients can connect.
 func (s *server) start() error {
+	if s.script != "" {
+		out, err := exec.Command(s.script, "start").Output()
+		if err != nil {
+			return fmt.Errorf("%s start: %w", s.script, err)
+		}
+		s.address = strings.TrimSpace(string(out))
+		return nil
+	}
 	s.cmd = exec.Command(s.bin, "broker", "--listen", s.address, "--dir", s.dir, "--json")
 	s.cmd.Stderr = os.Stderr
 	out, err := s.cmd.StdoutPipe()
@@ -98,6 +114,11 @@ func (s *server) start() error {
 
 // stop ends it; with SIGKILL at once.
 func (s *server) stop(sig syscall.Signal) {
+	if s.script != "" {
+		how := map[syscall.Signal]string{syscall.SIGKILL: "kill", syscall.SIGTERM: "stop"}[sig]
+		exec.Command(s.script, how).Run()
+		return
+	}
 	s.cmd.Process.Signal(sig)
 	s.cmd.Wait()
 }

@@ -66,15 +66,15 @@ func run(ctx context.Context, o options) (s Summary, err error) {
 	return s, w.check(ctx, &s)
 }
 
-// runSoak is a soak in a world of its own.
-func runSoak(ctx context.Context, o options) (s Soak, err error) {
+// alone runs one thing in a world of its own.
+func alone[S any](ctx context.Context, o options, f func(*world, context.Context) (S, error)) (s S, err error) {
 	o.partitions = 1
 	w, end, err := begin(ctx, o)
 	if err != nil {
 		return s, err
 	}
 	defer end()
-	return w.soak(ctx)
+	return f(w, ctx)
 }
 
 // begin builds the program, starts the broker and creates the topic.
@@ -110,9 +110,9 @@ func begin(ctx context.Context, o options) (w *world, end func(), err error) {
 		ends = append(ends, func() { w.server.stop(syscall.SIGTERM) })
 		w.brokers = w.server.address
 	} else if o.outages+o.resets > 0 || o.soak > 0 {
-		return w, end, errors.New("outages, resets and a soak need the embedded broker")
+		return w, end, errors.New("outages, resets and a soak need a broker of their own: the embedded one, or --kafka for outages")
 	}
-	if w.client, err = ingest.New(ingest.Config{Brokers: strings.Split(w.brokers, ",")}); err != nil {
+	if w.client, err = ingest.New(ingest.Config{Brokers: strings.Split(w.brokers, ","), Compression: ingest.Zstd}); err != nil {
 		return w, end, err
 	}
 	ends = append(ends, w.client.Close)
@@ -150,7 +150,7 @@ func (w *world) prepare(ctx context.Context) error {
 		class := s.At(int64(i), x)
 		v := []byte(`{"features":{`)
 		for j, f := range x {
-			text := strconv.FormatFloat(f, 'g', -1, 64)
+			text := strconv.FormatFloat(f, 'g', 5, 64)
 			if j > 0 {
 				v = append(v, ',')
 			}
@@ -196,8 +196,10 @@ func (w *world) config(model string) string {
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}}
 snapshot: {every: 200ms, chunk: 2KiB}
+refit: {every: %v, window: 500}
 http: {listen: "off"}
-`, w.model(model), w.brokers, w.topic)
+output: {delivery: %s}
+`, w.model(model), w.brokers, w.topic, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
 	}

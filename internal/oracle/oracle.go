@@ -127,8 +127,12 @@ type span struct {
 func parse(r ingest.Record) (e entry, ok bool) {
 	le := binary.LittleEndian
 	if b := r.Value; bytes.HasPrefix(b, []byte("\x89ACK")) && len(b) > 64 {
+		typ := "chunk"
+		if b[6] != 0 { // of a challenger, which is no part of the history
+			typ = "challenger chunk"
+		}
 		return entry{
-			Type: "chunk", Epoch: int64(le.Uint64(b[8:])), Nonce: hex.EncodeToString(b[16:32]),
+			Type: typ, Epoch: int64(le.Uint64(b[8:])), Nonce: hex.EncodeToString(b[16:32]),
 			Snapshot: hex.EncodeToString(b[32:48]), index: int(le.Uint32(b[48:])), Chunks: int(le.Uint32(b[52:])), data: b[64:],
 		}, true
 	}

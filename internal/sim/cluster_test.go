@@ -44,6 +44,7 @@ type part struct {
 	aborted    []aborted
 	writers    map[int64]*writer
 	open       map[int64]int64 // by producer, where its open transaction begins
+	commits    int             // transactions that were committed
 }
 
 type stored struct {

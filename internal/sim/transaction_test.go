@@ -71,7 +71,9 @@ func (c *cluster) end(t *coordinator, commit bool) {
 	for _, p := range t.parts {
 		if from, ok := p.open[t.producer]; ok {
 			delete(p.open, t.producer)
-			if !commit {
+			if commit {
+				p.commits++
+			} else {
 				p.abort(t.producer, from)
 			}
 		}

@@ -55,15 +55,16 @@ type world struct {
 
 // rates is how often in a thousand steps something happens.
 type rates struct {
-	kill, start, pause, feed, late, wait, fault int
+	kill, start, pause, feed, late, wait, fault, duel int
 }
 
 // stats is what the schedules had in them, so that one can see that they show
 // something.
 type stats struct {
-	Steps, Kills, Starts, Paused, Fenced, Lost, Late, Refused, Damaged, FellBack int
-	Batches, Records, Void, Snapshots, Duplicates                                int64
-	Refusals                                                                     int // of a history that does not match
+	Steps, Kills, Starts, Paused, Duels, Fenced, Lost, Late, Refused, Damaged, FellBack int
+	Batches, Records, Void, Snapshots, Duplicates                                       int64
+	Refusals                                                                            int // of a history that does not match
+	Challengers                                                                         int
 }
 
 func (s *stats) add(t stats) {
@@ -71,6 +72,7 @@ func (s *stats) add(t stats) {
 	s.Kills += t.Kills
 	s.Starts += t.Starts
 	s.Paused += t.Paused
+	s.Duels += t.Duels
 	s.Fenced += t.Fenced
 	s.Lost += t.Lost
 	s.Late += t.Late
@@ -83,6 +85,7 @@ func (s *stats) add(t stats) {
 	s.Snapshots += t.Snapshots
 	s.Duplicates += t.Duplicates
 	s.Refusals += t.Refusals
+	s.Challengers += t.Challengers
 }
 
 // process is one life of a learner.
@@ -140,6 +143,12 @@ func newWorld(seed uint64) *world {
 		Keep: 1 + w.r.IntN(3), History: []int64{1 << 30, 40 << 10}[w.r.IntN(2)], ChunkBytes: 8 << 10,
 		Transactional: w.r.IntN(3) == 0,
 		OnGap:         []string{"stop", "stop", "record"}[w.r.IntN(3)],
+	}
+	if w.config.Transactional {
+		w.rates.duel = w.r.IntN(8)
+	}
+	if seed%3 == 0 { // drawn from nothing, so that the schedules are those that they were
+		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Gap: 1e-2, Lambda: 1e-3}
 	}
 	return w
 }
@@ -363,6 +372,9 @@ func (w *world) step() {
 	case happens(rates.wait):
 		w.wait()
 		return
+	case happens(rates.duel):
+		w.duel()
+		return
 	}
 	calls := w.c.ready(func(k *call) bool { return !k.from.paused && !k.from.dead })
 	if len(calls) == 0 {
@@ -370,6 +382,65 @@ func (w *world) step() {
 		return
 	}
 	w.answer(calls[w.r.IntN(len(calls))])
+}
+
+// duel is what two learners need a long run of luck for: one decides more than
+// the cluster lets it release, its successor releases a part of that, and then
+// the first one has the cluster for itself again.
+func (w *world) duel() {
+	old := w.pick(func(p *process) bool { return !p.paused && p.claimed() > 0 })
+	if old == nil || len(w.processes) > 3 {
+		return
+	}
+	w.note("duel of %d", old.id)
+	w.stats.Duels++
+	w.feed(4 * w.config.BatchSize)
+	w.let(100, func(k *call) bool { return k.from == old && !releases(k.req) }, func() bool { return false })
+	next, from := w.start(false), w.commits()
+	some := 1 + w.r.IntN(3)
+	w.let(300, func(k *call) bool { return k.from == next }, func() bool { return w.commits() >= from+some })
+	w.let(60, func(k *call) bool { return k.from == old }, func() bool { return false })
+}
+
+// commits is how many markers of a release are there.
+func (w *world) commits() int {
+	w.c.mu.Lock()
+	defer w.c.mu.Unlock()
+	if p := w.c.part(pipeline.ReleasedTopic(modelName), 0); p != nil {
+		return p.commits
+	}
+	return 0
+}
+
+// releases says whether a request is part of releasing something.
+func releases(req kmsg.Request) bool {
+	switch req := req.(type) {
+	case *kmsg.InitProducerIDRequest:
+		return req.TransactionalID != nil
+	case *kmsg.AddPartitionsToTxnRequest, *kmsg.EndTxnRequest:
+		return true
+	case *kmsg.ProduceRequest:
+		return req.Topics[0].Topic != pipeline.LogTopic(modelName)
+	}
+	return false
+}
+
+// let answers only some calls, until done or for so many steps.
+func (w *world) let(steps int, which func(*call) bool, done func() bool) {
+	for range steps {
+		synctest.Wait()
+		w.reap()
+		if w.violation != "" || done() {
+			return
+		}
+		calls := w.c.ready(which)
+		if len(calls) == 0 {
+			time.Sleep(6 * time.Millisecond)
+			w.expire()
+			continue
+		}
+		w.answer(calls[w.r.IntN(len(calls))])
+	}
 }
 
 // wait moves the clock. Now and then further than a request may take.
@@ -393,14 +464,22 @@ func (w *world) arriveLate() {
 	if len(w.late) == 0 {
 		return
 	}
-	i := w.r.IntN(len(w.late))
+	w.c.mu.Lock()
+	defer w.c.mu.Unlock()
+	w.arrive(w.r.IntN(len(w.late)))
+}
+
+func (w *world) arrive(i int) {
 	k := w.late[i]
 	w.late = append(w.late[:i:i], w.late[i+1:]...)
-	w.c.mu.Lock()
-	resp := w.c.handle(k.req)
-	w.c.mu.Unlock()
-	w.note("late: %s", describe(k, resp))
+	w.note("late: %s", describe(k, w.c.handle(k.req)))
 	w.stats.Late++
+}
+
+// isChunk says whether k appends a piece of a snapshot.
+func isChunk(k *call) bool {
+	p, ok := k.req.(*kmsg.ProduceRequest)
+	return ok && bytes.Contains(p.Topics[0].Partitions[0].Records, []byte("\x89ACK"))
 }
 
 // answer answers a call, or does what a network and a broker may do to it
@@ -422,6 +501,11 @@ func (w *world) answer(k *call) {
 	}
 	if w.healthy || w.r.IntN(1000) >= rate {
 		resp := w.c.handle(k.req)
+		if isChunk(k) && w.r.IntN(3) == 0 { // the worst moment for another one
+			if i := slices.IndexFunc(w.late, func(l *call) bool { return l.from == k.from && isChunk(l) }); i >= 0 {
+				defer w.arrive(i)
+			}
+		}
 		switch resp := resp.(type) {
 		case *kmsg.ProduceResponse:
 			w.note("%s", describe(k, resp))
@@ -792,6 +876,11 @@ func (w *world) check() {
 	}
 	w.stats.Batches, w.stats.Records, w.stats.Void = r.Batches, r.Learned+r.Predicted+r.Quarantined, r.Void
 	w.stats.Snapshots, w.stats.Duplicates = r.Compared, r.Duplicates
+	for _, r := range in.Log {
+		if string(r.Key) == "challenger" {
+			w.stats.Challengers++
+		}
+	}
 	w.ordered(in, r)
 }
 

@@ -71,7 +71,7 @@ func featuresGivenGeneric(dst []float32, scale float32, t []float32, s *Scratch)
 	}
 }
 
-// lanesGeneric sets dst[i] to the sum of the lanes 16i to 16i+15, halves first.
+// lanesGeneric adds the sum of the lanes 16i to 16i+15, halves first, to dst[i].
 func lanesGeneric(dst []float64, acc []float32) {
 	for i := range dst {
 		l := (*[width]float32)(acc[width*i:])
@@ -80,7 +80,7 @@ func lanesGeneric(dst []float64, acc []float32) {
 			v[i] = float64(l[i]) + float64(l[i+width/2])
 		}
 		a, b, c, d := v[0]+v[4], v[1]+v[5], v[2]+v[6], v[3]+v[7]
-		dst[i] = (a + c) + (b + d)
+		dst[i] += (a + c) + (b + d)
 	}
 }
 
@@ -125,8 +125,8 @@ func (t *tile) store(dst []float32) {
 // spread adds the features times the factors g to a panel's chains.
 func (t *tile) spread(acc, g []float32, outputs int) {
 	for c := range outputs {
-		spread(acc[c*Panel*width:], &t.cos, g[c*Lanes:])
-		spread(acc[(outputs+c)*Panel*width:], &t.sin, g[c*Lanes:])
+		spread(acc[c*width:], 2*outputs*width, &t.cos, g[c*Lanes:])
+		spread(acc[(outputs+c)*width:], 2*outputs*width, &t.sin, g[c*Lanes:])
 	}
 }
 
@@ -265,12 +265,12 @@ func dot(f []float32, features *[Panel][Lanes]float32, a []float32, rows int) {
 	}
 }
 
-// spread is acc[j*16+i%16] = FMA(features[j][i], g[i], acc[j*16+i%16]) for
+// spread is acc[j*step+i%16] = FMA(features[j][i], g[i], acc[j*step+i%16]) for
 // i = 0, 1, ..., Lanes-1.
-func spread(acc []float32, features *[Panel][Lanes]float32, g []float32) {
+func spread(acc []float32, step int, features *[Panel][Lanes]float32, g []float32) {
 	g = g[:Lanes]
 	for j := range features {
-		l := (*[width]float32)(acc[j*width:])
+		l := (*[width]float32)(acc[j*step:])
 		for i, v := range l {
 			l[i] = FMA(features[j][width+i], g[width+i], FMA(features[j][i], g[i], v))
 		}

@@ -113,7 +113,7 @@ func TestImplementationsAgree(t *testing.T) {
 				g.features = append(g.features, phi...)
 			}
 			g.gradient = make([]float64, 2*m*outputs)
-			AddChains(g.gradient, acc, 0, outputs, &s)
+			AddChains(g.gradient, acc, 0, outputs)
 			got[name] = g
 		})
 		want := got[generic.name]

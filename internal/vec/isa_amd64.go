@@ -84,12 +84,28 @@ func fewAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch
 }
 
 func gradientAVX512(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	for i := range len(g) / (outputs * Lanes) {
-		gradient512(len(w)/(Panel*dim), outputs, dim, &x[i*Lanes*dim], &w[0], &g[i*outputs*Lanes], s.sines(), &acc[0])
+	f, rows := s.features(), len(x)/(Lanes*dim)
+	if outputs == 1 {
+		for i := range rows {
+			gradientOne512(len(w)/(Panel*dim), dim, &x[i*Lanes*dim], &w[0], &g[i*Lanes], s.sines(), &acc[0])
+		}
+		return
+	}
+	for p := range len(w) / (Panel * dim) {
+		for i := range rows {
+			features512(1, dim, &x[i*Lanes*dim], &w[p*Panel*dim], &f[i*2*Panel*Lanes])
+		}
+		spread512(rows, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
 	}
 }
 
-func lanesAVX512(dst []float64, acc []float32) { lanes512(len(dst), &acc[0], &dst[0]) }
+func lanesAVX512(dst []float64, acc []float32) {
+	if n := len(dst) &^ 7; n > 0 {
+		lanes512(n, &acc[0], &dst[0])
+		dst, acc = dst[n:], acc[n*width:]
+	}
+	lanesGeneric(dst, acc)
+}
 
 func featuresAVX512(dst, x, w []float32, dim int, s *Scratch) {
 	features512(len(w)/(Panel*dim), dim, &x[0], &w[0], &dst[0])
@@ -109,8 +125,18 @@ func sumAVX2(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratc
 }
 
 func gradientAVX2(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	for i := range len(g) / (outputs * Lanes) {
-		gradient2(len(w)/(Panel*dim), outputs, dim, &x[i*Lanes*dim], &w[0], &g[i*outputs*Lanes], s.sines(), &acc[0])
+	f, rows := s.features(), len(x)/(Lanes*dim)
+	if outputs == 1 {
+		for i := range rows {
+			gradientOne2(len(w)/(Panel*dim), dim, &x[i*Lanes*dim], &w[0], &g[i*Lanes], s.sines(), &acc[0])
+		}
+		return
+	}
+	for p := range len(w) / (Panel * dim) {
+		for i := range rows {
+			features2(1, dim, &x[i*Lanes*dim], &w[p*Panel*dim], &f[i*2*Panel*Lanes])
+		}
+		spread2(rows, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
 	}
 }
 
@@ -229,7 +255,11 @@ func sumGivenAVX512(dst []float64, scale float32, t, a []float32, outputs, rows 
 }
 
 func gradientGivenAVX512(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
-	gradientGiven512(len(t)/(Panel*Lanes), outputs, scale, &t[0], &g[0], s.sines(), &acc[0])
+	f := s.features()
+	for p := range len(t) / (Panel * Lanes) {
+		featuresGiven512(1, scale, &t[p*Panel*Lanes], &f[0])
+		spread512(1, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
+	}
 }
 
 func featuresGivenAVX512(dst []float32, scale float32, t []float32, s *Scratch) {
@@ -277,7 +307,11 @@ func sumGivenAVX2(dst []float64, scale float32, t, a []float32, outputs, rows in
 }
 
 func gradientGivenAVX2(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
-	gradientGiven2(len(t)/(Panel*Lanes), outputs, scale, &t[0], &g[0], s.sines(), &acc[0])
+	f := s.features()
+	for p := range len(t) / (Panel * Lanes) {
+		featuresGiven2(1, scale, &t[p*Panel*Lanes], &f[0])
+		spread2(1, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
+	}
 }
 
 func featuresGivenAVX2(dst []float32, scale float32, t []float32, s *Scratch) {

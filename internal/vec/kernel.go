@@ -2,14 +2,14 @@ package vec
 
 // Scratch is memory for one call at a time. Its zero value is ready.
 type Scratch struct {
-	tile  tile
-	f     []float32
-	lanes []float64
-	x     []float32              // of SumFew
-	tall  []float32              // of Gram
-	wide  []float32              // of Gram
-	few   [8 * 2 * Group]float32 // features of eight groups
-	dots  [8 * 2 * 16]float32    // their chains
+	tile tile
+	f    []float32
+	x    []float32              // of SumFew
+	tall []float32              // of Gram
+	wide []float32              // of Gram
+	run  []float32              // features of a run and a panel of frequencies
+	few  [8 * 2 * Group]float32 // features of eight groups
+	dots [8 * 2 * 16]float32    // their chains
 }
 
 // chains is n float32 chains, all at +0.
@@ -20,6 +20,14 @@ func (s *Scratch) chains(n int) []float32 {
 	f := s.f[:n]
 	clear(f)
 	return f
+}
+
+// features is memory for the features of a run of rows and a panel of frequencies.
+func (s *Scratch) features() []float32 {
+	if s.run == nil {
+		s.run = make([]float32, Run*2*Panel)
+	}
+	return s.run
 }
 
 // sines is memory for the sines of a panel.
@@ -109,7 +117,7 @@ func SumFew(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
 }
 
 // Gradient adds up to Run rows, panels x with the factors g, [panels][outputs][Lanes],
-// to the chains acc of the packed frequencies w, [panels][2][outputs][Panel][16].
+// to the chains acc of the packed frequencies w, [panels][Panel][2][outputs][16].
 func Gradient(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 	panels, n := check(x, w, dim), len(g)/(outputs*Lanes)
 	if panels == 0 || n == 0 {
@@ -149,20 +157,6 @@ func ChainsLen(m, outputs int) int { return m * 2 * outputs * width }
 // AddChains adds a run's chains for the frequencies from, from+1, ... to dst,
 // whose rows 2j and 2j+1 are the cosine's and the sine's of frequency from+j,
 // of outputs values each.
-func AddChains(dst []float64, acc []float32, from, outputs int, s *Scratch) {
-	m := len(dst) / (2 * outputs)
-	size := 2 * outputs * Panel
-	if cap(s.lanes) < size {
-		s.lanes = make([]float64, size)
-	}
-	sum := s.lanes[:size]
-	for p := from / Panel; p*Panel < from+m; p++ {
-		use.lanes(sum, acc[p*size*width:(p+1)*size*width])
-		for j := max(from, p*Panel); j < min(from+m, (p+1)*Panel); j++ {
-			row := dst[2*(j-from)*outputs : 2*(j-from+1)*outputs]
-			for h := range row {
-				row[h] += sum[h*Panel+j%Panel]
-			}
-		}
-	}
+func AddChains(dst []float64, acc []float32, from, outputs int) {
+	use.lanes(dst, acc[2*from*outputs*width:][:len(dst)*width])
 }

@@ -16,7 +16,16 @@ func sumOne512(panels int, dim int, x *float32, w *float32, a *float32, dst *flo
 //go:noescape
 func flush512(n int, f *float32, dst *float64)
 
-// lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n, a multiple of 8.
+// gradientOne512 is Gradient for one output and a panel of rows:
+//
+//	for j, i: acc[j][0][i%16] = FMA(cos[j][i], factors[i], acc[j][0][i%16]), acc[j][1] with sines
+//
+// sines is memory for 12*32 numbers.
+//
+//go:noescape
+func gradientOne512(panels int, dim int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
+
+// lanes512 is dst[i] += the sum of acc[16i], ..., acc[16i+15], halves first, for i < n, a multiple of 8.
 //
 //go:noescape
 func lanes512(n int, acc *float32, dst *float64)
@@ -29,15 +38,6 @@ func lanes512(n int, acc *float32, dst *float64)
 //
 //go:noescape
 func sum512(panels int, outputs int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
-
-// gradient512 is Gradient:
-//
-//	for c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines
-//
-// sines is memory for 12*32 numbers.
-//
-//go:noescape
-func gradient512(panels int, outputs int, dim int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
 
 // features512 is Features.
 //
@@ -52,15 +52,6 @@ func features512(panels int, dim int, x *float32, w *float32, dst *float32)
 //
 //go:noescape
 func sumGiven512(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
-
-// gradientGiven512 is Gradient of the phases scale*t:
-//
-//	for c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines
-//
-// sines is memory for 12*32 numbers.
-//
-//go:noescape
-func gradientGiven512(panels int, outputs int, scale float32, t *float32, factors *float32, sines *float32, acc *float32)
 
 // featuresGiven512 is Features of the phases scale*t.
 //
@@ -77,7 +68,16 @@ func sumOne2(panels int, dim int, x *float32, w *float32, a *float32, f *float32
 //go:noescape
 func flush2(n int, f *float32, dst *float64)
 
-// lanes2 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.
+// gradientOne2 is Gradient for one output and a panel of rows:
+//
+//	for j, i: acc[j][0][i%16] = FMA(cos[j][i], factors[i], acc[j][0][i%16]), acc[j][1] with sines
+//
+// sines is memory for 12*32 numbers.
+//
+//go:noescape
+func gradientOne2(panels int, dim int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
+
+// lanes2 is dst[i] += the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.
 //
 //go:noescape
 func lanes2(n int, acc *float32, dst *float64)
@@ -90,15 +90,6 @@ func lanes2(n int, acc *float32, dst *float64)
 //
 //go:noescape
 func sum2(panels int, outputs int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
-
-// gradient2 is Gradient:
-//
-//	for c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines
-//
-// sines is memory for 12*32 numbers.
-//
-//go:noescape
-func gradient2(panels int, outputs int, dim int, x *float32, w *float32, factors *float32, sines *float32, acc *float32)
 
 // features2 is Features.
 //
@@ -113,15 +104,6 @@ func features2(panels int, dim int, x *float32, w *float32, dst *float32)
 //
 //go:noescape
 func sumGiven2(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
-
-// gradientGiven2 is Gradient of the phases scale*t:
-//
-//	for c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines
-//
-// sines is memory for 12*32 numbers.
-//
-//go:noescape
-func gradientGiven2(panels int, outputs int, scale float32, t *float32, factors *float32, sines *float32, acc *float32)
 
 // featuresGiven2 is Features of the phases scale*t.
 //
@@ -180,6 +162,22 @@ func rowDots512(n int, outputs int, mask uint32, f *float32, coef *float32, dst 
 //
 //go:noescape
 func rowDot512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
+
+// spread512 adds the rows of panels of features f, [panels][2][12][32], with the
+// factors [panels][outputs][32] to the chains acc of twelve frequencies:
+//
+//	for h, c, j, i: acc[j][h][c][i%16] = FMA(f[i/32][h][j][i%32], factors[i/32][c][i%32], acc[j][h][c][i%16])
+//
+//go:noescape
+func spread512(panels int, outputs int, f *float32, factors *float32, acc *float32)
+
+// spread2 adds the rows of panels of features f, [panels][2][12][32], with the
+// factors [panels][outputs][32] to the chains acc of twelve frequencies:
+//
+//	for h, c, j, i: acc[j][h][c][i%16] = FMA(f[i/32][h][j][i%32], factors[i/32][c][i%32], acc[j][h][c][i%16])
+//
+//go:noescape
+func spread2(panels int, outputs int, f *float32, factors *float32, acc *float32)
 
 // product512 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1.
 //

@@ -69,7 +69,7 @@ func (p *problem) gradient(s *Scratch) []float64 {
 		for l := i; l < min(i+Run, p.rows); l += Lanes {
 			Gradient(acc, p.px[l*p.dim:(l+Lanes)*p.dim], p.pw, p.pg[l*p.outputs:(l+Lanes)*p.outputs], p.dim, p.outputs, s)
 		}
-		AddChains(out, acc, 0, p.outputs, s)
+		AddChains(out, acc, 0, p.outputs)
 	}
 	return out
 }

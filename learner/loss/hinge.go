@@ -10,7 +10,7 @@ type Hinge struct{}
 func (Hinge) Value(f []float64, y float64) float64 {
 	sum := 0.0
 	for i, u := range f {
-		sum += max(0, 1-sign(f, i, y)*u)
+		sum += max(0, 1-float64(sign(f, i, y)*u))
 	}
 	return sum
 }
@@ -38,7 +38,7 @@ type SquaredHinge struct{}
 func (SquaredHinge) Value(f []float64, y float64) float64 {
 	sum := 0.0
 	for i, u := range f {
-		d := max(0, 1-sign(f, i, y)*u)
+		d := max(0, 1-float64(sign(f, i, y)*u))
 		sum += float64(d * d / 2)
 	}
 	return sum
@@ -69,7 +69,7 @@ type SmoothedHinge struct{}
 func (SmoothedHinge) Value(f []float64, y float64) float64 {
 	sum := 0.0
 	for i, u := range f {
-		switch m := sign(f, i, y) * u; {
+		switch m := float64(sign(f, i, y) * u); {
 		case m <= 0:
 			sum += 0.5 - m
 		case m < 1:
@@ -82,7 +82,7 @@ func (SmoothedHinge) Value(f []float64, y float64) float64 {
 func (SmoothedHinge) Grad(dst, f []float64, y float64) {
 	for i, u := range f {
 		s := sign(f, i, y)
-		dst[i] = -s * max(0, min(1, 1-s*u))
+		dst[i] = -s * max(0, min(1, 1-float64(s*u)))
 	}
 }
 

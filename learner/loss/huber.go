@@ -14,7 +14,7 @@ func (h Huber) Value(f []float64, y float64) float64 {
 	if d <= h.Delta {
 		return d * d / 2
 	}
-	return h.Delta * (d - h.Delta/2)
+	return h.Delta * (d - float64(h.Delta/2))
 }
 
 func (h Huber) Grad(dst, f []float64, y float64) {

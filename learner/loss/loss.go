@@ -73,5 +73,9 @@ func Parse(s string) (Loss, error) {
 			return l, nil
 		}
 	}
-	return nil, fmt.Errorf("no loss is named %q", s)
+	var names []string
+	for _, l := range All {
+		names = append(names, l.String())
+	}
+	return nil, fmt.Errorf("no loss is named %q: want %s", s, strings.Join(names, ", "))
 }

@@ -101,10 +101,10 @@ func avx2() {
 	cos2, sin2 = table("cos2", cosine, 8), table("sin2", sine, 8)
 	sumOne2()
 	flush2()
+	gradientOne2()
 	lanes2()
 	for _, from := range []source2{products2, given2} {
 		sum2(from)
-		gradient2(from)
 		features2(from)
 	}
 }
@@ -225,49 +225,36 @@ func flush2() {
 	RET()
 }
 
-func gradient2(from source2) {
-	name := "gradient" + from.name + "2"
-	text(name, NOSPLIT, "func(panels, outputs int, "+from.params+", factors, sines, acc *float32)")
+func gradientOne2() {
+	text("gradientOne2", NOSPLIT, "func(panels, dim int, x, w, factors, sines, acc *float32)")
 	Pragma("noescape")
-	Doc(name+" is Gradient"+from.doc+":",
+	Doc("gradientOne2 is Gradient for one output and a panel of rows:",
 		"",
-		"\tfor c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines",
+		"\tfor j, i: acc[j][0][i%16] = FMA(cos[j][i], factors[i], acc[j][0][i%16]), acc[j][1] with sines",
 		"",
 		"sines is memory for 12*32 numbers.")
-	panels, outputs, tiles := load("panels"), load("outputs"), from.load()
+	panels, tiles := load("panels"), products2.load()
 	g, sines, acc := load("factors"), load("sines"), load("acc")
-	n, p, ap := GP64(), GP64(), GP64()
 	Label("panel")
 	tiles(func(q, h int) {
 		trigAll2(func(r, v int, p VecPhysical) { VMOVUPS(p, lane(sines, r, 0, v)) })
-		MOVQ(acc, ap)
-		for pass := range 2 {
-			id := string(rune('A'+2*h+q)) + []string{"Cos", "Sin"}[pass]
-			if pass == 1 {
-				for r := range half {
-					VMOVUPS(lane(sines, r, 0, 0), quarter(r, 0))
-					VMOVUPS(lane(sines, r, 0, 1), quarter(r, 1))
-				}
-			}
-			MOVQ(outputs, n)
-			MOVQ(g, p)
-			Label("output" + id)
-			VMOVUPS(at(p, 64*h), ymm[12])
-			VMOVUPS(at(p, 64*h+32), ymm[13])
+		VMOVUPS(at(g, 64*h), ymm[12])
+		VMOVUPS(at(g, 64*h+32), ymm[13])
+		for s := range 2 {
 			for r := range half {
 				for v := range 2 {
-					b := ymm[14+v]
-					VMOVUPS(at(ap, 64*(half*q+r)+32*v), b)
+					b, chain := ymm[14+v], at(acc, 64*(2*(half*q+r)+s)+32*v)
+					VMOVUPS(chain, b)
+					if s == 1 {
+						VMOVUPS(lane(sines, r, 0, v), quarter(r, v))
+					}
 					VFMADD231PS(ymm[12+v], quarter(r, v), b)
-					VMOVUPS(b, at(ap, 64*(half*q+r)+32*v))
+					VMOVUPS(b, chain)
 				}
 			}
-			ADDQ(I32(4*lanes), p)
-			ADDQ(I32(64*panel), ap)
-			countdown(n, "output"+id)
 		}
 	})
-	MOVQ(ap, acc)
+	ADDQ(I32(64*2*panel), acc)
 	countdown(panels, "panel")
 	VZEROUPPER()
 	RET()
@@ -276,7 +263,7 @@ func gradient2(from source2) {
 func lanes2() {
 	text("lanes2", NOSPLIT, "func(n int, acc *float32, dst *float64)")
 	Pragma("noescape")
-	Doc("lanes2 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.")
+	Doc("lanes2 is dst[i] += the sum of acc[16i], ..., acc[16i+15], halves first, for i < n.")
 	n, acc, dst := load("n"), load("acc"), load("dst")
 	Label("loop")
 	for h, y := range []VecPhysical{Y0, Y1} {
@@ -285,6 +272,7 @@ func lanes2() {
 		VADDPD(Y2, y, y)
 	}
 	addLanes(Y0, Y1, X0, X1)
+	VADDSD(at(dst, 0), X0, X0)
 	VMOVSD(X0, at(dst, 0))
 	ADDQ(Imm(64), acc)
 	ADDQ(Imm(8), dst)

@@ -97,10 +97,10 @@ func avx512() {
 	cos512, sin512 = table("cos512", cosine, 1), table("sin512", sine, 1)
 	sumOne512()
 	flush512()
+	gradientOne512()
 	lanes512()
 	for _, from := range []source{products512, given512} {
 		sum512(from)
-		gradient512(from)
 		features512(from)
 	}
 }
@@ -261,47 +261,38 @@ func flush512() {
 	RET()
 }
 
-func gradient512(from source) {
-	name := "gradient" + from.name + "512"
-	text(name, NOSPLIT, "func(panels, outputs int, "+from.params+", factors, sines, acc *float32)")
+func gradientOne512() {
+	text("gradientOne512", NOSPLIT, "func(panels, dim int, x, w, factors, sines, acc *float32)")
 	Pragma("noescape")
-	Doc(name+" is Gradient"+from.doc+":",
+	Doc("gradientOne512 is Gradient for one output and a panel of rows:",
 		"",
-		"\tfor c, j, i: acc[c][j][i%16] = FMA(cos[j][i], factors[c][i], acc[c][j][i%16]), then with sines",
+		"\tfor j, i: acc[j][0][i%16] = FMA(cos[j][i], factors[i], acc[j][0][i%16]), acc[j][1] with sines",
 		"",
 		"sines is memory for 12*32 numbers.")
-	panels, outputs, phases := load("panels"), load("outputs"), from.load()
+	panels, phases := load("panels"), products512.load()
 	g, sines, acc := load("factors"), load("sines"), load("acc")
-	n, p := GP64(), GP64()
 	Label("panel")
 	phases()
 	trigAll512(func(r int, p0, p1 VecPhysical) {
 		VMOVUPS(p0, rows(sines, r, 0))
 		VMOVUPS(p1, rows(sines, r, 1))
 	})
-	for pass, id := range []string{"Cos", "Sin"} {
-		if pass == 1 {
-			for r := range panel {
+	VMOVUPS(at(g, 0), zmm[24])
+	VMOVUPS(at(g, 64), zmm[25])
+	for h := range 2 {
+		for r := range panel {
+			b := zmm[26+r%6]
+			VMOVUPS(at(acc, 64*(2*r+h)), b)
+			if h == 1 {
 				VMOVUPS(rows(sines, r, 0), tile(r, 0))
 				VMOVUPS(rows(sines, r, 1), tile(r, 1))
 			}
-		}
-		MOVQ(outputs, n)
-		MOVQ(g, p)
-		Label("output" + id)
-		VMOVUPS(at(p, 0), zmm[24])
-		VMOVUPS(at(p, 64), zmm[25])
-		for r := range panel {
-			b := zmm[26+r%6]
-			VMOVUPS(at(acc, 64*r), b)
 			VFMADD231PS(zmm[24], tile(r, 0), b)
 			VFMADD231PS(zmm[25], tile(r, 1), b)
-			VMOVUPS(b, at(acc, 64*r))
+			VMOVUPS(b, at(acc, 64*(2*r+h)))
 		}
-		ADDQ(I32(4*lanes), p)
-		ADDQ(I32(64*panel), acc)
-		countdown(n, "output"+id)
 	}
+	ADDQ(I32(64*2*panel), acc)
 	countdown(panels, "panel")
 	VZEROUPPER()
 	RET()
@@ -310,7 +301,7 @@ func gradient512(from source) {
 func lanes512() {
 	text("lanes512", NOSPLIT, "func(n int, acc *float32, dst *float64)")
 	Pragma("noescape")
-	Doc("lanes512 is dst[i] = the sum of acc[16i], ..., acc[16i+15], halves first, for i < n, a multiple of 8.")
+	Doc("lanes512 is dst[i] += the sum of acc[16i], ..., acc[16i+15], halves first, for i < n, a multiple of 8.")
 	n, acc, dst := load("n"), load("acc"), load("dst")
 	z, free := append([]VecPhysical(nil), zmm[:8]...), zmm[8]
 	add := func(low, high func(ops ...Op), a, b *VecPhysical) { // what the two shuffles make of a and b
@@ -333,6 +324,7 @@ func lanes512() {
 	add(shuffle(0x88), shuffle(0xdd), &z[0], &z[4])
 	add(shuffle(0x88), shuffle(0xdd), &z[1], &z[5])
 	add(VUNPCKLPD, VUNPCKHPD, &z[0], &z[1])
+	VADDPD(at(dst, 0), z[0], z[0])
 	VMOVUPD(z[0], at(dst, 0))
 	ADDQ(I32(8*64), acc)
 	ADDQ(Imm(64), dst)

@@ -111,6 +111,7 @@ func main() {
 	normals()
 	packing()
 	few()
+	spread()
 	linear()
 	hadamard()
 	peak("peak512", zmm, VPXORD)

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// inputFlags say which cells are inputs.
+type inputFlags struct {
+	Columns []string `placeholder:"COLUMN,..." help:"Columns that are inputs, and no others (all but label, key and weight)."`
+	Missing string   `enum:"refuse,zero" default:"refuse" help:"What becomes of a row with an empty cell: refuse takes it for one that cannot be read, zero reads 0 (${default})."`
+}
+
+// decode says how the rows are read.
+func (f *fitCommand) decode(task learner.Task) decode.Config {
+	c := decode.Config{Label: f.Label, Key: f.Key, Weight: f.Weight, Task: task}
+	if f.Columns != nil {
+		c.Columns, c.Unknown = f.Columns, "ignore"
+	}
+	if f.Missing == "zero" {
+		c.Missing = "zero"
+	}
+	return c
+}
+
+// Validate refuses what the learner would take for "the default". Kong calls it.
+func (f *fitCommand) Validate() error {
+	switch {
+	case f.Minibatch < 1:
+		return fmt.Errorf("--minibatch %d: want at least 1", f.Minibatch)
+	case f.MaxFeatures < 1:
+		return fmt.Errorf("--max-features %d: want at least 1", f.MaxFeatures)
+	case !(f.Lambda > 0):
+		return fmt.Errorf("--lambda %v: want more than 0", f.Lambda)
+	case f.Seed == 0:
+		return fmt.Errorf("--seed 0: want at least 1")
+	}
+	return nil
+}
+
+// foresee finds what would else fail only after the whole file was learned.
+func (f *fitCommand) foresee() error {
+	if f.Test != "" {
+		if _, err := os.Stat(f.Test); errors.Is(err, fs.ErrNotExist) {
+			return noFile(f.Test)
+		}
+	}
+	if f.Save != "" {
+		if _, err := os.Stat(filepath.Dir(f.Save)); err != nil {
+			return wrongUse("--save: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// A value that would not be the one in effect, and a file that will not be
+// there in the end, are refused before anything is learned.
+func TestFitRefusesAtOnce(t *testing.T) {
+	for flags, want := range map[string]string{
+		"--minibatch 0":          "fit: --minibatch 0: want at least 1",
+		"--max-features 0":       "fit: --max-features 0: want at least 1",
+		"--lambda 0":             "fit: --lambda 0: want more than 0",
+		"--seed 0":               "fit: --seed 0: want at least 1",
+		"--test none.csv":        "there is no file none.csv",
+		"--save none/model.snap": "--save: stat none: ",
+	} {
+		var stdout, stderr bytes.Buffer
+		args := append([]string{"fit", "-"}, strings.Fields(flags)...)
+		code := run(t.Context(), args, nil, strings.NewReader("a,y\n1,p\n"), &stdout, &stderr)
+		if code != misused || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), "accrete: "+want) {
+			t.Errorf("%s: exit code %d, %q and %q, want %q", flags, code, &stdout, &stderr, want)
+		}
+	}
+}
+
+// What the errors of a file advise can be done.
+func TestFitTakesTheAdviceItGives(t *testing.T) {
+	const rows = "a,b,y\n1,far,p\n2,near,q\n,far,p\n"
+	fit := func(flags string) (int, string, string) {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), append([]string{"fit", "-"}, strings.Fields(flags)...), nil, strings.NewReader(rows), &stdout, &stderr)
+		return code, stdout.String(), stderr.String()
+	}
+	for _, step := range []struct{ flags, advice string }{
+		{"", "fit --columns"},
+		{"--columns a", "fit --missing zero"},
+	} {
+		if code, _, why := fit(step.flags); code != failed || !strings.Contains(why, step.advice) {
+			t.Errorf("fit %s: exit code %d, %q, want advice to %s", step.flags, code, why, step.advice)
+		}
+	}
+	code, said, why := fit("--columns a --missing zero")
+	if code != done || !strings.HasPrefix(said, "classification of 2 classes from 1 input (") {
+		t.Errorf("with both: exit code %d, %q, %q", code, said, why)
+	}
+}
+
+func TestFitOfOneClassWarns(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), []string{"fit", "-"}, nil, strings.NewReader("a,y\n1,p\n2,p\n"), &stdout, &stderr)
+	if code != done || !strings.HasPrefix(stdout.String(), "classification of 1 class from 1 input (") || !strings.Contains(stderr.String(), "all labels are the same") {
+		t.Errorf("exit code %d, %q, %q", code, &stdout, &stderr)
+	}
+}

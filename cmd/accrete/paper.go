@@ -1,0 +1,340 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/accrete-ml/accrete/refit"
+)
+
+// paperReport is what comes out of a paper's experiments.
+type paperReport struct {
+	Contests  []contestReport  `json:"contests"`
+	Neighbors []neighborReport `json:"neighbors"`
+}
+
+// contestReport is one problem and what the methods made of it.
+type contestReport struct {
+	Figure  string         `json:"figure"`
+	Problem string         `json:"problem"`
+	Methods []methodReport `json:"methods"`
+
+	curves []refit.Curve
+}
+
+type methodReport struct {
+	Method   string   `json:"method"`
+	FirstGap float64  `json:"first_gap"`
+	Gap      float64  `json:"gap"` // in the end
+	Passes   float64  `json:"passes"`
+	Seconds  float64  `json:"seconds"` // of processor time, here and below
+	Reach    []*reach `json:"reach"`   // of reaches; null for one that was not reached
+}
+
+// reach is what it took to come to a gap.
+type reach struct {
+	Gap     float64 `json:"gap"`
+	Passes  float64 `json:"passes"`
+	Seconds float64 `json:"seconds"`
+}
+
+// reaches are the gaps that methods are compared by.
+var reaches = []float64{1e-2, 1e-4, 1e-6}
+
+// neighborReport is the errors of the nearest-neighbour rule on tasks, under
+// different metrics.
+type neighborReport struct {
+	Tasks     string  `json:"tasks"`
+	Euclidean float64 `json:"euclidean"`
+	One       float64 `json:"one"`  // metric for all tasks
+	Many      float64 `json:"many"` // a shared one, and one for each task
+	Gap       float64 `json:"gap"`  // of many
+	Seconds   float64 `json:"seconds"`
+}
+
+func (c *benchCommand) dspdc(ctx context.Context, e *env) error {
+	if !(c.Seconds > 0) {
+		return wrongUse("--seconds %v: want more than 0", c.Seconds)
+	}
+	var report paperReport
+	progress := e.progress(false)
+	run := func(problem *refit.Contest) error {
+		curves, err := problem.Run(ctx, c.Seconds, 1e6, cpuSeconds, func(method string) {
+			progress.update(fmt.Sprintf("%s: %s: %s", problem.Figure, problem.Title, method), nil)
+		})
+		if err == nil {
+			report.Contests = append(report.Contests, newContestReport(problem, curves))
+		}
+		return err
+	}
+	for problem := range refit.Contests(c.Full) {
+		if err := run(problem); err != nil {
+			return err
+		}
+	}
+	sets, err := c.taskSets(ctx, e)
+	if err != nil {
+		return err
+	}
+	for _, s := range sets {
+		if s.contest {
+			problem, err := refit.MetricContest(s.name, s.learn, s.dim, refit.MetricConfig{}, 20, 4)
+			if err != nil {
+				return err
+			}
+			if err := run(problem); err != nil {
+				return err
+			}
+		}
+		progress.update("nearest neighbours: "+s.name, nil)
+		n, err := s.neighbors(ctx)
+		if err != nil {
+			return err
+		}
+		report.Neighbors = append(report.Neighbors, n)
+	}
+	progress.done()
+	if c.Plots != "" {
+		if err := report.draw(c.Plots); err != nil {
+			return err
+		}
+	}
+	return e.print(c.JSON, report.String(), report)
+}
+
+func newContestReport(problem *refit.Contest, curves []refit.Curve) contestReport {
+	r := contestReport{Figure: problem.Figure, Problem: problem.Title, curves: curves}
+	for _, curve := range curves {
+		first, last := curve.Points[0], curve.Points[len(curve.Points)-1]
+		m := methodReport{Method: curve.Name, FirstGap: first.Gap(), Gap: last.Gap(), Passes: last.Passes, Seconds: last.Seconds}
+		for _, goal := range reaches {
+			var at *reach
+			for _, p := range curve.Points {
+				if p.Gap() <= goal {
+					at = &reach{goal, p.Passes, p.Seconds}
+					break
+				}
+			}
+			m.Reach = append(m.Reach, at)
+		}
+		r.Methods = append(r.Methods, m)
+	}
+	return r
+}
+
+// taskSet is tasks that have something in common.
+type taskSet struct {
+	name         string
+	dim          int
+	learn, check []refit.Labelled
+	contest      bool // it is none of refit.Contests yet
+}
+
+// taskSets returns the generated tasks, and those of the set letter if there is one.
+func (c *benchCommand) taskSets(ctx context.Context, e *env) ([]taskSet, error) {
+	learn, check := refit.RelatedTasks(1, 20, 100, 200, 32)
+	sets := []taskSet{{name: "related tasks", dim: 32, learn: learn, check: check}}
+	if c.Dir == "" {
+		return sets, nil
+	}
+	if _, ok := c.path("letter", "train"); !ok {
+		return nil, wrongUse("%s has no letter.train.csv, plain or .gz", c.Dir)
+	}
+	letter, err := c.read(ctx, e, "letter")
+	if err != nil {
+		return nil, err
+	}
+	return append(sets, letter.tasks()), nil
+}
+
+// tasks splits a set into tasks of five classes each: the first 40 rows of a
+// class to learn from, and all test rows to check. Columns are divided by their
+// greatest deviation from 0.
+func (s *benchSet) tasks() taskSet {
+	const each, rows = 5, 40
+	dim := len(s.schema.Columns)
+	t := taskSet{name: "letter", dim: dim, contest: true}
+	t.learn, t.check = make([]refit.Labelled, len(s.schema.Classes)/each), make([]refit.Labelled, len(s.schema.Classes)/each)
+	scale := make([]float64, dim)
+	for _, row := range s.rows {
+		for k, v := range row.X {
+			scale[k] = max(scale[k], math.Abs(v))
+		}
+	}
+	add := func(to []refit.Labelled, x []float64, class int) {
+		task := class / each
+		if task >= len(to) {
+			return
+		}
+		for k, v := range x {
+			to[task].Points = append(to[task].Points, v/max(scale[k], 1e-9))
+		}
+		to[task].Classes = append(to[task].Classes, class)
+	}
+	seen := make([]int, len(s.schema.Classes))
+	for _, row := range s.rows {
+		if seen[row.Label.Class]++; seen[row.Label.Class] <= rows {
+			add(t.learn, row.X, row.Label.Class)
+		}
+	}
+	for _, row := range s.test {
+		add(t.check, row.X, row.Label.Class)
+	}
+	return t
+}
+
+// neighbors compares metrics by the error of the three nearest neighbours.
+func (s *taskSet) neighbors(ctx context.Context) (neighborReport, error) {
+	r := neighborReport{Tasks: s.name}
+	begin := cpuSeconds()
+	solver := refit.Config{Relative: 1e-3, Primal: min(4, 1+len(s.learn)), Dual: 20, Passes: 200}
+	many, solution, err := refit.LearnMetrics(ctx, s.learn, s.dim, refit.MetricConfig{}, solver)
+	if err != nil {
+		return r, err
+	}
+	r.Gap, r.Seconds = solution.Gap(), cpuSeconds()-begin
+	solver.Primal = 1
+	one, _, err := refit.LearnMetrics(ctx, s.learn, s.dim, refit.MetricConfig{Single: true}, solver)
+	if err != nil {
+		return r, err
+	}
+	s.errors(&r, one, many)
+	return r, nil
+}
+
+// errors grades the three nearest neighbours of the rows to check.
+func (s *taskSet) errors(r *neighborReport, one, many *refit.Metrics) {
+	wrong := func(metric func(task int) []float64) float64 {
+		off, all := 0, 0
+		for j, l := range s.learn {
+			if len(l.Classes) == 0 {
+				continue
+			}
+			for i, class := range refit.NearestNeighbors(l, s.dim, 3, metric(j), s.check[j].Points) {
+				all++
+				if class != s.check[j].Classes[i] {
+					off++
+				}
+			}
+		}
+		return float64(off) / math.Max(1, float64(all))
+	}
+	r.Euclidean = wrong(func(int) []float64 { return nil })
+	r.One, r.Many = wrong(one.Of), wrong(many.Of)
+}
+
+func (r *paperReport) String() string {
+	var b strings.Builder
+	for _, c := range r.Contests {
+		fmt.Fprintf(&b, "%s: %s\n%-16s %9s %9s", c.Figure, c.Problem, "", "first gap", "last gap")
+		for _, goal := range reaches {
+			fmt.Fprintf(&b, " %17s", fmt.Sprintf("%.0e: passes, s", goal))
+		}
+		for _, m := range c.Methods {
+			fmt.Fprintf(&b, "\n%-16s %9.1e %9.1e", m.Method, m.FirstGap, m.Gap)
+			for _, at := range m.Reach {
+				text := "-"
+				if at != nil {
+					text = fmt.Sprintf("%.0f, %.2f", at.Passes, at.Seconds)
+				}
+				fmt.Fprintf(&b, " %17s", text)
+			}
+		}
+		b.WriteString("\n\n")
+	}
+	fmt.Fprintf(&b, "%-32s %9s %9s %9s", "errors of 3 nearest neighbours", "euclidean", "one", "many")
+	for _, n := range r.Neighbors {
+		fmt.Fprintf(&b, "\n%-32s %9.4f %9.4f %9.4f", n.Tasks, n.Euclidean, n.One, n.Many)
+	}
+	return b.String()
+}
+
+// draw draws each figure, a row a problem: the gap over passes, and over seconds.
+func (r *paperReport) draw(dir string) error {
+	var figures []string
+	rows := map[string][][]*plot.Plot{}
+	for _, c := range r.Contests {
+		row, err := c.plots()
+		if err != nil {
+			return err
+		}
+		if rows[c.Figure] == nil {
+			figures = append(figures, c.Figure)
+		}
+		rows[c.Figure] = append(rows[c.Figure], row)
+	}
+	for _, figure := range figures {
+		name := "dspdc-" + strings.ReplaceAll(figure, " ", "-") + ".png"
+		if err := save(filepath.Join(dir, name), rows[figure]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leastGap is the gap that pictures end at.
+const leastGap = 1e-10
+
+func (c *contestReport) plots() ([]*plot.Plot, error) {
+	legend := newLegend()
+	var row []*plot.Plot
+	for i, of := range []func(refit.Point) float64{
+		func(p refit.Point) float64 { return p.Passes },
+		func(p refit.Point) float64 { return p.Seconds },
+	} {
+		p := plot.New()
+		p.X.Label.Text, p.Y.Label.Text = []string{"passes", "seconds of processor time"}[i], "gap"
+		if i == 0 {
+			p.Title.Text = c.Problem
+		}
+		p.Add(plotter.NewGrid())
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(tens)
+		if i == 0 {
+			p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(tens)
+		}
+		low, high := 1.0, 1.0
+		for k, curve := range c.curves {
+			var line plotter.XYs
+			for _, at := range curve.Points {
+				x, y := of(at), math.Max(at.Gap(), leastGap)
+				if i == 0 && x == 0 {
+					continue // where a logarithm has no place
+				}
+				line = append(line, plotter.XY{X: x, Y: y})
+				low, high = math.Min(low, y), math.Max(high, y)
+			}
+			if len(line) < 2 {
+				continue
+			}
+			l, err := newLine(line, k)
+			if err != nil {
+				return nil, err
+			}
+			p.Add(l)
+			if i == 0 {
+				legend.Legend.Add(curve.Name, l)
+			}
+		}
+		p.Y.Min, p.Y.Max = math.Min(low/1.5, 0.05), high*1.5
+		row = append(row, p)
+	}
+	return append(row, legend), nil
+}
+
+// tens marks powers of ten, of many every second or third.
+func tens(low, high float64) []plot.Tick {
+	first, last := int(math.Ceil(math.Log10(low))), int(math.Floor(math.Log10(high)))
+	step := 1 + (last-first)/7
+	var ticks []plot.Tick
+	for k := first; k <= last; k += step {
+		ticks = append(ticks, plot.Tick{Value: math.Pow(10, float64(k)), Label: "1e" + strconv.Itoa(k)})
+	}
+	return ticks
+}

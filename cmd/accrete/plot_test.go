@@ -1,0 +1,34 @@
+package main
+
+import (
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A picture of any curves is a picture: of none, of a model that makes no
+// mistakes, of one without features.
+func TestPictureOfAnyCurves(t *testing.T) {
+	for name, curves := range map[string][]curve{
+		"none":     nil,
+		"empty":    {{"dsg", nil}},
+		"perfect":  {{"dsg", []point{{256, 1, 64, 0}, {300, 2, 128, 0}}}},
+		"no block": {{"dsg", []point{{256, 1, 0, 0.5}, {300, 2, 0, 0.5}}}},
+		"bad":      {{"dsg", []point{{256, 1, 64, 40}, {300, 2, 128, 30}}}},
+	} {
+		path := filepath.Join(t.TempDir(), "p.png")
+		if err := picture(path, name, "error", curves); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := png.Decode(f); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.Close()
+	}
+}

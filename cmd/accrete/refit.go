@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+type refitCommand struct {
+	configFlags
+	jsonFlag
+	Window  int     `placeholder:"N" help:"How many of the last learned records (refit.window)."`
+	Gap     float64 `placeholder:"GAP" help:"How near to come to the optimum, relative to the objective of the model 0 (refit.gap)."`
+	Penalty float64 `help:"Regularisation; without it, leave-one-out chooses on the last 512 records."`
+	DryRun  bool    `name:"dry-run" help:"Publish nothing."`
+	Save    string  `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
+}
+
+func (refitCommand) Help() string {
+	return `Solves for the coefficients of the newest snapshot on the last records that were learned up to it, which it reads again from the input topics by the model log. The features stay. It says how far the objective is from the optimum at most, of what it found and of the model as it was, and writes what it found to the model log as a challenger. Learning is not touched by it: refit.every lets the learner do the same by itself.`
+}
+
+func (refitCommand) Examples() string {
+	return `
+accrete refit -c accrete.yaml
+accrete refit -c accrete.yaml --window 8000 --dry-run --json`
+}
+
+func (r *refitCommand) Run(ctx context.Context, e *env) error {
+	c, err := r.load(e)
+	if err != nil {
+		return err
+	}
+	if err := c.Require("input.topics", "input.label"); err != nil {
+		return err
+	}
+	client, err := connect(c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	p, err := pipelineConfig(c, client, func(ev pipeline.Event) {
+		if ev, ok := ev.(pipeline.Retrying); ok {
+			e.log.Warn().Err(ev.Err).Msg("trying again")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if r.Window != 0 {
+		p.Refit.Window = r.Window
+	}
+	if r.Gap != 0 {
+		p.Refit.Gap = r.Gap
+	}
+	p.Refit.Lambda = r.Penalty
+	report, s, err := pipeline.Refit(ctx, p, !r.DryRun)
+	if err != nil {
+		return err
+	}
+	if r.Save != "" {
+		s.Info = snapshot.Info{Writer: "accrete " + versionString(), Time: time.Now().UnixMilli()}
+		file, err := snapshot.Append(nil, s)
+		if err != nil {
+			return err
+		}
+		if err := snapshot.WriteFile(r.Save, file); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf("%s at step %s: on the last %s records, from seq %d to %d\n", c.Model, thousands(report.Step), thousands(report.Rows), report.FromSeq, report.Seq)
+	if report.Suboptimality != nil {
+		text += fmt.Sprintf("the model is within %.3g of the optimum\n", *report.Suboptimality)
+	}
+	text += fmt.Sprintf("the challenger is within %.3g (relative gap %.1e, outputs off by at most %.3g; %s loss, lambda %.1g, %.0f passes, %.1f s)", report.Gap, report.Relative, report.Bound, report.Loss, report.Lambda, report.Passes, report.Seconds)
+	if report.Published {
+		text += fmt.Sprintf("\npublished as snapshot %s, state %v", report.Snapshot, report.StateHash)
+	}
+	return e.print(r.JSON, text, report)
+}
+
+// refitReport is what is certain of a model that was refitted.
+type refitReport struct {
+	Rows     int     `json:"rows"`
+	Features int     `json:"features"` // cosines and sines
+	Loss     string  `json:"loss"`
+	Lambda   float64 `json:"lambda"`
+
+	RelativeGap float64 `json:"relative_gap"` // over the objective of the model 0
+	Gap         float64 `json:"gap"`          // that the objective is above the optimum, at most
+	Bound       float64 `json:"bound"`        // that an output differs from the optimal model's, at most
+	Reached     bool    `json:"reached"`      // the gap that was asked for
+
+	// Suboptimality is what the objective of the model before was above the
+	// optimum, at most; null where that model had another loss.
+	Suboptimality *float64 `json:"suboptimality"`
+
+	Passes  float64 `json:"passes"`  // 0 with Direct
+	Direct  bool    `json:"direct"`  // from the normal equations
+	Seconds float64 `json:"seconds"` // with features and, unless it was given, the choice of lambda
+	Test    *figure `json:"test"`    // null without a test file
+}
+
+func newRefitReport(r *refit.Refitted, seconds float64) *refitReport {
+	f := r.Fit
+	report := &refitReport{
+		Rows: r.Rows, Features: r.Features, Loss: r.Loss.String(), Lambda: r.Lambda,
+		RelativeGap: f.Relative, Gap: f.Gap(), Bound: f.Bound, Reached: f.Reached,
+		Passes: f.Passes, Direct: f.Direct, Seconds: seconds,
+	}
+	if r.Comparable {
+		report.Suboptimality = &f.Suboptimality
+	}
+	return report
+}
+
+func (r *refitReport) String() string {
+	var b strings.Builder
+	b.WriteString("refit        ")
+	if r.Test != nil {
+		fmt.Fprintf(&b, "test %v, ", *r.Test)
+	}
+	fmt.Fprintf(&b, "within %.2g of the optimum on %s rows (relative gap %.1e, outputs off by at most %.2g)\n", r.Gap, thousands(int64(r.Rows)), r.RelativeGap, r.Bound)
+	if r.Suboptimality != nil {
+		fmt.Fprintf(&b, "             the one-pass model within %.2g, by the same certificate\n", *r.Suboptimality)
+	}
+	how := fmt.Sprintf("%.0f passes", r.Passes)
+	if r.Direct {
+		how = "normal equations"
+	}
+	fmt.Fprintf(&b, "             %s loss, lambda %.1g, %s, %.2f s\n", r.Loss, r.Lambda, how, r.Seconds)
+	return b.String()
+}
+
+// window is the last labelled rows.
+type window struct{ learner.Batch }
+
+// add appends a row, and forgets all but the last n now and then.
+func (w *window) add(row decode.Row, n int) {
+	if row.Label.Task == learner.Auto {
+		return
+	}
+	if w.Len() == 0 {
+		w.Reset(len(row.X))
+	}
+	w.Append(row.X, row.Label, row.Weight)
+	if w.Len() == 2*n {
+		w.Batch = *w.last(n)
+	}
+}
+
+// last is the last n rows, or all of them.
+func (w *window) last(n int) *learner.Batch { return w.Slice(max(0, w.Len()-n), w.Len()) }
+
+// seconds is a clock.
+func seconds() func() float64 {
+	start := time.Now()
+	return func() float64 { return time.Since(start).Seconds() }
+}
+
+// refit refits the model of a snapshot to the last rows.
+func (f *fitCommand) refit(ctx context.Context, e *env, c decode.Config, s *snapshot.Snapshot, schema *decode.Schema, rows *window, r *fitReport) error {
+	model, err := learner.NewModel(s.State.Serving)
+	if err != nil {
+		return err
+	}
+	progress, last := e.progress(false), time.Now()
+	live := refit.Live{Lambda: f.Penalty, Relative: f.Gap, Clock: seconds(), Progress: func(_ int, at refit.Point) {
+		if time.Since(last) > time.Second {
+			last = time.Now()
+			progress.update(fmt.Sprintf("refit: pass %.0f, gap %.2g", at.Passes, at.Gap()), nil)
+		}
+	}}
+	fitted, err := live.Refit(ctx, model, rows.last(f.Window))
+	progress.done()
+	if err != nil {
+		return err
+	}
+	r.Refit = newRefitReport(fitted, live.Clock())
+	if f.Test != "" {
+		r.Refit.Test, err = f.test(ctx, e, c, fitted.Model, schema, r)
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package learner
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// ErrUnsettled is returned where a model has no features yet, or knows one class.
+var ErrUnsettled = errors.New("the model has no features yet: they come with the first 64 labelled rows and a second class")
+
+// A Design is what rows are to a model: what a solver needs to fit its
+// coefficients anew, while the features stay.
+type Design struct {
+	Bank    *features.Bank
+	Blocks  int
+	X       []float32 // the labelled rows, scaled
+	Rows    int
+	Outputs int       // of a row: one of a regression and of two classes, otherwise one a class
+	Targets []float64 // Rows × Outputs: the standardised label, or ±1 where the row is of the class
+
+	fit    fit
+	task   Task
+	labels []Label
+}
+
+// Design returns what m makes of the labelled rows of b.
+func (m *Model) Design(b *Batch) (*Design, error) {
+	if m.bank == nil || m.bank.Blocks() == 0 || m.task == Classification && m.classes < 2 {
+		return nil, ErrUnsettled
+	}
+	d := &Design{
+		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.task,
+		fit: fit{scaler: m.scaler, mean: m.mean, deviation: m.deviation, kernel: m.bank.Map().Kernel},
+	}
+	if b.Dim() != m.dim {
+		return nil, fmt.Errorf("rows of %d values for a model of %d", b.Dim(), m.dim)
+	}
+	for i, y := range b.labels {
+		switch {
+		case y.Task == Auto:
+			continue
+		case y.Task != m.task || y.Class >= max(1, m.classes):
+			return nil, fmt.Errorf("a label of %v, class %d, for a model of %v with %d classes", y.Task, y.Class, m.task, m.classes)
+		}
+		d.labels = append(d.labels, y)
+		d.X = extend(d.X, m.dim)
+		m.scaler.apply(d.X[len(d.X)-m.dim:], b.X(i))
+	}
+	d.Rows, d.Outputs = len(d.labels), signs(m.classes)
+	for _, y := range d.labels {
+		d.Targets = m.signed(d.Targets, y)
+	}
+	return d, nil
+}
+
+// signs is how many outputs a model has whose targets are numbers or signs.
+func signs(classes int) int {
+	if classes > 2 {
+		return classes
+	}
+	return 1
+}
+
+// signed appends the target of a label: standardised, or a sign for each class,
+// or for the second of two.
+func (h *head) signed(dst []float64, y Label) []float64 {
+	if h.task == Regression {
+		return append(dst, h.target(y))
+	}
+	for c := range signs(h.classes) {
+		v := -1.0
+		if h.classes == 2 && y.Class == 1 || h.classes > 2 && y.Class == c {
+			v = 1
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// Penalty returns the weight of ‖f‖²/2 beside the mean loss that leave-one-out
+// chooses on the last 512 rows, for the square loss and the kernel itself.
+func (d *Design) Penalty() float64 {
+	gaussian, ok := d.fit.kernel.(features.Gaussian)
+	if !ok || d.Rows < enough {
+		return penalty(safe.lambda)
+	}
+	from, dim := max(0, d.Rows-someRows), d.Bank.Map().Dim
+	s := sample{dim: dim, x: make([]float64, (d.Rows-from)*dim)}
+	for i := range s.x {
+		s.x[i] = float64(d.X[from*dim+i])
+	}
+	s.label(&d.fit, d.labels[from:], d.task)
+	t := newTuner(s, ones(dim))
+	t.median = gaussian.Scale * gaussian.Scale
+	return penalty(t.descend(safe).lambda)
+}
+
+// Coefficients returns what m predicts with: 2 rows a frequency × outputs, and an
+// intercept for each. They are m's.
+func (m *Model) Coefficients() (coef []float32, intercept []float64) { return m.coef, m.intercept }
+
+// Loss returns the loss that m was learned for; nil before the first label.
+func (m *Model) Loss() loss.Loss { return m.loss }
+
+// With returns the model that has the features of m, and another loss of its
+// task, coefficients and intercepts.
+func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, error) {
+	v := m.serving()
+	v.head.loss, v.coef, v.intercept = l, coef, intercept
+	var a arrays
+	v.save(&a)
+	return NewModel(a)
+}
+
+// Serving returns the serving arrays of the State whose model m is, if it has
+// features.
+func (m *Model) Serving() []Array {
+	var a arrays
+	m.serving().save(&a)
+	return a
+}
+
+func (m *Model) serving() serving {
+	at := m.bank.Map()
+	return serving{
+		config: Config{Width: at.Width, Seed: at.Seed}, head: m.head, dim: m.dim,
+		fit:    &fit{scaler: m.scaler, kernel: at.Kernel},
+		blocks: m.bank.Blocks(), intercept: m.intercept, coef: m.coef,
+	}
+}

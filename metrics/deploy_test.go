@@ -1,0 +1,113 @@
+package metrics
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+var (
+	selector = regexp.MustCompile(`\b((?:accrete|process|go)_[a-z0-9_]+)(?:\{([^}]*)\})?`)
+	matcher  = regexp.MustCompile(`^(\w+)="([^"]*)"$`)
+)
+
+// Every metric and every value of a label that the dashboard and the alerts ask
+// for is one that a learner or a scorer has.
+func TestDashboardAndAlertsAskForWhatThereIs(t *testing.T) {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	Build(r, "v0")
+	l, s := NewLearner(r), NewScorer(r)
+	l.Partition("in", 0, 1, 1)
+	l.Progressive(1, 2, 3, 4)
+	s.Lag.Set("asked", 0, 1)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := map[string][]string{} // label=value of each metric
+	for _, f := range families {
+		has[f.GetName()] = []string{}
+		for _, m := range f.GetMetric() {
+			for _, p := range m.GetLabel() {
+				has[f.GetName()] = append(has[f.GetName()], p.GetName()+"="+p.GetValue())
+			}
+		}
+	}
+	for where, expr := range expressions(t) {
+		found := selector.FindAllStringSubmatch(expr, -1)
+		if len(found) == 0 && !strings.HasPrefix(expr, "up{") {
+			t.Errorf("%s: %q asks for nothing", where, expr)
+		}
+		for _, m := range found {
+			labels, ok := has[m[1]]
+			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+				if !ok {
+					labels, ok = has[strings.TrimSuffix(m[1], suffix)]
+				}
+			}
+			if !ok {
+				t.Errorf("%s: there is no metric %s", where, m[1])
+			}
+			for pair := range strings.SplitSeq(m[2], ",") {
+				kv := matcher.FindStringSubmatch(strings.TrimSpace(pair))
+				if kv == nil || kv[1] == "job" || kv[1] == "role" || kv[1] == "instance" { // the scraper's
+					continue
+				}
+				if !slices.Contains(labels, kv[1]+"="+kv[2]) {
+					t.Errorf("%s: %s has no %s", where, m[1], kv[0])
+				}
+			}
+		}
+	}
+}
+
+// expressions are those of deploy/, by where they stand.
+func expressions(t *testing.T) map[string]string {
+	t.Helper()
+	read := func(path string, unmarshal func([]byte, any) error, v any) {
+		t.Helper()
+		b, err := os.ReadFile("../deploy/" + path)
+		if err == nil {
+			err = unmarshal(b, v)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var board struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	read("grafana/dashboards/accrete.json", json.Unmarshal, &board)
+	var rules struct {
+		Groups []struct {
+			Rules []struct{ Alert, Expr string }
+		}
+	}
+	read("prometheus/accrete.rules.yml", func(b []byte, v any) error { return yaml.Unmarshal(b, v) }, &rules)
+	all := map[string]string{}
+	for _, p := range board.Panels {
+		for _, target := range p.Targets {
+			all["panel "+p.Title+": "+target.Expr] = target.Expr
+		}
+	}
+	for _, g := range rules.Groups {
+		for _, rule := range g.Rules {
+			all["alert "+rule.Alert] = rule.Expr
+		}
+	}
+	if len(all) < 20 {
+		t.Fatalf("only %d expressions in deploy/", len(all))
+	}
+	return all
+}

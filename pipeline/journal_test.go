@@ -1,0 +1,38 @@
+package pipeline
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/internal/kafkatest"
+)
+
+// However long a model's history is, a start reads the end of it only: it comes
+// to the same place, and knows about how long the log is.
+func TestStartReadsTheEndOfTheLog(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(2000))
+	cfg, _ := config(c, "m", in)
+	cfg.BatchSize, cfg.SnapshotEvery, cfg.ChunkBytes, cfg.Learner.MaxFeatures = 4, time.Millisecond, 64<<10, 64
+	learnAll(t, cfg)
+
+	cfg.Keep = 1000 // so that it would know all that it reads
+	whole, err := openJournal(t.Context(), cfg, math.MaxInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := openJournal(t.Context(), cfg, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read, all := len(j.fold.Snapshots()), len(whole.fold.Snapshots()); all < 8 || read > all/2 {
+		t.Errorf("%d of %d snapshots were read", read, all)
+	}
+	if j.next != whole.next || j.fold.Seq() != whole.fold.Seq() || j.fold.Chain() != whole.fold.Chain() || j.fold.Claim().Owner != whole.fold.Claim().Owner {
+		t.Errorf("seq %d under %v, want %d under %v", j.fold.Seq(), j.fold.Claim().Owner, whole.fold.Seq(), whole.fold.Claim().Owner)
+	}
+	if r := float64(j.size.total) / float64(whole.size.total); r < .5 || r > 2 {
+		t.Errorf("the log is taken for %d bytes, and has %d", j.size.total, whole.size.total)
+	}
+}

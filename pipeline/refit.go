@@ -1,0 +1,430 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// RefitConfig says when the model is solved for anew, and how well. It has no
+// influence on what is learned.
+type RefitConfig struct {
+	Every  time.Duration // 0: never
+	Window int           // the last learned records that it is solved for
+	Gap    float64       // relative gap to reach
+	Lambda float64       // weight of ‖f‖²/2 beside the mean loss; 0: leave-one-out chooses
+}
+
+func (c RefitConfig) validate() error {
+	if c.Window < 2 || !(c.Gap > 0) || !(c.Lambda >= 0) {
+		return fmt.Errorf("%w: a refit to %d records with a gap of %v and a penalty of %v", refit.ErrUnfit, c.Window, c.Gap, c.Lambda)
+	}
+	return nil
+}
+
+// refitting is a model that was solved for: a challenger that is in no log yet.
+type refitting struct {
+	snapshot *snapshot.Snapshot
+	refit    snapshot.Refit
+	read     time.Duration // to find and decode the records
+}
+
+// refitTo solves for the coefficients of the model that s serves on the last
+// records learned up to s, which it reads again from the input topics by the model
+// log. It is a function of these records, of s and of c, whoever calls it.
+func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*refitting, error) {
+	model, err := learner.NewModel(s.State.Serving)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	rows, from, err := learnedBefore(ctx, c, ins, s, c.Refit.Window)
+	if err != nil {
+		return nil, err
+	}
+	read := time.Since(start)
+	r, err := solve(ctx, refit.Live{Lambda: c.Refit.Lambda, Relative: c.Refit.Gap}, model, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := *s
+	out.State = learner.State{Serving: r.Model.Serving()}
+	f := r.Fit
+	record := snapshot.Refit{
+		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss.String(), Lambda: r.Lambda, Asked: c.Refit.Gap,
+		Relative: f.Relative, Gap: f.Gap(), Bound: f.Bound, Passes: f.Passes,
+	}
+	if r.Comparable {
+		record.Suboptimality = &f.Suboptimality
+	}
+	return &refitting{&out, record, read}, nil
+}
+
+// solve returns when ctx is done, though a busy machine may take its time to
+// notice that: what nobody waits for any more comes to nothing.
+func solve(ctx context.Context, l refit.Live, m *learner.Model, rows *learner.Batch) (*refit.Refitted, error) {
+	type result struct {
+		r   *refit.Refitted
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		gently()
+		r, err := l.Refit(ctx, m, rows)
+		done <- result{r, err}
+	}()
+	select {
+	case got := <-done:
+		return got.r, got.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// learnedBefore returns the last n labelled records up to s, as rows, and the seq
+// of the BATCH that the first of them is in: fewer where the log or the input has
+// no more.
+func learnedBefore(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, n int) (*learner.Batch, int64, error) {
+	batches, err := batchesBefore(ctx, c, s.Seq, s.Chain, n)
+	if err != nil {
+		return nil, 0, err
+	}
+	for len(batches) > 0 {
+		rows, from, read, err := rowsOf(ctx, c, ins, s, batches, n)
+		var lost *ingest.LostRange
+		if !errors.As(err, &lost) {
+			return rows, from, err
+		}
+		batches = batches[read+1:] // behind what retention has taken
+	}
+	return nil, 0, fmt.Errorf("%w: the input topics have none of the records that were learned last", ErrHistory)
+}
+
+// rowsOf is the last n labelled rows of the batches. With an error it says how
+// many batches it has read before.
+func rowsOf(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, batches []*snapshot.Batch, n int) (rows *learner.Batch, from int64, read int, err error) {
+	var schema decode.Schema
+	if err := json.Unmarshal(s.Schema, &schema); err != nil {
+		return nil, 0, 0, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
+	}
+	d, err := newDecider(c, &schema)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	replay := newReplayer(c.Client, ins, d, c.Report)
+	skip := -n // labelled rows before the last n
+	for _, b := range batches {
+		skip += int(b.Counts.Learned)
+	}
+	rows = new(learner.Batch)
+	for i, b := range batches {
+		decided, err := replay.decide(ctx, b)
+		if err != nil {
+			return nil, 0, i, err
+		}
+		for k := range decided.batch.Len() {
+			y := decided.batch.Label(k)
+			if y.Task == learner.Auto {
+				continue
+			}
+			if skip--; skip >= 0 {
+				continue
+			}
+			if rows.Len() == 0 {
+				rows.Reset(decided.batch.Dim())
+				from = b.Seq
+			}
+			rows.Append(decided.batch.X(k), y, decided.batch.Weight(k))
+		}
+	}
+	return rows, from, len(batches), nil
+}
+
+// batchesBefore returns the BATCHes up to seq, the oldest first, that have the
+// last n learned records. It reads the model log from its end backwards. Which
+// records count it knows by the chain: each BATCH or GAP has the one before it in
+// its own.
+func batchesBefore(ctx context.Context, c Config, seq int64, chain snapshot.Hash, n int) ([]*snapshot.Batch, error) {
+	first, end, err := c.Client.Offsets(ctx, LogTopic(c.Model))
+	if err != nil {
+		return nil, err
+	}
+	found := map[int64][]snapshot.Record{} // by seq
+	to := end[0]
+	for back := int64(256); ; back *= 4 {
+		from := max(first[0], end[0]-back)
+		if err := readDecisions(ctx, c, from, to, found); err != nil {
+			return nil, err
+		}
+		to = from
+		batches, rows := follow(found, seq, chain, n)
+		if rows >= n || from == first[0] {
+			slices.Reverse(batches)
+			return batches, nil
+		}
+	}
+}
+
+// follow goes back from seq until there are n learned records or a link is
+// missing, and returns the BATCHes on the way, the newest first.
+func follow(found map[int64][]snapshot.Record, seq int64, chain snapshot.Hash, n int) (batches []*snapshot.Batch, rows int) {
+	for ; seq > 0 && rows < n; seq-- {
+		var at snapshot.Record
+		before := []snapshot.Hash{{}} // the first one's
+		if seq > 1 {
+			before = before[:0]
+			for _, r := range found[seq-1] {
+				before = append(before, chainOf(r))
+			}
+		}
+		for _, r := range found[seq] {
+			if i := slices.IndexFunc(before, func(h snapshot.Hash) bool { return chainOf(r) == chain && snapshot.NextChain(h, r) == chain }); i >= 0 {
+				at, chain = r, before[i]
+				break
+			}
+		}
+		if at == nil {
+			break
+		}
+		if b, ok := at.(*snapshot.Batch); ok {
+			batches = append(batches, b)
+			rows += int(b.Counts.Learned)
+		}
+	}
+	return batches, rows
+}
+
+func chainOf(r snapshot.Record) snapshot.Hash {
+	switch r := r.(type) {
+	case *snapshot.Batch:
+		return r.Chain
+	case *snapshot.Gap:
+		return r.Chain
+	}
+	panic("pipeline: a " + r.Type() + " has no chain")
+}
+
+// readDecisions adds the BATCHes and GAPs at the offsets from to to-1.
+func readDecisions(ctx context.Context, c Config, from, to int64, found map[int64][]snapshot.Record) error {
+	f := c.Client.Fetcher(LogTopic(c.Model), 0)
+	for from < to {
+		got, err := pollRetry(ctx, f, from, c.Report)
+		var lost *ingest.LostRange
+		if errors.As(err, &lost) { // its owner has deleted old history under us
+			from = lost.LogStart
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, r := range got.Records {
+			if r.Offset >= to || string(r.Key) != "batch" && string(r.Key) != "gap" {
+				continue
+			}
+			record, err := snapshot.Parse(r.Key, r.Value)
+			switch record := record.(type) {
+			case *snapshot.Batch:
+				found[record.Seq] = append(found[record.Seq], record)
+			case *snapshot.Gap:
+				found[record.Seq] = append(found[record.Seq], record)
+			}
+			if errors.Is(err, snapshot.ErrTooNew) {
+				return err
+			}
+		}
+		from = got.Next
+	}
+	return nil
+}
+
+// challenge writes r to the log: its chunks, and then the CHALLENGER. It never
+// stands in the way of a snapshot.
+func (j *journal) challenge(ctx context.Context, r *refitting, c Config) (Refitted, error) {
+	file, err := snapshot.Append(nil, r.snapshot)
+	if err != nil {
+		return Refitted{}, err
+	}
+	chunks, m, err := snapshot.SplitChallenger(file, j.owner, c.ChunkBytes)
+	if err != nil {
+		return Refitted{}, err
+	}
+	m.Refit = r.refit
+	for wait := new(ingest.Backoff); ; {
+		for _, chunk := range chunks {
+			if err := j.append(ctx, chunk); err != nil {
+				return Refitted{}, err
+			}
+		}
+		err := j.finishChallenger(ctx, m, c)
+		if err == nil {
+			return Refitted{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash, Refit: m.Refit, Read: r.read}, nil
+		}
+		if !errors.Is(err, errBroken) {
+			return Refitted{}, err
+		}
+		j.report(Retrying{Err: err})
+		if err := wait.Pause(ctx, err); err != nil {
+			return Refitted{}, err
+		}
+	}
+}
+
+func (j *journal) finishChallenger(ctx context.Context, m *snapshot.Challenger, c Config) error {
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	defer j.unlock()
+	if j.lost != nil {
+		return j.lost
+	}
+	if at, ok := j.fold.ChainAt(m.Seq); !ok || at != m.Chain {
+		return fmt.Errorf("%w: newer snapshots have taken the place of seq %d in the meantime", errOvertaken, m.Seq)
+	}
+	if err := j.fold.FinishChallenger(m); err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if c.SignKey != nil {
+		if err := m.Sign(c.SignKey); err != nil {
+			return err
+		}
+	}
+	if err := j.appendLocked(ctx, m); err != nil {
+		return err
+	}
+	if newest := j.fold.Challengers(); len(newest) == 0 || newest[0].Challenger.Snapshot != m.Snapshot {
+		return errBroken
+	}
+	return nil
+}
+
+// errOvertaken: a refit took so long that the log does not reach back to where
+// it began.
+var errOvertaken = errors.New("the refit came too late")
+
+// refitIfDue begins a refit of the model as it is, if it is time and there is
+// anything new. One is under way at a time.
+func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error)) {
+	if l.config.Refit.Every <= 0 || time.Since(l.refitAt) < l.config.Refit.Every || l.history.seq == l.refitted {
+		return
+	}
+	select {
+	case l.refitting <- struct{}{}:
+	default:
+		return
+	}
+	l.refitAt, l.refitted = time.Now(), l.history.seq
+	s, err := l.history.freezeServing(l.journal.owner.Epoch)
+	if err != nil {
+		l.config.Report(Unfit{Seq: l.history.seq, Err: err})
+		<-l.refitting
+		return
+	}
+	run(func() error {
+		defer func() { <-l.refitting }()
+		start := time.Now()
+		r, err := refitTo(intake, l.config, l.inputs, s)
+		if err == nil {
+			var ev Refitted
+			if ev, err = l.journal.challenge(work, r, l.config); err == nil {
+				ev.Took = time.Since(start)
+				l.config.Report(ev)
+				return nil
+			}
+			if !errors.Is(err, errOvertaken) {
+				return err
+			}
+		}
+		if intake.Err() == nil {
+			l.config.Report(Unfit{Seq: s.Seq, Err: err})
+		}
+		return nil
+	})
+}
+
+// RefitReport is what Refit has found out.
+type RefitReport struct {
+	Model string `json:"model"`
+	Seq   int64  `json:"seq"`
+	Step  int64  `json:"step"`
+	snapshot.Refit
+	Published bool          `json:"published"` // as a challenger, in the model log
+	Snapshot  string        `json:"snapshot,omitempty"`
+	StateHash snapshot.Hash `json:"state_hash"` // of the challenger
+	Seconds   float64       `json:"seconds"`
+}
+
+// Refit solves for the coefficients of the newest snapshot, on the last records
+// that were learned up to it, and publishes the model as a challenger under the
+// claim in force if it is asked to. It returns the challenger too.
+func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.Snapshot, error) {
+	start := time.Now()
+	report := RefitReport{Model: c.Model}
+	if err := c.Refit.validate(); err != nil {
+		return report, nil, err
+	}
+	j, err := openJournal(ctx, c, 1)
+	if errors.Is(err, ingest.ErrUnknownTopic) {
+		return report, nil, noLog(c.Model)
+	}
+	if err != nil {
+		return report, nil, err
+	}
+	newest := j.fold.Snapshots()
+	if len(newest) == 0 {
+		return report, nil, fmt.Errorf("%w: the model log %q has no complete snapshot yet", refit.ErrUnfit, j.topic)
+	}
+	s, err := loadSnapshot(ctx, c, j.topic, newest[0])
+	if err != nil {
+		return report, nil, err
+	}
+	ins, err := openInputs(ctx, c.Client, c.Topics)
+	if err != nil {
+		return report, nil, err
+	}
+	r, err := refitTo(ctx, c, ins, s)
+	if err != nil {
+		return report, nil, err
+	}
+	report.Seq, report.Step, report.Refit = s.Seq, s.Step, r.refit
+	if publish {
+		j.owner = j.fold.Claim().Owner
+		if _, err := j.challenge(ctx, r, c); err != nil {
+			return report, nil, err
+		}
+		newest := j.fold.Challengers()[0].Challenger
+		report.Published, report.Snapshot = true, newest.Snapshot.String()
+	}
+	report.StateHash = snapshot.StateHash(r.snapshot.Schema, r.snapshot.State)
+	report.Seconds = time.Since(start).Seconds()
+	return report, r.snapshot, nil
+}
+
+// again makes the challenger m anew from a history that has come to where it
+// stands, and returns its state hash; false where the input it was made of is
+// gone.
+func (h *history) again(ctx context.Context, c Config, ins inputs, m *snapshot.Challenger) (snapshot.Hash, bool, error) {
+	s, err := h.freezeServing(0)
+	if err != nil {
+		return snapshot.Hash{}, false, err
+	}
+	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Gap: m.Refit.Asked, Lambda: m.Refit.Lambda}
+	r, err := refitTo(ctx, c, ins, s)
+	var lost *ingest.LostRange
+	if errors.As(err, &lost) || err == nil && r.refit.Rows != m.Refit.Rows {
+		return snapshot.Hash{}, false, nil
+	}
+	if err != nil {
+		return snapshot.Hash{}, false, err
+	}
+	return snapshot.StateHash(r.snapshot.Schema, r.snapshot.State), true, nil
+}

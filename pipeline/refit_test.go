@@ -1,0 +1,240 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/internal/kafkatest"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// refits is a model that is solved for on its last 500 records.
+func refits(t *testing.T, partitions, records int) (Config, *events) {
+	t.Helper()
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, partitions, rings(records))
+	cfg, ev := config(c, "m", in)
+	cfg.Learner.MaxFeatures = 64
+	cfg.Refit = RefitConfig{Window: 500, Gap: 1e-3}
+	return cfg, ev
+}
+
+// challengers are those of the model log, with their models.
+func challengers(t *testing.T, c Config) (all []*snapshot.Challenger, models []*learner.Model) {
+	t.Helper()
+	j, err := openJournal(t.Context(), c, math.MaxInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range j.fold.Challengers() {
+		stored := snapshot.Stored{Manifest: &s.Challenger.Manifest, Offset: s.Offset, Chunks: s.Chunks}
+		c.VerifyKey = nil
+		got, err := loadSnapshot(t.Context(), c, j.topic, stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := learner.NewModel(got.State.Serving)
+		if err != nil || len(got.State.Resuming) != 0 {
+			t.Fatalf("%d resuming arrays, %v", len(got.State.Resuming), err)
+		}
+		all, models = append(all, s.Challenger), append(models, m)
+	}
+	return all, models
+}
+
+// TestRefitsDoNotChangeWhatIsLearned runs the same records with and without
+// refits: what differs is challengers in the log, which verify solves for again.
+func TestRefitsDoNotChangeWhatIsLearned(t *testing.T) {
+	cfg, ev := refits(t, 1, 1500)
+	learnAll(t, cfg)
+	want := finalHash(t, ev)
+
+	again, ev2 := config(cfg.Client, "again", cfg.Topics[0])
+	again.Learner, again.Refit = cfg.Learner, cfg.Refit
+	again.Refit.Every, again.BatchSize, again.ChunkBytes = time.Nanosecond, 70, 1000
+	again.ToEnd, again.SnapshotEvery = false, 20*time.Millisecond
+	stop, _ := start(t, again)
+	eventually(t, "it refits what it has learned", func() bool { r, ok := last[Refitted](ev2); return ok && r.Refit.Rows == 500 })
+	eventually(t, "it learns everything", func() bool { return learned(ev2) == 1470 })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	all, models := challengers(t, again)
+	v, err := Verify(t.Context(), again)
+	if err != nil || v.Divergent != 0 || v.Challengers < 1 || v.Compared < 1 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	for i, m := range all {
+		r := m.Refit
+		if r.Rows > 500 || r.Relative > 1e-3 || r.Gap < 0 || r.Suboptimality == nil || *r.Suboptimality < r.Gap || models[i] == nil {
+			t.Errorf("%+v", r)
+		}
+	}
+	if got := finalHash(t, ev2); got != want {
+		t.Errorf("with refits the state is %v, and without %v", got, want)
+	}
+}
+
+// TestARefitFromOutsideIsTheLearnersOwn asks for a refit while nobody learns, and
+// compares it with one of the rows as they are in memory.
+func TestARefitFromOutsideIsTheLearnersOwn(t *testing.T) {
+	cfg, _ := refits(t, 2, 1500)
+	learnAll(t, cfg)
+	dry, _, err := Refit(t.Context(), cfg, false)
+	if err != nil || dry.Published {
+		t.Fatalf("%+v, %v", dry, err)
+	}
+	if all, _ := challengers(t, cfg); len(all) != 0 {
+		t.Fatal("a challenger, unasked")
+	}
+	report, s, err := Refit(t.Context(), cfg, true)
+	if err != nil || !report.Published || report.Rows != 500 || report.Relative > 1e-3 || report.StateHash != dry.StateHash {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	all, models := challengers(t, cfg)
+	if len(all) != 1 || all[0].StateHash != report.StateHash || all[0].Seq != report.Seq {
+		t.Fatalf("%v", all)
+	}
+
+	l, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	coef, _ := models[0].Coefficients()
+	model, err := learner.NewModel(l.history.learner.Serving())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _, err := learnedBefore(t.Context(), cfg, l.inputs, s, 500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct, err := refit.Live{Relative: 1e-3}.Refit(t.Context(), model, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := direct.Model.Coefficients()
+	if !slices.Equal(got, coef) {
+		t.Error("the challenger is another model")
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 1 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// TestVerifyFindsAChallengerThatWasNotSolvedFor plants one with another
+// coefficient.
+func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
+	cfg, _ := refits(t, 2, 800)
+	learnAll(t, cfg)
+	j, err := openJournal(t.Context(), cfg, math.MaxInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := loadSnapshot(t.Context(), cfg, j.topic, j.fold.Snapshots()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ins, err := openInputs(t.Context(), cfg.Client, cfg.Topics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := refitTo(t.Context(), cfg, ins, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range r.snapshot.State.Serving {
+		if a.Name == "coefficients" {
+			a.Data.([]float32)[3] += 1e-3
+		}
+	}
+	j.owner = j.fold.Claim().Owner
+	if _, err := j.challenge(t.Context(), r, cfg); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 1 || v.Challengers != 1 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// TestRefitReadsOnlyWhatCounts puts BATCHes of a fenced learner, and of an
+// earlier history of the same seqs, among those that count.
+func TestRefitReadsOnlyWhatCounts(t *testing.T) {
+	cfg, _ := refits(t, 2, 1200)
+	learnAll(t, cfg)
+	j, err := openJournal(t.Context(), cfg, math.MaxInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := batchesBefore(t.Context(), cfg, j.fold.Seq(), j.fold.Chain(), 400)
+	if err != nil || len(want) < 2 {
+		t.Fatalf("%d batches, %v", len(want), err)
+	}
+	for _, b := range want {
+		void := *b
+		void.Owner.Nonce[3]++
+		void.Counts.Learned += 1000
+		void.Chain = snapshot.NextChain(snapshot.Hash{1}, &void)
+		if err := j.write(t.Context(), &void); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := batchesBefore(t.Context(), cfg, j.fold.Seq(), j.fold.Chain(), 400)
+	if err != nil || !slices.EqualFunc(got, want, func(a, b *snapshot.Batch) bool { return a.Chain == b.Chain }) {
+		t.Errorf("%d batches, want %d, %v", len(got), len(want), err)
+	}
+	learned := 0
+	for _, b := range got {
+		learned += int(b.Counts.Learned)
+	}
+	if learned < 400 || learned-int(got[0].Counts.Learned) >= 400 {
+		t.Errorf("%d records in the BATCHes, and %d without the first", learned, learned-int(got[0].Counts.Learned))
+	}
+	if all, err := batchesBefore(t.Context(), cfg, j.fold.Seq(), j.fold.Chain(), 1<<20); err != nil || all[0].Seq != 1 || len(all) != int(j.fold.Seq()) {
+		t.Errorf("all the way back: %d batches from %d, %v", len(all), all[0].Seq, err)
+	}
+}
+
+func TestRefitEndsWithItsContext(t *testing.T) {
+	cfg, _ := refits(t, 1, 300)
+	learnAll(t, cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := Refit(ctx, cfg, true); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestChallengersAreSigned(t *testing.T) {
+	cfg, _ := refits(t, 1, 500)
+	cfg.SignKey = ed25519.NewKeyFromSeed(slices.Repeat([]byte{1}, ed25519.SeedSize))
+	cfg.VerifyKey = cfg.SignKey.Public().(ed25519.PublicKey)
+	learnAll(t, cfg)
+	if _, _, err := Refit(t.Context(), cfg, true); err != nil {
+		t.Fatal(err)
+	}
+	all, _ := challengers(t, cfg)
+	if len(all) != 1 || all[0].Verify(cfg.VerifyKey) != nil {
+		t.Errorf("%v", all)
+	}
+	if v, err := Verify(t.Context(), cfg); err != nil || v.Challengers != 1 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	other := bytes.Clone(all[0].Signature)
+	other[5]++
+	all[0].Signature = other
+	if err := all[0].Verify(cfg.VerifyKey); !errors.Is(err, snapshot.ErrSignature) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,175 @@
+package refit
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// rings returns labelled rows of two numbers, of so many classes by their
+// distance from 0, or of the wavy number that they are regressed on if classes
+// is 0.
+func rings(rows, classes int) *learner.Batch {
+	r := rand.New(rand.NewPCG(3, uint64(classes)))
+	b := new(learner.Batch)
+	b.Reset(2)
+	for range rows {
+		x := []float64{r.NormFloat64(), r.NormFloat64()}
+		y := learner.Label{Task: learner.Regression, Value: 7 + 3*math.Sin(2*x[0]) + x[1] + 0.3*r.NormFloat64()}
+		if classes > 0 {
+			far := math.Hypot(x[0], x[1]) + 0.1*r.NormFloat64()
+			y = learner.Label{Task: learner.Classification, Class: min(classes-1, max(0, int(far*1.7)))}
+		}
+		b.Append(x, y, 1)
+	}
+	return b
+}
+
+// learned is the model of one pass over b.
+func learned(t *testing.T, c learner.Config, b *learner.Batch) *learner.Model {
+	t.Helper()
+	l, err := learner.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from := 0; from < b.Len(); {
+		pass := l.Predict(b.Slice(from, b.Len()))
+		from += pass.Len()
+		l.Learn(pass)
+	}
+	m, err := learner.NewModel(l.State().Serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// wrong is how far the predictions of m are off: the share of wrong classes, or
+// the mean squared error.
+func wrong(m *learner.Model, b *learner.Batch) float64 {
+	p, sum := m.Predict(b), 0.0
+	for i := range b.Len() {
+		switch y := b.Label(i); {
+		case y.Task == learner.Regression:
+			sum += (p.Row(i)[0] - y.Value) * (p.Row(i)[0] - y.Value)
+		case learner.Best(p.Row(i)) != y.Class:
+			sum++
+		}
+	}
+	return sum / float64(b.Len())
+}
+
+var refittable = []struct {
+	name    string
+	classes int
+	c       learner.Config
+}{
+	{"square", 0, learner.Config{}},
+	{"logistic", 2, learner.Config{}},
+	{"smoothed hinge", 2, learner.Config{Loss: "smoothed-hinge"}},
+	{"smoothed hinge of three", 3, learner.Config{Loss: "smoothed-hinge"}},
+	{"softmax", 3, learner.Config{}},
+	{"newton", 2, learner.Config{Algorithm: "newton"}},
+	{"ridge", 3, learner.Config{Algorithm: "ridge"}},
+}
+
+// TestRefittedModelIsCertified compares what a refit says of the model that it
+// returns, and of the one before, with an optimum to seven digits.
+func TestRefittedModelIsCertified(t *testing.T) {
+	for _, test := range refittable {
+		rows, check := rings(700, test.classes), rings(1700, test.classes)
+		check = check.Slice(700, 1700)
+		if test.c.Algorithm == "" {
+			test.c.Algorithm = "all"
+		}
+		test.c.MaxFeatures = 64
+		m := learned(t, test.c, rows)
+		live := Live{Lambda: 1e-4}
+		if test.classes == 0 {
+			live.Lambda = 0 // leave-one-out chooses
+		}
+		r, err := live.Refit(context.Background(), m, rows)
+		if err != nil || !r.Fit.Reached || r.Fit.Relative > 1e-3 || r.Rows != 700 || r.Features != 128 {
+			t.Fatalf("%s: %+v, %v", test.name, r, err)
+		}
+		best, err := Live{Lambda: r.Lambda, Relative: 1e-7, Passes: 5000}.Refit(context.Background(), m, rows)
+		if err != nil || !best.Fit.Reached {
+			t.Fatalf("%s: %+v, %v", test.name, best.Fit, err)
+		}
+		if above := r.Fit.Primal - best.Fit.Dual; above > r.Fit.Gap()+1e-6 || r.Fit.Gap() < -1e-12 {
+			t.Errorf("%s: %v above the optimum, certified %v", test.name, above, r.Fit.Gap())
+		}
+		if r.Comparable {
+			if above := r.Fit.StartPrimal - best.Fit.Primal; above > r.Fit.Suboptimality+1e-6 || above <= 0 {
+				t.Errorf("%s: the model before was %v above the optimum, certified %v", test.name, above, r.Fit.Suboptimality)
+			}
+		}
+		if r.Comparable != (test.name != "softmax") || r.Comparable && r.Model.Loss() != m.Loss() {
+			t.Errorf("%s: loss %v became %v, comparable %v", test.name, m.Loss(), r.Model.Loss(), r.Comparable)
+		}
+		if before, after := wrong(m, check), wrong(r.Model, check); after > before+0.01 {
+			t.Errorf("%s: an error of %v became %v", test.name, before, after)
+		}
+		again, err := live.Refit(context.Background(), m, rows)
+		if err != nil || !slices.Equal(again.Fit.Coefficients, r.Fit.Coefficients) {
+			t.Errorf("%s: another refit has other bits", test.name)
+		}
+	}
+}
+
+// TestRefittedModelIsWhatWasSolved holds the predictions of the model that comes
+// out against features and coefficients.
+func TestRefittedModelIsWhatWasSolved(t *testing.T) {
+	rows := rings(800, 0)
+	m := learned(t, learner.Config{Algorithm: "all", MaxFeatures: 64}, rows)
+	r, err := Live{}.Refit(context.Background(), m, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := learner.NewModel(r.Model.Serving())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := m.Design(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, p := Features(d.Bank, d.Blocks, d.X, intercept), served.Predict(rows)
+	mean, deviation := 0.0, 0.0
+	for i := range rows.Len() { // the first 64 to 800 rows settle the units: read them off two targets
+		if d.Targets[i] != d.Targets[0] {
+			deviation = (rows.Label(i).Value - rows.Label(0).Value) / (d.Targets[i] - d.Targets[0])
+			mean = rows.Label(0).Value - deviation*d.Targets[0]
+			break
+		}
+	}
+	for i := range rows.Len() {
+		if want := mean + deviation*a.Dot(i, r.Fit.Coefficients); math.Abs(p.Row(i)[0]-want) > 1e-4 {
+			t.Fatalf("row %d is %v, want %v", i, p.Row(i)[0], want)
+		}
+	}
+}
+
+func TestSomeModelsHaveNoRefit(t *testing.T) {
+	ctx := context.Background()
+	rows := rings(600, 2)
+	for _, c := range []learner.Config{{Loss: "hinge"}, {Loss: "squared-hinge"}} {
+		if _, err := (Live{}).Refit(ctx, learned(t, c, rows), rows); !errors.Is(err, ErrUnfit) {
+			t.Errorf("%s: error %v", c.Loss, err)
+		}
+	}
+	if _, err := (Live{}).Refit(ctx, learned(t, learner.Config{}, rows.Slice(0, 30)), rows); !errors.Is(err, ErrUnfit) {
+		t.Errorf("30 rows: error %v", err)
+	}
+	if _, err := (Live{}).Refit(ctx, learned(t, learner.Config{}, rows), rows.Slice(0, 1)); !errors.Is(err, ErrUnfit) {
+		t.Errorf("one row: error %v", err)
+	}
+	if _, err := (Live{}).Refit(ctx, learned(t, learner.Config{}, rows), rings(100, 3)); err == nil {
+		t.Error("no error for a class that the model does not know")
+	}
+}

@@ -1,0 +1,160 @@
+package serve
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/accrete-ml/accrete/ingest"
+)
+
+// part is one partition to be scored.
+type part struct {
+	topic     string
+	partition int
+	next      int64
+	end       int64 // -1: follow
+}
+
+// bounds are the first and the end offset of each partition, by topic.
+type bounds struct{ first, end map[string][]int64 }
+
+func (b bounds) partitions() (n int) {
+	for _, end := range b.end {
+		n += len(end)
+	}
+	return n
+}
+
+func (s *Scorer) bounds(ctx context.Context) (b bounds, err error) {
+	b = bounds{map[string][]int64{}, map[string][]int64{}}
+	for _, topic := range s.config.Topics {
+		if b.first[topic], b.end[topic], err = s.config.Client.Offsets(ctx, topic); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// take joins the group when there is a model, and scores what its share is,
+// anew whenever the group shares out anew. What all is when Run begins says
+// where the end is.
+func (s *Scorer) take(ctx context.Context, all bounds, outputs int) error {
+	select {
+	case <-s.first:
+	default:
+		s.config.Report(Waiting{})
+		select {
+		case <-s.first:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	m := s.config.Client.Member(s.config.Group, s.config.Topics)
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		if err := m.Leave(last); err != nil {
+			s.config.Report(Retrying{err})
+		}
+	}()
+	for {
+		var share ingest.Share
+		var parts []part
+		err := s.retry(ctx, func() (err error) {
+			share, err = m.Join(ctx)
+			return err
+		})
+		if err == nil {
+			err = s.retry(ctx, func() (err error) { // the first group ever has to wait for its coordinator
+				parts, err = s.parts(ctx, share, all)
+				return err
+			})
+		}
+		if err != nil {
+			return err
+		}
+		s.config.Report(Shared{share, all.partitions()})
+		if anew, err := s.hold(ctx, m, parts, outputs); err != nil || !anew {
+			return err
+		}
+	}
+}
+
+// parts says where each partition of a share goes on.
+func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (parts []part, err error) {
+	for topic, mine := range share {
+		first, _, err := s.config.Client.Offsets(ctx, topic)
+		if err != nil {
+			return nil, err
+		}
+		committed, err := s.config.Client.Committed(ctx, s.config.Group, topic, len(first))
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range mine {
+			p := part{topic, int(i), max(first[i], committed[i]), -1}
+			if end := all.end[topic]; s.config.ToEnd {
+				p.end = 0 // of a partition that came later
+				if int(i) < len(end) {
+					p.end = end[i]
+				}
+			}
+			parts = append(parts, p)
+		}
+	}
+	return parts, nil
+}
+
+// hold scores parts until ctx is done, or all of them to their ends, or the
+// group shares out anew.
+func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, outputs int) (anew bool, err error) {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	scoring, sctx := errgroup.WithContext(ctx)
+	for _, p := range parts {
+		scoring.Go(func() error { return s.score(sctx, m, p, outputs) })
+	}
+	if !s.config.ToEnd {
+		scoring.Go(func() error { <-sctx.Done(); return nil }) // also with an empty share
+	}
+	beating := new(errgroup.Group)
+	beating.Go(func() (err error) {
+		defer giveUp()
+		anew, err = s.beat(ctx, m)
+		return err
+	})
+	err = scoring.Wait()
+	giveUp()
+	if late := beating.Wait(); err == nil {
+		err = late
+	}
+	return anew, err
+}
+
+// beat keeps up the membership until ctx is done or the group shares out anew.
+// While the coordinator does not answer the share is kept: should the others
+// have shared out meanwhile, some records are scored twice.
+func (s *Scorer) beat(ctx context.Context, m *ingest.Member) (anew bool, err error) {
+	t := time.NewTicker(ingest.HeartbeatEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false, nil
+		case <-t.C:
+		}
+		err := s.retry(ctx, func() (err error) {
+			anew, err = m.Heartbeat(ctx)
+			return err
+		})
+		switch {
+		case ctx.Err() != nil:
+			return false, nil
+		case anew || err != nil:
+			return anew, err
+		}
+		s.config.Report(Heard{})
+	}
+}
