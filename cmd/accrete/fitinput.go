@@ -32,8 +32,8 @@ func (f *fitCommand) decode(task learner.Task) decode.Config {
 // Validate refuses what the learner would take for "the default". Kong calls it.
 func (f *fitCommand) Validate() error {
 	switch {
-	case f.Minibatch < 1:
-		return fmt.Errorf("--minibatch %d: want at least 1", f.Minibatch)
+	case f.Minibatch < 0:
+		return fmt.Errorf("--minibatch %d: want at least 0", f.Minibatch)
 	case f.MaxFeatures < 1:
 		return fmt.Errorf("--max-features %d: want at least 1", f.MaxFeatures)
 	case !(f.Lambda > 0):

@@ -10,7 +10,7 @@ import (
 // there in the end, are refused before anything is learned.
 func TestFitRefusesAtOnce(t *testing.T) {
 	for flags, want := range map[string]string{
-		"--minibatch 0":          "fit: --minibatch 0: want at least 1",
+		"--minibatch=-1":         "fit: --minibatch -1: want at least 0",
 		"--max-features 0":       "fit: --max-features 0: want at least 1",
 		"--lambda 0":             "fit: --lambda 0: want more than 0",
 		"--seed 0":               "fit: --seed 0: want at least 1",
