@@ -197,8 +197,10 @@ func TestEveryOptionCanBeSetInEveryPlace(t *testing.T) {
 		switch o.path { // those whose default is nothing
 		case "input.columns":
 			text = "a,b"
-		case "input.lags", "learner.minibatch":
+		case "input.lags":
 			text = "2"
+		case "learner.minibatch":
+			text = "64"
 		case "refit.every":
 			text = "10m"
 		}

@@ -63,7 +63,7 @@ func (t *tally) add(weight float64, errors [4]float64, loss, label float64) {
 	t[tallyLoss] = finite(t[tallyLoss] + float64(weight*loss))
 	d := label - t[tallyMean]
 	t[tallyMean] += float64(d * (weight / t[tallyWeight]))
-	t[tallyVariance] = finite(t[tallyVariance] + float64(weight*float64(d*(label-t[tallyMean]))))
+	t[tallyVariance] = finite(t[tallyVariance] + float64(weight*max(0, float64(d*(label-t[tallyMean])))))
 }
 
 // merge adds the rows of u.
