@@ -85,7 +85,7 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 				fault("%d kills %s: too few to show anything, 5 are wanted", k.n, k.what)
 			}
 		}
-		if w.refit > 0 && s.Rivals == 0 {
+		if w.kills >= 300 && w.refit > 0 && s.Rivals == 0 { // which takes little time
 			fault("no kill hit a challenger half written")
 		}
 	}

@@ -189,7 +189,8 @@ func (w *world) feed(ctx context.Context, to int) error {
 }
 
 // config writes the configuration of a model of this run and returns its path.
-// Snapshots are frequent and in small pieces, so that kills hit them.
+// Snapshots are frequent and in small pieces, so that kills hit them; with refits
+// the model is one that can be solved for as often.
 func (w *world) config(model string) string {
 	path := filepath.Join(w.dir, model+".yaml")
 	text := fmt.Sprintf(`model: %s
@@ -197,9 +198,10 @@ kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}}
 snapshot: {every: 200ms, chunk: 2KiB}
 refit: {every: %v, window: 500}
+learner: {%s}
 http: {listen: "off"}
 output: {delivery: %s}
-`, w.model(model), w.brokers, w.topic, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
+`, w.model(model), w.brokers, w.topic, w.refit, map[bool]string{true: "algorithm: all, max_features: 512"}[w.refit > 0], map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
 	}
