@@ -98,7 +98,7 @@ func main() {
 	flag.IntVar(&o.outages, "outages", 0, "how often the broker is killed and started again under a learner at work")
 	flag.IntVar(&o.resets, "resets", 0, "how many connections are reset, slowed down or left half open")
 	flag.BoolVar(&o.failpoints, "failpoints", false, "kill a learner at each step of its input and output in turn")
-	flag.DurationVar(&o.refit, "refit", 0, "have the learner refit itself so often; kills have to hit a challenger half written")
+	flag.DurationVar(&o.refit, "refit", 0, "have the learner refit itself so often; 300 kills have to hit a challenger half written")
 	flag.DurationVar(&o.soak, "soak", 0, "instead of all that, feed one learner for so long, with a fault every 30 s, and watch what it holds")
 	flag.IntVar(&o.restarts, "restarts", 0, "instead of all that, kill a learner with a large model at full load so often, and measure how long it takes until its successor learns")
 	flag.IntVar(&o.rate, "rate", 10_000, "examples a second of a soak or of restarts")

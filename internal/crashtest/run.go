@@ -194,22 +194,30 @@ func (w *world) feed(ctx context.Context, to int) error {
 const features = 256
 
 // config writes the configuration of a model of this run and returns its path.
-// Snapshots are frequent and in small pieces, so that kills hit them.
+// Snapshots are frequent and in small pieces, so that kills hit them; with refits
+// the model is one that can be solved for as often.
 func (w *world) config(model string) string {
 	path := filepath.Join(w.dir, model+".yaml")
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
 input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}}
-learner: {max_features: %d}
+learner: {algorithm: %s, max_features: %d}
 snapshot: {every: 200ms, chunk: %s}
 refit: {every: %v, window: 500}
 http: {listen: "off"}
 output: {delivery: %s}
-`, w.model(model), w.brokers, w.topic, features, w.chunk, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
+`, w.model(model), w.brokers, w.topic, w.algorithm(), features, w.chunk, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
 	}
 	return path
+}
+
+func (w *world) algorithm() string {
+	if w.refit > 0 {
+		return "all"
+	}
+	return "newton"
 }
 
 func (w *world) model(name string) string { return w.topic + "-" + name }
