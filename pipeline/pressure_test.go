@@ -119,7 +119,7 @@ func TestMemoryStaysBelowTheFormula(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("wide")
 	kafkatest.Fill(t, c, in, 1, wide(20_000))
 	cfg, ev := config(c, "m", in)
-	cfg.BatchSize, cfg.SnapshotEvery, cfg.Learner.MaxFeatures = 1000, 20*time.Millisecond, 512 // the broker has all snapshots here
+	cfg.BatchSize, cfg.SnapshotEvery, cfg.Learner.MaxFeatures = 1000, 200*time.Millisecond, 512 // the broker has all snapshots here
 	var before, peak runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
