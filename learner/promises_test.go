@@ -167,7 +167,10 @@ func (s stream) rows(n int) *Batch {
 
 func eachStream(t *testing.T, f func(t *testing.T, s stream)) {
 	for _, s := range streams {
-		t.Run(s.config.Algorithm+"/"+s.name, func(t *testing.T) { f(t, s) })
+		t.Run(s.config.Algorithm+"/"+s.name, func(t *testing.T) {
+			t.Parallel()
+			f(t, s)
+		})
 	}
 }
 
@@ -241,7 +244,7 @@ func TestCoresDoNotMatter(t *testing.T) {
 	for _, a := range algorithms {
 		s := streamOf(a.name, "binary")
 		s.config.Width, s.config.MaxFeatures = 32, 256
-		rows := s.rows(2000)
+		rows := s.rows(1200)
 		var want []string
 		var state State
 		for _, cores := range []int{1, 2, 8} {

@@ -96,8 +96,8 @@ var damages = []struct {
 // fill overwrites one number: with f where the array is of floating point, with
 // n where it is of integers.
 func fill(f float64, n int64) func(a *[]Array, i int) bool {
-	rng := rand.New(rand.NewPCG(1, 2))
 	return func(a *[]Array, i int) bool {
+		rng := rand.New(rand.NewPCG(1, uint64(i)))
 		switch data := (*a)[i].Data.(type) {
 		case []float64:
 			if len(data) > 0 && n != math.MaxInt64 && n != math.MinInt64 {

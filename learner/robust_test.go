@@ -140,22 +140,25 @@ func TestStreamUnlikeItsWarmupDoesNotDiverge(t *testing.T) {
 // the error back where it was.
 func TestDriftIsForgotten(t *testing.T) {
 	for _, a := range algorithms {
-		l := newLearner(t, Config{Algorithm: a.name, Width: 16, MaxFeatures: 256})
-		rng := rand.New(rand.NewPCG(1, 2))
-		var b Batch
-		phase := func(sign float64) float64 {
-			b.Reset(2)
-			for range 12_000 {
-				x := []float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64()}
-				b.Append(x, class(sign*x[0]*x[1] > 0), 1)
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLearner(t, Config{Algorithm: a.name, Width: 16, MaxFeatures: 256})
+			rng := rand.New(rand.NewPCG(1, 2))
+			var b Batch
+			phase := func(sign float64) float64 {
+				b.Reset(2)
+				for range 12_000 {
+					x := []float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64()}
+					b.Append(x, class(sign*x[0]*x[1] > 0), 1)
+				}
+				learn(l, &b, 500)
+				return l.Progress().Latest.Model.Error
 			}
-			learn(l, &b, 500)
-			return l.Progress().Latest.Model.Error
-		}
-		before, after := phase(1), phase(-1)
-		if before > 0.12 || after > 1.3*before+0.01 {
-			t.Errorf("%s: error %v before the change, and %v at last after it", a.name, before, after)
-		}
+			before, after := phase(1), phase(-1)
+			if before > 0.12 || after > 1.3*before+0.01 {
+				t.Errorf("error %v before the change, and %v at last after it", before, after)
+			}
+		})
 	}
 }
 
