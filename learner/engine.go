@@ -66,12 +66,6 @@ type algorithm struct {
 	name    string
 	new     func(p problem) engine
 	squares bool // it minimises squared errors, and nothing else
-
-	// tuned says that its warm-up chooses a metric of the columns, the kernel's
-	// width and a penalty by the labels of its first rows. Under a metric columns
-	// that said nothing then are hardly seen any more, so that where other ones
-	// come to matter it has to begin anew; the others keep all columns.
-	tuned bool
 }
 
 // loss returns the loss that a model of the task has where the configuration
@@ -95,9 +89,9 @@ var algorithms = func() (all []algorithm) {
 		}})
 	}
 	return append(all,
-		algorithm{name: "newton", new: func(p problem) engine { return newNewton(p) }, tuned: true},
-		algorithm{name: "eigenpro", new: func(p problem) engine { return newEigenpro(p) }, tuned: true},
-		algorithm{name: "ridge", new: func(p problem) engine { return newRidge(p) }, squares: true, tuned: true},
+		algorithm{name: "newton", new: func(p problem) engine { return newNewton(p) }},
+		algorithm{name: "eigenpro", new: func(p problem) engine { return newEigenpro(p) }},
+		algorithm{name: "ridge", new: func(p problem) engine { return newRidge(p) }, squares: true},
 	)
 }()
 

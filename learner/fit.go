@@ -24,8 +24,8 @@ type fit struct {
 const topRows = 512
 
 // newFit fits to rows of dim raw values. The task is settled; the kernel may
-// have a scale or leave that to the rows, whose labels have a say in it if tuned.
-func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Kernel, tuned bool) fit {
+// have a scale or leave that to the rows and their labels.
+func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Kernel) fit {
 	f := fit{scaler: newScaler(x, dim), deviation: 1}
 	if task == Regression {
 		y := make([]float64, len(labels))
@@ -39,7 +39,7 @@ func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Ker
 		}
 	}
 	scaled := f.scaled(x, dim)
-	f.tune(sample{dim: dim, x: scaled}, labels, task, kernel, tuned)
+	f.tune(sample{dim: dim, x: scaled}, labels, task, kernel)
 	scaled = f.scaled(x[:min(len(x), topRows*dim)], dim)
 	f.top = topEigenvalue(f.kernel, scaled, dim)
 	return f
@@ -65,13 +65,13 @@ const (
 
 // tune decides on the metric, the kernel's width and the penalty: by the labels,
 // or without them on no metric and the median distance of the rows.
-func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel, tuned bool) {
+func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel) {
 	s.label(f, labels, task)
 	n := s.rows()
 	gaussian, ok := kernel.(features.Gaussian)
 	metric, best := ones(s.dim), safe
 	switch {
-	case !ok || n < enough || !tuned:
+	case !ok || n < enough:
 	case gaussian.Scale > 0:
 		t := newTuner(s.slice(0, min(n, someRows)), metric)
 		t.median = gaussian.Scale * gaussian.Scale

@@ -38,10 +38,10 @@ func TestBitsAreForever(t *testing.T) {
 			{"regression", "5f395c9f2c46716b", Config{Width: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
-			{"dsg", "6a150c71f807f9d8", Config{Algorithm: "dsg", MaxFeatures: 64}, 700, sides},
-			{"udsg, adagrad", "7ae6fbb654807292", Config{Algorithm: "udsg", Stepper: "adagrad", MaxFeatures: 64}, 700, sides},
-			{"cdsg, precond", "1c924bafc527e9c2", Config{Algorithm: "cdsg", Stepper: "precond", MaxFeatures: 64}, 700, sides},
-			{"cdsg:alpha", "03c7558d89f09cf9", Config{Algorithm: "cdsg:alpha", MaxFeatures: 64}, 700, sides},
+			{"dsg", "a4ee6a88b2f4d22c", Config{Algorithm: "dsg", MaxFeatures: 64}, 700, sides},
+			{"udsg, adagrad", "c98928304575a0e2", Config{Algorithm: "udsg", Stepper: "adagrad", MaxFeatures: 64}, 700, sides},
+			{"cdsg, precond", "ebdc48296c8341c0", Config{Algorithm: "cdsg", Stepper: "precond", MaxFeatures: 64}, 700, sides},
+			{"cdsg:alpha", "22bba552e2bd128b", Config{Algorithm: "cdsg:alpha", MaxFeatures: 64}, 700, sides},
 			{"eigenpro", "533424dca85cdeb5", Config{Algorithm: "eigenpro", MaxFeatures: 64}, 1100, sides},
 			{"ridge", "b88847bd79317c60", Config{Algorithm: "ridge", MaxFeatures: 32}, 700, sides},
 		} {

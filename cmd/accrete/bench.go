@@ -42,7 +42,7 @@ accrete bench data --sets letter,elec --algorithms newton,ridge --json`
 }
 
 // contenders are the algorithms that a bench compares: name, or name/stepper.
-var contenders = []string{"newton", "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "all/adagrad", "dsg/precond", "fixed"}
+var contenders = []string{"newton", "eigenpro", "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "all/adagrad", "dsg/precond", "fixed"}
 
 // benchSet is a set of the folder, in memory.
 type benchSet struct {
