@@ -58,7 +58,7 @@ func TestConceptsComeBackExchanged(t *testing.T) {
 // examples before each change of concept (2 s; 15 s without vector instructions).
 func TestLearnerComesCloseToTheBayesError(t *testing.T) {
 	if testing.Short() {
-		t.Skip("learns 300,000 examples")
+		t.Skip("learns 150,000 examples")
 	}
 	l, err := learner.New(learner.Config{})
 	if err != nil {
@@ -67,7 +67,7 @@ func TestLearnerComesCloseToTheBayesError(t *testing.T) {
 	s := Stream{Seed: 7}
 	x := make([]float64, Dim)
 	var b learner.Batch
-	for i := int64(0); i < 6*Period; {
+	for i := int64(0); i < 3*Period; {
 		b.Reset(Dim)
 		for range 1000 {
 			y := learner.Label{Task: learner.Classification, Class: s.At(i, x)}
