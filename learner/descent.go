@@ -87,9 +87,10 @@ func (d *descent) widen(h head, prior []float64, total float64) {
 	d.coef.serve(d.wide)
 }
 
-// residualLimit bounds the gradient of a regression, in standard deviations of
-// the label: a single label cannot move the model further than that.
-const residualLimit = 10
+// ResidualLimit bounds the influence of a label in a regression, whatever the
+// algorithm: one that is further than so many of the labels' standard deviations
+// from its prediction pulls no harder than one at that distance (Huber 1964).
+const ResidualLimit = 10
 
 func (d *descent) learn(p *pending) {
 	if d.head.task == Classification && d.head.classes < 2 {
@@ -240,7 +241,7 @@ func (d *descent) gradient(p *pending) (g []float64, squares float64) {
 		share := p.weights[i] / total
 		d.shares = append(d.shares, share)
 		for j, v := range row {
-			v = max(-residualLimit, min(residualLimit, v))
+			v = max(-ResidualLimit, min(ResidualLimit, v))
 			squares += float64(share * float64(v*v))
 			row[j] = float64(share * v)
 			d.mean[j] += row[j]

@@ -141,7 +141,7 @@ func (s *sample) label(f *fit, labels []Label, task Task) {
 			v := -1.0
 			switch {
 			case task == Regression:
-				v = max(-residualLimit, min(residualLimit, (bounded(y.Value)-f.mean)/f.deviation))
+				v = max(-ResidualLimit, min(ResidualLimit, (bounded(y.Value)-f.mean)/f.deviation))
 			case s.outputs == 1 && y.Class == 1 || s.outputs > 1 && y.Class == c:
 				v = 1
 			}

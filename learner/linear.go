@@ -100,7 +100,7 @@ func (l *linear) descend(x []float32, target []float64, weight float64) {
 	n := l.dim + 1
 	l.predict(l.f, x)
 	for k, t := range target {
-		r := max(-residualLimit, min(residualLimit, l.f[k]-t)) * weight
+		r := max(-ResidualLimit, min(ResidualLimit, l.f[k]-t)) * weight
 		w, squares := l.w[k*n:(k+1)*n], l.squares[k*n:(k+1)*n]
 		for i, z := range l.z {
 			if g := r * z; g != 0 {

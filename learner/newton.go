@@ -248,7 +248,7 @@ func (w *newton) grade(p *pending) {
 func (w *newton) target(y Label) float64 {
 	t := w.head.target(y)
 	if w.head.task == Regression {
-		t = max(-residualLimit, min(residualLimit, t))
+		t = max(-ResidualLimit, min(ResidualLimit, t))
 	}
 	return t
 }
@@ -383,7 +383,7 @@ func (w *newton) gradient() bool {
 			}
 			w.head.loss.Grad(g, v.f[(i*e+m)*k:(i*e+m+1)*k], v.targets[i])
 			for j, d := range g {
-				g[j] = float64(share * max(-residualLimit, min(residualLimit, d)))
+				g[j] = float64(share * max(-ResidualLimit, min(ResidualLimit, d)))
 				mean[m*k+j] += g[j]
 			}
 		}

@@ -128,7 +128,7 @@ func (r *ridge) serving() (blocks int, intercept []float64, coef []float32) {
 // targets sets t to what the outputs should be.
 func (r *ridge) targets(t []float64, y Label) {
 	if r.head.task == Regression {
-		t[0] = max(-residualLimit, min(residualLimit, r.head.target(y)))
+		t[0] = max(-ResidualLimit, min(ResidualLimit, r.head.target(y)))
 		return
 	}
 	clear(t)
@@ -242,7 +242,7 @@ func (r *ridge) weigh(p *pending) {
 	decay := power(ridgeMemory, rows)
 	limit := 1.5 // margins beyond are right or wrong, and no more
 	if r.head.task == Regression {
-		limit = 2 * residualLimit
+		limit = 2 * ResidualLimit
 	}
 	least := math.Inf(1)
 	for e := -1; e < len(r.members); e++ {

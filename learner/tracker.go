@@ -172,7 +172,7 @@ func (w *newton) teach(p *pending, m int) {
 		w.head.loss.Grad(t.g, t.with(m, i, rows, k), w.target(y))
 		for c, d := range t.g {
 			r := t.off[(m*rows+i)*k+c]
-			d = max(-residualLimit, min(residualLimit, d))
+			d = max(-ResidualLimit, min(ResidualLimit, d))
 			vec.Axpy(p.weights[i]*(float64(t.bend[i]*r)-d), t.z[i*n:(i+1)*n], t.moment[c*n:(c+1)*n])
 		}
 		total += p.weights[i]
