@@ -67,8 +67,16 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	before, ahead, n := heap(), fetched.Load(), refusals.Load()
-	l, _ := last[Learned](ev)
+	var l Learned
+	var ahead, n int64
+	for settled := false; !settled; {
+		l, _ = last[Learned](ev)
+		ahead, n = fetched.Load(), refusals.Load()
+		eventually(t, "some time passes", func() bool { return refusals.Load() >= n+10 })
+		l2, _ := last[Learned](ev)
+		settled = l.Seq > 1 && l2.Seq == l.Seq && fetched.Load() == ahead
+	}
+	before, n := heap(), refusals.Load()
 	const most = 6 // four wait, one is being written, and one is learned
 	if l.Seq == 0 || l.Seq > most {
 		t.Errorf("%d BATCHes were learned, want at most %d", l.Seq, most)
