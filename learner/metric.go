@@ -41,26 +41,22 @@ func (s sample) center() {
 // triangle, where column j is weighted with the square root of metric[j].
 func (s sample) distances(metric []float64) []float64 {
 	n := s.rows()
-	z, norms := make([]float64, len(s.x)), make([]float64, n)
+	z := make([]float64, len(s.x))
 	roots := make([]float64, s.dim)
 	for j, a := range metric {
 		roots[j] = math.Sqrt(a)
 	}
-	for i := range n {
-		row := z[i*s.dim : (i+1)*s.dim]
-		for j, v := range s.x[i*s.dim : (i+1)*s.dim] {
-			row[j] = v * roots[j]
-		}
-		norms[i] = vec.Dot(row, row)
+	for i, v := range s.x {
+		z[i] = v * roots[i%s.dim]
 	}
 	d := make([]float64, n*n)
-	const block = 64 // rows that stay in a cache
-	for from := 0; from < n; from += block {
-		for i := from; i < n; i++ {
-			row := z[i*s.dim : (i+1)*s.dim]
-			for j := from; j < min(from+block, i); j++ {
-				d[i*n+j] = max(0, norms[i]+norms[j]-2*vec.Dot(row, z[j*s.dim:(j+1)*s.dim]))
-			}
+	vec.Products(d, z, n)
+	norms := make([]float64, n)
+	for i := range n {
+		row := d[i*n : i*n+i+1]
+		norms[i] = row[i]
+		for j, p := range row {
+			row[j] = max(0, norms[i]+norms[j]-2*p)
 		}
 	}
 	return d
@@ -126,8 +122,9 @@ func newMetric(s sample, kind metricKind) []float64 {
 		for i := range n {
 			row := kernel[i*n : i*n+i+1]
 			for j, d := range row {
-				row[j] = vec.Exp(-d / (2 * width))
+				row[j] = -d / (2 * width)
 			}
+			vec.Exps(row, row)
 			copy(factor[i*n:], row)
 			factor[i*n+i] += float64(kind.ridge * float64(n))
 		}

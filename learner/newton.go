@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // newton takes block-Newton steps on a window of the last rows, whose sums it
@@ -223,7 +224,7 @@ func (w *newton) learn(p *pending) {
 		}
 		w.credit = min(w.credit, windowRows)
 	}
-	w.guard()
+	w.guard(nil)
 	w.average()
 	w.serve()
 }
@@ -337,6 +338,7 @@ func (w *newton) step() {
 			f[c] -= float64(t * d[c])
 		}
 	}
+	w.guard(coef)
 }
 
 // penalty returns the weight of half the squares of a member's coefficients.
@@ -372,19 +374,23 @@ func (w *newton) gradient() bool {
 		}
 	}
 	mean := make([]float64, e*k)
-	for i := range n {
-		age := v.age(i)
-		for m, who := range w.members {
-			g := s.g[(i*e+m)*k : (i*e+m+1)*k]
-			share := v.weights[i] / total[m]
-			if age >= who.rows || share == 0 {
-				clear(g)
-				continue
-			}
-			w.head.loss.Grad(g, v.f[(i*e+m)*k:(i*e+m+1)*k], v.targets[i])
-			for j, d := range g {
-				g[j] = float64(share * max(-ResidualLimit, min(ResidualLimit, d)))
-				mean[m*k+j] += g[j]
+	const some = 64 // rows, whose gradients stay in a cache
+	for from := 0; from < n; from += some {
+		end := min(from+some, n)
+		loss.Grads(w.head.loss, s.g[from*e*k:end*e*k], v.f[from*e*k:end*e*k], v.targets[from:end], e)
+		for i := from; i < end; i++ {
+			age := v.age(i)
+			for m, who := range w.members {
+				g := s.g[(i*e+m)*k : (i*e+m+1)*k]
+				share := v.weights[i] / total[m]
+				if age >= who.rows || share == 0 {
+					clear(g)
+					continue
+				}
+				for j, d := range g {
+					g[j] = float64(share * max(-ResidualLimit, min(ResidualLimit, d)))
+					mean[m*k+j] += g[j]
+				}
 			}
 		}
 	}
@@ -512,13 +518,14 @@ func (w *newton) makeGram(b int) {
 	}
 }
 
-// guard begins a member anew that has left the numbers one can compute with.
-func (w *newton) guard() {
+// guard begins a member anew that has left the numbers one can compute with, in
+// its loss, its intercepts or the coefficients given, which are a block's.
+func (w *newton) guard(coef []float64) {
 	k, e := w.head.sums(), len(w.members)
 	for m := range w.members {
 		fine := w.loss[m] < 1e300
-		for i := m * k; i < len(w.w) && fine; i += e * k {
-			for _, v := range w.w[i : i+k] {
+		for i := m * k; i < len(coef) && fine; i += e * k {
+			for _, v := range coef[i : i+k] {
 				fine = fine && math.Abs(v) < farthest/10
 			}
 		}

@@ -131,7 +131,11 @@ func (t *tuner) error(c tuning) float64 {
 	for i := range n {
 		row := t.factor[i*n : i*n+i+1]
 		for j, d := range t.squares[i*n : i*n+i] {
-			row[j] = 1 + vec.Exp(d*scale) // 1 for the intercept
+			row[j] = d * scale
+		}
+		vec.Exps(row[:i], row[:i])
+		for j := range row {
+			row[j]++ // for the intercept
 		}
 		row[i] = 2 + float64(penalty(c.lambda)*float64(n))
 	}

@@ -43,6 +43,23 @@ func Expm1(x float64) float64 {
 	return scale(1+e, k)
 }
 
+// Exps sets dst[i] to Exp(x[i]). They may be the same slice.
+func Exps(dst, x []float64) {
+	dst = dst[:len(x)]
+	for len(x) > 0 {
+		n := expVectors(dst, x)
+		// What vectors do not do: numbers out of their range, and the last ones.
+		rest := min(8, len(x)-n)
+		for i := n; i < n+rest; i++ {
+			dst[i] = Exp(x[i])
+		}
+		dst, x = dst[n+rest:], x[n+rest:]
+	}
+}
+
+// expSeries has the factors of r^13, r^12, ... of e^r.
+var expSeries = [...]float64{1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2}
+
 // expReduced is k and e^r - 1 for x = k ln 2 + r, |r| <= ln 2 / 2, by the
 // series to r^13.
 func expReduced(x float64) (k int, e float64) {
@@ -50,8 +67,8 @@ func expReduced(x float64) (k int, e float64) {
 	high, low := x-float64(n*ln2High), float64(n*ln2Low)
 	r := high - low
 	c := (high - r) - low // what r lacks
-	p := 1.0 / 6227020800
-	for _, a := range [...]float64{1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2} {
+	p := expSeries[0]
+	for _, a := range expSeries[1:] {
 		p = float64(p*r) + a
 	}
 	return int(n), r + (float64(float64(r*r)*p) + (c + float64(c*r)))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -197,5 +198,38 @@ func BenchmarkFunctions(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func TestExpsIsExp(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for trial := range 2000 {
+		x := make([]float64, 1+r.IntN(70))
+		for i := range x {
+			x[i] = r.NormFloat64() * math.Ldexp(1, r.IntN(8))
+			if trial%3 == 0 && r.IntN(10) == 0 {
+				x[i] = []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), 707, -707, 708, -708, 709.9, -745.2, 1e300, -1e-300, 5e-324}[r.IntN(14)]
+			}
+		}
+		eachISA(func(name string) {
+			got := slices.Clone(x)
+			Exps(got, got)
+			for i, v := range x {
+				if want := Exp(v); math.Float64bits(got[i]) != math.Float64bits(want) {
+					t.Fatalf("%s: e^%v is %v, not %v", name, v, got[i], want)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkExps(b *testing.B) {
+	x, y := make([]float64, 4096), make([]float64, 4096)
+	r := rand.New(rand.NewPCG(5, 6))
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	for range b.N {
+		Exps(y, x)
 	}
 }

@@ -3,6 +3,7 @@
 package vec
 
 import (
+	"math"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -229,6 +230,47 @@ func axpyVectors(a float64, x, y []float64) bool {
 		return false
 	}
 	return true
+}
+
+// panelVectors is panelGeneric, if there are vectors.
+func panelVectors(k int, w, x, inverse []float64) bool {
+	var r *float64
+	if inverse != nil {
+		r = &inverse[0]
+	}
+	switch use.width {
+	case 16:
+		panel512(k, &w[0], &x[0], r)
+	case 8:
+		panel2(k, &w[0], &x[0], r)
+	default:
+		return false
+	}
+	return true
+}
+
+// expTable has what exp512 and exp2 compute with: all bits but the sign, their
+// limit, 1/ln 2, ln 2 in two pieces, 1, the series, and 2^52 + 1023.
+var expTable = func() (t [19]float64) {
+	copy(t[:], []float64{math.Float64frombits(1<<63 - 1), 707, 1 / math.Ln2, ln2High, ln2Low, 1})
+	copy(t[6:], expSeries[:])
+	t[18] = 1<<52 + 1023
+	return t
+}()
+
+// expVectors sets the first numbers of dst to Exp of those of x, and returns
+// how many.
+func expVectors(dst, x []float64) int {
+	n := len(x) &^ 7
+	switch {
+	case n == 0:
+		return 0
+	case use.width == 16:
+		return exp512(n, &x[0], &dst[0], &expTable[0])
+	case use.width == 8:
+		return exp2(n, &x[0], &dst[0], &expTable[0])
+	}
+	return 0
 }
 
 // rotateVectors is rotate for a multiple of 8, if there are vectors.

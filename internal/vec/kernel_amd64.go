@@ -209,6 +209,18 @@ func axpy512(n int, a float64, x *float64, y *float64)
 //go:noescape
 func rotate512(n int, c float64, s float64, x *float64, y *float64)
 
+// panel512 is t[j][i] -= w[m][j]*x[m][i] for m = 0, 1, ..., k-1, for the eight rows t of x after the first k,
+// and then, if r is not nil, t[j][i] *= r[j] and t[l][i] -= w[k+j][l]*t[j][i] for l > j, for j = 0, 1, ..., 7.
+//
+//go:noescape
+func panel512(k int, w *float64, x *float64, r *float64)
+
+// exp512 is dst[i] = e^x[i] for i < n, a multiple of a vector's length, with expTable.
+// It ends early before a vector with a number beyond the limit of the table, or a NaN.
+//
+//go:noescape
+func exp512(n int, x *float64, dst *float64, table *float64) (done int)
+
 // widen2 is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.
 //
 //go:noescape
@@ -228,6 +240,18 @@ func axpy2(n int, a float64, x *float64, y *float64)
 //
 //go:noescape
 func rotate2(n int, c float64, s float64, x *float64, y *float64)
+
+// panel2 is t[j][i] -= w[m][j]*x[m][i] for m = 0, 1, ..., k-1, for the eight rows t of x after the first k,
+// and then, if r is not nil, t[j][i] *= r[j] and t[l][i] -= w[k+j][l]*t[j][i] for l > j, for j = 0, 1, ..., 7.
+//
+//go:noescape
+func panel2(k int, w *float64, x *float64, r *float64)
+
+// exp2 is dst[i] = e^x[i] for i < n, a multiple of a vector's length, with expTable.
+// It ends early before a vector with a number beyond the limit of the table, or a NaN.
+//
+//go:noescape
+func exp2(n int, x *float64, dst *float64, table *float64) (done int)
 
 // hadamard2x512 is 1 stages, from the one of pairs stride rows apart on, of blocks of 2*stride rows of 32.
 //

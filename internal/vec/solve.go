@@ -2,37 +2,33 @@ package vec
 
 import "math"
 
-// group is how many rows of a triangle are worked on together, so that the rest
-// of it is read once for all of them.
-const group = 8
-
 // Cholesky puts the lower triangular factor of the symmetric matrix a, n x n and
 // row-major, in place of its lower triangle: a = L Lᵀ. It reads and writes no
 // more than that triangle. It reports false, and leaves the triangle undefined,
 // if a is not positive definite.
+//
+// From each number the products are subtracted one by one in the order of their
+// column, each rounded, and what is left is multiplied by the inverse of the
+// column's root.
 func Cholesky(a []float64, n int) bool {
-	for from := 0; from < n; from += group {
-		to := min(from+group, n)
-		for j := range from {
-			c := a[j*n : j*n+j+1]
-			for i := from; i < to; i++ {
-				r := a[i*n : i*n+j+1]
-				r[j] = (r[j] - Dot(c[:j], r)) / c[j]
+	l := borrow(n)
+	defer l.giveBack()
+	l.pack(a)
+	for from := 0; from < n; from += side * strip {
+		end := min(from+side*strip, n)
+		for j := 0; j < end; j += strip {
+			if j >= from {
+				subtract(l.panel(j), l.panel(j), j, nil)
+				if !l.root(j) {
+					return false
+				}
 			}
-		}
-		for i := from; i < to; i++ {
-			r := a[i*n : i*n+i+1]
-			for j := from; j < i; j++ {
-				c := a[j*n : j*n+j+1]
-				r[j] = (r[j] - Dot(c[:j], r)) / c[j]
+			for i := max(from, j+strip); i < end; i += strip {
+				subtract(l.panel(j), l.panel(i), j, l.inverse[j:])
 			}
-			d := r[i] - Dot(r[:i], r)
-			if !(d > 0) || math.IsInf(d, 1) {
-				return false
-			}
-			r[i] = math.Sqrt(d)
 		}
 	}
+	l.unpack(a)
 	return true
 }
 
@@ -40,17 +36,35 @@ func Cholesky(a []float64, n int) bool {
 // transposed inverse of the factor that Cholesky left in l: its row j has
 // column j of the inverse, from the diagonal on. The rest of w is left as it is.
 func InvertCholesky(w, l []float64, n int) {
-	for from := 0; from < n; from += group {
-		to := min(from+group, n)
-		for i := from; i < n; i++ {
-			r := l[i*n : i*n+i+1]
-			for j := from; j < min(to, i); j++ {
-				c := w[j*n : (j+1)*n]
-				c[i] = -Dot(r[j:i], c[j:i]) / r[i]
+	f, inverse := borrow(n), borrow(n)
+	defer f.giveBack()
+	defer inverse.giveBack()
+	f.pack(l)
+	clear(f.inverse)
+	for j := range n {
+		f.inverse[j] = 1 / l[j*n+j]
+	}
+	last := (Panels(n, strip) - 1) * strip
+	// The columns from j on are as long as the panel that is as far from the last.
+	columns := func(j int) []float64 { return inverse.panel(last - j) }
+	for from := 0; from < n; from += side * strip {
+		for i := from; i < n; i += strip {
+			for j := from; j <= min(i, from+(side-1)*strip); j += strip {
+				x := columns(j)
+				t := x[(i-j)*strip : (i-j+strip)*strip]
+				clear(t)
+				for m := 0; i == j && m < strip; m++ {
+					t[m*strip+m] = 1
+				}
+				subtract(f.panel(i)[j*strip:], x, i-j, f.inverse[i:])
 			}
-			if i < to {
-				w[i*n+i] = 1 / r[i]
-			}
+		}
+	}
+	for j := range n {
+		from := j &^ (strip - 1)
+		x := columns(from)[j-from:]
+		for i := j; i < n; i++ {
+			w[j*n+i] = x[(i-from)*strip]
 		}
 	}
 }

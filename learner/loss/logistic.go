@@ -26,15 +26,34 @@ func (Logistic) Grad(dst, f []float64, y float64) {
 	}
 }
 
+func (Logistic) grads(dst, f, y []float64, models, _ int) {
+	dst = dst[:len(f)]
+	for i, u := range f {
+		dst[i] = -math.Abs(u)
+	}
+	vec.Exps(dst, dst)
+	for i, t := range y {
+		for m := i * models; m < (i+1)*models; m++ {
+			if t == 1 {
+				dst[m] = -squash(-f[m], dst[m])
+			} else {
+				dst[m] = squash(f[m], dst[m])
+			}
+		}
+	}
+}
+
 func (Logistic) Link(dst, f []float64) { dst[0], dst[1] = sigmoid(-f[0]), sigmoid(f[0]) }
 func (Logistic) Outputs(int) int       { return 1 }
 func (Logistic) Smoothness() float64   { return 0.25 }
 func (Logistic) Classifies() bool      { return true }
 func (Logistic) String() string        { return "logistic" }
 
-// sigmoid keeps its relative accuracy in both tails.
-func sigmoid(u float64) float64 {
-	e := vec.Exp(-math.Abs(u))
+func sigmoid(u float64) float64 { return squash(u, vec.Exp(-math.Abs(u))) }
+
+// squash returns 1/(1+exp(-u)), given e = exp(-|u|). It keeps its relative
+// accuracy in both tails.
+func squash(u, e float64) float64 {
 	if u < 0 {
 		return e / (1 + e)
 	}

@@ -37,6 +37,25 @@ type Loss interface {
 	String() string
 }
 
+// Grads sets dst to the gradients of l in the outputs f, as Grad does, of so many
+// models for each of the targets y: f is targets × models × outputs. dst and f
+// must not overlap.
+func Grads(l Loss, dst, f, y []float64, models int) {
+	if len(y) == 0 {
+		return
+	}
+	k := len(f) / (len(y) * models)
+	if l, ok := l.(interface {
+		grads(dst, f, y []float64, models, k int)
+	}); ok {
+		l.grads(dst, f, y, models, k)
+		return
+	}
+	for i := 0; i < len(f); i += k {
+		l.Grad(dst[i:i+k], f[i:i+k], y[i/(models*k)])
+	}
+}
+
 // All is every loss there is. Those with a parameter have one for an example.
 var All = []Loss{
 	Square{}, Huber{Delta: 1}, Absolute{Epsilon: 0.1}, Quantile{Tau: 0.9}, Poisson{},

@@ -56,6 +56,30 @@ func TestGradIsTheDerivativeOfValue(t *testing.T) {
 	})
 }
 
+func TestGradsIsGrad(t *testing.T) {
+	const models = 3
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, l := range All {
+		for _, n := range []int{2, classes} {
+			k := l.Outputs(n)
+			f, y := make([]float64, 50*models*k), make([]float64, 50)
+			for i := range f {
+				f[i] = rng.NormFloat64() * math.Ldexp(1, rng.IntN(11))
+			}
+			for i := range y {
+				y[i] = math.Mod(target(l, rng), max(2, float64(k)))
+			}
+			got, want := make([]float64, len(f)), make([]float64, k)
+			Grads(l, got, f, y, models)
+			for i := 0; i < len(f); i += k {
+				if l.Grad(want, f[i:i+k], y[i/(models*k)]); !slices.Equal(got[i:i+k], want) {
+					t.Errorf("%v: the gradient at %v is %v among others and %v alone", l, f[i:i+k], got[i:i+k], want)
+				}
+			}
+		}
+	}
+}
+
 // TestSmoothnessBoundsTheCurvature is what the step size relies on: a gradient
 // never changes by more than Smoothness times the distance.
 func TestSmoothnessBoundsTheCurvature(t *testing.T) {

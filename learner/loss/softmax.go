@@ -22,6 +22,27 @@ func (s Softmax) Grad(dst, f []float64, y float64) {
 	dst[int(y)]--
 }
 
+func (Softmax) grads(dst, f, y []float64, models, k int) {
+	dst = dst[:len(f)]
+	for i := 0; i < len(f); i += k {
+		top := slices.Max(f[i : i+k])
+		for j, u := range f[i : i+k] {
+			dst[i+j] = u - top
+		}
+	}
+	vec.Exps(dst, dst)
+	for i := 0; i < len(f); i += k {
+		p, sum := dst[i:i+k], 0.0
+		for _, e := range p {
+			sum += e
+		}
+		for j := range p {
+			p[j] /= sum
+		}
+		p[int(y[i/(models*k)])]--
+	}
+}
+
 // Link sets dst to the probabilities. Unlike the links of the other losses it
 // works in place.
 func (Softmax) Link(dst, f []float64) {

@@ -15,6 +15,8 @@ func linear() {
 		v.dot()
 		v.axpy()
 		v.rotate()
+		v.panel()
+		v.exp()
 	}
 }
 
@@ -150,6 +152,176 @@ func (v vectors) rotate() {
 	ADDQ(Imm(64), y)
 	SUBQ(Imm(8), n)
 	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// panel keeps as many of the eight chains of a column in registers as there are
+// room for, and solves in memory where that is not all of them.
+func (v vectors) panel() {
+	text("panel"+v.name, NOSPLIT, "func(k int, w, x, r *float64)")
+	Pragma("noescape")
+	Doc("panel"+v.name+" is t[j][i] -= w[m][j]*x[m][i] for m = 0, 1, ..., k-1, for the eight rows t of x after the first k,",
+		"and then, if r is not nil, t[j][i] *= r[j] and t[l][i] -= w[k+j][l]*t[j][i] for l > j, for j = 0, 1, ..., 7.")
+	k, r, t := load("k"), load("r"), GP64()
+	w, x, left := GP64(), GP64(), GP64()
+	parts := 8 / v.n // vectors in a row
+	columns := 8 / parts
+	row, bound, product := v.wide[8:8+parts], v.wide[8+parts], v.wide[9+parts]
+	minus := func(a Mem, y []VecPhysical, to []VecPhysical) {
+		VBROADCASTSD(a, bound)
+		for p := range parts {
+			VMULPD(y[p], bound, product)
+			VSUBPD(product, to[p], to[p])
+		}
+	}
+	chains := func(j int) []VecPhysical { return v.wide[j*parts : (j+1)*parts] }
+	move := func(j int, in bool) {
+		for p, z := range chains(j % columns) {
+			if m := at(t, 64*j+8*v.n*p); in {
+				VMOVUPD(m, z)
+			} else {
+				VMOVUPD(z, m)
+			}
+		}
+	}
+	Load(Param("x"), t)
+	MOVQ(k, left)
+	SHLQ(Imm(6), left)
+	ADDQ(left, t)
+	for from := 0; from < 8; from += columns {
+		id := string(rune('0' + from))
+		Load(Param("w"), w)
+		Load(Param("x"), x)
+		MOVQ(k, left)
+		for j := range columns {
+			move(from+j, true)
+		}
+		TESTQ(left, left)
+		JZ(LabelRef("done" + id))
+		Label("loop" + id)
+		for p := range parts {
+			VMOVUPD(at(x, 8*v.n*p), row[p])
+		}
+		for j := range columns {
+			minus(at(w, 8*(from+j)), row, chains(j))
+		}
+		ADDQ(Imm(64), w)
+		ADDQ(Imm(64), x)
+		DECQ(left)
+		JNZ(LabelRef("loop" + id))
+		Label("done" + id)
+		if parts > 1 {
+			for j := range columns {
+				move(from+j, false)
+			}
+		}
+	}
+	TESTQ(r, r)
+	JZ(LabelRef("end"))
+	for j := range 8 {
+		own := chains(j)
+		if parts > 1 {
+			own = row
+			for p := range parts {
+				VMOVUPD(at(t, 64*j+8*v.n*p), own[p])
+			}
+		}
+		VBROADCASTSD(at(r, 8*j), bound)
+		for p := range parts {
+			VMULPD(bound, own[p], own[p])
+			if parts > 1 {
+				VMOVUPD(own[p], at(t, 64*j+8*v.n*p))
+			}
+		}
+		for l := j + 1; l < 8; l++ {
+			if parts > 1 {
+				move(l, true)
+			}
+			minus(at(w, 64*j+8*l), own, chains(l%columns))
+			if parts > 1 {
+				move(l, false)
+			}
+		}
+	}
+	Label("end")
+	if parts == 1 {
+		for j := range 8 {
+			move(j, false)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// exp is the scalar code for a vector: rounded products, no fused ones.
+func (v vectors) exp() {
+	text("exp"+v.name, NOSPLIT, "func(n int, x, dst, table *float64) (done int)")
+	Pragma("noescape")
+	Doc("exp"+v.name+" is dst[i] = e^x[i] for i < n, a multiple of a vector's length, with expTable.",
+		"It ends early before a vector with a number beyond the limit of the table, or a NaN.")
+	n, x, dst, table := load("n"), load("x"), load("dst"), load("table")
+	done := GP64()
+	XORQ(done, done)
+	constant := func(i int) Mem { return at(table, 8*i) }
+	spread := func(i int, to VecPhysical) { VBROADCASTSD(constant(i), to) }
+	u, k, high, low, r, c, p, t := v.wide[0], v.wide[1], v.wide[2], v.wide[3], v.wide[4], v.wide[5], v.wide[6], v.wide[7]
+	sign, limit, inverse, ln2High, ln2Low, one := v.wide[8], v.wide[9], v.wide[10], v.wide[11], v.wide[12], v.wide[13]
+	for i, to := range []VecPhysical{sign, limit, inverse, ln2High, ln2Low, one} {
+		spread(i, to)
+	}
+	Label("loop")
+	VMOVUPD(at(x, 0), u)
+	VANDPD(u, sign, t) // without its sign
+	const notLessOrEqual = 6
+	mask := GP64()
+	if v.n == 8 {
+		VCMPPD(Imm(notLessOrEqual), limit, t, K1)
+		KMOVB(K1, mask.As32())
+	} else {
+		VCMPPD(Imm(notLessOrEqual), limit, t, t)
+		VMOVMSKPD(t, mask.As32())
+	}
+	TESTL(mask.As32(), mask.As32())
+	JNZ(LabelRef("end"))
+	VMULPD(inverse, u, k)
+	if v.n == 8 {
+		VRNDSCALEPD(Imm(8), k, k)
+	} else {
+		VROUNDPD(Imm(8), k, k)
+	}
+	VMULPD(ln2High, k, high)
+	VSUBPD(high, u, high)
+	VMULPD(ln2Low, k, low)
+	VSUBPD(low, high, r)
+	VSUBPD(r, high, c)
+	VSUBPD(low, c, c)
+	spread(6, p)
+	for i := range 11 {
+		VMULPD(r, p, p)
+		spread(7+i, t)
+		VADDPD(t, p, p)
+	}
+	VMULPD(r, r, t)
+	VMULPD(p, t, t) // r² p
+	VMULPD(r, c, p)
+	VADDPD(p, c, c)
+	VADDPD(c, t, t)
+	VADDPD(t, r, t)
+	VADDPD(one, t, t)
+	// 2^k: k + 1023 in the lowest bits of 2^52 + k + 1023, moved up.
+	spread(18, p)
+	VADDPD(p, k, k)
+	VPSLLQ(Imm(52), k, k)
+	VMULPD(k, t, t)
+	VMOVUPD(t, at(dst, 0))
+	ADDQ(Imm(uint64(8*v.n)), x)
+	ADDQ(Imm(uint64(8*v.n)), dst)
+	ADDQ(Imm(uint64(v.n)), done)
+	CMPQ(done, n)
+	JLT(LabelRef("loop"))
+	Label("end")
+	Store(done, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
 }

@@ -1,0 +1,181 @@
+package vec
+
+import (
+	"math"
+	"sync"
+)
+
+const (
+	strip = 8 // rows of a panel of a triangle
+	side  = 4 // panels that are worked on together
+)
+
+// triangle is the lower triangle of a matrix n x n, in panels of rows: that of
+// row i has [columns][strip], as many columns as its last row needs.
+type triangle struct {
+	n       int
+	values  []float64
+	inverse []float64 // 1 / the diagonal, for whole panels
+}
+
+// panel returns the panel of row i and those after it.
+func (t *triangle) panel(i int) []float64 {
+	p := i / strip
+	return t.values[p*(p+1)/2*strip*strip:]
+}
+
+// pack reads the lower triangle of a, row-major. What is beyond it is undefined,
+// but for rows from n on, which are 0.
+func (t *triangle) pack(a []float64) {
+	for i := 0; i < t.n; i += strip {
+		p, r := t.panel(i)[:(i+strip)*strip], [strip][]float64{}
+		for l := range r {
+			if i+l < t.n {
+				r[l] = a[(i+l)*t.n:]
+			}
+		}
+		j := 0
+		if i+strip <= t.n {
+			for ; j < i; j++ {
+				to := (*[strip]float64)(p[j*strip:])
+				for l := range to {
+					to[l] = r[l][j]
+				}
+			}
+		}
+		for ; j < i+strip; j++ {
+			for l := range r {
+				switch {
+				case i+l >= t.n:
+					p[j*strip+l] = 0
+				case j <= i+l:
+					p[j*strip+l] = r[l][j]
+				}
+			}
+		}
+	}
+}
+
+// unpack writes the lower triangle of a.
+func (t *triangle) unpack(a []float64) {
+	for i := range t.n {
+		from := t.panel(i)[i%strip:]
+		row := a[i*t.n : i*t.n+i+1]
+		for j := range row {
+			row[j] = from[j*strip]
+		}
+	}
+}
+
+// root factors the square on the diagonal that begins at column j.
+func (t *triangle) root(j int) bool {
+	a := (*[strip * strip]float64)(t.panel(j)[j*strip:])
+	inverse := t.inverse[j : j+strip]
+	clear(inverse)
+	for c := range min(strip, t.n-j) {
+		d := a[c*strip+c]
+		if !(d > 0) || math.IsInf(d, 1) {
+			return false
+		}
+		d = math.Sqrt(d)
+		a[c*strip+c], inverse[c] = d, 1/d
+		for i := c + 1; i < strip; i++ {
+			a[c*strip+i] *= inverse[c]
+		}
+		for l := c + 1; l < strip; l++ {
+			for i := l; i < strip; i++ {
+				a[l*strip+i] -= float64(a[c*strip+l] * a[c*strip+i])
+			}
+		}
+	}
+	return true
+}
+
+// subtract subtracts from the columns k, k+1, ... of the panel x its columns
+// before, times those of w, and, if inverse is not nil, solves for them with the
+// triangle that follows in w.
+func subtract(w, x []float64, k int, inverse []float64) {
+	w, x = w[:(k+strip)*strip], x[:(k+strip)*strip]
+	if inverse != nil {
+		inverse = inverse[:strip]
+	}
+	if !panelVectors(k, w, x, inverse) {
+		panelGeneric(k, w, x, inverse)
+	}
+}
+
+func panelGeneric(k int, w, x, inverse []float64) {
+	t := (*[strip * strip]float64)(x[k*strip:])
+	for m := range k {
+		u, v := (*[strip]float64)(w[m*strip:]), (*[strip]float64)(x[m*strip:])
+		for j, u := range u {
+			for i, v := range v {
+				t[j*strip+i] -= float64(u * v)
+			}
+		}
+	}
+	for j, scale := range inverse {
+		for i := range strip {
+			t[j*strip+i] *= scale
+		}
+		for l := j + 1; l < strip; l++ {
+			u := w[(k+j)*strip+l]
+			for i := range strip {
+				t[l*strip+i] -= float64(u * t[j*strip+i])
+			}
+		}
+	}
+}
+
+// Products sets the lower triangle of p, n x n and row-major, to the products of
+// the rows of x, n x dim: sums in order, of rounded products. It leaves the rest
+// of p alone.
+func Products(p, x []float64, n int) {
+	dim := len(x) / n
+	size := (dim + strip) * strip // of a panel of rows, and of a tile of products
+	packed := make([]float64, Panels(n, strip)*size)
+	for i := range n {
+		to := packed[i/strip*size+i%strip:]
+		for k, v := range x[i*dim : (i+1)*dim] {
+			to[k*strip] = v
+		}
+	}
+	for from := 0; from < n; from += side * strip {
+		for i := from; i < n; i += strip {
+			for j := from; j <= min(i, from+(side-1)*strip); j += strip {
+				rows := packed[i/strip*size:][:size]
+				t := rows[dim*strip:]
+				clear(t)
+				subtract(packed[j/strip*size:], rows, dim, nil)
+				for r := i; r < min(i+strip, n); r++ {
+					for c := range min(strip, r-j+1) {
+						p[r*n+j+c] = -t[c*strip+r-i]
+					}
+				}
+			}
+		}
+	}
+}
+
+// triangles are kept for the next one: those of a thousand rows are 4 MB.
+var triangles sync.Pool
+
+// borrow returns an undefined triangle of n rows, to be given back.
+func borrow(n int) *triangle {
+	t, _ := triangles.Get().(*triangle)
+	if t == nil {
+		t = new(triangle)
+	}
+	p := Panels(n, strip)
+	t.n, t.values, t.inverse = n, resize(t.values, p*(p+1)/2*strip*strip), resize(t.inverse, p*strip)
+	return t
+}
+
+func (t *triangle) giveBack() { triangles.Put(t) }
+
+func resize(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	return s[:n]
+}
