@@ -80,9 +80,9 @@ type newtonScratch struct {
 const (
 	windowRows = 8192
 	gramRows   = 2048 // that a Gram matrix is of at least, if there are as many
-	gramVisits = 4    // after so many steps in a block its Gram matrix is made anew
+	gramVisits = 8    // after so many steps in a block its Gram matrix is made anew
 	// work is how many rows of the window the steps go over for each row learned.
-	work = 128
+	work = 256
 	// hurry bounds the steps in a mini-batch, which are more while the window is
 	// small.
 	hurry = 16

@@ -16,7 +16,7 @@ type tuning struct {
 
 // The choices, and the one that is safe where there are few rows.
 const (
-	narrowest, widest  = -2, 2
+	narrowest, widest  = -6, 2
 	weakest, strongest = -6, 0
 )
 
@@ -49,9 +49,19 @@ func newTuner(s sample, metric []float64) *tuner {
 	return t
 }
 
-// search returns the best choice that it finds downhill from one to start at:
-// in the penalty for each width, and in the width.
+// search returns the best choice that it finds downhill from one to start at and
+// from the narrowest kernel, in the penalty for each width, and in the width:
+// where what is to be learned turns many times within the median distance, wide
+// kernels are all alike.
 func (t *tuner) search(start tuning) tuning {
+	best := t.downhill(start)
+	if far := t.downhill(tuning{width: narrowest, lambda: start.lambda}); far.error < best.error {
+		best = far
+	}
+	return best
+}
+
+func (t *tuner) downhill(start tuning) tuning {
 	best := t.descend(start)
 	for _, turn := range []int{-1, 1} {
 		moved := false

@@ -10,7 +10,7 @@ var rungs = [...]int{64, 128, 256, 512, 1000}
 // lastRung is the one that settles the scale for good.
 const lastRung = 1000
 
-func effect(rung int) int { return rung + max(64, rung/4) }
+func effect(rung int) int { return rung + rung/4 }
 
 // takesEffect says whether n is the row at which some rung's fit does.
 func takesEffect(n int64) bool {
