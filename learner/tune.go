@@ -14,9 +14,12 @@ type tuning struct {
 	error  float64
 }
 
-// The choices, and the one that is safe where there are few rows.
+// The choices, and the one that is safe where there are few rows. The finest
+// width is for what turns many times within the median distance: usually it
+// would only tell apart rows that are next to each other in the stream as well.
 const (
-	narrowest, widest  = -6, 2
+	narrowest, widest  = -2, 2
+	finest             = -6
 	weakest, strongest = -6, 0
 )
 
@@ -49,25 +52,28 @@ func newTuner(s sample, metric []float64) *tuner {
 	return t
 }
 
-// search returns the best choice that it finds downhill from one to start at and
-// from the narrowest kernel, in the penalty for each width, and in the width:
-// where what is to be learned turns many times within the median distance, wide
-// kernels are all alike.
+// fineWorth is what is left of the error where a kernel below the narrowest is
+// worth it.
+const fineWorth = 0.5
+
+// search returns the best choice that it finds downhill from one to start at:
+// in the penalty for each width, and in the width. Where wide kernels are all
+// alike there is no way down, therefore it looks from the finest as well.
 func (t *tuner) search(start tuning) tuning {
-	best := t.downhill(start)
-	if far := t.downhill(tuning{width: narrowest, lambda: start.lambda}); far.error < best.error {
-		best = far
+	best := t.downhill(start, narrowest)
+	if fine := t.downhill(tuning{width: finest, lambda: start.lambda}, finest); fine.error < fineWorth*best.error {
+		return fine
 	}
 	return best
 }
 
-func (t *tuner) downhill(start tuning) tuning {
+func (t *tuner) downhill(start tuning, least int) tuning {
 	best := t.descend(start)
 	for _, turn := range []int{-1, 1} {
 		moved := false
 		for {
 			next := tuning{width: best.width + turn, lambda: best.lambda}
-			if next.width < narrowest || next.width > widest {
+			if next.width < least || next.width > widest {
 				break
 			}
 			if next = t.descend(next); next.error >= best.error {
