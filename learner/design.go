@@ -38,6 +38,7 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 	if b.Dim() != m.dim {
 		return nil, fmt.Errorf("rows of %d values for a model of %d", b.Dim(), m.dim)
 	}
+	in := m.inputs(b)
 	for i, y := range b.labels {
 		switch {
 		case y.Task == Auto:
@@ -47,7 +48,7 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 		}
 		d.labels = append(d.labels, y)
 		d.X = extend(d.X, m.dim)
-		m.scaler.apply(d.X[len(d.X)-m.dim:], b.X(i))
+		m.scaler.apply(d.X[len(d.X)-m.dim:], in.X(i))
 	}
 	d.Rows, d.Outputs = len(d.labels), signs(m.classes)
 	for _, y := range d.labels {
@@ -126,7 +127,7 @@ func (m *Model) Serving() []Array {
 func (m *Model) serving() serving {
 	at := m.bank.Map()
 	return serving{
-		config: Config{Width: at.Width, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim,
+		config: Config{Width: at.Width, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
 		fit:    &fit{scaler: m.scaler, kernel: at.Kernel},
 		blocks: m.bank.Blocks(), intercept: m.intercept, coef: m.coef,
 	}
