@@ -18,6 +18,7 @@ type Design struct {
 	Blocks  int
 	X       []float32 // the labelled rows, scaled
 	Rows    int
+	Weights []float64 // of the rows, 0 or more
 	Outputs int       // of a row: one of a regression and of two classes, otherwise one a class
 	Targets []float64 // Rows × Outputs: the standardised label, or ±1 where the row is of the class
 
@@ -47,6 +48,7 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 			return nil, fmt.Errorf("a label of %v, class %d, for a model of %v with %d classes", y.Task, y.Class, m.task, m.classes)
 		}
 		d.labels = append(d.labels, y)
+		d.Weights = append(d.Weights, boundedWeight(b.weights[i]))
 		d.X = extend(d.X, m.dim)
 		m.scaler.apply(d.X[len(d.X)-m.dim:], in.X(i))
 	}

@@ -3,6 +3,7 @@ package refit
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 )
@@ -10,8 +11,8 @@ import (
 // ErrSingular is returned where rounding leaves AᵀA/n + λ₂I without a factor.
 var ErrSingular = errors.New("the normal equations have no Cholesky factor: lambda is too small for the matrix")
 
-// normal is AᵀA + nλ₂I and its Cholesky factor: what problems of the square loss
-// without λ₁ that share A and λ₂ need.
+// normal is AᵀWA + nλ₂I and its Cholesky factor, with the weights W: what problems
+// of the square loss without λ₁ that share A, W and λ₂ need.
 type normal struct {
 	a      Matrix
 	factor []float64
@@ -21,7 +22,7 @@ type normal struct {
 // bits depend on.
 const rowsAtOnce = 256
 
-func newNormal(ctx context.Context, a Matrix, l2 float64) (*normal, error) {
+func newNormal(ctx context.Context, a Matrix, weights []float64, l2 float64) (*normal, error) {
 	n, p := a.Dims()
 	gram := make([]float64, p*p)
 	part := make([]float64, p*rowsAtOnce) // transposed
@@ -33,7 +34,11 @@ func newNormal(ctx context.Context, a Matrix, l2 float64) (*normal, error) {
 		rows := min(rowsAtOnce, n-from)
 		for i := range rows {
 			clear(row)
-			a.Add(row, from+i, 1)
+			root := 1.0
+			if weights != nil {
+				root = math.Sqrt(weights[from+i])
+			}
+			a.Add(row, from+i, root)
 			for j, v := range row {
 				part[j*rowsAtOnce+i] = v
 			}
@@ -58,7 +63,14 @@ func newNormal(ctx context.Context, a Matrix, l2 float64) (*normal, error) {
 func (n *normal) solve(p *Problem) *Solution {
 	_, cols := n.a.Dims()
 	x := make([]float64, cols)
-	multiplyTransposed(x, n.a, p.Targets)
+	weighted := p.Targets
+	if p.Weights != nil {
+		weighted = make([]float64, len(p.Targets))
+		for i, b := range p.Targets {
+			weighted[i] = p.Weights[i] * b
+		}
+	}
+	multiplyTransposed(x, n.a, weighted)
 	vec.CholeskySolve(n.factor, cols, x)
 	s := &Solution{X: x, Reached: true}
 	s.Certificate, s.Y = p.Certify(x)
@@ -77,7 +89,7 @@ func SolveSquare(p *Problem) (*Solution, error) {
 	if p.Loss != (Square{}) || p.L1 != 0 {
 		return nil, errors.New("normal equations are for the square loss without l1")
 	}
-	n, err := newNormal(context.Background(), p.A, p.L2)
+	n, err := newNormal(context.Background(), p.A, p.Weights, p.L2)
 	if err != nil {
 		return nil, err
 	}
