@@ -245,15 +245,19 @@ func (r *refitting) add(p *Problem, output int, before Certificate, s *Solution)
 // steps' contraction makes likely, for each output, or are what such a small gap
 // needs. They take p² numbers of memory.
 func (r *refitting) direct() bool {
-	if r.Loss != (Square{}) || r.L1 != 0 || r.cols > mostDirect {
+	if r.Loss != (Square{}) || r.L1 != 0 || r.cols > MostDirect {
 		return false
 	}
 	n, p := float64(len(r.Targets)/r.Outputs), float64(r.cols)
 	passes := min(float64(r.Passes), 4+4*r.fit.norm/math.Sqrt(2*r.Lambda*n))
 	const perPass = 10 // a pass waits for memory: it is worth so many multiplications a number of the matrix
-	return (float64(n/2)+p/6)*p*p <= passes*perPass*n*p*float64(r.Outputs) || r.Relative < 1e-9
+	gram := n / 2
+	if _, ok := r.Features.(*Single); ok {
+		gram /= 10
+	}
+	return (gram+p/6)*p*p <= passes*perPass*n*p*float64(r.Outputs) || r.Relative < 1e-9
 }
 
-// mostDirect is how many features they are for: a Cholesky factor cannot be told
+// MostDirect is how many features they are for: a Cholesky factor cannot be told
 // to stop.
-const mostDirect = 2100
+const MostDirect = 2100

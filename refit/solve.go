@@ -196,10 +196,7 @@ func (s Start) pair(p *Problem) (x, y []float64, err error) {
 	case s.Y != nil:
 		copy(y, s.Y)
 	case s.X != nil:
-		multiply(y, p.A, x)
-		for i := range p.Targets {
-			y[i] = p.slope(i, y[i])
-		}
+		_, y = p.Certify(x)
 	default:
 		for i := range p.Targets {
 			y[i] = p.start(i)
