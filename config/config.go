@@ -170,6 +170,13 @@ type Learner struct {
 	// the bandwidth.
 	Kernel string `key:"kernel" default:"gaussian"`
 
+	// A file of accrete metric, whose metric the kernel then has, with the scale
+	// of the columns that it was learned with, in place of what the first
+	// examples say; also written as kernel: {metric: metric.json}. A record whose
+	// key, or input.key, has a metric of its own has that one, and others the one
+	// that is shared. Not with input.lags.
+	KernelMetric string `key:"kernel.metric" example:"metric.json"`
+
 	// How the frequencies of the features are drawn: independently (iid), or
 	// orthogonal to each other (sorf), for 64 inputs or more: from 100 inputs on
 	// it takes less time and memory, several times less where there are hundreds.

@@ -181,6 +181,10 @@ func (f *file) section(path string, n ast.Node) {
 		case isSection && entry.Value.Type() == ast.NullType: // a section whose keys are all comments
 		case isSection:
 			f.section(full, entry.Value)
+		case o != nil && known.below[full] != nil && entry.Value.Type() == ast.MappingType:
+			f.section(full, entry.Value)
+		case o != nil && known.below[path] != nil:
+			f.option(o, entry.Value)
 		case o != nil && o.section == path && entry.Value.Type() == ast.NullType:
 			f.add(t, "%s has no value; leave the line out for the default", full)
 		case o != nil && o.section == path:

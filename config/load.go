@@ -133,13 +133,13 @@ func unknownKey(section, key string) string {
 	if section == "" && strings.Contains(key, ".") {
 		return text + ": accrete lint --reference prints them all"
 	}
-	return text + ", which has " + strings.Join(known.sections[section], ", ")
+	return text + ", which has " + strings.Join(append(known.sections[section], known.below[section]...), ", ")
 }
 
 // meant finds the key nearest to one that is not known: among its neighbours,
 // then by its beginning, then anywhere in the file.
 func meant(section, key string) string {
-	here := known.sections[section]
+	here := append(known.sections[section], known.below[section]...)
 	if name := spell.Nearest(key, here); name != "" {
 		return name
 	}

@@ -67,6 +67,11 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  algorithm: newtown\n", `config.yaml:8:14: learner.algorithm: "newtown" is not known to this build, which has newton, dsg, udsg, cdsg, cdsg:alpha, all, fixed, eigenpro, ridge`},
 		{least + "learner:\n  kernel:\n", `config.yaml:8:3: learner.kernel has no value; leave the line out for the default`},
 		{least + "learner:\n  kernel: laplace\n", `config.yaml:8:11: learner.kernel: no kernel is named "laplace": want gaussian or gaussian:SCALE`},
+		{least + "learner:\n  kernel: {metrik: a}\n", `config.yaml:8:12: unknown key "metrik" in learner.kernel; did you mean "metric"?`},
+		{least + "learner:\n  kernel: {name: a}\n", `config.yaml:8:12: unknown key "name" in learner.kernel, which has metric`},
+		{least + "learner:\n  kernel: {metric: [a]}\n", `config.yaml:8:20: learner.kernel.metric: want one value, not a list`},
+		{least + "learner:\n  kernel: {metric: a}\n  kernel.metric: b\n", `config.yaml:9:3: learner.kernel.metric is there twice, first on line 8`},
+		{least + "  lags: 2\nlearner:\n  kernel.metric: m.json\n", `config.yaml:9:18: learner.kernel.metric: is for the inputs of one record, and input.lags adds those of others: want one of them`},
 		{least + "learner:\n  lambda: 0\n", `config.yaml:8:11: learner.lambda: 0 is too small: the least is 1e-15`},
 		{least + "learner:\n  seed: 0\n", `config.yaml:8:9: learner.seed: 0 is too small: the least is 1`},
 		{least + "learner: 3\n", `config.yaml:7:10: learner is a section: want keys below it, as task: …`},
@@ -184,6 +189,15 @@ func TestFlagOverEnvironmentOverFileOverDefault(t *testing.T) {
 	} {
 		if got[key] != want {
 			t.Errorf("%s: got %s, want %s", key, got[key], want)
+		}
+	}
+}
+
+func TestAKeyOfTheKernelStandsInItOrBesideIt(t *testing.T) {
+	for _, text := range []string{"kernel: {metric: m.json}", "kernel:\n    metric: m.json", "kernel: gaussian\n  kernel.metric: m.json"} {
+		c, err := load(t, least+"learner:\n  "+text+"\n", nil, nil)
+		if err != nil || c.Learner.Kernel != "gaussian" || c.Learner.KernelMetric != "m.json" {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -25,15 +25,20 @@ type table struct {
 	options  []option
 	byPath   map[string]*option
 	sections map[string][]string // what may stand in a section: its options and sections
+	below    map[string][]string // of an option that can also have keys below it: kernel, of kernel.metric
 }
 
 var known = newTable()
 
 func newTable() *table {
-	t := &table{byPath: map[string]*option{}, sections: map[string][]string{}}
+	t := &table{byPath: map[string]*option{}, sections: map[string][]string{}, below: map[string][]string{}}
 	t.add(reflect.TypeFor[Config](), "", nil)
 	for i := range t.options {
-		t.byPath[t.options[i].path] = &t.options[i]
+		o := &t.options[i]
+		t.byPath[o.path] = o
+		if dot := strings.LastIndexByte(o.path, '.'); t.byPath[o.path[:max(0, dot)]] != nil {
+			t.below[o.path[:dot]] = append(t.below[o.path[:dot]], o.path[dot+1:])
+		}
 	}
 	return t
 }

@@ -37,6 +37,9 @@ func (c *Config) validate() Problems {
 	if _, err := features.ParseKernel(c.Learner.Kernel); err != nil {
 		add("learner.kernel", "%v", err)
 	}
+	if c.Learner.KernelMetric != "" && c.Input.Lags > 0 {
+		add("learner.kernel.metric", "is for the inputs of one record, and input.lags adds those of others: want one of them")
+	}
 	if sampling, err := features.ParseSampling(c.Learner.Sampling); err == nil && c.Input.Columns != nil && c.Input.Lags == 0 {
 		if err := sampling.Check(len(c.Input.Columns)); err != nil {
 			add("learner.sampling", "%v", err)

@@ -86,8 +86,12 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 }
 
 // SetKey says whose the last example is: those of one key are each other's past
-// for a model with lags. Without it all are of one key.
+// for a model with lags, and a metric may be of one key. Without it all are of
+// one, the empty key.
 func (b *Batch) SetKey(key string) { b.keys[len(b.keys)-1] = key }
+
+// Key returns what SetKey said of example i.
+func (b *Batch) Key(i int) string { return b.keys[i] }
 
 // Len returns the number of examples.
 func (b *Batch) Len() int { return len(b.labels) }

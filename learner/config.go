@@ -13,20 +13,21 @@ import (
 // Config is what a Learner is told. It is fixed for the life of a model. The
 // zero value of each field stands for the default that its comment names.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`    // "newton" (default), "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "fixed" or "eigenpro"
-	Stepper     string  `json:"stepper"`      // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
-	Kernel      string  `json:"kernel"`       // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
-	Sampling    string  `json:"sampling"`     // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
-	Task        Task    `json:"task"`         // Auto (default): the loss or else the first label decides
-	Loss        string  `json:"loss"`         // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
-	Width       int     `json:"width"`        // frequencies in a block: 64 for newton, 32 for the others
-	MaxFeatures int     `json:"max_features"` // frequencies in all, rounded up to whole blocks: 4096
-	Minibatch   int     `json:"minibatch"`    // labelled rows in a step: 32 for newton and ridge, 128 for the others
-	MaxClasses  int     `json:"max_classes"`  // 256
-	Lambda      float64 `json:"lambda"`       // weight of ‖f‖²/2 in the objective: 1e-6
-	Lags        int     `json:"lags"`         // labelled rows of the same key whose inputs and labels are inputs as well: 0
-	OnDrift     string  `json:"on_drift"`     // "none" (default), "boost", "forget" or "reset"
-	Seed        uint64  `json:"seed"`         // of the frequencies: 1
+	Algorithm   string  `json:"algorithm"`        // "newton" (default), "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "fixed" or "eigenpro"
+	Stepper     string  `json:"stepper"`          // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
+	Kernel      string  `json:"kernel"`           // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
+	Metric      *Metric `json:"metric,omitempty"` // of the inputs; nil (default): the warm-up learns one weight a column
+	Sampling    string  `json:"sampling"`         // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
+	Task        Task    `json:"task"`             // Auto (default): the loss or else the first label decides
+	Loss        string  `json:"loss"`             // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
+	Width       int     `json:"width"`            // frequencies in a block: 64 for newton, 32 for the others
+	MaxFeatures int     `json:"max_features"`     // frequencies in all, rounded up to whole blocks: 4096
+	Minibatch   int     `json:"minibatch"`        // labelled rows in a step: 32 for newton and ridge, 128 for the others
+	MaxClasses  int     `json:"max_classes"`      // 256
+	Lambda      float64 `json:"lambda"`           // weight of ‖f‖²/2 in the objective: 1e-6
+	Lags        int     `json:"lags"`             // labelled rows of the same key whose inputs and labels are inputs as well: 0
+	OnDrift     string  `json:"on_drift"`         // "none" (default), "boost", "forget" or "reset"
+	Seed        uint64  `json:"seed"`             // of the frequencies: 1
 }
 
 // Effective returns c with every default filled in, or says what is wrong.
@@ -90,6 +91,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("minibatch %d: want 1 to 65536", c.Minibatch)
 	case c.MaxClasses < 2 || c.MaxClasses > 1<<16:
 		return fmt.Errorf("max_classes %d: want 2 to 65536", c.MaxClasses)
+	case c.Lags > 0 && c.Metric != nil:
+		return errors.New("a metric is for the inputs of one row, and lags add those of others: want one of them")
 	case c.Lags < 0 || c.Lags > mostLags:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, mostLags)
 	case !(c.Lambda > 0 && c.Lambda <= 1):
@@ -101,14 +104,18 @@ func (c Config) validate() error {
 // ErrInputs refuses rows that a Config is not for.
 var ErrInputs = errors.New("too few inputs")
 
-// Check says whether c, which is valid, is for rows of so many inputs. A host
+// Check says whether c, which is valid, is for rows of these columns. A host
 // asks before the first row, for a Learner takes rows as they are.
-func (c Config) Check(inputs int) error {
-	if err := c.sampling().Check(c.width(inputs)); err != nil {
+func (c Config) Check(columns []string) error {
+	if err := c.sampling().Check(c.width(len(columns))); err != nil {
 		return fmt.Errorf("%w: %w", ErrInputs, err)
 	}
-	return nil
+	return c.Metric.check(columns)
 }
+
+// Keyed says whether a Learner of c wants to know whose a row is: see
+// Batch.SetKey.
+func (c Config) Keyed() bool { return c.Lags > 0 || c.Metric != nil && c.Metric.Keys() > 0 }
 
 func (c Config) sampling() features.Sampling {
 	s, err := features.ParseSampling(or(c.Sampling, "iid"))

@@ -18,6 +18,7 @@ type Design struct {
 	Blocks  int
 	X       []float32 // the labelled rows, scaled
 	Rows    int
+	Weights []float64 // of the rows, 0 or more
 	Outputs int       // of a row: one of a regression and of two classes, otherwise one a class
 	Targets []float64 // Rows × Outputs: the standardised label, or ±1 where the row is of the class
 
@@ -38,6 +39,7 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 	if b.Dim() != m.dim {
 		return nil, fmt.Errorf("rows of %d values for a model of %d", b.Dim(), m.dim)
 	}
+	in := m.inputs(b)
 	for i, y := range b.labels {
 		switch {
 		case y.Task == Auto:
@@ -46,8 +48,9 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 			return nil, fmt.Errorf("a label of %v, class %d, for a model of %v with %d classes", y.Task, y.Class, m.task, m.classes)
 		}
 		d.labels = append(d.labels, y)
+		d.Weights = append(d.Weights, boundedWeight(b.weights[i]))
 		d.X = extend(d.X, m.dim)
-		m.scaler.apply(d.X[len(d.X)-m.dim:], b.X(i))
+		m.scaler.apply(d.X[len(d.X)-m.dim:], in.X(i))
 	}
 	d.Rows, d.Outputs = len(d.labels), signs(m.classes)
 	for _, y := range d.labels {
@@ -126,7 +129,7 @@ func (m *Model) Serving() []Array {
 func (m *Model) serving() serving {
 	at := m.bank.Map()
 	return serving{
-		config: Config{Width: at.Width, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim,
+		config: Config{Width: at.Width, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
 		fit:    &fit{scaler: m.scaler, kernel: at.Kernel},
 		blocks: m.bank.Blocks(), intercept: m.intercept, coef: m.coef,
 	}

@@ -24,9 +24,15 @@ type fit struct {
 const topRows = 512
 
 // newFit fits to rows of dim raw values. The task is settled; the kernel may
-// have a scale or leave that to the rows and their labels.
-func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Kernel) fit {
-	f := fit{scaler: newScaler(x, dim), deviation: 1}
+// have a scale or leave that to the rows and their labels. Rows under a metric that
+// is given come scaled.
+func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Kernel, scaled bool) fit {
+	f := fit{deviation: 1}
+	if scaled {
+		f.scaler = noScaler(dim)
+	} else {
+		f.scaler = newScaler(x, dim)
+	}
 	if task == Regression {
 		y := make([]float64, len(labels))
 		for i, l := range labels {
@@ -38,10 +44,10 @@ func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Ker
 			f.deviation = c.deviation
 		}
 	}
-	scaled := f.scaled(x, dim)
-	f.tune(sample{dim: dim, x: scaled}, labels, task, kernel)
-	scaled = f.scaled(x[:min(len(x), topRows*dim)], dim)
-	f.top = topEigenvalue(f.kernel, scaled, dim)
+	seen := f.scaled(x, dim)
+	f.tune(sample{dim: dim, x: seen}, labels, task, kernel)
+	seen = f.scaled(x[:min(len(x), topRows*dim)], dim)
+	f.top = topEigenvalue(f.kernel, seen, dim)
 	return f
 }
 
@@ -63,8 +69,9 @@ const (
 	someRows = 512 // that the last choice is made on
 )
 
-// tune decides on the metric, the kernel's width and the penalty: by the labels,
-// or without them on no metric and the median distance of the rows.
+// tune decides on the metric, unless one is given, the kernel's width and the
+// penalty: by the labels, or without them on no metric and the median distance of
+// the rows.
 func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel) {
 	s.label(f, labels, task)
 	n := s.rows()
@@ -76,6 +83,9 @@ func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel) 
 		t := newTuner(s.slice(0, min(n, someRows)), metric)
 		t.median = gaussian.Scale * gaussian.Scale
 		best = t.descend(safe)
+	case f.scaler.asIs:
+		t := newTuner(s.slice(max(0, n-someRows), n), metric)
+		best = t.narrow(t.search(safe))
 	default:
 		metric, best = s.choose()
 	}

@@ -79,6 +79,9 @@ func New(c Config) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
+	if c.Metric != nil && !c.Metric.whole() {
+		return nil, fmt.Errorf("learner: of the metric %v there is the hash alone", c.Metric)
+	}
 	return &Learner{config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags}, head: newHead(chosen, Auto, 0)}, nil
 }
 
@@ -165,7 +168,7 @@ func (l *Learner) advance() {
 	}
 	for _, r := range rungs {
 		if int64(r) == l.labelled && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.task, l.kernel)
+			l.warmup.start(r, l.dim, l.task, l.kernel, l.config.Metric != nil)
 		}
 	}
 	if l.labelled == int64(effect(lastRung)) {

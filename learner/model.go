@@ -25,17 +25,30 @@ func (p *Predictions) Row(i int) []float64 {
 type Model struct {
 	head
 	dim       int            // 0 before the first row
+	given     *Metric        // nil if there is none
 	scaler    scaler         // of no columns before the first fit
 	bank      *features.Bank // nil before the first fit
 	intercept []float64
 	coef      []float32
 
-	x []float32 // scratch
-	f []float64
+	x     []float32 // scratch
+	f     []float64
+	under Batch // rows as the metric has them
 }
 
 // Dim returns the length of the rows that m predicts, or 0 if it has seen none.
 func (m *Model) Dim() int { return m.dim }
+
+// Keyed says whether it matters to m whose a row is: see Batch.SetKey.
+func (m *Model) Keyed() bool { return m.given != nil && m.given.Keys() > 0 }
+
+// inputs is the rows of b as the metric has them, if there is one.
+func (m *Model) inputs(b *Batch) *Batch {
+	if m.given == nil {
+		return b
+	}
+	return m.given.over(&m.under, b, b.Len())
+}
 
 // Predict returns predictions for all rows of b, which must be of the model's
 // dimension. They are the caller's to keep.
@@ -46,7 +59,7 @@ func (m *Model) Predict(b *Batch) Predictions {
 	n := b.Len()
 	p := Predictions{Task: m.task, Outputs: m.outputs(), Values: make([]float64, n*m.outputs())}
 	if m.bank != nil {
-		m.x = m.scaler.rows(m.x[:0], b, n)
+		m.x = m.scaler.rows(m.x[:0], m.inputs(b), n)
 	}
 	m.f = addUp(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
 	k := m.sums()
@@ -102,7 +115,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.config.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, bank: v.bank(), intercept: v.intercept, coef: v.coef}
+	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.intercept, coef: v.coef}
 	if v.fit != nil {
 		m.scaler = v.fit.scaler
 	}

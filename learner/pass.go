@@ -12,7 +12,7 @@ type Pass struct {
 
 	batch   *Batch
 	learned bool
-	inputs  *Batch // its rows, with their lags
+	inputs  *Batch // its rows, with their lags or under the metric
 	lagged  Batch  // memory of inputs
 	rows    int
 	head    head
@@ -53,12 +53,18 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	if l.config.width(b.Dim()) != l.dim || l.dim == 0 {
 		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", l.config.width(b.Dim()), l.dim))
 	}
+	if m := l.config.Metric; m != nil && m.dim() != l.dim {
+		panic(fmt.Sprintf("learner: rows of %d values for a metric of %d", l.dim, m.dim()))
+	}
 	p := &l.pass
 	p.batch, p.learned = b, false
 	p.rows, p.head = l.until(b), l.head
 	if p.inputs = b; l.lags.k > 0 {
 		p.inputs = &p.lagged
 		l.lags.widen(p.inputs, b, p.rows)
+	}
+	if m := l.config.Metric; m != nil {
+		p.inputs = m.over(&p.lagged, b, p.rows)
 	}
 	if l.fit == nil {
 		p.columns, p.served = l.sums(), 0

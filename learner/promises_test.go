@@ -34,7 +34,17 @@ var streams = func() (all []stream) {
 			stream{"late", odd, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }},
 		)
 	}
-	return all
+	given := Config{Algorithm: "all", Width: 8, MaxFeatures: 32, Metric: skewed}
+	return append(all, stream{"metric", given, 2, sided})
+}()
+
+// skewed is a metric of two inputs around 5, with one of a key's own.
+var skewed = func() *Metric {
+	m, err := ParseMetric([]byte(`{"columns": ["a", "b"], "center": [5, 5], "scale": [0.1, 0.1], "shared": [2, 1, 1, 3], "own": {"k": [1, 0, 0, 0]}}`))
+	if err != nil {
+		panic(err)
+	}
+	return m
 }()
 
 func sided(_ int, x []float64) Label { return class(math.Sin(3*x[0]) > x[1]) }

@@ -56,7 +56,7 @@ func (l *Learner) State() State {
 
 // Serving returns the part of the State that it takes to predict.
 func (l *Learner) Serving() []Array {
-	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, intercept: l.first}
+	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, given: l.config.Metric, intercept: l.first}
 	if l.fit != nil {
 		v.blocks, v.intercept, v.coef = l.engine.serving()
 	}
@@ -94,14 +94,17 @@ func takeLabels(s *source, name string, n int, task Task, most int) ([]Label, []
 // Restore returns the Learner whose State s is, or says what is wrong with s: it
 // may come from anywhere. c must be the Config that the Learner was made with.
 func Restore(c Config, s State) (*Learner, error) {
-	l, err := New(c)
-	if err != nil {
-		return nil, err
-	}
 	serving := &source{in: s.Serving}
 	v := loadServing(serving)
 	if err := serving.end(); err != nil {
 		return nil, fmt.Errorf("learner: serving part: %w", err)
+	}
+	if c.Metric != nil && v.given != nil && c.Metric.hash == v.given.hash {
+		c.Metric = v.given
+	}
+	l, err := New(c)
+	if err != nil {
+		return nil, err
 	}
 	resuming := &source{in: s.Resuming}
 	l.load(resuming, v)
@@ -121,6 +124,7 @@ func (l *Learner) load(s *source, v serving) {
 	want := newHead(l.algorithm.loss(l.chosen, v.head.task), v.head.task, v.head.classes)
 	s.want(v.head.loss == want.loss, "loss %v, configured %s", v.head.loss, c.Loss)
 	s.want(v.config.Sampling == c.Sampling, "sampling %s, configured %s", v.config.Sampling, c.Sampling)
+	s.want(v.given == c.Metric, "metric %v, configured %v", v.given, c.Metric)
 	s.want(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
 	s.want(v.dim == 0 || c.width(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values with %d lags", v.dim, c.Lags)
 	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel, "not the configured kernel %q", c.Kernel)
@@ -221,7 +225,7 @@ func (l *Learner) resume() {
 	}
 	for _, r := range rungs {
 		if int64(r) <= l.labelled && l.labelled < int64(effect(r)) && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.task, l.kernel)
+			l.warmup.start(r, l.dim, l.task, l.kernel, l.config.Metric != nil)
 		}
 	}
 }

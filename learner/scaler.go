@@ -13,12 +13,22 @@ const clip = 8
 type scaler struct {
 	center, scale []float64
 	metric        []float64 // factor of each column after that: how much it matters
+	asIs          bool      // rows come as the model sees them, and only get rounded
+}
+
+// noScaler is for rows that come scaled.
+func noScaler(dim int) scaler {
+	return scaler{center: make([]float64, dim), scale: ones(dim), metric: ones(dim), asIs: true}
 }
 
 // apply sets dst to the scaled values of x, rounded to float32 here and
 // nowhere before.
 func (s scaler) apply(dst []float32, x []float64) {
 	for i, v := range x {
+		if s.asIs {
+			dst[i] = float32(v)
+			continue
+		}
 		v = (bounded(v) - s.center[i]) * s.scale[i]
 		dst[i] = float32(max(-clip, min(clip, v)) * s.metric[i])
 	}

@@ -13,7 +13,8 @@ type serving struct {
 	config    Config
 	head      head
 	dim       int
-	fit       *fit // nil before the first
+	fit       *fit    // nil before the first
+	given     *Metric // nil if there is none
 	blocks    int
 	intercept []float64
 	coef      []float32
@@ -50,6 +51,7 @@ func (v serving) save(a *arrays) {
 	put(a, "center", len(s.center), s.center)
 	put(a, "scale", len(s.scale), s.scale)
 	put(a, "metric", len(s.metric), s.metric)
+	v.given.save(a)
 	put(a, "intercept", len(v.intercept), v.intercept)
 	put(a, "coefficients", v.head.sums(), v.coef)
 }
@@ -95,6 +97,7 @@ func loadServing(s *source) (v serving) {
 	center := take[float64](s, "center", rows, dim)
 	scale := take[float64](s, "scale", rows, dim)
 	metric := take[float64](s, "metric", rows, dim)
+	v.given = loadMetric(s)
 	k := v.head.sums()
 	v.intercept = take[float64](s, "intercept", min(k, 1), k)
 	v.coef = take[float32](s, "coefficients", 2*v.blocks*v.config.Width*min(k, 1), k)
@@ -103,11 +106,14 @@ func loadServing(s *source) (v serving) {
 	}
 	v.head.mean, v.head.deviation = label[0], label[1]
 	if v.fit != nil {
-		v.fit.scaler = scaler{center: center, scale: scale, metric: metric}
+		v.fit.scaler = scaler{center: center, scale: scale, metric: metric, asIs: v.given != nil}
 		v.fit.mean, v.fit.deviation = label[0], label[1]
 	}
 	s.want(label[1] > 0, "the deviation of the labels is %v", label[1])
 	s.want(v.fit != nil || v.blocks == 0, "%d blocks without a kernel", v.blocks)
+	if v.given != nil && v.dim != 0 {
+		s.want(v.given.dim() == v.dim, "a metric of %d inputs for rows of %d", v.given.dim(), v.dim)
+	}
 	s.want(v.fit == nil || v.dim > 0 && task != Auto, "a kernel without rows")
 	for _, c := range scale {
 		s.want(c > 0, "a scale is %v", c)

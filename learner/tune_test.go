@@ -101,7 +101,7 @@ func TestFewRowsAreNotTuned(t *testing.T) {
 	for i := range labels {
 		labels[i] = Label{Task: Regression, Value: s.y[i]}
 	}
-	f := newFit(s.x, labels, s.dim, Regression, features.Gaussian{})
+	f := newFit(s.x, labels, s.dim, Regression, features.Gaussian{}, false)
 	if f.lambda != 1e-3 || f.scaler.metric[0] != 1 || f.scaler.metric[2] != 1 {
 		t.Errorf("penalty %v and metric %v of few rows", f.lambda, f.scaler.metric)
 	}
@@ -130,7 +130,7 @@ func TestFitOfAnyRowsIsFinite(t *testing.T) {
 					labels[i].Class = 0
 				}
 			}
-			f := newFit(x, labels, dim, task, features.Gaussian{})
+			f := newFit(x, labels, dim, task, features.Gaussian{}, false)
 			scale := f.kernel.(features.Gaussian).Scale
 			if !(f.lambda > 0 && f.lambda <= 1 && scale > 0 && scale < 1e6 && f.top > 0) {
 				t.Errorf("%s, %v: penalty %v, kernel %v, eigenvalue %v", name, task, f.lambda, f.kernel, f.top)
@@ -153,7 +153,7 @@ func BenchmarkFit(b *testing.B) {
 				labels[i] = Label{Task: Regression, Value: s.y[i]}
 			}
 			for range b.N {
-				newFit(s.x, labels, s.dim, Regression, features.Gaussian{})
+				newFit(s.x, labels, s.dim, Regression, features.Gaussian{}, false)
 			}
 		})
 	}

@@ -67,11 +67,8 @@ func (d *decider) decide(spans []span) *decided {
 					first = false
 				}
 				b.batch.Append(row.X, row.Label, row.Weight)
-				if key := row.Key; d.keyed {
-					if key == nil {
-						key = r.Key
-					}
-					b.batch.SetKey(string(key))
+				if d.keyed {
+					b.batch.SetKey(string(row.Key))
 				}
 				if row.Label.Task == learner.Auto {
 					b.counts.Predicted++

@@ -11,7 +11,7 @@ import (
 type Fit struct {
 	history *history
 	batch   learner.Batch
-	lags    bool
+	keyed   bool // the learner wants to know whose a row is
 }
 
 // NewFit begins with the empty model.
@@ -24,7 +24,7 @@ func NewFit(c learner.Config) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Fit{history: h, lags: c.Lags > 0}, nil
+	return &Fit{history: h, keyed: c.Keyed()}, nil
 }
 
 const fitAtOnce = 256 // rows
@@ -35,7 +35,7 @@ func (f *Fit) Add(row decode.Row) {
 		f.batch.Reset(len(row.X))
 	}
 	f.batch.Append(row.X, row.Label, row.Weight)
-	if f.lags {
+	if f.keyed {
 		f.batch.SetKey(string(row.Key))
 	}
 	if f.batch.Len() == fitAtOnce {
@@ -94,6 +94,7 @@ func (g *Grade) Add(row decode.Row) {
 		return
 	}
 	g.batch.Append(row.X, row.Label, row.Weight)
+	g.batch.SetKey(string(row.Key))
 	if g.batch.Len() == fitAtOnce {
 		g.flush()
 	}

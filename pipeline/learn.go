@@ -310,7 +310,7 @@ func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (
 		return nil, nil, nil
 	}
 	if d.batch.Len() > 0 {
-		if err := l.config.Learner.Check(d.batch.Dim()); err != nil {
+		if err := l.config.Learner.Check(d.schema.Columns); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -509,5 +509,5 @@ func newDecider(c Config, s *decode.Schema) (*decider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &decider{decoder: d, keyed: c.Learner.Lags > 0}, nil
+	return &decider{decoder: d, keyed: c.Learner.Keyed()}, nil
 }

@@ -1,5 +1,7 @@
 package pipeline
 
+import "github.com/accrete-ml/accrete/refit"
+
 // A learner's memory is bounded by what is under way. Where it is at its limit
 // something waits: the fetchers for the BATCH before, the decider for the
 // learner, the learner for the publisher, and the publisher for the broker.
@@ -18,7 +20,8 @@ package pipeline
 //	fetch        1 MiB, the answer of a broker for a partition: one is taken from and
 //	             one is read ahead. A topic that is compressed may reach 16 MiB here
 //	refit        with refit.every: window × (8 × max_features + 256) bytes, the features
-//	             of the records, and as many records twice
+//	             of the records, and as many records twice; and 8 × p² of the normal
+//	             equations where p = 2 × max_features + 1 is at most 2,100
 //	2            what Go's collector lets garbage grow to
 //	64 MiB       the program, its stacks and its connections
 //
@@ -62,10 +65,14 @@ func (m *memory) sees(b *decided, out *release) bool {
 }
 
 // bytes is what a refit takes: the features of its records, their rows, and the
-// records that these are read from.
+// records that these are read from; and the normal equations, if there are any.
 func (c RefitConfig) bytes(features int) int64 {
 	if c.Every <= 0 {
 		return 0
 	}
-	return int64(c.Window) * (8*int64(features) + 256)
+	n := int64(c.Window) * (8*int64(features) + 256)
+	if p := int64(2*features + 1); p <= refit.MostDirect {
+		n += 8 * p * p
+	}
+	return n
 }

@@ -145,6 +145,7 @@ func rowsOf(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, bat
 				from = b.Seq
 			}
 			rows.Append(decided.batch.X(k), y, decided.batch.Weight(k))
+			rows.SetKey(decided.batch.Key(k))
 		}
 	}
 	return rows, from, len(batches), nil

@@ -47,7 +47,7 @@ func (s *sdca) pair() (x, y, ax, aty []float64) { return s.x, s.y, nil, s.u }
 func (s *sdca) step() float64 {
 	rows := s.rows.draw()
 	for k, i := range rows {
-		s.delta[k] = s.p.Loss.Prox(s.p.A.Dot(i, s.x), s.y[i], s.p.Targets[i], s.r[i]) - s.y[i]
+		s.delta[k] = s.p.prox(i, s.p.A.Dot(i, s.x), s.y[i], s.r[i]) - s.y[i]
 	}
 	for k, i := range rows {
 		if d := s.delta[k]; d != 0 {
@@ -81,7 +81,7 @@ func newSVRG(p *Problem, c Config, x []float64) method {
 	}
 	s.rows.shuffle = c.Shuffle
 	greatest, _ := Scale(p.A, cols, 1)
-	s.rate = 0.1 * p.Loss.Gamma() / greatest
+	s.rate = 0.1 * p.gamma() / greatest
 	return s
 }
 
@@ -90,8 +90,8 @@ func (s *svrg) refresh() {}
 // slopes sets y to φ'(Ax).
 func (s *svrg) slopes(y []float64) {
 	multiply(y, s.p.A, s.x)
-	for i, b := range s.p.Targets {
-		y[i] = s.p.Loss.Slope(y[i], b)
+	for i := range y {
+		y[i] = s.p.slope(i, y[i])
 	}
 }
 
@@ -116,7 +116,7 @@ func (s *svrg) step() float64 {
 	}
 	i := s.rows.draw()[0]
 	copy(s.g, s.mean)
-	s.p.A.Add(s.g, i, s.p.Loss.Slope(s.p.A.Dot(i, s.x), s.p.Targets[i])-s.slow[i])
+	s.p.A.Add(s.g, i, s.p.slope(i, s.p.A.Dot(i, s.x))-s.slow[i])
 	shrink, l1 := 1/(1+float64(s.rate*s.p.L2)), float64(s.rate*s.p.L1)
 	for j, g := range s.g {
 		s.x[j] = float64(soft(s.x[j]-float64(s.rate*g), l1) * shrink)

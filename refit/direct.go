@@ -3,6 +3,7 @@ package refit
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 )
@@ -10,10 +11,12 @@ import (
 // ErrSingular is returned where rounding leaves AᵀA/n + λ₂I without a factor.
 var ErrSingular = errors.New("the normal equations have no Cholesky factor: lambda is too small for the matrix")
 
-// normal is AᵀA + nλ₂I and its Cholesky factor: what problems of the square loss
-// without λ₁ that share A and λ₂ need.
+// normal is AᵀWA + nλ₂I and its Cholesky factor, with the weights W: what problems
+// of the square loss without λ₁ that share A, W and λ₂ need.
 type normal struct {
 	a      Matrix
+	l2     float64
+	rough  bool // the products were summed up in float32
 	factor []float64
 }
 
@@ -21,8 +24,11 @@ type normal struct {
 // bits depend on.
 const rowsAtOnce = 256
 
-func newNormal(ctx context.Context, a Matrix, l2 float64) (*normal, error) {
+func newNormal(ctx context.Context, a Matrix, weights []float64, l2 float64) (*normal, error) {
 	n, p := a.Dims()
+	if single, ok := a.(*Single); ok {
+		return newRough(ctx, single, weights, l2)
+	}
 	gram := make([]float64, p*p)
 	part := make([]float64, p*rowsAtOnce) // transposed
 	row := make([]float64, p)
@@ -33,7 +39,11 @@ func newNormal(ctx context.Context, a Matrix, l2 float64) (*normal, error) {
 		rows := min(rowsAtOnce, n-from)
 		for i := range rows {
 			clear(row)
-			a.Add(row, from+i, 1)
+			root := 1.0
+			if weights != nil {
+				root = math.Sqrt(weights[from+i])
+			}
+			a.Add(row, from+i, root)
 			for j, v := range row {
 				part[j*rowsAtOnce+i] = v
 			}
@@ -45,26 +55,94 @@ func newNormal(ctx context.Context, a Matrix, l2 float64) (*normal, error) {
 			}
 		}
 	}
-	for j := range p {
-		gram[j*p+j] += float64(float64(n) * l2)
+	return factored(&normal{a, l2, false, gram})
+}
+
+// newRough is newNormal by the kernels for random features, which sum up in
+// float32 and take a tenth of the time.
+func newRough(ctx context.Context, a *Single, weights []float64, l2 float64) (*normal, error) {
+	p := a.p
+	gram := make([]float64, p*p)
+	var scratch vec.Scratch
+	part := make([]float32, 0, p*rowsAtOnce)
+	for from := 0; from < a.n; from += rowsAtOnce {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		rows := a.rows[from*p : min(from+rowsAtOnce, a.n)*p]
+		if weights != nil {
+			part = append(part[:0], rows...)
+			for i := 0; i*p < len(part); i++ {
+				root := float32(math.Sqrt(weights[from+i]))
+				for j, v := range part[i*p : (i+1)*p] {
+					part[i*p+j] = v * root
+				}
+			}
+			rows = part
+		}
+		vec.Gram(gram, rows, p, &scratch)
 	}
-	if !vec.Cholesky(gram, p) {
+	for i := range gram {
+		gram[i] *= a.factor * a.factor
+	}
+	return factored(&normal{a, l2, true, gram})
+}
+
+// factored puts the factor in the place of the products.
+func factored(e *normal) (*normal, error) {
+	n, p := e.a.Dims()
+	for j := range p {
+		e.factor[j*p+j] += float64(float64(n) * e.l2)
+	}
+	if !vec.Cholesky(e.factor, p) {
 		return nil, ErrSingular
 	}
-	return &normal{a, gram}, nil
+	return e, nil
 }
 
 // solve returns the x of p, which has the matrix and the λ₂ of n.
 func (n *normal) solve(p *Problem) *Solution {
 	_, cols := n.a.Dims()
 	x := make([]float64, cols)
-	multiplyTransposed(x, n.a, p.Targets)
+	weighted := p.Targets
+	if p.Weights != nil {
+		weighted = make([]float64, len(p.Targets))
+		for i, b := range p.Targets {
+			weighted[i] = p.Weights[i] * b
+		}
+	}
+	multiplyTransposed(x, n.a, weighted)
 	vec.CholeskySolve(n.factor, cols, x)
+	if n.rough {
+		n.refine(p, weighted, x)
+	}
 	s := &Solution{X: x, Reached: true}
 	s.Certificate, s.Y = p.Certify(x)
 	s.Point = Point{Primal: s.Certificate.Primal, Dual: s.Certificate.Dual}
 	s.Trace = []Point{s.Point}
 	return s
+}
+
+// refine takes away from x most of what the factor's float32 has left in it: the
+// factor solves for the difference that the residual in float64 asks for (Wilkinson
+// 1963).
+func (n *normal) refine(p *Problem, weighted, x []float64) {
+	z, r := make([]float64, len(weighted)), make([]float64, len(x))
+	for range 2 {
+		multiply(z, n.a, x)
+		for i, b := range weighted {
+			if p.Weights != nil {
+				z[i] *= p.Weights[i]
+			}
+			z[i] = b - z[i]
+		}
+		multiplyTransposed(r, n.a, z)
+		for j, v := range x {
+			r[j] -= float64(float64(float64(len(z))*n.l2) * v)
+		}
+		vec.CholeskySolve(n.factor, len(x), r)
+		vec.Axpy(1, r, x)
+	}
 }
 
 // SolveSquare solves a problem of the square loss without λ₁ by its normal
@@ -77,7 +155,7 @@ func SolveSquare(p *Problem) (*Solution, error) {
 	if p.Loss != (Square{}) || p.L1 != 0 {
 		return nil, errors.New("normal equations are for the square loss without l1")
 	}
-	n, err := newNormal(context.Background(), p.A, p.L2)
+	n, err := newNormal(context.Background(), p.A, p.Weights, p.L2)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func newDSPDC(p *Problem, c Config, x, y []float64) method {
 // newShared returns what make makes of the part that the implementations share.
 func newShared(p *Problem, c Config, x, y []float64, make func(dspdc) method) method {
 	n, cols := p.A.Dims()
-	s := NewSteps(n, cols, c.Dual, c.Primal, c.Scale, p.L2, p.Loss.Gamma(), c.Theorem == 2)
+	s := NewSteps(n, cols, c.Dual, c.Primal, c.Scale, p.L2, p.gamma(), c.Theorem == 2)
 	rows := newSampler("dual", c.Seed, n, c.Dual)
 	rows.shuffle = c.Shuffle
 	return make(dspdc{
@@ -46,7 +46,7 @@ type dspdc struct {
 
 // dual moves y_i, where s is ⟨A_i, x̄⟩, and returns by how much: (15).
 func (d *dspdc) dual(i int, s float64) float64 {
-	y := d.p.Loss.Prox(s, d.y[i], d.p.Targets[i], d.r)
+	y := d.p.prox(i, s, d.y[i], d.r)
 	delta := y - d.y[i]
 	d.y[i] = y
 	return delta

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -42,8 +43,9 @@ type Refitted struct {
 // intercept is the constant feature, beside features of the norm 1.
 const intercept = 0.25
 
-// Refit fits the coefficients of m to the labelled rows of b, each of which
-// counts alike, whatever its weight. The features stay, and so does the loss,
+// Refit fits the coefficients of m to the labelled rows of b, to the least mean
+// loss by their weights; where leave-one-out chooses Lambda, it counts them alike.
+// The features stay, and so does the loss,
 // except that classes under softmax get a least-squares problem each (one against
 // the rest), which the model that comes out says too. ErrUnfit wraps why a model
 // or its loss has no refit.
@@ -59,6 +61,9 @@ func (l Live) Refit(ctx context.Context, m *learner.Model, b *learner.Batch) (*R
 	if d.Rows < 2 {
 		return nil, fmt.Errorf("%w: there are %d labelled rows", ErrUnfit, d.Rows)
 	}
+	if slices.Max(d.Weights) == 0 {
+		return nil, fmt.Errorf("%w: all rows have the weight 0", ErrUnfit)
+	}
 	r := &Refitted{Comparable: named == m.Loss(), Loss: solved, Lambda: l.Lambda, Rows: d.Rows}
 	if r.Lambda == 0 {
 		r.Lambda = 0.3 * d.Penalty()
@@ -68,7 +73,7 @@ func (l Live) Refit(ctx context.Context, m *learner.Model, b *learner.Batch) (*R
 	}
 	frequencies := d.Blocks * d.Bank.Map().Width
 	r.Features = 2 * frequencies
-	data := Data{Features: Features(d.Bank, d.Blocks, d.X, intercept), Targets: d.Targets, Outputs: d.Outputs}
+	data := Data{Features: Features(d.Bank, d.Blocks, d.X, intercept), Targets: d.Targets, Outputs: d.Outputs, Weights: d.Weights}
 	o := Options{Loss: solved, Lambda: r.Lambda, Relative: l.Relative, Passes: l.Passes, Progress: l.Progress, Clock: l.Clock}
 	if r.Comparable {
 		coef, level := m.Coefficients()

@@ -122,6 +122,49 @@ func TestRefittedModelIsCertified(t *testing.T) {
 	}
 }
 
+// TestRefitTakesTheWeightsOfTheRows: rows of the weight 2 are as good as rows that
+// are there twice, to the model that comes out and to what is said of the one before.
+func TestRefitTakesTheWeightsOfTheRows(t *testing.T) {
+	rows := rings(600, 2)
+	weighted, repeated := new(learner.Batch), new(learner.Batch)
+	weighted.Reset(2)
+	repeated.Reset(2)
+	for i := range rows.Len() {
+		times := 1 + i%3
+		weighted.Append(rows.X(i), rows.Label(i), 2*float64(times))
+		for range times {
+			repeated.Append(rows.X(i), rows.Label(i), 1)
+		}
+	}
+	m := learned(t, learner.Config{Algorithm: "all", MaxFeatures: 64}, rows)
+	live := Live{Lambda: 1e-4, Relative: 1e-7, Passes: 5000}
+	got, err := live.Refit(context.Background(), m, weighted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := live.Refit(context.Background(), m, repeated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(got.Fit.StartPrimal-want.Fit.StartPrimal) > 1e-12 || math.Abs(got.Fit.Primal-want.Fit.Primal) > 1e-7 || !got.Fit.Reached {
+		t.Errorf("objective %v, before %v; repeated %v, before %v", got.Fit.Primal, got.Fit.StartPrimal, want.Fit.Primal, want.Fit.StartPrimal)
+	}
+	p, q := got.Model.Predict(rows), want.Model.Predict(rows)
+	for i, v := range p.Values {
+		if math.Abs(v-q.Values[i]) > 1e-2 {
+			t.Fatalf("prediction %v, repeated %v", v, q.Values[i])
+		}
+	}
+	none := new(learner.Batch)
+	none.Reset(2)
+	for i := range 9 {
+		none.Append(rows.X(i), rows.Label(i), 0)
+	}
+	if _, err := live.Refit(context.Background(), m, none); !errors.Is(err, ErrUnfit) {
+		t.Errorf("rows of no weight: %v", err)
+	}
+}
+
 // TestRefittedModelIsWhatWasSolved holds the predictions of the model that comes
 // out against features and coefficients.
 func TestRefittedModelIsWhatWasSolved(t *testing.T) {

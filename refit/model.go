@@ -12,6 +12,7 @@ type Data struct {
 	Features Matrix    // a row for each example
 	Targets  []float64 // rows x Outputs: numbers for Square, otherwise -1 or 1
 	Outputs  int       // problems that share the features: 1
+	Weights  []float64 // of the rows, in the mean of their losses: 1 each
 }
 
 // OneVersusRest returns the targets, rows x classes, of one problem a class, with
@@ -105,6 +106,12 @@ func Refit(ctx context.Context, d Data, o Options) (*Fit, error) {
 	if o.Start == nil {
 		o.Start = make([]float64, cols*d.Outputs)
 	}
+	if d.Weights != nil {
+		if len(d.Weights) != n {
+			return nil, fmt.Errorf("%d weights of %d rows", len(d.Weights), n)
+		}
+		d.Weights = shares(d.Weights)
+	}
 	if d.Outputs < 1 || len(d.Targets) != n*d.Outputs || len(o.Start) != cols*d.Outputs || !(o.Relative > 0) {
 		return nil, fmt.Errorf("%d targets and %d coefficients to start with, of %d rows, %d features and %d outputs; relative gap %v",
 			len(d.Targets), len(o.Start), n, cols, d.Outputs, o.Relative)
@@ -122,6 +129,7 @@ func Refit(ctx context.Context, d Data, o Options) (*Fit, error) {
 // move makes f the certificate of coefficients near those that were solved for,
 // through the same dual solution.
 func (f *Fit) move(d Data, o Options, coefficients []float64) {
+	d.Weights = shares(d.Weights)
 	r := &refitting{Data: d, Options: o}
 	_, r.cols = d.Features.Dims()
 	x := make([]float64, r.cols)
@@ -154,7 +162,7 @@ func (r *refitting) now() float64 {
 
 func (r *refitting) problem(output int) *Problem {
 	n, _ := r.Features.Dims()
-	p := &Problem{A: r.Features, Targets: make([]float64, n), Loss: r.Loss, L2: r.Lambda, L1: r.L1}
+	p := &Problem{A: r.Features, Targets: make([]float64, n), Weights: r.Weights, Loss: r.Loss, L2: r.Lambda, L1: r.L1}
 	for i := range n {
 		p.Targets[i] = r.Targets[i*r.Outputs+output]
 	}
@@ -171,7 +179,7 @@ func (r *refitting) run(ctx context.Context) error {
 			return err
 		}
 		if k == 0 && r.direct() {
-			equations, _ = newNormal(ctx, r.Features, r.Lambda)
+			equations, _ = newNormal(ctx, r.Features, r.Weights, r.Lambda)
 		}
 		start := Start{X: make([]float64, r.cols)}
 		for j := range start.X {
@@ -237,15 +245,19 @@ func (r *refitting) add(p *Problem, output int, before Certificate, s *Solution)
 // steps' contraction makes likely, for each output, or are what such a small gap
 // needs. They take p² numbers of memory.
 func (r *refitting) direct() bool {
-	if r.Loss != (Square{}) || r.L1 != 0 || r.cols > mostDirect {
+	if r.Loss != (Square{}) || r.L1 != 0 || r.cols > MostDirect {
 		return false
 	}
 	n, p := float64(len(r.Targets)/r.Outputs), float64(r.cols)
 	passes := min(float64(r.Passes), 4+4*r.fit.norm/math.Sqrt(2*r.Lambda*n))
 	const perPass = 10 // a pass waits for memory: it is worth so many multiplications a number of the matrix
-	return (float64(n/2)+p/6)*p*p <= passes*perPass*n*p*float64(r.Outputs) || r.Relative < 1e-9
+	gram := n / 2
+	if _, ok := r.Features.(*Single); ok {
+		gram /= 10
+	}
+	return (gram+p/6)*p*p <= passes*perPass*n*p*float64(r.Outputs) || r.Relative < 1e-9
 }
 
-// mostDirect is how many features they are for: a Cholesky factor cannot be told
+// MostDirect is how many features they are for: a Cholesky factor cannot be told
 // to stop.
-const mostDirect = 2100
+const MostDirect = 2100

@@ -129,6 +129,78 @@ func TestRefitIsTheOptimum(t *testing.T) {
 	}
 }
 
+// TestAWeightIsARepetition compares rows with weights with rows that stand there
+// as often, for every loss and way to solve.
+func TestAWeightIsARepetition(t *testing.T) {
+	a, y := wave(200, 1)
+	_, cols := a.Dims()
+	r := rand.New(rand.NewPCG(9, 9))
+	weights := make([]float64, 200)
+	var repeated []float32
+	var again []float64
+	for i := range weights {
+		times := r.IntN(4)
+		weights[i] = 2.5 * float64(times)
+		for range times {
+			repeated, again = append(repeated, a.row(i)...), append(again, y[i])
+		}
+	}
+	b := NewSingle(len(again), cols, repeated, a.factor)
+	signs := func(y []float64) []float64 {
+		s := make([]float64, len(y))
+		for i, v := range y {
+			s[i] = math.Copysign(1, v)
+		}
+		return s
+	}
+	for _, l := range Losses {
+		for _, l1 := range []float64{0, 1e-4} {
+			d, e := Data{Features: a, Targets: y, Weights: weights}, Data{Features: b, Targets: again}
+			if l != (Square{}) {
+				d.Targets, e.Targets = signs(y), signs(again)
+			}
+			o := Options{Loss: l, Lambda: 1e-3, L1: l1, Relative: 1e-10, Passes: 20000}
+			got, err := Refit(context.Background(), d, o)
+			if err != nil || !got.Reached {
+				t.Fatalf("%v: %+v, %v", l, got, err)
+			}
+			want, err := Refit(context.Background(), e, o)
+			if err != nil || !want.Reached {
+				t.Fatalf("%v: %+v, %v", l, want, err)
+			}
+			if off := distance(got.Coefficients, want.Coefficients); off > 2*(got.Bound+want.Bound)+1e-9 {
+				t.Errorf("%v, l1=%v: coefficients %v apart, certified %v and %v", l, l1, off, got.Bound, want.Bound)
+			}
+			if math.Abs(got.Primal-want.Primal) > 1e-9 || math.Abs(got.StartPrimal-want.StartPrimal) > 1e-12 || got.Gap() < -1e-12 {
+				t.Errorf("%v, l1=%v: objective %v, gap %v; repeated %v", l, l1, got.Primal, got.Gap(), want.Primal)
+			}
+			p := &Problem{A: a, Targets: d.Targets, Weights: shares(weights), Loss: l, L2: 1e-3, L1: l1}
+			for range 20 { // far from the optimum
+				x := make([]float64, cols)
+				for j := range x {
+					x[j] = r.NormFloat64() / 5
+				}
+				if c, _ := p.Certify(x); c.Primal-want.Primal > c.Gap()+1e-9 {
+					t.Errorf("%v, l1=%v: %v above the optimum, certified %v", l, l1, c.Primal-want.Primal, c.Gap())
+				}
+			}
+			for _, m := range []Method{SDCA, SVRG} {
+				s, err := Solve(context.Background(), p, Config{Method: m, Gap: 1e-6, Passes: 20000}, Start{})
+				if err != nil || !s.Reached || s.Certificate.Primal-want.Dual > s.Gap()+1e-9 {
+					t.Errorf("%v, l1=%v, %s: %v", l, l1, m, err)
+				}
+			}
+		}
+	}
+	if _, err := Refit(context.Background(), Data{Features: a, Targets: y, Weights: make([]float64, 3)}, Options{Loss: Square{}, Lambda: 1}); err == nil {
+		t.Error("weights of other rows are taken")
+	}
+	weights[3] = -1
+	if _, err := Refit(context.Background(), Data{Features: a, Targets: y, Weights: weights}, Options{Loss: Square{}, Lambda: 1}); err == nil {
+		t.Error("a weight below 0 is taken")
+	}
+}
+
 func TestStartOfRefitIsMeasured(t *testing.T) {
 	a, y := wave(300, 1)
 	ctx := context.Background()

@@ -11,10 +11,12 @@ import (
 //
 //	D(y) = -1/(2λ₂) ‖soft(-Aᵀy/n, λ₁)‖² - 1/n Σ φ_i*(y_i),
 //
-// which is never above P (Yu, Lin and Yang 2015, (1) and (7)).
+// which is never above P (Yu, Lin and Yang 2015, (1) and (7)). A row's weight is a
+// factor of its φ.
 type Problem struct {
 	A       Matrix
 	Targets []float64 // one a row
+	Weights []float64 // one a row, 0 or more; nil for 1 each
 	Loss    Loss
 	L2      float64 // λ₂, more than 0
 	L1      float64 // λ₁, 0 or more
@@ -31,6 +33,11 @@ func (p *Problem) validate() error {
 		return fmt.Errorf("l2 is %v: want more than 0", p.L2)
 	case !(p.L1 >= 0) || math.IsInf(p.L1, 1):
 		return fmt.Errorf("l1 is %v: want 0 or more", p.L1)
+	}
+	for i, w := range p.Weights {
+		if !(w >= 0) || math.IsInf(w, 1) || len(p.Weights) != n {
+			return fmt.Errorf("the weight of row %d of %d is %v: want one for each of %d rows, 0 or more", i, len(p.Weights), w, n)
+		}
 	}
 	for i, b := range p.Targets {
 		switch p.Loss.(type) {
@@ -57,8 +64,8 @@ func (p *Problem) Primal(x []float64) float64 {
 // primal is P(x), where z is Ax.
 func (p *Problem) primal(x, z []float64) float64 {
 	var s, norm float64
-	for i, b := range p.Targets {
-		s += p.Loss.Value(z[i], b)
+	for i := range p.Targets {
+		s += p.value(i, z[i])
 	}
 	s /= float64(len(p.Targets))
 	if p.L1 > 0 {
@@ -80,8 +87,8 @@ func (p *Problem) Dual(y []float64) float64 {
 // dual is D(y), where u is Aᵀy.
 func (p *Problem) dual(y, u []float64) float64 {
 	var s, g float64
-	for i, b := range p.Targets {
-		s += p.Loss.Conjugate(y[i], b)
+	for i := range p.Targets {
+		s += p.conjugate(i, y[i])
 	}
 	n := float64(len(p.Targets))
 	for _, v := range u {
@@ -94,8 +101,8 @@ func (p *Problem) dual(y, u []float64) float64 {
 // unit is that of relative gaps: P(0), or 1 if that is 0.
 func (p *Problem) unit() float64 {
 	var s float64
-	for _, b := range p.Targets {
-		s += p.Loss.Value(0, b)
+	for i := range p.Targets {
+		s += p.value(i, 0)
 	}
 	if s == 0 {
 		return 1
@@ -133,18 +140,37 @@ func (p *Problem) certificate(primal, dual float64) Certificate {
 	return Certificate{primal, dual, gap / p.unit(), math.Sqrt(2 * max(0, gap) / p.L2)}
 }
 
-// Certify certifies any x, whatever it comes from, through y_i = φ_i'(⟨A_i, x⟩),
-// and returns that y too. The bound is true, but loose far from the optimum.
+// Certify certifies any x, whatever it comes from, through y_i = t φ_i'(⟨A_i, x⟩)
+// with the best t of 1, 1/2, 1/4 and so on, and returns that y too. The bound is
+// true, but loose far from the optimum. With t = 1 alone it would be useless there:
+// D falls with t² ‖Aᵀy‖²/λ₂.
 func (p *Problem) Certify(x []float64) (Certificate, []float64) {
 	n, cols := p.A.Dims()
 	z, u := make([]float64, n), make([]float64, cols)
 	multiply(z, p.A, x)
 	primal := p.primal(x, z)
-	for i, b := range p.Targets {
-		z[i] = p.Loss.Slope(z[i], b)
+	for i := range p.Targets {
+		z[i] = p.slope(i, z[i])
 	}
 	multiplyTransposed(u, p.A, z)
-	return p.certificate(primal, p.dual(z, u)), z
+	dual := p.dual(z, u)
+	for range 60 { // D is concave along y: once it falls, it goes on falling
+		scale(z, 0.5)
+		scale(u, 0.5)
+		next := p.dual(z, u)
+		if !(next > dual) {
+			scale(z, 2)
+			break
+		}
+		dual = next
+	}
+	return p.certificate(primal, dual), z
+}
+
+func scale(x []float64, by float64) {
+	for i := range x {
+		x[i] *= by
+	}
 }
 
 // CertifyPair certifies x through y, which has one number a row.

@@ -196,17 +196,14 @@ func (s Start) pair(p *Problem) (x, y []float64, err error) {
 	case s.Y != nil:
 		copy(y, s.Y)
 	case s.X != nil:
-		multiply(y, p.A, x)
-		for i, b := range p.Targets {
-			y[i] = p.Loss.Slope(y[i], b)
-		}
+		_, y = p.Certify(x)
 	default:
-		for i, b := range p.Targets {
-			y[i] = p.Loss.Start(b)
+		for i := range p.Targets {
+			y[i] = p.start(i)
 		}
 	}
-	for i, b := range p.Targets {
-		if !(p.Loss.Conjugate(y[i], b) <= math.MaxFloat64) {
+	for i := range p.Targets {
+		if !(p.conjugate(i, y[i]) <= math.MaxFloat64) {
 			return nil, nil, fmt.Errorf("the start's y[%d] is %v, which is not a dual variable of the loss %v", i, y[i], p.Loss)
 		}
 	}

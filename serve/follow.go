@@ -35,6 +35,9 @@ func (s *Served) Predict(b *learner.Batch) learner.Predictions {
 	return s.model.Predict(b)
 }
 
+// Keyed says whether it matters to the model whose a row is.
+func (s *Served) Keyed() bool { return s.model.Keyed() }
+
 // Follower reads a model log as it grows and loads the newest snapshot in it.
 // It fetches the serving part alone. It is for one goroutine.
 type Follower struct {

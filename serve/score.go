@@ -250,6 +250,9 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 		}
 		good = append(good, &rs[i])
 		w.batch.Append(row.X, learner.Label{}, row.Weight)
+		if w.model.Keyed() {
+			w.batch.SetKey(string(row.Key))
+		}
 	}
 	answers := w.model.Predict(&w.batch)
 	out := make([]ingest.Record, len(good))
@@ -330,7 +333,8 @@ func CreateOutput(ctx context.Context, c *ingest.Client, name string, partitions
 
 const afterMax = "message.timestamp.after.max.ms"
 
-// Row decodes a record, if it is one that can be.
+// Row decodes a record, if it is one that can be. Where the value has no key, the
+// row has the record's.
 func Row(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
 	if len(r.Headers) > ingest.MaxHeaders {
 		return decode.Row{}, fmt.Errorf("more than %d headers", ingest.MaxHeaders)
@@ -338,7 +342,11 @@ func Row(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
 	if r.Value == nil {
 		return decode.Row{}, errors.New("the record has no value")
 	}
-	return d.Decode(r.Value)
+	row, err := d.Decode(r.Value)
+	if row.Key == nil {
+		row.Key = r.Key
+	}
+	return row, err
 }
 
 // Quarantined is a record of a topic that could not be read, as it goes to the

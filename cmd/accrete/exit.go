@@ -49,6 +49,7 @@ var exits = []struct {
 	{learner.ErrLags, refused},
 	{refit.ErrUnfit, refused},
 	{learner.ErrInputs, refused},
+	{learner.ErrMetric, refused},
 	{snapshot.ErrTooNew, refused},
 	{snapshot.ErrCorrupt, refused},
 	{snapshot.ErrTruncated, refused},

@@ -32,8 +32,9 @@ type fitCommand struct {
 	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string  `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
 	Lags        int     `default:"0" help:"How many of the rows before a row, of the same --key, lend it their inputs and labels (${default})."`
-	Key         string  `placeholder:"COLUMN" help:"Column that says whose a row is, for --lags."`
+	Key         string  `placeholder:"COLUMN" help:"Column that says whose a row is, for --lags and --metric."`
 	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
+	Metric      string  `placeholder:"FILE" help:"Metric of the inputs, from accrete metric, in place of one that the first rows say: that of the row's --key, or else the shared one."`
 	Sampling    string  `enum:"iid,sorf" default:"iid" help:"How frequencies are drawn: ${enum} (${default}); sorf for 64 inputs or more."`
 	MaxFeatures int     `name:"max-features" default:"4096" help:"The most random features (${default})."`
 	Minibatch   int     `default:"0" help:"Rows that are learned at once; 0 stands for 32 with newton and ridge, and 128 with the others."`
@@ -121,8 +122,12 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	metric, err := f.metric(e)
+	if err != nil {
+		return err
+	}
 	options, err := learner.Config{
-		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
+		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
 		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed,
 	}.Effective()
 	if err != nil {
@@ -167,7 +172,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 			continue
 		}
 		if rows == 0 {
-			if err := options.Check(len(row.X)); err != nil {
+			if err := options.Check(file.Schema().Columns); err != nil {
 				return err
 			}
 		}
@@ -239,6 +244,21 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		}
 	}
 	return e.print(f.JSON, f.text(r, taken, why), r)
+}
+
+// metric is what --metric names, if it names anything.
+func (f *fitCommand) metric(e *env) (*learner.Metric, error) {
+	if f.Metric == "" {
+		return nil, nil
+	}
+	m, err := readMetric(f.Metric)
+	if err != nil {
+		return nil, refuse(fmt.Errorf("--metric: %w", err))
+	}
+	if m.Keys() > 0 && f.Key == "" {
+		e.log.Warn().Int("keys", m.Keys()).Msg("the metric has one for each key, and without --key all rows have the shared one")
+	}
+	return m, nil
 }
 
 // shuffled returns a function that returns what next does, errors and all, in

@@ -139,6 +139,10 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 	if err != nil {
 		return pipeline.Config{}, err
 	}
+	metric, err := kernelMetric(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
 	return pipeline.Config{
 		SignKey: sign, VerifyKey: verify,
 
@@ -153,6 +157,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 			OnDrift:     c.Learner.OnDrift,
 			Lags:        c.Input.Lags,
 			Kernel:      c.Learner.Kernel,
+			Metric:      metric,
 			Sampling:    c.Learner.Sampling,
 			Task:        d.Task,
 			MaxFeatures: c.Learner.MaxFeatures,
@@ -174,6 +179,22 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Gap: c.Refit.Gap},
 		Report:        report,
 	}, nil
+}
+
+// kernelMetric is the metric that the configuration names, if it names one.
+func kernelMetric(c *config.Config) (*learner.Metric, error) {
+	path := c.Learner.KernelMetric
+	if path == "" {
+		return nil, nil
+	}
+	m, err := readMetric(path)
+	if err == nil && c.Input.Columns != nil {
+		err = learner.Config{Metric: m}.Check(c.Input.Columns)
+	}
+	if err != nil {
+		return nil, c.At("learner.kernel.metric", err)
+	}
+	return m, nil
 }
 
 // signatureKeys are those that the configuration names.

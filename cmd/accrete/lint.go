@@ -30,6 +30,9 @@ func (l *lintCommand) Run(_ context.Context, e *env) error {
 		return config.WriteReference(e.stdout)
 	}
 	c, err := config.Load(l.sources(e))
+	if err == nil {
+		_, err = kernelMetric(c)
+	}
 	var problems config.Problems
 	if errors.As(err, &problems) {
 		return l.complain(e, problems)

@@ -108,7 +108,8 @@ func TestErrorsHaveExitCodes(t *testing.T) {
 		{fmt.Errorf("%w: x", ingest.ErrUnreachable), later},
 		{fmt.Errorf("%w: x", ingest.ErrUnknownTopic), refused},
 		{fmt.Errorf("%w: x", ingest.ErrDenied), refused},
-		{learner.Config{Sampling: "sorf"}.Check(2), refused},
+		{learner.Config{Sampling: "sorf"}.Check([]string{"a", "b"}), refused},
+		{fmt.Errorf("%w: x", learner.ErrMetric), refused},
 		{kafka.NotLeaderForPartition, later},
 	} {
 		if got := exitCode(test.err); got != test.want {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -17,7 +19,7 @@ import (
 type metricCommand struct {
 	jsonFlag
 	Train  string  `arg:"" help:"File to learn from: CSV with a header, or JSON lines; plain or .gz; - for standard input."`
-	Key    string  `required:"" placeholder:"COLUMN" help:"Column that says whose a row is: each has a metric of its own, beside the one that all share."`
+	Key    string  `placeholder:"COLUMN" help:"Column that says whose a row is: each has a metric of its own, beside the one that all share. Without it there is one metric."`
 	Label  string  `placeholder:"COLUMN" help:"Column with the class (y or label)."`
 	Test   string  `placeholder:"FILE" help:"File to compare the metrics on, by nearest neighbours."`
 	Rows   int     `default:"300" help:"The most rows of a key, the last ones (${default})."`
@@ -28,26 +30,17 @@ type metricCommand struct {
 }
 
 func (metricCommand) Help() string {
-	return `Learns metrics for classes, in which the nearest neighbours of a row are of its class, for the keys of a file together (multi-task large margin nearest neighbours): one that all share, and one for each key that is added to it. Columns are first brought to mean 0 and deviation 1. It says how near to the optimum they are, and with --test how often the three nearest neighbours are wrong under no metric, one metric, and these.`
+	return `Learns a metric for classes, in which the nearest neighbours of a row are of its class (large margin nearest neighbours), or for the keys of a file together one that all share and one for each key that is added to it (multi-task). Columns are first brought to mean 0 and deviation 1. It says how near to the optimum they are, and with --test how often the three nearest neighbours are wrong under no metric, one metric, and these. What --save writes can be the metric of a learner's kernel: accrete fit --metric FILE, or learner: {kernel: {metric: FILE}} in a configuration.`
 }
 
 func (metricCommand) Examples() string {
 	return `
+accrete metric train.csv --save metric.json
 accrete metric payments.csv --key tenant --test later.csv --save metric.json`
 }
 
-// metricFile is the metrics of keys, over columns that are scaled first: the
-// squared distance of x and y of a key is (x-y)ᵀM(x-y) with M = shared + own.
-type metricFile struct {
-	Columns []string             `json:"columns"`
-	Center  []float64            `json:"center"`
-	Scale   []float64            `json:"scale"` // factor of a column, behind Center
-	Shared  []float64            `json:"shared"`
-	Own     map[string][]float64 `json:"own"` // by key; columns × columns, as Shared
-}
-
 type metricReport struct {
-	Keys        int             `json:"keys"`
+	Keys        int             `json:"keys"` // 0 where all rows have one metric
 	Rows        int             `json:"rows"`
 	Columns     int             `json:"columns"`
 	Triplets    int             `json:"triplets"`
@@ -74,13 +67,16 @@ func (m *metricCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	f := metricFile{Columns: schema.Columns, Own: map[string][]float64{}}
 	dim := len(schema.Columns)
-	f.fit(train, dim)
-	tasks := f.scaled(train, train.keys)
+	f := learner.MetricFile{Columns: schema.Columns}
+	f.Center, f.Scale = train.scale(dim)
+	tasks := scaled(f, train, train.keys)
 	clock := seconds()
-	config := refit.MetricConfig{Shared: m.Shared, Own: m.Own}
-	solver := refit.Config{Relative: m.Gap, Primal: min(4, 1+len(tasks)), Dual: 20}
+	config := refit.MetricConfig{Shared: m.Shared, Own: m.Own, Single: m.Key == ""}
+	solver := refit.Config{Relative: m.Gap, Primal: 1, Dual: 20}
+	if !config.Single {
+		solver.Primal = min(4, 1+len(tasks))
+	}
 	problem, err := refit.MetricProblem(tasks, dim, config)
 	if err != nil {
 		return refuse(err)
@@ -90,13 +86,16 @@ func (m *metricCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	r := metricReport{
-		Keys: len(tasks), Rows: train.rows, Columns: dim, Triplets: len(problem.Losses),
-		RelativeGap: s.Relative, Gap: s.Gap(), Passes: s.Passes, Seconds: clock(),
-	}
 	f.Shared = metrics.Shared
-	for j, key := range train.keys {
-		f.Own[key] = metrics.Own[j]
+	if m.Key != "" {
+		f.Own = map[string]learner.Numbers{}
+		for j, key := range train.keys {
+			f.Own[key] = metrics.Own[j]
+		}
+	}
+	r := metricReport{
+		Keys: len(f.Own), Rows: train.rows, Columns: dim, Triplets: len(problem.Losses),
+		RelativeGap: s.Relative, Gap: s.Gap(), Passes: s.Passes, Seconds: clock(),
 	}
 	if m.Save != "" {
 		text, err := json.Marshal(f)
@@ -112,13 +111,14 @@ func (m *metricCommand) Run(ctx context.Context, e *env) error {
 		if err != nil {
 			return err
 		}
-		n := taskSet{name: m.Test, dim: dim, learn: tasks, check: f.scaled(test, train.keys)}
-		one := config
-		one.Single = true
-		solver.Primal = 1
-		single, _, err := refit.LearnMetrics(ctx, tasks, dim, one, solver)
-		if err != nil {
-			return err
+		n := taskSet{name: m.Test, dim: dim, learn: tasks, check: scaled(f, test, train.keys)}
+		single := metrics
+		if !config.Single {
+			one := config
+			one.Single, solver.Primal = true, 1
+			if single, _, err = refit.LearnMetrics(ctx, tasks, dim, one, solver); err != nil {
+				return err
+			}
 		}
 		r.Test = &neighborReport{Tasks: m.Test, Gap: r.Gap, Seconds: r.Seconds}
 		n.errors(r.Test, single, metrics)
@@ -143,7 +143,10 @@ func (m *metricCommand) read(ctx context.Context, e *env, path string, c decode.
 		if row.Label.Task == learner.Auto {
 			continue
 		}
-		key := string(row.Key)
+		key := ""
+		if m.Key != "" {
+			key = string(row.Key)
+		}
 		t := k.tasks[key]
 		if t == nil {
 			t = new(refit.Labelled)
@@ -160,9 +163,9 @@ func (m *metricCommand) read(ctx context.Context, e *env, path string, c decode.
 	return k, file.Schema(), nil
 }
 
-// fit sets the scale of the columns.
-func (f *metricFile) fit(k *keyed, dim int) {
-	f.Center, f.Scale = make([]float64, dim), make([]float64, dim)
+// scale returns the means and the reciprocal deviations of the columns.
+func (k *keyed) scale(dim int) (center, scale []float64) {
+	center, scale = make([]float64, dim), make([]float64, dim)
 	for j := range dim {
 		n, mean, squares := 0.0, 0.0, 0.0
 		for _, key := range k.keys {
@@ -173,15 +176,16 @@ func (f *metricFile) fit(k *keyed, dim int) {
 				squares += d * (p[i] - mean)
 			}
 		}
-		f.Center[j], f.Scale[j] = mean, 1
+		center[j], scale[j] = mean, 1
 		if squares > 0 {
-			f.Scale[j] = 1 / math.Sqrt(squares/n)
+			scale[j] = 1 / math.Sqrt(squares/n)
 		}
 	}
+	return center, scale
 }
 
 // scaled returns the rows of keys as tasks, which may be empty.
-func (f *metricFile) scaled(k *keyed, keys []string) []refit.Labelled {
+func scaled(f learner.MetricFile, k *keyed, keys []string) []refit.Labelled {
 	tasks := make([]refit.Labelled, len(keys))
 	for j, key := range keys {
 		t := k.tasks[key]
@@ -199,10 +203,37 @@ func (f *metricFile) scaled(k *keyed, keys []string) []refit.Labelled {
 
 func (r metricReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d keys, %s rows of %d columns, %s triplets\n", r.Keys, thousands(int64(r.Rows)), r.Columns, thousands(int64(r.Triplets)))
+	if r.Keys > 0 {
+		fmt.Fprintf(&b, "%d keys, ", r.Keys)
+	}
+	fmt.Fprintf(&b, "%s rows of %d columns, %s triplets\n", thousands(int64(r.Rows)), r.Columns, thousands(int64(r.Triplets)))
 	fmt.Fprintf(&b, "within %.2g of the optimum (relative gap %.1e), %.0f passes, %.2f s", r.Gap, r.RelativeGap, r.Passes, r.Seconds)
 	if t := r.Test; t != nil {
-		fmt.Fprintf(&b, "\nerror of the three nearest neighbours: %.4f under no metric, %.4f under one, %.4f under one for each key", t.Euclidean, t.One, t.Many)
+		fmt.Fprintf(&b, "\nerror of the three nearest neighbours: %.4f under no metric, %.4f under one", t.Euclidean, t.One)
+		if r.Keys > 0 {
+			fmt.Fprintf(&b, ", %.4f under one for each key", t.Many)
+		}
 	}
 	return b.String()
+}
+
+// mostMetric is how many bytes of a file of metrics are read.
+const mostMetric = 1 << 30
+
+// readMetric reads what accrete metric --save writes.
+func readMetric(path string) (*learner.Metric, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, mostMetric))
+	if err != nil {
+		return nil, err
+	}
+	m, err := learner.ParseMetric(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
 }

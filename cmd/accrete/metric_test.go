@@ -3,11 +3,14 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/broker"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit"
 )
 
@@ -53,11 +56,159 @@ func TestMetricsOfTenantsBeatOneAndNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var f metricFile
+	var f learner.MetricFile
 	if err := json.Unmarshal(text, &f); err != nil || len(f.Columns) != dim || len(f.Shared) != dim*dim || len(f.Own) != 4 || len(f.Own["t3"]) != dim*dim {
 		t.Errorf("%s, %v", text, err)
 	}
 	if code, _, stderr := call(t, nil, "metric", waves(t, 50, 1), "--key", "a"); code == done {
 		t.Errorf("metrics of numbers: %s", stderr)
 	}
+}
+
+// stripes writes rows of correlated columns, the class of which is in one
+// direction of them alone, the one that varies the least.
+func stripes(t *testing.T, rows int, seed uint64) string {
+	t.Helper()
+	const dim = 8
+	r := rand.New(rand.NewPCG(seed, 0))
+	var b strings.Builder
+	b.WriteString("y")
+	for j := range dim {
+		fmt.Fprintf(&b, ",x%d", j)
+	}
+	for range rows {
+		stripe := r.IntN(4)
+		fmt.Fprintf(&b, "\nc%d", stripe%2)
+		u, x := make([]float64, dim), make([]float64, dim)
+		for j := range u {
+			u[j] = 2 * r.NormFloat64()
+		}
+		u[0] = 2*float64(stripe) + 0.3*r.NormFloat64()
+		mean := 0.0
+		for _, v := range u {
+			mean += v / dim
+		}
+		for j, v := range u { // a reflection, which no column survives
+			x[j] = v - 2*mean
+			fmt.Fprintf(&b, ",%.6g", x[j])
+		}
+	}
+	path := filepath.Join(t.TempDir(), "stripes.csv")
+	if err := os.WriteFile(path, []byte(b.String()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// fitted is what fit reports.
+func fitted(t *testing.T, args ...string) fitReport {
+	t.Helper()
+	code, stdout, stderr := call(t, nil, append([]string{"fit", "--json"}, args...)...)
+	if code != done {
+		t.Fatalf("%v: exit %d\n%s", args, code, stderr)
+	}
+	var r fitReport
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestALearnedMetricIsTheKernels(t *testing.T) {
+	train, test, saved := stripes(t, 1300, 1), stripes(t, 1000, 2), filepath.Join(t.TempDir(), "metric.json")
+	if code, stdout, stderr := call(t, nil, "metric", stripes(t, 400, 3), "--rows", "1000", "--save", saved); code != done || strings.Contains(stdout, "keys") {
+		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+	}
+	base := []string{train, "--test", test, "--algorithm", "all", "--max-features", "512"}
+	without, with := fitted(t, base...), fitted(t, append(base, "--metric", saved)...)
+	if w, m := without.Test.value(), with.Test.value(); m > 0.01 || w < 0.1 {
+		t.Errorf("error %v under the metric, %v without", m, w)
+	}
+	if code, _, stderr := call(t, nil, "fit", waves(t, 100, 1), "--metric", saved); code != refused || !strings.Contains(stderr, "it has 8 (x0, x1,") || !strings.Contains(stderr, "the rows have 2 (a, b)") {
+		t.Errorf("other columns: exit %d, %s", code, stderr)
+	}
+	if code, _, stderr := call(t, nil, "fit", train, "--metric", train); code != refused || !strings.Contains(stderr, "not a metric") {
+		t.Errorf("no metric: exit %d, %s", code, stderr)
+	}
+}
+
+// TestTheMetricOfATenantFromFileToScorer goes the whole way: the metrics of
+// tenants are learned, and then the model of a topic under them, which is that of
+// fit, is verified, refitted and scored; and it takes no other metric.
+func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
+	const dim = 8
+	learn, check := refit.RelatedTasks(1, 4, 300, 100, dim)
+	dir := t.TempDir()
+	train, test, saved := filepath.Join(dir, "train.csv"), filepath.Join(dir, "test.csv"), filepath.Join(dir, "metric.json")
+	tenants(t, train, dim, learn)
+	tenants(t, test, dim, check)
+	if code, _, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--rows", "60", "--save", saved, "--gap", "0.01"); code != done {
+		t.Fatal(stderr)
+	}
+	base := []string{train, "--label", "class", "--key", "tenant", "--max-features", "256", "--shuffle", "1"}
+	without := fitted(t, append(base, "--test", test)...)
+	with := fitted(t, append(base, "--test", test, "--metric", saved, "--refit")...)
+	if w, m := without.Test.value(), with.Test.value(); m > w/2 || with.Refit.Test.value() > w/2 {
+		t.Errorf("error %v under metrics of the tenants, %v refitted, %v without", m, with.Refit.Test.value(), w)
+	}
+
+	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	config := filepath.Join(dir, "accrete.yaml")
+	write := func(metric string) {
+		text := fmt.Sprintf("model: m\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: class, key: tenant}\nlearner: {kernel: {metric: %q}, max_features: 256}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr(), metric)
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do := func(args ...string) string {
+		t.Helper()
+		code, stdout, stderr := call(t, nil, append(args, "-c", config)...)
+		if code != done {
+			t.Fatalf("%v: exit %d\n%s", args, code, stderr)
+		}
+		return stdout
+	}
+	write(saved)
+	if out := do("lint"); !strings.Contains(out, "learner.kernel.metric") {
+		t.Errorf("lint: %s", out)
+	}
+	do("feed", train)
+	want := fitted(t, train, "--label", "class", "--key", "tenant", "--max-features", "256", "--metric", saved).StateHash.String()
+	if out := do("learn", "--to-end", "--json"); !strings.Contains(out, want) {
+		t.Errorf("learned from a topic: %s, want the state %s", out, want)
+	}
+	if out := do("refit", "--json"); !strings.Contains(out, `"published":true`) {
+		t.Errorf("refit: %s", out)
+	}
+	if out := do("verify", "--json"); !strings.Contains(out, `"divergent":0`) || !strings.Contains(out, `"challengers":1`) {
+		t.Errorf("verify: %s", out)
+	}
+	if out := do("inspect"); !strings.Contains(out, `"metric":"sha256:`) {
+		t.Errorf("inspect: %s", out)
+	}
+	other := filepath.Join(dir, "other.json")
+	text, err := os.ReadFile(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(other, append(text, '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(other)
+	if code, _, stderr := call(t, nil, "learn", "--to-end", "-c", config); code != refused || !strings.Contains(stderr, "learner.metric is") {
+		t.Errorf("with another metric: exit %d, %s", code, stderr)
+	}
+	write(train)
+	if code, stdout, _ := call(t, nil, "lint", "-c", config); code != refused || !strings.Contains(stdout, "learner.kernel.metric: "+train+": not a metric") {
+		t.Errorf("lint: exit %d, %s", code, stdout)
+	}
+	if err := os.Remove(saved); err != nil {
+		t.Fatal(err)
+	}
+	write(saved)
+	do("score", "--to-end") // the snapshot has the metric
 }

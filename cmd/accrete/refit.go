@@ -151,6 +151,7 @@ func (w *window) add(row decode.Row, n int) {
 		w.Reset(len(row.X))
 	}
 	w.Append(row.X, row.Label, row.Weight)
+	w.SetKey(string(row.Key))
 	if w.Len() == 2*n {
 		w.Batch = *w.last(n)
 	}
