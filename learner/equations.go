@@ -2,6 +2,7 @@ package learner
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 )
@@ -73,25 +74,45 @@ func (e *equations) solve(w, l []float64) {
 	}
 }
 
-// widen adds the output of a class that no row had: each taught it -1. The one
-// output of two classes becomes an output for each.
-func (e *equations) widen(h *head) {
-	to := h.sums()
-	if to == e.outputs {
-		return
+// leverage returns zᵀ gram⁻¹ z, with l as it is after factorise. It overwrites z.
+func leverage(l, z []float64) float64 {
+	n, sum := len(z), 0.0
+	for i := range n {
+		r := l[i*n : i*n+i+1]
+		z[i] = (z[i] - vec.Dot(r[:i], z[:i])) / r[i]
+		sum += float64(z[i] * z[i])
 	}
-	if e.outputs == 1 {
-		first := e.moment
-		e.moment = make([]float64, 0, to*e.n)
-		for _, v := range first {
+	return sum
+}
+
+// plus adds the rows of o f times; with -1 it takes them away. o must have as
+// many unknowns, and e may have outputs of classes that no row of o had.
+func (e *equations) plus(f float64, o equations) {
+	o.moment = slices.Clone(o.moment)
+	o.widen(e.outputs)
+	vec.Axpy(f, o.gram, e.gram)
+	vec.Axpy(f, o.moment, e.moment)
+	e.rows = max(0, e.rows+float64(f*o.rows))
+}
+
+// widen adds the outputs of classes that no row had: each taught them -1. The
+// one output of two classes becomes an output for each.
+func (e *equations) widen(outputs int) {
+	for e.outputs < outputs {
+		if e.outputs == 1 {
+			first := e.moment
+			e.moment = make([]float64, 0, outputs*e.n)
+			for _, v := range first {
+				e.moment = append(e.moment, -v)
+			}
+			e.moment = append(e.moment, first...)
+			e.outputs = 2
+		}
+		for _, v := range e.gram[len(e.gram)-e.n:] { // Σ z
 			e.moment = append(e.moment, -v)
 		}
-		e.moment = append(e.moment, first...)
+		e.outputs++
 	}
-	for _, v := range e.gram[len(e.gram)-e.n:] { // Σ z
-		e.moment = append(e.moment, -v)
-	}
-	e.outputs = to
 }
 
 func (e *equations) save(a *arrays, name string) {

@@ -145,6 +145,24 @@ func (l *linear) factorise() bool {
 	return vec.Cholesky(l.factor, n)
 }
 
+// merge adds what o has learned since base, where they are equations.
+func (l *linear) merge(o, base *linear) {
+	if l.squares != nil {
+		return
+	}
+	sum := l.equations()
+	sum.plus(1, o.equations())
+	sum.plus(-1, base.equations())
+	l.rows = sum.rows
+	l.solved = min(l.solved, l.rows/ridgeGrowth)
+	l.end()
+}
+
+// equations are l's own, in the form of ridge.
+func (l *linear) equations() equations {
+	return equations{n: l.dim + 1, outputs: l.outputs, gram: l.gram, moment: l.moment, rows: l.rows}
+}
+
 // widen adds the output of a class that no row before had: each of them taught
 // it -1. The one output of two classes becomes an output for each.
 func (l *linear) widen(outputs int) {

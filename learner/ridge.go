@@ -25,7 +25,7 @@ type ridge struct {
 	penalty   float64 // on each squared coefficient, in units of a row's squared error
 	steps     int64
 	members   []forgetful
-	noise     float64 // squared error of the mixture of late, over 1 + leverage
+	noise     float64 // squared error of the mixture of late
 	intercept []float64
 	wide      []float32 // as predictions use it: features × columns
 
@@ -244,7 +244,6 @@ func (r *ridge) weigh(p *pending) {
 	if r.head.task == Regression {
 		limit = 2 * ResidualLimit
 	}
-	least := math.Inf(1)
 	for e := -1; e < len(r.members); e++ {
 		sum, total := 0.0, 0.0
 		for i, y := range p.labels {
@@ -265,9 +264,16 @@ func (r *ridge) weigh(p *pending) {
 		}
 		m := &r.members[e]
 		m.error = float64(decay*m.error) + float64(0.5*sum)
-		least = min(least, m.error)
 	}
-	total := 0.0
+	r.share()
+}
+
+// share sets the shares of the members by their errors of late.
+func (r *ridge) share() {
+	least, total := math.Inf(1), 0.0
+	for e := range r.members {
+		least = min(least, r.members[e].error)
+	}
 	for e := range r.members {
 		r.members[e].share = vec.Exp(least - r.members[e].error)
 		total += r.members[e].share
@@ -297,7 +303,7 @@ func (r *ridge) widen(h head, prior []float64, total float64) {
 			}
 			m.w = append(w, make([]float64, n)...)
 			m.w[len(m.w)-1] = h.newcomer(nil, total)
-			m.equations.widen(&h)
+			m.equations.widen(k)
 		}
 	}
 	r.serve()
@@ -340,6 +346,62 @@ func (r *ridge) load(s *source, v serving, steps int64) {
 	r.serve()
 	blocks, intercept, coef := r.serving()
 	s.want(blocks == v.blocks && slices.Equal(intercept, v.intercept) && slices.Equal(coef, v.coef), "not the coefficients of the serving part")
+}
+
+// merge adds what o has learned since base.
+func (r *ridge) merge(o, base *ridge) {
+	rows := int(o.steps-base.steps) * r.config.Minibatch
+	for e := range r.members {
+		m, other, before := &r.members[e], &o.members[e], &base.members[e]
+		m.plus(1, other.equations)
+		m.plus(-power(m.forget, rows), before.equations)
+		m.error = max(0, m.error+other.error-float64(power(ridgeMemory, rows)*before.error))
+		m.solveFor(r.penalty)
+	}
+	if steps := r.steps + o.steps; steps > 0 {
+		r.noise += float64((o.noise - r.noise) * (float64(o.steps) / float64(steps)))
+	}
+	r.steps += o.steps - base.steps
+	r.share()
+	r.serve()
+}
+
+// variance appends to dst the variance of the label around its prediction for
+// each scaled row of x, by the member that counts most.
+func (r *ridge) variance(dst []float64, x []float32) []float64 {
+	m := &r.members[0]
+	for e := range r.members {
+		if r.members[e].share > m.share {
+			m = &r.members[e]
+		}
+	}
+	n := m.n
+	factor, inverse := make([]float64, n*n), make([]float64, n*n)
+	if !m.factorise(factor, r.penalty) {
+		return dst
+	}
+	// Rows that were predicted had a leverage too, on average that of as many
+	// parameters as the penalty leaves: n - penalty·tr gram⁻¹.
+	vec.InvertCholesky(inverse, factor, n)
+	parameters := float64(n)
+	for i := range n - 1 {
+		row := inverse[i*n+i : (i+1)*n]
+		parameters -= float64(r.penalty * vec.Dot(row, row))
+	}
+	scatter := r.noise / (1 + max(0, parameters)/max(1, m.rows))
+	scatter *= float64(r.head.deviation * r.head.deviation)
+
+	rows := len(x) / r.dim
+	phi, z := make([]float32, rows*(n-1)), make([]float64, n)
+	r.features.Features(phi, 0, x)
+	for i := range rows {
+		for j, v := range phi[i*(n-1) : (i+1)*(n-1)] {
+			z[j] = float64(v) / r.norm()
+		}
+		z[n-1] = 1
+		dst = append(dst, scatter*(1+leverage(factor, z)))
+	}
+	return dst
 }
 
 // ridgeLosses says which losses ridge minimises.

@@ -1,0 +1,83 @@
+package learner
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// ErrMerge is what Merge says of models that do not add up.
+var ErrMerge = errors.New("models that do not add up")
+
+// Merge adds to l what o has learned since base. l and o have both gone on from
+// base, restored from its State, with other rows each; l then has the solution
+// for the rows of all three, to rounding: the normal equations of ridge are sums
+// over rows. A member of its mixture that forgets counts a row by the rows that
+// came after it in its own stream. o and base stay as they are. To merge more
+// than two, merge them one after the other, with the same base.
+//
+// It is ErrMerge unless all are ridge with one Config, without lags and reactions
+// to drift; base is past its warm-up, at the end of a mini-batch; and l and o have
+// its columns, scale and width. Class i must mean the same to all of them. The
+// progressive validation and the drift detectors stay those of l.
+func (l *Learner) Merge(o, base *Learner) error {
+	if err := l.merges(o, base); err != nil {
+		return fmt.Errorf("%w: %w", ErrMerge, err)
+	}
+	total := func(l *Learner) []float64 {
+		return append(slices.Clone(l.weights), make([]float64, max(0, o.classes-l.classes))...)
+	}
+	was, is := total(base), total(o)
+	for l.classes < o.classes {
+		l.weights = append(l.weights, 0)
+		l.widen()
+	}
+	for i := range is {
+		l.weights[i] += max(0, is[i]-was[i])
+	}
+	if added := o.total - base.total; added > 0 {
+		sum := float64(o.mean*o.total) - float64(base.mean*base.total)
+		l.mean = bounded((float64(l.mean*l.total) + sum) / (l.total + added))
+		l.total += added
+	}
+
+	l.linear.merge(&o.linear, &base.linear)
+	l.engine.(*ridge).merge(o.engine.(*ridge), base.engine.(*ridge))
+	l.labelled += (o.steps() - base.steps()) * int64(l.config.Minibatch)
+	l.forecast()
+	for i, y := range o.pending.labels {
+		l.labelled++
+		l.pending.x = append(l.pending.x, o.pending.x[i*o.dim:(i+1)*o.dim]...)
+		l.pending.labels = append(l.pending.labels, y)
+		l.pending.weights = append(l.pending.weights, o.pending.weights[i])
+		if len(l.pending.labels) == l.config.Minibatch {
+			l.forecast()
+			l.step()
+		}
+	}
+	l.forecast()
+	return nil
+}
+
+func (l *Learner) merges(o, base *Learner) error {
+	switch {
+	case l.config != base.config || o.config != base.config:
+		return errors.New("the options differ")
+	case l.config.Algorithm != "ridge":
+		return fmt.Errorf("%s has no equations", l.config.Algorithm)
+	case l.config.Lags > 0 || l.config.OnDrift != "none":
+		return errors.New("with lags or reactions to drift, more counts than the rows")
+	case base.warming() || len(base.pending.labels) > 0:
+		return fmt.Errorf("their base has learned %d rows: want a multiple of %d, and more than %d", base.labelled, l.config.Minibatch, effect(lastRung))
+	case l.labelled < base.labelled || o.labelled < base.labelled:
+		return fmt.Errorf("%d and %d rows, and their base %d", l.labelled, o.labelled, base.labelled)
+	case l.dim != base.dim || o.dim != base.dim || l.task != base.task || o.task != base.task:
+		return errors.New("the columns or the tasks differ")
+	case !reflect.DeepEqual(l.fit, base.fit) || !reflect.DeepEqual(o.fit, base.fit):
+		return errors.New("the fits of the warm-up differ")
+	case l.classes < base.classes || o.classes < base.classes:
+		return fmt.Errorf("%d and %d classes, and their base %d", l.classes, o.classes, base.classes)
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+package learner
+
+// Variance returns, for each row of b, the variance of the label around its
+// prediction, in squared units of the label: how far labels scatter, and how
+// little the model has seen near the row. The latter is the leverage zᵀA⁻¹z of
+// the row's features z in the normal equations A, as in Bayesian linear
+// regression (Bishop 2006, section 3.3.2), and the former the squared error of
+// the predictions of late. It says false unless the algorithm is ridge, for a
+// regression, without lags, after the first fit of the warm-up. It factorises
+// the equations at each call: ask for many rows at once.
+func (l *Learner) Variance(b *Batch) ([]float64, bool) {
+	r, ok := l.engine.(*ridge)
+	if !ok || l.task != Regression || l.config.Lags > 0 {
+		return nil, false
+	}
+	v := r.variance(nil, l.fit.scaler.rows(nil, b, b.Len()))
+	return v, len(v) == b.Len()
+}
