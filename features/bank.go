@@ -31,10 +31,13 @@ type Bank struct {
 const DefaultLimit = 1 << 30
 
 // NewBank returns an empty Bank. It panics if m has no kernel or no dimension,
-// or if its sampling is not for its kernel.
+// or if its sampling is not for its kernel or kernels.
 func NewBank(m Map) *Bank {
 	if _, gaussian := m.Kernel.(Gaussian); m.Sampling == SORF && !gaussian {
 		panic("features: sorf is for the Gaussian kernel")
+	}
+	if m.Second != nil && (m.Sampling != IID || len(m.Second) != m.Dim) {
+		panic("features: a second kernel needs a factor for each input, and iid")
 	}
 	if m.Kernel == nil || m.Dim < 1 || m.Width < 0 {
 		panic("features: a bank needs a kernel and a dimension")

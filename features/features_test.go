@@ -41,6 +41,55 @@ func TestKernelsReadWhatTheyWrite(t *testing.T) {
 	}
 }
 
+// With a second kernel the features estimate the mean of two, and the first's
+// frequencies are as they were.
+func TestTwoKernelsAreTheirMean(t *testing.T) {
+	const blocks, n, dim = 600, 10, 4
+	k := Gaussian{Scale: 1.5}
+	second := []float32{2, 0.25, 1, 0}
+	one := Map{Kernel: k, Dim: dim, Width: 5, Seed: 7}
+	two := one
+	two.Second = second
+	b := NewBank(two)
+	b.Grow(blocks)
+	x := rows(rand.New(rand.NewPCG(3, 4)), n, dim)
+	m := blocks * two.Width
+	phi := make([]float32, n*2*m)
+	b.Features(phi, 0, x)
+	for i := range n {
+		for j := range i {
+			s := 0.0
+			for l := range 2 * m {
+				s += float64(phi[i*2*m+l]) * float64(phi[j*2*m+l])
+			}
+			var u, v, su, sv [dim]float64
+			for l := range dim {
+				u[l], v[l] = float64(x[i*dim+l]), float64(x[j*dim+l])
+				su[l], sv[l] = u[l]*float64(second[l]), v[l]*float64(second[l])
+			}
+			// Of five frequencies in a block three are the first kernel's.
+			got, want := s/float64(m), 0.6*k.Eval(u[:], v[:])+0.4*k.Eval(su[:], sv[:])
+			if math.Abs(got-want) > 4.5/math.Sqrt(2*float64(m)) {
+				t.Errorf("%d frequencies estimate %v, want %v", m, got, want)
+			}
+		}
+	}
+	v, w := make([]float32, 5*dim), make([]float32, 5*dim)
+	one.Frequencies(v, 3)
+	two.Frequencies(w, 3)
+	for j := range 5 {
+		for l := range dim {
+			want := v[j*dim+l]
+			if j%2 == 1 {
+				want *= second[l]
+			}
+			if w[j*dim+l] != want {
+				t.Errorf("frequency %d of input %d is %v, want %v", j, l, w[j*dim+l], want)
+			}
+		}
+	}
+}
+
 // The mean over frequencies of cos cos + sin sin is the kernel: within the
 // deviation of independent frequencies, and for orthogonal ones with the bias
 // that they have in few dimensions.

@@ -11,6 +11,11 @@ type Map struct {
 	Seed   uint64
 
 	Sampling Sampling
+
+	// Second, if it is not nil, has a factor for each input that multiplies the odd
+	// frequencies of each block: what the features estimate is the mean of Kernel at
+	// the inputs and at the inputs times Second. It is for IID.
+	Second []float32
 }
 
 // DefaultWidth is how many frequencies a block has where Width says nothing.
@@ -39,4 +44,9 @@ func (m Map) sample(dst []float32, block int, chance *vec.Normals) {
 	}
 	chance.Reset(vec.Key("frequencies", m.Seed, uint64(block)))
 	m.Kernel.Sample(dst, m.Dim, chance)
+	for i := m.Dim; m.Second != nil && i < len(dst); i += 2 * m.Dim {
+		for j, s := range m.Second {
+			dst[i+j] = float32(dst[i+j] * s)
+		}
+	}
 }

@@ -130,7 +130,7 @@ func (m *Model) serving() serving {
 	at := m.bank.Map()
 	return serving{
 		config: Config{Width: at.Width, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
-		fit:    &fit{scaler: m.scaler, kernel: at.Kernel},
+		fit:    &fit{scaler: m.scaler, kernel: at.Kernel, second: at.Second},
 		blocks: m.bank.Blocks(), intercept: m.intercept, coef: m.coef,
 	}
 }

@@ -58,7 +58,7 @@ type problem struct {
 
 // bank returns the features of a model of p that has no blocks yet.
 func (p *problem) bank() *features.Bank {
-	return features.NewBank(features.Map{Kernel: p.fit.kernel, Dim: p.dim, Width: p.config.Width, Seed: p.config.Seed, Sampling: p.config.sampling()})
+	return p.fit.bank(p.config, p.dim)
 }
 
 // algorithm is one way to learn.

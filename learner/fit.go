@@ -16,24 +16,35 @@ type fit struct {
 	mean      float64 // of the labels of a regression; 0 for classes
 	deviation float64 // likewise; 1 for classes
 	kernel    features.Kernel
-	lambda    float64 // weight of ‖f‖²/2 beside the mean loss of a row, as leave-one-out has it
-	top       float64 // largest eigenvalue of the kernel's matrix on the rows / their number
+	second    []float32 // factors of the scaled columns for half of the frequencies; nil for one kernel
+	lambda    float64   // weight of ‖f‖²/2 beside the mean loss of a row, as leave-one-out has it
+	top       float64   // largest eigenvalue of the kernel's matrix on the rows / their number
 }
 
 // topRows is the number of rows that the largest eigenvalue is computed on.
 const topRows = 512
 
-// newFit fits to rows of dim raw values. The task is settled; the kernel may
-// have a scale or leave that to the rows and their labels. Rows under a metric that
-// is given come scaled.
-func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Kernel, scaled bool) fit {
+// asked is what a fit is to go by. The task is settled.
+type asked struct {
+	task   Task
+	kernel features.Kernel // with a scale, or to leave that to the rows and their labels
+	scaled bool            // rows come under a metric that is given
+	single bool            // one kernel, not two
+}
+
+func (l *Learner) asked() asked {
+	return asked{task: l.task, kernel: l.kernel, scaled: l.config.Metric != nil, single: l.config.sampling() != features.IID}
+}
+
+// newFit fits to rows of dim raw values.
+func newFit(x []float64, labels []Label, dim int, a asked) fit {
 	f := fit{deviation: 1}
-	if scaled {
+	if a.scaled {
 		f.scaler = noScaler(dim)
 	} else {
 		f.scaler = newScaler(x, dim)
 	}
-	if task == Regression {
+	if a.task == Regression {
 		y := make([]float64, len(labels))
 		for i, l := range labels {
 			y[i] = l.Value
@@ -45,10 +56,15 @@ func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Ker
 		}
 	}
 	seen := f.scaled(x, dim)
-	f.tune(sample{dim: dim, x: seen}, labels, task, kernel)
+	f.tune(sample{dim: dim, x: seen}, labels, a)
 	seen = f.scaled(x[:min(len(x), topRows*dim)], dim)
-	f.top = topEigenvalue(f.kernel, seen, dim)
+	f.top = f.topEigenvalue(seen, dim)
 	return f
+}
+
+// bank returns the features of a model that has no blocks yet.
+func (f *fit) bank(c Config, dim int) *features.Bank {
+	return features.NewBank(features.Map{Kernel: f.kernel, Dim: dim, Width: c.Width, Seed: c.Seed, Sampling: c.sampling(), Second: f.second})
 }
 
 // scaled returns the rows x as the model sees them.
@@ -72,66 +88,97 @@ const (
 // tune decides on the metric, unless one is given, the kernel's width and the
 // penalty: by the labels, or without them on no metric and the median distance of
 // the rows.
-func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel) {
-	s.label(f, labels, task)
+func (f *fit) tune(s sample, labels []Label, a asked) {
+	s.label(f, labels, a.task)
 	n := s.rows()
-	gaussian, ok := kernel.(features.Gaussian)
-	metric, best := ones(s.dim), safe
+	gaussian, ok := a.kernel.(features.Gaussian)
+	best, second := tuned{ones(s.dim), safe}, (*tuned)(nil)
 	switch {
 	case !ok || n < enough:
 	case gaussian.Scale > 0:
-		t := newTuner(s.slice(0, min(n, someRows)), metric)
+		t := newTuner(s.slice(0, min(n, someRows)), best.metric)
 		t.median = gaussian.Scale * gaussian.Scale
-		best = t.descend(safe)
+		best.tuning = t.descend(safe)
 	case f.scaler.asIs:
-		t := newTuner(s.slice(max(0, n-someRows), n), metric)
-		best = t.narrow(t.search(safe))
+		best = s.tuned(best)
 	default:
-		metric, best = s.choose()
+		best, second = s.choose()
 	}
 	f.lambda = penalty(best.lambda)
-	if f.kernel = kernel; ok && gaussian.Scale == 0 {
-		width := max(1e-6, math.Sqrt(median(s.distances(metric), n)))
-		f.kernel = features.Gaussian{Scale: math.Ldexp(width, best.width)}
+	if f.kernel = a.kernel; ok && gaussian.Scale == 0 {
+		scale := s.scale(best)
+		f.kernel = features.Gaussian{Scale: scale}
+		if second != nil && !a.single {
+			ratio := scale / s.scale(*second)
+			f.second = make([]float32, s.dim)
+			for j, v := range second.metric {
+				f.second[j] = float32(ratio * math.Sqrt(v/best.metric[j]))
+			}
+		}
 	}
-	for j, a := range metric {
-		f.scaler.metric[j] = math.Sqrt(a)
+	for j, v := range best.metric {
+		f.scaler.metric[j] = math.Sqrt(v)
 	}
 }
 
-// metricWorth is what is left of the error where a metric is worth it that trusts
-// the rows more.
-const metricWorth = 0.97
+// scale returns the scale of the kernel.
+func (s sample) scale(t tuned) float64 {
+	return math.Ldexp(max(1e-6, math.Sqrt(median(s.distances(t.metric), s.rows()))), t.width)
+}
+
+// tuned is a metric, and what is best under it.
+type tuned struct {
+	metric []float64
+	tuning
+}
+
+// tuned makes the last choice for a metric, from one on other rows.
+func (s sample) tuned(from tuned) tuned {
+	n := s.rows()
+	t := newTuner(s.slice(max(0, n-someRows), n), from.metric)
+	return tuned{from.metric, t.narrow(t.search(from.tuning))}
+}
+
+const (
+	// metricWorth is what is left of the error where a metric is worth it that
+	// trusts the rows more.
+	metricWorth = 0.97
+	// secondWorth is how much more error no metric may make to be a second one: a
+	// metric that few rows suggest helps while there are few, and is in the way
+	// where in the end all columns matter alike.
+	secondWorth = 1.15
+)
 
 // choose compares no metric with the kinds of them and their square roots: made
 // on the first two thirds of the rows and compared on the others. The best is
-// taken as it was compared: made again, of all rows, it might be another.
-func (s sample) choose() ([]float64, tuning) {
+// taken as it was compared: made again, of all rows, it might be another. The
+// second is for half of the frequencies, or nil.
+func (s sample) choose() (first tuned, second *tuned) {
 	n := s.rows()
-	first, second := s.slice(0, 2*n/3), s.slice(2*n/3, n)
-	metrics := make([][]float64, 1+2*len(metricKinds))
-	tunings := make([]tuning, len(metrics))
-	try := func(i int, metric []float64) {
-		metrics[i], tunings[i] = metric, newTuner(second, metric).search(safe)
-	}
+	made, compared := s.slice(0, 2*n/3), s.slice(2*n/3, n)
+	all := make([]tuned, 1+2*len(metricKinds))
+	try := func(i int, metric []float64) { all[i] = tuned{metric, newTuner(compared, metric).search(safe)} }
 	var wait sync.WaitGroup
 	wait.Go(func() { try(0, ones(s.dim)) })
 	for i, kind := range metricKinds {
 		wait.Go(func() {
-			a := newMetric(first, kind)
+			a := newMetric(made, kind)
 			try(1+2*i, floored(root(a)))
 			try(2+2*i, floored(a))
 		})
 	}
 	wait.Wait()
 	best := 0
-	for i, t := range tunings {
-		if t.error < metricWorth*tunings[best].error {
+	for i, t := range all {
+		if t.error < metricWorth*all[best].error {
 			best = i
 		}
 	}
-	t := newTuner(s.slice(max(0, n-someRows), n), metrics[best])
-	return metrics[best], t.narrow(t.search(tunings[best]))
+	if best != 0 && all[0].error < secondWorth*all[best].error {
+		none := s.tuned(all[0])
+		second = &none
+	}
+	return s.tuned(all[best]), second
 }
 
 // label sets what the rows of s should be predicted as: the standardised label,
@@ -198,17 +245,30 @@ func nth(x []float64, n int) float64 {
 	return x[n]
 }
 
-// topEigenvalue returns the largest eigenvalue of the kernel's matrix on n rows,
-// divided by n.
-func topEigenvalue(k features.Kernel, x []float64, dim int) float64 {
+// topEigenvalue returns the largest eigenvalue of the matrix of the kernel, or of
+// the mean of both, on n rows, divided by n.
+func (f *fit) topEigenvalue(x []float64, dim int) float64 {
 	n := len(x) / dim
 	m := make([]float64, n*n)
-	for i := range n {
-		m[i*n+i] = 1
-		for j := range i {
-			v := k.Eval(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim])
-			m[i*n+j], m[j*n+i] = v, v
+	add := func(x []float64, weight float64) {
+		for i := range n {
+			m[i*n+i] += weight
+			for j := range i {
+				v := float64(weight * f.kernel.Eval(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim]))
+				m[i*n+j] += v
+				m[j*n+i] += v
+			}
 		}
+	}
+	if f.second == nil {
+		add(x, 1)
+	} else {
+		add(x, 0.5)
+		other := make([]float64, len(x))
+		for i, v := range x {
+			other[i] = float64(v * float64(f.second[i%dim]))
+		}
+		add(other, 0.5)
 	}
 	return vec.MaxEigenvalue(m, n) / float64(n)
 }

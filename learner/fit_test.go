@@ -147,7 +147,7 @@ func TestTopEigenvalueAgreesWithGonum(t *testing.T) {
 		t.Fatal("no eigenvalues")
 	}
 	want := slices.Max(e.Values(nil))
-	if got := topEigenvalue(k, x, dim); math.Abs(got/want-1) > 1e-3 {
+	if got := (&fit{kernel: k}).topEigenvalue(x, dim); math.Abs(got/want-1) > 1e-3 {
 		t.Errorf("largest eigenvalue %v, gonum's %v", got, want)
 	}
 }
@@ -155,11 +155,11 @@ func TestTopEigenvalueAgreesWithGonum(t *testing.T) {
 func TestConfiguredKernelIsKept(t *testing.T) {
 	x := table(200, normal(0, 1), normal(0, 1))
 	labels := make([]Label, 200)
-	if f := newFit(x, labels, 2, Classification, features.Gaussian{Scale: 2.5}, false); f.kernel.String() != "gaussian:2.5" {
+	if f := newFit(x, labels, 2, asked{task: Classification, kernel: features.Gaussian{Scale: 2.5}}); f.kernel.String() != "gaussian:2.5" {
 		t.Errorf("kernel %v", f.kernel)
 	}
 	// Two standard normal points are 2 apart in the root of the mean square.
-	if f := newFit(x, labels, 2, Classification, features.Gaussian{}, false); math.Abs(f.kernel.(features.Gaussian).Scale-1.7) > 0.2 {
+	if f := newFit(x, labels, 2, asked{task: Classification, kernel: features.Gaussian{}}); math.Abs(f.kernel.(features.Gaussian).Scale-1.7) > 0.2 {
 		t.Errorf("the median distance of normal points is %v", f.kernel)
 	}
 }

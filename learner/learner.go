@@ -168,7 +168,7 @@ func (l *Learner) advance() {
 	}
 	for _, r := range rungs {
 		if int64(r) == l.labelled && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.task, l.kernel, l.config.Metric != nil)
+			l.warmup.start(r, l.dim, l.asked())
 		}
 	}
 	if l.labelled == int64(effect(lastRung)) {

@@ -6,8 +6,6 @@ import (
 	"os"
 	"sync"
 	"testing"
-
-	"github.com/accrete-ml/accrete/features"
 )
 
 func TestMain(m *testing.M) {
@@ -16,7 +14,7 @@ func TestMain(m *testing.M) {
 		mu   sync.Mutex
 		seen = map[string]fit{}
 	)
-	fitRows = func(x []float64, labels []Label, dim int, task Task, kernel features.Kernel, scaled bool) fit {
+	fitRows = func(x []float64, labels []Label, dim int, a asked) fit {
 		var h maphash.Hash
 		h.SetSeed(seed)
 		for _, v := range x {
@@ -25,12 +23,12 @@ func TestMain(m *testing.M) {
 		for _, y := range labels {
 			maphash.WriteComparable(&h, y)
 		}
-		key := fmt.Sprint(h.Sum64(), len(labels), dim, task, kernel, scaled)
+		key := fmt.Sprint(h.Sum64(), len(labels), dim, a)
 		mu.Lock()
 		f, ok := seen[key]
 		mu.Unlock()
 		if !ok {
-			f = newFit(x, labels, dim, task, kernel, scaled)
+			f = newFit(x, labels, dim, a)
 			mu.Lock()
 			seen[key] = f
 			mu.Unlock()

@@ -127,7 +127,7 @@ func (l *Learner) load(s *source, v serving) {
 	s.want(v.given == c.Metric, "metric %v, configured %v", v.given, c.Metric)
 	s.want(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
 	s.want(v.dim == 0 || c.width(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values with %d lags", v.dim, c.Lags)
-	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel, "not the configured kernel %q", c.Kernel)
+	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel && v.fit.second == nil, "not the configured kernel %q", c.Kernel)
 	counters := take[int64](s, "counters", 1, counterFields)
 	totals := take[float64](s, "totals", 1, totalFields)
 	if s.err != nil {
@@ -225,7 +225,7 @@ func (l *Learner) resume() {
 	}
 	for _, r := range rungs {
 		if int64(r) <= l.labelled && l.labelled < int64(effect(r)) && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.task, l.kernel, l.config.Metric != nil)
+			l.warmup.start(r, l.dim, l.asked())
 		}
 	}
 }

@@ -36,11 +36,12 @@ const (
 func (v serving) save(a *arrays) {
 	var name, kernel string
 	var s scaler
+	var second []float32
 	if v.head.loss != nil {
 		name = v.head.loss.String()
 	}
 	if v.fit != nil {
-		kernel, s = v.fit.kernel.String(), v.fit.scaler
+		kernel, s, second = v.fit.kernel.String(), v.fit.scaler, v.fit.second
 	}
 	put(a, "model", modelFields, []int64{
 		int64(v.head.task), int64(v.head.classes), int64(v.dim), int64(v.config.Width), int64(v.blocks), int64(v.config.Seed), int64(v.config.Lags), int64(v.config.sampling()),
@@ -51,6 +52,7 @@ func (v serving) save(a *arrays) {
 	put(a, "center", len(s.center), s.center)
 	put(a, "scale", len(s.scale), s.scale)
 	put(a, "metric", len(s.metric), s.metric)
+	put(a, "second", len(second), second)
 	v.given.save(a)
 	put(a, "intercept", len(v.intercept), v.intercept)
 	put(a, "coefficients", v.head.sums(), v.coef)
@@ -97,6 +99,7 @@ func loadServing(s *source) (v serving) {
 	center := take[float64](s, "center", rows, dim)
 	scale := take[float64](s, "scale", rows, dim)
 	metric := take[float64](s, "metric", rows, dim)
+	second := takeRow[float32](s, "second")
 	v.given = loadMetric(s)
 	k := v.head.sums()
 	v.intercept = take[float64](s, "intercept", min(k, 1), k)
@@ -108,7 +111,11 @@ func loadServing(s *source) (v serving) {
 	if v.fit != nil {
 		v.fit.scaler = scaler{center: center, scale: scale, metric: metric, asIs: v.given != nil}
 		v.fit.mean, v.fit.deviation = label[0], label[1]
+		if len(second) > 0 {
+			v.fit.second = second
+		}
 	}
+	s.want(len(second) == 0 || len(second) == dim && v.config.sampling() == features.IID, "a second metric of %d inputs", len(second))
 	s.want(label[1] > 0, "the deviation of the labels is %v", label[1])
 	s.want(v.fit != nil || v.blocks == 0, "%d blocks without a kernel", v.blocks)
 	if v.given != nil && v.dim != 0 {
@@ -120,6 +127,9 @@ func loadServing(s *source) (v serving) {
 	}
 	for _, c := range metric {
 		s.want(c >= 0 && c <= 1e9, "a weight of the metric is %v", c)
+	}
+	for _, c := range second {
+		s.want(c >= 0 && c <= 1e9, "a weight of the second metric is %v", c)
 	}
 	for _, c := range v.coef {
 		s.want(math.Abs(float64(c)) < farthest, "a coefficient is %v", c)
@@ -156,20 +166,23 @@ func (v *serving) loadKernel(s *source, kernel string) {
 	s.want(float64(v.dim)*float64(v.config.Width)*float64(v.blocks) <= mostFrequencies, "%d blocks of %d×%d frequencies", v.blocks, v.config.Width, v.dim)
 }
 
-func takeString(s *source, name string) string {
+func takeString(s *source, name string) string { return string(takeRow[byte](s, name)) }
+
+// takeRow takes an array of one row of any length, or of none.
+func takeRow[T float64 | float32 | int64 | byte](s *source, name string) []T {
 	n := 0
 	if len(s.in) > 0 {
-		text, _ := s.in[0].Data.([]byte)
-		n = len(text)
+		row, _ := s.in[0].Data.([]T)
+		n = len(row)
 	}
-	return string(take[byte](s, name, min(n, 1), n))
+	return take[T](s, name, min(n, 1), n)
 }
 
 func (v *serving) bank() *features.Bank {
 	if v.fit == nil {
 		return nil
 	}
-	b := features.NewBank(features.Map{Kernel: v.fit.kernel, Dim: v.dim, Width: v.config.Width, Seed: v.config.Seed, Sampling: v.config.sampling()})
+	b := v.fit.bank(v.config, v.dim)
 	b.Grow(v.blocks)
 	return b
 }

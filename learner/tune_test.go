@@ -3,6 +3,7 @@ package learner
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -88,8 +89,71 @@ func TestMetricFindsTheColumnsThatMatter(t *testing.T) {
 func TestTuningIsWorthIt(t *testing.T) {
 	s := curved(1000, 32, 0.1)
 	untuned := newTuner(s, ones(s.dim)).error(safe)
-	if _, best := s.choose(); best.error > untuned/3 {
+	if best, _ := s.choose(); best.error > untuned/3 {
 		t.Errorf("error %v, without a choice %v", best.error, untuned)
+	}
+}
+
+// TestHalfWithoutAMetric: where a metric is worth little, half of the frequencies
+// are without it, and where it is all that matters, none.
+func TestHalfWithoutAMetric(t *testing.T) {
+	s := curved(600, 12, 1)
+	if _, second := s.choose(); second == nil {
+		t.Error("there is no second kernel where much is noise")
+	}
+	s = curved(1000, 32, 0.1)
+	if _, second := s.choose(); second != nil {
+		t.Errorf("two columns of 32 matter, and there is a second metric %v", second)
+	}
+}
+
+// TestTwoKernelsAreServedAndRestored: a learner with a second kernel goes on from
+// its state with the same bits, a model predicts what it does, and learners with
+// orthogonal frequencies have one.
+func TestTwoKernelsAreServedAndRestored(t *testing.T) {
+	s := curved(800, 12, 1)
+	rows := new(Batch)
+	rows.Reset(s.dim)
+	for i, y := range s.y {
+		rows.Append(s.x[i*s.dim:(i+1)*s.dim], Label{Task: Regression, Value: y}, 1)
+	}
+	config := Config{Width: 8, MaxFeatures: 64}
+	l := newLearner(t, config)
+	learn(l, rows.Slice(0, 700), 100)
+	if l.fit.second == nil {
+		t.Fatal("no second kernel")
+	}
+	next := rows.Slice(700, 800)
+	m, err := NewModel(l.State().Serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.Predict(next).Values, l.Predict(next).Values; !slices.Equal(got[:len(want)], want) {
+		t.Error("the served model predicts something else")
+	}
+	r := restored(t, config, l.State())
+	learn(l, next, 100)
+	learn(r, next, 100)
+	if hash(l.State()) != hash(r.State()) {
+		t.Error("the restored learner went on to another state")
+	}
+	if f := newFit(s.x[:512*s.dim], rows.Slice(0, 512).labels, s.dim, asked{task: Regression, kernel: features.Gaussian{}, single: true}); f.second != nil {
+		t.Error("two kernels where one was asked for")
+	}
+}
+
+// TestFineKernelsAreFound: forty turns within the rows' median distance.
+func TestFineKernelsAreFound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	s := sample{dim: 1, outputs: 1}
+	for range 500 {
+		x := rng.Float64()
+		s.x = append(s.x, x)
+		s.y = append(s.y, math.Sin(2*math.Pi*20*x)+0.1*rng.NormFloat64())
+	}
+	s.center()
+	if best := newTuner(s, ones(1)).search(safe); best.width >= narrowest || best.error > 0.1 {
+		t.Errorf("width %d, error %v", best.width, best.error)
 	}
 }
 
@@ -101,7 +165,7 @@ func TestFewRowsAreNotTuned(t *testing.T) {
 	for i := range labels {
 		labels[i] = Label{Task: Regression, Value: s.y[i]}
 	}
-	f := newFit(s.x, labels, s.dim, Regression, features.Gaussian{}, false)
+	f := newFit(s.x, labels, s.dim, asked{task: Regression, kernel: features.Gaussian{}})
 	if f.lambda != 1e-3 || f.scaler.metric[0] != 1 || f.scaler.metric[2] != 1 {
 		t.Errorf("penalty %v and metric %v of few rows", f.lambda, f.scaler.metric)
 	}
@@ -130,7 +194,7 @@ func TestFitOfAnyRowsIsFinite(t *testing.T) {
 					labels[i].Class = 0
 				}
 			}
-			f := newFit(x, labels, dim, task, features.Gaussian{}, false)
+			f := newFit(x, labels, dim, asked{task: task, kernel: features.Gaussian{}})
 			scale := f.kernel.(features.Gaussian).Scale
 			if !(f.lambda > 0 && f.lambda <= 1 && scale > 0 && scale < 1e6 && f.top > 0) {
 				t.Errorf("%s, %v: penalty %v, kernel %v, eigenvalue %v", name, task, f.lambda, f.kernel, f.top)
@@ -153,7 +217,7 @@ func BenchmarkFit(b *testing.B) {
 				labels[i] = Label{Task: Regression, Value: s.y[i]}
 			}
 			for range b.N {
-				newFit(s.x, labels, s.dim, Regression, features.Gaussian{}, false)
+				newFit(s.x, labels, s.dim, asked{task: Regression, kernel: features.Gaussian{}})
 			}
 		})
 	}

@@ -1,7 +1,5 @@
 package learner
 
-import "github.com/accrete-ml/accrete/features"
-
 // rungs are the numbers of rows that the fits of the warm-up use. The fit of
 // rung r starts when row r is in and takes effect at row effect(r), however
 // long it took.
@@ -42,10 +40,10 @@ func (w *warmup) add(x []float64, y Label, weight float64) {
 var fitRows = newFit
 
 // start starts the fit of a rung whose rows are in. Its goroutine ends by itself.
-func (w *warmup) start(rung, dim int, task Task, kernel features.Kernel, scaled bool) {
+func (w *warmup) start(rung, dim int, a asked) {
 	x, labels, result := w.x[:rung*dim], w.labels[:rung], make(chan fit, 1)
 	w.result = result
-	go func() { result <- fitRows(x, labels, dim, task, kernel, scaled) }()
+	go func() { result <- fitRows(x, labels, dim, a) }()
 }
 
 // fits says whether a rung whose rows are in has a fit: where all rows have one
