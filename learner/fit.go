@@ -24,8 +24,9 @@ type fit struct {
 const topRows = 512
 
 // newFit fits to rows of dim raw values. The task is settled; the kernel may
-// have a scale or leave that to the rows and their labels.
-func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Kernel) fit {
+// have a scale or leave that to the rows and their labels, and to the features of
+// a model that has few.
+func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Kernel, few few) fit {
 	f := fit{scaler: newScaler(x, dim), deviation: 1}
 	if task == Regression {
 		y := make([]float64, len(labels))
@@ -39,7 +40,7 @@ func newFit(x []float64, labels []Label, dim int, task Task, kernel features.Ker
 		}
 	}
 	scaled := f.scaled(x, dim)
-	f.tune(sample{dim: dim, x: scaled}, labels, task, kernel)
+	f.tune(sample{dim: dim, x: scaled}, labels, task, kernel, few)
 	scaled = f.scaled(x[:min(len(x), topRows*dim)], dim)
 	f.top = topEigenvalue(f.kernel, scaled, dim)
 	return f
@@ -65,7 +66,7 @@ const (
 
 // tune decides on the metric, the kernel's width and the penalty: by the labels,
 // or without them on no metric and the median distance of the rows.
-func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel) {
+func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel, few few) {
 	s.label(f, labels, task)
 	n := s.rows()
 	gaussian, ok := kernel.(features.Gaussian)
@@ -77,7 +78,7 @@ func (f *fit) tune(s sample, labels []Label, task Task, kernel features.Kernel) 
 		t.median = gaussian.Scale * gaussian.Scale
 		best = t.descend(safe)
 	default:
-		metric, best = s.choose()
+		metric, best = s.choose(few)
 	}
 	f.lambda = penalty(best.lambda)
 	if f.kernel = kernel; ok && gaussian.Scale == 0 {
@@ -95,8 +96,12 @@ const metricWorth = 0.97
 
 // choose compares no metric with the kinds of them and their square roots: made
 // on the first two thirds of the rows and compared on the others. The best is
-// taken as it was compared: made again, of all rows, it might be another.
-func (s sample) choose() ([]float64, tuning) {
+// taken as it was compared: made again, of all rows, it might be another. A model
+// of many features has a narrower kernel than is best for these rows; one of few
+// has the width that is best with its features, and the penalty that the kernel
+// itself would have: as many rows as features would want more of it, and there
+// will be more rows.
+func (s sample) choose(few few) ([]float64, tuning) {
 	n := s.rows()
 	first, second := s.slice(0, 2*n/3), s.slice(2*n/3, n)
 	metrics := make([][]float64, 1+2*len(metricKinds))
@@ -120,7 +125,11 @@ func (s sample) choose() ([]float64, tuning) {
 			best = i
 		}
 	}
-	t := newTuner(s.slice(max(0, n-someRows), n), metrics[best])
+	last := s.slice(max(0, n-someRows), n)
+	t := newTuner(last, metrics[best])
+	if few.blocks > 0 {
+		return metrics[best], t.descend(newTuner(last, metrics[best]).on(few, metrics[best]).search(tunings[best]))
+	}
 	return metrics[best], t.narrow(t.search(tunings[best]))
 }
 

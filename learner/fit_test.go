@@ -155,11 +155,11 @@ func TestTopEigenvalueAgreesWithGonum(t *testing.T) {
 func TestConfiguredKernelIsKept(t *testing.T) {
 	x := table(200, normal(0, 1), normal(0, 1))
 	labels := make([]Label, 200)
-	if f := newFit(x, labels, 2, Classification, features.Gaussian{Scale: 2.5}); f.kernel.String() != "gaussian:2.5" {
+	if f := newFit(x, labels, 2, Classification, features.Gaussian{Scale: 2.5}, few{}); f.kernel.String() != "gaussian:2.5" {
 		t.Errorf("kernel %v", f.kernel)
 	}
 	// Two standard normal points are 2 apart in the root of the mean square.
-	if f := newFit(x, labels, 2, Classification, features.Gaussian{}); math.Abs(f.kernel.(features.Gaussian).Scale-1.7) > 0.2 {
+	if f := newFit(x, labels, 2, Classification, features.Gaussian{}, few{}); math.Abs(f.kernel.(features.Gaussian).Scale-1.7) > 0.2 {
 		t.Errorf("the median distance of normal points is %v", f.kernel)
 	}
 }

@@ -165,7 +165,7 @@ func (l *Learner) advance() {
 	}
 	for _, r := range rungs {
 		if int64(r) == l.labelled && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.task, l.kernel)
+			l.warmup.start(r, l.dim, l.task, l.kernel, l.few())
 		}
 	}
 	if l.labelled == int64(effect(lastRung)) {
@@ -270,6 +270,15 @@ func (l *Learner) adopt(f fit) {
 
 func (l *Learner) problem(prior []float64) problem {
 	return problem{config: l.config, head: l.head, dim: l.dim, fit: l.fit, prior: prior}
+}
+
+// few is the features of the model, where there will never be many.
+func (l *Learner) few() few {
+	if l.algorithm.few == nil {
+		return few{}
+	}
+	c := l.config
+	return few{features.Map{Dim: l.dim, Width: c.Width, Seed: c.Seed, Sampling: c.sampling()}, l.algorithm.few(c)}
 }
 
 // step learns the pending rows, which are one mini-batch.

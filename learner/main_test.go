@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 		mu   sync.Mutex
 		seen = map[string]fit{}
 	)
-	fitRows = func(x []float64, labels []Label, dim int, task Task, kernel features.Kernel) fit {
+	fitRows = func(x []float64, labels []Label, dim int, task Task, kernel features.Kernel, few few) fit {
 		var h maphash.Hash
 		h.SetSeed(seed)
 		for _, v := range x {
@@ -25,12 +25,12 @@ func TestMain(m *testing.M) {
 		for _, y := range labels {
 			maphash.WriteComparable(&h, y)
 		}
-		key := fmt.Sprint(h.Sum64(), len(labels), dim, task, kernel)
+		key := fmt.Sprint(h.Sum64(), len(labels), dim, task, kernel, few)
 		mu.Lock()
 		f, ok := seen[key]
 		mu.Unlock()
 		if !ok {
-			f = newFit(x, labels, dim, task, kernel)
+			f = newFit(x, labels, dim, task, kernel, few)
 			mu.Lock()
 			seen[key] = f
 			mu.Unlock()

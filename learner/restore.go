@@ -221,7 +221,7 @@ func (l *Learner) resume() {
 	}
 	for _, r := range rungs {
 		if int64(r) <= l.labelled && l.labelled < int64(effect(r)) && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.task, l.kernel)
+			l.warmup.start(r, l.dim, l.task, l.kernel, l.few())
 		}
 	}
 }

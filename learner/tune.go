@@ -35,6 +35,11 @@ type tuner struct {
 	squares []float64 // distances, a lower triangle
 	median  float64   // of them
 
+	few      few
+	x        []float32 // weighted by the metric, for few
+	products []float64 // of their features, for a kernel of width at
+	at       int
+
 	seen    map[[2]int]float64
 	factor  []float64
 	inverse []float64
@@ -46,6 +51,17 @@ func newTuner(s sample, metric []float64) *tuner {
 	t := &tuner{sample: s, squares: s.distances(metric), seen: map[[2]int]float64{}}
 	t.median = median(t.squares, n)
 	t.factor, t.inverse, t.v = make([]float64, n*n), make([]float64, n*n), make([]float64, n)
+	return t
+}
+
+// on has t compare models of these features.
+func (t *tuner) on(f few, metric []float64) *tuner {
+	if t.few = f; f.blocks > 0 {
+		t.x, t.products, t.at = make([]float32, len(t.sample.x)), make([]float64, t.rows()*t.rows()), widest+1
+		for i, v := range t.sample.x {
+			t.x[i] = float32(v * math.Sqrt(metric[i%t.dim]))
+		}
+	}
 	return t
 }
 
@@ -128,9 +144,17 @@ func (t *tuner) error(c tuning) float64 {
 	}
 	n := t.rows()
 	scale := -1 / (2 * t.median * math.Ldexp(1, 2*c.width))
+	if t.few.blocks > 0 && t.at != c.width {
+		t.few.products(t.products, t.x, math.Ldexp(math.Sqrt(t.median), c.width))
+		t.at = c.width
+	}
 	for i := range n {
 		row := t.factor[i*n : i*n+i+1]
 		for j, d := range t.squares[i*n : i*n+i] {
+			if t.few.blocks > 0 {
+				row[j] = 1 + t.products[i*n+j]
+				continue
+			}
 			row[j] = 1 + vec.Exp(d*scale) // 1 for the intercept
 		}
 		row[i] = 2 + float64(penalty(c.lambda)*float64(n))

@@ -88,7 +88,7 @@ func TestMetricFindsTheColumnsThatMatter(t *testing.T) {
 func TestTuningIsWorthIt(t *testing.T) {
 	s := curved(1000, 32, 0.1)
 	untuned := newTuner(s, ones(s.dim)).error(safe)
-	if _, best := s.choose(); best.error > untuned/3 {
+	if _, best := s.choose(few{}); best.error > untuned/3 {
 		t.Errorf("error %v, without a choice %v", best.error, untuned)
 	}
 }
@@ -101,7 +101,7 @@ func TestFewRowsAreNotTuned(t *testing.T) {
 	for i := range labels {
 		labels[i] = Label{Task: Regression, Value: s.y[i]}
 	}
-	f := newFit(s.x, labels, s.dim, Regression, features.Gaussian{})
+	f := newFit(s.x, labels, s.dim, Regression, features.Gaussian{}, few{})
 	if f.lambda != 1e-3 || f.scaler.metric[0] != 1 || f.scaler.metric[2] != 1 {
 		t.Errorf("penalty %v and metric %v of few rows", f.lambda, f.scaler.metric)
 	}
@@ -109,6 +109,7 @@ func TestFewRowsAreNotTuned(t *testing.T) {
 
 // TestFitOfAnyRowsIsFinite: constant columns, rows all alike, labels all alike.
 func TestFitOfAnyRowsIsFinite(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, cell := range map[string]func(i, j int) float64{
 		"constant":   func(_, _ int) float64 { return 3 },
@@ -130,7 +131,7 @@ func TestFitOfAnyRowsIsFinite(t *testing.T) {
 					labels[i].Class = 0
 				}
 			}
-			f := newFit(x, labels, dim, task, features.Gaussian{})
+			f := newFit(x, labels, dim, task, features.Gaussian{}, few{})
 			scale := f.kernel.(features.Gaussian).Scale
 			if !(f.lambda > 0 && f.lambda <= 1 && scale > 0 && scale < 1e6 && f.top > 0) {
 				t.Errorf("%s, %v: penalty %v, kernel %v, eigenvalue %v", name, task, f.lambda, f.kernel, f.top)
@@ -144,6 +145,35 @@ func TestFitOfAnyRowsIsFinite(t *testing.T) {
 	}
 }
 
+// TestFewFeaturesHaveAWiderKernel: of features in plenty the products are the
+// kernel; a model of few has a width at which these do better than at the width
+// that is best for the kernel.
+func TestFewFeaturesHaveAWiderKernel(t *testing.T) {
+	s := curved(400, 2, 0.01)
+	m := features.Map{Dim: s.dim, Width: 16, Seed: 1}
+	x := make([]float32, len(s.x))
+	for i, v := range s.x {
+		x[i] = float32(v)
+	}
+	n := s.rows()
+	products := make([]float64, n*n)
+	few{m, 500}.products(products, x, 1.5)
+	for i := range n {
+		for j := range i {
+			want := features.Gaussian{Scale: 1.5}.Eval(s.x[i*s.dim:(i+1)*s.dim], s.x[j*s.dim:(j+1)*s.dim])
+			if got := products[i*n+j]; math.Abs(got-want) > 0.06 { // five standard errors
+				t.Fatalf("rows %d and %d: %v, want %v", i, j, got, want)
+			}
+		}
+	}
+	metric := ones(s.dim)
+	many, one := newTuner(s, metric), newTuner(s, metric).on(few{m, 1}, metric)
+	a, b := many.search(safe), one.search(safe)
+	if b.width <= a.width || b.error >= one.descend(a).error {
+		t.Errorf("16 features: %+v, the kernel: %+v", b, a)
+	}
+}
+
 // BenchmarkFit is the last fit of the warm-up: what a fast stream waits for.
 func BenchmarkFit(b *testing.B) {
 	for name, s := range map[string]sample{"dim=8": curved(1000, 8, 0.1), "dim=123": curved(1000, 123, 0.1), "dim=784": curved(1000, 784, 0.1)} {
@@ -153,7 +183,7 @@ func BenchmarkFit(b *testing.B) {
 				labels[i] = Label{Task: Regression, Value: s.y[i]}
 			}
 			for range b.N {
-				newFit(s.x, labels, s.dim, Regression, features.Gaussian{})
+				newFit(s.x, labels, s.dim, Regression, features.Gaussian{}, few{})
 			}
 		})
 	}

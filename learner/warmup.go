@@ -42,10 +42,10 @@ func (w *warmup) add(x []float64, y Label, weight float64) {
 var fitRows = newFit
 
 // start starts the fit of a rung whose rows are in. Its goroutine ends by itself.
-func (w *warmup) start(rung, dim int, task Task, kernel features.Kernel) {
+func (w *warmup) start(rung, dim int, task Task, kernel features.Kernel, few few) {
 	x, labels, result := w.x[:rung*dim], w.labels[:rung], make(chan fit, 1)
 	w.result = result
-	go func() { result <- fitRows(x, labels, dim, task, kernel) }()
+	go func() { result <- fitRows(x, labels, dim, task, kernel, few) }()
 }
 
 // fits says whether a rung whose rows are in has a fit: where all rows have one
