@@ -60,6 +60,7 @@ func (e *experiment) average(x []float32) []float64 {
 // Dai et al., section 7.1: y = cos(½π‖x‖)·exp(-⅒π‖x‖) + ⅒ε on [-5, 5]². The
 // squared error of the average falls like 1/t.
 func TestSection71ErrorFallsLikeOneOverTime(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	truth := func(x []float32) float64 {
 		r := math.Hypot(float64(x[0]), float64(x[1]))

@@ -94,6 +94,7 @@ func TestEquations(t *testing.T) {
 
 // TestRidgeTracksDrift, and forgets nothing where there is none.
 func TestRidgeTracksDrift(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		sign func(i int) bool

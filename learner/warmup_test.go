@@ -40,7 +40,7 @@ func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 // have learned the rows with it from the start.
 func TestNewFitLearnsTheRowsSoFar(t *testing.T) {
 	for _, a := range algorithms {
-		s := streamOf(a.name, "binary")
+		s := two(a.name)
 		l := newLearner(t, s.config)
 		rows := s.rows(1400)
 		at := 0
