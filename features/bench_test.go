@@ -70,6 +70,15 @@ func BenchmarkPredict(b *testing.B) {
 	})
 }
 
+// BenchmarkFeatures is one row of 20 inputs and its 512 frequencies.
+func BenchmarkFeatures(b *testing.B) {
+	bank := newBank(20, 512, "stored")
+	x, phi := rows(rand.New(rand.NewPCG(5, 6)), 1, 20), make([]float32, 2*512)
+	for range b.N {
+		bank.Features(phi, 0, x)
+	}
+}
+
 func BenchmarkGradient(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
 	each(b, func(b *testing.B, isa string) {

@@ -70,6 +70,29 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
+// BenchmarkRidge is one row learned by ridge, all four members together.
+func BenchmarkRidge(b *testing.B) {
+	for _, features := range []int{128, 256} { // frequencies, of two features each
+		b.Run(fmt.Sprintf("features=%d", features), func(b *testing.B) {
+			l, rows := newLearner(b, Config{Algorithm: "ridge", MaxFeatures: features, Kernel: "gaussian:4"}), new(Batch)
+			rng := rand.New(rand.NewPCG(1, 2))
+			rows.Reset(20)
+			x := make([]float64, 20)
+			for range 4096 {
+				for j := range x {
+					x[j] = rng.NormFloat64()
+				}
+				rows.Append(x, class(x[0]*x[1] > 0), 1)
+			}
+			learn(l, rows, 1000)
+			b.ResetTimer()
+			for n := b.N; n > 0; n -= 1024 {
+				learn(l, rows.Slice(0, min(n, 1024)), 1024)
+			}
+		})
+	}
+}
+
 // BenchmarkPredict is one row predicted by itself.
 func BenchmarkPredict(b *testing.B) {
 	l, _ := New(Config{})

@@ -169,6 +169,7 @@ func TestDriftIsNoticedAndAnswered(t *testing.T) {
 		for _, r := range reactions {
 			c := Config{Algorithm: a.name, OnDrift: r, Width: 8, MaxFeatures: 64, Minibatch: 50, Kernel: "gaussian:2"}
 			t.Run(a.name+"/"+r, func(t *testing.T) {
+				t.Parallel()
 				l := newLearner(t, c)
 				var want []string
 				first := -1

@@ -65,7 +65,8 @@ func (p *problem) bank() *features.Bank {
 type algorithm struct {
 	name    string
 	new     func(p problem) engine
-	squares bool // it minimises squared errors, and nothing else
+	squares bool               // it minimises squared errors, and nothing else
+	few     func(c Config) int // blocks that a model has, if that is never many
 }
 
 // loss returns the loss that a model of the task has where the configuration
@@ -91,7 +92,7 @@ var algorithms = func() (all []algorithm) {
 	return append(all,
 		algorithm{name: "newton", new: func(p problem) engine { return newNewton(p) }},
 		algorithm{name: "eigenpro", new: func(p problem) engine { return newEigenpro(p) }},
-		algorithm{name: "ridge", new: func(p problem) engine { return newRidge(p) }, squares: true},
+		algorithm{name: "ridge", new: func(p problem) engine { return newRidge(p) }, squares: true, few: ridgeBlocks},
 	)
 }()
 

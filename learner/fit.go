@@ -30,10 +30,16 @@ type asked struct {
 	kernel features.Kernel // with a scale, or to leave that to the rows and their labels
 	scaled bool            // rows come under a metric that is given
 	single bool            // one kernel, not two
+	few    few             // features of a model that has no more of them
 }
 
 func (l *Learner) asked() asked {
-	return asked{task: l.task, kernel: l.kernel, scaled: l.config.Metric != nil, single: l.config.sampling() != features.IID}
+	a := asked{task: l.task, kernel: l.kernel, scaled: l.config.Metric != nil, single: l.config.sampling() != features.IID}
+	if c := l.config; l.algorithm.few != nil {
+		a.few = few{features.Map{Dim: l.dim, Width: c.Width, Seed: c.Seed, Sampling: c.sampling()}, l.algorithm.few(c)}
+		a.single = true
+	}
+	return a
 }
 
 // newFit fits to rows of dim raw values.
@@ -100,15 +106,15 @@ func (f *fit) tune(s sample, labels []Label, a asked) {
 		t.median = gaussian.Scale * gaussian.Scale
 		best.tuning = t.descend(safe)
 	case f.scaler.asIs:
-		best = s.tuned(best)
+		best = s.tuned(best, a.few)
 	default:
-		best, second = s.choose()
+		best, second = s.choose(a)
 	}
 	f.lambda = penalty(best.lambda)
 	if f.kernel = a.kernel; ok && gaussian.Scale == 0 {
 		scale := s.scale(best)
 		f.kernel = features.Gaussian{Scale: scale}
-		if second != nil && !a.single {
+		if second != nil {
 			ratio := scale / s.scale(*second)
 			f.second = make([]float32, s.dim)
 			for j, v := range second.metric {
@@ -132,10 +138,18 @@ type tuned struct {
 	tuning
 }
 
-// tuned makes the last choice for a metric, from one on other rows.
-func (s sample) tuned(from tuned) tuned {
+// tuned makes the last choice for a metric, from one on other rows. A model of
+// many features has a narrower kernel than is best for these rows; one of few has
+// the width that is best with its features, and the penalty that the kernel itself
+// would have: as many rows as features would want more of it, and there will be
+// more rows.
+func (s sample) tuned(from tuned, few few) tuned {
 	n := s.rows()
-	t := newTuner(s.slice(max(0, n-someRows), n), from.metric)
+	last := s.slice(max(0, n-someRows), n)
+	t := newTuner(last, from.metric)
+	if few.blocks > 0 {
+		return tuned{from.metric, t.descend(newTuner(last, from.metric).on(few, from.metric).search(from.tuning))}
+	}
 	return tuned{from.metric, t.narrow(t.search(from.tuning))}
 }
 
@@ -153,7 +167,7 @@ const (
 // on the first two thirds of the rows and compared on the others. The best is
 // taken as it was compared: made again, of all rows, it might be another. The
 // second is for half of the frequencies, or nil.
-func (s sample) choose() (first tuned, second *tuned) {
+func (s sample) choose(a asked) (first tuned, second *tuned) {
 	n := s.rows()
 	made, compared := s.slice(0, 2*n/3), s.slice(2*n/3, n)
 	all := make([]tuned, 1+2*len(metricKinds))
@@ -174,11 +188,11 @@ func (s sample) choose() (first tuned, second *tuned) {
 			best = i
 		}
 	}
-	if best != 0 && all[0].error < secondWorth*all[best].error {
-		none := s.tuned(all[0])
+	if !a.single && best != 0 && all[0].error < secondWorth*all[best].error {
+		none := s.tuned(all[0], a.few)
 		second = &none
 	}
-	return s.tuned(all[best]), second
+	return s.tuned(all[best], a.few), second
 }
 
 // label sets what the rows of s should be predicted as: the standardised label,

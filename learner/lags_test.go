@@ -36,6 +36,7 @@ func lagConfig(algorithm string) Config {
 
 // The labels of a key's earlier rows tell almost everything, and nothing else does.
 func TestLagsSeeTheLabelsBefore(t *testing.T) {
+	t.Parallel()
 	for _, a := range algorithms {
 		l := newLearner(t, lagConfig(a.name))
 		learn(l, keyed(4000, 3), 256)
@@ -46,6 +47,7 @@ func TestLagsSeeTheLabelsBefore(t *testing.T) {
 }
 
 func TestLagsKeepThePromises(t *testing.T) {
+	t.Parallel()
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
 			c, rows := lagConfig(a.name), keyed(700, 4)

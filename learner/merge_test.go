@@ -33,6 +33,7 @@ const sums = 1e-7 // the rounding of those of a mini-batch, in float32
 // other rows each and classes that the others have not met, merge into the one
 // that has learned all these rows.
 func TestMergedModelHasLearnedTheRowsOfAll(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"growing", "binary", "regression", "late"} {
 		t.Run(name, func(t *testing.T) {
 			s := streamOf("ridge", name)
@@ -156,6 +157,7 @@ func TestMergedRowsCountAsInTheirOwnStream(t *testing.T) {
 }
 
 func TestMergeRefusesWhatDoesNotAddUp(t *testing.T) {
+	t.Parallel()
 	s := streamOf("ridge", "binary")
 	s.config.Minibatch, s.config.MaxFeatures = 32, 8
 	rows := labelledRows(s.rows(1700))
@@ -172,15 +174,15 @@ func TestMergeRefusesWhatDoesNotAddUp(t *testing.T) {
 	base, more := at(s.config, 1280), at(s.config, 1300)
 	other := newLearner(t, s.config)
 	learn(other, rows.Slice(100, 1400), 100)
-	newton := with(func(c *Config) { c.Algorithm = "newton" })
-	drift := with(func(c *Config) { c.OnDrift = "forget" })
+	newton := at(with(func(c *Config) { c.Algorithm = "newton" }), 1280)
+	drift := at(with(func(c *Config) { c.OnDrift = "forget" }), 1280)
 	seed := with(func(c *Config) { c.Seed = 5 })
 	for _, test := range []struct {
 		what       string
 		l, o, base *Learner
 	}{
-		{"another algorithm", at(newton, 1300), at(newton, 1300), at(newton, 1280)},
-		{"reactions to drift", at(drift, 1300), at(drift, 1300), at(drift, 1280)},
+		{"another algorithm", newton, newton, newton},
+		{"reactions to drift", drift, drift, drift},
 		{"another seed", more, at(seed, 1300), base},
 		{"a warm-up that is under way", more, more, at(s.config, 640)},
 		{"a mini-batch that is under way", more, more, at(s.config, 1281)},

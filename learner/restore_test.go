@@ -16,10 +16,10 @@ func TestRestoreRefusesWhatNoLearnerWrote(t *testing.T) {
 		for _, n := range []int{0, 1, 90, 170, 900, 1900} {
 			l := newLearner(t, s.config)
 			learn(l, rows.Slice(0, n), 100)
-			arrays := len(l.State().Serving) + len(l.State().Resuming)
-			for i := range arrays {
+			whole := l.State()
+			for i := range len(whole.Serving) + len(whole.Resuming) {
 				for _, d := range damages {
-					state := l.State()
+					state := State{slices.Clone(whole.Serving), slices.Clone(whole.Resuming)}
 					a := &state.Serving
 					if i >= len(state.Serving) {
 						a = &state.Resuming
@@ -101,17 +101,23 @@ func fill(f float64, n int64) func(a *[]Array, i int) bool {
 		switch data := (*a)[i].Data.(type) {
 		case []float64:
 			if len(data) > 0 && n != math.MaxInt64 && n != math.MinInt64 {
+				data = slices.Clone(data)
 				data[rng.IntN(len(data))] = f
+				(*a)[i].Data = data
 				return true
 			}
 		case []float32:
 			if len(data) > 0 && n != math.MaxInt64 && n != math.MinInt64 {
+				data = slices.Clone(data)
 				data[rng.IntN(len(data))] = float32(f)
+				(*a)[i].Data = data
 				return true
 			}
 		case []int64:
 			if len(data) > 0 && f == 0 && n != 0 {
+				data = slices.Clone(data)
 				data[rng.IntN(len(data))] = n
+				(*a)[i].Data = data
 				return true
 			}
 		}

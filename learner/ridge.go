@@ -58,8 +58,10 @@ const (
 
 var forgetting = []float64{1, 0.9995, 0.998, 0.99}
 
+func ridgeBlocks(c Config) int { return max(1, min(c.MaxFeatures, ridgeMost)/c.Width) }
+
 func newRidge(p problem) *ridge {
-	most := max(1, min(p.config.MaxFeatures, ridgeMost)/p.config.Width) // blocks
+	most := ridgeBlocks(p.config)
 	r := &ridge{problem: p, features: p.bank(), penalty: p.fit.lambda * lastRung}
 	r.features.Grow(most)
 	n, k := 2*p.config.Width*most+1, p.head.sums()

@@ -14,6 +14,7 @@ import (
 // far off or that jump after the warm-up, rows that are all the same, weights
 // of any size.
 func TestFiniteRowsGiveFiniteModels(t *testing.T) {
+	t.Parallel()
 	extremes := []float64{0, 1, -1, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 1e-300, 1e20, 1e-20}
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -45,7 +46,7 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 		b.Reset(dim)
 		x := make([]float64, dim)
 		seen := 0
-		for i := range 1800 {
+		for i := range rapid.SampledFrom([]int{450, 450, 450, 1800}).Draw(t, "rows") {
 			shift := 0
 			if i >= turn {
 				shift = 1
@@ -117,6 +118,7 @@ func check(t *rapid.T, what string, values []float64) {
 // TestStreamUnlikeItsWarmupDoesNotDiverge: the step size is made for rows that
 // are spread out. Rows that are all alike have up to 1/λ_max times the curvature.
 func TestStreamUnlikeItsWarmupDoesNotDiverge(t *testing.T) {
+	t.Parallel()
 	for _, a := range algorithms {
 		l := newLearner(t, Config{Algorithm: a.name, Kernel: "gaussian:0.1", Width: 16, MaxFeatures: 128})
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -142,7 +144,11 @@ func TestDriftIsForgotten(t *testing.T) {
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			l := newLearner(t, Config{Algorithm: a.name, Width: 16, MaxFeatures: 256})
+			most := 256
+			if a.squares {
+				most = 64
+			}
+			l := newLearner(t, Config{Algorithm: a.name, Width: 16, MaxFeatures: most})
 			rng := rand.New(rand.NewPCG(1, 2))
 			var b Batch
 			phase := func(sign float64) float64 {
@@ -165,7 +171,7 @@ func TestDriftIsForgotten(t *testing.T) {
 // TestMinibatchesAllocateNothing once the model has its size.
 func TestMinibatchesAllocateNothing(t *testing.T) {
 	for _, a := range algorithms {
-		s := streamOf(a.name, "binary")
+		s := two(a.name)
 		s.config.Minibatch = 128
 		l := newLearner(t, s.config)
 		rows := s.rows(4000)
@@ -189,6 +195,7 @@ func TestMinibatchesAllocateNothing(t *testing.T) {
 // TestOneLabelDoesNotWreckTheModel: a wild label moves it no further than one
 // ten standard deviations off would.
 func TestOneLabelDoesNotWreckTheModel(t *testing.T) {
+	t.Parallel()
 	for _, a := range algorithms {
 		l := newLearner(t, Config{Algorithm: a.name, Width: 16, MaxFeatures: 128})
 		rng := rand.New(rand.NewPCG(1, 2))

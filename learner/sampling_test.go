@@ -11,6 +11,7 @@ import (
 // learned with orthogonal frequencies, in other bits than with independent ones,
 // and a Learner that is restored amid it goes on exactly, as its Model does.
 func TestOrthogonalFrequenciesLearnAndRestore(t *testing.T) {
+	t.Parallel()
 	const dim, n = 70, 1300
 	r := rand.New(rand.NewPCG(1, 2))
 	var b Batch

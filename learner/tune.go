@@ -38,6 +38,11 @@ type tuner struct {
 	squares []float64 // distances, a lower triangle
 	median  float64   // of them
 
+	few      few
+	x        []float32 // weighted by the metric, for few
+	products []float64 // of their features, for a kernel of width at
+	at       int
+
 	seen    map[[2]int]float64
 	factor  []float64
 	inverse []float64
@@ -49,6 +54,15 @@ func newTuner(s sample, metric []float64) *tuner {
 	t := &tuner{sample: s, squares: s.distances(metric), seen: map[[2]int]float64{}}
 	t.median = median(t.squares, n)
 	t.factor, t.inverse, t.v = make([]float64, n*n), make([]float64, n*n), make([]float64, n)
+	return t
+}
+
+// on has t compare models of these features.
+func (t *tuner) on(f few, metric []float64) *tuner {
+	t.few, t.x, t.products, t.at = f, make([]float32, len(t.sample.x)), make([]float64, t.rows()*t.rows()), widest+1
+	for i, v := range t.sample.x {
+		t.x[i] = float32(v * math.Sqrt(metric[i%t.dim]))
+	}
 	return t
 }
 
@@ -144,12 +158,20 @@ func (t *tuner) error(c tuning) float64 {
 	}
 	n := t.rows()
 	scale := -1 / (2 * t.median * math.Ldexp(1, 2*c.width))
+	if t.few.blocks > 0 && t.at != c.width {
+		t.few.products(t.products, t.x, math.Ldexp(math.Sqrt(t.median), c.width))
+		t.at = c.width
+	}
 	for i := range n {
 		row := t.factor[i*n : i*n+i+1]
-		for j, d := range t.squares[i*n : i*n+i] {
-			row[j] = d * scale
+		if t.few.blocks > 0 {
+			copy(row, t.products[i*n:])
+		} else {
+			for j, d := range t.squares[i*n : i*n+i] {
+				row[j] = d * scale
+			}
+			vec.Exps(row[:i], row[:i])
 		}
-		vec.Exps(row[:i], row[:i])
 		for j := range row {
 			row[j]++ // for the intercept
 		}

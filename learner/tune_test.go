@@ -89,7 +89,7 @@ func TestMetricFindsTheColumnsThatMatter(t *testing.T) {
 func TestTuningIsWorthIt(t *testing.T) {
 	s := curved(1000, 32, 0.1)
 	untuned := newTuner(s, ones(s.dim)).error(safe)
-	if best, _ := s.choose(); best.error > untuned/3 {
+	if best, _ := s.choose(asked{}); best.error > untuned/3 {
 		t.Errorf("error %v, without a choice %v", best.error, untuned)
 	}
 }
@@ -98,11 +98,11 @@ func TestTuningIsWorthIt(t *testing.T) {
 // are without it, and where it is all that matters, none.
 func TestHalfWithoutAMetric(t *testing.T) {
 	s := curved(600, 12, 1)
-	if _, second := s.choose(); second == nil {
+	if _, second := s.choose(asked{}); second == nil {
 		t.Error("there is no second kernel where much is noise")
 	}
 	s = curved(1000, 32, 0.1)
-	if _, second := s.choose(); second != nil {
+	if _, second := s.choose(asked{}); second != nil {
 		t.Errorf("two columns of 32 matter, and there is a second metric %v", second)
 	}
 }
@@ -173,6 +173,7 @@ func TestFewRowsAreNotTuned(t *testing.T) {
 
 // TestFitOfAnyRowsIsFinite: constant columns, rows all alike, labels all alike.
 func TestFitOfAnyRowsIsFinite(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, cell := range map[string]func(i, j int) float64{
 		"constant":   func(_, _ int) float64 { return 3 },
@@ -205,6 +206,36 @@ func TestFitOfAnyRowsIsFinite(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFewFeaturesAreComparedThemselves: of features in plenty the products are the
+// kernel, and so is the error; few make a greater one.
+func TestFewFeaturesAreComparedThemselves(t *testing.T) {
+	s := curved(150, 2, 0.01)
+	m := features.Map{Dim: s.dim, Width: 16, Seed: 1}
+	x := make([]float32, len(s.x))
+	for i, v := range s.x {
+		x[i] = float32(v)
+	}
+	n := s.rows()
+	products := make([]float64, n*n)
+	few{m, 200}.products(products, x, 1.5)
+	for i := range n {
+		for j := range i {
+			want := features.Gaussian{Scale: 1.5}.Eval(s.x[i*s.dim:(i+1)*s.dim], s.x[j*s.dim:(j+1)*s.dim])
+			if got := products[i*n+j]; math.Abs(got-want) > 0.08 { // five standard errors
+				t.Fatalf("rows %d and %d: %v, want %v", i, j, got, want)
+			}
+		}
+	}
+	metric := ones(s.dim)
+	want := newTuner(s, metric).error(safe)
+	if got := newTuner(s, metric).on(few{m, 200}, metric).error(safe); math.Abs(got/want-1) > 0.1 {
+		t.Errorf("3,200 features: error %v, of the kernel %v", got, want)
+	}
+	if got := newTuner(s, metric).on(few{m, 1}, metric).error(safe); got < 1.2*want {
+		t.Errorf("16 features: error %v, of the kernel %v", got, want)
 	}
 }
 

@@ -88,6 +88,7 @@ func uneven(n int, learn func(b *Batch)) {
 // TestIntervalsHoldTheShareThatTheyShould: those of 90 % hold 89 to 91 % of the
 // labels, and the variance that they are made from is the mean squared error.
 func TestIntervalsHoldTheShareThatTheyShould(t *testing.T) {
+	t.Parallel()
 	l := newLearner(t, Config{Algorithm: "ridge", Width: 16, MaxFeatures: 32})
 	var c Conformal
 	rows, inside, squared, variance := 0.0, 0.0, 0.0, 0.0

@@ -13,7 +13,7 @@ func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 		stream int
 		want   []int64
 	}{
-		{0, []int64{128, 192, 320, 640, 1250}},
+		{0, []int64{80, 160, 320, 640, 1250}},
 		{3, []int64{1250}}, // one class only: the scale is settled all the same
 	} {
 		s := streams[test.stream]
@@ -40,7 +40,7 @@ func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 // have learned the rows with it from the start.
 func TestNewFitLearnsTheRowsSoFar(t *testing.T) {
 	for _, a := range algorithms {
-		s := streamOf(a.name, "binary")
+		s := two(a.name)
 		l := newLearner(t, s.config)
 		rows := s.rows(1400)
 		at := 0
