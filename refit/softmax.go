@@ -58,9 +58,12 @@ func (s *softmax) weight(i int) float64 {
 // columns stand one after another.
 func (s *softmax) outputs(z, x []float64) {
 	n, p := s.a.Dims()
+	row := make([]float64, p)
 	for i := range n {
+		clear(row)
+		s.a.Add(row, i, 1)
 		for k := range s.classes {
-			z[i*s.classes+k] = s.a.Dot(i, x[k*p:(k+1)*p])
+			z[i*s.classes+k] = vec.Dot(row, x[k*p:(k+1)*p])
 		}
 	}
 }
@@ -90,15 +93,18 @@ func (s *softmax) primal(x, z []float64) float64 {
 // slopes sets u to Aᵀα/n, column by column, for distributions q.
 func (s *softmax) slopes(u, q []float64) {
 	_, p := s.a.Dims()
+	row := make([]float64, p)
 	clear(u)
 	for i, c := range s.class {
+		clear(row)
+		s.a.Add(row, i, 1)
 		share := s.weight(i) / float64(len(s.class))
 		for k, v := range q[i*s.classes : (i+1)*s.classes] {
 			if k == c {
 				v--
 			}
 			if v != 0 {
-				s.a.Add(u[k*p:(k+1)*p], i, float64(share*v))
+				vec.Axpy(float64(share*v), row, u[k*p:(k+1)*p])
 			}
 		}
 	}
