@@ -120,7 +120,7 @@ func (s *softmax) dual(u, q []float64) float64 {
 		for i, c := range s.class {
 			entropy := 0.0
 			for k, v := range q[i*s.classes : (i+1)*s.classes] {
-				v *= t
+				v = float64(v * t)
 				if k == c {
 					v += 1 - t
 				}
