@@ -61,11 +61,8 @@ func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*
 	out.State = learner.State{Serving: r.Model.Serving()}
 	f := r.Fit
 	record := snapshot.Refit{
-		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss.String(), Lambda: r.Lambda, Asked: c.Refit.Gap,
-		Relative: f.Relative, Gap: f.Gap(), Bound: f.Bound, Passes: f.Passes,
-	}
-	if r.Comparable {
-		record.Suboptimality = &f.Suboptimality
+		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss, Lambda: r.Lambda, Asked: c.Refit.Gap,
+		Relative: f.Relative, Gap: f.Gap(), Bound: f.Bound, Passes: f.Passes, Suboptimality: &r.Suboptimality,
 	}
 	return &refitting{&out, record, read}, nil
 }

@@ -25,9 +25,19 @@ type normal struct {
 const rowsAtOnce = 256
 
 func newNormal(ctx context.Context, a Matrix, weights []float64, l2 float64) (*normal, error) {
+	gram, err := products(ctx, a, weights)
+	if err != nil {
+		return nil, err
+	}
+	_, rough := a.(*Single)
+	return factored(&normal{a, l2, rough, gram})
+}
+
+// products is the lower triangle of AᵀWA.
+func products(ctx context.Context, a Matrix, weights []float64) ([]float64, error) {
 	n, p := a.Dims()
 	if single, ok := a.(*Single); ok {
-		return newRough(ctx, single, weights, l2)
+		return roughProducts(ctx, single, weights)
 	}
 	gram := make([]float64, p*p)
 	part := make([]float64, p*rowsAtOnce) // transposed
@@ -55,12 +65,12 @@ func newNormal(ctx context.Context, a Matrix, weights []float64, l2 float64) (*n
 			}
 		}
 	}
-	return factored(&normal{a, l2, false, gram})
+	return gram, nil
 }
 
-// newRough is newNormal by the kernels for random features, which sum up in
+// roughProducts is products by the kernels for random features, which sum up in
 // float32 and take a tenth of the time.
-func newRough(ctx context.Context, a *Single, weights []float64, l2 float64) (*normal, error) {
+func roughProducts(ctx context.Context, a *Single, weights []float64) ([]float64, error) {
 	p := a.p
 	gram := make([]float64, p*p)
 	var scratch vec.Scratch
@@ -85,7 +95,7 @@ func newRough(ctx context.Context, a *Single, weights []float64, l2 float64) (*n
 	for i := range gram {
 		gram[i] *= a.factor * a.factor
 	}
-	return factored(&normal{a, l2, true, gram})
+	return gram, nil
 }
 
 // factored puts the factor in the place of the products.

@@ -14,6 +14,9 @@
 // What the stream uses it for is Refit: the same features as a live model, the
 // last rows, the objective of the stream, and the solution with a certificate.
 //
+// For the multinomial loss it has a solver of its own with the same certificate
+// (RefitSoftmax).
+//
 // Nothing here reads a clock or does input or output. Seeds
 // and inputs decide every bit of a result, on every machine.
 package refit

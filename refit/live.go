@@ -29,15 +29,20 @@ type Refitted struct {
 	Model *learner.Model
 
 	// Fit is about the coefficients as they are served, in float32. Where not
-	// Comparable, the model before had another loss, and nothing is known of its
-	// distance to the optimum: Fit.StartPrimal, StartGap and Suboptimality are
-	// then those of the model 0.
+	// Comparable, the model before had another loss: Fit.StartPrimal, StartGap and
+	// Suboptimality are then those of the model 0.
 	Fit        *Fit
 	Comparable bool
-	Loss       Loss
-	Lambda     float64
-	Rows       int
-	Features   int // cosines and sines, without the constant
+
+	// Suboptimality is by how much the objective of the model before, with its own
+	// loss, is above the optimum at most: by the dual of the Fit where Comparable,
+	// and otherwise by the certificate that it has on its own, which is loose.
+	Suboptimality float64
+
+	Loss     string
+	Lambda   float64
+	Rows     int
+	Features int // cosines and sines, without the constant
 }
 
 // intercept is the constant feature, beside features of the norm 1.
@@ -45,10 +50,10 @@ const intercept = 0.25
 
 // Refit fits the coefficients of m to the labelled rows of b, to the least mean
 // loss by their weights; where leave-one-out chooses Lambda, it counts them alike.
-// The features stay, and so does the loss,
-// except that classes under softmax get a least-squares problem each (one against
-// the rest), which the model that comes out says too. ErrUnfit wraps why a model
-// or its loss has no refit.
+// The features stay, and so does the loss, except that with more than MostDirect
+// of them, the constant one included, classes under softmax get a least-squares
+// problem each (one against the rest), which the model that comes out says too.
+// ErrUnfit wraps why a model or its loss has no refit.
 func (l Live) Refit(ctx context.Context, m *learner.Model, b *learner.Batch) (*Refitted, error) {
 	solved, named, err := counterpart(m.Loss())
 	if err != nil {
@@ -64,30 +69,48 @@ func (l Live) Refit(ctx context.Context, m *learner.Model, b *learner.Batch) (*R
 	if slices.Max(d.Weights) == 0 {
 		return nil, fmt.Errorf("%w: all rows have the weight 0", ErrUnfit)
 	}
-	r := &Refitted{Comparable: named == m.Loss(), Loss: solved, Lambda: l.Lambda, Rows: d.Rows}
+	frequencies := d.Blocks * d.Bank.Map().Width
+	multinomial := m.Loss() == loss.Softmax{} && 2*frequencies+1 <= MostDirect
+	r := &Refitted{Loss: solved.String(), Lambda: l.Lambda, Rows: d.Rows}
+	if multinomial {
+		named, r.Loss = m.Loss(), m.Loss().String()
+	}
+	r.Comparable = named == m.Loss()
 	if r.Lambda == 0 {
 		r.Lambda = 0.3 * d.Penalty()
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	frequencies := d.Blocks * d.Bank.Map().Width
 	r.Features = 2 * frequencies
 	data := Data{Features: Features(d.Bank, d.Blocks, d.X, intercept), Targets: d.Targets, Outputs: d.Outputs, Weights: d.Weights}
 	o := Options{Loss: solved, Lambda: r.Lambda, Relative: l.Relative, Passes: l.Passes, Progress: l.Progress, Clock: l.Clock}
-	if r.Comparable {
-		coef, level := m.Coefficients()
-		o.Start = FromModel(widened(coef), level, frequencies, intercept)
+	coef, level := m.Coefficients()
+	before := FromModel(widened(coef), level, frequencies, intercept)
+	solve, move := Refit, (*Fit).move
+	if multinomial {
+		solve, move = RefitSoftmax, (*Fit).moveSoftmax
 	}
-	if r.Fit, err = Refit(ctx, data, o); err != nil {
+	if r.Comparable {
+		o.Start = before
+	}
+	if r.Fit, err = solve(ctx, data, o); err != nil {
 		return nil, err
 	}
-	coef, level := ToModel(r.Fit.Coefficients, d.Outputs, frequencies, intercept)
-	narrow := make([]float32, len(coef))
-	for i, c := range coef {
+	r.Suboptimality = r.Fit.Suboptimality
+	if !r.Comparable {
+		if r.Suboptimality, err = softmaxGap(data, r.Lambda, before); err != nil {
+			return nil, err
+		}
+	}
+	coefficients, level := ToModel(r.Fit.Coefficients, d.Outputs, frequencies, intercept)
+	narrow := make([]float32, len(coefficients))
+	for i, c := range coefficients {
 		narrow[i] = float32(c)
 	}
-	r.Fit.move(data, o, FromModel(widened(narrow), level, frequencies, intercept))
+	if err = move(r.Fit, data, o, FromModel(widened(narrow), level, frequencies, intercept)); err != nil {
+		return nil, err
+	}
 	r.Model, err = m.With(named, narrow, level)
 	return r, err
 }

@@ -128,7 +128,7 @@ func Refit(ctx context.Context, d Data, o Options) (*Fit, error) {
 
 // move makes f the certificate of coefficients near those that were solved for,
 // through the same dual solution.
-func (f *Fit) move(d Data, o Options, coefficients []float64) {
+func (f *Fit) move(d Data, o Options, coefficients []float64) error {
 	d.Weights = shares(d.Weights)
 	r := &refitting{Data: d, Options: o}
 	_, r.cols = d.Features.Dims()
@@ -144,6 +144,7 @@ func (f *Fit) move(d Data, o Options, coefficients []float64) {
 		f.Bound = max(f.Bound, f.norm*c.Distance)
 	}
 	f.Relative = f.Gap() / f.unit
+	return nil
 }
 
 type refitting struct {

@@ -319,3 +319,88 @@ func BenchmarkRefit(b *testing.B) {
 		})
 	}
 }
+
+// TestSoftmaxIsCertified compares what RefitSoftmax says with an optimum to eight
+// digits, of whose gradient it is also known that it is 0, and a weight with a
+// repetition.
+func TestSoftmaxIsCertified(t *testing.T) {
+	a, y := wave(240, 1)
+	n, cols := a.Dims()
+	const classes = 3
+	class, weights := make([]int, n), make([]float64, n)
+	var repeated []float32
+	var again []int
+	for i, v := range y {
+		class[i] = min(classes-1, max(0, int(1.5+v)))
+		weights[i] = float64(1 + i%3)
+		for range 1 + i%3 {
+			repeated, again = append(repeated, a.row(i)...), append(again, class[i])
+		}
+	}
+	d := Data{Features: a, Targets: OneVersusRest(class, classes), Outputs: classes, Weights: weights}
+	o := Options{Lambda: 1e-3, Relative: 1e-8, Passes: 5000}
+	best, err := RefitSoftmax(context.Background(), d, o)
+	if err != nil || !best.Reached || best.Gap() < -1e-12 {
+		t.Fatalf("%+v, %v", best, err)
+	}
+	s, err := newSoftmax(Data{Features: a, Targets: d.Targets, Outputs: classes, Weights: shares(weights)}, 1e-3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := func(coefficients []float64) float64 {
+		x, z := s.columns(coefficients), make([]float64, n*classes)
+		s.outputs(z, x)
+		return s.primal(x, z)
+	}
+	for _, j := range []int{0, 1, cols, 2*cols + 7} { // central differences
+		const h = 1e-4
+		up, down := append([]float64(nil), best.Coefficients...), append([]float64(nil), best.Coefficients...)
+		up[j] += h
+		down[j] -= h
+		if slope := (value(up) - value(down)) / (2 * h); math.Abs(slope) > 1e-5 {
+			t.Errorf("the slope in coefficient %d is %v at the optimum", j, slope)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	o.Relative = 1e-3
+	for range 10 {
+		o.Start = make([]float64, cols*classes)
+		for j := range o.Start {
+			o.Start[j] = r.NormFloat64()
+		}
+		f, err := RefitSoftmax(context.Background(), d, o)
+		if err != nil || !f.Reached {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		above, begun := f.Primal-best.Primal, f.StartPrimal-best.Primal
+		if above > f.Gap()+1e-9 || begun > f.Suboptimality+1e-9 || f.Suboptimality > f.StartGap+1e-12 || math.Abs(value(o.Start)-f.StartPrimal) > 1e-12 {
+			t.Errorf("%v above the optimum, certified %v; before %v, certified %v and by itself %v", above, f.Gap(), begun, f.Suboptimality, f.StartGap)
+		}
+		loose, err := softmaxGap(d, 1e-3, o.Start)
+		if err != nil || math.Abs(loose-f.StartGap) > 1e-9 {
+			t.Errorf("a gap of %v by itself, want %v, %v", loose, f.StartGap, err)
+		}
+		worst := 0.0
+		for i := range n {
+			for k := range classes {
+				off := 0.0
+				for j, v := range row(a, i) {
+					off += v * (f.Coefficients[j*classes+k] - best.Coefficients[j*classes+k])
+				}
+				worst = max(worst, math.Abs(off))
+			}
+		}
+		if worst > f.Bound+best.Bound {
+			t.Errorf("an output is off by %v, certified %v", worst, f.Bound)
+		}
+	}
+	twice, err := RefitSoftmax(context.Background(), Data{Features: NewSingle(len(again), cols, repeated, a.factor), Targets: OneVersusRest(again, classes), Outputs: classes},
+		Options{Lambda: 1e-3, Relative: 1e-8, Passes: 5000})
+	if err != nil || math.Abs(twice.Primal-best.Primal) > 1e-7 {
+		t.Errorf("repeated rows have the objective %v, weights %v, %v", twice.Primal, best.Primal, err)
+	}
+	d.Targets[0], d.Targets[1], d.Targets[2] = 1, 1, -1
+	if _, err := RefitSoftmax(context.Background(), d, Options{Lambda: 1}); err == nil {
+		t.Error("a row of two classes is taken")
+	}
+}

@@ -27,8 +27,8 @@ type Refit struct {
 	Bound    float64 `json:"bound"`        // that an output differs from the optimal model's, at most
 	Passes   float64 `json:"passes"`
 
-	// Suboptimality is what the objective of the learner's own model was above
-	// the optimum, at most; nil where that has another loss.
+	// Suboptimality is what the objective of the learner's own model, with its own
+	// loss, was above the optimum, at most; nil where nothing is known of it.
 	Suboptimality *float64 `json:"suboptimality"`
 }
 

@@ -98,9 +98,10 @@ type refitReport struct {
 	Bound       float64 `json:"bound"`        // that an output differs from the optimal model's, at most
 	Reached     bool    `json:"reached"`      // the gap that was asked for
 
-	// Suboptimality is what the objective of the model before was above the
-	// optimum, at most; null where that model had another loss.
-	Suboptimality *float64 `json:"suboptimality"`
+	// Suboptimality is what the objective of the model before, with its own loss,
+	// was above the optimum, at most: loosely where Loss is another.
+	Suboptimality float64 `json:"suboptimality"`
+	comparable    bool
 
 	Passes  float64 `json:"passes"`  // 0 with Direct
 	Direct  bool    `json:"direct"`  // from the normal equations
@@ -110,15 +111,12 @@ type refitReport struct {
 
 func newRefitReport(r *refit.Refitted, seconds float64) *refitReport {
 	f := r.Fit
-	report := &refitReport{
-		Rows: r.Rows, Features: r.Features, Loss: r.Loss.String(), Lambda: r.Lambda,
+	return &refitReport{
+		Rows: r.Rows, Features: r.Features, Loss: r.Loss, Lambda: r.Lambda,
 		RelativeGap: f.Relative, Gap: f.Gap(), Bound: f.Bound, Reached: f.Reached,
 		Passes: f.Passes, Direct: f.Direct, Seconds: seconds,
+		Suboptimality: r.Suboptimality, comparable: r.Comparable,
 	}
-	if r.Comparable {
-		report.Suboptimality = &f.Suboptimality
-	}
-	return report
 }
 
 func (r *refitReport) String() string {
@@ -128,9 +126,11 @@ func (r *refitReport) String() string {
 		fmt.Fprintf(&b, "test %v, ", *r.Test)
 	}
 	fmt.Fprintf(&b, "within %.2g of the optimum on %s rows (relative gap %.1e, outputs off by at most %.2g)\n", r.Gap, thousands(int64(r.Rows)), r.RelativeGap, r.Bound)
-	if r.Suboptimality != nil {
-		fmt.Fprintf(&b, "             the one-pass model within %.2g, by the same certificate\n", *r.Suboptimality)
+	by := "by the same certificate"
+	if !r.comparable {
+		by = "with its own loss, by its own certificate, which is loose"
 	}
+	fmt.Fprintf(&b, "             the one-pass model within %.2g, %s\n", r.Suboptimality, by)
 	how := fmt.Sprintf("%.0f passes", r.Passes)
 	if r.Direct {
 		how = "normal equations"
