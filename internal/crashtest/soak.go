@@ -73,8 +73,7 @@ http: {listen: "%s"}
 		return s, err
 	}
 	// Predictions are counted and deleted, so that a broker which reads all it has
-	// when it starts can be killed after 20 minutes too. The last ones stay: the
-	// embedded broker forgets the end of a partition in which there is nothing.
+	// when it starts can be killed after 20 minutes too.
 	answers := w.model("soak") + ".predictions"
 	if err := w.client.Create(ctx, answers, 1, map[string]string{"retention.ms": "-1", "segment.bytes": "16777216"}); err != nil {
 		return s, err
@@ -113,7 +112,7 @@ http: {listen: "%s"}
 		}
 		if n%50 == 49 {
 			if _, end, err := w.client.Offsets(ctx, answers); err == nil {
-				w.client.DeleteRecords(ctx, answers, 0, max(0, end[0]-10_000))
+				w.client.DeleteRecords(ctx, answers, 0, end[0])
 			}
 		}
 		if time.Now().After(fault) && time.Since(start) < w.options.soak-faultEvery/2 {
