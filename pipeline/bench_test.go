@@ -95,3 +95,36 @@ func BenchmarkHost(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkFreeze is how long learning waits while a snapshot begins: newton at
+// its default size with a full window of 20 inputs.
+func BenchmarkFreeze(b *testing.B) {
+	cfg := Config{}
+	options, err := cfg.options()
+	if err != nil {
+		b.Fatal(err)
+	}
+	h, err := newHistory("m", options, cfg.Learner)
+	if err != nil {
+		b.Fatal(err)
+	}
+	d, err := newDecider(cfg, h.schema)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const n = 12_000 // for a full window, and each block once
+	records := make([]ingest.Record, n)
+	for i, v := range wide(n) {
+		records[i] = ingest.Record{Offset: int64(i), Value: []byte(v)}
+	}
+	h.learn(1, [32]byte{}, d.decide([]span{{in: &input{topic: "wide"}, to: n, records: records}}))
+	var longest time.Duration
+	for b.Loop() {
+		start := time.Now()
+		if _, err := h.freeze(1); err != nil {
+			b.Fatal(err)
+		}
+		longest = max(longest, time.Since(start))
+	}
+	b.ReportMetric(longest.Seconds()*1e3, "longest-ms")
+}
