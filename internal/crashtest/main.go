@@ -81,7 +81,8 @@ type Summary struct {
 	Asked           int `json:"asked"`    // records to be scored
 	Unscored        int `json:"unscored"` // of which there is no score
 	Rescored        int `json:"scores_repeated"`
-	ScoresDiffering int `json:"scores_differing"` // from the first of the same record by the same model
+	ScoresTwice     int `json:"scores_repeated_by_same_model"`
+	ScoresDiffering int `json:"scores_differing"` // of these, from the first
 
 	Seconds float64 `json:"seconds"`
 }
@@ -150,7 +151,7 @@ func main() {
 			fmt.Printf("%d zombies, %d broker kills (learning again within %.1f s, in the median %.1f s), %d bad connections, %d steps of I/O\n", s.Zombies, s.Outages, s.Recovery.Max, s.Recovery.Median, s.Resets, s.Steps)
 		}
 		if o.scorers > 0 {
-			fmt.Printf("%d scorers killed: %d of %d records without a score, %d scores repeated of which %d differ\n", s.ScorerKills, s.Unscored, s.Asked, s.Rescored, s.ScoresDiffering)
+			fmt.Printf("%d scorers killed: %d of %d records without a score, %d scores repeated, %d of them by the same model, of which %d differ\n", s.ScorerKills, s.Unscored, s.Asked, s.Rescored, s.ScoresTwice, s.ScoresDiffering)
 		}
 		if o.refit > 0 {
 			fmt.Printf("%d challengers solved for again, %d kills while one was written\n", s.Refits, s.Rivals)

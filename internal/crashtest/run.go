@@ -248,8 +248,12 @@ func (w *world) accrete(ctx context.Context, args ...string) ([]byte, error) {
 // killBoth kills learners, and scorers beside them.
 func (w *world) killBoth(ctx context.Context, s *Summary) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return w.kill(ctx, s) })
-	g.Go(func() error { return w.killScorers(ctx, s) })
+	learned := make(chan struct{})
+	g.Go(func() error {
+		defer close(learned)
+		return w.kill(ctx, s)
+	})
+	g.Go(func() error { return w.killScorers(ctx, s, learned) })
 	return g.Wait()
 }
 
