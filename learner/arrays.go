@@ -10,11 +10,16 @@ import (
 type arrays []Array
 
 func put[T float64 | float32 | int64 | byte](a *arrays, name string, columns int, data []T) {
+	own(a, name, columns, append([]T{}, data...))
+}
+
+// own is put for data that nobody else has.
+func own[T float64 | float32 | int64 | byte](a *arrays, name string, columns int, data []T) {
 	rows := 0
 	if columns > 0 {
 		rows = len(data) / columns
 	}
-	*a = append(*a, Array{Name: name, Shape: [2]int{rows, columns}, Data: append([]T{}, data...)})
+	*a = append(*a, Array{Name: name, Shape: [2]int{rows, columns}, Data: data})
 }
 
 // source reads a State in the order in which it was written. What it reads may

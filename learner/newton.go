@@ -608,16 +608,13 @@ func (w *newton) save(a *arrays) {
 	put(a, "window.f", e*k, v.f)
 	size := 2 * w.config.Width
 	triangle := size * (size + 1) / 2
-	rows, values := make([]float64, 0, len(w.grams)), make([]float64, 0, len(w.grams)*triangle)
-	for _, g := range w.grams {
+	rows, values := make([]float64, 0, 2*len(w.grams)), make([]float64, len(w.grams)*triangle)
+	for i, g := range w.grams {
 		rows = append(rows, g.rows, g.visits)
-		if g.values == nil {
-			g.values = make([]float64, triangle)
-		}
-		values = append(values, g.values...)
+		copy(values[i*triangle:], g.values)
 	}
 	put(a, "gram.rows", 2, rows)
-	put(a, "gram", triangle, values)
+	own(a, "gram", triangle, values)
 }
 
 func (w *newton) load(s *source, v serving, steps int64) {

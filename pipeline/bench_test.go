@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -94,4 +95,59 @@ func BenchmarkHost(b *testing.B) {
 			h.learn(1, [32]byte{}, d.decide([]span{{in: in, to: 1000, records: records}}))
 		}
 	})
+}
+
+// learnt is a history of n wide records.
+func learnt(tb testing.TB, c learner.Config, n int) *history {
+	tb.Helper()
+	cfg := Config{Learner: c}
+	options, err := cfg.options()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	h, err := newHistory("m", options, cfg.Learner)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	d, err := newDecider(cfg, h.schema)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	records := make([]ingest.Record, n)
+	for i, v := range wide(n) {
+		records[i] = ingest.Record{Offset: int64(i), Value: []byte(v)}
+	}
+	h.learn(1, [32]byte{}, d.decide([]span{{in: &input{topic: "wide"}, to: int64(n), records: records}}))
+	return h
+}
+
+// BenchmarkFreeze is how long learning waits while a snapshot begins: newton at
+// its default size with a full window of 20 inputs.
+func BenchmarkFreeze(b *testing.B) {
+	h := learnt(b, learner.Config{}, 12_000) // and each block has been stepped in
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := h.freeze(1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestFreezeCopiesOnce: while a snapshot begins learning waits, for a copy of
+// what is in it and for nothing else.
+func TestFreezeCopiesOnce(t *testing.T) {
+	h := learnt(t, learner.Config{MaxFeatures: 256}, 1400)
+	if n := h.learner.Progress().Features; n != 256 {
+		t.Fatalf("%d features", n)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s, err := h.freeze(1)
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := int64(after.TotalAlloc - before.TotalAlloc); took > s.Size()*5/4 {
+		t.Errorf("freezing a snapshot of %d bytes takes %d bytes", s.Size(), took)
+	}
 }

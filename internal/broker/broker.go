@@ -86,6 +86,9 @@ func Start(c Config) (*Broker, error) {
 		return nil, fmt.Errorf("broker: %w", err)
 	}
 	b.cluster.ControlKey(int16(kmsg.Produce), b.refuse)
+	if c.Dir != "" {
+		b.cluster.ControlKey(int16(kmsg.DeleteRecords), b.keepLast)
+	}
 	return b, nil
 }
 

@@ -110,6 +110,39 @@ func TestSurvivesKill(t *testing.T) {
 	}
 }
 
+// A partition whose records are deleted to the end goes on where it was, also
+// after a kill -9: Kafka gives no offset twice.
+func TestEndSurvivesDeletion(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	stored := int64(0)
+	for round := range 3 {
+		addr, kill := child(t, dir)
+		c := client(t, addr)
+		if err := c.Create(ctx, "t", 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			base, err := c.Producer().Append(ctx, "t", 0, []ingest.Record{{Value: []byte("a")}, {Value: []byte("b")}})
+			if err != nil || base != stored {
+				t.Fatalf("round %d: a batch at %d, %v; want %d", round, base, err, stored)
+			}
+			stored += 2
+		}
+		for range 2 { // what is empty already can be emptied again
+			if err := c.DeleteRecords(ctx, "t", 0, stored); err != nil {
+				t.Fatalf("round %d: %v", round, err)
+			}
+		}
+		if first, end, err := c.Offsets(ctx, "t"); err != nil || first[0] < stored-1 || end[0] != stored {
+			t.Fatalf("round %d: offsets %d to %d, %v; want %d at the most one before", round, first, end, err, stored)
+		}
+		kill()
+		c.Close()
+	}
+}
+
 // One directory, one broker, be it in this process or another.
 func TestDirectoryIsLocked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "by", "start")

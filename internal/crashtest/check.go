@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 
 	"github.com/accrete-ml/accrete/ingest"
 )
@@ -34,37 +35,39 @@ func (w *world) classify(ctx context.Context, s *Summary) error {
 	return nil
 }
 
-// check compares what the killed learner left with runs that were left alone.
+// check compares what the killed learner left with runs that were left alone,
+// each by itself.
 func (w *world) check(ctx context.Context, s *Summary) error {
 	if err := w.classifyEnd(ctx, s); err != nil {
 		return err
 	}
-	var faults []error
+	checks := []func(context.Context, string) (Summary, error){w.verify, w.consult}
+	if w.partitions == 1 { // there is one order
+		checks = append(checks, w.compare, w.fit)
+	}
+	found := make([]Summary, len(checks))
+	faults := make([]error, len(checks))
+	var g sync.WaitGroup
+	for i, f := range checks {
+		g.Go(func() { found[i], faults[i] = f(ctx, s.StateHash) })
+	}
+	g.Wait()
+	for _, f := range found {
+		s.Divergences += f.Divergences
+		s.Lost += f.Lost
+		s.Differing += f.Differing
+		s.Compared += f.Compared
+		s.Verified += f.Verified
+		s.Refits += f.Refits
+	}
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-
-	if err := w.verify(ctx, s); err != nil {
-		fault("%w", err)
-	}
-	r, err := w.ask(ctx, "crash")
-	if err != nil {
-		return errors.Join(append(faults, err)...)
-	}
-	s.Compared = int(r.Compared)
-	w.judge("oracle", r, s)
-	if n := r.Learned + r.Predicted + r.Quarantined; n != int64(w.examples) || r.StateHash.String() != s.StateHash {
-		s.Divergences++
-		fault("oracle: %d of %d examples, state %v, want %v", n, w.examples, r.StateHash, s.StateHash)
-	}
-	if w.partitions == 1 {
-		if err := w.compare(ctx, s); err != nil {
-			return errors.Join(append(faults, err)...)
-		}
-	}
+	missing := 0
 	for i := range w.examples {
 		if _, ok := w.answer.first[w.id(i)]; !ok {
-			s.Lost++
+			missing++
 		}
 	}
+	s.Lost = max(s.Lost, missing) // the oracle counts them too
 	if s.Divergences > 0 {
 		fault("%d divergences", s.Divergences)
 	}
@@ -113,61 +116,81 @@ func (w *world) classifyEnd(ctx context.Context, s *Summary) error {
 	return nil
 }
 
-// verify has the program replay the journal's order and compare every state.
-func (w *world) verify(ctx context.Context, s *Summary) error {
+// verify has the program replay the journal's order and compare every state. The
+// last one has to be want.
+func (w *world) verify(ctx context.Context, want string) (s Summary, err error) {
 	out, err := w.accrete(ctx, "verify", "-c", w.config("crash"), "--json")
 	if err != nil {
 		s.Divergences++
-		return err
+		return s, err
 	}
 	var v struct {
 		Compared, Divergent, Challengers int
 		StateHash                        string `json:"state_hash"`
 	}
 	if err := json.Unmarshal(out, &v); err != nil {
-		return err
+		return s, err
 	}
-	s.Verified, s.Refits = v.Compared, v.Challengers
-	s.Divergences += v.Divergent
+	s.Verified, s.Refits, s.Divergences = v.Compared, v.Challengers, v.Divergent
 	if w.refit > 0 && (v.Challengers == 0 || v.Challengers != w.log.refits) {
-		return fmt.Errorf("verify has solved for %d of %d challengers again", v.Challengers, w.log.refits)
+		return s, fmt.Errorf("verify has solved for %d of %d challengers again", v.Challengers, w.log.refits)
 	}
-	if v.StateHash != s.StateHash {
-		s.Divergences++
-		return fmt.Errorf("verify comes to state %s, the learner to %s", v.StateHash, s.StateHash)
-	}
-	return nil
+	err = s.same("verify", v.StateHash, want)
+	return s, err
 }
 
-// compare runs the same examples through a learner that nobody kills, and
-// through fit. With one input partition there is one order, so all of it must be
-// the same: the state and every prediction.
-func (w *world) compare(ctx context.Context, s *Summary) error {
-	if _, err := w.accrete(ctx, "learn", "-c", w.config("whole"), "--to-end", "--json"); err != nil {
-		return err
+// same counts a state that is not the one wanted.
+func (s *Summary) same(who, got, want string) error {
+	if got == want {
+		return nil
 	}
-	whole := newModelLog(w.client, w.model("whole"))
-	if err := whole.catchUp(ctx, w.client, w.model("whole")+".log"); err != nil {
-		return err
+	s.Divergences++
+	return fmt.Errorf("%s comes to state %s, the learner to %s", who, got, want)
+}
+
+// consult asks the oracle.
+func (w *world) consult(ctx context.Context, want string) (s Summary, err error) {
+	r, err := w.ask(ctx, "crash")
+	if err != nil {
+		return s, err
 	}
-	if got := whole.hashes[len(whole.hashes)-1].String(); got != s.StateHash {
+	s.Compared = int(r.Compared)
+	w.judge("oracle", r, &s)
+	if n := r.Learned + r.Predicted + r.Quarantined; n != int64(w.examples) {
 		s.Divergences++
-		w.options.log("uninterrupted: state %s, killed: %s", got, s.StateHash)
+		err = fmt.Errorf("oracle: %d of %d examples", n, w.examples)
 	}
+	err = errors.Join(err, s.same("the oracle", r.StateHash.String(), want))
+	return s, err
+}
+
+// fit runs the same examples through fit.
+func (w *world) fit(ctx context.Context, want string) (s Summary, err error) {
 	out, err := w.accrete(ctx, "fit", w.csv, "--json", "--algorithm", w.algorithm(), "--max-features", strconv.Itoa(features))
 	if err != nil {
-		return err
+		return s, err
 	}
 	var fit struct {
 		StateHash string `json:"state_hash"`
 	}
 	if err := json.Unmarshal(out, &fit); err != nil {
-		return err
+		return s, err
 	}
-	if fit.StateHash != s.StateHash {
-		s.Divergences++
-		w.options.log("fit: state %s, killed: %s", fit.StateHash, s.StateHash)
+	err = s.same("fit", fit.StateHash, want)
+	return s, err
+}
+
+// compare runs the same examples through a learner that nobody kills: all of it
+// must be the same, the state and every prediction.
+func (w *world) compare(ctx context.Context, want string) (s Summary, err error) {
+	if _, err := w.accrete(ctx, "learn", "-c", w.config("whole"), "--to-end", "--json"); err != nil {
+		return s, err
 	}
+	whole := newModelLog(w.client, w.model("whole"))
+	if err := whole.catchUp(ctx, w.client, w.model("whole")+".log"); err != nil {
+		return s, err
+	}
+	err = s.same("an uninterrupted learner", whole.hashes[len(whole.hashes)-1].String(), want)
 	name, other := []byte(w.model("crash")), []byte(w.model("whole"))
 	renamed := func(b []byte) []byte { return bytes.ReplaceAll(b, other, name) }
 	reference := newPredictions(w.client, w.model("whole"))
@@ -178,12 +201,12 @@ func (w *world) compare(ctx context.Context, s *Summary) error {
 		}
 	}
 	if err := reference.catchUp(ctx); err != nil {
-		return err
+		return s, err
 	}
 	for id, want := range reference.first {
 		if got, ok := w.answer.first[id]; ok && got != want {
 			s.Divergences++
 		}
 	}
-	return nil
+	return s, err
 }

@@ -25,9 +25,10 @@ func newModelLog(c *ingest.Client, model string) *modelLog {
 	return &modelLog{fetcher: c.Fetcher(model+".log", 0), fold: snapshot.NewFold(0, 3)}
 }
 
-func isClaim(r snapshot.Record) bool { _, ok := r.(*snapshot.Claim); return ok }
-func isChunk(r snapshot.Record) bool { _, ok := r.(*snapshot.Chunk); return ok }
-func isBatch(r snapshot.Record) bool { _, ok := r.(*snapshot.Batch); return ok }
+func isClaim(r snapshot.Record) bool    { _, ok := r.(*snapshot.Claim); return ok }
+func isChunk(r snapshot.Record) bool    { _, ok := r.(*snapshot.Chunk); return ok }
+func isManifest(r snapshot.Record) bool { _, ok := r.(*snapshot.Manifest); return ok }
+func isBatch(r snapshot.Record) bool    { _, ok := r.(*snapshot.Batch); return ok }
 
 // poll takes in what is new. Until the learner has created the log there is
 // nothing.

@@ -7,7 +7,7 @@
 // single request.
 //
 //	go run ./internal/crashtest --kills 100
-//	go run ./internal/crashtest --kills 1000 --zombies 20 --outages 20 --resets 300 --failpoints
+//	go run ./internal/crashtest --kills 1000 --scorers 60 --zombies 20 --outages 20 --resets 300 --failpoints
 //	go run ./internal/crashtest --kills 100 --refit 20ms
 //	go run ./internal/crashtest --soak 20m
 //	go run ./internal/crashtest --restarts 20
@@ -33,6 +33,7 @@ import (
 
 type options struct {
 	kills      int
+	scorers    int
 	zombies    int
 	outages    int
 	resets     int
@@ -55,27 +56,35 @@ type options struct {
 
 // Summary is what came out, and with --json what is printed.
 type Summary struct {
-	Kills       int     `json:"kills"` // processes that died of SIGKILL
-	WarmUp      int     `json:"kills_in_warm_up"`
-	Chunks      int     `json:"kills_during_chunks"`
-	Rivals      int     `json:"kills_during_challengers"`
-	Unreleased  int     `json:"kills_between_ack_and_release"`
-	Recovering  int     `json:"kills_during_recovery"` // right behind the CLAIM that follows another kill
-	Zombies     int     `json:"zombies"`               // stopped, replaced, woken up, and ended with 75
-	Outages     int     `json:"broker_kills"`
-	Recovery    times   `json:"seconds_to_learn_again"` // after an outage
-	Resets      int     `json:"connections_hurt"`
-	Steps       int     `json:"io_steps"` // at which a learner was killed, one after the other
-	Examples    int     `json:"examples"`
-	Duplicates  int     `json:"duplicates"` // predictions written more than once
-	Differing   int     `json:"duplicates_differing"`
-	Lost        int     `json:"lost"`        // examples without a prediction
-	Divergences int     `json:"divergences"` // state hashes or predictions that are not the reference's
-	Compared    int     `json:"compared"`    // state hashes that the oracle computed again
-	Verified    int     `json:"verified"`    // state hashes that verify did
-	Refits      int     `json:"refits"`      // challengers that verify solved for again
-	StateHash   string  `json:"state_hash"`
-	Seconds     float64 `json:"seconds"`
+	Kills       int    `json:"kills"` // processes that died of SIGKILL
+	WarmUp      int    `json:"kills_in_warm_up"`
+	Chunks      int    `json:"kills_during_chunks"`
+	Rivals      int    `json:"kills_during_challengers"`
+	Unreleased  int    `json:"kills_between_ack_and_release"`
+	Recovering  int    `json:"kills_during_recovery"` // right behind the CLAIM that follows another kill
+	Zombies     int    `json:"zombies"`               // stopped, replaced, woken up, and ended with 75
+	Outages     int    `json:"broker_kills"`
+	Recovery    times  `json:"seconds_to_learn_again"` // after an outage
+	Resets      int    `json:"connections_hurt"`
+	Steps       int    `json:"io_steps"` // at which a learner was killed, one after the other
+	Examples    int    `json:"examples"`
+	Duplicates  int    `json:"duplicates"` // predictions written more than once
+	Differing   int    `json:"duplicates_differing"`
+	Lost        int    `json:"lost"`        // examples without a prediction
+	Divergences int    `json:"divergences"` // state hashes or predictions that are not the reference's
+	Compared    int    `json:"compared"`    // state hashes that the oracle computed again
+	Verified    int    `json:"verified"`    // state hashes that verify did
+	Refits      int    `json:"refits"`      // challengers that verify solved for again
+	StateHash   string `json:"state_hash"`
+
+	ScorerKills     int `json:"scorer_kills"`
+	Asked           int `json:"asked"`    // records to be scored
+	Unscored        int `json:"unscored"` // of which there is no score
+	Rescored        int `json:"scores_repeated"`
+	ScoresTwice     int `json:"scores_repeated_by_same_model"`
+	ScoresDiffering int `json:"scores_differing"` // of these, from the first
+
+	Seconds float64 `json:"seconds"`
 }
 
 // times is how long something took, in seconds.
@@ -94,6 +103,7 @@ func (t *times) add(d time.Duration) {
 func main() {
 	var o options
 	flag.IntVar(&o.kills, "kills", 100, "how often the learner is killed")
+	flag.IntVar(&o.scorers, "scorers", 0, "how often a scorer is killed, beside the learners; three of them share a topic")
 	flag.IntVar(&o.zombies, "zombies", 0, "how often a learner is stopped, replaced and woken up")
 	flag.IntVar(&o.outages, "outages", 0, "how often the broker is killed and started again under a learner at work")
 	flag.IntVar(&o.resets, "resets", 0, "how many connections are reset, slowed down or left half open")
@@ -118,7 +128,11 @@ func main() {
 	defer stop()
 	if o.soak > 0 {
 		s, err := alone(ctx, o, (*world).soak)
-		json.NewEncoder(os.Stdout).Encode(s)
+		if o.json {
+			json.NewEncoder(os.Stdout).Encode(s)
+		} else if s.Seconds > 0 {
+			s.print()
+		}
 		exit(stop, err)
 	}
 	if o.restarts > 0 {
@@ -135,6 +149,9 @@ func main() {
 		fmt.Printf("%d kills (%d in warm-up, %d during chunks, %d between ack and release) over %d examples in %.0f s\n", s.Kills, s.WarmUp, s.Chunks, s.Unreleased, s.Examples, s.Seconds)
 		if s.Zombies+s.Outages+s.Resets+s.Steps > 0 {
 			fmt.Printf("%d zombies, %d broker kills (learning again within %.1f s, in the median %.1f s), %d bad connections, %d steps of I/O\n", s.Zombies, s.Outages, s.Recovery.Max, s.Recovery.Median, s.Resets, s.Steps)
+		}
+		if o.scorers > 0 {
+			fmt.Printf("%d scorers killed: %d of %d records without a score, %d scores repeated, %d of them by the same model, of which %d differ\n", s.ScorerKills, s.Unscored, s.Asked, s.Rescored, s.ScoresTwice, s.ScoresDiffering)
 		}
 		if o.refit > 0 {
 			fmt.Printf("%d challengers solved for again, %d kills while one was written\n", s.Refits, s.Rivals)

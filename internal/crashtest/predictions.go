@@ -16,13 +16,14 @@ type predictions struct {
 	next   []int64
 
 	rename     func(*ingest.Record) // applied to a record before anything is compared
-	first      map[string][32]byte  // by ce_id, the digest of the copy that came first
+	id         func(*ingest.Record) string
+	first      map[string][32]byte // by id, the digest of the copy that came first
 	duplicates int
 	differing  int
 }
 
 func newPredictions(c *ingest.Client, model string) *predictions {
-	return &predictions{client: c, topic: model + ".predictions", first: map[string][32]byte{}}
+	return &predictions{client: c, topic: model + ".predictions", first: map[string][32]byte{}, id: func(r *ingest.Record) string { return header(r, "ce_id") }}
 }
 
 // catchUp takes in everything there is by now.
@@ -57,7 +58,7 @@ func (p *predictions) add(r *ingest.Record) {
 	if p.rename != nil {
 		p.rename(r)
 	}
-	id, sum := header(r, "ce_id"), digest(r)
+	id, sum := p.id(r), digest(r)
 	was, ok := p.first[id]
 	if !ok {
 		p.first[id] = sum

@@ -50,7 +50,7 @@ func (p *process) end() {
 func (p *process) killed() error {
 	<-p.gone
 	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != syscall.SIGKILL {
-		return fmt.Errorf("the learner was not killed, it ended by itself (%v):\n%s", p.cmd.ProcessState, p.stderr.String())
+		return fmt.Errorf("it was not killed, it ended by itself (%v):\n%s", p.cmd.ProcessState, p.stderr.String())
 	}
 	return nil
 }

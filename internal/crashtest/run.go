@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/synth"
 )
@@ -36,6 +38,8 @@ type world struct {
 	answer *predictions
 	chunk  string // of a snapshot
 	share  int    // examples that a fault besides the kills is fed with
+
+	toScore string // topic of scorers
 }
 
 const learned = 1250 // labelled rows after which the warm-up is over
@@ -50,7 +54,7 @@ func run(ctx context.Context, o options) (s Summary, err error) {
 	for _, phase := range []struct {
 		name string
 		run  func(context.Context, *Summary) error
-	}{{"kills", w.kill}, {"zombies", w.zombies}, {"outages", w.outages}, {"resets", w.resets}, {"failpoints", w.failpoints}} {
+	}{{"kills", w.killBoth}, {"zombies", w.zombies}, {"outages", w.outages}, {"resets", w.resets}, {"failpoints", w.failpoints}} {
 		start := time.Now()
 		if err := phase.run(ctx, &s); err != nil {
 			return s, err
@@ -64,7 +68,7 @@ func run(ctx context.Context, o options) (s Summary, err error) {
 	if _, err := w.accrete(ctx, "learn", "-c", w.config("crash"), "--to-end", "--json"); err != nil {
 		return s, err
 	}
-	return s, w.check(ctx, &s)
+	return s, errors.Join(w.checkScores(ctx, &s), w.check(ctx, &s))
 }
 
 // alone runs one thing in a world of its own.
@@ -80,7 +84,7 @@ func alone[S any](ctx context.Context, o options, f func(*world, context.Context
 
 // begin builds the program, starts the broker and creates the topic.
 func begin(ctx context.Context, o options) (w *world, end func(), err error) {
-	w = &world{options: o, chunk: "4KiB", began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
+	w = &world{options: o, chunk: "16KiB", began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
 	var ends []func()
 	end = func() {
 		for _, f := range slices.Backward(ends) {
@@ -167,7 +171,8 @@ func (w *world) prepare(ctx context.Context) error {
 		return err
 	}
 	w.topic = fmt.Sprintf("crash-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9)
-	return w.client.Create(ctx, w.topic, w.partitions, nil)
+	w.toScore = w.topic + "-asked"
+	return errors.Join(w.client.Create(ctx, w.topic, w.partitions, nil), w.client.Create(ctx, w.toScore, askedPartitions, nil))
 }
 
 // feed puts the examples up to the given one into the topic, dealing them out
@@ -206,7 +211,11 @@ snapshot: {every: 200ms, chunk: %s}
 refit: {every: %v, window: 500}
 http: {listen: "off"}
 output: {delivery: %s}
-`, w.model(model), w.brokers, w.topic, w.algorithm(), features, w.chunk, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly])
+score: {topics: [%s], http.listen: "off"}
+`, w.model(model), w.brokers, w.topic, w.algorithm(), features, w.chunk, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.toScore)
+	if was, err := os.ReadFile(path); err == nil && string(was) == text { // and may be being read
+		return path
+	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		panic(err)
 	}
@@ -236,6 +245,18 @@ func (w *world) accrete(ctx context.Context, args ...string) ([]byte, error) {
 	return []byte(lines[len(lines)-1]), nil
 }
 
+// killBoth kills learners, and scorers beside them.
+func (w *world) killBoth(ctx context.Context, s *Summary) error {
+	g, ctx := errgroup.WithContext(ctx)
+	learned := make(chan struct{})
+	g.Go(func() error {
+		defer close(learned)
+		return w.kill(ctx, s)
+	})
+	g.Go(func() error { return w.killScorers(ctx, s, learned) })
+	return g.Wait()
+}
+
 // kill starts the learner and kills it, again and again, while the topic grows.
 func (w *world) kill(ctx context.Context, s *Summary) error {
 	path := w.config("crash")
@@ -246,7 +267,7 @@ func (w *world) kill(ctx context.Context, s *Summary) error {
 		most -= w.share * others
 	}
 	early := max(6, w.kills/10) // the first kills go to the warm-up
-	for s.Kills < w.kills {
+	for turn := 0; s.Kills < w.kills; turn++ {
 		i := s.Kills
 		to := learned * (i + 1) / (early + 1)
 		if i >= early {
@@ -255,7 +276,7 @@ func (w *world) kill(ctx context.Context, s *Summary) error {
 		if err := w.feed(ctx, to); err != nil {
 			return err
 		}
-		twice, err := w.killOnce(ctx, path, i)
+		twice, err := w.killOnce(ctx, path, turn)
 		if err != nil {
 			return fmt.Errorf("kill %d: %w", i+1, err)
 		}
@@ -273,14 +294,18 @@ func (w *world) kill(ctx context.Context, s *Summary) error {
 				return err
 			}
 		}
+		if s.Kills/100 > i/100 {
+			w.options.log("%d kills", s.Kills)
+		}
 	}
 	return nil
 }
 
 // killOnce starts a learner and kills it: after a random while, at a CHUNK, at
-// a BATCH, or right behind its CLAIM, in turn.
-func (w *world) killOnce(ctx context.Context, path string, i int) (twice bool, err error) {
-	if i%5 == 4 {
+// a BATCH, right behind its CLAIM, or right behind a MANIFEST, in turn. Without
+// the last the history to be learned again would grow from kill to kill.
+func (w *world) killOnce(ctx context.Context, path string, turn int) (twice bool, err error) {
+	if turn%5 == 3 {
 		return true, w.killAtClaim(ctx, path)
 	}
 	p, err := w.begin(nil, "learn", "-c", path)
@@ -289,19 +314,22 @@ func (w *world) killOnce(ctx context.Context, path string, i int) (twice bool, e
 	}
 	watch, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	switch i % 5 {
-	case 0, 1:
+	switch turn % 5 {
+	case 0:
 		pause(watch, time.Duration(w.rng.IntN(400))*time.Millisecond)
-	case 2:
+	case 1:
 		w.log.await(watch, isChunk)
-		pause(watch, time.Duration(w.rng.IntN(8))*time.Millisecond)
-	case 3:
+		pause(watch, time.Duration(w.rng.IntN(20))*time.Millisecond)
+	case 2:
 		for range 1 + w.rng.IntN(2) {
 			w.log.await(watch, isBatch)
 		}
+	case 4:
+		w.log.await(watch, isManifest)
+		pause(watch, time.Duration(w.rng.IntN(8))*time.Millisecond)
 	}
 	p.signal(syscall.SIGKILL)
-	return i%5 == 2, errors.Join(p.killed(), ctx.Err())
+	return turn%5 == 1, errors.Join(p.killed(), ctx.Err())
 }
 
 // killAtClaim kills a learner that has claimed the log and is about to restore a

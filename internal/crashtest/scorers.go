@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+)
+
+// scorers are three processes that share the partitions of a topic, in which
+// there is always something new, and score it with the model that learners die
+// of beside them.
+type scorers struct {
+	*world
+	rng   *rand.Rand
+	alive [3]*process
+	asked int // records in the topic
+}
+
+const askedPartitions = 6
+
+func (w *world) scores() string { return w.model("crash") + ".scores" }
+
+// killScorers kills scorers at random instants: some of the three at once, while
+// they score or while they share out anew, and some again before they have
+// joined. The last quarter waits until the learners are done: only then the same
+// model scores a record again.
+func (w *world) killScorers(ctx context.Context, s *Summary, learned <-chan struct{}) error {
+	if w.options.scorers == 0 {
+		return nil
+	}
+	c := scorers{world: w, rng: rand.New(rand.NewPCG(w.seed, 10))}
+	feeding, stop := context.WithCancel(ctx)
+	fed := make(chan error, 1)
+	go func() { fed <- c.keepAsking(feeding) }()
+	err := c.killAll(ctx, s, learned)
+	stop()
+	if bad := <-fed; err == nil {
+		err = bad
+	}
+	if err != nil {
+		return fmt.Errorf("scorers, behind %d kills: %w", s.ScorerKills, err)
+	}
+	s.Asked = c.asked
+	return nil
+}
+
+func (c *scorers) killAll(ctx context.Context, s *Summary, learned <-chan struct{}) (err error) {
+	defer func() {
+		for _, p := range c.alive {
+			if p != nil {
+				p.end()
+			}
+		}
+	}()
+	for s.ScorerKills < c.options.scorers {
+		for i, p := range c.alive {
+			if p == nil {
+				if c.alive[i], err = c.begin(nil, "score", "-c", c.config("crash")); err != nil {
+					return err
+				}
+			}
+		}
+		if s.ScorerKills >= c.options.scorers*3/4 {
+			select {
+			case <-learned:
+			case <-ctx.Done():
+			}
+		}
+		if c.rng.IntN(3) > 0 { // otherwise before they score, or even share
+			if err := c.growth(ctx); err != nil {
+				return err
+			}
+		}
+		pause(ctx, time.Duration(c.rng.IntN(1000))*time.Millisecond)
+		for i := range 1 + c.rng.IntN(len(c.alive)) {
+			p := c.alive[i]
+			p.signal(syscall.SIGKILL)
+			if err := p.killed(); err != nil {
+				return err
+			}
+			c.alive[i] = nil
+			s.ScorerKills++
+		}
+		c.rng.Shuffle(len(c.alive), func(i, j int) { c.alive[i], c.alive[j] = c.alive[j], c.alive[i] })
+	}
+	return nil
+}
+
+// growth waits until something is scored that was not when it was called.
+func (c *scorers) growth(ctx context.Context) error {
+	count := func() (n int64) {
+		_, end, err := c.client.Offsets(ctx, c.scores())
+		if err != nil { // there is no such topic yet
+			return 0
+		}
+		for _, e := range end {
+			n += e
+		}
+		return n
+	}
+	was := count()
+	for limit := time.Now().Add(time.Minute); count() <= was; pause(ctx, 20*time.Millisecond) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Now().After(limit) {
+			for _, p := range c.alive {
+				p.end()
+			}
+			return fmt.Errorf("nothing is scored for a minute:\n%s", tail(c.alive[0].stderr.String()))
+		}
+	}
+	return nil
+}
+
+// keepAsking feeds the topic that is scored until ctx is done.
+func (c *scorers) keepAsking(ctx context.Context) error {
+	p := c.client.Producer()
+	for ctx.Err() == nil {
+		for i := range askedPartitions {
+			var rs []ingest.Record
+			for range 5 {
+				rs = append(rs, ingest.Record{Time: c.began + int64(c.asked), Key: strconv.AppendInt(nil, int64(c.asked), 10), Value: c.values[c.asked%len(c.values)]})
+				c.asked++
+			}
+			if err := p.Publish(context.WithoutCancel(ctx), c.toScore, i, rs); err != nil {
+				return err
+			}
+		}
+		pause(ctx, 100*time.Millisecond)
+	}
+	return nil
+}
+
+// checkScores lets one scorer finish what the killed ones have left. Then each
+// record has to have a score, and all scores of it by one model have to be the
+// same bytes.
+func (w *world) checkScores(ctx context.Context, s *Summary) error {
+	if w.options.scorers == 0 {
+		return nil
+	}
+	if _, err := w.accrete(ctx, "score", "-c", w.config("crash"), "--to-end"); err != nil {
+		return err
+	}
+	scores := newPredictions(w.client, "")
+	scores.topic = w.scores()
+	copies := map[string]int{}
+	var bad error
+	scores.id = func(r *ingest.Record) string {
+		var by struct{ Lineage string }
+		if err := json.Unmarshal(r.Value, &by); err != nil || by.Lineage == "" {
+			bad = fmt.Errorf("a score %q of no model: %w", r.Value, err)
+		}
+		id := header(r, "ce_id")
+		copies[id]++
+		return id + " by " + by.Lineage
+	}
+	if err := scores.catchUp(ctx); err != nil {
+		return err
+	}
+	_, end, err := w.client.Offsets(ctx, w.toScore)
+	if err != nil {
+		return err
+	}
+	for p, n := range end {
+		for i := range n {
+			n := copies[fmt.Sprintf("%s-%d-%d", w.toScore, p, i)]
+			if n == 0 {
+				s.Unscored++
+			}
+			s.Rescored += max(0, n-1)
+		}
+	}
+	s.ScoresTwice, s.ScoresDiffering = scores.duplicates, scores.differing
+	switch {
+	case bad != nil:
+		return bad
+	case s.Unscored+s.ScoresDiffering > 0:
+		return fmt.Errorf("%d of %d records have no score, %d of %d scores that the same model made again are not the bytes of the first", s.Unscored, s.Asked, s.ScoresDiffering, s.ScoresTwice)
+	case s.ScorerKills >= 30 && s.ScoresTwice == 0: // a few may hit nothing
+		return fmt.Errorf("the same model has scored no record again over %d kills: too little to show anything", s.ScorerKills)
+	}
+	return nil
+}
