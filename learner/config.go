@@ -113,6 +113,14 @@ func (c Config) Check(columns []string) error {
 	return c.Metric.check(columns)
 }
 
+// same says whether a Learner of c is one of o: of a metric, the file counts.
+func (c Config) same(o Config) bool {
+	if c.Metric != nil && o.Metric != nil && c.Metric.hash == o.Metric.hash {
+		c.Metric = o.Metric
+	}
+	return c == o
+}
+
 // Keyed says whether a Learner of c wants to know whose a row is: see
 // Batch.SetKey.
 func (c Config) Keyed() bool { return c.Lags > 0 || c.Metric != nil && c.Metric.Keys() > 0 }

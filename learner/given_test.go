@@ -2,6 +2,7 @@ package learner
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -239,5 +240,42 @@ func TestAMetricThatIsNoneIsRefused(t *testing.T) {
 	}
 	if _, err := (Config{Metric: skewed, Lags: 1}).Effective(); err == nil {
 		t.Error("a metric for rows with lags is taken")
+	}
+}
+
+// Variances and merged models of ridge are under the metric, too.
+func TestVariancesAndMergesUnderAMetric(t *testing.T) {
+	metric := metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{4, 0, 0, 0.25}})
+	config := Config{Algorithm: "ridge", Kernel: "gaussian:1.5", Width: 8, MaxFeatures: 16, Metric: metric}
+	b, stretched := sparse(1600), new(Batch)
+	stretched.Reset(2)
+	rows := new(Batch)
+	rows.Reset(2)
+	for i := range b.Len() {
+		x := b.X(i)
+		y := Label{Task: Regression, Value: float64(x[0] - 2*x[1])}
+		rows.Append(x, y, 1)
+		stretched.Append([]float64{2 * x[0], x[1] / 2}, y, 1)
+	}
+	under := newLearner(t, config)
+	learn(under, rows.Slice(0, 1280), 100)
+	base := under.State()
+	identity := config
+	identity.Metric = metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{1, 0, 0, 1}})
+	plain := newLearner(t, identity)
+	learn(plain, stretched.Slice(0, 1280), 100)
+	got, ok := under.Variance(rows.Slice(0, 50))
+	want, _ := plain.Variance(stretched.Slice(0, 50))
+	if !ok || !slices.Equal(got, want) {
+		t.Errorf("variances %v, of rows that are stretched beforehand %v", got[:3], want[:3])
+	}
+	l, o, from := restored(t, config, base), restored(t, config, base), restored(t, config, base)
+	learn(l, rows.Slice(1280, 1440), 100)
+	learn(o, rows.Slice(1440, 1600), 100)
+	if err := l.Merge(o, from); err != nil {
+		t.Error(err)
+	}
+	if err := l.Merge(plain, from); !errors.Is(err, ErrMerge) {
+		t.Errorf("a model under another metric was merged: %v", err)
 	}
 }

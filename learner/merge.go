@@ -62,7 +62,7 @@ func (l *Learner) Merge(o, base *Learner) error {
 
 func (l *Learner) merges(o, base *Learner) error {
 	switch {
-	case l.config != base.config || o.config != base.config:
+	case !l.config.same(base.config) || !o.config.same(base.config):
 		return errors.New("the options differ")
 	case l.config.Algorithm != "ridge":
 		return fmt.Errorf("%s has no equations", l.config.Algorithm)

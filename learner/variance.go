@@ -13,6 +13,10 @@ func (l *Learner) Variance(b *Batch) ([]float64, bool) {
 	if !ok || l.task != Regression || l.config.Lags > 0 {
 		return nil, false
 	}
-	v := r.variance(nil, l.fit.scaler.rows(nil, b, b.Len()))
+	in := b
+	if m := l.config.Metric; m != nil {
+		in = m.over(new(Batch), b, b.Len())
+	}
+	v := r.variance(nil, l.fit.scaler.rows(nil, in, b.Len()))
 	return v, len(v) == b.Len()
 }
