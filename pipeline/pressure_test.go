@@ -58,7 +58,7 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 
 	cfg, ev := config(c, "m", in)
 	cfg.BatchSize, cfg.ToEnd = 100, false
-	cfg.Learner.MaxFeatures = 64
+	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "dsg", 64 // what is learned does not matter
 	stop, _ := start(t, cfg)
 	eventually(t, "the topic is tried again and again", func() bool { return refusals.Load() >= 5 })
 	heap := func() uint64 {
