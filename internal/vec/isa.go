@@ -56,11 +56,13 @@ func ISAs() []string {
 // Select takes another implementation into use, or the best one if name is "".
 // It is for the beginning of a program, which may look at the environment
 // variable ACCRETE_ISA, and for tests and benchmarks: no kernel may run
-// meanwhile.
+// meanwhile, unless it is the one that is in use already.
 func Select(name string) error {
 	for _, i := range all {
 		if name == i.name || name == "" {
-			use = i
+			if i.name != use.name {
+				use = i
+			}
 			return nil
 		}
 	}
