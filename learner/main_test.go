@@ -21,7 +21,10 @@ func TestMain(m *testing.M) {
 			maphash.WriteComparable(&h, v)
 		}
 		for _, y := range labels {
-			maphash.WriteComparable(&h, y)
+			maphash.WriteComparable(&h, y.Class)
+			for j := range y.Outputs() {
+				maphash.WriteComparable(&h, y.At(j))
+			}
 		}
 		key := fmt.Sprint(h.Sum64(), len(labels), dim, a)
 		mu.Lock()
