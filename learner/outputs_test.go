@@ -88,7 +88,7 @@ func wave(x []float64, noise float64) float64 {
 func TestCopiesOfATarget(t *testing.T) {
 	t.Parallel()
 	eachAlgorithm(t, func(t *testing.T, c Config) {
-		rows := several(1500, func(x []float64, noise float64) []float64 { return []float64{wave(x, noise)} })
+		rows := several(750, func(x []float64, noise float64) []float64 { return []float64{wave(x, noise)} })
 		want, one := predicted(t, c, rows)
 		got, l := predicted(t, c, targetsOf(rows, 0, 0, 0))
 		for i, w := range want {
@@ -112,7 +112,7 @@ func TestCopiesOfATarget(t *testing.T) {
 func TestOrderOfTargets(t *testing.T) {
 	t.Parallel()
 	eachAlgorithm(t, func(t *testing.T, c Config) {
-		rows := several(1500, func(x []float64, noise float64) []float64 {
+		rows := several(750, func(x []float64, noise float64) []float64 {
 			return []float64{wave(x, noise), -1e5 * x[2] * x[1], math.Abs(x[3]) + noise}
 		})
 		want, _ := predicted(t, c, rows)
@@ -130,7 +130,7 @@ func TestOrderOfTargets(t *testing.T) {
 func TestTargetsAreLearnedAsIfAlone(t *testing.T) {
 	t.Parallel()
 	for _, algorithm := range []string{"newton", "ridge"} {
-		rows := several(2500, func(x []float64, noise float64) []float64 {
+		rows := several(1400, func(x []float64, noise float64) []float64 {
 			return []float64{wave(x, noise), 1e3 * wave(x[1:], -2*noise), wave(x[2:], 3*noise)}
 		})
 		c := Config{Algorithm: algorithm, Width: 8, MaxFeatures: 64, Kernel: "gaussian:2"}

@@ -59,7 +59,10 @@ func (c Config) Effective() (Config, error) {
 	if c.Unknown == "" {
 		c.Unknown = "quarantine"
 	}
-	if len(c.Labels) == 1 && c.Label == "" {
+	switch {
+	case len(c.Labels) == 0:
+		c.Labels = nil
+	case len(c.Labels) == 1 && c.Label == "":
 		c.Label, c.Labels = c.Labels[0], nil
 	}
 	if len(c.Labels) > 1 && c.Task == learner.Auto {
