@@ -157,6 +157,27 @@ func TestTargetsAreLearnedAsIfAlone(t *testing.T) {
 	}
 }
 
+// TestVarianceOfEachTarget is that of a model of it alone.
+func TestVarianceOfEachTarget(t *testing.T) {
+	t.Parallel()
+	rows := several(1400, func(x []float64, noise float64) []float64 {
+		return []float64{wave(x, noise), 1e3 * wave(x[1:], -2*noise)}
+	})
+	c := Config{Algorithm: "ridge", Width: 8, MaxFeatures: 16, Kernel: "gaussian:2"}
+	_, both := predicted(t, c, rows)
+	got, ok := both.Variance(rows.Slice(0, 20))
+	if !ok || len(got) != 40 {
+		t.Fatalf("%d variances, %v", len(got), ok)
+	}
+	for j := range 2 {
+		_, one := predicted(t, c, targetsOf(rows, j))
+		want, _ := one.Variance(rows.Slice(0, 20))
+		for i, w := range want {
+			sameNumbers(t, fmt.Sprintf("row %d, target %d", i, j), got[2*i+j:2*i+j+1], []float64{w}, 1e-9)
+		}
+	}
+}
+
 // TestLabelsBelongToTheLearner: it keeps no memory of a batch, which is filled
 // again.
 func TestLabelsBelongToTheLearner(t *testing.T) {
