@@ -70,6 +70,10 @@ func sameNumbers(t *testing.T, what string, got, want []float64, tolerance float
 	}
 }
 
+func figuresIn(s Scores) []float64 {
+	return []float64{s.Model.Error, s.Model.MSE, s.Model.Loss, s.Majority.Error, s.NoChange.Error, s.Linear.Error}
+}
+
 func eachAlgorithm(t *testing.T, f func(t *testing.T, c Config)) {
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
@@ -95,12 +99,9 @@ func TestCopiesOfATarget(t *testing.T) {
 			sameNumbers(t, fmt.Sprintf("row %d", i), got[3*i:3*i+3], []float64{w, w, w}, 1e-6)
 		}
 		p, q := l.Progress(), one.Progress()
-		figures := func(s Scores) []float64 {
-			return []float64{s.Model.Error, s.Model.MSE, s.Model.Loss, s.Majority.Error, s.NoChange.Error, s.Linear.Error}
-		}
-		sameNumbers(t, "progress", figures(p.Latest), figures(q.Latest), 1e-6)
+		sameNumbers(t, "progress", figuresIn(p.Latest), figuresIn(q.Latest), 1e-6)
 		for _, each := range p.Latest.Each {
-			sameNumbers(t, "progress of one", figures(each), figures(q.Latest), 1e-6)
+			sameNumbers(t, "progress of one", figuresIn(each), figuresIn(q.Latest), 1e-6)
 		}
 		if len(p.Latest.Each) != 3 || q.Latest.Each != nil {
 			t.Errorf("figures of %d targets, and of one target %d", len(p.Latest.Each), len(q.Latest.Each))
@@ -146,9 +147,7 @@ func TestTargetsAreLearnedAsIfAlone(t *testing.T) {
 				got = append(got, all[i])
 			}
 			sameNumbers(t, fmt.Sprintf("%s, target %d", algorithm, j), got, alone, 1e-9)
-			if e := one.Progress().Whole.Model.Error; math.Abs(mse.Each[j].Model.Error-e) > 1e-9 {
-				t.Errorf("%s, target %d: nMSE %v, alone %v", algorithm, j, mse.Each[j].Model.Error, e)
-			}
+			sameNumbers(t, algorithm+", progress", figuresIn(mse.Each[j]), figuresIn(one.Progress().Whole), 1e-9)
 		}
 		mean := (mse.Each[0].Model.Error + mse.Each[1].Model.Error + mse.Each[2].Model.Error) / 3
 		if math.Abs(mse.Model.Error-mean) > 1e-12 || mean > 0.5 {
