@@ -38,6 +38,8 @@ func TestBitsAreForever(t *testing.T) {
 			{"regression", "26052c8877aa93ad", Config{Width: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
+			{"three targets", "98883cb8f27201f9", Config{Outputs: 3, Width: 8, MaxFeatures: 64}, 700, three},
+			{"three targets, ridge", "a096d5f8e1a8c008", Config{Outputs: 3, Algorithm: "ridge", MaxFeatures: 32}, 700, three},
 			{"dsg", "013b4a58ecd831ea", Config{Algorithm: "dsg", MaxFeatures: 64}, 700, sides},
 			{"udsg, adagrad", "8768a536f7a11855", Config{Algorithm: "udsg", Stepper: "adagrad", MaxFeatures: 64}, 700, sides},
 			{"cdsg, precond", "5423ae5e309a4e57", Config{Algorithm: "cdsg", Stepper: "precond", MaxFeatures: 64}, 700, sides},
@@ -79,5 +81,7 @@ func hash(s State) string {
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
+
+func three(x []float64) Label { return values([]float64{x[0], x[1] * x[2], float64(8*x[3]) - x[4]}) }
 
 func sides(x []float64) Label { return class(x[0] > x[1]) }
