@@ -40,30 +40,3 @@ func TestContestKeepsToItsSeconds(t *testing.T) {
 		}
 	}
 }
-
-// TestSymmetricBlocksAreDense compares the triangles with whole matrices.
-func TestSymmetricBlocksAreDense(t *testing.T) {
-	p := MatrixRisk(5, 3, 2, 7, 1)
-	x := make([]float64, 49)
-	for k := range 7 {
-		for l := range 7 {
-			x[k*7+l] = float64((k + 1) * (l + 1))
-		}
-	}
-	for i := range 3 {
-		for j := range 2 {
-			full := make([]float64, 49)
-			p.A.Add(full, i, j, 1)
-			want := 0.0
-			for k, v := range full {
-				want += v * x[k]
-				if full[k%7*7+k/7] != v {
-					t.Errorf("not symmetric at %d", k)
-				}
-			}
-			if got := p.A.Dot(i, j, x); math.Abs(got-want) > 1e-9 {
-				t.Errorf("Dot(%d, %d) is %v, want %v", i, j, got, want)
-			}
-		}
-	}
-}
