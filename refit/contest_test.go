@@ -12,7 +12,8 @@ func TestContestsHaveOneOptimum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*Contest{FactoredContest(1, 200, 12, 4, 3, 1e-3, 1e-1), MatrixContest(1, 20, 3, 3, 4, 1), metric} {
+	sparse := SparseContest("documents", 1, 200, 40, 10, 5, 8, 3, 1e-3, 1e-1)
+	for _, c := range []*Contest{FactoredContest(1, 200, 12, 4, 3, 1e-3, 1e-1), sparse, MatrixContest(1, 20, 3, 3, 4, 1), metric} {
 		names := []string{}
 		curves, err := c.Run(context.Background(), 0, 2000, nil, func(name string) { names = append(names, name) })
 		if err != nil || len(curves) != len(c.entries) || len(names) != len(curves) {
