@@ -194,11 +194,13 @@ func projected(figure, title string, u, g *Dense, b []float64, m, q int, l1, l2 
 }
 
 // blockContest has DSPDC with m dual and q primal blocks a step, and the others
-// with m dual ones and all primal ones, as sections 6.2 and 6.3 have it.
+// with m dual ones and all primal ones, as sections 6.2 and 6.3 have it; and what
+// the paper does not have, DSPDC with all of both, where nothing is left to chance.
 func blockContest(p *BlockProblem, m, q int) []entry {
 	solve := func(ctx context.Context, c Config) (*Solution, error) { return SolveBlocks(ctx, p, c, Start{}) }
 	return []entry{
 		{"DSPDC", solve, Config{Primal: q, Dual: m}},
+		{"DSPDC, m=n, q=p", solve, Config{Dual: len(p.Losses)}},
 		{"SPDC", solve, Config{Method: SPDC, Dual: m}},
 		{"SDCA", solve, Config{Method: SDCA, Dual: m}},
 	}
@@ -242,7 +244,7 @@ func Contests(full bool) func(yield func(*Contest) bool) {
 	}
 	matrices := []sizes{{40, 30, 5, 15, 1}, {40, 30, 50, 1, 1}, {40, 30, 20, 6, 1}}
 	if full {
-		matrices = append(matrices, sizes{100, 100, 5, 50, 7.5}, sizes{100, 100, 50, 5, 7.5}, sizes{100, 100, 20, 20, 7.5}, sizes{200, 100, 50, 5, 30})
+		matrices = append(matrices, sizes{100, 100, 5, 50, 5}, sizes{100, 100, 50, 5, 5}, sizes{100, 100, 20, 20, 5}, sizes{200, 100, 50, 5, 20})
 	}
 	return func(yield func(*Contest) bool) {
 		for _, l := range []struct{ l1, l2 float64 }{{1e-3, 1e-2}, {1e-6, 1e-5}} {

@@ -32,7 +32,7 @@ func TestContestsHaveOneOptimum(t *testing.T) {
 func TestContestKeepsToItsSeconds(t *testing.T) {
 	var now float64
 	curves, err := MatrixContest(1, 20, 3, 3, 4, 1).Run(context.Background(), 20, 1e6, func() float64 { now++; return now }, nil)
-	if err != nil || len(curves) != 3 {
+	if err != nil || len(curves) != 4 {
 		t.Fatalf("%d curves, error %v", len(curves), err)
 	}
 	for _, c := range curves {

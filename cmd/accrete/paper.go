@@ -56,6 +56,7 @@ type neighborErrors struct {
 	Euclidean float64 `json:"euclidean"`
 	One       float64 `json:"one"`  // metric for all tasks
 	Many      float64 `json:"many"` // a shared one, and one for each task
+	Rows      int     `json:"rows"` // that were checked
 }
 
 // neighborReport is these errors over some splits of tasks into rows to learn from
