@@ -3,6 +3,7 @@ package refit
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -233,50 +234,58 @@ func MetricContest(name string, tasks []Labelled, dim int, c MetricConfig, m, q 
 
 // Contests returns the paper's experiments one by one, each made when its turn
 // comes, but for those on files: figure 2's Covtype, and figure 4's ALOI, in whose
-// place is RelatedTasks. In the place of RCV1 and real-sim are documents of their
-// sizes. Figure 1 has the paper's sizes, figure 3 d=40, p=30 and n=100; if full,
-// also the paper's d=100, p=100 and n=100, and one of its problems of d=200, which
-// takes 800 MB and minutes to get anywhere.
-func Contests(full bool) func(yield func(*Contest) bool) {
-	type sizes struct {
-		d, p, m, q int
-		times      float64
+// place is RelatedTasks. Figure 1 has the paper's sizes, figure 3 d=40, p=30 and
+// n=100. If full, figure 2 has documents of the sizes of RCV1 and real-sim, and
+// figure 3 the paper's d=100, p=100 and n=100, and one of its problems of d=200,
+// which takes 800 MB.
+func Contests(full bool) iter.Seq[*Contest] {
+	var all []func() *Contest
+	for _, l := range []struct{ l1, l2 float64 }{{1e-3, 1e-2}, {1e-6, 1e-5}} {
+		for _, s := range []struct{ n, p, q, d int }{{5000, 100, 50, 20}, {10000, 100, 50, 50}, {10000, 500, 50, 50}} {
+			all = append(all, func() *Contest { return FactoredContest(1, s.n, s.p, s.q, s.d, l.l1, l.l2) })
+		}
 	}
-	matrices := []sizes{{40, 30, 5, 15, 1}, {40, 30, 50, 1, 1}, {40, 30, 20, 6, 1}}
+	matrices := func(times float64, d, p, m, q int) {
+		all = append(all, func() *Contest {
+			c := MatrixContest(1, 100, p, d, m, q)
+			c.Times = times
+			return c
+		})
+	}
+	documents := func(name string, n, p, words, m, q int) {
+		all = append(all, func() *Contest {
+			c := SparseContest(name, 1, n, p, words, m, q, 20, 1e-4, 1e-2)
+			c.Times = 4
+			return c
+		})
+	}
 	if full {
-		matrices = append(matrices, sizes{100, 100, 5, 50, 5}, sizes{100, 100, 50, 5, 5}, sizes{100, 100, 20, 20, 5}, sizes{200, 100, 50, 5, 20})
+		documents("like RCV1", 20242, 47236, 90, 101, 236)
+		documents("like real-sim", 72309, 20958, 60, 361, 104)
 	}
-	return func(yield func(*Contest) bool) {
-		for _, l := range []struct{ l1, l2 float64 }{{1e-3, 1e-2}, {1e-6, 1e-5}} {
-			for _, s := range []struct{ n, p, q, d int }{{5000, 100, 50, 20}, {10000, 100, 50, 50}, {10000, 500, 50, 50}} {
-				if !yield(FactoredContest(1, s.n, s.p, s.q, s.d, l.l1, l.l2)) {
-					return
-				}
-			}
-		}
-		for _, s := range []struct {
-			name              string
-			n, p, words, m, q int
-		}{{"like RCV1", 20242, 47236, 90, 101, 236}, {"like real-sim", 72309, 20958, 60, 361, 104}} {
-			if !yield(SparseContest(s.name, 1, s.n, s.p, s.words, s.m, s.q, 20, 1e-4, 1e-2)) {
-				return
-			}
-		}
-		for _, s := range matrices {
-			c := MatrixContest(1, 100, s.p, s.d, s.m, s.q)
-			c.Times = s.times
-			if !yield(c) {
-				return
-			}
-		}
-		const dim, tasks = 16, 10
-		learn, _ := RelatedTasks(1, tasks, 60, 0, dim)
-		for _, s := range []struct{ m, q int }{{10, 2}, {20, 4}, {40, 6}} {
+	matrices(1, 40, 30, 5, 15)
+	matrices(1, 40, 30, 50, 1)
+	matrices(1, 40, 30, 20, 6)
+	if full {
+		matrices(4, 100, 100, 5, 50)
+		matrices(4, 100, 100, 50, 5)
+		matrices(4, 100, 100, 20, 20)
+		matrices(20, 200, 100, 50, 5)
+	}
+	const dim, tasks = 16, 10
+	learn, _ := RelatedTasks(1, tasks, 60, 0, dim)
+	for _, s := range []struct{ m, q int }{{10, 2}, {20, 4}, {40, 6}} {
+		all = append(all, func() *Contest {
 			c, err := MetricContest("related tasks", learn, dim, MetricConfig{}, s.m, s.q)
 			if err != nil {
 				panic(err) // every task has three classes
 			}
-			if !yield(c) {
+			return c
+		})
+	}
+	return func(yield func(*Contest) bool) {
+		for _, c := range all {
+			if !yield(c()) {
 				return
 			}
 		}

@@ -6,12 +6,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/accrete-ml/accrete/refit"
 )
@@ -125,6 +127,10 @@ func (c *benchCommand) dspdc(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	splits := 3 // that metrics are compared on
+	if c.Full {
+		splits = 5
+	}
 	for _, s := range sets {
 		if s.contest {
 			learn, _ := s.split(0)
@@ -180,9 +186,6 @@ type taskSet struct {
 	split   func(seed uint64) (learn, check []refit.Labelled)
 	contest bool // it is none of refit.Contests yet
 }
-
-// splits is how many of them metrics are compared on.
-const splits = 5
 
 // taskSets returns the generated tasks, and those of the set letter if there is one.
 func (c *benchCommand) taskSets(ctx context.Context, e *env) ([]taskSet, error) {
@@ -338,6 +341,9 @@ func (r *paperReport) draw(dir string) error {
 	return nil
 }
 
+// methods are those of all contests, each of which has one colour in all pictures.
+var methods = []string{"DSPDC", "SPDC", "SDCA", "DSPDC, exact Λ", "DSPDC, m=n, q=p", "SPDC, A formed", "SDCA, A formed", "SVRG, A formed"}
+
 // leastGap is the gap that pictures end at.
 const leastGap = 1e-10
 
@@ -351,7 +357,8 @@ func (c *contestReport) plots() ([]*plot.Plot, error) {
 		p := plot.New()
 		p.X.Label.Text, p.Y.Label.Text = []string{"passes", "seconds of processor time"}[i], "gap"
 		if i == 0 {
-			p.Title.Text = c.Problem
+			p.Title.Text = strings.Replace(c.Problem, ": ", ":\n", 1)
+			p.Title.TextStyle.Font.Size = vg.Points(10)
 		}
 		p.Add(plotter.NewGrid())
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(tens)
@@ -359,7 +366,7 @@ func (c *contestReport) plots() ([]*plot.Plot, error) {
 			p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(tens)
 		}
 		low, high := 1.0, 1.0
-		for k, curve := range c.curves {
+		for _, curve := range c.curves {
 			var line plotter.XYs
 			for _, at := range curve.Points {
 				x, y := of(at), math.Max(at.Gap(), leastGap)
@@ -372,7 +379,7 @@ func (c *contestReport) plots() ([]*plot.Plot, error) {
 			if len(line) < 2 {
 				continue
 			}
-			l, err := newLine(line, k)
+			l, err := newLine(line, max(0, slices.Index(methods, curve.Name)))
 			if err != nil {
 				return nil, err
 			}
@@ -380,6 +387,9 @@ func (c *contestReport) plots() ([]*plot.Plot, error) {
 			if i == 0 {
 				legend.Legend.Add(curve.Name, l)
 			}
+		}
+		if i == 1 {
+			p.X.Min = 0
 		}
 		p.Y.Min, p.Y.Max = math.Min(low/1.5, 0.05), high*1.5
 		row = append(row, p)
