@@ -90,8 +90,10 @@ type Input struct {
 	// {"amount": 1}, "is_fraud": true} with fields of any name.
 	Format string `key:"format" default:"json" oneof:"json"`
 
-	// The field that is learned; a record without it is predicted only.
-	Label string `key:"label" required:"true" example:"is_fraud"`
+	// The field that is learned; a record without it is predicted only. Several
+	// fields, [x, y, z], are numbers that one model learns together: its
+	// prediction is a list, and a record that lacks one of them is predicted only.
+	Label Label `key:"label" required:"true" example:"is_fraud"`
 
 	// The field that becomes the prediction's key, in place of the record's
 	// key.

@@ -172,6 +172,10 @@ func (c *Config) Values() []Value {
 	for _, o := range known.options {
 		v := o.field(c).Interface()
 		switch list := v.(type) {
+		case Label:
+			if len(list) < 2 {
+				v = list.String()
+			}
 		case Columns:
 			if list == nil {
 				v = list.String()

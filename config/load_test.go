@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func TestFourLinesAreEnough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Model != "fraud" || c.Input.Label != "is_fraud" || c.Kafka.Servers[0] != "localhost:9092" || c.Input.Topics[0] != "payments.labelled" {
+	if c.Model != "fraud" || c.Input.Label.String() != "is_fraud" || c.Kafka.Servers[0] != "localhost:9092" || c.Input.Topics[0] != "payments.labelled" {
 		t.Errorf("loaded %+v", c)
 	}
 	if c.Learner.MaxFeatures != 4096 || time.Duration(c.Snapshot.Every) != time.Minute || c.Snapshot.History != 2<<30 || c.Score.Output != "fraud.scores" || c.Input.Columns != nil {
@@ -80,6 +81,10 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "  batch: {size: 0}\n", `config.yaml:7:17: input.batch.size: 0 is too small: the least is 1`},
 		{least + "  batch: {linger: 5}\n", `config.yaml:7:19: input.batch.linger: "5" is not a time span: want a number with a unit, as 5ms, 10s, 1m or 2h`},
 		{least + "  key: {a: b}\n", `config.yaml:7:8: input.key: want a value, not keys below it`},
+		{strings.Replace(least, "is_fraud", "[x, y, x]", 1), `config.yaml:6:10: input.label: "x" is there twice`},
+		{strings.Replace(least, "is_fraud", "[x, '']", 1), `config.yaml:6:10: input.label: an item of the list is empty`},
+		{strings.Replace(least, "is_fraud", "[x, y]", 1) + "learner:\n  task: classification\n", `config.yaml:8:9: learner.task: is classification, and input.label has 2 fields, which are regressed on`},
+		{strings.Replace(least, "is_fraud", "[x, y]", 1) + "learner:\n  loss: hinge\n", `config.yaml:8:9: learner.loss: hinge is for classes, and input.label has 2 fields, which are regressed on`},
 		{least + "  columns: [a, b, a]\n", `config.yaml:7:12: input.columns: "a" is there twice`},
 		{least + "  columns: [a, b]\nlearner:\n  sampling: sorf\n", `config.yaml:9:13: learner.sampling: sorf is for 64 inputs or more, and here are 2: want iid`},
 		{least + "  columns: [a, [b]]\n", `config.yaml:7:16: input.columns: want a list of plain values`},
@@ -271,8 +276,43 @@ func TestAPlainValueIsTakenAsWritten(t *testing.T) {
 		"1": "1", "true": "true", "1e3": "1e3", "0x10": "0x10", "'a b'": "a b", `"é\n"`: "é\n", "no": "no", ".inf": ".inf", "|\n    a": "a",
 	} {
 		c, err := load(t, strings.Replace(least, "is_fraud", yaml, 1), nil, nil)
-		if err != nil || c.Input.Label != want {
+		if err != nil || !slices.Equal(c.Input.Label, Label{want}) {
 			t.Errorf("label: %s: got %+v, %v, want %q", yaml, c, err, want)
+		}
+	}
+}
+
+// Several labels are a list wherever they stand, and one is one however it is
+// written.
+func TestLabelsAreAList(t *testing.T) {
+	several := strings.Replace(least, "is_fraud", "[x, y, 3]", 1)
+	for _, c := range []struct {
+		text    string
+		environ []string
+		set     []string
+		want    Label
+	}{
+		{several, nil, nil, Label{"x", "y", "3"}},
+		{strings.Replace(least, "is_fraud", "x, y,3", 1), nil, nil, Label{"x", "y", "3"}},
+		{least, []string{"ACCRETE_INPUT_LABEL=x,y,3"}, nil, Label{"x", "y", "3"}},
+		{least, nil, []string{"input.label=x,y,3"}, Label{"x", "y", "3"}},
+		{several, nil, []string{"input.label=is_fraud"}, Label{"is_fraud"}},
+		{strings.Replace(least, "is_fraud", "[is_fraud]", 1), nil, nil, Label{"is_fraud"}},
+		{strings.Replace(least, "is_fraud", "['a,b']", 1), nil, nil, Label{"a,b"}},
+	} {
+		got, err := load(t, c.text, c.environ, c.set)
+		if err != nil || !slices.Equal(got.Input.Label, c.want) {
+			t.Errorf("%q, %v, %v: %+v, %v, want %v", c.text, c.environ, c.set, got, err, c.want)
+			continue
+		}
+		for _, v := range got.Values() {
+			var shown any = c.want
+			if len(c.want) == 1 {
+				shown = c.want[0]
+			}
+			if v.Key == "input.label" && !reflect.DeepEqual(v.Value, shown) {
+				t.Errorf("%v is shown as %v", c.want, v.Value)
+			}
 		}
 	}
 }

@@ -89,6 +89,9 @@ func (o *option) takesList(c *Config) bool { return o.field(c).Kind() == reflect
 // set gives the option the value that the text stands for.
 func (o *option) set(c *Config, text string) error {
 	if o.takesList(c) {
+		if _, one := o.field(c).Interface().(Label); one && !strings.Contains(text, ",") {
+			return o.setList(c, []string{text}) // a name is taken as it is written
+		}
 		list, err := split(text)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -46,9 +47,18 @@ func (c *Config) validate() Problems {
 		}
 	}
 	if c.Learner.Loss != "auto" {
-		if _, err := loss.Parse(c.Learner.Loss); err != nil {
+		l, err := loss.Parse(c.Learner.Loss)
+		switch {
+		case err != nil:
 			add("learner.loss", "%v", err)
+		case len(c.Input.Label) > 1 && l.Classifies():
+			add("learner.loss", "%v is for classes, and input.label has %d fields, which are regressed on", l, len(c.Input.Label))
 		}
+	}
+	if n := len(c.Input.Label); n > 1 && c.Learner.Task == "classification" {
+		add("learner.task", "is classification, and input.label has %d fields, which are regressed on", n)
+	} else if n > learner.MaxOutputs {
+		add("input.label", "has %d fields: want at most %d", n, learner.MaxOutputs)
 	}
 	listen := map[string]string{"http.listen": c.HTTP.Listen, "score.http.listen": c.Score.Listen}
 	for _, path := range []string{"http.listen", "score.http.listen"} {

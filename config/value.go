@@ -92,6 +92,12 @@ func (c Columns) String() string {
 	return strings.Join(c, ",")
 }
 
+// Label is the names of the fields that are learned, mostly one.
+type Label []string
+
+// String joins the names with commas.
+func (l Label) String() string { return strings.Join(l, ",") }
+
 // Secret is a text that prints as three stars, whatever prints it.
 type Secret struct{ text string }
 

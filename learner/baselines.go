@@ -7,47 +7,57 @@ func (l *Learner) grade(p *Pass, i int, y Label, weight float64) {
 		return // nothing has been said
 	}
 	f := p.sum(i)
-	errors := [4]float64{
-		p.head.wrong(p.Row(i), y),
-		l.naive(y, Label{Task: l.task, Class: Best(l.weights), Value: l.mean}),
-		l.naive(y, l.last),
-	}
-	errors[3] = errors[1]
-	if l.fit != nil && l.linear.ready() {
+	linear := l.fit != nil && l.linear.ready()
+	if linear {
 		l.scratch.linear = extend(l.scratch.linear[:0], l.linear.outputs)
 		l.linear.predict(l.scratch.linear, p.x[i*l.dim:(i+1)*l.dim])
-		errors[3] = l.naive(y, l.linearLabel(l.scratch.linear))
 	}
-	value := float64(y.Class)
-	if l.task == Regression {
-		value = bounded(y.Value)
+	frequent := Best(l.weights)
+	for j := range l.records {
+		errors := [4]float64{
+			p.head.wrong(p.Row(i), y, j),
+			l.naive(y, j, frequent, l.means[j]),
+			l.naive(y, j, l.last.Class, l.last.At(j)),
+		}
+		errors[3] = errors[1]
+		if linear {
+			class, value := l.linearSays(l.scratch.linear, j)
+			errors[3] = l.naive(y, j, class, value)
+		}
+		value := float64(y.Class)
+		if l.task == Regression {
+			value = bounded(y.At(j))
+		}
+		l.records[j].add(weight, errors, finite(p.head.graded(f, p.Row(i), y, j)), value)
 	}
-	l.record.add(weight, errors, finite(p.head.graded(f, p.Row(i), y)), value)
 }
 
-// naive returns how far off a baseline is that says guess where y is right.
-func (l *Learner) naive(y, guess Label) float64 {
+// naive returns how far off a baseline is that says the class, or the value of
+// target j, where y is right.
+func (l *Learner) naive(y Label, j, class int, value float64) float64 {
 	if l.task == Regression {
-		d := bounded(guess.Value) - bounded(y.Value)
+		d := bounded(value) - bounded(y.At(j))
 		return d * d
 	}
-	if y.Class == guess.Class {
+	if y.Class == class {
 		return 0
 	}
 	return 1
 }
 
-// linearLabel is what the outputs of the linear baseline say.
-func (l *Learner) linearLabel(f []float64) Label {
+// linearSays is what the outputs of the linear baseline say: a class, or the value
+// of target j.
+func (l *Learner) linearSays(f []float64, j int) (class int, value float64) {
 	switch {
 	case l.task == Regression:
-		return Label{Task: Regression, Value: bounded(l.head.mean + float64(l.head.deviation*f[0]))}
+		u := l.head.units[j]
+		return 0, bounded(u.mean + float64(u.deviation*f[j]))
 	case len(f) > 1:
-		return Label{Task: Classification, Class: Best(f)}
+		return Best(f), 0
 	case f[0] > 0:
-		return Label{Task: Classification, Class: 1}
+		return 1, 0
 	}
-	return Label{Task: Classification}
+	return 0, 0
 }
 
 // teachLinear teaches the pending rows to the linear baseline.
@@ -59,7 +69,7 @@ func (l *Learner) teachLinear() {
 		for k := range t {
 			switch {
 			case l.task == Regression:
-				t[k] = l.target(y)
+				t[k] = l.target(y, k)
 			case y.Class == k && len(t) > 1 || y.Class == 1 && len(t) == 1:
 				t[k] = 1
 			default:

@@ -12,7 +12,7 @@ type Task int
 const (
 	Auto           Task = iota // not settled yet
 	Classification             // the probability of each class
-	Regression                 // a number
+	Regression                 // a number, or several
 )
 
 var taskNames = [...]string{"auto", "classification", "regression"}
@@ -47,6 +47,30 @@ type Label struct {
 	Task  Task    // Classification or Regression; Auto if there is no label
 	Class int     // index of the class, in the order in which classes appeared
 	Value float64 // finite
+
+	// More has the other targets of a regression of several (Config.Outputs),
+	// behind Value, and is nil where there is one.
+	More []float64
+}
+
+// Outputs is how many targets y has.
+func (y *Label) Outputs() int { return 1 + len(y.More) }
+
+// At returns target j.
+func (y *Label) At(j int) float64 {
+	if j == 0 {
+		return y.Value
+	}
+	return y.More[j-1]
+}
+
+// values is the label of a regression on these targets, which it keeps.
+func values(targets []float64) Label {
+	y := Label{Task: Regression, Value: targets[0]}
+	if len(targets) > 1 {
+		y.More = targets[1:]
+	}
+	return y
 }
 
 // Batch is a run of examples, laid out for the learner: raw values, a label and
@@ -56,6 +80,7 @@ type Batch struct {
 	dim     int
 	x       []float64 // row-major
 	labels  []Label
+	more    []float64 // behind what the labels have of it
 	weights []float64
 	keys    []string
 }
@@ -63,7 +88,7 @@ type Batch struct {
 // Reset empties b for examples of dim values and keeps its memory.
 func (b *Batch) Reset(dim int) {
 	b.dim = dim
-	b.x, b.labels, b.weights, b.keys = b.x[:0], b.labels[:0], b.weights[:0], b.keys[:0]
+	b.x, b.labels, b.more, b.weights, b.keys = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0]
 }
 
 // Grow makes room for so many examples more.
@@ -73,13 +98,17 @@ func (b *Batch) Grow(examples int) {
 	b.weights = slices.Grow(b.weights, examples)
 }
 
-// Append adds a copy of x. It panics if x is not of the batch's dimension:
+// Append adds a copy of x and of y. It panics if x is not of the batch's dimension:
 // checking what comes off the wire is the decoder's work.
 func (b *Batch) Append(x []float64, y Label, weight float64) {
 	if len(x) != b.dim {
 		panic(fmt.Sprintf("learner: example of %d values in a batch of %d", len(x), b.dim))
 	}
 	b.x = append(b.x, x...)
+	if n := len(b.more); y.More != nil {
+		b.more = append(b.more, y.More...)
+		y.More = b.more[n:len(b.more):len(b.more)]
+	}
 	b.labels = append(b.labels, y)
 	b.weights = append(b.weights, weight)
 	b.keys = append(b.keys, "")
@@ -102,7 +131,7 @@ func (b *Batch) Dim() int { return b.dim }
 // X returns the values of example i, which are b's.
 func (b *Batch) X(i int) []float64 { return b.x[i*b.dim : (i+1)*b.dim : (i+1)*b.dim] }
 
-// Label returns the label of example i.
+// Label returns the label of example i, whose More is b's.
 func (b *Batch) Label(i int) Label { return b.labels[i] }
 
 // Weight returns the weight of example i.

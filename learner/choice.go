@@ -31,8 +31,8 @@ func (c *choice) average() bool {
 func (d *descent) choose(p *pending) {
 	k := d.head.sums()
 	for i, y := range p.labels {
-		f, t := p.f[2*i*k:2*(i+1)*k], d.head.target(y)
-		d.choice.add(p.weights[i] * (d.head.loss.Value(f[:k], t) - d.head.loss.Value(f[k:], t)))
+		f := p.f[2*i*k : 2*(i+1)*k]
+		d.choice.add(p.weights[i] * (d.head.value(f[:k], y) - d.head.value(f[k:], y)))
 	}
 	d.averaged = d.choice.average()
 }

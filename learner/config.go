@@ -13,21 +13,22 @@ import (
 // Config is what a Learner is told. It is fixed for the life of a model. The
 // zero value of each field stands for the default that its comment names.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`        // "newton" (default), "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "fixed" or "eigenpro"
-	Stepper     string  `json:"stepper"`          // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
-	Kernel      string  `json:"kernel"`           // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
-	Metric      *Metric `json:"metric,omitempty"` // of the inputs; nil (default): the warm-up learns one weight a column
-	Sampling    string  `json:"sampling"`         // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
-	Task        Task    `json:"task"`             // Auto (default): the loss or else the first label decides
-	Loss        string  `json:"loss"`             // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
-	Width       int     `json:"width"`            // frequencies in a block: 64 for newton, 32 for the others
-	MaxFeatures int     `json:"max_features"`     // frequencies in all, rounded up to whole blocks: 4096
-	Minibatch   int     `json:"minibatch"`        // labelled rows in a step: 32 for newton and ridge, 128 for the others
-	MaxClasses  int     `json:"max_classes"`      // 256
-	Lambda      float64 `json:"lambda"`           // weight of ‖f‖²/2 in the objective: 1e-6
-	Lags        int     `json:"lags"`             // labelled rows of the same key whose inputs and labels are inputs as well: 0
-	OnDrift     string  `json:"on_drift"`         // "none" (default), "boost", "forget" or "reset"
-	Seed        uint64  `json:"seed"`             // of the frequencies: 1
+	Algorithm   string  `json:"algorithm"`         // "newton" (default), "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "fixed" or "eigenpro"
+	Stepper     string  `json:"stepper"`           // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
+	Kernel      string  `json:"kernel"`            // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
+	Metric      *Metric `json:"metric,omitempty"`  // of the inputs; nil (default): the warm-up learns one weight a column
+	Sampling    string  `json:"sampling"`          // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
+	Task        Task    `json:"task"`              // Auto (default): the loss or else the first label decides
+	Loss        string  `json:"loss"`              // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
+	Width       int     `json:"width"`             // frequencies in a block: 64 for newton, 32 for the others
+	MaxFeatures int     `json:"max_features"`      // frequencies in all, rounded up to whole blocks: 4096
+	Minibatch   int     `json:"minibatch"`         // labelled rows in a step: 32 for newton and ridge, 128 for the others
+	MaxClasses  int     `json:"max_classes"`       // 256
+	Outputs     int     `json:"outputs,omitempty"` // targets in the label of a regression, from 2 to 256; 0 (default): one
+	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: 1e-6
+	Lags        int     `json:"lags"`              // labelled rows of the same key whose inputs and labels are inputs as well: 0
+	OnDrift     string  `json:"on_drift"`          // "none" (default), "boost", "forget" or "reset"
+	Seed        uint64  `json:"seed"`              // of the frequencies: 1
 }
 
 // Effective returns c with every default filled in, or says what is wrong.
@@ -41,6 +42,12 @@ func (c Config) Effective() (Config, error) {
 	if l, err := parseLoss(c.Loss); err == nil && l != nil {
 		c.Loss = l.String()
 		c.Task = or(c.Task, taskOf(l))
+	}
+	if c.Outputs == 1 {
+		c.Outputs = 0
+	}
+	if c.Outputs > 1 {
+		c.Task = or(c.Task, Regression)
 	}
 	c.MaxFeatures = or(c.MaxFeatures, 4096)
 	if c.Algorithm == "newton" && c.MaxFeatures >= 64 {
@@ -83,6 +90,10 @@ func (c Config) validate() error {
 		return fmt.Errorf("loss %s is one of %v, and the task is %v", l, taskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Regression:
 		return fmt.Errorf("task %d: want 0 to 2", c.Task)
+	case c.Outputs < 0 || c.Outputs > MaxOutputs:
+		return fmt.Errorf("outputs %d: want 1 to %d", c.Outputs, MaxOutputs)
+	case c.Outputs > 1 && c.Task != Regression:
+		return fmt.Errorf("%d outputs are those of a regression, and the task is %v", c.Outputs, c.Task)
 	case c.Width < 1 || c.Width > 1<<16:
 		return fmt.Errorf("width %d: want 1 to 65536", c.Width)
 	case c.MaxFeatures < c.Width || c.MaxFeatures > 1<<24:
@@ -142,6 +153,12 @@ func (c Config) Canonical() ([]byte, error) {
 	}
 	return json.Marshal(c)
 }
+
+// MaxOutputs is how many targets a label has at most.
+const MaxOutputs = 256
+
+// targets is how many a label has.
+func (c Config) targets() int { return max(1, c.Outputs) }
 
 func (c Config) maxBlocks() int { return (c.MaxFeatures + c.Width - 1) / c.Width }
 

@@ -234,9 +234,11 @@ func (d *descent) gradient(p *pending) (g []float64, squares float64) {
 	}
 	for i, y := range p.labels {
 		row, f := g[i*k:(i+1)*k], p.f[2*i*k:2*i*k+k]
-		d.head.loss.Grad(row, f, d.head.target(y))
+		d.head.grad(row, f, y)
 		if ok {
-			d.smoothness = max(d.smoothness, curved.Curvature(f))
+			for j := range d.head.targets() {
+				d.smoothness = max(d.smoothness, curved.Curvature(d.head.part(f, j)))
+			}
 		}
 		share := p.weights[i] / total
 		d.shares = append(d.shares, share)

@@ -20,7 +20,7 @@ type Design struct {
 	X       []float32 // the labelled rows, scaled
 	Rows    int
 	Weights []float64 // of the rows, 0 or more
-	Outputs int       // of a row: one of a regression and of two classes, otherwise one a class
+	Outputs int       // of a row: one a target of a regression, one of two classes, otherwise one a class
 	Targets []float64 // Rows × Outputs: the standardised label, or ±1 where the row is of the class
 
 	fit    fit
@@ -35,7 +35,7 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 	}
 	d := &Design{
 		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.task,
-		fit: fit{scaler: m.scaler, mean: m.mean, deviation: m.deviation, kernel: m.bank.Map().Kernel},
+		fit: fit{scaler: m.scaler, units: m.units, kernel: m.bank.Map().Kernel},
 	}
 	if b.Dim() != m.dim {
 		return nil, fmt.Errorf("rows of %d values for a model of %d", b.Dim(), m.dim)
@@ -47,13 +47,15 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 			continue
 		case y.Task != m.task || y.Class >= max(1, m.classes):
 			return nil, fmt.Errorf("a label of %v, class %d, for a model of %v with %d classes", y.Task, y.Class, m.task, m.classes)
+		case y.Outputs() != m.targets():
+			return nil, fmt.Errorf("a label of %d targets for a model of %d", y.Outputs(), m.targets())
 		}
 		d.labels = append(d.labels, y)
 		d.Weights = append(d.Weights, boundedWeight(b.weights[i]))
 		d.X = extend(d.X, m.dim)
 		m.scaler.apply(d.X[len(d.X)-m.dim:], in.X(i))
 	}
-	d.Rows, d.Outputs = len(d.labels), signs(m.classes)
+	d.Rows, d.Outputs = len(d.labels), max(signs(m.classes), m.targets())
 	for _, y := range d.labels {
 		d.Targets = m.signed(d.Targets, y)
 	}
@@ -72,7 +74,10 @@ func signs(classes int) int {
 // or for the second of two.
 func (h *head) signed(dst []float64, y Label) []float64 {
 	if h.task == Regression {
-		return append(dst, h.target(y))
+		for j := range h.units {
+			dst = append(dst, h.target(y, j))
+		}
+		return dst
 	}
 	for c := range signs(h.classes) {
 		v := -1.0

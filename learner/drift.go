@@ -37,11 +37,15 @@ func (d *drift) add(surprise float64) (found Drift) {
 	return found
 }
 
-// surprise returns how far off the prediction p was.
+// surprise returns how far off the prediction p was, in the mean over the targets.
 func (h *head) surprise(p []float64, y Label) float64 {
 	if h.task == Regression {
-		e := min((bounded(y.Value)-p[0])/h.deviation, 1e6)
-		return 1 - 1/(1+float64(max(e, -1e6)*max(e, -1e6)))
+		sum := 0.0
+		for j, u := range h.units {
+			e := min((bounded(y.At(j))-p[j])/u.deviation, 1e6)
+			sum += 1 - 1/(1+float64(max(e, -1e6)*max(e, -1e6)))
+		}
+		return sum / float64(len(h.units))
 	}
 	if y.Class >= len(p) {
 		return 1

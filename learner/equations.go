@@ -67,9 +67,12 @@ func (e *equations) factorise(l []float64, penalty float64) bool {
 }
 
 // solve sets w, outputs × n, to the solution, with l as it is after factorise.
-func (e *equations) solve(w, l []float64) {
-	copy(w, e.moment)
-	for k := range e.outputs {
+func (e *equations) solve(w, l []float64) { e.solveSome(w, l, 0, e.outputs) }
+
+// solveSome is solve for outputs [from, to) alone.
+func (e *equations) solveSome(w, l []float64, from, to int) {
+	copy(w[from*e.n:to*e.n], e.moment[from*e.n:])
+	for k := from; k < to; k++ {
 		vec.CholeskySolve(l, e.n, w[k*e.n:(k+1)*e.n])
 	}
 }

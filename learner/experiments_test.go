@@ -20,13 +20,13 @@ type experiment struct {
 }
 
 func newExperiment(c Config, l loss.Loss, k features.Kernel, dim int, r Rule, s *Stepper) *experiment {
-	h := newHead(l, taskOf(l), 2)
+	h := newHead(l, taskOf(l), 2, 1)
 	if !l.Classifies() {
 		h.classes = 0
 	}
 	d := newDescent(problem{
 		config: c, head: h, dim: dim, prior: make([]float64, h.sums()),
-		fit: &fit{kernel: k, top: 1, lambda: c.Lambda, deviation: 1},
+		fit: &fit{kernel: k, top: 1, lambda: c.Lambda},
 	}, r, plain{})
 	d.stepper = s
 	return &experiment{engine: d, dim: dim}

@@ -12,13 +12,12 @@ import (
 // fit is what the warm-up finds out from its first rows. It is a pure function
 // of them, wherever it is computed.
 type fit struct {
-	scaler    scaler
-	mean      float64 // of the labels of a regression; 0 for classes
-	deviation float64 // likewise; 1 for classes
-	kernel    features.Kernel
-	second    []float32 // factors of the scaled columns for half of the frequencies; nil for one kernel
-	lambda    float64   // weight of ‖f‖²/2 beside the mean loss of a row, as leave-one-out has it
-	top       float64   // largest eigenvalue of the kernel's matrix on the rows / their number
+	scaler scaler
+	units  []unit // of the targets; 0 and 1 for classes
+	kernel features.Kernel
+	second []float32 // factors of the scaled columns for half of the frequencies; nil for one kernel
+	lambda float64   // weight of ‖f‖²/2 beside the mean loss of a row, as leave-one-out has it
+	top    float64   // largest eigenvalue of the kernel's matrix on the rows / their number
 }
 
 // topRows is the number of rows that the largest eigenvalue is computed on.
@@ -44,28 +43,36 @@ func (l *Learner) asked() asked {
 
 // newFit fits to rows of dim raw values.
 func newFit(x []float64, labels []Label, dim int, a asked) fit {
-	f := fit{deviation: 1}
+	f := fit{units: newUnits(labels, a.task)}
 	if a.scaled {
 		f.scaler = noScaler(dim)
 	} else {
 		f.scaler = newScaler(x, dim)
-	}
-	if a.task == Regression {
-		y := make([]float64, len(labels))
-		for i, l := range labels {
-			y[i] = l.Value
-		}
-		c := newColumn(y, 1)
-		f.mean = c.mean
-		if !c.constant() {
-			f.deviation = c.deviation
-		}
 	}
 	seen := f.scaled(x, dim)
 	f.tune(sample{dim: dim, x: seen}, labels, a)
 	seen = f.scaled(x[:min(len(x), topRows*dim)], dim)
 	f.top = f.topEigenvalue(seen, dim)
 	return f
+}
+
+// newUnits returns what to measure the targets of these labels in.
+func newUnits(labels []Label, task Task) []unit {
+	if task != Regression {
+		return []unit{{0, 1}}
+	}
+	units, y := make([]unit, labels[0].Outputs()), make([]float64, len(labels))
+	for j := range units {
+		for i, l := range labels {
+			y[i] = l.At(j)
+		}
+		c := newColumn(y, 1)
+		units[j] = unit{c.mean, 1}
+		if !c.constant() {
+			units[j].deviation = c.deviation
+		}
+	}
+	return units
 }
 
 // bank returns the features of a model that has no blocks yet.
@@ -203,7 +210,10 @@ func (s *sample) label(f *fit, labels []Label, task Task) {
 	for _, y := range labels {
 		classes = max(classes, y.Class+1)
 	}
-	if task == Classification && classes > 2 {
+	switch {
+	case task == Regression:
+		s.outputs = len(f.units)
+	case classes > 2:
 		s.outputs = classes
 	}
 	s.y = make([]float64, len(labels)*s.outputs)
@@ -212,7 +222,7 @@ func (s *sample) label(f *fit, labels []Label, task Task) {
 			v := -1.0
 			switch {
 			case task == Regression:
-				v = max(-ResidualLimit, min(ResidualLimit, (bounded(y.Value)-f.mean)/f.deviation))
+				v = max(-ResidualLimit, min(ResidualLimit, (bounded(y.At(c))-f.units[c].mean)/f.units[c].deviation))
 			case s.outputs == 1 && y.Class == 1 || s.outputs > 1 && y.Class == c:
 				v = 1
 			}

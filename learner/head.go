@@ -2,6 +2,7 @@ package learner
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -9,17 +10,23 @@ import (
 
 // head is what stands behind the outputs of a model: which prediction they mean.
 type head struct {
-	task            Task // Auto before the first label
-	classes         int  // seen so far
-	loss            loss.Loss
-	mean, deviation float64 // a regression's sum f stands for mean + deviation·f
+	task    Task // Auto before the first label
+	classes int  // seen so far
+	loss    loss.Loss
+	units   []unit // of a regression, one for each target: never changed in place
 }
 
-// newHead returns the head of a model that has seen nothing but so many classes.
-// It has the chosen loss, or the one that suits the task if that is nil.
+// unit is what a target is measured in: a sum f stands for mean + deviation·f.
+type unit struct{ mean, deviation float64 }
+
+// newHead returns the head of a model of so many targets that has seen nothing
+// but so many classes. It has the chosen loss, or the one that suits the task if that is nil.
 // Logistic and Softmax are one choice: how many classes there are decides.
-func newHead(chosen loss.Loss, task Task, classes int) head {
-	h := head{task: task, classes: classes, deviation: 1}
+func newHead(chosen loss.Loss, task Task, classes, targets int) head {
+	h := head{task: task, classes: classes, units: make([]unit, targets)}
+	for j := range h.units {
+		h.units[j].deviation = 1
+	}
 	logarithmic := chosen == nil || chosen == loss.Logistic{} || chosen == loss.Softmax{}
 	switch {
 	case task == Auto:
@@ -37,20 +44,62 @@ func newHead(chosen loss.Loss, task Task, classes int) head {
 
 // widened is the head of a model with one more class.
 func (h *head) widened() head {
-	w := newHead(h.loss, Classification, h.classes+1)
-	w.mean, w.deviation = h.mean, h.deviation
+	w := newHead(h.loss, Classification, h.classes+1, 1)
+	w.units = h.units
 	return w
 }
 
-// units sets what labels are measured in: standard deviations from their mean,
+// measure sets what labels are measured in: standard deviations from their mean,
 // but counts in units of their mean.
-func (h *head) units(mean, deviation float64) {
-	h.mean, h.deviation = mean, deviation
-	if h.loss == (loss.Poisson{}) {
-		h.mean, h.deviation = 0, 1
-		if mean > 1e-100 {
-			h.deviation = mean
+func (h *head) measure(in []unit) {
+	h.units = slices.Clone(in)
+	if h.loss != (loss.Poisson{}) {
+		return
+	}
+	for j, u := range in {
+		h.units[j] = unit{0, 1}
+		if u.mean > 1e-100 {
+			h.units[j].deviation = u.mean
 		}
+	}
+}
+
+// targets is how many a label has. Each is learned by the loss on its own, so
+// that the model's is their sum.
+func (h *head) targets() int { return len(h.units) }
+
+// part is what belongs to target j of something that has equal parts for all.
+func (h *head) part(f []float64, j int) []float64 {
+	n := len(f) / len(h.units)
+	return f[j*n : (j+1)*n : (j+1)*n]
+}
+
+// value returns the loss of label y under sums f.
+func (h *head) value(f []float64, y Label) float64 {
+	sum := 0.0
+	for j := range h.units {
+		sum += h.loss.Value(h.part(f, j), h.target(y, j))
+	}
+	return sum
+}
+
+// grad sets dst to the gradient of value.
+func (h *head) grad(dst, f []float64, y Label) {
+	for j := range h.units {
+		h.loss.Grad(h.part(dst, j), h.part(f, j), h.target(y, j))
+	}
+}
+
+// grads sets dst to the gradients in the sums f of so many models, for each row of
+// targets: f is rows × models × sums.
+func (h *head) grads(dst, f, targets []float64, models int) {
+	n := h.targets()
+	if n == 1 {
+		loss.Grads(h.loss, dst, f, targets, models)
+		return
+	}
+	for i := range f {
+		h.loss.Grad(dst[i:i+1], f[i:i+1], targets[i/(models*n)*n+i%n])
 	}
 }
 
@@ -106,13 +155,13 @@ func (h *head) sums() int {
 	if h.loss == nil {
 		return 0
 	}
-	return h.loss.Outputs(h.classes)
+	return h.loss.Outputs(h.classes) * h.targets()
 }
 
 // outputs is the number of values in a prediction.
 func (h *head) outputs() int {
 	if h.task == Regression {
-		return 1
+		return h.targets()
 	}
 	return h.classes
 }
@@ -131,8 +180,10 @@ func (h *head) widenIntercept(b []float64, total float64) []float64 {
 func (h *head) predict(dst, f []float64) {
 	switch {
 	case h.task == Regression:
-		h.loss.Link(dst, f)
-		dst[0] = bounded(h.mean + float64(h.deviation*dst[0]))
+		for j, u := range h.units {
+			h.loss.Link(dst[j:j+1], f[j:j+1])
+			dst[j] = bounded(u.mean + float64(u.deviation*dst[j]))
+		}
 	case h.classes == 1:
 		dst[0] = 1
 	case h.classes > 1:
@@ -140,10 +191,10 @@ func (h *head) predict(dst, f []float64) {
 	}
 }
 
-// target is the label in the terms of the loss.
-func (h *head) target(y Label) float64 {
+// target is target j of a label in the terms of the loss.
+func (h *head) target(y Label, j int) float64 {
 	if h.task == Regression {
-		t := (bounded(y.Value) - h.mean) / h.deviation
+		t := (bounded(y.At(j)) - h.units[j].mean) / h.units[j].deviation
 		return max(-targetLimit, min(targetLimit, t))
 	}
 	return float64(y.Class)
@@ -162,15 +213,15 @@ func (h *head) unseen() float64 {
 	return 52 * math.Ln2
 }
 
-// graded returns the loss of label y under sums f, whose prediction is p: half
-// the squared error in the label's units where the loss is that, and the loss
+// graded returns the loss of target j of y under sums f, whose prediction is p:
+// half the squared error in the label's units where the loss is that, and the loss
 // itself otherwise.
-func (h *head) graded(f, p []float64, y Label) float64 {
+func (h *head) graded(f, p []float64, y Label, j int) float64 {
 	switch {
 	case h.loss == loss.Square{}:
-		return h.loss.Value(p, bounded(y.Value))
+		return h.loss.Value(p[j:j+1], bounded(y.At(j)))
 	case h.task == Regression:
-		return h.loss.Value(f, h.target(y))
+		return h.loss.Value(f[j:j+1], h.target(y, j))
 	case y.Class >= h.classes:
 		return h.unseen()
 	case h.classes == 1:
@@ -179,10 +230,11 @@ func (h *head) graded(f, p []float64, y Label) float64 {
 	return h.loss.Value(f, float64(y.Class))
 }
 
-// wrong returns how far off prediction p is: 0 or 1, or the squared error.
-func (h *head) wrong(p []float64, y Label) float64 {
+// wrong returns how far off prediction p of target j is: 0 or 1, or the squared
+// error.
+func (h *head) wrong(p []float64, y Label, j int) float64 {
 	if h.task == Regression {
-		d := p[0] - bounded(y.Value)
+		d := p[j] - bounded(y.At(j))
 		return d * d
 	}
 	if Best(p) == y.Class {

@@ -19,6 +19,7 @@ var ErrLags = errors.New("the model has lags, so that only its learner can predi
 // The memory has the lagKeys keys that were seen last.
 type lags struct {
 	k     int // rows that are remembered of a key
+	marks int // numbers that stand for a label
 	keys  map[string]*list.Element
 	order list.List // of *remembered; the key that was seen last stands first
 }
@@ -26,27 +27,32 @@ type lags struct {
 // remembered are the last rows of a key, the newest first: inputs and label.
 type remembered struct {
 	key    string
-	values []float64 // at most k rows of dim + labelColumns
+	values []float64 // at most k rows of dim + marks
 }
 
 const (
-	lagKeys      = 10_000
-	labelColumns = 2
-	mostLags     = 100
+	lagKeys  = 10_000
+	mostLags = 100
 )
 
+// marks is how many numbers stand for a label.
+func (c Config) marks() int { return max(2, c.Outputs) }
+
 // width is how many values a row of dim inputs has with its lags.
-func (c Config) width(dim int) int { return dim + c.Lags*(dim+labelColumns) }
+func (c Config) width(dim int) int { return dim + c.Lags*(dim+c.marks()) }
 
 // inputs is how many inputs a row of so many values has without its lags.
-func (c Config) inputs(width int) int { return (width - c.Lags*labelColumns) / (1 + c.Lags) }
+func (c Config) inputs(width int) int { return (width - c.Lags*c.marks()) / (1 + c.Lags) }
 
-// mark sets to the numbers that stand for a label: a number is itself, and
+// mark sets to the numbers that stand for a label: targets are themselves, and
 // classes lie on a circle, with the golden angle from each to the next, so that
 // the first dozen of them are well apart.
 func mark(to []float64, y Label) {
 	if y.Task == Regression {
-		to[0], to[1] = bounded(y.Value), 0
+		clear(to)
+		for j := range y.Outputs() {
+			to[j] = bounded(y.At(j))
+		}
 		return
 	}
 	to[1], to[0] = vec.Sincos(float64(y.Class%1_000_000) * (math.Pi * 0.7639320225002102)) // 3-√5
@@ -55,7 +61,7 @@ func mark(to []float64, y Label) {
 // widen fills dst with the first n rows of b and their lags. Rows of b that have
 // a label are the past of those that follow.
 func (l *lags) widen(dst, b *Batch, n int) {
-	d, row := b.Dim(), b.Dim()+labelColumns
+	d, row := b.Dim(), b.Dim()+l.marks
 	dst.Reset(d + l.k*row)
 	x := make([]float64, dst.dim)
 	for i := range n {
@@ -64,7 +70,7 @@ func (l *lags) widen(dst, b *Batch, n int) {
 		for j := i - 1; j >= 0 && found < l.k; j-- {
 			if b.labels[j].Task != Auto && b.keys[j] == b.keys[i] {
 				copy(past[found*row:], b.X(j))
-				mark(past[found*row+d:], b.labels[j])
+				mark(past[found*row+d:(found+1)*row], b.labels[j])
 				found++
 			}
 		}
@@ -82,7 +88,7 @@ func (l *lags) widen(dst, b *Batch, n int) {
 
 // push remembers a labelled row.
 func (l *lags) push(key string, x []float64, y Label) {
-	row := len(x) + labelColumns
+	row := len(x) + l.marks
 	e := l.keys[key]
 	if e == nil {
 		if l.keys == nil {
@@ -135,7 +141,7 @@ func (l *lags) load(s *source, dim int) {
 	sizes := take[int64](s, "lags.sizes", anySize, 2)
 	values := take[float64](s, "lags.values", anySize, 1)
 	s.want(len(sizes) <= 2*lagKeys, "lags of %d keys", len(sizes)/2)
-	row := dim + labelColumns
+	row := dim + l.marks
 	for ; s.err == nil && len(sizes) > 0; sizes = sizes[2:] {
 		key, n := sizes[0], sizes[1]
 		s.want(key >= 0 && key <= int64(len(keys)) && n > 0 && n <= int64(len(values)) && n <= int64(l.k*row) && n%int64(row) == 0, "lags: sizes %d and %d", key, n)

@@ -111,7 +111,7 @@ func TestLagsDoNotSeeTheLabelsOfTheRowsThemselves(t *testing.T) {
 }
 
 func TestLagMemoryIsBounded(t *testing.T) {
-	l := lags{k: 2}
+	l := lags{k: 2, marks: 2}
 	for i := range 3 * lagKeys {
 		l.push(fmt.Sprint(i), []float64{float64(i), math.Inf(1)}, class(true))
 	}
@@ -120,7 +120,7 @@ func TestLagMemoryIsBounded(t *testing.T) {
 	if l.order.Len() != lagKeys || len(l.keys) != lagKeys || l.keys[fmt.Sprint(2*lagKeys-1)] != nil || l.keys[fmt.Sprint(2*lagKeys)] == nil {
 		t.Errorf("%d keys are remembered", l.order.Len())
 	}
-	back, s := lags{k: 2}, &source{in: a}
+	back, s := lags{k: 2, marks: 2}, &source{in: a}
 	back.load(s, 2)
 	var again arrays
 	back.save(&again)

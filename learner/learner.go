@@ -23,14 +23,14 @@ type Learner struct {
 
 	labelled int64
 	weights  []float64 // of each class, all rows together
-	mean     float64   // of the labels of a regression so far
+	means    []float64 // of the targets of a regression so far
 	total    float64   // weight of all rows
 	last     Label
 
 	warmup  warmup
 	pending pending
 	linear  linear
-	record  record
+	records []record // of each target; of classes, one
 	drift   drift
 	lags    lags
 
@@ -82,7 +82,11 @@ func New(c Config) (*Learner, error) {
 	if c.Metric != nil && !c.Metric.whole() {
 		return nil, fmt.Errorf("learner: of the metric %v there is the hash alone", c.Metric)
 	}
-	return &Learner{config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags}, head: newHead(chosen, Auto, 0)}, nil
+	n := c.targets()
+	return &Learner{
+		config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, marks: c.marks()},
+		head: newHead(chosen, Auto, 0, n), means: make([]float64, n), records: make([]record, n),
+	}, nil
 }
 
 // Step is what Learn did.
@@ -117,6 +121,9 @@ func (l *Learner) steps() int64 { return l.labelled / int64(l.config.Minibatch) 
 // row learns row i of p and says whether the model has changed, and the stream.
 func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 	x, y, weight := p.inputs.X(i), boundedLabel(p.batch.Label(i)), boundedWeight(p.batch.Weight(i))
+	if y.Outputs() != l.targets() {
+		panic(fmt.Sprintf("learner: a label of %d targets for a model of %d", y.Outputs(), l.targets()))
+	}
 	changed = l.changes(l.labelled+1, y)
 	l.grade(p, i, y, weight)
 	if l.lags.k > 0 {
@@ -180,7 +187,7 @@ func (l *Learner) advance() {
 // a fit.
 func (l *Learner) count(y Label, weight float64) (grown bool) {
 	if l.task == Auto {
-		l.head = newHead(l.algorithm.loss(l.chosen, y.Task), y.Task, 0)
+		l.head = newHead(l.algorithm.loss(l.chosen, y.Task), y.Task, 0, l.targets())
 	}
 	if y.Task != l.task || l.config.Task != Auto && l.config.Task != l.task {
 		panic(fmt.Sprintf("learner: a label of %v for a model of %v", y.Task, l.task))
@@ -188,10 +195,12 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 	l.last = y
 	l.total += weight
 	if l.task == Regression {
-		if l.labelled == 1 {
-			l.mean = bounded(y.Value)
-		} else if weight > 0 {
-			l.mean += float64((bounded(y.Value) - l.mean) * (weight / l.total))
+		for j, mean := range l.means {
+			if l.labelled == 1 {
+				l.means[j] = bounded(y.At(j))
+			} else if weight > 0 {
+				l.means[j] += float64((bounded(y.At(j)) - mean) * (weight / l.total))
+			}
 		}
 		return false
 	}
@@ -211,8 +220,12 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 // share of each class.
 func (l *Learner) prior() {
 	if l.task == Regression {
-		l.head.units(l.mean, 1)
-		l.first = append(l.first[:0], 0)
+		units := make([]unit, len(l.means))
+		for j, mean := range l.means {
+			units[j] = unit{mean, 1}
+		}
+		l.head.measure(units)
+		l.first = make([]float64, len(units))
 		return
 	}
 	l.first = l.priors(l.first[:0])
@@ -250,7 +263,7 @@ func (l *Learner) forecast() {
 func (l *Learner) adopt(f fit) {
 	l.warmup.result = nil
 	l.fit = &f
-	l.head.units(f.mean, f.deviation)
+	l.head.measure(f.units)
 	prior := make([]float64, l.sums())
 	if l.task == Classification {
 		prior = l.priors(prior[:0])
@@ -296,7 +309,11 @@ func (l *Learner) Progress() Progress {
 			}
 		}
 	}
-	long, short := l.record.window(recent), l.record.window(latest)
-	p.Whole, p.Recent, p.Latest = l.record.whole.scores(l.task), long.scores(l.task), short.scores(l.task)
+	whole, long, short := make([]tally, len(l.records)), make([]tally, len(l.records)), make([]tally, len(l.records))
+	for j := range l.records {
+		r := &l.records[j]
+		whole[j], long[j], short[j] = r.whole, r.window(recent), r.window(latest)
+	}
+	p.Whole, p.Recent, p.Latest = scores(whole, l.task), scores(long, l.task), scores(short, l.task)
 	return p
 }

@@ -37,8 +37,10 @@ func (l *Learner) Merge(o, base *Learner) error {
 		l.weights[i] += max(0, is[i]-was[i])
 	}
 	if added := o.total - base.total; added > 0 {
-		sum := float64(o.mean*o.total) - float64(base.mean*base.total)
-		l.mean = bounded((float64(l.mean*l.total) + sum) / (l.total + added))
+		for j, mean := range l.means {
+			sum := float64(o.means[j]*o.total) - float64(base.means[j]*base.total)
+			l.means[j] = bounded((float64(mean*l.total) + sum) / (l.total + added))
+		}
 		l.total += added
 	}
 

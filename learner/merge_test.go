@@ -78,7 +78,7 @@ func TestMergedModelHasLearnedTheRowsOfAll(t *testing.T) {
 				t.Fatalf("%d rows, %d steps, %d classes, want %d, %d, %d", merged.labelled, merged.steps(), merged.classes, whole.labelled, whole.steps(), whole.classes)
 			}
 			near(t, "class weights", merged.weights, whole.weights, sums)
-			near(t, "mean and weight", []float64{merged.mean, merged.total}, []float64{whole.mean, whole.total}, sums)
+			near(t, "mean and weight", append(merged.means, merged.total), append(whole.means, whole.total), sums)
 
 			// What waits for a mini-batch is other rows of the same ones: fill it up.
 			rest := rows.Slice(settled+451, settled+451+32-len(whole.pending.labels))
@@ -91,7 +91,7 @@ func TestMergedModelHasLearnedTheRowsOfAll(t *testing.T) {
 			near(t, "linear", merged.linear.gram, whole.linear.gram, sums)
 			near(t, "linear", merged.linear.moment, whole.linear.moment, sums)
 			for _, r := range []*ridge{a, b} { // which are solved for as of other rows
-				r.members[0].solveFor(r.penalty)
+				r.members[0].solveFor(r.penalty, func(int) bool { return true })
 				r.serve()
 			}
 			probe := merged.fit.scaler.rows(nil, rows.Slice(0, 100), 100)

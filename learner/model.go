@@ -10,7 +10,7 @@ import (
 // Predictions are what a model says about some rows.
 type Predictions struct {
 	Task    Task      // Auto while no label has been seen
-	Outputs int       // values for each row: the classes seen so far; 1 of a regression; 0 while no label has been seen
+	Outputs int       // values for each row: the classes seen so far; the targets of a regression; 0 while no label has been seen
 	Values  []float64 // rows × Outputs: the probability of each class, or the value in the label's units
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
-	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // newton takes block-Newton steps on a window of the last rows, whose sums it
@@ -19,7 +18,7 @@ import (
 // The averages of those that learn from the whole window know more rows than it
 // has: each window's solution is one of a divide-and-conquer regression (Zhang,
 // Duchi and Wainwright 2015). What is served is the mixture of all of them,
-// weighted by the exponentials of their recent losses.
+// weighted by the exponentials of their recent losses, target by target.
 type newton struct {
 	problem
 	members []member
@@ -32,7 +31,7 @@ type newton struct {
 	batches   int64     // that they are over
 	wide      []float32 // features × columns: the mixture, the members, the averages
 	levels    []float64 // intercepts of wide
-	loss      []float64 // of each member and average, decayed
+	loss      []float64 // of each member and average for each target, decayed
 	window    window
 	grams     []gram // of each block
 	trackers  trackers
@@ -61,7 +60,7 @@ type window struct {
 	rows    int // in use
 	at      int // the oldest, to be overwritten next, once all are in use
 	x       []float32
-	targets []float64
+	targets []float64 // rows × targets
 	weights []float64
 	f       []float64 // rows × members × outputs: their sums under the model as it is
 }
@@ -104,8 +103,8 @@ func newNewton(p problem) *newton {
 		w.intercept = append(w.intercept, p.prior...)
 	}
 	w.level = slices.Clone(w.intercept[:averages*len(p.prior)])
-	w.loss = make([]float64, len(w.members)+averages)
-	w.trackers = newTrackers(p.config.Width, len(p.prior))
+	w.loss = make([]float64, (len(w.members)+averages)*p.head.targets())
+	w.trackers = newTrackers(p.config.Width, len(p.prior), p.head.targets())
 	w.serve()
 	return w
 }
@@ -129,13 +128,13 @@ func (w *newton) serving() (blocks int, intercept []float64, coef []float32) {
 
 // serve sets what predictions are made with.
 func (w *newton) serve() {
-	k, e := w.head.sums(), len(w.members)
+	k, e, n := w.head.sums(), len(w.members), w.head.targets()
 	mix, columns := w.mixture(), w.columns()
 	all := extend(w.scratch.row[:0], columns-k) // of members and averages
 	mixed := func(j int) float64 {
 		sum := 0.0
-		for m, share := range mix {
-			sum += float64(share * all[m*k+j])
+		for m := range w.candidates() {
+			sum += float64(mix[m*n+j*n/k] * all[m*k+j])
 		}
 		return sum
 	}
@@ -187,20 +186,26 @@ func (w *newton) average() {
 	}
 }
 
-// mixture returns the weight of each member.
+// candidates is how many models are mixed: members and averages.
+func (w *newton) candidates() int { return len(w.members) + averages }
+
+// mixture returns the weights of each member, one for each target.
 func (w *newton) mixture() []float64 {
-	least := w.loss[0]
-	for _, c := range w.loss {
-		least = min(least, c)
-	}
-	mix, sum := extend(w.scratch.mix[:0], len(w.loss)), 0.0
-	temperature := temper(w.head.task, least, memory)
-	for m, c := range w.loss {
-		mix[m] = vec.Exp(-temperature * (c - least))
-		sum += mix[m]
-	}
-	for m := range mix {
-		mix[m] /= sum
+	n := w.head.targets()
+	mix := extend(w.scratch.mix[:0], len(w.loss))
+	for j := range n {
+		least := w.loss[j]
+		for i := j; i < len(w.loss); i += n {
+			least = min(least, w.loss[i])
+		}
+		temperature, sum := temper(w.head.task, least, memory), 0.0
+		for i := j; i < len(mix); i += n {
+			mix[i] = vec.Exp(-temperature * (w.loss[i] - least))
+			sum += mix[i]
+		}
+		for i := j; i < len(mix); i += n {
+			mix[i] /= sum
+		}
 	}
 	w.scratch.mix = mix
 	return mix
@@ -235,19 +240,23 @@ func (w *newton) grade(p *pending) {
 	if w.head.task == Classification && w.head.classes < 2 {
 		return
 	}
+	n := w.head.targets()
 	for i, y := range p.labels {
-		t := w.target(y)
-		for m := range w.loss {
-			f := p.f[i*columns+(1+m)*k : i*columns+(2+m)*k]
-			l := min(w.head.loss.Value(f, t), 50)
-			w.loss[m] = float64(w.loss[m]*memory) + float64(p.weights[i]*l)
+		for j := range n {
+			t := w.target(y, j)
+			for m := range w.candidates() {
+				f := w.head.part(p.f[i*columns+(1+m)*k:i*columns+(2+m)*k], j)
+				l := min(w.head.loss.Value(f, t), 50)
+				sum := &w.loss[m*n+j]
+				*sum = float64(*sum*memory) + float64(p.weights[i]*l)
+			}
 		}
 	}
 }
 
 // target is what the loss of the pending rows compares with.
-func (w *newton) target(y Label) float64 {
-	t := w.head.target(y)
+func (w *newton) target(y Label, j int) float64 {
+	t := w.head.target(y, j)
 	if w.head.task == Regression {
 		t = max(-ResidualLimit, min(ResidualLimit, t))
 	}
@@ -256,7 +265,7 @@ func (w *newton) target(y Label) float64 {
 
 // push puts the pending rows into the window.
 func (w *newton) push(p *pending) {
-	v, dim, columns, k := &w.window, w.dim, w.columns(), w.head.sums()
+	v, dim, columns, k, n := &w.window, w.dim, w.columns(), w.head.sums(), w.head.targets()
 	own := len(w.members) * k
 	for i, y := range p.labels {
 		at := v.at
@@ -264,14 +273,17 @@ func (w *newton) push(p *pending) {
 			at = v.rows
 			v.rows++
 			v.x = extend(v.x, dim)
-			v.targets = append(v.targets, 0)
+			v.targets = extend(v.targets, n)
 			v.weights = append(v.weights, 0)
 			v.f = extend(v.f, own)
 		} else {
 			v.at = (v.at + 1) % windowRows
 		}
 		copy(v.x[at*dim:], p.x[i*dim:(i+1)*dim])
-		v.targets[at], v.weights[at] = w.head.target(y), p.weights[i]
+		for j := range n {
+			v.targets[at*n+j] = w.head.target(y, j)
+		}
+		v.weights[at] = p.weights[i]
 		copy(v.f[at*own:(at+1)*own], p.f[i*columns+k:])
 	}
 }
@@ -354,7 +366,7 @@ func (w *newton) curvature() float64 { return min(10, w.head.loss.Smoothness()) 
 // sums of each row of the window, and moves the intercepts. It says false where
 // no row has a weight.
 func (w *newton) gradient() bool {
-	n, k, e := w.window.rows, w.head.sums(), len(w.members)
+	n, k, e, targets := w.window.rows, w.head.sums(), len(w.members), w.head.targets()
 	s, v := &w.scratch, &w.window
 	s.g = extend(s.g[:0], n*e*k)
 	s.total = extend(s.total[:0], e)
@@ -377,7 +389,7 @@ func (w *newton) gradient() bool {
 	const some = 64 // rows, whose gradients stay in a cache
 	for from := 0; from < n; from += some {
 		end := min(from+some, n)
-		loss.Grads(w.head.loss, s.g[from*e*k:end*e*k], v.f[from*e*k:end*e*k], v.targets[from:end], e)
+		w.head.grads(s.g[from*e*k:end*e*k], v.f[from*e*k:end*e*k], v.targets[from*targets:end*targets], e)
 		for i := from; i < end; i++ {
 			age := v.age(i)
 			for m, who := range w.members {
@@ -521,9 +533,12 @@ func (w *newton) makeGram(b int) {
 // guard begins a member anew that has left the numbers one can compute with, in
 // its loss, its intercepts or the coefficients given, which are a block's.
 func (w *newton) guard(coef []float64) {
-	k, e := w.head.sums(), len(w.members)
+	k, e, n := w.head.sums(), len(w.members), w.head.targets()
 	for m := range w.members {
-		fine := w.loss[m] < 1e300
+		fine := true
+		for _, l := range w.loss[m*n : (m+1)*n] {
+			fine = fine && l < 1e300
+		}
 		for i := m * k; i < len(coef) && fine; i += e * k {
 			for _, v := range coef[i : i+k] {
 				fine = fine && math.Abs(v) < farthest/10
@@ -542,7 +557,8 @@ func (w *newton) guard(coef []float64) {
 		for i := m * k; i < len(w.window.f); i += e * k {
 			clear(w.window.f[i : i+k])
 		}
-		if w.loss[m] = 0; m < averages {
+		clear(w.loss[m*n : (m+1)*n])
+		if m < averages {
 			for i := m * k; i < len(w.mean); i += averages * k {
 				clear(w.mean[i : i+k])
 			}
@@ -555,7 +571,7 @@ func (w *newton) widen(h head, prior []float64, total float64) {
 	from, e := w.head.sums(), len(w.members)
 	w.head = h
 	k := h.sums()
-	w.trackers = newTrackers(w.config.Width, k)
+	w.trackers = newTrackers(w.config.Width, k, 1)
 	intercept := make([]float64, 0, e*k)
 	for m := range w.members {
 		if from == k { // from one class to two
@@ -601,9 +617,9 @@ func (w *newton) save(a *arrays) {
 	put(a, "members.w", e*k, w.w)
 	put(a, "averages.intercepts", k, w.level)
 	put(a, "averages.w", averages*k, w.mean)
-	put(a, "members.loss", 1, w.loss)
+	put(a, "members.loss", w.head.targets(), w.loss)
 	put(a, "window.x", w.dim, v.x)
-	put(a, "window.targets", 1, v.targets)
+	put(a, "window.targets", w.head.targets(), v.targets)
 	put(a, "window.weights", 1, v.weights)
 	put(a, "window.f", e*k, v.f)
 	size := 2 * w.config.Width
@@ -639,11 +655,11 @@ func (w *newton) load(s *source, v serving, steps int64) {
 	w.w = take[float64](s, "members.w", blocks*size, e*k)
 	w.level = take[float64](s, "averages.intercepts", averages, k)
 	w.mean = take[float64](s, "averages.w", blocks*size, averages*k)
-	w.loss = take[float64](s, "members.loss", e+averages, 1)
+	w.loss = take[float64](s, "members.loss", w.candidates(), w.head.targets())
 	w.window = window{
 		rows: int(n), at: int(counters[newtonAt]),
 		x:       take[float32](s, "window.x", int(n), w.dim),
-		targets: take[float64](s, "window.targets", int(n), 1),
+		targets: take[float64](s, "window.targets", int(n), w.head.targets()),
 		weights: take[float64](s, "window.weights", int(n), 1),
 		f:       take[float64](s, "window.f", int(n), e*k),
 	}
@@ -658,9 +674,11 @@ func (w *newton) load(s *source, v serving, steps int64) {
 		s.want(r >= 0 && r <= gramRows && visits >= 0 && visits <= gramVisits, "a Gram matrix of %v rows and %v visits", r, visits)
 		w.grams = append(w.grams, gram{rows: r, visits: visits, values: values[i*triangle : (i+1)*triangle : (i+1)*triangle]})
 	}
-	for i, t := range w.window.targets {
+	for _, t := range w.window.targets {
 		s.want(w.head.task == Regression || t >= 0 && t < float64(w.head.classes) && t == math.Trunc(t), "the window has class %v", t)
-		s.want(w.window.weights[i] >= 0, "the window has a weight of %v", w.window.weights[i])
+	}
+	for _, v := range w.window.weights {
+		s.want(v >= 0, "the window has a weight of %v", v)
 	}
 	for _, l := range w.loss {
 		s.want(l >= 0, "the loss of a member is %v", l)

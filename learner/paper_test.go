@@ -77,7 +77,7 @@ func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 	for i := range y {
 		total += weights[i]
 		for j, v := range phi(w, x[i*l.dim:(i+1)*l.dim]) {
-			want[j] -= rate * weights[i] * (f[2*i] - l.target(y[i])) * v / float64(l.config.Width)
+			want[j] -= rate * weights[i] * (f[2*i] - l.target(y[i], 0)) * v / float64(l.config.Width)
 		}
 	}
 	got := effective(l)[2*l.config.Width*from:]

@@ -3,6 +3,7 @@ package learner
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Pass is some rows predicted, and not learned yet. It is valid until the next
@@ -28,13 +29,18 @@ func (p *Pass) Len() int { return p.rows }
 // Loss returns the loss of the prediction for row i: half the squared error in
 // the label's units where the loss is square; otherwise that of package loss, of
 // numbers in standard deviations and of counts in units of their mean. It says
-// false where there is nothing to compare: no label, or no prediction yet.
+// false where there is nothing to compare: no label, or no prediction yet. That of
+// several targets is the mean of theirs.
 func (p *Pass) Loss(i int) (float64, bool) {
 	y := p.batch.Label(i)
 	if y.Task == Auto || p.Outputs == 0 {
 		return 0, false
 	}
-	return p.head.graded(p.sum(i), p.Row(i), y), true
+	sum, n := 0.0, p.head.targets()
+	for j := range n {
+		sum += p.head.graded(p.sum(i), p.Row(i), y, j)
+	}
+	return sum / float64(n), true
 }
 
 // sum returns the sums that the prediction for row i was made from.
@@ -96,12 +102,17 @@ func (l *Learner) until(b *Batch) int {
 	return b.Len()
 }
 
-// boundedLabel is y with nothing in it but what its task needs.
+// boundedLabel is y with nothing in it but what its task needs, and shares no
+// memory with it.
 func boundedLabel(y Label) Label {
 	if y.Task == Classification {
 		return Label{Task: y.Task, Class: y.Class}
 	}
-	return Label{Task: y.Task, Value: bounded(y.Value)}
+	y = Label{Task: y.Task, Value: bounded(y.Value), More: slices.Clone(y.More)}
+	for j, v := range y.More {
+		y.More[j] = bounded(v)
+	}
+	return y
 }
 
 // boundedWeight makes a weight one that sums can be divided by.

@@ -17,9 +17,11 @@ type Progress struct {
 }
 
 // Scores are the figures of some rows. The very first labelled row is in none:
-// there was nothing to predict it with.
+// there was nothing to predict it with. Of several targets they are the means of
+// those of each, which are in Each.
 type Scores struct {
 	Rows int64
+	Each []Scores // of each target; nil if there is one
 
 	Model    Score
 	Majority Score // the most frequent class so far; the mean so far
@@ -104,6 +106,27 @@ func (t *tally) scores(task Task) Scores {
 	return s
 }
 
+// scores are the figures of the tallies of all targets.
+func scores(of []tally, task Task) Scores {
+	s := of[0].scores(task)
+	if len(of) == 1 {
+		return s
+	}
+	s = Scores{Rows: s.Rows}
+	n := float64(len(of))
+	for j := range of {
+		one := of[j].scores(task)
+		s.Each = append(s.Each, one)
+		from := []Score{one.Model, one.Majority, one.NoChange, one.Linear}
+		for i, to := range []*Score{&s.Model, &s.Majority, &s.NoChange, &s.Linear} {
+			to.Error = finite(to.Error + from[i].Error/n)
+			to.MSE = finite(to.MSE + from[i].MSE/n)
+			to.Loss = finite(to.Loss + from[i].Loss/n)
+		}
+	}
+	return s
+}
+
 const (
 	bucketRows = 100
 	recent     = 100 // buckets in the longer window
@@ -136,30 +159,41 @@ func (r *record) window(buckets int) tally {
 	return t
 }
 
-func (r *record) save(a *arrays) {
-	put(a, "progress", tallyFields, r.whole[:])
-	ring := make([]float64, 0, len(r.buckets)*tallyFields)
-	for _, b := range r.buckets {
-		ring = append(ring, b[:]...)
+func saveRecords(a *arrays, records []record) {
+	var whole, ring []float64
+	var at []int64
+	for i := range records {
+		r := &records[i]
+		whole = append(whole, r.whole[:]...)
+		for _, b := range r.buckets {
+			ring = append(ring, b[:]...)
+		}
+		at = append(at, int64(r.at))
 	}
+	put(a, "progress", tallyFields, whole)
 	put(a, "progress.ring", tallyFields, ring)
-	put(a, "progress.at", 1, []int64{int64(r.at)})
+	put(a, "progress.at", 1, at)
 }
 
-func (r *record) load(s *source) {
-	copy(r.whole[:], take[float64](s, "progress", 1, tallyFields))
-	ring := take[float64](s, "progress.ring", len(r.buckets), tallyFields)
-	at := take[int64](s, "progress.at", 1, 1)
+func loadRecords(s *source, records []record) {
+	const buckets = len(record{}.buckets)
+	whole := take[float64](s, "progress", len(records), tallyFields)
+	ring := take[float64](s, "progress.ring", len(records)*buckets, tallyFields)
+	at := take[int64](s, "progress.at", len(records), 1)
 	if s.err != nil {
 		return
 	}
-	for i := range r.buckets {
-		copy(r.buckets[i][:], ring[i*tallyFields:])
-		r.buckets[i].check(s, i == int(at[0]))
+	for i := range records {
+		r := &records[i]
+		copy(r.whole[:], whole[i*tallyFields:])
+		for k := range r.buckets {
+			copy(r.buckets[k][:], ring[(i*buckets+k)*tallyFields:])
+			r.buckets[k].check(s, k == int(at[i]))
+		}
+		r.whole.check(s, false)
+		s.want(at[i] >= 0 && int(at[i]) < buckets, "progress.at is %d", at[i])
+		r.at = int(at[i])
 	}
-	r.whole.check(s, false)
-	s.want(at[0] >= 0 && int(at[0]) < len(r.buckets), "progress.at is %d", at[0])
-	r.at = int(at[0])
 }
 
 func (t *tally) check(s *source, filling bool) {

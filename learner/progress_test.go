@@ -7,8 +7,7 @@ import (
 
 // graded is what a row was predicted, and what it was.
 type graded struct {
-	y                  Label
-	weight             float64
+	value, weight      float64
 	model, naive, same float64 // errors
 	loss               float64
 }
@@ -23,10 +22,10 @@ func TestProgressAgreesWithPredictionsOneByOne(t *testing.T) {
 		}
 		rows := s.rows(many)
 		l := newLearner(t, s.config)
-		var all []graded
+		all := make([][]graded, s.config.targets()) // of each target
 		counts := map[int]float64{}
 		var last Label
-		var sum, total float64
+		sum, total := make([]float64, len(all)), 0.0
 		for at := 0; at < rows.Len(); {
 			p := l.Predict(rows.Slice(at, rows.Len()))
 			for i := range p.Len() {
@@ -34,13 +33,16 @@ func TestProgressAgreesWithPredictionsOneByOne(t *testing.T) {
 				if y.Task == Auto {
 					continue
 				}
-				if last.Task != Auto {
-					g := graded{y: y, weight: w}
+				for j := range all {
+					if last.Task == Auto {
+						continue
+					}
+					g := graded{value: y.At(j), weight: w}
 					g.loss, _ = p.Loss(i)
 					if y.Task == Regression {
-						g.model = math.Pow(p.Row(i)[0]-y.Value, 2)
-						g.naive = math.Pow(sum/total-y.Value, 2)
-						g.same = math.Pow(last.Value-y.Value, 2)
+						g.model = math.Pow(p.Row(i)[j]-y.At(j), 2)
+						g.naive = math.Pow(sum[j]/total-y.At(j), 2)
+						g.same = math.Pow(last.At(j)-y.At(j), 2)
 					} else {
 						likely, most := 0, 0
 						for c, v := range p.Row(i) {
@@ -58,61 +60,81 @@ func TestProgressAgreesWithPredictionsOneByOne(t *testing.T) {
 						}
 						g.model, g.naive, g.same = is(likely != y.Class), is(most != y.Class), is(last.Class != y.Class)
 					}
-					all = append(all, g)
+					all[j] = append(all[j], g)
 				}
 				counts[y.Class] += w
 				last = y
-				sum += w * y.Value
+				for j := range sum {
+					sum[j] += w * y.At(j)
+				}
 				total += w
 			}
 			at += p.Len()
 			l.Learn(p)
 		}
 		p := l.Progress()
-		n := len(all)
+		n := len(all[0])
 		for _, test := range []struct {
 			name string
 			got  Scores
-			rows []graded
+			from int
 		}{
-			{"whole", p.Whole, all},
-			{"recent", p.Recent, all[max(0, n-10_000-n%100):]},
-			{"latest", p.Latest, all[n-1000-n%100:]},
+			{"whole", p.Whole, 0},
+			{"recent", p.Recent, max(0, n-10_000-n%100)},
+			{"latest", p.Latest, n - 1000 - n%100},
 		} {
-			if test.got.Rows != int64(len(test.rows)) {
-				t.Errorf("%s: %d rows, want %d", test.name, test.got.Rows, len(test.rows))
+			if test.got.Rows != int64(n-test.from) {
+				t.Errorf("%s: %d rows, want %d", test.name, test.got.Rows, n-test.from)
 			}
-			var w, mean, variance, model, naive, same, loss float64
-			for _, g := range test.rows {
-				w += g.weight
-				mean += g.weight * g.y.Value
-				model += g.weight * g.model
-				naive += g.weight * g.naive
-				same += g.weight * g.same
-				loss += g.weight * g.loss
+			each := test.got.Each
+			if each == nil {
+				each = []Scores{test.got}
 			}
-			for _, g := range test.rows {
-				variance += g.weight * (g.y.Value - mean/w) * (g.y.Value - mean/w)
-			}
-			scale := w
-			if l.task == Regression {
-				scale = variance
-			}
-			for _, f := range []struct {
-				name      string
-				got, want float64
-			}{
-				{"model", test.got.Model.Error, model / scale},
-				{"majority", test.got.Majority.Error, naive / scale},
-				{"no change", test.got.NoChange.Error, same / scale},
-				{"loss", test.got.Model.Loss, loss / w},
-			} {
-				if math.Abs(f.got-f.want) > 1e-9*(1+f.want) {
-					t.Errorf("%s, %s: %v, want %v", test.name, f.name, f.got, f.want)
+			near := func(name string, got, want float64) {
+				if math.Abs(got-want) > 1e-9*(1+want) {
+					t.Errorf("%s, %s: %v, want %v", test.name, name, got, want)
 				}
 			}
+			var sum [3]float64
+			for j, rows := range all {
+				errors, loss := figuresOf(rows[test.from:], l.task)
+				near("model", each[j].Model.Error, errors[0])
+				near("majority", each[j].Majority.Error, errors[1])
+				near("no change", each[j].NoChange.Error, errors[2])
+				near("loss", test.got.Model.Loss, loss)
+				for i, e := range errors {
+					sum[i] += e / float64(len(all))
+				}
+			}
+			near("model", test.got.Model.Error, sum[0])
+			near("majority", test.got.Majority.Error, sum[1])
+			near("no change", test.got.NoChange.Error, sum[2])
 		}
 	})
+}
+
+// figuresOf is the errors of the model and of two baselines, and the mean loss.
+func figuresOf(rows []graded, task Task) (errors [3]float64, loss float64) {
+	var w, mean, variance float64
+	for _, g := range rows {
+		w += g.weight
+		mean += g.weight * g.value
+		for i, e := range []float64{g.model, g.naive, g.same} {
+			errors[i] += g.weight * e
+		}
+		loss += g.weight * g.loss
+	}
+	for _, g := range rows {
+		variance += g.weight * (g.value - mean/w) * (g.value - mean/w)
+	}
+	scale := w
+	if task == Regression {
+		scale = variance
+	}
+	for i := range errors {
+		errors[i] /= scale
+	}
+	return errors, loss / w
 }
 
 func is(b bool) float64 {

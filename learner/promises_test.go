@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -29,12 +30,16 @@ var streams = func() (all []stream) {
 		if a.squares { // which are solved for at the end of each mini-batch
 			small.MaxFeatures, odd.MaxFeatures = 24, 20
 		}
-		all = append(all, stream{"growing", small, 2, growing}, stream{"regression", odd, 4, numeric})
+		several := odd
+		several.Outputs = 3
+		all = append(all, stream{"growing", small, 2, growing})
 		if _, err := ParseRule(a.name); err == nil && a.name != "dsg" {
+			all = append(all, stream{"several", several, 4, numerics})
 			continue // they differ in where a step goes, and there all tasks are alike
 		}
-		all = append(all, stream{"binary", small, 3, sided},
+		all = append(all, stream{"regression", odd, 4, numeric}, stream{"binary", small, 3, sided},
 			stream{"late", odd, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }},
+			stream{"several", several, 4, numerics},
 		)
 	}
 	given := Config{Algorithm: "all", Width: 8, MaxFeatures: 32, Metric: skewed}
@@ -67,6 +72,13 @@ func numeric(_ int, x []float64) Label {
 	return Label{Task: Regression, Value: 1e3 + 50*math.Sin(2*x[0]) - x[1]}
 }
 
+// numerics are three targets, of which the first is that of numeric.
+func numerics(i int, x []float64) Label {
+	y := numeric(i, x)
+	y.More = []float64{1e-3 * math.Cos(3*x[1]), -7 - x[0]*x[2]}
+	return y
+}
+
 func counts(i int, x []float64) Label {
 	return Label{Task: Regression, Value: math.Floor(math.Exp(2*math.Sin(2*x[0])) + float64(i%3))}
 }
@@ -84,8 +96,16 @@ var lossStreams = func() (all []stream) {
 				all = append(all, stream{l.String(), c, 2, growing})
 			case l == loss.Poisson{}:
 				all = append(all, stream{l.String(), c, 3, counts})
+				c.Outputs = 2
+				all = append(all, stream{l.String() + " of two", c, 3, func(i int, x []float64) Label {
+					y := counts(i, x)
+					y.More = []float64{counts(i+1, x[1:]).Value}
+					return y
+				}})
 			default:
 				all = append(all, stream{l.String(), c, 3, numeric})
+				c.Outputs = 3
+				all = append(all, stream{l.String() + " of three", c, 3, numerics})
 			}
 		}
 	}
@@ -127,7 +147,7 @@ func TestEveryLossKeepsThePromises(t *testing.T) {
 			l := newLearner(t, s.config)
 			firstDifference(t, "in one batch", learn(l, rows, rows.Len()), want)
 			sameState(t, "in one batch", l.State(), one.State())
-			if p := l.Progress(); s.name != "quantile:0.9" && p.Whole.Model.Error > 1.1*p.Whole.Majority.Error {
+			if p := l.Progress(); !strings.HasPrefix(s.name, "quantile") && p.Whole.Model.Error > 1.1*p.Whole.Majority.Error {
 				t.Errorf("error %v, without looking at the rows %v", p.Whole.Model.Error, p.Whole.Majority.Error)
 			}
 		})
@@ -274,7 +294,7 @@ func TestCutOfTheRowsDoesNotMatter(t *testing.T) {
 		rows := s.rows(1800)
 		one := newLearner(t, s.config)
 		want := learn(one, rows, 1)
-		for _, cut := range []int{7, 256, 1000} {
+		for _, cut := range []int{7, 1000} {
 			l := newLearner(t, s.config)
 			firstDifference(t, fmt.Sprintf("batches of %d", cut), learn(l, rows, cut), want)
 			sameState(t, fmt.Sprintf("batches of %d", cut), l.State(), one.State())

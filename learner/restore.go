@@ -2,6 +2,7 @@ package learner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/accrete-ml/accrete/features"
 )
@@ -35,17 +36,21 @@ func (l *Learner) State() State {
 	}
 	a := (*arrays)(&s.Resuming)
 	put(a, "counters", counterFields, []int64{l.labelled, int64(l.last.Class)})
-	put(a, "totals", totalFields, []float64{l.total, l.mean, l.last.Value, top, lambda, l.linear.rows, l.linear.solved})
+	put(a, "totals", totalFields, []float64{l.total, l.means[0], l.last.Value, top, lambda, l.linear.rows, l.linear.solved})
+	if n := l.targets(); n > 1 {
+		more := slices.Clone(l.means[1:])
+		put(a, "totals.more", n-1, append(more, append(l.last.More, make([]float64, n-1-len(l.last.More))...)...))
+	}
 	put(a, "classes", 1, l.weights)
 	put(a, "pending.x", l.dim, l.pending.x)
-	putLabels(a, "pending", l.pending.labels, l.pending.weights)
+	putLabels(a, "pending", l.pending.labels, l.targets(), l.pending.weights)
 	put(a, "warmup.x", l.dim, l.warmup.x)
-	putLabels(a, "warmup", l.warmup.labels, l.warmup.weights)
+	putLabels(a, "warmup", l.warmup.labels, l.targets(), l.warmup.weights)
 	put(a, "linear.w", l.dim+1, l.linear.w)
 	put(a, "linear.gram", 1, l.linear.gram)
 	put(a, "linear.moment", l.dim+1, l.linear.moment)
 	put(a, "linear.squares", l.dim+1, l.linear.squares)
-	l.record.save(a)
+	saveRecords(a, l.records)
 	l.drift.save(a)
 	l.lags.save(a)
 	if l.fit != nil {
@@ -65,27 +70,30 @@ func (l *Learner) Serving() []Array {
 	return a
 }
 
-func putLabels(a *arrays, name string, labels []Label, weights []float64) {
-	classes, values := make([]int64, len(labels)), make([]float64, len(labels))
+func putLabels(a *arrays, name string, labels []Label, targets int, weights []float64) {
+	classes, values := make([]int64, len(labels)), make([]float64, 0, len(labels)*targets)
 	for i, y := range labels {
-		classes[i], values[i] = int64(y.Class), y.Value
+		classes[i] = int64(y.Class)
+		values = append(append(values, y.Value), y.More...)
 	}
 	put(a, name+".classes", 1, classes)
-	put(a, name+".values", 1, values)
+	put(a, name+".values", targets, values)
 	put(a, name+".weights", 1, weights)
 }
 
-func takeLabels(s *source, name string, n int, task Task, most int) ([]Label, []float64) {
+func takeLabels(s *source, name string, n int, h *head) ([]Label, []float64) {
+	k := h.targets()
 	classes := take[int64](s, name+".classes", n, 1)
-	values := take[float64](s, name+".values", n, 1)
+	targets := take[float64](s, name+".values", n, k)
 	weights := take[float64](s, name+".weights", n, 1)
 	if s.err != nil {
 		return nil, nil
 	}
 	labels := make([]Label, n)
 	for i := range labels {
-		labels[i] = Label{Task: task, Class: int(classes[i]), Value: values[i]}
-		s.want(classes[i] >= 0 && classes[i] < int64(max(1, most)), "%s: class %d of %d", name, classes[i], most)
+		labels[i] = values(targets[i*k : (i+1)*k : (i+1)*k])
+		labels[i].Task, labels[i].Class = h.task, int(classes[i])
+		s.want(classes[i] >= 0 && classes[i] < int64(max(1, h.classes)), "%s: class %d of %d", name, classes[i], h.classes)
 		s.want(weights[i] >= 0, "%s: a weight is %v", name, weights[i])
 	}
 	return labels, weights
@@ -121,7 +129,8 @@ func (l *Learner) load(s *source, v serving) {
 	s.want(v.blocks <= c.maxBlocks(), "%d blocks of at most %d", v.blocks, c.maxBlocks())
 	s.want(v.head.classes <= c.MaxClasses, "%d classes of at most %d", v.head.classes, c.MaxClasses)
 	s.want(c.Task == Auto || v.head.task == Auto || v.head.task == c.Task, "task %v, configured %v", v.head.task, c.Task)
-	want := newHead(l.algorithm.loss(l.chosen, v.head.task), v.head.task, v.head.classes)
+	s.want(v.config.targets() == c.targets(), "%d targets, configured %d", v.config.targets(), c.targets())
+	want := newHead(l.algorithm.loss(l.chosen, v.head.task), v.head.task, v.head.classes, c.targets())
 	s.want(v.head.loss == want.loss, "loss %v, configured %s", v.head.loss, c.Loss)
 	s.want(v.config.Sampling == c.Sampling, "sampling %s, configured %s", v.config.Sampling, c.Sampling)
 	s.want(v.given == c.Metric, "metric %v, configured %v", v.given, c.Metric)
@@ -130,13 +139,22 @@ func (l *Learner) load(s *source, v serving) {
 	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel && v.fit.second == nil, "not the configured kernel %q", c.Kernel)
 	counters := take[int64](s, "counters", 1, counterFields)
 	totals := take[float64](s, "totals", 1, totalFields)
+	var more []float64
+	others := c.targets() - 1
+	if others > 0 {
+		more = take[float64](s, "totals.more", 2, others)
+	}
 	if s.err != nil {
 		return
 	}
 	l.head, l.dim, l.fit = v.head, v.dim, v.fit
 	l.labelled = counters[counterLabelled]
 	l.last = Label{Task: l.task, Class: int(counters[counterLast]), Value: totals[totalLast]}
-	l.total, l.mean = totals[totalWeight], totals[totalMean]
+	l.total, l.means[0] = totals[totalWeight], totals[totalMean]
+	if others > 0 {
+		copy(l.means[1:], more)
+		l.last.More = more[others:]
+	}
 	settled := l.labelled >= int64(effect(lastRung))
 	s.want(l.labelled >= 0 && (l.labelled > 0) == (l.task != Auto), "%d labelled rows of task %v", l.labelled, l.task)
 	s.want(l.labelled == 0 || l.dim > 0, "labelled rows of no values")
@@ -156,11 +174,11 @@ func (l *Learner) load(s *source, v serving) {
 		kept = int(l.labelled)
 	}
 	l.pending.x = take[float32](s, "pending.x", waiting, l.dim)
-	l.pending.labels, l.pending.weights = takeLabels(s, "pending", waiting, l.task, l.classes)
+	l.pending.labels, l.pending.weights = takeLabels(s, "pending", waiting, &l.head)
 	l.warmup.x = take[float64](s, "warmup.x", kept, l.dim)
-	l.warmup.labels, l.warmup.weights = takeLabels(s, "warmup", kept, l.task, l.classes)
+	l.warmup.labels, l.warmup.weights = takeLabels(s, "warmup", kept, &l.head)
 	l.loadLinear(s, totals)
-	l.record.load(s)
+	loadRecords(s, l.records)
 	l.drift.load(s, l.labelled)
 	l.lags.load(s, c.inputs(l.dim))
 	if s.err != nil {

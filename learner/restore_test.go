@@ -13,9 +13,10 @@ import (
 func TestRestoreRefusesWhatNoLearnerWrote(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
 		rows := s.rows(1900)
+		l, at := newLearner(t, s.config), 0
 		for _, n := range []int{0, 1, 90, 170, 900, 1900} {
-			l := newLearner(t, s.config)
-			learn(l, rows.Slice(0, n), 100)
+			learn(l, rows.Slice(at, n), 100)
+			at = n
 			whole := l.State()
 			for i := range len(whole.Serving) + len(whole.Resuming) {
 				for _, d := range damages {

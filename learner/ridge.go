@@ -25,14 +25,14 @@ type ridge struct {
 	penalty   float64 // on each squared coefficient, in units of a row's squared error
 	steps     int64
 	members   []forgetful
-	noise     float64 // squared error of the mixture of late
+	noise     []float64 // squared error of the mixture of late, for each target
 	intercept []float64
 	wide      []float32 // as predictions use it: features × columns
 
 	phi, z  []float32 // scratch; z is weighted and has the intercept
 	gram    []float64
 	moment  []float64
-	target  []float64
+	wanted  []float64 // rows × outputs
 	scratch vec.Scratch
 	narrow  []float32
 }
@@ -41,10 +41,12 @@ type ridge struct {
 type forgetful struct {
 	forget float64 // what a row counts after each that follows
 	equations
-	w      []float64 // outputs × n: as of when it was solved for
-	solved float64   // rows, at that time
-	error  float64   // of late
-	share  float64   // of the mixture
+	w []float64 // outputs × n: as of when it was solved for
+
+	// For each target:
+	solved []float64 // rows, at that time
+	error  []float64 // of late
+	share  []float64 // of the mixture
 
 	factor []float64 // scratch
 }
@@ -62,11 +64,16 @@ func ridgeBlocks(c Config) int { return max(1, min(c.MaxFeatures, ridgeMost)/c.W
 
 func newRidge(p problem) *ridge {
 	most := ridgeBlocks(p.config)
-	r := &ridge{problem: p, features: p.bank(), penalty: p.fit.lambda * lastRung}
+	r := &ridge{problem: p, features: p.bank(), penalty: p.fit.lambda * lastRung, noise: make([]float64, p.head.targets())}
 	r.features.Grow(most)
-	n, k := 2*p.config.Width*most+1, p.head.sums()
+	n, k, targets := 2*p.config.Width*most+1, p.head.sums(), p.head.targets()
 	for _, f := range forgetting {
-		r.members = append(r.members, forgetful{forget: f, equations: newEquations(n, k), w: make([]float64, k*n), share: 1 / float64(len(forgetting))})
+		m := forgetful{forget: f, equations: newEquations(n, k), w: make([]float64, k*n)}
+		m.solved, m.error, m.share = make([]float64, targets), make([]float64, targets), make([]float64, targets)
+		for j := range m.share {
+			m.share[j] = 1 / float64(len(forgetting))
+		}
+		r.members = append(r.members, m)
 	}
 	for i := range r.members {
 		for j, b := range p.prior {
@@ -91,7 +98,7 @@ func (r *ridge) norm() float64 { return math.Sqrt(float64(r.frequencies())) }
 
 // serve mixes the members.
 func (r *ridge) serve() {
-	n, k := r.n(), r.head.sums()
+	n, k, targets := r.n(), r.head.sums(), r.head.targets()
 	columns := k * (1 + len(r.members))
 	r.wide = extend(r.wide[:0], (n-1)*columns)
 	r.intercept = extend(r.intercept[:0], columns)
@@ -102,7 +109,7 @@ func (r *ridge) serve() {
 			mixed := 0.0
 			for e := range r.members {
 				w := r.members[e].w[j*n+i]
-				mixed += float64(r.members[e].share * w)
+				mixed += float64(r.members[e].share[j*targets/k] * w)
 				if i < n-1 {
 					r.wide[i*columns+(1+e)*k+j] = float32(scale * w)
 				} else {
@@ -130,11 +137,13 @@ func (r *ridge) serving() (blocks int, intercept []float64, coef []float32) {
 // targets sets t to what the outputs should be.
 func (r *ridge) targets(t []float64, y Label) {
 	if r.head.task == Regression {
-		t[0] = max(-ResidualLimit, min(ResidualLimit, r.head.target(y)))
+		for j := range t {
+			t[j] = max(-ResidualLimit, min(ResidualLimit, r.head.target(y, j)))
+		}
 		return
 	}
 	clear(t)
-	r.head.loss.Grad(t, t, r.head.target(y)) // of outputs 0
+	r.head.grad(t, t, y) // of outputs 0
 	for i, g := range t {
 		t[i] = -g
 	}
@@ -142,6 +151,10 @@ func (r *ridge) targets(t []float64, y Label) {
 
 func (r *ridge) learn(p *pending) {
 	n, k, rows := r.n(), r.head.sums(), len(p.labels)
+	r.wanted = extend(r.wanted[:0], rows*k)
+	for i, y := range p.labels {
+		r.targets(r.wanted[i*k:(i+1)*k], y)
+	}
 	r.weigh(p)
 
 	r.phi = extend(r.phi[:0], rows*(n-1))
@@ -151,15 +164,13 @@ func (r *ridge) learn(p *pending) {
 	r.moment = extend(r.moment[:0], k*n)
 	clear(r.moment)
 	weight, scale := 0.0, 1/r.norm()
-	for i, y := range p.labels {
+	for i := range rows {
 		row, w := z[i*n:(i+1)*n], math.Sqrt(p.weights[i])
 		for j, v := range r.phi[i*(n-1) : (i+1)*(n-1)] {
 			row[j] = float32(float64(v) * scale * w)
 		}
 		row[n-1] = float32(w)
-		r.target = extend(r.target[:0], k)
-		r.targets(r.target, y)
-		for j, t := range r.target {
+		for j, t := range r.wanted[i*k : (i+1)*k] {
 			t *= w
 			m := r.moment[j*n : (j+1)*n]
 			for l, v := range row {
@@ -191,9 +202,7 @@ func (r *ridge) learn(p *pending) {
 func (r *ridge) teach(m *forgetful, rows int, weight float64) {
 	m.equations.forget(power(m.forget, rows))
 	m.add(r.gram, r.moment, weight)
-	if r.due(m) {
-		m.solveFor(r.penalty)
-	}
+	m.solveFor(r.penalty, func(j int) bool { return r.due(m, j) })
 }
 
 // react makes the rows so far count a tenth, or a hundredth.
@@ -205,22 +214,35 @@ func (r *ridge) react(to reaction) {
 	for e := range r.members {
 		m := &r.members[e]
 		m.equations.forget(f)
-		m.error, m.solved = 0, 0
+		clear(m.error)
+		clear(m.solved)
 	}
 }
 
-// due says whether a forgetful is to be solved for: where its rows have grown by a
+// due says whether a forgetful is to be solved for, for target j: where its rows have grown by a
 // twentieth or it forgets, and less often where it hardly counts.
-func (r *ridge) due(m *forgetful) bool {
-	grown := m.forget < 1 || m.rows >= ridgeGrowth*m.solved
-	return grown && (m.share >= ridgeMinor || r.steps%ridgeEvery == 0)
+func (r *ridge) due(m *forgetful, j int) bool {
+	grown := m.forget < 1 || m.rows >= ridgeGrowth*m.solved[j]
+	return grown && (m.share[j] >= ridgeMinor || r.steps%ridgeEvery == 0)
 }
 
-func (m *forgetful) solveFor(penalty float64) {
-	m.factor = extend(m.factor[:0], m.n*m.n)
-	if m.factorise(m.factor, penalty) {
-		m.solve(m.w, m.factor)
-		m.solved = m.rows
+// solveFor solves for the targets that are due.
+func (m *forgetful) solveFor(penalty float64, due func(j int) bool) {
+	k := m.outputs / len(m.share)
+	factorised := false
+	for j := range m.share {
+		if !due(j) {
+			continue
+		}
+		if !factorised {
+			m.factor = extend(m.factor[:0], m.n*m.n)
+			if !m.factorise(m.factor, penalty) {
+				return
+			}
+			factorised = true
+		}
+		m.solveSome(m.w, m.factor, j*k, (j+1)*k)
+		m.solved[j] = m.rows
 	}
 }
 
@@ -239,49 +261,51 @@ func power(f float64, n int) float64 {
 // weigh grades the members on the rows of p, which they have not learned, and
 // sets their shares in the mixture.
 func (r *ridge) weigh(p *pending) {
-	k, columns, rows := r.head.sums(), r.columns(), len(p.labels)
-	r.target = extend(r.target[:0], k)
+	k, columns, rows, targets := r.head.sums(), r.columns(), len(p.labels), r.head.targets()
 	decay := power(ridgeMemory, rows)
 	limit := 1.5 // margins beyond are right or wrong, and no more
 	if r.head.task == Regression {
 		limit = 2 * ResidualLimit
 	}
-	for e := -1; e < len(r.members); e++ {
+	for at := range (1 + len(r.members)) * targets {
+		e, j := at/targets-1, at%targets
 		sum, total := 0.0, 0.0
-		for i, y := range p.labels {
-			r.targets(r.target, y)
-			f := p.f[i*columns+(1+e)*k : i*columns+(2+e)*k]
-			for j, t := range r.target {
-				d := max(-limit, min(limit, f[j])) - t
-				sum += float64(p.weights[i] * float64(d*d))
+		for i, weight := range p.weights {
+			f := r.head.part(p.f[i*columns+(1+e)*k:i*columns+(2+e)*k], j)
+			for c, t := range r.head.part(r.wanted[i*k:(i+1)*k], j) {
+				d := max(-limit, min(limit, f[c])) - t
+				sum += float64(weight * float64(d*d))
 			}
-			total += p.weights[i]
+			total += weight
 		}
-		sum /= float64(k)
+		sum /= float64(k / targets)
 		if e < 0 {
 			if total > 0 {
-				r.noise += float64(max(1/float64(r.steps+1), 1-decay) * (sum/total - r.noise))
+				r.noise[j] += float64(max(1/float64(r.steps+1), 1-decay) * (sum/total - r.noise[j]))
 			}
 			continue
 		}
 		m := &r.members[e]
-		m.error = float64(decay*m.error) + float64(0.5*sum)
+		m.error[j] = float64(decay*m.error[j]) + float64(0.5*sum)
 	}
 	r.share()
 }
 
 // share sets the shares of the members by their errors of late.
 func (r *ridge) share() {
-	least, total := math.Inf(1), 0.0
-	for e := range r.members {
-		least = min(least, r.members[e].error)
-	}
-	for e := range r.members {
-		r.members[e].share = vec.Exp(least - r.members[e].error)
-		total += r.members[e].share
-	}
-	for e := range r.members {
-		r.members[e].share /= total
+	for j := range r.noise {
+		least, total := math.Inf(1), 0.0
+		for e := range r.members {
+			least = min(least, r.members[e].error[j])
+		}
+		for e := range r.members {
+			m := &r.members[e]
+			m.share[j] = vec.Exp(least - m.error[j])
+			total += m.share[j]
+		}
+		for e := range r.members {
+			r.members[e].share[j] /= total
+		}
 	}
 }
 
@@ -313,10 +337,10 @@ func (r *ridge) widen(h head, prior []float64, total float64) {
 
 func (r *ridge) save(a *arrays) {
 	put(a, "ridge.counters", 1, []int64{r.steps})
-	figures := []float64{r.noise}
+	figures := slices.Clone(r.noise)
 	for e := range r.members {
 		m := &r.members[e]
-		figures = append(figures, m.solved, m.error, m.share)
+		figures = slices.Concat(figures, m.solved, m.error, m.share)
 	}
 	put(a, "ridge.figures", 1, figures)
 	for e := range r.members {
@@ -328,17 +352,22 @@ func (r *ridge) save(a *arrays) {
 
 func (r *ridge) load(s *source, v serving, steps int64) {
 	counters := take[int64](s, "ridge.counters", 1, 1)
-	figures := take[float64](s, "ridge.figures", 1+3*len(r.members), 1)
+	targets := r.head.targets()
+	figures := take[float64](s, "ridge.figures", (1+3*len(r.members))*targets, 1)
 	if s.err != nil {
 		return
 	}
-	r.steps, r.noise = counters[0], figures[0]
+	r.steps = counters[0]
 	s.want(r.steps >= 0 && r.steps <= steps, "%d steps of %d", r.steps, steps)
-	s.want(r.noise >= 0, "the noise is %v", r.noise)
+	s.want(slices.Min(figures) >= 0, "ridge: a figure is %v", slices.Min(figures))
+	next := func(to []float64) { figures = figures[copy(to, figures):] }
+	next(r.noise)
 	for e := range r.members {
-		m, f, name := &r.members[e], figures[1+3*e:], fmt.Sprintf("ridge.%d", e)
-		m.solved, m.error, m.share = f[0], f[1], f[2]
-		s.want(m.solved >= 0 && m.error >= 0 && m.share >= 0 && m.share <= 1, "forgetful %d: %v", e, f[:3])
+		m, name := &r.members[e], fmt.Sprintf("ridge.%d", e)
+		next(m.solved)
+		next(m.error)
+		next(m.share)
+		s.want(slices.Max(m.share) <= 1, "forgetful %d has the shares %v", e, m.share)
 		m.equations.load(s, name)
 		m.w = take[float64](s, name+".w", m.outputs, m.n)
 	}
@@ -357,53 +386,72 @@ func (r *ridge) merge(o, base *ridge) {
 		m, other, before := &r.members[e], &o.members[e], &base.members[e]
 		m.plus(1, other.equations)
 		m.plus(-power(m.forget, rows), before.equations)
-		m.error = max(0, m.error+other.error-float64(power(ridgeMemory, rows)*before.error))
-		m.solveFor(r.penalty)
+		for j := range m.error {
+			m.error[j] = max(0, m.error[j]+other.error[j]-float64(power(ridgeMemory, rows)*before.error[j]))
+		}
+		m.solveFor(r.penalty, func(int) bool { return true })
 	}
 	if steps := r.steps + o.steps; steps > 0 {
-		r.noise += float64((o.noise - r.noise) * (float64(o.steps) / float64(steps)))
+		for j := range r.noise {
+			r.noise[j] += float64((o.noise[j] - r.noise[j]) * (float64(o.steps) / float64(steps)))
+		}
 	}
 	r.steps += o.steps - base.steps
 	r.share()
 	r.serve()
 }
 
-// variance appends to dst the variance of the label around its prediction for
-// each scaled row of x, by the member that counts most.
-func (r *ridge) variance(dst []float64, x []float32) []float64 {
-	m := &r.members[0]
-	for e := range r.members {
-		if r.members[e].share > m.share {
-			m = &r.members[e]
-		}
-	}
-	n := m.n
-	factor, inverse := make([]float64, n*n), make([]float64, n*n)
-	if !m.factorise(factor, r.penalty) {
-		return dst
-	}
-	// Rows that were predicted had a leverage too, on average that of as many
-	// parameters as the penalty leaves: n - penalty·tr gram⁻¹.
-	vec.InvertCholesky(inverse, factor, n)
-	parameters := float64(n)
-	for i := range n - 1 {
-		row := inverse[i*n+i : (i+1)*n]
-		parameters -= float64(r.penalty * vec.Dot(row, row))
-	}
-	scatter := r.noise / (1 + max(0, parameters)/max(1, m.rows))
-	scatter *= float64(r.head.deviation * r.head.deviation)
-
-	rows := len(x) / r.dim
+// variance returns the variance of the label around its prediction for each scaled
+// row of x and each target, by the member that counts most for it: rows × targets,
+// or nil where the equations have no solution.
+func (r *ridge) variance(x []float32) []float64 {
+	n, rows, targets := r.n(), len(x)/r.dim, r.head.targets()
 	phi, z := make([]float32, rows*(n-1)), make([]float64, n)
 	r.features.Features(phi, 0, x)
-	for i := range rows {
-		for j, v := range phi[i*(n-1) : (i+1)*(n-1)] {
-			z[j] = float64(v) / r.norm()
+	out := make([]float64, rows*targets)
+	factor, inverse := make([]float64, n*n), make([]float64, n*n)
+	for e := range r.members {
+		m, parameters := &r.members[e], 0.0
+		for j, u := range r.head.units {
+			if r.best(j) != e {
+				continue
+			}
+			if parameters == 0 { // the first target of the member
+				if !m.factorise(factor, r.penalty) {
+					return nil
+				}
+				// Rows that were predicted had a leverage too, on average that of as many
+				// parameters as the penalty leaves: n - penalty·tr gram⁻¹.
+				vec.InvertCholesky(inverse, factor, n)
+				parameters = float64(n)
+				for i := range n - 1 {
+					row := inverse[i*n+i : (i+1)*n]
+					parameters -= float64(r.penalty * vec.Dot(row, row))
+				}
+			}
+			scatter := r.noise[j] / (1 + max(0, parameters)/max(1, m.rows))
+			scatter *= float64(u.deviation * u.deviation)
+			for i := range rows {
+				for l, v := range phi[i*(n-1) : (i+1)*(n-1)] {
+					z[l] = float64(v) / r.norm()
+				}
+				z[n-1] = 1
+				out[i*targets+j] = scatter * (1 + leverage(factor, z))
+			}
 		}
-		z[n-1] = 1
-		dst = append(dst, scatter*(1+leverage(factor, z)))
 	}
-	return dst
+	return out
+}
+
+// best is the member that counts most for target j.
+func (r *ridge) best(j int) int {
+	best := 0
+	for e := range r.members {
+		if r.members[e].share[j] > r.members[best].share[j] {
+			best = e
+		}
+	}
+	return best
 }
 
 // ridgeLosses says which losses ridge minimises.

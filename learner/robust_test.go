@@ -38,7 +38,11 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 			}
 			return 1e12 + rng.Float64()
 		}
-		l, err := New(Config{Algorithm: rapid.SampledFrom(names()).Draw(t, "algorithm"), Kernel: rapid.SampledFrom([]string{"gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian"}).Draw(t, "kernel"), Width: 4, MaxFeatures: 16, Minibatch: 25})
+		outputs := 1
+		if regression {
+			outputs = rapid.IntRange(1, 3).Draw(t, "outputs")
+		}
+		l, err := New(Config{Outputs: outputs, Algorithm: rapid.SampledFrom(names()).Draw(t, "algorithm"), Kernel: rapid.SampledFrom([]string{"gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian"}).Draw(t, "kernel"), Width: 4, MaxFeatures: 16, Minibatch: 25})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,6 +59,9 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 				x[j] = value(kinds[j+shift])
 			}
 			y := Label{Task: Regression, Value: value(kinds[dim+shift])}
+			for range outputs - 1 {
+				y.More = append(y.More, value(kinds[dim+shift]))
+			}
 			if !regression {
 				y = Label{Task: Classification, Class: min(seen, rng.IntN(classes))}
 				seen = max(seen, y.Class+1)

@@ -48,7 +48,11 @@ func (v serving) save(a *arrays) {
 	})
 	put(a, "kernel", len(kernel), []byte(kernel))
 	put(a, "loss", len(name), []byte(name))
-	put(a, "label", 2, []float64{v.head.mean, v.head.deviation})
+	label := make([]float64, 0, 2*len(v.head.units))
+	for _, u := range v.head.units {
+		label = append(label, u.mean, u.deviation)
+	}
+	put(a, "label", 2, label)
 	put(a, "center", len(s.center), s.center)
 	put(a, "scale", len(s.scale), s.scale)
 	put(a, "metric", len(s.metric), s.metric)
@@ -84,11 +88,19 @@ func loadServing(s *source) (v serving) {
 	v.config = Config{Width: int(width), Seed: uint64(m[modelSeed]), Lags: int(m[modelLags]), Sampling: features.Sampling(m[modelSampling]).String()}
 	kernel := takeString(s, "kernel")
 	name := takeString(s, "loss")
+	label := take[float64](s, "label", anySize, 2)
+	if n := len(label) / 2; n != 1 {
+		s.want(n > 1 && n <= MaxOutputs && task != Classification, "%d targets of a task %d", n, task)
+		v.config.Outputs = n
+	}
 	v.loadHead(s, task, int(classes), name)
 	if s.err != nil {
 		return v
 	}
-	label := take[float64](s, "label", 1, 2)
+	for j := range v.head.units {
+		v.head.units[j] = unit{label[2*j], label[2*j+1]}
+		s.want(label[2*j+1] > 0, "the deviation of the labels is %v", label[2*j+1])
+	}
 	var dim int
 	if kernel != "" {
 		dim = v.dim
@@ -107,16 +119,14 @@ func loadServing(s *source) (v serving) {
 	if s.err != nil {
 		return v
 	}
-	v.head.mean, v.head.deviation = label[0], label[1]
 	if v.fit != nil {
 		v.fit.scaler = scaler{center: center, scale: scale, metric: metric, asIs: v.given != nil}
-		v.fit.mean, v.fit.deviation = label[0], label[1]
+		v.fit.units = v.head.units
 		if len(second) > 0 {
 			v.fit.second = second
 		}
 	}
 	s.want(len(second) == 0 || len(second) == dim && v.config.sampling() == features.IID, "a second metric of %d inputs", len(second))
-	s.want(label[1] > 0, "the deviation of the labels is %v", label[1])
 	s.want(v.fit != nil || v.blocks == 0, "%d blocks without a kernel", v.blocks)
 	if v.given != nil && v.dim != 0 {
 		s.want(v.given.dim() == v.dim, "a metric of %d inputs for rows of %d", v.given.dim(), v.dim)
@@ -142,7 +152,7 @@ func loadServing(s *source) (v serving) {
 
 // loadHead makes the head of a task whose loss has a name.
 func (v *serving) loadHead(s *source, task Task, classes int, name string) {
-	v.head = newHead(nil, Auto, 0)
+	v.head = newHead(nil, Auto, 0, v.config.targets())
 	if task == Auto {
 		s.want(name == "", "loss %q of no task", name)
 		return
@@ -152,7 +162,7 @@ func (v *serving) loadHead(s *source, task Task, classes int, name string) {
 		s.fail("%v", err)
 		return
 	}
-	v.head = newHead(l, task, classes)
+	v.head = newHead(l, task, classes, v.config.targets())
 	s.want(taskOf(l) == task && v.head.loss == l, "loss %q of a task %v with %d classes", name, task, classes)
 }
 

@@ -102,7 +102,7 @@ func TestRidgeOnSharedSets(t *testing.T) {
 				}
 				wrong, p := 0.0, l.Predict(unlabelled(b))
 				for i := range b.Len() {
-					wrong += l.wrong(p.Row(i), b.Label(i)) / float64(b.Len())
+					wrong += l.wrong(p.Row(i), b.Label(i), 0) / float64(b.Len())
 				}
 				if test.task == Regression {
 					d := newColumn(y, 1).deviation

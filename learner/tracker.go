@@ -15,8 +15,8 @@ import (
 // better, and they have no share.
 type trackers struct {
 	all   []tracker
-	alone float64   // loss of the mixture without them, decayed
-	mix   []float64 // their shares; the mixture alone has the rest
+	alone []float64 // loss of the mixture without them for each target, decayed
+	mix   []float64 // trackers × targets: their shares; the mixture alone has the rest
 
 	phi, scaled  []float32
 	z            []float64 // rows × n: features of norm 1, and 1
@@ -34,7 +34,7 @@ type tracker struct {
 	forget float64 // factor of the rows so far for each row
 	equations
 	w    []float64 // outputs × n
-	loss float64   // of the mixture with it, decayed
+	loss []float64 // of the mixture with it for each target, decayed
 }
 
 const (
@@ -45,11 +45,11 @@ const (
 
 var trackerForgetting = []float64{0.99, 0.97}
 
-func newTrackers(width, outputs int) trackers {
-	t := trackers{mix: make([]float64, len(trackerForgetting))}
+func newTrackers(width, outputs, targets int) trackers {
+	t := trackers{alone: make([]float64, targets), mix: make([]float64, len(trackerForgetting)*targets)}
 	for _, f := range trackerForgetting {
 		n := 2*min(width, trackerMost) + 1
-		t.all = append(t.all, tracker{forget: f, equations: newEquations(n, outputs), w: make([]float64, outputs*n)})
+		t.all = append(t.all, tracker{forget: f, equations: newEquations(n, outputs), w: make([]float64, outputs*n), loss: make([]float64, targets)})
 	}
 	return t
 }
@@ -58,11 +58,17 @@ func newTrackers(width, outputs int) trackers {
 // of which the last is the intercept, where features have norm 1.
 func (t *trackers) added(output, i int) float64 {
 	sum := 0.0
-	for m, share := range t.mix {
+	for m := range t.all {
 		a := &t.all[m]
-		sum += float64(share * a.w[output*a.n+i])
+		sum += float64(t.shareOf(m, output) * a.w[output*a.n+i])
 	}
 	return sum
+}
+
+// shareOf is the share of tracker m in an output.
+func (t *trackers) shareOf(m, output int) float64 {
+	n := len(t.alone)
+	return t.mix[m*n+output*n/t.all[m].outputs]
 }
 
 // intercept is the place of the intercept among the coefficients of an output.
@@ -103,10 +109,10 @@ func (w *newton) separate(p *pending) {
 		z[n-1] = 1
 		for c := range k {
 			u := p.f[i*columns+c]
-			for m, share := range t.mix {
+			for m := range t.all {
 				r := vec.Dot(z, t.all[m].w[c*n:(c+1)*n])
 				t.off[(m*rows+i)*k+c] = r
-				u -= float64(share * r)
+				u -= float64(t.shareOf(m, c) * r)
 			}
 			t.alike[i*k+c] = u
 		}
@@ -128,17 +134,20 @@ func (w *newton) gradeTrackers(p *pending) {
 	logarithmic := w.head.task == Classification && !w.head.margins()
 	t.g, t.bend = extend(t.g[:0], k), extend(t.bend[:0], rows)
 	for i, y := range p.labels {
-		target, alone := w.target(y), t.alike[i*k:(i+1)*k]
-		add := func(sum *float64, f []float64) {
-			*sum = float64(*sum*trackerMemory) + float64(p.weights[i]*min(w.head.loss.Value(f, target), 50))
+		alone := t.alike[i*k : (i+1)*k]
+		add := func(sums, f []float64) {
+			for j, sum := range sums {
+				l := w.head.loss.Value(w.head.part(f, j), w.target(y, j))
+				sums[j] = float64(sum*trackerMemory) + float64(p.weights[i]*min(l, 50))
+			}
 		}
-		add(&t.alone, alone)
+		add(t.alone, alone)
 		for m := range t.all {
-			add(&t.all[m].loss, t.with(m, i, rows, k))
+			add(t.all[m].loss, t.with(m, i, rows, k))
 		}
 		t.bend[i] = h
 		if logarithmic {
-			w.head.loss.Grad(t.g, alone, target)
+			w.head.loss.Grad(t.g, alone, w.target(y, 0))
 			most := 0.0
 			for _, d := range t.g {
 				q := math.Abs(d)
@@ -169,7 +178,10 @@ func (w *newton) teach(p *pending, m int) {
 	clear(t.moment)
 	total := 0.0
 	for i, y := range p.labels {
-		w.head.loss.Grad(t.g, t.with(m, i, rows, k), w.target(y))
+		f := t.with(m, i, rows, k)
+		for j := range w.head.targets() {
+			w.head.loss.Grad(w.head.part(t.g, j), w.head.part(f, j), w.target(y, j))
+		}
 		for c, d := range t.g {
 			r := t.off[(m*rows+i)*k+c]
 			d = max(-ResidualLimit, min(ResidualLimit, d))
@@ -193,18 +205,21 @@ func (w *newton) teach(p *pending, m int) {
 
 // share sets the shares by the losses.
 func (t *trackers) share(task Task) {
-	least := t.alone
-	for m := range t.all {
-		least = min(least, t.all[m].loss)
-	}
-	temperature := temper(task, least, trackerMemory)
-	total := vec.Exp(temperature * (least - t.alone))
-	for m := range t.all {
-		t.mix[m] = vec.Exp(temperature * (least - t.all[m].loss))
-		total += t.mix[m]
-	}
-	for m := range t.mix {
-		t.mix[m] /= total
+	n := len(t.alone)
+	for j, alone := range t.alone {
+		least := alone
+		for m := range t.all {
+			least = min(least, t.all[m].loss[j])
+		}
+		temperature := temper(task, least, trackerMemory)
+		total := vec.Exp(temperature * (least - alone))
+		for m := range t.all {
+			t.mix[m*n+j] = vec.Exp(temperature * (least - t.all[m].loss[j]))
+			total += t.mix[m*n+j]
+		}
+		for m := range t.all {
+			t.mix[m*n+j] /= total
+		}
 	}
 }
 
@@ -218,30 +233,29 @@ func temper(task Task, least, memory float64) float64 {
 }
 
 func (t *trackers) save(a *arrays) {
-	put(a, "trackers.alone", 1, []float64{t.alone})
+	put(a, "trackers.alone", len(t.alone), t.alone)
 	for m := range t.all {
 		name := fmt.Sprintf("trackers.%d", m)
 		t.all[m].equations.save(a, name)
 		put(a, name+".w", t.all[m].n, t.all[m].w)
-		put(a, name+".loss", 1, []float64{t.all[m].loss})
+		put(a, name+".loss", len(t.alone), t.all[m].loss)
 	}
 }
 
 func (t *trackers) load(s *source) {
-	if alone := take[float64](s, "trackers.alone", 1, 1); s.err == nil {
-		t.alone = alone[0]
-		s.want(t.alone >= 0, "the loss without trackers is %v", t.alone)
+	n := len(t.alone)
+	t.alone = take[float64](s, "trackers.alone", 1, n)
+	for _, l := range t.alone {
+		s.want(l >= 0, "the loss without trackers is %v", l)
 	}
 	for m := range t.all {
 		a, name := &t.all[m], fmt.Sprintf("trackers.%d", m)
 		a.equations.load(s, name)
 		a.w = take[float64](s, name+".w", a.outputs, a.n)
-		loss := take[float64](s, name+".loss", 1, 1)
-		if s.err != nil {
-			return
+		a.loss = take[float64](s, name+".loss", 1, n)
+		for _, l := range a.loss {
+			s.want(l >= 0, "the loss of tracker %d is %v", m, l)
 		}
-		a.loss = loss[0]
-		s.want(a.loss >= 0, "the loss of tracker %d is %v", m, a.loss)
 		for _, v := range a.w {
 			s.want(math.Abs(v) < farthest/10, "a coefficient of tracker %d is %v", m, v)
 		}

@@ -1,7 +1,7 @@
 package learner
 
-// Variance returns, for each row of b, the variance of the label around its
-// prediction, in squared units of the label: how far labels scatter, and how
+// Variance returns, for each row of b and each of the label's targets, the variance
+// of the label around its prediction, in squared units of the label: how far labels scatter, and how
 // little the model has seen near the row. The latter is the leverage zᵀA⁻¹z of
 // the row's features z in the normal equations A, as in Bayesian linear
 // regression (Bishop 2006, section 3.3.2), and the former the squared error of
@@ -17,6 +17,6 @@ func (l *Learner) Variance(b *Batch) ([]float64, bool) {
 	if m := l.config.Metric; m != nil {
 		in = m.over(new(Batch), b, b.Len())
 	}
-	v := r.variance(nil, l.fit.scaler.rows(nil, in, b.Len()))
-	return v, len(v) == b.Len()
+	v := r.variance(l.fit.scaler.rows(nil, in, b.Len()))
+	return v, v != nil
 }

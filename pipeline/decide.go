@@ -38,6 +38,14 @@ type decider struct {
 	keyed   bool // the learner wants to know whose a row is
 }
 
+func newDecider(c Config, s *decode.Schema) (*decider, error) {
+	d, err := decode.New(c.Decode, *s)
+	if err != nil {
+		return nil, err
+	}
+	return &decider{decoder: d, keyed: c.Learner.Keyed()}, nil
+}
+
 func (d *decider) decide(spans []span) *decided {
 	b := &decided{}
 	n := 0

@@ -76,7 +76,12 @@ type Grade struct {
 	task  learner.Task
 	rows  int64
 
-	wrong          float64
+	wrong   float64
+	targets []graded // of a regression
+}
+
+// graded is how far off the predictions of one target are.
+type graded struct {
 	squares        float64 // of the errors
 	mean, variance float64 // of the labels, the latter times rows
 }
@@ -107,11 +112,17 @@ func (g *Grade) flush() {
 		g.rows++
 		g.task = y.Task
 		if y.Task == learner.Regression {
-			e := out.Row(i)[0] - y.Value
-			g.squares += e * e
-			d := y.Value - g.mean
-			g.mean += d / float64(g.rows)
-			g.variance += d * (y.Value - g.mean)
+			if g.targets == nil {
+				g.targets = make([]graded, y.Outputs())
+			}
+			for j := range g.targets {
+				t, v := &g.targets[j], y.At(j)
+				e := out.Row(i)[j] - v
+				t.squares += e * e
+				d := v - t.mean
+				t.mean += d / float64(g.rows)
+				t.variance += d * (v - t.mean)
+			}
 		} else if learner.Best(out.Row(i)) != y.Class {
 			g.wrong++
 		}
@@ -129,11 +140,24 @@ func (g *Grade) Rows() int64 {
 func (g *Grade) Task() learner.Task { return g.task }
 
 // Error is the share of wrong classes, or the mean squared error over the
-// variance of the labels.
+// variance of the labels: of several targets, the mean of theirs.
 func (g *Grade) Error() float64 {
 	g.flush()
-	if g.task == learner.Regression {
-		return g.squares / g.variance
+	if g.task != learner.Regression {
+		return g.wrong / float64(g.rows)
 	}
-	return g.wrong / float64(g.rows)
+	sum := 0.0
+	for _, e := range g.Errors() {
+		sum += e
+	}
+	return sum / float64(len(g.targets))
+}
+
+// Errors is the error of each target of a regression.
+func (g *Grade) Errors() (all []float64) {
+	g.flush()
+	for _, t := range g.targets {
+		all = append(all, t.squares/t.variance)
+	}
+	return all
 }

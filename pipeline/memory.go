@@ -48,6 +48,10 @@ func (m *memory) limit() int64 {
 // now.
 func (m *memory) sees(b *decided, out *release) bool {
 	bytes := int64(b.batch.Len()) * int64(8*b.batch.Dim()+64)
+	if b.batch.Len() > 0 {
+		y := b.batch.Label(0)
+		bytes += int64(b.batch.Len()) * int64(8*len(y.More))
+	}
 	for i := range b.items {
 		bytes += int64(weight(b.items[i].record)) + 64
 	}

@@ -12,8 +12,8 @@ import (
 // Euclidean distance: row k is an eigenvector times the square root of its
 // eigenvalue.
 func Transform(metric []float64, dim int) []float64 {
-	f := slices.Clone(metric)
-	for k, v := range eigen(f, dim) {
+	values, f, _ := eigen(metric, dim)
+	for k, v := range values {
 		root := math.Sqrt(max(0, v))
 		for l := range dim {
 			f[k*dim+l] *= root

@@ -159,3 +159,19 @@ func (g Triangle) matrix(x []float64) []float64 {
 	}
 	return a
 }
+
+// length is ‖x‖, of numbers of any size.
+func length(x []float64) float64 {
+	var unit float64
+	for _, v := range x {
+		unit = max(unit, math.Abs(v))
+	}
+	if unit == 0 {
+		return 0
+	}
+	var s float64
+	for _, v := range x {
+		s += float64((v / unit) * (v / unit))
+	}
+	return float64(unit * math.Sqrt(s))
+}

@@ -95,10 +95,10 @@ type Example struct {
 }
 
 // Record returns the prediction for x. Row is the model's output for it: the
-// probability of each class, one number, or nothing while the model has seen no
-// label.
+// probability of each class, one number or a list of several, or nothing while the
+// model has seen no label.
 func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Record {
-	size := 128 + len(e.tail) + len(x.LabelName)
+	size := 128 + len(e.tail) + len(x.LabelName) + 32*len(x.Label.More)
 	for i := range row {
 		size += 32
 		if i < len(e.classes) {
@@ -110,7 +110,7 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	case len(row) == 0:
 		b = append(b, "null"...)
 	case task == learner.Regression:
-		b = strconv.AppendFloat(b, row[0], 'g', -1, 64)
+		b = appendNumbers(b, row[0], row[1:])
 	default:
 		b = append(append(b, e.classes[learner.Best(row)]...), `,"probabilities":{`...)
 		for i, p := range row {
@@ -126,7 +126,7 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	case learner.Classification:
 		b = appendString(append(b, `,"label":`...), x.LabelName)
 	case learner.Regression:
-		b = strconv.AppendFloat(append(b, `,"label":`...), x.Label.Value, 'g', -1, 64)
+		b = appendNumbers(append(b, `,"label":`...), x.Label.Value, x.Label.More)
 	}
 	if x.Graded {
 		b = strconv.AppendFloat(append(b, `,"loss":`...), x.Loss, 'g', -1, 64)
@@ -163,6 +163,18 @@ func (e *Encoder) headers(x Example) []ingest.Header {
 		}
 	}
 	return hs
+}
+
+// appendNumbers appends a number, or the list of it and more.
+func appendNumbers(b []byte, first float64, more []float64) []byte {
+	if len(more) == 0 {
+		return strconv.AppendFloat(b, first, 'g', -1, 64)
+	}
+	b = strconv.AppendFloat(append(b, '['), first, 'g', -1, 64)
+	for _, v := range more {
+		b = strconv.AppendFloat(append(b, ','), v, 'g', -1, 64)
+	}
+	return append(b, ']')
 }
 
 // appendString appends s as a JSON string.

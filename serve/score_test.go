@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -275,6 +276,33 @@ func TestScorerGoesOnWhereItStoppedAndQuarantinesGarbage(t *testing.T) {
 	q := kafkatest.Read(t, w.client, pipeline.QuarantineTopic(w.model))
 	if len(q) != 2 || kafkatest.Header(q[0], "__connect.errors.topic") != w.asked || kafkatest.Header(q[0], "__connect.errors.offset") != "20" {
 		t.Errorf("in quarantine: %v", q)
+	}
+}
+
+// TestPredictionOfSeveralTargetsIsAList, which reads back to the bits, and one of
+// one target a number.
+func TestPredictionOfSeveralTargetsIsAList(t *testing.T) {
+	e := serve.NewEncoder(serve.ModelID{Name: "arm"}, nil)
+	for _, row := range [][]float64{{0.1}, {1. / 3, -1e-300, 1e30}} {
+		y := learner.Label{Task: learner.Regression, Value: 2.5}
+		if len(row) > 1 {
+			y.More = []float64{-7, 5e-324}
+		}
+		r := e.Record(serve.Example{Record: &ingest.Record{}, Label: y, Loss: 1, Graded: true}, learner.Regression, row)
+		var got struct {
+			Prediction, Label any
+			Loss              float64
+		}
+		if err := json.Unmarshal(r.Value, &got); err != nil {
+			t.Fatalf("%v in %s", err, r.Value)
+		}
+		want := []any{any(row[0]), any(2.5)}
+		if len(row) > 1 {
+			want = []any{[]any{row[0], row[1], row[2]}, []any{2.5, -7., 5e-324}}
+		}
+		if !reflect.DeepEqual([]any{got.Prediction, got.Label}, want) || got.Loss != 1 {
+			t.Errorf("%s reads as %v, want %v", r.Value, got, want)
+		}
 	}
 }
 

@@ -141,7 +141,10 @@ func (f *feedCommand) rows(ctx context.Context, e *env, c *config.Config) (rows,
 		return nil, wrongUse("name a file, or - for standard input, or give --demo")
 	}
 	if f.Demo {
-		demo := &demoRows{stream: synth.Stream{Seed: 1}, label: c.Input.Label}
+		if len(c.Input.Label) > 1 {
+			return nil, c.At("input.label", errors.New("the demo's records have one label, which is a class"))
+		}
+		demo := &demoRows{stream: synth.Stream{Seed: 1}, label: c.Input.Label.String()}
 		if f.Unlabelled {
 			demo.label = ""
 		}

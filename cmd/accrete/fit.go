@@ -22,36 +22,36 @@ import (
 type fitCommand struct {
 	jsonFlag
 	inputFlags
-	Train       string  `arg:"" help:"File to learn from: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
-	Test        string  `placeholder:"FILE" help:"File to test the final model on."`
-	Label       string  `placeholder:"COLUMN" help:"Column that is learned (y or label)."`
-	Task        string  `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
-	Weight      string  `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string  `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,eigenpro,ridge" default:"newton" help:"How it is learned: ${enum} (${default})."`
-	Stepper     string  `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
-	Loss        string  `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
-	OnDrift     string  `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
-	Lags        int     `default:"0" help:"How many of the rows before a row, of the same --key, lend it their inputs and labels (${default})."`
-	Key         string  `placeholder:"COLUMN" help:"Column that says whose a row is, for --lags and --metric."`
-	Kernel      string  `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
-	Metric      string  `placeholder:"FILE" help:"Metric of the inputs, from accrete metric, in place of one that the first rows say: that of the row's --key, or else the shared one."`
-	Sampling    string  `enum:"iid,sorf" default:"iid" help:"How frequencies are drawn: ${enum} (${default}); sorf for 64 inputs or more."`
-	MaxFeatures int     `name:"max-features" default:"4096" help:"The most random features (${default})."`
-	Minibatch   int     `default:"0" help:"Rows that are learned at once; 0 stands for 32 with newton and ridge, and 128 with the others."`
-	Lambda      float64 `default:"1e-6" help:"Regularisation (${default})."`
-	Seed        uint64  `default:"1" help:"Where all chance is drawn from (${default})."`
-	Shuffle     *uint64 `placeholder:"SEED" help:"Read the file into memory and learn its rows in an order that SEED draws."`
-	SkipBad     bool    `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
-	Refit       bool    `help:"Afterwards solve for the coefficients on the last rows, and certify them."`
-	Window      int     `default:"8192" help:"How many rows --refit solves for (${default})."`
-	Gap         float64 `default:"1e-3" help:"How near to the optimum --refit comes, relative to the objective of the model 0 (${default})."`
-	Penalty     float64 `help:"Regularisation of --refit; without it, leave-one-out chooses on the last 512 rows."`
-	Plot        string  `placeholder:"FILE" help:"Draw how the error came down to a PNG file."`
-	Save        string  `placeholder:"FILE" help:"Write the final model as a snapshot, for accrete inspect."`
+	Train       string   `arg:"" help:"File to learn from: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
+	Test        string   `placeholder:"FILE" help:"File to test the final model on."`
+	Label       []string `placeholder:"COLUMN,..." help:"Column that is learned (y or label); several are numbers that one model learns together."`
+	Task        string   `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
+	Weight      string   `placeholder:"COLUMN" help:"Column that says how much a row counts."`
+	Algorithm   string   `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,eigenpro,ridge" default:"newton" help:"How it is learned: ${enum} (${default})."`
+	Stepper     string   `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
+	Loss        string   `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
+	OnDrift     string   `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
+	Lags        int      `default:"0" help:"How many of the rows before a row, of the same --key, lend it their inputs and labels (${default})."`
+	Key         string   `placeholder:"COLUMN" help:"Column that says whose a row is, for --lags and --metric."`
+	Kernel      string   `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
+	Metric      string   `placeholder:"FILE" help:"Metric of the inputs, from accrete metric, in place of one that the first rows say: that of the row's --key, or else the shared one."`
+	Sampling    string   `enum:"iid,sorf" default:"iid" help:"How frequencies are drawn: ${enum} (${default}); sorf for 64 inputs or more."`
+	MaxFeatures int      `name:"max-features" default:"4096" help:"The most random features (${default})."`
+	Minibatch   int      `default:"0" help:"Rows that are learned at once; 0 stands for 32 with newton and ridge, and 128 with the others."`
+	Lambda      float64  `default:"1e-6" help:"Regularisation (${default})."`
+	Seed        uint64   `default:"1" help:"Where all chance is drawn from (${default})."`
+	Shuffle     *uint64  `placeholder:"SEED" help:"Read the file into memory and learn its rows in an order that SEED draws."`
+	SkipBad     bool     `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
+	Refit       bool     `help:"Afterwards solve for the coefficients on the last rows, and certify them."`
+	Window      int      `default:"8192" help:"How many rows --refit solves for (${default})."`
+	Gap         float64  `default:"1e-3" help:"How near to the optimum --refit comes, relative to the objective of the model 0 (${default})."`
+	Penalty     float64  `help:"Regularisation of --refit; without it, leave-one-out chooses on the last 512 rows."`
+	Plot        string   `placeholder:"FILE" help:"Draw how the error came down to a PNG file."`
+	Save        string   `placeholder:"FILE" help:"Write the final model as a snapshot, for accrete inspect."`
 }
 
 func (fitCommand) Help() string {
-	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive figure is of those predictions, the test figure of the final model on other rows. Classification counts the share of wrong classes; regression the mean squared error over the variance of the labels (nMSE).`
+	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive figure is of those predictions, the test figure of the final model on other rows. Classification counts the share of wrong classes; regression the mean squared error over the variance of the labels (nMSE), and of several labels the mean of theirs.`
 }
 
 func (fitCommand) Examples() string {
@@ -59,6 +59,7 @@ func (fitCommand) Examples() string {
 accrete fit train.csv.gz --test test.csv.gz
 accrete fit data.libsvm --task classification --json
 accrete fit train.csv.gz --algorithm all --refit --test test.csv.gz
+accrete fit arm.csv --label x,y,z --test other.csv --json
 zcat big.csv.gz | accrete fit - --label price`
 }
 
@@ -88,9 +89,10 @@ type drifts struct {
 
 // figure is one of the two.
 type figure struct {
-	Error    *float64 `json:"error,omitempty"`
-	NMSE     *float64 `json:"nmse,omitempty"`
-	Examples int64    `json:"examples"`
+	Error    *float64  `json:"error,omitempty"`
+	NMSE     *float64  `json:"nmse,omitempty"`
+	Each     []float64 `json:"nmse_each,omitempty"` // of several labels
+	Examples int64     `json:"examples"`
 }
 
 func newFigure(task learner.Task, v float64, n int64) figure {
@@ -98,6 +100,15 @@ func newFigure(task learner.Task, v float64, n int64) figure {
 		return figure{NMSE: &v, Examples: n}
 	}
 	return figure{Error: &v, Examples: n}
+}
+
+// progressive is the figure of predictions that were made before they were learned.
+func progressive(task learner.Task, s learner.Scores) figure {
+	f := newFigure(task, s.Model.Error, s.Rows)
+	for _, one := range s.Each {
+		f.Each = append(f.Each, one.Model.Error)
+	}
+	return f
 }
 
 func (f figure) value() float64 {
@@ -128,7 +139,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	options, err := learner.Config{
 		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed,
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed, Outputs: len(f.Label),
 	}.Effective()
 	if err != nil {
 		return wrongUse("%w", err)
@@ -201,12 +212,12 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	r.Seconds = time.Since(start).Seconds()
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
-	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes)), p.Features
+	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), len(f.Label)), p.Features
 	r.Drifts = drifts(p.Drifts)
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are the same: there is nothing to tell apart")
 	}
-	r.Progressive = newFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows)
+	r.Progressive = progressive(p.Task, p.Whole)
 	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
 	s, err := run.Snapshot(schema)
 	if err != nil {
@@ -273,7 +284,7 @@ func shuffled(next func() (decode.Row, error), seed uint64) func() (decode.Row, 
 	return func() (decode.Row, error) {
 		for at < 0 {
 			row, err := next()
-			row.X, row.Key = slices.Clone(row.X), slices.Clone(row.Key)
+			row.X, row.Key, row.Label.More = slices.Clone(row.X), slices.Clone(row.Key), slices.Clone(row.Label.More)
 			var line *decode.LineError
 			if err != nil && !errors.As(err, &line) {
 				rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -354,6 +365,9 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *l
 				return nil, fmt.Errorf("%s has no labelled row: nothing was tested", f.Test)
 			}
 			fig := newFigure(g.Task(), g.Error(), g.Rows())
+			if each := g.Errors(); len(each) > 1 {
+				fig.Each = each
+			}
 			return &fig, nil
 		}
 		if err := f.bad(e, err, r); err != nil {
@@ -373,8 +387,11 @@ func (f *fitCommand) progress(p learner.Progress, took time.Duration) string {
 func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	var b strings.Builder
 	outputs := "one value"
-	if task == learner.Classification {
+	switch {
+	case task == learner.Classification:
 		outputs = count(int64(r.Outputs), "class")
+	case r.Outputs > 1:
+		outputs = count(int64(r.Outputs), "value")
 	}
 	fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, outputs, count(int64(r.Inputs), "input"), why)
 	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, count(r.Progressive.Examples, "example"))

@@ -163,6 +163,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 			MaxFeatures: c.Learner.MaxFeatures,
 			Minibatch:   c.Learner.Minibatch,
 			MaxClasses:  c.Input.MaxClasses,
+			Outputs:     d.Outputs(),
 			Lambda:      c.Learner.Lambda,
 			Seed:        c.Learner.Seed,
 		},
@@ -217,13 +218,13 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}
-	l, err := learner.Config{Task: task, Loss: c.Learner.Loss}.Effective() // a loss settles the task
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Outputs: len(c.Input.Label)}.Effective() // a loss settles the task
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}
 	return decode.Config{
 		Format:     c.Input.Format,
-		Label:      c.Input.Label,
+		Labels:     c.Input.Label,
 		Key:        c.Input.Key,
 		Weight:     c.Input.Weight,
 		Columns:    c.Input.Columns,

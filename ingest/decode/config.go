@@ -18,6 +18,10 @@ type Config struct {
 	Weight  string `json:"weight"` // the field that weighs it; empty: "weight", beside "x" or "features"
 	NoLabel bool   `json:"-"`      // a CSV file without a label column is all right
 
+	// Labels are the fields of a regression of several targets, in the order of
+	// the label, in place of Label. One of them is the same as Label.
+	Labels []string `json:"labels,omitempty"`
+
 	Columns []string `json:"columns"` // inputs, in any order; nil: those of the first good record
 	Missing string   `json:"missing"` // a column that is absent or null: "quarantine" (or empty), or "zero"
 	Unknown string   `json:"unknown"` // a field that is no column: "quarantine" (or empty), or "ignore"
@@ -56,6 +60,21 @@ func (c Config) Effective() (Config, error) {
 		c.Unknown = "quarantine"
 	}
 	switch {
+	case len(c.Labels) == 0:
+		c.Labels = nil
+	case len(c.Labels) == 1 && c.Label == "":
+		c.Label, c.Labels = c.Labels[0], nil
+	}
+	if len(c.Labels) > 1 && c.Task == learner.Auto {
+		c.Task = learner.Regression
+	}
+	switch {
+	case len(c.Labels) > 0 && c.Label != "":
+		return c, fmt.Errorf("input.label is %q, and %d others: want one or the others", c.Label, len(c.Labels))
+	case len(c.Labels) > learner.MaxOutputs:
+		return c, fmt.Errorf("input.label has %d fields: want at most %d", len(c.Labels), learner.MaxOutputs)
+	case len(c.Labels) > 1 && c.Task != learner.Regression:
+		return c, fmt.Errorf("input.label has %d fields, and the task is %v: several labels are regressed on", len(c.Labels), c.Task)
 	case c.Missing != "quarantine" && c.Missing != "zero":
 		return c, fmt.Errorf("input.missing is %q: want quarantine or zero", c.Missing)
 	case c.Unknown != "quarantine" && c.Unknown != "ignore":
@@ -67,7 +86,7 @@ func (c Config) Effective() (Config, error) {
 	case c.Task < learner.Auto || c.Task > learner.Regression:
 		return c, fmt.Errorf("no task %d", int(c.Task))
 	}
-	names := []string{c.Label, c.Key, c.Weight}
+	names := append([]string{c.Label, c.Key, c.Weight}, c.Labels...)
 	for i, name := range names {
 		if name != "" && slices.Contains(names[:i], name) {
 			return c, fmt.Errorf("two of input.label, input.key and input.weight are %q", name)
@@ -75,6 +94,9 @@ func (c Config) Effective() (Config, error) {
 		if name != "" && slices.Contains(c.Columns, name) {
 			return c, fmt.Errorf("input.columns: %q is also the label, the key or the weight", name)
 		}
+	}
+	if slices.Contains(c.Labels, "") {
+		return c, fmt.Errorf("input.label has a field without a name")
 	}
 	if c.Columns != nil {
 		c.Columns = slices.Clone(c.Columns)
@@ -88,6 +110,9 @@ func (c Config) Effective() (Config, error) {
 	}
 	return c, nil
 }
+
+// Outputs is how many targets a label has.
+func (c Config) Outputs() int { return max(1, len(c.Labels)) }
 
 // Schema is what the records so far have settled. A value that a Decoder has
 // returned does not change any more.

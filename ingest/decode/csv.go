@@ -19,8 +19,9 @@ type csvRows struct {
 	limited    *limitedReader
 	d          *Decoder
 	header     []string
-	names      [][]byte // of the inputs; nil for the label, key and weight
-	y, key, w  int      // their columns, or -1
+	names      [][]byte // of the inputs; nil for the labels, key and weight
+	ys         []int    // columns of the labels, or -1: of one, unless Config.Labels has several
+	key, w     int      // likewise
 	textLabels bool
 }
 
@@ -46,22 +47,32 @@ func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 		c.header[i], c.names[i] = name, []byte(name)
 	}
 	cfg := d.config
-	if cfg.Label == "" {
-		c.y = slices.Index(c.header, "y")
+	labels := cfg.Labels
+	if cfg.Label != "" {
+		labels = []string{cfg.Label}
+	}
+	for _, name := range labels {
+		y, err := c.find(name, "label")
+		if err != nil && !cfg.NoLabel {
+			return nil, err
+		}
+		c.ys = append(c.ys, y)
+	}
+	if labels == nil {
+		y := slices.Index(c.header, "y")
 		switch label := slices.Index(c.header, "label"); {
-		case c.y < 0:
-			c.y = label
+		case y < 0:
+			y = label
 		case label >= 0:
 			return nil, errors.New("one column is named y and one label: say with --label (input.label) which one is learned")
 		}
-		if c.y < 0 && !cfg.NoLabel {
+		c.ys = []int{y}
+		if y < 0 && !cfg.NoLabel {
 			if len(header) == 1 {
 				return nil, fmt.Errorf("its first line is %s: is this a CSV file with a header?", quote(header[0]))
 			}
 			return nil, fmt.Errorf("no column is named y or label: say with --label (input.label) which one is learned; its columns are %s", some(c.header))
 		}
-	} else if c.y, err = c.find(cfg.Label, "label"); err != nil && !cfg.NoLabel {
-		return nil, err
 	}
 	if c.key, err = c.find(cfg.Key, "key"); err != nil {
 		return nil, err
@@ -70,7 +81,7 @@ func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 		return nil, err
 	}
 	inputs := len(header)
-	for _, i := range []int{c.y, c.key, c.w} {
+	for _, i := range append([]int{c.key, c.w}, c.ys...) {
 		if i >= 0 {
 			c.names[i] = nil
 			inputs--
@@ -126,10 +137,10 @@ func (c *csvRows) read() (line, error) {
 }
 
 func (c *csvRows) label(l line) string {
-	if c.y < 0 || l.err != nil {
+	if c.ys[0] < 0 || l.err != nil {
 		return ""
 	}
-	return l.cells[c.y]
+	return l.cells[c.ys[0]]
 }
 
 func (c *csvRows) learn(_ []line, textLabels bool) error {
@@ -146,8 +157,15 @@ func (c *csvRows) decode(l line) (Row, *Error) {
 		}
 	}
 	r := record{form: object}
-	if c.y >= 0 {
-		r.label = labelCell(l.cells[c.y], c.textLabels)
+	d.noLabels()
+	for i, y := range c.ys {
+		switch {
+		case y < 0:
+		case len(c.ys) > 1:
+			d.many[i] = cell(l.cells[y])
+		default:
+			r.label = labelCell(l.cells[y], c.textLabels)
+		}
 	}
 	if c.key >= 0 && l.cells[c.key] != "" {
 		r.key = value{kind: text, text: view(l.cells[c.key])}
@@ -207,8 +225,14 @@ func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
 			put(name, v)
 		}
 	}
-	if c.y >= 0 {
-		also(c.y, c.d.config.Label, "label", labelCell(l.cells[c.y], c.textLabels))
+	for i, y := range c.ys {
+		if y >= 0 {
+			name := c.d.config.Label
+			if len(c.ys) > 1 {
+				name = c.d.config.Labels[i]
+			}
+			also(y, name, "label", labelCell(l.cells[y], c.textLabels))
+		}
 	}
 	if c.key >= 0 {
 		also(c.key, c.d.config.Key, "key", labelCell(l.cells[c.key], true))

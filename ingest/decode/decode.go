@@ -34,7 +34,9 @@ type Decoder struct {
 	scan  scanner
 	list  []field
 	x     []float64
-	seen  []uint32 // serial number of the record that last gave each column
+	many  []value   // labels, if there are several
+	more  []float64 // of the Label
+	seen  []uint32  // serial number of the record that last gave each column
 	now   uint32
 	guess []int // column of the i-th field, in the record before
 }
@@ -128,7 +130,7 @@ func (d *Decoder) check(b []byte) *Error {
 
 // A record is what stands in one, before the schema has been asked.
 type record struct {
-	label, weight, key value
+	label, weight, key value  // where there are several labels, they are in Decoder.many
 	form               kind   // array for x, object for features, absent if every field is a column
 	other              int    // fields beside x or features that mean nothing to us
 	otherName          []byte // one of them
@@ -138,6 +140,7 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 	d.scan = scanner{b: b, buf: d.scan.buf[:0]}
 	d.list = d.list[:0]
 	d.x = d.x[:0]
+	d.noLabels()
 	r, err := d.parse()
 	if err != nil {
 		return Row{}, err
@@ -155,6 +158,8 @@ func (d *Decoder) parse() (r record, err *Error) {
 		switch {
 		case d.isLabel(name):
 			return s.take(&r.label, key, "label")
+		case slices.Contains(d.config.Labels, name):
+			return s.take(&d.many[slices.Index(d.config.Labels, name)], key, "label of its name")
 		case isNamed(name, d.config.Weight, "weight"):
 			return s.take(&r.weight, key, "weight")
 		case isNamed(name, d.config.Key, "key"):
@@ -200,7 +205,7 @@ func (d *Decoder) parse() (r record, err *Error) {
 		return r, bad("json", "%d bytes after the end", len(s.b)-s.i)
 	case r.form == array && len(d.list) > 0:
 		r.other, r.otherName = len(d.list), d.list[0].name
-	case r.form == absent && d.config.Label == "":
+	case r.form == absent && d.config.Label == "" && d.config.Labels == nil:
 		return r, bad("columns", "neither a list x nor an object features; where every field is an input, say with --label (input.label) which one is learned")
 	case r.form == absent:
 		// Here "weight" and "key" are columns like any other, unless configured.
@@ -220,7 +225,14 @@ func (d *Decoder) isLabel(name string) bool {
 	if d.config.Label != "" {
 		return name == d.config.Label
 	}
-	return name == "y" || name == "label"
+	return d.config.Labels == nil && (name == "y" || name == "label")
+}
+
+// noLabels makes room for the labels of a record, where there are several.
+func (d *Decoder) noLabels() {
+	if n := len(d.config.Labels); n > 0 {
+		d.many = append(d.many[:0], make([]value, n)...)
+	}
 }
 
 func isNamed(name, configured, usual string) bool {
@@ -299,6 +311,9 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		return row, err
 	}
 	label, class, err := d.label(r.label)
+	if d.config.Labels != nil {
+		label, err = d.labels()
+	}
 	if err != nil {
 		return row, err
 	}
@@ -513,6 +528,27 @@ func (d *Decoder) label(v value) (l learner.Label, class string, err *Error) {
 		}
 	}
 	return d.classify(v.text)
+}
+
+// labels reads the labels where there are several. A record that lacks any of them
+// has none.
+func (d *Decoder) labels() (l learner.Label, err *Error) {
+	d.more = d.more[:0]
+	for i, v := range d.many {
+		switch name := d.config.Labels[i]; {
+		case v.kind == absent || v.kind == null:
+		case v.kind != num:
+			return l, bad("label", "%s is %v, and each of the %d labels is a number, or null for none", quote(name), v, len(d.many))
+		case !(math.Abs(v.num) <= d.config.MaxAbs):
+			return l, bad("limits", "the label %s is %s, beyond ±%v", quote(name), quote(v.text), d.config.MaxAbs)
+		default:
+			d.more = append(d.more, v.num)
+		}
+	}
+	if len(d.more) < len(d.many) {
+		return l, nil
+	}
+	return learner.Label{Task: learner.Regression, Value: d.more[0], More: d.more[1:]}, nil
 }
 
 // plainDigits says whether a number is its own canonical form, which nearly

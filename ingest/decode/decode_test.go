@@ -48,12 +48,16 @@ func show(d *Decoder, r Row) string {
 		label = s.Classes[r.Label.Class]
 	case learner.Regression:
 		label = fmt.Sprint(r.Label.Value)
+		for _, v := range r.Label.More {
+			label += fmt.Sprint(",", v)
+		}
 	}
 	return fmt.Sprintf("%v %v y=%s w=%v k=%s %s", s.Columns, r.X, label, r.Weight, r.Key, s.Task)
 }
 
 func TestGoodRecords(t *testing.T) {
 	flat := Config{Label: "is_fraud"}
+	arm := Config{Labels: []string{"x", "y", "z"}}
 	for _, c := range []struct {
 		config Config
 		before string
@@ -91,6 +95,13 @@ func TestGoodRecords(t *testing.T) {
 		{Config{Columns: []string{"b", "a"}, Unknown: "ignore", Label: "y"}, ``, `{"z":9,"b":2,"a":1,"s":"text","y":0}`, `[a b] [1 2] y=0 w=1 k= regression`},
 		{Config{}, ``, `{"features":{"10":10,"9":9,"8":8,"7":7,"6":6,"5":5,"4":4,"3":3,"2":2,"1":1,"0":0}}`, `[0 1 2 3 4 5 6 7 8 9 10] [0 1 2 3 4 5 6 7 8 9 10] y= w=1 k= auto`},
 		{Config{}, `{"x":[0,1]}`, `{"features":{"1":5,"0":4}}`, `[0 1] [4 5] y= w=1 k= auto`},
+		{arm, ``, `{"a":5,"x":1,"y":-2e1,"z":0.5}`, `[a] [5] y=1,-20,0.5 w=1 k= regression`},
+		{arm, `{"a":5,"x":1,"y":2,"z":3}`, `{"z":3,"features":{"a":6},"y":2,"x":1,"key":7,"weight":2}`, `[a] [6] y=1,2,3 w=2 k=7 regression`},
+		{arm, ``, `{"features":{"x":1,"y":2},"x":3,"y":4,"z":5}`, `[x y] [1 2] y=3,4,5 w=1 k= regression`},
+		{arm, ``, `{"a":5,"x":1,"y":2,"z":null}`, `[a] [5] y= w=1 k= regression`},
+		{arm, ``, `{"a":5,"y":2}`, `[a] [5] y= w=1 k= regression`},
+		{arm, ``, `{"a":5,"label":6}`, `[a label] [5 6] y= w=1 k= regression`},
+		{Config{Labels: []string{"c"}}, ``, `{"a":1,"c":"u"}`, `[a] [1] y=u w=1 k= classification`},
 		{Config{}, ``, `{"x":[1e30,-1e30,1e-400,-0]}`, `[0 1 2 3] [1e+30 -1e+30 0 -0] y= w=1 k= auto`},
 	} {
 		d := decoder(t, c.config)
@@ -108,6 +119,7 @@ func TestGoodRecords(t *testing.T) {
 
 func TestBadRecords(t *testing.T) {
 	named := `{"features":{"a":1,"b":2},"label":"ok"}`
+	arm := Config{Labels: []string{"x", "y", "z"}}
 	for _, c := range []struct {
 		config Config
 		before string
@@ -117,6 +129,13 @@ func TestBadRecords(t *testing.T) {
 		{Config{}, ``, ``, `json: the value is empty`},
 		{Config{}, ``, ` `, `json: it ends where '{' belongs`},
 		{Config{}, ``, `[]`, `json: '[' at byte 0, where '{' belongs`},
+		{arm, ``, `{"a":5,"x":1,"y":"2","z":3}`, `label: "y" is text "2", and each of the 3 labels is a number, or null for none`},
+		{arm, ``, `{"a":5,"x":[1,2,3],"y":2,"z":3}`, `label: "x" is a list, and each of the 3 labels is a number`},
+		{arm, ``, `{"a":5,"x":true,"z":3}`, `label: "x" is "true", and each of the 3 labels is a number`},
+		{arm, ``, `{"a":5,"x":1,"y":NaN,"z":3}`, `json: 'N' at byte 17, where a value belongs`},
+		{arm, ``, `{"a":5,"x":1,"y":2,"z":-1e31}`, `limits: the label "z" is "-1e31", beyond ±1e+30`},
+		{arm, ``, `{"a":5,"x":1,"y":2,"y":2,"z":3}`, `json: "y" is a second label of its name`},
+		{arm, `{"a":5,"x":1,"y":2,"z":3}`, `{"a":5,"x":1,"y":2,"z":3,"w":4}`, `columns: unknown field "w"`},
 		{Config{}, ``, `nonsense`, `json: 'n' at byte 0`},
 		{Config{}, ``, "{\"x\":[1],\"y\":\"\xff\"}", `json: it is not UTF-8`},
 		{Config{}, ``, "\xef\xbb\xbf{\"x\":[1]}", `json: '\ufeff' at byte 0`},
@@ -301,6 +320,14 @@ func TestNewRefuses(t *testing.T) {
 		{Config{Label: "a", Key: "a"}, Schema{}, "two of input.label"},
 		{Config{Label: "a", Columns: []string{"a"}}, Schema{}, "input.columns"},
 		{Config{Columns: []string{"a", "a"}}, Schema{}, "twice"},
+		{Config{Labels: []string{"a", "b", "a"}}, Schema{}, "two of input.label"},
+		{Config{Labels: []string{"a", "b"}, Key: "b"}, Schema{}, "two of input.label"},
+		{Config{Labels: []string{"a", ""}}, Schema{}, "without a name"},
+		{Config{Labels: []string{"a", "b"}, Label: "c"}, Schema{}, "and 2 others"},
+		{Config{Labels: []string{"a", "b"}, Columns: []string{"b"}}, Schema{}, "input.columns"},
+		{Config{Labels: []string{"a", "b"}, Task: learner.Classification}, Schema{}, "several labels are regressed on"},
+		{Config{Labels: []string{"a", "b"}}, Schema{Task: "classification"}, "has learned classification"},
+		{Config{Labels: make([]string, 257)}, Schema{}, "at most 256"},
 		{Config{Columns: []string{}}, Schema{}, "0 names"},
 		{Config{Columns: []string{"a"}}, Schema{Columns: []string{"b"}}, "that the model has learned"},
 		{Config{Task: learner.Regression}, Schema{Task: "classification"}, "has learned classification"},

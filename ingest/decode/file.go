@@ -121,6 +121,9 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 	case "csv":
 		f.rows, err = newCSV(limited, f.d)
 	case "libsvm":
+		if n := len(f.d.config.Labels); n > 0 {
+			return fmt.Errorf("%s: a LIBSVM file has one label a line, and %d are to be learned: write it as CSV or JSON", f.name, n)
+		}
 		f.rows = &libsvmRows{lines: newLines(limited), d: f.d}
 	case "json":
 		f.rows = &jsonRows{lines: newLines(limited), d: f.d}
@@ -197,6 +200,9 @@ func (f *File) look() error {
 	}
 	if f.d.task != learner.Auto {
 		f.why = "as configured"
+		if n := len(f.d.config.Labels); n > 0 {
+			f.why = fmt.Sprintf("%d labels", n)
+		}
 		return nil
 	}
 	var task learner.Task

@@ -101,6 +101,14 @@ line 7: columns: "a" is text ".", and an input is a number: turn it into numbers
 		{Config{Task: learner.Regression}, "a.csv", "a,y\n1,1\n1,two\n", `regression
 [a] [1] y=1 w=1 k= regression
 line 3: label: it is text "two", and the task is regression`},
+		{Config{Labels: []string{"v", "u"}}, "a.csv", "u,a,v\n1,2,3\n4,5,\n,5,\n7,8,nan\n7,8,.5\n", `regression
+[a] [2] y=3,1 w=1 k= regression
+[a] [5] y= w=1 k= regression
+[a] [5] y= w=1 k= regression
+line 5: label: "v" is text "nan", and each of the 2 labels is a number, or null for none
+[a] [8] y=0.5,7 w=1 k= regression`},
+		{Config{Labels: []string{"v", "u"}}, "a.jsonl", `{"u":1,"v":2,"a":3}`, `regression
+[a] [3] y=2,1 w=1 k= regression`},
 		{Config{NoLabel: true}, "a.csv", "a,b\n1,1\n", `auto
 [a b] [1 1] y= w=1 k= auto`},
 		{Config{}, "a.libsvm", "+1 1:0.5 3:2 # note\n-1 2:1\n\n1.0 4:1\n+1 1:1 1:2\n-1 a:1\n-1 0:1\n-1 1:x\n", `classification
@@ -146,6 +154,8 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 		{Config{}, "a.csv", "hello world\n", `is this a CSV file with a header?`},
 		{Config{Format: "parquet"}, "a.csv", "a,y\n", `input.format is "parquet": want csv, libsvm or json`},
 		{Config{Columns: []string{"a"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has numbered inputs, and the columns have names, as "a"`},
+		{Config{Labels: []string{"y", "z"}}, "a.csv", "a,y\n1,0\n", `no column is named "z", which is to be the label`},
+		{Config{Labels: []string{"y", "z"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has one label a line, and 2 are to be learned: write it as CSV or JSON`},
 		{Config{Task: 7}, "a.csv", "a,y\n", `no task 7`},
 	} {
 		path := write(t, c.name, c.text)
@@ -232,10 +242,10 @@ func TestFileAndItsRecordsAgree(t *testing.T) {
 					strings.ReplaceAll(cells.Draw(t, "v"), " ", ""), rapid.SampledFrom([]string{"1", "2.5", "-0"}).Draw(t, "w"))
 			}
 		} else {
-			if c.Label == "" {
-				c.Label = ""
-			}
 			name := map[string]string{"": "label", "class": "class"}[c.Label]
+			if rapid.IntRange(0, 3).Draw(t, "several") == 0 {
+				c.Label, c.Key, c.Labels = "", "", []string{name, "id"}
+			}
 			text.WriteString("zeta,alpha,id," + name + "\n")
 			quote := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 			for range rapid.IntRange(1, 8).Draw(t, "rows") {

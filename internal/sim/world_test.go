@@ -202,7 +202,7 @@ func (w *world) value() string {
 	label := fmt.Sprintf(`,"label":"%v"`, map[bool]string{true: "in", false: "out"}[math.Hypot(x, y) < 1.2])
 	switch w.r.IntN(30) {
 	case 0:
-		return `{"features":{"x":1},"label":"in"}`
+		return `{"features":{"x":1,"y":null},"label":"in"}` // with x alone it could be the first, and settle the columns for all
 	case 1:
 		return `{"features":`
 	case 2, 3:

@@ -14,10 +14,24 @@ func Eigen(values, vectors, a []float64, n int) bool {
 	if n < 1 || len(values) != n || len(vectors) != n*n || len(a) != n*n {
 		panic("vec: Eigen of slices that do not fit together")
 	}
+	unit := 0.0
+	for i := range n {
+		for _, v := range a[i*n : i*n+i+1] {
+			unit = max(unit, math.Abs(v))
+		}
+	}
+	_, exponent := math.Frexp(unit)
+	unit = math.Ldexp(1, max(-1000, min(exponent, 1000))) // a power of two: squares are neither lost nor infinite, and no bit changes
+	for i := range a {
+		a[i] /= unit
+	}
 	e := make([]float64, n) // e[i] is what is left of T at row i, column i-1
 	tridiagonal(values, e, vectors, a, n)
 	if !diagonal(values, e, vectors, n) {
 		return false
+	}
+	for i := range values {
+		values[i] *= unit
 	}
 	for i := range n { // n exchanges at most
 		least := i

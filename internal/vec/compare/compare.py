@@ -20,6 +20,7 @@ a.add_argument("--threads", type=int, default=1)
 a.add_argument("--rounds", type=int, default=3)
 a.add_argument("--shape", type=int, choices=range(len(shapes)), help="only this one")
 a.add_argument("--python", default="/usr/bin/python3")
+a.add_argument("--sampling", default="iid", choices=("iid", "sorf"), help="ours; the peers have no sorf and draw iid, and sorf leaves out shapes of fewer than 64 inputs")
 a.add_argument("--install", action="store_true")
 a.add_argument("--json", action="store_true")
 o = a.parse_args()
@@ -37,12 +38,12 @@ with tempfile.TemporaryDirectory() as tmp:
     ours = os.path.join(tmp, "compare")
     subprocess.run(["go", "build", "-o", ours, here], check=True, cwd=here)
     for i, (d, B, m, C) in enumerate(shapes):
-        if o.shape is not None and i != o.shape:
+        if o.shape is not None and i != o.shape or o.sampling == "sorf" and d < 64:
             continue
         peers = ["numpy"] + (["sklearn"] if i == 0 else [])
         ratios, best, own = {p: [] for p in peers}, {}, []
         for _ in range(o.rounds):
-            g = run([ours] + ["-%s=%d" % x for x in zip(("d", "B", "m", "C", "threads"), (d, B, m, C, o.threads))])
+            g = run([ours] + ["-%s=%s" % x for x in zip(("d", "B", "m", "C", "threads", "sampling"), (d, B, m, C, o.threads, o.sampling))])
             own.append(statistics.median(g["seconds"]))
             for p in peers:
                 r = run([o.python, os.path.join(here, "peers.py"), p] + [str(v) for v in (d, B, m, C, o.threads)])
@@ -52,8 +53,8 @@ with tempfile.TemporaryDirectory() as tmp:
         for p in peers:
             q = sorted(r for r, _ in ratios[p])
             t = statistics.median(t for _, t in ratios[p])
-            row = dict(d=d, B=B, m=m, C=C, threads=o.threads, isa=g["isa"], peer=best[p], ratio=round(statistics.median(q), 2), least=round(q[0], 2), greatest=round(q[-1], 2), ms=round(1e3 * statistics.median(own), 3), peer_ms=round(1e3 * t, 3))
+            row = dict(d=d, B=B, m=m, C=C, threads=o.threads, sampling=o.sampling, isa=g["isa"], peer=best[p], ratio=round(statistics.median(q), 2), least=round(q[0], 2), greatest=round(q[-1], 2), ms=round(1e3 * statistics.median(own), 3), peer_ms=round(1e3 * t, 3))
             if o.json:
                 print(json.dumps(row), flush=True)
             else:
-                print("d=%(d)d B=%(B)d m=%(m)d C=%(C)d threads=%(threads)d isa=%(isa)s: %(ms).3f ms; %(peer)s: %(peer_ms).3f ms; ratio %(ratio).2f [%(least).2f %(greatest).2f]" % row, flush=True)
+                print("d=%(d)d B=%(B)d m=%(m)d C=%(C)d threads=%(threads)d sampling=%(sampling)s isa=%(isa)s: %(ms).3f ms; %(peer)s: %(peer_ms).3f ms; ratio %(ratio).2f [%(least).2f %(greatest).2f]" % row, flush=True)

@@ -9,6 +9,7 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -31,7 +32,16 @@ func main() {
 	c := flag.Int("C", 1, "outputs")
 	threads := flag.Int("threads", 1, "cores")
 	slices := flag.Int("slices", 9, "measurements")
+	sampling := flag.String("sampling", "iid", "how frequencies are drawn: iid or sorf")
 	flag.Parse()
+	drawn, err := features.ParseSampling(*sampling)
+	if err == nil {
+		err = drawn.Check(*d)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(2)
+	}
 	runtime.GOMAXPROCS(*threads)
 	now := processTime
 	if *threads > 1 {
@@ -46,7 +56,7 @@ func main() {
 		}
 		return v
 	}
-	bank := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: math.Sqrt(float64(*d))}, Dim: *d})
+	bank := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: math.Sqrt(float64(*d))}, Dim: *d, Sampling: drawn})
 	bank.Grow((*m + block) / features.DefaultWidth)
 	x, coef := normal(*b**d, 1), normal(2**m**c, 1/math.Sqrt(float64(*m)))
 	y, fresh := normal(*b**c, 1), make([]float32, 2*block**c)

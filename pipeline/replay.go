@@ -1,0 +1,121 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// replay learns the BATCHes behind the snapshot again, and publishes again what
+// may not have been published.
+func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
+	start := time.Now()
+	ev := Replayed{}
+	r := newReplayer(l.config.Client, l.inputs, l.decider, l.config.Report)
+	if n := len(from.Entries); n > 0 && planted("replay") {
+		from.Entries = from.Entries[:n-1]
+	}
+	for _, e := range from.Entries {
+		var out *release
+		switch rec := e.Record.(type) {
+		case *snapshot.Batch:
+			d, err := r.decide(ctx, rec)
+			if err != nil {
+				return err
+			}
+			begin := time.Now()
+			out = l.history.learn(rec.Seq, rec.Chain, d)
+			l.relearn += time.Since(begin)
+			l.budget.spend(d.items)
+			if l.journal.fold.Resumed() == rec.Seq {
+				l.budget = budget{}
+			}
+			ev.Batches++
+			ev.Records += len(d.items)
+		case *snapshot.Gap:
+			if err := r.skip(rec); err != nil {
+				return err
+			}
+			out = l.history.skip(rec)
+		default:
+			continue
+		}
+		if out.seq > from.Released && !planted("rerelease") {
+			if err := l.out.publish(ctx, out); err != nil {
+				return err
+			}
+			ev.Released++
+		}
+	}
+	if l.journal.fold.Paused() != nil {
+		l.budget = budget{}
+	}
+	ev.Took, ev.Progress = time.Since(start), l.history.learner.Progress()
+	l.config.Report(ev)
+	return nil
+}
+
+// replayer decides again what the model log says was decided.
+type replayer struct {
+	inputs  inputs
+	cursors map[*input]*cursor
+	decider *decider
+	report  func(Event)
+	client  *ingest.Client
+}
+
+func newReplayer(c *ingest.Client, ins inputs, d *decider, report func(Event)) *replayer {
+	return &replayer{inputs: ins, cursors: map[*input]*cursor{}, decider: d, report: report, client: c}
+}
+
+// decide reads the records of b and decides them as it was done the first time.
+// Its error is ErrHistory if the input topics have other records by now.
+func (r *replayer) decide(ctx context.Context, b *snapshot.Batch) (*decided, error) {
+	spans := make([]span, 0, len(b.Ranges))
+	for _, rg := range b.Ranges {
+		in := r.inputs.find(rg.Topic, rg.Partition)
+		if in == nil {
+			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which is not among the inputs: put the topic back into input.topics", ErrHistory, b.Seq, rg.Topic, rg.Partition)
+		}
+		if in.id != rg.TopicID {
+			return nil, recreated(rg.Topic)
+		}
+		c := r.cursors[in]
+		if c == nil {
+			c = &cursor{fetcher: r.client.Fetcher(in.topic, int(in.partition)), next: -1}
+			r.cursors[in] = c
+		}
+		records, err := c.take(ctx, rg.From, rg.To, r.report)
+		var lost *ingest.LostRange
+		var past *ingest.PastEnd
+		if errors.As(err, &lost) || errors.As(err, &past) {
+			return nil, fmt.Errorf("%w: BATCH %d needs offsets %d to %d of %v: %w", ErrHistory, b.Seq, rg.From, rg.To, in, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		spans = append(spans, span{in: in, from: rg.From, to: rg.To, records: records})
+	}
+	d := r.decider.decide(spans)
+	for i, rg := range d.ranges {
+		if want := b.Ranges[i]; rg != want && !planted("digest") {
+			return nil, fmt.Errorf("%w: BATCH %d was decided on %d records of %s/%d with digest %016x, and the topic has %d records with digest %016x there now", ErrHistory, b.Seq, want.Records, want.Topic, want.Partition, want.Digest, rg.Records, rg.Digest)
+		}
+	}
+	if d.counts != b.Counts {
+		return nil, fmt.Errorf("%w: BATCH %d was decided as %+v, and now as %+v: this version reads the records differently", ErrHistory, b.Seq, b.Counts, d.counts)
+	}
+	return d, nil
+}
+
+// skip sees to it that a GAP is in an input that is still the same.
+func (r *replayer) skip(g *snapshot.Gap) error {
+	if in := r.inputs.find(g.Topic, g.Partition); in != nil && in.id != g.TopicID {
+		return recreated(g.Topic)
+	}
+	return nil
+}

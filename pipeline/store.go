@@ -1,0 +1,180 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// restore is the history that the newest usable snapshot holds, and what the
+// log has decided behind it.
+func (j *journal) restore(ctx context.Context, c Config, options []byte) (*history, snapshot.Recovery, error) {
+	for back := 0; ; back++ {
+		r, ok := j.fold.Recover(back)
+		if !ok && !planted("shallow") { // it may lie further back
+			if err := j.open(ctx, back+1); err != nil {
+				return nil, r, err
+			}
+			r, ok = j.fold.Recover(back)
+		}
+		if !ok {
+			return nil, r, fmt.Errorf("%w: the model log has snapshots, and none of them can be used", snapshot.ErrCorrupt)
+		}
+		if r.Snapshot == nil {
+			h, err := newHistory(c.Model, options, c.Learner)
+			return h, r, err
+		}
+		start := time.Now()
+		s, err := loadSnapshot(ctx, c, j.topic, *r.Snapshot)
+		var h *history
+		if err == nil {
+			h, err = thaw(s, c.Learner)
+		}
+		if err == nil {
+			c.Report(Restored{Seq: s.Seq, Step: s.Step, Bytes: int(r.Snapshot.Manifest.Size), Took: time.Since(start)})
+			return h, r, nil
+		}
+		if ctx.Err() != nil || ingest.Temporary(err) || errors.Is(err, snapshot.ErrTooNew) {
+			return nil, r, err
+		}
+		var lost *ingest.LostRange
+		if errors.As(err, &lost) && !planted("gone") { // whoever has claimed since may have deleted it
+			if err := j.readOn(ctx, nil); err != nil {
+				return nil, r, err
+			}
+			if err := j.fenced(); err != nil {
+				return nil, r, err
+			}
+		}
+		c.Report(Damaged{ID: r.Snapshot.Manifest.Snapshot.String(), Err: err})
+		if planted("fallback") {
+			h, err := newHistory(c.Model, options, c.Learner)
+			return h, snapshot.Recovery{}, err
+		}
+	}
+}
+
+// loadSnapshot reads the chunks of a snapshot and verifies the whole.
+func loadSnapshot(ctx context.Context, c Config, topic string, at snapshot.Stored) (*snapshot.Snapshot, error) {
+	if c.VerifyKey != nil {
+		if err := at.Manifest.Verify(c.VerifyKey); err != nil {
+			return nil, err
+		}
+	}
+	f := c.Client.Fetcher(topic, 0)
+	chunks := make([][]byte, 0, len(at.Chunks))
+	for next := at.Chunks[0]; len(chunks) < len(at.Chunks); {
+		got, err := pollRetry(ctx, f, next, c.Report)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range got.Records {
+			if len(chunks) < len(at.Chunks) && r.Offset == at.Chunks[len(chunks)] {
+				chunks = append(chunks, r.Value)
+			}
+		}
+		next = got.Next
+	}
+	file, err := snapshot.Assemble(at.Manifest, chunks, 0)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.Decode(file, 0)
+}
+
+// save writes s to the log: its chunks, and when the predictions that it
+// accounts for are released, the manifest that makes it a snapshot.
+func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher, c Config) (Saved, error) {
+	file, err := snapshot.Append(nil, s)
+	if err != nil {
+		return Saved{}, err
+	}
+	chunks, m, err := snapshot.Split(file, j.owner, c.ChunkBytes)
+	if err != nil {
+		return Saved{}, err
+	}
+	for wait := new(ingest.Backoff); ; {
+		for _, chunk := range chunks {
+			if err := j.append(ctx, chunk); err != nil {
+				return Saved{}, err
+			}
+		}
+		if !planted("manifest") {
+			if err := out.await(ctx, s.Seq); err != nil {
+				return Saved{}, err
+			}
+		}
+		err := j.finish(ctx, m, c.SignKey)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errBroken) || planted("late") {
+			return Saved{}, err
+		}
+		j.report(Retrying{Err: err})
+		if err := wait.Pause(ctx, err); err != nil {
+			return Saved{}, err
+		}
+	}
+	if err := j.trim(ctx, c.History); err != nil {
+		j.report(Retrying{Err: fmt.Errorf("deleting old history: %w", err)})
+	}
+	return Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash}, nil
+}
+
+// errBroken: a copy of an earlier snapshot's first chunk has turned up late
+// among the chunks of this one, which does not count any more.
+var errBroken = errors.New("a late chunk has broken into the snapshot")
+
+func (j *journal) finish(ctx context.Context, m *snapshot.Manifest, key ed25519.PrivateKey) error {
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	defer j.unlock()
+	if j.lost != nil {
+		return j.lost
+	}
+	if err := j.fold.Finish(m); err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if key != nil {
+		if err := m.Sign(key); err != nil {
+			return err
+		}
+	}
+	if err := j.appendLocked(ctx, m); err != nil {
+		return err
+	}
+	if newest := j.fold.Snapshots(); len(newest) == 0 || newest[0].Manifest.Snapshot != m.Snapshot {
+		return errBroken
+	}
+	return nil
+}
+
+// trim deletes the history before the oldest snapshot that is kept, once the
+// log has more than limit bytes.
+func (j *journal) trim(ctx context.Context, limit int64) error {
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	to := j.fold.Trim()
+	over := j.size.total > limit
+	j.unlock()
+	if !over || to == 0 {
+		return nil
+	}
+	if err := j.client.DeleteRecords(ctx, j.topic, 0, to); err != nil {
+		return err
+	}
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	j.size.drop(to)
+	j.unlock()
+	return nil
+}
