@@ -25,7 +25,7 @@ type benchCommand struct {
 	Plots      string   `placeholder:"DIR" help:"Folder to draw a picture for each set in, NAME.png."`
 	Paper      string   `enum:",dspdc" default:"" placeholder:"NAME" help:"Run the experiments of a paper instead: dspdc."`
 	Seconds    float64  `default:"2" help:"Processor time that each method of --paper has for each problem (${default})."`
-	Full       bool     `help:"The sizes of --paper that take gigabytes, or minutes to get anywhere."`
+	Full       bool     `help:"All of --paper, with what takes a gigabyte, or minutes to get anywhere: about a quarter of an hour."`
 }
 
 func (benchCommand) Help() string {
@@ -38,6 +38,7 @@ func (benchCommand) Examples() string {
 	return `
 accrete bench data --plots pictures
 accrete bench --paper dspdc --plots pictures
+accrete bench data --paper dspdc --full --plots pictures
 accrete bench data --sets letter,elec --algorithms newton,ridge --json`
 }
 
