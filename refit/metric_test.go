@@ -140,7 +140,7 @@ func TestManyMetricsBeatOneAndNone(t *testing.T) {
 		const dim = 8
 		train, test := RelatedTasks(seed, 4, 50, 150, dim)
 		learn := func(c MetricConfig) *Metrics {
-			solver := Config{Primal: 1, Relative: 1e-3, Passes: 300}
+			solver := Config{Dual: math.MaxInt, Relative: 1e-3, Passes: 300}
 			c, err := ChooseWeights(context.Background(), train, dim, c, solver)
 			if err != nil {
 				t.Fatal(err)
