@@ -38,6 +38,8 @@ func TestBitsAreForever(t *testing.T) {
 			{"regression", "262336e2e3d39e6b", Config{Width: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
+			{"three targets", "ec5777a0a51185b6", Config{Outputs: 3, Width: 8, MaxFeatures: 64}, 700, three},
+			{"three targets, ridge", "4ec75d92ccda4694", Config{Outputs: 3, Algorithm: "ridge", MaxFeatures: 32}, 700, three},
 			{"dsg", "00f985dd9d0475f2", Config{Algorithm: "dsg", MaxFeatures: 64}, 700, sides},
 			{"udsg, adagrad", "c6b45c7d4c18df9a", Config{Algorithm: "udsg", Stepper: "adagrad", MaxFeatures: 64}, 700, sides},
 			{"cdsg, precond", "45326d43a2dda1bd", Config{Algorithm: "cdsg", Stepper: "precond", MaxFeatures: 64}, 700, sides},
@@ -79,5 +81,7 @@ func hash(s State) string {
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
+
+func three(x []float64) Label { return values([]float64{x[0], x[1] * x[2], float64(8*x[3]) - x[4]}) }
 
 func sides(x []float64) Label { return class(x[0] > x[1]) }

@@ -34,7 +34,7 @@ const sums = 1e-7 // the rounding of those of a mini-batch, in float32
 // that has learned all these rows.
 func TestMergedModelHasLearnedTheRowsOfAll(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"growing", "binary", "regression", "late"} {
+	for _, name := range []string{"growing", "binary", "regression", "late", "several"} {
 		t.Run(name, func(t *testing.T) {
 			s := streamOf("ridge", name)
 			s.config.Minibatch, s.config.MaxFeatures = 32, 16

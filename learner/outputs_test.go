@@ -70,6 +70,10 @@ func sameNumbers(t *testing.T, what string, got, want []float64, tolerance float
 	}
 }
 
+func figuresIn(s Scores) []float64 {
+	return []float64{s.Model.Error, s.Model.MSE, s.Model.Loss, s.Majority.Error, s.NoChange.Error, s.Linear.Error}
+}
+
 func eachAlgorithm(t *testing.T, f func(t *testing.T, c Config)) {
 	for _, a := range algorithms {
 		t.Run(a.name, func(t *testing.T) {
@@ -95,12 +99,9 @@ func TestCopiesOfATarget(t *testing.T) {
 			sameNumbers(t, fmt.Sprintf("row %d", i), got[3*i:3*i+3], []float64{w, w, w}, 1e-6)
 		}
 		p, q := l.Progress(), one.Progress()
-		figures := func(s Scores) []float64 {
-			return []float64{s.Model.Error, s.Model.MSE, s.Model.Loss, s.Majority.Error, s.NoChange.Error, s.Linear.Error}
-		}
-		sameNumbers(t, "progress", figures(p.Latest), figures(q.Latest), 1e-6)
+		sameNumbers(t, "progress", figuresIn(p.Latest), figuresIn(q.Latest), 1e-6)
 		for _, each := range p.Latest.Each {
-			sameNumbers(t, "progress of one", figures(each), figures(q.Latest), 1e-6)
+			sameNumbers(t, "progress of one", figuresIn(each), figuresIn(q.Latest), 1e-6)
 		}
 		if len(p.Latest.Each) != 3 || q.Latest.Each != nil {
 			t.Errorf("figures of %d targets, and of one target %d", len(p.Latest.Each), len(q.Latest.Each))
@@ -146,13 +147,32 @@ func TestTargetsAreLearnedAsIfAlone(t *testing.T) {
 				got = append(got, all[i])
 			}
 			sameNumbers(t, fmt.Sprintf("%s, target %d", algorithm, j), got, alone, 1e-9)
-			if e := one.Progress().Whole.Model.Error; math.Abs(mse.Each[j].Model.Error-e) > 1e-9 {
-				t.Errorf("%s, target %d: nMSE %v, alone %v", algorithm, j, mse.Each[j].Model.Error, e)
-			}
+			sameNumbers(t, algorithm+", progress", figuresIn(mse.Each[j]), figuresIn(one.Progress().Whole), 1e-9)
 		}
 		mean := (mse.Each[0].Model.Error + mse.Each[1].Model.Error + mse.Each[2].Model.Error) / 3
 		if math.Abs(mse.Model.Error-mean) > 1e-12 || mean > 0.5 {
 			t.Errorf("%s: nMSE %v, want %v", algorithm, mse.Model.Error, mean)
+		}
+	}
+}
+
+// TestVarianceOfEachTarget is that of a model of it alone.
+func TestVarianceOfEachTarget(t *testing.T) {
+	t.Parallel()
+	rows := several(1400, func(x []float64, noise float64) []float64 {
+		return []float64{wave(x, noise), 1e3 * wave(x[1:], -2*noise)}
+	})
+	c := Config{Algorithm: "ridge", Width: 8, MaxFeatures: 16, Kernel: "gaussian:2"}
+	_, both := predicted(t, c, rows)
+	got, ok := both.Variance(rows.Slice(0, 20))
+	if !ok || len(got) != 40 {
+		t.Fatalf("%d variances, %v", len(got), ok)
+	}
+	for j := range 2 {
+		_, one := predicted(t, c, targetsOf(rows, j))
+		want, _ := one.Variance(rows.Slice(0, 20))
+		for i, w := range want {
+			sameNumbers(t, fmt.Sprintf("row %d, target %d", i, j), got[2*i+j:2*i+j+1], []float64{w}, 1e-9)
 		}
 	}
 }

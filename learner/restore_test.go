@@ -137,6 +137,7 @@ func TestRestoreWantsTheConfigOfTheState(t *testing.T) {
 		func(c *Config) { c.Kernel = "gaussian:3" },
 		func(c *Config) { c.Task = Regression },
 		func(c *Config) { c.Minibatch = 100 },
+		func(c *Config) { c.Outputs = 2 },
 	} {
 		c := s.config
 		change(&c)

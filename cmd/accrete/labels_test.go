@@ -80,7 +80,7 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 	kafkatest.Fill(t, client, "in", 1, records[:1111])
 	do("learn", "--to-end")
 	kafkatest.Fill(t, client, "in", 1, records[1111:])
-	if out := do("learn", "--to-end", "--json"); !strings.Contains(out, want.StateHash.String()) {
+	if out := do("learn", "--to-end", "--json"); !strings.Contains(out, want.StateHash.String()) || !strings.Contains(out, `"progressive_each":[`) {
 		t.Errorf("learned from a topic: %s, want the state %v", out, want.StateHash)
 	}
 	var v pipeline.Verification

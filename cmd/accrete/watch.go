@@ -48,7 +48,8 @@ type learnReport struct {
 	Records           int64          `json:"records"`  // of this run: learned, predicted only, or quarantined
 	Quarantined       int64          `json:"quarantined"`
 	ExamplesPerSecond float64        `json:"examples_per_second"`
-	Progressive       *float64       `json:"progressive"` // of the last 10,000; null before the second example
+	Progressive       *float64       `json:"progressive"`                // of the last 10,000; null before the second example
+	Each              []float64      `json:"progressive_each,omitempty"` // of several labels
 	Baselines         *baselines     `json:"baselines"`
 	Features          int            `json:"features"`
 	Step              int64          `json:"step"`
@@ -208,7 +209,7 @@ func (w *watch) progress(p learner.Progress) {
 	if s := p.Recent; s.Rows > 0 {
 		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
 		m.Loss.Set(s.Model.Loss)
-		w.now.Progressive = &s.Model.Error
+		w.now.Progressive, w.now.Each = &s.Model.Error, progressive(p.Task, s).Each
 		w.now.Baselines = &baselines{s.Majority.Error, s.NoChange.Error, s.Linear.Error}
 	}
 }
