@@ -212,7 +212,8 @@ type Learner struct {
 // Refit says when the model is solved for and how well. It changes nothing of
 // what is learned.
 type Refit struct {
-	// The time between two refits; 0s for none.
+	// The time between two refits; 0s for none. After one that took long the next
+	// comes later, so that they take a fifth of all time at most.
 	Every Duration `key:"every" default:"0s" min:"0s"`
 
 	// How many of the last learned records they are solved for. Each takes 8

@@ -3,6 +3,7 @@ package learner
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -89,20 +90,47 @@ func (h *head) signed(dst []float64, y Label) []float64 {
 }
 
 // Penalty returns the weight of ‖f‖²/2 beside the mean loss that leave-one-out
-// chooses on the last 512 rows, for the square loss and the kernel itself.
+// chooses on the last 512 rows that have a weight, by their weights, for the square
+// loss and the kernel itself.
 func (d *Design) Penalty() float64 {
-	gaussian, ok := d.fit.kernel.(features.Gaussian)
-	if !ok || d.Rows < enough {
+	at := d.Bank.Map()
+	gaussian, ok := at.Kernel.(features.Gaussian)
+	s := sample{dim: at.Dim}
+	var labels []Label
+	var weights []float64
+	for i := range d.Rows {
+		if d.Weights[i] > 0 {
+			weights, labels = append(weights, d.Weights[i]), append(labels, d.labels[i])
+			for _, v := range d.X[i*s.dim : (i+1)*s.dim] {
+				s.x = append(s.x, float64(v))
+			}
+		}
+	}
+	if !ok || len(labels) < enough {
 		return penalty(safe.lambda)
 	}
-	from, dim := max(0, d.Rows-someRows), d.Bank.Map().Dim
-	s := sample{dim: dim, x: make([]float64, (d.Rows-from)*dim)}
-	for i := range s.x {
-		s.x[i] = float64(d.X[from*dim+i])
-	}
-	s.label(&d.fit, d.labels[from:], d.task)
-	t := newTuner(s, ones(dim))
+	from := max(0, len(labels)-someRows)
+	s.x, weights = s.x[from*s.dim:], weights[from:]
+	s.label(&d.fit, labels[from:], d.task)
+	t := newTuner(s, ones(s.dim))
 	t.median = gaussian.Scale * gaussian.Scale
+	if at.Second != nil {
+		metric := make([]float64, s.dim)
+		for j, f := range at.Second {
+			metric[j] = float64(f) * float64(f)
+		}
+		t.second = s.distances(metric)
+	}
+	if slices.Min(weights) < slices.Max(weights) {
+		sum := 0.0
+		for _, w := range weights {
+			sum += w
+		}
+		for i, w := range weights {
+			weights[i] = w * float64(len(weights)) / sum
+		}
+		t.weights = weights
+	}
 	return penalty(t.descend(safe).lambda)
 }
 

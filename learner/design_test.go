@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -55,5 +56,47 @@ func TestServingPartsComeBack(t *testing.T) {
 		if err != nil || d.Rows != 200 || len(d.X) != 200*64 || len(d.Targets) != 200*d.Outputs || !(d.Penalty() > 0) {
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+// TestPenaltyGoesByTheWeights adds rows of noise, which ask for a stronger penalty
+// unless they have no weight.
+func TestPenaltyGoesByTheWeights(t *testing.T) {
+	l, err := New(Config{Algorithm: "all", MaxFeatures: 64, Kernel: "gaussian:1", Task: Regression})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 0))
+	rows := func(noise float64) *Batch { // of which every second is of noise
+		b := new(Batch)
+		b.Reset(2)
+		for i := range 600 {
+			x := []float64{r.NormFloat64(), r.NormFloat64()}
+			y, weight := math.Sin(3*x[0])*x[1], 1.0
+			if i%2 == 1 {
+				y, weight = 5*r.NormFloat64(), noise
+			}
+			b.Append(x, Label{Task: Regression, Value: y}, weight)
+		}
+		return b
+	}
+	for b, from := rows(0), 0; from < b.Len(); {
+		p := l.Predict(b.Slice(from, b.Len()))
+		from += p.Len()
+		l.Learn(p)
+	}
+	m, err := NewModel(l.State().Serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice := func(noise float64) float64 {
+		d, err := m.Design(rows(noise))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Penalty()
+	}
+	if none, little, all := choice(0), choice(1e-6), choice(1); max(none, little) > 1e-4 || all < 1e-1 {
+		t.Errorf("the penalty is %v without the rows of noise, %v with little weight and %v with the weight 1", none, little, all)
 	}
 }

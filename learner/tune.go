@@ -37,6 +37,8 @@ type tuner struct {
 	sample
 	squares []float64 // distances, a lower triangle
 	median  float64   // of them
+	second  []float64 // distances under another metric: the kernel is the mean of its values at both; nil for none
+	weights []float64 // of the rows, above 0 and 1 in the mean; nil for 1 each
 
 	few      few
 	x        []float32 // weighted by the metric, for few
@@ -171,11 +173,20 @@ func (t *tuner) error(c tuning) float64 {
 				row[j] = d * scale
 			}
 			vec.Exps(row[:i], row[:i])
+			if t.second != nil {
+				for j, d := range t.second[i*n : i*n+i] {
+					row[j] = (row[j] + vec.Exp(d*scale)) / 2
+				}
+			}
 		}
 		for j := range row {
 			row[j]++ // for the intercept
 		}
-		row[i] = 2 + float64(penalty(c.lambda)*float64(n))
+		noise := float64(penalty(c.lambda) * float64(n))
+		if t.weights != nil {
+			noise /= t.weights[i]
+		}
+		row[i] = 2 + noise
 	}
 	e := math.Inf(1)
 	if vec.Cholesky(t.factor, n) {
@@ -204,7 +215,11 @@ func (t *tuner) leaveOneOut() float64 {
 		}
 		for i := range n {
 			r := vec.Dot(t.inverse[i*n+i:(i+1)*n], t.v[i:]) / diagonal[i]
-			sum += min(worst, float64(r*r))
+			r = min(worst, float64(r*r))
+			if t.weights != nil {
+				r = float64(r * t.weights[i])
+			}
+			sum += r
 		}
 	}
 	return sum / float64(n)

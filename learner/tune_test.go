@@ -29,19 +29,44 @@ func curved(n, dim int, noise float64) sample {
 
 // TestLeaveOneOutIsLeavingOneOut leaves each row out in turn.
 func TestLeaveOneOutIsLeavingOneOut(t *testing.T) {
+	testLeaveOneOut(t, nil, nil)
+}
+
+func TestLeaveOneOutHasWeightsAndASecondKernel(t *testing.T) {
+	weights := make([]float64, 40)
+	for i := range weights {
+		weights[i] = 0.1 + float64(i%4)*0.6
+	}
+	testLeaveOneOut(t, []float64{0.2, 3}, weights)
+}
+
+func testLeaveOneOut(t *testing.T, second, weights []float64) {
 	s := curved(40, 2, 0.1)
 	metric := []float64{1.5, 0.5}
 	tn := newTuner(s, metric)
 	n := s.rows()
+	tn.weights = weights
+	if second == nil {
+		second = metric
+	} else {
+		tn.second = s.distances(second)
+	}
+	weight := func(i int) float64 {
+		if weights == nil {
+			return 1
+		}
+		return weights[i]
+	}
 	for _, c := range []tuning{{width: 0, lambda: -3}, {width: -1, lambda: -6}, {width: 2, lambda: 0}} {
 		scale := math.Ldexp(math.Sqrt(tn.median), c.width)
 		kernel := func(i, j int) float64 {
-			d := 0.0
+			var d, e float64
 			for a := range s.dim {
 				v := s.x[i*s.dim+a] - s.x[j*s.dim+a]
 				d += metric[a] * v * v
+				e += second[a] * v * v
 			}
-			return 1 + math.Exp(-d/(2*scale*scale))
+			return 1 + (math.Exp(-d/(2*scale*scale))+math.Exp(-e/(2*scale*scale)))/2
 		}
 		want := 0.0
 		for out := range n {
@@ -57,7 +82,7 @@ func TestLeaveOneOutIsLeavingOneOut(t *testing.T) {
 				for q, j := range rows[:p+1] {
 					a.SetSym(p, q, kernel(i, j))
 				}
-				a.SetSym(p, p, a.At(p, p)+math.Pow(10, float64(c.lambda))*float64(n))
+				a.SetSym(p, p, a.At(p, p)+math.Pow(10, float64(c.lambda))*float64(n)/weight(i))
 			}
 			var alpha mat.VecDense
 			if err := alpha.SolveVec(a, y); err != nil {
@@ -67,7 +92,7 @@ func TestLeaveOneOutIsLeavingOneOut(t *testing.T) {
 			for p, i := range rows {
 				f += alpha.AtVec(p) * kernel(i, out)
 			}
-			want += (f - s.y[out]) * (f - s.y[out]) / float64(n)
+			want += weight(out) * (f - s.y[out]) * (f - s.y[out]) / float64(n)
 		}
 		if got := tn.error(c); math.Abs(got/want-1) > 1e-6 {
 			t.Errorf("%+v: error %v, want %v", c, got, want)

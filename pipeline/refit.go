@@ -309,8 +309,13 @@ func (j *journal) finishChallenger(ctx context.Context, m *snapshot.Challenger, 
 // it began.
 var errOvertaken = errors.New("the refit came too late")
 
+// pauses is how many times as long as a refit took there is none after it: the
+// thread that it runs on gets what others leave, and where a processor has other
+// work learning may stand still for it, as when the garbage collector stops all.
+const pauses = 4
+
 // refitIfDue begins a refit of the model as it is, if it is time and there is
-// anything new. One is under way at a time.
+// anything new. One is under way at a time, for a fifth of the time at most.
 func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error)) {
 	if l.config.Refit.Every <= 0 || time.Since(l.refitAt) < l.config.Refit.Every || l.history.seq == l.refitted {
 		return
@@ -328,8 +333,14 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 		return
 	}
 	run(func() error {
-		defer func() { <-l.refitting }()
 		start := time.Now()
+		defer func() {
+			select {
+			case <-time.After(pauses * time.Since(start)):
+			case <-intake.Done():
+			}
+			<-l.refitting
+		}()
 		r, err := refitTo(intake, l.config, l.inputs, s)
 		if err == nil {
 			var ev Refitted

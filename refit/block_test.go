@@ -113,6 +113,42 @@ func TestProximalMapsMinimise(t *testing.T) {
 	}
 }
 
+// TestTrianglesAreTheirMatrices holds the triangles of a matrix risk, and the
+// regularizer of them, against whole matrices.
+func TestTrianglesAreTheirMatrices(t *testing.T) {
+	const d, pull = 7, 0.4
+	p := MatrixRisk(5, 3, 2, d, 1)
+	triangle, whole := Triangle{Dim: d, L2: 0.7}, Semidefinite{Dim: d, L2: 0.7}
+	x := make([]float64, d*(d+1)/2)
+	p.A.Add(x, 0, 1, 3)
+	full := triangle.matrix(x)
+	for i := range 3 {
+		for j := range 2 {
+			row := make([]float64, len(x))
+			p.A.Add(row, i, j, 1)
+			want := 0.0
+			for k, v := range triangle.matrix(row) {
+				want += v * full[k]
+			}
+			if got := p.A.Dot(i, j, x); math.Abs(got-want) > 1e-9 {
+				t.Errorf("Dot(%d, %d) is %v, want %v", i, j, got, want)
+			}
+			if got, want := triangle.Conjugate(row), whole.Conjugate(triangle.matrix(row)); math.Abs(got-want) > 1e-9 {
+				t.Errorf("the conjugate is %v, want %v", got, want)
+			}
+			moved, all := slices.Clone(x), slices.Clone(full)
+			triangle.Prox(moved, row, pull)
+			whole.Prox(all, triangle.matrix(row), pull)
+			if d := distance(triangle.matrix(moved), all); d > 1e-9 {
+				t.Errorf("Prox is %v off", d)
+			}
+			if got, want := triangle.Value(moved), whole.Value(all); math.Abs(got-want) > 1e-9 {
+				t.Errorf("the value is %v, want %v", got, want)
+			}
+		}
+	}
+}
+
 func TestLossesAreTheirConjugates(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 0))
 	for _, l := range Losses {
@@ -162,8 +198,7 @@ func TestMatricesStaySemidefinite(t *testing.T) {
 		for range 200 {
 			m.step()
 			for j := range p.Regularizers {
-				block := slices.Clone(of(x, b.column, j))
-				values, _, _ := eigen(block, 6)
+				values, _, _ := eigen(Triangle{Dim: 6}.matrix(of(x, b.column, j)), 6)
 				for _, v := range values {
 					if v < -1e-12 {
 						t.Fatalf("q=%d m=%d: an eigenvalue of an iterate is %v", s.q, s.m, v)

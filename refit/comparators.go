@@ -10,20 +10,23 @@ type sdca struct {
 	r     []float64 // m ‖A_i‖² / (λ₂n)
 	delta []float64
 	rows  *sampler
+
+	factors       *Factored // A, if it is
+	inner, change []float64 // Vx, and by how much Uᵀy changes
 }
 
 func newSDCA(p *Problem, c Config, y []float64) method {
 	n, cols := p.A.Dims()
 	s := &sdca{
-		p: p, x: make([]float64, cols), y: y, u: make([]float64, cols), r: make([]float64, n),
+		p: p, x: make([]float64, cols), y: y, u: make([]float64, cols), r: squaredNorms(p.A),
 		delta: make([]float64, c.Dual), rows: newSampler("dual", c.Seed, n, c.Dual),
 	}
 	s.rows.shuffle = c.Shuffle
-	row := make([]float64, cols)
-	for i := range s.r {
-		clear(row)
-		p.A.Add(row, i, 1)
-		s.r[i] = float64(c.Dual) * p.A.Dot(i, row) / (p.L2 * float64(n))
+	for i, square := range s.r {
+		s.r[i] = float64(c.Dual) * square / (p.L2 * float64(n))
+	}
+	if s.factors, _ = p.A.(*Factored); s.factors != nil {
+		s.inner, s.change = make([]float64, s.factors.u.p), make([]float64, s.factors.u.p)
 	}
 	s.refresh()
 	return s
@@ -46,13 +49,24 @@ func (s *sdca) pair() (x, y, ax, aty []float64) { return s.x, s.y, nil, s.u }
 
 func (s *sdca) step() float64 {
 	rows := s.rows.draw()
+	a, x, u := s.p.A, s.x, s.u
+	if s.factors != nil { // once through V, and not for every row
+		a, x, u = s.factors.u, s.inner, s.change
+		multiplyTransposed(x, s.factors.v, s.x)
+		clear(u)
+	}
 	for k, i := range rows {
-		s.delta[k] = s.p.prox(i, s.p.A.Dot(i, s.x), s.y[i], s.r[i]) - s.y[i]
+		s.delta[k] = s.p.prox(i, a.Dot(i, x), s.y[i], s.r[i]) - s.y[i]
 	}
 	for k, i := range rows {
 		if d := s.delta[k]; d != 0 {
 			s.y[i] += d
-			s.p.A.Add(s.u, i, d)
+			a.Add(u, i, d)
+		}
+	}
+	if s.factors != nil {
+		for j := range s.u {
+			s.u[j] += s.factors.v.Dot(j, u)
 		}
 	}
 	s.follow()

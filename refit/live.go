@@ -49,8 +49,7 @@ type Refitted struct {
 const intercept = 0.25
 
 // Refit fits the coefficients of m to the labelled rows of b, to the least mean
-// loss by their weights; where leave-one-out chooses Lambda, it counts them alike.
-// The features stay, and so does the loss, except that with more than MostDirect
+// loss by their weights. The features stay, and so does the loss, except that with more than MostDirect
 // of them, the constant one included, classes under softmax get a least-squares
 // problem each (one against the rest), which the model that comes out says too.
 // ErrUnfit wraps why a model or its loss has no refit.

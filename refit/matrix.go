@@ -204,3 +204,32 @@ func multiplyTransposed(dst []float64, a Matrix, y []float64) {
 		}
 	}
 }
+
+// squaredNorms is those of the rows.
+func squaredNorms(a Matrix) []float64 {
+	n, p := a.Dims()
+	squares := make([]float64, n)
+	if f, ok := a.(*Factored); ok { // uᵀVVᵀu
+		d := f.u.p
+		inner := make([]float64, d*d)
+		for j := range p {
+			v := f.v.Row(j)
+			for k, w := range v {
+				vec.Axpy(w, v, inner[k*d:(k+1)*d])
+			}
+		}
+		for i := range squares {
+			for k, w := range f.u.Row(i) {
+				squares[i] += float64(w * vec.Dot(inner[k*d:(k+1)*d], f.u.Row(i)))
+			}
+		}
+		return squares
+	}
+	row := make([]float64, p)
+	for i := range squares {
+		clear(row)
+		a.Add(row, i, 1)
+		squares[i] = a.Dot(i, row)
+	}
+	return squares
+}

@@ -52,6 +52,9 @@ func MetricProblem(tasks []Labelled, dim int, c MetricConfig) (*BlockProblem, er
 	if err != nil {
 		return nil, err
 	}
+	if err := validTasks(tasks, dim); err != nil {
+		return nil, err
+	}
 	m := &margins{dim: dim, blocks: 1 + len(tasks)}
 	if c.Single {
 		m.blocks = 1
@@ -62,14 +65,6 @@ func MetricProblem(tasks []Labelled, dim int, c MetricConfig) (*BlockProblem, er
 	}
 	difference := make([]float64, dim)
 	for j, l := range tasks {
-		if dim < 1 || len(l.Points) != dim*len(l.Classes) {
-			return nil, fmt.Errorf("task %d has %d numbers for %d points of %d", j, len(l.Points), len(l.Classes), dim)
-		}
-		for i, v := range l.Points {
-			if math.Abs(v) > 1e75 || math.IsNaN(v) {
-				return nil, fmt.Errorf("point %d of task %d has a coordinate %v", i/dim, j, v)
-			}
-		}
 		where := []int{0, j + 1}
 		if c.Single {
 			where = where[:1]
@@ -99,7 +94,7 @@ func MetricProblem(tasks []Labelled, dim int, c MetricConfig) (*BlockProblem, er
 	}
 	n := len(m.where)
 	if n == 0 {
-		return nil, errors.New("no triplets: it takes two classes and two points of one in some task")
+		return nil, errNoTriplets
 	}
 	p := &BlockProblem{A: m}
 	one := []float64{1}
@@ -120,6 +115,22 @@ func MetricProblem(tasks []Labelled, dim int, c MetricConfig) (*BlockProblem, er
 		p.Regularizers = append(p.Regularizers, g)
 	}
 	return p, nil
+}
+
+var errNoTriplets = errors.New("no triplets: it takes two classes and two points of one in some task")
+
+func validTasks(tasks []Labelled, dim int) error {
+	for j, l := range tasks {
+		if dim < 1 || len(l.Points) != dim*len(l.Classes) {
+			return fmt.Errorf("task %d has %d numbers for %d points of %d", j, len(l.Points), len(l.Classes), dim)
+		}
+		for i, v := range l.Points {
+			if math.Abs(v) > 1e75 || math.IsNaN(v) {
+				return fmt.Errorf("point %d of task %d has a coordinate %v", i/dim, j, v)
+			}
+		}
+	}
+	return nil
 }
 
 // margins is the matrix of MT-LMNN: row i has Z_i = aaᵀ - bbᵀ in the blocks that
@@ -174,13 +185,19 @@ func (m *Metrics) Of(task int) []float64 {
 }
 
 // LearnMetrics learns a metric that the tasks share and one for each of them. The
-// zero solver runs up to 1000 passes; it should have a gap to stop at.
+// zero solver runs up to 1000 passes; it should have a gap to stop at. It never has
+// more blocks a step than there are.
 func LearnMetrics(ctx context.Context, tasks []Labelled, dim int, c MetricConfig, solver Config) (*Metrics, *Solution, error) {
+	return learnMetrics(ctx, tasks, dim, c, solver, Start{})
+}
+
+func learnMetrics(ctx context.Context, tasks []Labelled, dim int, c MetricConfig, solver Config, start Start) (*Metrics, *Solution, error) {
 	p, err := MetricProblem(tasks, dim, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := SolveBlocks(ctx, p, solver, Start{})
+	solver.Primal, solver.Dual = min(solver.Primal, len(p.Regularizers)), min(solver.Dual, len(p.Losses))
+	s, err := SolveBlocks(ctx, p, solver, start)
 	if s == nil {
 		return nil, nil, err
 	}

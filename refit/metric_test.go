@@ -1,9 +1,11 @@
 package refit
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -138,7 +140,12 @@ func TestManyMetricsBeatOneAndNone(t *testing.T) {
 		const dim = 8
 		train, test := RelatedTasks(seed, 4, 50, 150, dim)
 		learn := func(c MetricConfig) *Metrics {
-			m, s, err := LearnMetrics(context.Background(), train, dim, c, Config{Primal: 1, Relative: 1e-3, Passes: 300})
+			solver := Config{Primal: 1, Relative: 1e-3, Passes: 300}
+			c, err := ChooseWeights(context.Background(), train, dim, c, solver)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, s, err := LearnMetrics(context.Background(), train, dim, c, solver)
 			if err != nil || !s.Reached {
 				t.Fatalf("%+v: gap %v, %v", c, s.Relative, err)
 			}
@@ -154,6 +161,82 @@ func TestManyMetricsBeatOneAndNone(t *testing.T) {
 		if !(multi < 0.5*min(single, none)) {
 			t.Errorf("seed %d: wrong are %v with Euclidean, %v with one and %v with many metrics", seed, none, single, multi)
 		}
+	}
+}
+
+// TestWeightsAreChosenByRowsHeldOut compares the counts that the choice rests on
+// with plain loops, and the choice with its neighbours on the ladder.
+func TestWeightsAreChosenByRowsHeldOut(t *testing.T) {
+	const dim = 5
+	tasks, _ := RelatedTasks(2, 3, 25, 0, dim)
+	ctx, solver := context.Background(), Config{Relative: 1e-2, Primal: 2, Dual: 5, Passes: 40}
+	h := newHeldOut(tasks, dim)
+	times := map[float64]int{} // that a row, by its first coordinate, is to be checked
+	for part := range folds {
+		for j, l := range tasks {
+			if learn, check := h.learn[part][j], h.check[part][j]; len(learn.Classes)+len(check.Classes) != len(l.Classes) || len(check.Classes) < 7 || len(check.Classes) > 9 {
+				t.Errorf("part %d of task %d has %d rows to learn from and %d to check", part, j, len(learn.Classes), len(check.Classes))
+			}
+			for i := 0; i < len(h.check[part][j].Points); i += dim {
+				times[h.check[part][j].Points[i]]++
+			}
+		}
+	}
+	if len(times) != 75 {
+		t.Errorf("%d rows are checked", len(times))
+	}
+	wrong := func(c MetricConfig) (n int) {
+		for part := range folds {
+			m, _, err := LearnMetrics(ctx, h.learn[part], dim, c, solver)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, check := range h.check[part] {
+				learn, metric := h.learn[part][j], m.Of(j)
+				distance := func(i, k int) (s float64) {
+					for a := range dim {
+						for b := range dim {
+							s += (check.Points[i*dim+a] - learn.Points[k*dim+a]) * metric[a*dim+b] * (check.Points[i*dim+b] - learn.Points[k*dim+b])
+						}
+					}
+					return s
+				}
+				for i, class := range check.Classes {
+					order := make([]int, len(learn.Classes))
+					for k := range order {
+						order[k] = k
+					}
+					slices.SortFunc(order, func(k, l int) int { return cmp.Compare(distance(i, k), distance(i, l)) })
+					for _, k := range order[:3] {
+						if learn.Classes[k] != class {
+							n++
+						}
+					}
+				}
+			}
+		}
+		return n
+	}
+	first := MetricConfig{Neighbors: 3, Impostors: 1, Shared: 0.01, Own: 0.1}
+	got, err := h.wrong(ctx, first, solver)
+	if err != nil || got != wrong(first) {
+		t.Errorf("%d neighbours are wrong, want %d, %v", got, wrong(first), err)
+	}
+	chosen, err := ChooseWeights(ctx, tasks, dim, MetricConfig{}, solver)
+	if err != nil || wrong(chosen) > got || chosen == first {
+		t.Errorf("%+v has %d wrong neighbours and the default %d, %v", chosen, wrong(chosen), got, err)
+	}
+	given := MetricConfig{Shared: 0.5, Own: 7}
+	if c, err := ChooseWeights(ctx, tasks, dim, given, solver); err != nil || c.Shared != 0.5 || c.Own != 7 {
+		t.Errorf("%+v in place of what was given, %v", c, err)
+	}
+	given.Own = 0
+	if c, err := ChooseWeights(ctx, tasks, dim, given, solver); err != nil || c.Shared != 0.5 || !slices.Contains(ladder[:], c.Own) {
+		t.Errorf("%+v in place of what was given, %v", c, err)
+	}
+	few := []Labelled{{Points: []float64{0, 1, 3}, Classes: []int{0, 0, 1}}}
+	if c, err := ChooseWeights(ctx, few, 1, MetricConfig{}, solver); err != nil || c.Shared != 0.01 || c.Own != 0.1 {
+		t.Errorf("%+v of three rows, %v", c, err)
 	}
 }
 
@@ -184,6 +267,9 @@ func TestBadTasksAreErrors(t *testing.T) {
 	} {
 		if _, _, err := LearnMetrics(context.Background(), tasks, 1, MetricConfig{}, Config{}); err == nil {
 			t.Errorf("%s: no error", what)
+		}
+		if _, err := ChooseWeights(context.Background(), tasks, 1, MetricConfig{}, Config{}); err == nil && (what == "ragged" || what == "NaN") {
+			t.Errorf("%s: no error of the choice of weights", what)
 		}
 	}
 }

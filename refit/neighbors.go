@@ -1,6 +1,7 @@
 package refit
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -25,27 +26,8 @@ func Transform(metric []float64, dim int) []float64 {
 // its k nearest points under a metric, and of those equally many, the one with
 // the nearest point. A nil metric is the Euclidean one.
 func NearestNeighbors(l Labelled, dim, k int, metric, queries []float64) []int {
-	points := l.Points
-	if metric != nil {
-		f := Transform(metric, dim)
-		points, queries = through(f, points, dim), through(f, queries, dim)
-	}
-	difference := make([]float64, dim)
-	nearest, squares := make([]int, 0, k+1), make([]float64, len(l.Classes))
 	classes := make([]int, len(queries)/dim)
-	for q := range classes {
-		nearest = nearest[:0]
-		for i := range l.Classes {
-			squares[i] = squaredDistance(difference, queries[q*dim:(q+1)*dim], points[i*dim:(i+1)*dim])
-			at := len(nearest)
-			for at > 0 && squares[nearest[at-1]] > squares[i] {
-				at--
-			}
-			if at < k {
-				nearest = slices.Insert(nearest, at, i)
-				nearest = nearest[:min(len(nearest), k)]
-			}
-		}
+	for q, nearest := range nearestPoints(l, dim, k, metric, queries) {
 		most := 0
 		for _, i := range nearest {
 			votes := 0
@@ -60,6 +42,37 @@ func NearestNeighbors(l Labelled, dim, k int, metric, queries []float64) []int {
 		}
 	}
 	return classes
+}
+
+// nearestPoints yields each query's number and its k nearest points, the nearest
+// first, which are valid until the next.
+func nearestPoints(l Labelled, dim, k int, metric, queries []float64) iter.Seq2[int, []int] {
+	points := l.Points
+	if metric != nil {
+		f := Transform(metric, dim)
+		points, queries = through(f, points, dim), through(f, queries, dim)
+	}
+	difference := make([]float64, dim)
+	nearest, squares := make([]int, 0, k+1), make([]float64, len(l.Classes))
+	return func(yield func(int, []int) bool) {
+		for q := range len(queries) / dim {
+			nearest = nearest[:0]
+			for i := range l.Classes {
+				squares[i] = squaredDistance(difference, queries[q*dim:(q+1)*dim], points[i*dim:(i+1)*dim])
+				at := len(nearest)
+				for at > 0 && squares[nearest[at-1]] > squares[i] {
+					at--
+				}
+				if at < k {
+					nearest = slices.Insert(nearest, at, i)
+					nearest = nearest[:min(len(nearest), k)]
+				}
+			}
+			if !yield(q, nearest) {
+				return
+			}
+		}
+	}
 }
 
 // through is the rows of x, each through the map f.

@@ -112,6 +112,54 @@ func (g Semidefinite) Prox(x, c []float64, pull float64) {
 	}
 }
 
+// Triangle is Semidefinite, without Linear and Constant, of the matrix that a
+// lower triangle stands for: row by row, with √2 times what is off the diagonal,
+// so that inner products of triangles are those of the matrices.
+type Triangle struct {
+	Dim int // of the matrix
+	L2  float64
+}
+
+func (g Triangle) Lambda() float64 { return g.L2 }
+
+func (g Triangle) Value(x []float64) float64 { return g.L2 / 2 * vec.Dot(x, x) }
+
+func (g Triangle) Conjugate(v []float64) float64 {
+	return project(g.matrix(v), g.Dim) / (2 * g.L2)
+}
+
+func (g Triangle) Prox(x, c []float64, pull float64) {
+	for k, v := range x {
+		x[k] = float64(pull*v) - c[k]
+	}
+	a := g.matrix(x)
+	project(a, g.Dim)
+	for i, k := 0, 0; i < g.Dim; i++ {
+		for j := range i + 1 {
+			v := a[i*g.Dim+j] / (g.L2 + pull)
+			if j < i {
+				v *= math.Sqrt2
+			}
+			x[k] = v
+			k++
+		}
+	}
+}
+
+func (g Triangle) matrix(x []float64) []float64 {
+	a := make([]float64, g.Dim*g.Dim)
+	for i, k := 0, 0; i < g.Dim; i++ {
+		for j := range i {
+			v := x[k] / math.Sqrt2
+			a[i*g.Dim+j], a[j*g.Dim+i] = v, v
+			k++
+		}
+		a[i*g.Dim+i] = x[k]
+		k++
+	}
+	return a
+}
+
 // length is ‖x‖, of numbers of any size.
 func length(x []float64) float64 {
 	var unit float64

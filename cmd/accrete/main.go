@@ -30,7 +30,7 @@ type commands struct {
 	Fit     fitCommand     `cmd:"" help:"Learn a file in one pass, without Kafka."`
 	Bench   benchCommand   `cmd:"" help:"Compare all algorithms on a folder of files."`
 	Refit   refitCommand   `cmd:"" help:"Solve for a model on its last records, and certify it."`
-	Metric  metricCommand  `cmd:"" help:"Learn metrics for the keys of a file, one for each."`
+	Metric  metricCommand  `cmd:"" help:"Learn a metric of the inputs, or one for each key."`
 	Verify  verifyCommand  `cmd:"" help:"Prove a model: learn its history again and compare."`
 	Inspect inspectCommand `cmd:"" help:"Look into a snapshot or a model log."`
 	Resume  resumeCommand  `cmd:"" help:"Let a learner go on that has paused because its input was bad."`

@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/accrete-ml/accrete/refit"
 )
@@ -48,16 +52,47 @@ type reach struct {
 // reaches are the gaps that methods are compared by.
 var reaches = []float64{1e-2, 1e-4, 1e-6}
 
-// neighborReport is the errors of the nearest-neighbour rule on tasks, under
-// different metrics.
-type neighborReport struct {
-	Tasks     string  `json:"tasks"`
+// neighborErrors is how often the three nearest neighbours of a row are wrong,
+// under different metrics.
+type neighborErrors struct {
 	Euclidean float64 `json:"euclidean"`
 	One       float64 `json:"one"`  // metric for all tasks
 	Many      float64 `json:"many"` // a shared one, and one for each task
-	Gap       float64 `json:"gap"`  // of many
-	Seconds   float64 `json:"seconds"`
+	Rows      int     `json:"rows"` // that were checked
 }
+
+// neighborReport is these errors over some splits of tasks into rows to learn from
+// and rows to check.
+type neighborReport struct {
+	Tasks     string    `json:"tasks"`
+	Splits    int       `json:"splits"`
+	Euclidean estimate  `json:"euclidean"`
+	One       estimate  `json:"one"`
+	Many      estimate  `json:"many"`
+	Gain      estimate  `json:"gain"` // One - Many of a split
+	Weights   []weights `json:"weights"`
+	Seconds   float64   `json:"seconds"`
+}
+
+// weights are those that were chosen for a split.
+type weights struct {
+	One    float64 `json:"one"` // of the metric that is alone
+	Shared float64 `json:"shared"`
+	Own    float64 `json:"own"`
+}
+
+// estimate is a mean and its standard error.
+type estimate struct {
+	Mean          float64 `json:"mean"`
+	StandardError float64 `json:"standard_error"`
+}
+
+func newEstimate(x []float64) estimate {
+	mean, deviation := stat.MeanStdDev(x, nil)
+	return estimate{mean, stat.StdErr(deviation, float64(len(x)))}
+}
+
+func (e estimate) String() string { return fmt.Sprintf("%.4f ± %.4f", e.Mean, e.StandardError) }
 
 func (c *benchCommand) dspdc(ctx context.Context, e *env) error {
 	if !(c.Seconds > 0) {
@@ -92,9 +127,14 @@ func (c *benchCommand) dspdc(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	splits := 3 // that metrics are compared on
+	if c.Full {
+		splits = 5
+	}
 	for _, s := range sets {
 		if s.contest {
-			problem, err := refit.MetricContest(s.name, s.learn, s.dim, refit.MetricConfig{}, 20, 4)
+			learn, _ := s.split(0)
+			problem, err := refit.MetricContest(s.name, learn, s.dim, refit.MetricConfig{}, 20, 4)
 			if err != nil {
 				return err
 			}
@@ -102,8 +142,9 @@ func (c *benchCommand) dspdc(ctx context.Context, e *env) error {
 				return err
 			}
 		}
-		progress.update("nearest neighbours: "+s.name, nil)
-		n, err := s.neighbors(ctx)
+		n, err := s.neighbors(ctx, splits, func(split int) {
+			progress.update(fmt.Sprintf("nearest neighbours: %s, split %d of %d", s.name, split+1, splits), nil)
+		})
 		if err != nil {
 			return err
 		}
@@ -140,16 +181,18 @@ func newContestReport(problem *refit.Contest, curves []refit.Curve) contestRepor
 
 // taskSet is tasks that have something in common.
 type taskSet struct {
-	name         string
-	dim          int
-	learn, check []refit.Labelled
-	contest      bool // it is none of refit.Contests yet
+	name    string
+	dim     int
+	split   func(seed uint64) (learn, check []refit.Labelled)
+	contest bool // it is none of refit.Contests yet
 }
 
 // taskSets returns the generated tasks, and those of the set letter if there is one.
 func (c *benchCommand) taskSets(ctx context.Context, e *env) ([]taskSet, error) {
-	learn, check := refit.RelatedTasks(1, 20, 100, 200, 32)
-	sets := []taskSet{{name: "related tasks", dim: 32, learn: learn, check: check}}
+	const dim = 16
+	sets := []taskSet{{name: "related tasks", dim: dim, split: func(seed uint64) (learn, check []refit.Labelled) {
+		return refit.RelatedTasks(1+seed, 10, 60, 200, dim)
+	}}}
 	if c.Dir == "" {
 		return sets, nil
 	}
@@ -160,7 +203,7 @@ func (c *benchCommand) taskSets(ctx context.Context, e *env) ([]taskSet, error) 
 	if err != nil {
 		return nil, err
 	}
-	return append(sets, letter.tasks()), nil
+	return append(sets, taskSet{"letter", len(letter.schema.Columns), letter.tasks, true}), nil
 }
 
 // columnScales returns what the columns of a set are at most, and at least 1e-9.
@@ -193,14 +236,12 @@ func (s *benchSet) projected() *refit.Contest {
 	return refit.ProjectedContest(s.name, x, b, len(scale), len(scale)/2, 20, 1e-4, 1e-2)
 }
 
-// tasks splits a set into tasks of five classes each: the first 40 rows of a
-// class to learn from, and all test rows to check. Columns are divided by their
-// greatest deviation from 0.
-func (s *benchSet) tasks() taskSet {
+// tasks splits a set into tasks of five classes each: 40 rows of a class to learn
+// from, the first ones in an order by the seed, and all test rows to check.
+// Columns are divided by their greatest deviation from 0.
+func (s *benchSet) tasks(seed uint64) (learn, check []refit.Labelled) {
 	const each, rows = 5, 40
-	dim := len(s.schema.Columns)
-	t := taskSet{name: "letter", dim: dim, contest: true}
-	t.learn, t.check = make([]refit.Labelled, len(s.schema.Classes)/each), make([]refit.Labelled, len(s.schema.Classes)/each)
+	learn, check = make([]refit.Labelled, len(s.schema.Classes)/each), make([]refit.Labelled, len(s.schema.Classes)/each)
 	scale := s.columnScales()
 	add := func(to []refit.Labelled, x []float64, class int) {
 		task := class / each
@@ -213,55 +254,42 @@ func (s *benchSet) tasks() taskSet {
 		to[task].Classes = append(to[task].Classes, class)
 	}
 	seen := make([]int, len(s.schema.Classes))
-	for _, row := range s.rows {
+	for _, i := range rand.New(rand.NewPCG(seed, 0)).Perm(len(s.rows)) {
+		row := s.rows[i]
 		if seen[row.Label.Class]++; seen[row.Label.Class] <= rows {
-			add(t.learn, row.X, row.Label.Class)
+			add(learn, row.X, row.Label.Class)
 		}
 	}
 	for _, row := range s.test {
-		add(t.check, row.X, row.Label.Class)
+		add(check, row.X, row.Label.Class)
 	}
-	return t
+	return learn, check
 }
 
-// neighbors compares metrics by the error of the three nearest neighbours.
-func (s *taskSet) neighbors(ctx context.Context) (neighborReport, error) {
-	r := neighborReport{Tasks: s.name}
+// neighbors compares metrics by the errors of nearest neighbours. It says which
+// split comes next.
+func (s *taskSet) neighbors(ctx context.Context, splits int, next func(split int)) (neighborReport, error) {
+	r := neighborReport{Tasks: s.name, Splits: splits}
 	begin := cpuSeconds()
-	solver := refit.Config{Relative: 1e-3, Primal: min(4, 1+len(s.learn)), Dual: 20, Passes: 200}
-	many, solution, err := refit.LearnMetrics(ctx, s.learn, s.dim, refit.MetricConfig{}, solver)
-	if err != nil {
-		return r, err
-	}
-	r.Gap, r.Seconds = solution.Gap(), cpuSeconds()-begin
-	solver.Primal = 1
-	one, _, err := refit.LearnMetrics(ctx, s.learn, s.dim, refit.MetricConfig{Single: true}, solver)
-	if err != nil {
-		return r, err
-	}
-	s.errors(&r, one, many)
-	return r, nil
-}
-
-// errors grades the three nearest neighbours of the rows to check.
-func (s *taskSet) errors(r *neighborReport, one, many *refit.Metrics) {
-	wrong := func(metric func(task int) []float64) float64 {
-		off, all := 0, 0
-		for j, l := range s.learn {
-			if len(l.Classes) == 0 {
-				continue
-			}
-			for i, class := range refit.NearestNeighbors(l, s.dim, 3, metric(j), s.check[j].Points) {
-				all++
-				if class != s.check[j].Classes[i] {
-					off++
-				}
-			}
+	var euclidean, one, many, gain []float64
+	for split := range splits {
+		next(split)
+		learn, check := s.split(uint64(split))
+		few, _, c1, err := learnMetrics(ctx, learn, s.dim, 1e-3, refit.MetricConfig{Single: true})
+		if err != nil {
+			return r, err
 		}
-		return float64(off) / math.Max(1, float64(all))
+		all, _, c, err := learnMetrics(ctx, learn, s.dim, 1e-3, refit.MetricConfig{})
+		if err != nil {
+			return r, err
+		}
+		e := newNeighborErrors(learn, check, s.dim, few, all)
+		euclidean, one, many, gain = append(euclidean, e.Euclidean), append(one, e.One), append(many, e.Many), append(gain, e.One-e.Many)
+		r.Weights = append(r.Weights, weights{c1.Shared, c.Shared, c.Own})
 	}
-	r.Euclidean = wrong(func(int) []float64 { return nil })
-	r.One, r.Many = wrong(one.Of), wrong(many.Of)
+	r.Euclidean, r.One, r.Many, r.Gain = newEstimate(euclidean), newEstimate(one), newEstimate(many), newEstimate(gain)
+	r.Seconds = cpuSeconds() - begin
+	return r, nil
 }
 
 func (r *paperReport) String() string {
@@ -283,9 +311,9 @@ func (r *paperReport) String() string {
 		}
 		b.WriteString("\n\n")
 	}
-	fmt.Fprintf(&b, "%-32s %9s %9s %9s", "errors of 3 nearest neighbours", "euclidean", "one", "many")
+	fmt.Fprintf(&b, "%-32s %15s %15s %15s %15s", "errors of 3 nearest neighbours", "euclidean", "one", "many", "one - many")
 	for _, n := range r.Neighbors {
-		fmt.Fprintf(&b, "\n%-32s %9.4f %9.4f %9.4f", n.Tasks, n.Euclidean, n.One, n.Many)
+		fmt.Fprintf(&b, "\n%-32s %15v %15v %15v %15v", fmt.Sprintf("%s, %d splits", n.Tasks, n.Splits), n.Euclidean, n.One, n.Many, n.Gain)
 	}
 	return b.String()
 }
@@ -313,6 +341,9 @@ func (r *paperReport) draw(dir string) error {
 	return nil
 }
 
+// methods are those of all contests, each of which has one colour in all pictures.
+var methods = []string{"DSPDC", "SPDC", "SDCA", "DSPDC, exact Λ", "DSPDC, m=n, q=p", "SPDC, A formed", "SDCA, A formed", "SVRG, A formed"}
+
 // leastGap is the gap that pictures end at.
 const leastGap = 1e-10
 
@@ -326,7 +357,8 @@ func (c *contestReport) plots() ([]*plot.Plot, error) {
 		p := plot.New()
 		p.X.Label.Text, p.Y.Label.Text = []string{"passes", "seconds of processor time"}[i], "gap"
 		if i == 0 {
-			p.Title.Text = c.Problem
+			p.Title.Text = strings.Replace(c.Problem, ": ", ":\n", 1)
+			p.Title.TextStyle.Font.Size = vg.Points(10)
 		}
 		p.Add(plotter.NewGrid())
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(tens)
@@ -334,7 +366,7 @@ func (c *contestReport) plots() ([]*plot.Plot, error) {
 			p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(tens)
 		}
 		low, high := 1.0, 1.0
-		for k, curve := range c.curves {
+		for _, curve := range c.curves {
 			var line plotter.XYs
 			for _, at := range curve.Points {
 				x, y := of(at), math.Max(at.Gap(), leastGap)
@@ -347,7 +379,7 @@ func (c *contestReport) plots() ([]*plot.Plot, error) {
 			if len(line) < 2 {
 				continue
 			}
-			l, err := newLine(line, k)
+			l, err := newLine(line, max(0, slices.Index(methods, curve.Name)))
 			if err != nil {
 				return nil, err
 			}
@@ -355,6 +387,9 @@ func (c *contestReport) plots() ([]*plot.Plot, error) {
 			if i == 0 {
 				legend.Legend.Add(curve.Name, l)
 			}
+		}
+		if i == 1 {
+			p.X.Min = 0
 		}
 		p.Y.Min, p.Y.Max = math.Min(low/1.5, 0.05), high*1.5
 		row = append(row, p)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestPaperReportsAndDrawsContests(t *testing.T) {
-	learn, check := refit.RelatedTasks(1, 2, 20, 30, 4)
+	learn, _ := refit.RelatedTasks(1, 2, 20, 30, 4)
 	problem, err := refit.MetricContest("tasks", learn, 4, refit.MetricConfig{}, 5, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -35,9 +35,9 @@ func TestPaperReportsAndDrawsContests(t *testing.T) {
 			t.Errorf("%s ends at %v", m.Method, m.Gap)
 		}
 	}
-	tasks := taskSet{name: "tasks", dim: 4, learn: learn, check: check}
-	n, err := tasks.neighbors(context.Background())
-	if err != nil || n.Many >= n.One || n.Many >= n.Euclidean {
+	tasks := taskSet{name: "tasks", dim: 4, split: func(seed uint64) (learn, check []refit.Labelled) { return refit.RelatedTasks(seed, 2, 20, 30, 4) }}
+	n, err := tasks.neighbors(context.Background(), 2, func(int) {})
+	if err != nil || n.Many.Mean >= n.One.Mean || n.Many.Mean >= n.Euclidean.Mean || n.Gain.StandardError == 0 || len(n.Weights) != 2 {
 		t.Errorf("errors %+v, %v", n, err)
 	}
 	r.Neighbors = append(r.Neighbors, n)

@@ -18,7 +18,7 @@ type refitCommand struct {
 	jsonFlag
 	Window  int     `placeholder:"N" help:"How many of the last learned records (refit.window)."`
 	Gap     float64 `placeholder:"GAP" help:"How near to come to the optimum, relative to the objective of the model 0 (refit.gap)."`
-	Penalty float64 `help:"Regularisation; without it, leave-one-out chooses on the last 512 records."`
+	Penalty float64 `placeholder:"WEIGHT" help:"Regularisation; without it, leave-one-out chooses on the last 512 records."`
 	DryRun  bool    `name:"dry-run" help:"Publish nothing."`
 	Save    string  `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
 }

@@ -233,16 +233,22 @@ func (w *world) model(name string) string { return w.topic + "-" + name }
 
 // accrete runs a command to its end and returns the last line that it printed.
 func (w *world) accrete(ctx context.Context, args ...string) ([]byte, error) {
+	line, _, err := w.command(ctx, args...)
+	return line, err
+}
+
+// command is accrete with what became of the process.
+func (w *world) command(ctx context.Context, args ...string) (line []byte, ended *os.ProcessState, err error) {
 	cmd := exec.CommandContext(ctx, w.bin, args...)
 	cmd.Env = append(os.Environ(), "ACCRETE_PLANTED="+w.planted)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("accrete %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
+		return nil, nil, fmt.Errorf("accrete %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	return []byte(lines[len(lines)-1]), nil
+	return []byte(lines[len(lines)-1]), cmd.ProcessState, nil
 }
 
 // killBoth kills learners, and scorers beside them.
