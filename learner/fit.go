@@ -94,7 +94,7 @@ func (f *fit) scaled(x []float64, dim int) []float64 {
 }
 
 const (
-	enough   = 250 // rows, below which leave-one-out chooses worse than no choice at all
+	enough   = 250 // rows, below which a metric, or the penalty alone, is chosen worse than not at all
 	someRows = 512 // that the last choice is made on
 )
 
@@ -107,12 +107,12 @@ func (f *fit) tune(s sample, labels []Label, a asked) {
 	gaussian, ok := a.kernel.(features.Gaussian)
 	best, second := tuned{ones(s.dim), safe}, (*tuned)(nil)
 	switch {
-	case !ok || n < enough:
+	case !ok || gaussian.Scale > 0 && n < enough:
 	case gaussian.Scale > 0:
 		t := newTuner(s.slice(0, min(n, someRows)), best.metric)
 		t.median = gaussian.Scale * gaussian.Scale
 		best.tuning = t.descend(safe)
-	case f.scaler.asIs:
+	case f.scaler.asIs || n < enough:
 		best = s.tuned(best, a.few)
 	default:
 		best, second = s.choose(a)
@@ -146,18 +146,21 @@ type tuned struct {
 }
 
 // tuned makes the last choice for a metric, from one on other rows. A model of
-// many features has a narrower kernel than is best for these rows; one of few has
-// the width that is best with its features, and the penalty that the kernel itself
-// would have: as many rows as features would want more of it, and there will be
-// more rows.
+// many features has, from the last fit on, a narrower kernel than is best for
+// these rows; one of few has the width that is best with its features, and the penalty that the
+// kernel itself would have: as many rows as features would want more of it, and
+// there will be more rows.
 func (s sample) tuned(from tuned, few few) tuned {
 	n := s.rows()
 	last := s.slice(max(0, n-someRows), n)
 	t := newTuner(last, from.metric)
-	if few.blocks > 0 {
+	switch {
+	case few.blocks > 0:
 		return tuned{from.metric, t.descend(newTuner(last, from.metric).on(few, from.metric).search(from.tuning))}
+	case n >= lastRung:
+		return tuned{from.metric, t.narrow(t.search(from.tuning))}
 	}
-	return tuned{from.metric, t.narrow(t.search(from.tuning))}
+	return tuned{from.metric, t.search(from.tuning)}
 }
 
 const (

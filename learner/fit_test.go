@@ -103,9 +103,14 @@ func TestSparseColumnsOfOneRangeKeepTheirProportions(t *testing.T) {
 
 func TestScaledValuesAreRoundedOnceAndClipped(t *testing.T) {
 	s := scaler{center: []float64{1.7e9, 0}, scale: []float64{1e-3, 1e300}, metric: []float64{1, 0.5}}
-	got := scaled(s, []float64{1.7e9 + 1, 1e300, 1.7e9 + 1e9, -math.MaxFloat64})
-	if want := []float32{1e-3, clip / 2, clip, -clip / 2}; !slices.Equal(got, want) {
+	got := scaled(s, []float64{1.7e9 + 1, 1e-299, 1.7e9 + 8e3, 8e-300, 1.7e9 + 8e3*math.E, -8e-300 * math.E, 1.7e9 - 8e3*math.E*math.E, 0})
+	if want := []float32{1e-3, 4.446287, 8, 4, 12, -6, -16, 0}; !slices.Equal(got, want) {
 		t.Errorf("scaled values %v, want %v", got, want)
+	}
+	for _, v := range scaled(s, []float64{math.MaxFloat64, -math.MaxFloat64}) {
+		if !(math.Abs(float64(v)) < 10_000) {
+			t.Errorf("the largest of all values is scaled to %v", v)
+		}
 	}
 }
 

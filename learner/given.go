@@ -218,7 +218,7 @@ func (m *Metric) over(dst, b *Batch, n int) *Batch {
 	scaled, z := make([]float64, d), make([]float64, d)
 	for i := range n {
 		for j, v := range b.X(i) {
-			scaled[j] = max(-clip, min(clip, (bounded(v)-m.center[j])*m.scale[j]))
+			scaled[j] = clipped((bounded(v) - m.center[j]) * m.scale[j])
 		}
 		root := m.roots[m.index[b.keys[i]]*d*d:]
 		for j := range z {

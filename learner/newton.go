@@ -84,7 +84,7 @@ const (
 	work = 256
 	// hurry bounds the steps in a mini-batch, which are more while the window is
 	// small.
-	hurry = 16
+	hurry = 32
 	// stretch is the factor of a Gram matrix, which may be of other rows than the
 	// gradient is.
 	stretch = 1.05
@@ -317,7 +317,7 @@ func (w *newton) step() {
 	s.size = extend(s.size[:0], e*k)
 	s.v = extend(s.v[:0], size)
 	for m := range w.members {
-		penalty := w.penalty(m)
+		penalty := w.penalty(m, float64(n))
 		factor := g.factors[m*size*size : (m+1)*size*size]
 		for j := range k {
 			c := m*k + j
@@ -353,9 +353,12 @@ func (w *newton) step() {
 	w.guard(coef)
 }
 
-// penalty returns the weight of half the squares of a member's coefficients.
-func (w *newton) penalty(m int) float64 {
-	return w.fit.lambda * w.members[m].lambda * float64(w.config.maxBlocks()*w.config.Width)
+// penalty returns the weight of half the squares of a member's coefficients for a
+// window of some rows. A member has what is right for gramRows of them and more;
+// fewer say less beside their noise.
+func (w *newton) penalty(m int, rows float64) float64 {
+	few := math.Sqrt(max(1, gramRows/rows))
+	return few * w.fit.lambda * w.members[m].lambda * float64(w.config.maxBlocks()*w.config.Width)
 }
 
 // curvature bounds the second derivative of the loss, or stands for it where
@@ -483,7 +486,7 @@ func (w *newton) factorise(g *gram) {
 	g.factors = make([]float64, len(w.members)*size*size)
 	for m := range w.members {
 		factor := g.factors[m*size*size : (m+1)*size*size]
-		ridge := float64(w.penalty(m)) + float64(w.config.Width)/2/g.rows
+		ridge := float64(w.penalty(m, g.rows)) + float64(w.config.Width)/2/g.rows
 		at := 0
 		for i := range size {
 			row := factor[i*size : i*size+i+1]

@@ -3,11 +3,24 @@ package learner
 import (
 	"math"
 	"slices"
+
+	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// clip bounds what a scaled column can be, in standard deviations: a value far
-// off would make the angle of a feature coarse, and a linear term explode.
+// clip is how many standard deviations a scaled column goes in a straight line.
+// From there on it grows with the logarithm: a value far off would make the angle
+// of a feature coarse, and a linear term explode. But it is no end, because a
+// counter or a clock leaves the values of the first rows behind for good, and
+// what comes later is not all the same.
 const clip = 8
+
+// clipped is v, which counts standard deviations, as the model sees it.
+func clipped(v float64) float64 {
+	if a := math.Abs(v); a > clip {
+		return math.Copysign(clip+float64(clip/2*vec.Log(min(a, math.MaxFloat64)/clip)), v)
+	}
+	return v
+}
 
 // scaler brings raw columns to where one bandwidth fits all of them.
 type scaler struct {
@@ -29,8 +42,7 @@ func (s scaler) apply(dst []float32, x []float64) {
 			dst[i] = float32(v)
 			continue
 		}
-		v = (bounded(v) - s.center[i]) * s.scale[i]
-		dst[i] = float32(max(-clip, min(clip, v)) * s.metric[i])
+		dst[i] = float32(clipped((bounded(v)-s.center[i])*s.scale[i]) * s.metric[i])
 	}
 }
 

@@ -136,7 +136,7 @@ func TestHalfWithoutAMetric(t *testing.T) {
 // its state with the same bits, a model predicts what it does, and learners with
 // orthogonal frequencies have one.
 func TestTwoKernelsAreServedAndRestored(t *testing.T) {
-	s := curved(800, 12, 1)
+	s := curved(900, 12, 1)
 	rows := new(Batch)
 	rows.Reset(s.dim)
 	for i, y := range s.y {
@@ -144,11 +144,11 @@ func TestTwoKernelsAreServedAndRestored(t *testing.T) {
 	}
 	config := Config{Width: 8, MaxFeatures: 64}
 	l := newLearner(t, config)
-	learn(l, rows.Slice(0, 700), 100)
+	learn(l, rows.Slice(0, 800), 100)
 	if l.fit.second == nil {
 		t.Fatal("no second kernel")
 	}
-	next := rows.Slice(700, 800)
+	next := rows.Slice(800, 900)
 	m, err := NewModel(l.State().Serving)
 	if err != nil {
 		t.Fatal(err)
@@ -182,17 +182,43 @@ func TestFineKernelsAreFound(t *testing.T) {
 	}
 }
 
-// TestFewRowsAreNotTuned: below enough rows the fit has no metric and the safe
-// width and penalty.
-func TestFewRowsAreNotTuned(t *testing.T) {
+// TestFewRowsHaveNoMetric: below enough rows the fit chooses the width and the
+// penalty, a strong one where nothing can be predicted.
+func TestFewRowsHaveNoMetric(t *testing.T) {
 	s := curved(enough-1, 3, 0.1)
-	labels := make([]Label, s.rows())
-	for i := range labels {
-		labels[i] = Label{Task: Regression, Value: s.y[i]}
+	rng := rand.New(rand.NewPCG(3, 4))
+	signal, noise := make([]Label, s.rows()), make([]Label, s.rows())
+	for i := range signal {
+		signal[i] = Label{Task: Regression, Value: s.y[i]}
+		noise[i] = Label{Task: Regression, Value: rng.NormFloat64()}
 	}
-	f := newFit(s.x, labels, s.dim, asked{task: Regression, kernel: features.Gaussian{}})
-	if f.lambda != 1e-3 || f.scaler.metric[0] != 1 || f.scaler.metric[2] != 1 {
-		t.Errorf("penalty %v and metric %v of few rows", f.lambda, f.scaler.metric)
+	a := asked{task: Regression, kernel: features.Gaussian{}}
+	weak, strong := newFit(s.x, signal, s.dim, a), newFit(s.x, noise, s.dim, a)
+	if !slices.Equal(weak.scaler.metric, ones(s.dim)) || !slices.Equal(strong.scaler.metric, ones(s.dim)) {
+		t.Errorf("metrics %v and %v of few rows", weak.scaler.metric, strong.scaler.metric)
+	}
+	if weak.lambda > 1e-3 || strong.lambda < 0.1 {
+		t.Errorf("penalty %v, and %v where there is only noise", weak.lambda, strong.lambda)
+	}
+}
+
+// TestOnlyTheLastFitIsForMoreRows: fits that others follow take what is best for
+// their rows, and the last one a kernel that is narrower, as nearly as good.
+func TestOnlyTheLastFitIsForMoreRows(t *testing.T) {
+	s := curved(lastRung, 3, 1)
+	rng := rand.New(rand.NewPCG(5, 6))
+	for i := range s.y {
+		s.y[i] = s.x[i*s.dim] + s.x[i*s.dim+1] + rng.NormFloat64()
+	}
+	s.center()
+	from := tuned{ones(s.dim), safe}
+	last := newTuner(s.slice(lastRung-someRows, lastRung), from.metric)
+	best := last.search(safe)
+	if early := s.slice(1, lastRung).tuned(from, few{}); early.width != best.width || early.lambda != best.lambda {
+		t.Errorf("before the last fit %v, want %v", early.tuning, best)
+	}
+	if late := s.tuned(from, few{}); late.width >= best.width || late.error > narrowWorth*best.error {
+		t.Errorf("in the last fit %v, where %v is best", late.tuning, best)
 	}
 }
 

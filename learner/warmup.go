@@ -3,7 +3,7 @@ package learner
 // rungs are the numbers of rows that the fits of the warm-up use. The fit of
 // rung r starts when row r is in and takes effect at row effect(r), however
 // long it took.
-var rungs = [...]int{64, 128, 256, 512, 1000}
+var rungs = [...]int{64, 100, 160, 256, 400, 640, 1000}
 
 // lastRung is the one that settles the scale for good.
 const lastRung = 1000
