@@ -20,8 +20,9 @@ type head struct {
 type unit struct{ mean, deviation float64 }
 
 // newHead returns the head of a model of so many targets that has seen nothing
-// but so many classes. It has the chosen loss, or the one that suits the task if that is nil.
-// Logistic and Softmax are one choice: how many classes there are decides.
+// but so many classes. It has the chosen loss, or the one that suits the task if
+// that is nil. Logistic and Softmax are one choice: how many classes there are
+// decides.
 func newHead(chosen loss.Loss, task Task, classes, targets int) head {
 	h := head{task: task, classes: classes, units: make([]unit, targets)}
 	for j := range h.units {

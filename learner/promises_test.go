@@ -39,8 +39,10 @@ var streams = func() (all []stream) {
 		}
 		all = append(all, stream{"regression", odd, 4, numeric}, stream{"binary", small, 3, sided},
 			stream{"late", odd, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }},
-			stream{"several", several, 4, numerics},
 		)
+		if a.name == "newton" || a.squares { // which mix target by target
+			all = append(all, stream{"several", several, 4, numerics})
+		}
 	}
 	given := Config{Algorithm: "all", Width: 8, MaxFeatures: 32, Metric: skewed}
 	return append(all, stream{"metric", given, 2, sided})
