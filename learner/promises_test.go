@@ -293,7 +293,7 @@ func sameArray(a, b Array) bool {
 
 func TestCutOfTheRowsDoesNotMatter(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
-		rows := s.rows(1800)
+		rows := s.rows(1550)
 		one := newLearner(t, s.config)
 		want := learn(one, rows, 1)
 		for _, cut := range []int{7, 1000} {
@@ -330,8 +330,8 @@ func TestCoresDoNotMatter(t *testing.T) {
 // around all rows at which something happens.
 func TestRestoreGoesOnExactly(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
-		const n = 1700
-		rows := s.rows(n + 300)
+		const n = 1500
+		rows := s.rows(n + 100)
 		whole := newLearner(t, s.config)
 		want := learn(whole, rows, 100)
 		last := whole.State()
@@ -379,7 +379,7 @@ func eventful(l *Learner) bool {
 
 func TestPredictionsIgnoreLabelsOfTheirPass(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
-		rows := s.rows(2000)
+		rows := s.rows(1550)
 		l := newLearner(t, s.config)
 		for at := 0; at < rows.Len(); {
 			state := l.State()
@@ -429,7 +429,7 @@ func TestUnlabelledRowsChangeNothing(t *testing.T) {
 
 func TestModelPredictsLikeTheLearner(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
-		rows := s.rows(2000)
+		rows := s.rows(1550)
 		l := newLearner(t, s.config)
 		for at := 0; at < rows.Len(); {
 			m, err := NewModel(l.State().Serving)

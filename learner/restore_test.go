@@ -12,9 +12,9 @@ import (
 // that a snapshot can be damaged. Whatever is not refused must still predict.
 func TestRestoreRefusesWhatNoLearnerWrote(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
-		rows := s.rows(1900)
+		rows := s.rows(1550)
 		l, at := newLearner(t, s.config), 0
-		for _, n := range []int{0, 1, 90, 170, 900, 1900} {
+		for _, n := range []int{0, 1, 90, 200, 1550} {
 			learn(l, rows.Slice(at, n), 100)
 			at = n
 			whole := l.State()

@@ -61,7 +61,7 @@ func TestNewFitLearnsTheRowsSoFar(t *testing.T) {
 // same, and a Pass of several rows ends where it may say yes.
 func TestStepSaysWhetherTheModelChanged(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
-		rows := s.rows(1900)
+		rows := s.rows(1500)
 		l := newLearner(t, s.config)
 		changes := 0
 		before := l.State().Serving
