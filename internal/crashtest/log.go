@@ -26,7 +26,8 @@ func newModelLog(c *ingest.Client, model string) *modelLog {
 }
 
 func isClaim(r snapshot.Record) bool    { _, ok := r.(*snapshot.Claim); return ok }
-func isChunk(r snapshot.Record) bool    { _, ok := r.(*snapshot.Chunk); return ok }
+func isChunk(r snapshot.Record) bool    { c, ok := r.(*snapshot.Chunk); return ok && !c.Challenger }
+func isRival(r snapshot.Record) bool    { c, ok := r.(*snapshot.Chunk); return ok && c.Challenger }
 func isManifest(r snapshot.Record) bool { _, ok := r.(*snapshot.Manifest); return ok }
 func isBatch(r snapshot.Record) bool    { _, ok := r.(*snapshot.Batch); return ok }
 

@@ -85,6 +85,9 @@ func alone[S any](ctx context.Context, o options, f func(*world, context.Context
 // begin builds the program, starts the broker and creates the topic.
 func begin(ctx context.Context, o options) (w *world, end func(), err error) {
 	w = &world{options: o, chunk: "16KiB", began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
+	if o.refit > 0 {
+		w.chunk = "1KiB" // its models are small
+	}
 	var ends []func()
 	end = func() {
 		for _, f := range slices.Backward(ends) {
@@ -307,9 +310,10 @@ func (w *world) kill(ctx context.Context, s *Summary) error {
 	return nil
 }
 
-// killOnce starts a learner and kills it: after a random while, at a CHUNK, at
-// a BATCH, right behind its CLAIM, or right behind a MANIFEST, in turn. Without
-// the last the history to be learned again would grow from kill to kill.
+// killOnce starts a learner and kills it: after a random while, at a CHUNK, every
+// other time a challenger's if it has refits, at a BATCH, right behind its CLAIM, or
+// right behind a MANIFEST, in turn. Without the last the history to be learned again
+// would grow from kill to kill.
 func (w *world) killOnce(ctx context.Context, path string, turn int) (twice bool, err error) {
 	if turn%5 == 3 {
 		return true, w.killAtClaim(ctx, path)
@@ -324,8 +328,13 @@ func (w *world) killOnce(ctx context.Context, path string, turn int) (twice bool
 	case 0:
 		pause(watch, time.Duration(w.rng.IntN(400))*time.Millisecond)
 	case 1:
-		w.log.await(watch, isChunk)
-		pause(watch, time.Duration(w.rng.IntN(20))*time.Millisecond)
+		what := isChunk
+		if w.refit > 0 && turn%10 == 1 {
+			what = isRival
+		}
+		w.log.await(watch, what)
+		u := w.rng.Float64() // soon, more often than not: a small one is soon complete
+		pause(watch, time.Duration(20*u*u*u*float64(time.Millisecond)))
 	case 2:
 		for range 1 + w.rng.IntN(2) {
 			w.log.await(watch, isBatch)
