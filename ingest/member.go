@@ -35,9 +35,13 @@ const (
 	HeartbeatEvery = time.Second
 
 	// sessionTimeout is after how long without a heartbeat a member is taken
-	// for dead, and how long the others may take to join again. It is the least
-	// that brokers accept by default, and less than a request may take.
+	// for dead. It is the least that brokers accept by default.
 	sessionTimeout = 6 * time.Second
+
+	// rebalanceTimeout is how long the others may take to join again: less than a
+	// request may take, and less than what is left of the session of one who has
+	// joined and waits, whom the embedded broker would take for dead.
+	rebalanceTimeout = 3 * time.Second
 
 	consumerProtocol = "consumer"
 	roundRobin       = "roundrobin"
@@ -74,7 +78,7 @@ func (m *Member) join(ctx context.Context) (Share, error) {
 	req := kmsg.NewPtrJoinGroupRequest()
 	req.Group, req.MemberID, req.ProtocolType = m.group, m.id, consumerProtocol
 	req.SessionTimeoutMillis = int32(sessionTimeout.Milliseconds())
-	req.RebalanceTimeoutMillis = req.SessionTimeoutMillis
+	req.RebalanceTimeoutMillis = int32(rebalanceTimeout.Milliseconds())
 	req.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: roundRobin, Metadata: meta.AppendTo(nil)}}
 	r, err := m.ask(ctx, req)
 	if err != nil {

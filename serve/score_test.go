@@ -260,6 +260,40 @@ func TestScorerWaitsForAModelAndFollowsIt(t *testing.T) {
 	}
 }
 
+// TestTheEndIsThatOfAllPartitions has a member die that has joined together with
+// the scorer, which comes to the end of its own share first.
+func TestTheEndIsThatOfAllPartitions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("10 s, most of which a broker takes to give a member up")
+	}
+	w := newWorld(t)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
+	w.learn(t, w.in)
+	kafkatest.Fill(t, w.client, w.asked, 4, rings(2, 200, none))
+	member := func() *ingest.Member { return w.client.Member(w.model+"-scorer", []string{w.asked}) }
+	if _, err := member().Join(t.Context()); err != nil { // and is not heard of again, so that those who join next wait for each other
+		t.Fatal(err)
+	}
+	dead := make(chan ingest.Share, 1)
+	go func() {
+		share, err := member().Join(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		dead <- share
+	}()
+	s := w.scorer(true)
+	if err := s.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if share := <-dead; len(share[w.asked]) == 0 {
+		t.Errorf("the one who dies had %v: this shows nothing", share)
+	}
+	if n := len(answers(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)))); n != 200 {
+		t.Errorf("%d records of 200 have a score", n)
+	}
+}
+
 func TestScorerGoesOnWhereItStoppedAndQuarantinesGarbage(t *testing.T) {
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 500, class))

@@ -76,7 +76,7 @@ func (s *Scorer) take(ctx context.Context, all bounds, outputs int) error {
 			return err
 		}
 		s.config.Report(Shared{share, all.partitions()})
-		if anew, err := s.hold(ctx, m, parts, outputs); err != nil || !anew {
+		if anew, err := s.hold(ctx, m, parts, all, outputs); err != nil || !anew {
 			return err
 		}
 	}
@@ -107,12 +107,12 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 	return parts, nil
 }
 
-// hold scores parts until ctx is done, or all of them to their ends, or the
-// group shares out anew.
-func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, outputs int) (anew bool, err error) {
-	ctx, giveUp := context.WithCancel(ctx)
+// hold scores parts until ctx is done, or the group has come to the end of all
+// partitions, or shares out anew.
+func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all bounds, outputs int) (anew bool, err error) {
+	held, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	scoring, sctx := errgroup.WithContext(ctx)
+	scoring, sctx := errgroup.WithContext(held)
 	for _, p := range parts {
 		scoring.Go(func() error { return s.score(sctx, m, p, outputs) })
 	}
@@ -122,15 +122,77 @@ func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, outpu
 	beating := new(errgroup.Group)
 	beating.Go(func() (err error) {
 		defer giveUp()
-		anew, err = s.beat(ctx, m)
+		anew, err = s.beat(held, m)
 		return err
 	})
-	err = scoring.Wait()
+	stalled := false
+	if err = scoring.Wait(); err == nil && s.config.ToEnd {
+		stalled, err = s.complete(held, all)
+	}
 	giveUp()
 	if late := beating.Wait(); err == nil {
 		err = late
 	}
+	if stalled && err == nil && !anew {
+		return true, s.retry(ctx, func() error { return m.Leave(ctx) })
+	}
 	return anew, err
+}
+
+// patience is after how long without any progress the others count as gone: more
+// than a broker takes to notice that a member is dead.
+const patience = 15 * time.Second
+
+// complete waits until the group is at the end of all partitions: one who dies
+// leaves its own to others. It reports true if nothing moves, as where the broker
+// has a dead member that it never takes for one.
+func (s *Scorer) complete(ctx context.Context, all bounds) (stalled bool, err error) {
+	t := time.NewTicker(ingest.HeartbeatEvery)
+	defer t.Stop()
+	least, moved := int64(-1), time.Now()
+	for {
+		var left int64
+		err := s.retry(ctx, func() (err error) {
+			left, err = s.left(ctx, all)
+			return err
+		})
+		switch {
+		case ctx.Err() != nil:
+			return false, nil
+		case err != nil || left == 0:
+			return false, err
+		case left < least || least < 0:
+			least, moved = left, time.Now()
+		case time.Since(moved) > patience:
+			return true, nil
+		}
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// left is how many offsets lie between what the group has committed and the ends.
+func (s *Scorer) left(ctx context.Context, all bounds) (n int64, err error) {
+	for topic, end := range all.end {
+		first, _, err := s.config.Client.Offsets(ctx, topic)
+		if err != nil {
+			return 0, err
+		}
+		committed, err := s.config.Client.Committed(ctx, s.config.Group, topic, len(end))
+		if err != nil {
+			return 0, err
+		}
+		for p, e := range end {
+			at := committed[p]
+			if p < len(first) {
+				at = max(at, first[p])
+			}
+			n += max(0, e-at)
+		}
+	}
+	return n, nil
 }
 
 // beat keeps up the membership until ctx is done or the group shares out anew.
