@@ -18,7 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 type learnCommand struct {
@@ -201,12 +201,12 @@ func kernelMetric(c *config.Config) (*learner.Metric, error) {
 // signatureKeys are those that the configuration names.
 func signatureKeys(c *config.Config) (sign ed25519.PrivateKey, verify ed25519.PublicKey, err error) {
 	if path := c.Snapshot.SignKey; path != "" {
-		if sign, err = snapshot.ReadSigningKey(path); err != nil {
+		if sign, err = modellog.ReadSigningKey(path); err != nil {
 			return nil, nil, c.At("snapshot.sign_key_file", err)
 		}
 	}
 	if path := c.Snapshot.VerifyKey; path != "" {
-		if verify, err = snapshot.ReadVerifyingKey(path); err != nil {
+		if verify, err = modellog.ReadVerifyingKey(path); err != nil {
 			return nil, nil, c.At("snapshot.verify_key_file", err)
 		}
 	}
