@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // TestDamagedSnapshotsAreNotUsed gives a learner copies of one model log, in each

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // rewrite replaces a topic by one of the same name with other records at the

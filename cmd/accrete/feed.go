@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/internal/synth"
 	"github.com/accrete-ml/accrete/learner"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/accrete-ml/accrete/config"
+	"github.com/accrete-ml/accrete/internal/config"
 )
 
 type lintCommand struct {

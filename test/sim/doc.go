@@ -5,11 +5,11 @@
 //
 // The pipeline and ingest are the real ones, down to the encoded requests: what
 // is simulated begins where a request would go to a socket. Behind each schedule
-// internal/oracle reads what is in the topics.
+// test/oracle reads what is in the topics.
 //
-//	go test ./internal/sim -schedules 10000
-//	go test ./internal/sim -seed 4711 -v
-//	go test -tags planted ./internal/sim
+//	go test ./test/sim -schedules 10000
+//	go test ./test/sim -seed 4711 -v
+//	go test -tags planted ./test/sim
 //
 // With the tag planted the learner has faults to choose from, and the test is
 // that the schedules find each of them.

@@ -1,19 +1,19 @@
 // Crashtest kills the real learner with SIGKILL, many times in one run, and
 // checks that nothing can be seen of it afterwards: the state hash is that of a
 // run that was never interrupted, every example has its prediction, all copies
-// of a prediction are the same bytes, and internal/oracle, which reads the topics
+// of a prediction are the same bytes, and test/oracle, which reads the topics
 // by itself, comes to the same. It can also stop learners and wake them up behind
 // a successor, kill the broker, spoil the network, and kill a learner at each
 // single request.
 //
-//	go run ./internal/crashtest --kills 100
-//	go run ./internal/crashtest --kills 1000 --scorers 60 --zombies 20 --outages 20 --resets 300 --failpoints
-//	go run ./internal/crashtest --kills 100 --refit 20ms
-//	go run ./internal/crashtest --soak 20m
-//	go run ./internal/crashtest --restarts 20
-//	go run ./internal/crashtest --slowdown 5 --examples 300000
-//	go run ./internal/crashtest --kills 100 --partitions 3 --brokers localhost:9092
-//	go run ./internal/crashtest --kills 0 --outages 20 --kafka .ci/kafka.sh
+//	go run ./test/crash --kills 100
+//	go run ./test/crash --kills 1000 --scorers 60 --zombies 20 --outages 20 --resets 300 --failpoints
+//	go run ./test/crash --kills 100 --refit 20ms
+//	go run ./test/crash --soak 20m
+//	go run ./test/crash --restarts 20
+//	go run ./test/crash --slowdown 5 --examples 300000
+//	go run ./test/crash --kills 100 --partitions 3 --brokers localhost:9092
+//	go run ./test/crash --kills 0 --outages 20 --kafka .ci/kafka.sh
 //
 // It exits with 1 if anything differs, or if the kills did not hit what they
 // had to hit: the warm-up, a snapshot half written, a BATCH decided and not yet
@@ -172,7 +172,7 @@ func main() {
 func exit(stop func(), err error) {
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "crashtest:", err)
+		fmt.Fprintln(os.Stderr, "crash:", err)
 		os.Exit(1)
 	}
 	os.Exit(0)

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/accrete-ml/accrete/internal/oracle"
+	"github.com/accrete-ml/accrete/test/oracle"
 )
 
 // ask has the oracle read everything that a model has left.

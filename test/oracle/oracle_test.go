@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
-	"github.com/accrete-ml/accrete/internal/oracle"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/oracle"
 )
 
 // stream is examples of two classes in rings, some of them without a label and
