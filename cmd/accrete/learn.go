@@ -24,11 +24,11 @@ import (
 type learnCommand struct {
 	configFlags
 	jsonFlag
-	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the input topics have at the start."`
+	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
 }
 
 func (learnCommand) Help() string {
-	return `Reads the input topics, predicts each record and then learns from it, and writes predictions, snapshots and everything it has decided back to Kafka. It claims the model: a learner of the same model that runs elsewhere stops. It can be killed at any instant; the next one goes on with the same bits.`
+	return `Reads the input topics, predicts each record and then learns from it, and writes predictions, snapshots and the model log to Kafka. It claims the model: another running learner of the same model is fenced and exits. It is crash-safe: after a kill at any instant, the next start recovers a bit-identical state.`
 }
 
 func (learnCommand) Examples() string {
