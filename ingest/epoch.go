@@ -49,6 +49,11 @@ func (c *Client) EndOfEpoch(ctx context.Context, topic string, partition int, ep
 	return EpochEnd{p.LeaderEpoch, p.EndOffset}, nil
 }
 
+// Truncated is Client.Truncated for the partition that f reads.
+func (f *Fetcher) Truncated(ctx context.Context, next int64, epoch int32) (end int64, truncated, known bool, err error) {
+	return f.client.Truncated(ctx, f.topic, f.partition, next, epoch)
+}
+
 // Truncated says whether the log has lost records before next, the last of
 // which was written under epoch: the truth, and not a broker's momentary lack of
 // knowledge. end is then where what is still the same ends, at most. known is

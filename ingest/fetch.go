@@ -169,3 +169,6 @@ func (f *Fetcher) outOfRange(ctx context.Context, offset int64) error {
 	f.client.forget(f.topic) // the broker we asked knew less than the leader
 	return fmt.Errorf("topic %s partition %d: %w", f.topic, f.partition, answer(kafka.OffsetNotAvailable))
 }
+
+// PastEnd is the error of a partition that ends before the record want.
+func (f *Fetcher) PastEnd(want, end int64) error { return &PastEnd{f.topic, f.partition, want, end} }

@@ -477,8 +477,15 @@ func (c *cursor) take(ctx context.Context, from, to int64, report func(Event)) (
 	if from != c.next {
 		c.next, c.reached, c.ahead = from, from, nil
 	}
+	var since time.Time // of the first answer that there is nothing before to
 	for c.reached < to {
 		got, err := pollRetry(ctx, c.fetcher, c.reached, report)
+		if err == nil && got.Next == c.reached && got.HighWatermark < to {
+			if since.IsZero() {
+				since = time.Now()
+			}
+			err = c.ended(ctx, to, time.Since(since), got.HighWatermark, report)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -492,4 +499,18 @@ func (c *cursor) take(ctx context.Context, from, to int64, report func(Event)) (
 	took := c.ahead[:n:n]
 	c.ahead, c.next = c.ahead[n:], to
 	return took, nil
+}
+
+// ended is *ingest.PastEnd if the log ends before the offset to, and does not
+// only seem to for the moment.
+func (c *cursor) ended(ctx context.Context, to int64, waited time.Duration, end int64, report func(Event)) error {
+	var truncated, known bool
+	err := retry(ctx, report, func() (err error) {
+		_, truncated, known, err = c.fetcher.Truncated(ctx, to, -1)
+		return err
+	})
+	if err == nil && (truncated || !known && waited > truncationPersists) {
+		return c.fetcher.PastEnd(to, end)
+	}
+	return err
 }
