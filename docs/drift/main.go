@@ -98,12 +98,13 @@ func draw(output, forest string) error {
 		return err
 	}
 	p := plot.New()
-	p.Title.Text = "Error of the last 1,000 predictions; two other inputs matter from 50,000 and 100,000 on"
-	p.Title.TextStyle.Font.Size = vg.Points(11)
-	p.X.Label.Text, p.Y.Label.Text = "examples", "error"
-	p.Y.Min, p.Y.Max = 0, 0.6
+	p.Title.Text = "The concept changes at 50,000 and 100,000 examples"
+	p.Title.Padding = vg.Points(6)
+	p.X.Label.Text, p.Y.Label.Text = "examples", "error of the last 1,000"
+	p.Y.Min, p.Y.Max = 0, 0.8 // room for the legend
 	p.Add(plotter.NewGrid())
-	p.Legend.Top = true
+	p.Legend.Top, p.Legend.Padding = true, vg.Points(2)
+	p.X.Tick.Marker = plot.TickerFunc(thousands)
 	type curve struct {
 		name   string
 		color  color.RGBA
@@ -138,6 +139,14 @@ func draw(output, forest string) error {
 	p.Add(bayes)
 	p.Legend.Add("lowest possible", bayes)
 	return p.Save(8*vg.Inch, 3.4*vg.Inch, output)
+}
+
+// thousands marks every 25,000 examples.
+func thousands(_, _ float64) (ticks []plot.Tick) {
+	for v := 0; v <= examples; v += 25_000 {
+		ticks = append(ticks, plot.Tick{Value: float64(v), Label: strconv.Itoa(v/1000) + ",000"})
+	}
+	return ticks
 }
 
 func readErrors(path string) ([]float64, error) {
