@@ -17,6 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
 // Config is what a Scorer is told.
@@ -36,7 +37,7 @@ type Config struct {
 }
 
 // Event is something that a Scorer did: Retrying, Waiting, Shared, Heard,
-// Switched, Damaged or Scored.
+// Switched, Damaged, Broken, Whole or Scored.
 type Event any
 
 type (
@@ -64,6 +65,13 @@ type (
 		ID  string
 		Err error
 	}
+
+	// Broken: the model log is not the same, whole and monotone any more. The
+	// model that there is goes on until it is.
+	Broken struct{ Err error }
+
+	// Whole: it is again.
+	Whole struct{}
 
 	// Scored: some records of a partition have their scores written, or there
 	// were none to score.
@@ -132,9 +140,13 @@ func (s *Scorer) Run(ctx context.Context) error {
 	return err
 }
 
+// mendEvery is how often a log that is broken is looked at again.
+const mendEvery = 2 * time.Second
+
 // follow switches to each new snapshot as it appears.
 func (s *Scorer) follow(ctx context.Context) error {
 	f := NewFollower(s.config.Client, s.config.Log, s.config.VerifyKey, func(id string, err error) { s.config.Report(Damaged{id, err}) })
+	f.Whole = func() { s.config.Report(Whole{}) }
 	for {
 		var m *Served
 		err := s.retry(ctx, func() (err error) {
@@ -143,6 +155,15 @@ func (s *Scorer) follow(ctx context.Context) error {
 		})
 		if ctx.Err() != nil {
 			return nil
+		}
+		if errors.Is(err, kafkalog.ErrLog) && !s.config.ToEnd {
+			s.config.Report(Broken{err})
+			select {
+			case <-time.After(mendEvery):
+				continue
+			case <-ctx.Done():
+				return nil
+			}
 		}
 		if err != nil {
 			return err
