@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // append writes records that count only under our claim, and returns once the
 // log says that they do.
-func (j *journal) append(ctx context.Context, rs ...snapshot.Record) error {
+func (j *journal) append(ctx context.Context, rs ...modellog.Record) error {
 	if err := j.lock(ctx); err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (j *journal) append(ctx context.Context, rs ...snapshot.Record) error {
 	return j.appendLocked(ctx, rs...)
 }
 
-func (j *journal) appendLocked(ctx context.Context, rs ...snapshot.Record) error {
+func (j *journal) appendLocked(ctx context.Context, rs ...modellog.Record) error {
 	if j.lost != nil {
 		return j.lost
 	}
@@ -40,11 +40,11 @@ func (j *journal) appendLocked(ctx context.Context, rs ...snapshot.Record) error
 // the answer is lost or not what was expected it reads on to see whether the
 // batch is there, and writes it again if it is not: a copy that turns up late
 // is void, because what it decides is decided already.
-func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
+func (j *journal) write(ctx context.Context, rs ...modellog.Record) error {
 	batch := make([]ingest.Record, len(rs))
 	now := time.Now().UnixMilli()
 	for i, r := range rs {
-		key, value, err := snapshot.Encode(r)
+		key, value, err := modellog.Encode(r)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 			j.report(Retrying{Err: err})
 		}
 		found := 0
-		if err := j.readOn(ctx, func(r *ingest.Record, _ snapshot.Verdict) {
+		if err := j.readOn(ctx, func(r *ingest.Record, _ modellog.Verdict) {
 			if found < len(batch) && (bytes.Equal(r.Value, batch[found].Value) || planted("found")) {
 				found++
 			}
@@ -80,7 +80,7 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 		if found == len(batch) {
 			return nil
 		}
-		if j.owner != (snapshot.Owner{}) && j.log.Fold.Claim().Owner != j.owner {
+		if j.owner != (modellog.Owner{}) && j.log.Fold.Claim().Owner != j.owner {
 			return nil // appendLocked sees it
 		}
 		if err := wait.Pause(ctx, err); err != nil {
@@ -92,18 +92,18 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 // appendBatch makes d part of the model's history, and says on the way up to
 // where predictions are released, and if the budget is spent, that this is the
 // last one for now.
-func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, spent *budget) (*snapshot.Batch, *snapshot.Pause, error) {
+func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, spent *budget) (*modellog.Batch, *modellog.Pause, error) {
 	if err := j.lock(ctx); err != nil {
 		return nil, nil, err
 	}
 	defer j.unlock()
-	b := &snapshot.Batch{Owner: j.owner, Seq: j.log.Fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
-	b.Chain = snapshot.NextChain(j.log.Fold.Chain(), b)
+	b := &modellog.Batch{Owner: j.owner, Seq: j.log.Fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
+	b.Chain = modellog.NextChain(j.log.Fold.Chain(), b)
 	if planted("released") {
 		released = j.log.Fold.Seq()
 	}
 	rs := append(j.releasedUpTo(released), b)
-	var pause *snapshot.Pause
+	var pause *modellog.Pause
 	if spent != nil {
 		pause = spent.pause(b.Seq, j.owner)
 		rs = append(rs, pause)
@@ -112,26 +112,26 @@ func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, s
 }
 
 // appendGap makes it part of the model's history that input is lost.
-func (j *journal) appendGap(ctx context.Context, lost *gap) (*snapshot.Gap, error) {
+func (j *journal) appendGap(ctx context.Context, lost *gap) (*modellog.Gap, error) {
 	if err := j.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer j.unlock()
-	g := &snapshot.Gap{
+	g := &modellog.Gap{
 		Owner: j.owner, Seq: j.log.Fold.Seq() + 1,
 		Topic: lost.in.topic, TopicID: lost.in.id, Partition: lost.in.partition, From: lost.from, To: lost.to,
 	}
-	g.Chain = snapshot.NextChain(j.log.Fold.Chain(), g)
+	g.Chain = modellog.NextChain(j.log.Fold.Chain(), g)
 	return g, j.appendLocked(ctx, g)
 }
 
 // releasedUpTo is a RELEASED where it is time for one.
-func (j *journal) releasedUpTo(seq int64) []snapshot.Record {
+func (j *journal) releasedUpTo(seq int64) []modellog.Record {
 	const lazily = 8 // BATCHes between two RELEASED
 	if seq < j.log.Fold.Released()+lazily {
 		return nil
 	}
-	return []snapshot.Record{&snapshot.Released{Owner: j.owner, Seq: seq}}
+	return []modellog.Record{&modellog.Released{Owner: j.owner, Seq: seq}}
 }
 
 // useOptions makes options those of the model: the first time they are written
@@ -139,7 +139,7 @@ func (j *journal) releasedUpTo(seq int64) []snapshot.Record {
 func (j *journal) useOptions(ctx context.Context, options []byte) error {
 	have := j.log.Fold.Config()
 	if len(have.Config) == 0 {
-		return j.append(ctx, &snapshot.Config{Owner: j.owner, Hash: sha256.Sum256(options), Config: options})
+		return j.append(ctx, &modellog.Config{Owner: j.owner, Hash: sha256.Sum256(options), Config: options})
 	}
 	return sameOptions(have.Config, options)
 }

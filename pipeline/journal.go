@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
@@ -23,7 +24,7 @@ type journal struct {
 
 	turn  chan struct{} // holds a token while somebody writes, which may take as long as the broker is away
 	log   *kafkalog.Log
-	owner snapshot.Owner // ours; zero before claim
+	owner modellog.Owner // ours; zero before claim
 	lost  error          // set once and for all when the claim is lost, or the log broken
 }
 
@@ -53,7 +54,7 @@ func newJournal(ctx context.Context, c Config) (*journal, error) {
 
 func (j *journal) open(ctx context.Context, snapshots int) error {
 	return j.reading(func() error {
-		return j.log.Tail(ctx, func(f *snapshot.Fold) bool { return len(f.Snapshots()) >= snapshots }, j.see(nil))
+		return j.log.Tail(ctx, func(f *modellog.Fold) bool { return len(f.Snapshots()) >= snapshots }, j.see(nil))
 	})
 }
 
@@ -78,7 +79,7 @@ func (j *journal) reading(read func() error) error {
 
 // see reports what cannot be read on the way to see, which may be nil.
 func (j *journal) see(see kafkalog.See) kafkalog.See {
-	return func(r *ingest.Record, v snapshot.Verdict) {
+	return func(r *ingest.Record, v modellog.Verdict) {
 		if v.Record == nil {
 			j.report(Unreadable{Offset: v.Offset, Why: v.Void})
 		}
@@ -95,7 +96,7 @@ func (j *journal) claim(ctx context.Context) error {
 		if !j.log.Fold.Seeded() && !planted("unseeded") { // so that no claim of ours could count
 			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
 		}
-		c := &snapshot.Claim{Owner: snapshot.Owner{Epoch: j.log.Fold.Claim().Epoch + 1}, Host: host()}
+		c := &modellog.Claim{Owner: modellog.Owner{Epoch: j.log.Fold.Claim().Epoch + 1}, Host: host()}
 		rand.Read(c.Nonce[:])
 		if err := j.write(ctx, c); err != nil {
 			return err

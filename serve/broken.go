@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
@@ -58,7 +59,7 @@ func (b *broken) mended(ctx context.Context, log *kafkalog.Log) error {
 	}
 	found := false
 	log.Rewind(first)
-	err = log.ReadOn(ctx, func(_ *ingest.Record, v snapshot.Verdict) {
+	err = log.ReadOn(ctx, func(_ *ingest.Record, v modellog.Verdict) {
 		found = found || v.Void == "" && b.settles(v.Record)
 	})
 	if err != nil {
@@ -72,11 +73,11 @@ func (b *broken) mended(ctx context.Context, log *kafkalog.Log) error {
 }
 
 // settles says whether r proves that the log goes on from what was read.
-func (b *broken) settles(r snapshot.Record) bool {
+func (b *broken) settles(r modellog.Record) bool {
 	switch r := r.(type) {
-	case *snapshot.Batch:
+	case *modellog.Batch:
 		return r.Seq == b.seq && r.Chain == b.chain
-	case *snapshot.Gap:
+	case *modellog.Gap:
 		return r.Seq == b.seq && r.Chain == b.chain
 	}
 	return false

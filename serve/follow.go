@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
@@ -112,7 +113,7 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 
 // newer is the newest snapshot that is not known to be damaged, if it is newer
 // than the last one.
-func (f *Follower) newer() (at snapshot.Stored, ok bool) {
+func (f *Follower) newer() (at modellog.Stored, ok bool) {
 	for _, at := range f.log.Fold.Snapshots() {
 		if !f.bad[at.Offset] {
 			return at, at.Offset > f.last
@@ -148,7 +149,7 @@ func (f *Follower) open(ctx context.Context) error {
 		f.last, f.bad = -1, map[int64]bool{}
 	}
 	f.log = log
-	err = log.Tail(ctx, func(*snapshot.Fold) bool {
+	err = log.Tail(ctx, func(*modellog.Fold) bool {
 		_, found := f.newer()
 		return found
 	}, nil)
@@ -180,7 +181,7 @@ func (f *Follower) poll(ctx context.Context) (err error) {
 	return err
 }
 
-func (f *Follower) load(ctx context.Context, at snapshot.Stored) (*Served, error) {
+func (f *Follower) load(ctx context.Context, at modellog.Stored) (*Served, error) {
 	m := at.Manifest
 	if f.key != nil {
 		if err := m.Verify(f.key); err != nil {
@@ -191,7 +192,7 @@ func (f *Follower) load(ctx context.Context, at snapshot.Stored) (*Served, error
 	if err != nil {
 		return nil, err
 	}
-	file, err := snapshot.AssembleServing(m, chunks, 0)
+	file, err := modellog.AssembleServing(m, chunks, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // The exit codes, from sysexits.h where it has one.
@@ -57,7 +58,7 @@ var exits = []struct {
 	{snapshot.ErrTruncated, refused},
 	{snapshot.ErrLimit, refused},
 	{snapshot.ErrMismatch, refused},
-	{snapshot.ErrSignature, refused},
+	{modellog.ErrSignature, refused},
 }
 
 // coded is an error whose exit code its maker has chosen.

@@ -86,6 +86,9 @@ func (o *option) secret(c *Config) bool {
 
 func (o *option) takesList(c *Config) bool { return o.field(c).Kind() == reflect.Slice }
 
+// choices are the values that the option accepts; none if any value will do.
+func (o *option) choices() []string { return strings.Fields(o.tag.Get("oneof")) }
+
 // set gives the option the value that the text stands for.
 func (o *option) set(c *Config, text string) error {
 	if o.takesList(c) {
@@ -166,8 +169,7 @@ func parse(like any, text string) (any, error) {
 
 // check holds a value against the option's tags.
 func (o *option) check(v any, text string) error {
-	if names := o.tag.Get("oneof"); names != "" {
-		choices := strings.Fields(names)
+	if choices := o.choices(); len(choices) > 0 {
 		for _, name := range choices {
 			if text == name {
 				return nil

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // zombies stops learners with SIGSTOP while they learn, lets successors take
@@ -176,7 +176,7 @@ func (p *proxy) count() int {
 
 // await waits for a record of a kind that is not in the log yet, and says
 // whether it came.
-func (w *world) await(ctx context.Context, limit time.Duration, kind func(snapshot.Record) bool) bool {
+func (w *world) await(ctx context.Context, limit time.Duration, kind func(modellog.Record) bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	w.log.await(ctx, kind)

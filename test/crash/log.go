@@ -5,12 +5,13 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // modelLog is a model's log as it grows, folded by the rule that readers obey.
 type modelLog struct {
 	fetcher *ingest.Fetcher
-	fold    *snapshot.Fold
+	fold    *modellog.Fold
 	next    int64
 
 	learned int64           // labelled rows in BATCHes that count
@@ -22,18 +23,18 @@ type modelLog struct {
 }
 
 func newModelLog(c *ingest.Client, model string) *modelLog {
-	return &modelLog{fetcher: c.Fetcher(model+".log", 0), fold: snapshot.NewFold(0, 3)}
+	return &modelLog{fetcher: c.Fetcher(model+".log", 0), fold: modellog.NewFold(0, 3)}
 }
 
-func isClaim(r snapshot.Record) bool    { _, ok := r.(*snapshot.Claim); return ok }
-func isChunk(r snapshot.Record) bool    { c, ok := r.(*snapshot.Chunk); return ok && !c.Challenger }
-func isRival(r snapshot.Record) bool    { c, ok := r.(*snapshot.Chunk); return ok && c.Challenger }
-func isManifest(r snapshot.Record) bool { _, ok := r.(*snapshot.Manifest); return ok }
-func isBatch(r snapshot.Record) bool    { _, ok := r.(*snapshot.Batch); return ok }
+func isClaim(r modellog.Record) bool    { _, ok := r.(*modellog.Claim); return ok }
+func isChunk(r modellog.Record) bool    { c, ok := r.(*modellog.Chunk); return ok && !c.Challenger }
+func isRival(r modellog.Record) bool    { c, ok := r.(*modellog.Chunk); return ok && c.Challenger }
+func isManifest(r modellog.Record) bool { _, ok := r.(*modellog.Manifest); return ok }
+func isBatch(r modellog.Record) bool    { _, ok := r.(*modellog.Batch); return ok }
 
 // poll takes in what is new. Until the learner has created the log there is
 // nothing.
-func (l *modelLog) poll(ctx context.Context) ([]snapshot.Record, error) {
+func (l *modelLog) poll(ctx context.Context) ([]modellog.Record, error) {
 	got, err := l.fetcher.Poll(ctx, l.next)
 	if err != nil {
 		if ingest.Temporary(err) {
@@ -41,7 +42,7 @@ func (l *modelLog) poll(ctx context.Context) ([]snapshot.Record, error) {
 		}
 		return nil, err
 	}
-	var fresh []snapshot.Record
+	var fresh []modellog.Record
 	for _, r := range got.Records {
 		v, err := l.fold.Add(r.Offset, r.Key, r.Value)
 		if err != nil {
@@ -51,17 +52,17 @@ func (l *modelLog) poll(ctx context.Context) ([]snapshot.Record, error) {
 			continue
 		}
 		switch r := v.Record.(type) {
-		case *snapshot.Claim:
+		case *modellog.Claim:
 			l.chunks, l.rivals = false, false
-		case *snapshot.Batch:
+		case *modellog.Batch:
 			l.learned += r.Counts.Learned
 			l.rows += r.Counts.Learned + r.Counts.Predicted
-		case *snapshot.Chunk:
+		case *modellog.Chunk:
 			l.chunks, l.rivals = l.chunks || !r.Challenger, l.rivals || r.Challenger
-		case *snapshot.Challenger:
+		case *modellog.Challenger:
 			l.rivals = false
 			l.refits++
-		case *snapshot.Manifest:
+		case *modellog.Manifest:
 			l.chunks = false
 			l.hashes = append(l.hashes, r.StateHash)
 		}
@@ -72,7 +73,7 @@ func (l *modelLog) poll(ctx context.Context) ([]snapshot.Record, error) {
 }
 
 // await waits for a record of a kind to appear.
-func (l *modelLog) await(ctx context.Context, kind func(snapshot.Record) bool) {
+func (l *modelLog) await(ctx context.Context, kind func(modellog.Record) bool) {
 	for ctx.Err() == nil {
 		fresh, err := l.poll(ctx)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Restarts is how soon a killed learner of a large model learns again.
@@ -54,8 +54,8 @@ http: {listen: "off"}
 	}
 	epoch := int64(0)
 	for s.Kills < w.restarts {
-		if !w.await(ctx, time.Minute, func(r snapshot.Record) bool {
-			m, ok := r.(*snapshot.Manifest)
+		if !w.await(ctx, time.Minute, func(r modellog.Record) bool {
+			m, ok := r.(*modellog.Manifest)
 			if ok = ok && m.Step > 100; ok { // its window is full
 				epoch, s.Snapshot = m.Owner.Epoch, m.Size
 			}
@@ -73,8 +73,8 @@ http: {listen: "off"}
 		if p, err = w.begin(nil, "learn", "-c", path); err != nil {
 			return s, err
 		}
-		if !w.await(ctx, time.Minute, func(r snapshot.Record) bool {
-			b, ok := r.(*snapshot.Batch)
+		if !w.await(ctx, time.Minute, func(r modellog.Record) bool {
+			b, ok := r.(*modellog.Batch)
 			return ok && b.Owner.Epoch > epoch
 		}) {
 			p.end()

@@ -22,6 +22,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/oracle"
 )
 
@@ -595,8 +596,8 @@ func (w *world) damage() (damaged, otherwise bool) {
 }
 
 // fold reads the log as a learner that starts now.
-func (w *world) fold(log *part) *snapshot.Fold {
-	f := snapshot.NewFold(log.start, w.config.Keep)
+func (w *world) fold(log *part) *modellog.Fold {
+	f := modellog.NewFold(log.start, w.config.Keep)
 	in := w.own.Fetcher(modelName+".log", 0)
 	for next := log.start; next < log.end; {
 		got, err := in.Poll(context.Background(), next)
@@ -709,9 +710,9 @@ func (w *world) spoil() (what string, why func(error) bool) {
 	if !ok || f.Seq() == 0 {
 		return "", nil
 	}
-	var again []*snapshot.Batch // to be learned again
+	var again []*modellog.Batch // to be learned again
 	for _, e := range r.Entries {
-		if b, ok := e.Record.(*snapshot.Batch); ok && b.Counts.Learned > 0 {
+		if b, ok := e.Record.(*modellog.Batch); ok && b.Counts.Learned > 0 {
 			again = append(again, b)
 		}
 	}
@@ -740,21 +741,21 @@ func (w *world) spoil() (what string, why func(error) bool) {
 		return fmt.Sprintf("retention has taken %s/%d up to %d, which is to be learned again", g.Topic, g.Partition, g.To), history
 	}
 	if w.r.IntN(16) == 0 { // the last record that was decided
-		all := snapshot.NewFold(0, 1<<30)
+		all := modellog.NewFold(0, 1<<30)
 		for _, rec := range w.c.everything(modelName + ".log")[0] {
 			if _, err := all.Add(rec.Offset, rec.Key, rec.Value); err != nil {
 				panic(err)
 			}
 		}
 		whole, _ := all.Recover(len(all.Snapshots()))
-		last := map[int32]snapshot.Range{}
+		last := map[int32]modellog.Range{}
 		for _, e := range whole.Entries {
 			switch rec := e.Record.(type) {
-			case *snapshot.Batch:
+			case *modellog.Batch:
 				for _, g := range rec.Ranges {
 					last[g.Partition] = g
 				}
-			case *snapshot.Gap:
+			case *modellog.Gap:
 				delete(last, rec.Partition)
 			}
 		}

@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	modellog "github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Chunks reads the first n chunks of a snapshot in the log. It gives
@@ -23,7 +24,7 @@ func (l *Log) Chunks(ctx context.Context, at modellog.Stored, n int) ([][]byte, 
 			}
 		}
 		if next = got.Next; len(chunks) < n && next > want[len(chunks)] {
-			return nil, fmt.Errorf("%w: record %d of %q is not there", modellog.ErrTruncated, want[len(chunks)], l.config.Topic)
+			return nil, fmt.Errorf("%w: record %d of %q is not there", snapshot.ErrTruncated, want[len(chunks)], l.config.Topic)
 		}
 	}
 	return chunks, nil

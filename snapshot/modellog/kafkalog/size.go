@@ -1,6 +1,6 @@
 package kafkalog
 
-import modellog "github.com/accrete-ml/accrete/snapshot"
+import "github.com/accrete-ml/accrete/snapshot/modellog"
 
 // Size is about how many bytes the log has, and how many of them lie before
 // each place where it may be cut: at least those up to the manifest before.

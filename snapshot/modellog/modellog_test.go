@@ -1,4 +1,4 @@
-package snapshot
+package modellog
 
 import (
 	"bytes"
@@ -8,14 +8,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
-var anyone = Owner{Epoch: 3, Nonce: ID{1, 2, 3}}
+var anyone = Owner{Epoch: 3, Nonce: snapshot.ID{1, 2, 3}}
 
 // records is one of each type.
 func records(t testing.TB) []Record {
 	t.Helper()
-	topic := TopicID{1, 15: 255}
+	topic := snapshot.TopicID{1, 15: 255}
 	batch := &Batch{Owner: anyone, Seq: 18, Ranges: []Range{
 		{Topic: "payments", TopicID: topic, Partition: 0, From: 5, To: 1005, Records: 999, Digest: 1<<64 - 1},
 		{Topic: "payments", TopicID: topic, Partition: 10, From: 0, To: 1},
@@ -94,26 +96,26 @@ func TestParseRefusesBadRecords(t *testing.T) {
 		key, old, new string
 		want          error
 	}{
-		{"batch", "", "", ErrCorrupt},
-		{"", "", "", ErrCorrupt},
-		{"released", good, "", ErrCorrupt},
-		{"released", good, "null", ErrCorrupt},
-		{"released", good, "[]", ErrCorrupt},
-		{"released", good, "\x89ACK", ErrTruncated},
-		{"released", `}`, `} x`, ErrCorrupt},
-		{"released", `"version":1`, `"version":2`, ErrTooNew},
-		{"released", `"version":1`, `"version":0`, ErrCorrupt},
-		{"released", `"version":1`, `"version":1.5`, ErrCorrupt},
-		{"released", `"released"`, `"relaxed"`, ErrCorrupt},
-		{"chunk", `"released"`, `"chunk"`, ErrCorrupt},
-		{"released", `"epoch":3`, `"epoch":0`, ErrCorrupt},
-		{"released", `"epoch":3`, `"epoch":9223372036854775808`, ErrCorrupt},
-		{"released", `"010203`, `"000000`, ErrCorrupt},
-		{"released", `"010203`, `"01020`, ErrCorrupt},
-		{"released", `"010203`, `"01020g`, ErrCorrupt},
-		{"released", `"seq":17`, `"seq":0`, ErrCorrupt},
-		{"released", `"seq":17`, `"seq":"17"`, ErrCorrupt},
-		{"released", `"seq":17`, `"x":"` + strings.Repeat("y", maxRecord) + `"`, ErrLimit},
+		{"batch", "", "", snapshot.ErrCorrupt},
+		{"", "", "", snapshot.ErrCorrupt},
+		{"released", good, "", snapshot.ErrCorrupt},
+		{"released", good, "null", snapshot.ErrCorrupt},
+		{"released", good, "[]", snapshot.ErrCorrupt},
+		{"released", good, "\x89ACK", snapshot.ErrTruncated},
+		{"released", `}`, `} x`, snapshot.ErrCorrupt},
+		{"released", `"version":1`, `"version":2`, snapshot.ErrTooNew},
+		{"released", `"version":1`, `"version":0`, snapshot.ErrCorrupt},
+		{"released", `"version":1`, `"version":1.5`, snapshot.ErrCorrupt},
+		{"released", `"released"`, `"relaxed"`, snapshot.ErrCorrupt},
+		{"chunk", `"released"`, `"chunk"`, snapshot.ErrCorrupt},
+		{"released", `"epoch":3`, `"epoch":0`, snapshot.ErrCorrupt},
+		{"released", `"epoch":3`, `"epoch":9223372036854775808`, snapshot.ErrCorrupt},
+		{"released", `"010203`, `"000000`, snapshot.ErrCorrupt},
+		{"released", `"010203`, `"01020`, snapshot.ErrCorrupt},
+		{"released", `"010203`, `"01020g`, snapshot.ErrCorrupt},
+		{"released", `"seq":17`, `"seq":0`, snapshot.ErrCorrupt},
+		{"released", `"seq":17`, `"seq":"17"`, snapshot.ErrCorrupt},
+		{"released", `"seq":17`, `"x":"` + strings.Repeat("y", maxRecord) + `"`, snapshot.ErrLimit},
 	} {
 		value := strings.Replace(good, c.old, c.new, 1)
 		if _, err := Parse([]byte(c.key), []byte(value)); !errors.Is(err, c.want) || !typed(err) {
@@ -125,7 +127,7 @@ func TestParseRefusesBadRecords(t *testing.T) {
 func TestEncodeRefusesWhatParseWould(t *testing.T) {
 	for name, do := range map[string]func(b *Batch){
 		"no claim":         func(b *Batch) { b.Epoch = 0 },
-		"no nonce":         func(b *Batch) { b.Nonce = ID{} },
+		"no nonce":         func(b *Batch) { b.Nonce = snapshot.ID{} },
 		"no ranges":        func(b *Batch) { b.Ranges = nil },
 		"empty range":      func(b *Batch) { b.Ranges[0].To = b.Ranges[0].From },
 		"too many records": func(b *Batch) { b.Ranges[1].Records = 2 },
@@ -153,7 +155,7 @@ func TestChainCoversTheDecisionAndNotItsWriter(t *testing.T) {
 		b.Ranges = slices.Clone(b.Ranges)
 		return &b
 	}
-	want := NextChain(Hash{}, batch())
+	want := NextChain(snapshot.Hash{}, batch())
 	for name, do := range map[string]func(b *Batch){
 		"seq":       func(b *Batch) { b.Seq++ },
 		"topic":     func(b *Batch) { b.Ranges[0].Topic = "payment" },
@@ -168,13 +170,13 @@ func TestChainCoversTheDecisionAndNotItsWriter(t *testing.T) {
 	} {
 		b := batch()
 		do(b)
-		if NextChain(Hash{}, b) == want {
+		if NextChain(snapshot.Hash{}, b) == want {
 			t.Errorf("%s: same chain", name)
 		}
 	}
 	b := batch()
-	b.Epoch, b.Nonce, b.Chain = 99, ID{9}, Hash{9}
-	if NextChain(Hash{}, b) != want || NextChain(Hash{1}, b) == want {
+	b.Epoch, b.Nonce, b.Chain = 99, snapshot.ID{9}, snapshot.Hash{9}
+	if NextChain(snapshot.Hash{}, b) != want || NextChain(snapshot.Hash{1}, b) == want {
 		t.Error("the chain depends on the writer, or not on the one before")
 	}
 }
@@ -211,7 +213,7 @@ func TestAssembleGivesTheFile(t *testing.T) {
 	if err != nil || !bytes.Equal(got, file[:m.ServingSize]) {
 		t.Errorf("assembled %d bytes of %d, %v", len(got), m.ServingSize, err)
 	}
-	if _, err := DecodeServing(got, 0); err != nil {
+	if _, err := snapshot.DecodeServing(got, 0); err != nil {
 		t.Error(err)
 	}
 }
@@ -225,22 +227,22 @@ func TestAssembleRefusesEveryDamage(t *testing.T) {
 		}
 	}
 	for i := range values {
-		refused("missing", slices.Delete(slices.Clone(values), i, i+1), ErrTruncated)
+		refused("missing", slices.Delete(slices.Clone(values), i, i+1), snapshot.ErrTruncated)
 		twice := slices.Insert(slices.Clone(values), i, values[i])
-		refused("twice", twice, ErrMismatch)
+		refused("twice", twice, snapshot.ErrMismatch)
 		if i < len(values)-1 {
-			refused("shifted", twice[:len(values)], ErrMismatch)
+			refused("shifted", twice[:len(values)], snapshot.ErrMismatch)
 		}
 		if i > 0 {
 			swapped := slices.Clone(values)
 			swapped[i-1], swapped[i] = swapped[i], swapped[i-1]
-			refused("swapped", swapped, ErrMismatch)
+			refused("swapped", swapped, snapshot.ErrMismatch)
 		}
 		for j := range values[i] {
 			bad := slices.Clone(values)
 			bad[i] = bytes.Clone(values[i])
 			bad[i][j] ^= 1 << (j % 8)
-			refused("flipped", bad, ErrCorrupt)
+			refused("flipped", bad, snapshot.ErrCorrupt)
 			bad[i] = values[i][:j]
 			if b, err := Assemble(m, bad, 0); b != nil || !typed(err) {
 				t.Errorf("chunk %d cut to %d bytes: %d bytes, %v", i, j, len(b), err)
@@ -250,7 +252,7 @@ func TestAssembleRefusesEveryDamage(t *testing.T) {
 	other := sample()
 	other.Info.Time++
 	for name, o := range map[string]struct {
-		s *Snapshot
+		s *snapshot.Snapshot
 		o Owner
 	}{"of another snapshot": {other, anyone}, "of another claim": {sample(), Owner{Epoch: 4, Nonce: anyone.Nonce}}} {
 		chunks, _, err := Split(encode(t, o.s), o.o, 100)
@@ -261,7 +263,7 @@ func TestAssembleRefusesEveryDamage(t *testing.T) {
 			_, v, _ := Encode(c)
 			foreign := slices.Clone(values)
 			foreign[i] = v
-			refused(name, foreign, ErrMismatch)
+			refused(name, foreign, snapshot.ErrMismatch)
 		}
 	}
 	// A chunk that is right in all but its bytes, checksum included.
@@ -271,9 +273,9 @@ func TestAssembleRefusesEveryDamage(t *testing.T) {
 		_, v, _ := Encode(c)
 		forged := slices.Clone(values)
 		forged[i] = v
-		refused("forged", forged, ErrCorrupt)
+		refused("forged", forged, snapshot.ErrCorrupt)
 		if n := m.ServingChunks(); i < n-1 {
-			if b, err := AssembleServing(m, forged[:n], 0); b != nil || !errors.Is(err, ErrCorrupt) {
+			if b, err := AssembleServing(m, forged[:n], 0); b != nil || !errors.Is(err, snapshot.ErrCorrupt) {
 				t.Errorf("forged chunk %d in the serving part: %v", i, err)
 			}
 		}
@@ -284,8 +286,8 @@ func TestAssembleRefusesEveryDamage(t *testing.T) {
 	a.Data, b.Data = file[:99], file[99:200]
 	_, shifted[0], _ = Encode(&a)
 	_, shifted[1], _ = Encode(&b)
-	refused("cut otherwise", shifted, ErrMismatch)
-	if _, err := Assemble(m, values, m.Size-1); !errors.Is(err, ErrLimit) {
+	refused("cut otherwise", shifted, snapshot.ErrMismatch)
+	if _, err := Assemble(m, values, m.Size-1); !errors.Is(err, snapshot.ErrLimit) {
 		t.Errorf("over the limit: %v", err)
 	}
 }

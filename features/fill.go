@@ -32,7 +32,7 @@ func (j *job) store(w *worker, i int) {
 	tile := sized(&w.acc, perTile)
 	var t []float32 // phases from panel p on
 	for p := j.first; p < j.to; p++ {
-		if j.bank.m.Sampling == SORF {
+		if j.bank.structured() {
 			const size = vec.Panel * vec.Lanes
 			if len(t) == 0 {
 				t = w.phases(j.bank, x, p, min(p+j.bank.chunk(), j.to))

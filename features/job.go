@@ -41,13 +41,13 @@ type job struct {
 // worker is what one goroutine of a job needs for itself.
 type worker struct {
 	vec.Scratch
-	normals vec.Normals
-	x       []float32 // packed rows
-	w       []float32 // frequencies
-	t       []float32 // phases
-	acc     []float32
-	sum     []float64
-	run     func()
+	source Source
+	x      []float32 // packed rows
+	w      []float32 // frequencies
+	t      []float32 // phases
+	acc    []float32
+	sum    []float64
+	run    func()
 }
 
 // perWorker is how many multiply-adds are worth another goroutine: about what a

@@ -1,4 +1,4 @@
-package snapshot
+package modellog
 
 import (
 	"crypto/ed25519"
@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 func testKey(seed byte) ed25519.PrivateKey {
@@ -50,9 +52,9 @@ func TestSignatureCoversEveryField(t *testing.T) {
 		switch x := f.Addr().Interface().(type) {
 		case *Owner:
 			x.Epoch++
-		case *ID:
+		case *snapshot.ID:
 			x[0]++
-		case *Hash:
+		case *snapshot.Hash:
 			x[31]++
 		case *string:
 			*x += "x"
@@ -137,28 +139,5 @@ func TestKeysAreReadAsOpenSSLWritesThem(t *testing.T) {
 	}
 	if _, err := ReadVerifyingKey(write("c", "PUBLIC KEY", private)); err == nil {
 		t.Error("a broken key is read")
-	}
-}
-
-func TestDiff(t *testing.T) {
-	a, b := sample(), sample()
-	if ds := Diff(a, b); len(ds) != 0 {
-		t.Errorf("two equal ones: %v", ds)
-	}
-	b.Step++
-	b.Positions[0].Next += 5
-	b.State.Serving[1].Data.([]float32)[2] += 0.5
-	b.State.Resuming = b.State.Resuming[:len(b.State.Resuming)-1]
-	b.Config = []byte(`{"learner":{"kernel":"gaussian:2.5","seed":2}}`)
-	var got []string
-	for _, d := range Diff(a, b) {
-		got = append(got, d.What)
-	}
-	gone := a.State.Resuming[len(a.State.Resuming)-1].Name
-	want := []string{"step", "options.learner.seed", "position " + a.Positions[0].Topic + "/0", a.State.Serving[1].Name, gone}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("differs in %q, want %q", got, want)
 	}
 }

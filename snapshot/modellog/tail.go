@@ -1,4 +1,4 @@
-package snapshot
+package modellog
 
 // Tail folds the end of a log of the offsets [first, end), so that the length of
 // a model's history does not matter: from begins a fold at the offset that it is

@@ -1,8 +1,10 @@
-package snapshot
+package modellog
 
 import (
 	"reflect"
 	"testing"
+
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 // challenger is the chunks and the unfinished record of a challenger at the last
@@ -55,7 +57,7 @@ func TestRuleOfChallengers(t *testing.T) {
 		{"another chain", func(c *Challenger) { c.Chain[0]++ }},
 		{"last seq is 2", func(c *Challenger) { c.Seq = 3 }},
 		{"in force", func(c *Challenger) { c.Nonce[2]++ }},
-		{"not all there", func(c *Challenger) { c.SHA256[0]++; c.Snapshot = ID(c.SHA256[:16]) }},
+		{"not all there", func(c *Challenger) { c.SHA256[0]++; c.Snapshot = snapshot.ID(c.SHA256[:16]) }},
 	} {
 		other := *c
 		bad.do(&other)

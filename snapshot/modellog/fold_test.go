@@ -1,4 +1,4 @@
-package snapshot
+package modellog
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 // journal is a model log in memory with a writer that keeps to the rule.
@@ -90,13 +92,13 @@ func (j *journal) finish(m *Manifest) *Manifest {
 }
 
 func claim(epoch int64, nonce byte) *Claim {
-	return &Claim{Owner: Owner{Epoch: epoch, Nonce: ID{nonce}}, Host: fmt.Sprint("host-", nonce)}
+	return &Claim{Owner: Owner{Epoch: epoch, Nonce: snapshot.ID{nonce}}, Host: fmt.Sprint("host-", nonce)}
 }
 
 func TestRuleOfTheLog(t *testing.T) {
 	j := newJournal(t)
 	early := &Batch{Owner: claim(1, 1).Owner, Seq: 1, Ranges: []Range{{Topic: "in", To: 1}}}
-	early.Chain = NextChain(Hash{}, early)
+	early.Chain = NextChain(snapshot.Hash{}, early)
 	j.void(early, "no claim is in force")
 	j.counts(claim(1, 1), &Config{Owner: claim(1, 1).Owner, Config: json.RawMessage(`{"a":1}`)}, early)
 	j.counts(j.batch(2))
@@ -109,7 +111,7 @@ func TestRuleOfTheLog(t *testing.T) {
 	j.void(claim(4, 1), "epoch 5 is in force")
 
 	sameEpoch := j.batch(4)
-	sameEpoch.Nonce = ID{1}
+	sameEpoch.Nonce = snapshot.ID{1}
 	j.void(sameEpoch, "in force is epoch 5")
 	sameNonce := j.batch(4)
 	sameNonce.Epoch = 2
@@ -179,7 +181,7 @@ func TestRuleOfSnapshots(t *testing.T) {
 		{"another chain", func(m *Manifest) { m.Chain[0]++ }},
 		{"last seq is 3", func(m *Manifest) { m.Seq = 4 }},
 		{"in force", func(m *Manifest) { m.Epoch++ }},
-		{"not all there", func(m *Manifest) { m.SHA256[0]++; m.Snapshot = ID(m.SHA256[:16]) }},
+		{"not all there", func(m *Manifest) { m.SHA256[0]++; m.Snapshot = snapshot.ID(m.SHA256[:16]) }},
 	} {
 		bad := *m
 		c.do(&bad)
@@ -295,7 +297,7 @@ func TestFoldStopsAtALaterVersionAndNothingElse(t *testing.T) {
 			t.Errorf("%q: %+v, %v", value, v, err)
 		}
 	}
-	if _, err := f.Add(5, []byte("batch"), []byte(`{"type":"batch","version":2}`)); !errors.Is(err, ErrTooNew) {
+	if _, err := f.Add(5, []byte("batch"), []byte(`{"type":"batch","version":2}`)); !errors.Is(err, snapshot.ErrTooNew) {
 		t.Error(err)
 	}
 	if f.Next() != 5 {

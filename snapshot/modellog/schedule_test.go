@@ -1,4 +1,4 @@
-package snapshot
+package modellog
 
 import (
 	"encoding/binary"
@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 // A schedule is a random history of one model log: three learners that claim,
@@ -58,9 +60,9 @@ type writer struct {
 }
 
 type snapState struct {
-	id    ID
+	id    snapshot.ID
 	seq   int64
-	chain Hash
+	chain snapshot.Hash
 }
 
 func content(b *Batch) uint64 { return b.Ranges[0].Digest }
@@ -269,7 +271,7 @@ func (s *schedule) act(w *writer) {
 		if s.read(w); !w.fold.Seeded() {
 			return // nothing to go on from where it began
 		}
-		var nonce ID
+		var nonce snapshot.ID
 		binary.LittleEndian.PutUint32(nonce[:], uint32(w.name))
 		w.mine = Owner{Epoch: w.fold.Claim().Epoch + 1, Nonce: nonce}
 		s.send(w, &Claim{Owner: w.mine})
@@ -293,7 +295,7 @@ func (s *schedule) propose(w *writer) {
 	case k == 1 && l.seq > l.released:
 		s.send(w, &Released{Owner: w.mine, Seq: l.released + 1 + s.r.Int64N(l.seq-l.released)})
 	case k < 6 && w.snap == nil && l.seq > 0:
-		var id ID
+		var id snapshot.ID
 		binary.LittleEndian.PutUint64(id[:], s.r.Uint64())
 		w.snap = &snapState{id, l.seq, l.chain}
 	case k < 6 && w.snap != nil:

@@ -1,10 +1,12 @@
-package snapshot
+package modellog
 
 import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 const (
@@ -14,13 +16,15 @@ const (
 	maxChunks   = 1 << 20
 )
 
+var crc32c = crc32.MakeTable(crc32.Castagnoli)
+
 // Chunk is a piece of a snapshot's file.
 type Chunk struct {
 	Owner
-	Snapshot ID     `json:"snapshot"`
-	Index    int    `json:"index"`
-	Count    int    `json:"count"` // of the snapshot's chunks
-	Data     []byte `json:"-"`     // 1 to 716800 bytes
+	Snapshot snapshot.ID `json:"snapshot"`
+	Index    int         `json:"index"`
+	Count    int         `json:"count"` // of the snapshot's chunks
+	Data     []byte      `json:"-"`     // 1 to 716800 bytes
 
 	Challenger bool `json:"challenger,omitempty"` // the snapshot is a challenger
 }
@@ -57,26 +61,26 @@ func (c *Chunk) encode() []byte {
 
 // chunkSum is the checksum of a chunk, but for its own four bytes.
 func chunkSum(b []byte) uint32 {
-	return crc32.Update(crc32.Checksum(b[:60], castagnoli), castagnoli, b[chunkHeader:])
+	return crc32.Update(crc32.Checksum(b[:60], crc32c), crc32c, b[chunkHeader:])
 }
 
 func parseChunk(b []byte) (*Chunk, error) {
 	le := binary.LittleEndian
 	if len(b) < chunkHeader {
-		return nil, fmt.Errorf("%w: chunk of %d bytes", ErrTruncated, len(b))
+		return nil, fmt.Errorf("%w: chunk of %d bytes", snapshot.ErrTruncated, len(b))
 	}
 	if got, want := chunkSum(b), le.Uint32(b[60:]); got != want {
-		return nil, fmt.Errorf("%w: the chunk's checksum is %08x, want %08x", ErrCorrupt, got, want)
+		return nil, fmt.Errorf("%w: the chunk's checksum is %08x, want %08x", snapshot.ErrCorrupt, got, want)
 	}
 	if v := le.Uint16(b[4:]); v > logVersion {
-		return nil, fmt.Errorf("%w: chunk of version %d, this program reads up to %d", ErrTooNew, v, logVersion)
+		return nil, fmt.Errorf("%w: chunk of version %d, this program reads up to %d", snapshot.ErrTooNew, v, logVersion)
 	}
 	if le.Uint16(b[4:]) == 0 || le.Uint16(b[6:]) > 1 || int64(le.Uint32(b[56:])) != int64(len(b)-chunkHeader) {
-		return nil, fmt.Errorf("%w: the chunk's header", ErrCorrupt)
+		return nil, fmt.Errorf("%w: the chunk's header", snapshot.ErrCorrupt)
 	}
 	return &Chunk{
-		Owner:    Owner{Epoch: int64(le.Uint64(b[8:])), Nonce: ID(b[16:32])},
-		Snapshot: ID(b[32:48]),
+		Owner:    Owner{Epoch: int64(le.Uint64(b[8:])), Nonce: snapshot.ID(b[16:32])},
+		Snapshot: snapshot.ID(b[32:48]),
 		Index:    int(le.Uint32(b[48:])),
 		Count:    int(le.Uint32(b[52:])),
 		Data:     b[chunkHeader:],
@@ -94,20 +98,15 @@ func Split(file []byte, o Owner, size int) ([]*Chunk, *Manifest, error) {
 	if size <= 0 || size > chunkSize {
 		size = chunkSize
 	}
-	f, err := open(file, int64(len(file)))
+	s, err := snapshot.Inspect(file)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := f.read(f.sections[:f.first])
-	if err != nil {
-		return nil, nil, err
-	}
-	sum := sha(file)
 	m := &Manifest{
-		Owner: o, Snapshot: ID(sum[:16]), Model: s.Model, Seq: s.Seq, Step: s.Step,
-		Chain: s.Chain, Lineage: s.Lineage, StateHash: f.state,
-		Size: f.fileLen, SHA256: sum,
-		ServingSize: f.serving, ServingSHA256: Hash(file[f.serving-sealSize : f.serving]),
+		Owner: o, Snapshot: snapshot.ID(s.SHA256[:16]), Model: s.Model, Seq: s.Seq, Step: s.Step,
+		Chain: s.Chain, Lineage: s.Lineage, StateHash: s.StateHash,
+		Size: s.Size, SHA256: s.SHA256,
+		ServingSize: s.ServingSize, ServingSHA256: s.Seal,
 		Chunks: (len(file) + size - 1) / size, ChunkSize: size,
 		ConfigHash: s.ConfigHash, Config: s.Config,
 	}
@@ -134,7 +133,7 @@ func SplitChallenger(file []byte, o Owner, size int) ([]*Chunk, *Challenger, err
 	return chunks, &Challenger{Manifest: *m}, nil
 }
 
-func sha(b []byte) Hash { return sha256.Sum256(b) }
+func sha(b []byte) snapshot.Hash { return sha256.Sum256(b) }
 
 // ServingChunks is how many chunks, from the first on, hold the serving part.
 func (m *Manifest) ServingChunks() int {
@@ -149,7 +148,7 @@ func Assemble(m *Manifest, values [][]byte, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if sum := sha(b); sum != m.SHA256 {
-		return nil, fmt.Errorf("%w: the chunks make a file with sha256 %v, want %v", ErrCorrupt, sum, m.SHA256)
+		return nil, fmt.Errorf("%w: the chunks make a file with sha256 %v, want %v", snapshot.ErrCorrupt, sum, m.SHA256)
 	}
 	return b, nil
 }
@@ -162,9 +161,9 @@ func AssembleServing(m *Manifest, values [][]byte, limit int64) ([]byte, error) 
 		return nil, err
 	}
 	b = b[:m.ServingSize]
-	seal := m.ServingSize - sealSize
-	if sum := sha(b[:seal]); sum != m.ServingSHA256 || Hash(b[seal:]) != m.ServingSHA256 {
-		return nil, fmt.Errorf("%w: the chunks make a serving part with sha256 %v, want %v", ErrCorrupt, sum, m.ServingSHA256)
+	seal := m.ServingSize - snapshot.SealSize
+	if sum := sha(b[:seal]); sum != m.ServingSHA256 || snapshot.Hash(b[seal:]) != m.ServingSHA256 {
+		return nil, fmt.Errorf("%w: the chunks make a serving part with sha256 %v, want %v", snapshot.ErrCorrupt, sum, m.ServingSHA256)
 	}
 	return b, nil
 }
@@ -172,18 +171,18 @@ func AssembleServing(m *Manifest, values [][]byte, limit int64) ([]byte, error) 
 // assemble joins the first count chunks, which hold at least size bytes.
 func assemble(m *Manifest, values [][]byte, count int, size, limit int64) ([]byte, error) {
 	if limit <= 0 {
-		limit = DefaultLimit
+		limit = snapshot.DefaultLimit
 	}
 	if err := checkRecord(m); err != nil {
-		return nil, fmt.Errorf("%w: manifest: %w", ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: manifest: %w", snapshot.ErrCorrupt, err)
 	}
 	if m.Size > limit {
-		return nil, fmt.Errorf("%w: snapshot of %d bytes, at most %d are read", ErrLimit, m.Size, limit)
+		return nil, fmt.Errorf("%w: snapshot of %d bytes, at most %d are read", snapshot.ErrLimit, m.Size, limit)
 	}
 	if len(values) < count {
-		return nil, fmt.Errorf("%w: %d of %d chunks", ErrTruncated, len(values), count)
+		return nil, fmt.Errorf("%w: %d of %d chunks", snapshot.ErrTruncated, len(values), count)
 	} else if len(values) > count {
-		return nil, fmt.Errorf("%w: %d chunks, want %d", ErrMismatch, len(values), count)
+		return nil, fmt.Errorf("%w: %d chunks, want %d", snapshot.ErrMismatch, len(values), count)
 	}
 	chunks := make([]*Chunk, count)
 	for i, v := range values {
@@ -194,7 +193,7 @@ func assemble(m *Manifest, values [][]byte, count int, size, limit int64) ([]byt
 		c, ok := r.(*Chunk)
 		want := int(min(int64(m.ChunkSize), m.Size-int64(i)*int64(m.ChunkSize)))
 		if !ok || c.Owner != m.Owner || c.Snapshot != m.Snapshot || c.Index != i || c.Count != m.Chunks || len(c.Data) != want {
-			return nil, fmt.Errorf("%w: in the place of chunk %d of %d (%d bytes) of snapshot %v is: %v", ErrMismatch, i+1, m.Chunks, want, m.Snapshot, r)
+			return nil, fmt.Errorf("%w: in the place of chunk %d of %d (%d bytes) of snapshot %v is: %v", snapshot.ErrMismatch, i+1, m.Chunks, want, m.Snapshot, r)
 		}
 		chunks[i] = c
 	}
