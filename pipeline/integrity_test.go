@@ -47,7 +47,7 @@ func TestALostTailOfTheLogEndsTheLearner(t *testing.T) {
 			eventually(t, "it learns", func() bool { return learned(ev) == 980 })
 			d.Down(func() { d.Cut(LogTopic(cfg.Model), 0, 4) })
 			if fed {
-				kafkatest.Fill(t, c, in, 1, values[1000:])
+				kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), in, 1, values[1000:])
 			}
 			wants(t, ends(t, ended), ErrLog, "has lost its tail")
 		})

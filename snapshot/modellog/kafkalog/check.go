@@ -117,13 +117,18 @@ func (l *Log) LostTail(end int64) error {
 	return l.fail("has lost its tail: records %d to %d were acknowledged, and are not there any more; go on from what it still holds with accrete rollback", end, l.next-1)
 }
 
-// same verifies that an answer from offset at on has no holes, and that it has
-// the last record where that was asked for again.
-func (l *Log) same(at int64, got ingest.Fetched) error {
-	if len(got.Missing) > 0 {
-		h := got.Missing[0]
-		return l.fail("has a hole: records %d to %d are missing, as after compaction; put the topic back from a backup (accrete import), or go on from what it still holds with accrete rollback", h.From, h.To-1)
+// hole is the error that an answer has none of some offsets, if it has not.
+func (l *Log) hole(got ingest.Fetched) error {
+	if len(got.Missing) == 0 {
+		return nil
 	}
+	h := got.Missing[0]
+	return l.fail("has a hole: records %d to %d are missing, as after compaction; put the topic back from a backup (accrete import), or go on from what it still holds with accrete rollback", h.From, h.To-1)
+}
+
+// same verifies that an answer from offset at on has the last record, where that
+// was asked for again.
+func (l *Log) same(at int64, got ingest.Fetched) error {
 	if at >= l.next || at != l.last.offset {
 		return nil
 	}

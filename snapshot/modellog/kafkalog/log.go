@@ -190,7 +190,10 @@ func (l *Log) Poll(ctx context.Context, see See) error {
 		return err
 	}
 	l.doubt, l.shorterAt, l.end = false, time.Time{}, got.End
-	return l.fold(got, see)
+	if err := l.fold(got, see); err != nil {
+		return err
+	}
+	return l.hole(got)
 }
 
 func (l *Log) fold(got ingest.Fetched, see See) error {
@@ -198,6 +201,9 @@ func (l *Log) fold(got ingest.Fetched, see See) error {
 		r := &got.Records[i]
 		if r.Offset < l.next {
 			continue
+		}
+		if len(got.Missing) > 0 && r.Offset > got.Missing[0].From {
+			return nil
 		}
 		v, err := l.Fold.Add(r.Offset, r.Key, r.Value)
 		if err != nil {
