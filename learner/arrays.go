@@ -93,3 +93,27 @@ func (s *source) end() error {
 	}
 	return s.err
 }
+
+func takeString(s *source, name string) string { return string(takeRow[byte](s, name)) }
+
+// takeRow takes an array of one row of any length, or of none.
+func takeRow[T float64 | float32 | int64 | byte](s *source, name string) []T {
+	n := 0
+	if len(s.in) > 0 {
+		row, _ := s.in[0].Data.([]T)
+		n = len(row)
+	}
+	return take[T](s, name, min(n, 1), n)
+}
+
+// Array is one named part of a State: numbers in row-major order.
+type Array struct {
+	Name  string // lower case, at most 24 bytes, unique in its State
+	Shape [2]int // rows, columns
+	Data  any    // []float64, []float32, []int64 or []byte, of Shape[0]*Shape[1] values
+}
+
+// extend returns x with n more elements, of whatever value.
+func extend[T any](x []T, n int) []T {
+	return slices.Grow(x, n)[:len(x)+n]
+}

@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/accrete-ml/accrete/internal/vec"
@@ -39,7 +40,7 @@ func (c CDSG) Choose(s *Situation) (from, to int, rate float64) {
 	case rate <= s.Rate:
 		return k, k + 1, s.Rate
 	}
-	return k, k + 1, max(s.Rate, min(rate, or(c.Cap, 2)*s.Rate, s.Ceiling))
+	return k, k + 1, max(s.Rate, min(rate, cmp.Or(c.Cap, 2)*s.Rate, s.Ceiling))
 }
 
 // traced calls f with each block and the longest step that equation 9 allows in
@@ -90,4 +91,12 @@ func (c CDSG) String() string {
 		return "cdsg:alpha"
 	}
 	return "cdsg"
+}
+
+// Help implements Rule.
+func (c CDSG) Help() string {
+	if c.Alpha {
+		return "cdsg by coefficients and their gradients: better for many classes, slower"
+	}
+	return "a new block only where no old one is as good (Li and Póczos): fewer features"
 }

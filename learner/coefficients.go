@@ -1,9 +1,5 @@
 package learner
 
-// averaging is the exponent η of the average's weights: the iterate of step i
-// counts about i^η in it (Shamir and Zhang 2013, polynomial-decay averaging).
-const averaging = 3
-
 // coefficients are the weights of all features, one row for each feature and
 // one column for each output, twice: the iterate w and its average over the
 // steps. Neither is stored as it is, so that shrinking all of w and averaging
@@ -53,7 +49,7 @@ func (c *coefficients) add(first int, rate float64, d []float64) {
 func (c *coefficients) average() float64 {
 	c.steps++
 	n := c.steps - c.since
-	rho := (averaging + 1) / (float64(n) + averaging)
+	rho := averageShare(n)
 	if n == 1 {
 		clear(c.v)
 		c.q, c.p = 1, c.shrink // the average of one step is its iterate
@@ -95,24 +91,4 @@ func (c *coefficients) serve(dst []float32) {
 func (c *coefficients) widen(h *head, from int) {
 	c.u, c.v = h.widen(c.u, from), h.widen(c.v, from)
 	c.outputs = h.sums()
-}
-
-// widen returns x, rows of from numbers, with as many as h has sums. Where that
-// turns a binary model into one of three classes, its output u becomes
-// (-u/2, u/2), and a margin (-u, u).
-func (h *head) widen(x []float64, from int) []float64 {
-	to, share := h.sums(), 0.5
-	if h.margins() {
-		share = 1
-	}
-	rows := len(x) / from
-	out := make([]float64, rows*to)
-	for i := range rows {
-		if row := x[i*from : (i+1)*from]; from == 1 {
-			out[i*to], out[i*to+1] = -row[0]*share, row[0]*share
-		} else {
-			copy(out[i*to:], row)
-		}
-	}
-	return out
 }

@@ -26,22 +26,19 @@ type descent struct {
 	averaged  bool      // the average serves
 	choice    choice
 
-	// The step under way.
-	x          []float32
-	shares     []float64 // of each row in the weight of all
-	smoothness float64
-	squares    float64 // of the gradients, weighted mean
+	step gradientStep // under way
 
-	narrow  []float32 // scratch
-	slope   []float64 // of the touched blocks, features × sums
-	residue []float64 // minibatch × sums
-	mean    []float64 // of residue's rows
-	norms   []float64
+	narrow []float32 // scratch
+	slope  []float64 // of the touched blocks, features × sums
+	mean   []float64 // of residue's rows
+	norms  []float64
 }
 
-func newDescent(p problem, rule Rule, direction direction) *descent {
+// newDescent returns the engine of a rule and a direction. stepper is nil for the
+// step size that needs no tuning.
+func newDescent(p problem, rule Rule, direction direction, stepper *Stepper) *descent {
 	return &descent{
-		problem: p, rule: rule, direction: direction,
+		problem: p, rule: rule, direction: direction, stepper: stepper,
 		features:  p.bank(),
 		coef:      newCoefficients(p.head.sums()),
 		intercept: slices.Concat(p.prior, p.prior),
@@ -63,13 +60,13 @@ func (d *descent) sums(dst []float64, x []float32, n int) []float64 {
 
 func (d *descent) frequencies() int { return d.features.Blocks() * d.config.Width }
 
-func (d *descent) serving() (blocks int, intercept []float64, coef []float32) {
+func (d *descent) serving() served {
 	from, k := d.served(), d.head.sums()
 	d.narrow = d.narrow[:0]
 	for i := 0; i < len(d.wide); i += 2 * k {
 		d.narrow = append(d.narrow, d.wide[i+from:i+from+k]...)
 	}
-	return d.features.Blocks(), d.intercept[from : from+k], d.narrow
+	return served{d.features.Blocks(), d.intercept[from : from+k], d.narrow}
 }
 
 func (d *descent) widen(h head, prior []float64, total float64) {
@@ -87,11 +84,6 @@ func (d *descent) widen(h head, prior []float64, total float64) {
 	d.coef.serve(d.wide)
 }
 
-// ResidualLimit bounds the influence of a label in a regression, whatever the
-// algorithm: one that is further than so many of the labels' standard deviations
-// from its prediction pulls no harder than one at that distance (Huber 1964).
-const ResidualLimit = 10
-
 func (d *descent) learn(p *pending) {
 	if d.head.task == Classification && d.head.classes < 2 {
 		return // one class so far: there is nothing to tell it from
@@ -102,16 +94,16 @@ func (d *descent) learn(p *pending) {
 	if g == nil {
 		return
 	}
-	step := d.coef.steps + 1
-	stepper := newStepper(d.smoothness, d.fit.top, d.config.Minibatch, d.config.Width, d.config.Lambda)
+	t := d.coef.steps + 1
+	stepper := newStepper(d.step.smoothness, d.fit.top, d.config.Minibatch, d.config.Width, d.config.Lambda)
 	stepper.Rough = math.IsInf(d.head.loss.Smoothness(), 1)
 	if d.stepper != nil {
 		stepper = *d.stepper
 	}
 	from, to, rate := d.rule.Choose(&Situation{
-		Step: step, Seed: d.config.Seed,
+		Step: t, Seed: d.config.Seed,
 		Blocks: d.features.Blocks(), Most: d.config.maxBlocks(),
-		Rate: stepper.Rate(step - d.coef.since), Ceiling: d.ceiling(),
+		Rate: stepper.Rate(t - d.coef.since), Ceiling: d.ceiling(),
 		Mean: d.mean, Squares: squares, Rows: len(p.labels),
 		Traces: d.traces, Slopes: d.slopes,
 	})
@@ -127,19 +119,21 @@ func (d *descent) learn(p *pending) {
 	// The curvature along this very gradient, which a stream unlike its warm-up
 	// can take beyond what the step size was made for.
 	share := 1 / float64(d.config.Width*(to-from))
-	if curvature := d.smoothness * share * vec.Dot(d.slope, d.slope) / squares; rate*curvature > 1 {
+	if curvature := d.step.smoothness * share * vec.Dot(d.slope, d.slope) / squares; rate*curvature > 1 {
 		rate = 1 / curvature
 	}
 	shrink := 1 - float64(rate*d.config.Lambda)
 	d.coef.scale(shrink)
-	d.direction.turn(d, d.slope, from, to, rate)
+	d.step.head, d.step.features, d.step.from, d.step.to, d.step.rate = &d.head, d.features, from, to, rate
+	d.step.since = d.coef.steps - d.coef.since
+	d.direction.turn(&d.step, d.slope)
 	d.coef.add(from*size, 1, d.slope)
 	d.trace(from, to, rate, shrink)
 	rho := d.coef.average()
 
 	// The intercept is the kernel 1, whose step would be unstable at the rate of
 	// the features.
-	slow := min(rate, 0.5/d.smoothness)
+	slow := min(rate, 0.5/d.step.smoothness)
 	for j, mean := range d.mean {
 		d.intercept[j] -= float64(slow * mean)
 		d.intercept[k+j] += float64(rho * (d.intercept[j] - d.intercept[k+j]))
@@ -156,9 +150,7 @@ func (d *descent) react(r reaction) {
 			d.traces[i] /= 2
 		}
 	}
-	if a, ok := d.direction.(*adagrad); ok {
-		clear(a.squares)
-	}
+	d.direction.react()
 	d.choice = choice{}
 	d.averaged = false
 	d.coef.serve(d.wide)
@@ -168,8 +160,8 @@ func (d *descent) react(r reaction) {
 // Logistic and Softmax have the curvature that they are held for where they are
 // in doubt, and no more than half of it elsewhere.
 func (d *descent) ceiling() float64 {
-	c := 1 / (1.05 * d.smoothness * d.fit.top)
-	if d.head.task == Classification && !d.head.margins() {
+	c := 1 / (1.05 * d.step.smoothness * d.fit.top)
+	if d.head.probabilities() {
 		c *= 2
 	}
 	return c
@@ -197,7 +189,7 @@ func (d *descent) slopes() (products, squares []float64) {
 	n, k := d.features.Blocks(), d.head.sums()
 	size := 2 * d.config.Width * k
 	d.slope = extend(d.slope[:0], n*size)
-	d.features.Gradient(d.slope, 0, d.x, d.residue, k)
+	d.features.Gradient(d.slope, 0, d.step.x, d.step.residue, k)
 	d.norms = extend(d.norms[:0], 2*n)
 	products, squares = d.norms[:n], d.norms[n:]
 	for b := range n {
@@ -221,27 +213,27 @@ func (d *descent) gradient(p *pending) (g []float64, squares float64) {
 	if total == 0 {
 		return nil, 0
 	}
-	d.x = p.x
-	d.shares = d.shares[:0]
+	d.step.x = p.x
+	d.step.shares = d.step.shares[:0]
 	d.mean = extend(d.mean[:0], k)
 	clear(d.mean)
-	d.residue = extend(d.residue[:0], len(p.labels)*k)
-	g = d.residue
-	d.smoothness = d.head.loss.Smoothness()
+	d.step.residue = extend(d.step.residue[:0], len(p.labels)*k)
+	g = d.step.residue
+	d.step.smoothness = d.head.loss.Smoothness()
 	curved, ok := d.head.loss.(interface{ Curvature([]float64) float64 })
-	if ok || math.IsInf(d.smoothness, 1) {
-		d.smoothness = 1
+	if ok || math.IsInf(d.step.smoothness, 1) {
+		d.step.smoothness = 1
 	}
 	for i, y := range p.labels {
 		row, f := g[i*k:(i+1)*k], p.f[2*i*k:2*i*k+k]
 		d.head.grad(row, f, y)
 		if ok {
 			for j := range d.head.targets() {
-				d.smoothness = max(d.smoothness, curved.Curvature(d.head.part(f, j)))
+				d.step.smoothness = max(d.step.smoothness, curved.Curvature(d.head.part(f, j)))
 			}
 		}
 		share := p.weights[i] / total
-		d.shares = append(d.shares, share)
+		d.step.shares = append(d.step.shares, share)
 		for j, v := range row {
 			v = max(-ResidualLimit, min(ResidualLimit, v))
 			squares += float64(share * float64(v*v))
@@ -249,7 +241,7 @@ func (d *descent) gradient(p *pending) (g []float64, squares float64) {
 			d.mean[j] += row[j]
 		}
 	}
-	d.squares = squares
+	d.step.squares = squares
 	if squares < 1e-300 {
 		return nil, 0
 	}
@@ -289,7 +281,7 @@ func (d *descent) save(a *arrays) {
 	d.direction.save(a)
 }
 
-func (d *descent) load(s *source, v serving, steps int64) {
+func (d *descent) load(s *source, v served, steps int64) {
 	counters := take[int64](s, "descent.counters", 1, descentFields)
 	scalars := take[float64](s, "descent.scalars", 1, scalarFields)
 	if s.err != nil {
@@ -319,9 +311,12 @@ func (d *descent) load(s *source, v serving, steps int64) {
 	if s.err != nil {
 		return
 	}
-	d.features = v.bank()
+	d.features.Grow(v.blocks)
 	d.wide = make([]float32, 2*len(c.u))
 	c.serve(d.wide)
-	_, intercept, coef := d.serving()
-	s.want(slices.Equal(intercept, v.intercept) && slices.Equal(coef, v.coef), "not the coefficients of the serving part")
+	v.check(s, d)
 }
+
+// rewind makes the step count what it was, with no choice between the iterate and
+// its average yet.
+func (d *descent) rewind(steps int64) { d.coef.steps, d.choice, d.averaged = steps, choice{}, false }

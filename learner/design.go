@@ -3,7 +3,6 @@ package learner
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -62,76 +61,11 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 	return d, nil
 }
 
-// signs is how many outputs a model has whose targets are numbers or signs.
-func signs(classes int) int {
-	if classes > 2 {
-		return classes
-	}
-	return 1
-}
-
-// signed appends the target of a label: standardised, or a sign for each class,
-// or for the second of two.
-func (h *head) signed(dst []float64, y Label) []float64 {
-	if h.task == Regression {
-		for j := range h.units {
-			dst = append(dst, h.target(y, j))
-		}
-		return dst
-	}
-	for c := range signs(h.classes) {
-		v := -1.0
-		if h.classes == 2 && y.Class == 1 || h.classes > 2 && y.Class == c {
-			v = 1
-		}
-		dst = append(dst, v)
-	}
-	return dst
-}
-
 // Penalty returns the weight of ‖f‖²/2 beside the mean loss that leave-one-out
 // chooses on the last 512 rows that have a weight, by their weights, for the square
 // loss and the kernel itself.
 func (d *Design) Penalty() float64 {
-	at := d.Bank.Map()
-	gaussian, ok := at.Kernel.(features.Gaussian)
-	s := sample{dim: at.Dim}
-	var labels []Label
-	var weights []float64
-	for i := range d.Rows {
-		if d.Weights[i] > 0 {
-			weights, labels = append(weights, d.Weights[i]), append(labels, d.labels[i])
-			for _, v := range d.X[i*s.dim : (i+1)*s.dim] {
-				s.x = append(s.x, float64(v))
-			}
-		}
-	}
-	if !ok || len(labels) < enough {
-		return penalty(safe.lambda)
-	}
-	from := max(0, len(labels)-someRows)
-	s.x, weights = s.x[from*s.dim:], weights[from:]
-	s.label(&d.fit, labels[from:], d.task)
-	t := newTuner(s, ones(s.dim))
-	t.median = gaussian.Scale * gaussian.Scale
-	if at.Second != nil {
-		metric := make([]float64, s.dim)
-		for j, f := range at.Second {
-			metric[j] = float64(f) * float64(f)
-		}
-		t.second = s.distances(metric)
-	}
-	if slices.Min(weights) < slices.Max(weights) {
-		sum := 0.0
-		for _, w := range weights {
-			sum += w
-		}
-		for i, w := range weights {
-			weights[i] = w * float64(len(weights)) / sum
-		}
-		t.weights = weights
-	}
-	return penalty(t.descend(safe).lambda)
+	return d.fit.penaltyOf(examples{d.X, d.labels, d.Weights}, d.Bank.Map(), d.task)
 }
 
 // Coefficients returns what m predicts with: 2 rows a frequency × outputs, and an
@@ -164,6 +98,6 @@ func (m *Model) serving() serving {
 	return serving{
 		config: Config{Width: at.Width, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
 		fit:    &fit{scaler: m.scaler, kernel: at.Kernel, second: at.Second},
-		blocks: m.bank.Blocks(), intercept: m.intercept, coef: m.coef,
+		served: served{m.bank.Blocks(), m.intercept, m.coef},
 	}
 }

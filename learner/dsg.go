@@ -33,3 +33,16 @@ func (a All) String() string {
 	}
 	return "all"
 }
+
+// Help implements Rule.
+func (DSG) Help() string {
+	return "doubly stochastic gradients (Dai et al. 2014): a new block at each step"
+}
+
+// Help implements Rule.
+func (a All) Help() string {
+	if a.Fixed {
+		return "gradient descent on random features that never grow: a linear model, for comparison"
+	}
+	return "gradient descent in all blocks at once, of which there is one more after each step"
+}

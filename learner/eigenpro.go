@@ -35,7 +35,7 @@ const (
 
 func newEigenpro(p problem) *eigenpro {
 	e := &eigenpro{leading: new(leading)}
-	e.descent = *newDescent(p, All{Fixed: true}, e.leading)
+	e.descent = *newDescent(p, All{Fixed: true}, e.leading, nil)
 	return e
 }
 
@@ -53,7 +53,7 @@ func (e *eigenpro) learn(p *pending) {
 	}
 	first := l.first
 	l.first.clear()
-	if !findLeading(l, e.features, first.x) {
+	if !l.find(e.features, first.x) {
 		return
 	}
 	steps, size := e.coef.steps, e.config.Minibatch
@@ -65,7 +65,7 @@ func (e *eigenpro) learn(p *pending) {
 			e.descent.learn(&again)
 		}
 	}
-	e.coef.steps, e.choice, e.averaged = steps, choice{}, false
+	e.rewind(steps)
 }
 
 // leading are the directions of the greatest eigenvalues.
@@ -82,9 +82,6 @@ type leading struct {
 }
 
 func (l *leading) found() bool { return len(l.excess) > 0 }
-
-// findLeading is find; tests remember what it found in the same rows before.
-var findLeading = (*leading).find
 
 // find finds the directions in the features of rows x, all of f.
 func (l *leading) find(f *features.Bank, x []float32) bool {
@@ -183,22 +180,22 @@ func rowProducts(phi []float32, n int, scale float64) []float64 {
 // loss, whatever its rows are. The parabola has the bound of the loss's
 // curvature; where the loss is one of probabilities p, whose curvature p(1-p) is
 // far below its bound for most rows, twice that and a little.
-func (l *leading) turn(d *descent, slope []float64, from, to int, rate float64) {
+func (l *leading) turn(s *gradientStep, slope []float64) {
 	if !l.found() {
-		plain{}.turn(d, slope, from, to, rate)
+		plain{}.turn(s, slope)
 		return
 	}
-	k, rows := d.head.sums(), len(d.shares)
+	k, rows := s.head.sums(), len(s.shares)
 	width := len(slope) / k
-	eta := eigenStep * float64(rows) / (l.norm + float64(float64(rows-1)*l.top)) / d.smoothness
-	if math.IsInf(d.head.loss.Smoothness(), 1) {
-		eta /= math.Sqrt(1 + float64(d.coef.steps-d.coef.since)/30)
+	eta := eigenStep * float64(rows) / (l.norm + float64(float64(rows-1)*l.top)) / s.smoothness
+	if math.IsInf(s.head.loss.Smoothness(), 1) {
+		eta /= math.Sqrt(1 + float64(s.since)/30)
 	}
 	if l.usual == 0 {
-		l.usual = d.squares
+		l.usual = s.squares
 	}
-	l.usual += (d.squares - l.usual) / 100
-	eta *= max(1, d.squares/l.usual)
+	l.usual += (s.squares - l.usual) / 100
+	eta *= max(1, s.squares/l.usual)
 	eta *= 2 / float64(width) // features here are √(width/2) times as long
 	l.across = extend(l.across[:0], width)
 	l.part = extend(l.part[:0], len(slope))
@@ -217,14 +214,13 @@ func (l *leading) turn(d *descent, slope []float64, from, to int, rate float64) 
 		}
 	}
 	l.sums = extend(l.sums[:0], rows*k)
-	d.features.Sum(l.sums, d.x, l.step, k)
-	bend, logarithmic := 0.0, d.head.task == Classification && !d.head.margins()
-	for i, share := range d.shares {
+	s.features.Sum(l.sums, s.x, l.step, k)
+	bend, probabilities := 0.0, s.head.probabilities()
+	for i, share := range s.shares {
 		for j, v := range l.sums[i*k : (i+1)*k] {
-			c := d.smoothness
-			if logarithmic && share > 0 {
-				p := math.Abs(d.residue[i*k+j]) / share
-				c = min(c, float64(2*p*(1-p))+0.01)
+			c := s.smoothness
+			if probabilities && share > 0 {
+				c = curvatureAlong(math.Abs(s.residue[i*k+j])/share, c)
 			}
 			bend += float64(share * float64(c*float64(v*v)))
 		}
@@ -238,6 +234,7 @@ func (l *leading) turn(d *descent, slope []float64, from, to int, rate float64) 
 	}
 }
 
+func (*leading) react()           {}
 func (*leading) grow(int)         {}
 func (*leading) widen(*head, int) {}
 
@@ -274,10 +271,16 @@ func (e *eigenpro) save(a *arrays) {
 	putLabels(a, "eigenpro", e.leading.first.labels, e.head.targets(), e.leading.first.weights)
 }
 
-func (e *eigenpro) load(s *source, v serving, steps int64) {
+func (e *eigenpro) load(s *source, v served, steps int64) {
 	e.descent.load(s, v, steps)
 	first := &e.leading.first
 	first.x = take[float32](s, "eigenpro.x", anySize, e.dim)
 	first.labels, first.weights = takeLabels(s, "eigenpro", len(first.x)/e.dim, &e.head)
 	s.want(len(first.labels) < eigenRows, "eigenpro: %d first rows", len(first.labels))
+}
+
+var eigenproRow = algorithm{
+	name: "eigenpro", help: "gradient descent without the leading eigendirections (Ma and Belkin 2017)",
+	new:       func(p problem) engine { return newEigenpro(p) },
+	minibatch: 128, width: 32,
 }

@@ -133,3 +133,19 @@ func (e *equations) load(s *source, name string) {
 		s.want(e.rows >= 0 && e.rows < math.MaxFloat64, "%s has %v rows", name, e.rows)
 	}
 }
+
+// power returns f to the power of n, by squaring.
+func power(f float64, n int) float64 {
+	v := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			v *= f
+		}
+		f *= f
+	}
+	return v
+}
+
+// ridgeGrowth is the growth of the rows after which equations are solved again, so
+// that the cost of solving stays in proportion to that of adding rows.
+const ridgeGrowth = 1.05

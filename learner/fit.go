@@ -32,15 +32,6 @@ type asked struct {
 	few    few             // features of a model that has no more of them
 }
 
-func (l *Learner) asked() asked {
-	a := asked{task: l.task, kernel: l.kernel, scaled: l.config.Metric != nil, single: l.config.sampling() != features.IID}
-	if c := l.config; l.algorithm.few != nil {
-		a.few = few{features.Map{Dim: l.dim, Width: c.Width, Seed: c.Seed, Sampling: c.sampling()}, l.algorithm.few(c)}
-		a.single = true
-	}
-	return a
-}
-
 // newFit fits to rows of dim raw values.
 func newFit(x []float64, labels []Label, dim int, a asked) fit {
 	f := fit{units: newUnits(labels, a.task)}
@@ -76,8 +67,9 @@ func newUnits(labels []Label, task Task) []unit {
 }
 
 // bank returns the features of a model that has no blocks yet.
-func (f *fit) bank(c Config, dim int) *features.Bank {
-	return features.NewBank(features.Map{Kernel: f.kernel, Dim: dim, Width: c.Width, Seed: c.Seed, Sampling: c.sampling(), Second: f.second})
+func (f *fit) bank(m features.Map) *features.Bank {
+	m.Kernel, m.Second = f.kernel, f.second
+	return features.NewBank(m)
 }
 
 // scaled returns the rows x as the model sees them.
@@ -298,4 +290,55 @@ func (f *fit) topEigenvalue(x []float64, dim int) float64 {
 		add(other, 0.5)
 	}
 	return vec.MaxEigenvalue(m, n) / float64(n)
+}
+
+// examples are rows that are scaled already, with their labels and weights.
+type examples struct {
+	x       []float32
+	labels  []Label
+	weights []float64
+}
+
+// penaltyOf returns the weight of ‖f‖²/2 beside the mean loss that leave-one-out
+// chooses on the last 512 of the rows that have a weight, by their weights, for
+// the square loss and the kernel of m itself.
+func (f *fit) penaltyOf(rows examples, m features.Map, task Task) float64 {
+	gaussian, ok := m.Kernel.(features.Gaussian)
+	s := sample{dim: m.Dim}
+	var labels []Label
+	var weights []float64
+	for i, weight := range rows.weights {
+		if weight > 0 {
+			weights, labels = append(weights, weight), append(labels, rows.labels[i])
+			for _, v := range rows.x[i*s.dim : (i+1)*s.dim] {
+				s.x = append(s.x, float64(v))
+			}
+		}
+	}
+	if !ok || len(labels) < enough {
+		return penalty(safe.lambda)
+	}
+	from := max(0, len(labels)-someRows)
+	s.x, weights = s.x[from*s.dim:], weights[from:]
+	s.label(f, labels[from:], task)
+	t := newTuner(s, ones(s.dim))
+	t.median = gaussian.Scale * gaussian.Scale
+	if m.Second != nil {
+		metric := make([]float64, s.dim)
+		for j, f := range m.Second {
+			metric[j] = float64(f) * float64(f)
+		}
+		t.second = s.distances(metric)
+	}
+	if slices.Min(weights) < slices.Max(weights) {
+		sum := 0.0
+		for _, w := range weights {
+			sum += w
+		}
+		for i, w := range weights {
+			weights[i] = w * float64(len(weights)) / sum
+		}
+		t.weights = weights
+	}
+	return penalty(t.descend(safe).lambda)
 }

@@ -254,3 +254,109 @@ func Best(p []float64) int {
 	}
 	return at
 }
+
+func taskOf(l loss.Loss) Task {
+	if l.Classifies() {
+		return Classification
+	}
+	return Regression
+}
+
+// widen returns x, rows of from numbers, with as many as h has sums. Where that
+// turns a binary model into one of three classes, its output u becomes
+// (-u/2, u/2), and a margin (-u, u).
+func (h *head) widen(x []float64, from int) []float64 {
+	to, share := h.sums(), 0.5
+	if h.margins() {
+		share = 1
+	}
+	rows := len(x) / from
+	out := make([]float64, rows*to)
+	for i := range rows {
+		if row := x[i*from : (i+1)*from]; from == 1 {
+			out[i*to], out[i*to+1] = -row[0]*share, row[0]*share
+		} else {
+			copy(out[i*to:], row)
+		}
+	}
+	return out
+}
+
+// surprise returns how far off the prediction p was, in the mean over the targets.
+func (h *head) surprise(p []float64, y Label) float64 {
+	if h.task == Regression {
+		sum := 0.0
+		for j, u := range h.units {
+			e := min((bounded(y.At(j))-p[j])/u.deviation, 1e6)
+			sum += 1 - 1/(1+float64(max(e, -1e6)*max(e, -1e6)))
+		}
+		return sum / float64(len(h.units))
+	}
+	if y.Class >= len(p) {
+		return 1
+	}
+	return max(0, min(1, 1-p[y.Class]))
+}
+
+// signs is how many outputs a model has whose targets are numbers or signs.
+func signs(classes int) int {
+	if classes > 2 {
+		return classes
+	}
+	return 1
+}
+
+// signed appends the target of a label: standardised, or a sign for each class,
+// or for the second of two.
+func (h *head) signed(dst []float64, y Label) []float64 {
+	if h.task == Regression {
+		for j := range h.units {
+			dst = append(dst, h.target(y, j))
+		}
+		return dst
+	}
+	for c := range signs(h.classes) {
+		v := -1.0
+		if h.classes == 2 && y.Class == 1 || h.classes > 2 && y.Class == c {
+			v = 1
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// ResidualLimit bounds the influence of a label in a regression, whatever the
+// algorithm: one that is further than so many of the labels' standard deviations
+// from its prediction pulls no harder than one at that distance (Huber 1964).
+const ResidualLimit = 10
+
+// probabilities reports whether the scores are logarithms of odds or of
+// probabilities, and so neither margins nor numbers.
+func (h *head) probabilities() bool { return h.task == Classification && !h.margins() }
+
+// A loss of probabilities p has the second derivative p(1-p) in a score, which is
+// far below its bound for most rows. Steps that use it where the gradient was taken
+// allow for its growth along the way by a factor and a floor.
+const (
+	curvatureFactor = 2    // along a step: chosen by trial, see docs/constants.md
+	curvatureFloor  = 0.01 // likewise
+
+	parabolaFloor = 0.02 // at a point: chosen by trial, see docs/constants.md
+)
+
+// curvatureAlong returns the curvature that a step goes by where the loss of
+// probabilities has the gradient ±p, and nowhere more than bound.
+func curvatureAlong(p, bound float64) float64 {
+	return min(bound, float64(curvatureFactor*p*(1-p))+curvatureFloor)
+}
+
+// curvatureAt is curvatureAlong for the parabola of a row that is kept, at the
+// score itself. gradient is that in all scores, of which the greatest curvature counts.
+func curvatureAt(gradient []float64, bound float64) float64 {
+	most := 0.0
+	for _, d := range gradient {
+		p := math.Abs(d)
+		most = max(most, float64(p*(1-p)))
+	}
+	return min(bound, most+parabolaFloor)
+}

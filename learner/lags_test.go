@@ -56,7 +56,7 @@ func TestLagsKeepThePromises(t *testing.T) {
 			for at := range rows.Len() {
 				if at%61 == 7 {
 					s := one.State()
-					r, err := Restore(c, s)
+					r, err := restore(c, s)
 					if err != nil {
 						t.Fatalf("row %d: %v", at, err)
 					}
@@ -84,7 +84,7 @@ func TestLagsDoNotSeeTheLabelsOfTheRowsThemselves(t *testing.T) {
 	learn(l, rows.Slice(0, 500), 100)
 	state := l.State()
 	predict := func(flip int) []float64 {
-		r, err := Restore(l.config, state)
+		r, err := restore(l.config, state)
 		if err != nil {
 			t.Fatal(err)
 		}

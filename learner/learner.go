@@ -10,7 +10,7 @@ import (
 // Learner is a model and how it learns. It is for one goroutine.
 type Learner struct {
 	config    Config // effective
-	algorithm algorithm
+	algorithm *algorithm
 	kernel    features.Kernel // as configured
 	reaction  reaction
 	chosen    loss.Loss // likewise; nil for the one that suits the task
@@ -28,27 +28,15 @@ type Learner struct {
 	last     Label
 
 	warmup  warmup
+	fitter  Fitter
 	pending pending
 	linear  linear
 	records []record // of each target; of classes, one
-	drift   drift
+	drift   detectors
 	lags    lags
 
 	pass    Pass
 	scratch scratch
-}
-
-// pending are the labelled rows since the last mini-batch, scaled. Before the
-// first fit there are none: the warm-up has them.
-type pending struct {
-	x       []float32
-	f       []float64 // their sums under the model as it is, as many as the engine has columns
-	labels  []Label
-	weights []float64
-}
-
-func (p *pending) clear() {
-	p.x, p.f, p.labels, p.weights = p.x[:0], p.f[:0], p.labels[:0], p.weights[:0]
 }
 
 // scratch is memory that a step needs and nothing remembers.
@@ -58,7 +46,9 @@ type scratch struct {
 }
 
 // New returns a Learner that has seen nothing.
-func New(c Config) (*Learner, error) {
+func New(c Config) (*Learner, error) { return newWith(c, newFit) }
+
+func newWith(c Config, by Fitter) (*Learner, error) {
 	c, err := c.Effective()
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
@@ -84,7 +74,7 @@ func New(c Config) (*Learner, error) {
 	}
 	n := c.targets()
 	return &Learner{
-		config: c, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, marks: c.marks()},
+		config: c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, marks: c.marks()},
 		head: newHead(chosen, Auto, 0, n), means: make([]float64, n), records: make([]record, n),
 	}, nil
 }
@@ -175,7 +165,7 @@ func (l *Learner) advance() {
 	}
 	for _, r := range rungs {
 		if int64(r) == l.labelled && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.asked())
+			l.warmup.start(r, l.dim, l.asked(), l.fitter)
 		}
 	}
 	if l.labelled == int64(effect(lastRung)) {
@@ -187,7 +177,11 @@ func (l *Learner) advance() {
 // a fit.
 func (l *Learner) count(y Label, weight float64) (grown bool) {
 	if l.task == Auto {
-		l.head = newHead(l.algorithm.loss(l.chosen, y.Task), y.Task, 0, l.targets())
+		suited, err := l.algorithm.lossOf(l.chosen, y.Task)
+		if err != nil {
+			panic("learner: " + err.Error()) // the configuration has been checked
+		}
+		l.head = newHead(suited, y.Task, 0, l.targets())
 	}
 	if y.Task != l.task || l.config.Task != Auto && l.config.Task != l.task {
 		panic(fmt.Sprintf("learner: a label of %v for a model of %v", y.Task, l.task))
@@ -285,7 +279,7 @@ func (l *Learner) adopt(f fit) {
 }
 
 func (l *Learner) problem(prior []float64) problem {
-	return problem{config: l.config, head: l.head, dim: l.dim, fit: l.fit, prior: prior}
+	return problem{config: l.config.options(), head: l.head, dim: l.dim, fit: l.fit, prior: prior}
 }
 
 // step learns the pending rows, which are one mini-batch.
@@ -316,4 +310,13 @@ func (l *Learner) Progress() Progress {
 	}
 	p.Whole, p.Recent, p.Latest = scores(whole, l.task), scores(long, l.task), scores(short, l.task)
 	return p
+}
+
+func (l *Learner) asked() asked {
+	a := asked{task: l.task, kernel: l.kernel, scaled: l.config.Metric != nil, single: l.config.sampling() != features.IID}
+	if o := l.config.options(); l.algorithm.fixedBlocks != nil {
+		a.few = few{o.featureMap(l.dim), l.algorithm.fixedBlocks(o)}
+		a.single = true
+	}
+	return a
 }

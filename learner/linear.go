@@ -7,9 +7,8 @@ import (
 )
 
 const (
-	ridgeLimit   = 256  // inputs, above which the linear baseline is AdaGrad
-	ridgePenalty = 1    // on each squared weight, in units of one row's squared error
-	ridgeGrowth  = 1.05 // of the rows, after which the equations are solved again
+	ridgeLimit   = 256 // inputs, above which the linear baseline is AdaGrad
+	ridgePenalty = 1   // on each squared weight, in units of one row's squared error
 	adagradRate  = 0.02
 )
 
@@ -205,4 +204,50 @@ func (l *linear) widen(outputs int) {
 	}
 	l.outputs = outputs
 	l.scratch()
+}
+
+// save writes l, which is the zero value before there is a fit. Its counts of rows
+// are in an array of the Learner's.
+func (l *linear) save(a *arrays, dim int) {
+	put(a, "linear.w", dim+1, l.w)
+	put(a, "linear.gram", 1, l.gram)
+	put(a, "linear.moment", dim+1, l.moment)
+	put(a, "linear.squares", dim+1, l.squares)
+}
+
+// loadNoLinear reads what the zero value wrote.
+func loadNoLinear(s *source, dim int) {
+	take[float64](s, "linear.w", 0, dim+1)
+	take[float64](s, "linear.gram", 0, 1)
+	take[float64](s, "linear.moment", 0, dim+1)
+	take[float64](s, "linear.squares", 0, dim+1)
+}
+
+// load reads what save wrote into a new l.
+func (l *linear) load(s *source, rows, solved float64) {
+	n := l.dim + 1
+	l.rows, l.solved = rows, solved
+	moments, squares := 0, 0
+	if l.squares == nil {
+		moments = l.outputs
+	} else {
+		squares = l.outputs
+	}
+	w := take[float64](s, "linear.w", l.outputs, n)
+	gram := take[float64](s, "linear.gram", len(l.gram), 1)
+	moment := take[float64](s, "linear.moment", moments, n)
+	square := take[float64](s, "linear.squares", squares, n)
+	if s.err != nil {
+		return
+	}
+	l.w = w
+	if l.squares == nil {
+		l.gram, l.moment = gram, moment
+	} else {
+		l.squares = square
+	}
+	for _, v := range l.squares {
+		s.want(v >= 0, "linear.squares has %v", v)
+	}
+	s.want(l.rows >= 0 && l.solved >= 0 && l.solved <= l.rows, "linear: %v rows, solved at %v", l.rows, l.solved)
 }

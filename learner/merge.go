@@ -45,7 +45,7 @@ func (l *Learner) Merge(o, base *Learner) error {
 	}
 
 	l.linear.merge(&o.linear, &base.linear)
-	l.engine.(*ridge).merge(o.engine.(*ridge), base.engine.(*ridge))
+	l.engine.(merger).merge(o.engine, base.engine)
 	l.labelled += (o.steps() - base.steps()) * int64(l.config.Minibatch)
 	l.forecast()
 	for i, y := range o.pending.labels {
@@ -66,12 +66,12 @@ func (l *Learner) merges(o, base *Learner) error {
 	switch {
 	case !l.config.same(base.config) || !o.config.same(base.config):
 		return errors.New("the options differ")
-	case l.config.Algorithm != "ridge":
-		return fmt.Errorf("%s has no equations", l.config.Algorithm)
 	case l.config.Lags > 0 || l.config.OnDrift != "none":
 		return errors.New("with lags or reactions to drift, more counts than the rows")
 	case base.warming() || len(base.pending.labels) > 0:
 		return fmt.Errorf("their base has learned %d rows: want a multiple of %d, and more than %d", base.labelled, l.config.Minibatch, effect(lastRung))
+	case !addsUp(base.engine):
+		return fmt.Errorf("%s has no equations", l.config.Algorithm)
 	case l.labelled < base.labelled || o.labelled < base.labelled:
 		return fmt.Errorf("%d and %d rows, and their base %d", l.labelled, o.labelled, base.labelled)
 	case l.dim != base.dim || o.dim != base.dim || l.task != base.task || o.task != base.task:
@@ -82,4 +82,9 @@ func (l *Learner) merges(o, base *Learner) error {
 		return fmt.Errorf("%d and %d classes, and their base %d", l.classes, o.classes, base.classes)
 	}
 	return nil
+}
+
+func addsUp(e engine) bool {
+	_, ok := e.(merger)
+	return ok
 }

@@ -2,7 +2,6 @@ package learner
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/accrete-ml/accrete/features"
 )
@@ -59,7 +58,7 @@ func (m *Model) Predict(b *Batch) Predictions {
 	n := b.Len()
 	p := Predictions{Task: m.task, Outputs: m.outputs(), Values: make([]float64, n*m.outputs())}
 	if m.bank != nil {
-		m.x = m.scaler.rows(m.x[:0], m.inputs(b), n)
+		m.x = scaledRows(m.x[:0], &m.scaler, m.inputs(b), n)
 	}
 	m.f = addUp(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
 	k := m.sums()
@@ -67,41 +66,6 @@ func (m *Model) Predict(b *Batch) Predictions {
 		m.predict(p.Row(i), m.f[i*k:(i+1)*k])
 	}
 	return p
-}
-
-// rows appends the first n rows of b to dst, scaled.
-func (s scaler) rows(dst []float32, b *Batch, n int) []float32 {
-	from := len(dst)
-	dst = extend(dst, n*b.Dim())
-	for i := range n {
-		s.apply(dst[from+i*b.Dim():from+(i+1)*b.Dim()], b.X(i))
-	}
-	return dst
-}
-
-// addUp appends to dst the sums over all features for n scaled rows x, with the
-// intercepts.
-func addUp(dst []float64, bank *features.Bank, x, coef []float32, intercept []float64, n int) []float64 {
-	k := len(intercept)
-	from := len(dst)
-	dst = extend(dst, n*k)
-	f := dst[from:]
-	if k == 0 || bank == nil || bank.Blocks() == 0 {
-		clear(f)
-	} else {
-		bank.Sum(f, x, coef, k)
-	}
-	for i := range n {
-		for j, b := range intercept {
-			f[i*k+j] += b
-		}
-	}
-	return dst
-}
-
-// extend returns x with n more elements, of whatever value.
-func extend[T any](x []T, n int) []T {
-	return slices.Grow(x, n)[:len(x)+n]
 }
 
 // NewModel returns the model whose State has these serving arrays, or says what
@@ -120,4 +84,14 @@ func NewModel(arrays []Array) (*Model, error) {
 		m.scaler = v.fit.scaler
 	}
 	return m, nil
+}
+
+// scaledRows appends the first n rows of b to dst, scaled.
+func scaledRows(dst []float32, s *scaler, b *Batch, n int) []float32 {
+	from := len(dst)
+	dst = extend(dst, n*b.Dim())
+	for i := range n {
+		s.apply(dst[from+i*b.Dim():from+(i+1)*b.Dim()], b.X(i))
+	}
+	return dst
 }

@@ -62,6 +62,7 @@ type newtonScratch struct {
 	phi            []float32
 	gram           []float64
 	v, mix, row    []float64
+	losses         []float64
 	total          []float64 // weight of the rows of each member
 	size           []float64 // of each member and output: how far the step goes
 	vec            vec.Scratch
@@ -80,6 +81,11 @@ const (
 	// gradient is.
 	stretch = 1.05
 )
+
+// factorBytes is the memory of a random feature's part of the factors of its
+// block, which come from the Gram matrices and are in no State: members × (2 ×
+// block size)² numbers a block.
+const factorBytes = 4 * 4 * 64 * 8
 
 // ensemble is the members of every model.
 var ensemble = []member{{0.3, windowRows}, {0.03, windowRows}, {0.003, windowRows}, {0.3, 1024}}
@@ -108,13 +114,13 @@ func (w *newton) sums(dst []float64, x []float32, n int) []float64 {
 	return addUp(dst, w.features, x, w.wide, w.levels, n)
 }
 
-func (w *newton) serving() (blocks int, intercept []float64, coef []float32) {
+func (w *newton) serving() served {
 	k := w.head.sums()
-	coef = make([]float32, 0, len(w.wide)/w.columns()*k)
+	coef := make([]float32, 0, len(w.wide)/w.columns()*k)
 	for i := 0; i < len(w.wide); i += w.columns() {
 		coef = append(coef, w.wide[i:i+k]...)
 	}
-	return w.features.Blocks(), w.levels[:k], coef
+	return served{w.features.Blocks(), w.levels[:k], coef}
 }
 
 func (w *newton) learn(p *pending) {
@@ -224,4 +230,10 @@ func (w *newton) widen(h head, prior []float64, total float64) {
 		w.grams[i].factors = nil // the curvature is another
 	}
 	w.serve()
+}
+
+var newtonRow = algorithm{
+	name: "newton", help: "block-Newton steps on a window of the last rows, for a mixture of penalties",
+	new:       func(p problem) engine { return newNewton(p) },
+	minibatch: 32, width: 64, featureBytes: factorBytes,
 }

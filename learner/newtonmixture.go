@@ -1,6 +1,6 @@
 package learner
 
-import "github.com/accrete-ml/accrete/internal/vec"
+import "slices"
 
 // serve sets what predictions are made with.
 func (w *newton) serve() {
@@ -49,7 +49,7 @@ const horizon = 1000
 // in which mini-batch i counts about i³.
 func (w *newton) average() {
 	w.batches++
-	rho := max(1./horizon, (averaging+1)/(float64(w.batches)+averaging))
+	rho := max(1./horizon, averageShare(w.batches))
 	k, e := w.head.sums(), len(w.members)
 	for i := 0; i*e*k < len(w.w); i++ {
 		from, to := w.w[i*e*k:], w.mean[i*averages*k:(i+1)*averages*k]
@@ -70,18 +70,15 @@ func (w *newton) mixture() []float64 {
 	n := w.head.targets()
 	mix := extend(w.scratch.mix[:0], len(w.loss))
 	for j := range n {
-		least := w.loss[j]
+		losses := w.scratch.losses[:0]
 		for i := j; i < len(w.loss); i += n {
-			least = min(least, w.loss[i])
+			losses = append(losses, w.loss[i])
 		}
-		temperature, sum := temper(w.head.task, least, memory), 0.0
-		for i := j; i < len(mix); i += n {
-			mix[i] = vec.Exp(-temperature * (w.loss[i] - least))
-			sum += mix[i]
+		shares(losses, temper(w.head.task, slices.Min(losses), memory))
+		for i, share := range losses {
+			mix[j+i*n] = share
 		}
-		for i := j; i < len(mix); i += n {
-			mix[i] /= sum
-		}
+		w.scratch.losses = losses
 	}
 	w.scratch.mix = mix
 	return mix

@@ -147,7 +147,7 @@ func (w *newton) gradient() bool {
 func (w *newton) lengths() {
 	n, k, e, h := w.window.rows, w.head.sums(), len(w.members), w.curvature()
 	s, v := &w.scratch, &w.window
-	logarithmic := w.head.task == Classification && !w.head.margins()
+	probabilities := w.head.probabilities()
 	bend := make([]float64, e*k)
 	for i := range n {
 		weight, age := v.weights[i], v.age(i)
@@ -159,9 +159,8 @@ func (w *newton) lengths() {
 			at := (i*e + m) * k
 			for j, d := range s.sums[at : at+k] {
 				c := h
-				if logarithmic {
-					p := math.Abs(s.g[at+j]) / share
-					c = min(h, float64(2*p*(1-p))+0.01)
+				if probabilities {
+					c = curvatureAlong(math.Abs(s.g[at+j])/share, h)
 				}
 				bend[m*k+j] += float64(share * float64(c*float64(d*d)))
 			}

@@ -231,7 +231,7 @@ func TestLagsOfSeveralTargets(t *testing.T) {
 	c := Config{Outputs: 3, Lags: 1, MaxFeatures: 256}
 	l := newLearner(t, c)
 	learn(l, rows.Slice(0, 1500), 100)
-	r, err := Restore(c, l.State())
+	r, err := restore(c, l.State())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,21 +21,33 @@ func trained(t *testing.T) (l *Learner, last *Batch) {
 	l = newLearner(t, s.config)
 	rows := s.rows(3000)
 	at := 0
-	for ; l.fit == nil || dsg(l).coef.steps < 5 || len(l.pending.labels) < s.config.Minibatch-1 || rows.Label(at).Task == Auto; at++ {
+	for ; l.fit == nil || stepsOf(l) < 5 || len(l.pending.labels) < s.config.Minibatch-1 || rows.Label(at).Task == Auto; at++ {
 		learn(l, rows.Slice(at, at+1), 1)
 	}
 	return l, rows.Slice(at, at+1)
 }
 
-// dsg is the engine of a learner that has one of DSG.
-func dsg(l *Learner) *descent { return l.engine.(*descent) }
+// stepsOf returns how many steps of descent l has made.
+func stepsOf(l *Learner) int64 { return resuming[int64](l, "descent.counters")[0] }
 
+func blocksOf(l *Learner) int { return l.engine.frequencies() / l.config.Width }
+
+// effective returns the coefficients of the iterate, not as they are stored.
 func effective(l *Learner) []float64 {
-	w := make([]float64, len(dsg(l).coef.u))
-	for i, u := range dsg(l).coef.u {
-		w[i] = dsg(l).coef.shrink * u
+	w := resuming[float64](l, "u")
+	for i := range w {
+		w[i] *= resuming[float64](l, "descent.scalars")[0]
 	}
 	return w
+}
+
+// effectiveAverage returns those of its average.
+func effectiveAverage(l *Learner) []float64 {
+	u, v, s := resuming[float64](l, "u"), resuming[float64](l, "v"), resuming[float64](l, "descent.scalars")
+	for i := range v {
+		v[i] = s[1] * (v[i] + s[2]*u[i])
+	}
+	return v
 }
 
 // block returns the frequencies of block b of l, drawn from its seed alone.
@@ -61,16 +73,16 @@ func phi(w, x []float32) []float64 {
 // Algorithm 1: α_i = -γ_i l'(f(x_i), y_i) φ_ω(x_i), where ω is drawn with seed i.
 func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 	l, last := trained(t)
-	from := dsg(l).features.Blocks()
+	from := blocksOf(l)
 	p := l.Predict(last)
 	x := append(append([]float32{}, l.pending.x...), p.x...)
 	y := append(append([]Label{}, l.pending.labels...), last.Label(0))
 	weights := append(append([]float64{}, l.pending.weights...), last.Weight(0))
 	f := append(append([]float64{}, l.pending.f...), p.f...)
-	rate := Stepper{First: 1 / (l.fit.top + 1/float64(len(y)) + 1/float64(l.config.Width)), Lambda: l.config.Lambda}.Rate(dsg(l).coef.steps + 1)
+	rate := Stepper{First: 1 / (l.fit.top + 1/float64(len(y)) + 1/float64(l.config.Width)), Lambda: l.config.Lambda}.Rate(stepsOf(l) + 1)
 	l.Learn(p)
-	if dsg(l).features.Blocks() != from+1 {
-		t.Fatalf("%d blocks after a step, before it %d", dsg(l).features.Blocks(), from)
+	if blocksOf(l) != from+1 {
+		t.Fatalf("%d blocks after a step, before it %d", blocksOf(l), from)
 	}
 	w := block(l, from)
 	want, total := make([]float64, 2*l.config.Width), 0.0
@@ -92,7 +104,7 @@ func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 func TestAlgorithm1ShrinksEarlierCoefficients(t *testing.T) {
 	l, last := trained(t)
 	before := effective(l)
-	rate := newStepper(1, l.fit.top, l.config.Minibatch, l.config.Width, l.config.Lambda).Rate(dsg(l).coef.steps + 1)
+	rate := newStepper(1, l.fit.top, l.config.Minibatch, l.config.Width, l.config.Lambda).Rate(stepsOf(l) + 1)
 	l.Learn(l.Predict(last))
 	after := effective(l)
 	for j, a := range before {
@@ -106,11 +118,12 @@ func TestAlgorithm1ShrinksEarlierCoefficients(t *testing.T) {
 func TestAlgorithm2PredictsFromSeedsAndCoefficients(t *testing.T) {
 	l, last := trained(t)
 	p := l.Predict(last)
-	for column, intercept := range dsg(l).intercept {
+	coef := [][]float64{effective(l), effectiveAverage(l)}
+	for column, intercept := range resuming[float64](l, "intercepts") {
 		want := intercept
-		for b := range dsg(l).features.Blocks() {
+		for b := range blocksOf(l) {
 			for j, v := range phi(block(l, b), p.x) {
-				want += v * float64(dsg(l).wide[(2*l.config.Width*b+j)*2+column])
+				want += v * float64(float32(coef[column][2*l.config.Width*b+j]))
 			}
 		}
 		if math.Abs(p.f[column]-want) > 1e-5*(1+math.Abs(want)) {
@@ -146,8 +159,8 @@ func TestFeaturesGrowWithTheDataUpToTheCap(t *testing.T) {
 		if l.fit == nil {
 			continue
 		}
-		if want := min(int(l.steps()), most); dsg(l).features.Blocks() != want {
-			t.Fatalf("row %d: %d blocks after %d mini-batches, want %d", at, dsg(l).features.Blocks(), l.steps(), want)
+		if want := min(int(l.steps()), most); blocksOf(l) != want {
+			t.Fatalf("row %d: %d blocks after %d mini-batches, want %d", at, blocksOf(l), l.steps(), want)
 		}
 	}
 	if l.steps() <= int64(most) {

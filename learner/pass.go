@@ -2,8 +2,6 @@ package learner
 
 import (
 	"fmt"
-	"math"
-	"slices"
 )
 
 // Pass is some rows predicted, and not learned yet. It is valid until the next
@@ -77,7 +75,7 @@ func (l *Learner) Predict(b *Batch) *Pass {
 		p.x, p.f = p.x[:0], addUp(p.f[:0], nil, nil, nil, l.first, p.rows)
 	} else {
 		p.columns, p.served = l.engine.columns(), l.engine.served()
-		p.x = l.fit.scaler.rows(p.x[:0], p.inputs, p.rows)
+		p.x = scaledRows(p.x[:0], &l.fit.scaler, p.inputs, p.rows)
 		p.f = l.engine.sums(p.f[:0], p.x, p.rows)
 	}
 	p.Task, p.Outputs = l.task, l.outputs()
@@ -100,25 +98,4 @@ func (l *Learner) until(b *Batch) int {
 		}
 	}
 	return b.Len()
-}
-
-// boundedLabel is y with nothing in it but what its task needs, and shares no
-// memory with it.
-func boundedLabel(y Label) Label {
-	if y.Task == Classification {
-		return Label{Task: y.Task, Class: y.Class}
-	}
-	y = Label{Task: y.Task, Value: bounded(y.Value), More: slices.Clone(y.More)}
-	for j, v := range y.More {
-		y.More[j] = bounded(v)
-	}
-	return y
-}
-
-// boundedWeight makes a weight one that sums can be divided by.
-func boundedWeight(w float64) float64 {
-	if math.IsNaN(w) {
-		return 0
-	}
-	return max(0, min(1e9, w))
 }

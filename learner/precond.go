@@ -45,17 +45,17 @@ func (p *precond) adjust(squares float64) {
 	}
 }
 
-func (p *precond) turn(d *descent, slope []float64, from, to int, _ float64) {
-	n, k, rows := 2*d.config.Width, d.head.sums(), len(d.shares)
-	p.adjust(d.squares)
+func (p *precond) turn(s *gradientStep, slope []float64) {
+	n, k, rows := 2*s.width(), s.head.sums(), len(s.shares)
+	p.adjust(s.squares)
 	p.phi = extend(p.phi[:0], rows*n)
 	p.gram = extend(p.gram[:0], n*n)
 	p.column = extend(p.column[:0], n)
-	step := precondRate / float64(d.config.Width*(to-from))
-	for b := from; b < to; b++ {
-		d.features.Features(p.phi, b, d.x)
-		for i, share := range d.shares {
-			root := float32(math.Sqrt(share * d.smoothness / float64(d.config.Width))) // features here have the norm √width
+	step := precondRate / float64(s.width()*(s.to-s.from))
+	for b := s.from; b < s.to; b++ {
+		s.features.Features(p.phi, b, s.x)
+		for i, share := range s.shares {
+			root := float32(math.Sqrt(share * s.smoothness / float64(s.width()))) // features here have the norm √width
 			for j := range p.phi[i*n : (i+1)*n] {
 				p.phi[i*n+j] *= root
 			}
@@ -63,9 +63,9 @@ func (p *precond) turn(d *descent, slope []float64, from, to int, _ float64) {
 		clear(p.gram)
 		vec.Gram(p.gram, p.phi, n, &p.scratch)
 		for i := range n {
-			p.gram[i*n+i] += max(p.damping/float64(rows)*d.smoothness, 1e-12)
+			p.gram[i*n+i] += max(p.damping/float64(rows)*s.smoothness, 1e-12)
 		}
-		part := slope[(b-from)*n*k : (b-from+1)*n*k]
+		part := slope[(b-s.from)*n*k : (b-s.from+1)*n*k]
 		if !vec.Cholesky(p.gram, n) {
 			clear(part)
 			continue
@@ -82,6 +82,7 @@ func (p *precond) turn(d *descent, slope []float64, from, to int, _ float64) {
 	}
 }
 
+func (*precond) react()           {}
 func (*precond) grow(int)         {}
 func (*precond) widen(*head, int) {}
 

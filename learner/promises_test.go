@@ -27,7 +27,7 @@ var streams = func() (all []stream) {
 	for i, a := range algorithms {
 		small := Config{Algorithm: a.name, Stepper: steppers[i%len(steppers)], Width: 8, MaxFeatures: 64}
 		odd := Config{Algorithm: a.name, Stepper: steppers[(i+2)%len(steppers)], Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
-		if a.squares { // which are solved for at the end of each mini-batch
+		if a.fixedBlocks != nil { // which have all features from the start
 			small.MaxFeatures, odd.MaxFeatures = 24, 20
 		}
 		several := odd
@@ -40,7 +40,7 @@ var streams = func() (all []stream) {
 		all = append(all, stream{"regression", odd, 4, numeric}, stream{"binary", small, 3, sided},
 			stream{"late", odd, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }},
 		)
-		if a.name == "newton" || a.squares { // which mix target by target
+		if a.name == "newton" || a.fixedBlocks != nil { // which mix target by target
 			all = append(all, stream{"several", several, 4, numerics})
 		}
 	}
@@ -129,7 +129,7 @@ func TestEveryLossKeepsThePromises(t *testing.T) {
 			var want []string
 			for at := range rows.Len() {
 				if at%97 == 50 || at == 449 {
-					r, err := Restore(s.config, one.State())
+					r, err := restore(s.config, one.State())
 					if err != nil {
 						t.Fatalf("row %d: %v", at, err)
 					}
@@ -217,7 +217,7 @@ func eachStream(t *testing.T, f func(t *testing.T, s stream)) {
 
 func newLearner(t testing.TB, c Config) *Learner {
 	t.Helper()
-	l, err := New(c)
+	l, err := newWith(c, memoised)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestRestoreGoesOnExactly(t *testing.T) {
 		for at := range n {
 			if every || at%sparse == 0 || eventful(l) {
 				state := l.State()
-				r, err := Restore(s.config, state)
+				r, err := restore(s.config, state)
 				if err != nil {
 					t.Fatalf("row %d: %v", at, err)
 				}
@@ -396,7 +396,7 @@ func TestPredictionsIgnoreLabelsOfTheirPass(t *testing.T) {
 				}
 				flipped.Append(rows.X(at+i), y, 2)
 			}
-			r, err := Restore(s.config, state)
+			r, err := restore(s.config, state)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -454,7 +454,7 @@ func TestStateSharesNoMemory(t *testing.T) {
 		learn(l, rows.Slice(0, 1400), 100)
 		state := l.State()
 		before := fmt.Sprint(state)
-		r, err := Restore(s.config, state)
+		r, err := restore(s.config, state)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -481,4 +481,14 @@ func TestNamesOfArraysAreUniqueAndShort(t *testing.T) {
 			}
 		}
 	})
+}
+
+// resuming returns an array of the part of l's State that predictions do not need.
+func resuming[T float64 | float32 | int64](l *Learner, name string) []T {
+	for _, a := range l.State().Resuming {
+		if a.Name == name {
+			return a.Data.([]T)
+		}
+	}
+	panic("no array " + name)
 }

@@ -46,10 +46,7 @@ func (l *Learner) State() State {
 	putLabels(a, "pending", l.pending.labels, l.targets(), l.pending.weights)
 	put(a, "warmup.x", l.dim, l.warmup.x)
 	putLabels(a, "warmup", l.warmup.labels, l.targets(), l.warmup.weights)
-	put(a, "linear.w", l.dim+1, l.linear.w)
-	put(a, "linear.gram", 1, l.linear.gram)
-	put(a, "linear.moment", l.dim+1, l.linear.moment)
-	put(a, "linear.squares", l.dim+1, l.linear.squares)
+	l.linear.save(a, l.dim)
 	saveRecords(a, l.records)
 	l.drift.save(a)
 	l.lags.save(a)
@@ -61,47 +58,20 @@ func (l *Learner) State() State {
 
 // Serving returns the part of the State that it takes to predict.
 func (l *Learner) Serving() []Array {
-	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, given: l.config.Metric, intercept: l.first}
+	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, given: l.config.Metric, served: served{intercept: l.first}}
 	if l.fit != nil {
-		v.blocks, v.intercept, v.coef = l.engine.serving()
+		v.served = l.engine.serving()
 	}
 	var a arrays
 	v.save(&a)
 	return a
 }
 
-func putLabels(a *arrays, name string, labels []Label, targets int, weights []float64) {
-	classes, values := make([]int64, len(labels)), make([]float64, 0, len(labels)*targets)
-	for i, y := range labels {
-		classes[i] = int64(y.Class)
-		values = append(append(values, y.Value), y.More...)
-	}
-	put(a, name+".classes", 1, classes)
-	put(a, name+".values", targets, values)
-	put(a, name+".weights", 1, weights)
-}
-
-func takeLabels(s *source, name string, n int, h *head) ([]Label, []float64) {
-	k := h.targets()
-	classes := take[int64](s, name+".classes", n, 1)
-	targets := take[float64](s, name+".values", n, k)
-	weights := take[float64](s, name+".weights", n, 1)
-	if s.err != nil {
-		return nil, nil
-	}
-	labels := make([]Label, n)
-	for i := range labels {
-		labels[i] = values(targets[i*k : (i+1)*k : (i+1)*k])
-		labels[i].Task, labels[i].Class = h.task, int(classes[i])
-		s.want(classes[i] >= 0 && classes[i] < int64(max(1, h.classes)), "%s: class %d of %d", name, classes[i], h.classes)
-		s.want(weights[i] >= 0, "%s: a weight is %v", name, weights[i])
-	}
-	return labels, weights
-}
-
 // Restore returns the Learner whose State s is, or says what is wrong with s: it
 // may come from anywhere. c must be the Config that the Learner was made with.
-func Restore(c Config, s State) (*Learner, error) {
+func Restore(c Config, s State) (*Learner, error) { return restoreWith(c, s, newFit) }
+
+func restoreWith(c Config, s State, by Fitter) (*Learner, error) {
 	serving := &source{in: s.Serving}
 	v := loadServing(serving)
 	if err := serving.end(); err != nil {
@@ -110,7 +80,7 @@ func Restore(c Config, s State) (*Learner, error) {
 	if c.Metric != nil && v.given != nil && c.Metric.hash == v.given.hash {
 		c.Metric = v.given
 	}
-	l, err := New(c)
+	l, err := newWith(c, by)
 	if err != nil {
 		return nil, err
 	}
@@ -126,11 +96,13 @@ func Restore(c Config, s State) (*Learner, error) {
 func (l *Learner) load(s *source, v serving) {
 	c := l.config
 	s.want(v.config.Width == c.Width && v.config.Seed == c.Seed, "width %d and seed %d, configured %d and %d", v.config.Width, v.config.Seed, c.Width, c.Seed)
-	s.want(v.blocks <= c.maxBlocks(), "%d blocks of at most %d", v.blocks, c.maxBlocks())
+	s.want(v.blocks <= c.options().maxBlocks(), "%d blocks of at most %d", v.blocks, c.options().maxBlocks())
 	s.want(v.head.classes <= c.MaxClasses, "%d classes of at most %d", v.head.classes, c.MaxClasses)
 	s.want(c.Task == Auto || v.head.task == Auto || v.head.task == c.Task, "task %v, configured %v", v.head.task, c.Task)
 	s.want(v.config.targets() == c.targets(), "%d targets, configured %d", v.config.targets(), c.targets())
-	want := newHead(l.algorithm.loss(l.chosen, v.head.task), v.head.task, v.head.classes, c.targets())
+	suited, err := l.algorithm.lossOf(l.chosen, v.head.task)
+	s.want(err == nil, "%v", err)
+	want := newHead(suited, v.head.task, v.head.classes, c.targets())
 	s.want(v.head.loss == want.loss, "loss %v, configured %s", v.head.loss, c.Loss)
 	s.want(v.config.Sampling == c.Sampling, "sampling %s, configured %s", v.config.Sampling, c.Sampling)
 	s.want(v.given == c.Metric, "metric %v, configured %v", v.given, c.Metric)
@@ -196,44 +168,17 @@ func (l *Learner) load(s *source, v serving) {
 	s.want(l.fit.top > 0 && l.fit.top <= 2, "the largest eigenvalue is %v", l.fit.top)
 	if s.err == nil {
 		l.engine = l.algorithm.new(l.problem(v.intercept))
-		l.engine.load(s, v, l.steps())
+		l.engine.load(s, v.served, l.steps())
 	}
 }
 
 func (l *Learner) loadLinear(s *source, totals []float64) {
-	n := l.dim + 1
 	if l.fit == nil {
-		for _, name := range []string{"linear.w", "linear.gram", "linear.moment", "linear.squares"} {
-			columns := n
-			if name == "linear.gram" {
-				columns = 1
-			}
-			take[float64](s, name, 0, columns)
-		}
+		loadNoLinear(s, l.dim)
 		return
 	}
-	l.linear = linear{dim: l.dim, outputs: l.sums(), metric: l.fit.scaler.metric, rows: totals[totalLinearRows], solved: totals[totalLinearSolved]}
-	gram, moment, squares := n*(n+1)/2, l.linear.outputs, 0
-	if l.dim > ridgeLimit {
-		gram, moment, squares = 0, 0, l.linear.outputs
-	}
-	l.linear.w = take[float64](s, "linear.w", l.linear.outputs, n)
-	l.linear.gram = take[float64](s, "linear.gram", gram, 1)
-	l.linear.moment = take[float64](s, "linear.moment", moment, n)
-	l.linear.squares = take[float64](s, "linear.squares", squares, n)
-	if s.err != nil {
-		return
-	}
-	if squares == 0 {
-		l.linear.squares = nil
-	} else {
-		l.linear.gram, l.linear.moment = nil, nil
-	}
-	for _, v := range l.linear.squares {
-		s.want(v >= 0, "linear.squares has %v", v)
-	}
-	s.want(l.linear.rows >= 0 && l.linear.solved >= 0 && l.linear.solved <= l.linear.rows, "linear: %v rows, solved at %v", l.linear.rows, l.linear.solved)
-	l.linear.scratch()
+	l.linear = newLinear(l.fit.scaler.metric, l.sums())
+	l.linear.load(s, totals[totalLinearRows], totals[totalLinearSolved])
 }
 
 // resume starts again what was under way.
@@ -243,7 +188,7 @@ func (l *Learner) resume() {
 	}
 	for _, r := range rungs {
 		if int64(r) <= l.labelled && l.labelled < int64(effect(r)) && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.asked())
+			l.warmup.start(r, l.dim, l.asked(), l.fitter)
 		}
 	}
 }

@@ -35,6 +35,7 @@ type ridge struct {
 	wanted  []float64 // rows × outputs
 	scratch vec.Scratch
 	narrow  []float32
+	losses  []float64
 }
 
 // forgetful is the solution with one rate of forgetting.
@@ -60,7 +61,7 @@ const (
 
 var forgetting = []float64{1, 0.9995, 0.998, 0.99}
 
-func ridgeBlocks(c Config) int { return max(1, min(c.MaxFeatures, ridgeMost)/c.Width) }
+func ridgeBlocks(c options) int { return max(1, min(c.MaxFeatures, ridgeMost)/c.Width) }
 
 func newRidge(p problem) *ridge {
 	most := ridgeBlocks(p.config)
@@ -125,13 +126,13 @@ func (r *ridge) serve() {
 	}
 }
 
-func (r *ridge) serving() (blocks int, intercept []float64, coef []float32) {
+func (r *ridge) serving() served {
 	k, columns := r.head.sums(), r.columns()
 	r.narrow = r.narrow[:0]
 	for i := 0; i < len(r.wide); i += columns {
 		r.narrow = append(r.narrow, r.wide[i:i+k]...)
 	}
-	return r.features.Blocks(), r.intercept[:k], r.narrow
+	return served{r.features.Blocks(), r.intercept[:k], r.narrow}
 }
 
 // targets sets t to what the outputs should be.
@@ -246,18 +247,6 @@ func (m *forgetful) solveFor(penalty float64, due func(j int) bool) {
 	}
 }
 
-// power returns f to the power of n, by squaring.
-func power(f float64, n int) float64 {
-	v := 1.0
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
-			v *= f
-		}
-		f *= f
-	}
-	return v
-}
-
 // weigh grades the members on the rows of p, which they have not learned, and
 // sets their shares in the mixture.
 func (r *ridge) weigh(p *pending) {
@@ -291,20 +280,16 @@ func (r *ridge) weigh(p *pending) {
 	r.share()
 }
 
-// share sets the shares of the members by their errors of late.
+// share sets the shares of the members by their recent errors.
 func (r *ridge) share() {
 	for j := range r.noise {
-		least, total := math.Inf(1), 0.0
+		r.losses = r.losses[:0]
 		for e := range r.members {
-			least = min(least, r.members[e].error[j])
+			r.losses = append(r.losses, r.members[e].error[j])
 		}
+		shares(r.losses, 1)
 		for e := range r.members {
-			m := &r.members[e]
-			m.share[j] = vec.Exp(least - m.error[j])
-			total += m.share[j]
-		}
-		for e := range r.members {
-			r.members[e].share[j] /= total
+			r.members[e].share[j] = r.losses[e]
 		}
 	}
 }
@@ -350,7 +335,7 @@ func (r *ridge) save(a *arrays) {
 	}
 }
 
-func (r *ridge) load(s *source, v serving, steps int64) {
+func (r *ridge) load(s *source, v served, steps int64) {
 	counters := take[int64](s, "ridge.counters", 1, 1)
 	targets := r.head.targets()
 	figures := take[float64](s, "ridge.figures", (1+3*len(r.members))*targets, 1)
@@ -375,12 +360,12 @@ func (r *ridge) load(s *source, v serving, steps int64) {
 		return
 	}
 	r.serve()
-	blocks, intercept, coef := r.serving()
-	s.want(blocks == v.blocks && slices.Equal(intercept, v.intercept) && slices.Equal(coef, v.coef), "not the coefficients of the serving part")
+	v.check(s, r)
 }
 
 // merge adds what o has learned since base.
-func (r *ridge) merge(o, base *ridge) {
+func (r *ridge) merge(other, start engine) {
+	o, base := other.(*ridge), start.(*ridge)
 	rows := int(o.steps-base.steps) * r.config.Minibatch
 	for e := range r.members {
 		m, other, before := &r.members[e], &o.members[e], &base.members[e]
@@ -454,7 +439,20 @@ func (r *ridge) best(j int) int {
 	return best
 }
 
-// ridgeLosses says which losses ridge minimises.
-func ridgeLosses(chosen loss.Loss) bool {
-	return chosen == nil || chosen == loss.Square{} || chosen == loss.OneVsRest{}
+var ridgeRow = algorithm{
+	name: "ridge", help: "exact least squares on at most 256 random features, at several rates of forgetting",
+	new:       func(p problem) engine { return newRidge(p) },
+	minibatch: 32, width: 32, loss: ridgeLoss, fixedBlocks: ridgeBlocks,
+}
+
+// ridgeLoss has least squares for the square loss and for one-vs-rest, and for
+// nothing else.
+func ridgeLoss(chosen loss.Loss, task Task) (loss.Loss, error) {
+	switch {
+	case chosen == nil && task == Classification:
+		return loss.OneVsRest{}, nil
+	case chosen == nil || chosen == loss.Square{} || chosen == loss.OneVsRest{}:
+		return chosen, nil
+	}
+	return nil, fmt.Errorf("ridge minimises square or one-vs-rest, and the loss is %s", chosen)
 }

@@ -42,7 +42,7 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 		if regression {
 			outputs = rapid.IntRange(1, 3).Draw(t, "outputs")
 		}
-		l, err := New(Config{Outputs: outputs, Algorithm: rapid.SampledFrom(names()).Draw(t, "algorithm"), Kernel: rapid.SampledFrom([]string{"gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian"}).Draw(t, "kernel"), Width: 4, MaxFeatures: 16, Minibatch: 25})
+		l, err := newWith(Config{Outputs: outputs, Algorithm: rapid.SampledFrom(names()).Draw(t, "algorithm"), Kernel: rapid.SampledFrom([]string{"gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian"}).Draw(t, "kernel"), Width: 4, MaxFeatures: 16, Minibatch: 25}, memoised)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 				}
 			}
 		}
-		if _, err := Restore(l.config, s); err != nil {
+		if _, err := restore(l.config, s); err != nil {
 			t.Fatalf("its own state: %v", err)
 		}
 		if p := l.Progress(); true {
@@ -152,7 +152,7 @@ func TestDriftIsForgotten(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			most := 256
-			if a.squares {
+			if a.fixedBlocks != nil {
 				most = 64
 			}
 			l := newLearner(t, Config{Algorithm: a.name, Width: 16, MaxFeatures: most})

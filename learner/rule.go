@@ -10,8 +10,10 @@ type Rule interface {
 	// new. They share the step: each is moved by its size over their number.
 	Choose(s *Situation) (from, to int, rate float64)
 
-	// String names the rule in the form that ParseRule reads.
+	// String names the rule in the form that ParseRule reads, Help says in a line
+	// what it does.
 	String() string
+	Help() string
 }
 
 // Situation is what a Rule may look at before a step.
@@ -54,4 +56,21 @@ func ParseRule(s string) (Rule, error) {
 		}
 	}
 	return nil, fmt.Errorf("no rule is named %q", s)
+}
+
+// descents returns the rows of the registry, one for each rule.
+func descents() (rows []algorithm) {
+	for _, r := range Rules {
+		rows = append(rows, algorithm{
+			name: r.String(), help: r.Help(), minibatch: 128, width: 32,
+			new: func(p problem) engine {
+				direction, err := newDirection(p.config.Stepper)
+				if err != nil {
+					panic("descent: " + err.Error()) // the configuration has been checked
+				}
+				return newDescent(p, r, direction, nil)
+			},
+		})
+	}
+	return rows
 }

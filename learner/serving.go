@@ -10,14 +10,12 @@ import (
 // serving is what it takes to predict, on its way into a State or out of it. Out
 // of it, config has no more than the arrays tell.
 type serving struct {
-	config    Config
-	head      head
-	dim       int
-	fit       *fit    // nil before the first
-	given     *Metric // nil if there is none
-	blocks    int
-	intercept []float64
-	coef      []float32
+	config Config
+	head   head
+	dim    int
+	fit    *fit    // nil before the first
+	given  *Metric // nil if there is none
+	served
 }
 
 // modelFields are the columns of the array "model".
@@ -61,9 +59,6 @@ func (v serving) save(a *arrays) {
 	put(a, "intercept", len(v.intercept), v.intercept)
 	put(a, "coefficients", v.head.sums(), v.coef)
 }
-
-// farthest bounds coefficients: no sum of them leaves the range of float32.
-const farthest = 1e30
 
 // mostFrequencies bounds the memory that a State from the wire can ask for.
 const mostFrequencies = 1 << 28
@@ -176,23 +171,11 @@ func (v *serving) loadKernel(s *source, kernel string) {
 	s.want(float64(v.dim)*float64(v.config.Width)*float64(v.blocks) <= mostFrequencies, "%d blocks of %d×%d frequencies", v.blocks, v.config.Width, v.dim)
 }
 
-func takeString(s *source, name string) string { return string(takeRow[byte](s, name)) }
-
-// takeRow takes an array of one row of any length, or of none.
-func takeRow[T float64 | float32 | int64 | byte](s *source, name string) []T {
-	n := 0
-	if len(s.in) > 0 {
-		row, _ := s.in[0].Data.([]T)
-		n = len(row)
-	}
-	return take[T](s, name, min(n, 1), n)
-}
-
 func (v *serving) bank() *features.Bank {
 	if v.fit == nil {
 		return nil
 	}
-	b := v.fit.bank(v.config, v.dim)
+	b := v.fit.bank(v.config.options().featureMap(v.dim))
 	b.Grow(v.blocks)
 	return b
 }

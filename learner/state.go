@@ -10,10 +10,3 @@ type State struct {
 	Serving  []Array // what it takes to predict: NewModel reads these alone
 	Resuming []Array // what it takes to go on learning, besides
 }
-
-// Array is one named part of a State: numbers in row-major order.
-type Array struct {
-	Name  string // lower case, at most 24 bytes, unique in its State
-	Shape [2]int // rows, columns
-	Data  any    // []float64, []float32, []int64 or []byte, of Shape[0]*Shape[1] values
-}

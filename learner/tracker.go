@@ -3,6 +3,7 @@ package learner
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 )
@@ -26,6 +27,7 @@ type trackers struct {
 	f, g         []float64
 	gram, moment []float64
 	factor       []float64
+	losses       []float64
 	scratch      vec.Scratch
 }
 
@@ -131,7 +133,6 @@ func (t *trackers) with(m, i, rows, k int) []float64 {
 // gradeTrackers adds the losses of the pending rows, and bends their parabolas.
 func (w *newton) gradeTrackers(p *pending) {
 	t, k, rows, h := &w.trackers, w.head.sums(), len(p.labels), w.curvature()
-	logarithmic := w.head.task == Classification && !w.head.margins()
 	t.g, t.bend = extend(t.g[:0], k), extend(t.bend[:0], rows)
 	for i, y := range p.labels {
 		alone := t.alike[i*k : (i+1)*k]
@@ -146,14 +147,9 @@ func (w *newton) gradeTrackers(p *pending) {
 			add(t.all[m].loss, t.with(m, i, rows, k))
 		}
 		t.bend[i] = h
-		if logarithmic {
+		if w.head.probabilities() {
 			w.head.loss.Grad(t.g, alone, w.target(y, 0))
-			most := 0.0
-			for _, d := range t.g {
-				q := math.Abs(d)
-				most = max(most, float64(q*(1-q)))
-			}
-			t.bend[i] = min(h, most+0.02)
+			t.bend[i] = curvatureAt(t.g, h)
 		}
 	}
 }
@@ -207,29 +203,15 @@ func (w *newton) teach(p *pending, m int) {
 func (t *trackers) share(task Task) {
 	n := len(t.alone)
 	for j, alone := range t.alone {
-		least := alone
+		t.losses = append(t.losses[:0], alone)
 		for m := range t.all {
-			least = min(least, t.all[m].loss[j])
+			t.losses = append(t.losses, t.all[m].loss[j])
 		}
-		temperature := temper(task, least, trackerMemory)
-		total := vec.Exp(temperature * (least - alone))
+		shares(t.losses, temper(task, slices.Min(t.losses), trackerMemory))
 		for m := range t.all {
-			t.mix[m*n+j] = vec.Exp(temperature * (least - t.all[m].loss[j]))
-			total += t.mix[m*n+j]
-		}
-		for m := range t.all {
-			t.mix[m*n+j] /= total
+			t.mix[m*n+j] = t.losses[1+m]
 		}
 	}
-}
-
-// temper returns by how much a difference of decayed losses counts in a mixture:
-// as likelihoods do, which for numbers have the variance of the least loss.
-func temper(task Task, least, memory float64) float64 {
-	if task == Regression {
-		return 0.5 / (1 - memory) / max(least, 1e-3)
-	}
-	return 1
 }
 
 func (t *trackers) save(a *arrays) {

@@ -132,41 +132,6 @@ func TestHalfWithoutAMetric(t *testing.T) {
 	}
 }
 
-// TestTwoKernelsAreServedAndRestored: a learner with a second kernel goes on from
-// its state with the same bits, a model predicts what it does, and learners with
-// orthogonal frequencies have one.
-func TestTwoKernelsAreServedAndRestored(t *testing.T) {
-	s := curved(900, 12, 1)
-	rows := new(Batch)
-	rows.Reset(s.dim)
-	for i, y := range s.y {
-		rows.Append(s.x[i*s.dim:(i+1)*s.dim], Label{Task: Regression, Value: y}, 1)
-	}
-	config := Config{Width: 8, MaxFeatures: 64}
-	l := newLearner(t, config)
-	learn(l, rows.Slice(0, 800), 100)
-	if l.fit.second == nil {
-		t.Fatal("no second kernel")
-	}
-	next := rows.Slice(800, 900)
-	m, err := NewModel(l.State().Serving)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := m.Predict(next).Values, l.Predict(next).Values; !slices.Equal(got[:len(want)], want) {
-		t.Error("the served model predicts something else")
-	}
-	r := restored(t, config, l.State())
-	learn(l, next, 100)
-	learn(r, next, 100)
-	if hash(l.State()) != hash(r.State()) {
-		t.Error("the restored learner went on to another state")
-	}
-	if f := newFit(s.x[:512*s.dim], rows.Slice(0, 512).labels, s.dim, asked{task: Regression, kernel: features.Gaussian{}, single: true}); f.second != nil {
-		t.Error("two kernels where one was asked for")
-	}
-}
-
 // TestFineKernelsAreFound: forty turns within the rows' median distance.
 func TestFineKernelsAreFound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -302,5 +267,22 @@ func BenchmarkFit(b *testing.B) {
 				newFit(s.x, labels, s.dim, asked{task: Regression, kernel: features.Gaussian{}})
 			}
 		})
+	}
+}
+
+// TestOneKernelWhereOneIsAskedFor: orthogonal frequencies have no second one.
+func TestOneKernelWhereOneIsAskedFor(t *testing.T) {
+	s := curved(512, 12, 1)
+	labels := make([]Label, s.rows())
+	for i, y := range s.y {
+		labels[i] = Label{Task: Regression, Value: y}
+	}
+	a := asked{task: Regression, kernel: features.Gaussian{}}
+	if newFit(s.x, labels, s.dim, a).second == nil {
+		t.Fatal("no second kernel")
+	}
+	a.single = true
+	if newFit(s.x, labels, s.dim, a).second != nil {
+		t.Error("two kernels where one was asked for")
 	}
 }

@@ -19,3 +19,8 @@ func (u UDSG) Choose(s *Situation) (from, to int, rate float64) {
 }
 
 func (UDSG) String() string { return "udsg" }
+
+// Help implements Rule.
+func (UDSG) Help() string {
+	return "a new block at every second step, and a random old one at the others (Li and Póczos)"
+}

@@ -9,7 +9,7 @@ package learner
 // regression, without lags, after the first fit of the warm-up. It factorises
 // the equations at each call: ask for many rows at once.
 func (l *Learner) Variance(b *Batch) ([]float64, bool) {
-	r, ok := l.engine.(*ridge)
+	r, ok := l.engine.(variancer)
 	if !ok || l.task != Regression || l.config.Lags > 0 {
 		return nil, false
 	}
@@ -17,6 +17,6 @@ func (l *Learner) Variance(b *Batch) ([]float64, bool) {
 	if m := l.config.Metric; m != nil {
 		in = m.over(new(Batch), b, b.Len())
 	}
-	v := r.variance(l.fit.scaler.rows(nil, in, b.Len()))
+	v := r.variance(scaledRows(nil, &l.fit.scaler, in, b.Len()))
 	return v, v != nil
 }

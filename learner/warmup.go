@@ -35,15 +35,14 @@ func (w *warmup) add(x []float64, y Label, weight float64) {
 	w.weights = append(w.weights, weight)
 }
 
-// fitRows is newFit; tests, which restore learners at every row, remember what
-// it said of the same rows before.
-var fitRows = newFit
+// A Fitter fits to rows of dim raw values and their labels, as newFit does.
+type Fitter func(x []float64, labels []Label, dim int, a asked) fit
 
 // start starts the fit of a rung whose rows are in. Its goroutine ends by itself.
-func (w *warmup) start(rung, dim int, a asked) {
+func (w *warmup) start(rung, dim int, a asked, by Fitter) {
 	x, labels, result := w.x[:rung*dim], w.labels[:rung], make(chan fit, 1)
 	w.result = result
-	go func() { result <- fitRows(x, labels, dim, a) }()
+	go func() { result <- by(x, labels, dim, a) }()
 }
 
 // fits says whether a rung whose rows are in has a fit: where all rows have one

@@ -1,0 +1,34 @@
+package learner
+
+import (
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// shares turns the decayed losses of candidates into their shares in a mixture,
+// which are proportional to the exponentials of -temperature × loss (exponential
+// weights: Vovk 1990).
+func shares(losses []float64, temperature float64) {
+	least, total := slices.Min(losses), 0.0
+	for i, l := range losses {
+		losses[i] = vec.Exp(-temperature * (l - least))
+		total += losses[i]
+	}
+	for i := range losses {
+		losses[i] /= total
+	}
+}
+
+// leastVariance bounds the variance that temper divides by.
+const leastVariance = 1e-3
+
+// temper returns by how much a difference of decayed losses counts in a mixture:
+// as likelihoods do, which for numbers have the variance of the least loss. memory
+// is the factor of the losses so far for each row.
+func temper(task Task, least, memory float64) float64 {
+	if task == Regression {
+		return 0.5 / (1 - memory) / max(least, leastVariance)
+	}
+	return 1
+}
