@@ -7,6 +7,9 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/descent"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -41,7 +44,7 @@ func (c Config) Effective() (Config, error) {
 	c.Loss = cmp.Or(c.Loss, "auto")
 	if l, err := parseLoss(c.Loss); err == nil && l != nil {
 		c.Loss = l.String()
-		c.Task = cmp.Or(c.Task, taskOf(l))
+		c.Task = cmp.Or(c.Task, target.TaskOf(l))
 	}
 	if c.Outputs == 1 {
 		c.Outputs = 0
@@ -51,10 +54,10 @@ func (c Config) Effective() (Config, error) {
 	}
 	c.MaxFeatures = cmp.Or(c.MaxFeatures, 4096)
 	if a, err := parseAlgorithm(c.Algorithm); err == nil {
-		if c.MaxFeatures >= a.width {
-			c.Width = cmp.Or(c.Width, a.width)
+		if c.MaxFeatures >= a.BlockSize {
+			c.Width = cmp.Or(c.Width, a.BlockSize)
 		}
-		c.Minibatch = cmp.Or(c.Minibatch, a.minibatch)
+		c.Minibatch = cmp.Or(c.Minibatch, a.Minibatch)
 	}
 	c.Width = cmp.Or(c.Width, smallBlock)
 	c.MaxClasses = cmp.Or(c.MaxClasses, 256)
@@ -68,10 +71,10 @@ func (c Config) validate() error {
 	if err != nil {
 		return err
 	}
-	if _, err := parseReaction(c.OnDrift); err != nil {
+	if _, err := engine.ParseReaction(c.OnDrift); err != nil {
 		return err
 	}
-	if _, err := newDirection(c.Stepper); err != nil {
+	if _, err := descent.NewDirection(c.Stepper); err != nil {
 		return err
 	}
 	if _, err := features.ParseKernel(c.Kernel); err != nil {
@@ -85,8 +88,8 @@ func (c Config) validate() error {
 		return err
 	case lossError(a, l, c.Task) != nil:
 		return lossError(a, l, c.Task)
-	case l != nil && c.Task != taskOf(l):
-		return fmt.Errorf("loss %s is one of %v, and the task is %v", l, taskOf(l), c.Task)
+	case l != nil && c.Task != target.TaskOf(l):
+		return fmt.Errorf("loss %s is one of %v, and the task is %v", l, target.TaskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Regression:
 		return fmt.Errorf("task %d: want 0 to 2", c.Task)
 	case c.Outputs < 0 || c.Outputs > MaxOutputs:
@@ -160,15 +163,15 @@ func (c Config) targets() int { return max(1, c.Outputs) }
 // algorithm's own.
 const smallBlock = 32
 
-func lossError(a *algorithm, chosen loss.Loss, task Task) error {
-	_, err := a.lossOf(chosen, task)
+func lossError(a *engine.Algorithm, chosen loss.Loss, task Task) error {
+	_, err := a.LossOf(chosen, task)
 	return err
 }
 
 // options are what engines need of c, which is effective.
-func (c Config) options() options {
-	return options{
-		Width: c.Width, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
+func (c Config) options() engine.Options {
+	return engine.Options{
+		BlockSize: c.Width, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
 		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Stepper: c.Stepper,
 	}
 }

@@ -5,6 +5,10 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -22,19 +26,19 @@ type Design struct {
 	Outputs int       // of a row: one a target of a regression, one of two classes, otherwise one a class
 	Targets []float64 // Rows × Outputs: the standardised label, or ±1 where the row is of the class
 
-	fit    fit
+	fit    warmup.Fit
 	task   Task
 	labels []Label
 }
 
 // Design returns what m makes of the labelled rows of b.
 func (m *Model) Design(b *Batch) (*Design, error) {
-	if m.bank == nil || m.bank.Blocks() == 0 || m.task == Classification && m.classes < 2 {
+	if m.bank == nil || m.bank.Blocks() == 0 || m.head.Task == Classification && m.head.Classes < 2 {
 		return nil, ErrUnsettled
 	}
 	d := &Design{
-		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.task,
-		fit: fit{scaler: m.scaler, units: m.units, kernel: m.bank.Map().Kernel},
+		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.head.Task,
+		fit: warmup.Fit{Scaler: m.scaler, Scales: m.head.Scales, Kernel: m.bank.Map().Kernel},
 	}
 	if b.Dim() != m.dim {
 		return nil, fmt.Errorf("rows of %d values for a model of %d", b.Dim(), m.dim)
@@ -44,19 +48,19 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 		switch {
 		case y.Task == Auto:
 			continue
-		case y.Task != m.task || y.Class >= max(1, m.classes):
-			return nil, fmt.Errorf("a label of %v, class %d, for a model of %v with %d classes", y.Task, y.Class, m.task, m.classes)
-		case y.Outputs() != m.targets():
-			return nil, fmt.Errorf("a label of %d targets for a model of %d", y.Outputs(), m.targets())
+		case y.Task != m.head.Task || y.Class >= max(1, m.head.Classes):
+			return nil, fmt.Errorf("a label of %v, class %d, for a model of %v with %d classes", y.Task, y.Class, m.head.Task, m.head.Classes)
+		case y.Outputs() != m.head.Targets():
+			return nil, fmt.Errorf("a label of %d targets for a model of %d", y.Outputs(), m.head.Targets())
 		}
 		d.labels = append(d.labels, y)
-		d.Weights = append(d.Weights, boundedWeight(b.weights[i]))
-		d.X = extend(d.X, m.dim)
-		m.scaler.apply(d.X[len(d.X)-m.dim:], in.X(i))
+		d.Weights = append(d.Weights, target.BoundedWeight(b.weights[i]))
+		d.X = state.Extend(d.X, m.dim)
+		m.scaler.Apply(d.X[len(d.X)-m.dim:], in.X(i))
 	}
-	d.Rows, d.Outputs = len(d.labels), max(signs(m.classes), m.targets())
+	d.Rows, d.Outputs = len(d.labels), max(target.SignedScores(m.head.Classes), m.head.Targets())
 	for _, y := range d.labels {
-		d.Targets = m.signed(d.Targets, y)
+		d.Targets = m.head.AppendSigned(d.Targets, y)
 	}
 	return d, nil
 }
@@ -65,7 +69,7 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 // chooses on the last 512 rows that have a weight, by their weights, for the square
 // loss and the kernel itself.
 func (d *Design) Penalty() float64 {
-	return d.fit.penaltyOf(examples{d.X, d.labels, d.Weights}, d.Bank.Map(), d.task)
+	return d.fit.PenaltyOf(warmup.Examples{X: d.X, Labels: d.labels, Weights: d.Weights}, d.Bank.Map(), d.task)
 }
 
 // Coefficients returns what m predicts with: 2 rows a frequency × outputs, and an
@@ -73,14 +77,14 @@ func (d *Design) Penalty() float64 {
 func (m *Model) Coefficients() (coef []float32, intercept []float64) { return m.coef, m.intercept }
 
 // Loss returns the loss that m was learned for; nil before the first label.
-func (m *Model) Loss() loss.Loss { return m.loss }
+func (m *Model) Loss() loss.Loss { return m.head.Loss }
 
 // With returns the model that has the features of m, and another loss of its
 // task, coefficients and intercepts.
 func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, error) {
 	v := m.serving()
-	v.head.loss, v.coef, v.intercept = l, coef, intercept
-	var a arrays
+	v.head.Loss, v.Coef, v.Intercept = l, coef, intercept
+	var a state.Arrays
 	v.save(&a)
 	return NewModel(a)
 }
@@ -88,7 +92,7 @@ func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, 
 // Serving returns the serving arrays of the State whose model m is, if it has
 // features.
 func (m *Model) Serving() []Array {
-	var a arrays
+	var a state.Arrays
 	m.serving().save(&a)
 	return a
 }
@@ -97,7 +101,7 @@ func (m *Model) serving() serving {
 	at := m.bank.Map()
 	return serving{
 		config: Config{Width: at.Width, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
-		fit:    &fit{scaler: m.scaler, kernel: at.Kernel, second: at.Second},
-		served: served{m.bank.Blocks(), m.intercept, m.coef},
+		fit:    &warmup.Fit{Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second},
+		Served: engine.Served{Blocks: m.bank.Blocks(), Intercept: m.intercept, Coef: m.coef},
 	}
 }

@@ -1,5 +1,11 @@
 package learner
 
+import (
+	"github.com/accrete-ml/accrete/learner/internal/drift"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+)
+
 // Drift says which detectors have noticed that a stream has changed: that the
 // progressive loss has grown.
 type Drift uint8
@@ -17,58 +23,58 @@ type Drifts struct{ ADWIN, PageHinkley int64 }
 // probability of the class, or e²/(1+e²) where a prediction is off by e
 // standard deviations of the label.
 type detectors struct {
-	adwin   adwin
-	hinkley pageHinkley
+	adwin   drift.ADWIN
+	hinkley drift.PageHinkley
 	alarms  Drifts
 	due     bool // a reaction, at the end of the mini-batch
 }
 
 func (d *detectors) add(surprise float64) (found Drift) {
-	if d.adwin.add(surprise) {
+	if d.adwin.Add(surprise) {
 		found |= DriftADWIN
 		d.alarms.ADWIN++
 	}
-	if d.hinkley.add(surprise) {
+	if d.hinkley.Add(surprise) {
 		found |= DriftPageHinkley
 		d.alarms.PageHinkley++
 	}
 	return found
 }
 
-// react does what the configuration wants done about drift.
-func (l *Learner) react() {
+// React does what the configuration wants done about drift.
+func (l *Learner) React() {
 	l.drift.due = false
-	if l.reaction == reactNone {
+	if l.reaction == engine.ReactNone {
 		return
 	}
-	if e, ok := l.engine.(reactor); ok && l.reaction != reactReset {
-		e.react(l.reaction)
+	if e, ok := l.engine.(engine.Reactor); ok && l.reaction != engine.ReactReset {
+		e.React(l.reaction)
 	} else {
-		prior := make([]float64, l.sums())
-		if l.task == Classification {
+		prior := make([]float64, l.head.Scores())
+		if l.head.Task == Classification {
 			prior = l.priors(prior[:0])
 		}
-		l.engine = l.algorithm.new(l.problem(prior))
+		l.engine = l.algorithm.New(l.problem(prior))
 	}
 	l.forecast() // the pending rows are learned next
 }
 
-func (d *detectors) save(a *arrays) {
+func (d *detectors) save(a *state.Arrays) {
 	due := int64(0)
 	if d.due {
 		due = 1
 	}
-	put(a, "drifts", 3, []int64{d.alarms.ADWIN, d.alarms.PageHinkley, due})
-	d.adwin.save(a)
-	d.hinkley.save(a)
+	state.Put(a, "drifts", 3, []int64{d.alarms.ADWIN, d.alarms.PageHinkley, due})
+	d.adwin.Save(a)
+	d.hinkley.Save(a)
 }
 
-func (d *detectors) load(s *source, labelled int64) {
-	v := take[int64](s, "drifts", 1, 3)
-	d.adwin.load(s)
-	d.hinkley.load(s)
-	if s.err == nil {
+func (d *detectors) load(s *state.Reader, labelled int64) {
+	v := state.Take[int64](s, "drifts", 1, 3)
+	d.adwin.Load(s)
+	d.hinkley.Load(s)
+	if s.Err == nil {
 		d.alarms, d.due = Drifts{v[0], v[1]}, v[2] == 1
-		s.want(v[0] >= 0 && v[0] <= labelled && v[1] >= 0 && v[1] <= labelled && v[2]>>1 == 0, "drifts: %v", v)
+		s.Require(v[0] >= 0 && v[0] <= labelled && v[1] >= 0 && v[1] <= labelled && v[2]>>1 == 0, "drifts: %v", v)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/engine"
 )
 
 // TestDriftIsNoticedAndAnswered: every algorithm, with every reaction, raises an
@@ -19,9 +21,9 @@ func TestDriftIsNoticedAndAnswered(t *testing.T) {
 		b.Append(x, class((x[0]+x[1] > 0) == (i < turn)), 1)
 	}
 	for _, a := range algorithms {
-		for _, r := range reactions {
-			c := Config{Algorithm: a.name, OnDrift: r, Width: 8, MaxFeatures: 64, Minibatch: 50, Kernel: "gaussian:2"}
-			t.Run(a.name+"/"+r, func(t *testing.T) {
+		for _, r := range engine.Reactions {
+			c := Config{Algorithm: a.Name, OnDrift: r, Width: 8, MaxFeatures: 64, Minibatch: 50, Kernel: "gaussian:2"}
+			t.Run(a.Name+"/"+r, func(t *testing.T) {
 				t.Parallel()
 				l := newLearner(t, c)
 				var want []string

@@ -22,7 +22,7 @@ func TestTwoKernelsAreServedAndRestored(t *testing.T) {
 	config := Config{Width: 8, MaxFeatures: 64}
 	l := newLearner(t, config)
 	learn(l, rows.Slice(0, 800), 100)
-	if l.fit.second == nil {
+	if l.fit.Second == nil {
 		t.Fatal("no second kernel")
 	}
 	next := rows.Slice(800, 900)

@@ -1,100 +1,30 @@
 package learner
 
-import (
-	"math"
-	"slices"
+import "github.com/accrete-ml/accrete/learner/internal/target"
+
+// Task is what a model predicts: the probability of each class, or a number, or
+// several. The first label of a stream settles it where the configuration does not.
+type Task = target.Task
+
+// The tasks.
+const (
+	Auto           = target.Auto // not settled yet
+	Classification = target.Classification
+	Regression     = target.Regression
 )
 
-// Label is what an example teaches. Its zero value is the absence of a label:
-// the example is predicted only.
-type Label struct {
-	Task  Task    // Classification or Regression; Auto if there is no label
-	Class int     // index of the class, in the order in which classes appeared
-	Value float64 // finite
+// ParseTask reads the form that Task's String writes: "auto", "classification" or
+// "regression".
+func ParseTask(s string) (Task, error) { return target.ParseTask(s) }
 
-	// More has the other targets of a regression of several (Config.Outputs),
-	// behind Value, and is nil where there is one.
-	More []float64
-}
-
-// Outputs is how many targets y has.
-func (y *Label) Outputs() int { return 1 + len(y.More) }
-
-// At returns target j.
-func (y *Label) At(j int) float64 {
-	if j == 0 {
-		return y.Value
-	}
-	return y.More[j-1]
-}
-
-// values is the label of a regression on these targets, which it keeps.
-func values(targets []float64) Label {
-	y := Label{Task: Regression, Value: targets[0]}
-	if len(targets) > 1 {
-		y.More = targets[1:]
-	}
-	return y
-}
-
-// boundedLabel is y with nothing in it but what its task needs, and shares no
-// memory with it.
-func boundedLabel(y Label) Label {
-	if y.Task == Classification {
-		return Label{Task: y.Task, Class: y.Class}
-	}
-	y = Label{Task: y.Task, Value: bounded(y.Value), More: slices.Clone(y.More)}
-	for j, v := range y.More {
-		y.More[j] = bounded(v)
-	}
-	return y
-}
-
-// boundedWeight makes a weight one that sums can be divided by.
-func boundedWeight(w float64) float64 {
-	if math.IsNaN(w) {
-		return 0
-	}
-	return max(0, min(1e9, w))
-}
-
-func putLabels(a *arrays, name string, labels []Label, targets int, weights []float64) {
-	classes, values := make([]int64, len(labels)), make([]float64, 0, len(labels)*targets)
-	for i, y := range labels {
-		classes[i] = int64(y.Class)
-		values = append(append(values, y.Value), y.More...)
-	}
-	put(a, name+".classes", 1, classes)
-	put(a, name+".values", targets, values)
-	put(a, name+".weights", 1, weights)
-}
-
-func takeLabels(s *source, name string, n int, h *head) ([]Label, []float64) {
-	k := h.targets()
-	classes := take[int64](s, name+".classes", n, 1)
-	targets := take[float64](s, name+".values", n, k)
-	weights := take[float64](s, name+".weights", n, 1)
-	if s.err != nil {
-		return nil, nil
-	}
-	labels := make([]Label, n)
-	for i := range labels {
-		labels[i] = values(targets[i*k : (i+1)*k : (i+1)*k])
-		labels[i].Task, labels[i].Class = h.task, int(classes[i])
-		s.want(classes[i] >= 0 && classes[i] < int64(max(1, h.classes)), "%s: class %d of %d", name, classes[i], h.classes)
-		s.want(weights[i] >= 0, "%s: a weight is %v", name, weights[i])
-	}
-	return labels, weights
-}
-
-// far bounds the values and labels that a learner computes with: the square of
-// a difference of two is finite, and so is the sum of many.
-const far = 1e150
-
-func bounded(v float64) float64 { return max(-far, min(far, v)) }
-
-// finite brings a sum of positive numbers that has left the range of float64 back.
-func finite(v float64) float64 { return min(v, math.MaxFloat64) }
+// Label is what an example teaches: its Task, and the index of its Class, in the
+// order in which classes appeared, or its Value, with the other targets of a
+// regression of several in More. The zero value is the absence of a label: the
+// example is predicted only.
+type Label = target.Label
 
 // MaxOutputs is how many targets a label has at most.
-const MaxOutputs = 256
+const MaxOutputs = target.MaxOutputs
+
+// Best returns the index of the largest of p, the first of them if there are more.
+func Best(p []float64) int { return target.Best(p) }

@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"hash/maphash"
 	"sync"
+
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-var fits memo[fit]
+var fits memo[warmup.Fit]
 
 // memoised is newFit, which takes long and is a pure function of rows: tests that
 // restore learners at every row remember what it said of the same rows before.
-func memoised(x []float64, labels []Label, dim int, a asked) fit {
+func memoised(x []float64, labels []Label, dim int, a warmup.Request) warmup.Fit {
 	key := fmt.Sprint(sumOf(x), sumOf(numbers(labels)), len(labels), dim, a)
-	return fits.get(key, func() fit { return newFit(x, labels, dim, a) })
+	return fits.get(key, func() warmup.Fit { return warmup.NewFit(x, labels, dim, a) })
 }
 
 // restore is Restore, but for that.

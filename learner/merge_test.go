@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/leastsquares"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // labelledRows is the part of b that has labels.
@@ -54,7 +57,7 @@ func TestMergedModelHasLearnedTheRowsOfAll(t *testing.T) {
 				for j := from; j < cuts[i+1]; j++ {
 					y := rows.Label(j)
 					if name == "growing" && i == 1 && j%5 == 0 {
-						y.Class = base.classes // that the others do not meet
+						y.Class = base.head.Classes // that the others do not meet
 					}
 					part.Append(rows.X(j), y, rows.Weight(j))
 					all.Append(rows.X(j), y, rows.Weight(j))
@@ -75,20 +78,20 @@ func TestMergedModelHasLearnedTheRowsOfAll(t *testing.T) {
 				sameState(t, "the one that was merged", o.State(), before)
 			}
 			sameState(t, "the base", base.State(), start)
-			if merged.labelled != whole.labelled || merged.steps() != whole.steps() || merged.classes != whole.classes {
-				t.Fatalf("%d rows, %d steps, %d classes, want %d, %d, %d", merged.labelled, merged.steps(), merged.classes, whole.labelled, whole.steps(), whole.classes)
+			if merged.labelled != whole.labelled || merged.steps() != whole.steps() || merged.head.Classes != whole.head.Classes {
+				t.Fatalf("%d rows, %d steps, %d classes, want %d, %d, %d", merged.labelled, merged.steps(), merged.head.Classes, whole.labelled, whole.steps(), whole.head.Classes)
 			}
 			near(t, "class weights", merged.weights, whole.weights, sums)
 			near(t, "mean and weight", append(merged.means, merged.total), append(whole.means, whole.total), sums)
 
 			// What waits for a mini-batch is other rows of the same ones: fill it up.
-			rest := rows.Slice(settled+451, settled+451+32-len(whole.pending.labels))
+			rest := rows.Slice(settled+451, settled+451+32-len(whole.pending.Labels))
 			learn(merged, rest, 50)
 			learn(whole, rest, 50)
 			for _, name := range []string{"ridge.0.gram", "ridge.0.moment", "ridge.0.rows", "linear.gram", "linear.moment"} {
 				near(t, name, resuming[float64](merged, name), resuming[float64](whole, name), sums)
 			}
-			near(t, "rows", []float64{merged.linear.rows}, []float64{whole.linear.rows}, sums)
+			near(t, "rows", []float64{merged.linear.Rows}, []float64{whole.linear.Rows}, sums)
 			near(t, "scores of the member that forgets nothing", solved(t, merged, rows.Slice(0, 100)), solved(t, whole, rows.Slice(0, 100)), 1e-4)
 
 			again := restored(t, s.config, merged.State())
@@ -194,21 +197,21 @@ func TestMergeRefusesWhatDoesNotAddUp(t *testing.T) {
 // solved for as of now.
 func solved(t *testing.T, l *Learner, b *Batch) []float64 {
 	t.Helper()
-	k := l.sums()
+	k := l.head.Scores()
 	moment := resuming[float64](l, "ridge.0.moment")
 	n := len(moment) / k
-	e := newEquations(n, k)
-	copy(e.gram, resuming[float64](l, "ridge.0.gram"))
-	copy(e.moment, moment)
+	e := leastsquares.New(n, k)
+	copy(e.Gram, resuming[float64](l, "ridge.0.gram"))
+	copy(e.Moment, moment)
 	w, factor := make([]float64, k*n), make([]float64, n*n)
-	if !e.factorise(factor, l.fit.lambda*lastRung) {
+	if !e.Factorise(factor, l.fit.Lambda*warmup.LastCheckpoint) {
 		t.Fatal("the equations have no solution")
 	}
-	e.solve(w, factor)
-	bank := l.fit.bank(l.config.options().featureMap(l.dim))
+	e.Solve(w, factor)
+	bank := l.fit.Bank(l.config.options().FeatureMap(l.dim))
 	bank.Grow((n - 1) / (2 * l.config.Width))
 	phi := make([]float32, b.Len()*(n-1))
-	bank.Features(phi, 0, scaledRows(nil, &l.fit.scaler, b, b.Len()))
+	bank.Features(phi, 0, scaledRows(nil, &l.fit.Scaler, b, b.Len()))
 	f := make([]float64, b.Len()*k)
 	for i := range f {
 		f[i] = w[(i%k+1)*n-1]

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/descent"
 )
 
 // The tests in this file hold DSG to statements of Dai et al. 2014, each named
@@ -21,7 +22,7 @@ func trained(t *testing.T) (l *Learner, last *Batch) {
 	l = newLearner(t, s.config)
 	rows := s.rows(3000)
 	at := 0
-	for ; l.fit == nil || stepsOf(l) < 5 || len(l.pending.labels) < s.config.Minibatch-1 || rows.Label(at).Task == Auto; at++ {
+	for ; l.fit == nil || stepsOf(l) < 5 || len(l.pending.Labels) < s.config.Minibatch-1 || rows.Label(at).Task == Auto; at++ {
 		learn(l, rows.Slice(at, at+1), 1)
 	}
 	return l, rows.Slice(at, at+1)
@@ -30,7 +31,7 @@ func trained(t *testing.T) (l *Learner, last *Batch) {
 // stepsOf returns how many steps of descent l has made.
 func stepsOf(l *Learner) int64 { return resuming[int64](l, "descent.counters")[0] }
 
-func blocksOf(l *Learner) int { return l.engine.frequencies() / l.config.Width }
+func blocksOf(l *Learner) int { return l.engine.Features() / l.config.Width }
 
 // effective returns the coefficients of the iterate, not as they are stored.
 func effective(l *Learner) []float64 {
@@ -53,7 +54,7 @@ func effectiveAverage(l *Learner) []float64 {
 // block returns the frequencies of block b of l, drawn from its seed alone.
 func block(l *Learner, b int) []float32 {
 	w := make([]float32, l.config.Width*l.dim)
-	features.Map{Kernel: l.fit.kernel, Dim: l.dim, Width: l.config.Width, Seed: l.config.Seed}.Frequencies(w, b)
+	features.Map{Kernel: l.fit.Kernel, Dim: l.dim, Width: l.config.Width, Seed: l.config.Seed}.Frequencies(w, b)
 	return w
 }
 
@@ -75,11 +76,11 @@ func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 	l, last := trained(t)
 	from := blocksOf(l)
 	p := l.Predict(last)
-	x := append(append([]float32{}, l.pending.x...), p.x...)
-	y := append(append([]Label{}, l.pending.labels...), last.Label(0))
-	weights := append(append([]float64{}, l.pending.weights...), last.Weight(0))
-	f := append(append([]float64{}, l.pending.f...), p.f...)
-	rate := Stepper{First: 1 / (l.fit.top + 1/float64(len(y)) + 1/float64(l.config.Width)), Lambda: l.config.Lambda}.Rate(stepsOf(l) + 1)
+	x := append(append([]float32{}, l.pending.X...), p.x...)
+	y := append(append([]Label{}, l.pending.Labels...), last.Label(0))
+	weights := append(append([]float64{}, l.pending.Weights...), last.Weight(0))
+	f := append(append([]float64{}, l.pending.Scores...), p.f...)
+	rate := descent.StepSize{First: 1 / (l.fit.TopEigenvalue + 1/float64(len(y)) + 1/float64(l.config.Width)), Lambda: l.config.Lambda}.Rate(stepsOf(l) + 1)
 	l.Learn(p)
 	if blocksOf(l) != from+1 {
 		t.Fatalf("%d blocks after a step, before it %d", blocksOf(l), from)
@@ -89,7 +90,7 @@ func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 	for i := range y {
 		total += weights[i]
 		for j, v := range phi(w, x[i*l.dim:(i+1)*l.dim]) {
-			want[j] -= rate * weights[i] * (f[2*i] - l.target(y[i], 0)) * v / float64(l.config.Width)
+			want[j] -= rate * weights[i] * (f[2*i] - l.head.Target(y[i], 0)) * v / float64(l.config.Width)
 		}
 	}
 	got := effective(l)[2*l.config.Width*from:]
@@ -104,7 +105,7 @@ func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 func TestAlgorithm1ShrinksEarlierCoefficients(t *testing.T) {
 	l, last := trained(t)
 	before := effective(l)
-	rate := newStepper(1, l.fit.top, l.config.Minibatch, l.config.Width, l.config.Lambda).Rate(stepsOf(l) + 1)
+	rate := descent.NewStepSize(1, l.fit.TopEigenvalue, l.config.Minibatch, l.config.Width, l.config.Lambda).Rate(stepsOf(l) + 1)
 	l.Learn(l.Predict(last))
 	after := effective(l)
 	for j, a := range before {
@@ -135,7 +136,7 @@ func TestAlgorithm2PredictsFromSeedsAndCoefficients(t *testing.T) {
 // Theorem 4 takes γ_t = θ/t with θν in (1, 2) or a positive integer. Ours tends
 // to that with θν = 1, from a first step that is stable.
 func TestTheorem4RateTendsToOneOverTime(t *testing.T) {
-	s := newStepper(0.25, 0.6, 128, 32, 1e-3)
+	s := descent.NewStepSize(0.25, 0.6, 128, 32, 1e-3)
 	for _, step := range []int64{1e8, 1e10} {
 		if theta := s.Rate(step) * float64(step) * s.Lambda; math.Abs(theta-1) > 1e-3 {
 			t.Errorf("step %d: θν = %v, want 1", step, theta)

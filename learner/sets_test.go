@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // shared opens a set of the folder that ACCRETE_DATA names, as rows and labels.
@@ -102,10 +104,10 @@ func TestRidgeOnSharedSets(t *testing.T) {
 				}
 				wrong, p := 0.0, l.Predict(unlabelled(b))
 				for i := range b.Len() {
-					wrong += l.wrong(p.Row(i), b.Label(i), 0) / float64(b.Len())
+					wrong += l.head.Error(p.Row(i), b.Label(i), 0) / float64(b.Len())
 				}
 				if test.task == Regression {
-					d := newColumn(y, 1).deviation
+					d := warmup.NewColumn(y, 1).Deviation
 					wrong /= d * d
 				}
 				t.Logf("order %d: %.4f", seed+1, wrong)

@@ -25,7 +25,7 @@ func TestWindowRemembersWhatTheModelSays(t *testing.T) {
 	if members < 2 || rows < 2900 {
 		t.Fatalf("%d rows, %d members", rows, members)
 	}
-	f, columns := l.engine.sums(nil, x, rows), l.engine.columns()
+	f, columns := l.engine.Score(nil, x, rows), l.engine.Columns()
 	for m := range members {
 		scale, worst := 0.0, 0.0
 		for i := range rows {
