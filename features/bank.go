@@ -33,15 +33,7 @@ const DefaultLimit = 1 << 30
 // NewBank returns an empty Bank. It panics if m has no kernel or no dimension,
 // or if its sampling is not for its kernel or kernels.
 func NewBank(m Map) *Bank {
-	if _, gaussian := m.Kernel.(Gaussian); m.Sampling == SORF && !gaussian {
-		panic("features: sorf is for the Gaussian kernel")
-	}
-	if m.Second != nil && (m.Sampling != IID || len(m.Second) != m.Dim) {
-		panic("features: a second kernel needs a factor for each input, and iid")
-	}
-	if m.Kernel == nil || m.Dim < 1 || m.Width < 0 {
-		panic("features: a bank needs a kernel and a dimension")
-	}
+	m.check()
 	m.Width = m.width()
 	return &Bank{m: m, limit: DefaultLimit, idle: make(chan *job, 8)}
 }
@@ -69,7 +61,7 @@ func (b *Bank) Grow(blocks int) {
 	}
 	from := b.blocks
 	b.blocks = blocks
-	if b.m.Sampling == SORF {
+	if b.structured() {
 		n := b.m.transform()
 		old, all := len(b.signs)/(3*n), vec.Panels(vec.Panels(blocks*b.m.Width, vec.Panel)*vec.Panel, n)
 		b.signs = slices.Grow(b.signs, (all-old)*3*n)[:all*3*n]
@@ -106,7 +98,7 @@ func (j *job) pack(w []float32, p, from int) {
 func (j *job) packBlock(w *worker, i int) {
 	m, block := j.bank.m, j.block+i
 	all := sized(&w.w, m.Width*m.Dim)
-	m.sample(all, block, &w.normals)
+	m.frequencies(all, block, &w.source)
 	first := block * m.Width
 	from, to := max(first, j.packedFrom), min(first+m.Width, j.packedFrom+len(j.packed)/m.Dim)
 	vec.PackFrequencies(j.packed, all[(from-first)*m.Dim:(to-first)*m.Dim], from-j.packedFrom, m.Dim)
@@ -119,7 +111,7 @@ func (j *job) ready(p, to int) int {
 	b := j.bank
 	size := vec.Panel * b.m.Dim
 	j.first = p
-	if b.m.Sampling == SORF {
+	if b.structured() {
 		return to
 	}
 	kept := len(b.w) / size
@@ -158,7 +150,7 @@ func (b *Bank) prepare(x []float32, outputs int) *job {
 // chunk is how many panels are worked on together, whole groups: about as many
 // as fit into a cache, and of SORF three transforms.
 func (b *Bank) chunk() int {
-	if b.m.Sampling == SORF {
+	if b.structured() {
 		return max(perGroup, 3*b.m.transform()/vec.Panel)
 	}
 	return max(1, cache/(vec.Group*b.m.Dim)) * perGroup
@@ -178,3 +170,7 @@ func (w *worker) phases(b *Bank, x []float32, p, q int) []float32 {
 
 // cache is how many float32 are sure to stay in a core's own cache.
 const cache = 192 << 10 / 4
+
+// structured reports whether phases come from transforms, and not from stored
+// frequencies.
+func (b *Bank) structured() bool { return samplings[b.m.Sampling].structured }

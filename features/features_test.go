@@ -9,9 +9,6 @@ import (
 	"testing"
 )
 
-// kernels is one of each, with the shapes that every test ranges over.
-var kernels = []Kernel{Gaussian{Scale: 2.5}, Gaussian{Scale: .3}}
-
 func rows(r *rand.Rand, n, dim int) []float32 {
 	x := make([]float32, n*dim)
 	for i := range x {
@@ -20,24 +17,17 @@ func rows(r *rand.Rand, n, dim int) []float32 {
 	return x
 }
 
-func TestKernelsReadWhatTheyWrite(t *testing.T) {
-	for _, k := range append(kernels, Gaussian{}, Gaussian{Scale: 1e-12}, Gaussian{Scale: 1.0 / 3}) {
-		if got, err := ParseKernel(k.String()); err != nil || got != k {
-			t.Errorf("ParseKernel(%q) = %v, %v", k.String(), got, err)
-		}
-	}
-	for _, s := range []Sampling{IID, SORF} {
-		if got, err := ParseSampling(s.String()); err != nil || got != s {
+func TestParseSamplingReadsWhatStringWrites(t *testing.T) {
+	for _, s := range Samplings() {
+		if got, err := ParseSampling(s.String()); err != nil || got != s || !s.Valid() || s.Help() == "" {
 			t.Errorf("ParseSampling(%q) = %v, %v", s.String(), got, err)
 		}
 	}
-	if _, err := ParseSampling("SORF"); err == nil {
-		t.Error("ParseSampling reads SORF")
+	if _, err := ParseSampling("SORF"); err == nil || err.Error() != `no sampling is named "SORF": want iid or sorf; did you mean "sorf"?` {
+		t.Errorf("ParseSampling(SORF): %v", err)
 	}
-	for _, s := range []string{"", "gauss", "gaussian:", "gaussian:0", "gaussian:-1", "gaussian:nan", "gaussian:inf", "gaussian:1e-13", "gaussian:2,3", "Gaussian:1"} {
-		if k, err := ParseKernel(s); err == nil {
-			t.Errorf("ParseKernel(%q) = %v, want an error", s, k)
-		}
+	if Sampling(-1).Valid() || Sampling(len(samplings)).Valid() {
+		t.Error("a number without a sampling is valid")
 	}
 }
 
@@ -85,53 +75,6 @@ func TestTwoKernelsAreTheirMean(t *testing.T) {
 			}
 			if w[j*dim+l] != want {
 				t.Errorf("frequency %d of input %d is %v, want %v", j, l, w[j*dim+l], want)
-			}
-		}
-	}
-}
-
-// The mean over frequencies of cos cos + sin sin is the kernel: within four
-// standard errors of 400,000 independent frequencies, and for orthogonal ones, of
-// which there are fewer, with the bias that they have in few dimensions.
-func TestFeaturesEstimateTheKernel(t *testing.T) {
-	const n = 6
-	for _, k := range kernels {
-		for _, sampling := range []Sampling{IID, SORF} {
-			dim, blocks, bias := 5, 12_500, 1e-6 // of float32
-			if sampling == SORF {
-				dim, blocks, bias = 64, 400, .5/64
-			}
-			b := NewBank(Map{Kernel: k, Dim: dim, Seed: 7, Sampling: sampling})
-			b.Grow(blocks)
-			x := rows(rand.New(rand.NewPCG(1, 2)), n, dim)
-			for i := range x {
-				x[i] *= float32(k.(Gaussian).Scale * math.Sqrt(2/float64(dim)))
-			}
-			m := blocks * b.Map().Width
-			phi := make([]float32, n*2*m)
-			b.Features(phi, 0, x)
-			at := func(i int) []float64 {
-				v := make([]float64, dim)
-				for l := range v {
-					v[l] = float64(x[i*dim+l])
-				}
-				return v
-			}
-			for i := range n {
-				for j := range i + 1 {
-					sum, squares := 0.0, 0.0
-					w, a, b := b.Map().Width, phi[i*2*m:(i+1)*2*m], phi[j*2*m:(j+1)*2*m]
-					for l := range m {
-						at := l/w*2*w + l%w // a block has its cosines first
-						v := float64(a[at])*float64(b[at]) + float64(a[at+w])*float64(b[at+w])
-						sum, squares = sum+v, squares+v*v
-					}
-					got, want := sum/float64(m), k.Eval(at(i), at(j))
-					deviation := math.Sqrt(max(0, squares/float64(m)-got*got))
-					if math.Abs(got-want) > 4*deviation/math.Sqrt(float64(m))+bias {
-						t.Errorf("%v, %v: %d frequencies estimate %v, want %v", k, sampling, m, got, want)
-					}
-				}
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func (b *Bank) Gradient(dst []float64, block int, x []float32, g []float64, outp
 			chains = cache / 8 // touched for each panel of rows
 		}
 		j.per = share(j.to-p, max(1, chains/vec.ChainsLen(vec.Panel, outputs)))
-		if b.m.Sampling == SORF {
+		if b.structured() {
 			j.per = b.chunk()
 		}
 		j.run((*job).gradient, vec.Panels(j.to-p, j.per), j.rows*(j.to-p)*vec.Panel*(b.m.Dim+12+2*outputs))
@@ -48,7 +48,7 @@ func (j *job) gradient(w *worker, i int) {
 	for run := 0; run < j.rows; run += vec.Run {
 		clear(acc)
 		to := min(run+vec.Run, vec.Panels(j.rows, vec.Lanes)*vec.Lanes)
-		if j.bank.m.Sampling == SORF {
+		if j.bank.structured() {
 			for r := run; r < to; r += vec.Lanes {
 				t := w.phases(j.bank, j.px[r*dim:(r+vec.Lanes)*dim], p, q)
 				vec.GradientPhases(acc, j.bank.m.halfTurns(), t, j.pfac[r*outputs:(r+vec.Lanes)*outputs], outputs, &w.Scratch)

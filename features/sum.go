@@ -16,7 +16,7 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 	clear(dst)
 	j.dst = dst
 	few := j.rows % vec.Lanes
-	if b.m.Sampling == SORF || few > vec.Few() || j.rows > few && m*b.m.Dim > len(b.w) {
+	if b.structured() || few > vec.Few() || j.rows > few && m*b.m.Dim > len(b.w) {
 		few = 0
 	}
 	j.rows -= few
@@ -85,7 +85,7 @@ func (j *job) sumGroups(all int) {
 		j.to = j.ready(p, min(all, p+atOnce))
 		groups := vec.Panels(j.to-p, perGroup)
 		j.per = j.bank.chunk() / perGroup
-		if j.bank.m.Sampling != SORF {
+		if !j.bank.structured() {
 			j.per = max(1, min(j.per, groups/24))
 		}
 		clear(sized(&j.partial, groups*size))
@@ -112,7 +112,7 @@ func (j *job) groups(w *worker, i int) {
 	for l := range len(j.px) / (vec.Lanes * dim) {
 		x, n := j.px[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, j.rows-l*vec.Lanes)
 		var t []float32 // phases from panel from on
-		if j.bank.m.Sampling == SORF {
+		if j.bank.structured() {
 			t = w.phases(j.bank, x, from, to)
 		}
 		for p := from; p < to; p += perGroup {
@@ -190,7 +190,7 @@ func (j *job) sum(w *worker, i int) {
 		a := j.pcoef[2*(p-j.from)*vec.Panel*outputs : 2*(q-j.from)*vec.Panel*outputs]
 		for l := range panels {
 			dst, x, n := sum[l*vec.Lanes*outputs:(l+1)*vec.Lanes*outputs], x[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, to-from-l*vec.Lanes)
-			if j.bank.m.Sampling == SORF {
+			if j.bank.structured() {
 				vec.SumPhases(dst, j.bank.m.halfTurns(), w.phases(j.bank, x, p, q), a, outputs, n, &w.Scratch)
 				continue
 			}

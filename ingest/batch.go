@@ -57,6 +57,7 @@ type scan struct {
 	from    int64  // records before this one are dropped
 	next    int64  // everything before this one has been dealt with
 	missing []Hole // offsets in [from, next) that have no record at all
+	epoch   int32  // leader epoch of the last batch dealt with; -1 before the first
 	records []Record
 
 	aborted []kmsg.FetchResponseTopicPartitionAbortedTransaction // by first offset
@@ -73,7 +74,7 @@ func newScan(from int64, aborted []kmsg.FetchResponseTopicPartitionAbortedTransa
 	slices.SortFunc(aborted, func(a, b kmsg.FetchResponseTopicPartitionAbortedTransaction) int {
 		return int(min(max(a.FirstOffset-b.FirstOffset, -1), 1))
 	})
-	return &scan{from: from, next: from, aborted: aborted, open: map[int64]bool{}, names: map[string]string{}}
+	return &scan{from: from, next: from, epoch: -1, aborted: aborted, open: map[int64]bool{}, names: map[string]string{}}
 }
 
 // set reads the batches of b. The last one may be cut off, which is how brokers
@@ -95,6 +96,9 @@ func (s *scan) set(b []byte) error {
 		if err := s.batch(b[:size:size]); err != nil {
 			s.records, s.next, s.missing = s.records[:records], next, s.missing[:missing]
 			return s.unlessFed(err)
+		}
+		if s.next > next {
+			s.epoch = int32(binary.BigEndian.Uint32(b[12:]))
 		}
 		b = b[size:]
 	}

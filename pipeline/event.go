@@ -5,6 +5,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Event is something that a pipeline did, for logs, metrics and progress lines:
@@ -49,7 +50,7 @@ type (
 	// Learned: one BATCH is learned.
 	Learned struct {
 		Seq           int64
-		Counts        snapshot.Counts
+		Counts        modellog.Counts
 		Append, Learn time.Duration
 		Progress      learner.Progress
 	}
@@ -94,7 +95,7 @@ type (
 
 	// Paused: too much of the input was bad, and nothing more of it is decided
 	// until somebody says so.
-	Paused struct{ Why *snapshot.Pause }
+	Paused struct{ Why *modellog.Pause }
 
 	// Resumed: somebody has.
 	Resumed struct{}
@@ -105,7 +106,7 @@ type (
 		Seq, Step  int64 // of the model that was refitted
 		Bytes      int
 		StateHash  snapshot.Hash
-		Refit      snapshot.Refit
+		Refit      modellog.Refit
 		Read, Took time.Duration // to read the records again; all of it
 	}
 

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // history is a model with everything that it is a function of: the BATCHes
@@ -98,7 +99,7 @@ func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
 }
 
 // skip passes input that is lost.
-func (h *history) skip(g *snapshot.Gap) *release {
+func (h *history) skip(g *modellog.Gap) *release {
 	p := h.position(g.Topic, g.TopicID, g.Partition)
 	p.Next, p.Fingerprint = g.To, 0 // nobody has the record before
 	h.seq, h.chain = g.Seq, g.Chain

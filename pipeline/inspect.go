@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // LogReport is what a model log says.
@@ -16,14 +16,14 @@ type LogReport struct {
 	First     int64                `json:"first"` // offset
 	End       int64                `json:"end"`
 	Bytes     int64                `json:"bytes"` // of all values
-	Claim     snapshot.Claim       `json:"claim"` // in force
+	Claim     modellog.Claim       `json:"claim"` // in force
 	Seq       int64                `json:"seq"`
 	Released  int64                `json:"released"`
 	Options   json.RawMessage      `json:"options,omitempty"`
-	Snapshots []*snapshot.Manifest `json:"snapshots"` // complete ones, the newest first
-	Records   []snapshot.Verdict   `json:"records"`   // the newest
+	Snapshots []*modellog.Manifest `json:"snapshots"` // complete ones, the newest first
+	Records   []modellog.Verdict   `json:"records"`   // the newest
 
-	Challengers []*snapshot.Challenger `json:"challengers,omitempty"` // complete ones, the newest first
+	Challengers []*modellog.Challenger `json:"challengers,omitempty"` // complete ones, the newest first
 }
 
 // Inspect reads the model log of c and reports its newest n records.
@@ -38,8 +38,8 @@ func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 		return nil, err
 	}
 	j := newJournal(c, first[0])
-	r := &LogReport{Topic: topic, First: first[0], Snapshots: []*snapshot.Manifest{}, Records: []snapshot.Verdict{}}
-	err = j.readOn(ctx, func(_ *ingest.Record, v snapshot.Verdict) {
+	r := &LogReport{Topic: topic, First: first[0], Snapshots: []*modellog.Manifest{}, Records: []modellog.Verdict{}}
+	err = j.readOn(ctx, func(_ *ingest.Record, v modellog.Verdict) {
 		r.Bytes += int64(v.Bytes)
 		if n <= 0 {
 			return

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // journal is a learner's hold on the model log. One append is outstanding at a
@@ -25,9 +26,9 @@ type journal struct {
 	report   func(Event)
 
 	turn  chan struct{} // holds a token while somebody writes, which may take as long as the broker is away
-	fold  *snapshot.Fold
+	fold  *modellog.Fold
 	next  int64          // the first offset not read
-	owner snapshot.Owner // ours; zero before claim
+	owner modellog.Owner // ours; zero before claim
 	lost  error          // set once and for all when the claim is lost
 	size  sizes
 }
@@ -52,7 +53,7 @@ func newJournal(c Config, begin int64) *journal {
 
 // rewind forgets what was read, to read from an offset on.
 func (j *journal) rewind(begin int64) {
-	j.fold, j.next, j.size = snapshot.NewFold(begin, j.keep), begin, sizes{}
+	j.fold, j.next, j.size = modellog.NewFold(begin, j.keep), begin, sizes{}
 }
 
 func (j *journal) open(ctx context.Context, snapshots int) error {
@@ -61,11 +62,11 @@ func (j *journal) open(ctx context.Context, snapshots int) error {
 		return err
 	}
 	from := int64(0)
-	err = snapshot.Tail(first[0], end[0], func(begin int64) (*snapshot.Fold, error) {
+	err = modellog.Tail(first[0], end[0], func(begin int64) (*modellog.Fold, error) {
 		from = begin
 		j.rewind(begin)
 		return j.fold, j.readOn(ctx, nil)
-	}, func(f *snapshot.Fold) bool { return len(f.Snapshots()) >= snapshots })
+	}, func(f *modellog.Fold) bool { return len(f.Snapshots()) >= snapshots })
 	if err == nil && from > first[0] { // what lies before is taken for more of the same
 		j.size.begin(j.size.total * (from - first[0]) / (j.next - from))
 	}
@@ -74,7 +75,7 @@ func (j *journal) open(ctx context.Context, snapshots int) error {
 
 // readOn folds what the log has behind the last record read, up to its present
 // end, and shows each record to see.
-func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, snapshot.Verdict)) error {
+func (j *journal) readOn(ctx context.Context, see func(*ingest.Record, modellog.Verdict)) error {
 	end, err := j.end(ctx)
 	if err != nil {
 		return err
@@ -130,7 +131,7 @@ func (j *journal) claim(ctx context.Context) error {
 		if !j.fold.Seeded() && !planted("unseeded") { // so that no claim of ours could count
 			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
 		}
-		c := &snapshot.Claim{Owner: snapshot.Owner{Epoch: j.fold.Claim().Epoch + 1}, Host: host()}
+		c := &modellog.Claim{Owner: modellog.Owner{Epoch: j.fold.Claim().Epoch + 1}, Host: host()}
 		rand.Read(c.Nonce[:])
 		if err := j.write(ctx, c); err != nil {
 			return err
@@ -144,7 +145,7 @@ func (j *journal) claim(ctx context.Context) error {
 
 // append writes records that count only under our claim, and returns once the
 // log says that they do.
-func (j *journal) append(ctx context.Context, rs ...snapshot.Record) error {
+func (j *journal) append(ctx context.Context, rs ...modellog.Record) error {
 	if err := j.lock(ctx); err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (j *journal) lock(ctx context.Context) error {
 
 func (j *journal) unlock() { <-j.turn }
 
-func (j *journal) appendLocked(ctx context.Context, rs ...snapshot.Record) error {
+func (j *journal) appendLocked(ctx context.Context, rs ...modellog.Record) error {
 	if j.lost != nil {
 		return j.lost
 	}
@@ -218,11 +219,11 @@ func (j *journal) fenced() error {
 // the answer is lost or not what was expected it reads on to see whether the
 // batch is there, and writes it again if it is not: a copy that turns up late
 // is void, because what it decides is decided already.
-func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
+func (j *journal) write(ctx context.Context, rs ...modellog.Record) error {
 	batch := make([]ingest.Record, len(rs))
 	now := time.Now().UnixMilli()
 	for i, r := range rs {
-		key, value, err := snapshot.Encode(r)
+		key, value, err := modellog.Encode(r)
 		if err != nil {
 			return err
 		}
@@ -249,7 +250,7 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 			j.report(Retrying{Err: err})
 		}
 		found := 0
-		if err := j.readOn(ctx, func(r *ingest.Record, _ snapshot.Verdict) {
+		if err := j.readOn(ctx, func(r *ingest.Record, _ modellog.Verdict) {
 			if found < len(batch) && (bytes.Equal(r.Value, batch[found].Value) || planted("found")) {
 				found++
 			}
@@ -259,7 +260,7 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 		if found == len(batch) {
 			return nil
 		}
-		if j.owner != (snapshot.Owner{}) && j.fold.Claim().Owner != j.owner {
+		if j.owner != (modellog.Owner{}) && j.fold.Claim().Owner != j.owner {
 			return nil // appendLocked sees it
 		}
 		if err := wait.Pause(ctx, err); err != nil {
@@ -271,18 +272,18 @@ func (j *journal) write(ctx context.Context, rs ...snapshot.Record) error {
 // appendBatch makes d part of the model's history, and says on the way up to
 // where predictions are released, and if the budget is spent, that this is the
 // last one for now.
-func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, spent *budget) (*snapshot.Batch, *snapshot.Pause, error) {
+func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, spent *budget) (*modellog.Batch, *modellog.Pause, error) {
 	if err := j.lock(ctx); err != nil {
 		return nil, nil, err
 	}
 	defer j.unlock()
-	b := &snapshot.Batch{Owner: j.owner, Seq: j.fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
-	b.Chain = snapshot.NextChain(j.fold.Chain(), b)
+	b := &modellog.Batch{Owner: j.owner, Seq: j.fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
+	b.Chain = modellog.NextChain(j.fold.Chain(), b)
 	if planted("released") {
 		released = j.fold.Seq()
 	}
 	rs := append(j.releasedUpTo(released), b)
-	var pause *snapshot.Pause
+	var pause *modellog.Pause
 	if spent != nil {
 		pause = spent.pause(b.Seq, j.owner)
 		rs = append(rs, pause)
@@ -291,26 +292,26 @@ func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, s
 }
 
 // appendGap makes it part of the model's history that input is lost.
-func (j *journal) appendGap(ctx context.Context, lost *gap) (*snapshot.Gap, error) {
+func (j *journal) appendGap(ctx context.Context, lost *gap) (*modellog.Gap, error) {
 	if err := j.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer j.unlock()
-	g := &snapshot.Gap{
+	g := &modellog.Gap{
 		Owner: j.owner, Seq: j.fold.Seq() + 1,
 		Topic: lost.in.topic, TopicID: lost.in.id, Partition: lost.in.partition, From: lost.from, To: lost.to,
 	}
-	g.Chain = snapshot.NextChain(j.fold.Chain(), g)
+	g.Chain = modellog.NextChain(j.fold.Chain(), g)
 	return g, j.appendLocked(ctx, g)
 }
 
 // releasedUpTo is a RELEASED where it is time for one.
-func (j *journal) releasedUpTo(seq int64) []snapshot.Record {
+func (j *journal) releasedUpTo(seq int64) []modellog.Record {
 	const lazily = 8 // BATCHes between two RELEASED
 	if seq < j.fold.Released()+lazily {
 		return nil
 	}
-	return []snapshot.Record{&snapshot.Released{Owner: j.owner, Seq: seq}}
+	return []modellog.Record{&modellog.Released{Owner: j.owner, Seq: seq}}
 }
 
 // useOptions makes options those of the model: the first time they are written
@@ -318,7 +319,7 @@ func (j *journal) releasedUpTo(seq int64) []snapshot.Record {
 func (j *journal) useOptions(ctx context.Context, options []byte) error {
 	have := j.fold.Config()
 	if len(have.Config) == 0 {
-		return j.append(ctx, &snapshot.Config{Owner: j.owner, Hash: sha256.Sum256(options), Config: options})
+		return j.append(ctx, &modellog.Config{Owner: j.owner, Hash: sha256.Sum256(options), Config: options})
 	}
 	return sameOptions(have.Config, options)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accrete-ml/accrete/internal/kafkatest"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // However long a model's history is, a start reads the end of it only: it comes

@@ -12,7 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // drainLimit is how long a learner that was told to stop may take for what is
@@ -91,7 +91,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if err := l.journal.useOptions(ctx, options); err != nil {
 		return nil, err
 	}
-	var recovery snapshot.Recovery
+	var recovery modellog.Recovery
 	if l.history, recovery, err = l.journal.restore(ctx, c, options); err != nil {
 		return nil, err
 	}
@@ -207,10 +207,10 @@ func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided
 
 // journaled is a BATCH or a GAP that the model log has.
 type journaled struct {
-	gap *snapshot.Gap // nil: it is a BATCH
+	gap *modellog.Gap // nil: it is a BATCH
 
 	*decided
-	record *snapshot.Batch
+	record *modellog.Batch
 	took   time.Duration // to append it
 }
 
@@ -249,7 +249,7 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 	}
 }
 
-func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (*journaled, *snapshot.Pause, error) {
+func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (*journaled, *modellog.Pause, error) {
 	for i := range spans {
 		sp := &spans[i]
 		sp.from = sp.in.next // what lies between was nothing for a read_committed reader
@@ -294,7 +294,7 @@ func (l *Learner) journalGap(ctx context.Context, lost *gap) (*journaled, error)
 }
 
 // wait returns once the model log says that p is over.
-func (l *Learner) wait(ctx context.Context, p *snapshot.Pause) error {
+func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 	if l.config.ToEnd {
 		return fmt.Errorf("%w: %v; see what is in %s, then: accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // ErrPoisoned: too much of the input is bad, and nobody is asked to wait.
@@ -51,9 +51,9 @@ func (b *budget) spend(items []item) (over bool) {
 
 // pause is what the model log says when the budget is spent. The budget is then
 // as new.
-func (b *budget) pause(seq int64, o snapshot.Owner) *snapshot.Pause {
+func (b *budget) pause(seq int64, o modellog.Owner) *modellog.Pause {
 	reason := b.last.Error()
-	p := &snapshot.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: reason[:min(len(reason), 512)]}
+	p := &modellog.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: reason[:min(len(reason), 512)]}
 	*b = budget{}
 	return p
 }
@@ -90,7 +90,7 @@ func (j *journal) stillPaused(ctx context.Context) (bool, error) {
 // Resume lets a learner go on that has paused because its input was bad, or will
 // find that it is when it is started. It returns the pause that it has ended;
 // nil if there was none.
-func Resume(ctx context.Context, c Config) (*snapshot.Pause, error) {
+func Resume(ctx context.Context, c Config) (*modellog.Pause, error) {
 	j, err := openJournal(ctx, c, 1)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
 		return nil, fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(c.Model))
@@ -105,7 +105,7 @@ func Resume(ctx context.Context, c Config) (*snapshot.Pause, error) {
 			return was, nil
 		}
 		// Another claim in between makes it void; then once more under that.
-		if err := j.write(ctx, &snapshot.Resume{Owner: j.fold.Claim().Owner, Seq: p.Seq, By: host()}); err != nil {
+		if err := j.write(ctx, &modellog.Resume{Owner: j.fold.Claim().Owner, Seq: p.Seq, By: host()}); err != nil {
 			return nil, err
 		}
 	}

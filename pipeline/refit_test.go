@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // refits is a model that is solved for on its last 500 records.
@@ -28,14 +29,14 @@ func refits(t *testing.T, partitions, records int) (Config, *events) {
 }
 
 // challengers are those of the model log, with their models.
-func challengers(t *testing.T, c Config) (all []*snapshot.Challenger, models []*learner.Model) {
+func challengers(t *testing.T, c Config) (all []*modellog.Challenger, models []*learner.Model) {
 	t.Helper()
 	j, err := openJournal(t.Context(), c, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range j.fold.Challengers() {
-		stored := snapshot.Stored{Manifest: &s.Challenger.Manifest, Offset: s.Offset, Chunks: s.Chunks}
+		stored := modellog.Stored{Manifest: &s.Challenger.Manifest, Offset: s.Offset, Chunks: s.Chunks}
 		c.VerifyKey = nil
 		got, err := loadSnapshot(t.Context(), c, j.topic, stored)
 		if err != nil {
@@ -185,17 +186,17 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 		void := *b
 		void.Owner.Nonce[3]++
 		void.Counts.Learned += 1000
-		void.Chain = snapshot.NextChain(snapshot.Hash{1}, &void)
+		void.Chain = modellog.NextChain(snapshot.Hash{1}, &void)
 		if err := j.write(t.Context(), &void); err != nil {
 			t.Fatal(err)
 		}
 	}
-	same := func(a, b *snapshot.Batch) bool { return a.Chain == b.Chain }
+	same := func(a, b *modellog.Batch) bool { return a.Chain == b.Chain }
 	got, err := batchesBefore(t.Context(), cfg, j.fold.Seq(), j.fold.Chain(), 400)
 	if err != nil || !slices.EqualFunc(got, want, same) {
 		t.Errorf("%d batches, want %d, %v", len(got), len(want), err)
 	}
-	found := map[int64][]snapshot.Record{}
+	found := map[int64][]modellog.Record{}
 	if err := readDecisions(t.Context(), cfg, 0, j.next, found); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func TestChallengersAreSigned(t *testing.T) {
 	other := bytes.Clone(all[0].Signature)
 	other[5]++
 	all[0].Signature = other
-	if err := all[0].Verify(cfg.VerifyKey); !errors.Is(err, snapshot.ErrSignature) {
+	if err := all[0].Verify(cfg.VerifyKey); !errors.Is(err, modellog.ErrSignature) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 package pipeline
 
-import "github.com/accrete-ml/accrete/snapshot"
+import "github.com/accrete-ml/accrete/snapshot/modellog"
 
 // sizes is about how many bytes the log has, and how many of them lie before
 // each place where it may be cut: at least those up to the manifest before.
@@ -21,9 +21,9 @@ func (s *sizes) begin(n int64) {
 	}
 }
 
-func (s *sizes) add(v snapshot.Verdict) {
+func (s *sizes) add(v modellog.Verdict) {
 	s.total += int64(v.Bytes)
-	if m, ok := v.Record.(*snapshot.Manifest); ok && v.Counts() {
+	if m, ok := v.Record.(*modellog.Manifest); ok && v.Counts() {
 		s.cuts = append(s.cuts, cut{m.Start.Offset, s.manifest})
 		s.manifest = s.total
 	}

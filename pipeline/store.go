@@ -9,11 +9,12 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // restore is the history that the newest usable snapshot holds, and what the
 // log has decided behind it.
-func (j *journal) restore(ctx context.Context, c Config, options []byte) (*history, snapshot.Recovery, error) {
+func (j *journal) restore(ctx context.Context, c Config, options []byte) (*history, modellog.Recovery, error) {
 	for back := 0; ; back++ {
 		r, ok := j.fold.Recover(back)
 		if !ok && !planted("shallow") { // it may lie further back
@@ -54,13 +55,13 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 		c.Report(Damaged{ID: r.Snapshot.Manifest.Snapshot.String(), Err: err})
 		if planted("fallback") {
 			h, err := newHistory(c.Model, options, c.Learner)
-			return h, snapshot.Recovery{}, err
+			return h, modellog.Recovery{}, err
 		}
 	}
 }
 
 // loadSnapshot reads the chunks of a snapshot and verifies the whole.
-func loadSnapshot(ctx context.Context, c Config, topic string, at snapshot.Stored) (*snapshot.Snapshot, error) {
+func loadSnapshot(ctx context.Context, c Config, topic string, at modellog.Stored) (*snapshot.Snapshot, error) {
 	if c.VerifyKey != nil {
 		if err := at.Manifest.Verify(c.VerifyKey); err != nil {
 			return nil, err
@@ -80,7 +81,7 @@ func loadSnapshot(ctx context.Context, c Config, topic string, at snapshot.Store
 		}
 		next = got.Next
 	}
-	file, err := snapshot.Assemble(at.Manifest, chunks, 0)
+	file, err := modellog.Assemble(at.Manifest, chunks, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 	if err != nil {
 		return Saved{}, err
 	}
-	chunks, m, err := snapshot.Split(file, j.owner, c.ChunkBytes)
+	chunks, m, err := modellog.Split(file, j.owner, c.ChunkBytes)
 	if err != nil {
 		return Saved{}, err
 	}
@@ -131,7 +132,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 // among the chunks of this one, which does not count any more.
 var errBroken = errors.New("a late chunk has broken into the snapshot")
 
-func (j *journal) finish(ctx context.Context, m *snapshot.Manifest, key ed25519.PrivateKey) error {
+func (j *journal) finish(ctx context.Context, m *modellog.Manifest, key ed25519.PrivateKey) error {
 	if err := j.lock(ctx); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Served is a model as a scorer has it: what a complete, verified snapshot says
@@ -45,7 +46,7 @@ type Follower struct {
 	topic   string
 	fetcher *ingest.Fetcher
 	damaged func(id string, err error)
-	fold    *snapshot.Fold
+	fold    *modellog.Fold
 	next    int64          // where reading goes on
 	last    int64          // offset of the manifest that was served last
 	bad     map[int64]bool // offsets of the manifests of damaged snapshots
@@ -97,7 +98,7 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 
 // newer is the newest snapshot that is not known to be damaged, if it is newer
 // than the last one.
-func (f *Follower) newer() (at snapshot.Stored, ok bool) {
+func (f *Follower) newer() (at modellog.Stored, ok bool) {
 	for _, at := range f.fold.Snapshots() {
 		if !f.bad[at.Offset] {
 			return at, at.Offset > f.last
@@ -120,8 +121,8 @@ func (f *Follower) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	from := func(begin int64) (*snapshot.Fold, error) {
-		f.next, f.fold = begin, snapshot.NewFold(begin, fallBack)
+	from := func(begin int64) (*modellog.Fold, error) {
+		f.next, f.fold = begin, modellog.NewFold(begin, fallBack)
 		for f.next < end[0] {
 			if err := f.poll(ctx); err != nil {
 				return nil, err
@@ -129,7 +130,7 @@ func (f *Follower) open(ctx context.Context) error {
 		}
 		return f.fold, nil
 	}
-	return snapshot.Tail(first[0], end[0], from, func(*snapshot.Fold) bool {
+	return modellog.Tail(first[0], end[0], from, func(*modellog.Fold) bool {
 		_, found := f.newer()
 		return found
 	})
@@ -155,7 +156,7 @@ func (f *Follower) poll(ctx context.Context) error {
 	return nil
 }
 
-func (f *Follower) load(ctx context.Context, at snapshot.Stored) (*Served, error) {
+func (f *Follower) load(ctx context.Context, at modellog.Stored) (*Served, error) {
 	m := at.Manifest
 	if f.key != nil {
 		if err := m.Verify(f.key); err != nil {
@@ -176,7 +177,7 @@ func (f *Follower) load(ctx context.Context, at snapshot.Stored) (*Served, error
 		}
 		next = got.Next
 	}
-	file, err := snapshot.AssembleServing(m, chunks, 0)
+	file, err := modellog.AssembleServing(m, chunks, 0)
 	if err != nil {
 		return nil, err
 	}

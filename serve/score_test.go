@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // world is a model, its input, and what is asked of it.

@@ -27,15 +27,15 @@ import (
 
 type demoCommand struct {
 	jsonFlag
-	For  time.Duration `default:"30s" placeholder:"DURATION" help:"How long it runs (${default})."`
-	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where /metrics, /livez and /readyz are served; off for nowhere (${default})."`
-	Seed uint64        `default:"1" help:"Of the stream (${default})."`
+	For  time.Duration `default:"30s" placeholder:"DURATION" help:"Duration of the demo (${default})."`
+	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of /metrics, /livez and /readyz, or off (${default})."`
+	Seed uint64        `default:"1" help:"Seed of the stream (${default})."`
 }
 
 func (demoCommand) Help() string {
-	return `Starts a Kafka broker in a temporary directory and, beside it in one process, a generator of examples, a learner and a scorer, and tells once a second how they are doing. Nothing is left behind.
+	return `Starts a Kafka broker in a temporary directory, a generator of examples, a learner and a scorer, all in one process, and prints their status every second. It removes everything on exit.
 
-The examples have ten inputs of which two matter, as an exclusive or that turns slowly all the time; every 50,000 examples two other inputs take over. One label in twenty is wrong, so no error is below 0.05.`
+The examples have ten inputs. The label is a slowly rotating exclusive or of two of them, and every 50,000 examples two other inputs take over. One label in twenty is wrong, so the lowest possible error is 0.05.`
 }
 
 func (demoCommand) Examples() string {

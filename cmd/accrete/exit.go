@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // The exit codes, from sysexits.h where it has one.
@@ -23,9 +24,12 @@ const (
 )
 
 const exitHelp = `Exit codes:
-  0 done, 1 failed, 2 wrong use, 75 try again (the broker is out of reach,
-  another learner has taken over, or this one hangs), 78 the configuration or
-  the state refuses`
+  0   success
+  1   failure
+  2   wrong usage
+  75  temporary failure, try again (broker unreachable, fenced by another learner,
+      or hung)
+  78  invalid configuration or incompatible state`
 
 // exits says which errors, of whatever package, mean which exit code. The first
 // that matches counts; one that matches none means 75 if it is about Kafka and
@@ -55,7 +59,7 @@ var exits = []struct {
 	{snapshot.ErrTruncated, refused},
 	{snapshot.ErrLimit, refused},
 	{snapshot.ErrMismatch, refused},
-	{snapshot.ErrSignature, refused},
+	{modellog.ErrSignature, refused},
 }
 
 // coded is an error whose exit code its maker has chosen.

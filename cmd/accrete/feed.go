@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/internal/synth"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -18,17 +18,17 @@ import (
 type feedCommand struct {
 	configFlags
 	jsonFlag
-	File       string  `arg:"" optional:"" help:"CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
-	Demo       bool    `help:"Write the stream of accrete demo in place of a file, without end."`
-	Unlabelled bool    `help:"Rows without a label, to be predicted only: the file needs no such column, and --demo leaves it out."`
-	Topic      string  `placeholder:"NAME" help:"Topic to write to (the first of input.topics)."`
-	Partitions int     `default:"1" help:"Partitions of the topic if it is not there yet (${default})."`
-	Rate       float64 `placeholder:"N" help:"At most so many records a second."`
-	SkipBad    bool    `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
+	File       string  `arg:"" optional:"" help:"CSV file with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
+	Demo       bool    `help:"Write the endless stream of accrete demo instead of a file."`
+	Unlabelled bool    `help:"Write rows without labels, to be predicted only. The file needs no label column."`
+	Topic      string  `placeholder:"NAME" help:"Topic to write to (default: the first of input.topics)."`
+	Partitions int     `default:"1" help:"Number of partitions if the topic has to be created (${default})."`
+	Rate       float64 `placeholder:"N" help:"Maximum number of records per second."`
+	SkipBad    bool    `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
 }
 
 func (feedCommand) Help() string {
-	return `Writes the rows of a file to an input topic, as the JSON records that the same configuration reads: {"features":{…},"label":…}. Rows go to the partitions in turn, keyed by their number; numbers are copied as they stand.`
+	return `Writes the rows of a file to an input topic as the JSON records that the same configuration reads: {"features":{…},"label":…}. Rows are distributed round-robin over the partitions, with the row number as key. Numbers are copied verbatim.`
 }
 
 func (feedCommand) Examples() string {

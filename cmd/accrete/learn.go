@@ -12,23 +12,23 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 type learnCommand struct {
 	configFlags
 	jsonFlag
-	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the input topics have at the start."`
+	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
 }
 
 func (learnCommand) Help() string {
-	return `Reads the input topics, predicts each record and then learns from it, and writes predictions, snapshots and everything it has decided back to Kafka. It claims the model: a learner of the same model that runs elsewhere stops. It can be killed at any instant; the next one goes on with the same bits.`
+	return `Reads the input topics, predicts each record and then learns from it, and writes predictions, snapshots and the model log to Kafka. It claims the model: another running learner of the same model is fenced and exits. It is crash-safe: after a kill at any instant, the next start recovers a bit-identical state.`
 }
 
 func (learnCommand) Examples() string {
@@ -201,12 +201,12 @@ func kernelMetric(c *config.Config) (*learner.Metric, error) {
 // signatureKeys are those that the configuration names.
 func signatureKeys(c *config.Config) (sign ed25519.PrivateKey, verify ed25519.PublicKey, err error) {
 	if path := c.Snapshot.SignKey; path != "" {
-		if sign, err = snapshot.ReadSigningKey(path); err != nil {
+		if sign, err = modellog.ReadSigningKey(path); err != nil {
 			return nil, nil, c.At("snapshot.sign_key_file", err)
 		}
 	}
 	if path := c.Snapshot.VerifyKey; path != "" {
-		if verify, err = snapshot.ReadVerifyingKey(path); err != nil {
+		if verify, err = modellog.ReadVerifyingKey(path); err != nil {
 			return nil, nil, c.At("snapshot.verify_key_file", err)
 		}
 	}

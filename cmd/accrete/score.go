@@ -15,11 +15,11 @@ import (
 type scoreCommand struct {
 	configFlags
 	jsonFlag
-	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the topics have at the start, in the partitions that are this scorer's."`
+	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the topics have at startup."`
 }
 
 func (scoreCommand) Help() string {
-	return `Follows the snapshots of a model and predicts the records of score.topics with the newest of them. Each score names the step and the lineage of the model that made it. Without a model yet it waits for one. Start as many as there are partitions: they share them, as the consumer group accrete-<model>-scorer, and when one ends or dies the others take over where it stopped.`
+	return `Follows the snapshots of a model and predicts the records of score.topics with the newest one. Each prediction names the step and lineage of the model that made it. If there is no model yet, the scorer waits for one. Several scorers share the partitions through the consumer group accrete-<model>-scorer; when one stops, the others take over its partitions.`
 }
 
 func (scoreCommand) Examples() string {
