@@ -77,10 +77,15 @@ func (c Config) validate() error {
 	if _, err := descent.NewDirection(c.Stepper); err != nil {
 		return err
 	}
-	if _, err := features.ParseKernel(c.Kernel); err != nil {
+	kernel, err := features.ParseKernel(c.Kernel)
+	if err != nil {
 		return err
 	}
-	if _, err := features.ParseSampling(c.Sampling); err != nil {
+	sampling, err := features.ParseSampling(c.Sampling)
+	if err != nil {
+		return err
+	}
+	if err := sampling.CheckKernel(kernel); err != nil {
 		return err
 	}
 	switch l, err := parseLoss(c.Loss); {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
@@ -113,7 +112,7 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	s.Require(v.given == c.Metric, "metric %v, configured %v", v.given, c.Metric)
 	s.Require(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
 	s.Require(v.dim == 0 || c.width(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values with %d lags", v.dim, c.Lags)
-	s.Require(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.Kernel == l.kernel && v.fit.Second == nil, "not the configured kernel %q", c.Kernel)
+	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.Settled(l.kernel)), "not the configured kernel %q", c.Kernel)
 	counters := state.Take[int64](s, "counters", 1, counterFields)
 	totals := state.Take[float64](s, "totals", 1, totalFields)
 	var more []float64

@@ -79,7 +79,7 @@ func loadServing(s *state.Reader) (v serving) {
 	s.Require(m[modelDim] >= 0 && m[modelDim] <= 1<<30 && width >= 1 && width <= 1<<16 && blocks >= 0 && blocks <= 1<<24,
 		"dim %d, width %d, blocks %d", m[modelDim], width, blocks)
 	s.Require(m[modelLags] >= 0 && m[modelLags] <= mostLags, "%d lags", m[modelLags])
-	s.Require(m[modelSampling] >= int64(features.IID) && m[modelSampling] <= int64(features.SORF), "sampling %d", m[modelSampling])
+	s.Require(features.Sampling(m[modelSampling]).Valid(), "sampling %d", m[modelSampling])
 	if s.Err != nil {
 		return v
 	}
@@ -125,7 +125,7 @@ func loadServing(s *state.Reader) (v serving) {
 			v.fit.Second = second
 		}
 	}
-	s.Require(len(second) == 0 || len(second) == dim && v.config.sampling() == features.IID, "a second metric of %d inputs", len(second))
+	s.Require(len(second) == 0 || len(second) == dim && v.config.sampling().AllowsSecond(), "a second metric of %d inputs", len(second))
 	s.Require(v.fit != nil || v.Blocks == 0, "%d blocks without a kernel", v.Blocks)
 	if v.given != nil && v.dim != 0 {
 		s.Require(v.given.dim() == v.dim, "a metric of %d inputs for rows of %d", v.given.dim(), v.dim)
@@ -171,7 +171,11 @@ func (v *serving) loadKernel(s *state.Reader, kernel string) {
 		s.Fail("%v", err)
 	}
 	v.fit.Kernel = k
-	s.Require(k != features.Gaussian{}, "kernel %q has no scale", kernel)
+	if s.Err != nil {
+		return
+	}
+	s.Require(warmup.Settled(k), "kernel %q has no scale", kernel)
+	s.Require(v.config.sampling().CheckKernel(k) == nil, "%s frequencies of the kernel %q", v.config.Sampling, kernel)
 	s.Require(float64(v.dim)*float64(v.config.Width)*float64(v.Blocks) <= mostFrequencies, "%d blocks of %d×%d frequencies", v.Blocks, v.config.Width, v.dim)
 }
 

@@ -37,18 +37,24 @@ func (s sample) center() {
 	}
 }
 
-// distances returns the squared distances of all pairs of rows of s, a lower
-// triangle, where column j is weighted with the square root of metric[j].
-func (s sample) distances(metric []float64) []float64 {
-	n := s.rows()
+// weighted returns the rows of s, each column times the square root of its weight.
+func (s sample) weighted(columnWeights []float64) []float64 {
 	z := make([]float64, len(s.x))
 	roots := make([]float64, s.dim)
-	for j, a := range metric {
+	for j, a := range columnWeights {
 		roots[j] = math.Sqrt(a)
 	}
 	for i, v := range s.x {
 		z[i] = v * roots[i%s.dim]
 	}
+	return z
+}
+
+// distances returns the squared distances of all pairs of rows of s, a lower
+// triangle, where column j is weighted with the square root of metric[j].
+func (s sample) distances(metric []float64) []float64 {
+	n := s.rows()
+	z := s.weighted(metric)
 	d := make([]float64, n*n)
 	vec.Products(d, z, n)
 	norms := make([]float64, n)

@@ -97,25 +97,22 @@ const (
 func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 	s.label(f, labels, a.Task)
 	n := s.rows()
-	gaussian, ok := a.Kernel.(features.Gaussian)
 	best, second := tuned{Ones(s.dim), safeTuning}, (*tuned)(nil)
 	switch {
-	case !ok || gaussian.Scale > 0 && n < minTuningRows:
-	case gaussian.Scale > 0:
-		t := newTuner(s.slice(0, min(n, tuningRows)), best.weights)
-		t.median = gaussian.Scale * gaussian.Scale
-		best.tuning = t.descend(safeTuning)
+	case Settled(a.Kernel) && n < minTuningRows:
+	case Settled(a.Kernel):
+		best.tuning = newTuner(s.slice(0, min(n, tuningRows)), best.weights, a.Kernel).descend(safeTuning)
 	case f.Scaler.AsIs || n < minTuningRows:
-		best = s.tuned(best, a.Fixed)
+		best = s.tuned(best, a)
 	default:
 		best, second = s.choose(a)
 	}
 	f.Lambda = penalty(best.lambda)
-	if f.Kernel = a.Kernel; ok && gaussian.Scale == 0 {
-		scale := s.scale(best)
-		f.Kernel = features.Gaussian{Scale: scale}
+	if f.Kernel = a.Kernel; !Settled(a.Kernel) {
+		scale := s.scale(best, a.Kernel)
+		f.Kernel = withScale(a.Kernel, scale)
 		if second != nil {
-			ratio := scale / s.scale(*second)
+			ratio := scale / s.scale(*second, a.Kernel)
 			f.Second = make([]float32, s.dim)
 			for j, v := range second.weights {
 				f.Second[j] = float32(ratio * math.Sqrt(v/best.weights[j]))
@@ -127,9 +124,12 @@ func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 	}
 }
 
-// scale returns the scale of the kernel.
-func (s sample) scale(t tuned) float64 {
-	return math.Ldexp(max(1e-6, math.Sqrt(median(s.distances(t.weights), s.rows()))), t.width)
+// minScale keeps the scale of a kernel positive where all rows are nearly alike.
+const minScale = 1e-6
+
+// scale returns the scale of the kernel that t has chosen.
+func (s sample) scale(t tuned, k features.Kernel) float64 {
+	return math.Ldexp(max(minScale, math.Sqrt(s.squaredScale(k, t.weights, s.distances(t.weights)))), t.width)
 }
 
 // tuned is a metric, and what is best under it.
@@ -143,13 +143,13 @@ type tuned struct {
 // these rows; one of few has the width that is best with its features, and the penalty that the
 // kernel itself would have: as many rows as features would want more of it, and
 // there will be more rows.
-func (s sample) tuned(from tuned, few FixedFeatures) tuned {
+func (s sample) tuned(from tuned, a Request) tuned {
 	n := s.rows()
 	last := s.slice(max(0, n-tuningRows), n)
-	t := newTuner(last, from.weights)
+	t := newTuner(last, from.weights, a.Kernel)
 	switch {
-	case few.Blocks > 0:
-		return tuned{from.weights, t.descend(newTuner(last, from.weights).on(few, from.weights).search(from.tuning))}
+	case a.Fixed.Blocks > 0:
+		return tuned{from.weights, t.descend(newTuner(last, from.weights, a.Kernel).on(a.Fixed).search(from.tuning))}
 	case n >= LastCheckpoint:
 		return tuned{from.weights, t.narrow(t.search(from.tuning))}
 	}
@@ -174,14 +174,16 @@ func (s sample) choose(a Request) (first tuned, second *tuned) {
 	n := s.rows()
 	made, compared := s.slice(0, 2*n/3), s.slice(2*n/3, n)
 	all := make([]tuned, 1+2*len(weightings))
-	try := func(i int, metric []float64) { all[i] = tuned{metric, newTuner(compared, metric).search(safeTuning)} }
+	try := func(i int, weights []float64) {
+		all[i] = tuned{weights, newTuner(compared, weights, a.Kernel).search(safeTuning)}
+	}
 	var wait sync.WaitGroup
 	wait.Go(func() { try(0, Ones(s.dim)) })
 	for i, kind := range weightings {
 		wait.Go(func() {
-			a := newColumnWeights(made, kind)
-			try(1+2*i, floored(root(a)))
-			try(2+2*i, floored(a))
+			w := newColumnWeights(made, kind)
+			try(1+2*i, floored(root(w)))
+			try(2+2*i, floored(w))
 		})
 	}
 	wait.Wait()
@@ -192,10 +194,10 @@ func (s sample) choose(a Request) (first tuned, second *tuned) {
 		}
 	}
 	if !a.Single && best != 0 && all[0].error < secondWorth*all[best].error {
-		none := s.tuned(all[0], a.Fixed)
+		none := s.tuned(all[0], a)
 		second = &none
 	}
-	return s.tuned(all[best], a.Fixed), second
+	return s.tuned(all[best], a), second
 }
 
 // label sets what the rows of s should be predicted as: the standardised label,
@@ -304,7 +306,6 @@ type Examples struct {
 // chooses on the last 512 of the rows that have a weight, by their weights, for
 // the square loss and the kernel of m itself.
 func (f *Fit) PenaltyOf(rows Examples, m features.Map, task target.Task) float64 {
-	gaussian, ok := m.Kernel.(features.Gaussian)
 	s := sample{dim: m.Dim}
 	var labels []target.Label
 	var weights []float64
@@ -316,20 +317,19 @@ func (f *Fit) PenaltyOf(rows Examples, m features.Map, task target.Task) float64
 			}
 		}
 	}
-	if !ok || len(labels) < minTuningRows {
+	if len(labels) < minTuningRows {
 		return penalty(safeTuning.lambda)
 	}
 	from := max(0, len(labels)-tuningRows)
 	s.x, weights = s.x[from*s.dim:], weights[from:]
 	s.label(f, labels[from:], task)
-	t := newTuner(s, Ones(s.dim))
-	t.median = gaussian.Scale * gaussian.Scale
+	t := newTuner(s, Ones(s.dim), m.Kernel)
 	if m.Second != nil {
-		metric := make([]float64, s.dim)
+		weights := make([]float64, s.dim)
 		for j, f := range m.Second {
-			metric[j] = float64(f) * float64(f)
+			weights[j] = float64(f) * float64(f)
 		}
-		t.second = s.distances(metric)
+		t.withSecond(weights)
 	}
 	if slices.Min(weights) < slices.Max(weights) {
 		sum := 0.0

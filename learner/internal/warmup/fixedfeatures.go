@@ -14,9 +14,9 @@ type FixedFeatures struct {
 }
 
 // products sets k, of which the lower triangle counts, to the products of the
-// features of the rows x, for a kernel of this width: the kernel, nearly.
-func (f FixedFeatures) products(k []float64, x []float32, width float64) {
-	f.Kernel = features.Gaussian{Scale: width}
+// features of the rows x: the kernel, nearly.
+func (f FixedFeatures) products(k []float64, x []float32, kernel features.Kernel) {
+	f.Kernel = kernel
 	bank := features.NewBank(f.Map)
 	bank.Grow(f.Blocks)
 	n, d := len(x)/f.Dim, 2*f.Blocks*f.Width

@@ -3,6 +3,7 @@ package warmup
 import (
 	"math"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -35,15 +36,18 @@ const worth = 0.99
 // with (K+λnI)⁻¹ = G, row i is off by (Gy)ᵢ/Gᵢᵢ (Allen 1974).
 type tuner struct {
 	sample
-	squares []float64 // distances, a lower triangle
-	median  float64   // of them
-	second  []float64 // distances under another metric: the kernel is the mean of its values at both; nil for none
+	kernel  features.Kernel
+	squared float64   // scale of the kernel at width 0, squared
+	squares []float64 // squared distances under the column weights, a lower triangle
+	second  []float64 // under others: the kernel is the mean of its values at both; nil for none
 	weights []float64 // of the rows, above 0 and 1 in the mean; nil for 1 each
 
-	few      FixedFeatures
-	x        []float32 // weighted by the metric, for few
-	products []float64 // of their features, for a kernel of width at
-	at       int
+	// The values of the kernel for a width where they are not computed from the
+	// distances: those of kernels that are not Radial, and those of fixed features.
+	fixed      FixedFeatures
+	z, secondZ []float64 // the rows, under either column weights
+	matrix     []float64 // lower triangle
+	at         int       // the width
 
 	seen    map[[2]int]float64
 	factor  []float64
@@ -51,21 +55,26 @@ type tuner struct {
 	v       []float64
 }
 
-func newTuner(s sample, metric []float64) *tuner {
+// newTuner returns a tuner for rows under column weights. A kernel that has its
+// scale has it at width 0; for the others that is typical of the rows.
+func newTuner(s sample, columnWeights []float64, k features.Kernel) *tuner {
 	n := s.rows()
-	t := &tuner{sample: s, squares: s.distances(metric), seen: map[[2]int]float64{}}
-	t.median = median(t.squares, n)
+	t := &tuner{sample: s, kernel: k, squares: s.distances(columnWeights), z: s.weighted(columnWeights), at: widest + 1, seen: map[[2]int]float64{}}
+	t.squared = s.squaredScale(k, columnWeights, t.squares)
 	t.factor, t.inverse, t.v = make([]float64, n*n), make([]float64, n*n), make([]float64, n)
 	return t
 }
 
 // on has t compare models of these features.
-func (t *tuner) on(f FixedFeatures, metric []float64) *tuner {
-	t.few, t.x, t.products, t.at = f, make([]float32, len(t.sample.x)), make([]float64, t.rows()*t.rows()), widest+1
-	for i, v := range t.sample.x {
-		t.x[i] = float32(v * math.Sqrt(metric[i%t.dim]))
-	}
+func (t *tuner) on(f FixedFeatures) *tuner {
+	t.fixed = f
 	return t
+}
+
+// withSecond has t compare means of two kernels, of which the second has other
+// column weights.
+func (t *tuner) withSecond(columnWeights []float64) {
+	t.second, t.secondZ = t.distances(columnWeights), t.sample.weighted(columnWeights)
 }
 
 // fineWorth is what is left of the error where a kernel below the narrowest is
@@ -159,26 +168,9 @@ func (t *tuner) error(c tuning) float64 {
 		return e
 	}
 	n := t.rows()
-	scale := -1 / (2 * t.median * math.Ldexp(1, 2*c.width))
-	if t.few.Blocks > 0 && t.at != c.width {
-		t.few.products(t.products, t.x, math.Ldexp(math.Sqrt(t.median), c.width))
-		t.at = c.width
-	}
 	for i := range n {
 		row := t.factor[i*n : i*n+i+1]
-		if t.few.Blocks > 0 {
-			copy(row, t.products[i*n:])
-		} else {
-			for j, d := range t.squares[i*n : i*n+i] {
-				row[j] = d * scale
-			}
-			vec.Exps(row[:i], row[:i])
-			if t.second != nil {
-				for j, d := range t.second[i*n : i*n+i] {
-					row[j] = (row[j] + vec.Exp(d*scale)) / 2
-				}
-			}
-		}
+		t.values(row[:i], i, c.width)
 		for j := range row {
 			row[j]++ // for the intercept
 		}
@@ -195,6 +187,56 @@ func (t *tuner) error(c tuning) float64 {
 	}
 	t.seen[key] = e
 	return e
+}
+
+// values sets dst to the kernel's values at row i and the rows before it.
+func (t *tuner) values(dst []float64, i, width int) {
+	n := t.rows()
+	radial, ok := t.kernel.(features.Radial)
+	if t.fixed.Blocks > 0 || !ok {
+		t.makeMatrix(width)
+		copy(dst, t.matrix[i*n:])
+		return
+	}
+	squared := t.squared * math.Ldexp(1, 2*width)
+	radial.EvalSquared(dst, t.squares[i*n:i*n+i], squared)
+	if t.second != nil {
+		other := t.v[:i]
+		radial.EvalSquared(other, t.second[i*n:i*n+i], squared)
+		for j, v := range other {
+			dst[j] = (dst[j] + v) / 2
+		}
+	}
+}
+
+// makeMatrix makes the matrix for a width, if it is not that already.
+func (t *tuner) makeMatrix(width int) {
+	if t.at == width {
+		return
+	}
+	n, d := t.rows(), t.dim
+	t.at = width
+	if t.matrix == nil {
+		t.matrix = make([]float64, n*n)
+	}
+	k := withScale(t.kernel, math.Ldexp(math.Sqrt(t.squared), width))
+	if t.fixed.Blocks > 0 {
+		x := make([]float32, len(t.z))
+		for i, v := range t.z {
+			x[i] = float32(v)
+		}
+		t.fixed.products(t.matrix, x, k)
+		return
+	}
+	for i := range n {
+		for j := range i {
+			v := k.Eval(t.z[i*d:(i+1)*d], t.z[j*d:(j+1)*d])
+			if t.second != nil {
+				v = (v + k.Eval(t.secondZ[i*d:(i+1)*d], t.secondZ[j*d:(j+1)*d])) / 2
+			}
+			t.matrix[i*n+j] = v
+		}
+	}
 }
 
 func (t *tuner) leaveOneOut() float64 {

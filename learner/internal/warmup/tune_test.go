@@ -44,13 +44,13 @@ func TestLeaveOneOutHasWeightsAndASecondKernel(t *testing.T) {
 func testLeaveOneOut(t *testing.T, second, weights []float64) {
 	s := curved(40, 2, 0.1)
 	metric := []float64{1.5, 0.5}
-	tn := newTuner(s, metric)
+	tn := newTuner(s, metric, features.Gaussian{})
 	n := s.rows()
 	tn.weights = weights
 	if second == nil {
 		second = metric
 	} else {
-		tn.second = s.distances(second)
+		tn.withSecond(second)
 	}
 	weight := func(i int) float64 {
 		if weights == nil {
@@ -59,7 +59,7 @@ func testLeaveOneOut(t *testing.T, second, weights []float64) {
 		return weights[i]
 	}
 	for _, c := range []tuning{{width: 0, lambda: -3}, {width: -1, lambda: -6}, {width: 2, lambda: 0}} {
-		scale := math.Ldexp(math.Sqrt(tn.median), c.width)
+		scale := math.Ldexp(math.Sqrt(tn.squared), c.width)
 		kernel := func(i, j int) float64 {
 			var d, e float64
 			for a := range s.dim {
@@ -114,8 +114,8 @@ func TestMetricFindsTheColumnsThatMatter(t *testing.T) {
 // far better than none, and rows of two kinds of label are enough to see it.
 func TestTuningIsWorthIt(t *testing.T) {
 	s := curved(1000, 32, 0.1)
-	untuned := newTuner(s, Ones(s.dim)).error(safeTuning)
-	if best, _ := s.choose(Request{}); best.error > untuned/3 {
+	untuned := newTuner(s, Ones(s.dim), features.Gaussian{}).error(safeTuning)
+	if best, _ := s.choose(Request{Kernel: features.Gaussian{}}); best.error > untuned/3 {
 		t.Errorf("error %v, without a choice %v", best.error, untuned)
 	}
 }
@@ -124,11 +124,11 @@ func TestTuningIsWorthIt(t *testing.T) {
 // are without it, and where it is all that matters, none.
 func TestHalfWithoutAMetric(t *testing.T) {
 	s := curved(600, 12, 1)
-	if _, second := s.choose(Request{}); second == nil {
+	if _, second := s.choose(Request{Kernel: features.Gaussian{}}); second == nil {
 		t.Error("there is no second kernel where much is noise")
 	}
 	s = curved(1000, 32, 0.1)
-	if _, second := s.choose(Request{}); second != nil {
+	if _, second := s.choose(Request{Kernel: features.Gaussian{}}); second != nil {
 		t.Errorf("two columns of 32 matter, and there is a second metric %v", second)
 	}
 }
@@ -143,7 +143,7 @@ func TestFineKernelsAreFound(t *testing.T) {
 		s.y = append(s.y, math.Sin(2*math.Pi*20*x)+0.1*rng.NormFloat64())
 	}
 	s.center()
-	if best := newTuner(s, Ones(1)).search(safeTuning); best.width >= narrowest || best.error > 0.1 {
+	if best := newTuner(s, Ones(1), features.Gaussian{}).search(safeTuning); best.width >= narrowest || best.error > 0.1 {
 		t.Errorf("width %d, error %v", best.width, best.error)
 	}
 }
@@ -178,12 +178,12 @@ func TestOnlyTheLastFitIsForMoreRows(t *testing.T) {
 	}
 	s.center()
 	from := tuned{Ones(s.dim), safeTuning}
-	last := newTuner(s.slice(LastCheckpoint-tuningRows, LastCheckpoint), from.weights)
+	last := newTuner(s.slice(LastCheckpoint-tuningRows, LastCheckpoint), from.weights, features.Gaussian{})
 	best := last.search(safeTuning)
-	if early := s.slice(1, LastCheckpoint).tuned(from, FixedFeatures{}); early.width != best.width || early.lambda != best.lambda {
+	if early := s.slice(1, LastCheckpoint).tuned(from, Request{Kernel: features.Gaussian{}}); early.width != best.width || early.lambda != best.lambda {
 		t.Errorf("before the last fit %v, want %v", early.tuning, best)
 	}
-	if late := s.tuned(from, FixedFeatures{}); late.width >= best.width || late.error > narrowWorth*best.error {
+	if late := s.tuned(from, Request{Kernel: features.Gaussian{}}); late.width >= best.width || late.error > narrowWorth*best.error {
 		t.Errorf("in the last fit %v, where %v is best", late.tuning, best)
 	}
 }
@@ -237,7 +237,7 @@ func TestFewFeaturesAreComparedThemselves(t *testing.T) {
 	}
 	n := s.rows()
 	products := make([]float64, n*n)
-	FixedFeatures{m, 200}.products(products, x, 1.5)
+	FixedFeatures{m, 200}.products(products, x, features.Gaussian{Scale: 1.5})
 	for i := range n {
 		for j := range i {
 			want := features.Gaussian{Scale: 1.5}.Eval(s.x[i*s.dim:(i+1)*s.dim], s.x[j*s.dim:(j+1)*s.dim])
@@ -247,11 +247,11 @@ func TestFewFeaturesAreComparedThemselves(t *testing.T) {
 		}
 	}
 	metric := Ones(s.dim)
-	want := newTuner(s, metric).error(safeTuning)
-	if got := newTuner(s, metric).on(FixedFeatures{m, 200}, metric).error(safeTuning); math.Abs(got/want-1) > 0.1 {
+	want := newTuner(s, metric, features.Gaussian{}).error(safeTuning)
+	if got := newTuner(s, metric, features.Gaussian{}).on(FixedFeatures{m, 200}).error(safeTuning); math.Abs(got/want-1) > 0.1 {
 		t.Errorf("3,200 features: error %v, of the kernel %v", got, want)
 	}
-	if got := newTuner(s, metric).on(FixedFeatures{m, 1}, metric).error(safeTuning); got < 1.2*want {
+	if got := newTuner(s, metric, features.Gaussian{}).on(FixedFeatures{m, 1}).error(safeTuning); got < 1.2*want {
 		t.Errorf("16 features: error %v, of the kernel %v", got, want)
 	}
 }
