@@ -55,12 +55,12 @@ func (unscaled) Eval(x, y []float64) float64             { return manhattan{5}.E
 // TestAnyKernelGetsAScaleAndAPenalty: of rows of few and of many columns, the scale
 // is one at which their kernel predicts nearly as well as at any other.
 func TestAnyKernelGetsAScaleAndAPenalty(t *testing.T) {
-	for _, dim := range []int{2, 40} {
+	for _, dim := range []int{2, 400} {
 		for _, k := range []features.Scaled{features.Gaussian{}, manhattan{}, euclidean{}} {
 			rng := rand.New(rand.NewPCG(1, 2))
 			var x []float64
 			var labels []target.Label
-			for range 400 {
+			for range 260 {
 				row := make([]float64, dim)
 				sum := 0.0
 				for j := range row {
@@ -81,7 +81,7 @@ func TestAnyKernelGetsAScaleAndAPenalty(t *testing.T) {
 				return newTuner(s, Ones(dim), k.WithLengthScale(scale)).descend(safeTuning).error
 			}
 			best := math.Inf(1)
-			for exponent := -8; exponent <= 8; exponent++ {
+			for exponent := -8; exponent <= 8; exponent += 2 {
 				best = min(best, error(math.Ldexp(got.LengthScale(), exponent)))
 			}
 			if e := error(got.LengthScale()); e > 1.1*best {
