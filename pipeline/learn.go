@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -68,7 +69,11 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if err := create(ctx, c, len(l.inputs)); err != nil {
 		return nil, err
 	}
-	predictions, err := c.Client.Topic(ctx, PredictionsTopic(c.Model))
+	predictions, err := serve.Output(ctx, c.Client, PredictionsTopic(c.Model))
+	if err != nil {
+		return nil, err
+	}
+	quarantine, err := serve.Output(ctx, c.Client, QuarantineTopic(c.Model))
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +101,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 		return nil, err
 	}
 	l.history.beat = l.pulse.beat
+	l.history.limits = limits{predictions.MaxMessageBytes, quarantine.MaxMessageBytes}
 	features := c.Learner
 	if features, err = features.Effective(); err != nil {
 		return nil, err

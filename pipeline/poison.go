@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -52,8 +53,7 @@ func (b *budget) spend(items []item) (over bool) {
 // pause is what the model log says when the budget is spent. The budget is then
 // as new.
 func (b *budget) pause(seq int64, o modellog.Owner) *modellog.Pause {
-	reason := b.last.Error()
-	p := &modellog.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: reason[:min(len(reason), 512)]}
+	p := &modellog.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: serve.Reason(b.last)}
 	*b = budget{}
 	return p
 }
