@@ -10,6 +10,13 @@ type Record struct {
 	Headers []Header // the first MaxHeaders+1 of a record that has more
 }
 
+// Size is the number of bytes that r takes in a topic, as a batch by itself and
+// without compression: what a topic's max.message.bytes is compared with.
+func (r *Record) Size() int {
+	n := bodySize(r, r.Time, 0)
+	return batchHeader + varintSize(int64(n)) + n
+}
+
 type Header struct {
 	Key   string
 	Value []byte
