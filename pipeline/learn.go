@@ -84,7 +84,7 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if l.journal, err = openJournal(ctx, c, 1); err != nil {
 		return nil, err
 	}
-	if have := l.journal.fold.Config().Config; len(have) > 0 {
+	if have := l.journal.log.Fold.Config().Config; len(have) > 0 {
 		if err := sameOptions(have, options); err != nil { // before any claim
 			return nil, err
 		}
@@ -163,7 +163,13 @@ func (l *Learner) Run(ctx context.Context) error {
 		}
 		return err
 	})
-	g.Go(func() error { return l.out.run(gctx) })
+	watched, unwatch := context.WithCancel(gctx)
+	defer unwatch()
+	g.Go(func() error { return l.journal.watch(watched) })
+	g.Go(func() error {
+		defer unwatch()
+		return l.out.run(gctx)
+	})
 	g.Go(func() error {
 		defer close(l.out.queue)
 		return l.follow(gctx, intake, g, decided)
@@ -223,7 +229,7 @@ type journaled struct {
 // decide makes one BATCH after the other of what arrives and appends it to the
 // model log. While one is learned the next is decided and appended, and no more.
 func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *journaled) error {
-	pause := l.journal.fold.Paused() // of the process before
+	pause := l.journal.log.Fold.Paused() // of the process before
 	for {
 		if pause != nil {
 			if err := l.wait(intake, pause); err != nil {

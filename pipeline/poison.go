@@ -84,7 +84,7 @@ func (j *journal) stillPaused(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer j.unlock()
-	return j.fold.Paused() != nil, nil
+	return j.log.Fold.Paused() != nil, nil
 }
 
 // Resume lets a learner go on that has paused because its input was bad, or will
@@ -98,14 +98,14 @@ func Resume(ctx context.Context, c Config) (*modellog.Pause, error) {
 	if err != nil {
 		return nil, err
 	}
-	was := j.fold.Paused()
+	was := j.log.Fold.Paused()
 	for {
-		p := j.fold.Paused()
+		p := j.log.Fold.Paused()
 		if p == nil {
 			return was, nil
 		}
 		// Another claim in between makes it void; then once more under that.
-		if err := j.write(ctx, &modellog.Resume{Owner: j.fold.Claim().Owner, Seq: p.Seq, By: host()}); err != nil {
+		if err := j.write(ctx, &modellog.Resume{Owner: j.log.Fold.Claim().Owner, Seq: p.Seq, By: host()}); err != nil {
 			return nil, err
 		}
 	}

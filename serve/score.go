@@ -18,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
 // Config is what a Scorer is told.
@@ -37,7 +38,7 @@ type Config struct {
 }
 
 // Event is something that a Scorer did: Retrying, Waiting, Shared, Heard,
-// Switched, Damaged or Scored.
+// Switched, Damaged, Broken, Whole or Scored.
 type Event any
 
 type (
@@ -65,6 +66,13 @@ type (
 		ID  string
 		Err error
 	}
+
+	// Broken: the model log is not the same, whole and monotone any more. The
+	// model that there is goes on until it is.
+	Broken struct{ Err error }
+
+	// Whole: it is again.
+	Whole struct{}
 
 	// Scored: some records of a partition have their scores written, or there
 	// were none to score.
@@ -140,9 +148,13 @@ func (s *Scorer) Run(ctx context.Context) error {
 	return err
 }
 
+// mendEvery is how often a log that is broken is looked at again.
+const mendEvery = 2 * time.Second
+
 // follow switches to each new snapshot as it appears.
 func (s *Scorer) follow(ctx context.Context) error {
 	f := NewFollower(s.config.Client, s.config.Log, s.config.VerifyKey, func(id string, err error) { s.config.Report(Damaged{id, err}) })
+	f.Whole = func() { s.config.Report(Whole{}) }
 	for {
 		var m *Served
 		err := s.retry(ctx, func() (err error) {
@@ -151,6 +163,15 @@ func (s *Scorer) follow(ctx context.Context) error {
 		})
 		if ctx.Err() != nil {
 			return nil
+		}
+		if errors.Is(err, kafkalog.ErrLog) && !s.config.ToEnd {
+			s.config.Report(Broken{err})
+			select {
+			case <-time.After(mendEvery):
+				continue
+			case <-ctx.Done():
+				return nil
+			}
 		}
 		if err != nil {
 			return err
@@ -359,6 +380,9 @@ const afterMax = "message.timestamp.after.max.ms"
 func Row(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
 	if len(r.Headers) > ingest.MaxHeaders {
 		return decode.Row{}, fmt.Errorf("more than %d headers", ingest.MaxHeaders)
+	}
+	if r.Unread != nil {
+		return decode.Row{}, r.Unread
 	}
 	if r.Value == nil {
 		return decode.Row{}, errors.New("the record has no value")

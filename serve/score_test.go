@@ -27,6 +27,7 @@ type world struct {
 	learnEvents        func(pipeline.Event)
 	switches, waitings int
 	damaged            int
+	broken, whole      int
 	shares             map[*serve.Scorer]int // partitions
 	scored             int                   // and committed when a scorer stops
 	mu                 sync.Mutex
@@ -95,6 +96,10 @@ func (w *world) scorer(toEnd bool) (s *serve.Scorer) {
 				w.waitings++
 			case serve.Damaged:
 				w.damaged++
+			case serve.Broken:
+				w.broken++
+			case serve.Whole:
+				w.whole++
 			case serve.Scored:
 				w.scored += ev.Scored
 			case serve.Shared:

@@ -21,16 +21,14 @@ const (
 	failed  = 1
 	misused = 2
 	later   = 75 // EX_TEMPFAIL
+	fenced  = 76 // EX_PROTOCOL
 	refused = 78 // EX_CONFIG
 )
 
 const exitHelp = `Exit codes:
-  0   success
-  1   failure
-  2   wrong usage
-  75  temporary failure, try again (broker unreachable, fenced by another learner,
-      or hung)
-  78  invalid configuration or incompatible state`
+  0 done, 1 failed, 2 wrong use, 75 try again (the broker is out of reach,
+  or the learner hangs), 76 another learner has taken over, 78 the configuration
+  or the state refuses`
 
 // exits says which errors, of whatever package, mean which exit code. The first
 // that matches counts; one that matches none means 75 if it is about Kafka and
@@ -43,10 +41,11 @@ var exits = []struct {
 	{ingest.ErrUnreachable, later},
 	{ingest.ErrUnknownTopic, refused},
 	{ingest.ErrDenied, refused},
-	{pipeline.ErrFenced, later}, // started again, it would take the model back
+	{pipeline.ErrFenced, fenced}, // started again, it would take the model back
 	{pipeline.ErrHung, later},
 	{pipeline.ErrUndrained, later},
 	{pipeline.ErrHistory, refused},
+	{pipeline.ErrLog, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
 	{serve.ErrOutput, refused},
