@@ -19,6 +19,10 @@ type Topic struct {
 	Partitions    int
 	CleanupPolicy string // "delete", "compact" or "compact,delete"; empty if the broker does not tell us
 	RetentionMs   int64  // retention.ms: -1 for ever; 0 if the broker does not tell us
+
+	// MaxMessageBytes is max.message.bytes, the largest batch that the topic takes;
+	// Kafka's default if the broker does not tell us.
+	MaxMessageBytes int
 }
 
 // Topic looks name up. Its errors are ErrUnknownTopic, ErrDenied,
@@ -28,14 +32,21 @@ func (c *Client) Topic(ctx context.Context, name string) (Topic, error) {
 	if err != nil {
 		return Topic{}, err
 	}
-	config, err := c.topicConfig(ctx, name, "cleanup.policy", "retention.ms")
+	config, err := c.topicConfig(ctx, name, "cleanup.policy", "retention.ms", "max.message.bytes")
 	if err != nil && !errors.Is(err, ErrDenied) {
 		return Topic{}, err
 	}
 	topic := Topic{Name: name, ID: t.TopicID, Partitions: len(t.Partitions), CleanupPolicy: config["cleanup.policy"]}
 	topic.RetentionMs, _ = strconv.ParseInt(config["retention.ms"], 10, 64)
+	if topic.MaxMessageBytes, err = strconv.Atoi(config["max.message.bytes"]); err != nil {
+		topic.MaxMessageBytes = DefaultMaxMessageBytes
+	}
 	return topic, nil
 }
+
+// DefaultMaxMessageBytes is max.message.bytes where nobody has set it: 1 MiB and
+// the 12 bytes before the length of a batch.
+const DefaultMaxMessageBytes = 1<<20 + 12
 
 // metadata asks the cluster about one topic and remembers who leads it.
 func (c *Client) metadata(ctx context.Context, topic string) (*kmsg.MetadataResponseTopic, error) {

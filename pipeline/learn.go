@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -67,11 +68,20 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err := create(ctx, c, len(l.inputs)); err != nil {
 		return nil, err
 	}
+	predictions, err := serve.Output(ctx, c.Client, PredictionsTopic(c.Model))
+	if err != nil {
+		return nil, err
+	}
+	quarantine, err := serve.Output(ctx, c.Client, QuarantineTopic(c.Model))
+	if err != nil {
+		return nil, err
+	}
 	options, err := c.options()
 	if err != nil {
 		return nil, err
 	}
-	waited, err := l.standBy(ctx, options)
+	bounds := limits{predictions.MaxMessageBytes, quarantine.MaxMessageBytes}
+	waited, err := l.standBy(ctx, options, bounds)
 	if err != nil {
 		return nil, err
 	}
@@ -85,11 +95,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 			return nil, err
 		}
 	}
-	predictions, err := c.Client.Topic(ctx, PredictionsTopic(c.Model))
-	if err != nil {
-		return nil, err
-	}
-	if have := l.journal.fold.Config().Config; len(have) > 0 {
+	if have := l.journal.log.Fold.Config().Config; len(have) > 0 {
 		if err := sameOptions(have, options); err != nil { // before any claim
 			return nil, err
 		}
@@ -107,6 +113,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		return nil, err
 	}
 	l.history.beat = l.pulse.beat
+	l.history.limits = bounds
 	features := c.Learner
 	if features, err = features.Effective(); err != nil {
 		return nil, err
@@ -164,7 +171,13 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 		}
 		return err
 	})
-	g.Go(func() error { return l.out.run(gctx) })
+	watched, unwatch := context.WithCancel(gctx)
+	defer unwatch()
+	g.Go(func() error { return l.journal.watch(watched) })
+	g.Go(func() error {
+		defer unwatch()
+		return l.out.run(gctx)
+	})
 	g.Go(func() error {
 		defer close(l.out.queue)
 		return l.follow(gctx, intake, g, decided)
@@ -224,7 +237,7 @@ type journaled struct {
 // decide makes one BATCH after the other of what arrives and appends it to the
 // model log. While one is learned the next is decided and appended, and no more.
 func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *journaled) error {
-	pause := l.journal.fold.Paused() // of the process before
+	pause := l.journal.log.Fold.Paused() // of the process before
 	for {
 		if pause != nil {
 			if err := l.wait(intake, pause); err != nil {

@@ -22,9 +22,11 @@ type standby struct {
 	misses  int
 
 	options []byte
+	limits  limits
 	inputs  inputs
 	warm    *warm     // nil while there is no history
 	retry   time.Time // when to try for one again
+	checked time.Time // when the log was verified, and not only read on
 	owner   string    // as last reported
 }
 
@@ -36,7 +38,7 @@ const fencingsAllowed = 2
 // waitTurn returns when it is for this process to claim the model, with what it
 // has learned by then: at once, unless it is told to stand by, or learners keep
 // fencing each other.
-func waitTurn(ctx context.Context, c Config, h *heart, ins inputs, options []byte) (*standby, error) {
+func waitTurn(ctx context.Context, c Config, h *heart, ins inputs, options []byte, bounds limits) (*standby, error) {
 	if !c.Standby {
 		n, err := h.fencings(ctx)
 		if err != nil || n < fencingsAllowed {
@@ -44,7 +46,7 @@ func waitTurn(ctx context.Context, c Config, h *heart, ins inputs, options []byt
 		}
 		c.Report(Dueling{Fencings: n})
 	}
-	s := &standby{config: c, heart: h, inputs: ins, options: options}
+	s := &standby{config: c, heart: h, inputs: ins, options: options, limits: bounds}
 	s.roster = roster{self: h.is().Process, joined: h.is().Joined, others: map[string]*peer{}}
 	var err error
 	if s.journal, err = openJournal(ctx, c, 1); err != nil {
@@ -58,12 +60,12 @@ func waitTurn(ctx context.Context, c Config, h *heart, ins inputs, options []byt
 
 // standBy starts the heartbeats, if there are to be any, waits for this process's
 // turn, and leaves the journal at the end of the log.
-func (l *Learner) standBy(ctx context.Context, options []byte) (s *standby, err error) {
+func (l *Learner) standBy(ctx context.Context, options []byte, bounds limits) (s *standby, err error) {
 	if l.config.Heartbeat > 0 {
 		if l.heart, err = startHeart(ctx, l.config); err != nil {
 			return nil, err
 		}
-		if s, err = waitTurn(ctx, l.config, l.heart, l.inputs, options); err != nil {
+		if s, err = waitTurn(ctx, l.config, l.heart, l.inputs, options, bounds); err != nil {
 			return nil, err
 		}
 	}
@@ -74,13 +76,13 @@ func (l *Learner) standBy(ctx context.Context, options []byte) (s *standby, err 
 	if l.journal, err = openJournal(ctx, l.config, 1); err != nil {
 		return nil, err
 	}
-	l.heart.own(l.journal.fold.Claim().Epoch+1, false)
+	l.heart.own(l.journal.log.Fold.Claim().Epoch+1, false)
 	return nil, nil
 }
 
 // check is an error if the model has other options than this process is told.
 func (s *standby) check() error {
-	if have := s.journal.fold.Config().Config; len(have) > 0 {
+	if have := s.journal.log.Fold.Config().Config; len(have) > 0 {
 		return sameOptions(have, s.options)
 	}
 	return nil
@@ -112,7 +114,7 @@ func (s *standby) wait(ctx context.Context) error {
 			if !more {
 				return <-failed
 			}
-			if s.take(b, beats); !s.roster.due(s.journal.fold.Claim().Epoch) {
+			if s.take(b, beats); !s.roster.due(s.journal.log.Fold.Claim().Epoch) {
 				continue
 			}
 		case <-tick.C:
@@ -122,11 +124,11 @@ func (s *standby) wait(ctx context.Context) error {
 			return err
 		}
 		if s.due(grown) {
-			s.config.Report(TakingOver{Epoch: s.journal.fold.Claim().Epoch})
-			s.heart.own(s.journal.fold.Claim().Epoch+1, false)
+			s.config.Report(TakingOver{Epoch: s.journal.log.Fold.Claim().Epoch})
+			s.heart.own(s.journal.log.Fold.Claim().Epoch+1, false)
 			return nil
 		}
-		s.config.Report(StandingBy{Owner: s.owner, Seq: s.journal.fold.Seq()})
+		s.config.Report(StandingBy{Owner: s.owner, Seq: s.journal.log.Fold.Seq()})
 	}
 }
 
@@ -136,7 +138,7 @@ func (s *standby) take(b seen, beats <-chan seen) {
 		if b.beat.Role == owning {
 			s.owner = b.beat.Host
 		}
-		s.roster.see(b.offset, b.beat, s.journal.fold.Claim().Epoch)
+		s.roster.see(b.offset, b.beat, s.journal.log.Fold.Claim().Epoch)
 		select {
 		case next, more := <-beats:
 			if !more {
@@ -156,10 +158,10 @@ func (s *standby) due(grown bool) bool {
 		s.misses = n
 		s.roster.interrupted()
 	}
-	if !s.roster.due(s.journal.fold.Claim().Epoch) {
+	if !s.roster.due(s.journal.log.Fold.Claim().Epoch) {
 		return false
 	}
-	if grown && s.roster.left < s.journal.fold.Claim().Epoch {
+	if grown && s.roster.left < s.journal.log.Fold.Claim().Epoch {
 		s.roster.heard()
 		return false
 	}
@@ -204,20 +206,24 @@ func (s *standby) read(ctx context.Context, to chan<- seen) error {
 // follow reads the model log on and learns what it has decided. It says whether
 // the log has grown.
 func (s *standby) follow(ctx context.Context) (grown bool, err error) {
-	was := s.journal.next
-	if err := s.journal.readOn(ctx, nil); err != nil {
+	was := s.journal.log.Next()
+	read := s.journal.log.ReadOn
+	if time.Since(s.checked) > checkEvery {
+		read, s.checked = s.journal.log.Check, time.Now()
+	}
+	if err := s.journal.reading(func() error { return read(ctx, s.journal.see(nil)) }); err != nil {
 		return false, err
 	}
 	if err := s.check(); err != nil {
 		return false, err
 	}
-	if s.warm == nil && len(s.journal.fold.Config().Config) > 0 && time.Now().After(s.retry) {
+	if s.warm == nil && len(s.journal.log.Fold.Config().Config) > 0 && time.Now().After(s.retry) {
 		const pause = 10 * time.Second // it may be that a snapshot comes that can be used
 		s.retry = time.Now().Add(pause)
 		s.warm, err = s.thaw(ctx)
 	}
 	if s.warm != nil && err == nil {
-		err = s.warm.follow(ctx, s.journal.fold)
+		err = s.warm.follow(ctx, s.journal.log.Fold)
 	}
 	if err != nil { // then it takes longer to take over, and the error is seen then
 		if ctx.Err() != nil {
@@ -226,7 +232,7 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 		s.warm = nil
 		s.config.Report(Cold{Err: err})
 	}
-	return s.journal.next > was, nil
+	return s.journal.log.Next() > was, nil
 }
 
 // warm is a model that is as far as the model log, or nearly, without a claim.
@@ -245,6 +251,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.limits = s.limits
 	schema := *h.schema
 	d, err := newDecider(s.config, &schema)
 	if err != nil {
@@ -334,7 +341,7 @@ func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
 // or from the newest snapshot.
 func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (modellog.Recovery, error) {
 	if s != nil && s.warm != nil {
-		if r, err := s.warm.behind(l.journal.fold); err == nil {
+		if r, err := s.warm.behind(l.journal.log.Fold); err == nil {
 			w := s.warm
 			l.history, l.decider, l.budget, l.relearn = w.history, w.decider, w.budget, w.relearn
 			if r.Snapshot != nil {

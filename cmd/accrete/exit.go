@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -48,8 +49,10 @@ var exits = []struct {
 	{pipeline.ErrHung, later},
 	{pipeline.ErrUndrained, later},
 	{pipeline.ErrHistory, refused},
+	{pipeline.ErrLog, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
+	{serve.ErrOutput, refused},
 	{pipeline.ErrGap, refused},
 	{pipeline.ErrPoisoned, refused},
 	{learner.ErrLags, refused},
