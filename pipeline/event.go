@@ -34,7 +34,10 @@ type (
 
 	// TakingOver: the owner of the claim of this epoch has left or is silent, and
 	// this standby is about to claim the model; 0 if there was no claim.
-	TakingOver struct{ Epoch int64 }
+	TakingOver struct {
+		Epoch int64
+		Left  bool // else silent
+	}
 
 	// Claimed: this process is the writer of the model log from now on.
 	Claimed struct{ Epoch int64 }

@@ -124,8 +124,9 @@ func (s *standby) wait(ctx context.Context) error {
 			return err
 		}
 		if s.due(grown) {
-			s.config.Report(TakingOver{Epoch: s.journal.log.Fold.Claim().Epoch})
-			s.heart.own(s.journal.log.Fold.Claim().Epoch+1, false)
+			epoch := s.journal.log.Fold.Claim().Epoch
+			s.config.Report(TakingOver{Epoch: epoch, Left: s.roster.left >= epoch})
+			s.heart.own(epoch+1, false)
 			return nil
 		}
 		s.config.Report(StandingBy{Owner: s.owner, Seq: s.journal.log.Fold.Seq()})

@@ -86,6 +86,9 @@ func TestStandbyLearnsAlong(t *testing.T) {
 			t.Errorf("leaves: %v: the owner ended with %v", leaves, err)
 		}
 		replayed := sight[Replayed](t, next.events)
+		if got := sight[TakingOver](t, next.events); got.Left != leaves {
+			t.Errorf("leaves: %v: it took over as if the owner had: %v", leaves, got.Left)
+		}
 		if replayed.Batches > 1 {
 			t.Errorf("leaves: %v: %d BATCHes were learned only when the standby took over", leaves, replayed.Batches)
 		}
