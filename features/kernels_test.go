@@ -92,8 +92,8 @@ func TestFeaturesEstimateTheKernel(t *testing.T) {
 				continue
 			}
 			n, dim, blocks, bias := 6, 5, 12_500, 1e-6 // of float32
-			if sampling == SORF {
-				dim, blocks, bias = 64, 400, .5/64
+			if least := samplings[sampling].leastInputs; least > 0 {
+				dim, blocks, bias = least, 400, .5/float64(least)
 			}
 			b := NewBank(Map{Kernel: k, Dim: dim, Seed: 7, Sampling: sampling})
 			b.Grow(blocks)

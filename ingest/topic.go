@@ -20,6 +20,10 @@ type Topic struct {
 	CleanupPolicy string // "delete", "compact" or "compact,delete"; empty if the broker does not tell us
 	RetentionMs   int64  // retention.ms: -1 for ever; 0 if the broker does not tell us
 	Hidden        error  // why the broker does not tell us, an ErrDenied that says what to grant; nil if it does
+
+	// MaxMessageBytes is max.message.bytes, the largest batch that the topic takes;
+	// Kafka's default if the broker does not tell us.
+	MaxMessageBytes int
 }
 
 // SameTopic says whether two ids may be of one topic. A broker before 2.8 has
@@ -43,7 +47,7 @@ func (c *Client) Topic(ctx context.Context, name string) (Topic, error) {
 	if err != nil {
 		return Topic{}, err
 	}
-	config, err := c.topicConfig(ctx, name, "cleanup.policy", "retention.ms")
+	config, err := c.topicConfig(ctx, name, "cleanup.policy", "retention.ms", "max.message.bytes")
 	var hidden error
 	if errors.Is(err, ErrDenied) {
 		hidden = fmt.Errorf("%w: the configuration of topic %q: grant it with kafka-acls --add --allow-principal User:%s --operation DescribeConfigs --topic %s", ErrDenied, name, or(c.username, "NAME"), name)
@@ -52,8 +56,15 @@ func (c *Client) Topic(ctx context.Context, name string) (Topic, error) {
 	}
 	topic := Topic{Name: name, Hidden: hidden, ID: t.TopicID, Partitions: len(t.Partitions), CleanupPolicy: config["cleanup.policy"]}
 	topic.RetentionMs, _ = strconv.ParseInt(config["retention.ms"], 10, 64)
+	if topic.MaxMessageBytes, err = strconv.Atoi(config["max.message.bytes"]); err != nil {
+		topic.MaxMessageBytes = DefaultMaxMessageBytes
+	}
 	return topic, nil
 }
+
+// DefaultMaxMessageBytes is max.message.bytes where nobody has set it: 1 MiB and
+// the 12 bytes before the length of a batch.
+const DefaultMaxMessageBytes = 1<<20 + 12
 
 // metadata asks the cluster about one topic and remembers who leads it.
 func (c *Client) metadata(ctx context.Context, topic string) (*kmsg.MetadataResponseTopic, error) {

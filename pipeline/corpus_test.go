@@ -47,7 +47,7 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 			rs[i].Value = bytes.Clone(rs[i].Value)
 		}
 		damage(rs)
-		if err := c.Create(t.Context(), LogTopic(cfg.Model), 1, nil); err != nil {
+		if err := c.Create(t.Context(), LogTopic(cfg.Model), 1, logConfig); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Producer().Publish(t.Context(), LogTopic(cfg.Model), 0, rs); err != nil {

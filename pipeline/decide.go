@@ -28,7 +28,8 @@ type decided struct {
 type item struct {
 	in     *input
 	record *ingest.Record
-	err    error // why it goes to quarantine; nil: it is the next row of the batch
+	key    []byte // of its prediction
+	err    error  // why it goes to quarantine; nil: it is the next row of the batch
 }
 
 // decider turns spans into BATCHes. It owns the decoder, whose state advances
@@ -69,6 +70,7 @@ func (d *decider) decide(spans []span) *decided {
 				it.err = err
 				b.counts.Quarantined++
 			default:
+				it.key = row.Key
 				if first {
 					b.batch.Reset(len(row.X))
 					b.batch.Grow(n)

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,19 +27,23 @@ type LogReport struct {
 	Challengers []*modellog.Challenger `json:"challengers,omitempty"` // complete ones, the newest first
 }
 
-// Inspect reads the model log of c and reports its newest n records.
+// Inspect reads the model log of c and reports its newest n records. Where the
+// log is broken it gives both: what could be read, and ErrLog.
 func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 	c.Keep = math.MaxInt
-	topic := LogTopic(c.Model)
-	first, _, err := c.Client.Offsets(ctx, topic)
+	j, err := newJournal(ctx, c)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
 		return nil, noLog(c.Model)
 	}
-	if err != nil {
+	if j == nil {
 		return nil, err
 	}
-	j := newJournal(c, first[0])
-	r := &LogReport{Topic: topic, First: first[0], Snapshots: []*modellog.Manifest{}, Records: []modellog.Verdict{}}
+	refusal := err
+	r := &LogReport{Topic: j.topic, Snapshots: []*modellog.Manifest{}, Records: []modellog.Verdict{}}
+	if r.First, _, err = j.log.Bounds(ctx); err != nil {
+		return nil, err
+	}
+	j.log.Rewind(r.First)
 	err = j.readOn(ctx, func(_ *ingest.Record, v modellog.Verdict) {
 		r.Bytes += int64(v.Bytes)
 		if n <= 0 {
@@ -48,16 +53,16 @@ func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 			r.Records = r.Records[1:]
 		}
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrLog) {
 		return nil, err
 	}
-	f := j.fold
-	r.End, r.Claim, r.Seq, r.Released, r.Options = j.next, f.Claim(), f.Seq(), f.Released(), f.Config().Config
+	f := j.log.Fold
+	r.End, r.Claim, r.Seq, r.Released, r.Options = j.log.Next(), f.Claim(), f.Seq(), f.Released(), f.Config().Config
 	for _, s := range f.Snapshots() {
 		r.Snapshots = append(r.Snapshots, s.Manifest)
 	}
 	for _, s := range f.Challengers() {
 		r.Challengers = append(r.Challengers, s.Challenger)
 	}
-	return r, nil
+	return r, cmp.Or(refusal, err)
 }

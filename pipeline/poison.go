@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -52,8 +53,7 @@ func (b *budget) spend(items []item) (over bool) {
 // pause is what the model log says when the budget is spent. The budget is then
 // as new.
 func (b *budget) pause(seq int64, o modellog.Owner) *modellog.Pause {
-	reason := b.last.Error()
-	p := &modellog.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: reason[:min(len(reason), 512)]}
+	p := &modellog.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: serve.Reason(b.last)}
 	*b = budget{}
 	return p
 }
@@ -84,7 +84,7 @@ func (j *journal) stillPaused(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer j.unlock()
-	return j.fold.Paused() != nil, nil
+	return j.log.Fold.Paused() != nil, nil
 }
 
 // Resume lets a learner go on that has paused because its input was bad, or will
@@ -98,14 +98,14 @@ func Resume(ctx context.Context, c Config) (*modellog.Pause, error) {
 	if err != nil {
 		return nil, err
 	}
-	was := j.fold.Paused()
+	was := j.log.Fold.Paused()
 	for {
-		p := j.fold.Paused()
+		p := j.log.Fold.Paused()
 		if p == nil {
 			return was, nil
 		}
 		// Another claim in between makes it void; then once more under that.
-		if err := j.write(ctx, &modellog.Resume{Owner: j.fold.Claim().Owner, Seq: p.Seq, By: host()}); err != nil {
+		if err := j.write(ctx, &modellog.Resume{Owner: j.log.Fold.Claim().Owner, Seq: p.Seq, By: host()}); err != nil {
 			return nil, err
 		}
 	}

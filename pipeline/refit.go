@@ -286,10 +286,10 @@ func (j *journal) finishChallenger(ctx context.Context, m *modellog.Challenger, 
 	if j.lost != nil {
 		return j.lost
 	}
-	if at, ok := j.fold.ChainAt(m.Seq); !ok || at != m.Chain {
+	if at, ok := j.log.Fold.ChainAt(m.Seq); !ok || at != m.Chain {
 		return fmt.Errorf("%w: newer snapshots have taken the place of seq %d in the meantime", errOvertaken, m.Seq)
 	}
-	if err := j.fold.FinishChallenger(m); err != nil {
+	if err := j.log.Fold.FinishChallenger(m); err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
 	if c.SignKey != nil {
@@ -300,7 +300,7 @@ func (j *journal) finishChallenger(ctx context.Context, m *modellog.Challenger, 
 	if err := j.appendLocked(ctx, m); err != nil {
 		return err
 	}
-	if newest := j.fold.Challengers(); len(newest) == 0 || newest[0].Challenger.Snapshot != m.Snapshot {
+	if newest := j.log.Fold.Challengers(); len(newest) == 0 || newest[0].Challenger.Snapshot != m.Snapshot {
 		return errBroken
 	}
 	return nil
@@ -392,11 +392,11 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 	if err != nil {
 		return report, nil, err
 	}
-	newest := j.fold.Snapshots()
+	newest := j.log.Fold.Snapshots()
 	if len(newest) == 0 {
 		return report, nil, fmt.Errorf("%w: the model log %q has no complete snapshot yet", refit.ErrUnfit, j.topic)
 	}
-	s, err := loadSnapshot(ctx, c, j.topic, newest[0])
+	s, err := loadSnapshot(ctx, c, j, newest[0])
 	if err != nil {
 		return report, nil, err
 	}
@@ -410,11 +410,11 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 	}
 	report.Seq, report.Step, report.Refit = s.Seq, s.Step, r.refit
 	if publish {
-		j.owner = j.fold.Claim().Owner
+		j.owner = j.log.Fold.Claim().Owner
 		if _, err := j.challenge(ctx, r, c); err != nil {
 			return report, nil, err
 		}
-		newest := j.fold.Challengers()[0].Challenger
+		newest := j.log.Fold.Challengers()[0].Challenger
 		report.Published, report.Snapshot = true, newest.Snapshot.String()
 	}
 	report.StateHash = snapshot.StateHash(r.snapshot.Schema, r.snapshot.State)

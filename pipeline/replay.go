@@ -31,7 +31,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 			out = l.history.learn(rec.Seq, rec.Chain, d)
 			l.relearn += time.Since(begin)
 			l.budget.spend(d.items)
-			if l.journal.fold.Resumed() == rec.Seq {
+			if l.journal.log.Fold.Resumed() == rec.Seq {
 				l.budget = budget{}
 			}
 			ev.Batches++
@@ -51,7 +51,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 			ev.Released++
 		}
 	}
-	if l.journal.fold.Paused() != nil {
+	if l.journal.log.Fold.Paused() != nil {
 		l.budget = budget{}
 	}
 	ev.Took, ev.Progress = time.Since(start), l.history.learner.Progress()

@@ -54,14 +54,14 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	if err != nil {
 		return v, err
 	}
-	if have := j.fold.Config().Config; len(have) > 0 {
+	if have := j.log.Fold.Config().Config; len(have) > 0 {
 		if err := sameOptions(have, options); err != nil {
 			return v, err
 		}
 	}
 	err = fmt.Errorf("%w: the model log %q has neither its beginning nor a complete snapshot", ErrHistory, j.topic)
-	for back := len(j.fold.Snapshots()); back >= 0; back-- {
-		from, ok := j.fold.Recover(back)
+	for back := len(j.log.Fold.Snapshots()); back >= 0; back-- {
+		from, ok := j.log.Fold.Recover(back)
 		if !ok {
 			continue
 		}
@@ -87,7 +87,7 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 		h, err = newHistory(c.Model, options, c.Learner)
 	} else {
 		var s *snapshot.Snapshot
-		if s, err = loadSnapshot(ctx, c, j.topic, *from.Snapshot); err == nil {
+		if s, err = loadSnapshot(ctx, c, j, *from.Snapshot); err == nil {
 			h, err = thaw(s, c.Learner)
 		}
 	}
@@ -95,13 +95,13 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 		return v, err
 	}
 	manifests := map[int64][]*modellog.Manifest{}
-	for _, s := range j.fold.Snapshots() {
+	for _, s := range j.log.Fold.Snapshots() {
 		if from.Snapshot == nil || s.Offset > from.Snapshot.Offset {
 			manifests[s.Manifest.Seq] = append(manifests[s.Manifest.Seq], s.Manifest)
 		}
 	}
 	challengers := map[int64][]*modellog.Challenger{}
-	for _, s := range j.fold.Challengers() {
+	for _, s := range j.log.Fold.Challengers() {
 		challengers[s.Challenger.Seq] = append(challengers[s.Challenger.Seq], s.Challenger)
 	}
 	ins, err := openInputs(ctx, c.Client, c.Topics)

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -20,6 +21,7 @@ const (
 	failed  = 1
 	misused = 2
 	later   = 75 // EX_TEMPFAIL
+	fenced  = 76 // EX_PROTOCOL, the nearest: another learner has the model now
 	refused = 78 // EX_CONFIG
 )
 
@@ -27,8 +29,9 @@ const exitHelp = `Exit codes:
   0   success
   1   failure
   2   wrong usage
-  75  temporary failure, try again (broker unreachable, fenced by another learner,
-      or hung)
+  75  temporary failure, try again (broker unreachable, or hung)
+  76  fenced: another learner has claimed the model; do not restart, except with
+      learn --standby
   78  invalid configuration or incompatible state`
 
 // exits says which errors, of whatever package, mean which exit code. The first
@@ -42,12 +45,14 @@ var exits = []struct {
 	{ingest.ErrUnreachable, later},
 	{ingest.ErrUnknownTopic, refused},
 	{ingest.ErrDenied, refused},
-	{pipeline.ErrFenced, later}, // started again, it would take the model back
+	{pipeline.ErrFenced, fenced}, // started again, it would take the model back
 	{pipeline.ErrHung, later},
 	{pipeline.ErrUndrained, later},
 	{pipeline.ErrHistory, refused},
+	{pipeline.ErrLog, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
+	{serve.ErrOutput, refused},
 	{pipeline.ErrGap, refused},
 	{pipeline.ErrPoisoned, refused},
 	{learner.ErrLags, refused},

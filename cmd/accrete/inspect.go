@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,11 +54,11 @@ func (i *inspectCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	r, err := pipeline.Inspect(ctx, p, i.Records)
-	if err != nil {
-		return err
+	r, broken := pipeline.Inspect(ctx, p, i.Records)
+	if r == nil {
+		return broken
 	}
-	return e.print(i.JSON, logText(r), r)
+	return cmp.Or(e.print(i.JSON, logText(r), r), broken)
 }
 
 func logText(r *pipeline.LogReport) string {

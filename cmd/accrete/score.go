@@ -95,6 +95,7 @@ type tally struct {
 	e       *env
 	metrics *metrics.Scorer
 	model   *metrics.Condition
+	log     *metrics.Condition
 	moving  *metrics.Condition
 	kafka   *metrics.Condition
 
@@ -107,6 +108,7 @@ func newTally(e *env, model string, m *metrics.Scorer, h *metrics.Health) *tally
 	return &tally{
 		e: e, metrics: m,
 		model:  h.Add("model", "there is no complete snapshot yet"),
+		log:    h.Add("model log", ""),
 		moving: h.Watch("progress", 30*time.Second),
 		kafka:  h.Watch("kafka", patience),
 		now:    scoreReport{Model: model}, since: time.Now(),
@@ -135,6 +137,12 @@ func (t *tally) event(ev serve.Event) {
 		t.e.log.Info().Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("switched to a snapshot")
 	case serve.Damaged:
 		t.e.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, the one before it scores")
+	case serve.Broken:
+		t.log.Red(ev.Err.Error())
+		t.e.log.Error().Err(ev.Err).Msg("the model stays as it is")
+	case serve.Whole:
+		t.log.Green()
+		t.e.log.Info().Msg("the model log is whole again")
 	case serve.Scored:
 		t.kafka.Progress()
 		t.moving.Progress()

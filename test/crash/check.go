@@ -203,8 +203,8 @@ func (w *world) compare(ctx context.Context, want string) (s Summary, err error)
 	if err := reference.catchUp(ctx); err != nil {
 		return s, err
 	}
-	for id, want := range reference.first {
-		if got, ok := w.answer.first[id]; ok && got != want {
+	for id, want := range reference.content {
+		if got, ok := w.answer.content[id]; ok && got != want {
 			s.Divergences++
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // zombies stops learners with SIGSTOP while they learn, lets successors take
-// over, and wakes them up again. Each must find out and end with 75.
+// over, and wakes them up again. Each must find out and end with 76.
 func (w *world) zombies(ctx context.Context, s *Summary) error {
 	path := w.config("crash")
 	for i := range w.options.zombies {
@@ -38,7 +38,7 @@ func (w *world) zombies(ctx context.Context, s *Summary) error {
 			return err
 		}
 		code, err := old.ended(30 * time.Second)
-		if err == nil && code != 75 {
+		if err == nil && code != 76 {
 			err = fmt.Errorf("it ended with %d:\n%s", code, old.stderr.String())
 		}
 		next.signal(syscall.SIGKILL)

@@ -64,7 +64,7 @@ type Summary struct {
 	Rivals      int    `json:"kills_during_challengers"`
 	Unreleased  int    `json:"kills_between_ack_and_release"`
 	Recovering  int    `json:"kills_during_recovery"` // right behind the CLAIM that follows another kill
-	Zombies     int    `json:"zombies"`               // stopped, replaced, woken up, and ended with 75
+	Zombies     int    `json:"zombies"`               // stopped, replaced, woken up, and ended with 76
 	Outages     int    `json:"broker_kills"`
 	Recovery    times  `json:"seconds_to_learn_again"` // after an outage
 	Resets      int    `json:"connections_hurt"`

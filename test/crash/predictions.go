@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 
 	"github.com/accrete-ml/accrete/ingest"
 )
@@ -16,6 +17,7 @@ type predictions struct {
 	next   []int64
 
 	rename     func(*ingest.Record) // applied to a record before anything is compared
+	content    map[string][32]byte  // by id, the digest of what does not depend on where the BATCHes were cut
 	id         func(*ingest.Record) string
 	first      map[string][32]byte // by id, the digest of the copy that came first
 	duplicates int
@@ -23,7 +25,7 @@ type predictions struct {
 }
 
 func newPredictions(c *ingest.Client, model string) *predictions {
-	return &predictions{client: c, topic: model + ".predictions", first: map[string][32]byte{}, id: func(r *ingest.Record) string { return header(r, "ce_id") }}
+	return &predictions{client: c, topic: model + ".predictions", first: map[string][32]byte{}, content: map[string][32]byte{}, id: func(r *ingest.Record) string { return header(r, "ce_id") }}
 }
 
 // catchUp takes in everything there is by now.
@@ -62,6 +64,9 @@ func (p *predictions) add(r *ingest.Record) {
 	was, ok := p.first[id]
 	if !ok {
 		p.first[id] = sum
+		uncut := *r
+		uncut.Headers = slices.DeleteFunc(slices.Clone(r.Headers), func(h ingest.Header) bool { return h.Key == "ce_sequence" })
+		p.content[id] = digest(&uncut)
 		return
 	}
 	p.duplicates++

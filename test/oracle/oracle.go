@@ -8,15 +8,18 @@ package oracle
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
@@ -428,6 +431,9 @@ func (o *oracle) predictions() {
 		if err := json.Unmarshal(r.Value, &got); err != nil || !reflect.DeepEqual(got, want) {
 			o.fault("%s was predicted as %s, want %v", id, r.Value, want)
 		}
+		if seq := header(r, "ce_sequence"); seq != fmt.Sprint(o.Decided[id]) {
+			o.fault("the prediction for %s says BATCH %q, and it is in BATCH %d", id, seq, o.Decided[id])
+		}
 	}
 	o.Lost += int64(len(o.want) - len(first))
 	if len(o.want) > len(first) {
@@ -485,7 +491,7 @@ type model struct {
 	rows      snapshot.Hash // chain over the labelled rows
 	lineage   snapshot.Hash // the same as of the last change of the model
 	step      int64
-	learnedTo map[string]any // next as of the last change
+	learnedTo string // digest of next as of the last change
 }
 
 // state is what a manifest says of the model.
@@ -573,13 +579,14 @@ func (m *model) row(name string, p Partition, offset int64, x []float64, label s
 
 // changed notes where the input stands.
 func (m *model) changed() {
-	m.learnedTo = map[string]any{}
-	for p, next := range m.next {
-		if m.learnedTo[p.Topic] == nil {
-			m.learnedTo[p.Topic] = map[string]any{}
-		}
-		m.learnedTo[p.Topic].(map[string]any)[strconv.Itoa(int(p.Index))] = float64(next)
+	places := slices.SortedFunc(maps.Keys(m.next), func(a, b Partition) int {
+		return cmp.Or(strings.Compare(a.Topic, b.Topic), cmp.Compare(a.Index, b.Index))
+	})
+	h := sha256.New()
+	for _, p := range places {
+		fmt.Fprintf(h, "%s/%d:%d\n", p.Topic, p.Index, m.next[p])
 	}
+	m.learnedTo = hex.EncodeToString(h.Sum(nil))[:16]
 }
 
 func (m *model) hash() snapshot.Hash {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,13 @@ func TestOracleSeesEveryChange(t *testing.T) {
 	for name, spoil := range map[string]func(w *oracle.World){
 		"a prediction is missing": func(w *oracle.World) { w.Predictions = w.Predictions[1:] },
 		"a prediction differs":    func(w *oracle.World) { replace(&w.Predictions[200], `"step":`, `"step":1`) },
+		"a prediction of another BATCH": func(w *oracle.World) {
+			hs := slices.Clone(w.Predictions[100].Headers)
+			i := slices.IndexFunc(hs, func(h ingest.Header) bool { return h.Key == "ce_sequence" })
+			hs[i].Value = []byte("99")
+			w.Predictions[100].Headers = hs
+		},
+		"a prediction of another input": func(w *oracle.World) { replace(&w.Predictions[200], `"learned_to":"`, `"learned_to":"0`) },
 		"a copy differs": func(w *oracle.World) {
 			w.Predictions = append(w.Predictions, w.Predictions[3])
 			w.Predictions[3].Time++
