@@ -38,8 +38,8 @@ func guarded[T any](t *testing.T, v []T, atEnd bool) []T {
 	return g
 }
 
-// trialProblem returns a problem of a random shape; every tenth has one that is
-// long in some direction, and every third extreme values.
+// trialProblem returns a problem of a random shape, which is extreme in one
+// direction in four trials of ten. Every third has extreme values.
 func trialProblem(r *rand.Rand, trial int) *problem {
 	dim, m, rows, outputs := 1+r.IntN(40), 1+r.IntN(200), 1+r.IntN(70), 1+r.IntN(6)
 	switch trial % 10 {
