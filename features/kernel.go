@@ -1,45 +1,51 @@
-// Package features has random features for shift-invariant kernels (Rahimi and
-// Recht 2007): frequencies drawn from the kernel's spectral density, and the
-// cosine and the sine of each frequency's product with an input.
 package features
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-
-	"github.com/accrete-ml/accrete/internal/vec"
-)
-
-// Kernel is a shift-invariant kernel with the value 1 at distance 0.
+// Kernel is a shift-invariant kernel with the value 1 at distance 0. Kernels are
+// compared with ==: equal ones have the same values and frequencies.
 type Kernel interface {
-	// String is the form that ParseKernel reads.
+	// String returns the name that ParseKernel reads back.
 	String() string
-	// Eval is the kernel's value, which the features estimate.
+
+	// Eval returns the kernel's value at x and y, which the features estimate.
 	Eval(x, y []float64) float64
-	// Sample fills w with frequencies of dim numbers each, in radians, drawn
-	// from the kernel's spectral density.
-	Sample(w []float32, dim int, chance *vec.Normals)
+
+	// Sample fills w, which is row-major, with frequencies of dim numbers each, in
+	// radians, drawn independently from the kernel's spectral density. They depend on
+	// the kernel, dim and the random numbers of s, and on nothing else: a model
+	// relies on drawing the same frequencies again, on every machine.
+	Sample(w []float32, dim int, s *Source)
 }
 
-// ParseKernel reads the form that Kernel's String writes: "gaussian:2.5", or
-// "gaussian" for the kernel whose scale is still to be chosen.
-func ParseKernel(s string) (Kernel, error) {
-	name, parameter, has := strings.Cut(s, ":")
-	switch name {
-	case "gaussian":
-		if !has {
-			return Gaussian{}, nil
-		}
-		v, err := strconv.ParseFloat(parameter, 64)
-		if err != nil || !(v >= minScale && v <= maxScale) {
-			return nil, fmt.Errorf("kernel %q: the scale has to be a number from %g to %g", s, minScale, maxScale)
-		}
-		return Gaussian{Scale: v}, nil
-	}
-	return nil, fmt.Errorf("no kernel is named %q: want gaussian or gaussian:SCALE", name)
+// Scaled is a Kernel of x/scale and y/scale. One without a scale, as
+// ParseKernel reads it from a name alone, leaves the choice to the learner's
+// warm-up; it has a name, but no values and no frequencies.
+type Scaled interface {
+	Kernel
+
+	// LengthScale returns the scale, or 0 if it is still to be chosen.
+	LengthScale() float64
+
+	// WithLengthScale returns the same kernel with another scale.
+	WithLengthScale(scale float64) Kernel
 }
 
-// The scales for which frequencies and their reciprocals are far from the ends
-// of float32.
-const minScale, maxScale = 1e-12, 1e12
+// Radial is a Scaled kernel that depends on the Euclidean distance of its
+// arguments alone. The warm-up compares many scales on the same rows, and so on
+// the same distances.
+type Radial interface {
+	Scaled
+
+	// EvalSquared sets dst to the kernel's values at the squared distances d, for
+	// the squared scale. The kernel's own scale does not matter. dst and d have the
+	// same length, and may be the same slice.
+	EvalSquared(dst, d []float64, squaredScale float64)
+}
+
+// Normal is a Kernel whose frequencies have independent normal coordinates, all
+// of the same standard deviation: the condition for SORF.
+type Normal interface {
+	Kernel
+
+	// FrequencyScale returns the reciprocal of that standard deviation.
+	FrequencyScale() float64
+}

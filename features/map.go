@@ -1,24 +1,22 @@
 package features
 
-import "github.com/accrete-ml/accrete/internal/vec"
-
 // Map is an endless sequence of random frequencies, in blocks. Block i depends
 // on the fields of Map and on i, and on nothing else.
 type Map struct {
 	Kernel Kernel
 	Dim    int // of the inputs, at least 1
-	Width  int // frequencies in a block; 0 stands for 32
+	Width  int // frequencies in a block; 0 stands for DefaultWidth
 	Seed   uint64
 
 	Sampling Sampling
 
 	// Second, if it is not nil, has a factor for each input that multiplies the odd
-	// frequencies of each block: what the features estimate is the mean of Kernel at
-	// the inputs and at the inputs times Second. It is for IID.
+	// frequencies of each block: the features estimate the mean of Kernel at the
+	// inputs and at the inputs times Second. See Sampling.AllowsSecond.
 	Second []float32
 }
 
-// DefaultWidth is how many frequencies a block has where Width says nothing.
+// DefaultWidth is the number of frequencies in a block where Width is 0.
 const DefaultWidth = 32
 
 func (m Map) width() int {
@@ -28,25 +26,32 @@ func (m Map) width() int {
 	return m.Width
 }
 
-// Frequencies sets dst, Width x Dim and row-major, to the frequencies of a
-// block, in radians.
-func (m Map) Frequencies(dst []float32, block int) {
-	if m.Sampling == SORF {
-		m.orthogonal(dst, block)
-		return
+// check panics if the fields do not fit together.
+func (m Map) check() {
+	if m.Kernel == nil || m.Dim < 1 || m.Width < 0 {
+		panic("features: a map needs a kernel and a dimension")
 	}
-	m.sample(dst, block, new(vec.Normals))
+	if err := m.Sampling.CheckKernel(m.Kernel); err != nil {
+		panic("features: " + err.Error())
+	}
+	if m.Second != nil && (!m.Sampling.AllowsSecond() || len(m.Second) != m.Dim) {
+		panic("features: a second kernel needs a factor for each input, and a sampling that allows it")
+	}
 }
 
-func (m Map) sample(dst []float32, block int, chance *vec.Normals) {
+// Frequencies sets dst, Width x Dim and row-major, to the frequencies of a
+// block, in radians.
+func (m Map) Frequencies(dst []float32, block int) { m.frequencies(dst, block, new(Source)) }
+
+func (m Map) frequencies(dst []float32, block int, s *Source) {
 	if len(dst) != m.width()*m.Dim {
 		panic("features: frequencies of a block have Width x Dim numbers")
 	}
-	chance.Reset(vec.Key("frequencies", m.Seed, uint64(block)))
-	m.Kernel.Sample(dst, m.Dim, chance)
+	s.reset(m.Seed, uint64(block))
+	samplings[m.Sampling].frequencies(m, dst, block, s)
 	for i := m.Dim; m.Second != nil && i < len(dst); i += 2 * m.Dim {
-		for j, s := range m.Second {
-			dst[i+j] = float32(dst[i+j] * s)
+		for j, f := range m.Second {
+			dst[i+j] = float32(dst[i+j] * f)
 		}
 	}
 }

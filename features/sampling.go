@@ -2,19 +2,17 @@ package features
 
 import (
 	"fmt"
-	"math"
-
-	"github.com/accrete-ml/accrete/internal/vec"
+	"slices"
 )
 
-// Sampling is how the frequencies of a Map are drawn.
+// Sampling is how the frequencies of a Map are drawn. Snapshots hold the number.
 type Sampling int
 
 const (
 	// IID draws them independently from the kernel's spectral density.
 	IID Sampling = iota
 
-	// SORF draws orthogonal ones, for the Gaussian kernel: with n the least
+	// SORF draws orthogonal ones, for kernels that are Normal: with n the least
 	// power of two that is not below Dim, each n frequencies, counted from
 	// frequency 0, are the rows of H D₃ H D₂ H D₁ / (n Scale), of which the
 	// first Dim columns count ("structured orthogonal random features", Yu et
@@ -25,71 +23,78 @@ const (
 	SORF
 )
 
-var samplings = [...]string{"iid", "sorf"}
+// samplings is indexed by Sampling. A new one comes last.
+var samplings = []struct {
+	name, help string
 
-func (s Sampling) String() string { return samplings[s] }
+	// frequencies sets dst to those of a block. s is the source of the block.
+	frequencies func(m Map, dst []float32, block int, s *Source)
 
-// ParseSampling reads the form that String writes.
-func ParseSampling(s string) (Sampling, error) {
-	for i, name := range samplings {
-		if s == name {
-			return Sampling(i), nil
-		}
-	}
-	return 0, fmt.Errorf("no sampling is named %q: want iid or sorf", s)
+	leastInputs int  // for which the sampling is meant
+	normal      bool // it is for kernels that are Normal alone
+	structured  bool // Bank multiplies by sorf's transforms, and stores no frequencies
+}{
+	IID: {
+		name: "iid", help: "independent frequencies",
+		frequencies: func(m Map, dst []float32, _ int, s *Source) { m.Kernel.Sample(dst, m.Dim, s) },
+	},
+	SORF: {
+		name: "sorf", help: "structured orthogonal frequencies: faster for 128 inputs or more",
+		frequencies: func(m Map, dst []float32, block int, _ *Source) { m.sorf(dst, block) },
+		leastInputs: leastSORF, normal: true, structured: true,
+	},
 }
 
-// leastSORF is the inputs from which on SORF's bias is less than what the number
-// of features leaves.
-const leastSORF = 64
+// Samplings returns all of them.
+func Samplings() []Sampling {
+	all := make([]Sampling, len(samplings))
+	for i := range all {
+		all[i] = Sampling(i)
+	}
+	return all
+}
 
-// Check says whether s is for rows of so many inputs.
+// SamplingNames returns the names that ParseSampling reads.
+func SamplingNames() []string {
+	var names []string
+	for _, s := range samplings {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// Valid reports whether there is a sampling of this number.
+func (s Sampling) Valid() bool { return s >= 0 && int(s) < len(samplings) }
+
+func (s Sampling) String() string { return samplings[s].name }
+
+// Help describes s in a line.
+func (s Sampling) Help() string { return samplings[s].help }
+
+// AllowsSecond reports whether a Map can have a second kernel.
+func (s Sampling) AllowsSecond() bool { return !samplings[s].structured }
+
+// ParseSampling reads the form that String writes.
+func ParseSampling(name string) (Sampling, error) {
+	names := SamplingNames()
+	if i := slices.Index(names, name); i >= 0 {
+		return Sampling(i), nil
+	}
+	return 0, unknown("sampling", name, names, names)
+}
+
+// Check returns an error if s is not meant for rows of that many inputs.
 func (s Sampling) Check(inputs int) error {
-	if s == SORF && inputs < leastSORF {
-		return fmt.Errorf("sorf is for %d inputs or more, and here are %d: want iid", leastSORF, inputs)
+	if least := samplings[s].leastInputs; inputs < least {
+		return fmt.Errorf("%s is for %d inputs or more, and here are %d: want iid", s, least, inputs)
 	}
 	return nil
 }
 
-// transform is the size of SORF's transforms, at least 4.
-func (m Map) transform() int {
-	n := 4
-	for n < m.Dim {
-		n *= 2
+// CheckKernel returns an error if s cannot draw the frequencies of k.
+func (s Sampling) CheckKernel(k Kernel) error {
+	if _, ok := k.(Normal); samplings[s].normal && !ok {
+		return fmt.Errorf("%s is for kernels with normal frequencies, and %s is none", s, k)
 	}
-	return n
-}
-
-// signs sets signs to those of a transform.
-func (m Map) signs(signs []uint32, transform int) {
-	vec.Signs(signs, vec.Key("signs", m.Seed, uint64(transform)))
-}
-
-// orthogonal is Frequencies for SORF.
-func (m Map) orthogonal(dst []float32, block int) {
-	n, first := m.transform(), block*m.width()
-	s := float32(1 / (m.Kernel.(Gaussian).Scale * float64(n)))
-	signs, t := make([]uint32, 3*n), make([]float32, n*vec.Lanes)
-	x := make([]float32, m.Dim*vec.Lanes)
-	for j := first / n; j*n < first+m.width(); j++ {
-		m.signs(signs, j)
-		for k := 0; k < m.Dim; k += vec.Lanes {
-			lanes := min(vec.Lanes, m.Dim-k)
-			clear(x)
-			for l := range lanes {
-				x[(k+l)*vec.Lanes+l] = 1
-			}
-			vec.Orthogonal(t, x, signs, n, m.Dim)
-			for f := max(first, j*n); f < min(first+m.width(), (j+1)*n); f++ {
-				for l := range lanes {
-					dst[(f-first)*m.Dim+k+l] = float32(t[(f-j*n)*vec.Lanes+l] * s)
-				}
-			}
-		}
-	}
-}
-
-// halfTurns is what makes the products of SORF's matrices phases.
-func (m Map) halfTurns() float32 {
-	return float32(1 / (math.Pi * m.Kernel.(Gaussian).Scale * float64(m.transform())))
+	return nil
 }

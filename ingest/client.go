@@ -49,12 +49,16 @@ type Client struct {
 	fetch     int
 	batch     int
 	codec     Codec
-	answered  atomic.Bool // a broker has answered something, so that we do speak its language
+	answered  atomic.Bool  // a broker has answered something, so that we do speak its language
+	opened    atomic.Int64 // connections so far
 
 	mu      sync.Mutex
 	conns   map[net.Conn]struct{} // open connections; nil once the client is closed
-	leaders map[string][]int32    // broker that leads each partition of a topic
+	leaders map[string][]leader   // of each partition of a topic
 }
+
+// leader is the broker that leads a partition, and its epoch: -1 if unknown.
+type leader struct{ id, epoch int32 }
 
 // New checks c and prepares a client. It does no input or output: a broker
 // that is down shows at the first request.
@@ -94,7 +98,7 @@ func New(c Config) (*Client, error) {
 		batch:    or(c.MaxBatchBytes, 1_000_000),
 		codec:    c.Compression,
 		conns:    map[net.Conn]struct{}{},
-		leaders:  map[string][]int32{},
+		leaders:  map[string][]leader{},
 	}
 	if sasl != nil {
 		k.mechanism = sasl.Name()
@@ -169,6 +173,7 @@ func (c *Client) track(conn net.Conn) (net.Conn, error) {
 		return nil, ErrClosed
 	}
 	c.conns[t] = struct{}{}
+	c.opened.Add(1)
 	return t, nil
 }
 

@@ -32,8 +32,21 @@ type Fetched struct {
 	Records []Record
 
 	Next     int64 // where to go on; it can pass offsets without giving a record
-	End      int64 // the end of what a read-committed reader can reach now
+	End      int64 // the end of what a read-committed reader can reach now: the last stable offset
 	LogStart int64 // the oldest record still there
+
+	// HighWatermark is the end of what the partition has, transactions that are
+	// not over included.
+	HighWatermark int64
+
+	// Epoch is the leader epoch under which the batch that ends before Next was
+	// written, a transaction's marker included; -1 if nothing was read.
+	Epoch int32
+
+	// Leader is the epoch of the leader that was asked; -1 if that is unknown. A
+	// leader with another epoch refuses to answer, so that Poll notices each
+	// change, in an error on which Temporary says yes.
+	Leader int32
 
 	// Missing are the offsets in between that hold nothing at all, not even a
 	// transaction's marker. Compaction does that; where a topic is not
@@ -70,8 +83,13 @@ func (f *Fetcher) Poll(ctx context.Context, offset int64) (Fetched, error) {
 
 func (f *Fetcher) poll(ctx context.Context, offset int64) (Fetched, error) {
 	c := f.client
+	at, err := c.leader(ctx, f.topic, f.partition)
+	if err != nil {
+		return Fetched{}, err
+	}
 	rp := kmsg.NewFetchRequestTopicPartition()
 	rp.Partition, rp.FetchOffset, rp.PartitionMaxBytes = int32(f.partition), offset, int32(c.fetch)
+	rp.CurrentLeaderEpoch = at.epoch
 	req := kmsg.NewPtrFetchRequest()
 	req.ReplicaID, req.IsolationLevel, req.SessionEpoch = -1, readCommitted, -1
 	req.MaxWaitMillis, req.MinBytes = int32(c.maxWait.Milliseconds()), 1
@@ -107,7 +125,11 @@ func (f *Fetcher) poll(ctx context.Context, offset int64) (Fetched, error) {
 		}
 		return Fetched{}, fmt.Errorf("topic %s partition %d: %w", f.topic, f.partition, err)
 	}
-	return Fetched{s.records, s.next, p.LastStableOffset, p.LogStartOffset, s.missing}, nil
+	return Fetched{
+		Records: s.records, Next: s.next, Missing: s.missing,
+		End: p.LastStableOffset, HighWatermark: p.HighWatermark, LogStart: p.LogStartOffset,
+		Epoch: s.epoch, Leader: at.epoch,
+	}, nil
 }
 
 // outOfRange finds out on which side. Apache Kafka's answer does not say.

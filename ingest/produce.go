@@ -20,6 +20,10 @@ type Producer struct {
 	next   map[partition]int32 // sequence number of the next record
 	buf    []byte
 
+	// Smaller, if it is not nil, is given a record that the topic does not take by
+	// itself. It makes it smaller and reports whether it could.
+	Smaller func(topic string, r *Record) bool
+
 	transaction string // transactional.id; empty outside of transactions
 }
 
@@ -84,8 +88,8 @@ func (p *Producer) Append(ctx context.Context, topic string, partition int, rs [
 // unknown fate may be stored twice; never is one lost.
 //
 // It returns early if ctx ends or if a retry cannot help: ErrDenied, or
-// ErrTooLarge for a record that the topic does not take by itself. Then a part
-// of rs, from the first record on, may be stored.
+// ErrTooLarge for a record that the topic does not take by itself and that cannot
+// be made Smaller. Then a part of rs, from the first record on, may be stored.
 func (p *Producer) Publish(ctx context.Context, topic string, partition int, rs []Record) error {
 	for len(rs) > 0 {
 		n := p.cut(rs)
@@ -94,15 +98,28 @@ func (p *Producer) Publish(ctx context.Context, topic string, partition int, rs 
 			if err == nil {
 				break
 			}
-			// The topic may take less than what we cut to.
-			if n == 1 || !errors.Is(err, ErrTooLarge) {
+			if n = p.fewer(topic, rs[:n], err); n == 0 {
 				return err
 			}
-			n = (n + 1) / 2
 		}
 		rs = rs[n:]
 	}
 	return nil
+}
+
+// fewer is how many of the records of a batch are tried next, after it was
+// refused with err: the topic may take less than what we cut to. 0 if there is
+// nothing to try.
+func (p *Producer) fewer(topic string, rs []Record, err error) int {
+	switch {
+	case !errors.Is(err, ErrTooLarge):
+		return 0
+	case len(rs) > 1:
+		return (len(rs) + 1) / 2
+	case p.Smaller != nil && p.Smaller(topic, &rs[0]):
+		return 1
+	}
+	return 0
 }
 
 // cut is how many records go into the next batch.

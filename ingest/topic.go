@@ -19,6 +19,10 @@ type Topic struct {
 	Partitions    int
 	CleanupPolicy string // "delete", "compact" or "compact,delete"; empty if the broker does not tell us
 	RetentionMs   int64  // retention.ms: -1 for ever; 0 if the broker does not tell us
+
+	// MaxMessageBytes is max.message.bytes, the largest batch that the topic takes;
+	// Kafka's default if the broker does not tell us.
+	MaxMessageBytes int
 }
 
 // Topic looks name up. Its errors are ErrUnknownTopic, ErrDenied,
@@ -28,14 +32,21 @@ func (c *Client) Topic(ctx context.Context, name string) (Topic, error) {
 	if err != nil {
 		return Topic{}, err
 	}
-	config, err := c.topicConfig(ctx, name, "cleanup.policy", "retention.ms")
+	config, err := c.topicConfig(ctx, name, "cleanup.policy", "retention.ms", "max.message.bytes")
 	if err != nil && !errors.Is(err, ErrDenied) {
 		return Topic{}, err
 	}
 	topic := Topic{Name: name, ID: t.TopicID, Partitions: len(t.Partitions), CleanupPolicy: config["cleanup.policy"]}
 	topic.RetentionMs, _ = strconv.ParseInt(config["retention.ms"], 10, 64)
+	if topic.MaxMessageBytes, err = strconv.Atoi(config["max.message.bytes"]); err != nil {
+		topic.MaxMessageBytes = DefaultMaxMessageBytes
+	}
 	return topic, nil
 }
+
+// DefaultMaxMessageBytes is max.message.bytes where nobody has set it: 1 MiB and
+// the 12 bytes before the length of a batch.
+const DefaultMaxMessageBytes = 1<<20 + 12
 
 // metadata asks the cluster about one topic and remembers who leads it.
 func (c *Client) metadata(ctx context.Context, topic string) (*kmsg.MetadataResponseTopic, error) {
@@ -55,16 +66,16 @@ func (c *Client) metadata(ctx context.Context, topic string) (*kmsg.MetadataResp
 		c.forget(topic)
 		return nil, err
 	}
-	leaders := make([]int32, len(t.Partitions))
+	leaders := make([]leader, len(t.Partitions))
 	for i := range leaders {
-		leaders[i] = -1
+		leaders[i] = leader{-1, -1}
 	}
 	for _, p := range t.Partitions {
 		if p.Partition < 0 || int(p.Partition) >= len(leaders) {
 			return nil, fmt.Errorf("%w: topic %s has %d partitions and one numbered %d", ErrCorrupt, topic, len(leaders), p.Partition)
 		}
 		if p.ErrorCode == 0 || p.ErrorCode == int16(kafka.ReplicaNotAvailable) {
-			leaders[p.Partition] = p.Leader
+			leaders[p.Partition] = leader{p.Leader, p.LeaderEpoch}
 		}
 	}
 	c.mu.Lock()
@@ -80,13 +91,13 @@ func (c *Client) forget(topic string) {
 }
 
 // leader is the broker that leads a partition, from memory if it can be.
-func (c *Client) leader(ctx context.Context, topic string, partition int) (int32, error) {
+func (c *Client) leader(ctx context.Context, topic string, partition int) (leader, error) {
 	c.mu.Lock()
 	leaders := c.leaders[topic]
 	c.mu.Unlock()
 	if leaders == nil {
 		if _, err := c.metadata(ctx, topic); err != nil {
-			return 0, err
+			return leader{}, err
 		}
 		c.mu.Lock()
 		leaders = c.leaders[topic]
@@ -94,11 +105,11 @@ func (c *Client) leader(ctx context.Context, topic string, partition int) (int32
 	}
 	if partition < 0 || partition >= len(leaders) {
 		c.forget(topic)
-		return 0, fmt.Errorf("%w: topic %s has %d partitions, and none numbered %d", ErrUnknownTopic, topic, len(leaders), partition)
+		return leader{}, fmt.Errorf("%w: topic %s has %d partitions, and none numbered %d", ErrUnknownTopic, topic, len(leaders), partition)
 	}
-	if leaders[partition] < 0 {
+	if leaders[partition].id < 0 {
 		c.forget(topic)
-		return 0, fmt.Errorf("topic %s partition %d: %w", topic, partition, answer(kafka.LeaderNotAvailable))
+		return leader{}, fmt.Errorf("topic %s partition %d: %w", topic, partition, answer(kafka.LeaderNotAvailable))
 	}
 	return leaders[partition], nil
 }
@@ -107,11 +118,11 @@ func (c *Client) leader(ctx context.Context, topic string, partition int) (int32
 // moved makes the next call look it up again.
 func (c *Client) doLeader(ctx context.Context, topic string, partition int, req kmsg.Request, limit int) (kmsg.Response, bool, error) {
 	for attempt := 1; ; attempt++ {
-		id, err := c.leader(ctx, topic, partition)
+		at, err := c.leader(ctx, topic, partition)
 		if err != nil {
 			return nil, false, err
 		}
-		resp, sent, err := c.do(ctx, req, limit, toBroker(id))
+		resp, sent, err := c.do(ctx, req, limit, toBroker(at.id))
 		if err == nil {
 			return resp, true, nil
 		}
@@ -191,17 +202,17 @@ func (c *Client) bounds(ctx context.Context, topic string, partitions ...int) (f
 }
 
 // offsets of partitions at a time: -2 is the first one, -1 the end.
-func (c *Client) offsets(ctx context.Context, topic string, at int64, partitions []int) ([]int64, error) {
+func (c *Client) offsets(ctx context.Context, topic string, when int64, partitions []int) ([]int64, error) {
 	place := map[int32]int{}
 	led := map[int32][]kmsg.ListOffsetsRequestTopicPartition{}
 	for i, p := range partitions {
-		id, err := c.leader(ctx, topic, p)
+		at, err := c.leader(ctx, topic, p)
 		if err != nil {
 			return nil, err
 		}
 		rp := kmsg.NewListOffsetsRequestTopicPartition()
-		rp.Partition, rp.Timestamp = int32(p), at
-		led[id] = append(led[id], rp)
+		rp.Partition, rp.Timestamp = int32(p), when
+		led[at.id] = append(led[at.id], rp)
 		place[rp.Partition] = i
 	}
 	out := make([]int64, len(partitions))

@@ -35,6 +35,10 @@ func (c *Client) Transactor(id string, timeout time.Duration) *Transactor {
 	return &Transactor{client: c, timeout: timeout, p: Producer{client: c, id: -1, transaction: id}}
 }
 
+// Smaller is what becomes of a record that a topic does not take, as with
+// Producer.Smaller.
+func (t *Transactor) Smaller(f func(topic string, r *Record) bool) { t.p.Smaller = f }
+
 // Begin fences every other Transactor of the id, and sees to it that the
 // transaction which was under way, if there was one, is committed or aborted
 // when it returns. It is called once, and again after each error. It tries
@@ -87,10 +91,9 @@ func (t *Transactor) Write(ctx context.Context, topic string, index int, rs []Re
 			if err == nil {
 				break
 			}
-			if n == 1 || !errors.Is(err, ErrTooLarge) {
+			if n = t.p.fewer(topic, rs[:n], err); n == 0 {
 				return 0, t.fail(err)
 			}
-			n = (n + 1) / 2
 		}
 		t.p.advance(topic, index, n)
 		if base < 0 {

@@ -70,6 +70,7 @@ var newest = map[int16]int16{
 	19: 5,  // CreateTopics
 	21: 0,  // DeleteRecords, which kafka-go lacks
 	22: 4,  // InitProducerID
+	23: 3,  // OffsetForLeaderEpoch, which kafka-go lacks, and so negotiated apart
 	24: 3,  // AddPartitionsToTxn
 	26: 3,  // EndTxn
 	32: 3,  // DescribeConfigs
@@ -90,8 +91,13 @@ func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if !c.sent.CompareAndSwap(waiting, writing) {
 		return nil, errWithdrawn
 	}
-	if m, ok := c.req.(*kmsg.MetadataRequest); ok {
-		if err := c.negotiate(rw, m); err != nil {
+	switch c.req.(type) {
+	case *kmsg.MetadataRequest:
+		if err := c.negotiate(rw, 0, 12); err != nil {
+			return nil, err
+		}
+	case *kmsg.OffsetForLeaderEpochRequest:
+		if err := c.negotiate(rw, 2, newest[23]); err != nil {
 			return nil, err
 		}
 	}
@@ -103,9 +109,10 @@ func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	return c, nil
 }
 
-// negotiate asks the broker itself which versions of Metadata it has, as
-// kafka-go's answer ends at the newest one without topic ids.
-func (c *call) negotiate(rw io.ReadWriter, m *kmsg.MetadataRequest) error {
+// negotiate asks the broker itself which versions of the request it has, from
+// least to most: of Metadata kafka-go's answer ends at the newest one without
+// topic ids, and of others it says nothing.
+func (c *call) negotiate(rw io.ReadWriter, least, most int16) error {
 	resp, err := exchange(rw, c.clientID, &kmsg.ApiVersionsRequest{}, responseLimit)
 	if err != nil {
 		return err
@@ -115,11 +122,12 @@ func (c *call) negotiate(rw io.ReadWriter, m *kmsg.MetadataRequest) error {
 		return kafka.Error(v.ErrorCode)
 	}
 	for _, k := range v.ApiKeys {
-		if k.ApiKey == m.Key() {
-			m.SetVersion(min(12, k.MaxVersion))
+		if k.ApiKey == c.req.Key() && k.MaxVersion >= least {
+			c.req.SetVersion(min(most, k.MaxVersion))
+			return nil
 		}
 	}
-	return nil
+	return fmt.Errorf("%s: %w", kmsg.NameForKey(c.req.Key()), errors.ErrUnsupported)
 }
 
 // exchange writes req and reads the answer to it.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // wide is a stream of n records with 20 inputs.

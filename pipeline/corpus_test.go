@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // TestDamagedSnapshotsAreNotUsed gives a learner copies of one model log, in each
@@ -26,7 +27,7 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 		learnAll(t, cfg)
 	}
 	log := kafkatest.Read(t, c, LogTopic(cfg.Model))
-	fold := snapshot.NewFold(0, 3)
+	fold := modellog.NewFold(0, 3)
 	for _, r := range log {
 		if _, err := fold.Add(r.Offset, r.Key, r.Value); err != nil {
 			t.Fatal(err)
@@ -46,7 +47,7 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 			rs[i].Value = bytes.Clone(rs[i].Value)
 		}
 		damage(rs)
-		if err := c.Create(t.Context(), LogTopic(cfg.Model), 1, nil); err != nil {
+		if err := c.Create(t.Context(), LogTopic(cfg.Model), 1, logConfig); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Producer().Publish(t.Context(), LogTopic(cfg.Model), 0, rs); err != nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // rewrite replaces a topic by one of the same name with other records at the
@@ -109,10 +109,10 @@ func TestOnlySignedSnapshotsAreRestored(t *testing.T) {
 	if r, ok := last[Restored](ev); !ok || r.Seq != signed.Seq {
 		t.Errorf("restored %+v, want the snapshot that is signed, at seq %d", r, signed.Seq)
 	}
-	if d, ok := last[Damaged](ev); !ok || !errors.Is(d.Err, snapshot.ErrSignature) {
+	if d, ok := last[Damaged](ev); !ok || !errors.Is(d.Err, modellog.ErrSignature) {
 		t.Errorf("of the other one it said %+v", d)
 	}
-	if _, err := Verify(t.Context(), cfg); !errors.Is(err, snapshot.ErrSignature) {
+	if _, err := Verify(t.Context(), cfg); !errors.Is(err, modellog.ErrSignature) {
 		t.Errorf("verify: %v", err)
 	}
 }

@@ -9,26 +9,27 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // decided is one BATCH: its composition and order are fixed, and what each of
 // its records is. It is a function of the records, the configuration and the
 // decoder's state before it, so that a replay decides the same.
 type decided struct {
-	ranges []snapshot.Range
+	ranges []modellog.Range
 	marks  []uint64 // of each range, the digest of its last record; 0 without records
 	items  []item
 	batch  learner.Batch
 	schema *decode.Schema // after the last record
-	counts snapshot.Counts
+	counts modellog.Counts
 }
 
 // item is one record of a BATCH.
 type item struct {
 	in     *input
 	record *ingest.Record
-	err    error // why it goes to quarantine; nil: it is the next row of the batch
+	key    []byte // of its prediction
+	err    error  // why it goes to quarantine; nil: it is the next row of the batch
 }
 
 // decider turns spans into BATCHes. It owns the decoder, whose state advances
@@ -69,6 +70,7 @@ func (d *decider) decide(spans []span) *decided {
 				it.err = err
 				b.counts.Quarantined++
 			default:
+				it.key = row.Key
 				if first {
 					b.batch.Reset(len(row.X))
 					b.batch.Grow(n)
@@ -88,7 +90,7 @@ func (d *decider) decide(spans []span) *decided {
 		}
 		b.counts.Skipped += sp.to - sp.from - int64(len(sp.records))
 		b.marks = append(b.marks, mark)
-		b.ranges = append(b.ranges, snapshot.Range{
+		b.ranges = append(b.ranges, modellog.Range{
 			Topic: sp.in.topic, TopicID: sp.in.id, Partition: sp.in.partition,
 			From: sp.from, To: sp.to, Records: int64(len(sp.records)), Digest: digest.Sum64(),
 		})

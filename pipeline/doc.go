@@ -19,5 +19,5 @@
 //
 // One process writes a model log at a time. The one that starts last claims it,
 // and from that offset on the records of all others are void (see
-// snapshot.Fold); a learner that finds itself fenced throws its state away.
+// modellog.Fold); a learner that finds itself fenced throws its state away.
 package pipeline

@@ -5,6 +5,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Event is something that a pipeline did, for logs, metrics and progress lines:
@@ -15,6 +16,28 @@ type Event any
 type (
 	// Retrying is a fault that is expected to pass.
 	Retrying struct{ Err error }
+
+	// StandingBy: this process waits for the owner of the model to end, and has read
+	// the model log up to Seq. It is reported every Config.Heartbeat.
+	StandingBy struct {
+		Owner string // host and process; empty if none was heard
+		Seq   int64
+	}
+
+	// Dueling: this process waits as a standby although nobody told it to, because
+	// so many learners of the model were fenced in the last minute.
+	Dueling struct{ Fencings int }
+
+	// Cold: a standby cannot learn along, and will have to restore a snapshot when
+	// it takes over.
+	Cold struct{ Err error }
+
+	// TakingOver: the owner of the claim of this epoch has left or is silent, and
+	// this standby is about to claim the model; 0 if there was no claim.
+	TakingOver struct {
+		Epoch int64
+		Left  bool // else silent
+	}
 
 	// Claimed: this process is the writer of the model log from now on.
 	Claimed struct{ Epoch int64 }
@@ -49,7 +72,7 @@ type (
 	// Learned: one BATCH is learned.
 	Learned struct {
 		Seq           int64
-		Counts        snapshot.Counts
+		Counts        modellog.Counts
 		Append, Learn time.Duration
 		Progress      learner.Progress
 	}
@@ -94,7 +117,7 @@ type (
 
 	// Paused: too much of the input was bad, and nothing more of it is decided
 	// until somebody says so.
-	Paused struct{ Why *snapshot.Pause }
+	Paused struct{ Why *modellog.Pause }
 
 	// Resumed: somebody has.
 	Resumed struct{}
@@ -105,7 +128,7 @@ type (
 		Seq, Step  int64 // of the model that was refitted
 		Bytes      int
 		StateHash  snapshot.Hash
-		Refit      snapshot.Refit
+		Refit      modellog.Refit
 		Read, Took time.Duration // to read the records again; all of it
 	}
 

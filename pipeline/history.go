@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // history is a model with everything that it is a function of: the BATCHes
@@ -30,6 +31,8 @@ type history struct {
 	reached   []snapshot.Position // sorted by topic and partition
 	learnedTo []serve.Offset      // reached as of the last change of the model
 
+	limits limits // of what is written
+
 	beat func() // called between mini-batches, if it is not nil
 
 	scratch []byte
@@ -37,13 +40,18 @@ type history struct {
 	encodes *decode.Schema // the schema that encoder was made with
 }
 
+// limits is the largest batch that each output topic takes.
+type limits struct{ predictions, quarantine int }
+
+var defaultLimits = limits{ingest.DefaultMaxMessageBytes, ingest.DefaultMaxMessageBytes}
+
 // newHistory is the model before its first record.
 func newHistory(name string, options []byte, c learner.Config) (*history, error) {
 	l, err := learner.New(c)
 	if err != nil {
 		return nil, err
 	}
-	h := &history{name: name, options: options, learner: l, schema: new(decode.Schema)}
+	h := &history{name: name, options: options, learner: l, schema: new(decode.Schema), limits: defaultLimits}
 	h.rows = sha256.Sum256(options)
 	h.lineage = h.rows
 	return h, nil
@@ -84,7 +92,7 @@ func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
 		}
 	}
 	for _, it := range rest { // behind the last row
-		out.quarantine(it)
+		h.quarantine(out, it)
 	}
 	for i, r := range b.ranges {
 		p := h.position(r.Topic, r.TopicID, r.Partition)
@@ -98,7 +106,7 @@ func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
 }
 
 // skip passes input that is lost.
-func (h *history) skip(g *snapshot.Gap) *release {
+func (h *history) skip(g *modellog.Gap) *release {
 	p := h.position(g.Topic, g.TopicID, g.Partition)
 	p.Next, p.Fingerprint = g.To, 0 // nobody has the record before
 	h.seq, h.chain = g.Seq, g.Chain
@@ -110,16 +118,16 @@ func (h *history) skip(g *snapshot.Gap) *release {
 func (h *history) answer(out *release, b *decided, from int, pass *learner.Pass, rest []item) []item {
 	if h.encoder == nil || h.encodes != b.schema {
 		id := serve.ModelID{Name: h.name, Step: h.step, Lineage: h.lineage, LearnedTo: h.learnedTo}
-		h.encoder, h.encodes = serve.NewEncoder(id, b.schema.Classes), b.schema
+		h.encoder, h.encodes = serve.NewEncoder(id, b.schema.Classes, h.limits.predictions), b.schema
 	}
 	for i := range pass.Len() {
 		for rest[0].err != nil {
-			out.quarantine(rest[0])
+			h.quarantine(out, rest[0])
 			rest = rest[1:]
 		}
 		it := rest[0]
 		rest = rest[1:]
-		x := serve.Example{Topic: it.in.topic, Partition: it.in.partition, Record: it.record, Label: b.batch.Label(from + i)}
+		x := serve.Example{Topic: it.in.topic, Partition: it.in.partition, Record: it.record, Key: it.key, Sequence: out.seq, Label: b.batch.Label(from + i)}
 		if x.Label.Task != learner.Auto {
 			x.Loss, x.Graded = pass.Loss(i)
 			if x.Label.Task == learner.Classification {
@@ -157,8 +165,8 @@ func (h *history) position(topic string, id [16]byte, partition int32) *snapshot
 	return &h.reached[i]
 }
 
-func (out *release) quarantine(it item) {
-	out.quarantined = append(out.quarantined, outgoing{it.in.partition, serve.Quarantined(it.in.topic, it.in.partition, it.record, it.err)})
+func (h *history) quarantine(out *release, it item) {
+	out.quarantined = append(out.quarantined, outgoing{it.in.partition, serve.Quarantined(it.in.topic, it.in.partition, it.record, it.err, h.limits.quarantine)})
 }
 
 // freeze copies all that h is into a snapshot.
@@ -200,6 +208,7 @@ func thaw(s *snapshot.Snapshot, c learner.Config) (*history, error) {
 		name: s.Model, options: s.Config, learner: l, schema: new(decode.Schema),
 		seq: s.Seq, chain: s.Chain, rows: s.Rows, lineage: s.Lineage, step: s.Step,
 		reached: append([]snapshot.Position(nil), s.Positions...),
+		limits:  defaultLimits,
 	}
 	if err := json.Unmarshal(s.Schema, h.schema); err != nil {
 		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)

@@ -1,13 +1,14 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"math"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // LogReport is what a model log says.
@@ -16,30 +17,34 @@ type LogReport struct {
 	First     int64                `json:"first"` // offset
 	End       int64                `json:"end"`
 	Bytes     int64                `json:"bytes"` // of all values
-	Claim     snapshot.Claim       `json:"claim"` // in force
+	Claim     modellog.Claim       `json:"claim"` // in force
 	Seq       int64                `json:"seq"`
 	Released  int64                `json:"released"`
 	Options   json.RawMessage      `json:"options,omitempty"`
-	Snapshots []*snapshot.Manifest `json:"snapshots"` // complete ones, the newest first
-	Records   []snapshot.Verdict   `json:"records"`   // the newest
+	Snapshots []*modellog.Manifest `json:"snapshots"` // complete ones, the newest first
+	Records   []modellog.Verdict   `json:"records"`   // the newest
 
-	Challengers []*snapshot.Challenger `json:"challengers,omitempty"` // complete ones, the newest first
+	Challengers []*modellog.Challenger `json:"challengers,omitempty"` // complete ones, the newest first
 }
 
-// Inspect reads the model log of c and reports its newest n records.
+// Inspect reads the model log of c and reports its newest n records. Where the
+// log is broken it gives both: what could be read, and ErrLog.
 func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 	c.Keep = math.MaxInt
-	topic := LogTopic(c.Model)
-	first, _, err := c.Client.Offsets(ctx, topic)
+	j, err := newJournal(ctx, c)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
 		return nil, noLog(c.Model)
 	}
-	if err != nil {
+	if j == nil {
 		return nil, err
 	}
-	j := newJournal(c, first[0])
-	r := &LogReport{Topic: topic, First: first[0], Snapshots: []*snapshot.Manifest{}, Records: []snapshot.Verdict{}}
-	err = j.readOn(ctx, func(_ *ingest.Record, v snapshot.Verdict) {
+	refusal := err
+	r := &LogReport{Topic: j.topic, Snapshots: []*modellog.Manifest{}, Records: []modellog.Verdict{}}
+	if r.First, _, err = j.log.Bounds(ctx); err != nil {
+		return nil, err
+	}
+	j.log.Rewind(r.First)
+	err = j.readOn(ctx, func(_ *ingest.Record, v modellog.Verdict) {
 		r.Bytes += int64(v.Bytes)
 		if n <= 0 {
 			return
@@ -48,16 +53,16 @@ func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 			r.Records = r.Records[1:]
 		}
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrLog) {
 		return nil, err
 	}
-	f := j.fold
-	r.End, r.Claim, r.Seq, r.Released, r.Options = j.next, f.Claim(), f.Seq(), f.Released(), f.Config().Config
+	f := j.log.Fold
+	r.End, r.Claim, r.Seq, r.Released, r.Options = j.log.Next(), f.Claim(), f.Seq(), f.Released(), f.Config().Config
 	for _, s := range f.Snapshots() {
 		r.Snapshots = append(r.Snapshots, s.Manifest)
 	}
 	for _, s := range f.Challengers() {
 		r.Challengers = append(r.Challengers, s.Challenger)
 	}
-	return r, nil
+	return r, cmp.Or(refusal, err)
 }

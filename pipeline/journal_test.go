@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accrete-ml/accrete/internal/kafkatest"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // However long a model's history is, a start reads the end of it only: it comes
@@ -26,13 +26,13 @@ func TestStartReadsTheEndOfTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if read, all := len(j.fold.Snapshots()), len(whole.fold.Snapshots()); all < 8 || read > all/2 {
+	if read, all := len(j.log.Fold.Snapshots()), len(whole.log.Fold.Snapshots()); all < 8 || read > all/2 {
 		t.Errorf("%d of %d snapshots were read", read, all)
 	}
-	if j.next != whole.next || j.fold.Seq() != whole.fold.Seq() || j.fold.Chain() != whole.fold.Chain() || j.fold.Claim().Owner != whole.fold.Claim().Owner {
-		t.Errorf("seq %d under %v, want %d under %v", j.fold.Seq(), j.fold.Claim().Owner, whole.fold.Seq(), whole.fold.Claim().Owner)
+	if j.log.Next() != whole.log.Next() || j.log.Fold.Seq() != whole.log.Fold.Seq() || j.log.Fold.Chain() != whole.log.Fold.Chain() || j.log.Fold.Claim().Owner != whole.log.Fold.Claim().Owner {
+		t.Errorf("seq %d under %v, want %d under %v", j.log.Fold.Seq(), j.log.Fold.Claim().Owner, whole.log.Fold.Seq(), whole.log.Fold.Claim().Owner)
 	}
-	if r := float64(j.size.total) / float64(whole.size.total); r < .2 || r > 5 { // snapshots grow with the window
-		t.Errorf("the log is taken for %d bytes, and has %d", j.size.total, whole.size.total)
+	if r := float64(j.log.Size.Total) / float64(whole.log.Size.Total); r < .2 || r > 5 { // snapshots grow with the window
+		t.Errorf("the log is taken for %d bytes, and has %d", j.log.Size.Total, whole.log.Size.Total)
 	}
 }

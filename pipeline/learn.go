@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // drainLimit is how long a learner that was told to stop may take for what is
@@ -31,6 +31,7 @@ type Learner struct {
 	budget  budget
 	out     *publisher
 	pulse   pulse
+	heart   *heart
 	memory  memory // of the goroutine that learns
 
 	saving  chan struct{} // holds a token while a snapshot is on its way
@@ -45,10 +46,14 @@ type Learner struct {
 
 // Open claims the model log, restores the newest snapshot and learns again what
 // the log has behind it. From then on every older learner of this model is
-// fenced.
-func Open(ctx context.Context, c Config) (*Learner, error) {
+// fenced. With Config.Standby it waits until there is none. Run has to follow.
+func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	l := &Learner{config: c, saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
-	var err error
+	defer func() {
+		if err != nil {
+			l.heart.end(err)
+		}
+	}()
 	if c.Refit.Every > 0 {
 		if err := c.Refit.validate(); err != nil {
 			return nil, err
@@ -60,15 +65,14 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if l.inputs, err = openInputs(ctx, c.Client, c.Topics); err != nil {
 		return nil, err
 	}
-	if c.ToEnd {
-		if l.ends, err = l.inputs.ends(ctx, c.Client); err != nil {
-			return nil, err
-		}
-	}
 	if err := create(ctx, c, len(l.inputs)); err != nil {
 		return nil, err
 	}
-	predictions, err := c.Client.Topic(ctx, PredictionsTopic(c.Model))
+	predictions, err := serve.Output(ctx, c.Client, PredictionsTopic(c.Model))
+	if err != nil {
+		return nil, err
+	}
+	quarantine, err := serve.Output(ctx, c.Client, QuarantineTopic(c.Model))
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +80,22 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.journal, err = openJournal(ctx, c, 1); err != nil {
+	bounds := limits{predictions.MaxMessageBytes, quarantine.MaxMessageBytes}
+	waited, err := l.standBy(ctx, options, bounds)
+	if err != nil {
 		return nil, err
 	}
-	if have := l.journal.fold.Config().Config; len(have) > 0 {
+	if waited != nil { // for as long as it takes
+		if l.inputs, err = openInputs(ctx, c.Client, c.Topics); err != nil {
+			return nil, err
+		}
+	}
+	if c.ToEnd {
+		if l.ends, err = l.inputs.ends(ctx, c.Client); err != nil {
+			return nil, err
+		}
+	}
+	if have := l.journal.log.Fold.Config().Config; len(have) > 0 {
 		if err := sameOptions(have, options); err != nil { // before any claim
 			return nil, err
 		}
@@ -87,15 +103,17 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if err := l.journal.claim(ctx); err != nil {
 		return nil, err
 	}
+	l.heart.own(l.journal.owner.Epoch, true)
 	c.Report(Claimed{Epoch: l.journal.owner.Epoch})
 	if err := l.journal.useOptions(ctx, options); err != nil {
 		return nil, err
 	}
-	var recovery snapshot.Recovery
-	if l.history, recovery, err = l.journal.restore(ctx, c, options); err != nil {
+	recovery, err := l.restore(ctx, options, waited)
+	if err != nil {
 		return nil, err
 	}
 	l.history.beat = l.pulse.beat
+	l.history.limits = bounds
 	features := c.Learner
 	if features, err = features.Effective(); err != nil {
 		return nil, err
@@ -107,15 +125,10 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if recovery.Snapshot != nil {
 		l.memory.snapshot = recovery.Snapshot.Manifest.Size
 	}
-	l.saved = l.history.seq
-	schema := *l.history.schema
-	if planted("schema") {
-		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
-	}
-	if l.decider, err = newDecider(c, &schema); err != nil {
+	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.saved))
+	if err := l.again(ctx, waited, recovery.Released); err != nil {
 		return nil, err
 	}
-	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.history.seq))
 	if err := l.replay(ctx, recovery); err != nil {
 		return nil, err
 	}
@@ -127,7 +140,8 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 
 // Run learns until ctx is done, or to the end if the configuration says so, and
 // leaves a snapshot of everything learned behind.
-func (l *Learner) Run(ctx context.Context) error {
+func (l *Learner) Run(ctx context.Context) (err error) {
+	defer func() { l.heart.end(err) }()
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	drain := l.config.Drain
@@ -157,7 +171,13 @@ func (l *Learner) Run(ctx context.Context) error {
 		}
 		return err
 	})
-	g.Go(func() error { return l.out.run(gctx) })
+	watched, unwatch := context.WithCancel(gctx)
+	defer unwatch()
+	g.Go(func() error { return l.journal.watch(watched) })
+	g.Go(func() error {
+		defer unwatch()
+		return l.out.run(gctx)
+	})
 	g.Go(func() error {
 		defer close(l.out.queue)
 		return l.follow(gctx, intake, g, decided)
@@ -207,17 +227,17 @@ func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided
 
 // journaled is a BATCH or a GAP that the model log has.
 type journaled struct {
-	gap *snapshot.Gap // nil: it is a BATCH
+	gap *modellog.Gap // nil: it is a BATCH
 
 	*decided
-	record *snapshot.Batch
+	record *modellog.Batch
 	took   time.Duration // to append it
 }
 
 // decide makes one BATCH after the other of what arrives and appends it to the
 // model log. While one is learned the next is decided and appended, and no more.
 func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *journaled) error {
-	pause := l.journal.fold.Paused() // of the process before
+	pause := l.journal.log.Fold.Paused() // of the process before
 	for {
 		if pause != nil {
 			if err := l.wait(intake, pause); err != nil {
@@ -249,7 +269,7 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 	}
 }
 
-func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (*journaled, *snapshot.Pause, error) {
+func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (*journaled, *modellog.Pause, error) {
 	for i := range spans {
 		sp := &spans[i]
 		sp.from = sp.in.next // what lies between was nothing for a read_committed reader
@@ -294,7 +314,7 @@ func (l *Learner) journalGap(ctx context.Context, lost *gap) (*journaled, error)
 }
 
 // wait returns once the model log says that p is over.
-func (l *Learner) wait(ctx context.Context, p *snapshot.Pause) error {
+func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 	if l.config.ToEnd {
 		return fmt.Errorf("%w: %v; see what is in %s, then: accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
 	}

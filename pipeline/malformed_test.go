@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 var malformed = flag.Int("malformed", 100_000, "records that TestMalformedRecordsAreAccountedFor makes")
@@ -126,7 +127,7 @@ func TestMalformedRecordsAreAccountedFor(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	in := &input{topic: "in"}
-	var want, got snapshot.Counts
+	var want, got modellog.Counts
 	var predictions, quarantined int
 	for seq, from := int64(1), 0; from < n; seq++ {
 		to := min(n, from+1+r.IntN(1000))

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
 // Config is what a pipeline is told.
@@ -45,6 +46,9 @@ type Config struct {
 
 	Refit RefitConfig
 
+	Heartbeat time.Duration // pause between two heartbeats, usually HeartbeatEvery; 0: none, and no standby sees this learner
+	Standby   bool          // claim the model only once its owner has left or its heartbeats have stopped
+
 	ToEnd  bool // stop at the end offsets seen at the start
 	Report func(Event)
 }
@@ -64,6 +68,9 @@ var (
 	// ErrHistory: what the topics hold is not what the model log says was
 	// learned from them.
 	ErrHistory = errors.New("history does not match")
+
+	// ErrLog: the model log has lost records that it had, or does not keep them.
+	ErrLog = kafkalog.ErrLog
 
 	// ErrOptions: the configuration asks for another model than the log has.
 	ErrOptions = errors.New("options differ from the model's")

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // rings is a stream in which the class depends on the distance from the middle;

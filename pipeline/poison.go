@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // ErrPoisoned: too much of the input is bad, and nobody is asked to wait.
@@ -51,9 +52,8 @@ func (b *budget) spend(items []item) (over bool) {
 
 // pause is what the model log says when the budget is spent. The budget is then
 // as new.
-func (b *budget) pause(seq int64, o snapshot.Owner) *snapshot.Pause {
-	reason := b.last.Error()
-	p := &snapshot.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: reason[:min(len(reason), 512)]}
+func (b *budget) pause(seq int64, o modellog.Owner) *modellog.Pause {
+	p := &modellog.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: serve.Reason(b.last)}
 	*b = budget{}
 	return p
 }
@@ -84,13 +84,13 @@ func (j *journal) stillPaused(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer j.unlock()
-	return j.fold.Paused() != nil, nil
+	return j.log.Fold.Paused() != nil, nil
 }
 
 // Resume lets a learner go on that has paused because its input was bad, or will
 // find that it is when it is started. It returns the pause that it has ended;
 // nil if there was none.
-func Resume(ctx context.Context, c Config) (*snapshot.Pause, error) {
+func Resume(ctx context.Context, c Config) (*modellog.Pause, error) {
 	j, err := openJournal(ctx, c, 1)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
 		return nil, fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(c.Model))
@@ -98,14 +98,14 @@ func Resume(ctx context.Context, c Config) (*snapshot.Pause, error) {
 	if err != nil {
 		return nil, err
 	}
-	was := j.fold.Paused()
+	was := j.log.Fold.Paused()
 	for {
-		p := j.fold.Paused()
+		p := j.log.Fold.Paused()
 		if p == nil {
 			return was, nil
 		}
 		// Another claim in between makes it void; then once more under that.
-		if err := j.write(ctx, &snapshot.Resume{Owner: j.fold.Claim().Owner, Seq: p.Seq, By: host()}); err != nil {
+		if err := j.write(ctx, &modellog.Resume{Owner: j.log.Fold.Claim().Owner, Seq: p.Seq, By: host()}); err != nil {
 			return nil, err
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/accrete-ml/accrete/internal/kafkatest"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 func TestTooMuchBadInputPausesUntilResumed(t *testing.T) {

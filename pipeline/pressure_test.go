@@ -12,7 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // While the predictions topic takes nothing, learning stops a few BATCHes later,

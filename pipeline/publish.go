@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/serve"
 )
 
 // publisher writes releases in order, and knows how far it got.
@@ -36,8 +37,10 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 		quarantine: QuarantineTopic(c.Model), report: c.Report,
 		queue: make(chan *release, waitingReleases), released: released, waiting: make(chan struct{}),
 	}
+	p.producer.Smaller = serve.Smaller(p.quarantine)
 	if c.Transactional {
 		p.commit = newCommitter(c, j)
+		p.commit.tx.Smaller(p.producer.Smaller)
 	}
 	return p
 }

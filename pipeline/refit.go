@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // RefitConfig says when the model is solved for anew, and how well. It has no
@@ -35,7 +36,7 @@ func (c RefitConfig) validate() error {
 // refitting is a model that was solved for: a challenger that is in no log yet.
 type refitting struct {
 	snapshot *snapshot.Snapshot
-	refit    snapshot.Refit
+	refit    modellog.Refit
 	read     time.Duration // to find and decode the records
 }
 
@@ -60,7 +61,7 @@ func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*
 	out := *s
 	out.State = learner.State{Serving: r.Model.Serving()}
 	f := r.Fit
-	record := snapshot.Refit{
+	record := modellog.Refit{
 		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss, Lambda: r.Lambda, Asked: c.Refit.Gap,
 		Relative: f.Relative, Gap: f.Gap(), Bound: f.Bound, Passes: f.Passes, Suboptimality: &r.Suboptimality,
 	}
@@ -109,7 +110,7 @@ func learnedBefore(ctx context.Context, c Config, ins inputs, s *snapshot.Snapsh
 
 // rowsOf is the last n labelled rows of the batches. With an error it says how
 // many batches it has read before.
-func rowsOf(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, batches []*snapshot.Batch, n int) (rows *learner.Batch, from int64, read int, err error) {
+func rowsOf(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, batches []*modellog.Batch, n int) (rows *learner.Batch, from int64, read int, err error) {
 	var schema decode.Schema
 	if err := json.Unmarshal(s.Schema, &schema); err != nil {
 		return nil, 0, 0, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
@@ -152,12 +153,12 @@ func rowsOf(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, bat
 // last n learned records. It reads the model log from its end backwards. Which
 // records count it knows by the chain: each BATCH or GAP has the one before it in
 // its own.
-func batchesBefore(ctx context.Context, c Config, seq int64, chain snapshot.Hash, n int) ([]*snapshot.Batch, error) {
+func batchesBefore(ctx context.Context, c Config, seq int64, chain snapshot.Hash, n int) ([]*modellog.Batch, error) {
 	first, end, err := c.Client.Offsets(ctx, LogTopic(c.Model))
 	if err != nil {
 		return nil, err
 	}
-	found := map[int64][]snapshot.Record{} // by seq
+	found := map[int64][]modellog.Record{} // by seq
 	to := end[0]
 	for back := int64(256); ; back *= 4 {
 		from := max(first[0], end[0]-back)
@@ -175,9 +176,9 @@ func batchesBefore(ctx context.Context, c Config, seq int64, chain snapshot.Hash
 
 // follow goes back from seq until there are n learned records or a link is
 // missing, and returns the BATCHes on the way, the newest first.
-func follow(found map[int64][]snapshot.Record, seq int64, chain snapshot.Hash, n int) (batches []*snapshot.Batch, rows int) {
+func follow(found map[int64][]modellog.Record, seq int64, chain snapshot.Hash, n int) (batches []*modellog.Batch, rows int) {
 	for ; seq > 0 && rows < n; seq-- {
-		var at snapshot.Record
+		var at modellog.Record
 		before := []snapshot.Hash{{}} // the first one's
 		if seq > 1 {
 			before = before[:0]
@@ -186,7 +187,7 @@ func follow(found map[int64][]snapshot.Record, seq int64, chain snapshot.Hash, n
 			}
 		}
 		for _, r := range found[seq] {
-			if i := slices.IndexFunc(before, func(h snapshot.Hash) bool { return chainOf(r) == chain && snapshot.NextChain(h, r) == chain }); i >= 0 {
+			if i := slices.IndexFunc(before, func(h snapshot.Hash) bool { return chainOf(r) == chain && modellog.NextChain(h, r) == chain }); i >= 0 {
 				at, chain = r, before[i]
 				break
 			}
@@ -194,7 +195,7 @@ func follow(found map[int64][]snapshot.Record, seq int64, chain snapshot.Hash, n
 		if at == nil {
 			break
 		}
-		if b, ok := at.(*snapshot.Batch); ok {
+		if b, ok := at.(*modellog.Batch); ok {
 			batches = append(batches, b)
 			rows += int(b.Counts.Learned)
 		}
@@ -202,18 +203,18 @@ func follow(found map[int64][]snapshot.Record, seq int64, chain snapshot.Hash, n
 	return batches, rows
 }
 
-func chainOf(r snapshot.Record) snapshot.Hash {
+func chainOf(r modellog.Record) snapshot.Hash {
 	switch r := r.(type) {
-	case *snapshot.Batch:
+	case *modellog.Batch:
 		return r.Chain
-	case *snapshot.Gap:
+	case *modellog.Gap:
 		return r.Chain
 	}
 	panic("pipeline: a " + r.Type() + " has no chain")
 }
 
 // readDecisions adds the BATCHes and GAPs at the offsets from to to-1.
-func readDecisions(ctx context.Context, c Config, from, to int64, found map[int64][]snapshot.Record) error {
+func readDecisions(ctx context.Context, c Config, from, to int64, found map[int64][]modellog.Record) error {
 	f := c.Client.Fetcher(LogTopic(c.Model), 0)
 	for from < to {
 		got, err := pollRetry(ctx, f, from, c.Report)
@@ -229,11 +230,11 @@ func readDecisions(ctx context.Context, c Config, from, to int64, found map[int6
 			if r.Offset >= to || string(r.Key) != "batch" && string(r.Key) != "gap" {
 				continue
 			}
-			record, err := snapshot.Parse(r.Key, r.Value)
+			record, err := modellog.Parse(r.Key, r.Value)
 			switch record := record.(type) {
-			case *snapshot.Batch:
+			case *modellog.Batch:
 				found[record.Seq] = append(found[record.Seq], record)
-			case *snapshot.Gap:
+			case *modellog.Gap:
 				found[record.Seq] = append(found[record.Seq], record)
 			}
 			if errors.Is(err, snapshot.ErrTooNew) {
@@ -252,7 +253,7 @@ func (j *journal) challenge(ctx context.Context, r *refitting, c Config) (Refitt
 	if err != nil {
 		return Refitted{}, err
 	}
-	chunks, m, err := snapshot.SplitChallenger(file, j.owner, c.ChunkBytes)
+	chunks, m, err := modellog.SplitChallenger(file, j.owner, c.ChunkBytes)
 	if err != nil {
 		return Refitted{}, err
 	}
@@ -277,7 +278,7 @@ func (j *journal) challenge(ctx context.Context, r *refitting, c Config) (Refitt
 	}
 }
 
-func (j *journal) finishChallenger(ctx context.Context, m *snapshot.Challenger, c Config) error {
+func (j *journal) finishChallenger(ctx context.Context, m *modellog.Challenger, c Config) error {
 	if err := j.lock(ctx); err != nil {
 		return err
 	}
@@ -285,10 +286,10 @@ func (j *journal) finishChallenger(ctx context.Context, m *snapshot.Challenger, 
 	if j.lost != nil {
 		return j.lost
 	}
-	if at, ok := j.fold.ChainAt(m.Seq); !ok || at != m.Chain {
+	if at, ok := j.log.Fold.ChainAt(m.Seq); !ok || at != m.Chain {
 		return fmt.Errorf("%w: newer snapshots have taken the place of seq %d in the meantime", errOvertaken, m.Seq)
 	}
-	if err := j.fold.FinishChallenger(m); err != nil {
+	if err := j.log.Fold.FinishChallenger(m); err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
 	if c.SignKey != nil {
@@ -299,7 +300,7 @@ func (j *journal) finishChallenger(ctx context.Context, m *snapshot.Challenger, 
 	if err := j.appendLocked(ctx, m); err != nil {
 		return err
 	}
-	if newest := j.fold.Challengers(); len(newest) == 0 || newest[0].Challenger.Snapshot != m.Snapshot {
+	if newest := j.log.Fold.Challengers(); len(newest) == 0 || newest[0].Challenger.Snapshot != m.Snapshot {
 		return errBroken
 	}
 	return nil
@@ -365,7 +366,7 @@ type RefitReport struct {
 	Model string `json:"model"`
 	Seq   int64  `json:"seq"`
 	Step  int64  `json:"step"`
-	snapshot.Refit
+	modellog.Refit
 	Published bool          `json:"published"` // as a challenger, in the model log
 	Snapshot  string        `json:"snapshot,omitempty"`
 	StateHash snapshot.Hash `json:"state_hash"` // of the challenger
@@ -388,11 +389,11 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 	if err != nil {
 		return report, nil, err
 	}
-	newest := j.fold.Snapshots()
+	newest := j.log.Fold.Snapshots()
 	if len(newest) == 0 {
 		return report, nil, fmt.Errorf("%w: the model log %q has no complete snapshot yet", refit.ErrUnfit, j.topic)
 	}
-	s, err := loadSnapshot(ctx, c, j.topic, newest[0])
+	s, err := loadSnapshot(ctx, c, j, newest[0])
 	if err != nil {
 		return report, nil, err
 	}
@@ -406,11 +407,11 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 	}
 	report.Seq, report.Step, report.Refit = s.Seq, s.Step, r.refit
 	if publish {
-		j.owner = j.fold.Claim().Owner
+		j.owner = j.log.Fold.Claim().Owner
 		if _, err := j.challenge(ctx, r, c); err != nil {
 			return report, nil, err
 		}
-		newest := j.fold.Challengers()[0].Challenger
+		newest := j.log.Fold.Challengers()[0].Challenger
 		report.Published, report.Snapshot = true, newest.Snapshot.String()
 	}
 	report.StateHash = snapshot.StateHash(r.snapshot.Schema, r.snapshot.State)
@@ -421,7 +422,7 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 // again makes the challenger m anew from a history that has come to where it
 // stands, and returns its state hash; false where the input it was made of is
 // gone.
-func (h *history) again(ctx context.Context, c Config, ins inputs, m *snapshot.Challenger) (snapshot.Hash, bool, error) {
+func (h *history) again(ctx context.Context, c Config, ins inputs, m *modellog.Challenger) (snapshot.Hash, bool, error) {
 	s, err := h.freezeServing(0)
 	if err != nil {
 		return snapshot.Hash{}, false, err

@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // refits is a model that is solved for on its last 500 records.
@@ -28,16 +29,16 @@ func refits(t *testing.T, partitions, records int) (Config, *events) {
 }
 
 // challengers are those of the model log, with their models.
-func challengers(t *testing.T, c Config) (all []*snapshot.Challenger, models []*learner.Model) {
+func challengers(t *testing.T, c Config) (all []*modellog.Challenger, models []*learner.Model) {
 	t.Helper()
 	j, err := openJournal(t.Context(), c, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range j.fold.Challengers() {
-		stored := snapshot.Stored{Manifest: &s.Challenger.Manifest, Offset: s.Offset, Chunks: s.Chunks}
+	for _, s := range j.log.Fold.Challengers() {
+		stored := modellog.Stored{Manifest: &s.Challenger.Manifest, Offset: s.Offset, Chunks: s.Chunks}
 		c.VerifyKey = nil
-		got, err := loadSnapshot(t.Context(), c, j.topic, stored)
+		got, err := loadSnapshot(t.Context(), c, j, stored)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +143,7 @@ func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := loadSnapshot(t.Context(), cfg, j.topic, j.fold.Snapshots()[0])
+	s, err := loadSnapshot(t.Context(), cfg, j, j.log.Fold.Snapshots()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 			a.Data.([]float32)[3] += 1e-3
 		}
 	}
-	j.owner = j.fold.Claim().Owner
+	j.owner = j.log.Fold.Claim().Owner
 	if _, err := j.challenge(t.Context(), r, cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := batchesBefore(t.Context(), cfg, j.fold.Seq(), j.fold.Chain(), 400)
+	want, err := batchesBefore(t.Context(), cfg, j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
 	if err != nil || len(want) < 2 {
 		t.Fatalf("%d batches, %v", len(want), err)
 	}
@@ -185,24 +186,24 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 		void := *b
 		void.Owner.Nonce[3]++
 		void.Counts.Learned += 1000
-		void.Chain = snapshot.NextChain(snapshot.Hash{1}, &void)
+		void.Chain = modellog.NextChain(snapshot.Hash{1}, &void)
 		if err := j.write(t.Context(), &void); err != nil {
 			t.Fatal(err)
 		}
 	}
-	same := func(a, b *snapshot.Batch) bool { return a.Chain == b.Chain }
-	got, err := batchesBefore(t.Context(), cfg, j.fold.Seq(), j.fold.Chain(), 400)
+	same := func(a, b *modellog.Batch) bool { return a.Chain == b.Chain }
+	got, err := batchesBefore(t.Context(), cfg, j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
 	if err != nil || !slices.EqualFunc(got, want, same) {
 		t.Errorf("%d batches, want %d, %v", len(got), len(want), err)
 	}
-	found := map[int64][]snapshot.Record{}
-	if err := readDecisions(t.Context(), cfg, 0, j.next, found); err != nil {
+	found := map[int64][]modellog.Record{}
+	if err := readDecisions(t.Context(), cfg, 0, j.log.Next(), found); err != nil {
 		t.Fatal(err)
 	}
 	for _, rs := range found { // in whatever order they are read
 		slices.Reverse(rs)
 	}
-	back, _ := follow(found, j.fold.Seq(), j.fold.Chain(), 400)
+	back, _ := follow(found, j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
 	slices.Reverse(back)
 	if !slices.EqualFunc(back, want, same) {
 		t.Errorf("%d batches, want %d", len(back), len(want))
@@ -214,7 +215,7 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 	if learned < 400 || learned-int(got[0].Counts.Learned) >= 400 {
 		t.Errorf("%d records in the BATCHes, and %d without the first", learned, learned-int(got[0].Counts.Learned))
 	}
-	if all, err := batchesBefore(t.Context(), cfg, j.fold.Seq(), j.fold.Chain(), 1<<20); err != nil || all[0].Seq != 1 || len(all) != int(j.fold.Seq()) {
+	if all, err := batchesBefore(t.Context(), cfg, j.log.Fold.Seq(), j.log.Fold.Chain(), 1<<20); err != nil || all[0].Seq != 1 || len(all) != int(j.log.Fold.Seq()) {
 		t.Errorf("all the way back: %d batches from %d, %v", len(all), all[0].Seq, err)
 	}
 }
@@ -247,7 +248,7 @@ func TestChallengersAreSigned(t *testing.T) {
 	other := bytes.Clone(all[0].Signature)
 	other[5]++
 	all[0].Signature = other
-	if err := all[0].Verify(cfg.VerifyKey); !errors.Is(err, snapshot.ErrSignature) {
+	if err := all[0].Verify(cfg.VerifyKey); !errors.Is(err, modellog.ErrSignature) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // replay learns the BATCHes behind the snapshot again, and publishes again what
 // may not have been published.
-func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
+func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	start := time.Now()
 	ev := Replayed{}
 	r := newReplayer(l.config.Client, l.inputs, l.decider, l.config.Report)
@@ -22,7 +22,7 @@ func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
 	for _, e := range from.Entries {
 		var out *release
 		switch rec := e.Record.(type) {
-		case *snapshot.Batch:
+		case *modellog.Batch:
 			d, err := r.decide(ctx, rec)
 			if err != nil {
 				return err
@@ -31,12 +31,12 @@ func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
 			out = l.history.learn(rec.Seq, rec.Chain, d)
 			l.relearn += time.Since(begin)
 			l.budget.spend(d.items)
-			if l.journal.fold.Resumed() == rec.Seq {
+			if l.journal.log.Fold.Resumed() == rec.Seq {
 				l.budget = budget{}
 			}
 			ev.Batches++
 			ev.Records += len(d.items)
-		case *snapshot.Gap:
+		case *modellog.Gap:
 			if err := r.skip(rec); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func (l *Learner) replay(ctx context.Context, from snapshot.Recovery) error {
 			ev.Released++
 		}
 	}
-	if l.journal.fold.Paused() != nil {
+	if l.journal.log.Fold.Paused() != nil {
 		l.budget = budget{}
 	}
 	ev.Took, ev.Progress = time.Since(start), l.history.learner.Progress()
@@ -74,7 +74,7 @@ func newReplayer(c *ingest.Client, ins inputs, d *decider, report func(Event)) *
 
 // decide reads the records of b and decides them as it was done the first time.
 // Its error is ErrHistory if the input topics have other records by now.
-func (r *replayer) decide(ctx context.Context, b *snapshot.Batch) (*decided, error) {
+func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, error) {
 	spans := make([]span, 0, len(b.Ranges))
 	for _, rg := range b.Ranges {
 		in := r.inputs.find(rg.Topic, rg.Partition)
@@ -113,7 +113,7 @@ func (r *replayer) decide(ctx context.Context, b *snapshot.Batch) (*decided, err
 }
 
 // skip sees to it that a GAP is in an input that is still the same.
-func (r *replayer) skip(g *snapshot.Gap) error {
+func (r *replayer) skip(g *modellog.Gap) error {
 	if in := r.inputs.find(g.Topic, g.Partition); in != nil && in.id != g.TopicID {
 		return recreated(g.Topic)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/internal/broker"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 func TestStopLeavesASnapshotOfEverythingDecided(t *testing.T) {

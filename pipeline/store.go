@@ -9,18 +9,19 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // restore is the history that the newest usable snapshot holds, and what the
 // log has decided behind it.
-func (j *journal) restore(ctx context.Context, c Config, options []byte) (*history, snapshot.Recovery, error) {
+func (j *journal) restore(ctx context.Context, c Config, options []byte) (*history, modellog.Recovery, error) {
 	for back := 0; ; back++ {
-		r, ok := j.fold.Recover(back)
+		r, ok := j.log.Fold.Recover(back)
 		if !ok && !planted("shallow") { // it may lie further back
 			if err := j.open(ctx, back+1); err != nil {
 				return nil, r, err
 			}
-			r, ok = j.fold.Recover(back)
+			r, ok = j.log.Fold.Recover(back)
 		}
 		if !ok {
 			return nil, r, fmt.Errorf("%w: the model log has snapshots, and none of them can be used", snapshot.ErrCorrupt)
@@ -30,7 +31,7 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 			return h, r, err
 		}
 		start := time.Now()
-		s, err := loadSnapshot(ctx, c, j.topic, *r.Snapshot)
+		s, err := loadSnapshot(ctx, c, j, *r.Snapshot)
 		var h *history
 		if err == nil {
 			h, err = thaw(s, c.Learner)
@@ -54,33 +55,23 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 		c.Report(Damaged{ID: r.Snapshot.Manifest.Snapshot.String(), Err: err})
 		if planted("fallback") {
 			h, err := newHistory(c.Model, options, c.Learner)
-			return h, snapshot.Recovery{}, err
+			return h, modellog.Recovery{}, err
 		}
 	}
 }
 
 // loadSnapshot reads the chunks of a snapshot and verifies the whole.
-func loadSnapshot(ctx context.Context, c Config, topic string, at snapshot.Stored) (*snapshot.Snapshot, error) {
+func loadSnapshot(ctx context.Context, c Config, j *journal, at modellog.Stored) (*snapshot.Snapshot, error) {
 	if c.VerifyKey != nil {
 		if err := at.Manifest.Verify(c.VerifyKey); err != nil {
 			return nil, err
 		}
 	}
-	f := c.Client.Fetcher(topic, 0)
-	chunks := make([][]byte, 0, len(at.Chunks))
-	for next := at.Chunks[0]; len(chunks) < len(at.Chunks); {
-		got, err := pollRetry(ctx, f, next, c.Report)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range got.Records {
-			if len(chunks) < len(at.Chunks) && r.Offset == at.Chunks[len(chunks)] {
-				chunks = append(chunks, r.Value)
-			}
-		}
-		next = got.Next
+	chunks, err := j.log.Chunks(ctx, at, len(at.Chunks))
+	if err != nil {
+		return nil, err
 	}
-	file, err := snapshot.Assemble(at.Manifest, chunks, 0)
+	file, err := modellog.Assemble(at.Manifest, chunks, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +85,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 	if err != nil {
 		return Saved{}, err
 	}
-	chunks, m, err := snapshot.Split(file, j.owner, c.ChunkBytes)
+	chunks, m, err := modellog.Split(file, j.owner, c.ChunkBytes)
 	if err != nil {
 		return Saved{}, err
 	}
@@ -131,7 +122,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 // among the chunks of this one, which does not count any more.
 var errBroken = errors.New("a late chunk has broken into the snapshot")
 
-func (j *journal) finish(ctx context.Context, m *snapshot.Manifest, key ed25519.PrivateKey) error {
+func (j *journal) finish(ctx context.Context, m *modellog.Manifest, key ed25519.PrivateKey) error {
 	if err := j.lock(ctx); err != nil {
 		return err
 	}
@@ -139,7 +130,7 @@ func (j *journal) finish(ctx context.Context, m *snapshot.Manifest, key ed25519.
 	if j.lost != nil {
 		return j.lost
 	}
-	if err := j.fold.Finish(m); err != nil {
+	if err := j.log.Fold.Finish(m); err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
 	if key != nil {
@@ -150,7 +141,7 @@ func (j *journal) finish(ctx context.Context, m *snapshot.Manifest, key ed25519.
 	if err := j.appendLocked(ctx, m); err != nil {
 		return err
 	}
-	if newest := j.fold.Snapshots(); len(newest) == 0 || newest[0].Manifest.Snapshot != m.Snapshot {
+	if newest := j.log.Fold.Snapshots(); len(newest) == 0 || newest[0].Manifest.Snapshot != m.Snapshot {
 		return errBroken
 	}
 	return nil
@@ -162,8 +153,8 @@ func (j *journal) trim(ctx context.Context, limit int64) error {
 	if err := j.lock(ctx); err != nil {
 		return err
 	}
-	to := j.fold.Trim()
-	over := j.size.total > limit
+	to := j.log.Fold.Trim()
+	over := j.log.Size.Total > limit
 	j.unlock()
 	if !over || to == 0 {
 		return nil
@@ -174,7 +165,7 @@ func (j *journal) trim(ctx context.Context, limit int64) error {
 	if err := j.lock(ctx); err != nil {
 		return err
 	}
-	j.size.drop(to)
+	j.log.Size.Drop(to)
 	j.unlock()
 	return nil
 }

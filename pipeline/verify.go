@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Verification is what a replay of the input topics by the model log found.
@@ -53,14 +54,14 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	if err != nil {
 		return v, err
 	}
-	if have := j.fold.Config().Config; len(have) > 0 {
+	if have := j.log.Fold.Config().Config; len(have) > 0 {
 		if err := sameOptions(have, options); err != nil {
 			return v, err
 		}
 	}
 	err = fmt.Errorf("%w: the model log %q has neither its beginning nor a complete snapshot", ErrHistory, j.topic)
-	for back := len(j.fold.Snapshots()); back >= 0; back-- {
-		from, ok := j.fold.Recover(back)
+	for back := len(j.log.Fold.Snapshots()); back >= 0; back-- {
+		from, ok := j.log.Fold.Recover(back)
 		if !ok {
 			continue
 		}
@@ -80,27 +81,27 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 }
 
 // verifyFrom learns what from says again.
-func verifyFrom(ctx context.Context, c Config, j *journal, from snapshot.Recovery, options []byte) (v Verification, err error) {
+func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recovery, options []byte) (v Verification, err error) {
 	var h *history
 	if from.Snapshot == nil {
 		h, err = newHistory(c.Model, options, c.Learner)
 	} else {
 		var s *snapshot.Snapshot
-		if s, err = loadSnapshot(ctx, c, j.topic, *from.Snapshot); err == nil {
+		if s, err = loadSnapshot(ctx, c, j, *from.Snapshot); err == nil {
 			h, err = thaw(s, c.Learner)
 		}
 	}
 	if err != nil {
 		return v, err
 	}
-	manifests := map[int64][]*snapshot.Manifest{}
-	for _, s := range j.fold.Snapshots() {
+	manifests := map[int64][]*modellog.Manifest{}
+	for _, s := range j.log.Fold.Snapshots() {
 		if from.Snapshot == nil || s.Offset > from.Snapshot.Offset {
 			manifests[s.Manifest.Seq] = append(manifests[s.Manifest.Seq], s.Manifest)
 		}
 	}
-	challengers := map[int64][]*snapshot.Challenger{}
-	for _, s := range j.fold.Challengers() {
+	challengers := map[int64][]*modellog.Challenger{}
+	for _, s := range j.log.Fold.Challengers() {
 		challengers[s.Challenger.Seq] = append(challengers[s.Challenger.Seq], s.Challenger)
 	}
 	ins, err := openInputs(ctx, c.Client, c.Topics)
@@ -115,7 +116,7 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from snapshot.Recover
 	replay := newReplayer(c.Client, ins, d, c.Report)
 	for _, e := range from.Entries {
 		switch rec := e.Record.(type) {
-		case *snapshot.Batch:
+		case *modellog.Batch:
 			decided, err := replay.decide(ctx, rec)
 			if err != nil {
 				return v, err
@@ -123,7 +124,7 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from snapshot.Recover
 			h.learn(rec.Seq, rec.Chain, decided)
 			v.Records += int64(len(decided.items))
 			c.Report(Learned{Seq: rec.Seq, Counts: rec.Counts, Progress: h.learner.Progress()})
-		case *snapshot.Gap:
+		case *modellog.Gap:
 			if err := replay.skip(rec); err != nil {
 				return v, err
 			}

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // TestVerifyFindsAStateThatTheHistoryDoesNotLeadTo plants a snapshot that is

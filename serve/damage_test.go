@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/pipeline"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // damage writes the newest snapshot to the model log a second time, under the
@@ -16,18 +16,18 @@ import (
 func (w *world) damage(t *testing.T) {
 	t.Helper()
 	log := pipeline.LogTopic(w.model)
-	var chunks []*snapshot.Chunk
-	var m *snapshot.Manifest
+	var chunks []*modellog.Chunk
+	var m *modellog.Manifest
 	var next int64
 	for _, r := range kafkatest.Read(t, w.client, log) {
-		v, err := snapshot.Parse(r.Key, r.Value)
+		v, err := modellog.Parse(r.Key, r.Value)
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch v := v.(type) {
-		case *snapshot.Chunk:
+		case *modellog.Chunk:
 			chunks = append(chunks, v)
-		case *snapshot.Manifest:
+		case *modellog.Manifest:
 			m = v
 		}
 		next = r.Offset + 1
@@ -35,7 +35,7 @@ func (w *world) damage(t *testing.T) {
 	chunks, again := chunks[len(chunks)-m.Chunks:], *m
 	again.Snapshot[0], again.SHA256[0] = again.Snapshot[0]^1, again.SHA256[0]^1 // the first is a part of the second
 	again.FirstChunk = next
-	var rs []snapshot.Record
+	var rs []modellog.Record
 	for i, c := range chunks {
 		c := *c
 		c.Snapshot = again.Snapshot
@@ -47,7 +47,7 @@ func (w *world) damage(t *testing.T) {
 	}
 	var out []ingest.Record
 	for _, r := range append(rs, &again) {
-		key, value, err := snapshot.Encode(r)
+		key, value, err := modellog.Encode(r)
 		if err != nil {
 			t.Fatal(err)
 		}

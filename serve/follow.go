@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
 // Served is a model as a scorer has it: what a complete, verified snapshot says
@@ -41,37 +44,49 @@ func (s *Served) Keyed() bool { return s.model.Keyed() }
 // Follower reads a model log as it grows and loads the newest snapshot in it.
 // It fetches the serving part alone. It is for one goroutine.
 type Follower struct {
-	client  *ingest.Client
-	topic   string
-	fetcher *ingest.Fetcher
+	// Whole, if it is not nil, is called when a log that was broken is whole again.
+	Whole func()
+
+	config  kafkalog.Config
 	damaged func(id string, err error)
-	fold    *snapshot.Fold
-	next    int64          // where reading goes on
-	last    int64          // offset of the manifest that was served last
-	bad     map[int64]bool // offsets of the manifests of damaged snapshots
 	key     ed25519.PublicKey
+
+	log     *kafkalog.Log // nil: to be opened
+	checked time.Time
+	last    int64          // offset of the manifest that was served last; -1
+	served  snapshot.ID    // of the snapshot that was served last
+	bad     map[int64]bool // offsets of the manifests of damaged snapshots
+	broken  *broken        // nil: the log is whole
 }
 
 // NewFollower follows the model log in topic. A snapshot that cannot be used is
 // reported to damaged, and the one before it counts. With a key, one that is not
 // signed by its private half cannot be used.
 func NewFollower(c *ingest.Client, topic string, key ed25519.PublicKey, damaged func(id string, err error)) *Follower {
-	return &Follower{client: c, topic: topic, fetcher: c.Fetcher(topic, 0), damaged: damaged, last: -1, bad: map[int64]bool{}, key: key}
+	return &Follower{
+		config:  kafkalog.Config{Client: c, Topic: topic, Keep: fallBack},
+		damaged: damaged, key: key, last: -1, bad: map[int64]bool{},
+	}
 }
 
 // Next waits for a snapshot newer than the last one that it gave, and loads it.
-// After an error on which ingest.Temporary says yes it can be called again.
+// After an error on which ingest.Temporary says yes it can be called again, and
+// after kafkalog.ErrLog to see whether the log is whole again.
 func (f *Follower) Next(ctx context.Context) (*Served, error) {
 	for {
-		if f.fold == nil {
+		if f.log == nil {
 			if err := f.open(ctx); err != nil {
-				return nil, err
+				return nil, f.breaks(err)
 			}
 		}
 		at, newer := f.newer()
+		if newer && at.Manifest.Snapshot == f.served { // it was read before the log broke
+			f.last = at.Offset
+			continue
+		}
 		if !newer {
 			if err := f.poll(ctx); err != nil {
-				return nil, err
+				return nil, f.breaks(err)
 			}
 			continue
 		}
@@ -79,17 +94,18 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 		var lost *ingest.LostRange
 		switch {
 		case err == nil:
-			f.last = at.Offset
+			f.last, f.served = at.Offset, at.Manifest.Snapshot
+			f.whole()
 			return s, nil
 		case errors.As(err, &lost): // its owner has deleted it under us
-			f.fold = nil
-		case errors.Is(err, snapshot.ErrTooNew) || ingest.Temporary(err) || ctx.Err() != nil:
-			return nil, err
+			f.log = nil
+		case errors.Is(err, kafkalog.ErrLog) || errors.Is(err, snapshot.ErrTooNew) || ingest.Temporary(err) || ctx.Err() != nil:
+			return nil, f.breaks(err)
 		default:
 			f.bad[at.Offset] = true
 			f.damaged(at.Manifest.Snapshot.String(), err)
 			if _, older := f.newer(); !older && f.last < 0 { // it may lie further back
-				f.fold = nil
+				f.log = nil
 			}
 		}
 	}
@@ -97,8 +113,8 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 
 // newer is the newest snapshot that is not known to be damaged, if it is newer
 // than the last one.
-func (f *Follower) newer() (at snapshot.Stored, ok bool) {
-	for _, at := range f.fold.Snapshots() {
+func (f *Follower) newer() (at modellog.Stored, ok bool) {
+	for _, at := range f.log.Fold.Snapshots() {
 		if !f.bad[at.Offset] {
 			return at, at.Offset > f.last
 		}
@@ -110,73 +126,73 @@ func (f *Follower) newer() (at snapshot.Stored, ok bool) {
 // the newest cannot be used.
 const fallBack = 3
 
+// checkEvery is how often the log is looked at while nothing comes.
+const checkEvery = time.Second
+
 // open finds the newest snapshot from the end of the log backwards, so that the
 // length of its history does not matter.
 func (f *Follower) open(ctx context.Context) error {
-	first, end, err := f.client.Offsets(ctx, f.topic)
+	log, err := kafkalog.Open(ctx, f.config)
+	if errors.Is(err, ingest.ErrUnknownTopic) && f.broken != nil {
+		return f.broken.err
+	}
 	if errors.Is(err, ingest.ErrUnknownTopic) {
 		return fmt.Errorf("no learner of this model has run yet: %w", err)
 	}
 	if err != nil {
 		return err
 	}
-	from := func(begin int64) (*snapshot.Fold, error) {
-		f.next, f.fold = begin, snapshot.NewFold(begin, fallBack)
-		for f.next < end[0] {
-			if err := f.poll(ctx); err != nil {
-				return nil, err
-			}
+	if f.broken != nil {
+		if err := f.broken.mended(ctx, log); err != nil {
+			return err
 		}
-		return f.fold, nil
+		f.last, f.bad = -1, map[int64]bool{}
 	}
-	return snapshot.Tail(first[0], end[0], from, func(*snapshot.Fold) bool {
+	f.log = log
+	err = log.Tail(ctx, func(*modellog.Fold) bool {
 		_, found := f.newer()
 		return found
-	})
+	}, nil)
+	var lost *ingest.LostRange
+	if errors.As(err, &lost) { // its owner has deleted old history under us
+		f.log = nil
+		return f.open(ctx)
+	}
+	if err == nil && f.broken != nil && f.broken.id == log.ID() {
+		f.whole()
+	}
+	return err
 }
 
 // poll folds what comes next, waiting for it a little.
-func (f *Follower) poll(ctx context.Context) error {
-	got, err := f.fetcher.Poll(ctx, f.next)
+func (f *Follower) poll(ctx context.Context) (err error) {
+	if time.Since(f.checked) > checkEvery {
+		if err = f.log.Check(ctx, nil); err == nil {
+			f.checked = time.Now()
+		}
+	} else {
+		err = f.log.Poll(ctx, nil)
+	}
 	var lost *ingest.LostRange
 	if errors.As(err, &lost) { // its owner has deleted old history under us
-		f.fold = nil
+		f.log = nil
 		return f.open(ctx)
 	}
-	if err != nil {
-		return err
-	}
-	for _, r := range got.Records {
-		if _, err := f.fold.Add(r.Offset, r.Key, r.Value); err != nil {
-			return err
-		}
-	}
-	f.next = got.Next
-	return nil
+	return err
 }
 
-func (f *Follower) load(ctx context.Context, at snapshot.Stored) (*Served, error) {
+func (f *Follower) load(ctx context.Context, at modellog.Stored) (*Served, error) {
 	m := at.Manifest
 	if f.key != nil {
 		if err := m.Verify(f.key); err != nil {
 			return nil, err
 		}
 	}
-	want := at.Chunks[:m.ServingChunks()]
-	chunks := make([][]byte, 0, len(want))
-	for next := want[0]; len(chunks) < len(want); {
-		got, err := f.fetcher.Poll(ctx, next)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range got.Records {
-			if len(chunks) < len(want) && r.Offset == want[len(chunks)] {
-				chunks = append(chunks, r.Value)
-			}
-		}
-		next = got.Next
+	chunks, err := f.log.Chunks(ctx, at, m.ServingChunks())
+	if err != nil {
+		return nil, err
 	}
-	file, err := snapshot.AssembleServing(m, chunks, 0)
+	file, err := modellog.AssembleServing(m, chunks, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,10 @@
 package serve
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,11 +14,13 @@ import (
 
 // Encoder writes the predictions of one model as Kafka records: JSON values,
 // the input's key and time, and CloudEvents headers in binary mode. Its output
-// is a function of the model and the input record alone, so that all copies of
-// a prediction are the same bytes. It is for one goroutine.
+// is a function of the model, the input record and the limit alone, so that all
+// copies of a prediction are the same bytes. It is for one goroutine.
 type Encoder struct {
 	source  ingest.Header
+	limit   int      // bytes of a record
 	classes [][]byte // names as JSON strings
+	names   int      // bytes of all of them
 	tail    []byte   // what every prediction of the model ends with
 
 	bytes   []byte // unused memory for the records to come
@@ -53,33 +58,36 @@ type Offset struct {
 	Next      int64
 }
 
+// LearnedTo returns the digest of positions that a prediction names as
+// "learned_to": the first 16 hexadecimal digits of the SHA-256 of a line
+//
+//	topic/partition:next
+//
+// for each of them, in the order of topic and partition.
+func LearnedTo(offsets []Offset) string {
+	var b []byte
+	for _, o := range offsets {
+		b = append(append(b, o.Topic...), '/')
+		b = append(strconv.AppendInt(b, int64(o.Partition), 10), ':')
+		b = append(strconv.AppendInt(b, o.Next, 10), '\n')
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
+}
+
 // NewEncoder returns the Encoder of a model whose classes are named by classes,
-// in the order of their index.
-func NewEncoder(id ModelID, classes []string) *Encoder {
-	e := &Encoder{source: ingest.Header{Key: "ce_source", Value: []byte("/accrete/" + id.Name)}}
+// in the order of their index, for a topic whose largest batch is limit.
+func NewEncoder(id ModelID, classes []string, limit int) *Encoder {
+	e := &Encoder{limit: limit, source: ingest.Header{Key: "ce_source", Value: []byte("/accrete/" + id.Name)}}
 	for _, c := range classes {
 		e.classes = append(e.classes, appendString(nil, c))
+		e.names += len(e.classes[len(e.classes)-1])
 	}
 	b := appendString([]byte(`,"model":`), id.Name)
 	b = strconv.AppendInt(append(b, `,"step":`...), id.Step, 10)
 	b = hex.AppendEncode(append(b, `,"lineage":"`...), id.Lineage[:])
-	b = append(b, `","learned_to":{`...)
-	for i, o := range id.LearnedTo {
-		if i == 0 || o.Topic != id.LearnedTo[i-1].Topic {
-			if i > 0 {
-				b = append(b, "},"...)
-			}
-			b = append(appendString(b, o.Topic), ":{"...)
-		} else {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(append(b, '"'), int64(o.Partition), 10)
-		b = strconv.AppendInt(append(b, `":`...), o.Next, 10)
-	}
-	if len(id.LearnedTo) > 0 {
-		b = append(b, '}')
-	}
-	e.tail = append(b, "}}"...)
+	b = append(append(b, `","learned_to":"`...), LearnedTo(id.LearnedTo)...)
+	e.tail = append(b, `"}`...)
 	return e
 }
 
@@ -88,6 +96,8 @@ type Example struct {
 	Topic     string
 	Partition int32
 	Record    *ingest.Record
+	Key       []byte // of the prediction
+	Sequence  int64  // of the BATCH that the record is in; 0: of none
 	Label     learner.Label
 	LabelName string  // of a class
 	Loss      float64 // of the prediction
@@ -96,14 +106,20 @@ type Example struct {
 
 // Record returns the prediction for x. Row is the model's output for it: the
 // probability of each class, one number or a list of several, or nothing while the
-// model has seen no label.
+// model has seen no label. Where the probabilities of all classes do not fit, it
+// has those of the likeliest and the number of the others.
 func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Record {
-	size := 128 + len(e.tail) + len(x.LabelName) + 32*len(x.Label.More)
-	for i := range row {
-		size += 32
-		if i < len(e.classes) {
-			size += len(e.classes[i])
-		}
+	size := 192 + len(e.tail) + len(x.LabelName) + numberBytes*len(x.Label.More)
+	var keep []bool // which of the probabilities; nil: all
+	switch most := min(valueBytes, e.limit/2); {
+	case task == learner.Regression:
+		size += numberBytes * len(row)
+	case len(row) > 0 && size+e.names+numberBytes*len(row) > most:
+		var n int
+		keep, n = e.likeliest(row, most-size)
+		size += n
+	default:
+		size += e.names + numberBytes*len(row)
 	}
 	b := append(e.room(size), `{"prediction":`...)
 	switch {
@@ -112,15 +128,8 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	case task == learner.Regression:
 		b = appendNumbers(b, row[0], row[1:])
 	default:
-		b = append(append(b, e.classes[learner.Best(row)]...), `,"probabilities":{`...)
-		for i, p := range row {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(append(b, e.classes[i]...), ':')
-			b = strconv.AppendFloat(b, p, 'g', -1, 64)
-		}
-		b = append(b, '}')
+		b = append(b, e.classes[learner.Best(row)]...)
+		b = e.probabilities(b, row, keep)
 	}
 	switch x.Label.Task {
 	case learner.Classification:
@@ -132,8 +141,59 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 		b = strconv.AppendFloat(append(b, `,"loss":`...), x.Loss, 'g', -1, 64)
 	}
 	b = append(b, e.tail...)
-	return ingest.Record{Time: x.Record.Time, Key: x.Record.Key, Value: b, Headers: e.headers(x)}
+	key, headers := e.headers(x)
+	return ingest.Record{Time: x.Record.Time, Key: key, Value: b, Headers: headers}
 }
+
+const (
+	numberBytes = 32       // a float64 in JSON takes up to 24, and what stands around it
+	valueBytes  = 64 << 10 // a prediction without end would take the memory of a BATCH of 1,000 a thousandfold
+)
+
+// likeliest returns which probabilities have room, and what they take: the
+// largest, and of equal ones the first.
+func (e *Encoder) likeliest(row []float64, room int) (keep []bool, size int) {
+	order := make([]int, len(row))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[b], row[a]) })
+	keep = make([]bool, len(row))
+	for _, i := range order {
+		n := len(e.classes[i]) + numberBytes
+		if size+n > room {
+			break
+		}
+		keep[i], size = true, size+n
+	}
+	return keep, size
+}
+
+// probabilities appends those to keep, in the order of the classes.
+func (e *Encoder) probabilities(b []byte, row []float64, keep []bool) []byte {
+	b = append(b, probabilitiesMember...)
+	n := 0
+	for i, p := range row {
+		if keep != nil && !keep[i] {
+			continue
+		}
+		if n++; n > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(b, e.classes[i]...), ':')
+		b = strconv.AppendFloat(b, p, 'g', -1, 64)
+	}
+	b = append(b, '}')
+	if n < len(row) {
+		b = strconv.AppendInt(append(b, truncatedMember...), int64(len(row)-n), 10)
+	}
+	return b
+}
+
+const (
+	probabilitiesMember = `,"probabilities":{`
+	truncatedMember     = `,"probabilities_truncated":`
+)
 
 var (
 	specVersion = ingest.Header{Key: "ce_specversion", Value: []byte("1.0")}
@@ -143,27 +203,46 @@ var (
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-func (e *Encoder) headers(x Example) []ingest.Header {
+// headers returns the key of a prediction with its headers.
+func (e *Encoder) headers(x Example) (key []byte, hs []ingest.Header) {
 	id := e.room(len(x.Topic) + 34)
 	id = append(append(id, x.Topic...), '-')
 	id = append(strconv.AppendInt(id, int64(x.Partition), 10), '-')
 	id = strconv.AppendInt(id, x.Record.Offset, 10)
 	at := time.UnixMilli(x.Record.Time).UTC().AppendFormat(e.room(len(timeLayout)), timeLayout)
-	const most = 7
+	const most = 9
 	if len(e.entries) < most {
 		e.entries = make([]ingest.Header, slabHeaders)
 	}
-	hs := e.entries[:0:most]
+	hs = e.entries[:0:most]
 	e.entries = e.entries[most:]
 	hs = append(hs, specVersion, eventType, e.source,
 		ingest.Header{Key: "ce_id", Value: id}, ingest.Header{Key: "ce_time", Value: at}, contentType)
-	for _, h := range x.Record.Headers {
-		if h.Key == "traceparent" {
-			return append(hs, h)
-		}
+	if x.Sequence > 0 {
+		hs = append(hs, ingest.Header{Key: "ce_sequence", Value: strconv.AppendInt(e.room(20), x.Sequence, 10)})
 	}
-	return hs
+	for _, h := range x.Record.Headers {
+		if h.Key != parent {
+			continue
+		}
+		if len(h.Value) > parentBytes {
+			h = ingest.Header{Key: truncatedParent, Value: []byte(describe(h.Value))}
+		}
+		hs = append(hs, h)
+		break
+	}
+	key = x.Key
+	if most := e.limit / keyShare; len(key) > most {
+		hs = append(hs, ingest.Header{Key: truncatedKey, Value: []byte(describe(key))})
+		key = key[:most]
+	}
+	return key, hs
 }
+
+const (
+	parent      = "traceparent" // https://www.w3.org/TR/trace-context/
+	parentBytes = 512           // it has 55, and may have more in a later version; a part of one is none
+)
 
 // appendNumbers appends a number, or the list of it and more.
 func appendNumbers(b []byte, first float64, more []float64) []byte {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/ed25519"
@@ -17,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
 // Config is what a Scorer is told.
@@ -36,7 +38,7 @@ type Config struct {
 }
 
 // Event is something that a Scorer did: Retrying, Waiting, Shared, Heard,
-// Switched, Damaged or Scored.
+// Switched, Damaged, Broken, Whole or Scored.
 type Event any
 
 type (
@@ -65,6 +67,13 @@ type (
 		Err error
 	}
 
+	// Broken: the model log is not the same, whole and monotone any more. The
+	// model that there is goes on until it is.
+	Broken struct{ Err error }
+
+	// Whole: it is again.
+	Whole struct{}
+
 	// Scored: some records of a partition have their scores written, or there
 	// were none to score.
 	Scored struct {
@@ -82,6 +91,8 @@ type Scorer struct {
 	config Config
 	model  atomic.Pointer[Served]
 	first  chan struct{} // closed when there is a model
+
+	output, quarantine ingest.Topic
 }
 
 // NewScorer prepares a scorer. It does no input or output.
@@ -116,14 +127,19 @@ func (s *Scorer) Run(ctx context.Context) error {
 	if err := CreateOutput(ctx, c.Client, c.Quarantine, 1, c.Topics); err != nil {
 		return err
 	}
-	output, err := c.Client.Topic(ctx, c.Output)
+	output, err := Output(ctx, c.Client, c.Output)
 	if err != nil {
 		return err
 	}
+	quarantine, err := Output(ctx, c.Client, c.Quarantine)
+	if err != nil {
+		return err
+	}
+	s.output, s.quarantine = output, quarantine
 	g.Go(func() error { return s.follow(following) })
 	g.Go(func() error {
 		defer stop()
-		return s.take(ctx, all, output.Partitions)
+		return s.take(ctx, all)
 	})
 	err = g.Wait()
 	if errors.Is(err, context.Canceled) {
@@ -132,9 +148,13 @@ func (s *Scorer) Run(ctx context.Context) error {
 	return err
 }
 
+// mendEvery is how often a log that is broken is looked at again.
+const mendEvery = 2 * time.Second
+
 // follow switches to each new snapshot as it appears.
 func (s *Scorer) follow(ctx context.Context) error {
 	f := NewFollower(s.config.Client, s.config.Log, s.config.VerifyKey, func(id string, err error) { s.config.Report(Damaged{id, err}) })
+	f.Whole = func() { s.config.Report(Whole{}) }
 	for {
 		var m *Served
 		err := s.retry(ctx, func() (err error) {
@@ -143,6 +163,15 @@ func (s *Scorer) follow(ctx context.Context) error {
 		})
 		if ctx.Err() != nil {
 			return nil
+		}
+		if errors.Is(err, kafkalog.ErrLog) && !s.config.ToEnd {
+			s.config.Report(Broken{err})
+			select {
+			case <-time.After(mendEvery):
+				continue
+			case <-ctx.Done():
+				return nil
+			}
 		}
 		if err != nil {
 			return err
@@ -155,8 +184,9 @@ func (s *Scorer) follow(ctx context.Context) error {
 }
 
 // score follows one partition.
-func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part, outputs int) error {
-	w := &worker{Scorer: s, part: p, member: m, outputs: outputs, producer: s.config.Client.Producer()}
+func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
+	w := &worker{Scorer: s, part: p, member: m, producer: s.config.Client.Producer()}
+	w.producer.Smaller = Smaller(s.config.Quarantine)
 	f := s.config.Client.Fetcher(p.topic, p.partition)
 	committed, at := p.next, time.Now()
 	for ctx.Err() == nil && (p.end < 0 || w.next < p.end) {
@@ -201,7 +231,6 @@ type worker struct {
 	*Scorer
 	part
 	member   *ingest.Member
-	outputs  int // partitions of the output topic
 	producer *ingest.Producer
 
 	model   *Served // that decoder and encoder were made for
@@ -239,16 +268,16 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 			return 0, 0, err
 		}
 	}
-	var good []*ingest.Record
+	var good []Example
 	var quarantined []ingest.Record
 	w.batch.Reset(len(w.model.Schema.Columns))
 	for i := range rs {
 		row, err := Row(w.decoder, &rs[i])
 		if err != nil {
-			quarantined = append(quarantined, Quarantined(w.topic, int32(w.partition), &rs[i], err))
+			quarantined = append(quarantined, Quarantined(w.topic, int32(w.partition), &rs[i], err, w.quarantine.MaxMessageBytes))
 			continue
 		}
-		good = append(good, &rs[i])
+		good = append(good, Example{Topic: w.topic, Partition: int32(w.partition), Record: &rs[i], Key: row.Key})
 		w.batch.Append(row.X, learner.Label{}, row.Weight)
 		if w.model.Keyed() {
 			w.batch.SetKey(string(row.Key))
@@ -256,8 +285,8 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 	}
 	answers := w.model.Predict(&w.batch)
 	out := make([]ingest.Record, len(good))
-	for i, r := range good {
-		out[i] = w.encoder.Record(Example{Topic: w.topic, Partition: int32(w.partition), Record: r}, answers.Task, answers.Row(i))
+	for i, x := range good {
+		out[i] = w.encoder.Record(x, answers.Task, answers.Row(i))
 	}
 	if len(quarantined) > 0 {
 		if err := w.producer.Publish(ctx, w.config.Quarantine, 0, quarantined); err != nil {
@@ -265,7 +294,7 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 		}
 	}
 	if len(out) > 0 {
-		if err := w.producer.Publish(ctx, w.config.Output, w.partition%w.outputs, out); err != nil {
+		if err := w.producer.Publish(ctx, w.config.Output, w.partition%w.output.Partitions, out); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -278,7 +307,7 @@ func (w *worker) use(m *Served) error {
 	if err != nil {
 		return err
 	}
-	w.model, w.decoder, w.encoder = m, d, NewEncoder(m.ID, m.Schema.Classes)
+	w.model, w.decoder, w.encoder = m, d, NewEncoder(m.ID, m.Schema.Classes, w.output.MaxMessageBytes)
 	return nil
 }
 
@@ -331,13 +360,29 @@ func CreateOutput(ctx context.Context, c *ingest.Client, name string, partitions
 	return nil
 }
 
+// Output looks up a topic that records are written to, which has to take some of a
+// decent size.
+func Output(ctx context.Context, c *ingest.Client, name string) (ingest.Topic, error) {
+	t, err := c.Topic(ctx, name)
+	if err == nil && t.MaxMessageBytes < MinMessageBytes {
+		err = fmt.Errorf("%w: topic %q has max.message.bytes=%d: set it to at least %d", ErrOutput, name, t.MaxMessageBytes, MinMessageBytes)
+	}
+	return t, err
+}
+
+// ErrOutput: an output topic cannot be used as it is.
+var ErrOutput = errors.New("output topic cannot be used")
+
 const afterMax = "message.timestamp.after.max.ms"
 
 // Row decodes a record, if it is one that can be. Where the value has no key, the
-// row has the record's.
+// row has the record's. The key is good for as long as the record is.
 func Row(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
 	if len(r.Headers) > ingest.MaxHeaders {
 		return decode.Row{}, fmt.Errorf("more than %d headers", ingest.MaxHeaders)
+	}
+	if r.Unread != nil {
+		return decode.Row{}, r.Unread
 	}
 	if r.Value == nil {
 		return decode.Row{}, errors.New("the record has no value")
@@ -345,21 +390,21 @@ func Row(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
 	row, err := d.Decode(r.Value)
 	if row.Key == nil {
 		row.Key = r.Key
+	} else {
+		row.Key = bytes.Clone(row.Key)
 	}
 	return row, err
 }
 
-// Quarantined is a record of a topic that could not be read, as it goes to the
-// quarantine topic: as it came, with Kafka Connect's headers that say whence
-// and why.
-func Quarantined(topic string, partition int32, r *ingest.Record, why error) ingest.Record {
-	q := *r
-	q.Headers = append([]ingest.Header{
+// Quarantined is a record of a topic that could not be read, as it goes to a
+// quarantine topic whose largest batch is limit: as it came, with Kafka Connect's
+// headers that say whence and why, or as much of it as the topic takes.
+func Quarantined(topic string, partition int32, r *ingest.Record, why error, limit int) ingest.Record {
+	return bounded(*r, []ingest.Header{
 		{Key: "__connect.errors.topic", Value: []byte(topic)},
 		{Key: "__connect.errors.partition", Value: strconv.AppendInt(nil, int64(partition), 10)},
 		{Key: "__connect.errors.offset", Value: strconv.AppendInt(nil, r.Offset, 10)},
 		{Key: "__connect.errors.stage", Value: []byte("VALUE_CONVERTER")},
-		{Key: "__connect.errors.exception.message", Value: []byte(why.Error())},
-	}, r.Headers[:min(len(r.Headers), ingest.MaxHeaders)]...)
-	return q
+		{Key: "__connect.errors.exception.message", Value: []byte(Reason(why))},
+	}, limit)
 }

@@ -40,7 +40,7 @@ func (s *Scorer) bounds(ctx context.Context) (b bounds, err error) {
 // take joins the group when there is a model, and scores what its share is,
 // anew whenever the group shares out anew. What all is when Run begins says
 // where the end is.
-func (s *Scorer) take(ctx context.Context, all bounds, outputs int) error {
+func (s *Scorer) take(ctx context.Context, all bounds) error {
 	select {
 	case <-s.first:
 	default:
@@ -76,7 +76,7 @@ func (s *Scorer) take(ctx context.Context, all bounds, outputs int) error {
 			return err
 		}
 		s.config.Report(Shared{share, all.partitions()})
-		if anew, err := s.hold(ctx, m, parts, all, outputs); err != nil || !anew {
+		if anew, err := s.hold(ctx, m, parts, all); err != nil || !anew {
 			return err
 		}
 	}
@@ -109,12 +109,12 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 
 // hold scores parts until ctx is done, or the group has come to the end of all
 // partitions, or shares out anew.
-func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all bounds, outputs int) (anew bool, err error) {
+func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all bounds) (anew bool, err error) {
 	held, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	scoring, sctx := errgroup.WithContext(held)
 	for _, p := range parts {
-		scoring.Go(func() error { return s.score(sctx, m, p, outputs) })
+		scoring.Go(func() error { return s.score(sctx, m, p) })
 	}
 	if !s.config.ToEnd {
 		scoring.Go(func() error { <-sctx.Done(); return nil }) // also with an empty share

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // A follower with a key gives the newest snapshot that is signed with it,

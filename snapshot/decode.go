@@ -80,7 +80,7 @@ func (f file) verify() error {
 	if binary.LittleEndian.Uint64(trailer[32:]) != uint64(f.fileLen) || string(trailer[40:]) != magic {
 		return fmt.Errorf("%w: no trailer", ErrCorrupt)
 	}
-	seal := f.serving - sealSize
+	seal := f.serving - SealSize
 	h := sha256.New()
 	h.Write(f.b[:seal])
 	sealed := bytes.Equal(h.Sum(nil), f.b[seal:f.serving])
@@ -93,7 +93,7 @@ func (f file) verify() error {
 
 // verifyServing holds the serving part against its seal.
 func (f file) verifyServing() error {
-	seal := f.serving - sealSize
+	seal := f.serving - SealSize
 	sum := sha256.Sum256(f.b[:seal])
 	if !bytes.Equal(sum[:], f.b[seal:f.serving]) {
 		return f.damage(f.sections[:f.first])
@@ -125,7 +125,7 @@ func (f file) data(s section) []byte { return f.b[s.offset : s.offset+s.length] 
 // first ones of the file.
 func (f file) read(sections []section) (*Snapshot, error) {
 	s := &Snapshot{StateHash: f.state}
-	if err := readHeader(f.b[preambleSize:preambleSize+f.header], s); err != nil {
+	if err := readHeader(f.b[PreambleSize:PreambleSize+f.header], s); err != nil {
 		return nil, err
 	}
 	want := map[uint16]bool{configSection: true, schemaSection: true, learnedSection: true}

@@ -60,7 +60,7 @@ func Describe(b []byte, limit int64) (*Description, error) {
 	if err != nil {
 		d.Damage = err.Error()
 		s = new(Snapshot)
-		if readHeader(b[preambleSize:preambleSize+f.header], s) != nil {
+		if readHeader(b[PreambleSize:PreambleSize+f.header], s) != nil {
 			s = new(Snapshot)
 		}
 	}

@@ -36,23 +36,3 @@ func TestDescribeTellsWhatIsThere(t *testing.T) {
 		t.Errorf("a file cut short: %+v, %v", d, err)
 	}
 }
-
-func TestVerdictsAreReadable(t *testing.T) {
-	j := newJournal(t)
-	j.counts(claim(1, 1))
-	rs, _ := j.snapshot(700)
-	for _, c := range []struct {
-		r          Record
-		line, json string
-	}{
-		{claim(1, 2), `1 claim epoch 1 by "host-2", void: epoch 1 is in force`, `"void":"epoch 1 is in force","record":{"epoch":1,`},
-		{j.batch(7), `2 batch seq 1: in-0 [1, 2), learned 0, predicted 0, quarantined 0, skipped 0`, `{"offset":2,"type":"batch","record":{"epoch":1,`},
-		{rs[0], `3 chunk snapshot `, `"index":0,"count":`},
-	} {
-		v := j.fold.Judge(j.fold.Next(), c.r)
-		b, err := json.Marshal(v)
-		if err != nil || !strings.HasPrefix(v.String(), c.line) || !strings.Contains(string(b), c.json) {
-			t.Errorf("%v, %s, %v, want %s, %s", v, b, err, c.line, c.json)
-		}
-	}
-}

@@ -49,12 +49,12 @@ func Append(dst []byte, s *Snapshot) ([]byte, error) {
 	}
 
 	header := appendHeader(nil, s)
-	table := preambleSize + int64(len(header))
+	table := PreambleSize + int64(len(header))
 	at := align(table + int64(len(parts))*entrySize)
 	serving := int64(0)
 	for i := range parts {
 		if i == first {
-			serving = at + sealSize
+			serving = at + SealSize
 			at = align(serving)
 		}
 		p := &parts[i]
@@ -68,7 +68,7 @@ func Append(dst []byte, s *Snapshot) ([]byte, error) {
 	dst = slices.Grow(dst, int(at)+trailerSize)
 	b := dst[start : start+int(at)+trailerSize]
 	clear(b)
-	copy(b[preambleSize:], header)
+	copy(b[PreambleSize:], header)
 	for i, p := range parts {
 		data := b[p.offset : p.offset+p.length]
 		appendValues(data[:0], p.data, 0, length(p.data))
@@ -79,14 +79,14 @@ func Append(dst []byte, s *Snapshot) ([]byte, error) {
 	preamble{
 		minor: minor, fileLen: at + trailerSize, serving: serving,
 		header: int64(len(header)), sections: len(parts), first: first,
-		tableSum: crc32.Checksum(b[preambleSize:table+int64(len(parts))*entrySize], castagnoli),
+		tableSum: crc32.Checksum(b[PreambleSize:table+int64(len(parts))*entrySize], castagnoli),
 		state:    stateHash(s.Schema, hashPart(s.State.Serving), resuming), resuming: resuming,
 	}.put(b)
 
 	h := sha256.New()
-	h.Write(b[:serving-sealSize])
-	h.Sum(b[serving-sealSize : serving-sealSize])
-	h.Write(b[serving-sealSize : at])
+	h.Write(b[:serving-SealSize])
+	h.Sum(b[serving-SealSize : serving-SealSize])
+	h.Write(b[serving-SealSize : at])
 	h.Sum(b[at:at])
 	binary.LittleEndian.PutUint64(b[at+32:], uint64(len(b)))
 	copy(b[at+40:], magic)
@@ -94,13 +94,13 @@ func Append(dst []byte, s *Snapshot) ([]byte, error) {
 }
 
 func check(s *Snapshot) error {
-	if len(s.Model) > maxTopic {
-		return fmt.Errorf("model name of %d bytes, at most %d", len(s.Model), maxTopic)
+	if len(s.Model) > MaxTopic {
+		return fmt.Errorf("model name of %d bytes, at most %d", len(s.Model), MaxTopic)
 	}
 	if s.Epoch < 0 || s.Seq < 0 || s.Step < 0 {
 		return fmt.Errorf("negative epoch, seq or step: %d, %d, %d", s.Epoch, s.Seq, s.Step)
 	}
-	if err := checkJSON("configuration", s.Config, maxConfig); err != nil {
+	if err := CheckConfig(s.Config); err != nil {
 		return err
 	}
 	if err := checkJSON("schema", s.Schema, maxSchema); err != nil {
@@ -116,6 +116,10 @@ func check(s *Snapshot) error {
 	}
 	return CheckState(s.State)
 }
+
+// CheckConfig accepts nothing, or one value of compact JSON that is not too long
+// for a configuration.
+func CheckConfig(b []byte) error { return checkJSON("configuration", b, maxConfig) }
 
 // checkJSON accepts nothing, or one value without insignificant space, which
 // therefore comes back from a record of the model log byte for byte.
@@ -145,7 +149,7 @@ func checkJSON(what string, b []byte, limit int) error {
 
 func checkPositions(ps []Position) error {
 	for i, p := range ps {
-		if !goodTopic(p.Topic) || p.Partition < 0 || p.Next < 0 {
+		if !ValidTopic(p.Topic) || p.Partition < 0 || p.Next < 0 {
 			return fmt.Errorf("position %d of %q-%d", p.Next, p.Topic, p.Partition)
 		}
 		if i > 0 && ps[i-1].Compare(p) >= 0 {
@@ -155,14 +159,14 @@ func checkPositions(ps []Position) error {
 	return nil
 }
 
-// goodTopic says whether Kafka would accept the name.
-func goodTopic(name string) bool {
+// ValidTopic reports whether Kafka accepts the name.
+func ValidTopic(name string) bool {
 	for _, c := range []byte(name) {
 		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-') {
 			return false
 		}
 	}
-	return name != "" && len(name) <= maxTopic
+	return name != "" && len(name) <= MaxTopic
 }
 
 func appendPositions(b []byte, ps []Position) []byte {

@@ -126,6 +126,8 @@ func hashLeaf(data any, from, to int, buf []byte) (Hash, []byte) {
 	return sum, buf
 }
 
+func sha(b []byte) Hash { return sha256.Sum256(b) }
+
 // CheckState says whether s is what learner.State promises: known types, good
 // and unique names, as many values as the shapes say.
 func CheckState(s learner.State) error {

@@ -14,16 +14,16 @@ const (
 	major = 1
 	minor = 0
 
-	preambleSize = 128
+	PreambleSize = 128 // no file is smaller
 	entrySize    = 64
 	alignment    = 64
-	sealSize     = 32
+	SealSize     = 32 // the hash that ends the serving part
 	trailerSize  = 48
 
 	maxHeader   = 64 << 10
 	maxSections = 1024
 	maxName     = 24  // bytes of an array's name
-	maxTopic    = 249 // bytes of a topic's name, Kafka's limit
+	MaxTopic    = 249 // bytes of a topic's name, Kafka's limit
 	maxConfig   = 256 << 10
 	maxSchema   = 16 << 20
 
@@ -71,7 +71,7 @@ func readPreamble(b []byte, limit int64) (p preamble, err error) {
 	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
 		return p, fmt.Errorf("%w: not a snapshot of Accrete: wrong magic", ErrCorrupt)
 	}
-	if len(b) < preambleSize {
+	if len(b) < PreambleSize {
 		return p, fmt.Errorf("%w: %d bytes are no preamble", ErrTruncated, len(b))
 	}
 	le := binary.LittleEndian
@@ -161,7 +161,7 @@ func readHeader(b []byte, s *Snapshot) error {
 		switch number {
 		case modelField:
 			s.Model = string(value)
-			if n > maxTopic {
+			if n > MaxTopic {
 				return fmt.Errorf("%w: model name of %d bytes", ErrCorrupt, n)
 			}
 		case epochField, seqField, stepField:
@@ -282,15 +282,15 @@ func (s section) String() string {
 // the trailer, and nothing but zeros between them. Of b it needs the serving
 // part only.
 func readTable(b []byte, p preamble) ([]section, error) {
-	table := preambleSize + p.header
+	table := PreambleSize + p.header
 	at := table + int64(p.sections)*entrySize // where the next thing may begin
-	if align(at) > p.serving-sealSize {
+	if align(at) > p.serving-SealSize {
 		return nil, fmt.Errorf("%w: the table is longer than the serving part", ErrCorrupt)
 	}
 	if p.serving > int64(len(b)) {
 		return nil, fmt.Errorf("%w: %d bytes of a serving part of %d", ErrTruncated, len(b), p.serving)
 	}
-	if got := crc32.Checksum(b[preambleSize:at], castagnoli); got != p.tableSum {
+	if got := crc32.Checksum(b[PreambleSize:at], castagnoli); got != p.tableSum {
 		return nil, fmt.Errorf("%w: the checksum of header and table is %08x, want %08x", ErrCorrupt, got, p.tableSum)
 	}
 	pad := func() error {
@@ -308,7 +308,7 @@ func readTable(b []byte, p preamble) ([]section, error) {
 			return nil, err
 		}
 		if i == p.first {
-			if at += sealSize; at != p.serving {
+			if at += SealSize; at != p.serving {
 				return nil, fmt.Errorf("%w: the serving part ends at %d, not at %d", ErrCorrupt, at, p.serving)
 			}
 			if err := pad(); err != nil {

@@ -1,10 +1,6 @@
-// Package snapshot is what a model leaves behind: the snapshot file, the state
-// hash, and the model log, in which a learner writes each decision before the
-// decision takes effect. FORMAT.md says what every byte is.
-//
-// Nothing here talks to Kafka. The host appends what Encode returns and gives
-// what it reads to a Fold, which is a state machine without input, output or
-// clock, and alone decides which records count.
+// Package snapshot is what a model leaves behind: the snapshot file and the state
+// hash. FORMAT.md says what every byte is. Package modellog has the log that
+// carries such files in Kafka.
 package snapshot
 
 import (

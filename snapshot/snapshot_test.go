@@ -189,14 +189,14 @@ func TestDecodeNamesTheDamagedSection(t *testing.T) {
 // gets past them to the checks behind.
 func reseal(b []byte) []byte {
 	b = bytes.Clone(b)
-	if len(b) < preambleSize {
+	if len(b) < PreambleSize {
 		return b
 	}
 	le := binary.LittleEndian
 	n := int64(len(b))
 	serving, header, sections := int64(le.Uint64(b[24:])), int64(le.Uint32(b[32:])), int64(le.Uint32(b[36:]))
 	for i := range min(sections, maxSections) {
-		at := preambleSize + header + i*entrySize
+		at := PreambleSize + header + i*entrySize
 		if at+entrySize > n {
 			break
 		}
@@ -205,15 +205,15 @@ func reseal(b []byte) []byte {
 			le.PutUint32(b[at+28:], crc32.Checksum(b[off:off+length], castagnoli))
 		}
 	}
-	if table := preambleSize + header + sections*entrySize; table <= n {
-		le.PutUint32(b[44:], crc32.Checksum(b[preambleSize:table], castagnoli))
+	if table := PreambleSize + header + sections*entrySize; table <= n {
+		le.PutUint32(b[44:], crc32.Checksum(b[PreambleSize:table], castagnoli))
 	}
 	le.PutUint32(b[124:], crc32.Checksum(b[:124], castagnoli))
-	if serving >= sealSize && serving <= n {
-		sum := sha(b[:serving-sealSize])
-		copy(b[serving-sealSize:], sum[:])
+	if serving >= SealSize && serving <= n {
+		sum := sha(b[:serving-SealSize])
+		copy(b[serving-SealSize:], sum[:])
 	}
-	if n > preambleSize+trailerSize {
+	if n > PreambleSize+trailerSize {
 		sum := sha(b[:n-trailerSize])
 		copy(b[n-trailerSize:], sum[:])
 	}
@@ -225,7 +225,7 @@ func TestBadFiles(t *testing.T) {
 	le := binary.LittleEndian
 	file := encode(t, sample())
 	f, _ := open(file, 0)
-	table := preambleSize + f.header
+	table := PreambleSize + f.header
 	entry := func(b []byte, name string) []byte {
 		for i, s := range f.sections {
 			if s.String() == name {
@@ -288,10 +288,10 @@ func TestBadFiles(t *testing.T) {
 		{"info twice", func(b []byte) { le.PutUint16(entry(b, "section positions"), infoSection) }, ErrCorrupt},
 		{"unknown flag", func(b []byte) { entry(b, "section info")[3] |= 2 }, ErrTooNew},
 		{"padding", func(b []byte) { b[f.serving+1] = 1 }, ErrCorrupt},
-		{"header field", func(b []byte) { b[preambleSize]++ }, ErrCorrupt},
-		{"header field order", func(b []byte) { b[preambleSize] = 3 }, ErrCorrupt},
-		{"header field length", func(b []byte) { le.PutUint16(b[preambleSize+2:], 60000) }, ErrCorrupt},
-		{"negative step", func(b []byte) { b[preambleSize+4+5+3*12-1] |= 0x80 }, ErrCorrupt},
+		{"header field", func(b []byte) { b[PreambleSize]++ }, ErrCorrupt},
+		{"header field order", func(b []byte) { b[PreambleSize] = 3 }, ErrCorrupt},
+		{"header field length", func(b []byte) { le.PutUint16(b[PreambleSize+2:], 60000) }, ErrCorrupt},
+		{"negative step", func(b []byte) { b[PreambleSize+4+5+3*12-1] |= 0x80 }, ErrCorrupt},
 		{"unknown critical field", func(b []byte) { le.PutUint16(b[table-36:], criticalField|9) }, ErrTooNew},
 		{"configuration with space", func(b []byte) { b[le.Uint64(entry(b, "section config")[48:])] = ' ' }, ErrCorrupt},
 		{"position of a bad topic", func(b []byte) { b[le.Uint64(entry(b, "section positions")[48:])+2] = '/' }, ErrCorrupt},
@@ -313,7 +313,7 @@ func TestBadFiles(t *testing.T) {
 	if _, err := Decode(seal, 0); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a wrong seal under a right trailer: %v", err)
 	}
-	hole := slices.Insert(bytes.Clone(file), int(f.serving)-sealSize, bytes.Repeat([]byte{1}, alignment)...)
+	hole := slices.Insert(bytes.Clone(file), int(f.serving)-SealSize, bytes.Repeat([]byte{1}, alignment)...)
 	le.PutUint64(hole[16:], uint64(len(hole)))
 	le.PutUint64(hole[24:], uint64(f.serving+alignment))
 	le.PutUint64(hole[len(hole)-16:], uint64(len(hole)))
@@ -336,7 +336,7 @@ func TestDecodeSkipsWhatIsNotCritical(t *testing.T) {
 	file := encode(t, s)
 	f, _ := open(file, 0)
 	i := int64(len(f.sections) - 2)
-	e := file[preambleSize+f.header+i*entrySize:]
+	e := file[PreambleSize+f.header+i*entrySize:]
 	binary.LittleEndian.PutUint16(e, 77)
 	e[3] = 0
 	resuming := hashPart(sample().State.Resuming)

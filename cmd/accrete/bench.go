@@ -19,17 +19,17 @@ import (
 type benchCommand struct {
 	jsonFlag
 	Dir        string   `arg:"" optional:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz."`
-	Sets       []string `placeholder:"NAME" help:"Only these sets."`
-	Algorithms []string `placeholder:"NAME" help:"Only these algorithms, as newton, ridge, all/adagrad or dsg/precond."`
-	Shuffle    uint64   `default:"1" help:"Order of the training rows; streams stay as they are (${default})."`
-	Plots      string   `placeholder:"DIR" help:"Folder to draw a picture for each set in, NAME.png."`
+	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
+	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, ridge, all/adagrad or dsg/precond."`
+	Shuffle    uint64   `default:"1" help:"Seed for the order of the training rows; streams keep their order (${default})."`
+	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
 	Paper      string   `enum:",dspdc" default:"" placeholder:"NAME" help:"Run the experiments of a paper instead: dspdc."`
 	Seconds    float64  `default:"2" help:"Processor time that each method of --paper has for each problem (${default})."`
 	Full       bool     `help:"All of --paper, with what takes a gigabyte, or minutes to get anywhere: about a quarter of an hour."`
 }
 
 func (benchCommand) Help() string {
-	return `Streams every set of a folder once through every algorithm, with its defaults, and compares them with the most frequent class (or the mean), with the last label, and with a linear model that had the same rows. fixed is a linear model on random features that never grow. Classification counts the share of wrong classes; regression the mean squared error over the variance of the labels (nMSE).
+	return `Streams every data set of a folder once through every algorithm with default settings, and compares them with three baselines: the most frequent class (or the mean), the last label, and a linear model. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression.
 
 --paper dspdc compares the primal-dual coordinate method of Yu, Lin and Yang (2015) with SPDC, SDCA and SVRG on the problems of the paper's section 6, by their duality gaps, and metrics that it learns for related tasks with one metric and with none; with a folder that has the set letter, on its letters too.`
 }

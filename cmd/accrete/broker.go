@@ -15,14 +15,14 @@ import (
 
 type brokerCommand struct {
 	jsonFlag
-	Listen string   `default:"127.0.0.1:9092" placeholder:"ADDRESS" help:"host:port to listen on; port 0 takes any that is free (${default})."`
-	Dir    string   `placeholder:"DIR" help:"Keep everything here across restarts and crashes (accrete-broker)." xor:"where"`
-	Memory bool     `help:"Keep everything in memory, and lose it at the end." xor:"where"`
-	Topics []string `placeholder:"NAME[:PARTITIONS]" help:"Topics to create if they are not there, separated by commas."`
+	Listen string   `default:"127.0.0.1:9092" placeholder:"ADDRESS" help:"Address to listen on as host:port; port 0 picks a free one (${default})."`
+	Dir    string   `placeholder:"DIR" help:"Data directory, which survives restarts and crashes (accrete-broker)." xor:"where"`
+	Memory bool     `help:"Keep all data in memory, and discard it on exit." xor:"where"`
+	Topics []string `placeholder:"NAME[:PARTITIONS]" help:"Topics to create if they do not exist, separated by commas."`
 }
 
 func (brokerCommand) Help() string {
-	return `A Kafka broker of one process, without replicas, for trying things out and for small set-ups on one machine. It runs until it is interrupted.`
+	return `Runs a single-process Kafka broker without replication, for trials and for small set-ups on one machine, until it is interrupted.`
 }
 
 func (brokerCommand) Examples() string {

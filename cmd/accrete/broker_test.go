@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/accrete-ml/accrete/config"
+	"github.com/accrete-ml/accrete/internal/config"
 )
 
 // startBroker runs the broker as a process until the test ends and returns what

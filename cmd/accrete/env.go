@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
 
-	"github.com/accrete-ml/accrete/config"
+	"github.com/accrete-ml/accrete/internal/config"
 )
 
 // env is what a command has around it.
@@ -93,13 +93,13 @@ func (e *env) print(asJSON bool, text string, v any) error {
 
 // jsonFlag is embedded in commands whose output scripts read.
 type jsonFlag struct {
-	JSON bool `name:"json" help:"Print one JSON object a line."`
+	JSON bool `name:"json" help:"Print one JSON object per line."`
 }
 
 // configFlags are embedded in commands that have a configuration.
 type configFlags struct {
-	Config string   `short:"c" placeholder:"FILE" env:"ACCRETE_CONFIG" help:"Configuration; accrete lint --reference prints one with every option."`
-	Set    []string `sep:"none" placeholder:"KEY=VALUE" help:"Override an option, as --set input.topics=a,b; can be given more than once."`
+	Config string   `short:"c" placeholder:"FILE" env:"ACCRETE_CONFIG" help:"Configuration file; accrete lint --reference prints one with every option."`
+	Set    []string `sep:"none" placeholder:"KEY=VALUE" help:"Override an option, for example --set input.topics=a,b. Repeatable."`
 }
 
 // load reads the effective configuration and logs what is odd about it.

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // The exit codes, from sysexits.h where it has one.
@@ -19,13 +21,18 @@ const (
 	failed  = 1
 	misused = 2
 	later   = 75 // EX_TEMPFAIL
+	fenced  = 76 // EX_PROTOCOL, the nearest: another learner has the model now
 	refused = 78 // EX_CONFIG
 )
 
 const exitHelp = `Exit codes:
-  0 done, 1 failed, 2 wrong use, 75 try again (the broker is out of reach,
-  another learner has taken over, or this one hangs), 78 the configuration or
-  the state refuses`
+  0   success
+  1   failure
+  2   wrong usage
+  75  temporary failure, try again (broker unreachable, or hung)
+  76  fenced: another learner has claimed the model; do not restart, except with
+      learn --standby
+  78  invalid configuration or incompatible state`
 
 // exits says which errors, of whatever package, mean which exit code. The first
 // that matches counts; one that matches none means 75 if it is about Kafka and
@@ -38,12 +45,14 @@ var exits = []struct {
 	{ingest.ErrUnreachable, later},
 	{ingest.ErrUnknownTopic, refused},
 	{ingest.ErrDenied, refused},
-	{pipeline.ErrFenced, later}, // started again, it would take the model back
+	{pipeline.ErrFenced, fenced}, // started again, it would take the model back
 	{pipeline.ErrHung, later},
 	{pipeline.ErrUndrained, later},
 	{pipeline.ErrHistory, refused},
+	{pipeline.ErrLog, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
+	{serve.ErrOutput, refused},
 	{pipeline.ErrGap, refused},
 	{pipeline.ErrPoisoned, refused},
 	{learner.ErrLags, refused},
@@ -55,7 +64,7 @@ var exits = []struct {
 	{snapshot.ErrTruncated, refused},
 	{snapshot.ErrLimit, refused},
 	{snapshot.ErrMismatch, refused},
-	{snapshot.ErrSignature, refused},
+	{modellog.ErrSignature, refused},
 }
 
 // coded is an error whose exit code its maker has chosen.

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/internal/synth"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -18,17 +18,17 @@ import (
 type feedCommand struct {
 	configFlags
 	jsonFlag
-	File       string  `arg:"" optional:"" help:"CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
-	Demo       bool    `help:"Write the stream of accrete demo in place of a file, without end."`
-	Unlabelled bool    `help:"Rows without a label, to be predicted only: the file needs no such column, and --demo leaves it out."`
-	Topic      string  `placeholder:"NAME" help:"Topic to write to (the first of input.topics)."`
-	Partitions int     `default:"1" help:"Partitions of the topic if it is not there yet (${default})."`
-	Rate       float64 `placeholder:"N" help:"At most so many records a second."`
-	SkipBad    bool    `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
+	File       string  `arg:"" optional:"" help:"CSV file with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
+	Demo       bool    `help:"Write the endless stream of accrete demo instead of a file."`
+	Unlabelled bool    `help:"Write rows without labels, to be predicted only. The file needs no label column."`
+	Topic      string  `placeholder:"NAME" help:"Topic to write to (default: the first of input.topics)."`
+	Partitions int     `default:"1" help:"Number of partitions if the topic has to be created (${default})."`
+	Rate       float64 `placeholder:"N" help:"Maximum number of records per second."`
+	SkipBad    bool    `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
 }
 
 func (feedCommand) Help() string {
-	return `Writes the rows of a file to an input topic, as the JSON records that the same configuration reads: {"features":{…},"label":…}. Rows go to the partitions in turn, keyed by their number; numbers are copied as they stand.`
+	return `Writes the rows of a file to an input topic as the JSON records that the same configuration reads: {"features":{…},"label":…}. Rows are distributed round-robin over the partitions, with the row number as key. Numbers are copied verbatim.`
 }
 
 func (feedCommand) Examples() string {
@@ -70,11 +70,25 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	start := time.Now()
-	progress := e.progress(false)
 	out := &feeder{producer: client.Producer(), topic: r.Topic, waiting: make([][]ingest.Record, topic.Partitions)}
+	start := time.Now()
+	if err := f.copyRows(ctx, e, rows, out, &r); err != nil {
+		return err
+	}
+	r.Seconds = time.Since(start).Seconds()
+	r.PerSecond = float64(r.Records) / max(r.Seconds, 1e-9)
+	text := fmt.Sprintf("%s to %s in %.1f s", count(r.Records, "record"), r.Topic, r.Seconds)
+	if r.Skipped > 0 {
+		text += fmt.Sprintf(", %s skipped", count(r.Skipped, "row"))
+	}
+	return e.print(f.JSON, text, r)
+}
+
+// copyRows writes rows to out until they end or ctx is done, and counts them in r.
+func (f *feedCommand) copyRows(ctx context.Context, e *env, rows rows, out *feeder, r *feedReport) error {
+	start, progress := time.Now(), e.progress(false)
 	last := start
-	for {
+	for ctx.Err() == nil {
 		value, err := rows.next()
 		if err == io.EOF || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			break
@@ -96,23 +110,12 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 			return err
 		}
 		r.Records++
-		if f.Rate > 0 {
-			due := start.Add(time.Duration(float64(r.Records) / f.Rate * float64(time.Second)))
-			if early := time.Until(due); early > 20*time.Millisecond {
-				if err := out.flush(ctx); err != nil {
-					return err
-				}
-				if !sleep(ctx, early) {
-					break
-				}
-			}
+		if err := f.throttle(ctx, out, start, r.Records); err != nil {
+			return err
 		}
 		if time.Since(last) > time.Second {
 			last = time.Now()
 			progress.update(fmt.Sprintf("%s records, %s/s", thousands(r.Records), thousands(int64(float64(r.Records)/time.Since(start).Seconds()))), nil)
-		}
-		if ctx.Err() != nil {
-			break
 		}
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -121,13 +124,24 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	progress.done()
-	r.Seconds = time.Since(start).Seconds()
-	r.PerSecond = float64(r.Records) / max(r.Seconds, 1e-9)
-	text := fmt.Sprintf("%s to %s in %.1f s", count(r.Records, "record"), r.Topic, r.Seconds)
-	if r.Skipped > 0 {
-		text += fmt.Sprintf(", %s skipped", count(r.Skipped, "row"))
+	return nil
+}
+
+// throttle waits while the records written since start exceed --rate.
+func (f *feedCommand) throttle(ctx context.Context, out *feeder, start time.Time, records int64) error {
+	if f.Rate <= 0 {
+		return nil
 	}
-	return e.print(f.JSON, text, r)
+	due := start.Add(time.Duration(float64(records) / f.Rate * float64(time.Second)))
+	early := time.Until(due)
+	if early <= 20*time.Millisecond {
+		return nil
+	}
+	if err := out.flush(ctx); err != nil {
+		return err
+	}
+	sleep(ctx, early)
+	return nil
 }
 
 // rows are where records come from.

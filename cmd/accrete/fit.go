@@ -22,36 +22,36 @@ import (
 type fitCommand struct {
 	jsonFlag
 	inputFlags
-	Train       string   `arg:"" help:"File to learn from: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
-	Test        string   `placeholder:"FILE" help:"File to test the final model on."`
-	Label       []string `placeholder:"COLUMN,..." help:"Column that is learned (y or label); several are numbers that one model learns together."`
-	Task        string   `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto: the first 1,000 labels decide (${default})."`
-	Weight      string   `placeholder:"COLUMN" help:"Column that says how much a row counts."`
-	Algorithm   string   `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,eigenpro,ridge" default:"newton" help:"How it is learned: ${enum} (${default})."`
-	Stepper     string   `enum:"rate,adagrad,precond" default:"rate" help:"How dsg, udsg, cdsg and all step: ${enum} (${default})."`
-	Loss        string   `default:"auto" help:"What is minimised: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
-	OnDrift     string   `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"What to do when the loss has grown: ${enum} (${default})."`
-	Lags        int      `default:"0" help:"How many of the rows before a row, of the same --key, lend it their inputs and labels (${default})."`
-	Key         string   `placeholder:"COLUMN" help:"Column that says whose a row is, for --lags and --metric."`
-	Kernel      string   `default:"gaussian" help:"Kernel, as gaussian:2.5; without a number the first rows decide (${default})."`
-	Metric      string   `placeholder:"FILE" help:"Metric of the inputs, from accrete metric, in place of one that the first rows say: that of the row's --key, or else the shared one."`
-	Sampling    string   `enum:"iid,sorf" default:"iid" help:"How frequencies are drawn: ${enum} (${default}); sorf for 64 inputs or more."`
-	MaxFeatures int      `name:"max-features" default:"4096" help:"The most random features (${default})."`
-	Minibatch   int      `default:"0" help:"Rows that are learned at once; 0 stands for 32 with newton and ridge, and 128 with the others."`
+	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
+	Test        string   `placeholder:"FILE" help:"Test file for the final model."`
+	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label). Several columns make one regression with several targets."`
+	Task        string   `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto to decide by the first 1,000 labels (${default})."`
+	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
+	Algorithm   string   `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,eigenpro,ridge" default:"newton" help:"Learning algorithm: ${enum} (${default})."`
+	Stepper     string   `enum:"rate,adagrad,precond" default:"rate" help:"Step size of dsg, udsg, cdsg and all: ${enum} (${default})."`
+	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
+	OnDrift     string   `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
+	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
+	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
+	Kernel      string   `default:"gaussian" help:"Kernel, for example gaussian:2.5; without a number the warm-up chooses the bandwidth (${default})."`
+	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
+	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
+	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
+	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge and 128 for the others."`
 	Lambda      float64  `default:"1e-6" help:"Regularisation (${default})."`
-	Seed        uint64   `default:"1" help:"Where all chance is drawn from (${default})."`
-	Shuffle     *uint64  `placeholder:"SEED" help:"Read the file into memory and learn its rows in an order that SEED draws."`
-	SkipBad     bool     `name:"skip-bad" help:"Count rows that cannot be read and go on, where otherwise the first one ends it."`
-	Refit       bool     `help:"Afterwards solve for the coefficients on the last rows, and certify them."`
-	Window      int      `default:"8192" help:"How many rows --refit solves for (${default})."`
-	Gap         float64  `default:"1e-3" help:"How near to the optimum --refit comes, relative to the objective of the model 0 (${default})."`
-	Penalty     float64  `help:"Regularisation of --refit; without it, leave-one-out chooses on the last 512 rows."`
-	Plot        string   `placeholder:"FILE" help:"Draw how the error came down to a PNG file."`
-	Save        string   `placeholder:"FILE" help:"Write the final model as a snapshot, for accrete inspect."`
+	Seed        uint64   `default:"1" help:"Seed of all random numbers (${default})."`
+	Shuffle     *uint64  `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
+	SkipBad     bool     `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
+	Refit       bool     `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
+	Window      int      `default:"8192" help:"Number of rows for --refit (${default})."`
+	Gap         float64  `default:"1e-3" help:"Duality gap for --refit to reach, relative to the objective of the zero model (${default})."`
+	Penalty     float64  `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
+	Plot        string   `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
+	Save        string   `placeholder:"FILE" help:"Save the final model as a snapshot file."`
 }
 
 func (fitCommand) Help() string {
-	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive figure is of those predictions, the test figure of the final model on other rows. Classification counts the share of wrong classes; regression the mean squared error over the variance of the labels (nMSE), and of several labels the mean of theirs.`
+	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets.`
 }
 
 func (fitCommand) Examples() string {
@@ -129,23 +129,9 @@ func (f figure) String() string {
 }
 
 func (f *fitCommand) Run(ctx context.Context, e *env) error {
-	task, err := learner.ParseTask(f.Task)
+	options, err := f.options(e)
 	if err != nil {
 		return err
-	}
-	metric, err := f.metric(e)
-	if err != nil {
-		return err
-	}
-	options, err := learner.Config{
-		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed, Outputs: len(f.Label),
-	}.Effective()
-	if err != nil {
-		return wrongUse("%w", err)
-	}
-	if f.Lags > 0 && f.Test != "" {
-		return wrongUse("a model with lags can only be graded on the rows that it learns: leave out --test")
 	}
 	if err := f.foresee(); err != nil {
 		return err
@@ -160,84 +146,30 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return wrongUse("%w", err)
 	}
-	if f.Refit && (f.Window < 2 || !(f.Gap > 0) || !(f.Penalty >= 0)) {
-		return wrongUse("--window %d, --gap %v, --penalty %v: want 2 rows or more, a gap above 0 and a penalty of 0 or more", f.Window, f.Gap, f.Penalty)
-	}
-	next := file.Next
-	if f.Shuffle != nil {
-		next = shuffled(file.Next, *f.Shuffle)
-	}
 	r := fitReport{Algorithm: f.Algorithm}
-	watch := newOnlooker(f.Algorithm, 0)
-	var window window
-	progress, start, last, rows := e.progress(false), time.Now(), time.Now(), 0
-	for {
-		row, err := next()
-		if err == io.EOF {
-			break
-		}
-		if err := f.bad(e, err, &r); err != nil {
-			return err
-		}
-		if err != nil {
-			continue
-		}
-		if rows == 0 {
-			if err := options.Check(file.Schema().Columns); err != nil {
-				return err
-			}
-		}
-		run.Add(row)
-		if f.Refit {
-			window.add(row, f.Window)
-		}
-		rows++
-		if f.Plot != "" {
-			watch.look(run, rows)
-		}
-		if time.Since(last) > time.Second {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			last = time.Now()
-			progress.update(f.progress(run.Progress(), time.Since(start)), nil)
-		}
+	curve := newOnlooker(f.Algorithm, 0)
+	var recent window
+	start := time.Now()
+	if err := f.learn(ctx, e, file, run, options, curve, &recent, &r); err != nil {
+		return err
 	}
 	p := run.Finish()
-	progress.done()
 	schema := file.Schema()
-	taken, why := file.Task()
 	if p.Examples == 0 {
 		return fmt.Errorf("%s has no labelled row: nothing was learned", f.Train)
 	}
-	r.Seconds = time.Since(start).Seconds()
-	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
-	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), len(f.Label)), p.Features
-	r.Drifts = drifts(p.Drifts)
+	taken, why := file.Task()
+	r.fill(p, schema, len(f.Label), time.Since(start))
 	if taken == learner.Classification && len(schema.Classes) < 2 {
-		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are the same: there is nothing to tell apart")
+		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal: there is nothing to learn")
 	}
-	r.Progressive = progressive(p.Task, p.Whole)
-	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
 	s, err := run.Snapshot(schema)
 	if err != nil {
 		return err
 	}
 	r.StateHash = snapshot.StateHash(s.Schema, s.State)
-	if f.Plot != "" {
-		if err := picture(f.Plot, filepath.Base(f.Train), errorName(p.Task)+" of the last 1,000 examples", watch.curves); err != nil {
-			return err
-		}
-	}
-	if f.Save != "" {
-		s.Info = snapshot.Info{Writer: "accrete " + versionString(), Time: time.Now().UnixMilli()}
-		file, err := snapshot.Append(nil, s)
-		if err != nil {
-			return err
-		}
-		if err := snapshot.WriteFile(f.Save, file); err != nil {
-			return err
-		}
+	if err := f.write(p.Task, curve, s); err != nil {
+		return err
 	}
 	if f.Test != "" {
 		c.Task = taken
@@ -250,11 +182,106 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		}
 	}
 	if f.Refit {
-		if err := f.refit(ctx, e, c, s, schema, &window, &r); err != nil {
+		if err := f.refit(ctx, e, c, s, schema, &recent, &r); err != nil {
 			return err
 		}
 	}
 	return e.print(f.JSON, f.text(r, taken, why), r)
+}
+
+// options returns what the flags say of the learner.
+func (f *fitCommand) options(e *env) (learner.Config, error) {
+	task, err := learner.ParseTask(f.Task)
+	if err != nil {
+		return learner.Config{}, err
+	}
+	metric, err := f.metric(e)
+	if err != nil {
+		return learner.Config{}, err
+	}
+	options, err := learner.Config{
+		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed, Outputs: len(f.Label),
+	}.Effective()
+	switch {
+	case err != nil:
+		return options, wrongUse("%w", err)
+	case f.Lags > 0 && f.Test != "":
+		return options, wrongUse("a model with lags can only be evaluated on the rows that it learns: omit --test")
+	case f.Refit && (f.Window < 2 || !(f.Gap > 0) || !(f.Penalty >= 0)):
+		return options, wrongUse("--window %d, --gap %v, --penalty %v: want 2 rows or more, a gap above 0 and a penalty of 0 or more", f.Window, f.Gap, f.Penalty)
+	}
+	return options, nil
+}
+
+// learn streams file once through run, and keeps what --plot and --refit need.
+func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *pipeline.Fit, options learner.Config, curve *onlooker, recent *window, r *fitReport) error {
+	next := file.Next
+	if f.Shuffle != nil {
+		next = shuffled(file.Next, *f.Shuffle)
+	}
+	progress, start, last, rows := e.progress(false), time.Now(), time.Now(), 0
+	defer progress.done()
+	for {
+		row, err := next()
+		if err == io.EOF {
+			return nil
+		}
+		if err := f.bad(e, err, r); err != nil {
+			return err
+		}
+		if err != nil {
+			continue
+		}
+		if rows == 0 {
+			if err := options.Check(file.Schema().Columns); err != nil {
+				return err
+			}
+		}
+		run.Add(row)
+		if f.Refit {
+			recent.add(row, f.Window)
+		}
+		rows++
+		if f.Plot != "" {
+			curve.look(run, rows)
+		}
+		if time.Since(last) > time.Second {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			last = time.Now()
+			progress.update(f.progress(run.Progress(), time.Since(start)), nil)
+		}
+	}
+}
+
+// fill sets what is known once all rows are learned.
+func (r *fitReport) fill(p learner.Progress, schema *decode.Schema, labels int, took time.Duration) {
+	r.Seconds = took.Seconds()
+	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
+	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features
+	r.Drifts = drifts(p.Drifts)
+	r.Progressive = progressive(p.Task, p.Whole)
+	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
+}
+
+// write writes the files that --plot and --save name.
+func (f *fitCommand) write(task learner.Task, curve *onlooker, s *snapshot.Snapshot) error {
+	if f.Plot != "" {
+		if err := picture(f.Plot, filepath.Base(f.Train), errorName(task)+" of the last 1,000 examples", curve.curves); err != nil {
+			return err
+		}
+	}
+	if f.Save == "" {
+		return nil
+	}
+	s.Info = snapshot.Info{Writer: "accrete " + versionString(), Time: time.Now().UnixMilli()}
+	file, err := snapshot.Append(nil, s)
+	if err != nil {
+		return err
+	}
+	return snapshot.WriteFile(f.Save, file)
 }
 
 // metric is what --metric names, if it names anything.

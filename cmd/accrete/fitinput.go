@@ -13,8 +13,8 @@ import (
 
 // inputFlags say which cells are inputs.
 type inputFlags struct {
-	Columns []string `placeholder:"COLUMN,..." help:"Columns that are inputs, and no others (all but label, key and weight)."`
-	Missing string   `enum:"refuse,zero" default:"refuse" help:"What becomes of a row with an empty cell: refuse takes it for one that cannot be read, zero reads 0 (${default})."`
+	Columns []string `placeholder:"COLUMN,..." help:"Input columns (default: all but label, key and weight)."`
+	Missing string   `enum:"refuse,zero" default:"refuse" help:"Rows with an empty cell. refuse: treat the row as unreadable. zero: read 0 (${default})."`
 }
 
 // decode says how the rows are read.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,13 +15,13 @@ import (
 type inspectCommand struct {
 	configFlags
 	jsonFlag
-	File    string `arg:"" optional:"" help:"Snapshot to look into; without one, the model log of the configuration."`
-	Diff    string `placeholder:"FILE" help:"Snapshot to compare with: say what differs."`
-	Records int    `default:"10" help:"Newest records of the model log to show (${default})."`
+	File    string `arg:"" optional:"" help:"Snapshot file (default: the model log of the configuration)."`
+	Diff    string `placeholder:"FILE" help:"Second snapshot file: print the differences."`
+	Records int    `default:"10" help:"Number of newest model log records to show (${default})."`
 }
 
 func (inspectCommand) Help() string {
-	return `Says what a snapshot file holds, or what the model log of a configuration says: who writes it, how far the model is, its snapshots, and the newest records with the reason where one does not count.`
+	return `Describes a snapshot file, or the model log of a configuration: its owner, the progress of the model, its snapshots, and the newest records, with the reason for each that is void.`
 }
 
 func (inspectCommand) Examples() string {
@@ -53,11 +54,11 @@ func (i *inspectCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	r, err := pipeline.Inspect(ctx, p, i.Records)
-	if err != nil {
-		return err
+	r, broken := pipeline.Inspect(ctx, p, i.Records)
+	if r == nil {
+		return broken
 	}
-	return e.print(i.JSON, logText(r), r)
+	return cmp.Or(e.print(i.JSON, logText(r), r), broken)
 }
 
 func logText(r *pipeline.LogReport) string {

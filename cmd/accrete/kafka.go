@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/config"
 )
 
 // open loads the effective configuration, in which required must be set, and

@@ -12,8 +12,8 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
-	"github.com/accrete-ml/accrete/internal/kafkatest"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 // poses are records of an arm of two joints and the place of its hand. Every

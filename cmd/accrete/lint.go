@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/accrete-ml/accrete/config"
+	"github.com/accrete-ml/accrete/internal/config"
 )
 
 type lintCommand struct {
 	configFlags
 	jsonFlag
-	Reference bool `help:"Print a configuration with every option, its default and what it is for."`
+	Reference bool `help:"Print a configuration file with every option, its default and its description."`
 }
 
 func (lintCommand) Help() string {
-	return `Prints every effective value and whether it comes from a flag, the environment (ACCRETE_INPUT_TOPICS for input.topics), the file or the default; or everything that is wrong, each with its place. It does not connect to Kafka.`
+	return `Prints every effective value and its origin: a flag, the environment (ACCRETE_INPUT_TOPICS for input.topics), the file or the default. If the configuration is invalid, it prints every problem with its position instead. It does not connect to Kafka.`
 }
 
 func (lintCommand) Examples() string {

@@ -9,33 +9,36 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
 // commands is the command line, in the order in which --help shows it. To add a
 // command, add a field here and a file with its type, which is a command.
 type commands struct {
-	LogLevel  string `enum:"debug,info,warn,error" default:"info" env:"ACCRETE_LOG_LEVEL" placeholder:"LEVEL" help:"Least level that is logged: debug, info, warn or error."`
-	LogFormat string `enum:"auto,console,json" default:"auto" env:"ACCRETE_LOG_FORMAT" placeholder:"FORMAT" help:"console, json, or auto: console on a terminal, json elsewhere. Logs go to standard error."`
+	LogLevel  string `enum:"debug,info,warn,error" default:"info" env:"ACCRETE_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error."`
+	LogFormat string `enum:"auto,console,json" default:"auto" env:"ACCRETE_LOG_FORMAT" placeholder:"FORMAT" help:"Log format on standard error: console, json, or auto (console on a terminal, json elsewhere)."`
 
-	Demo    demoCommand    `cmd:"" help:"See it work: a broker, a stream, a learner and a scorer in one process."`
-	Lint    lintCommand    `cmd:"" help:"Check a configuration and explain where each value comes from."`
+	Demo    demoCommand    `cmd:"" help:"Run a broker, a stream of examples, a learner and a scorer in one process."`
+	Lint    lintCommand    `cmd:"" help:"Check a configuration and show the origin of each value."`
 	Learn   learnCommand   `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
 	Score   scoreCommand   `cmd:"" help:"Predict topics with the newest snapshot of a model."`
 	Feed    feedCommand    `cmd:"" help:"Write a file to an input topic."`
 	Fit     fitCommand     `cmd:"" help:"Learn a file in one pass, without Kafka."`
-	Bench   benchCommand   `cmd:"" help:"Compare all algorithms on a folder of files."`
-	Refit   refitCommand   `cmd:"" help:"Solve for a model on its last records, and certify it."`
-	Metric  metricCommand  `cmd:"" help:"Learn a metric of the inputs, or one for each key."`
-	Verify  verifyCommand  `cmd:"" help:"Prove a model: learn its history again and compare."`
-	Inspect inspectCommand `cmd:"" help:"Look into a snapshot or a model log."`
-	Resume  resumeCommand  `cmd:"" help:"Let a learner go on that has paused because its input was bad."`
-	Broker  brokerCommand  `cmd:"" help:"Run a Kafka broker on this machine, for trying things out."`
-	Version versionCommand `cmd:"" help:"Print the version of this program and what it runs on."`
+	Bench   benchCommand   `cmd:"" help:"Compare all algorithms on a folder of data sets."`
+	Refit   refitCommand   `cmd:"" help:"Solve for a model on its most recent records, with a certificate."`
+	Metric  metricCommand  `cmd:"" help:"Learn a metric of the inputs, or one per key."`
+	Verify  verifyCommand  `cmd:"" help:"Replay the history of a model and compare it with every snapshot."`
+	Inspect inspectCommand `cmd:"" help:"Describe a snapshot or a model log."`
+	Resume  resumeCommand  `cmd:"" help:"Resume a learner that has paused because of invalid input."`
+	Broker  brokerCommand  `cmd:"" help:"Run a Kafka broker on this machine for trials."`
+	Version versionCommand `cmd:"" help:"Print the version of the program and its platform."`
+	Docs    docsCommand    `cmd:"" hidden:"" help:"Write a generated page of the documentation."`
 }
 
 // command is what every command is. Its exported fields are its flags and
@@ -50,7 +53,7 @@ type command interface {
 	Examples() string
 }
 
-const description = `Learn from Kafka streams with kernels: every record is predicted, then learned, and no crash changes the result.`
+const description = `A streaming kernel learner for Kafka: every record is predicted, then learned, and recovery after a crash is bit-identical.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -120,6 +123,7 @@ func newParser(line *commands, e *env) (parser *kong.Kong, helped *bool, err err
 		kong.Exit(func(int) { *helped = true }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 		kong.Help(printHelp),
+		kong.Vars{"samplings": strings.Join(features.SamplingNames(), ",")},
 	)
 	return parser, helped, err
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
-	"github.com/accrete-ml/accrete/config"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 )
 

@@ -13,7 +13,7 @@ type resumeCommand struct {
 }
 
 func (resumeCommand) Help() string {
-	return `A learner that finds more than half of its last 1,000 records bad stops learning, says so in /readyz, and waits, over restarts too: that saves the model when whoever writes the input has changed its schema. Nothing is lost by it. Look into <model>.quarantine, have the cause mended, and then let it go on with this command. It writes one record to the model log.`
+	return `Resumes a paused learner. A learner pauses when more than half of its last 1,000 records are invalid, which protects the model when a producer changes its schema; /readyz reports it, and the pause survives restarts. No records are lost. Inspect <model>.quarantine, fix the cause, then run this command, which writes one record to the model log.`
 }
 
 func (resumeCommand) Examples() string {

@@ -15,11 +15,11 @@ import (
 type scoreCommand struct {
 	configFlags
 	jsonFlag
-	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the topics have at the start, in the partitions that are this scorer's."`
+	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the topics have at startup."`
 }
 
 func (scoreCommand) Help() string {
-	return `Follows the snapshots of a model and predicts the records of score.topics with the newest of them. Each score names the step and the lineage of the model that made it. Without a model yet it waits for one. Start as many as there are partitions: they share them, as the consumer group accrete-<model>-scorer, and when one ends or dies the others take over where it stopped.`
+	return `Follows the snapshots of a model and predicts the records of score.topics with the newest one. Each prediction names the step and lineage of the model that made it. If there is no model yet, the scorer waits for one. Several scorers share the partitions through the consumer group accrete-<model>-scorer; when one stops, the others take over its partitions.`
 }
 
 func (scoreCommand) Examples() string {
@@ -95,6 +95,7 @@ type tally struct {
 	e       *env
 	metrics *metrics.Scorer
 	model   *metrics.Condition
+	log     *metrics.Condition
 	moving  *metrics.Condition
 	kafka   *metrics.Condition
 
@@ -107,6 +108,7 @@ func newTally(e *env, model string, m *metrics.Scorer, h *metrics.Health) *tally
 	return &tally{
 		e: e, metrics: m,
 		model:  h.Add("model", "there is no complete snapshot yet"),
+		log:    h.Add("model log", ""),
 		moving: h.Watch("progress", 30*time.Second),
 		kafka:  h.Watch("kafka", patience),
 		now:    scoreReport{Model: model}, since: time.Now(),
@@ -135,6 +137,12 @@ func (t *tally) event(ev serve.Event) {
 		t.e.log.Info().Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("switched to a snapshot")
 	case serve.Damaged:
 		t.e.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, the one before it scores")
+	case serve.Broken:
+		t.log.Red(ev.Err.Error())
+		t.e.log.Error().Err(ev.Err).Msg("the model stays as it is")
+	case serve.Whole:
+		t.log.Green()
+		t.e.log.Info().Msg("the model log is whole again")
 	case serve.Scored:
 		t.kafka.Progress()
 		t.moving.Progress()

@@ -14,7 +14,7 @@ type verifyCommand struct {
 }
 
 func (verifyCommand) Help() string {
-	return `Learns the model's history again from the input topics, in the order that the model log has written down, and compares the state with every snapshot on the way. It begins with the empty state, or with the oldest snapshot that is still there. It writes nothing, and fails if anything differs or if there was nothing to compare.`
+	return `Replays the model's history from the input topics in the order recorded in the model log, and compares the state with every snapshot. It starts from the empty state, or from the oldest snapshot that is available. It writes nothing, and fails if anything differs or if there is nothing to compare.`
 }
 
 func (verifyCommand) Examples() string {

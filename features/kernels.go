@@ -1,0 +1,94 @@
+package features
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+)
+
+// Family is the kernels of one name, which differ in their parameters.
+type Family struct {
+	Name  string // of letters, digits and hyphens, in lower case
+	Usage string // the forms that Parse reads: "gaussian[:SCALE]"
+	Help  string // one line: the formula, and what it is for
+
+	// Parse returns the kernel with these parameters: what follows the name and a
+	// colon, or "".
+	Parse func(parameters string) (Kernel, error)
+
+	// Examples are names of kernels that have values and frequencies, as String
+	// writes them. The tests hold the promises of Kernel with them.
+	Examples []string
+}
+
+// Kernels are the families that ParseKernel knows. A program may append its own
+// before it makes a Learner or reads a snapshot.
+var Kernels = []Family{
+	gaussian,
+}
+
+// ParseKernel reads the form that Kernel's String writes: "gaussian:2.5", or
+// "gaussian" for the kernel whose scale is still to be chosen.
+func ParseKernel(s string) (Kernel, error) {
+	name, parameters, colon := strings.Cut(s, ":")
+	var names, usages []string
+	for _, f := range Kernels {
+		if f.Name != name {
+			names, usages = append(names, f.Name), append(usages, f.Usage)
+			continue
+		}
+		if colon && parameters == "" {
+			return nil, fmt.Errorf("kernel %q: no parameter after the colon: want %s", s, f.Usage)
+		}
+		k, err := f.Parse(parameters)
+		if err != nil {
+			return nil, fmt.Errorf("kernel %q: %w", s, err)
+		}
+		return k, nil
+	}
+	return nil, unknown("kernel", name, names, usages)
+}
+
+// unknown returns the error for a name that is in no table.
+func unknown(what, name string, names, usages []string) error {
+	hint := ""
+	if near := spell.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	last := len(usages) - 1
+	want := strings.Join(usages[:last], ", ")
+	if last > 0 {
+		want += " or "
+	}
+	return fmt.Errorf("no %s is named %q: want %s%s%s", what, name, want, usages[last], hint)
+}
+
+// The scales for which frequencies and their reciprocals are far from the ends
+// of float32.
+const minScale, maxScale = 1e-12, 1e12
+
+var errScale = fmt.Errorf("the scale has to be a number from %g to %g", minScale, maxScale)
+
+// parseScale reads the only parameter of a kernel, 0 if there is none.
+func parseScale(parameters string) (float64, error) {
+	if parameters == "" {
+		return 0, nil
+	}
+	scale, err := strconv.ParseFloat(parameters, 64)
+	if err != nil || !validScale(scale) {
+		return 0, errScale
+	}
+	return scale, nil
+}
+
+func validScale(scale float64) bool { return scale >= minScale && scale <= maxScale }
+
+// withScale returns the name of a kernel whose only parameter is its scale.
+func withScale(name string, scale float64) string {
+	if scale == 0 {
+		return name
+	}
+	return name + ":" + strconv.FormatFloat(scale, 'g', -1, 64)
+}

@@ -1,0 +1,206 @@
+package features
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "add kernels that are not in testdata/frequencies to it")
+
+// eachKernel runs f with every example of every family.
+func eachKernel(t *testing.T, f func(t *testing.T, k Kernel)) {
+	for _, family := range Kernels {
+		if len(family.Examples) == 0 {
+			t.Errorf("%s has no examples", family.Name)
+		}
+		for _, name := range family.Examples {
+			t.Run(name, func(t *testing.T) {
+				k, err := ParseKernel(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f(t, k)
+			})
+		}
+	}
+}
+
+func TestParseKernelReadsWhatStringWrites(t *testing.T) {
+	eachKernel(t, func(t *testing.T, k Kernel) {
+		if got, err := ParseKernel(k.String()); err != nil || got != k {
+			t.Errorf("ParseKernel(%q) = %v, %v", k, got, err)
+		}
+		s, ok := k.(Scaled)
+		if !ok {
+			return
+		}
+		for _, scale := range []float64{0, 1e-12, 1.0 / 3, 1e12} {
+			k := s.WithLengthScale(scale)
+			if got, err := ParseKernel(k.String()); err != nil || got != k || got.(Scaled).LengthScale() != scale {
+				t.Errorf("ParseKernel(%q) = %v, %v, want the scale %v", k, got, err, scale)
+			}
+		}
+	})
+}
+
+func TestParseKernelRefusesWhatIsNoKernel(t *testing.T) {
+	for _, f := range Kernels {
+		for _, wrong := range []string{":", ":x", ":0", ":-1", ":nan", ":inf", ":1e-13", ":1,", ":1,2,3,4,5,6,7,8,9", ": 1", " ", "s"} {
+			if k, err := ParseKernel(f.Name + wrong); err == nil {
+				t.Errorf("ParseKernel(%q) = %v, want an error", f.Name+wrong, k)
+			}
+		}
+		if f.Name == "" || f.Name != strings.ToLower(f.Name) || !strings.HasPrefix(f.Usage, f.Name) || f.Help == "" {
+			t.Errorf("family %q, usage %q, help %q", f.Name, f.Usage, f.Help)
+		}
+		if _, err := ParseKernel(f.Name[1:]); err == nil || !strings.HasSuffix(err.Error(), fmt.Sprintf("; did you mean %q?", f.Name)) {
+			t.Errorf("ParseKernel(%q): %v, want a hint to %s", f.Name[1:], err, f.Name)
+		}
+	}
+	if k, err := ParseKernel(""); err == nil {
+		t.Errorf(`ParseKernel("") = %v, want an error`, k)
+	}
+}
+
+// inputs returns rows that are far from each other and rows that are near, in
+// units of the kernel's scale.
+func inputs(k Kernel, n, dim int) []float32 {
+	x := rows(rand.New(rand.NewPCG(1, 2)), n, dim)
+	unit := math.Sqrt(2 / float64(dim))
+	if s, ok := k.(Scaled); ok {
+		unit *= s.LengthScale()
+	}
+	for i := range x {
+		x[i] *= float32(math.Ldexp(unit, -(i / dim)))
+	}
+	return x
+}
+
+// The mean over frequencies of cos cos + sin sin is the kernel: within four
+// standard errors of 400,000 independent frequencies, and for orthogonal ones, of
+// which there are fewer, with the bias that they have in few dimensions.
+func TestFeaturesEstimateTheKernel(t *testing.T) {
+	eachKernel(t, func(t *testing.T, k Kernel) {
+		for _, sampling := range Samplings() {
+			if sampling.CheckKernel(k) != nil {
+				continue
+			}
+			n, dim, blocks, bias := 6, 5, 12_500, 1e-6 // of float32
+			if least := samplings[sampling].leastInputs; least > 0 {
+				dim, blocks, bias = least, 400, .5/float64(least)
+			}
+			b := NewBank(Map{Kernel: k, Dim: dim, Seed: 7, Sampling: sampling})
+			b.Grow(blocks)
+			x, m := inputs(k, n, dim), blocks*b.Map().Width
+			phi := make([]float32, n*2*m)
+			b.Features(phi, 0, x)
+			for i := range n {
+				for j := range i + 1 {
+					sum, squares := 0.0, 0.0
+					u, v := phi[i*2*m:(i+1)*2*m], phi[j*2*m:(j+1)*2*m]
+					for l := 0; l < 2*m; l += 2 {
+						e := float64(u[l])*float64(v[l]) + float64(u[l+1])*float64(v[l+1])
+						sum, squares = sum+e, squares+e*e
+					}
+					got, want := sum/float64(m), k.Eval(doubles(x[i*dim:(i+1)*dim]), doubles(x[j*dim:(j+1)*dim]))
+					deviation := math.Sqrt(max(0, squares/float64(m)-got*got))
+					if !(math.Abs(got-want) <= 4*deviation/math.Sqrt(float64(m))+bias) {
+						t.Errorf("%v: %d frequencies estimate %v, want %v", sampling, m, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+func doubles(x []float32) []float64 {
+	v := make([]float64, len(x))
+	for i := range x {
+		v[i] = float64(x[i])
+	}
+	return v
+}
+
+// A kernel is 1 at distance 0, symmetric, and depends on differences and, in
+// units of its scale, on nothing else.
+func TestKernelsAreShiftInvariant(t *testing.T) {
+	const dim = 5
+	eachKernel(t, func(t *testing.T, k Kernel) {
+		x := inputs(k, 4, dim)
+		for i := range 4 {
+			for j := range 4 {
+				u, v := doubles(x[i*dim:(i+1)*dim]), doubles(x[j*dim:(j+1)*dim])
+				want := k.Eval(u, v)
+				if i == j && want != 1 || k.Eval(v, u) != want {
+					t.Errorf("k(x%d, x%d) = %v, and k(x%d, x%d) = %v", i, j, want, j, i, k.Eval(v, u))
+				}
+				moved, apart := make([]float64, dim), make([]float64, dim)
+				squared := 0.0
+				for l := range dim {
+					apart[l] = u[l] - v[l]
+					squared += apart[l] * apart[l]
+				}
+				if got := k.Eval(apart, moved); math.Abs(got-want) > 1e-12 {
+					t.Errorf("k(x%d - x%d, 0) = %v, want %v", i, j, got, want)
+				}
+				s, ok := k.(Scaled)
+				if !ok {
+					continue
+				}
+				for l := range dim {
+					u[l], v[l] = 3*u[l], 3*v[l]
+				}
+				if got := s.WithLengthScale(3*s.LengthScale()).Eval(u, v); math.Abs(got-want) > 1e-12 {
+					t.Errorf("at three times the scale and the distance the kernel is %v, want %v", got, want)
+				}
+				if r, ok := k.(Radial); ok {
+					got := []float64{squared}
+					r.EvalSquared(got, got, s.LengthScale()*s.LengthScale())
+					if math.Abs(got[0]-want) > 1e-12 {
+						t.Errorf("at the squared distance %v the kernel is %v, want %v", squared, got[0], want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The frequencies of a kernel and a seed are a format: what stands in
+// testdata/frequencies may never change. -update adds the kernels that are not
+// there yet.
+func TestFrequenciesOfEveryKernelAreGolden(t *testing.T) {
+	const path = "testdata/frequencies"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden := map[string]string{}
+	lines := bufio.NewScanner(strings.NewReader(string(text)))
+	for lines.Scan() {
+		name, values, _ := strings.Cut(lines.Text(), " ")
+		golden[name] = values
+	}
+	eachKernel(t, func(t *testing.T, k Kernel) {
+		w := make([]float32, 6)
+		Map{Kernel: k, Dim: 3, Width: 2, Seed: 42}.Frequencies(w, 1000)
+		got := strings.Trim(fmt.Sprintf("%x", w), "[]")
+		want, ok := golden[k.String()]
+		switch {
+		case !ok && *update:
+			text = fmt.Appendf(text, "%s %s\n", k, got)
+			if err := os.WriteFile(path, text, 0o644); err != nil {
+				t.Error(err)
+			}
+		case !ok:
+			t.Errorf("%s has no line of %s: run this test with -update", k, path)
+		case got != want:
+			t.Errorf("frequencies %s, want %s", got, want)
+		}
+	})
+}

@@ -1,0 +1,284 @@
+// Package config is the configuration of Accrete: one strict YAML file,
+// overridden by environment variables, which are overridden by flags.
+//
+// Config is the only place where an option is defined. Its keys, environment
+// variables, defaults, bounds and the reference (accrete lint --reference and
+// docs/configuration.md) are all derived from the fields and comments below:
+//
+//	key      the option's name in the file, within its section
+//	default  the value if none is given
+//	example  the value that the reference shows if there is no default
+//	required the program needs it
+//	oneof    the values that this build accepts, or a key of registries
+//	min, max inclusive bounds
+//	name     the value is a Kafka topic name, or a part of one
+package config
+
+//go:generate go run ./gen
+
+// Config is the effective configuration. Load fills in and validates it.
+type Config struct {
+	// Name of the model. Its topics are <model>.log, <model>.predictions and
+	// <model>.quarantine.
+	Model string `key:"model" required:"true" example:"fraud" name:"topic"`
+
+	// Connection to Kafka, with the property names of Kafka's own clients.
+	Kafka Kafka `key:"kafka"`
+
+	// Topics to learn from, and how to read their records.
+	Input Input `key:"input"`
+
+	// The learner. Every option has a default. Options that influence the
+	// arithmetic are fixed when the model is created.
+	Learner Learner `key:"learner"`
+
+	// When to write snapshots to the model log, and how much of the log to keep.
+	Snapshot Snapshot `key:"snapshot"`
+
+	// Refits in the background: solve for the coefficients on the most recent
+	// records, certify how far the live model is from the optimum, and write the
+	// solution to the model log as a challenger.
+	Refit Refit `key:"refit"`
+
+	// How predictions are delivered.
+	Output Output `key:"output"`
+
+	// The scorer (accrete score), which predicts topics with the newest snapshot.
+	Score Score `key:"score"`
+
+	// The learner's HTTP server: /metrics, /livez and /readyz.
+	HTTP HTTP `key:"http"`
+
+	sources map[string]Source
+	unknown []string // environment variables with our prefix that name no option
+	loose   string   // path of the file if it holds a secret and others may read it
+}
+
+// Kafka is the connection to the brokers.
+type Kafka struct {
+	// Initial brokers of the cluster as host:port, separated by commas.
+	Servers []string `key:"bootstrap.servers" required:"true" example:"localhost:9092"`
+
+	// Client name in the brokers' logs and quotas.
+	ClientID string `key:"client.id" default:"accrete"`
+
+	// Security protocol. SASL_PLAINTEXT sends records unencrypted, and the
+	// password too unless the mechanism is SCRAM.
+	Protocol string `key:"security.protocol" default:"PLAINTEXT" oneof:"PLAINTEXT SSL SASL_PLAINTEXT SASL_SSL"`
+
+	// SASL mechanism; required if security.protocol begins with SASL.
+	Mechanism string `key:"sasl.mechanism" example:"SCRAM-SHA-512" oneof:"PLAIN SCRAM-SHA-256 SCRAM-SHA-512"`
+
+	// SASL user name.
+	Username string `key:"sasl.username" example:"accrete"`
+
+	// SASL password. Prefer the environment or sasl.password_file. Refused on the
+	// command line, which every user of the machine can read. Never printed.
+	Secret Secret `key:"sasl.password" example:"…"`
+
+	// File with the SASL password on its first line.
+	SecretFile string `key:"sasl.password_file" example:"/run/secrets/kafka"`
+
+	// PEM file of the certificate authorities to trust instead of the system's.
+	CA string `key:"ssl.ca.location" example:"/etc/ssl/kafka-ca.pem"`
+}
+
+// Input defines which records are examples and how to read them.
+type Input struct {
+	// Topics to learn from. Each record is predicted before it is learned.
+	Topics []string `key:"topics" required:"true" example:"payments.labelled" name:"topic"`
+
+	// Format of the record values. A JSON value is a flat object such as
+	// {"amount": 1, "is_fraud": true}, or has its columns in an object
+	// {"features": {"amount": 1}, "is_fraud": true} or an array {"x": [1, 2], "y": 3}.
+	Format string `key:"format" default:"json" oneof:"json"`
+
+	// Field that holds the label. A record without it is predicted only. A list of
+	// fields, [x, y, z], is one regression with several targets: its prediction is
+	// a list, and a record that lacks any of the fields is predicted only.
+	Label Label `key:"label" required:"true" example:"is_fraud"`
+
+	// Field to use as the key of the prediction instead of the record's key.
+	Key string `key:"key" example:"payment_id"`
+
+	// Field that holds the weight of an example. Without it every weight is 1.
+	Weight string `key:"weight" example:"weight"`
+
+	// Input columns, or auto to take those of the first valid record.
+	Columns Columns `key:"columns" default:"auto"`
+
+	// Records that lack a column. quarantine: send them to <model>.quarantine.
+	// zero: read the column as 0.
+	Missing string `key:"missing" default:"quarantine" oneof:"quarantine zero"`
+
+	// Records with a column that the model does not have. quarantine: send them to
+	// <model>.quarantine. ignore: drop the column.
+	Unknown string `key:"unknown" default:"quarantine" oneof:"quarantine ignore"`
+
+	// Number of previous labelled records with the same key whose inputs and
+	// labels become additional inputs, for autocorrelated labels. Only the learner
+	// can predict with such a model, because a scorer does not see the labels.
+	Lags int `key:"lags" default:"0" min:"0" max:"100"`
+
+	// Records that retention deleted before they were learned. stop: exit with an
+	// error. record: write a GAP to the model log and continue after them.
+	OnGap string `key:"on_gap" default:"stop" oneof:"stop record"`
+
+	// Maximum number of classes. Records with further labels go to quarantine.
+	MaxClasses int `key:"max_classes" default:"256" min:"2" max:"65536"`
+
+	// Batches of records, the unit of reading and writing. They bound latency and
+	// do not influence what is learned.
+	Batch Batch `key:"batch"`
+}
+
+// Batch bounds one batch of records.
+type Batch struct {
+	// Maximum number of records in a batch.
+	Size int `key:"size" default:"1000" min:"1" max:"100000"`
+
+	// Maximum wait for more records after the first.
+	Linger Duration `key:"linger" default:"5ms" min:"0s" max:"1m"`
+}
+
+// Learner configures the model and its algorithm.
+type Learner struct {
+	// Kind of model. auto: string and boolean labels are classes, numbers are
+	// regressed on.
+	Task string `key:"task" default:"auto" oneof:"auto classification regression"`
+
+	// Learning algorithm. newton: block-Newton steps on a window of the last 8,192
+	// rows; the most accurate, with a cost per example that does not grow with the
+	// number of features. dsg: doubly stochastic gradients, one block of new random
+	// features per mini-batch. udsg and cdsg (cdsg:alpha for many classes) also
+	// revisit existing blocks. all: a step in every block per mini-batch; fixed: the
+	// same with all features from the start. eigenpro: preconditioned steps in all
+	// blocks, nearly as accurate as newton and cheaper. ridge: exact least squares
+	// on at most 256 features, which follows drift.
+	Algorithm string `key:"algorithm" default:"newton" oneof:"newton dsg udsg cdsg cdsg:alpha all fixed eigenpro ridge"`
+
+	// Step size of dsg, udsg, cdsg and all. rate: along the gradient, at a rate that
+	// needs no tuning. adagrad: a rate for each coefficient. precond: solve with the
+	// covariance of a block, for mini-batches of 256 and more.
+	Stepper string `key:"stepper" default:"rate" oneof:"rate adagrad precond"`
+
+	// Loss to minimise. auto: logistic or softmax for classes, square for numbers.
+	// Others for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others
+	// for numbers: huber:1, absolute:0.1 and quantile:0.9, with parameters in
+	// standard deviations of the label, and poisson.
+	Loss string `key:"loss" default:"auto"`
+
+	// Kernel, for example gaussian:2.5. Without a number the warm-up chooses the
+	// bandwidth.
+	Kernel string `key:"kernel" default:"gaussian"`
+
+	// File written by accrete metric: the kernel uses the learned metric and its
+	// column scales instead of those of the warm-up. Also written as
+	// kernel: {metric: metric.json}. Records are matched to the metric of their key
+	// (input.key or the record's key), others use the shared metric. Not with
+	// input.lags.
+	KernelMetric string `key:"kernel.metric" example:"metric.json"`
+
+	// Sampling of the frequencies. iid: independent. sorf: structured orthogonal,
+	// for 64 inputs or more; from 100 inputs on it needs less time and memory.
+	Sampling string `key:"sampling" default:"iid" oneof:"samplings"`
+
+	// Maximum number of random features. A feature is one frequency with a cosine
+	// and a sine coefficient per target or class.
+	MaxFeatures int `key:"max_features" default:"4096" min:"32" max:"1048576"`
+
+	// Number of labelled examples per step. 0: the default of the algorithm, 32 for
+	// newton and ridge and 128 for the others.
+	Minibatch int `key:"minibatch" default:"0" min:"0" max:"65536"`
+
+	// Regularisation: weight of half the squared norm beside the mean loss.
+	Lambda float64 `key:"lambda" default:"1e-6" min:"1e-15" max:"1"`
+
+	// Reaction when ADWIN or Page-Hinkley detects that the loss has grown. none:
+	// count it in accrete_drifts_total. boost: reset the step size. forget: boost,
+	// and reduce the weight of what was learned. reset: start again. newton, which
+	// forgets through its window, starts again for boost, forget and reset alike.
+	OnDrift string `key:"on_drift" default:"none" oneof:"none boost forget reset"`
+
+	// Seed of all random numbers.
+	Seed uint64 `key:"seed" default:"1" min:"1"`
+
+	// Maximum time for one mini-batch. A learner that exceeds it is considered hung:
+	// the process exits with code 75, and the next one takes over.
+	Watchdog Duration `key:"watchdog" default:"2m" min:"1s"`
+}
+
+// Refit configures refits in the background. They do not influence what is
+// learned.
+type Refit struct {
+	// Time between refits; 0s disables them. Refits take at most a fifth of the
+	// time: after a long one the next is postponed.
+	Every Duration `key:"every" default:"0s" min:"0s"`
+
+	// Number of most recently learned records to solve for. Each needs 8 bytes of
+	// memory per feature of the model.
+	Window int `key:"window" default:"4096" min:"64" max:"1000000"`
+
+	// Duality gap to reach, relative to the objective of the zero model.
+	Gap float64 `key:"gap" default:"1e-3" min:"1e-9" max:"1"`
+}
+
+// Snapshot configures when snapshots are written and what is kept.
+type Snapshot struct {
+	// Time between snapshots. The first is written when the warm-up ends.
+	Every Duration `key:"every" default:"1m" min:"100ms"`
+
+	// A snapshot is also written once replaying the log since the last one would
+	// take this long.
+	Replay Duration `key:"replay" default:"10s" min:"100ms"`
+
+	// Number of newest snapshots that are never deleted.
+	Keep int `key:"keep" default:"3" min:"1" max:"1000"`
+
+	// Size of the model log above which the oldest snapshots are deleted.
+	History Size `key:"history" default:"2GiB" min:"64MiB"`
+
+	// Size of the pieces in which a snapshot is written to the log. Reduce it if the
+	// brokers' message.max.bytes requires it.
+	Chunk Size `key:"chunk" default:"700KiB" min:"1KiB" max:"700KiB"`
+
+	// PEM file with the Ed25519 private key that signs the model log, as written by
+	// openssl genpkey -algorithm ed25519. Only the learner, and commands that write
+	// to the log, need it.
+	SignKey string `key:"sign_key_file" example:"/run/secrets/accrete.key"`
+
+	// PEM file with the public key, as written by openssl pkey -pubout. If set,
+	// learners, scorers and verify ignore everything in the model log that is not
+	// signed with it.
+	VerifyKey string `key:"verify_key_file" example:"/etc/accrete/accrete.pub"`
+}
+
+// Output configures the delivery of predictions.
+type Output struct {
+	// Delivery guarantee. at-least-once: after a crash some predictions are written
+	// again, byte-identical. transactional: a consumer with
+	// isolation.level=read_committed sees each prediction exactly once, at a cost in
+	// latency; needs permission for the transactional.id accrete-<model> and the
+	// topic <model>.released.
+	Delivery string `key:"delivery" default:"at-least-once" oneof:"at-least-once transactional"`
+}
+
+// Score configures the scorer.
+type Score struct {
+	// Topics whose records are predicted with the newest snapshot.
+	Topics []string `key:"topics" example:"payments" name:"topic"`
+
+	// Topic for the predictions.
+	Output string `key:"output" default:"<model>.scores" name:"topic"`
+
+	// Address of the scorer's HTTP server: /metrics, /livez and /readyz. off
+	// disables it.
+	Listen string `key:"http.listen" default:"127.0.0.1:8081"`
+}
+
+// HTTP configures the learner's HTTP server.
+type HTTP struct {
+	// Address as host:port. :8080 listens on every interface, off disables the
+	// server.
+	Listen string `key:"listen" default:"127.0.0.1:8080"`
+}

@@ -1,0 +1,251 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/features"
+)
+
+// option is a field of Config, or of a struct in it, that has a value of its
+// own.
+type option struct {
+	path    string // "input.batch.size"
+	section string // "input.batch"
+	key     string // "size"
+	env     string // "ACCRETE_INPUT_BATCH_SIZE"
+	index   []int  // for reflect's FieldByIndex
+	tag     reflect.StructTag
+}
+
+// table is Config's options and sections, in the order of the file.
+type table struct {
+	options  []option
+	byPath   map[string]*option
+	sections map[string][]string // what may stand in a section: its options and sections
+	below    map[string][]string // of an option that can also have keys below it: kernel, of kernel.metric
+}
+
+var known = newTable()
+
+func newTable() *table {
+	t := &table{byPath: map[string]*option{}, sections: map[string][]string{}, below: map[string][]string{}}
+	t.add(reflect.TypeFor[Config](), "", nil)
+	for i := range t.options {
+		o := &t.options[i]
+		t.byPath[o.path] = o
+		if dot := strings.LastIndexByte(o.path, '.'); t.byPath[o.path[:max(0, dot)]] != nil {
+			t.below[o.path[:dot]] = append(t.below[o.path[:dot]], o.path[dot+1:])
+		}
+	}
+	return t
+}
+
+func (t *table) add(typ reflect.Type, section string, index []int) {
+	t.sections[section] = nil
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		key := f.Tag.Get("key")
+		if key == "" {
+			continue
+		}
+		t.sections[section] = append(t.sections[section], key)
+		at := append(append([]int(nil), index...), i)
+		path := join(section, key)
+		if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[Secret]() {
+			t.add(f.Type, path, at)
+			continue
+		}
+		t.options = append(t.options, option{path: path, section: section, key: key, env: envName(path), index: at, tag: f.Tag})
+	}
+}
+
+func join(section, key string) string {
+	if section == "" {
+		return key
+	}
+	return section + "." + key
+}
+
+const envPrefix = "ACCRETE_"
+
+func envName(path string) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
+}
+
+func (o *option) field(c *Config) reflect.Value {
+	return reflect.ValueOf(c).Elem().FieldByIndex(o.index)
+}
+
+func (o *option) secret(c *Config) bool {
+	_, ok := o.field(c).Interface().(Secret)
+	return ok
+}
+
+func (o *option) takesList(c *Config) bool { return o.field(c).Kind() == reflect.Slice }
+
+// registries are the accepted values that the tag oneof does not list: it has the
+// key of a registry instead.
+var registries = map[string]func() []string{
+	"samplings": features.SamplingNames,
+}
+
+// choices are the values that the option accepts; none if any value will do.
+func (o *option) choices() []string {
+	if names := registries[o.tag.Get("oneof")]; names != nil {
+		return names()
+	}
+	return strings.Fields(o.tag.Get("oneof"))
+}
+
+// set gives the option the value that the text stands for.
+func (o *option) set(c *Config, text string) error {
+	if o.takesList(c) {
+		if _, one := o.field(c).Interface().(Label); one && !strings.Contains(text, ",") {
+			return o.setList(c, []string{text}) // a name is taken as it is written
+		}
+		list, err := split(text)
+		if err != nil {
+			return err
+		}
+		return o.setList(c, list)
+	}
+	v, err := parse(o.field(c).Interface(), text)
+	if err != nil {
+		return err
+	}
+	if err := o.check(v, text); err != nil {
+		return err
+	}
+	o.field(c).Set(reflect.ValueOf(v))
+	return nil
+}
+
+func (o *option) setList(c *Config, list []string) error {
+	_, columns := o.field(c).Interface().(Columns)
+	if columns && len(list) == 1 && list[0] == "auto" {
+		list = nil
+	}
+	seen := map[string]bool{}
+	for _, item := range list {
+		if item == "" {
+			return errors.New("an item of the list is empty")
+		}
+		if seen[item] {
+			return fmt.Errorf("%s is there twice", quote(item))
+		}
+		seen[item] = true
+		if err := o.check(item, item); err != nil {
+			return err
+		}
+	}
+	o.field(c).Set(reflect.ValueOf(list).Convert(o.field(c).Type()))
+	return nil
+}
+
+// parse reads text as a value of the type of like.
+func parse(like any, text string) (any, error) {
+	switch like.(type) {
+	case string:
+		return text, nil
+	case Secret:
+		return Secret{text}, nil
+	case Duration:
+		return ParseDuration(text)
+	case Size:
+		return ParseSize(text)
+	case int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s is not a whole number", quote(text))
+		}
+		return n, nil
+	case uint64:
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s is not a whole number from 0 to 2^64-1", quote(text))
+		}
+		return n, nil
+	case float64:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("%s is not a number", quote(text))
+		}
+		return f, nil
+	}
+	panic(fmt.Sprintf("config: no option may be a %T", like))
+}
+
+// check holds a value against the option's tags.
+func (o *option) check(v any, text string) error {
+	if choices := o.choices(); len(choices) > 0 {
+		for _, name := range choices {
+			if text == name {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s is not known to this build, which has %s", quote(text), strings.Join(choices, ", "))
+	}
+	if o.tag.Get("name") == "topic" && text != "" && text != o.tag.Get("default") {
+		if err := checkTopic(text); err != nil {
+			return err
+		}
+	}
+	if bound := o.tag.Get("min"); bound != "" && magnitude(v) < magnitude(mustParse(v, bound)) {
+		return fmt.Errorf("%s is too small: the least is %s", text, bound)
+	}
+	if bound := o.tag.Get("max"); bound != "" && magnitude(v) > magnitude(mustParse(v, bound)) {
+		return fmt.Errorf("%s is too large: the most is %s", text, bound)
+	}
+	return nil
+}
+
+func mustParse(like any, text string) any {
+	v, err := parse(like, text)
+	if err != nil {
+		panic("config: " + err.Error()) // a wrong tag
+	}
+	return v
+}
+
+func magnitude(v any) float64 {
+	r := reflect.ValueOf(v)
+	switch {
+	case r.CanInt():
+		return float64(r.Int())
+	case r.CanUint():
+		return float64(r.Uint())
+	}
+	return r.Float()
+}
+
+// checkTopic holds a name against Kafka's rules, with room for the endings of
+// our own topics.
+func checkTopic(name string) error {
+	for _, r := range name {
+		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+		if !letter && r != '.' && r != '_' && r != '-' {
+			return fmt.Errorf("%s cannot name a topic: Kafka allows letters, digits, '.', '_' and '-'", quote(name))
+		}
+	}
+	if name == "." || name == ".." || len(name) > 200 {
+		return fmt.Errorf("%s cannot name a topic", quote(name))
+	}
+	return nil
+}
+
+// text is the value as a person would write it in the file.
+func (o *option) text(c *Config) string {
+	switch v := o.field(c).Interface().(type) {
+	case []string:
+		return strings.Join(v, ",")
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	default:
+		return fmt.Sprint(v)
+	}
+}

@@ -1,0 +1,193 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// validate returns what is missing and which options contradict each other. The
+// bounds of single options are checked when they are set.
+func (c *Config) validate() Problems {
+	v := &validation{Config: c}
+	v.required()
+	v.connection()
+	v.learner()
+	v.addresses()
+	v.topics()
+	return v.problems
+}
+
+// validation collects the problems of a configuration.
+type validation struct {
+	*Config
+	problems Problems
+}
+
+func (v *validation) add(path, format string, args ...any) {
+	v.problems = append(v.problems, v.problem(path, fmt.Sprintf(format, args...)))
+}
+
+// required reports required options that are missing. A scorer needs no input.
+func (v *validation) required() {
+	scorerOnly := len(v.Score.Topics) > 0 && len(v.Input.Topics) == 0
+	for i := range known.options {
+		o := &known.options[i]
+		if o.tag.Get("required") == "" || o.section == "input" && scorerOnly {
+			continue
+		}
+		if err := v.Require(o.path); err != nil {
+			v.problems = append(v.problems, err.(Problems)...)
+		}
+	}
+}
+
+func (v *validation) connection() {
+	k := &v.Kafka
+	for _, server := range k.Servers {
+		if err := checkAddress(server, false); err != nil {
+			v.add("kafka.bootstrap.servers", "%v", err)
+		}
+	}
+	sasl, password := strings.HasPrefix(k.Protocol, "SASL_"), k.Secret.Reveal()
+	switch {
+	case sasl && k.Mechanism == "":
+		v.add("kafka.sasl.mechanism", "is missing, and %s needs it", k.Protocol)
+	case sasl && k.Username == "":
+		v.add("kafka.sasl.username", "is missing, and %s needs it", k.Protocol)
+	case sasl && password == "" && k.SecretFile == "":
+		v.add("kafka.sasl.password_file", "is missing, and so is %s", envName("kafka.sasl.password"))
+	case sasl && password != "" && k.SecretFile != "":
+		v.add("kafka.sasl.password_file", "sasl.password is set too: want one of them")
+	case !sasl && k.Mechanism+k.Username+password+k.SecretFile != "":
+		v.add("kafka.security.protocol", "is %s, which does not log in: want SASL_SSL for a sasl.mechanism, username or password", k.Protocol)
+	}
+	if k.CA != "" && !strings.HasSuffix(k.Protocol, "SSL") {
+		v.add("kafka.ssl.ca.location", "security.protocol is %s, which does not use it", k.Protocol)
+	}
+}
+
+func (v *validation) learner() {
+	labels := len(v.Input.Label)
+	if _, err := features.ParseKernel(v.Learner.Kernel); err != nil {
+		v.add("learner.kernel", "%v", err)
+	}
+	if v.Learner.KernelMetric != "" && v.Input.Lags > 0 {
+		v.add("learner.kernel.metric", "cannot be combined with input.lags: the metric is for the inputs of one record")
+	}
+	if sampling, err := features.ParseSampling(v.Learner.Sampling); err == nil && v.Input.Columns != nil && v.Input.Lags == 0 {
+		if err := sampling.Check(len(v.Input.Columns)); err != nil {
+			v.add("learner.sampling", "%v", err)
+		}
+	}
+	if v.Learner.Loss != "auto" {
+		l, err := loss.Parse(v.Learner.Loss)
+		switch {
+		case err != nil:
+			v.add("learner.loss", "%v", err)
+		case labels > 1 && l.Classifies():
+			v.add("learner.loss", "%v is for classes, and input.label has %d fields, which are regressed on", l, labels)
+		}
+	}
+	if labels > 1 && v.Learner.Task == "classification" {
+		v.add("learner.task", "is classification, and input.label has %d fields, which are regressed on", labels)
+	} else if labels > learner.MaxOutputs {
+		v.add("input.label", "has %d fields: want at most %d", labels, learner.MaxOutputs)
+	}
+}
+
+func (v *validation) addresses() {
+	for _, at := range []struct{ path, address string }{{"http.listen", v.HTTP.Listen}, {"score.http.listen", v.Score.Listen}} {
+		if at.address == "off" {
+			continue
+		}
+		if err := checkAddress(at.address, true); err != nil {
+			v.add(at.path, "%v, or off", err)
+		}
+	}
+}
+
+// topics reports input topics that the model itself writes.
+func (v *validation) topics() {
+	for _, topic := range v.Input.Topics {
+		if v.ours(topic) || topic == v.Score.Output {
+			v.add("input.topics", "%q is what this model writes: it would learn from itself", topic)
+		}
+	}
+	for _, topic := range v.Score.Topics {
+		if v.ours(topic) || topic == v.Score.Output {
+			v.add("score.topics", "%q is what this model writes: it would score itself", topic)
+		}
+	}
+	if v.ours(v.Score.Output) {
+		v.add("score.output", "%q is a topic that the learner writes", v.Score.Output)
+	}
+}
+
+// ours reports whether the learner writes the topic.
+func (c *Config) ours(topic string) bool {
+	suffix, ok := strings.CutPrefix(topic, c.Model)
+	return ok && slices.Contains([]string{".log", ".predictions", ".quarantine", ".released", ".heartbeats"}, suffix)
+}
+
+// Require returns Problems if any of the options, which a command needs, is
+// missing.
+func (c *Config) Require(paths ...string) error {
+	var problems Problems
+	for _, path := range paths {
+		o := known.byPath[path]
+		if o == nil {
+			panic("config: no option " + path)
+		}
+		if o.field(c).Len() > 0 {
+			continue
+		}
+		text := fmt.Sprintf("is missing: write %s: %s", o.key, o.tag.Get("example"))
+		if o.section != "" {
+			text += " below " + o.section + ":"
+		}
+		problems = append(problems, c.problem(path, text+", or set "+o.env))
+	}
+	if len(problems) > 0 {
+		return problems
+	}
+	return nil
+}
+
+// checkAddress accepts host:port, and :port for listening.
+func checkAddress(s string, listen bool) error {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || host == "" && !listen {
+		return fmt.Errorf("%s is not an address: want host:port", quote(s))
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 && !listen {
+		return fmt.Errorf("%s has no port from 1 to 65535", quote(s))
+	}
+	return nil
+}
+
+// Password returns the SASL password from the option or the file that has it;
+// empty if security.protocol uses no SASL.
+func (c *Config) Password() (string, error) {
+	if c.Kafka.SecretFile == "" {
+		return c.Kafka.Secret.Reveal(), nil
+	}
+	text, err := os.ReadFile(c.Kafka.SecretFile)
+	if err != nil {
+		return "", c.At("kafka.sasl.password_file", err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	line = strings.TrimSuffix(line, "\r")
+	if line == "" {
+		return "", c.At("kafka.sasl.password_file", errors.New(c.Kafka.SecretFile+" has no password in its first line"))
+	}
+	return line, nil
+}

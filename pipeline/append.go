@@ -1,0 +1,153 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// append writes records that count only under our claim, and returns once the
+// log says that they do.
+func (j *journal) append(ctx context.Context, rs ...modellog.Record) error {
+	if err := j.lock(ctx); err != nil {
+		return err
+	}
+	defer j.unlock()
+	return j.appendLocked(ctx, rs...)
+}
+
+func (j *journal) appendLocked(ctx context.Context, rs ...modellog.Record) error {
+	if j.lost != nil {
+		return j.lost
+	}
+	err := j.write(ctx, rs...)
+	if err == nil {
+		err = j.fenced()
+	}
+	if err != nil {
+		j.lost = err
+	}
+	return err
+}
+
+// write appends rs as one batch and folds the log up to and including it. If
+// the answer is lost or not what was expected it reads on to see whether the
+// batch is there, and writes it again if it is not: a copy that turns up late
+// is void, because what it decides is decided already.
+func (j *journal) write(ctx context.Context, rs ...modellog.Record) error {
+	batch := make([]ingest.Record, len(rs))
+	now := time.Now().UnixMilli()
+	for i, r := range rs {
+		key, value, err := modellog.Encode(r)
+		if err != nil {
+			return err
+		}
+		batch[i] = ingest.Record{Time: now, Key: key, Value: value}
+	}
+	for wait := new(ingest.Backoff); ; {
+		base, err := j.producer.Append(ctx, j.topic, 0, batch)
+		if planted("ack") && errors.Is(err, ingest.ErrAmbiguous) || planted("offset") && err == nil {
+			base, err = j.log.Next(), nil
+		}
+		if err == nil && base == j.log.Next() {
+			j.log.Own(rs, batch)
+			return nil
+		}
+		if err == nil && base < j.log.Next() {
+			return j.log.LostTail(base)
+		}
+		j.log.Doubt()
+		if err != nil {
+			if ctx.Err() != nil || !ingest.Temporary(err) && !errors.Is(err, ingest.ErrAmbiguous) {
+				return err
+			}
+			j.report(Retrying{Err: err})
+		}
+		found := 0
+		if err := j.readOn(ctx, func(r *ingest.Record, _ modellog.Verdict) {
+			if found < len(batch) && (bytes.Equal(r.Value, batch[found].Value) || planted("found")) {
+				found++
+			}
+		}); err != nil {
+			return err
+		}
+		if found == len(batch) {
+			return nil
+		}
+		if j.owner != (modellog.Owner{}) && j.log.Fold.Claim().Owner != j.owner {
+			return nil // appendLocked sees it
+		}
+		if err := wait.Pause(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// appendBatch makes d part of the model's history, and says on the way up to
+// where predictions are released, and if the budget is spent, that this is the
+// last one for now.
+func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, spent *budget) (*modellog.Batch, *modellog.Pause, error) {
+	if err := j.lock(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer j.unlock()
+	b := &modellog.Batch{Owner: j.owner, Seq: j.log.Fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
+	b.Chain = modellog.NextChain(j.log.Fold.Chain(), b)
+	if planted("released") {
+		released = j.log.Fold.Seq()
+	}
+	rs := append(j.releasedUpTo(released), b)
+	var pause *modellog.Pause
+	if spent != nil {
+		pause = spent.pause(b.Seq, j.owner)
+		rs = append(rs, pause)
+	}
+	return b, pause, j.appendLocked(ctx, rs...)
+}
+
+// appendGap makes it part of the model's history that input is lost.
+func (j *journal) appendGap(ctx context.Context, lost *gap) (*modellog.Gap, error) {
+	if err := j.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer j.unlock()
+	g := &modellog.Gap{
+		Owner: j.owner, Seq: j.log.Fold.Seq() + 1,
+		Topic: lost.in.topic, TopicID: lost.in.id, Partition: lost.in.partition, From: lost.from, To: lost.to,
+	}
+	g.Chain = modellog.NextChain(j.log.Fold.Chain(), g)
+	return g, j.appendLocked(ctx, g)
+}
+
+// releasedUpTo is a RELEASED where it is time for one.
+func (j *journal) releasedUpTo(seq int64) []modellog.Record {
+	const lazily = 8 // BATCHes between two RELEASED
+	if seq < j.log.Fold.Released()+lazily {
+		return nil
+	}
+	return []modellog.Record{&modellog.Released{Owner: j.owner, Seq: seq}}
+}
+
+// useOptions makes options those of the model: the first time they are written
+// down, and from then on they must stay the same.
+func (j *journal) useOptions(ctx context.Context, options []byte) error {
+	have := j.log.Fold.Config()
+	if len(have.Config) == 0 {
+		return j.append(ctx, &modellog.Config{Owner: j.owner, Hash: sha256.Sum256(options), Config: options})
+	}
+	return sameOptions(have.Config, options)
+}
+
+// sameOptions is an error that names what differs.
+func sameOptions(have, want []byte) error {
+	if bytes.Equal(have, want) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: these shape the model and cannot change while it lives; put them back, or begin a new model under another name", ErrOptions, differences(have, want))
+}

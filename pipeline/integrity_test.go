@@ -1,0 +1,145 @@
+package pipeline
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// wants fails unless err is of the kind and says what.
+func wants(t *testing.T, err, kind error, what string) {
+	t.Helper()
+	if !errors.Is(err, kind) || !strings.Contains(err.Error(), what) {
+		t.Errorf("it ended with %v, want %v that says %q", err, kind, what)
+	}
+}
+
+// ends waits for a learner to end by itself.
+func ends(t *testing.T, ended <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(20 * time.Second):
+		t.Fatal("the learner goes on")
+		return nil
+	}
+}
+
+func TestALostTailOfTheLogEndsTheLearner(t *testing.T) {
+	for _, fed := range []bool{true, false} {
+		name := "that is idle"
+		if fed {
+			name = "that goes on learning"
+		}
+		t.Run(name, func(t *testing.T) {
+			d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
+			c := kafkatest.ClientOf(t, d.Addr, nil)
+			values := rings(3000)
+			kafkatest.Fill(t, c, in, 1, values[:1000])
+			cfg, ev := config(c, "m", in)
+			cfg.ToEnd = false
+			_, ended := start(t, cfg)
+			eventually(t, "it learns", func() bool { return learned(ev) == 980 })
+			d.Down(func() { d.Cut(LogTopic(cfg.Model), 0, 4) })
+			if fed {
+				kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), in, 1, values[1000:])
+			}
+			wants(t, ends(t, ended), ErrLog, "has lost its tail")
+		})
+	}
+}
+
+func TestALogThatLostItsTailAndGrewAgainIsNotTheSame(t *testing.T) {
+	d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
+	c := kafkatest.ClientOf(t, d.Addr, nil)
+	kafkatest.Fill(t, c, in, 1, rings(1000))
+	cfg, ev := config(c, "m", in)
+	cfg.ToEnd = false
+	_, ended := start(t, cfg)
+	eventually(t, "it learns", func() bool { return learned(ev) == 980 })
+	d.Down(func() { // its last record is another's now
+		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
+			return kafkatest.Reseal(bs, len(bs)-1, func(b []byte) { b[len(b)-2] ^= 1 })
+		})
+	})
+	wants(t, ends(t, ended), ErrLog, "is not the one that was read")
+}
+
+func TestALogThatIsDeletedEndsItsLearner(t *testing.T) {
+	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
+	c := kafkatest.ClientOf(t, addr, nil)
+	kafkatest.Fill(t, c, in, 1, rings(1000))
+	cfg, ev := config(c, "m", in)
+	cfg.ToEnd = false
+	_, ended := start(t, cfg)
+	eventually(t, "it learns", func() bool { return learned(ev) == 980 })
+	kafkatest.Delete(t, addr, LogTopic(cfg.Model))
+	if err := c.Create(t.Context(), LogTopic(cfg.Model), 1, logConfig); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, ends(t, ended), ErrLog, "deleted")
+}
+
+func TestALogThatDoesNotKeepItsRecordsIsRefused(t *testing.T) {
+	for name, value := range map[string]string{"cleanup.policy": "compact", "retention.ms": "60000", "retention.bytes": "1000000"} {
+		t.Run(name, func(t *testing.T) {
+			c, in := kafkatest.Client(t), kafkatest.Name("rings")
+			kafkatest.Fill(t, c, in, 1, rings(10))
+			cfg, _ := config(c, "m", in)
+			bad := map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+			bad[name] = value
+			if err := c.Create(t.Context(), LogTopic(cfg.Model), 1, bad); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Open(t.Context(), cfg)
+			wants(t, err, ErrLog, name+" is "+value)
+			if rs := kafkatest.Read(t, c, LogTopic(cfg.Model)); len(rs) > 0 {
+				t.Errorf("%d records were written to it all the same", len(rs))
+			}
+			_, err = Inspect(t.Context(), cfg, 0)
+			wants(t, err, ErrLog, name)
+		})
+	}
+}
+
+func TestALogWithAHoleIsRefused(t *testing.T) {
+	d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
+	c := kafkatest.ClientOf(t, d.Addr, nil)
+	kafkatest.Fill(t, c, in, 1, rings(1000))
+	cfg, _ := config(c, "m", in)
+	learnAll(t, cfg)
+	d.Down(func() {
+		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return slices.Delete(bs, 5, 7) })
+	})
+	cfg.Client = kafkatest.ClientOf(t, d.Addr, nil)
+	_, err := Verify(t.Context(), cfg)
+	wants(t, err, ErrLog, "has a hole")
+	r, err := Inspect(t.Context(), cfg, 100)
+	wants(t, err, ErrLog, "has a hole")
+	if r == nil || len(r.Records) < 5 {
+		t.Errorf("inspect shows %+v, want what lies before the hole", r)
+	}
+}
+
+func TestAnIdleLearnerNoticesThatItWasReplaced(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(500))
+	cfg, ev := config(c, "m", in)
+	cfg.ToEnd = false
+	_, ended := start(t, cfg)
+	eventually(t, "it learns", func() bool { return learned(ev) == 490 })
+	second, _ := config(c, "m", in)
+	learnAll(t, second)
+	begin := time.Now()
+	if err := ends(t, ended); !errors.Is(err, ErrFenced) {
+		t.Errorf("it ended with %v, want %v", err, ErrFenced)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

@@ -1,0 +1,84 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
+)
+
+// broken is what a follower knows of a log that is not the same, whole and
+// monotone any more.
+type broken struct {
+	err   error
+	id    [16]byte // of the topic
+	seq   int64    // the last one read before
+	chain snapshot.Hash
+	end   int64 // of the log when it was last found broken
+}
+
+// breaks keeps what was known of the log if err says that it is broken.
+func (f *Follower) breaks(err error) error {
+	if !errors.Is(err, kafkalog.ErrLog) {
+		return err
+	}
+	if f.broken == nil {
+		f.broken = &broken{end: -1}
+		if f.log != nil {
+			f.broken.id, f.broken.seq, f.broken.chain = f.log.ID(), f.log.Fold.Seq(), f.log.Fold.Chain()
+		}
+	}
+	f.broken.err, f.log = err, nil
+	return err
+}
+
+func (f *Follower) whole() {
+	if f.broken != nil && f.Whole != nil {
+		f.Whole()
+	}
+	f.broken = nil
+}
+
+// mended is an error unless the log has again what was read before it broke, or
+// says that it was rolled back. Another topic under the name is another log,
+// which somebody has begun on purpose.
+func (b *broken) mended(ctx context.Context, log *kafkalog.Log) error {
+	if b.seq == 0 || log.ID() != b.id {
+		return nil
+	}
+	first, end, err := log.Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	if end == b.end {
+		return b.err
+	}
+	found := false
+	log.Rewind(first)
+	err = log.ReadOn(ctx, func(_ *ingest.Record, v modellog.Verdict) {
+		found = found || v.Void == "" && b.settles(v.Record)
+	})
+	if err != nil {
+		return err
+	}
+	if !found {
+		b.end = end
+		return fmt.Errorf("%w: it does not have what was read before, up to seq %d", b.err, b.seq)
+	}
+	return nil
+}
+
+// settles says whether r proves that the log goes on from what was read.
+func (b *broken) settles(r modellog.Record) bool {
+	switch r := r.(type) {
+	case *modellog.Batch:
+		return r.Seq == b.seq && r.Chain == b.chain
+	case *modellog.Gap:
+		return r.Seq == b.seq && r.Chain == b.chain
+	}
+	return false
+}

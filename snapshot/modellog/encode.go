@@ -1,0 +1,113 @@
+package modellog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+const (
+	logVersion = 1
+
+	maxRecord = 1 << 20 // bytes of a record's value
+)
+
+// Encode is the record as Kafka stores it. Its errors are about an r that no
+// reader would accept.
+func Encode(r Record) (key, value []byte, err error) {
+	key = []byte(r.Type())
+	if err := checkRecord(r); err != nil {
+		return nil, nil, fmt.Errorf("modellog: %s: %w", key, err)
+	}
+	if c, ok := r.(*Chunk); ok {
+		return key, c.encode(), nil
+	}
+	var buf bytes.Buffer
+	fmt.Fprintf(&buf, `{"type":%q,"version":%d,`, key, logVersion)
+	head := buf.Len()
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return nil, nil, fmt.Errorf("modellog: %s: %w", key, err)
+	}
+	value = buf.Bytes()
+	copy(value[1:], value[:head]) // over the brace that opens r
+	return key, value[1 : len(value)-1], nil
+}
+
+// Parse reads what Encode wrote. A Chunk shares the memory of value.
+func Parse(key, value []byte) (Record, error) {
+	r, err := parse(key, value)
+	if l, ok := r.(*later); ok {
+		return nil, l.err()
+	}
+	return r, err
+}
+
+// parse is Parse, but of a later version it returns what every version has.
+func parse(key, value []byte) (Record, error) {
+	if len(value) > maxRecord {
+		return nil, fmt.Errorf("%w: record of %d bytes, at most %d", snapshot.ErrLimit, len(value), maxRecord)
+	}
+	var r Record
+	var err error
+	if bytes.HasPrefix(value, []byte(chunkMagic)) {
+		r, err = parseChunk(value)
+	} else {
+		r, err = parseJSON(value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if string(key) != r.Type() {
+		return nil, fmt.Errorf("%w: a %.300q under the key %.300q", snapshot.ErrCorrupt, r.Type(), key)
+	}
+	if _, ok := r.(*later); ok {
+		return r, nil
+	}
+	if err := checkRecord(r); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", snapshot.ErrCorrupt, r.Type(), err)
+	}
+	return r, nil
+}
+
+func parseJSON(value []byte) (Record, error) {
+	var head struct {
+		Type    string `json:"type"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(value, &head); err != nil {
+		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
+	}
+	r := newRecord(head.Type)
+	if head.Version > logVersion {
+		r = &later{typ: head.Type, version: head.Version}
+	}
+	if _, chunk := r.(*Chunk); r == nil || chunk || head.Version < 1 {
+		return nil, fmt.Errorf("%w: %q of version %d", snapshot.ErrCorrupt, head.Type, head.Version)
+	}
+	if err := json.Unmarshal(value, r); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", snapshot.ErrCorrupt, head.Type, err)
+	}
+	return r, nil
+}
+
+// later is a record of a version that this program does not read. Type, version,
+// epoch, nonce and signature have their places in every version, so that it is
+// known whether the record counts.
+type later struct {
+	Owner
+	Signed
+	typ     string
+	version int
+}
+
+func (l *later) Type() string   { return l.typ }
+func (l *later) String() string { return fmt.Sprintf("of version %d", l.version) }
+func (l *later) check() error   { return nil }
+
+func (l *later) err() error {
+	return fmt.Errorf("%w: %q of version %d, this program reads up to %d", snapshot.ErrTooNew, l.typ, l.version, logVersion)
+}

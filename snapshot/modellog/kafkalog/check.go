@@ -1,0 +1,139 @@
+package kafkalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+)
+
+// ErrLog: the model log is not the same, whole and monotone. Nothing may be
+// decided by it until somebody has said how to go on.
+var ErrLog = errors.New("the model log is broken")
+
+const (
+	keepsEvery = 30 * time.Second // the configuration is looked at again
+
+	// patience is how long a broker may say that the log ends early, or that
+	// there is none, before it is believed: one that has just come back may not
+	// know yet.
+	patience = 5 * time.Second
+)
+
+// fail breaks the log for good.
+func (l *Log) fail(format string, args ...any) error {
+	l.broken = fmt.Errorf("%w: %q %w", ErrLog, l.config.Topic, fmt.Errorf(format, args...))
+	return l.broken
+}
+
+// identify verifies that the topic is still the one that reading began with.
+func (l *Log) identify(ctx context.Context) error {
+	var id [16]byte
+	err := l.retry(ctx, func() (err error) {
+		id, err = l.config.Client.TopicID(ctx, l.config.Topic)
+		return err
+	})
+	return l.is(id, err)
+}
+
+// is takes in the topic's id. One that was zero becomes known when the brokers
+// are upgraded.
+func (l *Log) is(id [16]byte, err error) error {
+	none := [16]byte{}
+	switch {
+	case err != nil:
+		return err
+	case l.id != none && id != none && l.id != id:
+		return l.fail("was deleted and created again (topic id %x, now %x): the model's history is gone from it; put the topic back from a backup (accrete import), or begin a new model with accrete learn --new-model", l.id, id)
+	case id != none:
+		l.id = id
+	}
+	return nil
+}
+
+// present waits for a topic that the brokers do not know, as after a restart.
+func (l *Log) present(ctx context.Context) error {
+	since := time.Now()
+	for wait := new(ingest.Backoff); ; {
+		id, err := l.config.Client.TopicID(ctx, l.config.Topic)
+		if err == nil {
+			return l.is(id, nil)
+		}
+		if !errors.Is(err, ingest.ErrUnknownTopic) {
+			return nil // somebody else's to judge
+		}
+		if time.Since(since) > patience {
+			return l.fail("does not exist any more: the model's history is gone with it; put the topic back from a backup (accrete import), or begin a new model with accrete learn --new-model")
+		}
+		if err := wait.Pause(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// keeps verifies that the topic's configuration keeps records for good.
+func (l *Log) keeps(ctx context.Context) error {
+	want := []struct{ name, value string }{{"cleanup.policy", "delete"}, {"retention.ms", "-1"}, {"retention.bytes", "-1"}}
+	var have map[string]string
+	err := l.retry(ctx, func() (err error) {
+		have, err = l.config.Client.TopicConfig(ctx, l.config.Topic, want[0].name, want[1].name, want[2].name)
+		return err
+	})
+	if errors.Is(err, ingest.ErrDenied) {
+		return fmt.Errorf("%w: whether %q keeps its records is not to be seen: %w; grant the operation DescribeConfigs on the topic", ErrLog, l.config.Topic, err)
+	}
+	if err != nil {
+		return err
+	}
+	for _, w := range want {
+		if got, ok := have[w.name]; !ok || got != w.value {
+			if !ok {
+				got = "unknown"
+			}
+			return fmt.Errorf("%w: %q does not keep its records: its %s is %s; set it to %s: kafka-configs --alter --topic %s --add-config %s=%s", ErrLog, l.config.Topic, w.name, got, w.value, l.config.Topic, w.name, w.value)
+		}
+	}
+	l.keepsAt = time.Now()
+	return nil
+}
+
+// shorter takes in that a broker says the log ends before what was read.
+func (l *Log) shorter(ctx context.Context, end int64) error {
+	l.doubt = true
+	if l.shorterAt.IsZero() {
+		l.shorterAt = time.Now()
+	}
+	if time.Since(l.shorterAt) > patience {
+		return l.LostTail(end)
+	}
+	return new(ingest.Backoff).Pause(ctx, nil)
+}
+
+// LostTail is the error, from now on, that the log has lost what was read of it
+// from end on.
+func (l *Log) LostTail(end int64) error {
+	return l.fail("has lost its tail: records %d to %d were acknowledged, and are not there any more; go on from what it still holds with accrete rollback", end, l.next-1)
+}
+
+// hole is the error that an answer has none of some offsets, if it has not.
+func (l *Log) hole(got ingest.Fetched) error {
+	if len(got.Missing) == 0 {
+		return nil
+	}
+	h := got.Missing[0]
+	return l.fail("has a hole: records %d to %d are missing, as after compaction; put the topic back from a backup (accrete import), or go on from what it still holds with accrete rollback", h.From, h.To-1)
+}
+
+// same verifies that an answer from offset at on has the last record, where that
+// was asked for again.
+func (l *Log) same(at int64, got ingest.Fetched) error {
+	if at >= l.next || at != l.last.offset {
+		return nil
+	}
+	if len(got.Records) == 0 || got.Records[0].Offset != at || digest(got.Records[0].Key, got.Records[0].Value) != l.last.digest {
+		return l.fail("has lost its tail and was written on: record %d is not the one that was read; go on from what it still holds with accrete rollback", at)
+	}
+	return nil
+}

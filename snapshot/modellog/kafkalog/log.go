@@ -1,0 +1,266 @@
+// Package kafkalog reads a model log from Kafka and holds it to one invariant,
+// for the learner, the scorers, verify and inspect alike: the topic is the one
+// that it was when reading began, its end never goes back, it has no holes, what
+// its records decide has no gap and no repeat, and its configuration keeps them.
+package kafkalog
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// Config says which log to read, and how.
+type Config struct {
+	Client *ingest.Client
+	Topic  string
+	Keep   int // snapshots that the Fold remembers
+
+	// Retry calls f until it succeeds or its error is not temporary; nil: once.
+	Retry func(ctx context.Context, f func() error) error
+}
+
+// Log is a model log as far as it was read. It is for one goroutine.
+type Log struct {
+	Fold *modellog.Fold // of what was read
+	Size Size           // of the log, about
+
+	config  Config
+	fetcher *ingest.Fetcher
+	id      [16]byte // of the topic; zero before Kafka 2.8
+	next    int64    // the first offset not read
+	end     int64    // of the log, as of the last answer
+	last    last
+	broken  error // sticky
+
+	doubt     bool      // the last record has to be looked at again
+	shorterAt time.Time // since when the log has ended before next; zero
+	keepsAt   time.Time // when its configuration was looked at
+}
+
+// last is the last record read.
+type last struct {
+	offset int64 // -1: none
+	digest uint64
+}
+
+// Open looks the topic up and verifies that it keeps its records. It reads
+// nothing yet. Its error is ingest.ErrUnknownTopic where there is no such topic;
+// with ErrLog, where the topic does not keep them, it gives the Log all the same.
+func Open(ctx context.Context, c Config) (*Log, error) {
+	if c.Retry == nil {
+		c.Retry = func(_ context.Context, f func() error) error { return f() }
+	}
+	l := &Log{config: c, fetcher: c.Client.Fetcher(c.Topic, 0)}
+	l.Rewind(0)
+	var err error
+	if l.id, err = c.Client.TopicID(ctx, c.Topic); err != nil {
+		return nil, err
+	}
+	return l, l.keeps(ctx)
+}
+
+// ID is the id of the topic; zero before Kafka 2.8.
+func (l *Log) ID() [16]byte { return l.id }
+
+// Next is the first offset that was not read.
+func (l *Log) Next() int64 { return l.next }
+
+// Rewind forgets what was read, to read from an offset on.
+func (l *Log) Rewind(begin int64) {
+	l.Fold, l.next, l.Size = modellog.NewFold(begin, l.config.Keep), begin, Size{}
+	l.last = last{offset: -1}
+}
+
+// Bounds are the first offset of the log and its end. Whatever was acked before
+// the call lies below the end.
+func (l *Log) Bounds(ctx context.Context) (first, end int64, err error) {
+	err = l.retry(ctx, func() error {
+		firsts, ends, err := l.config.Client.Offsets(ctx, l.config.Topic)
+		if err == nil {
+			first, end = firsts[0], ends[0]
+		}
+		return err
+	})
+	return first, end, err
+}
+
+// Tail reads the end of the log, so that the length of its history does not
+// matter: from far enough back that enough says so of the fold, or from the
+// beginning.
+func (l *Log) Tail(ctx context.Context, enough func(*modellog.Fold) bool, see See) error {
+	first, end, err := l.Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	from := int64(0)
+	err = modellog.Tail(first, end, func(begin int64) (*modellog.Fold, error) {
+		from = begin
+		l.Rewind(begin)
+		return l.Fold, l.ReadOn(ctx, see)
+	}, enough)
+	if err == nil && from > first && l.next > from { // what lies before is taken for more of the same
+		l.Size.begin(l.Size.Total * (from - first) / (l.next - from))
+	}
+	return err
+}
+
+// See is shown each record that is folded.
+type See func(*ingest.Record, modellog.Verdict)
+
+// ReadOn folds what the log has behind the last record read, up to its end as of
+// the call. Its errors are ErrLog, *ingest.LostRange where the log was trimmed
+// beyond Next, and what Retry gives up on.
+func (l *Log) ReadOn(ctx context.Context, see See) error {
+	_, end, err := l.Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	l.doubt = l.doubt || end < l.next
+	for l.next < end || l.doubt {
+		if err := l.Poll(ctx, see); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Doubt has the next reading look again at the topic and at the last record.
+func (l *Log) Doubt() { l.doubt = true }
+
+// Check verifies the invariant, and folds what the log has behind the last
+// record read.
+func (l *Log) Check(ctx context.Context, see See) error {
+	if l.broken != nil {
+		return l.broken
+	}
+	if time.Since(l.keepsAt) > keepsEvery {
+		if err := l.keeps(ctx); err != nil {
+			return err
+		}
+	}
+	if l.last.offset < 0 {
+		if err := l.identify(ctx); err != nil {
+			return err
+		}
+		return l.ReadOn(ctx, see)
+	}
+	for l.doubt = true; l.doubt || l.next < l.end; {
+		if err := l.Poll(ctx, see); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Poll folds what comes next, waiting for it a little.
+func (l *Log) Poll(ctx context.Context, see See) error {
+	if l.broken != nil {
+		return l.broken
+	}
+	at := l.next
+	if l.doubt {
+		if err := l.identify(ctx); err != nil {
+			return err
+		}
+		if l.last.offset >= 0 {
+			at = l.last.offset
+		}
+	}
+	got, err := l.fetch(ctx, at)
+	var past *ingest.PastEnd
+	var lost *ingest.LostRange
+	switch {
+	case errors.As(err, &past):
+		return l.shorter(ctx, past.End)
+	case errors.As(err, &lost) && lost.LogStart <= l.next: // the last record was trimmed, which is nobody's loss
+		l.doubt, l.last.offset = false, -1
+		return nil
+	case err != nil:
+		return err
+	case got.End < l.next:
+		return l.shorter(ctx, got.End)
+	}
+	if err := l.same(at, got); err != nil {
+		return err
+	}
+	l.doubt, l.shorterAt, l.end = false, time.Time{}, got.End
+	if err := l.fold(got, see); err != nil {
+		return err
+	}
+	return l.hole(got)
+}
+
+func (l *Log) fold(got ingest.Fetched, see See) error {
+	for i := range got.Records {
+		r := &got.Records[i]
+		if r.Offset < l.next {
+			continue
+		}
+		if len(got.Missing) > 0 && r.Offset > got.Missing[0].From {
+			return nil
+		}
+		v, err := l.Fold.Add(r.Offset, r.Key, r.Value)
+		if err != nil {
+			return err
+		}
+		l.Size.add(v)
+		l.last = last{r.Offset, digest(r.Key, r.Value)}
+		l.next = r.Offset + 1
+		if see != nil {
+			see(r, v)
+		}
+	}
+	l.next = max(l.next, got.Next)
+	return nil
+}
+
+// Own folds records that the caller has appended at Next, without reading them.
+func (l *Log) Own(rs []modellog.Record, written []ingest.Record) {
+	for i, r := range rs {
+		v := l.Fold.Judge(l.next, r)
+		v.Bytes = len(written[i].Value)
+		l.Size.add(v)
+		l.last = last{l.next, digest(written[i].Key, written[i].Value)}
+		l.next++
+	}
+	l.end = max(l.end, l.next)
+}
+
+func digest(key, value []byte) uint64 {
+	h := xxhash.New()
+	h.Write(key)
+	h.Write([]byte{0})
+	h.Write(value)
+	return h.Sum64()
+}
+
+// fetch polls, and whatever goes wrong is a reason for doubt.
+func (l *Log) fetch(ctx context.Context, at int64) (got ingest.Fetched, err error) {
+	err = l.retry(ctx, func() (err error) {
+		got, err = l.fetcher.Poll(ctx, at)
+		if err != nil && l.last.offset >= 0 {
+			l.doubt = true
+		}
+		return err
+	})
+	return got, err
+}
+
+// retry is Config.Retry, but that a topic which is gone does not come back.
+func (l *Log) retry(ctx context.Context, f func() error) error {
+	return l.config.Retry(ctx, func() error {
+		err := f()
+		if errors.Is(err, ingest.ErrUnknownTopic) {
+			if err := l.present(ctx); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+}

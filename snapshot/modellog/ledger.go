@@ -1,0 +1,290 @@
+package modellog
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// ledger is what a fold knows from some point of the log on.
+type ledger struct {
+	keep     int
+	base     point  // where the oldest snapshot to be kept stands, or the beginning
+	options  Config // in force at base
+	claim    Claim
+	origin   Origin // with the versions in force
+	begun    bool   // there is a GENESIS
+	config   Config
+	seq      int64
+	highest  int64 // seq that any record under a claim in force had, void or not
+	chain    snapshot.Hash
+	released int64
+	paused   *Pause
+	resumed  int64
+	entries  []Entry  // behind base
+	kept     []Stored // the oldest first
+	pending  pending
+
+	abandoned  []Abandoned
+	partitions map[string]int32
+
+	challengers []StoredChallenger // the oldest first
+	challenge   pending            // of a challenger
+
+	broken error // what is missing; behind that nothing counts but CLAIMs and a ROLLBACK
+	adrift bool  // rolled back to before base
+	tooNew error // a later version under the claim in force
+}
+
+// point is a place in history: behind a decision.
+type point struct {
+	seq    int64
+	chain  snapshot.Hash
+	start  Mark
+	origin Origin
+}
+
+// newLedger is what is known before the first record.
+func newLedger(keep int) *ledger {
+	first := Origin{Versions: Versions{}.known()}
+	return &ledger{keep: keep, origin: first, base: point{origin: first}}
+}
+
+// ledgerAt is what m says of the log at its start.
+func ledgerAt(m *Manifest, keep int, keyed bool) *ledger {
+	l := newLedger(keep)
+	if m.Genesis != nil {
+		l.origin = *m.Genesis
+		l.origin.Signed = l.origin.Signed && keyed
+	}
+	l.base = point{m.Seq, m.Chain, m.Start, l.origin}
+	l.seq, l.highest, l.chain, l.released = m.Seq, m.Seq, m.Chain, m.Seq
+	l.claim = Claim{Owner: m.Start.Owner, Versions: l.origin.Versions}
+	l.options = Config{Owner: m.Start.Owner, Hash: m.ConfigHash, Config: m.Config}
+	l.config = l.options
+	return l
+}
+
+// pending are the chunks of a snapshot under way.
+type pending struct {
+	id        snapshot.ID
+	count     int
+	chunkSize int // of the first, which all but the last have
+	size      int64
+	offsets   []int64
+}
+
+// unsigned is why a record is void that the trusted key has not signed.
+const unsigned = "not signed by the trusted key"
+
+// judge returns why the record is void, or takes it in and returns "".
+func (l *ledger) judge(w waiting) (void string) {
+	trusted := w.signed || !l.origin.Signed
+	if l.tooNew != nil {
+		return l.tooNew.Error()
+	}
+	switch r := w.record.(type) {
+	case *Claim:
+		return l.claimed(r, w.signed, trusted)
+	case *later:
+		if r.typ == "claim" && r.Epoch > l.claim.Epoch && trusted || r.Owner == l.claim.Owner && trusted {
+			l.tooNew = fmt.Errorf("model log, offset %d: %w", w.offset, r.err())
+			return l.tooNew.Error()
+		}
+	}
+	_, chunk := w.record.(*Chunk)
+	switch o := w.record.owner(); {
+	case !trusted && !chunk:
+		return unsigned
+	case o.Epoch > l.claim.Epoch && trusted:
+		return l.breaks("%s at offset %d is written under epoch %d, whose CLAIM is missing: in force is epoch %d", w.record.Type(), w.offset, o.Epoch, l.claim.Epoch)
+	case o != l.claim.Owner && l.claim.Epoch == 0:
+		return "no claim is in force"
+	case o != l.claim.Owner:
+		return fmt.Sprintf("written under %v, in force is %v", o, l.claim.Owner)
+	}
+	return l.obey(w)
+}
+
+// claimed decides about a CLAIM.
+func (l *ledger) claimed(c *Claim, signed, trusted bool) (void string) {
+	mine := l.origin.TopicID
+	switch {
+	case !trusted:
+		return unsigned
+	case mine != (snapshot.TopicID{}) && c.TopicID != mine && (signed || c.TopicID != (snapshot.TopicID{})):
+		return fmt.Sprintf("it claims the log in the topic with id %v, and this is %v", c.TopicID, mine)
+	case c.Epoch <= l.claim.Epoch:
+		return fmt.Sprintf("epoch %d is in force", l.claim.Epoch)
+	}
+	l.claim, l.pending, l.challenge = *c, pending{}, pending{}
+	l.origin.TopicID = c.TopicID
+	if c.TopicID == (snapshot.TopicID{}) {
+		l.origin.TopicID = mine
+	}
+	l.origin.Signed = l.origin.Signed || signed
+	return ""
+}
+
+// obey decides about a record under the claim in force.
+func (l *ledger) obey(w waiting) (void string) {
+	if d, ok := behind(w.offset, w.record); ok {
+		defer func() { l.highest = max(l.highest, d.seq) }()
+	}
+	if r, ok := w.record.(*Rollback); ok {
+		return l.rollback(w.offset, r)
+	}
+	if l.broken != nil {
+		return l.broken.Error()
+	}
+	switch r := w.record.(type) {
+	case *Genesis:
+		return l.begin(r)
+	case *Config:
+		l.config = *r
+		l.entries = append(l.entries, Entry{w.offset, r, l.origin})
+	case *Batch, *Gap, *Adopt, *Upgrade:
+		return l.decide(w.offset, r)
+	case *Released:
+		if r.Seq > l.seq {
+			return fmt.Sprintf("the last seq is %d", l.seq)
+		}
+		l.released = max(l.released, r.Seq)
+	case *Pause:
+		if r.Seq != l.seq {
+			return fmt.Sprintf("the last seq is %d", l.seq)
+		}
+		if r.Seq == l.resumed { // a late copy of an append
+			return "it is over"
+		}
+		l.paused = r
+	case *Resume:
+		if l.paused == nil || l.paused.Seq != r.Seq {
+			return "there is no such pause"
+		}
+		l.paused, l.resumed = nil, r.Seq
+	case *Partitions:
+		if l.partitions == nil {
+			l.partitions = make(map[string]int32)
+		}
+		l.partitions[r.Topic] = r.Count
+	case *Chunk:
+		if r.Challenger {
+			return l.challenge.chunk(w.offset, r, w.size)
+		}
+		return l.pending.chunk(w.offset, r, w.size)
+	case *Challenger:
+		return l.challenged(w.offset, r)
+	case *Manifest:
+		return l.complete(w.offset, r)
+	default:
+		panic("modellog: no rule for a " + r.Type())
+	}
+	return ""
+}
+
+func (p *pending) chunk(offset int64, c *Chunk, size int) (void string) {
+	if c.Index == 0 && c.Snapshot != p.id {
+		*p = pending{id: c.Snapshot, count: c.Count, chunkSize: size}
+	}
+	switch {
+	case c.Snapshot != p.id || c.Count != p.count:
+		return "its snapshot has not begun"
+	case c.Index < len(p.offsets):
+		return "this chunk is there already"
+	case c.Index > len(p.offsets):
+		return fmt.Sprintf("chunk %d is missing", len(p.offsets)+1)
+	case c.Index < c.Count-1 && size != p.chunkSize || size > p.chunkSize:
+		return fmt.Sprintf("has %d bytes, the first chunk %d", size, p.chunkSize)
+	}
+	p.offsets = append(p.offsets, offset)
+	p.size += int64(size)
+	return ""
+}
+
+// differs says why m does not complete p, if it does not.
+func (p *pending) differs(m *Manifest) string {
+	if p.id != m.Snapshot || len(p.offsets) != p.count {
+		return fmt.Sprintf("its chunks are not all there: %d of %d of snapshot %v", len(p.offsets), p.count, p.id)
+	}
+	if p.count != m.Chunks || p.size != m.Size || p.chunkSize != m.ChunkSize && m.Chunks > 1 || p.offsets[0] != m.FirstChunk {
+		return "its chunks are not as it says"
+	}
+	return ""
+}
+
+func (l *ledger) complete(offset int64, m *Manifest) (void string) {
+	p := l.pending
+	if void := p.differs(m); void != "" {
+		return void
+	}
+	if n := len(l.kept); n > 0 && m.Seq < l.kept[n-1].Manifest.Seq {
+		return fmt.Sprintf("there is a snapshot at seq %d", l.kept[n-1].Manifest.Seq)
+	}
+	at, ok := l.find(m.Seq)
+	if !ok {
+		return fmt.Sprintf("there is no seq %d, the last is %d", m.Seq, l.seq)
+	}
+	if void := at.differs(m); void != "" {
+		return void
+	}
+	l.released = max(l.released, m.Seq)
+	l.kept = append(l.kept, Stored{Manifest: m, Offset: offset, Chunks: p.offsets})
+	l.pending = pending{}
+	if len(l.kept) > l.keep {
+		l.kept = slices.Delete(l.kept, 0, len(l.kept)-l.keep)
+	}
+	if len(l.kept) == l.keep {
+		oldest := l.kept[0].Manifest
+		l.base, _ = l.find(oldest.Seq)
+		l.options = Config{Owner: oldest.Start.Owner, Hash: oldest.ConfigHash, Config: oldest.Config}
+		l.entries = slices.DeleteFunc(l.entries, func(e Entry) bool { return e.Offset < l.base.start.Offset })
+	}
+	return ""
+}
+
+// differs says why m cannot be of what stands at p, if it cannot.
+func (p point) differs(m *Manifest) string {
+	if p.chain != m.Chain || p.start != m.Start {
+		return fmt.Sprintf("seq %d stands elsewhere, or has another chain", m.Seq)
+	}
+	said := Origin{Versions: Versions{}.known()}
+	if m.Genesis != nil {
+		said = *m.Genesis
+	}
+	none := snapshot.TopicID{}
+	if said.Versions != p.origin.Versions || said.TopicID != p.origin.TopicID && said.TopicID != none && p.origin.TopicID != none {
+		return fmt.Sprintf("says %v in topic %v, in force is %v in topic %v", said.Versions, said.TopicID, p.origin.Versions, p.origin.TopicID)
+	}
+	return ""
+}
+
+// find is the point behind seq, if it is not before base, abandoned or to come.
+func (l *ledger) find(seq int64) (p point, ok bool) {
+	if seq == l.base.seq {
+		return l.base, true
+	}
+	for i := len(l.entries) - 1; i >= 0; i-- { // what is asked for is near the end
+		e := &l.entries[i]
+		if p, ok := behind(e.Offset, e.Record); ok && p.seq <= seq {
+			p.origin = e.origin
+			return p, p.seq == seq
+		}
+	}
+	return point{}, false
+}
+
+func (l *ledger) finish(m *Manifest, p pending) error {
+	if p.id != m.Snapshot || len(p.offsets) != m.Chunks {
+		return fmt.Errorf("snapshot %v: the log has %d of %d chunks of %v", m.Snapshot, len(p.offsets), p.count, p.id)
+	}
+	at, ok := l.find(m.Seq)
+	if !ok || at.chain != m.Chain {
+		return fmt.Errorf("snapshot %v: seq %d with chain %v is not in the log", m.Snapshot, m.Seq, m.Chain)
+	}
+	m.Owner = l.claim.Owner
+	m.FirstChunk = p.offsets[0]
+	m.Start, m.Genesis = at.start, &at.origin
+	return nil
+}

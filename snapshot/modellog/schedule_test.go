@@ -1,0 +1,443 @@
+package modellog
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// A schedule is a random history of one model log: three learners that claim,
+// append, crash, pause and come back, on a network that delays, repeats and
+// loses appends and acknowledgements. The readers are real Folds.
+type schedule struct {
+	r        *rand.Rand
+	fault    fault
+	log      []Record
+	flying   []flight
+	acks     []ack
+	writers  []*writer
+	ids      int
+	released map[int64]uint64
+	truth    *Fold // has read all of the log
+	verdicts []Verdict
+	wrong    string
+	snaps    int
+}
+
+// fault is a way to break the rule, or the writer's side of it.
+type fault struct {
+	noOffsetCheck  bool // any acknowledgement will do
+	anyOwner       bool // a reader does not look at the owner of a record
+	nonceIgnored   bool // readers and writers compare epochs only
+	anyEpochIsMine bool // a writer compares nonces only
+	noSeqRule      bool // a reader takes any seq as the next
+	startAtChunks  bool // a reader begins at the first chunk of a snapshot, as if it stood there
+}
+
+type flight struct {
+	r        Record
+	from, id int
+}
+
+type ack struct{ to, id, at int }
+
+type writer struct {
+	name    int // of this life
+	alive   bool
+	fold    *Fold
+	mine    Owner
+	live    bool // knows that its claim is in force
+	pending Record
+	id      int
+	want    int64 // the offset at which pending is valid
+	snap    *snapState
+}
+
+type snapState struct {
+	id    snapshot.ID
+	seq   int64
+	chain snapshot.Hash
+}
+
+func content(b *Batch) uint64 { return b.Ranges[0].Digest }
+
+func (s *schedule) fail(format string, args ...any) {
+	if s.wrong == "" {
+		s.wrong = fmt.Sprintf(format, args...)
+	}
+}
+
+func (s *schedule) release(b *Batch) {
+	if c, ok := s.released[b.Seq]; ok && c != content(b) {
+		s.fail("seq %d is released with two contents", b.Seq)
+	}
+	s.released[b.Seq] = content(b)
+}
+
+func (s *schedule) append(r Record) int {
+	at := len(s.log)
+	s.log = append(s.log, r)
+	s.verdicts = append(s.verdicts, s.truth.Judge(int64(at), r))
+	if m, ok := r.(*Manifest); ok && s.verdicts[at].Counts() {
+		if s.snaps++; m.Start.Offset > m.FirstChunk {
+			s.fail("manifest %d starts at %d, behind its first chunk", at, m.Start.Offset)
+		}
+	}
+	return at
+}
+
+// see is r as a reader with the planted fault takes it.
+func (s *schedule) see(f *Fold, r Record) Record {
+	if f.ledger == nil {
+		return r
+	}
+	r = clone(r)
+	_, isClaim := r.(*Claim)
+	o, in := ownerOf(r), f.Claim().Owner
+	if s.fault.anyOwner && !isClaim || s.fault.nonceIgnored && !isClaim && o.Epoch == in.Epoch {
+		*o = in
+	}
+	if b, ok := r.(*Batch); ok && s.fault.noSeqRule {
+		b.Seq = f.Seq() + 1
+		b.Chain = NextChain(f.Chain(), b)
+	}
+	return r
+}
+
+func clone(r Record) Record {
+	switch r := r.(type) {
+	case *Claim:
+		c := *r
+		return &c
+	case *Config:
+		c := *r
+		return &c
+	case *Batch:
+		c := *r
+		return &c
+	case *Released:
+		c := *r
+		return &c
+	case *Chunk:
+		c := *r
+		return &c
+	case *Manifest:
+		c := *r
+		return &c
+	}
+	panic(r.Type())
+}
+
+func ownerOf(r Record) *Owner {
+	switch r := r.(type) {
+	case *Claim:
+		return &r.Owner
+	case *Config:
+		return &r.Owner
+	case *Batch:
+		return &r.Owner
+	case *Released:
+		return &r.Owner
+	case *Chunk:
+		return &r.Owner
+	case *Manifest:
+		return &r.Owner
+	}
+	panic(r.Type())
+}
+
+// read takes the writer to the end of the log. Whatever it finds to be decided
+// it releases, as a successor does.
+func (s *schedule) read(w *writer) {
+	for int(w.fold.Next()) < len(s.log) {
+		at := w.fold.Next()
+		seeded := w.fold.Seeded()
+		v := w.fold.Judge(at, s.see(w.fold, s.log[at]))
+		if b, ok := v.Record.(*Batch); ok && v.Counts() {
+			s.release(b)
+		}
+		if !seeded && w.fold.Seeded() {
+			r, _ := w.fold.Recover(0)
+			for _, e := range r.Entries {
+				if b, ok := e.Record.(*Batch); ok {
+					s.release(b)
+				}
+			}
+		}
+	}
+}
+
+func (s *schedule) owns(w *writer) bool {
+	c := w.fold.Claim().Owner
+	switch {
+	case s.fault.anyEpochIsMine:
+		return c.Nonce == w.mine.Nonce
+	case s.fault.nonceIgnored:
+		return c.Epoch == w.mine.Epoch
+	}
+	return c == w.mine
+}
+
+func (s *schedule) send(w *writer, r Record) {
+	s.ids++
+	w.pending, w.id, w.want = r, s.ids, w.fold.Next()
+	s.flying = append(s.flying, flight{r, w.name, s.ids})
+}
+
+func (s *schedule) step() {
+	switch k := s.r.IntN(100); {
+	case k < 30 && len(s.flying) > 0: // an append arrives, in any order, and may arrive again
+		i := s.r.IntN(len(s.flying))
+		a := s.flying[i]
+		if s.r.IntN(12) != 0 {
+			s.flying = slices.Delete(s.flying, i, i+1)
+		}
+		at := s.append(a.r)
+		if s.r.IntN(5) != 0 {
+			s.acks = append(s.acks, ack{a.from, a.id, at})
+		}
+	case k < 33 && len(s.flying) > 0: // an append is lost
+		i := s.r.IntN(len(s.flying))
+		s.flying = slices.Delete(s.flying, i, i+1)
+	case k < 60 && len(s.acks) > 0:
+		i := s.r.IntN(len(s.acks))
+		a := s.acks[i]
+		s.acks = slices.Delete(s.acks, i, i+1)
+		for _, w := range s.writers {
+			if w.alive && w.name == a.to && w.pending != nil && w.id == a.id {
+				s.acked(w, int64(a.at))
+			}
+		}
+	default:
+		s.act(s.writers[s.r.IntN(len(s.writers))])
+	}
+}
+
+func (s *schedule) acked(w *writer, at int64) {
+	if at != w.want && !s.fault.noOffsetCheck || w.pending.Type() == "claim" {
+		s.reconcile(w)
+		return
+	}
+	// Nothing lies between what was read and this record: it counts.
+	if b, ok := w.pending.(*Batch); ok {
+		s.release(b)
+	}
+	if at == w.want {
+		if v := w.fold.Judge(at, s.see(w.fold, w.pending)); !v.Counts() && s.fault == (fault{}) {
+			s.fail("acknowledged where it was expected, and void: %v", v)
+		}
+	} else {
+		s.read(w)
+	}
+	w.pending = nil
+}
+
+// reconcile reads the log and decides from it alone what became of the pending
+// append.
+func (s *schedule) reconcile(w *writer) {
+	p := w.pending
+	w.pending = nil
+	s.read(w)
+	if !s.owns(w) {
+		w.live, w.mine, w.snap = false, Owner{}, nil // fenced, or not claimed
+		return
+	}
+	w.live = true
+	if b, ok := p.(*Batch); ok && w.fold.Seq() < b.Seq {
+		s.send(w, nextBatch(w.fold, w.mine, content(b)))
+	}
+}
+
+func (s *schedule) act(w *writer) {
+	switch {
+	case !w.alive: // a new life, reading from the beginning or from a snapshot that it heard of
+		begin := int64(0)
+		if kept := s.truth.Snapshots(); len(kept) > 0 && s.r.IntN(2) == 0 {
+			begin = kept[s.r.IntN(len(kept))].Manifest.Start.Offset
+		}
+		*w = writer{name: w.name + 1000, alive: true, fold: NewFold(begin, 2)}
+		s.read(w)
+	case s.r.IntN(150) == 0:
+		w.alive = false // kill -9
+	case s.r.IntN(3) == 0: // paused
+	case w.mine == (Owner{}) && s.r.IntN(12) != 0: // on standby
+	case w.mine == (Owner{}):
+		if s.read(w); !w.fold.Seeded() {
+			return // nothing to go on from where it began
+		}
+		var nonce snapshot.ID
+		binary.LittleEndian.PutUint32(nonce[:], uint32(w.name))
+		w.mine = Owner{Epoch: w.fold.Claim().Epoch + 1, Nonce: nonce}
+		s.send(w, &Claim{Owner: w.mine})
+	case w.pending != nil:
+		if s.r.IntN(5) == 0 { // no acknowledgement for a while
+			s.reconcile(w)
+		}
+	case !w.live:
+		w.mine = Owner{}
+	default:
+		s.propose(w)
+	}
+}
+
+// propose appends what comes next: a batch, or of what else there is to say.
+func (s *schedule) propose(w *writer) {
+	l := w.fold.ledger
+	switch k := s.r.IntN(10); {
+	case k == 0:
+		s.send(w, &Config{Owner: w.mine, Config: json.RawMessage(fmt.Sprint(s.ids))})
+	case k == 1 && l.seq > l.released:
+		s.send(w, &Released{Owner: w.mine, Seq: l.released + 1 + s.r.Int64N(l.seq-l.released)})
+	case k < 6 && w.snap == nil && l.seq > 0:
+		var id snapshot.ID
+		binary.LittleEndian.PutUint64(id[:], s.r.Uint64())
+		w.snap = &snapState{id, l.seq, l.chain}
+	case k < 6 && w.snap != nil:
+		const chunks = 2
+		if n := len(l.pending.offsets); l.pending.id != w.snap.id || n < chunks {
+			if l.pending.id != w.snap.id {
+				n = 0
+			}
+			s.send(w, &Chunk{Owner: w.mine, Snapshot: w.snap.id, Index: n, Count: chunks, Data: []byte{byte(n)}})
+			return
+		}
+		m := &Manifest{Snapshot: w.snap.id, Seq: w.snap.seq, Chain: w.snap.chain, Size: chunks, Chunks: chunks, ChunkSize: 1}
+		w.snap = nil
+		if err := w.fold.Finish(m); err != nil {
+			s.fail("%v", err)
+			return
+		}
+		s.send(w, m)
+	default:
+		s.send(w, nextBatch(w.fold, w.mine, s.r.Uint64()))
+	}
+}
+
+// asRead is m as a reader with the planted fault takes it.
+func (s *schedule) asRead(m *Manifest) *Manifest {
+	c := *m
+	if s.fault.startAtChunks {
+		c.Start = Mark{m.FirstChunk, m.Owner}
+	}
+	return &c
+}
+
+// readers holds readers that begin in the middle against one that has read all.
+func (s *schedule) readers() {
+	begins := []int64{s.r.Int64N(int64(len(s.log)) + 1)}
+	for i, v := range s.verdicts {
+		if m, ok := v.Record.(*Manifest); ok && v.Counts() {
+			begins = append(begins, s.asRead(m).Start.Offset)
+		}
+		if b, ok := v.Record.(*Batch); ok && v.Counts() {
+			if c, ok := s.released[b.Seq]; ok && c != content(b) {
+				s.fail("seq %d is released with one content, and in the log at %d with another", b.Seq, i)
+			}
+		}
+	}
+	for seq := range s.released {
+		if seq > s.truth.Seq() {
+			s.fail("seq %d is released and not in the log", seq)
+		}
+	}
+	for i, begin := range begins {
+		f := NewFold(begin, 2)
+		for at := begin; at < int64(len(s.log)); at++ {
+			r := s.log[at]
+			if m, ok := r.(*Manifest); ok && !f.Seeded() {
+				r = s.asRead(m)
+			}
+			if v := f.Judge(at, r); !v.Waiting && f.Seeded() && v.Counts() != s.verdicts[at].Counts() {
+				s.fail("a reader from %d says of the record at %d: %v, one from the beginning: %v", begin, at, v, s.verdicts[at])
+			}
+		}
+		if i > 0 && !f.Seeded() {
+			s.fail("a reader from %d, where a snapshot starts, never gets going", begin)
+		}
+		newest := func(f *Fold) []Stored { return f.Snapshots()[:min(1, len(f.Snapshots()))] }
+		if f.Seeded() && (f.Claim().Owner != s.truth.Claim().Owner || f.Seq() != s.truth.Seq() || f.Chain() != s.truth.Chain() ||
+			f.Released() != s.truth.Released() || !reflect.DeepEqual(newest(f), newest(s.truth))) {
+			s.fail("a reader from %d ends otherwise than one from the beginning", begin)
+		}
+		if r, ok := f.Recover(0); ok {
+			want, _ := s.truth.Recover(0)
+			if begin > 0 {
+				r.Config, want.Config = Config{}, Config{} // these manifests carry none
+			}
+			if !reflect.DeepEqual(r, want) {
+				s.fail("a reader from %d recovers otherwise than one from the beginning", begin)
+			}
+		}
+	}
+}
+
+func run(seed uint64, steps int, f fault) *schedule {
+	s := &schedule{r: rand.New(rand.NewPCG(seed, 7)), fault: f, released: make(map[int64]uint64), truth: NewFold(0, 2)}
+	for i := range 3 {
+		s.writers = append(s.writers, &writer{name: i + 1})
+	}
+	for i := 0; i < steps && s.wrong == ""; i++ {
+		s.step()
+	}
+	s.readers()
+	return s
+}
+
+// TestFencing runs random schedules: whatever happens, each seq is released with
+// one content, what is released is what the log has decided, and all readers
+// agree, wherever they begin.
+func TestFencing(t *testing.T) {
+	schedules := 2000
+	if testing.Short() {
+		schedules = 300
+	}
+	first := rand.Uint64() >> 20
+	var batches, claims, snaps, void int
+	for i := range schedules {
+		seed := first + uint64(i)
+		s := run(seed, 800, fault{})
+		if s.wrong != "" {
+			t.Fatalf("seed %d: %s", seed, s.wrong)
+		}
+		batches += int(s.truth.Seq())
+		claims += int(s.truth.Claim().Epoch)
+		snaps += s.snaps
+		for _, v := range s.verdicts {
+			if v.Void != "" {
+				void++
+			}
+		}
+	}
+	t.Logf("%d schedules from seed %d: %d batches, %d claims, %d snapshots, %d void records", schedules, first, batches, claims, snaps, void)
+	for name, n := range map[string]int{"batches": batches / 10, "claims": claims / 3, "snapshots": snaps, "void records": void / 5} {
+		if n < schedules {
+			t.Errorf("the schedules have too few %s to show anything", name)
+		}
+	}
+}
+
+// TestFencingFindsFaults shows that the schedules would see a broken rule.
+func TestFencingFindsFaults(t *testing.T) {
+	for _, f := range []fault{
+		{noOffsetCheck: true}, {anyOwner: true}, {nonceIgnored: true},
+		{anyEpochIsMine: true}, {noSeqRule: true}, {startAtChunks: true},
+	} {
+		const most = 3000
+		seed := uint64(0)
+		for ; seed < most; seed++ {
+			if s := run(seed, 800, f); s.wrong != "" {
+				t.Logf("%+v: seed %d: %s", f, seed, s.wrong)
+				break
+			}
+		}
+		if seed == most {
+			t.Errorf("%+v: not found in %d schedules", f, most)
+		}
+	}
+}

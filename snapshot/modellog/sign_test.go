@@ -1,0 +1,145 @@
+package modellog
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+func testKey(seed byte) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(slices.Repeat([]byte{seed}, ed25519.SeedSize))
+}
+
+func TestSignatureCoversEveryField(t *testing.T) {
+	rs := records(t)
+	m := rs[len(rs)-3].(*Manifest)
+	key := testKey(1)
+	public := key.Public().(ed25519.PublicKey)
+	if err := m.Verify(public); !errors.Is(err, ErrSignature) {
+		t.Errorf("without a signature: %v", err)
+	}
+	if err := m.Sign(key); err != nil {
+		t.Fatal(err)
+	}
+	k, v, err := Encode(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Parse(k, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.(*Manifest)
+	if err := got.Verify(public); err != nil {
+		t.Errorf("as it was signed: %v", err)
+	}
+	if err := got.Verify(testKey(2).Public().(ed25519.PublicKey)); !errors.Is(err, ErrSignature) {
+		t.Errorf("under another key: %v", err)
+	}
+	typ := reflect.TypeFor[Manifest]()
+	for i := range typ.NumField() {
+		c := *got
+		f := reflect.ValueOf(&c).Elem().Field(i)
+		switch x := f.Addr().Interface().(type) {
+		case *Owner:
+			x.Epoch++
+		case *snapshot.ID:
+			x[0]++
+		case *snapshot.Hash:
+			x[31]++
+		case *string:
+			*x += "x"
+		case *int64:
+			*x++
+		case *int:
+			*x++
+		case *Mark:
+			x.Offset++
+		case *json.RawMessage:
+			*x = json.RawMessage(`{"other":1}`)
+		case **Origin:
+			*x = &Origin{Versions: Versions{1, 1}}
+		case *Signed:
+			x.Signature = slices.Clone(x.Signature)
+			x.Signature[0]++
+		default:
+			t.Fatalf("the test does not know how to change %s", typ.Field(i).Name)
+		}
+		if err := c.Verify(public); err == nil {
+			t.Errorf("%s can be changed under the signature", typ.Field(i).Name)
+		}
+	}
+}
+
+func TestSignatureOfAChallengerCoversItsRefit(t *testing.T) {
+	rs := records(t)
+	c := rs[len(rs)-1].(*Challenger)
+	key := testKey(1)
+	public := key.Public().(ed25519.PublicKey)
+	if err := c.Verify(public); !errors.Is(err, ErrSignature) {
+		t.Errorf("without a signature: %v", err)
+	}
+	if err := c.Sign(key); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Verify(public); err != nil {
+		t.Errorf("as it was signed: %v", err)
+	}
+	if err := c.Manifest.Verify(public); !errors.Is(err, ErrSignature) {
+		t.Errorf("as a manifest: %v", err)
+	}
+	for _, change := range []func(c *Challenger){
+		func(c *Challenger) { c.SHA256[31]++ },
+		func(c *Challenger) { c.Refit.Rows++ },
+		func(c *Challenger) { c.Refit.Gap /= 2 },
+		func(c *Challenger) { c.Refit.Suboptimality = nil },
+	} {
+		other := *c
+		change(&other)
+		if err := other.Verify(public); !errors.Is(err, ErrSignature) {
+			t.Errorf("changed under the signature: %+v", other)
+		}
+	}
+}
+
+func TestKeysAreReadAsOpenSSLWritesThem(t *testing.T) {
+	key := testKey(1)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, kind string, b []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a, b := write("a", "PRIVATE KEY", private), write("b", "PUBLIC KEY", public)
+	if got, err := ReadSigningKey(a); err != nil || !got.Equal(key) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := ReadVerifyingKey(b); err != nil || !got.Equal(key.Public()) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := ReadSigningKey(b); err == nil {
+		t.Error("a public key signs")
+	}
+	if _, err := ReadVerifyingKey(write("c", "PUBLIC KEY", private)); err == nil {
+		t.Error("a broken key is read")
+	}
+}

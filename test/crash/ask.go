@@ -1,0 +1,26 @@
+package main
+
+import (
+	"context"
+
+	"github.com/accrete-ml/accrete/test/oracle"
+)
+
+// ask has the oracle read everything that a model has left.
+func (w *world) ask(ctx context.Context, name string) (oracle.Report, error) {
+	in, err := oracle.Load(ctx, w.client, w.model(name), w.topic)
+	if err != nil {
+		return oracle.Report{}, err
+	}
+	return oracle.Check(in), nil
+}
+
+// judge adds what the oracle has found.
+func (w *world) judge(what string, r oracle.Report, s *Summary) {
+	s.Divergences += int(r.Divergences)
+	s.Lost += int(r.Lost)
+	s.Differing += int(r.Differing)
+	for _, f := range r.Faults {
+		w.options.log("%s: %s", what, f)
+	}
+}

@@ -1,0 +1,179 @@
+// Crashtest kills the real learner with SIGKILL, many times in one run, and
+// checks that nothing can be seen of it afterwards: the state hash is that of a
+// run that was never interrupted, every example has its prediction, all copies
+// of a prediction are the same bytes, and test/oracle, which reads the topics
+// by itself, comes to the same. It can also stop learners and wake them up behind
+// a successor, kill the broker, spoil the network, and kill a learner at each
+// single request.
+//
+//	go run ./test/crash --kills 100
+//	go run ./test/crash --kills 1000 --scorers 60 --zombies 20 --outages 20 --resets 300 --failpoints
+//	go run ./test/crash --kills 100 --refit 20ms
+//	go run ./test/crash --soak 20m
+//	go run ./test/crash --restarts 20
+//	go run ./test/crash --slowdown 5 --examples 300000
+//	go run ./test/crash --kills 100 --partitions 3 --brokers localhost:9092
+//	go run ./test/crash --kills 0 --outages 20 --kafka .ci/kafka.sh
+//
+// It exits with 1 if anything differs, or if the kills did not hit what they
+// had to hit: the warm-up, a snapshot half written, a BATCH decided and not yet
+// released.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+)
+
+type options struct {
+	kills      int
+	scorers    int
+	zombies    int
+	outages    int
+	resets     int
+	failpoints bool
+	refit      time.Duration
+	soak       time.Duration
+	restarts   int
+	pairs      int
+	rate       int
+	examples   int
+	partitions int
+	exactly    bool
+	brokers    string
+	kafka      string
+	seed       uint64
+	planted    string
+	json       bool
+	keep       bool
+	log        func(format string, args ...any)
+}
+
+// Summary is what came out, and with --json what is printed.
+type Summary struct {
+	Kills       int    `json:"kills"` // processes that died of SIGKILL
+	WarmUp      int    `json:"kills_in_warm_up"`
+	Chunks      int    `json:"kills_during_chunks"`
+	Rivals      int    `json:"kills_during_challengers"`
+	Unreleased  int    `json:"kills_between_ack_and_release"`
+	Recovering  int    `json:"kills_during_recovery"` // right behind the CLAIM that follows another kill
+	Zombies     int    `json:"zombies"`               // stopped, replaced, woken up, and ended with 76
+	Outages     int    `json:"broker_kills"`
+	Recovery    times  `json:"seconds_to_learn_again"` // after an outage
+	Resets      int    `json:"connections_hurt"`
+	Steps       int    `json:"io_steps"` // at which a learner was killed, one after the other
+	Examples    int    `json:"examples"`
+	Duplicates  int    `json:"duplicates"` // predictions written more than once
+	Differing   int    `json:"duplicates_differing"`
+	Lost        int    `json:"lost"`        // examples without a prediction
+	Divergences int    `json:"divergences"` // state hashes or predictions that are not the reference's
+	Compared    int    `json:"compared"`    // state hashes that the oracle computed again
+	Verified    int    `json:"verified"`    // state hashes that verify did
+	Refits      int    `json:"refits"`      // challengers that verify solved for again
+	StateHash   string `json:"state_hash"`
+
+	ScorerKills     int `json:"scorer_kills"`
+	Asked           int `json:"asked"`    // records to be scored
+	Unscored        int `json:"unscored"` // of which there is no score
+	Rescored        int `json:"scores_repeated"`
+	ScoresTwice     int `json:"scores_repeated_by_same_model"`
+	ScoresDiffering int `json:"scores_differing"` // of these, from the first
+
+	Seconds float64 `json:"seconds"`
+}
+
+// times is how long something took, in seconds.
+type times struct {
+	Median float64 `json:"median"`
+	Max    float64 `json:"max"`
+	all    []float64
+}
+
+func (t *times) add(d time.Duration) {
+	i, _ := slices.BinarySearch(t.all, d.Seconds())
+	t.all = slices.Insert(t.all, i, d.Seconds())
+	t.Median, t.Max = t.all[len(t.all)/2], t.all[len(t.all)-1]
+}
+
+func main() {
+	var o options
+	flag.IntVar(&o.kills, "kills", 100, "how often the learner is killed")
+	flag.IntVar(&o.scorers, "scorers", 0, "how often a scorer is killed, beside the learners; three of them share a topic")
+	flag.IntVar(&o.zombies, "zombies", 0, "how often a learner is stopped, replaced and woken up")
+	flag.IntVar(&o.outages, "outages", 0, "how often the broker is killed and started again under a learner at work")
+	flag.IntVar(&o.resets, "resets", 0, "how many connections are reset, slowed down or left half open")
+	flag.BoolVar(&o.failpoints, "failpoints", false, "kill a learner at each step of its input and output in turn")
+	flag.DurationVar(&o.refit, "refit", 0, "have the learner refit itself so often; 300 kills have to hit a challenger half written")
+	flag.DurationVar(&o.soak, "soak", 0, "instead of all that, feed one learner for so long, with a fault every 30 s, and watch what it holds")
+	flag.IntVar(&o.restarts, "restarts", 0, "instead of all that, kill a learner with a large model at full load so often, and measure how long it takes until its successor learns")
+	flag.IntVar(&o.pairs, "slowdown", 0, "instead of all that, learn the topic so often with refits, every --refit (1s), and as often without, by turns, and compare")
+	flag.IntVar(&o.rate, "rate", 10_000, "examples a second of a soak or of restarts")
+	flag.IntVar(&o.examples, "examples", 100_000, "length of the stream")
+	flag.IntVar(&o.partitions, "partitions", 1, "partitions of the input topic")
+	flag.BoolVar(&o.exactly, "transactional", false, "release predictions in transactions")
+	flag.StringVar(&o.brokers, "brokers", "", "a running Kafka, host:port; empty: the embedded broker in a process of its own")
+	flag.StringVar(&o.kafka, "kafka", "", "a script that starts, kills and stops a Kafka, and prints its host:port when it starts it: .ci/kafka.sh")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the instants at which it kills")
+	flag.StringVar(&o.planted, "planted", "", "build the learner with a planted fault (pipeline/planted.go), which the checks have to find")
+	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
+	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
+	flag.Parse()
+	o.log = func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if o.soak > 0 {
+		s, err := alone(ctx, o, (*world).soak)
+		if o.json {
+			json.NewEncoder(os.Stdout).Encode(s)
+		} else if s.Seconds > 0 {
+			s.print()
+		}
+		exit(stop, err)
+	}
+	if o.restarts > 0 {
+		s, err := alone(ctx, o, (*world).restart)
+		json.NewEncoder(os.Stdout).Encode(s)
+		exit(stop, err)
+	}
+	if o.pairs > 0 {
+		s, err := alone(ctx, o, (*world).slowdown)
+		json.NewEncoder(os.Stdout).Encode(s)
+		exit(stop, err)
+	}
+	start := time.Now()
+	s, err := run(ctx, o)
+	s.Seconds = time.Since(start).Seconds()
+	if o.json {
+		json.NewEncoder(os.Stdout).Encode(s)
+	} else {
+		fmt.Printf("%d kills (%d in warm-up, %d during chunks, %d between ack and release) over %d examples in %.0f s\n", s.Kills, s.WarmUp, s.Chunks, s.Unreleased, s.Examples, s.Seconds)
+		if s.Zombies+s.Outages+s.Resets+s.Steps > 0 {
+			fmt.Printf("%d zombies, %d broker kills (learning again within %.1f s, in the median %.1f s), %d bad connections, %d steps of I/O\n", s.Zombies, s.Outages, s.Recovery.Max, s.Recovery.Median, s.Resets, s.Steps)
+		}
+		if o.scorers > 0 {
+			fmt.Printf("%d scorers killed: %d of %d records without a score, %d scores repeated, %d of them by the same model, of which %d differ\n", s.ScorerKills, s.Unscored, s.Asked, s.Rescored, s.ScoresTwice, s.ScoresDiffering)
+		}
+		if o.refit > 0 {
+			fmt.Printf("%d challengers solved for again, %d kills while one was written\n", s.Refits, s.Rivals)
+		}
+		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
+	}
+	exit(stop, err)
+}
+
+func exit(stop func(), err error) {
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "crash:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}

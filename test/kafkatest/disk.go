@@ -1,0 +1,114 @@
+package kafkatest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/accrete-ml/accrete/internal/broker"
+)
+
+// Disk is an embedded broker that keeps its topics in a directory and always
+// comes back at the same address, so that a test can change its files while it
+// is down.
+type Disk struct {
+	Addr string
+
+	t      testing.TB
+	dir    string
+	broker *broker.Broker
+}
+
+// NewDisk starts one that lives as long as the test.
+func NewDisk(t testing.TB) *Disk {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Disk{t: t, Addr: l.Addr().String(), dir: t.TempDir()}
+	l.Close()
+	d.Start()
+	t.Cleanup(d.Stop)
+	return d
+}
+
+// Start starts the broker again.
+func (d *Disk) Start() {
+	d.t.Helper()
+	b, err := broker.Start(broker.Config{Addr: d.Addr, Dir: d.dir})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.broker = b
+}
+
+// Stop stops the broker, if it runs.
+func (d *Disk) Stop() {
+	if d.broker != nil {
+		d.broker.Close()
+		d.broker = nil
+	}
+}
+
+// Down changes what is on disk while the broker is down.
+func (d *Disk) Down(change func()) {
+	d.t.Helper()
+	d.Stop()
+	change()
+	d.Start()
+}
+
+// Change rewrites the record batches of a partition's newest segment. The broker
+// has to be down.
+func (d *Disk) Change(topic string, partition int, change func(batches [][]byte) [][]byte) {
+	d.t.Helper()
+	dir := filepath.Join(d.dir, "data", "partitions", fmt.Sprintf("%s-%d", topic, partition))
+	segments, err := filepath.Glob(filepath.Join(dir, "*.dat"))
+	if err != nil || len(segments) != 1 {
+		d.t.Fatalf("%s: %d segments, want 1, %v", dir, len(segments), err)
+	}
+	raw, err := os.ReadFile(segments[0])
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var batches [][]byte
+	for len(raw) > 0 {
+		n := 12 + int(binary.BigEndian.Uint32(raw[8:]))
+		batches, raw = append(batches, raw[:n]), raw[n:]
+	}
+	var out []byte
+	for _, b := range change(batches) {
+		out = append(out, b...)
+	}
+	if err := os.WriteFile(segments[0], out, 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	os.Remove(filepath.Join(dir, "snapshot.json")) // what it knows of the segment
+}
+
+// Cut takes the last n record batches from a partition. The broker has to be
+// down.
+func (d *Disk) Cut(topic string, partition, n int) {
+	d.t.Helper()
+	d.Change(topic, partition, func(bs [][]byte) [][]byte {
+		if n > len(bs) {
+			d.t.Fatalf("%s has %d batches, of which %d were to be cut", topic, len(bs), n)
+		}
+		return bs[:len(bs)-n]
+	})
+}
+
+// Reseal changes one record batch and makes its checksum right again.
+func Reseal(batches [][]byte, i int, change func([]byte)) [][]byte {
+	b := slices.Clone(batches[i])
+	change(b)
+	binary.BigEndian.PutUint32(b[17:], crc32.Checksum(b[21:], crc32.MakeTable(crc32.Castagnoli)))
+	batches[i] = b
+	return batches
+}
