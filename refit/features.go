@@ -13,7 +13,7 @@ import (
 // an intercept of its coefficient. b has to have the blocks.
 func Features(b *features.Bank, blocks int, x []float32, constant float64) *Single {
 	m := b.Map()
-	rows, frequencies := len(x)/m.Dim, blocks*m.Width
+	rows, frequencies := len(x)/m.Dim, blocks*m.BlockSize
 	width := 2 * frequencies
 	root := math.Sqrt(float64(frequencies))
 	cols := width

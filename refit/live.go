@@ -68,7 +68,7 @@ func (l Live) Refit(ctx context.Context, m *learner.Model, b *learner.Batch) (*R
 	if slices.Max(d.Weights) == 0 {
 		return nil, fmt.Errorf("%w: all rows have the weight 0", ErrUnfit)
 	}
-	frequencies := d.Blocks * d.Bank.Map().Width
+	frequencies := d.Blocks * d.Bank.Map().BlockSize
 	multinomial := m.Loss() == loss.Softmax{} && 2*frequencies+1 <= MostDirect
 	r := &Refitted{Loss: solved.String(), Lambda: l.Lambda, Rows: d.Rows}
 	if multinomial {

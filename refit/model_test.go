@@ -23,7 +23,7 @@ func wave(rows, blocks int) (*Single, []float64) {
 }
 
 func TestFeaturesAreTheMaps(t *testing.T) {
-	m := features.Map{Kernel: features.Gaussian{Scale: 2}, Dim: 3, Width: 4, Seed: 5}
+	m := features.Map{Kernel: features.Gaussian{Scale: 2}, Dim: 3, BlockSize: 4, Seed: 5}
 	b := features.NewBank(m)
 	b.Grow(3)
 	x := make([]float32, 3*700)
