@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,7 +24,8 @@ const drainLimit = 20 * time.Second
 // learns until it is told to stop.
 type Learner struct {
 	config  Config
-	inputs  inputs
+	inputs  inputs     // replaced, never changed, where partitions are added
+	added   sync.Mutex // of inputs from Run on
 	ends    []int64
 	journal *journal
 	history *history
@@ -249,6 +251,7 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 		if err != nil {
 			return err
 		}
+		l.grow(src)
 		var next *journaled
 		if lost != nil {
 			next, err = l.journalGap(work, lost)
@@ -266,6 +269,20 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 		case <-work.Done():
 			return work.Err()
 		}
+	}
+}
+
+// grow takes in partitions that were added to the inputs.
+func (l *Learner) grow(src *source) {
+	grown := src.grew()
+	if len(grown) == 0 {
+		return
+	}
+	l.added.Lock()
+	l.inputs = src.inputs()
+	l.added.Unlock()
+	for _, g := range grown {
+		l.config.Report(Grown{g.topic, g.count})
 	}
 }
 
