@@ -21,18 +21,21 @@ const (
 	failed  = 1
 	misused = 2
 	later   = 75 // EX_TEMPFAIL
-	fenced  = 76 // EX_PROTOCOL
+	fenced  = 76 // EX_PROTOCOL, the nearest: another learner has the model now
 	refused = 78 // EX_CONFIG
 )
 
 const exitHelp = `Exit codes:
-  0 done, 1 failed, 2 wrong use, 75 try again (the broker is out of reach,
-  or the learner hangs), 76 another learner has taken over, 78 the configuration
-  or the state refuses`
+  0   success
+  1   failure
+  2   wrong usage
+  75  temporary failure, try again (broker unreachable, or hung)
+  76  fenced: another learner has claimed the model; do not restart, except with
+      learn --standby
+  78  invalid configuration or incompatible state`
 
-// exits says which errors, of whatever package, mean which exit code. The first
-// that matches counts; one that matches none means 75 if it is about Kafka and
-// may pass by itself, and else 1.
+// exits maps errors to exit codes; the first match counts. An error without a match
+// means 75 if it is a temporary error of Kafka, and 1 otherwise.
 var exits = []struct {
 	is   error
 	code int
@@ -63,7 +66,7 @@ var exits = []struct {
 	{modellog.ErrSignature, refused},
 }
 
-// coded is an error whose exit code its maker has chosen.
+// coded is an error with an explicit exit code.
 type coded struct {
 	error
 	code int
@@ -71,14 +74,14 @@ type coded struct {
 
 func (c coded) Unwrap() error { return c.error }
 
-// wrongUse is an error in how the command was called.
+// wrongUse returns an error about the command line.
 func wrongUse(format string, args ...any) error { return coded{fmt.Errorf(format, args...), misused} }
 
-// tryAgain is an error that may pass by itself.
+// tryAgain returns err as a temporary failure.
 func tryAgain(err error) error { return coded{err, later} }
 
-// refuse is an error that stays until somebody changes the configuration or the
-// state.
+// refuse returns err as one that persists until the configuration or the state is
+// changed.
 func refuse(err error) error { return coded{err, refused} }
 
 func exitCode(err error) int {
@@ -100,7 +103,7 @@ func exitCode(err error) int {
 	return failed
 }
 
-// oneLine is how the program says why it ends.
+// oneLine formats the error with which the program exits.
 func oneLine(err error) string {
 	return "accrete: " + strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// lines gives the lines of a stream that are not empty.
+// lines reads the lines of a stream that are not empty.
 type lines struct {
 	in      *bufio.Reader
 	limited *limitedReader
@@ -31,25 +31,8 @@ func (j *lines) read() (line, error) {
 	}
 }
 
-// jsonRows are records as in a topic, one a line.
-type jsonRows struct {
-	lines
-	d *Decoder
-}
-
-func (j *jsonRows) label(line) string        { return "" }
-func (j *jsonRows) learn([]line, bool) error { return nil }
-func (j *jsonRows) decode(l line) (Row, *Error) {
-	if err := j.d.check(l.text); err != nil {
-		return Row{}, err
-	}
-	return j.d.decode(l.text)
-}
-
-func (j *jsonRows) record(dst []byte, l line) ([]byte, *Error) { return append(dst, l.text...), nil }
-
-// cell reads a value as it stands in a text file: a number where it looks like
-// one, and the text of a number is as JSON writes it.
+// cell reads a value of a text file: a number if it looks like one, with its text
+// spelled as in JSON.
 func cell(s string) value {
 	if s == "" {
 		return value{kind: null}
@@ -72,7 +55,7 @@ func labelCell(s string, asText bool) value {
 	return cell(s)
 }
 
-// view is s as bytes that nobody may write to.
+// view returns the bytes of s, which must not be modified.
 func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // appendValue writes v as JSON.
