@@ -27,15 +27,15 @@ type fitCommand struct {
 	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label). Several columns make one regression with several targets."`
 	Task        string   `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto to decide by the first 1,000 labels (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
-	Algorithm   string   `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,eigenpro,ridge" default:"newton" help:"Learning algorithm: ${enum} (${default})."`
-	Stepper     string   `enum:"rate,adagrad,precond" default:"rate" help:"Step size of dsg, udsg, cdsg and all: ${enum} (${default})."`
+	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
+	Stepper     string   `enum:"${steppers}" default:"rate" help:"Step size of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
-	OnDrift     string   `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
+	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
 	Kernel      string   `default:"gaussian" help:"Kernel, for example gaussian:2.5; without a number the warm-up chooses the bandwidth (${default})."`
 	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
-	Sampling    string   `enum:"iid,sorf" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
+	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge and 128 for the others."`
 	Lambda      float64  `default:"1e-6" help:"Regularisation (${default})."`

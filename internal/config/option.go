@@ -7,6 +7,9 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // option is a field of Config, or of a struct in it, that has a value of its
@@ -87,7 +90,42 @@ func (o *option) secret(c *Config) bool {
 func (o *option) takesList(c *Config) bool { return o.field(c).Kind() == reflect.Slice }
 
 // choices are the values that the option accepts; none if any value will do.
-func (o *option) choices() []string { return strings.Fields(o.tag.Get("oneof")) }
+func (o *option) choices() []string {
+	of := o.tag.Get("oneof")
+	if table, ok := tables[of]; ok {
+		return table()
+	}
+	return strings.Fields(of)
+}
+
+// tables are the registries that a oneof tag can name in place of values.
+var tables = map[string]func() []string{
+	"@algorithms": func() (names []string) {
+		for _, a := range learner.Algorithms() {
+			names = append(names, a.Name)
+		}
+		return names
+	},
+	"@steppers":  learner.Steppers,
+	"@reactions": learner.Reactions,
+	"@samplings": func() (names []string) {
+		for _, s := range features.Samplings() {
+			names = append(names, s.String())
+		}
+		return names
+	},
+}
+
+// help returns a line for each choice of the option that its registry explains.
+func (o *option) help() string {
+	var lines strings.Builder
+	if o.tag.Get("oneof") == "@algorithms" {
+		for _, a := range learner.Algorithms() {
+			fmt.Fprintf(&lines, "%s: %s.\n", a.Name, a.Help)
+		}
+	}
+	return lines.String()
+}
 
 // set gives the option the value that the text stands for.
 func (o *option) set(c *Config, text string) error {

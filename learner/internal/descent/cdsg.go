@@ -96,7 +96,7 @@ func (c CDSG) String() string {
 // Help implements Rule.
 func (c CDSG) Help() string {
 	if c.Alpha {
-		return "cdsg by coefficients and their gradients: better for many classes, slower"
+		return "cdsg that judges blocks by their coefficients; for many classes"
 	}
-	return "a new block only where no old one is as good (Li and Póczos): fewer features"
+	return "dsg with steps in existing blocks as well, where they undo earlier steps (Li and Póczos 2016); needs fewer features"
 }

@@ -36,13 +36,13 @@ func (a All) String() string {
 
 // Help implements Rule.
 func (DSG) Help() string {
-	return "doubly stochastic gradients (Dai et al. 2014): a new block at each step"
+	return "doubly stochastic gradients (Dai et al. 2014), one block of new random features per mini-batch"
 }
 
 // Help implements Rule.
 func (a All) Help() string {
 	if a.Fixed {
-		return "gradient descent on random features that never grow: a linear model, for comparison"
+		return "a step in every block per mini-batch, with all features from the start; a baseline"
 	}
-	return "gradient descent in all blocks at once, of which there is one more after each step"
+	return "a new block per mini-batch, and a step in every block"
 }

@@ -22,5 +22,5 @@ func (UDSG) String() string { return "udsg" }
 
 // Help implements Rule.
 func (UDSG) Help() string {
-	return "a new block at every second step, and a random old one at the others (Li and Póczos)"
+	return "dsg with steps in existing blocks as well, drawn at random (Li and Póczos 2016)"
 }

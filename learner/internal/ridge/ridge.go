@@ -446,7 +446,7 @@ func (r *ridge) best(j int) int {
 }
 
 var Algorithm = engine.Algorithm{
-	Name: "ridge", Help: "exact least squares on at most 256 random features, at several rates of forgetting",
+	Name: "ridge", Help: "exact least squares on at most 256 features, for several rates of forgetting; follows drift",
 	New:       func(p engine.Problem) engine.Engine { return newEngine(p) },
 	Minibatch: 32, BlockSize: 32, Loss: ridgeLoss, FixedBlocks: ridgeBlocks,
 }
