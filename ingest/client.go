@@ -162,10 +162,20 @@ func (c *Client) brokers() string { return c.addr.String() }
 type trackedConn struct {
 	net.Conn
 	client *Client
+	number int64
+}
+
+// LocalAddr carries the connection's number through TLS and kafka-go's types to
+// whoever exchanges a request on it.
+func (t *trackedConn) LocalAddr() net.Addr { return numberedAddr{t.Conn.LocalAddr(), t.number} }
+
+type numberedAddr struct {
+	net.Addr
+	number int64
 }
 
 func (c *Client) track(conn net.Conn) (net.Conn, error) {
-	t := &trackedConn{conn, c}
+	t := &trackedConn{conn, c, c.opened.Add(1)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conns == nil {
@@ -173,7 +183,6 @@ func (c *Client) track(conn net.Conn) (net.Conn, error) {
 		return nil, ErrClosed
 	}
 	c.conns[t] = struct{}{}
-	c.opened.Add(1)
 	return t, nil
 }
 

@@ -342,7 +342,10 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 			}
 			<-l.refitting
 		}()
-		r, err := refitTo(intake, l.config, l.inputs, s)
+		l.added.Lock()
+		ins := l.inputs
+		l.added.Unlock()
+		r, err := refitTo(intake, l.config, ins, s)
 		if err == nil {
 			var ev Refitted
 			if ev, err = l.journal.challenge(work, r, l.config); err == nil {

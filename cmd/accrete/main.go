@@ -131,18 +131,15 @@ func newParser(line *commands, e *env) (parser *kong.Kong, helped *bool, err err
 
 // registries has the values of flags whose tags do not name them.
 func registries() kong.Vars {
-	var algorithms, samplings []string
+	var algorithms []string
 	for _, a := range learner.Algorithms() {
 		algorithms = append(algorithms, a.Name)
-	}
-	for _, s := range features.Samplings() {
-		samplings = append(samplings, s.String())
 	}
 	return kong.Vars{
 		"algorithms": strings.Join(algorithms, ","), "algorithm": algorithms[0],
 		"steppers":  strings.Join(learner.Steppers(), ","),
 		"reactions": strings.Join(learner.Reactions(), ","),
-		"samplings": strings.Join(samplings, ","),
+		"samplings": strings.Join(features.SamplingNames(), ","),
 	}
 }
 

@@ -9,7 +9,7 @@
 //	default  the value if none is given
 //	example  the value that the reference shows if there is no default
 //	required the program needs it
-//	oneof    the values that this build accepts, or the registry that has them
+//	oneof    the values that this build accepts, or a key of registries
 //	min, max inclusive bounds
 //	name     the value is a Kafka topic name, or a part of one
 package config
@@ -148,12 +148,12 @@ type Learner struct {
 	Task string `key:"task" default:"auto" oneof:"auto classification regression"`
 
 	// Learning algorithm, see algorithms.md.
-	Algorithm string `key:"algorithm" default:"newton" oneof:"@algorithms"`
+	Algorithm string `key:"algorithm" default:"newton" oneof:"algorithms"`
 
 	// Step size of dsg, udsg, cdsg and all. rate: along the gradient, at a rate that
 	// needs no tuning. adagrad: a rate for each coefficient. precond: solve with the
 	// covariance of a block, for mini-batches of 256 and more.
-	Stepper string `key:"stepper" default:"rate" oneof:"@steppers"`
+	Stepper string `key:"stepper" default:"rate" oneof:"steppers"`
 
 	// Loss to minimise. auto: logistic or softmax for classes, square for numbers.
 	// Others for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others
@@ -174,7 +174,7 @@ type Learner struct {
 
 	// Sampling of the frequencies. iid: independent. sorf: structured orthogonal,
 	// for 64 inputs or more; from 100 inputs on it needs less time and memory.
-	Sampling string `key:"sampling" default:"iid" oneof:"@samplings"`
+	Sampling string `key:"sampling" default:"iid" oneof:"samplings"`
 
 	// Maximum number of random features. A feature is one frequency with a cosine
 	// and a sine coefficient per target or class.
@@ -191,7 +191,7 @@ type Learner struct {
 	// count it in accrete_drifts_total. boost: reset the step size. forget: boost,
 	// and reduce the weight of what was learned. reset: start again. newton, which
 	// forgets through its window, starts again for boost, forget and reset alike.
-	OnDrift string `key:"on_drift" default:"none" oneof:"@reactions"`
+	OnDrift string `key:"on_drift" default:"none" oneof:"reactions"`
 
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`

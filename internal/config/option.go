@@ -89,37 +89,32 @@ func (o *option) secret(c *Config) bool {
 
 func (o *option) takesList(c *Config) bool { return o.field(c).Kind() == reflect.Slice }
 
-// choices are the values that the option accepts; none if any value will do.
-func (o *option) choices() []string {
-	of := o.tag.Get("oneof")
-	if table, ok := tables[of]; ok {
-		return table()
-	}
-	return strings.Fields(of)
-}
-
-// tables are the registries that a oneof tag can name in place of values.
-var tables = map[string]func() []string{
-	"@algorithms": func() (names []string) {
+// registries are the accepted values that the tag oneof does not list: it has the
+// key of a registry instead.
+var registries = map[string]func() []string{
+	"algorithms": func() (names []string) {
 		for _, a := range learner.Algorithms() {
 			names = append(names, a.Name)
 		}
 		return names
 	},
-	"@steppers":  learner.Steppers,
-	"@reactions": learner.Reactions,
-	"@samplings": func() (names []string) {
-		for _, s := range features.Samplings() {
-			names = append(names, s.String())
-		}
-		return names
-	},
+	"steppers":  learner.Steppers,
+	"reactions": learner.Reactions,
+	"samplings": features.SamplingNames,
+}
+
+// choices are the values that the option accepts; none if any value will do.
+func (o *option) choices() []string {
+	if names := registries[o.tag.Get("oneof")]; names != nil {
+		return names()
+	}
+	return strings.Fields(o.tag.Get("oneof"))
 }
 
 // help returns a line for each choice of the option that its registry explains.
 func (o *option) help() string {
 	var lines strings.Builder
-	if o.tag.Get("oneof") == "@algorithms" {
+	if o.tag.Get("oneof") == "algorithms" {
 		for _, a := range learner.Algorithms() {
 			fmt.Fprintf(&lines, "%s: %s.\n", a.Name, a.Help)
 		}
