@@ -60,7 +60,7 @@ type Step struct {
 }
 
 // BlockSize returns the number of random features in a block.
-func (s *Step) BlockSize() int { return s.Features.Map().Width }
+func (s *Step) BlockSize() int { return s.Features.Map().BlockSize }
 
 // Plain steps along the gradient.
 type Plain struct{}
