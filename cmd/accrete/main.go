@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -121,6 +123,7 @@ func newParser(line *commands, e *env) (parser *kong.Kong, helped *bool, err err
 		kong.Exit(func(int) { *helped = true }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 		kong.Help(printHelp),
+		kong.Vars{"samplings": strings.Join(features.SamplingNames(), ",")},
 	)
 	return parser, helped, err
 }

@@ -2,12 +2,12 @@ package features
 
 import "github.com/accrete-ml/accrete/internal/vec"
 
-// Features sets dst to the features of the rows of x, rows x Dim: a row for
-// each of them, of the features of one or more whole blocks, from block on. The
-// length of dst says how many.
+// Features sets dst to the features of the rows of x, rows x Dim, for one or
+// more whole blocks from block on: a row of dst for each row of x. The length of
+// dst determines the number of blocks.
 func (b *Bank) Features(dst []float32, block int, x []float32) {
 	j := b.prepare(x, 1)
-	defer j.done()
+	defer j.release()
 	if j.rows == 0 {
 		return
 	}
@@ -18,18 +18,18 @@ func (b *Bank) Features(dst []float32, block int, x []float32) {
 	j.features, j.from, j.end = dst, block*b.m.Width, (block+n)*b.m.Width
 	last := vec.Panels(j.end, vec.Panel)
 	for p := j.from / vec.Panel; p < last; p = j.to {
-		j.to = j.ready(p, last)
-		j.run((*job).store, vec.Panels(j.rows, vec.Lanes), j.rows*(j.to-p)*vec.Panel*(b.m.Dim+12))
+		j.to = j.load(p, last)
+		j.run((*job).featuresTask, vec.Panels(j.rows, vec.Lanes), j.cost(j.rows, j.to-p, 0))
 	}
 }
 
-// store is Features for a panel of rows and the frequencies that are ready.
-func (j *job) store(w *worker, i int) {
+// featuresTask is Features for a panel of rows and the loaded frequencies.
+func (j *job) featuresTask(w *worker, i int) {
 	const perTile = 2 * vec.Panel * vec.Lanes
 	dim, from, to := j.bank.m.Dim, i*vec.Lanes, min((i+1)*vec.Lanes, j.rows)
-	x := sized(&w.x, vec.Lanes*dim)
+	x := resize(&w.x, vec.Lanes*dim)
 	vec.PackRows(x, j.x[from*dim:to*dim], dim)
-	tile := sized(&w.acc, perTile)
+	tile := resize(&w.acc, perTile)
 	var t []float32 // phases from panel p on
 	for p := j.first; p < j.to; p++ {
 		if j.bank.structured() {
@@ -37,7 +37,7 @@ func (j *job) store(w *worker, i int) {
 			if len(t) == 0 {
 				t = w.phases(j.bank, x, p, min(p+j.bank.chunk(), j.to))
 			}
-			vec.FeaturesPhases(tile, j.bank.m.halfTurns(), t[:size], &w.Scratch)
+			vec.FeaturesPhases(tile, j.bank.m.phaseScale(), t[:size], &w.Scratch)
 			t = t[size:]
 		} else {
 			vec.Features(tile, x, j.panels(p, p+1), dim, &w.Scratch)
