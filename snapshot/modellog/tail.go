@@ -20,15 +20,12 @@ func Tail(first, end int64, from func(begin, remember int64) (*Fold, error), eno
 			found := f.Seeded() && f.checked && enough(f)
 			again := f.lost < remember
 			remember = min(remember, f.lost)
-			switch {
-			case found || begin == first && !again:
+			if found || begin == first && !again {
 				f.Remember(math.MaxInt64)
 				if !f.Seeded() {
 					return f.tooNew
 				}
 				return nil
-			case begin == first:
-				continue
 			}
 			if f.Seeded() && f.checked || f.wants < 0 || f.wants > begin {
 				break
