@@ -75,7 +75,7 @@ func (c RefitConfig) bytes(features int) int64 {
 		return 0
 	}
 	n := int64(c.Window) * (8*int64(features) + 256)
-	if p := int64(2*features + 1); p <= refit.MostDirect {
+	if p := int64(2*features + 1); p <= refit.MaxDirect {
 		n += 8 * p * p
 	}
 	return n

@@ -258,7 +258,7 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 	return r, p, watch.curves, nil
 }
 
-// onlooker draws the curves of a fit while it goes on. Looking takes no time.
+// onlooker records the curves of a fit. Its own time does not count.
 type onlooker struct {
 	curves []curve
 	due    func(int) bool

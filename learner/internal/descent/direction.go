@@ -61,7 +61,7 @@ type Step struct {
 }
 
 // BlockSize is the number of random features in a block.
-func (s *Step) BlockSize() int { return s.Features.Map().Width }
+func (s *Step) BlockSize() int { return s.Features.Map().BlockSize }
 
 // Plain goes along the gradient.
 type Plain struct{}

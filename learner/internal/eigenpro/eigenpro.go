@@ -90,13 +90,13 @@ func (l *spectrum) found() bool { return len(l.excess) > 0 }
 // find finds the directions in the features of rows x, all of f.
 func (l *spectrum) find(f *features.Bank, x []float32) bool {
 	m := f.Map()
-	n, width := len(x)/m.Dim, 2*m.Width*f.Blocks()
+	n, width := len(x)/m.Dim, 2*m.BlockSize*f.Blocks()
 	phi := make([]float32, n*width)
-	block := make([]float32, n*2*m.Width)
+	block := make([]float32, n*2*m.BlockSize)
 	for b := range f.Blocks() {
 		f.Features(block, b, x)
 		for i := range n {
-			copy(phi[i*width+b*2*m.Width:], block[i*2*m.Width:(i+1)*2*m.Width])
+			copy(phi[i*width+b*2*m.BlockSize:], block[i*2*m.BlockSize:(i+1)*2*m.BlockSize])
 		}
 	}
 	products := rowProducts(phi, n, 2/float64(width))

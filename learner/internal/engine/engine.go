@@ -79,7 +79,7 @@ func (o Options) MaxBlocks() int { return (o.MaxFeatures + o.BlockSize - 1) / o.
 
 // FeatureMap is the map of the features of rows of dim inputs, but for the kernel.
 func (o Options) FeatureMap(dim int) features.Map {
-	return features.Map{Dim: dim, Width: o.BlockSize, Seed: o.Seed, Sampling: o.Sampling}
+	return features.Map{Dim: dim, BlockSize: o.BlockSize, Seed: o.Seed, Sampling: o.Sampling}
 }
 
 // Served is what predictions are made with.
