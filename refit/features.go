@@ -13,7 +13,7 @@ import (
 // is not 0 is one more feature, the last, whose coefficient is an intercept.
 func features(b *randomfeatures.Bank, blocks int, x []float32, constant float64) *optim.Float32 {
 	m := b.Map()
-	rows, frequencies := len(x)/m.Dim, blocks*m.Width
+	rows, frequencies := len(x)/m.Dim, blocks*m.BlockSize
 	width := 2 * frequencies
 	root := math.Sqrt(float64(frequencies))
 	cols := width

@@ -27,7 +27,7 @@ func wave(rows, blocks int) (*optim.Float32, []float64) {
 }
 
 func TestFeaturesAreTheMaps(t *testing.T) {
-	m := randomfeatures.Map{Kernel: randomfeatures.Gaussian{Scale: 2}, Dim: 3, Width: 4, Seed: 5}
+	m := randomfeatures.Map{Kernel: randomfeatures.Gaussian{Scale: 2}, Dim: 3, BlockSize: 4, Seed: 5}
 	b := randomfeatures.NewBank(m)
 	b.Grow(3)
 	x := make([]float32, 3*700)

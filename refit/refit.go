@@ -96,7 +96,7 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	if slices.Max(d.Weights) == 0 {
 		return nil, fmt.Errorf("%w: all rows have the weight 0", ErrUnfit)
 	}
-	frequencies := d.Blocks * d.Bank.Map().Width
+	frequencies := d.Blocks * d.Bank.Map().BlockSize
 	multinomial := m.Loss() == loss.Softmax{} && 2*frequencies+1 <= MaxDirect
 	r := &Result{Loss: solved.String(), Lambda: o.Lambda, Rows: d.Rows, Features: 2 * frequencies}
 	if multinomial {
