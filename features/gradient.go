@@ -4,12 +4,12 @@ import "github.com/accrete-ml/accrete/internal/vec"
 
 // Gradient sets dst to the sums over the rows of x, rows x Dim, of the features
 // times the row's factors g, rows x outputs, which are rounded to float32. dst
-// has a row of outputs for each feature of one or more whole blocks, from block
-// on: its length says how many. A gradient's bits do not depend on which blocks
-// are asked for together.
+// has a row of outputs for each feature of one or more whole blocks from block
+// on; its length determines their number. The bits of a block's gradient do not
+// depend on the blocks computed with it.
 func (b *Bank) Gradient(dst []float64, block int, x []float32, g []float64, outputs int) {
 	j := b.prepare(x, outputs)
-	defer j.done()
+	defer j.release()
 	n := len(dst) / (2 * b.m.Width * outputs)
 	if len(g) != j.rows*outputs || len(dst) != 2*n*b.m.Width*outputs || block < 0 || block+n > b.blocks {
 		panic("features: Gradient of slices that do not fit together")
@@ -20,41 +20,41 @@ func (b *Bank) Gradient(dst []float64, block int, x []float32, g []float64, outp
 	}
 	j.dst, j.from, j.end = dst, block*b.m.Width, (block+n)*b.m.Width
 	rows := vec.Panels(j.rows, vec.Lanes) * vec.Lanes
-	vec.PackRows(sized(&j.px, rows*b.m.Dim), x, b.m.Dim)
-	vec.PackFactors(sized(&j.pfac, rows*outputs), g, outputs)
+	vec.PackRows(resize(&j.packedX, rows*b.m.Dim), x, b.m.Dim)
+	vec.PackFactors(resize(&j.packedFactors, rows*outputs), g, outputs)
 	last := vec.Panels(j.end, vec.Panel)
 	for p := j.from / vec.Panel; p < last; p = j.to {
-		j.to = j.ready(p, last)
-		chains := cache / 2 // of several outputs, which are touched once a run
+		j.to = j.load(p, last)
+		chains := cacheSize / 2 // of several outputs, which are touched once a run
 		if outputs == 1 {
-			chains = cache / 8 // touched for each panel of rows
+			chains = cacheSize / 8 // touched for each panel of rows
 		}
-		j.per = share(j.to-p, max(1, chains/vec.ChainsLen(vec.Panel, outputs)))
+		j.perTask = panelsPerTask(j.to-p, max(1, chains/vec.ChainsLen(vec.Panel, outputs)))
 		if b.structured() {
-			j.per = b.chunk()
+			j.perTask = b.chunk()
 		}
-		j.run((*job).gradient, vec.Panels(j.to-p, j.per), j.rows*(j.to-p)*vec.Panel*(b.m.Dim+12+2*outputs))
+		j.run((*job).gradientTask, vec.Panels(j.to-p, j.perTask), j.cost(j.rows, j.to-p, outputs))
 	}
 }
 
-// gradient is Gradient for a few panels of those that are ready.
-func (j *job) gradient(w *worker, i int) {
+// gradientTask is Gradient for a few panels of the loaded frequencies.
+func (j *job) gradientTask(w *worker, i int) {
 	dim, outputs := j.bank.m.Dim, j.outputs
-	p := j.first + i*j.per
-	q := min(p+j.per, j.to)
+	p := j.first + i*j.perTask
+	q := min(p+j.perTask, j.to)
 	from, to := max(j.from, p*vec.Panel), min(j.end, q*vec.Panel)
 	dst := j.dst[2*(from-j.from)*outputs : 2*(to-j.from)*outputs]
-	acc := sized(&w.acc, vec.ChainsLen((q-p)*vec.Panel, outputs))
+	acc := resize(&w.acc, vec.ChainsLen((q-p)*vec.Panel, outputs))
 	for run := 0; run < j.rows; run += vec.Run {
 		clear(acc)
 		to := min(run+vec.Run, vec.Panels(j.rows, vec.Lanes)*vec.Lanes)
 		if j.bank.structured() {
 			for r := run; r < to; r += vec.Lanes {
-				t := w.phases(j.bank, j.px[r*dim:(r+vec.Lanes)*dim], p, q)
-				vec.GradientPhases(acc, j.bank.m.halfTurns(), t, j.pfac[r*outputs:(r+vec.Lanes)*outputs], outputs, &w.Scratch)
+				t := w.phases(j.bank, j.packedX[r*dim:(r+vec.Lanes)*dim], p, q)
+				vec.GradientPhases(acc, j.bank.m.phaseScale(), t, j.packedFactors[r*outputs:(r+vec.Lanes)*outputs], outputs, &w.Scratch)
 			}
 		} else {
-			vec.Gradient(acc, j.px[run*dim:to*dim], j.panels(p, q), j.pfac[run*outputs:to*outputs], dim, outputs, &w.Scratch)
+			vec.Gradient(acc, j.packedX[run*dim:to*dim], j.panels(p, q), j.packedFactors[run*outputs:to*outputs], dim, outputs, &w.Scratch)
 		}
 		vec.AddChains(dst, acc, from-p*vec.Panel, outputs)
 	}

@@ -8,28 +8,33 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// job is one call of a Bank's method, cut into tasks whose number depends on
-// the sizes alone, and the memory it takes. Workers take the tasks as they come:
-// no two of them write the same number, so that who does which does not matter.
+// job is one call of a Bank's method, divided into tasks, and the memory for it.
+// The number of tasks depends on the sizes alone, and no two of them write the
+// same number: it does not matter which worker does which.
 type job struct {
-	bank            *Bank
-	x               []float32 // the caller's
-	dst             []float64 // the caller's: of Sum and Gradient
-	features        []float32 // the caller's: of Features
-	rows, outputs   int
-	from, end       int       // frequencies asked for; of sums, from is the first panel
-	padded          []float32 // coefficients with room before them, for a panel that begins earlier
-	per             int       // panels in a task, of rows or of frequencies
-	px, pcoef, pfac []float32 // packed rows, coefficients and factors
-	coef            []float32 // of the frequencies that are ready
-	partial         []float64 // groups x rows x outputs
-	total           []float64 // rows x outputs, in panels of rows
+	bank     *Bank
+	x        []float32 // the caller's rows
+	dst      []float64 // the caller's result: of Sum and Gradient
+	features []float32 // the caller's result: of Features
 
-	w, pw      []float32 // panels first to to, which are ready; memory for those that are not kept
-	first, to  int
-	packed     []float32 // by the tasks of pack: panels from frequency packedFrom on
-	packedFrom int
-	block      int
+	rows, outputs int
+	from, end     int // range of the frequencies asked for; in sums, from is the first panel
+	perTask       int // panels in a task, of rows or of frequencies
+
+	padded        []float32 // coefficients with zeros before them, up to the start of a panel
+	packedX       []float32
+	packedCoef    []float32
+	packedFactors []float32
+	coef          []float32 // coefficients of the loaded frequencies
+	partial       []float64 // groups x rows x outputs
+	total         []float64 // rows x outputs, in panels of rows
+
+	w, generated []float32 // panels first to to, which are loaded; memory for those that are not stored
+	first, to    int
+
+	packed      []float32 // destination of pack, which begins with frequency firstPacked
+	firstPacked int
+	block       int // first block of pack
 
 	task    func(*job, *worker, int)
 	tasks   int
@@ -38,29 +43,29 @@ type job struct {
 	workers []*worker
 }
 
-// worker is what one goroutine of a job needs for itself.
+// worker is the memory of one goroutine of a job.
 type worker struct {
 	vec.Scratch
-	source Source
-	x      []float32 // packed rows
-	w      []float32 // frequencies
-	t      []float32 // phases
-	acc    []float32
-	sum    []float64
-	run    func()
+	source      Source
+	x           []float32 // packed rows
+	frequencies []float32
+	phase       []float32
+	acc         []float32
+	sum         []float64
+	run         func()
 }
 
-// perWorker is how many multiply-adds are worth another goroutine: about what a
-// core with vectors does while another one that sleeps is woken.
-const perWorker = 1 << 22
+// goroutineCost is the number of multiply-adds that justify another goroutine:
+// about what a core with vectors does while another one is woken.
+const goroutineCost = 1 << 22
 
-// run does the tasks; cost is the number of multiply-adds in all of them. The
-// last goroutine that it starts is one too many: that one stays next in line on
-// this core, whence the scheduler lets others steal only after a sleep, and so
-// the ones before it are taken at once (d=123, 64 rows, 5,120 frequencies, two
-// cores: the second begins after 40 µs instead of 110).
+// run does the tasks; cost is the number of multiply-adds in all of them. It
+// starts one goroutine more than it needs. The last one started stays next in
+// line on this core, from where the scheduler lets others steal only after a
+// sleep, and so the ones before it are taken at once (d=123, 64 rows, 5,120
+// frequencies, two cores: the second begins after 40 µs instead of 110).
 func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
-	n := max(1, min(tasks, runtime.GOMAXPROCS(0), cost/perWorker))
+	n := max(1, min(tasks, runtime.GOMAXPROCS(0), cost/goroutineCost))
 	if n > 1 {
 		n++
 	}
@@ -82,11 +87,21 @@ func (j *job) run(task func(*job, *worker, int), tasks, cost int) {
 	j.wait.Wait()
 }
 
+// work does tasks until none is left.
 func (j *job) work(w *worker) {
 	for i := int(j.next.Add(1)) - 1; i < j.tasks; i = int(j.next.Add(1)) - 1 {
 		j.task(j, w, i)
 	}
 }
+
+// cost returns the number of multiply-adds for rows and panels of frequencies:
+// the phase, twelve for cosine and sine, and two for each output.
+func (j *job) cost(rows, panels, outputs int) int {
+	return rows * panels * vec.Panel * (j.bank.m.Dim + 12 + 2*outputs)
+}
+
+// panelsPerTask divides n panels into eight tasks, of no more than most panels.
+func panelsPerTask(n, most int) int { return max(1, min(most, n/8)) }
 
 // job returns one that no other call uses.
 func (b *Bank) job() *job {
@@ -99,8 +114,8 @@ func (b *Bank) job() *job {
 	}
 }
 
-// done gives the job's memory back for other calls.
-func (j *job) done() {
+// release lets other calls use the memory of j.
+func (j *job) release() {
 	b := j.bank
 	j.bank, j.x, j.dst, j.features, j.w, j.packed, j.coef = nil, nil, nil, nil, nil, nil, nil
 	select {
@@ -109,15 +124,11 @@ func (j *job) done() {
 	}
 }
 
-// sized is s with the length n; what it holds is undefined.
-func sized[T any](s *[]T, n int) []T {
+// resize returns s with the length n and undefined contents.
+func resize[T any](s *[]T, n int) []T {
 	if cap(*s) < n {
 		*s = make([]T, n)
 	}
 	*s = (*s)[:n]
 	return *s
 }
-
-// share is how many of n panels a task takes: there should be eight tasks, of
-// no more than most panels.
-func share(n, most int) int { return max(1, min(most, n/8)) }

@@ -10,7 +10,7 @@ import (
 // 1/Dim, is below the error that the number of features leaves.
 const leastSORF = 64
 
-// transform is the size of SORF's transforms, at least 4.
+// transform returns the size of a transform, at least 4.
 func (m Map) transform() int {
 	n := 4
 	for n < m.Dim {
@@ -48,7 +48,8 @@ func (m Map) sorf(dst []float32, block int) {
 	}
 }
 
-// halfTurns is what makes the products of SORF's matrices phases.
-func (m Map) halfTurns() float32 {
+// phaseScale returns the factor that turns the products of the transforms into
+// phases in half turns.
+func (m Map) phaseScale() float32 {
 	return float32(1 / (math.Pi * m.Kernel.(Normal).FrequencyScale() * float64(m.transform())))
 }

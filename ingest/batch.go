@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// The limits of one Poll. A batch past recordsLimit is refused; past the other
-// two, the rest of an answer waits for the next Poll.
+// The limits of one Poll. The records of a batch past recordsLimit are Unread; past
+// the other two, the rest of an answer waits for the next Poll.
 const (
 	recordsLimit = 64 << 20 // bytes that a batch may decompress to
 	enoughBytes  = 16 << 20 // decompressed so far: no further batch is opened
@@ -164,8 +164,13 @@ func (s *scan) batch(b []byte) error {
 	records := b[batchHeader:]
 	if codec := Codec(attributes & codecMask); codec != None && count > 0 {
 		var err error
-		if records, err = decompress(codec, records, recordsLimit); err != nil {
-			return s.corruptOr(b, err)
+		records, err = decompress(codec, records, recordsLimit)
+		switch {
+		case err == errBomb && int64(count) == delta+1:
+			s.unread(b, count, base)
+			return nil
+		case err != nil:
+			return s.corrupt(b, "%w", err)
 		}
 		s.bytes += len(records)
 	}
@@ -175,12 +180,16 @@ func (s *scan) batch(b []byte) error {
 	return s.read(b, records, count, base, last)
 }
 
-// corruptOr keeps ErrTooLarge apart from damage.
-func (s *scan) corruptOr(b []byte, err error) error {
-	if err == errBomb {
-		return fmt.Errorf("batch at offset %d: %w", int64(binary.BigEndian.Uint64(b)), err)
+// unread gives the records of a batch that decompresses to more than is read. What
+// they hold is not known, and where they lie is.
+func (s *scan) unread(batch []byte, count int, base int64) {
+	err := fmt.Errorf("batch at offset %d: %w", base, errBomb)
+	time := int64(binary.BigEndian.Uint64(batch[35:])) // the largest of the batch
+	for offset := max(base, s.from); offset < base+int64(count) && s.cells < enoughCells; offset++ {
+		s.next = offset + 1
+		s.cells++
+		s.records = append(s.records, Record{Offset: offset, Time: time, Unread: err})
 	}
-	return s.corrupt(b, "%w", err)
 }
 
 // read takes count records out of r.
@@ -241,7 +250,7 @@ func (s *scan) read(batch, r []byte, count int, base, last int64) error {
 		s.skip(offset)
 		s.next = offset + 1
 		s.cells++
-		s.records = append(s.records, Record{offset, time, key, value, headers})
+		s.records = append(s.records, Record{Offset: offset, Time: time, Key: key, Value: value, Headers: headers})
 	}
 	if len(r) != 0 {
 		return s.corrupt(batch, "%d bytes after its last record", len(r))

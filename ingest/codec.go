@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -100,7 +101,11 @@ func decompress(c Codec, src []byte, limit int) ([]byte, error) {
 		if err := z.Reset(bytes.NewReader(src)); err != nil {
 			return nil, err
 		}
-		return readAll(z, 4*len(src), limit)
+		b, err := readAll(z, 4*len(src), limit)
+		if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+			err = errBomb
+		}
+		return b, err
 	}
 	return nil, fmt.Errorf("compressed by unknown %v", c)
 }

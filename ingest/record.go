@@ -8,6 +8,10 @@ type Record struct {
 	Key     []byte
 	Value   []byte
 	Headers []Header // the first MaxHeaders+1 of a record that has more
+
+	// Unread is why neither key nor value nor headers of the record were read,
+	// because its batch decompresses to more than is; nil if they were.
+	Unread error
 }
 
 // Size is the number of bytes that r takes in a topic, as a batch by itself and

@@ -1,5 +1,10 @@
 package learner
 
+import (
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
 // grade compares the prediction for row i of p, and what the baselines would
 // have said, with its label.
 func (l *Learner) grade(p *Pass, i int, y Label, weight float64) {
@@ -7,15 +12,15 @@ func (l *Learner) grade(p *Pass, i int, y Label, weight float64) {
 		return // nothing has been said
 	}
 	f := p.sum(i)
-	linear := l.fit != nil && l.linear.ready()
+	linear := l.fit != nil && l.linear.Ready()
 	if linear {
-		l.scratch.linear = extend(l.scratch.linear[:0], l.linear.outputs)
-		l.linear.predict(l.scratch.linear, p.x[i*l.dim:(i+1)*l.dim])
+		l.scratch.linear = state.Extend(l.scratch.linear[:0], l.linear.Outputs)
+		l.linear.Predict(l.scratch.linear, p.x[i*l.dim:(i+1)*l.dim])
 	}
 	frequent := Best(l.weights)
 	for j := range l.records {
 		errors := [4]float64{
-			p.head.wrong(p.Row(i), y, j),
+			p.head.Error(p.Row(i), y, j),
 			l.naive(y, j, frequent, l.means[j]),
 			l.naive(y, j, l.last.Class, l.last.At(j)),
 		}
@@ -25,18 +30,18 @@ func (l *Learner) grade(p *Pass, i int, y Label, weight float64) {
 			errors[3] = l.naive(y, j, class, value)
 		}
 		value := float64(y.Class)
-		if l.task == Regression {
-			value = bounded(y.At(j))
+		if l.head.Task == Regression {
+			value = target.Bounded(y.At(j))
 		}
-		l.records[j].add(weight, errors, finite(p.head.graded(f, p.Row(i), y, j)), value)
+		l.records[j].add(weight, errors, target.Finite(p.head.GradedLoss(f, p.Row(i), y, j)), value)
 	}
 }
 
 // naive returns how far off a baseline is that says the class, or the value of
 // target j, where y is right.
 func (l *Learner) naive(y Label, j, class int, value float64) float64 {
-	if l.task == Regression {
-		d := bounded(value) - bounded(y.At(j))
+	if l.head.Task == Regression {
+		d := target.Bounded(value) - target.Bounded(y.At(j))
 		return d * d
 	}
 	if y.Class == class {
@@ -49,9 +54,9 @@ func (l *Learner) naive(y Label, j, class int, value float64) float64 {
 // of target j.
 func (l *Learner) linearSays(f []float64, j int) (class int, value float64) {
 	switch {
-	case l.task == Regression:
-		u := l.head.units[j]
-		return 0, bounded(u.mean + float64(u.deviation*f[j]))
+	case l.head.Task == Regression:
+		u := l.head.Scales[j]
+		return 0, target.Bounded(u.Mean + float64(u.Deviation*f[j]))
 	case len(f) > 1:
 		return Best(f), 0
 	case f[0] > 0:
@@ -63,20 +68,20 @@ func (l *Learner) linearSays(f []float64, j int) (class int, value float64) {
 // teachLinear teaches the pending rows to the linear baseline.
 func (l *Learner) teachLinear() {
 	p := &l.pending
-	l.scratch.target = extend(l.scratch.target[:0], l.linear.outputs)
+	l.scratch.target = state.Extend(l.scratch.target[:0], l.linear.Outputs)
 	t := l.scratch.target
-	for i, y := range p.labels {
+	for i, y := range p.Labels {
 		for k := range t {
 			switch {
-			case l.task == Regression:
-				t[k] = l.target(y, k)
+			case l.head.Task == Regression:
+				t[k] = l.head.Target(y, k)
 			case y.Class == k && len(t) > 1 || y.Class == 1 && len(t) == 1:
 				t[k] = 1
 			default:
 				t[k] = -1
 			}
 		}
-		l.linear.add(p.x[i*l.dim:(i+1)*l.dim], t, p.weights[i])
+		l.linear.Add(p.X[i*l.dim:(i+1)*l.dim], t, p.Weights[i])
 	}
-	l.linear.end()
+	l.linear.End()
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/newton"
 )
 
 // BenchmarkExample is one row predicted and learned by a model with 2,048 features
@@ -33,7 +35,7 @@ func BenchmarkExample(b *testing.B) {
 						l.Learn(p)
 					}
 				}
-				for l.labelled < 2*windowRows {
+				for l.labelled < 2*newton.WindowRows {
 					rows(1000)
 				}
 				b.ResetTimer()
@@ -42,31 +44,6 @@ func BenchmarkExample(b *testing.B) {
 				}
 			})
 		}
-	}
-}
-
-// BenchmarkStep is a step of newton on a full window, which takes the same time
-// whatever the number of features.
-func BenchmarkStep(b *testing.B) {
-	for _, features := range []int{256, 1024, 4096} {
-		b.Run(fmt.Sprintf("features=%d", features), func(b *testing.B) {
-			l, rows := newLearner(b, Config{MaxFeatures: features, Kernel: "gaussian:4"}), new(Batch)
-			rng := rand.New(rand.NewPCG(1, 2))
-			rows.Reset(20)
-			x := make([]float64, 20)
-			for range 2 * windowRows {
-				for j := range x {
-					x[j] = rng.NormFloat64()
-				}
-				rows.Append(x, class(x[0]*x[1] > 0), 1)
-			}
-			learn(l, rows, 1000)
-			w := l.engine.(*newton)
-			b.ResetTimer()
-			for range b.N {
-				w.step()
-			}
-		})
 	}
 }
 

@@ -1,12 +1,15 @@
 package learner
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/descent"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -33,34 +36,33 @@ type Config struct {
 
 // Effective returns c with every default filled in, or says what is wrong.
 func (c Config) Effective() (Config, error) {
-	c.Algorithm = or(c.Algorithm, "newton")
-	c.Kernel = or(c.Kernel, "gaussian")
-	c.Sampling = or(c.Sampling, "iid")
-	c.OnDrift = or(c.OnDrift, "none")
-	c.Stepper = or(c.Stepper, "rate")
-	c.Loss = or(c.Loss, "auto")
+	c.Algorithm = cmp.Or(c.Algorithm, "newton")
+	c.Kernel = cmp.Or(c.Kernel, "gaussian")
+	c.Sampling = cmp.Or(c.Sampling, "iid")
+	c.OnDrift = cmp.Or(c.OnDrift, "none")
+	c.Stepper = cmp.Or(c.Stepper, "rate")
+	c.Loss = cmp.Or(c.Loss, "auto")
 	if l, err := parseLoss(c.Loss); err == nil && l != nil {
 		c.Loss = l.String()
-		c.Task = or(c.Task, taskOf(l))
+		c.Task = cmp.Or(c.Task, target.TaskOf(l))
 	}
 	if c.Outputs == 1 {
 		c.Outputs = 0
 	}
 	if c.Outputs > 1 {
-		c.Task = or(c.Task, Regression)
+		c.Task = cmp.Or(c.Task, Regression)
 	}
-	c.MaxFeatures = or(c.MaxFeatures, 4096)
-	if c.Algorithm == "newton" && c.MaxFeatures >= 64 {
-		c.Width = or(c.Width, 64)
+	c.MaxFeatures = cmp.Or(c.MaxFeatures, 4096)
+	if a, err := parseAlgorithm(c.Algorithm); err == nil {
+		if c.MaxFeatures >= a.BlockSize {
+			c.Width = cmp.Or(c.Width, a.BlockSize)
+		}
+		c.Minibatch = cmp.Or(c.Minibatch, a.Minibatch)
 	}
-	c.Width = or(c.Width, 32)
-	if c.Algorithm == "newton" || c.Algorithm == "ridge" {
-		c.Minibatch = or(c.Minibatch, 32)
-	}
-	c.Minibatch = or(c.Minibatch, 128)
-	c.MaxClasses = or(c.MaxClasses, 256)
-	c.Lambda = or(c.Lambda, 1e-6)
-	c.Seed = or(c.Seed, 1)
+	c.Width = cmp.Or(c.Width, smallBlock)
+	c.MaxClasses = cmp.Or(c.MaxClasses, 256)
+	c.Lambda = cmp.Or(c.Lambda, 1e-6)
+	c.Seed = cmp.Or(c.Seed, 1)
 	return c, c.validate()
 }
 
@@ -69,25 +71,30 @@ func (c Config) validate() error {
 	if err != nil {
 		return err
 	}
-	if _, err := parseReaction(c.OnDrift); err != nil {
+	if _, err := engine.ParseReaction(c.OnDrift); err != nil {
 		return err
 	}
-	if _, err := newDirection(c.Stepper); err != nil {
+	if _, err := descent.NewDirection(c.Stepper); err != nil {
 		return err
 	}
-	if _, err := features.ParseKernel(c.Kernel); err != nil {
+	kernel, err := features.ParseKernel(c.Kernel)
+	if err != nil {
 		return err
 	}
-	if _, err := features.ParseSampling(c.Sampling); err != nil {
+	sampling, err := features.ParseSampling(c.Sampling)
+	if err != nil {
+		return err
+	}
+	if err := sampling.CheckKernel(kernel); err != nil {
 		return err
 	}
 	switch l, err := parseLoss(c.Loss); {
 	case err != nil:
 		return err
-	case a.squares && !ridgeLosses(l):
-		return fmt.Errorf("%s minimises square or one-vs-rest, and the loss is %s", a.name, l)
-	case l != nil && c.Task != taskOf(l):
-		return fmt.Errorf("loss %s is one of %v, and the task is %v", l, taskOf(l), c.Task)
+	case lossError(a, l, c.Task) != nil:
+		return lossError(a, l, c.Task)
+	case l != nil && c.Task != target.TaskOf(l):
+		return fmt.Errorf("loss %s is one of %v, and the task is %v", l, target.TaskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Regression:
 		return fmt.Errorf("task %d: want 0 to 2", c.Task)
 	case c.Outputs < 0 || c.Outputs > MaxOutputs:
@@ -137,7 +144,7 @@ func (c Config) same(o Config) bool {
 func (c Config) Keyed() bool { return c.Lags > 0 || c.Metric != nil && c.Metric.Keys() > 0 }
 
 func (c Config) sampling() features.Sampling {
-	s, err := features.ParseSampling(or(c.Sampling, "iid"))
+	s, err := features.ParseSampling(cmp.Or(c.Sampling, "iid"))
 	if err != nil {
 		panic(err)
 	}
@@ -154,13 +161,25 @@ func (c Config) Canonical() ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// MaxOutputs is how many targets a label has at most.
-const MaxOutputs = 256
-
 // targets is how many a label has.
 func (c Config) targets() int { return max(1, c.Outputs) }
 
-func (c Config) maxBlocks() int { return (c.MaxFeatures + c.Width - 1) / c.Width }
+// smallBlock is the default of Width where max_features has no room for the
+// algorithm's own.
+const smallBlock = 32
+
+func lossError(a *engine.Algorithm, chosen loss.Loss, task Task) error {
+	_, err := a.LossOf(chosen, task)
+	return err
+}
+
+// options are what engines need of c, which is effective.
+func (c Config) options() engine.Options {
+	return engine.Options{
+		BlockSize: c.Width, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
+		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Stepper: c.Stepper,
+	}
+}
 
 // parseLoss returns the loss that s names, or nil for "auto".
 func parseLoss(s string) (loss.Loss, error) {
@@ -169,27 +188,3 @@ func parseLoss(s string) (loss.Loss, error) {
 	}
 	return loss.Parse(s)
 }
-
-func taskOf(l loss.Loss) Task {
-	if l.Classifies() {
-		return Classification
-	}
-	return Regression
-}
-
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
-}
-
-// far bounds the values and labels that a learner computes with: the square of
-// a difference of two is finite, and so is the sum of many.
-const far = 1e150
-
-func bounded(v float64) float64 { return max(-far, min(far, v)) }
-
-// finite brings a sum of positive numbers that has left the range of float64 back.
-func finite(v float64) float64 { return min(v, math.MaxFloat64) }

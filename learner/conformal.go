@@ -1,5 +1,7 @@
 package learner
 
+import "cmp"
+
 // Conformal learns how wide intervals must be to hold a share of the labels,
 // whatever their distribution and though it changes: Radius, in standard
 // deviations of the prediction, goes up where a label was outside and down where
@@ -17,7 +19,7 @@ const conformalRate = 0.05
 
 // Add learns how many standard deviations a label was from its prediction.
 func (c *Conformal) Add(score float64) {
-	step := or(c.Coverage, 0.9) // outside
+	step := cmp.Or(c.Coverage, 0.9) // outside
 	if score <= c.Radius {
 		step--
 	}

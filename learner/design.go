@@ -3,9 +3,12 @@ package learner
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -23,19 +26,19 @@ type Design struct {
 	Outputs int       // of a row: one a target of a regression, one of two classes, otherwise one a class
 	Targets []float64 // Rows × Outputs: the standardised label, or ±1 where the row is of the class
 
-	fit    fit
+	fit    warmup.Fit
 	task   Task
 	labels []Label
 }
 
 // Design returns what m makes of the labelled rows of b.
 func (m *Model) Design(b *Batch) (*Design, error) {
-	if m.bank == nil || m.bank.Blocks() == 0 || m.task == Classification && m.classes < 2 {
+	if m.bank == nil || m.bank.Blocks() == 0 || m.head.Task == Classification && m.head.Classes < 2 {
 		return nil, ErrUnsettled
 	}
 	d := &Design{
-		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.task,
-		fit: fit{scaler: m.scaler, units: m.units, kernel: m.bank.Map().Kernel},
+		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.head.Task,
+		fit: warmup.Fit{Scaler: m.scaler, Scales: m.head.Scales, Kernel: m.bank.Map().Kernel},
 	}
 	if b.Dim() != m.dim {
 		return nil, fmt.Errorf("rows of %d values for a model of %d", b.Dim(), m.dim)
@@ -45,93 +48,28 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 		switch {
 		case y.Task == Auto:
 			continue
-		case y.Task != m.task || y.Class >= max(1, m.classes):
-			return nil, fmt.Errorf("a label of %v, class %d, for a model of %v with %d classes", y.Task, y.Class, m.task, m.classes)
-		case y.Outputs() != m.targets():
-			return nil, fmt.Errorf("a label of %d targets for a model of %d", y.Outputs(), m.targets())
+		case y.Task != m.head.Task || y.Class >= max(1, m.head.Classes):
+			return nil, fmt.Errorf("a label of %v, class %d, for a model of %v with %d classes", y.Task, y.Class, m.head.Task, m.head.Classes)
+		case y.Outputs() != m.head.Targets():
+			return nil, fmt.Errorf("a label of %d targets for a model of %d", y.Outputs(), m.head.Targets())
 		}
 		d.labels = append(d.labels, y)
-		d.Weights = append(d.Weights, boundedWeight(b.weights[i]))
-		d.X = extend(d.X, m.dim)
-		m.scaler.apply(d.X[len(d.X)-m.dim:], in.X(i))
+		d.Weights = append(d.Weights, target.BoundedWeight(b.weights[i]))
+		d.X = state.Extend(d.X, m.dim)
+		m.scaler.Apply(d.X[len(d.X)-m.dim:], in.X(i))
 	}
-	d.Rows, d.Outputs = len(d.labels), max(signs(m.classes), m.targets())
+	d.Rows, d.Outputs = len(d.labels), max(target.SignedScores(m.head.Classes), m.head.Targets())
 	for _, y := range d.labels {
-		d.Targets = m.signed(d.Targets, y)
+		d.Targets = m.head.AppendSigned(d.Targets, y)
 	}
 	return d, nil
-}
-
-// signs is how many outputs a model has whose targets are numbers or signs.
-func signs(classes int) int {
-	if classes > 2 {
-		return classes
-	}
-	return 1
-}
-
-// signed appends the target of a label: standardised, or a sign for each class,
-// or for the second of two.
-func (h *head) signed(dst []float64, y Label) []float64 {
-	if h.task == Regression {
-		for j := range h.units {
-			dst = append(dst, h.target(y, j))
-		}
-		return dst
-	}
-	for c := range signs(h.classes) {
-		v := -1.0
-		if h.classes == 2 && y.Class == 1 || h.classes > 2 && y.Class == c {
-			v = 1
-		}
-		dst = append(dst, v)
-	}
-	return dst
 }
 
 // Penalty returns the weight of ‖f‖²/2 beside the mean loss that leave-one-out
 // chooses on the last 512 rows that have a weight, by their weights, for the square
 // loss and the kernel itself.
 func (d *Design) Penalty() float64 {
-	at := d.Bank.Map()
-	gaussian, ok := at.Kernel.(features.Gaussian)
-	s := sample{dim: at.Dim}
-	var labels []Label
-	var weights []float64
-	for i := range d.Rows {
-		if d.Weights[i] > 0 {
-			weights, labels = append(weights, d.Weights[i]), append(labels, d.labels[i])
-			for _, v := range d.X[i*s.dim : (i+1)*s.dim] {
-				s.x = append(s.x, float64(v))
-			}
-		}
-	}
-	if !ok || len(labels) < enough {
-		return penalty(safe.lambda)
-	}
-	from := max(0, len(labels)-someRows)
-	s.x, weights = s.x[from*s.dim:], weights[from:]
-	s.label(&d.fit, labels[from:], d.task)
-	t := newTuner(s, ones(s.dim))
-	t.median = gaussian.Scale * gaussian.Scale
-	if at.Second != nil {
-		metric := make([]float64, s.dim)
-		for j, f := range at.Second {
-			metric[j] = float64(f) * float64(f)
-		}
-		t.second = s.distances(metric)
-	}
-	if slices.Min(weights) < slices.Max(weights) {
-		sum := 0.0
-		for _, w := range weights {
-			sum += w
-		}
-		for i, w := range weights {
-			weights[i] = w * float64(len(weights)) / sum
-		}
-		t.weights = weights
-	}
-	return penalty(t.descend(safe).lambda)
+	return d.fit.PenaltyOf(warmup.Examples{X: d.X, Labels: d.labels, Weights: d.Weights}, d.Bank.Map(), d.task)
 }
 
 // Coefficients returns what m predicts with: 2 rows a frequency × outputs, and an
@@ -139,14 +77,14 @@ func (d *Design) Penalty() float64 {
 func (m *Model) Coefficients() (coef []float32, intercept []float64) { return m.coef, m.intercept }
 
 // Loss returns the loss that m was learned for; nil before the first label.
-func (m *Model) Loss() loss.Loss { return m.loss }
+func (m *Model) Loss() loss.Loss { return m.head.Loss }
 
 // With returns the model that has the features of m, and another loss of its
 // task, coefficients and intercepts.
 func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, error) {
 	v := m.serving()
-	v.head.loss, v.coef, v.intercept = l, coef, intercept
-	var a arrays
+	v.head.Loss, v.Coef, v.Intercept = l, coef, intercept
+	var a state.Arrays
 	v.save(&a)
 	return NewModel(a)
 }
@@ -154,7 +92,7 @@ func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, 
 // Serving returns the serving arrays of the State whose model m is, if it has
 // features.
 func (m *Model) Serving() []Array {
-	var a arrays
+	var a state.Arrays
 	m.serving().save(&a)
 	return a
 }
@@ -163,7 +101,7 @@ func (m *Model) serving() serving {
 	at := m.bank.Map()
 	return serving{
 		config: Config{Width: at.Width, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
-		fit:    &fit{scaler: m.scaler, kernel: at.Kernel, second: at.Second},
-		blocks: m.bank.Blocks(), intercept: m.intercept, coef: m.coef,
+		fit:    &warmup.Fit{Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second},
+		Served: engine.Served{Blocks: m.bank.Blocks(), Intercept: m.intercept, Coef: m.coef},
 	}
 }

@@ -6,6 +6,10 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/descent"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/test/datasets"
 )
@@ -15,37 +19,37 @@ import (
 
 // experiment is descent on rows that are scaled already.
 type experiment struct {
-	engine
-	batch pending
+	engine.Engine
+	batch engine.Minibatch
 	dim   int
 }
 
-func newExperiment(c Config, l loss.Loss, k features.Kernel, dim int, r Rule, s *Stepper) *experiment {
-	h := newHead(l, taskOf(l), 2, 1)
+// newExperiment has a kernel's matrix with the largest eigenvalue top.
+func newExperiment(c Config, l loss.Loss, k features.Kernel, dim int, r descent.Rule, s *descent.StepSize, top float64) *experiment {
+	h := target.NewHead(l, target.TaskOf(l), 2, 1)
 	if !l.Classifies() {
-		h.classes = 0
+		h.Classes = 0
 	}
-	d := newDescent(problem{
-		config: c, head: h, dim: dim, prior: make([]float64, h.sums()),
-		fit: &fit{kernel: k, top: 1, lambda: c.Lambda},
-	}, r, plain{})
-	d.stepper = s
-	return &experiment{engine: d, dim: dim}
+	d := descent.New(engine.Problem{
+		Options: c.options(), Head: h, Dim: dim, Prior: make([]float64, h.Scores()),
+		Fit: &warmup.Fit{Kernel: k, TopEigenvalue: top, Lambda: c.Lambda},
+	}, r, descent.Plain{}, s)
+	return &experiment{Engine: d, dim: dim}
 }
 
-func (e *experiment) learn(x []float32, y []Label) {
+func (e *experiment) Learn(x []float32, y []Label) {
 	b := &e.batch
-	b.x, b.labels, b.weights = x, y, b.weights[:0]
+	b.X, b.Labels, b.Weights = x, y, b.Weights[:0]
 	for range y {
-		b.weights = append(b.weights, 1)
+		b.Weights = append(b.Weights, 1)
 	}
-	b.f = e.engine.sums(b.f[:0], x, len(y))
-	e.engine.learn(b)
+	b.Scores = e.Engine.Score(b.Scores[:0], x, len(y))
+	e.Engine.Learn(b)
 }
 
 // average returns what the average predicts.
 func (e *experiment) average(x []float32) []float64 {
-	f := e.engine.sums(nil, x, len(x)/e.dim)
+	f := e.Engine.Score(nil, x, len(x)/e.dim)
 	for i := 0; i < len(f)/2; i++ {
 		f[i] = f[2*i+1]
 	}
@@ -73,7 +77,7 @@ func TestSection71ErrorFallsLikeOneOverTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newExperiment(c, loss.Square{}, features.Gaussian{Scale: 0.513}, 2, DSG{}, &Stepper{First: 10, Lambda: 1e-9})
+	e := newExperiment(c, loss.Square{}, features.Gaussian{Scale: 0.513}, 2, descent.DSG{}, &descent.StepSize{First: 10, Lambda: 1e-9}, 1)
 	test := sample(500)
 	var times, errors []float64
 	for step := 1; step <= 300; step++ {
@@ -82,7 +86,7 @@ func TestSection71ErrorFallsLikeOneOverTime(t *testing.T) {
 		for i := range y {
 			y[i] = Label{Task: Regression, Value: truth(x[2*i:]) + 0.1*rng.NormFloat64()}
 		}
-		e.learn(x, y)
+		e.Learn(x, y)
 		if step == 10 || step == 30 || step == 100 || step == 300 {
 			sum := 0.0
 			for i, f := range e.average(test) {
@@ -100,49 +104,6 @@ func TestSection71ErrorFallsLikeOneOverTime(t *testing.T) {
 	}
 }
 
-// Li and Póczos, equation 9: the longest step is the greatest root, as a search
-// finds it.
-func TestEquation9IsSolvedForItsGreatestRoot(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
-		n := 1 + rng.IntN(4)
-		trace, mean := make([]float64, n), make([]float64, n)
-		size := rng.Float64()
-		for i := range n {
-			trace[i], mean[i] = rng.NormFloat64()*size, rng.NormFloat64()
-		}
-		rate, noise := rng.Float64()+0.01, rng.Float64()/2
-		excess := func(h float64) float64 {
-			sum := 2 * h * h * noise
-			for i := range n {
-				d := trace[i] - h*mean[i]
-				sum += 2*d*d - trace[i]*trace[i] - rate*rate*mean[i]*mean[i]
-			}
-			return sum
-		}
-		want := 0.0
-		for h := 20.0; h > 0; h -= 1e-3 {
-			if excess(h) <= 1e-9 {
-				want = h
-				break
-			}
-		}
-		if got := longest(trace, mean, rate, noise); got < 19 && math.Abs(got-want) > 2e-3 {
-			t.Fatalf("trace %v, mean %v, rate %v, noise %v: %v, want %v", trace, mean, rate, noise, got, want)
-		}
-	}
-	for _, c := range []struct{ trace, want float64 }{{0.3, 0.55495}, {0.05, 0.19577}} {
-		if got := longest([]float64{c.trace}, []float64{1}, 0.2, 0); math.Abs(got-c.want) > 1e-5 {
-			t.Errorf("trace %v: %v, want %v", c.trace, got, c.want)
-		}
-	}
-	// Without noise a block is as good as new from (2-√3)·rate on.
-	edge := (2 - math.Sqrt(3)) * 0.2
-	if a, b := longest([]float64{edge + 1e-6}, []float64{1}, 0.2, 0), longest([]float64{edge - 1e-6}, []float64{1}, 0.2, 0); a <= 0.2 || b > 0.2 {
-		t.Errorf("about the edge %v: %v and %v", edge, a, b)
-	}
-}
-
 // pass learns all rows once, in an order that the seed says.
 func (e *experiment) pass(x []float32, y []Label, minibatch int, seed uint64) {
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(y))
@@ -152,7 +113,7 @@ func (e *experiment) pass(x []float32, y []Label, minibatch int, seed uint64) {
 		for _, i := range order[at : at+minibatch] {
 			bx, by = append(bx, x[i*e.dim:(i+1)*e.dim]...), append(by, y[i])
 		}
-		e.learn(bx, by)
+		e.Learn(bx, by)
 	}
 }
 
@@ -179,18 +140,17 @@ func TestAdultWithThePapersSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		rule     Rule
+		rule     descent.Rule
 		loss     loss.Loss
 		first    float64
 		error    float64
 		features int
 	}{
-		{DSG{}, loss.Logistic{}, 6, 0.157, 16256}, // .1518
-		{CDSG{}, loss.Logistic{}, 6, 0.155, 4500}, // .1513 with 3,328
-		{DSG{}, loss.Hinge{}, 3, 0.160, 16256},    // .1551
+		{descent.DSG{}, loss.Logistic{}, 6, 0.157, 16256}, // .1518
+		{descent.CDSG{}, loss.Logistic{}, 6, 0.155, 4500}, // .1513 with 3,328
+		{descent.DSG{}, loss.Hinge{}, 3, 0.160, 16256},    // .1551
 	} {
-		e := newExperiment(c, test.loss, features.Gaussian{Scale: 4}, dim, test.rule, &Stepper{First: test.first, Lambda: c.Lambda})
-		e.engine.(*descent).fit.top = 0.3 // so that no step is cut short
+		e := newExperiment(c, test.loss, features.Gaussian{Scale: 4}, dim, test.rule, &descent.StepSize{First: test.first, Lambda: c.Lambda}, 0.3) // so that no step is cut short
 		e.pass(single(x), labels, 64, 1)
 		wrong := 0.0
 		for i, f := range e.average(single(tx)) {
@@ -198,9 +158,9 @@ func TestAdultWithThePapersSettings(t *testing.T) {
 				wrong += 1 / float64(len(ty))
 			}
 		}
-		t.Logf("%v, %v: error %.4f with %d features", test.rule, test.loss, wrong, e.frequencies())
-		if wrong > test.error || e.frequencies() > test.features {
-			t.Errorf("%v, %v: error %.4f with %d features, want %v with %d", test.rule, test.loss, wrong, e.frequencies(), test.error, test.features)
+		t.Logf("%v, %v: error %.4f with %d features", test.rule, test.loss, wrong, e.Features())
+		if wrong > test.error || e.Features() > test.features {
+			t.Errorf("%v, %v: error %.4f with %d features, want %v with %d", test.rule, test.loss, wrong, e.Features(), test.error, test.features)
 		}
 	}
 }
@@ -229,14 +189,13 @@ func TestReturningToBlocksSavesFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	var errors, used [2]float64
-	for i, rule := range []Rule{DSG{}, CDSG{Cap: 4}} {
-		e := newExperiment(c, loss.Square{}, features.Gaussian{Scale: 1.3}, dim, rule, &Stepper{First: 0.5, Lambda: c.Lambda})
-		e.engine.(*descent).fit.top = 0.4
+	for i, rule := range []descent.Rule{descent.DSG{}, descent.CDSG{Cap: 4}} {
+		e := newExperiment(c, loss.Square{}, features.Gaussian{Scale: 1.3}, dim, rule, &descent.StepSize{First: 0.5, Lambda: c.Lambda}, 0.4)
 		e.pass(x[:n*dim], y, 64, 1)
 		for j, f := range e.average(x[n*dim:]) {
 			errors[i] += (f - want[j]) * (f - want[j]) / tests
 		}
-		used[i] = float64(e.frequencies())
+		used[i] = float64(e.Features())
 		t.Logf("%v: squared error %.4f with %v features", rule, errors[i], used[i])
 	}
 	if errors[1] > errors[0] || used[1] > used[0]/3 {
@@ -251,18 +210,18 @@ func TestReturningToBlocksSavesFeaturesOfKin40k(t *testing.T) {
 	train, tests := datasets.Load(t, "kin40k.train"), datasets.Load(t, "kin40k.test")
 	x, y, dim := train.X, train.Y, train.Dim
 	tx, ty := tests.X, tests.Y
-	s := newScaler(x, dim)
+	s := warmup.NewScaler(x, dim)
 	single := func(x []float64) []float32 {
 		out := make([]float32, len(x))
 		for i := 0; i < len(x); i += dim {
-			s.apply(out[i:i+dim], x[i:i+dim])
+			s.Apply(out[i:i+dim], x[i:i+dim])
 		}
 		return out
 	}
-	column := newColumn(y, 1)
+	column := warmup.NewColumn(y, 1)
 	labels := make([]Label, len(y))
 	for i, v := range y {
-		labels[i] = Label{Task: Regression, Value: (v - column.mean) / column.deviation}
+		labels[i] = Label{Task: Regression, Value: (v - column.Mean) / column.Deviation}
 	}
 	rows := single(x)
 	sample := make([]float64, 1000*dim)
@@ -280,29 +239,28 @@ func TestReturningToBlocksSavesFeaturesOfKin40k(t *testing.T) {
 			distances = append(distances, math.Sqrt(sum))
 		}
 	}
-	width := nth(distances, len(distances)/2) / 2
+	width := warmup.Nth(distances, len(distances)/2) / 2
 	c, err := Config{Width: 32, Minibatch: 64, MaxFeatures: 1 << 15, Lambda: 1e-6}.Effective()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		rule     Rule
+		rule     descent.Rule
 		error    float64
 		features int
 	}{
-		{DSG{}, 0.67, 8000},        // .642
-		{CDSG{Cap: 4}, 0.60, 2000}, // .571 with 1,920
+		{descent.DSG{}, 0.67, 8000},        // .642
+		{descent.CDSG{Cap: 4}, 0.60, 2000}, // .571 with 1,920
 	} {
-		sum, most, variance := 0.0, 0, newColumn(ty, 1).deviation
+		sum, most, variance := 0.0, 0, warmup.NewColumn(ty, 1).Deviation
 		for order := range 3 {
-			e := newExperiment(c, loss.Square{}, features.Gaussian{Scale: width}, dim, test.rule, &Stepper{First: 0.5, Lambda: c.Lambda})
-			e.engine.(*descent).fit.top = 0.4
+			e := newExperiment(c, loss.Square{}, features.Gaussian{Scale: width}, dim, test.rule, &descent.StepSize{First: 0.5, Lambda: c.Lambda}, 0.4)
 			e.pass(rows, labels, 64, uint64(order+1))
 			for i, f := range e.average(single(tx)) {
-				d := (f*column.deviation + column.mean - ty[i]) / variance
+				d := (f*column.Deviation + column.Mean - ty[i]) / variance
 				sum += d * d / float64(3*len(ty))
 			}
-			most = max(most, e.frequencies())
+			most = max(most, e.Features())
 		}
 		t.Logf("%v: nMSE %.4f with %d features", test.rule, sum, most)
 		if sum > test.error || most > test.features {

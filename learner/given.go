@@ -13,6 +13,9 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // MetricFile is what stands in a file of metrics, as JSON: of inputs that are
@@ -51,7 +54,7 @@ func (n *Numbers) UnmarshalJSON(b []byte) error {
 // factors, bring the rows of similar metrics to similar places.
 type Metric struct {
 	hash          [sha256.Size]byte // of the file
-	columns       []string          // nil in a State, whose host has the schema
+	Columns       []string          // nil in a State, whose host has the schema
 	center, scale []float64
 	roots         []float64      // dim × dim: the shared metric's, and behind it those of the keys
 	keys          []string       // sorted
@@ -90,7 +93,7 @@ func ParseMetric(text []byte) (*Metric, error) {
 			return nil, fmt.Errorf("scale of column %q is %v, want more than 0", f.Columns[j], s)
 		}
 	}
-	m := &Metric{hash: sha256.Sum256(text), columns: f.Columns, center: f.Center, scale: f.Scale}
+	m := &Metric{hash: sha256.Sum256(text), Columns: f.Columns, center: f.Center, scale: f.Scale}
 	root, err := rootOf(f.Shared, n)
 	if err != nil {
 		return nil, fmt.Errorf("shared %w", err)
@@ -195,10 +198,10 @@ func (m *Metric) UnmarshalText(text []byte) error {
 var ErrMetric = errors.New("the metric is for other inputs")
 
 func (m *Metric) check(columns []string) error {
-	if m == nil || slices.Equal(m.columns, columns) {
+	if m == nil || slices.Equal(m.Columns, columns) {
 		return nil
 	}
-	return fmt.Errorf("%w: it has %s, and the rows have %s", ErrMetric, listed(m.columns), listed(columns))
+	return fmt.Errorf("%w: it has %s, and the rows have %s", ErrMetric, listed(m.Columns), listed(columns))
 }
 
 // listed is some names on one line.
@@ -218,7 +221,7 @@ func (m *Metric) over(dst, b *Batch, n int) *Batch {
 	scaled, z := make([]float64, d), make([]float64, d)
 	for i := range n {
 		for j, v := range b.X(i) {
-			scaled[j] = clipped((bounded(v) - m.center[j]) * m.scale[j])
+			scaled[j] = warmup.Clipped((target.Bounded(v) - m.center[j]) * m.scale[j])
 		}
 		root := m.roots[m.index[b.keys[i]]*d*d:]
 		for j := range z {
@@ -230,7 +233,7 @@ func (m *Metric) over(dst, b *Batch, n int) *Batch {
 }
 
 // save puts m into the serving part of a State, if there is a metric.
-func (m *Metric) save(a *arrays) {
+func (m *Metric) save(a *state.Arrays) {
 	if m == nil {
 		return
 	}
@@ -241,51 +244,51 @@ func (m *Metric) save(a *arrays) {
 		sizes = append(sizes, int64(len(key)))
 	}
 	hash := m.String()
-	put(a, "given.hash", len(hash), []byte(hash))
-	put(a, "given.center", len(m.center), m.center)
-	put(a, "given.scale", len(m.scale), m.scale)
-	put(a, "given.roots", len(m.center), m.roots)
-	put(a, "given.keys", 1, keys)
-	put(a, "given.sizes", 1, sizes)
+	state.Put(a, "given.hash", len(hash), []byte(hash))
+	state.Put(a, "given.center", len(m.center), m.center)
+	state.Put(a, "given.scale", len(m.scale), m.scale)
+	state.Put(a, "given.roots", len(m.center), m.roots)
+	state.Put(a, "given.keys", 1, keys)
+	state.Put(a, "given.sizes", 1, sizes)
 }
 
 // loadMetric reads what save wrote: nil if that is nothing.
-func loadMetric(s *source) *Metric {
-	if s.err != nil || len(s.in) == 0 || s.in[0].Name != "given.hash" {
+func loadMetric(s *state.Reader) *Metric {
+	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "given.hash" {
 		return nil
 	}
 	m := new(Metric)
-	if err := m.UnmarshalText([]byte(takeString(s, "given.hash"))); err != nil {
-		s.fail("%v", err)
+	if err := m.UnmarshalText([]byte(state.TakeString(s, "given.hash"))); err != nil {
+		s.Fail("%v", err)
 		return nil
 	}
-	if len(s.in) == 0 {
-		s.fail("given.center is missing")
+	if len(s.In) == 0 {
+		s.Fail("given.center is missing")
 		return nil
 	}
-	d := s.in[0].Shape[1]
-	m.center = take[float64](s, "given.center", 1, d)
-	m.scale = take[float64](s, "given.scale", 1, d)
-	m.roots = take[float64](s, "given.roots", anySize, d)
-	keys := take[byte](s, "given.keys", anySize, 1)
-	sizes := take[int64](s, "given.sizes", anySize, 1)
-	s.want(d > 0 && len(m.roots) == (1+len(sizes))*d*d, "a metric of %d inputs and %d keys has %d numbers", d, len(sizes), len(m.roots))
-	if s.err != nil {
+	d := s.In[0].Shape[1]
+	m.center = state.Take[float64](s, "given.center", 1, d)
+	m.scale = state.Take[float64](s, "given.scale", 1, d)
+	m.roots = state.Take[float64](s, "given.roots", state.AnySize, d)
+	keys := state.Take[byte](s, "given.keys", state.AnySize, 1)
+	sizes := state.Take[int64](s, "given.sizes", state.AnySize, 1)
+	s.Require(d > 0 && len(m.roots) == (1+len(sizes))*d*d, "a metric of %d inputs and %d keys has %d numbers", d, len(sizes), len(m.roots))
+	if s.Err != nil {
 		return nil
 	}
 	for _, n := range sizes {
 		if n < 0 || n > int64(len(keys)) || len(m.keys) > 0 && string(keys[:n]) <= m.keys[len(m.keys)-1] {
-			s.fail("given.sizes has %d", n)
+			s.Fail("given.sizes has %d", n)
 			return nil
 		}
 		m.keys, keys = append(m.keys, string(keys[:n])), keys[n:]
 	}
-	s.want(len(keys) == 0, "given.keys has more than given.sizes says")
+	s.Require(len(keys) == 0, "given.keys has more than given.sizes says")
 	for j, v := range m.scale {
-		s.want(v > 0, "the scale of column %d is %v", j, v)
+		s.Require(v > 0, "the scale of column %d is %v", j, v)
 	}
 	for _, v := range m.roots {
-		s.want(math.Abs(v) <= mostValue, "a number of a metric's root is %v", v)
+		s.Require(math.Abs(v) <= mostValue, "a number of a metric's root is %v", v)
 	}
 	m.find()
 	return m

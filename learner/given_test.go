@@ -188,7 +188,7 @@ func TestAStateHasItsMetric(t *testing.T) {
 		if err := json.Unmarshal(text, &journaled); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Restore(journaled, l.State())
+		r, err := restore(journaled, l.State())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestAStateHasItsMetric(t *testing.T) {
 		}
 		for _, other := range []*Metric{nil, metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{1, 0, 0, 1}})} {
 			journaled.Metric = other
-			if _, err := Restore(journaled, l.State()); err == nil {
+			if _, err := restore(journaled, l.State()); err == nil {
 				t.Errorf("restored under the metric %v", other)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
 // TestBitsAreForever pins the states that some rows lead to. Models are resumed
@@ -82,6 +83,8 @@ func hash(s State) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-func three(x []float64) Label { return values([]float64{x[0], x[1] * x[2], float64(8*x[3]) - x[4]}) }
+func three(x []float64) Label {
+	return target.RegressionLabel([]float64{x[0], x[1] * x[2], float64(8*x[3]) - x[4]})
+}
 
 func sides(x []float64) Label { return class(x[0] > x[1]) }

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
 // ErrLags refuses a model with lags to who is not its learner: what it predicts
@@ -51,7 +53,7 @@ func mark(to []float64, y Label) {
 	if y.Task == Regression {
 		clear(to)
 		for j := range y.Outputs() {
-			to[j] = bounded(y.At(j))
+			to[j] = target.Bounded(y.At(j))
 		}
 		return
 	}
@@ -110,12 +112,12 @@ func (l *lags) push(key string, x []float64, y Label) {
 	}
 	copy(r.values[row:], r.values)
 	for i, v := range x {
-		r.values[i] = bounded(v)
+		r.values[i] = target.Bounded(v)
 	}
 	mark(r.values[len(x):row], y)
 }
 
-func (l *lags) save(a *arrays) {
+func (l *lags) save(a *state.Arrays) {
 	if l.k == 0 {
 		return
 	}
@@ -128,24 +130,24 @@ func (l *lags) save(a *arrays) {
 		sizes = append(sizes, int64(len(r.key)), int64(len(r.values)))
 		values = append(values, r.values...)
 	}
-	put(a, "lags.keys", 1, keys)
-	put(a, "lags.sizes", 2, sizes)
-	put(a, "lags.values", 1, values)
+	state.Put(a, "lags.keys", 1, keys)
+	state.Put(a, "lags.sizes", 2, sizes)
+	state.Put(a, "lags.values", 1, values)
 }
 
-func (l *lags) load(s *source, dim int) {
+func (l *lags) load(s *state.Reader, dim int) {
 	if l.k == 0 {
 		return
 	}
-	keys := take[byte](s, "lags.keys", anySize, 1)
-	sizes := take[int64](s, "lags.sizes", anySize, 2)
-	values := take[float64](s, "lags.values", anySize, 1)
-	s.want(len(sizes) <= 2*lagKeys, "lags of %d keys", len(sizes)/2)
+	keys := state.Take[byte](s, "lags.keys", state.AnySize, 1)
+	sizes := state.Take[int64](s, "lags.sizes", state.AnySize, 2)
+	values := state.Take[float64](s, "lags.values", state.AnySize, 1)
+	s.Require(len(sizes) <= 2*lagKeys, "lags of %d keys", len(sizes)/2)
 	row := dim + l.marks
-	for ; s.err == nil && len(sizes) > 0; sizes = sizes[2:] {
+	for ; s.Err == nil && len(sizes) > 0; sizes = sizes[2:] {
 		key, n := sizes[0], sizes[1]
-		s.want(key >= 0 && key <= int64(len(keys)) && n > 0 && n <= int64(len(values)) && n <= int64(l.k*row) && n%int64(row) == 0, "lags: sizes %d and %d", key, n)
-		if s.err != nil {
+		s.Require(key >= 0 && key <= int64(len(keys)) && n > 0 && n <= int64(len(values)) && n <= int64(l.k*row) && n%int64(row) == 0, "lags: sizes %d and %d", key, n)
+		if s.Err != nil {
 			return
 		}
 		r := &remembered{key: string(keys[:key]), values: append([]float64(nil), values[:n]...)}
@@ -153,8 +155,8 @@ func (l *lags) load(s *source, dim int) {
 		if l.keys == nil {
 			l.keys = map[string]*list.Element{}
 		}
-		s.want(l.keys[r.key] == nil, "lags: a key is there twice")
+		s.Require(l.keys[r.key] == nil, "lags: a key is there twice")
 		l.keys[r.key] = l.order.PushFront(r)
 	}
-	s.want(len(keys) == 0 && len(values) == 0, "lags: more than their sizes say")
+	s.Require(len(keys) == 0 && len(values) == 0, "lags: more than their sizes say")
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
 // keyed is rows of several keys whose label is, mostly, the last one of the key.
@@ -38,10 +40,10 @@ func lagConfig(algorithm string) Config {
 func TestLagsSeeTheLabelsBefore(t *testing.T) {
 	t.Parallel()
 	for _, a := range algorithms {
-		l := newLearner(t, lagConfig(a.name))
+		l := newLearner(t, lagConfig(a.Name))
 		learn(l, keyed(4000, 3), 256)
 		if s := l.Progress().Latest; s.Model.Error > 0.2 || s.NoChange.Error < 0.3 {
-			t.Errorf("%s: error %v, of no change %v", a.name, s.Model.Error, s.NoChange.Error)
+			t.Errorf("%s: error %v, of no change %v", a.Name, s.Model.Error, s.NoChange.Error)
 		}
 	}
 }
@@ -49,14 +51,14 @@ func TestLagsSeeTheLabelsBefore(t *testing.T) {
 func TestLagsKeepThePromises(t *testing.T) {
 	t.Parallel()
 	for _, a := range algorithms {
-		t.Run(a.name, func(t *testing.T) {
-			c, rows := lagConfig(a.name), keyed(700, 4)
+		t.Run(a.Name, func(t *testing.T) {
+			c, rows := lagConfig(a.Name), keyed(700, 4)
 			one := newLearner(t, c)
 			var want []string
 			for at := range rows.Len() {
 				if at%61 == 7 {
 					s := one.State()
-					r, err := Restore(c, s)
+					r, err := restore(c, s)
 					if err != nil {
 						t.Fatalf("row %d: %v", at, err)
 					}
@@ -84,7 +86,7 @@ func TestLagsDoNotSeeTheLabelsOfTheRowsThemselves(t *testing.T) {
 	learn(l, rows.Slice(0, 500), 100)
 	state := l.State()
 	predict := func(flip int) []float64 {
-		r, err := Restore(l.config, state)
+		r, err := restore(l.config, state)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,16 +117,16 @@ func TestLagMemoryIsBounded(t *testing.T) {
 	for i := range 3 * lagKeys {
 		l.push(fmt.Sprint(i), []float64{float64(i), math.Inf(1)}, class(true))
 	}
-	var a arrays
+	var a state.Arrays
 	l.save(&a)
 	if l.order.Len() != lagKeys || len(l.keys) != lagKeys || l.keys[fmt.Sprint(2*lagKeys-1)] != nil || l.keys[fmt.Sprint(2*lagKeys)] == nil {
 		t.Errorf("%d keys are remembered", l.order.Len())
 	}
-	back, s := lags{k: 2, marks: 2}, &source{in: a}
+	back, s := lags{k: 2, marks: 2}, &state.Reader{In: a}
 	back.load(s, 2)
-	var again arrays
+	var again state.Arrays
 	back.save(&again)
-	if err := s.end(); err != nil || fmt.Sprint(again) != fmt.Sprint(a) {
+	if err := s.End(); err != nil || fmt.Sprint(again) != fmt.Sprint(a) {
 		t.Errorf("read back it differs: %v", err)
 	}
 }

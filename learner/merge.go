@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // ErrMerge is what Merge says of models that do not add up.
@@ -26,10 +30,10 @@ func (l *Learner) Merge(o, base *Learner) error {
 		return fmt.Errorf("%w: %w", ErrMerge, err)
 	}
 	total := func(l *Learner) []float64 {
-		return append(slices.Clone(l.weights), make([]float64, max(0, o.classes-l.classes))...)
+		return append(slices.Clone(l.weights), make([]float64, max(0, o.head.Classes-l.head.Classes))...)
 	}
 	was, is := total(base), total(o)
-	for l.classes < o.classes {
+	for l.head.Classes < o.head.Classes {
 		l.weights = append(l.weights, 0)
 		l.widen()
 	}
@@ -39,21 +43,21 @@ func (l *Learner) Merge(o, base *Learner) error {
 	if added := o.total - base.total; added > 0 {
 		for j, mean := range l.means {
 			sum := float64(o.means[j]*o.total) - float64(base.means[j]*base.total)
-			l.means[j] = bounded((float64(mean*l.total) + sum) / (l.total + added))
+			l.means[j] = target.Bounded((float64(mean*l.total) + sum) / (l.total + added))
 		}
 		l.total += added
 	}
 
-	l.linear.merge(&o.linear, &base.linear)
-	l.engine.(*ridge).merge(o.engine.(*ridge), base.engine.(*ridge))
+	l.linear.Merge(&o.linear, &base.linear)
+	l.engine.(engine.Merger).Merge(o.engine, base.engine)
 	l.labelled += (o.steps() - base.steps()) * int64(l.config.Minibatch)
 	l.forecast()
-	for i, y := range o.pending.labels {
+	for i, y := range o.pending.Labels {
 		l.labelled++
-		l.pending.x = append(l.pending.x, o.pending.x[i*o.dim:(i+1)*o.dim]...)
-		l.pending.labels = append(l.pending.labels, y)
-		l.pending.weights = append(l.pending.weights, o.pending.weights[i])
-		if len(l.pending.labels) == l.config.Minibatch {
+		l.pending.X = append(l.pending.X, o.pending.X[i*o.dim:(i+1)*o.dim]...)
+		l.pending.Labels = append(l.pending.Labels, y)
+		l.pending.Weights = append(l.pending.Weights, o.pending.Weights[i])
+		if len(l.pending.Labels) == l.config.Minibatch {
 			l.forecast()
 			l.step()
 		}
@@ -66,20 +70,25 @@ func (l *Learner) merges(o, base *Learner) error {
 	switch {
 	case !l.config.same(base.config) || !o.config.same(base.config):
 		return errors.New("the options differ")
-	case l.config.Algorithm != "ridge":
-		return fmt.Errorf("%s has no equations", l.config.Algorithm)
 	case l.config.Lags > 0 || l.config.OnDrift != "none":
 		return errors.New("with lags or reactions to drift, more counts than the rows")
-	case base.warming() || len(base.pending.labels) > 0:
-		return fmt.Errorf("their base has learned %d rows: want a multiple of %d, and more than %d", base.labelled, l.config.Minibatch, effect(lastRung))
+	case base.warming() || len(base.pending.Labels) > 0:
+		return fmt.Errorf("their base has learned %d rows: want a multiple of %d, and more than %d", base.labelled, l.config.Minibatch, warmup.EffectiveAt(warmup.LastCheckpoint))
+	case !addsUp(base.engine):
+		return fmt.Errorf("%s has no equations", l.config.Algorithm)
 	case l.labelled < base.labelled || o.labelled < base.labelled:
 		return fmt.Errorf("%d and %d rows, and their base %d", l.labelled, o.labelled, base.labelled)
-	case l.dim != base.dim || o.dim != base.dim || l.task != base.task || o.task != base.task:
+	case l.dim != base.dim || o.dim != base.dim || l.head.Task != base.head.Task || o.head.Task != base.head.Task:
 		return errors.New("the columns or the tasks differ")
 	case !reflect.DeepEqual(l.fit, base.fit) || !reflect.DeepEqual(o.fit, base.fit):
 		return errors.New("the fits of the warm-up differ")
-	case l.classes < base.classes || o.classes < base.classes:
-		return fmt.Errorf("%d and %d classes, and their base %d", l.classes, o.classes, base.classes)
+	case l.head.Classes < base.head.Classes || o.head.Classes < base.head.Classes:
+		return fmt.Errorf("%d and %d classes, and their base %d", l.head.Classes, o.head.Classes, base.head.Classes)
 	}
 	return nil
+}
+
+func addsUp(e engine.Engine) bool {
+	_, ok := e.(engine.Merger)
+	return ok
 }

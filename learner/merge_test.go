@@ -2,8 +2,12 @@ package learner
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/leastsquares"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // labelledRows is the part of b that has labels.
@@ -20,7 +24,7 @@ func labelledRows(b *Batch) *Batch {
 
 func restored(t *testing.T, c Config, s State) *Learner {
 	t.Helper()
-	l, err := Restore(c, s)
+	l, err := restore(c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +57,7 @@ func TestMergedModelHasLearnedTheRowsOfAll(t *testing.T) {
 				for j := from; j < cuts[i+1]; j++ {
 					y := rows.Label(j)
 					if name == "growing" && i == 1 && j%5 == 0 {
-						y.Class = base.classes // that the others do not meet
+						y.Class = base.head.Classes // that the others do not meet
 					}
 					part.Append(rows.X(j), y, rows.Weight(j))
 					all.Append(rows.X(j), y, rows.Weight(j))
@@ -74,32 +78,21 @@ func TestMergedModelHasLearnedTheRowsOfAll(t *testing.T) {
 				sameState(t, "the one that was merged", o.State(), before)
 			}
 			sameState(t, "the base", base.State(), start)
-			if merged.labelled != whole.labelled || merged.steps() != whole.steps() || merged.classes != whole.classes {
-				t.Fatalf("%d rows, %d steps, %d classes, want %d, %d, %d", merged.labelled, merged.steps(), merged.classes, whole.labelled, whole.steps(), whole.classes)
+			if merged.labelled != whole.labelled || merged.steps() != whole.steps() || merged.head.Classes != whole.head.Classes {
+				t.Fatalf("%d rows, %d steps, %d classes, want %d, %d, %d", merged.labelled, merged.steps(), merged.head.Classes, whole.labelled, whole.steps(), whole.head.Classes)
 			}
 			near(t, "class weights", merged.weights, whole.weights, sums)
 			near(t, "mean and weight", append(merged.means, merged.total), append(whole.means, whole.total), sums)
 
 			// What waits for a mini-batch is other rows of the same ones: fill it up.
-			rest := rows.Slice(settled+451, settled+451+32-len(whole.pending.labels))
+			rest := rows.Slice(settled+451, settled+451+32-len(whole.pending.Labels))
 			learn(merged, rest, 50)
 			learn(whole, rest, 50)
-			a, b := merged.engine.(*ridge), whole.engine.(*ridge)
-			near(t, "gram", a.members[0].gram, b.members[0].gram, sums)
-			near(t, "moment", a.members[0].moment, b.members[0].moment, sums)
-			near(t, "rows", []float64{a.members[0].rows, merged.linear.rows}, []float64{b.members[0].rows, whole.linear.rows}, sums)
-			near(t, "linear", merged.linear.gram, whole.linear.gram, sums)
-			near(t, "linear", merged.linear.moment, whole.linear.moment, sums)
-			for _, r := range []*ridge{a, b} { // which are solved for as of other rows
-				r.members[0].solveFor(r.penalty, func(int) bool { return true })
-				r.serve()
+			for _, name := range []string{"ridge.0.gram", "ridge.0.moment", "ridge.0.rows", "linear.gram", "linear.moment"} {
+				near(t, name, resuming[float64](merged, name), resuming[float64](whole, name), sums)
 			}
-			probe := merged.fit.scaler.rows(nil, rows.Slice(0, 100), 100)
-			got, want := a.sums(nil, probe, 100), b.sums(nil, probe, 100)
-			k := merged.sums()
-			for i := k; i < len(got); i += a.columns() {
-				near(t, "output of the member that forgets nothing", got[i:i+k], want[i:i+k], 1e-4)
-			}
+			near(t, "rows", []float64{merged.linear.Rows}, []float64{whole.linear.Rows}, sums)
+			near(t, "scores of the member that forgets nothing", solved(t, merged, rows.Slice(0, 100)), solved(t, whole, rows.Slice(0, 100)), 1e-4)
 
 			again := restored(t, s.config, merged.State())
 			sameState(t, "restored", again.State(), merged.State())
@@ -141,8 +134,9 @@ func TestMergedRowsCountAsInTheirOwnStream(t *testing.T) {
 	if err := one.Merge(two, base); err != nil {
 		t.Fatal(err)
 	}
-	for e, f := range forgetting {
-		want, counted := 0.0, base.engine.(*ridge).members[e].rows
+	for e, f := range []float64{1, 0.9995, 0.998, 0.99} {
+		rows := fmt.Sprintf("ridge.%d.rows", e)
+		want, counted := 0.0, resuming[float64](base, rows)[0]
 		for _, part := range parts {
 			for i := range part.Len() {
 				if i%32 == 0 {
@@ -152,7 +146,7 @@ func TestMergedRowsCountAsInTheirOwnStream(t *testing.T) {
 			}
 			want, counted = want+counted, 0
 		}
-		near(t, "rows", []float64{one.engine.(*ridge).members[e].rows}, []float64{want}, 1e-12)
+		near(t, rows, resuming[float64](one, rows), []float64{want}, 1e-12)
 	}
 }
 
@@ -197,4 +191,33 @@ func TestMergeRefusesWhatDoesNotAddUp(t *testing.T) {
 		}
 		sameState(t, test.what, test.l.State(), before)
 	}
+}
+
+// solved returns the scores of rows by the member of ridge that forgets nothing,
+// solved for as of now.
+func solved(t *testing.T, l *Learner, b *Batch) []float64 {
+	t.Helper()
+	k := l.head.Scores()
+	moment := resuming[float64](l, "ridge.0.moment")
+	n := len(moment) / k
+	e := leastsquares.New(n, k)
+	copy(e.Gram, resuming[float64](l, "ridge.0.gram"))
+	copy(e.Moment, moment)
+	w, factor := make([]float64, k*n), make([]float64, n*n)
+	if !e.Factorise(factor, l.fit.Lambda*warmup.LastCheckpoint) {
+		t.Fatal("the equations have no solution")
+	}
+	e.Solve(w, factor)
+	bank := l.fit.Bank(l.config.options().FeatureMap(l.dim))
+	bank.Grow((n - 1) / (2 * l.config.Width))
+	phi := make([]float32, b.Len()*(n-1))
+	bank.Features(phi, 0, scaledRows(nil, &l.fit.Scaler, b, b.Len()))
+	f := make([]float64, b.Len()*k)
+	for i := range f {
+		f[i] = w[(i%k+1)*n-1]
+		for j, v := range phi[i/k*(n-1) : (i/k+1)*(n-1)] {
+			f[i] += float64(v) / math.Sqrt(float64((n-1)/2)) * w[i%k*n+j]
+		}
+	}
+	return f
 }

@@ -2,9 +2,12 @@ package learner
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // Predictions are what a model says about some rows.
@@ -23,10 +26,10 @@ func (p *Predictions) Row(i int) []float64 {
 // gives the same predictions as the Learner, bit for bit. It is for one
 // goroutine at a time.
 type Model struct {
-	head
+	head      target.Head
 	dim       int            // 0 before the first row
 	given     *Metric        // nil if there is none
-	scaler    scaler         // of no columns before the first fit
+	scaler    warmup.Scaler  // of no columns before the first fit
 	bank      *features.Bank // nil before the first fit
 	intercept []float64
 	coef      []float32
@@ -57,67 +60,42 @@ func (m *Model) Predict(b *Batch) Predictions {
 		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", b.Dim(), m.dim))
 	}
 	n := b.Len()
-	p := Predictions{Task: m.task, Outputs: m.outputs(), Values: make([]float64, n*m.outputs())}
+	p := Predictions{Task: m.head.Task, Outputs: m.head.PredictionSize(), Values: make([]float64, n*m.head.PredictionSize())}
 	if m.bank != nil {
-		m.x = m.scaler.rows(m.x[:0], m.inputs(b), n)
+		m.x = scaledRows(m.x[:0], &m.scaler, m.inputs(b), n)
 	}
-	m.f = addUp(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
-	k := m.sums()
+	m.f = engine.Scores(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
+	k := m.head.Scores()
 	for i := range n {
-		m.predict(p.Row(i), m.f[i*k:(i+1)*k])
+		m.head.Predict(p.Row(i), m.f[i*k:(i+1)*k])
 	}
 	return p
-}
-
-// rows appends the first n rows of b to dst, scaled.
-func (s scaler) rows(dst []float32, b *Batch, n int) []float32 {
-	from := len(dst)
-	dst = extend(dst, n*b.Dim())
-	for i := range n {
-		s.apply(dst[from+i*b.Dim():from+(i+1)*b.Dim()], b.X(i))
-	}
-	return dst
-}
-
-// addUp appends to dst the sums over all features for n scaled rows x, with the
-// intercepts.
-func addUp(dst []float64, bank *features.Bank, x, coef []float32, intercept []float64, n int) []float64 {
-	k := len(intercept)
-	from := len(dst)
-	dst = extend(dst, n*k)
-	f := dst[from:]
-	if k == 0 || bank == nil || bank.Blocks() == 0 {
-		clear(f)
-	} else {
-		bank.Sum(f, x, coef, k)
-	}
-	for i := range n {
-		for j, b := range intercept {
-			f[i*k+j] += b
-		}
-	}
-	return dst
-}
-
-// extend returns x with n more elements, of whatever value.
-func extend[T any](x []T, n int) []T {
-	return slices.Grow(x, n)[:len(x)+n]
 }
 
 // NewModel returns the model whose State has these serving arrays, or says what
 // is wrong with them: they may come from anywhere. A model with lags is ErrLags.
 func NewModel(arrays []Array) (*Model, error) {
-	s := &source{in: arrays}
+	s := &state.Reader{In: arrays}
 	v := loadServing(s)
-	if err := s.end(); err != nil {
+	if err := s.End(); err != nil {
 		return nil, err
 	}
 	if v.config.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.intercept, coef: v.coef}
+	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef}
 	if v.fit != nil {
-		m.scaler = v.fit.scaler
+		m.scaler = v.fit.Scaler
 	}
 	return m, nil
+}
+
+// scaledRows appends the first n rows of b to dst, scaled.
+func scaledRows(dst []float32, s *warmup.Scaler, b *Batch, n int) []float32 {
+	from := len(dst)
+	dst = state.Extend(dst, n*b.Dim())
+	for i := range n {
+		s.Apply(dst[from+i*b.Dim():from+(i+1)*b.Dim()], b.X(i))
+	}
+	return dst
 }

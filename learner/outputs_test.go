@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
 // several is n rows of four inputs, with a label that f makes of each.
@@ -18,7 +20,7 @@ func several(n int, f func(x []float64, noise float64) []float64) *Batch {
 		for j := range x {
 			x[j] = rng.NormFloat64()
 		}
-		b.Append(x, values(f(x, 0.1*rng.NormFloat64())), 0.5+rng.Float64())
+		b.Append(x, target.RegressionLabel(f(x, 0.1*rng.NormFloat64())), 0.5+rng.Float64())
 	}
 	return b
 }
@@ -33,7 +35,7 @@ func targetsOf(b *Batch, these ...int) *Batch {
 			label := b.Label(i)
 			y = append(y, label.At(j))
 		}
-		out.Append(b.X(i), values(y), b.Weight(i))
+		out.Append(b.X(i), target.RegressionLabel(y), b.Weight(i))
 	}
 	return out
 }
@@ -76,9 +78,9 @@ func figuresIn(s Scores) []float64 {
 
 func eachAlgorithm(t *testing.T, f func(t *testing.T, c Config)) {
 	for _, a := range algorithms {
-		t.Run(a.name, func(t *testing.T) {
+		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
-			f(t, Config{Algorithm: a.name, Width: 8, MaxFeatures: 32, Kernel: "gaussian:2"})
+			f(t, Config{Algorithm: a.Name, Width: 8, MaxFeatures: 32, Kernel: "gaussian:2"})
 		})
 	}
 }
@@ -139,8 +141,8 @@ func TestTargetsAreLearnedAsIfAlone(t *testing.T) {
 		mse := l.Progress().Whole
 		for j := range 3 {
 			alone, one := predicted(t, c, targetsOf(rows, j))
-			if l.fit.lambda != one.fit.lambda {
-				t.Fatalf("penalties %v and %v", l.fit.lambda, one.fit.lambda)
+			if l.fit.Lambda != one.fit.Lambda {
+				t.Fatalf("penalties %v and %v", l.fit.Lambda, one.fit.Lambda)
 			}
 			got := make([]float64, 0, rows.Len())
 			for i := j; i < len(all); i += 3 {
@@ -231,7 +233,7 @@ func TestLagsOfSeveralTargets(t *testing.T) {
 	c := Config{Outputs: 3, Lags: 1, MaxFeatures: 256}
 	l := newLearner(t, c)
 	learn(l, rows.Slice(0, 1500), 100)
-	r, err := Restore(c, l.State())
+	r, err := restore(c, l.State())
 	if err != nil {
 		t.Fatal(err)
 	}

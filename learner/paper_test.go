@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/descent"
 )
 
 // The tests in this file hold DSG to statements of Dai et al. 2014, each named
@@ -21,27 +22,39 @@ func trained(t *testing.T) (l *Learner, last *Batch) {
 	l = newLearner(t, s.config)
 	rows := s.rows(3000)
 	at := 0
-	for ; l.fit == nil || dsg(l).coef.steps < 5 || len(l.pending.labels) < s.config.Minibatch-1 || rows.Label(at).Task == Auto; at++ {
+	for ; l.fit == nil || stepsOf(l) < 5 || len(l.pending.Labels) < s.config.Minibatch-1 || rows.Label(at).Task == Auto; at++ {
 		learn(l, rows.Slice(at, at+1), 1)
 	}
 	return l, rows.Slice(at, at+1)
 }
 
-// dsg is the engine of a learner that has one of DSG.
-func dsg(l *Learner) *descent { return l.engine.(*descent) }
+// stepsOf returns how many steps of descent l has made.
+func stepsOf(l *Learner) int64 { return resuming[int64](l, "descent.counters")[0] }
 
+func blocksOf(l *Learner) int { return l.engine.Features() / l.config.Width }
+
+// effective returns the coefficients of the iterate, not as they are stored.
 func effective(l *Learner) []float64 {
-	w := make([]float64, len(dsg(l).coef.u))
-	for i, u := range dsg(l).coef.u {
-		w[i] = dsg(l).coef.shrink * u
+	w := resuming[float64](l, "u")
+	for i := range w {
+		w[i] *= resuming[float64](l, "descent.scalars")[0]
 	}
 	return w
+}
+
+// effectiveAverage returns those of its average.
+func effectiveAverage(l *Learner) []float64 {
+	u, v, s := resuming[float64](l, "u"), resuming[float64](l, "v"), resuming[float64](l, "descent.scalars")
+	for i := range v {
+		v[i] = s[1] * (v[i] + s[2]*u[i])
+	}
+	return v
 }
 
 // block returns the frequencies of block b of l, drawn from its seed alone.
 func block(l *Learner, b int) []float32 {
 	w := make([]float32, l.config.Width*l.dim)
-	features.Map{Kernel: l.fit.kernel, Dim: l.dim, Width: l.config.Width, Seed: l.config.Seed}.Frequencies(w, b)
+	features.Map{Kernel: l.fit.Kernel, Dim: l.dim, Width: l.config.Width, Seed: l.config.Seed}.Frequencies(w, b)
 	return w
 }
 
@@ -61,23 +74,23 @@ func phi(w, x []float32) []float64 {
 // Algorithm 1: α_i = -γ_i l'(f(x_i), y_i) φ_ω(x_i), where ω is drawn with seed i.
 func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 	l, last := trained(t)
-	from := dsg(l).features.Blocks()
+	from := blocksOf(l)
 	p := l.Predict(last)
-	x := append(append([]float32{}, l.pending.x...), p.x...)
-	y := append(append([]Label{}, l.pending.labels...), last.Label(0))
-	weights := append(append([]float64{}, l.pending.weights...), last.Weight(0))
-	f := append(append([]float64{}, l.pending.f...), p.f...)
-	rate := Stepper{First: 1 / (l.fit.top + 1/float64(len(y)) + 1/float64(l.config.Width)), Lambda: l.config.Lambda}.Rate(dsg(l).coef.steps + 1)
+	x := append(append([]float32{}, l.pending.X...), p.x...)
+	y := append(append([]Label{}, l.pending.Labels...), last.Label(0))
+	weights := append(append([]float64{}, l.pending.Weights...), last.Weight(0))
+	f := append(append([]float64{}, l.pending.Scores...), p.f...)
+	rate := descent.StepSize{First: 1 / (l.fit.TopEigenvalue + 1/float64(len(y)) + 1/float64(l.config.Width)), Lambda: l.config.Lambda}.Rate(stepsOf(l) + 1)
 	l.Learn(p)
-	if dsg(l).features.Blocks() != from+1 {
-		t.Fatalf("%d blocks after a step, before it %d", dsg(l).features.Blocks(), from)
+	if blocksOf(l) != from+1 {
+		t.Fatalf("%d blocks after a step, before it %d", blocksOf(l), from)
 	}
 	w := block(l, from)
 	want, total := make([]float64, 2*l.config.Width), 0.0
 	for i := range y {
 		total += weights[i]
 		for j, v := range phi(w, x[i*l.dim:(i+1)*l.dim]) {
-			want[j] -= rate * weights[i] * (f[2*i] - l.target(y[i], 0)) * v / float64(l.config.Width)
+			want[j] -= rate * weights[i] * (f[2*i] - l.head.Target(y[i], 0)) * v / float64(l.config.Width)
 		}
 	}
 	got := effective(l)[2*l.config.Width*from:]
@@ -92,7 +105,7 @@ func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 func TestAlgorithm1ShrinksEarlierCoefficients(t *testing.T) {
 	l, last := trained(t)
 	before := effective(l)
-	rate := newStepper(1, l.fit.top, l.config.Minibatch, l.config.Width, l.config.Lambda).Rate(dsg(l).coef.steps + 1)
+	rate := descent.NewStepSize(1, l.fit.TopEigenvalue, l.config.Minibatch, l.config.Width, l.config.Lambda).Rate(stepsOf(l) + 1)
 	l.Learn(l.Predict(last))
 	after := effective(l)
 	for j, a := range before {
@@ -106,11 +119,12 @@ func TestAlgorithm1ShrinksEarlierCoefficients(t *testing.T) {
 func TestAlgorithm2PredictsFromSeedsAndCoefficients(t *testing.T) {
 	l, last := trained(t)
 	p := l.Predict(last)
-	for column, intercept := range dsg(l).intercept {
+	coef := [][]float64{effective(l), effectiveAverage(l)}
+	for column, intercept := range resuming[float64](l, "intercepts") {
 		want := intercept
-		for b := range dsg(l).features.Blocks() {
+		for b := range blocksOf(l) {
 			for j, v := range phi(block(l, b), p.x) {
-				want += v * float64(dsg(l).wide[(2*l.config.Width*b+j)*2+column])
+				want += v * float64(float32(coef[column][2*l.config.Width*b+j]))
 			}
 		}
 		if math.Abs(p.f[column]-want) > 1e-5*(1+math.Abs(want)) {
@@ -122,7 +136,7 @@ func TestAlgorithm2PredictsFromSeedsAndCoefficients(t *testing.T) {
 // Theorem 4 takes γ_t = θ/t with θν in (1, 2) or a positive integer. Ours tends
 // to that with θν = 1, from a first step that is stable.
 func TestTheorem4RateTendsToOneOverTime(t *testing.T) {
-	s := newStepper(0.25, 0.6, 128, 32, 1e-3)
+	s := descent.NewStepSize(0.25, 0.6, 128, 32, 1e-3)
 	for _, step := range []int64{1e8, 1e10} {
 		if theta := s.Rate(step) * float64(step) * s.Lambda; math.Abs(theta-1) > 1e-3 {
 			t.Errorf("step %d: θν = %v, want 1", step, theta)
@@ -146,8 +160,8 @@ func TestFeaturesGrowWithTheDataUpToTheCap(t *testing.T) {
 		if l.fit == nil {
 			continue
 		}
-		if want := min(int(l.steps()), most); dsg(l).features.Blocks() != want {
-			t.Fatalf("row %d: %d blocks after %d mini-batches, want %d", at, dsg(l).features.Blocks(), l.steps(), want)
+		if want := min(int(l.steps()), most); blocksOf(l) != want {
+			t.Fatalf("row %d: %d blocks after %d mini-batches, want %d", at, blocksOf(l), l.steps(), want)
 		}
 	}
 	if l.steps() <= int64(most) {

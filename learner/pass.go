@@ -2,8 +2,10 @@ package learner
 
 import (
 	"fmt"
-	"math"
-	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
 // Pass is some rows predicted, and not learned yet. It is valid until the next
@@ -16,11 +18,11 @@ type Pass struct {
 	inputs  *Batch // its rows, with their lags or under the metric
 	lagged  Batch  // memory of inputs
 	rows    int
-	head    head
+	head    target.Head
 	x       []float32 // scaled
 	f       []float64 // rows × columns
-	columns int
-	served  int // column of f from which on they are the prediction's
+	Columns int
+	Served  int // column of f from which on they are the prediction's
 }
 
 // Len returns the number of rows.
@@ -36,17 +38,17 @@ func (p *Pass) Loss(i int) (float64, bool) {
 	if y.Task == Auto || p.Outputs == 0 {
 		return 0, false
 	}
-	sum, n := 0.0, p.head.targets()
+	sum, n := 0.0, p.head.Targets()
 	for j := range n {
-		sum += p.head.graded(p.sum(i), p.Row(i), y, j)
+		sum += p.head.GradedLoss(p.sum(i), p.Row(i), y, j)
 	}
 	return sum / float64(n), true
 }
 
 // sum returns the sums that the prediction for row i was made from.
 func (p *Pass) sum(i int) []float64 {
-	at := i*p.columns + p.served
-	return p.f[at : at+p.head.sums()]
+	at := i*p.Columns + p.Served
+	return p.f[at : at+p.head.Scores()]
 }
 
 // Predict predicts the first rows of b, up to and including the one after which
@@ -73,17 +75,17 @@ func (l *Learner) Predict(b *Batch) *Pass {
 		p.inputs = m.over(&p.lagged, b, p.rows)
 	}
 	if l.fit == nil {
-		p.columns, p.served = l.sums(), 0
-		p.x, p.f = p.x[:0], addUp(p.f[:0], nil, nil, nil, l.first, p.rows)
+		p.Columns, p.Served = l.head.Scores(), 0
+		p.x, p.f = p.x[:0], engine.Scores(p.f[:0], nil, nil, nil, l.first, p.rows)
 	} else {
-		p.columns, p.served = l.engine.columns(), l.engine.served()
-		p.x = l.fit.scaler.rows(p.x[:0], p.inputs, p.rows)
-		p.f = l.engine.sums(p.f[:0], p.x, p.rows)
+		p.Columns, p.Served = l.engine.Columns(), l.engine.Served()
+		p.x = scaledRows(p.x[:0], &l.fit.Scaler, p.inputs, p.rows)
+		p.f = l.engine.Score(p.f[:0], p.x, p.rows)
 	}
-	p.Task, p.Outputs = l.task, l.outputs()
-	p.Values = extend(p.Values[:0], p.rows*p.Outputs)
+	p.Task, p.Outputs = l.head.Task, l.head.PredictionSize()
+	p.Values = state.Extend(p.Values[:0], p.rows*p.Outputs)
 	for i := range p.rows {
-		l.predict(p.Row(i), p.sum(i))
+		l.head.Predict(p.Row(i), p.sum(i))
 	}
 	return p
 }
@@ -100,25 +102,4 @@ func (l *Learner) until(b *Batch) int {
 		}
 	}
 	return b.Len()
-}
-
-// boundedLabel is y with nothing in it but what its task needs, and shares no
-// memory with it.
-func boundedLabel(y Label) Label {
-	if y.Task == Classification {
-		return Label{Task: y.Task, Class: y.Class}
-	}
-	y = Label{Task: y.Task, Value: bounded(y.Value), More: slices.Clone(y.More)}
-	for j, v := range y.More {
-		y.More[j] = bounded(v)
-	}
-	return y
-}
-
-// boundedWeight makes a weight one that sums can be divided by.
-func boundedWeight(w float64) float64 {
-	if math.IsNaN(w) {
-		return 0
-	}
-	return max(0, min(1e9, w))
 }

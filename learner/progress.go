@@ -1,5 +1,10 @@
 package learner
 
+import (
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
 // Progress is how well a Learner has predicted rows before it learned them
 // (progressive validation), beside three baselines that had the same chance.
 type Progress struct {
@@ -60,12 +65,12 @@ func (t *tally) add(weight float64, errors [4]float64, loss, label float64) {
 	}
 	t[tallyWeight] += weight
 	for i, e := range errors {
-		t[tallyModel+i] = finite(t[tallyModel+i] + float64(weight*e))
+		t[tallyModel+i] = target.Finite(t[tallyModel+i] + float64(weight*e))
 	}
-	t[tallyLoss] = finite(t[tallyLoss] + float64(weight*loss))
+	t[tallyLoss] = target.Finite(t[tallyLoss] + float64(weight*loss))
 	d := label - t[tallyMean]
 	t[tallyMean] += float64(d * (weight / t[tallyWeight]))
-	t[tallyVariance] = finite(t[tallyVariance] + float64(weight*max(0, float64(d*(label-t[tallyMean])))))
+	t[tallyVariance] = target.Finite(t[tallyVariance] + float64(weight*max(0, float64(d*(label-t[tallyMean])))))
 }
 
 // merge adds the rows of u.
@@ -78,10 +83,10 @@ func (t *tally) merge(u tally) {
 	d, share := u[tallyMean]-t[tallyMean], u[tallyWeight]/w
 	between := float64(float64(d*d) * float64(t[tallyWeight]*share))
 	for i := tallyModel; i <= tallyLoss; i++ {
-		t[i] = finite(t[i] + u[i])
+		t[i] = target.Finite(t[i] + u[i])
 	}
 	t[tallyMean] += float64(d * share)
-	t[tallyVariance] = finite(finite(t[tallyVariance]+u[tallyVariance]) + between)
+	t[tallyVariance] = target.Finite(target.Finite(t[tallyVariance]+u[tallyVariance]) + between)
 	t[tallyWeight] = w
 }
 
@@ -97,7 +102,7 @@ func (t *tally) scores(task Task) Scores {
 		case task == Classification:
 			score.Error = e
 		case variance > 0:
-			*score = Score{Error: finite(e / variance), MSE: e}
+			*score = Score{Error: target.Finite(e / variance), MSE: e}
 		default: // labels without variance: perfect, or as bad as no model
 			*score = Score{Error: min(e, 1), MSE: e}
 		}
@@ -119,9 +124,9 @@ func scores(of []tally, task Task) Scores {
 		s.Each = append(s.Each, one)
 		from := []Score{one.Model, one.Majority, one.NoChange, one.Linear}
 		for i, to := range []*Score{&s.Model, &s.Majority, &s.NoChange, &s.Linear} {
-			to.Error = finite(to.Error + from[i].Error/n)
-			to.MSE = finite(to.MSE + from[i].MSE/n)
-			to.Loss = finite(to.Loss + from[i].Loss/n)
+			to.Error = target.Finite(to.Error + from[i].Error/n)
+			to.MSE = target.Finite(to.MSE + from[i].MSE/n)
+			to.Loss = target.Finite(to.Loss + from[i].Loss/n)
 		}
 	}
 	return s
@@ -159,7 +164,7 @@ func (r *record) window(buckets int) tally {
 	return t
 }
 
-func saveRecords(a *arrays, records []record) {
+func saveRecords(a *state.Arrays, records []record) {
 	var whole, ring []float64
 	var at []int64
 	for i := range records {
@@ -170,17 +175,17 @@ func saveRecords(a *arrays, records []record) {
 		}
 		at = append(at, int64(r.at))
 	}
-	put(a, "progress", tallyFields, whole)
-	put(a, "progress.ring", tallyFields, ring)
-	put(a, "progress.at", 1, at)
+	state.Put(a, "progress", tallyFields, whole)
+	state.Put(a, "progress.ring", tallyFields, ring)
+	state.Put(a, "progress.at", 1, at)
 }
 
-func loadRecords(s *source, records []record) {
+func loadRecords(s *state.Reader, records []record) {
 	const buckets = len(record{}.buckets)
-	whole := take[float64](s, "progress", len(records), tallyFields)
-	ring := take[float64](s, "progress.ring", len(records)*buckets, tallyFields)
-	at := take[int64](s, "progress.at", len(records), 1)
-	if s.err != nil {
+	whole := state.Take[float64](s, "progress", len(records), tallyFields)
+	ring := state.Take[float64](s, "progress.ring", len(records)*buckets, tallyFields)
+	at := state.Take[int64](s, "progress.at", len(records), 1)
+	if s.Err != nil {
 		return
 	}
 	for i := range records {
@@ -191,14 +196,14 @@ func loadRecords(s *source, records []record) {
 			r.buckets[k].check(s, k == int(at[i]))
 		}
 		r.whole.check(s, false)
-		s.want(at[i] >= 0 && int(at[i]) < buckets, "progress.at is %d", at[i])
+		s.Require(at[i] >= 0 && int(at[i]) < buckets, "progress.at is %d", at[i])
 		r.at = int(at[i])
 	}
 }
 
-func (t *tally) check(s *source, filling bool) {
+func (t *tally) check(s *state.Reader, filling bool) {
 	for i, v := range t {
-		s.want(v >= 0 || i == tallyMean, "progress: a sum of positive numbers is %v", v)
+		s.Require(v >= 0 || i == tallyMean, "progress: a sum of positive numbers is %v", v)
 	}
-	s.want(!filling || t[tallyRows] < bucketRows, "progress: a bucket has %v rows", t[tallyRows])
+	s.Require(!filling || t[tallyRows] < bucketRows, "progress: a bucket has %v rows", t[tallyRows])
 }

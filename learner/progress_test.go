@@ -97,7 +97,7 @@ func TestProgressAgreesWithPredictionsOneByOne(t *testing.T) {
 			}
 			var sum [3]float64
 			for j, rows := range all {
-				errors, loss := figuresOf(rows[test.from:], l.task)
+				errors, loss := figuresOf(rows[test.from:], l.head.Task)
 				near("model", each[j].Model.Error, errors[0])
 				near("majority", each[j].Majority.Error, errors[1])
 				near("no change", each[j].NoChange.Error, errors[2])

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/learner/internal/descent"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -25,22 +27,22 @@ type stream struct {
 
 var streams = func() (all []stream) {
 	for i, a := range algorithms {
-		small := Config{Algorithm: a.name, Stepper: steppers[i%len(steppers)], Width: 8, MaxFeatures: 64}
-		odd := Config{Algorithm: a.name, Stepper: steppers[(i+2)%len(steppers)], Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
-		if a.squares { // which are solved for at the end of each mini-batch
+		small := Config{Algorithm: a.Name, Stepper: descent.Directions[i%len(descent.Directions)], Width: 8, MaxFeatures: 64}
+		odd := Config{Algorithm: a.Name, Stepper: descent.Directions[(i+2)%len(descent.Directions)], Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
+		if a.FixedBlocks != nil { // which have all features from the start
 			small.MaxFeatures, odd.MaxFeatures = 24, 20
 		}
 		several := odd
 		several.Outputs = 3
 		all = append(all, stream{"growing", small, 2, growing})
-		if _, err := ParseRule(a.name); err == nil && a.name != "dsg" {
+		if _, err := descent.ParseRule(a.Name); err == nil && a.Name != "dsg" {
 			all = append(all, stream{"several", several, 4, numerics})
 			continue // they differ in where a step goes, and there all tasks are alike
 		}
 		all = append(all, stream{"regression", odd, 4, numeric}, stream{"binary", small, 3, sided},
 			stream{"late", odd, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }},
 		)
-		if a.name == "newton" || a.squares { // which mix target by target
+		if a.Name == "newton" || a.FixedBlocks != nil { // which mix target by target
 			all = append(all, stream{"several", several, 4, numerics})
 		}
 	}
@@ -90,7 +92,7 @@ var lossStreams = func() (all []stream) {
 	for i, a := range algorithms {
 		for j, l := range loss.All {
 			c := Config{
-				Algorithm: a.name, Stepper: steppers[(i+j)%len(steppers)], Loss: l.String(),
+				Algorithm: a.Name, Stepper: descent.Directions[(i+j)%len(descent.Directions)], Loss: l.String(),
 				Width: 4, MaxFeatures: 16, Minibatch: 29, Kernel: "gaussian:1.5",
 			}
 			switch {
@@ -129,7 +131,7 @@ func TestEveryLossKeepsThePromises(t *testing.T) {
 			var want []string
 			for at := range rows.Len() {
 				if at%97 == 50 || at == 449 {
-					r, err := Restore(s.config, one.State())
+					r, err := restore(s.config, one.State())
 					if err != nil {
 						t.Fatalf("row %d: %v", at, err)
 					}
@@ -217,7 +219,7 @@ func eachStream(t *testing.T, f func(t *testing.T, s stream)) {
 
 func newLearner(t testing.TB, c Config) *Learner {
 	t.Helper()
-	l, err := New(c)
+	l, err := newWith(c, memoised)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +309,7 @@ func TestCutOfTheRowsDoesNotMatter(t *testing.T) {
 func TestCoresDoNotMatter(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, a := range algorithms {
-		s := two(a.name)
+		s := two(a.Name)
 		s.config.Width, s.config.MaxFeatures = 32, 128
 		rows := s.rows(1200)
 		var want []string
@@ -319,8 +321,8 @@ func TestCoresDoNotMatter(t *testing.T) {
 			if want == nil {
 				want, state = got, l.State()
 			}
-			firstDifference(t, fmt.Sprintf("%s, %d cores", a.name, cores), got, want)
-			sameState(t, fmt.Sprintf("%s, %d cores", a.name, cores), l.State(), state)
+			firstDifference(t, fmt.Sprintf("%s, %d cores", a.Name, cores), got, want)
+			sameState(t, fmt.Sprintf("%s, %d cores", a.Name, cores), l.State(), state)
 		}
 	}
 }
@@ -335,16 +337,16 @@ func TestRestoreGoesOnExactly(t *testing.T) {
 		whole := newLearner(t, s.config)
 		want := learn(whole, rows, 100)
 		last := whole.State()
-		every := s.config.Algorithm == algorithms[0].name && s.name == "binary" && !testing.Short()
+		every := s.config.Algorithm == algorithms[0].Name && s.name == "binary" && !testing.Short()
 		sparse := 23
-		if s.config.Algorithm != algorithms[0].name {
+		if s.config.Algorithm != algorithms[0].Name {
 			sparse = 101
 		}
 		l := newLearner(t, s.config)
 		for at := range n {
 			if every || at%sparse == 0 || eventful(l) {
 				state := l.State()
-				r, err := Restore(s.config, state)
+				r, err := restore(s.config, state)
 				if err != nil {
 					t.Fatalf("row %d: %v", at, err)
 				}
@@ -366,8 +368,8 @@ func TestRestoreGoesOnExactly(t *testing.T) {
 
 // eventful says whether the last row or the next one is special.
 func eventful(l *Learner) bool {
-	for _, r := range rungs {
-		for _, at := range []int{r, effect(r)} {
+	for _, r := range warmup.Checkpoints {
+		for _, at := range []int{r, warmup.EffectiveAt(r)} {
 			if d := l.labelled - int64(at); d == 0 || d == -1 {
 				return true
 			}
@@ -396,7 +398,7 @@ func TestPredictionsIgnoreLabelsOfTheirPass(t *testing.T) {
 				}
 				flipped.Append(rows.X(at+i), y, 2)
 			}
-			r, err := Restore(s.config, state)
+			r, err := restore(s.config, state)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -454,7 +456,7 @@ func TestStateSharesNoMemory(t *testing.T) {
 		learn(l, rows.Slice(0, 1400), 100)
 		state := l.State()
 		before := fmt.Sprint(state)
-		r, err := Restore(s.config, state)
+		r, err := restore(s.config, state)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -481,4 +483,14 @@ func TestNamesOfArraysAreUniqueAndShort(t *testing.T) {
 			}
 		}
 	})
+}
+
+// resuming returns an array of the part of l's State that predictions do not need.
+func resuming[T float64 | float32 | int64](l *Learner, name string) []T {
+	for _, a := range l.State().Resuming {
+		if a.Name == name {
+			return a.Data.([]T)
+		}
+	}
+	panic("no array " + name)
 }

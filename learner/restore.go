@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/baseline"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // counterFields are the columns of the array "counters".
@@ -32,140 +36,112 @@ func (l *Learner) State() State {
 	s := State{Serving: l.Serving()}
 	top, lambda := 0.0, 0.0
 	if l.fit != nil {
-		top, lambda = l.fit.top, l.fit.lambda
+		top, lambda = l.fit.TopEigenvalue, l.fit.Lambda
 	}
-	a := (*arrays)(&s.Resuming)
-	put(a, "counters", counterFields, []int64{l.labelled, int64(l.last.Class)})
-	put(a, "totals", totalFields, []float64{l.total, l.means[0], l.last.Value, top, lambda, l.linear.rows, l.linear.solved})
-	if n := l.targets(); n > 1 {
+	a := (*state.Arrays)(&s.Resuming)
+	state.Put(a, "counters", counterFields, []int64{l.labelled, int64(l.last.Class)})
+	state.Put(a, "totals", totalFields, []float64{l.total, l.means[0], l.last.Value, top, lambda, l.linear.Rows, l.linear.Solved})
+	if n := l.head.Targets(); n > 1 {
 		more := slices.Clone(l.means[1:])
-		put(a, "totals.more", n-1, append(more, append(l.last.More, make([]float64, n-1-len(l.last.More))...)...))
+		state.Put(a, "totals.more", n-1, append(more, append(l.last.More, make([]float64, n-1-len(l.last.More))...)...))
 	}
-	put(a, "classes", 1, l.weights)
-	put(a, "pending.x", l.dim, l.pending.x)
-	putLabels(a, "pending", l.pending.labels, l.targets(), l.pending.weights)
-	put(a, "warmup.x", l.dim, l.warmup.x)
-	putLabels(a, "warmup", l.warmup.labels, l.targets(), l.warmup.weights)
-	put(a, "linear.w", l.dim+1, l.linear.w)
-	put(a, "linear.gram", 1, l.linear.gram)
-	put(a, "linear.moment", l.dim+1, l.linear.moment)
-	put(a, "linear.squares", l.dim+1, l.linear.squares)
+	state.Put(a, "classes", 1, l.weights)
+	state.Put(a, "pending.x", l.dim, l.pending.X)
+	target.PutLabels(a, "pending", l.pending.Labels, l.head.Targets(), l.pending.Weights)
+	state.Put(a, "warmup.x", l.dim, l.warmup.X)
+	target.PutLabels(a, "warmup", l.warmup.Labels, l.head.Targets(), l.warmup.Weights)
+	l.linear.Save(a, l.dim)
 	saveRecords(a, l.records)
 	l.drift.save(a)
 	l.lags.save(a)
 	if l.fit != nil {
-		l.engine.save(a)
+		l.engine.Save(a)
 	}
 	return s
 }
 
 // Serving returns the part of the State that it takes to predict.
 func (l *Learner) Serving() []Array {
-	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, given: l.config.Metric, intercept: l.first}
+	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, given: l.config.Metric, Served: engine.Served{Intercept: l.first}}
 	if l.fit != nil {
-		v.blocks, v.intercept, v.coef = l.engine.serving()
+		v.Served = l.engine.Serving()
 	}
-	var a arrays
+	var a state.Arrays
 	v.save(&a)
 	return a
 }
 
-func putLabels(a *arrays, name string, labels []Label, targets int, weights []float64) {
-	classes, values := make([]int64, len(labels)), make([]float64, 0, len(labels)*targets)
-	for i, y := range labels {
-		classes[i] = int64(y.Class)
-		values = append(append(values, y.Value), y.More...)
-	}
-	put(a, name+".classes", 1, classes)
-	put(a, name+".values", targets, values)
-	put(a, name+".weights", 1, weights)
-}
-
-func takeLabels(s *source, name string, n int, h *head) ([]Label, []float64) {
-	k := h.targets()
-	classes := take[int64](s, name+".classes", n, 1)
-	targets := take[float64](s, name+".values", n, k)
-	weights := take[float64](s, name+".weights", n, 1)
-	if s.err != nil {
-		return nil, nil
-	}
-	labels := make([]Label, n)
-	for i := range labels {
-		labels[i] = values(targets[i*k : (i+1)*k : (i+1)*k])
-		labels[i].Task, labels[i].Class = h.task, int(classes[i])
-		s.want(classes[i] >= 0 && classes[i] < int64(max(1, h.classes)), "%s: class %d of %d", name, classes[i], h.classes)
-		s.want(weights[i] >= 0, "%s: a weight is %v", name, weights[i])
-	}
-	return labels, weights
-}
-
 // Restore returns the Learner whose State s is, or says what is wrong with s: it
 // may come from anywhere. c must be the Config that the Learner was made with.
-func Restore(c Config, s State) (*Learner, error) {
-	serving := &source{in: s.Serving}
+func Restore(c Config, s State) (*Learner, error) { return restoreWith(c, s, warmup.NewFit) }
+
+func restoreWith(c Config, s State, by warmup.Fitter) (*Learner, error) {
+	serving := &state.Reader{In: s.Serving}
 	v := loadServing(serving)
-	if err := serving.end(); err != nil {
+	if err := serving.End(); err != nil {
 		return nil, fmt.Errorf("learner: serving part: %w", err)
 	}
 	if c.Metric != nil && v.given != nil && c.Metric.hash == v.given.hash {
 		c.Metric = v.given
 	}
-	l, err := New(c)
+	l, err := newWith(c, by)
 	if err != nil {
 		return nil, err
 	}
-	resuming := &source{in: s.Resuming}
+	resuming := &state.Reader{In: s.Resuming}
 	l.load(resuming, v)
-	if err := resuming.end(); err != nil {
+	if err := resuming.End(); err != nil {
 		return nil, fmt.Errorf("learner: resuming part: %w", err)
 	}
 	l.resume()
 	return l, nil
 }
 
-func (l *Learner) load(s *source, v serving) {
+func (l *Learner) load(s *state.Reader, v serving) {
 	c := l.config
-	s.want(v.config.Width == c.Width && v.config.Seed == c.Seed, "width %d and seed %d, configured %d and %d", v.config.Width, v.config.Seed, c.Width, c.Seed)
-	s.want(v.blocks <= c.maxBlocks(), "%d blocks of at most %d", v.blocks, c.maxBlocks())
-	s.want(v.head.classes <= c.MaxClasses, "%d classes of at most %d", v.head.classes, c.MaxClasses)
-	s.want(c.Task == Auto || v.head.task == Auto || v.head.task == c.Task, "task %v, configured %v", v.head.task, c.Task)
-	s.want(v.config.targets() == c.targets(), "%d targets, configured %d", v.config.targets(), c.targets())
-	want := newHead(l.algorithm.loss(l.chosen, v.head.task), v.head.task, v.head.classes, c.targets())
-	s.want(v.head.loss == want.loss, "loss %v, configured %s", v.head.loss, c.Loss)
-	s.want(v.config.Sampling == c.Sampling, "sampling %s, configured %s", v.config.Sampling, c.Sampling)
-	s.want(v.given == c.Metric, "metric %v, configured %v", v.given, c.Metric)
-	s.want(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
-	s.want(v.dim == 0 || c.width(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values with %d lags", v.dim, c.Lags)
-	s.want(l.kernel == (features.Gaussian{}) || v.fit == nil || v.fit.kernel == l.kernel && v.fit.second == nil, "not the configured kernel %q", c.Kernel)
-	counters := take[int64](s, "counters", 1, counterFields)
-	totals := take[float64](s, "totals", 1, totalFields)
+	s.Require(v.config.Width == c.Width && v.config.Seed == c.Seed, "width %d and seed %d, configured %d and %d", v.config.Width, v.config.Seed, c.Width, c.Seed)
+	s.Require(v.Blocks <= c.options().MaxBlocks(), "%d blocks of at most %d", v.Blocks, c.options().MaxBlocks())
+	s.Require(v.head.Classes <= c.MaxClasses, "%d classes of at most %d", v.head.Classes, c.MaxClasses)
+	s.Require(c.Task == Auto || v.head.Task == Auto || v.head.Task == c.Task, "task %v, configured %v", v.head.Task, c.Task)
+	s.Require(v.config.targets() == c.targets(), "%d targets, configured %d", v.config.targets(), c.targets())
+	suited, err := l.algorithm.LossOf(l.chosen, v.head.Task)
+	s.Require(err == nil, "%v", err)
+	want := target.NewHead(suited, v.head.Task, v.head.Classes, c.targets())
+	s.Require(v.head.Loss == want.Loss, "loss %v, configured %s", v.head.Loss, c.Loss)
+	s.Require(v.config.Sampling == c.Sampling, "sampling %s, configured %s", v.config.Sampling, c.Sampling)
+	s.Require(v.given == c.Metric, "metric %v, configured %v", v.given, c.Metric)
+	s.Require(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
+	s.Require(v.dim == 0 || c.width(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values with %d lags", v.dim, c.Lags)
+	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.Settled(l.kernel)), "not the configured kernel %q", c.Kernel)
+	counters := state.Take[int64](s, "counters", 1, counterFields)
+	totals := state.Take[float64](s, "totals", 1, totalFields)
 	var more []float64
 	others := c.targets() - 1
 	if others > 0 {
-		more = take[float64](s, "totals.more", 2, others)
+		more = state.Take[float64](s, "totals.more", 2, others)
 	}
-	if s.err != nil {
+	if s.Err != nil {
 		return
 	}
 	l.head, l.dim, l.fit = v.head, v.dim, v.fit
 	l.labelled = counters[counterLabelled]
-	l.last = Label{Task: l.task, Class: int(counters[counterLast]), Value: totals[totalLast]}
+	l.last = Label{Task: l.head.Task, Class: int(counters[counterLast]), Value: totals[totalLast]}
 	l.total, l.means[0] = totals[totalWeight], totals[totalMean]
 	if others > 0 {
 		copy(l.means[1:], more)
 		l.last.More = more[others:]
 	}
-	settled := l.labelled >= int64(effect(lastRung))
-	s.want(l.labelled >= 0 && (l.labelled > 0) == (l.task != Auto), "%d labelled rows of task %v", l.labelled, l.task)
-	s.want(l.labelled == 0 || l.dim > 0, "labelled rows of no values")
-	s.want((l.fit == nil || l.labelled >= int64(effect(rungs[0]))) && (l.fit != nil || !settled), "a fit too soon or too late")
-	s.want(l.last.Class >= 0 && l.last.Class <= max(0, l.classes-1), "the last class is %d", l.last.Class)
-	s.want(l.total >= 0, "the total weight is %v", l.total)
-	if s.err != nil {
+	settled := l.labelled >= int64(warmup.EffectiveAt(warmup.LastCheckpoint))
+	s.Require(l.labelled >= 0 && (l.labelled > 0) == (l.head.Task != Auto), "%d labelled rows of task %v", l.labelled, l.head.Task)
+	s.Require(l.labelled == 0 || l.dim > 0, "labelled rows of no values")
+	s.Require((l.fit == nil || l.labelled >= int64(warmup.EffectiveAt(warmup.Checkpoints[0]))) && (l.fit != nil || !settled), "a fit too soon or too late")
+	s.Require(l.last.Class >= 0 && l.last.Class <= max(0, l.head.Classes-1), "the last class is %d", l.last.Class)
+	s.Require(l.total >= 0, "the total weight is %v", l.total)
+	if s.Err != nil {
 		return
 	}
 
-	l.weights = take[float64](s, "classes", l.classes, 1)
+	l.weights = state.Take[float64](s, "classes", l.head.Classes, 1)
 	waiting, kept := 0, 0
 	if l.fit != nil {
 		waiting = int(l.labelled % int64(c.Minibatch))
@@ -173,67 +149,40 @@ func (l *Learner) load(s *source, v serving) {
 	if !settled {
 		kept = int(l.labelled)
 	}
-	l.pending.x = take[float32](s, "pending.x", waiting, l.dim)
-	l.pending.labels, l.pending.weights = takeLabels(s, "pending", waiting, &l.head)
-	l.warmup.x = take[float64](s, "warmup.x", kept, l.dim)
-	l.warmup.labels, l.warmup.weights = takeLabels(s, "warmup", kept, &l.head)
+	l.pending.X = state.Take[float32](s, "pending.x", waiting, l.dim)
+	l.pending.Labels, l.pending.Weights = target.TakeLabels(s, "pending", waiting, &l.head)
+	l.warmup.X = state.Take[float64](s, "warmup.x", kept, l.dim)
+	l.warmup.Labels, l.warmup.Weights = target.TakeLabels(s, "warmup", kept, &l.head)
 	l.loadLinear(s, totals)
 	loadRecords(s, l.records)
 	l.drift.load(s, l.labelled)
 	l.lags.load(s, c.inputs(l.dim))
-	if s.err != nil {
+	if s.Err != nil {
 		return
 	}
 	for _, w := range l.weights {
-		s.want(w >= 0, "the weight of a class is %v", w)
+		s.Require(w >= 0, "the weight of a class is %v", w)
 	}
 	if l.fit == nil {
-		l.first = v.intercept
+		l.first = v.Intercept
 		return
 	}
-	l.fit.top, l.fit.lambda = totals[totalTop], totals[totalLambda]
-	s.want(l.fit.lambda > 0 && l.fit.lambda <= 1, "the penalty is %v", l.fit.lambda)
-	s.want(l.fit.top > 0 && l.fit.top <= 2, "the largest eigenvalue is %v", l.fit.top)
-	if s.err == nil {
-		l.engine = l.algorithm.new(l.problem(v.intercept))
-		l.engine.load(s, v, l.steps())
+	l.fit.TopEigenvalue, l.fit.Lambda = totals[totalTop], totals[totalLambda]
+	s.Require(l.fit.Lambda > 0 && l.fit.Lambda <= 1, "the penalty is %v", l.fit.Lambda)
+	s.Require(l.fit.TopEigenvalue > 0 && l.fit.TopEigenvalue <= 2, "the largest eigenvalue is %v", l.fit.TopEigenvalue)
+	if s.Err == nil {
+		l.engine = l.algorithm.New(l.problem(v.Intercept))
+		l.engine.Load(s, v.Served, l.steps())
 	}
 }
 
-func (l *Learner) loadLinear(s *source, totals []float64) {
-	n := l.dim + 1
+func (l *Learner) loadLinear(s *state.Reader, totals []float64) {
 	if l.fit == nil {
-		for _, name := range []string{"linear.w", "linear.gram", "linear.moment", "linear.squares"} {
-			columns := n
-			if name == "linear.gram" {
-				columns = 1
-			}
-			take[float64](s, name, 0, columns)
-		}
+		baseline.LoadNone(s, l.dim)
 		return
 	}
-	l.linear = linear{dim: l.dim, outputs: l.sums(), metric: l.fit.scaler.metric, rows: totals[totalLinearRows], solved: totals[totalLinearSolved]}
-	gram, moment, squares := n*(n+1)/2, l.linear.outputs, 0
-	if l.dim > ridgeLimit {
-		gram, moment, squares = 0, 0, l.linear.outputs
-	}
-	l.linear.w = take[float64](s, "linear.w", l.linear.outputs, n)
-	l.linear.gram = take[float64](s, "linear.gram", gram, 1)
-	l.linear.moment = take[float64](s, "linear.moment", moment, n)
-	l.linear.squares = take[float64](s, "linear.squares", squares, n)
-	if s.err != nil {
-		return
-	}
-	if squares == 0 {
-		l.linear.squares = nil
-	} else {
-		l.linear.gram, l.linear.moment = nil, nil
-	}
-	for _, v := range l.linear.squares {
-		s.want(v >= 0, "linear.squares has %v", v)
-	}
-	s.want(l.linear.rows >= 0 && l.linear.solved >= 0 && l.linear.solved <= l.linear.rows, "linear: %v rows, solved at %v", l.linear.rows, l.linear.solved)
-	l.linear.scratch()
+	l.linear = baseline.NewLinear(l.fit.Scaler.ColumnWeights, l.head.Scores())
+	l.linear.Load(s, totals[totalLinearRows], totals[totalLinearSolved])
 }
 
 // resume starts again what was under way.
@@ -241,9 +190,9 @@ func (l *Learner) resume() {
 	if l.fit != nil {
 		l.forecast()
 	}
-	for _, r := range rungs {
-		if int64(r) <= l.labelled && l.labelled < int64(effect(r)) && l.warmup.fits(r, l.task) {
-			l.warmup.start(r, l.dim, l.asked())
+	for _, r := range warmup.Checkpoints {
+		if int64(r) <= l.labelled && l.labelled < int64(warmup.EffectiveAt(r)) && l.warmup.Fits(r, l.head.Task) {
+			l.warmup.Start(r, l.dim, l.asked(), l.fitter)
 		}
 	}
 }

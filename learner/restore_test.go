@@ -33,7 +33,7 @@ func TestRestoreRefusesWhatNoLearnerWrote(t *testing.T) {
 					if !d.do(a, at) {
 						continue
 					}
-					r, err := Restore(s.config, state)
+					r, err := restore(s.config, state)
 					if d.refused && err == nil {
 						t.Errorf("%s: not refused", name)
 					}
@@ -141,7 +141,7 @@ func TestRestoreWantsTheConfigOfTheState(t *testing.T) {
 	} {
 		c := s.config
 		change(&c)
-		if _, err := Restore(c, l.State()); err == nil {
+		if _, err := restore(c, l.State()); err == nil {
 			t.Errorf("%+v restores the state of %+v", c, s.config)
 		}
 	}

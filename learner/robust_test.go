@@ -42,7 +42,7 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 		if regression {
 			outputs = rapid.IntRange(1, 3).Draw(t, "outputs")
 		}
-		l, err := New(Config{Outputs: outputs, Algorithm: rapid.SampledFrom(names()).Draw(t, "algorithm"), Kernel: rapid.SampledFrom([]string{"gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian"}).Draw(t, "kernel"), Width: 4, MaxFeatures: 16, Minibatch: 25})
+		l, err := newWith(Config{Outputs: outputs, Algorithm: rapid.SampledFrom(names()).Draw(t, "algorithm"), Kernel: rapid.SampledFrom([]string{"gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian"}).Draw(t, "kernel"), Width: 4, MaxFeatures: 16, Minibatch: 25}, memoised)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 				}
 			}
 		}
-		if _, err := Restore(l.config, s); err != nil {
+		if _, err := restore(l.config, s); err != nil {
 			t.Fatalf("its own state: %v", err)
 		}
 		if p := l.Progress(); true {
@@ -109,7 +109,7 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 // names is the name of every algorithm.
 func names() (all []string) {
 	for _, a := range algorithms {
-		all = append(all, a.name)
+		all = append(all, a.Name)
 	}
 	return all
 }
@@ -127,7 +127,7 @@ func check(t *rapid.T, what string, values []float64) {
 func TestStreamUnlikeItsWarmupDoesNotDiverge(t *testing.T) {
 	t.Parallel()
 	for _, a := range algorithms {
-		l := newLearner(t, Config{Algorithm: a.name, Kernel: "gaussian:0.1", Width: 16, MaxFeatures: 128})
+		l := newLearner(t, Config{Algorithm: a.Name, Kernel: "gaussian:0.1", Width: 16, MaxFeatures: 128})
 		rng := rand.New(rand.NewPCG(1, 2))
 		var b Batch
 		b.Reset(2)
@@ -140,7 +140,7 @@ func TestStreamUnlikeItsWarmupDoesNotDiverge(t *testing.T) {
 		}
 		learn(l, &b, 1000)
 		if mse := l.Progress().Recent.Model.MSE; mse > 1.1 {
-			t.Errorf("%s: squared error %v of labels with variance 1 around one value", a.name, mse)
+			t.Errorf("%s: squared error %v of labels with variance 1 around one value", a.Name, mse)
 		}
 	}
 }
@@ -149,13 +149,13 @@ func TestStreamUnlikeItsWarmupDoesNotDiverge(t *testing.T) {
 // the error back where it was.
 func TestDriftIsForgotten(t *testing.T) {
 	for _, a := range algorithms {
-		t.Run(a.name, func(t *testing.T) {
+		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			most := 256
-			if a.squares {
+			if a.FixedBlocks != nil {
 				most = 64
 			}
-			l := newLearner(t, Config{Algorithm: a.name, Width: 16, MaxFeatures: most})
+			l := newLearner(t, Config{Algorithm: a.Name, Width: 16, MaxFeatures: most})
 			rng := rand.New(rand.NewPCG(1, 2))
 			var b Batch
 			phase := func(sign float64) float64 {
@@ -178,7 +178,7 @@ func TestDriftIsForgotten(t *testing.T) {
 // TestMinibatchesAllocateNothing once the model has its size.
 func TestMinibatchesAllocateNothing(t *testing.T) {
 	for _, a := range algorithms {
-		s := two(a.name)
+		s := two(a.Name)
 		s.config.Minibatch = 128
 		l := newLearner(t, s.config)
 		rows := s.rows(4000)
@@ -194,7 +194,7 @@ func TestMinibatchesAllocateNothing(t *testing.T) {
 			}
 		})
 		if allocations > 5 {
-			t.Errorf("%s: %v allocations in 150 rows and their mini-batch", a.name, allocations)
+			t.Errorf("%s: %v allocations in 150 rows and their mini-batch", a.Name, allocations)
 		}
 	}
 }
@@ -204,7 +204,7 @@ func TestMinibatchesAllocateNothing(t *testing.T) {
 func TestOneLabelDoesNotWreckTheModel(t *testing.T) {
 	t.Parallel()
 	for _, a := range algorithms {
-		l := newLearner(t, Config{Algorithm: a.name, Width: 16, MaxFeatures: 128})
+		l := newLearner(t, Config{Algorithm: a.Name, Width: 16, MaxFeatures: 128})
 		rng := rand.New(rand.NewPCG(1, 2))
 		var b, probe Batch
 		probe.Reset(2)
@@ -222,7 +222,7 @@ func TestOneLabelDoesNotWreckTheModel(t *testing.T) {
 		before := l.Predict(&probe).Row(0)[0]
 		learn(l, b.Slice(128*29, b.Len()), 128)
 		if after := l.Predict(&probe).Row(0)[0]; math.Abs(after-before) > 0.5 {
-			t.Errorf("%s: one label of -1e7 moves a prediction from %v to %v", a.name, before, after)
+			t.Errorf("%s: one label of -1e7 moves a prediction from %v to %v", a.Name, before, after)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestOrthogonalFrequenciesLearnAndRestore(t *testing.T) {
 		if got, want := fmt.Sprint(served.Values), fmt.Sprint(own.Values); got != want {
 			t.Errorf("%s: the model predicts %s, the learner %s", algorithm, got, want)
 		}
-		restored, err := Restore(c, l.State())
+		restored, err := restore(c, l.State())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestOrthogonalFrequenciesLearnAndRestore(t *testing.T) {
 		if hash(independent.State()) == hash(l.State()) {
 			t.Errorf("%s: independent frequencies come to the same state", algorithm)
 		}
-		if _, err := Restore(Config{Algorithm: algorithm, Kernel: "gaussian:11", MaxFeatures: 256}, l.State()); err == nil {
+		if _, err := restore(Config{Algorithm: algorithm, Kernel: "gaussian:11", MaxFeatures: 256}, l.State()); err == nil {
 			t.Errorf("%s: restored under another sampling", algorithm)
 		}
 	}

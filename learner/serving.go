@@ -4,20 +4,22 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // serving is what it takes to predict, on its way into a State or out of it. Out
 // of it, config has no more than the arrays tell.
 type serving struct {
-	config    Config
-	head      head
-	dim       int
-	fit       *fit    // nil before the first
-	given     *Metric // nil if there is none
-	blocks    int
-	intercept []float64
-	coef      []float32
+	config Config
+	head   target.Head
+	dim    int
+	fit    *warmup.Fit // nil before the first
+	given  *Metric     // nil if there is none
+	engine.Served
 }
 
 // modelFields are the columns of the array "model".
@@ -33,166 +35,155 @@ const (
 	modelFields
 )
 
-func (v serving) save(a *arrays) {
+func (v serving) save(a *state.Arrays) {
 	var name, kernel string
-	var s scaler
+	var s warmup.Scaler
 	var second []float32
-	if v.head.loss != nil {
-		name = v.head.loss.String()
+	if v.head.Loss != nil {
+		name = v.head.Loss.String()
 	}
 	if v.fit != nil {
-		kernel, s, second = v.fit.kernel.String(), v.fit.scaler, v.fit.second
+		kernel, s, second = v.fit.Kernel.String(), v.fit.Scaler, v.fit.Second
 	}
-	put(a, "model", modelFields, []int64{
-		int64(v.head.task), int64(v.head.classes), int64(v.dim), int64(v.config.Width), int64(v.blocks), int64(v.config.Seed), int64(v.config.Lags), int64(v.config.sampling()),
+	state.Put(a, "model", modelFields, []int64{
+		int64(v.head.Task), int64(v.head.Classes), int64(v.dim), int64(v.config.Width), int64(v.Blocks), int64(v.config.Seed), int64(v.config.Lags), int64(v.config.sampling()),
 	})
-	put(a, "kernel", len(kernel), []byte(kernel))
-	put(a, "loss", len(name), []byte(name))
-	label := make([]float64, 0, 2*len(v.head.units))
-	for _, u := range v.head.units {
-		label = append(label, u.mean, u.deviation)
+	state.Put(a, "kernel", len(kernel), []byte(kernel))
+	state.Put(a, "loss", len(name), []byte(name))
+	label := make([]float64, 0, 2*len(v.head.Scales))
+	for _, u := range v.head.Scales {
+		label = append(label, u.Mean, u.Deviation)
 	}
-	put(a, "label", 2, label)
-	put(a, "center", len(s.center), s.center)
-	put(a, "scale", len(s.scale), s.scale)
-	put(a, "metric", len(s.metric), s.metric)
-	put(a, "second", len(second), second)
+	state.Put(a, "label", 2, label)
+	state.Put(a, "center", len(s.Center), s.Center)
+	state.Put(a, "scale", len(s.Scale), s.Scale)
+	state.Put(a, "metric", len(s.ColumnWeights), s.ColumnWeights)
+	state.Put(a, "second", len(second), second)
 	v.given.save(a)
-	put(a, "intercept", len(v.intercept), v.intercept)
-	put(a, "coefficients", v.head.sums(), v.coef)
+	state.Put(a, "intercept", len(v.Intercept), v.Intercept)
+	state.Put(a, "coefficients", v.head.Scores(), v.Coef)
 }
-
-// farthest bounds coefficients: no sum of them leaves the range of float32.
-const farthest = 1e30
 
 // mostFrequencies bounds the memory that a State from the wire can ask for.
 const mostFrequencies = 1 << 28
 
 // loadServing reads what save wrote.
-func loadServing(s *source) (v serving) {
-	m := take[int64](s, "model", 1, modelFields)
-	if s.err != nil {
+func loadServing(s *state.Reader) (v serving) {
+	m := state.Take[int64](s, "model", 1, modelFields)
+	if s.Err != nil {
 		return v
 	}
 	task, classes, width, blocks := Task(m[modelTask]), m[modelClasses], m[modelWidth], m[modelBlocks]
-	s.want(task >= Auto && task <= Regression, "task is %d", task)
-	s.want(classes >= 0 && classes <= 1<<16 && (classes > 0) == (task == Classification), "%d classes of a task %d", classes, task)
-	s.want(m[modelDim] >= 0 && m[modelDim] <= 1<<30 && width >= 1 && width <= 1<<16 && blocks >= 0 && blocks <= 1<<24,
+	s.Require(task >= Auto && task <= Regression, "task is %d", task)
+	s.Require(classes >= 0 && classes <= 1<<16 && (classes > 0) == (task == Classification), "%d classes of a task %d", classes, task)
+	s.Require(m[modelDim] >= 0 && m[modelDim] <= 1<<30 && width >= 1 && width <= 1<<16 && blocks >= 0 && blocks <= 1<<24,
 		"dim %d, width %d, blocks %d", m[modelDim], width, blocks)
-	s.want(m[modelLags] >= 0 && m[modelLags] <= mostLags, "%d lags", m[modelLags])
-	s.want(m[modelSampling] >= int64(features.IID) && m[modelSampling] <= int64(features.SORF), "sampling %d", m[modelSampling])
-	if s.err != nil {
+	s.Require(m[modelLags] >= 0 && m[modelLags] <= mostLags, "%d lags", m[modelLags])
+	s.Require(features.Sampling(m[modelSampling]).Valid(), "sampling %d", m[modelSampling])
+	if s.Err != nil {
 		return v
 	}
-	v.dim, v.blocks = int(m[modelDim]), int(blocks)
+	v.dim, v.Blocks = int(m[modelDim]), int(blocks)
 	v.config = Config{Width: int(width), Seed: uint64(m[modelSeed]), Lags: int(m[modelLags]), Sampling: features.Sampling(m[modelSampling]).String()}
-	kernel := takeString(s, "kernel")
-	name := takeString(s, "loss")
-	label := take[float64](s, "label", anySize, 2)
+	kernel := state.TakeString(s, "kernel")
+	name := state.TakeString(s, "loss")
+	label := state.Take[float64](s, "label", state.AnySize, 2)
 	if n := len(label) / 2; n != 1 {
-		s.want(n > 1 && n <= MaxOutputs && task != Classification, "%d targets of a task %d", n, task)
+		s.Require(n > 1 && n <= MaxOutputs && task != Classification, "%d targets of a task %d", n, task)
 		v.config.Outputs = n
 	}
 	v.loadHead(s, task, int(classes), name)
-	if s.err != nil {
+	if s.Err != nil {
 		return v
 	}
-	for j := range v.head.units {
-		v.head.units[j] = unit{label[2*j], label[2*j+1]}
-		s.want(label[2*j+1] > 0, "the deviation of the labels is %v", label[2*j+1])
+	for j := range v.head.Scales {
+		v.head.Scales[j] = target.Scale{Mean: label[2*j], Deviation: label[2*j+1]}
+		s.Require(label[2*j+1] > 0, "the deviation of the labels is %v", label[2*j+1])
 	}
 	var dim int
 	if kernel != "" {
 		dim = v.dim
-		v.fit = new(fit)
+		v.fit = new(warmup.Fit)
 		v.loadKernel(s, kernel)
 	}
 	rows := min(dim, 1)
-	center := take[float64](s, "center", rows, dim)
-	scale := take[float64](s, "scale", rows, dim)
-	metric := take[float64](s, "metric", rows, dim)
-	second := takeRow[float32](s, "second")
+	center := state.Take[float64](s, "center", rows, dim)
+	scale := state.Take[float64](s, "scale", rows, dim)
+	metric := state.Take[float64](s, "metric", rows, dim)
+	second := state.TakeRow[float32](s, "second")
 	v.given = loadMetric(s)
-	k := v.head.sums()
-	v.intercept = take[float64](s, "intercept", min(k, 1), k)
-	v.coef = take[float32](s, "coefficients", 2*v.blocks*v.config.Width*min(k, 1), k)
-	if s.err != nil {
+	k := v.head.Scores()
+	v.Intercept = state.Take[float64](s, "intercept", min(k, 1), k)
+	v.Coef = state.Take[float32](s, "coefficients", 2*v.Blocks*v.config.Width*min(k, 1), k)
+	if s.Err != nil {
 		return v
 	}
 	if v.fit != nil {
-		v.fit.scaler = scaler{center: center, scale: scale, metric: metric, asIs: v.given != nil}
-		v.fit.units = v.head.units
+		v.fit.Scaler = warmup.Scaler{Center: center, Scale: scale, ColumnWeights: metric, AsIs: v.given != nil}
+		v.fit.Scales = v.head.Scales
 		if len(second) > 0 {
-			v.fit.second = second
+			v.fit.Second = second
 		}
 	}
-	s.want(len(second) == 0 || len(second) == dim && v.config.sampling() == features.IID, "a second metric of %d inputs", len(second))
-	s.want(v.fit != nil || v.blocks == 0, "%d blocks without a kernel", v.blocks)
+	s.Require(len(second) == 0 || len(second) == dim && v.config.sampling().AllowsSecond(), "a second metric of %d inputs", len(second))
+	s.Require(v.fit != nil || v.Blocks == 0, "%d blocks without a kernel", v.Blocks)
 	if v.given != nil && v.dim != 0 {
-		s.want(v.given.dim() == v.dim, "a metric of %d inputs for rows of %d", v.given.dim(), v.dim)
+		s.Require(v.given.dim() == v.dim, "a metric of %d inputs for rows of %d", v.given.dim(), v.dim)
 	}
-	s.want(v.fit == nil || v.dim > 0 && task != Auto, "a kernel without rows")
+	s.Require(v.fit == nil || v.dim > 0 && task != Auto, "a kernel without rows")
 	for _, c := range scale {
-		s.want(c > 0, "a scale is %v", c)
+		s.Require(c > 0, "a scale is %v", c)
 	}
 	for _, c := range metric {
-		s.want(c >= 0 && c <= 1e9, "a weight of the metric is %v", c)
+		s.Require(c >= 0 && c <= 1e9, "a weight of the metric is %v", c)
 	}
 	for _, c := range second {
-		s.want(c >= 0 && c <= 1e9, "a weight of the second metric is %v", c)
+		s.Require(c >= 0 && c <= 1e9, "a weight of the second metric is %v", c)
 	}
-	for _, c := range v.coef {
-		s.want(math.Abs(float64(c)) < farthest, "a coefficient is %v", c)
+	for _, c := range v.Coef {
+		s.Require(math.Abs(float64(c)) < engine.MaxCoefficient, "a coefficient is %v", c)
 	}
-	for _, b := range v.intercept {
-		s.want(math.Abs(b) < farthest, "an intercept is %v", b)
+	for _, b := range v.Intercept {
+		s.Require(math.Abs(b) < engine.MaxCoefficient, "an intercept is %v", b)
 	}
 	return v
 }
 
 // loadHead makes the head of a task whose loss has a name.
-func (v *serving) loadHead(s *source, task Task, classes int, name string) {
-	v.head = newHead(nil, Auto, 0, v.config.targets())
+func (v *serving) loadHead(s *state.Reader, task Task, classes int, name string) {
+	v.head = target.NewHead(nil, Auto, 0, v.config.targets())
 	if task == Auto {
-		s.want(name == "", "loss %q of no task", name)
+		s.Require(name == "", "loss %q of no task", name)
 		return
 	}
 	l, err := loss.Parse(name)
 	if err != nil {
-		s.fail("%v", err)
+		s.Fail("%v", err)
 		return
 	}
-	v.head = newHead(l, task, classes, v.config.targets())
-	s.want(taskOf(l) == task && v.head.loss == l, "loss %q of a task %v with %d classes", name, task, classes)
+	v.head = target.NewHead(l, task, classes, v.config.targets())
+	s.Require(target.TaskOf(l) == task && v.head.Loss == l, "loss %q of a task %v with %d classes", name, task, classes)
 }
 
-func (v *serving) loadKernel(s *source, kernel string) {
+func (v *serving) loadKernel(s *state.Reader, kernel string) {
 	k, err := features.ParseKernel(kernel)
 	if err != nil {
-		s.fail("%v", err)
+		s.Fail("%v", err)
 	}
-	v.fit.kernel = k
-	s.want(k != features.Gaussian{}, "kernel %q has no scale", kernel)
-	s.want(float64(v.dim)*float64(v.config.Width)*float64(v.blocks) <= mostFrequencies, "%d blocks of %d×%d frequencies", v.blocks, v.config.Width, v.dim)
-}
-
-func takeString(s *source, name string) string { return string(takeRow[byte](s, name)) }
-
-// takeRow takes an array of one row of any length, or of none.
-func takeRow[T float64 | float32 | int64 | byte](s *source, name string) []T {
-	n := 0
-	if len(s.in) > 0 {
-		row, _ := s.in[0].Data.([]T)
-		n = len(row)
+	v.fit.Kernel = k
+	if s.Err != nil {
+		return
 	}
-	return take[T](s, name, min(n, 1), n)
+	s.Require(warmup.Settled(k), "kernel %q has no scale", kernel)
+	s.Require(v.config.sampling().CheckKernel(k) == nil, "%s frequencies of the kernel %q", v.config.Sampling, kernel)
+	s.Require(float64(v.dim)*float64(v.config.Width)*float64(v.Blocks) <= mostFrequencies, "%d blocks of %d×%d frequencies", v.Blocks, v.config.Width, v.dim)
 }
 
 func (v *serving) bank() *features.Bank {
 	if v.fit == nil {
 		return nil
 	}
-	b := v.fit.bank(v.config, v.dim)
-	b.Grow(v.blocks)
+	b := v.fit.Bank(v.config.options().FeatureMap(v.dim))
+	b.Grow(v.Blocks)
 	return b
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/test/datasets"
 )
 
@@ -97,11 +98,11 @@ func testError(l *Learner, b *Batch) float64 {
 	wrong, p := 0.0, l.Predict(unlabelled(b))
 	var y []float64
 	for i := range b.Len() {
-		wrong += l.wrong(p.Row(i), b.Label(i), 0) / float64(b.Len())
+		wrong += l.head.Error(p.Row(i), b.Label(i), 0) / float64(b.Len())
 		y = append(y, b.Label(i).Value)
 	}
 	if b.Label(0).Task == Regression {
-		d := newColumn(y, 1).deviation
+		d := warmup.NewColumn(y, 1).Deviation
 		wrong /= d * d
 	}
 	return wrong

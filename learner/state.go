@@ -1,5 +1,7 @@
 package learner
 
+import "github.com/accrete-ml/accrete/learner/internal/state"
+
 // State is all that can change a later bit of a Learner. It shares no memory
 // with it.
 //
@@ -11,9 +13,8 @@ type State struct {
 	Resuming []Array // what it takes to go on learning, besides
 }
 
-// Array is one named part of a State: numbers in row-major order.
-type Array struct {
-	Name  string // lower case, at most 24 bytes, unique in its State
-	Shape [2]int // rows, columns
-	Data  any    // []float64, []float32, []int64 or []byte, of Shape[0]*Shape[1] values
-}
+// Array is one named part of a State: numbers in row-major order. It has a Name,
+// lower case, at most 24 bytes and unique in its State, a Shape of rows and
+// columns, and Data, which is a []float64, []float32, []int64 or []byte of
+// Shape[0]*Shape[1] values.
+type Array = state.Array

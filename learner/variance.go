@@ -1,5 +1,9 @@
 package learner
 
+import (
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+)
+
 // Variance returns, for each row of b and each of the label's targets, the variance
 // of the label around its prediction, in squared units of the label: how far labels scatter, and how
 // little the model has seen near the row. The latter is the leverage zᵀA⁻¹z of
@@ -9,14 +13,14 @@ package learner
 // regression, without lags, after the first fit of the warm-up. It factorises
 // the equations at each call: ask for many rows at once.
 func (l *Learner) Variance(b *Batch) ([]float64, bool) {
-	r, ok := l.engine.(*ridge)
-	if !ok || l.task != Regression || l.config.Lags > 0 {
+	r, ok := l.engine.(engine.Variancer)
+	if !ok || l.head.Task != Regression || l.config.Lags > 0 {
 		return nil, false
 	}
 	in := b
 	if m := l.config.Metric; m != nil {
 		in = m.over(new(Batch), b, b.Len())
 	}
-	v := r.variance(l.fit.scaler.rows(nil, in, b.Len()))
+	v := r.Variance(scaledRows(nil, &l.fit.Scaler, in, b.Len()))
 	return v, v != nil
 }

@@ -4,71 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
-
-	"github.com/accrete-ml/accrete/features"
 )
-
-// Dai et al., section 7.2, with the penalty as it must be: the normal equations
-// with penalty σ² have the mean of a Gaussian process of noise σ², and its
-// variance is their leverage times σ². The kernel is that of the features.
-func TestRidgeIsTheMeanAndTheVarianceOfAGaussianProcess(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	const rows, dim, width, noise = 80, 3, 16, 0.1
-	bank := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: 1.5}, Dim: dim, Width: width, Seed: 1})
-	bank.Grow(1)
-	x := make([]float32, (rows+1)*dim)
-	for i := range x {
-		x[i] = float32(rng.NormFloat64())
-	}
-	phi := make([]float32, (rows+1)*2*width)
-	bank.Features(phi, 0, x)
-	z, y, ones := make([][]float64, rows+1), make([]float64, rows), make([]float64, rows)
-	for i := range z {
-		z[i] = make([]float64, 2*width+1) // without an intercept
-		for j, v := range phi[i*2*width : (i+1)*2*width] {
-			z[i][j] = float64(v) / math.Sqrt(width)
-		}
-	}
-	for i := range y {
-		y[i], ones[i] = math.Sin(float64(2*x[i*dim]))+math.Sqrt(noise)*rng.NormFloat64(), 1
-	}
-	e := taught(z[:rows], y, ones)
-	w, factor := make([]float64, e.n), make([]float64, e.n*e.n)
-	if !e.factorise(factor, noise) {
-		t.Fatal("not positive definite")
-	}
-	e.solve(w, factor)
-
-	kernel := func(a, b []float64) float64 {
-		return mat.Dot(mat.NewVecDense(len(a), a), mat.NewVecDense(len(b), b))
-	}
-	gram, at := mat.NewSymDense(rows, nil), mat.NewVecDense(rows, nil)
-	for i := range rows {
-		for j := range i + 1 {
-			gram.SetSym(i, j, kernel(z[i], z[j]))
-		}
-		gram.SetSym(i, i, gram.At(i, i)+noise)
-		at.SetVec(i, kernel(z[i], z[rows]))
-	}
-	var c mat.Cholesky
-	c.Factorize(gram)
-	var a, b mat.VecDense
-	if err := c.SolveVecTo(&a, mat.NewVecDense(rows, y)); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.SolveVecTo(&b, at); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := kernel(w, z[rows]), mat.Dot(at, &a); math.Abs(got-want) > 1e-10 {
-		t.Errorf("mean %v, want %v", got, want)
-	}
-	want := kernel(z[rows], z[rows]) - mat.Dot(at, &b)
-	if got := noise * leverage(factor, z[rows]); math.Abs(got-want) > 1e-10 {
-		t.Errorf("variance %v, want %v", got, want)
-	}
-}
 
 // uneven is a regression whose noise differs tenfold, in batches of some rows.
 func uneven(n int, learn func(b *Batch)) {

@@ -4,6 +4,9 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/descent"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // TestFitsTakeEffectAtTheirRows: rung r at row r + r/4, however long the
@@ -30,8 +33,8 @@ func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: fits at rows %v, want %v", s.name, got, test.want)
 		}
-		if len(l.warmup.x) > 0 || l.warmup.result != nil {
-			t.Errorf("%s: the warm-up keeps %d values after its last rung", s.name, len(l.warmup.x))
+		if len(l.warmup.X) > 0 || l.warmup.Result != nil {
+			t.Errorf("%s: the warm-up keeps %d values after its last rung", s.name, len(l.warmup.X))
 		}
 	}
 }
@@ -40,11 +43,11 @@ func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 // have learned the rows with it from the start.
 func TestNewFitLearnsTheRowsSoFar(t *testing.T) {
 	for _, a := range algorithms {
-		s := two(a.name)
+		s := two(a.Name)
 		l := newLearner(t, s.config)
 		rows := s.rows(1400)
 		at := 0
-		for ; l.labelled < int64(effect(640)); at++ {
+		for ; l.labelled < int64(warmup.EffectiveAt(640)); at++ {
 			learn(l, rows.Slice(at, at+1), 1)
 		}
 		again := newLearner(t, s.config)
@@ -52,7 +55,7 @@ func TestNewFitLearnsTheRowsSoFar(t *testing.T) {
 		again.adopt(*l.fit)
 		got, want := again.State(), l.State()
 		if !reflect.DeepEqual(got.Serving, want.Serving) {
-			t.Errorf("%s: adopting the same fit once more makes another model", a.name)
+			t.Errorf("%s: adopting the same fit once more makes another model", a.Name)
 		}
 	}
 }
@@ -102,23 +105,24 @@ func TestBetterOfIterateAndAverageServes(t *testing.T) {
 		y := rows.Label(at)
 		p := l.Predict(rows.Slice(at, at+1))
 		steps := l.steps()
-		if y.Task != Auto && l.labelled >= int64(effect(lastRung)) {
+		if y.Task != Auto && l.labelled >= int64(warmup.EffectiveAt(warmup.LastCheckpoint)) {
 			f := p.f
 			t := float64(y.Class)
-			all = append(all, losses{rows.Weight(at) * l.loss.Value(f[:1], t), rows.Weight(at) * l.loss.Value(f[1:], t)})
+			all = append(all, losses{rows.Weight(at) * l.head.Loss.Value(f[:1], t), rows.Weight(at) * l.head.Loss.Value(f[1:], t)})
 		}
 		l.Learn(p)
-		if l.steps() == steps || len(all) < choiceRows {
+		if l.steps() == steps || len(all) < descent.ChoiceRows {
 			continue
 		}
 		var sum losses
-		for _, v := range all[len(all)-choiceRows:] {
+		for _, v := range all[len(all)-descent.ChoiceRows:] {
 			sum.iterate += v.iterate
 			sum.average += v.average
 		}
-		served[dsg(l).averaged]++
-		if want := sum.average < sum.iterate; dsg(l).averaged != want {
-			t.Fatalf("row %d: the average serves is %v; losses %v and %v", at, dsg(l).averaged, sum.iterate, sum.average)
+		averaged := l.engine.Served() > 0
+		served[averaged]++
+		if want := sum.average < sum.iterate; averaged != want {
+			t.Fatalf("row %d: the average serves is %v; losses %v and %v", at, averaged, sum.iterate, sum.average)
 		}
 	}
 	if len(served) == 0 {

@@ -7,31 +7,32 @@ import (
 	"time"
 )
 
-// Health is the readiness of a process: conditions with names, each green or
-// red with a reason. The process is ready while all of them are green.
+// Health is the readiness of a process: named conditions, each green or red with
+// a reason. The process is ready while all of them are green.
 type Health struct {
 	now        func() time.Time
 	mu         sync.Mutex
 	conditions []*Condition // in the order in which they were added
 }
 
-// NewHealth has no conditions, and is ready. now tells the time.
+// NewHealth returns a Health without conditions, which is ready. now returns the
+// current time.
 func NewHealth(now func() time.Time) *Health { return &Health{now: now} }
 
-// Condition is one of the things that readiness depends on.
+// Condition is one of the conditions of readiness.
 type Condition struct {
 	h      *Health
 	name   string
 	reason string        // why it is red; empty for green
-	limit  time.Duration // for a watch: how long may pass without progress
+	limit  time.Duration // of a watch: maximum time without progress
 
 	lag     int64
-	trouble string    // what is in the way since the last progress; empty
+	trouble string    // obstacle since the last progress, or empty
 	since   time.Time // of the last progress, or of the beginning of the lag or trouble
 }
 
-// Add adds a condition that is red for the given reason, or green if that is
-// empty.
+// Add adds a condition that is red for the given reason, or green if the reason
+// is empty.
 func (h *Health) Add(name, reason string) *Condition {
 	return h.add(&Condition{h: h, name: name, reason: reason})
 }
@@ -49,25 +50,24 @@ func (h *Health) add(c *Condition) *Condition {
 	return c
 }
 
-// Green says that the condition holds.
+// Green marks the condition as holding.
 func (c *Condition) Green() { c.Red("") }
 
-// Red says why the condition does not hold.
+// Red marks the condition as not holding, with the reason.
 func (c *Condition) Red(reason string) {
 	c.h.mu.Lock()
 	defer c.h.mu.Unlock()
 	c.reason = reason
 }
 
-// Progress says that a watched part has just done some of its work.
+// Progress records progress of a watched activity.
 func (c *Condition) Progress() {
 	c.h.mu.Lock()
 	defer c.h.mu.Unlock()
 	c.since, c.trouble = c.h.now(), ""
 }
 
-// Trouble says what keeps a watched part from its work, for now. It is over with
-// the next progress.
+// Trouble records an obstacle to a watched activity. The next progress clears it.
 func (c *Condition) Trouble(reason string) {
 	c.h.mu.Lock()
 	defer c.h.mu.Unlock()
@@ -77,8 +77,8 @@ func (c *Condition) Trouble(reason string) {
 	c.trouble = reason
 }
 
-// Lag says how much work a watched part has before it. A part that had none is
-// given the limit from now on.
+// Lag sets the amount of outstanding work of a watched activity. If there was none
+// before, the limit starts now.
 func (c *Condition) Lag(records int64) {
 	c.h.mu.Lock()
 	defer c.h.mu.Unlock()
@@ -88,15 +88,15 @@ func (c *Condition) Lag(records int64) {
 	c.lag = records
 }
 
-// State is a condition as it is at one instant.
+// State is the state of a condition at one instant.
 type State struct {
 	Name   string `json:"name"`
 	Ready  bool   `json:"ready"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// States are all conditions in the order in which they were added, and whether
-// all are green.
+// States returns all conditions in the order in which they were added, and
+// reports whether all are green.
 func (h *Health) States() (states []State, ready bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,8 +1,8 @@
-// Package metrics says how a process is doing: Prometheus collectors, liveness
-// and readiness, and the port they are asked on.
+// Package metrics exposes the state of a process: Prometheus collectors, liveness
+// and readiness, and the HTTP server for them.
 //
-// Nothing here is global: collectors go to the Registerer that is passed in, so
-// that two learners in one test do not meet.
+// Nothing here is global. Collectors are registered with the Registerer that is
+// passed in, so that two learners can run in one test.
 package metrics
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Learner is what a learner counts. Ages and rates are left to the reader. What
-// is not known yet is NaN: a snapshot that was never made has no time.
+// Learner holds the collectors of a learner. Ages and rates are left to queries.
+// Unknown values, such as the time of a snapshot before the first, are NaN.
 type Learner struct {
-	// Records of the input by what became of them. A replay after a restart
-	// counts none of them again.
+	// Input records by outcome. A replay after a restart does not count them
+	// again.
 	Learned, Predicted, Quarantined, Skipped, Lost prometheus.Counter
 
 	Batches     prometheus.Counter
@@ -29,7 +29,7 @@ type Learner struct {
 	Features prometheus.Gauge
 	Loss     prometheus.Gauge
 
-	LastProgress prometheus.Gauge // Unix seconds; 0 means never, so that who never begins is seen to stall
+	LastProgress prometheus.Gauge // Unix seconds; 0 before the first batch, so that a learner that never starts looks stalled
 
 	DriftADWIN, DriftPageHinkley prometheus.Counter
 
@@ -57,29 +57,29 @@ type Learner struct {
 	positions               map[string]int64 // by topic/partition
 }
 
-// NewLearner makes a learner's collectors and registers them with r. It panics
-// if r has a learner's already.
+// NewLearner returns the collectors of a learner, registered with r. It panics if
+// r already has them.
 func NewLearner(r prometheus.Registerer) *Learner {
 	m := maker{r}
 	examples := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accrete_examples_total",
-		Help: "Input records by what became of them: learned, predicted only, sent to quarantine, skipped, lost to retention.",
+		Help: "Input records by outcome: learned, predicted (no label), quarantined, skipped, lost to retention.",
 	}, []string{"outcome"})
 	progressive := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_progressive_error",
-		Help: "Error over the recent examples, each predicted before it was learned, of the model and of baselines: rate of wrong classes, or mean squared error over the variance.",
+		Help: "Progressive error over the recent examples, of the model and of baselines: error rate, or mean squared error divided by the variance of the labels.",
 	}, []string{"model"})
 	partitionTime := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_partition_progress_timestamp_seconds",
-		Help: "When records of the partition were last dealt with, in Unix time.",
+		Help: "Unix time at which the partition last made progress.",
 	}, []string{"topic", "partition"})
 	headroom := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_headroom_records",
-		Help: "Records between the oldest that the partition still has and the next one to be dealt with: what retention may take before it takes what was not learned. It falls below 0 where it has.",
+		Help: "Records between the oldest one retained in the partition and the next one to learn. Negative if retention has deleted records that were not learned.",
 	}, []string{"topic", "partition"})
 	drifts := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accrete_drifts_total",
-		Help: "Times that a detector noticed that the progressive loss has grown. A replay after a restart counts none of them again.",
+		Help: "Detections of an increase of the progressive loss, by detector. A replay after a restart does not count them again.",
 	}, []string{"detector"})
 	r.MustRegister(examples, progressive, partitionTime, headroom, drifts)
 	return &Learner{
@@ -89,32 +89,32 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Skipped:     examples.WithLabelValues("skipped"),
 		Lost:        examples.WithLabelValues("lost"),
 
-		Batches:     m.counter("accrete_batches_total", "Batches whose composition is in the model log."),
-		Replayed:    m.counter("accrete_replayed_batches_total", "Batches learned again from the model log after a restart."),
-		Predictions: m.counter("accrete_predictions_total", "Predictions acknowledged by the broker, repeated ones included."),
+		Batches:     m.counter("accrete_batches_total", "Batches appended to the model log."),
+		Replayed:    m.counter("accrete_replayed_batches_total", "Batches replayed from the model log after a restart."),
+		Predictions: m.counter("accrete_predictions_total", "Predictions acknowledged by the broker, including repeated ones."),
 
-		Step:     m.gauge("accrete_step", "Mini-batches learned since the model began."),
+		Step:     m.gauge("accrete_step", "Mini-batches learned since the model was created."),
 		Features: m.gauge("accrete_features", "Random features in use."),
-		Loss:     m.unknown("accrete_progressive_loss", "Mean loss over the recent examples, each predicted before it was learned."),
+		Loss:     m.unknown("accrete_progressive_loss", "Progressive mean loss over the recent examples."),
 
-		LastProgress: m.gauge("accrete_last_progress_timestamp_seconds", "When the last batch was dealt with, in Unix time."),
+		LastProgress: m.gauge("accrete_last_progress_timestamp_seconds", "Unix time at which the last batch was finished."),
 
 		DriftADWIN:       drifts.WithLabelValues("adwin"),
 		DriftPageHinkley: drifts.WithLabelValues("page_hinkley"),
 
 		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
-		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "When the newest snapshot was completed, in Unix time."),
+		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "Unix time at which the newest snapshot was completed."),
 		SnapshotBytes: m.unknown("accrete_snapshot_bytes", "Size of the newest snapshot."),
 
-		MemoryLimit: m.unknown("accrete_memory_limit_bytes", "What process_resident_memory_bytes stays below, by a formula over the sizes of snapshots and batches so far."),
+		MemoryLimit: m.unknown("accrete_memory_limit_bytes", "Upper bound of process_resident_memory_bytes, by a formula over the sizes of snapshots and batches so far."),
 
-		Refits:      m.counter("accrete_refits_total", "Refits whose model is in the model log as a challenger."),
-		RefitFailed: m.counter("accrete_refits_failed_total", "Refits that came to nothing, which is no harm to the model."),
-		RefitTime:   m.unknown("accrete_refit_timestamp_seconds", "When the newest refit was completed, in Unix time."),
-		Suboptimal:  m.unknown("accrete_suboptimality_bound", "The live model's objective on the records of the newest refit was within this of the optimum. NaN where the refit has another loss than the model."),
-		RefitGap:    m.unknown("accrete_refit_gap", "And the refitted model's within this."),
+		Refits:      m.counter("accrete_refits_total", "Refits written to the model log as challengers."),
+		RefitFailed: m.counter("accrete_refits_failed_total", "Refits that failed, without effect on the model."),
+		RefitTime:   m.unknown("accrete_refit_timestamp_seconds", "Unix time at which the newest refit was completed."),
+		Suboptimal:  m.unknown("accrete_suboptimality_bound", "Upper bound of the distance of the live model's objective from the optimum, on the records of the newest refit. NaN if the refit has another loss than the model."),
+		RefitGap:    m.unknown("accrete_refit_gap", "The same bound for the refitted model."),
 
-		LogAppend: m.histogram("accrete_log_append_seconds", "Time from sending a batch's record to the model log until it was acknowledged."),
+		LogAppend: m.histogram("accrete_log_append_seconds", "Time to append a batch to the model log, until the acknowledgement."),
 		Learn:     m.histogram("accrete_learn_seconds", "Time to predict and learn a batch."),
 
 		Lag:    m.lag(),
@@ -126,8 +126,8 @@ func NewLearner(r prometheus.Registerer) *Learner {
 	}
 }
 
-// Partition says where a partition's reading goes on, and how many records it
-// still has before that.
+// Partition sets the next offset of a partition, and the number of records that
+// it retains before that offset.
 func (l *Learner) Partition(topic string, partition int, next, headroom int64) {
 	p := strconv.Itoa(partition)
 	l.headroom.WithLabelValues(topic, p).Set(float64(headroom))
@@ -140,8 +140,8 @@ func (l *Learner) Partition(topic string, partition int, next, headroom int64) {
 	}
 }
 
-// Progressive sets the errors over the recent examples: of the model and of
-// the baselines. For a regression majority is the mean's.
+// Progressive sets the progressive errors of the model and of the baselines. For
+// a regression, majority is the error of the mean.
 func (l *Learner) Progressive(model, majority, noChange, linear float64) {
 	l.errors.WithLabelValues("accrete").Set(model)
 	l.errors.WithLabelValues("majority").Set(majority)
@@ -149,7 +149,7 @@ func (l *Learner) Progressive(model, majority, noChange, linear float64) {
 	l.errors.WithLabelValues("linear").Set(linear)
 }
 
-// Scorer is what a scorer counts.
+// Scorer holds the collectors of a scorer.
 type Scorer struct {
 	Step        prometheus.Gauge
 	ModelTime   prometheus.Gauge // Unix seconds
@@ -159,13 +159,13 @@ type Scorer struct {
 	Lag *Lag
 }
 
-// NewScorer makes a scorer's collectors and registers them with r. It panics if
-// r has a scorer's already.
+// NewScorer returns the collectors of a scorer, registered with r. It panics if r
+// already has them.
 func NewScorer(r prometheus.Registerer) *Scorer {
 	m := maker{r}
 	return &Scorer{
-		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot that makes the predictions."),
-		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "When that snapshot was made, in Unix time."),
+		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot in use."),
+		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "Unix time at which the snapshot in use was written."),
 		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
 		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer sent to quarantine."),
 		Lag:         m.lag(),
@@ -176,7 +176,7 @@ func NewScorer(r prometheus.Registerer) *Scorer {
 func Build(r prometheus.Registerer, version string) {
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "accrete_build_info",
-		Help:        "Always 1; the version is in the label.",
+		Help:        "Constant 1, with the version as label.",
 		ConstLabels: prometheus.Labels{"version": version},
 	}, func() float64 { return 1 }))
 }
@@ -246,7 +246,7 @@ func (m maker) histogram(name, help string) prometheus.Histogram {
 func (m maker) lag() *Lag {
 	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_lag_records",
-		Help: "Committed records that are still to be dealt with.",
+		Help: "Committed records that are not processed yet.",
 	}, []string{"topic", "partition"})
 	err := m.r.Register(v)
 	var there prometheus.AlreadyRegisteredError

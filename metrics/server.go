@@ -14,9 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Mux answers /metrics, /livez and /readyz; other paths can be added to it.
-// /livez says only that the process answers. /readyz lists the conditions, with
-// status 503 while one is red.
+// Mux returns a handler for /metrics, /livez and /readyz, to which other paths can
+// be added. /livez always answers 200. /readyz lists the conditions, with status
+// 503 while any of them is red.
 func Mux(g prometheus.Gatherer, h *Health) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{}))
@@ -42,7 +42,7 @@ func reply(w http.ResponseWriter, code int, v any) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	json.NewEncoder(w).Encode(v) // an error is the client's, who is gone
+	json.NewEncoder(w).Encode(v) // an error means that the client has gone
 }
 
 // Server is an HTTP server that is listening.
@@ -53,13 +53,13 @@ type Server struct {
 	err      error
 }
 
-// Serve listens on addr, as 127.0.0.1:8080 or :0, and answers with h until
-// Close. ctx is for the time until it listens.
+// Serve listens on addr, for example 127.0.0.1:8080 or :0, and serves h until
+// Close. ctx bounds the time until it listens.
 func Serve(ctx context.Context, addr string, h http.Handler) (*Server, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", addr)
 	if InUse(err) {
-		return nil, fmt.Errorf("%s %w: choose another address, or port 0 for any that is free", addr, errInUse)
+		return nil, fmt.Errorf("%s %w: choose another address, or port 0 to pick a free one", addr, errInUse)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%v: choose another address", err) // no net.OpError, as which it would seem to be Kafka's

@@ -54,7 +54,7 @@ func TestThePortAnswers(t *testing.T) {
 	check("/debug/pprof/", 404, "")
 	check("/", 404, "")
 
-	if _, err := Serve(t.Context(), s.Addr(), http.NotFoundHandler()); err == nil || err.Error() != s.Addr()+" is in use by another program: choose another address, or port 0 for any that is free" {
+	if _, err := Serve(t.Context(), s.Addr(), http.NotFoundHandler()); err == nil || err.Error() != s.Addr()+" is in use by another program: choose another address, or port 0 to pick a free one" {
 		t.Errorf("on a port in use: %v", err)
 	}
 	listener, taken := net.Listen("tcp", s.Addr())

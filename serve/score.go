@@ -381,6 +381,9 @@ func Row(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
 	if len(r.Headers) > ingest.MaxHeaders {
 		return decode.Row{}, fmt.Errorf("more than %d headers", ingest.MaxHeaders)
 	}
+	if r.Unread != nil {
+		return decode.Row{}, r.Unread
+	}
 	if r.Value == nil {
 		return decode.Row{}, errors.New("the record has no value")
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
@@ -49,16 +50,16 @@ const (
 	demoRequests = "demo.requests"
 	demoAhead    = 4000 // records that the generator may be ahead of the learner
 	demoChunk    = 500  // records that it writes at once
-	demoAsk      = 10   // every so many-th example is also asked of the scorer
+	demoAsk      = 10   // every tenth example is also sent to the scorer
 )
 
-// demoReport is how the demo is doing, and in the end, how it did.
+// demoReport is the status of the demo, and its result.
 type demoReport struct {
 	Examples    int64          `json:"examples"`
 	PerSecond   float64        `json:"examples_per_second"`
 	Progressive float64        `json:"progressive"` // error over the whole run
 	Baselines   baselines      `json:"baselines"`   // over the whole run
-	Bayes       float64        `json:"bayes"`       // what nobody can be better than
+	Bayes       float64        `json:"bayes"`       // lowest possible error
 	Latest      float64        `json:"latest"`      // error over the last 1,000 examples
 	Features    int            `json:"features"`
 	Snapshots   int            `json:"snapshots"`
@@ -70,15 +71,15 @@ type demoReport struct {
 	Seconds     float64        `json:"seconds"`
 }
 
-// demoChange is how the learner stood when the concept changed: its error over
-// the 10,000 examples before.
+// demoChange is a change of the concept: the errors over the 10,000 examples
+// before it.
 type demoChange struct {
 	Example int64   `json:"example"`
 	Error   float64 `json:"error"`
 	Linear  float64 `json:"linear"`
 }
 
-// demo is what is known while it runs.
+// demo is the state of a running demo.
 type demo struct {
 	log     zerolog.Logger
 	watch   *watch
@@ -93,7 +94,7 @@ type demo struct {
 
 func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	if d.For <= 0 {
-		return wrongUse("--for %v: want more than nothing, as 30s", d.For)
+		return wrongUse("--for %v: want a positive duration, for example 30s", d.For)
 	}
 	dir, err := os.MkdirTemp("", "accrete-demo-")
 	if err != nil {
@@ -131,6 +132,29 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	ctx, cancel := context.WithCancel(ctx) // no deadline: it would also be that of every request under way
 	defer cancel()
 	defer time.AfterFunc(d.For, cancel).Stop()
+	wait, err := m.launch(ctx, server, client, registry, d.Seed)
+	if err != nil {
+		return err
+	}
+	if !d.JSON {
+		fmt.Fprintf(e.stdout, "two of %d inputs matter, and others after every %s examples; the lowest possible error is %.3f\n", synth.Dim, thousands(synth.Period), synth.Bayes)
+	}
+	ended := every(time.Second, func() {
+		r := m.report()
+		e.print(d.JSON, r.line(), r)
+	})
+	err = wait()
+	ended()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	r := m.report()
+	return e.print(d.JSON, r.summary(), r)
+}
+
+// launch runs the generator, the learner and the scorer until ctx is done. wait
+// returns once all of them have stopped.
+func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest.Client, registry *prometheus.Registry, seed uint64) (wait func() error, err error) {
 	l, err := pipeline.Open(ctx, pipeline.Config{
 		Model: "demo", Client: client, Topics: []string{demoExamples},
 		Decode:    decode.Config{Format: "json", Label: "label"},
@@ -139,7 +163,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 		Report: m.event,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -150,7 +174,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 			return nil
 		}
 	})
-	g.Go(func() error { return m.generate(gctx, client, synth.Stream{Seed: d.Seed}) })
+	g.Go(func() error { return m.generate(gctx, client, synth.Stream{Seed: seed}) })
 	g.Go(func() error { return l.Run(gctx) })
 	g.Go(func() error {
 		return serve.NewScorer(serve.Config{
@@ -159,20 +183,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 			Group: "accrete-demo-scorer", Report: m.scorer(metrics.NewScorer(registry)),
 		}).Run(gctx)
 	})
-	if !d.JSON {
-		fmt.Fprintf(e.stdout, "two of %d inputs matter, others every %s examples; nobody is better than %.3f\n", synth.Dim, thousands(synth.Period), synth.Bayes)
-	}
-	ended := every(time.Second, func() {
-		r := m.report()
-		e.print(d.JSON, r.line(), r)
-	})
-	err = g.Wait()
-	ended()
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return err
-	}
-	r := m.report()
-	return e.print(d.JSON, r.summary(), r)
+	return g.Wait, nil
 }
 
 // generate writes examples as fast as the learner takes them.

@@ -70,11 +70,25 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	start := time.Now()
-	progress := e.progress(false)
 	out := &feeder{producer: client.Producer(), topic: r.Topic, waiting: make([][]ingest.Record, topic.Partitions)}
+	start := time.Now()
+	if err := f.copyRows(ctx, e, rows, out, &r); err != nil {
+		return err
+	}
+	r.Seconds = time.Since(start).Seconds()
+	r.PerSecond = float64(r.Records) / max(r.Seconds, 1e-9)
+	text := fmt.Sprintf("%s to %s in %.1f s", count(r.Records, "record"), r.Topic, r.Seconds)
+	if r.Skipped > 0 {
+		text += fmt.Sprintf(", %s skipped", count(r.Skipped, "row"))
+	}
+	return e.print(f.JSON, text, r)
+}
+
+// copyRows writes rows to out until they end or ctx is done, and counts them in r.
+func (f *feedCommand) copyRows(ctx context.Context, e *env, rows rows, out *feeder, r *feedReport) error {
+	start, progress := time.Now(), e.progress(false)
 	last := start
-	for {
+	for ctx.Err() == nil {
 		value, err := rows.next()
 		if err == io.EOF || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			break
@@ -96,23 +110,12 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 			return err
 		}
 		r.Records++
-		if f.Rate > 0 {
-			due := start.Add(time.Duration(float64(r.Records) / f.Rate * float64(time.Second)))
-			if early := time.Until(due); early > 20*time.Millisecond {
-				if err := out.flush(ctx); err != nil {
-					return err
-				}
-				if !sleep(ctx, early) {
-					break
-				}
-			}
+		if err := f.throttle(ctx, out, start, r.Records); err != nil {
+			return err
 		}
 		if time.Since(last) > time.Second {
 			last = time.Now()
 			progress.update(fmt.Sprintf("%s records, %s/s", thousands(r.Records), thousands(int64(float64(r.Records)/time.Since(start).Seconds()))), nil)
-		}
-		if ctx.Err() != nil {
-			break
 		}
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -121,13 +124,24 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	progress.done()
-	r.Seconds = time.Since(start).Seconds()
-	r.PerSecond = float64(r.Records) / max(r.Seconds, 1e-9)
-	text := fmt.Sprintf("%s to %s in %.1f s", count(r.Records, "record"), r.Topic, r.Seconds)
-	if r.Skipped > 0 {
-		text += fmt.Sprintf(", %s skipped", count(r.Skipped, "row"))
+	return nil
+}
+
+// throttle waits while the records written since start exceed --rate.
+func (f *feedCommand) throttle(ctx context.Context, out *feeder, start time.Time, records int64) error {
+	if f.Rate <= 0 {
+		return nil
 	}
-	return e.print(f.JSON, text, r)
+	due := start.Add(time.Duration(float64(records) / f.Rate * float64(time.Second)))
+	early := time.Until(due)
+	if early <= 20*time.Millisecond {
+		return nil
+	}
+	if err := out.flush(ctx); err != nil {
+		return err
+	}
+	sleep(ctx, early)
+	return nil
 }
 
 // rows are where records come from.

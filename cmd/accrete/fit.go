@@ -129,23 +129,9 @@ func (f figure) String() string {
 }
 
 func (f *fitCommand) Run(ctx context.Context, e *env) error {
-	task, err := learner.ParseTask(f.Task)
+	options, err := f.options(e)
 	if err != nil {
 		return err
-	}
-	metric, err := f.metric(e)
-	if err != nil {
-		return err
-	}
-	options, err := learner.Config{
-		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed, Outputs: len(f.Label),
-	}.Effective()
-	if err != nil {
-		return wrongUse("%w", err)
-	}
-	if f.Lags > 0 && f.Test != "" {
-		return wrongUse("a model with lags can only be graded on the rows that it learns: leave out --test")
 	}
 	if err := f.foresee(); err != nil {
 		return err
@@ -160,84 +146,30 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return wrongUse("%w", err)
 	}
-	if f.Refit && (f.Window < 2 || !(f.Gap > 0) || !(f.Penalty >= 0)) {
-		return wrongUse("--window %d, --gap %v, --penalty %v: want 2 rows or more, a gap above 0 and a penalty of 0 or more", f.Window, f.Gap, f.Penalty)
-	}
-	next := file.Next
-	if f.Shuffle != nil {
-		next = shuffled(file.Next, *f.Shuffle)
-	}
 	r := fitReport{Algorithm: f.Algorithm}
-	watch := newOnlooker(f.Algorithm, 0)
-	var window window
-	progress, start, last, rows := e.progress(false), time.Now(), time.Now(), 0
-	for {
-		row, err := next()
-		if err == io.EOF {
-			break
-		}
-		if err := f.bad(e, err, &r); err != nil {
-			return err
-		}
-		if err != nil {
-			continue
-		}
-		if rows == 0 {
-			if err := options.Check(file.Schema().Columns); err != nil {
-				return err
-			}
-		}
-		run.Add(row)
-		if f.Refit {
-			window.add(row, f.Window)
-		}
-		rows++
-		if f.Plot != "" {
-			watch.look(run, rows)
-		}
-		if time.Since(last) > time.Second {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			last = time.Now()
-			progress.update(f.progress(run.Progress(), time.Since(start)), nil)
-		}
+	curve := newOnlooker(f.Algorithm, 0)
+	var recent window
+	start := time.Now()
+	if err := f.learn(ctx, e, file, run, options, curve, &recent, &r); err != nil {
+		return err
 	}
 	p := run.Finish()
-	progress.done()
 	schema := file.Schema()
-	taken, why := file.Task()
 	if p.Examples == 0 {
 		return fmt.Errorf("%s has no labelled row: nothing was learned", f.Train)
 	}
-	r.Seconds = time.Since(start).Seconds()
-	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
-	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), len(f.Label)), p.Features
-	r.Drifts = drifts(p.Drifts)
+	taken, why := file.Task()
+	r.fill(p, schema, len(f.Label), time.Since(start))
 	if taken == learner.Classification && len(schema.Classes) < 2 {
-		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are the same: there is nothing to tell apart")
+		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal: there is nothing to learn")
 	}
-	r.Progressive = progressive(p.Task, p.Whole)
-	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
 	s, err := run.Snapshot(schema)
 	if err != nil {
 		return err
 	}
 	r.StateHash = snapshot.StateHash(s.Schema, s.State)
-	if f.Plot != "" {
-		if err := picture(f.Plot, filepath.Base(f.Train), errorName(p.Task)+" of the last 1,000 examples", watch.curves); err != nil {
-			return err
-		}
-	}
-	if f.Save != "" {
-		s.Info = snapshot.Info{Writer: "accrete " + versionString(), Time: time.Now().UnixMilli()}
-		file, err := snapshot.Append(nil, s)
-		if err != nil {
-			return err
-		}
-		if err := snapshot.WriteFile(f.Save, file); err != nil {
-			return err
-		}
+	if err := f.write(p.Task, curve, s); err != nil {
+		return err
 	}
 	if f.Test != "" {
 		c.Task = taken
@@ -250,11 +182,106 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		}
 	}
 	if f.Refit {
-		if err := f.refit(ctx, e, c, s, schema, &window, &r); err != nil {
+		if err := f.refit(ctx, e, c, s, schema, &recent, &r); err != nil {
 			return err
 		}
 	}
 	return e.print(f.JSON, f.text(r, taken, why), r)
+}
+
+// options returns what the flags say of the learner.
+func (f *fitCommand) options(e *env) (learner.Config, error) {
+	task, err := learner.ParseTask(f.Task)
+	if err != nil {
+		return learner.Config{}, err
+	}
+	metric, err := f.metric(e)
+	if err != nil {
+		return learner.Config{}, err
+	}
+	options, err := learner.Config{
+		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed, Outputs: len(f.Label),
+	}.Effective()
+	switch {
+	case err != nil:
+		return options, wrongUse("%w", err)
+	case f.Lags > 0 && f.Test != "":
+		return options, wrongUse("a model with lags can only be evaluated on the rows that it learns: omit --test")
+	case f.Refit && (f.Window < 2 || !(f.Gap > 0) || !(f.Penalty >= 0)):
+		return options, wrongUse("--window %d, --gap %v, --penalty %v: want 2 rows or more, a gap above 0 and a penalty of 0 or more", f.Window, f.Gap, f.Penalty)
+	}
+	return options, nil
+}
+
+// learn streams file once through run, and keeps what --plot and --refit need.
+func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *pipeline.Fit, options learner.Config, curve *onlooker, recent *window, r *fitReport) error {
+	next := file.Next
+	if f.Shuffle != nil {
+		next = shuffled(file.Next, *f.Shuffle)
+	}
+	progress, start, last, rows := e.progress(false), time.Now(), time.Now(), 0
+	defer progress.done()
+	for {
+		row, err := next()
+		if err == io.EOF {
+			return nil
+		}
+		if err := f.bad(e, err, r); err != nil {
+			return err
+		}
+		if err != nil {
+			continue
+		}
+		if rows == 0 {
+			if err := options.Check(file.Schema().Columns); err != nil {
+				return err
+			}
+		}
+		run.Add(row)
+		if f.Refit {
+			recent.add(row, f.Window)
+		}
+		rows++
+		if f.Plot != "" {
+			curve.look(run, rows)
+		}
+		if time.Since(last) > time.Second {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			last = time.Now()
+			progress.update(f.progress(run.Progress(), time.Since(start)), nil)
+		}
+	}
+}
+
+// fill sets what is known once all rows are learned.
+func (r *fitReport) fill(p learner.Progress, schema *decode.Schema, labels int, took time.Duration) {
+	r.Seconds = took.Seconds()
+	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
+	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features
+	r.Drifts = drifts(p.Drifts)
+	r.Progressive = progressive(p.Task, p.Whole)
+	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
+}
+
+// write writes the files that --plot and --save name.
+func (f *fitCommand) write(task learner.Task, curve *onlooker, s *snapshot.Snapshot) error {
+	if f.Plot != "" {
+		if err := picture(f.Plot, filepath.Base(f.Train), errorName(task)+" of the last 1,000 examples", curve.curves); err != nil {
+			return err
+		}
+	}
+	if f.Save == "" {
+		return nil
+	}
+	s.Info = snapshot.Info{Writer: "accrete " + versionString(), Time: time.Now().UnixMilli()}
+	file, err := snapshot.Append(nil, s)
+	if err != nil {
+		return err
+	}
+	return snapshot.WriteFile(f.Save, file)
 }
 
 // metric is what --metric names, if it names anything.

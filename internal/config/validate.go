@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,102 +14,132 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// validate finds what is missing and what does not fit together; the bounds of
-// single options are held when they are set.
+// validate returns what is missing and which options contradict each other. The
+// bounds of single options are checked when they are set.
 func (c *Config) validate() Problems {
-	var problems Problems
-	add := func(path, format string, args ...any) {
-		problems = append(problems, c.problem(path, fmt.Sprintf(format, args...)))
-	}
-	scorerOnly := len(c.Score.Topics) > 0 && len(c.Input.Topics) == 0
+	v := &validation{Config: c}
+	v.required()
+	v.connection()
+	v.learner()
+	v.addresses()
+	v.topics()
+	return v.problems
+}
+
+// validation collects the problems of a configuration.
+type validation struct {
+	*Config
+	problems Problems
+}
+
+func (v *validation) add(path, format string, args ...any) {
+	v.problems = append(v.problems, v.problem(path, fmt.Sprintf(format, args...)))
+}
+
+// required reports required options that are missing. A scorer needs no input.
+func (v *validation) required() {
+	scorerOnly := len(v.Score.Topics) > 0 && len(v.Input.Topics) == 0
 	for i := range known.options {
 		o := &known.options[i]
 		if o.tag.Get("required") == "" || o.section == "input" && scorerOnly {
 			continue
 		}
-		if err := c.Require(o.path); err != nil {
-			problems = append(problems, err.(Problems)...)
+		if err := v.Require(o.path); err != nil {
+			v.problems = append(v.problems, err.(Problems)...)
 		}
 	}
-	for _, server := range c.Kafka.Servers {
+}
+
+func (v *validation) connection() {
+	k := &v.Kafka
+	for _, server := range k.Servers {
 		if err := checkAddress(server, false); err != nil {
-			add("kafka.bootstrap.servers", "%v", err)
+			v.add("kafka.bootstrap.servers", "%v", err)
 		}
 	}
-	if _, err := features.ParseKernel(c.Learner.Kernel); err != nil {
-		add("learner.kernel", "%v", err)
+	sasl, password := strings.HasPrefix(k.Protocol, "SASL_"), k.Secret.Reveal()
+	switch {
+	case sasl && k.Mechanism == "":
+		v.add("kafka.sasl.mechanism", "is missing, and %s needs it", k.Protocol)
+	case sasl && k.Username == "":
+		v.add("kafka.sasl.username", "is missing, and %s needs it", k.Protocol)
+	case sasl && password == "" && k.SecretFile == "":
+		v.add("kafka.sasl.password_file", "is missing, and so is %s", envName("kafka.sasl.password"))
+	case sasl && password != "" && k.SecretFile != "":
+		v.add("kafka.sasl.password_file", "sasl.password is set too: want one of them")
+	case !sasl && k.Mechanism+k.Username+password+k.SecretFile != "":
+		v.add("kafka.security.protocol", "is %s, which does not log in: want SASL_SSL for a sasl.mechanism, username or password", k.Protocol)
 	}
-	if c.Learner.KernelMetric != "" && c.Input.Lags > 0 {
-		add("learner.kernel.metric", "is for the inputs of one record, and input.lags adds those of others: want one of them")
+	if k.CA != "" && !strings.HasSuffix(k.Protocol, "SSL") {
+		v.add("kafka.ssl.ca.location", "security.protocol is %s, which does not use it", k.Protocol)
 	}
-	if sampling, err := features.ParseSampling(c.Learner.Sampling); err == nil && c.Input.Columns != nil && c.Input.Lags == 0 {
-		if err := sampling.Check(len(c.Input.Columns)); err != nil {
-			add("learner.sampling", "%v", err)
+}
+
+func (v *validation) learner() {
+	labels := len(v.Input.Label)
+	if _, err := features.ParseKernel(v.Learner.Kernel); err != nil {
+		v.add("learner.kernel", "%v", err)
+	}
+	if v.Learner.KernelMetric != "" && v.Input.Lags > 0 {
+		v.add("learner.kernel.metric", "cannot be combined with input.lags: the metric is for the inputs of one record")
+	}
+	if sampling, err := features.ParseSampling(v.Learner.Sampling); err == nil && v.Input.Columns != nil && v.Input.Lags == 0 {
+		if err := sampling.Check(len(v.Input.Columns)); err != nil {
+			v.add("learner.sampling", "%v", err)
 		}
 	}
-	if c.Learner.Loss != "auto" {
-		l, err := loss.Parse(c.Learner.Loss)
+	if v.Learner.Loss != "auto" {
+		l, err := loss.Parse(v.Learner.Loss)
 		switch {
 		case err != nil:
-			add("learner.loss", "%v", err)
-		case len(c.Input.Label) > 1 && l.Classifies():
-			add("learner.loss", "%v is for classes, and input.label has %d fields, which are regressed on", l, len(c.Input.Label))
+			v.add("learner.loss", "%v", err)
+		case labels > 1 && l.Classifies():
+			v.add("learner.loss", "%v is for classes, and input.label has %d fields, which are regressed on", l, labels)
 		}
 	}
-	if n := len(c.Input.Label); n > 1 && c.Learner.Task == "classification" {
-		add("learner.task", "is classification, and input.label has %d fields, which are regressed on", n)
-	} else if n > learner.MaxOutputs {
-		add("input.label", "has %d fields: want at most %d", n, learner.MaxOutputs)
+	if labels > 1 && v.Learner.Task == "classification" {
+		v.add("learner.task", "is classification, and input.label has %d fields, which are regressed on", labels)
+	} else if labels > learner.MaxOutputs {
+		v.add("input.label", "has %d fields: want at most %d", labels, learner.MaxOutputs)
 	}
-	listen := map[string]string{"http.listen": c.HTTP.Listen, "score.http.listen": c.Score.Listen}
-	for _, path := range []string{"http.listen", "score.http.listen"} {
-		if listen[path] == "off" {
+}
+
+func (v *validation) addresses() {
+	for _, at := range []struct{ path, address string }{{"http.listen", v.HTTP.Listen}, {"score.http.listen", v.Score.Listen}} {
+		if at.address == "off" {
 			continue
 		}
-		if err := checkAddress(listen[path], true); err != nil {
-			add(path, "%v, or off", err)
+		if err := checkAddress(at.address, true); err != nil {
+			v.add(at.path, "%v, or off", err)
 		}
 	}
-	sasl := strings.HasPrefix(c.Kafka.Protocol, "SASL_")
-	tls := strings.HasSuffix(c.Kafka.Protocol, "SSL")
-	switch {
-	case sasl && c.Kafka.Mechanism == "":
-		add("kafka.sasl.mechanism", "is missing, and %s needs it", c.Kafka.Protocol)
-	case sasl && c.Kafka.Username == "":
-		add("kafka.sasl.username", "is missing, and %s needs it", c.Kafka.Protocol)
-	case sasl && c.Kafka.Secret.Reveal() == "" && c.Kafka.SecretFile == "":
-		add("kafka.sasl.password_file", "is missing, and so is %s", envName("kafka.sasl.password"))
-	case sasl && c.Kafka.Secret.Reveal() != "" && c.Kafka.SecretFile != "":
-		add("kafka.sasl.password_file", "sasl.password is set too: want one of them")
-	case !sasl && c.Kafka.Mechanism+c.Kafka.Username+c.Kafka.Secret.Reveal()+c.Kafka.SecretFile != "":
-		add("kafka.security.protocol", "is %s, which does not log in: want SASL_SSL for a sasl.mechanism, username or password", c.Kafka.Protocol)
-	}
-	if c.Kafka.CA != "" && !tls {
-		add("kafka.ssl.ca.location", "security.protocol is %s, which has no use for it", c.Kafka.Protocol)
-	}
-	for _, topic := range c.Input.Topics {
-		if c.ours(topic) || topic == c.Score.Output {
-			add("input.topics", "%q is what this model writes: it would learn from itself", topic)
-		}
-	}
-	for _, topic := range c.Score.Topics {
-		if c.ours(topic) || topic == c.Score.Output {
-			add("score.topics", "%q is what this model writes: it would score itself", topic)
-		}
-	}
-	if c.ours(c.Score.Output) {
-		add("score.output", "%q is a topic of the learner's", c.Score.Output)
-	}
-	return problems
 }
 
-// ours says whether the learner writes the topic.
+// topics reports input topics that the model itself writes.
+func (v *validation) topics() {
+	for _, topic := range v.Input.Topics {
+		if v.ours(topic) || topic == v.Score.Output {
+			v.add("input.topics", "%q is what this model writes: it would learn from itself", topic)
+		}
+	}
+	for _, topic := range v.Score.Topics {
+		if v.ours(topic) || topic == v.Score.Output {
+			v.add("score.topics", "%q is what this model writes: it would score itself", topic)
+		}
+	}
+	if v.ours(v.Score.Output) {
+		v.add("score.output", "%q is a topic that the learner writes", v.Score.Output)
+	}
+}
+
+// ours reports whether the learner writes the topic.
 func (c *Config) ours(topic string) bool {
-	end, ok := strings.CutPrefix(topic, c.Model)
-	return ok && (end == ".log" || end == ".predictions" || end == ".quarantine" || end == ".released")
+	suffix, ok := strings.CutPrefix(topic, c.Model)
+	return ok && slices.Contains([]string{".log", ".predictions", ".quarantine", ".released", ".heartbeats"}, suffix)
 }
 
-// Require says which of the options a command cannot go without is missing.
+// Require returns Problems if any of the options, which a command needs, is
+// missing.
 func (c *Config) Require(paths ...string) error {
 	var problems Problems
 	for _, path := range paths {
@@ -131,7 +162,7 @@ func (c *Config) Require(paths ...string) error {
 	return nil
 }
 
-// checkAddress wants host:port, for listening also :port.
+// checkAddress accepts host:port, and :port for listening.
 func checkAddress(s string, listen bool) error {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil || host == "" && !listen {
@@ -143,8 +174,8 @@ func checkAddress(s string, listen bool) error {
 	return nil
 }
 
-// Password is the password to log in with, from whichever place has it; empty
-// where security.protocol does not log in.
+// Password returns the SASL password from the option or the file that has it;
+// empty if security.protocol uses no SASL.
 func (c *Config) Password() (string, error) {
 	if c.Kafka.SecretFile == "" {
 		return c.Kafka.Secret.Reveal(), nil

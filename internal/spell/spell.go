@@ -1,15 +1,16 @@
-// Package spell guesses which name somebody has meant.
+// Package spell suggests the name that a misspelt one stands for.
 package spell
 
 import "strings"
 
-const longest = 64 // bytes of a name that is compared
+const maxLength = 64 // bytes; longer names are not compared
 
-// Nearest is the name that a hand may have meant by s, or "".
+// Nearest returns the name that takes the fewest edits from s, ignoring case, or
+// "" if each takes more than 1 + len(s)/4.
 func Nearest(s string, names []string) string {
 	best, least := "", 1+len(s)/4
 	for _, name := range names {
-		if max(len(s), len(name)) > longest {
+		if max(len(s), len(name)) > maxLength {
 			continue
 		}
 		d := distance(strings.ToLower(s), strings.ToLower(name))
@@ -20,11 +21,11 @@ func Nearest(s string, names []string) string {
 	return best
 }
 
-// distance counts the insertions, deletions, substitutions and swaps of
-// neighbours between a and b, none of them touched twice (optimal string
+// distance returns the number of insertions, deletions, substitutions and swaps of
+// neighbours that make b from a, where no letter is edited twice (optimal string
 // alignment).
 func distance(a, b string) int {
-	var before []int // the row above above
+	var before []int // the row before above
 	above := make([]int, len(b)+1)
 	for j := range above {
 		above[j] = j

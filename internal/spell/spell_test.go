@@ -16,7 +16,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// A simpler truth for distance: the recursive definition.
+// distance agrees with the recursive definition.
 func TestDistanceIsTheFewestEdits(t *testing.T) {
 	var slow func(a, b string) int
 	slow = func(a, b string) int {

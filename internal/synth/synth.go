@@ -1,5 +1,5 @@
-// Package synth makes the stream that the demo learns: endless, nonlinear, with
-// drift, and with an error rate known beforehand that nobody can beat.
+// Package synth generates the stream of the demo: endless, nonlinear, with drift,
+// and with a known Bayes error rate.
 package synth
 
 import (
@@ -9,38 +9,36 @@ import (
 )
 
 const (
-	Dim    = 10     // inputs of an example
-	Period = 50_000 // examples from one abrupt change of concept to the next
+	Dim    = 10     // number of inputs
+	Period = 50_000 // examples between abrupt changes of concept
 
-	// Bayes is the error rate of the best classifier there is. It is exact: the
-	// class is a function of the inputs, and then wrong with this probability.
+	// Bayes is the error rate of the best possible classifier. It is exact: the
+	// class is a function of the inputs, and then flipped with this probability.
 	Bayes = 0.05
 )
 
-// Stream is a sequence of examples of two classes. Two of the ten inputs, u and
-// v, matter. They lie in the four squares where both are .6 to 1.4 away from 0,
-// to either side, turned by an angle that swings slowly between an eighth of π
-// to the left and to the right. The class is 1 where, before the turn, u·v > 0,
-// and then wrong with probability Bayes. That is an exclusive or, of which a
-// linear classifier can learn nothing. The other eight inputs are uniform in
-// [-.75, .75] and say nothing.
+// Stream is a sequence of examples of two classes. The class depends on two of
+// the ten inputs, u and v. They lie in the four squares |u|, |v| in [.6, 1.4],
+// rotated by an angle that swings slowly between -π/8 and π/8. The class is 1 if
+// u·v > 0 before the rotation, and is then flipped with probability Bayes: an
+// exclusive or, of which a linear classifier can learn nothing. The other eight
+// inputs are uniform in [-.75, .75] and irrelevant.
 //
-// Every Period examples two other inputs matter. After the first pair, the other
-// four take turns, and each time that they come back their classes have been
-// exchanged.
+// Every Period examples the relevant inputs change. After the first pair, the
+// other four pairs take turns, and in each turn the classes are exchanged.
 type Stream struct{ Seed uint64 }
 
 // At sets x, of Dim values, to the inputs of example i, and returns its class.
-// It is a function of Seed and i, and the same on every machine.
+// They are a function of Seed and i, and the same on every machine.
 func (s Stream) At(i int64, x []float64) (class int) {
 	c, exchanged := concept(s.Seed, i/Period)
-	r := random(s.Seed, uint64(i))
+	r := newGenerator(s.Seed, uint64(i))
 	for j := range x[:Dim] {
 		x[j] = float64(1.5*r.uniform()) - 0.75
 	}
 	u, v := r.square(), r.square()
 	one := u*v > 0 != exchanged
-	sin, cos := vec.Sincos(turn(i))
+	sin, cos := vec.Sincos(rotation(i))
 	x[c[0]] = float64(cos*u) - float64(sin*v)
 	x[c[1]] = float64(sin*u) + float64(cos*v)
 	if one != (r.uniform() < Bayes) {
@@ -49,16 +47,16 @@ func (s Stream) At(i int64, x []float64) (class int) {
 	return 0
 }
 
-// turn is the angle at example i.
-func turn(i int64) float64 {
+// rotation returns the angle at example i.
+func rotation(i int64) float64 {
 	const swing = 5 * Period
 	return math.Pi / 8 * vec.Sin(2*math.Pi*float64(i%swing)/swing)
 }
 
-// concept returns the inputs that matter in a period, and whether their classes
-// are exchanged. The seed shuffles the inputs.
+// concept returns the relevant inputs of a period, and whether the classes are
+// exchanged. The seed shuffles the inputs.
 func concept(seed uint64, period int64) (inputs [2]int, exchanged bool) {
-	r := random(^seed, 0)
+	r := newGenerator(^seed, 0)
 	var all [Dim]int
 	for j := range all {
 		k := int(r.next() % uint64(j+1))
@@ -74,7 +72,8 @@ func concept(seed uint64, period int64) (inputs [2]int, exchanged bool) {
 // generator is SplitMix64 (Steele, Lea and Flood 2014).
 type generator uint64
 
-func random(seed, stream uint64) generator {
+// newGenerator returns the generator of a stream of numbers of a seed.
+func newGenerator(seed, stream uint64) generator {
 	r := generator(seed)
 	r = generator(r.next() ^ stream)
 	return generator(r.next())
@@ -88,9 +87,10 @@ func (r *generator) next() uint64 {
 	return z ^ z>>31
 }
 
+// uniform returns a number of [0, 1).
 func (r *generator) uniform() float64 { return float64(r.next()>>11) / (1 << 53) }
 
-// square is uniform in [-1.4, -.6] and [.6, 1.4].
+// square returns a uniform number of [-1.4, -.6] and [.6, 1.4].
 func (r *generator) square() float64 {
 	v := float64(0.8 * (2*r.uniform() - 1))
 	return v + math.Copysign(0.6, v)

@@ -1,23 +1,23 @@
 // Package vec has the hot loops, and the arithmetic that has to give the same
 // bits on every machine.
 //
-// Nothing here depends on what a compiler may fuse, on a library's idea of a
-// cosine, or on the width of a vector: a sum has an order, and every rounding
-// is written down. The plain Go in this package is the definition; assembly
-// that stands in for it gives the same bits. Changing a bit of what a function
-// returns is changing a format, and the golden values in the tests say so.
+// Nothing here depends on the operations that a compiler may fuse, on the cosine
+// of a library, or on the width of a vector: a sum has an order, and every
+// rounding is specified. The plain Go in this package is the definition; the
+// assembly gives the same bits. A change of a bit of a result is a change of
+// format, and the golden values in the tests detect it.
 //
-// # The random-feature kernels
+// # The random features
 //
 // Rows and frequencies are packed into panels: 32 rows as [dim][32], and 12
-// frequencies as [dim][12], in half turns, which is to say divided by pi. Packing
-// takes magnitudes above 2^50 as 2^50, and below 2^-50 as 0, so that no finite
-// input makes an infinity, a NaN or a subnormal in what follows. For frequency
-// j and row i:
+// frequencies as [dim][12] in half turns, that is, divided by pi. Packing replaces
+// magnitudes above 2^50 by 2^50 and below 2^-50 by 0, so that no input causes an
+// infinity, a NaN or a subnormal number in the following steps. For frequency j
+// and row i:
 //
 //   - the phase t is one chain of float32 fused multiply-adds from +0 over
-//     k = 0, 1, ..., dim-1. For phases in memory it is their product with a
-//     scale, rounded;
+//     k = 0, 1, ..., dim-1. With phases in memory, t is their product with
+//     a scale, rounded;
 //   - n is t rounded to an integer, half to even, and r = t - n, which is exact,
 //     and +0 if t is whole, and so for all of 2^23 half turns and more;
 //   - s = r*r rounded to float32; the cosine is an even polynomial of degree 8

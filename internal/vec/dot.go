@@ -1,6 +1,6 @@
 package vec
 
-// Dot is the sum of x[i]*y[i] in a fixed order: lane l of 8 adds the products
+// Dot returns the sum of x[i]*y[i] in a fixed order: lane l of 8 adds the products
 // l, l+8, l+16, ..., each rounded, one by one, and the lanes are added l and
 // l+4 first, then l and l+2, then l and l+1. It panics if y is shorter than x.
 func Dot(x, y []float64) float64 {
@@ -29,7 +29,7 @@ func Dot(x, y []float64) float64 {
 	return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]))
 }
 
-// Axpy is y[i] += a*x[i], the product rounded. It panics if y is shorter than x.
+// Axpy computes y[i] += a*x[i], with the product rounded. It panics if y is shorter than x.
 func Axpy(a float64, x, y []float64) {
 	y = y[:len(x)]
 	if n := len(x) &^ 7; n >= 16 && axpyVectors(a, x[:n], y) {

@@ -5,11 +5,11 @@ import "math"
 // Eigen sets values to the eigenvalues of the symmetric matrix a, n x n and
 // row-major, in ascending order, and the rows of vectors, n x n, to eigenvectors
 // of length 1, orthogonal to each other. It reads the lower triangle of a, and
-// overwrites it. It reports false if it does not converge, which takes a number
-// that is not finite.
+// overwrites it. It reports false if it does not converge, which happens only
+// with numbers that are not finite.
 //
-// Householder's reflections make a tridiagonal, and QL steps with implicit
-// shifts diagonal (Martin, Reinsch and Wilkinson 1968; Dubrulle 1970).
+// Householder reflections make the matrix tridiagonal, and QL steps with implicit
+// shifts make it diagonal (Martin, Reinsch and Wilkinson 1968; Dubrulle 1970).
 func Eigen(values, vectors, a []float64, n int) bool {
 	if n < 1 || len(values) != n || len(vectors) != n*n || len(a) != n*n {
 		panic("vec: Eigen of slices that do not fit together")
@@ -21,7 +21,7 @@ func Eigen(values, vectors, a []float64, n int) bool {
 		}
 	}
 	_, exponent := math.Frexp(unit)
-	unit = math.Ldexp(1, max(-1000, min(exponent, 1000))) // a power of two: squares are neither lost nor infinite, and no bit changes
+	unit = math.Ldexp(1, max(-1000, min(exponent, 1000))) // a power of two: squares neither underflow nor overflow, and no bit changes
 	for i := range a {
 		a[i] /= unit
 	}
@@ -51,13 +51,13 @@ func Eigen(values, vectors, a []float64, n int) bool {
 	return true
 }
 
-// tridiagonal reflects a to T with the diagonal d and e beside it, and sets q to
-// the transformation: a = qᵀ T q.
+// tridiagonal transforms a to T, with the diagonal d and e beside it, and sets q
+// to the transformation: a = qᵀ T q.
 func tridiagonal(d, e, q, a []float64, n int) {
-	h := make([]float64, n) // half the square of a reflection's vector; 0 is none
+	h := make([]float64, n) // half the squared norm of a reflection's vector; 0 for no reflection
 	p := make([]float64, n)
 	for i := n - 1; i > 0; i-- {
-		v := a[i*n : i*n+i] // the reflection takes it to e[i] in its last place
+		v := a[i*n : i*n+i] // the reflection maps it to e[i] in its last coordinate
 		d[i], e[i] = a[i*n+i], v[i-1]
 		rest := Dot(v[:i-1], v)
 		if rest == 0 {
@@ -71,7 +71,7 @@ func tridiagonal(d, e, q, a []float64, n int) {
 		h[i] = rest + float64(v[i-1]*v[i-1]) - float64(v[i-1]*norm)
 		v[i-1] -= norm
 
-		p := p[:i] // a v / h, and then what both sides lose
+		p := p[:i] // a v / h, and then the update of both sides
 		clear(p)
 		for j := range i {
 			row := a[j*n : j*n+j+1]
@@ -103,7 +103,7 @@ func tridiagonal(d, e, q, a []float64, n int) {
 	}
 }
 
-// diagonal turns T to the diagonal d, and the rows of q with it.
+// diagonal rotates T to the diagonal matrix d, and the rows of q with it.
 func diagonal(d, e, q []float64, n int) bool {
 	const epsilon = 0x1p-53
 	copy(e, e[1:])
@@ -152,7 +152,7 @@ func diagonal(d, e, q []float64, n int) bool {
 	return !math.IsNaN(Dot(d, d))
 }
 
-// length is the root of x*x + y*y, which it keeps from overflowing.
+// length returns the square root of x*x + y*y without overflow.
 func length(x, y float64) float64 {
 	x, y = math.Abs(x), math.Abs(y)
 	if x < y {
@@ -165,7 +165,7 @@ func length(x, y float64) float64 {
 	return float64(x * math.Sqrt(1+float64(y*y)))
 }
 
-// rotate is x[i], y[i] = c*x[i] - s*y[i], s*x[i] + c*y[i], each product rounded.
+// rotate sets x[i], y[i] = c*x[i] - s*y[i], s*x[i] + c*y[i], each product rounded.
 func rotate(x, y []float64, c, s float64) {
 	if n := len(x) &^ 7; n >= 16 && rotateVectors(x[:n], y, c, s) {
 		x, y = x[n:], y[n:]

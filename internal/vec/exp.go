@@ -9,7 +9,7 @@ const (
 	ln2Low  = 0x1.a39ef35793c76p-33
 )
 
-// Exp is e^x, within an ulp, and the same bits everywhere.
+// Exp returns e^x within an ulp, with the same bits on every machine.
 func Exp(x float64) float64 {
 	switch {
 	case x != x:
@@ -23,7 +23,7 @@ func Exp(x float64) float64 {
 	return scale(1+e, k)
 }
 
-// Expm1 is e^x - 1, within two ulps, and the same bits everywhere.
+// Expm1 returns e^x - 1 within two ulps, with the same bits on every machine.
 func Expm1(x float64) float64 {
 	switch {
 	case x != x || x == 0:
@@ -48,7 +48,7 @@ func Exps(dst, x []float64) {
 	dst = dst[:len(x)]
 	for len(x) > 0 {
 		n := expVectors(dst, x)
-		// What vectors do not do: numbers out of their range, and the last ones.
+		// The vectors leave out numbers beyond their range, and the last ones.
 		rest := min(8, len(x)-n)
 		for i := n; i < n+rest; i++ {
 			dst[i] = Exp(x[i])
@@ -57,10 +57,10 @@ func Exps(dst, x []float64) {
 	}
 }
 
-// expSeries has the factors of r^13, r^12, ... of e^r.
+// expSeries has the coefficients of r^13, r^12, ... of e^r.
 var expSeries = [...]float64{1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 1.0 / 2}
 
-// expReduced is k and e^r - 1 for x = k ln 2 + r, |r| <= ln 2 / 2, by the
+// expReduced returns k and e^r - 1 for x = k ln 2 + r, |r| <= ln 2 / 2, by the
 // series to r^13.
 func expReduced(x float64) (k int, e float64) {
 	n := math.RoundToEven(float64(x * (1 / math.Ln2)))
@@ -74,7 +74,7 @@ func expReduced(x float64) (k int, e float64) {
 	return int(n), r + (float64(float64(r*r)*p) + (c + float64(c*r)))
 }
 
-// scale is x * 2^k, rounded once, for |k| <= 1100 and x near 1.
+// scale returns x * 2^k, rounded once, for |k| <= 1100 and x near 1.
 func scale(x float64, k int) float64 {
 	power := func(k int) float64 { return math.Float64frombits(uint64(1023+k) << 52) }
 	switch {

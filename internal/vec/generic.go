@@ -14,11 +14,11 @@ func sumGeneric(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scr
 	sumPanels(dst, a, len(w)/size, outputs, rows, s, func(p int) { s.tile.features(x, w[p*size:(p+1)*size], dim, rows) })
 }
 
-func sumGivenGeneric(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
-	sumPanels(dst, a, len(t)/(Panel*Lanes), outputs, rows, s, func(p int) { s.tile.given(scale, t[p*Panel*Lanes:], rows) })
+func sumPhasesGeneric(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+	sumPanels(dst, a, len(t)/(Panel*Lanes), outputs, rows, s, func(p int) { s.tile.fromPhases(scale, t[p*Panel*Lanes:], rows) })
 }
 
-// sumPanels is Sum, where features puts those of a panel into the tile.
+// sumPanels is Sum; features puts the features of a panel into the tile.
 func sumPanels(dst []float64, a []float32, panels, outputs, rows int, s *Scratch, features func(p int)) {
 	const perGroup = Group / Panel
 	for p := 0; p < panels; p += perGroup {
@@ -49,9 +49,9 @@ func gradientGeneric(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 	}
 }
 
-func gradientGivenGeneric(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+func gradientPhasesGeneric(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
 	for p := range len(t) / (Panel * Lanes) {
-		s.tile.given(scale, t[p*Panel*Lanes:], Lanes)
+		s.tile.fromPhases(scale, t[p*Panel*Lanes:], Lanes)
 		s.tile.spread(acc[p*2*outputs*Panel*width:], g, outputs)
 	}
 }
@@ -64,15 +64,15 @@ func featuresGeneric(dst, x, w []float32, dim int, s *Scratch) {
 	}
 }
 
-func featuresGivenGeneric(dst []float32, scale float32, t []float32, s *Scratch) {
+func featuresPhasesGeneric(dst []float32, scale float32, t []float32, s *Scratch) {
 	for p := range len(t) / (Panel * Lanes) {
-		s.tile.given(scale, t[p*Panel*Lanes:], Lanes)
+		s.tile.fromPhases(scale, t[p*Panel*Lanes:], Lanes)
 		s.tile.store(dst[p*2*Panel*Lanes:])
 	}
 }
 
-// lanesGeneric adds the sum of the lanes 16i to 16i+15, halves first, to dst[i].
-func lanesGeneric(dst []float64, acc []float32) {
+// addChainsGeneric adds the sum of the lanes 16i to 16i+15, halves first, to dst[i].
+func addChainsGeneric(dst []float64, acc []float32) {
 	for i := range dst {
 		l := (*[width]float32)(acc[width*i:])
 		var v [width / 2]float64
@@ -87,13 +87,13 @@ func lanesGeneric(dst []float64, acc []float32) {
 // tile is the features of a panel of frequencies and a panel of rows.
 type tile struct{ cos, sin [Panel][Lanes]float32 }
 
-// features is the features of the first rows of a panel of rows x and of a
-// panel of frequencies w; those of the other rows are left as they are.
+// features computes the features of the first rows of a panel of rows x for a
+// panel of frequencies w. Other rows are not touched.
 func (t *tile) features(x, w []float32, dim, rows int) {
 	for j := 0; j < Panel; j += 2 {
 		for i := 0; i < rows; i += 4 {
 			var ph [2][4]float64
-			phases(&ph, x[i:], w[j:], dim)
+			phaseChains(&ph, x[i:], w[j:], dim)
 			for h := range 2 {
 				cosSin((*[4]float32)(t.cos[j+h][i:]), (*[4]float32)(t.sin[j+h][i:]), &ph[h])
 			}
@@ -101,8 +101,8 @@ func (t *tile) features(x, w []float32, dim, rows int) {
 	}
 }
 
-// given is features for a panel of phases in memory.
-func (t *tile) given(scale float32, phases []float32, rows int) {
+// fromPhases is features with a panel of phases in memory.
+func (t *tile) fromPhases(scale float32, phases []float32, rows int) {
 	for j := range Panel {
 		for i := 0; i < rows; i += 4 {
 			var ph [4]float64
@@ -122,7 +122,7 @@ func (t *tile) store(dst []float32) {
 	}
 }
 
-// spread adds the features times the factors g to a panel's chains.
+// spread adds the features times the factors g to the chains of a panel.
 func (t *tile) spread(acc, g []float32, outputs int) {
 	for c := range outputs {
 		spread(acc[c*width:], 2*outputs*width, &t.cos, g[c*Lanes:])
@@ -130,12 +130,12 @@ func (t *tile) spread(acc, g []float32, outputs int) {
 	}
 }
 
-// phases is the chains
+// phaseChains computes the chains
 //
 //	t[j][i] = FMA(w[k*Panel+j], x[k*Lanes+i], t[j][i])	for k = 0, 1, ..., dim-1
 //
 // for two frequencies and four rows.
-func phases(t *[2][4]float64, x, w []float32, dim int) {
+func phaseChains(t *[2][4]float64, x, w []float32, dim int) {
 	var a0, a1, a2, a3, b0, b1, b2, b3 float64
 	for k := range dim {
 		wk := (*[2]float32)(w[k*Panel:])
@@ -145,61 +145,61 @@ func phases(t *[2][4]float64, x, w []float32, dim int) {
 		y = float64(xk[0])
 		p = u * y
 		s = p + a0
-		if half(s) {
-			s = sticky(p, a0, s)
+		if isTie(s) {
+			s = roundToOdd(p, a0, s)
 		}
 		a0 = float64(float32(s))
 		p = v * y
 		s = p + b0
-		if half(s) {
-			s = sticky(p, b0, s)
+		if isTie(s) {
+			s = roundToOdd(p, b0, s)
 		}
 		b0 = float64(float32(s))
 		y = float64(xk[1])
 		p = u * y
 		s = p + a1
-		if half(s) {
-			s = sticky(p, a1, s)
+		if isTie(s) {
+			s = roundToOdd(p, a1, s)
 		}
 		a1 = float64(float32(s))
 		p = v * y
 		s = p + b1
-		if half(s) {
-			s = sticky(p, b1, s)
+		if isTie(s) {
+			s = roundToOdd(p, b1, s)
 		}
 		b1 = float64(float32(s))
 		y = float64(xk[2])
 		p = u * y
 		s = p + a2
-		if half(s) {
-			s = sticky(p, a2, s)
+		if isTie(s) {
+			s = roundToOdd(p, a2, s)
 		}
 		a2 = float64(float32(s))
 		p = v * y
 		s = p + b2
-		if half(s) {
-			s = sticky(p, b2, s)
+		if isTie(s) {
+			s = roundToOdd(p, b2, s)
 		}
 		b2 = float64(float32(s))
 		y = float64(xk[3])
 		p = u * y
 		s = p + a3
-		if half(s) {
-			s = sticky(p, a3, s)
+		if isTie(s) {
+			s = roundToOdd(p, a3, s)
 		}
 		a3 = float64(float32(s))
 		p = v * y
 		s = p + b3
-		if half(s) {
-			s = sticky(p, b3, s)
+		if isTie(s) {
+			s = roundToOdd(p, b3, s)
 		}
 		b3 = float64(float32(s))
 	}
 	t[0], t[1] = [4]float64{a0, a1, a2, a3}, [4]float64{b0, b1, b2, b3}
 }
 
-// reduce is what t half turns are past the nearest whole number of them, and
-// that number's parity as a sign bit.
+// reduce returns the difference between t half turns and the nearest whole number
+// of them, and the parity of that number as a sign bit.
 func reduce(t float64) (r float64, odd uint32) {
 	const round = 3 << 51 // added and taken off again, it leaves an integer
 	if math.Abs(t) >= 1<<24 {
@@ -209,10 +209,10 @@ func reduce(t float64) (r float64, odd uint32) {
 	return t - (k - round) + 0, uint32(math.Float64bits(k)) << 31 // where t is -0, +0
 }
 
-// flip is v, or -v if odd is a sign bit.
+// flip returns v, or -v if odd is a sign bit.
 func flip(v float32, odd uint32) float32 { return math.Float32frombits(math.Float32bits(v) ^ odd) }
 
-// cosSin is the cosines and sines of four phases.
+// cosSin sets c and sn to the cosines and sines of four phases.
 func cosSin(c, sn *[4]float32, t *[4]float64) {
 	for i := 0; i < 4; i += 2 {
 		r0, odd0 := reduce(t[i])
@@ -225,26 +225,26 @@ func cosSin(c, sn *[4]float32, t *[4]float64) {
 			var p, s float64
 			p = a0 * q0
 			s = p + u
-			if half(s) {
-				s = sticky(p, u, s)
+			if isTie(s) {
+				s = roundToOdd(p, u, s)
 			}
 			a0 = float64(float32(s))
 			p = b0 * q0
 			s = p + v
-			if half(s) {
-				s = sticky(p, v, s)
+			if isTie(s) {
+				s = roundToOdd(p, v, s)
 			}
 			b0 = float64(float32(s))
 			p = a1 * q1
 			s = p + u
-			if half(s) {
-				s = sticky(p, u, s)
+			if isTie(s) {
+				s = roundToOdd(p, u, s)
 			}
 			a1 = float64(float32(s))
 			p = b1 * q1
 			s = p + v
-			if half(s) {
-				s = sticky(p, v, s)
+			if isTie(s) {
+				s = roundToOdd(p, v, s)
 			}
 			b1 = float64(float32(s))
 		}
@@ -253,7 +253,7 @@ func cosSin(c, sn *[4]float32, t *[4]float64) {
 	}
 }
 
-// dot is f[i] = FMA(a[j], features[j][i], f[i]) for j = 0, 1, ..., Panel-1 and
+// dot computes f[i] = FMA(a[j], features[j][i], f[i]) for j = 0, 1, ..., Panel-1 and
 // the first rows i.
 func dot(f []float32, features *[Panel][Lanes]float32, a []float32, rows int) {
 	a = a[:Panel]
@@ -265,7 +265,7 @@ func dot(f []float32, features *[Panel][Lanes]float32, a []float32, rows int) {
 	}
 }
 
-// spread is acc[j*step+i%16] = FMA(features[j][i], g[i], acc[j*step+i%16]) for
+// spread computes acc[j*step+i%16] = FMA(features[j][i], g[i], acc[j*step+i%16]) for
 // i = 0, 1, ..., Lanes-1.
 func spread(acc []float32, step int, features *[Panel][Lanes]float32, g []float32) {
 	g = g[:Lanes]

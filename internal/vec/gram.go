@@ -1,7 +1,7 @@
 package vec
 
 // Gram adds phiᵀ phi to the lower triangle of g, n x n and row-major, for rows
-// phi of n numbers each. It leaves the rest of g alone.
+// phi of n numbers each. The rest of g is not touched.
 //
 // Rows come in runs of 256, counted from the first: a product of two columns is
 // one chain of float32 fused multiply-adds from +0 over the rows of a run, in
@@ -17,9 +17,9 @@ func Gram(g []float64, phi []float32, n int, s *Scratch) {
 		for i := 0; i < n; i += Panel {
 			for j := 0; j < min(i+Panel, n); j += Lanes {
 				t := &s.tile.cos
-				use.product(t, wide[j*rows:(j+Lanes)*rows], tall[i*rows:(i+Panel)*rows], rows)
+				active.product(t, wide[j*rows:(j+Lanes)*rows], tall[i*rows:(i+Panel)*rows], rows)
 				for r := max(0, j-i); r < min(Panel, n-i); r++ {
-					use.widen(g[(i+r)*n+j:(i+r)*n+min(j+Lanes, i+r+1)], t[r][:])
+					active.accumulate(g[(i+r)*n+j:(i+r)*n+min(j+Lanes, i+r+1)], t[r][:])
 				}
 			}
 		}
@@ -27,7 +27,7 @@ func Gram(g []float64, phi []float32, n int, s *Scratch) {
 }
 
 // columnPanels packs the columns of the first rows of phi into panels of width
-// columns, [rows][width], and fills the last one up with zeros.
+// columns, [rows][width], and pads the last one with zeros.
 func columnPanels(memory *[]float32, phi []float32, n, rows, width int) []float32 {
 	size := Panels(n, width) * width * rows
 	if cap(*memory) < size {
@@ -44,7 +44,7 @@ func columnPanels(memory *[]float32, phi []float32, n, rows, width int) []float3
 	return dst
 }
 
-// productGeneric is t[i][j] = FMA(w[k*Panel+i], x[k*Lanes+j], t[i][j]) from +0,
+// productGeneric computes t[i][j] = FMA(w[k*Panel+i], x[k*Lanes+j], t[i][j]) from +0,
 // for k = 0, 1, ..., dim-1.
 func productGeneric(t *[Panel][Lanes]float32, x, w []float32, dim int) {
 	*t = [Panel][Lanes]float32{}
@@ -57,8 +57,8 @@ func productGeneric(t *[Panel][Lanes]float32, x, w []float32, dim int) {
 	}
 }
 
-// widenGeneric is dst[i] += float64(f[i]).
-func widenGeneric(dst []float64, f []float32) {
+// accumulateGeneric computes dst[i] += float64(f[i]).
+func accumulateGeneric(dst []float64, f []float32) {
 	for i := range dst {
 		dst[i] += float64(f[i])
 	}

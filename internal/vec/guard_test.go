@@ -41,7 +41,7 @@ func guarded[T any](t *testing.T, v []T, atEnd bool) []T {
 // Every implementation gives the bits of the plain loops, for every shape, and
 // touches nothing but its arguments.
 func TestImplementationsAgree(t *testing.T) {
-	if len(all) == 1 {
+	if len(available) == 1 {
 		t.Skip("this machine has the plain loops only")
 	}
 	trials := 300
@@ -94,11 +94,11 @@ func TestImplementationsAgree(t *testing.T) {
 				}
 				Features(phi, x, p.pw, dim, &s)
 				g.sum = append(g.sum, dst...)
-				if use.few != nil && i == 0 {
+				if active.sumRow != nil && i == 0 {
 					coef := guarded(t, p.coef, atEnd)
 					few := guarded(t, make([]float64, Panels(m, Group)*outputs), atEnd)
 					for l := range min(2, rows) {
-						SumFew(few, p.x[l*dim:(l+1)*dim], p.pw, coef, dim, outputs, &s)
+						SumRow(few, p.x[l*dim:(l+1)*dim], p.pw, coef, dim, outputs, &s)
 						for c := range outputs {
 							sum := 0.0
 							for j := c; j < len(few); j += outputs {

@@ -2,8 +2,8 @@ package vec
 
 import "math/rand/v2"
 
-// Signs sets signs to random bits of the sign, the words of the chacha8rand
-// sequence of key: bit b of word i is for number 32i+b.
+// Signs sets signs to random sign bits from the words of the chacha8rand sequence
+// of key: bit b of word i becomes number 64i+b.
 func Signs(signs []uint32, key [32]byte) {
 	words := rand.NewChaCha8(key)
 	for i := 0; i < len(signs); i += 64 {
@@ -14,11 +14,11 @@ func Signs(signs []uint32, key [32]byte) {
 	}
 }
 
-// Orthogonal sets t, [n][Lanes], to H D₃ H D₂ H D₁ x for a panel of rows x, which
-// is [dim][Lanes] and zeros beyond: H is the Walsh-Hadamard transform of n, a
+// Orthogonal sets t, [n][Lanes], to H D₃ H D₂ H D₁ x for a panel of rows x,
+// [dim][Lanes], padded with zeros: H is the Walsh-Hadamard transform of n, a
 // power of two, with entries 1 and -1, and the signs of the diagonal matrices are
-// in signs, [3][n], those of D₁ first. Divided by n, that is the product of an
-// orthogonal matrix and the root of n ("structured orthogonal random features",
+// in signs, [3][n], those of D₁ first. Divided by n, the matrix is an orthogonal
+// one times the square root of n ("structured orthogonal random features",
 // Yu et al. 2016).
 //
 // A transform is stages of sums and differences in float32, of rows 1, 2, 4, ...
@@ -29,11 +29,11 @@ func Orthogonal(t, x []float32, signs []uint32, n, dim int) {
 	}
 	clear(t[copy(t, x):])
 	for i := 0; i < 3*n; i += n {
-		use.hadamard(t, signs[i:i+n])
+		active.hadamard(t, signs[i:i+n])
 	}
 }
 
-// hadamardGeneric transforms t after its rows have been multiplied by signs.
+// hadamardGeneric multiplies the rows of t by signs and transforms it.
 func hadamardGeneric(t []float32, signs []uint32) {
 	for i, s := range signs {
 		if s != 0 {

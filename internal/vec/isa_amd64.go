@@ -12,20 +12,20 @@ import (
 //go:generate go -C gen run . -out ../kernel_amd64.s -stubs ../kernel_amd64.go -pkg vec
 
 func native() (found []isa) {
-	// cpu also asks whether the system saves the registers.
+	// Package cpu also checks that the operating system saves the registers.
 	if x := cpu.X86; x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL && x.HasBMI2 {
 		found = append(found, isa{
-			name: "avx512", sum: sumAVX512, few: fewAVX512, gradient: gradientAVX512, lanes: lanesAVX512, features: featuresAVX512,
-			sumGiven: sumGivenAVX512, gradientGiven: gradientGivenAVX512, featuresGiven: featuresGivenAVX512, hadamard: hadamardAVX512,
-			product: productAVX512, widen: widenAVX512,
-			normals: normalsAVX512, packRows: packRowsAVX512, packFour: packFourAVX512, transpose: transposeAVX512, peak: peak512, width: 16,
+			name: "avx512", sum: sumAVX512, sumRow: sumRowAVX512, gradient: gradientAVX512, addChains: addChainsAVX512, features: featuresAVX512,
+			sumPhases: sumPhasesAVX512, gradientPhases: gradientPhasesAVX512, featuresPhases: featuresPhasesAVX512, hadamard: hadamardAVX512,
+			product: productAVX512, accumulate: accumulateAVX512,
+			normals: normalsAVX512, packRows: packRowsAVX512, packFrequencies: packFrequenciesAVX512, transpose: transposeAVX512, peak: peak512, width: 16,
 		})
 	}
 	if x := cpu.X86; x.HasAVX2 && x.HasFMA {
 		found = append(found, isa{
-			name: "avx2", sum: sumAVX2, gradient: gradientAVX2, lanes: lanesAVX2, features: featuresAVX2,
-			sumGiven: sumGivenAVX2, gradientGiven: gradientGivenAVX2, featuresGiven: featuresGivenAVX2, hadamard: hadamardAVX2,
-			product: productAVX2, widen: widenAVX2,
+			name: "avx2", sum: sumAVX2, gradient: gradientAVX2, addChains: addChainsAVX2, features: featuresAVX2,
+			sumPhases: sumPhasesAVX2, gradientPhases: gradientPhasesAVX2, featuresPhases: featuresPhasesAVX2, hadamard: hadamardAVX2,
+			product: productAVX2, accumulate: accumulateAVX2,
 			normals: normalsAVX2, peak: peak2, width: 8,
 		})
 	}
@@ -47,7 +47,7 @@ func sumAVX512(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scra
 	}
 }
 
-func fewAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
+func sumRowAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
 	const side = 8 // groups whose chains run side by side
 	size, perFeature := Panel*dim, outputs
 	m, panels := len(coef)/(2*outputs), len(w)/size
@@ -58,7 +58,7 @@ func fewAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch
 		}
 		for i := range n {
 			p := (g + i) * perGroup
-			f := &s.few[2*Group*i]
+			f := &s.rowFeatures[2*Group*i]
 			if p+perGroup <= panels {
 				rowGroup512(dim, &x[0], &w[p*size], f)
 			} else {
@@ -69,12 +69,12 @@ func fewAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch
 			mask := uint32(1)<<min(16, outputs-c) - 1
 			a := &coef[2*g*Group*perFeature+c]
 			if n == side {
-				rowDots512(length, outputs, mask, &s.few[0], a, &s.dots[0])
+				rowDots512(length, outputs, mask, &s.rowFeatures[0], a, &s.rowSums[0])
 			} else {
-				rowDot512(length, outputs, mask, &s.few[0], a, &s.dots[0])
+				rowDot512(length, outputs, mask, &s.rowFeatures[0], a, &s.rowSums[0])
 			}
 			for i := range n {
-				f := s.dots[32*i:]
+				f := s.rowSums[32*i:]
 				for o := range min(16, outputs-c) {
 					dst[(g+i)*outputs+c+o] = float64(f[o]) + float64(f[16+o])
 				}
@@ -100,12 +100,12 @@ func gradientAVX512(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 	}
 }
 
-func lanesAVX512(dst []float64, acc []float32) {
+func addChainsAVX512(dst []float64, acc []float32) {
 	if n := len(dst) &^ 7; n > 0 {
 		lanes512(n, &acc[0], &dst[0])
 		dst, acc = dst[n:], acc[n*width:]
 	}
-	lanesGeneric(dst, acc)
+	addChainsGeneric(dst, acc)
 }
 
 func featuresAVX512(dst, x, w []float32, dim int, s *Scratch) {
@@ -141,7 +141,7 @@ func gradientAVX2(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 	}
 }
 
-func lanesAVX2(dst []float64, acc []float32) { lanes2(len(dst), &acc[0], &dst[0]) }
+func addChainsAVX2(dst []float64, acc []float32) { lanes2(len(dst), &acc[0], &dst[0]) }
 
 func featuresAVX2(dst, x, w []float32, dim int, s *Scratch) {
 	features2(len(w)/(Panel*dim), dim, &x[0], &w[0], &dst[0])
@@ -156,7 +156,7 @@ func packRowsAVX512(dst, x []float32, dim int) {
 	packRows512(dim, &x[0], &dst[0])
 }
 
-func packFourAVX512(dst, w []float32, dim int) {
+func packFrequenciesAVX512(dst, w []float32, dim int) {
 	_, _ = dst[(dim-1)*Panel+3], w[4*dim-1]
 	packFrequencies512(dim, &w[0], &dst[0])
 }
@@ -166,8 +166,8 @@ func transposeAVX512(dst, w []float32, dim int) {
 	transpose512(dim, &w[0], &dst[0])
 }
 
-// The words are the library's: eight lanes leave no room for the state of
-// ChaCha, and the library has vectors of its own.
+// normalsAVX2 takes its words from the standard library: eight lanes leave no room
+// for the state of ChaCha, and the library has vector code of its own.
 func normalsAVX2(n *Normals, dst []float32) {
 	var words [refill/2 + 4]uint64
 	var z [refill + 8]float32
@@ -184,31 +184,31 @@ func productAVX512(t *[Panel][Lanes]float32, x, w []float32, dim int) {
 	product512(dim, &x[0], &w[0], &t[0][0])
 }
 
-func widenAVX512(dst []float64, f []float32) {
+func accumulateAVX512(dst []float64, f []float32) {
 	if n := len(dst) &^ 7; n > 0 {
 		widen512(n, &f[0], &dst[0])
 		dst, f = dst[n:], f[n:]
 	}
-	widenGeneric(dst, f)
+	accumulateGeneric(dst, f)
 }
 
 func productAVX2(t *[Panel][Lanes]float32, x, w []float32, dim int) {
 	product2(dim, &x[0], &w[0], &t[0][0])
 }
 
-func widenAVX2(dst []float64, f []float32) {
+func accumulateAVX2(dst []float64, f []float32) {
 	if n := len(dst) &^ 3; n > 0 {
 		widen2(n, &f[0], &dst[0])
 		dst, f = dst[n:], f[n:]
 	}
-	widenGeneric(dst, f)
+	accumulateGeneric(dst, f)
 }
 
-// dotVectors adds to the lanes of Dot, for a multiple of 8, if there are
-// vectors. It is no part of isa, because what goes through a function value
-// goes to the heap.
+// dotVectors adds to the lanes of Dot, for a length that is a multiple of 8, and
+// reports whether there are vector instructions to do so. It is not in isa because
+// arguments of a function value escape to the heap.
 func dotVectors(lanes *[8]float64, x, y []float64) bool {
-	switch use.width {
+	switch active.width {
 	case 16:
 		dot512(len(x), &x[0], &y[0], &lanes[0])
 	case 8:
@@ -219,9 +219,9 @@ func dotVectors(lanes *[8]float64, x, y []float64) bool {
 	return true
 }
 
-// axpyVectors is Axpy for a multiple of 8, if there are vectors.
+// axpyVectors is Axpy for a multiple of 8; it reports whether there are vectors.
 func axpyVectors(a float64, x, y []float64) bool {
-	switch use.width {
+	switch active.width {
 	case 16:
 		axpy512(len(x), a, &x[0], &y[0])
 	case 8:
@@ -232,13 +232,13 @@ func axpyVectors(a float64, x, y []float64) bool {
 	return true
 }
 
-// panelVectors is panelGeneric, if there are vectors.
+// panelVectors is panelGeneric; it reports whether there are vectors.
 func panelVectors(k int, w, x, inverse []float64) bool {
 	var r *float64
 	if inverse != nil {
 		r = &inverse[0]
 	}
-	switch use.width {
+	switch active.width {
 	case 16:
 		panel512(k, &w[0], &x[0], r)
 	case 8:
@@ -249,7 +249,7 @@ func panelVectors(k int, w, x, inverse []float64) bool {
 	return true
 }
 
-// expTable has what exp512 and exp2 compute with: all bits but the sign, their
+// expTable holds the constants of exp512 and exp2: all bits but the sign, their
 // limit, 1/ln 2, ln 2 in two pieces, 1, the series, and 2^52 + 1023.
 var expTable = func() (t [19]float64) {
 	copy(t[:], []float64{math.Float64frombits(1<<63 - 1), 707, 1 / math.Ln2, ln2High, ln2Low, 1})
@@ -265,17 +265,18 @@ func expVectors(dst, x []float64) int {
 	switch {
 	case n == 0:
 		return 0
-	case use.width == 16:
+	case active.width == 16:
 		return exp512(n, &x[0], &dst[0], &expTable[0])
-	case use.width == 8:
+	case active.width == 8:
 		return exp2(n, &x[0], &dst[0], &expTable[0])
 	}
 	return 0
 }
 
-// rotateVectors is rotate for a multiple of 8, if there are vectors.
+// rotateVectors is rotate for a multiple of 8; it reports whether there are
+// vectors.
 func rotateVectors(x, y []float64, c, s float64) bool {
-	switch use.width {
+	switch active.width {
 	case 16:
 		rotate512(len(x), c, s, &x[0], &y[0])
 	case 8:
@@ -286,29 +287,29 @@ func rotateVectors(x, y []float64, c, s float64) bool {
 	return true
 }
 
-func sumGivenAVX512(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+func sumPhasesAVX512(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
 	const size = Panel * Lanes
 	panels := len(t) / size
 	for p := 0; p < panels; p += perGroup {
 		f := s.chains(2 * outputs * Lanes)
-		sumGiven512(min(perGroup, panels-p), outputs, scale, &t[p*size], &a[p*2*outputs*Panel], s.sines(), &f[0])
+		sumPhases512(min(perGroup, panels-p), outputs, scale, &t[p*size], &a[p*2*outputs*Panel], s.sines(), &f[0])
 		flush512(outputs*Lanes, &f[0], &dst[0])
 	}
 }
 
-func gradientGivenAVX512(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+func gradientPhasesAVX512(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
 	f := s.features()
 	for p := range len(t) / (Panel * Lanes) {
-		featuresGiven512(1, scale, &t[p*Panel*Lanes], &f[0])
+		featuresPhases512(1, scale, &t[p*Panel*Lanes], &f[0])
 		spread512(1, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
 	}
 }
 
-func featuresGivenAVX512(dst []float32, scale float32, t []float32, s *Scratch) {
-	featuresGiven512(len(t)/(Panel*Lanes), scale, &t[0], &dst[0])
+func featuresPhasesAVX512(dst []float32, scale float32, t []float32, s *Scratch) {
+	featuresPhases512(len(t)/(Panel*Lanes), scale, &t[0], &dst[0])
 }
 
-// The first pass multiplies by the signs.
+// hadamardAVX512 multiplies by the signs in its first pass.
 func hadamardAVX512(t []float32, signs []uint32) {
 	n := len(signs)
 	for h := 1; h < n || h == 1; {
@@ -338,29 +339,29 @@ func hadamardAVX512(t []float32, signs []uint32) {
 	}
 }
 
-func sumGivenAVX2(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+func sumPhasesAVX2(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
 	const size = Panel * Lanes
 	panels := len(t) / size
 	for p := 0; p < panels; p += perGroup {
 		f := s.chains(2 * outputs * Lanes)
-		sumGiven2(min(perGroup, panels-p), outputs, scale, &t[p*size], &a[p*2*outputs*Panel], s.sines(), &f[0])
+		sumPhases2(min(perGroup, panels-p), outputs, scale, &t[p*size], &a[p*2*outputs*Panel], s.sines(), &f[0])
 		flush2(outputs*Lanes, &f[0], &dst[0])
 	}
 }
 
-func gradientGivenAVX2(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+func gradientPhasesAVX2(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
 	f := s.features()
 	for p := range len(t) / (Panel * Lanes) {
-		featuresGiven2(1, scale, &t[p*Panel*Lanes], &f[0])
+		featuresPhases2(1, scale, &t[p*Panel*Lanes], &f[0])
 		spread2(1, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
 	}
 }
 
-func featuresGivenAVX2(dst []float32, scale float32, t []float32, s *Scratch) {
-	featuresGiven2(len(t)/(Panel*Lanes), scale, &t[0], &dst[0])
+func featuresPhasesAVX2(dst []float32, scale float32, t []float32, s *Scratch) {
+	featuresPhases2(len(t)/(Panel*Lanes), scale, &t[0], &dst[0])
 }
 
-// The first pass multiplies by the signs.
+// hadamardAVX2 is hadamardAVX512 with shorter vectors.
 func hadamardAVX2(t []float32, signs []uint32) {
 	n := len(signs)
 	for h := 1; h < n || h == 1; {

@@ -1,28 +1,29 @@
 package vec
 
-// Scratch is memory for one call at a time. Its zero value is ready.
+// Scratch is memory for one call at a time. The zero value is ready to use.
 type Scratch struct {
 	tile tile
-	f    []float32
-	x    []float32              // of SumFew
-	tall []float32              // of Gram
-	wide []float32              // of Gram
-	run  []float32              // features of a run and a panel of frequencies
-	few  [8 * 2 * Group]float32 // features of eight groups
-	dots [8 * 2 * 16]float32    // their chains
+	sums []float32
+	row  []float32 // of SumRow
+	tall []float32 // of Gram
+	wide []float32 // of Gram
+	run  []float32 // features of a run and a panel of frequencies
+
+	rowFeatures [8 * 2 * Group]float32 // of eight groups
+	rowSums     [8 * 2 * 16]float32    // their chains
 }
 
-// chains is n float32 chains, all at +0.
+// chains returns n float32 chains, all at +0.
 func (s *Scratch) chains(n int) []float32 {
-	if cap(s.f) < n {
-		s.f = make([]float32, n)
+	if cap(s.sums) < n {
+		s.sums = make([]float32, n)
 	}
-	f := s.f[:n]
+	f := s.sums[:n]
 	clear(f)
 	return f
 }
 
-// features is memory for the features of a run of rows and a panel of frequencies.
+// features returns memory for the features of a run of rows and a panel of frequencies.
 func (s *Scratch) features() []float32 {
 	if s.run == nil {
 		s.run = make([]float32, Run*2*Panel)
@@ -30,23 +31,23 @@ func (s *Scratch) features() []float32 {
 	return s.run
 }
 
-// sines is memory for the sines of a panel.
+// sines returns memory for the sines of a panel.
 func (s *Scratch) sines() *float32 { return &s.tile.sin[0][0] }
 
-// Sum adds the outputs of the first rows of a panel of rows x to dst,
-// [outputs][Lanes]: the features of the packed frequencies w, of which the
-// first begins a group, times their packed coefficients a. Other rows of dst
-// are undefined afterwards.
+// Sum adds to dst, [outputs][Lanes], the sums of the features times their packed
+// coefficients a, for the first rows of a panel of rows x and the packed
+// frequencies w, of which the first begins a group. Other rows of dst are
+// undefined afterwards.
 func Sum(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
 	panels := check(x, w, dim)
 	if panels == 0 {
 		return
 	}
 	_, _, _ = dst[outputs*Lanes-1], a[panels*2*outputs*Panel-1], x[rows-1]
-	use.sum(dst, x, w, a, dim, outputs, rows, s)
+	active.sum(dst, x, w, a, dim, outputs, rows, s)
 }
 
-// SumPhases is Sum for phases in memory: t is [panels of frequencies][Panel][Lanes],
+// SumPhases is Sum with phases in memory: t is [panels of frequencies][Panel][Lanes],
 // and scale times t, rounded to float32, are the phases in half turns.
 func SumPhases(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
 	panels := checkPhases(t)
@@ -54,27 +55,27 @@ func SumPhases(dst []float64, scale float32, t, a []float32, outputs, rows int, 
 		return
 	}
 	_, _ = dst[outputs*Lanes-1], a[panels*2*outputs*Panel-1]
-	use.sumGiven(dst, scale, t, a, outputs, rows, s)
+	active.sumPhases(dst, scale, t, a, outputs, rows, s)
 }
 
-// GradientPhases is Gradient for phases in memory, like those of SumPhases.
+// GradientPhases is Gradient with phases in memory, as in SumPhases.
 func GradientPhases(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
 	panels := checkPhases(t)
 	if panels == 0 {
 		return
 	}
 	_, _ = acc[panels*2*outputs*Panel*width-1], g[outputs*Lanes-1]
-	use.gradientGiven(acc, scale, t, g, outputs, s)
+	active.gradientPhases(acc, scale, t, g, outputs, s)
 }
 
-// FeaturesPhases is Features for phases in memory, like those of SumPhases.
+// FeaturesPhases is Features with phases in memory, as in SumPhases.
 func FeaturesPhases(dst []float32, scale float32, t []float32, s *Scratch) {
 	panels := checkPhases(t)
 	if panels == 0 {
 		return
 	}
 	_ = dst[panels*2*Panel*Lanes-1]
-	use.featuresGiven(dst, scale, t, s)
+	active.featuresPhases(dst, scale, t, s)
 }
 
 func checkPhases(t []float32) int {
@@ -84,20 +85,20 @@ func checkPhases(t []float32) int {
 	return len(t) / (Panel * Lanes)
 }
 
-// Few is how many rows are better given to SumFew, one by one, than to Sum as a
-// panel. It is 0 where SumFew has no implementation.
-func Few() int {
-	if use.few == nil {
+// MaxSumRows returns the number of rows up to which SumRow, row by row, takes less
+// time than Sum with a panel. It is 0 where SumRow has no implementation.
+func MaxSumRows() int {
+	if active.sumRow == nil {
 		return 0
 	}
 	return 6
 }
 
-// SumFew sets dst, groups x outputs, to what each group of the frequencies w
-// adds to the outputs of the row x, neither of them packed but for w: coef has
-// a row of outputs for each feature, from the first one in w on, for as many as
-// count. The sum of a column in order is what Sum adds.
-func SumFew(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
+// SumRow sets dst, groups x outputs, to the sums over each group of the packed
+// frequencies w for one row x. Neither x nor coef is packed: coef has a row of
+// outputs for each feature, from the first one in w on, for all of w or fewer.
+// The sum of a column of dst, in order, is what Sum adds.
+func SumRow(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
 	m := len(coef) / (2 * outputs)
 	if m == 0 {
 		return
@@ -106,18 +107,19 @@ func SumFew(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
 		panic("vec: slices that do not fit together")
 	}
 	_ = dst[Panels(m, Group)*outputs-1]
-	if cap(s.x) < dim {
-		s.x = make([]float32, dim)
+	if cap(s.row) < dim {
+		s.row = make([]float32, dim)
 	}
-	row := s.x[:dim]
+	row := s.row[:dim]
 	for k, v := range x {
-		row[k] = confine(v)
+		row[k] = clamp(v)
 	}
-	use.few(dst, row, w, coef, dim, outputs, s)
+	active.sumRow(dst, row, w, coef, dim, outputs, s)
 }
 
-// Gradient adds up to Run rows, panels x with the factors g, [panels][outputs][Lanes],
-// to the chains acc of the packed frequencies w, [panels][Panel][2][outputs][16].
+// Gradient adds the features of up to Run rows, panels x, times their factors g,
+// [panels][outputs][Lanes], to the chains acc of the packed frequencies w,
+// [panels][Panel][2][outputs][16].
 func Gradient(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 	panels, n := check(x, w, dim), len(g)/(outputs*Lanes)
 	if panels == 0 || n == 0 {
@@ -127,7 +129,7 @@ func Gradient(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 		panic("vec: Gradient of slices that do not fit together")
 	}
 	_ = acc[panels*2*outputs*Panel*width-1]
-	use.gradient(acc, x, w, g, dim, outputs, s)
+	active.gradient(acc, x, w, g, dim, outputs, s)
 }
 
 // Features writes the features of a panel of rows x and the packed frequencies
@@ -138,11 +140,11 @@ func Features(dst, x, w []float32, dim int, s *Scratch) {
 		return
 	}
 	_ = dst[panels*2*Panel*Lanes-1]
-	use.features(dst, x, w, dim, s)
+	active.features(dst, x, w, dim, s)
 }
 
-// check returns the number of panels in w. It panics where a kernel would read
-// past the end.
+// check returns the number of panels in w. It panics if the loops would read
+// past the end of a slice.
 func check(x, w []float32, dim int) int {
 	if dim < 1 || len(x) < dim*Lanes || len(w)%(dim*Panel) != 0 {
 		panic("vec: a panel that is not of the dimension given")
@@ -150,13 +152,13 @@ func check(x, w []float32, dim int) int {
 	return len(w) / (dim * Panel)
 }
 
-// ChainsLen is the length of Gradient's acc for m packed frequencies, a
+// ChainsLen returns the length of Gradient's acc for m packed frequencies, a
 // multiple of Panel.
 func ChainsLen(m, outputs int) int { return m * 2 * outputs * width }
 
-// AddChains adds a run's chains for the frequencies from, from+1, ... to dst,
-// whose rows 2j and 2j+1 are the cosine's and the sine's of frequency from+j,
-// of outputs values each.
+// AddChains adds the chains of a run for the frequencies from, from+1, ... to dst,
+// whose rows 2j and 2j+1, of outputs values each, belong to the cosine and the
+// sine of frequency from+j.
 func AddChains(dst []float64, acc []float32, from, outputs int) {
-	use.lanes(dst, acc[2*from*outputs*width:][:len(dst)*width])
+	active.addChains(dst, acc[2*from*outputs*width:][:len(dst)*width])
 }

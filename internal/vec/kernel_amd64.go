@@ -44,19 +44,19 @@ func sum512(panels int, outputs int, dim int, x *float32, w *float32, a *float32
 //go:noescape
 func features512(panels int, dim int, x *float32, w *float32, dst *float32)
 
-// sumGiven512 adds the panels of one group of the phases scale*t to the chains f, [2][outputs][32]:
+// sumPhases512 adds the panels of one group of the phases scale*t to the chains f, [2][outputs][32]:
 //
 //	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
 //
 // sines is memory for 12*32 numbers.
 //
 //go:noescape
-func sumGiven512(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
+func sumPhases512(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
 
-// featuresGiven512 is Features of the phases scale*t.
+// featuresPhases512 is Features of the phases scale*t.
 //
 //go:noescape
-func featuresGiven512(panels int, scale float32, t *float32, dst *float32)
+func featuresPhases512(panels int, scale float32, t *float32, dst *float32)
 
 // sumOne2 adds the panels of one group to the chains f, [2][32], of one output.
 //
@@ -96,19 +96,19 @@ func sum2(panels int, outputs int, dim int, x *float32, w *float32, a *float32, 
 //go:noescape
 func features2(panels int, dim int, x *float32, w *float32, dst *float32)
 
-// sumGiven2 adds the panels of one group of the phases scale*t to the chains f, [2][outputs][32]:
+// sumPhases2 adds the panels of one group of the phases scale*t to the chains f, [2][outputs][32]:
 //
 //	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
 //
 // sines is memory for 12*32 numbers.
 //
 //go:noescape
-func sumGiven2(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
+func sumPhases2(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
 
-// featuresGiven2 is Features of the phases scale*t.
+// featuresPhases2 is Features of the phases scale*t.
 //
 //go:noescape
-func featuresGiven2(panels int, scale float32, t *float32, dst *float32)
+func featuresPhases2(panels int, scale float32, t *float32, dst *float32)
 
 // normals512 makes n times 248 numbers of key, which it leaves as the next one.
 // Lane b of the 16 is ChaCha's block b; lanes 12 to 15 of the words 14 and 15
@@ -122,12 +122,12 @@ func normals512(n int, key *uint32, dst *float32)
 //go:noescape
 func boxMuller2(n int, words *uint32, dst *float32)
 
-// packRows512 is dst[32k+i] = confine(x[i*dim+k]) for i < 16 and k < dim.
+// packRows512 is dst[32k+i] = clamp(x[i*dim+k]) for i < 16 and k < dim.
 //
 //go:noescape
 func packRows512(dim int, x *float32, dst *float32)
 
-// packFrequencies512 is dst[12k+i] = confine(w[i*dim+k] / pi) for i < 4 and k < dim.
+// packFrequencies512 is dst[12k+i] = clamp(w[i*dim+k] / pi) for i < 4 and k < dim.
 //
 //go:noescape
 func packFrequencies512(dim int, w *float32, dst *float32)

@@ -3438,9 +3438,9 @@ turns:
 	VZEROUPPER
 	RET
 
-// func sumGiven512(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
+// func sumPhases512(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·sumGiven512(SB), NOSPLIT, $0-56
+TEXT ·sumPhases512(SB), NOSPLIT, $0-56
 	PCALIGN $0x40
 	MOVQ    panels+0(FP), AX
 	MOVQ    outputs+8(FP), CX
@@ -4260,9 +4260,9 @@ doneSin:
 	VZEROUPPER
 	RET
 
-// func featuresGiven512(panels int, scale float32, t *float32, dst *float32)
+// func featuresPhases512(panels int, scale float32, t *float32, dst *float32)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·featuresGiven512(SB), NOSPLIT, $0-32
+TEXT ·featuresPhases512(SB), NOSPLIT, $0-32
 	PCALIGN $0x40
 	MOVQ    panels+0(FP), AX
 	MOVQ    t+16(FP), CX
@@ -11695,9 +11695,9 @@ turnsD:
 	VZEROUPPER
 	RET
 
-// func sumGiven2(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
+// func sumPhases2(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·sumGiven2(SB), NOSPLIT, $0-56
+TEXT ·sumPhases2(SB), NOSPLIT, $0-56
 	PCALIGN $0x40
 	MOVQ    panels+0(FP), AX
 	MOVQ    outputs+8(FP), CX
@@ -12966,9 +12966,9 @@ outputDSin:
 	VZEROUPPER
 	RET
 
-// func featuresGiven2(panels int, scale float32, t *float32, dst *float32)
+// func featuresPhases2(panels int, scale float32, t *float32, dst *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·featuresGiven2(SB), NOSPLIT, $0-32
+TEXT ·featuresPhases2(SB), NOSPLIT, $0-32
 	PCALIGN $0x40
 	MOVQ    panels+0(FP), AX
 	MOVQ    t+16(FP), CX

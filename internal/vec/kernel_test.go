@@ -78,7 +78,7 @@ func (p *problem) gradient(s *Scratch) []float64 {
 func (p *problem) feature(row, j int) (cos, sin float32) {
 	t := float32(0)
 	for k := range p.dim {
-		t = FMA(confine(p.w[j*p.dim+k]*halfTurn), confine(p.x[row*p.dim+k]), t)
+		t = FMA(clamp(p.w[j*p.dim+k]*halfTurn), clamp(p.x[row*p.dim+k]), t)
 	}
 	n := math.RoundToEven(float64(t))
 	r := t - float32(n)
@@ -144,10 +144,10 @@ func (p *problem) gradientByDefinition() []float64 {
 // eachISA runs f with every implementation, the definition last, and restores
 // the one in use.
 func eachISA(f func(name string)) {
-	old := use
-	defer func() { use = old }()
-	for _, i := range all {
-		use = i
+	old := active
+	defer func() { active = old }()
+	for _, i := range available {
+		active = i
 		f(i.name)
 	}
 }

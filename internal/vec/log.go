@@ -2,7 +2,8 @@ package vec
 
 import "math"
 
-// Log is the natural logarithm, within an ulp, and the same bits everywhere.
+// Log returns the natural logarithm within an ulp, with the same bits on every
+// machine.
 func Log(x float64) float64 {
 	switch {
 	case x != x || x > math.MaxFloat64:
@@ -16,8 +17,8 @@ func Log(x float64) float64 {
 	return log(m-1, 0, k)
 }
 
-// Log1p is the natural logarithm of 1+x, within an ulp, and the same bits
-// everywhere.
+// Log1p returns the natural logarithm of 1+x within an ulp, with the same bits on
+// every machine.
 func Log1p(x float64) float64 {
 	switch {
 	case x != x || x > math.MaxFloat64:
@@ -32,7 +33,7 @@ func Log1p(x float64) float64 {
 		return log(x, 0, 0)
 	}
 	u := 1 + x
-	c := x - (u - 1) // what u lacks
+	c := x - (u - 1) // the rounding error of u
 	if x > 1 {
 		c = 1 - (u - x)
 	}
@@ -40,7 +41,7 @@ func Log1p(x float64) float64 {
 	return log(m-1, c/u, k)
 }
 
-// split is m and k for x = m 2^k with m between the roots of 1/2 and of 2.
+// split returns m and k for x = m 2^k with m between the roots of 1/2 and of 2.
 func split(x float64) (m float64, k int) {
 	if x < 0x1p-1022 {
 		x, k = x*0x1p54, -54
@@ -54,9 +55,9 @@ func split(x float64) (m float64, k int) {
 	return m, k
 }
 
-// log is ln((1+f) 2^k) + c for a small c, by the series of the inverse
+// log returns ln((1+f) 2^k) + c for a small c, by the series of the inverse
 // hyperbolic tangent: ln(1+f) = f - f²/2 + s (f²/2 + 2s²/3 + 2s⁴/5 + ...) with
-// s = f/(2+f), the way of FreeBSD's msun.
+// s = f/(2+f), as FreeBSD's msun does.
 func log(f, c float64, k int) float64 {
 	s := f / (2 + f)
 	z := float64(s * s)

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// Key is the key of the block of chance that belongs to a purpose, a seed and
-// an index: 16 bytes of tag, zeros after it, then seed and index, each little
-// endian. It panics if the tag is longer.
+// Key returns the key of the random generator for a purpose, a seed and an
+// index: the tag, padded with zeros to 16 bytes, then seed and index in little
+// endian. It panics if the tag is longer than 16 bytes.
 func Key(tag string, seed, index uint64) (key [32]byte) {
 	if copy(key[:16], tag) < len(tag) {
 		panic("vec: a tag of more than 16 bytes")
@@ -18,23 +18,23 @@ func Key(tag string, seed, index uint64) (key [32]byte) {
 	return key
 }
 
-// Normals is a sequence of independent standard normal numbers, which depends
-// on its key alone.
+// Normals is a sequence of independent standard normal numbers that depends on
+// its key alone.
 //
-// The words are those of chacha8rand (C2SP; math/rand/v2's ChaCha8), low half
-// first. Each eight of them make eight numbers (Box and Muller 1958): word i
-// gives the radius and word i+4 the angle of number i, the cosine, and number
-// i+4, the sine, for i = 0, 1, 2, 3. All of it is float32, a rounding for every
-// operation and nothing fused.
+// Its 32-bit words are those of chacha8rand (C2SP; ChaCha8 of math/rand/v2), low
+// half first. Each eight words make eight numbers (Box and Muller 1958): for
+// i = 0, 1, 2, 3, word i gives the radius and word i+4 the angle of number i, the
+// cosine, and number i+4, the sine. The arithmetic is float32, with a rounding
+// after every operation and none fused.
 type Normals struct {
 	words rand.ChaCha8
-	key   [8]uint32 // instead of words, where vectors make their own
+	key   [8]uint32 // used instead of words by implementations with their own ChaCha8
 	rest  [refill]float32
-	have  int // numbers of rest not taken yet, the last ones
+	left  int // numbers of rest that are still to be returned, its last ones
 }
 
-// refill is how many words chacha8rand makes of one key, which is how many
-// numbers are made at once.
+// refill is the number of words that chacha8rand generates with one key, and so
+// the number of normals that are generated together.
 const refill = 248
 
 // NewNormals returns the sequence of key.
@@ -44,27 +44,27 @@ func NewNormals(key [32]byte) *Normals {
 	return n
 }
 
-// Reset begins the sequence of another key.
+// Reset starts the sequence of another key.
 func (n *Normals) Reset(key [32]byte) {
 	n.words.Seed(key)
 	for i := range n.key {
 		n.key[i] = binary.LittleEndian.Uint32(key[4*i:])
 	}
-	n.have = 0
+	n.left = 0
 }
 
 // Fill sets dst to the next numbers.
 func (n *Normals) Fill(dst []float32) {
-	k := copy(dst, n.rest[refill-n.have:])
-	n.have -= k
+	k := copy(dst, n.rest[refill-n.left:])
+	n.left -= k
 	dst = dst[k:]
 	if whole := len(dst) / refill * refill; whole > 0 {
-		use.normals(n, dst[:whole])
+		active.normals(n, dst[:whole])
 		dst = dst[whole:]
 	}
 	if len(dst) > 0 {
-		use.normals(n, n.rest[:])
-		n.have = refill - copy(dst, n.rest[:])
+		active.normals(n, n.rest[:])
+		n.left = refill - copy(dst, n.rest[:])
 	}
 }
 
@@ -83,9 +83,9 @@ func normalsGeneric(n *Normals, dst []float32) {
 // -2 ln(1+y) = y*logarithm(y) for y in [-1/4, 1/2], lowest power first
 var logarithm = [9]float32{-2, 1.000001311302185, -0.6666720509529114, 0.49986526370048523, -0.39951106905937195, 0.3364562690258026, -0.2999366521835327, 0.24183042347431183, -0.10851885378360748}
 
-// boxMuller turns two words into two normals: the radius is the root of
-// -2 ln(u/2^32), where the last bit of u is set, and the angle v/2^32 turns,
-// where v has a sign. The greatest radius is 6.66.
+// boxMuller turns two words into two normals. The radius is the square root of
+// -2 ln(u/2^32), with the last bit of u set, and the angle is v/2^32 turns, with
+// v as a signed number. The largest radius is 6.66.
 func boxMuller(u, v uint32) (float32, float32) {
 	b := math.Float32bits(float32(u | 1))
 	e := float32(int32(b>>23) - (127 + 32))

@@ -12,13 +12,14 @@ const (
 	width = 16  // chains in which a run of a gradient is summed
 )
 
-// Panels is how many panels of n it takes for m.
+// Panels returns the number of panels of n that hold m.
 func Panels(m, n int) int { return (m + n - 1) / n }
 
 const halfTurn = float32(1 / math.Pi)
 
-// confine takes |v| > 2^50, infinities and NaNs as 2^50, and |v| < 2^-50 as 0.
-func confine(v float32) float32 {
+// clamp returns v, with magnitudes above 2^50 and NaNs replaced by 2^50, and
+// magnitudes below 2^-50 by 0.
+func clamp(v float32) float32 {
 	b := math.Float32bits(v)
 	switch a := b &^ (1 << 31); {
 	case a > (127+50)<<23:
@@ -30,14 +31,14 @@ func confine(v float32) float32 {
 }
 
 // PackRows packs the rows of x, of dim values each, into panels of Lanes rows,
-// [dim][Lanes], and fills the last one up with zeros. dst is as long as that.
+// [dim][Lanes], and pads the last one with zeros. dst has room for whole panels.
 func PackRows(dst, x []float32, dim int) {
 	rows := len(x) / dim
 	for i := 0; i < rows; i += Lanes {
 		panel := dst[i*dim : (i+Lanes)*dim]
 		l := 0
-		for ; use.packRows != nil && l+16 <= Lanes && i+l+16 <= rows; l += 16 {
-			use.packRows(panel[l:], x[(i+l)*dim:], dim)
+		for ; active.packRows != nil && l+16 <= Lanes && i+l+16 <= rows; l += 16 {
+			active.packRows(panel[l:], x[(i+l)*dim:], dim)
 		}
 		for ; l+8 <= Lanes && i+l+8 <= rows; l += 8 {
 			pack8(panel[l:], x[(i+l)*dim:(i+l+8)*dim], dim)
@@ -45,7 +46,7 @@ func PackRows(dst, x []float32, dim int) {
 		for ; l < Lanes; l++ {
 			if i+l < rows {
 				for k, v := range x[(i+l)*dim : (i+l+1)*dim] {
-					panel[k*Lanes+l] = confine(v)
+					panel[k*Lanes+l] = clamp(v)
 				}
 				continue
 			}
@@ -56,14 +57,14 @@ func PackRows(dst, x []float32, dim int) {
 	}
 }
 
-// pack8 packs eight rows, so that what is written together lies together.
+// pack8 packs eight rows at once, so that writes are contiguous.
 func pack8(dst, x []float32, dim int) {
 	x0, x1, x2, x3 := x[:dim], x[dim:][:dim], x[2*dim:][:dim], x[3*dim:][:dim]
 	x4, x5, x6, x7 := x[4*dim:][:dim], x[5*dim:][:dim], x[6*dim:][:dim], x[7*dim:][:dim]
 	for k := range dim {
 		o := (*[8]float32)(dst[k*Lanes:])
-		o[0], o[1], o[2], o[3] = confine(x0[k]), confine(x1[k]), confine(x2[k]), confine(x3[k])
-		o[4], o[5], o[6], o[7] = confine(x4[k]), confine(x5[k]), confine(x6[k]), confine(x7[k])
+		o[0], o[1], o[2], o[3] = clamp(x0[k]), clamp(x1[k]), clamp(x2[k]), clamp(x3[k])
+		o[4], o[5], o[6], o[7] = clamp(x4[k]), clamp(x5[k]), clamp(x6[k]), clamp(x7[k])
 	}
 }
 
@@ -74,13 +75,13 @@ func PackFrequencies(dst, w []float32, from, dim int) {
 	for n, j := len(w)/dim, 0; j < n; {
 		panel := dst[(from+j)/Panel*Panel*dim:]
 		lane := (from + j) % Panel
-		if use.packFour != nil && lane%4 == 0 && j+4 <= n {
-			use.packFour(panel[lane:], w[j*dim:], dim)
+		if active.packFrequencies != nil && lane%4 == 0 && j+4 <= n {
+			active.packFrequencies(panel[lane:], w[j*dim:], dim)
 			j += 4
 			continue
 		}
 		for k, v := range w[j*dim : (j+1)*dim] {
-			panel[k*Panel+lane] = confine(float32(v * halfTurn))
+			panel[k*Panel+lane] = clamp(float32(v * halfTurn))
 		}
 		j++
 	}
@@ -88,7 +89,7 @@ func PackFrequencies(dst, w []float32, from, dim int) {
 
 // PackCoefficients packs coef, whose rows 2j and 2j+1 are the coefficients of
 // the cosine and the sine of frequency j for each output, into panels
-// [2][outputs][Panel], and fills the last one up with zeros.
+// [2][outputs][Panel], and pads the last one with zeros.
 func PackCoefficients(dst, coef []float32, outputs int) {
 	m := len(coef) / (2 * outputs)
 	for j := 0; j < m; j += Panel {
@@ -104,9 +105,9 @@ func PackCoefficients(dst, coef []float32, outputs int) {
 			for i := range Panel {
 				p[i], p[Panel+i] = r[2*i], r[2*i+1]
 			}
-		case n == Panel && outputs > 2 && use.transpose != nil:
+		case n == Panel && outputs > 2 && active.transpose != nil:
 			for i := 0; i < Panel; i += 4 {
-				use.transpose(panel[i:], rows[2*i*outputs:], 2*outputs)
+				active.transpose(panel[i:], rows[2*i*outputs:], 2*outputs)
 			}
 		default:
 			for i := range n {
@@ -119,7 +120,7 @@ func PackCoefficients(dst, coef []float32, outputs int) {
 }
 
 // PackFactors packs the rows of g, of outputs values each, into panels
-// [outputs][Lanes], rounded to float32, and fills the last one up with zeros.
+// [outputs][Lanes], rounded to float32, and pads the last one with zeros.
 func PackFactors(dst []float32, g []float64, outputs int) {
 	rows := len(g) / outputs
 	for i := 0; i < rows; i += Lanes {

@@ -14,8 +14,8 @@ const (
 	halfPiTail = 0x1.1a62633145c07p-54
 )
 
-// Sincos is the sine and the cosine of x, within an ulp, and the same bits
-// everywhere.
+// Sincos returns the sine and the cosine of x within an ulp, with the same bits
+// on every machine.
 func Sincos(x float64) (sin, cos float64) {
 	if x-x != 0 {
 		return math.NaN(), math.NaN()
@@ -33,19 +33,19 @@ func Sincos(x float64) (sin, cos float64) {
 	return sin, cos
 }
 
-// Sin is the sine of x, as Sincos has it.
+// Sin returns the sine of x, as Sincos does.
 func Sin(x float64) float64 {
 	s, _ := Sincos(x)
 	return s
 }
 
-// Cos is the cosine of x, as Sincos has it.
+// Cos returns the cosine of x, as Sincos does.
 func Cos(x float64) float64 {
 	_, c := Sincos(x)
 	return c
 }
 
-// quadrant is x - q pi/2, as r + t with |r| <= pi/4 and a little.
+// quadrant returns q and x - q pi/2 as r + t, with |r| at most pi/4 and a little.
 func quadrant(x float64) (q int, r, t float64) {
 	switch a := math.Abs(x); {
 	case a <= math.Pi/4:
@@ -65,7 +65,7 @@ func quadrant(x float64) (q int, r, t float64) {
 	return int(n), s + t, (s - (s + t)) + t
 }
 
-// sincosReduced is the sine and the cosine of x + t for a small t, by their
+// sincosReduced returns the sine and the cosine of x + t for a small t, by their
 // series to x^17 and x^18.
 func sincosReduced(x, t float64) (sin, cos float64) {
 	z := float64(x * x)
@@ -85,7 +85,7 @@ func sincosReduced(x, t float64) (sin, cos float64) {
 	return sin, cos
 }
 
-// twoOverPi is 2/pi in binary, 64 places a word.
+// twoOverPi is 2/pi in binary, 64 digits a word.
 var twoOverPi = [...]uint64{
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
 	0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
@@ -94,14 +94,14 @@ var twoOverPi = [...]uint64{
 	0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab,
 }
 
-// manyTurns is quadrant for a large x = m 2^e: of the product of m and 2/pi,
-// only the places of 2/pi matter that are not multiples of four quadrants times
-// 2^-e, and 192 of them are enough (Payne and Hanek 1983).
+// manyTurns is quadrant for a large x = m 2^e. In the product of m and 2/pi, the
+// leading digits of 2/pi contribute multiples of four quadrants; 192 digits after
+// them are enough (Payne and Hanek 1983).
 func manyTurns(x float64) (q int, r, t float64) {
 	b := math.Float64bits(x)
 	e := int(b>>52&0x7ff) - 1075
 	m := b&(1<<52-1) | 1<<52
-	at := e - 2 // places of 2/pi left out
+	at := e - 2 // digits of 2/pi left out
 	word := func(at int) uint64 {
 		if at < 0 {
 			if at <= -64 {

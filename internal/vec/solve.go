@@ -8,23 +8,23 @@ import "math"
 // if a is not positive definite.
 //
 // From each number the products are subtracted one by one in the order of their
-// column, each rounded, and what is left is multiplied by the inverse of the
-// column's root.
+// columns, each rounded, and the difference is multiplied by the inverse of the
+// diagonal.
 func Cholesky(a []float64, n int) bool {
-	l := borrow(n)
-	defer l.giveBack()
+	l := newTriangle(n)
+	defer l.release()
 	l.pack(a)
 	for from := 0; from < n; from += side * strip {
 		end := min(from+side*strip, n)
 		for j := 0; j < end; j += strip {
 			if j >= from {
-				subtract(l.panel(j), l.panel(j), j, nil)
-				if !l.root(j) {
+				eliminate(l.panel(j), l.panel(j), j, nil)
+				if !l.factorDiagonal(j) {
 					return false
 				}
 			}
 			for i := max(from, j+strip); i < end; i += strip {
-				subtract(l.panel(j), l.panel(i), j, l.inverse[j:])
+				eliminate(l.panel(j), l.panel(i), j, l.inverse[j:])
 			}
 		}
 	}
@@ -34,11 +34,11 @@ func Cholesky(a []float64, n int) bool {
 
 // InvertCholesky sets the upper triangle of w, n x n and row-major, to the
 // transposed inverse of the factor that Cholesky left in l: its row j has
-// column j of the inverse, from the diagonal on. The rest of w is left as it is.
+// column j of the inverse, from the diagonal on. The rest of w is not touched.
 func InvertCholesky(w, l []float64, n int) {
-	f, inverse := borrow(n), borrow(n)
-	defer f.giveBack()
-	defer inverse.giveBack()
+	f, inverse := newTriangle(n), newTriangle(n)
+	defer f.release()
+	defer inverse.release()
 	f.pack(l)
 	clear(f.inverse)
 	for j := range n {
@@ -56,7 +56,7 @@ func InvertCholesky(w, l []float64, n int) {
 				for m := 0; i == j && m < strip; m++ {
 					t[m*strip+m] = 1
 				}
-				subtract(f.panel(i)[j*strip:], x, i-j, f.inverse[i:])
+				eliminate(f.panel(i)[j*strip:], x, i-j, f.inverse[i:])
 			}
 		}
 	}
@@ -83,10 +83,10 @@ func CholeskySolve(l []float64, n int, b []float64) {
 	}
 }
 
-// MaxEigenvalue is an estimate from below of the greatest eigenvalue of the
-// positive semidefinite matrix a, n x n and row-major: the quotient of Rayleigh
-// after power iterations from a fixed random vector, until it grows by less
-// than one part in 10,000, or after 300.
+// MaxEigenvalue returns an estimate from below of the largest eigenvalue of the
+// positive semidefinite matrix a, n x n and row-major: the Rayleigh quotient after
+// power iterations from a fixed random vector, until it grows by less than one
+// part in 10,000, or after 300 iterations.
 func MaxEigenvalue(a []float64, n int) float64 {
 	start := make([]float32, n)
 	NewNormals(Key("eigenvalue", uint64(n), 0)).Fill(start)

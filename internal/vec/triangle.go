@@ -7,11 +7,11 @@ import (
 
 const (
 	strip = 8 // rows of a panel of a triangle
-	side  = 4 // panels that are worked on together
+	side  = 4 // panels that are processed together
 )
 
-// triangle is the lower triangle of a matrix n x n, in panels of rows: that of
-// row i has [columns][strip], as many columns as its last row needs.
+// triangle is the lower triangle of an n x n matrix in panels of strip rows. A
+// panel is [columns][strip], with as many columns as its last row needs.
 type triangle struct {
 	n       int
 	values  []float64
@@ -24,8 +24,8 @@ func (t *triangle) panel(i int) []float64 {
 	return t.values[p*(p+1)/2*strip*strip:]
 }
 
-// pack reads the lower triangle of a, row-major. What is beyond it is undefined,
-// but for rows from n on, which are 0.
+// pack reads the lower triangle of a, row-major. Values above the diagonal are
+// undefined, and rows from n on are 0.
 func (t *triangle) pack(a []float64) {
 	for i := 0; i < t.n; i += strip {
 		p, r := t.panel(i)[:(i+strip)*strip], [strip][]float64{}
@@ -67,8 +67,8 @@ func (t *triangle) unpack(a []float64) {
 	}
 }
 
-// root factors the square on the diagonal that begins at column j.
-func (t *triangle) root(j int) bool {
+// factorDiagonal factors the square on the diagonal that begins at column j.
+func (t *triangle) factorDiagonal(j int) bool {
 	a := (*[strip * strip]float64)(t.panel(j)[j*strip:])
 	inverse := t.inverse[j : j+strip]
 	clear(inverse)
@@ -91,10 +91,10 @@ func (t *triangle) root(j int) bool {
 	return true
 }
 
-// subtract subtracts from the columns k, k+1, ... of the panel x its columns
-// before, times those of w, and, if inverse is not nil, solves for them with the
-// triangle that follows in w.
-func subtract(w, x []float64, k int, inverse []float64) {
+// eliminate subtracts from the columns k, k+1, ... of the panel x its columns
+// before them times those of w, and, if inverse is not nil, solves for them with
+// the triangle that follows in w.
+func eliminate(w, x []float64, k int, inverse []float64) {
 	w, x = w[:(k+strip)*strip], x[:(k+strip)*strip]
 	if inverse != nil {
 		inverse = inverse[:strip]
@@ -128,8 +128,8 @@ func panelGeneric(k int, w, x, inverse []float64) {
 }
 
 // Products sets the lower triangle of p, n x n and row-major, to the products of
-// the rows of x, n x dim: sums in order, of rounded products. It leaves the rest
-// of p alone.
+// the rows of x, n x dim: sums in order, of rounded products. The rest of p is not
+// touched.
 func Products(p, x []float64, n int) {
 	dim := len(x) / n
 	size := (dim + strip) * strip // of a panel of rows, and of a tile of products
@@ -146,7 +146,7 @@ func Products(p, x []float64, n int) {
 				rows := packed[i/strip*size:][:size]
 				t := rows[dim*strip:]
 				clear(t)
-				subtract(packed[j/strip*size:], rows, dim, nil)
+				eliminate(packed[j/strip*size:], rows, dim, nil)
 				for r := i; r < min(i+strip, n); r++ {
 					for c := range min(strip, r-j+1) {
 						p[r*n+j+c] = -t[c*strip+r-i]
@@ -157,11 +157,12 @@ func Products(p, x []float64, n int) {
 	}
 }
 
-// triangles are kept for the next one: those of a thousand rows are 4 MB.
+// triangles keeps their memory for the next calls: 4 MB for a thousand rows.
 var triangles sync.Pool
 
-// borrow returns an undefined triangle of n rows, to be given back.
-func borrow(n int) *triangle {
+// newTriangle returns a triangle of n rows with undefined values. The caller has
+// to release it.
+func newTriangle(n int) *triangle {
 	t, _ := triangles.Get().(*triangle)
 	if t == nil {
 		t = new(triangle)
@@ -171,7 +172,7 @@ func borrow(n int) *triangle {
 	return t
 }
 
-func (t *triangle) giveBack() { triangles.Put(t) }
+func (t *triangle) release() { triangles.Put(t) }
 
 func resize(s []float64, n int) []float64 {
 	if cap(s) < n {

@@ -7,9 +7,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// NextChain is the chain of a BATCH or GAP that follows one with the chain last;
-// before the first it is zero. It covers what the record decides, and not who
-// wrote it.
+// NextChain is the chain of a BATCH, GAP, ROLLBACK, ADOPT or UPGRADE that follows
+// one with the chain last; before the first it is zero. It covers what the record
+// decides, and not who wrote it.
 func NextChain(last snapshot.Hash, r Record) snapshot.Hash {
 	le := binary.LittleEndian
 	b := append([]byte("accrete chain 1 "), r.Type()...)
@@ -38,8 +38,41 @@ func NextChain(last snapshot.Hash, r Record) snapshot.Hash {
 	case *Gap:
 		b = le.AppendUint64(b, uint64(r.Seq))
 		part(r.Topic, r.TopicID, r.Partition, r.From, r.To)
+	case *Rollback:
+		b = le.AppendUint64(b, uint64(r.Seq))
+		b = le.AppendUint64(b, uint64(r.ToSeq))
+		b = append(b, r.ToChain[:]...)
+	case *Adopt:
+		b = le.AppendUint64(b, uint64(r.Seq))
+		b = le.AppendUint32(b, uint32(len(r.Inputs)))
+		for _, in := range r.Inputs {
+			b = in.appendChain(b)
+		}
+	case *Upgrade:
+		b = le.AppendUint64(b, uint64(r.Seq))
+		b = le.AppendUint32(b, uint32(r.Arithmetic))
+		b = le.AppendUint32(b, uint32(r.Decoder))
 	default:
 		panic("modellog: a " + r.Type() + " is no part of the chain")
 	}
 	return sha256.Sum256(b)
+}
+
+func (in *Adopted) appendChain(b []byte) []byte {
+	le := binary.LittleEndian
+	name := func(topic string, id snapshot.TopicID) {
+		b = le.AppendUint32(b, uint32(len(topic)))
+		b = append(b, topic...)
+		b = append(b, id[:]...)
+	}
+	name(in.Topic, in.TopicID)
+	name(in.NewTopic, in.NewID)
+	b = le.AppendUint32(b, uint32(len(in.Partitions)))
+	for _, p := range in.Partitions {
+		b = le.AppendUint32(b, uint32(p.Partition))
+		b = le.AppendUint64(b, uint64(p.From))
+		b = le.AppendUint64(b, uint64(p.Next))
+		b = le.AppendUint64(b, p.Fingerprint)
+	}
+	return b
 }

@@ -96,8 +96,14 @@ func (l *ledger) challenged(offset int64, c *Challenger) (void string) {
 	if c.Seq > l.seq {
 		return fmt.Sprintf("the last seq is %d", l.seq)
 	}
-	if at, ok := l.find(c.Seq); ok && (at.chain != c.Chain || at.start != c.Start) {
-		return fmt.Sprintf("seq %d stands elsewhere, or has another chain", c.Seq)
+	at, ok := l.find(c.Seq)
+	if !ok && c.Seq > l.base.seq {
+		return fmt.Sprintf("there is no seq %d", c.Seq)
+	}
+	if ok {
+		if void := at.differs(&c.Manifest); void != "" {
+			return void
+		}
 	}
 	l.challengers = append(l.challengers, StoredChallenger{c, offset, p.offsets})
 	l.challenge = pending{}

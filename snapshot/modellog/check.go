@@ -7,18 +7,28 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
+const (
+	maxText    = 1024    // bytes of what is for people
+	maxVersion = 1 << 30 // of arithmetic and decoder
+)
+
 func checkRecord(r Record) error {
 	if o := r.owner(); o.Epoch < 1 || o.Nonce == (snapshot.ID{}) {
 		return fmt.Errorf("written under no claim: %v", o)
+	}
+	if s, ok := r.(signable); ok {
+		if n := len(*s.signature()); n != 0 && n != ed25519.SignatureSize {
+			return fmt.Errorf("signature of %d bytes", n)
+		}
 	}
 	return r.check()
 }
 
 func (c *Claim) check() error {
-	if len(c.Host) > 1024 {
-		return fmt.Errorf("host of %d bytes", len(c.Host))
+	if len(c.Host) > maxText || len(c.Writer) > maxText {
+		return fmt.Errorf("host of %d bytes, writer of %d", len(c.Host), len(c.Writer))
 	}
-	return nil
+	return c.Versions.check(0)
 }
 
 func (c *Config) check() error {
@@ -76,14 +86,14 @@ func (r *Released) check() error {
 }
 
 func (p *Pause) check() error {
-	if p.Seq < 1 || p.Bad < 1 || p.Of < p.Bad || len(p.Reason) > 1024 {
+	if p.Seq < 1 || p.Bad < 1 || p.Of < p.Bad || len(p.Reason) > maxText {
 		return fmt.Errorf("seq %d, %d of %d records, reason of %d bytes", p.Seq, p.Bad, p.Of, len(p.Reason))
 	}
 	return nil
 }
 
 func (r *Resume) check() error {
-	if r.Seq < 1 || len(r.By) > 1024 {
+	if r.Seq < 1 || len(r.By) > maxText {
 		return fmt.Errorf("seq %d, by %d bytes", r.Seq, len(r.By))
 	}
 	return nil
@@ -99,10 +109,15 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("%d bytes in %d chunks of %d", m.Size, m.Chunks, m.ChunkSize)
 	case m.Snapshot != snapshot.ID(m.SHA256[:16]):
 		return fmt.Errorf("snapshot %v has sha256 %v", m.Snapshot, m.SHA256)
-	case len(m.Signature) != 0 && len(m.Signature) != ed25519.SignatureSize:
-		return fmt.Errorf("signature of %d bytes", len(m.Signature))
 	case m.FirstChunk < m.Start.Offset || m.Start.Offset < 0 || m.Start.Epoch < 0 || m.Previous < -1:
 		return fmt.Errorf("start %d, first chunk %d, previous %d", m.Start.Offset, m.FirstChunk, m.Previous)
+	case m.Genesis != nil && (m.Genesis.Seq < 0 || m.Genesis.Seq > m.Seq):
+		return fmt.Errorf("seq %d, of a log that begins at %d", m.Seq, m.Genesis.Seq)
+	}
+	if m.Genesis != nil {
+		if err := m.Genesis.Versions.check(1); err != nil {
+			return err
+		}
 	}
 	return snapshot.CheckConfig(m.Config)
 }

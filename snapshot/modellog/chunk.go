@@ -64,7 +64,7 @@ func chunkSum(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:60], crc32c), crc32c, b[chunkHeader:])
 }
 
-func parseChunk(b []byte) (*Chunk, error) {
+func parseChunk(b []byte) (Record, error) {
 	le := binary.LittleEndian
 	if len(b) < chunkHeader {
 		return nil, fmt.Errorf("%w: chunk of %d bytes", snapshot.ErrTruncated, len(b))
@@ -73,13 +73,13 @@ func parseChunk(b []byte) (*Chunk, error) {
 		return nil, fmt.Errorf("%w: the chunk's checksum is %08x, want %08x", snapshot.ErrCorrupt, got, want)
 	}
 	if v := le.Uint16(b[4:]); v > logVersion {
-		return nil, fmt.Errorf("%w: chunk of version %d, this program reads up to %d", snapshot.ErrTooNew, v, logVersion)
+		return &later{Owner: chunkOwner(b), typ: "chunk", version: int(v)}, nil
 	}
 	if le.Uint16(b[4:]) == 0 || le.Uint16(b[6:]) > 1 || int64(le.Uint32(b[56:])) != int64(len(b)-chunkHeader) {
 		return nil, fmt.Errorf("%w: the chunk's header", snapshot.ErrCorrupt)
 	}
 	return &Chunk{
-		Owner:    Owner{Epoch: int64(le.Uint64(b[8:])), Nonce: snapshot.ID(b[16:32])},
+		Owner:    chunkOwner(b),
 		Snapshot: snapshot.ID(b[32:48]),
 		Index:    int(le.Uint32(b[48:])),
 		Count:    int(le.Uint32(b[52:])),
@@ -87,6 +87,10 @@ func parseChunk(b []byte) (*Chunk, error) {
 
 		Challenger: le.Uint16(b[6:]) == 1,
 	}, nil
+}
+
+func chunkOwner(b []byte) Owner {
+	return Owner{Epoch: int64(binary.LittleEndian.Uint64(b[8:])), Nonce: snapshot.ID(b[16:32])}
 }
 
 // Split cuts a file into the chunks to append, in order, of size bytes each but

@@ -39,40 +39,75 @@ func Encode(r Record) (key, value []byte, err error) {
 
 // Parse reads what Encode wrote. A Chunk shares the memory of value.
 func Parse(key, value []byte) (Record, error) {
+	r, err := parse(key, value)
+	if l, ok := r.(*later); ok {
+		return nil, l.err()
+	}
+	return r, err
+}
+
+// parse is Parse, but of a later version it returns what every version has.
+func parse(key, value []byte) (Record, error) {
 	if len(value) > maxRecord {
 		return nil, fmt.Errorf("%w: record of %d bytes, at most %d", snapshot.ErrLimit, len(value), maxRecord)
 	}
 	var r Record
+	var err error
 	if bytes.HasPrefix(value, []byte(chunkMagic)) {
-		c, err := parseChunk(value)
-		if err != nil {
-			return nil, err
-		}
-		r = c
+		r, err = parseChunk(value)
 	} else {
-		var head struct {
-			Type    string `json:"type"`
-			Version int    `json:"version"`
-		}
-		if err := json.Unmarshal(value, &head); err != nil {
-			return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
-		}
-		if head.Version > logVersion {
-			return nil, fmt.Errorf("%w: %q of version %d, this program reads up to %d", snapshot.ErrTooNew, head.Type, head.Version, logVersion)
-		}
-		r = newRecord(head.Type)
-		if _, chunk := r.(*Chunk); r == nil || chunk || head.Version < 1 {
-			return nil, fmt.Errorf("%w: %q of version %d", snapshot.ErrCorrupt, head.Type, head.Version)
-		}
-		if err := json.Unmarshal(value, r); err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", snapshot.ErrCorrupt, head.Type, err)
-		}
+		r, err = parseJSON(value)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if string(key) != r.Type() {
-		return nil, fmt.Errorf("%w: a %s under the key %q", snapshot.ErrCorrupt, r.Type(), key)
+		return nil, fmt.Errorf("%w: a %.300q under the key %.300q", snapshot.ErrCorrupt, r.Type(), key)
+	}
+	if _, ok := r.(*later); ok {
+		return r, nil
 	}
 	if err := checkRecord(r); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", snapshot.ErrCorrupt, r.Type(), err)
 	}
 	return r, nil
+}
+
+func parseJSON(value []byte) (Record, error) {
+	var head struct {
+		Type    string `json:"type"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(value, &head); err != nil {
+		return nil, fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
+	}
+	r := newRecord(head.Type)
+	if head.Version > logVersion {
+		r = &later{typ: head.Type, version: head.Version}
+	}
+	if _, chunk := r.(*Chunk); r == nil || chunk || head.Version < 1 {
+		return nil, fmt.Errorf("%w: %q of version %d", snapshot.ErrCorrupt, head.Type, head.Version)
+	}
+	if err := json.Unmarshal(value, r); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", snapshot.ErrCorrupt, head.Type, err)
+	}
+	return r, nil
+}
+
+// later is a record of a version that this program does not read. Type, version,
+// epoch, nonce and signature have their places in every version, so that it is
+// known whether the record counts.
+type later struct {
+	Owner
+	Signed
+	typ     string
+	version int
+}
+
+func (l *later) Type() string   { return l.typ }
+func (l *later) String() string { return fmt.Sprintf("of version %d", l.version) }
+func (l *later) check() error   { return nil }
+
+func (l *later) err() error {
+	return fmt.Errorf("%w: %q of version %d, this program reads up to %d", snapshot.ErrTooNew, l.typ, l.version, logVersion)
 }

@@ -10,10 +10,14 @@ import (
 // ledger is what a fold knows from some point of the log on.
 type ledger struct {
 	keep     int
-	base     point // where the oldest snapshot to be kept stands, or the beginning
+	base     point  // where the oldest snapshot to be kept stands, or the beginning
+	options  Config // in force at base
 	claim    Claim
+	origin   Origin // with the versions in force
+	begun    bool   // there is a GENESIS
 	config   Config
 	seq      int64
+	highest  int64 // seq that any record under a claim in force had, void or not
 	chain    snapshot.Hash
 	released int64
 	paused   *Pause
@@ -22,15 +26,44 @@ type ledger struct {
 	kept     []Stored // the oldest first
 	pending  pending
 
+	abandoned  []Abandoned
+	partitions map[string]int32
+
 	challengers []StoredChallenger // the oldest first
 	challenge   pending            // of a challenger
+
+	broken error // what is missing; behind that nothing counts but CLAIMs and a ROLLBACK
+	adrift bool  // rolled back to before base
+	tooNew error // a later version under the claim in force
 }
 
-// point is a place in history: behind a BATCH or GAP.
+// point is a place in history: behind a decision.
 type point struct {
-	seq   int64
-	chain snapshot.Hash
-	start Mark
+	seq    int64
+	chain  snapshot.Hash
+	start  Mark
+	origin Origin
+}
+
+// newLedger is what is known before the first record.
+func newLedger(keep int) *ledger {
+	first := Origin{Versions: Versions{}.known()}
+	return &ledger{keep: keep, origin: first, base: point{origin: first}}
+}
+
+// ledgerAt is what m says of the log at its start.
+func ledgerAt(m *Manifest, keep int, keyed bool) *ledger {
+	l := newLedger(keep)
+	if m.Genesis != nil {
+		l.origin = *m.Genesis
+		l.origin.Signed = l.origin.Signed && keyed
+	}
+	l.base = point{m.Seq, m.Chain, m.Start, l.origin}
+	l.seq, l.highest, l.chain, l.released = m.Seq, m.Seq, m.Chain, m.Seq
+	l.claim = Claim{Owner: m.Start.Owner, Versions: l.origin.Versions}
+	l.options = Config{Owner: m.Start.Owner, Hash: m.ConfigHash, Config: m.Config}
+	l.config = l.options
+	return l
 }
 
 // pending are the chunks of a snapshot under way.
@@ -42,30 +75,77 @@ type pending struct {
 	offsets   []int64
 }
 
-// judge returns why r is void, or takes it in and returns "". Of a chunk it
-// wants the size of its data beside it.
-func (l *ledger) judge(offset int64, r Record, size int) (void string) {
-	if c, ok := r.(*Claim); ok {
-		if c.Epoch <= l.claim.Epoch {
-			return fmt.Sprintf("epoch %d is in force", l.claim.Epoch)
-		}
-		l.claim, l.pending, l.challenge = *c, pending{}, pending{}
-		return ""
+// unsigned is why a record is void that the trusted key has not signed.
+const unsigned = "not signed by the trusted key"
+
+// judge returns why the record is void, or takes it in and returns "".
+func (l *ledger) judge(w waiting) (void string) {
+	trusted := w.signed || !l.origin.Signed
+	if l.tooNew != nil {
+		return l.tooNew.Error()
 	}
-	if o := r.owner(); o != l.claim.Owner {
-		if l.claim.Epoch == 0 {
-			return "no claim is in force"
+	switch r := w.record.(type) {
+	case *Claim:
+		return l.claimed(r, w.signed, trusted)
+	case *later:
+		if r.typ == "claim" && r.Epoch > l.claim.Epoch && trusted || r.Owner == l.claim.Owner && trusted {
+			l.tooNew = fmt.Errorf("model log, offset %d: %w", w.offset, r.err())
+			return l.tooNew.Error()
 		}
+	}
+	_, chunk := w.record.(*Chunk)
+	switch o := w.record.owner(); {
+	case !trusted && !chunk:
+		return unsigned
+	case o.Epoch > l.claim.Epoch && trusted:
+		return l.breaks("%s at offset %d is written under epoch %d, whose CLAIM is missing: in force is epoch %d", w.record.Type(), w.offset, o.Epoch, l.claim.Epoch)
+	case o != l.claim.Owner && l.claim.Epoch == 0:
+		return "no claim is in force"
+	case o != l.claim.Owner:
 		return fmt.Sprintf("written under %v, in force is %v", o, l.claim.Owner)
 	}
-	switch r := r.(type) {
+	return l.obey(w)
+}
+
+// claimed decides about a CLAIM.
+func (l *ledger) claimed(c *Claim, signed, trusted bool) (void string) {
+	mine := l.origin.TopicID
+	switch {
+	case !trusted:
+		return unsigned
+	case mine != (snapshot.TopicID{}) && c.TopicID != mine && (signed || c.TopicID != (snapshot.TopicID{})):
+		return fmt.Sprintf("it claims the log in the topic with id %v, and this is %v", c.TopicID, mine)
+	case c.Epoch <= l.claim.Epoch:
+		return fmt.Sprintf("epoch %d is in force", l.claim.Epoch)
+	}
+	l.claim, l.pending, l.challenge = *c, pending{}, pending{}
+	l.origin.TopicID = c.TopicID
+	if c.TopicID == (snapshot.TopicID{}) {
+		l.origin.TopicID = mine
+	}
+	l.origin.Signed = l.origin.Signed || signed
+	return ""
+}
+
+// obey decides about a record under the claim in force.
+func (l *ledger) obey(w waiting) (void string) {
+	if d, ok := behind(w.offset, w.record); ok {
+		defer func() { l.highest = max(l.highest, d.seq) }()
+	}
+	if r, ok := w.record.(*Rollback); ok {
+		return l.rollback(w.offset, r)
+	}
+	if l.broken != nil {
+		return l.broken.Error()
+	}
+	switch r := w.record.(type) {
+	case *Genesis:
+		return l.begin(r)
 	case *Config:
 		l.config = *r
-		l.entries = append(l.entries, Entry{offset, r})
-	case *Batch:
-		return l.decide(offset, r, r.Seq, r.Chain)
-	case *Gap:
-		return l.decide(offset, r, r.Seq, r.Chain)
+		l.entries = append(l.entries, Entry{w.offset, r, l.origin})
+	case *Batch, *Gap, *Adopt, *Upgrade:
+		return l.decide(w.offset, r)
 	case *Released:
 		if r.Seq > l.seq {
 			return fmt.Sprintf("the last seq is %d", l.seq)
@@ -75,36 +155,32 @@ func (l *ledger) judge(offset int64, r Record, size int) (void string) {
 		if r.Seq != l.seq {
 			return fmt.Sprintf("the last seq is %d", l.seq)
 		}
+		if r.Seq == l.resumed { // a late copy of an append
+			return "it is over"
+		}
 		l.paused = r
 	case *Resume:
 		if l.paused == nil || l.paused.Seq != r.Seq {
 			return "there is no such pause"
 		}
 		l.paused, l.resumed = nil, r.Seq
+	case *Partitions:
+		if l.partitions == nil {
+			l.partitions = make(map[string]int32)
+		}
+		l.partitions[r.Topic] = r.Count
 	case *Chunk:
 		if r.Challenger {
-			return l.challenge.chunk(offset, r, size)
+			return l.challenge.chunk(w.offset, r, w.size)
 		}
-		return l.pending.chunk(offset, r, size)
+		return l.pending.chunk(w.offset, r, w.size)
 	case *Challenger:
-		return l.challenged(offset, r)
+		return l.challenged(w.offset, r)
 	case *Manifest:
-		return l.complete(offset, r)
+		return l.complete(w.offset, r)
 	default:
 		panic("modellog: no rule for a " + r.Type())
 	}
-	return ""
-}
-
-func (l *ledger) decide(offset int64, r Record, seq int64, chain snapshot.Hash) (void string) {
-	if seq != l.seq+1 {
-		return fmt.Sprintf("the last seq is %d", l.seq)
-	}
-	if want := NextChain(l.chain, r); chain != want {
-		return fmt.Sprintf("its chain is %v, want %v", chain, want)
-	}
-	l.seq, l.chain, l.paused = seq, chain, nil
-	l.entries = append(l.entries, Entry{offset, r})
 	return ""
 }
 
@@ -148,10 +224,10 @@ func (l *ledger) complete(offset int64, m *Manifest) (void string) {
 	}
 	at, ok := l.find(m.Seq)
 	if !ok {
-		return fmt.Sprintf("the last seq is %d", l.seq)
+		return fmt.Sprintf("there is no seq %d, the last is %d", m.Seq, l.seq)
 	}
-	if at.chain != m.Chain || at.start != m.Start {
-		return fmt.Sprintf("seq %d stands elsewhere, or has another chain", m.Seq)
+	if void := at.differs(m); void != "" {
+		return void
 	}
 	l.released = max(l.released, m.Seq)
 	l.kept = append(l.kept, Stored{Manifest: m, Offset: offset, Chunks: p.offsets})
@@ -161,34 +237,42 @@ func (l *ledger) complete(offset int64, m *Manifest) (void string) {
 	}
 	if len(l.kept) == l.keep {
 		oldest := l.kept[0].Manifest
-		l.base = point{oldest.Seq, oldest.Chain, oldest.Start}
+		l.base, _ = l.find(oldest.Seq)
+		l.options = Config{Owner: oldest.Start.Owner, Hash: oldest.ConfigHash, Config: oldest.Config}
 		l.entries = slices.DeleteFunc(l.entries, func(e Entry) bool { return e.Offset < l.base.start.Offset })
 	}
 	return ""
 }
 
-// find is the point behind seq, if it is not before base nor to come.
+// differs says why m cannot be of what stands at p, if it cannot.
+func (p point) differs(m *Manifest) string {
+	if p.chain != m.Chain || p.start != m.Start {
+		return fmt.Sprintf("seq %d stands elsewhere, or has another chain", m.Seq)
+	}
+	said := Origin{Versions: Versions{}.known()}
+	if m.Genesis != nil {
+		said = *m.Genesis
+	}
+	none := snapshot.TopicID{}
+	if said.Versions != p.origin.Versions || said.TopicID != p.origin.TopicID && said.TopicID != none && p.origin.TopicID != none {
+		return fmt.Sprintf("says %v in topic %v, in force is %v in topic %v", said.Versions, said.TopicID, p.origin.Versions, p.origin.TopicID)
+	}
+	return ""
+}
+
+// find is the point behind seq, if it is not before base, abandoned or to come.
 func (l *ledger) find(seq int64) (p point, ok bool) {
 	if seq == l.base.seq {
 		return l.base, true
 	}
 	for i := len(l.entries) - 1; i >= 0; i-- { // what is asked for is near the end
-		if p, ok := behind(l.entries[i].Offset, l.entries[i].Record); ok && p.seq <= seq {
+		e := &l.entries[i]
+		if p, ok := behind(e.Offset, e.Record); ok && p.seq <= seq {
+			p.origin = e.origin
 			return p, p.seq == seq
 		}
 	}
 	return point{}, false
-}
-
-// behind is the place behind a BATCH or GAP.
-func behind(offset int64, r Record) (p point, ok bool) {
-	switch r := r.(type) {
-	case *Batch:
-		return point{r.Seq, r.Chain, Mark{offset + 1, r.Owner}}, true
-	case *Gap:
-		return point{r.Seq, r.Chain, Mark{offset + 1, r.Owner}}, true
-	}
-	return p, false
 }
 
 func (l *ledger) finish(m *Manifest, p pending) error {
@@ -201,6 +285,6 @@ func (l *ledger) finish(m *Manifest, p pending) error {
 	}
 	m.Owner = l.claim.Owner
 	m.FirstChunk = p.offsets[0]
-	m.Start = at.start
+	m.Start, m.Genesis = at.start, &at.origin
 	return nil
 }

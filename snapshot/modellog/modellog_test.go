@@ -25,6 +25,15 @@ func records(t testing.TB) []Record {
 	batch.Chain = NextChain(hash("chain"), batch)
 	gap := &Gap{Owner: anyone, Seq: 19, Topic: "payments", TopicID: topic, Partition: 1, From: 7, To: 9}
 	gap.Chain = NextChain(batch.Chain, gap)
+	rollback := &Rollback{Owner: anyone, Seq: 25, ToSeq: 18, ToChain: batch.Chain, Reason: "a bad day", By: "ann@host"}
+	rollback.Chain = NextChain(gap.Chain, rollback)
+	adopt := &Adopt{Owner: anyone, Seq: 26, By: "ann@host", Inputs: []Adopted{
+		{Topic: "payments", TopicID: topic, NewID: snapshot.TopicID{2}, Partitions: []AdoptedPartition{{From: 1005, Next: 5, Fingerprint: 1<<64 - 1}, {Partition: 10, From: 1}}},
+		{Topic: "refunds", TopicID: topic, NewTopic: "eu.refunds", NewID: snapshot.TopicID{3}, Partitions: []AdoptedPartition{{Partition: 1, From: 9, Next: 11}}},
+	}}
+	adopt.Chain = NextChain(rollback.Chain, adopt)
+	upgrade := &Upgrade{Owner: anyone, Seq: 27, Versions: Versions{2, 1}, Writer: "1.2.3"}
+	upgrade.Chain = NextChain(adopt.Chain, upgrade)
 	chunks, manifest, err := Split(encode(t, sample()), anyone, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +52,10 @@ func records(t testing.TB) []Record {
 		&Config{Owner: anyone, Hash: hash("config"), Config: json.RawMessage(`{"a":"<&>","b":[1,2e3]}`)},
 		batch, gap, &Released{Owner: anyone, Seq: 17},
 		&Pause{Owner: anyone, Seq: 19, Bad: 501, Of: 1000, Reason: "not \"JSON\""}, &Resume{Owner: anyone, Seq: 19, By: "ann@host"},
+		&Claim{Owner: anyone, Host: "b", TopicID: topic, Versions: Versions{2, 1}, Writer: "1.2.3"},
+		&Genesis{Owner: anyone, Model: "fraud", TopicID: topic, Seq: 7, Versions: Versions{2, 1}, Writer: "1.2.3"},
+		rollback, adopt, upgrade,
+		&Partitions{Owner: anyone, Topic: "payments", TopicID: topic, Count: 12},
 		chunks[0], manifest, &rival, challenger,
 	}
 }
@@ -70,18 +83,28 @@ func TestRecordsComeBack(t *testing.T) {
 // programs may rely on.
 func TestRecordsAreSpelledSo(t *testing.T) {
 	for _, r := range records(t) {
+		name := r.Type()
+		if c, ok := r.(*Claim); ok && c.Writer != "" {
+			name = "claim of this release"
+		}
 		want, ok := map[string]string{
-			"claim":      `{"type":"claim","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","host":"a \"host\" <1>"}`,
-			"config":     `{"type":"config","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","hash":"b79606fb3afea5bd1609ed40b622142f1c98125abcfe89a76a661b0e8e343910","config":{"a":"<&>","b":[1,2e3]}}`,
-			"batch":      `{"type":"batch","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":18,"chain":"d96d6f99172d3f6bc8b56af395d586381aadd0ce3d8b05ce3b71bc11e08e0580","ranges":[{"topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":0,"from":5,"to":1005,"records":999,"digest":"18446744073709551615"},{"topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":10,"from":0,"to":1,"records":0,"digest":"0"}],"counts":{"learned":900,"predicted":90,"quarantined":9,"skipped":0}}`,
-			"gap":        `{"type":"gap","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"chain":"f7b5f002d6370bff22bbc2a328c8d8b9dd0578aec3f4162b2565a1e5f63f04f8","topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":1,"from":7,"to":9}`,
-			"released":   `{"type":"released","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":17}`,
-			"pause":      `{"type":"pause","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"bad":501,"of":1000,"reason":"not \"JSON\""}`,
-			"resume":     `{"type":"resume","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"by":"ann@host"}`,
-			"manifest":   `{"type":"manifest","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","snapshot":"c55d5ee326455557de3fe91fc20cab60","model":"fraud","seq":17,"step":12,"chain":"9414886b1ebf025db067a4cbd13a0903fbd9733a5372bba1b58bd72c1699b798","lineage":"0713f136ea316c8f3e274d55012e3bf10d05b5263837187a39593ff0d8838dfa","state_hash":"20cc91e8695a1b173124291d2d5855bff8d206b44b5b6020b976ca84054a58a4","size":1776,"sha256":"c55d5ee326455557de3fe91fc20cab60c166f20a976cadeaa12b5b9a00b3f62f","serving_size":1376,"serving_sha256":"3d8a30c0e9d8760e961c817461e46399f0825eedd35d67766aab5c749caff3e4","chunks":1,"chunk_size":716800,"first_chunk":9,"previous":-1,"start":{"offset":5,"epoch":3,"nonce":"01020300000000000000000000000000"},"config_hash":"b79606fb3afea5bd1609ed40b622142f1c98125abcfe89a76a661b0e8e343910","config":{"learner":{"kernel":"gaussian:2.5","seed":1}}}`,
-			"challenger": `{"type":"challenger","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","snapshot":"c55d5ee326455557de3fe91fc20cab60","model":"fraud","seq":17,"step":12,"chain":"9414886b1ebf025db067a4cbd13a0903fbd9733a5372bba1b58bd72c1699b798","lineage":"0713f136ea316c8f3e274d55012e3bf10d05b5263837187a39593ff0d8838dfa","state_hash":"20cc91e8695a1b173124291d2d5855bff8d206b44b5b6020b976ca84054a58a4","size":1776,"sha256":"c55d5ee326455557de3fe91fc20cab60c166f20a976cadeaa12b5b9a00b3f62f","serving_size":1376,"serving_sha256":"3d8a30c0e9d8760e961c817461e46399f0825eedd35d67766aab5c749caff3e4","chunks":1,"chunk_size":716800,"first_chunk":9,"previous":-1,"start":{"offset":5,"epoch":3,"nonce":"01020300000000000000000000000000"},"config_hash":"b79606fb3afea5bd1609ed40b622142f1c98125abcfe89a76a661b0e8e343910","config":{"learner":{"kernel":"gaussian:2.5","seed":1}},"refit":{"rows":4096,"from_seq":3,"loss":"square","lambda":0.00003,"asked":0.001,"relative_gap":0.0005,"gap":0.00025,"bound":4,"passes":7,"suboptimality":0.25}}`,
-		}[r.Type()]
-		if _, value, _ := Encode(r); ok && string(value) != want {
+			"claim":                 `{"type":"claim","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","host":"a \"host\" <1>"}`,
+			"claim of this release": `{"type":"claim","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","host":"b","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","arithmetic":2,"decoder":1,"writer":"1.2.3"}`,
+			"genesis":               `{"type":"genesis","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","model":"fraud","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","seq":7,"arithmetic":2,"decoder":1,"writer":"1.2.3"}`,
+			"rollback":              `{"type":"rollback","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":25,"chain":"b79a2d21bdbd30d2cf2dbb0fa69578172d814cae5138a996ada1045d1a864df4","to_seq":18,"to_chain":"d96d6f99172d3f6bc8b56af395d586381aadd0ce3d8b05ce3b71bc11e08e0580","reason":"a bad day","by":"ann@host"}`,
+			"adopt":                 `{"type":"adopt","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":26,"chain":"385a1f70421a4293dc1b1e9b45b7337afdc7b6f90ba22e9f15adcce1cf735456","inputs":[{"topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","new_id":"AgAAAAAAAAAAAAAAAAAAAA","partitions":[{"partition":0,"from":1005,"next":5,"fingerprint":"18446744073709551615"},{"partition":10,"from":1,"next":0,"fingerprint":"0"}]},{"topic":"refunds","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","new_topic":"eu.refunds","new_id":"AwAAAAAAAAAAAAAAAAAAAA","partitions":[{"partition":1,"from":9,"next":11,"fingerprint":"0"}]}],"by":"ann@host"}`,
+			"upgrade":               `{"type":"upgrade","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":27,"chain":"1341947babe90c9ef332e9c839718d1f46008a404611c19350f6c3a07011264b","arithmetic":2,"decoder":1,"writer":"1.2.3"}`,
+			"partitions":            `{"type":"partitions","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","count":12}`,
+			"config":                `{"type":"config","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","hash":"b79606fb3afea5bd1609ed40b622142f1c98125abcfe89a76a661b0e8e343910","config":{"a":"<&>","b":[1,2e3]}}`,
+			"batch":                 `{"type":"batch","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":18,"chain":"d96d6f99172d3f6bc8b56af395d586381aadd0ce3d8b05ce3b71bc11e08e0580","ranges":[{"topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":0,"from":5,"to":1005,"records":999,"digest":"18446744073709551615"},{"topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":10,"from":0,"to":1,"records":0,"digest":"0"}],"counts":{"learned":900,"predicted":90,"quarantined":9,"skipped":0}}`,
+			"gap":                   `{"type":"gap","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"chain":"f7b5f002d6370bff22bbc2a328c8d8b9dd0578aec3f4162b2565a1e5f63f04f8","topic":"payments","topic_id":"AQAAAAAAAAAAAAAAAAAA_w","partition":1,"from":7,"to":9}`,
+			"released":              `{"type":"released","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":17}`,
+			"pause":                 `{"type":"pause","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"bad":501,"of":1000,"reason":"not \"JSON\""}`,
+			"resume":                `{"type":"resume","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","seq":19,"by":"ann@host"}`,
+			"manifest":              `{"type":"manifest","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","snapshot":"c55d5ee326455557de3fe91fc20cab60","model":"fraud","seq":17,"step":12,"chain":"9414886b1ebf025db067a4cbd13a0903fbd9733a5372bba1b58bd72c1699b798","lineage":"0713f136ea316c8f3e274d55012e3bf10d05b5263837187a39593ff0d8838dfa","state_hash":"20cc91e8695a1b173124291d2d5855bff8d206b44b5b6020b976ca84054a58a4","size":1776,"sha256":"c55d5ee326455557de3fe91fc20cab60c166f20a976cadeaa12b5b9a00b3f62f","serving_size":1376,"serving_sha256":"3d8a30c0e9d8760e961c817461e46399f0825eedd35d67766aab5c749caff3e4","chunks":1,"chunk_size":716800,"first_chunk":9,"previous":-1,"start":{"offset":5,"epoch":3,"nonce":"01020300000000000000000000000000"},"config_hash":"b79606fb3afea5bd1609ed40b622142f1c98125abcfe89a76a661b0e8e343910","config":{"learner":{"kernel":"gaussian:2.5","seed":1}}}`,
+			"challenger":            `{"type":"challenger","version":1,"epoch":3,"nonce":"01020300000000000000000000000000","snapshot":"c55d5ee326455557de3fe91fc20cab60","model":"fraud","seq":17,"step":12,"chain":"9414886b1ebf025db067a4cbd13a0903fbd9733a5372bba1b58bd72c1699b798","lineage":"0713f136ea316c8f3e274d55012e3bf10d05b5263837187a39593ff0d8838dfa","state_hash":"20cc91e8695a1b173124291d2d5855bff8d206b44b5b6020b976ca84054a58a4","size":1776,"sha256":"c55d5ee326455557de3fe91fc20cab60c166f20a976cadeaa12b5b9a00b3f62f","serving_size":1376,"serving_sha256":"3d8a30c0e9d8760e961c817461e46399f0825eedd35d67766aab5c749caff3e4","chunks":1,"chunk_size":716800,"first_chunk":9,"previous":-1,"start":{"offset":5,"epoch":3,"nonce":"01020300000000000000000000000000"},"config_hash":"b79606fb3afea5bd1609ed40b622142f1c98125abcfe89a76a661b0e8e343910","config":{"learner":{"kernel":"gaussian:2.5","seed":1}},"refit":{"rows":4096,"from_seq":3,"loss":"square","lambda":0.00003,"asked":0.001,"relative_gap":0.0005,"gap":0.00025,"bound":4,"passes":7,"suboptimality":0.25}}`,
+		}[name]
+		if _, value, _ := Encode(r); ok != (name != "chunk") || ok && string(value) != want {
 			t.Errorf("%s:\n%s, want\n%s", r.Type(), value, want)
 		}
 	}
@@ -178,6 +201,62 @@ func TestChainCoversTheDecisionAndNotItsWriter(t *testing.T) {
 	b.Epoch, b.Nonce, b.Chain = 99, snapshot.ID{9}, snapshot.Hash{9}
 	if NextChain(snapshot.Hash{}, b) != want || NextChain(snapshot.Hash{1}, b) == want {
 		t.Error("the chain depends on the writer, or not on the one before")
+	}
+}
+
+// The other decisions are covered member by member: whatever is changed in one,
+// but who wrote it and why, changes its chain.
+func TestChainCoversEveryMemberOfADecision(t *testing.T) {
+	spared := []string{"Owner", "Chain", "Reason", "By", "Writer", "Signed"}
+	for _, r := range records(t) {
+		if _, ok := behind(0, r); !ok {
+			continue
+		}
+		v := reflect.ValueOf(r).Elem()
+		for i := range v.NumField() {
+			f, name := v.Field(i), v.Type().Field(i).Name
+			each := func(change func(f reflect.Value)) {
+				before := NextChain(snapshot.Hash{}, r)
+				old := reflect.New(f.Type()).Elem()
+				old.Set(f)
+				change(f)
+				if same := NextChain(snapshot.Hash{}, r) == before; same != slices.Contains(spared, name) {
+					t.Errorf("%s %s: same chain: %v", r.Type(), name, same)
+				}
+				f.Set(old)
+			}
+			leaves(f, each)
+		}
+	}
+}
+
+// leaves calls each with a change of every single value in f.
+func leaves(f reflect.Value, each func(change func(reflect.Value))) {
+	switch f.Kind() {
+	case reflect.Struct:
+		for i := range f.NumField() {
+			leaves(f.Field(i), func(change func(reflect.Value)) { each(func(f reflect.Value) { change(f.Field(i)) }) })
+		}
+	case reflect.Slice:
+		for i := range f.Len() {
+			leaves(f.Index(i), func(change func(reflect.Value)) {
+				each(func(f reflect.Value) {
+					f.Set(reflect.AppendSlice(reflect.MakeSlice(f.Type(), 0, 0), f))
+					change(f.Index(i))
+				})
+			})
+		}
+		each(func(f reflect.Value) { f.Set(reflect.Append(f, reflect.Zero(f.Type().Elem()))) })
+	case reflect.Array:
+		each(func(f reflect.Value) { f.Index(3).SetUint(f.Index(3).Uint() + 1) })
+	case reflect.String:
+		each(func(f reflect.Value) { f.SetString(f.String() + "x") })
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		each(func(f reflect.Value) { f.SetInt(f.Int() + 1) })
+	case reflect.Uint8, reflect.Uint64:
+		each(func(f reflect.Value) { f.SetUint(f.Uint() + 1) })
+	default:
+		panic(f.Kind())
 	}
 }
 

@@ -19,8 +19,9 @@ func (o Owner) owner() Owner { return o }
 
 func (o Owner) String() string { return fmt.Sprintf("epoch %d, nonce %v", o.Epoch, o.Nonce) }
 
-// Record is one of *Claim, *Config, *Batch, *Gap, *Released, *Pause, *Resume,
-// *Chunk, *Manifest, *Challenger.
+// Record is one of *Claim, *Genesis, *Config, *Batch, *Gap, *Rollback, *Adopt,
+// *Upgrade, *Released, *Pause, *Resume, *Partitions, *Chunk, *Manifest,
+// *Challenger.
 type Record interface {
 	Type() string   // the record's key in Kafka
 	String() string // one line for people
@@ -33,6 +34,15 @@ type Record interface {
 type Claim struct {
 	Owner
 	Host string `json:"host"` // who it is, for people
+
+	// TopicID is the log topic's own id, so that no claim can be carried into
+	// another log. It is zero on brokers that have none, before 2.8.
+	TopicID snapshot.TopicID `json:"topic_id,omitzero"`
+
+	// Versions are those of what is decided under this claim; zero stands for 1.
+	Versions
+	Writer string `json:"writer,omitempty"` // version of the program, for people
+	Signed
 }
 
 // Config is every option that reaches the arithmetic, in force from the next
@@ -41,15 +51,17 @@ type Config struct {
 	Owner
 	Hash   snapshot.Hash   `json:"hash"`
 	Config json.RawMessage `json:"config"` // compact
+	Signed
 }
 
 // Batch is a decision about input: these records, in this order.
 type Batch struct {
 	Owner
-	Seq    int64         `json:"seq"`   // one more than the last BATCH or GAP
+	Seq    int64         `json:"seq"`   // one more than the last
 	Chain  snapshot.Hash `json:"chain"` // see NextChain
 	Ranges []Range       `json:"ranges"`
 	Counts Counts        `json:"counts"`
+	Signed
 }
 
 // Range is a run of committed records of one partition.
@@ -81,6 +93,7 @@ type Gap struct {
 	Partition int32            `json:"partition"`
 	From      int64            `json:"from"`
 	To        int64            `json:"to"`
+	Signed
 }
 
 // Released says that the predictions up to Seq are acknowledged. It is written
@@ -88,6 +101,7 @@ type Gap struct {
 type Released struct {
 	Owner
 	Seq int64 `json:"seq"`
+	Signed
 }
 
 // Pause says that nothing is decided behind Seq until a RESUME: too much of what
@@ -98,6 +112,7 @@ type Pause struct {
 	Bad    int64  `json:"bad"`    // records that went to quarantine, of
 	Of     int64  `json:"of"`     // the last ones
 	Reason string `json:"reason"` // of the last bad one
+	Signed
 }
 
 // Resume ends the Pause at Seq. Who writes it is not the owner of the log, but
@@ -107,6 +122,7 @@ type Resume struct {
 	Owner
 	Seq int64  `json:"seq"`
 	By  string `json:"by"` // who it is, for people
+	Signed
 }
 
 // Manifest completes the snapshot whose chunks precede it. It says all that a
@@ -129,12 +145,13 @@ type Manifest struct {
 	FirstChunk    int64           `json:"first_chunk"` // offset
 	Previous      int64           `json:"previous"`    // offset of the MANIFEST before, -1 if there is none
 	Start         Mark            `json:"start"`
-	ConfigHash    snapshot.Hash   `json:"config_hash"`         // as the file says
-	Config        json.RawMessage `json:"config,omitempty"`    // as the file says: in force at Start
-	Signature     []byte          `json:"signature,omitempty"` // Ed25519, of all of the above; see Sign
+	ConfigHash    snapshot.Hash   `json:"config_hash"`       // as the file says
+	Config        json.RawMessage `json:"config,omitempty"`  // as the file says: in force at Start
+	Genesis       *Origin         `json:"genesis,omitempty"` // of the log, as of Start; nil as the first release wrote it
+	Signed
 }
 
-// Mark is a place in the model log: just behind a BATCH or GAP, which its owner
+// Mark is a place in the model log: just behind a decision, which its owner
 // wrote.
 type Mark struct {
 	Offset int64 `json:"offset"`
@@ -152,7 +169,10 @@ func (*Chunk) Type() string    { return "chunk" }
 func (*Manifest) Type() string { return "manifest" }
 
 func newRecord(typ string) Record {
-	for _, r := range []Record{new(Claim), new(Config), new(Batch), new(Gap), new(Released), new(Pause), new(Resume), new(Chunk), new(Manifest), new(Challenger)} {
+	for _, r := range []Record{
+		new(Claim), new(Genesis), new(Config), new(Batch), new(Gap), new(Rollback), new(Adopt), new(Upgrade),
+		new(Released), new(Pause), new(Resume), new(Partitions), new(Chunk), new(Manifest), new(Challenger),
+	} {
 		if r.Type() == typ {
 			return r
 		}

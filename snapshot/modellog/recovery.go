@@ -1,5 +1,7 @@
 package modellog
 
+import "github.com/accrete-ml/accrete/snapshot"
+
 // Stored is a complete snapshot in the log.
 type Stored struct {
 	Manifest *Manifest `json:"manifest"`
@@ -7,18 +9,22 @@ type Stored struct {
 	Chunks   []int64   `json:"chunks"` // offsets of the CHUNKs, in order
 }
 
-// Entry is a BATCH, GAP or CONFIG that counts.
+// Entry is a CONFIG or a decision that counts.
 type Entry struct {
 	Offset int64
-	Record Record // *Batch, *Gap or *Config
+	Record Record // *Config, *Batch, *Gap, *Rollback, *Adopt or *Upgrade
+	origin Origin // in force behind it
 }
 
 // Recovery is where a learner goes on.
 type Recovery struct {
-	Snapshot *Stored // nil: from the empty state
-	Config   Config  // in force before Entries
-	Entries  []Entry // what the log has decided behind Snapshot, in order
-	Released int64   // seq; the predictions behind it have to be released again
+	Snapshot *Stored       // nil: from the empty state
+	Seq      int64         // of Snapshot, or where the log's seqs start
+	Chain    snapshot.Hash // as of Seq
+	Versions Versions      // in force before Entries
+	Config   Config        // in force before Entries
+	Entries  []Entry       // what the log has decided behind Seq, in order
+	Released int64         // seq; the predictions behind it have to be released again
 }
 
 // Recover is how to go on from the newest snapshot, or, where that one turned
@@ -30,15 +36,17 @@ func (f *Fold) Recover(back int) (r Recovery, ok bool) {
 		return r, false
 	}
 	r.Released = f.released
-	from := int64(0)
+	at, from := f.base, int64(0)
 	if i := len(f.kept) - 1 - back; i >= 0 {
 		s := f.kept[i]
 		r.Snapshot = &s
 		r.Config = Config{Owner: s.Manifest.Start.Owner, Hash: s.Manifest.ConfigHash, Config: s.Manifest.Config}
+		at, _ = f.find(s.Manifest.Seq)
 		from = s.Manifest.Start.Offset
-	} else if f.base != (point{}) {
+	} else if at.start.Offset > 0 || at.chain != (snapshot.Hash{}) {
 		return Recovery{}, false
 	}
+	r.Seq, r.Chain, r.Versions = at.seq, at.chain, at.origin.Versions
 	for _, e := range f.entries {
 		if e.Offset >= from {
 			r.Entries = append(r.Entries, e)

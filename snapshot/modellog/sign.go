@@ -1,81 +1,94 @@
 package modellog
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 )
 
-// ErrSignature: a snapshot is not signed by the key that is trusted.
+// ErrSignature: a record is not signed by the key that is trusted.
 var ErrSignature = errors.New("not signed by the trusted key")
 
-// signed is what a signature covers: the record as it is encoded without one,
-// and with it the hash of the file.
-func (m *Manifest) signed() ([]byte, error) {
-	bare := *m
-	bare.Signature = nil
-	return toSign(&bare)
+// Signed is the last member of every record but a CHUNK, whose bytes its signed
+// MANIFEST covers.
+type Signed struct {
+	Signature []byte `json:"signature,omitempty"` // Ed25519; see Sign
 }
 
-func (c *Challenger) signed() ([]byte, error) {
-	bare := *c
-	bare.Signature = nil
-	return toSign(&bare)
+func (s *Signed) signature() *[]byte { return &s.Signature }
+
+type signable interface {
+	Record
+	signature() *[]byte
 }
 
-func toSign(bare Record) ([]byte, error) {
-	_, value, err := Encode(bare)
-	return append([]byte("accrete "+bare.Type()+" 1\x00"), value...), err
-}
-
-// Sign signs a finished manifest. Its errors are Encode's.
-func (m *Manifest) Sign(key ed25519.PrivateKey) error {
-	b, err := m.signed()
-	if err == nil {
-		m.Signature = ed25519.Sign(key, b)
+// Sign signs a finished record: the signature covers its value as it is without
+// one. A CHUNK is left as it is. Its errors are Encode's.
+func Sign(r Record, key ed25519.PrivateKey) error {
+	s, ok := r.(signable)
+	if !ok {
+		return nil
 	}
-	return err
-}
-
-// Sign signs a finished challenger. Its errors are Encode's.
-func (c *Challenger) Sign(key ed25519.PrivateKey) error {
-	b, err := c.signed()
-	if err == nil {
-		c.Signature = ed25519.Sign(key, b)
-	}
-	return err
-}
-
-// Verify is ErrSignature unless m was signed with the private half of key.
-func (m *Manifest) Verify(key ed25519.PublicKey) error {
-	b, err := m.signed()
+	*s.signature() = nil
+	_, value, err := Encode(r)
 	if err != nil {
 		return err
 	}
-	return m.verify(key, b)
+	*s.signature() = ed25519.Sign(key, toSign(r.Type(), logVersion, value))
+	return nil
 }
 
-// Verify is ErrSignature unless c was signed with the private half of key.
-func (c *Challenger) Verify(key ed25519.PublicKey) error {
-	b, err := c.signed()
+// Verify is ErrSignature unless r was signed with the private half of key.
+func Verify(r Record, key ed25519.PublicKey) error {
+	s, ok := r.(signable)
+	if !ok || len(*s.signature()) == 0 {
+		return fmt.Errorf("%w: %s %v has no signature", ErrSignature, r.Type(), r)
+	}
+	_, value, err := Encode(r)
 	if err != nil {
 		return err
 	}
-	return c.verify(key, b)
-}
-
-func (m *Manifest) verify(key ed25519.PublicKey, b []byte) error {
-	if len(m.Signature) == 0 {
-		return fmt.Errorf("%w: snapshot %v has no signature", ErrSignature, m.Snapshot)
-	}
-	if !ed25519.Verify(key, b, m.Signature) {
-		return fmt.Errorf("%w: snapshot %v", ErrSignature, m.Snapshot)
+	if !verify(r.Type(), logVersion, value, *s.signature(), key) {
+		return fmt.Errorf("%w: %s %v", ErrSignature, r.Type(), r)
 	}
 	return nil
 }
+
+// toSign is what a signature covers, with the kind of record before it so that
+// none can be passed off as another.
+func toSign(typ string, version int, bare []byte) []byte {
+	return fmt.Appendf(nil, "accrete %s %d\x00%s", typ, version, bare)
+}
+
+// verify says whether signature is the one in value, and covers the rest of it,
+// to the byte: so that a reader can verify members that it does not know.
+func verify(typ string, version int, value, signature []byte, key ed25519.PublicKey) bool {
+	member := fmt.Appendf(nil, `,"signature":"%s"`, base64.StdEncoding.EncodeToString(signature))
+	i := bytes.LastIndex(value, member)
+	if i < 0 || len(signature) != ed25519.SignatureSize {
+		return false
+	}
+	bare := slices.Concat(value[:i], value[i+len(member):])
+	return ed25519.Verify(key, toSign(typ, version, bare), signature)
+}
+
+// Sign signs a finished manifest. Its errors are Encode's.
+func (m *Manifest) Sign(key ed25519.PrivateKey) error { return Sign(m, key) }
+
+// Sign signs a finished challenger. Its errors are Encode's.
+func (c *Challenger) Sign(key ed25519.PrivateKey) error { return Sign(c, key) }
+
+// Verify is ErrSignature unless m was signed with the private half of key.
+func (m *Manifest) Verify(key ed25519.PublicKey) error { return Verify(m, key) }
+
+// Verify is ErrSignature unless c was signed with the private half of key.
+func (c *Challenger) Verify(key ed25519.PublicKey) error { return Verify(c, key) }
 
 // ReadSigningKey reads an Ed25519 key as openssl genpkey -algorithm ed25519
 // writes it.

@@ -66,9 +66,11 @@ func TestSignatureCoversEveryField(t *testing.T) {
 			x.Offset++
 		case *json.RawMessage:
 			*x = json.RawMessage(`{"other":1}`)
-		case *[]byte:
-			*x = slices.Clone(*x)
-			(*x)[0]++
+		case **Origin:
+			*x = &Origin{Versions: Versions{1, 1}}
+		case *Signed:
+			x.Signature = slices.Clone(x.Signature)
+			x.Signature[0]++
 		default:
 			t.Fatalf("the test does not know how to change %s", typ.Field(i).Name)
 		}

@@ -10,6 +10,9 @@ func Tail(first, end int64, from func(begin int64) (*Fold, error), enough func(*
 		begin := max(first, end-back)
 		for {
 			f, err := from(begin)
+			if err == nil && begin == first && !f.Seeded() {
+				return f.tooNew
+			}
 			if err != nil || begin == first || f.Seeded() && f.checked && enough(f) {
 				return err
 			}

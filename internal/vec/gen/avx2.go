@@ -54,7 +54,7 @@ var products2 = source2{"", "dim int, x, w *float32", "", func() func(func(q, h 
 	return func(body func(q, h int)) { quarters2(dim, x, w, body) }
 }}
 
-var given2 = source2{"Given", "scale float32, t *float32", " of the phases scale*t", func() func(func(q, h int)) {
+var given2 = source2{"Phases", "scale float32, t *float32", " of the phases scale*t", func() func(func(q, h int)) {
 	t := load("t")
 	scale, err := Param("scale").Resolve()
 	if err != nil {

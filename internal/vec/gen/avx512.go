@@ -57,7 +57,7 @@ var products512 = source{"", "dim int, x, w *float32", "", func() func() {
 
 // given512 is phases in memory, which become half turns when they are multiplied
 // by a scale.
-var given512 = source{"Given", "scale float32, t *float32", " of the phases scale*t", func() func() {
+var given512 = source{"Phases", "scale float32, t *float32", " of the phases scale*t", func() func() {
 	t := load("t")
 	scale, err := Param("scale").Resolve()
 	if err != nil {

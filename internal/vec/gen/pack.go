@@ -14,9 +14,9 @@ func packing() {
 		DATA(4*i, U32(w))
 	}
 	packRows512(limits)
-	packFour512("packFrequencies512", "confine(w[i*dim+k] / pi)", func(v, to VecPhysical) {
+	packFour512("packFrequencies512", "clamp(w[i*dim+k] / pi)", func(v, to VecPhysical) {
 		VMULPS(halfTurn, v, v)
-		confine(v, to)
+		clamp(v, to)
 	}, limits)
 	packFour512("transpose512", "w[i*dim+k]", func(v, to VecPhysical) { VMOVAPS(v, to) }, limits)
 }
@@ -32,7 +32,7 @@ func constants(limits Mem) {
 }
 
 // confine is package vec's, from v to to.
-func confine(v, to VecPhysical) {
+func clamp(v, to VecPhysical) {
 	VPANDD(rest, v, to)
 	VPMINUD(greatest, to, to)
 	VPCMPUD(Imm(5), least, to, K2) // at least
@@ -94,7 +94,7 @@ func unless(last Register, j int) {
 func packRows512(limits Mem) {
 	text("packRows512", NOSPLIT, "func(dim int, x, dst *float32)")
 	Pragma("noescape")
-	Doc("packRows512 is dst[32k+i] = confine(x[i*dim+k]) for i < 16 and k < dim.")
+	Doc("packRows512 is dst[32k+i] = clamp(x[i*dim+k]) for i < 16 and k < dim.")
 	dim, x, dst := load("dim"), load("x"), load("dst")
 	constants(limits)
 	s, s3 := GP64(), GP64()
@@ -120,7 +120,7 @@ func packRows512(limits Mem) {
 				m.Index, m.Scale = s3, 1
 			}
 			VMOVUPS_Z(m, K1, free)
-			confine(free, r[i])
+			clamp(free, r[i])
 		}
 		for g := range 4 {
 			columns(r[4*g:4*g+4], &free)

@@ -1,0 +1,256 @@
+package baseline
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/leastsquares"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+const (
+	ridgeLimit   = 256 // inputs, above which the linear baseline is AdaGrad
+	ridgePenalty = 1   // on each squared weight, in units of one row's squared error
+	adagradRate  = 0.02
+)
+
+// Linear is the baseline that a kernel machine has to beat: least squares on
+// the scaled inputs and an intercept, one-vs-rest with targets ±1 for classes.
+// It is the exact ridge solution, by its normal equations, of all rows up to
+// some mini-batch of the last twentieth of them; above ridgeLimit inputs it is
+// AdaGrad (Duchi, Hazan and Singer 2011), row by row.
+type Linear struct {
+	dim, Outputs int
+	metric       []float64 // factors of the columns, which the penalty is to leave out
+	w            []float64 // outputs × (dim+1); the last of a row is the intercept
+
+	Rows, Solved float64   // mini-batch rows seen, and seen when w was solved for
+	gram         []float64 // lower triangle of (dim+1)², row by row
+	moment       []float64 // outputs × (dim+1)
+	squares      []float64 // of AdaGrad's gradients, outputs × (dim+1)
+
+	z, f, factor []float64 // scratch
+}
+
+func NewLinear(metric []float64, outputs int) Linear {
+	dim := len(metric)
+	n := dim + 1
+	l := Linear{dim: dim, Outputs: outputs, metric: metric, w: make([]float64, outputs*n)}
+	if dim > ridgeLimit {
+		l.squares = make([]float64, outputs*n)
+	} else {
+		l.gram = make([]float64, n*(n+1)/2)
+		l.moment = make([]float64, outputs*n)
+	}
+	l.scratch()
+	return l
+}
+
+func (l *Linear) scratch() {
+	l.z, l.f = make([]float64, l.dim+1), make([]float64, l.Outputs)
+	if l.gram != nil {
+		l.factor = make([]float64, (l.dim+1)*(l.dim+1))
+	}
+}
+
+// Predict sets f to the outputs for the scaled row x.
+func (l *Linear) Predict(f []float64, x []float32) {
+	n := l.dim + 1
+	for k := range f {
+		w := l.w[k*n : (k+1)*n]
+		s := w[l.dim]
+		for i, v := range x {
+			s += float64(w[i] * float64(v))
+		}
+		f[k] = s
+	}
+}
+
+// Ready says whether there is anything to predict with yet.
+func (l *Linear) Ready() bool { return l.Solved > 0 }
+
+// Add learns one row; targets has one for each score.
+func (l *Linear) Add(x []float32, targets []float64, weight float64) {
+	l.Rows++
+	if weight == 0 {
+		return
+	}
+	for i, v := range x {
+		l.z[i] = float64(v)
+	}
+	l.z[l.dim] = 1
+	if l.squares != nil {
+		l.descend(x, targets, weight)
+		return
+	}
+	at := 0
+	for i, v := range l.z {
+		if row := l.gram[at : at+i+1]; v != 0 {
+			v *= weight
+			vec.Axpy(v, l.z[:i+1], row)
+			for k, t := range targets {
+				l.moment[k*(l.dim+1)+i] += float64(v * t)
+			}
+		}
+		at += i + 1
+	}
+}
+
+// descend is a step of AdaGrad on one row.
+func (l *Linear) descend(x []float32, targets []float64, weight float64) {
+	n := l.dim + 1
+	l.Predict(l.f, x)
+	for k, t := range targets {
+		r := max(-target.MaxResidual, min(target.MaxResidual, l.f[k]-t)) * weight
+		w, squares := l.w[k*n:(k+1)*n], l.squares[k*n:(k+1)*n]
+		for i, z := range l.z {
+			if g := r * z; g != 0 {
+				squares[i] += float64(g * g)
+				w[i] -= adagradRate * g / math.Sqrt(squares[i])
+			}
+		}
+	}
+}
+
+// End closes a mini-batch. The equations are solved again where they have
+// grown by a twentieth, so that the cost of solving vanishes beside that of
+// adding.
+func (l *Linear) End() {
+	if l.squares != nil {
+		l.Solved = l.Rows
+		return
+	}
+	n := l.dim + 1
+	if l.Rows < leastsquares.Growth*l.Solved || !l.factorise() {
+		return
+	}
+	for k := range l.Outputs {
+		w := l.w[k*n : (k+1)*n]
+		copy(w, l.moment[k*n:])
+		vec.CholeskySolve(l.factor, n, w)
+	}
+	l.Solved = l.Rows
+}
+
+// factorise sets factor to the Cholesky factor of gram with the penalty on its
+// diagonal, the intercept's entry excepted, and says whether there is one.
+func (l *Linear) factorise() bool {
+	n, at := l.dim+1, 0
+	for i := range n {
+		copy(l.factor[i*n:], l.gram[at:at+i+1])
+		at += i + 1
+		if i < l.dim {
+			l.factor[i*n+i] += ridgePenalty * float64(l.metric[i]*l.metric[i])
+		}
+	}
+	return vec.Cholesky(l.factor, n)
+}
+
+// Merge adds what o has learned since base, where they are equations.
+func (l *Linear) Merge(o, base *Linear) {
+	if l.squares != nil {
+		return
+	}
+	sum := l.equations()
+	sum.Plus(1, o.equations())
+	sum.Plus(-1, base.equations())
+	l.Rows = sum.Rows
+	l.Solved = min(l.Solved, l.Rows/leastsquares.Growth)
+	l.End()
+}
+
+// equations are l's own, in the form of ridge.
+func (l *Linear) equations() leastsquares.Equations {
+	return leastsquares.Equations{N: l.dim + 1, Outputs: l.Outputs, Gram: l.gram, Moment: l.moment, Rows: l.Rows}
+}
+
+// Widen adds the output of a class that no row before had: each of them taught
+// it -1. The one output of two classes becomes an output for each.
+func (l *Linear) Widen(outputs int) {
+	if outputs == l.Outputs {
+		return
+	}
+	n := l.dim + 1
+	sums := make([]float64, n) // Σ weight·z, the last row of gram
+	if l.gram != nil {
+		copy(sums, l.gram[len(l.gram)-n:])
+	}
+	grow := func(x []float64, last func(i int) float64) []float64 {
+		if x == nil {
+			return nil
+		}
+		if l.Outputs == 1 {
+			both := make([]float64, 2*n)
+			for i, v := range x {
+				both[i], both[n+i] = -v, v
+			}
+			x = both
+		}
+		for i := range n {
+			x = append(x, last(i))
+		}
+		return x
+	}
+	l.moment = grow(l.moment, func(i int) float64 { return -sums[i] })
+	l.w = grow(l.w, func(i int) float64 {
+		if i == l.dim && l.Ready() {
+			return -1
+		}
+		return 0
+	})
+	if l.squares != nil {
+		if l.Outputs == 1 {
+			l.squares = append(l.squares, l.squares...)
+		}
+		l.squares = append(l.squares, make([]float64, n)...)
+	}
+	l.Outputs = outputs
+	l.scratch()
+}
+
+// Save writes l, which is the zero value before there is a fit. Its counts of rows
+// are in an array of the Learner's.
+func (l *Linear) Save(a *state.Arrays, dim int) {
+	state.Put(a, "linear.w", dim+1, l.w)
+	state.Put(a, "linear.gram", 1, l.gram)
+	state.Put(a, "linear.moment", dim+1, l.moment)
+	state.Put(a, "linear.squares", dim+1, l.squares)
+}
+
+// LoadNone reads what the zero value wrote.
+func LoadNone(s *state.Reader, dim int) {
+	state.Take[float64](s, "linear.w", 0, dim+1)
+	state.Take[float64](s, "linear.gram", 0, 1)
+	state.Take[float64](s, "linear.moment", 0, dim+1)
+	state.Take[float64](s, "linear.squares", 0, dim+1)
+}
+
+// Load reads what save wrote into a new l.
+func (l *Linear) Load(s *state.Reader, rows, solved float64) {
+	n := l.dim + 1
+	l.Rows, l.Solved = rows, solved
+	moments, squares := 0, 0
+	if l.squares == nil {
+		moments = l.Outputs
+	} else {
+		squares = l.Outputs
+	}
+	w := state.Take[float64](s, "linear.w", l.Outputs, n)
+	gram := state.Take[float64](s, "linear.gram", len(l.gram), 1)
+	moment := state.Take[float64](s, "linear.moment", moments, n)
+	square := state.Take[float64](s, "linear.squares", squares, n)
+	if s.Err != nil {
+		return
+	}
+	l.w = w
+	if l.squares == nil {
+		l.gram, l.moment = gram, moment
+	} else {
+		l.squares = square
+	}
+	for _, v := range l.squares {
+		s.Require(v >= 0, "linear.squares has %v", v)
+	}
+	s.Require(l.Rows >= 0 && l.Solved >= 0 && l.Solved <= l.Rows, "linear: %v rows, solved at %v", l.Rows, l.Solved)
+}

@@ -1,0 +1,325 @@
+package descent
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// Engine is doubly stochastic functional gradient descent: each mini-batch is
+// one step down the gradient of its loss, in the blocks that the rule chooses.
+// It keeps the iterate and its average, in this order, and serves whichever of
+// them was better of late.
+type Engine struct {
+	engine.Problem
+	rule      Rule
+	direction direction
+	stepSize  *StepSize // nil for the one that needs no tuning
+
+	Bank      *features.Bank
+	Coef      coefficients
+	traces    []float64 // blocks × sums; see Situation
+	intercept []float64 // 2·sums
+	wide      []float32 // coef as predictions use it: features × 2·sums
+	averaged  bool      // the average serves
+	choice    choice
+
+	step Step // under way
+
+	narrow []float32 // scratch
+	slope  []float64 // of the touched blocks, features × sums
+	mean   []float64 // of residue's rows
+	norms  []float64
+}
+
+// New returns the engine of a rule and a direction. stepper is nil for the
+// step size that needs no tuning.
+func New(p engine.Problem, rule Rule, direction direction, stepper *StepSize) *Engine {
+	return &Engine{
+		Problem: p, rule: rule, direction: direction, stepSize: stepper,
+		Bank:      p.Bank(),
+		Coef:      newCoefficients(p.Head.Scores()),
+		intercept: slices.Concat(p.Prior, p.Prior),
+	}
+}
+
+func (d *Engine) Columns() int { return len(d.intercept) }
+
+func (d *Engine) Served() int {
+	if d.averaged {
+		return len(d.intercept) / 2
+	}
+	return 0
+}
+
+func (d *Engine) Score(dst []float64, x []float32, n int) []float64 {
+	return engine.Scores(dst, d.Bank, x, d.wide, d.intercept, n)
+}
+
+func (d *Engine) Features() int { return d.Bank.Blocks() * d.Options.BlockSize }
+
+func (d *Engine) Serving() engine.Served {
+	from, k := d.Served(), d.Head.Scores()
+	d.narrow = d.narrow[:0]
+	for i := 0; i < len(d.wide); i += 2 * k {
+		d.narrow = append(d.narrow, d.wide[i+from:i+from+k]...)
+	}
+	return engine.Served{Blocks: d.Bank.Blocks(), Intercept: d.intercept[from : from+k], Coef: d.narrow}
+}
+
+func (d *Engine) Widen(h target.Head, prior []float64, total float64) {
+	from, to := d.Head.Scores(), h.Scores()
+	d.Head = h
+	if to == from { // from one class to two
+		d.intercept = slices.Concat(prior, prior)
+		return
+	}
+	d.intercept = append(h.WidenIntercept(d.intercept[:from], total), h.WidenIntercept(d.intercept[from:], total)...)
+	d.Coef.widen(&h, from)
+	d.direction.Widen(&h, from)
+	d.traces = h.Widen(d.traces, from)
+	d.wide = make([]float32, 2*len(d.Coef.u))
+	d.Coef.serve(d.wide)
+}
+
+func (d *Engine) Learn(p *engine.Minibatch) {
+	if d.Head.Task == target.Classification && d.Head.Classes < 2 {
+		return // one class so far: there is nothing to tell it from
+	}
+	d.choose(p)
+	k := d.Head.Scores()
+	g, squares := d.gradient(p)
+	if g == nil {
+		return
+	}
+	t := d.Coef.Steps + 1
+	stepper := NewStepSize(d.step.Smoothness, d.Fit.TopEigenvalue, d.Options.Minibatch, d.Options.BlockSize, d.Options.Lambda)
+	stepper.Rough = math.IsInf(d.Head.Loss.Smoothness(), 1)
+	if d.stepSize != nil {
+		stepper = *d.stepSize
+	}
+	from, to, rate := d.rule.Choose(&Situation{
+		Step: t, Seed: d.Options.Seed,
+		Blocks: d.Bank.Blocks(), Most: d.Options.MaxBlocks(),
+		Rate: stepper.Rate(t - d.Coef.since), Ceiling: d.ceiling(),
+		Mean: d.mean, Squares: squares, Rows: len(p.Labels),
+		Traces: d.traces, Slopes: d.slopes,
+	})
+	size := 2 * d.Options.BlockSize
+	if to > d.Bank.Blocks() {
+		d.Bank.Grow(to)
+		d.Coef.grow(to*size - len(d.Coef.u)/k)
+		d.direction.Grow(len(d.Coef.u))
+		d.wide = state.Extend(d.wide, 2*len(d.Coef.u)-len(d.wide))
+	}
+	d.slope = state.Extend(d.slope[:0], (to-from)*size*k)
+	d.Bank.Gradient(d.slope, from, p.X, g, k)
+	// The curvature along this very gradient, which a stream unlike its warm-up
+	// can take beyond what the step size was made for.
+	share := 1 / float64(d.Options.BlockSize*(to-from))
+	if curvature := d.step.Smoothness * share * vec.Dot(d.slope, d.slope) / squares; rate*curvature > 1 {
+		rate = 1 / curvature
+	}
+	shrink := 1 - float64(rate*d.Options.Lambda)
+	d.Coef.scale(shrink)
+	d.step.Head, d.step.Features, d.step.from, d.step.to, d.step.rate = &d.Head, d.Bank, from, to, rate
+	d.step.Since = d.Coef.Steps - d.Coef.since
+	d.direction.Turn(&d.step, d.slope)
+	d.Coef.add(from*size, 1, d.slope)
+	d.trace(from, to, rate, shrink)
+	rho := d.Coef.average()
+
+	// The intercept is the kernel 1, whose step would be unstable at the rate of
+	// the features.
+	slow := min(rate, 0.5/d.step.Smoothness)
+	for j, mean := range d.mean {
+		d.intercept[j] -= float64(slow * mean)
+		d.intercept[k+j] += float64(rho * (d.intercept[j] - d.intercept[k+j]))
+	}
+	d.Coef.serve(d.wide)
+}
+
+// React makes the next step as long as the first, and begins the average there.
+func (d *Engine) React(r engine.Reaction) {
+	d.Coef.since = d.Coef.Steps
+	if r == engine.ReactForget {
+		d.Coef.scale(0.5)
+		for i := range d.traces {
+			d.traces[i] /= 2
+		}
+	}
+	d.direction.React()
+	d.choice = choice{}
+	d.averaged = false
+	d.Coef.serve(d.wide)
+}
+
+// ceiling is the step that would overshoot along the kernel's first eigenvector.
+// Logistic and Softmax have the curvature that they are held for where they are
+// in doubt, and no more than half of it elsewhere.
+func (d *Engine) ceiling() float64 {
+	c := 1 / (1.05 * d.step.Smoothness * d.Fit.TopEigenvalue)
+	if d.Head.Probabilities() {
+		c *= 2
+	}
+	return c
+}
+
+// trace notes a step in the blocks' traces, if the rule looks at them.
+func (d *Engine) trace(from, to int, rate, shrink float64) {
+	if _, ok := d.rule.(Tracer); !ok {
+		return
+	}
+	k := len(d.mean)
+	for i := range d.traces {
+		d.traces[i] *= shrink
+	}
+	d.traces = append(d.traces, make([]float64, d.Bank.Blocks()*k-len(d.traces))...)
+	for b := from; b < to; b++ {
+		for j, mean := range d.mean {
+			d.traces[b*k+j] -= float64(rate * mean)
+		}
+	}
+}
+
+// slopes is Situation.Slopes.
+func (d *Engine) slopes() (products, squares []float64) {
+	n, k := d.Bank.Blocks(), d.Head.Scores()
+	size := 2 * d.Options.BlockSize * k
+	d.slope = state.Extend(d.slope[:0], n*size)
+	d.Bank.Gradient(d.slope, 0, d.step.X, d.step.Residue, k)
+	d.norms = state.Extend(d.norms[:0], 2*n)
+	products, squares = d.norms[:n], d.norms[n:]
+	for b := range n {
+		g := d.slope[b*size : (b+1)*size]
+		products[b] = d.Coef.shrink * vec.Dot(d.Coef.u[b*size:(b+1)*size], g)
+		squares[b] = vec.Dot(g, g) / float64(d.Options.BlockSize)
+	}
+	return products, squares
+}
+
+// gradient returns the gradient of the weighted mean loss in the sums of each
+// pending row, and the weighted mean of its squares; nil if all weights are 0
+// or there is nothing to correct. It sets what else a step needs to know of its
+// mini-batch.
+func (d *Engine) gradient(p *engine.Minibatch) (g []float64, squares float64) {
+	k := d.Head.Scores()
+	total := 0.0
+	for _, w := range p.Weights {
+		total += w
+	}
+	if total == 0 {
+		return nil, 0
+	}
+	d.step.X = p.X
+	d.step.Shares = d.step.Shares[:0]
+	d.mean = state.Extend(d.mean[:0], k)
+	clear(d.mean)
+	d.step.Residue = state.Extend(d.step.Residue[:0], len(p.Labels)*k)
+	g = d.step.Residue
+	d.step.Smoothness = d.Head.Loss.Smoothness()
+	curved, ok := d.Head.Loss.(interface{ Curvature([]float64) float64 })
+	if ok || math.IsInf(d.step.Smoothness, 1) {
+		d.step.Smoothness = 1
+	}
+	for i, y := range p.Labels {
+		row, f := g[i*k:(i+1)*k], p.Scores[2*i*k:2*i*k+k]
+		d.Head.Grad(row, f, y)
+		if ok {
+			for j := range d.Head.Targets() {
+				d.step.Smoothness = max(d.step.Smoothness, curved.Curvature(d.Head.Part(f, j)))
+			}
+		}
+		share := p.Weights[i] / total
+		d.step.Shares = append(d.step.Shares, share)
+		for j, v := range row {
+			v = max(-target.MaxResidual, min(target.MaxResidual, v))
+			squares += float64(share * float64(v*v))
+			row[j] = float64(share * v)
+			d.mean[j] += row[j]
+		}
+	}
+	d.step.Squares = squares
+	if squares < 1e-300 {
+		return nil, 0
+	}
+	return g, squares
+}
+
+// scalarFields are the columns of the array "descent.scalars".
+const (
+	scalarShrink = iota
+	scalarQ
+	scalarP
+	scalarFields
+)
+
+// counterFields are the columns of the array "descent.counters".
+const (
+	descentSteps = iota
+	descentAveraged
+	descentChoice
+	descentSince
+	descentFields
+)
+
+func (d *Engine) Save(a *state.Arrays) {
+	averaged := int64(0)
+	if d.averaged {
+		averaged = 1
+	}
+	k := d.Head.Scores()
+	state.Put(a, "descent.counters", descentFields, []int64{d.Coef.Steps, averaged, int64(d.choice.at), d.Coef.since})
+	state.Put(a, "descent.scalars", scalarFields, []float64{d.Coef.shrink, d.Coef.q, d.Coef.p})
+	state.Put(a, "intercepts", k, d.intercept)
+	state.Put(a, "u", k, d.Coef.u)
+	state.Put(a, "v", k, d.Coef.v)
+	state.Put(a, "traces", k, d.traces)
+	state.Put(a, "choice", 1, d.choice.excess[:])
+	d.direction.Save(a)
+}
+
+func (d *Engine) Load(s *state.Reader, v engine.Served, steps int64) {
+	counters := state.Take[int64](s, "descent.counters", 1, descentFields)
+	scalars := state.Take[float64](s, "descent.scalars", 1, scalarFields)
+	if s.Err != nil {
+		return
+	}
+	k, rows := d.Head.Scores(), 2*d.Options.BlockSize*v.Blocks
+	d.averaged, d.choice.at = counters[descentAveraged] == 1, int(counters[descentChoice])
+	d.intercept = state.Take[float64](s, "intercepts", 2, k)
+	d.Coef = coefficients{
+		outputs: k, Steps: counters[descentSteps], since: counters[descentSince],
+		shrink: scalars[scalarShrink], q: scalars[scalarQ], p: scalars[scalarP],
+		u: state.Take[float64](s, "u", rows, k), v: state.Take[float64](s, "v", rows, k),
+	}
+	traces := 0
+	if _, ok := d.rule.(Tracer); ok {
+		traces = v.Blocks
+	}
+	d.traces = state.Take[float64](s, "traces", traces, k)
+	copy(d.choice.excess[:], state.Take[float64](s, "choice", ChoiceRows, 1))
+	d.direction.Load(s, rows, k)
+	c := &d.Coef
+	s.Require(counters[descentAveraged]>>1 == 0, "averaged is %d", counters[descentAveraged])
+	s.Require(d.choice.at >= 0 && d.choice.at < ChoiceRows, "choice at row %d", d.choice.at)
+	s.Require(c.since >= 0 && c.since <= c.Steps, "an average since step %d of %d", c.since, c.Steps)
+	s.Require(c.Steps >= 0 && c.Steps <= steps && (c.Steps == 0) == (v.Blocks == 0), "%d steps of %d, %d blocks", c.Steps, steps, v.Blocks)
+	s.Require(c.shrink > 0 && c.shrink <= 1 && c.q > 0 && c.q <= 1 && c.p >= 0, "scalars %v, %v, %v", c.shrink, c.q, c.p)
+	if s.Err != nil {
+		return
+	}
+	d.Bank.Grow(v.Blocks)
+	d.wide = make([]float32, 2*len(c.u))
+	c.serve(d.wide)
+	v.Check(s, d)
+}
+
+// Rewind makes the step count what it was, with no choice between the iterate and
+// its average yet.
+func (d *Engine) Rewind(steps int64) { d.Coef.Steps, d.choice, d.averaged = steps, choice{}, false }

@@ -1,0 +1,26 @@
+package descent
+
+import (
+	"math/rand/v2"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// UDSG takes a new block at New of New+Old steps, and one that it has, at
+// random, at the others and from the cap on (Li and Póczos, algorithm 3).
+type UDSG struct{ New, Old int64 }
+
+func (u UDSG) Choose(s *Situation) (from, to int, rate float64) {
+	if s.Blocks == 0 || s.Blocks < s.Most && (s.Step-1)%(u.New+u.Old) < u.New {
+		return s.Blocks, s.Blocks + 1, s.Rate
+	}
+	k := int(rand.NewChaCha8(vec.Key("udsg", s.Seed, uint64(s.Step))).Uint64() % uint64(s.Blocks))
+	return k, k + 1, s.Rate
+}
+
+func (UDSG) String() string { return "udsg" }
+
+// Help implements Rule.
+func (UDSG) Help() string {
+	return "a new block at every second step, and a random old one at the others (Li and Póczos)"
+}

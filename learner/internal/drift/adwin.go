@@ -1,0 +1,171 @@
+package drift
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+)
+
+// ADWIN is an adaptive window over numbers of [0, 1] (Bifet and Gavaldà 2007,
+// ADWIN2): the longest run of the last of them in which no two parts have
+// means that differ by more than chance allows. It keeps buckets whose sizes
+// are powers of two, so that its memory grows with the logarithm of the window.
+type ADWIN struct {
+	levels  [][]bucket // of 2^i numbers each at level i; the oldest first
+	waiting int        // numbers since the last check
+}
+
+// bucket is the sum of some numbers and of their squared deviations.
+type bucket struct{ sum, squares float64 }
+
+const (
+	adwinDelta   = 0.002 // the chance of a false alarm that one check may have
+	adwinBuckets = 5     // at a level
+	adwinEvery   = 32    // numbers between checks
+	adwinLeast   = 16    // numbers in either part
+)
+
+// Add adds v, and says whether the last part of the window now has a greater
+// mean than what was before it. That part is then all that is left. A mean
+// that has become less shortens the window as well, and is no alarm.
+func (a *ADWIN) Add(v float64) (grown bool) {
+	a.insert(0, bucket{sum: v})
+	if a.waiting++; a.waiting < adwinEvery {
+		return false
+	}
+	a.waiting = 0
+	for {
+		cut, up := a.cut()
+		if !cut {
+			return grown
+		}
+		grown = grown || up
+		a.drop()
+	}
+}
+
+// insert adds the newest bucket of a level, and merges the two oldest where
+// there are too many.
+func (a *ADWIN) insert(level int, b bucket) {
+	if level == len(a.levels) {
+		a.levels = append(a.levels, make([]bucket, 0, adwinBuckets+1))
+	}
+	l := append(a.levels[level], b)
+	if len(l) > adwinBuckets {
+		size := float64(int64(1) << level)
+		d := (l[0].sum - l[1].sum) / size
+		merged := bucket{l[0].sum + l[1].sum, l[0].squares + l[1].squares + float64(float64(d*d)*(size/2))}
+		l = l[:copy(l, l[2:])]
+		a.levels[level] = l
+		a.insert(level+1, merged)
+		return
+	}
+	a.levels[level] = l
+}
+
+// drop forgets the oldest bucket.
+func (a *ADWIN) drop() {
+	top := len(a.levels) - 1
+	l := a.levels[top]
+	a.levels[top] = l[:copy(l, l[1:])]
+	for top >= 0 && len(a.levels[top]) == 0 {
+		a.levels = a.levels[:top]
+		top--
+	}
+}
+
+// cut says whether there is a place where the window falls into two parts, and
+// whether the later one has the greater mean.
+func (a *ADWIN) cut() (cut, up bool) {
+	n, sum, squares := 0.0, 0.0, 0.0
+	a.each(func(size float64, b bucket) bool {
+		if n > 0 {
+			d := b.sum/size - sum/n
+			squares += float64(float64(d*d) * (n * size / (n + size)))
+		}
+		n, sum, squares = n+size, sum+b.sum, squares+b.squares
+		return true
+	})
+	if n < 2*adwinLeast {
+		return false, false
+	}
+	variance := squares / n
+	doubt := vec.Log(2 * vec.Log(n) / adwinDelta)
+	before, total := 0.0, 0.0
+	a.each(func(size float64, b bucket) bool {
+		before, total = before+size, total+b.sum
+		after := n - before
+		if after < adwinLeast {
+			return false
+		}
+		if before < adwinLeast {
+			return true
+		}
+		m := 1/before + 1/after // 1/m of the paper
+		bound := math.Sqrt(2*m*variance*doubt) + float64(2./3*doubt*m)
+		d := (sum-total)/after - total/before
+		cut, up = math.Abs(d) > bound, d > 0
+		return !cut
+	})
+	return cut, cut && up
+}
+
+// each calls f with the buckets, the oldest first, until it says false.
+func (a *ADWIN) each(f func(size float64, b bucket) bool) {
+	for i := len(a.levels) - 1; i >= 0; i-- {
+		for _, b := range a.levels[i] {
+			if !f(float64(int64(1)<<i), b) {
+				return
+			}
+		}
+	}
+}
+
+// length is how many numbers the window has.
+func (a *ADWIN) length() int64 {
+	n := int64(0)
+	for i, l := range a.levels {
+		n += int64(len(l)) << i
+	}
+	return n
+}
+
+func (a *ADWIN) Save(to *state.Arrays) {
+	var buckets []float64
+	counts := []int64{int64(a.waiting)}
+	for _, l := range a.levels {
+		counts = append(counts, int64(len(l)))
+		for _, b := range l {
+			buckets = append(buckets, b.sum, b.squares)
+		}
+	}
+	state.Put(to, "adwin.counts", 1, counts)
+	state.Put(to, "adwin.buckets", 2, buckets)
+}
+
+func (a *ADWIN) Load(s *state.Reader) {
+	counts := state.Take[int64](s, "adwin.counts", state.AnySize, 1)
+	buckets := state.Take[float64](s, "adwin.buckets", state.AnySize, 2)
+	s.Require(len(counts) >= 1 && len(counts) < 60, "adwin: %d counts", len(counts))
+	if s.Err != nil {
+		return
+	}
+	s.Require(counts[0] >= 0 && counts[0] < adwinEvery, "adwin: %d numbers since the last check", counts[0])
+	a.waiting = int(counts[0])
+	for i, n := range counts[1:] {
+		s.Require(n >= 0 && n <= adwinBuckets && (n > 0 || i < len(counts)-2) && int(2*n) <= len(buckets), "adwin: %d buckets at level %d", n, i)
+		if s.Err != nil {
+			return
+		}
+		l := make([]bucket, n, adwinBuckets+1)
+		for j := range l {
+			l[j] = bucket{buckets[2*j], buckets[2*j+1]}
+			size := float64(int64(1) << i)
+			s.Require(l[j].sum >= 0 && l[j].sum <= size && l[j].squares >= 0 && l[j].squares <= size, "adwin: a bucket of %v", l[j])
+		}
+		buckets = buckets[2*n:]
+		a.levels = append(a.levels, l)
+	}
+	s.Require(len(buckets) == 0, "adwin: more buckets than counted")
+}

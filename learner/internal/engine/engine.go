@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// An Engine is an algorithm at work on one model, from the fit of the warm-up
+// that it was made for to the next one. The Learner around it has what all
+// algorithms have in common: the warm-up, the pending rows, the grading and the
+// baselines.
+//
+// An engine may keep several candidates for the model, each of as many outputs
+// as the head has sums. What it predicts with are float32 coefficients, those
+// that it serves: a Model, which has no others, predicts the same bits.
+type Engine interface {
+	// Columns returns how many sums a row has: the outputs of all candidates.
+	Columns() int
+
+	// Served returns the column from which on the sums are the prediction's.
+	Served() int
+
+	// Score appends to dst the sums of n scaled rows x, columns each.
+	Score(dst []float64, x []float32, n int) []float64
+
+	// Learn learns one mini-batch, whose sums are those of the model as it is.
+	// The model changes here and in widen, and nowhere else.
+	Learn(p *Minibatch)
+
+	// Widen gives the model one more class, as h says. prior has the intercepts
+	// that give each class its share of the rows, whose total weight is given.
+	Widen(h target.Head, prior []float64, total float64)
+
+	// Features returns how many are in use.
+	Features() int
+
+	// Serving returns what predictions are made with. It is the engine's.
+	Serving() Served
+
+	// Save writes the rest of what the engine is; load reads it back into an
+	// engine that has just been made, whose serving part v is and which has
+	// learned at most so many mini-batches.
+	Save(a *state.Arrays)
+	Load(s *state.Reader, v Served, steps int64)
+}
+
+// Problem is what an engine is made for.
+type Problem struct {
+	Options Options
+	Head    target.Head
+	Dim     int
+	Fit     *warmup.Fit
+	Prior   []float64 // intercepts to begin with
+}
+
+// Bank returns the features of a model of p that has no blocks yet.
+func (p *Problem) Bank() *features.Bank {
+	return p.Fit.Bank(p.Options.FeatureMap(p.Dim))
+}
+
+// Options are what an engine needs of the Learner's configuration.
+type Options struct {
+	BlockSize   int // random features in a block
+	MaxFeatures int
+	Minibatch   int
+	Lambda      float64 // weight of ‖f‖²/2 in the objective
+	Seed        uint64
+	Sampling    features.Sampling
+	Stepper     string // direction of a step, see package descent
+}
+
+func (o Options) MaxBlocks() int { return (o.MaxFeatures + o.BlockSize - 1) / o.BlockSize }
+
+// FeatureMap is the map of the features of rows of dim inputs, but for the kernel.
+func (o Options) FeatureMap(dim int) features.Map {
+	return features.Map{Dim: dim, Width: o.BlockSize, Seed: o.Seed, Sampling: o.Sampling}
+}
+
+// Served is what predictions are made with.
+type Served struct {
+	Blocks    int
+	Intercept []float64
+	Coef      []float32 // 2 rows for each random feature × scores
+}
+
+// Check fails s unless the engine that was loaded from it serves v.
+func (v Served) Check(s *state.Reader, e Engine) {
+	got := e.Serving()
+	s.Require(got.Blocks == v.Blocks && slices.Equal(got.Intercept, v.Intercept) && slices.Equal(got.Coef, v.Coef), "not the coefficients of the serving part")
+}
+
+// Scores appends to dst the sums over all features for n scaled rows x, with the
+// intercepts.
+func Scores(dst []float64, bank *features.Bank, x, coef []float32, intercept []float64, n int) []float64 {
+	k := len(intercept)
+	from := len(dst)
+	dst = state.Extend(dst, n*k)
+	f := dst[from:]
+	if k == 0 || bank == nil || bank.Blocks() == 0 {
+		clear(f)
+	} else {
+		bank.Sum(f, x, coef, k)
+	}
+	for i := range n {
+		for j, b := range intercept {
+			f[i*k+j] += b
+		}
+	}
+	return dst
+}
+
+// MaxCoefficient bounds coefficients: no sum of them leaves the range of float32.
+const MaxCoefficient = 1e30
+
+// Minibatch are the labelled rows since the last mini-batch, scaled. Before the
+// first fit there are none: the warm-up has them.
+type Minibatch struct {
+	X       []float32
+	Scores  []float64 // their sums under the model as it is, as many as the engine has columns
+	Labels  []target.Label
+	Weights []float64
+}
+
+func (p *Minibatch) Clear() {
+	p.X, p.Scores, p.Labels, p.Weights = p.X[:0], p.Scores[:0], p.Labels[:0], p.Weights[:0]
+}
+
+// A Reaction is what an engine does about drift, at the end of the mini-batch in
+// which it was noticed.
+type Reaction int
+
+const (
+	ReactNone   Reaction = iota
+	reactBoost           // go as far with each step as at first
+	ReactForget          // and give what was learned half its weight or less
+	ReactReset           // begin anew, with the scale that the warm-up found
+)
+
+var Reactions = [...]string{"none", "boost", "forget", "reset"}
+
+func ParseReaction(s string) (Reaction, error) {
+	for i, name := range Reactions {
+		if s == name {
+			return Reaction(i), nil
+		}
+	}
+	return 0, fmt.Errorf("no reaction to drift is named %q: want one of %v", s, Reactions)
+}
+
+// A Reactor is an engine that can do something about drift besides beginning
+// anew, which is what the others do instead.
+type Reactor interface{ React(Reaction) }
+
+// Algorithm is a row of the registry: one way to learn.
+type Algorithm struct {
+	Name string
+	Help string // one line
+	New  func(p Problem) Engine
+
+	Minibatch    int // default of the labelled rows in a step
+	BlockSize    int // default of the random features in a block
+	FeatureBytes int // memory of each random feature beside the State, at the default block size
+
+	// loss returns the loss that a model of the task has where the configuration
+	// chooses this one; nil here and there stands for the one that suits the task.
+	// It is nil itself for an algorithm that takes every loss.
+	Loss func(chosen loss.Loss, task target.Task) (loss.Loss, error)
+
+	// fixedBlocks returns the number of blocks of a model that starts with all it
+	// will ever have, and few of them: the warm-up then compares its choices on
+	// these features. It is nil for the others, whose features stand for the kernel.
+	FixedBlocks func(o Options) int
+}
+
+// LossOf returns the loss that a model of the task has where the configuration
+// chooses this one: nil there and here stand for what suits the task.
+func (a *Algorithm) LossOf(chosen loss.Loss, task target.Task) (loss.Loss, error) {
+	if a.Loss == nil {
+		return chosen, nil
+	}
+	return a.Loss(chosen, task)
+}
+
+// A Merger is an engine whose solution is one of sums over rows, so that what
+// two of them have learned since they were one adds up.
+type Merger interface {
+	// Merge adds what o has learned since base, engines of the same algorithm.
+	Merge(o, base Engine)
+}
+
+// A Variancer is an engine that knows how far labels are from their predictions.
+type Variancer interface {
+	// Variance returns the variance of the label around its prediction for each
+	// scaled row of x and each target, rows × targets, or nil where it has none yet.
+	Variance(x []float32) []float64
+}
+
+// averaging is the exponent η of the average's weights: the iterate of step i
+// counts about i^η in it (Shamir and Zhang 2013, polynomial-decay averaging).
+const averaging = 3
+
+// AverageShare returns the share ρ = (η+1)/(t+η) that the iterate of step t gets
+// in the average of the steps so far.
+func AverageShare(t int64) float64 { return (averaging + 1) / (float64(t) + averaging) }

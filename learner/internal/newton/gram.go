@@ -1,0 +1,82 @@
+package newton
+
+import (
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+)
+
+// gram is ΦᵀΦ/n of a block's features on some rows of the window.
+type gram struct {
+	rows    float64   // that it is of
+	visits  float64   // steps in the block since it was made
+	values  []float64 // lower triangle of (2·width)², row by row
+	factors []float64 // each member's Cholesky factor; nil where they are not made yet
+}
+
+// refresh makes the Gram matrix of a block anew from the last rows, if it is
+// time to, and the factors that come from it.
+func (w *newton) refresh(b int) {
+	v, g := &w.window, &w.grams[b]
+	g.visits++
+	if n := float64(min(v.rows, gramRows)); g.rows < n || g.visits > gramVisits {
+		w.makeGram(b)
+		g.visits, g.factors = 1, nil
+	}
+	if g.factors == nil {
+		w.factorise(g)
+	}
+}
+
+// factorise makes the factor of each member: of its matrix of Newton's
+// equations, with the bound of the curvature.
+func (w *newton) factorise(g *gram) {
+	size, h := 2*w.Options.BlockSize, w.curvature()
+	g.factors = make([]float64, len(w.members)*size*size)
+	for m := range w.members {
+		factor := g.factors[m*size*size : (m+1)*size*size]
+		ridge := float64(w.penalty(m, g.rows)) + float64(w.Options.BlockSize)/2/g.rows
+		at := 0
+		for i := range size {
+			row := factor[i*size : i*size+i+1]
+			for j, v := range g.values[at : at+i+1] {
+				row[j] = stretch * h * v
+			}
+			at += i + 1
+			row[i] += ridge
+		}
+		if !vec.Cholesky(factor, size) { // not with finite features
+			for i := range size {
+				clear(factor[i*size : (i+1)*size])
+				factor[i*size+i] = 1
+			}
+		}
+	}
+}
+
+func (w *newton) makeGram(b int) {
+	size, s, v, g := 2*w.Options.BlockSize, &w.scratch, &w.window, &w.grams[b]
+	n := min(v.rows, gramRows)
+	s.gram = state.Extend(s.gram[:0], size*size)
+	clear(s.gram)
+	// The last n rows are one or two runs of the ring.
+	from := (v.at - n + v.rows) % v.rows
+	for left := n; left > 0; {
+		run := min(left, v.rows-from)
+		s.phi = state.Extend(s.phi[:0], run*size)
+		w.bank.Features(s.phi, b, v.x[from*w.Dim:(from+run)*w.Dim])
+		vec.Gram(s.gram, s.phi, size, &s.vec)
+		left -= run
+		from = 0
+	}
+	if g.values == nil {
+		g.values = make([]float64, size*(size+1)/2)
+	}
+	g.rows = float64(n)
+	at := 0
+	for i := range size {
+		for j, d := range s.gram[i*size : i*size+i+1] {
+			g.values[at+j] = d / g.rows
+		}
+		at += i + 1
+	}
+}

@@ -1,0 +1,106 @@
+package newton
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// newtonFields are the columns of the array "newton".
+const (
+	newtonNext = iota
+	newtonCredit
+	newtonRows
+	newtonAt
+	newtonBatches
+	newtonFields
+)
+
+func (w *newton) Save(a *state.Arrays) {
+	k, e, v := w.Head.Scores(), len(w.members), &w.window
+	w.trackers.save(a)
+	state.Put(a, "newton", newtonFields, []int64{int64(w.next), w.credit, int64(v.rows), int64(v.at), w.batches})
+	state.Put(a, "members.intercepts", k, w.intercept)
+	state.Put(a, "members.w", e*k, w.w)
+	state.Put(a, "averages.intercepts", k, w.level)
+	state.Put(a, "averages.w", averages*k, w.mean)
+	state.Put(a, "members.loss", w.Head.Targets(), w.loss)
+	state.Put(a, "window.x", w.Dim, v.x)
+	state.Put(a, "window.targets", w.Head.Targets(), v.targets)
+	state.Put(a, "window.weights", 1, v.weights)
+	state.Put(a, "window.f", e*k, v.f)
+	size := 2 * w.Options.BlockSize
+	triangle := size * (size + 1) / 2
+	rows, values := make([]float64, 0, 2*len(w.grams)), make([]float64, len(w.grams)*triangle)
+	for i, g := range w.grams {
+		rows = append(rows, g.rows, g.visits)
+		copy(values[i*triangle:], g.values)
+	}
+	state.Put(a, "gram.rows", 2, rows)
+	state.Own(a, "gram", triangle, values)
+}
+
+func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
+	w.trackers.load(s)
+	counters := state.Take[int64](s, "newton", 1, newtonFields)
+	if s.Err != nil {
+		return
+	}
+	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
+	n := counters[newtonRows]
+	s.Require(n >= 0 && n <= WindowRows, "a window of %d rows", n)
+	s.Require(counters[newtonNext] >= 0 && counters[newtonNext] <= int64(blocks) && counters[newtonNext] < int64(w.Options.MaxBlocks()), "the next block is %d of %d", counters[newtonNext], blocks)
+	s.Require(blocks == w.Options.MaxBlocks() || counters[newtonNext] == int64(blocks), "block %d is next after %d", counters[newtonNext], blocks)
+	s.Require(counters[newtonCredit] >= 0 && counters[newtonCredit] <= WindowRows, "credit is %d", counters[newtonCredit])
+	s.Require(counters[newtonAt] >= 0 && (counters[newtonAt] == 0 || n == WindowRows && counters[newtonAt] < n), "the window ends at %d", counters[newtonAt])
+	if s.Err != nil {
+		return
+	}
+	w.next, w.credit, w.batches = int(counters[newtonNext]), counters[newtonCredit], counters[newtonBatches]
+	s.Require(w.batches >= 0 && w.batches <= steps, "averages of %d mini-batches of %d", w.batches, steps)
+	w.intercept = state.Take[float64](s, "members.intercepts", e, k)
+	w.w = state.Take[float64](s, "members.w", blocks*size, e*k)
+	w.level = state.Take[float64](s, "averages.intercepts", averages, k)
+	w.mean = state.Take[float64](s, "averages.w", blocks*size, averages*k)
+	w.loss = state.Take[float64](s, "members.loss", w.candidates(), w.Head.Targets())
+	w.window = window{
+		rows: int(n), at: int(counters[newtonAt]),
+		x:       state.Take[float32](s, "window.x", int(n), w.Dim),
+		targets: state.Take[float64](s, "window.targets", int(n), w.Head.Targets()),
+		weights: state.Take[float64](s, "window.weights", int(n), 1),
+		f:       state.Take[float64](s, "window.f", int(n), e*k),
+	}
+	triangle := size * (size + 1) / 2
+	rows := state.Take[float64](s, "gram.rows", blocks, 2)
+	values := state.Take[float64](s, "gram", blocks, triangle)
+	if s.Err != nil {
+		return
+	}
+	for i := range blocks {
+		r, visits := rows[2*i], rows[2*i+1]
+		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= gramVisits, "a Gram matrix of %v rows and %v visits", r, visits)
+		w.grams = append(w.grams, gram{rows: r, visits: visits, values: values[i*triangle : (i+1)*triangle : (i+1)*triangle]})
+	}
+	for _, t := range w.window.targets {
+		s.Require(w.Head.Task == target.Regression || t >= 0 && t < float64(w.Head.Classes) && t == math.Trunc(t), "the window has class %v", t)
+	}
+	for _, v := range w.window.weights {
+		s.Require(v >= 0, "the window has a weight of %v", v)
+	}
+	for _, l := range w.loss {
+		s.Require(l >= 0, "the loss of a member is %v", l)
+	}
+	for _, c := range slices.Concat(w.w, w.mean) {
+		s.Require(math.Abs(c) < engine.MaxCoefficient/10, "a coefficient is %v", c)
+	}
+	if s.Err != nil {
+		return
+	}
+	w.bank.Grow(v.Blocks)
+	w.trackers.share(w.Head.Task)
+	w.serve()
+	v.Check(s, w)
+}

@@ -1,0 +1,119 @@
+package state
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Arrays writes a State, part by part.
+type Arrays []Array
+
+func Put[T float64 | float32 | int64 | byte](a *Arrays, name string, columns int, data []T) {
+	Own(a, name, columns, append([]T{}, data...))
+}
+
+// Own is put for data that nobody else has.
+func Own[T float64 | float32 | int64 | byte](a *Arrays, name string, columns int, data []T) {
+	rows := 0
+	if columns > 0 {
+		rows = len(data) / columns
+	}
+	*a = append(*a, Array{Name: name, Shape: [2]int{rows, columns}, Data: data})
+}
+
+// Reader reads a State in the order in which it was written. What it reads may
+// come off the wire: the first thing that is wrong stays in err, and from then
+// on every array is empty.
+type Reader struct {
+	In  []Array
+	Err error
+}
+
+// any stands for whatever size an array has.
+const AnySize = -1
+
+// Take returns a copy of the next array's data. Its columns must be as many as
+// said, its rows likewise unless they are anySize.
+func Take[T float64 | float32 | int64 | byte](s *Reader, name string, rows, columns int) []T {
+	if s.Err != nil {
+		return nil
+	}
+	if len(s.In) == 0 {
+		s.Fail("%s is missing", name)
+		return nil
+	}
+	a := s.In[0]
+	s.In = s.In[1:]
+	data, ok := a.Data.([]T)
+	switch {
+	case a.Name != name:
+		s.Fail("%q stands where %s should", a.Name, name)
+	case !ok:
+		s.Fail("%s has elements of %T, want %T", name, a.Data, data)
+	case columns != a.Shape[1] || rows != AnySize && rows != a.Shape[0]:
+		s.Fail("%s has the shape %v, want [%d %d]", name, a.Shape, rows, columns)
+	case columns == 0 && len(data) != 0 || columns > 0 && (len(data)%columns != 0 || len(data)/columns != a.Shape[0]):
+		s.Fail("%s has %d values in the shape %v", name, len(data), a.Shape)
+	case !allFinite(data):
+		s.Fail("%s has a value that is not finite", name)
+	}
+	if s.Err != nil {
+		return nil
+	}
+	return slices.Clone(data)
+}
+
+func allFinite[T float64 | float32 | int64 | byte](data []T) bool {
+	for _, v := range data {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Reader) Fail(format string, args ...any) {
+	if s.Err == nil {
+		s.Err = fmt.Errorf(format, args...)
+	}
+}
+
+// Require fails unless ok.
+func (s *Reader) Require(ok bool, format string, args ...any) {
+	if !ok {
+		s.Fail(format, args...)
+	}
+}
+
+// End returns what was wrong, if anything was.
+func (s *Reader) End() error {
+	if s.Err == nil && len(s.In) > 0 {
+		s.Fail("%q is more than there should be", s.In[0].Name)
+	}
+	return s.Err
+}
+
+func TakeString(s *Reader, name string) string { return string(TakeRow[byte](s, name)) }
+
+// TakeRow takes an array of one row of any length, or of none.
+func TakeRow[T float64 | float32 | int64 | byte](s *Reader, name string) []T {
+	n := 0
+	if len(s.In) > 0 {
+		row, _ := s.In[0].Data.([]T)
+		n = len(row)
+	}
+	return Take[T](s, name, min(n, 1), n)
+}
+
+// Array is one named part of a State: numbers in row-major order.
+type Array struct {
+	Name  string // lower case, at most 24 bytes, unique in its State
+	Shape [2]int // rows, columns
+	Data  any    // []float64, []float32, []int64 or []byte, of Shape[0]*Shape[1] values
+}
+
+// Extend returns x with n more elements, of whatever value.
+func Extend[T any](x []T, n int) []T {
+	return slices.Grow(x, n)[:len(x)+n]
+}

@@ -1,0 +1,362 @@
+package target
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// Head is what stands behind the outputs of a model: which prediction they mean.
+type Head struct {
+	Task    Task // Auto before the first label
+	Classes int  // seen so far
+	Loss    loss.Loss
+	Scales  []Scale // of a regression, one for each target: never changed in place
+}
+
+// Scale is what a target is measured in: a sum f stands for mean + deviation·f.
+type Scale struct{ Mean, Deviation float64 }
+
+// NewHead returns the head of a model of so many targets that has seen nothing
+// but so many classes. It has the chosen loss, or the one that suits the task if
+// that is nil. Logistic and Softmax are one choice: how many classes there are
+// decides.
+func NewHead(chosen loss.Loss, task Task, classes, targets int) Head {
+	h := Head{Task: task, Classes: classes, Scales: make([]Scale, targets)}
+	for j := range h.Scales {
+		h.Scales[j].Deviation = 1
+	}
+	logarithmic := chosen == nil || chosen == loss.Logistic{} || chosen == loss.Softmax{}
+	switch {
+	case task == Auto:
+	case task == Regression && chosen == nil:
+		h.Loss = loss.Square{}
+	case task == Regression || !logarithmic:
+		h.Loss = chosen
+	case classes > 2:
+		h.Loss = loss.Softmax{}
+	default:
+		h.Loss = loss.Logistic{}
+	}
+	return h
+}
+
+// WithNewClass is the head of a model with one more class.
+func (h *Head) WithNewClass() Head {
+	w := NewHead(h.Loss, Classification, h.Classes+1, 1)
+	w.Scales = h.Scales
+	return w
+}
+
+// Standardize sets what labels are measured in: standard deviations from their mean,
+// but counts in units of their mean.
+func (h *Head) Standardize(in []Scale) {
+	h.Scales = slices.Clone(in)
+	if h.Loss != (loss.Poisson{}) {
+		return
+	}
+	for j, u := range in {
+		h.Scales[j] = Scale{0, 1}
+		if u.Mean > 1e-100 {
+			h.Scales[j].Deviation = u.Mean
+		}
+	}
+}
+
+// Targets is how many a label has. Each is learned by the loss on its own, so
+// that the model's is their sum.
+func (h *Head) Targets() int { return len(h.Scales) }
+
+// Part is what belongs to target j of something that has equal parts for all.
+func (h *Head) Part(f []float64, j int) []float64 {
+	n := len(f) / len(h.Scales)
+	return f[j*n : (j+1)*n : (j+1)*n]
+}
+
+// Value returns the loss of label y under sums f.
+func (h *Head) Value(f []float64, y Label) float64 {
+	sum := 0.0
+	for j := range h.Scales {
+		sum += h.Loss.Value(h.Part(f, j), h.Target(y, j))
+	}
+	return sum
+}
+
+// Grad sets dst to the gradient of value.
+func (h *Head) Grad(dst, f []float64, y Label) {
+	for j := range h.Scales {
+		h.Loss.Grad(h.Part(dst, j), h.Part(f, j), h.Target(y, j))
+	}
+}
+
+// Grads sets dst to the gradients in the sums f of so many models, for each row of
+// targets: f is rows × models × sums.
+func (h *Head) Grads(dst, f, targets []float64, models int) {
+	n := h.Targets()
+	if n == 1 {
+		loss.Grads(h.Loss, dst, f, targets, models)
+		return
+	}
+	for i := range f {
+		h.Loss.Grad(dst[i:i+1], f[i:i+1], targets[i/(models*n)*n+i%n])
+	}
+}
+
+// margins says whether the outputs of a classifier are margins, of which 1 and
+// -1 are sure, and not logarithms of odds or of probabilities.
+func (h *Head) margins() bool {
+	return h.Task == Classification && h.Loss != (loss.Logistic{}) && h.Loss != (loss.Softmax{})
+}
+
+// PriorScores appends the outputs that give class i the share weights[i] of the
+// total, with one more row for each class.
+func (h *Head) PriorScores(dst, weights []float64, total float64) []float64 {
+	total += float64(h.Classes)
+	switch {
+	case h.margins() && h.Scores() == 1:
+		margin := 0.0
+		if h.Classes == 2 {
+			margin = (weights[1] - weights[0]) / total
+		}
+		return append(dst, margin)
+	case h.Scores() == 1:
+		odds := 0.0
+		if h.Classes == 2 {
+			odds = vec.Log(weights[1]+1) - vec.Log(weights[0]+1)
+		}
+		return append(dst, odds)
+	}
+	for _, w := range weights {
+		share := (w + 1) / total
+		if h.margins() {
+			dst = append(dst, float64(2*share)-1)
+		} else {
+			dst = append(dst, vec.Log(share))
+		}
+	}
+	return dst
+}
+
+// NewClassScore returns the output that gives one row of total to a new class
+// beside others with these outputs.
+func (h *Head) NewClassScore(others []float64, total float64) float64 {
+	if h.margins() {
+		return 2/max(total, 2) - 1
+	}
+	s := loss.Softmax{}
+	// The loss of any class is ln Σ exp(f) - f[y].
+	sum := s.Value(others, 0) + others[0]
+	return sum - vec.Log(max(total-1, 1))
+}
+
+// Scores is the number of outputs that the features add up to.
+func (h *Head) Scores() int {
+	if h.Loss == nil {
+		return 0
+	}
+	return h.Loss.Outputs(h.Classes) * h.Targets()
+}
+
+// PredictionSize is the number of values in a prediction.
+func (h *Head) PredictionSize() int {
+	if h.Task == Regression {
+		return h.Targets()
+	}
+	return h.Classes
+}
+
+// WidenIntercept returns the intercepts b of a model that has one more class
+// than before. It takes the share that one row of total has from all the others
+// alike.
+func (h *Head) WidenIntercept(b []float64, total float64) []float64 {
+	b = h.Widen(b, len(b))
+	last := len(b) - 1
+	b[last] = h.NewClassScore(b[:last], total)
+	return b
+}
+
+// Predict sets dst to the prediction that the sums f stand for.
+func (h *Head) Predict(dst, f []float64) {
+	switch {
+	case h.Task == Regression:
+		for j, u := range h.Scales {
+			h.Loss.Link(dst[j:j+1], f[j:j+1])
+			dst[j] = Bounded(u.Mean + float64(u.Deviation*dst[j]))
+		}
+	case h.Classes == 1:
+		dst[0] = 1
+	case h.Classes > 1:
+		h.Loss.Link(dst, f)
+	}
+}
+
+// Target is target j of a label in the terms of the loss.
+func (h *Head) Target(y Label, j int) float64 {
+	if h.Task == Regression {
+		t := (Bounded(y.At(j)) - h.Scales[j].Mean) / h.Scales[j].Deviation
+		return max(-maxTarget, min(maxTarget, t))
+	}
+	return float64(y.Class)
+}
+
+// maxTarget bounds a standardised label, so that its square is finite.
+const maxTarget = 1e6
+
+// unseenLoss is the loss of a row whose class the model had not met: -ln 2⁻⁵², as
+// if it had left that much probability to the classes to come, or that of a
+// margin which is wrong and sure.
+func (h *Head) unseenLoss() float64 {
+	if h.margins() {
+		return 2
+	}
+	return 52 * math.Ln2
+}
+
+// GradedLoss returns the loss of target j of y under sums f, whose prediction is p:
+// half the squared error in the label's units where the loss is that, and the loss
+// itself otherwise.
+func (h *Head) GradedLoss(f, p []float64, y Label, j int) float64 {
+	switch {
+	case h.Loss == loss.Square{}:
+		return h.Loss.Value(p[j:j+1], Bounded(y.At(j)))
+	case h.Task == Regression:
+		return h.Loss.Value(f[j:j+1], h.Target(y, j))
+	case y.Class >= h.Classes:
+		return h.unseenLoss()
+	case h.Classes == 1:
+		return 0
+	}
+	return h.Loss.Value(f, float64(y.Class))
+}
+
+// Error returns how far off prediction p of target j is: 0 or 1, or the squared
+// error.
+func (h *Head) Error(p []float64, y Label, j int) float64 {
+	if h.Task == Regression {
+		d := p[j] - Bounded(y.At(j))
+		return d * d
+	}
+	if Best(p) == y.Class {
+		return 0
+	}
+	return 1
+}
+
+// Best returns the index of the largest of p, the first of them if there are more.
+func Best(p []float64) int {
+	at := 0
+	for i, v := range p {
+		if v > p[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+func TaskOf(l loss.Loss) Task {
+	if l.Classifies() {
+		return Classification
+	}
+	return Regression
+}
+
+// Widen returns x, rows of from numbers, with as many as h has sums. Where that
+// turns a binary model into one of three classes, its output u becomes
+// (-u/2, u/2), and a margin (-u, u).
+func (h *Head) Widen(x []float64, from int) []float64 {
+	to, share := h.Scores(), 0.5
+	if h.margins() {
+		share = 1
+	}
+	rows := len(x) / from
+	out := make([]float64, rows*to)
+	for i := range rows {
+		if row := x[i*from : (i+1)*from]; from == 1 {
+			out[i*to], out[i*to+1] = -row[0]*share, row[0]*share
+		} else {
+			copy(out[i*to:], row)
+		}
+	}
+	return out
+}
+
+// Surprise returns how far off the prediction p was, in the mean over the targets.
+func (h *Head) Surprise(p []float64, y Label) float64 {
+	if h.Task == Regression {
+		sum := 0.0
+		for j, u := range h.Scales {
+			e := min((Bounded(y.At(j))-p[j])/u.Deviation, 1e6)
+			sum += 1 - 1/(1+float64(max(e, -1e6)*max(e, -1e6)))
+		}
+		return sum / float64(len(h.Scales))
+	}
+	if y.Class >= len(p) {
+		return 1
+	}
+	return max(0, min(1, 1-p[y.Class]))
+}
+
+// SignedScores is how many outputs a model has whose targets are numbers or signs.
+func SignedScores(classes int) int {
+	if classes > 2 {
+		return classes
+	}
+	return 1
+}
+
+// AppendSigned appends the target of a label: standardised, or a sign for each class,
+// or for the second of two.
+func (h *Head) AppendSigned(dst []float64, y Label) []float64 {
+	if h.Task == Regression {
+		for j := range h.Scales {
+			dst = append(dst, h.Target(y, j))
+		}
+		return dst
+	}
+	for c := range SignedScores(h.Classes) {
+		v := -1.0
+		if h.Classes == 2 && y.Class == 1 || h.Classes > 2 && y.Class == c {
+			v = 1
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// MaxResidual bounds the influence of a label in a regression, whatever the
+// algorithm: one that is further than so many of the labels' standard deviations
+// from its prediction pulls no harder than one at that distance (Huber 1964).
+const MaxResidual = 10
+
+// Probabilities reports whether the scores are logarithms of odds or of
+// probabilities, and so neither margins nor numbers.
+func (h *Head) Probabilities() bool { return h.Task == Classification && !h.margins() }
+
+// A loss of probabilities p has the second derivative p(1-p) in a score, which is
+// far below its bound for most rows. Steps that use it where the gradient was taken
+// allow for its growth along the way by a factor and a floor.
+const (
+	curvatureFactor = 2    // along a step: chosen by trial, see docs/constants.md
+	curvatureFloor  = 0.01 // likewise
+
+	parabolaFloor = 0.02 // at a point: chosen by trial, see docs/constants.md
+)
+
+// CurvatureAlong returns the curvature that a step goes by where the loss of
+// probabilities has the gradient ±p, and nowhere more than bound.
+func CurvatureAlong(p, bound float64) float64 {
+	return min(bound, float64(curvatureFactor*p*(1-p))+curvatureFloor)
+}
+
+// CurvatureAt is curvatureAlong for the parabola of a row that is kept, at the
+// score itself. gradient is that in all scores, of which the greatest curvature counts.
+func CurvatureAt(gradient []float64, bound float64) float64 {
+	most := 0.0
+	for _, d := range gradient {
+		p := math.Abs(d)
+		most = max(most, float64(p*(1-p)))
+	}
+	return min(bound, most+parabolaFloor)
+}

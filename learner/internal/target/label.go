@@ -1,0 +1,102 @@
+package target
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/state"
+)
+
+// Label is what an example teaches. Its zero value is the absence of a label:
+// the example is predicted only.
+type Label struct {
+	Task  Task    // Classification or Regression; Auto if there is no label
+	Class int     // index of the class, in the order in which classes appeared
+	Value float64 // finite
+
+	// More has the other targets of a regression of several (Config.Outputs),
+	// behind Value, and is nil where there is one.
+	More []float64
+}
+
+// Outputs is how many targets y has.
+func (y *Label) Outputs() int { return 1 + len(y.More) }
+
+// At returns target j.
+func (y *Label) At(j int) float64 {
+	if j == 0 {
+		return y.Value
+	}
+	return y.More[j-1]
+}
+
+// RegressionLabel is the label of a regression on these targets, which it keeps.
+func RegressionLabel(targets []float64) Label {
+	y := Label{Task: Regression, Value: targets[0]}
+	if len(targets) > 1 {
+		y.More = targets[1:]
+	}
+	return y
+}
+
+// BoundedLabel is y with nothing in it but what its task needs, and shares no
+// memory with it.
+func BoundedLabel(y Label) Label {
+	if y.Task == Classification {
+		return Label{Task: y.Task, Class: y.Class}
+	}
+	y = Label{Task: y.Task, Value: Bounded(y.Value), More: slices.Clone(y.More)}
+	for j, v := range y.More {
+		y.More[j] = Bounded(v)
+	}
+	return y
+}
+
+// BoundedWeight makes a weight one that sums can be divided by.
+func BoundedWeight(w float64) float64 {
+	if math.IsNaN(w) {
+		return 0
+	}
+	return max(0, min(1e9, w))
+}
+
+func PutLabels(a *state.Arrays, name string, labels []Label, targets int, weights []float64) {
+	classes, values := make([]int64, len(labels)), make([]float64, 0, len(labels)*targets)
+	for i, y := range labels {
+		classes[i] = int64(y.Class)
+		values = append(append(values, y.Value), y.More...)
+	}
+	state.Put(a, name+".classes", 1, classes)
+	state.Put(a, name+".values", targets, values)
+	state.Put(a, name+".weights", 1, weights)
+}
+
+func TakeLabels(s *state.Reader, name string, n int, h *Head) ([]Label, []float64) {
+	k := h.Targets()
+	classes := state.Take[int64](s, name+".classes", n, 1)
+	targets := state.Take[float64](s, name+".values", n, k)
+	weights := state.Take[float64](s, name+".weights", n, 1)
+	if s.Err != nil {
+		return nil, nil
+	}
+	labels := make([]Label, n)
+	for i := range labels {
+		labels[i] = RegressionLabel(targets[i*k : (i+1)*k : (i+1)*k])
+		labels[i].Task, labels[i].Class = h.Task, int(classes[i])
+		s.Require(classes[i] >= 0 && classes[i] < int64(max(1, h.Classes)), "%s: class %d of %d", name, classes[i], h.Classes)
+		s.Require(weights[i] >= 0, "%s: a weight is %v", name, weights[i])
+	}
+	return labels, weights
+}
+
+// MaxMagnitude bounds the values and labels that a learner computes with: the square of
+// a difference of two is finite, and so is the sum of many.
+const MaxMagnitude = 1e150
+
+func Bounded(v float64) float64 { return max(-MaxMagnitude, min(MaxMagnitude, v)) }
+
+// Finite brings a sum of positive numbers that has left the range of float64 back.
+func Finite(v float64) float64 { return min(v, math.MaxFloat64) }
+
+// MaxOutputs is how many targets a label has at most.
+const MaxOutputs = 256

@@ -1,0 +1,39 @@
+package target
+
+import "fmt"
+
+// Task is what a model predicts. The first label of a stream settles it where
+// the configuration does not.
+type Task int
+
+const (
+	Auto           Task = iota // not settled yet
+	Classification             // the probability of each class
+	Regression                 // a number, or several
+)
+
+var taskNames = [...]string{"auto", "classification", "regression"}
+
+func (t Task) String() string { return taskNames[t] }
+
+// MarshalText writes what ParseTask reads.
+func (t Task) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads like ParseTask.
+func (t *Task) UnmarshalText(text []byte) error {
+	v, err := ParseTask(string(text))
+	if err == nil {
+		*t = v
+	}
+	return err
+}
+
+// ParseTask reads the form that String writes.
+func ParseTask(s string) (Task, error) {
+	for i, name := range taskNames {
+		if s == name {
+			return Task(i), nil
+		}
+	}
+	return 0, fmt.Errorf("no task is named %q: want auto, classification or regression", s)
+}

@@ -1,0 +1,171 @@
+package warmup
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// table is rows of columns, each made by a function.
+func table(n int, columns ...func(rng *rand.Rand) float64) []float64 {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var x []float64
+	for range n {
+		for _, c := range columns {
+			x = append(x, c(rng))
+		}
+	}
+	return x
+}
+
+func normal(mean, deviation float64) func(*rand.Rand) float64 {
+	return func(rng *rand.Rand) float64 { return mean + deviation*rng.NormFloat64() }
+}
+
+func indicator(p, one float64) func(*rand.Rand) float64 {
+	return func(rng *rand.Rand) float64 {
+		if rng.Float64() < p {
+			return one
+		}
+		return 0
+	}
+}
+
+func scaled(s Scaler, x []float64) []float32 {
+	dim := len(s.Scale)
+	out := make([]float32, len(x))
+	for i := 0; i < len(x); i += dim {
+		s.Apply(out[i:i+dim], x[i:i+dim])
+	}
+	return out
+}
+
+func TestColumnsOfAnySizeGetMeanZeroAndDeviationOne(t *testing.T) {
+	const n = 1000
+	columns := []func(*rand.Rand) float64{
+		normal(0, 1), normal(1e9, 100), normal(-1e-200, 1e-201), normal(0, 1e140), normal(3, 1e-5), indicator(0.3, 1),
+	}
+	x := table(n, columns...)
+	out := scaled(NewScaler(x, len(columns)), x)
+	for j := range columns {
+		var sum, squares float64
+		for i := range n {
+			v := float64(out[i*len(columns)+j])
+			sum += v
+			squares += v * v
+		}
+		if mean, deviation := sum/n, math.Sqrt(squares/n); math.Abs(mean) > 1e-4 || math.Abs(deviation-1) > 1e-3 {
+			t.Errorf("column %d: mean %v, deviation %v", j, mean, deviation)
+		}
+	}
+}
+
+// TestConstantIsJudgedByTheColumnItself: beside a column of 1e9, one of 0.01 is
+// not constant; seconds since 1970 that are all the same day are.
+func TestConstantIsJudgedByTheColumnItself(t *testing.T) {
+	x := table(500, normal(0, 0.01), normal(1e9, 1e8), normal(1.7e9, 10), func(*rand.Rand) float64 { return 0.1 })
+	s := NewScaler(x, 4)
+	if s.Scale[0] < 90 || s.Scale[0] > 110 {
+		t.Errorf("the small column is scaled by %v, want about 100", s.Scale[0])
+	}
+	if s.Scale[2] != 1 || s.Scale[3] != 1 {
+		t.Errorf("constant columns are scaled by %v and %v, want 1", s.Scale[2], s.Scale[3])
+	}
+}
+
+func TestSparseColumnsOfOneRangeKeepTheirProportions(t *testing.T) {
+	pixels := func(rng *rand.Rand) float64 {
+		return math.Floor(256 * math.Max(0, rng.Float64()-0.8) * 5)
+	}
+	for _, test := range []struct {
+		name    string
+		columns []func(*rand.Rand) float64
+		want    float64 // scale of column 0; 0 for standardised
+	}{
+		{"indicators", []func(*rand.Rand) float64{indicator(0.01, 1), indicator(0.2, 1), indicator(0.4, 1)}, 1},
+		{"pixels", []func(*rand.Rand) float64{pixels, pixels, indicator(0, 1)}, 1 / 255.},
+		{"indicators beside a measurement", []func(*rand.Rand) float64{indicator(0.01, 1), indicator(0.02, 1), indicator(0.1, 1), indicator(0.1, 1), normal(2000, 300)}, 0},
+		{"dense indicators", []func(*rand.Rand) float64{indicator(0.5, 1), indicator(0.6, 1)}, 0},
+	} {
+		s := NewScaler(table(1000, test.columns...), len(test.columns))
+		same := !slices.ContainsFunc(s.Scale, func(v float64) bool { return v != s.Scale[0] })
+		if test.want != 0 && (!same || math.Abs(s.Scale[0]/test.want-1) > 0.01) || test.want == 0 && same {
+			t.Errorf("%s: scales %v", test.name, s.Scale)
+		}
+	}
+}
+
+func TestScaledValuesAreRoundedOnceAndClipped(t *testing.T) {
+	s := Scaler{Center: []float64{1.7e9, 0}, Scale: []float64{1e-3, 1e300}, ColumnWeights: []float64{1, 0.5}}
+	got := scaled(s, []float64{1.7e9 + 1, 1e-299, 1.7e9 + 8e3, 8e-300, 1.7e9 + 8e3*math.E, -8e-300 * math.E, 1.7e9 - 8e3*math.E*math.E, 0})
+	if want := []float32{1e-3, 4.446287, 8, 4, 12, -6, -16, 0}; !slices.Equal(got, want) {
+		t.Errorf("scaled values %v, want %v", got, want)
+	}
+	for _, v := range scaled(s, []float64{math.MaxFloat64, -math.MaxFloat64}) {
+		if !(math.Abs(float64(v)) < 10_000) {
+			t.Errorf("the largest of all values is scaled to %v", v)
+		}
+	}
+}
+
+func TestNthIsTheSortedOnesNth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOfN(rapid.Map(rapid.Float64Range(-5, 5), math.Round), 1, 200).Draw(t, "x")
+		n := rapid.IntRange(0, len(x)-1).Draw(t, "n")
+		sorted := slices.Sorted(slices.Values(x))
+		if got := Nth(x, n); got != sorted[n] {
+			t.Errorf("element %d of %v is %v", n, sorted, got)
+		}
+	})
+}
+
+func TestMedianDistance(t *testing.T) {
+	// The distances are 0 (not counted), 1, 1, 3, 4, 4.
+	s := sample{dim: 1, x: []float64{0, 0, 1, 4}}
+	if got := median(s.distances([]float64{1}), 4); got != 9 {
+		t.Errorf("median squared distance %v, want 9", got)
+	}
+	s = sample{dim: 2, x: []float64{2, 3, 2, 3}}
+	if got := median(s.distances([]float64{1, 1}), 2); got != 1 {
+		t.Errorf("without distances it is %v, want 1", got)
+	}
+}
+
+func TestTopEigenvalueAgreesWithGonum(t *testing.T) {
+	const n, dim = 100, 3
+	x := table(n*dim, normal(0, 1))
+	k := features.Gaussian{Scale: 1.5}
+	m := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range n {
+			m.SetSym(i, j, k.Eval(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim])/n)
+		}
+	}
+	var e mat.EigenSym
+	if !e.Factorize(m, false) {
+		t.Fatal("no eigenvalues")
+	}
+	want := slices.Max(e.Values(nil))
+	if got := (&Fit{Kernel: k}).topEigenvalue(x, dim); math.Abs(got/want-1) > 1e-3 {
+		t.Errorf("largest eigenvalue %v, gonum's %v", got, want)
+	}
+}
+
+func TestConfiguredKernelIsKept(t *testing.T) {
+	x := table(200, normal(0, 1), normal(0, 1))
+	labels := make([]target.Label, 200)
+	if f := NewFit(x, labels, 2, Request{Task: target.Classification, Kernel: features.Gaussian{Scale: 2.5}}); f.Kernel.String() != "gaussian:2.5" {
+		t.Errorf("kernel %v", f.Kernel)
+	}
+	// Two standard normal points are 2 apart in the root of the mean square.
+	if f := NewFit(x, labels, 2, Request{Task: target.Classification, Kernel: features.Gaussian{}}); math.Abs(f.Kernel.(features.Gaussian).Scale-1.7) > 0.2 {
+		t.Errorf("the median distance of normal points is %v", f.Kernel)
+	}
+}

@@ -1,0 +1,77 @@
+package warmup
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/features"
+)
+
+// Settled reports whether k needs no scale from the warm-up.
+func Settled(k features.Kernel) bool {
+	s, ok := k.(features.Scaled)
+	return !ok || s.LengthScale() > 0
+}
+
+// SameFamily reports whether fitted is what a Fit can make of the configured
+// kernel.
+func SameFamily(configured, fitted features.Kernel) bool {
+	if s, ok := fitted.(features.Scaled); ok && !Settled(configured) {
+		return s.WithLengthScale(0) == configured
+	}
+	return fitted == configured
+}
+
+// withScale returns k with a scale, if it is one to have any.
+func withScale(k features.Kernel, scale float64) features.Kernel {
+	if s, ok := k.(features.Scaled); ok {
+		return s.WithLengthScale(scale)
+	}
+	return k
+}
+
+// typicalValue is the value of the Gaussian kernel at a distance of one scale.
+// Where all values are nearer to 1 or to 0 there is little to tell rows apart by.
+const typicalValue = 0.6065306597126334 // exp(-½)
+
+const (
+	typicalRows  = 64 // whose pairs are enough for a median
+	typicalSteps = 20 // doublings or halvings, at most
+)
+
+// squaredScale returns the square of k's scale at width 0: its own if it has one,
+// and otherwise one that is typical of the rows. That is the median distance for
+// a kernel of the Euclidean distance, whose squares are given. For another it is
+// the power of two times it from which on the median of the kernel's values is at
+// least typicalValue, because its own distance grows otherwise with the inputs.
+func (s sample) squaredScale(k features.Kernel, columnWeights, squares []float64) float64 {
+	scaled, ok := k.(features.Scaled)
+	if ok && scaled.LengthScale() > 0 {
+		return scaled.LengthScale() * scaled.LengthScale()
+	}
+	m := median(squares, s.rows())
+	if _, radial := k.(features.Radial); radial || !ok {
+		return m
+	}
+	z, n, d := s.weighted(columnWeights), min(s.rows(), typicalRows), s.dim
+	if n < 2 {
+		return m
+	}
+	value := func(exponent int) float64 {
+		at := scaled.WithLengthScale(math.Ldexp(max(minScale, math.Sqrt(m)), exponent))
+		var values []float64
+		for i := range n {
+			for j := range i {
+				values = append(values, at.Eval(z[i*d:(i+1)*d], z[j*d:(j+1)*d]))
+			}
+		}
+		return Nth(values, len(values)/2)
+	}
+	exponent := 0
+	for exponent < typicalSteps && value(exponent) < typicalValue {
+		exponent++
+	}
+	for exponent > -typicalSteps && value(exponent-1) >= typicalValue {
+		exponent--
+	}
+	return m * math.Ldexp(1, 2*exponent)
+}

@@ -1,0 +1,42 @@
+package learner
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestTwoKernelsAreServedAndRestored: a learner with a second kernel goes on from
+// its state with the same bits, and a model predicts what it does.
+func TestTwoKernelsAreServedAndRestored(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	rows, x := new(Batch), make([]float64, 12)
+	rows.Reset(len(x))
+	for range 900 { // of which two columns matter, beside much noise
+		for j := range x {
+			x[j] = rng.NormFloat64()
+		}
+		rows.Append(x, Label{Task: Regression, Value: math.Sin(2*x[0])*x[1] + rng.NormFloat64()}, 1)
+	}
+	config := Config{Width: 8, MaxFeatures: 64}
+	l := newLearner(t, config)
+	learn(l, rows.Slice(0, 800), 100)
+	if l.fit.Second == nil {
+		t.Fatal("no second kernel")
+	}
+	next := rows.Slice(800, 900)
+	m, err := NewModel(l.State().Serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.Predict(next).Values, l.Predict(next).Values; !slices.Equal(got[:len(want)], want) {
+		t.Error("the served model predicts something else")
+	}
+	r := restored(t, config, l.State())
+	learn(l, next, 100)
+	learn(r, next, 100)
+	if hash(l.State()) != hash(r.State()) {
+		t.Error("the restored learner went on to another state")
+	}
+}

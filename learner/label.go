@@ -1,0 +1,30 @@
+package learner
+
+import "github.com/accrete-ml/accrete/learner/internal/target"
+
+// Task is what a model predicts: the probability of each class, or a number, or
+// several. The first label of a stream settles it where the configuration does not.
+type Task = target.Task
+
+// The tasks.
+const (
+	Auto           = target.Auto // not settled yet
+	Classification = target.Classification
+	Regression     = target.Regression
+)
+
+// ParseTask reads the form that Task's String writes: "auto", "classification" or
+// "regression".
+func ParseTask(s string) (Task, error) { return target.ParseTask(s) }
+
+// Label is what an example teaches: its Task, and the index of its Class, in the
+// order in which classes appeared, or its Value, with the other targets of a
+// regression of several in More. The zero value is the absence of a label: the
+// example is predicted only.
+type Label = target.Label
+
+// MaxOutputs is how many targets a label has at most.
+const MaxOutputs = target.MaxOutputs
+
+// Best returns the index of the largest of p, the first of them if there are more.
+func Best(p []float64) int { return target.Best(p) }

@@ -1,0 +1,174 @@
+package modellog
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// ErrBroken: the log has lost something that its owner wrote, or holds two
+// histories. Nobody may go on from it but by a ROLLBACK to what it still holds.
+var ErrBroken = errors.New("the model log is broken")
+
+// breaks notes that the log is broken, unless it is already, and returns why.
+func (l *ledger) breaks(format string, args ...any) string {
+	why := fmt.Errorf("%w: "+format, append([]any{ErrBroken}, args...)...)
+	if l.broken == nil {
+		l.broken = why
+	}
+	return why.Error()
+}
+
+// Broken is ErrBroken, and says what is missing from where, if the log is broken.
+// It stays so until a ROLLBACK counts.
+func (f *Fold) Broken() error {
+	if f.ledger == nil {
+		return f.hole
+	}
+	return f.broken
+}
+
+// Abandoned are seqs that a ROLLBACK has taken back, From to To, those that were
+// never in the log included.
+type Abandoned struct {
+	From   int64  `json:"from"`
+	To     int64  `json:"to"`
+	Offset int64  `json:"offset"` // of the ROLLBACK
+	Reason string `json:"reason"`
+	By     string `json:"by"`
+}
+
+// Abandoned are the seqs that the fold knows to be of no history any more, in
+// ascending order.
+func (f *Fold) Abandoned() []Abandoned { return slices.Clone(f.get().abandoned) }
+
+// IsAbandoned says whether seq is one of those.
+func (f *Fold) IsAbandoned(seq int64) bool {
+	return slices.ContainsFunc(f.get().abandoned, func(a Abandoned) bool { return a.From <= seq && seq <= a.To })
+}
+
+// Highest is the highest seq that the log has seen under a claim in force, of void
+// records too. A ROLLBACK's is greater.
+func (f *Fold) Highest() int64 { return f.get().highest }
+
+// behind is the place behind a decision: a record that has a place in the chain.
+func behind(offset int64, r Record) (p point, ok bool) {
+	var seq int64
+	var chain snapshot.Hash
+	switch r := r.(type) {
+	case *Batch:
+		seq, chain = r.Seq, r.Chain
+	case *Gap:
+		seq, chain = r.Seq, r.Chain
+	case *Rollback:
+		seq, chain = r.Seq, r.Chain
+	case *Adopt:
+		seq, chain = r.Seq, r.Chain
+	case *Upgrade:
+		seq, chain = r.Seq, r.Chain
+	default:
+		return p, false
+	}
+	return point{seq: seq, chain: chain, start: Mark{offset + 1, r.owner()}}, true
+}
+
+// begin decides about a GENESIS.
+func (l *ledger) begin(g *Genesis) (void string) {
+	switch {
+	case l.begun:
+		return "the log has its genesis"
+	case l.base.start.Offset > 0 || l.seq > 0 || len(l.kept) > 0:
+		return fmt.Sprintf("the history has begun, the last seq is %d", l.seq)
+	case g.Versions != l.claim.known():
+		return fmt.Sprintf("of %v, under a claim of %v", g.Versions, l.claim.known())
+	case g.TopicID != l.origin.TopicID:
+		return fmt.Sprintf("of a log in the topic with id %v, and this is %v", g.TopicID, l.origin.TopicID)
+	}
+	l.begun = true
+	l.origin.Seq, l.origin.Versions = g.Seq, g.Versions
+	l.base = point{seq: g.Seq, chain: g.Chain, origin: l.origin}
+	l.seq, l.highest, l.chain, l.released = g.Seq, g.Seq, g.Chain, g.Seq
+	return ""
+}
+
+// decide decides about a BATCH, GAP, ADOPT or UPGRADE. The owner of a log writes
+// one behind the other, and a copy may turn up late. All else is a sign of what
+// is lost.
+func (l *ledger) decide(offset int64, r Record) (void string) {
+	next, _ := behind(offset, r)
+	name := fmt.Sprintf("%s %d at offset %d", r.Type(), next.seq, offset)
+	switch {
+	case next.seq <= l.seq:
+		if at, ok := l.find(next.seq); ok && at.chain != next.chain {
+			return l.breaks("%s has the chain %v, and seq %d was decided with the chain %v", name, next.chain, next.seq, at.chain)
+		}
+		return fmt.Sprintf("the last seq is %d", l.seq)
+	case next.seq > l.seq+1:
+		return l.breaks("%s follows seq %d: seqs %d to %d are missing before it", name, l.seq, l.seq+1, next.seq-1)
+	}
+	if want := NextChain(l.chain, r); next.chain != want {
+		return l.breaks("%s does not follow from seq %d before it: its chain is %v, want %v", name, l.seq, next.chain, want)
+	}
+	versions := l.origin.Versions
+	if u, ok := r.(*Upgrade); ok {
+		versions = u.Versions
+	}
+	if have := l.claim.known(); have != versions {
+		return l.breaks("%s is decided under a claim of %v, where %v is in force: an UPGRADE is missing", name, have, versions)
+	}
+	l.origin.Versions = versions
+	l.seq, l.chain, l.paused = next.seq, next.chain, nil
+	l.entries = append(l.entries, Entry{offset, r, l.origin})
+	return ""
+}
+
+// rollback decides about a ROLLBACK.
+func (l *ledger) rollback(offset int64, r *Rollback) (void string) {
+	if r.Seq <= l.highest {
+		return fmt.Sprintf("seqs up to %d are used", l.highest)
+	}
+	if want := NextChain(l.chain, r); r.Chain != want {
+		return fmt.Sprintf("its chain is %v, want %v", r.Chain, want)
+	}
+	to, ok := l.find(r.ToSeq)
+	switch {
+	case !ok && r.ToSeq < l.base.seq && l.base.start.Offset > 0:
+		l.adrift = true // a reader that knows more decides
+		return ""
+	case !ok:
+		return fmt.Sprintf("there is no seq %d to go back to", r.ToSeq)
+	case to.chain != r.ToChain:
+		return fmt.Sprintf("seq %d has the chain %v, not %v", r.ToSeq, to.chain, r.ToChain)
+	case to.origin.Versions != l.claim.known():
+		return fmt.Sprintf("written under a claim of %v, as of seq %d %v is in force", l.claim.known(), r.ToSeq, to.origin.Versions)
+	}
+	l.forget(r.ToSeq)
+	l.abandoned = slices.DeleteFunc(l.abandoned, func(a Abandoned) bool { return a.From > r.ToSeq })
+	l.abandoned = append(l.abandoned, Abandoned{r.ToSeq + 1, r.Seq - 1, offset, r.Reason, r.By})
+	l.origin.Versions = to.origin.Versions
+	l.seq, l.chain, l.paused, l.broken = r.Seq, r.Chain, nil, nil
+	l.released = min(l.released, r.ToSeq)
+	l.entries = append(l.entries, Entry{offset, r, l.origin})
+	return ""
+}
+
+// forget drops what was decided behind seq, and what was made of it.
+func (l *ledger) forget(seq int64) {
+	first := slices.IndexFunc(l.entries, func(e Entry) bool {
+		p, ok := behind(e.Offset, e.Record)
+		return ok && p.seq > seq
+	})
+	if first >= 0 {
+		l.entries = l.entries[:first]
+	}
+	l.config = l.options
+	for _, e := range l.entries {
+		if c, ok := e.Record.(*Config); ok {
+			l.config = *c
+		}
+	}
+	l.kept = slices.DeleteFunc(l.kept, func(s Stored) bool { return s.Manifest.Seq > seq })
+	l.challengers = slices.DeleteFunc(l.challengers, func(c StoredChallenger) bool { return c.Challenger.Seq > seq })
+}
