@@ -96,8 +96,10 @@ func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error
 const truncationPersists = time.Second
 
 func recreated(topic string) error {
-	return fmt.Errorf("%w: topic %q was deleted and created anew since the model learned from it: begin a new model under another name", ErrHistory, topic)
+	return fmt.Errorf("%w: topic %q was %w since the model learned from it: begin a new model under another name", ErrHistory, topic, errRecreated)
 }
+
+var errRecreated = errors.New("deleted and created anew")
 
 // check compares the topic's id with the one at the start.
 func (w *witness) check(ctx context.Context) error {

@@ -46,6 +46,7 @@ var exits = []struct {
 	{pipeline.ErrUndrained, later},
 	{pipeline.ErrHistory, refused},
 	{pipeline.ErrLog, refused},
+	{pipeline.ErrVersion, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
 	{serve.ErrOutput, refused},
