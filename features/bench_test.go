@@ -9,8 +9,8 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// The benchmarks have one dimension a key, so that benchstat can pivot:
-// benchstat -col /isa. m counts frequencies, C outputs; GF/s are those of the
+// The names of the benchmarks have a key for each dimension, for benchstat -col
+// /isa. m is the number of frequencies and C that of outputs; GF/s counts the
 // products w·x alone.
 
 // each runs f with every instruction set.
@@ -29,7 +29,8 @@ func report(b *testing.B, dim, rows, m int) {
 	b.ReportMetric(seconds*1e9/float64(rows*m), "ns/frequency")
 }
 
-// newBank has w stored, made again in each call, or sorf.
+// newBank returns a bank with stored frequencies, with ones generated in each call
+// ("made"), or with SORF.
 func newBank(dim, m int, w string) *Bank {
 	sampling := IID
 	if w == "sorf" {
@@ -70,7 +71,7 @@ func BenchmarkPredict(b *testing.B) {
 	})
 }
 
-// BenchmarkFeatures is one row of 20 inputs and its 512 frequencies.
+// BenchmarkFeatures computes 512 features of a row of 20 inputs.
 func BenchmarkFeatures(b *testing.B) {
 	bank := newBank(20, 512, "stored")
 	x, phi := rows(rand.New(rand.NewPCG(5, 6)), 1, 20), make([]float32, 2*512)
@@ -101,7 +102,7 @@ func BenchmarkGradient(b *testing.B) {
 	})
 }
 
-// BenchmarkGrow makes and packs frequencies.
+// BenchmarkGrow generates and packs frequencies.
 func BenchmarkGrow(b *testing.B) {
 	each(b, func(b *testing.B, isa string) {
 		b.Run(fmt.Sprintf("isa=%s/d=100/m=8192", isa), func(b *testing.B) {
@@ -113,7 +114,7 @@ func BenchmarkGrow(b *testing.B) {
 	})
 }
 
-// BenchmarkPeak is the yardstick of the same run.
+// BenchmarkPeak measures the yardstick in the same run.
 func BenchmarkPeak(b *testing.B) {
 	each(b, func(b *testing.B, isa string) {
 		if vec.Peak(1) == 0 {

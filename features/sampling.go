@@ -1,6 +1,9 @@
 package features
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Sampling is how the frequencies of a Map are drawn. Snapshots hold the number.
 type Sampling int
@@ -51,6 +54,15 @@ func Samplings() []Sampling {
 	return all
 }
 
+// SamplingNames returns the names that ParseSampling reads.
+func SamplingNames() []string {
+	var names []string
+	for _, s := range samplings {
+		names = append(names, s.name)
+	}
+	return names
+}
+
 // Valid reports whether there is a sampling of this number.
 func (s Sampling) Valid() bool { return s >= 0 && int(s) < len(samplings) }
 
@@ -64,12 +76,9 @@ func (s Sampling) AllowsSecond() bool { return !samplings[s].structured }
 
 // ParseSampling reads the form that String writes.
 func ParseSampling(name string) (Sampling, error) {
-	var names []string
-	for i, s := range samplings {
-		if s.name == name {
-			return Sampling(i), nil
-		}
-		names = append(names, s.name)
+	names := SamplingNames()
+	if i := slices.Index(names, name); i >= 0 {
+		return Sampling(i), nil
 	}
 	return 0, unknown("sampling", name, names, names)
 }

@@ -21,6 +21,8 @@ type Learner struct {
 	// again.
 	Learned, Predicted, Quarantined, Skipped, Lost prometheus.Counter
 
+	Owner, Standby prometheus.Gauge // 1 for the role that the process has
+
 	Batches     prometheus.Counter
 	Replayed    prometheus.Counter
 	Predictions prometheus.Counter
@@ -81,13 +83,20 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Name: "accrete_drifts_total",
 		Help: "Detections of an increase of the progressive loss, by detector. A replay after a restart does not count them again.",
 	}, []string{"detector"})
-	r.MustRegister(examples, progressive, partitionTime, headroom, drifts)
+	role := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_learner_role",
+		Help: "1 for the role of this learner: owner of the model, or standby. Both are 0 until it is known.",
+	}, []string{"role"})
+	r.MustRegister(role, examples, progressive, partitionTime, headroom, drifts)
 	return &Learner{
 		Learned:     examples.WithLabelValues("learned"),
 		Predicted:   examples.WithLabelValues("predicted"),
 		Quarantined: examples.WithLabelValues("quarantined"),
 		Skipped:     examples.WithLabelValues("skipped"),
 		Lost:        examples.WithLabelValues("lost"),
+
+		Owner:   role.WithLabelValues("owner"),
+		Standby: role.WithLabelValues("standby"),
 
 		Batches:     m.counter("accrete_batches_total", "Batches appended to the model log."),
 		Replayed:    m.counter("accrete_replayed_batches_total", "Batches replayed from the model log after a restart."),

@@ -41,6 +41,8 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_lag_records{partition=1,topic=in}
 		accrete_last_progress_timestamp_seconds
 		accrete_learn_seconds
+		accrete_learner_role{role=owner}
+		accrete_learner_role{role=standby}
 		accrete_log_append_seconds
 		accrete_memory_limit_bytes
 		accrete_partition_progress_timestamp_seconds{partition=0,topic=in}

@@ -17,6 +17,28 @@ type (
 	// Retrying is a fault that is expected to pass.
 	Retrying struct{ Err error }
 
+	// StandingBy: this process waits for the owner of the model to end, and has read
+	// the model log up to Seq. It is reported every Config.Heartbeat.
+	StandingBy struct {
+		Owner string // host and process; empty if none was heard
+		Seq   int64
+	}
+
+	// Dueling: this process waits as a standby although nobody told it to, because
+	// so many learners of the model were fenced in the last minute.
+	Dueling struct{ Fencings int }
+
+	// Cold: a standby cannot learn along, and will have to restore a snapshot when
+	// it takes over.
+	Cold struct{ Err error }
+
+	// TakingOver: the owner of the claim of this epoch has left or is silent, and
+	// this standby is about to claim the model; 0 if there was no claim.
+	TakingOver struct {
+		Epoch int64
+		Left  bool // else silent
+	}
+
 	// Claimed: this process is the writer of the model log from now on.
 	Claimed struct{ Epoch int64 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -32,6 +31,7 @@ type Learner struct {
 	budget  budget
 	out     *publisher
 	pulse   pulse
+	heart   *heart
 	memory  memory // of the goroutine that learns
 
 	saving  chan struct{} // holds a token while a snapshot is on its way
@@ -46,10 +46,14 @@ type Learner struct {
 
 // Open claims the model log, restores the newest snapshot and learns again what
 // the log has behind it. From then on every older learner of this model is
-// fenced.
-func Open(ctx context.Context, c Config) (*Learner, error) {
+// fenced. With Config.Standby it waits until there is none. Run has to follow.
+func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	l := &Learner{config: c, saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
-	var err error
+	defer func() {
+		if err != nil {
+			l.heart.end(err)
+		}
+	}()
 	if c.Refit.Every > 0 {
 		if err := c.Refit.validate(); err != nil {
 			return nil, err
@@ -60,11 +64,6 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	}
 	if l.inputs, err = openInputs(ctx, c.Client, c.Topics); err != nil {
 		return nil, err
-	}
-	if c.ToEnd {
-		if l.ends, err = l.inputs.ends(ctx, c.Client); err != nil {
-			return nil, err
-		}
 	}
 	if err := create(ctx, c, len(l.inputs)); err != nil {
 		return nil, err
@@ -81,8 +80,20 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.journal, err = openJournal(ctx, c, 1); err != nil {
+	bounds := limits{predictions.MaxMessageBytes, quarantine.MaxMessageBytes}
+	waited, err := l.standBy(ctx, options, bounds)
+	if err != nil {
 		return nil, err
+	}
+	if waited != nil { // for as long as it takes
+		if l.inputs, err = openInputs(ctx, c.Client, c.Topics); err != nil {
+			return nil, err
+		}
+	}
+	if c.ToEnd {
+		if l.ends, err = l.inputs.ends(ctx, c.Client); err != nil {
+			return nil, err
+		}
 	}
 	if have := l.journal.log.Fold.Config().Config; len(have) > 0 {
 		if err := sameOptions(have, options); err != nil { // before any claim
@@ -99,16 +110,17 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if err := l.journal.begin(ctx, c, options, seq); err != nil {
 		return nil, err
 	}
+	l.heart.own(l.journal.owner.Epoch, true)
 	c.Report(Claimed{Epoch: l.journal.owner.Epoch})
 	if err := l.journal.useOptions(ctx, options); err != nil {
 		return nil, err
 	}
-	var recovery modellog.Recovery
-	if l.history, recovery, err = l.journal.restore(ctx, c, options); err != nil {
+	recovery, err := l.restore(ctx, options, waited)
+	if err != nil {
 		return nil, err
 	}
 	l.history.beat = l.pulse.beat
-	l.history.limits = limits{predictions.MaxMessageBytes, quarantine.MaxMessageBytes}
+	l.history.limits = bounds
 	features := c.Learner
 	if features, err = features.Effective(); err != nil {
 		return nil, err
@@ -120,15 +132,10 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 	if recovery.Snapshot != nil {
 		l.memory.snapshot = recovery.Snapshot.Manifest.Size
 	}
-	l.saved = l.history.seq
-	schema := *l.history.schema
-	if planted("schema") {
-		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
-	}
-	if l.decider, err = newDecider(c, &schema); err != nil {
+	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.saved))
+	if err := l.again(ctx, waited, recovery.Released); err != nil {
 		return nil, err
 	}
-	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.history.seq))
 	if err := l.replay(ctx, recovery); err != nil {
 		return nil, err
 	}
@@ -140,7 +147,8 @@ func Open(ctx context.Context, c Config) (*Learner, error) {
 
 // Run learns until ctx is done, or to the end if the configuration says so, and
 // leaves a snapshot of everything learned behind.
-func (l *Learner) Run(ctx context.Context) error {
+func (l *Learner) Run(ctx context.Context) (err error) {
+	defer func() { l.heart.end(err) }()
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	drain := l.config.Drain

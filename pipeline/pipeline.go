@@ -51,6 +51,9 @@ type Config struct {
 
 	Refit RefitConfig
 
+	Heartbeat time.Duration // pause between two heartbeats, usually HeartbeatEvery; 0: none, and no standby sees this learner
+	Standby   bool          // claim the model only once its owner has left or its heartbeats have stopped
+
 	ToEnd  bool // stop at the end offsets seen at the start
 	Report func(Event)
 }

@@ -21,14 +21,18 @@ const (
 	failed  = 1
 	misused = 2
 	later   = 75 // EX_TEMPFAIL
-	fenced  = 76 // EX_PROTOCOL
+	fenced  = 76 // EX_PROTOCOL, the nearest: another learner has the model now
 	refused = 78 // EX_CONFIG
 )
 
 const exitHelp = `Exit codes:
-  0 done, 1 failed, 2 wrong use, 75 try again (the broker is out of reach,
-  or the learner hangs), 76 another learner has taken over, 78 the configuration
-  or the state refuses`
+  0   success
+  1   failure
+  2   wrong usage
+  75  temporary failure, try again (broker unreachable, or hung)
+  76  fenced: another learner has claimed the model; do not restart, except with
+      learn --standby
+  78  invalid configuration or incompatible state`
 
 // exits says which errors, of whatever package, mean which exit code. The first
 // that matches counts; one that matches none means 75 if it is about Kafka and
@@ -47,6 +51,7 @@ var exits = []struct {
 	{pipeline.ErrHistory, refused},
 	{pipeline.ErrLog, refused},
 	{pipeline.ErrVersion, refused},
+	{pipeline.ErrNowhere, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
 	{serve.ErrOutput, refused},

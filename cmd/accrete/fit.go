@@ -35,7 +35,7 @@ type fitCommand struct {
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
 	Kernel      string   `default:"gaussian" help:"Kernel, for example gaussian:2.5; without a number the warm-up chooses the bandwidth (${default})."`
 	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
-	Sampling    string   `enum:"iid,sorf" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
+	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge and 128 for the others."`
 	Lambda      float64  `default:"1e-6" help:"Regularisation (${default})."`

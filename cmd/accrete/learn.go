@@ -24,19 +24,21 @@ import (
 type learnCommand struct {
 	configFlags
 	jsonFlag
-	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
+	Standby bool `help:"Wait while another learner of the model runs, learning along, and take over when it ends or dies."`
+	ToEnd   bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
 
 	NewModel bool `name:"new-model" help:"Begin a new model if the model log is empty, although there are predictions of an earlier one."`
 	Upgrade  bool `help:"Go on with a model of another version of the arithmetic or the decoder. The model log and the lineage say so from there on."`
 }
 
 func (learnCommand) Help() string {
-	return `Reads the input topics, predicts each record and then learns from it, and writes predictions, snapshots and the model log to Kafka. It claims the model: another running learner of the same model is fenced and exits. It is crash-safe: after a kill at any instant, the next start recovers a bit-identical state.`
+	return `Reads the input topics, predicts each record and then learns from it, and writes predictions, snapshots and the model log to Kafka. It claims the model: another running learner of the same model is fenced and exits with code 76. With --standby it waits instead, and takes over within about a second when that learner exits, is killed or no longer reaches Kafka. It is crash-safe: after a kill at any instant, the next start recovers a bit-identical state.`
 }
 
 func (learnCommand) Examples() string {
 	return `
 accrete learn -c accrete.yaml
+accrete learn -c accrete.yaml --standby
 accrete learn -c accrete.yaml --to-end --json
 accrete learn --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --set input.topics=payments --set input.label=is_fraud`
 }
@@ -61,8 +63,11 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	p.ToEnd, p.NewModel, p.Upgrade = l.ToEnd, l.NewModel, l.Upgrade
+	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
 	pl, err := pipeline.Open(ctx, p)
+	if ctx.Err() != nil && l.Standby {
+		return nil
+	}
 	if ctx.Err() != nil {
 		return tryAgain(errors.New("stopped before it had the model"))
 	}
@@ -181,6 +186,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
 		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Gap: c.Refit.Gap},
+		Heartbeat:     pipeline.HeartbeatEvery,
 		Report:        report,
 	}, nil
 }

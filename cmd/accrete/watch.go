@@ -32,6 +32,8 @@ type watch struct {
 	now  learnReport
 	from mark // of the rate
 
+	owner string // of the model, that a standby waits for
+
 	drifts learner.Drifts // up to the last batch
 }
 
@@ -94,7 +96,18 @@ func (w *watch) event(ev pipeline.Event) {
 	case pipeline.Retrying:
 		w.kafka.Trouble(ev.Err.Error())
 		w.log.Warn().Err(ev.Err).Msg("trying again")
+	case pipeline.StandingBy:
+		w.standingBy(ev)
+	case pipeline.Dueling:
+		w.log.Warn().Int("fenced", ev.Fencings).Msg("learners of this model have fenced each other in the last minute: waiting as a standby; run one of them, or all of them with --standby")
+	case pipeline.Cold:
+		w.log.Warn().Err(ev.Err).Msg("the standby cannot learn along; to take over it will restore a snapshot")
+	case pipeline.TakingOver:
+		w.claimed.Red("taking over the model")
+		w.log.Warn().Int64("epoch", ev.Epoch).Msg("the owner of the model has left or is silent: taking over")
 	case pipeline.Claimed:
+		m.Owner.Set(1)
+		m.Standby.Set(0)
 		w.kafka.Progress()
 		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
 	case pipeline.Restored:
@@ -156,6 +169,17 @@ func (w *watch) event(ev pipeline.Event) {
 		w.log.Info().Str("snapshot", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).
 			Dur("froze_ms", ev.Froze).Dur("took_ms", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
 	}
+}
+
+// standingBy takes in that a standby is as it should be: it is ready, as a standby.
+func (w *watch) standingBy(ev pipeline.StandingBy) {
+	w.kafka.Progress()
+	w.claimed.Green()
+	w.metrics.Standby.Set(1)
+	if w.owner != ev.Owner {
+		w.log.Info().Str("owner", ev.Owner).Int64("seq", ev.Seq).Msg("standing by")
+	}
+	w.owner = ev.Owner
 }
 
 func (w *watch) refitted(ev pipeline.Refitted) {

@@ -11,6 +11,14 @@ import (
 	"github.com/accrete-ml/accrete/internal/spell"
 )
 
+// csvFormat is what a file has that is nothing else.
+var csvFormat = format{
+	name:      "csv",
+	looksLike: func([]byte) bool { return true },
+	open:      func(l *limitedReader, d *Decoder) (rows, error) { return newCSV(l, d) },
+	examples:  []string{"age,amount,y\n41,12.5,ok\n33,1e3,bad\n"},
+}
+
 // csvRows is a CSV file with a header. Cells lose the spaces around them. An
 // empty one is null, so for an input it is missing, and for a label there is
 // none.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
-	"unsafe"
 
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -24,6 +23,7 @@ type Row struct {
 // Decoder reads the values of records, one at a time and in order.
 type Decoder struct {
 	config Config
+	format *format
 	schema *Schema
 	task   learner.Task
 	dense  bool           // the columns are 0, 1, …
@@ -50,18 +50,14 @@ type field struct {
 // New prepares to read records from where a schema leaves off; the zero Schema
 // is the beginning.
 func New(c Config, s Schema) (*Decoder, error) {
-	if c.Format != "" && c.Format != "json" {
-		return nil, fmt.Errorf("input.format is %q: records are read as json", c.Format)
-	}
-	return newDecoder(c, s)
-}
-
-func newDecoder(c Config, s Schema) (*Decoder, error) {
-	c, err := c.Effective()
+	f, err := recordFormat(c.Format)
 	if err != nil {
 		return nil, err
 	}
-	d := &Decoder{config: c, task: c.Task, column: map[string]int{}, class: map[string]int{}}
+	if c, err = c.Effective(); err != nil {
+		return nil, err
+	}
+	d := &Decoder{config: c, format: f, task: c.Task, column: map[string]int{}, class: map[string]int{}}
 	if s.Task != "" {
 		task, err := learner.ParseTask(s.Task)
 		if err != nil {
@@ -141,84 +137,11 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 	d.list = d.list[:0]
 	d.x = d.x[:0]
 	d.noLabels()
-	r, err := d.parse()
+	r, err := d.format.parse(d)
 	if err != nil {
 		return Row{}, err
 	}
 	return d.row(r)
-}
-
-// parse reads the record to its end. Inputs by name go to d.list, those by
-// index to d.x.
-func (d *Decoder) parse() (r record, err *Error) {
-	s := &d.scan
-	xs, features := 0, 0
-	err = s.members(func(key []byte) *Error {
-		name := unsafe.String(unsafe.SliceData(key), len(key)) // for comparisons only
-		switch {
-		case d.isLabel(name):
-			return s.take(&r.label, key, "label")
-		case slices.Contains(d.config.Labels, name):
-			return s.take(&d.many[slices.Index(d.config.Labels, name)], key, "label of its name")
-		case isNamed(name, d.config.Weight, "weight"):
-			return s.take(&r.weight, key, "weight")
-		case isNamed(name, d.config.Key, "key"):
-			return s.take(&r.key, key, "key")
-		case name == "x":
-			if xs++; xs > 1 {
-				return bad("json", "%q comes twice", name)
-			}
-			if s.peek() == '[' {
-				if r.form != absent {
-					return bad("columns", "both x and features")
-				}
-				r.form = array
-				return s.elements(d.element)
-			}
-		case name == "features":
-			if features++; features > 1 {
-				return bad("json", "%q comes twice", name)
-			}
-			if s.peek() == '{' {
-				if r.form != absent {
-					return bad("columns", "both x and features")
-				}
-				r.form = object
-				if r.other = len(d.list); r.other > 0 {
-					r.otherName = d.list[0].name
-				}
-				d.list = d.list[:0]
-				return s.members(d.input)
-			}
-		}
-		if r.form == object { // d.list is for the features
-			r.other, r.otherName = r.other+1, key
-			_, err := s.value()
-			return err
-		}
-		return d.input(key)
-	})
-	switch {
-	case err != nil:
-		return r, err
-	case s.peek() != 0 || s.i < len(s.b):
-		return r, bad("json", "%d bytes after the end", len(s.b)-s.i)
-	case r.form == array && len(d.list) > 0:
-		r.other, r.otherName = len(d.list), d.list[0].name
-	case r.form == absent && d.config.Label == "" && d.config.Labels == nil:
-		return r, bad("columns", "neither a list x nor an object features; where every field is an input, say with --label (input.label) which one is learned")
-	case r.form == absent:
-		// Here "weight" and "key" are columns like any other, unless configured.
-		if d.config.Weight == "" && r.weight.kind != absent {
-			d.list = append(d.list, field{[]byte("weight"), r.weight})
-			r.weight = value{}
-		}
-		if d.config.Key == "" && r.key.kind != absent {
-			d.list = append(d.list, field{[]byte("key"), r.key})
-			r.key = value{}
-		}
-	}
-	return r, nil
 }
 
 func (d *Decoder) isLabel(name string) bool {
@@ -240,44 +163,6 @@ func isNamed(name, configured, usual string) bool {
 		return name == configured
 	}
 	return name == usual
-}
-
-// take reads a field that may come once.
-func (s *scanner) take(to *value, key []byte, what string) (err *Error) {
-	if to.kind != absent {
-		return bad("json", "%s is a second %s", quote(key), what)
-	}
-	*to, err = s.value()
-	return err
-}
-
-// input reads one named input.
-func (d *Decoder) input(key []byte) *Error {
-	v, err := d.scan.value()
-	if err != nil {
-		return err
-	}
-	if len(d.list) == d.config.MaxColumns {
-		return bad("limits", "more than %d fields", d.config.MaxColumns)
-	}
-	d.list = append(d.list, field{key, v})
-	return nil
-}
-
-// element reads one input by index.
-func (d *Decoder) element() *Error {
-	v, err := d.scan.value()
-	switch {
-	case err != nil:
-		return err
-	case v.kind == null && d.config.Missing == "zero":
-	case v.kind != num:
-		return bad("columns", "x[%d] is %v, and an input is a number", len(d.x), v)
-	case len(d.x) == d.config.MaxColumns:
-		return bad("limits", "more than %d inputs", d.config.MaxColumns)
-	}
-	d.x = append(d.x, v.num)
-	return nil
 }
 
 // row makes a row of a record and, if everything in it is good, settles what

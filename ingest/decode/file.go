@@ -106,34 +106,21 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 		}
 		return fmt.Errorf("%s is empty", f.name)
 	}
-	format := c.Format
-	if format == "" {
-		format = sniff(head)
-	}
-	c.Format = ""
-	if f.d, err = newDecoder(c, s); err != nil {
-		return err
-	}
-	if f.reader, err = newDecoder(c, s); err != nil {
-		return err
-	}
-	switch format {
-	case "csv":
-		f.rows, err = newCSV(limited, f.d)
-	case "libsvm":
-		if n := len(f.d.config.Labels); n > 0 {
-			return fmt.Errorf("%s: a LIBSVM file has one label a line, and %d are to be learned: write it as CSV or JSON", f.name, n)
-		}
-		f.rows = &libsvmRows{lines: newLines(limited), d: f.d}
-	case "json":
-		f.rows = &jsonRows{lines: newLines(limited), d: f.d}
-	default:
-		err = fmt.Errorf("input.format is %q: want csv, libsvm or json", format)
-	}
+	format, err := fileFormat(c.Format, head)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
-	if format == "json" { // as from a topic: nothing is looked at ahead
+	c.Format = ""
+	if f.d, err = New(c, s); err != nil {
+		return err
+	}
+	if f.reader, err = New(c, s); err != nil {
+		return err
+	}
+	if f.rows, err = format.open(limited, f.d); err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	if format.alone { // as from a topic: no row is looked at ahead
 		f.why = "the first label settles it"
 		return nil
 	}
@@ -141,23 +128,6 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	return nil
-}
-
-// sniff tells the formats apart by the first line that is not empty.
-func sniff(head []byte) string {
-	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
-	first = bytes.TrimSpace(first)
-	if first[0] == '{' {
-		return "json"
-	}
-	if fields := bytes.Fields(first); bytes.IndexByte(first, ',') < 0 && len(fields) > 1 {
-		if i := bytes.IndexByte(fields[1], ':'); i > 0 {
-			if _, ok := index(string(fields[1][:i])); ok {
-				return "libsvm"
-			}
-		}
-	}
-	return "csv"
 }
 
 // TextLabels is why Task may say classification where a topic of the same

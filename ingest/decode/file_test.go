@@ -152,10 +152,10 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 		{Config{}, "a.csv", "a,a,y\n1,1,1\n", `two columns are named "a"`},
 		{Config{}, "a.csv", ",a,y\n1,1,1\n", `column 1 has no name in the header`},
 		{Config{}, "a.csv", "hello world\n", `is this a CSV file with a header?`},
-		{Config{Format: "parquet"}, "a.csv", "a,y\n", `input.format is "parquet": want csv, libsvm or json`},
+		{Config{Format: "parquet"}, "a.csv", "a,y\n", `input.format is "parquet": want json, libsvm, csv`},
 		{Config{Columns: []string{"a"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has numbered inputs, and the columns have names, as "a"`},
 		{Config{Labels: []string{"y", "z"}}, "a.csv", "a,y\n1,0\n", `no column is named "z", which is to be the label`},
-		{Config{Labels: []string{"y", "z"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has one label a line, and 2 are to be learned: write it as CSV or JSON`},
+		{Config{Labels: []string{"y", "z"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has one label per line, and 2 are to be learned: convert it to CSV or JSON`},
 		{Config{Task: 7}, "a.csv", "a,y\n", `no task 7`},
 	} {
 		path := write(t, c.name, c.text)

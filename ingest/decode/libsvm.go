@@ -6,6 +6,31 @@ import (
 	"strconv"
 )
 
+var libsvmFormat = format{
+	name:      "libsvm",
+	looksLike: looksLikeLIBSVM,
+	open:      newLIBSVM,
+	examples:  []string{"1 1:0.5 3:1.2\n-1 2:1\n"},
+}
+
+// looksLikeLIBSVM reports whether the second field of the line is index:value.
+func looksLikeLIBSVM(first []byte) bool {
+	fields := bytes.Fields(first)
+	if bytes.IndexByte(first, ',') >= 0 || len(fields) < 2 {
+		return false
+	}
+	before, _, found := bytes.Cut(fields[1], []byte(":"))
+	_, numbered := index(string(before))
+	return found && numbered
+}
+
+func newLIBSVM(l *limitedReader, d *Decoder) (rows, error) {
+	if n := len(d.config.Labels); n > 0 {
+		return nil, fmt.Errorf("a LIBSVM file has one label per line, and %d are to be learned: convert it to CSV or JSON", n)
+	}
+	return &libsvmRows{lines: newLines(l), d: d}, nil
+}
+
 // libsvmRows is a file of lines "label index:value …", with indices from 1 and
 // zeros left out. Its columns are those of {"x":[…]}: index i is column i-1.
 // How many there are is learned from the first 1,000 rows, unless the schema

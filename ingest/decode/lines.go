@@ -31,23 +31,6 @@ func (j *lines) read() (line, error) {
 	}
 }
 
-// jsonRows are records as in a topic, one a line.
-type jsonRows struct {
-	lines
-	d *Decoder
-}
-
-func (j *jsonRows) label(line) string        { return "" }
-func (j *jsonRows) learn([]line, bool) error { return nil }
-func (j *jsonRows) decode(l line) (Row, *Error) {
-	if err := j.d.check(l.text); err != nil {
-		return Row{}, err
-	}
-	return j.d.decode(l.text)
-}
-
-func (j *jsonRows) record(dst []byte, l line) ([]byte, *Error) { return append(dst, l.text...), nil }
-
 // cell reads a value as it stands in a text file: a number where it looks like
 // one, and the text of a number is as JSON writes it.
 func cell(s string) value {

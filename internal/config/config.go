@@ -9,7 +9,7 @@
 //	default  the value if none is given
 //	example  the value that the reference shows if there is no default
 //	required the program needs it
-//	oneof    the values that this build accepts
+//	oneof    the values that this build accepts, or a key of registries
 //	min, max inclusive bounds
 //	name     the value is a Kafka topic name, or a part of one
 package config
@@ -181,7 +181,7 @@ type Learner struct {
 
 	// Sampling of the frequencies. iid: independent. sorf: structured orthogonal,
 	// for 64 inputs or more; from 100 inputs on it needs less time and memory.
-	Sampling string `key:"sampling" default:"iid" oneof:"iid sorf"`
+	Sampling string `key:"sampling" default:"iid" oneof:"samplings"`
 
 	// Maximum number of random features. A feature is one frequency with a cosine
 	// and a sine coefficient per target or class.

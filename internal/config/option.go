@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/accrete-ml/accrete/features"
 )
 
 // option is a field of Config, or of a struct in it, that has a value of its
@@ -86,8 +88,19 @@ func (o *option) secret(c *Config) bool {
 
 func (o *option) takesList(c *Config) bool { return o.field(c).Kind() == reflect.Slice }
 
+// registries are the accepted values that the tag oneof does not list: it has the
+// key of a registry instead.
+var registries = map[string]func() []string{
+	"samplings": features.SamplingNames,
+}
+
 // choices are the values that the option accepts; none if any value will do.
-func (o *option) choices() []string { return strings.Fields(o.tag.Get("oneof")) }
+func (o *option) choices() []string {
+	if names := registries[o.tag.Get("oneof")]; names != nil {
+		return names()
+	}
+	return strings.Fields(o.tag.Get("oneof"))
+}
 
 // set gives the option the value that the text stands for.
 func (o *option) set(c *Config, text string) error {

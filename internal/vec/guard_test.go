@@ -38,6 +38,33 @@ func guarded[T any](t *testing.T, v []T, atEnd bool) []T {
 	return g
 }
 
+// trialProblem returns a problem of a random shape, which is extreme in one
+// direction in four trials of ten. Every third has extreme values.
+func trialProblem(r *rand.Rand, trial int) *problem {
+	dim, m, rows, outputs := 1+r.IntN(40), 1+r.IntN(200), 1+r.IntN(70), 1+r.IntN(6)
+	switch trial % 10 {
+	case 0:
+		dim, m, rows = 1+r.IntN(1100), 1+r.IntN(30), 1+r.IntN(33)
+	case 3:
+		m, dim, rows, outputs = 700+r.IntN(1200), 1+r.IntN(20), 2, 1+r.IntN(3)
+	case 1:
+		outputs, m = 1+r.IntN(40), 1+r.IntN(110)
+	case 2:
+		rows, m, dim = 250+r.IntN(300), 1+r.IntN(13), 1+r.IntN(12)
+	}
+	p := newProblem(r, dim, rows, m, outputs)
+	if trial%3 == 0 { // the ends of the range, and phases without a fraction
+		for range 1 + len(p.x)/5 {
+			p.x[r.IntN(len(p.x))] = float32(math.Copysign(math.Exp2(r.Float64()*220-120), r.NormFloat64()))
+		}
+		for range 1 + len(p.coef)/9 {
+			p.coef[r.IntN(len(p.coef))] = math.Float32frombits(r.Uint32() &^ (1 << 30)) // below 2
+		}
+		p.pack()
+	}
+	return p
+}
+
 // Every implementation gives the bits of the plain loops, for every shape, and
 // touches nothing but its arguments.
 func TestImplementationsAgree(t *testing.T) {
@@ -51,27 +78,8 @@ func TestImplementationsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	var s Scratch
 	for trial := range trials {
-		dim, m, rows, outputs := 1+r.IntN(40), 1+r.IntN(200), 1+r.IntN(70), 1+r.IntN(6)
-		switch trial % 10 {
-		case 0:
-			dim, m, rows = 1+r.IntN(1100), 1+r.IntN(30), 1+r.IntN(33)
-		case 3:
-			m, dim, rows, outputs = 700+r.IntN(1200), 1+r.IntN(20), 2, 1+r.IntN(3)
-		case 1:
-			outputs, m = 1+r.IntN(40), 1+r.IntN(110)
-		case 2:
-			rows, m, dim = 250+r.IntN(300), 1+r.IntN(13), 1+r.IntN(12)
-		}
-		p := newProblem(r, dim, rows, m, outputs)
-		if trial%3 == 0 { // the ends of the range, and phases without a fraction
-			for range 1 + len(p.x)/5 {
-				p.x[r.IntN(len(p.x))] = float32(math.Copysign(math.Exp2(r.Float64()*220-120), r.NormFloat64()))
-			}
-			for range 1 + len(p.coef)/9 {
-				p.coef[r.IntN(len(p.coef))] = math.Float32frombits(r.Uint32() &^ (1 << 30)) // below 2
-			}
-			p.pack()
-		}
+		p := trialProblem(r, trial)
+		dim, rows, m, outputs := p.dim, p.rows, p.m, p.outputs
 		atEnd := trial%2 == 0
 		p.px, p.pw, p.pc, p.pg = guarded(t, p.px, atEnd), guarded(t, p.pw, atEnd), guarded(t, p.pc, atEnd), guarded(t, p.pg, atEnd)
 		panels := Panels(m, Panel)
@@ -96,13 +104,13 @@ func TestImplementationsAgree(t *testing.T) {
 				g.sum = append(g.sum, dst...)
 				if active.sumRow != nil && i == 0 {
 					coef := guarded(t, p.coef, atEnd)
-					few := guarded(t, make([]float64, Panels(m, Group)*outputs), atEnd)
+					single := guarded(t, make([]float64, Panels(m, Group)*outputs), atEnd)
 					for l := range min(2, rows) {
-						SumRow(few, p.x[l*dim:(l+1)*dim], p.pw, coef, dim, outputs, &s)
+						SumRow(single, p.x[l*dim:(l+1)*dim], p.pw, coef, dim, outputs, &s)
 						for c := range outputs {
 							sum := 0.0
-							for j := c; j < len(few); j += outputs {
-								sum += few[j]
+							for j := c; j < len(single); j += outputs {
+								sum += single[j]
 							}
 							if sum != dst[c*Lanes+l] {
 								t.Fatalf("%s: row %d alone has output %d %v, in a panel %v", name, l, c, sum, dst[c*Lanes+l])

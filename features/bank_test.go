@@ -17,107 +17,10 @@ func rows(r *rand.Rand, n, dim int) []float32 {
 	return x
 }
 
-func TestParseSamplingReadsWhatStringWrites(t *testing.T) {
-	for _, s := range Samplings() {
-		if got, err := ParseSampling(s.String()); err != nil || got != s || !s.Valid() || s.Help() == "" {
-			t.Errorf("ParseSampling(%q) = %v, %v", s.String(), got, err)
-		}
-	}
-	if _, err := ParseSampling("SORF"); err == nil || err.Error() != `no sampling is named "SORF": want iid or sorf; did you mean "sorf"?` {
-		t.Errorf("ParseSampling(SORF): %v", err)
-	}
-	if Sampling(-1).Valid() || Sampling(len(samplings)).Valid() {
-		t.Error("a number without a sampling is valid")
-	}
-}
-
-// With a second kernel the features estimate the mean of two, and the first's
-// frequencies are as they were.
-func TestTwoKernelsAreTheirMean(t *testing.T) {
-	const blocks, n, dim = 600, 10, 4
-	k := Gaussian{Scale: 1.5}
-	second := []float32{2, 0.25, 1, 0}
-	one := Map{Kernel: k, Dim: dim, Width: 5, Seed: 7}
-	two := one
-	two.Second = second
-	b := NewBank(two)
-	b.Grow(blocks)
-	x := rows(rand.New(rand.NewPCG(3, 4)), n, dim)
-	m := blocks * two.Width
-	phi := make([]float32, n*2*m)
-	b.Features(phi, 0, x)
-	for i := range n {
-		for j := range i {
-			s := 0.0
-			for l := range 2 * m {
-				s += float64(phi[i*2*m+l]) * float64(phi[j*2*m+l])
-			}
-			var u, v, su, sv [dim]float64
-			for l := range dim {
-				u[l], v[l] = float64(x[i*dim+l]), float64(x[j*dim+l])
-				su[l], sv[l] = u[l]*float64(second[l]), v[l]*float64(second[l])
-			}
-			// Of five frequencies in a block three are the first kernel's.
-			got, want := s/float64(m), 0.6*k.Eval(u[:], v[:])+0.4*k.Eval(su[:], sv[:])
-			if math.Abs(got-want) > 4.5/math.Sqrt(2*float64(m)) {
-				t.Errorf("%d frequencies estimate %v, want %v", m, got, want)
-			}
-		}
-	}
-	v, w := make([]float32, 5*dim), make([]float32, 5*dim)
-	one.Frequencies(v, 3)
-	two.Frequencies(w, 3)
-	for j := range 5 {
-		for l := range dim {
-			want := v[j*dim+l]
-			if j%2 == 1 {
-				want *= second[l]
-			}
-			if w[j*dim+l] != want {
-				t.Errorf("frequency %d of input %d is %v, want %v", j, l, w[j*dim+l], want)
-			}
-		}
-	}
-}
-
-// A block of as many orthogonal frequencies as there are dimensions estimates
-// the kernel better than independent ones.
-func TestOrthogonalFrequenciesVaryLess(t *testing.T) {
-	const dim, draws = 64, 300
-	k := Gaussian{Scale: 8}
-	var off [2]float64
-	for seed := range uint64(draws) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		x := rows(r, 2, dim)
-		for l := range dim { // near each other
-			x[dim+l] = x[l] + x[dim+l]/2
-		}
-		a, b := make([]float64, dim), make([]float64, dim)
-		for l := range dim {
-			a[l], b[l] = float64(x[l]), float64(x[dim+l])
-		}
-		for sampling := range off {
-			bank := NewBank(Map{Kernel: k, Dim: dim, Width: dim, Seed: seed, Sampling: Sampling(sampling)})
-			bank.Grow(1)
-			phi := make([]float32, 2*2*dim)
-			bank.Features(phi, 0, x)
-			s := 0.0
-			for l := range 2 * dim {
-				s += float64(phi[l]) * float64(phi[2*dim+l])
-			}
-			d := s/dim - k.Eval(a, b)
-			off[sampling] += d * d / draws
-		}
-	}
-	if t.Logf("mean square error %.2g independent, %.2g orthogonal", off[IID], off[SORF]); off[SORF] > off[IID]/2 {
-		t.Errorf("mean square error %.2g independent, %.2g orthogonal", off[IID], off[SORF])
-	}
-}
-
 // The features are the cosines and sines of the products with Frequencies.
 func TestFeaturesAreOfTheFrequencies(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
-	for _, sampling := range []Sampling{IID, SORF} {
+	for _, sampling := range Samplings() {
 		for _, dim := range []int{1, 3, 64, 70} {
 			const n, blocks = 5, 4
 			m := Map{Kernel: Gaussian{Scale: 2}, Dim: dim, Width: 20, Seed: 3, Sampling: sampling}
@@ -145,33 +48,7 @@ func TestFeaturesAreOfTheFrequencies(t *testing.T) {
 	}
 }
 
-// The frequencies of a seed are a format: these values may never change.
-func TestFrequenciesAreGolden(t *testing.T) {
-	m := Map{Kernel: Gaussian{Scale: 2.5}, Dim: 3, Width: 2, Seed: 42}
-	got := make([]float32, 6)
-	m.Frequencies(got, 1000)
-	want := []float32{0x1.5e9de6p-02, -0x1.63fc06p-03, 0x1.24d0d2p+00, 0x1.d32cc4p-04, -0x1.3b759ep-03, 0x1.2e3c68p-02}
-	if !slices.Equal(got, want) {
-		t.Errorf("frequencies %x, want %x", got, want)
-	}
-	b := NewBank(m)
-	b.Grow(1001)
-	phi := make([]float32, 4)
-	b.Features(phi, 1000, []float32{1, -2, .5})
-	if want := []float32{0x1.374246p-02, 0x1.e7c626p-01, 0x1.af22fcp-01, 0x1.14295ep-01}; !slices.Equal(phi, want) {
-		t.Errorf("features %x, want %x", phi, want)
-	}
-	m.Sampling = SORF
-	b = NewBank(m)
-	b.Grow(1001)
-	m.Frequencies(got, 1000)
-	b.Features(phi, 1000, []float32{1, -2, .5})
-	if want := []float32{-0x1.99999ap-02, -0x1.99999ap-02, 0x1.99999ap-02, 0x1.99999ap-02, -0x1.99999ap-02, -0x1.99999ap-02, 0x1.a69264p-01, 0x1.2118d2p-01, 0x1.14a27ep-01, 0x1.aed54ap-01}; !slices.Equal(append(got, phi...), want) {
-		t.Errorf("orthogonal frequencies and features %x, want %x", append(got, phi...), want)
-	}
-}
-
-// plain has the sums and the gradient from the features, in float64.
+// plain returns the sums and the gradient, computed from the features in float64.
 func plain(b *Bank, x, coef []float32, g []float64, outputs int) (sum, gradient []float64) {
 	n, m := len(x)/b.m.Dim, b.Blocks()*b.m.Width
 	phi := make([]float32, n*2*m)
@@ -290,7 +167,7 @@ func TestSumsOfManyFeaturesAreAccurate(t *testing.T) {
 	}
 }
 
-// Frequencies that are made again for each call are those that are kept.
+// Frequencies that are generated again in each call are those that are stored.
 func TestLimitChangesNoBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, c := range []struct{ dim, width, blocks, limit int }{
@@ -307,7 +184,7 @@ func TestLimitChangesNoBits(t *testing.T) {
 			part.Grow(i + 1)
 		}
 		if 4*len(part.w) > c.limit {
-			t.Fatalf("%v: %d bytes are kept", c, 4*len(part.w))
+			t.Fatalf("%v: %d bytes are stored", c, 4*len(part.w))
 		}
 		const n, outputs = 40, 2
 		f := 2 * c.width * c.blocks
@@ -329,7 +206,7 @@ func TestLimitChangesNoBits(t *testing.T) {
 			sum[i] = append(sum[i], part...)
 		}
 		if !slices.Equal(sum[0], sum[1]) || !slices.Equal(gradient[0], gradient[1]) || !slices.Equal(phi[0], phi[1]) {
-			t.Errorf("%v: other bits", c)
+			t.Errorf("%v: the results depend on the limit", c)
 		}
 	}
 }
@@ -397,6 +274,40 @@ func TestCallsDoNotAllocate(t *testing.T) {
 	} {
 		if a := testing.AllocsPerRun(10, f); a > 0 {
 			t.Errorf("%s allocates %v times a call", name, a)
+		}
+	}
+}
+
+// TestSumBlocksAddUpToSum: the sums of the blocks, one by one and in pairs, are
+// those of all features but for rounding.
+func TestSumBlocksAddUpToSum(t *testing.T) {
+	for _, width := range []int{1, 7, 12, 32, 64} {
+		const dim, rows, outputs, blocks = 5, 71, 3, 4
+		b := NewBank(Map{Kernel: Gaussian{Scale: 2}, Dim: dim, Width: width, Seed: 3})
+		b.Grow(blocks + 1)
+		x, coef := make([]float32, rows*dim), make([]float32, 2*blocks*width*outputs)
+		for i := range x {
+			x[i] = float32(math.Sin(float64(i)))
+		}
+		for i := range coef {
+			coef[i] = float32(math.Cos(float64(3 * i)))
+		}
+		want := make([]float64, rows*outputs)
+		b.Sum(want, x, coef, outputs)
+		for _, per := range []int{1, 2} {
+			got, part := make([]float64, rows*outputs), make([]float64, rows*outputs)
+			size := 2 * width * outputs
+			for block := 0; block < blocks; block += per {
+				b.SumBlocks(part, block, x, coef[block*size:(block+per)*size], outputs)
+				for i, v := range part {
+					got[i] += v
+				}
+			}
+			for i := range got {
+				if math.Abs(got[i]-want[i]) > 1e-4 {
+					t.Fatalf("width %d, %d blocks at a time: sum %d is %v, want %v", width, per, i, got[i], want[i])
+				}
+			}
 		}
 	}
 }

@@ -1,0 +1,96 @@
+package decode
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+)
+
+// format is a row of formats.
+type format struct {
+	name string
+
+	// parse reads the value of a record, which Decoder.scan holds; nil if the
+	// format is for files only. Inputs by name go to Decoder.named, inputs by index
+	// to Decoder.x.
+	parse func(*Decoder) (record, *Error)
+
+	// looksLike reports whether a file that begins with this line, trimmed and not
+	// empty, has the format. The first row of formats that says so decides.
+	looksLike func(first []byte) bool
+
+	// open reads the rows of a file; nil if the format is for records only.
+	open func(*limitedReader, *Decoder) (rows, error)
+
+	// alone is set if a row can be decoded without having seen others, so that a
+	// file is read as a topic is.
+	alone bool
+
+	// examples are values of records, or whole files, each with one label or more
+	// under the name y. The tests range over them.
+	examples []string
+}
+
+// formats are the formats of records and files, in the order in which they are
+// recognised. To add one, add a file and a row.
+var formats = []format{
+	jsonFormat,
+	libsvmFormat,
+	csvFormat,
+}
+
+// Formats returns the names of the formats of records in a topic, the default
+// first.
+func Formats() (names []string) {
+	for _, f := range formats {
+		if f.parse != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// fileFormats returns the names of the formats of files.
+func fileFormats() (names []string) {
+	for _, f := range formats {
+		if f.open != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// recordFormat returns the format of records with the given name; the empty name
+// is the default.
+func recordFormat(name string) (*format, error) {
+	for i := range formats {
+		if f := &formats[i]; f.parse != nil && (f.name == name || name == "") {
+			return f, nil
+		}
+	}
+	return nil, unknownFormat(name, Formats())
+}
+
+// fileFormat returns the format of files with the given name; the empty name
+// recognises it by the beginning of the file, which is not blank.
+func fileFormat(name string, head []byte) (*format, error) {
+	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
+	first = bytes.TrimSpace(first)
+	for i := range formats {
+		f := &formats[i]
+		if f.open != nil && (f.name == name || name == "" && f.looksLike(first)) {
+			return f, nil
+		}
+	}
+	return nil, unknownFormat(name, fileFormats())
+}
+
+func unknownFormat(name string, known []string) error {
+	hint := ""
+	if near := spell.Nearest(name, known); near != "" {
+		hint = fmt.Sprintf("; did you mean %s?", near)
+	}
+	return fmt.Errorf("input.format is %q: want %s%s", name, strings.Join(known, ", "), hint)
+}

@@ -1,0 +1,146 @@
+package decode
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// jsonFormat is a JSON object: the value of a record, or a line of a file.
+var jsonFormat = format{
+	name:      "json",
+	parse:     (*Decoder).parseJSON,
+	looksLike: func(first []byte) bool { return first[0] == '{' },
+	open:      func(l *limitedReader, d *Decoder) (rows, error) { return &jsonRows{newLines(l), d}, nil },
+	alone:     true,
+	examples: []string{
+		`{"x":[0.5,1.2],"y":1}`,
+		`{"features":{"age":41,"amount":12.5},"y":"ok","weight":2,"key":"a"}`,
+	},
+}
+
+// parseJSON reads a record of one of the three forms.
+func (d *Decoder) parseJSON() (r record, err *Error) {
+	s := &d.scan
+	xs, features := 0, 0
+	err = s.members(func(key []byte) *Error {
+		name := unsafe.String(unsafe.SliceData(key), len(key)) // for comparisons only
+		switch {
+		case d.isLabel(name):
+			return s.take(&r.label, key, "label")
+		case slices.Contains(d.config.Labels, name):
+			return s.take(&d.many[slices.Index(d.config.Labels, name)], key, "label of its name")
+		case isNamed(name, d.config.Weight, "weight"):
+			return s.take(&r.weight, key, "weight")
+		case isNamed(name, d.config.Key, "key"):
+			return s.take(&r.key, key, "key")
+		case name == "x":
+			if xs++; xs > 1 {
+				return bad("json", "%q comes twice", name)
+			}
+			if s.peek() == '[' {
+				if r.form != absent {
+					return bad("columns", "both x and features")
+				}
+				r.form = array
+				return s.elements(d.element)
+			}
+		case name == "features":
+			if features++; features > 1 {
+				return bad("json", "%q comes twice", name)
+			}
+			if s.peek() == '{' {
+				if r.form != absent {
+					return bad("columns", "both x and features")
+				}
+				r.form = object
+				if r.other = len(d.list); r.other > 0 {
+					r.otherName = d.list[0].name
+				}
+				d.list = d.list[:0]
+				return s.members(d.input)
+			}
+		}
+		if r.form == object { // d.list is for the features
+			r.other, r.otherName = r.other+1, key
+			_, err := s.value()
+			return err
+		}
+		return d.input(key)
+	})
+	switch {
+	case err != nil:
+		return r, err
+	case s.peek() != 0 || s.i < len(s.b):
+		return r, bad("json", "%d bytes after the end", len(s.b)-s.i)
+	case r.form == array && len(d.list) > 0:
+		r.other, r.otherName = len(d.list), d.list[0].name
+	case r.form == absent && d.config.Label == "" && d.config.Labels == nil:
+		return r, bad("columns", "neither a list x nor an object features; where every field is an input, say with --label (input.label) which one is learned")
+	case r.form == absent:
+		// Here "weight" and "key" are columns like any other, unless configured.
+		if d.config.Weight == "" && r.weight.kind != absent {
+			d.list = append(d.list, field{[]byte("weight"), r.weight})
+			r.weight = value{}
+		}
+		if d.config.Key == "" && r.key.kind != absent {
+			d.list = append(d.list, field{[]byte("key"), r.key})
+			r.key = value{}
+		}
+	}
+	return r, nil
+}
+
+// take reads a field that may come once.
+func (s *scanner) take(to *value, key []byte, what string) (err *Error) {
+	if to.kind != absent {
+		return bad("json", "%s is a second %s", quote(key), what)
+	}
+	*to, err = s.value()
+	return err
+}
+
+// input reads one named input.
+func (d *Decoder) input(key []byte) *Error {
+	v, err := d.scan.value()
+	if err != nil {
+		return err
+	}
+	if len(d.list) == d.config.MaxColumns {
+		return bad("limits", "more than %d fields", d.config.MaxColumns)
+	}
+	d.list = append(d.list, field{key, v})
+	return nil
+}
+
+// element reads one input by index.
+func (d *Decoder) element() *Error {
+	v, err := d.scan.value()
+	switch {
+	case err != nil:
+		return err
+	case v.kind == null && d.config.Missing == "zero":
+	case v.kind != num:
+		return bad("columns", "x[%d] is %v, and an input is a number", len(d.x), v)
+	case len(d.x) == d.config.MaxColumns:
+		return bad("limits", "more than %d inputs", d.config.MaxColumns)
+	}
+	d.x = append(d.x, v.num)
+	return nil
+}
+
+// jsonRows are records as in a topic, one a line.
+type jsonRows struct {
+	lines
+	d *Decoder
+}
+
+func (j *jsonRows) label(line) string        { return "" }
+func (j *jsonRows) learn([]line, bool) error { return nil }
+func (j *jsonRows) decode(l line) (Row, *Error) {
+	if err := j.d.check(l.text); err != nil {
+		return Row{}, err
+	}
+	return j.d.decode(l.text)
+}
+
+func (j *jsonRows) record(dst []byte, l line) ([]byte, *Error) { return append(dst, l.text...), nil }

@@ -1,0 +1,118 @@
+//go:build !purego
+
+package vec
+
+import "unsafe"
+
+func sumAVX2(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
+	panels := len(w) / (Panel * dim)
+	for p := 0; p < panels; p += perGroup {
+		f, n := s.chains(2*outputs*Lanes), min(perGroup, panels-p)
+		if outputs == 1 {
+			sumOne2(n, dim, &x[0], &w[p*Panel*dim], &a[p*2*Panel], &f[0])
+		} else {
+			sum2(n, outputs, dim, &x[0], &w[p*Panel*dim], &a[p*2*outputs*Panel], s.sines(), &f[0])
+		}
+		flush2(outputs*Lanes, &f[0], &dst[0])
+	}
+}
+
+func gradientAVX2(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
+	f, rows := s.features(), len(x)/(Lanes*dim)
+	if outputs == 1 {
+		for i := range rows {
+			gradientOne2(len(w)/(Panel*dim), dim, &x[i*Lanes*dim], &w[0], &g[i*Lanes], s.sines(), &acc[0])
+		}
+		return
+	}
+	for p := range len(w) / (Panel * dim) {
+		for i := range rows {
+			features2(1, dim, &x[i*Lanes*dim], &w[p*Panel*dim], &f[i*2*Panel*Lanes])
+		}
+		spread2(rows, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
+	}
+}
+
+func addChainsAVX2(dst []float64, acc []float32) { lanes2(len(dst), &acc[0], &dst[0]) }
+
+func featuresAVX2(dst, x, w []float32, dim int, s *Scratch) {
+	features2(len(w)/(Panel*dim), dim, &x[0], &w[0], &dst[0])
+}
+
+// normalsAVX2 takes its words from the standard library: eight lanes leave no room
+// for the state of ChaCha, and the library has vector code of its own.
+func normalsAVX2(n *Normals, dst []float32) {
+	var words [refill/2 + 4]uint64
+	var z [refill + 8]float32
+	for ; len(dst) > 0; dst = dst[refill:] {
+		for i := range words[:refill/2] {
+			words[i] = n.words.Uint64()
+		}
+		boxMuller2(len(z)/16, (*uint32)(unsafe.Pointer(&words)), &z[0])
+		copy(dst[:refill], z[:])
+	}
+}
+
+func productAVX2(t *[Panel][Lanes]float32, x, w []float32, dim int) {
+	product2(dim, &x[0], &w[0], &t[0][0])
+}
+
+func accumulateAVX2(dst []float64, f []float32) {
+	if n := len(dst) &^ 3; n > 0 {
+		widen2(n, &f[0], &dst[0])
+		dst, f = dst[n:], f[n:]
+	}
+	accumulateGeneric(dst, f)
+}
+
+func sumPhasesAVX2(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+	const size = Panel * Lanes
+	panels := len(t) / size
+	for p := 0; p < panels; p += perGroup {
+		f := s.chains(2 * outputs * Lanes)
+		sumPhases2(min(perGroup, panels-p), outputs, scale, &t[p*size], &a[p*2*outputs*Panel], s.sines(), &f[0])
+		flush2(outputs*Lanes, &f[0], &dst[0])
+	}
+}
+
+func gradientPhasesAVX2(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+	f := s.features()
+	for p := range len(t) / (Panel * Lanes) {
+		featuresPhases2(1, scale, &t[p*Panel*Lanes], &f[0])
+		spread2(1, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
+	}
+}
+
+func featuresPhasesAVX2(dst []float32, scale float32, t []float32, s *Scratch) {
+	featuresPhases2(len(t)/(Panel*Lanes), scale, &t[0], &dst[0])
+}
+
+// hadamardAVX2 is hadamardAVX512 with shorter vectors.
+func hadamardAVX2(t []float32, signs []uint32) {
+	n := len(signs)
+	for h := 1; h < n || h == 1; {
+		switch left := n / h; {
+		case left == 1: // and so n is 1
+			hadamardGeneric(t, signs)
+			return
+		case left == 2 && h == 1:
+			signedHadamard2x2(n/2, 1, &t[0], &signs[0])
+			h *= 2
+		case left == 2:
+			hadamard2x2(n/(2*h), h, &t[0])
+			h *= 2
+		case (left == 4 || left == 16) && h == 1:
+			signedHadamard4x2(n/4, 1, &t[0], &signs[0])
+			h *= 4
+		case left == 4 || left == 16:
+			hadamard4x2(n/(4*h), h, &t[0])
+			h *= 4
+		case h == 1:
+			signedHadamard8x2(n/8, 1, &t[0], &signs[0])
+			h *= 8
+		default:
+			hadamard8x2(n/(8*h), h, &t[0])
+			h *= 8
+		}
+	}
+}

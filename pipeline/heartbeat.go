@@ -1,0 +1,216 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+)
+
+// HeartbeatsTopic is where the learners of a model say that they are alive.
+func HeartbeatsTopic(model string) string { return model + ".heartbeats" }
+
+// heartbeatsConfig keeps the records for an hour, for people. Their times are the
+// broker's, so that the clocks of the learners' machines do not matter.
+var heartbeatsConfig = map[string]string{
+	"cleanup.policy":         "delete",
+	"retention.ms":           "3600000",
+	"segment.ms":             "600000",
+	"message.timestamp.type": "LogAppendTime",
+}
+
+// HeartbeatEvery is the usual pause between two heartbeats. A standby takes over
+// after silentBeats of its own without one of the owner in between.
+const HeartbeatEvery = 200 * time.Millisecond
+
+// A role is what a process that writes a heartbeat is doing.
+type role string
+
+const (
+	owning     role = "owner"   // it learns, or is about to
+	standingBy role = "standby" // it waits for the owner to end
+	left       role = "left"    // it has ended, of its own accord
+	fencedOff  role = "fenced"  // it has ended, because another learner has claimed the model
+)
+
+// heartbeat is the value of a record of the heartbeats topic.
+type heartbeat struct {
+	Role    role   `json:"role"`
+	Process string `json:"process"`         // drawn at random when the process starts
+	Host    string `json:"host"`            // for people
+	Epoch   int64  `json:"epoch,omitempty"` // of an owner's claim, or of the one that it is about to make
+	Joined  int64  `json:"joined"`          // offset of the first heartbeat of this process; -1 in that one
+}
+
+// heart writes the heartbeats of this process until it is ended. A nil heart is
+// one of a learner that was told to write none.
+type heart struct {
+	client *ingest.Client
+	topic  string
+	every  time.Duration
+	report func(Event)
+	out    *ingest.Producer // of run, and once that is done, of end
+
+	mu      sync.Mutex
+	now     heartbeat
+	claimed bool // the epoch in it
+	misses  int  // heartbeats that failed or came late
+
+	changed chan struct{} // holds a token when now is to be written at once
+	stop    context.CancelFunc
+	done    chan struct{}
+}
+
+// startHeart writes a first heartbeat and goes on in a goroutine of its own, which
+// outlives ctx: a learner that drains is still alive.
+func startHeart(ctx context.Context, c Config) (*heart, error) {
+	topic := HeartbeatsTopic(c.Model)
+	if err := c.Client.Create(ctx, topic, 1, heartbeatsConfig); err != nil {
+		return nil, fmt.Errorf("creating topic %q: %w", topic, err)
+	}
+	var id [8]byte
+	rand.Read(id[:])
+	h := &heart{
+		client: c.Client, topic: topic, every: c.Heartbeat, report: c.Report, out: c.Client.Producer(),
+		now:     heartbeat{Role: standingBy, Process: hex.EncodeToString(id[:]), Host: host(), Joined: -1},
+		changed: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+	err := retry(ctx, c.Report, func() error { return h.beat(ctx) })
+	if err != nil {
+		return nil, fmt.Errorf("writing to topic %q: %w", topic, err)
+	}
+	ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
+	go h.run(ctx)
+	return h, nil
+}
+
+func (h *heart) run(ctx context.Context) {
+	defer close(h.done)
+	for ctx.Err() == nil {
+		t := time.NewTimer(h.every)
+		select {
+		case <-ctx.Done():
+		case <-h.changed:
+		case <-t.C:
+		}
+		t.Stop()
+		if err := h.beat(ctx); err != nil && ctx.Err() == nil && !ingest.Temporary(err) && !errors.Is(err, ingest.ErrAmbiguous) {
+			h.report(Retrying{fmt.Errorf("heartbeat: %w", err)})
+			if errors.Is(err, ingest.ErrUnknownTopic) {
+				h.client.Create(ctx, h.topic, 1, heartbeatsConfig)
+			}
+		}
+	}
+}
+
+// beat makes one attempt to write a heartbeat.
+func (h *heart) beat(ctx context.Context) error {
+	const patience = time.Second // the next one says as much
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	begin := time.Now()
+	now := h.is()
+	value, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	at, err := h.out.Append(ctx, h.topic, 0, []ingest.Record{{Time: time.Now().UnixMilli(), Key: []byte(now.Process), Value: value}})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err != nil || time.Since(begin) > h.every {
+		h.misses++
+	}
+	if err == nil && now.Joined < 0 {
+		h.now.Joined = at
+	}
+	return err
+}
+
+// missed is how many heartbeats have failed or come late so far.
+func (h *heart) missed() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.misses
+}
+
+// is is the last heartbeat, or the next.
+func (h *heart) is() heartbeat {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now
+}
+
+// own makes the heartbeats those of an owner, from now on: of a claim, or of one
+// that it is about to make.
+func (h *heart) own(epoch int64, claimed bool) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	h.now.Role, h.now.Epoch, h.claimed = owning, epoch, claimed
+	h.mu.Unlock()
+	select {
+	case h.changed <- struct{}{}:
+	default:
+	}
+}
+
+// end writes why this process has ended: it was fenced, or it has left, so that a
+// standby need not wait.
+func (h *heart) end(cause error) {
+	if h == nil {
+		return
+	}
+	h.stop()
+	<-h.done
+	h.mu.Lock()
+	if h.now.Role = left; errors.Is(cause, ErrFenced) {
+		h.now.Role = fencedOff
+	}
+	if !h.claimed {
+		h.now.Epoch = 0
+	}
+	h.mu.Unlock()
+	h.beat(context.Background()) // without it a standby waits for as long as after a crash
+}
+
+// lately is the part of the heartbeats topic that fencings may lie in: a minute
+// of five learners.
+const lately = 5 * 60 * 5
+
+// fencings counts the learners that were fenced by others in the last minute.
+func (h *heart) fencings(ctx context.Context) (n int, err error) {
+	first, end, err := h.client.Offsets(ctx, h.topic)
+	if err != nil {
+		return 0, err
+	}
+	var times []int64
+	now := int64(0)
+	f := h.client.Fetcher(h.topic, 0)
+	for next := max(first[0], end[0]-lately); next < end[0]; {
+		got, err := pollRetry(ctx, f, next, h.report)
+		if err != nil {
+			return 0, err
+		}
+		for _, r := range got.Records {
+			var b heartbeat
+			if json.Unmarshal(r.Value, &b) == nil && b.Role == fencedOff {
+				times = append(times, r.Time)
+			}
+			now = max(now, r.Time)
+		}
+		next = got.Next
+	}
+	for _, t := range times {
+		if now-t < time.Minute.Milliseconds() {
+			n++
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,383 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// standby waits for its turn to claim the model. Meanwhile it folds the model log
+// and learns what the owner decides, so that when its turn comes only the tail is
+// left to be learned.
+type standby struct {
+	config  Config
+	heart   *heart
+	journal *journal
+	roster  roster
+	misses  int
+
+	options []byte
+	limits  limits
+	inputs  inputs
+	warm    *warm     // nil while there is no history
+	retry   time.Time // when to try for one again
+	checked time.Time // when the log was verified, and not only read on
+	owner   string    // as last reported
+}
+
+// fencingsAllowed is how often learners of a model may be fenced in a minute. One
+// that is started then claims nothing while the owner lives: whoever starts it
+// does so again and again, and so does who starts the other.
+const fencingsAllowed = 2
+
+// waitTurn returns when it is for this process to claim the model, with what it
+// has learned by then: at once, unless it is told to stand by, or learners keep
+// fencing each other.
+func waitTurn(ctx context.Context, c Config, h *heart, ins inputs, options []byte, bounds limits) (*standby, error) {
+	if !c.Standby {
+		n, err := h.fencings(ctx)
+		if err != nil || n < fencingsAllowed {
+			return nil, err
+		}
+		c.Report(Dueling{Fencings: n})
+	}
+	s := &standby{config: c, heart: h, inputs: ins, options: options, limits: bounds}
+	s.roster = roster{self: h.is().Process, joined: h.is().Joined, others: map[string]*peer{}}
+	var err error
+	if s.journal, err = openJournal(ctx, c, 1); err != nil {
+		return nil, err
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return s, s.wait(ctx)
+}
+
+// standBy starts the heartbeats, if there are to be any, waits for this process's
+// turn, and leaves the journal at the end of the log.
+func (l *Learner) standBy(ctx context.Context, options []byte, bounds limits) (s *standby, err error) {
+	if l.config.Heartbeat > 0 {
+		if l.heart, err = startHeart(ctx, l.config); err != nil {
+			return nil, err
+		}
+		if s, err = waitTurn(ctx, l.config, l.heart, l.inputs, options, bounds); err != nil {
+			return nil, err
+		}
+	}
+	if s != nil {
+		l.journal = s.journal
+		return s, nil
+	}
+	if l.journal, err = openJournal(ctx, l.config, 1); err != nil {
+		return nil, err
+	}
+	l.heart.own(l.journal.log.Fold.Claim().Epoch+1, false)
+	return nil, nil
+}
+
+// check is an error if the model has other options than this process is told.
+func (s *standby) check() error {
+	if have := s.journal.log.Fold.Config().Config; len(have) > 0 {
+		return sameOptions(have, s.options)
+	}
+	return nil
+}
+
+// seen is a record of the heartbeats topic.
+type seen struct {
+	offset int64
+	beat   heartbeat
+}
+
+func (s *standby) wait(ctx context.Context) error {
+	reading, stop := context.WithCancel(ctx)
+	beats, failed := make(chan seen, 256), make(chan error, 1)
+	go func() {
+		failed <- s.read(reading, beats)
+		close(beats)
+	}()
+	defer func() {
+		stop()
+		for range beats {
+		}
+	}()
+	tick := time.NewTicker(s.config.Heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case b, more := <-beats:
+			if !more {
+				return <-failed
+			}
+			if s.take(b, beats); !s.roster.due(s.journal.log.Fold.Claim().Epoch) {
+				continue
+			}
+		case <-tick.C:
+		}
+		grown, err := s.follow(ctx)
+		if err != nil {
+			return err
+		}
+		if s.due(grown) {
+			epoch := s.journal.log.Fold.Claim().Epoch
+			s.config.Report(TakingOver{Epoch: epoch, Left: s.roster.left >= epoch})
+			s.heart.own(epoch+1, false)
+			return nil
+		}
+		s.config.Report(StandingBy{Owner: s.owner, Seq: s.journal.log.Fold.Seq()})
+	}
+}
+
+// take shows b, and all that has arrived behind it, to the roster.
+func (s *standby) take(b seen, beats <-chan seen) {
+	for {
+		if b.beat.Role == owning {
+			s.owner = b.beat.Host
+		}
+		s.roster.see(b.offset, b.beat, s.journal.log.Fold.Claim().Epoch)
+		select {
+		case next, more := <-beats:
+			if !more {
+				return
+			}
+			b = next
+		default:
+			return
+		}
+	}
+}
+
+// due says whether to claim the model, if the log has not grown since it was read
+// last: that is a sign of life, too.
+func (s *standby) due(grown bool) bool {
+	if n := s.heart.missed(); n != s.misses {
+		s.misses = n
+		s.roster.interrupted()
+	}
+	if !s.roster.due(s.journal.log.Fold.Claim().Epoch) {
+		return false
+	}
+	if grown && s.roster.left < s.journal.log.Fold.Claim().Epoch {
+		s.roster.heard()
+		return false
+	}
+	return true
+}
+
+// read passes on the heartbeats topic, from our first record in it on.
+func (s *standby) read(ctx context.Context, to chan<- seen) error {
+	f := s.config.Client.Fetcher(s.heart.topic, 0)
+	for next := s.roster.joined; ; {
+		got, err := pollRetry(ctx, f, next, s.config.Report)
+		var lost *ingest.LostRange
+		var past *ingest.PastEnd
+		switch {
+		case errors.As(err, &lost):
+			next = lost.LogStart
+			continue
+		case errors.As(err, &past), errors.Is(err, ingest.ErrUnknownTopic): // somebody has deleted it; the heart makes it again
+			next = 0
+			if err := new(ingest.Backoff).Pause(ctx, err); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		for _, r := range got.Records {
+			b := seen{offset: r.Offset}
+			if json.Unmarshal(r.Value, &b.beat) != nil {
+				continue
+			}
+			select {
+			case to <- b:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		next = got.Next
+	}
+}
+
+// follow reads the model log on and learns what it has decided. It says whether
+// the log has grown.
+func (s *standby) follow(ctx context.Context) (grown bool, err error) {
+	was := s.journal.log.Next()
+	read := s.journal.log.ReadOn
+	if time.Since(s.checked) > checkEvery {
+		read, s.checked = s.journal.log.Check, time.Now()
+	}
+	if err := s.journal.reading(func() error { return read(ctx, s.journal.see(nil)) }); err != nil {
+		return false, err
+	}
+	if err := s.check(); err != nil {
+		return false, err
+	}
+	if s.warm == nil && len(s.journal.log.Fold.Config().Config) > 0 && time.Now().After(s.retry) {
+		const pause = 10 * time.Second // it may be that a snapshot comes that can be used
+		s.retry = time.Now().Add(pause)
+		s.warm, err = s.thaw(ctx)
+	}
+	if s.warm != nil && err == nil {
+		err = s.warm.follow(ctx, s.journal.log.Fold)
+	}
+	if err != nil { // then it takes longer to take over, and the error is seen then
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		s.warm = nil
+		s.config.Report(Cold{Err: err})
+	}
+	return s.journal.log.Next() > was, nil
+}
+
+// warm is a model that is as far as the model log, or nearly, without a claim.
+type warm struct {
+	history *history
+	decider *decider
+	replay  *replayer
+	budget  budget
+	relearn time.Duration // what learning took that no snapshot has yet
+	waiting []*release    // not known to be released
+}
+
+// thaw restores the newest snapshot.
+func (s *standby) thaw(ctx context.Context) (*warm, error) {
+	h, _, err := s.journal.restore(ctx, s.config, s.options)
+	if err != nil {
+		return nil, err
+	}
+	h.limits = s.limits
+	schema := *h.schema
+	d, err := newDecider(s.config, &schema)
+	if err != nil {
+		return nil, err
+	}
+	return &warm{history: h, decider: d, replay: newReplayer(s.config.Client, s.inputs, d, s.config.Report)}, nil
+}
+
+// errCold: a warm history does not fit to the model log any more.
+var errCold = errors.New("the model log has turned")
+
+// behind is what the log has decided behind w, on top of the newest snapshot.
+func (w *warm) behind(f *modellog.Fold) (modellog.Recovery, error) {
+	newest, ok := f.Recover(0)
+	if !ok {
+		return newest, errCold
+	}
+	r := newest
+	for back := 1; r.Snapshot != nil && r.Snapshot.Manifest.Seq > w.history.seq; back++ {
+		if r, ok = f.Recover(back); !ok {
+			return r, errCold
+		}
+	}
+	if chain, ok := f.ChainAt(w.history.seq); w.history.seq > 0 && (!ok || chain != w.history.chain) {
+		return r, errCold
+	}
+	newest.Entries = nil
+	for _, e := range r.Entries {
+		var seq int64
+		switch rec := e.Record.(type) {
+		case *modellog.Batch:
+			seq = rec.Seq
+		case *modellog.Gap:
+			seq = rec.Seq
+		case *modellog.Config:
+			continue
+		default:
+			return r, errCold
+		}
+		if seq > w.history.seq {
+			newest.Entries = append(newest.Entries, e)
+		}
+	}
+	return newest, nil
+}
+
+// follow learns what f has decided.
+func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
+	r, err := w.behind(f)
+	if err != nil {
+		return err
+	}
+	if r.Snapshot != nil && r.Snapshot.Manifest.Seq == w.history.seq {
+		w.relearn = 0
+	}
+	for _, e := range r.Entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		switch rec := e.Record.(type) {
+		case *modellog.Batch:
+			d, err := w.replay.decide(ctx, rec)
+			if err != nil {
+				return err
+			}
+			begin := time.Now()
+			w.waiting = append(w.waiting, w.history.learn(rec.Seq, rec.Chain, d))
+			w.relearn += time.Since(begin)
+			w.budget.spend(d.items)
+			if f.Resumed() == rec.Seq {
+				w.budget = budget{}
+			}
+		case *modellog.Gap:
+			if err := w.replay.skip(rec); err != nil {
+				return err
+			}
+			w.waiting = append(w.waiting, w.history.skip(rec))
+		}
+	}
+	for len(w.waiting) > 0 && w.waiting[0].seq <= r.Released {
+		w.waiting = w.waiting[1:]
+	}
+	return nil
+}
+
+// restore is where the learner goes on: with what it has learned as a standby,
+// or from the newest snapshot.
+func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (modellog.Recovery, error) {
+	if s != nil && s.warm != nil {
+		if r, err := s.warm.behind(l.journal.log.Fold); err == nil {
+			w := s.warm
+			l.history, l.decider, l.budget, l.relearn = w.history, w.decider, w.budget, w.relearn
+			if r.Snapshot != nil {
+				l.saved = r.Snapshot.Manifest.Seq
+			}
+			return r, nil
+		}
+		s.warm = nil
+	}
+	var r modellog.Recovery
+	var err error
+	if l.history, r, err = l.journal.restore(ctx, l.config, options); err != nil {
+		return r, err
+	}
+	l.saved = l.history.seq
+	schema := *l.history.schema
+	if planted("schema") {
+		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
+	}
+	l.decider, err = newDecider(l.config, &schema)
+	return r, err
+}
+
+// again publishes what a standby has learned and nobody is known to have
+// published.
+func (l *Learner) again(ctx context.Context, s *standby, released int64) error {
+	if s == nil || s.warm == nil {
+		return nil
+	}
+	for _, out := range s.warm.waiting {
+		if out.seq > released {
+			if err := l.out.publish(ctx, out); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

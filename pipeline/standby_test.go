@@ -1,0 +1,175 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// running is a learner in a goroutine.
+type running struct {
+	events *events
+	client *ingest.Client
+	stop   context.CancelFunc
+	ended  chan error
+}
+
+func (r *running) wait(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-r.ended:
+		return err
+	case <-time.After(30 * time.Second):
+		t.Fatal("it did not end")
+		return nil
+	}
+}
+
+// sight waits for an event of a type.
+func sight[E any](t *testing.T, ev *events) E {
+	t.Helper()
+	for limit := time.Now().Add(30 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		if got, ok := last[E](ev); ok {
+			return got
+		}
+	}
+	var none E
+	t.Fatalf("no %T came", none)
+	return none
+}
+
+// TestStandbyLearnsAlong: what a standby has learned while it waited is what a
+// learner would that restores a snapshot, to the bit, and it need not learn it
+// again when it takes over, whether the owner leaves or dies.
+func TestStandbyLearnsAlong(t *testing.T) {
+	for _, leaves := range []bool{true, false} {
+		addr := kafkatest.Addr(t)
+		c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
+		values := rings(4000)
+		kafkatest.Fill(t, c, in, 2, values[:2500])
+		start := func(standby bool) *running {
+			r := &running{client: kafkatest.ClientOf(t, addr, nil), ended: make(chan error, 1)}
+			var cfg Config
+			cfg, r.events = config(r.client, "m", in)
+			cfg.ToEnd, cfg.Heartbeat, cfg.Standby = false, 20*time.Millisecond, standby
+			cfg.SnapshotEvery = 50 * time.Millisecond
+			var ctx context.Context
+			ctx, r.stop = context.WithCancel(t.Context())
+			go func() {
+				l, err := Open(ctx, cfg)
+				if err == nil {
+					err = l.Run(ctx)
+				}
+				r.ended <- err
+			}()
+			return r
+		}
+		owner := start(false)
+		sight[Saved](t, owner.events)
+		next := start(true)
+		sight[StandingBy](t, next.events)
+		kafkatest.Fill(t, c, in, 2, values[2500:3500])
+		for learnedRecords(owner.events) < 3500 || sight[StandingBy](t, next.events).Seq < sight[Learned](t, owner.events).Seq {
+			time.Sleep(time.Millisecond)
+		}
+		if leaves {
+			owner.stop()
+		} else {
+			owner.client.Close() // it says no word any more
+		}
+		if err := owner.wait(t); leaves != (err == nil) {
+			t.Errorf("leaves: %v: the owner ended with %v", leaves, err)
+		}
+		replayed := sight[Replayed](t, next.events)
+		if got := sight[TakingOver](t, next.events); got.Left != leaves {
+			t.Errorf("leaves: %v: it took over as if the owner had: %v", leaves, got.Left)
+		}
+		if replayed.Batches > 1 {
+			t.Errorf("leaves: %v: %d BATCHes were learned only when the standby took over", leaves, replayed.Batches)
+		}
+		kafkatest.Fill(t, c, in, 2, values[3500:])
+		for learnedRecords(next.events) < 500 {
+			time.Sleep(time.Millisecond)
+		}
+		next.stop()
+		if err := next.wait(t); err != nil {
+			t.Error(err)
+		}
+		if _, cold := last[Cold](next.events); cold {
+			t.Errorf("leaves: %v: the standby did not learn along", leaves)
+		}
+		cfg, _ := config(c, "m", in)
+		v, err := Verify(t.Context(), cfg)
+		if err != nil || v.Divergent > 0 || v.StateHash != finalHash(t, next.events) || v.StateHash == (snapshot.Hash{}) {
+			t.Errorf("leaves: %v: verify: %+v, %v", leaves, v, err)
+		}
+		answered := map[string]bool{}
+		for _, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
+			answered[kafkatest.Header(r, "ce_id")] = true
+		}
+		if len(answered) != len(values) {
+			t.Errorf("leaves: %v: %d of %d records have a prediction", leaves, len(answered), len(values))
+		}
+	}
+}
+
+// learnedRecords is how many records were dealt with since the start.
+func learnedRecords(ev *events) (n int64) {
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	for _, e := range ev.all {
+		if l, ok := e.(Learned); ok {
+			n += l.Counts.Learned + l.Counts.Predicted
+		}
+	}
+	return n
+}
+
+// TestLearnersThatFenceEachOtherStop: after two of them were fenced the next one
+// waits for the owner.
+func TestLearnersThatFenceEachOtherStop(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(200))
+	start := func() *running {
+		r := &running{client: c, ended: make(chan error, 1)}
+		var cfg Config
+		cfg, r.events = config(c, "m", in)
+		cfg.ToEnd, cfg.Heartbeat, cfg.SnapshotEvery = false, 50*time.Millisecond, 20*time.Millisecond
+		var ctx context.Context
+		ctx, r.stop = context.WithCancel(t.Context())
+		go func() {
+			l, err := Open(ctx, cfg)
+			if err == nil {
+				err = l.Run(ctx)
+			}
+			r.ended <- err
+		}()
+		return r
+	}
+	owner := start()
+	sight[Claimed](t, owner.events)
+	for range fencingsAllowed {
+		next := start()
+		sight[Claimed](t, next.events)
+		kafkatest.Fill(t, c, in, 1, rings(200)) // what is done shows that the claim is gone
+		if err := owner.wait(t); !errors.Is(err, ErrFenced) {
+			t.Fatalf("the owner ended with %v", err)
+		}
+		owner = next
+	}
+	last := start()
+	sight[Dueling](t, last.events)
+	sight[StandingBy](t, last.events)
+	owner.stop()
+	if err := owner.wait(t); err != nil {
+		t.Errorf("the owner ended with %v", err)
+	}
+	sight[Claimed](t, last.events)
+	last.stop()
+	last.wait(t)
+}
