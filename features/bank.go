@@ -34,7 +34,7 @@ const DefaultLimit = 1 << 30
 // or if its sampling cannot draw the frequencies of its kernel.
 func NewBank(m Map) *Bank {
 	m.check()
-	m.Width = m.width()
+	m.BlockSize = m.blockSize()
 	return &Bank{m: m, limit: DefaultLimit, idle: make(chan *job, 8)}
 }
 
@@ -63,7 +63,7 @@ func (b *Bank) Grow(blocks int) {
 	b.blocks = blocks
 	if b.structured() {
 		n := b.m.transform()
-		old, all := len(b.signs)/(3*n), vec.Panels(vec.Panels(blocks*b.m.Width, vec.Panel)*vec.Panel, n)
+		old, all := len(b.signs)/(3*n), vec.Panels(vec.Panels(blocks*b.m.BlockSize, vec.Panel)*vec.Panel, n)
 		b.signs = slices.Grow(b.signs, (all-old)*3*n)[:all*3*n]
 		for i := old; i < all; i++ {
 			b.m.signs(b.signs[3*n*i:3*n*(i+1)], i)
@@ -71,7 +71,7 @@ func (b *Bank) Grow(blocks int) {
 		return
 	}
 	old, panel := len(b.w), vec.Panel*b.m.Dim
-	kept := vec.Panels(blocks*b.m.Width, vec.Panel)
+	kept := vec.Panels(blocks*b.m.BlockSize, vec.Panel)
 	if most := b.limit / (4 * panel); kept > most {
 		kept = most / panelsPerGroup * panelsPerGroup
 	}

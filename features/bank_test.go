@@ -23,21 +23,21 @@ func TestFeaturesAreOfTheFrequencies(t *testing.T) {
 	for _, sampling := range Samplings() {
 		for _, dim := range []int{1, 3, 64, 70} {
 			const n, blocks = 5, 4
-			m := Map{Kernel: Gaussian{Scale: 2}, Dim: dim, Width: 20, Seed: 3, Sampling: sampling}
+			m := Map{Kernel: Gaussian{Scale: 2}, Dim: dim, BlockSize: 20, Seed: 3, Sampling: sampling}
 			b := NewBank(m)
 			b.Grow(blocks)
-			x, phi, w := rows(r, n, dim), make([]float32, n*2*m.Width), make([]float32, m.Width*dim)
+			x, phi, w := rows(r, n, dim), make([]float32, n*2*m.BlockSize), make([]float32, m.BlockSize*dim)
 			for block := range blocks {
 				b.Features(phi, block, x)
 				m.Frequencies(w, block)
 				for i := range n {
-					for j := range m.Width {
+					for j := range m.BlockSize {
 						phase := 0.0
 						for l := range dim {
 							phase += float64(w[j*dim+l]) * float64(x[i*dim+l])
 						}
 						sin, cos := math.Sincos(phase)
-						got := phi[i*2*m.Width+2*j:]
+						got := phi[i*2*m.BlockSize+2*j:]
 						if math.Abs(float64(got[0])-cos) > 2e-5 || math.Abs(float64(got[1])-sin) > 2e-5 {
 							t.Fatalf("%v, dim %d: features %v of frequency %d of block %d, want %v and %v", sampling, dim, got[:2], j, block, cos, sin)
 						}
@@ -50,7 +50,7 @@ func TestFeaturesAreOfTheFrequencies(t *testing.T) {
 
 // plain returns the sums and the gradient, computed from the features in float64.
 func plain(b *Bank, x, coef []float32, g []float64, outputs int) (sum, gradient []float64) {
-	n, m := len(x)/b.m.Dim, b.Blocks()*b.m.Width
+	n, m := len(x)/b.m.Dim, b.Blocks()*b.m.BlockSize
 	phi := make([]float32, n*2*m)
 	b.Features(phi, 0, x)
 	sum, gradient = make([]float64, n*outputs), make([]float64, 2*m*outputs)
@@ -69,14 +69,14 @@ func plain(b *Bank, x, coef []float32, g []float64, outputs int) (sum, gradient 
 func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {
-		dim, width, blocks, rows, outputs int
-		sampling                          Sampling
+		dim, blockSize, blocks, rows, outputs int
+		sampling                              Sampling
 	}{
 		{3, 32, 5, 70, 1, IID}, {1, 5, 7, 1, 3, IID}, {20, 32, 8, 600, 2, IID}, {7, 12, 1, 33, 11, IID}, {2, 50, 3, 5, 1, IID},
 		{3, 32, 5, 70, 1, SORF}, {1, 5, 7, 1, 3, SORF}, {70, 32, 8, 600, 2, SORF}, {100, 128, 3, 33, 1, SORF}, {64, 32, 14, 5, 1, SORF},
 		{1, 32, 52, 33, 250, SORF},
 	} {
-		b := NewBank(Map{Kernel: Gaussian{Scale: math.Sqrt(float64(c.dim))}, Dim: c.dim, Width: c.width, Seed: 1, Sampling: c.sampling})
+		b := NewBank(Map{Kernel: Gaussian{Scale: math.Sqrt(float64(c.dim))}, Dim: c.dim, BlockSize: c.blockSize, Seed: 1, Sampling: c.sampling})
 		for b.Blocks() < c.blocks {
 			b.Grow(b.Blocks() + 1)
 		}
@@ -86,7 +86,7 @@ func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
 			t.Errorf("%v: a bank that grew block by block differs from one that grew at once", c)
 		}
 		x := rows(r, c.rows, c.dim)
-		m := c.blocks * c.width
+		m := c.blocks * c.blockSize
 		coef := rows(r, 2*m, c.outputs)
 		g := make([]float64, c.rows*c.outputs)
 		for i := range g {
@@ -107,7 +107,7 @@ func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
 				t.Fatalf("%v: the sum of row %d depends on the rows beside it", c, i)
 			}
 		}
-		size := 2 * c.width * c.outputs
+		size := 2 * c.blockSize * c.outputs
 		for i := range c.blocks {
 			part := make([]float64, size)
 			b.Gradient(part, i, x, g, c.outputs)
@@ -115,12 +115,12 @@ func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
 				t.Errorf("%v: the gradient of block %d depends on the blocks beside it", c, i)
 			}
 		}
-		phi := make([]float32, 2*c.width*c.rows)
+		phi := make([]float32, 2*c.blockSize*c.rows)
 		all := make([]float32, 2*m*c.rows)
 		b.Features(phi, c.blocks-1, x)
 		b.Features(all, 0, x)
 		for i := range c.rows {
-			if !slices.Equal(phi[2*c.width*i:2*c.width*(i+1)], all[2*m*(i+1)-2*c.width:2*m*(i+1)]) {
+			if !slices.Equal(phi[2*c.blockSize*i:2*c.blockSize*(i+1)], all[2*m*(i+1)-2*c.blockSize:2*m*(i+1)]) {
 				t.Errorf("%v: the features of the last block depend on the blocks before it", c)
 			}
 		}
@@ -138,14 +138,14 @@ func TestSumsOfManyFeaturesAreAccurate(t *testing.T) {
 	b.Limit(0)
 	b.Grow(blocks)
 	r := rand.New(rand.NewPCG(11, 12))
-	x, coef := rows(r, n, dim), rows(r, 2*blocks*DefaultWidth, 1)
+	x, coef := rows(r, n, dim), rows(r, 2*blocks*DefaultBlockSize, 1)
 	got, want := make([]float64, n), make([]float64, n)
 	b.Sum(got, x, coef, 1)
-	w := make([]float32, DefaultWidth*dim)
+	w := make([]float32, DefaultBlockSize*dim)
 	for block := range blocks {
 		b.Map().Frequencies(w, block)
-		for j := range DefaultWidth {
-			a := coef[2*(block*DefaultWidth+j):]
+		for j := range DefaultBlockSize {
+			a := coef[2*(block*DefaultBlockSize+j):]
 			for i := range n {
 				phase := 0.0
 				for k := range dim {
@@ -170,13 +170,13 @@ func TestSumsOfManyFeaturesAreAccurate(t *testing.T) {
 // Frequencies that are generated again in each call are those that are stored.
 func TestLimitChangesNoBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
-	for _, c := range []struct{ dim, width, blocks, limit int }{
+	for _, c := range []struct{ dim, blockSize, blocks, limit int }{
 		{600, 32, 160, 0}, {600, 32, 160, 3 << 20}, {3, 7, 100, 0}, {3, 7, 100, 9 * 12 * 3 * 4}, {1, 12, 100, 95 * 12 * 4}, {50, 100, 3, 40000},
 	} {
 		if testing.Short() && c.dim > 100 {
 			continue // megabytes
 		}
-		m := Map{Kernel: Gaussian{Scale: 5}, Dim: c.dim, Width: c.width, Seed: 1}
+		m := Map{Kernel: Gaussian{Scale: 5}, Dim: c.dim, BlockSize: c.blockSize, Seed: 1}
 		whole, part := NewBank(m), NewBank(m)
 		part.Limit(c.limit)
 		whole.Grow(c.blocks)
@@ -187,7 +187,7 @@ func TestLimitChangesNoBits(t *testing.T) {
 			t.Fatalf("%v: %d bytes are stored", c, 4*len(part.w))
 		}
 		const n, outputs = 40, 2
-		f := 2 * c.width * c.blocks
+		f := 2 * c.blockSize * c.blocks
 		x, coef := rows(r, n, c.dim), rows(r, f, outputs)
 		g := make([]float64, n*outputs)
 		for i := range g {
@@ -197,12 +197,12 @@ func TestLimitChangesNoBits(t *testing.T) {
 		var gradient [2][]float64
 		var phi [2][]float32
 		for i, b := range []*Bank{whole, part} {
-			sum[i], gradient[i], phi[i] = make([]float64, n*outputs), make([]float64, (f-2*c.width)*outputs), make([]float32, n*(f-2*c.width))
+			sum[i], gradient[i], phi[i] = make([]float64, n*outputs), make([]float64, (f-2*c.blockSize)*outputs), make([]float32, n*(f-2*c.blockSize))
 			b.Sum(sum[i], x, coef, outputs)
 			b.Gradient(gradient[i], 1, x, g, outputs)
 			b.Features(phi[i], 1, x)
 			part := make([]float64, n*outputs)
-			b.SumBlocks(part, 1, x, coef[2*c.width*outputs:], outputs)
+			b.SumBlocks(part, 1, x, coef[2*c.blockSize*outputs:], outputs)
 			sum[i] = append(sum[i], part...)
 		}
 		if !slices.Equal(sum[0], sum[1]) || !slices.Equal(gradient[0], gradient[1]) || !slices.Equal(phi[0], phi[1]) {
@@ -243,7 +243,7 @@ func TestResultsDoNotDependOnTheNumberOfCores(t *testing.T) {
 		old := runtime.GOMAXPROCS(procs)
 		b := NewBank(Map{Kernel: Gaussian{Scale: 4}, Dim: dim, Seed: 3})
 		b.Grow(blocks)
-		m := 2 * blocks * b.Map().Width
+		m := 2 * blocks * b.Map().BlockSize
 		if coef == nil {
 			coef = rows(r, m, outputs)
 		}
@@ -263,7 +263,7 @@ func TestResultsDoNotDependOnTheNumberOfCores(t *testing.T) {
 func TestCallsDoNotAllocate(t *testing.T) {
 	b := NewBank(Map{Kernel: Gaussian{Scale: 4}, Dim: 10, Seed: 3})
 	b.Grow(4)
-	m := 2 * 4 * b.Map().Width
+	m := 2 * 4 * b.Map().BlockSize
 	const n = 128
 	x := rows(rand.New(rand.NewPCG(5, 6)), n, 10)
 	coef, sum, g, gradient, phi := make([]float32, m), make([]float64, n), make([]float64, n), make([]float64, m), make([]float32, n*m)
@@ -281,11 +281,11 @@ func TestCallsDoNotAllocate(t *testing.T) {
 // TestSumBlocksAddUpToSum: the sums of the blocks, one by one and in pairs, are
 // those of all features but for rounding.
 func TestSumBlocksAddUpToSum(t *testing.T) {
-	for _, width := range []int{1, 7, 12, 32, 64} {
+	for _, blockSize := range []int{1, 7, 12, 32, 64} {
 		const dim, rows, outputs, blocks = 5, 71, 3, 4
-		b := NewBank(Map{Kernel: Gaussian{Scale: 2}, Dim: dim, Width: width, Seed: 3})
+		b := NewBank(Map{Kernel: Gaussian{Scale: 2}, Dim: dim, BlockSize: blockSize, Seed: 3})
 		b.Grow(blocks + 1)
-		x, coef := make([]float32, rows*dim), make([]float32, 2*blocks*width*outputs)
+		x, coef := make([]float32, rows*dim), make([]float32, 2*blocks*blockSize*outputs)
 		for i := range x {
 			x[i] = float32(math.Sin(float64(i)))
 		}
@@ -296,7 +296,7 @@ func TestSumBlocksAddUpToSum(t *testing.T) {
 		b.Sum(want, x, coef, outputs)
 		for _, per := range []int{1, 2} {
 			got, part := make([]float64, rows*outputs), make([]float64, rows*outputs)
-			size := 2 * width * outputs
+			size := 2 * blockSize * outputs
 			for block := 0; block < blocks; block += per {
 				b.SumBlocks(part, block, x, coef[block*size:(block+per)*size], outputs)
 				for i, v := range part {
@@ -305,7 +305,7 @@ func TestSumBlocksAddUpToSum(t *testing.T) {
 			}
 			for i := range got {
 				if math.Abs(got[i]-want[i]) > 1e-4 {
-					t.Fatalf("width %d, %d blocks at a time: sum %d is %v, want %v", width, per, i, got[i], want[i])
+					t.Fatalf("block size %d, %d blocks at a time: sum %d is %v, want %v", blockSize, per, i, got[i], want[i])
 				}
 			}
 		}

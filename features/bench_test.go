@@ -40,7 +40,7 @@ func newBank(dim, m int, w string) *Bank {
 	if w == "made" {
 		b.Limit(0)
 	}
-	b.Grow(m / DefaultWidth)
+	b.Grow(m / DefaultBlockSize)
 	return b
 }
 

@@ -33,7 +33,7 @@ func (k cosines) Sample(w []float32, _ int, s *features.Source) {
 // A kernel of another module.
 func ExampleKernel() {
 	kernel := cosines{Scale: 2}
-	bank := features.NewBank(features.Map{Kernel: kernel, Dim: 2, Width: 10_000})
+	bank := features.NewBank(features.Map{Kernel: kernel, Dim: 2, BlockSize: 10_000})
 	bank.Grow(1)
 	x, y := []float32{0.5, 1}, []float32{-0.5, 0.7}
 	phi, psi := make([]float32, 20_000), make([]float32, 20_000)

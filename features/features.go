@@ -11,11 +11,11 @@ func (b *Bank) Features(dst []float32, block int, x []float32) {
 	if j.rows == 0 {
 		return
 	}
-	n := len(dst) / (2 * b.m.Width * j.rows)
-	if len(dst) != 2*n*b.m.Width*j.rows || block < 0 || block+n > b.blocks {
+	n := len(dst) / (2 * b.m.BlockSize * j.rows)
+	if len(dst) != 2*n*b.m.BlockSize*j.rows || block < 0 || block+n > b.blocks {
 		panic("features: Features of slices that do not fit together")
 	}
-	j.features, j.from, j.end = dst, block*b.m.Width, (block+n)*b.m.Width
+	j.features, j.from, j.end = dst, block*b.m.BlockSize, (block+n)*b.m.BlockSize
 	last := vec.Panels(j.end, vec.Panel)
 	for p := j.from / vec.Panel; p < last; p = j.to {
 		j.to = j.load(p, last)

@@ -10,15 +10,15 @@ import "github.com/accrete-ml/accrete/internal/vec"
 func (b *Bank) Gradient(dst []float64, block int, x []float32, g []float64, outputs int) {
 	j := b.prepare(x, outputs)
 	defer j.release()
-	n := len(dst) / (2 * b.m.Width * outputs)
-	if len(g) != j.rows*outputs || len(dst) != 2*n*b.m.Width*outputs || block < 0 || block+n > b.blocks {
+	n := len(dst) / (2 * b.m.BlockSize * outputs)
+	if len(g) != j.rows*outputs || len(dst) != 2*n*b.m.BlockSize*outputs || block < 0 || block+n > b.blocks {
 		panic("features: Gradient of slices that do not fit together")
 	}
 	clear(dst)
 	if j.rows == 0 || n == 0 {
 		return
 	}
-	j.dst, j.from, j.end = dst, block*b.m.Width, (block+n)*b.m.Width
+	j.dst, j.from, j.end = dst, block*b.m.BlockSize, (block+n)*b.m.BlockSize
 	rows := vec.Panels(j.rows, vec.Lanes) * vec.Lanes
 	vec.PackRows(resize(&j.packedX, rows*b.m.Dim), x, b.m.Dim)
 	vec.PackFactors(resize(&j.packedFactors, rows*outputs), g, outputs)

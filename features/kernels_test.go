@@ -97,7 +97,7 @@ func TestFeaturesEstimateTheKernel(t *testing.T) {
 			}
 			b := NewBank(Map{Kernel: k, Dim: dim, Seed: 7, Sampling: sampling})
 			b.Grow(blocks)
-			x, m := inputs(k, n, dim), blocks*b.Map().Width
+			x, m := inputs(k, n, dim), blocks*b.Map().BlockSize
 			phi := make([]float32, n*2*m)
 			b.Features(phi, 0, x)
 			for i := range n {
@@ -188,7 +188,7 @@ func TestFrequenciesOfEveryKernelAreGolden(t *testing.T) {
 	}
 	eachKernel(t, func(t *testing.T, k Kernel) {
 		w := make([]float32, 6)
-		Map{Kernel: k, Dim: 3, Width: 2, Seed: 42}.Frequencies(w, 1000)
+		Map{Kernel: k, Dim: 3, BlockSize: 2, Seed: 42}.Frequencies(w, 1000)
 		got := strings.Trim(fmt.Sprintf("%x", w), "[]")
 		want, ok := golden[k.String()]
 		switch {

@@ -3,12 +3,11 @@ package features
 // Map is an endless sequence of random frequencies, in blocks. Block i depends
 // on the fields of Map and on i, and on nothing else.
 type Map struct {
-	Kernel Kernel
-	Dim    int // of the inputs, at least 1
-	Width  int // frequencies in a block; 0 stands for DefaultWidth
-	Seed   uint64
-
-	Sampling Sampling
+	Kernel    Kernel
+	Dim       int // number of inputs, at least 1
+	BlockSize int // number of frequencies in a block; 0 stands for DefaultBlockSize
+	Seed      uint64
+	Sampling  Sampling
 
 	// Second, if it is not nil, has a factor for each input that multiplies the odd
 	// frequencies of each block: the features estimate the mean of Kernel at the
@@ -16,19 +15,19 @@ type Map struct {
 	Second []float32
 }
 
-// DefaultWidth is the number of frequencies in a block where Width is 0.
-const DefaultWidth = 32
+// DefaultBlockSize is the number of frequencies in a block where BlockSize is 0.
+const DefaultBlockSize = 32
 
-func (m Map) width() int {
-	if m.Width == 0 {
-		return DefaultWidth
+func (m Map) blockSize() int {
+	if m.BlockSize == 0 {
+		return DefaultBlockSize
 	}
-	return m.Width
+	return m.BlockSize
 }
 
 // check panics if the fields do not fit together.
 func (m Map) check() {
-	if m.Kernel == nil || m.Dim < 1 || m.Width < 0 {
+	if m.Kernel == nil || m.Dim < 1 || m.BlockSize < 0 {
 		panic("features: a map needs a kernel and a dimension")
 	}
 	if err := m.Sampling.CheckKernel(m.Kernel); err != nil {
@@ -39,13 +38,13 @@ func (m Map) check() {
 	}
 }
 
-// Frequencies sets dst, Width x Dim and row-major, to the frequencies of a
+// Frequencies sets dst, BlockSize x Dim and row-major, to the frequencies of a
 // block, in radians.
 func (m Map) Frequencies(dst []float32, block int) { m.frequencies(dst, block, new(Source)) }
 
 func (m Map) frequencies(dst []float32, block int, s *Source) {
-	if len(dst) != m.width()*m.Dim {
-		panic("features: frequencies of a block have Width x Dim numbers")
+	if len(dst) != m.blockSize()*m.Dim {
+		panic("features: frequencies of a block have BlockSize x Dim numbers")
 	}
 	s.reset(m.Seed, uint64(block))
 	samplings[m.Sampling].frequencies(m, dst, block, s)

@@ -13,13 +13,13 @@ func TestTwoKernelsAreTheirMean(t *testing.T) {
 	const blocks, n, dim = 600, 10, 4
 	k := Gaussian{Scale: 1.5}
 	second := []float32{2, 0.25, 1, 0}
-	one := Map{Kernel: k, Dim: dim, Width: 5, Seed: 7}
+	one := Map{Kernel: k, Dim: dim, BlockSize: 5, Seed: 7}
 	two := one
 	two.Second = second
 	b := NewBank(two)
 	b.Grow(blocks)
 	x := rows(rand.New(rand.NewPCG(3, 4)), n, dim)
-	m := blocks * two.Width
+	m := blocks * two.BlockSize
 	phi := make([]float32, n*2*m)
 	b.Features(phi, 0, x)
 	for i := range n {
@@ -58,7 +58,7 @@ func TestTwoKernelsAreTheirMean(t *testing.T) {
 
 // The frequencies of a seed are a format: these values may never change.
 func TestFrequenciesAreGolden(t *testing.T) {
-	m := Map{Kernel: Gaussian{Scale: 2.5}, Dim: 3, Width: 2, Seed: 42}
+	m := Map{Kernel: Gaussian{Scale: 2.5}, Dim: 3, BlockSize: 2, Seed: 42}
 	got := make([]float32, 6)
 	m.Frequencies(got, 1000)
 	want := []float32{0x1.5e9de6p-02, -0x1.63fc06p-03, 0x1.24d0d2p+00, 0x1.d32cc4p-04, -0x1.3b759ep-03, 0x1.2e3c68p-02}

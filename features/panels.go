@@ -14,17 +14,17 @@ const normalCost = 20
 func (j *job) pack(w []float32, p, from int) {
 	b := j.bank
 	j.packed, j.firstPacked, j.block = w, p*vec.Panel, from
-	to := min(b.blocks, vec.Panels(j.firstPacked+len(w)/b.m.Dim, b.m.Width))
-	j.run((*job).packTask, max(0, to-from), max(0, to-from)*b.m.Width*b.m.Dim*normalCost)
+	to := min(b.blocks, vec.Panels(j.firstPacked+len(w)/b.m.Dim, b.m.BlockSize))
+	j.run((*job).packTask, max(0, to-from), max(0, to-from)*b.m.BlockSize*b.m.Dim*normalCost)
 }
 
 // packTask is pack for one block.
 func (j *job) packTask(w *worker, i int) {
 	m, block := j.bank.m, j.block+i
-	all := resize(&w.frequencies, m.Width*m.Dim)
+	all := resize(&w.frequencies, m.BlockSize*m.Dim)
 	m.frequencies(all, block, &w.source)
-	first := block * m.Width
-	from, to := max(first, j.firstPacked), min(first+m.Width, j.firstPacked+len(j.packed)/m.Dim)
+	first := block * m.BlockSize
+	from, to := max(first, j.firstPacked), min(first+m.BlockSize, j.firstPacked+len(j.packed)/m.Dim)
 	vec.PackFrequencies(j.packed, all[(from-first)*m.Dim:(to-first)*m.Dim], from-j.firstPacked, m.Dim)
 }
 
@@ -54,7 +54,7 @@ func (j *job) load(p, to int) int {
 	to = min(to, p+max(1, generatedSize/(size*panelsPerGroup))*panelsPerGroup)
 	j.w = resize(&j.generated, (to-p)*size)
 	clear(j.w[max(0, len(j.w)-size):])
-	j.pack(j.w, p, p*vec.Panel/b.m.Width)
+	j.pack(j.w, p, p*vec.Panel/b.m.BlockSize)
 	return to
 }
 

@@ -36,7 +36,7 @@ func TestOrthogonalFrequenciesVaryLess(t *testing.T) {
 			a[l], b[l] = float64(x[l]), float64(x[dim+l])
 		}
 		for sampling := range off {
-			bank := NewBank(Map{Kernel: k, Dim: dim, Width: dim, Seed: seed, Sampling: Sampling(sampling)})
+			bank := NewBank(Map{Kernel: k, Dim: dim, BlockSize: dim, Seed: seed, Sampling: Sampling(sampling)})
 			bank.Grow(1)
 			phi := make([]float32, 2*2*dim)
 			bank.Features(phi, 0, x)

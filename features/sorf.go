@@ -26,11 +26,11 @@ func (m Map) signs(signs []uint32, transform int) {
 
 // sorf sets dst to the frequencies of a block.
 func (m Map) sorf(dst []float32, block int) {
-	n, first := m.transform(), block*m.width()
+	n, first := m.transform(), block*m.blockSize()
 	s := float32(1 / (m.Kernel.(Normal).FrequencyScale() * float64(n)))
 	signs, t := make([]uint32, 3*n), make([]float32, n*vec.Lanes)
 	x := make([]float32, m.Dim*vec.Lanes)
-	for j := first / n; j*n < first+m.width(); j++ {
+	for j := first / n; j*n < first+m.blockSize(); j++ {
 		m.signs(signs, j)
 		for k := 0; k < m.Dim; k += vec.Lanes {
 			lanes := min(vec.Lanes, m.Dim-k)
@@ -39,7 +39,7 @@ func (m Map) sorf(dst []float32, block int) {
 				x[(k+l)*vec.Lanes+l] = 1
 			}
 			vec.Orthogonal(t, x, signs, n, m.Dim)
-			for f := max(first, j*n); f < min(first+m.width(), (j+1)*n); f++ {
+			for f := max(first, j*n); f < min(first+m.blockSize(), (j+1)*n); f++ {
 				for l := range lanes {
 					dst[(f-first)*m.Dim+k+l] = float32(t[(f-j*n)*vec.Lanes+l] * s)
 				}

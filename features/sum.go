@@ -10,7 +10,7 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 	j := b.prepare(x, outputs)
 	defer j.release()
 	m := len(coef) / (2 * outputs)
-	if len(dst) != j.rows*outputs || len(coef) != 2*m*outputs || m > b.blocks*b.m.Width {
+	if len(dst) != j.rows*outputs || len(coef) != 2*m*outputs || m > b.blocks*b.m.BlockSize {
 		panic("features: Sum of slices that do not fit together")
 	}
 	clear(dst)
@@ -35,8 +35,8 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 func (b *Bank) SumBlocks(dst []float64, block int, x, coef []float32, outputs int) {
 	j := b.prepare(x, outputs)
 	defer j.release()
-	n := len(coef) / (2 * b.m.Width * outputs)
-	if len(dst) != j.rows*outputs || len(coef) != 2*n*b.m.Width*outputs || block < 0 || block+n > b.blocks {
+	n := len(coef) / (2 * b.m.BlockSize * outputs)
+	if len(dst) != j.rows*outputs || len(coef) != 2*n*b.m.BlockSize*outputs || block < 0 || block+n > b.blocks {
 		panic("features: SumBlocks of slices that do not fit together")
 	}
 	clear(dst)
@@ -44,7 +44,7 @@ func (b *Bank) SumBlocks(dst []float64, block int, x, coef []float32, outputs in
 		return
 	}
 	j.dst = dst
-	first := block * b.m.Width
+	first := block * b.m.BlockSize
 	skip := 2 * (first % vec.Panel) * outputs
 	clear(resize(&j.padded, skip+len(coef))[:skip])
 	copy(j.padded[skip:], coef)

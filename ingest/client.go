@@ -77,7 +77,7 @@ func New(c Config) (*Client, error) {
 		}
 		addrs[i] = net.JoinHostPort(host, port)
 	}
-	tls, sasl, err := c.Security.build()
+	secure, sasl, err := c.Security.build()
 	if err != nil {
 		return nil, err
 	}
@@ -116,13 +116,18 @@ func New(c Config) (*Client, error) {
 			if err != nil {
 				return nil, dialError{err}
 			}
-			return k.track(conn)
+			if conn, err = k.track(conn); err != nil || secure == nil {
+				return conn, err
+			}
+			if conn, err = handshake(ctx, conn, secure, address); err != nil {
+				return nil, dialError{err}
+			}
+			return conn, nil
 		},
 		DialTimeout:    k.timeout,
 		MetadataTTL:    time.Second,
 		MetadataTopics: []string{}, // the brokers only: which of them leads what, we ask ourselves
 		ClientID:       k.clientID,
-		TLS:            tls,
 		SASL:           sasl,
 	}
 	return k, nil
@@ -162,10 +167,20 @@ func (c *Client) brokers() string { return c.addr.String() }
 type trackedConn struct {
 	net.Conn
 	client *Client
+	number int64
+}
+
+// LocalAddr carries the connection's number through TLS and kafka-go's types to
+// whoever exchanges a request on it.
+func (t *trackedConn) LocalAddr() net.Addr { return numberedAddr{t.Conn.LocalAddr(), t.number} }
+
+type numberedAddr struct {
+	net.Addr
+	number int64
 }
 
 func (c *Client) track(conn net.Conn) (net.Conn, error) {
-	t := &trackedConn{conn, c}
+	t := &trackedConn{conn, c, c.opened.Add(1)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conns == nil {
@@ -173,7 +188,6 @@ func (c *Client) track(conn net.Conn) (net.Conn, error) {
 		return nil, ErrClosed
 	}
 	c.conns[t] = struct{}{}
-	c.opened.Add(1)
 	return t, nil
 }
 

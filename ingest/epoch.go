@@ -49,28 +49,47 @@ func (c *Client) EndOfEpoch(ctx context.Context, topic string, partition int, ep
 	return EpochEnd{p.LeaderEpoch, p.EndOffset}, nil
 }
 
+// Truncated is Client.Truncated for the partition that f reads.
+func (f *Fetcher) Truncated(ctx context.Context, next int64, epoch int32) (end int64, truncated, known bool, err error) {
+	return f.client.Truncated(ctx, f.topic, f.partition, next, epoch)
+}
+
 // Truncated says whether the log has lost records before next, the last of
 // which was written under epoch: the truth, and not a broker's momentary lack of
 // knowledge. end is then where what is still the same ends, at most. known is
-// false where the leader cannot tell, as a broker before Kafka 2.1.
+// false where the leader cannot tell, as a broker before Kafka 2.1. With an epoch
+// of -1 a log that ends before next is found, and nothing is known of one that
+// has been written on.
 func (c *Client) Truncated(ctx context.Context, topic string, partition int, next int64, epoch int32) (end int64, truncated, known bool, err error) {
-	if epoch < 0 {
-		return 0, false, false, nil
+	if epoch >= 0 {
+		at, err := c.EndOfEpoch(ctx, topic, partition, epoch)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			return 0, false, false, nil
+		case err != nil:
+			return 0, false, false, err
+		case at.Epoch == epoch && at.End >= 0:
+			return min(at.End, next), at.End < next, true, nil
+		case at.Epoch >= 0 && at.Epoch < epoch: // the leader has no record of that epoch at all
+			return min(at.End, next-1), true, true, nil
+		}
 	}
-	at, err := c.EndOfEpoch(ctx, topic, partition, epoch)
+	now, err := c.leader(ctx, topic, partition)
+	if err != nil || now.epoch < 0 || now.epoch == epoch {
+		return 0, false, false, err
+	}
+	at, err := c.EndOfEpoch(ctx, topic, partition, now.epoch) // the end of everything
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		return 0, false, false, nil
 	case err != nil:
 		return 0, false, false, err
-	case at.Epoch < 0 || at.End < 0 || at.Epoch > epoch:
-		return 0, false, false, nil
-	case at.Epoch < epoch: // the leader has no record of that epoch at all
-		return min(at.End, next-1), true, true, nil
+	case at.Epoch == now.epoch && at.End >= 0 && at.End < next:
+		return at.End, true, true, nil
 	}
-	return min(at.End, next), at.End < next, true, nil
+	return 0, false, false, nil
 }
 
-// Connections is how often a connection to a broker has been opened. Between
-// two equal answers no broker was replaced by another behind the same address.
+// Connections is the number of the newest connection to a broker. An answer on a
+// connection with a number up to it comes from a process that was there then.
 func (c *Client) Connections() int64 { return c.opened.Load() }

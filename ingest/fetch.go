@@ -48,6 +48,10 @@ type Fetched struct {
 	// change, in an error on which Temporary says yes.
 	Leader int32
 
+	// Connection is the number of the connection that carried the answer, which
+	// Client.Connections counts. 0 where there are none.
+	Connection int64
+
 	// Missing are the offsets in between that hold nothing at all, not even a
 	// transaction's marker. Compaction does that; where a topic is not
 	// compacted, the broker has lost them.
@@ -67,7 +71,7 @@ type Hole struct{ From, To int64 }
 func (f *Fetcher) Poll(ctx context.Context, offset int64) (Fetched, error) {
 	const tries = 4 // the first one, and three more
 	for i := 1; ; i++ {
-		got, err := f.poll(ctx, offset)
+		got, err := f.poll(ctx, offset, f.client.fetch)
 		var sum *checksumError
 		if err == nil {
 			return got, nil
@@ -81,14 +85,33 @@ func (f *Fetcher) Poll(ctx context.Context, offset int64) (Fetched, error) {
 	}
 }
 
-func (f *Fetcher) poll(ctx context.Context, offset int64) (Fetched, error) {
+// Peek is a Poll of the record at offset alone: it gives none where there is
+// none that a read-committed reader gets.
+func (f *Fetcher) Peek(ctx context.Context, offset int64) (Fetched, error) {
+	got, err := f.poll(ctx, offset, 1)
+	if err != nil {
+		return got, err
+	}
+	n := 0
+	if len(got.Records) > 0 && got.Records[0].Offset == offset {
+		n = 1
+	}
+	got.Records, got.Next = got.Records[:n:n], offset+int64(n)
+	return got, nil
+}
+
+// poll makes one attempt. More than most bytes come only if the first batch
+// alone has more.
+func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, error) {
 	c := f.client
+	var conn int64
+	ctx = context.WithValue(ctx, connKey{}, &conn)
 	at, err := c.leader(ctx, f.topic, f.partition)
 	if err != nil {
 		return Fetched{}, err
 	}
 	rp := kmsg.NewFetchRequestTopicPartition()
-	rp.Partition, rp.FetchOffset, rp.PartitionMaxBytes = int32(f.partition), offset, int32(c.fetch)
+	rp.Partition, rp.FetchOffset, rp.PartitionMaxBytes = int32(f.partition), offset, int32(most)
 	rp.CurrentLeaderEpoch = at.epoch
 	req := kmsg.NewPtrFetchRequest()
 	req.ReplicaID, req.IsolationLevel, req.SessionEpoch = -1, readCommitted, -1
@@ -128,7 +151,7 @@ func (f *Fetcher) poll(ctx context.Context, offset int64) (Fetched, error) {
 	return Fetched{
 		Records: s.records, Next: s.next, Missing: s.missing,
 		End: p.LastStableOffset, HighWatermark: p.HighWatermark, LogStart: p.LogStartOffset,
-		Epoch: s.epoch, Leader: at.epoch,
+		Epoch: s.epoch, Leader: at.epoch, Connection: conn,
 	}, nil
 }
 
@@ -146,3 +169,6 @@ func (f *Fetcher) outOfRange(ctx context.Context, offset int64) error {
 	f.client.forget(f.topic) // the broker we asked knew less than the leader
 	return fmt.Errorf("topic %s partition %d: %w", f.topic, f.partition, answer(kafka.OffsetNotAvailable))
 }
+
+// PastEnd is the error of a partition that ends before the record want.
+func (f *Fetcher) PastEnd(want, end int64) error { return &PastEnd{f.topic, f.partition, want, end} }

@@ -19,10 +19,25 @@ type Topic struct {
 	Partitions    int
 	CleanupPolicy string // "delete", "compact" or "compact,delete"; empty if the broker does not tell us
 	RetentionMs   int64  // retention.ms: -1 for ever; 0 if the broker does not tell us
+	Hidden        error  // why the broker does not tell us, an ErrDenied that says what to grant; nil if it does
 
 	// MaxMessageBytes is max.message.bytes, the largest batch that the topic takes;
 	// Kafka's default if the broker does not tell us.
 	MaxMessageBytes int
+}
+
+// SameTopic says whether two ids may be of one topic. A broker before 2.8 has
+// none, so that an id where there was none is an upgrade.
+func SameTopic(a, b [16]byte) bool { return a == b || a == [16]byte{} || b == [16]byte{} }
+
+// Partitions are the id of a topic and the number of its partitions. It asks for
+// nothing else.
+func (c *Client) Partitions(ctx context.Context, name string) (id [16]byte, n int, err error) {
+	t, err := c.metadata(ctx, name)
+	if err != nil {
+		return id, 0, err
+	}
+	return t.TopicID, len(t.Partitions), nil
 }
 
 // Topic looks name up. Its errors are ErrUnknownTopic, ErrDenied,
@@ -33,10 +48,13 @@ func (c *Client) Topic(ctx context.Context, name string) (Topic, error) {
 		return Topic{}, err
 	}
 	config, err := c.topicConfig(ctx, name, "cleanup.policy", "retention.ms", "max.message.bytes")
-	if err != nil && !errors.Is(err, ErrDenied) {
+	var hidden error
+	if errors.Is(err, ErrDenied) {
+		hidden = fmt.Errorf("%w: the configuration of topic %q: grant it with kafka-acls --add --allow-principal User:%s --operation DescribeConfigs --topic %s", ErrDenied, name, or(c.username, "NAME"), name)
+	} else if err != nil {
 		return Topic{}, err
 	}
-	topic := Topic{Name: name, ID: t.TopicID, Partitions: len(t.Partitions), CleanupPolicy: config["cleanup.policy"]}
+	topic := Topic{Name: name, Hidden: hidden, ID: t.TopicID, Partitions: len(t.Partitions), CleanupPolicy: config["cleanup.policy"]}
 	topic.RetentionMs, _ = strconv.ParseInt(config["retention.ms"], 10, 64)
 	if topic.MaxMessageBytes, err = strconv.Atoi(config["max.message.bytes"]); err != nil {
 		topic.MaxMessageBytes = DefaultMaxMessageBytes

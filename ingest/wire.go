@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"sync/atomic"
 
 	"github.com/segmentio/kafka-go"
@@ -22,7 +23,8 @@ type call struct {
 	req      kmsg.Request
 	resp     kmsg.Response // filled in by RawExchange
 	clientID string
-	limit    int // bytes that an answer may have
+	limit    int   // bytes that an answer may have
+	conn     int64 // number of the connection that carried the answer
 
 	// route picks the broker; nil means that any broker will do.
 	route func(protocol.Cluster) (protocol.Broker, error)
@@ -106,6 +108,11 @@ func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 		return nil, err
 	}
 	c.resp = resp
+	if conn, ok := rw.(interface{ LocalAddr() net.Addr }); ok {
+		if at, ok := conn.LocalAddr().(numberedAddr); ok {
+			c.conn = at.number
+		}
+	}
 	return c, nil
 }
 
@@ -173,6 +180,10 @@ func noEOF(err error) error {
 	return err
 }
 
+// connKey is of an *int64 in a context, where do leaves the number of the
+// connection that it used.
+type connKey struct{}
+
 // do runs the call once. sent says whether a broker may have seen the request,
 // which matters where that changes something.
 func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func(protocol.Cluster) (protocol.Broker, error)) (resp kmsg.Response, sent bool, err error) {
@@ -202,5 +213,8 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 		return nil, sent, c.explain(err)
 	}
 	c.answered.Store(true)
+	if on, ok := ctx.Value(connKey{}).(*int64); ok {
+		*on = m.(*call).conn
+	}
 	return m.(*call).resp, true, nil
 }

@@ -54,7 +54,7 @@ func effectiveAverage(l *Learner) []float64 {
 // block returns the frequencies of block b of l, drawn from its seed alone.
 func block(l *Learner, b int) []float32 {
 	w := make([]float32, l.config.Width*l.dim)
-	features.Map{Kernel: l.fit.Kernel, Dim: l.dim, Width: l.config.Width, Seed: l.config.Seed}.Frequencies(w, b)
+	features.Map{Kernel: l.fit.Kernel, Dim: l.dim, BlockSize: l.config.Width, Seed: l.config.Seed}.Frequencies(w, b)
 	return w
 }
 

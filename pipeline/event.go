@@ -100,8 +100,15 @@ type (
 	Lag struct {
 		Topic     string
 		Partition int32
-		Next, End int64
+		Next, End int64 // End is the high watermark
+		Stable    int64 // before End while a transaction is open: nobody can read further
 		First     int64
+	}
+
+	// Grown: partitions were added to an input, and are learned from.
+	Grown struct {
+		Topic      string
+		Partitions int // from now on
 	}
 
 	// Lost: the model log says now that these records were lost.

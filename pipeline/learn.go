@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,7 +24,8 @@ const drainLimit = 20 * time.Second
 // learns until it is told to stop.
 type Learner struct {
 	config  Config
-	inputs  inputs
+	inputs  inputs     // replaced, never changed, where partitions are added
+	added   sync.Mutex // of inputs from Run on
 	ends    []int64
 	journal *journal
 	history *history
@@ -126,9 +128,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		return nil, err
 	}
 	l.memory = memory{partitions: int64(len(l.inputs)), features: int64(features.MaxFeatures), refit: c.Refit.bytes(features.MaxFeatures)}
-	if features.Algorithm == "newton" {
-		l.memory.factors = l.memory.features << 13
-	}
+	l.memory.factors = l.memory.features * int64(features.FeatureBytes())
 	if recovery.Snapshot != nil {
 		l.memory.snapshot = recovery.Snapshot.Manifest.Size
 	}
@@ -256,6 +256,9 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 		if err != nil {
 			return err
 		}
+		if err := l.grow(work, src); err != nil {
+			return err
+		}
 		var next *journaled
 		if lost != nil {
 			next, err = l.journalGap(work, lost)
@@ -274,6 +277,25 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 			return work.Err()
 		}
 	}
+}
+
+// grow takes in partitions that were added to the inputs.
+func (l *Learner) grow(ctx context.Context, src *source) error {
+	grown := src.grew()
+	if len(grown) == 0 {
+		return nil
+	}
+	l.added.Lock()
+	l.inputs = src.inputs()
+	l.added.Unlock()
+	for _, g := range grown {
+		r := &modellog.Partitions{Owner: l.journal.owner, Topic: g.topic, TopicID: g.id, Count: int32(g.count)}
+		if err := l.journal.append(ctx, r); err != nil {
+			return err
+		}
+		l.config.Report(Grown{g.topic, g.count})
+	}
+	return nil
 }
 
 func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (*journaled, *modellog.Pause, error) {

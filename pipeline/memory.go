@@ -13,7 +13,7 @@ import "github.com/accrete-ml/accrete/refit"
 //	snapshot     bytes of the largest snapshot so far: the model as it learns, as it
 //	             serves, its copy, the file made of that, and what a step needs
 //	frequencies  max_features × (inputs + 1) × 4 bytes
-//	factors      max_features × 8 KiB where newton keeps those of its equations, or 0
+//	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms)
 //	BATCH        bytes of the largest one so far: its records, which end at 8 MiB,
 //	             their rows and their predictions. One is collected, one decided, one
 //	             learned, and of the rest the predictions wait or are being written
@@ -75,7 +75,7 @@ func (c RefitConfig) bytes(features int) int64 {
 		return 0
 	}
 	n := int64(c.Window) * (8*int64(features) + 256)
-	if p := int64(2*features + 1); p <= refit.MostDirect {
+	if p := int64(2*features + 1); p <= refit.MaxDirect {
 		n += 8 * p * p
 	}
 	return n

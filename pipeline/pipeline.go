@@ -113,6 +113,9 @@ func openInputs(ctx context.Context, c *ingest.Client, topics []string) (inputs,
 		if err != nil {
 			return nil, err
 		}
+		if t.Hidden != nil {
+			return nil, fmt.Errorf("%w: whether input topic %q is compacted cannot be seen: %w", ErrTopic, name, t.Hidden)
+		}
 		if strings.Contains(t.CleanupPolicy, "compact") {
 			return nil, fmt.Errorf("%w: input topic %q is compacted (cleanup.policy=%s), so the broker deletes what was learned and no replay could be exact: use a topic with cleanup.policy=delete", ErrTopic, name, t.CleanupPolicy)
 		}
@@ -120,12 +123,7 @@ func openInputs(ctx context.Context, c *ingest.Client, topics []string) (inputs,
 			ins = append(ins, &input{topic: name, id: t.ID, partition: int32(p)})
 		}
 	}
-	slices.SortFunc(ins, func(a, b *input) int {
-		if c := strings.Compare(a.topic, b.topic); c != 0 {
-			return c
-		}
-		return int(a.partition - b.partition)
-	})
+	slices.SortFunc(ins, compareInputs)
 	return ins, nil
 }
 

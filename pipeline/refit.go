@@ -54,7 +54,7 @@ func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*
 		return nil, err
 	}
 	read := time.Since(start)
-	r, err := solve(ctx, refit.Live{Lambda: c.Refit.Lambda, Relative: c.Refit.Gap}, model, rows)
+	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Gap}, model, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +70,15 @@ func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*
 
 // solve returns when ctx is done, though a busy machine may take its time to
 // notice that: what nobody waits for any more comes to nothing.
-func solve(ctx context.Context, l refit.Live, m *learner.Model, rows *learner.Batch) (*refit.Refitted, error) {
+func solve(ctx context.Context, o refit.Options, m *learner.Model, rows *learner.Batch) (*refit.Result, error) {
 	type result struct {
-		r   *refit.Refitted
+		r   *refit.Result
 		err error
 	}
 	done := make(chan result, 1)
 	go func() {
 		gently()
-		r, err := l.Refit(ctx, m, rows)
+		r, err := refit.Solve(ctx, m, rows, o)
 		done <- result{r, err}
 	}()
 	select {
@@ -342,7 +342,10 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 			}
 			<-l.refitting
 		}()
-		r, err := refitTo(intake, l.config, l.inputs, s)
+		l.added.Lock()
+		ins := l.inputs
+		l.added.Unlock()
+		r, err := refitTo(intake, l.config, ins, s)
 		if err == nil {
 			var ev Refitted
 			if ev, err = l.journal.challenge(work, r, l.config); err == nil {

@@ -118,7 +118,7 @@ func TestARefitFromOutsideIsTheLearnersOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	direct, err := refit.Live{Relative: 1e-3}.Refit(t.Context(), model, rows)
+	direct, err := refit.Solve(t.Context(), model, rows, refit.Options{Relative: 1e-3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, err
 		if in == nil {
 			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which is not among the inputs: put the topic back into input.topics", ErrHistory, b.Seq, rg.Topic, rg.Partition)
 		}
-		if in.id != rg.TopicID {
+		if !ingest.SameTopic(in.id, rg.TopicID) {
 			return nil, recreated(rg.Topic)
 		}
 		c := r.cursors[in]
@@ -133,7 +133,9 @@ func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, err
 		spans = append(spans, span{in: in, from: rg.From, to: rg.To, records: records})
 	}
 	d := r.decider.decide(spans)
-	for i, rg := range d.ranges {
+	for i := range d.ranges {
+		d.ranges[i].TopicID = b.Ranges[i].TopicID // a broker's upgrade may have given it since
+		rg := d.ranges[i]
 		if want := b.Ranges[i]; rg != want && !planted("digest") {
 			return nil, fmt.Errorf("%w: BATCH %d was decided on %d records of %s/%d with digest %016x, and the topic has %d records with digest %016x there now", ErrHistory, b.Seq, want.Records, want.Topic, want.Partition, want.Digest, rg.Records, rg.Digest)
 		}
@@ -146,7 +148,7 @@ func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, err
 
 // skip sees to it that a GAP is in an input that is still the same.
 func (r *replayer) skip(g *modellog.Gap) error {
-	if in := r.inputs.find(g.Topic, g.Partition); in != nil && in.id != g.TopicID {
+	if in := r.inputs.find(g.Topic, g.Partition); in != nil && !ingest.SameTopic(in.id, g.TopicID) {
 		return recreated(g.Topic)
 	}
 	return nil

@@ -1,12 +1,14 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -18,6 +20,7 @@ type input struct {
 	id        [16]byte // of the topic: another one under the same name is another history
 	partition int32
 	next      int64 // first offset that no BATCH covers
+	mark      mark  // of the record before next, where it was looked at at the start
 }
 
 func (in *input) String() string { return fmt.Sprintf("%s/%d", in.topic, in.partition) }
@@ -27,16 +30,15 @@ func (in *input) String() string { return fmt.Sprintf("%s/%d", in.topic, in.part
 type inputs []*input
 
 func (ins inputs) find(topic string, partition int32) *input {
-	i, ok := slices.BinarySearchFunc(ins, partition, func(in *input, p int32) int {
-		if c := strings.Compare(in.topic, topic); c != 0 {
-			return c
-		}
-		return int(in.partition) - int(p)
-	})
+	i, ok := slices.BinarySearchFunc(ins, &input{topic: topic, partition: partition}, compareInputs)
 	if !ok {
 		return nil
 	}
 	return ins[i]
+}
+
+func compareInputs(a, b *input) int {
+	return cmp.Or(strings.Compare(a.topic, b.topic), int(a.partition)-int(b.partition))
 }
 
 // span is a run of records of one input: those in [from, to) that a
@@ -64,10 +66,24 @@ type source struct {
 
 	feeds    []feed
 	arrivals chan arrival
-	first    int // the feed that the next take begins with
-	left     int // bytes that the BATCH under way has room for
-	open     int // feeds that have not ended
+	first    int           // the feed that the next take begins with
+	left     int           // bytes that the BATCH under way has room for
+	open     int           // feeds that have not ended
+	grown    []growth      // partitions added that nobody has asked for yet
+	names    []growth      // topics, with the partitions that are read of each
+	every    time.Duration // between two looks for added partitions
 }
+
+// growth is a topic with more partitions than it had.
+type growth struct {
+	topic string
+	id    [16]byte
+	count int // partitions from now on
+}
+
+// partitionsEvery is how often inputs are looked at for added partitions. It is
+// a variable so that tests need not wait for it.
+var partitionsEvery = 5 * time.Second
 
 // feed is what has arrived of one input and was not taken yet.
 type feed struct {
@@ -81,33 +97,115 @@ type feed struct {
 type arrival struct {
 	feed int
 	ingest.Fetched
-	lost bool  // instead of records: what lies before Next is lost
-	err  error // io.EOF at the end
+	added *growth // instead of records: feeds holds what is read from now on
+	feeds []feed
+	lost  bool  // instead of records: what lies before Next is lost
+	err   error // io.EOF at the end
 }
 
 func newSource(client *ingest.Client, ins inputs, ends []int64, gaps bool, report func(Event)) *source {
-	s := &source{client: client, ends: ends, gaps: gaps, report: report, arrivals: make(chan arrival, len(ins)), open: len(ins)}
+	s := &source{client: client, ends: ends, gaps: gaps, report: report, arrivals: make(chan arrival, len(ins)), open: len(ins), every: partitionsEvery}
 	for _, in := range ins {
-		s.feeds = append(s.feeds, feed{in: in, taken: in.next, more: make(chan struct{}, 1)})
+		s.feeds = append(s.feeds, newFeed(in))
+		if n := len(s.names); n == 0 || s.names[n-1].topic != in.topic {
+			s.names = append(s.names, growth{topic: in.topic, id: in.id})
+		}
+		s.names[len(s.names)-1].count++
 	}
 	return s
 }
 
+func newFeed(in *input) feed { return feed{in: in, taken: in.next, more: make(chan struct{}, 1)} }
+
 // run fetches until ctx is done or every input has ended.
 func (s *source) run(ctx context.Context) {
-	done := make(chan struct{})
-	for i := range s.feeds {
-		go func() {
-			defer func() { done <- struct{}{} }()
-			s.follow(ctx, i, s.feeds[i].in, s.feeds[i].taken, s.feeds[i].more)
-		}()
+	var followers sync.WaitGroup
+	n := 0
+	follow := func(feeds []feed) {
+		for _, f := range feeds {
+			i := n
+			followers.Go(func() { s.follow(ctx, i, f) })
+			n++
+		}
 	}
-	for range s.feeds {
-		<-done
+	follow(slices.Clone(s.feeds))
+	if s.ends == nil {
+		s.discover(ctx, follow)
+	}
+	followers.Wait()
+}
+
+// discover looks for partitions that are added to the inputs, and has them
+// followed from their first record on, until ctx is done.
+func (s *source) discover(ctx context.Context, follow func([]feed)) {
+	t := time.NewTicker(s.every)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		for i := range s.names {
+			known := &s.names[i]
+			feeds, err := s.added(ctx, known)
+			switch {
+			case err != nil && ingest.Temporary(err): // whoever reads the topic says so
+				continue
+			case err != nil:
+				s.arrive(ctx, arrival{err: err})
+				return
+			case len(feeds) == 0:
+				continue
+			}
+			known.count += len(feeds)
+			grown := *known
+			if !s.arrive(ctx, arrival{added: &grown, feeds: feeds}) {
+				return
+			}
+			follow(feeds)
+		}
 	}
 }
 
-func (s *source) follow(ctx context.Context, i int, in *input, offset int64, more <-chan struct{}) {
+// added are feeds of the partitions that a topic has beyond those that are known.
+func (s *source) added(ctx context.Context, known *growth) (feeds []feed, err error) {
+	id, n, err := s.client.Partitions(ctx, known.topic)
+	if err != nil || n <= known.count {
+		return nil, err
+	}
+	if !ingest.SameTopic(id, known.id) {
+		return nil, recreated(known.topic)
+	}
+	first, _, err := s.client.Offsets(ctx, known.topic)
+	if err != nil {
+		return nil, err
+	}
+	for p := known.count; p < len(first); p++ {
+		feeds = append(feeds, newFeed(&input{topic: known.topic, id: known.id, partition: int32(p), next: first[p]}))
+	}
+	return feeds, nil
+}
+
+// inputs are all that is read.
+func (s *source) inputs() inputs {
+	ins := make(inputs, len(s.feeds))
+	for i := range s.feeds {
+		ins[i] = s.feeds[i].in
+	}
+	slices.SortFunc(ins, compareInputs)
+	return ins
+}
+
+// grew gives each topic that has had partitions added since the last call.
+func (s *source) grew() []growth {
+	grown := s.grown
+	s.grown = nil
+	return grown
+}
+
+func (s *source) follow(ctx context.Context, i int, f feed) {
+	in, offset, more := f.in, f.taken, f.more
 	w := newWitness(s.client, in, s.report)
 	for first := true; ; {
 		if s.ends != nil && offset >= s.ends[i] {
@@ -124,7 +222,7 @@ func (s *source) follow(ctx context.Context, i int, in *input, offset int64, mor
 			s.arrive(ctx, arrival{feed: i, err: err})
 			return
 		case got.Next == offset:
-			s.report(Lag{Topic: in.topic, Partition: in.partition, Next: offset, End: got.End, First: got.LogStart})
+			s.report(lag(in, offset, &got))
 			continue
 		default:
 			if s.ends != nil {
@@ -179,7 +277,7 @@ func split(feed int, got ingest.Fetched) (pieces []arrival) {
 			pieces = append(pieces, arrival{feed: feed, Fetched: before})
 		}
 		at = min(hole.To, got.Next)
-		pieces = append(pieces, arrival{feed: feed, lost: true, Fetched: ingest.Fetched{Next: at, End: got.End, LogStart: got.LogStart}})
+		pieces = append(pieces, arrival{feed: feed, lost: true, Fetched: ingest.Fetched{Next: at, End: got.End, HighWatermark: got.HighWatermark, LogStart: got.LogStart}})
 	}
 	if at < got.Next {
 		pieces = append(pieces, arrival{feed: feed, Fetched: got})
@@ -217,6 +315,7 @@ func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]sp
 	n := 0
 	s.left = batchBytes
 	for n < size {
+		took = append(took, make([]span, len(s.feeds)-len(took))...)
 		n += s.collect(took, size-n)
 		if n == 0 {
 			if g := s.gap(); g != nil {
@@ -234,6 +333,9 @@ func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]sp
 			if err := s.accept(a); err != nil {
 				return nil, nil, err
 			}
+			if len(s.grown) > 0 && n == 0 { // before any record of them
+				return nil, nil, nil
+			}
 			continue
 		case <-late:
 		case <-ctx.Done():
@@ -241,7 +343,7 @@ func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]sp
 		}
 		break
 	}
-	spans := took[:0]
+	spans := took[:0] // in the order of inputs, also where partitions were added
 	for i := range took {
 		if took[i].in != nil && took[i].to > took[i].from {
 			spans = append(spans, took[i])
@@ -250,6 +352,7 @@ func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]sp
 	if n == 0 && len(spans) == 0 && s.open == 0 {
 		return nil, nil, io.EOF
 	}
+	slices.SortFunc(spans, func(a, b span) int { return compareInputs(a.in, b.in) })
 	return spans, nil, nil
 }
 
@@ -273,6 +376,10 @@ func (s *source) accept(a arrival) error {
 		s.open--
 	case a.err != nil:
 		return a.err
+	case a.added != nil:
+		s.grown = append(s.grown, *a.added)
+		s.feeds = append(s.feeds, a.feeds...)
+		s.open += len(a.feeds)
 	default:
 		f := &s.feeds[a.feed]
 		f.fetch, f.lost = a.Fetched, a.lost
@@ -283,10 +390,14 @@ func (s *source) accept(a arrival) error {
 // lags reports how far each input is taken.
 func (s *source) lags() {
 	for i := range s.feeds {
-		if f := &s.feeds[i]; f.fetch.End > 0 {
-			s.report(Lag{Topic: f.in.topic, Partition: f.in.partition, Next: f.taken, End: f.fetch.End, First: f.fetch.LogStart})
+		if f := &s.feeds[i]; f.fetch.HighWatermark > 0 {
+			s.report(lag(f.in, f.taken, &f.fetch))
 		}
 	}
+}
+
+func lag(in *input, next int64, got *ingest.Fetched) Lag {
+	return Lag{Topic: in.topic, Partition: in.partition, Next: next, End: got.HighWatermark, Stable: got.End, First: got.LogStart}
 }
 
 // collect moves up to room records from the feeds to took, from each feed an
@@ -366,8 +477,15 @@ func (c *cursor) take(ctx context.Context, from, to int64, report func(Event)) (
 	if from != c.next {
 		c.next, c.reached, c.ahead = from, from, nil
 	}
+	var since time.Time // of the first answer that there is nothing before to
 	for c.reached < to {
 		got, err := pollRetry(ctx, c.fetcher, c.reached, report)
+		if err == nil && got.Next == c.reached && got.HighWatermark < to {
+			if since.IsZero() {
+				since = time.Now()
+			}
+			err = c.ended(ctx, to, time.Since(since), got.HighWatermark, report)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -381,4 +499,18 @@ func (c *cursor) take(ctx context.Context, from, to int64, report func(Event)) (
 	took := c.ahead[:n:n]
 	c.ahead, c.next = c.ahead[n:], to
 	return took, nil
+}
+
+// ended is *ingest.PastEnd if the log ends before the offset to, and does not
+// only seem to for the moment.
+func (c *cursor) ended(ctx context.Context, to int64, waited time.Duration, end int64, report func(Event)) error {
+	var truncated, known bool
+	err := retry(ctx, report, func() (err error) {
+		_, truncated, known, err = c.fetcher.Truncated(ctx, to, -1)
+		return err
+	})
+	if err == nil && (truncated || !known && waited > truncationPersists) {
+		return c.fetcher.PastEnd(to, end)
+	}
+	return err
 }

@@ -28,33 +28,59 @@ func (e *lostInput) Error() string {
 
 func (e *lostInput) Unwrap() error { return ErrGap }
 
-// witness reads a partition and sees to it that what it reads is still the topic
-// that was learned from. The id of a topic is never given again: once it is
-// found unchanged, everything read before is of that topic.
+// mark is the last record that was read of a partition, by which its log is
+// recognised.
+type mark struct {
+	next        int64 // first offset not read; 0: nothing is
+	epoch       int32 // leader epoch of what lies before it; -1: unknown
+	offset      int64 // of the record; -1: none is known
+	fingerprint uint64
+}
+
+// witness reads a partition and sees to it that what it reads is still the log
+// that was learned from: the same topic, by its id, which is never given again;
+// not truncated, by its leader epochs (KIP-320); and with the record last read
+// still in its place. It looks whenever something happened that may have changed
+// these, before it gives out any record that was read since.
 type witness struct {
 	client  *ingest.Client
 	fetcher *ingest.Fetcher
 	in      *input
 	report  func(Event)
 
-	checked    time.Time
-	doubt      bool // something happened since then that may have been a deletion
-	first, end int64
+	read        mark
+	doubt       bool      // something happened since the last check that may have changed the log
+	checked     time.Time // when the topic's id was last looked at
+	connections int64     // number of the newest connection at the last check
+	leader      int32     // epoch of the leader that gave the last answer
+	first, high int64     // and what it said of the partition's ends
+	known       bool      // the leader could tell at the last check that the log is not truncated
 }
 
-// identityEvery is how long records may be taken from a topic before its id is
-// looked at again where nothing points to a deletion.
-const identityEvery = time.Second
+const (
+	// identityEvery is how long records may be taken from a topic before its id
+	// is looked at again where nothing points to a deletion.
+	identityEvery = time.Second
+
+	// truncationPersists is how long a partition has to end before a record that
+	// was read to count as truncated, where its leader cannot tell: a broker that
+	// has just come back may not know yet how far it goes.
+	truncationPersists = 5 * time.Second
+)
 
 func newWitness(c *ingest.Client, in *input, report func(Event)) *witness {
-	return &witness{client: c, fetcher: c.Fetcher(in.topic, int(in.partition)), in: in, report: report, doubt: true}
+	w := &witness{client: c, fetcher: c.Fetcher(in.topic, int(in.partition)), in: in, report: report, doubt: true, read: in.mark}
+	if w.read.next == 0 {
+		w.read = mark{epoch: -1, offset: -1}
+	}
+	return w
 }
 
 // poll reads on from offset. It gives *ingest.LostRange as it is; ErrHistory
 // where the topic is another one or was truncated.
 func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error) {
 	var since time.Time // of the first answer that the partition ends before offset
-	for {
+	for pause := new(ingest.Backoff); ; {
 		got, err := pollRetry(ctx, w.fetcher, offset, func(ev Event) {
 			w.doubt = true
 			w.report(ev)
@@ -62,38 +88,57 @@ func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error
 		var past *ingest.PastEnd
 		var lost *ingest.LostRange
 		switch {
-		case err == nil && got.Next == offset: // nothing was read that could be another's
-			return got, nil
 		case err == nil:
-			w.doubt = w.doubt || got.End < w.end || got.LogStart < w.first || time.Since(w.checked) > identityEvery
+			w.doubt = w.doubt || w.suspects(&got)
 		case errors.As(err, &past), errors.As(err, &lost):
 			w.doubt = true
 		default:
 			return got, err
 		}
-		if w.doubt {
-			if err := w.check(ctx); err != nil {
+		settled := true
+		if w.doubt || got.Next > offset && time.Since(w.checked) > identityEvery {
+			var err error
+			if settled, err = w.check(ctx, offset); err != nil {
 				return got, err
 			}
 		}
-		if past == nil {
-			w.first, w.end = got.LogStart, got.End
+		switch {
+		case past != nil:
+			if since.IsZero() {
+				since = time.Now()
+			}
+			if !w.known && time.Since(since) > truncationPersists {
+				return got, w.truncated(offset, past.End)
+			}
+		case lost != nil:
+			w.read = mark{next: lost.LogStart, epoch: -1, offset: -1}
 			return got, err
+		case settled || got.Next == offset: // nothing was read that could be another's
+			w.take(&got)
+			return got, nil
 		}
-		// A broker that has just come back may not know yet how far it goes.
-		if since.IsZero() {
-			since = time.Now()
-		}
-		if time.Since(since) > truncationPersists {
-			return got, fmt.Errorf("%w: %v was learned up to offset %d and ends at %d now: it was truncated; begin a new model under another name", ErrHistory, w.in, past.Want, past.End)
-		}
-		if err := new(ingest.Backoff).Pause(ctx, err); err != nil {
-			return got, err
+		if stop := pause.Pause(ctx, err); stop != nil {
+			return got, stop
 		}
 	}
 }
 
-const truncationPersists = time.Second
+// suspects says whether the log may not be the one that it was at the last check:
+// the leader is another one, or may have been started anew, or knows less.
+func (w *witness) suspects(got *ingest.Fetched) bool {
+	return got.Leader != w.leader || got.Connection > w.connections || got.HighWatermark < w.high || got.LogStart < w.first
+}
+
+// take remembers what was read.
+func (w *witness) take(got *ingest.Fetched) {
+	w.leader, w.high, w.first = got.Leader, got.HighWatermark, got.LogStart
+	if got.Next > w.read.next && got.Epoch >= 0 || len(got.Records) > 0 {
+		w.read.next, w.read.epoch = got.Next, got.Epoch
+	}
+	if n := len(got.Records); n > 0 {
+		w.read.offset, w.read.fingerprint = got.Records[n-1].Offset, fingerprint(&got.Records[n-1])
+	}
+}
 
 func recreated(topic string) error {
 	return fmt.Errorf("%w: topic %q was %w since the model learned from it: begin a new model under another name", ErrHistory, topic, errRecreated)
@@ -101,19 +146,75 @@ func recreated(topic string) error {
 
 var errRecreated = errors.New("deleted and created anew")
 
-// check compares the topic's id with the one at the start.
-func (w *witness) check(ctx context.Context) error {
-	return retry(ctx, w.report, func() error {
-		t, err := w.client.Topic(ctx, w.in.topic)
-		switch {
-		case err != nil:
+// truncated is about a log that ends, or ended, at end.
+func (w *witness) truncated(next, end int64) error {
+	return fmt.Errorf("%w: %v was read up to offset %d, and its log was truncated to offset %d: records %d to %d are gone, though others may be in their place by now, as after an unclean leader election or where a broker lost what it had not synced", ErrHistory, w.in, next, end, end, next-1)
+}
+
+func replaced(in *input, offset int64) error {
+	return fmt.Errorf("%w: record %d of %v is not the one that was there before: the topic was deleted and written anew, or truncated and written on; begin a new model under another name", ErrHistory, offset, in)
+}
+
+// check looks whether the topic and its log are still those that were read, and
+// says whether that could be told.
+func (w *witness) check(ctx context.Context, offset int64) (settled bool, err error) {
+	err = retry(ctx, w.report, func() error {
+		connections := w.client.Connections()
+		id, _, err := w.client.Partitions(ctx, w.in.topic)
+		if err != nil {
 			return err
-		case t.ID != w.in.id:
+		}
+		if !ingest.SameTopic(id, w.in.id) {
 			return recreated(w.in.topic)
 		}
-		w.checked, w.doubt = time.Now(), false
+		settled = true
+		if w.doubt {
+			if settled, err = w.sameLog(ctx, offset); err != nil {
+				return err
+			}
+		}
+		if settled {
+			w.checked, w.doubt, w.connections = time.Now(), false, connections
+		}
 		return nil
 	})
+	return settled, err
+}
+
+// sameLog compares the log with what was read of it. settled is false while the
+// broker knows less than was read, and not whether that is all there is.
+func (w *witness) sameLog(ctx context.Context, offset int64) (settled bool, err error) {
+	next := max(w.read.next, offset)
+	if next == 0 {
+		return true, nil
+	}
+	end, truncated, known, err := w.client.Truncated(ctx, w.in.topic, int(w.in.partition), next, w.read.epoch)
+	if err != nil {
+		return false, err
+	}
+	if truncated {
+		return false, w.truncated(next, end)
+	}
+	w.known = known
+	if w.read.offset < 0 {
+		return true, nil
+	}
+	got, err := w.fetcher.Peek(ctx, w.read.offset)
+	var lost *ingest.LostRange
+	var past *ingest.PastEnd
+	switch {
+	case errors.As(err, &lost): // retention took it; where reading goes on is for the caller
+		return true, nil
+	case errors.As(err, &past):
+		return false, nil
+	case err != nil:
+		return false, err
+	case got.End <= w.read.offset:
+		return false, nil
+	case len(got.Records) == 0 || fingerprint(&got.Records[0]) != w.read.fingerprint:
+		return false, replaced(w.in, w.read.offset)
+	}
+	return true, nil
 }
 
 // seek moves every input to where the history stands in it, having seen that it
@@ -126,7 +227,7 @@ func (ins inputs) seek(ctx context.Context, c *ingest.Client, reached []snapshot
 		if in == nil {
 			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, and that partition is not among its inputs: put the topic back into input.topics, or begin a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next)
 		}
-		if in.id != p.TopicID {
+		if !ingest.SameTopic(in.id, p.TopicID) {
 			return recreated(p.Topic)
 		}
 		known[in] = p
@@ -180,9 +281,11 @@ func (in *input) recognise(ctx context.Context, c *ingest.Client, p snapshot.Pos
 			return err
 		}
 		if n := len(records); n > 0 {
-			if fingerprint(&records[n-1]) != p.Fingerprint {
-				return fmt.Errorf("%w: record %d of %v is not the one that the model learned: the topic was deleted and written anew, or truncated and written on; begin a new model under another name", ErrHistory, records[n-1].Offset, in)
+			last := &records[n-1]
+			if fingerprint(last) != p.Fingerprint {
+				return replaced(in, last.Offset)
 			}
+			in.mark = mark{next: p.Next, epoch: -1, offset: last.Offset, fingerprint: p.Fingerprint}
 			return nil
 		}
 		if from == first {

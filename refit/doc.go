@@ -1,22 +1,12 @@
-// Package refit solves regularised empirical risk minimisation to a gap that it
-// proves:
+// Package refit solves for the coefficients of a live model again: the features of
+// the model stay, its loss and a penalty are minimised over the last rows, and a
+// certificate bounds how far the solution, and the model before, are from the
+// optimum.
 //
-//	min over x of  P(x) = 1/n Σ φ_i(⟨A_i, x⟩) + λ₂/2 ‖x‖² + λ₁ ‖x‖₁
+// Packages optim and metriclearn, which are below it, have the solvers and the
+// metrics of Yu, Lin and Yang (2015). The multinomial loss has a solver of its own
+// here, with the same certificate.
 //
-// with the doubly stochastic primal-dual coordinate method (DSPDC) of Yu, Lin
-// and Yang (2015), the whole paper: Algorithm 1 for any number q of primal and m
-// of dual coordinates a step (Solve), Algorithm 2 for a matrix that is a product
-// (Factored), the block form of section 5 with proximal maps of the caller's
-// (SolveBlocks), and Algorithm 3, metrics for many related tasks (MetricProblem).
-// The methods that the paper compares itself with run in the same harness (SPDC,
-// SDCA, SVRG), and Contests are its section 6.
-//
-// What the stream uses it for is Refit: the same features as a live model, the
-// last rows, the objective of the stream, and the solution with a certificate.
-//
-// For the multinomial loss it has a solver of its own with the same certificate
-// (RefitSoftmax).
-//
-// Nothing here reads a clock or does input or output. Seeds
-// and inputs decide every bit of a result, on every machine.
+// Nothing here reads a clock or does input or output. Seeds and inputs decide every
+// bit of a result, on every machine.
 package refit

@@ -3,17 +3,17 @@ package refit
 import (
 	"math"
 
-	"github.com/accrete-ml/accrete/features"
+	randomfeatures "github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// Features returns the matrix of the features of the rows of x, rows x Dim, of
-// the first blocks of b: feature 2j is the cosine and 2j+1 the sine of frequency
-// j, divided by the square root of the number of frequencies, so that a row has
-// the norm 1. A constant that is not 0 is one more feature, the last, which makes
-// an intercept of its coefficient. b has to have the blocks.
-func Features(b *features.Bank, blocks int, x []float32, constant float64) *Single {
+// features returns the features of the rows of x, rows x Dim, by the first blocks of
+// b: feature 2j is the cosine and 2j+1 the sine of frequency j, divided by the square
+// root of the number of frequencies, so that a row has the norm 1. A constant that
+// is not 0 is one more feature, the last, whose coefficient is an intercept.
+func features(b *randomfeatures.Bank, blocks int, x []float32, constant float64) *optim.Float32 {
 	m := b.Map()
-	rows, frequencies := len(x)/m.Dim, blocks*m.Width
+	rows, frequencies := len(x)/m.Dim, blocks*m.BlockSize
 	width := 2 * frequencies
 	root := math.Sqrt(float64(frequencies))
 	cols := width
@@ -23,9 +23,9 @@ func Features(b *features.Bank, blocks int, x []float32, constant float64) *Sing
 	a := make([]float32, rows*cols)
 	if constant == 0 {
 		b.Features(a, 0, x)
-		return NewSingle(rows, cols, a, 1/root)
+		return optim.NewFloat32(rows, cols, a, 1/root)
 	}
-	const atOnce = 512
+	const atOnce = 512 // rows, which bounds the scratch
 	z := make([]float32, min(rows, atOnce)*width)
 	for from := 0; from < rows; from += atOnce {
 		to := min(from+atOnce, rows)
@@ -36,17 +36,17 @@ func Features(b *features.Bank, blocks int, x []float32, constant float64) *Sing
 			row[width] = float32(constant * root)
 		}
 	}
-	return NewSingle(rows, cols, a, 1/root)
+	return optim.NewFloat32(rows, cols, a, 1/root)
 }
 
-// FromModel returns the coefficients of the rows of Features for a model that
-// sums up coef, 2 rows a frequency x outputs, times cosines and sines that are not
-// divided, and an intercept for each output, which is left out if constant is 0.
-// A model with fewer frequencies than the features has zeros for the others.
-func FromModel(coef, intercept []float64, frequencies int, constant float64) []float64 {
-	outputs := len(intercept)
+// fromModel returns the coefficients of the rows of features for a model that sums
+// up coef, 2 rows a frequency x scores, times cosines and sines that are not
+// divided, and an intercept for each score, which is left out if constant is 0. The
+// frequencies that the model does not have get zeros.
+func fromModel(coef, intercept []float64, frequencies int, constant float64) []float64 {
+	scores := len(intercept)
 	root := math.Sqrt(float64(frequencies))
-	x := make([]float64, 2*frequencies*outputs, (2*frequencies+1)*outputs)
+	x := make([]float64, 2*frequencies*scores, (2*frequencies+1)*scores)
 	for j, c := range coef {
 		x[j] = c * root
 	}
@@ -58,10 +58,10 @@ func FromModel(coef, intercept []float64, frequencies int, constant float64) []f
 	return x
 }
 
-// ToModel is the way back from FromModel.
-func ToModel(x []float64, outputs, frequencies int, constant float64) (coef, intercept []float64) {
+// toModel is the inverse of fromModel.
+func toModel(x []float64, scores, frequencies int, constant float64) (coef, intercept []float64) {
 	root := math.Sqrt(float64(frequencies))
-	coef, intercept = make([]float64, 2*frequencies*outputs), make([]float64, outputs)
+	coef, intercept = make([]float64, 2*frequencies*scores), make([]float64, scores)
 	for j := range coef {
 		coef[j] = x[j] / root
 	}

@@ -7,8 +7,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/accrete-ml/accrete/features"
+	randomfeatures "github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/refit/optim"
 )
 
 // digest is FNV-1a of the bits.
@@ -35,31 +37,32 @@ func TestBitsAreGolden(t *testing.T) {
 		y[i] = vec.Sin(2*float64(x[3*i])) + float64(noise[i])/8
 		class[i] = math.Copysign(1, y[i])
 	}
-	b := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: 1}, Dim: dim, Seed: 2})
+	b := randomfeatures.NewBank(randomfeatures.Map{Kernel: randomfeatures.Gaussian{Scale: 1}, Dim: dim, Seed: 2})
 	b.Grow(4)
-	wide, narrow := Features(b, 4, x, 0.5), Features(b, 1, x, 0)
-	coefficients := func(a Matrix, targets []float64, l Loss, lambda, l1 float64) uint64 {
-		f, err := Refit(context.Background(), Data{Features: a, Targets: targets}, Options{Loss: l, Lambda: lambda, L1: l1})
+	wide, narrow := features(b, 4, x, 0.5), features(b, 1, x, 0)
+	coefficients := func(a *optim.Float32, targets []float64, l loss.Dual, lambda float64) uint64 {
+		f, err := fitScores(context.Background(), newExamples(a, targets, 1, nil), l, Options{Lambda: lambda}, nil)
 		if err != nil || !f.Reached {
 			t.Fatalf("%+v, %v", f, err)
 		}
 		return digest(f.Coefficients)
 	}
-	learn, _ := RelatedTasks(1, 2, 20, 0, 4)
-	m, _, err := LearnMetrics(context.Background(), learn, 4, MetricConfig{}, Config{Primal: 1, Dual: 4, Relative: 1e-2})
-	if err != nil {
-		t.Fatal(err)
+	sparse := &optim.Problem{A: wide, Targets: y, Loss: loss.Square{}, L2: 1e-4, L1: 1e-4}
+	_, columns := wide.Dims()
+	scale, _ := optim.Scale(wide, columns, 1)
+	s, err := optim.Solve(context.Background(), sparse, optim.Config{Scale: scale / 2, Relative: 1e-3, Passes: 100, Shuffle: true}, optim.Start{X: make([]float64, columns)})
+	if err != nil || !s.Reached {
+		t.Fatalf("%+v, %v", s, err)
 	}
 	for _, c := range []struct {
 		name      string
 		got, want uint64
 	}{
-		{"square", coefficients(wide, y, Square{}, 1e-2, 0), 0x5a5eaa9f6d52d240},
-		{"square, by the normal equations", coefficients(narrow, y, Square{}, 1e-4, 0), 0x85867d75333c62b2},
-		{"square with λ₁", coefficients(wide, y, Square{}, 1e-4, 1e-4), 0xa469825bcfaf16cf},
-		{"smooth hinge", coefficients(wide, class, SmoothHinge{}, 1e-4, 0), 0x35f82010c11996df},
-		{"logistic", coefficients(wide, class, Logistic{}, 1e-4, 0), 0x79d586d39206be65},
-		{"metrics", digest(Transform(m.Of(1), 4)), 0xaec0f4d3e3dc02c6},
+		{"square", coefficients(wide, y, loss.Square{}, 1e-2), 0x5a5eaa9f6d52d240},
+		{"square, by the normal equations", coefficients(narrow, y, loss.Square{}, 1e-4), 0x85867d75333c62b2},
+		{"square with λ₁", digest(s.X), 0xa469825bcfaf16cf},
+		{"smoothed hinge", coefficients(wide, class, loss.SmoothedHinge{}, 1e-4), 0x35f82010c11996df},
+		{"logistic", coefficients(wide, class, loss.Logistic{}, 1e-4), 0x79d586d39206be65},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %#x, want %#x", c.name, c.got, c.want)

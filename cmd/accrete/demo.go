@@ -284,7 +284,7 @@ func (r demoReport) summary() string {
 	fmt.Fprintf(&b, "%s predictions by the learner, %s scores by a scorer that followed %s\n", thousands(r.Predictions), thousands(r.Scores), count(int64(r.Snapshots), "snapshot"))
 	fmt.Fprintf(&b, "error over all examples %.4f: linear %.4f, majority %.4f, no change %.4f\n", r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if len(r.Changes) > 0 {
-		fmt.Fprintf(&b, "error over the 10,000 examples before each change of concept (nobody is better than %.3f):\n", r.Bayes)
+		fmt.Fprintf(&b, "error over the 10,000 examples before each change of concept (lowest possible: %.3f):\n", r.Bayes)
 	}
 	for _, c := range r.Changes {
 		fmt.Fprintf(&b, "  %9s  %.4f, linear %.4f\n", thousands(c.Example), c.Error, c.Linear)

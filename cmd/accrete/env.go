@@ -15,16 +15,16 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
-// env is what a command has around it.
+// env is the environment of a command.
 type env struct {
 	stdin    io.Reader
-	stdout   io.Writer // results, and nothing else
-	stderr   io.Writer // what is said to a person
+	stdout   io.Writer // results only
+	stderr   io.Writer // logs and progress
 	environ  []string
-	log      zerolog.Logger // to stderr; says nothing until the flags are read
+	log      zerolog.Logger // to stderr; disabled until the flags are parsed
 	terminal bool           // stderr is a terminal that can rewrite a line
 	color    bool           // stderr shows colour
-	screen   *screen        // what both are written through
+	screen   *screen        // both are written through it
 }
 
 func newEnv(environ []string, stdin io.Reader, stdout, stderr io.Writer) *env {
@@ -77,7 +77,7 @@ func (e *env) startLog(level, format string) {
 	e.log = zerolog.New(w).Level(l).With().Timestamp().Logger()
 }
 
-// print writes one result: v as one line of JSON, or text.
+// print writes one result, as text or as one line of JSON.
 func (e *env) print(asJSON bool, text string, v any) error {
 	if !asJSON {
 		_, err := fmt.Fprintln(e.stdout, text)
@@ -91,18 +91,18 @@ func (e *env) print(asJSON bool, text string, v any) error {
 	return err
 }
 
-// jsonFlag is embedded in commands whose output scripts read.
+// jsonFlag is embedded in commands with machine-readable output.
 type jsonFlag struct {
 	JSON bool `name:"json" help:"Print one JSON object per line."`
 }
 
-// configFlags are embedded in commands that have a configuration.
+// configFlags are embedded in commands that read a configuration.
 type configFlags struct {
 	Config string   `short:"c" placeholder:"FILE" env:"ACCRETE_CONFIG" help:"Configuration file; accrete lint --reference prints one with every option."`
 	Set    []string `sep:"none" placeholder:"KEY=VALUE" help:"Override an option, for example --set input.topics=a,b. Repeatable."`
 }
 
-// load reads the effective configuration and logs what is odd about it.
+// load reads the effective configuration and logs its warnings.
 func (f configFlags) load(e *env) (*config.Config, error) {
 	c, err := config.Load(f.sources(e))
 	if err != nil && f.Config == "" {

@@ -34,9 +34,8 @@ const exitHelp = `Exit codes:
       learn --standby
   78  invalid configuration or incompatible state`
 
-// exits says which errors, of whatever package, mean which exit code. The first
-// that matches counts; one that matches none means 75 if it is about Kafka and
-// may pass by itself, and else 1.
+// exits maps errors to exit codes; the first match counts. An error without a match
+// means 75 if it is a temporary error of Kafka, and 1 otherwise.
 var exits = []struct {
 	is   error
 	code int
@@ -69,7 +68,7 @@ var exits = []struct {
 	{modellog.ErrSignature, refused},
 }
 
-// coded is an error whose exit code its maker has chosen.
+// coded is an error with an explicit exit code.
 type coded struct {
 	error
 	code int
@@ -77,14 +76,14 @@ type coded struct {
 
 func (c coded) Unwrap() error { return c.error }
 
-// wrongUse is an error in how the command was called.
+// wrongUse returns an error about the command line.
 func wrongUse(format string, args ...any) error { return coded{fmt.Errorf(format, args...), misused} }
 
-// tryAgain is an error that may pass by itself.
+// tryAgain returns err as a temporary failure.
 func tryAgain(err error) error { return coded{err, later} }
 
-// refuse is an error that stays until somebody changes the configuration or the
-// state.
+// refuse returns err as one that persists until the configuration or the state is
+// changed.
 func refuse(err error) error { return coded{err, refused} }
 
 func exitCode(err error) int {
@@ -106,7 +105,7 @@ func exitCode(err error) int {
 	return failed
 }
 
-// oneLine is how the program says why it ends.
+// oneLine formats the error with which the program exits.
 func oneLine(err error) string {
 	return "accrete: " + strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

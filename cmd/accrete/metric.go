@@ -12,25 +12,30 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/refit/metriclearn"
+	"github.com/accrete-ml/accrete/refit/optim"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
 type metricCommand struct {
 	jsonFlag
 	Train  string  `arg:"" help:"File to learn from: CSV with a header, or JSON lines; plain or .gz; - for standard input."`
-	Key    string  `placeholder:"COLUMN" help:"Column that says whose a row is: each has a metric of its own, beside the one that all share. Without it there is one metric."`
+	Key    string  `placeholder:"COLUMN" help:"Grouping column, for example the tenant. Each key has a metric of its own, next to the one that all share. Without it there is one metric."`
 	Label  string  `placeholder:"COLUMN" help:"Column with the class (y or label)."`
 	Test   string  `placeholder:"FILE" help:"File to compare the metrics on, by nearest neighbours."`
-	Rows   int     `default:"300" help:"The most rows of a key, the last ones (${default})."`
-	Shared float64 `placeholder:"WEIGHT" help:"Weight of the shared metric's distance to the Euclidean one. Without it, chosen by rows that are held out."`
-	Own    float64 `placeholder:"WEIGHT" help:"Weight of the size of each key's own metric. Without it, chosen likewise."`
-	Gap    float64 `default:"1e-3" help:"How near to come to the optimum, relative to the objective at 0 (${default})."`
+	Rows   int     `default:"300" help:"Maximum number of rows of a key: the last ones (${default})."`
+	Shared float64 `placeholder:"PENALTY" help:"Penalty of the distance of the shared metric to the Euclidean one. Chosen on held-out rows by default."`
+	Own    float64 `placeholder:"PENALTY" help:"Penalty of the size of the own metric of each key. Chosen likewise by default."`
+	Gap    float64 `default:"1e-3" help:"Gap to the optimum to reach, relative to the objective at 0 (${default})."`
 	Save   string  `placeholder:"FILE" help:"Write the metrics as JSON."`
 }
 
 func (metricCommand) Help() string {
-	return `Learns a metric for classes, in which the nearest neighbours of a row are of its class (large margin nearest neighbours), or for the keys of a file together one that all share and one for each key that is added to it (multi-task). Columns are first brought to mean 0 and deviation 1. The weights that hold the metrics near the Euclidean one are those under which, when a third of the rows is held out, each third in turn, their three nearest neighbours are the least often of another class. It says how near to the optimum they are, and with --test how often the three nearest neighbours are wrong under no metric, one metric, and these. What --save writes can be the metric of a learner's kernel: accrete fit --metric FILE, or learner: {kernel: {metric: FILE}} in a configuration.`
+	return `Learns a metric in which the nearest neighbours of a row are of its class (large margin nearest neighbours). With --key it learns a metric that all keys share, and one for each key that is added to it (multi-task).
+
+Columns are first scaled to mean 0 and deviation 1. The penalties, which keep the metrics near the Euclidean one, are chosen by holding out a third of the rows, each third in turn: under the best penalties the three nearest neighbours of these rows are the least often of another class.
+
+Prints a bound of the gap to the optimum and, with --test, how often the three nearest neighbours are wrong without a metric, with one metric, and with these. The file that --save writes can be the metric of a learner's kernel: accrete fit --metric FILE, or learner: {kernel: {metric: FILE}} in a configuration.`
 }
 
 func (metricCommand) Examples() string {
@@ -40,29 +45,29 @@ accrete metric payments.csv --key tenant --test later.csv --save metric.json`
 }
 
 type metricReport struct {
-	Keys        int             `json:"keys"` // 0 where all rows have one metric
-	Rows        int             `json:"rows"`
-	Columns     int             `json:"columns"`
-	Triplets    int             `json:"triplets"`
-	Shared      float64         `json:"shared"` // weights, given or chosen
-	Own         float64         `json:"own"`    // 0 where all rows have one metric
-	RelativeGap float64         `json:"relative_gap"`
-	Gap         float64         `json:"gap"`
-	Passes      float64         `json:"passes"`
-	Seconds     float64         `json:"seconds"` // with the choice of weights
-	Test        *neighborErrors `json:"test"`    // null without a test file
+	Keys        int                 `json:"keys"` // 0 if all rows have one metric
+	Rows        int                 `json:"rows"`
+	Columns     int                 `json:"columns"`
+	Triplets    int                 `json:"triplets"`
+	Shared      float64             `json:"shared"` // penalties, given or chosen
+	Own         float64             `json:"own"`    // 0 if all rows have one metric
+	RelativeGap float64             `json:"relative_gap"`
+	Gap         float64             `json:"gap"`
+	Passes      float64             `json:"passes"`
+	Seconds     float64             `json:"seconds"` // with the choice of penalties
+	Test        *metriclearn.Errors `json:"test"`    // null without a test file
 }
 
-// keyed is the rows of a file by their keys.
+// keyed is the rows of a file, grouped by key.
 type keyed struct {
-	keys  []string // in the order in which they came
-	tasks map[string]*refit.Labelled
+	keys  []string // in the order of their first rows
+	tasks map[string]*metriclearn.Task
 	rows  int
 }
 
 func (m *metricCommand) Run(ctx context.Context, e *env) error {
 	if m.Rows < 2 || !(m.Gap > 0) || !(m.Shared >= 0) || !(m.Own >= 0) {
-		return wrongUse("--rows %d, --gap %v, --shared %v, --own %v: want 2 rows or more, a gap above 0 and no weight below", m.Rows, m.Gap, m.Shared, m.Own)
+		return wrongUse("--rows %d, --gap %v, --shared %v, --own %v: want 2 rows or more, a gap above 0 and no negative penalty", m.Rows, m.Gap, m.Shared, m.Own)
 	}
 	c := decode.Config{Label: m.Label, Key: m.Key, Task: learner.Classification}
 	train, schema, err := m.read(ctx, e, m.Train, c, decode.Schema{}, m.Rows)
@@ -74,7 +79,7 @@ func (m *metricCommand) Run(ctx context.Context, e *env) error {
 	f.Center, f.Scale = train.scale(dim)
 	tasks := scaled(f, train, train.keys)
 	clock := seconds()
-	metrics, s, config, err := learnMetrics(ctx, tasks, dim, m.Gap, refit.MetricConfig{Shared: m.Shared, Own: m.Own, Single: m.Key == ""})
+	metrics, s, config, err := learnMetrics(ctx, tasks, dim, m.Gap, metriclearn.Config{Shared: m.Shared, Own: m.Own, Single: m.Key == ""})
 	if err != nil {
 		return err
 	}
@@ -108,61 +113,29 @@ func (m *metricCommand) Run(ctx context.Context, e *env) error {
 		}
 		single := metrics
 		if m.Key != "" {
-			if single, _, _, err = learnMetrics(ctx, tasks, dim, m.Gap, refit.MetricConfig{Shared: m.Shared, Single: true}); err != nil {
+			if single, _, _, err = learnMetrics(ctx, tasks, dim, m.Gap, metriclearn.Config{Shared: m.Shared, Single: true}); err != nil {
 				return err
 			}
 		}
-		r.Test = newNeighborErrors(tasks, scaled(f, test, train.keys), dim, single, metrics)
-		if r.Test.Rows == 0 {
+		errors := metriclearn.Compare(tasks, scaled(f, test, train.keys), dim, single, metrics)
+		r.Test = &errors
+		if errors.Rows == 0 {
 			return refuse(fmt.Errorf("%s has no rows of the keys that %s has", m.Test, m.Train))
 		}
 	}
 	return e.print(m.JSON, r.String(), r)
 }
 
-// learnMetrics learns metrics of tasks, under weights that it chooses where c has 0.
-// A step takes all blocks: of some thousand triplets, with matrices as small as
-// these, that takes a third of the time of any part of them.
-func learnMetrics(ctx context.Context, tasks []refit.Labelled, dim int, gap float64, c refit.MetricConfig) (*refit.Metrics, *refit.Solution, refit.MetricConfig, error) {
-	solver := refit.Config{Relative: gap, Dual: math.MaxInt}
-	c, err := refit.ChooseWeights(ctx, tasks, dim, c, solver)
-	if ctx.Err() != nil {
-		return nil, nil, c, ctx.Err()
-	}
+// learnMetrics learns metrics of tasks, and chooses the penalties of c that are 0.
+func learnMetrics(ctx context.Context, tasks []metriclearn.Task, dim int, gap float64, c metriclearn.Config) (*metriclearn.Metrics, *optim.Solution, metriclearn.Config, error) {
+	metrics, s, c, err := metriclearn.LearnTuned(ctx, tasks, dim, gap, c)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, c, ctx.Err()
+		}
 		return nil, nil, c, refuse(err)
 	}
-	metrics, s, err := refit.LearnMetrics(ctx, tasks, dim, c, solver)
-	if err != nil && ctx.Err() == nil {
-		err = refuse(err)
-	}
-	return metrics, s, c, err
-}
-
-// newNeighborErrors grades the three nearest neighbours of the rows to check.
-func newNeighborErrors(learn, check []refit.Labelled, dim int, one, many *refit.Metrics) *neighborErrors {
-	var e neighborErrors
-	for j, l := range learn {
-		if len(l.Classes) > 0 {
-			e.Rows += len(check[j].Classes)
-		}
-	}
-	wrong := func(metric func(task int) []float64) float64 {
-		n := 0
-		for j, l := range learn {
-			if len(l.Classes) == 0 {
-				continue
-			}
-			for i, class := range refit.NearestNeighbors(l, dim, 3, metric(j), check[j].Points) {
-				if class != check[j].Classes[i] {
-					n++
-				}
-			}
-		}
-		return float64(n) / math.Max(1, float64(e.Rows))
-	}
-	e.Euclidean, e.One, e.Many = wrong(func(int) []float64 { return nil }), wrong(one.Of), wrong(many.Of)
-	return &e
+	return metrics, s, c, nil
 }
 
 // read returns the last rows of each key.
@@ -176,7 +149,7 @@ func (m *metricCommand) read(ctx context.Context, e *env, path string, c decode.
 	if err != nil {
 		return nil, nil, err
 	}
-	k := &keyed{tasks: map[string]*refit.Labelled{}}
+	k := &keyed{tasks: map[string]*metriclearn.Task{}}
 	dim := len(file.Schema().Columns)
 	for _, row := range rows {
 		if row.Label.Task == learner.Auto {
@@ -188,7 +161,7 @@ func (m *metricCommand) read(ctx context.Context, e *env, path string, c decode.
 		}
 		t := k.tasks[key]
 		if t == nil {
-			t = new(refit.Labelled)
+			t = new(metriclearn.Task)
 			k.keys, k.tasks[key] = append(k.keys, key), t
 		}
 		t.Points, t.Classes = append(t.Points, row.X...), append(t.Classes, row.Label.Class)
@@ -226,15 +199,15 @@ func (k *keyed) scale(dim int) (center, scale []float64) {
 	return center, scale
 }
 
-// scaled returns the rows of keys as tasks, which may be empty.
-func scaled(f learner.MetricFile, k *keyed, keys []string) []refit.Labelled {
-	tasks := make([]refit.Labelled, len(keys))
+// scaled returns the rows of the keys as tasks, which may be empty.
+func scaled(f learner.MetricFile, k *keyed, keys []string) []metriclearn.Task {
+	tasks := make([]metriclearn.Task, len(keys))
 	for j, key := range keys {
 		t := k.tasks[key]
 		if t == nil {
 			continue
 		}
-		tasks[j] = refit.Labelled{Points: slices.Clone(t.Points), Classes: t.Classes}
+		tasks[j] = metriclearn.Task{Points: slices.Clone(t.Points), Classes: t.Classes}
 		for i := range t.Points {
 			c := i % len(f.Center)
 			tasks[j].Points[i] = (t.Points[i] - f.Center[c]) * f.Scale[c]
@@ -249,24 +222,24 @@ func (r metricReport) String() string {
 		fmt.Fprintf(&b, "%d keys, ", r.Keys)
 	}
 	fmt.Fprintf(&b, "%s rows of %d columns, %s triplets\n", thousands(int64(r.Rows)), r.Columns, thousands(int64(r.Triplets)))
-	fmt.Fprintf(&b, "weight %g of the shared metric", r.Shared)
+	fmt.Fprintf(&b, "penalty %g of the shared metric", r.Shared)
 	if r.Keys > 0 {
 		fmt.Fprintf(&b, ", %g of each key's own", r.Own)
 	}
 	fmt.Fprintf(&b, "\nwithin %.2g of the optimum (relative gap %.1e), %.0f passes, %.2f s", r.Gap, r.RelativeGap, r.Passes, r.Seconds)
 	if t := r.Test; t != nil {
-		fmt.Fprintf(&b, "\nerror of the three nearest neighbours: %.4f under no metric, %.4f under one", t.Euclidean, t.One)
+		fmt.Fprintf(&b, "\nerror of the three nearest neighbours: %.4f without a metric, %.4f with one", t.Euclidean, t.One)
 		if r.Keys > 0 {
-			fmt.Fprintf(&b, ", %.4f under one for each key", t.Many)
+			fmt.Fprintf(&b, ", %.4f with one for each key", t.Many)
 		}
 	}
 	return b.String()
 }
 
-// mostMetric is how many bytes of a file of metrics are read.
+// mostMetric is the most bytes of a metric file that are read.
 const mostMetric = 1 << 30
 
-// readMetric reads what accrete metric --save writes.
+// readMetric reads a file that accrete metric --save has written.
 func readMetric(path string) (*learner.Metric, error) {
 	file, err := os.Open(path)
 	if err != nil {

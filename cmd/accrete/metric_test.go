@@ -10,18 +10,18 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/internal/broker"
+	"github.com/accrete-ml/accrete/internal/papers/tasks"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/refit"
 )
 
-// tenants writes tasks to a file with a column that names them.
-func tenants(t *testing.T, path string, dim int, tasks []refit.Labelled) {
+// tenants writes tasks to a file with a column that names their tenant.
+func tenants(t *testing.T, path string, dim int, all []tasks.Task) {
 	var b strings.Builder
 	b.WriteString("tenant,class")
 	for k := range dim {
 		fmt.Fprintf(&b, ",x%d", k)
 	}
-	for j, l := range tasks {
+	for j, l := range all {
 		for i, class := range l.Classes {
 			fmt.Fprintf(&b, "\nt%d,class%d", j, class)
 			for _, v := range l.Points[i*dim : (i+1)*dim] {
@@ -36,7 +36,7 @@ func tenants(t *testing.T, path string, dim int, tasks []refit.Labelled) {
 
 func TestMetricsOfTenantsBeatOneAndNone(t *testing.T) {
 	const dim = 8
-	learn, check := refit.RelatedTasks(1, 4, 60, 60, dim)
+	learn, check := tasks.Related(1, 4, 60, 60, dim)
 	dir := t.TempDir()
 	train, test, saved := filepath.Join(dir, "train.csv"), filepath.Join(dir, "test.csv"), filepath.Join(dir, "metric.json")
 	tenants(t, train, dim, learn)
@@ -137,7 +137,7 @@ func TestALearnedMetricIsTheKernels(t *testing.T) {
 // fit, is verified, refitted and scored; and it takes no other metric.
 func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	const dim = 8
-	learn, check := refit.RelatedTasks(1, 4, 300, 100, dim)
+	learn, check := tasks.Related(1, 4, 300, 100, dim)
 	dir := t.TempDir()
 	train, test, saved := filepath.Join(dir, "train.csv"), filepath.Join(dir, "test.csv"), filepath.Join(dir, "metric.json")
 	tenants(t, train, dim, learn)

@@ -10,21 +10,22 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/refit/optim"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
 type refitCommand struct {
 	configFlags
 	jsonFlag
-	Window  int     `placeholder:"N" help:"How many of the last learned records (refit.window)."`
-	Gap     float64 `placeholder:"GAP" help:"How near to come to the optimum, relative to the objective of the model 0 (refit.gap)."`
-	Penalty float64 `placeholder:"WEIGHT" help:"Regularisation; without it, leave-one-out chooses on the last 512 records."`
+	Window  int     `placeholder:"N" help:"Number of the last learned records to solve for (refit.window)."`
+	Gap     float64 `placeholder:"GAP" help:"Gap to the optimum to reach, relative to the objective of the zero model (refit.gap)."`
+	Penalty float64 `placeholder:"LAMBDA" help:"Penalty λ. Chosen by leave-one-out on the last 512 records by default."`
 	DryRun  bool    `name:"dry-run" help:"Publish nothing."`
 	Save    string  `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
 }
 
 func (refitCommand) Help() string {
-	return `Solves for the coefficients of the newest snapshot on the last records that were learned up to it, which it reads again from the input topics by the model log. The features stay. It says how far the objective is from the optimum at most, of what it found and of the model as it was, and writes what it found to the model log as a challenger. Learning is not touched by it: refit.every lets the learner do the same by itself.`
+	return `Solves for the coefficients of the newest snapshot on the last records that were learned up to it, which it reads again from the input topics by means of the model log. The features stay. Prints bounds of how far the objective is from the optimum, for the solution and for the model before, and writes the solution to the model log as a challenger. This has no influence on learning. With refit.every the learner does the same periodically.`
 }
 
 func (refitCommand) Examples() string {
@@ -79,37 +80,37 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 	if report.Suboptimality != nil {
 		text += fmt.Sprintf("the model is within %.3g of the optimum\n", *report.Suboptimality)
 	}
-	text += fmt.Sprintf("the challenger is within %.3g (relative gap %.1e, outputs off by at most %.3g; %s loss, lambda %.1g, %.0f passes, %.1f s)", report.Gap, report.Relative, report.Bound, report.Loss, report.Lambda, report.Passes, report.Seconds)
+	text += fmt.Sprintf("the challenger is within %.3g (relative gap %.1e, scores off by at most %.3g; %s loss, lambda %.1g, %.0f passes, %.1f s)", report.Gap, report.Relative, report.Bound, report.Loss, report.Lambda, report.Passes, report.Seconds)
 	if report.Published {
 		text += fmt.Sprintf("\npublished as snapshot %s, state %v", report.Snapshot, report.StateHash)
 	}
 	return e.print(r.JSON, text, report)
 }
 
-// refitReport is what is certain of a model that was refitted.
+// refitReport is the certificate of a refitted model.
 type refitReport struct {
 	Rows     int     `json:"rows"`
 	Features int     `json:"features"` // cosines and sines
 	Loss     string  `json:"loss"`
 	Lambda   float64 `json:"lambda"`
 
-	RelativeGap float64 `json:"relative_gap"` // over the objective of the model 0
-	Gap         float64 `json:"gap"`          // that the objective is above the optimum, at most
-	Bound       float64 `json:"bound"`        // that an output differs from the optimal model's, at most
-	Reached     bool    `json:"reached"`      // the gap that was asked for
+	RelativeGap float64 `json:"relative_gap"` // over the objective of the zero model
+	Gap         float64 `json:"gap"`          // the most that the objective is above the optimum
+	Bound       float64 `json:"bound"`        // the most that a score differs from the optimal model's
+	Reached     bool    `json:"reached"`      // the gap that --gap wants
 
-	// Suboptimality is what the objective of the model before, with its own loss,
-	// was above the optimum, at most: loosely where Loss is another.
+	// Suboptimality bounds how far the objective of the model before, with its own
+	// loss, was above the optimum: loosely where Loss is another.
 	Suboptimality float64 `json:"suboptimality"`
 	comparable    bool
 
 	Passes  float64 `json:"passes"`  // 0 with Direct
-	Direct  bool    `json:"direct"`  // from the normal equations
-	Seconds float64 `json:"seconds"` // with features and, unless it was given, the choice of lambda
+	Direct  bool    `json:"direct"`  // by the normal equations
+	Seconds float64 `json:"seconds"` // with those of the features and of the choice of lambda
 	Test    *figure `json:"test"`    // null without a test file
 }
 
-func newRefitReport(r *refit.Refitted, seconds float64) *refitReport {
+func newRefitReport(r *refit.Result, seconds float64) *refitReport {
 	f := r.Fit
 	return &refitReport{
 		Rows: r.Rows, Features: r.Features, Loss: r.Loss, Lambda: r.Lambda,
@@ -125,7 +126,7 @@ func (r *refitReport) String() string {
 	if r.Test != nil {
 		fmt.Fprintf(&b, "test %v, ", *r.Test)
 	}
-	fmt.Fprintf(&b, "within %.2g of the optimum on %s rows (relative gap %.1e, outputs off by at most %.2g)\n", r.Gap, thousands(int64(r.Rows)), r.RelativeGap, r.Bound)
+	fmt.Fprintf(&b, "within %.2g of the optimum on %s rows (relative gap %.1e, scores off by at most %.2g)\n", r.Gap, thousands(int64(r.Rows)), r.RelativeGap, r.Bound)
 	by := "by the same certificate"
 	if !r.comparable {
 		by = "with its own loss, by its own certificate, which is loose"
@@ -139,10 +140,10 @@ func (r *refitReport) String() string {
 	return b.String()
 }
 
-// window is the last labelled rows.
+// window keeps the last labelled rows.
 type window struct{ learner.Batch }
 
-// add appends a row, and forgets all but the last n now and then.
+// add appends a row, and drops all but the last n every n rows.
 func (w *window) add(row decode.Row, n int) {
 	if row.Label.Task == learner.Auto {
 		return
@@ -157,10 +158,10 @@ func (w *window) add(row decode.Row, n int) {
 	}
 }
 
-// last is the last n rows, or all of them.
+// last returns the last n rows, or all if there are fewer.
 func (w *window) last(n int) *learner.Batch { return w.Slice(max(0, w.Len()-n), w.Len()) }
 
-// seconds is a clock.
+// seconds returns a clock that starts at 0.
 func seconds() func() float64 {
 	start := time.Now()
 	return func() float64 { return time.Since(start).Seconds() }
@@ -173,18 +174,18 @@ func (f *fitCommand) refit(ctx context.Context, e *env, c decode.Config, s *snap
 		return err
 	}
 	progress, last := e.progress(false), time.Now()
-	live := refit.Live{Lambda: f.Penalty, Relative: f.Gap, Clock: seconds(), Progress: func(_ int, at refit.Point) {
+	o := refit.Options{Lambda: f.Penalty, Relative: f.Gap, Clock: seconds(), Progress: func(_ int, at optim.Point) {
 		if time.Since(last) > time.Second {
 			last = time.Now()
 			progress.update(fmt.Sprintf("refit: pass %.0f, gap %.2g", at.Passes, at.Gap()), nil)
 		}
 	}}
-	fitted, err := live.Refit(ctx, model, rows.last(f.Window))
+	fitted, err := refit.Solve(ctx, model, rows.last(f.Window), o)
 	progress.done()
 	if err != nil {
 		return err
 	}
-	r.Refit = newRefitReport(fitted, live.Clock())
+	r.Refit = newRefitReport(fitted, o.Clock())
 	if f.Test != "" {
 		r.Refit.Test, err = f.test(ctx, e, c, fitted.Model, schema, r)
 	}

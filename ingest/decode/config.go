@@ -8,26 +8,26 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Config says what is in a record. Its zero value reads the first two JSON
-// forms, takes the columns of the first good record, and lets the first label
-// settle the task.
+// Config describes the records. Its zero value reads the first two JSON forms,
+// takes the columns of the first valid record, and derives the task from the first
+// label.
 type Config struct {
-	Format  string `json:"format"` // "json"; for a File also "csv" and "libsvm", and empty looks at the file
-	Label   string `json:"label"`  // the field that is learned; empty: "y" or "label"
-	Key     string `json:"key"`    // the field that identifies a record; empty: "key", beside "x" or "features"
-	Weight  string `json:"weight"` // the field that weighs it; empty: "weight", beside "x" or "features"
-	NoLabel bool   `json:"-"`      // a CSV file without a label column is all right
+	Format  string `json:"format"` // one of Formats; for a File also "csv" and "libsvm", and empty detects it
+	Label   string `json:"label"`  // field with the label; empty: "y" or "label"
+	Key     string `json:"key"`    // field with the key; empty: "key", beside "x" or "features"
+	Weight  string `json:"weight"` // field with the weight; empty: "weight", beside "x" or "features"
+	NoLabel bool   `json:"-"`      // accept a CSV file without a label column
 
-	// Labels are the fields of a regression of several targets, in the order of
-	// the label, in place of Label. One of them is the same as Label.
+	// Labels are the fields of a regression with several targets, used instead of
+	// Label. A single one is equivalent to Label.
 	Labels []string `json:"labels,omitempty"`
 
-	Columns []string `json:"columns"` // inputs, in any order; nil: those of the first good record
+	Columns []string `json:"columns"` // inputs, in any order; nil: those of the first valid record
 	Missing string   `json:"missing"` // a column that is absent or null: "quarantine" (or empty), or "zero"
 	Unknown string   `json:"unknown"` // a field that is no column: "quarantine" (or empty), or "ignore"
 
-	Task       learner.Task `json:"task"`        // Auto: the first label settles it
-	MaxClasses int          `json:"max_classes"` // classes that labels may name; 256
+	Task       learner.Task `json:"task"`        // Auto: derived from the first label
+	MaxClasses int          `json:"max_classes"` // maximum number of classes; 256
 
 	MaxBytes   int     `json:"max_bytes"`   // size of a record; 1 MiB
 	MaxColumns int     `json:"max_columns"` // 100,000
@@ -39,7 +39,7 @@ const (
 	maxClassName = 256 // bytes
 )
 
-// Effective is c with every default filled in, or says what is wrong with it.
+// Effective returns c with all defaults filled in, or an error if c is invalid.
 func (c Config) Effective() (Config, error) {
 	if c.MaxClasses == 0 {
 		c.MaxClasses = 256
@@ -111,11 +111,11 @@ func (c Config) Effective() (Config, error) {
 	return c, nil
 }
 
-// Outputs is how many targets a label has.
+// Outputs returns the number of targets of a label.
 func (c Config) Outputs() int { return max(1, len(c.Labels)) }
 
-// Schema is what the records so far have settled. A value that a Decoder has
-// returned does not change any more.
+// Schema is what the records so far have determined. A Schema that a Decoder has
+// returned never changes.
 type Schema struct {
 	Columns []string `json:"columns"` // inputs in the order of a row: sorted, or "0", "1", … by number
 	Task    string   `json:"task"`    // a learner.Task
@@ -148,7 +148,7 @@ func index(name string) (int, bool) {
 	return i, err == nil && i >= 0 && strconv.Itoa(i) == name
 }
 
-// indexed says whether the columns are those of the form {"x":[…]}.
+// indexed reports whether the columns are those of the form {"x":[…]}.
 func indexed(columns []string) bool {
 	for i, name := range columns {
 		if k, ok := index(name); !ok || k != i {
@@ -158,7 +158,7 @@ func indexed(columns []string) bool {
 	return true
 }
 
-// repeated finds a name that is twice in sorted names.
+// repeated returns a name that occurs twice in sorted names.
 func repeated(sorted []string) (string, bool) {
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i] == sorted[i-1] {

@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Row is one record, ready to be learned from. It is valid until the next call
-// of whatever gave it.
+// Row is one decoded record. It is valid until the next call of the Decoder or File
+// that returned it.
 type Row struct {
 	X      []float64 // one value for each column of the schema
 	Label  learner.Label
@@ -47,8 +47,8 @@ type field struct {
 	value
 }
 
-// New prepares to read records from where a schema leaves off; the zero Schema
-// is the beginning.
+// New returns a Decoder that continues from schema s; the zero Schema is the
+// beginning.
 func New(c Config, s Schema) (*Decoder, error) {
 	f, err := recordFormat(c.Format)
 	if err != nil {
@@ -93,12 +93,12 @@ func New(c Config, s Schema) (*Decoder, error) {
 	return d, nil
 }
 
-// Schema is what has been settled so far. The pointer changes when the schema
-// does, and what it points to never does.
+// Schema returns the schema so far. The pointer changes when the schema does; the
+// Schema that it points to never changes.
 func (d *Decoder) Schema() *Schema { return d.schema }
 
-// Decode reads the value of a record. Its error is an *Error, and then nothing
-// has changed.
+// Decode decodes the value of a record. Its error is an *Error, in which case the
+// schema is unchanged.
 func (d *Decoder) Decode(b []byte) (Row, error) {
 	err := d.check(b)
 	if err == nil {
@@ -124,7 +124,7 @@ func (d *Decoder) check(b []byte) *Error {
 	return nil
 }
 
-// A record is what stands in one, before the schema has been asked.
+// record is a parsed record, before the schema is applied.
 type record struct {
 	label, weight, key value  // where there are several labels, they are in Decoder.many
 	form               kind   // array for x, object for features, absent if every field is a column

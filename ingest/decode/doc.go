@@ -1,11 +1,10 @@
 // Package decode turns bytes into rows for a learner: JSON values of records,
 // and CSV, LIBSVM and JSON-lines files.
 //
-// A decision on a record is a pure function of its bytes, the Config and the
-// Schema that the records before it have settled, so that a replay of the same
-// records decides the same again. The schema grows only by records that are
-// good. No bytes can make the package panic, or allocate much more than their
-// own size.
+// Decoding is a pure function of the bytes, the Config and the Schema, which the
+// previous records have determined, so that a replay of the same records gives the
+// same rows. Only valid records extend the schema. No bytes can make the package
+// panic, or allocate much more than their own size.
 //
 // # JSON
 //
@@ -15,13 +14,13 @@
 //	{"features":{"age":41,"amount":12.5},"label":"ok"}  columns by name
 //	{"age":41,"amount":12.5,"is_fraud":true}         every field is a column; needs Config.Label
 //
-// In the first two, a "key" (text or a number) and a "weight" may stand beside.
-// A label that is absent or null means: predict only. Text or a boolean names a
-// class. A number is a value to regress on, or if the task is classification,
-// the name of a class.
+// The first two forms may also have a "key" (text or a number) and a "weight". A
+// record with an absent or null label is predicted only. A text or boolean label
+// is the name of a class. A number is a regression target, or the name of a class
+// if the task is classification.
 //
-// JSON is read to the letter. What encoding/json would let pass, or change
-// without a word, is an error here: a key that comes twice, a key in other
-// case, null or true for a number, bytes that are not UTF-8, half a surrogate
-// pair, anything after the value, a number beyond a float64.
+// Parsing is strict. Input that encoding/json would accept or change silently is an
+// error here: a duplicate key, a key in another case, null or true for a number,
+// bytes that are not UTF-8, half a surrogate pair, trailing bytes, a number out of
+// the range of a float64.
 package decode

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error says why a record is not learned from. The text is short and printable
+// Error is the reason why a record is not learned. The text is short and printable
 // whatever the record holds.
 type Error struct {
 	Stage  string // what was being read: "json", "columns", "label", "weight", "key" or "limits"; in files also "csv" and "libsvm"
@@ -18,7 +18,7 @@ func bad(stage, format string, args ...any) *Error {
 	return &Error{stage, fmt.Sprintf(format, args...)}
 }
 
-// quote shows text from a record, cut to a length that fits a message.
+// quote quotes text from a record, truncated to fit a message.
 func quote[T string | []byte](s T) string {
 	const most = 64
 	b := []byte(s)

@@ -12,13 +12,13 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// File reads rows from a file, in one pass: CSV with a header, LIBSVM, or a
-// JSON record a line; plain or gzipped. What a row decodes to is to the bit
-// what Record's JSON decodes to, with the same Config and schema.
+// File reads rows from a file in one pass: CSV with a header, LIBSVM, or JSON
+// lines; plain or gzipped. A row is bit-identical to what the JSON that Record
+// returns decodes to, with the same Config and schema.
 type File struct {
 	name   string
 	d      *Decoder
-	reader *Decoder // of records, for Record: it has settled nothing but by what they hold
+	reader *Decoder // checks what Record returns; its schema comes from those records alone
 	rows   rows
 	ahead  []line // read to look at the labels, not given yet
 	now    line
@@ -27,7 +27,7 @@ type File struct {
 	close  func() error
 }
 
-// A line is one row as it stands in the file.
+// line is one row of the file, not decoded.
 type line struct {
 	number int
 	cells  []string // CSV: as many as the header has
@@ -35,30 +35,30 @@ type line struct {
 	err    *Error   // it could not even be split
 }
 
-// rows is a format.
+// rows reads the rows of a file of some format.
 type rows interface {
-	read() (line, error)                        // the next row; an error of the stream, io.EOF at its end
-	label(l line) string                        // its label as it stands, empty if there is none
-	learn(look []line, textLabels bool) error   // the first rows, once; whether labels are text even where they look like numbers
-	decode(l line) (Row, *Error)                // makes a row of it
+	read() (line, error)                        // returns the next row, or the error of the stream, io.EOF at its end
+	label(l line) string                        // returns the text of its label, empty if there is none
+	learn(look []line, textLabels bool) error   // is called once with the first rows; textLabels: labels are text even if they look like numbers
+	decode(l line) (Row, *Error)                // decodes it
 	record(dst []byte, l line) ([]byte, *Error) // appends the JSON record that decodes to the same
 }
 
-// lookAhead is how many rows Open reads to learn the task and, of a LIBSVM
-// file, the columns.
+// lookAhead is the number of rows that Open reads to determine the task and, for
+// a LIBSVM file, the columns.
 const (
 	lookAhead      = 1000
 	lookAheadBytes = 32 << 20
 	maxWholeLabels = 32
 )
 
-// Open opens a file. An empty Config.Format is found out by looking. The schema
-// is where decoding starts: the zero Schema for a file that is learned from, and
-// the learned one for a file to test on.
+// Open opens a file. An empty Config.Format detects the format. Decoding starts
+// from schema s: the zero Schema for a training file, and the learned one for a
+// test file.
 //
-// Unless the configuration or the schema settles the task, the first 1,000
-// labels do: text, or whole numbers of which at most 32 are different, name
-// classes; other numbers are values. Task says which.
+// If neither the configuration nor the schema determines the task, the first 1,000
+// labels do: text, or integers with at most 32 distinct values, are classes; other
+// numbers are regression targets. Task returns the result.
 func Open(path string, c Config, s Schema) (*File, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func Open(path string, c Config, s Schema) (*File, error) {
 	return f, nil
 }
 
-// Read is Open for what is open already. Errors call it name.
+// Read is Open for an io.Reader. Errors refer to it by name.
 func Read(in io.Reader, name string, c Config, s Schema) (*File, error) {
 	f := &File{name: name, close: func() error { return nil }}
 	if err := f.open(in, c, s); err != nil {
@@ -130,11 +130,11 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 	return nil
 }
 
-// TextLabels is why Task may say classification where a topic of the same
-// records would too.
+// TextLabels is the reason that Task returns if a topic of the same records would
+// be a classification as well.
 const TextLabels = "labels are text"
 
-// look reads ahead to settle what only the file can tell.
+// look reads ahead to determine the task and the columns.
 func (f *File) look() error {
 	size := 0
 	for len(f.ahead) < lookAhead && size < lookAheadBytes {
@@ -198,17 +198,17 @@ func (d *Decoder) settleTask(task learner.Task) {
 	d.task, d.config.Task, d.schema = task, task, &s
 }
 
-// Task is what the labels are taken for, and why.
+// Task returns the task and how it was determined.
 func (f *File) Task() (learner.Task, string) { return f.d.task, f.why }
 
-// Schema is as of the rows given so far.
+// Schema returns the schema as of the rows returned so far.
 func (f *File) Schema() *Schema { return f.d.Schema() }
 
-// Line is the number of the line in which the present row begins.
+// Line returns the number of the line in which the current row begins.
 func (f *File) Line() int { return f.now.number }
 
-// Next gives the next row, io.EOF after the last. A *LineError is about one row,
-// and the next call goes on behind it; any other error is the end.
+// Next returns the next row, and io.EOF after the last. A *LineError concerns one
+// row, and the next call continues after it; any other error is final.
 func (f *File) Next() (Row, error) {
 	if err := f.step(); err != nil {
 		return Row{}, err
@@ -223,7 +223,7 @@ func (f *File) Next() (Row, error) {
 	return row, nil
 }
 
-// Skip goes to the next row without decoding it, for Record.
+// Skip advances to the next row without decoding it, for Record.
 func (f *File) Skip() error { return f.step() }
 
 func (f *File) step() error {
@@ -243,10 +243,10 @@ func (f *File) step() error {
 	return nil
 }
 
-// Record appends to dst the present row as the JSON value of a record: what
-// Next gave, or Skip went to. Numbers are copied as they stand wherever JSON
-// allows their spelling. A row of which a Decoder with the same Config, reading
-// these records from the first on, makes nothing is a *LineError.
+// Record appends the current row, which Next returned or Skip advanced to, to dst
+// as the JSON value of a record. Numbers are copied verbatim where JSON allows
+// their spelling. It returns a *LineError if a Decoder with the same Config that
+// reads these records from the first on would not accept the row.
 func (f *File) Record(dst []byte) ([]byte, error) {
 	if f.now.err != nil {
 		return dst, f.lineError(f.now.err)
@@ -268,7 +268,7 @@ func (f *File) Record(dst []byte) ([]byte, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
 
-// LineError is what is wrong with one row of a file.
+// LineError is the error of one row of a file.
 type LineError struct {
 	File string
 	Line int
@@ -280,8 +280,7 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 func (f *File) lineError(err *Error) error { return &LineError{f.name, f.now.number, err} }
 
-// A limitedReader refuses a row that goes on for ever, which would otherwise be
-// read into memory as a whole.
+// limitedReader bounds the size of a row, which is read into memory as a whole.
 type limitedReader struct {
 	r io.Reader
 	n int // bytes since the last row

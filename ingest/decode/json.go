@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// A scanner reads one JSON value. It trusts that the bytes are valid UTF-8.
+// scanner reads one JSON value. The bytes must be valid UTF-8.
 type scanner struct {
 	b   []byte
 	i   int
@@ -34,7 +34,7 @@ func (k kind) String() string { return kindNames[k] }
 type value struct {
 	kind kind
 	num  float64
-	text []byte // of text, unescaped; of a number or a boolean, as it stands
+	text []byte // of text, unescaped; of a number or a boolean, verbatim
 }
 
 const maxDepth = 64 // of what is skipped
@@ -50,7 +50,7 @@ func (s *scanner) space() {
 	}
 }
 
-// peek is the next byte after white space, or 0.
+// peek returns the next byte after white space, or 0.
 func (s *scanner) peek() byte {
 	if s.i < len(s.b) && s.b[s.i] > ' ' {
 		return s.b[s.i]
@@ -205,7 +205,7 @@ func (s *scanner) string() ([]byte, *Error) {
 	return nil, bad("json", "text without its closing quote")
 }
 
-// unescape goes on with a string at its first backslash.
+// unescape reads the rest of a string from its first backslash.
 func (s *scanner) unescape(start, i int) ([]byte, *Error) {
 	from := len(s.buf)
 	s.buf = append(s.buf, s.b[start:i]...)

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// lines gives the lines of a stream that are not empty.
+// lines reads the lines of a stream that are not empty.
 type lines struct {
 	in      *bufio.Reader
 	limited *limitedReader
@@ -31,8 +31,8 @@ func (j *lines) read() (line, error) {
 	}
 }
 
-// cell reads a value as it stands in a text file: a number where it looks like
-// one, and the text of a number is as JSON writes it.
+// cell reads a value of a text file: a number if it looks like one, with its text
+// spelled as in JSON.
 func cell(s string) value {
 	if s == "" {
 		return value{kind: null}
@@ -55,7 +55,7 @@ func labelCell(s string, asText bool) value {
 	return cell(s)
 }
 
-// view is s as bytes that nobody may write to.
+// view returns the bytes of s, which must not be modified.
 func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // appendValue writes v as JSON.

@@ -78,7 +78,7 @@ func parseFloat(b []byte) float64 {
 
 // number reads all of s as a decimal number in the looser spelling of files: a
 // plus sign, leading zeros, and a point without digits on one side are all
-// right. json says whether it is a JSON number as it stands.
+// right. json reports whether s is a JSON number verbatim.
 func number(s string) (v float64, json, ok bool) {
 	b := view(s)
 	if v, n := scanNumber(b); n == len(s) && n > 0 {

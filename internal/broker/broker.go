@@ -1,6 +1,6 @@
-// Package broker is a Kafka broker inside the process: franz-go's kfake, which
-// speaks the real protocol, behind a lock on its directory. It serves demos,
-// tests and small set-ups on one machine; it has no replicas.
+// Package broker is an embedded Kafka broker: franz-go's kfake, which implements the
+// real protocol, with a lock on its data directory. It is for demos, tests and
+// small set-ups on one machine, and has no replication.
 package broker
 
 import (

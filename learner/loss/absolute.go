@@ -29,3 +29,7 @@ func (Absolute) Outputs(int) int       { return 1 }
 func (Absolute) Smoothness() float64   { return math.Inf(1) }
 func (Absolute) Classifies() bool      { return false }
 func (a Absolute) String() string      { return fmt.Sprintf("absolute:%v", a.Epsilon) }
+
+func (Absolute) parameter() parameter {
+	return parameter{0, 0, 1e6, func(v float64) Loss { return Absolute{v} }}
+}

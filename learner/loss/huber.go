@@ -26,3 +26,7 @@ func (Huber) Outputs(int) int       { return 1 }
 func (Huber) Smoothness() float64   { return 1 }
 func (Huber) Classifies() bool      { return false }
 func (h Huber) String() string      { return fmt.Sprintf("huber:%v", h.Delta) }
+
+func (Huber) parameter() parameter {
+	return parameter{1, 1e-6, 1e6, func(v float64) Loss { return Huber{v} }}
+}

@@ -49,6 +49,57 @@ func (Logistic) Smoothness() float64   { return 0.25 }
 func (Logistic) Classifies() bool      { return true }
 func (Logistic) String() string        { return "logistic" }
 
+// Conjugate is the negative entropy of p = -yu, a probability, with y = ±1.
+func (Logistic) Conjugate(u []float64, y float64) float64 {
+	p := float64(-sign(u, 0, y) * u[0])
+	switch {
+	case !(p >= 0 && p <= 1):
+		return math.Inf(1)
+	case p == 0 || p == 1:
+		return 0
+	}
+	return float64(p*vec.Log(p)) + float64((1-p)*vec.Log1p(-p))
+}
+
+// Prox is Newton's method for the root of t + ys + r(sigmoid(t) + yu), where t is
+// the logarithm of the odds of p = -yβ, and y = ±1. The function increases with a
+// slope of 1 to 1 + r/4, and sigmoid is between 0 and 1, so that the root is in a
+// bracket of width r. Where a step leaves the bracket, or is longer than half the
+// step before it, bisection takes its place.
+func (Logistic) Prox(u, s []float64, y, r float64) {
+	b := sign(u, 0, y)
+	c := float64(b*s[0]) + float64(r*(b*u[0]))
+	lo, hi := -c-r, -c
+	p := float64(-b * u[0])
+	t := hi
+	if p > 0 && p < 1 {
+		t = max(lo, min(hi, vec.Log(p)-vec.Log1p(-p)))
+	}
+	for last := hi - lo; ; {
+		p = sigmoid(t)
+		f := t + c + float64(r*p)
+		if f > 0 {
+			hi = t
+		} else {
+			lo = t
+		}
+		step := f / (1 + float64(r*(p*sigmoid(-t))))
+		next := t - step
+		if !(next > lo && next < hi) || math.Abs(step) > last/2 {
+			next = lo + float64((hi-lo)/2)
+		}
+		last = math.Abs(next - t)
+		if last <= 1e-15*(1+math.Abs(t)) { // a few units in the last place
+			u[0] = -b * p
+			return
+		}
+		t = next
+	}
+}
+
+// DualStart is the probability 1/2: the conjugate's slope is infinite at 0.
+func (Logistic) DualStart(u []float64, y float64) { u[0] = -sign(u, 0, y) / 2 }
+
 func sigmoid(u float64) float64 { return squash(u, vec.Exp(-math.Abs(u))) }
 
 // squash returns 1/(1+exp(-u)), given e = exp(-|u|). It keeps its relative

@@ -1,5 +1,9 @@
-// Package loss has the losses that a learner can minimise, each with its
-// gradient and with the link from what the model sums up to what it predicts.
+// Package loss has the losses that a learner can minimise: each with its
+// gradient, with the link from scores to predictions, and, where package refit
+// can minimise it too, with its conjugate and proximal map (Dual).
+//
+// A loss is a file and a row of All. The tests range over All, so that they
+// cover a new loss as it is.
 package loss
 
 import (
@@ -8,8 +12,8 @@ import (
 	"strings"
 )
 
-// A Loss compares the outputs f of a model with the target y of one example: a
-// class's index for the losses of classification, a number for the others.
+// A Loss compares the scores f of a model with the target y of one example: the
+// index of a class for the losses of classification, a number for the others.
 type Loss interface {
 	// Value returns the loss. It is finite where the squares of f and y are, and
 	// never negative.
@@ -19,26 +23,57 @@ type Loss interface {
 	// there is none. They may be the same slice.
 	Grad(dst, f []float64, y float64)
 
-	// Link sets dst to the prediction: a probability for each class, or the
-	// number itself. dst and f must not overlap.
+	// Link sets dst to the prediction: a probability for each class, or a
+	// number. dst and f must not overlap.
 	Link(dst, f []float64)
 
-	// Outputs returns the length of f for so many classes.
+	// Outputs returns the number of scores for a number of classes.
 	Outputs(classes int) int
 
 	// Smoothness returns the least upper bound of the second derivative: +Inf
-	// where the gradient jumps.
+	// if the gradient is not continuous.
 	Smoothness() float64
 
-	// Classifies says whether the target is a class.
+	// Classifies reports whether the target is a class.
 	Classifies() bool
 
 	// String names the loss in the form that Parse reads.
 	String() string
 }
 
-// Grads sets dst to the gradients of l in the outputs f, as Grad does, of so many
-// models for each of the targets y: f is targets × models × outputs. dst and f
+// A Curved loss has a Smoothness that is far above its second derivatives at the
+// usual scores. Steps should be chosen by Curvature instead.
+type Curved interface {
+	Loss
+
+	// Curvature returns the second derivative at the score f, or a bound of it
+	// where f is large.
+	Curvature(f []float64) float64
+}
+
+// A Dual loss can be minimised by the primal-dual methods of package
+// refit/optim: it is smooth, and its convex conjugate
+//
+//	φ*(u) = max over f of ⟨u, f⟩ - φ(f)
+//
+// has a closed form. φ* is 1/Smoothness-strongly convex.
+type Dual interface {
+	Loss
+
+	// Conjugate returns φ*(u), +Inf where it is not finite.
+	Conjugate(u []float64, y float64) float64
+
+	// Prox sets u to the β that maximises ⟨s, β⟩ - φ*(β) - r/2 ‖β-u‖², for r ≥ 0
+	// and a u at which Conjugate is finite (Yu, Lin and Yang 2015, (15) and (41)).
+	// u and s must not overlap.
+	Prox(u, s []float64, y, r float64)
+
+	// DualStart sets u to where solvers start: Conjugate is finite there.
+	DualStart(u []float64, y float64)
+}
+
+// Grads sets dst to the gradients of l at the scores f, as Grad does, of several
+// models for each of the targets y: f is targets × models × scores. dst and f
 // must not overlap.
 func Grads(l Loss, dst, f, y []float64, models int) {
 	if len(y) == 0 {
@@ -56,41 +91,42 @@ func Grads(l Loss, dst, f, y []float64, models int) {
 	}
 }
 
-// All is every loss there is. Those with a parameter have one for an example.
+// All has one row for each loss: an example of it where it has a parameter.
+// Parse, the promises of the tests and the documentation range over it.
 var All = []Loss{
 	Square{}, Huber{Delta: 1}, Absolute{Epsilon: 0.1}, Quantile{Tau: 0.9}, Poisson{},
 	Logistic{}, Softmax{}, Hinge{}, SquaredHinge{}, SmoothedHinge{}, OneVsRest{},
+}
+
+// A parameter is the number after the colon of a loss's name.
+type parameter struct {
+	otherwise   float64 // where the name has no colon
+	least, most float64
+	loss        func(value float64) Loss
 }
 
 // Parse reads the form that String writes. A parameter may be left out: huber
 // is huber:1, absolute is absolute:0 and quantile is quantile:0.5.
 func Parse(s string) (Loss, error) {
 	name, text, given := strings.Cut(s, ":")
-	number := func(otherwise, least, most float64) (float64, error) {
-		if !given {
-			return otherwise, nil
-		}
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(v >= least && v <= most) {
-			return 0, fmt.Errorf("loss %q: want a number from %v to %v after the colon", s, least, most)
-		}
-		return v, nil
-	}
-	switch name {
-	case "huber":
-		v, err := number(1, 1e-6, 1e6)
-		return Huber{v}, err
-	case "absolute":
-		v, err := number(0, 0, 1e6)
-		return Absolute{v}, err
-	case "quantile":
-		v, err := number(0.5, 0.001, 0.999)
-		return Quantile{v}, err
-	}
 	for _, l := range All {
 		if l.String() == s {
 			return l, nil
 		}
+		known, _, _ := strings.Cut(l.String(), ":")
+		with, ok := l.(interface{ parameter() parameter })
+		if !ok || known != name {
+			continue
+		}
+		p := with.parameter()
+		if !given {
+			return p.loss(p.otherwise), nil
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(v >= p.least && v <= p.most) {
+			return nil, fmt.Errorf("loss %q: want a number from %v to %v after the colon", s, p.least, p.most)
+		}
+		return p.loss(v), nil
 	}
 	var names []string
 	for _, l := range All {

@@ -1,11 +1,11 @@
 package loss
 
-// The losses of this file and of its neighbours hinge.go and onevsrest.go
-// compare an output with a sign: +1 for the class, -1 for any other. Two
-// classes have one output, for class 1. More have an output each, whose losses
-// are added (one against the rest).
+// The losses of margins (hinge, squared, smoothed, and least squares one against
+// the rest) compare a score with a sign: +1 for the class, -1 for any other. Two
+// classes have one score, for class 1. More have a score each, whose losses are
+// added (one against the rest).
 
-// sign returns what output i should be.
+// sign returns the sign that score i is compared with.
 func sign(f []float64, i int, y float64) float64 {
 	if len(f) == 1 {
 		i = 1
@@ -24,8 +24,8 @@ func signs(classes int) int {
 }
 
 // nearest sets dst to the distribution nearest to (1+f)/2, which is what the
-// outputs would be if they were right: the projection on the simplex (Michelot
-// 1986). The largest output gets the largest share, and alone if no other is
+// scores would be if they were right: the projection on the simplex (Michelot
+// 1986). The largest score gets the largest share, and alone if no other is
 // as large, which rounding each to [0, 1] would not promise.
 func nearest(dst, f []float64) {
 	if len(f) == 1 {

@@ -34,8 +34,8 @@ func (Poisson) Link(dst, f []float64) {
 	dst[0] = vec.Exp(max(-poissonTop, min(poissonTop, f[0])))
 }
 
-// Curvature returns the second derivative at f, which is what a step has to be
-// made for: its upper bound is never met.
+// Curvature returns the second derivative at f, up to poissonTop. Steps have to be
+// chosen for it, because the scores of a model never come near the upper bound.
 func (Poisson) Curvature(f []float64) float64 { return vec.Exp(min(f[0], poissonTop)) }
 
 func (Poisson) Outputs(int) int     { return 1 }

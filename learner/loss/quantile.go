@@ -27,3 +27,7 @@ func (Quantile) Outputs(int) int       { return 1 }
 func (Quantile) Smoothness() float64   { return math.Inf(1) }
 func (Quantile) Classifies() bool      { return false }
 func (q Quantile) String() string      { return fmt.Sprintf("quantile:%v", q.Tau) }
+
+func (Quantile) parameter() parameter {
+	return parameter{0.5, 0.001, 0.999, func(v float64) Loss { return Quantile{v} }}
+}

@@ -14,3 +14,10 @@ func (Square) Outputs(int) int                  { return 1 }
 func (Square) Smoothness() float64              { return 1 }
 func (Square) Classifies() bool                 { return false }
 func (Square) String() string                   { return "square" }
+
+func (Square) Conjugate(u []float64, y float64) float64 {
+	return float64(u[0]*u[0]/2) + float64(y*u[0])
+}
+
+func (Square) Prox(u, s []float64, y, r float64) { u[0] = (s[0] - y + float64(r*u[0])) / (1 + r) }
+func (Square) DualStart(u []float64, _ float64)  { u[0] = 0 }

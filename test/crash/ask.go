@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/accrete-ml/accrete/test/oracle"
 )
 
 // ask has the oracle read everything that a model has left.
 func (w *world) ask(ctx context.Context, name string) (oracle.Report, error) {
-	in, err := oracle.Load(ctx, w.client, w.model(name), w.topic)
+	in, err := oracle.Load(ctx, strings.Split(w.brokers, ","), w.model(name), w.topic)
 	if err != nil {
 		return oracle.Report{}, err
 	}

@@ -125,3 +125,25 @@ func Header(r ingest.Record, key string) string {
 	}
 	return ""
 }
+
+// AddPartitions makes a topic have count of them, by a client that is not ours.
+func AddPartitions(t testing.TB, addr, topic string, count int) {
+	t.Helper()
+	c, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(addr, ",")...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	req := kmsg.NewPtrCreatePartitionsRequest()
+	req.TimeoutMillis = 10_000
+	rt := kmsg.NewCreatePartitionsRequestTopic()
+	rt.Topic, rt.Count = topic, int32(count)
+	req.Topics = []kmsg.CreatePartitionsRequestTopic{rt}
+	resp, err := req.RequestWith(t.Context(), c)
+	if err == nil && resp.Topics[0].ErrorCode != 0 {
+		err = fmt.Errorf("error %d", resp.Topics[0].ErrorCode)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

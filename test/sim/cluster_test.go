@@ -64,6 +64,9 @@ type writer struct {
 	}
 }
 
+// leaderEpoch is of the one broker there is, which never stops leading.
+const leaderEpoch = 0
+
 // call is one request that waits for an answer.
 type call struct {
 	from      *process
@@ -222,7 +225,7 @@ func (c *cluster) handle(req kmsg.Request) kmsg.Response {
 				rt.TopicID = t.id
 				for i := range t.parts {
 					rp := kmsg.NewMetadataResponseTopicPartition()
-					rp.Partition, rp.Leader = int32(i), 1
+					rp.Partition, rp.Leader, rp.LeaderEpoch = int32(i), 1, leaderEpoch
 					rt.Partitions = append(rt.Partitions, rp)
 				}
 			}
@@ -277,6 +280,24 @@ func (c *cluster) handle(req kmsg.Request) kmsg.Response {
 					out.ErrorCode = unknownTopic
 				} else if out.Offset = p.stable(); rp.Timestamp == -2 {
 					out.Offset = p.start
+				}
+				rt.Partitions = append(rt.Partitions, out)
+			}
+			resp.Topics = append(resp.Topics, rt)
+		}
+		return resp
+	case *kmsg.OffsetForLeaderEpochRequest:
+		resp := req.ResponseKind().(*kmsg.OffsetForLeaderEpochResponse)
+		for _, r := range req.Topics {
+			rt := kmsg.NewOffsetForLeaderEpochResponseTopic()
+			rt.Topic = r.Topic
+			for _, rp := range r.Partitions {
+				out := kmsg.NewOffsetForLeaderEpochResponseTopicPartition()
+				out.Partition = rp.Partition
+				if p := c.part(r.Topic, rp.Partition); p == nil {
+					out.ErrorCode = unknownTopic
+				} else if rp.LeaderEpoch == leaderEpoch {
+					out.LeaderEpoch, out.EndOffset = leaderEpoch, p.end
 				}
 				rt.Partitions = append(rt.Partitions, out)
 			}
@@ -433,6 +454,7 @@ func (c *cluster) store(p *part, raw []byte) (base int64) {
 	base = p.end
 	raw = slices.Clone(raw)
 	binary.BigEndian.PutUint64(raw, uint64(base))
+	binary.BigEndian.PutUint32(raw[12:], leaderEpoch)
 	p.end = base + int64(binary.BigEndian.Uint32(raw[23:])) + 1
 	p.batches = append(p.batches, stored{base, p.end - 1, raw, nil, c.order})
 	return base

@@ -848,19 +848,19 @@ func (w *world) steps(what string, done func() bool) {
 
 // check has the oracle read what is there.
 func (w *world) check() {
-	read := func(name string) (all []ingest.Record) {
+	read := func(name string) (all []oracle.Record) {
 		for _, rs := range w.c.everything(name) {
-			all = append(all, rs...)
+			all = append(all, records(rs)...)
 		}
 		return all
 	}
 	in := oracle.World{
-		Model: modelName, Log: read(modelName + ".log"), Inputs: map[oracle.Partition][]ingest.Record{},
+		Model: modelName, Log: read(modelName + ".log"), Inputs: map[oracle.Partition][]oracle.Record{},
 		Predictions: read(modelName + ".predictions"), Quarantine: read(modelName + ".quarantine"),
 	}
 	committed := int64(0)
 	for i, rs := range w.c.everything(inputName) {
-		in.Inputs[oracle.Partition{Topic: inputName, Index: int32(i)}] = rs
+		in.Inputs[oracle.Partition{Topic: inputName, Index: int32(i)}] = records(rs)
 		committed += int64(len(rs))
 	}
 	r := oracle.Check(in)
@@ -884,6 +884,18 @@ func (w *world) check() {
 		}
 	}
 	w.ordered(in, r)
+}
+
+// records is rs as the oracle reads them.
+func records(rs []ingest.Record) []oracle.Record {
+	out := make([]oracle.Record, len(rs))
+	for i, r := range rs {
+		out[i] = oracle.Record{Offset: r.Offset, Time: r.Time, Key: r.Key, Value: r.Value}
+		for _, h := range r.Headers {
+			out[i].Headers = append(out[i].Headers, oracle.Header{Key: h.Key, Value: h.Value})
+		}
+	}
+	return out
 }
 
 // ordered checks what was stored before what: a prediction behind its BATCH, and

@@ -57,7 +57,7 @@ func main() {
 		return v
 	}
 	bank := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: math.Sqrt(float64(*d))}, Dim: *d, Sampling: drawn})
-	bank.Grow((*m + block) / features.DefaultWidth)
+	bank.Grow((*m + block) / features.DefaultBlockSize)
 	x, coef := normal(*b**d, 1), normal(2**m**c, 1/math.Sqrt(float64(*m)))
 	y, fresh := normal(*b**c, 1), make([]float32, 2*block**c)
 	f, gradient := make([]float64, *b**c), make([]float64, len(fresh))
@@ -66,7 +66,7 @@ func main() {
 		for i := range f {
 			f[i] -= float64(y[i])
 		}
-		bank.Gradient(gradient, *m/features.DefaultWidth, x, f, *c)
+		bank.Gradient(gradient, *m/features.DefaultBlockSize, x, f, *c)
 		for i, v := range gradient {
 			fresh[i] = float32(-step / float64(*b) * v)
 		}

@@ -147,7 +147,7 @@ func (s shape) prepare() func() {
 		return v
 	}
 	bank := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: math.Sqrt(float64(s.d))}, Dim: s.d})
-	bank.Grow(s.m / features.DefaultWidth)
+	bank.Grow(s.m / features.DefaultBlockSize)
 	x := numbers(s.b * s.d)
 	switch s.kernel {
 	case "predict":

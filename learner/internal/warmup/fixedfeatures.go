@@ -19,7 +19,7 @@ func (f FixedFeatures) products(k []float64, x []float32, kernel features.Kernel
 	f.Kernel = kernel
 	bank := features.NewBank(f.Map)
 	bank.Grow(f.Blocks)
-	n, d := len(x)/f.Dim, 2*f.Blocks*f.Width
+	n, d := len(x)/f.Dim, 2*f.Blocks*f.BlockSize
 	phi, z := make([]float32, n*d), make([]float64, n*d)
 	bank.Features(phi, 0, x)
 	for i, v := range phi {

@@ -230,7 +230,7 @@ func TestFitOfAnyRowsIsFinite(t *testing.T) {
 // kernel, and so is the error; few make a greater one.
 func TestFewFeaturesAreComparedThemselves(t *testing.T) {
 	s := curved(150, 2, 0.01)
-	m := features.Map{Dim: s.dim, Width: 16, Seed: 1}
+	m := features.Map{Dim: s.dim, BlockSize: 16, Seed: 1}
 	x := make([]float32, len(s.x))
 	for i, v := range s.x {
 		x[i] = float32(v)

@@ -1,0 +1,107 @@
+// Package chart has what the program's pictures share: colours, lines, axes, a legend
+// and the PNG file.
+package chart
+
+import (
+	"image/color"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// colours are easy to tell apart, for the colour-blind as well (Okabe and Ito
+// 2008).
+var colours = []color.RGBA{
+	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
+	{230, 159, 0, 255}, {86, 180, 233, 255}, {0, 0, 0, 255}, {150, 150, 40, 255},
+}
+
+// NewLegend returns a plot that has nothing but a legend.
+func NewLegend() *plot.Plot {
+	p := plot.New()
+	p.HideAxes()
+	p.Legend.Left, p.Legend.Top, p.Legend.Padding = true, true, vg.Points(2)
+	return p
+}
+
+// NewLine returns the k-th line of a plot, in a colour or dashes of its own.
+func NewLine(points plotter.XYs, k int) (*plotter.Line, error) {
+	l, err := plotter.NewLine(points)
+	if err != nil {
+		return nil, err
+	}
+	l.Color, l.Width = colours[k%len(colours)], vg.Points(1.6)
+	if k >= len(colours) {
+		l.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+	}
+	return l, nil
+}
+
+// Save draws rows of plots to a PNG file, whose folder it makes if there is none.
+func Save(path string, rows [][]*plot.Plot) error {
+	cols, height := len(rows[0]), 400.0
+	if len(rows) > 1 {
+		height = 260 * float64(len(rows))
+	}
+	image := vgimg.NewWith(vgimg.UseWH(vg.Points(300*float64(cols)), vg.Points(height)), vgimg.UseDPI(96))
+	tiles := draw.Tiles{Rows: len(rows), Cols: cols, PadX: vg.Points(12), PadY: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(8), PadLeft: vg.Points(8), PadRight: vg.Points(8)}
+	for i, row := range plot.Align(rows, tiles, draw.New(image)) {
+		for j, canvas := range row {
+			rows[i][j].Draw(canvas)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := (vgimg.PngCanvas{Canvas: image}).WriteTo(file); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}
+
+// RoundNumbers marks round numbers, written without trailing zeros.
+func RoundNumbers(low, high float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(low, high)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = strconv.FormatFloat(ticks[i].Value, 'g', 6, 64)
+		}
+	}
+	return ticks
+}
+
+// Decades marks 1, 2 and 5 of each decade.
+func Decades(low, high float64) []plot.Tick {
+	var ticks []plot.Tick
+	for d := math.Pow(10, math.Floor(math.Log10(low))); d <= high; d *= 10 {
+		for _, m := range []float64{1, 2, 5} {
+			if v := m * d; v >= low && v <= high {
+				ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 6, 64)})
+			}
+		}
+	}
+	return ticks
+}
+
+// PowersOfTen marks those, or every second or third of many.
+func PowersOfTen(low, high float64) []plot.Tick {
+	first, last := int(math.Ceil(math.Log10(low))), int(math.Floor(math.Log10(high)))
+	step := 1 + (last-first)/7
+	var ticks []plot.Tick
+	for k := first; k <= last; k += step {
+		ticks = append(ticks, plot.Tick{Value: math.Pow(10, float64(k)), Label: "1e" + strconv.Itoa(k)})
+	}
+	return ticks
+}

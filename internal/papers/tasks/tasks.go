@@ -1,0 +1,45 @@
+// Package tasks draws related classification tasks, on which experiments and tests
+// compare metrics.
+package tasks
+
+import "github.com/accrete-ml/accrete/internal/vec"
+
+// A Task is points of a few numbers each, row-major, with their classes.
+type Task struct {
+	Points  []float64
+	Classes []int
+}
+
+// Related draws tasks of points of dim numbers in three classes. The means of the
+// classes differ in the first two numbers in every task, and differ more in one
+// number that is the task's own. The other numbers are noise with a greater
+// deviation, 1/2. It returns points to learn from and points to test with.
+func Related(seed uint64, tasks, train, test, dim int) (learn, check []Task) {
+	normals := vec.NewNormals(vec.Key("related tasks", seed, 0))
+	draw := make([]float32, dim)
+	for j := range tasks {
+		own := 2 + j%(dim-2)
+		sample := func(n int) (t Task) {
+			for i := range n {
+				normals.Fill(draw)
+				class := i % 3
+				for k, v := range draw {
+					x := 2 * float64(v)
+					switch {
+					case k == own:
+						x = float64(float64(v)/2) + 2*float64(class)
+					case k == class%2:
+						x = float64(v) + 1.5
+					case k < 2:
+						x = float64(v)
+					}
+					t.Points = append(t.Points, x/4)
+				}
+				t.Classes = append(t.Classes, class)
+			}
+			return t
+		}
+		learn, check = append(learn, sample(train)), append(check, sample(test))
+	}
+	return learn, check
+}

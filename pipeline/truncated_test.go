@@ -1,0 +1,150 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// A broker that comes back with less than it had, and gets other records in the
+// place of the lost ones before the learner looks, has not lost them unnoticed.
+func TestTruncatedAndRegrownInputIsNoticed(t *testing.T) {
+	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
+		for _, regrown := range []int{0, 20, 300} {
+			t.Run(fmt.Sprint(regrown), func(t *testing.T) {
+				c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
+				values := rings(1000)
+				for i := range 5 { // batches of 100
+					kafkatest.Fill(t, c, in, 1, values[100*i:100*i+100])
+				}
+				cfg, ev := config(c, "m", in)
+				cfg.ToEnd = false
+				_, ended := start(t, cfg)
+				eventually(t, "it learns", func() bool { return learned(ev) == 490 })
+				writer := kafkatest.ClientOf(t, addr, nil)
+				b.Down(func() { b.Cut(in, 0, 1) })
+				for rest := values[500 : 500+regrown]; len(rest) > 0; rest = nil {
+					kafkatest.Fill(t, writer, in, 1, rest)
+				}
+				back := time.Now()
+				err := <-ended
+				if !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "truncated") {
+					t.Fatalf("%v", err)
+				}
+				if regrown == 0 && !strings.Contains(err.Error(), "records 400 to 499 are gone") {
+					t.Errorf("%v", err)
+				}
+				t.Logf("after %v: %v", time.Since(back), err)
+				if took := time.Since(back); took > 3*time.Second {
+					t.Errorf("noticed after %v", took)
+				}
+				if _, err := Open(t.Context(), cfg); !errors.Is(err, ErrHistory) {
+					t.Errorf("the next start: %v", err)
+				}
+			})
+		}
+	})
+}
+
+// A broker that comes back with all it had is no reason to stop.
+func TestRestartedBrokerIsTheSame(t *testing.T) {
+	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
+		c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
+		values := rings(1000)
+		kafkatest.Fill(t, c, in, 2, values[:500])
+		cfg, ev := config(c, "m", in)
+		cfg.ToEnd = false
+		stop, _ := start(t, cfg)
+		for i := range 2 {
+			eventually(t, "it learns", func() bool { return learned(ev) == int64(490+245*i) })
+			b.Down(func() {})
+			kafkatest.Fill(t, kafkatest.ClientOf(t, addr, nil), in, 2, values[500+250*i:750+250*i])
+		}
+		eventually(t, "it learns the rest", func() bool { return learned(ev) == 980 })
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAddedPartitionsAreLearned(t *testing.T) {
+	was := partitionsEvery
+	partitionsEvery = 50 * time.Millisecond
+	defer func() { partitionsEvery = was }()
+	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
+	c := kafkatest.ClientOf(t, addr, nil)
+	values := rings(1000)
+	kafkatest.Fill(t, c, in, 2, values[:400])
+	cfg, ev := config(c, "m", in)
+	cfg.ToEnd = false
+	stop, _ := start(t, cfg)
+	eventually(t, "it learns", func() bool { return learned(ev) == 392 })
+	kafkatest.AddPartitions(t, addr, in, 5)
+	kafkatest.Fill(t, c, in, 5, values[400:])
+	eventually(t, "it learns the added partitions", func() bool { return learned(ev) == 980 })
+	if g, ok := last[Grown](ev); !ok || g.Topic != in || g.Partitions != 5 {
+		t.Errorf("reported %+v, %v", g, ok)
+	}
+	lags := map[int32]int64{}
+	ev.mu.Lock()
+	for _, e := range ev.all {
+		if l, ok := e.(Lag); ok {
+			lags[l.Partition] = l.Next
+		}
+	}
+	ev.mu.Unlock()
+	if fmt.Sprint(lags) != "map[0:320 1:320 2:120 3:120 4:120]" {
+		t.Errorf("lags: %v", lags)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if j, err := openJournal(t.Context(), cfg, 1); err != nil || j.log.Fold.PartitionsOf(in) != 5 {
+		t.Errorf("the model log does not say that there are 5 partitions: %v", err)
+	}
+	kafkatest.Fill(t, c, in, 5, values)
+	cfg.ToEnd = true
+	learnAll(t, cfg)
+	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
+}
+
+func TestIDsThatABrokersUpgradeGivesAreNoRecreation(t *testing.T) {
+	a, b, none := [16]byte{1}, [16]byte{2}, [16]byte{}
+	for _, c := range []struct {
+		a, b [16]byte
+		same bool
+	}{{a, a, true}, {a, b, false}, {none, b, true}, {a, none, true}, {none, none, true}} {
+		if got := ingest.SameTopic(c.a, c.b); got != c.same {
+			t.Errorf("%v, %v: %v", c.a, c.b, got)
+		}
+	}
+	client, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, client, in, 1, rings(300))
+	cfg, ev := config(client, "m", in)
+	l, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range l.inputs { // as before the upgrade
+		in.id = none
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	learnAll(t, cfg)
+	kafkatest.Fill(t, client, in, 1, rings(300))
+	learnAll(t, cfg)
+	if n := learned(ev); n != 588 {
+		t.Errorf("learned %d", n)
+	}
+	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
+}

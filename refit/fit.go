@@ -1,0 +1,270 @@
+package refit
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/refit/optim"
+)
+
+// effective returns o with its defaults, but for Lambda.
+func (o Options) effective() Options {
+	if o.Relative == 0 {
+		o.Relative = 1e-3
+	}
+	if o.Passes == 0 {
+		o.Passes = 100
+	}
+	return o
+}
+
+func (o *Options) now() float64 {
+	if o.Clock == nil {
+		return 0
+	}
+	return o.Clock()
+}
+
+// examples are what coefficients are fitted to.
+type examples struct {
+	features *optim.Float32
+	targets  []float64 // rows x scores: numbers, or -1 and 1
+	scores   int       // problems that share the features
+	weights  []float64 // of the rows, as multiples of their mean; nil for 1 each
+}
+
+func newExamples(features *optim.Float32, targets []float64, scores int, weights []float64) *examples {
+	return &examples{features, targets, scores, relativeWeights(weights)}
+}
+
+// relativeWeights returns weights as multiples of their mean, or nil if they are all
+// equal.
+func relativeWeights(weights []float64) []float64 {
+	sum, equal := 0.0, true
+	for _, w := range weights {
+		sum += w
+		equal = equal && w == weights[0]
+	}
+	if equal {
+		return nil
+	}
+	mean := sum / float64(len(weights))
+	all := make([]float64, len(weights))
+	for i, w := range weights {
+		all[i] = w / mean
+	}
+	return all
+}
+
+// problem returns the problem of one score.
+func (e *examples) problem(l loss.Dual, lambda float64, score int) *optim.Problem {
+	n, _ := e.features.Dims()
+	p := &optim.Problem{A: e.features, Targets: make([]float64, n), Weights: e.weights, Loss: l, L2: lambda}
+	for i := range n {
+		y := e.targets[i*e.scores+score]
+		if l.Classifies() {
+			y = max(0, y) // the class
+		}
+		p.Targets[i] = y
+	}
+	return p
+}
+
+// norm returns the greatest of a row of features.
+func (e *examples) norm() float64 {
+	_, columns := e.features.Dims()
+	square, _ := optim.Scale(e.features, columns, 1)
+	return math.Sqrt(square)
+}
+
+// A Fit is fitted coefficients and their certificate. Primal, Dual and gaps are
+// sums over the scores.
+type Fit struct {
+	Coefficients []float64 // features x scores
+	Primal, Dual float64
+	Relative     float64 // gap over the objective of the zero model
+
+	// Bound is the most by which any score differs from the optimal model's, for
+	// every row whose features have at most the greatest norm that those of the
+	// examples have, which is all rows where features are random features: the norm
+	// times √(2 gap/λ) of the score for which that is greatest.
+	Bound float64
+
+	// StartPrimal is the objective of the start, and StartGap the gap of its own
+	// certificate, which is loose. Suboptimality is the tight one, by the Dual of the
+	// fit: how far the start is above the optimum at most. StartPrimal - Primal is how
+	// far at least.
+	StartPrimal, StartGap, Suboptimality float64
+
+	Direct  bool    // by the normal equations, without passes
+	Passes  float64 // the most of any score
+	Seconds float64
+	Reached bool // the relative gap, by every score
+
+	duals []float64 // of the scores
+	unit  float64   // of relative gaps
+	norm  float64   // the greatest of a row's features
+}
+
+// Gap bounds how far the objective is above the optimum.
+func (f *Fit) Gap() float64 { return f.Primal - f.Dual }
+
+// fitScores minimises the objective of each score over the coefficients: by the
+// normal equations for the square loss if that is cheaper, and otherwise with DSPDC,
+// one dual and all primal coordinates a step, in random permutations and with
+// greater steps than the theorems'. When ctx ends, it returns the Fit so far with
+// ctx's error; the scores that it has not reached keep the start. A nil start is 0.
+func fitScores(ctx context.Context, e *examples, l loss.Dual, o Options, start []float64) (*Fit, error) {
+	_, columns := e.features.Dims()
+	if start == nil {
+		start = make([]float64, columns*e.scores)
+	}
+	r := &scoreFit{examples: e, Options: o.effective(), loss: l, columns: columns, start: start, fit: &Fit{Coefficients: append([]float64(nil), start...), Reached: true}}
+	begin := r.now()
+	err := r.run(ctx)
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	r.fit.Seconds = r.now() - begin
+	return r.fit, err
+}
+
+// certifyScores makes f the certificate of coefficients near those that were solved
+// for, by the same dual solution.
+func (f *Fit) certifyScores(e *examples, l loss.Dual, o Options, coefficients []float64) {
+	_, columns := e.features.Dims()
+	x := make([]float64, columns)
+	f.Coefficients, f.Primal, f.Bound = coefficients, 0, 0
+	for k := range e.scores {
+		for j := range x {
+			x[j] = coefficients[j*e.scores+k]
+		}
+		c := e.problem(l, o.Lambda, k).CertifyBy(x, f.duals[k])
+		f.Primal += c.Primal
+		f.Bound = max(f.Bound, f.norm*c.Distance)
+	}
+	f.Relative = f.Gap() / f.unit
+}
+
+// scoreFit is the state of fitScores.
+type scoreFit struct {
+	*examples
+	Options
+	loss    loss.Dual
+	columns int
+	start   []float64
+	fit     *Fit
+	scale   float64 // Λ of the features
+}
+
+func (r *scoreFit) run(ctx context.Context) error {
+	var equations *optim.NormalEquations
+	r.scale, _ = optim.Scale(r.features, r.columns, 1)
+	r.fit.norm = math.Sqrt(r.scale)
+	for k := range r.scores {
+		p := r.problem(r.loss, r.Lambda, k)
+		if err := p.Validate(); err != nil {
+			return err
+		}
+		if k == 0 && r.direct() {
+			equations, _ = optim.NewNormalEquations(ctx, r.features, r.weights, r.Lambda)
+		}
+		start := optim.Start{X: make([]float64, r.columns)}
+		for j := range start.X {
+			start.X[j] = r.start[j*r.scores+k]
+		}
+		before, y := p.Certify(start.X)
+		start.Y = y
+		s := &optim.Solution{X: start.X, Certificate: before, Reached: before.Relative <= r.Relative}
+		var err error
+		if ctx.Err() == nil && !s.Reached {
+			if s, err = r.solve(ctx, p, k, equations, start); s == nil {
+				return err
+			}
+		}
+		r.add(p, k, before, s)
+	}
+	f := r.fit
+	f.Relative = f.Gap() / f.unit
+	f.Suboptimality = f.StartPrimal - f.Dual
+	return ctx.Err()
+}
+
+// scaleShare is the part of Λ that a refit takes: half of it needs about 0.7 of the
+// passes, and it takes a quarter to diverge, on all data so far.
+const scaleShare = 0.5
+
+// solve solves the problem of one score, directly if that reaches the gap. Should
+// DSPDC diverge, it takes all of Λ, as the theorems have it.
+func (r *scoreFit) solve(ctx context.Context, p *optim.Problem, score int, equations *optim.NormalEquations, start optim.Start) (*optim.Solution, error) {
+	if equations != nil {
+		s, err := equations.Solve(p)
+		if err != nil {
+			return nil, err
+		}
+		if s.Relative <= r.Relative {
+			r.fit.Direct = true
+			return s, nil
+		}
+	}
+	c := optim.Config{Scale: r.scale * scaleShare, Relative: r.Relative, Passes: r.Passes, Shuffle: true}
+	if r.Progress != nil {
+		c.Progress = func(at optim.Point) { r.Progress(score, at) }
+	}
+	s, err := optim.Solve(ctx, p, c, start)
+	if errors.Is(err, optim.ErrDiverged) {
+		c.Scale = r.scale
+		return optim.Solve(ctx, p, c, start)
+	}
+	return s, err
+}
+
+// add adds the solution of one score to the Fit.
+func (r *scoreFit) add(p *optim.Problem, score int, before optim.Certificate, s *optim.Solution) {
+	f := r.fit
+	for j, x := range s.X {
+		f.Coefficients[j*r.scores+score] = x
+	}
+	f.unit += p.GapUnit()
+	f.duals = append(f.duals, s.Certificate.Dual)
+	f.Primal += s.Certificate.Primal
+	f.Dual += s.Certificate.Dual
+	f.StartPrimal += before.Primal
+	f.StartGap += before.Gap()
+	f.Bound = max(f.Bound, f.norm*s.Distance)
+	f.Passes = max(f.Passes, s.Passes)
+	f.Reached = f.Reached && s.Reached
+}
+
+// MaxDirect is the greatest number of features, the constant included, for which
+// there are normal equations: a Cholesky factor of more would take seconds, during
+// which it cannot be stopped.
+const MaxDirect = 2100
+
+const (
+	// perPass is what a pass costs for each element of the matrix, in multiplications
+	// of the normal equations: a pass waits for memory.
+	perPass = 10
+
+	// gramSpeed is how many times as fast as other multiplications those of the Gram
+	// matrix are, in float32.
+	gramSpeed = 10
+
+	// leastGap is the relative gap below which passes make no progress.
+	leastGap = 1e-9
+)
+
+// direct reports whether the normal equations, which take p² numbers of memory,
+// cost less than the passes that the contraction of the steps makes likely, for
+// each score, or whether such a small gap needs them.
+func (r *scoreFit) direct() bool {
+	if r.loss != (loss.Square{}) || r.columns > MaxDirect {
+		return false
+	}
+	n, p := float64(len(r.targets)/r.scores), float64(r.columns)
+	passes := min(float64(r.Passes), 4+4*r.fit.norm/math.Sqrt(2*r.Lambda*n))
+	gram := n / 2 / gramSpeed
+	return (gram+p/6)*p*p <= passes*perPass*n*p*float64(r.scores) || r.Relative < leastGap
+}

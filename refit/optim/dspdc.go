@@ -1,0 +1,201 @@
+package optim
+
+// newDSPDC returns the implementation that costs the least: with two factors,
+// Algorithm 2; otherwise one that keeps Aᵀy if n/m ≥ p/q, and else one that keeps
+// Ax (section 4.1).
+func newDSPDC(p *Problem, c Config, x, y []float64) method {
+	n, columns := p.A.Dims()
+	build := newByColumns
+	if a, ok := p.A.(*Factored); ok {
+		build = func(d dspdc) method { return newInner(d, a) }
+	} else if float64(n)*float64(c.Primal) >= float64(columns)*float64(c.Dual) {
+		build = newByRows
+	}
+	return build(newShared(p, c, x, y))
+}
+
+// newShared returns what the implementations share.
+func newShared(p *Problem, c Config, x, y []float64) dspdc {
+	n, columns := p.A.Dims()
+	s := newStepSizes(n, columns, c.Dual, c.Primal, c.Scale, p.L2, p.gamma(), c.Theorem)
+	rows := newSampler("dual", c.Seed, n, c.Dual)
+	rows.shuffle = c.Shuffle
+	return dspdc{
+		p: p, x: x, y: y,
+		rows:          rows,
+		columns:       newSampler("primal", c.Seed, columns, c.Primal),
+		theta:         s.theta,
+		r:             float64(n) / s.sigma,
+		extrapolation: float64(n) / float64(c.Dual),
+		inverseN:      1 / float64(n),
+		inverseTau:    1 / s.tau,
+		shrink:        1 / (p.L2 + 1/s.tau),
+	}
+}
+
+// dspdc is what the implementations share.
+type dspdc struct {
+	p             *Problem
+	x, y          []float64
+	rows, columns *sampler
+	theta         float64
+	r             float64 // n/σ
+	extrapolation float64 // of y: n/m
+	inverseN      float64 // 1/n
+	inverseTau    float64 // 1/τ
+	shrink        float64 // 1/(λ₂+1/τ)
+	score         [1]float64
+}
+
+// dual moves y_i, where score is ⟨A_i, x̄⟩, and returns by how much: (15).
+func (d *dspdc) dual(i int, score float64) float64 {
+	old := d.y[i]
+	d.score[0] = score
+	d.p.prox(d.y[i:i+1], d.score[:], i, d.r)
+	return d.y[i] - old
+}
+
+// primal moves x_j, where c is ⟨A^j, ȳ⟩, and returns by how much: (19).
+func (d *dspdc) primal(j int, c float64) float64 {
+	x := d.x[j]
+	d.x[j] = float64(soft(float64(x*d.inverseTau)-float64(c*d.inverseN), d.p.L1) * d.shrink)
+	return d.x[j] - x
+}
+
+// byRows keeps u = Aᵀy up to date.
+type byRows struct {
+	dspdc
+	xbar, u, change []float64
+	delta           []float64 // of the rows drawn: ⟨A_i, x̄⟩
+	moved           []int     // where xbar differs from x
+}
+
+func newByRows(d dspdc) method {
+	_, columns := d.p.A.Dims()
+	b := &byRows{dspdc: d, delta: make([]float64, d.rows.size), xbar: append([]float64(nil), d.x...), u: make([]float64, columns), change: make([]float64, columns)}
+	b.refresh()
+	if d.rows.size == 1 && d.columns.size == columns && d.p.L1 == 0 {
+		switch a := d.p.A.(type) {
+		case *Dense:
+			return &ridgeByRows[float64]{b, a.rows, 1}
+		case *Float32:
+			return &ridgeByRows[float32]{b, a.rows, a.factor}
+		}
+	}
+	return b
+}
+
+func (b *byRows) refresh() { multiplyTransposed(b.u, b.p.A, b.y) }
+
+func (b *byRows) iterate() (x, y, ax, aty []float64) { return b.x, b.y, nil, b.u }
+
+func (b *byRows) step() float64 {
+	rows := b.rows.draw()
+	for k, i := range rows {
+		b.delta[k] = b.p.A.Dot(i, b.xbar)
+	}
+	clear(b.change)
+	for k, i := range rows {
+		if d := b.dual(i, b.delta[k]); d != 0 {
+			b.p.A.Add(b.change, i, d)
+		}
+	}
+	for _, j := range b.moved {
+		b.xbar[j] = b.x[j]
+	}
+	b.moved = b.columns.draw()
+	for _, j := range b.moved {
+		d := b.primal(j, b.u[j]+float64(b.extrapolation*b.change[j]))
+		b.xbar[j] = b.x[j] + float64(b.theta*d)
+	}
+	for j, v := range b.change {
+		b.u[j] += v
+	}
+	return 1 / b.extrapolation
+}
+
+// byColumns keeps z = Ax up to date.
+type byColumns struct {
+	dspdc
+	z, zbar, change []float64
+	ybar            []float64 // y, except at the rows drawn
+}
+
+func newByColumns(d dspdc) method {
+	n, _ := d.p.A.Dims()
+	b := &byColumns{dspdc: d, z: make([]float64, n), zbar: make([]float64, n), change: make([]float64, n), ybar: append([]float64(nil), d.y...)}
+	b.refresh()
+	copy(b.zbar, b.z)
+	return b
+}
+
+// refresh leaves zbar alone: every step computes it from z.
+func (b *byColumns) refresh() { multiply(b.z, b.p.A, b.x) }
+
+func (b *byColumns) iterate() (x, y, ax, aty []float64) { return b.x, b.y, b.z, nil }
+
+func (b *byColumns) step() float64 {
+	rows := b.rows.draw()
+	for _, i := range rows {
+		old := b.y[i]
+		b.ybar[i] = old + float64(b.extrapolation*b.dual(i, b.zbar[i]))
+	}
+	clear(b.change)
+	columns := b.columns.draw()
+	for _, j := range columns {
+		if d := b.primal(j, b.p.A.ColumnDot(j, b.ybar)); d != 0 {
+			b.p.A.AddColumn(b.change, j, d)
+		}
+	}
+	for _, i := range rows {
+		b.ybar[i] = b.y[i]
+	}
+	for i, v := range b.change {
+		b.zbar[i] = b.z[i] + float64((1+b.theta)*v)
+		b.z[i] += v
+	}
+	return float64(len(columns)) / float64(len(b.x))
+}
+
+// inner is Algorithm 2: it keeps u = Uᵀy and v = Vx, of the inner dimension, up to
+// date. (The paper's text has v̄ once where its (34) has ū.)
+type inner struct {
+	dspdc
+	a                     *Factored
+	u, v, ubar, vbar, sum []float64
+}
+
+func newInner(d dspdc, a *Factored) method {
+	vector := func() []float64 { return make([]float64, a.u.p) }
+	f := &inner{dspdc: d, a: a, u: vector(), v: vector(), ubar: vector(), vbar: vector(), sum: vector()}
+	f.refresh()
+	copy(f.vbar, f.v)
+	return f
+}
+
+func (f *inner) refresh() {
+	multiplyTransposed(f.u, f.a.u, f.y)
+	multiplyTransposed(f.v, f.a.v, f.x)
+}
+
+func (f *inner) iterate() (x, y, ax, aty []float64) { return f.x, f.y, nil, nil }
+
+func (f *inner) step() float64 {
+	clear(f.sum)
+	for _, i := range f.rows.draw() {
+		f.a.u.Add(f.sum, i, f.dual(i, f.a.u.Dot(i, f.vbar)))
+	}
+	for k, v := range f.sum {
+		f.ubar[k] = f.u[k] + float64(f.extrapolation*v)
+		f.u[k] += v
+	}
+	clear(f.sum)
+	for _, j := range f.columns.draw() {
+		f.a.v.Add(f.sum, j, f.primal(j, f.a.v.Dot(j, f.ubar)))
+	}
+	for k, v := range f.sum {
+		f.vbar[k] = f.v[k] + float64((1+f.theta)*v)
+		f.v[k] += v
+	}
+	return float64(f.rows.size+f.columns.size) / float64(len(f.x)+len(f.y))
+}

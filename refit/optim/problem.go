@@ -1,0 +1,122 @@
+package optim
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// A Problem is the objective P of the package comment, and with it its dual
+//
+//	D(y) = -1/(2λ₂) ‖soft(-Aᵀy/n, λ₁)‖² - 1/n Σ φ_i*(y_i),
+//
+// which is never above P ((1) and (7)). The weight of a row is a factor of its φ.
+type Problem struct {
+	A       Matrix
+	Targets []float64 // of the rows: the class, 0 or 1, or a number, as Loss takes it
+	Weights []float64 // of the rows, 0 or more; nil for 1 each
+	Loss    loss.Dual // of one score
+	L2      float64   // λ₂, more than 0
+	L1      float64   // λ₁, 0 or more
+}
+
+// Validate returns an error if a field of p is not valid.
+func (p *Problem) Validate() error {
+	n, _ := p.A.Dims()
+	switch {
+	case p.Loss == nil:
+		return fmt.Errorf("the problem has no loss")
+	case p.Loss.Outputs(2) != 1:
+		return fmt.Errorf("the loss %v has more than one score", p.Loss)
+	case len(p.Targets) != n:
+		return fmt.Errorf("%d targets for %d rows", len(p.Targets), n)
+	case !(p.L2 > 0) || math.IsInf(p.L2, 1):
+		return fmt.Errorf("l2 is %v: want more than 0", p.L2)
+	case !(p.L1 >= 0) || math.IsInf(p.L1, 1):
+		return fmt.Errorf("l1 is %v: want 0 or more", p.L1)
+	case p.Weights != nil && len(p.Weights) != n:
+		return fmt.Errorf("%d weights for %d rows", len(p.Weights), n)
+	}
+	for i, w := range p.Weights {
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("the weight of row %d is %v: want 0 or more", i, w)
+		}
+	}
+	for i, b := range p.Targets {
+		switch {
+		case p.Loss.Classifies() && b != 0 && b != 1:
+			return fmt.Errorf("the target of row %d is %v: want the class 0 or 1 for the loss %v", i, b, p.Loss)
+		case math.IsNaN(b) || math.IsInf(b, 0):
+			return fmt.Errorf("the target of row %d is %v", i, b)
+		}
+	}
+	return nil
+}
+
+// Primal returns P(x).
+func (p *Problem) Primal(x []float64) float64 {
+	z := make([]float64, len(p.Targets))
+	p.multiply(z, x)
+	return p.primal(x, z)
+}
+
+// primal returns P(x), where z is Ax.
+func (p *Problem) primal(x, z []float64) float64 {
+	var s, norm float64
+	for i := range p.Targets {
+		s += p.value(i, z[i:i+1])
+	}
+	s /= float64(len(p.Targets))
+	if p.L1 > 0 {
+		for _, v := range x {
+			norm += math.Abs(v)
+		}
+	}
+	return s + float64(p.L2/2*vec.Dot(x, x)) + float64(p.L1*norm)
+}
+
+// dual returns D(y), where u is Aᵀy.
+func (p *Problem) dual(y, u []float64) float64 {
+	var s, g float64
+	var at [1]float64
+	for i, v := range y {
+		s += p.conjugate(at[:], i, v)
+	}
+	n := float64(len(p.Targets))
+	for _, v := range u {
+		v = soft(-v/n, p.L1)
+		g += float64(v * v)
+	}
+	return -g/(2*p.L2) - s/n
+}
+
+// GapUnit returns P(0), which relative gaps are multiples of, or 1 if that is 0.
+func (p *Problem) GapUnit() float64 {
+	var s float64
+	var at [1]float64
+	for i := range p.Targets {
+		s += p.value(i, at[:])
+	}
+	if s == 0 {
+		return 1
+	}
+	return s / float64(len(p.Targets))
+}
+
+func (p *Problem) size() (rows, columns int)           { return p.A.Dims() }
+func (p *Problem) multiply(dst, x []float64)           { multiply(dst, p.A, x) }
+func (p *Problem) multiplyTransposed(dst, y []float64) { multiplyTransposed(dst, p.A, y) }
+func (p *Problem) convexity() float64                  { return p.L2 }
+
+// soft moves v towards 0 by t, but not past it: soft thresholding.
+func soft(v, t float64) float64 {
+	switch {
+	case v > t:
+		return v - t
+	case v < -t:
+		return v + t
+	}
+	return 0
+}

@@ -1,0 +1,184 @@
+package optim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// A Method is a way to solve a Problem.
+type Method string
+
+const (
+	DSPDC Method = "dspdc" // Yu, Lin and Yang 2015, Algorithms 1 and 2
+	SPDC  Method = "spdc"  // Zhang and Xiao 2015: DSPDC with all primal coordinates
+	SDCA  Method = "sdca"  // Shalev-Shwartz and Zhang 2013
+	SVRG  Method = "svrg"  // Johnson and Zhang 2013; with a proximal map, Xiao and Zhang 2014
+)
+
+// Config is the configuration of a solver. The comment of each field names its
+// default, which the zero value stands for.
+type Config struct {
+	Method  Method  // DSPDC
+	Primal  int     // q, the primal coordinates a step: all; for DSPDC only
+	Dual    int     // m, the dual coordinates a step: 1; not for SVRG
+	Scale   float64 // Λ: that of the function Scale; for DSPDC and SPDC only
+	Theorem int     // the one that step sizes come from: 2, for the gap; or 1, for distances
+	Seed    uint64
+
+	// Shuffle takes the dual coordinates in random permutations, instead of drawing
+	// them independently in each step as the theorems have it. That needs fewer
+	// passes.
+	Shuffle bool
+
+	// Solving ends when the gap is at most Gap or at most Relative P(0), if that is
+	// more than 0, or after this number of passes: 1000. A pass touches each element
+	// of the matrix twice, once in Ax and once in Aᵀy: n/m or p/q steps, whichever is
+	// more, or (n+p)/(m+q) if the matrix is Factored.
+	Gap, Relative float64
+	Passes        int
+
+	Progress func(Point)    // called with the first state and after every pass
+	Clock    func() float64 // in seconds; without it, Point.Seconds is 0
+}
+
+// effective returns c with its defaults, for that many primal and dual
+// coordinates, or blocks of them.
+func (c Config) effective(primal, dual int) (Config, error) {
+	if c.Primal == 0 || c.Method == SPDC {
+		c.Primal = primal
+	}
+	if c.Dual == 0 {
+		c.Dual = 1
+	}
+	if c.Theorem == 0 {
+		c.Theorem = 2
+	}
+	if c.Passes == 0 {
+		c.Passes = 1000
+	}
+	switch {
+	case c.Primal < 1 || c.Primal > primal:
+		return c, fmt.Errorf("%d primal coordinates a step: want 1 to %d", c.Primal, primal)
+	case c.Dual < 1 || c.Dual > dual:
+		return c, fmt.Errorf("%d dual coordinates a step: want 1 to %d", c.Dual, dual)
+	case c.Theorem < 1 || c.Theorem > 2:
+		return c, fmt.Errorf("theorem %d: want 1 or 2", c.Theorem)
+	case c.Passes < 0:
+		return c, fmt.Errorf("%d passes: want 0 or more", c.Passes)
+	case !(c.Scale >= 0):
+		return c, fmt.Errorf("scale %v: want 0 or more", c.Scale)
+	}
+	return c, nil
+}
+
+// A Point is the state of a solver after some passes.
+type Point struct {
+	Passes       float64
+	Iterations   int64
+	Seconds      float64 // of solving, without those of evaluating Primal and Dual
+	Primal, Dual float64
+}
+
+// Gap bounds P(x) - P(x*).
+func (p Point) Gap() float64 { return p.Primal - p.Dual }
+
+// Start is where a solver starts. Without X, that is 0. Without Y, it is the Y
+// that Certify pairs with X, or the loss's DualStart if there is no X either.
+type Start struct{ X, Y []float64 }
+
+// A Solution is a primal and a dual vector with their certificate, which comes from
+// products that were computed again at the end.
+type Solution struct {
+	X, Y []float64
+	Certificate
+	Point           // the last of Trace; its Primal and Dual are the Certificate's
+	Scale   float64 // Λ as it was used
+	Trace   []Point // the first state, and one for every pass
+	Reached bool    // the gap is at most what Config wants
+}
+
+// Gap bounds P(X) - P(x*).
+func (s *Solution) Gap() float64 { return s.Certificate.Gap() }
+
+// Solve minimises p from a start, which it does not change. When ctx ends, it
+// returns the Solution so far together with ctx's error.
+func Solve(ctx context.Context, p *Problem, c Config, start Start) (*Solution, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	n, columns := p.A.Dims()
+	c, err := c.effective(columns, n)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := start.vectors(p); err != nil {
+		return nil, err
+	}
+	estimated := false
+	switch c.Method {
+	case SPDC, DSPDC, "":
+		if c.Scale == 0 {
+			var exact bool
+			c.Scale, exact = Scale(p.A, c.Primal, c.Dual)
+			estimated = !exact
+		}
+	case SDCA, SVRG:
+	default:
+		return nil, fmt.Errorf("unknown method %q: want dspdc, spdc, sdca or svrg", c.Method)
+	}
+	return retryWithScale(c, estimated, func(c Config) (*Solution, error) {
+		x, y, _ := start.vectors(p)
+		switch c.Method {
+		case SDCA:
+			return run(ctx, p, c, newSDCA(p, c, y))
+		case SVRG:
+			return run(ctx, p, c, newSVRG(p, c, x))
+		}
+		return run(ctx, p, c, newDSPDC(p, c, x, y))
+	})
+}
+
+// mostDoublings of an estimate of Λ bring it from far below the truth to far above.
+const mostDoublings = 30
+
+// retryWithScale solves. If that diverges with an estimate of Λ, it solves again
+// from the start with twice the estimate.
+func retryWithScale(c Config, estimated bool, solve func(Config) (*Solution, error)) (*Solution, error) {
+	for range mostDoublings {
+		s, err := solve(c)
+		if !estimated || !errors.Is(err, ErrDiverged) {
+			return s, err
+		}
+		c.Scale *= 2
+	}
+	return solve(c)
+}
+
+// vectors returns copies of the start's x and y, or of their defaults.
+func (s Start) vectors(p *Problem) (x, y []float64, err error) {
+	n, columns := p.A.Dims()
+	x, y = make([]float64, columns), make([]float64, n)
+	if s.X != nil && len(s.X) != columns || s.Y != nil && len(s.Y) != n {
+		return nil, nil, fmt.Errorf("a start of %d and %d numbers for a matrix of %d columns and %d rows", len(s.X), len(s.Y), columns, n)
+	}
+	copy(x, s.X)
+	switch {
+	case s.Y != nil:
+		copy(y, s.Y)
+	case s.X != nil:
+		_, y = p.Certify(x)
+	default:
+		for i := range y {
+			p.start(y[i:i+1], i)
+		}
+	}
+	var at [1]float64
+	for i, v := range y {
+		if !(p.conjugate(at[:], i, v) <= math.MaxFloat64) {
+			return nil, nil, fmt.Errorf("y[%d] of the start is %v, where the conjugate of the loss %v is not finite", i, v, p.Loss)
+		}
+	}
+	return x, y, nil
+}

@@ -1,0 +1,173 @@
+package refit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/refit/optim"
+)
+
+// ErrUnfit is returned for a model that cannot be refitted.
+var ErrUnfit = errors.New("cannot be refitted")
+
+// Options of a refit. The comment of each field names its default, which the zero
+// value stands for.
+type Options struct {
+	Lambda   float64 // penalty of ‖f‖²/2 next to the mean loss: 0.3 times the choice of leave-one-out on the last 512 rows
+	Relative float64 // gap to reach, relative to the objective of the zero model: 1e-3
+	Passes   int     // at most, for each score: 100
+
+	Progress func(score int, at optim.Point)
+	Clock    func() float64 // in seconds; without it, Fit.Seconds is 0
+}
+
+// Result is a model that was refitted.
+type Result struct {
+	Model *learner.Model
+
+	// Fit certifies the coefficients as they are served, in float32. Unless
+	// Comparable, the model before had another loss: Fit.StartPrimal, StartGap and
+	// Suboptimality are then those of the zero model.
+	Fit        *Fit
+	Comparable bool
+
+	// Suboptimality bounds how far the objective of the model before, with its own
+	// loss, is above the optimum: by the dual of the Fit if Comparable, and otherwise
+	// by the model's own certificate, which is loose.
+	Suboptimality float64
+
+	Loss     string
+	Lambda   float64
+	Rows     int
+	Features int // cosines and sines, without the constant
+}
+
+const (
+	// lambdaShare is the penalty over that which leave-one-out chooses on 512 rows for
+	// the kernel itself: a refit has more rows than those.
+	lambdaShare = 0.3
+
+	// interceptFeature is the constant feature, next to features of the norm 1. The
+	// smaller it is, the more an intercept is penalised.
+	interceptFeature = 0.25
+)
+
+// Solve fits the coefficients of m to the labelled rows of b: it minimises the mean
+// loss, by the weights of the rows, and a penalty. The features stay, and so does
+// the loss, except that with more than MaxDirect features, the constant included,
+// classes under softmax get a least-squares problem each (one against the rest).
+// Result.Model then has that loss. An error that wraps ErrUnfit says why a model or
+// its loss has no refit.
+func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (*Result, error) {
+	solved, served := solvedLoss(m.Loss())
+	if solved == nil {
+		return nil, unfitLoss(m.Loss())
+	}
+	d, err := m.Design(b)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnfit, err)
+	}
+	if d.Rows < 2 {
+		return nil, fmt.Errorf("%w: there are %d labelled rows", ErrUnfit, d.Rows)
+	}
+	if slices.Max(d.Weights) == 0 {
+		return nil, fmt.Errorf("%w: all rows have the weight 0", ErrUnfit)
+	}
+	frequencies := d.Blocks * d.Bank.Map().BlockSize
+	multinomial := m.Loss() == loss.Softmax{} && 2*frequencies+1 <= MaxDirect
+	r := &Result{Loss: solved.String(), Lambda: o.Lambda, Rows: d.Rows, Features: 2 * frequencies}
+	if multinomial {
+		served, r.Loss = m.Loss(), m.Loss().String()
+	}
+	r.Comparable = served == m.Loss()
+	if r.Lambda == 0 {
+		r.Lambda = lambdaShare * d.Penalty()
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	o.Lambda = r.Lambda
+	e := newExamples(features(d.Bank, d.Blocks, d.X, interceptFeature), d.Targets, d.Outputs, d.Weights)
+	coef, intercept := m.Coefficients()
+	before := fromModel(toFloat64(coef), intercept, frequencies, interceptFeature)
+	var start []float64
+	if r.Comparable {
+		start = before
+	}
+	if multinomial {
+		r.Fit, err = fitSoftmax(ctx, e, o, start)
+	} else {
+		r.Fit, err = fitScores(ctx, e, solved, o, start)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Suboptimality = r.Fit.Suboptimality
+	if !r.Comparable {
+		if r.Suboptimality, err = softmaxGap(e, r.Lambda, before); err != nil {
+			return nil, err
+		}
+	}
+	coefficients, intercept := toModel(r.Fit.Coefficients, d.Outputs, frequencies, interceptFeature)
+	narrow := toFloat32(coefficients)
+	rounded := fromModel(toFloat64(narrow), intercept, frequencies, interceptFeature)
+	if multinomial {
+		err = r.Fit.certifySoftmax(e, o, rounded)
+	} else {
+		r.Fit.certifyScores(e, solved, o, rounded)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Model, err = m.With(served, narrow, intercept)
+	return r, err
+}
+
+// solvedLoss returns the loss that is minimised for a model of the loss l, and the
+// loss of the model that comes out, or nil if there is none.
+func solvedLoss(l loss.Loss) (solved loss.Dual, served loss.Loss) {
+	switch l := l.(type) {
+	case loss.OneVsRest:
+		return loss.Square{}, l // of the signs
+	case loss.Softmax:
+		return loss.Square{}, loss.OneVsRest{}
+	case loss.Dual:
+		return l, l
+	}
+	return nil, nil
+}
+
+// unfitLoss returns the error for a loss that has no refit.
+func unfitLoss(l loss.Loss) error {
+	if l == nil {
+		return fmt.Errorf("%w: %w", ErrUnfit, learner.ErrUnsettled)
+	}
+	var names []string
+	for _, l := range loss.All {
+		if solved, _ := solvedLoss(l); solved != nil {
+			names = append(names, l.String())
+		}
+	}
+	return fmt.Errorf("%w: the loss %v has no smooth conjugate: want %s", ErrUnfit, l, strings.Join(names, ", "))
+}
+
+func toFloat64(x []float32) []float64 {
+	wide := make([]float64, len(x))
+	for i, v := range x {
+		wide[i] = float64(v)
+	}
+	return wide
+}
+
+func toFloat32(x []float64) []float32 {
+	narrow := make([]float32, len(x))
+	for i, v := range x {
+		narrow[i] = float32(v)
+	}
+	return narrow
+}

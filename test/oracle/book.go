@@ -1,0 +1,294 @@
+package oracle
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/hex"
+	"maps"
+	"slices"
+)
+
+// book is what the log has come to: who writes it, and what was decided.
+type book struct {
+	epoch  int64           // of the claim in force
+	nonce  string          //
+	owners map[string]bool // nonces of all claims so far
+
+	genesis bool
+	id      [16]byte // of the log's topic, as somebody has said it; zero: nobody
+	options []byte
+
+	seq, highest int64
+	chain        [32]byte
+	points       map[int64]point // by seq, of the history as it stands
+	ids          map[string]string
+	counted      map[[32]byte]bool // records that count, by hash
+	paused       map[int64]bool    // seqs that ever had a PAUSE
+	taken        []taken           // back, by a ROLLBACK
+	loose        []loose
+}
+
+// point is where an entry of the history lies, and under which claim.
+type point struct {
+	chain  string
+	offset int64 // of the record behind it
+	epoch  int64
+	nonce  string
+}
+
+// taken are seqs that were taken back, from to to-1.
+type taken struct{ from, to int64 }
+
+func newBook() book {
+	return book{
+		owners: map[string]bool{}, points: map[int64]point{0: {chain: hex.EncodeToString(make([]byte, 32))}},
+		ids: map[string]string{}, counted: map[[32]byte]bool{}, paused: map[int64]bool{},
+	}
+}
+
+// read accounts for a record of the log.
+func (o *oracle) read(r Record) {
+	e, err := parse(r)
+	switch {
+	case err != nil:
+		o.fault("nobody writes what lies at offset %d of the log: %v", r.Offset, err)
+	case e.Type == "claim" && e.Epoch > o.epoch:
+		o.claim(e)
+	case e.Type == "claim": // it came too late
+		o.owners[e.Nonce] = true
+		o.Void++
+	case !o.owners[e.Nonce]:
+		o.fault("the %s at offset %d is of epoch %d, nonce %s, which nobody has claimed", e.Type, e.offset, e.Epoch, e.Nonce)
+	case e.Epoch != o.epoch || e.Nonce != o.nonce: // of a learner that was replaced
+		o.Void++
+	case o.counted[e.sum]: // arrived twice
+		o.Void++
+	case o.fits(e):
+		o.counted[e.sum] = true
+	default:
+		o.loose = append(o.loose, loose{e.Type, e.Seq, o.seq, e.offset})
+	}
+	o.highest = max(o.highest, e.Seq)
+}
+
+// loose is a record that has no place behind the entry last. It may be what a
+// learner wrote before it saw that the log had lost something: then a ROLLBACK
+// takes it back.
+type loose struct {
+	typ               string
+	seq, last, offset int64
+}
+
+func (l loose) takenBack(seq int64) bool {
+	return l.seq > l.last && l.seq < seq || l.typ == "chunk" || l.typ == "challenger chunk"
+}
+
+func (o *oracle) claim(e entry) {
+	o.epoch, o.nonce = e.Epoch, e.Nonce
+	o.owners[e.Nonce] = true
+	o.file, o.rival = file{}, file{}
+	o.topic(e)
+}
+
+// topic compares the topic that a record says that it is written to with the one
+// that it lies in.
+func (o *oracle) topic(e entry) {
+	id, err := topicID(e.TopicID)
+	if e.TopicID == "" || err == nil && id == [16]byte{} { // a broker without ids
+		return
+	}
+	is := o.world.LogID
+	if is == [16]byte{} {
+		is = o.id
+	}
+	if err != nil || is != [16]byte{} && id != is {
+		o.fault("the %s at offset %d is of a log in the topic with id %s, and this is %x", e.Type, e.offset, e.TopicID, is)
+	}
+	o.id = id
+}
+
+// fits takes in a record of the claim in force if this is its place.
+func (o *oracle) fits(e entry) bool {
+	switch e.Type {
+	case "genesis":
+		if o.genesis || o.Batches > 0 {
+			return false
+		}
+		o.genesis = true
+		o.topic(e)
+		chain, _ := hex.DecodeString(e.Chain)
+		o.chain = [32]byte{}
+		copy(o.chain[:], chain)
+		o.seq = e.Seq
+		o.points = map[int64]point{e.Seq: {chain: hex.EncodeToString(o.chain[:])}}
+		return true
+	case "config":
+		return o.config(e)
+	case "batch", "gap", "adopt", "upgrade", "rollback":
+		return o.decided(e)
+	case "released":
+		if e.Seq > o.seq {
+			return false
+		}
+		o.Manifests = append(o.Manifests, Claimed{e.offset, e.Seq})
+		return true
+	case "pause":
+		if e.Seq != o.seq {
+			return false
+		}
+		o.paused[e.Seq] = true
+		return true
+	case "resume":
+		return o.paused[e.Seq]
+	case "partitions":
+		return e.Topic != ""
+	case "chunk":
+		return o.file.add(e)
+	case "challenger chunk":
+		return o.rival.add(e)
+	case "manifest":
+		return o.manifest(e)
+	case "challenger":
+		return o.challenger(e)
+	}
+	return false
+}
+
+// decided takes in an entry of the history.
+func (o *oracle) decided(e entry) bool {
+	chain, err := link(o.chain, e)
+	if err != nil || e.Chain != hex.EncodeToString(chain[:]) || o.model.learner == nil {
+		return false
+	}
+	if to, ok := o.points[e.ToSeq]; e.Type == "rollback" {
+		if !ok || to.chain != e.ToChain || e.Seq <= o.highest { // seqs never mean two things
+			return false
+		}
+	} else if e.Seq != o.seq+1 {
+		return false
+	}
+	o.seq, o.chain = e.Seq, chain
+	o.Batches++
+	o.BatchAt[e.Seq] = e.offset
+	switch e.Type {
+	case "batch":
+		o.batch(e)
+	case "gap":
+		o.gap(e)
+	case "adopt":
+		o.adopt(e)
+	case "upgrade":
+		o.model.turn("upgrade", e.Seq)
+	case "rollback":
+		o.rollback(e)
+	}
+	o.points[e.Seq] = point{e.Chain, e.offset + 1, e.Epoch, e.Nonce}
+	o.remember(e.Seq)
+	return true
+}
+
+// remember keeps what a manifest or a ROLLBACK behind seq is compared with.
+func (o *oracle) remember(seq int64) {
+	if _, named := o.states[seq]; named {
+		o.states[seq] = state{o.model.hash(), o.model.lineage}
+	}
+	if _, named := o.kept[seq]; named {
+		o.kept[seq] = kept{
+			model: o.model.copy(), next: maps.Clone(o.Next), ids: maps.Clone(o.ids),
+			counts: [...]int64{o.Consumed, o.Learned, o.Predicted, o.Quarantined, o.Skipped, o.Gap},
+		}
+	}
+}
+
+// kept is a world as of a seq.
+type kept struct {
+	model  model
+	next   map[Partition]int64
+	ids    map[string]string
+	counts [6]int64
+}
+
+// rollback goes back to e.ToSeq: what was decided behind it is of no history.
+func (o *oracle) rollback(e entry) {
+	o.Rollbacks++
+	k := o.kept[e.ToSeq]
+	o.model, o.Next, o.ids = k.model.copy(), maps.Clone(k.next), maps.Clone(k.ids)
+	o.Consumed, o.Learned, o.Predicted, o.Quarantined, o.Skipped, o.Gap = k.counts[0], k.counts[1], k.counts[2], k.counts[3], k.counts[4], k.counts[5]
+	o.taken = append(o.taken, taken{e.ToSeq + 1, e.Seq})
+	maps.DeleteFunc(o.points, func(seq int64, _ point) bool { return seq > e.ToSeq })
+	maps.DeleteFunc(o.Decided, func(_ string, seq int64) bool { return seq > e.ToSeq })
+	for a, x := range o.want {
+		if a.seq > e.ToSeq {
+			o.gone[a] = x
+			delete(o.want, a)
+		}
+	}
+	o.loose = slices.DeleteFunc(o.loose, func(l loose) bool { return l.takenBack(e.Seq) })
+	o.model.turn("rollback", e.Seq)
+}
+
+// isTaken reports whether a seq was taken back.
+func (o *oracle) isTaken(seq int64) bool {
+	for _, t := range o.taken {
+		if t.from <= seq && seq < t.to {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *oracle) config(e entry) bool {
+	if o.options != nil {
+		return bytes.Equal(o.options, e.Config)
+	}
+	o.options = e.Config
+	if err := o.model.begin(e.Config); err != nil {
+		o.fault("CONFIG: %v", err)
+		return true
+	}
+	o.remember(o.seq)
+	return true
+}
+
+// cover says that the offsets [from, to) of p are dealt with: each once.
+func (o *oracle) cover(p Partition, id string, from, to int64) {
+	if next, ok := o.Next[p]; ok && next != from {
+		o.fault("%v is decided up to %d and then from %d on", p, next, from)
+	}
+	if was := cmp.Or(o.ids[p.Topic], id); was != id {
+		o.fault("%v was the topic with id %s, and is %s without an ADOPT", p, was, id)
+	}
+	o.ids[p.Topic] = id
+	o.Next[p] = to
+	o.Consumed += to - from
+}
+
+func (o *oracle) gap(e entry) {
+	p := Partition{e.Topic, e.Partition}
+	o.cover(p, e.TopicID, e.From, e.To)
+	o.Gap += e.To - e.From
+	o.model.next[p] = e.To
+}
+
+// adopt puts other topics in the place of those that were read so far.
+func (o *oracle) adopt(e entry) {
+	for _, in := range e.Inputs {
+		name := cmp.Or(in.NewTopic, in.Topic)
+		for _, p := range in.Partitions {
+			was, is := Partition{in.Topic, p.Partition}, Partition{name, p.Partition}
+			if o.Next[was] != p.From {
+				o.fault("ADOPT %d takes %v over at %d, and it was decided up to %d", e.Seq, was, p.From, o.Next[was])
+			}
+			for _, next := range []map[Partition]int64{o.Next, o.model.next} {
+				delete(next, was)
+				next[is] = p.Next
+			}
+		}
+		if was := o.ids[in.Topic]; was != "" && was != in.TopicID {
+			o.fault("ADOPT %d takes over topic %s with id %s, and its id is %s", e.Seq, in.Topic, in.TopicID, was)
+		}
+		delete(o.ids, in.Topic)
+		o.ids[name] = in.NewID
+	}
+	o.model.turn("adopt", e.Seq)
+}

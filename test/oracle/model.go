@@ -1,0 +1,232 @@
+package oracle
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// model is a learner that is taught row by row.
+type model struct {
+	config  learner.Config
+	learner *learner.Learner
+	decoder decoder
+
+	next      map[Partition]int64
+	rows      snapshot.Hash // chain over the labelled rows
+	lineage   snapshot.Hash // the same as of the last change of the model
+	step      int64
+	learnedTo string // digest of next as of the last change
+}
+
+func (m *model) begin(options []byte) error {
+	var o struct {
+		Learner learner.Config
+		Input   input
+	}
+	if err := json.Unmarshal(options, &o); err != nil {
+		return err
+	}
+	l, err := learner.New(o.Learner)
+	if err != nil {
+		return err
+	}
+	m.config, m.learner, m.decoder = o.Learner, l, newDecoder(o.Input)
+	m.rows = sha256.Sum256(options)
+	m.lineage = m.rows
+	m.changed()
+	return nil
+}
+
+// copy is m as it is, whatever is learned later.
+func (m *model) copy() model {
+	c := *m
+	var err error
+	if c.learner, err = learner.Restore(m.config, m.learner.State()); err != nil {
+		panic(err)
+	}
+	c.next = maps.Clone(m.next)
+	c.decoder.schema.Classes = slices.Clone(m.decoder.schema.Classes)
+	return c
+}
+
+// turn makes what follows another history, although no row was learned.
+func (m *model) turn(typ string, seq int64) {
+	b := append([]byte("accrete "+typ+" 1\x00"), m.rows[:]...)
+	m.rows = sha256.Sum256(binary.LittleEndian.AppendUint64(b, uint64(seq)))
+	m.lineage = m.rows
+}
+
+// row predicts a row, learns it, and returns what the prediction has to be.
+func (m *model) row(name string, p Partition, r Record, row row) expected {
+	var b learner.Batch
+	b.Reset(len(row.x))
+	b.Append(row.x, row.label, row.weight)
+	if m.config.Keyed() {
+		b.SetKey(string(row.key))
+	}
+	pass := m.learner.Predict(&b)
+	out := map[string]any{
+		"prediction": nil, "model": name, "step": float64(m.step), "lineage": m.lineage.String(), "learned_to": m.learnedTo,
+	}
+	classes := m.decoder.schema.Classes
+	if row := pass.Row(0); len(row) > 0 && pass.Task == learner.Regression {
+		out["prediction"] = list(row)
+	} else if len(row) > 0 {
+		best, probabilities := 0, map[string]any{}
+		for i, v := range row {
+			probabilities[classes[i]] = v
+			if v > row[best] {
+				best = i
+			}
+		}
+		out["prediction"], out["probabilities"] = classes[best], probabilities
+	}
+	switch row.label.Task {
+	case learner.Classification:
+		out["label"] = classes[row.label.Class]
+	case learner.Regression:
+		out["label"] = list(append([]float64{row.label.Value}, row.label.More...))
+	}
+	if row.label.Task != learner.Auto {
+		if v, ok := pass.Loss(0); ok {
+			out["loss"] = v
+		}
+		m.rows = sha256.Sum256(fmt.Appendf(m.rows[:], "%s\x00%d\x00%d", p.Topic, p.Index, r.Offset))
+	}
+	m.next[p] = r.Offset + 1
+	if step := m.learner.Learn(pass); step.Changed {
+		m.step, m.lineage = step.Step, m.rows
+		m.changed()
+	}
+	return expected{out, row.key, r.Time}
+}
+
+// list is how numbers are written: one by itself, several as a list.
+func list(v []float64) any {
+	if len(v) == 1 {
+		return v[0]
+	}
+	var out []any
+	for _, x := range v {
+		out = append(out, x)
+	}
+	return out
+}
+
+// changed notes where the input stands.
+func (m *model) changed() {
+	places := slices.SortedFunc(maps.Keys(m.next), func(a, b Partition) int {
+		return cmp.Or(strings.Compare(a.Topic, b.Topic), cmp.Compare(a.Index, b.Index))
+	})
+	h := sha256.New()
+	for _, p := range places {
+		fmt.Fprintf(h, "%s/%d:%d\n", p.Topic, p.Index, m.next[p])
+	}
+	m.learnedTo = hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+func (m *model) hash() snapshot.Hash {
+	schema, err := json.Marshal(m.decoder.schema)
+	if err != nil {
+		panic(err)
+	}
+	return snapshot.StateHash(schema, m.learner.State())
+}
+
+// batch teaches the model what e has decided.
+func (o *oracle) batch(e entry) {
+	o.model.decoder.begin()
+	var learned, predicted, quarantined, skipped int64
+	for _, s := range e.Ranges {
+		p := Partition{s.Topic, s.Partition}
+		o.cover(p, s.TopicID, s.From, s.To)
+		n, digest := int64(0), xxhash.New()
+		for _, r := range between(o.input(p, s.TopicID), s.From, s.To) {
+			n++
+			hash(digest, r)
+			id := fmt.Sprintf("%s-%d-%d", s.Topic, s.Partition, r.Offset)
+			o.Decided[id] = e.Seq
+			row, ok := o.model.decoder.decode(r)
+			if !ok {
+				o.quarantine[id] = r
+				quarantined++
+				continue
+			}
+			o.want[answer{id, e.Seq}] = o.model.row(o.world.Model, p, r, row)
+			if row.label.Task == learner.Auto {
+				predicted++
+			} else {
+				learned++
+			}
+		}
+		skipped += s.To - s.From - n
+		if n != s.Records || digest.Sum64() != s.Digest {
+			o.fault("BATCH %d was decided on %d records of %v in [%d, %d), and the topic has %d other ones", e.Seq, s.Records, p, s.From, s.To, n)
+		}
+	}
+	for _, s := range e.Ranges {
+		o.model.next[Partition{s.Topic, s.Partition}] = s.To
+	}
+	if c := e.Counts; c.Learned != learned || c.Predicted != predicted || c.Quarantined != quarantined || c.Skipped != skipped {
+		o.fault("BATCH %d says %+v: it has %d learned, %d predicted, %d quarantined, %d skipped", e.Seq, c, learned, predicted, quarantined, skipped)
+	}
+	o.Learned += learned
+	o.Predicted += predicted
+	o.Quarantined += quarantined
+	o.Skipped += skipped
+}
+
+// input is the records of a partition of the topic with an id.
+func (o *oracle) input(p Partition, text string) []Record {
+	id, err := topicID(text)
+	is, known := o.world.IDs[p.Topic]
+	if err == nil && (!known || id == is) {
+		return o.world.Inputs[p]
+	}
+	if earlier, ok := o.world.Earlier[id]; ok {
+		return earlier[p]
+	}
+	o.fault("%v was read under id %s, and has id %x", p, text, is)
+	return nil
+}
+
+// between is the records of rs, which are in order, in [from, to).
+func between(rs []Record, from, to int64) []Record {
+	at := func(offset int64) int {
+		i, _ := slices.BinarySearchFunc(rs, offset, func(r Record, o int64) int { return cmp.Compare(r.Offset, o) })
+		return i
+	}
+	return rs[at(from):at(to)]
+}
+
+// hash is what the digest of a range is made of.
+func hash(h *xxhash.Digest, r Record) {
+	number := func(n int64) { binary.Write(h, binary.LittleEndian, n) }
+	field := func(b []byte) {
+		if b == nil {
+			number(0)
+			return
+		}
+		number(int64(len(b)) + 1)
+		h.Write(b)
+	}
+	number(r.Offset)
+	field(r.Key)
+	field(r.Value)
+	for _, x := range r.Headers[:min(len(r.Headers), mostHeaders+1)] {
+		field([]byte(x.Key))
+		field(x.Value)
+	}
+}
