@@ -121,9 +121,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		return nil, err
 	}
 	l.memory = memory{partitions: int64(len(l.inputs)), features: int64(features.MaxFeatures), refit: c.Refit.bytes(features.MaxFeatures)}
-	if features.Algorithm == "newton" {
-		l.memory.factors = l.memory.features << 13
-	}
+	l.memory.factors = l.memory.features * int64(features.FeatureBytes())
 	if recovery.Snapshot != nil {
 		l.memory.snapshot = recovery.Snapshot.Manifest.Size
 	}
