@@ -24,7 +24,7 @@ func (rollbackCommand) Help() string {
 func (rollbackCommand) Examples() string {
 	return `
 accrete rollback -c accrete.yaml
-accrete rollback -c accrete.yaml --to 120000 --reason "labels of May were wrong"
+accrete rollback -c accrete.yaml --to 120000 --reason mislabeled
 accrete rollback -c accrete.yaml --before 2026-05-01T00:00:00Z`
 }
 
