@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/segmentio/kafka-go"
+
 	"github.com/accrete-ml/accrete/ingest"
 )
 
@@ -33,6 +35,7 @@ type TailLosses struct {
 	Lost        int64   `json:"lost"`        // examples without a prediction
 	Compared    int64   `json:"compared"`    // state hashes that the oracle computed again
 	Verified    int     `json:"verified"`    // state hashes that verify did
+	Deleted     int     `json:"deleted"`     // times that the log was deleted under a learner, reported, and begun anew
 	Seconds     float64 `json:"seconds"`
 }
 
@@ -68,6 +71,9 @@ func (w *world) tailLosses(ctx context.Context) (s TailLosses, err error) {
 	}
 	if err := w.feed(ctx, w.examples); err != nil {
 		return s, err
+	}
+	if err := w.deleteLog(ctx, &s); err != nil {
+		return s, fmt.Errorf("log deleted: %w", err)
 	}
 	if _, err := w.accrete(ctx, "learn", "-c", path, "--to-end", "--json"); err != nil {
 		return s, err
@@ -124,6 +130,45 @@ func (w *world) loseTail(ctx context.Context, path string, s *TailLosses) error 
 	defer func() { p.end() }()
 	s.Kills++
 	return w.leadOn(ctx, path, p, missed, s)
+}
+
+// deleteLog deletes the log of another model under its learner, which has to say
+// so, and so has the next one. Only learn --new-model begins again.
+func (w *world) deleteLog(ctx context.Context, s *TailLosses) error {
+	path, topic := w.config("deleted"), w.model("deleted")+".log"
+	p, err := w.begin(nil, "learn", "-c", path)
+	if err != nil {
+		return err
+	}
+	defer func() { p.end() }()
+	log := newModelLog(w.client, w.model("deleted"))
+	watch, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	log.await(watch, isManifest)
+	admin := kafka.Client{Addr: kafka.TCP(w.brokers)}
+	resp, err := admin.DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{topic}})
+	if err == nil {
+		err = resp.Errors[topic]
+	}
+	if err != nil {
+		return err
+	}
+	for _, who := range []string{"the learner", "the next one"} {
+		code, err := p.ended(30 * time.Second)
+		if err != nil || code != refusedCode {
+			return fmt.Errorf("%s ended with %d, %w:\n%s", who, code, err, tail(p.stderr.String()))
+		}
+		if p, err = w.begin(nil, "learn", "-c", path, "--to-end"); err != nil {
+			return err
+		}
+	}
+	p.end()
+	if _, err := w.accrete(ctx, "learn", "-c", path, "--new-model", "--to-end", "--json"); err != nil {
+		return err
+	}
+	_, err = w.accrete(ctx, "verify", "-c", path, "--json")
+	s.Deleted++
+	return err
 }
 
 // leadOn sees that a learner reports the loss, if somebody has seen what is lost,
