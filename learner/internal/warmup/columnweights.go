@@ -31,6 +31,7 @@ type weighting struct {
 	ridge  float64 // of the kernel ridge regression that is differentiated
 }
 
+// weightings are those that are compared. Chosen by trial.
 var weightings = []weighting{{3, 1e-3}, {8, 1e-5}}
 
 // newColumnWeights returns the weight of each column in squared distances: the mean
