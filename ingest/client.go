@@ -77,7 +77,7 @@ func New(c Config) (*Client, error) {
 		}
 		addrs[i] = net.JoinHostPort(host, port)
 	}
-	tls, sasl, err := c.Security.build()
+	secure, sasl, err := c.Security.build()
 	if err != nil {
 		return nil, err
 	}
@@ -116,13 +116,18 @@ func New(c Config) (*Client, error) {
 			if err != nil {
 				return nil, dialError{err}
 			}
-			return k.track(conn)
+			if conn, err = k.track(conn); err != nil || secure == nil {
+				return conn, err
+			}
+			if conn, err = handshake(ctx, conn, secure, address); err != nil {
+				return nil, dialError{err}
+			}
+			return conn, nil
 		},
 		DialTimeout:    k.timeout,
 		MetadataTTL:    time.Second,
 		MetadataTopics: []string{}, // the brokers only: which of them leads what, we ask ourselves
 		ClientID:       k.clientID,
-		TLS:            tls,
 		SASL:           sasl,
 	}
 	return k, nil

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -76,7 +77,8 @@ func Temporary(err error) bool {
 		return transient(code)
 	}
 	var op *net.OpError
-	return errors.As(err, &op) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe)
+	var record tls.RecordHeaderError // behind the handshake: bytes were lost or changed on the way
+	return errors.As(err, &op) || errors.As(err, &record) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe)
 }
 
 func transient(code kafka.Error) bool {
@@ -109,6 +111,7 @@ func moved(err error) bool {
 func (c *Client) explain(err error) error {
 	var op *net.OpError
 	var code kafka.Error
+	var shake handshakeError
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, errStale), errors.Is(err, ErrCorrupt), errors.Is(err, ErrTooLarge):
 		return err
@@ -116,14 +119,14 @@ func (c *Client) explain(err error) error {
 		return ErrClosed
 	case errors.As(err, &code):
 		return c.refused(code)
+	case errors.As(err, &shake):
+		return fmt.Errorf("%w: TLS with %s: %w (check ssl.ca.location and security.protocol)", ErrDenied, c.brokers(), err)
 	case errors.As(err, &op) && op.Op == "dial", isDNS(err), isDial(err):
 		return fmt.Errorf("%w at %s: is Kafka running there, and is bootstrap.servers right? (%w)", ErrUnreachable, c.brokers(), err)
 	case (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) && !c.answered.Load():
 		return fmt.Errorf("%w at %s: it closes the connection, as if it wanted another security.protocol, sasl.username or sasl.password (%w)", ErrUnreachable, c.brokers(), err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("%w at %s in time (%w)", ErrUnreachable, c.brokers(), err)
-	case strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "x509: "):
-		return fmt.Errorf("%w: TLS with %s: %w (check ssl.ca.location and security.protocol)", ErrDenied, c.brokers(), err)
 	case strings.Contains(err.Error(), "expecting TLS"):
 		return fmt.Errorf("%w: %s speaks TLS: set security.protocol to SSL or SASL_SSL", ErrDenied, c.brokers())
 	case Temporary(err):

@@ -21,8 +21,9 @@ type Member struct {
 	client     *Client
 	group      string
 	topics     []string
-	id         string // which the coordinator gives; empty before
-	generation int32  // of the sharing out; -1 before the first
+	id         string         // which the coordinator gives; empty before
+	generation int32          // of the sharing out; -1 before the first
+	shared     map[string]int // partitions of each topic that this member has shared out last, as the group's leader
 }
 
 // Member prepares to take part in group, to read topics.
@@ -94,7 +95,9 @@ func (m *Member) join(ctx context.Context) (Share, error) {
 	m.generation = joined.Generation
 	sync := kmsg.NewPtrSyncGroupRequest()
 	sync.Group, sync.MemberID, sync.Generation = m.group, m.id, m.generation
+	m.shared = nil
 	if joined.LeaderID == m.id {
+		m.shared = map[string]int{}
 		if sync.GroupAssignment, err = m.shareOut(ctx, joined.Members); err != nil {
 			return nil, err
 		}
@@ -145,6 +148,7 @@ func (m *Member) shareOut(ctx context.Context, members []kmsg.JoinGroupResponseM
 		if err != nil {
 			return nil, err
 		}
+		m.shared[topic] = len(t.Partitions)
 		for p := range t.Partitions {
 			for !slices.Contains(reads[next%len(members)], topic) {
 				next++
@@ -180,6 +184,29 @@ func (m *Member) Heartbeat(ctx context.Context) (anew bool, err error) {
 	default:
 		return false, m.named(m.client.refused(code))
 	}
+}
+
+// Grown says whether topics have partitions that are not shared out yet. Only the
+// group's leader looks; where it joins again, the others hear of it.
+func (m *Member) Grown(ctx context.Context) (bool, error) {
+	for topic, n := range m.shared {
+		_, now, err := m.client.Partitions(ctx, topic)
+		if errors.Is(err, ErrUnknownTopic) || errors.Is(err, ErrDenied) {
+			continue // whoever reads it says so
+		}
+		if err != nil || now > n {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// Partitions is how many there were to share out, as far as this member knows.
+func (m *Member) Partitions() (n int) {
+	for _, of := range m.shared {
+		n += of
+	}
+	return n
 }
 
 // Leave gives the share to the others at once.

@@ -26,6 +26,7 @@ func TestDashboardAndAlertsAskForWhatThereIs(t *testing.T) {
 	Build(r, "v0")
 	l, s := NewLearner(r), NewScorer(r)
 	l.Partition("in", 0, 1, 1)
+	l.Blocked.Set("in", 0, 1, 1)
 	l.Progressive(1, 2, 3, 4)
 	s.Lag.Set("asked", 0, 1)
 	families, err := r.Gather()

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -24,6 +25,7 @@ type Condition struct {
 	h      *Health
 	name   string
 	reason string        // why it is red; empty for green
+	note   string        // what there is to say of a green one
 	limit  time.Duration // of a watch: maximum time without progress
 
 	lag     int64
@@ -58,6 +60,13 @@ func (c *Condition) Red(reason string) {
 	c.h.mu.Lock()
 	defer c.h.mu.Unlock()
 	c.reason = reason
+}
+
+// Note says something of the condition that does not turn it red.
+func (c *Condition) Note(text string) {
+	c.h.mu.Lock()
+	defer c.h.mu.Unlock()
+	c.note = text
 }
 
 // Progress records progress of a watched activity.
@@ -112,7 +121,7 @@ func (h *Health) States() (states []State, ready bool) {
 				reason = fmt.Sprintf("no progress for %v with %d records to go", idle.Truncate(time.Second), c.lag)
 			}
 		}
-		states = append(states, State{c.name, reason == "", reason})
+		states = append(states, State{c.name, reason == "", cmp.Or(reason, c.note)})
 	}
 	return states, !slices.ContainsFunc(states, func(s State) bool { return !s.Ready })
 }

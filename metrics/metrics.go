@@ -6,7 +6,6 @@
 package metrics
 
 import (
-	"errors"
 	"math"
 	"strconv"
 	"sync"
@@ -50,7 +49,8 @@ type Learner struct {
 	LogAppend prometheus.Histogram // seconds
 	Learn     prometheus.Histogram // seconds
 
-	Lag *Lag
+	Lag     *Lag
+	Blocked *Blocked
 
 	errors *prometheus.GaugeVec
 
@@ -126,8 +126,9 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		LogAppend: m.histogram("accrete_log_append_seconds", "Time to append a batch to the model log, until the acknowledgement."),
 		Learn:     m.histogram("accrete_learn_seconds", "Time to predict and learn a batch."),
 
-		Lag:    m.lag(),
-		errors: progressive,
+		Lag:     m.lag(),
+		Blocked: m.blocked(),
+		errors:  progressive,
 
 		partitionTime: partitionTime,
 		headroom:      headroom,
@@ -164,8 +165,10 @@ type Scorer struct {
 	ModelTime   prometheus.Gauge // Unix seconds
 	Scored      prometheus.Counter
 	Quarantined prometheus.Counter
+	Lost        prometheus.Counter
 
-	Lag *Lag
+	Lag     *Lag
+	Blocked *Blocked
 }
 
 // NewScorer returns the collectors of a scorer, registered with r. It panics if r
@@ -177,7 +180,9 @@ func NewScorer(r prometheus.Registerer) *Scorer {
 		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "Unix time at which the snapshot in use was written."),
 		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
 		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer sent to quarantine."),
+		Lost:        m.counter("accrete_scorer_lost_total", "Records that were deleted before the scorer had read them, by retention as a rule."),
 		Lag:         m.lag(),
+		Blocked:     m.blocked(),
 	}
 }
 
@@ -190,8 +195,8 @@ func Build(r prometheus.Registerer, version string) {
 	}, func() float64 { return 1 }))
 }
 
-// Lag is how many committed records of each partition are still to be dealt
-// with. It is for one goroutine at a time.
+// Lag is how many records of each partition are still to be dealt with, up to
+// its high watermark. It is for one goroutine at a time.
 type Lag struct {
 	v     *prometheus.GaugeVec
 	of    map[[2]string]int64
@@ -253,17 +258,6 @@ func (m maker) histogram(name, help string) prometheus.Histogram {
 // lag is shared by a learner and a scorer in one process: they read different
 // topics.
 func (m maker) lag() *Lag {
-	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_lag_records",
-		Help: "Committed records that are not processed yet.",
-	}, []string{"topic", "partition"})
-	err := m.r.Register(v)
-	var there prometheus.AlreadyRegisteredError
-	if errors.As(err, &there) {
-		v, err = there.ExistingCollector.(*prometheus.GaugeVec), nil
-	}
-	if err != nil {
-		panic(err)
-	}
+	v := m.shared("accrete_lag_records", "Records up to the high watermark that are still to be dealt with.")
 	return &Lag{v: v, of: map[[2]string]int64{}}
 }

@@ -17,6 +17,7 @@ func all() *prometheus.Registry {
 	l := NewLearner(r)
 	l.Progressive(.1, .5, .4, .3)
 	l.Lag.Set("in", 0, 7)
+	l.Blocked.Set("in", 0, 5, 9)
 	l.Partition("in", 0, 5, 3)
 	s := NewScorer(r)
 	s.Lag.Set("in", 1, 8)
@@ -27,6 +28,8 @@ func all() *prometheus.Registry {
 func TestNamesAreFixed(t *testing.T) {
 	want := strings.Fields(`
 		accrete_batches_total
+		accrete_blocked_records{partition=0,topic=in}
+		accrete_blocked_seconds{partition=0,topic=in}
 		accrete_build_info{version=v1}
 		accrete_drifts_total{detector=adwin}
 		accrete_drifts_total{detector=page_hinkley}
@@ -57,6 +60,7 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_refits_failed_total
 		accrete_refits_total
 		accrete_replayed_batches_total
+		accrete_scorer_lost_total
 		accrete_scorer_model_timestamp_seconds
 		accrete_scorer_quarantined_total
 		accrete_scorer_scored_total

@@ -249,7 +249,9 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 		if err != nil {
 			return err
 		}
-		l.grow(src)
+		if err := l.grow(work, src); err != nil {
+			return err
+		}
 		var next *journaled
 		if lost != nil {
 			next, err = l.journalGap(work, lost)
@@ -271,17 +273,22 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 }
 
 // grow takes in partitions that were added to the inputs.
-func (l *Learner) grow(src *source) {
+func (l *Learner) grow(ctx context.Context, src *source) error {
 	grown := src.grew()
 	if len(grown) == 0 {
-		return
+		return nil
 	}
 	l.added.Lock()
 	l.inputs = src.inputs()
 	l.added.Unlock()
 	for _, g := range grown {
+		r := &modellog.Partitions{Owner: l.journal.owner, Topic: g.topic, TopicID: g.id, Count: int32(g.count)}
+		if err := l.journal.append(ctx, r); err != nil {
+			return err
+		}
 		l.config.Report(Grown{g.topic, g.count})
 	}
+	return nil
 }
 
 func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (*journaled, *modellog.Pause, error) {

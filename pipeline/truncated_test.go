@@ -104,6 +104,9 @@ func TestAddedPartitionsAreLearned(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
+	if j, err := openJournal(t.Context(), cfg, 1); err != nil || j.log.Fold.PartitionsOf(in) != 5 {
+		t.Errorf("the model log does not say that there are 5 partitions: %v", err)
+	}
 	kafkatest.Fill(t, c, in, 5, values)
 	cfg.ToEnd = true
 	learnAll(t, cfg)

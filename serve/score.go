@@ -38,7 +38,7 @@ type Config struct {
 }
 
 // Event is something that a Scorer did: Retrying, Waiting, Shared, Heard,
-// Switched, Damaged, Broken, Whole or Scored.
+// Switched, Damaged, Broken, Whole, Lost, Truncated or Scored.
 type Event any
 
 type (
@@ -74,13 +74,30 @@ type (
 	// Whole: it is again.
 	Whole struct{}
 
+	// Lost: records From to To-1 were deleted before they were scored, and
+	// scoring goes on behind them.
+	Lost struct {
+		Topic     string
+		Partition int
+		From, To  int64
+	}
+
+	// Truncated: the partition has lost the records from End on, which were read
+	// up to Next. What is in their place is scored.
+	Truncated struct {
+		Topic     string
+		Partition int
+		Next, End int64
+	}
+
 	// Scored: some records of a partition have their scores written, or there
 	// were none to score.
 	Scored struct {
 		Topic               string
 		Partition           int
 		Scored, Quarantined int
-		Next, End           int64
+		Next, End           int64 // End is the high watermark
+		Stable              int64 // before End while a transaction is open: nobody can read further
 	}
 )
 
@@ -187,17 +204,14 @@ func (s *Scorer) follow(ctx context.Context) error {
 func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 	w := &worker{Scorer: s, part: p, member: m, producer: s.config.Client.Producer()}
 	w.producer.Smaller = Smaller(s.config.Quarantine)
-	f := s.config.Client.Fetcher(p.topic, p.partition)
+	f := s.reader(&w.part)
 	committed, at := p.next, time.Now()
 	for ctx.Err() == nil && (p.end < 0 || w.next < p.end) {
-		var got ingest.Fetched
-		err := s.retry(ctx, func() (err error) {
-			got, err = f.Poll(ctx, w.next)
-			return err
-		})
+		got, err := f.poll(ctx)
 		if ctx.Err() != nil {
 			break
 		}
+		committed = min(committed, w.next) // of a log that was truncated
 		if err != nil {
 			return err
 		}
@@ -253,11 +267,11 @@ func (w *worker) answer(ctx context.Context, got ingest.Fetched) error {
 		if rs = rs[n:]; len(rs) == 0 {
 			w.next = got.Next
 		}
-		w.config.Report(Scored{w.topic, w.partition, scored, bad, w.next, got.End})
+		w.config.Report(Scored{w.topic, w.partition, scored, bad, w.next, got.HighWatermark, got.End})
 	}
 	if w.next < got.Next || len(got.Records) == 0 { // nothing that a read_committed reader gets
 		w.next = got.Next
-		w.config.Report(Scored{w.topic, w.partition, 0, 0, w.next, got.End})
+		w.config.Report(Scored{w.topic, w.partition, 0, 0, w.next, got.HighWatermark, got.End})
 	}
 	return nil
 }

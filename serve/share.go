@@ -75,7 +75,7 @@ func (s *Scorer) take(ctx context.Context, all bounds) error {
 		if err != nil {
 			return err
 		}
-		s.config.Report(Shared{share, all.partitions()})
+		s.config.Report(Shared{share, max(all.partitions(), m.Partitions())})
 		if anew, err := s.hold(ctx, m, parts, all); err != nil || !anew {
 			return err
 		}
@@ -95,6 +95,9 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 		}
 		for _, i := range mine {
 			p := part{topic, int(i), max(first[i], committed[i]), -1}
+			if committed[i] >= 0 && committed[i] < first[i] {
+				s.config.Report(Lost{topic, int(i), committed[i], first[i]})
+			}
 			if end := all.end[topic]; s.config.ToEnd {
 				p.end = 0 // of a partition that came later
 				if int(i) < len(end) {
@@ -195,12 +198,16 @@ func (s *Scorer) left(ctx context.Context, all bounds) (n int64, err error) {
 	return n, nil
 }
 
+// partitionsEvery is how often the topics are looked at for added partitions.
+const partitionsEvery = 5 * time.Second
+
 // beat keeps up the membership until ctx is done or the group shares out anew.
 // While the coordinator does not answer the share is kept: should the others
 // have shared out meanwhile, some records are scored twice.
 func (s *Scorer) beat(ctx context.Context, m *ingest.Member) (anew bool, err error) {
 	t := time.NewTicker(ingest.HeartbeatEvery)
 	defer t.Stop()
+	looked := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -209,6 +216,11 @@ func (s *Scorer) beat(ctx context.Context, m *ingest.Member) (anew bool, err err
 		}
 		err := s.retry(ctx, func() (err error) {
 			anew, err = m.Heartbeat(ctx)
+			if err != nil || anew || s.config.ToEnd || time.Since(looked) < partitionsEvery {
+				return err
+			}
+			looked = time.Now()
+			anew, err = m.Grown(ctx)
 			return err
 		})
 		switch {

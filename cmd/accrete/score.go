@@ -39,6 +39,7 @@ type scoreReport struct {
 	Models          int     `json:"models"`     // that have scored in this run
 	Partitions      int     `json:"partitions"` // that this scorer has of all
 	Lag             int64   `json:"lag"`        // of these
+	Lost            int64   `json:"lost"`       // deleted before they were scored
 	Seconds         float64 `json:"seconds"`
 }
 
@@ -49,6 +50,9 @@ func (r scoreReport) String() string {
 	s := fmt.Sprintf("%s scored, %s/s, model at step %s, lag %s", thousands(r.Scored), thousands(int64(r.ScoredPerSecond)), thousands(r.Step), thousands(r.Lag))
 	if r.Quarantined > 0 {
 		s += fmt.Sprintf(", %s in quarantine", thousands(r.Quarantined))
+	}
+	if r.Lost > 0 {
+		s += fmt.Sprintf(", %s deleted unscored", thousands(r.Lost))
 	}
 	return s
 }
@@ -97,6 +101,8 @@ type tally struct {
 	model   *metrics.Condition
 	log     *metrics.Condition
 	moving  *metrics.Condition
+	input   *metrics.Condition
+	blocked *metrics.Condition
 	kafka   *metrics.Condition
 
 	mu    sync.Mutex
@@ -107,11 +113,13 @@ type tally struct {
 func newTally(e *env, model string, m *metrics.Scorer, h *metrics.Health) *tally {
 	return &tally{
 		e: e, metrics: m,
-		model:  h.Add("model", "there is no complete snapshot yet"),
-		log:    h.Add("model log", ""),
-		moving: h.Watch("progress", 30*time.Second),
-		kafka:  h.Watch("kafka", patience),
-		now:    scoreReport{Model: model}, since: time.Now(),
+		model:   h.Add("model", "there is no complete snapshot yet"),
+		log:     h.Add("model log", ""),
+		moving:  h.Watch("progress", 30*time.Second),
+		input:   h.Add("input", ""),
+		blocked: h.Add("transactions", ""),
+		kafka:   h.Watch("kafka", patience),
+		now:     scoreReport{Model: model}, since: time.Now(),
 	}
 }
 
@@ -143,6 +151,14 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Whole:
 		t.log.Green()
 		t.e.log.Info().Msg("the model log is whole again")
+	case serve.Lost:
+		t.metrics.Lost.Add(float64(ev.To - ev.From))
+		t.now.Lost += ev.To - ev.From
+		t.input.Note(fmt.Sprintf("%d records were deleted before they were scored, the last of them offsets %d to %d of %s/%d", t.now.Lost, ev.From, ev.To-1, ev.Topic, ev.Partition))
+		t.e.log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("records were deleted before they were scored; scoring goes on behind them")
+	case serve.Truncated:
+		t.input.Note(fmt.Sprintf("%s/%d was read up to offset %d and truncated to offset %d", ev.Topic, ev.Partition, ev.Next, ev.End))
+		t.e.log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("next", ev.Next).Int64("end", ev.End).Msg("the partition was truncated; what is in the place of the lost records is scored")
 	case serve.Scored:
 		t.kafka.Progress()
 		t.moving.Progress()
@@ -151,15 +167,16 @@ func (t *tally) event(ev serve.Event) {
 		t.now.Scored += int64(ev.Scored)
 		t.now.Quarantined += int64(ev.Quarantined)
 		t.now.Lag = t.metrics.Lag.Set(ev.Topic, ev.Partition, ev.End-ev.Next)
+		t.blocked.Red(t.metrics.Blocked.Set(ev.Topic, ev.Partition, ev.Stable, ev.End))
 		t.moving.Lag(t.now.Lag)
 	}
 }
 
 // share forgets the partitions that other scorers read from now on.
 func (t *tally) share(ev serve.Shared) {
-	t.now.Lag = t.metrics.Lag.Keep(func(topic string, partition int) bool {
-		return slices.Contains(ev.Mine[topic], int32(partition))
-	})
+	mine := func(topic string, partition int) bool { return slices.Contains(ev.Mine[topic], int32(partition)) }
+	t.now.Lag = t.metrics.Lag.Keep(mine)
+	t.blocked.Red(t.metrics.Blocked.Keep(mine))
 	t.kafka.Progress()
 	t.moving.Lag(t.now.Lag)
 	t.moving.Progress()

@@ -24,6 +24,7 @@ type watch struct {
 	claimed *metrics.Condition
 	moving  *metrics.Condition
 	input   *metrics.Condition
+	blocked *metrics.Condition
 	kafka   *metrics.Condition
 
 	limit func(int64) // tells the collector of garbage how much memory there is
@@ -82,6 +83,7 @@ func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metr
 		claimed: h.Add("claim", "the model log is not read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
 		input:   h.Add("input", ""),
+		blocked: h.Add("transactions", ""),
 		kafka:   h.Watch("kafka", patience),
 		now:     learnReport{Model: model},
 	}
@@ -145,6 +147,8 @@ func (w *watch) event(ev pipeline.Event) {
 	case pipeline.Memory:
 		m.MemoryLimit.Set(float64(ev.Limit))
 		w.limit(ev.Limit)
+	case pipeline.Grown:
+		w.log.Warn().Str("topic", ev.Topic).Int("partitions", ev.Partitions).Msg("partitions were added to an input topic and are learned from")
 	case pipeline.Lost:
 		m.Lost.Add(float64(ev.To - ev.From))
 		w.log.Error().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("input was deleted before it was learned; the model log says so, and learning goes on behind it")
@@ -243,6 +247,7 @@ func (w *watch) lag(ev pipeline.Lag) {
 	w.kafka.Progress()
 	w.now.Lag = w.metrics.Lag.Set(ev.Topic, int(ev.Partition), ev.End-ev.Next)
 	w.moving.Lag(w.now.Lag)
+	w.blocked.Red(w.metrics.Blocked.Set(ev.Topic, int(ev.Partition), ev.Stable, ev.End))
 }
 
 // report is how far the learner has come by now.

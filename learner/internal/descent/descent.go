@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // Engine is doubly stochastic functional gradient descent: each mini-batch is one
@@ -235,7 +236,7 @@ func (d *Engine) gradient(p *engine.Minibatch) (g []float64, squares float64) {
 	d.step.Residue = state.Extend(d.step.Residue[:0], len(p.Labels)*k)
 	g = d.step.Residue
 	d.step.Smoothness = d.Head.Loss.Smoothness()
-	curved, ok := d.Head.Loss.(interface{ Curvature([]float64) float64 })
+	curved, ok := d.Head.Loss.(loss.Curved)
 	if ok || math.IsInf(d.step.Smoothness, 1) {
 		d.step.Smoothness = 1
 	}

@@ -156,7 +156,7 @@ func (h *Head) Scores() int {
 	if h.Loss == nil {
 		return 0
 	}
-	return h.Loss.Outputs(h.Classes) * h.Targets()
+	return h.Loss.Scores(h.Classes) * h.Targets()
 }
 
 // PredictionSize returns the number of values in a prediction.

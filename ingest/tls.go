@@ -1,0 +1,69 @@
+package ingest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"slices"
+)
+
+// A handshakeError is a TLS handshake that did not come about, for a reason that
+// lies with one of the sides.
+type handshakeError struct{ error }
+
+func (e handshakeError) Unwrap() error { return e.error }
+
+// handshake begins TLS on conn, as a client of the host in address. Its error is
+// a handshakeError where one side refuses the other, and otherwise a connection
+// that broke, over which nothing was said about that.
+func handshake(ctx context.Context, conn net.Conn, config *tls.Config, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = address
+	}
+	config = config.Clone()
+	config.ServerName = host
+	t := tls.Client(conn, config)
+	if err := t.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		if refuses(err) {
+			return nil, handshakeError{err}
+		}
+		return nil, err
+	}
+	return t, nil
+}
+
+// refusals are the alerts by which a side says that it will not have the other
+// (RFC 8446, section 6.2). What the others say may not be so the next time.
+var refusals = []tls.AlertError{
+	40,                 // handshake_failure
+	42, 43, 44, 45, 46, // about a certificate
+	48,  // unknown_ca
+	49,  // access_denied
+	70,  // protocol_version
+	71,  // insufficient_security
+	112, // unrecognized_name
+	116, // certificate_required
+	120, // no_application_protocol
+}
+
+// refuses tells a handshake that failed for what the sides are from one whose
+// connection broke.
+func refuses(err error) bool {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		// The package's own type of alerts is not exported; its text is the same.
+		return op.Op == "remote error" && slices.ContainsFunc(refusals, func(a tls.AlertError) bool { return op.Err.Error() == a.Error() })
+	}
+	var timeout net.Error
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, net.ErrClosed),
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
+		errors.As(err, &timeout) && timeout.Timeout():
+		return false
+	}
+	return true
+}

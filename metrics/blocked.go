@@ -1,0 +1,97 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// blockedLimit is how long the last stable offset of a partition may stand still
+// below its high watermark: longer than any transaction of a healthy producer.
+const blockedLimit = 30 * time.Second
+
+// Blocked is what open transactions keep from a read-committed reader. A
+// transaction whose producer is gone, and that its coordinator does not end,
+// keeps everything behind it for ever. It is for one goroutine at a time.
+type Blocked struct {
+	records, seconds *prometheus.GaugeVec
+	now              func() time.Time
+	of               map[[2]string]standing
+}
+
+// standing is a last stable offset below the high watermark, and since when.
+type standing struct {
+	stable int64
+	since  time.Time
+}
+
+// Set takes in the last stable offset and the high watermark of one partition.
+// It gives the reason for which reading is not ready, if there is one: of all
+// partitions, the one that has been blocked for longest.
+func (b *Blocked) Set(topic string, partition int, stable, high int64) (reason string) {
+	p := [2]string{topic, strconv.Itoa(partition)}
+	was, blocked := b.of[p]
+	switch {
+	case high <= stable:
+		delete(b.of, p)
+	case !blocked || was.stable != stable:
+		b.of[p] = standing{stable, b.now()}
+	}
+	b.records.WithLabelValues(p[:]...).Set(float64(max(0, high-stable)))
+	seconds := 0.0
+	if s, ok := b.of[p]; ok {
+		seconds = b.now().Sub(s.since).Seconds()
+	}
+	b.seconds.WithLabelValues(p[:]...).Set(seconds)
+	return b.reason()
+}
+
+func (b *Blocked) reason() (reason string) {
+	longest := blockedLimit
+	for p, s := range b.of {
+		if d := b.now().Sub(s.since); d > longest {
+			longest = d
+			reason = fmt.Sprintf("%s/%s: a transaction that begins at offset %d has been open for %v, and nothing behind it can be read: see kafka-transactions.sh find-hanging", p[0], p[1], s.stable, d.Truncate(time.Second))
+		}
+	}
+	return reason
+}
+
+// Keep forgets the partitions that are read here no longer.
+func (b *Blocked) Keep(reads func(topic string, partition int) bool) (reason string) {
+	for p := range b.of {
+		if n, err := strconv.Atoi(p[1]); err != nil || !reads(p[0], n) {
+			b.records.DeleteLabelValues(p[:]...)
+			b.seconds.DeleteLabelValues(p[:]...)
+			delete(b.of, p)
+		}
+	}
+	return b.reason()
+}
+
+// blocked is shared by a learner and a scorer in one process.
+func (m maker) blocked() *Blocked {
+	return &Blocked{
+		records: m.shared("accrete_blocked_records", "Records between the last stable offset and the high watermark, which nobody can read before the oldest open transaction is over. They are part of accrete_lag_records."),
+		seconds: m.shared("accrete_blocked_seconds", "How long the last stable offset has stood still below the high watermark; 0 if it does not."),
+		now:     time.Now,
+		of:      map[[2]string]standing{},
+	}
+}
+
+// shared is a gauge by partition that may be registered already.
+func (m maker) shared(name, help string) *prometheus.GaugeVec {
+	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"topic", "partition"})
+	err := m.r.Register(v)
+	var there prometheus.AlreadyRegisteredError
+	if errors.As(err, &there) {
+		v, err = there.ExistingCollector.(*prometheus.GaugeVec), nil
+	}
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -1,0 +1,39 @@
+package pipeline
+
+import (
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// An open transaction hides what is behind it from reading, and not from the lag.
+func TestLagReachesBehindAnOpenTransaction(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	values := rings(150)
+	kafkatest.Fill(t, c, in, 1, values[:100])
+	tx := c.Transactor(kafkatest.Name("tx"), time.Minute)
+	if err := tx.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	open := []ingest.Record{{Time: time.Now().UnixMilli(), Value: []byte(values[0])}}
+	if _, err := tx.Write(t.Context(), in, 0, open); err != nil {
+		t.Fatal(err)
+	}
+	kafkatest.Fill(t, c, in, 1, values[100:])
+	cfg, ev := config(c, "m", in)
+	cfg.ToEnd = false
+	stop, _ := start(t, cfg)
+	eventually(t, "it has read what it can", func() bool { l, ok := last[Lag](ev); return ok && l.Next == 100 })
+	if l, _ := last[Lag](ev); l.Stable != 100 || l.End != 151 {
+		t.Errorf("%+v, want a lag up to 151 and the stable offset at 100", l)
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it reads on", func() bool { l, _ := last[Lag](ev); return l.Next == 152 && l.Stable == 152 && l.End == 152 })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}

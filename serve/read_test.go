@@ -1,0 +1,153 @@
+package serve_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// heard is a scorer that runs until the test ends, and what it has reported.
+type heard struct {
+	mu  sync.Mutex
+	all []serve.Event
+}
+
+func (w *world) hear(t *testing.T) (h *heard, stop func() error) {
+	h = new(heard)
+	s := serve.NewScorer(serve.Config{
+		Model: w.model, Client: w.client, Log: pipeline.LogTopic(w.model), Topics: []string{w.asked},
+		Output: pipeline.ScoresTopic(w.model), Quarantine: pipeline.QuarantineTopic(w.model), Group: w.model + "-scorer",
+		Report: func(ev serve.Event) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.all = append(h.all, ev)
+		},
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(cancel)
+	return h, func() error {
+		cancel()
+		return <-done
+	}
+}
+
+// until waits for scored records, and gives what was lost before.
+func (h *heard) until(t *testing.T, scored int) (lost []serve.Lost, truncated []serve.Truncated) {
+	t.Helper()
+	for end := time.Now().Add(40 * time.Second); ; time.Sleep(time.Millisecond) {
+		h.mu.Lock()
+		n := 0
+		lost, truncated = nil, nil
+		for _, ev := range h.all {
+			switch ev := ev.(type) {
+			case serve.Scored:
+				n += ev.Scored
+			case serve.Lost:
+				lost = append(lost, ev)
+			case serve.Truncated:
+				truncated = append(truncated, ev)
+			}
+		}
+		h.mu.Unlock()
+		if n >= scored {
+			return lost, truncated
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d records scored, want %d", n, scored)
+		}
+	}
+}
+
+func TestRecordsDeletedUnscoredAreReported(t *testing.T) {
+	w := newWorld(t)
+	w.client = kafkatest.ClientOf(t, w.addr, nil)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
+	kafkatest.Fill(t, w.client, w.asked, 1, rings(2, 100, none))
+	w.learn(t, w.in)
+	h, stop := w.hear(t)
+	h.until(t, 100)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	kafkatest.Fill(t, w.client, w.asked, 1, rings(3, 100, none))
+	if err := w.client.DeleteRecords(t.Context(), w.asked, 0, 150); err != nil {
+		t.Fatal(err)
+	}
+	h, stop = w.hear(t)
+	lost, _ := h.until(t, 50)
+	if len(lost) != 1 || lost[0] != (serve.Lost{Topic: w.asked, From: 100, To: 150}) {
+		t.Errorf("lost before the start: %+v", lost)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAddedPartitionsAreScored(t *testing.T) {
+	w := newWorld(t)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
+	kafkatest.Fill(t, w.client, w.asked, 2, rings(2, 100, none))
+	w.learn(t, w.in)
+	h, stop := w.hear(t)
+	other, stopOther := w.hear(t)
+	for end := time.Now().Add(20 * time.Second); h.scored()+other.scored() < 100 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	kafkatest.AddPartitions(t, w.addr, w.asked, 5)
+	kafkatest.Fill(t, w.client, w.asked, 5, rings(3, 500, none))
+	for end := time.Now().Add(30 * time.Second); h.scored()+other.scored() < 600; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d and %d records scored, want 600", h.scored(), other.scored())
+		}
+	}
+	for _, stop := range []func() error{stop, stopOther} {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func (h *heard) scored() (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, ev := range h.all {
+		if ev, ok := ev.(serve.Scored); ok {
+			n += ev.Scored
+		}
+	}
+	return n
+}
+
+func TestTruncatedInputIsScoredOn(t *testing.T) {
+	d := kafkatest.NewDisk(t)
+	w := newWorld(t)
+	w.addr, w.client = d.Addr, kafkatest.ClientOf(t, d.Addr, nil)
+	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
+	for i := range 3 {
+		kafkatest.Fill(t, w.client, w.asked, 1, rings(uint64(i), 100, none))
+	}
+	w.learn(t, w.in)
+	h, stop := w.hear(t)
+	h.until(t, 300)
+	d.Down(func() { d.Cut(w.asked, 0, 1) })
+	kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, func(c *ingest.Config) {}), w.asked, 1, rings(9, 40, none))
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, cut := h.until(t, 300); len(cut) > 0 && cut[0].Next == 300 && cut[0].End >= 200 && cut[0].End <= 240 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the truncation was not noticed")
+		}
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+}
