@@ -67,7 +67,7 @@ func (j *journal) outlived(ctx context.Context, c Config) (seq int64, err error)
 	case !f.Seeded():
 		return 0, nil // which the claim says
 	case f.Claim().Epoch == 0 && out.any && !c.NewModel:
-		return 0, fmt.Errorf("%w: %q is empty, and %q has predictions up to seq %d: the log was deleted, or has lost everything; put it back from a backup (accrete import), or begin a new model beside the old predictions with accrete learn --new-model", ErrLog, j.topic, PredictionsTopic(c.Model), out.seq)
+		return 0, fmt.Errorf("%w: %q is empty, and %q has predictions up to seq %d: the log was deleted, or has lost everything; restore the topic from a backup, or begin a new model beside the old predictions with accrete learn --new-model", ErrLog, j.topic, PredictionsTopic(c.Model), out.seq)
 	case f.Claim().Epoch == 0:
 		return out.seq, nil
 	case out.seq > f.Seq() && !f.IsAbandoned(out.seq):

@@ -66,7 +66,7 @@ func Rollback(ctx context.Context, c Config, to RollbackTo) (RollbackReport, err
 	}
 	f := j.log.Fold
 	if f.Claim().Epoch == 0 {
-		return RollbackReport{}, fmt.Errorf("%w: the model log %q is empty; put it back from a backup (accrete import), or begin a new model with accrete learn --new-model", ErrNowhere, j.topic)
+		return RollbackReport{}, fmt.Errorf("%w: the model log %q is empty; restore the topic from a backup, or begin a new model with accrete learn --new-model", ErrNowhere, j.topic)
 	}
 	seq, reason, err := to.find(f, times)
 	if err != nil {

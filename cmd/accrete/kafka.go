@@ -53,10 +53,6 @@ func writerConfig(c *config.Config, client *ingest.Client, e *env) (pipeline.Con
 	}
 	return pipeline.Config{
 		Model: c.Model, Client: client, Topics: c.Input.Topics, SignKey: sign, VerifyKey: verify, Writer: versionString(),
-		Report: func(ev pipeline.Event) {
-			if ev, ok := ev.(pipeline.Retrying); ok {
-				e.log.Warn().Err(ev.Err).Msg("trying again")
-			}
-		},
+		Report: e.warnOfRetries,
 	}, nil
 }

@@ -47,7 +47,7 @@ func (l *Log) is(id [16]byte, err error) error {
 	case err != nil:
 		return err
 	case l.id != none && id != none && l.id != id:
-		return l.fail("was deleted and created again (topic id %x, now %x): the model's history is gone from it; put the topic back from a backup (accrete import), or begin a new model with accrete learn --new-model", l.id, id)
+		return l.fail("was deleted and created again (topic id %x, now %x): the model's history is gone from it; restore the topic from a backup, or begin a new model with accrete learn --new-model", l.id, id)
 	case id != none:
 		l.id = id
 	}
@@ -66,7 +66,7 @@ func (l *Log) present(ctx context.Context) error {
 			return nil // somebody else's to judge
 		}
 		if time.Since(since) > patience {
-			return l.fail("does not exist any more: the model's history is gone with it; put the topic back from a backup (accrete import), or begin a new model with accrete learn --new-model")
+			return l.fail("does not exist any more: the model's history is gone with it; restore the topic from a backup, or begin a new model with accrete learn --new-model")
 		}
 		if err := wait.Pause(ctx, err); err != nil {
 			return err
@@ -123,10 +123,10 @@ func (l *Log) LostTail(end int64) error {
 func (l *Log) whole() error {
 	none := [16]byte{}
 	if id := [16]byte(l.Fold.Genesis().TopicID); id != none && l.id != none && id != l.id {
-		return l.fail("has the records of another topic, with id %x, and its own is %x: it was deleted and created again, or copied; write a copy with accrete export and accrete import", id, l.id)
+		return l.fail("has the records of another topic, with id %x, and its own is %x: it was deleted and created again, or copied; restore the original topic, or begin a new model with accrete learn --new-model", id, l.id)
 	}
 	if err := l.Fold.Broken(); err != nil && !l.config.Tolerant {
-		return fmt.Errorf("%w, in topic %q; put the topic back from a backup (accrete import), or go on from what it still holds with accrete rollback", err, l.config.Topic)
+		return fmt.Errorf("%w, in topic %q; restore the topic from a backup, or go on from what it still holds with accrete rollback", err, l.config.Topic)
 	}
 	return nil
 }
