@@ -76,6 +76,7 @@ type scan struct {
 	single  bool     // it ends with the first batch that was decompressed
 	plain   bool     // there are records that lie in the answer itself
 	held    int64    // memory of the records
+	answer  int64    // bytes of the answer, which records that are not compressed keep
 	headers []Header // the unused rest of a chunk
 	names   map[string]string
 }
@@ -178,6 +179,9 @@ func (s *scan) batch(b []byte) error {
 		limit := int64(recordsLimit)
 		if s.room > 0 {
 			limit = min(limit, s.room-int64(s.bytes))
+			if s.plain {
+				limit = max(0, limit-s.answer)
+			}
 		}
 		records, err = decompress(codec, records, int(limit))
 		switch {
@@ -191,6 +195,9 @@ func (s *scan) batch(b []byte) error {
 		}
 		s.bytes += len(records)
 	} else if count > 0 {
+		if s.room > 0 && s.answer+int64(s.bytes) > s.room {
+			return errNoRoom
+		}
 		s.plain = true
 	}
 	if count > len(records)/minRecordBytes {

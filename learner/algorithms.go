@@ -2,6 +2,7 @@ package learner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/eigenpro"
@@ -10,15 +11,56 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/ridge"
 )
 
-// algorithms is the registry. Algorithms are a row here and a package that has
-// the row's value, and nothing else names them.
-var algorithms = append(descent.Algorithms(), newton.Algorithm, eigenpro.Algorithm, ridge.Algorithm)
+// algorithms is the registry, the default first. An algorithm is a row here and
+// the package or file that the row's value comes from; nothing else names it.
+var algorithms = slices.Concat(
+	[]engine.Algorithm{newton.Algorithm, ridge.Algorithm, eigenpro.Algorithm},
+	descent.Algorithms(),
+)
 
-func parseAlgorithm(s string) (*engine.Algorithm, error) {
+// Algorithm describes an algorithm that Config.Algorithm can name.
+type Algorithm struct {
+	Name         string
+	Help         string // one line
+	Minibatch    int    // default of Config.Minibatch
+	BlockSize    int    // default of Config.Width
+	FeatureBytes int    // memory for each random feature beside the State's, in bytes
+}
+
+// Algorithms returns all of them, the default first.
+func Algorithms() []Algorithm {
+	all := make([]Algorithm, len(algorithms))
+	for i, a := range algorithms {
+		all[i] = Algorithm{a.Name, a.Help, a.Minibatch, a.BlockSize, a.FeatureBytes}
+	}
+	return all
+}
+
+// FeatureBytes returns the memory that a Learner of c needs for each random
+// feature beside its State, in bytes.
+func (c Config) FeatureBytes() int {
+	a, err := parseAlgorithm(c.Algorithm)
+	if err != nil {
+		return 0
+	}
+	return a.FeatureBytes
+}
+
+// parseAlgorithm returns the row of a name; "" stands for the default.
+func parseAlgorithm(name string) (*engine.Algorithm, error) {
+	if name == "" {
+		return &algorithms[0], nil
+	}
 	for i := range algorithms {
-		if algorithms[i].Name == s {
+		if algorithms[i].Name == name {
 			return &algorithms[i], nil
 		}
 	}
-	return nil, fmt.Errorf("no algorithm is named %q", s)
+	return nil, fmt.Errorf("no algorithm is named %q", name)
 }
+
+// Steppers returns what Config.Stepper can name, the default first.
+func Steppers() []string { return slices.Clone(descent.Directions) }
+
+// Reactions returns what Config.OnDrift can name, the default first.
+func Reactions() []string { return slices.Clone(engine.Reactions[:]) }

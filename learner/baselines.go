@@ -14,7 +14,7 @@ func (l *Learner) grade(p *Pass, i int, y Label, weight float64) {
 	f := p.sum(i)
 	linear := l.fit != nil && l.linear.Ready()
 	if linear {
-		l.scratch.linear = state.Extend(l.scratch.linear[:0], l.linear.Outputs)
+		l.scratch.linear = state.Extend(l.scratch.linear[:0], l.linear.Targets)
 		l.linear.Predict(l.scratch.linear, p.x[i*l.dim:(i+1)*l.dim])
 	}
 	frequent := Best(l.weights)
@@ -68,7 +68,7 @@ func (l *Learner) linearSays(f []float64, j int) (class int, value float64) {
 // teachLinear teaches the pending rows to the linear baseline.
 func (l *Learner) teachLinear() {
 	p := &l.pending
-	l.scratch.target = state.Extend(l.scratch.target[:0], l.linear.Outputs)
+	l.scratch.target = state.Extend(l.scratch.target[:0], l.linear.Targets)
 	t := l.scratch.target
 	for i, y := range p.Labels {
 		for k := range t {

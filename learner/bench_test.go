@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/accrete-ml/accrete/learner/internal/newton"
 )
 
 // BenchmarkExample is one row predicted and learned by a model with 2,048 features
@@ -35,7 +33,7 @@ func BenchmarkExample(b *testing.B) {
 						l.Learn(p)
 					}
 				}
-				for l.labelled < 2*newton.WindowRows {
+				for l.labelled < 2*8192 {
 					rows(1000)
 				}
 				b.ResetTimer()

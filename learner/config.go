@@ -16,16 +16,16 @@ import (
 // Config is what a Learner is told. It is fixed for the life of a model. The
 // zero value of each field stands for the default that its comment names.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`         // "newton" (default), "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "fixed" or "eigenpro"
+	Algorithm   string  `json:"algorithm"`         // as Algorithms names it; the default is "newton"
 	Stepper     string  `json:"stepper"`           // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
 	Kernel      string  `json:"kernel"`            // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
 	Metric      *Metric `json:"metric,omitempty"`  // of the inputs; nil (default): the warm-up learns one weight a column
 	Sampling    string  `json:"sampling"`          // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
 	Task        Task    `json:"task"`              // Auto (default): the loss or else the first label decides
 	Loss        string  `json:"loss"`              // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
-	Width       int     `json:"width"`             // frequencies in a block: 64 for newton, 32 for the others
+	Width       int     `json:"width"`             // random features in a block: the default of the algorithm, see Algorithms
 	MaxFeatures int     `json:"max_features"`      // frequencies in all, rounded up to whole blocks: 4096
-	Minibatch   int     `json:"minibatch"`         // labelled rows in a step: 32 for newton and ridge, 128 for the others
+	Minibatch   int     `json:"minibatch"`         // labelled rows in a step: the default of the algorithm
 	MaxClasses  int     `json:"max_classes"`       // 256
 	Outputs     int     `json:"outputs,omitempty"` // targets in the label of a regression, from 2 to 256; 0 (default): one
 	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: 1e-6
@@ -36,7 +36,7 @@ type Config struct {
 
 // Effective returns c with every default filled in, or says what is wrong.
 func (c Config) Effective() (Config, error) {
-	c.Algorithm = cmp.Or(c.Algorithm, "newton")
+	c.Algorithm = cmp.Or(c.Algorithm, algorithms[0].Name)
 	c.Kernel = cmp.Or(c.Kernel, "gaussian")
 	c.Sampling = cmp.Or(c.Sampling, "iid")
 	c.OnDrift = cmp.Or(c.OnDrift, "none")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner/internal/descent"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
@@ -34,17 +35,13 @@ var streams = func() (all []stream) {
 		}
 		several := odd
 		several.Outputs = 3
-		all = append(all, stream{"growing", small, 2, growing})
-		if _, err := descent.ParseRule(a.Name); err == nil && a.Name != "dsg" {
-			all = append(all, stream{"several", several, 4, numerics})
-			continue // they differ in where a step goes, and there all tasks are alike
+		all = append(all, stream{"growing", small, 2, growing}, stream{"several", several, 4, numerics})
+		if slices.ContainsFunc(descent.Algorithms()[1:], func(r engine.Algorithm) bool { return r.Name == a.Name }) {
+			continue // the rules of descent differ in the blocks of a step, and there all tasks are alike
 		}
 		all = append(all, stream{"regression", odd, 4, numeric}, stream{"binary", small, 3, sided},
 			stream{"late", odd, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }},
 		)
-		if a.Name == "newton" || a.FixedBlocks != nil { // which mix target by target
-			all = append(all, stream{"several", several, 4, numerics})
-		}
 	}
 	given := Config{Algorithm: "all", Width: 8, MaxFeatures: 32, Metric: skewed}
 	return append(all, stream{"metric", given, 2, sided})

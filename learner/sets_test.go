@@ -94,6 +94,33 @@ func TestOnePassOverDataSets(t *testing.T) {
 	}
 }
 
+// Progressive errors with the defaults on the streams, divided by those of the
+// most frequent class or of the mean so far. The bounds leave a twentieth.
+func TestProgressiveErrorOnDataSets(t *testing.T) {
+	if *orders < 3 {
+		t.Skip("takes half a minute: -orders 3")
+	}
+	for _, test := range []struct {
+		set   string
+		task  Task
+		bound float64
+	}{
+		{"elec", Classification, 0.46}, // .186 of .425
+		{"flights", Regression, 0.196}, // .189, of the columns that are numbers
+	} {
+		t.Run(test.set, func(t *testing.T) {
+			t.Parallel()
+			l := newLearner(t, Config{})
+			learn(l, dataSet(t, test.set+".stream", test.task, 0), 1000)
+			whole := l.Progress().Whole
+			relative := whole.Model.Error / whole.Majority.Error
+			if t.Logf("error %.4f of %.4f, a ratio of %.4f", whole.Model.Error, whole.Majority.Error, relative); !(relative <= test.bound) {
+				t.Errorf("error %.4f of the majority's, want %v", relative, test.bound)
+			}
+		})
+	}
+}
+
 func testError(l *Learner, b *Batch) float64 {
 	wrong, p := 0.0, l.Predict(unlabelled(b))
 	var y []float64

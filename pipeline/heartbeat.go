@@ -27,7 +27,7 @@ var heartbeatsConfig = map[string]string{
 
 // HeartbeatEvery is the usual pause between two heartbeats. A standby takes over
 // after silentBeats of its own without one of the owner in between.
-const HeartbeatEvery = 200 * time.Millisecond
+const HeartbeatEvery = 150 * time.Millisecond
 
 // A role is what a process that writes a heartbeat is doing.
 type role string
@@ -182,7 +182,7 @@ func (h *heart) end(cause error) {
 
 // lately is the part of the heartbeats topic that fencings may lie in: a minute
 // of five learners.
-const lately = 5 * 60 * 5
+const lately = 7 * 60 * 5
 
 // fencings counts the learners that were fenced by others in the last minute.
 func (h *heart) fencings(ctx context.Context) (n int, err error) {

@@ -124,9 +124,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	}
 	l.reads = ingest.NewBudget(memoryRead)
 	l.memory = memory{partitions: int64(len(l.inputs)), read: memoryRead, features: int64(features.MaxFeatures), refit: c.Refit.bytes(features.MaxFeatures)}
-	if features.Algorithm == "newton" {
-		l.memory.factors = l.memory.features << 13
-	}
+	l.memory.factors = l.memory.features * int64(features.FeatureBytes())
 	if recovery.Snapshot != nil {
 		l.memory.snapshot = recovery.Snapshot.Manifest.Size
 	}

@@ -13,7 +13,7 @@ import "github.com/accrete-ml/accrete/refit"
 //	snapshot     bytes of the largest snapshot so far: the model as it learns, as it
 //	             serves, its copy, the file made of that, and what a step needs
 //	frequencies  max_features × (inputs + 1) × 4 bytes
-//	factors      max_features × 8 KiB where newton keeps those of its equations, or 0
+//	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms)
 //	BATCH        bytes of the largest one so far: its records, which end at 8 MiB,
 //	             their rows and their predictions. One is collected, one decided, one
 //	             learned, and of the rest the predictions wait or are being written

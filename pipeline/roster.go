@@ -23,11 +23,11 @@ type peer struct {
 
 const (
 	// silentBeats of ours without one of the owner in between mean that the owner
-	// is dead: 600 to 800 ms.
+	// is dead: 450 to 600 ms.
 	silentBeats = 4
 
 	// After an outage the owner may find its way back to the broker later than we
-	// do: 4 s.
+	// do: 3 s.
 	patientBeats = 20
 )
 

@@ -176,7 +176,7 @@ func TestAWeightIsARepetition(t *testing.T) {
 	}
 	for _, l := range loss.All {
 		l, ok := l.(loss.Dual)
-		if !ok || l.Outputs(2) != 1 {
+		if !ok || l.Scores(2) != 1 {
 			continue
 		}
 		d, e := newExamples(a, y, 1, weights), newExamples(b, again, 1, nil)

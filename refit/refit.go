@@ -26,7 +26,25 @@ type Options struct {
 	Clock    func() float64 // in seconds; without it, Fit.Seconds is 0
 }
 
-// Result is a model that was refitted.
+// effective returns o with its defaults, but for Lambda.
+func (o Options) effective() Options {
+	if o.Relative == 0 {
+		o.Relative = 1e-3
+	}
+	if o.Passes == 0 {
+		o.Passes = 100
+	}
+	return o
+}
+
+func (o *Options) now() float64 {
+	if o.Clock == nil {
+		return 0
+	}
+	return o.Clock()
+}
+
+// Result is a refitted model.
 type Result struct {
 	Model *learner.Model
 

@@ -42,8 +42,14 @@ accrete bench data --paper dspdc --full --plots pictures
 accrete bench data --sets letter,elec --algorithms newton,ridge --json`
 }
 
-// contenders are the algorithms that a bench compares: name, or name/stepper.
-var contenders = []string{"newton", "eigenpro", "ridge", "dsg", "udsg", "cdsg", "cdsg:alpha", "all", "all/adagrad", "dsg/precond", "fixed"}
+// contenders returns the algorithms that a bench compares, each as name or as
+// name/stepper.
+func contenders() (names []string) {
+	for _, a := range learner.Algorithms() {
+		names = append(names, a.Name)
+	}
+	return append(names, "all/adagrad", "dsg/precond") // the best of the other steppers
+}
 
 // benchSet is a set of the folder, in memory.
 type benchSet struct {
@@ -87,7 +93,7 @@ func (c *benchCommand) Run(ctx context.Context, e *env) error {
 	}
 	names := c.Algorithms
 	if len(names) == 0 {
-		names = contenders
+		names = contenders()
 	}
 	var reports []benchReport
 	progress := e.progress(false)

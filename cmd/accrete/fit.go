@@ -27,10 +27,10 @@ type fitCommand struct {
 	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label). Several columns make one regression with several targets."`
 	Task        string   `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto to decide by the first 1,000 labels (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
-	Algorithm   string   `enum:"newton,dsg,udsg,cdsg,cdsg:alpha,all,fixed,eigenpro,ridge" default:"newton" help:"Learning algorithm: ${enum} (${default})."`
-	Stepper     string   `enum:"rate,adagrad,precond" default:"rate" help:"Step size of dsg, udsg, cdsg and all: ${enum} (${default})."`
+	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
+	Stepper     string   `enum:"${steppers}" default:"rate" help:"Step size of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
-	OnDrift     string   `name:"on-drift" enum:"none,boost,forget,reset" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
+	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
 	Kernel      string   `default:"gaussian" help:"Kernel, for example gaussian:2.5; without a number the warm-up chooses the bandwidth (${default})."`

@@ -16,6 +16,7 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // commands is the command line, in the order in which --help shows it. To add a
@@ -124,9 +125,23 @@ func newParser(line *commands, e *env) (parser *kong.Kong, helped *bool, err err
 		kong.Exit(func(int) { *helped = true }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 		kong.Help(printHelp),
-		kong.Vars{"samplings": strings.Join(features.SamplingNames(), ",")},
+		registries(),
 	)
 	return parser, helped, err
+}
+
+// registries has the values of flags whose tags do not name them.
+func registries() kong.Vars {
+	var algorithms []string
+	for _, a := range learner.Algorithms() {
+		algorithms = append(algorithms, a.Name)
+	}
+	return kong.Vars{
+		"algorithms": strings.Join(algorithms, ","), "algorithm": algorithms[0],
+		"steppers":  strings.Join(learner.Steppers(), ","),
+		"reactions": strings.Join(learner.Reactions(), ","),
+		"samplings": strings.Join(features.SamplingNames(), ","),
+	}
 }
 
 func selected(n *kong.Node) command { return n.Target.Addr().Interface().(command) }

@@ -31,7 +31,7 @@ var comments = map[string]string{
 	"input.batch.linger":       "Maximum wait for more records after the first.\n",
 	"learner":                  "The learner. Every option has a default. Options that influence the\narithmetic are fixed when the model is created.\n",
 	"learner.task":             "Kind of model. auto: string and boolean labels are classes, numbers are\nregressed on.\n",
-	"learner.algorithm":        "Learning algorithm. newton: block-Newton steps on a window of the last 8,192\nrows; the most accurate, with a cost per example that does not grow with the\nnumber of features. dsg: doubly stochastic gradients, one block of new random\nfeatures per mini-batch. udsg and cdsg (cdsg:alpha for many classes) also\nrevisit existing blocks. all: a step in every block per mini-batch; fixed: the\nsame with all features from the start. eigenpro: preconditioned steps in all\nblocks, nearly as accurate as newton and cheaper. ridge: exact least squares\non at most 256 features, which follows drift.\n",
+	"learner.algorithm":        "Learning algorithm, see algorithms.md.\n",
 	"learner.stepper":          "Step size of dsg, udsg, cdsg and all. rate: along the gradient, at a rate that\nneeds no tuning. adagrad: a rate for each coefficient. precond: solve with the\ncovariance of a block, for mini-batches of 256 and more.\n",
 	"learner.loss":             "Loss to minimise. auto: logistic or softmax for classes, square for numbers.\nOthers for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others\nfor numbers: huber:1, absolute:0.1 and quantile:0.9, with parameters in\nstandard deviations of the label, and poisson.\n",
 	"learner.kernel":           "Kernel, for example gaussian:2.5. Without a number the warm-up chooses the\nbandwidth.\n",

@@ -147,20 +147,13 @@ type Learner struct {
 	// regressed on.
 	Task string `key:"task" default:"auto" oneof:"auto classification regression"`
 
-	// Learning algorithm. newton: block-Newton steps on a window of the last 8,192
-	// rows; the most accurate, with a cost per example that does not grow with the
-	// number of features. dsg: doubly stochastic gradients, one block of new random
-	// features per mini-batch. udsg and cdsg (cdsg:alpha for many classes) also
-	// revisit existing blocks. all: a step in every block per mini-batch; fixed: the
-	// same with all features from the start. eigenpro: preconditioned steps in all
-	// blocks, nearly as accurate as newton and cheaper. ridge: exact least squares
-	// on at most 256 features, which follows drift.
-	Algorithm string `key:"algorithm" default:"newton" oneof:"newton dsg udsg cdsg cdsg:alpha all fixed eigenpro ridge"`
+	// Learning algorithm, see algorithms.md.
+	Algorithm string `key:"algorithm" default:"newton" oneof:"algorithms"`
 
 	// Step size of dsg, udsg, cdsg and all. rate: along the gradient, at a rate that
 	// needs no tuning. adagrad: a rate for each coefficient. precond: solve with the
 	// covariance of a block, for mini-batches of 256 and more.
-	Stepper string `key:"stepper" default:"rate" oneof:"rate adagrad precond"`
+	Stepper string `key:"stepper" default:"rate" oneof:"steppers"`
 
 	// Loss to minimise. auto: logistic or softmax for classes, square for numbers.
 	// Others for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others
@@ -198,7 +191,7 @@ type Learner struct {
 	// count it in accrete_drifts_total. boost: reset the step size. forget: boost,
 	// and reduce the weight of what was learned. reset: start again. newton, which
 	// forgets through its window, starts again for boost, forget and reset alike.
-	OnDrift string `key:"on_drift" default:"none" oneof:"none boost forget reset"`
+	OnDrift string `key:"on_drift" default:"none" oneof:"reactions"`
 
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`

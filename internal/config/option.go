@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // option is a field of Config, or of a struct in it, that has a value of its
@@ -91,6 +92,14 @@ func (o *option) takesList(c *Config) bool { return o.field(c).Kind() == reflect
 // registries are the accepted values that the tag oneof does not list: it has the
 // key of a registry instead.
 var registries = map[string]func() []string{
+	"algorithms": func() (names []string) {
+		for _, a := range learner.Algorithms() {
+			names = append(names, a.Name)
+		}
+		return names
+	},
+	"steppers":  learner.Steppers,
+	"reactions": learner.Reactions,
 	"samplings": features.SamplingNames,
 }
 
@@ -100,6 +109,17 @@ func (o *option) choices() []string {
 		return names()
 	}
 	return strings.Fields(o.tag.Get("oneof"))
+}
+
+// help returns a line for each choice of the option that its registry explains.
+func (o *option) help() string {
+	var lines strings.Builder
+	if o.tag.Get("oneof") == "algorithms" {
+		for _, a := range learner.Algorithms() {
+			fmt.Fprintf(&lines, "%s: %s.\n", a.Name, a.Help)
+		}
+	}
+	return lines.String()
 }
 
 // set gives the option the value that the text stands for.

@@ -23,7 +23,7 @@ func writeSection(b *strings.Builder, section, indent string) {
 	for _, key := range known.sections[section] {
 		path := join(section, key)
 		b.WriteString("\n")
-		for line := range strings.Lines(comments[path]) {
+		for line := range strings.Lines(description(path)) {
 			fmt.Fprintf(b, "%s# %s\n", indent, strings.TrimSuffix(line, "\n"))
 		}
 		o := known.byPath[path]
@@ -82,7 +82,7 @@ func markdownSection(b *strings.Builder, section string) {
 		case value == "``":
 			value = "none"
 		}
-		text := oneLine(comments[path])
+		text := oneLine(description(path))
 		if names := o.choices(); len(names) > 1 {
 			text += " One of `" + strings.Join(names, "`, `") + "`."
 		}
@@ -102,6 +102,16 @@ func markdownSection(b *strings.Builder, section string) {
 	for _, path := range nested {
 		markdownSection(b, path)
 	}
+}
+
+// description is the comment of an option or a section, and what the registry of
+// an option's values says of them.
+func description(path string) string {
+	text := comments[path]
+	if o := known.byPath[path]; o != nil {
+		text += o.help()
+	}
+	return text
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -25,7 +25,7 @@ func (a Absolute) Grad(dst, f []float64, y float64) {
 }
 
 func (Absolute) Link(dst, f []float64) { dst[0] = f[0] }
-func (Absolute) Outputs(int) int       { return 1 }
+func (Absolute) Scores(int) int        { return 1 }
 func (Absolute) Smoothness() float64   { return math.Inf(1) }
 func (Absolute) Classifies() bool      { return false }
 func (a Absolute) String() string      { return fmt.Sprintf("absolute:%v", a.Epsilon) }

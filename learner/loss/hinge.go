@@ -25,8 +25,8 @@ func (Hinge) Grad(dst, f []float64, y float64) {
 	}
 }
 
-func (Hinge) Link(dst, f []float64)   { nearest(dst, f) }
-func (Hinge) Outputs(classes int) int { return signs(classes) }
-func (Hinge) Smoothness() float64     { return math.Inf(1) }
-func (Hinge) Classifies() bool        { return true }
-func (Hinge) String() string          { return "hinge" }
+func (Hinge) Link(dst, f []float64)  { nearest(dst, f) }
+func (Hinge) Scores(classes int) int { return signs(classes) }
+func (Hinge) Smoothness() float64    { return math.Inf(1) }
+func (Hinge) Classifies() bool       { return true }
+func (Hinge) String() string         { return "hinge" }

@@ -22,7 +22,7 @@ func (h Huber) Grad(dst, f []float64, y float64) {
 }
 
 func (Huber) Link(dst, f []float64) { dst[0] = f[0] }
-func (Huber) Outputs(int) int       { return 1 }
+func (Huber) Scores(int) int        { return 1 }
 func (Huber) Smoothness() float64   { return 1 }
 func (Huber) Classifies() bool      { return false }
 func (h Huber) String() string      { return fmt.Sprintf("huber:%v", h.Delta) }

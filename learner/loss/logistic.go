@@ -44,7 +44,7 @@ func (Logistic) grads(dst, f, y []float64, models, _ int) {
 }
 
 func (Logistic) Link(dst, f []float64) { dst[0], dst[1] = sigmoid(-f[0]), sigmoid(f[0]) }
-func (Logistic) Outputs(int) int       { return 1 }
+func (Logistic) Scores(int) int        { return 1 }
 func (Logistic) Smoothness() float64   { return 0.25 }
 func (Logistic) Classifies() bool      { return true }
 func (Logistic) String() string        { return "logistic" }

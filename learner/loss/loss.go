@@ -27,8 +27,8 @@ type Loss interface {
 	// number. dst and f must not overlap.
 	Link(dst, f []float64)
 
-	// Outputs returns the number of scores for a number of classes.
-	Outputs(classes int) int
+	// Scores returns the number of scores for a number of classes.
+	Scores(classes int) int
 
 	// Smoothness returns the least upper bound of the second derivative: +Inf
 	// if the gradient is not continuous.

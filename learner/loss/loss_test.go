@@ -19,7 +19,7 @@ func each(t *testing.T, f func(t *testing.T, l Loss, u []float64, y float64)) {
 			for _, spread := range []float64{0.1, 1, 10} {
 				for _, n := range []int{2, classes} {
 					for range 100 {
-						u := make([]float64, l.Outputs(n))
+						u := make([]float64, l.Scores(n))
 						for i := range u {
 							u[i] = spread * rng.NormFloat64()
 						}
@@ -37,7 +37,7 @@ func target(l Loss, rng *rand.Rand) float64 {
 		return float64(rng.IntN(4)) // a count
 	case !l.Classifies():
 		return rng.NormFloat64()
-	case l.Outputs(classes) == 1:
+	case l.Scores(classes) == 1:
 		return float64(rng.IntN(2))
 	}
 	return float64(rng.IntN(classes))
@@ -61,7 +61,7 @@ func TestGradsIsGrad(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, l := range All {
 		for _, n := range []int{2, classes} {
-			k := l.Outputs(n)
+			k := l.Scores(n)
 			f, y := make([]float64, 50*models*k), make([]float64, 50)
 			for i := range f {
 				f[i] = rng.NormFloat64() * math.Ldexp(1, rng.IntN(11))
@@ -168,7 +168,7 @@ func TestLinkOfAClassifierKeepsTheOrder(t *testing.T) {
 // as the hinge, tells no more than the class.
 func TestLinkInvertsTheMinimiser(t *testing.T) {
 	for _, l := range All {
-		if !l.Classifies() || l.Outputs(2) > 1 || math.IsInf(l.Smoothness(), 1) {
+		if !l.Classifies() || l.Scores(2) > 1 || math.IsInf(l.Smoothness(), 1) {
 			continue
 		}
 		for _, p := range []float64{0.03, 0.2, 0.5, 0.6, 0.99} {
@@ -244,7 +244,7 @@ func TestFarScoresStayFinite(t *testing.T) {
 	for _, l := range All {
 		for _, far := range []float64{1e3, 1e8, 1e150} {
 			for sign := range 2 {
-				u := make([]float64, l.Outputs(classes))
+				u := make([]float64, l.Scores(classes))
 				u[0] = far * float64(1-2*sign)
 				g, p := slices.Clone(u), make([]float64, max(2, len(u)))
 				for y := range 2 {

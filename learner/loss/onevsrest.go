@@ -20,8 +20,8 @@ func (OneVsRest) Grad(dst, f []float64, y float64) {
 	}
 }
 
-func (OneVsRest) Link(dst, f []float64)   { nearest(dst, f) }
-func (OneVsRest) Outputs(classes int) int { return signs(classes) }
-func (OneVsRest) Smoothness() float64     { return 1 }
-func (OneVsRest) Classifies() bool        { return true }
-func (OneVsRest) String() string          { return "one-vs-rest" }
+func (OneVsRest) Link(dst, f []float64)  { nearest(dst, f) }
+func (OneVsRest) Scores(classes int) int { return signs(classes) }
+func (OneVsRest) Smoothness() float64    { return 1 }
+func (OneVsRest) Classifies() bool       { return true }
+func (OneVsRest) String() string         { return "one-vs-rest" }

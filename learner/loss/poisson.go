@@ -38,7 +38,7 @@ func (Poisson) Link(dst, f []float64) {
 // chosen for it, because the scores of a model never come near the upper bound.
 func (Poisson) Curvature(f []float64) float64 { return vec.Exp(min(f[0], poissonTop)) }
 
-func (Poisson) Outputs(int) int     { return 1 }
+func (Poisson) Scores(int) int      { return 1 }
 func (Poisson) Smoothness() float64 { return math.Exp(poissonTop) }
 func (Poisson) Classifies() bool    { return false }
 func (Poisson) String() string      { return "poisson" }

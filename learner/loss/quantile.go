@@ -23,7 +23,7 @@ func (q Quantile) Grad(dst, f []float64, y float64) {
 }
 
 func (Quantile) Link(dst, f []float64) { dst[0] = f[0] }
-func (Quantile) Outputs(int) int       { return 1 }
+func (Quantile) Scores(int) int        { return 1 }
 func (Quantile) Smoothness() float64   { return math.Inf(1) }
 func (Quantile) Classifies() bool      { return false }
 func (q Quantile) String() string      { return fmt.Sprintf("quantile:%v", q.Tau) }

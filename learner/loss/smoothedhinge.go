@@ -42,10 +42,10 @@ func (SmoothedHinge) Link(dst, f []float64) {
 	}
 }
 
-func (SmoothedHinge) Outputs(classes int) int { return signs(classes) }
-func (SmoothedHinge) Smoothness() float64     { return 1 }
-func (SmoothedHinge) Classifies() bool        { return true }
-func (SmoothedHinge) String() string          { return "smoothed-hinge" }
+func (SmoothedHinge) Scores(classes int) int { return signs(classes) }
+func (SmoothedHinge) Smoothness() float64    { return 1 }
+func (SmoothedHinge) Classifies() bool       { return true }
+func (SmoothedHinge) String() string         { return "smoothed-hinge" }
 
 // Conjugate is, for each score, v + v²/2 of v = yu from -1 to 0 (Yu, Lin and Yang
 // 2015, section 2).

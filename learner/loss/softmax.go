@@ -56,7 +56,7 @@ func (Softmax) Link(dst, f []float64) {
 	}
 }
 
-func (Softmax) Outputs(classes int) int { return classes }
-func (Softmax) Smoothness() float64     { return 0.5 }
-func (Softmax) Classifies() bool        { return true }
-func (Softmax) String() string          { return "softmax" }
+func (Softmax) Scores(classes int) int { return classes }
+func (Softmax) Smoothness() float64    { return 0.5 }
+func (Softmax) Classifies() bool       { return true }
+func (Softmax) String() string         { return "softmax" }

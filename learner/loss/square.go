@@ -10,7 +10,7 @@ func (Square) Value(f []float64, y float64) float64 {
 
 func (Square) Grad(dst, f []float64, y float64) { dst[0] = f[0] - y }
 func (Square) Link(dst, f []float64)            { dst[0] = f[0] }
-func (Square) Outputs(int) int                  { return 1 }
+func (Square) Scores(int) int                   { return 1 }
 func (Square) Smoothness() float64              { return 1 }
 func (Square) Classifies() bool                 { return false }
 func (Square) String() string                   { return "square" }

@@ -23,8 +23,8 @@ func (SquaredHinge) Grad(dst, f []float64, y float64) {
 	}
 }
 
-func (SquaredHinge) Link(dst, f []float64)   { nearest(dst, f) }
-func (SquaredHinge) Outputs(classes int) int { return signs(classes) }
-func (SquaredHinge) Smoothness() float64     { return 1 }
-func (SquaredHinge) Classifies() bool        { return true }
-func (SquaredHinge) String() string          { return "squared-hinge" }
+func (SquaredHinge) Link(dst, f []float64)  { nearest(dst, f) }
+func (SquaredHinge) Scores(classes int) int { return signs(classes) }
+func (SquaredHinge) Smoothness() float64    { return 1 }
+func (SquaredHinge) Classifies() bool       { return true }
+func (SquaredHinge) String() string         { return "squared-hinge" }

@@ -10,7 +10,7 @@ import (
 // folds is the number of parts that the rows of a class are dealt out to.
 const folds = 3
 
-// candidates are the penalties that ChoosePenalties tries: half a decade apart, around
+// candidates are the penalties that choosePenalties tries: half a decade apart, around
 // the defaults.
 var candidates = [...]float64{0.3, 0.1, 0.03, 0.01, 0.003}
 
@@ -24,13 +24,13 @@ const (
 // heldOutNeighbors is how many nearest neighbours of a row are counted.
 const heldOutNeighbors = 3
 
-// ChoosePenalties returns c with values for the penalties that are 0. A third of the
+// choosePenalties returns c with values for the penalties that are 0. A third of the
 // rows of each class is held out, each third in turn, and metrics are learned from
 // the others. The best penalties are those under which the three nearest of the
 // other rows are the least often of another class than the row. The search starts
 // at the defaults and tries all candidates for one penalty and then for the other,
 // until neither improves. If there are too few rows, the defaults are returned.
-func ChoosePenalties(ctx context.Context, tasks []Task, dim int, c Config, solver optim.Config) (Config, error) {
+func choosePenalties(ctx context.Context, tasks []Task, dim int, c Config, solver optim.Config) (Config, error) {
 	chooseShared, chooseOwn := c.Shared == 0, c.Own == 0 && !c.Single
 	c, err := c.effective()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // of any part of the blocks (docs/dspdc.md).
 func LearnTuned(ctx context.Context, tasks []Task, dim int, gap float64, c Config) (*Metrics, *optim.Solution, Config, error) {
 	solver := optim.Config{Relative: gap, Dual: math.MaxInt}
-	c, err := ChoosePenalties(ctx, tasks, dim, c, solver)
+	c, err := choosePenalties(ctx, tasks, dim, c, solver)
 	if err != nil {
 		return nil, nil, c, err
 	}

@@ -169,7 +169,7 @@ func TestManyMetricsBeatOneAndNone(t *testing.T) {
 		train, test := related(seed, 4, 50, 150, dim)
 		learn := func(c Config) *Metrics {
 			solver := optim.Config{Dual: math.MaxInt, Relative: 1e-3, Passes: 300}
-			c, err := ChoosePenalties(context.Background(), train, dim, c, solver)
+			c, err := choosePenalties(context.Background(), train, dim, c, solver)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,20 +250,20 @@ func TestPenaltiesAreChosenByRowsHeldOut(t *testing.T) {
 	if err != nil || got != wrong(first) {
 		t.Errorf("%d neighbours are wrong, want %d, %v", got, wrong(first), err)
 	}
-	chosen, err := ChoosePenalties(ctx, tasks, dim, Config{}, solver)
+	chosen, err := choosePenalties(ctx, tasks, dim, Config{}, solver)
 	if err != nil || wrong(chosen) > got || chosen == first {
 		t.Errorf("%+v has %d wrong neighbours and the default %d, %v", chosen, wrong(chosen), got, err)
 	}
 	given := Config{Shared: 0.5, Own: 7}
-	if c, err := ChoosePenalties(ctx, tasks, dim, given, solver); err != nil || c.Shared != 0.5 || c.Own != 7 {
+	if c, err := choosePenalties(ctx, tasks, dim, given, solver); err != nil || c.Shared != 0.5 || c.Own != 7 {
 		t.Errorf("%+v in place of what was given, %v", c, err)
 	}
 	given.Own = 0
-	if c, err := ChoosePenalties(ctx, tasks, dim, given, solver); err != nil || c.Shared != 0.5 || !slices.Contains(candidates[:], c.Own) {
+	if c, err := choosePenalties(ctx, tasks, dim, given, solver); err != nil || c.Shared != 0.5 || !slices.Contains(candidates[:], c.Own) {
 		t.Errorf("%+v in place of what was given, %v", c, err)
 	}
 	few := []Task{{Points: []float64{0, 1, 3}, Classes: []int{0, 0, 1}}}
-	if c, err := ChoosePenalties(ctx, few, 1, Config{}, solver); err != nil || c.Shared != 0.01 || c.Own != 0.1 {
+	if c, err := choosePenalties(ctx, few, 1, Config{}, solver); err != nil || c.Shared != 0.01 || c.Own != 0.1 {
 		t.Errorf("%+v of three rows, %v", c, err)
 	}
 }
@@ -296,7 +296,7 @@ func TestBadTasksAreErrors(t *testing.T) {
 		if _, _, err := Learn(context.Background(), tasks, 1, Config{}, optim.Config{}); err == nil {
 			t.Errorf("%s: no error", what)
 		}
-		if _, err := ChoosePenalties(context.Background(), tasks, 1, Config{}, optim.Config{}); err == nil && (what == "ragged" || what == "NaN") {
+		if _, err := choosePenalties(context.Background(), tasks, 1, Config{}, optim.Config{}); err == nil && (what == "ragged" || what == "NaN") {
 			t.Errorf("%s: no error of the choice of penalties", what)
 		}
 	}

@@ -28,7 +28,7 @@ func (p *Problem) Validate() error {
 	switch {
 	case p.Loss == nil:
 		return fmt.Errorf("the problem has no loss")
-	case p.Loss.Outputs(2) != 1:
+	case p.Loss.Scores(2) != 1:
 		return fmt.Errorf("the loss %v has more than one score", p.Loss)
 	case len(p.Targets) != n:
 		return fmt.Errorf("%d targets for %d rows", len(p.Targets), n)

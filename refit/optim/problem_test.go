@@ -32,7 +32,7 @@ func random(r *rand.Rand, n, p int) []float64 {
 // losses are those that a Problem can have.
 var losses = func() (all []loss.Dual) {
 	for _, l := range loss.All {
-		if l, ok := l.(loss.Dual); ok && l.Outputs(2) == 1 {
+		if l, ok := l.(loss.Dual); ok && l.Scores(2) == 1 {
 			all = append(all, l)
 		}
 	}

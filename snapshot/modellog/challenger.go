@@ -97,7 +97,7 @@ func (l *ledger) challenged(offset int64, c *Challenger) (void string) {
 		return fmt.Sprintf("the last seq is %d", l.seq)
 	}
 	at, ok := l.find(c.Seq)
-	if !ok && c.Seq > l.base.seq {
+	if !ok && (c.Seq > l.base.seq || l.base.start.Offset == 0) {
 		return fmt.Sprintf("there is no seq %d", c.Seq)
 	}
 	if ok {

@@ -177,6 +177,53 @@ func TestAHoleBreaksTheLog(t *testing.T) {
 	}
 }
 
+// Who begins in the middle sees what is broken there, before there is a snapshot
+// to go on from and after, until a ROLLBACK.
+func TestABreakIsSeenFromTheMiddle(t *testing.T) {
+	j := newJournal(t)
+	j.counts(claim(1, 1))
+	j.batches(30)
+	rs, m := j.snapshot(700)
+	j.batches(2)
+	read := func(hole int64) *Fold {
+		f := NewFold(5, 1)
+		for i := int64(5); i < int64(len(j.values)); i++ {
+			if i != hole {
+				f.Add(i, j.values[i][0], j.values[i][1])
+			}
+		}
+		return f
+	}
+	if f := read(9); f.Seeded() || !errors.Is(f.Broken(), ErrBroken) {
+		t.Errorf("before there is a snapshot: %v", f.Broken())
+	}
+	whole := len(j.values)
+	j.counts(rs...)
+	j.counts(j.finish(m))
+	for _, hole := range []int64{9, m.Start.Offset + 1} {
+		if f := read(hole); !errors.Is(f.Broken(), ErrBroken) {
+			t.Errorf("with a hole at %d, and a snapshot of seq %d at %d: %v", hole, m.Seq, m.Start.Offset, f.Broken())
+		}
+	}
+	cut := *j
+	cut.values = slices.Delete(slices.Clone(j.values), int(m.Start.Offset), int(m.Start.Offset)+1)
+	if f := cut.from(5, 1); !errors.Is(f.Broken(), ErrBroken) {
+		t.Errorf("with a decision lost behind the snapshot of seq %d: %v", m.Seq, f.Broken())
+	}
+	j.values = j.values[:whole]
+	j.fold = j.from(0, 2)
+	j.takeOver(Versions{})
+	j.counts(chained(j.fold, &Rollback{ToSeq: 29}))
+	j.batches(1)
+	if f := read(9); f.Broken() != nil {
+		t.Errorf("behind the rollback: %v", f.Broken())
+	}
+	j.save()
+	if f := read(9); !f.Seeded() || f.Broken() != nil || f.Seq() != j.fold.Seq() {
+		t.Errorf("behind the rollback, with a snapshot: at seq %d, %v", f.Seq(), f.Broken())
+	}
+}
+
 // A late copy of what was decided is void, whatever it is, and breaks nothing.
 func TestLateCopiesAreVoid(t *testing.T) {
 	j := newJournal(t)

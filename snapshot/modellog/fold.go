@@ -3,6 +3,7 @@ package modellog
 import (
 	"crypto/ed25519"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/accrete-ml/accrete/snapshot"
@@ -51,7 +52,10 @@ type Fold struct {
 	tooNew  error     // a later version, while waiting or under the claim in force
 	checked bool      // whether the decision at which it begins was read
 	wants   int64     // Start of the newest MANIFEST that it could begin with; -1
+	lost    int64     // the lowest seq that a ROLLBACK went back to and was not remembered
 	*ledger
+
+	remember int64 // see Remember
 }
 
 type waiting struct {
@@ -99,7 +103,7 @@ func WithKey(key ed25519.PublicKey) Option { return func(f *Fold) { f.key = key 
 // NewFold begins at the given offset of the log and remembers what it takes to
 // recover from any of the newest keep snapshots (at least 1).
 func NewFold(begin int64, keep int, options ...Option) *Fold {
-	f := &Fold{keep: max(keep, 1), begin: begin, next: begin, wants: -1}
+	f := &Fold{keep: max(keep, 1), begin: begin, next: begin, wants: -1, lost: math.MaxInt64, remember: math.MaxInt64}
 	for _, o := range options {
 		o(f)
 	}
@@ -107,6 +111,14 @@ func NewFold(begin int64, keep int, options ...Option) *Fold {
 		f.ledger = newLedger(f.keep)
 	}
 	return f
+}
+
+// Remember has the fold keep all that it knows of what was decided after seq,
+// however many snapshots there are.
+func (f *Fold) Remember(seq int64) {
+	if f.remember = seq; f.ledger != nil {
+		f.ledger.remember = seq
+	}
 }
 
 // Skip says that the offsets up to next hold nothing that a reader gets, but were
@@ -181,6 +193,7 @@ func (f *Fold) take(offset int64, r Record, signed bool) Verdict {
 	if f.ledger != nil {
 		v.Void = f.judge(w)
 		if v.Waiting = f.adrift; v.Waiting {
+			f.lost = min(f.lost, r.(*Rollback).ToSeq)
 			f.ledger, f.begin, f.waiting, f.checked, f.wants = nil, offset, []waiting{w}, false, -1
 		} else {
 			f.tooNew = f.ledger.tooNew
@@ -212,6 +225,7 @@ func (f *Fold) seat(at waiting, m *Manifest) (void string) {
 		return fmt.Sprintf("needs the log from offset %d, reading began at %d", m.Start.Offset, f.begin)
 	}
 	l := ledgerAt(m, f.keep, f.key != nil)
+	l.remember = f.remember
 	f.checked, f.wants = false, m.Start.Offset
 	for _, w := range f.waiting {
 		if w.offset == m.Start.Offset-1 {
@@ -289,7 +303,7 @@ func (f *Fold) Snapshots() []Stored {
 // Trim is the offset below which the log may be deleted when the snapshots that
 // the fold remembers are to be kept. It is 0 while there are fewer than that.
 func (f *Fold) Trim() int64 {
-	if l := f.get(); len(l.kept) == l.keep {
+	if l := f.get(); len(l.kept) >= l.keep {
 		return l.base.start.Offset
 	}
 	return 0

@@ -2,6 +2,7 @@ package modellog
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/accrete-ml/accrete/snapshot"
@@ -10,6 +11,7 @@ import (
 // ledger is what a fold knows from some point of the log on.
 type ledger struct {
 	keep     int
+	remember int64  // nothing after this seq is forgotten
 	base     point  // where the oldest snapshot to be kept stands, or the beginning
 	options  Config // in force at base
 	claim    Claim
@@ -48,7 +50,7 @@ type point struct {
 // newLedger is what is known before the first record.
 func newLedger(keep int) *ledger {
 	first := Origin{Versions: Versions{}.known()}
-	return &ledger{keep: keep, origin: first, base: point{origin: first}}
+	return &ledger{keep: keep, remember: math.MaxInt64, origin: first, base: point{origin: first}}
 }
 
 // ledgerAt is what m says of the log at its start.
@@ -232,10 +234,10 @@ func (l *ledger) complete(offset int64, m *Manifest) (void string) {
 	l.released = max(l.released, m.Seq)
 	l.kept = append(l.kept, Stored{Manifest: m, Offset: offset, Chunks: p.offsets})
 	l.pending = pending{}
-	if len(l.kept) > l.keep {
-		l.kept = slices.Delete(l.kept, 0, len(l.kept)-l.keep)
+	for len(l.kept) > l.keep && l.kept[1].Manifest.Seq <= l.remember {
+		l.kept = slices.Delete(l.kept, 0, 1)
 	}
-	if len(l.kept) == l.keep {
+	if len(l.kept) >= l.keep && l.kept[0].Manifest.Seq <= l.remember {
 		oldest := l.kept[0].Manifest
 		l.base, _ = l.find(oldest.Seq)
 		l.options = Config{Owner: oldest.Start.Owner, Hash: oldest.ConfigHash, Config: oldest.Config}

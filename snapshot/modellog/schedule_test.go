@@ -38,6 +38,9 @@ type fault struct {
 	anyEpochIsMine bool // a writer compares nonces only
 	noSeqRule      bool // a reader takes any seq as the next
 	startAtChunks  bool // a reader begins at the first chunk of a snapshot, as if it stood there
+	seqsAgain      bool // a ROLLBACK goes on with the seq behind the one it goes back to
+	noUpgrade      bool // a learner goes on with another arithmetic and does not say so
+	seesNoRollback bool // a reader does not know ROLLBACKs
 }
 
 type flight struct {
@@ -57,6 +60,10 @@ type writer struct {
 	id      int
 	want    int64 // the offset at which pending is valid
 	snap    *snapState
+
+	versions Versions // of its program
+	back     int64    // the seq that it has come to roll back to; -1: it has come to learn
+	topic    snapshot.TopicID
 }
 
 type snapState struct {
@@ -98,6 +105,9 @@ func (s *schedule) see(f *Fold, r Record) Record {
 		return r
 	}
 	r = clone(r)
+	if _, ok := r.(*Rollback); ok && s.fault.seesNoRollback {
+		return &Partitions{Owner: *ownerOf(r), Topic: "in", Count: 1}
+	}
 	_, isClaim := r.(*Claim)
 	o, in := ownerOf(r), f.Claim().Owner
 	if s.fault.anyOwner && !isClaim || s.fault.nonceIgnored && !isClaim && o.Epoch == in.Epoch {
@@ -111,45 +121,13 @@ func (s *schedule) see(f *Fold, r Record) Record {
 }
 
 func clone(r Record) Record {
-	switch r := r.(type) {
-	case *Claim:
-		c := *r
-		return &c
-	case *Config:
-		c := *r
-		return &c
-	case *Batch:
-		c := *r
-		return &c
-	case *Released:
-		c := *r
-		return &c
-	case *Chunk:
-		c := *r
-		return &c
-	case *Manifest:
-		c := *r
-		return &c
-	}
-	panic(r.Type())
+	c := reflect.New(reflect.TypeOf(r).Elem())
+	c.Elem().Set(reflect.ValueOf(r).Elem())
+	return c.Interface().(Record)
 }
 
 func ownerOf(r Record) *Owner {
-	switch r := r.(type) {
-	case *Claim:
-		return &r.Owner
-	case *Config:
-		return &r.Owner
-	case *Batch:
-		return &r.Owner
-	case *Released:
-		return &r.Owner
-	case *Chunk:
-		return &r.Owner
-	case *Manifest:
-		return &r.Owner
-	}
-	panic(r.Type())
+	return reflect.ValueOf(r).Elem().FieldByName("Owner").Addr().Interface().(*Owner)
 }
 
 // read takes the writer to the end of the log. Whatever it finds to be decided
@@ -161,6 +139,10 @@ func (s *schedule) read(w *writer) {
 		v := w.fold.Judge(at, s.see(w.fold, s.log[at]))
 		if b, ok := v.Record.(*Batch); ok && v.Counts() {
 			s.release(b)
+		}
+		if seeded && !w.fold.Seeded() {
+			w.fold = NewFold(0, 1<<20) // reads from the beginning
+			continue
 		}
 		if !seeded && w.fold.Seeded() {
 			r, _ := w.fold.Recover(0)
@@ -229,8 +211,12 @@ func (s *schedule) acked(w *writer, at int64) {
 		s.release(b)
 	}
 	if at == w.want {
-		if v := w.fold.Judge(at, s.see(w.fold, w.pending)); !v.Counts() && s.fault == (fault{}) {
+		v := w.fold.Judge(at, s.see(w.fold, w.pending))
+		if p, ok := w.pending.(*Pause); !v.Counts() && !v.Waiting && s.fault == (fault{}) && !(ok && w.fold.Resumed() == p.Seq) {
 			s.fail("acknowledged where it was expected, and void: %v", v)
+		}
+		if _, ok := w.pending.(*Rollback); ok {
+			w.back = -1
 		}
 	} else {
 		s.read(w)
@@ -249,8 +235,12 @@ func (s *schedule) reconcile(w *writer) {
 		return
 	}
 	w.live = true
-	if b, ok := p.(*Batch); ok && w.fold.Seq() < b.Seq {
-		s.send(w, nextBatch(w.fold, w.mine, content(b)))
+	if w.back >= 0 && w.fold.IsAbandoned(w.back+1) { // its ROLLBACK is there
+		w.back = -1
+	}
+	_, first := p.(*Genesis)
+	if d, ok := behind(0, p); ok && w.fold.Seq() < d.seq || first && !w.fold.begun {
+		s.send(w, p) // the same: a copy may be on its way
 	}
 }
 
@@ -259,9 +249,15 @@ func (s *schedule) act(w *writer) {
 	case !w.alive: // a new life, reading from the beginning or from a snapshot that it heard of
 		begin := int64(0)
 		if kept := s.truth.Snapshots(); len(kept) > 0 && s.r.IntN(2) == 0 {
-			begin = kept[s.r.IntN(len(kept))].Manifest.Start.Offset
+			begin = kept[s.r.IntN(min(2, len(kept)))].Manifest.Start.Offset
 		}
-		*w = writer{name: w.name + 1000, alive: true, fold: NewFold(begin, 2)}
+		*w = writer{name: w.name + 1000, alive: true, fold: NewFold(begin, 2), back: -1}
+		if w.versions = (Versions{1, 1}); s.r.IntN(4) == 0 {
+			w.versions.Arithmetic = 2
+		}
+		if s.r.IntN(3) > 0 {
+			w.topic = snapshot.TopicID{7}
+		}
 		s.read(w)
 	case s.r.IntN(150) == 0:
 		w.alive = false // kill -9
@@ -273,8 +269,22 @@ func (s *schedule) act(w *writer) {
 		}
 		var nonce snapshot.ID
 		binary.LittleEndian.PutUint32(nonce[:], uint32(w.name))
+		versions := w.versions
+		if w.back = -1; s.r.IntN(10) == 0 {
+			w.back = w.fold.Genesis().Seq
+			if l := w.fold.ledger; len(l.entries) > 0 {
+				if p, ok := behind(0, l.entries[s.r.IntN(len(l.entries))].Record); ok {
+					w.back = p.seq
+				}
+			}
+			if v, ok := w.fold.VersionsAt(w.back); ok {
+				versions = v
+			}
+		} else if versions.Arithmetic < w.fold.Arithmetic() {
+			return // refuses
+		}
 		w.mine = Owner{Epoch: w.fold.Claim().Epoch + 1, Nonce: nonce}
-		s.send(w, &Claim{Owner: w.mine})
+		s.send(w, &Claim{Owner: w.mine, Versions: versions, TopicID: w.topic})
 	case w.pending != nil:
 		if s.r.IntN(5) == 0 { // no acknowledgement for a while
 			s.reconcile(w)
@@ -289,7 +299,18 @@ func (s *schedule) act(w *writer) {
 // propose appends what comes next: a batch, or of what else there is to say.
 func (s *schedule) propose(w *writer) {
 	l := w.fold.ledger
-	switch k := s.r.IntN(10); {
+	if err := w.fold.Broken(); err != nil {
+		s.fail("%v", err)
+		return
+	}
+	if s.turns(w) {
+		return
+	}
+	switch k := s.r.IntN(12); {
+	case k == 10:
+		s.send(w, s.aside(w))
+	case k == 11 && s.r.IntN(3) == 0:
+		s.send(w, s.decision(w))
 	case k == 0:
 		s.send(w, &Config{Owner: w.mine, Config: json.RawMessage(fmt.Sprint(s.ids))})
 	case k == 1 && l.seq > l.released:
@@ -319,6 +340,57 @@ func (s *schedule) propose(w *writer) {
 	}
 }
 
+// turns does what a writer has to do before it learns: says how the log begins,
+// takes it back, or brings it to its own versions.
+func (s *schedule) turns(w *writer) (sent bool) {
+	l, have := w.fold.ledger, w.fold.Claim().known()
+	if w.back >= 0 {
+		to := w.back
+		chain, ok := w.fold.ChainAt(to)
+		if v, _ := w.fold.VersionsAt(to); !ok || v != have { // somebody came before it
+			w.live, w.mine, w.back = false, Owner{}, -1
+			return true
+		}
+		r := &Rollback{Owner: w.mine, Seq: w.fold.Highest() + 1 + s.r.Int64N(3), ToSeq: to, ToChain: chain}
+		if s.fault.seqsAgain {
+			r.Seq = max(to+1, l.highest)
+			l.highest = 0
+			s.truth.ledger.highest = 0
+		}
+		r.Chain = NextChain(w.fold.Chain(), r)
+		s.send(w, r)
+		return true
+	}
+	if l.seq == 0 && !l.begun && l.base.start.Offset == 0 && len(l.kept) == 0 && s.r.IntN(2) == 0 {
+		s.send(w, &Genesis{Owner: w.mine, TopicID: l.origin.TopicID, Versions: have, Seq: s.r.Int64N(3)})
+		return true
+	}
+	if have != l.origin.Versions && !s.fault.noUpgrade {
+		s.send(w, chained(w.fold, &Upgrade{Versions: have}))
+		return true
+	}
+	return false
+}
+
+// decision is one that is no BATCH.
+func (s *schedule) decision(w *writer) Record {
+	if s.r.IntN(2) == 0 {
+		return chained(w.fold, adoption())
+	}
+	return chained(w.fold, &Gap{Topic: "in", To: 1 + s.r.Int64N(9)})
+}
+
+// aside is a record that decides nothing.
+func (s *schedule) aside(w *writer) Record {
+	switch p := w.fold.Paused(); {
+	case p != nil:
+		return &Resume{Owner: w.mine, Seq: p.Seq}
+	case w.fold.Seq() > 0 && s.r.IntN(2) == 0:
+		return &Pause{Owner: w.mine, Seq: w.fold.Seq(), Bad: 1, Of: 1}
+	}
+	return &Partitions{Owner: w.mine, Topic: "in", Count: 1 + s.r.Int32N(9)}
+}
+
 // asRead is m as a reader with the planted fault takes it.
 func (s *schedule) asRead(m *Manifest) *Manifest {
 	c := *m
@@ -331,7 +403,17 @@ func (s *schedule) asRead(m *Manifest) *Manifest {
 // readers holds readers that begin in the middle against one that has read all.
 func (s *schedule) readers() {
 	begins := []int64{s.r.Int64N(int64(len(s.log)) + 1)}
+	decided := make(map[int64]int)
+	if err := s.truth.Broken(); err != nil {
+		s.fail("%v", err)
+	}
 	for i, v := range s.verdicts {
+		if p, ok := behind(0, v.Record); ok && v.Counts() {
+			if at, twice := decided[p.seq]; twice {
+				s.fail("seq %d is decided at %d and at %d", p.seq, at, i)
+			}
+			decided[p.seq] = i
+		}
 		if m, ok := v.Record.(*Manifest); ok && v.Counts() {
 			begins = append(begins, s.asRead(m).Start.Offset)
 		}
@@ -347,7 +429,7 @@ func (s *schedule) readers() {
 		}
 	}
 	for i, begin := range begins {
-		f := NewFold(begin, 2)
+		f := NewFold(begin, []int{2, 1 << 20}[i%2])
 		for at := begin; at < int64(len(s.log)); at++ {
 			r := s.log[at]
 			if m, ok := r.(*Manifest); ok && !f.Seeded() {
@@ -357,7 +439,7 @@ func (s *schedule) readers() {
 				s.fail("a reader from %d says of the record at %d: %v, one from the beginning: %v", begin, at, v, s.verdicts[at])
 			}
 		}
-		if i > 0 && !f.Seeded() {
+		if i%2 == 1 && !f.Seeded() && stands(s.truth, begin) {
 			s.fail("a reader from %d, where a snapshot starts, never gets going", begin)
 		}
 		newest := func(f *Fold) []Stored { return f.Snapshots()[:min(1, len(f.Snapshots()))] }
@@ -377,8 +459,14 @@ func (s *schedule) readers() {
 	}
 }
 
+// stands says whether there is a snapshot from begin on that no ROLLBACK has taken
+// back.
+func stands(f *Fold, begin int64) bool {
+	return slices.ContainsFunc(f.Snapshots(), func(s Stored) bool { return s.Manifest.Start.Offset >= begin })
+}
+
 func run(seed uint64, steps int, f fault) *schedule {
-	s := &schedule{r: rand.New(rand.NewPCG(seed, 7)), fault: f, released: make(map[int64]uint64), truth: NewFold(0, 2)}
+	s := &schedule{r: rand.New(rand.NewPCG(seed, 7)), fault: f, released: make(map[int64]uint64), truth: NewFold(0, 1<<20)}
 	for i := range 3 {
 		s.writers = append(s.writers, &writer{name: i + 1})
 	}
@@ -398,7 +486,7 @@ func TestFencing(t *testing.T) {
 		schedules = 300
 	}
 	first := rand.Uint64() >> 20
-	var batches, claims, snaps, void int
+	var batches, claims, snaps, void, turns int
 	for i := range schedules {
 		seed := first + uint64(i)
 		s := run(seed, 800, fault{})
@@ -412,10 +500,13 @@ func TestFencing(t *testing.T) {
 			if v.Void != "" {
 				void++
 			}
+			if v.Counts() && (v.Type == "rollback" || v.Type == "upgrade") {
+				turns++
+			}
 		}
 	}
-	t.Logf("%d schedules from seed %d: %d batches, %d claims, %d snapshots, %d void records", schedules, first, batches, claims, snaps, void)
-	for name, n := range map[string]int{"batches": batches / 10, "claims": claims / 3, "snapshots": snaps, "void records": void / 5} {
+	t.Logf("%d schedules from seed %d: %d batches, %d claims, %d snapshots, %d void records, %d rollbacks and upgrades", schedules, first, batches, claims, snaps, void, turns)
+	for name, n := range map[string]int{"batches": batches / 10, "claims": claims / 3, "snapshots": snaps, "void records": void / 5, "rollbacks and upgrades": turns} {
 		if n < schedules {
 			t.Errorf("the schedules have too few %s to show anything", name)
 		}
@@ -427,6 +518,7 @@ func TestFencingFindsFaults(t *testing.T) {
 	for _, f := range []fault{
 		{noOffsetCheck: true}, {anyOwner: true}, {nonceIgnored: true},
 		{anyEpochIsMine: true}, {noSeqRule: true}, {startAtChunks: true},
+		{seqsAgain: true}, {noUpgrade: true}, {seesNoRollback: true},
 	} {
 		const most = 3000
 		seed := uint64(0)

@@ -1,6 +1,7 @@
 package modellog
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -9,8 +10,9 @@ import (
 // records it read.
 func (j *journal) tail(enough func(*Fold) bool) (f *Fold, read int) {
 	j.t.Helper()
-	err := Tail(0, int64(len(j.values)), func(begin int64) (*Fold, error) {
+	err := Tail(0, int64(len(j.values)), func(begin, remember int64) (*Fold, error) {
 		f = NewFold(begin, 3)
+		f.Remember(remember)
 		for i := begin; i < int64(len(j.values)); i++ {
 			read++
 			if _, err := f.Add(i, j.values[i][0], j.values[i][1]); err != nil {
@@ -76,5 +78,31 @@ func TestTailIsTheEndOfTheWhole(t *testing.T) {
 	j.void(m, "written under")
 	if f, _ := j.tail(func(f *Fold) bool { return len(f.Snapshots()) > 0 }); f.Seq() != j.fold.Seq() || f.Claim().Owner != j.owner() {
 		t.Errorf("seq %d under %v, want %d under %v", f.Seq(), f.Claim().Owner, j.fold.Seq(), j.owner())
+	}
+}
+
+// However far a ROLLBACK goes back, whoever starts finds where the log stands.
+func TestTailFindsItsWayBehindARollback(t *testing.T) {
+	for snapshots := range 8 {
+		for _, to := range []int64{0, 3, 15, 41, 70} {
+			j := newJournal(t)
+			j.fold = NewFold(0, 1<<20)
+			j.counts(claim(1, 1))
+			for range 8 {
+				j.batches(10)
+				j.save()
+			}
+			j.takeOver(Versions{})
+			j.counts(chained(j.fold, &Rollback{ToSeq: to}))
+			for range snapshots {
+				j.batches(3)
+				j.save()
+			}
+			f, _ := j.tail(func(f *Fold) bool { return len(f.Snapshots()) >= 2 })
+			want, _ := j.fold.Recover(0)
+			if got, ok := f.Recover(0); !ok || !reflect.DeepEqual(got, want) || f.Chain() != j.fold.Chain() {
+				t.Errorf("back to %d, then %d snapshots: recovery from seq %d, %v, want %d", to, snapshots, got.Seq, ok, want.Seq)
+			}
+		}
 	}
 }

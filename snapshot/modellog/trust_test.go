@@ -45,6 +45,7 @@ func TestForgedRecordsAreVoid(t *testing.T) {
 		for _, r := range append(forged, missing) {
 			j.void(r, "not signed by the trusted key")
 		}
+		j.void(&Chunk{Owner: claim(8, 8).Owner, Count: 1, Data: []byte("x")}, "written under") // nor does this
 		rs, m := j.snapshot(700)
 		for _, r := range rs { // which mean nothing without a MANIFEST
 			j.add(r)
@@ -70,6 +71,18 @@ func TestForgedRecordsAreVoid(t *testing.T) {
 	}
 	if f := j.from(m.Start.Offset, 2, trust(2)); f.Seeded() {
 		t.Error("a fold begins with a snapshot that its key has not signed")
+	}
+}
+
+func TestASignedLogIsReadWithoutAKey(t *testing.T) {
+	j := trusting(t, snapshot.TopicID{7})
+	j.batches(3)
+	m := j.save()
+	j.batches(2)
+	for _, begin := range []int64{0, m.Start.Offset} {
+		if f := j.from(begin, 2); f.Seq() != j.fold.Seq() || f.Genesis().Signed {
+			t.Errorf("read from %d: seq %d, want %d", begin, f.Seq(), j.fold.Seq())
+		}
 	}
 }
 

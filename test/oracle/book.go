@@ -276,7 +276,9 @@ func (o *oracle) adopt(e entry) {
 		name := cmp.Or(in.NewTopic, in.Topic)
 		for _, p := range in.Partitions {
 			was, is := Partition{in.Topic, p.Partition}, Partition{name, p.Partition}
-			if o.Next[was] != p.From {
+			if next, read := o.Next[was]; !read {
+				continue
+			} else if next != p.From {
 				o.fault("ADOPT %d takes %v over at %d, and it was decided up to %d", e.Seq, was, p.From, o.Next[was])
 			}
 			for _, next := range []map[Partition]int64{o.Next, o.model.next} {

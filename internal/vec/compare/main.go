@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/accrete-ml/accrete/features"
@@ -32,7 +33,7 @@ func main() {
 	c := flag.Int("C", 1, "outputs")
 	threads := flag.Int("threads", 1, "cores")
 	slices := flag.Int("slices", 9, "measurements")
-	sampling := flag.String("sampling", "iid", "how frequencies are drawn: iid or sorf")
+	sampling := flag.String("sampling", "iid", "sampling of the frequencies: "+strings.Join(features.SamplingNames(), " or "))
 	flag.Parse()
 	drawn, err := features.ParseSampling(*sampling)
 	if err == nil {

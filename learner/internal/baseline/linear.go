@@ -10,51 +10,58 @@ import (
 )
 
 const (
-	ridgeLimit   = 256 // inputs, above which the linear baseline is AdaGrad
-	ridgePenalty = 1   // on each squared weight, in units of one row's squared error
-	adagradRate  = 0.02
+	// maxRidgeInputs is the number of inputs above which AdaGrad replaces the normal
+	// equations, whose time for each row grows with its square.
+	maxRidgeInputs = 256
+
+	// ridgePenalty is that on each squared coefficient, as a multiple of the squared
+	// error of one row: it is small beside that of the first mini-batch.
+	ridgePenalty = 1
+
+	// adagradRate is the step size. Chosen by trial, see docs/constants.md.
+	adagradRate = 0.02
 )
 
-// Linear is the baseline that a kernel machine has to beat: least squares on
-// the scaled inputs and an intercept, one-vs-rest with targets ±1 for classes.
-// It is the exact ridge solution, by its normal equations, of all rows up to
-// some mini-batch of the last twentieth of them; above ridgeLimit inputs it is
-// AdaGrad (Duchi, Hazan and Singer 2011), row by row.
+// Linear is the baseline for a kernel machine: least squares on the scaled inputs and
+// an intercept, one-vs-rest with targets ±1 for classes. It is the exact ridge
+// solution, by its normal equations, of all rows up to a mini-batch among the last
+// twentieth of them; above maxRidgeInputs it is AdaGrad (Duchi, Hazan and Singer
+// 2011), row by row.
 type Linear struct {
-	dim, Outputs int
-	metric       []float64 // factors of the columns, which the penalty is to leave out
-	w            []float64 // outputs × (dim+1); the last of a row is the intercept
+	dim, Targets  int
+	columnFactors []float64 // roots of the column weights, which the penalty does not count
+	w             []float64 // scores × (dim+1); the last of a row is the intercept
 
-	Rows, Solved float64   // mini-batch rows seen, and seen when w was solved for
+	Rows, Solved float64   // rows learned, and learned when w was solved for
 	gram         []float64 // lower triangle of (dim+1)², row by row
-	moment       []float64 // outputs × (dim+1)
-	squares      []float64 // of AdaGrad's gradients, outputs × (dim+1)
+	moment       []float64 // scores × (dim+1)
+	squares      []float64 // of AdaGrad's gradients, scores × (dim+1)
 
 	z, f, factor []float64 // scratch
 }
 
-func NewLinear(metric []float64, outputs int) Linear {
-	dim := len(metric)
+func NewLinear(columnFactors []float64, scores int) Linear {
+	dim := len(columnFactors)
 	n := dim + 1
-	l := Linear{dim: dim, Outputs: outputs, metric: metric, w: make([]float64, outputs*n)}
-	if dim > ridgeLimit {
-		l.squares = make([]float64, outputs*n)
+	l := Linear{dim: dim, Targets: scores, columnFactors: columnFactors, w: make([]float64, scores*n)}
+	if dim > maxRidgeInputs {
+		l.squares = make([]float64, scores*n)
 	} else {
 		l.gram = make([]float64, n*(n+1)/2)
-		l.moment = make([]float64, outputs*n)
+		l.moment = make([]float64, scores*n)
 	}
 	l.scratch()
 	return l
 }
 
 func (l *Linear) scratch() {
-	l.z, l.f = make([]float64, l.dim+1), make([]float64, l.Outputs)
+	l.z, l.f = make([]float64, l.dim+1), make([]float64, l.Targets)
 	if l.gram != nil {
 		l.factor = make([]float64, (l.dim+1)*(l.dim+1))
 	}
 }
 
-// Predict sets f to the outputs for the scaled row x.
+// Predict sets f to the scores of the scaled row x.
 func (l *Linear) Predict(f []float64, x []float32) {
 	n := l.dim + 1
 	for k := range f {
@@ -67,7 +74,7 @@ func (l *Linear) Predict(f []float64, x []float32) {
 	}
 }
 
-// Ready says whether there is anything to predict with yet.
+// Ready reports whether l has learned a mini-batch.
 func (l *Linear) Ready() bool { return l.Solved > 0 }
 
 // Add learns one row; targets has one for each score.
@@ -97,7 +104,7 @@ func (l *Linear) Add(x []float32, targets []float64, weight float64) {
 	}
 }
 
-// descend is a step of AdaGrad on one row.
+// descend takes a step of AdaGrad on one row.
 func (l *Linear) descend(x []float32, targets []float64, weight float64) {
 	n := l.dim + 1
 	l.Predict(l.f, x)
@@ -113,9 +120,8 @@ func (l *Linear) descend(x []float32, targets []float64, weight float64) {
 	}
 }
 
-// End closes a mini-batch. The equations are solved again where they have
-// grown by a twentieth, so that the cost of solving vanishes beside that of
-// adding.
+// End ends a mini-batch. It solves the equations again if they have grown by
+// leastsquares.Growth.
 func (l *Linear) End() {
 	if l.squares != nil {
 		l.Solved = l.Rows
@@ -125,7 +131,7 @@ func (l *Linear) End() {
 	if l.Rows < leastsquares.Growth*l.Solved || !l.factorise() {
 		return
 	}
-	for k := range l.Outputs {
+	for k := range l.Targets {
 		w := l.w[k*n : (k+1)*n]
 		copy(w, l.moment[k*n:])
 		vec.CholeskySolve(l.factor, n, w)
@@ -134,20 +140,20 @@ func (l *Linear) End() {
 }
 
 // factorise sets factor to the Cholesky factor of gram with the penalty on its
-// diagonal, the intercept's entry excepted, and says whether there is one.
+// diagonal, except for the intercept. It returns false if there is none.
 func (l *Linear) factorise() bool {
 	n, at := l.dim+1, 0
 	for i := range n {
 		copy(l.factor[i*n:], l.gram[at:at+i+1])
 		at += i + 1
 		if i < l.dim {
-			l.factor[i*n+i] += ridgePenalty * float64(l.metric[i]*l.metric[i])
+			l.factor[i*n+i] += ridgePenalty * float64(l.columnFactors[i]*l.columnFactors[i])
 		}
 	}
 	return vec.Cholesky(l.factor, n)
 }
 
-// Merge adds what o has learned since base, where they are equations.
+// Merge adds what o has learned since base, unless they are AdaGrad.
 func (l *Linear) Merge(o, base *Linear) {
 	if l.squares != nil {
 		return
@@ -160,15 +166,15 @@ func (l *Linear) Merge(o, base *Linear) {
 	l.End()
 }
 
-// equations are l's own, in the form of ridge.
+// equations returns those of l, which share its memory.
 func (l *Linear) equations() leastsquares.Equations {
-	return leastsquares.Equations{N: l.dim + 1, Outputs: l.Outputs, Gram: l.gram, Moment: l.moment, Rows: l.Rows}
+	return leastsquares.Equations{N: l.dim + 1, Targets: l.Targets, Gram: l.gram, Moment: l.moment, Rows: l.Rows}
 }
 
-// Widen adds the output of a class that no row before had: each of them taught
-// it -1. The one output of two classes becomes an output for each.
-func (l *Linear) Widen(outputs int) {
-	if outputs == l.Outputs {
+// Widen adds the score of a class that is in no row so far: in each its target is -1.
+// The single score of two classes becomes one for each.
+func (l *Linear) Widen(scores int) {
+	if scores == l.Targets {
 		return
 	}
 	n := l.dim + 1
@@ -180,7 +186,7 @@ func (l *Linear) Widen(outputs int) {
 		if x == nil {
 			return nil
 		}
-		if l.Outputs == 1 {
+		if l.Targets == 1 {
 			both := make([]float64, 2*n)
 			for i, v := range x {
 				both[i], both[n+i] = -v, v
@@ -200,17 +206,17 @@ func (l *Linear) Widen(outputs int) {
 		return 0
 	})
 	if l.squares != nil {
-		if l.Outputs == 1 {
+		if l.Targets == 1 {
 			l.squares = append(l.squares, l.squares...)
 		}
 		l.squares = append(l.squares, make([]float64, n)...)
 	}
-	l.Outputs = outputs
+	l.Targets = scores
 	l.scratch()
 }
 
-// Save writes l, which is the zero value before there is a fit. Its counts of rows
-// are in an array of the Learner's.
+// Save writes l, which is the zero value before the first fit. Its numbers of rows are
+// in an array of the Learner. The names of the arrays are part of the snapshot format.
 func (l *Linear) Save(a *state.Arrays, dim int) {
 	state.Put(a, "linear.w", dim+1, l.w)
 	state.Put(a, "linear.gram", 1, l.gram)
@@ -218,7 +224,7 @@ func (l *Linear) Save(a *state.Arrays, dim int) {
 	state.Put(a, "linear.squares", dim+1, l.squares)
 }
 
-// LoadNone reads what the zero value wrote.
+// LoadNone reads what Save wrote for the zero value.
 func LoadNone(s *state.Reader, dim int) {
 	state.Take[float64](s, "linear.w", 0, dim+1)
 	state.Take[float64](s, "linear.gram", 0, 1)
@@ -226,17 +232,17 @@ func LoadNone(s *state.Reader, dim int) {
 	state.Take[float64](s, "linear.squares", 0, dim+1)
 }
 
-// Load reads what save wrote into a new l.
+// Load reads what Save wrote into a new l.
 func (l *Linear) Load(s *state.Reader, rows, solved float64) {
 	n := l.dim + 1
 	l.Rows, l.Solved = rows, solved
 	moments, squares := 0, 0
 	if l.squares == nil {
-		moments = l.Outputs
+		moments = l.Targets
 	} else {
-		squares = l.Outputs
+		squares = l.Targets
 	}
-	w := state.Take[float64](s, "linear.w", l.Outputs, n)
+	w := state.Take[float64](s, "linear.w", l.Targets, n)
 	gram := state.Take[float64](s, "linear.gram", len(l.gram), 1)
 	moment := state.Take[float64](s, "linear.moment", moments, n)
 	square := state.Take[float64](s, "linear.squares", squares, n)

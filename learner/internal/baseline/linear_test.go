@@ -62,7 +62,7 @@ func linearData(rows, dim, outputs int) (x []float32, targets, weights []float64
 }
 
 func TestLinearIsTheRidgeSolution(t *testing.T) {
-	for _, dim := range []int{1, 7, 60, ridgeLimit} {
+	for _, dim := range []int{1, 7, 60, maxRidgeInputs} {
 		const outputs = 2
 		rows := 4*dim + 50
 		x, targets, weights := linearData(rows, dim, outputs)
@@ -86,9 +86,9 @@ func TestLinearIsTheRidgeSolution(t *testing.T) {
 // to come, after a stream of mini-batches: the stale solution of the normal
 // equations, and AdaGrad above the limit.
 func TestLinearIsWithinFivePercentOfTheOfflineRidge(t *testing.T) {
-	for _, dim := range []int{5, 100, ridgeLimit + 1} {
+	for _, dim := range []int{5, 100, maxRidgeInputs + 1} {
 		rows := 100 * dim
-		if dim > ridgeLimit {
+		if dim > maxRidgeInputs {
 			rows = 12_000
 		}
 		x, targets, weights := linearData(rows+1000, dim, 1)
@@ -136,11 +136,11 @@ func TestLinearWidensAsIfTheClassHadAlwaysBeen(t *testing.T) {
 	grown, whole := NewLinear(warmup.Ones(dim), 1), NewLinear(warmup.Ones(dim), 4)
 	for i := range rows {
 		if need := class(i) + 1; need > 2 {
-			for k := max(3, grown.Outputs+1); k <= need; k++ {
+			for k := max(3, grown.Targets+1); k <= need; k++ {
 				grown.Widen(k)
 			}
 		}
-		grown.Add(x[i*dim:(i+1)*dim], target(i, grown.Outputs), weights[i])
+		grown.Add(x[i*dim:(i+1)*dim], target(i, grown.Targets), weights[i])
 		whole.Add(x[i*dim:(i+1)*dim], target(i, 4), weights[i])
 	}
 	grown.End()

@@ -7,21 +7,28 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// CDSG changes a block that the model has where that is as good as a new one,
-// because the step takes back what earlier ones have put into it, and a new
-// block otherwise (Li and Póczos, algorithm 4). What it compares is the variance
-// that the function gets from its features being random. The paper's test, its
-// equation 9, judges a block by its trace and so without looking at its
-// features; with Alpha the test looks at coefficients and their gradients, which
-// tells blocks apart where there are many outputs, and costs more.
+// CDSG takes a step in an existing block if that is as good as a new one, because it
+// undoes earlier steps there, and in a new block otherwise (Li and Póczos 2016,
+// algorithm 4). The criterion is the variance of the function that comes from its
+// random features. The paper's test, equation 9, judges a block by its trace and not
+// by its features; with Alpha the test compares coefficients and their gradients, which
+// distinguishes blocks better if there are many classes, and takes longer.
 type CDSG struct {
 	Alpha bool
-	Cap   float64 // no step is longer than Cap times a new block's; 0 stands for 2
+	Cap   float64 // largest step size, as a multiple of that of a new block; 0 selects defaultCap
 }
 
-// featureVariance bounds the variance of a feature's product with itself at
-// another point, for features of norm 1.
-const featureVariance = 2
+const (
+	// featureVariance bounds the variance of the product of a feature at two points,
+	// for features of norm 1 (Li and Póczos 2016, equation 9).
+	featureVariance = 2
+
+	// defaultCap is that of Cap. Chosen by trial, see docs/constants.md.
+	defaultCap = 2
+
+	// tolerance is for the rounding of step sizes that are equal.
+	tolerance = 1e-9
+)
 
 func (c CDSG) Choose(s *Situation) (from, to int, rate float64) {
 	k, rate := -1, 0.0
@@ -35,12 +42,12 @@ func (c CDSG) Choose(s *Situation) (from, to int, rate float64) {
 		}
 	})
 	switch {
-	case k < 0 || rate <= s.Rate*(1+1e-9) && s.Blocks < s.Most:
+	case k < 0 || rate <= s.Rate*(1+tolerance) && s.Blocks < s.Most:
 		return s.Blocks, s.Blocks + 1, s.Rate
 	case rate <= s.Rate:
 		return k, k + 1, s.Rate
 	}
-	return k, k + 1, max(s.Rate, min(rate, cmp.Or(c.Cap, 2)*s.Rate, s.Ceiling))
+	return k, k + 1, max(s.Rate, min(rate, cmp.Or(c.Cap, defaultCap)*s.Rate, s.Ceiling))
 }
 
 // traced calls f with each block and the longest step that equation 9 allows in
@@ -83,7 +90,7 @@ func (c CDSG) sloped(s *Situation, f func(block int, length float64)) {
 	}
 }
 
-// Traces says that the test looks at them.
+// Traces implements Tracer.
 func (CDSG) Traces() {}
 
 func (c CDSG) String() string {
@@ -96,7 +103,7 @@ func (c CDSG) String() string {
 // Help implements Rule.
 func (c CDSG) Help() string {
 	if c.Alpha {
-		return "cdsg by coefficients and their gradients: better for many classes, slower"
+		return "cdsg that judges blocks by their coefficients; for many classes"
 	}
-	return "a new block only where no old one is as good (Li and Póczos): fewer features"
+	return "dsg with steps in existing blocks as well, where they undo earlier steps (Li and Póczos 2016); needs fewer features"
 }

@@ -4,12 +4,12 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 )
 
-// ChoiceRows is the number of rows by whose loss it is decided whether the
-// iterate or its average serves. An average is better while the stream stays
-// as it is, and far worse after it has changed.
+// ChoiceRows is the number of rows whose loss decides whether the iterate or its
+// average serves. The average is better while the stream is stationary, and much worse
+// after a change. Chosen by trial, see docs/constants.md.
 const ChoiceRows = 2000
 
-// choice remembers by how much the iterate's loss exceeded the average's.
+// choice keeps the differences of the losses of the iterate and of the average.
 type choice struct {
 	excess [ChoiceRows]float64 // a ring, weighted
 	at     int                 // the next to be overwritten
@@ -20,8 +20,8 @@ func (c *choice) add(excess float64) {
 	c.at = (c.at + 1) % ChoiceRows
 }
 
-// average says whether the average was the better one. It adds up from the
-// same end each time, so that what it says does not depend on sums before.
+// average reports whether the average had the lower loss. It adds up all differences
+// each time, so that the rounding does not depend on earlier sums.
 func (c *choice) average() bool {
 	sum := 0.0
 	for _, e := range c.excess {
@@ -30,8 +30,8 @@ func (c *choice) average() bool {
 	return sum > 0
 }
 
-// choose grades the iterate and the average on the pending rows, before they
-// are learned, and decides which of them serves from now on.
+// choose adds the losses of the iterate and of the average on the rows of p, before
+// they are learned, and decides which of them serves.
 func (d *Engine) choose(p *engine.Minibatch) {
 	k := d.Head.Scores()
 	for i, y := range p.Labels {

@@ -9,39 +9,40 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// Engine is doubly stochastic functional gradient descent: each mini-batch is
-// one step down the gradient of its loss, in the blocks that the rule chooses.
-// It keeps the iterate and its average, in this order, and serves whichever of
-// them was better of late.
+// Engine is doubly stochastic functional gradient descent: each mini-batch is one
+// step along the gradient of its loss, in the blocks that the rule chooses. Its
+// columns are the scores of the iterate and those of its average; it serves whichever
+// of them had the lower recent loss.
 type Engine struct {
 	engine.Problem
 	rule      Rule
 	direction direction
-	stepSize  *StepSize // nil for the one that needs no tuning
+	stepSize  *StepSize // nil for the schedule that needs no tuning
 
-	Bank      *features.Bank
-	Coef      coefficients
-	traces    []float64 // blocks × sums; see Situation
-	intercept []float64 // 2·sums
-	wide      []float32 // coef as predictions use it: features × 2·sums
-	averaged  bool      // the average serves
-	choice    choice
+	Bank          *features.Bank
+	Coef          coefficients
+	traces        []float64 // blocks × scores; see Situation
+	intercept     []float64 // 2 × scores
+	candidateCoef []float32 // coefficients as predictions use them: features × 2·scores
+	averaged      bool      // whether the average serves
+	choice        choice
 
 	step Step // under way
 
-	narrow []float32 // scratch
-	slope  []float64 // of the touched blocks, features × sums
-	mean   []float64 // of residue's rows
-	norms  []float64
+	servedCoef []float32 // scratch
+	slope      []float64 // in the blocks of the step, features × scores
+	mean       []float64 // of residue's rows
+	norms      []float64
 }
 
-// New returns the engine of a rule and a direction. stepper is nil for the
-// step size that needs no tuning.
-func New(p engine.Problem, rule Rule, direction direction, stepper *StepSize) *Engine {
+// New returns the engine of a rule and a direction. size is nil for the schedule that
+// needs no tuning.
+func New(p engine.Problem, rule Rule, direction direction, size *StepSize) *Engine {
 	return &Engine{
-		Problem: p, rule: rule, direction: direction, stepSize: stepper,
+		Problem: p, rule: rule, direction: direction, stepSize: size,
 		Bank:      p.Bank(),
 		Coef:      newCoefficients(p.Head.Scores()),
 		intercept: slices.Concat(p.Prior, p.Prior),
@@ -58,18 +59,18 @@ func (d *Engine) Served() int {
 }
 
 func (d *Engine) Score(dst []float64, x []float32, n int) []float64 {
-	return engine.Scores(dst, d.Bank, x, d.wide, d.intercept, n)
+	return engine.Scores(dst, d.Bank, x, d.candidateCoef, d.intercept, n)
 }
 
 func (d *Engine) Features() int { return d.Bank.Blocks() * d.Options.BlockSize }
 
 func (d *Engine) Serving() engine.Served {
 	from, k := d.Served(), d.Head.Scores()
-	d.narrow = d.narrow[:0]
-	for i := 0; i < len(d.wide); i += 2 * k {
-		d.narrow = append(d.narrow, d.wide[i+from:i+from+k]...)
+	d.servedCoef = d.servedCoef[:0]
+	for i := 0; i < len(d.candidateCoef); i += 2 * k {
+		d.servedCoef = append(d.servedCoef, d.candidateCoef[i+from:i+from+k]...)
 	}
-	return engine.Served{Blocks: d.Bank.Blocks(), Intercept: d.intercept[from : from+k], Coef: d.narrow}
+	return engine.Served{Blocks: d.Bank.Blocks(), Intercept: d.intercept[from : from+k], Coef: d.servedCoef}
 }
 
 func (d *Engine) Widen(h target.Head, prior []float64, total float64) {
@@ -83,13 +84,13 @@ func (d *Engine) Widen(h target.Head, prior []float64, total float64) {
 	d.Coef.widen(&h, from)
 	d.direction.Widen(&h, from)
 	d.traces = h.Widen(d.traces, from)
-	d.wide = make([]float32, 2*len(d.Coef.u))
-	d.Coef.serve(d.wide)
+	d.candidateCoef = make([]float32, 2*len(d.Coef.u))
+	d.Coef.serve(d.candidateCoef)
 }
 
 func (d *Engine) Learn(p *engine.Minibatch) {
 	if d.Head.Task == target.Classification && d.Head.Classes < 2 {
-		return // one class so far: there is nothing to tell it from
+		return // there is nothing to distinguish the only class from
 	}
 	d.choose(p)
 	k := d.Head.Scores()
@@ -98,29 +99,29 @@ func (d *Engine) Learn(p *engine.Minibatch) {
 		return
 	}
 	t := d.Coef.Steps + 1
-	stepper := NewStepSize(d.step.Smoothness, d.Fit.TopEigenvalue, d.Options.Minibatch, d.Options.BlockSize, d.Options.Lambda)
-	stepper.Rough = math.IsInf(d.Head.Loss.Smoothness(), 1)
+	size := NewStepSize(d.step.Smoothness, d.Fit.TopEigenvalue, d.Options.Minibatch, d.Options.BlockSize, d.Options.Lambda)
+	size.Rough = math.IsInf(d.Head.Loss.Smoothness(), 1)
 	if d.stepSize != nil {
-		stepper = *d.stepSize
+		size = *d.stepSize
 	}
 	from, to, rate := d.rule.Choose(&Situation{
 		Step: t, Seed: d.Options.Seed,
 		Blocks: d.Bank.Blocks(), Most: d.Options.MaxBlocks(),
-		Rate: stepper.Rate(t - d.Coef.since), Ceiling: d.ceiling(),
+		Rate: size.Rate(t - d.Coef.since), Ceiling: d.ceiling(),
 		Mean: d.mean, Squares: squares, Rows: len(p.Labels),
 		Traces: d.traces, Slopes: d.slopes,
 	})
-	size := 2 * d.Options.BlockSize
+	width := 2 * d.Options.BlockSize
 	if to > d.Bank.Blocks() {
 		d.Bank.Grow(to)
-		d.Coef.grow(to*size - len(d.Coef.u)/k)
+		d.Coef.grow(to*width - len(d.Coef.u)/k)
 		d.direction.Grow(len(d.Coef.u))
-		d.wide = state.Extend(d.wide, 2*len(d.Coef.u)-len(d.wide))
+		d.candidateCoef = state.Extend(d.candidateCoef, 2*len(d.Coef.u)-len(d.candidateCoef))
 	}
-	d.slope = state.Extend(d.slope[:0], (to-from)*size*k)
+	d.slope = state.Extend(d.slope[:0], (to-from)*width*k)
 	d.Bank.Gradient(d.slope, from, p.X, g, k)
-	// The curvature along this very gradient, which a stream unlike its warm-up
-	// can take beyond what the step size was made for.
+	// The step size is right for rows like those of the warm-up. On others the
+	// curvature along this gradient can be larger.
 	share := 1 / float64(d.Options.BlockSize*(to-from))
 	if curvature := d.step.Smoothness * share * vec.Dot(d.slope, d.slope) / squares; rate*curvature > 1 {
 		rate = 1 / curvature
@@ -130,47 +131,60 @@ func (d *Engine) Learn(p *engine.Minibatch) {
 	d.step.Head, d.step.Features, d.step.from, d.step.to, d.step.rate = &d.Head, d.Bank, from, to, rate
 	d.step.Since = d.Coef.Steps - d.Coef.since
 	d.direction.Turn(&d.step, d.slope)
-	d.Coef.add(from*size, 1, d.slope)
+	d.Coef.add(from*width, 1, d.slope)
 	d.trace(from, to, rate, shrink)
 	rho := d.Coef.average()
 
-	// The intercept is the kernel 1, whose step would be unstable at the rate of
-	// the features.
-	slow := min(rate, 0.5/d.step.Smoothness)
+	// The intercept is the kernel 1, for which the rate of the features can be
+	// unstable.
+	slow := min(rate, interceptStep/d.step.Smoothness)
 	for j, mean := range d.mean {
 		d.intercept[j] -= float64(slow * mean)
 		d.intercept[k+j] += float64(rho * (d.intercept[j] - d.intercept[k+j]))
 	}
-	d.Coef.serve(d.wide)
+	d.Coef.serve(d.candidateCoef)
 }
 
-// React makes the next step as long as the first, and begins the average there.
+const (
+	// interceptStep is the intercept's largest step, as a part of its Newton step.
+	interceptStep = 0.5
+
+	// forgetFactor is the factor of what was learned before a drift that is to be
+	// forgotten. Chosen by trial, see docs/constants.md.
+	forgetFactor = 0.5
+
+	// ceilingMargin is for the error of the largest eigenvalue, which is that of a
+	// sample. Chosen by trial, see docs/constants.md.
+	ceilingMargin = 1.05
+)
+
+// React starts the schedule of the step size and the average again.
 func (d *Engine) React(r engine.Reaction) {
 	d.Coef.since = d.Coef.Steps
 	if r == engine.ReactForget {
-		d.Coef.scale(0.5)
+		d.Coef.scale(forgetFactor)
 		for i := range d.traces {
-			d.traces[i] /= 2
+			d.traces[i] *= forgetFactor
 		}
 	}
 	d.direction.React()
 	d.choice = choice{}
 	d.averaged = false
-	d.Coef.serve(d.wide)
+	d.Coef.serve(d.candidateCoef)
 }
 
-// ceiling is the step that would overshoot along the kernel's first eigenvector.
-// Logistic and Softmax have the curvature that they are held for where they are
-// in doubt, and no more than half of it elsewhere.
+// ceiling returns the step size above which a step overshoots along the kernel's
+// first eigenvector. The curvature of losses of probabilities reaches its bound only
+// where the classes are equally likely; half of it counts.
 func (d *Engine) ceiling() float64 {
-	c := 1 / (1.05 * d.step.Smoothness * d.Fit.TopEigenvalue)
+	c := 1 / (ceilingMargin * d.step.Smoothness * d.Fit.TopEigenvalue)
 	if d.Head.Probabilities() {
 		c *= 2
 	}
 	return c
 }
 
-// trace notes a step in the blocks' traces, if the rule looks at them.
+// trace adds a step to the traces of its blocks, if the rule uses them.
 func (d *Engine) trace(from, to int, rate, shrink float64) {
 	if _, ok := d.rule.(Tracer); !ok {
 		return
@@ -187,7 +201,7 @@ func (d *Engine) trace(from, to int, rate, shrink float64) {
 	}
 }
 
-// slopes is Situation.Slopes.
+// slopes implements Situation.Slopes.
 func (d *Engine) slopes() (products, squares []float64) {
 	n, k := d.Bank.Blocks(), d.Head.Scores()
 	size := 2 * d.Options.BlockSize * k
@@ -203,10 +217,9 @@ func (d *Engine) slopes() (products, squares []float64) {
 	return products, squares
 }
 
-// gradient returns the gradient of the weighted mean loss in the sums of each
-// pending row, and the weighted mean of its squares; nil if all weights are 0
-// or there is nothing to correct. It sets what else a step needs to know of its
-// mini-batch.
+// gradient returns the gradient of the weighted mean loss in the scores of each row
+// of p, and the weighted mean of its squares; nil if all weights are 0 or the gradient
+// is. It also sets what a direction needs to know of the mini-batch.
 func (d *Engine) gradient(p *engine.Minibatch) (g []float64, squares float64) {
 	k := d.Head.Scores()
 	total := 0.0
@@ -223,7 +236,7 @@ func (d *Engine) gradient(p *engine.Minibatch) (g []float64, squares float64) {
 	d.step.Residue = state.Extend(d.step.Residue[:0], len(p.Labels)*k)
 	g = d.step.Residue
 	d.step.Smoothness = d.Head.Loss.Smoothness()
-	curved, ok := d.Head.Loss.(interface{ Curvature([]float64) float64 })
+	curved, ok := d.Head.Loss.(loss.Curved)
 	if ok || math.IsInf(d.step.Smoothness, 1) {
 		d.step.Smoothness = 1
 	}
@@ -245,7 +258,7 @@ func (d *Engine) gradient(p *engine.Minibatch) (g []float64, squares float64) {
 		}
 	}
 	d.step.Squares = squares
-	if squares < 1e-300 {
+	if squares < minSquares {
 		return nil, 0
 	}
 	return g, squares
@@ -261,20 +274,21 @@ const (
 
 // counterFields are the columns of the array "descent.counters".
 const (
-	descentSteps = iota
-	descentAveraged
-	descentChoice
-	descentSince
-	descentFields
+	fieldSteps = iota
+	fieldAveraged
+	fieldChoice
+	fieldSince
+	counterFields
 )
 
+// Save writes d. The names of its arrays are part of the snapshot format.
 func (d *Engine) Save(a *state.Arrays) {
 	averaged := int64(0)
 	if d.averaged {
 		averaged = 1
 	}
 	k := d.Head.Scores()
-	state.Put(a, "descent.counters", descentFields, []int64{d.Coef.Steps, averaged, int64(d.choice.at), d.Coef.since})
+	state.Put(a, "descent.counters", counterFields, []int64{d.Coef.Steps, averaged, int64(d.choice.at), d.Coef.since})
 	state.Put(a, "descent.scalars", scalarFields, []float64{d.Coef.shrink, d.Coef.q, d.Coef.p})
 	state.Put(a, "intercepts", k, d.intercept)
 	state.Put(a, "u", k, d.Coef.u)
@@ -285,16 +299,16 @@ func (d *Engine) Save(a *state.Arrays) {
 }
 
 func (d *Engine) Load(s *state.Reader, v engine.Served, steps int64) {
-	counters := state.Take[int64](s, "descent.counters", 1, descentFields)
+	counters := state.Take[int64](s, "descent.counters", 1, counterFields)
 	scalars := state.Take[float64](s, "descent.scalars", 1, scalarFields)
 	if s.Err != nil {
 		return
 	}
 	k, rows := d.Head.Scores(), 2*d.Options.BlockSize*v.Blocks
-	d.averaged, d.choice.at = counters[descentAveraged] == 1, int(counters[descentChoice])
+	d.averaged, d.choice.at = counters[fieldAveraged] == 1, int(counters[fieldChoice])
 	d.intercept = state.Take[float64](s, "intercepts", 2, k)
 	d.Coef = coefficients{
-		outputs: k, Steps: counters[descentSteps], since: counters[descentSince],
+		scores: k, Steps: counters[fieldSteps], since: counters[fieldSince],
 		shrink: scalars[scalarShrink], q: scalars[scalarQ], p: scalars[scalarP],
 		u: state.Take[float64](s, "u", rows, k), v: state.Take[float64](s, "v", rows, k),
 	}
@@ -306,7 +320,7 @@ func (d *Engine) Load(s *state.Reader, v engine.Served, steps int64) {
 	copy(d.choice.excess[:], state.Take[float64](s, "choice", ChoiceRows, 1))
 	d.direction.Load(s, rows, k)
 	c := &d.Coef
-	s.Require(counters[descentAveraged]>>1 == 0, "averaged is %d", counters[descentAveraged])
+	s.Require(counters[fieldAveraged]>>1 == 0, "averaged is %d", counters[fieldAveraged])
 	s.Require(d.choice.at >= 0 && d.choice.at < ChoiceRows, "choice at row %d", d.choice.at)
 	s.Require(c.since >= 0 && c.since <= c.Steps, "an average since step %d of %d", c.since, c.Steps)
 	s.Require(c.Steps >= 0 && c.Steps <= steps && (c.Steps == 0) == (v.Blocks == 0), "%d steps of %d, %d blocks", c.Steps, steps, v.Blocks)
@@ -315,11 +329,11 @@ func (d *Engine) Load(s *state.Reader, v engine.Served, steps int64) {
 		return
 	}
 	d.Bank.Grow(v.Blocks)
-	d.wide = make([]float32, 2*len(c.u))
-	c.serve(d.wide)
+	d.candidateCoef = make([]float32, 2*len(c.u))
+	c.serve(d.candidateCoef)
 	v.Check(s, d)
 }
 
-// Rewind makes the step count what it was, with no choice between the iterate and
-// its average yet.
+// Rewind sets the number of steps, and forgets which of the iterate and its average
+// was better.
 func (d *Engine) Rewind(steps int64) { d.Coef.Steps, d.choice, d.averaged = steps, choice{}, false }

@@ -10,10 +10,11 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// Directions are the directions that a step of descent can take.
+// Directions are the names of the directions that a step can take, the default first.
+// They are those of Config.Stepper, whose key is part of the format of model logs.
 var Directions = []string{"rate", "adagrad", "precond"}
 
-// NewDirection returns the direction of a name, or says that there is none.
+// NewDirection returns the direction of a name.
 func NewDirection(name string) (direction, error) {
 	switch name {
 	case "rate":
@@ -26,26 +27,24 @@ func NewDirection(name string) (direction, error) {
 	return nil, fmt.Errorf("no stepper is named %q: want one of %v", name, Directions)
 }
 
-// A direction turns the slope of some blocks into the step that descent takes
-// in them.
+// A direction turns the gradient in some blocks into the step in them.
 type direction interface {
-	// Turn sets slope, the gradient of the mean loss in the coefficients of the
-	// blocks of s, to what is to be added to them.
+	// Turn turns slope, the gradient of the mean loss in the coefficients of the
+	// blocks of s, into what is to be added to them.
 	Turn(s *Step, slope []float64)
 
-	// React forgets what the gradients so far said, because of drift.
+	// React forgets the gradients so far, because of drift.
 	React()
 
-	// Grow says how many coefficients there are now, widen that there is an output
-	// more.
+	// Grow sets the number of coefficients; Widen adds a score, for the new head h.
 	Grow(coefficients int)
 	Widen(h *target.Head, from int)
 
 	Save(a *state.Arrays)
-	Load(s *state.Reader, rows, outputs int)
+	Load(s *state.Reader, rows, scores int)
 }
 
-// Step is a step under way, as a direction sees it.
+// Step is the step under way, as a direction sees it.
 type Step struct {
 	Head     *target.Head
 	Features *features.Bank
@@ -55,19 +54,19 @@ type Step struct {
 
 	X          []float32 // rows of the mini-batch
 	Shares     []float64 // of each row in the weight of all
-	Residue    []float64 // rows × scores: gradients in the scores, times the row's share
+	Residue    []float64 // rows × scores: gradients in the scores, multiplied by the share of the row
 	Smoothness float64   // bound of the loss's second derivative
 	Squares    float64   // of the gradients, weighted mean
 }
 
-// BlockSize is the number of random features in a block.
+// BlockSize returns the number of random features in a block.
 func (s *Step) BlockSize() int { return s.Features.Map().BlockSize }
 
-// Plain goes along the gradient.
+// Plain steps along the gradient.
 type Plain struct{}
 
 func (Plain) Turn(s *Step, slope []float64) {
-	// The blocks touched share the step; normalised features are these by √width.
+	// The blocks share the step. Features of norm 1 are these divided by √BlockSize.
 	rate := s.rate / float64(s.BlockSize()*(s.to-s.from))
 	for i := range slope {
 		slope[i] *= -rate
@@ -80,13 +79,19 @@ func (Plain) Widen(*target.Head, int)      {}
 func (Plain) Save(*state.Arrays)           {}
 func (Plain) Load(*state.Reader, int, int) {}
 
-// adagrad gives each coefficient a step of its own: the gradient over the root
-// of the sum of its squares so far (Duchi, Hazan and Singer 2011). It takes no
-// notice of the rate.
+// adagrad gives each coefficient a step size of its own: it divides the gradient by
+// the root of the sum of its squares so far (Duchi, Hazan and Singer 2011). It ignores
+// the rate.
 type adagrad struct{ squares []float64 }
 
-// adagradStep is how far the first step goes, in terms of features of norm 1.
-const adagradStep = 0.5
+const (
+	// adagradStep is the length of the first step, for features of norm 1. Chosen by
+	// trial, see docs/constants.md.
+	adagradStep = 0.5
+
+	// minSquares is the least sum of squares that can be divided by.
+	minSquares = 1e-300
+)
 
 func (a *adagrad) Turn(g *Step, slope []float64) {
 	size := 2 * g.BlockSize() * g.Head.Scores()
@@ -96,7 +101,7 @@ func (a *adagrad) Turn(g *Step, slope []float64) {
 		s = min(s+float64(v*v), target.MaxMagnitude)
 		a.squares[g.from*size+i] = s
 		slope[i] = 0
-		if s > 1e-300 {
+		if s > minSquares {
 			slope[i] = -step * (v / math.Sqrt(s))
 		}
 	}
@@ -114,7 +119,7 @@ func (a *adagrad) Widen(h *target.Head, from int) {
 }
 
 func (a *adagrad) Save(to *state.Arrays) { state.Put(to, "adagrad", 1, a.squares) }
-func (a *adagrad) Load(s *state.Reader, rows, outputs int) {
-	a.squares = state.Take[float64](s, "adagrad", rows*outputs, 1)
+func (a *adagrad) Load(s *state.Reader, rows, scores int) {
+	a.squares = state.Take[float64](s, "adagrad", rows*scores, 1)
 	s.Require(len(a.squares) == 0 || slices.Min(a.squares) >= 0, "adagrad: a sum of squares is negative")
 }

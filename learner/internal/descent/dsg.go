@@ -1,9 +1,8 @@
 package descent
 
-// DSG grows the model by one block a step (Dai et al. 2014, algorithm 1). A
-// model that may not grow any further changes all of its blocks at once
-// instead, which converges like new ones: each block is an unbiased estimate of
-// the kernel, and their mean a better one.
+// DSG adds a block per step (Dai et al. 2014, algorithm 1). A model that may not grow
+// any further takes steps in all of its blocks at once instead, which converges like
+// new blocks: each is an unbiased estimate of the kernel, and their mean a better one.
 type DSG struct{}
 
 func (DSG) Choose(s *Situation) (from, to int, rate float64) {
@@ -15,9 +14,9 @@ func (DSG) Choose(s *Situation) (from, to int, rate float64) {
 
 func (DSG) String() string { return "dsg" }
 
-// All changes all blocks at once, and takes a new one among them while it may.
-// If Fixed, it takes all of them at the first step: that is a linear model on
-// random features that do not grow, the yardstick of what growing is good for.
+// All takes a step in all blocks at once, and adds a new one while it may. If Fixed,
+// it adds all blocks at the first step: a linear model on random features that do not
+// grow, the baseline that growing is compared with.
 type All struct{ Fixed bool }
 
 func (a All) Choose(s *Situation) (from, to int, rate float64) {
@@ -36,13 +35,13 @@ func (a All) String() string {
 
 // Help implements Rule.
 func (DSG) Help() string {
-	return "doubly stochastic gradients (Dai et al. 2014): a new block at each step"
+	return "doubly stochastic gradients (Dai et al. 2014), one block of new random features per mini-batch"
 }
 
 // Help implements Rule.
 func (a All) Help() string {
 	if a.Fixed {
-		return "gradient descent on random features that never grow: a linear model, for comparison"
+		return "a step in every block per mini-batch, with all features from the start; a baseline"
 	}
-	return "gradient descent in all blocks at once, of which there is one more after each step"
+	return "a new block per mini-batch, and a step in every block"
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// precond solves with the covariance of a block's features on the mini-batch,
-// as the code that the authors of doubly stochastic gradients have published
-// does, and their paper does not: (h·ΦᵀΦ/B + δ)⁻¹ Φᵀg/B, where h is the
-// loss's smoothness. Theirs has δ = 10⁻⁷ and batches of 16,384. A covariance of
-// few rows says less, and with it the gradients of the rows to come can grow
-// from step to step: δ is raised as long as they do (Levenberg 1944).
+// precond preconditions the gradient with the covariance of the features of a block
+// on the mini-batch, (h·ΦᵀΦ/B + δ)⁻¹ Φᵀg/B, where h is the smoothness of the loss. The
+// code published by the authors of doubly stochastic gradients does so, with δ = 10⁻⁷
+// and batches of 16,384; their paper does not. The covariance of fewer rows is less
+// reliable, and the gradients of later rows can grow from step to step: δ is raised as
+// long as they do (Levenberg 1944).
 type precond struct {
 	damping float64 // δ times the rows of the mini-batch
-	recent  float64 // squared gradients of late
-	least   float64 // that they have been
+	recent  float64 // running mean of the squared gradients
+	least   float64 // minimum of recent, which rises slowly
 
 	phi     []float32 // rows × features
 	gram    []float64
@@ -26,24 +26,36 @@ type precond struct {
 }
 
 const (
-	// precondRate is the step in each block: half a Newton step, which blocks that
-	// do not know of each other can take.
+	// precondRate is the step size in each block: half a Newton step, because blocks
+	// do not see the steps in the others. Chosen by trial, see docs/constants.md.
 	precondRate = 0.5
 
-	precondDamping = 0.1
+	// The damping starts at minDamping. It grows at a mini-batch after which the
+	// running mean of the squared gradients, over about recentBatches, exceeds its
+	// minimum by growthAlarm, and otherwise falls slowly. Chosen by trial.
+	minDamping    = 0.1
+	maxDamping    = 1e6
+	dampingGrowth = 2
+	dampingDecay  = 0.98
+	growthAlarm   = 1.2
+	recentBatches = 8
+	minimumGrowth = 1.001 // of the minimum per mini-batch, so that it is forgotten
+
+	// minDiagonal keeps the covariance positive definite in float64.
+	minDiagonal = 1e-12
 )
 
-// adjust looks at the squared gradients of a mini-batch.
+// adjust adapts the damping to the squared gradients of a mini-batch.
 func (p *precond) adjust(squares float64) {
 	if p.damping == 0 {
-		p.damping, p.recent, p.least = precondDamping, squares, squares
+		p.damping, p.recent, p.least = minDamping, squares, squares
 	}
-	p.recent += float64((squares - p.recent) / 8)
-	p.least = min(p.recent, p.least*1.001)
-	if p.recent > 1.2*p.least {
-		p.damping = min(1e6, 2*p.damping)
+	p.recent += float64((squares - p.recent) / recentBatches)
+	p.least = min(p.recent, p.least*minimumGrowth)
+	if p.recent > growthAlarm*p.least {
+		p.damping = min(maxDamping, dampingGrowth*p.damping)
 	} else {
-		p.damping = max(precondDamping, 0.98*p.damping)
+		p.damping = max(minDamping, dampingDecay*p.damping)
 	}
 }
 
@@ -57,7 +69,7 @@ func (p *precond) Turn(s *Step, slope []float64) {
 	for b := s.from; b < s.to; b++ {
 		s.Features.Features(p.phi, b, s.X)
 		for i, share := range s.Shares {
-			root := float32(math.Sqrt(share * s.Smoothness / float64(s.BlockSize()))) // features here have the norm √width
+			root := float32(math.Sqrt(share * s.Smoothness / float64(s.BlockSize()))) // features here have the norm √BlockSize
 			for j := range p.phi[i*n : (i+1)*n] {
 				p.phi[i*n+j] *= root
 			}
@@ -65,7 +77,7 @@ func (p *precond) Turn(s *Step, slope []float64) {
 		clear(p.gram)
 		vec.Gram(p.gram, p.phi, n, &p.scratch)
 		for i := range n {
-			p.gram[i*n+i] += max(p.damping/float64(rows)*s.Smoothness, 1e-12)
+			p.gram[i*n+i] += max(p.damping/float64(rows)*s.Smoothness, minDiagonal)
 		}
 		part := slope[(b-s.from)*n*k : (b-s.from+1)*n*k]
 		if !vec.Cholesky(p.gram, n) {
@@ -96,6 +108,6 @@ func (p *precond) Load(s *state.Reader, _, _ int) {
 	v := state.Take[float64](s, "precond", 1, 3)
 	if s.Err == nil {
 		p.damping, p.recent, p.least = v[0], v[1], v[2]
-		s.Require(min(v[0], v[1], v[2]) >= 0 && v[0] <= 1e6, "precond: %v", v)
+		s.Require(min(v[0], v[1], v[2]) >= 0 && v[0] <= maxDamping, "precond: %v", v)
 	}
 }

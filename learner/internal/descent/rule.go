@@ -1,66 +1,53 @@
 package descent
 
 import (
-	"fmt"
-
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 )
 
-// A Rule decides which blocks a step changes, and how far it goes at most. It
-// is what tells the algorithms of stochastic descent apart.
+// A Rule decides which blocks a step changes, and the step size. It is what
+// distinguishes the algorithms of stochastic descent.
 type Rule interface {
 	// Choose returns the range [from, to) of the blocks that a step changes,
-	// which is not empty, and its size. Where to is Blocks+1, the last block is
-	// new. They share the step: each is moved by its size over their number.
+	// which is not empty, and the step size. If to is Blocks+1, the last block is new.
+	// The blocks share the step: in each it is the step size divided by their number.
 	Choose(s *Situation) (from, to int, rate float64)
 
-	// String names the rule in the form that ParseRule reads, Help says in a line
-	// what it does.
+	// String returns the name of the rule, and Help describes it in a line.
 	String() string
 	Help() string
 }
 
-// Situation is what a Rule may look at before a step.
+// Situation is what a Rule may consider before a step.
 type Situation struct {
 	Step    int64   // counted from 1
-	Seed    uint64  // of what the rule leaves to chance
+	Seed    uint64  // of random decisions
 	Blocks  int     // of the model
-	Most    int     // that it may have
-	Rate    float64 // the size of a step that takes a new block
-	Ceiling float64 // the size from which on a step would overshoot
+	Most    int     // blocks that it may have
+	Rate    float64 // step size in a new block
+	Ceiling float64 // step size above which a step overshoots
 
-	// Mean is the mean of the mini-batch's gradients in the outputs, Squares the
-	// mean of their squared norms and Rows their number.
+	// Mean is the mean of the mini-batch's gradients in the scores, Squares the mean
+	// of their squared norms and Rows their number.
 	Mean    []float64
 	Squares float64
 	Rows    int
 
-	// Traces has a row for each block: the sum of what Mean times the step's size
-	// was at the steps that changed it, with the same shrinking as the
-	// coefficients. It is kept for rules that are a Tracer.
+	// Traces has a row for each block: the sum of -Mean × step size over the steps that
+	// changed it, with the same shrinking as the coefficients. It is kept for rules
+	// that are a Tracer.
 	Traces []float64
 
-	// Slopes returns, for each block, the product of its coefficients with the
-	// gradient in them, and the square of that gradient's norm. Features have norm
-	// 1 here. It takes the time of a step that changes all blocks.
+	// Slopes returns, for each block, the product of its coefficients with their
+	// gradient, and the squared norm of the gradient, for features of norm 1. It takes
+	// as long as a step that changes all blocks.
 	Slopes func() (products, squares []float64)
 }
 
-// A Tracer is a Rule that looks at Traces.
+// A Tracer is a Rule that uses Traces.
 type Tracer interface{ Traces() }
 
-// Rules is every rule there is.
+// Rules are all rules.
 var Rules = []Rule{DSG{}, UDSG{1, 1}, CDSG{}, CDSG{Alpha: true}, All{}, All{Fixed: true}}
-
-// ParseRule reads the form that String writes.
-func ParseRule(s string) (Rule, error) {
-	for _, r := range Rules {
-		if r.String() == s {
-			return r, nil
-		}
-	}
-	return nil, fmt.Errorf("no rule is named %q", s)
-}
 
 // Algorithms returns the rows of the registry, one for each rule.
 func Algorithms() (rows []engine.Algorithm) {

@@ -6,8 +6,9 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// UDSG takes a new block at New of New+Old steps, and one that it has, at
-// random, at the others and from the cap on (Li and Póczos, algorithm 3).
+// UDSG adds a block at New of New+Old steps, and takes a step in an existing one, drawn
+// at random, at the others and from the maximum number of blocks on (Li and Póczos
+// 2016, algorithm 3).
 type UDSG struct{ New, Old int64 }
 
 func (u UDSG) Choose(s *Situation) (from, to int, rate float64) {
@@ -22,5 +23,5 @@ func (UDSG) String() string { return "udsg" }
 
 // Help implements Rule.
 func (UDSG) Help() string {
-	return "a new block at every second step, and a random old one at the others (Li and Póczos)"
+	return "dsg with steps in existing blocks as well, drawn at random (Li and Póczos 2016)"
 }

@@ -9,8 +9,8 @@ import (
 
 // ADWIN is an adaptive window over numbers of [0, 1] (Bifet and Gavaldà 2007,
 // ADWIN2): the longest run of the last of them in which no two parts have
-// means that differ by more than chance allows. It keeps buckets whose sizes
-// are powers of two, so that its memory grows with the logarithm of the window.
+// significantly different means. It keeps buckets whose sizes are powers of two, so
+// that its memory grows with the logarithm of the window.
 type ADWIN struct {
 	levels  [][]bucket // of 2^i numbers each at level i; the oldest first
 	waiting int        // numbers since the last check
@@ -20,15 +20,15 @@ type ADWIN struct {
 type bucket struct{ sum, squares float64 }
 
 const (
-	adwinDelta   = 0.002 // the chance of a false alarm that one check may have
-	adwinBuckets = 5     // at a level
-	adwinEvery   = 32    // numbers between checks
-	adwinLeast   = 16    // numbers in either part
+	adwinDelta   = 0.002 // probability of a false alarm per check (the paper's δ; 0.002 is that of MOA)
+	adwinBuckets = 5     // at a level (the paper's M)
+	adwinEvery   = 32    // numbers between checks, as in MOA
+	adwinLeast   = 16    // numbers in either part, below which the bound is poor
 )
 
-// Add adds v, and says whether the last part of the window now has a greater
-// mean than what was before it. That part is then all that is left. A mean
-// that has become less shortens the window as well, and is no alarm.
+// Add adds v, and reports whether the last part of the window has a significantly
+// larger mean than the part before, which it then drops. A smaller mean shortens the
+// window as well, without an alarm.
 func (a *ADWIN) Add(v float64) (grown bool) {
 	a.insert(0, bucket{sum: v})
 	if a.waiting++; a.waiting < adwinEvery {
@@ -45,8 +45,8 @@ func (a *ADWIN) Add(v float64) (grown bool) {
 	}
 }
 
-// insert adds the newest bucket of a level, and merges the two oldest where
-// there are too many.
+// insert adds the newest bucket of a level, and merges the two oldest if there are too
+// many.
 func (a *ADWIN) insert(level int, b bucket) {
 	if level == len(a.levels) {
 		a.levels = append(a.levels, make([]bucket, 0, adwinBuckets+1))
@@ -64,7 +64,7 @@ func (a *ADWIN) insert(level int, b bucket) {
 	a.levels[level] = l
 }
 
-// drop forgets the oldest bucket.
+// drop removes the oldest bucket.
 func (a *ADWIN) drop() {
 	top := len(a.levels) - 1
 	l := a.levels[top]
@@ -75,8 +75,8 @@ func (a *ADWIN) drop() {
 	}
 }
 
-// cut says whether there is a place where the window falls into two parts, and
-// whether the later one has the greater mean.
+// cut reports whether there is a place at which the two parts of the window differ
+// significantly, and whether the later one has the larger mean.
 func (a *ADWIN) cut() (cut, up bool) {
 	n, sum, squares := 0.0, 0.0, 0.0
 	a.each(func(size float64, b bucket) bool {
@@ -111,7 +111,7 @@ func (a *ADWIN) cut() (cut, up bool) {
 	return cut, cut && up
 }
 
-// each calls f with the buckets, the oldest first, until it says false.
+// each calls f with the buckets, the oldest first, until it returns false.
 func (a *ADWIN) each(f func(size float64, b bucket) bool) {
 	for i := len(a.levels) - 1; i >= 0; i-- {
 		for _, b := range a.levels[i] {
@@ -122,7 +122,7 @@ func (a *ADWIN) each(f func(size float64, b bucket) bool) {
 	}
 }
 
-// length is how many numbers the window has.
+// length returns the number of numbers in the window.
 func (a *ADWIN) length() int64 {
 	n := int64(0)
 	for i, l := range a.levels {

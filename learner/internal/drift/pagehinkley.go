@@ -6,36 +6,36 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// PageHinkley adds up by how much numbers exceed their mean so far, and raises
-// an alarm when that has risen far above the least it has been (Page 1954,
-// Hinkley 1971). It counts in standard deviations of the numbers so far, so
-// that one threshold fits numbers of any kind.
+// PageHinkley sums the excess of numbers over their mean so far, and raises an alarm
+// when the sum has risen far above its minimum (Page 1954, Hinkley 1971). It counts in
+// standard deviations of the numbers so far, so that one threshold is right for numbers
+// of any scale.
 type PageHinkley struct {
 	n, mean, squares float64 // squares: of the deviations from the mean
 	sum, least       float64
 }
 
 const (
-	hinkleyLeast     = 30  // numbers before the first alarm
-	hinkleyTolerance = 0.1 // standard deviations that do not count
-	hinkleyThreshold = 50  // standard deviations
+	minNumbers = 30  // numbers before the first alarm, as in MOA
+	tolerance  = 0.1 // standard deviations that do not count. Chosen by trial, see docs/constants.md
+	threshold  = 50  // standard deviations; the number is MOA's default
 
-	// A standard deviation counts as at least this, so that one large number after
-	// many alike is no alarm.
-	hinkleyLeastDeviation = 0.1
+	// minDeviation bounds the standard deviation, so that one large number after many
+	// equal ones is no alarm. Chosen by trial, see docs/constants.md.
+	minDeviation = 0.1
 )
 
-// Add adds v, and says whether the numbers have grown. If so, it starts anew.
+// Add adds v, and reports whether the numbers have grown. If so, it starts again.
 func (p *PageHinkley) Add(v float64) (grown bool) {
 	if p.n >= 2 && p.squares > 0 {
-		p.sum += (v-p.mean)/max(hinkleyLeastDeviation, math.Sqrt(p.squares/p.n)) - hinkleyTolerance
+		p.sum += (v-p.mean)/max(minDeviation, math.Sqrt(p.squares/p.n)) - tolerance
 		p.least = min(p.least, p.sum)
 	}
 	p.n++
 	d := v - p.mean
 	p.mean += d / p.n
 	p.squares += float64(d * (v - p.mean))
-	if p.n > hinkleyLeast && p.sum-p.least > hinkleyThreshold {
+	if p.n > minNumbers && p.sum-p.least > threshold {
 		*p = PageHinkley{}
 		return true
 	}

@@ -11,30 +11,52 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// eigenpro is descent in all features at once, on a gradient in which the
-// directions that the kernel's matrix has its greatest eigenvalues in are
-// shortened to the length of the others, so that the step can be as much longer
-// (Ma and Belkin 2017). A mini-batch costs little more than its prediction,
-// however many features there are.
+// Algorithm is the row of the registry.
+var Algorithm = engine.Algorithm{
+	Name: "eigenpro", Help: "preconditioned steps in all blocks (Ma and Belkin 2017); nearly as accurate as newton, and cheaper",
+	New:       func(p engine.Problem) engine.Engine { return newEngine(p) },
+	Minibatch: 128, BlockSize: 32,
+}
+
+// eigenpro is gradient descent in all features at once, with a gradient in which the
+// leading eigendirections of the kernel's matrix are shortened to the length of the
+// following ones, so that the step size can be larger by the ratio of the eigenvalues
+// (Ma and Belkin 2017). A mini-batch costs little more than its prediction.
 //
-// Its first rows go by without that. From half of them come the directions, and
-// from the other half how far a step can go: the rows that the directions are
-// made from would promise too much. Then it goes over them again, a few times.
+// It learns the first rows without the eigendirections. Half of these rows determine
+// the directions, and the other half the step size: on the rows that the directions
+// come from it would be too large. Then it learns the first rows again, several times.
 type eigenpro struct {
 	descent.Engine
 	spectrum *spectrum
 }
 
+// The constants of eigenpro, listed with their sensitivity in docs/constants.md.
 const (
-	eigenRows       = 1024
-	eigenDirections = 128
-	eigenPasses     = 8
-	eigenFloor      = 0.02 // divided by the rows: eigenvalues below are noise
+	// spectrumRows is the number of first rows. The time to find the directions grows
+	// with its cube. Chosen by trial.
+	spectrumRows = 1024
 
-	// eigenStep is the longest step, in terms of the longest that is stable on
-	// average, where the gradients are as usual: the noise of a mini-batch has a
-	// share in it. Where they are greater, there is more to be learned.
-	eigenStep = 3
+	// maxDirections is the number of directions, and half the rows / directionRows
+	// likewise: the further ones are mostly noise. Chosen by trial.
+	maxDirections = 128
+	directionRows = 4
+
+	// firstRowPasses is how often the first rows are learned again. Chosen by trial.
+	firstRowPasses = 8
+
+	// noiseFloor, divided by the number of rows, is an eigenvalue below which they are
+	// noise. Chosen by trial.
+	noiseFloor = 0.02
+
+	// maxStepFactor is the largest step size, as a multiple of the largest that is
+	// stable on average, while the gradients are as usual: the noise of a mini-batch
+	// has a share in it. Where they are larger, there is more to learn. Chosen by trial.
+	maxStepFactor = 3
+
+	// usualDecay is the share of a mini-batch in the running mean of the squared
+	// gradients. Chosen by trial.
+	usualDecay = 100
 )
 
 func newEngine(p engine.Problem) *eigenpro {
@@ -52,7 +74,7 @@ func (e *eigenpro) Learn(p *engine.Minibatch) {
 	l.first.X = append(l.first.X, p.X...)
 	l.first.Labels = append(l.first.Labels, p.Labels...)
 	l.first.Weights = append(l.first.Weights, p.Weights...)
-	if len(l.first.Labels) < eigenRows {
+	if len(l.first.Labels) < spectrumRows {
 		return
 	}
 	first := l.first
@@ -61,7 +83,7 @@ func (e *eigenpro) Learn(p *engine.Minibatch) {
 		return
 	}
 	steps, size := e.Coef.Steps, e.Options.Minibatch
-	for range eigenPasses {
+	for range firstRowPasses {
 		for at := 0; at < len(first.Labels); at += size {
 			end := min(at+size, len(first.Labels))
 			again := engine.Minibatch{X: first.X[at*e.Dim : end*e.Dim], Labels: first.Labels[at:end], Weights: first.Weights[at:end]}
@@ -72,22 +94,25 @@ func (e *eigenpro) Learn(p *engine.Minibatch) {
 	e.Rewind(steps)
 }
 
-// spectrum are the directions of the greatest eigenvalues.
+// spectrum is the leading eigendirections of the kernel's matrix. It is a direction of
+// descent: that of the gradient until they are found.
 type spectrum struct {
-	first      engine.Minibatch // rows until there are enough; without sums
-	directions []float64        // × features: of length 1, and rounded to float32
-	excess     []float64        // of each: 1 - what its eigenvalue is to be / what it is
-	norm, top  float64          // greatest of a row in the new metric, and eigenvalue there
-	usual      float64          // squared gradient of late
+	first         engine.Minibatch // rows until there are enough; without scores
+	directions    []float64        // × features: of length 1, and rounded to float32
+	excess        []float64        // of each: 1 - the eigenvalue it is to have / that it has
+	maxNorm       float64          // largest squared norm of a row without the excess
+	topEigenvalue float64          // largest eigenvalue without the excess
+	usual         float64          // running mean of the squared gradients
 
-	across, part []float64
-	step         []float32
-	sums         []float64
+	gradient, direction []float64 // scratch
+	step                []float32
+	scores              []float64
 }
 
 func (l *spectrum) found() bool { return len(l.excess) > 0 }
 
-// find finds the directions in the features of rows x, all of f.
+// find computes the directions from the features of rows x, all of f. It returns
+// false if there are none.
 func (l *spectrum) find(f *features.Bank, x []float32) bool {
 	m := f.Map()
 	n, width := len(x)/m.Dim, 2*m.BlockSize*f.Blocks()
@@ -102,7 +127,7 @@ func (l *spectrum) find(f *features.Bank, x []float32) bool {
 	products := rowProducts(phi, n, 2/float64(width))
 
 	half := n / 2
-	count := min(eigenDirections, half/4)
+	count := min(maxDirections, half/directionRows)
 	a, values, vectors := make([]float64, half*half), make([]float64, half), make([]float64, half*half)
 	for i := range half {
 		for j := range half {
@@ -112,9 +137,9 @@ func (l *spectrum) find(f *features.Bank, x []float32) bool {
 	if !vec.Eigen(values, vectors, a, half) {
 		return false
 	}
-	least := max(values[half-count-1], eigenFloor/float64(half))
+	least := max(values[half-count-1], noiseFloor/float64(half))
 	l.excess, l.directions = l.excess[:0], l.directions[:0]
-	onto := make([]float64, (n-half)*count) // rows of the other half in the directions
+	onto := make([]float64, (n-half)*count) // the other half of the rows, projected
 	for q := range count {
 		value, v := values[half-1-q], vectors[(half-1-q)*half:(half-q)*half]
 		if value <= least {
@@ -144,7 +169,7 @@ func (l *spectrum) find(f *features.Bank, x []float32) bool {
 
 	rest := n - half
 	a = make([]float64, rest*rest)
-	l.norm = 0
+	l.maxNorm = 0
 	for i := range rest {
 		for j := range rest {
 			v := products[(half+i)*n+half+j]
@@ -153,9 +178,9 @@ func (l *spectrum) find(f *features.Bank, x []float32) bool {
 			}
 			a[i*rest+j] = v / float64(rest)
 		}
-		l.norm = max(l.norm, float64(rest)*a[i*rest+i])
+		l.maxNorm = max(l.maxNorm, float64(rest)*a[i*rest+i])
 	}
-	l.top = vec.MaxEigenvalue(a, rest)
+	l.topEigenvalue = vec.MaxEigenvalue(a, rest)
 	return true
 }
 
@@ -180,10 +205,9 @@ func rowProducts(phi []float32, n int, scale float64) []float64 {
 	return products
 }
 
-// Turn goes no further than to the least of a parabola through the mini-batch's
-// loss, whatever its rows are. The parabola has the bound of the loss's
-// curvature; where the loss is one of probabilities p, whose curvature p(1-p) is
-// far below its bound for most rows, twice that and a little.
+// Turn takes no longer step than to the minimum of a parabola through the loss of the
+// mini-batch. The parabola has the bound of the loss's curvature; for losses of
+// probabilities, that of target.CurvatureAlong.
 func (l *spectrum) Turn(s *descent.Step, slope []float64) {
 	if !l.found() {
 		descent.Plain{}.Turn(s, slope)
@@ -191,49 +215,49 @@ func (l *spectrum) Turn(s *descent.Step, slope []float64) {
 	}
 	k, rows := s.Head.Scores(), len(s.Shares)
 	width := len(slope) / k
-	eta := eigenStep * float64(rows) / (l.norm + float64(float64(rows-1)*l.top)) / s.Smoothness
+	eta := maxStepFactor * float64(rows) / (l.maxNorm + float64(float64(rows-1)*l.topEigenvalue)) / s.Smoothness
 	if math.IsInf(s.Head.Loss.Smoothness(), 1) {
-		eta /= math.Sqrt(1 + float64(s.Since)/30)
+		eta /= descent.Cooling(s.Since)
 	}
 	if l.usual == 0 {
 		l.usual = s.Squares
 	}
-	l.usual += (s.Squares - l.usual) / 100
+	l.usual += (s.Squares - l.usual) / usualDecay
 	eta *= max(1, s.Squares/l.usual)
 	eta *= 2 / float64(width) // features here are √(width/2) times as long
-	l.across = state.Extend(l.across[:0], width)
-	l.part = state.Extend(l.part[:0], len(slope))
+	l.gradient = state.Extend(l.gradient[:0], width)
+	l.direction = state.Extend(l.direction[:0], len(slope))
 	l.step = state.Extend(l.step[:0], len(slope))
 	for c := range k {
 		for j := range width {
-			l.across[j] = slope[j*k+c]
+			l.gradient[j] = slope[j*k+c]
 		}
 		for q, excess := range l.excess {
 			e := l.directions[q*width : (q+1)*width]
-			vec.Axpy(-excess*vec.Dot(e, l.across), e, l.across)
+			vec.Axpy(-excess*vec.Dot(e, l.gradient), e, l.gradient)
 		}
-		for j, v := range l.across {
+		for j, v := range l.gradient {
 			l.step[j*k+c] = float32(-eta * v)
-			l.part[j*k+c] = -eta * v
+			l.direction[j*k+c] = -eta * v
 		}
 	}
-	l.sums = state.Extend(l.sums[:0], rows*k)
-	s.Features.Sum(l.sums, s.X, l.step, k)
-	bend, probabilities := 0.0, s.Head.Probabilities()
+	l.scores = state.Extend(l.scores[:0], rows*k)
+	s.Features.Sum(l.scores, s.X, l.step, k)
+	curvature, probabilities := 0.0, s.Head.Probabilities()
 	for i, share := range s.Shares {
-		for j, v := range l.sums[i*k : (i+1)*k] {
+		for j, v := range l.scores[i*k : (i+1)*k] {
 			c := s.Smoothness
 			if probabilities && share > 0 {
 				c = target.CurvatureAlong(math.Abs(s.Residue[i*k+j])/share, c)
 			}
-			bend += float64(share * float64(c*float64(v*v)))
+			curvature += float64(share * float64(c*float64(v*v)))
 		}
 	}
-	length, gain := 1.0, -vec.Dot(slope, l.part)
-	if bend > gain {
-		length = gain / bend
+	length, gain := 1.0, -vec.Dot(slope, l.direction)
+	if curvature > gain {
+		length = gain / curvature
 	}
-	for i, v := range l.part {
+	for i, v := range l.direction {
 		slope[i] = length * v
 	}
 }
@@ -247,7 +271,7 @@ func (l *spectrum) Save(a *state.Arrays) {
 	for i, v := range l.directions {
 		directions[i] = float32(v)
 	}
-	state.Put(a, "eigenpro.limits", 3, []float64{l.norm, l.top, l.usual})
+	state.Put(a, "eigenpro.limits", 3, []float64{l.maxNorm, l.topEigenvalue, l.usual})
 	state.Put(a, "eigenpro.excess", 1, l.excess)
 	state.Put(a, "eigenpro.directions", 1, directions)
 }
@@ -259,8 +283,8 @@ func (l *spectrum) Load(s *state.Reader, features, _ int) {
 	if s.Err != nil {
 		return
 	}
-	l.norm, l.top, l.usual = limits[0], limits[1], limits[2]
-	s.Require(min(l.norm, l.top, l.usual) >= 0 && l.found() == (l.norm > 0), "eigenpro: limits %v, %d directions", limits, len(l.excess))
+	l.maxNorm, l.topEigenvalue, l.usual = limits[0], limits[1], limits[2]
+	s.Require(min(l.maxNorm, l.topEigenvalue, l.usual) >= 0 && l.found() == (l.maxNorm > 0), "eigenpro: limits %v, %d directions", limits, len(l.excess))
 	for _, c := range l.excess {
 		s.Require(c >= 0 && c <= 1, "eigenpro: an excess is %v", c)
 	}
@@ -280,11 +304,5 @@ func (e *eigenpro) Load(s *state.Reader, v engine.Served, steps int64) {
 	first := &e.spectrum.first
 	first.X = state.Take[float32](s, "eigenpro.x", state.AnySize, e.Dim)
 	first.Labels, first.Weights = target.TakeLabels(s, "eigenpro", len(first.X)/e.Dim, &e.Head)
-	s.Require(len(first.Labels) < eigenRows, "eigenpro: %d first rows", len(first.Labels))
-}
-
-var Algorithm = engine.Algorithm{
-	Name: "eigenpro", Help: "gradient descent without the leading eigendirections (Ma and Belkin 2017)",
-	New:       func(p engine.Problem) engine.Engine { return newEngine(p) },
-	Minibatch: 128, BlockSize: 32,
+	s.Require(len(first.Labels) < spectrumRows, "eigenpro: %d first rows", len(first.Labels))
 }

@@ -13,53 +13,52 @@ import (
 
 // An Engine is an algorithm at work on one model, from the fit of the warm-up
 // that it was made for to the next one. The Learner around it has what all
-// algorithms have in common: the warm-up, the pending rows, the grading and the
-// baselines.
+// algorithms have in common: the warm-up, the mini-batches, the progressive validation
+// and the baselines.
 //
-// An engine may keep several candidates for the model, each of as many outputs
-// as the head has sums. What it predicts with are float32 coefficients, those
-// that it serves: a Model, which has no others, predicts the same bits.
+// An engine may keep several candidates for the model, each with as many scores as the
+// head has. It predicts with the float32 coefficients that it serves: a Model, which
+// has no others, predicts the same bits.
 type Engine interface {
-	// Columns returns how many sums a row has: the outputs of all candidates.
+	// Columns returns the number of scores of a row, those of all candidates.
 	Columns() int
 
-	// Served returns the column from which on the sums are the prediction's.
+	// Served returns the first column of the candidate that predicts.
 	Served() int
 
-	// Score appends to dst the sums of n scaled rows x, columns each.
+	// Score appends to dst the scores of n scaled rows x, n × Columns.
 	Score(dst []float64, x []float32, n int) []float64
 
-	// Learn learns one mini-batch, whose sums are those of the model as it is.
-	// The model changes here and in widen, and nowhere else.
+	// Learn learns one mini-batch, whose scores are those of the model as it is.
+	// The model changes here, in Widen and in React, and nowhere else.
 	Learn(p *Minibatch)
 
-	// Widen gives the model one more class, as h says. prior has the intercepts
-	// that give each class its share of the rows, whose total weight is given.
+	// Widen adds a class, for the new head h. prior has the intercepts at which each
+	// class has its share of the rows, whose total weight is given.
 	Widen(h target.Head, prior []float64, total float64)
 
-	// Features returns how many are in use.
+	// Features returns the number of random features in use.
 	Features() int
 
 	// Serving returns what predictions are made with. It is the engine's.
 	Serving() Served
 
-	// Save writes the rest of what the engine is; load reads it back into an
-	// engine that has just been made, whose serving part v is and which has
-	// learned at most so many mini-batches.
+	// Save writes the state of the engine beside what it serves. Load reads it into a
+	// new engine, which serves v and has learned at most that many mini-batches.
 	Save(a *state.Arrays)
 	Load(s *state.Reader, v Served, steps int64)
 }
 
-// Problem is what an engine is made for.
+// Problem is what an engine is created with.
 type Problem struct {
 	Options Options
 	Head    target.Head
 	Dim     int
 	Fit     *warmup.Fit
-	Prior   []float64 // intercepts to begin with
+	Prior   []float64 // initial intercepts
 }
 
-// Bank returns the features of a model of p that has no blocks yet.
+// Bank returns the random features of the model, without blocks.
 func (p *Problem) Bank() *features.Bank {
 	return p.Fit.Bank(p.Options.FeatureMap(p.Dim))
 }
@@ -75,9 +74,10 @@ type Options struct {
 	Stepper     string // direction of a step, see package descent
 }
 
+// MaxBlocks returns the largest number of blocks of a model.
 func (o Options) MaxBlocks() int { return (o.MaxFeatures + o.BlockSize - 1) / o.BlockSize }
 
-// FeatureMap is the map of the features of rows of dim inputs, but for the kernel.
+// FeatureMap returns the map of the features of rows of dim inputs, without the kernel.
 func (o Options) FeatureMap(dim int) features.Map {
 	return features.Map{Dim: dim, BlockSize: o.BlockSize, Seed: o.Seed, Sampling: o.Sampling}
 }
@@ -89,14 +89,14 @@ type Served struct {
 	Coef      []float32 // 2 rows for each random feature × scores
 }
 
-// Check fails s unless the engine that was loaded from it serves v.
+// Check makes s fail unless e, which was loaded from it, serves v.
 func (v Served) Check(s *state.Reader, e Engine) {
 	got := e.Serving()
 	s.Require(got.Blocks == v.Blocks && slices.Equal(got.Intercept, v.Intercept) && slices.Equal(got.Coef, v.Coef), "not the coefficients of the serving part")
 }
 
-// Scores appends to dst the sums over all features for n scaled rows x, with the
-// intercepts.
+// Scores appends to dst the scores of n scaled rows x: the sums over all features, and
+// the intercepts.
 func Scores(dst []float64, bank *features.Bank, x, coef []float32, intercept []float64, n int) []float64 {
 	k := len(intercept)
 	from := len(dst)
@@ -115,35 +115,37 @@ func Scores(dst []float64, bank *features.Bank, x, coef []float32, intercept []f
 	return dst
 }
 
-// MaxCoefficient bounds coefficients: no sum of them leaves the range of float32.
+// MaxCoefficient bounds coefficients, so that no sum of them overflows a float32.
 const MaxCoefficient = 1e30
 
-// Minibatch are the labelled rows since the last mini-batch, scaled. Before the
-// first fit there are none: the warm-up has them.
+// Minibatch is labelled rows, scaled, that are learned together.
 type Minibatch struct {
 	X       []float32
-	Scores  []float64 // their sums under the model as it is, as many as the engine has columns
+	Scores  []float64 // rows × Columns, under the model as it is
 	Labels  []target.Label
 	Weights []float64
 }
 
+// Clear empties p and keeps its memory.
 func (p *Minibatch) Clear() {
 	p.X, p.Scores, p.Labels, p.Weights = p.X[:0], p.Scores[:0], p.Labels[:0], p.Weights[:0]
 }
 
-// A Reaction is what an engine does about drift, at the end of the mini-batch in
-// which it was noticed.
+// A Reaction is what an engine does about drift, after the mini-batch in which it was
+// detected.
 type Reaction int
 
 const (
 	ReactNone   Reaction = iota
-	reactBoost           // go as far with each step as at first
-	ReactForget          // and give what was learned half its weight or less
-	ReactReset           // begin anew, with the scale that the warm-up found
+	reactBoost           // start the schedule of the step size again
+	ReactForget          // and reduce the weight of what was learned
+	ReactReset           // start again, with the fit of the warm-up
 )
 
+// Reactions are the names, indexed by Reaction.
 var Reactions = [...]string{"none", "boost", "forget", "reset"}
 
+// ParseReaction reads a name of Reactions.
 func ParseReaction(s string) (Reaction, error) {
 	for i, name := range Reactions {
 		if s == name {
@@ -153,8 +155,8 @@ func ParseReaction(s string) (Reaction, error) {
 	return 0, fmt.Errorf("no reaction to drift is named %q: want one of %v", s, Reactions)
 }
 
-// A Reactor is an engine that can do something about drift besides beginning
-// anew, which is what the others do instead.
+// A Reactor is an engine that can react to drift in other ways than starting again,
+// which the others do instead.
 type Reactor interface{ React(Reaction) }
 
 // Algorithm is a row of the registry: one way to learn.
@@ -167,14 +169,14 @@ type Algorithm struct {
 	BlockSize    int // default of the random features in a block
 	FeatureBytes int // memory of each random feature beside the State, at the default block size
 
-	// loss returns the loss that a model of the task has where the configuration
+	// Loss returns the loss that a model of the task has where the configuration
 	// chooses this one; nil here and there stands for the one that suits the task.
 	// It is nil itself for an algorithm that takes every loss.
 	Loss func(chosen loss.Loss, task target.Task) (loss.Loss, error)
 
-	// fixedBlocks returns the number of blocks of a model that starts with all it
-	// will ever have, and few of them: the warm-up then compares its choices on
-	// these features. It is nil for the others, whose features stand for the kernel.
+	// FixedBlocks returns the number of blocks of a model that starts with all it will
+	// ever have, and few of them: the warm-up then compares its choices on these
+	// features. It is nil for the others, whose features approximate the kernel.
 	FixedBlocks func(o Options) int
 }
 
@@ -194,15 +196,15 @@ type Merger interface {
 	Merge(o, base Engine)
 }
 
-// A Variancer is an engine that knows how far labels are from their predictions.
+// A Variancer is an engine that estimates the variance of labels.
 type Variancer interface {
 	// Variance returns the variance of the label around its prediction for each
 	// scaled row of x and each target, rows × targets, or nil where it has none yet.
 	Variance(x []float32) []float64
 }
 
-// averaging is the exponent η of the average's weights: the iterate of step i
-// counts about i^η in it (Shamir and Zhang 2013, polynomial-decay averaging).
+// averaging is the exponent η of polynomial-decay averaging: the iterate of step i has
+// a weight of about i^η (Shamir and Zhang 2013).
 const averaging = 3
 
 // AverageShare returns the share ρ = (η+1)/(t+η) that the iterate of step t gets

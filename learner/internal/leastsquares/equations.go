@@ -8,17 +8,17 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// Equations are the normal equations of least squares: gram w = moment. They are
-// sums over rows, and so those of two sets of rows are the sum of theirs.
+// Equations are the normal equations of least squares, Gram·w = Moment. They are sums
+// over rows, and so those of the union of two sets of rows are the sum of theirs.
 type Equations struct {
-	N, Outputs int
-	Gram       []float64 // lower triangle, row by row, without the penalty
-	Moment     []float64 // outputs × n
-	Rows       float64   // weight of the rows, as far as it is not forgotten
+	N, Targets int
+	Gram       []float64 // lower triangle, row-major, without the penalty
+	Moment     []float64 // targets × n
+	Rows       float64   // weight of the rows that is not forgotten
 }
 
-func New(n, outputs int) Equations {
-	return Equations{N: n, Outputs: outputs, Gram: make([]float64, n*(n+1)/2), Moment: make([]float64, outputs*n)}
+func New(n, targets int) Equations {
+	return Equations{N: n, Targets: targets, Gram: make([]float64, n*(n+1)/2), Moment: make([]float64, targets*n)}
 }
 
 // Forget multiplies all rows so far by f.
@@ -47,30 +47,40 @@ func (e *Equations) Add(gram, moment []float64, weight float64) {
 	e.Rows += weight
 }
 
-// Factorise sets l, n × n, to the Cholesky factor of the equations with a penalty
-// on the square of each unknown but the last, the intercept, on which there is
-// next to none. Where rounding has made them indefinite the penalty grows.
+const (
+	// interceptPenalty keeps the equations definite where no row has a weight.
+	interceptPenalty = 1e-6
+
+	// Rounding makes equations indefinite by about 1e-16 of their largest element:
+	// after these attempts the penalty is far above.
+	attempts      = 8
+	penaltyGrowth = 10
+)
+
+// Factorise sets l, n × n, to the Cholesky factor of the equations with a penalty on
+// the square of each unknown but the last, the intercept. If rounding has made them
+// indefinite, it increases the penalty. It returns false if that does not help.
 func (e *Equations) Factorise(l []float64, penalty float64) bool {
-	for range 8 {
+	for range attempts {
 		at := 0
 		for i := range e.N {
 			copy(l[i*e.N:], e.Gram[at:at+i+1])
 			at += i + 1
 			l[i*e.N+i] += penalty
 		}
-		l[len(l)-1] += 1e-6 - penalty
+		l[len(l)-1] += interceptPenalty - penalty
 		if vec.Cholesky(l, e.N) {
 			return true
 		}
-		penalty *= 10
+		penalty *= penaltyGrowth
 	}
 	return false
 }
 
-// Solve sets w, outputs × n, to the solution, with l as it is after factorise.
-func (e *Equations) Solve(w, l []float64) { e.SolveSome(w, l, 0, e.Outputs) }
+// Solve sets w, targets × n, to the solution, with the factor l of Factorise.
+func (e *Equations) Solve(w, l []float64) { e.SolveSome(w, l, 0, e.Targets) }
 
-// SolveSome is solve for outputs [from, to) alone.
+// SolveSome is Solve for the targets [from, to).
 func (e *Equations) SolveSome(w, l []float64, from, to int) {
 	copy(w[from*e.N:to*e.N], e.Moment[from*e.N:])
 	for k := from; k < to; k++ {
@@ -78,7 +88,7 @@ func (e *Equations) SolveSome(w, l []float64, from, to int) {
 	}
 }
 
-// Leverage returns zᵀ gram⁻¹ z, with l as it is after factorise. It overwrites z.
+// Leverage returns zᵀ Gram⁻¹ z, with the factor l of Factorise. It overwrites z.
 func Leverage(l, z []float64) float64 {
 	n, sum := len(z), 0.0
 	for i := range n {
@@ -89,33 +99,33 @@ func Leverage(l, z []float64) float64 {
 	return sum
 }
 
-// Plus adds the rows of o f times; with -1 it takes them away. o must have as
-// many unknowns, and e may have outputs of classes that no row of o had.
+// Plus adds the rows of o with the factor f; with -1 it removes them. o must have as
+// many unknowns; e may have classes that are in no row of o.
 func (e *Equations) Plus(f float64, o Equations) {
 	o.Moment = slices.Clone(o.Moment)
-	o.Widen(e.Outputs)
+	o.Widen(e.Targets)
 	vec.Axpy(f, o.Gram, e.Gram)
 	vec.Axpy(f, o.Moment, e.Moment)
 	e.Rows = max(0, e.Rows+float64(f*o.Rows))
 }
 
-// Widen adds the outputs of classes that no row had: each taught them -1. The
-// one output of two classes becomes an output for each.
-func (e *Equations) Widen(outputs int) {
-	for e.Outputs < outputs {
-		if e.Outputs == 1 {
+// Widen adds targets for classes that are in no row so far: in each row they are -1.
+// The single target of two classes becomes one for each.
+func (e *Equations) Widen(targets int) {
+	for e.Targets < targets {
+		if e.Targets == 1 {
 			first := e.Moment
-			e.Moment = make([]float64, 0, outputs*e.N)
+			e.Moment = make([]float64, 0, targets*e.N)
 			for _, v := range first {
 				e.Moment = append(e.Moment, -v)
 			}
 			e.Moment = append(e.Moment, first...)
-			e.Outputs = 2
+			e.Targets = 2
 		}
 		for _, v := range e.Gram[len(e.Gram)-e.N:] { // Σ z
 			e.Moment = append(e.Moment, -v)
 		}
-		e.Outputs++
+		e.Targets++
 	}
 }
 
@@ -127,7 +137,7 @@ func (e *Equations) Save(a *state.Arrays, name string) {
 
 func (e *Equations) Load(s *state.Reader, name string) {
 	e.Gram = state.Take[float64](s, name+".gram", len(e.Gram), 1)
-	e.Moment = state.Take[float64](s, name+".moment", e.Outputs, e.N)
+	e.Moment = state.Take[float64](s, name+".moment", e.Targets, e.N)
 	rows := state.Take[float64](s, name+".rows", 1, 1)
 	if s.Err == nil {
 		e.Rows = rows[0]
@@ -135,7 +145,7 @@ func (e *Equations) Load(s *state.Reader, name string) {
 	}
 }
 
-// Power returns f to the power of n, by squaring.
+// Power returns f to the power of n: the factor of forgetting for n rows.
 func Power(f float64, n int) float64 {
 	v := 1.0
 	for ; n > 0; n >>= 1 {
@@ -147,6 +157,6 @@ func Power(f float64, n int) float64 {
 	return v
 }
 
-// Growth is the growth of the rows after which equations are solved again, so
-// that the cost of solving stays in proportion to that of adding rows.
+// Growth is the growth of the rows after which equations are solved again, so that
+// solving takes a constant share of the time. Chosen by trial, see docs/constants.md.
 const Growth = 1.05

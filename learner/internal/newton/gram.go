@@ -5,20 +5,20 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// gram is ΦᵀΦ/n of a block's features on some rows of the window.
+// gram is the matrix ΦᵀΦ/n of the features of a block on n rows of the window.
 type gram struct {
-	rows    float64   // that it is of
-	visits  float64   // steps in the block since it was made
+	rows    float64   // n
+	visits  float64   // steps in the block since it was computed
 	values  []float64 // lower triangle of (2·width)², row by row
-	factors []float64 // each member's Cholesky factor; nil where they are not made yet
+	factors []float64 // each member's Cholesky factor; nil until they are needed
 }
 
-// refresh makes the Gram matrix of a block anew from the last rows, if it is
-// time to, and the factors that come from it.
+// refresh computes the Gram matrix of a block again from the last rows, if it is
+// due, and the factors that depend on it.
 func (w *newton) refresh(b int) {
 	v, g := &w.window, &w.grams[b]
 	g.visits++
-	if n := float64(min(v.rows, gramRows)); g.rows < n || g.visits > gramVisits {
+	if n := float64(min(v.rows, gramRows)); g.rows < n || g.visits > maxGramVisits {
 		w.makeGram(b)
 		g.visits, g.factors = 1, nil
 	}
@@ -27,8 +27,8 @@ func (w *newton) refresh(b int) {
 	}
 }
 
-// factorise makes the factor of each member: of its matrix of Newton's
-// equations, with the bound of the curvature.
+// factorise computes the Cholesky factor of each member's Hessian, with the bound of
+// the curvature.
 func (w *newton) factorise(g *gram) {
 	size, h := 2*w.Options.BlockSize, w.curvature()
 	g.factors = make([]float64, len(w.members)*size*size)
@@ -39,7 +39,7 @@ func (w *newton) factorise(g *gram) {
 		for i := range size {
 			row := factor[i*size : i*size+i+1]
 			for j, v := range g.values[at : at+i+1] {
-				row[j] = stretch * h * v
+				row[j] = gramMargin * h * v
 			}
 			at += i + 1
 			row[i] += ridge

@@ -10,91 +10,135 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// newton takes block-Newton steps on a window of the last rows, whose sums it
-// keeps, so that a step costs the same however many features there are. A step
-// is in a new block, or, once there are as many as there may be, in the next of
-// the old ones.
+// Algorithm is the row of the registry.
+var Algorithm = engine.Algorithm{
+	Name: "newton", Help: "block-Newton steps on a window of the last 8,192 rows; the most accurate",
+	New:       func(p engine.Problem) engine.Engine { return newEngine(p) },
+	Minibatch: 32, BlockSize: blockSize, FeatureBytes: factorBytes,
+}
+
+// newton takes block-Newton steps on a window of the last rows. It keeps the scores
+// of these rows, so that a step costs the same for any number of features. A step
+// changes one block: a new one, or, at max_features, the next of the existing ones.
 //
-// Its members share the features, the window and the blocks' Gram matrices.
-// They differ in the penalty and in how many of the last rows they learn from.
-// The averages of those that learn from the whole window know more rows than it
-// has: each window's solution is one of a divide-and-conquer regression (Zhang,
-// Duchi and Wainwright 2015). What is served is the mixture of all of them,
-// weighted by the exponentials of their recent losses, target by target.
+// The members of its ensemble share the features, the window and the Gram matrices
+// of the blocks. They differ in the penalty and in the number of rows they learn
+// from. The averages of the iterates of those that learn from the whole window know
+// more rows than the window has, because the solution of each window is one of a
+// divide-and-conquer regression (Zhang, Duchi and Wainwright 2015). The served model
+// is the mixture of all of them, weighted by the exponentials of their negative
+// recent losses, for each target.
 type newton struct {
 	engine.Problem
 	members []member
 
-	bank      *features.Bank
-	w         []float64 // features × members × outputs
-	intercept []float64 // members × outputs
-	mean      []float64 // averages of w over the mini-batches, features × averages × outputs
-	level     []float64 // and of intercept
-	batches   int64     // that they are over
-	wide      []float32 // features × columns: the mixture, the members, the averages
-	levels    []float64 // intercepts of wide
-	loss      []float64 // of each member and average for each target, decayed
-	window    window
-	grams     []gram // of each block
-	trackers  trackers
-	next      int   // block, once there are all
-	credit    int64 // rows that steps may still go over
+	bank             *features.Bank
+	coef             []float64 // of the members, features × members × scores
+	intercept        []float64 // members × scores
+	averageCoef      []float64 // averages of coef over the mini-batches, features × averages × scores
+	averageIntercept []float64 // and of intercept
+	batches          int64     // mini-batches in the averages
 
-	scratch newtonScratch
+	// What predictions are made with: the mixture, the members, the averages.
+	candidateCoef      []float32 // features × columns
+	candidateIntercept []float64
+
+	loss     []float64 // of each member and average for each target, decayed
+	window   window
+	grams    []gram // of each block
+	trackers trackers
+	next     int   // block to change, once there are as many as there may be
+	credit   int64 // row visits that steps may still make
+
+	scratch scratch
 }
 
 // member is one of the models that are mixed.
 type member struct {
-	lambda float64 // multiple of the fit's
-	rows   int     // the last ones, that it learns from
+	lambda float64 // multiple of the penalty that the warm-up chose
+	rows   int     // number of the last rows that it learns from
 }
 
 // window is a ring of the last rows learned.
 type window struct {
 	rows    int // in use
-	at      int // the oldest, to be overwritten next, once all are in use
+	at      int // the oldest, which is overwritten next, once all are in use
 	x       []float32
 	targets []float64 // rows × targets
 	weights []float64
-	f       []float64 // rows × members × outputs: their sums under the model as it is
+	f       []float64 // rows × members × scores, under the model as it is
 }
 
-type newtonScratch struct {
-	g, slope, sums []float64
-	step           []float32
-	phi            []float32
-	gram           []float64
-	v, mix, row    []float64
-	losses         []float64
-	total          []float64 // weight of the rows of each member
-	size           []float64 // of each member and output: how far the step goes
-	vec            vec.Scratch
+type scratch struct {
+	g, slope, scores []float64
+	step             []float32
+	phi              []float32
+	gram             []float64
+	v, mix, row      []float64
+	losses           []float64
+	total            []float64 // weight of the rows of each member
+	size             []float64 // step size of each member and score
+	vec              vec.Scratch
 }
 
+// The constants of newton, listed with their sensitivity in docs/constants.md.
 const (
-	WindowRows = 8192
-	gramRows   = 2048 // that a Gram matrix is of at least, if there are as many
-	gramVisits = 8    // after so many steps in a block its Gram matrix is made anew
-	// work is how many rows of the window the steps go over for each row learned.
-	work = 256
-	// hurry bounds the steps in a mini-batch, which are more while the window is
-	// small.
-	hurry = 32
-	// stretch is the factor of a Gram matrix, which may be of other rows than the
-	// gradient is.
-	stretch = 1.05
+	// windowRows is the size of the window: more rows fit better and cost more per
+	// step. Chosen by trial.
+	windowRows = 8192
+
+	// minWindow is the number of rows from which on there are steps: those of the
+	// first checkpoint of the warm-up.
+	minWindow = 64
+
+	// gramRows is the number of rows of a Gram matrix, if the window has as many.
+	// For the direction of a step it need not be exact. Chosen by trial.
+	gramRows = 2048
+
+	// maxGramVisits is the number of steps in a block after which its Gram matrix is
+	// computed again, from newer rows. Chosen by trial.
+	maxGramVisits = 8
+
+	// gramMargin is a factor of the Gram matrix, which may be of other rows than the
+	// gradient. Chosen by trial.
+	gramMargin = 1.05
+
+	// rowVisitsPerExample is the number of rows of the window that steps visit for
+	// each example learned: the time that an example takes. Chosen by trial.
+	rowVisitsPerExample = 256
+
+	// maxStepsPerBatch bounds the steps in a mini-batch, of which there are more
+	// while the window is small. Chosen by trial.
+	maxStepsPerBatch = 32
+
+	// maxGradedLoss bounds the loss of a row in the grades of members, so that a
+	// single one does not decide which of them count. Chosen by trial.
+	maxGradedLoss = 50
+
+	// lossDecay is the factor of the losses so far for each row: about the last
+	// 10,000 rows decide the mixture. Chosen by trial.
+	lossDecay = 0.9999
+
+	// averagingHorizon is the number of mini-batches that averages remember, about.
+	// Chosen by trial.
+	averagingHorizon = 1000
+
+	// averagedMembers is the number of the first members that have an average: those
+	// that learn from the whole window.
+	averagedMembers = 3
 )
 
-// factorBytes is the memory of a random feature's part of the factors of its
-// block, which come from the Gram matrices and are in no State: members × (2 ×
-// block size)² numbers a block.
-const factorBytes = 4 * 4 * 64 * 8
+// ensemble is the members of every model. The penalty of the warm-up is right for
+// its 1,000 rows; more rows need less, by how much the mixture decides. The last
+// member follows drift. Chosen by trial.
+var ensemble = []member{{0.3, windowRows}, {0.03, windowRows}, {0.003, windowRows}, {0.3, 1024}}
 
-// ensemble is the members of every model.
-var ensemble = []member{{0.3, WindowRows}, {0.03, WindowRows}, {0.003, WindowRows}, {0.3, 1024}}
+// factorBytes is the memory of a random feature's part of the factors of its block,
+// which are computed from the Gram matrices and are in no State: 4 members × (2 ×
+// block size)² numbers of 8 bytes a block, at the default block size.
+const factorBytes = 4 * 4 * blockSize * 8
 
-// averages is how many of the first members have an average.
-const averages = 3
+const blockSize = 64 // default: a step solves with matrices of twice that
 
 func newEngine(p engine.Problem) *newton {
 	w := &newton{Problem: p, bank: p.Bank()}
@@ -102,51 +146,51 @@ func newEngine(p engine.Problem) *newton {
 	for range w.members {
 		w.intercept = append(w.intercept, p.Prior...)
 	}
-	w.level = slices.Clone(w.intercept[:averages*len(p.Prior)])
-	w.loss = make([]float64, (len(w.members)+averages)*p.Head.Targets())
+	w.averageIntercept = slices.Clone(w.intercept[:averagedMembers*len(p.Prior)])
+	w.loss = make([]float64, (len(w.members)+averagedMembers)*p.Head.Targets())
 	w.trackers = newTrackers(p.Options.BlockSize, len(p.Prior), p.Head.Targets())
 	w.serve()
 	return w
 }
 
-func (w *newton) Columns() int  { return (1 + len(w.members) + averages) * w.Head.Scores() }
+func (w *newton) Columns() int  { return (1 + len(w.members) + averagedMembers) * w.Head.Scores() }
 func (w *newton) Served() int   { return 0 }
 func (w *newton) Features() int { return w.bank.Blocks() * w.Options.BlockSize }
 
 func (w *newton) Score(dst []float64, x []float32, n int) []float64 {
-	return engine.Scores(dst, w.bank, x, w.wide, w.levels, n)
+	return engine.Scores(dst, w.bank, x, w.candidateCoef, w.candidateIntercept, n)
 }
 
 func (w *newton) Serving() engine.Served {
 	k := w.Head.Scores()
-	coef := make([]float32, 0, len(w.wide)/w.Columns()*k)
-	for i := 0; i < len(w.wide); i += w.Columns() {
-		coef = append(coef, w.wide[i:i+k]...)
+	coef := make([]float32, 0, len(w.candidateCoef)/w.Columns()*k)
+	for i := 0; i < len(w.candidateCoef); i += w.Columns() {
+		coef = append(coef, w.candidateCoef[i:i+k]...)
 	}
-	return engine.Served{Blocks: w.bank.Blocks(), Intercept: w.levels[:k], Coef: coef}
+	return engine.Served{Blocks: w.bank.Blocks(), Intercept: w.candidateIntercept[:k], Coef: coef}
 }
 
 func (w *newton) Learn(p *engine.Minibatch) {
 	w.grade(p)
-	w.track(p)
+	w.learnTrackers(p)
 	w.push(p)
 	if w.Head.Task == target.Regression || w.Head.Classes > 1 {
-		w.credit += int64(len(p.Labels)) * work
-		for range hurry {
-			if w.window.rows < 64 || w.credit < int64(w.window.rows) {
+		w.credit += int64(len(p.Labels)) * rowVisitsPerExample
+		for range maxStepsPerBatch {
+			if w.window.rows < minWindow || w.credit < int64(w.window.rows) {
 				break
 			}
 			w.credit -= int64(w.window.rows)
 			w.step()
 		}
-		w.credit = min(w.credit, WindowRows)
+		w.credit = min(w.credit, windowRows)
 	}
 	w.guard(nil)
 	w.average()
 	w.serve()
 }
 
-// grade adds the losses of the pending rows to the members'.
+// grade adds the losses of the rows of p to those of the members and averages.
 func (w *newton) grade(p *engine.Minibatch) {
 	k, columns := w.Head.Scores(), w.Columns()
 	if w.Head.Task == target.Classification && w.Head.Classes < 2 {
@@ -158,15 +202,15 @@ func (w *newton) grade(p *engine.Minibatch) {
 			t := w.target(y, j)
 			for m := range w.candidates() {
 				f := w.Head.Part(p.Scores[i*columns+(1+m)*k:i*columns+(2+m)*k], j)
-				l := min(w.Head.Loss.Value(f, t), 50)
+				loss := min(w.Head.Loss.Value(f, t), maxGradedLoss)
 				sum := &w.loss[m*n+j]
-				*sum = float64(*sum*memory) + float64(p.Weights[i]*l)
+				*sum = float64(*sum*lossDecay) + float64(p.Weights[i]*loss)
 			}
 		}
 	}
 }
 
-// target is what the loss of the pending rows compares with.
+// target returns target j of y as the loss of the rows of a mini-batch has it.
 func (w *newton) target(y target.Label, j int) float64 {
 	t := w.Head.Target(y, j)
 	if w.Head.Task == target.Regression {
@@ -175,13 +219,13 @@ func (w *newton) target(y target.Label, j int) float64 {
 	return t
 }
 
-// push puts the pending rows into the window.
+// push puts the rows of p into the window.
 func (w *newton) push(p *engine.Minibatch) {
 	v, dim, columns, k, n := &w.window, w.Dim, w.Columns(), w.Head.Scores(), w.Head.Targets()
 	own := len(w.members) * k
 	for i, y := range p.Labels {
 		at := v.at
-		if v.rows < WindowRows {
+		if v.rows < windowRows {
 			at = v.rows
 			v.rows++
 			v.x = state.Extend(v.x, dim)
@@ -189,7 +233,7 @@ func (w *newton) push(p *engine.Minibatch) {
 			v.weights = append(v.weights, 0)
 			v.f = state.Extend(v.f, own)
 		} else {
-			v.at = (v.at + 1) % WindowRows
+			v.at = (v.at + 1) % windowRows
 		}
 		copy(v.x[at*dim:], p.X[i*dim:(i+1)*dim])
 		for j := range n {
@@ -200,7 +244,7 @@ func (w *newton) push(p *engine.Minibatch) {
 	}
 }
 
-// age returns how many rows of the window are younger than the one in place i.
+// age returns the number of rows of the window that are newer than the one at i.
 func (v *window) age(i int) int { return (v.at - 1 - i + 2*v.rows) % v.rows }
 
 func (w *newton) Widen(h target.Head, prior []float64, total float64) {
@@ -217,26 +261,20 @@ func (w *newton) Widen(h target.Head, prior []float64, total float64) {
 		}
 	}
 	w.intercept = intercept
-	w.level = slices.Clone(intercept[:averages*k])
+	w.averageIntercept = slices.Clone(intercept[:averagedMembers*k])
 	if from == k {
 		for i := range w.window.f {
 			w.window.f[i] = intercept[i%(e*k)]
 		}
 	} else {
-		w.w, w.mean = h.Widen(w.w, from), h.Widen(w.mean, from)
+		w.coef, w.averageCoef = h.Widen(w.coef, from), h.Widen(w.averageCoef, from)
 		w.window.f = h.Widen(w.window.f, from)
 		for i := k - 1; i < len(w.window.f); i += k {
 			w.window.f[i] = intercept[i%(e*k)]
 		}
 	}
 	for i := range w.grams {
-		w.grams[i].factors = nil // the curvature is another
+		w.grams[i].factors = nil // the curvature has changed
 	}
 	w.serve()
-}
-
-var Algorithm = engine.Algorithm{
-	Name: "newton", Help: "block-Newton steps on a window of the last rows, for a mixture of penalties",
-	New:       func(p engine.Problem) engine.Engine { return newEngine(p) },
-	Minibatch: 32, BlockSize: 64, FeatureBytes: factorBytes,
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// serve sets what predictions are made with.
+// serve computes what predictions are made with.
 func (w *newton) serve() {
 	k, e, n := w.Head.Scores(), len(w.members), w.Head.Targets()
 	mix, columns := w.mixture(), w.Columns()
@@ -20,12 +20,12 @@ func (w *newton) serve() {
 		}
 		return sum
 	}
-	rows := len(w.w) / (e * k)
-	w.wide = state.Extend(w.wide[:0], rows*columns)
+	rows := len(w.coef) / (e * k)
+	w.candidateCoef = state.Extend(w.candidateCoef[:0], rows*columns)
 	for i := range rows {
-		copy(all, w.w[i*e*k:(i+1)*e*k])
-		copy(all[e*k:], w.mean[i*averages*k:(i+1)*averages*k])
-		to := w.wide[i*columns : (i+1)*columns]
+		copy(all, w.coef[i*e*k:(i+1)*e*k])
+		copy(all[e*k:], w.averageCoef[i*averagedMembers*k:(i+1)*averagedMembers*k])
+		to := w.candidateCoef[i*columns : (i+1)*columns]
 		for j := range k {
 			v := mixed(j)
 			if i < w.trackers.intercept() {
@@ -38,40 +38,37 @@ func (w *newton) serve() {
 		}
 	}
 	copy(all, w.intercept)
-	copy(all[e*k:], w.level)
-	w.levels = state.Extend(w.levels[:0], columns)
+	copy(all[e*k:], w.averageIntercept)
+	w.candidateIntercept = state.Extend(w.candidateIntercept[:0], columns)
 	for j := range k {
-		w.levels[j] = mixed(j)
-		w.levels[j] += w.trackers.added(j, w.trackers.intercept())
+		w.candidateIntercept[j] = mixed(j)
+		w.candidateIntercept[j] += w.trackers.added(j, w.trackers.intercept())
 	}
-	copy(w.levels[k:], all)
+	copy(w.candidateIntercept[k:], all)
 	w.scratch.row = all
 }
 
-// horizon is the number of mini-batches that averages remember, about.
-const horizon = 1000
-
-// average moves the averages towards the members, as the average of an iterate
-// in which mini-batch i counts about i³.
+// average moves the averages towards the members, as the polynomial-decay average
+// of their iterates that remembers about averagingHorizon mini-batches.
 func (w *newton) average() {
 	w.batches++
-	rho := max(1./horizon, engine.AverageShare(w.batches))
+	rho := max(1./averagingHorizon, engine.AverageShare(w.batches))
 	k, e := w.Head.Scores(), len(w.members)
-	for i := 0; i*e*k < len(w.w); i++ {
-		from, to := w.w[i*e*k:], w.mean[i*averages*k:(i+1)*averages*k]
+	for i := 0; i*e*k < len(w.coef); i++ {
+		from, to := w.coef[i*e*k:], w.averageCoef[i*averagedMembers*k:(i+1)*averagedMembers*k]
 		for j := range to {
 			to[j] += float64(rho * (from[j] - to[j]))
 		}
 	}
-	for j := range w.level {
-		w.level[j] += float64(rho * (w.intercept[j] - w.level[j]))
+	for j := range w.averageIntercept {
+		w.averageIntercept[j] += float64(rho * (w.intercept[j] - w.averageIntercept[j]))
 	}
 }
 
-// candidates is how many models are mixed: members and averages.
-func (w *newton) candidates() int { return len(w.members) + averages }
+// candidates returns the number of models that are mixed: members and averages.
+func (w *newton) candidates() int { return len(w.members) + averagedMembers }
 
-// mixture returns the weights of each member, one for each target.
+// mixture returns the shares of the candidates in each target, candidates × targets.
 func (w *newton) mixture() []float64 {
 	n := w.Head.Targets()
 	mix := state.Extend(w.scratch.mix[:0], len(w.loss))
@@ -80,7 +77,7 @@ func (w *newton) mixture() []float64 {
 		for i := j; i < len(w.loss); i += n {
 			losses = append(losses, w.loss[i])
 		}
-		mixture.Shares(losses, mixture.Temperature(w.Head.Task, slices.Min(losses), memory))
+		mixture.Shares(losses, mixture.Temperature(w.Head.Task, slices.Min(losses), lossDecay))
 		for i, share := range losses {
 			mix[j+i*n] = share
 		}
@@ -89,6 +86,3 @@ func (w *newton) mixture() []float64 {
 	w.scratch.mix = mix
 	return mix
 }
-
-// memory is the factor of the losses so far for each row.
-const memory = 0.9999

@@ -11,22 +11,24 @@ import (
 
 // newtonFields are the columns of the array "newton".
 const (
-	newtonNext = iota
-	newtonCredit
-	newtonRows
-	newtonAt
-	newtonBatches
-	newtonFields
+	fieldNext = iota
+	fieldCredit
+	fieldRows
+	fieldAt
+	fieldBatches
+	fields
 )
 
+// Save writes w. The names of its arrays are part of the snapshot format, whatever
+// the fields are called.
 func (w *newton) Save(a *state.Arrays) {
 	k, e, v := w.Head.Scores(), len(w.members), &w.window
 	w.trackers.save(a)
-	state.Put(a, "newton", newtonFields, []int64{int64(w.next), w.credit, int64(v.rows), int64(v.at), w.batches})
+	state.Put(a, "newton", fields, []int64{int64(w.next), w.credit, int64(v.rows), int64(v.at), w.batches})
 	state.Put(a, "members.intercepts", k, w.intercept)
-	state.Put(a, "members.w", e*k, w.w)
-	state.Put(a, "averages.intercepts", k, w.level)
-	state.Put(a, "averages.w", averages*k, w.mean)
+	state.Put(a, "members.w", e*k, w.coef)
+	state.Put(a, "averages.intercepts", k, w.averageIntercept)
+	state.Put(a, "averages.w", averagedMembers*k, w.averageCoef)
 	state.Put(a, "members.loss", w.Head.Targets(), w.loss)
 	state.Put(a, "window.x", w.Dim, v.x)
 	state.Put(a, "window.targets", w.Head.Targets(), v.targets)
@@ -45,29 +47,29 @@ func (w *newton) Save(a *state.Arrays) {
 
 func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	w.trackers.load(s)
-	counters := state.Take[int64](s, "newton", 1, newtonFields)
+	counters := state.Take[int64](s, "newton", 1, fields)
 	if s.Err != nil {
 		return
 	}
 	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
-	n := counters[newtonRows]
-	s.Require(n >= 0 && n <= WindowRows, "a window of %d rows", n)
-	s.Require(counters[newtonNext] >= 0 && counters[newtonNext] <= int64(blocks) && counters[newtonNext] < int64(w.Options.MaxBlocks()), "the next block is %d of %d", counters[newtonNext], blocks)
-	s.Require(blocks == w.Options.MaxBlocks() || counters[newtonNext] == int64(blocks), "block %d is next after %d", counters[newtonNext], blocks)
-	s.Require(counters[newtonCredit] >= 0 && counters[newtonCredit] <= WindowRows, "credit is %d", counters[newtonCredit])
-	s.Require(counters[newtonAt] >= 0 && (counters[newtonAt] == 0 || n == WindowRows && counters[newtonAt] < n), "the window ends at %d", counters[newtonAt])
+	n := counters[fieldRows]
+	s.Require(n >= 0 && n <= windowRows, "a window of %d rows", n)
+	s.Require(counters[fieldNext] >= 0 && counters[fieldNext] <= int64(blocks) && counters[fieldNext] < int64(w.Options.MaxBlocks()), "the next block is %d of %d", counters[fieldNext], blocks)
+	s.Require(blocks == w.Options.MaxBlocks() || counters[fieldNext] == int64(blocks), "block %d is next after %d", counters[fieldNext], blocks)
+	s.Require(counters[fieldCredit] >= 0 && counters[fieldCredit] <= windowRows, "credit is %d", counters[fieldCredit])
+	s.Require(counters[fieldAt] >= 0 && (counters[fieldAt] == 0 || n == windowRows && counters[fieldAt] < n), "the window ends at %d", counters[fieldAt])
 	if s.Err != nil {
 		return
 	}
-	w.next, w.credit, w.batches = int(counters[newtonNext]), counters[newtonCredit], counters[newtonBatches]
+	w.next, w.credit, w.batches = int(counters[fieldNext]), counters[fieldCredit], counters[fieldBatches]
 	s.Require(w.batches >= 0 && w.batches <= steps, "averages of %d mini-batches of %d", w.batches, steps)
 	w.intercept = state.Take[float64](s, "members.intercepts", e, k)
-	w.w = state.Take[float64](s, "members.w", blocks*size, e*k)
-	w.level = state.Take[float64](s, "averages.intercepts", averages, k)
-	w.mean = state.Take[float64](s, "averages.w", blocks*size, averages*k)
+	w.coef = state.Take[float64](s, "members.w", blocks*size, e*k)
+	w.averageIntercept = state.Take[float64](s, "averages.intercepts", averagedMembers, k)
+	w.averageCoef = state.Take[float64](s, "averages.w", blocks*size, averagedMembers*k)
 	w.loss = state.Take[float64](s, "members.loss", w.candidates(), w.Head.Targets())
 	w.window = window{
-		rows: int(n), at: int(counters[newtonAt]),
+		rows: int(n), at: int(counters[fieldAt]),
 		x:       state.Take[float32](s, "window.x", int(n), w.Dim),
 		targets: state.Take[float64](s, "window.targets", int(n), w.Head.Targets()),
 		weights: state.Take[float64](s, "window.weights", int(n), 1),
@@ -81,7 +83,7 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	}
 	for i := range blocks {
 		r, visits := rows[2*i], rows[2*i+1]
-		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= gramVisits, "a Gram matrix of %v rows and %v visits", r, visits)
+		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= maxGramVisits, "a Gram matrix of %v rows and %v visits", r, visits)
 		w.grams = append(w.grams, gram{rows: r, visits: visits, values: values[i*triangle : (i+1)*triangle : (i+1)*triangle]})
 	}
 	for _, t := range w.window.targets {
@@ -93,7 +95,7 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	for _, l := range w.loss {
 		s.Require(l >= 0, "the loss of a member is %v", l)
 	}
-	for _, c := range slices.Concat(w.w, w.mean) {
+	for _, c := range slices.Concat(w.coef, w.averageCoef) {
 		s.Require(math.Abs(c) < engine.MaxCoefficient/10, "a coefficient is %v", c)
 	}
 	if s.Err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// step changes one block.
+// step changes the next block. A caller has made sure that the window has rows.
 func (w *newton) step() {
 	n, k, e, most := w.window.rows, w.Head.Scores(), len(w.members), w.Options.MaxBlocks()
 	size := 2 * w.Options.BlockSize
@@ -18,8 +18,8 @@ func (w *newton) step() {
 	w.next = (b + 1) % most
 	if b == w.bank.Blocks() {
 		w.bank.Grow(b + 1)
-		w.w = append(w.w, make([]float64, size*e*k)...)
-		w.mean = append(w.mean, make([]float64, size*averages*k)...)
+		w.coef = append(w.coef, make([]float64, size*e*k)...)
+		w.averageCoef = append(w.averageCoef, make([]float64, size*averagedMembers*k)...)
 		w.grams = append(w.grams, gram{})
 	}
 	if !w.gradient() {
@@ -30,7 +30,7 @@ func (w *newton) step() {
 	w.refresh(b)
 
 	g := &w.grams[b]
-	coef := w.w[b*size*e*k : (b+1)*size*e*k]
+	coef := w.coef[b*size*e*k : (b+1)*size*e*k]
 	s.step = state.Extend(s.step[:0], size*e*k)
 	s.size = state.Extend(s.size[:0], e*k)
 	s.v = state.Extend(s.v[:0], size)
@@ -56,14 +56,14 @@ func (w *newton) step() {
 			s.slope[c] = float64(penalty * square) // done with
 		}
 	}
-	s.sums = state.Extend(s.sums[:0], n*e*k)
-	w.bank.SumBlocks(s.sums, b, v.x, s.step, e*k)
+	s.scores = state.Extend(s.scores[:0], n*e*k)
+	w.bank.SumBlocks(s.scores, b, v.x, s.step, e*k)
 	w.lengths()
 	for i, d := range s.step {
 		coef[i] -= float64(s.size[i%(e*k)] * float64(d))
 	}
 	for i := range n {
-		f, d := v.f[i*e*k:(i+1)*e*k], s.sums[i*e*k:(i+1)*e*k]
+		f, d := v.f[i*e*k:(i+1)*e*k], s.scores[i*e*k:(i+1)*e*k]
 		for c, t := range s.size {
 			f[c] -= float64(t * d[c])
 		}
@@ -71,21 +71,37 @@ func (w *newton) step() {
 	w.guard(coef)
 }
 
-// penalty returns the weight of half the squares of a member's coefficients for a
-// window of some rows. A member has what is right for gramRows of them and more;
-// fewer say less beside their noise.
+// penalty returns the weight of half the squared coefficients of a member for a
+// window of some rows. The multiple of a member is right from gramRows on; with
+// fewer, the noise in the mean loss is larger, by the root of their number.
 func (w *newton) penalty(m int, rows float64) float64 {
-	few := math.Sqrt(max(1, gramRows/rows))
-	return few * w.Fit.Lambda * w.members[m].lambda * float64(w.Options.MaxBlocks()*w.Options.BlockSize)
+	shortWindow := math.Sqrt(max(1, gramRows/rows))
+	return shortWindow * w.Fit.Lambda * w.members[m].lambda * float64(w.Options.MaxBlocks()*w.Options.BlockSize)
 }
 
-// curvature bounds the second derivative of the loss, or stands for it where
-// there is no bound.
-func (w *newton) curvature() float64 { return min(10, w.Head.Loss.Smoothness()) }
+// maxCurvature stands for the second derivative of a loss that has no bound for
+// it, or a larger one. Chosen by trial.
+const maxCurvature = 10
 
-// gradient sets g to the gradient of each member's weighted mean loss in the
-// sums of each row of the window, and moves the intercepts. It says false where
-// no row has a weight.
+// curvature returns the bound of the second derivative of the loss that steps use.
+func (w *newton) curvature() float64 { return min(maxCurvature, w.Head.Loss.Smoothness()) }
+
+const (
+	// minTotalWeight is the weight of the rows of a member below which there is
+	// nothing to learn; sums can be divided by it.
+	minTotalWeight = 1e-100
+
+	// chunkRows is a number of rows whose gradients stay in the cache.
+	chunkRows = 64
+
+	// interceptStep is the part of its own Newton step that the intercept takes, at
+	// the same time as the features, which can also shift all scores.
+	interceptStep = 0.5
+)
+
+// gradient computes the gradient of each member's weighted mean loss in the scores
+// of each row of the window, and updates the intercepts. It returns false if the rows
+// have no weight.
 func (w *newton) gradient() bool {
 	n, k, e, targets := w.window.rows, w.Head.Scores(), len(w.members), w.Head.Targets()
 	s, v := &w.scratch, &w.window
@@ -102,14 +118,13 @@ func (w *newton) gradient() bool {
 		}
 	}
 	for _, t := range total {
-		if !(t > 1e-100) {
+		if !(t > minTotalWeight) {
 			return false
 		}
 	}
 	mean := make([]float64, e*k)
-	const some = 64 // rows, whose gradients stay in a cache
-	for from := 0; from < n; from += some {
-		end := min(from+some, n)
+	for from := 0; from < n; from += chunkRows {
+		end := min(from+chunkRows, n)
 		w.Head.Grads(s.g[from*e*k:end*e*k], v.f[from*e*k:end*e*k], v.targets[from*targets:end*targets], e)
 		for i := from; i < end; i++ {
 			age := v.age(i)
@@ -127,11 +142,11 @@ func (w *newton) gradient() bool {
 			}
 		}
 	}
-	// The intercepts move first, and the gradient with them only at the next step:
-	// they take half of their own Newton step.
+	// The intercepts change before the block does, but its gradient is that from
+	// before: it takes them into account at the next step.
 	h := w.curvature()
 	for c, d := range mean {
-		mean[c] = d * 0.5 / h
+		mean[c] = d * interceptStep / h
 		w.intercept[c] -= mean[c]
 	}
 	for i := 0; i < n*e*k; i += e * k {
@@ -142,11 +157,10 @@ func (w *newton) gradient() bool {
 	return true
 }
 
-// lengths turns the gains of the step in each output into how far it goes: to
-// the least of a parabola along it, whatever rows the Gram matrix is of. The
-// parabola has the bound of the loss's curvature, so that no step makes the
-// window's loss greater; where the loss is one of probabilities p, whose
-// curvature p(1-p) is far below its bound for most rows, twice that and a little.
+// lengths turns the gain of the direction in each score into the step size: to the
+// minimum of a parabola along it, whatever rows the Gram matrix is of. The parabola
+// has the bound of the loss's curvature, so that no step increases the loss of the
+// window; for losses of probabilities, that of target.CurvatureAlong.
 func (w *newton) lengths() {
 	n, k, e, h := w.window.rows, w.Head.Scores(), len(w.members), w.curvature()
 	s, v := &w.scratch, &w.window
@@ -160,7 +174,7 @@ func (w *newton) lengths() {
 			}
 			share := weight / s.total[m]
 			at := (i*e + m) * k
-			for j, d := range s.sums[at : at+k] {
+			for j, d := range s.scores[at : at+k] {
 				c := h
 				if probabilities {
 					c = target.CurvatureAlong(math.Abs(s.g[at+j])/share, h)
@@ -173,23 +187,27 @@ func (w *newton) lengths() {
 		bound := bend[c] + s.slope[c]
 		t := 0.0
 		if gain > 0 && bound > 0 {
-			t = min(farthestStep, gain/bound)
+			t = min(maxStepFactor, gain/bound)
 		}
 		s.size[c] = t
 	}
 }
 
-// farthestStep bounds a step in units of that of the bound of the curvature.
-const farthestStep = 4
+// maxStepFactor bounds a step size, of which 1 is that by the bound of the curvature.
+// Chosen by trial.
+const maxStepFactor = 4
 
-// guard begins a member anew that has left the numbers one can compute with, in
-// its loss, its intercepts or the coefficients given, which are a block's.
+// maxTotalLoss bounds the decayed loss of a member: no further sum overflows.
+const maxTotalLoss = 1e300
+
+// guard resets a member that has diverged, in its loss, its intercepts or the
+// coefficients given, which are those of a block.
 func (w *newton) guard(coef []float64) {
 	k, e, n := w.Head.Scores(), len(w.members), w.Head.Targets()
 	for m := range w.members {
 		fine := true
 		for _, l := range w.loss[m*n : (m+1)*n] {
-			fine = fine && l < 1e300
+			fine = fine && l < maxTotalLoss
 		}
 		for i := m * k; i < len(coef) && fine; i += e * k {
 			for _, v := range coef[i : i+k] {
@@ -202,19 +220,19 @@ func (w *newton) guard(coef []float64) {
 		if fine {
 			continue
 		}
-		for i := m * k; i < len(w.w); i += e * k {
-			clear(w.w[i : i+k])
+		for i := m * k; i < len(w.coef); i += e * k {
+			clear(w.coef[i : i+k])
 		}
 		clear(w.intercept[m*k : (m+1)*k])
 		for i := m * k; i < len(w.window.f); i += e * k {
 			clear(w.window.f[i : i+k])
 		}
 		clear(w.loss[m*n : (m+1)*n])
-		if m < averages {
-			for i := m * k; i < len(w.mean); i += averages * k {
-				clear(w.mean[i : i+k])
+		if m < averagedMembers {
+			for i := m * k; i < len(w.averageCoef); i += averagedMembers * k {
+				clear(w.averageCoef[i : i+k])
 			}
-			clear(w.level[m*k : (m+1)*k])
+			clear(w.averageIntercept[m*k : (m+1)*k])
 		}
 	}
 }

@@ -14,100 +14,110 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-// trackers correct the mixture of newton's members where a stream moves faster
-// than their window: linear models of what the mixture is off by, on the first
-// features of the first block, that soon forget their rows. Each mini-batch is a step of
-// Newton's method over all rows that are not forgotten, each with the parabola
-// that its loss had when it came. Where nothing moves, the mixture alone predicts
-// better, and they have no share.
+// trackers correct the mixture where a stream changes faster than the window of the
+// members: linear models of the mixture's error, on the first features of the first
+// block, that forget their rows quickly. Each mini-batch is a step of Newton's method
+// over all rows that are not forgotten, each with the parabola that its loss had when
+// it arrived. On a stationary stream the mixture alone predicts better, and the
+// trackers have no share.
 type trackers struct {
-	all   []tracker
-	alone []float64 // loss of the mixture without them for each target, decayed
-	mix   []float64 // trackers × targets: their shares; the mixture alone has the rest
+	all         []tracker
+	mixtureLoss []float64 // of the mixture without them for each target, decayed
+	mix         []float64 // trackers × targets: their shares; the mixture alone has the rest
 
-	phi, scaled  []float32
-	z            []float64 // rows × n: features of norm 1, and 1
-	alike        []float64 // rows × outputs: what the mixture alone says
-	off          []float64 // trackers × rows × outputs: what they add to it
-	bend         []float64 // second derivative of the loss at each row
-	f, g         []float64
-	gram, moment []float64
-	factor       []float64
-	losses       []float64
-	scratch      vec.Scratch
+	phi, scaled   []float32
+	z             []float64 // rows × n: features of norm 1, and 1
+	mixtureScores []float64 // rows × scores: of the mixture alone
+	corrections   []float64 // trackers × rows × scores: what they add to it
+	curvatures    []float64 // second derivative of the loss at each row
+	f, g          []float64
+	gram, moment  []float64
+	factor        []float64
+	losses        []float64
+	scratch       vec.Scratch
 }
 
 // tracker is the solution with one rate of forgetting.
 type tracker struct {
-	forget float64 // factor of the rows so far for each row
+	forget float64 // factor of the weight of the rows so far, for each row
 	leastsquares.Equations
-	w    []float64 // outputs × n
-	loss []float64 // of the mixture with it for each target, decayed
+	w    []float64 // scores × n
+	loss []float64 // of the mixture with its correction for each target, decayed
 }
 
 const (
-	trackerMost    = 32 // frequencies
-	trackerMemory  = 0.9994
-	trackerPenalty = 10 // multiple of the fit's: what is left to be learned is mostly noise
+	// trackerFeatures is the number of random features of a tracker, which the time
+	// to solve grows with the cube of. Chosen by trial.
+	trackerFeatures = 32
+
+	// trackerDecay is the factor of the losses so far for each row: whether trackers
+	// are worth it changes faster than which member is best. Chosen by trial.
+	trackerDecay = 0.9994
+
+	// trackerPenalty is a multiple of the warm-up's penalty: what the mixture has not
+	// learned is mostly noise. Chosen by trial.
+	trackerPenalty = 10
 )
 
+// trackerForgetting is the factor for each row of each tracker: about 100 and about
+// 33 rows count. Chosen by trial.
 var trackerForgetting = []float64{0.99, 0.97}
 
-func newTrackers(width, outputs, targets int) trackers {
-	t := trackers{alone: make([]float64, targets), mix: make([]float64, len(trackerForgetting)*targets)}
+func newTrackers(blockSize, scores, targets int) trackers {
+	t := trackers{mixtureLoss: make([]float64, targets), mix: make([]float64, len(trackerForgetting)*targets)}
 	for _, f := range trackerForgetting {
-		n := 2*min(width, trackerMost) + 1
-		t.all = append(t.all, tracker{forget: f, Equations: leastsquares.New(n, outputs), w: make([]float64, outputs*n), loss: make([]float64, targets)})
+		n := 2*min(blockSize, trackerFeatures) + 1
+		t.all = append(t.all, tracker{forget: f, Equations: leastsquares.New(n, scores), w: make([]float64, scores*n), loss: make([]float64, targets)})
 	}
 	return t
 }
 
-// added returns what the trackers add to an output's coefficient i of the mixture,
+// added returns what the trackers add to coefficient i of the mixture for a score,
 // of which the last is the intercept, where features have norm 1.
-func (t *trackers) added(output, i int) float64 {
+func (t *trackers) added(score, i int) float64 {
 	sum := 0.0
 	for m := range t.all {
 		a := &t.all[m]
-		sum += float64(t.shareOf(m, output) * a.w[output*a.N+i])
+		sum += float64(t.shareOf(m, score) * a.w[score*a.N+i])
 	}
 	return sum
 }
 
-// shareOf is the share of tracker m in an output.
-func (t *trackers) shareOf(m, output int) float64 {
-	n := len(t.alone)
-	return t.mix[m*n+output*n/t.all[m].Outputs]
+// shareOf returns the share of tracker m in a score.
+func (t *trackers) shareOf(m, score int) float64 {
+	n := len(t.mixtureLoss)
+	return t.mix[m*n+score*n/t.all[m].Targets]
 }
 
-// intercept is the place of the intercept among the coefficients of an output.
+// intercept returns the index of the intercept among the coefficients of a score.
 func (t *trackers) intercept() int { return t.all[0].N - 1 }
 
-// norm is what the trackers' features are divided by to have norm 1.
+// norm returns what the trackers' features are divided by to have norm 1.
 func (t *trackers) norm() float64 { return math.Sqrt(float64(t.intercept() / 2)) }
 
-// track grades the trackers on the pending rows, sets their shares and teaches
-// them.
-func (w *newton) track(p *engine.Minibatch) {
+// learnTrackers grades the trackers on the rows of p, updates them, and sets their
+// shares.
+func (w *newton) learnTrackers(p *engine.Minibatch) {
 	t := &w.trackers
 	if w.bank.Blocks() == 0 || w.Head.Task == target.Classification && w.Head.Classes < 2 {
 		return
 	}
-	w.separate(p)
+	w.splitScores(p)
 	w.gradeTrackers(p)
 	for m := range t.all {
-		w.teach(p, m)
+		w.updateTracker(p, m)
 	}
 	t.share(w.Head.Task)
 }
 
-// separate finds what the mixture alone says of the pending rows, and what each
-// tracker adds to it.
-func (w *newton) separate(p *engine.Minibatch) {
+// splitScores computes the scores of the rows of p by the mixture alone, and the
+// correction of each tracker.
+func (w *newton) splitScores(p *engine.Minibatch) {
 	t, k, columns, rows := &w.trackers, w.Head.Scores(), w.Columns(), len(p.Labels)
 	n, size := t.all[0].N, 2*w.Options.BlockSize
 	t.phi = state.Extend(t.phi[:0], rows*size)
 	w.bank.Features(t.phi, 0, p.X)
-	t.z, t.alike, t.off = state.Extend(t.z[:0], rows*n), state.Extend(t.alike[:0], rows*k), state.Extend(t.off[:0], len(t.all)*rows*k)
+	t.z, t.mixtureScores, t.corrections = state.Extend(t.z[:0], rows*n), state.Extend(t.mixtureScores[:0], rows*k), state.Extend(t.corrections[:0], len(t.all)*rows*k)
 	norm := 1 / t.norm()
 	for i := range rows {
 		z := t.z[i*n : (i+1)*n]
@@ -119,49 +129,50 @@ func (w *newton) separate(p *engine.Minibatch) {
 			u := p.Scores[i*columns+c]
 			for m := range t.all {
 				r := vec.Dot(z, t.all[m].w[c*n:(c+1)*n])
-				t.off[(m*rows+i)*k+c] = r
+				t.corrections[(m*rows+i)*k+c] = r
 				u -= float64(t.shareOf(m, c) * r)
 			}
-			t.alike[i*k+c] = u
+			t.mixtureScores[i*k+c] = u
 		}
 	}
 }
 
-// with returns the sums of the pending row i with what tracker m adds.
-func (t *trackers) with(m, i, rows, k int) []float64 {
+// corrected returns the scores of row i with the correction of tracker m.
+func (t *trackers) corrected(m, i, rows, k int) []float64 {
 	t.f = state.Extend(t.f[:0], k)
-	for c, v := range t.off[(m*rows+i)*k : (m*rows+i+1)*k] {
-		t.f[c] = t.alike[i*k+c] + v
+	for c, v := range t.corrections[(m*rows+i)*k : (m*rows+i+1)*k] {
+		t.f[c] = t.mixtureScores[i*k+c] + v
 	}
 	return t.f
 }
 
-// gradeTrackers adds the losses of the pending rows, and bends their parabolas.
+// gradeTrackers adds the losses of the rows of p, and computes the curvatures of
+// their parabolas.
 func (w *newton) gradeTrackers(p *engine.Minibatch) {
 	t, k, rows, h := &w.trackers, w.Head.Scores(), len(p.Labels), w.curvature()
-	t.g, t.bend = state.Extend(t.g[:0], k), state.Extend(t.bend[:0], rows)
+	t.g, t.curvatures = state.Extend(t.g[:0], k), state.Extend(t.curvatures[:0], rows)
 	for i, y := range p.Labels {
-		alone := t.alike[i*k : (i+1)*k]
+		alone := t.mixtureScores[i*k : (i+1)*k]
 		add := func(sums, f []float64) {
 			for j, sum := range sums {
 				l := w.Head.Loss.Value(w.Head.Part(f, j), w.target(y, j))
-				sums[j] = float64(sum*trackerMemory) + float64(p.Weights[i]*min(l, 50))
+				sums[j] = float64(sum*trackerDecay) + float64(p.Weights[i]*min(l, maxGradedLoss))
 			}
 		}
-		add(t.alone, alone)
+		add(t.mixtureLoss, alone)
 		for m := range t.all {
-			add(t.all[m].loss, t.with(m, i, rows, k))
+			add(t.all[m].loss, t.corrected(m, i, rows, k))
 		}
-		t.bend[i] = h
+		t.curvatures[i] = h
 		if w.Head.Probabilities() {
 			w.Head.Loss.Grad(t.g, alone, w.target(y, 0))
-			t.bend[i] = target.CurvatureAt(t.g, h)
+			t.curvatures[i] = target.CurvatureAt(t.g, h)
 		}
 	}
 }
 
-// teach gives tracker m the pending rows.
-func (w *newton) teach(p *engine.Minibatch, m int) {
+// updateTracker has tracker m learn the rows of p.
+func (w *newton) updateTracker(p *engine.Minibatch, m int) {
 	t, k, rows := &w.trackers, w.Head.Scores(), len(p.Labels)
 	a := &t.all[m]
 	n := a.N
@@ -169,7 +180,7 @@ func (w *newton) teach(p *engine.Minibatch, m int) {
 		t.scaled, t.gram = state.Extend(t.scaled[:0], rows*n), state.Extend(t.gram[:0], n*n)
 		clear(t.gram)
 		for i, weight := range p.Weights {
-			s := math.Sqrt(weight * t.bend[i])
+			s := math.Sqrt(weight * t.curvatures[i])
 			for j, v := range t.z[i*n : (i+1)*n] {
 				t.scaled[i*n+j] = float32(v * s)
 			}
@@ -180,14 +191,14 @@ func (w *newton) teach(p *engine.Minibatch, m int) {
 	clear(t.moment)
 	total := 0.0
 	for i, y := range p.Labels {
-		f := t.with(m, i, rows, k)
+		f := t.corrected(m, i, rows, k)
 		for j := range w.Head.Targets() {
 			w.Head.Loss.Grad(w.Head.Part(t.g, j), w.Head.Part(f, j), w.target(y, j))
 		}
 		for c, d := range t.g {
-			r := t.off[(m*rows+i)*k+c]
+			r := t.corrections[(m*rows+i)*k+c]
 			d = max(-target.MaxResidual, min(target.MaxResidual, d))
-			vec.Axpy(p.Weights[i]*(float64(t.bend[i]*r)-d), t.z[i*n:(i+1)*n], t.moment[c*n:(c+1)*n])
+			vec.Axpy(p.Weights[i]*(float64(t.curvatures[i]*r)-d), t.z[i*n:(i+1)*n], t.moment[c*n:(c+1)*n])
 		}
 		total += p.Weights[i]
 	}
@@ -205,15 +216,15 @@ func (w *newton) teach(p *engine.Minibatch, m int) {
 	}
 }
 
-// share sets the shares by the losses.
+// share computes the shares from the losses.
 func (t *trackers) share(task target.Task) {
-	n := len(t.alone)
-	for j, alone := range t.alone {
+	n := len(t.mixtureLoss)
+	for j, alone := range t.mixtureLoss {
 		t.losses = append(t.losses[:0], alone)
 		for m := range t.all {
 			t.losses = append(t.losses, t.all[m].loss[j])
 		}
-		mixture.Shares(t.losses, mixture.Temperature(task, slices.Min(t.losses), trackerMemory))
+		mixture.Shares(t.losses, mixture.Temperature(task, slices.Min(t.losses), trackerDecay))
 		for m := range t.all {
 			t.mix[m*n+j] = t.losses[1+m]
 		}
@@ -221,25 +232,25 @@ func (t *trackers) share(task target.Task) {
 }
 
 func (t *trackers) save(a *state.Arrays) {
-	state.Put(a, "trackers.alone", len(t.alone), t.alone)
+	state.Put(a, "trackers.alone", len(t.mixtureLoss), t.mixtureLoss)
 	for m := range t.all {
 		name := fmt.Sprintf("trackers.%d", m)
 		t.all[m].Equations.Save(a, name)
 		state.Put(a, name+".w", t.all[m].N, t.all[m].w)
-		state.Put(a, name+".loss", len(t.alone), t.all[m].loss)
+		state.Put(a, name+".loss", len(t.mixtureLoss), t.all[m].loss)
 	}
 }
 
 func (t *trackers) load(s *state.Reader) {
-	n := len(t.alone)
-	t.alone = state.Take[float64](s, "trackers.alone", 1, n)
-	for _, l := range t.alone {
+	n := len(t.mixtureLoss)
+	t.mixtureLoss = state.Take[float64](s, "trackers.alone", 1, n)
+	for _, l := range t.mixtureLoss {
 		s.Require(l >= 0, "the loss without trackers is %v", l)
 	}
 	for m := range t.all {
 		a, name := &t.all[m], fmt.Sprintf("trackers.%d", m)
 		a.Equations.Load(s, name)
-		a.w = state.Take[float64](s, name+".w", a.Outputs, a.N)
+		a.w = state.Take[float64](s, name+".w", a.Targets, a.N)
 		a.loss = state.Take[float64](s, name+".loss", 1, n)
 		for _, l := range a.loss {
 			s.Require(l >= 0, "the loss of tracker %d is %v", m, l)

@@ -1,3 +1,7 @@
+// Package state writes and reads the named arrays of a State.
+//
+// Their names and their order are part of the snapshot format: they stay as they are,
+// whatever the code calls what is in them.
 package state
 
 import (
@@ -6,14 +10,14 @@ import (
 	"slices"
 )
 
-// Arrays writes a State, part by part.
+// Arrays collects a State, part by part.
 type Arrays []Array
 
 func Put[T float64 | float32 | int64 | byte](a *Arrays, name string, columns int, data []T) {
 	Own(a, name, columns, append([]T{}, data...))
 }
 
-// Own is put for data that nobody else has.
+// Own is Put for data that the caller gives up.
 func Own[T float64 | float32 | int64 | byte](a *Arrays, name string, columns int, data []T) {
 	rows := 0
 	if columns > 0 {
@@ -22,19 +26,18 @@ func Own[T float64 | float32 | int64 | byte](a *Arrays, name string, columns int
 	*a = append(*a, Array{Name: name, Shape: [2]int{rows, columns}, Data: data})
 }
 
-// Reader reads a State in the order in which it was written. What it reads may
-// come off the wire: the first thing that is wrong stays in err, and from then
-// on every array is empty.
+// Reader reads a State in the order in which it was written. The State may come from
+// anywhere: the first error stays in Err, and from then on every array is empty.
 type Reader struct {
 	In  []Array
 	Err error
 }
 
-// any stands for whatever size an array has.
+// AnySize accepts any number of rows.
 const AnySize = -1
 
-// Take returns a copy of the next array's data. Its columns must be as many as
-// said, its rows likewise unless they are anySize.
+// Take returns a copy of the data of the next array, which must have that many rows
+// and columns. rows may be AnySize.
 func Take[T float64 | float32 | int64 | byte](s *Reader, name string, rows, columns int) []T {
 	if s.Err != nil {
 		return nil
@@ -79,14 +82,14 @@ func (s *Reader) Fail(format string, args ...any) {
 	}
 }
 
-// Require fails unless ok.
+// Require makes s fail with a message unless ok.
 func (s *Reader) Require(ok bool, format string, args ...any) {
 	if !ok {
 		s.Fail(format, args...)
 	}
 }
 
-// End returns what was wrong, if anything was.
+// End returns the first error, which may be that there are more arrays.
 func (s *Reader) End() error {
 	if s.Err == nil && len(s.In) > 0 {
 		s.Fail("%q is more than there should be", s.In[0].Name)
@@ -96,7 +99,7 @@ func (s *Reader) End() error {
 
 func TakeString(s *Reader, name string) string { return string(TakeRow[byte](s, name)) }
 
-// TakeRow takes an array of one row of any length, or of none.
+// TakeRow returns the data of an array of one row of any length, or of none.
 func TakeRow[T float64 | float32 | int64 | byte](s *Reader, name string) []T {
 	n := 0
 	if len(s.In) > 0 {
@@ -113,7 +116,7 @@ type Array struct {
 	Data  any    // []float64, []float32, []int64 or []byte, of Shape[0]*Shape[1] values
 }
 
-// Extend returns x with n more elements, of whatever value.
+// Extend returns x with n more elements, of any value.
 func Extend[T any](x []T, n int) []T {
 	return slices.Grow(x, n)[:len(x)+n]
 }

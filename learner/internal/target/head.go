@@ -8,21 +8,21 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// Head is what stands behind the outputs of a model: which prediction they mean.
+// Head is the meaning of the scores of a model: its task, its loss, and the scale of
+// its targets.
 type Head struct {
-	Task    Task // Auto before the first label
+	Task    Task // Auto until the first label
 	Classes int  // seen so far
 	Loss    loss.Loss
 	Scales  []Scale // of a regression, one for each target: never changed in place
 }
 
-// Scale is what a target is measured in: a sum f stands for mean + deviation·f.
+// Scale standardises a target: a score f is the value Mean + Deviation·f.
 type Scale struct{ Mean, Deviation float64 }
 
-// NewHead returns the head of a model of so many targets that has seen nothing
-// but so many classes. It has the chosen loss, or the one that suits the task if
-// that is nil. Logistic and Softmax are one choice: how many classes there are
-// decides.
+// NewHead returns the head of a model with that many classes, seen so far, and
+// targets. It has the chosen loss, or the one that suits the task if that is nil.
+// Logistic and Softmax are one choice: the number of classes decides.
 func NewHead(chosen loss.Loss, task Task, classes, targets int) Head {
 	h := Head{Task: task, Classes: classes, Scales: make([]Scale, targets)}
 	for j := range h.Scales {
@@ -43,15 +43,15 @@ func NewHead(chosen loss.Loss, task Task, classes, targets int) Head {
 	return h
 }
 
-// WithNewClass is the head of a model with one more class.
+// WithNewClass returns the head with one more class.
 func (h *Head) WithNewClass() Head {
 	w := NewHead(h.Loss, Classification, h.Classes+1, 1)
 	w.Scales = h.Scales
 	return w
 }
 
-// Standardize sets what labels are measured in: standard deviations from their mean,
-// but counts in units of their mean.
+// Standardize sets the scales of the targets: standard deviations from their mean, but
+// multiples of the mean for counts.
 func (h *Head) Standardize(in []Scale) {
 	h.Scales = slices.Clone(in)
 	if h.Loss != (loss.Poisson{}) {
@@ -65,17 +65,17 @@ func (h *Head) Standardize(in []Scale) {
 	}
 }
 
-// Targets is how many a label has. Each is learned by the loss on its own, so
-// that the model's is their sum.
+// Targets returns the number of targets of a label. The loss of the model is the sum
+// of the losses of the targets.
 func (h *Head) Targets() int { return len(h.Scales) }
 
-// Part is what belongs to target j of something that has equal parts for all.
+// Part returns the part of f that belongs to target j, of equal parts for all targets.
 func (h *Head) Part(f []float64, j int) []float64 {
 	n := len(f) / len(h.Scales)
 	return f[j*n : (j+1)*n : (j+1)*n]
 }
 
-// Value returns the loss of label y under sums f.
+// Value returns the loss of label y at the scores f.
 func (h *Head) Value(f []float64, y Label) float64 {
 	sum := 0.0
 	for j := range h.Scales {
@@ -84,15 +84,15 @@ func (h *Head) Value(f []float64, y Label) float64 {
 	return sum
 }
 
-// Grad sets dst to the gradient of value.
+// Grad sets dst to the gradient of Value in f.
 func (h *Head) Grad(dst, f []float64, y Label) {
 	for j := range h.Scales {
 		h.Loss.Grad(h.Part(dst, j), h.Part(f, j), h.Target(y, j))
 	}
 }
 
-// Grads sets dst to the gradients in the sums f of so many models, for each row of
-// targets: f is rows × models × sums.
+// Grads sets dst to the gradients in the scores f of several models, for each row of
+// targets: f is rows × models × scores.
 func (h *Head) Grads(dst, f, targets []float64, models int) {
 	n := h.Targets()
 	if n == 1 {
@@ -104,14 +104,14 @@ func (h *Head) Grads(dst, f, targets []float64, models int) {
 	}
 }
 
-// margins says whether the outputs of a classifier are margins, of which 1 and
-// -1 are sure, and not logarithms of odds or of probabilities.
+// margins reports whether the scores of a classifier are margins, of which 1 and -1
+// are certain, and not logarithms of odds or of probabilities.
 func (h *Head) margins() bool {
 	return h.Task == Classification && h.Loss != (loss.Logistic{}) && h.Loss != (loss.Softmax{})
 }
 
-// PriorScores appends the outputs that give class i the share weights[i] of the
-// total, with one more row for each class.
+// PriorScores appends the scores at which class i has the share weights[i] of the
+// total, with one more row for each class (Laplace's rule of succession).
 func (h *Head) PriorScores(dst, weights []float64, total float64) []float64 {
 	total += float64(h.Classes)
 	switch {
@@ -139,8 +139,8 @@ func (h *Head) PriorScores(dst, weights []float64, total float64) []float64 {
 	return dst
 }
 
-// NewClassScore returns the output that gives one row of total to a new class
-// beside others with these outputs.
+// NewClassScore returns the score at which a new class has the share of one row of
+// total, beside others with these scores.
 func (h *Head) NewClassScore(others []float64, total float64) float64 {
 	if h.margins() {
 		return 2/max(total, 2) - 1
@@ -151,15 +151,15 @@ func (h *Head) NewClassScore(others []float64, total float64) float64 {
 	return sum - vec.Log(max(total-1, 1))
 }
 
-// Scores is the number of outputs that the features add up to.
+// Scores returns the number of scores of a row.
 func (h *Head) Scores() int {
 	if h.Loss == nil {
 		return 0
 	}
-	return h.Loss.Outputs(h.Classes) * h.Targets()
+	return h.Loss.Scores(h.Classes) * h.Targets()
 }
 
-// PredictionSize is the number of values in a prediction.
+// PredictionSize returns the number of values in a prediction.
 func (h *Head) PredictionSize() int {
 	if h.Task == Regression {
 		return h.Targets()
@@ -167,9 +167,8 @@ func (h *Head) PredictionSize() int {
 	return h.Classes
 }
 
-// WidenIntercept returns the intercepts b of a model that has one more class
-// than before. It takes the share that one row of total has from all the others
-// alike.
+// WidenIntercept returns the intercepts b with one for a new class, whose share is that
+// of one row of total, taken from all the other classes in proportion.
 func (h *Head) WidenIntercept(b []float64, total float64) []float64 {
 	b = h.Widen(b, len(b))
 	last := len(b) - 1
@@ -177,7 +176,7 @@ func (h *Head) WidenIntercept(b []float64, total float64) []float64 {
 	return b
 }
 
-// Predict sets dst to the prediction that the sums f stand for.
+// Predict sets dst to the prediction for the scores f.
 func (h *Head) Predict(dst, f []float64) {
 	switch {
 	case h.Task == Regression:
@@ -192,7 +191,7 @@ func (h *Head) Predict(dst, f []float64) {
 	}
 }
 
-// Target is target j of a label in the terms of the loss.
+// Target returns target j of a label as the loss compares it with scores.
 func (h *Head) Target(y Label, j int) float64 {
 	if h.Task == Regression {
 		t := (Bounded(y.At(j)) - h.Scales[j].Mean) / h.Scales[j].Deviation
@@ -201,12 +200,12 @@ func (h *Head) Target(y Label, j int) float64 {
 	return float64(y.Class)
 }
 
-// maxTarget bounds a standardised label, so that its square is finite.
+// maxTarget bounds a standardised label, so that its square is finite and small beside
+// float64.
 const maxTarget = 1e6
 
-// unseenLoss is the loss of a row whose class the model had not met: -ln 2⁻⁵², as
-// if it had left that much probability to the classes to come, or that of a
-// margin which is wrong and sure.
+// unseenLoss returns the loss of a row whose class is new to the model: -ln 2⁻⁵², as if
+// new classes had that probability, or that of a margin which is certain and wrong.
 func (h *Head) unseenLoss() float64 {
 	if h.margins() {
 		return 2
@@ -214,9 +213,9 @@ func (h *Head) unseenLoss() float64 {
 	return 52 * math.Ln2
 }
 
-// GradedLoss returns the loss of target j of y under sums f, whose prediction is p:
-// half the squared error in the label's units where the loss is that, and the loss
-// itself otherwise.
+// GradedLoss returns the loss of target j of y at the scores f, whose prediction is p:
+// half the squared error, in the units of the label, for the square loss, and the loss
+// itself for the others.
 func (h *Head) GradedLoss(f, p []float64, y Label, j int) float64 {
 	switch {
 	case h.Loss == loss.Square{}:
@@ -231,8 +230,8 @@ func (h *Head) GradedLoss(f, p []float64, y Label, j int) float64 {
 	return h.Loss.Value(f, float64(y.Class))
 }
 
-// Error returns how far off prediction p of target j is: 0 or 1, or the squared
-// error.
+// Error returns the error of prediction p in target j: 0 or 1 for classes, the squared
+// error for numbers.
 func (h *Head) Error(p []float64, y Label, j int) float64 {
 	if h.Task == Regression {
 		d := p[j] - Bounded(y.At(j))
@@ -244,7 +243,7 @@ func (h *Head) Error(p []float64, y Label, j int) float64 {
 	return 1
 }
 
-// Best returns the index of the largest of p, the first of them if there are more.
+// Best returns the index of the largest of p, the first if there are several.
 func Best(p []float64) int {
 	at := 0
 	for i, v := range p {
@@ -262,8 +261,8 @@ func TaskOf(l loss.Loss) Task {
 	return Regression
 }
 
-// Widen returns x, rows of from numbers, with as many as h has sums. Where that
-// turns a binary model into one of three classes, its output u becomes
+// Widen returns x, rows of from scores or coefficients of them, with as many as h has.
+// If that turns a binary model into one of three classes, its score u becomes
 // (-u/2, u/2), and a margin (-u, u).
 func (h *Head) Widen(x []float64, from int) []float64 {
 	to, share := h.Scores(), 0.5
@@ -282,7 +281,9 @@ func (h *Head) Widen(x []float64, from int) []float64 {
 	return out
 }
 
-// Surprise returns how far off the prediction p was, in the mean over the targets.
+// Surprise returns the error of the prediction p as a number from 0 to 1, in the mean
+// over the targets: 1 minus the probability of the class, or e²/(1+e²) for an error of
+// e standard deviations.
 func (h *Head) Surprise(p []float64, y Label) float64 {
 	if h.Task == Regression {
 		sum := 0.0
@@ -298,7 +299,7 @@ func (h *Head) Surprise(p []float64, y Label) float64 {
 	return max(0, min(1, 1-p[y.Class]))
 }
 
-// SignedScores is how many outputs a model has whose targets are numbers or signs.
+// SignedScores returns the number of scores of least squares on that many classes.
 func SignedScores(classes int) int {
 	if classes > 2 {
 		return classes
@@ -306,8 +307,8 @@ func SignedScores(classes int) int {
 	return 1
 }
 
-// AppendSigned appends the target of a label: standardised, or a sign for each class,
-// or for the second of two.
+// AppendSigned appends the targets of least squares for a label: standardised numbers,
+// or ±1 for each class, or for the second of two.
 func (h *Head) AppendSigned(dst []float64, y Label) []float64 {
 	if h.Task == Regression {
 		for j := range h.Scales {
@@ -325,33 +326,34 @@ func (h *Head) AppendSigned(dst []float64, y Label) []float64 {
 	return dst
 }
 
-// MaxResidual bounds the influence of a label in a regression, whatever the
-// algorithm: one that is further than so many of the labels' standard deviations
-// from its prediction pulls no harder than one at that distance (Huber 1964).
+// MaxResidual bounds the influence of a label in a regression, for every algorithm: the
+// gradient for one that is further than this many standard deviations from its
+// prediction is that at this distance (Huber 1964). Chosen by trial, see
+// docs/constants.md.
 const MaxResidual = 10
 
 // Probabilities reports whether the scores are logarithms of odds or of
 // probabilities, and so neither margins nor numbers.
 func (h *Head) Probabilities() bool { return h.Task == Classification && !h.margins() }
 
-// A loss of probabilities p has the second derivative p(1-p) in a score, which is
-// far below its bound for most rows. Steps that use it where the gradient was taken
-// allow for its growth along the way by a factor and a floor.
+// A loss of probabilities p has the second derivative p(1-p) in a score, which is far
+// below its bound for most rows. It can grow along a step, for which a factor and a
+// floor allow; and a row whose parabola is kept must keep some weight. Chosen by trial,
+// see docs/constants.md.
 const (
-	curvatureFactor = 2    // along a step: chosen by trial, see docs/constants.md
-	curvatureFloor  = 0.01 // likewise
-
-	parabolaFloor = 0.02 // at a point: chosen by trial, see docs/constants.md
+	curvatureFactor = 2
+	curvatureFloor  = 0.01
+	parabolaFloor   = 0.02
 )
 
-// CurvatureAlong returns the curvature that a step goes by where the loss of
-// probabilities has the gradient ±p, and nowhere more than bound.
+// CurvatureAlong returns the curvature along a step from where a loss of probabilities
+// has the gradient ±p, and at most bound.
 func CurvatureAlong(p, bound float64) float64 {
 	return min(bound, float64(curvatureFactor*p*(1-p))+curvatureFloor)
 }
 
-// CurvatureAt is curvatureAlong for the parabola of a row that is kept, at the
-// score itself. gradient is that in all scores, of which the greatest curvature counts.
+// CurvatureAt returns the curvature at the point where a loss of probabilities has this
+// gradient in the scores, of which the largest counts, and at most bound.
 func CurvatureAt(gradient []float64, bound float64) float64 {
 	most := 0.0
 	for _, d := range gradient {

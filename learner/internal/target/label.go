@@ -19,7 +19,7 @@ type Label struct {
 	More []float64
 }
 
-// Outputs is how many targets y has.
+// Outputs returns the number of targets of y.
 func (y *Label) Outputs() int { return 1 + len(y.More) }
 
 // At returns target j.
@@ -30,7 +30,7 @@ func (y *Label) At(j int) float64 {
 	return y.More[j-1]
 }
 
-// RegressionLabel is the label of a regression on these targets, which it keeps.
+// RegressionLabel returns the label of a regression on these targets, which it keeps.
 func RegressionLabel(targets []float64) Label {
 	y := Label{Task: Regression, Value: targets[0]}
 	if len(targets) > 1 {
@@ -39,8 +39,7 @@ func RegressionLabel(targets []float64) Label {
 	return y
 }
 
-// BoundedLabel is y with nothing in it but what its task needs, and shares no
-// memory with it.
+// BoundedLabel returns a copy of y that has only what its task needs, bounded.
 func BoundedLabel(y Label) Label {
 	if y.Task == Classification {
 		return Label{Task: y.Task, Class: y.Class}
@@ -52,12 +51,15 @@ func BoundedLabel(y Label) Label {
 	return y
 }
 
-// BoundedWeight makes a weight one that sums can be divided by.
+// maxWeight bounds a weight, so that sums of weights can be divided by.
+const maxWeight = 1e9
+
+// BoundedWeight returns w from 0 to maxWeight, and 0 for NaN.
 func BoundedWeight(w float64) float64 {
 	if math.IsNaN(w) {
 		return 0
 	}
-	return max(0, min(1e9, w))
+	return max(0, min(maxWeight, w))
 }
 
 func PutLabels(a *state.Arrays, name string, labels []Label, targets int, weights []float64) {
@@ -95,8 +97,8 @@ const MaxMagnitude = 1e150
 
 func Bounded(v float64) float64 { return max(-MaxMagnitude, min(MaxMagnitude, v)) }
 
-// Finite brings a sum of positive numbers that has left the range of float64 back.
+// Finite returns v, or the largest float64 for an infinite sum of positive numbers.
 func Finite(v float64) float64 { return min(v, math.MaxFloat64) }
 
-// MaxOutputs is how many targets a label has at most.
+// MaxOutputs is the largest number of targets of a label.
 const MaxOutputs = 256

@@ -99,9 +99,10 @@ func (l *Log) Tail(ctx context.Context, enough func(*modellog.Fold) bool, see Se
 		return err
 	}
 	from := int64(0)
-	err = modellog.Tail(first, end, func(begin int64) (*modellog.Fold, error) {
+	err = modellog.Tail(first, end, func(begin, remember int64) (*modellog.Fold, error) {
 		from = begin
 		l.Rewind(begin)
+		l.Fold.Remember(remember)
 		return l.Fold, l.ReadOn(ctx, see)
 	}, enough)
 	if err == nil && from > first && l.next > from { // what lies before is taken for more of the same

@@ -1,0 +1,60 @@
+package refit
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/refit/optim"
+)
+
+// examples are what coefficients are fitted to.
+type examples struct {
+	features *optim.Float32
+	targets  []float64 // rows x scores: numbers, or -1 and 1
+	scores   int       // problems that share the features
+	weights  []float64 // of the rows, as multiples of their mean; nil for 1 each
+}
+
+func newExamples(features *optim.Float32, targets []float64, scores int, weights []float64) *examples {
+	return &examples{features, targets, scores, relativeWeights(weights)}
+}
+
+// relativeWeights returns weights as multiples of their mean, or nil if they are all
+// equal.
+func relativeWeights(weights []float64) []float64 {
+	sum, equal := 0.0, true
+	for _, w := range weights {
+		sum += w
+		equal = equal && w == weights[0]
+	}
+	if equal {
+		return nil
+	}
+	mean := sum / float64(len(weights))
+	all := make([]float64, len(weights))
+	for i, w := range weights {
+		all[i] = w / mean
+	}
+	return all
+}
+
+// problem returns the problem of one score.
+func (e *examples) problem(l loss.Dual, lambda float64, score int) *optim.Problem {
+	n, _ := e.features.Dims()
+	p := &optim.Problem{A: e.features, Targets: make([]float64, n), Weights: e.weights, Loss: l, L2: lambda}
+	for i := range n {
+		y := e.targets[i*e.scores+score]
+		if l.Classifies() {
+			y = max(0, y) // the class
+		}
+		p.Targets[i] = y
+	}
+	return p
+}
+
+// norm returns the greatest of a row of features.
+func (e *examples) norm() float64 {
+	_, columns := e.features.Dims()
+	square, _ := optim.Scale(e.features, columns, 1)
+	return math.Sqrt(square)
+}

@@ -1,0 +1,149 @@
+package oracle_test
+
+import (
+	"testing"
+
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/test/oracle"
+)
+
+// turned is a world whose history somebody goes on with by hand.
+type turned struct {
+	spoiled
+	owner modellog.Owner
+	seq   int64 // last one
+	chain map[int64]snapshot.Hash
+}
+
+// turn claims the log of a good world that has lost some BATCHes from its end.
+func turn(t *testing.T, good oracle.World, lost int) turned {
+	w := good
+	s := spoiled{t, &w}
+	w.Log = clone(good.Log)
+	if lost > 0 {
+		w.Log = w.Log[:s.at("batch", lost-1)]
+	}
+	out := turned{spoiled: s, owner: modellog.Owner{Epoch: 9, Nonce: snapshot.ID{9}}, chain: map[int64]snapshot.Hash{}}
+	for _, r := range w.Log {
+		if p, err := modellog.Parse(r.Key, r.Value); err != nil {
+			t.Fatal(err)
+		} else if b, ok := p.(*modellog.Batch); ok {
+			out.seq, out.chain[b.Seq] = b.Seq, b.Chain
+		}
+	}
+	out.write(&modellog.Claim{Owner: out.owner, Host: "hand"})
+	return out
+}
+
+func (w turned) write(rs ...modellog.Record) {
+	for _, r := range rs {
+		key, value, err := modellog.Encode(r)
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.appended(oracle.Record{Key: key, Value: value})
+	}
+}
+
+func (w turned) rollback(seq, to int64) *modellog.Rollback {
+	r := &modellog.Rollback{Owner: w.owner, Seq: seq, ToSeq: to, ToChain: w.chain[to], Reason: "a test", By: "hand"}
+	r.Chain = modellog.NextChain(w.chain[w.seq], r)
+	return r
+}
+
+// adopt is of both partitions of the world's input, under another id and name.
+func (w turned) adopt(id snapshot.TopicID) *modellog.Adopt {
+	in := modellog.Adopted{Topic: w.first().Topic, TopicID: w.IDs[w.first().Topic], NewTopic: "mirrored", NewID: id}
+	for p := range int32(2) {
+		in.Partitions = append(in.Partitions, modellog.AdoptedPartition{Partition: p, From: 200, Next: 1000})
+	}
+	r := &modellog.Adopt{Owner: w.owner, Seq: w.seq + 1, Inputs: []modellog.Adopted{in}, By: "hand"}
+	r.Chain = modellog.NextChain(w.chain[w.seq], r)
+	return r
+}
+
+func (w turned) upgrade() *modellog.Upgrade {
+	r := &modellog.Upgrade{Owner: w.owner, Seq: w.seq + 1, Versions: modellog.Versions{Arithmetic: 2, Decoder: 1}, Writer: "2"}
+	r.Chain = modellog.NextChain(w.chain[w.seq], r)
+	return r
+}
+
+// TestOracleFollowsATurnOfTheHistory: what a ROLLBACK takes back is abandoned,
+// whether the log still has it or not, and nothing is wrong with it.
+func TestOracleFollowsATurnOfTheHistory(t *testing.T) {
+	good := world(t, "rings")
+	for name, c := range map[string]struct {
+		lost      int
+		turn      func(w turned)
+		rollbacks int64
+		consumed  int64
+	}{
+		"back":             {0, func(w turned) { w.write(w.rollback(w.seq+1, w.seq-3)) }, 1, 250},
+		"back to nothing":  {0, func(w turned) { w.chain[0] = snapshot.Hash{}; w.write(w.rollback(w.seq+1, 0)) }, 1, 0},
+		"behind lost ones": {3, func(w turned) { w.write(w.rollback(w.seq+4, w.seq)) }, 1, 250},
+		"twice": {0, func(w turned) {
+			one := w.rollback(w.seq+7, w.seq-3)
+			w.write(one)
+			w.chain[w.seq] = one.Chain
+			w.write(w.rollback(w.seq+8, w.seq-4))
+		}, 2, 200},
+		"adopted":         {0, func(w turned) { w.write(w.adopt(snapshot.TopicID{7})) }, 0, 400},
+		"upgraded":        {0, func(w turned) { w.write(w.upgrade()) }, 0, 400},
+		"with partitions": {0, func(w turned) { w.write(&modellog.Partitions{Owner: w.owner, Topic: w.first().Topic, Count: 3}) }, 0, 400},
+		"a learner went on": {3, func(w turned) { // before it saw that three are lost
+			late := clone(good.Log)[spoiled{t, &good}.at("batch", 1):]
+			w.Log = w.Log[:len(w.Log)-1]
+			w.appended(late[0])
+			w.write(&modellog.Claim{Owner: w.owner, Host: "hand"})
+			w.write(w.rollback(w.seq+4, w.seq))
+		}, 1, 250},
+	} {
+		w := turn(t, good, c.lost)
+		c.turn(w)
+		r := oracle.Check(*w.World)
+		if r.Divergences+r.Lost+r.Differing > 0 || r.Rollbacks != c.rollbacks || r.Consumed != c.consumed || (r.Abandoned > 0) != (c.consumed < 400) {
+			t.Errorf("%s: %+v", name, r.Faults)
+			t.Errorf("%d lost, %d rollbacks, %d consumed, %d abandoned", r.Lost, r.Rollbacks, r.Consumed, r.Abandoned)
+		}
+	}
+}
+
+// TestOracleSeesAWrongTurn of the history.
+func TestOracleSeesAWrongTurn(t *testing.T) {
+	good := world(t, "rings")
+	for name, c := range map[string]struct {
+		lost int
+		turn func(w turned)
+	}{
+		"lost, and nobody says so":    {3, func(w turned) {}},
+		"fewer taken back than lost":  {3, func(w turned) { w.write(w.rollback(w.seq+2, w.seq)) }},
+		"a seq that was used":         {0, func(w turned) { w.write(w.rollback(w.seq, w.seq-1)) }},
+		"back to another history":     {0, func(w turned) { w.chain[w.seq-1] = snapshot.Hash{1}; w.write(w.rollback(w.seq+1, w.seq-1)) }},
+		"back to what never was":      {0, func(w turned) { w.write(w.rollback(w.seq+3, w.seq+1)) }},
+		"a ROLLBACK of another chain": {0, func(w turned) { r := w.rollback(w.seq+1, w.seq-1); r.ToSeq--; w.write(r) }},
+		"an ADOPT from elsewhere": {0, func(w turned) {
+			r := w.adopt(snapshot.TopicID{7})
+			r.Inputs[0].Partitions[1].From--
+			r.Chain = modellog.NextChain(w.chain[w.seq], r)
+			w.write(r)
+		}},
+		"an ADOPT of another topic": {0, func(w turned) {
+			r := w.adopt(snapshot.TopicID{7})
+			r.Inputs[0].TopicID[0]++
+			r.Chain = modellog.NextChain(w.chain[w.seq], r)
+			w.write(r)
+		}},
+		"an ADOPT of another chain":   {0, func(w turned) { r := w.adopt(snapshot.TopicID{7}); r.Inputs[0].NewID[0]++; w.write(r) }},
+		"an UPGRADE of another chain": {0, func(w turned) { r := w.upgrade(); r.Arithmetic++; w.write(r) }},
+		"a GENESIS behind BATCHes": {0, func(w turned) {
+			w.write(&modellog.Genesis{Owner: w.owner, Model: "m", Versions: modellog.Versions{Arithmetic: 1, Decoder: 1}})
+		}},
+	} {
+		w := turn(t, good, c.lost)
+		c.turn(w)
+		if r := oracle.Check(*w.World); r.Divergences+r.Lost == 0 {
+			t.Errorf("%s: not seen", name)
+		}
+	}
+}
