@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -44,6 +45,11 @@ func (j *journal) write(ctx context.Context, rs ...modellog.Record) error {
 	batch := make([]ingest.Record, len(rs))
 	now := time.Now().UnixMilli()
 	for i, r := range rs {
+		if j.key != nil {
+			if err := modellog.Sign(r, j.key); err != nil {
+				return err
+			}
+		}
 		key, value, err := modellog.Encode(r)
 		if err != nil {
 			return err
@@ -123,6 +129,18 @@ func (j *journal) appendGap(ctx context.Context, lost *gap) (*modellog.Gap, erro
 	}
 	g.Chain = modellog.NextChain(j.log.Fold.Chain(), g)
 	return g, j.appendLocked(ctx, g)
+}
+
+// appendRollback takes the history back to where it stood behind a seq.
+func (j *journal) appendRollback(ctx context.Context, to int64, chain snapshot.Hash, reason string) (*modellog.Rollback, error) {
+	if err := j.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer j.unlock()
+	f := j.log.Fold
+	r := &modellog.Rollback{Owner: j.owner, Seq: max(f.Seq(), f.Highest()) + 1, ToSeq: to, ToChain: chain, Reason: reason, By: host()}
+	r.Chain = modellog.NextChain(f.Chain(), r)
+	return r, j.appendLocked(ctx, r)
 }
 
 // releasedUpTo is a RELEASED where it is time for one.

@@ -73,10 +73,14 @@ func TestNoRecordIsTooLargeForTheOutputs(t *testing.T) {
 			if l, ok := last[Learned](ev); !ok || l.Counts.Quarantined != 0 {
 				t.Errorf("%+v behind them", l)
 			}
+			topic, err := c.Topic(t.Context(), QuarantineTopic(cfg.Model))
+			if err != nil {
+				t.Fatal(err)
+			}
 			bad := map[string]ingest.Record{}
 			for _, r := range kafkatest.Read(t, c, QuarantineTopic(cfg.Model)) {
 				bad[kafkatest.Header(r, "__connect.errors.offset")] = r
-				if n := r.Size(); n > ingest.DefaultMaxMessageBytes {
+				if n := r.Size(); n > topic.MaxMessageBytes {
 					t.Errorf("a record of %d bytes in quarantine", n)
 				}
 			}

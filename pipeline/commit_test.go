@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -147,21 +146,39 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 	}
 }
 
-func TestMarkersOfAnotherHistoryAreNotBelieved(t *testing.T) {
-	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
-	c := kafkatest.ClientOf(t, addr, nil)
-	kafkatest.Fill(t, c, in, 1, rings(300))
-	cfg, _ := config(c, "m", in)
-	cfg.Transactional, cfg.BatchSize = true, 50
-	learnAll(t, cfg)
-	kafkatest.Delete(t, addr, LogTopic(cfg.Model))
-	eventually(t, "the log is gone", func() bool { _, err := c.Topic(t.Context(), LogTopic(cfg.Model)); return err != nil })
-	cfg.BatchSize = 100
-	l, err := Open(t.Context(), cfg)
-	if err == nil {
-		err = l.Run(t.Context())
+// A log that is empty is no new model where outputs know of an earlier one: that
+// takes a word, and then no seq is given twice.
+func TestANewModelBesideOldOutputs(t *testing.T) {
+	for _, transactional := range []bool{false, true} {
+		addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
+		c := kafkatest.ClientOf(t, addr, nil)
+		kafkatest.Fill(t, c, in, 1, rings(300))
+		cfg, ev := config(c, "m", in)
+		cfg.Transactional, cfg.BatchSize = transactional, 50
+		learnAll(t, cfg)
+		before := finalSeq(t, ev)
+		kafkatest.Delete(t, addr, LogTopic(cfg.Model))
+		eventually(t, "the log is gone", func() bool { _, err := c.Topic(t.Context(), LogTopic(cfg.Model)); return err != nil })
+		_, err := Open(t.Context(), cfg)
+		wants(t, err, ErrLog, "--new-model")
+		cfg.NewModel = true
+		learnAll(t, cfg)
+		learnAll(t, cfg) // which is not new any more
+		if after := finalSeq(t, ev); after != 2*before {
+			t.Errorf("transactional %v: the last seq is %d, of the model before %d", transactional, after, before)
+		}
+		if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared != 1 || v.FromSeq != before+1 {
+			t.Errorf("transactional %v: verify: %+v, %v", transactional, v, err)
+		}
 	}
-	if !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "another history") {
-		t.Errorf("ended with %v", err)
+}
+
+// finalSeq is that of the last snapshot.
+func finalSeq(t *testing.T, ev *events) int64 {
+	t.Helper()
+	s, ok := last[Saved](ev)
+	if !ok {
+		t.Fatal("no snapshot was saved")
 	}
+	return s.Seq
 }

@@ -50,6 +50,7 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 		if err := c.Create(t.Context(), LogTopic(cfg.Model), 1, logConfig); err != nil {
 			t.Fatal(err)
 		}
+		rename(t, c, LogTopic(cfg.Model), rs)
 		if err := c.Producer().Publish(t.Context(), LogTopic(cfg.Model), 0, rs); err != nil {
 			t.Fatal(err)
 		}

@@ -118,6 +118,10 @@ type (
 		From, To  int64
 	}
 
+	// RolledBack: the model log says now that the history goes on from an earlier
+	// place.
+	RolledBack struct{ Record *modellog.Rollback }
+
 	// Memory: how many bytes the process takes at most from now on, by the formula
 	// of this package.
 	Memory struct{ Limit int64 }

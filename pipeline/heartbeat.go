@@ -63,7 +63,7 @@ type heart struct {
 	misses  int  // heartbeats that failed or came late
 
 	changed chan struct{} // holds a token when now is to be written at once
-	stop    context.CancelFunc
+	quit    chan struct{} // closed by end
 	done    chan struct{}
 }
 
@@ -79,28 +79,29 @@ func startHeart(ctx context.Context, c Config) (*heart, error) {
 	h := &heart{
 		client: c.Client, topic: topic, every: c.Heartbeat, report: c.Report, out: c.Client.Producer(),
 		now:     heartbeat{Role: standingBy, Process: hex.EncodeToString(id[:]), Host: host(), Joined: -1},
-		changed: make(chan struct{}, 1), done: make(chan struct{}),
+		changed: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	err := retry(ctx, c.Report, func() error { return h.beat(ctx) })
 	if err != nil {
 		return nil, fmt.Errorf("writing to topic %q: %w", topic, err)
 	}
-	ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
-	go h.run(ctx)
+	go h.run(context.WithoutCancel(ctx))
 	return h, nil
 }
 
 func (h *heart) run(ctx context.Context) {
 	defer close(h.done)
-	for ctx.Err() == nil {
+	for {
 		t := time.NewTimer(h.every)
 		select {
-		case <-ctx.Done():
+		case <-h.quit:
+			t.Stop()
+			return
 		case <-h.changed:
 		case <-t.C:
 		}
 		t.Stop()
-		if err := h.beat(ctx); err != nil && ctx.Err() == nil && !ingest.Temporary(err) && !errors.Is(err, ingest.ErrAmbiguous) {
+		if err := h.beat(ctx); err != nil && !ingest.Temporary(err) && !errors.Is(err, ingest.ErrAmbiguous) {
 			h.report(Retrying{fmt.Errorf("heartbeat: %w", err)})
 			if errors.Is(err, ingest.ErrUnknownTopic) {
 				h.client.Create(ctx, h.topic, 1, heartbeatsConfig)
@@ -123,7 +124,7 @@ func (h *heart) beat(ctx context.Context) error {
 	at, err := h.out.Append(ctx, h.topic, 0, []ingest.Record{{Time: time.Now().UnixMilli(), Key: []byte(now.Process), Value: value}})
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err != nil || time.Since(begin) > h.every {
+	if err != nil || time.Since(begin) > silentBeats*h.every {
 		h.misses++
 	}
 	if err == nil && now.Joined < 0 {
@@ -167,8 +168,8 @@ func (h *heart) end(cause error) {
 	if h == nil {
 		return
 	}
-	h.stop()
-	<-h.done
+	close(h.quit)
+	<-h.done // the last one is not broken off: its connection is needed once more
 	h.mu.Lock()
 	if h.now.Role = left; errors.Is(cause, ErrFenced) {
 		h.now.Role = fencedOff

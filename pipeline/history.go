@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -111,6 +113,46 @@ func (h *history) skip(g *modellog.Gap) *release {
 	p.Next, p.Fingerprint = g.To, 0 // nobody has the record before
 	h.seq, h.chain = g.Seq, g.Chain
 	return &release{seq: g.Seq, chain: g.Chain}
+}
+
+// turned is what a ROLLBACK, ADOPT or UPGRADE makes of h; nil for all other
+// records.
+func (h *history) turned(r modellog.Record) *release {
+	switch r := r.(type) {
+	case *modellog.Rollback:
+		return h.turn(r.Type(), r.Seq, r.Chain)
+	case *modellog.Adopt:
+		h.adopt(r)
+		return h.turn(r.Type(), r.Seq, r.Chain)
+	case *modellog.Upgrade:
+		return h.turn(r.Type(), r.Seq, r.Chain)
+	}
+	return nil
+}
+
+// adopt stands in the topics that take the place of others.
+func (h *history) adopt(a *modellog.Adopt) {
+	for _, in := range a.Inputs {
+		for _, to := range in.Partitions {
+			for i := range h.reached {
+				p := &h.reached[i]
+				if p.Topic == in.Topic && p.TopicID == in.TopicID && p.Partition == to.Partition {
+					*p = snapshot.Position{Topic: or(in.NewTopic, in.Topic), TopicID: in.NewID, Partition: to.Partition, Next: to.Next, Fingerprint: to.Fingerprint}
+				}
+			}
+		}
+	}
+	slices.SortFunc(h.reached, snapshot.Position.Compare)
+}
+
+// turn mixes a ROLLBACK, ADOPT or UPGRADE into the lineage: what is learned from
+// here on is told apart from what would have been without it.
+func (h *history) turn(kind string, seq int64, chain snapshot.Hash) *release {
+	b := append([]byte("accrete "+kind+" 1\x00"), h.rows[:]...)
+	h.rows = sha256.Sum256(binary.LittleEndian.AppendUint64(b, uint64(seq)))
+	h.lineage, h.encoder = h.rows, nil
+	h.seq, h.chain = seq, chain
+	return &release{seq: seq, chain: chain}
 }
 
 // answer adds what the rows of a pass give to out, and returns the items behind

@@ -2,13 +2,12 @@ package pipeline
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
@@ -21,6 +20,8 @@ type journal struct {
 	producer *ingest.Producer
 	topic    string
 	report   func(Event)
+	writer   string             // version of the program
+	key      ed25519.PrivateKey // nil, or what every record is signed with
 
 	turn  chan struct{} // holds a token while somebody writes, which may take as long as the broker is away
 	log   *kafkalog.Log
@@ -43,13 +44,14 @@ func openJournal(ctx context.Context, c Config, snapshots int) (*journal, error)
 func newJournal(ctx context.Context, c Config) (*journal, error) {
 	topic := LogTopic(c.Model)
 	log, err := kafkalog.Open(ctx, kafkalog.Config{
-		Client: c.Client, Topic: topic, Keep: c.Keep,
+		Client: c.Client, Topic: topic, Keep: c.Keep, Key: c.VerifyKey, Tolerant: c.tolerant,
 		Retry: func(ctx context.Context, f func() error) error { return retry(ctx, c.Report, f) },
 	})
 	if log == nil {
 		return nil, err
 	}
-	return &journal{client: c.Client, producer: c.Client.Producer(), topic: topic, report: c.Report, turn: make(chan struct{}, 1), log: log}, err
+	return &journal{client: c.Client, producer: c.Client.Producer(), topic: topic, report: c.Report,
+		writer: c.Writer, key: c.SignKey, turn: make(chan struct{}, 1), log: log}, err
 }
 
 func (j *journal) open(ctx context.Context, snapshots int) error {
@@ -85,25 +87,6 @@ func (j *journal) see(see kafkalog.See) kafkalog.See {
 		}
 		if see != nil {
 			see(r, v)
-		}
-	}
-}
-
-// claim makes this process the writer of the log. The last start wins: whoever
-// wrote before is fenced.
-func (j *journal) claim(ctx context.Context) error {
-	for {
-		if !j.log.Fold.Seeded() && !planted("unseeded") { // so that no claim of ours could count
-			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
-		}
-		c := &modellog.Claim{Owner: modellog.Owner{Epoch: j.log.Fold.Claim().Epoch + 1}, Host: host()}
-		rand.Read(c.Nonce[:])
-		if err := j.write(ctx, c); err != nil {
-			return err
-		}
-		if now := j.log.Fold.Claim(); now.Owner == c.Owner || planted("owner") && now.Epoch == c.Epoch {
-			j.owner = c.Owner
-			return nil
 		}
 	}
 }
@@ -182,7 +165,7 @@ func (j *journal) check(ctx context.Context) error {
 func (j *journal) knows(m marker) bool {
 	j.turn <- struct{}{}
 	defer j.unlock()
-	if m.Seq <= j.log.Fold.Released() {
+	if m.Seq <= j.log.Fold.Released() || j.log.Fold.IsAbandoned(m.Seq) {
 		return true
 	}
 	chain, ok := j.log.Fold.ChainAt(m.Seq)

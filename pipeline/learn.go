@@ -102,7 +102,14 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 			return nil, err
 		}
 	}
-	if err := l.journal.claim(ctx); err != nil {
+	if err := l.journal.sameVersions(c); err != nil {
+		return nil, err
+	}
+	seq, err := l.journal.outlived(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.journal.begin(ctx, c, options, seq); err != nil {
 		return nil, err
 	}
 	l.heart.own(l.journal.owner.Epoch, true)

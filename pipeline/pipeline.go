@@ -40,6 +40,11 @@ type Config struct {
 	Watchdog time.Duration // longest that learning may take for a mini-batch; 0: for ever
 	Drain    time.Duration // longest wait for the broker once Run was told to stop; 20 s
 
+	Writer   string // version of the program, for people
+	NewModel bool   // an empty model log begins a model although there are predictions
+	Upgrade  bool   // a model of other versions of arithmetic or decoder becomes one of this program's
+	tolerant bool   // read a broken log on
+
 	OnGap string // "record": go on behind input that is lost, and say so in the model log; else stop
 
 	Transactional bool // release each BATCH in a transaction, so that a read-committed reader sees each prediction once

@@ -19,11 +19,24 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	if n := len(from.Entries); n > 0 && planted("replay") {
 		from.Entries = from.Entries[:n-1]
 	}
+	of := from.Versions
 	for _, e := range from.Entries {
 		var out *release
+		abandoned := false
 		switch rec := e.Record.(type) {
 		case *modellog.Batch:
+			if of != versions {
+				return fmt.Errorf("%w: BATCH %d, behind the newest snapshot that can be used, was decided by %v, and this program is of %v: start a program of that version once more and stop it, so that it leaves a snapshot", ErrVersion, rec.Seq, of, versions)
+			}
 			d, err := r.decide(ctx, rec)
+			var lost *ingest.LostRange
+			if errors.As(err, &lost) && l.config.OnGap == "record" {
+				abandoned = true
+				if out, err = l.abandon(ctx, rec, lost); err != nil {
+					return err
+				}
+				break
+			}
 			if err != nil {
 				return err
 			}
@@ -41,6 +54,10 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 				return err
 			}
 			out = l.history.skip(rec)
+		case *modellog.Upgrade:
+			of, out = rec.Versions, l.history.turned(rec)
+		case *modellog.Rollback, *modellog.Adopt:
+			out = l.history.turned(rec)
 		default:
 			continue
 		}
@@ -50,6 +67,9 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 			}
 			ev.Released++
 		}
+		if abandoned {
+			break
+		}
 	}
 	if l.journal.log.Fold.Paused() != nil {
 		l.budget = budget{}
@@ -57,6 +77,18 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	ev.Took, ev.Progress = time.Since(start), l.history.learner.Progress()
 	l.config.Report(ev)
 	return nil
+}
+
+// abandon takes the history back to where it stands, before the BATCH whose
+// records are lost: the records that are left come next, behind a GAP.
+func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.LostRange) (*release, error) {
+	reason := fmt.Sprintf("BATCH %d cannot be learned again: records %d to %d of %s/%d are lost", at.Seq, lost.Want, lost.LogStart-1, lost.Topic, lost.Partition)
+	r, err := l.journal.appendRollback(ctx, l.history.seq, l.history.chain, reason)
+	if err != nil {
+		return nil, err
+	}
+	l.config.Report(RolledBack{r})
+	return l.history.turned(r), nil
 }
 
 // replayer decides again what the model log says was decided.

@@ -100,8 +100,8 @@ func TestStandbyLearnsAlong(t *testing.T) {
 		if err := next.wait(t); err != nil {
 			t.Error(err)
 		}
-		if _, cold := last[Cold](next.events); cold {
-			t.Errorf("leaves: %v: the standby did not learn along", leaves)
+		if cold, ok := last[Cold](next.events); ok {
+			t.Errorf("leaves: %v: the standby did not learn along: %v", leaves, cold.Err)
 		}
 		cfg, _ := config(c, "m", in)
 		v, err := Verify(t.Context(), cfg)

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"time"
@@ -28,6 +27,9 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 		}
 		if r.Snapshot == nil {
 			h, err := newHistory(c.Model, options, c.Learner)
+			if err == nil {
+				h.seq, h.chain = r.Seq, r.Chain
+			}
 			return h, r, err
 		}
 		start := time.Now()
@@ -100,7 +102,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 				return Saved{}, err
 			}
 		}
-		err := j.finish(ctx, m, c.SignKey)
+		err := j.finish(ctx, m)
 		if err == nil {
 			break
 		}
@@ -122,7 +124,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 // among the chunks of this one, which does not count any more.
 var errBroken = errors.New("a late chunk has broken into the snapshot")
 
-func (j *journal) finish(ctx context.Context, m *modellog.Manifest, key ed25519.PrivateKey) error {
+func (j *journal) finish(ctx context.Context, m *modellog.Manifest) error {
 	if err := j.lock(ctx); err != nil {
 		return err
 	}
@@ -132,11 +134,6 @@ func (j *journal) finish(ctx context.Context, m *modellog.Manifest, key ed25519.
 	}
 	if err := j.log.Fold.Finish(m); err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
-	}
-	if key != nil {
-		if err := m.Sign(key); err != nil {
-			return err
-		}
 	}
 	if err := j.appendLocked(ctx, m); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -23,6 +24,10 @@ type Verification struct {
 
 	Challengers int `json:"challengers"` // that were solved for again, besides; not those whose input is gone
 
+	Abandoned []modellog.Abandoned `json:"abandoned,omitempty"` // seqs that a ROLLBACK took back
+	Stretches []Stretch            `json:"stretches,omitempty"` // of the history in the log
+	Unreached string               `json:"unreached,omitempty"` // why the newest MANIFEST is not accounted for
+
 	StateHash snapshot.Hash `json:"state_hash"` // as of ToSeq
 	Seconds   float64       `json:"seconds"`
 }
@@ -38,7 +43,7 @@ type Divergence struct {
 // snapshot on the way. It begins with the empty state; with the oldest snapshot
 // that is still there, where the model log has lost its beginning; and with the
 // oldest one behind which the input is still there, where that has lost its own.
-// It writes nothing.
+// What programs of other versions have decided it leaves out. It writes nothing.
 func Verify(ctx context.Context, c Config) (Verification, error) {
 	start := time.Now()
 	var v Verification
@@ -47,44 +52,100 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 		return v, err
 	}
 	c.Keep = math.MaxInt
-	j, err := openJournal(ctx, c, math.MaxInt)
-	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return v, noLog(c.Model)
-	}
+	j, newest, err := openWhole(ctx, c)
 	if err != nil {
 		return v, err
 	}
-	if have := j.log.Fold.Config().Config; len(have) > 0 {
+	f := j.log.Fold
+	if have := f.Config().Config; len(have) > 0 {
 		if err := sameOptions(have, options); err != nil {
 			return v, err
 		}
 	}
+	v.Abandoned, v.Stretches = f.Abandoned(), stretches(f)
 	err = fmt.Errorf("%w: the model log %q has neither its beginning nor a complete snapshot", ErrHistory, j.topic)
-	for back := len(j.log.Fold.Snapshots()); back >= 0; back-- {
-		from, ok := j.log.Fold.Recover(back)
-		if !ok {
+	begun := false
+	for back := len(f.Snapshots()); back >= 0; back-- {
+		from, ok := f.Recover(back)
+		if !ok || !ours(from) || begun && from.Seq < v.ToSeq {
 			continue
 		}
-		var lost *ingest.LostRange
 		got, problem := verifyFrom(ctx, c, j, from, options)
-		if problem == nil && (got.Compared > 0 || !errors.As(err, &lost)) {
-			got.Seconds = time.Since(start).Seconds()
-			return got, nil
+		if problem == nil && begun && got.ToSeq == v.ToSeq {
+			break
+		}
+		if problem == nil && (got.Compared > 0 || !gone(err)) {
+			if !begun {
+				v.FromSeq = got.FromSeq
+			}
+			v.add(got)
+			begun = true
+			continue
 		}
 		if problem != nil {
-			if err = problem; !errors.As(err, &lost) {
+			if err = problem; !gone(err) {
 				return v, err
 			}
 		}
 	}
-	return v, err
+	v.Seconds = time.Since(start).Seconds()
+	if !begun && len(v.Stretches) > 0 && !slices.ContainsFunc(v.Stretches, func(s Stretch) bool { return s.Versions == versions }) {
+		return v, fmt.Errorf("%w: all of the history in %q is of %v, and this program of %v: verify it with a program of that version", ErrVersion, j.topic, v.Stretches[len(v.Stretches)-1].Versions, versions)
+	}
+	if !begun {
+		return v, err
+	}
+	v.Unreached = newest.unreached(f, v.ToSeq)
+	return v, nil
+}
+
+// openWhole reads all of the model log.
+func openWhole(ctx context.Context, c Config) (*journal, *newestManifest, error) {
+	j, err := newJournal(ctx, c)
+	if errors.Is(err, ingest.ErrUnknownTopic) {
+		return nil, nil, noLog(c.Model)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	newest := new(newestManifest)
+	first, _, err := j.log.Bounds(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	j.log.Rewind(first)
+	return j, newest, j.readOn(ctx, newest.see)
+}
+
+// add takes in a stretch that was learned again.
+func (v *Verification) add(got Verification) {
+	v.Compared += got.Compared
+	v.Divergent += got.Divergent
+	v.Records += got.Records
+	v.Lost += got.Lost
+	v.Challengers += got.Challengers
+	v.ToSeq, v.StateHash = got.ToSeq, got.StateHash
+	for i := range v.Stretches {
+		if s := &v.Stretches[i]; s.Versions == versions && s.FromSeq <= got.ToSeq && got.FromSeq <= s.ToSeq {
+			s.Verified = true
+		}
+	}
+}
+
+// gone says whether the input that a BATCH was learned from is not there any
+// more, or in another topic.
+func gone(err error) bool {
+	var lost *ingest.LostRange
+	return errors.As(err, &lost) || errors.Is(err, errRecreated)
 }
 
 // verifyFrom learns what from says again.
 func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recovery, options []byte) (v Verification, err error) {
 	var h *history
 	if from.Snapshot == nil {
-		h, err = newHistory(c.Model, options, c.Learner)
+		if h, err = newHistory(c.Model, options, c.Learner); err == nil {
+			h.seq, h.chain = from.Seq, from.Chain
+		}
 	} else {
 		var s *snapshot.Snapshot
 		if s, err = loadSnapshot(ctx, c, j, *from.Snapshot); err == nil {
@@ -130,6 +191,13 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 			}
 			h.skip(rec)
 			v.Lost += rec.To - rec.From
+		case *modellog.Upgrade:
+			if rec.Versions != versions {
+				return v, v.finish(h)
+			}
+			h.turned(rec)
+		case *modellog.Rollback, *modellog.Adopt:
+			h.turned(rec)
 		default:
 			continue
 		}
@@ -170,12 +238,16 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 			}
 		}
 	}
+	return v, v.finish(h)
+}
+
+// finish notes the state that the history has led to.
+func (v *Verification) finish(h *history) error {
 	s, err := h.freeze(0)
-	if err != nil {
-		return v, err
+	if err == nil {
+		v.StateHash = snapshot.StateHash(s.Schema, s.State)
 	}
-	v.StateHash = snapshot.StateHash(s.Schema, s.State)
-	return v, nil
+	return err
 }
 
 func noLog(model string) error {

@@ -141,8 +141,10 @@ func (w *witness) take(got *ingest.Fetched) {
 }
 
 func recreated(topic string) error {
-	return fmt.Errorf("%w: topic %q was deleted and created anew since the model learned from it: begin a new model under another name", ErrHistory, topic)
+	return fmt.Errorf("%w: topic %q was %w since the model learned from it: begin a new model under another name", ErrHistory, topic, errRecreated)
 }
+
+var errRecreated = errors.New("deleted and created anew")
 
 // truncated is about a log that ends, or ended, at end.
 func (w *witness) truncated(next, end int64) error {

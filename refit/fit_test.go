@@ -150,23 +150,37 @@ func TestFitIsTheOptimum(t *testing.T) {
 	}
 }
 
+// repeat returns a with each row as many times as times says. Its elements are those
+// of a, to the bit.
+func repeat(a *optim.Float32, times []int) *optim.Float32 {
+	_, columns := a.Dims()
+	factor := 1 / math.Sqrt(float64((columns-1)/2))
+	var rows []float32
+	for i, n := range times {
+		for range n {
+			for _, v := range row(a, i) {
+				rows = append(rows, float32(v/factor))
+			}
+		}
+	}
+	return optim.NewFloat32(len(rows)/columns, columns, rows, factor)
+}
+
 // TestAWeightIsARepetition compares rows with weights with rows that are repeated,
 // for every loss of one score.
 func TestAWeightIsARepetition(t *testing.T) {
 	a, y := wave(200, 1)
-	_, columns := a.Dims()
 	r := rand.New(rand.NewPCG(9, 9))
-	weights := make([]float64, 200)
-	var repeated []float32
+	weights, times := make([]float64, 200), make([]int, 200)
 	var again []float64
 	for i := range weights {
-		times := r.IntN(4)
-		weights[i] = 2.5 * float64(times)
-		for range times {
-			repeated, again = append(repeated, toFloat32(row(a, i))...), append(again, y[i])
+		times[i] = r.IntN(4)
+		weights[i] = 2.5 * float64(times[i])
+		for range times[i] {
+			again = append(again, y[i])
 		}
 	}
-	b := optim.NewFloat32(len(again), columns, repeated, 1)
+	b := repeat(a, times)
 	signs := func(y []float64) []float64 {
 		s := make([]float64, len(y))
 		for i, v := range y {
@@ -192,11 +206,10 @@ func TestAWeightIsARepetition(t *testing.T) {
 		if err != nil || !want.Reached {
 			t.Fatalf("%v: %+v, %v", l, want, err)
 		}
-		// Features are rounded once more where they are repeated.
-		if off := distance(got.Coefficients, want.Coefficients); off > 2*(got.Bound+want.Bound)+1e-4 {
+		if off := distance(got.Coefficients, want.Coefficients); off > 2*(got.Bound+want.Bound)+1e-9 {
 			t.Errorf("%v: coefficients %v apart, certified %v and %v", l, off, got.Bound, want.Bound)
 		}
-		if math.Abs(got.Primal-want.Primal) > 1e-8 || math.Abs(got.StartPrimal-want.StartPrimal) > 1e-12 || got.Gap() < -1e-12 {
+		if math.Abs(got.Primal-want.Primal) > 1e-9 || math.Abs(got.StartPrimal-want.StartPrimal) > 1e-12 || got.Gap() < -1e-12 {
 			t.Errorf("%v: objective %v, gap %v; repeated %v", l, got.Primal, got.Gap(), want.Primal)
 		}
 	}
@@ -295,14 +308,14 @@ func TestSoftmaxIsCertified(t *testing.T) {
 	a, y := wave(240, 1)
 	n, cols := a.Dims()
 	const classes = 3
-	class, weights := make([]int, n), make([]float64, n)
-	var repeated []float32
+	class, weights, times := make([]int, n), make([]float64, n), make([]int, n)
 	var again []int
 	for i, v := range y {
 		class[i] = min(classes-1, max(0, int(1.5+v)))
 		weights[i] = float64(1 + i%3)
-		for range 1 + i%3 {
-			repeated, again = append(repeated, toFloat32(row(a, i))...), append(again, class[i])
+		times[i] = 1 + i%3
+		for range times[i] {
+			again = append(again, class[i])
 		}
 	}
 	d := newExamples(a, oneAgainstRest(class, classes), classes, weights)
@@ -362,7 +375,7 @@ func TestSoftmaxIsCertified(t *testing.T) {
 			t.Errorf("a score is off by %v, certified %v", worst, f.Bound)
 		}
 	}
-	twice, err := fitSoftmax(context.Background(), newExamples(optim.NewFloat32(len(again), cols, repeated, 1), oneAgainstRest(again, classes), classes, nil),
+	twice, err := fitSoftmax(context.Background(), newExamples(repeat(a, times), oneAgainstRest(again, classes), classes, nil),
 		Options{Lambda: 1e-3, Relative: 1e-8, Passes: 5000}, nil)
 	if err != nil || math.Abs(twice.Primal-best.Primal) > 1e-7 {
 		t.Errorf("repeated rows have the objective %v, weights %v, %v", twice.Primal, best.Primal, err)

@@ -49,6 +49,8 @@ var exits = []struct {
 	{pipeline.ErrUndrained, later},
 	{pipeline.ErrHistory, refused},
 	{pipeline.ErrLog, refused},
+	{pipeline.ErrVersion, refused},
+	{pipeline.ErrNowhere, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
 	{serve.ErrOutput, refused},

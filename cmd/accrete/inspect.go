@@ -46,11 +46,7 @@ func (i *inspectCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer client.Close()
-	p, err := pipelineConfig(c, client, func(ev pipeline.Event) {
-		if ev, ok := ev.(pipeline.Retrying); ok {
-			e.log.Warn().Err(ev.Err).Msg("trying again")
-		}
-	})
+	p, err := pipelineConfig(c, client, e.warnOfRetries)
 	if err != nil {
 		return err
 	}

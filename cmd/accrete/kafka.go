@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/pipeline"
 )
 
 // open loads the effective configuration, in which required must be set, and
@@ -41,4 +42,17 @@ func connect(c *config.Config) (*ingest.Client, error) {
 		return nil, refuse(err)
 	}
 	return client, nil
+}
+
+// writerConfig is what a command needs that writes a record to the model log and
+// learns nothing.
+func writerConfig(c *config.Config, client *ingest.Client, e *env) (pipeline.Config, error) {
+	sign, verify, err := signatureKeys(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
+	return pipeline.Config{
+		Model: c.Model, Client: client, Topics: c.Input.Topics, SignKey: sign, VerifyKey: verify, Writer: versionString(),
+		Report: e.warnOfRetries,
+	}, nil
 }

@@ -26,6 +26,9 @@ type learnCommand struct {
 	jsonFlag
 	Standby bool `help:"Wait while another learner of the model runs, learning along, and take over when it ends or dies."`
 	ToEnd   bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
+
+	NewModel bool `name:"new-model" help:"Begin a new model if the model log is empty, although there are predictions of an earlier one."`
+	Upgrade  bool `help:"Go on with a model of another version of the arithmetic or the decoder. The model log and the lineage say so from there on."`
 }
 
 func (learnCommand) Help() string {
@@ -60,7 +63,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	p.ToEnd, p.Standby = l.ToEnd, l.Standby
+	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
 	pl, err := pipeline.Open(ctx, p)
 	if ctx.Err() != nil && l.Standby {
 		return nil
@@ -149,7 +152,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		return pipeline.Config{}, err
 	}
 	return pipeline.Config{
-		SignKey: sign, VerifyKey: verify,
+		SignKey: sign, VerifyKey: verify, Writer: versionString(),
 
 		Model:  c.Model,
 		Client: client,

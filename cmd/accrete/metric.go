@@ -25,7 +25,7 @@ type metricCommand struct {
 	Test   string  `placeholder:"FILE" help:"File to compare the metrics on, by nearest neighbours."`
 	Rows   int     `default:"300" help:"Maximum number of rows of a key: the last ones (${default})."`
 	Shared float64 `placeholder:"PENALTY" help:"Penalty of the distance of the shared metric to the Euclidean one. Chosen on held-out rows by default."`
-	Own    float64 `placeholder:"PENALTY" help:"Penalty of the size of the own metric of each key. Chosen likewise by default."`
+	Own    float64 `placeholder:"PENALTY" help:"Penalty of the size of the own metric of each key. Chosen on held-out rows by default."`
 	Gap    float64 `default:"1e-3" help:"Gap to the optimum to reach, relative to the objective at 0 (${default})."`
 	Save   string  `placeholder:"FILE" help:"Write the metrics as JSON."`
 }

@@ -47,11 +47,7 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer client.Close()
-	p, err := pipelineConfig(c, client, func(ev pipeline.Event) {
-		if ev, ok := ev.(pipeline.Retrying); ok {
-			e.log.Warn().Err(ev.Err).Msg("trying again")
-		}
-	})
+	p, err := pipelineConfig(c, client, e.warnOfRetries)
 	if err != nil {
 		return err
 	}
@@ -85,6 +81,13 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 		text += fmt.Sprintf("\npublished as snapshot %s, state %v", report.Snapshot, report.StateHash)
 	}
 	return e.print(r.JSON, text, report)
+}
+
+// warnOfRetries logs what is tried again, and no other event.
+func (e *env) warnOfRetries(ev pipeline.Event) {
+	if ev, ok := ev.(pipeline.Retrying); ok {
+		e.log.Warn().Err(ev.Err).Msg("trying again")
+	}
 }
 
 // refitReport is the certificate of a refitted model.

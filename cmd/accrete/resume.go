@@ -37,11 +37,11 @@ func (r *resumeCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer client.Close()
-	p, err := pipeline.Resume(ctx, pipeline.Config{Model: c.Model, Client: client, Report: func(ev pipeline.Event) {
-		if ev, ok := ev.(pipeline.Retrying); ok {
-			e.log.Warn().Err(ev.Err).Msg("trying again")
-		}
-	}})
+	w, err := writerConfig(c, client, e)
+	if err != nil {
+		return err
+	}
+	p, err := pipeline.Resume(ctx, w)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,12 +57,25 @@ func (v *verifyCommand) Run(ctx context.Context, e *env) error {
 	if r.Challengers > 0 {
 		text += fmt.Sprintf("\n%d challengers solved for again", r.Challengers)
 	}
+	for _, a := range r.Abandoned {
+		text += fmt.Sprintf("\nseqs %d to %d are abandoned, by %s: %s", a.From, a.To, a.By, a.Reason)
+	}
+	for _, s := range r.Stretches {
+		switch {
+		case !s.Verified && s.Versions != pipeline.Versions():
+			text += fmt.Sprintf("\nseqs %d to %d are of %v: verify them with a program of that version", s.FromSeq, s.ToSeq, s.Versions)
+		case len(r.Stretches) > 1:
+			text += fmt.Sprintf("\nseqs %d to %d are of %v, this program's", s.FromSeq, s.ToSeq, s.Versions)
+		}
+	}
 	if err := e.print(v.JSON, text, r); err != nil {
 		return err
 	}
 	switch {
 	case r.Divergent > 0:
 		return fmt.Errorf("%d of %d snapshots and %d challengers differ from what the topics and the model log make of them", r.Divergent, r.Compared, r.Challengers)
+	case r.Unreached != "":
+		return refuse(errors.New(r.Unreached))
 	case r.Compared == 0:
 		return fmt.Errorf("nothing to compare: the model log has no complete snapshot to arrive at")
 	}

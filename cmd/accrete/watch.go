@@ -106,7 +106,7 @@ func (w *watch) event(ev pipeline.Event) {
 		w.log.Warn().Err(ev.Err).Msg("the standby cannot learn along; to take over it will restore a snapshot")
 	case pipeline.TakingOver:
 		w.claimed.Red("taking over the model")
-		w.log.Warn().Int64("epoch", ev.Epoch).Msg("the owner of the model has left or is silent: taking over")
+		w.log.Warn().Int64("epoch", ev.Epoch).Bool("left", ev.Left).Msg("taking over: the owner of the model has left, or is silent")
 	case pipeline.Claimed:
 		m.Owner.Set(1)
 		m.Standby.Set(0)

@@ -8,12 +8,13 @@ import (
 )
 
 // lock takes dir for this process. The lock goes with the process, however it
-// ends, so the file that carries it is never in the way.
+// ends, so the file that carries it is never in the way. What the broker keeps is
+// for the eyes of the directory's owner only.
 func lock(dir string) (*os.File, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -23,6 +24,11 @@ func lock(dir string) (*os.File, error) {
 			return nil, fmt.Errorf("%w: %s", ErrInUse, dir)
 		}
 		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	data := filepath.Join(dir, "data")
+	if err := errors.Join(os.MkdirAll(data, 0o700), os.Chmod(data, 0o700)); err != nil { // #nosec G302 -- a directory
+		f.Close()
+		return nil, err
 	}
 	return f, nil
 }

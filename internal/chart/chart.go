@@ -57,7 +57,7 @@ func Save(path string, rows [][]*plot.Plot) error {
 			rows[i][j].Draw(canvas)
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return err
 	}
 	file, err := os.Create(path)

@@ -35,20 +35,12 @@ func (a *Factored) Add(dst []float64, i int, s float64) {
 	}
 }
 
-func (a *Factored) ColumnDot(j int, y []float64) float64 {
-	u := make([]float64, a.u.p)
-	for i, w := range y {
-		a.u.Add(u, i, w)
-	}
-	return a.v.Dot(j, u)
-}
+// transposed returns VᵀUᵀ.
+func (a *Factored) transposed() *Factored { return &Factored{a.v, a.u} }
 
-func (a *Factored) AddColumn(dst []float64, j int, s float64) {
-	column := a.v.Row(j)
-	for i := range dst {
-		dst[i] += float64(s * a.u.Dot(i, column))
-	}
-}
+func (a *Factored) ColumnDot(j int, y []float64) float64 { return a.transposed().Dot(j, y) }
+
+func (a *Factored) AddColumn(dst []float64, j int, s float64) { a.transposed().Add(dst, j, s) }
 
 // squaredNorms returns those of the rows: uᵀVVᵀu.
 func (a *Factored) squaredNorms() []float64 {

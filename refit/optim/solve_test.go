@@ -349,6 +349,55 @@ func TestScaleIsTheSpectralNorm(t *testing.T) {
 	}
 }
 
+// TestAWeightIsARepetition compares rows with weights with rows that are repeated,
+// for every loss and method, and holds certificates far from the optimum against it.
+func TestAWeightIsARepetition(t *testing.T) {
+	const n, columns = 40, 8
+	r := rand.New(rand.NewPCG(9, 9))
+	for _, l := range losses {
+		for _, l1 := range []float64{0, 1e-3} {
+			p := newProblem(14, n, columns, l, 1e-2, l1)
+			q := &Problem{Loss: l, L2: p.L2, L1: l1}
+			var rows []float64
+			p.Weights = make([]float64, n)
+			for i := range p.Weights {
+				times := r.IntN(4)
+				p.Weights[i] = float64(times)
+				for range times {
+					rows, q.Targets = append(rows, p.A.(*Dense).Row(i)...), append(q.Targets, p.Targets[i])
+				}
+			}
+			for i := range p.Weights { // so that both means are of the same terms
+				p.Weights[i] *= n / float64(len(q.Targets))
+			}
+			q.A = NewDense(len(q.Targets), columns, rows)
+			want := solve(t, q, Config{Gap: 1e-13, Passes: 20000})
+			for _, m := range []Method{DSPDC, SPDC, SDCA, SVRG} {
+				got := solve(t, p, Config{Method: m, Gap: 1e-10, Passes: 20000})
+				if d := distance(got.X, want.X); !got.Reached || d > got.Distance+want.Distance || math.Abs(got.Certificate.Primal-want.Certificate.Primal) > 1e-9 {
+					t.Errorf("%v, l1=%v, %s: %v apart, gap %v", l, l1, m, d, got.Gap())
+				}
+			}
+			for range 20 {
+				x := make([]float64, columns)
+				for j := range x {
+					x[j] = r.NormFloat64()
+				}
+				if c, _ := p.Certify(x); c.Primal-want.Certificate.Primal > c.Gap()+1e-9 {
+					t.Errorf("%v, l1=%v: %v above the optimum, certified %v", l, l1, c.Primal-want.Certificate.Primal, c.Gap())
+				}
+			}
+		}
+	}
+	p := newProblem(14, n, columns, loss.Square{}, 1e-2, 0)
+	for what, weights := range map[string][]float64{"of other rows": make([]float64, 3), "below 0": slices.Repeat([]float64{-1}, n), "not a number": slices.Repeat([]float64{math.NaN()}, n)} {
+		p.Weights = weights
+		if _, err := Solve(context.Background(), p, Config{}, Start{}); err == nil {
+			t.Errorf("weights %s: no error", what)
+		}
+	}
+}
+
 func TestWarmStartsAndSeedsAreKept(t *testing.T) {
 	p := newProblem(6, 80, 20, loss.SmoothedHinge{}, 1e-2, 0)
 	ctx := context.Background()

@@ -11,6 +11,7 @@
 //	go run ./test/crash --kills 100 --refit 20ms
 //	go run ./test/crash --soak 20m
 //	go run ./test/crash --restarts 20
+//	go run ./test/crash --kills 300 --tail-loss 60
 //	go run ./test/crash --slowdown 5 --examples 300000
 //	go run ./test/crash --kills 100 --partitions 3 --brokers localhost:9092
 //	go run ./test/crash --kills 0 --outages 20 --kafka .ci/kafka.sh
@@ -42,6 +43,7 @@ type options struct {
 	refit      time.Duration
 	soak       time.Duration
 	restarts   int
+	tailLosses int
 	pairs      int
 	rate       int
 	examples   int
@@ -113,6 +115,7 @@ func main() {
 	flag.DurationVar(&o.refit, "refit", 0, "have the learner refit itself so often; 300 kills have to hit a challenger half written")
 	flag.DurationVar(&o.soak, "soak", 0, "instead of all that, feed one learner for so long, with a fault every 30 s, and watch what it holds")
 	flag.IntVar(&o.restarts, "restarts", 0, "instead of all that, kill a learner with a large model at full load so often, and measure how long it takes until its successor learns")
+	flag.IntVar(&o.tailLosses, "tail-loss", 0, "instead of all that, kill a learner --kills times, and this often have the model log lose its last batches, half of the times under a running learner")
 	flag.IntVar(&o.pairs, "slowdown", 0, "instead of all that, learn the topic so often with refits, every --refit (1s), and as often without, by turns, and compare")
 	flag.IntVar(&o.rate, "rate", 10_000, "examples a second of a soak or of restarts")
 	flag.IntVar(&o.examples, "examples", 100_000, "length of the stream")
@@ -140,6 +143,11 @@ func main() {
 	}
 	if o.restarts > 0 {
 		s, err := alone(ctx, o, (*world).restart)
+		json.NewEncoder(os.Stdout).Encode(s)
+		exit(stop, err)
+	}
+	if o.tailLosses > 0 {
+		s, err := alone(ctx, o, (*world).tailLosses)
 		json.NewEncoder(os.Stdout).Encode(s)
 		exit(stop, err)
 	}

@@ -736,7 +736,7 @@ func (w *world) spoil() (what string, why func(error) bool) {
 		w.c.topics[inputName].id[0] ^= 1
 		return "the input was created anew", history
 	case 3:
-		if len(again) == 0 {
+		if len(again) == 0 || w.config.OnGap == "record" { // then it goes back to its snapshot, and on
 			return "", nil
 		}
 		g := again[w.r.IntN(len(again))].Ranges[0]

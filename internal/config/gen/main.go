@@ -23,7 +23,7 @@ func main() {
 	}
 	out, err := comments(source)
 	if err == nil {
-		err = os.WriteFile("comments.go", out, 0o644)
+		err = os.WriteFile("comments.go", out, 0o600)
 	}
 	if err != nil {
 		log.Fatal(err)

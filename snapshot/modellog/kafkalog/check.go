@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // ErrLog: the model log is not the same, whole and monotone. Nothing may be
 // decided by it until somebody has said how to go on.
-var ErrLog = errors.New("the model log is broken")
+var ErrLog = modellog.ErrBroken
 
 const (
 	keepsEvery = 30 * time.Second // the configuration is looked at again
@@ -46,7 +47,7 @@ func (l *Log) is(id [16]byte, err error) error {
 	case err != nil:
 		return err
 	case l.id != none && id != none && l.id != id && !planted("topic"):
-		return l.fail("was deleted and created again (topic id %x, now %x): the model's history is gone from it; put the topic back from a backup (accrete import), or begin a new model with accrete learn --new-model", l.id, id)
+		return l.fail("was deleted and created again (topic id %x, now %x): the model's history is gone from it; restore the topic from a backup, or begin a new model with accrete learn --new-model", l.id, id)
 	case id != none:
 		l.id = id
 	}
@@ -65,7 +66,7 @@ func (l *Log) present(ctx context.Context) error {
 			return nil // somebody else's to judge
 		}
 		if time.Since(since) > patience {
-			return l.fail("does not exist any more: the model's history is gone with it; put the topic back from a backup (accrete import), or begin a new model with accrete learn --new-model")
+			return l.fail("does not exist any more: the model's history is gone with it; restore the topic from a backup, or begin a new model with accrete learn --new-model")
 		}
 		if err := wait.Pause(ctx, err); err != nil {
 			return err
@@ -121,13 +122,17 @@ func (l *Log) LostTail(end int64) error {
 	return l.fail("has lost its tail: records %d to %d were acknowledged, and are not there any more; go on from what it still holds with accrete rollback", end, l.next-1)
 }
 
-// hole is the error that an answer has none of some offsets, if it has not.
-func (l *Log) hole(got ingest.Fetched) error {
-	if len(got.Missing) == 0 {
-		return nil
+// whole verifies what was read: that it is of this topic, and that the fold of it
+// is not broken.
+func (l *Log) whole() error {
+	none := [16]byte{}
+	if id := [16]byte(l.Fold.Genesis().TopicID); id != none && l.id != none && id != l.id {
+		return l.fail("has the records of another topic, with id %x, and its own is %x: it was deleted and created again, or copied; restore the original topic, or begin a new model with accrete learn --new-model", id, l.id)
 	}
-	h := got.Missing[0]
-	return l.fail("has a hole: records %d to %d are missing, as after compaction; put the topic back from a backup (accrete import), or go on from what it still holds with accrete rollback", h.From, h.To-1)
+	if err := l.Fold.Broken(); err != nil && !l.config.Tolerant {
+		return fmt.Errorf("%w, in topic %q; restore the topic from a backup, or go on from what it still holds with accrete rollback", err, l.config.Topic)
+	}
+	return nil
 }
 
 // same verifies that an answer from offset at on has the last record, where that

@@ -6,7 +6,9 @@ package kafkalog
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -19,7 +21,11 @@ import (
 type Config struct {
 	Client *ingest.Client
 	Topic  string
-	Keep   int // snapshots that the Fold remembers
+	Keep   int               // snapshots that the Fold remembers
+	Key    ed25519.PublicKey // nil, or whose signature makes records count
+
+	// Tolerant is to read a log on that is broken, for whoever mends it.
+	Tolerant bool
 
 	// Retry calls f until it succeeds or its error is not temporary; nil: once.
 	Retry func(ctx context.Context, f func() error) error
@@ -73,7 +79,11 @@ func (l *Log) Next() int64 { return l.next }
 
 // Rewind forgets what was read, to read from an offset on.
 func (l *Log) Rewind(begin int64) {
-	l.Fold, l.next, l.Size = modellog.NewFold(begin, l.config.Keep), begin, Size{}
+	var options []modellog.Option
+	if l.config.Key != nil {
+		options = append(options, modellog.WithKey(l.config.Key))
+	}
+	l.Fold, l.next, l.Size = modellog.NewFold(begin, l.config.Keep, options...), begin, Size{}
 	l.last = last{offset: -1}
 }
 
@@ -128,7 +138,7 @@ func (l *Log) ReadOn(ctx context.Context, see See) error {
 			return err
 		}
 	}
-	return nil
+	return l.whole()
 }
 
 // Doubt has the next reading look again at the topic and at the last record.
@@ -194,10 +204,10 @@ func (l *Log) Poll(ctx context.Context, see See) error {
 	if planted("hole") {
 		got.Missing = nil
 	}
-	if err := l.fold(got, see); err != nil {
+	if err := l.fold(got, see); err != nil || l.next < l.end {
 		return err
 	}
-	return l.hole(got)
+	return l.whole()
 }
 
 func (l *Log) fold(got ingest.Fetched, see See) error {
@@ -206,8 +216,8 @@ func (l *Log) fold(got ingest.Fetched, see See) error {
 		if r.Offset < l.next {
 			continue
 		}
-		if len(got.Missing) > 0 && r.Offset > got.Missing[0].From {
-			return nil
+		if at := l.Fold.Next(); at < r.Offset && !missing(got, at, r.Offset) {
+			l.Fold.Skip(r.Offset)
 		}
 		v, err := l.Fold.Add(r.Offset, r.Key, r.Value)
 		if err != nil {
@@ -221,7 +231,16 @@ func (l *Log) fold(got ingest.Fetched, see See) error {
 		}
 	}
 	l.next = max(l.next, got.Next)
+	if !missing(got, l.Fold.Next(), l.next) {
+		l.Fold.Skip(l.next)
+	}
 	return nil
+}
+
+// missing says whether an answer has nothing at all, not even the marker of a
+// transaction, at some offset from from to to-1.
+func missing(got ingest.Fetched, from, to int64) bool {
+	return slices.ContainsFunc(got.Missing, func(h ingest.Hole) bool { return h.From < to && from < h.To })
 }
 
 // Own folds records that the caller has appended at Next, without reading them.

@@ -1,0 +1,115 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// ErrVersion: the model log was written by a program of another arithmetic or
+// decoder.
+var ErrVersion = errors.New("another version of the arithmetic")
+
+// versions are this program's. Tests pretend that it is another one.
+var versions = modellog.Versions{Arithmetic: learner.Arithmetic, Decoder: decode.Version}
+
+// Versions are those of this program's arithmetic and decoder.
+func Versions() modellog.Versions { return versions }
+
+// claim makes this process the writer of the log, under v. The last start wins:
+// whoever wrote before is fenced. What with makes of the claim is appended at
+// once behind it; with may be nil.
+func (j *journal) claim(ctx context.Context, v modellog.Versions, with func(modellog.Owner) []modellog.Record) error {
+	for {
+		f := j.log.Fold
+		if !f.Seeded() && !planted("unseeded") { // so that no claim of ours could count
+			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
+		}
+		c := &modellog.Claim{
+			Owner: modellog.Owner{Epoch: f.Claim().Epoch + 1}, Host: host(),
+			TopicID: j.log.ID(), Versions: v, Writer: j.writer,
+		}
+		rand.Read(c.Nonce[:])
+		rs := []modellog.Record{c}
+		if with != nil {
+			rs = append(rs, with(c.Owner)...)
+		}
+		if err := j.write(ctx, rs...); err != nil {
+			return err
+		}
+		now := j.log.Fold.Claim()
+		if now.Owner == c.Owner || planted("owner") && now.Epoch == c.Epoch {
+			j.owner = c.Owner
+			return nil
+		}
+		if now.Epoch < c.Epoch && !planted("unseeded") {
+			return fmt.Errorf("%w: a claim of the model log %q does not count: every record has to be signed with the private half of the key that is trusted (snapshot.sign_key_file)", modellog.ErrSignature, j.topic)
+		}
+	}
+}
+
+// begin claims the log for a learner. An empty one it begins, behind seq.
+func (j *journal) begin(ctx context.Context, c Config, options []byte, seq int64) error {
+	if err := j.trusted(c); err != nil {
+		return err
+	}
+	return j.claim(ctx, versions, func(o modellog.Owner) []modellog.Record {
+		f := j.log.Fold
+		if f.Claim().Epoch == 0 {
+			return []modellog.Record{
+				&modellog.Genesis{Owner: o, Model: c.Model, TopicID: j.log.ID(), Seq: seq, Versions: versions, Writer: j.writer},
+				&modellog.Config{Owner: o, Hash: sha256.Sum256(options), Config: options},
+			}
+		}
+		if f.Genesis().Versions != versions {
+			u := &modellog.Upgrade{Owner: o, Seq: f.Seq() + 1, Versions: versions, Writer: j.writer}
+			u.Chain = modellog.NextChain(f.Chain(), u)
+			return []modellog.Record{u}
+		}
+		return nil
+	})
+}
+
+// trusted is an error if this process cannot sign as it wants records signed.
+func (j *journal) trusted(c Config) error {
+	if c.VerifyKey == nil || !j.log.Fold.Genesis().Signed && c.SignKey == nil {
+		return nil
+	}
+	if c.SignKey == nil || !bytes.Equal(c.SignKey.Public().(ed25519.PublicKey), c.VerifyKey) {
+		return fmt.Errorf("%w: the model log %q is signed, and what this program writes would not count: set snapshot.sign_key_file to the private half of snapshot.verify_key_file", modellog.ErrSignature, j.topic)
+	}
+	return nil
+}
+
+// sameVersions is an error unless the log's history is one of this program, or
+// may become one.
+func (j *journal) sameVersions(c Config) error {
+	f := j.log.Fold
+	have := f.Genesis().Versions
+	if f.Claim().Epoch == 0 || have == versions {
+		return nil
+	}
+	if !c.Upgrade {
+		return fmt.Errorf("%w: the model log %q is of %v, and this program of %v: run a program of the log's version%s, or go on with this one, which the log and the lineage then say: accrete learn --upgrade", ErrVersion, j.topic, have, versions, by(f.Claim().Writer))
+	}
+	if newest := f.Snapshots(); len(newest) == 0 && f.Seq() > f.Genesis().Seq || len(newest) > 0 && newest[0].Manifest.Seq != f.Seq() {
+		return fmt.Errorf("%w: the model log %q has decisions of %v behind its newest snapshot, which this program, of %v, would learn otherwise: start the older program%s once more and stop it, so that it leaves a snapshot, or roll back to the newest snapshot with it (accrete rollback)", ErrVersion, j.topic, have, versions, by(f.Claim().Writer))
+	}
+	return nil
+}
+
+func by(writer string) string {
+	if writer == "" {
+		return ""
+	}
+	return " (" + writer + ")"
+}

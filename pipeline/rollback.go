@@ -1,0 +1,149 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// RollbackTo says where a model's history is to go on from. The zero value is
+// what the log still holds.
+type RollbackTo struct {
+	Step   *int64    // the newest snapshot that is not of a later step; nil
+	Before time.Time // the last decision that was made earlier; zero
+	Reason string    // for the log
+}
+
+// RollbackReport is what a rollback did.
+type RollbackReport struct {
+	Record    *modellog.Rollback   // nil: there was nothing to roll back
+	Abandoned []modellog.Abandoned // all there are now
+}
+
+// ErrNowhere: the model log holds nothing that a rollback could go back to.
+var ErrNowhere = errors.New("nothing to roll back to")
+
+// Rollback has the history of a model go on from an earlier place, or from where
+// a log that is broken ends: it claims the log, which ends a learner that runs,
+// and writes a ROLLBACK, behind every seq that the log or the outputs know of.
+func Rollback(ctx context.Context, c Config, to RollbackTo) (RollbackReport, error) {
+	c.Keep, c.tolerant = math.MaxInt, true
+	j, err := newJournal(ctx, c)
+	if errors.Is(err, ingest.ErrUnknownTopic) {
+		return RollbackReport{}, noLog(c.Model)
+	}
+	if err != nil {
+		return RollbackReport{}, err
+	}
+	if err := j.trusted(c); err != nil {
+		return RollbackReport{}, err
+	}
+	first, _, err := j.log.Bounds(ctx)
+	if err != nil {
+		return RollbackReport{}, err
+	}
+	out, err := j.published(ctx, c)
+	if err != nil {
+		return RollbackReport{}, err
+	}
+	times := map[int64]int64{} // by offset
+	j.log.Rewind(first)
+	err = j.readOn(ctx, func(r *ingest.Record, v modellog.Verdict) {
+		if _, ok := seqOf(v.Record); ok {
+			times[r.Offset] = r.Time
+		}
+	})
+	if err != nil {
+		return RollbackReport{}, err
+	}
+	if err := j.trusted(c); err != nil {
+		return RollbackReport{}, err
+	}
+	f := j.log.Fold
+	if f.Claim().Epoch == 0 {
+		return RollbackReport{}, fmt.Errorf("%w: the model log %q is empty; restore the topic from a backup, or begin a new model with accrete learn --new-model", ErrNowhere, j.topic)
+	}
+	seq, reason, err := to.find(f, times)
+	if err != nil {
+		return RollbackReport{}, fmt.Errorf("%w in %q", err, j.topic)
+	}
+	highest := max(f.Seq(), f.Highest(), out.seq)
+	broken := f.Broken()
+	if seq == f.Seq() && highest == f.Seq() && broken == nil {
+		return RollbackReport{Abandoned: f.Abandoned()}, nil
+	}
+	if broken != nil && to.Reason == "" {
+		reason = broken.Error()
+	}
+	return j.rollback(ctx, seq, highest, reason[:min(len(reason), 512)])
+}
+
+// rollback claims the log and goes back to seq at once.
+func (j *journal) rollback(ctx context.Context, seq, highest int64, reason string) (RollbackReport, error) {
+	for {
+		f := j.log.Fold
+		chain, known := f.ChainAt(seq)
+		v, ok := f.VersionsAt(seq)
+		if !known || !ok {
+			return RollbackReport{}, fmt.Errorf("%w: seq %d is not in %q any more", ErrNowhere, seq, j.topic)
+		}
+		var r *modellog.Rollback
+		err := j.claim(ctx, v, func(o modellog.Owner) []modellog.Record {
+			f := j.log.Fold
+			r = &modellog.Rollback{
+				Owner: o, Seq: max(highest, f.Seq(), f.Highest()) + 1,
+				ToSeq: seq, ToChain: chain, Reason: reason, By: host(),
+			}
+			r.Chain = modellog.NextChain(f.Chain(), r)
+			return []modellog.Record{r}
+		})
+		if err != nil {
+			return RollbackReport{}, err
+		}
+		if f := j.log.Fold; f.Seq() == r.Seq && f.Chain() == r.Chain {
+			return RollbackReport{Record: r, Abandoned: f.Abandoned()}, nil
+		}
+	}
+}
+
+// find is the seq to go back to.
+func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, reason string, err error) {
+	reason = to.Reason
+	switch {
+	case to.Step != nil:
+		for _, s := range f.Snapshots() {
+			if s.Manifest.Step <= *to.Step {
+				return s.Manifest.Seq, or(reason, fmt.Sprintf("to step %d", s.Manifest.Step)), nil
+			}
+		}
+		if *to.Step == 0 {
+			if from, ok := f.Recover(len(f.Snapshots())); ok {
+				return from.Seq, or(reason, "to the beginning"), nil
+			}
+		}
+		return 0, "", fmt.Errorf("%w: there is no snapshot at or before step %d", ErrNowhere, *to.Step)
+	case !to.Before.IsZero():
+		from, ok := f.Recover(len(f.Snapshots()))
+		if !ok {
+			if from, ok = f.Recover(len(f.Snapshots()) - 1); !ok {
+				return 0, "", fmt.Errorf("%w: there is no snapshot", ErrNowhere)
+			}
+		}
+		seq = from.Seq
+		if len(from.Entries) > 0 && times[from.Entries[0].Offset] >= to.Before.UnixMilli() && from.Snapshot != nil {
+			return 0, "", fmt.Errorf("%w: there is no snapshot before %v", ErrNowhere, to.Before)
+		}
+		for _, e := range from.Entries {
+			if s, ok := seqOf(e.Record); ok && times[e.Offset] < to.Before.UnixMilli() {
+				seq = s
+			}
+		}
+		return seq, or(reason, fmt.Sprintf("to before %v", to.Before.UTC().Format(time.RFC3339))), nil
+	}
+	return f.Seq(), or(reason, "to what the log still holds"), nil
+}

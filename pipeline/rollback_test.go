@@ -1,0 +1,187 @@
+package pipeline
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// proved verifies a model and wants so many stretches of abandoned seqs.
+func proved(t *testing.T, c Config, abandoned int) Verification {
+	t.Helper()
+	v, err := Verify(t.Context(), c)
+	if err != nil || v.Divergent > 0 || v.Compared == 0 || len(v.Abandoned) != abandoned || v.Unreached != "" {
+		t.Errorf("verify: %+v, %v; want %d stretches abandoned", v, err, abandoned)
+	}
+	return v
+}
+
+// sequences counts the predictions that were made under each seq.
+func sequences(t *testing.T, c Config) map[int64]int {
+	t.Helper()
+	out := map[int64]int{}
+	for _, r := range kafkatest.Read(t, c.Client, PredictionsTopic(c.Model)) {
+		seq, err := strconv.ParseInt(kafkatest.Header(r, "ce_sequence"), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[seq]++
+	}
+	return out
+}
+
+// A log that has lost its tail while nobody looked is refused, as predictions are
+// out there that it knows nothing of; and a rollback leads on.
+func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
+	for _, transactional := range []bool{false, true} {
+		d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
+		c := kafkatest.ClientOf(t, d.Addr, nil)
+		kafkatest.Fill(t, c, in, 2, rings(2000))
+		cfg, ev := config(c, "m", in)
+		cfg.Transactional = transactional
+		learnAll(t, cfg)
+		was := finalSeq(t, ev)
+		d.Down(func() { // the snapshot, and some of the decisions before it
+			d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:12] })
+		})
+		cfg.Client = kafkatest.ClientOf(t, d.Addr, nil)
+		_, err := Open(t.Context(), cfg)
+		wants(t, err, ErrLog, "lost its tail")
+		r, err := Rollback(t.Context(), cfg, RollbackTo{})
+		if err != nil || r.Record == nil || r.Record.Seq != was+1 || r.Record.ToSeq >= was {
+			t.Fatalf("rolled back: %+v, %v; want seqs up to %d abandoned", r, err, was)
+		}
+		learnAll(t, cfg)
+		v := proved(t, cfg, 1)
+		if a := v.Abandoned[0]; a.From != r.Record.ToSeq+1 || a.To != was {
+			t.Errorf("abandoned: %+v, want %d to %d", a, r.Record.ToSeq+1, was)
+		}
+		if n := learned(ev); n != 1960 {
+			t.Errorf("%d records were learned in the end", n)
+		}
+		for seq := range sequences(t, cfg) {
+			if seq == r.Record.Seq {
+				t.Errorf("a prediction carries the rollback's own seq %d", seq)
+			}
+		}
+		if r, err := Rollback(t.Context(), cfg, RollbackTo{}); err != nil || r.Record != nil {
+			t.Errorf("once more: %+v, %v; want nothing to do", r, err)
+		}
+	}
+}
+
+func TestRollbackToAStepAndToATime(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	values := rings(3000)
+	cfg, ev := config(c, "m", in)
+	var at []Saved
+	var times []time.Time
+	for from := 0; from < 3000; from += 1000 {
+		kafkatest.Fill(t, c, in, 1, values[from:from+1000])
+		learnAll(t, cfg)
+		s, _ := last[Saved](ev)
+		at, times = append(at, s), append(times, time.Now())
+		time.Sleep(2 * time.Millisecond) // the clock of records counts milliseconds
+	}
+	back := func(to RollbackTo, want Saved, abandoned int) {
+		t.Helper()
+		r, err := Rollback(t.Context(), cfg, to)
+		if err != nil || r.Record == nil || r.Record.ToSeq != want.Seq {
+			t.Fatalf("to %+v: %+v, %v; want to seq %d", to, r.Record, err, want.Seq)
+		}
+		learnAll(t, cfg)
+		proved(t, cfg, abandoned)
+		if got := finalHash(t, ev); got != at[2].StateHash {
+			t.Errorf("to %+v: state hash %v, before %v", to, got, at[2].StateHash)
+		}
+	}
+	step := at[1].Step + 1
+	back(RollbackTo{Step: &step, Reason: "for a test"}, at[1], 1)
+	back(RollbackTo{Before: times[0].Add(time.Millisecond)}, at[0], 1) // it takes back the one before, too
+	none := int64(-1)
+	_, err := Rollback(t.Context(), cfg, RollbackTo{Step: &none})
+	wants(t, err, ErrNowhere, "step -1")
+}
+
+func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
+	d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
+	c := kafkatest.ClientOf(t, d.Addr, nil)
+	values := rings(3000)
+	kafkatest.Fill(t, c, in, 1, values[:1500])
+	cfg, ev := config(c, "m", in)
+	learnAll(t, cfg)
+	saved := finalSeq(t, ev)
+	kafkatest.Fill(t, c, in, 1, values[1500:])
+	learnAll(t, cfg)
+	d.Down(func() { // the second snapshot, as if the learner had been killed before it
+		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
+			n := len(bs)
+			for n > 0 && !strings.Contains(string(bs[n-1]), `{"type":"batch"`) {
+				n--
+			}
+			return bs[:n]
+		})
+	})
+	c = kafkatest.ClientOf(t, d.Addr, nil)
+	cfg.Client = c
+	if err := c.DeleteRecords(t.Context(), in, 0, 2000); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), cfg)
+	wants(t, err, ErrHistory, "BATCH")
+	cfg.OnGap = "record"
+	learnAll(t, cfg)
+	r, ok := last[RolledBack](ev)
+	if !ok || r.Record.ToSeq != saved {
+		t.Fatalf("rolled back: %+v, want to seq %d", r, saved)
+	}
+	if g, ok := last[Lost](ev); !ok || g.From != 1500 || g.To != 2000 {
+		t.Errorf("the gap is %+v", g)
+	}
+	learnAll(t, cfg)
+	proved(t, cfg, 1)
+}
+
+// as pretends that this program is of other versions.
+func as(v modellog.Versions, f func()) {
+	was := versions
+	versions = v
+	defer func() { versions = was }()
+	f()
+}
+
+func TestAnotherArithmeticIsRefusedOrSaid(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	values := rings(3000)
+	kafkatest.Fill(t, c, in, 1, values[:1500])
+	cfg, ev := config(c, "m", in)
+	learnAll(t, cfg)
+	older := finalSeq(t, ev)
+	kafkatest.Fill(t, c, in, 1, values[1500:])
+	next := modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: versions.Decoder}
+	as(next, func() {
+		_, err := Open(t.Context(), cfg)
+		wants(t, err, ErrVersion, "arithmetic 1, decoder 1, and this program of arithmetic 2, decoder 1")
+		_, err = Verify(t.Context(), cfg)
+		wants(t, err, ErrVersion, "verify it with a program of that version")
+		cfg.Upgrade = true
+		learnAll(t, cfg)
+		learnAll(t, cfg)
+		v := proved(t, cfg, 0)
+		if v.FromSeq != older+1 || len(v.Stretches) != 2 || v.Stretches[0].Verified || !v.Stretches[1].Verified {
+			t.Errorf("verified: %+v, want what is behind seq %d", v, older)
+		}
+	})
+	_, err := Open(t.Context(), Config{Model: cfg.Model, Client: c, Topics: cfg.Topics, Learner: cfg.Learner, Report: cfg.Report, SnapshotEvery: time.Hour})
+	wants(t, err, ErrVersion, "arithmetic 2, decoder 1, and this program of arithmetic 1, decoder 1")
+	cfg.Upgrade = false
+	v, err := Verify(t.Context(), cfg)
+	if err != nil || v.ToSeq != older || v.Divergent > 0 || !strings.Contains(v.Unreached, "newest MANIFEST") {
+		t.Errorf("the older program verifies %+v, %v; want up to seq %d", v, err, older)
+	}
+}

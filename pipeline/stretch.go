@@ -1,0 +1,100 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// Stretch is a run of a model's history that programs of one version decided.
+type Stretch struct {
+	FromSeq int64 `json:"from_seq"`
+	ToSeq   int64 `json:"to_seq"`
+	modellog.Versions
+	Verified bool `json:"verified"` // some of it, here
+}
+
+// stretches are what a fold knows of who decided what.
+func stretches(f *modellog.Fold) (out []Stretch) {
+	from, ok := f.Recover(len(f.Snapshots()))
+	if !ok {
+		if from, ok = f.Recover(len(f.Snapshots()) - 1); !ok {
+			return nil
+		}
+	}
+	now := Stretch{FromSeq: from.Seq + 1, ToSeq: from.Seq, Versions: from.Versions}
+	for _, e := range from.Entries {
+		if u, ok := e.Record.(*modellog.Upgrade); ok {
+			if now.ToSeq >= now.FromSeq {
+				out = append(out, now)
+			}
+			now = Stretch{FromSeq: u.Seq, Versions: u.Versions}
+		}
+		if seq, ok := seqOf(e.Record); ok {
+			now.ToSeq = seq
+		}
+	}
+	if now.ToSeq >= now.FromSeq {
+		out = append(out, now)
+	}
+	return out
+}
+
+func seqOf(r modellog.Record) (int64, bool) {
+	switch r := r.(type) {
+	case *modellog.Batch:
+		return r.Seq, true
+	case *modellog.Gap:
+		return r.Seq, true
+	case *modellog.Rollback:
+		return r.Seq, true
+	case *modellog.Adopt:
+		return r.Seq, true
+	case *modellog.Upgrade:
+		return r.Seq, true
+	}
+	return 0, false
+}
+
+// ours says whether this program can learn what comes first behind from.
+func ours(from modellog.Recovery) bool {
+	for _, e := range from.Entries {
+		switch r := e.Record.(type) {
+		case *modellog.Upgrade:
+			return r.Versions == versions
+		case *modellog.Batch:
+			return from.Versions == versions
+		}
+	}
+	return from.Versions == versions
+}
+
+// newestManifest is the last MANIFEST that a log has, and why it is void.
+type newestManifest struct {
+	manifest *modellog.Manifest
+	void     string
+}
+
+func (n *newestManifest) see(_ *ingest.Record, v modellog.Verdict) {
+	if m, ok := v.Record.(*modellog.Manifest); ok {
+		n.manifest, n.void = m, v.Void
+	}
+}
+
+// unreached says why the newest MANIFEST is not accounted for, if it is not. One
+// that was written under an old claim, or twice, is void as it should be.
+func (n *newestManifest) unreached(f *modellog.Fold, to int64) string {
+	m := n.manifest
+	if m == nil {
+		return ""
+	}
+	if n.void != "" && m.Owner == f.Claim().Owner && !slices.ContainsFunc(f.Snapshots(), func(s modellog.Stored) bool { return s.Manifest.Snapshot == m.Snapshot }) {
+		return fmt.Sprintf("the newest MANIFEST, at seq %d, is void: %s", m.Seq, n.void)
+	}
+	if newest := f.Snapshots(); len(newest) > 0 && newest[0].Manifest.Seq > to {
+		return fmt.Sprintf("the newest MANIFEST is at seq %d, and the history was learned again up to seq %d", newest[0].Manifest.Seq, to)
+	}
+	return ""
+}
