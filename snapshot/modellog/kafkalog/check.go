@@ -46,7 +46,7 @@ func (l *Log) is(id [16]byte, err error) error {
 	switch {
 	case err != nil:
 		return err
-	case l.id != none && id != none && l.id != id && !planted("topic"):
+	case l.id != none && id != none && l.id != id:
 		return l.fail("was deleted and created again (topic id %x, now %x): the model's history is gone from it; restore the topic from a backup, or begin a new model with accrete learn --new-model", l.id, id)
 	case id != none:
 		l.id = id

@@ -11,7 +11,6 @@ var Planted = os.Getenv("ACCRETE_PLANTED")
 // Faults are those there are to choose from.
 var Faults = []string{
 	"tail",      // a log that has become shorter is read on
-	"topic",     // so is one that was created anew
 	"compacted", // the configuration of the log is not looked at
 	"hole",      // offsets that are missing are passed over
 }
