@@ -7,18 +7,18 @@ import (
 
 // grade compares the prediction for row i of p, and what the baselines would
 // have said, with its label.
-func (l *Learner) grade(p *Pass, i int, y Label, weight float64) {
+func (l *Learner) validate(p *Pass, i int, y Label, weight float64) {
 	if l.labelled == 0 {
-		return // nothing has been said
+		return // nothing has been predicted
 	}
-	f := p.sum(i)
+	f := p.scores(i)
 	linear := l.fit != nil && l.linear.Ready()
 	if linear {
 		l.scratch.linear = state.Extend(l.scratch.linear[:0], l.linear.Targets)
 		l.linear.Predict(l.scratch.linear, p.x[i*l.dim:(i+1)*l.dim])
 	}
 	frequent := Best(l.weights)
-	for j := range l.records {
+	for j := range l.validation {
 		errors := [4]float64{
 			p.head.Error(p.Row(i), y, j),
 			l.naive(y, j, frequent, l.means[j]),
@@ -26,19 +26,19 @@ func (l *Learner) grade(p *Pass, i int, y Label, weight float64) {
 		}
 		errors[3] = errors[1]
 		if linear {
-			class, value := l.linearSays(l.scratch.linear, j)
+			class, value := l.linearPrediction(l.scratch.linear, j)
 			errors[3] = l.naive(y, j, class, value)
 		}
 		value := float64(y.Class)
 		if l.head.Task == Regression {
 			value = target.Bounded(y.At(j))
 		}
-		l.records[j].add(weight, errors, target.Finite(p.head.GradedLoss(f, p.Row(i), y, j)), value)
+		l.validation[j].add(weight, errors, target.Finite(p.head.GradedLoss(f, p.Row(i), y, j)), value)
 	}
 }
 
-// naive returns how far off a baseline is that says the class, or the value of
-// target j, where y is right.
+// naive returns the error of a baseline that predicts the class, or the value of target
+// j, for a row of label y.
 func (l *Learner) naive(y Label, j, class int, value float64) float64 {
 	if l.head.Task == Regression {
 		d := target.Bounded(value) - target.Bounded(y.At(j))
@@ -50,9 +50,9 @@ func (l *Learner) naive(y Label, j, class int, value float64) float64 {
 	return 1
 }
 
-// linearSays is what the outputs of the linear baseline say: a class, or the value
-// of target j.
-func (l *Learner) linearSays(f []float64, j int) (class int, value float64) {
+// linearPrediction returns the prediction of the linear baseline for its scores: a
+// class, or the value of target j.
+func (l *Learner) linearPrediction(f []float64, j int) (class int, value float64) {
 	switch {
 	case l.head.Task == Regression:
 		u := l.head.Scales[j]

@@ -6,13 +6,13 @@ import (
 )
 
 // Batch is a run of examples, laid out for the learner: raw values, a label and
-// a weight each. It is for one owner, who may Reset and fill it again once
+// a weight each. It has one owner, who may Reset and fill it again after
 // every Pass over it has been learned.
 type Batch struct {
 	dim     int
 	x       []float64 // row-major
 	labels  []Label
-	more    []float64 // behind what the labels have of it
+	more    []float64 // memory of the labels' More
 	weights []float64
 	keys    []string
 }
@@ -23,7 +23,7 @@ func (b *Batch) Reset(dim int) {
 	b.x, b.labels, b.more, b.weights, b.keys = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0]
 }
 
-// Grow makes room for so many examples more.
+// Grow makes room for that many more examples.
 func (b *Batch) Grow(examples int) {
 	b.x = slices.Grow(b.x, examples*b.dim)
 	b.labels = slices.Grow(b.labels, examples)
@@ -46,12 +46,11 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 	b.keys = append(b.keys, "")
 }
 
-// SetKey says whose the last example is: those of one key are each other's past
-// for a model with lags, and a metric may be of one key. Without it all are of
-// one, the empty key.
+// SetKey sets the key of the last example, which is empty otherwise. The lags of an
+// example are earlier ones of the same key, and a metric may have a part for a key.
 func (b *Batch) SetKey(key string) { b.keys[len(b.keys)-1] = key }
 
-// Key returns what SetKey said of example i.
+// Key returns the key of example i.
 func (b *Batch) Key(i int) string { return b.keys[i] }
 
 // Len returns the number of examples.
@@ -60,16 +59,16 @@ func (b *Batch) Len() int { return len(b.labels) }
 // Dim returns the number of values in an example.
 func (b *Batch) Dim() int { return b.dim }
 
-// X returns the values of example i, which are b's.
+// X returns the values of example i, which share memory with b.
 func (b *Batch) X(i int) []float64 { return b.x[i*b.dim : (i+1)*b.dim : (i+1)*b.dim] }
 
-// Label returns the label of example i, whose More is b's.
+// Label returns the label of example i. Its More shares memory with b.
 func (b *Batch) Label(i int) Label { return b.labels[i] }
 
 // Weight returns the weight of example i.
 func (b *Batch) Weight(i int) float64 { return b.weights[i] }
 
-// Slice is the rows [from, to) of b. It shares their memory.
+// Slice returns the rows [from, to) of b, which share its memory.
 func (b *Batch) Slice(from, to int) *Batch {
 	return &Batch{
 		dim:     b.dim,

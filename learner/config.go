@@ -13,28 +13,29 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// Config is what a Learner is told. It is fixed for the life of a model. The
-// zero value of each field stands for the default that its comment names.
+// Config configures a Learner. It is fixed for the life of a model. The zero value of
+// each field selects the default that its comment names. The JSON keys are part of the
+// format of model logs, which hash them.
 type Config struct {
 	Algorithm   string  `json:"algorithm"`         // as Algorithms names it; the default is "newton"
 	Stepper     string  `json:"stepper"`           // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
-	Kernel      string  `json:"kernel"`            // "gaussian" (default): the warm-up decides on the width; "gaussian:2.5": in the units of the scaled inputs
-	Metric      *Metric `json:"metric,omitempty"`  // of the inputs; nil (default): the warm-up learns one weight a column
+	Kernel      string  `json:"kernel"`            // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
+	Metric      *Metric `json:"metric,omitempty"`  // of the inputs; nil (default): the warm-up learns column weights instead
 	Sampling    string  `json:"sampling"`          // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
 	Task        Task    `json:"task"`              // Auto (default): the loss or else the first label decides
 	Loss        string  `json:"loss"`              // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
 	Width       int     `json:"width"`             // random features in a block: the default of the algorithm, see Algorithms
-	MaxFeatures int     `json:"max_features"`      // frequencies in all, rounded up to whole blocks: 4096
+	MaxFeatures int     `json:"max_features"`      // maximum number of random features, rounded up to whole blocks: 4096
 	Minibatch   int     `json:"minibatch"`         // labelled rows in a step: the default of the algorithm
 	MaxClasses  int     `json:"max_classes"`       // 256
 	Outputs     int     `json:"outputs,omitempty"` // targets in the label of a regression, from 2 to 256; 0 (default): one
 	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: 1e-6
-	Lags        int     `json:"lags"`              // labelled rows of the same key whose inputs and labels are inputs as well: 0
+	Lags        int     `json:"lags"`              // last labelled rows of the same key, whose inputs and labels become inputs: 0
 	OnDrift     string  `json:"on_drift"`          // "none" (default), "boost", "forget" or "reset"
 	Seed        uint64  `json:"seed"`              // of the frequencies: 1
 }
 
-// Effective returns c with every default filled in, or says what is wrong.
+// Effective returns c with every default filled in. An invalid c is an error.
 func (c Config) Effective() (Config, error) {
 	c.Algorithm = cmp.Or(c.Algorithm, algorithms[0].Name)
 	c.Kernel = cmp.Or(c.Kernel, "gaussian")
@@ -111,8 +112,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("max_classes %d: want 2 to 65536", c.MaxClasses)
 	case c.Lags > 0 && c.Metric != nil:
 		return errors.New("a metric is for the inputs of one row, and lags add those of others: want one of them")
-	case c.Lags < 0 || c.Lags > mostLags:
-		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, mostLags)
+	case c.Lags < 0 || c.Lags > maxLags:
+		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
 	case !(c.Lambda > 0 && c.Lambda <= 1):
 		return fmt.Errorf("lambda %v: want more than 0 and at most 1", c.Lambda)
 	}
@@ -122,8 +123,8 @@ func (c Config) validate() error {
 // ErrInputs refuses rows that a Config is not for.
 var ErrInputs = errors.New("too few inputs")
 
-// Check says whether c, which is valid, is for rows of these columns. A host
-// asks before the first row, for a Learner takes rows as they are.
+// Check returns an error if c, which is valid, is not for rows of these columns. A host
+// calls it before the first row; a Learner does not check the rows.
 func (c Config) Check(columns []string) error {
 	if err := c.sampling().Check(c.width(len(columns))); err != nil {
 		return fmt.Errorf("%w: %w", ErrInputs, err)
@@ -131,7 +132,7 @@ func (c Config) Check(columns []string) error {
 	return c.Metric.check(columns)
 }
 
-// same says whether a Learner of c is one of o: of a metric, the file counts.
+// same reports whether c and o are equal, with metrics compared by their files.
 func (c Config) same(o Config) bool {
 	if c.Metric != nil && o.Metric != nil && c.Metric.hash == o.Metric.hash {
 		c.Metric = o.Metric
@@ -139,8 +140,7 @@ func (c Config) same(o Config) bool {
 	return c == o
 }
 
-// Keyed says whether a Learner of c wants to know whose a row is: see
-// Batch.SetKey.
+// Keyed reports whether a Learner of c uses the keys of rows: see Batch.SetKey.
 func (c Config) Keyed() bool { return c.Lags > 0 || c.Metric != nil && c.Metric.Keys() > 0 }
 
 func (c Config) sampling() features.Sampling {
@@ -164,8 +164,8 @@ func (c Config) Canonical() ([]byte, error) {
 // targets is how many a label has.
 func (c Config) targets() int { return max(1, c.Outputs) }
 
-// smallBlock is the default of Width where max_features has no room for the
-// algorithm's own.
+// smallBlock is the default of Width if the block size of the algorithm is larger than
+// max_features.
 const smallBlock = 32
 
 func lossError(a *engine.Algorithm, chosen loss.Loss, task Task) error {

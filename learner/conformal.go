@@ -2,22 +2,22 @@ package learner
 
 import "cmp"
 
-// Conformal learns how wide intervals must be to hold a share of the labels,
-// whatever their distribution and though it changes: Radius, in standard
-// deviations of the prediction, goes up where a label was outside and down where
-// it was inside, so that on any stream the share of those outside tends to
-// 1 - Coverage (Gibbs and Candès 2021, as the quantile tracker of Angelopoulos,
-// Candès and Tibshirani 2023). Its zero value is ready, with intervals of no
-// width. It is for one goroutine.
+// Conformal learns the width of intervals that contain a given share of the labels, for
+// any distribution, which may change. Radius, in standard deviations of the prediction,
+// rises after a label outside and falls after one inside, so that on any stream the
+// share of labels outside tends to 1 - Coverage (Gibbs and Candès 2021, as the quantile
+// tracker of Angelopoulos, Candès and Tibshirani 2023). The zero value is ready, with
+// intervals of width 0. It is for one goroutine.
 type Conformal struct {
-	Coverage float64 // share of the labels that is to be inside: 0.9
+	Coverage float64 // share of the labels inside; 0 selects 0.9
 	Radius   float64 // of the interval: predictions ± Radius standard deviations
 }
 
-// conformalRate is how far Radius goes at most for one row.
+// conformalRate is the largest change of Radius for one row. Chosen by trial, see
+// docs/constants.md.
 const conformalRate = 0.05
 
-// Add learns how many standard deviations a label was from its prediction.
+// Add learns the distance of a label from its prediction, in standard deviations.
 func (c *Conformal) Add(score float64) {
 	step := cmp.Or(c.Coverage, 0.9) // outside
 	if score <= c.Radius {

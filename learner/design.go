@@ -12,11 +12,11 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// ErrUnsettled is returned where a model has no features yet, or knows one class.
+// ErrUnsettled is the error of a model without features, or with a single class.
 var ErrUnsettled = errors.New("the model has no features yet: they come with the first 64 labelled rows and a second class")
 
-// A Design is what rows are to a model: what a solver needs to fit its
-// coefficients anew, while the features stay.
+// A Design is rows as a model sees them: what a solver needs to fit the coefficients of
+// the model again, with the same features.
 type Design struct {
 	Bank    *features.Bank
 	Blocks  int
@@ -72,15 +72,15 @@ func (d *Design) Penalty() float64 {
 	return d.fit.PenaltyOf(warmup.Examples{X: d.X, Labels: d.labels, Weights: d.Weights}, d.Bank.Map(), d.task)
 }
 
-// Coefficients returns what m predicts with: 2 rows a frequency × outputs, and an
-// intercept for each. They are m's.
+// Coefficients returns those of m, 2 rows for each random feature × scores, and an
+// intercept for each score. They share memory with m.
 func (m *Model) Coefficients() (coef []float32, intercept []float64) { return m.coef, m.intercept }
 
 // Loss returns the loss that m was learned for; nil before the first label.
 func (m *Model) Loss() loss.Loss { return m.head.Loss }
 
-// With returns the model that has the features of m, and another loss of its
-// task, coefficients and intercepts.
+// With returns a model with the features of m, and with another loss of its task, other
+// coefficients and intercepts.
 func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, error) {
 	v := m.serving()
 	v.head.Loss, v.Coef, v.Intercept = l, coef, intercept
@@ -89,8 +89,7 @@ func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, 
 	return NewModel(a)
 }
 
-// Serving returns the serving arrays of the State whose model m is, if it has
-// features.
+// Serving returns the serving arrays of a State with the model m, which has features.
 func (m *Model) Serving() []Array {
 	var a state.Arrays
 	m.serving().save(&a)

@@ -6,8 +6,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// Drift says which detectors have noticed that a stream has changed: that the
-// progressive loss has grown.
+// Drift is a set of detectors that have raised an alarm because the progressive loss
+// has grown.
 type Drift uint8
 
 const (
@@ -56,7 +56,7 @@ func (l *Learner) React() {
 		}
 		l.engine = l.algorithm.New(l.problem(prior))
 	}
-	l.forecast() // the pending rows are learned next
+	l.scorePending() // the pending rows are learned next
 }
 
 func (d *detectors) save(a *state.Arrays) {

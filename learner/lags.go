@@ -10,46 +10,46 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// ErrLags refuses a model with lags to who is not its learner: what it predicts
-// for a record depends on the labels of the records before it.
+// ErrLags refuses a model with lags outside its Learner: its predictions depend on the
+// labels of earlier rows.
 var ErrLags = errors.New("the model has lags, so that only its learner can predict: it needs the labels of the records before")
 
-// lags widens rows by the inputs and the labels of the labelled rows of the same
-// key before them, Config.Lags of them, the newest first. A row's own inputs
-// stand in for inputs that are not there, and zeros for labels.
+// lags appends to each row the inputs and the labels of the last Config.Lags labelled
+// rows of the same key, the newest first. If there are fewer, the row's own inputs and
+// zeros for the labels take their place.
 //
-// The memory has the lagKeys keys that were seen last.
+// It remembers the maxLagKeys keys that were seen last.
 type lags struct {
-	k     int // rows that are remembered of a key
-	marks int // numbers that stand for a label
-	keys  map[string]*list.Element
-	order list.List // of *remembered; the key that was seen last stands first
+	k         int // rows that are remembered for a key
+	labelSize int // numbers that encode a label
+	keys      map[string]*list.Element
+	order     list.List // of *remembered; the key that was seen last is the first
 }
 
 // remembered are the last rows of a key, the newest first: inputs and label.
 type remembered struct {
 	key    string
-	values []float64 // at most k rows of dim + marks
+	values []float64 // at most k rows of dim + labelSize
 }
 
 const (
-	lagKeys  = 10_000
-	mostLags = 100
+	maxLagKeys = 10_000
+	maxLags    = 100
 )
 
-// marks is how many numbers stand for a label.
-func (c Config) marks() int { return max(2, c.Outputs) }
+// labelSize returns the number of numbers that encode a label.
+func (c Config) labelSize() int { return max(2, c.Outputs) }
 
-// width is how many values a row of dim inputs has with its lags.
-func (c Config) width(dim int) int { return dim + c.Lags*(dim+c.marks()) }
+// width returns the number of values of a row of dim inputs with its lags.
+func (c Config) width(dim int) int { return dim + c.Lags*(dim+c.labelSize()) }
 
-// inputs is how many inputs a row of so many values has without its lags.
-func (c Config) inputs(width int) int { return (width - c.Lags*c.marks()) / (1 + c.Lags) }
+// inputs returns the number of inputs of a row of width values, without its lags.
+func (c Config) inputs(width int) int { return (width - c.Lags*c.labelSize()) / (1 + c.Lags) }
 
-// mark sets to the numbers that stand for a label: targets are themselves, and
-// classes lie on a circle, with the golden angle from each to the next, so that
-// the first dozen of them are well apart.
-func mark(to []float64, y Label) {
+// encodeLabel sets to the numbers that encode a label: the targets themselves, or a
+// point on the unit circle for a class. The golden angle between a class and the next
+// keeps the first dozen of them well apart.
+func encodeLabel(to []float64, y Label) {
 	if y.Task == Regression {
 		clear(to)
 		for j := range y.Outputs() {
@@ -60,10 +60,10 @@ func mark(to []float64, y Label) {
 	to[1], to[0] = vec.Sincos(float64(y.Class%1_000_000) * (math.Pi * 0.7639320225002102)) // 3-√5
 }
 
-// widen fills dst with the first n rows of b and their lags. Rows of b that have
-// a label are the past of those that follow.
-func (l *lags) widen(dst, b *Batch, n int) {
-	d, row := b.Dim(), b.Dim()+l.marks
+// appendLags fills dst with the first n rows of b and their lags. Labelled rows of b
+// are lags of later ones.
+func (l *lags) appendLags(dst, b *Batch, n int) {
+	d, row := b.Dim(), b.Dim()+l.labelSize
 	dst.Reset(d + l.k*row)
 	x := make([]float64, dst.dim)
 	for i := range n {
@@ -72,7 +72,7 @@ func (l *lags) widen(dst, b *Batch, n int) {
 		for j := i - 1; j >= 0 && found < l.k; j-- {
 			if b.labels[j].Task != Auto && b.keys[j] == b.keys[i] {
 				copy(past[found*row:], b.X(j))
-				mark(past[found*row+d:(found+1)*row], b.labels[j])
+				encodeLabel(past[found*row+d:(found+1)*row], b.labels[j])
 				found++
 			}
 		}
@@ -90,7 +90,7 @@ func (l *lags) widen(dst, b *Batch, n int) {
 
 // push remembers a labelled row.
 func (l *lags) push(key string, x []float64, y Label) {
-	row := len(x) + l.marks
+	row := len(x) + l.labelSize
 	e := l.keys[key]
 	if e == nil {
 		if l.keys == nil {
@@ -98,7 +98,7 @@ func (l *lags) push(key string, x []float64, y Label) {
 		}
 		e = l.order.PushFront(&remembered{key: key})
 		l.keys[key] = e
-		if l.order.Len() > lagKeys {
+		if l.order.Len() > maxLagKeys {
 			oldest := l.order.Back()
 			delete(l.keys, oldest.Value.(*remembered).key)
 			l.order.Remove(oldest)
@@ -114,7 +114,7 @@ func (l *lags) push(key string, x []float64, y Label) {
 	for i, v := range x {
 		r.values[i] = target.Bounded(v)
 	}
-	mark(r.values[len(x):row], y)
+	encodeLabel(r.values[len(x):row], y)
 }
 
 func (l *lags) save(a *state.Arrays) {
@@ -142,8 +142,8 @@ func (l *lags) load(s *state.Reader, dim int) {
 	keys := state.Take[byte](s, "lags.keys", state.AnySize, 1)
 	sizes := state.Take[int64](s, "lags.sizes", state.AnySize, 2)
 	values := state.Take[float64](s, "lags.values", state.AnySize, 1)
-	s.Require(len(sizes) <= 2*lagKeys, "lags of %d keys", len(sizes)/2)
-	row := dim + l.marks
+	s.Require(len(sizes) <= 2*maxLagKeys, "lags of %d keys", len(sizes)/2)
+	row := dim + l.labelSize
 	for ; s.Err == nil && len(sizes) > 0; sizes = sizes[2:] {
 		key, n := sizes[0], sizes[1]
 		s.Require(key >= 0 && key <= int64(len(keys)) && n > 0 && n <= int64(len(values)) && n <= int64(l.k*row) && n%int64(row) == 0, "lags: sizes %d and %d", key, n)

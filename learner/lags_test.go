@@ -113,16 +113,16 @@ func TestLagsDoNotSeeTheLabelsOfTheRowsThemselves(t *testing.T) {
 }
 
 func TestLagMemoryIsBounded(t *testing.T) {
-	l := lags{k: 2, marks: 2}
-	for i := range 3 * lagKeys {
+	l := lags{k: 2, labelSize: 2}
+	for i := range 3 * maxLagKeys {
 		l.push(fmt.Sprint(i), []float64{float64(i), math.Inf(1)}, class(true))
 	}
 	var a state.Arrays
 	l.save(&a)
-	if l.order.Len() != lagKeys || len(l.keys) != lagKeys || l.keys[fmt.Sprint(2*lagKeys-1)] != nil || l.keys[fmt.Sprint(2*lagKeys)] == nil {
+	if l.order.Len() != maxLagKeys || len(l.keys) != maxLagKeys || l.keys[fmt.Sprint(2*maxLagKeys-1)] != nil || l.keys[fmt.Sprint(2*maxLagKeys)] == nil {
 		t.Errorf("%d keys are remembered", l.order.Len())
 	}
-	back, s := lags{k: 2, marks: 2}, &state.Reader{In: a}
+	back, s := lags{k: 2, labelSize: 2}, &state.Reader{In: a}
 	back.load(s, 2)
 	var again state.Arrays
 	back.save(&again)

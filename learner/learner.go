@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// Learner is a model and how it learns. It is for one goroutine.
+// Learner is a model that learns. It is for one goroutine.
 type Learner struct {
 	config    Config // effective
 	algorithm *engine.Algorithm
@@ -20,11 +20,11 @@ type Learner struct {
 	reaction  engine.Reaction
 	chosen    loss.Loss // likewise; nil for the one that suits the task
 
-	head   target.Head
-	dim    int           // of the rows; 0 before the first
-	fit    *warmup.Fit   // in effect; nil before the first
-	engine engine.Engine // nil before the first fit
-	first  []float64     // intercepts of the model before the first fit
+	head           target.Head
+	dim            int           // inputs of a row, with lags; 0 before the first row
+	fit            *warmup.Fit   // in effect; nil before the first
+	engine         engine.Engine // nil before the first fit
+	priorIntercept []float64     // intercepts of the model before the first fit
 
 	labelled int64
 	weights  []float64 // of each class, all rows together
@@ -32,25 +32,25 @@ type Learner struct {
 	total    float64   // weight of all rows
 	last     Label
 
-	warmup  warmup.Buffer
-	fitter  warmup.Fitter
-	pending engine.Minibatch
-	linear  baseline.Linear
-	records []record // of each target; of classes, one
-	drift   detectors
-	lags    lags
+	warmup     warmup.Buffer
+	fitter     warmup.Fitter
+	pending    engine.Minibatch
+	linear     baseline.Linear
+	validation []validation // of each target; of classes, one
+	drift      detectors
+	lags       lags
 
 	pass    Pass
 	scratch scratch
 }
 
-// scratch is memory that a step needs and nothing remembers.
+// scratch is memory that steps reuse.
 type scratch struct {
 	target []float64 // of the linear baseline
 	linear []float64
 }
 
-// New returns a Learner that has seen nothing.
+// New returns a Learner without any rows.
 func New(c Config) (*Learner, error) { return newWith(c, warmup.NewFit) }
 
 func newWith(c Config, by warmup.Fitter) (*Learner, error) {
@@ -79,18 +79,18 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	}
 	n := c.targets()
 	return &Learner{
-		config: c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, marks: c.marks()},
-		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), records: make([]record, n),
+		config: c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
+		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
 	}, nil
 }
 
-// Step is what Learn did.
+// Step is the result of Learn.
 type Step struct {
 	Step     int64 // mini-batches learned so far
 	Labelled int64 // labelled rows learned so far
 	Learned  int   // of the Pass
-	Changed  bool  // the model is not the one before: what it predicts next may differ
-	Drift    Drift // detectors that have noticed drift in the Pass
+	Changed  bool  // whether the model has changed, so that it may predict otherwise
+	Drift    Drift // detectors that have raised an alarm in the Pass
 }
 
 // Learn learns the labelled rows of the last Pass, once.
@@ -113,14 +113,15 @@ func (l *Learner) Learn(p *Pass) Step {
 
 func (l *Learner) steps() int64 { return l.labelled / int64(l.config.Minibatch) }
 
-// row learns row i of p and says whether the model has changed, and the stream.
+// row learns row i of p. It reports whether the model has changed, and which detectors
+// have raised an alarm.
 func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 	x, y, weight := p.inputs.X(i), target.BoundedLabel(p.batch.Label(i)), target.BoundedWeight(p.batch.Weight(i))
 	if y.Outputs() != l.head.Targets() {
 		panic(fmt.Sprintf("learner: a label of %d targets for a model of %d", y.Outputs(), l.head.Targets()))
 	}
-	changed = l.changes(l.labelled+1, y)
-	l.grade(p, i, y, weight)
+	changed = l.changesAfter(l.labelled+1, y)
+	l.validate(p, i, y, weight)
 	if l.lags.k > 0 {
 		l.lags.push(p.batch.keys[i], p.batch.X(i), y)
 	}
@@ -134,30 +135,29 @@ func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 		l.warmup.Add(x, y, weight)
 	}
 	if l.fit == nil {
-		l.prior()
+		l.setPrior()
 	} else {
 		l.push(p, i, y, weight)
 	}
 	if grown {
-		l.forecast()
+		l.scorePending()
 	}
 	l.advance()
 	return changed, found
 }
 
-// changes says whether labelled row n, with label y, is one after which the
-// model differs.
-func (l *Learner) changes(n int64, y Label) bool {
+// changesAfter reports whether the model changes after labelled row n, with label y.
+func (l *Learner) changesAfter(n int64, y Label) bool {
 	switch {
 	case l.head.Task != Regression && y.Class >= l.head.Classes:
 		return true
-	case l.fit == nil && l.head.Classes == 1: // one class so far: there is no doubt to change
+	case l.fit == nil && l.head.Classes == 1: // the only class has the probability 1
 		return n == int64(warmup.EffectiveAt(warmup.LastCheckpoint))
 	}
 	return l.fit == nil || n%int64(l.config.Minibatch) == 0 || warmup.TakesEffect(n)
 }
 
-// warming says whether the warm-up still needs the rows.
+// warming reports whether the warm-up still needs the rows.
 func (l *Learner) warming() bool {
 	return l.labelled <= int64(warmup.EffectiveAt(warmup.LastCheckpoint))
 }
@@ -172,7 +172,7 @@ func (l *Learner) advance() {
 	}
 	for _, r := range warmup.Checkpoints {
 		if int64(r) == l.labelled && l.warmup.Fits(r, l.head.Task) {
-			l.warmup.Start(r, l.dim, l.asked(), l.fitter)
+			l.warmup.Start(r, l.dim, l.fitRequest(), l.fitter)
 		}
 	}
 	if l.labelled == int64(warmup.EffectiveAt(warmup.LastCheckpoint)) {
@@ -180,8 +180,7 @@ func (l *Learner) advance() {
 	}
 }
 
-// count counts a label, and says whether its class is new to a model that has
-// a fit.
+// count counts a label, and reports whether its class is new to a model with a fit.
 func (l *Learner) count(y Label, weight float64) (grown bool) {
 	if l.head.Task == Auto {
 		suited, err := l.algorithm.LossOf(l.chosen, y.Task)
@@ -217,26 +216,24 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 	return grown
 }
 
-// prior sets the model to what can be said without a fit: the mean, or the
-// share of each class.
-func (l *Learner) prior() {
+// setPrior sets the model to the mean of each target, or to the share of each class.
+func (l *Learner) setPrior() {
 	if l.head.Task == Regression {
-		units := make([]target.Scale, len(l.means))
+		scales := make([]target.Scale, len(l.means))
 		for j, mean := range l.means {
-			units[j] = target.Scale{Mean: mean, Deviation: 1}
+			scales[j] = target.Scale{Mean: mean, Deviation: 1}
 		}
-		l.head.Standardize(units)
-		l.first = make([]float64, len(units))
+		l.head.Standardize(scales)
+		l.priorIntercept = make([]float64, len(scales))
 		return
 	}
-	l.first = l.priors(l.first[:0])
+	l.priorIntercept = l.priors(l.priorIntercept[:0])
 }
 
-// priors appends the intercepts that give each class its share of the rows so
-// far, with one more row for each.
+// priors appends the intercepts at which each class has its share of the rows so far.
 func (l *Learner) priors(dst []float64) []float64 { return l.head.PriorScores(dst, l.weights, l.total) }
 
-// widen gives the model one more class.
+// widen adds a class to the model.
 func (l *Learner) widen() {
 	l.head = l.head.WithNewClass()
 	if l.fit == nil {
@@ -254,13 +251,13 @@ func (l *Learner) push(p *Pass, i int, y Label, weight float64) {
 	l.pending.Weights = append(l.pending.Weights, weight)
 }
 
-// forecast computes the sums of the pending rows under the model as it is.
-func (l *Learner) forecast() {
+// scorePending computes the scores of the pending rows under the model as it is.
+func (l *Learner) scorePending() {
 	l.pending.Scores = l.engine.Score(l.pending.Scores[:0], l.pending.X, len(l.pending.Labels))
 }
 
-// adopt starts the model anew with a fit and teaches it the rows so far, in
-// their order. They are not graded again.
+// adopt starts the model again with a fit, and has it learn the rows so far, in their
+// order. They do not count for the progressive validation again.
 func (l *Learner) adopt(f warmup.Fit) {
 	l.warmup.Result = nil
 	l.fit = &f
@@ -278,18 +275,18 @@ func (l *Learner) adopt(f warmup.Fit) {
 		l.pending.Labels = append(l.pending.Labels, y)
 		l.pending.Weights = append(l.pending.Weights, l.warmup.Weights[i])
 		if len(l.pending.Labels) == l.config.Minibatch {
-			l.forecast()
+			l.scorePending()
 			l.step()
 		}
 	}
-	l.forecast()
+	l.scorePending()
 }
 
 func (l *Learner) problem(prior []float64) engine.Problem {
 	return engine.Problem{Options: l.config.options(), Head: l.head, Dim: l.dim, Fit: l.fit, Prior: prior}
 }
 
-// step learns the pending rows, which are one mini-batch.
+// step learns the pending rows, a whole mini-batch.
 func (l *Learner) step() {
 	l.teachLinear()
 	if l.drift.due {
@@ -310,16 +307,16 @@ func (l *Learner) Progress() Progress {
 			}
 		}
 	}
-	whole, long, short := make([]tally, len(l.records)), make([]tally, len(l.records)), make([]tally, len(l.records))
-	for j := range l.records {
-		r := &l.records[j]
-		whole[j], long[j], short[j] = r.whole, r.window(recent), r.window(latest)
+	whole, long, short := make([]tally, len(l.validation)), make([]tally, len(l.validation)), make([]tally, len(l.validation))
+	for j := range l.validation {
+		r := &l.validation[j]
+		whole[j], long[j], short[j] = r.whole, r.window(recentBuckets), r.window(latestBuckets)
 	}
 	p.Whole, p.Recent, p.Latest = scores(whole, l.head.Task), scores(long, l.head.Task), scores(short, l.head.Task)
 	return p
 }
 
-func (l *Learner) asked() warmup.Request {
+func (l *Learner) fitRequest() warmup.Request {
 	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Scaled: l.config.Metric != nil, Single: !l.config.sampling().AllowsSecond()}
 	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
 		a.Fixed = warmup.FixedFeatures{Map: o.FeatureMap(l.dim), Blocks: l.algorithm.FixedBlocks(o)}

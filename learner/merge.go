@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-// ErrMerge is what Merge says of models that do not add up.
-var ErrMerge = errors.New("models that do not add up")
+// ErrMerge is the error of models that cannot be merged.
+var ErrMerge = errors.New("models cannot be merged")
 
 // Merge adds to l what o has learned since base. l and o have both gone on from
 // base, restored from its State, with other rows each; l then has the solution
@@ -51,18 +51,18 @@ func (l *Learner) Merge(o, base *Learner) error {
 	l.linear.Merge(&o.linear, &base.linear)
 	l.engine.(engine.Merger).Merge(o.engine, base.engine)
 	l.labelled += (o.steps() - base.steps()) * int64(l.config.Minibatch)
-	l.forecast()
+	l.scorePending()
 	for i, y := range o.pending.Labels {
 		l.labelled++
 		l.pending.X = append(l.pending.X, o.pending.X[i*o.dim:(i+1)*o.dim]...)
 		l.pending.Labels = append(l.pending.Labels, y)
 		l.pending.Weights = append(l.pending.Weights, o.pending.Weights[i])
 		if len(l.pending.Labels) == l.config.Minibatch {
-			l.forecast()
+			l.scorePending()
 			l.step()
 		}
 	}
-	l.forecast()
+	l.scorePending()
 	return nil
 }
 

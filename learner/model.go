@@ -10,7 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-// Predictions are what a model says about some rows.
+// Predictions are those of a model for some rows.
 type Predictions struct {
 	Task    Task      // Auto while no label has been seen
 	Outputs int       // values for each row: the classes seen so far; the targets of a regression; 0 while no label has been seen
@@ -42,7 +42,7 @@ type Model struct {
 // Dim returns the length of the rows that m predicts, or 0 if it has seen none.
 func (m *Model) Dim() int { return m.dim }
 
-// Keyed says whether it matters to m whose a row is: see Batch.SetKey.
+// Keyed reports whether m uses the keys of rows: see Batch.SetKey.
 func (m *Model) Keyed() bool { return m.given != nil && m.given.Keys() > 0 }
 
 // inputs is the rows of b as the metric has them, if there is one.
@@ -50,7 +50,7 @@ func (m *Model) inputs(b *Batch) *Batch {
 	if m.given == nil {
 		return b
 	}
-	return m.given.over(&m.under, b, b.Len())
+	return m.given.apply(&m.under, b, b.Len())
 }
 
 // Predict returns predictions for all rows of b, which must be of the model's
@@ -72,8 +72,8 @@ func (m *Model) Predict(b *Batch) Predictions {
 	return p
 }
 
-// NewModel returns the model whose State has these serving arrays, or says what
-// is wrong with them: they may come from anywhere. A model with lags is ErrLags.
+// NewModel returns the model of a State with these serving arrays, which may come from
+// anywhere: invalid arrays are an error. A model with lags is ErrLags.
 func NewModel(arrays []Array) (*Model, error) {
 	s := &state.Reader{In: arrays}
 	v := loadServing(s)

@@ -29,9 +29,9 @@ type Pass struct {
 func (p *Pass) Len() int { return p.rows }
 
 // Loss returns the loss of the prediction for row i: half the squared error in
-// the label's units where the loss is square; otherwise that of package loss, of
-// numbers in standard deviations and of counts in units of their mean. It says
-// false where there is nothing to compare: no label, or no prediction yet. That of
+// the label's units for the square loss; for the others that of package loss, with
+// numbers in standard deviations and counts as multiples of their mean. It returns
+// false if there is no label, or no prediction yet. The loss of
 // several targets is the mean of theirs.
 func (p *Pass) Loss(i int) (float64, bool) {
 	y := p.batch.Label(i)
@@ -40,13 +40,13 @@ func (p *Pass) Loss(i int) (float64, bool) {
 	}
 	sum, n := 0.0, p.head.Targets()
 	for j := range n {
-		sum += p.head.GradedLoss(p.sum(i), p.Row(i), y, j)
+		sum += p.head.GradedLoss(p.scores(i), p.Row(i), y, j)
 	}
 	return sum / float64(n), true
 }
 
-// sum returns the sums that the prediction for row i was made from.
-func (p *Pass) sum(i int) []float64 {
+// scores returns the scores of the prediction for row i.
+func (p *Pass) scores(i int) []float64 {
 	at := i*p.Columns + p.Served
 	return p.f[at : at+p.head.Scores()]
 }
@@ -66,17 +66,17 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	}
 	p := &l.pass
 	p.batch, p.learned = b, false
-	p.rows, p.head = l.until(b), l.head
+	p.rows, p.head = l.passLength(b), l.head
 	if p.inputs = b; l.lags.k > 0 {
 		p.inputs = &p.lagged
-		l.lags.widen(p.inputs, b, p.rows)
+		l.lags.appendLags(p.inputs, b, p.rows)
 	}
 	if m := l.config.Metric; m != nil {
-		p.inputs = m.over(&p.lagged, b, p.rows)
+		p.inputs = m.apply(&p.lagged, b, p.rows)
 	}
 	if l.fit == nil {
 		p.Columns, p.Served = l.head.Scores(), 0
-		p.x, p.f = p.x[:0], engine.Scores(p.f[:0], nil, nil, nil, l.first, p.rows)
+		p.x, p.f = p.x[:0], engine.Scores(p.f[:0], nil, nil, nil, l.priorIntercept, p.rows)
 	} else {
 		p.Columns, p.Served = l.engine.Columns(), l.engine.Served()
 		p.x = scaledRows(p.x[:0], &l.fit.Scaler, p.inputs, p.rows)
@@ -85,18 +85,18 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	p.Task, p.Outputs = l.head.Task, l.head.PredictionSize()
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Outputs)
 	for i := range p.rows {
-		l.head.Predict(p.Row(i), p.sum(i))
+		l.head.Predict(p.Row(i), p.scores(i))
 	}
 	return p
 }
 
 // until returns the number of rows of b up to and including the one after which
 // the model may change.
-func (l *Learner) until(b *Batch) int {
+func (l *Learner) passLength(b *Batch) int {
 	n := l.labelled
 	for i := range b.Len() {
 		if y := b.Label(i); y.Task != Auto {
-			if n++; l.changes(n, y) {
+			if n++; l.changesAfter(n, y) {
 				return i + 1
 			}
 		}

@@ -5,14 +5,14 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// Progress is how well a Learner has predicted rows before it learned them
-// (progressive validation), beside three baselines that had the same chance.
+// Progress is the progressive validation of a Learner, which predicts each row before
+// it learns it, and of three baselines on the same rows.
 type Progress struct {
 	Task     Task
 	Examples int64 // labelled rows so far
 	Step     int64 // mini-batches learned
 	Warmup   int   // rows that the fit in effect used: 0 before the first, 1000 from the last on
-	Features int   // frequencies in use
+	Features int   // random features in use
 	Average  bool  // the average of the iterates serves, not the last of them
 	Drifts   Drifts
 
@@ -21,9 +21,8 @@ type Progress struct {
 	Latest Scores // the last 1,000, likewise
 }
 
-// Scores are the figures of some rows. The very first labelled row is in none:
-// there was nothing to predict it with. Of several targets they are the means of
-// those of each, which are in Each.
+// Scores are the errors on some rows, without the first labelled row of all, which
+// nothing could predict. For several targets they are the means of those in Each.
 type Scores struct {
 	Rows int64
 	Each []Scores // of each target; nil if there is one
@@ -34,14 +33,14 @@ type Scores struct {
 	Linear   Score // ridge regression (linear.go); like Majority until it has learned a mini-batch
 }
 
-// Score has figures that are means weighted like the rows.
+// Score is means with the weights of the rows.
 type Score struct {
 	Error float64 // classification: share of wrong classes; regression: MSE / variance of the labels (nMSE)
 	MSE   float64 // regression only
 	Loss  float64 // of the model only; see Pass.Loss
 }
 
-// A tally adds up graded rows.
+// A tally adds up the errors of rows.
 type tally [tallyFields]float64
 
 const (
@@ -111,7 +110,7 @@ func (t *tally) scores(task Task) Scores {
 	return s
 }
 
-// scores are the figures of the tallies of all targets.
+// scores returns those of the tallies of all targets.
 func scores(of []tally, task Task) Scores {
 	s := of[0].scores(task)
 	if len(of) == 1 {
@@ -133,20 +132,20 @@ func scores(of []tally, task Task) Scores {
 }
 
 const (
-	bucketRows = 100
-	recent     = 100 // buckets in the longer window
-	latest     = 10  // and in the shorter
+	bucketRows    = 100
+	recentBuckets = 100 // buckets in the longer window
+	latestBuckets = 10  // and in the shorter
 )
 
-// record is the progressive validation of a stream: everything, and a ring of
-// buckets for the windows.
-type record struct {
+// validation is the progressive validation of a stream: a tally of all rows, and a ring
+// of buckets for the windows.
+type validation struct {
 	whole   tally
-	buckets [recent + 1]tally // the one being filled, and as many as the window has
-	at      int               // the one being filled
+	buckets [recentBuckets + 1]tally // the one being filled, and as many as the window has
+	at      int                      // the one being filled
 }
 
-func (r *record) add(weight float64, errors [4]float64, loss, label float64) {
+func (r *validation) add(weight float64, errors [4]float64, loss, label float64) {
 	r.whole.add(weight, errors, loss, label)
 	r.buckets[r.at].add(weight, errors, loss, label)
 	if r.buckets[r.at][tallyRows] == bucketRows {
@@ -155,8 +154,8 @@ func (r *record) add(weight float64, errors [4]float64, loss, label float64) {
 	}
 }
 
-// window is the last buckets and the one being filled.
-func (r *record) window(buckets int) tally {
+// window returns the tally of the last buckets and of the one being filled.
+func (r *validation) window(buckets int) tally {
 	var t tally
 	for i := buckets; i >= 0; i-- {
 		t.merge(r.buckets[(r.at-i+len(r.buckets))%len(r.buckets)])
@@ -164,11 +163,11 @@ func (r *record) window(buckets int) tally {
 	return t
 }
 
-func saveRecords(a *state.Arrays, records []record) {
+func saveValidation(a *state.Arrays, all []validation) {
 	var whole, ring []float64
 	var at []int64
-	for i := range records {
-		r := &records[i]
+	for i := range all {
+		r := &all[i]
 		whole = append(whole, r.whole[:]...)
 		for _, b := range r.buckets {
 			ring = append(ring, b[:]...)
@@ -180,16 +179,16 @@ func saveRecords(a *state.Arrays, records []record) {
 	state.Put(a, "progress.at", 1, at)
 }
 
-func loadRecords(s *state.Reader, records []record) {
-	const buckets = len(record{}.buckets)
-	whole := state.Take[float64](s, "progress", len(records), tallyFields)
-	ring := state.Take[float64](s, "progress.ring", len(records)*buckets, tallyFields)
-	at := state.Take[int64](s, "progress.at", len(records), 1)
+func loadValidation(s *state.Reader, all []validation) {
+	const buckets = len(validation{}.buckets)
+	whole := state.Take[float64](s, "progress", len(all), tallyFields)
+	ring := state.Take[float64](s, "progress.ring", len(all)*buckets, tallyFields)
+	at := state.Take[int64](s, "progress.at", len(all), 1)
 	if s.Err != nil {
 		return
 	}
-	for i := range records {
-		r := &records[i]
+	for i := range all {
+		r := &all[i]
 		copy(r.whole[:], whole[i*tallyFields:])
 		for k := range r.buckets {
 			copy(r.buckets[k][:], ring[(i*buckets+k)*tallyFields:])

@@ -30,8 +30,8 @@ const (
 	totalFields
 )
 
-// State returns a copy of all that the Learner is. A Pass that has not been
-// learned is not part of it.
+// State returns a copy of the state of the Learner, without a Pass that has not been
+// learned. The names and the order of its arrays are part of the snapshot format.
 func (l *Learner) State() State {
 	s := State{Serving: l.Serving()}
 	top, lambda := 0.0, 0.0
@@ -51,7 +51,7 @@ func (l *Learner) State() State {
 	state.Put(a, "warmup.x", l.dim, l.warmup.X)
 	target.PutLabels(a, "warmup", l.warmup.Labels, l.head.Targets(), l.warmup.Weights)
 	l.linear.Save(a, l.dim)
-	saveRecords(a, l.records)
+	saveValidation(a, l.validation)
 	l.drift.save(a)
 	l.lags.save(a)
 	if l.fit != nil {
@@ -62,7 +62,7 @@ func (l *Learner) State() State {
 
 // Serving returns the part of the State that it takes to predict.
 func (l *Learner) Serving() []Array {
-	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, given: l.config.Metric, Served: engine.Served{Intercept: l.first}}
+	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, given: l.config.Metric, Served: engine.Served{Intercept: l.priorIntercept}}
 	if l.fit != nil {
 		v.Served = l.engine.Serving()
 	}
@@ -71,8 +71,8 @@ func (l *Learner) Serving() []Array {
 	return a
 }
 
-// Restore returns the Learner whose State s is, or says what is wrong with s: it
-// may come from anywhere. c must be the Config that the Learner was made with.
+// Restore returns the Learner that had the State s, which may come from anywhere: an
+// invalid State is an error. c must be the Config of that Learner.
 func Restore(c Config, s State) (*Learner, error) { return restoreWith(c, s, warmup.NewFit) }
 
 func restoreWith(c Config, s State, by warmup.Fitter) (*Learner, error) {
@@ -154,7 +154,7 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	l.warmup.X = state.Take[float64](s, "warmup.x", kept, l.dim)
 	l.warmup.Labels, l.warmup.Weights = target.TakeLabels(s, "warmup", kept, &l.head)
 	l.loadLinear(s, totals)
-	loadRecords(s, l.records)
+	loadValidation(s, l.validation)
 	l.drift.load(s, l.labelled)
 	l.lags.load(s, c.inputs(l.dim))
 	if s.Err != nil {
@@ -164,7 +164,7 @@ func (l *Learner) load(s *state.Reader, v serving) {
 		s.Require(w >= 0, "the weight of a class is %v", w)
 	}
 	if l.fit == nil {
-		l.first = v.Intercept
+		l.priorIntercept = v.Intercept
 		return
 	}
 	l.fit.TopEigenvalue, l.fit.Lambda = totals[totalTop], totals[totalLambda]
@@ -188,11 +188,11 @@ func (l *Learner) loadLinear(s *state.Reader, totals []float64) {
 // resume starts again what was under way.
 func (l *Learner) resume() {
 	if l.fit != nil {
-		l.forecast()
+		l.scorePending()
 	}
 	for _, r := range warmup.Checkpoints {
 		if int64(r) <= l.labelled && l.labelled < int64(warmup.EffectiveAt(r)) && l.warmup.Fits(r, l.head.Task) {
-			l.warmup.Start(r, l.dim, l.asked(), l.fitter)
+			l.warmup.Start(r, l.dim, l.fitRequest(), l.fitter)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (v serving) save(a *state.Arrays) {
 }
 
 // mostFrequencies bounds the memory that a State from the wire can ask for.
-const mostFrequencies = 1 << 28
+const maxFrequencies = 1 << 28
 
 // loadServing reads what save wrote.
 func loadServing(s *state.Reader) (v serving) {
@@ -78,7 +78,7 @@ func loadServing(s *state.Reader) (v serving) {
 	s.Require(classes >= 0 && classes <= 1<<16 && (classes > 0) == (task == Classification), "%d classes of a task %d", classes, task)
 	s.Require(m[modelDim] >= 0 && m[modelDim] <= 1<<30 && width >= 1 && width <= 1<<16 && blocks >= 0 && blocks <= 1<<24,
 		"dim %d, width %d, blocks %d", m[modelDim], width, blocks)
-	s.Require(m[modelLags] >= 0 && m[modelLags] <= mostLags, "%d lags", m[modelLags])
+	s.Require(m[modelLags] >= 0 && m[modelLags] <= maxLags, "%d lags", m[modelLags])
 	s.Require(features.Sampling(m[modelSampling]).Valid(), "sampling %d", m[modelSampling])
 	if s.Err != nil {
 		return v
@@ -176,7 +176,7 @@ func (v *serving) loadKernel(s *state.Reader, kernel string) {
 	}
 	s.Require(warmup.Settled(k), "kernel %q has no scale", kernel)
 	s.Require(v.config.sampling().CheckKernel(k) == nil, "%s frequencies of the kernel %q", v.config.Sampling, kernel)
-	s.Require(float64(v.dim)*float64(v.config.Width)*float64(v.Blocks) <= mostFrequencies, "%d blocks of %d×%d frequencies", v.Blocks, v.config.Width, v.dim)
+	s.Require(float64(v.dim)*float64(v.config.Width)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies", v.Blocks, v.config.Width, v.dim)
 }
 
 func (v *serving) bank() *features.Bank {

@@ -2,15 +2,15 @@ package learner
 
 import "github.com/accrete-ml/accrete/learner/internal/state"
 
-// State is all that can change a later bit of a Learner. It shares no memory
-// with it.
+// State is everything that determines later bits of a Learner. It shares no memory with
+// it.
 //
-// It is the representation and not just the function that it stands for: a
-// scale factor folded into the coefficients would round differently from then
-// on. The order of the arrays is fixed, and part of the snapshot format.
+// It is the representation of the model and not only its function: with a scale factor
+// multiplied into the coefficients, later steps would round differently. The names and
+// the order of the arrays are part of the snapshot format.
 type State struct {
-	Serving  []Array // what it takes to predict: NewModel reads these alone
-	Resuming []Array // what it takes to go on learning, besides
+	Serving  []Array // what predictions need: NewModel reads these alone
+	Resuming []Array // what learning needs besides
 }
 
 // Array is one named part of a State: numbers in row-major order. It has a Name,

@@ -5,13 +5,13 @@ import (
 )
 
 // Variance returns, for each row of b and each of the label's targets, the variance
-// of the label around its prediction, in squared units of the label: how far labels scatter, and how
-// little the model has seen near the row. The latter is the leverage zᵀA⁻¹z of
-// the row's features z in the normal equations A, as in Bayesian linear
-// regression (Bishop 2006, section 3.3.2), and the former the squared error of
-// the predictions of late. It says false unless the algorithm is ridge, for a
-// regression, without lags, after the first fit of the warm-up. It factorises
-// the equations at each call: ask for many rows at once.
+// of the label around its prediction, in squared units of the label. It is the recent
+// squared error of the predictions, times 1 plus the leverage zᵀA⁻¹z of the row's
+// features z in the normal equations A, as in Bayesian linear regression (Bishop 2006,
+// section 3.3.2): the leverage is large where the model has learned few rows. It
+// returns false unless the algorithm is ridge, for a regression, without lags, after
+// the first fit of the warm-up. Each call factorises the equations: it is meant for
+// many rows at once.
 func (l *Learner) Variance(b *Batch) ([]float64, bool) {
 	r, ok := l.engine.(engine.Variancer)
 	if !ok || l.head.Task != Regression || l.config.Lags > 0 {
@@ -19,7 +19,7 @@ func (l *Learner) Variance(b *Batch) ([]float64, bool) {
 	}
 	in := b
 	if m := l.config.Metric; m != nil {
-		in = m.over(new(Batch), b, b.Len())
+		in = m.apply(new(Batch), b, b.Len())
 	}
 	v := r.Variance(scaledRows(nil, &l.fit.Scaler, in, b.Len()))
 	return v, v != nil

@@ -15,6 +15,7 @@ func (u UDSG) Choose(s *Situation) (from, to int, rate float64) {
 	if s.Blocks == 0 || s.Blocks < s.Most && (s.Step-1)%(u.New+u.Old) < u.New {
 		return s.Blocks, s.Blocks + 1, s.Rate
 	}
+	// The purpose of the key is part of the format.
 	k := int(rand.NewChaCha8(vec.Key("udsg", s.Seed, uint64(s.Step))).Uint64() % uint64(s.Blocks))
 	return k, k + 1, s.Rate
 }

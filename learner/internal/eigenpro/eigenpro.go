@@ -31,7 +31,7 @@ type eigenpro struct {
 	spectrum *spectrum
 }
 
-// The constants of eigenpro, listed with their sensitivity in docs/constants.md.
+// The constants of eigenpro, listed in docs/constants.md.
 const (
 	// spectrumRows is the number of first rows. The time to find the directions grows
 	// with its cube. Chosen by trial.

@@ -81,7 +81,7 @@ type scratch struct {
 	vec              vec.Scratch
 }
 
-// The constants of newton, listed with their sensitivity in docs/constants.md.
+// The constants of newton, listed in docs/constants.md.
 const (
 	// windowRows is the size of the window: more rows fit better and cost more per
 	// step. Chosen by trial.

@@ -48,7 +48,7 @@ type ridge struct {
 	losses     []float64
 }
 
-// The constants of ridge, listed with their sensitivity in docs/constants.md.
+// The constants of ridge, listed in docs/constants.md.
 const (
 	// maxFeatures is the number of random features, which the time to solve grows
 	// with the cube of. Chosen by trial.

@@ -8,14 +8,14 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// clip is how many standard deviations a scaled column goes in a straight line.
-// From there on it grows with the logarithm: a value far off would make the angle
-// of a feature coarse, and a linear term explode. But it is no end, because a
-// counter or a clock leaves the values of the first rows behind for good, and
-// what comes later is not all the same.
+// clip is the number of standard deviations up to which scaling is linear. Beyond it
+// grows with the logarithm: outliers would make the angle of a feature inaccurate and a
+// linear term too large. There is no maximum, because a counter or a clock leaves the
+// range of the first rows for good, and its values must stay distinct. Chosen by trial,
+// see docs/constants.md.
 const clip = 8
 
-// Clipped is v, which counts standard deviations, as the model sees it.
+// Clipped returns v, which is in standard deviations, as the model sees it.
 func Clipped(v float64) float64 {
 	if a := math.Abs(v); a > clip {
 		return math.Copysign(clip+float64(clip/2*vec.Log(min(a, math.MaxFloat64)/clip)), v)
@@ -23,20 +23,20 @@ func Clipped(v float64) float64 {
 	return v
 }
 
-// Scaler brings raw columns to where one bandwidth fits all of them.
+// Scaler scales raw columns so that one kernel scale is right for all of them.
 type Scaler struct {
 	Center, Scale []float64
-	ColumnWeights []float64 // factor of each column after that: how much it matters
-	AsIs          bool      // rows come as the model sees them, and only get rounded
+	ColumnWeights []float64 // root of the weight of each column
+	AsIs          bool      // the rows are scaled already, and only rounded
 }
 
-// noScaler is for rows that come scaled.
+// noScaler returns the scaler of rows that are scaled already.
 func noScaler(dim int) Scaler {
 	return Scaler{Center: make([]float64, dim), Scale: Ones(dim), ColumnWeights: Ones(dim), AsIs: true}
 }
 
-// Apply sets dst to the scaled values of x, rounded to float32 here and
-// nowhere before.
+// Apply sets dst to the scaled values of x. They are rounded to float32 here and not
+// before.
 func (s Scaler) Apply(dst []float32, x []float64) {
 	for i, v := range x {
 		if s.AsIs {
@@ -46,6 +46,13 @@ func (s Scaler) Apply(dst []float32, x []float64) {
 		dst[i] = float32(Clipped((target.Bounded(v)-s.Center[i])*s.Scale[i]) * s.ColumnWeights[i])
 	}
 }
+
+const (
+	// Rows with more than sparseShare of zeros are sparse. Their columns have a range
+	// in common if the widest is at most commonRange times the median. Chosen by trial.
+	sparseShare = 0.7
+	commonRange = 4
+)
 
 // NewScaler fits a scaler to rows of dim values. Columns get mean 0 and
 // standard deviation 1, unless the rows are sparse and their columns already
@@ -65,11 +72,11 @@ func NewScaler(x []float64, dim int) Scaler {
 		}
 		zeros += c.zeros
 	}
-	if float64(zeros) <= 0.7*float64(len(x)) || len(ranges) == 0 {
+	if float64(zeros) <= sparseShare*float64(len(x)) || len(ranges) == 0 {
 		return s
 	}
 	slices.Sort(ranges)
-	if widest := ranges[len(ranges)-1]; widest <= 4*ranges[len(ranges)/2] {
+	if widest := ranges[len(ranges)-1]; widest <= commonRange*ranges[len(ranges)/2] {
 		for j := range dim {
 			s.Center[j], s.Scale[j] = 0, 1/widest
 		}
@@ -112,8 +119,16 @@ func NewColumn(x []float64, stride int) column {
 	return c
 }
 
-// constant says whether all that varies in a column is its rounding. It is
-// judged by the column's own size: another column's says nothing about it.
+const (
+	// roundingShare is the deviation, relative to the values, that rounding can cause:
+	// that of a float32.
+	roundingShare = 1e-7
+
+	// minDeviation is the least deviation that can be divided by.
+	minDeviation = 1e-290
+)
+
+// constant reports whether a column varies by its rounding only.
 func (c column) constant() bool {
-	return c.Deviation <= 1e-7*max(math.Abs(c.top), math.Abs(c.bottom)) || c.Deviation < 1e-290
+	return c.Deviation <= roundingShare*max(math.Abs(c.top), math.Abs(c.bottom)) || c.Deviation < minDeviation
 }

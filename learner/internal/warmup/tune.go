@@ -5,35 +5,36 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// tuning is a choice of the kernel's width and of the penalty, and the error
-// that made it the best.
+// tuning is a choice of the kernel's width and of the penalty, and its error.
 type tuning struct {
-	width  int // exponent of 2 of the kernel's width in median distances
+	width  int // exponent of 2 of the kernel's scale, in typical ones: see squaredScale
 	lambda int // exponent of 10 of the penalty on ‖f‖²/2, beside the mean loss of a row
 	error  float64
 }
 
-// The choices, and the one that is safe where there are few rows. The finest
-// width is for what turns many times within the median distance: usually it
-// would only tell apart rows that are next to each other in the stream as well.
+// The range of the choices. Widths below narrowest, down to finest, are for functions
+// that oscillate many times within the median distance. For others they would only
+// recognise rows that are next to each other in the stream as well.
 const (
 	narrowest, widest  = -2, 2
 	finest             = -6
 	weakest, strongest = -6, 0
 )
 
+// safeTuning is the choice for few rows.
 var safeTuning = tuning{width: 0, lambda: -3}
 
-// worth is what is left of the error where a weaker penalty is
-// worth it: where nothing can be predicted all choices are alike, and the weak
-// ones learn the noise by heart.
-const worth = 0.99
+// penaltyGain is the largest error, relative to that of the stronger penalty, at which
+// a weaker one is chosen: if nothing can be predicted all choices are about equal, and
+// weak ones fit the noise. Chosen by trial, see docs/constants.md.
+const penaltyGain = 0.99
 
-// tuner compares kernel ridge regressions on a sample by their error on each
-// row when the others are learned (leave-one-out), which takes one factorisation:
-// with (K+λnI)⁻¹ = G, row i is off by (Gy)ᵢ/Gᵢᵢ (Allen 1974).
+// tuner compares kernel ridge regressions on a sample by their leave-one-out errors,
+// which take one factorisation: with G = (K+λnI)⁻¹, the residual of row i is
+// (Gy)ᵢ/Gᵢᵢ (Allen 1974).
 type tuner struct {
 	sample
 	kernel  features.Kernel
@@ -77,16 +78,16 @@ func (t *tuner) withSecond(columnWeights []float64) {
 	t.second, t.secondZ = t.distances(columnWeights), t.sample.weighted(columnWeights)
 }
 
-// fineWorth is what is left of the error where a kernel below the narrowest is
-// worth it.
-const fineWorth = 0.5
+// fineGain is the largest error, relative to the best otherwise, at which a kernel
+// below narrowest is chosen. Chosen by trial, see docs/constants.md.
+const fineGain = 0.5
 
-// search returns the best choice that it finds downhill from one to start at:
-// in the penalty for each width, and in the width. Where wide kernels are all
-// alike there is no way down, therefore it looks from the finest as well.
+// search returns the best choice that it finds by descending from a start, in the
+// penalty for each width and in the width. If wide kernels are all about equal there is
+// no descent, therefore it also starts from the finest.
 func (t *tuner) search(start tuning) tuning {
 	best := t.downhill(start, narrowest)
-	if fine := t.downhill(tuning{width: finest, lambda: start.lambda}, finest); fine.error < fineWorth*best.error {
+	if fine := t.downhill(tuning{width: finest, lambda: start.lambda}, finest); fine.error < fineGain*best.error {
 		return fine
 	}
 	return best
@@ -113,17 +114,17 @@ func (t *tuner) downhill(start tuning, least int) tuning {
 	return best
 }
 
-// narrowWorth is how much more error a narrower kernel may make on the rows of
-// the warm-up: the more rows there are, the narrower is the best one, and there
-// will be more.
-const narrowWorth = 1.07
+// narrowMargin is the largest error, relative to the best, at which a narrower kernel
+// is chosen: the more rows there are, the narrower is the best one, and there will be
+// more than those of the warm-up. Chosen by trial, see docs/constants.md.
+const narrowMargin = 1.07
 
 // narrow returns the narrowest choice that is nearly as good as the best.
 func (t *tuner) narrow(best tuning) tuning {
 	choice := best
 	for choice.width > narrowest {
 		next := t.descend(tuning{width: choice.width - 1, lambda: choice.lambda})
-		if next.error > narrowWorth*best.error {
+		if next.error > narrowMargin*best.error {
 			break
 		}
 		choice = next
@@ -144,7 +145,7 @@ func (t *tuner) descend(at tuning) tuning {
 			}
 			gain := 1.0
 			if turn < 0 {
-				gain = worth
+				gain = penaltyGain
 			}
 			if next.error = t.error(next); next.error >= gain*at.error {
 				break
@@ -158,8 +159,9 @@ func (t *tuner) descend(at tuning) tuning {
 	return at
 }
 
-// worst bounds a row's squared error, in units of the labels' variance.
-const worst = 100
+// maxSquaredError bounds the squared error of a row, relative to the variance of the
+// labels: it is that of a residual of target.MaxResidual.
+const maxSquaredError = target.MaxResidual * target.MaxResidual
 
 // error returns the mean squared leave-one-out error of a choice.
 func (t *tuner) error(c tuning) float64 {
@@ -257,7 +259,7 @@ func (t *tuner) leaveOneOut() float64 {
 		}
 		for i := range n {
 			r := vec.Dot(t.inverse[i*n+i:(i+1)*n], t.v[i:]) / diagonal[i]
-			r = min(worst, float64(r*r))
+			r = min(maxSquaredError, float64(r*r))
 			if t.weights != nil {
 				r = float64(r * t.weights[i])
 			}

@@ -183,7 +183,7 @@ func TestOnlyTheLastFitIsForMoreRows(t *testing.T) {
 	if early := s.slice(1, LastCheckpoint).tuned(from, Request{Kernel: features.Gaussian{}}); early.width != best.width || early.lambda != best.lambda {
 		t.Errorf("before the last fit %v, want %v", early.tuning, best)
 	}
-	if late := s.tuned(from, Request{Kernel: features.Gaussian{}}); late.width >= best.width || late.error > narrowWorth*best.error {
+	if late := s.tuned(from, Request{Kernel: features.Gaussian{}}); late.width >= best.width || late.error > narrowMargin*best.error {
 		t.Errorf("in the last fit %v, where %v is best", late.tuning, best)
 	}
 }

@@ -18,8 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-// MetricFile is what stands in a file of metrics, as JSON: of inputs that are
-// scaled first, (x-Center)∘Scale, the squared distance of x and y is (x-y)ᵀM(x-y)
+// MetricFile is the content of a metric file, as JSON. For inputs that are scaled first, (x-Center)∘Scale, the squared distance of x and y is (x-y)ᵀM(x-y)
 // with M = Shared, or for rows of a key that is in Own, M = Shared + Own[key].
 type MetricFile struct {
 	Columns []string           `json:"columns"`
@@ -54,21 +53,21 @@ func (n *Numbers) UnmarshalJSON(b []byte) error {
 // factors, bring the rows of similar metrics to similar places.
 type Metric struct {
 	hash          [sha256.Size]byte // of the file
-	Columns       []string          // nil in a State, whose host has the schema
+	Columns       []string          // nil if it comes from a State, which has no schema
 	center, scale []float64
-	roots         []float64      // dim × dim: the shared metric's, and behind it those of the keys
+	roots         []float64      // dim × dim: the shared metric's, followed by those of the keys
 	keys          []string       // sorted
 	index         map[string]int // of a key's root in roots; the shared one's is 0
 }
 
 const (
-	mostRoots  = 64 << 20 / 8 // numbers
-	leastValue = 1e-9         // squared number in one of the roots, at least
-	mostValue  = 1e9          // eigenvalue of a metric
-	asymmetry  = 1e-9         // and how far below 0 an eigenvalue may be, both beside the largest
+	maxRootNumbers = 64 << 20 / 8 // numbers
+	minRootSquare  = 1e-9         // squared number in one of the roots, at least
+	maxEigenvalue  = 1e9          // eigenvalue of a metric
+	asymmetry      = 1e-9         // and how far below 0 an eigenvalue may be, both relative to the largest
 )
 
-// ParseMetric reads a MetricFile, or says what is wrong with it.
+// ParseMetric reads a MetricFile.
 func ParseMetric(text []byte) (*Metric, error) {
 	var f MetricFile
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -85,8 +84,8 @@ func ParseMetric(text []byte) (*Metric, error) {
 		return nil, errors.New("columns is empty or missing: it names the inputs, in their order")
 	case len(f.Center) != n || len(f.Scale) != n:
 		return nil, fmt.Errorf("center has %d numbers and scale %d, want one for each of the %d columns", len(f.Center), len(f.Scale), n)
-	case float64(n)*float64(n)*float64(1+len(f.Own)) > mostRoots:
-		return nil, fmt.Errorf("%d metrics of %d columns are too large: want at most %d numbers", 1+len(f.Own), n, mostRoots)
+	case float64(n)*float64(n)*float64(1+len(f.Own)) > maxRootNumbers:
+		return nil, fmt.Errorf("%d metrics of %d columns are too large: want at most %d numbers", 1+len(f.Own), n, maxRootNumbers)
 	}
 	for j, s := range f.Scale {
 		if !(s > 0) {
@@ -114,7 +113,7 @@ func ParseMetric(text []byte) (*Metric, error) {
 		}
 		m.roots = append(m.roots, root...)
 	}
-	if !slices.ContainsFunc(m.roots, func(v float64) bool { return v*v >= leastValue }) {
+	if !slices.ContainsFunc(m.roots, func(v float64) bool { return v*v >= minRootSquare }) {
 		return nil, errors.New("all distances are 0, or nearly: shared is, and no own changes that")
 	}
 	m.find()
@@ -152,8 +151,8 @@ func rootOf(a []float64, n int) ([]float64, error) {
 	}
 	least, top := values[0], values[n-1]
 	switch {
-	case top > mostValue:
-		return nil, fmt.Errorf("has the largest eigenvalue %.3g, want at most %g", top, mostValue)
+	case top > maxEigenvalue:
+		return nil, fmt.Errorf("has the largest eigenvalue %.3g, want at most %g", top, maxEigenvalue)
 	case least < -asymmetry*top:
 		return nil, fmt.Errorf("is no metric: its least eigenvalue is %.3g, and a distance is never below 0", least)
 	}
@@ -170,7 +169,7 @@ func rootOf(a []float64, n int) ([]float64, error) {
 
 func (m *Metric) dim() int { return len(m.center) }
 
-// whole says whether m has its numbers, and not the hash alone.
+// whole reports whether m has its numbers, and not the hash alone.
 func (m *Metric) whole() bool { return m.roots != nil }
 
 // Keys is for how many keys m has metrics of their own.
@@ -179,7 +178,7 @@ func (m *Metric) Keys() int { return len(m.keys) }
 // String is the hash of the file that m was read from.
 func (m *Metric) String() string { return "sha256:" + hex.EncodeToString(m.hash[:]) }
 
-// MarshalText writes what String does: it stands for m in a journal.
+// MarshalText writes what String returns, which identifies m in a model log.
 func (m *Metric) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText reads what MarshalText writes. What it makes is known by its hash
@@ -215,7 +214,7 @@ func listed(names []string) string {
 }
 
 // over fills dst with the first n rows of b as m has them, and returns it.
-func (m *Metric) over(dst, b *Batch, n int) *Batch {
+func (m *Metric) apply(dst, b *Batch, n int) *Batch {
 	d := m.dim()
 	dst.Reset(d)
 	scaled, z := make([]float64, d), make([]float64, d)
@@ -252,7 +251,7 @@ func (m *Metric) save(a *state.Arrays) {
 	state.Put(a, "given.sizes", 1, sizes)
 }
 
-// loadMetric reads what save wrote: nil if that is nothing.
+// loadMetric reads what save wrote; nil if there is no metric.
 func loadMetric(s *state.Reader) *Metric {
 	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "given.hash" {
 		return nil
@@ -288,7 +287,7 @@ func loadMetric(s *state.Reader) *Metric {
 		s.Require(v > 0, "the scale of column %d is %v", j, v)
 	}
 	for _, v := range m.roots {
-		s.Require(math.Abs(v) <= mostValue, "a number of a metric's root is %v", v)
+		s.Require(math.Abs(v) <= maxEigenvalue, "a number of a metric's root is %v", v)
 	}
 	m.find()
 	return m

@@ -1,0 +1,130 @@
+package warmup
+
+import (
+	"math"
+	"sync"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+const (
+	// minTuningRows is the number of rows below which column weights, or a penalty for
+	// a given kernel, are worse than the default. Chosen by trial, see docs/constants.md.
+	minTuningRows = 250
+
+	// tuningRows is the number of rows of the final choice, whose time grows with its
+	// cube. Chosen by trial.
+	tuningRows = 512
+)
+
+// tune chooses the column weights, unless a metric is given, the width of the kernel
+// and the penalty: by their leave-one-out errors, if there are enough rows.
+func (f *Fit) tune(s sample, labels []target.Label, a Request) {
+	s.label(f, labels, a.Task)
+	n := s.rows()
+	best, second := tuned{Ones(s.dim), safeTuning}, (*tuned)(nil)
+	switch {
+	case Settled(a.Kernel) && n < minTuningRows:
+	case Settled(a.Kernel):
+		best.tuning = newTuner(s.slice(0, min(n, tuningRows)), best.weights, a.Kernel).descend(safeTuning)
+	case f.Scaler.AsIs || n < minTuningRows:
+		best = s.tuned(best, a)
+	default:
+		best, second = s.choose(a)
+	}
+	f.Lambda = penalty(best.lambda)
+	if f.Kernel = a.Kernel; !Settled(a.Kernel) {
+		scale := s.scale(best, a.Kernel)
+		f.Kernel = withScale(a.Kernel, scale)
+		if second != nil {
+			ratio := scale / s.scale(*second, a.Kernel)
+			f.Second = make([]float32, s.dim)
+			for j, v := range second.weights {
+				f.Second[j] = float32(ratio * math.Sqrt(v/best.weights[j]))
+			}
+		}
+	}
+	for j, v := range best.weights {
+		f.Scaler.ColumnWeights[j] = math.Sqrt(v)
+	}
+}
+
+// minScale keeps the scale of a kernel positive where all rows are nearly alike.
+const minScale = 1e-6
+
+// scale returns the scale of the kernel that t has chosen.
+func (s sample) scale(t tuned, k features.Kernel) float64 {
+	return math.Ldexp(max(minScale, math.Sqrt(s.squaredScale(k, t.weights, s.distances(t.weights)))), t.width)
+}
+
+// tuned is column weights, and the best choices with them.
+type tuned struct {
+	weights []float64
+	tuning
+}
+
+// tuned makes the final choice for column weights, starting from that on other rows. A
+// model of many features has, from the last fit on, a narrower kernel than is best for
+// these rows. A model of few has the width that is best with its features, and the
+// penalty that is best for the kernel itself: with about as many rows as features a
+// larger penalty would look better, but there will be more rows.
+func (s sample) tuned(from tuned, a Request) tuned {
+	n := s.rows()
+	last := s.slice(max(0, n-tuningRows), n)
+	t := newTuner(last, from.weights, a.Kernel)
+	switch {
+	case a.Fixed.Blocks > 0:
+		return tuned{from.weights, t.descend(newTuner(last, from.weights, a.Kernel).on(a.Fixed).search(from.tuning))}
+	case n >= LastCheckpoint:
+		return tuned{from.weights, t.narrow(t.search(from.tuning))}
+	}
+	return tuned{from.weights, t.search(from.tuning)}
+}
+
+const (
+	// weightsGain is the largest error, relative to that of the previous candidate, at
+	// which column weights that fit the rows more closely are chosen. Chosen by trial,
+	// see docs/constants.md.
+	weightsGain = 0.97
+
+	// secondMargin is the largest error of equal column weights, relative to the best
+	// ones, at which half of the frequencies have equal weights: those that few rows
+	// suggest help while there are few, and hurt if all columns matter in the end.
+	// Chosen by trial.
+	secondMargin = 1.15
+)
+
+// choose compares equal column weights with those of each weighting and their square
+// roots, computed on the first two thirds of the rows and compared on the others. The
+// best ones are used as they were compared: computed again, on all rows, they could
+// differ. The second ones are for half of the frequencies, or nil.
+func (s sample) choose(a Request) (first tuned, second *tuned) {
+	n := s.rows()
+	made, compared := s.slice(0, 2*n/3), s.slice(2*n/3, n)
+	all := make([]tuned, 1+2*len(weightings))
+	try := func(i int, weights []float64) {
+		all[i] = tuned{weights, newTuner(compared, weights, a.Kernel).search(safeTuning)}
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() { try(0, Ones(s.dim)) })
+	for i, kind := range weightings {
+		wait.Go(func() {
+			w := newColumnWeights(made, kind)
+			try(1+2*i, floored(root(w)))
+			try(2+2*i, floored(w))
+		})
+	}
+	wait.Wait()
+	best := 0
+	for i, t := range all {
+		if t.error < weightsGain*all[best].error {
+			best = i
+		}
+	}
+	if !a.Single && best != 0 && all[0].error < secondMargin*all[best].error {
+		none := s.tuned(all[0], a)
+		second = &none
+	}
+	return s.tuned(all[best], a), second
+}

@@ -1,0 +1,191 @@
+package warmup
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// sample is some rows of the warm-up and their targets.
+type sample struct {
+	dim, targets int
+	x            []float64 // scaled rows
+	y            []float64 // rows × targets, each column with mean 0
+}
+
+func (s sample) rows() int { return len(s.x) / s.dim }
+
+// slice returns the rows [from, to) of s, with y centred again.
+func (s sample) slice(from, to int) sample {
+	t := sample{dim: s.dim, targets: s.targets, x: s.x[from*s.dim : to*s.dim]}
+	t.y = append(t.y, s.y[from*s.targets:to*s.targets]...)
+	t.center()
+	return t
+}
+
+func (s sample) center() {
+	n := s.rows()
+	for c := range s.targets {
+		mean := 0.0
+		for i := range n {
+			mean += s.y[i*s.targets+c]
+		}
+		mean /= float64(n)
+		for i := range n {
+			s.y[i*s.targets+c] -= mean
+		}
+	}
+}
+
+// label sets the targets of the rows of s: standardised labels, or ±1 for each class,
+// or for the second of two.
+func (s *sample) label(f *Fit, labels []target.Label, task target.Task) {
+	s.targets = 1
+	classes := 0
+	for _, y := range labels {
+		classes = max(classes, y.Class+1)
+	}
+	switch {
+	case task == target.Regression:
+		s.targets = len(f.Scales)
+	case classes > 2:
+		s.targets = classes
+	}
+	s.y = make([]float64, len(labels)*s.targets)
+	for i, y := range labels {
+		for c := range s.targets {
+			v := -1.0
+			switch {
+			case task == target.Regression:
+				v = max(-target.MaxResidual, min(target.MaxResidual, (target.Bounded(y.At(c))-f.Scales[c].Mean)/f.Scales[c].Deviation))
+			case s.targets == 1 && y.Class == 1 || s.targets > 1 && y.Class == c:
+				v = 1
+			}
+			s.y[i*s.targets+c] = v
+		}
+	}
+	s.center()
+	*s = s.mixed(tunedTargets)
+}
+
+// tunedTargets is the number of scores that the choices are compared on; more are
+// mixed, see mixed. Chosen by trial.
+const tunedTargets = 16
+
+// mixed returns s with at most that many targets. More are mixed with random signs,
+// which keeps the expected sum of squares of any linear function of them, up to a
+// factor.
+func (s sample) mixed(targets int) sample {
+	if s.targets <= targets {
+		return s
+	}
+	n := s.rows()
+	signs := make([]float32, targets*s.targets)
+	// The purpose of the key is part of the format: it determines the signs.
+	vec.NewNormals(vec.Key("metric", uint64(s.targets), 0)).Fill(signs)
+	t := sample{dim: s.dim, targets: targets, x: s.x, y: make([]float64, n*targets)}
+	for i := range n {
+		for c := range targets {
+			for k, v := range s.y[i*s.targets : (i+1)*s.targets] {
+				if signs[c*s.targets+k] < 0 {
+					v = -v
+				}
+				t.y[i*targets+c] += v
+			}
+		}
+	}
+	return t
+}
+
+// weighted returns the rows of s, each column times the square root of its weight.
+func (s sample) weighted(columnWeights []float64) []float64 {
+	z := make([]float64, len(s.x))
+	roots := make([]float64, s.dim)
+	for j, a := range columnWeights {
+		roots[j] = math.Sqrt(a)
+	}
+	for i, v := range s.x {
+		z[i] = v * roots[i%s.dim]
+	}
+	return z
+}
+
+// distances returns the squared distances of all pairs of rows of s, a lower
+// triangle, under column weights.
+func (s sample) distances(columnWeights []float64) []float64 {
+	n := s.rows()
+	z := s.weighted(columnWeights)
+	d := make([]float64, n*n)
+	vec.Products(d, z, n)
+	norms := make([]float64, n)
+	for i := range n {
+		row := d[i*n : i*n+i+1]
+		norms[i] = row[i]
+		for j, p := range row {
+			row[j] = max(0, norms[i]+norms[j]-2*p)
+		}
+	}
+	return d
+}
+
+// maxDistances is the number of distances that a median is taken of; of more it takes
+// some, evenly.
+const maxDistances = 1 << 16
+
+// minDistance is the squared distance below which rows count as equal.
+const minDistance = 1e-12
+
+// median returns the median of the squared distances d of n rows that differ, or 1 if
+// none do.
+func median(d []float64, n int) float64 {
+	step := 1 + n*(n-1)/2/maxDistances
+	squares := make([]float64, 0, maxDistances+1)
+	at := 0
+	for i := range n {
+		for _, v := range d[i*n : i*n+i] {
+			if at%step == 0 && v > minDistance {
+				squares = append(squares, v)
+			}
+			at++
+		}
+	}
+	if len(squares) == 0 {
+		return 1
+	}
+	return Nth(squares, len(squares)/2)
+}
+
+// Nth returns the element at index n of the sorted x, and reorders x (quickselect:
+// Hoare 1961).
+func Nth(x []float64, n int) float64 {
+	for len(x) > 16 {
+		a, b, c := x[0], x[len(x)/2], x[len(x)-1]
+		pivot := max(min(a, b), min(max(a, b), c))
+		i, j := 0, len(x)-1
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for x[j] > pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case n <= j:
+			x = x[:j+1]
+		case n >= i:
+			x, n = x[i:], n-i
+		default:
+			return pivot
+		}
+	}
+	slices.Sort(x)
+	return x[n]
+}
