@@ -8,8 +8,6 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/segmentio/kafka-go"
-
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 )
@@ -36,13 +34,8 @@ func CreateOutput(ctx context.Context, c *ingest.Client, name string, partitions
 	}
 	// Since Apache Kafka 4.0 a time an hour ahead of the broker is refused by
 	// default; what the input topic has taken its answers must be able to carry.
-	config[afterMax] = strconv.FormatInt(math.MaxInt64, 10)
-	err := c.Create(ctx, name, partitions, config)
-	if errors.Is(err, kafka.InvalidConfiguration) { // before 3.6 there is no such property
-		delete(config, afterMax)
-		err = c.Create(ctx, name, partitions, config)
-	}
-	if err != nil {
+	config[ingest.AfterMax] = strconv.FormatInt(math.MaxInt64, 10)
+	if err := c.Create(ctx, name, partitions, config); err != nil {
 		return fmt.Errorf("creating topic %q: %w", name, err)
 	}
 	return nil
@@ -60,8 +53,6 @@ func Output(ctx context.Context, c *ingest.Client, name string) (ingest.Topic, e
 
 // ErrOutput: an output topic cannot be used as it is.
 var ErrOutput = errors.New("output topic cannot be used")
-
-const afterMax = "message.timestamp.after.max.ms"
 
 // Row decodes a record, if it is one that can be. Where the value has no key, the
 // row has the record's. The key is good for as long as the record is.

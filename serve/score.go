@@ -103,13 +103,14 @@ type Scorer struct {
 	config Config
 	model  atomic.Pointer[Served]
 	first  chan struct{} // closed when there is a model
+	reads  *ingest.Budget
 
 	output, quarantine ingest.Topic
 }
 
 // NewScorer prepares a scorer. It does no input or output.
 func NewScorer(c Config) *Scorer {
-	return &Scorer{config: c, first: make(chan struct{})}
+	return &Scorer{config: c, first: make(chan struct{}), reads: ingest.NewBudget(readBytes)}
 }
 
 // Model is the model that scores now; nil while there is none.
@@ -200,6 +201,7 @@ func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 	w := &worker{Scorer: s, part: p, member: m, producer: s.config.Client.Producer()}
 	w.producer.Smaller = Smaller(s.config.Quarantine)
 	f := s.reader(&w.part)
+	defer f.release()
 	committed, at := p.next, time.Now()
 	for ctx.Err() == nil && (p.end < 0 || w.next < p.end) {
 		got, err := f.poll(ctx)
