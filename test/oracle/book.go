@@ -57,6 +57,8 @@ func (o *oracle) read(r Record) {
 	case e.Type == "claim": // it came too late
 		o.owners[e.Nonce] = true
 		o.Void++
+	case !o.owners[e.Nonce] && e.Epoch > o.epoch: // its claim may have been lost
+		o.loose = append(o.loose, loose{e.Type, e.Seq, o.seq, e.offset, true})
 	case !o.owners[e.Nonce]:
 		o.fault("the %s at offset %d is of epoch %d, nonce %s, which nobody has claimed", e.Type, e.offset, e.Epoch, e.Nonce)
 	case e.Epoch != o.epoch || e.Nonce != o.nonce: // of a learner that was replaced
@@ -66,7 +68,7 @@ func (o *oracle) read(r Record) {
 	case o.fits(e):
 		o.counted[e.sum] = true
 	default:
-		o.loose = append(o.loose, loose{e.Type, e.Seq, o.seq, e.offset})
+		o.loose = append(o.loose, loose{e.Type, e.Seq, o.seq, e.offset, false})
 	}
 	o.highest = max(o.highest, e.Seq)
 }
@@ -77,10 +79,11 @@ func (o *oracle) read(r Record) {
 type loose struct {
 	typ               string
 	seq, last, offset int64
+	orphan            bool // nobody has claimed its epoch
 }
 
 func (l loose) takenBack(seq int64) bool {
-	return l.seq > l.last && l.seq < seq || l.typ == "chunk" || l.typ == "challenger chunk"
+	return (l.seq > l.last || l.orphan) && l.seq < seq || l.typ == "chunk" || l.typ == "challenger chunk"
 }
 
 func (o *oracle) claim(e entry) {
