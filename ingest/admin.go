@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/segmentio/kafka-go"
@@ -15,16 +16,60 @@ import (
 // until its partitions have leaders. A topic that is there already is left as
 // it is, whatever its partitions and configuration, and needs no permission to
 // create. partitions of 0 means the brokers' default.
+//
+// A property that only newer brokers know, AfterMax, is left out where the broker
+// refuses it.
 func (c *Client) Create(ctx context.Context, name string, partitions int, config map[string]string) error {
+	return c.createWith(ctx, name, partitions, config, nil)
+}
+
+// CreateDurable is Create of a topic whose acked records have to survive the loss
+// of a broker: with three replicas or more it sets min.insync.replicas=2.
+func (c *Client) CreateDurable(ctx context.Context, name string, partitions int, config map[string]string) error {
+	return c.createWith(ctx, name, partitions, config, map[string]string{"min.insync.replicas": "2"})
+}
+
+// AfterMax says how far ahead of the broker's clock a record's time may be (since
+// Apache Kafka 3.6, and since 4.0 an hour by default).
+const AfterMax = "message.timestamp.after.max.ms"
+
+// createWith adds replicated to config if the topic has three replicas or more.
+func (c *Client) createWith(ctx context.Context, name string, partitions int, config, replicated map[string]string) error {
 	if _, err := c.metadata(ctx, name); !errors.Is(err, ErrUnknownTopic) {
 		return err
 	}
 	if partitions == 0 {
 		partitions = -1
 	}
-	code, err := c.create(ctx, name, partitions, -1, config)
-	if code == kafka.InvalidReplicationFactor {
-		_, err = c.create(ctx, name, partitions, 1, config) // brokers before 2.4 have no default
+	config = maps.Clone(config)
+	if config == nil {
+		config = map[string]string{}
+	}
+	replicas := -1
+	const tries = 3 // without AfterMax, and without a default for replicas
+	var answered created
+	var err error
+	for range tries {
+		if replicated != nil { // what the topic would be like
+			answered, err = c.create(ctx, name, partitions, replicas, config, true)
+			if err == nil && answered.replicas >= 3 {
+				maps.Copy(config, replicated)
+			}
+		}
+		if err == nil {
+			answered, err = c.create(ctx, name, partitions, replicas, config, false)
+		}
+		_, told := config[AfterMax]
+		switch {
+		case answered.code == kafka.InvalidReplicationFactor && replicas < 0:
+			replicas, err = 1, nil // brokers before 2.4 have no default
+			continue
+		case answered.code == kafka.InvalidConfiguration && told:
+			delete(config, AfterMax)
+			err = nil
+			continue
+		}
+		break
 	}
 	if err != nil {
 		return err
@@ -33,6 +78,11 @@ func (c *Client) Create(ctx context.Context, name string, partitions int, config
 	for wait := new(Backoff); ; {
 		t, err := c.metadata(ctx, name)
 		if err == nil && !slices.ContainsFunc(t.Partitions, func(p kmsg.MetadataResponseTopicPartition) bool { return p.Leader < 0 }) {
+			if replicated != nil && answered.replicas < 0 && len(t.Partitions[0].Replicas) >= 3 {
+				if err := c.alter(ctx, name, replicated); !errors.Is(err, ErrDenied) { // it is for whoever may, then
+					return err
+				}
+			}
 			return nil
 		}
 		if err != nil && !Temporary(err) {
@@ -47,8 +97,37 @@ func (c *Client) Create(ctx context.Context, name string, partitions int, config
 	}
 }
 
-// create makes one attempt. The code is what the broker answered.
-func (c *Client) create(ctx context.Context, name string, partitions, replicas int, config map[string]string) (kafka.Error, error) {
+// alter sets some properties of a topic.
+func (c *Client) alter(ctx context.Context, name string, config map[string]string) error {
+	res := kmsg.NewIncrementalAlterConfigsRequestResource()
+	res.ResourceType, res.ResourceName = kmsg.ConfigResourceTypeTopic, name
+	for k, v := range config {
+		e := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+		e.Name, e.Op, e.Value = k, kmsg.IncrementalAlterConfigOpSet, &v
+		res.Configs = append(res.Configs, e)
+	}
+	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	req.Resources = []kmsg.IncrementalAlterConfigsRequestResource{res}
+	r, _, err := c.do(ctx, req, responseLimit, toController)
+	if err != nil {
+		return err
+	}
+	for _, res := range r.(*kmsg.IncrementalAlterConfigsResponse).Resources {
+		if err := c.topicError(name, res.ErrorCode); err != nil {
+			return fmt.Errorf("configure %w", err)
+		}
+	}
+	return nil
+}
+
+// created is what the broker answered: -1 replicas if it did not say how many.
+type created struct {
+	code     kafka.Error
+	replicas int
+}
+
+// create makes one attempt, or only asks what would come of it.
+func (c *Client) create(ctx context.Context, name string, partitions, replicas int, config map[string]string, ask bool) (created, error) {
 	rt := kmsg.NewCreateTopicsRequestTopic()
 	rt.Topic, rt.NumPartitions, rt.ReplicationFactor = name, int32(partitions), int16(replicas)
 	for k, v := range config {
@@ -56,25 +135,25 @@ func (c *Client) create(ctx context.Context, name string, partitions, replicas i
 	}
 	req := kmsg.NewPtrCreateTopicsRequest()
 	req.Topics = []kmsg.CreateTopicsRequestTopic{rt}
-	req.TimeoutMillis = int32(c.timeout.Milliseconds())
+	req.TimeoutMillis, req.ValidateOnly = int32(c.timeout.Milliseconds()), ask
 	r, _, err := c.do(ctx, req, responseLimit, toController)
 	if err != nil {
-		return 0, err
+		return created{}, err
 	}
 	resp := r.(*kmsg.CreateTopicsResponse)
 	if len(resp.Topics) != 1 {
-		return 0, fmt.Errorf("%w: an answer about %d topics to one", ErrCorrupt, len(resp.Topics))
+		return created{}, fmt.Errorf("%w: an answer about %d topics to one", ErrCorrupt, len(resp.Topics))
 	}
 	t := &resp.Topics[0]
-	code := kafka.Error(t.ErrorCode)
-	if code == 0 || code == kafka.TopicAlreadyExists {
-		return code, nil
+	out := created{kafka.Error(t.ErrorCode), int(t.ReplicationFactor)}
+	if out.code == 0 || out.code == kafka.TopicAlreadyExists {
+		return out, nil
 	}
 	err = c.topicError(name, t.ErrorCode)
 	if t.ErrorMessage != nil {
 		err = fmt.Errorf("%w: %s", err, *t.ErrorMessage)
 	}
-	return code, fmt.Errorf("create %w", err)
+	return out, fmt.Errorf("create %w", err)
 }
 
 // toController is the broker that creates topics; with KRaft any broker passes

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -51,6 +52,11 @@ func (e *checksumError) Error() string {
 
 func (e *checksumError) Unwrap() error { return ErrCorrupt }
 
+type abortedTransaction = kmsg.FetchResponseTopicPartitionAbortedTransaction
+
+// errNoRoom: the budget has no room for the first batch.
+var errNoRoom = errors.New("no room in the budget")
+
 // A scan collects the records of one answer. Their bytes stay where they are:
 // in the answer, or in what a batch was decompressed to.
 type scan struct {
@@ -60,28 +66,34 @@ type scan struct {
 	epoch   int32  // leader epoch of the last batch dealt with; -1 before the first
 	records []Record
 
-	aborted []kmsg.FetchResponseTopicPartitionAbortedTransaction // by first offset
-	open    map[int64]bool                                       // producers inside a transaction that was aborted
+	aborted []abortedTransaction // by first offset
+	open    map[int64]bool       // producers inside a transaction that was aborted
 
-	bytes   int
+	bytes   int // that were decompressed
 	cells   int
+	room    int64    // bytes that may be decompressed; 0: no budget sets a limit
+	most    int      // cells at which it ends
+	single  bool     // it ends with the first batch that was decompressed
+	plain   bool     // there are records that lie in the answer itself
+	held    int64    // memory of the records
+	answer  int64    // bytes of the answer, which records that are not compressed keep
 	headers []Header // the unused rest of a chunk
 	names   map[string]string
 }
 
-func newScan(from int64, aborted []kmsg.FetchResponseTopicPartitionAbortedTransaction) *scan {
+func newScan(from int64, aborted []abortedTransaction) *scan {
 	aborted = slices.Clone(aborted)
-	slices.SortFunc(aborted, func(a, b kmsg.FetchResponseTopicPartitionAbortedTransaction) int {
+	slices.SortFunc(aborted, func(a, b abortedTransaction) int {
 		return int(min(max(a.FirstOffset-b.FirstOffset, -1), 1))
 	})
-	return &scan{from: from, next: from, epoch: -1, aborted: aborted, open: map[int64]bool{}, names: map[string]string{}}
+	return &scan{from: from, next: from, epoch: -1, most: enoughCells, aborted: aborted, open: map[int64]bool{}, names: map[string]string{}}
 }
 
 // set reads the batches of b. The last one may be cut off, which is how brokers
 // fill an answer. Of a damaged batch no record is given. Its error is, unless
 // batches came before it; then it is for the next Poll to meet.
 func (s *scan) set(b []byte) error {
-	for first := true; len(b) >= 12 && s.cells < enoughCells && s.bytes < enoughBytes; first = false {
+	for first := true; len(b) >= 12 && s.cells < s.most && s.bytes < enoughBytes && !(s.single && s.bytes > 0); first = false {
 		size := 12 + int64(int32(binary.BigEndian.Uint32(b[8:])))
 		if size < batchHeader {
 			return s.unlessFed(s.corrupt(b, "%d bytes are not a batch", size))
@@ -164,8 +176,17 @@ func (s *scan) batch(b []byte) error {
 	records := b[batchHeader:]
 	if codec := Codec(attributes & codecMask); codec != None && count > 0 {
 		var err error
-		records, err = decompress(codec, records, recordsLimit)
+		limit := int64(recordsLimit)
+		if s.room > 0 {
+			limit = min(limit, s.room-int64(s.bytes))
+			if s.plain {
+				limit = max(0, limit-s.answer)
+			}
+		}
+		records, err = decompress(codec, records, int(limit))
 		switch {
+		case err == errBomb && limit < recordsLimit:
+			return errNoRoom
 		case err == errBomb && int64(count) == delta+1:
 			s.unread(b, count, base)
 			return nil
@@ -173,6 +194,11 @@ func (s *scan) batch(b []byte) error {
 			return s.corrupt(b, "%w", err)
 		}
 		s.bytes += len(records)
+	} else if count > 0 {
+		if s.room > 0 && s.answer+int64(s.bytes) > s.room {
+			return errNoRoom
+		}
+		s.plain = true
 	}
 	if count > len(records)/minRecordBytes {
 		return s.corrupt(b, "%d records in %d bytes", count, len(records))
@@ -185,7 +211,7 @@ func (s *scan) batch(b []byte) error {
 func (s *scan) unread(batch []byte, count int, base int64) {
 	err := fmt.Errorf("batch at offset %d: %w", base, errBomb)
 	time := int64(binary.BigEndian.Uint64(batch[35:])) // the largest of the batch
-	for offset := max(base, s.from); offset < base+int64(count) && s.cells < enoughCells; offset++ {
+	for offset := max(base, s.from); offset < base+int64(count) && s.cells < s.most; offset++ {
 		s.next = offset + 1
 		s.cells++
 		s.records = append(s.records, Record{Offset: offset, Time: time, Unread: err})
@@ -199,9 +225,9 @@ func (s *scan) read(batch, r []byte, count int, base, last int64) error {
 		baseTime   = int64(binary.BigEndian.Uint64(batch[27:]))
 		maxTime    = int64(binary.BigEndian.Uint64(batch[35:]))
 	)
-	s.records = slices.Grow(s.records, min(count, enoughCells-s.cells))
+	s.records = slices.Grow(s.records, min(count, s.most-s.cells))
 	for range count {
-		if s.cells >= enoughCells {
+		if s.cells >= s.most {
 			return nil
 		}
 		size, n := varint(r)

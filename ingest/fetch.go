@@ -18,11 +18,12 @@ type Fetcher struct {
 	client    *Client
 	topic     string
 	partition int
+	budget    *Budget // nil: none
 }
 
 // Fetcher reads partition of topic.
 func (c *Client) Fetcher(topic string, partition int) *Fetcher {
-	return &Fetcher{c, topic, partition}
+	return &Fetcher{client: c, topic: topic, partition: partition}
 }
 
 // Fetched is the answer to one Poll.
@@ -51,6 +52,10 @@ type Fetched struct {
 	// Connection is the number of the connection that carried the answer, which
 	// Client.Connections counts. 0 where there are none.
 	Connection int64
+
+	// Held is the memory of the records, which the budget gets back by Release; 0
+	// without one.
+	Held int64
 
 	// Missing are the offsets in between that hold nothing at all, not even a
 	// transaction's marker. Compaction does that; where a topic is not
@@ -91,6 +96,10 @@ func (f *Fetcher) Peek(ctx context.Context, offset int64) (Fetched, error) {
 	got, err := f.poll(ctx, offset, 1)
 	if err != nil {
 		return got, err
+	}
+	if f.budget != nil { // one record does not count
+		f.budget.Release(got.Held)
+		got.Held = 0
 	}
 	n := 0
 	if len(got.Records) > 0 && got.Records[0].Offset == offset {
@@ -140,8 +149,8 @@ func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, er
 		c.forget(f.topic)
 		return Fetched{}, err
 	}
-	s := newScan(offset, p.AbortedTransactions)
-	if err := s.set(p.RecordBatches); err != nil {
+	s, err := f.scan(ctx, offset, p.RecordBatches, p.AbortedTransactions)
+	if err != nil {
 		var sum *checksumError
 		if errors.As(err, &sum) {
 			return Fetched{}, err
@@ -151,7 +160,7 @@ func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, er
 	return Fetched{
 		Records: s.records, Next: s.next, Missing: s.missing,
 		End: p.LastStableOffset, HighWatermark: p.HighWatermark, LogStart: p.LogStartOffset,
-		Epoch: s.epoch, Leader: at.epoch, Connection: conn,
+		Held: s.held, Epoch: s.epoch, Leader: at.epoch, Connection: conn,
 	}, nil
 }
 

@@ -76,6 +76,7 @@ var newest = map[int16]int16{
 	24: 3,  // AddPartitionsToTxn
 	26: 3,  // EndTxn
 	32: 3,  // DescribeConfigs
+	44: 0,  // IncrementalAlterConfigs
 }
 
 // Required is where kafka-go tells the versions that the connection agreed on.

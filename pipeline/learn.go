@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/serve"
@@ -26,6 +27,7 @@ type Learner struct {
 	config  Config
 	inputs  inputs     // replaced, never changed, where partitions are added
 	added   sync.Mutex // of inputs from Run on
+	reads   *ingest.Budget
 	ends    []int64
 	journal *journal
 	history *history
@@ -127,7 +129,8 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if features, err = features.Effective(); err != nil {
 		return nil, err
 	}
-	l.memory = memory{partitions: int64(len(l.inputs)), features: int64(features.MaxFeatures), refit: c.Refit.bytes(features.MaxFeatures)}
+	l.reads = ingest.NewBudget(memoryRead)
+	l.memory = memory{partitions: int64(len(l.inputs)), read: memoryRead, features: int64(features.MaxFeatures), refit: c.Refit.bytes(features.MaxFeatures)}
 	l.memory.factors = l.memory.features * int64(features.FeatureBytes())
 	if recovery.Snapshot != nil {
 		l.memory.snapshot = recovery.Snapshot.Manifest.Size
@@ -164,7 +167,7 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 	defer stop()
 	defer context.AfterFunc(gctx, stop)()
 
-	src := newSource(l.config.Client, l.inputs, l.ends, l.config.OnGap == "record", l.config.Report)
+	src := newSource(l.config.Client, l.inputs, l.ends, l.config.OnGap == "record", l.reads, l.config.Report)
 	g.Go(func() error {
 		src.run(intake)
 		return nil
@@ -365,7 +368,11 @@ func (l *Learner) learn(ctx context.Context, b *journaled) error {
 	l.pulse.rest()
 	took := time.Since(start)
 	l.relearn += took
-	if l.memory.sees(b.decided, out) {
+	l.added.Lock()
+	partitions := len(l.inputs)
+	l.added.Unlock()
+	more := l.memory.reads(partitions, l.reads.Most())
+	if l.memory.sees(b.decided, out) || more {
 		l.config.Report(Memory{l.memory.limit()})
 	}
 	if err := l.release(ctx, out); err != nil {

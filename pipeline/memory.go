@@ -6,7 +6,7 @@ import "github.com/accrete-ml/accrete/refit"
 // something waits: the fetchers for the BATCH before, the decider for the
 // learner, the learner for the publisher, and the publisher for the broker.
 //
-//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + 14 × BATCH + 2 × partitions × fetch + refit)
+//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + 14 × BATCH + partitions × fetch + read + refit)
 //
 // where
 //
@@ -17,8 +17,10 @@ import "github.com/accrete-ml/accrete/refit"
 //	BATCH        bytes of the largest one so far: its records, which end at 8 MiB,
 //	             their rows and their predictions. One is collected, one decided, one
 //	             learned, and of the rest the predictions wait or are being written
-//	fetch        1 MiB, the answer of a broker for a partition: one is taken from and
-//	             one is read ahead. A topic that is compressed may reach 16 MiB here
+//	fetch        1 MiB, the answer of a broker for a partition as it comes
+//	read         32 MiB, the records of all partitions that are read ahead, decompressed:
+//	             one budget for all. A batch that is larger goes alone, up to 64 MiB, and
+//	             counts here from then on
 //	refit        with refit.every: window × (8 × max_features + 256) bytes, the features
 //	             of the records, and as many records twice; and 8 × p² of the normal
 //	             equations where p = 2 × max_features + 1 is at most 2,100
@@ -30,6 +32,7 @@ import "github.com/accrete-ml/accrete/refit"
 type memory struct {
 	partitions, features, dim int64
 	factors, refit            int64
+	read                      int64
 
 	snapshot, batch int64
 }
@@ -38,10 +41,21 @@ const (
 	memoryBase    = 64 << 20
 	memoryBatches = 3 + 2*waitingReleases + 3 // what is being written may be as much as waits
 	memoryFetch   = 1 << 20
+	memoryRead    = 32 << 20
 )
 
 func (m *memory) limit() int64 {
-	return memoryBase + 2*(5*m.snapshot+m.features*(m.dim+1)*4+m.factors+memoryBatches*m.batch+2*m.partitions*memoryFetch+m.refit)
+	return memoryBase + 2*(5*m.snapshot+m.features*(m.dim+1)*4+m.factors+memoryBatches*m.batch+m.partitions*memoryFetch+m.read+m.refit)
+}
+
+// reads takes in how many partitions are read, and the most memory that was ever
+// held by what was, and says whether the limit is another now.
+func (m *memory) reads(partitions int, most int64) bool {
+	if int64(partitions) == m.partitions && most <= m.read {
+		return false
+	}
+	m.partitions, m.read = int64(partitions), max(m.read, most)
+	return true
 }
 
 // sees takes in a BATCH with what it gave, and says whether the limit is another

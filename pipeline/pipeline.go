@@ -100,6 +100,7 @@ var logConfig = map[string]string{
 	"retention.ms":    "-1",
 	"retention.bytes": "-1",
 	"segment.bytes":   "67108864",
+	ingest.AfterMax:   "9223372036854775807", // a broker whose clock is behind takes appends all the same
 }
 
 // openInputs looks up the partitions of the input topics.
@@ -145,11 +146,11 @@ func (ins inputs) ends(ctx context.Context, c *ingest.Client) ([]int64, error) {
 
 // create makes the topics that a learner writes to, where they do not exist.
 func create(ctx context.Context, c Config, partitions int) error {
-	if err := c.Client.Create(ctx, LogTopic(c.Model), 1, logConfig); err != nil {
+	if err := c.Client.CreateDurable(ctx, LogTopic(c.Model), 1, logConfig); err != nil {
 		return fmt.Errorf("creating topic %q: %w", LogTopic(c.Model), err)
 	}
 	if c.Transactional {
-		if err := c.Client.Create(ctx, ReleasedTopic(c.Model), 1, logConfig); err != nil {
+		if err := c.Client.CreateDurable(ctx, ReleasedTopic(c.Model), 1, logConfig); err != nil {
 			return fmt.Errorf("creating topic %q: %w", ReleasedTopic(c.Model), err)
 		}
 	}

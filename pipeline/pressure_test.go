@@ -108,7 +108,7 @@ func TestBatchEndsAtItsBytes(t *testing.T) {
 		rs[i] = ingest.Record{Offset: int64(i), Value: make([]byte, each)}
 	}
 	in := &input{topic: "in"}
-	s := newSource(nil, inputs{in}, nil, false, func(Event) {})
+	s := newSource(nil, inputs{in}, nil, false, ingest.NewBudget(1<<30), func(Event) {})
 	s.feeds[0].fetch = ingest.Fetched{Records: rs, Next: n}
 	s.open = 0
 	for at := int64(0); at < n; {

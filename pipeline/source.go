@@ -60,8 +60,9 @@ type gap struct {
 // learner holds the fetchers back.
 type source struct {
 	client *ingest.Client
-	ends   []int64 // of each input, where it is not to be read beyond; nil: follow
-	gaps   bool    // go on behind what is lost, in place of an error
+	ends   []int64        // of each input, where it is not to be read beyond; nil: follow
+	gaps   bool           // go on behind what is lost, in place of an error
+	budget *ingest.Budget // of what is read ahead
 	report func(Event)
 
 	feeds    []feed
@@ -103,8 +104,8 @@ type arrival struct {
 	err   error // io.EOF at the end
 }
 
-func newSource(client *ingest.Client, ins inputs, ends []int64, gaps bool, report func(Event)) *source {
-	s := &source{client: client, ends: ends, gaps: gaps, report: report, arrivals: make(chan arrival, len(ins)), open: len(ins), every: partitionsEvery}
+func newSource(client *ingest.Client, ins inputs, ends []int64, gaps bool, budget *ingest.Budget, report func(Event)) *source {
+	s := &source{client: client, budget: budget, ends: ends, gaps: gaps, report: report, arrivals: make(chan arrival, len(ins)), open: len(ins), every: partitionsEvery}
 	for _, in := range ins {
 		s.feeds = append(s.feeds, newFeed(in))
 		if n := len(s.names); n == 0 || s.names[n-1].topic != in.topic {
@@ -206,7 +207,7 @@ func (s *source) grew() []growth {
 
 func (s *source) follow(ctx context.Context, i int, f feed) {
 	in, offset, more := f.in, f.taken, f.more
-	w := newWitness(s.client, in, s.report)
+	w := newWitness(s.client, in, s.budget, s.report)
 	for first := true; ; {
 		if s.ends != nil && offset >= s.ends[i] {
 			s.arrive(ctx, arrival{feed: i, err: io.EOF})
@@ -222,6 +223,7 @@ func (s *source) follow(ctx context.Context, i int, f feed) {
 			s.arrive(ctx, arrival{feed: i, err: err})
 			return
 		case got.Next == offset:
+			s.budget.Release(got.Held)
 			s.report(lag(in, offset, &got))
 			continue
 		default:
@@ -282,6 +284,10 @@ func split(feed int, got ingest.Fetched) (pieces []arrival) {
 	if at < got.Next {
 		pieces = append(pieces, arrival{feed: feed, Fetched: got})
 	}
+	for i := range pieces { // they share memory, which is free with the last of them
+		pieces[i].Held = 0
+	}
+	pieces[len(pieces)-1].Held = got.Held
 	return pieces
 }
 
@@ -363,7 +369,7 @@ func (s *source) gap() *gap {
 		if f.lost && f.fetch.Next > f.taken {
 			g := &gap{f.in, f.taken, f.fetch.Next}
 			f.taken, f.lost = f.fetch.Next, false
-			f.more <- struct{}{}
+			s.usedUp(f)
 			return g
 		}
 	}
@@ -417,7 +423,7 @@ func (s *source) collect(took []span, room int) (n int) {
 		for k := range s.feeds {
 			i := (s.first + k) % len(s.feeds)
 			if f := &s.feeds[i]; f.pending() && room > n && s.left > 0 {
-				n += f.take(&took[i], min(share, room-n), &s.left)
+				n += s.from(f, &took[i], min(share, room-n))
 			}
 		}
 		s.first = (s.first + 1) % len(s.feeds)
@@ -427,27 +433,69 @@ func (s *source) collect(took []span, room int) (n int) {
 
 func (f *feed) pending() bool { return f.fetch.Next > f.taken && !f.lost }
 
-// take moves records to sp: at most so many, and of those with the weight of
-// room at least one.
-func (f *feed) take(sp *span, most int, room *int) int {
+// from moves records of f to sp: at most so many, and of those that the BATCH has
+// room for at least one. They are copied, or one of them would keep all that
+// arrived with it in memory.
+func (s *source) from(f *feed, sp *span, most int) int {
 	if sp.in == nil {
 		sp.in, sp.from = f.in, f.taken
 	}
 	n := 0
-	for n < min(most, len(f.fetch.Records)) && *room > 0 {
-		*room -= weight(&f.fetch.Records[n])
+	for n < min(most, len(f.fetch.Records)) && s.left > 0 {
+		s.left -= weight(&f.fetch.Records[n])
 		n++
 	}
-	sp.records = append(sp.records, f.fetch.Records[:n]...)
+	sp.records = appendCopies(sp.records, f.fetch.Records[:n])
 	f.fetch.Records = f.fetch.Records[n:]
 	if len(f.fetch.Records) == 0 {
 		f.taken = f.fetch.Next // past what a read_committed reader does not get
-		f.more <- struct{}{}
+		s.usedUp(f)
 	} else {
 		f.taken = sp.records[len(sp.records)-1].Offset + 1
 	}
 	sp.to = f.taken
 	return n
+}
+
+// usedUp lets the fetcher of f go on.
+func (s *source) usedUp(f *feed) {
+	s.budget.Release(f.fetch.Held)
+	f.fetch.Records, f.fetch.Held = nil, 0
+	f.more <- struct{}{}
+}
+
+// appendCopies appends rs with all they refer to in memory of their own.
+func appendCopies(dst, rs []ingest.Record) []ingest.Record {
+	size, headers := 0, 0
+	for i := range rs {
+		size += len(rs[i].Key) + len(rs[i].Value)
+		headers += len(rs[i].Headers)
+		for _, h := range rs[i].Headers {
+			size += len(h.Value)
+		}
+	}
+	bytes, hs := make([]byte, 0, size), make([]ingest.Header, 0, headers)
+	own := func(b []byte) []byte {
+		if b == nil {
+			return nil
+		}
+		at := len(bytes)
+		bytes = append(bytes, b...)
+		return bytes[at:len(bytes):len(bytes)]
+	}
+	dst = slices.Grow(dst, len(rs))
+	for _, r := range rs {
+		r.Key, r.Value = own(r.Key), own(r.Value)
+		if r.Headers != nil {
+			at := len(hs)
+			for _, h := range r.Headers {
+				hs = append(hs, ingest.Header{Key: h.Key, Value: own(h.Value)})
+			}
+			r.Headers = hs[at:len(hs):len(hs)]
+		}
+		dst = append(dst, r)
+	}
+	return dst
 }
 
 // retry is ingest.Retry with events.

@@ -9,9 +9,14 @@ import (
 // pulse tells whether the learner is at work, and when it last came to the end
 // of a mini-batch. Waiting for a broker is no work: that takes as long as it
 // takes.
-type pulse struct{ at atomic.Int64 } // nanoseconds since 1970; 0 at rest
+type pulse struct{ at atomic.Int64 } // when, by monotonic; 0 at rest
 
-func (p *pulse) beat() { p.at.Store(time.Now().UnixNano()) }
+var began = time.Now()
+
+// monotonic is a time that no clock is set by, in nanoseconds.
+func monotonic() int64 { return int64(time.Since(began)) + 1 }
+
+func (p *pulse) beat() { p.at.Store(monotonic()) }
 func (p *pulse) rest() { p.at.Store(0) }
 
 // stopped is closed once there was no beat for longer than limit in the midst
@@ -28,8 +33,8 @@ func (p *pulse) stopped(ctx context.Context, limit time.Duration) <-chan struct{
 			select {
 			case <-ctx.Done():
 				return
-			case now := <-t.C:
-				if at := p.at.Load(); at != 0 && now.UnixNano()-at > int64(limit) {
+			case <-t.C:
+				if at := p.at.Load(); at != 0 && monotonic()-at > int64(limit) {
 					close(stopped)
 					return
 				}

@@ -47,6 +47,7 @@ type witness struct {
 	fetcher *ingest.Fetcher
 	in      *input
 	report  func(Event)
+	budget  *ingest.Budget // nil: none
 
 	read        mark
 	doubt       bool      // something happened since the last check that may have changed the log
@@ -68,8 +69,8 @@ const (
 	truncationPersists = 5 * time.Second
 )
 
-func newWitness(c *ingest.Client, in *input, report func(Event)) *witness {
-	w := &witness{client: c, fetcher: c.Fetcher(in.topic, int(in.partition)), in: in, report: report, doubt: true, read: in.mark}
+func newWitness(c *ingest.Client, in *input, b *ingest.Budget, report func(Event)) *witness {
+	w := &witness{client: c, fetcher: c.Fetcher(in.topic, int(in.partition)).Within(b), budget: b, in: in, report: report, doubt: true, read: in.mark}
 	if w.read.next == 0 {
 		w.read = mark{epoch: -1, offset: -1}
 	}
@@ -116,6 +117,9 @@ func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error
 		case settled || got.Next == offset: // nothing was read that could be another's
 			w.take(&got)
 			return got, nil
+		}
+		if w.budget != nil {
+			w.budget.Release(got.Held)
 		}
 		if stop := pause.Pause(ctx, err); stop != nil {
 			return got, stop
@@ -251,7 +255,7 @@ func (ins inputs) seek(ctx context.Context, c *ingest.Client, reached []snapshot
 		}
 		switch {
 		case p.Next > end[in.partition]:
-			if _, err := newWitness(c, in, report).poll(ctx, p.Next); err != nil {
+			if _, err := newWitness(c, in, nil, report).poll(ctx, p.Next); err != nil {
 				return err
 			}
 		case p.Next > first[in.partition]:

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/segmentio/kafka-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -108,13 +107,14 @@ type Scorer struct {
 	config Config
 	model  atomic.Pointer[Served]
 	first  chan struct{} // closed when there is a model
+	reads  *ingest.Budget
 
 	output, quarantine ingest.Topic
 }
 
 // NewScorer prepares a scorer. It does no input or output.
 func NewScorer(c Config) *Scorer {
-	return &Scorer{config: c, first: make(chan struct{})}
+	return &Scorer{config: c, first: make(chan struct{}), reads: ingest.NewBudget(readBytes)}
 }
 
 // Model is the model that scores now; nil while there is none.
@@ -205,6 +205,7 @@ func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 	w := &worker{Scorer: s, part: p, member: m, producer: s.config.Client.Producer()}
 	w.producer.Smaller = Smaller(s.config.Quarantine)
 	f := s.reader(&w.part)
+	defer f.release()
 	committed, at := p.next, time.Now()
 	for ctx.Err() == nil && (p.end < 0 || w.next < p.end) {
 		got, err := f.poll(ctx)
@@ -362,13 +363,8 @@ func CreateOutput(ctx context.Context, c *ingest.Client, name string, partitions
 	}
 	// Since Apache Kafka 4.0 a time an hour ahead of the broker is refused by
 	// default; what the input topic has taken its answers must be able to carry.
-	config[afterMax] = strconv.FormatInt(math.MaxInt64, 10)
-	err := c.Create(ctx, name, partitions, config)
-	if errors.Is(err, kafka.InvalidConfiguration) { // before 3.6 there is no such property
-		delete(config, afterMax)
-		err = c.Create(ctx, name, partitions, config)
-	}
-	if err != nil {
+	config[ingest.AfterMax] = strconv.FormatInt(math.MaxInt64, 10)
+	if err := c.Create(ctx, name, partitions, config); err != nil {
 		return fmt.Errorf("creating topic %q: %w", name, err)
 	}
 	return nil
@@ -386,8 +382,6 @@ func Output(ctx context.Context, c *ingest.Client, name string) (ingest.Topic, e
 
 // ErrOutput: an output topic cannot be used as it is.
 var ErrOutput = errors.New("output topic cannot be used")
-
-const afterMax = "message.timestamp.after.max.ms"
 
 // Row decodes a record, if it is one that can be. Where the value has no key, the
 // row has the record's. The key is good for as long as the record is.

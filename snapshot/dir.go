@@ -40,7 +40,7 @@ func (d Dir) Save(s *Snapshot) (string, error) {
 }
 
 // WriteFile writes b to the named file so that a crash at any point leaves the
-// file as it was or with all of b.
+// file as it was or with all of b. Nobody but its owner can read it.
 func WriteFile(name string, b []byte) error {
 	dir := filepath.Dir(name)
 	f, err := os.CreateTemp(dir, filepath.Base(name)+".*.tmp")
@@ -49,7 +49,7 @@ func WriteFile(name string, b []byte) error {
 	}
 	defer os.Remove(f.Name()) // fails once renamed
 	_, err = f.Write(b)
-	if err := errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(f.Name(), name); err != nil {

@@ -58,6 +58,7 @@ type command interface {
 const description = `A streaming kernel learner for Kafka: every record is predicted, then learned, and recovery after a crash is bit-identical.`
 
 func main() {
+	keepPrivate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()

@@ -109,17 +109,18 @@ func (b *blocks) size() (rows, columns int) {
 
 func (b *blocks) convexity() float64 { return b.lambda }
 
-// GapUnit returns the objective at the minimum of the regularizers.
+// GapUnit returns the objective at the default start, which relative gaps are
+// multiples of.
 func (b *blocks) GapUnit() float64 {
 	rows, columns := b.size()
 	x, z := make([]float64, columns), make([]float64, rows)
-	b.minimizeRegularizers(x)
+	b.startPrimal(x)
 	b.multiply(z, x)
 	return b.primal(x, z)
 }
 
-// minimizeRegularizers sets x, which is 0, to their minimum.
-func (b *blocks) minimizeRegularizers(x []float64) {
+// startPrimal moves x, which is 0, to the default start: the proximal point of 0.
+func (b *blocks) startPrimal(x []float64) {
 	for j, r := range b.Regularizers {
 		r.Prox(block(x, b.columnStart, j), make([]float64, b.A.Width(j)), 1)
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// blockTolerance and blockRounding: power iterations that grow by less than one
-	// part in 10⁸ a step end within one part in 10,000 of the norm, in the problems of
-	// the tests, which is then added.
+	// blockTolerance and blockRounding: where power iterations grow by less than one
+	// part in 10⁸ a step, what they miss is taken to be below one part in 10,000 of the
+	// norm, which is then added.
 	blockTolerance = 1e-8
 	blockRounding  = 1 + 1e-4
 	blockSteps     = 300 // at most

@@ -9,7 +9,7 @@ import (
 // SolveBlocks minimises p with DSPDC, SPDC or SDCA. Config counts blocks; x and y
 // of the start and of the solution are all blocks, one after the other. The
 // regularizers and conjugates have to be finite at the start. Without X it is the
-// minimum of the regularizers.
+// proximal point of 0, with τ = 1. Relative gaps are multiples of P there.
 func SolveBlocks(ctx context.Context, p *BlockProblem, c Config, start Start) (*Solution, error) {
 	b, err := newBlocks(p)
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *blocks) start(s Start) (x, y []float64, err error) {
 	if s.X != nil {
 		copy(x, s.X)
 	} else {
-		b.minimizeRegularizers(x)
+		b.startPrimal(x)
 	}
 	switch {
 	case s.Y != nil:

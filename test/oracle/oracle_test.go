@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -90,35 +91,49 @@ var streams = map[string]struct {
 	"numbers": {record: numbers, decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}},
 }
 
+// records are the first n of a stream.
+func records(name string, n int) []string {
+	rng := rand.New(rand.NewPCG(3, 4))
+	values := make([]string, n)
+	for i := range values {
+		values[i] = streams[name].record(i, rng.NormFloat64(), rng.NormFloat64())
+	}
+	return values
+}
+
+// config is of a model that learns a stream to its end.
+func config(c *ingest.Client, in, name string) pipeline.Config {
+	s := streams[name]
+	return pipeline.Config{
+		Model: "m." + in, Client: c, Topics: []string{in}, Decode: s.decode,
+		Learner:   learner.Config{Width: 8, MaxFeatures: 32, Outputs: max(1, len(s.decode.Labels)), Lags: s.lags},
+		BatchSize: 50, Linger: time.Millisecond, SnapshotEvery: 50 * time.Millisecond, ReplayLimit: time.Hour,
+		Keep: 3, History: 1 << 30, ToEnd: true, Report: func(pipeline.Event) {},
+	}
+}
+
+func learnAll(t *testing.T, c pipeline.Config) {
+	t.Helper()
+	l, err := pipeline.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // world is what a pipeline leaves behind that learned all of a stream in two
 // runs.
 func world(t *testing.T, name string) oracle.World {
-	s := streams[name]
 	addr := kafkatest.Addr(t)
 	c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name(name)
-	rng := rand.New(rand.NewPCG(3, 4))
-	values := make([]string, 400)
-	for i := range values {
-		values[i] = s.record(i, rng.NormFloat64(), rng.NormFloat64())
-	}
-	model := "m." + in
+	values, cfg := records(name, 400), config(c, in, name)
 	kafkatest.Fill(t, c, in, 2, values[:200])
-	for _, more := range [][]string{values[200:], nil} {
-		l, err := pipeline.Open(t.Context(), pipeline.Config{
-			Model: model, Client: c, Topics: []string{in}, Decode: s.decode,
-			Learner:   learner.Config{Width: 8, MaxFeatures: 32, Outputs: max(1, len(s.decode.Labels)), Lags: s.lags},
-			BatchSize: 50, Linger: time.Millisecond, SnapshotEvery: 50 * time.Millisecond, ReplayLimit: time.Hour,
-			Keep: 3, History: 1 << 30, ToEnd: true, Report: func(pipeline.Event) {},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		kafkatest.Fill(t, c, in, 2, more)
-	}
-	w, err := oracle.Load(t.Context(), strings.Split(addr, ","), model, in)
+	learnAll(t, cfg)
+	kafkatest.Fill(t, c, in, 2, values[200:])
+	learnAll(t, cfg)
+	w, err := oracle.Load(t.Context(), strings.Split(addr, ","), cfg.Model, in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,12 @@ package oracle_test
 
 import (
 	"testing"
+	"time"
 
+	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/oracle"
 )
 
@@ -144,6 +147,46 @@ func TestOracleSeesAWrongTurn(t *testing.T) {
 		c.turn(w)
 		if r := oracle.Check(*w.World); r.Divergences+r.Lost == 0 {
 			t.Errorf("%s: not seen", name)
+		}
+	}
+}
+
+// TestOracleAgreesWithARollback of the pipeline, after the log has lost its tail
+// and where nothing is lost, and with what is learned behind it.
+func TestOracleAgreesWithARollback(t *testing.T) {
+	disk := kafkatest.NewDisk(t)
+	c, in := kafkatest.ClientOf(t, disk.Addr, nil), kafkatest.Name("rings")
+	cfg := config(c, in, "rings")
+	values := records("rings", 600)
+	for i, lose := range []func(){
+		func() {},
+		func() { disk.Down(func() { disk.Cut(cfg.Model+".log", 0, 9) }) },
+		func() {},
+	} {
+		kafkatest.Fill(t, c, in, 2, values[200*i:200*i+200])
+		before := time.Now()
+		learnAll(t, cfg)
+		lose()
+		c = kafkatest.ClientOf(t, disk.Addr, nil) // the other one's connections have ended
+		cfg.Client = c
+		if i == 0 {
+			continue
+		}
+		var to pipeline.RollbackTo
+		if i == 2 {
+			to.Before = before
+		}
+		if _, err := pipeline.Rollback(t.Context(), cfg, to); err != nil {
+			t.Fatal(err)
+		}
+		learnAll(t, cfg)
+		w, err := oracle.Load(t.Context(), []string{disk.Addr}, cfg.Model, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := oracle.Check(w)
+		if r.Divergences+r.Lost+r.Differing > 0 || r.Rollbacks != int64(i) || r.Abandoned == 0 || r.Consumed != int64(200*i+200) {
+			t.Errorf("%d lost, %d differing, %d rollbacks, %d abandoned, %d consumed: %q", r.Lost, r.Differing, r.Rollbacks, r.Abandoned, r.Consumed, r.Faults)
 		}
 	}
 }

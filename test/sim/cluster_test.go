@@ -258,7 +258,7 @@ func (c *cluster) handle(req kmsg.Request) kmsg.Response {
 			rt.Topic = r.Topic
 			if c.topics[r.Topic] != nil {
 				rt.ErrorCode = topicExists
-			} else {
+			} else if !req.ValidateOnly {
 				config := map[string]string{"cleanup.policy": "delete", "retention.ms": "-1"}
 				for _, e := range r.Configs {
 					config[e.Name] = *e.Value

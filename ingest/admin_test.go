@@ -1,0 +1,77 @@
+package ingest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// A topic with three replicas acks what two of them have.
+func TestDurableTopics(t *testing.T) {
+	for brokers, want := range map[int]string{1: "1", 3: "2"} {
+		var n kfake.VirtualNetwork
+		kc, err := kfake.NewCluster(kfake.NumBrokers(brokers), kfake.ListenFn(manyPorts(&n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer kc.Close()
+		k := cluster{Cluster: kc, net: &n, addrs: kc.ListenAddrs()}
+		c, ctx := k.client(t), within(t, 10*time.Second)
+		check := func(topic, want string) {
+			t.Helper()
+			if config, err := c.topicConfig(ctx, topic, "min.insync.replicas"); err != nil || config["min.insync.replicas"] != want {
+				t.Errorf("%d brokers, %s: %v, %v, want %s", brokers, topic, config, err, want)
+			}
+		}
+		if err := c.CreateDurable(ctx, "durable", 1, map[string]string{"retention.ms": "-1"}); err != nil {
+			t.Fatal(err)
+		}
+		check("durable", want)
+		if err := c.Create(ctx, "plain", 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		check("plain", "1")
+		if err := c.CreateDurable(ctx, "plain", 1, nil); err != nil { // it is there, and left as it is
+			t.Fatal(err)
+		}
+		check("plain", "1")
+		if err := c.alter(ctx, "plain", map[string]string{"min.insync.replicas": "2"}); err != nil {
+			t.Fatal(err)
+		}
+		check("plain", "2")
+	}
+}
+
+// A property that the broker does not know yet is left out.
+func TestTopicsOfAnOldBroker(t *testing.T) {
+	k := newCluster(t)
+	k.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		k.KeepControl()
+		req := r.(*kmsg.CreateTopicsRequest)
+		for _, c := range req.Topics[0].Configs {
+			if c.Name == AfterMax {
+				resp := req.ResponseKind().(*kmsg.CreateTopicsResponse)
+				rt := kmsg.NewCreateTopicsResponseTopic()
+				rt.Topic, rt.ErrorCode = req.Topics[0].Topic, 40
+				resp.Topics = append(resp.Topics, rt)
+				return resp, nil, true
+			}
+		}
+		return nil, nil, false
+	})
+	c := k.client(t)
+	for name, create := range map[string]func(string) error{
+		"plain": func(n string) error {
+			return c.Create(within(t, 10*time.Second), n, 1, map[string]string{AfterMax: "1"})
+		},
+		"durable": func(n string) error {
+			return c.CreateDurable(within(t, 10*time.Second), n, 1, map[string]string{AfterMax: "1"})
+		},
+	} {
+		if err := create(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package ingest
+
+import (
+	"context"
+	"sync"
+	"unsafe"
+)
+
+// A Budget bounds the memory of records that have been read and not been used
+// yet, whatever the number of partitions and however well they are compressed.
+// One Poll at a time decompresses, and only while there is room; a batch that is
+// larger than the whole budget goes alone. It is for any number of goroutines.
+//
+// Whoever uses up what was read must never wait for a Poll within the budget.
+type Budget struct {
+	limit int64
+
+	mu      sync.Mutex
+	busy    bool  // somebody decompresses, or waits for everything to be released
+	held    int64 // by what was read
+	most    int64 // that was ever held
+	changed chan struct{}
+}
+
+// NewBudget has room for so many bytes.
+func NewBudget(bytes int64) *Budget {
+	return &Budget{limit: bytes, changed: make(chan struct{})}
+}
+
+// Most is the most that was ever held: more than the budget where a batch went
+// alone.
+func (b *Budget) Most() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.most
+}
+
+// Release gives back what Fetched.Held says, once none of its records is used any
+// more.
+func (b *Budget) Release(bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held -= bytes
+	b.tell()
+}
+
+func (b *Budget) tell() {
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// wait returns once ok holds, which is asked under the lock.
+func (b *Budget) wait(ctx context.Context, ok func() bool) error {
+	b.mu.Lock()
+	for !ok() {
+		changed := b.changed
+		b.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		b.mu.Lock()
+	}
+	b.mu.Unlock()
+	return nil
+}
+
+// enter waits for its turn to decompress, and for room, and says how much.
+func (b *Budget) enter(ctx context.Context) (room int64, err error) {
+	err = b.wait(ctx, func() bool {
+		if b.busy || b.held >= b.limit {
+			return false
+		}
+		b.busy, room = true, b.limit-b.held
+		return true
+	})
+	return room, err
+}
+
+// alone waits until nothing is held. It is for whose turn it is.
+func (b *Budget) alone(ctx context.Context) error {
+	return b.wait(ctx, func() bool { return b.held == 0 })
+}
+
+// leave ends the turn of one who has read so many bytes.
+func (b *Budget) leave(bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.busy = false
+	b.held += bytes
+	b.most = max(b.most, b.held)
+	b.tell()
+}
+
+// recordBytes is what a record takes beside its key, value and headers.
+const recordBytes = int64(unsafe.Sizeof(Record{}))
+
+// Within is f, whose Polls keep to a budget.
+func (f *Fetcher) Within(b *Budget) *Fetcher {
+	g := *f
+	g.budget = b
+	return &g
+}
+
+// scan reads the batches of an answer, within the budget if there is one.
+func (f *Fetcher) scan(ctx context.Context, from int64, raw []byte, aborted []abortedTransaction) (*scan, error) {
+	s := newScan(from, aborted)
+	if f.budget == nil {
+		return s, s.set(raw)
+	}
+	room, err := f.budget.enter(ctx)
+	if err != nil {
+		return s, err
+	}
+	defer func() { f.budget.leave(s.held) }()
+	s.room, s.answer, s.most = room, int64(len(raw)), int(max(1, min(enoughCells, room/recordBytes)))
+	if err = s.set(raw); err != errNoRoom {
+		s.hold(raw)
+		return s, err
+	}
+	if err := f.budget.alone(ctx); err != nil {
+		return s, err
+	}
+	s = newScan(from, aborted)
+	s.single = true
+	err = s.set(raw)
+	s.hold(raw)
+	return s, err
+}
+
+// hold adds up the memory that the records keep from being used for others.
+func (s *scan) hold(raw []byte) {
+	s.held = int64(s.bytes) + int64(len(s.records))*recordBytes
+	if s.plain {
+		s.held += int64(len(raw))
+	}
+}

@@ -1,0 +1,95 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+)
+
+// However many partitions there are and however well they are compressed, what
+// is held stays within the budget, but for a batch that goes alone.
+func TestBudgetHolds(t *testing.T) {
+	const limit = 4 << 20
+	k := newCluster(t)
+	topic := k.topic(t, "t", 8)
+	c := k.client(t, func(cfg *Config) { cfg.Compression, cfg.MaxBatchBytes = Zstd, 8<<20 })
+	plain := k.client(t)
+	ctx := within(t, 30*time.Second)
+	big := map[int]int{0: 900_000, 1: 3 << 20, 2: 6 << 20} // bytes of a batch; 6 MiB goes alone
+	for p := range 8 {
+		for range 4 {
+			half := bytes.Repeat([]byte{'x'}, big[p%3]/2)
+			by := c
+			if p == 0 {
+				by = plain
+			}
+			if err := by.Producer().Publish(ctx, topic, p, []Record{{Value: half}, {Value: half}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_, ends, err := c.Offsets(ctx, topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := NewBudget(limit)
+	var mu sync.Mutex
+	var waiting []int64 // to be released, as by a taker of its own
+	go func() {
+		for ctx.Err() == nil {
+			mu.Lock()
+			for _, n := range waiting {
+				b.Release(n)
+			}
+			waiting = nil
+			mu.Unlock()
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	var all sync.WaitGroup
+	for p := range 8 {
+		all.Go(func() {
+			f := c.Fetcher(topic, p).Within(b)
+			for next := int64(0); next < ends[p]; {
+				got, err := f.Poll(ctx, next)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, r := range got.Records {
+					if len(r.Value) == 0 {
+						t.Error("a record without its value")
+					}
+				}
+				next = got.Next
+				mu.Lock()
+				waiting = append(waiting, got.Held)
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if most := b.Most(); most < 6<<20 || most > 6<<20+1<<10 {
+		t.Errorf("at most %d bytes were held, want those of the one batch that goes alone", most)
+	}
+}
+
+func TestBudgetIsLeftByWhoGivesUp(t *testing.T) {
+	b := NewBudget(10)
+	if room, err := b.enter(t.Context()); room != 10 || err != nil {
+		t.Fatal(room, err)
+	}
+	b.leave(10)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.enter(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	b.Release(3)
+	if room, err := b.enter(t.Context()); room != 3 || err != nil {
+		t.Error(room, err)
+	}
+}
