@@ -79,6 +79,12 @@ func (b *broken) settles(r modellog.Record) bool {
 		return r.Seq == b.seq && r.Chain == b.chain
 	case *modellog.Gap:
 		return r.Seq == b.seq && r.Chain == b.chain
+	case *modellog.Adopt:
+		return r.Seq == b.seq && r.Chain == b.chain
+	case *modellog.Upgrade:
+		return r.Seq == b.seq && r.Chain == b.chain
+	case *modellog.Rollback:
+		return r.ToSeq < b.seq && b.seq < r.Seq || r.Seq == b.seq && r.Chain == b.chain
 	}
 	return false
 }
