@@ -123,7 +123,7 @@ func TestEveryLossKeepsThePromises(t *testing.T) {
 		}
 		t.Run(s.config.Algorithm+"/"+s.name, func(t *testing.T) {
 			t.Parallel()
-			rows := s.rows(450) // two rungs of the warm-up
+			rows := s.rows(450) // two checkpoints of the warm-up
 			one := newLearner(t, s.config)
 			var want []string
 			for at := range rows.Len() {

@@ -9,17 +9,17 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
-// TestFitsTakeEffectAtTheirRows: rung r at row r + r/4, however long the
+// TestFitsTakeEffectAtTheirRows: the fit of checkpoint r at row r + r/4, however long the
 // fit takes and however the rows are cut.
 func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 	for _, test := range []struct {
-		stream int
+		stream string
 		want   []int64
 	}{
-		{0, []int64{80, 125, 200, 320, 500, 800, 1250}},
-		{3, []int64{1250}}, // one class only: the scale is settled all the same
+		{"growing", []int64{80, 125, 200, 320, 500, 800, 1250}},
+		{"late", []int64{1250}}, // one class only: the scale is settled all the same
 	} {
-		s := streams[test.stream]
+		s := streamOf(algorithms[0].Name, test.stream)
 		l := newLearner(t, s.config)
 		rows := s.rows(1600)
 		var got []int64
@@ -34,7 +34,7 @@ func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 			t.Errorf("%s: fits at rows %v, want %v", s.name, got, test.want)
 		}
 		if len(l.warmup.X) > 0 || l.warmup.Result != nil {
-			t.Errorf("%s: the warm-up keeps %d values after its last rung", s.name, len(l.warmup.X))
+			t.Errorf("%s: the warm-up keeps %d values after its last checkpoint", s.name, len(l.warmup.X))
 		}
 	}
 }

@@ -1,0 +1,50 @@
+package newton
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// BenchmarkStep is a step on a full window, which takes the same time for any number
+// of features.
+func BenchmarkStep(b *testing.B) {
+	const dim, minibatch = 20, 32
+	for _, size := range []int{256, 1024, 4096} {
+		b.Run(fmt.Sprintf("features=%d", size), func(b *testing.B) {
+			w := newEngine(engine.Problem{
+				Options: engine.Options{BlockSize: blockSize, MaxFeatures: size, Minibatch: minibatch, Seed: 1},
+				Head:    target.NewHead(loss.Logistic{}, target.Classification, 2, 1),
+				Dim:     dim, Prior: []float64{0},
+				Fit: &warmup.Fit{Kernel: features.Gaussian{Scale: 4}, Lambda: 1e-3, TopEigenvalue: 1},
+			})
+			rng := rand.New(rand.NewPCG(1, 2))
+			for range 2 * windowRows / minibatch {
+				var p engine.Minibatch
+				for range minibatch {
+					x := make([]float32, dim)
+					for j := range x {
+						x[j] = float32(rng.NormFloat64())
+					}
+					y := target.Label{Task: target.Classification}
+					if x[0]*x[1] > 0 {
+						y.Class = 1
+					}
+					p.X, p.Labels, p.Weights = append(p.X, x...), append(p.Labels, y), append(p.Weights, 1)
+				}
+				p.Scores = w.Score(nil, p.X, minibatch)
+				w.Learn(&p)
+			}
+			b.ResetTimer()
+			for range b.N {
+				w.step()
+			}
+		})
+	}
+}
