@@ -64,5 +64,11 @@ func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 	for _, s := range f.Challengers() {
 		r.Challengers = append(r.Challengers, s.Challenger)
 	}
-	return r, cmp.Or(refusal, err)
+	if refusal = cmp.Or(refusal, err); refusal == nil {
+		_, refusal = j.outlived(ctx, c)
+	}
+	if refusal != nil && !errors.Is(refusal, ErrLog) {
+		return nil, refusal
+	}
+	return r, refusal
 }

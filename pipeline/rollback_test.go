@@ -52,6 +52,13 @@ func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
 		cfg.Client = kafkatest.ClientOf(t, d.Addr, nil)
 		_, err := Open(t.Context(), cfg)
 		wants(t, err, ErrLog, "lost its tail")
+		_, err = Verify(t.Context(), cfg)
+		wants(t, err, ErrLog, "lost its tail")
+		report, err := Inspect(t.Context(), cfg, 1)
+		wants(t, err, ErrLog, "lost its tail")
+		if report == nil || report.Seq >= was {
+			t.Errorf("inspect reports %+v, want what is left of the log", report)
+		}
 		r, err := Rollback(t.Context(), cfg, RollbackTo{})
 		if err != nil || r.Record == nil || r.Record.Seq != was+1 || r.Record.ToSeq >= was {
 			t.Fatalf("rolled back: %+v, %v; want seqs up to %d abandoned", r, err, was)

@@ -62,6 +62,9 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 			return v, err
 		}
 	}
+	if _, err := j.outlived(ctx, c); err != nil { // it would only verify what is left
+		return v, err
+	}
 	v.Abandoned, v.Stretches = f.Abandoned(), stretches(f)
 	err = fmt.Errorf("%w: the model log %q has neither its beginning nor a complete snapshot", ErrHistory, j.topic)
 	begun := false

@@ -26,7 +26,8 @@ func lock(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
 	data := filepath.Join(dir, "data")
-	if err := errors.Join(os.MkdirAll(data, 0o700), os.Chmod(data, 0o700)); err != nil { // #nosec G302 -- a directory
+	// #nosec G302 -- a directory
+	if err := errors.Join(os.MkdirAll(data, 0o700), os.Chmod(data, 0o700)); err != nil {
 		f.Close()
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type ledger struct {
 	begun    bool   // there is a GENESIS
 	config   Config
 	seq      int64
-	highest  int64 // seq that any record under a claim in force had, void or not
+	highest  int64 // seq that any record under a claim in force had, or under one that is missing, void or not
 	chain    snapshot.Hash
 	released int64
 	paused   *Pause
@@ -100,6 +100,9 @@ func (l *ledger) judge(w waiting) (void string) {
 	case !trusted && !chunk:
 		return unsigned
 	case o.Epoch > l.claim.Epoch && trusted:
+		if d, ok := behind(w.offset, w.record); ok { // its seq may not mean two things either
+			l.highest = max(l.highest, d.seq)
+		}
 		return l.breaks("%s at offset %d is written under epoch %d, whose CLAIM is missing: in force is epoch %d", w.record.Type(), w.offset, o.Epoch, l.claim.Epoch)
 	case o != l.claim.Owner && l.claim.Epoch == 0:
 		return "no claim is in force"

@@ -113,7 +113,8 @@ func (r *reference) released() int64 {
 	return seq
 }
 
-// used is the highest seq of any decision under a claim in force where it lies.
+// used is the highest seq of any decision under a claim in force where it lies, or
+// under one that is missing there.
 func (r *reference) used() (high int64) {
 	claim := Claim{}
 	for i, x := range r.log {
@@ -123,7 +124,7 @@ func (r *reference) used() (high int64) {
 		if g, ok := x.(*Genesis); ok && r.counts[i] {
 			high = max(high, g.Seq)
 		}
-		if d, ok := behind(0, x); ok && x.owner() == claim.Owner {
+		if d, ok := behind(0, x); ok && (x.owner() == claim.Owner || x.owner().Epoch > claim.Epoch) {
 			high = max(high, d.seq)
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/hex"
-	"maps"
-	"slices"
 )
 
 // book is what the log has come to: who writes it, and what was decided.
@@ -57,6 +55,8 @@ func (o *oracle) read(r Record) {
 	case e.Type == "claim": // it came too late
 		o.owners[e.Nonce] = true
 		o.Void++
+	case !o.owners[e.Nonce] && e.Epoch > o.epoch: // its claim may have been lost
+		o.loose = append(o.loose, loose{e.Type, e.Seq, o.seq, e.offset, true})
 	case !o.owners[e.Nonce]:
 		o.fault("the %s at offset %d is of epoch %d, nonce %s, which nobody has claimed", e.Type, e.offset, e.Epoch, e.Nonce)
 	case e.Epoch != o.epoch || e.Nonce != o.nonce: // of a learner that was replaced
@@ -66,7 +66,7 @@ func (o *oracle) read(r Record) {
 	case o.fits(e):
 		o.counted[e.sum] = true
 	default:
-		o.loose = append(o.loose, loose{e.Type, e.Seq, o.seq, e.offset})
+		o.loose = append(o.loose, loose{e.Type, e.Seq, o.seq, e.offset, false})
 	}
 	o.highest = max(o.highest, e.Seq)
 }
@@ -77,10 +77,11 @@ func (o *oracle) read(r Record) {
 type loose struct {
 	typ               string
 	seq, last, offset int64
+	orphan            bool // nobody has claimed its epoch
 }
 
 func (l loose) takenBack(seq int64) bool {
-	return l.seq > l.last && l.seq < seq || l.typ == "chunk" || l.typ == "challenger chunk"
+	return (l.seq > l.last || l.orphan) && l.seq < seq || l.typ == "chunk" || l.typ == "challenger chunk"
 }
 
 func (o *oracle) claim(e entry) {
@@ -185,56 +186,6 @@ func (o *oracle) decided(e entry) bool {
 	o.points[e.Seq] = point{e.Chain, e.offset + 1, e.Epoch, e.Nonce}
 	o.remember(e.Seq)
 	return true
-}
-
-// remember keeps what a manifest or a ROLLBACK behind seq is compared with.
-func (o *oracle) remember(seq int64) {
-	if _, named := o.states[seq]; named {
-		o.states[seq] = state{o.model.hash(), o.model.lineage}
-	}
-	if _, named := o.kept[seq]; named {
-		o.kept[seq] = kept{
-			model: o.model.copy(), next: maps.Clone(o.Next), ids: maps.Clone(o.ids),
-			counts: [...]int64{o.Consumed, o.Learned, o.Predicted, o.Quarantined, o.Skipped, o.Gap},
-		}
-	}
-}
-
-// kept is a world as of a seq.
-type kept struct {
-	model  model
-	next   map[Partition]int64
-	ids    map[string]string
-	counts [6]int64
-}
-
-// rollback goes back to e.ToSeq: what was decided behind it is of no history.
-func (o *oracle) rollback(e entry) {
-	o.Rollbacks++
-	k := o.kept[e.ToSeq]
-	o.model, o.Next, o.ids = k.model.copy(), maps.Clone(k.next), maps.Clone(k.ids)
-	o.Consumed, o.Learned, o.Predicted, o.Quarantined, o.Skipped, o.Gap = k.counts[0], k.counts[1], k.counts[2], k.counts[3], k.counts[4], k.counts[5]
-	o.taken = append(o.taken, taken{e.ToSeq + 1, e.Seq})
-	maps.DeleteFunc(o.points, func(seq int64, _ point) bool { return seq > e.ToSeq })
-	maps.DeleteFunc(o.Decided, func(_ string, seq int64) bool { return seq > e.ToSeq })
-	for a, x := range o.want {
-		if a.seq > e.ToSeq {
-			o.gone[a] = x
-			delete(o.want, a)
-		}
-	}
-	o.loose = slices.DeleteFunc(o.loose, func(l loose) bool { return l.takenBack(e.Seq) })
-	o.model.turn("rollback", e.Seq)
-}
-
-// isTaken reports whether a seq was taken back.
-func (o *oracle) isTaken(seq int64) bool {
-	for _, t := range o.taken {
-		if t.from <= seq && seq < t.to {
-			return true
-		}
-	}
-	return false
 }
 
 func (o *oracle) config(e entry) bool {

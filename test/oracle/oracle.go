@@ -150,6 +150,10 @@ func Check(w World) Report {
 		o.read(r)
 	}
 	for _, l := range o.loose {
+		if l.orphan {
+			o.fault("the %s %d at offset %d is of an epoch that nobody has claimed", l.typ, l.seq, l.offset)
+			continue
+		}
 		o.fault("the %s %d at offset %d is under the claim in force, and has no place behind seq %d", l.typ, l.seq, l.offset, l.last)
 	}
 	if o.model.learner != nil {

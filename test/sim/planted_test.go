@@ -3,17 +3,19 @@
 package sim
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
 // TestPlantedFaultsAreFound gives the learner one fault after the other. For
 // each a schedule must come out wrong.
 func TestPlantedFaultsAreFound(t *testing.T) {
 	const most = 2000
-	for _, fault := range pipeline.Faults {
-		pipeline.Planted = fault
+	for _, fault := range slices.Concat(pipeline.Faults, kafkalog.Faults) {
+		pipeline.Planted, kafkalog.Planted = fault, fault
 		seed := uint64(1)
 		for ; seed <= most; seed++ {
 			if w := simulate(t, seed); w.violation != "" {
@@ -25,5 +27,5 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 			t.Errorf("%s: not found in %d schedules", fault, most)
 		}
 	}
-	pipeline.Planted = ""
+	pipeline.Planted, kafkalog.Planted = "", ""
 }

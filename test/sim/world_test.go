@@ -659,6 +659,9 @@ func (w *world) liveness() {
 		w.refused(what, why)
 		return
 	}
+	if !damaged && w.harm() {
+		return
+	}
 	last := w.finish("after the faults")
 	if back := w.stats.FellBack; damaged && back == 0 {
 		w.fail("the damaged snapshot was not noticed")

@@ -201,6 +201,9 @@ func (l *Log) Poll(ctx context.Context, see See) error {
 		return err
 	}
 	l.doubt, l.shorterAt, l.end = false, time.Time{}, got.End
+	if planted("hole") {
+		got.Missing = nil
+	}
 	if err := l.fold(got, see); err != nil || l.next < l.end {
 		return err
 	}

@@ -1,0 +1,5 @@
+//go:build !planted
+
+package kafkalog
+
+func planted(string) bool { return false }

@@ -1,0 +1,56 @@
+package oracle
+
+import (
+	"maps"
+	"slices"
+)
+
+// remember keeps what a manifest or a ROLLBACK behind seq is compared with.
+func (o *oracle) remember(seq int64) {
+	if _, named := o.states[seq]; named {
+		o.states[seq] = state{o.model.hash(), o.model.lineage}
+	}
+	if _, named := o.kept[seq]; named {
+		o.kept[seq] = kept{
+			model: o.model.copy(), next: maps.Clone(o.Next), ids: maps.Clone(o.ids),
+			counts: [...]int64{o.Consumed, o.Learned, o.Predicted, o.Quarantined, o.Skipped, o.Gap},
+		}
+	}
+}
+
+// kept is a world as of a seq.
+type kept struct {
+	model  model
+	next   map[Partition]int64
+	ids    map[string]string
+	counts [6]int64
+}
+
+// rollback goes back to e.ToSeq: what was decided behind it is of no history.
+func (o *oracle) rollback(e entry) {
+	o.Rollbacks++
+	k := o.kept[e.ToSeq]
+	o.model, o.Next, o.ids = k.model.copy(), maps.Clone(k.next), maps.Clone(k.ids)
+	o.Consumed, o.Learned, o.Predicted, o.Quarantined, o.Skipped, o.Gap = k.counts[0], k.counts[1], k.counts[2], k.counts[3], k.counts[4], k.counts[5]
+	o.taken = append(o.taken, taken{e.ToSeq + 1, e.Seq})
+	maps.DeleteFunc(o.points, func(seq int64, _ point) bool { return seq > e.ToSeq })
+	maps.DeleteFunc(o.Decided, func(_ string, seq int64) bool { return seq > e.ToSeq })
+	for a, x := range o.want {
+		if a.seq > e.ToSeq {
+			o.gone[a] = x
+			delete(o.want, a)
+		}
+	}
+	o.loose = slices.DeleteFunc(o.loose, func(l loose) bool { return l.takenBack(e.Seq) })
+	o.model.turn("rollback", e.Seq)
+}
+
+// isTaken reports whether a seq was taken back.
+func (o *oracle) isTaken(seq int64) bool {
+	for _, t := range o.taken {
+		if t.from <= seq && seq < t.to {
+			return true
+		}
+	}
+	return false
+}

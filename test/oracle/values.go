@@ -1,0 +1,177 @@
+package oracle
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// number reads a JSON number.
+func number(raw json.RawMessage) (v float64, ok bool) {
+	if c := raw[0]; c != '-' && (c < '0' || c > '9') {
+		return 0, false
+	}
+	v, _ = strconv.ParseFloat(string(raw), 64) // beyond a float64 it is infinite
+	return v, true
+}
+
+// value reads an input.
+func (d *decoder) value(raw json.RawMessage) (v float64, ok bool) {
+	if string(raw) == "null" {
+		return 0, d.input.Missing == "zero"
+	}
+	return number(raw)
+}
+
+func (d *decoder) byIndex(list []json.RawMessage) (x []float64, columns []string, ok bool) {
+	columns = d.schema.Columns
+	for i, raw := range list {
+		v, ok := d.value(bytes.TrimSpace(raw))
+		if !ok {
+			return nil, nil, false
+		}
+		x = append(x, v)
+		if len(d.schema.Columns) == 0 {
+			columns = append(columns, strconv.Itoa(i))
+		}
+	}
+	for i, name := range columns {
+		if name != strconv.Itoa(i) {
+			return nil, nil, false
+		}
+	}
+	return x, columns, len(x) > 0 && len(x) == len(columns)
+}
+
+// columns are those that the first record settles.
+func (d *decoder) columns(inputs []member) (names []string, ok bool) {
+	seen := map[string]bool{}
+	for _, m := range inputs {
+		if seen[m.name] {
+			return nil, false
+		}
+		seen[m.name] = true
+		if _, ok := d.value(m.raw); ok {
+			names = append(names, m.name)
+		} else if d.input.Unknown != "ignore" || m.raw[0] != '"' && m.raw[0] != '{' && m.raw[0] != '[' {
+			return nil, false
+		}
+	}
+	slices.Sort(names)
+	byNumber := make([]string, len(names))
+	for i := range names {
+		byNumber[i] = strconv.Itoa(i)
+	}
+	if sorted := slices.Sorted(slices.Values(byNumber)); slices.Equal(names, sorted) {
+		names = byNumber
+	}
+	return names, len(names) > 0
+}
+
+func (d *decoder) byName(columns []string, inputs []member) (x []float64, ok bool) {
+	values := map[string]float64{}
+	for _, m := range inputs {
+		if !slices.Contains(columns, m.name) {
+			if d.input.Unknown != "ignore" {
+				return nil, false
+			}
+			continue
+		}
+		v, ok := d.value(m.raw)
+		if _, twice := values[m.name]; twice || !ok {
+			return nil, false
+		}
+		values[m.name] = v
+	}
+	for _, name := range columns {
+		v, ok := values[name]
+		if !ok && d.input.Missing != "zero" {
+			return nil, false
+		}
+		x = append(x, v)
+	}
+	return x, true
+}
+
+// key is nil if there is none.
+func (d *decoder) key(raw json.RawMessage) (key []byte, ok bool) {
+	if raw == nil || string(raw) == "null" {
+		return nil, true
+	}
+	if raw[0] == '"' {
+		var text string
+		json.Unmarshal(raw, &text)
+		return []byte(text), true
+	}
+	_, ok = number(raw)
+	return raw, ok
+}
+
+// label reads the label, or all of them; class is its name if it is one.
+func (d *decoder) label(f fields) (l learner.Label, class string, ok bool) {
+	var values []float64
+	for _, raw := range f.labels {
+		if raw == nil || string(raw) == "null" {
+			continue
+		}
+		v, ok := number(raw)
+		if !ok || math.Abs(v) > d.input.MaxAbs {
+			return l, "", false
+		}
+		values = append(values, v)
+	}
+	if f.labels != nil && len(f.labels) > 0 {
+		if len(values) == len(f.labels) {
+			l = learner.Label{Task: learner.Regression, Value: values[0], More: values[1:]}
+		}
+		return l, "", true
+	}
+	v, isNumber := 0., false
+	switch raw := f.label; {
+	case raw == nil || string(raw) == "null":
+		return l, "", true
+	case raw[0] == '"':
+		json.Unmarshal(raw, &class)
+	case raw[0] == 't' || raw[0] == 'f':
+		class = string(raw)
+	default:
+		if v, isNumber = number(raw); !isNumber {
+			return l, "", false
+		}
+	}
+	switch {
+	case isNumber && d.schema.Task != "classification":
+		return learner.Label{Task: learner.Regression, Value: v}, "", math.Abs(v) <= d.input.MaxAbs
+	case isNumber && (d.input.Task != "classification" || math.IsInf(v, 0)), !isNumber && d.schema.Task == "regression":
+		return l, "", false
+	case isNumber:
+		class = className(string(f.label), v)
+	}
+	at := slices.Index(d.schema.Classes, class)
+	if at < 0 {
+		if at = len(d.schema.Classes); class == "" || len(class) > mostClass || at >= d.input.MaxClasses {
+			return l, "", false
+		}
+	}
+	return learner.Label{Task: learner.Classification, Class: at}, class, true
+}
+
+var whole = regexp.MustCompile(`^-?[0-9]+$`)
+
+// className is the class that a number names.
+func className(text string, v float64) string {
+	switch {
+	case v == 0:
+		return "0"
+	case whole.MatchString(text) && math.Abs(v) >= 1<<53:
+		return text
+	case v == math.Trunc(v) && math.Abs(v) < 1e21:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}

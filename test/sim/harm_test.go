@@ -1,0 +1,98 @@
+package sim
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/accrete-ml/accrete/pipeline"
+)
+
+// harm hurts the model log itself, now and then: it loses its tail or is created
+// anew under a learner, is set to be compacted, or has a hole. A learner must see
+// it and end. It says whether it did anything.
+func (w *world) harm() bool {
+	name := modelName + ".log"
+	if w.r.IntN(6) != 0 || w.c.topics[name] == nil {
+		return false
+	}
+	for _, p := range w.processes {
+		if !p.dead {
+			w.kill(p)
+		}
+	}
+	w.late = nil
+	whole := *w.c.topics[name]
+	log := *whole.parts[0]
+	log.batches = slices.Clone(log.batches)
+	kept := false
+	defer func() { // for the oracle, to which nothing may have been decided since
+		w.c.mu.Lock()
+		defer w.c.mu.Unlock()
+		if !kept {
+			*whole.parts[0] = log
+		}
+		w.c.topics[name] = &whole
+		w.stopped = true
+	}()
+	broken := func(err error) bool { return errors.Is(err, pipeline.ErrLog) }
+	if n := len(log.batches); w.r.IntN(4) == 0 && n > 12 && log.batches[n-8].base > log.start {
+		at := n - 2 - w.r.IntN(6)
+		part := whole.parts[0]
+		part.batches = slices.Delete(slices.Clone(part.batches), at, at+1)
+		w.refused("the model log has a hole", broken)
+		return true
+	}
+	p := w.start(false)
+	w.feed(8)
+	w.steps("a learner before the log is hurt", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.ended || whole.parts[0].end > log.end+3 && len(p.events) > 0
+	})
+	if w.violation != "" {
+		return true
+	}
+	var what string
+	what, kept = w.hurt(&log)
+	w.note("%s", what)
+	w.expect = broken
+	w.steps(what, func() bool {
+		if w.r.IntN(50) == 0 {
+			w.feed(1)
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.ended
+	})
+	w.expect = nil
+	if w.violation == "" && !broken(p.err) {
+		w.fail("%s: the learner ended with: %v", what, p.err)
+	}
+	w.stats.Refusals++
+	return true
+}
+
+// hurt does one thing to the log of a live learner, and has log as it was before.
+// It says whether the log still has all of its records.
+func (w *world) hurt(log *part) (what string, kept bool) {
+	w.c.mu.Lock()
+	defer w.c.mu.Unlock()
+	name := modelName + ".log"
+	t := w.c.topics[name]
+	*log = *t.parts[0]
+	log.batches = slices.Clone(log.batches)
+	switch w.r.IntN(4) {
+	case 0:
+		w.c.create(name, 1, t.config)
+		return "the model log was deleted and created anew", false
+	case 1:
+		t.config = map[string]string{"cleanup.policy": "compact", "retention.ms": "-1", "retention.bytes": "-1"}
+		return "the model log is to be compacted", true
+	}
+	part := t.parts[0]
+	n := len(part.batches) - 1 - w.r.IntN(min(8, len(part.batches)-1))
+	part.end = part.batches[n].base
+	part.batches = part.batches[:n]
+	part.writers = map[int64]*writer{}
+	return "the model log has lost its tail", false
+}
