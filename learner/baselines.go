@@ -5,8 +5,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// grade compares the prediction for row i of p, and what the baselines would
-// have said, with its label.
+// validate adds the errors of the prediction for row i of p, and of the baselines, to
+// the progressive validation.
 func (l *Learner) validate(p *Pass, i int, y Label, weight float64) {
 	if l.labelled == 0 {
 		return // nothing has been predicted
@@ -65,7 +65,7 @@ func (l *Learner) linearPrediction(f []float64, j int) (class int, value float64
 	return 0, 0
 }
 
-// teachLinear teaches the pending rows to the linear baseline.
+// teachLinear has the linear baseline learn the pending rows.
 func (l *Learner) teachLinear() {
 	p := &l.pending
 	l.scratch.target = state.Extend(l.scratch.target[:0], l.linear.Targets)

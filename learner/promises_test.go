@@ -363,7 +363,7 @@ func TestRestoreGoesOnExactly(t *testing.T) {
 	})
 }
 
-// eventful says whether the last row or the next one is special.
+// eventful reports whether the last row or the next one is special.
 func eventful(l *Learner) bool {
 	for _, r := range warmup.Checkpoints {
 		for _, at := range []int{r, warmup.EffectiveAt(r)} {

@@ -1,3 +1,4 @@
+// Package baseline is the linear model that every Learner is compared with.
 package baseline
 
 import (

@@ -1,3 +1,5 @@
+// Package descent is doubly stochastic gradient descent (Dai et al. 2014): the rules that
+// choose the blocks of a step, the step sizes, and the directions.
 package descent
 
 import (

@@ -1,3 +1,4 @@
+// Package drift has detectors of a growing mean: ADWIN and Page-Hinkley.
 package drift
 
 import (

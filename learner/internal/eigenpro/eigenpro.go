@@ -1,3 +1,5 @@
+// Package eigenpro is gradient descent preconditioned with the leading eigendirections
+// of the kernel's matrix (Ma and Belkin 2017).
 package eigenpro
 
 import (

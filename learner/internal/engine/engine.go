@@ -1,3 +1,5 @@
+// Package engine is what an algorithm implements: the interface Engine, and Algorithm,
+// a row of the registry in package learner.
 package engine
 
 import (

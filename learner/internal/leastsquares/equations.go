@@ -1,3 +1,5 @@
+// Package leastsquares has the normal equations of least squares: they can be added,
+// forgotten and solved.
 package leastsquares
 
 import (

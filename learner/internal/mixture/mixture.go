@@ -1,3 +1,4 @@
+// Package mixture weights candidates by the exponentials of their negative recent losses.
 package mixture
 
 import (

@@ -1,3 +1,5 @@
+// Package newton is the algorithm of block-Newton steps on a window of the last rows.
+// docs/algorithms.md has its equations.
 package newton
 
 import (

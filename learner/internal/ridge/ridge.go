@@ -1,3 +1,5 @@
+// Package ridge is exact least squares on a few random features, for several rates of
+// forgetting at once.
 package ridge
 
 import (

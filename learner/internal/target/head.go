@@ -1,3 +1,4 @@
+// Package target has tasks and labels, and the head of a model: the meaning of its scores.
 package target
 
 import (

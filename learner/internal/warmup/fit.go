@@ -1,3 +1,5 @@
+// Package warmup chooses the scale of the columns, their weights, the scale of the kernel
+// and the penalty from the first rows of a stream.
 package warmup
 
 import (
