@@ -158,7 +158,7 @@ func TestFitOfSeveralLabelsRefuses(t *testing.T) {
 		{file, "y,c", "--task=auto", `no column is named "c", which is to be the label`},
 		{file, "y,y", "--task=auto", `two of input.label`},
 		{file, "y,a,b", "--task=auto", `no column is left to be an input`},
-		{libsvm, "y,b", "--task=auto", "a LIBSVM file has one label a line"},
+		{libsvm, "y,b", "--task=auto", "a LIBSVM file has one label per line"},
 	} {
 		if code, _, stderr := call(t, nil, "fit", c.file, "--label", c.label, c.more); code != misused || !strings.Contains(stderr, c.want) {
 			t.Errorf("--label %s %s: exit %d, %s, want %s", c.label, c.more, code, stderr, c.want)
