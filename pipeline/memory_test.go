@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
 	"runtime/debug"
 	"runtime/metrics"
 	"strings"
@@ -55,7 +54,7 @@ func TestManyCompressedPartitionsFitIntoMemory(t *testing.T) {
 		t.Errorf("learned %d examples", n)
 	}
 	m, _ := last[Memory](ev)
-	t.Log(fmt.Sprintf("%d MiB at most, of a limit by the formula of %d MiB", most>>20, m.Limit>>20))
+	t.Logf("%d MiB at most, of a limit by the formula of %d MiB", most>>20, m.Limit>>20)
 	if most > limit {
 		t.Errorf("%d MiB of objects at one time, want at most %d", most>>20, limit>>20)
 	}

@@ -125,7 +125,7 @@ func (d *decoder) label(f fields) (l learner.Label, class string, ok bool) {
 		}
 		values = append(values, v)
 	}
-	if f.labels != nil && len(f.labels) > 0 {
+	if len(f.labels) > 0 {
 		if len(values) == len(f.labels) {
 			l = learner.Label{Task: learner.Regression, Value: values[0], More: values[1:]}
 		}
