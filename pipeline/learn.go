@@ -99,24 +99,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 			return nil, err
 		}
 	}
-	if have := l.journal.log.Fold.Config().Config; len(have) > 0 {
-		if err := sameOptions(have, options); err != nil { // before any claim
-			return nil, err
-		}
-	}
-	if err := l.journal.sameVersions(c); err != nil {
-		return nil, err
-	}
-	seq, err := l.journal.outlived(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	if err := l.journal.begin(ctx, c, options, seq); err != nil {
-		return nil, err
-	}
-	l.heart.own(l.journal.owner.Epoch, true)
-	c.Report(Claimed{Epoch: l.journal.owner.Epoch})
-	if err := l.journal.useOptions(ctx, options); err != nil {
+	if err := l.claim(ctx, options); err != nil {
 		return nil, err
 	}
 	recovery, err := l.restore(ctx, options, waited)
@@ -125,15 +108,8 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	}
 	l.history.beat = l.pulse.beat
 	l.history.limits = bounds
-	features := c.Learner
-	if features, err = features.Effective(); err != nil {
+	if err := l.bound(recovery); err != nil {
 		return nil, err
-	}
-	l.reads = ingest.NewBudget(memoryRead)
-	l.memory = memory{partitions: int64(len(l.inputs)), read: memoryRead, features: int64(features.MaxFeatures), refit: c.Refit.bytes(features.MaxFeatures)}
-	l.memory.factors = l.memory.features * int64(features.FeatureBytes())
-	if recovery.Snapshot != nil {
-		l.memory.snapshot = recovery.Snapshot.Manifest.Size
 	}
 	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.saved))
 	if err := l.again(ctx, waited, recovery.Released); err != nil {
@@ -146,6 +122,45 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// claim makes this process the writer of the log, having seen that it may continue
+// the model: before any claim, so that a learner that may not fences nobody.
+func (l *Learner) claim(ctx context.Context, options []byte) error {
+	j, c := l.journal, l.config
+	if have := j.log.Fold.Config().Config; len(have) > 0 {
+		if err := sameOptions(have, options); err != nil {
+			return err
+		}
+	}
+	if err := j.sameVersions(c); err != nil {
+		return err
+	}
+	seq, err := j.outlived(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := j.begin(ctx, c, options, seq); err != nil {
+		return err
+	}
+	l.heart.own(j.owner.Epoch, true)
+	c.Report(Claimed{Epoch: j.owner.Epoch})
+	return j.useOptions(ctx, options)
+}
+
+// bound sets what the memory limit is computed from.
+func (l *Learner) bound(recovery modellog.Recovery) error {
+	features, err := l.config.Learner.Effective()
+	if err != nil {
+		return err
+	}
+	l.reads = ingest.NewBudget(memoryRead)
+	l.memory = memory{partitions: int64(len(l.inputs)), read: memoryRead, features: int64(features.MaxFeatures), refit: l.config.Refit.bytes(features.MaxFeatures)}
+	l.memory.factors = l.memory.features * int64(features.FeatureBytes())
+	if recovery.Snapshot != nil {
+		l.memory.snapshot = recovery.Snapshot.Manifest.Size
+	}
+	return nil
 }
 
 // Run learns until ctx is done, or to the end if the configuration says so, and

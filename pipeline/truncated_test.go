@@ -104,7 +104,7 @@ func TestAddedPartitionsAreLearned(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if j, err := openJournal(t.Context(), cfg, 1); err != nil || j.log.Fold.PartitionsOf(in) != 5 {
+	if j, _, err := openWhole(t.Context(), cfg); err != nil || j.log.Fold.PartitionsOf(in) != 5 {
 		t.Errorf("the model log does not say that there are 5 partitions: %v", err)
 	}
 	kafkatest.Fill(t, c, in, 5, values)

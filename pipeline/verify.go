@@ -205,43 +205,63 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 			continue
 		}
 		v.ToSeq = h.seq
-		for _, m := range manifests[h.seq] {
-			s, err := h.freeze(0)
-			if err != nil {
-				return v, err
-			}
-			v.Compared++
-			if c.VerifyKey != nil {
-				if err := m.Verify(c.VerifyKey); err != nil {
-					return v, err
-				}
-			}
-			if got := snapshot.StateHash(s.Schema, s.State); got != m.StateHash || s.Lineage != m.Lineage {
-				v.Divergent++
-				c.Report(Divergence{Seq: m.Seq, Step: m.Step, Want: m.StateHash, Got: got, Lineage: s.Lineage != m.Lineage})
-			}
+		if err := v.compare(c, h, manifests[h.seq]); err != nil {
+			return v, err
 		}
-		for _, m := range challengers[h.seq] {
-			got, ok, err := h.again(ctx, c, ins, m)
-			if err != nil {
-				return v, err
-			}
-			if !ok {
-				continue
-			}
-			v.Challengers++
-			if c.VerifyKey != nil {
-				if err := m.Verify(c.VerifyKey); err != nil {
-					return v, err
-				}
-			}
-			if got != m.StateHash || h.lineage != m.Lineage {
-				v.Divergent++
-				c.Report(Divergence{Seq: m.Seq, Step: m.Step, Want: m.StateHash, Got: got, Lineage: h.lineage != m.Lineage})
-			}
+		if err := v.solve(ctx, c, h, ins, challengers[h.seq]); err != nil {
+			return v, err
 		}
 	}
 	return v, v.finish(h)
+}
+
+// compare compares the state that the history has led to with the snapshots taken
+// there.
+func (v *Verification) compare(c Config, h *history, taken []*modellog.Manifest) error {
+	for _, m := range taken {
+		s, err := h.freeze(0)
+		if err != nil {
+			return err
+		}
+		v.Compared++
+		if err := v.differs(c, m, m, snapshot.StateHash(s.Schema, s.State), s.Lineage); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// solve solves for the challengers again, and compares.
+func (v *Verification) solve(ctx context.Context, c Config, h *history, ins inputs, challengers []*modellog.Challenger) error {
+	for _, m := range challengers {
+		got, ok, err := h.again(ctx, c, ins, m)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		v.Challengers++
+		if err := v.differs(c, m, &m.Manifest, got, h.lineage); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differs counts and reports m if it has another state or lineage. Its error is
+// about the signature of the record that m is of.
+func (v *Verification) differs(c Config, record modellog.Record, m *modellog.Manifest, got, lineage snapshot.Hash) error {
+	if c.VerifyKey != nil {
+		if err := modellog.Verify(record, c.VerifyKey); err != nil {
+			return err
+		}
+	}
+	if got != m.StateHash || lineage != m.Lineage {
+		v.Divergent++
+		c.Report(Divergence{Seq: m.Seq, Step: m.Step, Want: m.StateHash, Got: got, Lineage: lineage != m.Lineage})
+	}
+	return nil
 }
 
 // finish notes the state that the history has led to.
