@@ -15,27 +15,28 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// Whatever the input holds, what is written about it fits its topic: a part of a
-// record that does not is cut off at its end, and a header gives the length and
-// the SHA-256 of the whole:
+// Output records always fit their topic, whatever the input holds. A part of a
+// record that is too large is truncated, and a header gives the length and the
+// SHA-256 of the original:
 //
 //	accrete.truncated.value: 12582912 sha256=3a5e…
 //	accrete.truncated.key: 300000 sha256=81f0…
 //	accrete.truncated.headers: 65 in 70000 sha256=77c1…
 //
 // The last one counts the headers, of which at most 65 are read, and the bytes of
-// their names and values; its SHA-256 is over these, each behind its length as
-// four bytes, most significant first. Some may be missing altogether.
+// their names and values. Its SHA-256 covers these, each preceded by its length as
+// four bytes, most significant first. Headers that do not fit may be omitted
+// entirely.
 const (
 	truncatedValue   = "accrete.truncated.value"
 	truncatedKey     = "accrete.truncated.key"
 	truncatedHeaders = "accrete.truncated.headers"
-	truncatedParent  = "accrete.truncated.traceparent" // of a prediction: not a part of it is there
+	truncatedParent  = "accrete.truncated.traceparent" // of a prediction: the header is omitted entirely
 )
 
 const (
-	// MinMessageBytes is the smallest max.message.bytes that an output topic may
-	// have: a prediction of 256 targets takes 7 KB, and so does its label.
+	// MinMessageBytes is the smallest max.message.bytes allowed for an output
+	// topic. A prediction of 256 targets takes 7 KB, and its label takes as much.
 	MinMessageBytes = 32 << 10
 
 	keyShare    = 8 // of the limit: 128 KiB of Kafka's default of 1 MiB
@@ -44,9 +45,9 @@ const (
 	reasonBytes = 1 << 10
 )
 
-// bounded returns r behind the headers own, or as much of it as takes limit
-// bytes. Without own, r is a record that was bounded before, and whose own
-// headers and notes come first.
+// bounded returns r with the headers own before its headers, truncated to limit
+// bytes. If own is nil, r has been bounded before, and its own headers and notes
+// come first.
 func bounded(r ingest.Record, own []ingest.Header, limit int) ingest.Record {
 	var notes []ingest.Header
 	with := func() ingest.Record {
@@ -87,7 +88,7 @@ func bounded(r ingest.Record, own []ingest.Header, limit int) ingest.Record {
 	return out
 }
 
-// describe gives the length and the hash of what is cut.
+// describe returns the length and the hash of a part before it is truncated.
 func describe(b []byte) string {
 	sum := sha256.Sum256(b)
 	return strconv.Itoa(len(b)) + " sha256=" + hex.EncodeToString(sum[:])
@@ -107,9 +108,9 @@ func describeHeaders(hs []ingest.Header) string {
 	return fmt.Sprintf("%d in %d sha256=%x", len(hs), total, sum.Sum(nil))
 }
 
-// fewerHeaders returns as much of hs as takes room bytes, and reports whether
-// anything is missing. A header takes at most half of the room that is left, so
-// that one that is large does not displace those behind it. Names are not cut.
+// fewerHeaders truncates hs to room bytes, and reports whether anything is
+// missing. A header takes at most half of the room that is left, so that a large
+// one does not displace those after it. Names are not truncated.
 func fewerHeaders(hs []ingest.Header, room int) (kept []ingest.Header, cut bool) {
 	const around = 10 // bytes of the two lengths
 	for _, h := range hs {
@@ -140,9 +141,10 @@ func Reason(err error) string {
 	return strings.ToValidUTF8(s[:n], "\ufffd") + "…"
 }
 
-// Smaller returns what makes a record of an output topic half as large, as far as
-// it can, because the topic has not taken it, and reports whether it could.
-// Records of the topic quarantine are copies, and others are predictions.
+// Smaller returns a function that reduces a record that an output topic has
+// rejected to half its size, as far as possible, and reports whether the record
+// is smaller. Records of the topic quarantine are copies of input records; all
+// others are predictions.
 func Smaller(quarantine string) func(topic string, r *ingest.Record) bool {
 	return func(topic string, r *ingest.Record) bool {
 		was := r.Size()
@@ -155,8 +157,8 @@ func Smaller(quarantine string) func(topic string, r *ingest.Record) bool {
 	}
 }
 
-// smallerPrediction is r without probabilities, and with a key of no more than its
-// share of limit.
+// smallerPrediction returns r without probabilities, and with its key truncated
+// to its share of limit.
 func smallerPrediction(r ingest.Record, limit int) ingest.Record {
 	if most := limit / keyShare; len(r.Key) > most {
 		if !slices.ContainsFunc(r.Headers, func(h ingest.Header) bool { return h.Key == truncatedKey }) {
@@ -168,7 +170,8 @@ func smallerPrediction(r ingest.Record, limit int) ingest.Record {
 	return r
 }
 
-// withoutProbabilities returns a prediction that says how many there were.
+// withoutProbabilities replaces the probabilities of a prediction with their
+// number.
 func withoutProbabilities(v []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(v))
 	var name json.Token

@@ -11,17 +11,18 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// broken is what a follower knows of a log that is not the same, whole and
-// monotone any more.
+// broken is the state that a follower keeps about a log that is no longer the
+// same, whole and monotone.
 type broken struct {
 	err   error
 	id    [16]byte // of the topic
-	seq   int64    // the last one read before
+	seq   int64    // last sequence number read before
 	chain snapshot.Hash
 	end   int64 // of the log when it was last found broken
 }
 
-// breaks keeps what was known of the log if err says that it is broken.
+// breaks records the last known state of the log if err is kafkalog.ErrLog. It
+// returns err.
 func (f *Follower) breaks(err error) error {
 	if !errors.Is(err, kafkalog.ErrLog) {
 		return err
@@ -43,9 +44,9 @@ func (f *Follower) whole() {
 	f.broken = nil
 }
 
-// mended is an error unless the log has again what was read before it broke, or
-// says that it was rolled back. Another topic under the name is another log,
-// which somebody has begun on purpose.
+// mended returns an error unless the log again contains what was read before it
+// broke, or a record that rolls it back. Another topic under the same name is
+// another log, which was created on purpose.
 func (b *broken) mended(ctx context.Context, log *kafkalog.Log) error {
 	if b.seq == 0 || log.ID() != b.id {
 		return nil
@@ -72,7 +73,7 @@ func (b *broken) mended(ctx context.Context, log *kafkalog.Log) error {
 	return nil
 }
 
-// settles says whether r proves that the log goes on from what was read.
+// settles reports whether r proves that the log continues from what was read.
 func (b *broken) settles(r modellog.Record) bool {
 	switch r := r.(type) {
 	case *modellog.Batch:

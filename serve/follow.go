@@ -17,8 +17,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// Served is a model as a scorer has it: what a complete, verified snapshot says
-// is served, and nothing else.
+// Served is a model as a scorer uses it: the serving part of a complete, verified
+// snapshot, and nothing else.
 type Served struct {
 	ID        ModelID
 	Decode    decode.Config // how the learner reads records
@@ -31,37 +31,37 @@ type Served struct {
 }
 
 // Predict returns predictions for all rows of b, whose dimension is the
-// schema's. It is for any number of goroutines.
+// schema's. It is safe for concurrent use.
 func (s *Served) Predict(b *learner.Batch) learner.Predictions {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.model.Predict(b)
 }
 
-// Keyed says whether it matters to the model whose a row is.
+// Keyed reports whether predictions depend on the key of a row.
 func (s *Served) Keyed() bool { return s.model.Keyed() }
 
 // Follower reads a model log as it grows and loads the newest snapshot in it.
-// It fetches the serving part alone. It is for one goroutine.
+// It fetches only the serving part. It must not be used concurrently.
 type Follower struct {
-	// Whole, if it is not nil, is called when a log that was broken is whole again.
+	// Whole, if not nil, is called when a broken log is whole again.
 	Whole func()
 
 	config  kafkalog.Config
 	damaged func(id string, err error)
 	key     ed25519.PublicKey
 
-	log     *kafkalog.Log // nil: to be opened
+	log     *kafkalog.Log // nil: not open
 	checked time.Time
-	last    int64          // offset of the manifest that was served last; -1
-	served  snapshot.ID    // of the snapshot that was served last
+	last    int64          // offset of the manifest that was served last; -1: none
+	served  snapshot.ID    // the snapshot that was served last
 	bad     map[int64]bool // offsets of the manifests of damaged snapshots
 	broken  *broken        // nil: the log is whole
 }
 
-// NewFollower follows the model log in topic. A snapshot that cannot be used is
-// reported to damaged, and the one before it counts. With a key, one that is not
-// signed by its private half cannot be used.
+// NewFollower returns a Follower of the model log in topic. A snapshot that cannot
+// be used is reported to damaged, and the one before it is used instead. If key is
+// not nil, snapshots must be signed with its private key.
 func NewFollower(c *ingest.Client, topic string, key ed25519.PublicKey, damaged func(id string, err error)) *Follower {
 	return &Follower{
 		config:  kafkalog.Config{Client: c, Topic: topic, Keep: fallBack},
@@ -69,9 +69,9 @@ func NewFollower(c *ingest.Client, topic string, key ed25519.PublicKey, damaged 
 	}
 }
 
-// Next waits for a snapshot newer than the last one that it gave, and loads it.
-// After an error on which ingest.Temporary says yes it can be called again, and
-// after kafkalog.ErrLog to see whether the log is whole again.
+// Next waits for a snapshot newer than the last one that it returned, and loads
+// it. It can be called again after an error for which ingest.Temporary returns
+// true, and after kafkalog.ErrLog to check whether the log is whole again.
 func (f *Follower) Next(ctx context.Context) (*Served, error) {
 	for {
 		if f.log == nil {
@@ -80,7 +80,7 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 			}
 		}
 		at, newer := f.newer()
-		if newer && at.Manifest.Snapshot == f.served { // it was read before the log broke
+		if newer && at.Manifest.Snapshot == f.served { // it was loaded before the log broke
 			f.last = at.Offset
 			continue
 		}
@@ -97,22 +97,22 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 			f.last, f.served = at.Offset, at.Manifest.Snapshot
 			f.whole()
 			return s, nil
-		case errors.As(err, &lost): // its owner has deleted it under us
+		case errors.As(err, &lost): // the owner of the log has deleted it in the meantime
 			f.log = nil
 		case errors.Is(err, kafkalog.ErrLog) || errors.Is(err, snapshot.ErrTooNew) || ingest.Temporary(err) || ctx.Err() != nil:
 			return nil, f.breaks(err)
 		default:
 			f.bad[at.Offset] = true
 			f.damaged(at.Manifest.Snapshot.String(), err)
-			if _, older := f.newer(); !older && f.last < 0 { // it may lie further back
+			if _, older := f.newer(); !older && f.last < 0 { // an older one may lie further back
 				f.log = nil
 			}
 		}
 	}
 }
 
-// newer is the newest snapshot that is not known to be damaged, if it is newer
-// than the last one.
+// newer returns the newest snapshot that is not known to be damaged, and reports
+// whether it is newer than the one served last.
 func (f *Follower) newer() (at modellog.Stored, ok bool) {
 	for _, at := range f.log.Fold.Snapshots() {
 		if !f.bad[at.Offset] {
@@ -122,15 +122,15 @@ func (f *Follower) newer() (at modellog.Stored, ok bool) {
 	return at, false
 }
 
-// fallBack is how many snapshots are remembered, the newest included, in case
+// fallBack is the number of snapshots that are kept, including the newest, in case
 // the newest cannot be used.
 const fallBack = 3
 
-// checkEvery is how often the log is looked at while nothing comes.
+// checkEvery is the minimum interval between checks of the log.
 const checkEvery = time.Second
 
-// open finds the newest snapshot from the end of the log backwards, so that the
-// length of its history does not matter.
+// open finds the newest snapshot by reading the log backwards from its end, so
+// that the time it takes does not depend on the length of the log.
 func (f *Follower) open(ctx context.Context) error {
 	log, err := kafkalog.Open(ctx, f.config)
 	if errors.Is(err, ingest.ErrUnknownTopic) && f.broken != nil {
@@ -154,7 +154,7 @@ func (f *Follower) open(ctx context.Context) error {
 		return found
 	}, nil)
 	var lost *ingest.LostRange
-	if errors.As(err, &lost) { // its owner has deleted old history under us
+	if errors.As(err, &lost) { // the owner of the log has deleted old history in the meantime
 		f.log = nil
 		return f.open(ctx)
 	}
@@ -164,7 +164,7 @@ func (f *Follower) open(ctx context.Context) error {
 	return err
 }
 
-// poll folds what comes next, waiting for it a little.
+// poll folds the next records of the log, for which it waits briefly.
 func (f *Follower) poll(ctx context.Context) (err error) {
 	if time.Since(f.checked) > checkEvery {
 		if err = f.log.Check(ctx, nil); err == nil {
@@ -174,7 +174,7 @@ func (f *Follower) poll(ctx context.Context) (err error) {
 		err = f.log.Poll(ctx, nil)
 	}
 	var lost *ingest.LostRange
-	if errors.As(err, &lost) { // its owner has deleted old history under us
+	if errors.As(err, &lost) { // the owner of the log has deleted old history in the meantime
 		f.log = nil
 		return f.open(ctx)
 	}
@@ -203,7 +203,7 @@ func (f *Follower) load(ctx context.Context, at modellog.Stored) (*Served, error
 	return NewServed(s)
 }
 
-// NewServed makes what a snapshot says is served.
+// NewServed returns the model in the serving part of a snapshot.
 func NewServed(s *snapshot.Snapshot) (*Served, error) {
 	model, err := learner.NewModel(s.State.Serving)
 	if err != nil {

@@ -6,27 +6,27 @@ import (
 	"strconv"
 )
 
-// ModelID is what a prediction says of the model that made it.
+// ModelID identifies, in a prediction, the model that made it.
 type ModelID struct {
 	Name      string
 	Step      int64    // mini-batches learned
-	Lineage   [32]byte // chain over everything that was learned, in order
+	Lineage   [32]byte // hash chain over everything that was learned, in order
 	LearnedTo []Offset // sorted by topic and partition
 }
 
-// Offset is a place in an input topic: the first offset not yet reached.
+// Offset is a position in an input topic: the next offset of a partition.
 type Offset struct {
 	Topic     string
 	Partition int32
 	Next      int64
 }
 
-// LearnedTo returns the digest of positions that a prediction names as
-// "learned_to": the first 16 hexadecimal digits of the SHA-256 of a line
+// LearnedTo returns the digest of positions that a prediction carries as
+// "learned_to": the first 16 hexadecimal digits of the SHA-256 of the lines
 //
 //	topic/partition:next
 //
-// for each of them, in the order of topic and partition.
+// one for each partition, sorted by topic and partition.
 func LearnedTo(offsets []Offset) string {
 	var b []byte
 	for _, o := range offsets {

@@ -13,26 +13,27 @@ import (
 
 // Encoder writes the predictions of one model as Kafka records: JSON values,
 // the input's key and time, and CloudEvents headers in binary mode. Its output
-// is a function of the model, the input record and the limit alone, so that all
-// copies of a prediction are the same bytes. It is for one goroutine.
+// depends only on the model, the input record and the limit, so that all copies
+// of a prediction are byte-identical. It must not be used concurrently.
 type Encoder struct {
 	source  ingest.Header
 	limit   int      // bytes of a record
 	classes [][]byte // names as JSON strings
-	names   int      // bytes of all of them
-	tail    []byte   // what every prediction of the model ends with
+	names   int      // total bytes of classes
+	tail    []byte   // the end of every prediction of the model
 
 	bytes   []byte // unused memory for the records to come
 	entries []ingest.Header
 }
 
-// Records share memory in pieces of these sizes.
+// Records share memory that is allocated in pieces of these sizes.
 const (
 	slabBytes   = 32 << 10
 	slabHeaders = 512
 )
 
-// room is an empty slice that takes n bytes, and more elsewhere.
+// room returns an empty slice with a capacity of n bytes. Appending more
+// reallocates it.
 func (e *Encoder) room(n int) []byte {
 	if len(e.bytes) < n {
 		e.bytes = make([]byte, max(n, slabBytes))
@@ -42,8 +43,8 @@ func (e *Encoder) room(n int) []byte {
 	return b
 }
 
-// NewEncoder returns the Encoder of a model whose classes are named by classes,
-// in the order of their index, for a topic whose largest batch is limit.
+// NewEncoder returns the Encoder of a model, for a topic that accepts batches of
+// up to limit bytes. classes are the names of the classes by index.
 func NewEncoder(id ModelID, classes []string, limit int) *Encoder {
 	e := &Encoder{limit: limit, source: ingest.Header{Key: "ce_source", Value: []byte("/accrete/" + id.Name)}}
 	for _, c := range classes {
@@ -58,26 +59,26 @@ func NewEncoder(id ModelID, classes []string, limit int) *Encoder {
 	return e
 }
 
-// Example is the input that a prediction answers.
+// Example is the input of one prediction.
 type Example struct {
 	Topic     string
 	Partition int32
 	Record    *ingest.Record
 	Key       []byte // of the prediction
-	Sequence  int64  // of the BATCH that the record is in; 0: of none
+	Sequence  int64  // of the BATCH that contains the record; 0: none
 	Label     learner.Label
 	LabelName string  // of a class
 	Loss      float64 // of the prediction
-	Graded    bool    // there was a label and a prediction, and so a loss
+	Graded    bool    // there was a label and a prediction, so Loss is set
 }
 
-// Record returns the prediction for x. Row is the model's output for it: the
-// probability of each class, one number or a list of several, or nothing while the
-// model has seen no label. Where the probabilities of all classes do not fit, it
-// has those of the likeliest and the number of the others.
+// Record returns the prediction for x. Row is the model's prediction for it: the
+// probability of each class, one number or several, or nothing while the model has
+// seen no label. If the probabilities of all classes do not fit, the record
+// contains those of the likeliest classes and the number of omitted ones.
 func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Record {
 	size := 192 + len(e.tail) + len(x.LabelName) + numberBytes*len(x.Label.More)
-	var keep []bool // which of the probabilities; nil: all
+	var keep []bool // probabilities to write; nil: all
 	switch most := min(valueBytes, e.limit/2); {
 	case task == learner.Regression:
 		size += numberBytes * len(row)
@@ -113,12 +114,12 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 }
 
 const (
-	numberBytes = 32       // a float64 in JSON takes up to 24, and what stands around it
-	valueBytes  = 64 << 10 // a prediction without end would take the memory of a BATCH of 1,000 a thousandfold
+	numberBytes = 32       // a float64 in JSON takes up to 24 bytes, and its punctuation the rest
+	valueBytes  = 64 << 10 // a BATCH of 1,000 holds that many predictions in memory, so their size is bounded
 )
 
-// likeliest returns which probabilities have room, and what they take: the
-// largest, and of equal ones the first.
+// likeliest selects the largest probabilities that fit into room, and returns
+// their size in bytes. Of equal probabilities, the first is preferred.
 func (e *Encoder) likeliest(row []float64, room int) (keep []bool, size int) {
 	order := make([]int, len(row))
 	for i := range order {
@@ -136,7 +137,7 @@ func (e *Encoder) likeliest(row []float64, room int) (keep []bool, size int) {
 	return keep, size
 }
 
-// probabilities appends those to keep, in the order of the classes.
+// probabilities appends the probabilities to keep, in the order of the classes.
 func (e *Encoder) probabilities(b []byte, row []float64, keep []bool) []byte {
 	b = append(b, probabilitiesMember...)
 	n := 0
@@ -170,7 +171,7 @@ var (
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// headers returns the key of a prediction with its headers.
+// headers returns the key and the headers of a prediction.
 func (e *Encoder) headers(x Example) (key []byte, hs []ingest.Header) {
 	id := e.room(len(x.Topic) + 34)
 	id = append(append(id, x.Topic...), '-')
@@ -208,10 +209,10 @@ func (e *Encoder) headers(x Example) (key []byte, hs []ingest.Header) {
 
 const (
 	parent      = "traceparent" // https://www.w3.org/TR/trace-context/
-	parentBytes = 512           // it has 55, and may have more in a later version; a part of one is none
+	parentBytes = 512           // the header has 55 bytes, and may have more in a later version; a truncated one would be invalid
 )
 
-// appendNumbers appends a number, or the list of it and more.
+// appendNumbers appends first, or the list of first and more.
 func appendNumbers(b []byte, first float64, more []float64) []byte {
 	if len(more) == 0 {
 		return strconv.AppendFloat(b, first, 'g', -1, 64)

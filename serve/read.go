@@ -8,33 +8,33 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// reader reads one partition on, past what is not there any more. It is for one
-// goroutine.
+// reader reads one partition and continues after records that were deleted or
+// truncated. It must not be used concurrently.
 type reader struct {
 	*Scorer
 	fetcher *ingest.Fetcher
 	part    *part
-	epoch   int32     // leader epoch of what was read last; -1: unknown
-	leader  int32     // epoch of the leader that gave the last answer
-	held    int64     // by what was read last, of the budget
-	since   time.Time // when the partition was first seen to end before next; zero: it was not
+	epoch   int32     // leader epoch of the last batch read; -1: unknown
+	leader  int32     // epoch of the leader that sent the last response
+	held    int64     // bytes of the budget held by the last records read
+	since   time.Time // when the partition was first seen to end before next; zero: never
 }
 
 func (s *Scorer) reader(p *part) *reader {
 	return &reader{Scorer: s, fetcher: s.config.Client.Fetcher(p.topic, p.partition).Within(s.reads), part: p, epoch: -1, leader: -1}
 }
 
-// readBytes is the memory of what has been read of all partitions and is not
-// scored yet; a larger batch goes alone.
+// readBytes is the memory budget for records of all partitions that have been
+// read and not scored yet. A batch that is larger than the budget is read alone.
 const readBytes = 32 << 20
 
-// truncationPersists is how long a partition has to end before a record that was
-// read to count as truncated, where its leader cannot tell.
+// truncationPersists is how long a partition must end before a record that was
+// read until it counts as truncated, if its leader cannot tell.
 const truncationPersists = 5 * time.Second
 
-// poll reads on from where the part stands. Records that were deleted before it
-// came there are passed and reported, and so is a truncation, behind which it
-// reads what is in their place.
+// poll reads the next records of the part. Records that were deleted before they
+// were read are reported and skipped. A truncation is reported too, and poll
+// continues with the records written in place of the truncated ones.
 func (r *reader) poll(ctx context.Context) (got ingest.Fetched, err error) {
 	p := r.part
 	r.release()
@@ -65,9 +65,9 @@ func (r *reader) poll(ctx context.Context) (got ingest.Fetched, err error) {
 		case truncated:
 			r.config.Report(Truncated{p.topic, p.partition, p.next, end})
 			p.next, r.epoch, r.since = end, -1, time.Time{}
-		case past == nil: // it is the same log under another leader
+		case past == nil: // the same log under another leader
 			r.leader = got.Leader
-		default: // a broker that has just come back may not know yet how far it goes
+		default: // a broker that has just restarted may not know the end of the log yet
 			if err := pause.Pause(ctx, past); err != nil {
 				return got, err
 			}
@@ -75,7 +75,8 @@ func (r *reader) poll(ctx context.Context) (got ingest.Fetched, err error) {
 	}
 }
 
-// release gives back what was read last, all of which is answered.
+// release returns to the budget the memory of the records read last. They must all
+// have been scored.
 func (r *reader) release() {
 	r.reads.Release(r.held)
 	r.held = 0
@@ -90,8 +91,8 @@ func (r *reader) read(got ingest.Fetched) ingest.Fetched {
 	return got
 }
 
-// truncated asks whether the log has lost what was read of it, and where it ends
-// then.
+// truncated reports whether the log has lost records that were read, and if so
+// where it ends.
 func (r *reader) truncated(ctx context.Context, past *ingest.PastEnd) (end int64, yes bool, err error) {
 	var known bool
 	err = r.retry(ctx, func() (err error) {

@@ -12,10 +12,10 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
-// CreateOutput makes a topic whose records carry the times of records in the
-// input topics, unless it is there. It keeps them as long as the inputs keep
-// theirs: under a shorter retention a broker deletes answers to old records as
-// soon as they are written.
+// CreateOutput creates a topic for records that carry the timestamps of records in
+// the input topics, unless it exists. Its retention is the longest of the inputs:
+// with a shorter one, a broker would delete predictions for old records as soon as
+// they are written.
 func CreateOutput(ctx context.Context, c *ingest.Client, name string, partitions int, inputs []string) error {
 	config := map[string]string{"cleanup.policy": "delete"}
 	longest := int64(0)
@@ -32,8 +32,9 @@ func CreateOutput(ctx context.Context, c *ingest.Client, name string, partitions
 	if longest != 0 {
 		config["retention.ms"] = strconv.FormatInt(longest, 10)
 	}
-	// Since Apache Kafka 4.0 a time an hour ahead of the broker is refused by
-	// default; what the input topic has taken its answers must be able to carry.
+	// Since Apache Kafka 4.0, a timestamp an hour ahead of the broker's clock is
+	// rejected by default. A timestamp that the input topic has accepted must be
+	// valid here too.
 	config[ingest.AfterMax] = strconv.FormatInt(math.MaxInt64, 10)
 	if err := c.Create(ctx, name, partitions, config); err != nil {
 		return fmt.Errorf("creating topic %q: %w", name, err)
@@ -41,8 +42,8 @@ func CreateOutput(ctx context.Context, c *ingest.Client, name string, partitions
 	return nil
 }
 
-// Output looks up a topic that records are written to, which has to take some of a
-// decent size.
+// Output looks up an output topic. It returns ErrOutput if the topic's
+// max.message.bytes is less than MinMessageBytes.
 func Output(ctx context.Context, c *ingest.Client, name string) (ingest.Topic, error) {
 	t, err := c.Topic(ctx, name)
 	if err == nil && t.MaxMessageBytes < MinMessageBytes {
@@ -54,8 +55,8 @@ func Output(ctx context.Context, c *ingest.Client, name string) (ingest.Topic, e
 // ErrOutput: an output topic cannot be used as it is.
 var ErrOutput = errors.New("output topic cannot be used")
 
-// Row decodes a record, if it is one that can be. Where the value has no key, the
-// row has the record's. The key is good for as long as the record is.
+// Row decodes a record. If the value has no key, the row has the key of the
+// record. The key is valid for as long as the record is.
 func Row(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
 	if len(r.Headers) > ingest.MaxHeaders {
 		return decode.Row{}, fmt.Errorf("more than %d headers", ingest.MaxHeaders)
@@ -75,9 +76,9 @@ func Row(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
 	return row, err
 }
 
-// Quarantined is a record of a topic that could not be read, as it goes to a
-// quarantine topic whose largest batch is limit: as it came, with Kafka Connect's
-// headers that say whence and why, or as much of it as the topic takes.
+// Quarantined returns the copy of an invalid record for a quarantine topic that
+// accepts batches of up to limit bytes. The copy is the original record, truncated
+// if necessary, with Kafka Connect's headers for its origin and the error.
 func Quarantined(topic string, partition int32, r *ingest.Record, why error, limit int) ingest.Record {
 	return bounded(*r, []ingest.Header{
 		{Key: "__connect.errors.topic", Value: []byte(topic)},

@@ -16,89 +16,92 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// Config is what a Scorer is told.
+// Config configures a Scorer.
 type Config struct {
 	Model      string
 	Client     *ingest.Client
 	Log        string   // topic of the model log
-	Topics     []string // whose records are scored
+	Topics     []string // input topics
 	Output     string   // topic of the scores
-	Quarantine string   // topic of what cannot be read
-	Group      string   // consumer group that keeps positions, and whose members share the partitions
+	Quarantine string   // topic of invalid records
+	Group      string   // consumer group that stores positions and shares the partitions between its members
 
-	VerifyKey ed25519.PublicKey // nil, or what snapshots have to be signed with
+	VerifyKey ed25519.PublicKey // verifies the signatures of snapshots; nil: they need none
 
 	ToEnd  bool // stop at the end offsets seen at the start
 	Report func(Event)
 }
 
-// Event is something that a Scorer did: Retrying, Waiting, Shared, Heard,
+// Event is one of the events of a Scorer: Retrying, Waiting, Shared, Heard,
 // Switched, Damaged, Broken, Whole, Lost, Truncated or Scored.
 type Event any
 
 type (
-	// Retrying is a fault that is expected to pass.
+	// Retrying reports a temporary error. The operation is tried again.
 	Retrying struct{ Err error }
 
-	// Waiting: there is no model yet, and so no scores.
+	// Waiting reports that there is no model yet, so that nothing is scored.
 	Waiting struct{}
 
-	// Shared: of all partitions there are, these are scored here from now on,
-	// and the others by other scorers of the group.
+	// Shared reports the assignment of partitions: those in Mine are scored here
+	// from now on, and the rest by other scorers of the group. Of is the number of
+	// all partitions.
 	Shared struct {
 		Mine ingest.Share
 		Of   int
 	}
 
-	// Heard: the group has had a heartbeat, also where the share is empty.
+	// Heard reports a successful heartbeat. It is also sent if the share is empty.
 	Heard struct{}
 
-	// Switched: from here on another model scores.
+	// Switched reports that another model scores from now on.
 	Switched struct{ To *Served }
 
-	// Damaged: a snapshot cannot be used, and the model before it goes on.
+	// Damaged reports a snapshot that cannot be used. The previous model stays in
+	// use.
 	Damaged struct {
 		ID  string
 		Err error
 	}
 
-	// Broken: the model log is not the same, whole and monotone any more. The
-	// model that there is goes on until it is.
+	// Broken reports that the model log is no longer the same, whole and monotone.
+	// The current model stays in use until it is.
 	Broken struct{ Err error }
 
-	// Whole: it is again.
+	// Whole reports that a broken model log is whole again.
 	Whole struct{}
 
-	// Lost: records From to To-1 were deleted before they were scored, and
-	// scoring goes on behind them.
+	// Lost reports that records From to To-1 were deleted before they were scored.
+	// Scoring continues at To.
 	Lost struct {
 		Topic     string
 		Partition int
 		From, To  int64
 	}
 
-	// Truncated: the partition has lost the records from End on, which were read
-	// up to Next. What is in their place is scored.
+	// Truncated reports that the partition has lost the records from End on, which
+	// had been read up to Next. Records written in their place are scored.
 	Truncated struct {
 		Topic     string
 		Partition int
 		Next, End int64
 	}
 
-	// Scored: some records of a partition have their scores written, or there
-	// were none to score.
+	// Scored reports that the scores for some records of a partition are written,
+	// or that there were none to score.
 	Scored struct {
 		Topic               string
 		Partition           int
 		Scored, Quarantined int
 		Next, End           int64 // End is the high watermark
-		Stable              int64 // before End while a transaction is open: nobody can read further
+		Stable              int64 // last stable offset: less than End while a transaction is open
 	}
 )
 
-// Scorer predicts the records of its topics with the newest snapshot of a
-// model. Scorers of one group share the partitions. Each score is written at
-// least once; copies carry the same ce_id and may name different models.
+// Scorer writes predictions for the records of its topics, made with the newest
+// snapshot of a model. Scorers of one group share the partitions. Each score is
+// written at least once; duplicates carry the same ce_id and may name different
+// models.
 type Scorer struct {
 	config Config
 	model  atomic.Pointer[Served]
@@ -113,10 +116,10 @@ func NewScorer(c Config) *Scorer {
 	return &Scorer{config: c, first: make(chan struct{}), reads: ingest.NewBudget(readBytes)}
 }
 
-// Model is the model that scores now; nil while there is none.
+// Model returns the current model; nil while there is none.
 func (s *Scorer) Model() *Served { return s.model.Load() }
 
-// Run scores until ctx is done, or to the end if the configuration says so.
+// Run scores until ctx is done or, with Config.ToEnd, up to the end offsets.
 func (s *Scorer) Run(ctx context.Context) error {
 	c := s.config
 	g, ctx := errgroup.WithContext(ctx)
@@ -127,7 +130,7 @@ func (s *Scorer) Run(ctx context.Context) error {
 	err := s.retry(ctx, func() (err error) {
 		all, err = s.bounds(ctx)
 		if errors.Is(err, ingest.ErrUnreachable) || errors.Is(err, ingest.ErrUnknownTopic) {
-			missing, err = err, nil // a start does not wait for these
+			missing, err = err, nil // these are errors at the start, and are not retried
 		}
 		return err
 	})
@@ -161,7 +164,7 @@ func (s *Scorer) Run(ctx context.Context) error {
 	return err
 }
 
-// mendEvery is how often a log that is broken is looked at again.
+// mendEvery is the interval between checks of a broken log.
 const mendEvery = 2 * time.Second
 
 // follow switches to each new snapshot as it appears.
@@ -196,7 +199,7 @@ func (s *Scorer) follow(ctx context.Context) error {
 	}
 }
 
-// score follows one partition.
+// score reads and scores one partition, and commits its position.
 func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 	w := &worker{Scorer: s, part: p, member: m, producer: s.config.Client.Producer()}
 	w.producer.Smaller = Smaller(s.config.Quarantine)
@@ -208,7 +211,7 @@ func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 		if ctx.Err() != nil {
 			break
 		}
-		committed = min(committed, w.next) // of a log that was truncated
+		committed = min(committed, w.next) // next goes back if the log was truncated
 		if err != nil {
 			return err
 		}
@@ -232,19 +235,19 @@ func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 	return nil
 }
 
-// retry is ingest.Retry with events.
+// retry is ingest.Retry that reports errors as Retrying events.
 func (s *Scorer) retry(ctx context.Context, f func() error) error {
 	return ingest.Retry(ctx, func(err error) { s.config.Report(Retrying{err}) }, f)
 }
 
-// worker scores one partition. It is for one goroutine.
+// worker scores one partition. It must not be used concurrently.
 type worker struct {
 	*Scorer
 	part
 	member   *ingest.Member
 	producer *ingest.Producer
 
-	model   *Served // that decoder and encoder were made for
+	model   *Served // the model of decoder and encoder
 	decoder *decode.Decoder
 	encoder *Encoder
 	batch   learner.Batch
@@ -252,7 +255,7 @@ type worker struct {
 
 const scoreAtOnce = 1000 // records
 
-// answer writes the scores for what was fetched.
+// answer writes the scores for the fetched records.
 func (w *worker) answer(ctx context.Context, got ingest.Fetched) error {
 	for rs := got.Records; len(rs) > 0; {
 		n := min(scoreAtOnce, len(rs))
@@ -266,7 +269,7 @@ func (w *worker) answer(ctx context.Context, got ingest.Fetched) error {
 		}
 		w.config.Report(Scored{w.topic, w.partition, scored, bad, w.next, got.HighWatermark, got.End})
 	}
-	if w.next < got.Next || len(got.Records) == 0 { // nothing that a read_committed reader gets
+	if w.next < got.Next || len(got.Records) == 0 { // no records for a read_committed consumer
 		w.next = got.Next
 		w.config.Report(Scored{w.topic, w.partition, 0, 0, w.next, got.HighWatermark, got.End})
 	}
@@ -312,7 +315,7 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 	return len(good), len(quarantined), nil
 }
 
-// use makes m the model that scores.
+// use makes m the model of the worker.
 func (w *worker) use(m *Served) error {
 	d, err := decode.New(m.Decode, m.Schema)
 	if err != nil {
@@ -322,8 +325,8 @@ func (w *worker) use(m *Served) error {
 	return nil
 }
 
-// commit keeps the position for whoever scores the partition next. If it fails,
-// some records will be scored twice.
+// commit commits the position for the next scorer of the partition, and reports
+// whether it succeeded. If it fails, some records may be scored twice.
 func (w *worker) commit(ctx context.Context) bool {
 	offsets := make([]int64, w.partition+1)
 	for i := range offsets {

@@ -14,10 +14,10 @@ type part struct {
 	topic     string
 	partition int
 	next      int64
-	end       int64 // -1: follow
+	end       int64 // -1: follow the partition
 }
 
-// bounds are the first and the end offset of each partition, by topic.
+// bounds holds the first and the end offset of each partition, by topic.
 type bounds struct{ first, end map[string][]int64 }
 
 func (b bounds) partitions() (n int) {
@@ -37,9 +37,9 @@ func (s *Scorer) bounds(ctx context.Context) (b bounds, err error) {
 	return b, nil
 }
 
-// take joins the group when there is a model, and scores what its share is,
-// anew whenever the group shares out anew. What all is when Run begins says
-// where the end is.
+// take joins the group once there is a model, and scores the assigned partitions.
+// It joins again after each rebalance. all holds the offsets at the time Run
+// began, which determine the end.
 func (s *Scorer) take(ctx context.Context, all bounds) error {
 	select {
 	case <-s.first:
@@ -67,7 +67,7 @@ func (s *Scorer) take(ctx context.Context, all bounds) error {
 			return err
 		})
 		if err == nil {
-			err = s.retry(ctx, func() (err error) { // the first group ever has to wait for its coordinator
+			err = s.retry(ctx, func() (err error) { // a new cluster's first group has to wait for its coordinator
 				parts, err = s.parts(ctx, share, all)
 				return err
 			})
@@ -82,7 +82,7 @@ func (s *Scorer) take(ctx context.Context, all bounds) error {
 	}
 }
 
-// parts says where each partition of a share goes on.
+// parts returns the partitions of a share with the offsets to continue from.
 func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (parts []part, err error) {
 	for topic, mine := range share {
 		first, _, err := s.config.Client.Offsets(ctx, topic)
@@ -99,7 +99,7 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 				s.config.Report(Lost{topic, int(i), committed[i], first[i]})
 			}
 			if end := all.end[topic]; s.config.ToEnd {
-				p.end = 0 // of a partition that came later
+				p.end = 0 // a partition that was added later is not read
 				if int(i) < len(end) {
 					p.end = end[i]
 				}
@@ -110,8 +110,8 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 	return parts, nil
 }
 
-// hold scores parts until ctx is done, or the group has come to the end of all
-// partitions, or shares out anew.
+// hold scores parts until ctx is done, the group has reached the end of all
+// partitions, or the group rebalances, which anew reports.
 func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all bounds) (anew bool, err error) {
 	held, giveUp := context.WithCancel(ctx)
 	defer giveUp()
@@ -120,7 +120,7 @@ func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all b
 		scoring.Go(func() error { return s.score(sctx, m, p) })
 	}
 	if !s.config.ToEnd {
-		scoring.Go(func() error { <-sctx.Done(); return nil }) // also with an empty share
+		scoring.Go(func() error { <-sctx.Done(); return nil }) // keeps an empty share open too
 	}
 	beating := new(errgroup.Group)
 	beating.Go(func() (err error) {
@@ -142,13 +142,13 @@ func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all b
 	return anew, err
 }
 
-// patience is after how long without any progress the others count as gone: more
-// than a broker takes to notice that a member is dead.
+// patience is the time without progress after which the other members count as
+// dead. It is longer than a broker takes to notice that a member is dead.
 const patience = 15 * time.Second
 
-// complete waits until the group is at the end of all partitions: one who dies
-// leaves its own to others. It reports true if nothing moves, as where the broker
-// has a dead member that it never takes for one.
+// complete waits until the group has reached the end of all partitions, because
+// the partitions of a member that dies pass to the others. It reports whether the
+// group is stalled, as when the broker never expires a dead member.
 func (s *Scorer) complete(ctx context.Context, all bounds) (stalled bool, err error) {
 	t := time.NewTicker(ingest.HeartbeatEvery)
 	defer t.Stop()
@@ -176,7 +176,8 @@ func (s *Scorer) complete(ctx context.Context, all bounds) (stalled bool, err er
 	}
 }
 
-// left is how many offsets lie between what the group has committed and the ends.
+// left returns the number of offsets between the group's committed positions and
+// the ends.
 func (s *Scorer) left(ctx context.Context, all bounds) (n int64, err error) {
 	for topic, end := range all.end {
 		first, _, err := s.config.Client.Offsets(ctx, topic)
@@ -198,12 +199,12 @@ func (s *Scorer) left(ctx context.Context, all bounds) (n int64, err error) {
 	return n, nil
 }
 
-// partitionsEvery is how often the topics are looked at for added partitions.
+// partitionsEvery is the interval between checks for added partitions.
 const partitionsEvery = 5 * time.Second
 
-// beat keeps up the membership until ctx is done or the group shares out anew.
-// While the coordinator does not answer the share is kept: should the others
-// have shared out meanwhile, some records are scored twice.
+// beat sends heartbeats until ctx is done or the group rebalances, which anew
+// reports. The share is kept while the coordinator does not respond: if the group
+// rebalances meanwhile, some records are scored twice.
 func (s *Scorer) beat(ctx context.Context, m *ingest.Member) (anew bool, err error) {
 	t := time.NewTicker(ingest.HeartbeatEvery)
 	defer t.Stop()
