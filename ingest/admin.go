@@ -12,25 +12,27 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Create makes a topic with the brokers' default number of replicas and waits
-// until its partitions have leaders. A topic that is there already is left as
-// it is, whatever its partitions and configuration, and needs no permission to
-// create. partitions of 0 means the brokers' default.
+// Create creates a topic with the brokers' default replication factor and waits
+// until its partitions have leaders. An existing topic is left unchanged, whatever
+// its partitions and configuration, and requires no permission to create topics.
+// If partitions is 0, the brokers' default applies.
 //
-// A property that only newer brokers know, AfterMax, is left out where the broker
-// refuses it.
+// AfterMax, a property that only newer brokers know, is omitted if the broker
+// rejects it.
 func (c *Client) Create(ctx context.Context, name string, partitions int, config map[string]string) error {
 	return c.createWith(ctx, name, partitions, config, nil)
 }
 
-// CreateDurable is Create of a topic whose acked records have to survive the loss
-// of a broker: with three replicas or more it sets min.insync.replicas=2.
+// CreateDurable is like Create, for a topic in which acknowledged records must
+// survive the loss of a broker. With three replicas or more, it sets
+// min.insync.replicas=2.
 func (c *Client) CreateDurable(ctx context.Context, name string, partitions int, config map[string]string) error {
 	return c.createWith(ctx, name, partitions, config, map[string]string{"min.insync.replicas": "2"})
 }
 
-// AfterMax says how far ahead of the broker's clock a record's time may be (since
-// Apache Kafka 3.6, and since 4.0 an hour by default).
+// AfterMax is the property that limits how far a record's timestamp may be ahead
+// of the broker's clock. Apache Kafka has it since 3.6, and since 4.0 its default
+// is an hour.
 const AfterMax = "message.timestamp.after.max.ms"
 
 // createWith adds replicated to config if the topic has three replicas or more.
@@ -50,7 +52,7 @@ func (c *Client) createWith(ctx context.Context, name string, partitions int, co
 	var answered created
 	var err error
 	for range tries {
-		if replicated != nil { // what the topic would be like
+		if replicated != nil { // determines the replication factor that the topic would have
 			answered, err = c.create(ctx, name, partitions, replicas, config, true)
 			if err == nil && answered.replicas >= 3 {
 				maps.Copy(config, replicated)
@@ -74,12 +76,12 @@ func (c *Client) createWith(ctx context.Context, name string, partitions int, co
 	if err != nil {
 		return err
 	}
-	// A topic that was made just now is not known to every broker at once.
+	// A new topic is not known to every broker immediately.
 	for wait := new(Backoff); ; {
 		t, err := c.metadata(ctx, name)
 		if err == nil && !slices.ContainsFunc(t.Partitions, func(p kmsg.MetadataResponseTopicPartition) bool { return p.Leader < 0 }) {
 			if replicated != nil && answered.replicas < 0 && len(t.Partitions[0].Replicas) >= 3 {
-				if err := c.alter(ctx, name, replicated); !errors.Is(err, ErrDenied) { // it is for whoever may, then
+				if err := c.alter(ctx, name, replicated); !errors.Is(err, ErrDenied) { // without the permission, the property is left to the administrator
 					return err
 				}
 			}
@@ -97,7 +99,7 @@ func (c *Client) createWith(ctx context.Context, name string, partitions int, co
 	}
 }
 
-// alter sets some properties of a topic.
+// alter sets properties of a topic.
 func (c *Client) alter(ctx context.Context, name string, config map[string]string) error {
 	res := kmsg.NewIncrementalAlterConfigsRequestResource()
 	res.ResourceType, res.ResourceName = kmsg.ConfigResourceTypeTopic, name
@@ -120,13 +122,14 @@ func (c *Client) alter(ctx context.Context, name string, config map[string]strin
 	return nil
 }
 
-// created is what the broker answered: -1 replicas if it did not say how many.
+// created is the broker's response. replicas is -1 if the broker did not report it.
 type created struct {
 	code     kafka.Error
 	replicas int
 }
 
-// create makes one attempt, or only asks what would come of it.
+// create makes one attempt to create a topic. With ask, the broker only validates
+// the request.
 func (c *Client) create(ctx context.Context, name string, partitions, replicas int, config map[string]string, ask bool) (created, error) {
 	rt := kmsg.NewCreateTopicsRequestTopic()
 	rt.Topic, rt.NumPartitions, rt.ReplicationFactor = name, int32(partitions), int16(replicas)
@@ -156,8 +159,8 @@ func (c *Client) create(ctx context.Context, name string, partitions, replicas i
 	return out, fmt.Errorf("create %w", err)
 }
 
-// toController is the broker that creates topics; with KRaft any broker passes
-// the request on.
+// toController returns the controller, which creates topics. With KRaft, any
+// broker forwards the request.
 func toController(cluster protocol.Cluster) (protocol.Broker, error) {
 	if b, ok := cluster.Brokers[cluster.Controller]; ok {
 		return b, nil
@@ -165,7 +168,7 @@ func toController(cluster protocol.Cluster) (protocol.Broker, error) {
 	return protocol.Broker{ID: -1}, nil
 }
 
-// DeleteRecords deletes the records of a partition before an offset.
+// DeleteRecords deletes all records of a partition before an offset.
 func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int, before int64) error {
 	req := kmsg.NewPtrDeleteRecordsRequest()
 	req.TimeoutMillis = int32(c.timeout.Milliseconds())
@@ -191,9 +194,9 @@ func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int,
 	return nil
 }
 
-// coordinated tries f for as long as a request may take while the broker that
-// f needs is being found or wakes up, as it does the first time that a cluster
-// is asked for a group or a producer.
+// coordinated retries f, for up to the request timeout, while the coordinator that
+// f needs is not available or still loading. This happens at the first request of
+// a cluster for a group or a producer.
 func (c *Client) coordinated(ctx context.Context, f func(context.Context) error) error {
 	wait, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()

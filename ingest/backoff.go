@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Backoff spaces out the attempts at something that a broker has to answer.
-// While nobody answers the pause doubles, from 100 ms to 2 s, so that whoever
-// waits goes on within 3 s of the broker's return; an answer that says "not
-// yet", or a connection that broke, begins again at 100 ms, as the broker is
-// there or has been a moment ago. Up to half of each pause is left out by
-// chance, so that many clients do not come back at one instant. The zero value
-// is ready.
+// Backoff determines the pauses between attempts at a request. While no broker
+// responds, the pause doubles from 100 ms to 2 s, so that a caller continues
+// within 3 s of the broker's return. A response that says "not yet", or a
+// connection that broke, resets the pause to 100 ms, because the broker is there
+// or was a moment before. Each pause is shortened by a random amount of up to
+// half, so that many clients do not reconnect at the same instant. The zero value
+// is ready for use.
 type Backoff struct{ silent int }
 
 const (
@@ -21,8 +21,8 @@ const (
 	lastPause  = 2 * time.Second
 )
 
-// Pause waits after an attempt that ended in err, or for ctx to end, and then
-// gives its error.
+// Pause waits after an attempt that failed with err. If ctx ends first, it returns
+// the error of ctx.
 func (b *Backoff) Pause(ctx context.Context, err error) error {
 	t := time.NewTimer(b.next(err))
 	defer t.Stop()
@@ -34,8 +34,8 @@ func (b *Backoff) Pause(ctx context.Context, err error) error {
 	}
 }
 
-// Retry calls f until it succeeds, ctx ends, or trying again cannot help. Each
-// error behind which it tries again goes to report.
+// Retry calls f until it succeeds, ctx ends, or the error is not Temporary. It
+// calls report with each error after which it retries.
 func Retry(ctx context.Context, report func(error), f func() error) error {
 	for wait := new(Backoff); ; {
 		err := f()

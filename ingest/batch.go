@@ -11,12 +11,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// The limits of one Poll. The records of a batch past recordsLimit are Unread; past
-// the other two, the rest of an answer waits for the next Poll.
+// The limits of one Poll. The records of a batch that exceeds recordsLimit are
+// Unread. When one of the other two is reached, the rest of a response is left to
+// the next Poll.
 const (
 	recordsLimit = 64 << 20 // bytes that a batch may decompress to
-	enoughBytes  = 16 << 20 // decompressed so far: no further batch is opened
-	enoughCells  = 1 << 18  // records, and headers at half the price
+	enoughBytes  = 16 << 20 // decompressed bytes after which no further batch is read
+	enoughCells  = 1 << 18  // records, plus half the number of headers
 )
 
 // A v2 record batch: 61 bytes of header, then the records, compressed or not.
@@ -32,15 +33,14 @@ const (
 	logAppendTime  = 1 << 3
 	transactional  = 1 << 4
 	control        = 1 << 5
-	checksummed    = 21      // the checksum covers what is from here on
+	checksummed    = 21      // the checksum covers everything from here on
 	maxOffset      = 1 << 62 // so that sums of offsets do not overflow
 	minRecordBytes = 7
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A checksumError may be the network's fault, so that fetching again is worth
-// a try.
+// A checksumError may be caused by the network, so the batch is fetched again.
 type checksumError struct {
 	offset    int64
 	got, want uint32
@@ -54,29 +54,29 @@ func (e *checksumError) Unwrap() error { return ErrCorrupt }
 
 type abortedTransaction = kmsg.FetchResponseTopicPartitionAbortedTransaction
 
-// errNoRoom: the budget has no room for the first batch.
+// errNoRoom reports that the budget has no room for the first batch of a response.
 var errNoRoom = errors.New("no room in the budget")
 
-// A scan collects the records of one answer. Their bytes stay where they are:
-// in the answer, or in what a batch was decompressed to.
+// A scan collects the records of one response. Their bytes are not copied: they
+// point into the response or into the memory of a decompressed batch.
 type scan struct {
 	from    int64  // records before this one are dropped
-	next    int64  // everything before this one has been dealt with
+	next    int64  // everything before this one has been processed
 	missing []Hole // offsets in [from, next) that have no record at all
-	epoch   int32  // leader epoch of the last batch dealt with; -1 before the first
+	epoch   int32  // leader epoch of the last batch processed; -1 before the first
 	records []Record
 
 	aborted []abortedTransaction // by first offset
-	open    map[int64]bool       // producers inside a transaction that was aborted
+	open    map[int64]bool       // producers inside an aborted transaction
 
-	bytes   int // that were decompressed
+	bytes   int // decompressed so far
 	cells   int
 	room    int64    // bytes that may be decompressed; 0: no budget sets a limit
-	most    int      // cells at which it ends
-	single  bool     // it ends with the first batch that was decompressed
-	plain   bool     // there are records that lie in the answer itself
+	most    int      // limit of cells
+	single  bool     // ends after the first decompressed batch
+	plain   bool     // some records point into the response itself
 	held    int64    // memory of the records
-	answer  int64    // bytes of the answer, which records that are not compressed keep
+	answer  int64    // bytes of the response, which uncompressed records keep in memory
 	headers []Header // the unused rest of a chunk
 	names   map[string]string
 }
@@ -89,9 +89,10 @@ func newScan(from int64, aborted []abortedTransaction) *scan {
 	return &scan{from: from, next: from, epoch: -1, most: enoughCells, aborted: aborted, open: map[int64]bool{}, names: map[string]string{}}
 }
 
-// set reads the batches of b. The last one may be cut off, which is how brokers
-// fill an answer. Of a damaged batch no record is given. Its error is, unless
-// batches came before it; then it is for the next Poll to meet.
+// set reads the batches of b. The last one may be incomplete, because brokers fill
+// a response up to its limit. No record of a damaged batch is returned. set
+// returns the error of that batch, unless there are batches before it; in that
+// case the next Poll returns it.
 func (s *scan) set(b []byte) error {
 	for first := true; len(b) >= 12 && s.cells < s.most && s.bytes < enoughBytes && !(s.single && s.bytes > 0); first = false {
 		size := 12 + int64(int32(binary.BigEndian.Uint32(b[8:])))
@@ -148,17 +149,17 @@ func (s *scan) batch(b []byte) error {
 	}
 	last := base + delta
 	if last < s.next {
-		return nil // before what was asked for
+		return nil // before the requested offset
 	}
 	if count < 0 || int64(count) > delta+1 {
 		return s.corrupt(b, "%d records at %d offsets", count, delta+1)
 	}
-	if base > s.next { // compaction took what was between, or the broker lost it
+	if base > s.next { // the offsets between were compacted, or the broker lost them
 		s.skip(base)
 	}
 
-	// As Apache Kafka's consumer does it: a producer is inside an aborted
-	// transaction from its first offset on until its marker.
+	// As in Apache Kafka's consumer, a producer is inside an aborted transaction
+	// from the first offset of the transaction to its marker.
 	for len(s.aborted) > 0 && s.aborted[0].FirstOffset <= last {
 		s.open[s.aborted[0].ProducerID] = true
 		s.aborted = s.aborted[1:]
@@ -206,11 +207,11 @@ func (s *scan) batch(b []byte) error {
 	return s.read(b, records, count, base, last)
 }
 
-// unread gives the records of a batch that decompresses to more than is read. What
-// they hold is not known, and where they lie is.
+// unread returns the records of a batch that decompresses to more than
+// recordsLimit. Their offsets are known, and their contents are not.
 func (s *scan) unread(batch []byte, count int, base int64) {
 	err := fmt.Errorf("batch at offset %d: %w", base, errBomb)
-	time := int64(binary.BigEndian.Uint64(batch[35:])) // the largest of the batch
+	time := int64(binary.BigEndian.Uint64(batch[35:])) // the largest timestamp of the batch
 	for offset := max(base, s.from); offset < base+int64(count) && s.cells < s.most; offset++ {
 		s.next = offset + 1
 		s.cells++
@@ -218,7 +219,7 @@ func (s *scan) unread(batch []byte, count int, base int64) {
 	}
 }
 
-// read takes count records out of r.
+// read decodes count records from r.
 func (s *scan) read(batch, r []byte, count int, base, last int64) error {
 	var (
 		attributes = binary.BigEndian.Uint16(batch[21:])
@@ -285,7 +286,7 @@ func (s *scan) read(batch, r []byte, count int, base, last int64) error {
 	return nil
 }
 
-// skip says that nothing lies before the offset to.
+// skip records that there are no records from s.next up to the offset to.
 func (s *scan) skip(to int64) {
 	if to <= s.next {
 		return
@@ -298,7 +299,7 @@ func (s *scan) skip(to int64) {
 	s.next = to
 }
 
-// readHeaders takes the headers of a record, which end it.
+// readHeaders decodes the headers of a record, which are its last part.
 func (s *scan) readHeaders(p []byte) ([]Header, error) {
 	if len(p) == 1 && p[0] == 0 {
 		return nil, nil
@@ -335,7 +336,8 @@ func (s *scan) readHeaders(p []byte) ([]Header, error) {
 	return kept, nil
 }
 
-// name is string(b), once for each name while there are few.
+// name returns string(b). The first names are cached, so that each is allocated
+// once.
 func (s *scan) name(b []byte) string {
 	if name, ok := s.names[string(b)]; ok {
 		return name
@@ -347,7 +349,7 @@ func (s *scan) name(b []byte) string {
 	return name
 }
 
-// field reads bytes behind their length, -1 being null.
+// field reads bytes that are preceded by their length, where -1 means null.
 func field(p []byte) (b, rest []byte, ok bool) {
 	size, n := varint(p)
 	switch {
@@ -360,7 +362,7 @@ func field(p []byte) (b, rest []byte, ok bool) {
 	return p[n:end:end], p[end:], true
 }
 
-// varint is binary.Varint with a short way for one byte.
+// varint is binary.Varint with a fast path for one byte.
 func varint(b []byte) (int64, int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return int64(b[0]>>1) ^ -int64(b[0]&1), 1
@@ -368,8 +370,8 @@ func varint(b []byte) (int64, int) {
 	return binary.Varint(b)
 }
 
-// appendBatch encodes records as one batch of a producer, with attributes
-// beside those of the codec.
+// appendBatch encodes records as one batch of a producer. attributes are added to
+// those of the codec.
 func appendBatch(dst []byte, rs []Record, codec Codec, attributes uint16, producer int64, epoch int16, sequence int32) ([]byte, error) {
 	if len(rs) > math.MaxInt32 {
 		return dst, fmt.Errorf("%w: %d records in one batch", ErrTooLarge, len(rs))
@@ -431,7 +433,7 @@ func appendField(dst, b []byte) []byte {
 	return append(binary.AppendVarint(dst, int64(len(b))), b...)
 }
 
-// bodySize is the number of bytes of a record behind its length.
+// bodySize returns the size of a record in bytes, without its length field.
 func bodySize(r *Record, baseTime int64, i int) int {
 	n := 1 + varintSize(r.Time-baseTime) + varintSize(int64(i)) + fieldSize(r.Key) + fieldSize(r.Value) + varintSize(int64(len(r.Headers)))
 	for _, h := range r.Headers {

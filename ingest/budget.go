@@ -6,37 +6,38 @@ import (
 	"unsafe"
 )
 
-// A Budget bounds the memory of records that have been read and not been used
-// yet, whatever the number of partitions and however well they are compressed.
-// One Poll at a time decompresses, and only while there is room; a batch that is
-// larger than the whole budget goes alone. It is for any number of goroutines.
+// A Budget bounds the memory of records that have been read and not yet released,
+// independently of the number of partitions and of the compression ratio. One Poll
+// at a time decompresses, and only while there is room. A batch that is larger
+// than the whole budget is read alone, when no other records are held. A Budget is
+// safe for concurrent use.
 //
-// Whoever uses up what was read must never wait for a Poll within the budget.
+// A goroutine that releases records must never wait for a Poll within the budget.
 type Budget struct {
 	limit int64
 
 	mu      sync.Mutex
-	busy    bool  // somebody decompresses, or waits for everything to be released
-	held    int64 // by what was read
-	most    int64 // that was ever held
+	busy    bool  // a Poll decompresses, or waits for everything to be released
+	held    int64 // bytes held by records
+	most    int64 // maximum of held
 	changed chan struct{}
 }
 
-// NewBudget has room for so many bytes.
+// NewBudget returns a Budget of the given number of bytes.
 func NewBudget(bytes int64) *Budget {
 	return &Budget{limit: bytes, changed: make(chan struct{})}
 }
 
-// Most is the most that was ever held: more than the budget where a batch went
-// alone.
+// Most returns the largest number of bytes that was held at any time. It exceeds
+// the budget if a larger batch was read alone.
 func (b *Budget) Most() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.most
 }
 
-// Release gives back what Fetched.Held says, once none of its records is used any
-// more.
+// Release returns bytes to the budget: Fetched.Held, once none of its records is in
+// use.
 func (b *Budget) Release(bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -49,7 +50,7 @@ func (b *Budget) tell() {
 	b.changed = make(chan struct{})
 }
 
-// wait returns once ok holds, which is asked under the lock.
+// wait returns once ok, which is called with the lock held, returns true.
 func (b *Budget) wait(ctx context.Context, ok func() bool) error {
 	b.mu.Lock()
 	for !ok() {
@@ -66,7 +67,8 @@ func (b *Budget) wait(ctx context.Context, ok func() bool) error {
 	return nil
 }
 
-// enter waits for its turn to decompress, and for room, and says how much.
+// enter waits for its turn to decompress and for room, and returns how many bytes
+// are free.
 func (b *Budget) enter(ctx context.Context) (room int64, err error) {
 	err = b.wait(ctx, func() bool {
 		if b.busy || b.held >= b.limit {
@@ -78,12 +80,13 @@ func (b *Budget) enter(ctx context.Context) (room int64, err error) {
 	return room, err
 }
 
-// alone waits until nothing is held. It is for whose turn it is.
+// alone waits until nothing is held. It may only be called between enter and
+// leave.
 func (b *Budget) alone(ctx context.Context) error {
 	return b.wait(ctx, func() bool { return b.held == 0 })
 }
 
-// leave ends the turn of one who has read so many bytes.
+// leave ends the turn that enter began. bytes is the memory of the records read.
 func (b *Budget) leave(bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,17 +96,17 @@ func (b *Budget) leave(bytes int64) {
 	b.tell()
 }
 
-// recordBytes is what a record takes beside its key, value and headers.
+// recordBytes is the memory of a record without its key, value and headers.
 const recordBytes = int64(unsafe.Sizeof(Record{}))
 
-// Within is f, whose Polls keep to a budget.
+// Within returns a copy of f with Polls that keep to a budget.
 func (f *Fetcher) Within(b *Budget) *Fetcher {
 	g := *f
 	g.budget = b
 	return &g
 }
 
-// scan reads the batches of an answer, within the budget if there is one.
+// scan reads the batches of a response, within the budget if there is one.
 func (f *Fetcher) scan(ctx context.Context, from int64, raw []byte, aborted []abortedTransaction) (*scan, error) {
 	s := newScan(from, aborted)
 	if f.budget == nil {
@@ -129,7 +132,7 @@ func (f *Fetcher) scan(ctx context.Context, from int64, raw []byte, aborted []ab
 	return s, err
 }
 
-// hold adds up the memory that the records keep from being used for others.
+// hold computes the memory that the records keep allocated.
 func (s *scan) hold(raw []byte) {
 	s.held = int64(s.bytes) + int64(len(s.records))*recordBytes
 	if s.plain {

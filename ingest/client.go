@@ -13,33 +13,33 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Config says how to reach Kafka. Its zero value plus Brokers is complete.
+// Config configures a connection to Kafka. Only Brokers is required.
 type Config struct {
 	Brokers  []string // bootstrap.servers: host:port of some brokers; the port defaults to 9092
 	ClientID string   // client.id, in the brokers' logs; "accrete" if empty
 
 	Security // TLS and SASL; plaintext if empty
 
-	Timeout       time.Duration // request.timeout.ms: a request, its connection included; 10 s
-	MaxWait       time.Duration // fetch.max.wait.ms: a Poll that finds nothing; 500 ms
-	MaxFetchBytes int           // max.partition.fetch.bytes of a Poll; a larger batch still comes, alone; 1 MiB
-	MaxBatchBytes int           // batch.size: where Publish cuts; 1,000,000, just under the brokers' own default limit
-	Compression   Codec         // compression.type of what Publish writes; none
+	Timeout       time.Duration // request.timeout.ms: for one request, including connecting; default 10 s
+	MaxWait       time.Duration // fetch.max.wait.ms: how long a Poll waits for records; default 500 ms
+	MaxFetchBytes int           // max.partition.fetch.bytes of a Poll; a larger batch is still returned, alone; default 1 MiB
+	MaxBatchBytes int           // batch.size: largest batch of Publish; default 1,000,000, just under the brokers' default limit
+	Compression   Codec         // compression.type of batches that Publish writes; default none
 
-	// DialContext opens connections; a net.Dialer if nil.
+	// DialContext opens connections. If nil, a net.Dialer does.
 	DialContext func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Exchange answers requests in the place of a cluster, without connections,
-	// if it is not nil: a simulation. It says of an error whether a broker may
-	// have seen the request.
+	// Exchange, if not nil, simulates a cluster: it responds to requests, without
+	// connections. On an error, sent reports whether a broker may have received
+	// the request.
 	Exchange func(context.Context, kmsg.Request) (resp kmsg.Response, sent bool, err error)
 }
 
-// Client is a connection to a Kafka cluster, for any number of goroutines.
+// Client is a connection to a Kafka cluster. It is safe for concurrent use.
 type Client struct {
 	transport *kafka.Transport
-	exchange  func(context.Context, kmsg.Request) (kmsg.Response, bool, error) // in its place; nil
-	cancel    context.CancelFunc                                               // of what the transport does by itself
+	exchange  func(context.Context, kmsg.Request) (kmsg.Response, bool, error) // replaces transport; nil: none
+	cancel    context.CancelFunc                                               // ends the background work of the transport
 	addr      net.Addr
 	clientID  string
 	username  string
@@ -49,7 +49,7 @@ type Client struct {
 	fetch     int
 	batch     int
 	codec     Codec
-	answered  atomic.Bool  // a broker has answered something, so that we do speak its language
+	answered  atomic.Bool  // a broker has responded, so the security settings are right
 	opened    atomic.Int64 // connections so far
 
 	mu      sync.Mutex
@@ -57,11 +57,11 @@ type Client struct {
 	leaders map[string][]leader   // of each partition of a topic
 }
 
-// leader is the broker that leads a partition, and its epoch: -1 if unknown.
+// leader is the broker that leads a partition, and the leader epoch; -1 if unknown.
 type leader struct{ id, epoch int32 }
 
-// New checks c and prepares a client. It does no input or output: a broker
-// that is down shows at the first request.
+// New validates c and returns a client. It does no input or output: the first
+// request returns an error if no broker is available.
 func New(c Config) (*Client, error) {
 	if len(c.Brokers) == 0 {
 		return nil, fmt.Errorf("bootstrap.servers is empty: name at least one broker as host:port")
@@ -126,7 +126,7 @@ func New(c Config) (*Client, error) {
 		},
 		DialTimeout:    k.timeout,
 		MetadataTTL:    time.Second,
-		MetadataTopics: []string{}, // the brokers only: which of them leads what, we ask ourselves
+		MetadataTopics: []string{}, // brokers only: this package requests the metadata of topics itself
 		ClientID:       k.clientID,
 		SASL:           sasl,
 	}
@@ -141,8 +141,7 @@ func or[T comparable](v, otherwise T) T {
 	return v
 }
 
-// Close ends every connection, and with them whatever still waits for an
-// answer.
+// Close closes all connections. Requests that still wait for a response fail.
 func (c *Client) Close() {
 	c.mu.Lock()
 	conns := c.conns
@@ -163,7 +162,7 @@ func (c *Client) closed() bool {
 
 func (c *Client) brokers() string { return c.addr.String() }
 
-// A trackedConn leaves its client's set when it is closed.
+// A trackedConn removes itself from its client's set when it is closed.
 type trackedConn struct {
 	net.Conn
 	client *Client
@@ -171,7 +170,7 @@ type trackedConn struct {
 }
 
 // LocalAddr carries the connection's number through TLS and kafka-go's types to
-// whoever exchanges a request on it.
+// call.RawExchange.
 func (t *trackedConn) LocalAddr() net.Addr { return numberedAddr{t.Conn.LocalAddr(), t.number} }
 
 type numberedAddr struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// Codec is how the records of a batch are compressed, numbered as in Kafka's
-// record batches.
+// Codec is the compression of a batch. Its values are those of Kafka's record
+// batches.
 type Codec int8
 
 const (
@@ -35,7 +35,7 @@ func (c Codec) String() string {
 	return codecNames[c]
 }
 
-// ParseCodec reads the form that String writes, which is Kafka's
+// ParseCodec parses the result of String, which is a value of Kafka's
 // compression.type.
 func ParseCodec(s string) (Codec, error) {
 	for i, name := range codecNames {
@@ -46,14 +46,14 @@ func ParseCodec(s string) (Codec, error) {
 	return 0, fmt.Errorf("compression.type is %q: want none, gzip, snappy, lz4 or zstd", s)
 }
 
-// errBomb: more comes out than is read.
+// errBomb reports data that decompresses to more than the limit.
 var errBomb = fmt.Errorf("%w: it decompresses to more than %d MiB", ErrTooLarge, recordsLimit>>20)
 
-// Readers and writers with large tables, kept for the next batch.
+// Readers and writers with large tables, which are reused for the next batch.
 var (
 	gzipReaders sync.Pool
 	lz4Readers  sync.Pool
-	zstdReaders sync.Pool // with concurrency 1 they have no goroutines
+	zstdReaders sync.Pool // with concurrency 1, they start no goroutines
 	zstdWriter  = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(4), zstd.WithWindowSize(1<<20))
 		if err != nil {
@@ -63,8 +63,8 @@ var (
 	})
 )
 
-// decompress gives what src stands for in memory of its own, or errBomb before
-// more than limit bytes are in memory.
+// decompress returns the decompressed src in newly allocated memory, unless the
+// codec is None. It returns errBomb before more than limit bytes are in memory.
 func decompress(c Codec, src []byte, limit int) ([]byte, error) {
 	switch c {
 	case None:
@@ -110,13 +110,13 @@ func decompress(c Codec, src []byte, limit int) ([]byte, error) {
 	return nil, fmt.Errorf("compressed by unknown %v", c)
 }
 
-// readAll is io.ReadAll that stops at limit.
+// readAll is io.ReadAll with a limit, beyond which it returns errBomb.
 func readAll(r io.Reader, hint, limit int) ([]byte, error) {
 	b := make([]byte, 0, max(min(hint, limit), 512))
 	for {
 		if len(b) == cap(b) {
 			if len(b) >= limit {
-				// Full to the brim is allowed if nothing follows.
+				// Exactly limit bytes are allowed.
 				var one [1]byte
 				if n, err := io.ReadFull(r, one[:]); n > 0 {
 					return nil, errBomb
@@ -142,8 +142,8 @@ func readAll(r io.Reader, hint, limit int) ([]byte, error) {
 
 var xerial = []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0}
 
-// unsnappy reads one block, or the framing of the Java library (xerial): a
-// header of 16 bytes, then blocks with their lengths.
+// unsnappy decompresses one block, or the framing of the Java library (xerial): a
+// header of 16 bytes, then blocks preceded by their lengths.
 func unsnappy(src []byte, limit int) ([]byte, error) {
 	if !bytes.HasPrefix(src, xerial) {
 		return snappyBlock(nil, src, limit)
@@ -179,7 +179,7 @@ func snappyBlock(dst, src []byte, limit int) ([]byte, error) {
 	if n > limit-len(dst) {
 		return nil, errBomb
 	}
-	if n > 64*len(src) { // 3 bytes of snappy can stand for 64 at most
+	if n > 64*len(src) { // 3 bytes of snappy decompress to at most 64
 		return nil, snappy.ErrCorrupt
 	}
 	if dst == nil {
@@ -196,7 +196,7 @@ func snappyBlock(dst, src []byte, limit int) ([]byte, error) {
 	return dst[:len(dst)+n], nil
 }
 
-// compress is the other direction.
+// compress is the inverse of decompress.
 func compress(c Codec, src []byte) ([]byte, error) {
 	var b bytes.Buffer
 	var w io.WriteCloser

@@ -9,16 +9,16 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// EpochEnd is where the records of a leader epoch end in the log that the
-// present leader has (KIP-320).
+// EpochEnd is the end of the records of a leader epoch in the log of the current
+// leader (KIP-320).
 type EpochEnd struct {
-	Epoch int32 // the newest one in the log that is not after the one asked for; -1 if the leader cannot tell
+	Epoch int32 // the newest one in the log that is not after the requested one; -1 if the leader cannot tell
 	End   int64 // the offset after its last record, committed or not; -1 if the leader cannot tell
 }
 
-// EndOfEpoch asks the leader of a partition where the records of an epoch end.
-// Its error is errors.ErrUnsupported where the broker has no such request
-// (before Kafka 2.1), and otherwise as those of Poll.
+// EndOfEpoch requests the end of an epoch from the leader of a partition. The
+// error is errors.ErrUnsupported if the broker does not support the request
+// (before Kafka 2.1). Other errors are those of Poll.
 func (c *Client) EndOfEpoch(ctx context.Context, topic string, partition int, epoch int32) (EpochEnd, error) {
 	unknown := EpochEnd{-1, -1}
 	at, err := c.leader(ctx, topic, partition)
@@ -54,12 +54,14 @@ func (f *Fetcher) Truncated(ctx context.Context, next int64, epoch int32) (end i
 	return f.client.Truncated(ctx, f.topic, f.partition, next, epoch)
 }
 
-// Truncated says whether the log has lost records before next, the last of
-// which was written under epoch: the truth, and not a broker's momentary lack of
-// knowledge. end is then where what is still the same ends, at most. known is
-// false where the leader cannot tell, as a broker before Kafka 2.1. With an epoch
-// of -1 a log that ends before next is found, and nothing is known of one that
-// has been written on.
+// Truncated reports whether the log has lost records before next. epoch is the
+// leader epoch of the last of these records. The answer is definite: a broker that
+// temporarily does not know the end of the log does not count as a truncation.
+//
+// If truncated is true, end is an upper bound of the offset up to which the log is
+// unchanged. known is false if the leader cannot tell, such as a broker before
+// Kafka 2.1. With epoch -1, Truncated detects a log that ends before next, and
+// cannot detect one that has been written to again after the truncation.
 func (c *Client) Truncated(ctx context.Context, topic string, partition int, next int64, epoch int32) (end int64, truncated, known bool, err error) {
 	if epoch >= 0 {
 		at, err := c.EndOfEpoch(ctx, topic, partition, epoch)
@@ -90,6 +92,7 @@ func (c *Client) Truncated(ctx context.Context, topic string, partition int, nex
 	return 0, false, false, nil
 }
 
-// Connections is the number of the newest connection to a broker. An answer on a
-// connection with a number up to it comes from a process that was there then.
+// Connections returns the number of the newest connection to a broker. A response
+// on a connection with this number or a lower one comes from a broker process that
+// was running at the time of the call.
 func (c *Client) Connections() int64 { return c.opened.Load() }

@@ -13,7 +13,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// What a caller decides on with errors.Is. LostRange and PastEnd are types.
+// Sentinel errors, for use with errors.Is. LostRange and PastEnd are types.
 var (
 	ErrUnreachable  = errors.New("no broker answers")
 	ErrUnknownTopic = errors.New("no such topic")
@@ -21,15 +21,15 @@ var (
 	ErrCorrupt      = errors.New("corrupt data from the broker")
 	ErrTooLarge     = errors.New("too large")
 	ErrClosed       = errors.New("client is closed")
-	// ErrAmbiguous: the broker may or may not have stored the records. Only
-	// the topic itself tells.
+	// ErrAmbiguous reports that the broker may or may not have stored the records.
+	// Only reading the topic can tell.
 	ErrAmbiguous = errors.New("the broker may have stored it or not")
 
 	errStale = errors.New("the client's picture of the cluster is out of date")
 )
 
-// LostRange says that the records [Want, LogStart) were deleted from the
-// topic, by its retention or by a person, before they were read.
+// LostRange is the error for records [Want, LogStart) that were deleted from the
+// topic, by its retention or by an administrator, before they were read.
 type LostRange struct {
 	Topic          string
 	Partition      int
@@ -41,8 +41,8 @@ func (e *LostRange) Error() string {
 		e.Topic, e.Partition, e.Want, e.LogStart-1)
 }
 
-// PastEnd says that the partition ends before the record that comes next: it
-// was truncated, or the topic was deleted and created anew.
+// PastEnd is the error for a partition that ends before the requested offset: it
+// was truncated, or the topic was deleted and created again.
 type PastEnd struct {
 	Topic     string
 	Partition int
@@ -54,9 +54,9 @@ func (e *PastEnd) Error() string {
 		e.Topic, e.Partition, e.End, e.Want)
 }
 
-// Temporary says whether trying again may help without anybody doing anything:
-// a broker that is down or moves a partition, a topic that is not there yet.
-// A caller that cannot wait for a broker or a topic asks for ErrUnreachable and
+// Temporary reports whether a retry may succeed without intervention, as for a
+// broker that is down or moves a partition, or a topic that does not exist yet. A
+// caller that cannot wait for a broker or a topic checks for ErrUnreachable and
 // ErrUnknownTopic first.
 func Temporary(err error) bool {
 	var lost *LostRange
@@ -77,13 +77,13 @@ func Temporary(err error) bool {
 		return transient(code)
 	}
 	var op *net.OpError
-	var record tls.RecordHeaderError // behind the handshake: bytes were lost or changed on the way
+	var record tls.RecordHeaderError // after the handshake: bytes were lost or changed in transit
 	return errors.As(err, &op) || errors.As(err, &record) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe)
 }
 
 func transient(code kafka.Error) bool {
 	switch code {
-	case kafka.InvalidMessage: // our encoder's fault: it would be refused again
+	case kafka.InvalidMessage: // a fault of our encoder: it would be rejected again
 		return false
 	case kafka.Unknown, kafka.BrokerNotAvailable, kafka.ReplicaNotAvailable, kafka.OutOfOrderSequenceNumber,
 		59 /* UNKNOWN_PRODUCER_ID */, kafka.InvalidProducerEpoch, kafka.ConcurrentTransactions:
@@ -92,8 +92,8 @@ func transient(code kafka.Error) bool {
 	return code.Temporary()
 }
 
-// moved says whether err may come from asking a broker that does not lead the
-// partition any more.
+// moved reports whether err may come from a broker that no longer leads the
+// partition.
 func moved(err error) bool {
 	var code kafka.Error
 	if errors.As(err, &code) {
@@ -107,7 +107,7 @@ func moved(err error) bool {
 	return Temporary(err)
 }
 
-// explain turns an error of the transport into one that says what to do.
+// explain turns an error of the transport into one that names a remedy.
 func (c *Client) explain(err error) error {
 	var op *net.OpError
 	var code kafka.Error
@@ -140,7 +140,7 @@ func isDNS(err error) bool {
 	return errors.As(err, &dns)
 }
 
-// A dialError is how our own dial function marks what went wrong in it.
+// A dialError is an error of our own dial function.
 type dialError struct{ error }
 
 func (e dialError) Unwrap() error { return e.error }
@@ -150,7 +150,7 @@ func isDial(err error) bool {
 	return errors.As(err, &d)
 }
 
-// refused gives the meaning of an error code that is not about one topic.
+// refused returns the error for an error code that does not concern one topic.
 func (c *Client) refused(code kafka.Error) error {
 	switch code {
 	case 0:
@@ -167,7 +167,7 @@ func (c *Client) refused(code kafka.Error) error {
 	return answer(code)
 }
 
-// An answer is a broker's error code in few words. kafka-go's own text is a
+// An answer is a broker's error code with a short text. The text of kafka-go is a
 // paragraph.
 type answer kafka.Error
 
@@ -181,7 +181,7 @@ func (a answer) Error() string {
 
 func (a answer) Unwrap() error { return kafka.Error(a) }
 
-// topicError gives the meaning of an error code that came back for a topic.
+// topicError returns the error for an error code that concerns a topic.
 func (c *Client) topicError(topic string, code int16) error {
 	switch e := kafka.Error(code); e {
 	case 0:

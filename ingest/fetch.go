@@ -13,7 +13,7 @@ import (
 const readCommitted = 1
 
 // Fetcher reads one partition of a topic from explicit offsets. It keeps no
-// position and nothing runs behind it: what Poll gives is all there is.
+// position, starts no goroutines and does not prefetch.
 type Fetcher struct {
 	client    *Client
 	topic     string
@@ -21,58 +21,57 @@ type Fetcher struct {
 	budget    *Budget // nil: none
 }
 
-// Fetcher reads partition of topic.
+// Fetcher returns a Fetcher of one partition of topic.
 func (c *Client) Fetcher(topic string, partition int) *Fetcher {
 	return &Fetcher{client: c, topic: topic, partition: partition}
 }
 
-// Fetched is the answer to one Poll.
+// Fetched is the result of one Poll.
 type Fetched struct {
-	// Records at and after the offset asked for, in order, of committed
-	// transactions or none. They share memory with each other only.
+	// Records at and after the requested offset, in order, that belong to a
+	// committed transaction or to none. They share memory only with each other.
 	Records []Record
 
-	Next     int64 // where to go on; it can pass offsets without giving a record
-	End      int64 // the end of what a read-committed reader can reach now: the last stable offset
-	LogStart int64 // the oldest record still there
+	Next     int64 // the offset to continue from; it can skip offsets without records
+	End      int64 // the last stable offset: where a read-committed consumer has to stop now
+	LogStart int64 // the offset of the oldest record
 
-	// HighWatermark is the end of what the partition has, transactions that are
-	// not over included.
+	// HighWatermark is the end of the partition, including open transactions.
 	HighWatermark int64
 
-	// Epoch is the leader epoch under which the batch that ends before Next was
-	// written, a transaction's marker included; -1 if nothing was read.
+	// Epoch is the leader epoch of the last batch before Next, which may be a
+	// transaction marker; -1 if nothing was read.
 	Epoch int32
 
-	// Leader is the epoch of the leader that was asked; -1 if that is unknown. A
-	// leader with another epoch refuses to answer, so that Poll notices each
-	// change, in an error on which Temporary says yes.
+	// Leader is the epoch of the leader that sent the response; -1 if unknown. A
+	// leader with another epoch rejects the request, so that Poll detects each
+	// change and returns an error for which Temporary returns true.
 	Leader int32
 
-	// Connection is the number of the connection that carried the answer, which
-	// Client.Connections counts. 0 where there are none.
+	// Connection is the number of the connection that carried the response, as
+	// counted by Client.Connections; 0 if there are no connections.
 	Connection int64
 
-	// Held is the memory of the records, which the budget gets back by Release; 0
-	// without one.
+	// Held is the memory of the records in bytes, to be returned to the budget by
+	// Release; 0 without a budget.
 	Held int64
 
-	// Missing are the offsets in between that hold nothing at all, not even a
-	// transaction's marker. Compaction does that; where a topic is not
+	// Missing are the offsets in between that hold nothing, not even a transaction
+	// marker. Compaction removes records in this way. In a topic that is not
 	// compacted, the broker has lost them.
 	Missing []Hole
 }
 
-// Hole is a run of offsets, From to To-1, that hold nothing.
+// Hole is a range of offsets, From to To-1, that hold nothing.
 type Hole struct{ From, To int64 }
 
-// Poll reads on from offset. If there is nothing it waits for up to MaxWait
-// and gives no records.
+// Poll reads records from offset on. If there are none, it waits for up to MaxWait
+// and returns none.
 //
-// It returns *LostRange if the record at offset has been deleted and *PastEnd
-// if the partition ends before it; ErrCorrupt if a batch stays damaged however
-// often it is fetched; and otherwise, errors on which Temporary decides. It
-// tries once, and never gives records together with an error.
+// It returns *LostRange if the record at offset has been deleted, *PastEnd if the
+// partition ends before it, and ErrCorrupt if a batch is still damaged after it
+// has been fetched again. Other errors may be Temporary; Poll does not retry them.
+// It never returns records together with an error.
 func (f *Fetcher) Poll(ctx context.Context, offset int64) (Fetched, error) {
 	const tries = 4 // the first one, and three more
 	for i := 1; ; i++ {
@@ -90,8 +89,8 @@ func (f *Fetcher) Poll(ctx context.Context, offset int64) (Fetched, error) {
 	}
 }
 
-// Peek is a Poll of the record at offset alone: it gives none where there is
-// none that a read-committed reader gets.
+// Peek is like Poll, but returns only the record at offset. It returns none if
+// there is no such record for a read-committed consumer.
 func (f *Fetcher) Peek(ctx context.Context, offset int64) (Fetched, error) {
 	got, err := f.poll(ctx, offset, 1)
 	if err != nil {
@@ -109,8 +108,8 @@ func (f *Fetcher) Peek(ctx context.Context, offset int64) (Fetched, error) {
 	return got, nil
 }
 
-// poll makes one attempt. More than most bytes come only if the first batch
-// alone has more.
+// poll makes one attempt. It requests at most most bytes. The response has more
+// only if its first batch does.
 func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, error) {
 	c := f.client
 	var conn int64
@@ -125,8 +124,8 @@ func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, er
 	req := kmsg.NewPtrFetchRequest()
 	req.ReplicaID, req.IsolationLevel, req.SessionEpoch = -1, readCommitted, -1
 	req.MaxWaitMillis, req.MinBytes = int32(c.maxWait.Milliseconds()), 1
-	// Not c.fetch: where the limit of the request is what ends a partition's
-	// data, kfake leaves the aborted transactions out of its answer.
+	// Not c.fetch: if the limit of the request truncates the data of a partition,
+	// kfake omits the aborted transactions from its response.
 	req.MaxBytes = math.MaxInt32
 	req.Topics = []kmsg.FetchRequestTopic{{Topic: f.topic, Partitions: []kmsg.FetchRequestTopicPartition{rp}}}
 
@@ -164,7 +163,8 @@ func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, er
 	}, nil
 }
 
-// outOfRange finds out on which side. Apache Kafka's answer does not say.
+// outOfRange finds out whether offset is before the start or after the end, which
+// Apache Kafka's response does not tell.
 func (f *Fetcher) outOfRange(ctx context.Context, offset int64) error {
 	first, end, err := f.client.bounds(ctx, f.topic, f.partition)
 	switch {
@@ -175,9 +175,9 @@ func (f *Fetcher) outOfRange(ctx context.Context, offset int64) error {
 	case offset > end[0]:
 		return &PastEnd{f.topic, f.partition, offset, end[0]}
 	}
-	f.client.forget(f.topic) // the broker we asked knew less than the leader
+	f.client.forget(f.topic) // the broker that responded knew less than the leader
 	return fmt.Errorf("topic %s partition %d: %w", f.topic, f.partition, answer(kafka.OffsetNotAvailable))
 }
 
-// PastEnd is the error of a partition that ends before the record want.
+// PastEnd returns the error for a partition that ends before the offset want.
 func (f *Fetcher) PastEnd(want, end int64) error { return &PastEnd{f.topic, f.partition, want, end} }

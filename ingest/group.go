@@ -8,8 +8,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Committed gives the positions that Commit stored for the first n partitions of
-// a topic; -1 where there is none.
+// Committed returns the committed offsets of a group for the first n partitions of
+// a topic; -1 means none.
 func (c *Client) Committed(ctx context.Context, group, topic string, n int) ([]int64, error) {
 	at, err := c.coordinator(ctx, group)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Client) Committed(ctx context.Context, group, topic string, n int) ([]i
 	return next, nil
 }
 
-// coordinator is the broker that keeps a group's positions.
+// coordinator returns the id of the coordinator of a group.
 func (c *Client) coordinator(ctx context.Context, group string) (int32, error) {
 	find := kmsg.NewPtrFindCoordinatorRequest()
 	find.CoordinatorKey = group

@@ -12,47 +12,48 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Member is this process in a consumer group, whose members share the partitions
-// of topics, by Kafka's classic protocol and its strategy "roundrobin". Join
-// gives the share, which holds until Heartbeat says that the group shares out
-// anew. It is for one goroutine, but between two calls of Join any number may
-// call Commit.
+// Member is a member of a consumer group, which shares the partitions of topics
+// between its members. It uses Kafka's classic protocol with the assignment
+// strategy "roundrobin". Join returns the member's share, which is valid until
+// Heartbeat reports a rebalance. A Member must not be used concurrently, except
+// that between two calls of Join, any number of goroutines may call Commit.
 type Member struct {
 	client     *Client
 	group      string
 	topics     []string
-	id         string         // which the coordinator gives; empty before
-	generation int32          // of the sharing out; -1 before the first
-	shared     map[string]int // partitions of each topic that this member has shared out last, as the group's leader
+	id         string         // assigned by the coordinator; empty before
+	generation int32          // of the last assignment; -1 before the first
+	shared     map[string]int // number of partitions by topic that this member last assigned, as the group's leader; else nil
 }
 
-// Member prepares to take part in group, to read topics.
+// Member returns a member of group that reads topics. Join joins the group.
 func (c *Client) Member(group string, topics []string) *Member {
 	return &Member{client: c, group: group, topics: topics, generation: -1}
 }
 
 const (
-	// HeartbeatEvery is how often a member has to call Heartbeat.
+	// HeartbeatEvery is the interval at which a member must call Heartbeat.
 	HeartbeatEvery = time.Second
 
-	// sessionTimeout is after how long without a heartbeat a member is taken
-	// for dead. It is the least that brokers accept by default.
+	// sessionTimeout is the time without a heartbeat after which a member counts as
+	// dead. It is the minimum that brokers accept by default.
 	sessionTimeout = 6 * time.Second
 
-	// rebalanceTimeout is how long the others may take to join again: less than a
-	// request may take, and less than what is left of the session of one who has
-	// joined and waits, whom the embedded broker would take for dead.
+	// rebalanceTimeout is how long the other members may take to join again. It is
+	// less than a request may take. It is also less than the rest of the session of
+	// a member that has joined and waits, because the embedded broker would expire
+	// that member.
 	rebalanceTimeout = 3 * time.Second
 
 	consumerProtocol = "consumer"
 	roundRobin       = "roundrobin"
 )
 
-// Share is which partitions of each topic a member reads, in order.
+// Share is the assignment of a member: partitions by topic, in ascending order.
 type Share map[string][]int32
 
-// Join waits until all members of the group have joined, and gives what this
-// one reads from now on, which may be nothing.
+// Join waits until all members of the group have joined, and returns the share of
+// this member, which may be empty.
 func (m *Member) Join(ctx context.Context) (Share, error) {
 	for pause := new(Backoff); ; {
 		share, err := m.join(ctx)
@@ -123,8 +124,9 @@ func (m *Member) join(ctx context.Context) (Share, error) {
 	return share, nil
 }
 
-// shareOut is what the leader of a group does for all: the partitions of all
-// topics go to the members in turn, each to the next one that reads its topic.
+// shareOut computes the assignment of all members, as the leader of a group does:
+// the partitions of all topics go to the members in turn, each to the next member
+// that reads its topic.
 func (m *Member) shareOut(ctx context.Context, members []kmsg.JoinGroupResponseMember) ([]kmsg.SyncGroupRequestGroupAssignment, error) {
 	slices.SortFunc(members, func(a, b kmsg.JoinGroupResponseMember) int { return cmp.Compare(a.MemberID, b.MemberID) })
 	reads := make([][]string, len(members))
@@ -143,7 +145,7 @@ func (m *Member) shareOut(ctx context.Context, members []kmsg.JoinGroupResponseM
 	for _, topic := range slices.Compact(topics) {
 		t, err := m.client.metadata(ctx, topic)
 		if errors.Is(err, ErrUnknownTopic) || errors.Is(err, ErrDenied) {
-			continue // whoever reads it says so
+			continue // the members that read it report it
 		}
 		if err != nil {
 			return nil, err
@@ -169,8 +171,9 @@ func (m *Member) shareOut(ctx context.Context, members []kmsg.JoinGroupResponseM
 	return out, nil
 }
 
-// Heartbeat tells the group that this member lives. If the group shares out
-// anew, what was read is to be committed and left, and Join to be called.
+// Heartbeat tells the group that this member is alive. It reports whether the
+// group rebalances. If it does, the caller commits its positions, stops reading
+// and calls Join.
 func (m *Member) Heartbeat(ctx context.Context) (anew bool, err error) {
 	req := kmsg.NewPtrHeartbeatRequest()
 	req.Group, req.MemberID, req.Generation = m.group, m.id, m.generation
@@ -186,13 +189,13 @@ func (m *Member) Heartbeat(ctx context.Context) (anew bool, err error) {
 	}
 }
 
-// Grown says whether topics have partitions that are not shared out yet. Only the
-// group's leader looks; where it joins again, the others hear of it.
+// Grown reports whether topics have partitions that are not assigned yet. Only the
+// group's leader checks. When it joins again, the other members are notified.
 func (m *Member) Grown(ctx context.Context) (bool, error) {
 	for topic, n := range m.shared {
 		_, now, err := m.client.Partitions(ctx, topic)
 		if errors.Is(err, ErrUnknownTopic) || errors.Is(err, ErrDenied) {
-			continue // whoever reads it says so
+			continue // the members that read it report it
 		}
 		if err != nil || now > n {
 			return err == nil, err
@@ -201,7 +204,8 @@ func (m *Member) Grown(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// Partitions is how many there were to share out, as far as this member knows.
+// Partitions returns the number of partitions that this member last assigned, as
+// the group's leader; 0 for other members.
 func (m *Member) Partitions() (n int) {
 	for _, of := range m.shared {
 		n += of
@@ -209,7 +213,7 @@ func (m *Member) Partitions() (n int) {
 	return n
 }
 
-// Leave gives the share to the others at once.
+// Leave leaves the group, so that the other members take over the share at once.
 func (m *Member) Leave(ctx context.Context) error {
 	req := kmsg.NewPtrLeaveGroupRequest()
 	req.Group, req.MemberID = m.group, m.id
@@ -217,9 +221,9 @@ func (m *Member) Leave(ctx context.Context) error {
 	return m.named(err)
 }
 
-// Commit stores positions as the group's: offsets by topic, one for each
-// partition, and below 0 for those left alone. A member may do so until the
-// others have shared out without it.
+// Commit commits positions of the group: offsets by topic, one for each partition.
+// A negative offset leaves a partition unchanged. A commit is accepted until the
+// group has rebalanced without this member.
 func (m *Member) Commit(ctx context.Context, offsets map[string][]int64) error {
 	req := kmsg.NewPtrOffsetCommitRequest()
 	req.Group, req.MemberID, req.Generation, req.RetentionTimeMillis = m.group, m.id, m.generation, -1

@@ -2,5 +2,6 @@
 
 package ingest
 
-// failpoint is where a build with the tag failpoints can die: see failpoint.go.
+// failpoint does nothing. With the build tag failpoints, it can kill the process:
+// see failpoint.go.
 func failpoint() {}

@@ -10,18 +10,18 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Producer writes idempotent batches under a producer id of its own, with all
-// in-sync replicas acking. It belongs to one goroutine and has one batch
-// outstanding.
+// Producer writes idempotent batches under a producer id of its own, with
+// acks=all. It has at most one batch in flight, and must not be used concurrently.
 type Producer struct {
 	client *Client
-	id     int64 // -1 until the cluster has given one
+	id     int64 // -1 until the cluster has assigned one
 	epoch  int16
 	next   map[partition]int32 // sequence number of the next record
 	buf    []byte
 
-	// Smaller, if it is not nil, is given a record that the topic does not take by
-	// itself. It makes it smaller and reports whether it could.
+	// Smaller, if not nil, is called with a record that is too large for the topic
+	// even in a batch by itself. It makes the record smaller and reports whether it
+	// could.
 	Smaller func(topic string, r *Record) bool
 
 	transaction string // transactional.id; empty outside of transactions
@@ -36,7 +36,7 @@ func (c *Client) Producer() *Producer {
 	return &Producer{client: c, id: -1}
 }
 
-// The codes that kafka-go has no name for, or another one.
+// Error codes that kafka-go does not name, or names otherwise.
 const (
 	notEnoughReplicasAfterAppend = 20
 	outOfOrderSequence           = 45
@@ -48,13 +48,12 @@ const (
 	producerFenced               = 90
 )
 
-// Append writes rs as one batch, in one attempt, and gives the offset of the
-// first record. Offset fields are ignored; times are kept as they are.
+// Append writes rs as one batch, in one attempt, and returns the offset of the
+// first record. Offset fields are ignored, and timestamps are kept unchanged.
 //
-// An error is either a refusal, after which nothing is stored and nothing will
-// be, or ErrAmbiguous: the batch was on its way, and only the topic tells what
-// became of it. The records of an ambiguous batch may even arrive after what is
-// appended next.
+// After ErrAmbiguous, the batch may have been stored or not, and only reading the
+// topic can tell. Its records may even be stored after those of the next Append.
+// After any other error, nothing has been stored and nothing will be.
 func (p *Producer) Append(ctx context.Context, topic string, partition int, rs []Record) (base int64, err error) {
 	if len(rs) == 0 {
 		return 0, errors.New("nothing to append")
@@ -73,23 +72,26 @@ func (p *Producer) Append(ctx context.Context, topic string, partition int, rs [
 	case duplicate:
 		err = answer(kafka.DuplicateSequenceNumber)
 	}
-	// The broker may hold these sequence numbers: other records under them
-	// would be taken for a repetition, acked and lost. So never again.
+	// The broker may have stored these sequence numbers. It would acknowledge
+	// other records with the same numbers as duplicates, and they would be lost. So
+	// the numbers are never used again.
 	p.restart()
 	return 0, fmt.Errorf("topic %s partition %d: %w: %w", topic, partition, ErrAmbiguous, err)
 }
 
-// Publish writes rs in order, in as many batches as it takes, and tries each
-// again under the same sequence numbers until it is acked, so that no record is
-// stored twice. The exception is a broker that has forgotten this producer,
-// because the partition lost its tail or was not written for a long time
-// (OUT_OF_ORDER_SEQUENCE_NUMBER, UNKNOWN_PRODUCER_ID, INVALID_PRODUCER_EPOCH):
-// then it goes on under a new id, and a batch whose earlier attempt had an
-// unknown fate may be stored twice; never is one lost.
+// Publish writes rs in order, in as many batches as necessary. It retries each
+// batch with the same sequence numbers until it is acknowledged, so that no record
+// is stored twice.
 //
-// It returns early if ctx ends or if a retry cannot help: ErrDenied, or
-// ErrTooLarge for a record that the topic does not take by itself and that cannot
-// be made Smaller. Then a part of rs, from the first record on, may be stored.
+// The exception is a broker that has forgotten this producer, because the
+// partition lost its tail or was not written to for a long time
+// (OUT_OF_ORDER_SEQUENCE_NUMBER, UNKNOWN_PRODUCER_ID, INVALID_PRODUCER_EPOCH).
+// Publish then continues with a new id. A batch may be stored twice if the outcome
+// of an earlier attempt was unknown, but no batch is lost.
+//
+// Publish returns early if ctx ends or if a retry cannot succeed: ErrDenied, or
+// ErrTooLarge for a record that the topic does not accept in a batch by itself and
+// that cannot be made Smaller. The first records of rs may then have been stored.
 func (p *Producer) Publish(ctx context.Context, topic string, partition int, rs []Record) error {
 	for len(rs) > 0 {
 		n := p.cut(rs)
@@ -107,9 +109,9 @@ func (p *Producer) Publish(ctx context.Context, topic string, partition int, rs 
 	return nil
 }
 
-// fewer is how many of the records of a batch are tried next, after it was
-// refused with err: the topic may take less than what we cut to. 0 if there is
-// nothing to try.
+// fewer returns how many records of a batch to try next after the batch was
+// rejected with err, because the topic's limit may be less than ours. 0 means that
+// a retry cannot succeed.
 func (p *Producer) fewer(topic string, rs []Record, err error) int {
 	switch {
 	case !errors.Is(err, ErrTooLarge):
@@ -122,7 +124,7 @@ func (p *Producer) fewer(topic string, rs []Record, err error) int {
 	return 0
 }
 
-// cut is how many records go into the next batch.
+// cut returns the number of records for the next batch.
 func (p *Producer) cut(rs []Record) int {
 	size := batchHeader
 	for i := range rs {
@@ -136,7 +138,7 @@ func (p *Producer) cut(rs []Record) int {
 }
 
 func (p *Producer) publish(ctx context.Context, topic string, partition int, rs []Record) error {
-	ambiguous := false // an attempt under the present id may have been stored
+	ambiguous := false // an attempt with the current id may have been stored
 	for wait := new(Backoff); ; {
 		err := p.begin(ctx)
 		if err == nil {
@@ -162,7 +164,7 @@ func (p *Producer) publish(ctx context.Context, topic string, partition int, rs 
 		}
 		if stop != nil {
 			if ambiguous {
-				p.restart() // these sequence numbers are spent, or not: do not use them for others
+				p.restart() // these sequence numbers may have been stored: do not use them for other records
 				return fmt.Errorf("topic %s partition %d: %w: %w", topic, partition, ErrAmbiguous, err)
 			}
 			return err
@@ -170,7 +172,7 @@ func (p *Producer) publish(ctx context.Context, topic string, partition int, rs 
 	}
 }
 
-// begin sees to it that the producer has an id.
+// begin requests a producer id, unless the producer has one.
 func (p *Producer) begin(ctx context.Context) error {
 	if p.id >= 0 {
 		return nil
@@ -191,11 +193,11 @@ func (p *Producer) begin(ctx context.Context) error {
 	})
 }
 
-// restart makes the next batch ask for a new id.
+// restart drops the producer id, so that the next batch requests a new one.
 func (p *Producer) restart() { p.id = -1 }
 
-// forgetUnlessKnown drops the producer's id if err says that the broker does
-// not know it, and says whether it did.
+// forgetUnlessKnown drops the producer id if err means that the broker does not
+// know it, and reports whether it did.
 func (p *Producer) forgetUnlessKnown(err error) bool {
 	var code kafka.Error
 	if errors.As(err, &code) {
@@ -210,20 +212,20 @@ func (p *Producer) forgetUnlessKnown(err error) bool {
 
 func (p *Producer) advance(topic string, index, n int) {
 	k := partition{topic, index}
-	p.next[k] = int32((int64(p.next[k]) + int64(n)) & math.MaxInt32) // it wraps, to 0
+	p.next[k] = int32((int64(p.next[k]) + int64(n)) & math.MaxInt32) // wraps to 0
 }
 
-// The fate of a batch.
+// fate is the outcome of an attempt to write a batch.
 type fate int
 
 const (
 	stored    fate = iota
-	duplicate      // stored, by an earlier attempt, at an offset we are not told
-	refused        // not stored, and this attempt will not be
+	duplicate      // stored by an earlier attempt; its offset is unknown
+	refused        // not stored, and will not be by this attempt
 	unknown
 )
 
-// send makes one attempt.
+// send makes one attempt to write a batch.
 func (p *Producer) send(ctx context.Context, topic string, index int, rs []Record, codec Codec) (base int64, f fate, err error) {
 	c := p.client
 	attributes := uint16(0)
@@ -231,7 +233,7 @@ func (p *Producer) send(ctx context.Context, topic string, index int, rs []Recor
 		attributes = transactional
 	}
 	batch, err := appendBatch(p.buf[:0], rs, codec, attributes, p.id, p.epoch, p.next[partition{topic, index}])
-	p.buf = nil // the connection may go on reading the batch after an error
+	p.buf = nil // after an error, the connection may still be reading the batch
 	if err != nil {
 		return 0, refused, err
 	}

@@ -1,21 +1,21 @@
 package ingest
 
-// Record is one record of a topic. Kafka tells a key or value that is null
-// from an empty one, and so does a nil slice from an empty one here.
+// Record is one record of a topic. A nil Key or Value is null in Kafka, which is
+// not the same as an empty one.
 type Record struct {
 	Offset  int64
-	Time    int64 // milliseconds since 1970, as the producer or the broker set it; -1 if neither did
+	Time    int64 // timestamp in milliseconds since 1970, set by the producer or the broker; -1 if neither did
 	Key     []byte
 	Value   []byte
-	Headers []Header // the first MaxHeaders+1 of a record that has more
+	Headers []Header // at most the first MaxHeaders+1
 
-	// Unread is why neither key nor value nor headers of the record were read,
-	// because its batch decompresses to more than is; nil if they were.
+	// Unread, if not nil, is the reason why the record has no key, value and
+	// headers: its batch decompresses to more than the limit.
 	Unread error
 }
 
-// Size is the number of bytes that r takes in a topic, as a batch by itself and
-// without compression: what a topic's max.message.bytes is compared with.
+// Size returns the number of bytes of r in an uncompressed batch by itself, which
+// is compared with a topic's max.message.bytes.
 func (r *Record) Size() int {
 	n := bodySize(r, r.Time, 0)
 	return batchHeader + varintSize(int64(n)) + n
@@ -26,7 +26,7 @@ type Header struct {
 	Value []byte
 }
 
-// MaxHeaders is how many headers a record may have. One that has more is read
-// with MaxHeaders+1, so that whoever judges records can see it and memory is
-// bounded.
+// MaxHeaders is the maximum number of headers of a record. A record with more is
+// read with MaxHeaders+1, so that memory is bounded and the caller can reject the
+// record.
 const MaxHeaders = 64

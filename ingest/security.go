@@ -11,15 +11,15 @@ import (
 	"github.com/segmentio/kafka-go/sasl/scram"
 )
 
-// Security is who we are and how the connection is protected. Certificates and
-// host names are always verified, with TLS 1.2 at least: there is no option
-// that turns this off.
+// Security configures authentication and encryption. With TLS, certificates and
+// host names are always verified and the minimum version is 1.2. There is no
+// option to disable this.
 type Security struct {
-	Protocol  string // security.protocol: PLAINTEXT (or empty), SSL, SASL_SSL, or SASL_PLAINTEXT, which says aloud that the password travels in the clear
+	Protocol  string // security.protocol: PLAINTEXT (or empty), SSL, SASL_SSL, or SASL_PLAINTEXT, which sends the password unprotected
 	Mechanism string // sasl.mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512
 	Username  string // sasl.username
 	Password  string // sasl.password
-	CAFile    string // ssl.ca.location: PEM certificates to trust; the system's if empty
+	CAFile    string // ssl.ca.location: file of PEM certificates to trust; the system's if empty
 }
 
 func (s Security) build() (*tls.Config, sasl.Mechanism, error) {

@@ -9,15 +9,14 @@ import (
 	"slices"
 )
 
-// A handshakeError is a TLS handshake that did not come about, for a reason that
-// lies with one of the sides.
+// A handshakeError is the error of a TLS handshake that one side rejected.
 type handshakeError struct{ error }
 
 func (e handshakeError) Unwrap() error { return e.error }
 
-// handshake begins TLS on conn, as a client of the host in address. Its error is
-// a handshakeError where one side refuses the other, and otherwise a connection
-// that broke, over which nothing was said about that.
+// handshake begins TLS on conn, as a client of the host in address. Its error is a
+// handshakeError if one side rejects the other. Any other error means that the
+// connection broke, and does not tell whether a side would have.
 func handshake(ctx context.Context, conn net.Conn, config *tls.Config, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -36,8 +35,8 @@ func handshake(ctx context.Context, conn net.Conn, config *tls.Config, address s
 	return t, nil
 }
 
-// refusals are the alerts by which a side says that it will not have the other
-// (RFC 8446, section 6.2). What the others say may not be so the next time.
+// refusals are the alerts with which one side rejects the other (RFC 8446,
+// section 6.2). After any other alert, a new attempt may succeed.
 var refusals = []tls.AlertError{
 	40,                 // handshake_failure
 	42, 43, 44, 45, 46, // about a certificate
@@ -50,12 +49,12 @@ var refusals = []tls.AlertError{
 	120, // no_application_protocol
 }
 
-// refuses tells a handshake that failed for what the sides are from one whose
-// connection broke.
+// refuses reports whether one side rejected the handshake, as opposed to a
+// connection that broke.
 func refuses(err error) bool {
 	var op *net.OpError
 	if errors.As(err, &op) {
-		// The package's own type of alerts is not exported; its text is the same.
+		// The alert type of crypto/tls in op.Err is not exported; its text is the same.
 		return op.Op == "remote error" && slices.ContainsFunc(refusals, func(a tls.AlertError) bool { return op.Err.Error() == a.Error() })
 	}
 	var timeout net.Error

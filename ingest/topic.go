@@ -12,26 +12,26 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Topic is what the cluster says about one.
+// Topic describes a topic of the cluster.
 type Topic struct {
 	Name          string
-	ID            [16]byte // another one if the topic is deleted and created anew; zero before Kafka 2.8
+	ID            [16]byte // changes if the topic is deleted and created again; zero before Kafka 2.8
 	Partitions    int
-	CleanupPolicy string // "delete", "compact" or "compact,delete"; empty if the broker does not tell us
-	RetentionMs   int64  // retention.ms: -1 for ever; 0 if the broker does not tell us
-	Hidden        error  // why the broker does not tell us, an ErrDenied that says what to grant; nil if it does
+	CleanupPolicy string // "delete", "compact" or "compact,delete"; empty if the broker does not tell
+	RetentionMs   int64  // retention.ms; -1: unlimited; 0 if the broker does not tell
+	Hidden        error  // nil, or an ErrDenied with the permission that is missing to read the configuration
 
-	// MaxMessageBytes is max.message.bytes, the largest batch that the topic takes;
-	// Kafka's default if the broker does not tell us.
+	// MaxMessageBytes is max.message.bytes, the largest batch that the topic
+	// accepts; Kafka's default if the broker does not tell.
 	MaxMessageBytes int
 }
 
-// SameTopic says whether two ids may be of one topic. A broker before 2.8 has
-// none, so that an id where there was none is an upgrade.
+// SameTopic reports whether two ids may belong to the same topic. A broker before
+// 2.8 has no ids, so a topic that had none gets one in an upgrade.
 func SameTopic(a, b [16]byte) bool { return a == b || a == [16]byte{} || b == [16]byte{} }
 
-// Partitions are the id of a topic and the number of its partitions. It asks for
-// nothing else.
+// Partitions returns the id of a topic and the number of its partitions. Unlike
+// Topic, it does not request the topic's configuration.
 func (c *Client) Partitions(ctx context.Context, name string) (id [16]byte, n int, err error) {
 	t, err := c.metadata(ctx, name)
 	if err != nil {
@@ -40,8 +40,8 @@ func (c *Client) Partitions(ctx context.Context, name string) (id [16]byte, n in
 	return t.TopicID, len(t.Partitions), nil
 }
 
-// Topic looks name up. Its errors are ErrUnknownTopic, ErrDenied,
-// ErrUnreachable, or temporary.
+// Topic looks up a topic. Its errors are ErrUnknownTopic, ErrDenied and
+// ErrUnreachable; others are Temporary.
 func (c *Client) Topic(ctx context.Context, name string) (Topic, error) {
 	t, err := c.metadata(ctx, name)
 	if err != nil {
@@ -62,11 +62,12 @@ func (c *Client) Topic(ctx context.Context, name string) (Topic, error) {
 	return topic, nil
 }
 
-// DefaultMaxMessageBytes is max.message.bytes where nobody has set it: 1 MiB and
-// the 12 bytes before the length of a batch.
+// DefaultMaxMessageBytes is the default of max.message.bytes: 1 MiB plus the 12
+// bytes of a batch that its length field does not count.
 const DefaultMaxMessageBytes = 1<<20 + 12
 
-// metadata asks the cluster about one topic and remembers who leads it.
+// metadata requests the metadata of one topic and caches the leaders of its
+// partitions.
 func (c *Client) metadata(ctx context.Context, topic string) (*kmsg.MetadataResponseTopic, error) {
 	req := kmsg.NewPtrMetadataRequest()
 	req.AllowAutoTopicCreation = false
@@ -108,7 +109,7 @@ func (c *Client) forget(topic string) {
 	c.mu.Unlock()
 }
 
-// leader is the broker that leads a partition, from memory if it can be.
+// leader returns the leader of a partition, from the cache if possible.
 func (c *Client) leader(ctx context.Context, topic string, partition int) (leader, error) {
 	c.mu.Lock()
 	leaders := c.leaders[topic]
@@ -132,8 +133,8 @@ func (c *Client) leader(ctx context.Context, topic string, partition int) (leade
 	return leaders[partition], nil
 }
 
-// doLeader sends req to the leader of a partition. Whatever hints that it has
-// moved makes the next call look it up again.
+// doLeader sends req to the leader of a partition. After an error, the next call
+// looks up the leader again, because it may have moved.
 func (c *Client) doLeader(ctx context.Context, topic string, partition int, req kmsg.Request, limit int) (kmsg.Response, bool, error) {
 	for attempt := 1; ; attempt++ {
 		at, err := c.leader(ctx, topic, partition)
@@ -145,7 +146,7 @@ func (c *Client) doLeader(ctx context.Context, topic string, partition int, req 
 			return resp, true, nil
 		}
 		c.forget(topic)
-		// The transport learns of a new broker within MetadataTTL.
+		// The transport discovers a new broker within MetadataTTL.
 		if sent || !errors.Is(err, errStale) || attempt > 20 {
 			return nil, sent, err
 		}
@@ -169,8 +170,8 @@ func toBroker(id int32) func(protocol.Cluster) (protocol.Broker, error) {
 	}
 }
 
-// topicConfig is what the broker says of some properties of a topic. Those that
-// it does not know are missing.
+// topicConfig returns the values of properties of a topic. Properties that the
+// broker does not know are missing.
 func (c *Client) topicConfig(ctx context.Context, topic string, names ...string) (map[string]string, error) {
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	req.Resources = []kmsg.DescribeConfigsRequestResource{{
@@ -196,8 +197,8 @@ func (c *Client) topicConfig(ctx context.Context, topic string, names ...string)
 	return config, nil
 }
 
-// Offsets gives, for each partition, the first record that is still there and
-// the one after the last that a read-committed reader can reach.
+// Offsets returns, for each partition, the log start offset and the last stable
+// offset, which is the end for a read-committed consumer.
 func (c *Client) Offsets(ctx context.Context, topic string) (first, end []int64, err error) {
 	t, err := c.metadata(ctx, topic)
 	if err != nil {
@@ -210,7 +211,7 @@ func (c *Client) Offsets(ctx context.Context, topic string) (first, end []int64,
 	return c.bounds(ctx, topic, all...)
 }
 
-// bounds asks the leaders of some partitions for their first and end offsets.
+// bounds requests the first and end offsets of partitions from their leaders.
 func (c *Client) bounds(ctx context.Context, topic string, partitions ...int) (first, end []int64, err error) {
 	if first, err = c.offsets(ctx, topic, -2, partitions); err != nil {
 		return nil, nil, err
@@ -219,7 +220,7 @@ func (c *Client) bounds(ctx context.Context, topic string, partitions ...int) (f
 	return first, end, err
 }
 
-// offsets of partitions at a time: -2 is the first one, -1 the end.
+// offsets requests offsets by timestamp: -2 is the first offset, -1 the end.
 func (c *Client) offsets(ctx context.Context, topic string, when int64, partitions []int) ([]int64, error) {
 	place := map[int32]int{}
 	led := map[int32][]kmsg.ListOffsetsRequestTopicPartition{}

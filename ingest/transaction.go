@@ -10,39 +10,40 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// ErrTransaction: the transaction is over without a commit that we know of,
-// because another Transactor of the same id has begun, or because it took
-// longer than its timeout. Begin again, and find out what is there.
+// ErrTransaction reports that the transaction has ended without a known commit,
+// because another Transactor with the same id has begun or because the timeout has
+// passed. The caller calls Begin again and reads the topics to find out what was
+// committed.
 var ErrTransaction = errors.New("the transaction is over")
 
-// Transactor writes to several partitions so that a read-committed reader gets
-// all of it or nothing. Of all Transactors with the same id, in whatever
-// process, the one that was begun last works, and the others are fenced. It
-// belongs to one goroutine.
+// Transactor writes to several partitions so that a read-committed consumer sees
+// all of a transaction or none of it. Of all Transactors with the same id, in any
+// process, the last one to call Begin works, and the others are fenced. It must
+// not be used concurrently.
 //
-// After any error, whatever was written since the last Commit is committed or
-// will never be seen, and only the topics tell. Begin settles it.
+// After any error, everything written since the last Commit is either committed or
+// will never be visible. Once Begin has returned, reading the topics tells which.
 type Transactor struct {
 	client  *Client
 	timeout time.Duration
 	p       Producer
-	in      map[partition]bool // the transaction under way
+	in      map[partition]bool // partitions in the current transaction
 }
 
-// Transactor prepares one. id is the transactional.id; the cluster ends a
-// transaction that takes longer than timeout.
+// Transactor returns a Transactor, which starts with Begin. id is the
+// transactional.id. The cluster aborts a transaction that takes longer than
+// timeout.
 func (c *Client) Transactor(id string, timeout time.Duration) *Transactor {
 	return &Transactor{client: c, timeout: timeout, p: Producer{client: c, id: -1, transaction: id}}
 }
 
-// Smaller is what becomes of a record that a topic does not take, as with
-// Producer.Smaller.
+// Smaller sets the function that makes records smaller which are too large for a
+// topic, as Producer.Smaller does.
 func (t *Transactor) Smaller(f func(topic string, r *Record) bool) { t.p.Smaller = f }
 
-// Begin fences every other Transactor of the id, and sees to it that the
-// transaction which was under way, if there was one, is committed or aborted
-// when it returns. It is called once, and again after each error. It tries
-// until ctx ends or trying cannot help.
+// Begin fences every other Transactor with the same id. When it returns, a
+// transaction that was open before is committed or aborted. It is called once, and
+// again after each error. It retries until ctx ends or a retry cannot succeed.
 func (t *Transactor) Begin(ctx context.Context) error {
 	t.p.id, t.in = -1, map[partition]bool{}
 	return t.retry(ctx, func() error {
@@ -57,7 +58,7 @@ func (t *Transactor) Begin(ctx context.Context) error {
 		resp := r.(*kmsg.InitProducerIDResponse)
 		if err := t.refused(resp.ErrorCode); err != nil && !errors.Is(err, ErrTransaction) {
 			return err
-		} else if err != nil { // the epoch is being raised by somebody else, or by a timeout
+		} else if err != nil { // the epoch is being raised by another Transactor or by a timeout
 			return fmt.Errorf("%w: %w", errStale, err)
 		}
 		t.p.id, t.p.epoch, t.p.next = resp.ProducerID, resp.ProducerEpoch, map[partition]int32{}
@@ -65,8 +66,8 @@ func (t *Transactor) Begin(ctx context.Context) error {
 	})
 }
 
-// Write adds rs to the transaction, in order and each once, and gives the offset
-// of the first one.
+// Write adds rs to the transaction, in order and exactly once, and returns the
+// offset of the first record, or -1 if it is unknown.
 func (t *Transactor) Write(ctx context.Context, topic string, index int, rs []Record) (base int64, err error) {
 	if t.p.id < 0 {
 		return 0, ErrTransaction
@@ -104,7 +105,7 @@ func (t *Transactor) Write(ctx context.Context, topic string, index int, rs []Re
 	return base, nil
 }
 
-// enlist makes a partition part of the transaction.
+// enlist adds a partition to the transaction.
 func (t *Transactor) enlist(ctx context.Context, topic string, index int) error {
 	k := partition{topic, index}
 	if t.in[k] {
@@ -136,7 +137,7 @@ func (t *Transactor) enlist(ctx context.Context, topic string, index int) error 
 	return nil
 }
 
-// Commit makes what was written since the last one visible.
+// Commit commits everything written since the last Commit.
 func (t *Transactor) Commit(ctx context.Context) error {
 	if t.p.id < 0 {
 		return ErrTransaction
@@ -160,7 +161,7 @@ func (t *Transactor) Commit(ctx context.Context) error {
 	return nil
 }
 
-// fail is for an error after which only Begin goes on.
+// fail invalidates the producer id, so that only Begin can follow, and returns err.
 func (t *Transactor) fail(err error) error {
 	t.p.id = -1
 	return err
@@ -182,7 +183,7 @@ func (t *Transactor) ask(ctx context.Context, req kmsg.Request) (kmsg.Response, 
 	return r, err
 }
 
-// retry calls f until it succeeds, ctx ends, or trying again cannot help.
+// retry calls f until it succeeds, ctx ends, or a retry cannot succeed.
 func (t *Transactor) retry(ctx context.Context, f func() error) error {
 	for wait := new(Backoff); ; {
 		err := f()
@@ -206,7 +207,7 @@ func (t *Transactor) refused(code int16) error {
 	}
 }
 
-// over marks the errors after which the transaction is over.
+// over wraps the errors that end the transaction in ErrTransaction.
 func (t *Transactor) over(err error) error {
 	var code kafka.Error
 	if errors.As(err, &code) {

@@ -14,35 +14,36 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A call is one request and its answer in kmsg's types, carried by kafka-go's
-// Transport: that keeps its connections, routing, TLS and SASL, and leaves the
-// bytes to us. So a fetch arrives undecoded and bounded, a produce carries the
-// batch as we encoded it, metadata carries topic ids, and nothing has to be
-// replaced in kafka-go's global table of messages.
+// A call is one request and its response in kmsg's types, carried by kafka-go's
+// Transport. The Transport provides connections, routing, TLS and SASL, and leaves
+// the encoding to this package. Thus the response to a fetch is bounded and its
+// batches arrive undecoded, a produce request carries the batch as encoded here,
+// metadata includes topic ids, and kafka-go's global table of messages stays
+// unchanged.
 type call struct {
 	req      kmsg.Request
 	resp     kmsg.Response // filled in by RawExchange
 	clientID string
-	limit    int   // bytes that an answer may have
-	conn     int64 // number of the connection that carried the answer
+	limit    int   // maximum size of a response in bytes
+	conn     int64 // number of the connection that carried the response
 
-	// route picks the broker; nil means that any broker will do.
+	// route selects the broker; nil means any broker.
 	route func(protocol.Cluster) (protocol.Broker, error)
 
 	sent atomic.Int32 // one of the values below
 }
 
-// The fate of a call. It moves once, so that whoever gives up on a call knows
-// whether a broker can have seen it.
+// The states of call.sent. It changes once, so that a caller that gives up on a
+// call knows whether a broker may have received it.
 const (
 	waiting  int32 = iota
-	writing        // the first byte may be on its way
-	withdrew       // given up before that: nothing will be written
+	writing        // the first byte may have been sent
+	withdrew       // the caller gave up before that: nothing will be written
 )
 
 var errWithdrawn = errors.New("request withdrawn before it was sent")
 
-// responseLimit bounds the answers that carry no records.
+// responseLimit bounds the size of responses that carry no records.
 const responseLimit = 16 << 20
 
 func (c *call) ApiKey() protocol.ApiKey { return protocol.ApiKey(c.req.Key()) }
@@ -54,10 +55,11 @@ func (c *call) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
 	return c.route(cluster)
 }
 
-// newest is the version of each request that this package was written for. It
-// is what kafka-go knows too, as through it we learn what a broker has only up
-// to there; Metadata, of which we need more, is negotiated apart. A request
-// that is missing here would go out as version 0, which brokers drop in time.
+// newest is the version of each request that this package was written for. None is
+// newer than what kafka-go knows, because kafka-go reports a broker's versions
+// only up to its own. Metadata, which this package needs in a newer version, is
+// negotiated separately. A request that is missing here would be sent as version
+// 0, which brokers remove sooner or later.
 var newest = map[int16]int16{
 	0:  8,  // Produce
 	1:  11, // Fetch
@@ -70,16 +72,16 @@ var newest = map[int16]int16{
 	13: 2,  // LeaveGroup
 	14: 3,  // SyncGroup
 	19: 5,  // CreateTopics
-	21: 0,  // DeleteRecords, which kafka-go lacks
+	21: 0,  // DeleteRecords, unknown to kafka-go
 	22: 4,  // InitProducerID
-	23: 3,  // OffsetForLeaderEpoch, which kafka-go lacks, and so negotiated apart
+	23: 3,  // OffsetForLeaderEpoch, unknown to kafka-go and so negotiated separately
 	24: 3,  // AddPartitionsToTxn
 	26: 3,  // EndTxn
 	32: 3,  // DescribeConfigs
 	44: 0,  // IncrementalAlterConfigs
 }
 
-// Required is where kafka-go tells the versions that the connection agreed on.
+// Required is called by kafka-go with the versions negotiated on the connection.
 func (c *call) Required(versions map[protocol.ApiKey]int16) bool {
 	if v, ok := newest[c.req.Key()]; ok {
 		c.req.SetVersion(min(v, versions[c.ApiKey()]))
@@ -87,7 +89,7 @@ func (c *call) Required(versions map[protocol.ApiKey]int16) bool {
 	return true
 }
 
-// correlation numbers requests; a connection has one outstanding at a time.
+// correlation numbers requests. A connection has at most one in flight.
 var correlation atomic.Int32
 
 func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
@@ -117,9 +119,10 @@ func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	return c, nil
 }
 
-// negotiate asks the broker itself which versions of the request it has, from
-// least to most: of Metadata kafka-go's answer ends at the newest one without
-// topic ids, and of others it says nothing.
+// negotiate requests from the broker itself which versions of the request it
+// supports, and selects one from least to most. kafka-go's own result is limited
+// to the newest Metadata version without topic ids, and lacks requests that
+// kafka-go does not know.
 func (c *call) negotiate(rw io.ReadWriter, least, most int16) error {
 	resp, err := exchange(rw, c.clientID, &kmsg.ApiVersionsRequest{}, responseLimit)
 	if err != nil {
@@ -138,7 +141,7 @@ func (c *call) negotiate(rw io.ReadWriter, least, most int16) error {
 	return fmt.Errorf("%s: %w", kmsg.NameForKey(c.req.Key()), errors.ErrUnsupported)
 }
 
-// exchange writes req and reads the answer to it.
+// exchange writes req and reads the response to it.
 func exchange(rw io.ReadWriter, clientID string, req kmsg.Request, limit int) (kmsg.Response, error) {
 	id := correlation.Add(1)
 	f := kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID))
@@ -161,7 +164,7 @@ func exchange(rw io.ReadWriter, clientID string, req kmsg.Request, limit int) (k
 		return nil, noEOF(err)
 	}
 	resp := req.ResponseKind()
-	if resp.IsFlexible() && resp.Key() != 18 { // ApiVersions: its header never is
+	if resp.IsFlexible() && resp.Key() != 18 { // the header of ApiVersions never is
 		if len(body) == 0 || body[0] != 0 {
 			return nil, fmt.Errorf("%w: unknown tags in the header of an answer", ErrCorrupt)
 		}
@@ -173,7 +176,7 @@ func exchange(rw io.ReadWriter, clientID string, req kmsg.Request, limit int) (k
 	return resp, nil
 }
 
-// noEOF makes a connection that ended look like one that broke.
+// noEOF turns io.EOF into io.ErrUnexpectedEOF: the connection broke.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -181,12 +184,12 @@ func noEOF(err error) error {
 	return err
 }
 
-// connKey is of an *int64 in a context, where do leaves the number of the
+// connKey is the context key of an *int64 in which do stores the number of the
 // connection that it used.
 type connKey struct{}
 
-// do runs the call once. sent says whether a broker may have seen the request,
-// which matters where that changes something.
+// do sends the request once. sent reports whether a broker may have received it,
+// which matters for requests that change something.
 func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func(protocol.Cluster) (protocol.Broker, error)) (resp kmsg.Response, sent bool, err error) {
 	if c.closed() {
 		return nil, false, ErrClosed
@@ -208,8 +211,8 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 	m, err := c.transport.RoundTrip(ctx, c.addr, k)
 	failpoint()
 	if err != nil {
-		// The connection's goroutine may still hold the call: after this it
-		// writes nothing, unless it has begun.
+		// The connection's goroutine may still hold the call. From here on, it
+		// does not write the request unless it has already begun to.
 		sent = !k.sent.CompareAndSwap(waiting, withdrew)
 		return nil, sent, c.explain(err)
 	}
