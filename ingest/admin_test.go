@@ -8,7 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A topic with three replicas acks what two of them have.
+// A durable topic with three replicas requires two of them in sync.
 func TestDurableTopics(t *testing.T) {
 	for brokers, want := range map[int]string{1: "1", 3: "2"} {
 		var n kfake.VirtualNetwork
@@ -33,7 +33,7 @@ func TestDurableTopics(t *testing.T) {
 			t.Fatal(err)
 		}
 		check("plain", "1")
-		if err := c.CreateDurable(ctx, "plain", 1, nil); err != nil { // it is there, and left as it is
+		if err := c.CreateDurable(ctx, "plain", 1, nil); err != nil { // the existing topic is left unchanged
 			t.Fatal(err)
 		}
 		check("plain", "1")
@@ -44,7 +44,7 @@ func TestDurableTopics(t *testing.T) {
 	}
 }
 
-// A property that the broker does not know yet is left out.
+// A property that an old broker does not know is omitted.
 func TestTopicsOfAnOldBroker(t *testing.T) {
 	k := newCluster(t)
 	k.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {

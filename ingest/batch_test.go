@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// batchAt is a batch as a broker would store it at base.
+// batchAt returns a batch as a broker would store it at base.
 func batchAt(t testing.TB, base int64, codec Codec, rs ...Record) []byte {
 	t.Helper()
 	b, err := appendBatch(nil, rs, codec, 0, -1, -1, -1)
@@ -28,7 +28,7 @@ func batchAt(t testing.TB, base int64, codec Codec, rs ...Record) []byte {
 	return b
 }
 
-// reseal gives b the length and checksum of what it now holds.
+// reseal updates the length and the checksum of b, which was modified.
 func reseal(b []byte) []byte {
 	binary.BigEndian.PutUint32(b[8:], uint32(len(b)-12))
 	binary.BigEndian.PutUint32(b[17:], crc32.Checksum(b[checksummed:], castagnoli))
@@ -40,8 +40,9 @@ func parse(from int64, set []byte) (*scan, error) {
 	return s, s.set(set)
 }
 
-// Whatever is encoded is parsed back, in batches of any codec, from any offset
-// on; and kmsg, which shares no code with ours, reads the same records.
+// Encoded records are decoded unchanged, in batches of any codec and from any
+// offset on. kmsg, which shares no code with this package, decodes the same
+// records.
 func TestBatchesRoundTrip(t *testing.T) {
 	blob := rapid.OneOf(rapid.Just[[]byte](nil), rapid.Just([]byte{}), rapid.SliceOfN(rapid.Byte(), 0, 200))
 	header := rapid.Custom(func(t *rapid.T) Header { return Header{rapid.String().Draw(t, "key"), blob.Draw(t, "value")} })
@@ -93,8 +94,8 @@ func TestBatchesRoundTrip(t *testing.T) {
 	})
 }
 
-// No flipped bit passes: it is an error, or it is in the part that the checksum
-// does not cover and changes no record.
+// A flipped bit is an error, unless it is in the part that the checksum does not
+// cover, where it changes no record.
 func TestFlippedBits(t *testing.T) {
 	for _, codec := range []Codec{None, Gzip, Snappy, LZ4, Zstd} {
 		clean := batchAt(t, 100, codec, values("alpha", "beta", "gamma")...)
@@ -114,7 +115,7 @@ func TestFlippedBits(t *testing.T) {
 	}
 }
 
-// Every damage that has a good checksum is an error, and costs little memory.
+// Damage with a valid checksum is an error too, and allocates little memory.
 func TestDamagedBatches(t *testing.T) {
 	be := binary.BigEndian
 	edit := func(f func(b []byte) []byte) []byte {
@@ -150,7 +151,7 @@ func TestDamagedBatches(t *testing.T) {
 		if !errors.Is(err, ErrCorrupt) || len(s.records) > 0 || s.next != 5 {
 			t.Errorf("%s: %v, next %d", name, err, s.next)
 		}
-		// What comes before the damage is given first, and then the error.
+		// Records before the damaged batch are returned first, and then the error.
 		set := append(batchAt(t, 4, None, values("before")...), b...)
 		if s, err := parse(4, set); err != nil || len(s.records) != 1 || s.next != 5 {
 			t.Errorf("%s behind a good one: %v, next %d", name, err, s.next)
@@ -166,7 +167,7 @@ func allocated(f func()) int {
 	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
-// Little that decompresses to much is refused before it is in memory.
+// A decompression bomb is rejected before it is in memory.
 func TestBombs(t *testing.T) {
 	const limit = 1 << 20
 	zeros := make([]byte, 16*limit)
@@ -198,7 +199,7 @@ func TestBombs(t *testing.T) {
 		}
 	}
 
-	// As it comes off the wire: 28 KB that stand for 256 MiB.
+	// As received from a broker: 28 KB that decompress to 256 MiB.
 	var z bytes.Buffer
 	w, _ := zstd.NewWriter(&z)
 	for range 16 {
@@ -222,7 +223,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// The limit is exact: as much is read, one byte more is not.
+// Exactly the limit is decompressed. One byte more is an error.
 func TestLimitIsExact(t *testing.T) {
 	src := bytes.Repeat([]byte("accrete "), 1000)
 	for codec := range Codec(5) {
@@ -250,8 +251,8 @@ func TestLimitIsExact(t *testing.T) {
 	}
 }
 
-// Compaction leaves batches without records, and holes. They are stepped over
-// and counted.
+// Compaction leaves batches without records and missing offsets. They are skipped
+// and reported.
 func TestHoles(t *testing.T) {
 	empty := batchAt(t, 3, None, values("a", "b")...)
 	binary.BigEndian.PutUint32(empty[57:], 0)
@@ -259,9 +260,9 @@ func TestHoles(t *testing.T) {
 	var set []byte
 	set = append(set, batchAt(t, 0, None, values("zero")...)...)
 	set = append(set, empty...)                               // 3, 4
-	set = append(set, batchAt(t, 9, None, values("x")...)...) // 5 to 8 are gone, and so are 1 and 2
+	set = append(set, batchAt(t, 9, None, values("x")...)...) // 1, 2 and 5 to 8 are missing
 	sparse := batchAt(t, 10, None, values("a", "b", "c")...)
-	binary.BigEndian.PutUint32(sparse[23:], 5) // 13 to 15 are gone
+	binary.BigEndian.PutUint32(sparse[23:], 5) // 13 to 15 are missing
 	set = append(set, reseal(sparse)...)
 	s, err := parse(0, set)
 	if err != nil || s.next != 16 || fmt.Sprint(s.missing) != "[{1 9} {13 16}]" || fmt.Sprint(show(s.records)) != "[0:zero 9:x 10:a 11:b 12:c]" {
@@ -275,7 +276,7 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// A batch of more records than a Poll gives is read in several.
+// A batch with more records than the limit of a Poll is read by several.
 func TestManyRecords(t *testing.T) {
 	rs := make([]Record, enoughCells+100)
 	for i := range rs {
@@ -292,7 +293,7 @@ func TestManyRecords(t *testing.T) {
 	}
 }
 
-// A record with headers without end is given with one more than is allowed.
+// A record with too many headers is returned with MaxHeaders+1 of them.
 func TestManyHeaders(t *testing.T) {
 	r := Record{Value: []byte("v")}
 	for i := range 100_000 {
@@ -304,7 +305,7 @@ func TestManyHeaders(t *testing.T) {
 	}
 }
 
-// LogAppendTime is the broker's, and one for the whole batch.
+// With LogAppendTime, all records of a batch have the timestamp of the broker.
 func TestLogAppendTime(t *testing.T) {
 	b := batchAt(t, 0, None, values("a", "b")...)
 	b[22] |= logAppendTime
@@ -321,7 +322,7 @@ func FuzzBatch(f *testing.F) {
 	f.Add(batchAt(f, 3, None, Record{Headers: []Header{{"a", nil}}}), true)
 	f.Fuzz(func(t *testing.T, b []byte, seal bool) {
 		b = bytes.Clone(b)
-		if seal && len(b) >= batchHeader { // so that the fuzzer gets behind the checksum
+		if seal && len(b) >= batchHeader { // so that the fuzzer gets past the checksum
 			reseal(b)
 		}
 		var s *scan

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// However many partitions there are and however well they are compressed, what
-// is held stays within the budget, but for a batch that goes alone.
+// The memory held stays within the budget, independently of the number of
+// partitions and of the compression ratio, except for a batch that is larger than
+// the budget.
 func TestBudgetHolds(t *testing.T) {
 	const limit = 4 << 20
 	k := newCluster(t)
@@ -18,7 +19,7 @@ func TestBudgetHolds(t *testing.T) {
 	c := k.client(t, func(cfg *Config) { cfg.Compression, cfg.MaxBatchBytes = Zstd, 8<<20 })
 	plain := k.client(t)
 	ctx := within(t, 30*time.Second)
-	big := map[int]int{0: 900_000, 1: 3 << 20, 2: 6 << 20} // bytes of a batch; 6 MiB goes alone
+	big := map[int]int{0: 900_000, 1: 3 << 20, 2: 6 << 20} // bytes of a batch; one of 6 MiB is read alone
 	for p := range 8 {
 		for range 4 {
 			half := bytes.Repeat([]byte{'x'}, big[p%3]/2)
@@ -37,7 +38,7 @@ func TestBudgetHolds(t *testing.T) {
 	}
 	b := NewBudget(limit)
 	var mu sync.Mutex
-	var waiting []int64 // to be released, as by a taker of its own
+	var waiting []int64 // to be released, by a goroutine of its own
 	go func() {
 		for ctx.Err() == nil {
 			mu.Lock()

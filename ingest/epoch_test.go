@@ -9,7 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// The leader knows exactly where an epoch ends, also while another one writes.
+// The leader returns the exact end of an epoch, and does not know one that does not
+// exist.
 func TestEndOfEpoch(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 1)
@@ -37,7 +38,8 @@ func TestEndOfEpoch(t *testing.T) {
 	})
 }
 
-// A change of the leader is an error that passes, once, and never records.
+// The first Poll after a change of the leader returns a temporary error and no
+// records.
 func TestLeaderEpochIsNoticed(t *testing.T) {
 	var n kfake.VirtualNetwork
 	kc, err := kfake.NewCluster(kfake.NumBrokers(2), kfake.ListenFn(manyPorts(&n)))
@@ -58,7 +60,7 @@ func TestLeaderEpochIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := k.LeaderFor(topic, 0)
-	for _, to := range []int32{1 - id, id} { // and so the first broker leads again, under another epoch
+	for _, to := range []int32{1 - id, id} { // so that the first broker leads again, with another epoch
 		if err := k.MoveTopicPartition(topic, 0, to); err != nil {
 			t.Fatal(err)
 		}

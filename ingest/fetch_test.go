@@ -14,8 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// What is written is what is read, by us and by a foreign client: null and
-// empty are two things, and times and headers are kept.
+// Records are read as they were written, by this package and by another client.
+// Null is not the same as empty, and timestamps and headers are kept.
 func TestRecordsKeepEverything(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 1)
@@ -51,7 +51,7 @@ func TestRecordsKeepEverything(t *testing.T) {
 	})
 }
 
-// Every codec is read as others write it, and written as others read it.
+// Every codec is compatible with another client, for reading and for writing.
 func TestCodecs(t *testing.T) {
 	for _, c := range []struct {
 		codec Codec
@@ -91,13 +91,13 @@ func TestCodecs(t *testing.T) {
 	}
 }
 
-// Records of aborted transactions are dropped, of committed ones kept, also
-// where two transactions overlap and where reading starts inside one; and what
-// is not decided yet is not reached.
+// Records of aborted transactions are dropped and those of committed ones kept,
+// including where two transactions overlap and where reading starts inside one.
+// Records of an open transaction are not read.
 func TestReadCommitted(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 1)
-		c := k.client(t, func(cfg *Config) { cfg.MaxFetchBytes = 300 }) // several answers
+		c := k.client(t, func(cfg *Config) { cfg.MaxFetchBytes = 300 }) // several responses
 		ctx := within(t, 20*time.Second)
 		a := k.foreign(t, kgo.TransactionalID(k.name("a")), kgo.DefaultProduceTopic(topic))
 		b := k.foreign(t, kgo.TransactionalID(k.name("b")), kgo.DefaultProduceTopic(topic))
@@ -178,8 +178,8 @@ func TestReadCommitted(t *testing.T) {
 	})
 }
 
-// A range that was deleted is an error that names it, and so is an offset that
-// the partition does not reach.
+// A deleted range is an error that names it, and so is an offset beyond the end of
+// the partition.
 func TestOutOfRange(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 1)
@@ -215,7 +215,7 @@ func TestOutOfRange(t *testing.T) {
 	})
 }
 
-// A batch larger than MaxFetchBytes still comes.
+// A batch larger than MaxFetchBytes is returned.
 func TestLargeBatchComes(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 1)
@@ -233,8 +233,8 @@ func TestLargeBatchComes(t *testing.T) {
 	})
 }
 
-// A batch that the network damages is fetched again; one that stays damaged is
-// an error, not a record.
+// A batch that the network damages is fetched again. One that stays damaged is an
+// error, and none of its records is returned.
 func TestDamage(t *testing.T) {
 	k := newCluster(t, kfake.SeedTopics(1, "t"))
 	ctx := within(t, 10*time.Second)
@@ -259,8 +259,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Reading follows a partition to another broker, and says meanwhile that it is
-// worth trying again.
+// Reading follows a partition to another broker. Errors in the meantime are
+// Temporary.
 func TestLeaderMoves(t *testing.T) {
 	t.Parallel()
 	var n kfake.VirtualNetwork
@@ -314,7 +314,7 @@ func TestLeaderMoves(t *testing.T) {
 	}
 }
 
-// A broker that is gone for good is not asked again and again.
+// A broker that is permanently gone is not retried endlessly.
 func TestBrokerLeaves(t *testing.T) {
 	t.Parallel()
 	var n kfake.VirtualNetwork
@@ -353,7 +353,7 @@ func TestBrokerLeaves(t *testing.T) {
 	}
 }
 
-// Topics: what the cluster says, and the errors that a caller decides on.
+// Topic returns the properties of a topic, and the sentinel errors.
 func TestTopics(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.name("t")
@@ -365,12 +365,12 @@ func TestTopics(t *testing.T) {
 		if _, err := c.Fetcher(topic, 0).Poll(ctx, 0); !errors.Is(err, ErrUnknownTopic) {
 			t.Errorf("poll before it is made: %v", err)
 		}
-		for range 2 { // the second time it is there already
+		for range 2 { // the second time, the topic exists
 			if err := c.Create(ctx, topic, 3, map[string]string{"cleanup.policy": "compact", "retention.ms": "-1"}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		// A broker of several processes knows of a topic a little after it is made.
+		// In a cluster of several processes, a broker may learn of a new topic late.
 		made := func(old [16]byte) (Topic, error) {
 			for {
 				topic, err := c.Topic(ctx, topic)
@@ -386,7 +386,7 @@ func TestTopics(t *testing.T) {
 		if _, err := c.Fetcher(topic, 3).Poll(ctx, 0); !errors.Is(err, ErrUnknownTopic) {
 			t.Errorf("a partition that is not there: %v", err)
 		}
-		// Made anew it has another id.
+		// A topic that is created again has another id.
 		req := kmsg.NewPtrDeleteTopicsRequest()
 		req.TopicNames = []string{topic}
 		rt := kmsg.NewDeleteTopicsRequestTopic()
@@ -405,7 +405,7 @@ func TestTopics(t *testing.T) {
 	})
 }
 
-// A foreign tool finds the positions that were committed for it.
+// Another client finds the committed positions.
 func TestCommit(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 3)
@@ -441,7 +441,7 @@ func TestCommit(t *testing.T) {
 	})
 }
 
-// With nobody at the address, the error says so, and where.
+// If no broker listens at the address, the error names the address.
 func TestNobodyAnswers(t *testing.T) {
 	c, err := New(Config{Brokers: []string{"127.0.0.1:1"}, Timeout: 5 * time.Second})
 	if err != nil {
@@ -458,7 +458,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// A broker that comes up late, or goes away and comes back, is found.
+// A broker that starts late, or stops and starts again, is found.
 func TestBrokerComesBack(t *testing.T) {
 	t.Parallel()
 	var n kfake.VirtualNetwork
@@ -503,7 +503,7 @@ func TestBrokerComesBack(t *testing.T) {
 	}
 }
 
-// Close ends a Poll that waits, and TestMain sees that nothing is left running.
+// Close ends a waiting Poll. TestMain checks that no goroutine is left.
 func TestCloseEndsPoll(t *testing.T) {
 	k := newCluster(t, kfake.SeedTopics(1, "t"))
 	waiting := make(chan struct{})
@@ -527,7 +527,7 @@ func TestCloseEndsPoll(t *testing.T) {
 	}
 }
 
-// Cancelling the context ends a Poll at once, and the client goes on.
+// Cancelling the context ends a Poll at once, and the client stays usable.
 func TestCancelEndsPoll(t *testing.T) {
 	k := newCluster(t, kfake.SeedTopics(1, "t"))
 	c := k.client(t, func(cfg *Config) { cfg.MaxWait = time.Minute })
@@ -573,7 +573,7 @@ func TestDeniedTopic(t *testing.T) {
 		}
 	}
 	for _, s := range []Security{{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "hunter2"}, {Mechanism: "PLAIN", Username: "admin", Password: "hunter2"}} {
-		// Apache Kafka says so, and kfake closes the connection.
+		// Apache Kafka responds with an error, and kfake closes the connection.
 		_, err := as(s).Topic(ctx, "open")
 		if err == nil || !strings.Contains(err.Error(), "sasl.password") || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s with a wrong password: %v", s.Mechanism, err)

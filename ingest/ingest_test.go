@@ -16,13 +16,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A cluster to test on: a kfake of one test's own, on a network in memory, or
-// one from outside.
+// A cluster is a test's own kfake on an in-memory network, or an external cluster.
 type cluster struct {
 	*kfake.Cluster
 	net   *kfake.VirtualNetwork
 	addrs []string
-	tag   string // behind every name, so that tests are apart
+	tag   string // suffix of every name, so that tests do not share topics, groups or transactions
 }
 
 func newCluster(t testing.TB, opts ...kfake.Opt) cluster {
@@ -36,8 +35,8 @@ func newCluster(t testing.TB, opts ...kfake.Opt) cluster {
 	return cluster{Cluster: c, net: &n, addrs: c.ListenAddrs()}
 }
 
-// onBrokers runs a test on kfake, and on the Kafka at ACCRETE_TEST_BROKERS if
-// there is one.
+// onBrokers runs a test on kfake, and on the Kafka cluster at ACCRETE_TEST_BROKERS
+// if that is set.
 func onBrokers(t *testing.T, test func(t *testing.T, k cluster)) {
 	t.Run("kfake", func(t *testing.T) { test(t, newCluster(t)) })
 	if addrs := os.Getenv("ACCRETE_TEST_BROKERS"); addrs != "" {
@@ -47,10 +46,10 @@ func onBrokers(t *testing.T, test func(t *testing.T, k cluster)) {
 	}
 }
 
-// name of a topic, a group or a transaction.
+// name returns the name of a topic, a group or a transaction.
 func (k cluster) name(s string) string { return s + k.tag }
 
-// topic makes a topic.
+// topic creates a topic.
 func (k cluster) topic(t testing.TB, s string, partitions int) string {
 	t.Helper()
 	if err := k.client(t).Create(within(t, 20*time.Second), k.name(s), partitions, nil); err != nil {
@@ -76,7 +75,7 @@ func (k cluster) client(t testing.TB, edit ...func(*Config)) *Client {
 	return c
 }
 
-// foreign is a client that shares no code with ours.
+// foreign returns a client that shares no code with this package.
 func (k cluster) foreign(t testing.TB, opts ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	opts = append(opts, kgo.SeedBrokers(k.addrs...))

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// joined joins all members at once, as they have to, and gives their shares.
+// joined joins all members concurrently, because they wait for each other, and
+// returns their shares.
 func joined(t *testing.T, ctx context.Context, members ...*Member) []Share {
 	t.Helper()
 	shares, errs := make([]Share, len(members)), make(chan error)
@@ -27,8 +28,8 @@ func joined(t *testing.T, ctx context.Context, members ...*Member) []Share {
 }
 
 // Every partition is in the share of one member that reads its topic, and shares
-// of the same topics differ by one partition at the most. Members hear of a
-// change by their heartbeat, and one that has missed it cannot commit.
+// of the same topics differ by at most one partition. Heartbeat reports a
+// rebalance, and a member that has missed it cannot commit.
 func TestMembersShare(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		c := k.client(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// cutOnce makes the wire fail at the n-th produce request.
+// cutOnce lets the wire fail at the n-th produce request.
 func cutOnce(n int32, before, after bool) *wire {
 	w := new(wire)
 	w.cut = func(key int16) (bool, bool) {
@@ -28,8 +28,8 @@ func cutOnce(n int32, before, after bool) *wire {
 	return w
 }
 
-// A batch whose ack is lost is published again under the same sequence
-// numbers, and stored once.
+// Publish retries a batch with a lost acknowledgement under the same sequence
+// numbers, and the batch is stored once.
 func TestPublishStoresOnce(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		for n := int32(1); n <= 3; n++ {
@@ -53,8 +53,8 @@ func TestPublishStoresOnce(t *testing.T) {
 	})
 }
 
-// An append whose ack is lost is ambiguous, is not tried again, and what
-// follows it is not taken for it.
+// An Append with a lost acknowledgement is ambiguous and not retried, and the
+// broker does not take the next one for a duplicate.
 func TestAppendIsAmbiguous(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topic := k.topic(t, "t", 1)
@@ -76,8 +76,8 @@ func TestAppendIsAmbiguous(t *testing.T) {
 	})
 }
 
-// What a broker answers decides between refused and ambiguous, and both leave
-// the producer fit for the next append.
+// The broker's error code determines whether an Append was rejected or is
+// ambiguous. After either, the producer can append again.
 func TestAppendAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -121,8 +121,8 @@ func TestAppendAnswers(t *testing.T) {
 	}
 }
 
-// Publish gets over whatever a broker can say that may pass, and stores each
-// record once.
+// Publish retries after every temporary error of a broker, and stores each record
+// once.
 func TestPublishGoesOn(t *testing.T) {
 	for _, e := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.NotEnoughReplicas, kerr.NotEnoughReplicasAfterAppend, kerr.RequestTimedOut, kerr.LeaderNotAvailable,
 		kerr.OutOfOrderSequenceNumber, kerr.UnknownProducerID, kerr.InvalidProducerEpoch, kerr.UnknownServerError, kerr.UnknownTopicOrPartition} {
@@ -149,7 +149,7 @@ func TestPublishGoesOn(t *testing.T) {
 	}
 }
 
-// Publish stops where a retry cannot help, or nobody waits any more.
+// Publish stops if a retry cannot succeed or the context ends.
 func TestPublishStops(t *testing.T) {
 	t.Parallel()
 	k := newCluster(t, kfake.SeedTopics(1, "t"))
@@ -172,8 +172,8 @@ func TestPublishStops(t *testing.T) {
 	}
 }
 
-// Batches keep under our size, and under the topic's if that is smaller; a
-// record that is too large by itself says so.
+// Batches keep to the configured size, and to the topic's limit if that is smaller.
+// A record that is too large by itself is an error.
 func TestPublishCuts(t *testing.T) {
 	k := newCluster(t)
 	c := k.client(t, func(cfg *Config) { cfg.MaxBatchBytes = 10_000 })
@@ -209,7 +209,7 @@ func TestPublishCuts(t *testing.T) {
 	}
 }
 
-// Sequence numbers go from 2³¹-1 to 0, as in DefaultRecordBatch.incrementSequence
+// Sequence numbers wrap from 2³¹-1 to 0, as in DefaultRecordBatch.incrementSequence
 // of Apache Kafka.
 func TestSequenceWraps(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
@@ -230,8 +230,8 @@ func TestSequenceWraps(t *testing.T) {
 				t.Errorf("%d and %d more: %d, want %d", w.from, w.n, p.next[partition{topic, 0}], w.want)
 			}
 		}
-		// A new producer may begin anywhere where the partition has records. kfake
-		// wraps one too early, which Publish gets over as well.
+		// A new producer may begin at any number if the partition has records. kfake
+		// wraps one too early, from which Publish recovers too.
 		p.restart()
 		if err := p.begin(ctx); err != nil {
 			t.Fatal(err)
@@ -248,7 +248,7 @@ func TestSequenceWraps(t *testing.T) {
 	})
 }
 
-// Partitions of one producer have sequence numbers of their own.
+// Each partition of a producer has its own sequence numbers.
 func TestPartitionsAreApart(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		one, two := k.topic(t, "t", 2), k.topic(t, "u", 2)

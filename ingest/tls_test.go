@@ -13,20 +13,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// Who is refused will be refused again; a connection that broke is tried again,
-// whatever the layer that noticed calls it.
+// A rejected handshake is a permanent error. A connection that broke is a temporary
+// one, whichever layer reports it.
 func TestTLSRefusedOrBroken(t *testing.T) {
 	server, ca := certificate(t)
 	other, _ := certificate(t)
 	mutual := server.Clone()
 	mutual.ClientAuth = tls.RequireAnyClientCert
-	mutual.MaxVersion = tls.VersionTLS12 // in 1.3 the client hears of it behind the handshake
+	mutual.MaxVersion = tls.VersionTLS12 // in 1.3, the client learns of it after the handshake
 	old := server.Clone()
 	old.MaxVersion = tls.VersionTLS11
 	serve := func(config *tls.Config) func(net.Conn) {
 		return func(c net.Conn) {
 			tls.Server(c, config).Handshake()
-			io.Copy(io.Discard, c) // what was written is read before the end is
+			io.Copy(io.Discard, c) // so that the client reads what was written before the connection ends
 		}
 	}
 	for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestTLSRefusedOrBroken(t *testing.T) {
 	}
 }
 
-// What damages a connection that stood is no refusal, though TLS is who notices.
+// Damage to an established connection is a temporary error, although TLS reports it.
 func TestTLSConnectionBreaks(t *testing.T) {
 	server, ca := certificate(t)
 	k := newCluster(t, kfake.TLS(server), kfake.SeedTopics(1, "t"))
@@ -96,7 +96,7 @@ func TestTLSConnectionBreaks(t *testing.T) {
 	}
 }
 
-// A damagedConn changes what comes in, for one read.
+// A damagedConn applies damage to the bytes of each read.
 type damagedConn struct {
 	net.Conn
 	damage *atomic.Pointer[func([]byte)]

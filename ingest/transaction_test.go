@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What is not committed is never seen, whoever was fenced cannot commit, and
-// what was committed before is there once Begin returns.
+// Uncommitted records are never visible, a fenced Transactor cannot commit, and
+// records committed before are visible once Begin returns.
 func TestTransactions(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		topics := []string{k.topic(t, "a", 1), k.topic(t, "b", 1)}
@@ -50,7 +50,7 @@ func TestTransactions(t *testing.T) {
 			t.Errorf("before Begin: %v", err)
 		}
 		must(first.Begin(ctx))
-		must(first.Commit(ctx)) // of nothing
+		must(first.Commit(ctx)) // an empty transaction
 		for _, v := range []string{"1", "2"} {
 			must(put(first, v))
 			must(first.Commit(ctx))
@@ -73,8 +73,8 @@ func TestTransactions(t *testing.T) {
 	})
 }
 
-// Whatever request loses its answer or its way, each committed transaction is
-// there once, whole, and the order is kept.
+// Whichever request or response is lost, each committed transaction is stored
+// completely and once, in order.
 func TestTransactionsOverABadWire(t *testing.T) {
 	onBrokers(t, func(t *testing.T, k cluster) {
 		for _, after := range []bool{false, true} {

@@ -22,10 +22,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 )
 
-// A wire sees, damages and cuts what goes between a client and its cluster.
+// A wire observes, damages and cuts connections between a client and its cluster.
 type wire struct {
 	count    atomic.Int32
-	onAnswer func(key int16, b []byte)            // a part of an answer to a request of this kind
+	onAnswer func(key int16, b []byte)            // called with a part of a response to a request of this kind
 	cut      func(key int16) (before, after bool) // cut the connection before or after the request is sent
 }
 
@@ -51,7 +51,7 @@ type wireConn struct {
 	net.Conn
 	wire *wire
 	mu   sync.Mutex
-	key  int16 // of the request under way
+	key  int16 // of the current request
 	dead bool
 }
 
@@ -87,7 +87,7 @@ func (c *wireConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// manyPorts gives each broker a port of its own on a virtual network.
+// manyPorts assigns each broker its own port on a virtual network.
 func manyPorts(n *kfake.VirtualNetwork) func(network, address string) (net.Listener, error) {
 	var port atomic.Int32
 	return func(network, _ string) (net.Listener, error) {
@@ -95,7 +95,7 @@ func manyPorts(n *kfake.VirtualNetwork) func(network, address string) (net.Liste
 	}
 }
 
-// certificate for localhost, and the file with its authority.
+// certificate returns a certificate for localhost, and a file with its authority.
 func certificate(t *testing.T) (*tls.Config, string) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

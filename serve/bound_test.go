@@ -17,8 +17,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// TestScorerWritesAnswersToRecordsOfAnySize scores records whose copies in
-// quarantine, and whose scores, a topic would not take.
+// TestScorerWritesAnswersToRecordsOfAnySize scores records that are too large for
+// the output topics, as copies in quarantine or with their keys and headers.
 func TestScorerWritesAnswersToRecordsOfAnySize(t *testing.T) {
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
@@ -51,7 +51,8 @@ func TestScorerWritesAnswersToRecordsOfAnySize(t *testing.T) {
 	}
 }
 
-// TestScoresHaveTheKeyThatTheConfigurationNames: input.key, else the record's.
+// TestScoresHaveTheKeyThatTheConfigurationNames: the key is that of input.key, or
+// else of the record.
 func TestScoresHaveTheKeyThatTheConfigurationNames(t *testing.T) {
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
@@ -69,8 +70,8 @@ func TestScoresHaveTheKeyThatTheConfigurationNames(t *testing.T) {
 	}
 }
 
-// TestPredictionKeepsTheLikeliestOfTooManyClasses, in the order of the classes, and
-// says how many there are beside.
+// TestPredictionKeepsTheLikeliestOfTooManyClasses checks that the probabilities are
+// in the order of the classes and that the number of omitted ones is given.
 func TestPredictionKeepsTheLikeliestOfTooManyClasses(t *testing.T) {
 	const n = 5000
 	var classes []string
@@ -79,7 +80,7 @@ func TestPredictionKeepsTheLikeliestOfTooManyClasses(t *testing.T) {
 		classes = append(classes, fmt.Sprintf(`"class" %d of them all, with a long name`, i))
 		row[i] = float64(i*7919%n) / n
 	}
-	row[4000] = 2 // the best
+	row[4000] = 2 // the predicted class
 	for _, limit := range []int{serve.MinMessageBytes, ingest.DefaultMaxMessageBytes} {
 		e := serve.NewEncoder(serve.ModelID{Name: "m"}, classes, limit)
 		r := e.Record(serve.Example{
@@ -115,8 +116,8 @@ func TestPredictionKeepsTheLikeliestOfTooManyClasses(t *testing.T) {
 	}
 }
 
-// TestRecordsBecomeSmallerUntilTheTopicTakesThem writes what was made for a topic
-// that takes more.
+// TestRecordsBecomeSmallerUntilTheTopicTakesThem writes records that were encoded
+// for a topic with a larger limit.
 func TestRecordsBecomeSmallerUntilTheTopicTakesThem(t *testing.T) {
 	c, model := kafkatest.Client(t), kafkatest.Name("m")
 	predictions, quarantine := pipeline.PredictionsTopic(model), pipeline.QuarantineTopic(model)
@@ -172,7 +173,7 @@ func TestRecordsBecomeSmallerUntilTheTopicTakesThem(t *testing.T) {
 	}
 }
 
-// TestReasonIsShortText whatever an error says.
+// TestReasonIsShortText tries errors with long texts and invalid UTF-8.
 func TestReasonIsShortText(t *testing.T) {
 	for _, s := range []string{"short", strings.Repeat("ü", 10_000), "x" + strings.Repeat("ü", 10_000), "bad \xff text", strings.Repeat("\xff\x80a", 10_000), strings.Repeat("\x80", 10_000)} {
 		got := serve.Reason(errors.New(s))

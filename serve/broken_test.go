@@ -8,8 +8,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// A scorer goes on with its model while the log is broken, says so, and follows
-// the log again once it is whole.
+// A scorer keeps its model while the log is broken, reports it, and follows the log
+// again once it is whole.
 func TestScorerOutlivesABrokenLog(t *testing.T) {
 	d := kafkatest.NewDisk(t)
 	w := newWorld(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// damage writes the newest snapshot to the model log a second time, under the
-// claim in force and complete, with one bit of its file flipped on the way.
+// damage writes the newest snapshot to the model log a second time, complete and
+// under the current claim, but with one bit of its file flipped.
 func (w *world) damage(t *testing.T) {
 	t.Helper()
 	log := pipeline.LogTopic(w.model)
@@ -33,7 +33,7 @@ func (w *world) damage(t *testing.T) {
 		next = r.Offset + 1
 	}
 	chunks, again := chunks[len(chunks)-m.Chunks:], *m
-	again.Snapshot[0], again.SHA256[0] = again.Snapshot[0]^1, again.SHA256[0]^1 // the first is a part of the second
+	again.Snapshot[0], again.SHA256[0] = again.Snapshot[0]^1, again.SHA256[0]^1 // the id is a part of the hash
 	again.FirstChunk = next
 	var rs []modellog.Record
 	for i, c := range chunks {

@@ -15,24 +15,26 @@ import (
 )
 
 const (
-	recordLimit = 1 << 20  // bytes of a value that are decoded
-	bombLimit   = 64 << 20 // that a batch decompresses to
+	recordLimit = 1 << 20  // largest value that is decoded, in bytes
+	bombLimit   = 64 << 20 // largest batch that is decompressed, in bytes
 )
 
-// heavy makes random records, some of which are far larger than a topic takes
-// without compression.
+// heavy generates random records. Some are far too large for a topic without
+// compression.
 type heavy struct {
 	*rand.Rand
 	filler []byte
 }
 
-// some is as many bytes as a number that is as likely to have few digits as many.
+// some returns filler of a random length up to most, with a uniform distribution of
+// the length's logarithm.
 func (h heavy) some(most int) []byte {
 	n := int(math.Exp(h.Float64()*math.Log(float64(most)))) - 1
 	return h.filler[:n]
 }
 
-// record makes one, and reports whether it is good and whether it has a label.
+// record returns a record, and reports whether it is valid and whether it has a
+// label.
 func (h heavy) record() (r ingest.Record, good, labelled bool) {
 	if h.IntN(3) > 0 {
 		r.Key = h.some(4 << 20)
@@ -55,13 +57,13 @@ func (h heavy) record() (r ingest.Record, good, labelled bool) {
 		r.Value, good = h.some(16<<20), false
 	case 1:
 		r.Value, good = append([]byte("\xff\xc3"), h.some(2<<20)...), false
-	case 2: // just at the limit of what is decoded
+	case 2: // exactly at the limit of the decoder
 		r.Value = append([]byte(text), bytes.Repeat([]byte(" "), recordLimit-len(text))...)
 	case 3:
 		r.Value, good = append([]byte(text), bytes.Repeat([]byte(" "), recordLimit-len(text)+1)...), false
 	case 4:
 		r.Value, good = nil, false
-	case 5: // as large as the topic takes: its copy has more headers
+	case 5: // as large as the topic accepts; its copy in quarantine has more headers
 		r.Value, good = append([]byte("no"), h.some(recordLimit-200)...), false
 	default:
 		r.Value = []byte(text)
@@ -71,8 +73,8 @@ func (h heavy) record() (r ingest.Record, good, labelled bool) {
 }
 
 // TestEveryRecordIsAccountedForWhateverItsSize sends random records through a
-// learner and a scorer: each must be learned, predicted or in quarantine, each
-// output must have been taken, and nothing may end either of them.
+// learner and a scorer. Each record must be learned, predicted or in quarantine,
+// each output record must be accepted, and neither process may stop.
 func TestEveryRecordIsAccountedForWhateverItsSize(t *testing.T) {
 	n := 300
 	if testing.Short() {
@@ -97,7 +99,7 @@ func TestEveryRecordIsAccountedForWhateverItsSize(t *testing.T) {
 			quarantined, skipped = quarantined-l.Counts.Quarantined, skipped-l.Counts.Skipped
 		}
 	}
-	// Codecs differ in what they make of it.
+	// Compression ratios differ between codecs.
 	var clients []*ingest.Client
 	for _, codec := range []ingest.Codec{ingest.Gzip, ingest.LZ4, ingest.Zstd} {
 		clients = append(clients, kafkatest.ClientOf(t, w.addr, func(c *ingest.Config) { c.Compression, c.MaxBatchBytes = codec, bombLimit }))
@@ -111,7 +113,7 @@ func TestEveryRecordIsAccountedForWhateverItsSize(t *testing.T) {
 	send := func(rs ...ingest.Record) {
 		t.Helper()
 		var err error
-		if rng.IntN(10) == 0 { // with a marker behind it, which is skipped
+		if rng.IntN(10) == 0 { // followed by a transaction marker, which is skipped
 			if _, err = tx.Write(t.Context(), w.in, 0, rs); err == nil {
 				err = tx.Commit(t.Context())
 			}
@@ -140,8 +142,8 @@ func TestEveryRecordIsAccountedForWhateverItsSize(t *testing.T) {
 		send(r)
 		if i == n/2 {
 			zeros := make([]byte, bombLimit)
-			send(ingest.Record{Value: zeros[:bombLimit-100]})   // the largest that is read
-			send(ingest.Record{Key: []byte("k"), Value: zeros}) // and one that is not
+			send(ingest.Record{Value: zeros[:bombLimit-100]})   // the largest batch that is read
+			send(ingest.Record{Key: []byte("k"), Value: zeros}) // one that is too large
 			send(ingest.Record{Value: zeros[:bombLimit/2-20]}, ingest.Record{Value: zeros[:bombLimit/2]})
 			quarantined += 4
 		}
@@ -157,7 +159,7 @@ func TestEveryRecordIsAccountedForWhateverItsSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.learn(t, w.in)
-	w.learn(t, w.in) // and once more behind it all
+	w.learn(t, w.in) // again, from the end of the input
 	if w.learn(t, w.in); learned != 0 || predicted != 0 || quarantined != 0 || skipped > 1 || seen == 0 {
 		t.Errorf("not as sent: %d to be learned, %d predicted, %d in quarantine, %d skipped", learned, predicted, quarantined, skipped)
 	}

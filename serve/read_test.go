@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// heard is a scorer that runs until the test ends, and what it has reported.
+// heard collects the events of a scorer that runs until the test ends.
 type heard struct {
 	mu  sync.Mutex
 	all []serve.Event
@@ -39,7 +39,8 @@ func (w *world) hear(t *testing.T) (h *heard, stop func() error) {
 	}
 }
 
-// until waits for scored records, and gives what was lost before.
+// until waits until the number of scored records is reached, and returns the
+// losses and truncations reported before.
 func (h *heard) until(t *testing.T, scored int) (lost []serve.Lost, truncated []serve.Truncated) {
 	t.Helper()
 	for end := time.Now().Add(40 * time.Second); ; time.Sleep(time.Millisecond) {

@@ -19,7 +19,7 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// world is a model, its input, and what is asked of it.
+// world is a model, the topic that it learns from, and the topic that is scored.
 type world struct {
 	addr               string
 	client             *ingest.Client
@@ -28,8 +28,8 @@ type world struct {
 	switches, waitings int
 	damaged            int
 	broken, whole      int
-	shares             map[*serve.Scorer]int // partitions
-	scored             int                   // and committed when a scorer stops
+	shares             map[*serve.Scorer]int // number of partitions
+	scored             int                   // these are committed when a scorer stops
 	mu                 sync.Mutex
 }
 
@@ -42,8 +42,8 @@ func newWorld(t *testing.T) *world {
 	}
 }
 
-// rings is a stream in which the class, or the value, depends on the distance
-// from the middle.
+// rings generates examples with a class or value that depends on the distance from
+// the origin.
 func rings(seed uint64, n int, label func(r float64) string) []string {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	out := make([]string, n)
@@ -66,7 +66,7 @@ func answers(rs []ingest.Record) map[string]string {
 	return m
 }
 
-// learn runs a learner to the end of the input.
+// learn runs a learner up to the end of the input.
 func (w *world) learn(t *testing.T, topics ...string) {
 	t.Helper()
 	l, err := pipeline.Open(t.Context(), pipeline.Config{
@@ -113,12 +113,12 @@ func (w *world) scorer(toEnd bool) (s *serve.Scorer) {
 	return s
 }
 
-// TestScorerPredictsWhatTheLearnerWould asks the same of both: of a learner that
-// reads records without a label, and of a scorer on its last snapshot. All but
-// the id of the record must be the same bytes.
+// TestScorerPredictsWhatTheLearnerWould compares the predictions of a learner for
+// records without a label with those of a scorer that uses its last snapshot. The
+// values must be byte-identical.
 func TestScorerPredictsWhatTheLearnerWould(t *testing.T) {
 	for name, label := range map[string]func(float64) string{"two classes": class, "three classes": three, "regression": value} {
-		for _, rows := range []int{40, 700, 3000} { // before the first fit, in the warm-up, behind it
+		for _, rows := range []int{40, 700, 3000} { // before the first fit, during the warm-up, after it
 			t.Run(fmt.Sprintf("%s/%d", name, rows), func(t *testing.T) {
 				w := newWorld(t)
 				kafkatest.Fill(t, w.client, w.in, 1, rings(1, rows, label))
@@ -128,7 +128,7 @@ func TestScorerPredictsWhatTheLearnerWould(t *testing.T) {
 				if err := w.scorer(true).Run(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				w.learn(t, w.in, w.asked) // predicts them, and has nothing to learn
+				w.learn(t, w.in, w.asked) // predicts the unlabelled records and learns nothing
 				learned := answers(kafkatest.Read(t, w.client, pipeline.PredictionsTopic(w.model)))
 				scored := answers(kafkatest.Read(t, w.client, pipeline.ScoresTopic(w.model)))
 				if len(scored) != 300 {
@@ -144,7 +144,7 @@ func TestScorerPredictsWhatTheLearnerWould(t *testing.T) {
 	}
 }
 
-// until waits for ok while no scorer ends.
+// until waits until ok returns true, and fails if a scorer stops before.
 func until(t *testing.T, done <-chan error, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
@@ -159,7 +159,7 @@ func until(t *testing.T, done <-chan error, what string, ok func() bool) {
 	}
 }
 
-// scores counts what has been answered.
+// scores returns the number of scores written.
 func (w *world) scores(t *testing.T) (n int) {
 	_, end, err := w.client.Offsets(t.Context(), pipeline.ScoresTopic(w.model))
 	if err != nil {
@@ -171,8 +171,8 @@ func (w *world) scores(t *testing.T) (n int) {
 	return n
 }
 
-// TestScorersOfAModelShareThePartitions runs two of them, then one, and then
-// two again: between the changes each record has one score.
+// TestScorersOfAModelShareThePartitions runs two scorers, then one, and then two
+// again. Between the changes, each record is scored once.
 func TestScorersOfAModelShareThePartitions(t *testing.T) {
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 300, class))
@@ -268,8 +268,8 @@ func TestScorerWaitsForAModelAndFollowsIt(t *testing.T) {
 	}
 }
 
-// TestTheEndIsThatOfAllPartitions has a member die that has joined together with
-// the scorer, which comes to the end of its own share first.
+// TestTheEndIsThatOfAllPartitions lets a member die that joined together with the
+// scorer, while the scorer reaches the end of its own share.
 func TestTheEndIsThatOfAllPartitions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("10 s, most of which a broker takes to give a member up")
@@ -279,7 +279,7 @@ func TestTheEndIsThatOfAllPartitions(t *testing.T) {
 	w.learn(t, w.in)
 	kafkatest.Fill(t, w.client, w.asked, 4, rings(2, 200, none))
 	member := func() *ingest.Member { return w.client.Member(w.model+"-scorer", []string{w.asked}) }
-	if _, err := member().Join(t.Context()); err != nil { // and is not heard of again, so that those who join next wait for each other
+	if _, err := member().Join(t.Context()); err != nil { // this member sends no heartbeat, so that the next two members wait for each other
 		t.Fatal(err)
 	}
 	dead := make(chan ingest.Share, 1)
@@ -321,8 +321,9 @@ func TestScorerGoesOnWhereItStoppedAndQuarantinesGarbage(t *testing.T) {
 	}
 }
 
-// TestPredictionOfSeveralTargetsIsAList, which reads back to the bits, and one of
-// one target a number.
+// TestPredictionOfSeveralTargetsIsAList checks that a prediction of several targets
+// is a list, that one of a single target is a number, and that both are read back
+// bit-identically.
 func TestPredictionOfSeveralTargetsIsAList(t *testing.T) {
 	e := serve.NewEncoder(serve.ModelID{Name: "arm"}, nil, ingest.DefaultMaxMessageBytes)
 	for _, row := range [][]float64{{0.1}, {1. / 3, -1e-300, 1e30}} {
@@ -348,8 +349,8 @@ func TestPredictionOfSeveralTargetsIsAList(t *testing.T) {
 	}
 }
 
-// TestPredictionIsJSONWhateverTheNames holds the encoder's own JSON against the
-// library's.
+// TestPredictionIsJSONWhateverTheNames decodes the encoder's JSON with
+// encoding/json.
 func TestPredictionIsJSONWhateverTheNames(t *testing.T) {
 	classes := []string{"plain", "", `qu"ote\`, "line\nfeed\x00", "ünï\u2028"}
 	id := serve.ModelID{Name: `mo"del`, Step: 7, Lineage: [32]byte{1}, LearnedTo: []serve.Offset{{"a", 0, 3}, {"a", 2, 5}, {"b", 0, 9}}}
@@ -375,7 +376,7 @@ func TestPredictionIsJSONWhateverTheNames(t *testing.T) {
 		t.Fatalf("%v in %s", err, r.Value)
 	}
 	if got.Prediction != classes[2] || got.Label != classes[3] || got.Loss != 1.5 || got.Model != id.Name || got.Step != 7 ||
-		got.Lineage != fmt.Sprintf("%x", id.Lineage) || got.LearnedTo != "421800f5db8c07eb" { // a/0:3, a/2:5 and b/0:9, a line each, through sha256sum
+		got.Lineage != fmt.Sprintf("%x", id.Lineage) || got.LearnedTo != "421800f5db8c07eb" { // sha256sum of the lines a/0:3, a/2:5 and b/0:9
 		t.Errorf("%s reads as %+v", r.Value, got)
 	}
 	for i, c := range classes {

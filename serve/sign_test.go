@@ -12,8 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// A follower with a key gives the newest snapshot that is signed with it,
-// whatever came later and however far back it lies.
+// A follower with a key returns the newest snapshot that is signed with it,
+// whichever snapshots come later and however far back it is.
 func TestFollowerBelievesSignedSnapshotsOnly(t *testing.T) {
 	w := newWorld(t)
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 40, class))
