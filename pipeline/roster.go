@@ -10,7 +10,7 @@ type roster struct {
 	joined  int64 // offset of this standby's first heartbeat
 	silence int   // own heartbeats since the last one of the owner
 	patient bool  // own heartbeats were interrupted, and the owner was not heard since
-	left    int64 // newest epoch of a claim that its owner has left
+	left    int64 // newest epoch of an owner that has left
 
 	others map[string]*peer // the other standbys
 }
