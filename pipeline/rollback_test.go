@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// proved verifies a model and wants so many stretches of abandoned seqs.
+// proved verifies a model and fails the test unless it has that many abandoned ranges.
 func proved(t *testing.T, c Config, abandoned int) Verification {
 	t.Helper()
 	v, err := Verify(t.Context(), c)
@@ -35,8 +35,8 @@ func sequences(t *testing.T, c Config) map[int64]int {
 	return out
 }
 
-// A log that has lost its tail while nobody looked is refused, as predictions are
-// out there that it knows nothing of; and a rollback leads on.
+// A log that has lost its tail while no learner ran is rejected, because there are
+// predictions of which it has no BATCH. The model continues after a rollback.
 func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
 	for _, transactional := range []bool{false, true} {
 		d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
@@ -93,7 +93,7 @@ func TestRollbackToAStepAndToATime(t *testing.T) {
 		learnAll(t, cfg)
 		s, _ := last[Saved](ev)
 		at, times = append(at, s), append(times, time.Now())
-		time.Sleep(2 * time.Millisecond) // the clock of records counts milliseconds
+		time.Sleep(2 * time.Millisecond) // timestamps of records are in milliseconds
 	}
 	back := func(to RollbackTo, want Saved, abandoned int) {
 		t.Helper()
@@ -109,7 +109,7 @@ func TestRollbackToAStepAndToATime(t *testing.T) {
 	}
 	step := at[1].Step + 1
 	back(RollbackTo{Step: &step, Reason: "for a test"}, at[1], 1)
-	back(RollbackTo{Before: times[0].Add(time.Millisecond)}, at[0], 1) // it takes back the one before, too
+	back(RollbackTo{Before: times[0].Add(time.Millisecond)}, at[0], 1) // abandons the previous rollback, too
 	none := int64(-1)
 	_, err := Rollback(t.Context(), cfg, RollbackTo{Step: &none})
 	wants(t, err, ErrNowhere, "step -1")
