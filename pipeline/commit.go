@@ -97,7 +97,7 @@ func (c *committer) try(ctx context.Context, out *release, write func(writer) er
 	return nil
 }
 
-// trim deletes obsolete markers, once per thousand.
+// trim deletes obsolete markers after every 1,000 that are written.
 func (c *committer) trim(ctx context.Context, before int64) {
 	const often = 1000
 	if c.markers++; c.markers < often || before < 0 {

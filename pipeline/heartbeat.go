@@ -42,7 +42,7 @@ const (
 // heartbeat is the value of a record of the heartbeats topic.
 type heartbeat struct {
 	Role    role   `json:"role"`
-	Process string `json:"process"`         // drawn at random when the process starts
+	Process string `json:"process"`         // random id, drawn when the process starts
 	Host    string `json:"host"`            // host name and process id, for information
 	Epoch   int64  `json:"epoch,omitempty"` // of an owner's claim, or of the one that it is about to make
 	Joined  int64  `json:"joined"`          // offset of the first heartbeat of this process; -1 in that one

@@ -21,8 +21,8 @@ import (
 // publish what is already decided and to write the last snapshot.
 const drainLimit = 20 * time.Second
 
-// Learner is the writer of one model: it holds the claim on its model log and
-// learns until it is told to stop.
+// Learner is the writer of one model: it holds the claim on the model log and learns
+// until it is stopped or fenced.
 type Learner struct {
 	config  Config
 	inputs  inputs     // replaced, never modified, when partitions are added

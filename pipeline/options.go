@@ -19,7 +19,7 @@ func (c Config) options() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := max(1, c.Learner.Outputs); c.Model != "" && n != in.Outputs() { // a Fit decodes nothing
+	if n := max(1, c.Learner.Outputs); c.Model != "" && n != in.Outputs() { // a Fit has no decoder
 		return nil, fmt.Errorf("the records have %d labels, and the learner %d outputs", in.Outputs(), n)
 	}
 	d, err := json.Marshal(in)

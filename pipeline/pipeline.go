@@ -19,13 +19,13 @@ import (
 
 // Config configures a pipeline.
 type Config struct {
-	Model   string // names the model log, predictions and quarantine topics
+	Model   string // name, from which the names of its topics are derived
 	Client  *ingest.Client
-	Topics  []string // labelled examples
+	Topics  []string // input topics, with labelled examples
 	Decode  decode.Config
 	Learner learner.Config
 
-	BatchSize int           // most records in a BATCH
+	BatchSize int           // maximum number of records in a BATCH
 	Linger    time.Duration // longest wait for more records after the first
 
 	SnapshotEvery time.Duration // longest time between two snapshots while BATCHes are learned
@@ -58,7 +58,7 @@ type Config struct {
 	Report func(Event)
 }
 
-// The topics of a model.
+// The names of the topics of a model.
 func LogTopic(model string) string         { return model + ".log" }
 func PredictionsTopic(model string) string { return model + ".predictions" }
 func QuarantineTopic(model string) string  { return model + ".quarantine" }

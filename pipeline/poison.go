@@ -15,9 +15,9 @@ import (
 // that Run does not wait for a RESUME.
 var ErrPoisoned = errors.New("too much of the input is bad")
 
-// budget is how much bad input is accepted before the learner pauses: half of
-// budgetWindow, among the last budgetWindow records. It protects the model when a
-// producer changes its schema.
+// budget is how much bad input is accepted before the learner pauses: budgetWindow/2
+// of the last budgetWindow records. It protects the model when a producer changes its
+// schema.
 //
 // The budget affects when records are learned, but not what is learned. It is
 // therefore not restored exactly: after a restart it begins with the records after the

@@ -46,7 +46,7 @@ func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
 		cfg.Transactional = transactional
 		learnAll(t, cfg)
 		was := finalSeq(t, ev)
-		d.Down(func() { // the snapshot, and some of the decisions before it
+		d.Down(func() { // remove the snapshot and some of the decisions before it
 			d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:12] })
 		})
 		cfg.Client = kafkatest.ClientOf(t, d.Addr, nil)
@@ -125,7 +125,7 @@ func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
 	saved := finalSeq(t, ev)
 	kafkatest.Fill(t, c, in, 1, values[1500:])
 	learnAll(t, cfg)
-	d.Down(func() { // the second snapshot, as if the learner had been killed before it
+	d.Down(func() { // remove the second snapshot, as if the learner had been killed before it
 		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
 			n := len(bs)
 			for n > 0 && !strings.Contains(string(bs[n-1]), `{"type":"batch"`) {
@@ -154,7 +154,7 @@ func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
 	proved(t, cfg, 1)
 }
 
-// as pretends that this program is of other versions.
+// as runs f as a program of the versions v.
 func as(v modellog.Versions, f func()) {
 	was := versions
 	versions = v
