@@ -257,8 +257,8 @@ func (f *Fold) seat(at waiting, m *Manifest) (void string) {
 	return void
 }
 
-// Seeded reports whether the fold decides yet. Until then the methods below
-// return zero.
+// Seeded reports whether the fold decides yet. Until then the methods for the
+// state of the log return that of an empty log.
 func (f *Fold) Seeded() bool { return f.ledger != nil }
 
 // Next returns the offset after the last record read.
