@@ -17,7 +17,7 @@ import (
 type Snapshot struct {
 	Model      string // at most 249 bytes, like a topic name
 	Epoch      int64  // of the claim under which it was taken; 0 without a model log
-	Seq        int64  // last BATCH or GAP of the model log in it; 0 before the first
+	Seq        int64  // of the last BATCH or GAP that it includes; 0 before the first
 	Step       int64  // mini-batches learned
 	Chain      Hash   // of the model log as of Seq
 	Lineage    Hash   // chain over the labelled rows as of the last change of the model
