@@ -13,8 +13,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// append writes records that count only under our claim, and returns once the
-// log says that they do.
+// append writes records that are valid only under the claim of this process, and
+// returns once the log shows that they are.
 func (j *journal) append(ctx context.Context, rs ...modellog.Record) error {
 	if err := j.lock(ctx); err != nil {
 		return err
@@ -37,10 +37,10 @@ func (j *journal) appendLocked(ctx context.Context, rs ...modellog.Record) error
 	return err
 }
 
-// write appends rs as one batch and folds the log up to and including it. If
-// the answer is lost or not what was expected it reads on to see whether the
-// batch is there, and writes it again if it is not: a copy that turns up late
-// is void, because what it decides is decided already.
+// write appends rs as one batch and folds the log up to and including it. If the
+// acknowledgement is lost or unexpected, it reads the log to see whether the batch is
+// there, and writes it again if not. A delayed copy of the batch is void, because its
+// decisions are in the log already.
 func (j *journal) write(ctx context.Context, rs ...modellog.Record) error {
 	batch := make([]ingest.Record, len(rs))
 	now := time.Now().UnixMilli()
@@ -87,7 +87,7 @@ func (j *journal) write(ctx context.Context, rs ...modellog.Record) error {
 			return nil
 		}
 		if j.owner != (modellog.Owner{}) && j.log.Fold.Claim().Owner != j.owner {
-			return nil // appendLocked sees it
+			return nil // appendLocked detects it
 		}
 		if err := wait.Pause(ctx, err); err != nil {
 			return err
@@ -95,9 +95,8 @@ func (j *journal) write(ctx context.Context, rs ...modellog.Record) error {
 	}
 }
 
-// appendBatch makes d part of the model's history, and says on the way up to
-// where predictions are released, and if the budget is spent, that this is the
-// last one for now.
+// appendBatch appends d to the model log, with a RELEASED if one is due. If the budget
+// is spent, it also appends a PAUSE and returns it.
 func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, spent *budget) (*modellog.Batch, *modellog.Pause, error) {
 	if err := j.lock(ctx); err != nil {
 		return nil, nil, err
@@ -117,7 +116,7 @@ func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, s
 	return b, pause, j.appendLocked(ctx, rs...)
 }
 
-// appendGap makes it part of the model's history that input is lost.
+// appendGap appends a GAP for lost input to the model log.
 func (j *journal) appendGap(ctx context.Context, lost *gap) (*modellog.Gap, error) {
 	if err := j.lock(ctx); err != nil {
 		return nil, err
@@ -131,7 +130,7 @@ func (j *journal) appendGap(ctx context.Context, lost *gap) (*modellog.Gap, erro
 	return g, j.appendLocked(ctx, g)
 }
 
-// appendRollback takes the history back to where it stood behind a seq.
+// appendRollback appends a ROLLBACK of the history to a seq.
 func (j *journal) appendRollback(ctx context.Context, to int64, chain snapshot.Hash, reason string) (*modellog.Rollback, error) {
 	if err := j.lock(ctx); err != nil {
 		return nil, err
@@ -143,7 +142,7 @@ func (j *journal) appendRollback(ctx context.Context, to int64, chain snapshot.H
 	return r, j.appendLocked(ctx, r)
 }
 
-// releasedUpTo is a RELEASED where it is time for one.
+// releasedUpTo returns a RELEASED if one is due.
 func (j *journal) releasedUpTo(seq int64) []modellog.Record {
 	const lazily = 8 // BATCHes between two RELEASED
 	if seq < j.log.Fold.Released()+lazily {
@@ -152,8 +151,8 @@ func (j *journal) releasedUpTo(seq int64) []modellog.Record {
 	return []modellog.Record{&modellog.Released{Owner: j.owner, Seq: seq}}
 }
 
-// useOptions makes options those of the model: the first time they are written
-// down, and from then on they must stay the same.
+// useOptions writes the options to the log if it has none. Otherwise it returns an
+// error if they differ from those in the log.
 func (j *journal) useOptions(ctx context.Context, options []byte) error {
 	have := j.log.Fold.Config()
 	if len(have.Config) == 0 {
@@ -162,7 +161,7 @@ func (j *journal) useOptions(ctx context.Context, options []byte) error {
 	return sameOptions(have.Config, options)
 }
 
-// sameOptions is an error that names what differs.
+// sameOptions returns an error that names the differences, if there are any.
 func sameOptions(have, want []byte) error {
 	if bytes.Equal(have, want) {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// wide is a stream of n records with 20 inputs.
+// wide returns n records with 20 inputs.
 func wide(n int) []string {
 	rng := rand.New(rand.NewPCG(5, 6))
 	out := make([]string, n)
@@ -35,8 +35,8 @@ func wide(n int) []string {
 	return out
 }
 
-// BenchmarkPipeline learns records from a broker in this process: its share
-// shows in a profile. records/s is of the learner's wall clock.
+// BenchmarkPipeline learns records from a broker in the same process, the share of
+// which a profile shows. records/s is by the learner's wall-clock time.
 func BenchmarkPipeline(b *testing.B) {
 	const n = 50_000
 	c, in := kafkatest.Client(b), kafkatest.Name("wide")
@@ -44,7 +44,7 @@ func BenchmarkPipeline(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		cfg := Config{
 			Model: fmt.Sprintf("m%d.%s", i, in), Client: c, Topics: []string{in},
-			Learner:   learner.Config{MaxFeatures: 256}, // little, so that the rest shows
+			Learner:   learner.Config{MaxFeatures: 256}, // few, so that learning does not dominate
 			BatchSize: 1000, Linger: time.Millisecond,
 			SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
 			ToEnd: true, Report: func(Event) {},
@@ -60,8 +60,8 @@ func BenchmarkPipeline(b *testing.B) {
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
 
-// BenchmarkHost is what the host does with a BATCH of 1,000 records besides
-// learning: decoding, and encoding predictions.
+// BenchmarkHost measures what the host does with a BATCH of 1,000 records apart from
+// learning: decoding records and encoding predictions.
 func BenchmarkHost(b *testing.B) {
 	values := wide(1000)
 	records := make([]ingest.Record, len(values))
@@ -97,7 +97,7 @@ func BenchmarkHost(b *testing.B) {
 	})
 }
 
-// learnt is a history of n wide records.
+// learnt returns a history that has learned n wide records.
 func learnt(tb testing.TB, c learner.Config, n int) *history {
 	tb.Helper()
 	cfg := Config{Learner: c}
@@ -121,10 +121,10 @@ func learnt(tb testing.TB, c learner.Config, n int) *history {
 	return h
 }
 
-// BenchmarkFreeze is how long learning waits while a snapshot begins: newton at
-// its default size with a full window of 20 inputs.
+// BenchmarkFreeze measures how long learning waits while a snapshot is copied: newton
+// with its default size and a full window of 20 inputs.
 func BenchmarkFreeze(b *testing.B) {
-	h := learnt(b, learner.Config{}, 12_000) // and each block has been stepped in
+	h := learnt(b, learner.Config{}, 12_000) // enough for a step in each block
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := h.freeze(1); err != nil {
@@ -133,8 +133,8 @@ func BenchmarkFreeze(b *testing.B) {
 	}
 }
 
-// TestFreezeCopiesOnce: while a snapshot begins learning waits, for a copy of
-// what is in it and for nothing else.
+// TestFreezeCopiesOnce tests that freezing, for which learning waits, allocates
+// little more than the size of the snapshot.
 func TestFreezeCopiesOnce(t *testing.T) {
 	h := learnt(t, learner.Config{MaxFeatures: 256}, 1400)
 	if n := h.learner.Progress().Features; n != 256 {

@@ -12,8 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// squeezed is a client whose records may be far larger than a topic takes, as
-// they are compressed.
+// squeezed returns a client with compression, which can publish records that are far
+// larger than a topic accepts uncompressed.
 func squeezed(t *testing.T, addr string) *ingest.Client {
 	return kafkatest.ClientOf(t, addr, func(c *ingest.Config) { c.Compression = ingest.Gzip })
 }
@@ -28,8 +28,8 @@ func publish(t *testing.T, c *ingest.Client, topic string, rs ...ingest.Record) 
 	}
 }
 
-// heavy are records whose copies a topic does not take as they are, in every part
-// that a record has.
+// heavy returns records of which a topic does not accept unmodified copies. Each is
+// too large in another part of the record.
 func heavy() []ingest.Record {
 	big := []byte(strings.Repeat("abcdefgh", 12<<20/8))
 	good := []byte(`{"features":{"x":1,"y":2},"label":"true"}`)
@@ -52,8 +52,8 @@ func heavy() []ingest.Record {
 
 func note(b []byte) string { return fmt.Sprintf("%d sha256=%x", len(b), sha256.Sum256(b)) }
 
-// TestNoRecordIsTooLargeForTheOutputs learns records whose copies in quarantine,
-// and whose predictions, a topic would not take, and starts again behind them.
+// TestNoRecordIsTooLargeForTheOutputs learns records for which the predictions or the
+// copies in quarantine would exceed the limit of the topic, and restarts after them.
 func TestNoRecordIsTooLargeForTheOutputs(t *testing.T) {
 	for _, transactional := range []bool{false, true} {
 		t.Run(fmt.Sprint(transactional), func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestNoRecordIsTooLargeForTheOutputs(t *testing.T) {
 	}
 }
 
-// TestPredictionsSayWhichBatchAndWhoseTheyAre holds ce_sequence against the model
-// log, learned_to against the positions, and the key against input.key.
+// TestPredictionsSayWhichBatchAndWhoseTheyAre compares ce_sequence with the model log,
+// learned_to with the positions, and the key with input.key.
 func TestPredictionsSayWhichBatchAndWhoseTheyAre(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("keyed")
 	var values []string
@@ -135,7 +135,7 @@ func TestPredictionsSayWhichBatchAndWhoseTheyAre(t *testing.T) {
 	cfg, _ := config(c, "m", in)
 	cfg.Decode = decode.Config{Key: "id"}
 	learnAll(t, cfg)
-	changed := map[string]int{} // by lineage, the offset behind the last record learned
+	changed := map[string]int{} // by lineage, the offset after the last record learned
 	for i, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
 		want := fmt.Sprint("u", i%10)
 		if i == 7 {

@@ -15,23 +15,23 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// ErrVersion: the model log was written by a program of another arithmetic or
-// decoder.
+// ErrVersion means that the model log was written by a program with another version of
+// the arithmetic or the decoder.
 var ErrVersion = errors.New("another version of the arithmetic")
 
-// versions are this program's. Tests pretend that it is another one.
+// versions are those of this program. Tests change them.
 var versions = modellog.Versions{Arithmetic: learner.Arithmetic, Decoder: decode.Version}
 
-// Versions are those of this program's arithmetic and decoder.
+// Versions returns the versions of this program's arithmetic and decoder.
 func Versions() modellog.Versions { return versions }
 
-// claim makes this process the writer of the log, under v. The last start wins:
-// whoever wrote before is fenced. What with makes of the claim is appended at
-// once behind it; with may be nil.
+// claim makes this process the writer of the log, with the versions v. The last claim
+// wins and fences the previous writer. The records that with returns are appended in
+// the same batch after the claim; with may be nil.
 func (j *journal) claim(ctx context.Context, v modellog.Versions, with func(modellog.Owner) []modellog.Record) error {
 	for {
 		f := j.log.Fold
-		if !f.Seeded() && !planted("unseeded") { // so that no claim of ours could count
+		if !f.Seeded() && !planted("unseeded") { // and so any claim would be void
 			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
 		}
 		c := &modellog.Claim{
@@ -57,7 +57,7 @@ func (j *journal) claim(ctx context.Context, v modellog.Versions, with func(mode
 	}
 }
 
-// begin claims the log for a learner. An empty one it begins, behind seq.
+// begin claims the log for a learner. An empty log begins after seq.
 func (j *journal) begin(ctx context.Context, c Config, options []byte, seq int64) error {
 	if err := j.trusted(c); err != nil {
 		return err
@@ -79,7 +79,8 @@ func (j *journal) begin(ctx context.Context, c Config, options []byte, seq int64
 	})
 }
 
-// trusted is an error if this process cannot sign as it wants records signed.
+// trusted returns an error if the records that this process would write do not pass
+// its own verification.
 func (j *journal) trusted(c Config) error {
 	if c.VerifyKey == nil || !j.log.Fold.Genesis().Signed && c.SignKey == nil {
 		return nil
@@ -90,8 +91,8 @@ func (j *journal) trusted(c Config) error {
 	return nil
 }
 
-// sameVersions is an error unless the log's history is one of this program, or
-// may become one.
+// sameVersions returns an error unless the history is of this program's versions or
+// can be upgraded to them.
 func (j *journal) sameVersions(c Config) error {
 	f := j.log.Fold
 	have := f.Genesis().Versions

@@ -11,15 +11,15 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// committer releases each BATCH in a transaction of its own, with a marker that
-// says which BATCH it was. The marker is what makes it exactly once: a successor
-// finds in the newest one how far its predecessor has come, and goes on behind.
+// committer publishes each release in a transaction, together with a marker that
+// holds its seq. The marker makes publishing exactly-once: a successor reads the
+// newest marker and continues after it.
 //
-// The transactional id is the model's, so that a learner that begins fences the
-// one before it. The claim decides all the same: whoever begins reads the model
-// log before it writes anything, and a learner that was replaced finds it out
-// there. One that was fenced by mistake, because a learner that had lost its
-// claim already came to this point late, begins again.
+// The transactional id belongs to the model, so that a learner that begins fences its
+// predecessor. The claim in the model log remains decisive: begin reads the log before
+// anything is written, where a learner that was replaced finds the newer claim. A
+// learner may also be fenced by mistake, by one that had already lost its claim and
+// began late. It then begins again.
 type committer struct {
 	journal *journal
 	tx      *ingest.Transactor
@@ -28,12 +28,12 @@ type committer struct {
 
 	begun   bool
 	done    int64 // seq of the newest marker
-	markers int   // written since old ones were deleted
+	markers int   // written since old ones were last deleted
 }
 
-// transactionLimit is after how long the cluster aborts a transaction whose
-// learner has died and has no successor; until then a read-committed reader gets
-// nothing behind it.
+// transactionLimit is the transaction timeout: if a learner has died and has no
+// successor, the cluster aborts its transaction after this time. Until then
+// read-committed readers get no records after it.
 const transactionLimit = 30 * time.Second
 
 func newCommitter(c Config, j *journal) *committer {
@@ -43,21 +43,21 @@ func newCommitter(c Config, j *journal) *committer {
 	}
 }
 
-// marker is the value of a record that says what a transaction releases.
+// marker is the value of the record that identifies what a transaction publishes.
 type marker struct {
 	Seq   int64         `json:"seq"`
-	Chain snapshot.Hash `json:"chain"` // of that BATCH, so that another history's marker is told apart
+	Chain snapshot.Hash `json:"chain"` // of that BATCH, which tells it from a BATCH of another history
 }
 
-// release commits out, unless that has been done. write is called to write its
-// records.
+// release commits out in a transaction, unless it is committed already. It calls write
+// to write the records of out.
 func (c *committer) release(ctx context.Context, out *release, write func(writer) error) error {
 	for wait := new(ingest.Backoff); ; {
 		err := c.try(ctx, out, write)
 		if err == nil || ctx.Err() != nil || !errors.Is(err, ingest.ErrTransaction) && !ingest.Temporary(err) {
 			return err
 		}
-		c.begun = false // the transaction may be there or not, and Begin settles that
+		c.begun = false // the transaction may be committed or not; begin finds out
 		c.report(Retrying{Err: err})
 		if err := wait.Pause(ctx, err); err != nil {
 			return err
@@ -97,7 +97,7 @@ func (c *committer) try(ctx context.Context, out *release, write func(writer) er
 	return nil
 }
 
-// trim deletes markers that nobody will ask for, now and then.
+// trim deletes obsolete markers after every 1,000 that are written.
 func (c *committer) trim(ctx context.Context, before int64) {
 	const often = 1000
 	if c.markers++; c.markers < often || before < 0 {
@@ -109,8 +109,8 @@ func (c *committer) trim(ctx context.Context, before int64) {
 	}
 }
 
-// begin ends what a predecessor has left, sees that this learner is still the
-// writer of the model, and reads how far releasing has come.
+// begin ends the open transaction of a predecessor, confirms that this learner still
+// holds the claim, and reads the newest marker.
 func (c *committer) begin(ctx context.Context) error {
 	if err := c.tx.Begin(ctx); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (c *committer) begin(ctx context.Context) error {
 	if planted("marker") {
 		m = marker{}
 	}
-	if !c.journal.knows(m) { // whoever has claimed the log since may have written it
+	if !c.journal.knows(m) { // a learner that has claimed the log since may have written it
 		if err := c.journal.confirm(ctx); err != nil {
 			return err
 		}
@@ -137,13 +137,13 @@ func (c *committer) begin(ctx context.Context) error {
 	return nil
 }
 
-// newest is the last marker that was committed; zero if there is none.
+// newest returns the last marker that was committed; zero if there is none.
 func (c *committer) newest(ctx context.Context) (m marker, err error) {
 	first, end, err := c.journal.client.Offsets(ctx, c.topic)
 	if err != nil {
 		return m, err
 	}
-	for back := int64(4); ; back *= 8 { // every marker has one of Kafka's own behind it, and so have aborted ones
+	for back := int64(4); ; back *= 8 { // a control record of Kafka follows every marker, committed or aborted
 		from := max(first[0], end[0]-back)
 		r := cursor{fetcher: c.journal.client.Fetcher(c.topic, 0), next: -1}
 		records, err := r.take(ctx, from, end[0], c.report)

@@ -14,9 +14,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// readCommitted reads topics by a client that is not ours, as far as a
-// read-committed reader gets within the time that it takes to reach the records
-// of all transactions.
+// readCommitted reads topics with another client library, at isolation level
+// read_committed.
 func readCommitted(t *testing.T, addr string, topics ...string) *kgo.Client {
 	t.Helper()
 	c, err := kgo.NewClient(
@@ -31,8 +30,8 @@ func readCommitted(t *testing.T, addr string, topics ...string) *kgo.Client {
 	return c
 }
 
-// A read-committed consumer sees the prediction of each record once, and each
-// bad record once in quarantine, however often the learner crashes.
+// A read-committed consumer gets the prediction of each record exactly once, and each
+// bad record exactly once in quarantine, however often the learner crashes.
 func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	feeder := kafkatest.ClientOf(t, addr, nil)
@@ -57,7 +56,7 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 		learn := int64(rng.IntN(3)) // BATCHes
 		cfg.Report = func(e Event) {
 			ev.add(e)
-			switch e.(type) { // closed, it is as if the process were dead
+			switch e.(type) { // a closed client stands for a dead process
 			case Learned:
 				if learn--; i%3 == 0 && learn < 0 {
 					c.Close()
@@ -103,7 +102,7 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 		t.Errorf("of %d crashes %d were before a release and %d restarts had something to release: the test does not test", crashes, unfinished, replayed)
 	}
 
-	// Behind the last one there is a record in each partition that says so.
+	// A last record in each partition marks its end.
 	for topic, partitions := range map[string]int{PredictionsTopic(model): 2, QuarantineTopic(model): 1} {
 		for p := range partitions {
 			if err := feeder.Producer().Publish(t.Context(), topic, p, []ingest.Record{{Time: time.Now().UnixMilli(), Key: []byte("end")}}); err != nil {
@@ -146,8 +145,8 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 	}
 }
 
-// A log that is empty is no new model where outputs know of an earlier one: that
-// takes a word, and then no seq is given twice.
+// If the outputs show an earlier model, an empty log begins a new model only with
+// NewModel, and no seq is used twice.
 func TestANewModelBesideOldOutputs(t *testing.T) {
 	for _, transactional := range []bool{false, true} {
 		addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
@@ -163,7 +162,7 @@ func TestANewModelBesideOldOutputs(t *testing.T) {
 		wants(t, err, ErrLog, "--new-model")
 		cfg.NewModel = true
 		learnAll(t, cfg)
-		learnAll(t, cfg) // which is not new any more
+		learnAll(t, cfg) // the model is no longer new
 		if after := finalSeq(t, ev); after != 2*before {
 			t.Errorf("transactional %v: the last seq is %d, of the model before %d", transactional, after, before)
 		}
@@ -173,7 +172,7 @@ func TestANewModelBesideOldOutputs(t *testing.T) {
 	}
 }
 
-// finalSeq is that of the last snapshot.
+// finalSeq returns the seq of the last snapshot.
 func finalSeq(t *testing.T, ev *events) int64 {
 	t.Helper()
 	s, ok := last[Saved](ev)

@@ -14,9 +14,9 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// TestDamagedSnapshotsAreNotUsed gives a learner copies of one model log, in each
-// of which the newest snapshot is damaged in another way. It must notice, go on
-// from the one before, and come to the same state.
+// TestDamagedSnapshotsAreNotUsed gives a learner copies of one model log. In each copy
+// the newest snapshot is damaged in another way. The learner must detect it, continue
+// from the previous snapshot, and reach the same state.
 func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	values := rings(1000)

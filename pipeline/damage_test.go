@@ -41,7 +41,7 @@ func rewrite(t *testing.T, addr string, c *ingest.Client, topic string, change f
 	}
 }
 
-// rename has records of a model log name the topic that they go to as theirs.
+// rename changes the topic ID in records of a model log to that of topic.
 func rename(t *testing.T, c *ingest.Client, topic string, rs []ingest.Record) {
 	t.Helper()
 	id, err := c.TopicID(t.Context(), topic)
@@ -60,7 +60,7 @@ func rename(t *testing.T, c *ingest.Client, topic string, rs []ingest.Record) {
 	}
 }
 
-// lastChunk is the last CHUNK of a log.
+// lastChunk returns the value of the last CHUNK of a log.
 func lastChunk(rs []ingest.Record) []byte {
 	for i := len(rs) - 1; i >= 0; i-- {
 		if string(rs[i].Key) == "chunk" {
@@ -120,7 +120,7 @@ func TestOnlySignedSnapshotsAreRestored(t *testing.T) {
 	signed, _ := last[Saved](ev)
 
 	kafkatest.Fill(t, c, in, 1, values[1000:1500])
-	forged := cfg // whoever may write the log, without the key
+	forged := cfg // a writer that has access to the log but not the key
 	forged.SignKey, forged.VerifyKey = other, nil
 	learnAll(t, forged)
 

@@ -12,9 +12,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// decided is one BATCH: its composition and order are fixed, and what each of
-// its records is. It is a function of the records, the configuration and the
-// decoder's state before it, so that a replay decides the same.
+// decided is a BATCH: its records in their order, each decoded or rejected. It is a
+// function of the records, the configuration and the state of the decoder before it,
+// so that a replay gives the same BATCH.
 type decided struct {
 	ranges []modellog.Range
 	marks  []uint64 // of each range, the digest of its last record; 0 without records
@@ -29,14 +29,14 @@ type item struct {
 	in     *input
 	record *ingest.Record
 	key    []byte // of its prediction
-	err    error  // why it goes to quarantine; nil: it is the next row of the batch
+	err    error  // why it goes to quarantine; nil if it is the next row of the batch
 }
 
-// decider turns spans into BATCHes. It owns the decoder, whose state advances
-// with every decided record, in order.
+// decider turns spans into BATCHes. It owns the decoder. Every decided record advances
+// the state of the decoder, so the order matters.
 type decider struct {
 	decoder *decode.Decoder
-	keyed   bool // the learner wants to know whose a row is
+	keyed   bool // the learner needs the keys of the rows
 }
 
 func newDecider(c Config, s *decode.Schema) (*decider, error) {
@@ -99,7 +99,7 @@ func (d *decider) decide(spans []span) *decided {
 	return b
 }
 
-// bad is what goes to quarantine.
+// bad returns what goes to quarantine, by partition.
 func (d *decided) bad() (all []Bad) {
 	for _, it := range d.items {
 		if it.err == nil {
@@ -118,7 +118,7 @@ func (d *decided) bad() (all []Bad) {
 func hashRecord(h *xxhash.Digest, r *ingest.Record) {
 	var n [8]byte
 	field := func(b []byte) {
-		size := uint64(len(b)) + 1 // 0 is the absence of a field
+		size := uint64(len(b)) + 1 // 0 stands for an absent field
 		if b == nil {
 			size = 0
 		}

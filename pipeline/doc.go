@@ -1,23 +1,23 @@
-// Package pipeline is the host of a learner: it brings examples from Kafka to
-// the learner and predictions and snapshots back, so that a process may die at
-// any instant and nothing can be seen of it afterwards.
+// Package pipeline is the host of a learner: it consumes examples from Kafka and
+// publishes predictions and snapshots. It is crash-safe: recovery is bit-identical,
+// at whatever point the process dies.
 //
-// Everything rests on one order. A BATCH of records is decided; it is appended
-// to the model log; once the append is acked where it was expected, and not
-// before, its predictions are made and released and its examples learned. So
-// whatever the world has seen follows from the log, and a successor that
-// learns the log again comes to the same bits:
+// This rests on the order of operations. A BATCH of records is decided and appended
+// to the model log. Only after the broker has acknowledged the append at the
+// expected offset are its predictions computed and published and its examples
+// learned. Everything that is published therefore follows from the log, and a
+// successor that replays the log reaches the same state, bit for bit:
 //
-//	source   collects records of the input partitions
-//	decider  sorts and decodes them: what they are is fixed from here on
-//	journal  appends the decision to the model log
-//	history  predicts and learns, one mini-batch after the other
+//	source    collects records of the input partitions
+//	decider   sorts and decodes them, which fixes the content of the BATCH
+//	journal   appends the decision to the model log
+//	history   predicts and learns, one mini-batch after the other
 //	publisher writes predictions and quarantined records
 //
-// While one BATCH is learned the next is decided and appended, and no more than
-// that is under way: a slow broker or a slow learner holds the source back.
+// While one BATCH is learned, the next is decided and appended, but no more than
+// that: a slow broker or a slow learner puts back-pressure on the source.
 //
-// One process writes a model log at a time. The one that starts last claims it,
-// and from that offset on the records of all others are void (see
-// modellog.Fold); a learner that finds itself fenced throws its state away.
+// One process at a time writes a model log. The process that starts last claims it,
+// and from the offset of that claim on the records of all others are void (see
+// modellog.Fold). A learner that finds itself fenced discards its state.
 package pipeline

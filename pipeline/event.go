@@ -8,68 +8,68 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Event is something that a pipeline did, for logs, metrics and progress lines:
-// one of the types below. Whoever listens must return soon; events come from
-// several goroutines.
+// Event is one of the types below. Events are for logs, metrics and progress lines.
+// Config.Report is called from several goroutines and must return quickly.
 type Event any
 
 type (
-	// Retrying is a fault that is expected to pass.
+	// Retrying reports a temporary error, after which the operation is retried.
 	Retrying struct{ Err error }
 
-	// StandingBy: this process waits for the owner of the model to end, and has read
-	// the model log up to Seq. It is reported every Config.Heartbeat.
+	// StandingBy reports that this process waits for the owner of the model to end and
+	// has read the model log up to Seq. It is reported every Config.Heartbeat.
 	StandingBy struct {
 		Owner string // host and process; empty if none was heard
 		Seq   int64
 	}
 
-	// Dueling: this process waits as a standby although nobody told it to, because
-	// so many learners of the model were fenced in the last minute.
+	// Dueling reports that this process waits as a standby without Config.Standby,
+	// because of the number of fencings in the last minute.
 	Dueling struct{ Fencings int }
 
-	// Cold: a standby cannot learn along, and will have to restore a snapshot when
-	// it takes over.
+	// Cold reports that a standby cannot follow the model log and will have to restore a
+	// snapshot when it takes over.
 	Cold struct{ Err error }
 
-	// TakingOver: the owner of the claim of this epoch has left or is silent, and
-	// this standby is about to claim the model; 0 if there was no claim.
+	// TakingOver reports that the owner of the claim of this epoch has left or is silent
+	// and that this standby is about to claim the model. Epoch is 0 if there was no
+	// claim.
 	TakingOver struct {
 		Epoch int64
-		Left  bool // else silent
+		Left  bool // otherwise silent
 	}
 
-	// Claimed: this process is the writer of the model log from now on.
+	// Claimed reports that this process is now the writer of the model log.
 	Claimed struct{ Epoch int64 }
 
-	// Restored: a snapshot was loaded; the BATCHes after Seq come next.
+	// Restored reports that a snapshot was loaded. The BATCHes after Seq come next.
 	Restored struct {
 		Seq, Step int64
 		Bytes     int
 		Took      time.Duration
 	}
 
-	// Damaged: a snapshot could not be used, and an older one will be tried.
+	// Damaged reports that a snapshot is unusable. An older one is tried next.
 	Damaged struct {
 		ID  string
 		Err error
 	}
 
-	// Unreadable: a record of the model log is damaged, and so does not count.
+	// Unreadable reports that a record of the model log is damaged and therefore void.
 	Unreadable struct {
 		Offset int64
 		Why    string
 	}
 
-	// Replayed: the history in the model log was learned again.
+	// Replayed reports that the history in the model log was replayed.
 	Replayed struct {
 		Batches, Records int
-		Released         int // BATCHes whose predictions were written again
+		Released         int // BATCHes of which the predictions were published again
 		Took             time.Duration
-		Progress         learner.Progress // where learning goes on
+		Progress         learner.Progress // after the replay
 	}
 
-	// Learned: one BATCH is learned.
+	// Learned reports that a BATCH was learned.
 	Learned struct {
 		Seq           int64
 		Counts        modellog.Counts
@@ -77,10 +77,11 @@ type (
 		Progress      learner.Progress
 	}
 
-	// Quarantining: records of a BATCH could not be decoded, by partition.
+	// Quarantining reports, by partition, the records of a BATCH that could not be
+	// decoded.
 	Quarantining struct{ Bad []Bad }
 
-	// Bad is what could not be decoded of a partition.
+	// Bad describes the records of a partition that could not be decoded.
 	Bad struct {
 		Topic       string
 		Partition   int32
@@ -89,73 +90,73 @@ type (
 		Err         error // of the first
 	}
 
-	// Released: the predictions of Seq and everything before it are written.
+	// Released reports that the predictions up to and including Seq are published.
 	Released struct {
 		Seq     int64
 		Records int
 	}
 
-	// Lag: how far a partition is decided, how far it reaches, and what it still
-	// has.
+	// Lag reports the position in a partition, its end and its first offset.
 	Lag struct {
 		Topic     string
 		Partition int32
 		Next, End int64 // End is the high watermark
-		Stable    int64 // before End while a transaction is open: nobody can read further
-		First     int64
+		Stable    int64 // last stable offset: before End while a transaction is open
+		First     int64 // log start offset
 	}
 
-	// Grown: partitions were added to an input, and are learned from.
+	// Grown reports that partitions were added to an input topic and are read now.
 	Grown struct {
 		Topic      string
-		Partitions int // from now on
+		Partitions int // including those added
 	}
 
-	// Lost: the model log says now that these records were lost.
+	// Lost reports that a GAP for these offsets was written to the model log.
 	Lost struct {
 		Topic     string
 		Partition int32
 		From, To  int64
 	}
 
-	// RolledBack: the model log says now that the history goes on from an earlier
-	// place.
+	// RolledBack reports that a ROLLBACK was written to the model log: the history
+	// continues from an earlier seq.
 	RolledBack struct{ Record *modellog.Rollback }
 
-	// Memory: how many bytes the process takes at most from now on, by the formula
-	// of this package.
+	// Memory reports a new memory limit of the process, in bytes, by the formula at the
+	// type memory.
 	Memory struct{ Limit int64 }
 
-	// Paused: too much of the input was bad, and nothing more of it is decided
-	// until somebody says so.
+	// Paused reports that too much of the input was bad. No more of it is decided until
+	// the model log has a RESUME.
 	Paused struct{ Why *modellog.Pause }
 
-	// Resumed: somebody has.
+	// Resumed reports that the model log has a RESUME of the pause.
 	Resumed struct{}
 
-	// Refitted: a challenger is complete in the model log.
+	// Refitted reports that a challenger is complete in the model log.
 	Refitted struct {
 		ID         string
 		Seq, Step  int64 // of the model that was refitted
 		Bytes      int
 		StateHash  snapshot.Hash
 		Refit      modellog.Refit
-		Read, Took time.Duration // to read the records again; all of it
+		Read, Took time.Duration // time to read the records again; total time
 	}
 
-	// Unfit: a refit of the model as of Seq has failed, which is no harm.
+	// Unfit reports that a refit of the model as of Seq has failed. Learning continues
+	// unaffected.
 	Unfit struct {
 		Seq int64
 		Err error
 	}
 
-	// Saved: a snapshot is complete in the model log.
+	// Saved reports that a snapshot is complete in the model log.
 	Saved struct {
 		ID        string
 		Seq, Step int64
 		Bytes     int
 		StateHash snapshot.Hash
-		Froze     time.Duration // the pause that it meant for learning
+		Froze     time.Duration // time that learning was paused
 		Took      time.Duration
 	}
 )

@@ -6,15 +6,15 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Fit learns rows without Kafka. It comes to the same state as a pipeline that
-// reads the same rows from one partition.
+// Fit learns rows without Kafka. It reaches the same state as a pipeline that reads
+// the same rows from one partition.
 type Fit struct {
 	history *history
 	batch   learner.Batch
-	keyed   bool // the learner wants to know whose a row is
+	keyed   bool // the learner needs the keys of the rows
 }
 
-// NewFit begins with the empty model.
+// NewFit returns a Fit of the empty model.
 func NewFit(c learner.Config) (*Fit, error) {
 	options, err := Config{Learner: c}.options()
 	if err != nil {
@@ -29,7 +29,7 @@ func NewFit(c learner.Config) (*Fit, error) {
 
 const fitAtOnce = 256 // rows
 
-// Add predicts and learns a row, by and by.
+// Add adds a row, which is predicted and learned at the latest by Finish.
 func (f *Fit) Add(row decode.Row) {
 	if f.batch.Len() == 0 {
 		f.batch.Reset(len(row.X))
@@ -53,16 +53,16 @@ func (f *Fit) learn() {
 	f.batch.Reset(f.batch.Dim())
 }
 
-// Progress is the progressive validation so far.
+// Progress returns the progressive validation so far.
 func (f *Fit) Progress() learner.Progress { return f.history.learner.Progress() }
 
-// Finish learns the rows that are still waiting.
+// Finish learns the rows that were added but not learned yet.
 func (f *Fit) Finish() learner.Progress {
 	f.learn()
 	return f.Progress()
 }
 
-// Snapshot is the model as it is, under the schema of the rows.
+// Snapshot returns a snapshot of the current model, with the schema of the rows.
 func (f *Fit) Snapshot(s *decode.Schema) (*snapshot.Snapshot, error) {
 	f.history.schema = s
 	return f.history.freeze(0)
@@ -80,13 +80,13 @@ type Grade struct {
 	targets []graded // of a regression
 }
 
-// graded is how far off the predictions of one target are.
+// graded accumulates the errors of the predictions of one target.
 type graded struct {
 	squares        float64 // of the errors
-	mean, variance float64 // of the labels, the latter times rows
+	mean, variance float64 // of the labels; variance is times rows
 }
 
-// NewGrade begins with no rows. They have dim values.
+// NewGrade returns a Grade without rows. Each row will have dim values.
 func NewGrade(m *learner.Model, dim int) *Grade {
 	g := &Grade{model: m}
 	g.batch.Reset(dim)
@@ -130,17 +130,17 @@ func (g *Grade) flush() {
 	g.batch.Reset(g.batch.Dim())
 }
 
-// Rows is how many rows were graded so far, and Task what they are.
+// Rows returns the number of rows graded so far.
 func (g *Grade) Rows() int64 {
 	g.flush()
 	return g.rows
 }
 
-// Task is what the graded rows were labelled for.
+// Task returns the task of the rows graded so far, by their labels.
 func (g *Grade) Task() learner.Task { return g.task }
 
-// Error is the share of wrong classes, or the mean squared error over the
-// variance of the labels: of several targets, the mean of theirs.
+// Error returns the share of wrong classes or, for a regression, the mean squared
+// error divided by the variance of the labels, averaged over the targets.
 func (g *Grade) Error() float64 {
 	g.flush()
 	if g.task != learner.Regression {
@@ -153,7 +153,7 @@ func (g *Grade) Error() float64 {
 	return sum / float64(len(g.targets))
 }
 
-// Errors is the error of each target of a regression.
+// Errors returns the error of each target of a regression.
 func (g *Grade) Errors() (all []float64) {
 	g.flush()
 	for _, t := range g.targets {

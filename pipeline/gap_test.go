@@ -13,8 +13,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// start runs a learner until the test ends or stop is called. What Run did
-// comes out of ended, or of stop.
+// start runs a learner until the test ends or stop is called. The error of Run is
+// received from ended or returned by stop.
 func start(t *testing.T, c Config) (stop func() error, ended <-chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -32,7 +32,7 @@ func start(t *testing.T, c Config) (stop func() error, ended <-chan error) {
 	}, done
 }
 
-// eventually waits for a condition, which it looks at again and again.
+// eventually polls until a condition holds.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !ok(); {
@@ -43,7 +43,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// learned is how many labelled examples the model knows.
+// learned returns the number of labelled examples that the model has learned.
 func learned(ev *events) int64 {
 	if l, ok := last[Learned](ev); ok {
 		return l.Progress.Examples
@@ -77,7 +77,7 @@ func TestInputLostWhileTheLearnerWasDown(t *testing.T) {
 	if got, want := learned(ev), int64(750-750/50); got != want {
 		t.Errorf("learned %d examples, want %d", got, want)
 	}
-	learnAll(t, cfg) // from the snapshot behind the gap
+	learnAll(t, cfg) // from the snapshot after the GAP
 	v, err := Verify(t.Context(), cfg)
 	if err != nil || v.Compared != 1 || v.Divergent != 0 || v.Lost != 250 {
 		t.Errorf("verify from the snapshot before the gap: %+v, %v", v, err)
@@ -95,7 +95,7 @@ func TestGapAtTheEndIsRecordedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends := cfg
-	ends.ToEnd = false // the end that a reader can reach is behind the gap
+	ends.ToEnd = false // the end that a reader can reach is after the gap
 	stop, _ := start(t, ends)
 	eventually(t, "the gap is recorded", func() bool { _, ok := last[Lost](ev); return ok })
 	if err := stop(); err != nil {
@@ -119,7 +119,7 @@ func TestRetentionOvertakesARunningLearner(t *testing.T) {
 		held, hold := make(chan struct{}), make(chan struct{})
 		cfg.Report = func(e Event) {
 			ev.add(e)
-			if l, ok := e.(Learned); ok && l.Seq == 2 { // and so the source stands still
+			if l, ok := e.(Learned); ok && l.Seq == 2 { // which blocks the source
 				close(held)
 				<-hold
 			}
@@ -209,7 +209,7 @@ func TestRecreatedInputIsNoticed(t *testing.T) {
 			_, err := c.Topic(t.Context(), in)
 			return errors.Is(err, ingest.ErrUnknownTopic)
 		})
-		kafkatest.Fill(t, c, in, 1, values) // more than there was, and the same
+		kafkatest.Fill(t, c, in, 1, values) // more records than before, beginning with the same
 	}
 	kafkatest.Fill(t, c, in, 1, values[:500])
 	cfg, _ := config(c, "m", in)

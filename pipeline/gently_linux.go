@@ -5,12 +5,11 @@ import (
 	"syscall"
 )
 
-// gently makes the calling goroutine, to its end, run on a thread that gets a
-// processor where the others leave one: learning does not wait for it. On Linux
-// threads have priorities of their own, and one whose goroutine ends locked to it
-// ends too.
+// gently locks the calling goroutine to a thread of the lowest priority, so that it
+// does not slow down learning. On Linux the priority is per thread. The goroutine does
+// not unlock the thread, which therefore ends together with it.
 func gently() {
 	runtime.LockOSThread()
 	const least = 19
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, syscall.Gettid(), least) // without it it runs like all others
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, syscall.Gettid(), least) // on an error it runs at normal priority
 }

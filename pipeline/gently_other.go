@@ -2,5 +2,5 @@
 
 package pipeline
 
-// gently does nothing: other systems than Linux have no priority for a thread.
+// gently does nothing, because it relies on the per-thread priorities of Linux.
 func gently() {}

@@ -13,11 +13,11 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// HeartbeatsTopic is where the learners of a model say that they are alive.
+// HeartbeatsTopic returns the name of the topic of the heartbeats of a model's learners.
 func HeartbeatsTopic(model string) string { return model + ".heartbeats" }
 
-// heartbeatsConfig keeps the records for an hour, for people. Their times are the
-// broker's, so that the clocks of the learners' machines do not matter.
+// heartbeatsConfig keeps the records for an hour, for inspection. The broker sets
+// their timestamps, so that the clocks of the learners' machines do not matter.
 var heartbeatsConfig = map[string]string{
 	"cleanup.policy":         "delete",
 	"retention.ms":           "3600000",
@@ -25,50 +25,51 @@ var heartbeatsConfig = map[string]string{
 	"message.timestamp.type": "LogAppendTime",
 }
 
-// HeartbeatEvery is the usual pause between two heartbeats. A standby takes over
-// after silentBeats of its own without one of the owner in between.
+// HeartbeatEvery is the usual interval of heartbeats. A standby takes over after
+// silentBeats heartbeats of its own without one of the owner in between.
 const HeartbeatEvery = 150 * time.Millisecond
 
-// A role is what a process that writes a heartbeat is doing.
+// role is the state of the process that writes a heartbeat.
 type role string
 
 const (
-	owning     role = "owner"   // it learns, or is about to
-	standingBy role = "standby" // it waits for the owner to end
-	left       role = "left"    // it has ended, of its own accord
-	fencedOff  role = "fenced"  // it has ended, because another learner has claimed the model
+	owning     role = "owner"   // learns, or is about to
+	standingBy role = "standby" // waits for the owner to end
+	left       role = "left"    // has ended for another reason than being fenced
+	fencedOff  role = "fenced"  // has ended because another learner has claimed the model
 )
 
 // heartbeat is the value of a record of the heartbeats topic.
 type heartbeat struct {
 	Role    role   `json:"role"`
-	Process string `json:"process"`         // drawn at random when the process starts
-	Host    string `json:"host"`            // for people
+	Process string `json:"process"`         // random id, drawn when the process starts
+	Host    string `json:"host"`            // host name and process id, for information
 	Epoch   int64  `json:"epoch,omitempty"` // of an owner's claim, or of the one that it is about to make
 	Joined  int64  `json:"joined"`          // offset of the first heartbeat of this process; -1 in that one
 }
 
-// heart writes the heartbeats of this process until it is ended. A nil heart is
-// one of a learner that was told to write none.
+// heart writes the heartbeats of this process until end is called. A nil heart, of a
+// learner without heartbeats, does nothing.
 type heart struct {
 	client *ingest.Client
 	topic  string
 	every  time.Duration
 	report func(Event)
-	out    *ingest.Producer // of run, and once that is done, of end
+	out    *ingest.Producer // owned by run, and by end once run has returned
 
 	mu      sync.Mutex
 	now     heartbeat
-	claimed bool // the epoch in it
-	misses  int  // heartbeats that failed or came late
+	claimed bool // whether the epoch in now is claimed
+	misses  int  // heartbeats that failed or were late
 
-	changed chan struct{} // holds a token when now is to be written at once
+	changed chan struct{} // holds a token if now has to be written at once
 	quit    chan struct{} // closed by end
 	done    chan struct{}
 }
 
-// startHeart writes a first heartbeat and goes on in a goroutine of its own, which
-// outlives ctx: a learner that drains is still alive.
+// startHeart writes a first heartbeat and starts a goroutine that writes the others.
+// The goroutine outlives ctx, because a learner that drains is still alive. Stop it
+// with end.
 func startHeart(ctx context.Context, c Config) (*heart, error) {
 	topic := HeartbeatsTopic(c.Model)
 	if err := c.Client.Create(ctx, topic, 1, heartbeatsConfig); err != nil {
@@ -112,7 +113,7 @@ func (h *heart) run(ctx context.Context) {
 
 // beat makes one attempt to write a heartbeat.
 func (h *heart) beat(ctx context.Context) error {
-	const patience = time.Second // the next one says as much
+	const patience = time.Second // the next heartbeat replaces this one
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	begin := time.Now()
@@ -133,22 +134,22 @@ func (h *heart) beat(ctx context.Context) error {
 	return err
 }
 
-// missed is how many heartbeats have failed or come late so far.
+// missed returns the number of heartbeats that failed or were late so far.
 func (h *heart) missed() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.misses
 }
 
-// is is the last heartbeat, or the next.
+// is returns the current content of a heartbeat.
 func (h *heart) is() heartbeat {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.now
 }
 
-// own makes the heartbeats those of an owner, from now on: of a claim, or of one
-// that it is about to make.
+// own changes the role to owner. If claimed is false, the claim of this epoch is about
+// to be made.
 func (h *heart) own(epoch int64, claimed bool) {
 	if h == nil {
 		return
@@ -162,14 +163,14 @@ func (h *heart) own(epoch int64, claimed bool) {
 	}
 }
 
-// end writes why this process has ended: it was fenced, or it has left, so that a
-// standby need not wait.
+// end stops the heartbeats and writes a last one, which says whether this process was
+// fenced or has left, so that a standby need not wait for a timeout.
 func (h *heart) end(cause error) {
 	if h == nil {
 		return
 	}
 	close(h.quit)
-	<-h.done // the last one is not broken off: its connection is needed once more
+	<-h.done // a heartbeat in flight is not cancelled: its connection is used once more
 	h.mu.Lock()
 	if h.now.Role = left; errors.Is(cause, ErrFenced) {
 		h.now.Role = fencedOff
@@ -178,14 +179,14 @@ func (h *heart) end(cause error) {
 		h.now.Epoch = 0
 	}
 	h.mu.Unlock()
-	h.beat(context.Background()) // without it a standby waits for as long as after a crash
+	h.beat(context.Background()) // if it fails, a standby waits as long as after a crash
 }
 
-// lately is the part of the heartbeats topic that fencings may lie in: a minute
-// of five learners.
+// lately is the number of records that fencings reads: about one minute of the
+// heartbeats of five learners.
 const lately = 7 * 60 * 5
 
-// fencings counts the learners that were fenced by others in the last minute.
+// fencings returns the number of learners that were fenced in the last minute.
 func (h *heart) fencings(ctx context.Context) (n int, err error) {
 	first, end, err := h.client.Offsets(ctx, h.topic)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// history is a model with everything that it is a function of: the BATCHes
-// learned so far, in order. Learning, replaying and verifying all go through
-// learn, and so come to the same bits.
+// history is a model together with the state that its BATCHes, learned in order,
+// have led to. Learning, replay and verification all use the method learn and so
+// reach the same state, bit for bit.
 type history struct {
 	name    string
 	options []byte // journaled configuration
@@ -33,21 +33,21 @@ type history struct {
 	reached   []snapshot.Position // sorted by topic and partition
 	learnedTo []serve.Offset      // reached as of the last change of the model
 
-	limits limits // of what is written
+	limits limits // of the output topics
 
-	beat func() // called between mini-batches, if it is not nil
+	beat func() // called between mini-batches; may be nil
 
 	scratch []byte
-	encoder *serve.Encoder // for the model as it is; nil after a change
-	encodes *decode.Schema // the schema that encoder was made with
+	encoder *serve.Encoder // for the current model; nil after a change
+	encodes *decode.Schema // schema of encoder
 }
 
-// limits is the largest batch that each output topic takes.
+// limits holds the maximum size in bytes of a record batch of each output topic.
 type limits struct{ predictions, quarantine int }
 
 var defaultLimits = limits{ingest.DefaultMaxMessageBytes, ingest.DefaultMaxMessageBytes}
 
-// newHistory is the model before its first record.
+// newHistory returns the model before its first record.
 func newHistory(name string, options []byte, c learner.Config) (*history, error) {
 	l, err := learner.New(c)
 	if err != nil {
@@ -59,8 +59,8 @@ func newHistory(name string, options []byte, c learner.Config) (*history, error)
 	return h, nil
 }
 
-// release is what a BATCH gives to the world: a prediction for every row, and
-// every other record with the reason why it is none.
+// release is the output of a BATCH: a prediction for every row, and every other
+// record, which goes to quarantine, with the reason why it is not a row.
 type release struct {
 	seq         int64
 	chain       [32]byte // of the BATCH
@@ -73,8 +73,8 @@ type outgoing struct {
 	record    ingest.Record
 }
 
-// learn predicts and learns the rows of b, one model after the other. Whoever
-// calls it may publish the release at once: it is decided.
+// learn predicts and learns the rows of b, one mini-batch after the other. The BATCH
+// is in the model log already, so the caller may publish the release at once.
 func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
 	out := &release{seq: seq, chain: chain, predictions: make([]outgoing, 0, b.batch.Len())}
 	rest := b.items
@@ -93,7 +93,7 @@ func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
 			h.beat()
 		}
 	}
-	for _, it := range rest { // behind the last row
+	for _, it := range rest { // after the last row
 		h.quarantine(out, it)
 	}
 	for i, r := range b.ranges {
@@ -107,15 +107,15 @@ func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
 	return out
 }
 
-// skip passes input that is lost.
+// skip advances h past lost input.
 func (h *history) skip(g *modellog.Gap) *release {
 	p := h.position(g.Topic, g.TopicID, g.Partition)
-	p.Next, p.Fingerprint = g.To, 0 // nobody has the record before
+	p.Next, p.Fingerprint = g.To, 0 // the record before is lost
 	h.seq, h.chain = g.Seq, g.Chain
 	return &release{seq: g.Seq, chain: g.Chain}
 }
 
-// turned is what a ROLLBACK, ADOPT or UPGRADE makes of h; nil for all other
+// turned applies a ROLLBACK, ADOPT or UPGRADE to h. It returns nil for all other
 // records.
 func (h *history) turned(r modellog.Record) *release {
 	switch r := r.(type) {
@@ -130,7 +130,7 @@ func (h *history) turned(r modellog.Record) *release {
 	return nil
 }
 
-// adopt stands in the topics that take the place of others.
+// adopt replaces the positions in the old topics by those in the new ones.
 func (h *history) adopt(a *modellog.Adopt) {
 	for _, in := range a.Inputs {
 		for _, to := range in.Partitions {
@@ -145,8 +145,8 @@ func (h *history) adopt(a *modellog.Adopt) {
 	slices.SortFunc(h.reached, snapshot.Position.Compare)
 }
 
-// turn mixes a ROLLBACK, ADOPT or UPGRADE into the lineage: what is learned from
-// here on is told apart from what would have been without it.
+// turn mixes a ROLLBACK, ADOPT or UPGRADE into the lineage, so that it differs from
+// the lineage of the same rows learned without that record.
 func (h *history) turn(kind string, seq int64, chain snapshot.Hash) *release {
 	b := append([]byte("accrete "+kind+" 1\x00"), h.rows[:]...)
 	h.rows = sha256.Sum256(binary.LittleEndian.AppendUint64(b, uint64(seq)))
@@ -155,8 +155,8 @@ func (h *history) turn(kind string, seq int64, chain snapshot.Hash) *release {
 	return &release{seq: seq, chain: chain}
 }
 
-// answer adds what the rows of a pass give to out, and returns the items behind
-// them.
+// answer adds the predictions of a pass to out, and to quarantine the bad records
+// before its last row. It returns the items after that row.
 func (h *history) answer(out *release, b *decided, from int, pass *learner.Pass, rest []item) []item {
 	if h.encoder == nil || h.encodes != b.schema {
 		id := serve.ModelID{Name: h.name, Step: h.step, Lineage: h.lineage, LearnedTo: h.learnedTo}
@@ -193,7 +193,7 @@ func (h *history) advance(it item) {
 	h.rows, h.scratch = sha256.Sum256(b), b
 }
 
-// position is where h stands in a partition.
+// position returns the position of h in a partition, which it adds if it is new.
 func (h *history) position(topic string, id [16]byte, partition int32) *snapshot.Position {
 	i := 0
 	for i < len(h.reached) && (h.reached[i].Topic < topic || h.reached[i].Topic == topic && h.reached[i].Partition < partition) {
@@ -211,12 +211,12 @@ func (h *history) quarantine(out *release, it item) {
 	out.quarantined = append(out.quarantined, outgoing{it.in.partition, serve.Quarantined(it.in.topic, it.in.partition, it.record, it.err, h.limits.quarantine)})
 }
 
-// freeze copies all that h is into a snapshot.
+// freeze copies h into a snapshot.
 func (h *history) freeze(epoch int64) (*snapshot.Snapshot, error) {
 	return h.copied(epoch, h.learner.State())
 }
 
-// freezeServing copies what it takes to predict, which is little.
+// freezeServing copies only what predicting needs, which is small.
 func (h *history) freezeServing(epoch int64) (*snapshot.Snapshot, error) {
 	return h.copied(epoch, learner.State{Serving: h.learner.Serving()})
 }
@@ -240,7 +240,7 @@ func (h *history) copied(epoch int64, state learner.State) (*snapshot.Snapshot, 
 	return s, nil
 }
 
-// thaw is the history that freeze was given.
+// thaw restores the history that freeze has copied.
 func thaw(s *snapshot.Snapshot, c learner.Config) (*history, error) {
 	l, err := learner.Restore(c, s.State)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// LogReport is what a model log says.
+// LogReport is the content of a model log.
 type LogReport struct {
 	Topic     string               `json:"topic"`
 	First     int64                `json:"first"` // offset
@@ -27,8 +27,8 @@ type LogReport struct {
 	Challengers []*modellog.Challenger `json:"challengers,omitempty"` // complete ones, the newest first
 }
 
-// Inspect reads the model log of c and reports its newest n records. Where the
-// log is broken it gives both: what could be read, and ErrLog.
+// Inspect reads the model log of c and reports its newest n records. If the log is
+// broken, it returns both a report of what could be read and ErrLog.
 func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 	c.Keep = math.MaxInt
 	j, err := newJournal(ctx, c)

@@ -10,7 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// wants fails unless err is of the kind and says what.
+// wants fails the test unless err is of the kind and its text contains what.
 func wants(t *testing.T, err, kind error, what string) {
 	t.Helper()
 	if !errors.Is(err, kind) || !strings.Contains(err.Error(), what) {
@@ -62,7 +62,7 @@ func TestALogThatLostItsTailAndGrewAgainIsNotTheSame(t *testing.T) {
 	cfg.ToEnd = false
 	_, ended := start(t, cfg)
 	eventually(t, "it learns", func() bool { return learned(ev) == 980 })
-	d.Down(func() { // its last record is another's now
+	d.Down(func() { // change the last record
 		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
 			return kafkatest.Reseal(bs, len(bs)-1, func(b []byte) { b[len(b)-2] ^= 1 })
 		})

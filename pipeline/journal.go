@@ -12,25 +12,25 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// journal is a learner's hold on the model log. One append is outstanding at a
-// time, in one attempt; whatever comes back but an ack at the expected offset,
-// the log is read and decides.
+// journal is a learner's access to the model log. One append is outstanding at a
+// time, in a single attempt. Unless it is acknowledged at the expected offset, the
+// journal reads the log to find out whether the append took effect.
 type journal struct {
 	client   *ingest.Client
 	producer *ingest.Producer
 	topic    string
 	report   func(Event)
 	writer   string             // version of the program
-	key      ed25519.PrivateKey // nil, or what every record is signed with
+	key      ed25519.PrivateKey // signs every record; nil: unsigned
 
-	turn  chan struct{} // holds a token while somebody writes, which may take as long as the broker is away
+	turn  chan struct{} // a lock: holds a token during a write, which lasts as long as the broker is unavailable
 	log   *kafkalog.Log
-	owner modellog.Owner // ours; zero before claim
-	lost  error          // set once and for all when the claim is lost, or the log broken
+	owner modellog.Owner // of this process; zero before claim
+	lost  error          // set for good when the claim is lost or the log is broken
 }
 
-// openJournal reads the end of the model log, from its newest snapshots on: at
-// least so many of them, where there are so many.
+// openJournal opens the model log and reads its tail, far enough back to have at least
+// that many snapshots, or the whole log if it has fewer.
 func openJournal(ctx context.Context, c Config, snapshots int) (*journal, error) {
 	j, err := newJournal(ctx, c)
 	if err != nil {
@@ -39,8 +39,8 @@ func openJournal(ctx context.Context, c Config, snapshots int) (*journal, error)
 	return j, j.open(ctx, snapshots)
 }
 
-// newJournal is a journal that has read nothing yet. Where the log does not keep
-// its records it gives both, the journal and ErrLog.
+// newJournal returns a journal that has read nothing yet. If the log is configured to
+// delete records, it returns both the journal and ErrLog.
 func newJournal(ctx context.Context, c Config) (*journal, error) {
 	topic := LogTopic(c.Model)
 	log, err := kafkalog.Open(ctx, kafkalog.Config{
@@ -60,14 +60,14 @@ func (j *journal) open(ctx context.Context, snapshots int) error {
 	})
 }
 
-// readOn folds what the log has behind the last record read, up to its present
-// end, and shows each record to see.
+// readOn folds the records after the last one read, up to the current end of the log,
+// and passes each of them to see.
 func (j *journal) readOn(ctx context.Context, see kafkalog.See) error {
 	return j.reading(func() error { return j.log.ReadOn(ctx, j.see(see)) })
 }
 
-// reading calls read, again where the log has been trimmed beyond what was read:
-// its owner, not us any more, has deleted old history.
+// reading calls read, and repeats it if the log was trimmed beyond the position of the
+// reader. The owner, which is then another process, has deleted old history.
 func (j *journal) reading(read func() error) error {
 	for {
 		err := read()
@@ -79,7 +79,8 @@ func (j *journal) reading(read func() error) error {
 	}
 }
 
-// see reports what cannot be read on the way to see, which may be nil.
+// see returns a callback that reports unreadable records before it calls see, which
+// may be nil.
 func (j *journal) see(see kafkalog.See) kafkalog.See {
 	return func(r *ingest.Record, v modellog.Verdict) {
 		if v.Record == nil {
@@ -91,7 +92,7 @@ func (j *journal) see(see kafkalog.See) kafkalog.See {
 	}
 }
 
-// lock waits for the journal to be free, or for ctx to end.
+// lock locks the journal, or returns the error of ctx if that ends first.
 func (j *journal) lock(ctx context.Context) error {
 	select {
 	case j.turn <- struct{}{}:
@@ -103,7 +104,8 @@ func (j *journal) lock(ctx context.Context) error {
 
 func (j *journal) unlock() { <-j.turn }
 
-// confirm reads the log on to see that the claim is still ours.
+// confirm reads the log to its end and returns ErrFenced if another process has
+// claimed it.
 func (j *journal) confirm(ctx context.Context) error {
 	if err := j.lock(ctx); err != nil {
 		return err
@@ -118,11 +120,11 @@ func (j *journal) confirm(ctx context.Context) error {
 	return j.lost
 }
 
-// checkEvery is how often the log is looked at while nothing is appended.
+// checkEvery is the interval at which the log is verified.
 const checkEvery = time.Second
 
-// watch verifies the log again and again until ctx is done: that it is still
-// whole, and the claim still ours.
+// watch verifies periodically, until ctx is done, that the log is complete and that
+// this process still holds the claim.
 func (j *journal) watch(ctx context.Context) error {
 	t := time.NewTicker(checkEvery)
 	defer t.Stop()
@@ -141,7 +143,7 @@ func (j *journal) watch(ctx context.Context) error {
 	}
 }
 
-// check is an error where the log is broken, or the claim another's.
+// check returns an error if the log is broken or claimed by another process.
 func (j *journal) check(ctx context.Context) error {
 	if err := j.lock(ctx); err != nil {
 		return err
@@ -160,8 +162,8 @@ func (j *journal) check(ctx context.Context) error {
 	return err
 }
 
-// knows says whether m is about a BATCH of this history, or one so old that it
-// makes no difference.
+// knows reports whether m belongs to a BATCH of this history, or to one so old that
+// the difference does not matter.
 func (j *journal) knows(m marker) bool {
 	j.turn <- struct{}{}
 	defer j.unlock()
@@ -172,7 +174,7 @@ func (j *journal) knows(m marker) bool {
 	return ok && chain == m.Chain
 }
 
-// fenced is an error if the claim in force is another's.
+// fenced returns ErrFenced if another process holds the claim in force.
 func (j *journal) fenced() error {
 	now := j.log.Fold.Claim()
 	if now.Owner == j.owner || planted("owner") && now.Epoch == j.owner.Epoch {

@@ -8,8 +8,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// However long a model's history is, a start reads the end of it only: it comes
-// to the same place, and knows about how long the log is.
+// A start reads only the end of the model log, however long that is. It reaches the
+// same seq and claim, and estimates the size of the log.
 func TestStartReadsTheEndOfTheLog(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, rings(2000))
@@ -17,7 +17,7 @@ func TestStartReadsTheEndOfTheLog(t *testing.T) {
 	cfg.BatchSize, cfg.SnapshotEvery, cfg.ChunkBytes, cfg.Learner.MaxFeatures = 4, time.Millisecond, 64<<10, 64
 	learnAll(t, cfg)
 
-	cfg.Keep = 1000 // so that it would know all that it reads
+	cfg.Keep = 1000 // more than there are, so that none is dropped
 	whole, err := openJournal(t.Context(), cfg, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)

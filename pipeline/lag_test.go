@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// An open transaction hides what is behind it from reading, and not from the lag.
+// Records after the start of an open transaction cannot be read but count in the lag.
 func TestLagReachesBehindAnOpenTransaction(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	values := rings(150)

@@ -17,16 +17,16 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// drainLimit is how long a learner that was told to stop may take for what is
-// decided already and for the last snapshot, where Config.Drain does not say.
+// drainLimit is the default of Config.Drain: how long a cancelled learner may take to
+// publish what is already decided and to write the last snapshot.
 const drainLimit = 20 * time.Second
 
-// Learner is the writer of one model: it holds the claim on its model log and
-// learns until it is told to stop.
+// Learner is the writer of one model: it holds the claim on the model log and learns
+// until it is stopped or fenced.
 type Learner struct {
 	config  Config
-	inputs  inputs     // replaced, never changed, where partitions are added
-	added   sync.Mutex // of inputs from Run on
+	inputs  inputs     // replaced, never modified, when partitions are added
+	added   sync.Mutex // guards inputs once Run has started
 	reads   *ingest.Budget
 	ends    []int64
 	journal *journal
@@ -36,21 +36,21 @@ type Learner struct {
 	out     *publisher
 	pulse   pulse
 	heart   *heart
-	memory  memory // of the goroutine that learns
+	memory  memory // owned by the goroutine that learns
 
-	saving  chan struct{} // holds a token while a snapshot is on its way
-	saved   int64         // seq of the newest snapshot begun
+	saving  chan struct{} // holds a token while a snapshot is being written
+	saved   int64         // seq of the newest snapshot that was begun
 	savedAt time.Time
-	relearn time.Duration // what learning since then took
+	relearn time.Duration // time spent learning since savedAt
 
-	refitting chan struct{} // holds a token while a refit is under way
-	refitted  int64         // seq of the newest one begun
+	refitting chan struct{} // holds a token while a refit is running
+	refitted  int64         // seq of the newest refit that was begun
 	refitAt   time.Time
 }
 
-// Open claims the model log, restores the newest snapshot and learns again what
-// the log has behind it. From then on every older learner of this model is
-// fenced. With Config.Standby it waits until there is none. Run has to follow.
+// Open claims the model log, restores the newest snapshot and replays the log after
+// it. The claim fences every older learner of this model. With Config.Standby, Open
+// waits until no other learner owns the model. The caller must call Run next.
 func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	l := &Learner{config: c, saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
 	defer func() {
@@ -89,7 +89,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if waited != nil { // for as long as it takes
+	if waited != nil { // partitions may have been added in the meantime
 		if l.inputs, err = openInputs(ctx, c.Client, c.Topics); err != nil {
 			return nil, err
 		}
@@ -124,8 +124,8 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	return l, nil
 }
 
-// claim makes this process the writer of the log, having seen that it may continue
-// the model: before any claim, so that a learner that may not fences nobody.
+// claim makes this process the writer of the log. It first checks that this process
+// may continue the model, so that a learner that may not does not fence the owner.
 func (l *Learner) claim(ctx context.Context, options []byte) error {
 	j, c := l.journal, l.config
 	if have := j.log.Fold.Config().Config; len(have) > 0 {
@@ -148,7 +148,7 @@ func (l *Learner) claim(ctx context.Context, options []byte) error {
 	return j.useOptions(ctx, options)
 }
 
-// bound sets what the memory limit is computed from.
+// bound initialises what the memory limit is computed from.
 func (l *Learner) bound(recovery modellog.Recovery) error {
 	features, err := l.config.Learner.Effective()
 	if err != nil {
@@ -163,8 +163,8 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 	return nil
 }
 
-// Run learns until ctx is done, or to the end if the configuration says so, and
-// leaves a snapshot of everything learned behind.
+// Run learns until ctx is done or, with Config.ToEnd, until the end of the inputs. It
+// then writes a snapshot of everything learned.
 func (l *Learner) Run(ctx context.Context) (err error) {
 	defer func() { l.heart.end(err) }()
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -215,25 +215,25 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 			return cause
 		}
 		return err
-	case <-l.pulse.stopped(work, l.config.Watchdog): // and so g.Wait might never return
+	case <-l.pulse.stopped(work, l.config.Watchdog): // in which case g.Wait might never return
 		err := fmt.Errorf("%w: it has come to the end of no mini-batch for %v", ErrHung, l.config.Watchdog)
 		cancel(err)
 		return err
 	}
 }
 
-// follow learns one BATCH after the other, and sees that there is a snapshot of
-// them in time even if no further one comes.
+// follow learns one BATCH after the other. It begins snapshots when they are due,
+// also while no further BATCH arrives.
 func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided <-chan *journaled) error {
 	due := time.NewTicker(l.config.SnapshotEvery)
 	defer due.Stop()
-	intake, stop := context.WithCancel(intake) // a refit does not outlast it
+	intake, stop := context.WithCancel(intake) // ends a running refit
 	defer stop()
 	for {
 		select {
 		case b, more := <-decided:
 			if !more {
-				if ctx.Err() != nil { // the end came from a fault, which g.Wait returns
+				if ctx.Err() != nil { // after an error, which g.Wait returns
 					return nil
 				}
 				return l.finish(ctx, g)
@@ -250,19 +250,19 @@ func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided
 	}
 }
 
-// journaled is a BATCH or a GAP that the model log has.
+// journaled is a BATCH or a GAP that is in the model log.
 type journaled struct {
-	gap *modellog.Gap // nil: it is a BATCH
+	gap *modellog.Gap // nil for a BATCH
 
 	*decided
 	record *modellog.Batch
-	took   time.Duration // to append it
+	took   time.Duration // of the append
 }
 
-// decide makes one BATCH after the other of what arrives and appends it to the
-// model log. While one is learned the next is decided and appended, and no more.
+// decide forms BATCHes from the records that arrive and appends them to the model
+// log. While one BATCH is learned, the next is decided and appended, but no more.
 func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *journaled) error {
-	pause := l.journal.log.Fold.Paused() // of the process before
+	pause := l.journal.log.Fold.Paused() // left by the previous process
 	for {
 		if pause != nil {
 			if err := l.wait(intake, pause); err != nil {
@@ -297,7 +297,7 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 	}
 }
 
-// grow takes in partitions that were added to the inputs.
+// grow adds partitions that were added to the input topics.
 func (l *Learner) grow(ctx context.Context, src *source) error {
 	grown := src.grew()
 	if len(grown) == 0 {
@@ -319,10 +319,10 @@ func (l *Learner) grow(ctx context.Context, src *source) error {
 func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (*journaled, *modellog.Pause, error) {
 	for i := range spans {
 		sp := &spans[i]
-		sp.from = sp.in.next // what lies between was nothing for a read_committed reader
+		sp.from = sp.in.next // a read_committed reader gets no records in between
 	}
 	d := l.decider.decide(spans)
-	if len(d.items) == 0 { // and so is this
+	if len(d.items) == 0 { // nor any in these spans
 		return nil, nil, nil
 	}
 	if d.batch.Len() > 0 {
@@ -360,7 +360,8 @@ func (l *Learner) journalGap(ctx context.Context, lost *gap) (*journaled, error)
 	return &journaled{gap: g}, nil
 }
 
-// wait returns once the model log says that p is over.
+// wait returns after a RESUME of p is in the model log. With Config.ToEnd it returns
+// ErrPoisoned at once.
 func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 	if l.config.ToEnd {
 		return fmt.Errorf("%w: %v; see what is in %s, then: accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
@@ -409,22 +410,22 @@ func (l *Learner) release(ctx context.Context, out *release) error {
 	}
 }
 
-// saveIfDue begins a snapshot if there is anything new and it is time.
+// saveIfDue begins a snapshot if one is due and anything was learned since the last.
 func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
-	first := l.saved == 0 && l.history.learner.Progress().Warmup == 1000 // its last fit: scorers wait for it
+	first := l.saved == 0 && l.history.learner.Progress().Warmup == 1000 // the last fit of the warm-up, which scorers wait for
 	if l.history.seq == l.saved || !first && time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
 		return nil
 	}
 	select {
 	case l.saving <- struct{}{}:
 		return l.save(ctx, g)
-	default: // the one before is still on its way
+	default: // the previous one is still being written
 		return nil
 	}
 }
 
-// save begins a snapshot of the history as it is. It takes over the token of
-// l.saving.
+// save begins a snapshot of the current history. The caller has put a token into
+// l.saving, which save releases when the snapshot is written.
 func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 	start := time.Now()
 	s, err := l.history.freeze(l.journal.owner.Epoch)
@@ -450,7 +451,8 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 	return nil
 }
 
-// finish waits for the snapshot on its way and leaves a last one.
+// finish waits for the snapshot that is being written and begins a last one if
+// anything was learned since.
 func (l *Learner) finish(ctx context.Context, g *errgroup.Group) error {
 	select {
 	case l.saving <- struct{}{}:

@@ -18,7 +18,7 @@ import (
 
 var malformed = flag.Int("malformed", 100_000, "records that TestMalformedRecordsAreAccountedFor makes")
 
-// kind is what has to become of a record.
+// kind is the expected outcome for a record.
 type kind int
 
 const (
@@ -27,7 +27,7 @@ const (
 	isBad
 )
 
-// number is a finite input in one of the many ways to write one.
+// number returns a finite number in one of its many notations.
 func number(r *rand.Rand) string {
 	switch r.IntN(12) {
 	case 0:
@@ -38,8 +38,8 @@ func number(r *rand.Rand) string {
 	return fmt.Sprint(r.NormFloat64())
 }
 
-// malform makes the value of a record and says what it is. What is bad is bad
-// by construction, and not because some reader says so.
+// malform returns the value of a record and its kind. Bad records are bad by
+// construction, not by the verdict of a decoder.
 func malform(r *rand.Rand, n int) (value []byte, headers int, k kind) {
 	x, y := number(r), number(r)
 	good := fmt.Sprintf(`{"features":{"x":%s,"y":%s},"label":"c%d"}`, x, y, n%4)
@@ -47,7 +47,7 @@ func malform(r *rand.Rand, n int) (value []byte, headers int, k kind) {
 		return fmt.Appendf(nil, `{"features":{"x":%s,"y":%s},"label":%s}`, x, y, label), 0, isBad
 	}
 	raw := func(s string) ([]byte, int, kind) { return []byte(s), 0, isBad }
-	if n < 8 { // the columns and the four classes
+	if n < 8 { // these define the columns and the four classes
 		return []byte(good), 0, isLearned
 	}
 	switch r.IntN(60) {
@@ -95,22 +95,22 @@ func malform(r *rand.Rand, n int) (value []byte, headers int, k kind) {
 		for i := range b {
 			b[i] = byte(r.Uint32())
 		}
-		b[0] |= 0x80 // whatever it is, it is no JSON
+		b[0] |= 0x80 // never valid JSON
 		return b, 0, isBad
 	case 19:
 		return with(x, []string{`"\ud800"`, `"\x41"`, `"\u12"`, "\"\n\"", `"`, `'c0'`}[r.IntN(6)])
 	case 20:
-		if r.IntN(200) > 0 { // they are large
+		if r.IntN(200) > 0 { // the others are large and therefore rare
 			return raw("{" + strings.Repeat("[", 10))
 		}
 		return raw([]string{strings.Repeat("[", 1<<19), `{"a":` + strings.Repeat(`{"a":`, 1<<17), good + strings.Repeat(" ", 1<<20)}[r.IntN(3)])
 	}
 }
 
-// TestMalformedRecordsAreAccountedFor decides and learns records of which a third
-// are bad in some thirty ways. Each must end where it belongs, and nothing of it
-// may reach the model. 100,000 take about 2 s; -malformed 10000000 is the full
-// figure.
+// TestMalformedRecordsAreAccountedFor decides and learns records of which a third are
+// bad, in about thirty ways. Each record must have the expected outcome, and bad
+// records must not affect the model. 100,000 take about 2 s; the full test is
+// -malformed 10000000.
 func TestMalformedRecordsAreAccountedFor(t *testing.T) {
 	n := *malformed
 	if testing.Short() {

@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// 50 partitions, each with 8 MiB in one batch of a few KiB, are learned by a
-// process that is given 256 MiB. 3 s.
+// A process with a memory limit of 256 MiB learns 50 partitions, each with 8 MiB of
+// records compressed to one batch of a few KiB. It takes 3 s.
 func TestManyCompressedPartitionsFitIntoMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it decompresses 400 MiB")

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// options is what reaches the arithmetic or the bytes of a prediction, as it is
-// journaled: a later default never alters a model that is there.
+// options encodes, for the model log, all options that affect the arithmetic or the
+// bytes of a prediction. Defaults are included, so that a later change of a default
+// does not alter an existing model.
 func (c Config) options() ([]byte, error) {
 	l, err := c.Learner.Canonical()
 	if err != nil {
@@ -18,7 +19,7 @@ func (c Config) options() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := max(1, c.Learner.Outputs); c.Model != "" && n != in.Outputs() { // a Fit decodes nothing
+	if n := max(1, c.Learner.Outputs); c.Model != "" && n != in.Outputs() { // a Fit has no decoder
 		return nil, fmt.Errorf("the records have %d labels, and the learner %d outputs", in.Outputs(), n)
 	}
 	d, err := json.Marshal(in)
@@ -31,7 +32,7 @@ func (c Config) options() ([]byte, error) {
 	}{l, d})
 }
 
-// differences lists the options in which want departs from have, for people.
+// differences describes the options in which have and want differ, for an error text.
 func differences(have, want []byte) string {
 	a, b := flat(have), flat(want)
 	var out []string
@@ -49,7 +50,7 @@ func differences(have, want []byte) string {
 	return strings.Join(out, "; ")
 }
 
-// flat is a JSON object of objects as "outer.inner" to JSON value.
+// flat flattens a JSON object of objects: it maps "outer.inner" to the JSON value.
 func flat(b []byte) map[string]string {
 	out := map[string]string{}
 	var outer map[string]map[string]json.RawMessage

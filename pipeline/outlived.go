@@ -9,18 +9,18 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// released is what the outputs of a model know of its history.
+// released is what the output topics of a model show of its history.
 type released struct {
-	seq int64 // the highest one found in the newest predictions and markers
+	seq int64 // highest seq of the newest predictions and markers
 	any bool  // there are or were predictions
 }
 
-// newestPredictions is how many offsets from the end of each partition of the
-// predictions are looked at. Those of a BATCH that was released again may lie
-// behind those of a later one.
+// newestPredictions is the number of offsets that are read from the end of each
+// partition of the predictions topic. It is more than one because predictions that
+// were published again may follow those of a later BATCH.
 const newestPredictions = 512
 
-// published reads how far the outputs have come.
+// published reads from the output topics up to which seq a model has published.
 func (j *journal) published(ctx context.Context, c Config) (out released, err error) {
 	first, end, err := c.Client.Offsets(ctx, PredictionsTopic(c.Model))
 	if err != nil && !errors.Is(err, ingest.ErrUnknownTopic) {
@@ -31,7 +31,7 @@ func (j *journal) published(ctx context.Context, c Config) (out released, err er
 		r := cursor{fetcher: c.Client.Fetcher(PredictionsTopic(c.Model), p), next: -1}
 		rs, err := r.take(ctx, max(first[p], end[p]-newestPredictions), end[p], c.Report)
 		var lost *ingest.LostRange
-		if err != nil && !errors.As(err, &lost) { // retention may take them while we look
+		if err != nil && !errors.As(err, &lost) { // retention may delete them in the meantime
 			return out, err
 		}
 		for i := range rs {
@@ -51,21 +51,21 @@ func (j *journal) published(ctx context.Context, c Config) (out released, err er
 	return out, nil
 }
 
-// outlived is an error if the outputs know of more than the log does, which then
-// has lost it. Otherwise it returns behind which seq a log that is empty is to
-// begin, so that no seq is ever given twice.
+// outlived returns ErrLog if the outputs have a later seq than the log, which then has
+// lost records. Otherwise it returns the seq after which an empty log has to begin, so
+// that no seq is used twice.
 func (j *journal) outlived(ctx context.Context, c Config) (seq int64, err error) {
 	out, err := j.published(ctx, c)
 	if err != nil {
 		return 0, err
 	}
-	if err := j.readOn(ctx, nil); err != nil { // so that it has every BATCH that was released until then
+	if err := j.readOn(ctx, nil); err != nil { // to have every BATCH that published has seen
 		return 0, err
 	}
 	f := j.log.Fold
 	switch {
 	case !f.Seeded():
-		return 0, nil // which the claim says
+		return 0, nil // claim returns the error
 	case f.Claim().Epoch == 0 && out.any && !c.NewModel:
 		return 0, fmt.Errorf("%w: %q is empty, and %q has predictions up to seq %d: the log was deleted, or has lost everything; restore the topic from a backup, or begin a new model beside the old predictions with accrete learn --new-model", ErrLog, j.topic, PredictionsTopic(c.Model), out.seq)
 	case f.Claim().Epoch == 0:

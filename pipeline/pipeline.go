@@ -17,48 +17,48 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// Config is what a pipeline is told.
+// Config configures a pipeline.
 type Config struct {
-	Model   string // names the model log, predictions and quarantine topics
+	Model   string // name, from which the names of its topics are derived
 	Client  *ingest.Client
-	Topics  []string // labelled examples
+	Topics  []string // input topics, with labelled examples
 	Decode  decode.Config
 	Learner learner.Config
 
-	BatchSize int           // most records in a BATCH
+	BatchSize int           // maximum number of records in a BATCH
 	Linger    time.Duration // longest wait for more records after the first
 
-	SnapshotEvery time.Duration // at the latest, while there is anything new
-	ReplayLimit   time.Duration // or when learning again would take this long
-	Keep          int           // snapshots never deleted
+	SnapshotEvery time.Duration // longest time between two snapshots while BATCHes are learned
+	ReplayLimit   time.Duration // learning time after which a snapshot is due earlier; bounds the replay
+	Keep          int           // number of snapshots that are never deleted
 	History       int64         // bytes of model log beyond which old history is deleted
 	ChunkBytes    int           // of snapshot in one record of the model log
 
-	SignKey   ed25519.PrivateKey // nil, or what snapshots are signed with
-	VerifyKey ed25519.PublicKey  // nil, or what snapshots have to be signed with
+	SignKey   ed25519.PrivateKey // signs what is written to the model log; nil: unsigned
+	VerifyKey ed25519.PublicKey  // verifies what is read from the model log; nil: unverified
 
-	Watchdog time.Duration // longest that learning may take for a mini-batch; 0: for ever
-	Drain    time.Duration // longest wait for the broker once Run was told to stop; 20 s
+	Watchdog time.Duration // longest time for one mini-batch; 0: no limit
+	Drain    time.Duration // longest wait for the broker after Run is cancelled; 0: 20 s
 
-	Writer   string // version of the program, for people
-	NewModel bool   // an empty model log begins a model although there are predictions
-	Upgrade  bool   // a model of other versions of arithmetic or decoder becomes one of this program's
-	tolerant bool   // read a broken log on
+	Writer   string // version of the program, for information
+	NewModel bool   // begin a model in an empty model log even if there are predictions
+	Upgrade  bool   // continue a model of other arithmetic or decoder versions with those of this program
+	tolerant bool   // continue reading a broken log
 
-	OnGap string // "record": go on behind input that is lost, and say so in the model log; else stop
+	OnGap string // "record": write a GAP to the model log for lost input and continue; otherwise stop with an error
 
-	Transactional bool // release each BATCH in a transaction, so that a read-committed reader sees each prediction once
+	Transactional bool // publish each BATCH in a transaction, so that a read-committed reader sees each prediction once
 
 	Refit RefitConfig
 
-	Heartbeat time.Duration // pause between two heartbeats, usually HeartbeatEvery; 0: none, and no standby sees this learner
-	Standby   bool          // claim the model only once its owner has left or its heartbeats have stopped
+	Heartbeat time.Duration // interval of heartbeats, usually HeartbeatEvery; 0: none, and standbys do not see this learner
+	Standby   bool          // claim the model only after its owner has left or its heartbeats have stopped
 
-	ToEnd  bool // stop at the end offsets seen at the start
+	ToEnd  bool // stop at the end offsets read at the start
 	Report func(Event)
 }
 
-// The topics of a model.
+// The names of the topics of a model.
 func LogTopic(model string) string         { return model + ".log" }
 func PredictionsTopic(model string) string { return model + ".predictions" }
 func QuarantineTopic(model string) string  { return model + ".quarantine" }
@@ -66,44 +66,48 @@ func ReleasedTopic(model string) string    { return model + ".released" } // wit
 func ScoresTopic(model string) string      { return model + ".scores" }
 
 var (
-	// ErrFenced: another learner of the same model has started since, and is
-	// its writer now.
+	// ErrFenced means that another learner has claimed the same model and is its
+	// writer now.
 	ErrFenced = errors.New("fenced")
 
-	// ErrHistory: what the topics hold is not what the model log says was
-	// learned from them.
+	// ErrHistory means that the records in the topics are not those that the model
+	// log says were learned.
 	ErrHistory = errors.New("history does not match")
 
-	// ErrLog: the model log has lost records that it had, or does not keep them.
+	// ErrLog means that the model log has lost records, or is configured to delete
+	// them.
 	ErrLog = kafkalog.ErrLog
 
-	// ErrOptions: the configuration asks for another model than the log has.
+	// ErrOptions means that the configuration describes another model than the one
+	// in the log.
 	ErrOptions = errors.New("options differ from the model's")
 
-	// ErrHung: the learner has not come to the end of a mini-batch for longer
-	// than Config.Watchdog. The process should end, as it still holds memory and
-	// a processor; the model is for whoever starts next.
+	// ErrHung means that the learner has not finished a mini-batch for longer than
+	// Config.Watchdog. The process should exit, because the learner still holds
+	// memory and a processor. Another process can continue the model.
 	ErrHung = errors.New("the learner hangs")
 
-	// ErrUndrained: Run was told to stop, and the broker did not take what was
-	// decided in time. Nothing is lost: the next start finishes it.
+	// ErrUndrained means that Run was cancelled and the broker did not acknowledge
+	// everything in time. No data is lost: the next start publishes the rest.
 	ErrUndrained = errors.New("stopped before the broker had taken everything")
 
-	// ErrTopic: a topic cannot be used as it is.
+	// ErrTopic means that a topic does not exist or its configuration is unsuitable.
 	ErrTopic = errors.New("topic cannot be used")
 )
 
-// logConfig is how the model log is created. It is not compacted: a cleaner
-// would leave a half-written snapshot and delete the whole one before it.
+// logConfig is the configuration that the model log is created with. The log is
+// not compacted: compaction would keep a half-written snapshot and delete the
+// complete one before it.
 var logConfig = map[string]string{
 	"cleanup.policy":  "delete",
 	"retention.ms":    "-1",
 	"retention.bytes": "-1",
 	"segment.bytes":   "67108864",
-	ingest.AfterMax:   "9223372036854775807", // a broker whose clock is behind takes appends all the same
+	ingest.AfterMax:   "9223372036854775807", // so that a broker with a slow clock accepts appends
 }
 
-// openInputs looks up the partitions of the input topics.
+// openInputs returns the partitions of the input topics, having checked that the
+// topics exist and are not compacted.
 func openInputs(ctx context.Context, c *ingest.Client, topics []string) (inputs, error) {
 	var ins inputs
 	for _, name := range topics {
@@ -128,7 +132,7 @@ func openInputs(ctx context.Context, c *ingest.Client, topics []string) (inputs,
 	return ins, nil
 }
 
-// ends is where each input ends now.
+// ends returns the current end offset of each input.
 func (ins inputs) ends(ctx context.Context, c *ingest.Client) ([]int64, error) {
 	ends := make([]int64, len(ins))
 	var end []int64
@@ -144,7 +148,7 @@ func (ins inputs) ends(ctx context.Context, c *ingest.Client) ([]int64, error) {
 	return ends, nil
 }
 
-// create makes the topics that a learner writes to, where they do not exist.
+// create creates the topics that a learner writes to, unless they exist.
 func create(ctx context.Context, c Config, partitions int) error {
 	if err := c.Client.CreateDurable(ctx, LogTopic(c.Model), 1, logConfig); err != nil {
 		return fmt.Errorf("creating topic %q: %w", LogTopic(c.Model), err)
@@ -160,7 +164,8 @@ func create(ctx context.Context, c Config, partitions int) error {
 	return serve.CreateOutput(ctx, c.Client, QuarantineTopic(c.Model), 1, c.Topics)
 }
 
-// host names this process in a CLAIM, for people.
+// host returns host name and process id, which identify this process in a CLAIM for
+// information.
 func host() string {
 	name, err := os.Hostname()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// rings is a stream in which the class depends on the distance from the middle;
-// every 50th record has no label.
+// rings returns n records in which the class depends on the distance from the centre.
+// Every 50th record has no label.
 func rings(n int) []string {
 	rng := rand.New(rand.NewPCG(3, 4))
 	out := make([]string, n)
@@ -32,7 +32,7 @@ func rings(n int) []string {
 	return out
 }
 
-// events is what a pipeline reported.
+// events collects the events that a pipeline reports.
 type events struct {
 	mu  sync.Mutex
 	all []Event
@@ -44,7 +44,7 @@ func (e *events) add(ev Event) {
 	e.all = append(e.all, ev)
 }
 
-// last is the last event of type E.
+// last returns the last event of type E.
 func last[E any](e *events) (ev E, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -56,12 +56,13 @@ func last[E any](e *events) (ev E, ok bool) {
 	return ev, ok
 }
 
-// config is of a model that no other test run has, if its topic is such a one.
+// config returns the configuration of a model. The model is unique to the test run if
+// the topic is.
 func config(c *ingest.Client, model, topic string) (Config, *events) {
 	ev := new(events)
 	return Config{
 		Model: model + "." + topic, Client: c, Topics: []string{topic},
-		Learner:   learner.Config{Kernel: "gaussian:1.5", MaxFeatures: 256}, // little, and the warm-up need not search
+		Learner:   learner.Config{Kernel: "gaussian:1.5", MaxFeatures: 256}, // small, and with a fixed scale for the warm-up
 		BatchSize: 100, Linger: time.Millisecond,
 		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
 		ToEnd: true, Report: ev.add,
@@ -80,7 +81,7 @@ func learnAll(t *testing.T, c Config) {
 	}
 }
 
-// finalHash is the state hash of the last snapshot.
+// finalHash returns the state hash of the last snapshot.
 func finalHash(t *testing.T, ev *events) snapshot.Hash {
 	t.Helper()
 	s, ok := last[Saved](ev)
@@ -180,7 +181,7 @@ func TestSecondLearnerFencesTheFirst(t *testing.T) {
 	}
 	second, _ := config(c, "fenced", in)
 	learnAll(t, second)
-	kafkatest.Fill(t, c, in, 1, values[500:]) // only now does the first one find out
+	kafkatest.Fill(t, c, in, 1, values[500:]) // its next append shows the first learner that it is fenced
 	if err := <-done; !errors.Is(err, ErrFenced) {
 		t.Errorf("the first learner ended with %v, want %v", err, ErrFenced)
 	}
@@ -261,11 +262,11 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	cfg.Learner.MaxFeatures = 0
-	learnAll(t, cfg) // and the refusal has changed nothing
+	learnAll(t, cfg) // the rejected start has changed nothing
 }
 
-// The columns are known with the first record only, and what they refuse is
-// refused before it is decided.
+// The columns are known only with the first record. A configuration that does not fit
+// them is rejected before the first BATCH is decided.
 func TestTooFewInputsAreRefused(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, rings(200))

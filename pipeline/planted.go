@@ -4,34 +4,34 @@ package pipeline
 
 import "os"
 
-// Planted is the fault that this build has: none if it is empty. Whoever tests
-// the tests sets it, from outside by the environment.
+// Planted is the fault that this build has; none if it is empty. It is set through the
+// environment to test whether the tests detect the fault.
 var Planted = os.Getenv("ACCRETE_PLANTED")
 
-// Faults are those there are to choose from. Each breaks one of the rules on
-// which the promises rest.
+// Faults are the values of Planted. Each breaks one rule that the guarantees of this
+// package rest on.
 var Faults = []string{
-	"rerelease",   // a successor does not publish again what may not have been published
-	"ack",         // an append without an answer counts as acked
-	"offset",      // an ack at any offset will do
-	"owner",       // claims are told apart by their epoch only
-	"found",       // any record in the place of ours is taken for ours
+	"rerelease",   // a successor does not publish again what is not known to be published
+	"ack",         // an append without a response counts as acknowledged
+	"offset",      // an append may be acknowledged at any offset
+	"owner",       // claims are distinguished by their epochs only
+	"found",       // another record at the expected place counts as the appended one
 	"manifest",    // a snapshot is completed before its predictions are released
-	"released",    // RELEASED runs ahead of what is acked
-	"digest",      // a replay does not look at the digest of its records
-	"replay",      // a replay leaves out the last BATCH
-	"thaw",        // a restored model has forgotten what it has learned from
+	"released",    // RELEASED has a later seq than what is acknowledged
+	"digest",      // a replay does not compare the digests of its records
+	"replay",      // a replay omits the last BATCH
+	"thaw",        // a restored model has no positions that it has learned to
 	"schema",      // a restored decoder has the classes in another order
 	"seek",        // a successor begins one record too late
-	"fingerprint", // the last record before the position is not looked at
-	"trim",        // a log that is shortened under its reader is an error
-	"late",        // so is a late chunk among those of a snapshot
-	"unseeded",    // a learner claims a log in which no claim can count
+	"fingerprint", // the last record before the position is not verified
+	"trim",        // a log that is trimmed while it is read is an error
+	"late",        // a delayed chunk among those of a snapshot is an error
+	"unseeded",    // a learner claims a log in which every claim is void
 	"gone",        // a snapshot that a successor has deleted counts as damaged
-	"marker",      // with transactions, a successor does not look how far its predecessor came
-	"confirm",     // nor whether it is still the writer of the model
-	"shallow",     // where the newest snapshot is damaged, nobody reads on further back
-	"fallback",    // where a snapshot is damaged the model begins anew
+	"marker",      // with transactions, a successor ignores the markers of its predecessor
+	"confirm",     // with transactions, a learner does not confirm its claim
+	"shallow",     // if the newest snapshots are damaged, older ones are not read
+	"fallback",    // if a snapshot is damaged, the model starts empty
 }
 
 func planted(fault string) bool { return Planted == fault }

@@ -11,28 +11,28 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// ErrPoisoned: too much of the input is bad, and nobody is asked to wait.
+// ErrPoisoned means that too much of the input is bad while Config.ToEnd is set, so
+// that Run does not wait for a RESUME.
 var ErrPoisoned = errors.New("too much of the input is bad")
 
-// budget is how much bad input is taken without a word: half of the last
-// budgetWindow records. When a sender changes its schema that is soon spent, and
-// stopping then is what saves the model.
+// budget is how much bad input is accepted before the learner pauses: budgetWindow/2
+// of the last budgetWindow records. It protects the model when a producer changes its
+// schema.
 //
-// It decides when something is learned and never what, so that it need not come
-// back to the bit after a restart: then it begins with the records behind the
-// snapshot. What it has decided is in the model log as a PAUSE.
+// The budget affects when records are learned, but not what is learned. It is
+// therefore not restored exactly: after a restart it begins with the records after the
+// snapshot. Its decisions are in the model log as PAUSEs.
 type budget struct {
 	bad  [budgetWindow]bool
 	n    int // records seen, at most budgetWindow
-	at   int // the oldest of them
-	sum  int // of bad
+	at   int // index of the oldest of them
+	sum  int // number of bad ones
 	last error
 }
 
 const budgetWindow = 1000 // records
 
-// spend takes in what became of the records of a BATCH and says whether that
-// was too much.
+// spend adds the records of a BATCH and reports whether the budget is exceeded.
 func (b *budget) spend(items []item) (over bool) {
 	for _, it := range items {
 		if b.bad[b.at] {
@@ -50,8 +50,8 @@ func (b *budget) spend(items []item) (over bool) {
 	return over
 }
 
-// pause is what the model log says when the budget is spent. The budget is then
-// as new.
+// pause returns the PAUSE for the model log when the budget is spent, and resets the
+// budget.
 func (b *budget) pause(seq int64, o modellog.Owner) *modellog.Pause {
 	p := &modellog.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: serve.Reason(b.last)}
 	*b = budget{}
@@ -87,9 +87,9 @@ func (j *journal) stillPaused(ctx context.Context) (bool, error) {
 	return j.log.Fold.Paused() != nil, nil
 }
 
-// Resume lets a learner go on that has paused because its input was bad, or will
-// find that it is when it is started. It returns the pause that it has ended;
-// nil if there was none.
+// Resume writes a RESUME to the model log if a PAUSE is in force, so that a paused
+// learner continues, or does not pause when it starts. It returns the pause that was
+// in force; nil if there was none.
 func Resume(ctx context.Context, c Config) (*modellog.Pause, error) {
 	j, err := openJournal(ctx, c, 1)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
@@ -104,7 +104,7 @@ func Resume(ctx context.Context, c Config) (*modellog.Pause, error) {
 		if p == nil {
 			return was, nil
 		}
-		// Another claim in between makes it void; then once more under that.
+		// A claim in between makes the RESUME void. It is then repeated under that claim.
 		if err := j.write(ctx, &modellog.Resume{Owner: j.log.Fold.Claim().Owner, Seq: p.Seq, By: host()}); err != nil {
 			return nil, err
 		}

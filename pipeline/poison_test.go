@@ -38,7 +38,7 @@ func TestTooMuchBadInputPausesUntilResumed(t *testing.T) {
 		t.Errorf("snapshot at seq %d, paused behind %d", s.Seq, p.Why.Seq)
 	}
 
-	// A restart does not end it, and to the end there is no way.
+	// A restart does not end the pause, and with ToEnd it is an error.
 	toEnd := cfg
 	toEnd.ToEnd = true
 	l, err := Open(t.Context(), toEnd)

@@ -15,8 +15,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// While the predictions topic takes nothing, learning stops a few BATCHes later,
-// reading stops with it, memory stays where it is, and nothing is lost.
+// While the predictions topic accepts no records, learning stops after a few BATCHes,
+// reading stops too, memory does not grow, and nothing is lost.
 func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 	k, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {
@@ -58,7 +58,7 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 
 	cfg, ev := config(c, "m", in)
 	cfg.BatchSize, cfg.ToEnd = 100, false
-	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "dsg", 64 // what is learned does not matter
+	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "dsg", 64 // cheap, because what is learned does not matter
 	stop, _ := start(t, cfg)
 	eventually(t, "the topic is tried again and again", func() bool { return refusals.Load() >= 5 })
 	heap := func() uint64 {
@@ -77,7 +77,7 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 		settled = l.Seq > 1 && l2.Seq == l.Seq && fetched.Load() == ahead
 	}
 	before, n := heap(), refusals.Load()
-	const most = 6 // four wait, one is being written, and one is learned
+	const most = 6 // four are queued, one is being written, and one is learned
 	if l.Seq == 0 || l.Seq > most {
 		t.Errorf("%d BATCHes were learned, want at most %d", l.Seq, most)
 	}
@@ -123,9 +123,9 @@ func TestBatchEndsAtItsBytes(t *testing.T) {
 	}
 }
 
-// The formula must hold for what it counts: a learner at work stays below it.
+// The memory of a running learner stays below the limit of the formula.
 func TestMemoryStaysBelowTheFormula(t *testing.T) {
-	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Dir: t.TempDir()}) // what it has is not in memory
+	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Dir: t.TempDir()}) // keeps its records on disk
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestMemoryStaysBelowTheFormula(t *testing.T) {
 	if !ok || m.Limit < memoryBase {
 		t.Fatalf("no limit was reported: %+v", m)
 	}
-	// The broker is in this process too.
+	// The broker runs in the same process, so its memory counts too.
 	if took := int64(highest) - int64(before.HeapInuse); took > m.Limit {
 		t.Errorf("the heap grew by %d bytes, the formula says %d", took, m.Limit)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/serve"
 )
 
-// publisher writes releases in order, and knows how far it got.
+// publisher writes releases in order and tracks which of them are acknowledged.
 type publisher struct {
 	producer    *ingest.Producer
 	commit      *committer // nil: at least once
@@ -24,11 +24,11 @@ type publisher struct {
 	waiting  chan struct{} // closed when released grows
 }
 
-// waitingReleases is how many BATCHes may be learned and not yet on their way to
-// the broker. A learner that is further ahead waits.
+// waitingReleases is the length of the queue of releases. When it is full, the learner
+// waits.
 const waitingReleases = 4
 
-// writer is how records get into a partition.
+// writer writes records to a partition, with or without a transaction.
 type writer func(ctx context.Context, topic string, partition int, rs []ingest.Record) error
 
 func newPublisher(c Config, j *journal, partitions int, released int64) *publisher {
@@ -45,8 +45,8 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 	return p
 }
 
-// run publishes what arrives in the queue until it is closed. What has piled up
-// while the broker was busy is written at once.
+// run publishes the releases in the queue until it is closed. It combines those that
+// have queued up while the broker was busy.
 func (p *publisher) run(ctx context.Context) error {
 	for out := range p.queue {
 		for more := len(p.queue); more > 0; more-- {
@@ -59,7 +59,7 @@ func (p *publisher) run(ctx context.Context) error {
 	return nil
 }
 
-// and is both releases, of which next comes later.
+// and combines two releases; next is the later one.
 func (out *release) and(next *release) *release {
 	return &release{
 		seq: next.seq, chain: next.chain,
@@ -68,7 +68,7 @@ func (out *release) and(next *release) *release {
 	}
 }
 
-// publish writes one release and returns once all of it is acked.
+// publish writes one release and returns once all of it is acknowledged.
 func (p *publisher) publish(ctx context.Context, out *release) error {
 	var err error
 	if p.commit != nil {
@@ -112,14 +112,14 @@ func write(ctx context.Context, w writer, topic string, partitions int, rs []out
 	return nil
 }
 
-// done is the seq up to which everything is acked.
+// done returns the seq up to which everything is acknowledged.
 func (p *publisher) done() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.released
 }
 
-// await returns once everything up to seq is acked.
+// await returns once everything up to seq is acknowledged.
 func (p *publisher) await(ctx context.Context, seq int64) error {
 	for {
 		p.mu.Lock()

@@ -17,13 +17,13 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// RefitConfig says when the model is solved for anew, and how well. It has no
-// influence on what is learned.
+// RefitConfig configures when and how accurately the coefficients are solved for again.
+// It does not affect what is learned.
 type RefitConfig struct {
-	Every  time.Duration // 0: never
-	Window int           // the last learned records that it is solved for
-	Gap    float64       // relative gap to reach
-	Lambda float64       // weight of ‖f‖²/2 beside the mean loss; 0: leave-one-out chooses
+	Every  time.Duration // interval; 0: never
+	Window int           // number of records, the last learned ones, to solve on
+	Gap    float64       // relative duality gap at which to stop
+	Lambda float64       // weight of ‖f‖²/2 in addition to the mean loss; 0: chosen by leave-one-out
 }
 
 func (c RefitConfig) validate() error {
@@ -33,16 +33,16 @@ func (c RefitConfig) validate() error {
 	return nil
 }
 
-// refitting is a model that was solved for: a challenger that is in no log yet.
+// refitting is the result of a refit: a challenger that is not in the log yet.
 type refitting struct {
 	snapshot *snapshot.Snapshot
 	refit    modellog.Refit
 	read     time.Duration // to find and decode the records
 }
 
-// refitTo solves for the coefficients of the model that s serves on the last
-// records learned up to s, which it reads again from the input topics by the model
-// log. It is a function of these records, of s and of c, whoever calls it.
+// refitTo solves for the coefficients of the serving model of s, on the last records
+// learned up to s. It reads them again from the input topics, by the model log. The
+// result is a function of these records, of s and of c only.
 func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*refitting, error) {
 	model, err := learner.NewModel(s.State.Serving)
 	if err != nil {
@@ -68,8 +68,8 @@ func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*
 	return &refitting{&out, record, read}, nil
 }
 
-// solve returns when ctx is done, though a busy machine may take its time to
-// notice that: what nobody waits for any more comes to nothing.
+// solve returns as soon as ctx is done. On a busy machine refit.Solve may return later;
+// its result is then discarded.
 func solve(ctx context.Context, o refit.Options, m *learner.Model, rows *learner.Batch) (*refit.Result, error) {
 	type result struct {
 		r   *refit.Result
@@ -89,8 +89,8 @@ func solve(ctx context.Context, o refit.Options, m *learner.Model, rows *learner
 	}
 }
 
-// learnedBefore returns the last n labelled records up to s, as rows, and the seq
-// of the BATCH that the first of them is in: fewer where the log or the input has
+// learnedBefore returns the last n labelled records up to s, as rows, and the seq of
+// the BATCH that has the first of them. It returns fewer if the log or the input has
 // no more.
 func learnedBefore(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, n int) (*learner.Batch, int64, error) {
 	batches, err := batchesBefore(ctx, c, s.Seq, s.Chain, n)
@@ -103,13 +103,13 @@ func learnedBefore(ctx context.Context, c Config, ins inputs, s *snapshot.Snapsh
 		if !errors.As(err, &lost) {
 			return rows, from, err
 		}
-		batches = batches[read+1:] // behind what retention has taken
+		batches = batches[read+1:] // after what retention has deleted
 	}
 	return nil, 0, fmt.Errorf("%w: the input topics have none of the records that were learned last", ErrHistory)
 }
 
-// rowsOf is the last n labelled rows of the batches. With an error it says how
-// many batches it has read before.
+// rowsOf returns the last n labelled rows of the batches. With an error, read is the
+// number of batches read before it.
 func rowsOf(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, batches []*modellog.Batch, n int) (rows *learner.Batch, from int64, read int, err error) {
 	var schema decode.Schema
 	if err := json.Unmarshal(s.Schema, &schema); err != nil {
@@ -149,10 +149,9 @@ func rowsOf(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, bat
 	return rows, from, len(batches), nil
 }
 
-// batchesBefore returns the BATCHes up to seq, the oldest first, that have the
-// last n learned records. It reads the model log from its end backwards. Which
-// records count it knows by the chain: each BATCH or GAP has the one before it in
-// its own.
+// batchesBefore returns the BATCHes up to seq, the oldest first, that have the last n
+// learned records. It reads the model log backwards from its end. It finds the records
+// that are valid by their chain, in which each BATCH or GAP includes its predecessor.
 func batchesBefore(ctx context.Context, c Config, seq int64, chain snapshot.Hash, n int) ([]*modellog.Batch, error) {
 	first, end, err := c.Client.Offsets(ctx, LogTopic(c.Model))
 	if err != nil {
@@ -174,12 +173,12 @@ func batchesBefore(ctx context.Context, c Config, seq int64, chain snapshot.Hash
 	}
 }
 
-// follow goes back from seq until there are n learned records or a link is
-// missing, and returns the BATCHes on the way, the newest first.
+// follow walks back along the chain from seq until it has n learned records or a
+// link is missing. It returns the BATCHes on the way, the newest first.
 func follow(found map[int64][]modellog.Record, seq int64, chain snapshot.Hash, n int) (batches []*modellog.Batch, rows int) {
 	for ; seq > 0 && rows < n; seq-- {
 		var at modellog.Record
-		before := []snapshot.Hash{{}} // the first one's
+		before := []snapshot.Hash{{}} // the predecessor of the first
 		if seq > 1 {
 			before = before[:0]
 			for _, r := range found[seq-1] {
@@ -213,13 +212,13 @@ func chainOf(r modellog.Record) snapshot.Hash {
 	panic("pipeline: a " + r.Type() + " has no chain")
 }
 
-// readDecisions adds the BATCHes and GAPs at the offsets from to to-1.
+// readDecisions adds the BATCHes and GAPs at the offsets [from, to) to found.
 func readDecisions(ctx context.Context, c Config, from, to int64, found map[int64][]modellog.Record) error {
 	f := c.Client.Fetcher(LogTopic(c.Model), 0)
 	for from < to {
 		got, err := pollRetry(ctx, f, from, c.Report)
 		var lost *ingest.LostRange
-		if errors.As(err, &lost) { // its owner has deleted old history under us
+		if errors.As(err, &lost) { // the owner has deleted old history in the meantime
 			from = lost.LogStart
 			continue
 		}
@@ -246,8 +245,8 @@ func readDecisions(ctx context.Context, c Config, from, to int64, found map[int6
 	return nil
 }
 
-// challenge writes r to the log: its chunks, and then the CHALLENGER. It never
-// stands in the way of a snapshot.
+// challenge writes r to the log: its chunks, and then the CHALLENGER that completes it.
+// It does not interfere with snapshots.
 func (j *journal) challenge(ctx context.Context, r *refitting, c Config) (Refitted, error) {
 	file, err := snapshot.Append(nil, r.snapshot)
 	if err != nil {
@@ -306,17 +305,17 @@ func (j *journal) finishChallenger(ctx context.Context, m *modellog.Challenger, 
 	return nil
 }
 
-// errOvertaken: a refit took so long that the log does not reach back to where
-// it began.
+// errOvertaken means that a refit took so long that the log no longer reaches back to
+// the seq at which it began.
 var errOvertaken = errors.New("the refit came too late")
 
-// pauses is how many times as long as a refit took there is none after it: the
-// thread that it runs on gets what others leave, and where a processor has other
-// work learning may stand still for it, as when the garbage collector stops all.
+// pauses is the length of the pause after a refit, as a multiple of its duration.
+// Although a refit runs at low priority, learning may have to wait for its thread on a
+// busy processor, for example when the garbage collector stops the world.
 const pauses = 4
 
-// refitIfDue begins a refit of the model as it is, if it is time and there is
-// anything new. One is under way at a time, for a fifth of the time at most.
+// refitIfDue begins a refit of the current model if one is due and anything was learned
+// since the last. One refit runs at a time, for a fifth of the time at most.
 func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error)) {
 	if l.config.Refit.Every <= 0 || time.Since(l.refitAt) < l.config.Refit.Every || l.history.seq == l.refitted {
 		return
@@ -364,7 +363,7 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 	})
 }
 
-// RefitReport is what Refit has found out.
+// RefitReport is the result of Refit.
 type RefitReport struct {
 	Model string `json:"model"`
 	Seq   int64  `json:"seq"`
@@ -376,9 +375,9 @@ type RefitReport struct {
 	Seconds   float64       `json:"seconds"`
 }
 
-// Refit solves for the coefficients of the newest snapshot, on the last records
-// that were learned up to it, and publishes the model as a challenger under the
-// claim in force if it is asked to. It returns the challenger too.
+// Refit solves for the coefficients of the newest snapshot, on the last records that
+// were learned up to it. If publish is true, it writes the result to the model log as a
+// challenger, under the claim in force. It also returns the challenger.
 func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.Snapshot, error) {
 	start := time.Now()
 	report := RefitReport{Model: c.Model}
@@ -422,8 +421,8 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 	return report, r.snapshot, nil
 }
 
-// again makes the challenger m anew from a history that has come to where it
-// stands, and returns its state hash; false where the input it was made of is
+// again computes the challenger m again from a history that has reached its seq, and
+// returns its state hash. It returns false if the input that m was computed from is
 // gone.
 func (h *history) again(ctx context.Context, c Config, ins inputs, m *modellog.Challenger) (snapshot.Hash, bool, error) {
 	s, err := h.freezeServing(0)

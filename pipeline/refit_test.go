@@ -17,7 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// refits is a model that is solved for on its last 500 records.
+// refits returns the configuration of a model with refits on its last 500 records.
 func refits(t *testing.T, partitions, records int) (Config, *events) {
 	t.Helper()
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
@@ -28,7 +28,7 @@ func refits(t *testing.T, partitions, records int) (Config, *events) {
 	return cfg, ev
 }
 
-// challengers are those of the model log, with their models.
+// challengers returns the challengers in the model log, with their models.
 func challengers(t *testing.T, c Config) (all []*modellog.Challenger, models []*learner.Model) {
 	t.Helper()
 	j, err := openJournal(t.Context(), c, math.MaxInt)
@@ -51,8 +51,8 @@ func challengers(t *testing.T, c Config) (all []*modellog.Challenger, models []*
 	return all, models
 }
 
-// TestRefitsDoNotChangeWhatIsLearned runs the same records with and without
-// refits: what differs is challengers in the log, which verify solves for again.
+// TestRefitsDoNotChangeWhatIsLearned learns the same records with and without refits.
+// The only difference is the challengers in the log, which Verify solves for again.
 func TestRefitsDoNotChangeWhatIsLearned(t *testing.T) {
 	cfg, ev := refits(t, 1, 1500)
 	learnAll(t, cfg)
@@ -84,8 +84,8 @@ func TestRefitsDoNotChangeWhatIsLearned(t *testing.T) {
 	}
 }
 
-// TestARefitFromOutsideIsTheLearnersOwn asks for a refit while nobody learns, and
-// compares it with one of the rows as they are in memory.
+// TestARefitFromOutsideIsTheLearnersOwn calls Refit while no learner runs, and compares
+// the result with a refit on the rows in memory.
 func TestARefitFromOutsideIsTheLearnersOwn(t *testing.T) {
 	cfg, _ := refits(t, 2, 1500)
 	learnAll(t, cfg)
@@ -134,7 +134,7 @@ func TestARefitFromOutsideIsTheLearnersOwn(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsAChallengerThatWasNotSolvedFor plants one with another
+// TestVerifyFindsAChallengerThatWasNotSolvedFor plants a challenger with a changed
 // coefficient.
 func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 	cfg, _ := refits(t, 2, 800)
@@ -169,8 +169,8 @@ func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 	}
 }
 
-// TestRefitReadsOnlyWhatCounts puts BATCHes of a fenced learner, and of an
-// earlier history of the same seqs, among those that count.
+// TestRefitReadsOnlyWhatCounts mixes BATCHes of a fenced learner, and of an earlier
+// history with the same seqs, with the valid ones.
 func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 	cfg, _ := refits(t, 2, 1200)
 	learnAll(t, cfg)
@@ -200,7 +200,7 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 	if err := readDecisions(t.Context(), cfg, 0, j.log.Next(), found); err != nil {
 		t.Fatal(err)
 	}
-	for _, rs := range found { // in whatever order they are read
+	for _, rs := range found { // the order of reading does not matter
 		slices.Reverse(rs)
 	}
 	back, _ := follow(found, j.log.Fold.Seq(), j.log.Fold.Chain(), 400)

@@ -10,8 +10,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// replay learns the BATCHes behind the snapshot again, and publishes again what
-// may not have been published.
+// replay learns again the BATCHes after the snapshot, and publishes again what is not
+// known to be published.
 func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	start := time.Now()
 	ev := Replayed{}
@@ -79,8 +79,8 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	return nil
 }
 
-// abandon takes the history back to where it stands, before the BATCH whose
-// records are lost: the records that are left come next, behind a GAP.
+// abandon appends a ROLLBACK to the current seq, before a BATCH of which records are
+// lost. The source then reports a gap and continues with the remaining records.
 func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.LostRange) (*release, error) {
 	reason := fmt.Sprintf("BATCH %d cannot be learned again: records %d to %d of %s/%d are lost", at.Seq, lost.Want, lost.LogStart-1, lost.Topic, lost.Partition)
 	r, err := l.journal.appendRollback(ctx, l.history.seq, l.history.chain, reason)
@@ -91,7 +91,7 @@ func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.
 	return l.history.turned(r), nil
 }
 
-// replayer decides again what the model log says was decided.
+// replayer decides again the BATCHes of the model log.
 type replayer struct {
 	inputs  inputs
 	cursors map[*input]*cursor
@@ -104,8 +104,8 @@ func newReplayer(c *ingest.Client, ins inputs, d *decider, report func(Event)) *
 	return &replayer{inputs: ins, cursors: map[*input]*cursor{}, decider: d, report: report, client: c}
 }
 
-// decide reads the records of b and decides them as it was done the first time.
-// Its error is ErrHistory if the input topics have other records by now.
+// decide reads the records of b again and decides them as at the first time. It
+// returns ErrHistory if the input topics now have other records.
 func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, error) {
 	spans := make([]span, 0, len(b.Ranges))
 	for _, rg := range b.Ranges {
@@ -134,7 +134,7 @@ func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, err
 	}
 	d := r.decider.decide(spans)
 	for i := range d.ranges {
-		d.ranges[i].TopicID = b.Ranges[i].TopicID // a broker's upgrade may have given it since
+		d.ranges[i].TopicID = b.Ranges[i].TopicID // an upgrade of the broker may have assigned it since
 		rg := d.ranges[i]
 		if want := b.Ranges[i]; rg != want && !planted("digest") {
 			return nil, fmt.Errorf("%w: BATCH %d was decided on %d records of %s/%d with digest %016x, and the topic has %d records with digest %016x there now", ErrHistory, b.Seq, want.Records, want.Topic, want.Partition, want.Digest, rg.Records, rg.Digest)
@@ -146,7 +146,7 @@ func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, err
 	return d, nil
 }
 
-// skip sees to it that a GAP is in an input that is still the same.
+// skip returns ErrHistory if the topic of a GAP was deleted and created again.
 func (r *replayer) skip(g *modellog.Gap) error {
 	if in := r.inputs.find(g.Topic, g.Partition); in != nil && !ingest.SameTopic(in.id, g.TopicID) {
 		return recreated(g.Topic)

@@ -11,26 +11,26 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// RollbackTo says where a model's history is to go on from. The zero value is
-// what the log still holds.
+// RollbackTo is the target of a rollback. The zero value is the end of what the log
+// still holds.
 type RollbackTo struct {
-	Step   *int64    // the newest snapshot that is not of a later step; nil
-	Before time.Time // the last decision that was made earlier; zero
+	Step   *int64    // the newest snapshot of this or an earlier step; nil: not by step
+	Before time.Time // the last decision before this time; zero: not by time
 	Reason string    // for the log
 }
 
-// RollbackReport is what a rollback did.
+// RollbackReport is the result of a rollback.
 type RollbackReport struct {
-	Record    *modellog.Rollback   // nil: there was nothing to roll back
-	Abandoned []modellog.Abandoned // all there are now
+	Record    *modellog.Rollback   // nil if there was nothing to roll back
+	Abandoned []modellog.Abandoned // all abandoned ranges of the history
 }
 
-// ErrNowhere: the model log holds nothing that a rollback could go back to.
+// ErrNowhere means that the model log does not hold the target of a rollback.
 var ErrNowhere = errors.New("nothing to roll back to")
 
-// Rollback has the history of a model go on from an earlier place, or from where
-// a log that is broken ends: it claims the log, which ends a learner that runs,
-// and writes a ROLLBACK, behind every seq that the log or the outputs know of.
+// Rollback makes the history of a model continue from an earlier seq, or from the end
+// of a broken log. It claims the log, which fences a running learner, and appends a
+// ROLLBACK. The seq of the ROLLBACK is higher than any in the log or the outputs.
 func Rollback(ctx context.Context, c Config, to RollbackTo) (RollbackReport, error) {
 	c.Keep, c.tolerant = math.MaxInt, true
 	j, err := newJournal(ctx, c)
@@ -83,7 +83,7 @@ func Rollback(ctx context.Context, c Config, to RollbackTo) (RollbackReport, err
 	return j.rollback(ctx, seq, highest, reason[:min(len(reason), 512)])
 }
 
-// rollback claims the log and goes back to seq at once.
+// rollback appends a claim and a ROLLBACK to seq in one batch.
 func (j *journal) rollback(ctx context.Context, seq, highest int64, reason string) (RollbackReport, error) {
 	for {
 		f := j.log.Fold
@@ -111,7 +111,7 @@ func (j *journal) rollback(ctx context.Context, seq, highest int64, reason strin
 	}
 }
 
-// find is the seq to go back to.
+// find returns the seq of the target and the reason for the log.
 func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, reason string, err error) {
 	reason = to.Reason
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// proved verifies a model and wants so many stretches of abandoned seqs.
+// proved verifies a model and fails the test unless it has that many abandoned ranges.
 func proved(t *testing.T, c Config, abandoned int) Verification {
 	t.Helper()
 	v, err := Verify(t.Context(), c)
@@ -35,8 +35,8 @@ func sequences(t *testing.T, c Config) map[int64]int {
 	return out
 }
 
-// A log that has lost its tail while nobody looked is refused, as predictions are
-// out there that it knows nothing of; and a rollback leads on.
+// A log that has lost its tail while no learner ran is rejected, because there are
+// predictions of which it has no BATCH. The model continues after a rollback.
 func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
 	for _, transactional := range []bool{false, true} {
 		d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
@@ -46,7 +46,7 @@ func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
 		cfg.Transactional = transactional
 		learnAll(t, cfg)
 		was := finalSeq(t, ev)
-		d.Down(func() { // the snapshot, and some of the decisions before it
+		d.Down(func() { // remove the snapshot and some of the decisions before it
 			d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:12] })
 		})
 		cfg.Client = kafkatest.ClientOf(t, d.Addr, nil)
@@ -93,7 +93,7 @@ func TestRollbackToAStepAndToATime(t *testing.T) {
 		learnAll(t, cfg)
 		s, _ := last[Saved](ev)
 		at, times = append(at, s), append(times, time.Now())
-		time.Sleep(2 * time.Millisecond) // the clock of records counts milliseconds
+		time.Sleep(2 * time.Millisecond) // timestamps of records are in milliseconds
 	}
 	back := func(to RollbackTo, want Saved, abandoned int) {
 		t.Helper()
@@ -109,7 +109,7 @@ func TestRollbackToAStepAndToATime(t *testing.T) {
 	}
 	step := at[1].Step + 1
 	back(RollbackTo{Step: &step, Reason: "for a test"}, at[1], 1)
-	back(RollbackTo{Before: times[0].Add(time.Millisecond)}, at[0], 1) // it takes back the one before, too
+	back(RollbackTo{Before: times[0].Add(time.Millisecond)}, at[0], 1) // abandons the previous rollback, too
 	none := int64(-1)
 	_, err := Rollback(t.Context(), cfg, RollbackTo{Step: &none})
 	wants(t, err, ErrNowhere, "step -1")
@@ -125,7 +125,7 @@ func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
 	saved := finalSeq(t, ev)
 	kafkatest.Fill(t, c, in, 1, values[1500:])
 	learnAll(t, cfg)
-	d.Down(func() { // the second snapshot, as if the learner had been killed before it
+	d.Down(func() { // remove the second snapshot, as if the learner had been killed before it
 		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
 			n := len(bs)
 			for n > 0 && !strings.Contains(string(bs[n-1]), `{"type":"batch"`) {
@@ -154,7 +154,7 @@ func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
 	proved(t, cfg, 1)
 }
 
-// as pretends that this program is of other versions.
+// as runs f as a program of the versions v.
 func as(v modellog.Versions, f func()) {
 	was := versions
 	versions = v

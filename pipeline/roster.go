@@ -1,16 +1,16 @@
 package pipeline
 
-// roster decides when a standby takes over. It knows no clock: what it sees is
-// the heartbeats topic, in its order, and the standby's own heartbeats in it, one
-// after the other, are what time passes by. Therefore a broker that is away is no
-// death, for then the standby's own heartbeats do not arrive either; and a standby
-// that was paused has not seen the owner silent.
+// roster decides when a standby takes over. It uses no clock. Its input is the
+// heartbeats topic, in order of offsets, and it measures time by the standby's own
+// heartbeats in that topic. So an unavailable broker does not look like a dead owner,
+// because the standby's own heartbeats do not arrive either. Nor does the owner seem
+// silent to a standby that was paused.
 type roster struct {
 	self    string
-	joined  int64 // offset of our first heartbeat
-	silence int   // heartbeats of ours since the owner's last one
-	patient bool  // our own were interrupted, and the owner was not heard since
-	left    int64 // newest epoch of a claim whose owner has left
+	joined  int64 // offset of this standby's first heartbeat
+	silence int   // own heartbeats since the last one of the owner
+	patient bool  // own heartbeats were interrupted, and the owner was not heard since
+	left    int64 // newest epoch of an owner that has left
 
 	others map[string]*peer // the other standbys
 }
@@ -18,20 +18,20 @@ type roster struct {
 // peer is another standby.
 type peer struct {
 	joined  int64
-	silence int // heartbeats of ours since its last one
+	silence int // own heartbeats since the last one of the peer
 }
 
 const (
-	// silentBeats of ours without one of the owner in between mean that the owner
-	// is dead: 450 to 600 ms.
+	// silentBeats is the number of own heartbeats without one of the owner in
+	// between after which the owner counts as dead: 450 to 600 ms.
 	silentBeats = 4
 
-	// After an outage the owner may find its way back to the broker later than we
-	// do: 3 s.
+	// patientBeats is used instead after an outage, when the owner may reach the
+	// broker later than this standby: 3 s.
 	patientBeats = 20
 )
 
-// see takes in the record at offset of the heartbeats topic. epoch is that of the
+// see processes the record at offset of the heartbeats topic. epoch is that of the
 // claim in force.
 func (r *roster) see(offset int64, b heartbeat, epoch int64) {
 	switch {
@@ -39,7 +39,7 @@ func (r *roster) see(offset int64, b heartbeat, epoch int64) {
 		r.tick()
 	case b.Role == owning:
 		delete(r.others, b.Process)
-		if b.Epoch >= epoch { // else it has lost its claim and does not know yet
+		if b.Epoch >= epoch { // otherwise it has lost its claim without knowing it
 			r.heard()
 		}
 	case b.Role == standingBy:
@@ -69,10 +69,10 @@ func (r *roster) tick() {
 	}
 }
 
-// heard takes in a sign of life of the owner.
+// heard records a sign of life of the owner.
 func (r *roster) heard() { r.silence, r.patient = 0, false }
 
-// interrupted takes in that our own heartbeats did not arrive in time.
+// interrupted records that own heartbeats did not arrive in time.
 func (r *roster) interrupted() {
 	r.patient, r.silence = true, 0
 	for _, p := range r.others {
@@ -87,9 +87,8 @@ func (r *roster) limit() int {
 	return silentBeats
 }
 
-// due says whether it is for this standby to claim the model, now that epoch is
-// that of the claim in force: its owner has left or is silent, and no other
-// standby has waited for longer.
+// due reports whether this standby has to claim the model, given the epoch of the claim
+// in force: its owner has left or is silent, and no other standby has waited longer.
 func (r *roster) due(epoch int64) bool {
 	if (epoch == 0 || r.left < epoch) && r.silence < r.limit() {
 		return false

@@ -2,10 +2,10 @@ package pipeline
 
 import "testing"
 
-// turnIn shows a roster a script, a letter a heartbeat: s our own, o the owner's of
-// epoch 3, z one of an owner that has lost its claim, p and q other standbys that
-// joined before and after us, l the owner leaving, P p leaving. It returns how
-// many were seen when it was our turn; 0 if it never was.
+// turnIn passes a script to a roster, in which each letter is a heartbeat: s of this
+// standby, o of the owner of epoch 3, z of an owner that has lost its claim, p and q of
+// other standbys that joined before and after this one, l of the owner leaving, P of p
+// leaving. It returns after how many heartbeats the roster was due; 0 if it never was.
 func turnIn(script string, before func(r *roster, at int)) int {
 	r := &roster{self: "s", joined: 10, others: map[string]*peer{}}
 	for i, c := range script {

@@ -14,19 +14,19 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// input is one partition that is learned from, and how far.
+// input is an input partition and the position in it.
 type input struct {
 	topic     string
-	id        [16]byte // of the topic: another one under the same name is another history
+	id        [16]byte // topic ID, which tells a topic from a later one of the same name
 	partition int32
 	next      int64 // first offset that no BATCH covers
-	mark      mark  // of the record before next, where it was looked at at the start
+	mark      mark  // of the record before next, if it was verified at the start
 }
 
 func (in *input) String() string { return fmt.Sprintf("%s/%d", in.topic, in.partition) }
 
-// inputs is what a learner reads, sorted by topic and partition: the order that
-// records have inside a BATCH.
+// inputs are the partitions that a learner reads, sorted by topic and partition. The
+// records of a BATCH are in this order.
 type inputs []*input
 
 func (ins inputs) find(topic string, partition int32) *input {
@@ -41,49 +41,49 @@ func compareInputs(a, b *input) int {
 	return cmp.Or(strings.Compare(a.topic, b.topic), int(a.partition)-int(b.partition))
 }
 
-// span is a run of records of one input: those in [from, to) that a
-// read_committed reader gets.
+// span holds the records of one input that a read_committed reader gets from the
+// offsets [from, to).
 type span struct {
 	in       *input
 	from, to int64
 	records  []ingest.Record
 }
 
-// gap is input that nobody can read any more: the offsets from to to-1.
+// gap is a range of offsets, [from, to), that was deleted before it was read.
 type gap struct {
 	in       *input
 	from, to int64
 }
 
-// source collects spans from its inputs as they arrive. One response of each
-// input is read ahead and one is being taken from, nothing more, so that a slow
-// learner holds the fetchers back.
+// source collects spans from its inputs as they arrive. Of each input it holds the
+// response that records are being taken from and one more that is read ahead, so that
+// a slow learner puts back-pressure on the fetchers.
 type source struct {
 	client *ingest.Client
-	ends   []int64        // of each input, where it is not to be read beyond; nil: follow
-	gaps   bool           // go on behind what is lost, in place of an error
-	budget *ingest.Budget // of what is read ahead
+	ends   []int64        // offset of each input at which reading stops; nil: follow
+	gaps   bool           // continue after lost input; otherwise it is an error
+	budget *ingest.Budget // for the bytes that are read ahead
 	report func(Event)
 
 	feeds    []feed
 	arrivals chan arrival
-	first    int           // the feed that the next take begins with
-	left     int           // bytes that the BATCH under way has room for
+	first    int           // feed that the next round of collect begins with
+	left     int           // bytes that still fit into the current BATCH
 	open     int           // feeds that have not ended
-	grown    []growth      // partitions added that nobody has asked for yet
-	names    []growth      // topics, with the partitions that are read of each
-	every    time.Duration // between two looks for added partitions
+	grown    []growth      // added partitions that grew has not returned yet
+	names    []growth      // topics, with the number of partitions that are read
+	every    time.Duration // interval of discover
 }
 
-// growth is a topic with more partitions than it had.
+// growth is a topic to which partitions were added.
 type growth struct {
 	topic string
 	id    [16]byte
-	count int // partitions from now on
+	count int // partitions, with those added
 }
 
-// partitionsEvery is how often inputs are looked at for added partitions. It is
-// a variable so that tests need not wait for it.
+// partitionsEvery is the interval at which added partitions are looked for. It is
+// a variable so that tests can shorten it.
 var partitionsEvery = 5 * time.Second
 
 // feed is what has arrived of one input and was not taken yet.
@@ -92,15 +92,15 @@ type feed struct {
 	taken int64 // first offset not taken
 	fetch ingest.Fetched
 	lost  bool          // fetch has no records because they are lost
-	more  chan struct{} // tells the fetcher that fetch is used up
+	more  chan struct{} // signals the fetcher that fetch is used up
 }
 
 type arrival struct {
 	feed int
 	ingest.Fetched
-	added *growth // instead of records: feeds holds what is read from now on
+	added *growth // instead of records: added partitions, read by feeds
 	feeds []feed
-	lost  bool  // instead of records: what lies before Next is lost
+	lost  bool  // instead of records: the offsets before Next are lost
 	err   error // io.EOF at the end
 }
 
@@ -136,8 +136,8 @@ func (s *source) run(ctx context.Context) {
 	followers.Wait()
 }
 
-// discover looks for partitions that are added to the inputs, and has them
-// followed from their first record on, until ctx is done.
+// discover looks for partitions that are added to the input topics, until ctx is
+// done, and has them followed from their first record.
 func (s *source) discover(ctx context.Context, follow func([]feed)) {
 	t := time.NewTicker(s.every)
 	defer t.Stop()
@@ -151,7 +151,7 @@ func (s *source) discover(ctx context.Context, follow func([]feed)) {
 			known := &s.names[i]
 			feeds, err := s.added(ctx, known)
 			switch {
-			case err != nil && ingest.Temporary(err): // whoever reads the topic says so
+			case err != nil && ingest.Temporary(err): // reported by the readers of the topic
 				continue
 			case err != nil:
 				s.arrive(ctx, arrival{err: err})
@@ -169,7 +169,7 @@ func (s *source) discover(ctx context.Context, follow func([]feed)) {
 	}
 }
 
-// added are feeds of the partitions that a topic has beyond those that are known.
+// added returns feeds of the partitions of a topic that are not known yet.
 func (s *source) added(ctx context.Context, known *growth) (feeds []feed, err error) {
 	id, n, err := s.client.Partitions(ctx, known.topic)
 	if err != nil || n <= known.count {
@@ -188,7 +188,7 @@ func (s *source) added(ctx context.Context, known *growth) (feeds []feed, err er
 	return feeds, nil
 }
 
-// inputs are all that is read.
+// inputs returns all inputs, with those added.
 func (s *source) inputs() inputs {
 	ins := make(inputs, len(s.feeds))
 	for i := range s.feeds {
@@ -198,7 +198,7 @@ func (s *source) inputs() inputs {
 	return ins
 }
 
-// grew gives each topic that has had partitions added since the last call.
+// grew returns the topics to which partitions were added since the last call.
 func (s *source) grew() []growth {
 	grown := s.grown
 	s.grown = nil
@@ -252,7 +252,7 @@ func (s *source) follow(ctx context.Context, i int, f feed) {
 	}
 }
 
-// until is got without what lies at and behind end.
+// until returns got without the records at or after the offset end.
 func until(got ingest.Fetched, end int64) ingest.Fetched {
 	got.Next = min(got.Next, end)
 	for n := len(got.Records); n > 0 && got.Records[n-1].Offset >= end; n-- {
@@ -261,7 +261,7 @@ func until(got ingest.Fetched, end int64) ingest.Fetched {
 	return got
 }
 
-// split is got in pieces that are either records or a gap between them.
+// split splits got into pieces, each of which is either records or a gap.
 func split(feed int, got ingest.Fetched) (pieces []arrival) {
 	at := int64(-1)
 	for _, hole := range got.Missing {
@@ -284,7 +284,7 @@ func split(feed int, got ingest.Fetched) (pieces []arrival) {
 	if at < got.Next {
 		pieces = append(pieces, arrival{feed: feed, Fetched: got})
 	}
-	for i := range pieces { // they share memory, which is free with the last of them
+	for i := range pieces { // they share memory, which the last one releases
 		pieces[i].Held = 0
 	}
 	pieces[len(pieces)-1].Held = got.Held
@@ -300,10 +300,10 @@ func (s *source) arrive(ctx context.Context, a arrival) bool {
 	}
 }
 
-// batchBytes is where a BATCH ends, however few records it has.
+// batchBytes is the size at which a BATCH ends, however few records it has.
 const batchBytes = 8 << 20
 
-// weight is about how much memory a record takes.
+// weight returns the approximate number of bytes that a record takes in memory.
 func weight(r *ingest.Record) int {
 	n := 128 + len(r.Key) + len(r.Value)
 	for _, h := range r.Headers {
@@ -312,11 +312,11 @@ func weight(r *ingest.Record) int {
 	return n
 }
 
-// take collects up to size records, waiting no longer than linger after the
-// first of them; or it gives one gap. Its error is io.EOF once every input has
-// ended.
+// take collects up to size records, waiting no longer than linger after the first of
+// them, or returns one gap. It returns nothing when partitions were added before any
+// record arrived, and io.EOF once every input has ended.
 func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]span, *gap, error) {
-	var late <-chan time.Time // nil, and so never ready, while there is nothing
+	var late <-chan time.Time // nil, and so never ready, before the first record
 	took := make([]span, len(s.feeds))
 	n := 0
 	s.left = batchBytes
@@ -339,7 +339,7 @@ func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]sp
 			if err := s.accept(a); err != nil {
 				return nil, nil, err
 			}
-			if len(s.grown) > 0 && n == 0 { // before any record of them
+			if len(s.grown) > 0 && n == 0 { // before any of their records
 				return nil, nil, nil
 			}
 			continue
@@ -349,7 +349,7 @@ func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]sp
 		}
 		break
 	}
-	spans := took[:0] // in the order of inputs, also where partitions were added
+	spans := took[:0] // sorted below, because added partitions come last in feeds
 	for i := range took {
 		if took[i].in != nil && took[i].to > took[i].from {
 			spans = append(spans, took[i])
@@ -362,7 +362,7 @@ func (s *source) take(ctx context.Context, size int, linger time.Duration) ([]sp
 	return spans, nil, nil
 }
 
-// gap takes what is lost, if that is what comes next in some feed.
+// gap takes the next gap of some feed; nil if there is none.
 func (s *source) gap() *gap {
 	for i := range s.feeds {
 		f := &s.feeds[i]
@@ -393,7 +393,7 @@ func (s *source) accept(a arrival) error {
 	return nil
 }
 
-// lags reports how far each input is taken.
+// lags reports the lag of each input.
 func (s *source) lags() {
 	for i := range s.feeds {
 		if f := &s.feeds[i]; f.fetch.HighWatermark > 0 {
@@ -406,8 +406,8 @@ func lag(in *input, next int64, got *ingest.Fetched) Lag {
 	return Lag{Topic: in.topic, Partition: in.partition, Next: next, End: got.HighWatermark, Stable: got.End, First: got.LogStart}
 }
 
-// collect moves up to room records from the feeds to took, from each feed an
-// equal share while several have some, and returns how many.
+// collect moves up to room records from the feeds to took and returns their number.
+// Feeds with pending records get equal shares.
 func (s *source) collect(took []span, room int) (n int) {
 	for room > n && s.left > 0 {
 		full := 0
@@ -433,9 +433,9 @@ func (s *source) collect(took []span, room int) (n int) {
 
 func (f *feed) pending() bool { return f.fetch.Next > f.taken && !f.lost }
 
-// from moves records of f to sp: at most so many, and of those that the BATCH has
-// room for at least one. They are copied, or one of them would keep all that
-// arrived with it in memory.
+// from moves up to most records of f to sp, and stops after the record that fills the
+// BATCH. It copies them, because each of them refers to the memory of the whole
+// response.
 func (s *source) from(f *feed, sp *span, most int) int {
 	if sp.in == nil {
 		sp.in, sp.from = f.in, f.taken
@@ -448,7 +448,7 @@ func (s *source) from(f *feed, sp *span, most int) int {
 	sp.records = appendCopies(sp.records, f.fetch.Records[:n])
 	f.fetch.Records = f.fetch.Records[n:]
 	if len(f.fetch.Records) == 0 {
-		f.taken = f.fetch.Next // past what a read_committed reader does not get
+		f.taken = f.fetch.Next // after offsets that a read_committed reader does not get
 		s.usedUp(f)
 	} else {
 		f.taken = sp.records[len(sp.records)-1].Offset + 1
@@ -457,14 +457,14 @@ func (s *source) from(f *feed, sp *span, most int) int {
 	return n
 }
 
-// usedUp lets the fetcher of f go on.
+// usedUp releases the response of f and lets its fetcher continue.
 func (s *source) usedUp(f *feed) {
 	s.budget.Release(f.fetch.Held)
 	f.fetch.Records, f.fetch.Held = nil, 0
 	f.more <- struct{}{}
 }
 
-// appendCopies appends rs with all they refer to in memory of their own.
+// appendCopies appends deep copies of rs to dst.
 func appendCopies(dst, rs []ingest.Record) []ingest.Record {
 	size, headers := 0, 0
 	for i := range rs {
@@ -498,7 +498,7 @@ func appendCopies(dst, rs []ingest.Record) []ingest.Record {
 	return dst
 }
 
-// retry is ingest.Retry with events.
+// retry calls ingest.Retry and reports each failed attempt as an event.
 func retry(ctx context.Context, report func(Event), f func() error) error {
 	return ingest.Retry(ctx, func(err error) { report(Retrying{err}) }, f)
 }
@@ -512,12 +512,12 @@ func pollRetry(ctx context.Context, f *ingest.Fetcher, offset int64, report func
 	return got, err
 }
 
-// cursor reads one input again, by ranges that the model log names.
+// cursor reads a partition by ranges of offsets, such as those in the model log.
 type cursor struct {
 	fetcher *ingest.Fetcher
 	next    int64
 	ahead   []ingest.Record
-	reached int64 // every record below it is in ahead or was taken
+	reached int64 // every record before it is in ahead or was taken
 }
 
 // take returns the records in [from, to).
@@ -525,7 +525,7 @@ func (c *cursor) take(ctx context.Context, from, to int64, report func(Event)) (
 	if from != c.next {
 		c.next, c.reached, c.ahead = from, from, nil
 	}
-	var since time.Time // of the first answer that there is nothing before to
+	var since time.Time // of the first response that the log ends before to
 	for c.reached < to {
 		got, err := pollRetry(ctx, c.fetcher, c.reached, report)
 		if err == nil && got.Next == c.reached && got.HighWatermark < to {
@@ -549,8 +549,8 @@ func (c *cursor) take(ctx context.Context, from, to int64, report func(Event)) (
 	return took, nil
 }
 
-// ended is *ingest.PastEnd if the log ends before the offset to, and does not
-// only seem to for the moment.
+// ended returns *ingest.PastEnd if the log ends before the offset to, unless that may
+// be temporary: a broker that has just restarted may not know its end yet.
 func (c *cursor) ended(ctx context.Context, to int64, waited time.Duration, end int64, report func(Event)) error {
 	var truncated, known bool
 	err := retry(ctx, report, func() (err error) {

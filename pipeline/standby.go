@@ -11,9 +11,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// standby waits for its turn to claim the model. Meanwhile it folds the model log
-// and learns what the owner decides, so that when its turn comes only the tail is
-// left to be learned.
+// standby waits for its turn to claim the model. Meanwhile it reads the model log and
+// learns what the owner decides, so that only the tail of the log is left to replay
+// when it takes over.
 type standby struct {
 	config  Config
 	heart   *heart
@@ -24,20 +24,20 @@ type standby struct {
 	options []byte
 	limits  limits
 	inputs  inputs
-	warm    *warm     // nil while there is no history
-	retry   time.Time // when to try for one again
-	checked time.Time // when the log was verified, and not only read on
-	owner   string    // as last reported
+	warm    *warm     // nil while no history is restored
+	retry   time.Time // earliest time to try to restore one
+	checked time.Time // when the log was last verified, rather than only read
+	owner   string    // host of the last heartbeat of an owner
 }
 
-// fencingsAllowed is how often learners of a model may be fenced in a minute. One
-// that is started then claims nothing while the owner lives: whoever starts it
-// does so again and again, and so does who starts the other.
+// fencingsAllowed is the number of fencings in a minute from which on a learner that
+// starts waits as a standby. That many mean that two supervisors keep restarting
+// learners of the same model, which fence each other.
 const fencingsAllowed = 2
 
-// waitTurn returns when it is for this process to claim the model, with what it
-// has learned by then: at once, unless it is told to stand by, or learners keep
-// fencing each other.
+// waitTurn returns when this process may claim the model, with what it has learned by
+// then. It waits only with Config.Standby, or if learners keep fencing each other;
+// otherwise it returns nil at once.
 func waitTurn(ctx context.Context, c Config, h *heart, ins inputs, options []byte, bounds limits) (*standby, error) {
 	if !c.Standby {
 		n, err := h.fencings(ctx)
@@ -58,8 +58,8 @@ func waitTurn(ctx context.Context, c Config, h *heart, ins inputs, options []byt
 	return s, s.wait(ctx)
 }
 
-// standBy starts the heartbeats, if there are to be any, waits for this process's
-// turn, and leaves the journal at the end of the log.
+// standBy starts the heartbeats if they are configured, waits until this process may
+// claim the model, and leaves the journal at the end of the log.
 func (l *Learner) standBy(ctx context.Context, options []byte, bounds limits) (s *standby, err error) {
 	if l.config.Heartbeat > 0 {
 		if l.heart, err = startHeart(ctx, l.config); err != nil {
@@ -80,7 +80,7 @@ func (l *Learner) standBy(ctx context.Context, options []byte, bounds limits) (s
 	return nil, nil
 }
 
-// check is an error if the model has other options than this process is told.
+// check returns an error if the options of the model differ from those configured.
 func (s *standby) check() error {
 	if have := s.journal.log.Fold.Config().Config; len(have) > 0 {
 		return sameOptions(have, s.options)
@@ -133,7 +133,7 @@ func (s *standby) wait(ctx context.Context) error {
 	}
 }
 
-// take shows b, and all that has arrived behind it, to the roster.
+// take passes b, and all records that have arrived after it, to the roster.
 func (s *standby) take(b seen, beats <-chan seen) {
 	for {
 		if b.beat.Role == owning {
@@ -152,8 +152,8 @@ func (s *standby) take(b seen, beats <-chan seen) {
 	}
 }
 
-// due says whether to claim the model, if the log has not grown since it was read
-// last: that is a sign of life, too.
+// due reports whether to claim the model. A log that has grown since it was last read
+// counts as a sign of life of the owner, unless the owner has left.
 func (s *standby) due(grown bool) bool {
 	if n := s.heart.missed(); n != s.misses {
 		s.misses = n
@@ -169,7 +169,8 @@ func (s *standby) due(grown bool) bool {
 	return true
 }
 
-// read passes on the heartbeats topic, from our first record in it on.
+// read passes on the records of the heartbeats topic, from the first heartbeat of this
+// process on.
 func (s *standby) read(ctx context.Context, to chan<- seen) error {
 	f := s.config.Client.Fetcher(s.heart.topic, 0)
 	for next := s.roster.joined; ; {
@@ -180,7 +181,7 @@ func (s *standby) read(ctx context.Context, to chan<- seen) error {
 		case errors.As(err, &lost):
 			next = lost.LogStart
 			continue
-		case errors.As(err, &past), errors.Is(err, ingest.ErrUnknownTopic): // somebody has deleted it; the heart makes it again
+		case errors.As(err, &past), errors.Is(err, ingest.ErrUnknownTopic): // it was deleted; the heart creates it again
 			next = 0
 			if err := new(ingest.Backoff).Pause(ctx, err); err != nil {
 				return err
@@ -204,8 +205,8 @@ func (s *standby) read(ctx context.Context, to chan<- seen) error {
 	}
 }
 
-// follow reads the model log on and learns what it has decided. It says whether
-// the log has grown.
+// follow reads the new records of the model log, learns their decisions, and reports
+// whether there were any.
 func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 	was := s.journal.log.Next()
 	read := s.journal.log.ReadOn
@@ -219,14 +220,14 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 		return false, err
 	}
 	if s.warm == nil && len(s.journal.log.Fold.Config().Config) > 0 && time.Now().After(s.retry) {
-		const pause = 10 * time.Second // it may be that a snapshot comes that can be used
+		const pause = 10 * time.Second // a usable snapshot may have been written by then
 		s.retry = time.Now().Add(pause)
 		s.warm, err = s.thaw(ctx)
 	}
 	if s.warm != nil && err == nil {
 		err = s.warm.follow(ctx, s.journal.log.Fold)
 	}
-	if err != nil { // then it takes longer to take over, and the error is seen then
+	if err != nil { // the takeover takes longer then, and returns the error if it persists
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
@@ -236,14 +237,14 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 	return s.journal.log.Next() > was, nil
 }
 
-// warm is a model that is as far as the model log, or nearly, without a claim.
+// warm is the model of a standby, which follows the model log without a claim.
 type warm struct {
 	history *history
 	decider *decider
 	replay  *replayer
 	budget  budget
-	relearn time.Duration // what learning took that no snapshot has yet
-	waiting []*release    // not known to be released
+	relearn time.Duration // time spent learning since the newest snapshot
+	waiting []*release    // not known to be published
 }
 
 // thaw restores the newest snapshot.
@@ -261,10 +262,11 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	return &warm{history: h, decider: d, replay: newReplayer(s.config.Client, s.inputs, d, s.config.Report)}, nil
 }
 
-// errCold: a warm history does not fit to the model log any more.
+// errCold means that a warm history does not match the model log any more.
 var errCold = errors.New("the model log has turned")
 
-// behind is what the log has decided behind w, on top of the newest snapshot.
+// behind returns the newest snapshot in the log, with the decisions that w has not
+// learned yet as its entries.
 func (w *warm) behind(f *modellog.Fold) (modellog.Recovery, error) {
 	newest, ok := f.Recover(0)
 	if !ok {
@@ -299,7 +301,7 @@ func (w *warm) behind(f *modellog.Fold) (modellog.Recovery, error) {
 	return newest, nil
 }
 
-// follow learns what f has decided.
+// follow learns the decisions in f that are new to w.
 func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
 	r, err := w.behind(f)
 	if err != nil {
@@ -338,8 +340,8 @@ func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
 	return nil
 }
 
-// restore is where the learner goes on: with what it has learned as a standby,
-// or from the newest snapshot.
+// restore sets the history and the decider, from what was learned as a standby or from
+// the newest snapshot.
 func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (modellog.Recovery, error) {
 	if s != nil && s.warm != nil {
 		if r, err := s.warm.behind(l.journal.log.Fold); err == nil {
@@ -366,8 +368,7 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 	return r, err
 }
 
-// again publishes what a standby has learned and nobody is known to have
-// published.
+// again publishes what was learned as a standby and is not known to be published.
 func (l *Learner) again(ctx context.Context, s *standby, released int64) error {
 	if s == nil || s.warm == nil {
 		return nil

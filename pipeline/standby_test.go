@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// running is a learner in a goroutine.
+// running is a learner that runs in a goroutine.
 type running struct {
 	events *events
 	client *ingest.Client
@@ -43,9 +43,9 @@ func sight[E any](t *testing.T, ev *events) E {
 	return none
 }
 
-// TestStandbyLearnsAlong: what a standby has learned while it waited is what a
-// learner would that restores a snapshot, to the bit, and it need not learn it
-// again when it takes over, whether the owner leaves or dies.
+// TestStandbyLearnsAlong tests that a waiting standby learns bit for bit what a learner
+// learns that restores a snapshot, and that it does not replay it when it takes over,
+// whether the owner leaves or dies.
 func TestStandbyLearnsAlong(t *testing.T) {
 	for _, leaves := range []bool{true, false} {
 		addr := kafkatest.Addr(t)
@@ -80,7 +80,7 @@ func TestStandbyLearnsAlong(t *testing.T) {
 		if leaves {
 			owner.stop()
 		} else {
-			owner.client.Close() // it says no word any more
+			owner.client.Close() // the owner cannot write any more
 		}
 		if err := owner.wait(t); leaves != (err == nil) {
 			t.Errorf("leaves: %v: the owner ended with %v", leaves, err)
@@ -118,7 +118,7 @@ func TestStandbyLearnsAlong(t *testing.T) {
 	}
 }
 
-// learnedRecords is how many records were dealt with since the start.
+// learnedRecords returns the number of records in BATCHes learned since the start.
 func learnedRecords(ev *events) (n int64) {
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
@@ -130,7 +130,7 @@ func learnedRecords(ev *events) (n int64) {
 	return n
 }
 
-// TestLearnersThatFenceEachOtherStop: after two of them were fenced the next one
+// TestLearnersThatFenceEachOtherStop tests that after two fencings the next learner
 // waits for the owner.
 func TestLearnersThatFenceEachOtherStop(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
@@ -156,7 +156,7 @@ func TestLearnersThatFenceEachOtherStop(t *testing.T) {
 	for range fencingsAllowed {
 		next := start()
 		sight[Claimed](t, next.events)
-		kafkatest.Fill(t, c, in, 1, rings(200)) // what is done shows that the claim is gone
+		kafkatest.Fill(t, c, in, 1, rings(200)) // the next append shows the owner that it is fenced
 		if err := owner.wait(t); !errors.Is(err, ErrFenced) {
 			t.Fatalf("the owner ended with %v", err)
 		}

@@ -26,7 +26,7 @@ func TestStopLeavesASnapshotOfEverythingDecided(t *testing.T) {
 	}
 }
 
-// Scorers have a model as soon as the warm-up has made one.
+// The first snapshot, which scorers wait for, is written as soon as the warm-up ends.
 func TestFirstSnapshotDoesNotWait(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, rings(2000))
@@ -66,7 +66,7 @@ func TestStopEndsInTimeWithoutABroker(t *testing.T) {
 
 func TestLearnerThatHangsGivesUp(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(50)) // no fit yet, which takes its time
+	kafkatest.Fill(t, c, in, 1, rings(50)) // too few for a fit, which would take longer
 	cfg, _ := config(c, "m", in)
 	cfg.Watchdog, cfg.BatchSize = time.Second, 10
 	l, err := Open(t.Context(), cfg)
@@ -86,14 +86,14 @@ func TestLearnerThatHangsGivesUp(t *testing.T) {
 		t.Errorf("ended with %v, want %v", err, ErrHung)
 	}
 	cfg.Watchdog = 0
-	learnAll(t, cfg) // whoever starts next
+	learnAll(t, cfg) // the next learner continues
 }
 
 func TestWatchdogLeavesAnIdleLearnerAlone(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, rings(50))
 	cfg, ev := config(c, "m", in)
-	cfg.ToEnd, cfg.Watchdog = false, time.Second // a mini-batch may take a while beside other work
+	cfg.ToEnd, cfg.Watchdog = false, time.Second // enough for a mini-batch on a busy machine
 	stop, _ := start(t, cfg)
 	eventually(t, "it learns", func() bool { return learned(ev) == 49 })
 	late := time.Now().Add(2 * cfg.Watchdog)

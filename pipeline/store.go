@@ -11,12 +11,12 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// restore is the history that the newest usable snapshot holds, and what the
-// log has decided behind it.
+// restore restores the history from the newest usable snapshot. It returns it with the
+// decisions that the log has after that snapshot.
 func (j *journal) restore(ctx context.Context, c Config, options []byte) (*history, modellog.Recovery, error) {
 	for back := 0; ; back++ {
 		r, ok := j.log.Fold.Recover(back)
-		if !ok && !planted("shallow") { // it may lie further back
+		if !ok && !planted("shallow") { // there may be one further back
 			if err := j.open(ctx, back+1); err != nil {
 				return nil, r, err
 			}
@@ -46,7 +46,7 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 			return nil, r, err
 		}
 		var lost *ingest.LostRange
-		if errors.As(err, &lost) && !planted("gone") { // whoever has claimed since may have deleted it
+		if errors.As(err, &lost) && !planted("gone") { // a process that has claimed the log since may have deleted it
 			if err := j.readOn(ctx, nil); err != nil {
 				return nil, r, err
 			}
@@ -62,7 +62,7 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 	}
 }
 
-// loadSnapshot reads the chunks of a snapshot and verifies the whole.
+// loadSnapshot reads the chunks of a snapshot, then verifies and decodes it.
 func loadSnapshot(ctx context.Context, c Config, j *journal, at modellog.Stored) (*snapshot.Snapshot, error) {
 	if c.VerifyKey != nil {
 		if err := at.Manifest.Verify(c.VerifyKey); err != nil {
@@ -80,8 +80,8 @@ func loadSnapshot(ctx context.Context, c Config, j *journal, at modellog.Stored)
 	return snapshot.Decode(file, 0)
 }
 
-// save writes s to the log: its chunks, and when the predictions that it
-// accounts for are released, the manifest that makes it a snapshot.
+// save writes s to the log: first its chunks and then, once all predictions up to its
+// seq are released, the MANIFEST that completes it.
 func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher, c Config) (Saved, error) {
 	file, err := snapshot.Append(nil, s)
 	if err != nil {
@@ -120,8 +120,8 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 	return Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash}, nil
 }
 
-// errBroken: a copy of an earlier snapshot's first chunk has turned up late
-// among the chunks of this one, which does not count any more.
+// errBroken means that a delayed copy of an earlier snapshot's first chunk was appended
+// among the chunks of this one, which is void therefore.
 var errBroken = errors.New("a late chunk has broken into the snapshot")
 
 func (j *journal) finish(ctx context.Context, m *modellog.Manifest) error {
@@ -144,8 +144,8 @@ func (j *journal) finish(ctx context.Context, m *modellog.Manifest) error {
 	return nil
 }
 
-// trim deletes the history before the oldest snapshot that is kept, once the
-// log has more than limit bytes.
+// trim deletes the history before the oldest snapshot that is kept if the log has
+// more than limit bytes.
 func (j *journal) trim(ctx context.Context, limit int64) error {
 	if err := j.lock(ctx); err != nil {
 		return err

@@ -8,15 +8,15 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Stretch is a run of a model's history that programs of one version decided.
+// Stretch is a part of a model's history that was decided by programs of one version.
 type Stretch struct {
 	FromSeq int64 `json:"from_seq"`
 	ToSeq   int64 `json:"to_seq"`
 	modellog.Versions
-	Verified bool `json:"verified"` // some of it, here
+	Verified bool `json:"verified"` // part of it at least, by this verification
 }
 
-// stretches are what a fold knows of who decided what.
+// stretches divides the history in a fold by the versions that decided it.
 func stretches(f *modellog.Fold) (out []Stretch) {
 	from, ok := f.Recover(len(f.Snapshots()))
 	if !ok {
@@ -58,7 +58,7 @@ func seqOf(r modellog.Record) (int64, bool) {
 	return 0, false
 }
 
-// ours says whether this program can learn what comes first behind from.
+// ours reports whether this program can replay the first decision after from.
 func ours(from modellog.Recovery) bool {
 	for _, e := range from.Entries {
 		switch r := e.Record.(type) {
@@ -71,7 +71,7 @@ func ours(from modellog.Recovery) bool {
 	return from.Versions == versions
 }
 
-// newestManifest is the last MANIFEST that a log has, and why it is void.
+// newestManifest is the last MANIFEST of a log, and the reason if it is void.
 type newestManifest struct {
 	manifest *modellog.Manifest
 	void     string
@@ -83,8 +83,8 @@ func (n *newestManifest) see(_ *ingest.Record, v modellog.Verdict) {
 	}
 }
 
-// unreached says why the newest MANIFEST is not accounted for, if it is not. One
-// that was written under an old claim, or twice, is void as it should be.
+// unreached returns the reason why the newest MANIFEST was not verified, or "". A
+// MANIFEST that was written under an old claim, or twice, is void as intended.
 func (n *newestManifest) unreached(f *modellog.Fold, to int64) string {
 	m := n.manifest
 	if m == nil {

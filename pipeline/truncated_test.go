@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// A broker that comes back with less than it had, and gets other records in the
-// place of the lost ones before the learner looks, has not lost them unnoticed.
+// A learner notices that a broker has lost records in a restart, even if other records
+// have taken their offsets before it reads again.
 func TestTruncatedAndRegrownInputIsNoticed(t *testing.T) {
 	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
 		for _, regrown := range []int{0, 20, 300} {
@@ -51,7 +51,7 @@ func TestTruncatedAndRegrownInputIsNoticed(t *testing.T) {
 	})
 }
 
-// A broker that comes back with all it had is no reason to stop.
+// A learner continues if a broker restarts without losing records.
 func TestRestartedBrokerIsTheSame(t *testing.T) {
 	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
 		c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")

@@ -2,6 +2,6 @@
 
 package pipeline
 
-// planted says whether this build has a fault, for tests of the tests: see
+// planted reports whether this build has a fault, for tests of the tests: see
 // planted.go.
 func planted(string) bool { return false }

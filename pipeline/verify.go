@@ -13,37 +13,37 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Verification is what a replay of the input topics by the model log found.
+// Verification is the result of a replay of the input topics by the model log.
 type Verification struct {
-	Compared  int   `json:"compared"`  // snapshots whose state hash and lineage were computed again
-	Divergent int   `json:"divergent"` // of them and of the challengers, those that came out otherwise
+	Compared  int   `json:"compared"`  // snapshots compared by state hash and lineage
+	Divergent int   `json:"divergent"` // snapshots and challengers that differ
 	FromSeq   int64 `json:"from_seq"`  // first BATCH replayed
 	ToSeq     int64 `json:"to_seq"`    // last one
 	Records   int64 `json:"records"`
 	Lost      int64 `json:"lost"` // offsets in GAPs
 
-	Challengers int `json:"challengers"` // that were solved for again, besides; not those whose input is gone
+	Challengers int `json:"challengers"` // that were solved for again, without those of which the input is gone
 
-	Abandoned []modellog.Abandoned `json:"abandoned,omitempty"` // seqs that a ROLLBACK took back
+	Abandoned []modellog.Abandoned `json:"abandoned,omitempty"` // ranges of seqs before a ROLLBACK
 	Stretches []Stretch            `json:"stretches,omitempty"` // of the history in the log
-	Unreached string               `json:"unreached,omitempty"` // why the newest MANIFEST is not accounted for
+	Unreached string               `json:"unreached,omitempty"` // why the newest MANIFEST was not verified
 
 	StateHash snapshot.Hash `json:"state_hash"` // as of ToSeq
 	Seconds   float64       `json:"seconds"`
 }
 
-// Divergence is a snapshot that the replay does not come to.
+// Divergence reports a snapshot or challenger that the replay does not reproduce.
 type Divergence struct {
 	Seq, Step int64
 	Want, Got snapshot.Hash // state hashes
 	Lineage   bool          // the lineages differ
 }
 
-// Verify learns the history of a model again and compares the state with every
-// snapshot on the way. It begins with the empty state; with the oldest snapshot
-// that is still there, where the model log has lost its beginning; and with the
-// oldest one behind which the input is still there, where that has lost its own.
-// What programs of other versions have decided it leaves out. It writes nothing.
+// Verify replays the history of a model and compares the state with every snapshot on
+// the way. It begins with the empty state. If the beginning of the model log is gone,
+// it begins with the oldest snapshot; if the beginning of the input is gone, with the
+// oldest snapshot after which the input is complete. It omits what programs of other
+// versions have decided. It writes nothing.
 func Verify(ctx context.Context, c Config) (Verification, error) {
 	start := time.Now()
 	var v Verification
@@ -62,7 +62,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 			return v, err
 		}
 	}
-	if _, err := j.outlived(ctx, c); err != nil { // it would only verify what is left
+	if _, err := j.outlived(ctx, c); err != nil { // it would verify only what is left
 		return v, err
 	}
 	v.Abandoned, v.Stretches = f.Abandoned(), stretches(f)
@@ -102,7 +102,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	return v, nil
 }
 
-// openWhole reads all of the model log.
+// openWhole reads the whole model log.
 func openWhole(ctx context.Context, c Config) (*journal, *newestManifest, error) {
 	j, err := newJournal(ctx, c)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
@@ -120,7 +120,7 @@ func openWhole(ctx context.Context, c Config) (*journal, *newestManifest, error)
 	return j, newest, j.readOn(ctx, newest.see)
 }
 
-// add takes in a stretch that was learned again.
+// add adds the result of a replay of part of the history.
 func (v *Verification) add(got Verification) {
 	v.Compared += got.Compared
 	v.Divergent += got.Divergent
@@ -135,14 +135,14 @@ func (v *Verification) add(got Verification) {
 	}
 }
 
-// gone says whether the input that a BATCH was learned from is not there any
-// more, or in another topic.
+// gone reports whether err means that the input of a BATCH was deleted, or that its
+// topic was created again.
 func gone(err error) bool {
 	var lost *ingest.LostRange
 	return errors.As(err, &lost) || errors.Is(err, errRecreated)
 }
 
-// verifyFrom learns what from says again.
+// verifyFrom replays the history in from.
 func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recovery, options []byte) (v Verification, err error) {
 	var h *history
 	if from.Snapshot == nil {
@@ -215,8 +215,7 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 	return v, v.finish(h)
 }
 
-// compare compares the state that the history has led to with the snapshots taken
-// there.
+// compare compares the current state of h with the snapshots taken at its seq.
 func (v *Verification) compare(c Config, h *history, taken []*modellog.Manifest) error {
 	for _, m := range taken {
 		s, err := h.freeze(0)
@@ -231,7 +230,7 @@ func (v *Verification) compare(c Config, h *history, taken []*modellog.Manifest)
 	return nil
 }
 
-// solve solves for the challengers again, and compares.
+// solve solves for the challengers again and compares their state hashes.
 func (v *Verification) solve(ctx context.Context, c Config, h *history, ins inputs, challengers []*modellog.Challenger) error {
 	for _, m := range challengers {
 		got, ok, err := h.again(ctx, c, ins, m)
@@ -249,8 +248,8 @@ func (v *Verification) solve(ctx context.Context, c Config, h *history, ins inpu
 	return nil
 }
 
-// differs counts and reports m if it has another state or lineage. Its error is
-// about the signature of the record that m is of.
+// differs counts and reports m if its state or lineage differs. It returns an error if
+// the signature of the record that holds m is invalid.
 func (v *Verification) differs(c Config, record modellog.Record, m *modellog.Manifest, got, lineage snapshot.Hash) error {
 	if c.VerifyKey != nil {
 		if err := modellog.Verify(record, c.VerifyKey); err != nil {
@@ -264,7 +263,7 @@ func (v *Verification) differs(c Config, record modellog.Record, m *modellog.Man
 	return nil
 }
 
-// finish notes the state that the history has led to.
+// finish sets the state hash to that of h.
 func (v *Verification) finish(h *history) error {
 	s, err := h.freeze(0)
 	if err == nil {

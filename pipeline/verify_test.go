@@ -8,9 +8,9 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// TestVerifyFindsAStateThatTheHistoryDoesNotLeadTo plants a snapshot that is
-// sound in itself, and whose state or lineage is not what the BATCHes before it
-// make.
+// TestVerifyFindsAStateThatTheHistoryDoesNotLeadTo plants a snapshot that is valid by
+// itself, but with a state or a lineage that does not follow from the BATCHes before
+// it.
 func TestVerifyFindsAStateThatTheHistoryDoesNotLeadTo(t *testing.T) {
 	for _, algorithm := range []string{"dsg", "newton"} {
 		for what, change := range map[string]func(*snapshot.Snapshot) (changed bool){

@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// pulse tells whether the learner is at work, and when it last came to the end
-// of a mini-batch. Waiting for a broker is no work: that takes as long as it
-// takes.
-type pulse struct{ at atomic.Int64 } // when, by monotonic; 0 at rest
+// pulse tracks whether the learner is learning and when it last finished a mini-batch.
+// Waiting for a broker does not count, because it has no time limit.
+type pulse struct{ at atomic.Int64 } // time of the last beat, by monotonic; 0 at rest
 
 var began = time.Now()
 
-// monotonic is a time that no clock is set by, in nanoseconds.
+// monotonic returns a monotonic time in nanoseconds.
 func monotonic() int64 { return int64(time.Since(began)) + 1 }
 
 func (p *pulse) beat() { p.at.Store(monotonic()) }
 func (p *pulse) rest() { p.at.Store(0) }
 
-// stopped is closed once there was no beat for longer than limit in the midst
-// of work, unless ctx ends before. Without a limit it never is.
+// stopped returns a channel that is closed when there was no beat for longer than limit
+// during learning, unless ctx ends first. Without a limit it is never closed.
 func (p *pulse) stopped(ctx context.Context, limit time.Duration) <-chan struct{} {
 	if limit <= 0 {
 		return nil

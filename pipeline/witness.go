@@ -12,10 +12,10 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// ErrGap: records were lost before they were learned.
+// ErrGap means that records were lost before they were learned.
 var ErrGap = errors.New("input is lost")
 
-// lostInput is an ErrGap that says which records.
+// lostInput is an ErrGap with the range of the lost records.
 type lostInput struct {
 	topic     string
 	partition int32
@@ -28,44 +28,44 @@ func (e *lostInput) Error() string {
 
 func (e *lostInput) Unwrap() error { return ErrGap }
 
-// mark is the last record that was read of a partition, by which its log is
-// recognised.
+// mark is the position and the last record that was read of a partition. They serve
+// to recognise its log.
 type mark struct {
-	next        int64 // first offset not read; 0: nothing is
-	epoch       int32 // leader epoch of what lies before it; -1: unknown
-	offset      int64 // of the record; -1: none is known
+	next        int64 // first offset not read; 0: nothing was read
+	epoch       int32 // leader epoch of the records before next; -1: unknown
+	offset      int64 // of the last record; -1: unknown
 	fingerprint uint64
 }
 
-// witness reads a partition and sees to it that what it reads is still the log
-// that was learned from: the same topic, by its id, which is never given again;
-// not truncated, by its leader epochs (KIP-320); and with the record last read
-// still in its place. It looks whenever something happened that may have changed
-// these, before it gives out any record that was read since.
+// witness reads a partition and verifies that it is still the log that was learned
+// from: the topic has the same id, which is unique; the log is not truncated, by its
+// leader epochs (KIP-320); and the record last read is still at its offset. It verifies
+// this after every event that may have changed it, before it returns any record that
+// was read since.
 type witness struct {
 	client  *ingest.Client
 	fetcher *ingest.Fetcher
 	in      *input
 	report  func(Event)
-	budget  *ingest.Budget // nil: none
+	budget  *ingest.Budget // nil: unlimited
 
 	read        mark
-	doubt       bool      // something happened since the last check that may have changed the log
-	checked     time.Time // when the topic's id was last looked at
+	doubt       bool      // since the last check, something happened that may have changed the log
+	checked     time.Time // time of the last check
 	connections int64     // number of the newest connection at the last check
-	leader      int32     // epoch of the leader that gave the last answer
-	first, high int64     // and what it said of the partition's ends
-	known       bool      // the leader could tell at the last check that the log is not truncated
+	leader      int32     // epoch of the leader that gave the last response
+	first, high int64     // log start offset and high watermark in that response
+	known       bool      // the leader could confirm at the last check that the log is not truncated
 }
 
 const (
-	// identityEvery is how long records may be taken from a topic before its id
-	// is looked at again where nothing points to a deletion.
+	// identityEvery is the interval at which the id of a topic is checked while
+	// records are read and nothing indicates a deletion.
 	identityEvery = time.Second
 
-	// truncationPersists is how long a partition has to end before a record that
-	// was read to count as truncated, where its leader cannot tell: a broker that
-	// has just come back may not know yet how far it goes.
+	// truncationPersists is how long a partition has to end before a record that was
+	// read until it counts as truncated, if its leader cannot tell: a broker that has
+	// just restarted may not know its end yet.
 	truncationPersists = 5 * time.Second
 )
 
@@ -77,10 +77,10 @@ func newWitness(c *ingest.Client, in *input, b *ingest.Budget, report func(Event
 	return w
 }
 
-// poll reads on from offset. It gives *ingest.LostRange as it is; ErrHistory
-// where the topic is another one or was truncated.
+// poll reads from offset. It returns *ingest.LostRange unchanged, and ErrHistory if the
+// topic is another one or was truncated.
 func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error) {
-	var since time.Time // of the first answer that the partition ends before offset
+	var since time.Time // of the first response that the partition ends before offset
 	for pause := new(ingest.Backoff); ; {
 		got, err := pollRetry(ctx, w.fetcher, offset, func(ev Event) {
 			w.doubt = true
@@ -114,7 +114,7 @@ func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error
 		case lost != nil:
 			w.read = mark{next: lost.LogStart, epoch: -1, offset: -1}
 			return got, err
-		case settled || got.Next == offset: // nothing was read that could be another's
+		case settled || got.Next == offset: // settled, or no records that could be of another log
 			w.take(&got)
 			return got, nil
 		}
@@ -127,13 +127,13 @@ func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error
 	}
 }
 
-// suspects says whether the log may not be the one that it was at the last check:
-// the leader is another one, or may have been started anew, or knows less.
+// suspects reports whether the log may have changed since the last check: there is
+// another leader or a newer connection, or one of the ends has moved back.
 func (w *witness) suspects(got *ingest.Fetched) bool {
 	return got.Leader != w.leader || got.Connection > w.connections || got.HighWatermark < w.high || got.LogStart < w.first
 }
 
-// take remembers what was read.
+// take records what was read.
 func (w *witness) take(got *ingest.Fetched) {
 	w.leader, w.high, w.first = got.Leader, got.HighWatermark, got.LogStart
 	if got.Next > w.read.next && got.Epoch >= 0 || len(got.Records) > 0 {
@@ -150,7 +150,7 @@ func recreated(topic string) error {
 
 var errRecreated = errors.New("deleted and created anew")
 
-// truncated is about a log that ends, or ended, at end.
+// truncated returns the error for a log that was truncated to the offset end.
 func (w *witness) truncated(next, end int64) error {
 	return fmt.Errorf("%w: %v was read up to offset %d, and its log was truncated to offset %d: records %d to %d are gone, though others may be in their place by now, as after an unclean leader election or where a broker lost what it had not synced", ErrHistory, w.in, next, end, end, next-1)
 }
@@ -159,8 +159,8 @@ func replaced(in *input, offset int64) error {
 	return fmt.Errorf("%w: record %d of %v is not the one that was there before: the topic was deleted and written anew, or truncated and written on; begin a new model under another name", ErrHistory, offset, in)
 }
 
-// check looks whether the topic and its log are still those that were read, and
-// says whether that could be told.
+// check verifies that the topic and its log are still those that were read. settled
+// is false if that cannot be decided yet.
 func (w *witness) check(ctx context.Context, offset int64) (settled bool, err error) {
 	err = retry(ctx, w.report, func() error {
 		connections := w.client.Connections()
@@ -185,8 +185,8 @@ func (w *witness) check(ctx context.Context, offset int64) (settled bool, err er
 	return settled, err
 }
 
-// sameLog compares the log with what was read of it. settled is false while the
-// broker knows less than was read, and not whether that is all there is.
+// sameLog compares the log with what was read of it. settled is false while the log of
+// the broker is shorter than what was read and its true end is unknown.
 func (w *witness) sameLog(ctx context.Context, offset int64) (settled bool, err error) {
 	next := max(w.read.next, offset)
 	if next == 0 {
@@ -207,7 +207,7 @@ func (w *witness) sameLog(ctx context.Context, offset int64) (settled bool, err 
 	var lost *ingest.LostRange
 	var past *ingest.PastEnd
 	switch {
-	case errors.As(err, &lost): // retention took it; where reading goes on is for the caller
+	case errors.As(err, &lost): // deleted by retention; the caller decides where to continue
 		return true, nil
 	case errors.As(err, &past):
 		return false, nil
@@ -221,9 +221,9 @@ func (w *witness) sameLog(ctx context.Context, offset int64) (settled bool, err 
 	return true, nil
 }
 
-// seek moves every input to where the history stands in it, having seen that it
-// is the partition that was learned from. One that no BATCH has covered begins
-// at its first record.
+// seek sets every input to the position of the history, having verified that it is the
+// partition that was learned from. An input that no BATCH covers begins at its first
+// record.
 func (ins inputs) seek(ctx context.Context, c *ingest.Client, reached []snapshot.Position, report func(Event)) error {
 	known := map[*input]snapshot.Position{}
 	for _, p := range reached {
@@ -267,19 +267,19 @@ func (ins inputs) seek(ctx context.Context, c *ingest.Client, reached []snapshot
 	return nil
 }
 
-// recognise compares the last record before p with the one that was decided
-// last, as long as it is still there.
+// recognise compares the last record before p with the last one that was decided,
+// unless it is deleted.
 func (in *input) recognise(ctx context.Context, c *ingest.Client, p snapshot.Position, first int64, report func(Event)) error {
-	if p.Fingerprint == 0 || planted("fingerprint") { // behind a gap
+	if p.Fingerprint == 0 || planted("fingerprint") { // after a GAP
 		return nil
 	}
-	for back := int64(2); ; back *= 8 { // a transaction's marker may lie between
+	for back := int64(2); ; back *= 8 { // there may be control records of transactions in between
 		from := max(first, p.Next-back)
 		r := cursor{fetcher: c.Fetcher(in.topic, int(in.partition)), next: -1}
 		records, err := r.take(ctx, from, p.Next, report)
 		var lost *ingest.LostRange
 		if errors.As(err, &lost) {
-			return nil // it goes while we look
+			return nil // deleted in the meantime
 		}
 		if err != nil {
 			return err
@@ -298,7 +298,7 @@ func (in *input) recognise(ctx context.Context, c *ingest.Client, p snapshot.Pos
 	}
 }
 
-// fingerprint is the digest of one record.
+// fingerprint returns the digest of one record.
 func fingerprint(r *ingest.Record) uint64 {
 	h := xxhash.New()
 	hashRecord(h, r)

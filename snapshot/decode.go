@@ -10,9 +10,9 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Decode reads a whole file. It refuses one of more than limit bytes (0:
-// DefaultLimit), allocates no more than the file's own size and a little, and
-// verifies everything, the state hash too. The snapshot shares no memory with b.
+// Decode reads a whole file. It rejects a file of more than limit bytes (0 means
+// DefaultLimit), allocates little more than the size of the file, and verifies
+// everything, including the state hash. The snapshot shares no memory with b.
 func Decode(b []byte, limit int64) (*Snapshot, error) {
 	f, err := open(b, limit)
 	if err != nil {
@@ -31,9 +31,9 @@ func Decode(b []byte, limit int64) (*Snapshot, error) {
 	return s, f.checkState(s)
 }
 
-// DecodeServing reads a file of which perhaps only the serving part is there,
-// and only that part: State.Resuming, Positions and Info stay empty. All else
-// is as for Decode.
+// DecodeServing reads only the serving part of a file. The rest of the file may
+// be missing. State.Resuming, Positions and Info stay empty. Otherwise it is like
+// Decode.
 func DecodeServing(b []byte, limit int64) (*Snapshot, error) {
 	f, err := open(b, limit)
 	if err != nil {
@@ -49,7 +49,7 @@ func DecodeServing(b []byte, limit int64) (*Snapshot, error) {
 	return s, f.checkState(s)
 }
 
-// file is a file whose layout is sound. Its contents are not verified yet.
+// file is a file with a valid layout. Its contents are not verified yet.
 type file struct {
 	preamble
 	sections []section
@@ -68,7 +68,7 @@ func open(b []byte, limit int64) (f file, err error) {
 	return f, err
 }
 
-// verify holds a whole file against its trailer and its seal.
+// verify checks a whole file against its trailer and its seal.
 func (f file) verify() error {
 	if n := int64(len(f.b)); n < f.fileLen {
 		return fmt.Errorf("%w: %d of %d bytes", ErrTruncated, n, f.fileLen)
@@ -91,7 +91,7 @@ func (f file) verify() error {
 	return nil
 }
 
-// verifyServing holds the serving part against its seal.
+// verifyServing checks the serving part against its seal.
 func (f file) verifyServing() error {
 	seal := f.serving - SealSize
 	sum := sha256.Sum256(f.b[:seal])
@@ -101,8 +101,8 @@ func (f file) verifyServing() error {
 	return nil
 }
 
-// damage is the error of a file whose hash is wrong, and says where, if a
-// section's own checksum knows.
+// damage returns the error for a file with a wrong hash. If the checksum of a
+// section is wrong too, the error names the section.
 func (f file) damage(sections []section) error {
 	for _, s := range sections {
 		if err := f.checkSum(s); err != nil {
@@ -121,7 +121,7 @@ func (f file) checkSum(s section) error {
 
 func (f file) data(s section) []byte { return f.b[s.offset : s.offset+s.length] }
 
-// read makes a snapshot of the header and of the given sections, which are the
+// read builds a snapshot from the header and the given sections, which are the
 // first ones of the file.
 func (f file) read(sections []section) (*Snapshot, error) {
 	s := &Snapshot{StateHash: f.state}
@@ -155,7 +155,7 @@ func (f file) read(sections []section) (*Snapshot, error) {
 	return s, nil
 }
 
-// fill takes one section into s. Its errors do not say which one.
+// fill reads one section into s. Its errors do not name the section.
 func (s *Snapshot) fill(sec section, b []byte, serving bool) (err error) {
 	switch sec.kind {
 	case configSection:
@@ -181,8 +181,8 @@ func (s *Snapshot) fill(sec section, b []byte, serving bool) (err error) {
 	return err
 }
 
-// checkState holds the schema and the serving arrays against the state hash. The
-// resuming arrays' share of it is the file's own word.
+// checkState checks the schema and the serving arrays against the state hash. It
+// takes the resuming arrays' share from the file without checking it.
 func (f file) checkState(s *Snapshot) error {
 	if got := stateHash(s.Schema, hashPart(s.State.Serving), f.resuming); got != f.state {
 		return fmt.Errorf("%w: the arrays have state hash %v, want %v", ErrMismatch, got, f.state)

@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Description is what a file says about itself, for people.
+// Description is the contents of a file for people to read.
 type Description struct {
 	Format      string          `json:"format"` // major.minor
 	Size        int64           `json:"size"`
@@ -31,7 +31,7 @@ type Description struct {
 	Writer      string          `json:"writer,omitempty"`
 	Time        *time.Time      `json:"time,omitempty"`
 	Sections    []Section       `json:"sections"`
-	Damage      string          `json:"damage,omitempty"` // why Decode refuses the file
+	Damage      string          `json:"damage,omitempty"` // why Decode rejects the file
 }
 
 // Section describes one part of a file.
@@ -48,8 +48,8 @@ type Section struct {
 	Values  any    `json:"values,omitempty"` // of an array: a short text, or up to 8 numbers
 }
 
-// Describe describes the file b as far as it can be read. Its error is Decode's,
-// and what it describes then is not to be trusted.
+// Describe describes the file b as far as it can be read. If Decode rejects the
+// file, Describe returns its error, and the description is not reliable.
 func Describe(b []byte, limit int64) (*Description, error) {
 	f, err := open(b, limit)
 	if err != nil {
@@ -90,8 +90,8 @@ func Describe(b []byte, limit int64) (*Description, error) {
 	return d, err
 }
 
-// preview is data if it is short enough to read, or nil. Numbers that JSON
-// cannot hold leave nothing to show.
+// preview returns data if it is short enough to read, else nil. It also returns
+// nil for numbers that JSON cannot represent.
 func preview(data any) any {
 	switch v := data.(type) {
 	case []byte:

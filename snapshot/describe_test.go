@@ -30,7 +30,7 @@ func TestDescribeTellsWhatIsThere(t *testing.T) {
 	if strings.Contains(string(b), "damage") {
 		t.Errorf("a whole file is described as damaged: %s", b)
 	}
-	// Cut behind the serving part: what is there is still described.
+	// A file cut after the serving part: the remaining parts are still described.
 	d, err = Describe(file[:d.ServingSize], 0)
 	if !typed(err) || d == nil || d.Damage == "" || d.Model != "fraud" || d.Sections[0].Damaged || !d.Sections[len(d.Sections)-1].Damaged {
 		t.Errorf("a file cut short: %+v, %v", d, err)

@@ -10,15 +10,15 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Difference is one respect in which two snapshots are not the same. Arrays say
-// how much of them differs, everything else both values.
+// Difference is one respect in which two snapshots differ. For an array it gives
+// the number of values that differ, for anything else both values.
 type Difference struct {
 	What    string  `json:"what"`
 	A       string  `json:"a,omitempty"`
 	B       string  `json:"b,omitempty"`
-	Values  int     `json:"values,omitempty"`  // of an array, that differ
-	Of      int     `json:"of,omitempty"`      // that it has
-	Largest float64 `json:"largest,omitempty"` // difference of two numbers
+	Values  int     `json:"values,omitempty"`  // of an array: number of values that differ
+	Of      int     `json:"of,omitempty"`      // of an array: number of values
+	Largest float64 `json:"largest,omitempty"` // largest difference of two values
 }
 
 func (d Difference) String() string {
@@ -28,8 +28,8 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s, %s", d.What, d.A, d.B)
 }
 
-// Diff compares two snapshots in everything but who wrote them and when. It is
-// empty if they are of the same model at the same point of its history.
+// Diff compares two snapshots in everything but Info. The result is empty if they
+// are of the same model at the same point of its history.
 func Diff(a, b *Snapshot) (ds []Difference) {
 	add := func(what string, a, b any) {
 		if !reflect.DeepEqual(a, b) {
@@ -96,7 +96,7 @@ func keys[V any](a, b map[string]V) (all []string) {
 	return all
 }
 
-// diffJSON compares two objects member by member, and what is in them.
+// diffJSON compares two objects member by member, recursively.
 func diffJSON(add func(string, any, any), what string, a, b []byte) {
 	var x, y map[string]json.RawMessage
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {

@@ -9,13 +9,12 @@ import (
 	"runtime"
 )
 
-// Dir keeps snapshots as files, for one process. A file's name has the step and
-// the seq that the snapshot stands at, so that the last in name order is the
-// newest.
+// Dir stores snapshots as files, for one process. A file name contains the step
+// and the seq of its snapshot, so that the last file in name order is the newest.
 type Dir struct {
 	Path  string
-	Keep  int   // newest snapshots to leave when saving another; 0 keeps all
-	Limit int64 // largest file that is read; 0 is DefaultLimit
+	Keep  int   // number of newest snapshots to keep when saving another; 0 keeps all
+	Limit int64 // largest file that is read, in bytes; 0 means DefaultLimit
 }
 
 func (d Dir) files() ([]string, error) {
@@ -25,8 +24,8 @@ func (d Dir) files() ([]string, error) {
 	return filepath.Glob(filepath.Join(d.Path, "*.snap"))
 }
 
-// Save writes s so that a crash at any point leaves either all of it or nothing
-// that Newest would read. It returns the name of the file.
+// Save writes s and returns the name of the file. After a crash at any point,
+// either the complete file exists or nothing that Newest would read.
 func (d Dir) Save(s *Snapshot) (string, error) {
 	b, err := Append(nil, s)
 	if err != nil {
@@ -39,8 +38,8 @@ func (d Dir) Save(s *Snapshot) (string, error) {
 	return name, d.prune()
 }
 
-// WriteFile writes b to the named file so that a crash at any point leaves the
-// file as it was or with all of b. Nobody but its owner can read it.
+// WriteFile writes b to the named file. After a crash at any point, the file is
+// either unchanged or complete. Only its owner can read it.
 func WriteFile(name string, b []byte) error {
 	dir := filepath.Dir(name)
 	f, err := os.CreateTemp(dir, filepath.Base(name)+".*.tmp")
@@ -58,8 +57,8 @@ func WriteFile(name string, b []byte) error {
 	return syncDir(dir)
 }
 
-// syncDir makes the names in a directory durable, where a directory can be
-// synced.
+// syncDir makes the names in a directory durable, on systems that can sync a
+// directory.
 func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -71,7 +70,8 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// prune removes what is not to be kept, and what a crash left half written.
+// prune removes the snapshots beyond d.Keep and the partial files that a crash
+// left.
 func (d Dir) prune() error {
 	names, err := filepath.Glob(filepath.Join(d.Path, "*.snap.*.tmp"))
 	if err != nil {
@@ -90,10 +90,10 @@ func (d Dir) prune() error {
 	return err
 }
 
-// Newest is the newest snapshot that is whole. The files that are newer and
-// damaged are in skipped, with what is wrong with each. One that is whole but
-// cannot be read by this program, or under this limit, is an error and not
-// skipped. The error is fs.ErrNotExist if there is no snapshot at all.
+// Newest returns the newest intact snapshot. skipped lists the newer files that
+// are damaged, each with the damage. A snapshot that is intact but that this
+// program or this limit cannot read is an error and is not skipped. The error is
+// fs.ErrNotExist if there is no snapshot.
 func (d Dir) Newest() (s *Snapshot, skipped []error, err error) {
 	names, err := d.files()
 	if err != nil {
@@ -120,7 +120,7 @@ func (d Dir) Newest() (s *Snapshot, skipped []error, err error) {
 	return nil, nil, fmt.Errorf("no snapshot in %s: %w", d.Path, fs.ErrNotExist)
 }
 
-// ReadFile reads the named file if it has no more than limit bytes (0:
+// ReadFile reads the named file if it has at most limit bytes (0 means
 // DefaultLimit).
 func ReadFile(name string, limit int64) ([]byte, error) {
 	if limit <= 0 {

@@ -11,13 +11,13 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Append appends the file of s to dst. Equal snapshots have equal files. Its
-// errors are about an s that no file can hold.
+// Append appends the file of s to dst. Equal snapshots have equal files. It
+// returns an error if no file can hold s.
 func Append(dst []byte, s *Snapshot) ([]byte, error) {
 	if err := check(s); err != nil {
 		return dst, fmt.Errorf("snapshot: %w", err)
 	}
-	// Every part's bytes, or its array, with its entry of the table.
+	// The bytes or the array of each part, with its entry of the section table.
 	type part struct {
 		section
 		data any
@@ -117,12 +117,12 @@ func check(s *Snapshot) error {
 	return CheckState(s.State)
 }
 
-// CheckConfig accepts nothing, or one value of compact JSON that is not too long
-// for a configuration.
+// CheckConfig accepts empty input, or one value of compact JSON within the size
+// limit of a configuration.
 func CheckConfig(b []byte) error { return checkJSON("configuration", b, maxConfig) }
 
-// checkJSON accepts nothing, or one value without insignificant space, which
-// therefore comes back from a record of the model log byte for byte.
+// checkJSON accepts empty input, or one value without insignificant space. Such a
+// value is returned byte for byte from a record of the model log.
 func checkJSON(what string, b []byte, limit int) error {
 	if len(b) == 0 {
 		return nil

@@ -11,11 +11,11 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// leafValues is how many values of an array are hashed as one leaf.
+// leafValues is the number of values of an array that are hashed as one leaf.
 const leafValues = 64 << 10
 
-// The first byte of everything that is hashed, so that no input of one kind can
-// be passed off as one of another.
+// The first byte of all input to the hash, so that input of one kind cannot pass
+// as input of another.
 const (
 	tagLeaf = iota
 	tagNode
@@ -25,11 +25,10 @@ const (
 	tagState
 )
 
-// StateHash is the Merkle root over the canonical bytes of the schema and the
-// arrays: their names, types, shapes and values, in order. It does not depend
-// on cores, machine or clock, nor on where the rows came from or how they were
-// cut. It panics if s breaks the promises of learner.State, as CheckState
-// would say.
+// StateHash returns the Merkle root over the canonical bytes of the schema and
+// the arrays: their names, types, shapes and values, in order. It does not depend
+// on cores, machine or clock, nor on the source of the rows or how they were
+// split. It panics if CheckState rejects s.
 func StateHash(schema []byte, s learner.State) Hash {
 	if err := CheckState(s); err != nil {
 		panic(err)
@@ -45,8 +44,8 @@ func stateHash(schema []byte, serving, resuming Hash) Hash {
 	return sha256.Sum256(append(b, resuming[:]...))
 }
 
-// hashPart hashes one list of arrays: each array's description and root, in
-// order, behind their number.
+// hashPart hashes one list of arrays: their number, then each array's description
+// and root, in order.
 func hashPart(arrays []learner.Array) Hash {
 	leaves := hashLeaves(arrays)
 	b := binary.LittleEndian.AppendUint64([]byte{tagPart}, uint64(len(arrays)))
@@ -62,8 +61,8 @@ func hashPart(arrays []learner.Array) Hash {
 	return sha256.Sum256(b)
 }
 
-// merkle is the root over the leaves: of n > 1, the left subtree has the
-// largest power of two below n (RFC 9162, section 2.1).
+// merkle returns the root over the leaves. Of n > 1 leaves, the left subtree has
+// the largest power of two below n (RFC 9162, section 2.1).
 func merkle(leaves []Hash) Hash {
 	if len(leaves) == 1 {
 		return leaves[0]
@@ -77,8 +76,8 @@ func merkle(leaves []Hash) Hash {
 	return sha256.Sum256(append(b, r[:]...))
 }
 
-// hashLeaves hashes the leaves of all arrays, on all cores. An empty array has
-// one empty leaf.
+// hashLeaves hashes the leaves of all arrays on all cores. An empty array has one
+// empty leaf.
 func hashLeaves(arrays []learner.Array) [][]Hash {
 	type job struct{ array, leaf int }
 	var jobs []job
@@ -112,9 +111,9 @@ func hashLeaves(arrays []learner.Array) [][]Hash {
 	return leaves
 }
 
-// hashLeaf hashes values [from, to), with buf as scratch, which it returns.
+// hashLeaf hashes the values [from, to). It uses buf as scratch and returns it.
 func hashLeaf(data any, from, to int, buf []byte) (Hash, []byte) {
-	const step = 4 << 10 // values turned into bytes at a time
+	const step = 4 << 10 // number of values converted to bytes at a time
 	h := sha256.New()
 	h.Write([]byte{tagLeaf})
 	for ; from < to; from += step {
@@ -128,8 +127,8 @@ func hashLeaf(data any, from, to int, buf []byte) (Hash, []byte) {
 
 func sha(b []byte) Hash { return sha256.Sum256(b) }
 
-// CheckState says whether s is what learner.State promises: known types, good
-// and unique names, as many values as the shapes say.
+// CheckState returns an error unless s is as learner.State requires: known types,
+// valid and unique names, and numbers of values that match the shapes.
 func CheckState(s learner.State) error {
 	seen := make(map[string]bool)
 	for _, part := range [][]learner.Array{s.Serving, s.Resuming} {

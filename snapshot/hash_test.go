@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// naiveStateHash is FORMAT.md's definition read aloud: whole arrays as bytes,
-// one after the other, levels of the tree from the bottom up.
+// naiveStateHash implements the definition in FORMAT.md literally: whole arrays
+// as bytes, one after the other, and the levels of the tree from the bottom up.
 func naiveStateHash(schema []byte, s learner.State) Hash {
 	sum := func(tag byte, parts ...[]byte) []byte {
 		h := sha256.Sum256(append([]byte{tag}, bytes.Join(parts, nil)...))
@@ -49,7 +49,7 @@ func naiveStateHash(schema []byte, s learner.State) Hash {
 				level = append(level, sum(0, values[:n]))
 				values = values[n:]
 			}
-			for len(level) > 1 { // pairs; what is left over moves up as it is
+			for len(level) > 1 { // pairs; a single remaining hash moves up unchanged
 				var up [][]byte
 				for ; len(level) > 1; level = level[2:] {
 					up = append(up, sum(1, level[0], level[1]))

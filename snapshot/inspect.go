@@ -1,6 +1,6 @@
 package snapshot
 
-// Summary is what a file says about itself, for whoever sends it in pieces.
+// Summary describes a file for a caller that sends it in chunks.
 type Summary struct {
 	Model      string
 	Seq        int64
@@ -17,8 +17,8 @@ type Summary struct {
 	Seal        Hash  // of the serving part
 }
 
-// Inspect reads the layout, the header and the serving part of a file. Its errors
-// are those of DecodeServing: it does not verify the file.
+// Inspect reads the layout, the header and the serving part of a file. The errors
+// are those of DecodeServing: Inspect does not verify the file.
 func Inspect(file []byte) (*Summary, error) {
 	f, err := open(file, int64(len(file)))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The layout that FORMAT.md draws.
+// The layout that FORMAT.md specifies.
 const (
 	magic = "\x89ACRT\r\n\x1a"
 	major = 1
@@ -17,18 +17,18 @@ const (
 	PreambleSize = 128 // no file is smaller
 	entrySize    = 64
 	alignment    = 64
-	SealSize     = 32 // the hash that ends the serving part
+	SealSize     = 32 // size of the hash that ends the serving part
 	trailerSize  = 48
 
 	maxHeader   = 64 << 10
 	maxSections = 1024
-	maxName     = 24  // bytes of an array's name
-	MaxTopic    = 249 // bytes of a topic's name, Kafka's limit
+	maxName     = 24  // bytes of an array name
+	MaxTopic    = 249 // bytes of a topic name, Kafka's limit
 	maxConfig   = 256 << 10
 	maxSchema   = 16 << 20
 
-	// DefaultLimit is the largest snapshot that is read where the caller names
-	// no other limit.
+	// DefaultLimit is the size of the largest snapshot that is read if the caller
+	// sets no other limit.
 	DefaultLimit = 1 << 30
 )
 
@@ -36,14 +36,14 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func align(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
 
-// preamble is the first 128 bytes.
+// preamble holds the first 128 bytes.
 type preamble struct {
 	minor    uint16
 	fileLen  int64
 	serving  int64 // length of the serving part, its seal included
 	header   int64 // length of the header
 	sections int
-	first    int // of the sections, how many are in the serving part
+	first    int // number of sections in the serving part
 	state    Hash
 	tableSum uint32 // CRC-32C of the header and the section table
 	resuming Hash   // the resuming arrays' share of the state hash
@@ -109,7 +109,7 @@ func (p preamble) version() string { return fmt.Sprintf("%d.%d", major, p.minor)
 
 func zero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
-// The header's fields, in this order.
+// The fields of the header, in this order.
 const (
 	modelField = 1 + iota
 	epochField
@@ -120,7 +120,7 @@ const (
 	rowsField
 	configHashField
 
-	criticalField = 1 << 15 // in a tag: who does not know it must not go on
+	criticalField = 1 << 15 // in a tag: a reader that does not know the field must stop
 )
 
 func appendHeader(b []byte, s *Snapshot) []byte {
@@ -188,7 +188,7 @@ func readHeader(b []byte, s *Snapshot) error {
 	return nil
 }
 
-// What a section holds.
+// Kinds of section.
 const (
 	arraySection = 1 + iota
 	configSection
@@ -197,7 +197,7 @@ const (
 	positionsSection
 	infoSection
 
-	criticalSection = 1 // flag: who does not know the type must not go on
+	criticalSection = 1 // flag: a reader that does not know the kind must stop
 )
 
 var sectionNames = [...]string{"?", "array", "config", "schema", "learned_to", "positions", "info"}
@@ -233,8 +233,7 @@ func (s section) put(b []byte) {
 	le.PutUint64(b[56:], uint64(s.length))
 }
 
-// readSection checks an entry against itself; where it lies is checked by
-// readTable.
+// readSection checks an entry for consistency; readTable checks its offset.
 func readSection(b []byte) (s section, err error) {
 	le := binary.LittleEndian
 	s = section{
@@ -277,13 +276,13 @@ func (s section) String() string {
 	return "section " + sectionName(s.kind)
 }
 
-// readTable reads the section table and checks that the sections fill the file
-// in order, without overlap: those of the serving part, the seal, the others,
-// the trailer, and nothing but zeros between them. Of b it needs the serving
-// part only.
+// readTable reads the section table and checks that the sections fill the file in
+// order and without overlap: those of the serving part, the seal, the other
+// sections, the trailer, and only zeros between them. It needs only the serving
+// part of b.
 func readTable(b []byte, p preamble) ([]section, error) {
 	table := PreambleSize + p.header
-	at := table + int64(p.sections)*entrySize // where the next thing may begin
+	at := table + int64(p.sections)*entrySize // where the next part may begin
 	if align(at) > p.serving-SealSize {
 		return nil, fmt.Errorf("%w: the table is longer than the serving part", ErrCorrupt)
 	}

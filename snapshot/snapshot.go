@@ -1,5 +1,5 @@
-// Package snapshot is what a model leaves behind: the snapshot file and the state
-// hash. FORMAT.md says what every byte is. Package modellog has the log that
+// Package snapshot implements the snapshot file of a model and the state hash.
+// FORMAT.md specifies every byte. Package modellog implements the log that
 // carries such files in Kafka.
 package snapshot
 
@@ -13,11 +13,11 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Snapshot is a model, and where it stood in its history and in its input.
+// Snapshot is a model with its place in its history and in its input.
 type Snapshot struct {
-	Model      string // at most 249 bytes, as a topic's name
+	Model      string // at most 249 bytes, like a topic name
 	Epoch      int64  // of the claim under which it was taken; 0 without a model log
-	Seq        int64  // BATCH or GAP of the model log that it stands behind; 0 before the first
+	Seq        int64  // of the last BATCH or GAP that it includes; 0 before the first
 	Step       int64  // mini-batches learned
 	Chain      Hash   // of the model log as of Seq
 	Lineage    Hash   // chain over the labelled rows as of the last change of the model
@@ -27,17 +27,17 @@ type Snapshot struct {
 	Schema     []byte // compact JSON, the decoder's state
 	State      learner.State
 
-	Positions []Position // of the input, behind the last record decided; by topic and partition
-	LearnedTo []Position // the same, behind the last record that the served model has learned from
+	Positions []Position // of the input, after the last record decided; by topic and partition
+	LearnedTo []Position // the same, after the last record that the served model has learned from
 
 	Info Info
 
-	// StateHash is what Decode found and, for a whole file, has verified. Append
-	// computes it and does not read this field.
+	// StateHash is the hash that Decode read; for a whole file, it is verified.
+	// Append computes the hash and ignores this field.
 	StateHash Hash
 }
 
-// Size is about how many bytes the file of s has.
+// Size returns the approximate size of the file of s in bytes.
 func (s *Snapshot) Size() int64 {
 	n := int64(len(s.Config) + len(s.Schema) + 4096)
 	for _, as := range [][]learner.Array{s.State.Serving, s.State.Resuming} {
@@ -49,7 +49,7 @@ func (s *Snapshot) Size() int64 {
 	return n
 }
 
-// Position is where the reading of a partition goes on.
+// Position is the place in a partition from which reading continues.
 type Position struct {
 	Topic       string  `json:"topic"`
 	TopicID     TopicID `json:"topic_id"`
@@ -58,15 +58,15 @@ type Position struct {
 	Fingerprint uint64  `json:"fingerprint,string"` // of the record before it
 }
 
-// Info is about the writing of a snapshot and not about the model. Two files
-// that differ in nothing else hold the same snapshot.
+// Info describes the writing of a snapshot and not the model. Two files that
+// differ only in Info hold the same snapshot.
 type Info struct {
 	Writer string // program and version
 	Time   int64  // milliseconds since 1970
 }
 
-// What a caller decides on. Every error of this package that is about the bytes
-// it was given wraps exactly one of them.
+// The errors that a caller decides on. Every error of this package about the
+// bytes of its input wraps exactly one of them.
 var (
 	ErrTooNew    = errors.New("written by a later version of Accrete")
 	ErrCorrupt   = errors.New("damaged")
@@ -97,7 +97,7 @@ func unhex(dst, src []byte) error {
 	return err
 }
 
-// TopicID is the id that Kafka gave a topic, spelled as Kafka's tools spell it.
+// TopicID is the id that Kafka gave a topic, printed as Kafka's tools print it.
 type TopicID [16]byte
 
 func (id TopicID) String() string { return base64.RawURLEncoding.EncodeToString(id[:]) }

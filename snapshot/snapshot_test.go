@@ -21,8 +21,9 @@ var write = flag.Bool("write", false, "write golden files that are not there yet
 
 func hash(s string) Hash { return sha([]byte(s)) }
 
-// sample has every kind of section and array, an empty array, numbers that are
-// easily lost (-0, NaN, the smallest and largest), and paddings of many lengths.
+// sample returns a snapshot with every kind of section and array, an empty array,
+// numbers that are easily lost (-0, NaN, the smallest and largest), and paddings
+// of many lengths.
 func sample() *Snapshot {
 	return &Snapshot{
 		Model: "fraud", Epoch: 3, Seq: 17, Step: 12,
@@ -68,8 +69,8 @@ func typed(err error) bool {
 	return n == 1
 }
 
-// TestGolden keeps one file for each released version of the format. A file in
-// testdata is never rewritten, only a new one added.
+// TestGolden reads one file for each released version of the format. A file in
+// testdata is never rewritten; new versions only add files.
 func TestGolden(t *testing.T) {
 	want := sample()
 	want.StateHash = StateHash(want.Schema, want.State)
@@ -185,8 +186,8 @@ func TestDecodeNamesTheDamagedSection(t *testing.T) {
 	}
 }
 
-// reseal makes all checksums and hashes of a file right again, so that a test
-// gets past them to the checks behind.
+// reseal corrects all checksums and hashes of a file, so that a test reaches the
+// checks after them.
 func reseal(b []byte) []byte {
 	b = bytes.Clone(b)
 	if len(b) < PreambleSize {
@@ -220,7 +221,7 @@ func reseal(b []byte) []byte {
 	return b
 }
 
-// TestBadFiles is the corpus: files of someone who knows the checksums.
+// TestBadFiles is the corpus of malformed files with correct checksums.
 func TestBadFiles(t *testing.T) {
 	le := binary.LittleEndian
 	file := encode(t, sample())
@@ -330,7 +331,8 @@ func TestBadFiles(t *testing.T) {
 }
 
 func TestDecodeSkipsWhatIsNotCritical(t *testing.T) {
-	// As a later minor version might write: another field and another section.
+	// A file as a later minor version might write it: with another field and
+	// another section.
 	s := sample()
 	s.State.Resuming = append(s.State.Resuming, learner.Array{Name: "extra", Shape: [2]int{3, 1}, Data: []byte("abc")})
 	file := encode(t, s)
@@ -387,8 +389,8 @@ func TestOnlyCompactJSONIsTaken(t *testing.T) {
 	}
 }
 
-// TestDecodeAllocatesNoMoreThanTheFile asks for at most twice the size of a
-// file, whatever the file says.
+// TestDecodeAllocatesNoMoreThanTheFile allows Decode at most twice the size of a
+// file, whatever sizes the file contains.
 func TestDecodeAllocatesNoMoreThanTheFile(t *testing.T) {
 	big := sample()
 	big.State.Resuming = append(big.State.Resuming, learner.Array{Name: "big", Shape: [2]int{1000, 300}, Data: make([]float64, 300000)})
@@ -399,13 +401,13 @@ func TestDecodeAllocatesNoMoreThanTheFile(t *testing.T) {
 	}
 	small := encode(t, sample())
 	files := [][]byte{small, encode(t, big), encode(t, many)}
-	for i := range small { // sizes and counts made huge, one byte at a time
+	for i := range small { // make sizes and counts huge, one byte at a time
 		bad := bytes.Clone(small)
 		bad[i] = 0x7f
 		files = append(files, reseal(bad))
 	}
 	for i, file := range files {
-		Decode(file, 0) // once before, for what is allocated only once
+		Decode(file, 0) // once before the measurement, for one-time allocations
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		Decode(file, 0)

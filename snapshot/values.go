@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// dtype is the type of an array's values, as the format numbers it.
+// dtype is the type of an array's values, with the numbers of the format.
 type dtype byte
 
 const (
@@ -25,7 +25,7 @@ func (t dtype) String() string {
 	return fmt.Sprintf("type %d", byte(t))
 }
 
-// size is of one value in bytes, or 0 if there is no such type.
+// size returns the size of one value in bytes, or 0 for an unknown type.
 func (t dtype) size() int64 {
 	switch t {
 	case bytesType:
@@ -38,8 +38,8 @@ func (t dtype) size() int64 {
 	return 0
 }
 
-// bytes is the size of rows x cols values. It is not ok if one is negative or
-// the product overflows.
+// bytes returns the size of rows x cols values. ok is false if one of them is
+// negative or if the product overflows.
 func (t dtype) bytes(rows, cols int64) (n int64, ok bool) {
 	if rows < 0 || cols < 0 {
 		return 0, false
@@ -52,7 +52,7 @@ func (t dtype) bytes(rows, cols int64) (n int64, ok bool) {
 	return int64(size), hi == 0 && int64(size) >= 0
 }
 
-// typeOf is 0 if data is nothing that an array can hold.
+// typeOf returns the type of data, or 0 if an array cannot hold data.
 func typeOf(data any) dtype {
 	switch data.(type) {
 	case []byte:
@@ -81,7 +81,7 @@ func length(data any) int {
 	return 0
 }
 
-// appendValues appends values [from, to) of data, little-endian.
+// appendValues appends the values [from, to) of data, little-endian.
 func appendValues(dst []byte, data any, from, to int) []byte {
 	switch v := data.(type) {
 	case []byte:
@@ -95,12 +95,12 @@ func appendValues(dst []byte, data any, from, to int) []byte {
 	}
 	dst, err := binary.Append(dst, binary.LittleEndian, data)
 	if err != nil {
-		panic(err) // data is of a type that CheckState refuses
+		panic(err) // CheckState rejects this type of data
 	}
 	return dst
 }
 
-// readValues is the array that b holds. It shares no memory with b.
+// readValues returns the array that b holds. It shares no memory with b.
 func readValues(t dtype, b []byte) any {
 	n := int64(len(b)) / t.size()
 	var data any

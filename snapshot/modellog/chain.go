@@ -7,9 +7,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// NextChain is the chain of a BATCH, GAP, ROLLBACK, ADOPT or UPGRADE that follows
-// one with the chain last; before the first it is zero. It covers what the record
-// decides, and not who wrote it.
+// NextChain returns the chain of a BATCH, GAP, ROLLBACK, ADOPT or UPGRADE after a
+// decision with the chain last, which is zero before the first decision. The
+// chain covers the decision and not its writer.
 func NextChain(last snapshot.Hash, r Record) snapshot.Hash {
 	le := binary.LittleEndian
 	b := append([]byte("accrete chain 1 "), r.Type()...)

@@ -5,30 +5,30 @@ import (
 	"math"
 )
 
-// Challenger completes a snapshot that is not the learner's own state: a model
-// that was solved for on the same features, for a gate to compare with what is
-// served. It changes nothing of what is learned, and no learner recovers from
-// it: its file has a serving part, and resuming arrays none.
+// Challenger completes a snapshot that is not the learner's own state. It is a
+// model that was solved for with the same random features, for a gate to compare
+// with the model served. It does not affect what is learned, and no learner
+// recovers from it: its file has a serving part and no resuming arrays.
 type Challenger struct {
-	Manifest       // of its chunks; Previous is of the CHALLENGER before
+	Manifest       // of its chunks; Previous is the offset of the previous CHALLENGER
 	Refit    Refit `json:"refit"`
 }
 
-// Refit is how a challenger was made, and what is certain of it.
+// Refit describes how a challenger was computed and the bounds that were proved.
 type Refit struct {
-	Rows    int64   `json:"rows"`     // the last ones learned up to Seq
+	Rows    int64   `json:"rows"`     // number of last records learned up to Seq
 	FromSeq int64   `json:"from_seq"` // BATCH of the first of them
 	Loss    string  `json:"loss"`
-	Lambda  float64 `json:"lambda"` // weight of ‖f‖²/2 beside the mean loss
-	Asked   float64 `json:"asked"`  // relative gap to reach
+	Lambda  float64 `json:"lambda"` // weight of ‖f‖²/2 relative to the mean loss
+	Asked   float64 `json:"asked"`  // required relative gap
 
-	Relative float64 `json:"relative_gap"` // Gap over the objective of the model 0
-	Gap      float64 `json:"gap"`          // that the objective is above the optimum, at most
-	Bound    float64 `json:"bound"`        // that an output differs from the optimal model's, at most
+	Relative float64 `json:"relative_gap"` // Gap relative to the objective of the zero model
+	Gap      float64 `json:"gap"`          // upper bound on the objective minus the optimum
+	Bound    float64 `json:"bound"`        // upper bound on the difference of a score from the optimal model's
 	Passes   float64 `json:"passes"`
 
-	// Suboptimality is what the objective of the learner's own model, with its own
-	// loss, was above the optimum, at most; nil where nothing is known of it.
+	// Suboptimality is an upper bound on the objective of the learner's own
+	// model, with its own loss, minus the optimum; nil if it is unknown.
 	Suboptimality *float64 `json:"suboptimality"`
 }
 
@@ -64,8 +64,8 @@ type StoredChallenger struct {
 	Chunks     []int64     `json:"chunks"`
 }
 
-// Challengers are the complete challengers that the fold remembers, as many as
-// snapshots at most, the newest first.
+// Challengers returns the complete challengers that the fold remembers, newest
+// first. It remembers at most as many challengers as snapshots.
 func (f *Fold) Challengers() []StoredChallenger {
 	all := f.get().challengers
 	out := make([]StoredChallenger, len(all))
@@ -75,7 +75,7 @@ func (f *Fold) Challengers() []StoredChallenger {
 	return out
 }
 
-// FinishChallenger is Finish for a challenger, whose chunks must be the last ones
+// FinishChallenger is Finish for a challenger. Its chunks must be the last ones
 // of a challenger that counted.
 func (f *Fold) FinishChallenger(c *Challenger) error {
 	l := f.get()
@@ -86,8 +86,8 @@ func (f *Fold) FinishChallenger(c *Challenger) error {
 	return l.finish(&c.Manifest, l.challenge)
 }
 
-// challenged is what complete is for a MANIFEST. What stands before the oldest
-// snapshot cannot be looked up any more, and does not matter.
+// challenged is the equivalent of complete for a CHALLENGER. Decisions before the
+// oldest snapshot can no longer be looked up, and are not checked.
 func (l *ledger) challenged(offset int64, c *Challenger) (void string) {
 	p := l.challenge
 	if void := p.differs(&c.Manifest); void != "" {

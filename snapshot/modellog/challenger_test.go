@@ -7,8 +7,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// challenger is the chunks and the unfinished record of a challenger at the last
-// seq.
+// challenger returns the chunks and the unfinished record of a challenger at the
+// last seq.
 func (j *journal) challenger(size int) ([]Record, *Challenger) {
 	j.t.Helper()
 	s := sample()
@@ -37,8 +37,8 @@ func TestRuleOfChallengers(t *testing.T) {
 	if err := j.fold.FinishChallenger(c); err == nil {
 		t.Error("finished before any chunk")
 	}
-	// A snapshot and a challenger are written at a time, and neither breaks into
-	// the other.
+	// A snapshot and a challenger are written at the same time, and neither
+	// interrupts the other.
 	j.counts(rs[0], rivals[0], rs[1])
 	j.void(rivals[2], "chunk 2 is missing")
 	j.counts(rivals[1:]...)
@@ -64,7 +64,7 @@ func TestRuleOfChallengers(t *testing.T) {
 		j.void(&other, bad.reason)
 	}
 	wrong := c.Manifest
-	j.void(&wrong, "not all there") // the chunks are not a snapshot's
+	j.void(&wrong, "not all there") // the chunks are not those of a snapshot
 	before, _ := j.fold.Recover(0)
 	j.counts(c)
 	j.void(c, "not all there")
@@ -78,7 +78,7 @@ func TestRuleOfChallengers(t *testing.T) {
 
 	late, old := j.challenger(700)
 	j.counts(late...)
-	j.counts(claim(2, 2)) // which abandons what is under way
+	j.counts(claim(2, 2)) // this abandons the snapshots in progress
 	if err := j.fold.FinishChallenger(old); err == nil {
 		t.Error("finished behind another claim")
 	}
@@ -98,7 +98,7 @@ func TestRuleOfChallengers(t *testing.T) {
 	}
 }
 
-// TestChallengersOfALateReader has a fold begin at every place of a log.
+// TestChallengersOfALateReader begins a fold at every place of a log.
 func TestChallengersOfALateReader(t *testing.T) {
 	j := newJournal(t)
 	j.counts(claim(1, 1))

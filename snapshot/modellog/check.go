@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	maxText    = 1024    // bytes of what is for people
-	maxVersion = 1 << 30 // of arithmetic and decoder
+	maxText    = 1024    // bytes of a text for people
+	maxVersion = 1 << 30 // maximum of arithmetic and decoder
 )
 
 func checkRecord(r Record) error {

@@ -18,12 +18,12 @@ const (
 
 var crc32c = crc32.MakeTable(crc32.Castagnoli)
 
-// Chunk is a piece of a snapshot's file.
+// Chunk is a piece of a snapshot file.
 type Chunk struct {
 	Owner
 	Snapshot snapshot.ID `json:"snapshot"`
 	Index    int         `json:"index"`
-	Count    int         `json:"count"` // of the snapshot's chunks
+	Count    int         `json:"count"` // number of chunks of the snapshot
 	Data     []byte      `json:"-"`     // 1 to 716800 bytes
 
 	Challenger bool `json:"challenger,omitempty"` // the snapshot is a challenger
@@ -59,7 +59,8 @@ func (c *Chunk) encode() []byte {
 	return b
 }
 
-// chunkSum is the checksum of a chunk, but for its own four bytes.
+// chunkSum returns the checksum of a chunk, excluding the four bytes of the
+// checksum.
 func chunkSum(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:60], crc32c), crc32c, b[chunkHeader:])
 }
@@ -93,11 +94,11 @@ func chunkOwner(b []byte) Owner {
 	return Owner{Epoch: int64(binary.LittleEndian.Uint64(b[8:])), Nonce: snapshot.ID(b[16:32])}
 }
 
-// Split cuts a file into the chunks to append, in order, of size bytes each but
-// the last; a size of 0 is the greatest that a chunk may have. It begins the
-// Manifest that completes them, which Fold.Finish finishes. The chunks share the
-// file's memory. Its errors are those of DecodeServing: it does not verify the
-// file.
+// Split cuts a file into the chunks to append, in order. Each has size bytes,
+// except the last; a size of 0 means the maximum. It also returns the Manifest
+// that completes them, with the fields that are known before the append;
+// Fold.Finish fills in the rest. The chunks share the file's memory. The errors
+// are those of DecodeServing: Split does not verify the file.
 func Split(file []byte, o Owner, size int) ([]*Chunk, *Manifest, error) {
 	if size <= 0 || size > chunkSize {
 		size = chunkSize
@@ -124,8 +125,8 @@ func Split(file []byte, o Owner, size int) ([]*Chunk, *Manifest, error) {
 	return chunks, m, nil
 }
 
-// SplitChallenger is Split for the file of a challenger, whose Refit is for the
-// caller to fill in.
+// SplitChallenger is Split for the file of a challenger. The caller fills in
+// Refit.
 func SplitChallenger(file []byte, o Owner, size int) ([]*Chunk, *Challenger, error) {
 	chunks, m, err := Split(file, o, size)
 	if err != nil {
@@ -139,13 +140,14 @@ func SplitChallenger(file []byte, o Owner, size int) ([]*Chunk, *Challenger, err
 
 func sha(b []byte) snapshot.Hash { return sha256.Sum256(b) }
 
-// ServingChunks is how many chunks, from the first on, hold the serving part.
+// ServingChunks returns the number of chunks, from the first, that hold the
+// serving part.
 func (m *Manifest) ServingChunks() int {
 	return int((m.ServingSize + int64(m.ChunkSize) - 1) / int64(m.ChunkSize))
 }
 
-// Assemble puts a file together from the values of its CHUNK records, in order,
-// and verifies that it is the one that m describes. A limit of 0 is DefaultLimit.
+// Assemble joins a file from the values of its CHUNK records, in order, and
+// verifies that it is the file that m describes. A limit of 0 means DefaultLimit.
 func Assemble(m *Manifest, values [][]byte, limit int64) ([]byte, error) {
 	b, err := assemble(m, values, m.Chunks, m.Size, limit)
 	if err != nil {
@@ -157,8 +159,8 @@ func Assemble(m *Manifest, values [][]byte, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// AssembleServing does the same with the first ServingChunks alone. What it
-// returns is for DecodeServing.
+// AssembleServing is Assemble for the first ServingChunks chunks only. Its result
+// is input for DecodeServing.
 func AssembleServing(m *Manifest, values [][]byte, limit int64) ([]byte, error) {
 	b, err := assemble(m, values, m.ServingChunks(), m.ServingSize, limit)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// TestOldLogsAreRead reads logs as earlier releases have written them, and comes
-// to what those said themselves.
+// TestOldLogsAreRead reads logs that earlier releases have written, and obtains
+// the same results as those releases.
 func TestOldLogsAreRead(t *testing.T) {
 	logs, err := filepath.Glob("testdata/logs/*.jsonl.gz")
 	if err != nil || len(logs) == 0 {
@@ -118,7 +118,7 @@ func readOldLog(t *testing.T, name string) {
 	}
 }
 
-// readJSONLines reads the keys and values of a log whose offsets begin at 0.
+// readJSONLines reads the keys and values of a log with offsets from 0.
 func readJSONLines(t *testing.T, path string) (values [][2][]byte) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -149,9 +149,10 @@ func readJSONLines(t *testing.T, path string) (values [][2][]byte) {
 	return values
 }
 
-// FuzzFold gives a fold whole logs, one JSON record a line, keyed by its type.
-// Nothing may make it panic or stop, but a later version, and it stays what it is
-// when it was told so.
+// FuzzFold passes whole logs to a fold, one JSON record a line, keyed by its
+// type. No input may cause a panic, or an error other than that of a later
+// version. A broken log stays broken until a ROLLBACK or a MANIFEST, and the seq
+// never decreases.
 func FuzzFold(f *testing.F) {
 	for _, r := range records(f) {
 		_, value, _ := Encode(r)

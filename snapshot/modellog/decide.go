@@ -8,11 +8,12 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// ErrBroken: the log has lost something that its owner wrote, or holds two
-// histories. Nobody may go on from it but by a ROLLBACK to what it still holds.
+// ErrBroken is the error for a log that has lost records of its owner or holds
+// two histories. Only a ROLLBACK to a decision that it still holds can continue
+// it.
 var ErrBroken = errors.New("the model log is broken")
 
-// breaks notes that the log is broken, unless it is already, and returns why.
+// breaks marks the log as broken, unless it already is, and returns the reason.
 func (l *ledger) breaks(format string, args ...any) string {
 	why := fmt.Errorf("%w: "+format, append([]any{ErrBroken}, args...)...)
 	if l.broken == nil {
@@ -21,8 +22,8 @@ func (l *ledger) breaks(format string, args ...any) string {
 	return why.Error()
 }
 
-// Broken is ErrBroken, and says what is missing from where, if the log is broken.
-// It stays so until a ROLLBACK counts.
+// Broken returns an ErrBroken with the missing part if the log is broken. It does
+// so until a ROLLBACK counts.
 func (f *Fold) Broken() error {
 	if f.ledger == nil {
 		return f.hole
@@ -30,8 +31,8 @@ func (f *Fold) Broken() error {
 	return f.broken
 }
 
-// Abandoned are seqs that a ROLLBACK has taken back, From to To, those that were
-// never in the log included.
+// Abandoned are the seqs From to To that a ROLLBACK has taken back, including
+// those that were never in the log.
 type Abandoned struct {
 	From   int64  `json:"from"`
 	To     int64  `json:"to"`
@@ -40,20 +41,21 @@ type Abandoned struct {
 	By     string `json:"by"`
 }
 
-// Abandoned are the seqs that the fold knows to be of no history any more, in
-// ascending order.
+// Abandoned returns the seqs that the fold knows to be abandoned, in ascending
+// order.
 func (f *Fold) Abandoned() []Abandoned { return slices.Clone(f.get().abandoned) }
 
-// IsAbandoned says whether seq is one of those.
+// IsAbandoned reports whether seq is one of them.
 func (f *Fold) IsAbandoned(seq int64) bool {
 	return slices.ContainsFunc(f.get().abandoned, func(a Abandoned) bool { return a.From <= seq && seq <= a.To })
 }
 
-// Highest is the highest seq that the log has seen under a claim in force, of void
-// records too. A ROLLBACK's is greater.
+// Highest returns the highest seq in the log under a claim in force, including
+// void records. The seq of a ROLLBACK is greater.
 func (f *Fold) Highest() int64 { return f.get().highest }
 
-// behind is the place behind a decision: a record that has a place in the chain.
+// behind returns the place after a decision, that is, after a record with a
+// chain.
 func behind(offset int64, r Record) (p point, ok bool) {
 	var seq int64
 	var chain snapshot.Hash
@@ -94,8 +96,8 @@ func (l *ledger) begin(g *Genesis) (void string) {
 }
 
 // decide decides about a BATCH, GAP, ADOPT or UPGRADE. The owner of a log writes
-// one behind the other, and a copy may turn up late. All else is a sign of what
-// is lost.
+// them in sequence, and a copy may arrive late. Anything else shows that records
+// are lost.
 func (l *ledger) decide(offset int64, r Record) (void string) {
 	next, _ := behind(offset, r)
 	name := fmt.Sprintf("%s %d at offset %d", r.Type(), next.seq, offset)
@@ -135,7 +137,7 @@ func (l *ledger) rollback(offset int64, r *Rollback) (void string) {
 	to, ok := l.find(r.ToSeq)
 	switch {
 	case !ok && r.ToSeq < l.base.seq && l.base.start.Offset > 0:
-		l.adrift = true // a reader that knows more decides
+		l.adrift = true // a reader that remembers more decides
 		return ""
 	case !ok:
 		return fmt.Sprintf("there is no seq %d to go back to", r.ToSeq)
@@ -154,7 +156,7 @@ func (l *ledger) rollback(offset int64, r *Rollback) (void string) {
 	return ""
 }
 
-// forget drops what was decided behind seq, and what was made of it.
+// forget drops the decisions after seq and all that follows from them.
 func (l *ledger) forget(seq int64) {
 	first := slices.IndexFunc(l.entries, func(e Entry) bool {
 		p, ok := behind(e.Offset, e.Record)

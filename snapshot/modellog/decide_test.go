@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// from is a fold that reads the log of j from an offset on.
+// from returns a fold that reads the log of j from the given offset on.
 func (j *journal) from(begin int64, keep int, options ...Option) *Fold {
 	j.t.Helper()
 	f := NewFold(begin, keep, options...)
@@ -23,7 +23,7 @@ func (j *journal) from(begin int64, keep int, options ...Option) *Fold {
 	return f
 }
 
-// chained is d with the seq and chain that follow, under the claim in force.
+// chained returns d with the next seq and chain, under the claim in force.
 func chained[R Record](f *Fold, d R) R {
 	switch r := Record(d).(type) {
 	case *Batch:
@@ -46,7 +46,7 @@ func chained[R Record](f *Fold, d R) R {
 	return d
 }
 
-// takeOver counts a claim of somebody else.
+// takeOver appends a claim of another writer, which has to count.
 func (j *journal) takeOver(v Versions) {
 	j.t.Helper()
 	c := claim(j.owner().Epoch+1, byte(j.owner().Epoch+1))
@@ -73,9 +73,9 @@ func adoption() *Adopt {
 	return &Adopt{Inputs: []Adopted{{Topic: "in", NewID: snapshot.TopicID{9}, Partitions: []AdoptedPartition{{From: 3, Next: 1}}}}}
 }
 
-// What the owner of a log has written and is not there breaks the log. So does
-// what it cannot have written beside what is there. A ROLLBACK makes it good, and
-// nothing else.
+// A missing record of the owner of a log breaks the log. So does a record that
+// the owner cannot have written after the existing ones. Only a ROLLBACK repairs
+// the log.
 func TestWhatIsMissingBreaksTheLog(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(j *journal) Record
@@ -130,7 +130,7 @@ func TestWhatIsMissingBreaksTheLog(t *testing.T) {
 			j.void(r, err.Error())
 		}
 		j.takeOver(Versions{})
-		j.void(j.batch(8), err.Error()) // nor does a claim make it good
+		j.void(j.batch(8), err.Error()) // a claim does not repair it either
 		if f := j.from(0, 1); f.Broken() == nil || f.Broken().Error() != err.Error() {
 			t.Errorf("%s: who reads it later finds %v, want %v", name, f.Broken(), err)
 		}
@@ -177,8 +177,8 @@ func TestAHoleBreaksTheLog(t *testing.T) {
 	}
 }
 
-// Who begins in the middle sees what is broken there, before there is a snapshot
-// to go on from and after, until a ROLLBACK.
+// A reader that begins in the middle detects a break, before and after it has a
+// snapshot to continue from, until a ROLLBACK.
 func TestABreakIsSeenFromTheMiddle(t *testing.T) {
 	j := newJournal(t)
 	j.counts(claim(1, 1))
@@ -224,7 +224,7 @@ func TestABreakIsSeenFromTheMiddle(t *testing.T) {
 	}
 }
 
-// A late copy of what was decided is void, whatever it is, and breaks nothing.
+// A late copy of any decision is void and breaks nothing.
 func TestLateCopiesAreVoid(t *testing.T) {
 	j := newJournal(t)
 	j.counts(claim(1, 1))
@@ -284,7 +284,7 @@ func TestRollbackTakesTheHistoryBack(t *testing.T) {
 		j.void(&c, bad.want)
 	}
 	back := chained(j.fold, r)
-	back.Seq = 10 // the log has lost some, too
+	back.Seq = 10 // the log has lost some seqs, too
 	back.Chain = NextChain(j.fold.Chain(), back)
 	j.counts(back)
 	want := []Abandoned{{4, 9, int64(len(j.values) - 1), "", ""}}
@@ -319,7 +319,7 @@ func TestRollbackTakesTheHistoryBack(t *testing.T) {
 	if m.Previous != f.Snapshots()[1].Offset || m.Start.Offset == 0 {
 		t.Errorf("manifest behind a rollback: %+v", m)
 	}
-	// Back behind the ROLLBACK itself, to before it, and to what was abandoned.
+	// Back to an abandoned seq, to the ROLLBACK itself, and to before it.
 	j.takeOver(Versions{})
 	j.void(chained(f, &Rollback{ToSeq: 7}), "there is no seq 7")
 	j.counts(chained(f, &Rollback{ToSeq: 10}))
@@ -329,8 +329,8 @@ func TestRollbackTakesTheHistoryBack(t *testing.T) {
 	}
 }
 
-// Whoever does not remember the place that the log goes back to begins again
-// further back, or with the next snapshot.
+// A reader that does not remember the target of a ROLLBACK begins again further
+// back, or with the next snapshot.
 func TestRollbackToBeforeWhatIsRemembered(t *testing.T) {
 	j := newJournal(t)
 	j.counts(claim(1, 1))
@@ -351,7 +351,7 @@ func TestRollbackToBeforeWhatIsRemembered(t *testing.T) {
 	if !late.Seeded() || late.Seq() != 47 {
 		t.Fatalf("at seq %d", late.Seq())
 	}
-	j.fold = whole // the journal's own has forgotten, too
+	j.fold = whole // the journal's own fold has forgotten it, too
 	j.takeOver(Versions{})
 	j.counts(chained(j.fold, &Rollback{ToSeq: old.Seq + 1}))
 	j.batches(3)
@@ -396,7 +396,7 @@ func TestUpgradesAreInForceFromTheirPlaceOn(t *testing.T) {
 		t.Errorf("as of seq 2: %v", v)
 	}
 	j.void(chained(j.fold, &Rollback{ToSeq: 2}), "as of seq 2 arithmetic 1, decoder 1 is in force")
-	j.takeOver(Versions{}) // 1 and 1
+	j.takeOver(Versions{}) // versions 1 and 1
 	j.counts(chained(j.fold, &Rollback{ToSeq: 2}))
 	j.batches(1)
 	if f := j.from(0, 2); f.Arithmetic() != 1 || f.Decoder() != 1 || f.Broken() != nil {

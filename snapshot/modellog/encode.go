@@ -14,8 +14,8 @@ const (
 	maxRecord = 1 << 20 // bytes of a record's value
 )
 
-// Encode is the record as Kafka stores it. Its errors are about an r that no
-// reader would accept.
+// Encode returns the key and the value of the record as Kafka stores them. It
+// returns an error if no reader would accept r.
 func Encode(r Record) (key, value []byte, err error) {
 	key = []byte(r.Type())
 	if err := checkRecord(r); err != nil {
@@ -33,11 +33,11 @@ func Encode(r Record) (key, value []byte, err error) {
 		return nil, nil, fmt.Errorf("modellog: %s: %w", key, err)
 	}
 	value = buf.Bytes()
-	copy(value[1:], value[:head]) // over the brace that opens r
+	copy(value[1:], value[:head]) // over the opening brace of r
 	return key, value[1 : len(value)-1], nil
 }
 
-// Parse reads what Encode wrote. A Chunk shares the memory of value.
+// Parse reads the output of Encode. A Chunk shares the memory of value.
 func Parse(key, value []byte) (Record, error) {
 	r, err := parse(key, value)
 	if l, ok := r.(*later); ok {
@@ -46,7 +46,7 @@ func Parse(key, value []byte) (Record, error) {
 	return r, err
 }
 
-// parse is Parse, but of a later version it returns what every version has.
+// parse is Parse, but for a record of a later version it returns a *later.
 func parse(key, value []byte) (Record, error) {
 	if len(value) > maxRecord {
 		return nil, fmt.Errorf("%w: record of %d bytes, at most %d", snapshot.ErrLimit, len(value), maxRecord)
@@ -94,9 +94,9 @@ func parseJSON(value []byte) (Record, error) {
 	return r, nil
 }
 
-// later is a record of a version that this program does not read. Type, version,
-// epoch, nonce and signature have their places in every version, so that it is
-// known whether the record counts.
+// later is a record of a version that this program cannot read. Type, version,
+// epoch, nonce and signature have the same places in every version, so that a
+// reader can decide whether the record counts.
 type later struct {
 	Owner
 	Signed

@@ -10,49 +10,50 @@ import (
 )
 
 // Fold reads a model log from some offset on, record by record, and decides
-// which records count. It is the whole of the rule, for the learner, its
+// which records count. It implements the whole rule, for the learner, its
 // successors, the scorers and verify alike:
 //
-//   - A CLAIM counts if its epoch is greater than that of the claim in force,
-//     and then is the claim in force from there on. It names the log's own topic,
-//     if it names one.
+//   - A CLAIM counts if its epoch is greater than that of the claim in force. It
+//     then is the claim in force. If it names a topic id, that is the id of the
+//     log's own topic.
 //   - Any other record counts only if its epoch and nonce are those of the
-//     claim in force where the record lies; and
-//   - GENESIS only while nothing is decided, and once;
+//     claim in force where the record lies, and:
+//   - a GENESIS only before the first decision, and only once;
 //   - a BATCH, GAP, ADOPT or UPGRADE only if its seq is one more than the last and
 //     its chain follows from the last;
 //   - a ROLLBACK only if its seq is greater than any before, its chain follows
-//     from the last, and it goes back to what the log has decided;
-//   - RELEASED only up to the last seq;
-//   - a PAUSE only at the last seq, and once, and a RESUME only of the PAUSE in
-//     force;
-//   - a CHUNK only in its place behind the one before, those of challengers apart;
-//   - a MANIFEST only if its chunks are the last ones that counted, are all
-//     there, and its seq, chain and start are those of a decision that counted,
+//     from the last, and its target is a decision of the log;
+//   - a RELEASED only up to the last seq;
+//   - a PAUSE only at the last seq, and only once, and a RESUME only for the PAUSE
+//     in force;
+//   - a CHUNK only directly after the previous chunk of its snapshot; chunks of
+//     challengers are counted separately;
+//   - a MANIFEST only if its chunks are the last ones that counted, are complete,
+//     and its seq, chain and start are those of a decision that counted,
 //     and not before those of an earlier MANIFEST;
 //   - a CHALLENGER only if its chunks are the last ones of a challenger that
-//     counted, and its seq, chain and start those of a decision.
+//     counted, and its seq, chain and start are those of a decision.
 //
-// All else is void: it is as if it had not been written.
+// All other records are void, as if they had not been written.
 //
-// A log that has lost some of what its owner wrote is broken, which see. Behind
-// the break nothing counts but CLAIMs, and a ROLLBACK, which ends it.
+// A log that has lost records of its owner is broken; see Broken. After the break
+// only CLAIMs count, and a ROLLBACK, which ends the break.
 //
-// A Fold that begins at offset 0 decides at once. One that begins later lets
-// records wait until the first complete MANIFEST whose Start is not before the
-// beginning, and then decides on them all. It waits anew behind a ROLLBACK to
-// before what it remembers.
+// A Fold that begins at offset 0 decides at once. A Fold that begins later keeps
+// records waiting until the first complete MANIFEST whose Start is not before the
+// beginning, and then decides on them all. It waits again after a ROLLBACK to a
+// place before those that it remembers.
 type Fold struct {
 	keep    int
-	key     ed25519.PublicKey // nil: signatures are not looked at
+	key     ed25519.PublicKey // nil: signatures are not verified
 	begin   int64
 	next    int64
 	waiting []waiting // until there is a ledger
 	hole    error     // found while waiting
 	tooNew  error     // a later version, while waiting or under the claim in force
-	checked bool      // whether the decision at which it begins was read
-	wants   int64     // Start of the newest MANIFEST that it could begin with; -1
-	lost    int64     // the lowest seq that a ROLLBACK went back to and was not remembered
+	checked bool      // whether the decision at which the fold begins was read
+	wants   int64     // Start of the newest MANIFEST that the fold could begin with; -1
+	lost    int64     // lowest seq that was the target of a ROLLBACK and not remembered
 	*ledger
 
 	remember int64 // see Remember
@@ -65,7 +66,7 @@ type waiting struct {
 	signed bool
 }
 
-// Verdict is what a Fold decided about a record.
+// Verdict is the decision of a Fold about a record.
 type Verdict struct {
 	Offset  int64  `json:"offset"`
 	Type    string `json:"type"`
@@ -75,7 +76,7 @@ type Verdict struct {
 	Record  Record `json:"record,omitempty"`  // nil if it could not be read
 }
 
-// Counts says whether the record is part of the model's history.
+// Counts reports whether the record is part of the model's history.
 func (v Verdict) Counts() bool { return v.Void == "" && !v.Waiting }
 
 func (v Verdict) String() string {
@@ -92,16 +93,16 @@ func (v Verdict) String() string {
 	return s
 }
 
-// Option is a way in which a Fold reads.
+// Option changes how a Fold reads.
 type Option func(*Fold)
 
-// WithKey is to trust nobody but whoever holds the private half of key: from the
-// first CLAIM on that is signed with it, all that counts is signed with it. A
-// Fold that begins in the middle begins only with a MANIFEST that is.
+// WithKey makes the Fold trust signatures of the private half of key only. From
+// the first CLAIM on that is signed with it, unsigned records do not count. A
+// Fold that begins in the middle of the log begins only with a signed MANIFEST.
 func WithKey(key ed25519.PublicKey) Option { return func(f *Fold) { f.key = key } }
 
-// NewFold begins at the given offset of the log and remembers what it takes to
-// recover from any of the newest keep snapshots (at least 1).
+// NewFold returns a Fold that begins at the given offset of the log. It remembers
+// enough to recover from any of the newest keep snapshots (at least 1).
 func NewFold(begin int64, keep int, options ...Option) *Fold {
 	f := &Fold{keep: max(keep, 1), begin: begin, next: begin, wants: -1, lost: math.MaxInt64, remember: math.MaxInt64}
 	for _, o := range options {
@@ -113,23 +114,23 @@ func NewFold(begin int64, keep int, options ...Option) *Fold {
 	return f
 }
 
-// Remember has the fold keep all that it knows of what was decided after seq,
-// however many snapshots there are.
+// Remember makes the fold keep all that it knows of the decisions after seq,
+// regardless of the number of snapshots.
 func (f *Fold) Remember(seq int64) {
 	if f.remember = seq; f.ledger != nil {
 		f.ledger.remember = seq
 	}
 }
 
-// Skip says that the offsets up to next hold nothing that a reader gets, but were
-// given away: to the markers of transactions and to what was aborted. Any other
-// step over offsets breaks the log.
+// Skip states that the offsets below next hold no record for a reader but were in
+// use, by transaction markers or aborted records. Any other missing offset breaks
+// the log.
 func (f *Fold) Skip(next int64) { f.next = max(f.next, next) }
 
-// Add decides about the record at offset, which must be Next, or the log has a
-// hole there. Its only error is ErrTooNew, and then nothing more can be decided
-// by this program. The Verdict's Record may share the memory of value; the Fold
-// does not keep it.
+// Add decides about the record at offset. If offset is greater than Next, records
+// are missing and the log is broken. Its only error is ErrTooNew, after which
+// this program cannot decide anything more. The Verdict's Record may share the
+// memory of value; the Fold does not retain it.
 func (f *Fold) Add(offset int64, key, value []byte) (Verdict, error) {
 	r, err := parse(key, value)
 	if err != nil {
@@ -159,12 +160,13 @@ func (f *Fold) Add(offset int64, key, value []byte) (Verdict, error) {
 	return v, nil
 }
 
-// Judge is Add for a record that is parsed already, such as the caller's own.
+// Judge is Add for a parsed record, such as one that the caller wrote.
 func (f *Fold) Judge(offset int64, r Record) Verdict {
 	return f.take(offset, r, f.key != nil && Verify(r, f.key) == nil)
 }
 
-// step goes on behind offset.
+// step advances the next offset past offset, and breaks the log if offsets are
+// missing.
 func (f *Fold) step(offset int64) {
 	switch {
 	case offset <= f.next:
@@ -215,8 +217,7 @@ func (f *Fold) take(offset int64, r Record, signed bool) Verdict {
 	return v
 }
 
-// seat takes m as where this fold begins, if what was read since m.Start
-// confirms it.
+// seat begins the fold with m, if the records since m.Start confirm it.
 func (f *Fold) seat(at waiting, m *Manifest) (void string) {
 	if f.key != nil && !at.signed {
 		return unsigned
@@ -256,52 +257,54 @@ func (f *Fold) seat(at waiting, m *Manifest) (void string) {
 	return void
 }
 
-// Seeded says whether the fold decides yet. Until then all that follows is zero.
+// Seeded reports whether the fold decides yet. Until then the methods for the
+// state of the log return that of an empty log.
 func (f *Fold) Seeded() bool { return f.ledger != nil }
 
-// Next is the offset behind the last record read.
+// Next returns the offset after the last record read.
 func (f *Fold) Next() int64 { return f.next }
 
-// Claim is the claim in force. Its Epoch is 0 if there is none; its Host is not
-// known where the fold began behind it.
+// Claim returns the claim in force. Its Epoch is 0 if there is none. Its Host is
+// unknown if the fold began after it.
 func (f *Fold) Claim() Claim { return f.get().claim }
 
-// Seq and Chain are of the last decision that counts.
+// Seq and Chain return those of the last decision that counts.
 func (f *Fold) Seq() int64           { return f.get().seq }
 func (f *Fold) Chain() snapshot.Hash { return f.get().chain }
 
-// ChainAt is the chain as of a seq; not ok where the fold does not know it, or
-// not any more.
+// ChainAt returns the chain as of a seq. ok is false if the fold does not know it
+// or no longer remembers it.
 func (f *Fold) ChainAt(seq int64) (snapshot.Hash, bool) {
 	p, ok := f.get().find(seq)
 	return p.chain, ok
 }
 
-// Released is the seq up to which predictions are known to be released: by a
-// RELEASED, or by a MANIFEST, which may not be written before.
+// Released returns the seq up to which predictions are known to be released, from
+// a RELEASED or from a MANIFEST, which may only be written after that.
 func (f *Fold) Released() int64 { return f.get().released }
 
-// Paused is the PAUSE in force; nil if there is none. No snapshot is of a later
-// seq than it, so that a fold which begins at any snapshot knows of it.
+// Paused returns the PAUSE in force, nil if there is none. No snapshot has a
+// later seq than the PAUSE, so that a fold that begins at any snapshot knows of
+// it.
 func (f *Fold) Paused() *Pause { return f.get().paused }
 
-// Resumed is the seq of the last PAUSE that was ended by a RESUME; 0 if there was
-// none, or none that matters behind the oldest snapshot remembered.
+// Resumed returns the seq of the last PAUSE that a RESUME ended. It is 0 if there
+// was none, or none that is relevant after the oldest snapshot remembered.
 func (f *Fold) Resumed() int64 { return f.get().resumed }
 
-// Config is the configuration in force. It is empty if there is none.
+// Config returns the configuration in force. It is empty if there is none.
 func (f *Fold) Config() Config { return f.get().config }
 
-// Snapshots are the complete snapshots that the fold remembers, the newest
-// first.
+// Snapshots returns the complete snapshots that the fold remembers, newest first.
 func (f *Fold) Snapshots() []Stored {
 	kept := slices.Clone(f.get().kept)
 	slices.Reverse(kept)
 	return kept
 }
 
-// Trim is the offset below which the log may be deleted when the snapshots that
-// the fold remembers are to be kept. It is 0 while there are fewer than that.
+// Trim returns the offset below which the log may be deleted if the snapshots
+// that the fold remembers are to be kept. It is 0 while there are fewer than the
+// fold should remember.
 func (f *Fold) Trim() int64 {
 	if l := f.get(); len(l.kept) >= l.keep {
 		return l.base.start.Offset
@@ -309,22 +312,23 @@ func (f *Fold) Trim() int64 {
 	return 0
 }
 
-// Genesis is how the log began, and what is in force since.
+// Genesis returns the beginning of the log and the versions in force.
 func (f *Fold) Genesis() Origin { return f.get().origin }
 
-// Arithmetic and Decoder are the versions in force.
+// Arithmetic and Decoder return the versions in force.
 func (f *Fold) Arithmetic() int { return f.get().origin.Arithmetic }
 func (f *Fold) Decoder() int    { return f.get().origin.Decoder }
 
-// VersionsAt are the versions in force as of a seq; not ok where the fold does not
-// know it, or not any more. Who claims the log to write a ROLLBACK names those.
+// VersionsAt returns the versions in force as of a seq. ok is false if the fold
+// does not know it or no longer remembers it. A CLAIM of a writer that will roll
+// back to seq names these versions.
 func (f *Fold) VersionsAt(seq int64) (Versions, bool) {
 	p, ok := f.get().find(seq)
 	return p.origin.Versions, ok
 }
 
-// PartitionsOf is how many partitions of a topic the learner has said last that it
-// reads; 0 if the fold does not know.
+// PartitionsOf returns the number of partitions of a topic that the learner last
+// declared to read; 0 if the fold does not know.
 func (f *Fold) PartitionsOf(topic string) int32 { return f.get().partitions[topic] }
 
 func (f *Fold) get() *ledger {
@@ -334,9 +338,9 @@ func (f *Fold) get() *ledger {
 	return f.ledger
 }
 
-// Finish completes m, which Split has begun and whose chunks must be the last
-// ones that counted: it fills in the owner and where things lie in the log. The
-// record may be appended only once the predictions up to m.Seq are released:
+// Finish completes m, which Split has begun: it fills in the owner and the
+// offsets in the log. The chunks of m must be the last ones that counted. The
+// record may be appended only after the predictions up to m.Seq are released:
 // readers rely on that.
 func (f *Fold) Finish(m *Manifest) error {
 	l := f.get()

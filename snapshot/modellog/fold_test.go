@@ -14,12 +14,12 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// journal is a model log in memory with a writer that keeps to the rule.
+// journal is a model log in memory with a writer that follows the rule.
 type journal struct {
 	t      testing.TB
 	fold   *Fold
 	values [][2][]byte
-	key    ed25519.PrivateKey // signs, if there is one
+	key    ed25519.PrivateKey // signs the records, if it is not nil
 }
 
 func newJournal(t testing.TB) *journal { return &journal{t: t, fold: NewFold(0, 2)} }
@@ -54,7 +54,7 @@ func (j *journal) counts(rs ...Record) {
 	}
 }
 
-// void appends a record that has to be void for the reason given.
+// void appends a record that has to be void for the given reason.
 func (j *journal) void(r Record, reason string) {
 	j.t.Helper()
 	if void := j.add(r); !strings.Contains(void, reason) || void == "" {
@@ -64,7 +64,7 @@ func (j *journal) void(r Record, reason string) {
 
 func (j *journal) owner() Owner { return j.fold.Claim().Owner }
 
-// batch is the next BATCH, whose content is told by digest.
+// batch returns the next BATCH. Its content is determined by digest.
 func (j *journal) batch(digest uint64) *Batch { return nextBatch(j.fold, j.owner(), digest) }
 
 func nextBatch(f *Fold, o Owner, digest uint64) *Batch {
@@ -74,8 +74,8 @@ func nextBatch(f *Fold, o Owner, digest uint64) *Batch {
 	return b
 }
 
-// snapshot is the chunks and the unfinished manifest of a snapshot at the last
-// seq.
+// snapshot returns the chunks and the unfinished manifest of a snapshot at the
+// last seq.
 func (j *journal) snapshot(size int) ([]Record, *Manifest) {
 	j.t.Helper()
 	s := sample()
@@ -110,7 +110,7 @@ func TestRuleOfTheLog(t *testing.T) {
 	j.counts(j.batch(2))
 	j.void(claim(1, 2), "epoch 1 is in force")
 	zombie := j.batch(3)
-	j.counts(claim(5, 2)) // greater, not just one more
+	j.counts(claim(5, 2)) // greater, not only one more
 	j.void(zombie, "in force is epoch 5")
 	j.void(&Config{Owner: zombie.Owner, Config: json.RawMessage(`{"a":2}`)}, "in force is epoch 5")
 	j.void(&Released{Owner: zombie.Owner, Seq: 1}, "in force is epoch 5")
@@ -160,7 +160,7 @@ func TestRuleOfSnapshots(t *testing.T) {
 	unfinished := *m
 	unfinished.FirstChunk = 3
 	j.void(&unfinished, "not all there")
-	j.counts(j.batch(3)) // goes on meanwhile
+	j.counts(j.batch(3)) // the learner continues meanwhile
 	j.counts(rs[2:]...)
 	j.finish(m)
 	for _, c := range []struct {
@@ -201,14 +201,14 @@ func TestRuleOfSnapshots(t *testing.T) {
 		t.Error(err)
 	}
 	j.void(m0, "there is a snapshot at seq 2")
-	// A claim ends what the one before had under way.
+	// A claim abandons the snapshot in progress of the previous one.
 	again, _ := j.snapshot(700)
 	j.counts(again[0], claim(2, 2))
 	j.void(again[1], "in force is epoch 2")
 	for _, r := range again {
 		r.(*Chunk).Owner = j.owner()
 	}
-	j.void(again[1], "has not begun") // even by the same bytes
+	j.void(again[1], "has not begun") // even with the same bytes
 	again, m2 := j.snapshot(700)
 	j.void(again[1], "has not begun")
 	j.counts(again...)
@@ -216,7 +216,7 @@ func TestRuleOfSnapshots(t *testing.T) {
 	if m2.Previous != s[0].Offset || m2.Seq != 3 {
 		t.Errorf("manifest %+v, want the one before at %d", m2, s[0].Offset)
 	}
-	// The same snapshot once more, as after a restart without new input.
+	// The same snapshot again, as after a restart without new input.
 	j.counts(claim(3, 3))
 	again, m2 = j.snapshot(700)
 	j.counts(again...)
@@ -273,7 +273,7 @@ func TestRecoverGoesBackToTheBeginningAndNoFurther(t *testing.T) {
 	}
 	snap()
 	want(1, 2, []int64{0, 3}, true)
-	rs, m := j.snapshot(700) // which goes on while it is written
+	rs, m := j.snapshot(700) // the learner continues while it is written
 	j.counts(config(`3`))
 	j.counts(j.batch(4))
 	j.counts(rs...)
@@ -323,7 +323,7 @@ func TestFoldStopsAtALaterVersionAndNothingElse(t *testing.T) {
 		key, value := ours()
 		f := NewFold(0, 1)
 		f.Judge(0, claim(3, 1))
-		for at := int64(1); at < 3; at++ { // and whatever follows
+		for at := int64(1); at < 3; at++ { // and at the following records too
 			if _, err := f.Add(at, key, value); !errors.Is(err, snapshot.ErrTooNew) {
 				t.Errorf("%q: %v", value, err)
 			}
@@ -347,7 +347,7 @@ func TestPauseLastsUntilItsResume(t *testing.T) {
 	chunks, m := j.snapshot(0)
 	j.counts(chunks...)
 	j.counts(j.finish(m))
-	j.counts(claim(2, 2)) // a restart does not end it
+	j.counts(claim(2, 2)) // a restart does not end the pause
 	j.void(&Resume{Owner: claim(1, 1).Owner, Seq: 2}, "in force is epoch 2")
 	j.void(&Resume{Owner: j.owner(), Seq: 1}, "there is no such pause")
 	later := NewFold(m.Start.Offset, 1)
@@ -367,7 +367,7 @@ func TestPauseLastsUntilItsResume(t *testing.T) {
 	}
 	late := *pause
 	late.Owner = j.owner()
-	j.void(&late, "it is over") // as in a late copy of the append that it was in
+	j.void(&late, "it is over") // as in a late copy of its append
 	j.counts(j.batch(3))
 	j.counts(&Pause{Owner: j.owner(), Seq: 3, Bad: 1, Of: 1})
 	j.counts(j.batch(4))

@@ -6,9 +6,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Versions tell apart programs that come to other bits from the same records:
-// of the arithmetic that learns and predicts, and of the decoder that makes
-// rows of records.
+// Versions distinguish programs that compute different bits from the same
+// records: the version of the arithmetic that learns and predicts, and the
+// version of the decoder that turns records into rows.
 type Versions struct {
 	Arithmetic int `json:"arithmetic,omitempty"`
 	Decoder    int `json:"decoder,omitempty"`
@@ -18,32 +18,33 @@ func (v Versions) String() string {
 	return fmt.Sprintf("arithmetic %d, decoder %d", v.Arithmetic, v.Decoder)
 }
 
-// known is v with what the first release did not write down.
+// known returns v with the versions that the first release omitted.
 func (v Versions) known() Versions { return Versions{max(v.Arithmetic, 1), max(v.Decoder, 1)} }
 
-// Genesis begins a log, right behind its first CLAIM: it says which topic this
-// is, and where seqs start. It counts once, and only while nothing is decided.
+// Genesis begins a log, directly after its first CLAIM: it contains the id of the
+// topic and the start of the seqs. It counts only once, and only before the first
+// decision.
 type Genesis struct {
 	Owner
 	Model   string           `json:"model"`
-	TopicID snapshot.TopicID `json:"topic_id"`       // the log's own; zero where the broker has none
-	Seq     int64            `json:"seq"`            // the first decision's is one more
-	Chain   snapshot.Hash    `json:"chain,omitzero"` // as of Seq, where an imported history goes on from a snapshot
+	TopicID snapshot.TopicID `json:"topic_id"`       // of the log; zero if the broker has none
+	Seq     int64            `json:"seq"`            // one less than the seq of the first decision
+	Chain   snapshot.Hash    `json:"chain,omitzero"` // as of Seq, if an imported history continues from a snapshot
 	Versions
 	Writer string `json:"writer"` // version of the program, for people
 	Signed
 }
 
-// Origin is what is known of a log's beginning, and of what is in force since.
+// Origin describes the beginning of a log and the versions in force.
 type Origin struct {
-	TopicID snapshot.TopicID `json:"topic_id"` // zero: nobody has said it
+	TopicID snapshot.TopicID `json:"topic_id"` // zero if no record has named it
 	Seq     int64            `json:"seq"`      // where seqs start
 	Versions
-	Signed bool `json:"signed,omitempty"` // the claim in force is signed, and so is all that counts from it on
+	Signed bool `json:"signed,omitempty"` // the claim in force is signed, and so are all records that count from it on
 }
 
-// Partitions says that from here on the learner reads so many partitions of an
-// input topic.
+// Partitions states the number of partitions of an input topic that the learner
+// reads from here on.
 type Partitions struct {
 	Owner
 	Topic   string           `json:"topic"`

@@ -41,8 +41,8 @@ func TestGenesisCountsOnceAndFirst(t *testing.T) {
 	j.batches(1)
 }
 
-// A log of the first release has no GENESIS, and its topic id is the one of the
-// first CLAIM that says one.
+// A log of the first release has no GENESIS. Its topic id is that of the first
+// CLAIM that names one.
 func TestGenesisOfAnOldLogIsImplied(t *testing.T) {
 	j := newJournal(t)
 	j.counts(claim(1, 1))
@@ -61,7 +61,7 @@ func TestGenesisOfAnOldLogIsImplied(t *testing.T) {
 	stray := claim(3, 3)
 	stray.TopicID = snapshot.TopicID{8}
 	j.void(stray, "it claims the log in the topic")
-	j.counts(claim(4, 4)) // of the first release again
+	j.counts(claim(4, 4)) // again of the first release
 	j.batches(1)
 	m := j.save()
 	for _, begin := range []int64{0, old.Start.Offset, m.Start.Offset} {
@@ -71,7 +71,7 @@ func TestGenesisOfAnOldLogIsImplied(t *testing.T) {
 	}
 }
 
-// An imported history goes on from a snapshot, without what came before.
+// An imported history continues from a snapshot, without the earlier log.
 func TestGenesisOfAnImport(t *testing.T) {
 	from := newJournal(t)
 	from.counts(claim(1, 1))

@@ -8,38 +8,38 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// ledger is what a fold knows from some point of the log on.
+// ledger is the knowledge of a fold from some place of the log on.
 type ledger struct {
 	keep     int
 	remember int64  // nothing after this seq is forgotten
-	base     point  // where the oldest snapshot to be kept stands, or the beginning
+	base     point  // place of the oldest snapshot to be kept, or the beginning
 	options  Config // in force at base
 	claim    Claim
 	origin   Origin // with the versions in force
 	begun    bool   // there is a GENESIS
 	config   Config
 	seq      int64
-	highest  int64 // seq that any record under a claim in force had, or under one that is missing, void or not
+	highest  int64 // highest seq of any record, void or not, under a claim in force or a missing claim
 	chain    snapshot.Hash
 	released int64
 	paused   *Pause
 	resumed  int64
-	entries  []Entry  // behind base
-	kept     []Stored // the oldest first
+	entries  []Entry  // after base
+	kept     []Stored // oldest first
 	pending  pending
 
 	abandoned  []Abandoned
 	partitions map[string]int32
 
-	challengers []StoredChallenger // the oldest first
-	challenge   pending            // of a challenger
+	challengers []StoredChallenger // oldest first
+	challenge   pending            // chunks of a challenger
 
-	broken error // what is missing; behind that nothing counts but CLAIMs and a ROLLBACK
+	broken error // missing part; after it only CLAIMs and a ROLLBACK count
 	adrift bool  // rolled back to before base
 	tooNew error // a later version under the claim in force
 }
 
-// point is a place in history: behind a decision.
+// point is a place in history, after a decision.
 type point struct {
 	seq    int64
 	chain  snapshot.Hash
@@ -47,13 +47,13 @@ type point struct {
 	origin Origin
 }
 
-// newLedger is what is known before the first record.
+// newLedger returns the knowledge before the first record.
 func newLedger(keep int) *ledger {
 	first := Origin{Versions: Versions{}.known()}
 	return &ledger{keep: keep, remember: math.MaxInt64, origin: first, base: point{origin: first}}
 }
 
-// ledgerAt is what m says of the log at its start.
+// ledgerAt returns the knowledge that m provides about the log at its start.
 func ledgerAt(m *Manifest, keep int, keyed bool) *ledger {
 	l := newLedger(keep)
 	if m.Genesis != nil {
@@ -68,19 +68,20 @@ func ledgerAt(m *Manifest, keep int, keyed bool) *ledger {
 	return l
 }
 
-// pending are the chunks of a snapshot under way.
+// pending holds the chunks of an incomplete snapshot.
 type pending struct {
 	id        snapshot.ID
 	count     int
-	chunkSize int // of the first, which all but the last have
+	chunkSize int // of the first chunk; all others but the last have the same size
 	size      int64
 	offsets   []int64
 }
 
-// unsigned is why a record is void that the trusted key has not signed.
+// unsigned is the reason why a record is void that is not signed with the trusted
+// key.
 const unsigned = "not signed by the trusted key"
 
-// judge returns why the record is void, or takes it in and returns "".
+// judge returns why the record is void, or applies it and returns "".
 func (l *ledger) judge(w waiting) (void string) {
 	trusted := w.signed || !l.origin.Signed
 	if l.tooNew != nil {
@@ -100,7 +101,7 @@ func (l *ledger) judge(w waiting) (void string) {
 	case !trusted && !chunk:
 		return unsigned
 	case o.Epoch > l.claim.Epoch && trusted:
-		if d, ok := behind(w.offset, w.record); ok { // its seq may not mean two things either
+		if d, ok := behind(w.offset, w.record); ok { // its seq must not be reused either
 			l.highest = max(l.highest, d.seq)
 		}
 		return l.breaks("%s at offset %d is written under epoch %d, whose CLAIM is missing: in force is epoch %d", w.record.Type(), w.offset, o.Epoch, l.claim.Epoch)
@@ -208,7 +209,7 @@ func (p *pending) chunk(offset int64, c *Chunk, size int) (void string) {
 	return ""
 }
 
-// differs says why m does not complete p, if it does not.
+// differs returns why m does not complete p, or "" if it does.
 func (p *pending) differs(m *Manifest) string {
 	if p.id != m.Snapshot || len(p.offsets) != p.count {
 		return fmt.Sprintf("its chunks are not all there: %d of %d of snapshot %v", len(p.offsets), p.count, p.id)
@@ -249,7 +250,7 @@ func (l *ledger) complete(offset int64, m *Manifest) (void string) {
 	return ""
 }
 
-// differs says why m cannot be of what stands at p, if it cannot.
+// differs returns why m cannot be a snapshot at p, or "" if it can.
 func (p point) differs(m *Manifest) string {
 	if p.chain != m.Chain || p.start != m.Start {
 		return fmt.Sprintf("seq %d stands elsewhere, or has another chain", m.Seq)
@@ -265,12 +266,13 @@ func (p point) differs(m *Manifest) string {
 	return ""
 }
 
-// find is the point behind seq, if it is not before base, abandoned or to come.
+// find returns the point after seq, unless seq is before base, abandoned or not
+// yet decided.
 func (l *ledger) find(seq int64) (p point, ok bool) {
 	if seq == l.base.seq {
 		return l.base, true
 	}
-	for i := len(l.entries) - 1; i >= 0; i-- { // what is asked for is near the end
+	for i := len(l.entries) - 1; i >= 0; i-- { // callers look up recent seqs
 		e := &l.entries[i]
 		if p, ok := behind(e.Offset, e.Record); ok && p.seq <= seq {
 			p.origin = e.origin

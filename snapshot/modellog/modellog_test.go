@@ -14,7 +14,7 @@ import (
 
 var anyone = Owner{Epoch: 3, Nonce: snapshot.ID{1, 2, 3}}
 
-// records is one of each type.
+// records returns one record of each type.
 func records(t testing.TB) []Record {
 	t.Helper()
 	topic := snapshot.TopicID{1, 15: 255}
@@ -79,8 +79,8 @@ func TestRecordsComeBack(t *testing.T) {
 	}
 }
 
-// TestRecordsAreSpelledSo holds the records against transcripts that other
-// programs may rely on.
+// TestRecordsAreSpelledSo compares the records with transcripts on which other
+// programs may rely.
 func TestRecordsAreSpelledSo(t *testing.T) {
 	for _, r := range records(t) {
 		name := r.Type()
@@ -204,8 +204,8 @@ func TestChainCoversTheDecisionAndNotItsWriter(t *testing.T) {
 	}
 }
 
-// The other decisions are covered member by member: whatever is changed in one,
-// but who wrote it and why, changes its chain.
+// The other decisions are covered member by member: a change of any member,
+// except writer and reason, changes the chain.
 func TestChainCoversEveryMemberOfADecision(t *testing.T) {
 	spared := []string{"Owner", "Chain", "Reason", "By", "Writer", "Signed"}
 	for _, r := range records(t) {
@@ -260,7 +260,7 @@ func leaves(f reflect.Value, each func(change func(reflect.Value))) {
 	}
 }
 
-// pieces is a file in chunks of 100 bytes, encoded, and its manifest.
+// pieces returns a file, its chunks of 100 bytes, encoded, and its manifest.
 func pieces(t testing.TB) (file []byte, values [][]byte, m *Manifest) {
 	t.Helper()
 	file = encode(t, sample())
@@ -345,7 +345,7 @@ func TestAssembleRefusesEveryDamage(t *testing.T) {
 			refused(name, foreign, snapshot.ErrMismatch)
 		}
 	}
-	// A chunk that is right in all but its bytes, checksum included.
+	// A chunk with wrong bytes and a correct checksum.
 	chunks, _, _ := Split(bytes.Clone(file), anyone, 100)
 	for i, c := range chunks {
 		c.Data[50%len(c.Data)]++
@@ -359,7 +359,7 @@ func TestAssembleRefusesEveryDamage(t *testing.T) {
 			}
 		}
 	}
-	// The right bytes, cut otherwise.
+	// The right bytes, split at other places.
 	shifted := slices.Clone(values)
 	a, b := *chunks[0], *chunks[1]
 	a.Data, b.Data = file[:99], file[99:200]

@@ -8,8 +8,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Owner is the claim under which a record is written. The nonce tells apart two
-// processes that claim the same epoch: draw a new one for each claim.
+// Owner identifies the claim under which a record is written. The nonce
+// distinguishes two processes that claim the same epoch: draw a new one for each
+// claim.
 type Owner struct {
 	Epoch int64       `json:"epoch"`
 	Nonce snapshot.ID `json:"nonce"`
@@ -23,30 +24,30 @@ func (o Owner) String() string { return fmt.Sprintf("epoch %d, nonce %v", o.Epoc
 // *Upgrade, *Released, *Pause, *Resume, *Partitions, *Chunk, *Manifest,
 // *Challenger.
 type Record interface {
-	Type() string   // the record's key in Kafka
-	String() string // one line for people
+	Type() string   // returns the record's key in Kafka
+	String() string // returns one line for people
 	owner() Owner
 	check() error
 }
 
-// Claim makes its writer the owner of the model log from here on, if its epoch
-// is greater than that of the claim in force where it lies.
+// Claim makes its writer the owner of the model log from its offset on, if its
+// epoch is greater than that of the claim in force there.
 type Claim struct {
 	Owner
-	Host string `json:"host"` // who it is, for people
+	Host string `json:"host"` // name of the writer, for people
 
-	// TopicID is the log topic's own id, so that no claim can be carried into
-	// another log. It is zero on brokers that have none, before 2.8.
+	// TopicID is the id of the log's own topic, so that a claim is not valid in
+	// another log. It is zero if the broker has no topic ids (before Kafka 2.8).
 	TopicID snapshot.TopicID `json:"topic_id,omitzero"`
 
-	// Versions are those of what is decided under this claim; zero stands for 1.
+	// Versions apply to the decisions under this claim; zero means 1.
 	Versions
 	Writer string `json:"writer,omitempty"` // version of the program, for people
 	Signed
 }
 
-// Config is every option that reaches the arithmetic, in force from the next
-// BATCH on. Options change here and nowhere else.
+// Config holds all options that affect the arithmetic. They are in force from the
+// next BATCH on. Options change only through this record.
 type Config struct {
 	Owner
 	Hash   snapshot.Hash   `json:"hash"`
@@ -54,10 +55,10 @@ type Config struct {
 	Signed
 }
 
-// Batch is a decision about input: these records, in this order.
+// Batch is a decision about input: the records to process, in this order.
 type Batch struct {
 	Owner
-	Seq    int64         `json:"seq"`   // one more than the last
+	Seq    int64         `json:"seq"`   // one more than the previous seq
 	Chain  snapshot.Hash `json:"chain"` // see NextChain
 	Ranges []Range       `json:"ranges"`
 	Counts Counts        `json:"counts"`
@@ -70,12 +71,12 @@ type Range struct {
 	TopicID   snapshot.TopicID `json:"topic_id"`
 	Partition int32            `json:"partition"`
 	From      int64            `json:"from"`
-	To        int64            `json:"to"`            // the first offset that is not in it
-	Records   int64            `json:"records"`       // offsets also go to markers and aborted records
-	Digest    uint64           `json:"digest,string"` // of their keys, values and headers
+	To        int64            `json:"to"`            // first offset after the range
+	Records   int64            `json:"records"`       // may be less than To-From: markers and aborted records have offsets too
+	Digest    uint64           `json:"digest,string"` // over their keys, values and headers
 }
 
-// Counts is what became of the records of a BATCH.
+// Counts is the number of records of a BATCH by outcome.
 type Counts struct {
 	Learned     int64 `json:"learned"`
 	Predicted   int64 `json:"predicted"`
@@ -83,7 +84,8 @@ type Counts struct {
 	Skipped     int64 `json:"skipped"`
 }
 
-// Gap is input that retention took before it was read, the offsets From to To-1.
+// Gap is input that was lost to retention before it was read: the offsets From to
+// To-1.
 type Gap struct {
 	Owner
 	Seq       int64            `json:"seq"` // as for a BATCH
@@ -96,63 +98,63 @@ type Gap struct {
 	Signed
 }
 
-// Released says that the predictions up to Seq are acknowledged. It is written
-// lazily: more may have been.
+// Released states that the predictions up to Seq are acknowledged. It is written
+// lazily, so that later predictions may be acknowledged too.
 type Released struct {
 	Owner
 	Seq int64 `json:"seq"`
 	Signed
 }
 
-// Pause says that nothing is decided behind Seq until a RESUME: too much of what
-// came last was bad. It has no influence on what is learned.
+// Pause states that nothing is decided after Seq until a RESUME, because too many
+// of the last records were bad. It does not affect what is learned.
 type Pause struct {
 	Owner
 	Seq    int64  `json:"seq"`
-	Bad    int64  `json:"bad"`    // records that went to quarantine, of
-	Of     int64  `json:"of"`     // the last ones
-	Reason string `json:"reason"` // of the last bad one
+	Bad    int64  `json:"bad"`    // number of quarantined records
+	Of     int64  `json:"of"`     // among this number of last records
+	Reason string `json:"reason"` // of the last bad record
 	Signed
 }
 
-// Resume ends the Pause at Seq. Who writes it is not the owner of the log, but
-// borrows the claim in force, so that it counts for the learner it was meant
-// for and for no later one.
+// Resume ends the Pause at Seq. Its writer is not the owner of the log. It uses
+// the epoch and nonce of the claim in force, so that the record counts for the
+// intended learner only and not for a later one.
 type Resume struct {
 	Owner
 	Seq int64  `json:"seq"`
-	By  string `json:"by"` // who it is, for people
+	By  string `json:"by"` // name of the writer, for people
 	Signed
 }
 
-// Manifest completes the snapshot whose chunks precede it. It says all that a
-// reader needs to begin at Start, without the log before it.
+// Manifest completes the snapshot of the CHUNKs before it. It contains all that a
+// reader needs to begin at Start without the earlier log.
 type Manifest struct {
 	Owner
-	Snapshot      snapshot.ID     `json:"snapshot"`       // the first half of SHA256
-	Model         string          `json:"model"`          // as the file says
-	Seq           int64           `json:"seq"`            // as the file says
-	Step          int64           `json:"step"`           // as the file says
-	Chain         snapshot.Hash   `json:"chain"`          // as the file says
-	Lineage       snapshot.Hash   `json:"lineage"`        // as the file says
-	StateHash     snapshot.Hash   `json:"state_hash"`     // as the file says
+	Snapshot      snapshot.ID     `json:"snapshot"`       // first half of SHA256
+	Model         string          `json:"model"`          // as in the file
+	Seq           int64           `json:"seq"`            // as in the file
+	Step          int64           `json:"step"`           // as in the file
+	Chain         snapshot.Hash   `json:"chain"`          // as in the file
+	Lineage       snapshot.Hash   `json:"lineage"`        // as in the file
+	StateHash     snapshot.Hash   `json:"state_hash"`     // as in the file
 	Size          int64           `json:"size"`           // of the file
 	SHA256        snapshot.Hash   `json:"sha256"`         // of the whole file
-	ServingSize   int64           `json:"serving_size"`   // of its serving part, seal included
-	ServingSHA256 snapshot.Hash   `json:"serving_sha256"` // its seal
+	ServingSize   int64           `json:"serving_size"`   // of the serving part of the file, seal included
+	ServingSHA256 snapshot.Hash   `json:"serving_sha256"` // seal of the serving part
 	Chunks        int             `json:"chunks"`
 	ChunkSize     int             `json:"chunk_size"`  // of all chunks but the last
 	FirstChunk    int64           `json:"first_chunk"` // offset
-	Previous      int64           `json:"previous"`    // offset of the MANIFEST before, -1 if there is none
+	Previous      int64           `json:"previous"`    // offset of the previous MANIFEST, -1 if there is none
 	Start         Mark            `json:"start"`
-	ConfigHash    snapshot.Hash   `json:"config_hash"`       // as the file says
-	Config        json.RawMessage `json:"config,omitempty"`  // as the file says: in force at Start
-	Genesis       *Origin         `json:"genesis,omitempty"` // of the log, as of Start; nil as the first release wrote it
+	ConfigHash    snapshot.Hash   `json:"config_hash"`       // as in the file
+	Config        json.RawMessage `json:"config,omitempty"`  // as in the file; in force at Start
+	Genesis       *Origin         `json:"genesis,omitempty"` // of the log, as of Start; nil in manifests of the first release
 	Signed
 }
 
-// Mark is a place in the model log: just behind a decision, which its owner
-// wrote.
+// Mark is a place in the model log: directly after a decision, with the owner
+// that wrote the decision.
 type Mark struct {
 	Offset int64 `json:"offset"`
 	Owner

@@ -13,24 +13,24 @@ type Stored struct {
 type Entry struct {
 	Offset int64
 	Record Record // *Config, *Batch, *Gap, *Rollback, *Adopt or *Upgrade
-	origin Origin // in force behind it
+	origin Origin // in force after it
 }
 
-// Recovery is where a learner goes on.
+// Recovery describes the state from which a learner continues.
 type Recovery struct {
 	Snapshot *Stored       // nil: from the empty state
 	Seq      int64         // of Snapshot, or where the log's seqs start
 	Chain    snapshot.Hash // as of Seq
 	Versions Versions      // in force before Entries
 	Config   Config        // in force before Entries
-	Entries  []Entry       // what the log has decided behind Seq, in order
-	Released int64         // seq; the predictions behind it have to be released again
+	Entries  []Entry       // decisions and CONFIGs of the log after Seq, in order
+	Released int64         // seq; later predictions have to be released again
 }
 
-// Recover is how to go on from the newest snapshot, or, where that one turned
-// out to be damaged, from the one back places before it; behind the oldest,
-// from the empty state, if the fold has seen the log from its beginning. It is
-// not ok if the log does not reach back so far: whoever gets there must stop.
+// Recover returns how to continue from the newest snapshot. If that snapshot is
+// damaged, back selects the one that number of places before it. Before the
+// oldest comes the empty state, if the fold has read the log from its beginning.
+// ok is false if the log does not reach back that far; the caller must then stop.
 func (f *Fold) Recover(back int) (r Recovery, ok bool) {
 	if f.ledger == nil || back > len(f.kept) {
 		return r, false

@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// reference is the rule as FORMAT.md words it, and nothing besides: it keeps the
-// whole log and looks everything up in it, each time.
+// reference implements the rule exactly as FORMAT.md words it: it keeps the whole
+// log and searches all of it each time.
 type reference struct {
 	log    []Record
 	counts []bool
@@ -28,7 +28,7 @@ func (r *reference) counted() (all []Record) {
 	return all
 }
 
-// last is the last record that counts of a type.
+// last returns the last record of a type that counts.
 func last[R Record](r *reference) (found R, at int) {
 	for i := len(r.counts) - 1; i >= 0; i-- {
 		if x, ok := r.log[i].(R); ok && r.counts[i] {
@@ -63,7 +63,7 @@ type place struct {
 	config   json.RawMessage
 }
 
-// history is where seqs start, and the decisions.
+// history returns the start of the seqs, followed by the decisions.
 func (r *reference) history() (all []place, config json.RawMessage) {
 	all = []place{{at: -1, versions: Versions{1, 1}}}
 	for i, x := range r.log {
@@ -83,7 +83,7 @@ func (r *reference) history() (all []place, config json.RawMessage) {
 		case *Rollback:
 			first := slices.IndexFunc(all, func(p place) bool { return p.seq > x.ToSeq })
 			if first >= 0 {
-				config = all[first].config // what was in force before it
+				config = all[first].config // in force before it
 				all = all[:first]
 			}
 			p.versions, p.config = all[len(all)-1].versions, config
@@ -113,8 +113,8 @@ func (r *reference) released() int64 {
 	return seq
 }
 
-// used is the highest seq of any decision under a claim in force where it lies, or
-// under one that is missing there.
+// used returns the highest seq of any decision under a claim in force where the
+// decision lies, or under a claim that is missing there.
 func (r *reference) used() (high int64) {
 	claim := Claim{}
 	for i, x := range r.log {
@@ -131,7 +131,7 @@ func (r *reference) used() (high int64) {
 	return high
 }
 
-// under is the chunks that count of the snapshot under way.
+// under returns the chunks that count of the snapshot in progress.
 func (r *reference) under(challenger bool) (cs []*Chunk, at []int64) {
 	for i, x := range r.log {
 		if !r.counts[i] {
@@ -161,7 +161,8 @@ func (r *reference) under(challenger bool) (cs []*Chunk, at []int64) {
 	return cs, at
 }
 
-// snapshots are the seqs of the MANIFESTs that count and are not taken back.
+// snapshots returns the seqs of the MANIFESTs that count and were not rolled
+// back.
 func (r *reference) snapshots() (seqs []int64) {
 	for _, x := range r.counted() {
 		switch x := x.(type) {
@@ -174,7 +175,7 @@ func (r *reference) snapshots() (seqs []int64) {
 	return seqs
 }
 
-// paused is the seq of the PAUSE in force, and ended the one of the last RESUME.
+// paused returns the seq of the PAUSE in force, and that of the last RESUME.
 func (r *reference) paused() (seq, ended int64) {
 	for _, x := range r.counted() {
 		switch x := x.(type) {
@@ -287,14 +288,14 @@ func (r *reference) complete(m *Manifest, challenger bool, history []place) bool
 	return false
 }
 
-// author writes what a writer might write next, and often what none should.
+// author writes records that a writer might write next, and often invalid ones.
 type author struct {
 	r   *rand.Rand
 	f   *Fold
 	log []Record
 }
 
-// next is a record of any kind.
+// next returns a record of any kind.
 func (a *author) next() Record {
 	if len(a.log) > 3 && a.r.IntN(8) == 0 { // a late copy
 		return a.log[a.r.IntN(len(a.log))]
@@ -302,7 +303,7 @@ func (a *author) next() Record {
 	r := a.fresh()
 	o := a.owner()
 	reflect.ValueOf(r).Elem().FieldByName("Owner").Set(reflect.ValueOf(o))
-	if a.r.IntN(40) == 0 { // off by something
+	if a.r.IntN(40) == 0 { // change one field
 		v := reflect.ValueOf(r).Elem()
 		var fields []reflect.Value
 		for i := range v.NumField() {
@@ -338,7 +339,7 @@ func (a *author) owner() Owner {
 	return o
 }
 
-// fresh is a record as it would count from the owner in force.
+// fresh returns a record that would count from the owner in force.
 func (a *author) fresh() Record {
 	v := func() Versions { return Versions{1 + a.r.IntN(2), 1} }
 	seq := func() int64 { return a.f.Seq() - a.r.Int64N(4) + a.r.Int64N(2) }
@@ -379,7 +380,7 @@ func (a *author) fresh() Record {
 	}
 }
 
-// piece is a chunk, or what completes those there are.
+// piece returns a chunk, or the record that completes the present chunks.
 func (a *author) piece(ours bool) Record {
 	const chunks = 2
 	l, p := a.f.get(), pending{}
@@ -409,8 +410,8 @@ func (a *author) piece(ours bool) Record {
 	return &Chunk{Snapshot: p.id, Index: n, Count: chunks, Data: []byte{1}, Challenger: !ours}
 }
 
-// TestFoldIsTheRule holds the fold against the rule on random logs, most of whose
-// records count and some of which break the log.
+// TestFoldIsTheRule compares the fold with the rule on random logs. Most of their
+// records count, and some break the log.
 func TestFoldIsTheRule(t *testing.T) {
 	logs := 1500
 	if testing.Short() {

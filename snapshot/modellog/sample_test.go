@@ -10,7 +10,7 @@ import (
 
 func hash(s string) snapshot.Hash { return sha([]byte(s)) }
 
-// sample is the snapshot that keeps the file format as it is.
+// sample returns the snapshot that fixes the file format.
 func sample() *snapshot.Snapshot {
 	b, err := os.ReadFile("../testdata/v1.snap")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // A schedule is a random history of one model log: three learners that claim,
-// append, crash, pause and come back, on a network that delays, repeats and
-// loses appends and acknowledgements. The readers are real Folds.
+// append, crash, pause and come back, on a network that delays, repeats and loses
+// appends and acknowledgements. The readers are real Folds.
 type schedule struct {
 	r        *rand.Rand
 	fault    fault
@@ -30,17 +30,17 @@ type schedule struct {
 	snaps    int
 }
 
-// fault is a way to break the rule, or the writer's side of it.
+// fault is a violation of the rule by a reader or by a writer.
 type fault struct {
-	noOffsetCheck  bool // any acknowledgement will do
-	anyOwner       bool // a reader does not look at the owner of a record
+	noOffsetCheck  bool // a writer accepts any acknowledgement
+	anyOwner       bool // a reader ignores the owner of a record
 	nonceIgnored   bool // readers and writers compare epochs only
 	anyEpochIsMine bool // a writer compares nonces only
-	noSeqRule      bool // a reader takes any seq as the next
-	startAtChunks  bool // a reader begins at the first chunk of a snapshot, as if it stood there
-	seqsAgain      bool // a ROLLBACK goes on with the seq behind the one it goes back to
-	noUpgrade      bool // a learner goes on with another arithmetic and does not say so
-	seesNoRollback bool // a reader does not know ROLLBACKs
+	noSeqRule      bool // a reader accepts any seq as the next
+	startAtChunks  bool // a reader begins at the first chunk of a snapshot, as if the snapshot were of that place
+	seqsAgain      bool // a ROLLBACK continues with the seq after the one it goes back to
+	noUpgrade      bool // a learner continues with another arithmetic without an UPGRADE
+	seesNoRollback bool // a reader ignores ROLLBACKs
 }
 
 type flight struct {
@@ -51,18 +51,18 @@ type flight struct {
 type ack struct{ to, id, at int }
 
 type writer struct {
-	name    int // of this life
+	name    int // of the current run
 	alive   bool
 	fold    *Fold
 	mine    Owner
 	live    bool // knows that its claim is in force
 	pending Record
 	id      int
-	want    int64 // the offset at which pending is valid
+	want    int64 // offset at which pending is valid
 	snap    *snapState
 
 	versions Versions // of its program
-	back     int64    // the seq that it has come to roll back to; -1: it has come to learn
+	back     int64    // seq of a ROLLBACK that it has to write; -1: it learns
 	topic    snapshot.TopicID
 }
 
@@ -99,7 +99,7 @@ func (s *schedule) append(r Record) int {
 	return at
 }
 
-// see is r as a reader with the planted fault takes it.
+// see returns r as a reader with the planted fault sees it.
 func (s *schedule) see(f *Fold, r Record) Record {
 	if f.ledger == nil {
 		return r
@@ -130,8 +130,8 @@ func ownerOf(r Record) *Owner {
 	return reflect.ValueOf(r).Elem().FieldByName("Owner").Addr().Interface().(*Owner)
 }
 
-// read takes the writer to the end of the log. Whatever it finds to be decided
-// it releases, as a successor does.
+// read advances the writer to the end of the log. The writer releases all
+// decisions that it finds, as a successor does.
 func (s *schedule) read(w *writer) {
 	for int(w.fold.Next()) < len(s.log) {
 		at := w.fold.Next()
@@ -206,7 +206,7 @@ func (s *schedule) acked(w *writer, at int64) {
 		s.reconcile(w)
 		return
 	}
-	// Nothing lies between what was read and this record: it counts.
+	// No other record lies between those read and this one: it counts.
 	if b, ok := w.pending.(*Batch); ok {
 		s.release(b)
 	}
@@ -224,29 +224,29 @@ func (s *schedule) acked(w *writer, at int64) {
 	w.pending = nil
 }
 
-// reconcile reads the log and decides from it alone what became of the pending
+// reconcile reads the log and decides from it alone the outcome of the pending
 // append.
 func (s *schedule) reconcile(w *writer) {
 	p := w.pending
 	w.pending = nil
 	s.read(w)
 	if !s.owns(w) {
-		w.live, w.mine, w.snap = false, Owner{}, nil // fenced, or not claimed
+		w.live, w.mine, w.snap = false, Owner{}, nil // fenced, or not yet claimed
 		return
 	}
 	w.live = true
-	if w.back >= 0 && w.fold.IsAbandoned(w.back+1) { // its ROLLBACK is there
+	if w.back >= 0 && w.fold.IsAbandoned(w.back+1) { // its ROLLBACK is in the log
 		w.back = -1
 	}
 	_, first := p.(*Genesis)
 	if d, ok := behind(0, p); ok && w.fold.Seq() < d.seq || first && !w.fold.begun {
-		s.send(w, p) // the same: a copy may be on its way
+		s.send(w, p) // the same record: a copy may be in flight
 	}
 }
 
 func (s *schedule) act(w *writer) {
 	switch {
-	case !w.alive: // a new life, reading from the beginning or from a snapshot that it heard of
+	case !w.alive: // a new run, from the beginning or from a snapshot that it knows of
 		begin := int64(0)
 		if kept := s.truth.Snapshots(); len(kept) > 0 && s.r.IntN(2) == 0 {
 			begin = kept[s.r.IntN(min(2, len(kept)))].Manifest.Start.Offset
@@ -265,7 +265,7 @@ func (s *schedule) act(w *writer) {
 	case w.mine == (Owner{}) && s.r.IntN(12) != 0: // on standby
 	case w.mine == (Owner{}):
 		if s.read(w); !w.fold.Seeded() {
-			return // nothing to go on from where it began
+			return // no state to continue from at its beginning
 		}
 		var nonce snapshot.ID
 		binary.LittleEndian.PutUint32(nonce[:], uint32(w.name))
@@ -286,7 +286,7 @@ func (s *schedule) act(w *writer) {
 		w.mine = Owner{Epoch: w.fold.Claim().Epoch + 1, Nonce: nonce}
 		s.send(w, &Claim{Owner: w.mine, Versions: versions, TopicID: w.topic})
 	case w.pending != nil:
-		if s.r.IntN(5) == 0 { // no acknowledgement for a while
+		if s.r.IntN(5) == 0 { // no acknowledgement for some time
 			s.reconcile(w)
 		}
 	case !w.live:
@@ -296,7 +296,7 @@ func (s *schedule) act(w *writer) {
 	}
 }
 
-// propose appends what comes next: a batch, or of what else there is to say.
+// propose appends the next record: a BATCH or another one.
 func (s *schedule) propose(w *writer) {
 	l := w.fold.ledger
 	if err := w.fold.Broken(); err != nil {
@@ -340,14 +340,14 @@ func (s *schedule) propose(w *writer) {
 	}
 }
 
-// turns does what a writer has to do before it learns: says how the log begins,
-// takes it back, or brings it to its own versions.
+// turns appends the records that a writer needs before it learns: a GENESIS, a
+// ROLLBACK, or an UPGRADE to its own versions.
 func (s *schedule) turns(w *writer) (sent bool) {
 	l, have := w.fold.ledger, w.fold.Claim().known()
 	if w.back >= 0 {
 		to := w.back
 		chain, ok := w.fold.ChainAt(to)
-		if v, _ := w.fold.VersionsAt(to); !ok || v != have { // somebody came before it
+		if v, _ := w.fold.VersionsAt(to); !ok || v != have { // another writer was first
 			w.live, w.mine, w.back = false, Owner{}, -1
 			return true
 		}
@@ -372,7 +372,7 @@ func (s *schedule) turns(w *writer) (sent bool) {
 	return false
 }
 
-// decision is one that is no BATCH.
+// decision returns a decision other than a BATCH.
 func (s *schedule) decision(w *writer) Record {
 	if s.r.IntN(2) == 0 {
 		return chained(w.fold, adoption())
@@ -380,7 +380,7 @@ func (s *schedule) decision(w *writer) Record {
 	return chained(w.fold, &Gap{Topic: "in", To: 1 + s.r.Int64N(9)})
 }
 
-// aside is a record that decides nothing.
+// aside returns a record that is not a decision.
 func (s *schedule) aside(w *writer) Record {
 	switch p := w.fold.Paused(); {
 	case p != nil:
@@ -391,7 +391,7 @@ func (s *schedule) aside(w *writer) Record {
 	return &Partitions{Owner: w.mine, Topic: "in", Count: 1 + s.r.Int32N(9)}
 }
 
-// asRead is m as a reader with the planted fault takes it.
+// asRead returns m as a reader with the planted fault reads it.
 func (s *schedule) asRead(m *Manifest) *Manifest {
 	c := *m
 	if s.fault.startAtChunks {
@@ -400,7 +400,8 @@ func (s *schedule) asRead(m *Manifest) *Manifest {
 	return &c
 }
 
-// readers holds readers that begin in the middle against one that has read all.
+// readers compares readers that begin in the middle with one that has read the
+// whole log.
 func (s *schedule) readers() {
 	begins := []int64{s.r.Int64N(int64(len(s.log)) + 1)}
 	decided := make(map[int64]int)
@@ -450,7 +451,7 @@ func (s *schedule) readers() {
 		if r, ok := f.Recover(0); ok {
 			want, _ := s.truth.Recover(0)
 			if begin > 0 {
-				r.Config, want.Config = Config{}, Config{} // these manifests carry none
+				r.Config, want.Config = Config{}, Config{} // these manifests have no config
 			}
 			if !reflect.DeepEqual(r, want) {
 				s.fail("a reader from %d recovers otherwise than one from the beginning", begin)
@@ -459,8 +460,8 @@ func (s *schedule) readers() {
 	}
 }
 
-// stands says whether there is a snapshot from begin on that no ROLLBACK has taken
-// back.
+// stands reports whether there is a snapshot from begin on that no ROLLBACK has
+// taken back.
 func stands(f *Fold, begin int64) bool {
 	return slices.ContainsFunc(f.Snapshots(), func(s Stored) bool { return s.Manifest.Start.Offset >= begin })
 }
@@ -477,8 +478,8 @@ func run(seed uint64, steps int, f fault) *schedule {
 	return s
 }
 
-// TestFencing runs random schedules: whatever happens, each seq is released with
-// one content, what is released is what the log has decided, and all readers
+// TestFencing runs random schedules. In each, every seq is released with only one
+// content, the released seqs are those that the log has decided, and all readers
 // agree, wherever they begin.
 func TestFencing(t *testing.T) {
 	schedules := 2000
@@ -513,7 +514,7 @@ func TestFencing(t *testing.T) {
 	}
 }
 
-// TestFencingFindsFaults shows that the schedules would see a broken rule.
+// TestFencingFindsFaults shows that the schedules detect a broken rule.
 func TestFencingFindsFaults(t *testing.T) {
 	for _, f := range []fault{
 		{noOffsetCheck: true}, {anyOwner: true}, {nonceIgnored: true},

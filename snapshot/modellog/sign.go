@@ -12,11 +12,11 @@ import (
 	"slices"
 )
 
-// ErrSignature: a record is not signed by the key that is trusted.
+// ErrSignature is the error for a record that is not signed with the trusted key.
 var ErrSignature = errors.New("not signed by the trusted key")
 
-// Signed is the last member of every record but a CHUNK, whose bytes its signed
-// MANIFEST covers.
+// Signed is the last member of every record except a CHUNK. The signature of a
+// MANIFEST covers the bytes of its CHUNKs.
 type Signed struct {
 	Signature []byte `json:"signature,omitempty"` // Ed25519; see Sign
 }
@@ -28,8 +28,8 @@ type signable interface {
 	signature() *[]byte
 }
 
-// Sign signs a finished record: the signature covers its value as it is without
-// one. A CHUNK is left as it is. Its errors are Encode's.
+// Sign signs a finished record. The signature covers the value without the
+// signature. A CHUNK is left unchanged. The errors are those of Encode.
 func Sign(r Record, key ed25519.PrivateKey) error {
 	s, ok := r.(signable)
 	if !ok {
@@ -44,7 +44,7 @@ func Sign(r Record, key ed25519.PrivateKey) error {
 	return nil
 }
 
-// Verify is ErrSignature unless r was signed with the private half of key.
+// Verify returns ErrSignature unless r was signed with the private half of key.
 func Verify(r Record, key ed25519.PublicKey) error {
 	s, ok := r.(signable)
 	if !ok || len(*s.signature()) == 0 {
@@ -60,14 +60,14 @@ func Verify(r Record, key ed25519.PublicKey) error {
 	return nil
 }
 
-// toSign is what a signature covers, with the kind of record before it so that
-// none can be passed off as another.
+// toSign returns the bytes that a signature covers. They begin with the type of
+// the record, so that a record cannot pass as one of another type.
 func toSign(typ string, version int, bare []byte) []byte {
 	return fmt.Appendf(nil, "accrete %s %d\x00%s", typ, version, bare)
 }
 
-// verify says whether signature is the one in value, and covers the rest of it,
-// to the byte: so that a reader can verify members that it does not know.
+// verify reports whether signature is the one in value and covers all other bytes
+// of it. A reader can thus verify records with unknown members.
 func verify(typ string, version int, value, signature []byte, key ed25519.PublicKey) bool {
 	member := fmt.Appendf(nil, `,"signature":"%s"`, base64.StdEncoding.EncodeToString(signature))
 	i := bytes.LastIndex(value, member)
@@ -84,19 +84,19 @@ func (m *Manifest) Sign(key ed25519.PrivateKey) error { return Sign(m, key) }
 // Sign signs a finished challenger. Its errors are Encode's.
 func (c *Challenger) Sign(key ed25519.PrivateKey) error { return Sign(c, key) }
 
-// Verify is ErrSignature unless m was signed with the private half of key.
+// Verify returns ErrSignature unless m was signed with the private half of key.
 func (m *Manifest) Verify(key ed25519.PublicKey) error { return Verify(m, key) }
 
-// Verify is ErrSignature unless c was signed with the private half of key.
+// Verify returns ErrSignature unless c was signed with the private half of key.
 func (c *Challenger) Verify(key ed25519.PublicKey) error { return Verify(c, key) }
 
-// ReadSigningKey reads an Ed25519 key as openssl genpkey -algorithm ed25519
-// writes it.
+// ReadSigningKey reads an Ed25519 key in the format of openssl genpkey -algorithm
+// ed25519.
 func ReadSigningKey(path string) (ed25519.PrivateKey, error) {
 	return readKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey)
 }
 
-// ReadVerifyingKey reads the public half, as openssl pkey -pubout writes it.
+// ReadVerifyingKey reads the public half, in the format of openssl pkey -pubout.
 func ReadVerifyingKey(path string) (ed25519.PublicKey, error) {
 	return readKey[ed25519.PublicKey](path, "PUBLIC KEY", x509.ParsePKIXPublicKey)
 }

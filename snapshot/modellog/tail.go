@@ -2,12 +2,12 @@ package modellog
 
 import "math"
 
-// Tail folds the end of a log of the offsets [first, end), so that the length of
-// a model's history does not matter: from begins a fold at the offset that it is
-// given, has it Remember the seq, and reads to the end. Tail has it begin further
-// and further back, until enough says that the fold has what it takes or there is
-// nothing further back. It reads about what it has to, and five times that at
-// most; twice that where a ROLLBACK goes back further than the fold remembers.
+// Tail folds the end of a log with the offsets [first, end), so that the time
+// does not depend on the length of a model's history. The function from begins a
+// fold at the given offset, has it Remember the seq, and reads to the end. Tail
+// calls it with earlier and earlier offsets, until enough accepts the fold or the
+// log begins. It reads at most five times as much as necessary, and twice that if
+// a ROLLBACK goes back further than the fold remembers.
 func Tail(first, end int64, from func(begin, remember int64) (*Fold, error), enough func(*Fold) bool) error {
 	remember := int64(math.MaxInt64)
 	for back := int64(16); ; back *= 4 {
@@ -30,7 +30,7 @@ func Tail(first, end int64, from func(begin, remember int64) (*Fold, error), eno
 			if f.Seeded() && f.checked || f.wants < 0 || f.wants > begin {
 				break
 			}
-			begin = max(first, f.wants-1) // with the decision at which the newest snapshot stands
+			begin = max(first, f.wants-1) // at the decision of the newest snapshot
 			back = max(back, end-begin)
 		}
 	}

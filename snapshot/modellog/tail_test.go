@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// tail opens the log of j as a reader that starts now does, and says how many
-// records it read.
+// tail opens the log of j like a reader that starts now, and returns the number
+// of records that it read.
 func (j *journal) tail(enough func(*Fold) bool) (f *Fold, read int) {
 	j.t.Helper()
 	err := Tail(0, int64(len(j.values)), func(begin, remember int64) (*Fold, error) {
@@ -27,8 +27,8 @@ func (j *journal) tail(enough func(*Fold) bool) (f *Fold, read int) {
 	return f, read
 }
 
-// However long the history, whoever starts reads its end only, and comes to
-// what a reader of the whole log comes to.
+// However long the history is, a starting reader reads only its end, and has the
+// same result as a reader of the whole log.
 func TestTailIsTheEndOfTheWhole(t *testing.T) {
 	j := newJournal(t)
 	j.counts(claim(1, 1))
@@ -68,7 +68,7 @@ func TestTailIsTheEndOfTheWhole(t *testing.T) {
 			}
 		}
 	}
-	// A MANIFEST under which there is nothing does not hold it up.
+	// A void MANIFEST does not delay the reader.
 	old := j.owner()
 	j.counts(claim(2, 2))
 	rs, m := j.snapshot(700)
@@ -81,7 +81,7 @@ func TestTailIsTheEndOfTheWhole(t *testing.T) {
 	}
 }
 
-// However far a ROLLBACK goes back, whoever starts finds where the log stands.
+// However far a ROLLBACK goes back, a starting reader finds the state of the log.
 func TestTailFindsItsWayBehindARollback(t *testing.T) {
 	for snapshots := range 8 {
 		for _, to := range []int64{0, 3, 15, 41, 70} {

@@ -10,7 +10,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// trusting is a journal whose writer signs, and whose reader trusts that only.
+// trusting returns a journal with a writer that signs and a reader that trusts
+// only its key.
 func trusting(t testing.TB, id snapshot.TopicID) *journal {
 	j := newJournal(t)
 	j.key = testKey(1)
@@ -23,8 +24,8 @@ func trusting(t testing.TB, id snapshot.TopicID) *journal {
 
 func trust(seed byte) Option { return WithKey(testKey(seed).Public().(ed25519.PublicKey)) }
 
-// Who can write to a signed log but does not have the key can neither claim it
-// nor decide, resume or roll back anything in it.
+// A writer that has access to a signed log but not to the key can neither claim
+// it nor decide, resume or roll back anything in it.
 func TestForgedRecordsAreVoid(t *testing.T) {
 	j := trusting(t, snapshot.TopicID{7})
 	j.batches(3)
@@ -45,14 +46,14 @@ func TestForgedRecordsAreVoid(t *testing.T) {
 		for _, r := range append(forged, missing) {
 			j.void(r, "not signed by the trusted key")
 		}
-		j.void(&Chunk{Owner: claim(8, 8).Owner, Count: 1, Data: []byte("x")}, "written under") // nor does this
+		j.void(&Chunk{Owner: claim(8, 8).Owner, Count: 1, Data: []byte("x")}, "written under") // this does not break it either
 		rs, m := j.snapshot(700)
-		for _, r := range rs { // which mean nothing without a MANIFEST
+		for _, r := range rs { // these have no effect without a MANIFEST
 			j.add(r)
 		}
 		j.void(j.finish(m), "not signed by the trusted key")
 	}
-	// A signature is of one record, and of one kind of record.
+	// A signature is valid for one record of one type only.
 	j.key = testKey(1)
 	b := j.batch(1)
 	if err := Sign(b, j.key); err != nil {
@@ -95,8 +96,8 @@ func TestAClaimOfAnotherLogIsVoid(t *testing.T) {
 	}
 }
 
-// The duty to sign begins with the first CLAIM that is signed. What an older
-// program has written before counts, and nobody can write more of it.
+// Signatures are required from the first signed CLAIM on. Earlier records of an
+// older program count, and no more of them can be written.
 func TestTheDutyToSignBeginsWithASignedClaim(t *testing.T) {
 	j := newJournal(t)
 	j.fold = NewFold(0, 2, trust(1))
@@ -119,14 +120,14 @@ func TestTheDutyToSignBeginsWithASignedClaim(t *testing.T) {
 	if m.Genesis == nil || !m.Genesis.Signed {
 		t.Errorf("manifest with genesis %+v", m.Genesis)
 	}
-	// Who has no key reads all of it.
+	// A reader without a key reads the whole log.
 	if f := j.from(0, 2); f.Seq() != j.fold.Seq()+0 && f.Claim().Epoch != 4 {
 		t.Errorf("without a key: seq %d under %v", f.Seq(), f.Claim())
 	}
 }
 
-// A signature covers members that the reader does not know, as a later program
-// may add them.
+// A signature covers members that the reader does not know, which a later program
+// may add.
 func TestSignatureCoversUnknownMembers(t *testing.T) {
 	j := trusting(t, snapshot.TopicID{})
 	b := j.batch(1)
@@ -150,7 +151,7 @@ func TestSignatureCoversUnknownMembers(t *testing.T) {
 	}
 }
 
-// Of a later version, too, only what is signed stops a reader.
+// A record of a later version stops a reader only if it is signed.
 func TestForgedLaterVersionsStopNobody(t *testing.T) {
 	j := trusting(t, snapshot.TopicID{})
 	value := bytes.Replace(mustEncode(t, j.batch(1)), []byte(`"version":1`), []byte(`"version":2`), 1)

@@ -7,54 +7,56 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Rollback takes the history back to where it stood behind ToSeq. The seqs in
-// between are abandoned and never used again: what was released under them is of
-// no history any more. Nor are those that the log has lost, so that Seq may leave
-// out more than the log knows of. Nothing but a ROLLBACK makes a broken log good.
+// Rollback takes the history back to its state after ToSeq. The seqs between
+// ToSeq and Seq are abandoned and never used again: predictions released under
+// them belong to no history. Seqs that the log has lost are abandoned too, so
+// that Seq may be much greater than the last seq in the log. Only a ROLLBACK
+// repairs a broken log.
 type Rollback struct {
 	Owner
-	Seq     int64         `json:"seq"` // greater than any that was ever used
+	Seq     int64         `json:"seq"` // greater than any seq ever used
 	Chain   snapshot.Hash `json:"chain"`
 	ToSeq   int64         `json:"to_seq"`
 	ToChain snapshot.Hash `json:"to_chain"`
 	Reason  string        `json:"reason"`
-	By      string        `json:"by"` // who it is, for people
+	By      string        `json:"by"` // name of the writer, for people
 	Signed
 }
 
-// Adopt says that input topics are others from here on: recreated, or mirrored
-// to another cluster, with the same records under other ids and offsets.
+// Adopt replaces input topics from here on, after they were recreated or mirrored
+// to another cluster. The new topics hold the same records under other ids and
+// offsets.
 type Adopt struct {
 	Owner
-	Seq    int64         `json:"seq"` // one more than the last
+	Seq    int64         `json:"seq"` // one more than the previous seq
 	Chain  snapshot.Hash `json:"chain"`
 	Inputs []Adopted     `json:"inputs"` // by topic
-	By     string        `json:"by"`     // who it is, for people
+	By     string        `json:"by"`     // name of the writer, for people
 	Signed
 }
 
-// Adopted is a topic that takes another one's place.
+// Adopted is a topic that replaces another one.
 type Adopted struct {
 	Topic      string             `json:"topic"`
-	TopicID    snapshot.TopicID   `json:"topic_id"`            // as it was
-	NewTopic   string             `json:"new_topic,omitempty"` // if it has another name now
+	TopicID    snapshot.TopicID   `json:"topic_id"`            // of the old topic
+	NewTopic   string             `json:"new_topic,omitempty"` // if the name has changed
 	NewID      snapshot.TopicID   `json:"new_id"`              //
 	Partitions []AdoptedPartition `json:"partitions"`          // in ascending order
 }
 
-// AdoptedPartition is where reading goes on in a partition.
+// AdoptedPartition is the position from which reading continues in a partition.
 type AdoptedPartition struct {
 	Partition   int32  `json:"partition"`
-	From        int64  `json:"from"`               // the next offset, as it was
-	Next        int64  `json:"next"`               // as it is
+	From        int64  `json:"from"`               // next offset in the old topic
+	Next        int64  `json:"next"`               // next offset in the new topic
 	Fingerprint uint64 `json:"fingerprint,string"` // of the record before Next, 0 if there is none
 }
 
-// Upgrade says that what follows is decided by programs of these versions, whose
-// bits are others.
+// Upgrade states that the following decisions are made by programs of these
+// versions, which compute different bits.
 type Upgrade struct {
 	Owner
-	Seq   int64         `json:"seq"` // one more than the last
+	Seq   int64         `json:"seq"` // one more than the previous seq
 	Chain snapshot.Hash `json:"chain"`
 	Versions
 	Writer string `json:"writer"` // version of the program, for people

@@ -10,26 +10,26 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// ErrLog: the model log is not the same, whole and monotone. Nothing may be
-// decided by it until somebody has said how to go on.
+// ErrLog is the error for a model log that does not keep the invariant. Nothing
+// may be decided from it until a person has decided how to continue.
 var ErrLog = modellog.ErrBroken
 
 const (
-	keepsEvery = 30 * time.Second // the configuration is looked at again
+	keepsEvery = 30 * time.Second // interval between checks of the configuration
 
-	// patience is how long a broker may say that the log ends early, or that
-	// there is none, before it is believed: one that has just come back may not
-	// know yet.
+	// patience is how long a broker may report that the log is shorter or missing
+	// before the Log believes it: a broker that has just restarted may not know
+	// yet.
 	patience = 5 * time.Second
 )
 
-// fail breaks the log for good.
+// fail breaks the log permanently.
 func (l *Log) fail(format string, args ...any) error {
 	l.broken = fmt.Errorf("%w: %q %w", ErrLog, l.config.Topic, fmt.Errorf(format, args...))
 	return l.broken
 }
 
-// identify verifies that the topic is still the one that reading began with.
+// identify verifies that the topic is still the one with which reading began.
 func (l *Log) identify(ctx context.Context) error {
 	var id [16]byte
 	err := l.retry(ctx, func() (err error) {
@@ -39,8 +39,8 @@ func (l *Log) identify(ctx context.Context) error {
 	return l.is(id, err)
 }
 
-// is takes in the topic's id. One that was zero becomes known when the brokers
-// are upgraded.
+// is records the topic's id. An id of zero becomes known when the brokers are
+// upgraded.
 func (l *Log) is(id [16]byte, err error) error {
 	none := [16]byte{}
 	switch {
@@ -54,7 +54,8 @@ func (l *Log) is(id [16]byte, err error) error {
 	return nil
 }
 
-// present waits for a topic that the brokers do not know, as after a restart.
+// present waits for a topic that the brokers do not know, for example after a
+// restart.
 func (l *Log) present(ctx context.Context) error {
 	since := time.Now()
 	for wait := new(ingest.Backoff); ; {
@@ -63,7 +64,7 @@ func (l *Log) present(ctx context.Context) error {
 			return l.is(id, nil)
 		}
 		if !errors.Is(err, ingest.ErrUnknownTopic) {
-			return nil // somebody else's to judge
+			return nil // the caller handles this error
 		}
 		if time.Since(since) > patience {
 			return l.fail("does not exist any more: the model's history is gone with it; restore the topic from a backup, or begin a new model with accrete learn --new-model")
@@ -74,7 +75,7 @@ func (l *Log) present(ctx context.Context) error {
 	}
 }
 
-// keeps verifies that the topic's configuration keeps records for good.
+// keeps verifies that the topic's configuration retains records indefinitely.
 func (l *Log) keeps(ctx context.Context) error {
 	want := []struct{ name, value string }{{"cleanup.policy", "delete"}, {"retention.ms", "-1"}, {"retention.bytes", "-1"}}
 	var have map[string]string
@@ -100,7 +101,8 @@ func (l *Log) keeps(ctx context.Context) error {
 	return nil
 }
 
-// shorter takes in that a broker says the log ends before what was read.
+// shorter handles a broker's answer that the log ends before the last record
+// read.
 func (l *Log) shorter(ctx context.Context, end int64) error {
 	if planted("tail") {
 		l.doubt, l.next, l.last.offset = false, end, -1
@@ -116,13 +118,13 @@ func (l *Log) shorter(ctx context.Context, end int64) error {
 	return new(ingest.Backoff).Pause(ctx, nil)
 }
 
-// LostTail is the error, from now on, that the log has lost what was read of it
-// from end on.
+// LostTail marks the log as broken, because it has lost the records read from end
+// on, and returns that error.
 func (l *Log) LostTail(end int64) error {
 	return l.fail("has lost its tail: records %d to %d were acknowledged, and are not there any more; go on from what it still holds with accrete rollback", end, l.next-1)
 }
 
-// whole verifies what was read: that it is of this topic, and that the fold of it
+// whole verifies that the records read belong to this topic and that their fold
 // is not broken.
 func (l *Log) whole() error {
 	none := [16]byte{}
@@ -135,8 +137,8 @@ func (l *Log) whole() error {
 	return nil
 }
 
-// same verifies that an answer from offset at on has the last record, where that
-// was asked for again.
+// same verifies that an answer from offset at on contains the last record, if
+// that record was fetched again.
 func (l *Log) same(at int64, got ingest.Fetched) error {
 	if at >= l.next || at != l.last.offset {
 		return nil

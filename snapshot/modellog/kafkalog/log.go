@@ -1,7 +1,8 @@
-// Package kafkalog reads a model log from Kafka and holds it to one invariant,
-// for the learner, the scorers, verify and inspect alike: the topic is the one
-// that it was when reading began, its end never goes back, it has no holes, what
-// its records decide has no gap and no repeat, and its configuration keeps them.
+// Package kafkalog reads a model log from Kafka and checks one invariant, for the
+// learner, the scorers, verify and inspect alike: the topic is the one with which
+// reading began, its end never moves back, no offsets are missing, the decisions
+// of its records are without omission and repetition, and its configuration
+// retains them.
 package kafkalog
 
 import (
@@ -17,47 +18,47 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Config says which log to read, and how.
+// Config selects a log and how to read it.
 type Config struct {
 	Client *ingest.Client
 	Topic  string
-	Keep   int               // snapshots that the Fold remembers
-	Key    ed25519.PublicKey // nil, or whose signature makes records count
+	Keep   int               // number of snapshots that the Fold remembers
+	Key    ed25519.PublicKey // key whose signatures are trusted; nil: signatures are not verified
 
-	// Tolerant is to read a log on that is broken, for whoever mends it.
+	// Tolerant continues to read a broken log, for a caller that repairs it.
 	Tolerant bool
 
 	// Retry calls f until it succeeds or its error is not temporary; nil: once.
 	Retry func(ctx context.Context, f func() error) error
 }
 
-// Log is a model log as far as it was read. It is for one goroutine.
+// Log is a model log, read up to some offset. It is for one goroutine.
 type Log struct {
-	Fold *modellog.Fold // of what was read
-	Size Size           // of the log, about
+	Fold *modellog.Fold // of the records read
+	Size Size           // approximate size of the log
 
 	config  Config
 	fetcher *ingest.Fetcher
 	id      [16]byte // of the topic; zero before Kafka 2.8
-	next    int64    // the first offset not read
+	next    int64    // first offset not read
 	end     int64    // of the log, as of the last answer
 	last    last
 	broken  error // sticky
 
-	doubt     bool      // the last record has to be looked at again
-	shorterAt time.Time // since when the log has ended before next; zero
-	keepsAt   time.Time // when its configuration was looked at
+	doubt     bool      // the last record has to be fetched again
+	shorterAt time.Time // time since which the log has ended before next; zero if it has not
+	keepsAt   time.Time // time of the last check of the configuration
 }
 
-// last is the last record read.
+// last identifies the last record read.
 type last struct {
 	offset int64 // -1: none
 	digest uint64
 }
 
-// Open looks the topic up and verifies that it keeps its records. It reads
-// nothing yet. Its error is ingest.ErrUnknownTopic where there is no such topic;
-// with ErrLog, where the topic does not keep them, it gives the Log all the same.
+// Open looks up the topic and verifies that it retains its records. It does not
+// read yet. The error is ingest.ErrUnknownTopic if there is no such topic. If the
+// topic does not retain its records, Open returns both the Log and an ErrLog.
 func Open(ctx context.Context, c Config) (*Log, error) {
 	if c.Retry == nil {
 		c.Retry = func(_ context.Context, f func() error) error { return f() }
@@ -71,13 +72,13 @@ func Open(ctx context.Context, c Config) (*Log, error) {
 	return l, l.keeps(ctx)
 }
 
-// ID is the id of the topic; zero before Kafka 2.8.
+// ID returns the id of the topic; zero before Kafka 2.8.
 func (l *Log) ID() [16]byte { return l.id }
 
-// Next is the first offset that was not read.
+// Next returns the first offset that was not read.
 func (l *Log) Next() int64 { return l.next }
 
-// Rewind forgets what was read, to read from an offset on.
+// Rewind discards what was read, to read again from the offset begin.
 func (l *Log) Rewind(begin int64) {
 	var options []modellog.Option
 	if l.config.Key != nil {
@@ -87,8 +88,8 @@ func (l *Log) Rewind(begin int64) {
 	l.last = last{offset: -1}
 }
 
-// Bounds are the first offset of the log and its end. Whatever was acked before
-// the call lies below the end.
+// Bounds returns the first offset of the log and its end. All records that were
+// acknowledged before the call lie below the end.
 func (l *Log) Bounds(ctx context.Context) (first, end int64, err error) {
 	err = l.retry(ctx, func() error {
 		firsts, ends, err := l.config.Client.Offsets(ctx, l.config.Topic)
@@ -100,8 +101,8 @@ func (l *Log) Bounds(ctx context.Context) (first, end int64, err error) {
 	return first, end, err
 }
 
-// Tail reads the end of the log, so that the length of its history does not
-// matter: from far enough back that enough says so of the fold, or from the
+// Tail reads the end of the log, so that the time does not depend on the length
+// of its history: from an offset for which enough accepts the fold, or from the
 // beginning.
 func (l *Log) Tail(ctx context.Context, enough func(*modellog.Fold) bool, see See) error {
 	first, end, err := l.Bounds(ctx)
@@ -115,18 +116,18 @@ func (l *Log) Tail(ctx context.Context, enough func(*modellog.Fold) bool, see Se
 		l.Fold.Remember(remember)
 		return l.Fold, l.ReadOn(ctx, see)
 	}, enough)
-	if err == nil && from > first && l.next > from { // what lies before is taken for more of the same
+	if err == nil && from > first && l.next > from { // assume that the earlier part has the same record sizes
 		l.Size.begin(l.Size.Total * (from - first) / (l.next - from))
 	}
 	return err
 }
 
-// See is shown each record that is folded.
+// See is called with each record that is folded.
 type See func(*ingest.Record, modellog.Verdict)
 
-// ReadOn folds what the log has behind the last record read, up to its end as of
-// the call. Its errors are ErrLog, *ingest.LostRange where the log was trimmed
-// beyond Next, and what Retry gives up on.
+// ReadOn folds the records after the last one read, up to the end of the log as
+// of the call. Its errors are ErrLog, *ingest.LostRange if the log was trimmed
+// beyond Next, and those on which Retry gives up.
 func (l *Log) ReadOn(ctx context.Context, see See) error {
 	_, end, err := l.Bounds(ctx)
 	if err != nil {
@@ -141,11 +142,10 @@ func (l *Log) ReadOn(ctx context.Context, see See) error {
 	return l.whole()
 }
 
-// Doubt has the next reading look again at the topic and at the last record.
+// Doubt makes the next read check the topic and the last record again.
 func (l *Log) Doubt() { l.doubt = true }
 
-// Check verifies the invariant, and folds what the log has behind the last
-// record read.
+// Check verifies the invariant and folds the records after the last one read.
 func (l *Log) Check(ctx context.Context, see See) error {
 	if l.broken != nil {
 		return l.broken
@@ -169,7 +169,7 @@ func (l *Log) Check(ctx context.Context, see See) error {
 	return nil
 }
 
-// Poll folds what comes next, waiting for it a little.
+// Poll folds the next records and waits briefly if there are none.
 func (l *Log) Poll(ctx context.Context, see See) error {
 	if l.broken != nil {
 		return l.broken
@@ -189,7 +189,7 @@ func (l *Log) Poll(ctx context.Context, see See) error {
 	switch {
 	case errors.As(err, &past):
 		return l.shorter(ctx, past.End)
-	case errors.As(err, &lost) && lost.LogStart <= l.next: // the last record was trimmed, which is nobody's loss
+	case errors.As(err, &lost) && lost.LogStart <= l.next: // the last record was trimmed, which is no loss
 		l.doubt, l.last.offset = false, -1
 		return nil
 	case err != nil:
@@ -237,8 +237,8 @@ func (l *Log) fold(got ingest.Fetched, see See) error {
 	return nil
 }
 
-// missing says whether an answer has nothing at all, not even the marker of a
-// transaction, at some offset from from to to-1.
+// missing reports whether an answer has nothing, not even the marker of a
+// transaction, at one of the offsets from to to-1.
 func missing(got ingest.Fetched, from, to int64) bool {
 	return slices.ContainsFunc(got.Missing, func(h ingest.Hole) bool { return h.From < to && from < h.To })
 }
@@ -263,7 +263,7 @@ func digest(key, value []byte) uint64 {
 	return h.Sum64()
 }
 
-// fetch polls, and whatever goes wrong is a reason for doubt.
+// fetch polls. After any error the last record is checked again.
 func (l *Log) fetch(ctx context.Context, at int64) (got ingest.Fetched, err error) {
 	err = l.retry(ctx, func() (err error) {
 		got, err = l.fetcher.Poll(ctx, at)
@@ -275,7 +275,7 @@ func (l *Log) fetch(ctx context.Context, at int64) (got ingest.Fetched, err erro
 	return got, err
 }
 
-// retry is Config.Retry, but that a topic which is gone does not come back.
+// retry is Config.Retry, but fails if the topic no longer exists.
 func (l *Log) retry(ctx context.Context, f func() error) error {
 	return l.config.Retry(ctx, func() error {
 		err := f()

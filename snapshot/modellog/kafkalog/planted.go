@@ -4,15 +4,15 @@ package kafkalog
 
 import "os"
 
-// Planted is the fault that this build has: none if it is empty. Whoever tests
-// the tests sets it, from outside by the environment.
+// Planted is the fault of this build, empty for none. A test of the tests sets it
+// from outside through the environment.
 var Planted = os.Getenv("ACCRETE_PLANTED")
 
-// Faults are those there are to choose from.
+// Faults lists the possible faults.
 var Faults = []string{
-	"tail",      // a log that has become shorter is read on
-	"compacted", // the configuration of the log is not looked at
-	"hole",      // offsets that are missing are passed over
+	"tail",      // a log that has become shorter is accepted
+	"compacted", // the configuration of the log is not checked
+	"hole",      // missing offsets are ignored
 }
 
 func planted(fault string) bool { return Planted == fault }

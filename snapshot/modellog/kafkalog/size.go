@@ -2,8 +2,8 @@ package kafkalog
 
 import "github.com/accrete-ml/accrete/snapshot/modellog"
 
-// Size is about how many bytes the log has, and how many of them lie before
-// each place where it may be cut: at least those up to the manifest before.
+// Size is the approximate size of the log in bytes, in total and before each
+// place where the log may be cut: at least the bytes up to the previous manifest.
 type Size struct {
 	Total    int64
 	manifest int64 // Total as of the last manifest
@@ -12,7 +12,7 @@ type Size struct {
 
 type cut struct{ offset, before int64 }
 
-// begin takes in how many bytes lie before what was read.
+// begin adds n bytes that lie before the part of the log that was read.
 func (s *Size) begin(n int64) {
 	s.Total += n
 	s.manifest += n
@@ -29,7 +29,7 @@ func (s *Size) add(v modellog.Verdict) {
 	}
 }
 
-// Drop accounts for a log that begins at offset now.
+// Drop accounts for the deletion of all records before offset.
 func (s *Size) Drop(offset int64) {
 	for len(s.cuts) > 0 && s.cuts[0].offset <= offset {
 		dead := s.cuts[0].before
