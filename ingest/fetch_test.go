@@ -314,7 +314,7 @@ func TestLeaderMoves(t *testing.T) {
 	}
 }
 
-// A broker that is permanently gone is not retried endlessly.
+// The client continues without a broker that was removed from the cluster.
 func TestBrokerLeaves(t *testing.T) {
 	t.Parallel()
 	var n kfake.VirtualNetwork

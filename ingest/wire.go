@@ -33,8 +33,8 @@ type call struct {
 	sent atomic.Int32 // one of the values below
 }
 
-// The states of call.sent. It changes once, so that a caller that gives up on a
-// call knows whether a broker may have received it.
+// The states of call.sent, which changes only once. A caller that gives up on a
+// call therefore knows whether a broker may have received it.
 const (
 	waiting  int32 = iota
 	writing        // the first byte may have been sent

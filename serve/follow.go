@@ -30,8 +30,8 @@ type Served struct {
 	model *learner.Model
 }
 
-// Predict returns predictions for all rows of b, whose dimension is the
-// schema's. It is safe for concurrent use.
+// Predict returns predictions for all rows of b. Their dimension must be that of
+// the schema. It is safe for concurrent use.
 func (s *Served) Predict(b *learner.Batch) learner.Predictions {
 	s.mu.Lock()
 	defer s.mu.Unlock()
