@@ -46,7 +46,7 @@ func (p *process) end() {
 	<-p.gone
 }
 
-// killed kills the process and checks that it was ended by SIGKILL.
+// killed waits for the process to exit and checks that SIGKILL ended it.
 func (p *process) killed() error {
 	<-p.gone
 	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != syscall.SIGKILL {

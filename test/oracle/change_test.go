@@ -22,8 +22,8 @@ func (w spoiled) replace(r *oracle.Record, old, new string) {
 	r.Value = []byte(strings.Replace(string(r.Value), old, new, 1))
 }
 
-// at returns the index in the log of the record of a type that is back records
-// before the last.
+// at returns the index in the log of a record of the given type, back such
+// records before the last one.
 func (w spoiled) at(typ string, back int) int {
 	for i := len(w.Log) - 1; i >= 0; i-- {
 		if string(w.Log[i].Key) == typ {

@@ -61,8 +61,8 @@ func (m *model) copy() model {
 	return c
 }
 
-// turn marks the model's lineage as that of another history, although no row
-// was learned.
+// turn advances the row chain and the lineage where the history changes without
+// a learned row.
 func (m *model) turn(typ string, seq int64) {
 	b := append([]byte("accrete "+typ+" 1\x00"), m.rows[:]...)
 	m.rows = sha256.Sum256(binary.LittleEndian.AppendUint64(b, uint64(seq)))
@@ -127,7 +127,7 @@ func list(v []float64) any {
 	return out
 }
 
-// changed stores the current input position.
+// changed stores the digest of the current input position.
 func (m *model) changed() {
 	places := slices.SortedFunc(maps.Keys(m.next), func(a, b Partition) int {
 		return cmp.Or(strings.Compare(a.Topic, b.Topic), cmp.Compare(a.Index, b.Index))
