@@ -9,8 +9,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// A library user who fills in nothing has the learner of a configuration that
-// says nothing.
+// An empty learner.Config and a configuration file that sets no learner option
+// give the same learner.
 func TestTheLearnersDefaultsAreTheConfigurations(t *testing.T) {
 	inDir(t, least)
 	c, err := config.Load(config.Sources{File: "config.yaml"})

@@ -42,7 +42,7 @@ accrete bench data --paper dspdc --full --plots pictures
 accrete bench data --sets letter,elec --algorithms newton,ridge --json`
 }
 
-// contenders returns the algorithms that a bench compares, each as name or as
+// contenders returns the algorithms that bench compares, each as name or as
 // name/stepper.
 func contenders() (names []string) {
 	for _, a := range learner.Algorithms() {
@@ -51,16 +51,16 @@ func contenders() (names []string) {
 	return append(names, "all/adagrad", "dsg/precond") // the best of the other steppers
 }
 
-// benchSet is a set of the folder, in memory.
+// benchSet is a data set in memory.
 type benchSet struct {
 	name        string
 	rows, test  []decode.Row
 	task        learner.Task
 	schema      *decode.Schema
-	rowsAreTime bool // a stream
+	rowsAreTime bool // rows are in time order
 }
 
-// benchReport is what comes out for a set.
+// benchReport is the result for one set.
 type benchReport struct {
 	Set       string        `json:"set"`
 	Task      string        `json:"task"`
@@ -74,7 +74,7 @@ type benchReport struct {
 type benchResult struct {
 	Algorithm   string  `json:"algorithm"`
 	Progressive figure  `json:"progressive"`
-	Test        *figure `json:"test"` // null of a stream
+	Test        *figure `json:"test"` // null for a stream
 	Features    int     `json:"features"`
 	Seconds     float64 `json:"seconds"`
 	PerSecond   float64 `json:"examples_per_second"`
@@ -129,7 +129,7 @@ func (c *benchCommand) Run(ctx context.Context, e *env) error {
 	return e.print(c.JSON, benchText(reports), reports)
 }
 
-// find returns the names of the folder's sets that are wanted, sorted.
+// find returns the sorted names of the sets to run.
 func (c *benchCommand) find() ([]string, error) {
 	var names []string
 	for _, kind := range []string{"train", "stream"} {
@@ -159,7 +159,7 @@ func (c *benchCommand) find() ([]string, error) {
 	return names, nil
 }
 
-// path returns the file of a set and a kind, if there is one.
+// path returns the file of a set and a kind, and whether it exists.
 func (c *benchCommand) path(name, kind string) (string, bool) {
 	files, _ := filepath.Glob(filepath.Join(c.Dir, name+"."+kind+".csv*"))
 	return append(files, "")[0], len(files) > 0
@@ -222,8 +222,8 @@ func readKeyed(file *decode.File) ([]decode.Row, error) {
 	}
 }
 
-// run streams the set through one algorithm. Of the curves the first is the
-// algorithm's, and the others those of the baselines.
+// run streams the set through one algorithm. The first curve is that of the
+// algorithm, the others are those of the baselines.
 func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.Progress, []curve, error) {
 	algorithm, stepper, _ := strings.Cut(name, "/")
 	options := learner.Config{Algorithm: algorithm, Stepper: stepper, Task: s.task}
@@ -264,7 +264,7 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 	return r, p, watch.curves, nil
 }
 
-// onlooker records the curves of a fit. Its own time does not count.
+// onlooker records the curves of a fit. The measured time excludes its own.
 type onlooker struct {
 	curves []curve
 	due    func(int) bool

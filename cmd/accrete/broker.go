@@ -31,11 +31,11 @@ accrete broker --memory --listen 127.0.0.1:0 --json
 accrete broker --topics payments:3,payments.labelled:3`
 }
 
-// brokerReport is what is printed once clients can connect.
+// brokerReport is printed once clients can connect.
 type brokerReport struct {
 	Address string         `json:"address"`
-	Dir     string         `json:"dir,omitempty"` // none: in memory
-	Topics  map[string]int `json:"topics"`        // those asked for, and the partitions they have
+	Dir     string         `json:"dir,omitempty"` // empty: in memory
+	Topics  map[string]int `json:"topics"`        // requested topics and the number of their partitions
 }
 
 func (b *brokerCommand) Run(ctx context.Context, e *env) error {
@@ -60,7 +60,8 @@ func (b *brokerCommand) Run(ctx context.Context, e *env) error {
 	return errors.Join(b.serve(ctx, e, server, topics), server.Close())
 }
 
-// serve makes the topics, says where the broker is, and waits for the end.
+// serve creates the topics, prints the broker's address, and waits for ctx to
+// be done.
 func (b *brokerCommand) serve(ctx context.Context, e *env, server *broker.Broker, topics []newTopic) error {
 	address := server.Addr()
 	report := brokerReport{address, b.Dir, map[string]int{}}
@@ -105,7 +106,8 @@ type newTopic struct {
 	partitions int
 }
 
-// parseTopics reads payments:3,refunds as three partitions and one.
+// parseTopics parses payments:3,refunds as a topic of three partitions and a
+// topic of one.
 func parseTopics(list []string) ([]newTopic, error) {
 	var topics []newTopic
 	for _, item := range list {

@@ -14,8 +14,8 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
-// startBroker runs the broker as a process until the test ends and returns what
-// it reports.
+// startBroker runs the broker as a process until the test ends, and returns its
+// report.
 func startBroker(t *testing.T, args ...string) (*exec.Cmd, brokerReport) {
 	t.Helper()
 	cmd := program(t, append([]string{"broker", "--json", "--listen", "127.0.0.1:0"}, args...)...)

@@ -30,7 +30,7 @@ import (
 
 const canary = "canary-Tz9Qw4Lk7"
 
-// secrets are spellings of what must never be printed or stored.
+// secrets holds spellings of values that must never be printed or stored.
 type secrets []string
 
 func (s secrets) check(t *testing.T, where string, output []byte) {
@@ -42,7 +42,7 @@ func (s secrets) check(t *testing.T, where string, output []byte) {
 	}
 }
 
-// key writes a signing key, and returns its path and spellings of it.
+// key writes a signing key and returns its path and spellings of it.
 func key(t *testing.T) (path string, spellings secrets) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(nil)
@@ -61,8 +61,9 @@ func key(t *testing.T) (path string, spellings secrets) {
 	return path, secrets{base64.StdEncoding.EncodeToString(der), base64.StdEncoding.EncodeToString(seed), hex.EncodeToString(seed), string(seed), fmt.Sprint(seed)}
 }
 
-// loginFor is a configuration that logs in at addr, with the password where it is
-// said, and the variables of the environment that belong to it.
+// loginFor writes a configuration that logs in at addr. The parameter where
+// selects the source of the password: loginFor also returns the environment
+// variables that it needs.
 func loginFor(t *testing.T, addr, password, where, signKey string) (path string, environ []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -98,10 +99,10 @@ http: {listen: "127.0.0.1:0"}
 	return path, environ
 }
 
-// TestNoOutputShowsASecret runs every command that has a configuration with a
-// password and a signing key, from each place that they can come from, on a
-// broker that lets them in, on one that does not, and on none, and looks for them
-// in all that they print, serve and write.
+// TestNoOutputShowsASecret runs every command that has a configuration, with a
+// password and a signing key from each possible source, on a broker that
+// accepts the login, on one that rejects it, and without a broker. It searches
+// everything that the commands print, serve and write for the secrets.
 func TestNoOutputShowsASecret(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about 20 s")
@@ -134,7 +135,7 @@ func TestNoOutputShowsASecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	saved := filepath.Join(t.TempDir(), "challenger.snap")
-	lines := map[string][][]string{ // of each command, in an order in which they can succeed
+	lines := map[string][][]string{ // arguments of each command, in an order in which they can succeed
 		"lint":    {{"lint"}, {"lint", "--json"}, {"lint", "--set", "learner.seed=x"}},
 		"learn":   {{"learn", "--to-end", "--json"}, {"learn", "--to-end", "--log-level", "debug"}},
 		"verify":  {{"verify"}, {"verify", "--json"}},
@@ -162,7 +163,7 @@ func TestNoOutputShowsASecret(t *testing.T) {
 			for _, name := range order {
 				for _, args := range lines[name] {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-					if to.addr != good { // where it only tries again
+					if to.addr != good { // where the command only retries
 						cancel()
 						ctx, cancel = context.WithTimeout(t.Context(), 500*time.Millisecond)
 					}
@@ -214,7 +215,8 @@ func TestNoOutputShowsASecret(t *testing.T) {
 
 var serving = regexp.MustCompile(`"address":"([^"]+)"`)
 
-// serves starts a learner and a scorer, and reads what they serve.
+// serves starts a learner and a scorer, and checks what their HTTP servers
+// return.
 func serves(t *testing.T, hidden secrets, path string, environ []string) {
 	t.Helper()
 	for _, name := range []string{"learn", "score"} {
@@ -231,7 +233,7 @@ func serves(t *testing.T, hidden secrets, path string, environ []string) {
 			for _, page := range []string{"/metrics", "/readyz", "/livez", "/"} {
 				resp, err := http.Get("http://" + at[1] + page)
 				if err != nil {
-					continue // it may have ended
+					continue // the process may have exited
 				}
 				body, err := io.ReadAll(resp.Body)
 				resp.Body.Close()

@@ -17,9 +17,10 @@ var (
 	costAlgorithm = flag.String("cost-algorithm", "newton", "learner.algorithm for the cost of Kafka")
 )
 
-// TestCostOfKafka compares learn on a prefilled topic of the embedded broker, a
-// process of its own, with fit on the same rows: at most 1.25 times the wall
-// clock, the best of three each. 20 inputs, 2,048 features, two classes, JSON.
+// TestCostOfKafka compares learn on a prefilled topic of the embedded broker,
+// which runs as a separate process, with fit on the same rows. The limit is
+// 1.25 times the wall-clock time, best of three each. 20 inputs, 2,048 random
+// features, two classes, JSON.
 func TestCostOfKafka(t *testing.T) {
 	if *costRows == 0 {
 		t.Skip("a measurement: -cost-rows=100000")
@@ -58,7 +59,7 @@ func TestCostOfKafka(t *testing.T) {
 	}
 }
 
-// writeRows draws a stream that a linear model does not learn.
+// writeRows writes rows that a linear model cannot learn.
 func writeRows(t *testing.T, path string, n int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(10, 11))

@@ -6,6 +6,6 @@ import "time"
 
 var begun = time.Now()
 
-// cpuSeconds is the time that this process has run, where nobody tells how much
-// of it was on a processor.
+// cpuSeconds returns the time since the process started, on platforms without a
+// measure of processor time.
 func cpuSeconds() float64 { return time.Since(begun).Seconds() }

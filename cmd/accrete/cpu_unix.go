@@ -4,11 +4,11 @@ package main
 
 import "syscall"
 
-// cpuSeconds is the processor time that this process has taken.
+// cpuSeconds returns the processor time of this process.
 func cpuSeconds() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // Linux and the BSDs know no error for these arguments
+		panic(err) // Linux and the BSDs define no error for these arguments
 	}
 	return float64(u.Utime.Sec) + float64(u.Utime.Usec)/1e6
 }

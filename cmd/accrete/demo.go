@@ -48,12 +48,12 @@ accrete demo --for 2m --http off --json`
 const (
 	demoExamples = "demo.examples"
 	demoRequests = "demo.requests"
-	demoAhead    = 4000 // records that the generator may be ahead of the learner
-	demoChunk    = 500  // records that it writes at once
+	demoAhead    = 4000 // maximum number of records that the generator is ahead of the learner
+	demoChunk    = 500  // records per write
 	demoAsk      = 10   // every tenth example is also sent to the scorer
 )
 
-// demoReport is the status of the demo, and its result.
+// demoReport is the demo's status and its final result.
 type demoReport struct {
 	Examples    int64          `json:"examples"`
 	PerSecond   float64        `json:"examples_per_second"`
@@ -64,15 +64,15 @@ type demoReport struct {
 	Features    int            `json:"features"`
 	Snapshots   int            `json:"snapshots"`
 	Predictions int64          `json:"predictions"`
-	Scores      int64          `json:"scores"` // written by the scorer
+	Scores      int64          `json:"scores"` // predictions written by the scorer
 	Lag         int64          `json:"lag"`
 	StateHash   *snapshot.Hash `json:"state_hash"` // of the last snapshot; null before the first
-	Changes     []demoChange   `json:"changes"`    // of the concept, so far
+	Changes     []demoChange   `json:"changes"`    // concept changes so far
 	Seconds     float64        `json:"seconds"`
 }
 
-// demoChange is a change of the concept: the errors over the 10,000 examples
-// before it.
+// demoChange is a change of the concept. Its errors are those over the 10,000
+// examples before the change.
 type demoChange struct {
 	Example int64   `json:"example"`
 	Error   float64 `json:"error"`
@@ -129,7 +129,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	}
 	defer stop()
 
-	ctx, cancel := context.WithCancel(ctx) // no deadline: it would also be that of every request under way
+	ctx, cancel := context.WithCancel(ctx) // no deadline, which would also apply to every request in flight
 	defer cancel()
 	defer time.AfterFunc(d.For, cancel).Stop()
 	wait, err := m.launch(ctx, server, client, registry, d.Seed)
@@ -152,8 +152,8 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	return e.print(d.JSON, r.summary(), r)
 }
 
-// launch runs the generator, the learner and the scorer until ctx is done. wait
-// returns once all of them have stopped.
+// launch starts the generator, the learner and the scorer, which run until ctx
+// is done. wait returns once all of them have stopped.
 func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest.Client, registry *prometheus.Registry, seed uint64) (wait func() error, err error) {
 	l, err := pipeline.Open(ctx, pipeline.Config{
 		Model: "demo", Client: client, Topics: []string{demoExamples},
@@ -186,7 +186,7 @@ func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest
 	return g.Wait, nil
 }
 
-// generate writes examples as fast as the learner takes them.
+// generate writes examples as fast as the learner reads them.
 func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) error {
 	examples, requests := c.Producer(), c.Producer()
 	x := make([]float64, synth.Dim)
@@ -228,7 +228,7 @@ func (m *demo) event(ev pipeline.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if before, now := m.last.Examples/synth.Period, l.Progress.Examples/synth.Period; now > before {
-		at := m.last // the last BATCH wholly before the change
+		at := m.last // the last BATCH that ends before the change
 		if l.Progress.Examples%synth.Period == 0 {
 			at = l.Progress
 		}
@@ -270,14 +270,14 @@ func (m *demo) report() demoReport {
 	}
 }
 
-// line is the demo at this second.
+// line returns the status line.
 func (r demoReport) line() string {
 	return fmt.Sprintf("%4.0f s  %9s examples  %7s/s  error %.3f of the last 1,000, %.3f of all (linear %.3f, majority %.3f, no change %.3f)  %s  %s  lag %s",
 		r.Seconds, thousands(r.Examples), thousands(int64(r.PerSecond)), r.Latest, r.Progressive,
 		r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange, count(int64(r.Features), "feature"), count(int64(r.Snapshots), "snapshot"), thousands(r.Lag))
 }
 
-// summary is what came out.
+// summary returns the final result as text.
 func (r demoReport) summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s examples predicted, then learned, in %.0f s: %s a second\n", thousands(r.Examples), r.Seconds, thousands(int64(r.PerSecond)))

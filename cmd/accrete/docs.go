@@ -11,8 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
-// docsCommand writes the reference pages in docs/, which are generated so that
-// they cannot disagree with the program.
+// docsCommand writes the reference pages in docs/. They are generated so that
+// they always agree with the program.
 type docsCommand struct {
 	Page string `arg:"" enum:"configuration,cli" help:"Page to write: configuration or cli."`
 }

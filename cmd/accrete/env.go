@@ -24,7 +24,7 @@ type env struct {
 	log      zerolog.Logger // to stderr; disabled until the flags are parsed
 	terminal bool           // stderr is a terminal that can rewrite a line
 	color    bool           // stderr shows colour
-	screen   *screen        // both are written through it
+	screen   *screen        // stdout and stderr are written through it
 }
 
 func newEnv(environ []string, stdin io.Reader, stdout, stderr io.Writer) *env {
@@ -72,7 +72,7 @@ func (e *env) startLog(level, format string) {
 	}
 	l, err := zerolog.ParseLevel(level)
 	if err != nil {
-		l = zerolog.InfoLevel // kong has checked the level
+		l = zerolog.InfoLevel // kong has validated the level
 	}
 	e.log = zerolog.New(w).Level(l).With().Timestamp().Logger()
 }
@@ -102,7 +102,7 @@ type configFlags struct {
 	Set    []string `sep:"none" placeholder:"KEY=VALUE" help:"Override an option, for example --set input.topics=a,b. Repeatable."`
 }
 
-// load reads the effective configuration and logs its warnings.
+// load loads the effective configuration and logs its warnings.
 func (f configFlags) load(e *env) (*config.Config, error) {
 	c, err := config.Load(f.sources(e))
 	if err != nil && f.Config == "" {
@@ -118,7 +118,7 @@ func (f configFlags) load(e *env) (*config.Config, error) {
 }
 
 func (f configFlags) sources(e *env) config.Sources {
-	environ := slices.DeleteFunc(slices.Clone(e.environ), func(entry string) bool { // those of flags
+	environ := slices.DeleteFunc(slices.Clone(e.environ), func(entry string) bool { // flags read these
 		return strings.HasPrefix(entry, "ACCRETE_LOG_") || strings.HasPrefix(entry, "ACCRETE_CONFIG=") || strings.HasPrefix(entry, "ACCRETE_ISA=")
 	})
 	return config.Sources{File: f.Config, Environ: environ, Set: f.Set}

@@ -45,8 +45,8 @@ func TestProgressOffTheTerminalIsLines(t *testing.T) {
 	}
 }
 
-// What a terminal shows after the bytes: lines, the last of them without its
-// end.
+// shown returns the lines that a terminal displays after the bytes, the last
+// one without its newline.
 func shown(bytes string) []string {
 	lines := []string{""}
 	for len(bytes) > 0 {

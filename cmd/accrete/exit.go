@@ -15,13 +15,13 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// The exit codes, from sysexits.h where it has one.
+// Exit codes, from sysexits.h where it defines one.
 const (
 	done    = 0
 	failed  = 1
 	misused = 2
 	later   = 75 // EX_TEMPFAIL
-	fenced  = 76 // EX_PROTOCOL, the nearest: another learner has the model now
+	fenced  = 76 // EX_PROTOCOL, the nearest code: another learner has taken over the model
 	refused = 78 // EX_CONFIG
 )
 
@@ -34,8 +34,8 @@ const exitHelp = `Exit codes:
       learn --standby
   78  invalid configuration or incompatible state`
 
-// exits maps errors to exit codes; the first match counts. An error without a match
-// means 75 if it is a temporary error of Kafka, and 1 otherwise.
+// exits maps errors to exit codes; the first match wins. Other errors exit with
+// 75 if Kafka reports them as temporary, and with 1 otherwise.
 var exits = []struct {
 	is   error
 	code int
@@ -44,7 +44,7 @@ var exits = []struct {
 	{ingest.ErrUnreachable, later},
 	{ingest.ErrUnknownTopic, refused},
 	{ingest.ErrDenied, refused},
-	{pipeline.ErrFenced, fenced}, // started again, it would take the model back
+	{pipeline.ErrFenced, fenced}, // if restarted, it would take the model over again
 	{pipeline.ErrHung, later},
 	{pipeline.ErrUndrained, later},
 	{pipeline.ErrHistory, refused},
@@ -76,14 +76,14 @@ type coded struct {
 
 func (c coded) Unwrap() error { return c.error }
 
-// wrongUse returns an error about the command line.
+// wrongUse returns a command-line usage error.
 func wrongUse(format string, args ...any) error { return coded{fmt.Errorf(format, args...), misused} }
 
-// tryAgain returns err as a temporary failure.
+// tryAgain marks err as a temporary failure.
 func tryAgain(err error) error { return coded{err, later} }
 
-// refuse returns err as one that persists until the configuration or the state is
-// changed.
+// refuse marks err as permanent: it persists until the configuration or the
+// state is changed.
 func refuse(err error) error { return coded{err, refused} }
 
 func exitCode(err error) int {
@@ -105,7 +105,7 @@ func exitCode(err error) int {
 	return failed
 }
 
-// oneLine formats the error with which the program exits.
+// oneLine formats the error with which the program exits as one line.
 func oneLine(err error) string {
 	return "accrete: " + strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

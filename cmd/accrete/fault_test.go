@@ -29,9 +29,9 @@ var (
 	learnerKills = flag.Int("learner-kills", 6, "how often a transactional learner is killed (about 0.5 s each; the documented figure is 30)")
 )
 
-// fixedBroker is a broker that comes back at the same address: ours as a
-// process, or where ACCRETE_TEST_KAFKA names .ci/kafka.sh, the real Kafka that
-// KAFKA_DIR belongs to.
+// fixedBroker is a broker that restarts at the same address: the embedded
+// broker as a process or, where ACCRETE_TEST_KAFKA names .ci/kafka.sh, the
+// Apache Kafka in KAFKA_DIR.
 type fixedBroker struct {
 	t      *testing.T
 	addr   string
@@ -82,19 +82,19 @@ func (b *fixedBroker) kill() {
 	b.cmd.Wait()
 }
 
-// ring is an example whose class depends on the distance from the middle.
+// ring returns an example. Its class depends on the distance from the origin.
 func ring(rng *rand.Rand) []byte {
 	x, y := rng.NormFloat64(), rng.NormFloat64()
 	return fmt.Appendf(nil, `{"features":{"x":%v,"y":%v},"label":"%v"}`, x, y, x*x+y*y > 1.4)
 }
 
-// learnerProcess is the program learning a topic.
+// learnerProcess is a running accrete learn.
 type learnerProcess struct {
 	*exec.Cmd
 	stderr output
 }
 
-// output is what a process writes, and can be read while it does.
+// output collects what a process writes. It can be read while the process runs.
 type output struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -112,13 +112,14 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
-// tail is the last n lines.
+// tail returns the last n lines.
 func (o *output) tail(n int) string {
 	lines := strings.Split(strings.TrimSpace(o.String()), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// learnerOf writes a configuration and returns what starts a learner with it.
+// learnerOf writes a configuration and returns a function that starts a learner
+// with it.
 func learnerOf(t *testing.T, brokers, model, topic string, more ...string) func(args ...string) *learnerProcess {
 	path := filepath.Join(t.TempDir(), "accrete.yaml")
 	text := fmt.Sprintf("model: %s\nkafka: {bootstrap.servers: %q}\ninput: {topics: [%s], label: label, batch: {size: 100}}\nsnapshot: {every: 200ms}\nhttp: {listen: \"off\"}\n%s\n",
@@ -141,7 +142,7 @@ func learnerOf(t *testing.T, brokers, model, topic string, more ...string) func(
 	}
 }
 
-// report is the JSON object that a process printed at its end.
+// report decodes the JSON object that a process printed at its end.
 func (p *learnerProcess) report(t *testing.T, to any) {
 	t.Helper()
 	if err := p.Wait(); err != nil {
@@ -153,8 +154,8 @@ func (p *learnerProcess) report(t *testing.T, to any) {
 	}
 }
 
-// batches is how many BATCHes a model log has from an offset on, and where it
-// ends.
+// batches counts the BATCHes of a model log from an offset on, and returns the
+// log's end offset.
 func batches(ctx context.Context, c *ingest.Client, log string, from int64) (n int, next int64, err error) {
 	got, err := c.Fetcher(log, 0).Poll(ctx, from)
 	if err != nil {
@@ -168,9 +169,9 @@ func batches(ctx context.Context, c *ingest.Client, log string, from int64) (n i
 	return n, got.Next, nil
 }
 
-// TestBrokerKilledUnderLoad kills the broker again and again while a topic is
-// written and learned. Each time a new BATCH is there within 3 s of the
-// broker's return, and in the end nothing is missing.
+// TestBrokerKilledUnderLoad kills the broker repeatedly while a topic is
+// written and learned. After each restart of the broker a new BATCH must appear
+// within 3 s, and at the end no record is missing.
 func TestBrokerKilledUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about 3 s for each of -broker-kills")
@@ -233,7 +234,7 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 	for i := range *brokerKills {
 		time.Sleep(time.Duration(rng.IntN(1000)) * time.Millisecond)
 		b.kill()
-		time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond) // as long as it takes to fall asleep
+		time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond) // random length of the outage
 		b.start()
 		took := waitForBatch()
 		t.Logf("kill %d: learning again %v after the broker's return", i+1, took)
@@ -249,8 +250,8 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 	}
 	var last learnReport
 	start("learn", "--to-end", "--json").report(t, &last)
-	// A broker that was killed may have forgotten whom it had answered, so that
-	// the feeder stores something twice.
+	// A killed broker may have lost the sequence numbers of requests that it
+	// has acknowledged, so the feeder can store a record twice.
 	stored := len(kafkatest.Read(t, client, in))
 	if last.Examples != int64(stored) || int64(stored) < fed.Load() {
 		t.Errorf("%d examples are learned, the topic has %d, %d were acked", last.Examples, stored, fed.Load())
@@ -270,8 +271,8 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 	t.Logf("%d examples, %d kills, worst return %v", fed.Load(), *brokerKills, worst)
 }
 
-// TestSIGTERM: a learner drains and ends with 0, and without a broker with 75,
-// both within 25 s.
+// TestSIGTERM checks that on SIGTERM a learner drains and exits with 0, and
+// without a broker exits with 75, both within 25 s.
 func TestSIGTERM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("21 s: that is how long a learner waits for a broker that is gone")
@@ -313,8 +314,9 @@ func TestSIGTERM(t *testing.T) {
 	run("without", true)
 }
 
-// TestTransactionalDeliveryOverKills: a read-committed consumer that is not ours
-// sees each prediction once, over kill -9 of the real program.
+// TestTransactionalDeliveryOverKills checks that an independent read-committed
+// consumer sees each prediction exactly once while the real program is killed
+// with kill -9.
 func TestTransactionalDeliveryOverKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about 0.5 s for each of -learner-kills")

@@ -39,11 +39,11 @@ accrete feed -c accrete.yaml --demo --rate 1000
 accrete feed -c accrete.yaml --demo --rate 100 --topic payments --unlabelled`
 }
 
-// feedReport is what was written.
+// feedReport counts what was written.
 type feedReport struct {
 	Topic     string  `json:"topic"`
 	Records   int64   `json:"records"`
-	Skipped   int64   `json:"skipped"` // rows that are no record
+	Skipped   int64   `json:"skipped"` // rows that cannot be converted to a record
 	Seconds   float64 `json:"seconds"`
 	PerSecond float64 `json:"records_per_second"`
 }
@@ -84,7 +84,8 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	return e.print(f.JSON, text, r)
 }
 
-// copyRows writes rows to out until they end or ctx is done, and counts them in r.
+// copyRows writes rows to out until they end or ctx is done, and counts them in
+// r.
 func (f *feedCommand) copyRows(ctx context.Context, e *env, rows rows, out *feeder, r *feedReport) error {
 	start, progress := time.Now(), e.progress(false)
 	last := start
@@ -127,7 +128,8 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env, rows rows, out *feed
 	return nil
 }
 
-// throttle waits while the records written since start exceed --rate.
+// throttle waits while the number of records written since start exceeds
+// --rate.
 func (f *feedCommand) throttle(ctx context.Context, out *feeder, start time.Time, records int64) error {
 	if f.Rate <= 0 {
 		return nil
@@ -144,7 +146,7 @@ func (f *feedCommand) throttle(ctx context.Context, out *feeder, start time.Time
 	return nil
 }
 
-// rows are where records come from.
+// rows is a source of records.
 type rows interface {
 	next() ([]byte, error) // the value of the next record; io.EOF after the last
 	io.Closer
@@ -188,10 +190,10 @@ func (f fileRows) next() ([]byte, error) {
 	return f.Record(nil)
 }
 
-// demoRows is the demo's stream as records.
+// demoRows returns the demo's stream as records.
 type demoRows struct {
 	stream synth.Stream
-	label  string // the field; empty for none
+	label  string // label field; empty for none
 	n      int64
 	x      [synth.Dim]float64
 }
@@ -207,8 +209,8 @@ func (d *demoRows) next() ([]byte, error) {
 
 func (d *demoRows) Close() error { return nil }
 
-// appendExample appends a record with inputs x0, x1, … and, unless it is empty,
-// a label.
+// appendExample appends a record with inputs x0, x1, … and with the label
+// unless it is empty.
 func appendExample(b []byte, x []float64, field, label string) []byte {
 	b = append(b, `{"features":{`...)
 	for i, v := range x {
@@ -225,7 +227,7 @@ func appendExample(b []byte, x []float64, field, label string) []byte {
 	return append(b, '}')
 }
 
-// feeder collects records for the partitions of a topic.
+// feeder batches records per partition of a topic.
 type feeder struct {
 	producer *ingest.Producer
 	topic    string
@@ -233,7 +235,7 @@ type feeder struct {
 	n        int
 }
 
-const feedAtOnce = 2000 // records
+const feedAtOnce = 2000 // records per batch
 
 func (f *feeder) add(ctx context.Context, value []byte, number int64) error {
 	p := number % int64(len(f.waiting))
@@ -262,7 +264,7 @@ func (f *feeder) flush(ctx context.Context) error {
 	return nil
 }
 
-// sleep says false if ctx ended first.
+// sleep waits for d and returns false if ctx was done first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -45,8 +45,8 @@ func TestDemoRowsWithoutALabel(t *testing.T) {
 	}
 }
 
-// A row that every learner would send to quarantine is found where the file and
-// the line are known.
+// Rows that every learner would send to quarantine are reported by feed, which
+// knows the file and the line.
 func TestFeedRefusesWhatALearnerWould(t *testing.T) {
 	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
 	if err != nil {
@@ -82,7 +82,7 @@ func TestFeedRefusesWhatALearnerWould(t *testing.T) {
 }
 
 func TestAnInterruptEndsAWaitForStandardInput(t *testing.T) {
-	r, w := io.Pipe() // into which nobody writes
+	r, w := io.Pipe() // never written to
 	defer w.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	in := interruptible(ctx, r)

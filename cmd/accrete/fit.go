@@ -63,7 +63,7 @@ accrete fit arm.csv --label x,y,z --test other.csv --json
 zcat big.csv.gz | accrete fit - --label price`
 }
 
-// fitReport is what comes out of a fit.
+// fitReport is the result of a fit.
 type fitReport struct {
 	Task        string        `json:"task"`
 	Examples    int64         `json:"examples"`
@@ -71,11 +71,11 @@ type fitReport struct {
 	Outputs     int           `json:"outputs"`
 	Algorithm   string        `json:"algorithm"`
 	Progressive figure        `json:"progressive"`
-	Baselines   *baselines    `json:"baselines"` // progressive as well
+	Baselines   *baselines    `json:"baselines"` // progressive errors, too
 	Test        *figure       `json:"test"`      // null without --test
 	Features    int           `json:"features"`
-	Drifts      drifts        `json:"drifts"`  // alarms of each detector
-	Seconds     float64       `json:"seconds"` // of learning
+	Drifts      drifts        `json:"drifts"`  // number of alarms of each detector
+	Seconds     float64       `json:"seconds"` // time spent learning
 	PerSecond   float64       `json:"examples_per_second"`
 	Skipped     int64         `json:"skipped"` // rows that could not be read
 	StateHash   snapshot.Hash `json:"state_hash"`
@@ -87,11 +87,12 @@ type drifts struct {
 	PageHinkley int64 `json:"page_hinkley"`
 }
 
-// figure is one of the two.
+// figure is the error of a model: an error rate for classes, a normalised mean
+// squared error for numbers.
 type figure struct {
 	Error    *float64  `json:"error,omitempty"`
 	NMSE     *float64  `json:"nmse,omitempty"`
-	Each     []float64 `json:"nmse_each,omitempty"` // of several labels
+	Each     []float64 `json:"nmse_each,omitempty"` // with several labels
 	Examples int64     `json:"examples"`
 }
 
@@ -102,7 +103,8 @@ func newFigure(task learner.Task, v float64, n int64) figure {
 	return figure{Error: &v, Examples: n}
 }
 
-// progressive is the figure of predictions that were made before they were learned.
+// progressive returns the error of predictions that were made before their
+// examples were learned.
 func progressive(task learner.Task, s learner.Scores) figure {
 	f := newFigure(task, s.Model.Error, s.Rows)
 	for _, one := range s.Each {
@@ -189,7 +191,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	return e.print(f.JSON, f.text(r, taken, why), r)
 }
 
-// options returns what the flags say of the learner.
+// options returns the learner.Config that the flags describe.
 func (f *fitCommand) options(e *env) (learner.Config, error) {
 	task, err := learner.ParseTask(f.Task)
 	if err != nil {
@@ -214,7 +216,7 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 	return options, nil
 }
 
-// learn streams file once through run, and keeps what --plot and --refit need.
+// learn streams file through run once, and keeps what --plot and --refit need.
 func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *pipeline.Fit, options learner.Config, curve *onlooker, recent *window, r *fitReport) error {
 	next := file.Next
 	if f.Shuffle != nil {
@@ -256,7 +258,7 @@ func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *
 	}
 }
 
-// fill sets what is known once all rows are learned.
+// fill sets the fields that are known once all rows are learned.
 func (r *fitReport) fill(p learner.Progress, schema *decode.Schema, labels int, took time.Duration) {
 	r.Seconds = took.Seconds()
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
@@ -284,7 +286,7 @@ func (f *fitCommand) write(task learner.Task, curve *onlooker, s *snapshot.Snaps
 	return snapshot.WriteFile(f.Save, file)
 }
 
-// metric is what --metric names, if it names anything.
+// metric returns the metric of --metric, or nil.
 func (f *fitCommand) metric(e *env) (*learner.Metric, error) {
 	if f.Metric == "" {
 		return nil, nil
@@ -299,8 +301,8 @@ func (f *fitCommand) metric(e *env) (*learner.Metric, error) {
 	return m, nil
 }
 
-// shuffled returns a function that returns what next does, errors and all, in
-// an order drawn from seed; io.EOF stays last.
+// shuffled returns a function that yields the results of next, including
+// errors, in an order drawn from seed; io.EOF stays last.
 func shuffled(next func() (decode.Row, error), seed uint64) func() (decode.Row, error) {
 	type result struct {
 		row decode.Row
@@ -325,8 +327,8 @@ func shuffled(next func() (decode.Row, error), seed uint64) func() (decode.Row, 
 	}
 }
 
-// bad says what becomes of a row that cannot be read: the end, or one more that
-// is skipped.
+// bad handles a row that cannot be read: it returns the error, or counts the
+// row as skipped.
 func (f *fitCommand) bad(e *env, err error, r *fitReport) error {
 	var line *decode.LineError
 	if err == nil || f.SkipBad && errors.As(err, &line) {
@@ -343,8 +345,8 @@ func (f *fitCommand) bad(e *env, err error, r *fitReport) error {
 	return err
 }
 
-// openFile opens a file of rows, or standard input for -, with an error that
-// says what to do.
+// openFile opens a file of rows, or standard input for "-". Its errors say what
+// to do.
 func openFile(ctx context.Context, e *env, path string, c decode.Config, s decode.Schema) (file *decode.File, err error) {
 	if path == "-" {
 		file, err = decode.Read(interruptible(ctx, e.stdin), "standard input", c, s)
@@ -360,8 +362,8 @@ func openFile(ctx context.Context, e *env, path string, c decode.Config, s decod
 	return file, err
 }
 
-// interruptible reads from r until ctx is done, even while r has nothing to
-// give.
+// interruptible returns a reader that fails once ctx is done, even while a Read
+// of r blocks.
 func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	out, in := io.Pipe()
 	go func() {
@@ -377,7 +379,7 @@ func noFile(path string) error {
 	return wrongUse("there is no file %s (looked from %s)", path, wd)
 }
 
-// test grades a model on other rows.
+// test computes the error of a model on other rows.
 func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *learner.Model, schema *decode.Schema, r *fitReport) (*figure, error) {
 	file, err := openFile(ctx, e, f.Test, c, *schema)
 	if err != nil {

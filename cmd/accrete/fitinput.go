@@ -11,13 +11,13 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// inputFlags say which cells are inputs.
+// inputFlags select the cells that are inputs.
 type inputFlags struct {
 	Columns []string `placeholder:"COLUMN,..." help:"Input columns (default: all but label, key and weight)."`
 	Missing string   `enum:"refuse,zero" default:"refuse" help:"Rows with an empty cell. refuse: treat the row as unreadable. zero: read 0 (${default})."`
 }
 
-// decode says how the rows are read.
+// decode returns how rows are read.
 func (f *fitCommand) decode(task learner.Task) decode.Config {
 	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task}
 	if f.Columns != nil {
@@ -29,7 +29,8 @@ func (f *fitCommand) decode(task learner.Task) decode.Config {
 	return c
 }
 
-// Validate refuses what the learner would take for "the default". Kong calls it.
+// Validate rejects values that the learner would interpret as "use the
+// default". Kong calls it.
 func (f *fitCommand) Validate() error {
 	switch {
 	case f.Minibatch < 0:
@@ -44,7 +45,8 @@ func (f *fitCommand) Validate() error {
 	return nil
 }
 
-// foresee finds what would else fail only after the whole file was learned.
+// foresee reports errors that would otherwise occur only after the whole file
+// has been learned.
 func (f *fitCommand) foresee() error {
 	if f.Test != "" {
 		if _, err := os.Stat(f.Test); errors.Is(err, fs.ErrNotExist) {

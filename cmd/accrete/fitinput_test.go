@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A value that would not be the one in effect, and a file that will not be
-// there in the end, are refused before anything is learned.
+// Values that would not take effect, and output files that could not be
+// written, are rejected before any row is learned.
 func TestFitRefusesAtOnce(t *testing.T) {
 	for flags, want := range map[string]string{
 		"--minibatch=-1":         "fit: --minibatch -1: want at least 0",
@@ -26,7 +26,7 @@ func TestFitRefusesAtOnce(t *testing.T) {
 	}
 }
 
-// What the errors of a file advise can be done.
+// The advice in error messages about a file can be followed.
 func TestFitTakesTheAdviceItGives(t *testing.T) {
 	const rows = "a,b,y\n1,far,p\n2,near,q\n,far,p\n"
 	fit := func(flags string) (int, string, string) {

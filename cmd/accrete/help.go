@@ -7,7 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// printHelp says first what the command is for and last how to call it.
+// printHelp prints the purpose of the command first and the usage last.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	node, examples := ctx.Model.Node, "accrete demo\naccrete lint -c config.yaml"
 	if n := ctx.Selected(); n != nil {

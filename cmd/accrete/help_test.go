@@ -43,7 +43,7 @@ func TestHelpBeginsWithThePurposeAndEndsWithAnExample(t *testing.T) {
 	}
 }
 
-// A person may paste any of the examples.
+// Every example in the help can be pasted into a shell.
 func TestEveryExampleParses(t *testing.T) {
 	parsed := 0
 	for _, n := range leaves(t) {

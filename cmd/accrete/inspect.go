@@ -75,7 +75,7 @@ func logText(r *pipeline.LogReport) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// comparison is what differs between two snapshots.
+// comparison lists the differences between two snapshots.
 type comparison struct {
 	Equal       bool                  `json:"equal"`
 	Differences []snapshot.Difference `json:"differences"`

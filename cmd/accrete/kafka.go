@@ -6,8 +6,8 @@ import (
 	"github.com/accrete-ml/accrete/pipeline"
 )
 
-// open loads the effective configuration, in which required must be set, and
-// prepares a client of its brokers.
+// open loads the effective configuration and returns a client of its brokers.
+// The options named by required must be set.
 func (f configFlags) open(e *env, required ...string) (*config.Config, *ingest.Client, error) {
 	c, err := f.load(e)
 	if err != nil {
@@ -20,8 +20,8 @@ func (f configFlags) open(e *env, required ...string) (*config.Config, *ingest.C
 	return c, client, err
 }
 
-// connect prepares a client of the brokers that the configuration names. It
-// does no input or output but read the files of secrets.
+// connect returns a client of the brokers in the configuration. It reads the
+// files of secrets and does no other input or output.
 func connect(c *config.Config) (*ingest.Client, error) {
 	password, err := c.Password()
 	if err != nil {
@@ -44,8 +44,8 @@ func connect(c *config.Config) (*ingest.Client, error) {
 	return client, nil
 }
 
-// writerConfig is what a command needs that writes a record to the model log and
-// learns nothing.
+// writerConfig returns the pipeline configuration of a command that writes a
+// record to the model log without learning.
 func writerConfig(c *config.Config, client *ingest.Client, e *env) (pipeline.Config, error) {
 	sign, verify, err := signatureKeys(c)
 	if err != nil {

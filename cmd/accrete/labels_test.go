@@ -16,8 +16,8 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// poses are records of an arm of two joints and the place of its hand. Every
-// tenth lacks a label or two, and every seventh is garbage.
+// poses returns records of an arm of two joints and the place of its hand.
+// Every tenth lacks a label or two, and every seventh is invalid.
 func poses(n int) (records []string) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
@@ -37,9 +37,10 @@ func poses(n int) (records []string) {
 	return records
 }
 
-// TestSeveralLabelsFromFileToScorer goes the whole way with a model of three
-// targets: what a learner makes of a topic, over a restart and with garbage in
-// between, is what fit makes of the file; and it is verified, refitted and scored.
+// TestSeveralLabelsFromFileToScorer tests a model of three targets end to end.
+// A learner that is restarted and reads invalid records must learn the same
+// model from a topic as fit from the file. The model is then verified, refitted
+// and used by a scorer.
 func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 	records := poses(1800)
 	dir := t.TempDir()
@@ -145,7 +146,8 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 	}
 }
 
-// TestFitOfSeveralLabelsRefuses what it cannot do, with what to do.
+// TestFitOfSeveralLabelsRefuses checks that unsupported combinations are
+// rejected with advice.
 func TestFitOfSeveralLabelsRefuses(t *testing.T) {
 	file := waves(t, 100, 1)
 	libsvm := filepath.Join(t.TempDir(), "a.libsvm")

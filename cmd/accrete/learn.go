@@ -95,7 +95,7 @@ func stateLine(r learnReport) string {
 	return fmt.Sprintf("\nstate %v at step %d", r.StateHash, r.Step)
 }
 
-// every calls f again and again until the function that it returns is called.
+// every calls f periodically until the returned function is called.
 func every(d time.Duration, f func()) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -124,7 +124,7 @@ func newRegistry() (*prometheus.Registry, *metrics.Health) {
 	return r, metrics.NewHealth(time.Now)
 }
 
-// serveMetrics listens on addr, unless that is "off".
+// serveMetrics listens on addr, unless addr is "off".
 func serveMetrics(ctx context.Context, e *env, addr string, r *prometheus.Registry, h *metrics.Health) (stop func() error, err error) {
 	if addr == "off" {
 		return func() error { return nil }, nil
@@ -137,7 +137,7 @@ func serveMetrics(ctx context.Context, e *env, addr string, r *prometheus.Regist
 	return s.Close, nil
 }
 
-// pipelineConfig is what the configuration says of a learner.
+// pipelineConfig returns the pipeline configuration of a learner.
 func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipeline.Event)) (pipeline.Config, error) {
 	d, err := decodeConfig(c)
 	if err != nil {
@@ -191,7 +191,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 	}, nil
 }
 
-// kernelMetric is the metric that the configuration names, if it names one.
+// kernelMetric returns the metric that the configuration names, or nil.
 func kernelMetric(c *config.Config) (*learner.Metric, error) {
 	path := c.Learner.KernelMetric
 	if path == "" {
@@ -207,7 +207,7 @@ func kernelMetric(c *config.Config) (*learner.Metric, error) {
 	return m, nil
 }
 
-// signatureKeys are those that the configuration names.
+// signatureKeys returns the keys that the configuration names.
 func signatureKeys(c *config.Config) (sign ed25519.PrivateKey, verify ed25519.PublicKey, err error) {
 	if path := c.Snapshot.SignKey; path != "" {
 		if sign, err = modellog.ReadSigningKey(path); err != nil {
@@ -227,7 +227,7 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}
-	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Outputs: len(c.Input.Label)}.Effective() // a loss settles the task
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Outputs: len(c.Input.Label)}.Effective() // the loss determines the task
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}

@@ -72,7 +72,7 @@ func (l *lintCommand) explain(e *env, values []config.Value) error {
 	return w.Flush()
 }
 
-// complain prints every problem and returns their number as the error.
+// complain prints every problem and returns their number as an error.
 func (l *lintCommand) complain(e *env, problems config.Problems) error {
 	for _, p := range problems {
 		if err := e.print(l.JSON, p.Error(), map[string]config.Problem{"problem": p}); err != nil {

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is printed to testdata, to be reviewed as a diff")
 
-// golden holds what was printed against a file in testdata.
+// golden compares printed output with a file in testdata.
 func golden(t *testing.T, home, name, got string) {
 	t.Helper()
 	path := filepath.Join(home, "testdata", name)

@@ -1,5 +1,5 @@
-// Command accrete learns from Kafka streams with kernels and serves what it has
-// learned. accrete --help explains it.
+// Command accrete learns kernel models from Kafka streams and serves
+// predictions. See accrete --help.
 package main
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// commands is the command line, in the order in which --help shows it. To add a
-// command, add a field here and a file with its type, which is a command.
+// commands is the command line, in the order of --help. To add a command, add a
+// field here and a file with its type, which implements command.
 type commands struct {
 	LogLevel  string `enum:"debug,info,warn,error" default:"info" env:"ACCRETE_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error."`
 	LogFormat string `enum:"auto,console,json" default:"auto" env:"ACCRETE_LOG_FORMAT" placeholder:"FORMAT" help:"Log format on standard error: console, json, or auto (console on a terminal, json elsewhere)."`
@@ -43,15 +43,15 @@ type commands struct {
 	Docs     docsCommand     `cmd:"" hidden:"" help:"Write a generated page of the documentation."`
 }
 
-// command is what every command is. Its exported fields are its flags and
-// arguments, tagged for kong.
+// command is implemented by every command. Its exported fields are its flags
+// and arguments, tagged for kong.
 type command interface {
-	// Run does the work. It returns soon after ctx is done, with nil if it was
-	// meant to run until then. What an error means for the exit code is said in
-	// exit.go.
+	// Run executes the command. It returns soon after ctx is done, with nil if
+	// it was meant to run until then. exit.go maps its errors to exit codes.
 	Run(ctx context.Context, e *env) error
 
-	// Examples are lines that can be pasted into a shell. They end the help.
+	// Examples returns lines that can be pasted into a shell. They are printed
+	// at the end of the help.
 	Examples() string
 }
 
@@ -62,12 +62,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()
-		stop() // a second signal ends the process at once
+		stop() // a second signal terminates the process at once
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the whole program but for signals. It returns the exit code.
+// run is the whole program except for signal handling. It returns the exit
+// code.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	e := newEnv(environ, stdin, stdout, stderr)
 	err := vec.Select(lookup(environ, "ACCRETE_ISA"))
@@ -115,8 +116,8 @@ func dispatch(ctx context.Context, args []string, e *env) error {
 	return selected(parsed.Selected()).Run(ctx, e)
 }
 
-// newParser makes kong's parser; helped becomes true when it has printed help,
-// after which whatever else it says does not matter.
+// newParser returns kong's parser. helped becomes true once it has printed
+// help; any error it returns after that is ignored.
 func newParser(line *commands, e *env) (parser *kong.Kong, helped *bool, err error) {
 	helped = new(bool)
 	parser, err = kong.New(line,
@@ -131,7 +132,7 @@ func newParser(line *commands, e *env) (parser *kong.Kong, helped *bool, err err
 	return parser, helped, err
 }
 
-// registries has the values of flags whose tags do not name them.
+// registries returns the values of flags that are not listed in their tags.
 func registries() kong.Vars {
 	var algorithms []string
 	for _, a := range learner.Algorithms() {

@@ -19,8 +19,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// With this variable set the test binary is the program, so that tests can run
-// it as a process.
+// With this variable set the test binary runs as accrete, so that tests can
+// start it as a process.
 const beProgram = "RUN_AS_ACCRETE"
 
 func TestMain(m *testing.M) {
@@ -32,15 +32,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program is a process of the program, in a directory and an environment of its
-// own.
+// program returns a command that runs accrete as a process with its own
+// directory and environment.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = []string{beProgram + "=1", "HOME=" + t.TempDir()}
 	return cmd
 }
 
-// call runs the program inside the test.
+// call runs the program inside the test process.
 func call(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -56,7 +56,7 @@ input:
   label: is_fraud
 `
 
-// inDir changes to a new directory with a file config.yaml.
+// inDir changes to a new directory that contains a file config.yaml.
 func inDir(t *testing.T, text string) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("config.yaml", []byte(text), 0o600); err != nil {

@@ -49,18 +49,18 @@ type metricReport struct {
 	Rows        int                 `json:"rows"`
 	Columns     int                 `json:"columns"`
 	Triplets    int                 `json:"triplets"`
-	Shared      float64             `json:"shared"` // penalties, given or chosen
+	Shared      float64             `json:"shared"` // penalties, configured or chosen
 	Own         float64             `json:"own"`    // 0 if all rows have one metric
 	RelativeGap float64             `json:"relative_gap"`
 	Gap         float64             `json:"gap"`
 	Passes      float64             `json:"passes"`
-	Seconds     float64             `json:"seconds"` // with the choice of penalties
+	Seconds     float64             `json:"seconds"` // including the choice of penalties
 	Test        *metriclearn.Errors `json:"test"`    // null without a test file
 }
 
-// keyed is the rows of a file, grouped by key.
+// keyed holds the rows of a file, grouped by key.
 type keyed struct {
-	keys  []string // in the order of their first rows
+	keys  []string // in order of first occurrence
 	tasks map[string]*metriclearn.Task
 	rows  int
 }
@@ -126,7 +126,8 @@ func (m *metricCommand) Run(ctx context.Context, e *env) error {
 	return e.print(m.JSON, r.String(), r)
 }
 
-// learnMetrics learns metrics of tasks, and chooses the penalties of c that are 0.
+// learnMetrics learns the metrics of tasks, and chooses the penalties of c that
+// are 0.
 func learnMetrics(ctx context.Context, tasks []metriclearn.Task, dim int, gap float64, c metriclearn.Config) (*metriclearn.Metrics, *optim.Solution, metriclearn.Config, error) {
 	metrics, s, c, err := metriclearn.LearnTuned(ctx, tasks, dim, gap, c)
 	if err != nil {
@@ -178,7 +179,8 @@ func (m *metricCommand) read(ctx context.Context, e *env, path string, c decode.
 	return k, file.Schema(), nil
 }
 
-// scale returns the means and the reciprocal deviations of the columns.
+// scale returns the means and the reciprocal standard deviations of the
+// columns.
 func (k *keyed) scale(dim int) (center, scale []float64) {
 	center, scale = make([]float64, dim), make([]float64, dim)
 	for j := range dim {
@@ -199,7 +201,7 @@ func (k *keyed) scale(dim int) (center, scale []float64) {
 	return center, scale
 }
 
-// scaled returns the rows of the keys as tasks, which may be empty.
+// scaled returns the rows of the keys as tasks. Tasks may be empty.
 func scaled(f learner.MetricFile, k *keyed, keys []string) []metriclearn.Task {
 	tasks := make([]metriclearn.Task, len(keys))
 	for j, key := range keys {
@@ -236,10 +238,10 @@ func (r metricReport) String() string {
 	return b.String()
 }
 
-// mostMetric is the most bytes of a metric file that are read.
+// mostMetric is the maximum size of a metric file, in bytes.
 const mostMetric = 1 << 30
 
-// readMetric reads a file that accrete metric --save has written.
+// readMetric reads a file written by accrete metric --save.
 func readMetric(path string) (*learner.Metric, error) {
 	file, err := os.Open(path)
 	if err != nil {

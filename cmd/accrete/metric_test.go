@@ -14,7 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// tenants writes tasks to a file with a column that names their tenant.
+// tenants writes tasks to a file with a column that names the tenant.
 func tenants(t *testing.T, path string, dim int, all []tasks.Task) {
 	var b strings.Builder
 	b.WriteString("tenant,class")
@@ -65,8 +65,8 @@ func TestMetricsOfTenantsBeatOneAndNone(t *testing.T) {
 	}
 }
 
-// stripes writes rows of correlated columns, the class of which is in one
-// direction of them alone, the one that varies the least.
+// stripes writes rows of correlated columns. The class depends only on the
+// direction of least variance.
 func stripes(t *testing.T, rows int, seed uint64) string {
 	t.Helper()
 	const dim = 8
@@ -88,7 +88,7 @@ func stripes(t *testing.T, rows int, seed uint64) string {
 		for _, v := range u {
 			mean += v / dim
 		}
-		for j, v := range u { // a reflection, which no column survives
+		for j, v := range u { // a reflection, which mixes all columns
 			x[j] = v - 2*mean
 			fmt.Fprintf(&b, ",%.6g", x[j])
 		}
@@ -100,7 +100,7 @@ func stripes(t *testing.T, rows int, seed uint64) string {
 	return path
 }
 
-// fitted is what fit reports.
+// fitted runs fit and returns its report.
 func fitted(t *testing.T, args ...string) fitReport {
 	t.Helper()
 	code, stdout, stderr := call(t, nil, append([]string{"fit", "--json"}, args...)...)
@@ -132,9 +132,10 @@ func TestALearnedMetricIsTheKernels(t *testing.T) {
 	}
 }
 
-// TestTheMetricOfATenantFromFileToScorer goes the whole way: the metrics of
-// tenants are learned, and then the model of a topic under them, which is that of
-// fit, is verified, refitted and scored; and it takes no other metric.
+// TestTheMetricOfATenantFromFileToScorer tests metrics end to end. The metrics
+// of tenants are learned, and a learner then learns the model of a topic under
+// them. The model equals that of fit, and is verified, refitted and used by a
+// scorer. Any other metric is rejected.
 func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	const dim = 8
 	learn, check := tasks.Related(1, 4, 300, 100, dim)
@@ -210,5 +211,5 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(saved)
-	do("score", "--to-end") // the snapshot has the metric
+	do("score", "--to-end") // the snapshot contains the metric
 }

@@ -42,7 +42,7 @@ func (c *benchCommand) dspdc(ctx context.Context, e *env) error {
 	return e.print(c.JSON, report.String(), report)
 }
 
-// paperSet reads a set of classes.
+// paperSet reads a classification set.
 func (c *benchCommand) paperSet(ctx context.Context, e *env, name string) (*papers.Set, error) {
 	set, err := c.read(ctx, e, name)
 	if err != nil {

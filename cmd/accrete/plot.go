@@ -11,24 +11,25 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// A curve is how well a learner did, at some moments of its pass over a file.
+// A curve is the error of a learner at some points of its pass over a file.
 type curve struct {
 	name   string
 	points []point
 }
 
-// point is one of the moments. Its error is that of the last 1,000 examples.
+// point is one point of a curve. Its error is that of the last 1,000 examples.
 type point struct {
 	examples, seconds, features, error float64
 }
 
-// add appends the state of a learner.
+// add appends the current state of a learner.
 func (c *curve) add(p learner.Progress, s learner.Score, took time.Duration) {
 	c.points = append(c.points, point{float64(p.Examples), took.Seconds(), float64(p.Features), s.Error})
 }
 
-// moments returns a function that reports whether a curve has a point at a number of
-// examples out of n: closer together at first. If n is not known, it is a million.
+// moments returns a function that reports whether a curve has a point after the
+// given number of examples out of n. Points are denser at the beginning. An
+// unknown n counts as a million.
 func moments(n int) func(examples int) bool {
 	if n <= 0 {
 		n = 1_000_000
@@ -43,8 +44,8 @@ func moments(n int) func(examples int) bool {
 	}
 }
 
-// picture draws curves to a PNG file: the error over examples, over time and over
-// features. what names the error.
+// picture draws curves to a PNG file: the error over examples, over time and
+// over random features. what is the name of the error.
 func picture(path, title, what string, curves []curve) error {
 	axes := []struct {
 		name string
@@ -55,7 +56,7 @@ func picture(path, title, what string, curves []curve) error {
 		{"seconds", func(p point) float64 { return p.seconds }, false},
 		{"features", func(p point) float64 { return p.features }, true},
 	}
-	const least = 1e-4 // a logarithmic axis has no 0
+	const least = 1e-4 // a logarithmic axis cannot show 0
 	low, high := 1.2, least
 	for _, c := range curves {
 		for _, p := range c.points {
@@ -100,7 +101,7 @@ func picture(path, title, what string, curves []curve) error {
 				legend.Legend.Add(c.name, l)
 			}
 		}
-		if math.IsInf(p.X.Min, 0) { // without a line
+		if math.IsInf(p.X.Min, 0) { // no lines
 			p.X.Min, p.X.Max = 1, 10
 		}
 		p.Y.Min, p.Y.Max = low*0.95, high*1.05
@@ -109,7 +110,7 @@ func picture(path, title, what string, curves []curve) error {
 	return chart.Save(path, [][]*plot.Plot{append(row, legend)})
 }
 
-// last returns the abscissa of a line's last point.
+// last returns the x coordinate of a line's last point.
 func last(line plotter.XYs) float64 {
 	if len(line) == 0 {
 		return math.NaN()

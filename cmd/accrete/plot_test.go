@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A picture of any curves is a picture: of none, of a model that makes no
-// mistakes, of one without features.
+// Curves of any kind can be drawn: no curves, a model without errors, a model
+// without random features.
 func TestPictureOfAnyCurves(t *testing.T) {
 	for name, curves := range map[string][]curve{
 		"none":     nil,

@@ -9,18 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// screen keeps one line of progress below everything else that is written to a
+// screen keeps one progress line below everything else that is written to a
 // terminal.
 type screen struct {
 	mu     sync.Mutex
 	w      io.Writer // the terminal
 	width  func() int
-	status string // the line as it stands there; empty for none
+	status string // the displayed line; empty for none
 }
 
 const eraseLine = "\r\x1b[K"
 
-// over writes to w with the line of progress out of the way.
+// over returns a writer to w that removes the progress line before it writes.
 func (s *screen) over(w io.Writer) io.Writer { return overScreen{s, w} }
 
 type overScreen struct {
@@ -40,7 +40,7 @@ func (o overScreen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// show makes text the line of progress.
+// show displays text as the progress line.
 func (s *screen) show(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *screen) show(text string) {
 	io.WriteString(s.w, eraseLine+text)
 }
 
-// erase removes the line of progress.
+// erase removes the progress line.
 func (s *screen) erase() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,9 +61,9 @@ func (s *screen) erase() {
 	}
 }
 
-// progress tells how far long work is: on a terminal in one line that is
-// rewritten, elsewhere in a line each time, both on standard error; in JSON
-// with an object a line on standard output.
+// progress reports the progress of long work on standard error: on a terminal
+// in one line that is rewritten, elsewhere in a new line each time. With JSON
+// it writes an object per line to standard output.
 type progress struct {
 	e      *env
 	asJSON bool
@@ -71,7 +71,7 @@ type progress struct {
 
 func (e *env) progress(asJSON bool) progress { return progress{e, asJSON} }
 
-// update says where the work is: text to a person, v as JSON.
+// update reports progress: text for a terminal or log, v as JSON.
 func (p progress) update(text string, v any) {
 	switch {
 	case p.asJSON:
@@ -83,5 +83,5 @@ func (p progress) update(text string, v any) {
 	}
 }
 
-// done removes the line, for the result to take its place.
+// done removes the progress line before the result is printed.
 func (p progress) done() { p.e.screen.erase() }

@@ -83,7 +83,7 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 	return e.print(r.JSON, text, report)
 }
 
-// warnOfRetries logs what is tried again, and no other event.
+// warnOfRetries logs retries and ignores all other events.
 func (e *env) warnOfRetries(ev pipeline.Event) {
 	if ev, ok := ev.(pipeline.Retrying); ok {
 		e.log.Warn().Err(ev.Err).Msg("trying again")
@@ -93,23 +93,24 @@ func (e *env) warnOfRetries(ev pipeline.Event) {
 // refitReport is the certificate of a refitted model.
 type refitReport struct {
 	Rows     int     `json:"rows"`
-	Features int     `json:"features"` // cosines and sines
+	Features int     `json:"features"` // number of cosines and sines
 	Loss     string  `json:"loss"`
 	Lambda   float64 `json:"lambda"`
 
-	RelativeGap float64 `json:"relative_gap"` // over the objective of the zero model
-	Gap         float64 `json:"gap"`          // the most that the objective is above the optimum
-	Bound       float64 `json:"bound"`        // the most that a score differs from the optimal model's
-	Reached     bool    `json:"reached"`      // the gap that --gap wants
+	RelativeGap float64 `json:"relative_gap"` // relative to the objective of the zero model
+	Gap         float64 `json:"gap"`          // upper bound of the objective minus the optimum
+	Bound       float64 `json:"bound"`        // upper bound of the difference of a score from the optimal model's
+	Reached     bool    `json:"reached"`      // whether the gap of --gap was reached
 
-	// Suboptimality bounds how far the objective of the model before, with its own
-	// loss, was above the optimum: loosely where Loss is another.
+	// Suboptimality bounds how far the objective of the previous model, with
+	// its own loss, was above the optimum. The bound is loose where Loss is
+	// another loss.
 	Suboptimality float64 `json:"suboptimality"`
 	comparable    bool
 
 	Passes  float64 `json:"passes"`  // 0 with Direct
-	Direct  bool    `json:"direct"`  // by the normal equations
-	Seconds float64 `json:"seconds"` // with those of the features and of the choice of lambda
+	Direct  bool    `json:"direct"`  // solved by the normal equations
+	Seconds float64 `json:"seconds"` // including the random features and the choice of lambda
 	Test    *figure `json:"test"`    // null without a test file
 }
 
@@ -143,10 +144,10 @@ func (r *refitReport) String() string {
 	return b.String()
 }
 
-// window keeps the last labelled rows.
+// window keeps the most recent labelled rows.
 type window struct{ learner.Batch }
 
-// add appends a row, and drops all but the last n every n rows.
+// add appends a row. Every n rows it drops all but the last n.
 func (w *window) add(row decode.Row, n int) {
 	if row.Label.Task == learner.Auto {
 		return
@@ -161,10 +162,10 @@ func (w *window) add(row decode.Row, n int) {
 	}
 }
 
-// last returns the last n rows, or all if there are fewer.
+// last returns the last n rows, or all rows if there are fewer.
 func (w *window) last(n int) *learner.Batch { return w.Slice(max(0, w.Len()-n), w.Len()) }
 
-// seconds returns a clock that starts at 0.
+// seconds returns a clock that starts at 0, in seconds.
 func seconds() func() float64 {
 	start := time.Now()
 	return func() float64 { return time.Since(start).Seconds() }

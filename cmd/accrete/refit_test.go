@@ -14,7 +14,8 @@ import (
 	"github.com/accrete-ml/accrete/pipeline"
 )
 
-// waves writes a file of two columns and a wavy number, and returns its name.
+// waves writes a file of two input columns and a label that is a wave function
+// of them, and returns its name.
 func waves(t *testing.T, rows int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var b strings.Builder

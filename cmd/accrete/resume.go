@@ -21,11 +21,11 @@ func (resumeCommand) Examples() string {
 accrete resume -c accrete.yaml`
 }
 
-// resumeReport is what was ended, if anything.
+// resumeReport describes the pause that was ended, if there was one.
 type resumeReport struct {
 	Model   string `json:"model"`
 	Resumed bool   `json:"resumed"`
-	Seq     int64  `json:"seq,omitempty"` // behind which learning had paused
+	Seq     int64  `json:"seq,omitempty"` // after which learning had paused
 	Bad     int64  `json:"bad,omitempty"`
 	Of      int64  `json:"of,omitempty"`
 	Reason  string `json:"reason,omitempty"`

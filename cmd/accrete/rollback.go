@@ -28,7 +28,7 @@ accrete rollback -c accrete.yaml --to 120000 --reason mislabeled
 accrete rollback -c accrete.yaml --before 2026-05-01T00:00:00Z`
 }
 
-// rollbackReport is what was abandoned, if anything.
+// rollbackReport describes what was abandoned, if anything.
 type rollbackReport struct {
 	Model      string               `json:"model"`
 	RolledBack bool                 `json:"rolled_back"`

@@ -7,7 +7,7 @@ import (
 )
 
 // The runbook has a line for every error that exits with 78: the line's message
-// is part of the error's text, or the other way round.
+// is part of the error text, or the error text is part of the message.
 func TestTheRunbookHasALineForEachRefusal(t *testing.T) {
 	text, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {

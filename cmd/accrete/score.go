@@ -28,18 +28,18 @@ accrete score -c accrete.yaml
 accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
-// scoreReport is how far a scorer has come.
+// scoreReport is the progress of a scorer.
 type scoreReport struct {
 	Model           string  `json:"model"`
 	Scored          int64   `json:"scored"`
 	Quarantined     int64   `json:"quarantined"`
 	ScoredPerSecond float64 `json:"scored_per_second"`
-	Step            int64   `json:"step"` // of the model that scores now
+	Step            int64   `json:"step"` // of the current model
 	Lineage         string  `json:"lineage"`
-	Models          int     `json:"models"`     // that have scored in this run
-	Partitions      int     `json:"partitions"` // that this scorer has of all
-	Lag             int64   `json:"lag"`        // of these
-	Lost            int64   `json:"lost"`       // deleted before they were scored
+	Models          int     `json:"models"`     // models used in this run
+	Partitions      int     `json:"partitions"` // assigned to this scorer
+	Lag             int64   `json:"lag"`        // of the assigned partitions
+	Lost            int64   `json:"lost"`       // records deleted before they were scored
 	Seconds         float64 `json:"seconds"`
 }
 
@@ -94,7 +94,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env) error {
 	return e.print(s.JSON, r.String(), r)
 }
 
-// tally turns what a scorer does into metrics, readiness and a report.
+// tally updates metrics, readiness and a report from a scorer's events.
 type tally struct {
 	e       *env
 	metrics *metrics.Scorer
@@ -172,7 +172,7 @@ func (t *tally) event(ev serve.Event) {
 	}
 }
 
-// share forgets the partitions that other scorers read from now on.
+// share drops the partitions that are now assigned to other scorers.
 func (t *tally) share(ev serve.Shared) {
 	mine := func(topic string, partition int) bool { return slices.Contains(ev.Mine[topic], int32(partition)) }
 	t.now.Lag = t.metrics.Lag.Keep(mine)

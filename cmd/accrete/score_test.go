@@ -12,7 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/serve"
 )
 
-// The lag of a partition that another scorer has taken over is that one's.
+// Once another scorer has taken over a partition, its lag is no longer reported
+// here.
 func TestScorerForgetsTheLagOfWhatItGivesAway(t *testing.T) {
 	r := prometheus.NewRegistry()
 	h := metrics.NewHealth(time.Now)

@@ -22,7 +22,7 @@ var (
 	duel      = flag.Duration("duel", 8*time.Second, "how long two learners are restarted whatever they end with (the documented figure is 60 s)")
 )
 
-// fixedAddr is a Kafka for processes.
+// fixedAddr returns the address of a Kafka that processes can reach.
 func fixedAddr(t *testing.T) string {
 	if addr := os.Getenv("ACCRETE_TEST_BROKERS"); addr != "" {
 		return addr
@@ -32,7 +32,7 @@ func fixedAddr(t *testing.T) string {
 	return b.addr
 }
 
-// tailOf reads a model log as it grows.
+// tailOf reads a model log while it grows.
 type tailOf struct {
 	fetcher *ingest.Fetcher
 	fold    *modellog.Fold
@@ -44,14 +44,14 @@ func newTail(c *ingest.Client, model string) *tailOf {
 	return &tailOf{fetcher: c.Fetcher(model+".log", 0), fold: modellog.NewFold(0, 3)}
 }
 
-// until reads on until a record counts that is wanted, and returns when it was
-// seen.
+// until reads until a record that counts satisfies wanted, and returns the time
+// at which it was seen.
 func (l *tailOf) until(ctx context.Context, t *testing.T, what string, wanted func(modellog.Record) bool) time.Time {
 	t.Helper()
 	for ctx.Err() == nil {
 		got, err := l.fetcher.Poll(ctx, l.next)
 		if err != nil {
-			time.Sleep(2 * time.Millisecond) // until the learner has created the topic
+			time.Sleep(2 * time.Millisecond) // wait for the learner to create the topic
 			continue
 		}
 		l.next = got.Next
@@ -74,7 +74,7 @@ func (l *tailOf) until(ctx context.Context, t *testing.T, what string, wanted fu
 	return time.Time{}
 }
 
-// flowing feeds a topic until the function that it returns is called.
+// flowing feeds a topic until the returned function is called.
 func flowing(ctx context.Context, t *testing.T, c *ingest.Client, topic string) (stop func()) {
 	t.Helper()
 	if err := c.Create(ctx, topic, 1, nil); err != nil {
@@ -106,9 +106,9 @@ func flowing(ctx context.Context, t *testing.T, c *ingest.Client, topic string) 
 	}
 }
 
-// TestStandbyTakesOver: when the owner is killed its standby learns on within a
-// second in the median, and when it leaves at once; the one that took its place
-// is fenced by nobody.
+// TestStandbyTakesOver checks that a standby continues learning within one
+// second (median) after the owner is killed, and at once after the owner
+// leaves. No other learner then fences the new owner.
 func TestStandbyTakesOver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about 3 s for each of -takeovers")
@@ -187,7 +187,7 @@ func TestStandbyTakesOver(t *testing.T) {
 	verified(t, start)
 }
 
-// standingByNow says whether a learner has reported that it stands by.
+// standingByNow reports whether a learner has announced that it is a standby.
 func standingByNow(p *learnerProcess) bool {
 	return strings.Contains(p.stderr.String(), `"standing by"`)
 }
@@ -213,8 +213,8 @@ func verified(t *testing.T, start func(...string) *learnerProcess) {
 	}
 }
 
-// TestStandbyAndAPausedOwner: the standby of an owner that is paused takes over,
-// and the owner, when it wakes up, finds itself fenced.
+// TestStandbyAndAPausedOwner checks that the standby of a paused owner takes
+// over, and that the owner is fenced when it resumes.
 func TestStandbyAndAPausedOwner(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about 5 s")
@@ -254,8 +254,8 @@ func isClaimOf(epoch int64) func(modellog.Record) bool {
 	}
 }
 
-// TestStandbyWaitsOutABroker: an outage of the broker is not taken for the death
-// of the owner.
+// TestStandbyWaitsOutABroker checks that a standby does not take a broker
+// outage for the failure of the owner.
 func TestStandbyWaitsOutABroker(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about 8 s")
@@ -279,7 +279,7 @@ func TestStandbyWaitsOutABroker(t *testing.T) {
 	rest := time.NewTimer(2 * time.Second)
 	<-rest.C
 	b.start()
-	for range 20 { // a second and more of learning
+	for range 20 { // more than a second of learning
 		log.until(ctx, t, "BATCH after the outage", anyBatch)
 	}
 	for _, p := range []*learnerProcess{next, owner} {
@@ -293,8 +293,9 @@ func TestStandbyWaitsOutABroker(t *testing.T) {
 	}
 }
 
-// TestTwoLearnersUnderSupervisorsSettle: two learners, each restarted at once
-// whatever it ends with, do not go on taking the model from each other.
+// TestTwoLearnersUnderSupervisorsSettle checks that two learners, each
+// restarted immediately after any exit, stop taking over the model from each
+// other.
 func TestTwoLearnersUnderSupervisorsSettle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("as long as -duel")
@@ -338,7 +339,7 @@ func TestTwoLearnersUnderSupervisorsSettle(t *testing.T) {
 	verified(t, start)
 }
 
-// end reads up to the present end.
+// end reads up to the current end and returns it.
 func (l *tailOf) end(ctx context.Context, t *testing.T, c *ingest.Client, topic string) int64 {
 	t.Helper()
 	_, end, err := c.Offsets(ctx, topic)

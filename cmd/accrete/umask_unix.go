@@ -4,6 +4,6 @@ package main
 
 import "syscall"
 
-// keepPrivate has every file that this process makes be its user's alone: models,
-// the broker's topics and what is written about them tell of the data.
+// keepPrivate makes every file that this process creates accessible to its user
+// only, because models, the broker's topics and their reports reveal the data.
 func keepPrivate() { syscall.Umask(0o077) }

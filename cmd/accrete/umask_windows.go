@@ -1,4 +1,4 @@
 package main
 
-// keepPrivate leaves files to the permissions of their directory.
+// keepPrivate does nothing: files inherit the permissions of their directory.
 func keepPrivate() {}

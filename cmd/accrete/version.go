@@ -18,7 +18,7 @@ type versionCommand struct {
 
 func (versionCommand) Examples() string { return "accrete version --json" }
 
-// build is what somebody who reads a bug report wants to know.
+// build is the information needed in a bug report.
 type build struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -38,8 +38,8 @@ func (v *versionCommand) Run(_ context.Context, e *env) error {
 	return e.print(v.JSON, text, b)
 }
 
-// versionString is the release, or else what the Go command knows: the version
-// of the module, or the commit of the working tree.
+// versionString returns the release version, or else what the Go command
+// recorded: the version of the module, or the commit of the working tree.
 func versionString() string {
 	if version != "" {
 		return version

@@ -16,8 +16,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// watch turns what a learner does into metrics, readiness, logs and lines of
-// progress.
+// watch updates metrics, readiness, logs and progress lines from a learner's
+// events.
 type watch struct {
 	log     zerolog.Logger
 	metrics *metrics.Learner
@@ -27,52 +27,53 @@ type watch struct {
 	blocked *metrics.Condition
 	kafka   *metrics.Condition
 
-	limit func(int64) // tells the collector of garbage how much memory there is
+	limit func(int64) // sets the memory limit of the garbage collector
 
 	mu   sync.Mutex
 	now  learnReport
-	from mark // of the rate
+	from mark // start of the interval of the rate
 
-	owner string // of the model, that a standby waits for
+	owner string // current owner of the model, while this process is a standby
 
-	drifts learner.Drifts // up to the last batch
+	drifts learner.Drifts // number of alarms up to the last batch
 }
 
-// mark is when how many examples had been learned.
+// mark is a point in time and the number of examples learned by then.
 type mark struct {
 	at       time.Time
 	examples int64
 }
 
-// learnReport is how far a learner has come.
+// learnReport is the progress of a learner.
 type learnReport struct {
 	Model             string         `json:"model"`
-	Examples          int64          `json:"examples"` // labelled ones, since the model began
-	Records           int64          `json:"records"`  // of this run: learned, predicted only, or quarantined
+	Examples          int64          `json:"examples"` // labelled examples since the model was created
+	Records           int64          `json:"records"`  // in this run: learned, predicted only, or quarantined
 	Quarantined       int64          `json:"quarantined"`
 	ExamplesPerSecond float64        `json:"examples_per_second"`
-	Progressive       *float64       `json:"progressive"`                // of the last 10,000; null before the second example
-	Each              []float64      `json:"progressive_each,omitempty"` // of several labels
+	Progressive       *float64       `json:"progressive"`                // over the last 10,000 examples; null before the second example
+	Each              []float64      `json:"progressive_each,omitempty"` // with several labels
 	Baselines         *baselines     `json:"baselines"`
 	Features          int            `json:"features"`
 	Step              int64          `json:"step"`
-	Snapshots         int            `json:"snapshots"` // of this run
+	Snapshots         int            `json:"snapshots"` // in this run
 	Predictions       int64          `json:"predictions"`
 	Lag               int64          `json:"lag"`
-	StateHash         *snapshot.Hash `json:"state_hash"` // of the newest snapshot of this run; null before the first
+	StateHash         *snapshot.Hash `json:"state_hash"` // of the newest snapshot in this run; null before the first
 	Seconds           float64        `json:"seconds"`
 
 	task learner.Task
 }
 
-// baselines are the errors of what needs no learner.
+// baselines are the errors of trivial predictors.
 type baselines struct {
 	Majority float64 `json:"majority"` // the most frequent class so far, or the mean so far
 	NoChange float64 `json:"no_change"`
 	Linear   float64 `json:"linear"`
 }
 
-// patience is how long a broker may be away before the process is not ready.
+// patience is how long a broker may be unreachable before the process is not
+// ready.
 const patience = 10 * time.Second
 
 func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.Health) *watch {
@@ -89,7 +90,8 @@ func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metr
 	}
 }
 
-// event is the pipeline's Report.
+// event handles the events of the pipeline: it is the pipeline's Report
+// function.
 func (w *watch) event(ev pipeline.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -175,7 +177,7 @@ func (w *watch) event(ev pipeline.Event) {
 	}
 }
 
-// standingBy takes in that a standby is as it should be: it is ready, as a standby.
+// standingBy marks the process as ready as a standby.
 func (w *watch) standingBy(ev pipeline.StandingBy) {
 	w.kafka.Progress()
 	w.claimed.Green()
@@ -228,7 +230,7 @@ func (w *watch) drifted(p learner.Progress) {
 	}
 }
 
-// progress takes in where the learner stands.
+// progress updates the metrics from the learner's progress.
 func (w *watch) progress(p learner.Progress) {
 	m := w.metrics
 	m.Step.Set(float64(p.Step))
@@ -250,7 +252,7 @@ func (w *watch) lag(ev pipeline.Lag) {
 	w.blocked.Red(w.metrics.Blocked.Set(ev.Topic, int(ev.Partition), ev.Stable, ev.End))
 }
 
-// report is how far the learner has come by now.
+// report returns the current progress of the learner.
 func (w *watch) report() learnReport {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -262,8 +264,8 @@ func (w *watch) report() learnReport {
 	return r
 }
 
-// String is the report in a line, what matters most first: a terminal may cut it
-// off.
+// String returns the report as one line, most important values first because a
+// terminal may cut it off.
 func (r learnReport) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s/s, lag %s", count(r.Examples, "example"), thousands(int64(r.ExamplesPerSecond)), thousands(r.Lag))
@@ -281,7 +283,7 @@ func (r learnReport) String() string {
 	return b.String()
 }
 
-// count writes n things of the noun.
+// count formats n with the noun, in the plural unless n is 1.
 func count(n int64, noun string) string {
 	switch {
 	case n == 1:
@@ -293,7 +295,7 @@ func count(n int64, noun string) string {
 	return thousands(n) + " " + noun
 }
 
-// thousands writes n with commas.
+// thousands formats n with commas.
 func thousands(n int64) string {
 	if n < 0 {
 		return "-" + thousands(-n)

@@ -16,8 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Of a learner's progress 80 columns have what is watched: the rate, the lag and
-// the error.
+// A terminal of 80 columns still shows the rate, the lag and the error.
 func TestNarrowTerminalShowsTheLag(t *testing.T) {
 	value := 0.123456
 	r := learnReport{
@@ -33,7 +32,7 @@ func TestNarrowTerminalShowsTheLag(t *testing.T) {
 	}
 }
 
-// A hash is reported when there is one, and null before.
+// The state hash is null before the first snapshot.
 func TestNoHashWithoutASnapshot(t *testing.T) {
 	w := newWatch("m", zerolog.Nop(), prometheus.NewRegistry(), metrics.NewHealth(time.Now))
 	hash := func() any {

@@ -1,6 +1,6 @@
-// Package broker is an embedded Kafka broker: franz-go's kfake, which implements the
-// real protocol, with a lock on its data directory. It is for demos, tests and
-// small set-ups on one machine, and has no replication.
+// Package broker is an embedded Kafka broker: franz-go's kfake, which
+// implements the real protocol, with a lock on its data directory. It is meant
+// for demos, tests and small single-machine set-ups, and does not replicate.
 package broker
 
 import (
@@ -15,27 +15,28 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Config says where a broker listens and what it keeps.
+// Config is the address of a broker and where it stores its data.
 type Config struct {
 	Addr string // host:port on this machine; port 0 picks a free one, and empty means 127.0.0.1:9092
 
-	// Dir keeps everything across restarts, a kill -9 included: each write is
-	// on disk before it is acked. It is created if it is not there.
+	// Dir is the data directory. Its contents survive restarts and kill -9:
+	// each write is on disk before it is acknowledged. It is created if it does
+	// not exist.
 	Dir string
 
-	Memory bool // keep everything in memory instead, for as long as the process lives
+	Memory bool // keep everything in memory instead, for the life of the process
 }
 
 var (
-	// ErrInUse: another broker, in this process or another, has the directory
-	// open.
+	// ErrInUse: the directory is in use by another broker, in this process or
+	// another.
 	ErrInUse = errors.New("directory is in use by another broker")
 
-	// ErrAddress: Config.Addr is none that a broker could tell its clients.
+	// ErrAddress: Config.Addr cannot be advertised to clients.
 	ErrAddress = errors.New("address")
 )
 
-// Broker is a running broker. Its topics are made by CreateTopics only.
+// Broker is a running broker. Topics are created by CreateTopics requests only.
 type Broker struct {
 	cluster *kfake.Cluster
 	lock    *os.File
@@ -69,7 +70,7 @@ func Start(c Config) (*Broker, error) {
 		}),
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		// It tells clients to come back to the address it listens on.
+		// It advertises the address that it listens on.
 		return nil, fmt.Errorf("%w %q: name the interface, as in 127.0.0.1:%d", ErrAddress, addr, port)
 	}
 	opts = append(opts, kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, addr) }))
@@ -92,16 +93,18 @@ func Start(c Config) (*Broker, error) {
 	return b, nil
 }
 
-// Failed gives an error, once, if the broker could not write to its directory.
-// From then on it takes no records. What it has acked is kept; a broker that is
-// started on the directory by another process, or after this one, goes on.
+// Failed returns a channel that receives one error if the broker could not
+// write to its directory. From then on the broker rejects records. Acknowledged
+// records are kept: a broker started on the directory in another process, or
+// after this one is closed, continues from them.
 func (b *Broker) Failed() <-chan error { return b.faults.first }
 
-// Addr is where the broker listens, as host:port.
+// Addr returns the address that the broker listens on, as host:port.
 func (b *Broker) Addr() string { return b.cluster.ListenAddrs()[0] }
 
-// Close stops the broker and lets go of its directory. One that failed leaves
-// its directory as a crash would: what it has in memory is not what is there.
+// Close stops the broker and unlocks its directory. After a failed write the
+// directory is left as after a crash, because the state in memory differs from
+// that on disk.
 func (b *Broker) Close() error {
 	if !b.faults.any.Load() {
 		b.cluster.Close()

@@ -17,8 +17,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The test binary is also the broker that gets killed: with BROKER_DIR set it
-// serves there until then.
+// The test binary is also the broker that is killed: with BROKER_DIR set it
+// serves that directory until it is killed.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("BROKER_DIR"); dir != "" {
 		b, err := Start(Config{Addr: "127.0.0.1:0", Dir: dir})
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// child starts a broker as a process of its own.
+// child starts a broker as a separate process.
 func child(t *testing.T, dir string) (addr string, kill func() *os.ProcessState) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -68,7 +68,7 @@ func client(t *testing.T, addr string) *ingest.Client {
 	return c
 }
 
-// What a broker has acked is there after a kill -9, with the topic's id.
+// Acknowledged records and the topic's id survive a kill -9.
 func TestSurvivesKill(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -110,8 +110,8 @@ func TestSurvivesKill(t *testing.T) {
 	}
 }
 
-// A partition whose records are deleted to the end goes on where it was, also
-// after a kill -9: Kafka gives no offset twice.
+// A partition continues at its end offset after all its records were deleted,
+// also after a kill -9: Kafka never assigns an offset twice.
 func TestEndSurvivesDeletion(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -130,7 +130,7 @@ func TestEndSurvivesDeletion(t *testing.T) {
 			}
 			stored += 2
 		}
-		for range 2 { // what is empty already can be emptied again
+		for range 2 { // an empty partition can be emptied again
 			if err := c.DeleteRecords(ctx, "t", 0, stored); err != nil {
 				t.Fatalf("round %d: %v", round, err)
 			}
@@ -143,7 +143,7 @@ func TestEndSurvivesDeletion(t *testing.T) {
 	}
 }
 
-// One directory, one broker, be it in this process or another.
+// A directory is used by one broker only, in this process or another.
 func TestDirectoryIsLocked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "by", "start")
 	_, kill := child(t, dir)
@@ -165,7 +165,7 @@ func TestDirectoryIsLocked(t *testing.T) {
 	}
 }
 
-// Batches of up to 8 MiB are taken.
+// Batches of up to 8 MiB are accepted.
 func TestLargeBatches(t *testing.T) {
 	b, err := Start(Config{Addr: "localhost:0", Memory: true})
 	if err != nil {
@@ -215,8 +215,8 @@ func TestStartRefuses(t *testing.T) {
 }
 
 // TestWhatCannotBeWrittenIsNotAcked puts a file where a partition's directory
-// should be: like a full disk it takes no records. The further attempts of a
-// producer must not pass for copies of records that are there.
+// should be, so that writes fail as on a full disk. The producer's retries must
+// not be acknowledged as duplicates of stored records.
 func TestWhatCannotBeWrittenIsNotAcked(t *testing.T) {
 	dir := t.TempDir()
 	addr, kill := child(t, dir)

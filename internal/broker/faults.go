@@ -10,13 +10,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// faults hears, as the cluster's logger, that a batch could not be written, as
-// on a full disk. kfake counts the batch's sequence numbers as used all the
-// same, and would ack the producer's next attempt as a duplicate of records
-// that it does not have: so there must be no next attempt.
+// faults is the cluster's logger, through which it learns that a batch could
+// not be written, for example on a full disk. kfake counts the sequence numbers
+// of that batch as used and would acknowledge the producer's retry as a
+// duplicate of records that it does not have. Therefore the broker must reject
+// all retries.
 type faults struct {
 	any   atomic.Bool
-	first chan error // has room for it
+	first chan error // has a buffer of one
 }
 
 func (f *faults) Logf(_ kfake.LogLevel, format string, args ...any) {
@@ -25,12 +26,12 @@ func (f *faults) Logf(_ kfake.LogLevel, format string, args ...any) {
 	}
 }
 
-// refuse ends the connection of whoever produces after a fault. It runs before
-// the request is looked at, on the goroutine on which the fault was.
+// refuse closes the connection of any producer after a failed write. It runs
+// before the request is handled, on the goroutine that reported the failure.
 func (b *Broker) refuse(kmsg.Request) (kmsg.Response, error, bool) {
 	if !b.faults.any.Load() {
 		return nil, nil, false
 	}
-	b.cluster.KeepControl() // for the next request as well
+	b.cluster.KeepControl() // also for the next request
 	return nil, errors.New("this broker could not write"), true
 }

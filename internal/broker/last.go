@@ -2,10 +2,10 @@ package broker
 
 import "github.com/twmb/franz-go/pkg/kmsg"
 
-// keepLast has a DeleteRecords that would empty a partition leave its last
-// record. kfake knows where a partition ends by the batches that it finds on
-// disk: after a kill -9 an empty one would begin at 0 again, and readers that
-// have been further would take it for another topic.
+// keepLast makes a DeleteRecords request that would empty a partition keep its
+// last record. kfake derives the end of a partition from the batches on disk:
+// after a kill -9 an empty partition would begin at 0 again, and readers with a
+// higher offset would take it for another topic.
 func (b *Broker) keepLast(r kmsg.Request) (kmsg.Response, error, bool) {
 	for _, t := range r.(*kmsg.DeleteRecordsRequest).Topics {
 		for i := range t.Partitions {

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// lock takes dir for this process. The lock goes with the process, however it
-// ends, so the file that carries it is never in the way. What the broker keeps is
-// for the eyes of the directory's owner only.
+// lock locks dir for this process. The lock ends with the process, so a
+// remaining lock file does not block the next one. The data is readable by the
+// directory's owner only.
 func lock(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

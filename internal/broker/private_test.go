@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// What the topics hold is for the eyes of the broker's user only.
+// The topics are readable by the broker's user only.
 func TestDirectoryIsPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	if err := os.MkdirAll(filepath.Join(dir, "data"), 0o755); err != nil { // of an earlier release
+	if err := os.MkdirAll(filepath.Join(dir, "data"), 0o755); err != nil { // created by an earlier release
 		t.Fatal(err)
 	}
 	for _, dir := range []string{dir, dir + "er"} {

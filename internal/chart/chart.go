@@ -1,5 +1,5 @@
-// Package chart has what the program's pictures share: colours, lines, axes, a legend
-// and the PNG file.
+// Package chart has the common parts of the program's pictures: colours, lines,
+// axes, a legend and the PNG file.
 package chart
 
 import (
@@ -16,14 +16,13 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// colours are easy to tell apart, for the colour-blind as well (Okabe and Ito
-// 2008).
+// colours can be told apart by the colour-blind, too (Okabe and Ito 2008).
 var colours = []color.RGBA{
 	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
 	{230, 159, 0, 255}, {86, 180, 233, 255}, {0, 0, 0, 255}, {150, 150, 40, 255},
 }
 
-// NewLegend returns a plot that has nothing but a legend.
+// NewLegend returns a plot that shows only a legend.
 func NewLegend() *plot.Plot {
 	p := plot.New()
 	p.HideAxes()
@@ -31,7 +30,7 @@ func NewLegend() *plot.Plot {
 	return p
 }
 
-// NewLine returns the k-th line of a plot, in a colour or dashes of its own.
+// NewLine returns the k-th line of a plot, with its own colour or dashes.
 func NewLine(points plotter.XYs, k int) (*plotter.Line, error) {
 	l, err := plotter.NewLine(points)
 	if err != nil {
@@ -44,7 +43,7 @@ func NewLine(points plotter.XYs, k int) (*plotter.Line, error) {
 	return l, nil
 }
 
-// Save draws rows of plots to a PNG file, whose folder it makes if there is none.
+// Save draws rows of plots to a PNG file. It creates the folder if needed.
 func Save(path string, rows [][]*plot.Plot) error {
 	cols, height := len(rows[0]), 400.0
 	if len(rows) > 1 {
@@ -71,7 +70,8 @@ func Save(path string, rows [][]*plot.Plot) error {
 	return file.Close()
 }
 
-// RoundNumbers marks round numbers, written without trailing zeros.
+// RoundNumbers returns ticks at round numbers, formatted without trailing
+// zeros.
 func RoundNumbers(low, high float64) []plot.Tick {
 	ticks := plot.DefaultTicks{}.Ticks(low, high)
 	for i := range ticks {
@@ -82,7 +82,7 @@ func RoundNumbers(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// Decades marks 1, 2 and 5 of each decade.
+// Decades returns ticks at 1, 2 and 5 of each decade.
 func Decades(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for d := math.Pow(10, math.Floor(math.Log10(low))); d <= high; d *= 10 {
@@ -95,7 +95,8 @@ func Decades(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// PowersOfTen marks those, or every second or third of many.
+// PowersOfTen returns ticks at the powers of ten, or at every second or third
+// one of a wide range.
 func PowersOfTen(low, high float64) []plot.Tick {
 	first, last := int(math.Ceil(math.Log10(low))), int(math.Floor(math.Log10(high)))
 	step := 1 + (last-first)/7

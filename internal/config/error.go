@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// ErrInvalid is what every error about a configuration is.
+// ErrInvalid matches every error about a configuration.
 var ErrInvalid = errors.New("invalid configuration")
 
-// Problem is one thing that is wrong with a configuration.
+// Problem is one error in a configuration.
 type Problem struct {
 	Where string `json:"at,omitempty"` // "config.yaml:7:3", an environment variable, a flag; may be empty
 	Text  string `json:"text"`         // one line
@@ -21,11 +21,11 @@ func (p Problem) Error() string {
 	return p.Where + ": " + p.Text
 }
 
-// Is says that a Problem is an ErrInvalid.
+// Is makes errors.Is(p, ErrInvalid) true.
 func (p Problem) Is(target error) bool { return target == ErrInvalid }
 
-// Problems are all that is wrong with a configuration, in the order of the
-// file, the environment and the flags. There is at least one.
+// Problems are all errors in a configuration, in the order of the file, the
+// environment and the flags. There is at least one.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -35,5 +35,5 @@ func (p Problems) Error() string {
 	return fmt.Sprintf("%v (and %d more: see accrete lint)", p[0], len(p)-1)
 }
 
-// Is says that Problems are an ErrInvalid.
+// Is makes errors.Is(p, ErrInvalid) true.
 func (p Problems) Is(target error) bool { return target == ErrInvalid }

@@ -22,7 +22,7 @@ const (
 	maxDepth = 20
 )
 
-// file is a YAML file on its way into a Config.
+// file parses a YAML file into a Config.
 type file struct {
 	name     string
 	config   *Config
@@ -73,7 +73,7 @@ func readAll(name string) ([]byte, fs.FileMode, error) {
 	return text, info.Mode(), nil
 }
 
-// cause is err without the path, which the caller says.
+// cause returns err without the path, which the caller adds.
 func cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -93,9 +93,9 @@ func firstInvalid(text []byte) int {
 	return -1
 }
 
-// parse reads the text as YAML and takes the options out of it. The parser is
-// given tokens rather than text because its time grows with a power of the
-// depth.
+// parse parses the text as YAML and reads the options. It passes tokens to the
+// parser, so that their nesting depth can be checked first: the parser's time
+// grows with a power of the depth.
 func (f *file) parse(text string) {
 	tokens := lexer.Tokenize(text)
 	depth := 0
@@ -151,7 +151,7 @@ func (f *file) at(t *token.Token) string {
 	return fmt.Sprintf("%s:%d:%d", f.name, t.Position.Line, t.Position.Column)
 }
 
-// section takes what is in the section of the given path.
+// section reads the section at the given path.
 func (f *file) section(path string, n ast.Node) {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
@@ -178,7 +178,7 @@ func (f *file) section(path string, n ast.Node) {
 		_, isSection := known.sections[full]
 		o := known.byPath[full]
 		switch {
-		case isSection && entry.Value.Type() == ast.NullType: // a section whose keys are all comments
+		case isSection && entry.Value.Type() == ast.NullType: // a section with all keys commented out
 		case isSection:
 			f.section(full, entry.Value)
 		case o != nil && known.below[full] != nil && entry.Value.Type() == ast.MappingType:
@@ -195,7 +195,7 @@ func (f *file) section(path string, n ast.Node) {
 	}
 }
 
-// option takes the value of one option.
+// option reads the value of one option.
 func (f *file) option(o *option, n ast.Node) {
 	c := f.config
 	var err error
@@ -233,8 +233,8 @@ func (f *file) option(o *option, n ast.Node) {
 	c.sources[o.path] = Source{"file", f.at(n.GetToken())}
 }
 
-// scalar is a plain or quoted value as it is written: what it means is for the
-// option to say, so that a column may be called 1, true or 1e3.
+// scalar returns a plain or quoted value as it is written. The option
+// interprets it, so a column may be called 1, true or 1e3.
 func scalar(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.LiteralNode:

@@ -9,15 +9,15 @@ import (
 	"github.com/accrete-ml/accrete/internal/spell"
 )
 
-// Sources are the places that options come from, each over the one before:
+// Sources are where options come from. Each overrides the previous one:
 // defaults, File, Environ, Set.
 type Sources struct {
-	File    string   // path of a YAML file; none if empty
-	Environ []string // NAME=value, as from os.Environ; an empty value counts as absent
-	Set     []string // input.topics=a,b, as from the command line
+	File    string   // path of a YAML file; empty for none
+	Environ []string // NAME=value, as in os.Environ; an empty value counts as unset
+	Set     []string // input.topics=a,b, as on the command line
 }
 
-// Source is where the value of an option comes from.
+// Source is the origin of an option's value.
 type Source struct {
 	Kind string `json:"kind"`         // "default", "file", "env", "flag"
 	Name string `json:"at,omitempty"` // "config.yaml:7:10", "ACCRETE_INPUT_TOPICS", "--set input.topics"
@@ -33,8 +33,8 @@ func (s Source) String() string {
 	return s.Name
 }
 
-// Load reads the effective configuration and checks it. An error is of type
-// Problems.
+// Load loads the effective configuration and validates it. Its errors are of
+// type Problems.
 func Load(from Sources) (*Config, error) {
 	c := &Config{sources: map[string]Source{}}
 	var problems Problems
@@ -43,7 +43,7 @@ func Load(from Sources) (*Config, error) {
 		c.sources[o.path] = Source{Kind: "default"}
 		if text := o.tag.Get("default"); text != "" {
 			if err := o.set(c, text); err != nil {
-				panic(fmt.Sprintf("config: default of %s: %v", o.path, err)) // a wrong tag
+				panic(fmt.Sprintf("config: default of %s: %v", o.path, err)) // invalid struct tag
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func Load(from Sources) (*Config, error) {
 	problems = append(problems, c.readEnviron(from.Environ)...)
 	problems = append(problems, c.readSet(from.Set)...)
 	c.Score.Output = strings.Replace(c.Score.Output, "<model>", c.Model, 1)
-	if len(problems) == 0 { // what is missing or does not fit may follow from the problems so far
+	if len(problems) == 0 { // missing or conflicting options may be a consequence of the problems so far
 		problems = c.validate()
 	}
 	if len(problems) > 0 {
@@ -117,8 +117,8 @@ func (c *Config) readSet(set []string) Problems {
 	return problems
 }
 
-// unknownKey is what to say about a key that a section does not have; it names
-// what was probably meant.
+// unknownKey returns the error text for a key that a section does not have. It
+// suggests the most similar key.
 func unknownKey(section, key string) string {
 	text := "unknown key " + quote(key)
 	if section != "" {
@@ -136,8 +136,8 @@ func unknownKey(section, key string) string {
 	return text + ", which has " + strings.Join(append(known.sections[section], known.below[section]...), ", ")
 }
 
-// meant finds the key nearest to one that is not known: among its neighbours,
-// then by its beginning, then anywhere in the file.
+// meant finds the key most similar to an unknown one: in the same section, then
+// by prefix, then anywhere in the file.
 func meant(section, key string) string {
 	here := append(known.sections[section], known.below[section]...)
 	if name := spell.Nearest(key, here); name != "" {
@@ -158,15 +158,15 @@ func meant(section, key string) string {
 	return spell.Nearest(key, paths)
 }
 
-// Value is an option as it is in effect.
+// Value is the effective value of an option.
 type Value struct {
 	Key    string `json:"key"`
-	Value  any    `json:"value"` // a text, a number or a list; a secret is "***"
-	Text   string `json:"-"`     // as it would stand in the file
+	Value  any    `json:"value"` // a string, a number or a list; a secret is "***"
+	Text   string `json:"-"`     // as written in the file
 	Source Source `json:"source"`
 }
 
-// Values are all options in the order of the reference.
+// Values returns all options in the order of the reference.
 func (c *Config) Values() []Value {
 	var values []Value
 	for _, o := range known.options {
@@ -190,7 +190,7 @@ func (c *Config) Values() []Value {
 	return values
 }
 
-// Warnings are things that are allowed and probably not meant.
+// Warnings returns settings that are valid but probably unintended.
 func (c *Config) Warnings() []Problem {
 	var warnings []Problem
 	var names []string
@@ -213,8 +213,7 @@ func (c *Config) Warnings() []Problem {
 	return warnings
 }
 
-// At says where the option came from that err is about. The result is an
-// ErrInvalid.
+// At adds the origin of the option to err. The result matches ErrInvalid.
 func (c *Config) At(path string, err error) error {
 	return Problems{c.problem(path, err.Error())}
 }

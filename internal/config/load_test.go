@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// least is the file of a new user.
+// least is a minimal configuration file.
 const least = `model: fraud
 kafka:
   bootstrap.servers: localhost:9092
@@ -21,7 +21,8 @@ input:
   label: is_fraud
 `
 
-// load writes the text to a file called config.yaml and loads it from beside it.
+// load writes the text to config.yaml in a new directory and loads it from
+// there.
 func load(t *testing.T, text string, environ, set []string) (*Config, error) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -213,7 +214,7 @@ func TestEveryOptionCanBeSetInEveryPlace(t *testing.T) {
 		if text == "" {
 			text = strings.Replace(o.tag.Get("default"), "<model>", "m", 1)
 		}
-		switch o.path { // those whose default is nothing
+		switch o.path { // options without a default
 		case "input.columns":
 			text = "a,b"
 		case "input.lags":
@@ -282,8 +283,8 @@ func TestAPlainValueIsTakenAsWritten(t *testing.T) {
 	}
 }
 
-// Several labels are a list wherever they stand, and one is one however it is
-// written.
+// Several labels are a list in every notation, and one label is a single name
+// in every notation.
 func TestLabelsAreAList(t *testing.T) {
 	several := strings.Replace(least, "is_fraud", "[x, y, 3]", 1)
 	for _, c := range []struct {

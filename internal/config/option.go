@@ -12,8 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// option is a field of Config, or of a struct in it, that has a value of its
-// own.
+// option is a field of Config, or of a nested struct, that has a value.
 type option struct {
 	path    string // "input.batch.size"
 	section string // "input.batch"
@@ -23,12 +22,12 @@ type option struct {
 	tag     reflect.StructTag
 }
 
-// table is Config's options and sections, in the order of the file.
+// table lists the options and sections of Config in the order of the file.
 type table struct {
 	options  []option
 	byPath   map[string]*option
-	sections map[string][]string // what may stand in a section: its options and sections
-	below    map[string][]string // of an option that can also have keys below it: kernel, of kernel.metric
+	sections map[string][]string // keys allowed in a section: its options and sections
+	below    map[string][]string // keys below an option that also has a value itself: kernel, of kernel.metric
 }
 
 var known = newTable()
@@ -89,8 +88,8 @@ func (o *option) secret(c *Config) bool {
 
 func (o *option) takesList(c *Config) bool { return o.field(c).Kind() == reflect.Slice }
 
-// registries are the accepted values that the tag oneof does not list: it has the
-// key of a registry instead.
+// registries holds the accepted values of options whose oneof tag names a key
+// of it instead of listing them.
 var registries = map[string]func() []string{
 	"algorithms": func() (names []string) {
 		for _, a := range learner.Algorithms() {
@@ -103,7 +102,8 @@ var registries = map[string]func() []string{
 	"samplings": features.SamplingNames,
 }
 
-// choices are the values that the option accepts; none if any value will do.
+// choices returns the values that the option accepts, or nil if it accepts any
+// value.
 func (o *option) choices() []string {
 	if names := registries[o.tag.Get("oneof")]; names != nil {
 		return names()
@@ -111,7 +111,8 @@ func (o *option) choices() []string {
 	return strings.Fields(o.tag.Get("oneof"))
 }
 
-// help returns a line for each choice of the option that its registry explains.
+// help returns a line for each choice of the option that its registry
+// documents.
 func (o *option) help() string {
 	var lines strings.Builder
 	if o.tag.Get("oneof") == "algorithms" {
@@ -122,11 +123,11 @@ func (o *option) help() string {
 	return lines.String()
 }
 
-// set gives the option the value that the text stands for.
+// set sets the option to the value of the text.
 func (o *option) set(c *Config, text string) error {
 	if o.takesList(c) {
 		if _, one := o.field(c).Interface().(Label); one && !strings.Contains(text, ",") {
-			return o.setList(c, []string{text}) // a name is taken as it is written
+			return o.setList(c, []string{text}) // a single name is taken literally
 		}
 		list, err := split(text)
 		if err != nil {
@@ -167,7 +168,7 @@ func (o *option) setList(c *Config, list []string) error {
 	return nil
 }
 
-// parse reads text as a value of the type of like.
+// parse parses text as a value of the type of like.
 func parse(like any, text string) (any, error) {
 	switch like.(type) {
 	case string:
@@ -200,7 +201,7 @@ func parse(like any, text string) (any, error) {
 	panic(fmt.Sprintf("config: no option may be a %T", like))
 }
 
-// check holds a value against the option's tags.
+// check validates a value against the option's tags.
 func (o *option) check(v any, text string) error {
 	if choices := o.choices(); len(choices) > 0 {
 		for _, name := range choices {
@@ -227,7 +228,7 @@ func (o *option) check(v any, text string) error {
 func mustParse(like any, text string) any {
 	v, err := parse(like, text)
 	if err != nil {
-		panic("config: " + err.Error()) // a wrong tag
+		panic("config: " + err.Error()) // invalid struct tag
 	}
 	return v
 }
@@ -243,8 +244,8 @@ func magnitude(v any) float64 {
 	return r.Float()
 }
 
-// checkTopic holds a name against Kafka's rules, with room for the endings of
-// our own topics.
+// checkTopic validates a name against Kafka's rules, with room for the suffixes
+// of the model's topics.
 func checkTopic(name string) error {
 	for _, r := range name {
 		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
@@ -258,7 +259,7 @@ func checkTopic(name string) error {
 	return nil
 }
 
-// text is the value as a person would write it in the file.
+// text returns the value as it would be written in the file.
 func (o *option) text(c *Config) string {
 	switch v := o.field(c).Interface().(type) {
 	case []string:

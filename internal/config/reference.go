@@ -8,7 +8,7 @@ import (
 
 // WriteReference writes a configuration file with every option, its default and
 // its description. Options that have a default or are not required are
-// commented out with a # and no space, to tell them from text.
+// commented out by a # without a space, which distinguishes them from text.
 func WriteReference(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Accrete: every option. Environment variables override this file\n")
@@ -51,7 +51,7 @@ func writeSection(b *strings.Builder, section, indent string) {
 	}
 }
 
-// WriteMarkdown writes the reference as a page: a table for each section.
+// WriteMarkdown writes the reference as a page with a table for each section.
 func WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# Configuration reference\n\n")
@@ -104,8 +104,8 @@ func markdownSection(b *strings.Builder, section string) {
 	}
 }
 
-// description is the comment of an option or a section, and what the registry of
-// an option's values says of them.
+// description returns the comment of an option or a section, followed by the
+// help of the registry of its values.
 func description(path string) string {
 	text := comments[path]
 	if o := known.byPath[path]; o != nil {

@@ -32,7 +32,7 @@ func TestTheReferenceIsAConfiguration(t *testing.T) {
 	}
 }
 
-// The default that the reference shows is the default that is in effect.
+// The reference shows the effective defaults.
 func TestTheReferenceShowsTheDefaults(t *testing.T) {
 	shown := regexp.MustCompile(`(?m)^( *)#([a-z_.]+: .*[^t])$`).ReplaceAllString(reference(t), "$1$2")
 	shown = regexp.MustCompile(`(?m)^.*# no default$`).ReplaceAllString(shown, "")

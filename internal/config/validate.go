@@ -14,8 +14,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// validate returns what is missing and which options contradict each other. The
-// bounds of single options are checked when they are set.
+// validate reports missing and contradicting options. The bounds of single
+// options are checked when they are set.
 func (c *Config) validate() Problems {
 	v := &validation{Config: c}
 	v.required()
@@ -132,14 +132,13 @@ func (v *validation) topics() {
 	}
 }
 
-// ours reports whether the learner writes the topic.
+// ours reports whether the learner writes to the topic.
 func (c *Config) ours(topic string) bool {
 	suffix, ok := strings.CutPrefix(topic, c.Model)
 	return ok && slices.Contains([]string{".log", ".predictions", ".quarantine", ".released", ".heartbeats"}, suffix)
 }
 
-// Require returns Problems if any of the options, which a command needs, is
-// missing.
+// Require returns Problems if any of the given options is missing.
 func (c *Config) Require(paths ...string) error {
 	var problems Problems
 	for _, path := range paths {
@@ -174,8 +173,8 @@ func checkAddress(s string, listen bool) error {
 	return nil
 }
 
-// Password returns the SASL password from the option or the file that has it;
-// empty if security.protocol uses no SASL.
+// Password returns the SASL password from the option or from its file; it is
+// empty if security.protocol does not use SASL.
 func (c *Config) Password() (string, error) {
 	if c.Kafka.SecretFile == "" {
 		return c.Kafka.Secret.Reveal(), nil

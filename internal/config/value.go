@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Duration is a time span written as Go writes it: "5ms", "1m30s".
+// Duration is a time span in Go's notation: "5ms", "1m30s".
 type Duration time.Duration
 
-// ParseDuration reads the form that String writes.
+// ParseDuration parses the form that String writes.
 func ParseDuration(s string) (Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil {
@@ -20,7 +20,7 @@ func ParseDuration(s string) (Duration, error) {
 	return Duration(d), nil
 }
 
-// String leaves out the units that are zero: "1m", not "1m0s".
+// String omits zero units: "1m", not "1m0s".
 func (d Duration) String() string {
 	s := time.Duration(d).String()
 	if strings.HasSuffix(s, "m0s") {
@@ -46,7 +46,7 @@ var units = []struct {
 	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1},
 }
 
-// ParseSize reads the form that String writes, and the decimal units.
+// ParseSize parses the form that String writes, and decimal units.
 func ParseSize(s string) (Size, error) {
 	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	scale := int64(1)
@@ -68,7 +68,7 @@ func ParseSize(s string) (Size, error) {
 	return Size(int64(n) * scale), nil
 }
 
-// String takes the largest binary unit that divides s.
+// String uses the largest binary unit that divides s.
 func (s Size) String() string {
 	for _, u := range units[:4] {
 		if s != 0 && int64(s)%u.bytes == 0 {
@@ -81,7 +81,7 @@ func (s Size) String() string {
 // MarshalText writes what String writes.
 func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Columns are the names of the input columns; nil stands for auto.
+// Columns are the names of the input columns; nil means auto.
 type Columns []string
 
 // String joins the names with commas.
@@ -92,16 +92,16 @@ func (c Columns) String() string {
 	return strings.Join(c, ",")
 }
 
-// Label is the names of the fields that are learned, mostly one.
+// Label holds the names of the label fields, usually one.
 type Label []string
 
 // String joins the names with commas.
 func (l Label) String() string { return strings.Join(l, ",") }
 
-// Secret is a text that prints as three stars, whatever prints it.
+// Secret is a text that every formatter prints as three stars.
 type Secret struct{ text string }
 
-// Reveal is the text itself.
+// Reveal returns the text itself.
 func (s Secret) Reveal() string { return s.text }
 
 func (s Secret) String() string {
@@ -111,14 +111,14 @@ func (s Secret) String() string {
 	return "***"
 }
 
-// Format keeps every verb of fmt, and its fallback for a wrong one, from the
-// text.
+// Format hides the text from every verb of fmt, including fmt's fallback for
+// invalid verbs.
 func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) }
 
 // MarshalText writes what String writes.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// quote shows a value that somebody gave on one line of bounded length.
+// quote formats a user's value on one line of bounded length.
 func quote(s string) string {
 	const most = 60
 	if len(s) > most {
@@ -127,7 +127,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// split reads a list as Kafka's properties and the environment write it.
+// split parses a list as written in Kafka's properties and in the environment.
 func split(s string) ([]string, error) {
 	var list []string
 	if strings.TrimSpace(s) == "" {

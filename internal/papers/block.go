@@ -8,9 +8,10 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// blockEntries are DSPDC with m dual and q primal blocks a step, and the others with
-// m dual ones and all primal ones, as in sections 6.2 and 6.3; and, beyond the paper,
-// DSPDC with all of both, where no step is random.
+// blockEntries returns DSPDC with m dual and q primal blocks per step, and the
+// other methods with m dual blocks and all primal ones, as in sections 6.2 and
+// 6.3. It adds DSPDC with all blocks of both kinds, which has no random steps
+// and is not in the paper.
 func blockEntries(p *optim.BlockProblem, m, q int) []entry {
 	solve := func(ctx context.Context, c optim.Config) (*optim.Solution, error) {
 		return optim.SolveBlocks(ctx, p, c, optim.Start{})
@@ -23,7 +24,8 @@ func blockEntries(p *optim.BlockProblem, m, q int) []entry {
 	}
 }
 
-// matrixContest returns section 6.2: matrixRisk with the penalty 0.01.
+// matrixContest returns the problem of section 6.2: matrixRisk with the penalty
+// 0.01.
 func matrixContest(seed uint64, n, p, d, m, q int) *contest {
 	return &contest{
 		figure:  "figure 3",
@@ -33,7 +35,7 @@ func matrixContest(seed uint64, n, p, d, m, q int) *contest {
 	}
 }
 
-// metricContest returns section 6.3 on any tasks.
+// metricContest returns the problem of section 6.3 for the given tasks.
 func metricContest(name string, tasks []metriclearn.Task, dim, m, q int) (*contest, error) {
 	p, err := metriclearn.Problem(tasks, dim, metriclearn.Config{})
 	if err != nil {

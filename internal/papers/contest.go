@@ -7,11 +7,12 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// A contest is a problem of the paper's section 6 and the methods that solve it.
+// A contest is a problem of the paper's section 6 and the methods that solve
+// it.
 type contest struct {
 	figure  string  // of Yu, Lin and Yang 2015
 	title   string  // sizes and penalties
-	times   float64 // the time that it has, over that of others
+	times   float64 // its time limit relative to the others'
 	entries []entry
 }
 
@@ -27,12 +28,13 @@ type curve struct {
 	points []optim.Point
 }
 
-// leastGap, relative to P(0), is where a method has solved the problem.
+// leastGap is the gap, relative to P(0), at which a problem counts as solved.
 const leastGap = 1e-10
 
-// run solves the problem with one method after another: each until the clock has
-// moved by seconds times c.times, or for that many passes, or until the gap is
-// leastGap. It calls progress, which may be nil, before a method starts.
+// run solves the problem with each method in turn. A method stops when the
+// clock has advanced by seconds times c.times, after the given number of
+// passes, or at the gap leastGap. progress, which may be nil, is called before
+// each method starts.
 func (c *contest) run(ctx context.Context, seconds float64, passes int, clock func() float64, progress func(name string)) ([]curve, error) {
 	var curves []curve
 	for _, e := range c.entries {

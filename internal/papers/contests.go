@@ -2,11 +2,12 @@ package papers
 
 import "iter"
 
-// contests yields the paper's experiments on generated data one by one, each made
-// when it is next. Covtype of figure 2 is in a file, and related tasks take the place
-// of figure 4's ALOI. Figure 1 has the paper's sizes, figure 3 d=40, p=30 and n=100.
-// If full, figure 2 has documents of the sizes of RCV1 and real-sim, and figure 3 the
-// paper's d=100, p=100 and n=100, and one of its problems of d=200, which takes 800 MB.
+// contests yields the paper's experiments on generated data one by one, and
+// creates each when it is needed. Covtype of figure 2 is read from a file, and
+// related tasks replace figure 4's ALOI. Figure 1 has the paper's sizes, figure
+// 3 d=40, p=30 and n=100. If full, figure 2 has documents of the sizes of RCV1
+// and real-sim, and figure 3 has the paper's d=100, p=100 and n=100, and one of
+// its problems of d=200, which takes 800 MB.
 func contests(full bool) iter.Seq[*contest] {
 	var all []func() *contest
 	for _, l := range []struct{ l1, l2 float64 }{{1e-3, 1e-2}, {1e-6, 1e-5}} {
@@ -47,7 +48,7 @@ func contests(full bool) iter.Seq[*contest] {
 		all = append(all, func() *contest {
 			c, err := metricContest("related tasks", learn, dim, s.m, s.q)
 			if err != nil {
-				panic(err) // every task has three classes
+				panic(err) // cannot happen: every task has three classes
 			}
 			return c
 		})

@@ -14,8 +14,8 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// Draw draws each figure to a PNG file in dir, with a row for each problem: the gap
-// over passes, and over seconds.
+// Draw writes each figure to a PNG file in dir, with one row per problem: the
+// gap over passes, and over seconds.
 func (r *Report) Draw(dir string) error {
 	var figures []string
 	rows := map[string][][]*plot.Plot{}
@@ -38,10 +38,11 @@ func (r *Report) Draw(dir string) error {
 	return nil
 }
 
-// methods are those of all contests, each of which has one colour in all pictures.
+// methods lists the methods of all contests. Each has the same colour in all
+// pictures.
 var methods = []string{"DSPDC", "SPDC", "SDCA", "DSPDC, exact Λ", "DSPDC, m=n, q=p", "SPDC, A formed", "SDCA, A formed", "SVRG, A formed"}
 
-// axes are what gaps are drawn over.
+// axes are the horizontal axes of the plots of gaps.
 var axes = []struct {
 	label       string
 	value       func(optim.Point) float64

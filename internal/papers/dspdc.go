@@ -7,16 +7,17 @@ import (
 	"github.com/accrete-ml/accrete/refit/metriclearn"
 )
 
-// Options of the experiments.
+// Options configure the experiments.
 type Options struct {
-	Seconds         float64        // of the clock, for each method and problem
-	Full            bool           // with what takes a gigabyte or minutes
+	Seconds         float64        // clock time for each method and problem
+	Full            bool           // including runs that take a gigabyte or minutes
 	Clock           func() float64 // in seconds
 	Progress        func(text string)
-	Covtype, Letter *Set // nil if they are not at hand
+	Covtype, Letter *Set // nil if not available
 }
 
-// mostPasses of a method for a problem: its time ends before.
+// mostPasses is a limit on the passes of a method that its time limit always
+// precedes.
 const mostPasses = 1e6
 
 // DSPDC runs the experiments of Yu, Lin and Yang (2015).
@@ -48,12 +49,12 @@ func DSPDC(ctx context.Context, o Options) (*Report, error) {
 	if o.Letter != nil {
 		sets = append(sets, taskSet{o.Letter.Name, o.Letter.Dim, o.Letter.tasks})
 	}
-	splits := 3 // that metrics are compared on
+	splits := 3 // random splits for the comparison of metrics
 	if o.Full {
 		splits = 5
 	}
 	for i, s := range sets {
-		if i > 0 { // the generated tasks are among the contests
+		if i > 0 { // the generated tasks are already among the contests
 			learn, _ := s.split(0)
 			c, err := metricContest(s.name, learn, s.dim, 20, 4)
 			if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// factoredContest returns section 6.1 on generated data: n rows of p numbers, and
-// classes that the first 50 explain.
+// factoredContest returns the problem of section 6.1 on generated data: n rows
+// of p numbers, with classes that depend on the first 50.
 func factoredContest(seed uint64, n, p, q, d int, l1, l2 float64) *contest {
 	normals := vec.NewNormals(vec.Key("factored contest", seed, 0))
 	uniform := rand.NewChaCha8(vec.Key("factored labels", seed, 0))
@@ -38,10 +38,11 @@ func factoredContest(seed uint64, n, p, q, d int, l1, l2 float64) *contest {
 	return projected("figure 1", title, optim.NewDense(n, d, u), g, b, 1, q, l1, l2)
 }
 
-// unitInterval returns a number from 0 up to 1.
+// unitInterval returns a number in [0, 1).
 func unitInterval(c *rand.ChaCha8) float64 { return float64(c.Uint64()>>11) / (1 << 53) }
 
-// projectedContest returns section 6.1 on any rows of p numbers with classes 0 and 1.
+// projectedContest returns the problem of section 6.1 on the given rows of p
+// numbers with classes 0 and 1.
 func projectedContest(name string, x, classes []float64, p, q, d int, l1, l2 float64) *contest {
 	n := len(classes)
 	g := projection(vec.NewNormals(vec.Key("projection", 1, 0)), p, d)
@@ -55,14 +56,15 @@ func projectedContest(name string, x, classes []float64, p, q, d int, l1, l2 flo
 	return projected("figure 2", title, optim.NewDense(n, d, u), g, classes, 1, q, l1, l2)
 }
 
-// documentSize is the size of a document contest: n rows of the given number of words
-// out of p, and m dual and q primal coordinates a step.
+// documentSize is the size of a document contest: n rows with the given number
+// of words out of p, and m dual and q primal coordinates per step.
 type documentSize struct{ n, p, words, m, q int }
 
-// documentContest returns section 6.1 on generated rows that are like documents: the
-// k-th most frequent word has a probability of about 1/k, words are weighted by the
-// logarithm of how rare they are, and a row has the norm 1. A plane through the
-// weights of the words gives the classes, of which one in 20 is wrong.
+// documentContest returns the problem of section 6.1 on generated rows that
+// resemble documents. The k-th most frequent word has a probability of about
+// 1/k, words are weighted by the logarithm of their inverse frequency, and rows
+// have norm 1. A hyperplane in the space of word weights determines the
+// classes, of which one in 20 is wrong.
 func documentContest(name string, seed uint64, size documentSize, d int, l1, l2 float64) *contest {
 	n, p := size.n, size.p
 	g := projection(vec.NewNormals(vec.Key("document map", seed, 0)), p, d)
@@ -109,15 +111,17 @@ func projection(normals *vec.Normals, p, d int) *optim.Dense {
 	return optim.NewDense(p, d, v)
 }
 
-// mostFormed is how many elements a product may have to be formed: 80 MB.
+// mostFormed is the maximum number of elements of a product that is formed: 80
+// MB.
 const mostFormed = 1e7
 
-// projected returns the smoothed hinge on the products of u, which are rows in d
-// dimensions, and a random projection g, m dual and q primal coordinates a step.
-// DSPDC and SPDC are Algorithm 2; SDCA has to go through the factors with all of x in
-// every step, as in table 1. Where the product is not too large, there is more than
-// in the paper for comparison: the methods on the product, formed beforehand, and
-// DSPDC with the exact Λ, where it is known, next to the paper's choice of mqR²/p.
+// projected returns the smoothed hinge on the products of u, rows in d
+// dimensions, with a random projection g, at m dual and q primal coordinates
+// per step. DSPDC and SPDC are Algorithm 2. SDCA has to multiply by the factors
+// with all of x in every step, as in table 1. Where the product is small
+// enough, two comparisons are added that are not in the paper: the methods on
+// the product formed beforehand, and DSPDC with the exact Λ, where it is known,
+// beside the paper's choice of mqR²/p.
 func projected(figure, title string, u, g *optim.Dense, b []float64, m, q int, l1, l2 float64) *contest {
 	a := optim.NewFactored(u, g)
 	n, p := a.Dims()

@@ -9,8 +9,9 @@ import (
 )
 
 // matrixRisk draws the problem of section 6.2: n rows of p matrices d x d, the
-// smoothed hinge, and the classes that identity matrices give the rows. Only the
-// symmetric part of a matrix matters, and only its triangle is kept, in 2npd² bytes.
+// smoothed hinge, and classes given by the sum of the traces. Only the
+// symmetric part of a matrix matters, and only its triangle is stored, in 2npd²
+// bytes.
 func matrixRisk(seed uint64, n, p, d int, l2 float64) *optim.BlockProblem {
 	normals := vec.NewNormals(vec.Key("matrix risk", seed, 0))
 	draw := make([]float32, d*d)
@@ -44,8 +45,8 @@ func matrixRisk(seed uint64, n, p, d int, l2 float64) *optim.BlockProblem {
 	return b
 }
 
-// triangles is a BlockMatrix in which each row has a triangle in each block, which
-// are the rows of one matrix.
+// triangles is a BlockMatrix in which each row has a triangle in every block.
+// The triangles are stored as the rows of one matrix.
 type triangles struct {
 	rows *optim.Float32
 	all  []int // blocks

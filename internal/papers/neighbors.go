@@ -9,22 +9,22 @@ import (
 	"github.com/accrete-ml/accrete/refit/metriclearn"
 )
 
-// NeighborReport is the errors of nearest neighbours over some splits of tasks into
-// rows to learn from and rows to check.
+// NeighborReport contains the errors of nearest neighbours over several splits
+// of tasks into rows to learn from and rows to check.
 type NeighborReport struct {
 	Tasks     string      `json:"tasks"`
 	Splits    int         `json:"splits"`
 	Euclidean Estimate    `json:"euclidean"`
 	One       Estimate    `json:"one"`
 	Many      Estimate    `json:"many"`
-	Gain      Estimate    `json:"gain"` // One - Many of a split
+	Gain      Estimate    `json:"gain"` // One - Many per split
 	Penalties []Penalties `json:"weights"`
 	Seconds   float64     `json:"seconds"`
 }
 
-// Penalties are those that were chosen for a split.
+// Penalties are the penalties chosen for a split.
 type Penalties struct {
-	One    float64 `json:"one"` // of the metric that is alone
+	One    float64 `json:"one"` // of the single metric
 	Shared float64 `json:"shared"`
 	Own    float64 `json:"own"`
 }
@@ -42,18 +42,18 @@ func newEstimate(x []float64) Estimate {
 
 func (e Estimate) String() string { return fmt.Sprintf("%.4f ± %.4f", e.Mean, e.StandardError) }
 
-// taskSet is related tasks, which can be split in many ways.
+// taskSet is a set of related tasks that can be split in several ways.
 type taskSet struct {
 	name  string
 	dim   int
 	split func(seed uint64) (learn, check []metriclearn.Task)
 }
 
-// metricGap is the relative gap that metrics are learned to.
+// metricGap is the relative gap to which metrics are learned.
 const metricGap = 1e-3
 
-// neighbors compares metrics by the errors of nearest neighbours. It calls progress
-// before each split.
+// neighbors compares metrics by the errors of nearest neighbours. It calls
+// progress before each split.
 func (s *taskSet) neighbors(ctx context.Context, splits int, clock func() float64, progress func(split int)) (NeighborReport, error) {
 	r := NeighborReport{Tasks: s.name, Splits: splits}
 	begin := clock()

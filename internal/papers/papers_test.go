@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/refit/metriclearn"
 )
 
-// smallContests are one of each kind.
+// smallContests returns a small contest of each kind.
 func smallContests(t *testing.T) []*contest {
 	tasks, _ := relatedTasks(1, 3, 20, 0, 4)
 	metric, err := metricContest("tasks", tasks, 4, 5, 1)
@@ -53,8 +53,8 @@ func TestContestKeepsToItsSeconds(t *testing.T) {
 	}
 }
 
-// TestTrianglesAreTheirMatrices compares products with triangles with those of whole
-// matrices.
+// TestTrianglesAreTheirMatrices compares products with triangles with products
+// with the full matrices.
 func TestTrianglesAreTheirMatrices(t *testing.T) {
 	const d = 7
 	p := matrixRisk(5, 3, 2, d, 1)
@@ -90,7 +90,7 @@ func TestTrianglesAreTheirMatrices(t *testing.T) {
 	}
 }
 
-// TestSetIsSplitIntoTasks has rows that say which they are.
+// TestSetIsSplitIntoTasks uses rows that contain their own number.
 func TestSetIsSplitIntoTasks(t *testing.T) {
 	const classes, each = 11, 50
 	s := &Set{Name: "set", Dim: 2, Classes: make([]string, classes)}

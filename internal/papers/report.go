@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Report is the outcome of the experiments.
+// Report is the result of the experiments.
 type Report struct {
 	Contests  []ContestReport  `json:"contests"`
 	Neighbors []NeighborReport `json:"neighbors"`
 }
 
-// ContestReport is one problem and how the methods solved it.
+// ContestReport is the result of the methods on one problem.
 type ContestReport struct {
 	Figure  string         `json:"figure"`
 	Problem string         `json:"problem"`
@@ -20,24 +20,24 @@ type ContestReport struct {
 	curves []curve
 }
 
-// MethodReport is how one method solved a problem.
+// MethodReport is the result of one method on one problem.
 type MethodReport struct {
 	Method   string   `json:"method"`
 	FirstGap float64  `json:"first_gap"`
-	Gap      float64  `json:"gap"` // in the end
+	Gap      float64  `json:"gap"` // at the end
 	Passes   float64  `json:"passes"`
 	Seconds  float64  `json:"seconds"` // of processor time, here and below
-	Reach    []*Reach `json:"reach"`   // of goals; null for one that was not reached
+	Reach    []*Reach `json:"reach"`   // one per goal; null for a goal that was not reached
 }
 
-// Reach is what it took to reach a gap.
+// Reach is the effort needed to reach a gap.
 type Reach struct {
 	Gap     float64 `json:"gap"`
 	Passes  float64 `json:"passes"`
 	Seconds float64 `json:"seconds"`
 }
 
-// goals are the gaps that methods are compared by.
+// goals are the gaps at which methods are compared.
 var goals = []float64{1e-2, 1e-4, 1e-6}
 
 func newContestReport(c *contest, curves []curve) ContestReport {

@@ -8,15 +8,16 @@ import (
 	"github.com/accrete-ml/accrete/refit/metriclearn"
 )
 
-// A Set is a classification set in memory.
+// A Set is a classification data set in memory.
 type Set struct {
 	Name        string
 	Dim         int
-	Classes     []string // names
+	Classes     []string // class names
 	Train, Test metriclearn.Task
 }
 
-// columnScales returns the greatest magnitude of each column, and at least 1e-9.
+// columnScales returns the greatest magnitude of each column, and at least
+// 1e-9.
 func (s *Set) columnScales() []float64 {
 	scale := make([]float64, s.Dim)
 	for k := range scale {
@@ -28,8 +29,8 @@ func (s *Set) columnScales() []float64 {
 	return scale
 }
 
-// projected returns figure 2 on a set: class 1 against the others, as the paper's
-// Covtype has it, with its d, λ₁ and λ₂.
+// projected returns the problem of figure 2 on a set: class 1 against the
+// others, as for the paper's Covtype, with its d, λ₁ and λ₂.
 func (s *Set) projected() *contest {
 	scale := s.columnScales()
 	x, b := make([]float64, len(s.Train.Points)), make([]float64, len(s.Train.Classes))
@@ -44,9 +45,9 @@ func (s *Set) projected() *contest {
 	return projectedContest(s.Name, x, b, s.Dim, s.Dim/2, 20, 1e-4, 1e-2)
 }
 
-// tasks splits a set into tasks of five classes each: 40 rows of a class to learn
-// from, the first ones in an order that depends on the seed, and all test rows to
-// check. Columns are divided by their greatest magnitude.
+// tasks splits a set into tasks of five classes each. Of each class, the first
+// 40 rows in an order drawn from the seed are for learning, and all test rows
+// for checking. Columns are divided by their greatest magnitude.
 func (s *Set) tasks(seed uint64) (learn, check []metriclearn.Task) {
 	const each, rows = 5, 40
 	learn, check = make([]metriclearn.Task, len(s.Classes)/each), make([]metriclearn.Task, len(s.Classes)/each)
@@ -74,7 +75,7 @@ func (s *Set) tasks(seed uint64) (learn, check []metriclearn.Task) {
 	return learn, check
 }
 
-// relatedTasks returns those of the package tasks.
+// relatedTasks returns generated tasks from the package tasks.
 func relatedTasks(seed uint64, n, train, test, dim int) (learn, check []metriclearn.Task) {
 	a, b := tasks.Related(seed, n, train, test, dim)
 	for j := range a {

@@ -1,12 +1,12 @@
-// Package spell suggests the name that a misspelt one stands for.
+// Package spell suggests the correct name for a misspelt one.
 package spell
 
 import "strings"
 
 const maxLength = 64 // bytes; longer names are not compared
 
-// Nearest returns the name that takes the fewest edits from s, ignoring case, or
-// "" if each takes more than 1 + len(s)/4.
+// Nearest returns the name with the fewest edits from s, ignoring case, or ""
+// if every name needs more than 1 + len(s)/4 edits.
 func Nearest(s string, names []string) string {
 	best, least := "", 1+len(s)/4
 	for _, name := range names {
@@ -21,11 +21,11 @@ func Nearest(s string, names []string) string {
 	return best
 }
 
-// distance returns the number of insertions, deletions, substitutions and swaps of
-// neighbours that make b from a, where no letter is edited twice (optimal string
-// alignment).
+// distance returns the number of insertions, deletions, substitutions and swaps
+// of neighbours that turn a into b, where no letter is edited twice (optimal
+// string alignment).
 func distance(a, b string) int {
-	var before []int // the row before above
+	var before []int // the row above the previous row
 	above := make([]int, len(b)+1)
 	for j := range above {
 		above[j] = j

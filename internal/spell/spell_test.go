@@ -16,7 +16,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// distance agrees with the recursive definition.
+// distance is compared with its recursive definition.
 func TestDistanceIsTheFewestEdits(t *testing.T) {
 	var slow func(a, b string) int
 	slow = func(a, b string) int {

@@ -19,17 +19,17 @@ const (
 
 // Stream is a sequence of examples of two classes. The class depends on two of
 // the ten inputs, u and v. They lie in the four squares |u|, |v| in [.6, 1.4],
-// rotated by an angle that swings slowly between -π/8 and π/8. The class is 1 if
-// u·v > 0 before the rotation, and is then flipped with probability Bayes: an
-// exclusive or, of which a linear classifier can learn nothing. The other eight
-// inputs are uniform in [-.75, .75] and irrelevant.
+// rotated by an angle that oscillates slowly between -π/8 and π/8. The class is
+// 1 if u·v > 0 before the rotation, and is then flipped with probability Bayes.
+// This is an exclusive or, which no linear classifier can learn. The other
+// eight inputs are uniform in [-.75, .75] and irrelevant.
 //
-// Every Period examples the relevant inputs change. After the first pair, the
-// other four pairs take turns, and in each turn the classes are exchanged.
+// Every Period examples the relevant inputs change. After the first pair the
+// other four pairs follow in turn, and in each round the classes are exchanged.
 type Stream struct{ Seed uint64 }
 
-// At sets x, of Dim values, to the inputs of example i, and returns its class.
-// They are a function of Seed and i, and the same on every machine.
+// At sets x, of length Dim, to the inputs of example i, and returns its class.
+// The result depends on Seed and i only, and is the same on every machine.
 func (s Stream) At(i int64, x []float64) (class int) {
 	c, exchanged := concept(s.Seed, i/Period)
 	r := newGenerator(s.Seed, uint64(i))
@@ -54,7 +54,7 @@ func rotation(i int64) float64 {
 }
 
 // concept returns the relevant inputs of a period, and whether the classes are
-// exchanged. The seed shuffles the inputs.
+// exchanged. The seed determines the order of the inputs.
 func concept(seed uint64, period int64) (inputs [2]int, exchanged bool) {
 	r := newGenerator(^seed, 0)
 	var all [Dim]int
@@ -72,7 +72,8 @@ func concept(seed uint64, period int64) (inputs [2]int, exchanged bool) {
 // generator is SplitMix64 (Steele, Lea and Flood 2014).
 type generator uint64
 
-// newGenerator returns the generator of a stream of numbers of a seed.
+// newGenerator returns the generator of the given stream of random numbers of a
+// seed.
 func newGenerator(seed, stream uint64) generator {
 	r := generator(seed)
 	r = generator(r.next() ^ stream)
@@ -87,10 +88,10 @@ func (r *generator) next() uint64 {
 	return z ^ z>>31
 }
 
-// uniform returns a number of [0, 1).
+// uniform returns a number in [0, 1).
 func (r *generator) uniform() float64 { return float64(r.next()>>11) / (1 << 53) }
 
-// square returns a uniform number of [-1.4, -.6] and [.6, 1.4].
+// square returns a uniform number in [-1.4, -.6] or [.6, 1.4].
 func (r *generator) square() float64 {
 	v := float64(0.8 * (2*r.uniform() - 1))
 	return v + math.Copysign(0.6, v)

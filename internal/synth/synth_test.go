@@ -9,7 +9,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// best undoes what the comment of Stream says, without its code.
+// best implements the best classifier from the comment of Stream, independently
+// of its code.
 func best(s Stream, i int64, x []float64) int {
 	c, exchanged := concept(s.Seed, i/Period)
 	angle := -math.Pi / 8 * math.Sin(2*math.Pi*float64(i)/(5*Period))
@@ -54,8 +55,9 @@ func TestConceptsComeBackExchanged(t *testing.T) {
 	}
 }
 
-// TestLearnerComesCloseToTheBayesError is what the demo promises for the 10,000
-// examples before each change of concept (2 s; 15 s without vector instructions).
+// TestLearnerComesCloseToTheBayesError checks what the demo documents for the
+// 10,000 examples before each change of concept (2 s; 15 s without vector
+// instructions).
 func TestLearnerComesCloseToTheBayesError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("learns 150,000 examples")
@@ -88,7 +90,8 @@ func TestLearnerComesCloseToTheBayesError(t *testing.T) {
 	}
 }
 
-// TestNoInputTellsTheClassAlone is why a linear classifier fails.
+// TestNoInputTellsTheClassAlone checks why a linear classifier fails: no single
+// input is correlated with the class.
 func TestNoInputTellsTheClassAlone(t *testing.T) {
 	s := Stream{Seed: 3}
 	const n = 20_000

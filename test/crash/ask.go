@@ -7,7 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/test/oracle"
 )
 
-// ask has the oracle read everything that a model has left.
+// ask runs the oracle on everything that a model has written.
 func (w *world) ask(ctx context.Context, name string) (oracle.Report, error) {
 	in, err := oracle.Load(ctx, strings.Split(w.brokers, ","), w.model(name), w.topic)
 	if err != nil {
@@ -16,7 +16,7 @@ func (w *world) ask(ctx context.Context, name string) (oracle.Report, error) {
 	return oracle.Check(in), nil
 }
 
-// judge adds what the oracle has found.
+// judge adds the oracle's result to the summary.
 func (w *world) judge(what string, r oracle.Report, s *Summary) {
 	s.Divergences += int(r.Divergences)
 	s.Lost += int(r.Lost)

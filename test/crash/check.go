@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// classify says what the last kill interrupted, by what the topics have.
+// classify counts what the last kill interrupted, according to the topics.
 func (w *world) classify(ctx context.Context, s *Summary) error {
 	if err := w.log.catchUp(ctx, w.client, w.model("crash")+".log"); err != nil {
 		return err
@@ -35,14 +35,14 @@ func (w *world) classify(ctx context.Context, s *Summary) error {
 	return nil
 }
 
-// check compares what the killed learner left with runs that were left alone,
-// each by itself.
+// check compares what the killed learner wrote with several uninterrupted runs,
+// each independent of the others.
 func (w *world) check(ctx context.Context, s *Summary) error {
 	if err := w.classifyEnd(ctx, s); err != nil {
 		return err
 	}
 	checks := []func(context.Context, string) (Summary, error){w.verify, w.consult}
-	if w.partitions == 1 { // there is one order
+	if w.partitions == 1 { // the order is unique
 		checks = append(checks, w.compare, w.fit)
 	}
 	found := make([]Summary, len(checks))
@@ -67,7 +67,7 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 			missing++
 		}
 	}
-	s.Lost = max(s.Lost, missing) // the oracle counts them too
+	s.Lost = max(s.Lost, missing) // the oracle counts these, too
 	if s.Divergences > 0 {
 		fault("%d divergences", s.Divergences)
 	}
@@ -77,7 +77,7 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 	if s.Differing > 0 {
 		fault("%d of %d repeated predictions are not the bytes of the first", s.Differing, s.Duplicates)
 	}
-	if w.kills >= 100 { // fewer may miss what a hundred must hit
+	if w.kills >= 100 { // fewer kills may miss a case that a hundred must hit
 		if s.Duplicates < 10 {
 			fault("%d predictions were written twice: too few to show anything, 10 are wanted", s.Duplicates)
 		}
@@ -89,14 +89,14 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 				fault("%d kills %s: too few to show anything, 5 are wanted", k.n, k.what)
 			}
 		}
-		if w.kills >= 300 && w.refit > 0 && s.Rivals == 0 { // which takes little time
+		if w.kills >= 300 && w.refit > 0 && s.Rivals == 0 { // a challenger takes little time to write
 			fault("no kill hit a challenger half written")
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// id is the ce_id of an example's prediction.
+// id returns the ce_id of an example's prediction.
 func (w *world) id(i int) string {
 	return fmt.Sprintf("%s-%d-%d", w.topic, i%w.partitions, i/w.partitions)
 }
@@ -116,8 +116,8 @@ func (w *world) classifyEnd(ctx context.Context, s *Summary) error {
 	return nil
 }
 
-// verify has the program replay the journal's order and compare every state. The
-// last one has to be want.
+// verify runs accrete verify, which replays the journal's order and compares
+// every state hash. The last one must equal want.
 func (w *world) verify(ctx context.Context, want string) (s Summary, err error) {
 	out, err := w.accrete(ctx, "verify", "-c", w.config("crash"), "--json")
 	if err != nil {
@@ -139,7 +139,7 @@ func (w *world) verify(ctx context.Context, want string) (s Summary, err error) 
 	return s, err
 }
 
-// same counts a state that is not the one wanted.
+// same counts a state hash that differs from the wanted one.
 func (s *Summary) same(who, got, want string) error {
 	if got == want {
 		return nil
@@ -148,7 +148,7 @@ func (s *Summary) same(who, got, want string) error {
 	return fmt.Errorf("%s comes to state %s, the learner to %s", who, got, want)
 }
 
-// consult asks the oracle.
+// consult runs the oracle and checks its report.
 func (w *world) consult(ctx context.Context, want string) (s Summary, err error) {
 	r, err := w.ask(ctx, "crash")
 	if err != nil {
@@ -164,7 +164,7 @@ func (w *world) consult(ctx context.Context, want string) (s Summary, err error)
 	return s, err
 }
 
-// fit runs the same examples through fit.
+// fit runs accrete fit on the same examples.
 func (w *world) fit(ctx context.Context, want string) (s Summary, err error) {
 	out, err := w.accrete(ctx, "fit", w.csv, "--json", "--algorithm", w.algorithm(), "--max-features", strconv.Itoa(features))
 	if err != nil {
@@ -180,8 +180,8 @@ func (w *world) fit(ctx context.Context, want string) (s Summary, err error) {
 	return s, err
 }
 
-// compare runs the same examples through a learner that nobody kills: all of it
-// must be the same, the state and every prediction.
+// compare runs the same examples through a learner that is not killed. The
+// state and every prediction must be identical.
 func (w *world) compare(ctx context.Context, want string) (s Summary, err error) {
 	if _, err := w.accrete(ctx, "learn", "-c", w.config("whole"), "--to-end", "--json"); err != nil {
 		return s, err

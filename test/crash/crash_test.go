@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-// TestKillsChangeNothing is the crash test in small: the program itself, killed
-// ten times. It takes about 15 s.
+// TestKillsChangeNothing is a small crash test: it kills the program ten times.
+// It takes about 15 s.
 func TestKillsChangeNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and kills it ten times: about 15 s")

@@ -11,7 +11,8 @@ import (
 )
 
 // zombies stops learners with SIGSTOP while they learn, lets successors take
-// over, and wakes them up again. Each must find out and end with 76.
+// over, and resumes the stopped ones. Each of these must detect that it has
+// been fenced and exit with 76.
 func (w *world) zombies(ctx context.Context, s *Summary) error {
 	path := w.config("crash")
 	for i := range w.options.zombies {
@@ -50,8 +51,8 @@ func (w *world) zombies(ctx context.Context, s *Summary) error {
 	return nil
 }
 
-// outages kills the broker and starts it again under a learner at work, which
-// must go on by itself.
+// outages kills and restarts the broker under a running learner, which must
+// continue without intervention.
 func (w *world) outages(ctx context.Context, s *Summary) error {
 	if w.options.outages == 0 {
 		return nil
@@ -99,8 +100,8 @@ func (w *world) outages(ctx context.Context, s *Summary) error {
 	return nil
 }
 
-// resets runs a learner behind a bad network: connections that are reset after
-// some bytes, slow ones, and ones that stay open and say nothing more.
+// resets runs a learner behind a faulty network: some connections are reset
+// after a number of bytes, some are slow, and some stay open without an answer.
 func (w *world) resets(ctx context.Context, s *Summary) error {
 	if w.options.resets == 0 {
 		return nil
@@ -115,10 +116,10 @@ func (w *world) resets(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	defer func() { p.end() }() // the last one
+	defer func() { p.end() }() // ends the last process
 	for i := 0; bad.count() < w.options.resets; i++ {
 		select {
-		case <-p.gone: // as it may, with 75, before it has begun to learn
+		case <-p.gone: // it may exit with 75 before it has begun to learn
 			if code := p.cmd.ProcessState.ExitCode(); code != 75 {
 				return fmt.Errorf("behind a bad network the learner ended with %d:\n%s", code, p.stderr.String())
 			}
@@ -129,7 +130,7 @@ func (w *world) resets(ctx context.Context, s *Summary) error {
 			return ctx.Err()
 		default:
 		}
-		if i%50 == 25 { // nothing but the learner's own patience ends this one
+		if i%50 == 25 { // only the learner's own timeout ends this connection
 			bad.suffer(halfOpen)
 			bad.cut()
 			pause(ctx, 300*time.Millisecond)
@@ -174,8 +175,7 @@ func (p *proxy) count() int {
 	return p.hurt
 }
 
-// await waits for a record of a kind that is not in the log yet, and says
-// whether it came.
+// await waits for a new record of a kind and reports whether it came.
 func (w *world) await(ctx context.Context, limit time.Duration, kind func(modellog.Record) bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -183,21 +183,21 @@ func (w *world) await(ctx context.Context, limit time.Duration, kind func(modell
 	return ctx.Err() == nil
 }
 
-// catchUp reads the log to its present end.
+// catchUp reads the log to its current end.
 func (w *world) catchUp(ctx context.Context) error {
 	return w.log.catchUp(ctx, w.client, w.model("crash")+".log")
 }
 
-// failpoints learns a short stream again and again, in a model of its own each
-// time, and kills the learner at each step of its input and output in turn: just
-// before a request is sent, and just behind its answer.
+// failpoints learns a short stream repeatedly, each time as a new model, and
+// kills the learner at each I/O step in turn: just before a request is sent,
+// and just after its response.
 func (w *world) failpoints(ctx context.Context, s *Summary) error {
 	if !w.options.failpoints {
 		return nil
 	}
-	const short = 260 // examples, three BATCHes
+	const short = 260 // number of examples: three BATCHes
 	whole, chunk := w.topic, w.chunk
-	w.topic, w.chunk = w.topic+"-short", "64KiB" // each is a step
+	w.topic, w.chunk = w.topic+"-short", "64KiB" // each chunk is a step
 	defer func() { w.topic, w.chunk = whole, chunk }()
 	if err := w.client.Create(ctx, w.topic, w.partitions, nil); err != nil {
 		return err
@@ -217,7 +217,7 @@ func (w *world) failpoints(ctx context.Context, s *Summary) error {
 			return err
 		}
 		<-p.gone
-		done := p.cmd.ProcessState.Success() // there are no more steps
+		done := p.cmd.ProcessState.Success() // no steps remain
 		if err := p.killed(); !done && err != nil {
 			return fmt.Errorf("step %d: %w", n, err)
 		}

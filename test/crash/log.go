@@ -8,18 +8,19 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// modelLog is a model's log as it grows, folded by the rule that readers obey.
+// modelLog reads a model's log while it grows, and folds it by the rules that
+// every reader follows.
 type modelLog struct {
 	fetcher *ingest.Fetcher
 	fold    *modellog.Fold
 	next    int64
 
-	learned int64           // labelled rows in BATCHes that count
+	learned int64           // labelled rows in valid BATCHes
 	rows    int64           // rows in them that have a prediction
-	chunks  bool            // a snapshot is begun and not complete
-	rivals  bool            // a challenger is
-	refits  int             // complete challengers
-	hashes  []snapshot.Hash // state hashes of the complete ones
+	chunks  bool            // a snapshot has begun and is incomplete
+	rivals  bool            // a challenger has begun and is incomplete
+	refits  int             // number of complete challengers
+	hashes  []snapshot.Hash // state hashes of the complete snapshots
 }
 
 func newModelLog(c *ingest.Client, model string) *modelLog {
@@ -32,8 +33,8 @@ func isRival(r modellog.Record) bool    { c, ok := r.(*modellog.Chunk); return o
 func isManifest(r modellog.Record) bool { _, ok := r.(*modellog.Manifest); return ok }
 func isBatch(r modellog.Record) bool    { _, ok := r.(*modellog.Batch); return ok }
 
-// poll takes in what is new. Until the learner has created the log there is
-// nothing.
+// poll reads new records. Before the learner has created the log there are
+// none.
 func (l *modelLog) poll(ctx context.Context) ([]modellog.Record, error) {
 	got, err := l.fetcher.Poll(ctx, l.next)
 	if err != nil {
@@ -72,7 +73,7 @@ func (l *modelLog) poll(ctx context.Context) ([]modellog.Record, error) {
 	return fresh, nil
 }
 
-// await waits for a record of a kind to appear.
+// await waits for a record of a kind.
 func (l *modelLog) await(ctx context.Context, kind func(modellog.Record) bool) {
 	for ctx.Err() == nil {
 		fresh, err := l.poll(ctx)
@@ -87,11 +88,11 @@ func (l *modelLog) await(ctx context.Context, kind func(modellog.Record) bool) {
 	}
 }
 
-// catchUp takes in everything up to the present end.
+// catchUp reads to the current end.
 func (l *modelLog) catchUp(ctx context.Context, c *ingest.Client, topic string) error {
 	_, end, err := c.Offsets(ctx, topic)
 	if err != nil {
-		if ingest.Temporary(err) { // killed before there was one
+		if ingest.Temporary(err) { // killed before the topic was created
 			return nil
 		}
 		return err

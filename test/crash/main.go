@@ -1,10 +1,9 @@
-// Crashtest kills the real learner with SIGKILL, many times in one run, and
-// checks that nothing can be seen of it afterwards: the state hash is that of a
-// run that was never interrupted, every example has its prediction, all copies
-// of a prediction are the same bytes, and test/oracle, which reads the topics
-// by itself, comes to the same. It can also stop learners and wake them up behind
-// a successor, kill the broker, spoil the network, and kill a learner at each
-// single request.
+// Crashtest kills the real learner with SIGKILL many times in one run, and checks
+// that the kills have no effect: the state hash equals that of an uninterrupted
+// run, every example has its prediction, and all copies of a prediction are
+// identical. test/oracle, which reads the topics independently, must agree. The
+// test can also pause learners and resume them after a successor has taken over,
+// kill the broker, disturb the network, and kill a learner at every request.
 //
 //	go run ./test/crash --kills 100
 //	go run ./test/crash --kills 1000 --scorers 60 --zombies 20 --outages 20 --resets 300 --failpoints
@@ -16,8 +15,8 @@
 //	go run ./test/crash --kills 100 --partitions 3 --brokers localhost:9092
 //	go run ./test/crash --kills 0 --outages 20 --kafka .ci/kafka.sh
 //
-// It exits with 1 if anything differs, or if the kills did not hit what they
-// had to hit: the warm-up, a snapshot half written, a BATCH decided and not yet
+// It exits with 1 if anything differs, or if the kills missed one of the required
+// cases: the warm-up, a snapshot partly written, a BATCH decided and not yet
 // released.
 package main
 
@@ -58,40 +57,40 @@ type options struct {
 	log        func(format string, args ...any)
 }
 
-// Summary is what came out, and with --json what is printed.
+// Summary is the result of a run, printed with --json.
 type Summary struct {
-	Kills       int    `json:"kills"` // processes that died of SIGKILL
+	Kills       int    `json:"kills"` // processes that were ended by SIGKILL
 	WarmUp      int    `json:"kills_in_warm_up"`
 	Chunks      int    `json:"kills_during_chunks"`
 	Rivals      int    `json:"kills_during_challengers"`
 	Unreleased  int    `json:"kills_between_ack_and_release"`
-	Recovering  int    `json:"kills_during_recovery"` // right behind the CLAIM that follows another kill
-	Zombies     int    `json:"zombies"`               // stopped, replaced, woken up, and ended with 76
+	Recovering  int    `json:"kills_during_recovery"` // right after the CLAIM that follows another kill
+	Zombies     int    `json:"zombies"`               // processes stopped, replaced and resumed, that exited with 76
 	Outages     int    `json:"broker_kills"`
 	Recovery    times  `json:"seconds_to_learn_again"` // after an outage
 	Resets      int    `json:"connections_hurt"`
-	Steps       int    `json:"io_steps"` // at which a learner was killed, one after the other
+	Steps       int    `json:"io_steps"` // steps at which a learner was killed, in turn
 	Examples    int    `json:"examples"`
 	Duplicates  int    `json:"duplicates"` // predictions written more than once
 	Differing   int    `json:"duplicates_differing"`
 	Lost        int    `json:"lost"`        // examples without a prediction
-	Divergences int    `json:"divergences"` // state hashes or predictions that are not the reference's
-	Compared    int    `json:"compared"`    // state hashes that the oracle computed again
-	Verified    int    `json:"verified"`    // state hashes that verify did
-	Refits      int    `json:"refits"`      // challengers that verify solved for again
+	Divergences int    `json:"divergences"` // state hashes or predictions that differ from the reference's
+	Compared    int    `json:"compared"`    // state hashes that the oracle recomputed
+	Verified    int    `json:"verified"`    // state hashes that verify recomputed
+	Refits      int    `json:"refits"`      // challengers that verify solved again
 	StateHash   string `json:"state_hash"`
 
 	ScorerKills     int `json:"scorer_kills"`
 	Asked           int `json:"asked"`    // records to be scored
-	Unscored        int `json:"unscored"` // of which there is no score
+	Unscored        int `json:"unscored"` // records without a score
 	Rescored        int `json:"scores_repeated"`
 	ScoresTwice     int `json:"scores_repeated_by_same_model"`
-	ScoresDiffering int `json:"scores_differing"` // of these, from the first
+	ScoresDiffering int `json:"scores_differing"` // repeated scores that differ from the first
 
 	Seconds float64 `json:"seconds"`
 }
 
-// times is how long something took, in seconds.
+// times are durations in seconds.
 type times struct {
 	Median float64 `json:"median"`
 	Max    float64 `json:"max"`

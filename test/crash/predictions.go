@@ -10,16 +10,16 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// predictions is what a model has published so far.
+// predictions is what a model has published up to now.
 type predictions struct {
 	client *ingest.Client
 	topic  string
 	next   []int64
 
-	rename     func(*ingest.Record) // applied to a record before anything is compared
-	content    map[string][32]byte  // by id, the digest of what does not depend on where the BATCHes were cut
+	rename     func(*ingest.Record) // applied to a record before the comparison
+	content    map[string][32]byte  // by id, digest of what does not depend on the boundaries of BATCHes
 	id         func(*ingest.Record) string
-	first      map[string][32]byte // by id, the digest of the copy that came first
+	first      map[string][32]byte // by id, digest of the first copy
 	duplicates int
 	differing  int
 }
@@ -28,11 +28,11 @@ func newPredictions(c *ingest.Client, model string) *predictions {
 	return &predictions{client: c, topic: model + ".predictions", first: map[string][32]byte{}, content: map[string][32]byte{}, id: func(r *ingest.Record) string { return header(r, "ce_id") }}
 }
 
-// catchUp takes in everything there is by now.
+// catchUp reads everything published up to now.
 func (p *predictions) catchUp(ctx context.Context) error {
 	first, end, err := p.client.Offsets(ctx, p.topic)
 	if err != nil {
-		if ingest.Temporary(err) { // killed before there was such a topic
+		if ingest.Temporary(err) { // killed before the topic was created
 			return nil
 		}
 		return err
@@ -84,7 +84,7 @@ func header(r *ingest.Record, key string) string {
 	return ""
 }
 
-// digest is of everything that a consumer sees of a record but its offset.
+// digest covers everything that a consumer sees of a record except its offset.
 func digest(r *ingest.Record) [32]byte {
 	var b bytes.Buffer
 	field := func(f []byte) {

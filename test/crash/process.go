@@ -18,11 +18,11 @@ import (
 // process is a running accrete.
 type process struct {
 	cmd    *exec.Cmd
-	stderr strings.Builder // to be read once it is gone
+	stderr strings.Builder // read after the process has exited
 	gone   chan struct{}
 }
 
-// begin starts accrete and does not wait for it.
+// begin starts accrete without waiting for it.
 func (w *world) begin(env []string, args ...string) (*process, error) {
 	p := &process{cmd: exec.Command(w.bin, args...), gone: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.Stdout = &p.stderr, io.Discard
@@ -40,13 +40,13 @@ func (w *world) begin(env []string, args ...string) (*process, error) {
 
 func (p *process) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
 
-// end kills it, if it has not ended, and waits until it has.
+// end kills the process, unless it has exited, and waits for it.
 func (p *process) end() {
 	p.signal(syscall.SIGKILL)
 	<-p.gone
 }
 
-// killed sees to it that SIGKILL is what the process died of.
+// killed waits for the process to exit and checks that SIGKILL ended it.
 func (p *process) killed() error {
 	<-p.gone
 	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !ws.Signaled() || ws.Signal() != syscall.SIGKILL {
@@ -55,7 +55,7 @@ func (p *process) killed() error {
 	return nil
 }
 
-// ended waits for the process to end by itself, and gives its exit code.
+// ended waits for the process to exit by itself, and returns its exit code.
 func (p *process) ended(limit time.Duration) (int, error) {
 	select {
 	case <-p.gone:
@@ -67,20 +67,20 @@ func (p *process) ended(limit time.Duration) (int, error) {
 	}
 }
 
-// server is a broker that can be killed: the embedded one as a process of its
-// own, or what a script starts.
+// server is a broker that can be killed: the embedded one as a separate
+// process, or one that a script starts.
 type server struct {
 	bin, dir string
-	address  string // empty: any
+	address  string // empty for any address
 	cmd      *exec.Cmd
-	script   string // in the place of all that; empty
+	script   string // used instead of the embedded broker; empty for none
 }
 
 func (w *world) newServer() *server {
 	return &server{bin: w.bin, dir: filepath.Join(w.dir, "broker"), address: "127.0.0.1:0", script: w.kafka}
 }
 
-// start returns once clients can connect.
+// start starts the broker and returns once clients can connect.
 func (s *server) start() error {
 	if s.script != "" {
 		out, err := exec.Command(s.script, "start").Output()
@@ -112,7 +112,7 @@ func (s *server) start() error {
 	return nil
 }
 
-// stop ends it; with SIGKILL at once.
+// stop ends the broker; SIGKILL ends it at once.
 func (s *server) stop(sig syscall.Signal) {
 	if s.script != "" {
 		how := map[syscall.Signal]string{syscall.SIGKILL: "kill", syscall.SIGTERM: "stop"}[sig]

@@ -10,34 +10,34 @@ import (
 	"time"
 )
 
-// proxy is a bad network between the learner and the broker: it listens on
-// another address of the loopback, and tells clients to come back to itself
-// where the broker names its own.
+// proxy is a faulty network between the learner and the broker. It listens on
+// another loopback address and replaces the broker's advertised address with
+// its own.
 type proxy struct {
 	listener net.Listener
 	to       string
-	old, new []byte // host names with their length, as they are in an answer
+	old, new []byte // host names with their length, as encoded in a response
 
 	mu    sync.Mutex
 	rng   *rand.Rand
 	conns map[*wire]struct{}
-	kind  int // of what happens to new connections
-	hurt  int // connections that something happened to
+	kind  int // kind of fault of new connections
+	hurt  int // connections that had a fault
 }
 
-// What can happen to a connection.
+// Kinds of faults of a connection.
 const (
 	healthy  = iota
-	reset    // after some bytes
-	slow     // a few milliseconds for each request and answer
-	halfOpen // after some requests nothing comes back, and nothing ends it
+	reset    // after a number of bytes
+	slow     // a few milliseconds for each request and response
+	halfOpen // after a number of requests there are no responses, and the connection stays open
 	kinds
 )
 
 type wire struct {
 	client, broker net.Conn
 	kind           int
-	left           int // bytes or answers
+	left           int // bytes or responses before the fault
 }
 
 func newProxy(to string, seed uint64) (*proxy, error) {
@@ -70,7 +70,7 @@ func (p *proxy) close() {
 	p.cut()
 }
 
-// cut resets every connection there is.
+// cut resets all connections.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +80,7 @@ func (p *proxy) cut() {
 	}
 }
 
-// suffer makes the connections from now on bad ones of a kind.
+// suffer makes new connections faulty, in the given way.
 func (p *proxy) suffer(kind int) {
 	p.mu.Lock()
 	p.kind = kind
@@ -88,7 +88,7 @@ func (p *proxy) suffer(kind int) {
 }
 
 func (w *wire) reset() {
-	w.client.(*net.TCPConn).SetLinger(0) // RST and no FIN
+	w.client.(*net.TCPConn).SetLinger(0) // RST instead of FIN
 	w.client.Close()
 	w.broker.Close()
 }
@@ -129,7 +129,7 @@ func (p *proxy) serve(client net.Conn) {
 	}()
 }
 
-// requests passes bytes on as they come.
+// requests forwards bytes as they arrive.
 func (p *proxy) requests(w *wire) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -138,7 +138,7 @@ func (p *proxy) requests(w *wire) {
 			return
 		}
 		if w.kind == reset {
-			if w.left -= n; w.left < 0 { // in the middle of a request
+			if w.left -= n; w.left < 0 { // within a request
 				w.broker.Write(buf[:max(0, n+w.left)])
 				w.reset()
 				return
@@ -150,7 +150,7 @@ func (p *proxy) requests(w *wire) {
 	}
 }
 
-// answers passes one whole answer on after the other.
+// answers forwards complete responses one by one.
 func (p *proxy) answers(w *wire) {
 	for {
 		head := make([]byte, 4)
@@ -162,14 +162,15 @@ func (p *proxy) answers(w *wire) {
 			return
 		}
 		body = bytes.ReplaceAll(body, p.old, p.new)
-		// The compact form of newer answers has the length plus one in one byte.
+		// Newer responses use the compact form: the length plus one, in one
+		// byte.
 		body = bytes.ReplaceAll(body, append([]byte{p.old[1] + 1}, p.old[2:]...), append([]byte{p.new[1] + 1}, p.new[2:]...))
 		switch w.kind {
 		case slow:
 			time.Sleep(3 * time.Millisecond)
 		case halfOpen:
 			if w.left--; w.left < 0 {
-				continue // read, and never passed on
+				continue // read, but not forwarded
 			}
 		}
 		if _, err := w.client.Write(append(head, body...)); err != nil {

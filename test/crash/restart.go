@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Restarts is how soon a killed learner of a large model learns again.
+// Restarts measures how soon a killed learner of a large model learns again.
 type Restarts struct {
 	Kills    int   `json:"kills"`
 	Again    times `json:"seconds_to_first_batch"` // from kill -9 to the first new BATCH in the log
@@ -21,8 +21,8 @@ type Restarts struct {
 	Rate     int   `json:"examples_per_second"` // fed
 }
 
-// restart kills a learner again and again while the topic grows at a steady
-// rate, starts it at once, and measures.
+// restart kills a learner repeatedly while the topic grows at a steady rate,
+// restarts it at once, and measures the time to the first new BATCH.
 func (w *world) restart(ctx context.Context) (s Restarts, err error) {
 	path := filepath.Join(w.dir, "restart.yaml")
 	text := fmt.Sprintf(`model: %s
@@ -56,7 +56,7 @@ http: {listen: "off"}
 	for s.Kills < w.restarts {
 		if !w.await(ctx, time.Minute, func(r modellog.Record) bool {
 			m, ok := r.(*modellog.Manifest)
-			if ok = ok && m.Step > 100; ok { // its window is full
+			if ok = ok && m.Step > 100; ok { // the learner's window is full
 				epoch, s.Snapshot = m.Owner.Epoch, m.Size
 			}
 			return ok
@@ -87,7 +87,7 @@ http: {listen: "off"}
 	return s, ctx.Err()
 }
 
-// stream feeds the topic at the rate asked for until ctx is done.
+// stream feeds the topic at the configured rate until ctx is done.
 func (w *world) stream(ctx context.Context, fed *int64) error {
 	out := w.client.Producer()
 	tick := time.NewTicker(20 * time.Millisecond)

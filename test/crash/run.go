@@ -21,28 +21,28 @@ import (
 )
 
 // world is one run of the test: a broker, a topic of examples, and the model
-// that is killed.
+// whose learners are killed.
 type world struct {
 	options
 	dir    string
 	bin    string
-	server *server // the embedded broker; nil if another was given
+	server *server // the embedded broker; nil if another one was given
 	client *ingest.Client
 	rng    *rand.Rand
 	topic  string
 	fed    int // examples in the topic
 	values [][]byte
-	began  int64  // time of the first example
-	csv    string // the examples as a file
+	began  int64  // timestamp of the first example
+	csv    string // path of the examples as a file
 	log    *modelLog
 	answer *predictions
-	chunk  string // of a snapshot
-	share  int    // examples that a fault besides the kills is fed with
+	chunk  string // chunk size of a snapshot
+	share  int    // examples fed for each fault other than the kills
 
-	toScore string // topic of scorers
+	toScore string // topic that the scorers read
 }
 
-const learned = 1250 // labelled rows after which the warm-up is over
+const learned = 1250 // labelled rows after which the warm-up is complete
 
 func run(ctx context.Context, o options) (s Summary, err error) {
 	w, end, err := begin(ctx, o)
@@ -71,7 +71,7 @@ func run(ctx context.Context, o options) (s Summary, err error) {
 	return s, errors.Join(w.checkScores(ctx, &s), w.check(ctx, &s))
 }
 
-// alone runs one thing in a world of its own.
+// alone runs f in a new world.
 func alone[S any](ctx context.Context, o options, f func(*world, context.Context) (S, error)) (s S, err error) {
 	o.partitions = 1
 	w, end, err := begin(ctx, o)
@@ -86,7 +86,7 @@ func alone[S any](ctx context.Context, o options, f func(*world, context.Context
 func begin(ctx context.Context, o options) (w *world, end func(), err error) {
 	w = &world{options: o, chunk: "16KiB", began: time.Now().UnixMilli(), rng: rand.New(rand.NewPCG(o.seed, 9))}
 	if o.refit > 0 {
-		w.chunk = "1KiB" // its models are small
+		w.chunk = "1KiB" // the models are small
 	}
 	var ends []func()
 	end = func() {
@@ -178,8 +178,8 @@ func (w *world) prepare(ctx context.Context) error {
 	return errors.Join(w.client.Create(ctx, w.topic, w.partitions, nil), w.client.Create(ctx, w.toScore, askedPartitions, nil))
 }
 
-// feed puts the examples up to the given one into the topic, dealing them out
-// to its partitions in turn.
+// feed appends examples to the topic, up to the given number, round-robin over
+// its partitions.
 func (w *world) feed(ctx context.Context, to int) error {
 	to = min(to, w.examples)
 	byPartition := make([][]ingest.Record, w.partitions)
@@ -197,13 +197,13 @@ func (w *world) feed(ctx context.Context, to int) error {
 	return nil
 }
 
-// features is how many frequencies the models have that are killed: few, so that
-// there is time for many kills.
+// features is the number of random features of the killed models. It is small
+// so that there is time for many kills.
 const features = 256
 
 // config writes the configuration of a model of this run and returns its path.
-// Snapshots are frequent and in small pieces, so that kills hit them; with refits
-// the model is one that can be solved for as often.
+// Snapshots are frequent and in small chunks so that kills interrupt them. With
+// refits the model is one that can be solved equally often.
 func (w *world) config(model string) string {
 	path := filepath.Join(w.dir, model+".yaml")
 	text := fmt.Sprintf(`model: %s
@@ -216,7 +216,7 @@ http: {listen: "off"}
 output: {delivery: %s}
 score: {topics: [%s], http.listen: "off"}
 `, w.model(model), w.brokers, w.topic, w.algorithm(), features, w.chunk, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.toScore)
-	if was, err := os.ReadFile(path); err == nil && string(was) == text { // and may be being read
+	if was, err := os.ReadFile(path); err == nil && string(was) == text { // a process may be reading it
 		return path
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -234,13 +234,14 @@ func (w *world) algorithm() string {
 
 func (w *world) model(name string) string { return w.topic + "-" + name }
 
-// accrete runs a command to its end and returns the last line that it printed.
+// accrete runs a command to completion and returns the last line of its output.
 func (w *world) accrete(ctx context.Context, args ...string) ([]byte, error) {
 	line, _, err := w.command(ctx, args...)
 	return line, err
 }
 
-// command is accrete with what became of the process.
+// command does the same as accrete and also returns the state of the exited
+// process.
 func (w *world) command(ctx context.Context, args ...string) (line []byte, ended *os.ProcessState, err error) {
 	cmd := exec.CommandContext(ctx, w.bin, args...)
 	cmd.Env = append(os.Environ(), "ACCRETE_PLANTED="+w.planted)
@@ -254,7 +255,7 @@ func (w *world) command(ctx context.Context, args ...string) (line []byte, ended
 	return []byte(lines[len(lines)-1]), cmd.ProcessState, nil
 }
 
-// killBoth kills learners, and scorers beside them.
+// killBoth kills learners and, concurrently, scorers.
 func (w *world) killBoth(ctx context.Context, s *Summary) error {
 	g, ctx := errgroup.WithContext(ctx)
 	learned := make(chan struct{})
@@ -266,16 +267,16 @@ func (w *world) killBoth(ctx context.Context, s *Summary) error {
 	return g.Wait()
 }
 
-// kill starts the learner and kills it, again and again, while the topic grows.
+// kill starts and kills the learner repeatedly while the topic grows.
 func (w *world) kill(ctx context.Context, s *Summary) error {
 	path := w.config("crash")
 	others := 2*w.options.zombies + 2*w.options.outages + w.options.resets
-	most := w.examples // for the kills; the rest is for the other faults
+	most := w.examples // examples for the kills; the rest is for the other faults
 	if others > 0 {
 		w.share = max(1, w.examples*3/10/others)
 		most -= w.share * others
 	}
-	early := max(6, w.kills/10) // the first kills go to the warm-up
+	early := max(6, w.kills/10) // kills during the warm-up
 	for turn := 0; s.Kills < w.kills; turn++ {
 		i := s.Kills
 		to := learned * (i + 1) / (early + 1)
@@ -293,7 +294,7 @@ func (w *world) kill(ctx context.Context, s *Summary) error {
 		if err := w.classify(ctx, s); err != nil {
 			return err
 		}
-		if twice && s.Kills < w.kills { // and at once again, while it recovers
+		if twice && s.Kills < w.kills { // again at once, during recovery
 			if err := w.killAtClaim(ctx, path); err != nil {
 				return fmt.Errorf("kill %d: %w", i+2, err)
 			}
@@ -310,10 +311,10 @@ func (w *world) kill(ctx context.Context, s *Summary) error {
 	return nil
 }
 
-// killOnce starts a learner and kills it: after a random while, at a CHUNK, every
-// other time a challenger's if it has refits, at a BATCH, right behind its CLAIM, or
-// right behind a MANIFEST, in turn. Without the last the history to be learned again
-// would grow from kill to kill.
+// killOnce starts a learner and kills it, by turns after a random time, at a
+// CHUNK (every other time a challenger's, if the model has refits), at a BATCH,
+// right after its CLAIM, or right after a MANIFEST. Without the last case the
+// history to be learned again would grow with every kill.
 func (w *world) killOnce(ctx context.Context, path string, turn int) (twice bool, err error) {
 	if turn%5 == 3 {
 		return true, w.killAtClaim(ctx, path)
@@ -333,7 +334,7 @@ func (w *world) killOnce(ctx context.Context, path string, turn int) (twice bool
 			what = isRival
 		}
 		w.log.await(watch, what)
-		u := w.rng.Float64() // soon, more often than not: a small one is soon complete
+		u := w.rng.Float64() // mostly soon, because a small snapshot is soon complete
 		pause(watch, time.Duration(20*u*u*u*float64(time.Millisecond)))
 	case 2:
 		for range 1 + w.rng.IntN(2) {
@@ -347,8 +348,8 @@ func (w *world) killOnce(ctx context.Context, path string, turn int) (twice bool
 	return turn%5 == 1, errors.Join(p.killed(), ctx.Err())
 }
 
-// killAtClaim kills a learner that has claimed the log and is about to restore a
-// snapshot and to learn again what is behind it.
+// killAtClaim kills a learner that has claimed the log and is about to restore
+// a snapshot and to learn the records after it again.
 func (w *world) killAtClaim(ctx context.Context, path string) error {
 	p, err := w.begin(nil, "learn", "-c", path)
 	if err != nil {

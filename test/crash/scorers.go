@@ -12,24 +12,23 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// scorers are three processes that share the partitions of a topic, in which
-// there is always something new, and score it with the model that learners die
-// of beside them.
+// scorers are three processes that share the partitions of a growing topic and
+// score it with the model whose learners are killed at the same time.
 type scorers struct {
 	*world
 	rng   *rand.Rand
 	alive [3]*process
-	asked int // records in the topic
+	asked int // number of records in the topic
 }
 
 const askedPartitions = 6
 
 func (w *world) scores() string { return w.model("crash") + ".scores" }
 
-// killScorers kills scorers at random instants: some of the three at once, while
-// they score or while they share out anew, and some again before they have
-// joined. The last quarter waits until the learners are done: only then the same
-// model scores a record again.
+// killScorers kills scorers at random times: some of the three at once, while
+// they score or rebalance, and some again before they have joined. The last
+// quarter of the kills waits until the learners have finished, because only
+// then does the same model score a record twice.
 func (w *world) killScorers(ctx context.Context, s *Summary, learned <-chan struct{}) error {
 	if w.options.scorers == 0 {
 		return nil
@@ -72,7 +71,7 @@ func (c *scorers) killAll(ctx context.Context, s *Summary, learned <-chan struct
 			case <-ctx.Done():
 			}
 		}
-		if c.rng.IntN(3) > 0 { // otherwise before they score, or even share
+		if c.rng.IntN(3) > 0 { // otherwise before they score or even rebalance
 			if err := c.growth(ctx); err != nil {
 				return err
 			}
@@ -92,11 +91,11 @@ func (c *scorers) killAll(ctx context.Context, s *Summary, learned <-chan struct
 	return nil
 }
 
-// growth waits until something is scored that was not when it was called.
+// growth waits until a score is written that did not exist when it was called.
 func (c *scorers) growth(ctx context.Context) error {
 	count := func() (n int64) {
 		_, end, err := c.client.Offsets(ctx, c.scores())
-		if err != nil { // there is no such topic yet
+		if err != nil { // the topic does not exist yet
 			return 0
 		}
 		for _, e := range end {
@@ -119,7 +118,7 @@ func (c *scorers) growth(ctx context.Context) error {
 	return nil
 }
 
-// keepAsking feeds the topic that is scored until ctx is done.
+// keepAsking feeds the topic to be scored until ctx is done.
 func (c *scorers) keepAsking(ctx context.Context) error {
 	p := c.client.Producer()
 	for ctx.Err() == nil {
@@ -138,9 +137,9 @@ func (c *scorers) keepAsking(ctx context.Context) error {
 	return nil
 }
 
-// checkScores lets one scorer finish what the killed ones have left. Then each
-// record has to have a score, and all scores of it by one model have to be the
-// same bytes.
+// checkScores runs one scorer to complete what the killed ones have left. Then
+// each record must have a score, and all scores of a record by one model must
+// be identical.
 func (w *world) checkScores(ctx context.Context, s *Summary) error {
 	if w.options.scorers == 0 {
 		return nil
@@ -183,7 +182,7 @@ func (w *world) checkScores(ctx context.Context, s *Summary) error {
 		return bad
 	case s.Unscored+s.ScoresDiffering > 0:
 		return fmt.Errorf("%d of %d records have no score, %d of %d scores that the same model made again are not the bytes of the first", s.Unscored, s.Asked, s.ScoresDiffering, s.ScoresTwice)
-	case s.ScorerKills >= 30 && s.ScoresTwice == 0: // a few may hit nothing
+	case s.ScorerKills >= 30 && s.ScoresTwice == 0: // a few kills may have no effect
 		return fmt.Errorf("the same model has scored no record again over %d kills: too little to show anything", s.ScorerKills)
 	}
 	return nil

@@ -11,29 +11,30 @@ import (
 	"time"
 )
 
-// Slowdown is how much longer a learner takes that refits itself than one that
-// does not. They learn the same topic, by turns, and come to the same state.
+// Slowdown compares the time of a learner that refits with that of one that
+// does not. They learn the same topic, in alternating order, and reach the same
+// state.
 type Slowdown struct {
-	Examples  int       `json:"examples"` // of each run
+	Examples  int       `json:"examples"` // examples per run
 	Features  int       `json:"features"`
-	Every     float64   `json:"refit_every_seconds"` // or as soon as the one before has ended
+	Every     float64   `json:"refit_every_seconds"` // or as soon as the previous refit has finished
 	Without   []timed   `json:"without"`
 	With      []timed   `json:"with"`
-	Ratios    []float64 `json:"ratios"` // of seconds, with over without, of each pair
-	Ratio     float64   `json:"ratio"`  // their median
+	Ratios    []float64 `json:"ratios"` // time with refits over time without, for each pair
+	Ratio     float64   `json:"ratio"`  // median of the ratios
 	StateHash string    `json:"state_hash"`
 }
 
 // timed is one run over the topic.
 type timed struct {
-	Seconds    float64 `json:"seconds"`    // from the first BATCH on
-	Processors float64 `json:"processors"` // used, on average over the life of the process
-	Refits     int     `json:"refits"`     // challengers in the log
+	Seconds    float64 `json:"seconds"`    // since the first BATCH
+	Processors float64 `json:"processors"` // average number used over the life of the process
+	Refits     int     `json:"refits"`     // number of challengers in the log
 	hash       string
 }
 
-// slowdown feeds the topic, and has it learned with refits and without. Now the
-// one goes first, now the other.
+// slowdown feeds the topic and has it learned with and without refits. The two
+// alternate in going first.
 func (w *world) slowdown(ctx context.Context) (s Slowdown, err error) {
 	if w.refit == 0 {
 		w.refit = time.Second
@@ -77,8 +78,8 @@ func median(x []float64) float64 {
 	return (x[(n-1)/2] + x[n/2]) / 2
 }
 
-// timed learns the whole topic as a model of its own. Snapshots are rare, so that
-// what is compared is learning.
+// timed learns the whole topic as a separate model. Snapshots are rare, so that
+// the comparison is of learning.
 func (w *world) timed(ctx context.Context, name string, features int, every time.Duration) (t timed, err error) {
 	path, model := filepath.Join(w.dir, name+".yaml"), w.model(name)
 	text := fmt.Sprintf(`model: %s

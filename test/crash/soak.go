@@ -19,17 +19,17 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// Soak is what a soak comes to.
+// Soak is the result of a soak test.
 type Soak struct {
 	Seconds   float64   `json:"seconds"`
 	Examples  int64     `json:"examples"`
 	Rate      float64   `json:"examples_per_second"` // fed
-	Learned   float64   `json:"learned_per_second"`  // until all of them were
-	CatchUp   float64   `json:"seconds_to_catch_up"` // at the end
+	Learned   float64   `json:"learned_per_second"`  // measured until all of them were learned
+	CatchUp   float64   `json:"seconds_to_catch_up"` // after the end of the feed
 	Faults    int       `json:"faults"`
-	Quarters  [4]sample `json:"quarters"` // medians of each quarter of the time
-	Most      sample    `json:"most"`     // ever, as while a learner catches up behind a fault
-	Compared  int       `json:"compared"` // state hashes that the offline replay came to
+	Quarters  [4]sample `json:"quarters"` // medians of each quarter of the run
+	Most      sample    `json:"most"`     // maxima, for example while a learner catches up after a fault
+	Compared  int       `json:"compared"` // state hashes that the offline replay reproduced
 	Divergent int       `json:"divergences"`
 
 	StateHash  string `json:"state_hash"`
@@ -48,10 +48,10 @@ func (s Soak) print() {
 	fmt.Printf("%d state hashes computed again, %d divergences; the last one is %s, that of the replay %s\n", s.Compared, s.Divergent, s.StateHash, s.ReplayHash)
 }
 
-// sample is what a process holds.
+// sample is the resource use of a process.
 type sample struct {
 	RSS        int64 `json:"rss_bytes"`
-	Heap       int64 `json:"heap_bytes"` // live at the last collection
+	Heap       int64 `json:"heap_bytes"` // live bytes at the last collection
 	Files      int   `json:"file_descriptors"`
 	Goroutines int   `json:"goroutines"`
 }
@@ -59,7 +59,7 @@ type sample struct {
 const faultEvery = 30 * time.Second
 
 // soak feeds one learner at a steady rate for a long time, with a fault every
-// half minute, and watches what it holds.
+// half minute, and samples its resource use.
 func (w *world) soak(ctx context.Context) (s Soak, err error) {
 	bad, err := newProxy(w.brokers, w.seed)
 	if err != nil {
@@ -83,8 +83,8 @@ http: {listen: "%s"}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return s, err
 	}
-	// Predictions are counted and deleted, so that a broker which reads all it has
-	// when it starts can be killed after 20 minutes too.
+	// Predictions are counted and then deleted, so that the broker, which reads
+	// all its data when it starts, can be killed after 20 minutes too.
 	answers := w.model("soak") + ".predictions"
 	if err := w.client.Create(ctx, answers, 1, map[string]string{"retention.ms": "-1", "segment.bytes": "16777216"}); err != nil {
 		return s, err
@@ -109,7 +109,7 @@ http: {listen: "%s"}
 		case <-ctx.Done():
 			return s, ctx.Err()
 		}
-		// As many as are due, however long the last tick took.
+		// All examples that are due, however long the last tick took.
 		due := int64(time.Since(start).Seconds() * float64(w.options.rate))
 		if err := w.pour(ctx, out, s.Examples, due); err != nil {
 			return s, err
@@ -157,8 +157,8 @@ http: {listen: "%s"}
 	return s, err
 }
 
-// pour writes examples [from, to) to the one partition, the stream over and over
-// again.
+// pour writes examples [from, to) to the single partition. It repeats the
+// stream.
 func (w *world) pour(ctx context.Context, out *ingest.Producer, from, to int64) error {
 	rs := make([]ingest.Record, 0, to-from)
 	for i := from; i < to; i++ {
@@ -170,7 +170,7 @@ func (w *world) pour(ctx context.Context, out *ingest.Producer, from, to int64) 
 	return out.Publish(ctx, w.topic, 0, rs)
 }
 
-// disturb is the fault whose turn it is.
+// disturb injects the next fault in turn.
 func (w *world) disturb(ctx context.Context, n int, p *process, bad *proxy) error {
 	switch n % 4 {
 	case 0:
@@ -193,9 +193,9 @@ func (w *world) disturb(ctx context.Context, n int, p *process, bad *proxy) erro
 	return nil
 }
 
-// drained waits until there is a prediction of every example.
+// drained waits until every example has a prediction.
 func (w *world) drained(ctx context.Context, n int64, p *process) error {
-	patience := 2*time.Minute + w.options.soak // on a machine that has other work it falls behind
+	patience := 2*time.Minute + w.options.soak // on a busy machine the learner falls behind
 	for limit := time.Now().Add(patience); ; {
 		_, end, err := w.client.Offsets(ctx, w.model("soak")+".predictions")
 		if err == nil && end[0] >= n {
@@ -240,10 +240,10 @@ func (w *world) replay(ctx context.Context, path string, s *Soak) error {
 	return nil
 }
 
-// flat says whether the learner holds more at the end than it did early on: in
-// the second quarter, when it has everything that it needs. One that has to catch
-// up, on a machine with other work, has larger BATCHes in hand: a quarter more
-// memory is no leak yet.
+// flat reports an error if the learner uses more at the end than in the second
+// quarter, when it has allocated everything that it needs. A learner that has
+// to catch up on a busy machine holds larger BATCHes, so a quarter more memory
+// is not taken for a leak.
 func (s *Soak) flat() error {
 	early, late := s.Quarters[1], s.Quarters[3]
 	var err error
@@ -259,7 +259,7 @@ func (s *Soak) flat() error {
 	return err
 }
 
-// quantile is that of each figure by itself.
+// quantile returns the q-quantile of each figure separately.
 func quantile(all []sample, q float64) (m sample) {
 	at := func(figure func(sample) int64) int64 {
 		v := make([]int64, len(all))
@@ -277,7 +277,7 @@ func quantile(all []sample, q float64) (m sample) {
 	}
 }
 
-// look reads what a process holds from /proc and from its own metrics.
+// look reads the resource use of a process from /proc and from its own metrics.
 func look(pid int, listen string) (s sample, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -313,7 +313,7 @@ func look(pid int, listen string) (s sample, err error) {
 	return s, nil
 }
 
-// tail is the end of what a process said.
+// tail returns the end of a process's output.
 func tail(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	return strings.Join(lines[max(0, len(lines)-10):], "\n")

@@ -20,31 +20,33 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// TailLosses is what became of a model whose log lost its tail again and again.
+// TailLosses is the result of a run in which the model log repeatedly lost its
+// tail.
 type TailLosses struct {
-	Kills       int     `json:"kills"`       // of learners, those at a loss included
-	Losses      int     `json:"losses"`      // of the tail of the model log
-	Live        int     `json:"losses_live"` // of these, under a running learner
-	Batches     int     `json:"batches_cut"` // record batches that were lost
-	Reported    int     `json:"reported"`    // losses after which a learner ended with 78
-	Harmless    int     `json:"harmless"`    // losses of nothing that anybody had seen
+	Kills       int     `json:"kills"`       // of learners, including those at a loss
+	Losses      int     `json:"losses"`      // losses of the tail of the model log
+	Live        int     `json:"losses_live"` // of these, while a learner was running
+	Batches     int     `json:"batches_cut"` // record batches lost
+	Reported    int     `json:"reported"`    // losses after which a learner exited with 78
+	Harmless    int     `json:"harmless"`    // losses of records that nothing had read
 	Rollbacks   int64   `json:"rollbacks"`   // found by the oracle
-	Silent      int     `json:"silent"`      // losses that had to be reported and were not
+	Silent      int     `json:"silent"`      // losses that should have been reported and were not
 	Divergences int64   `json:"divergences"` // found by the oracle
-	Differing   int64   `json:"differing"`   // repeated predictions
+	Differing   int64   `json:"differing"`   // repeated predictions that differ
 	Lost        int64   `json:"lost"`        // examples without a prediction
-	Compared    int64   `json:"compared"`    // state hashes that the oracle computed again
-	Verified    int     `json:"verified"`    // state hashes that verify did
-	Deleted     int     `json:"deleted"`     // times that the log was deleted under a learner, reported, and begun anew
+	Compared    int64   `json:"compared"`    // state hashes that the oracle recomputed
+	Verified    int     `json:"verified"`    // state hashes that verify recomputed
+	Deleted     int     `json:"deleted"`     // times that the log was deleted under a learner, reported, and created again
 	Seconds     float64 `json:"seconds"`
 }
 
 const refusedCode = 78
 
-// tailLosses kills a learner again and again, and now and then the broker, whose
-// log loses its last batches while it is down: half of the times under a running
-// learner. Whoever has seen what is lost has to say so with exit code 78, and
-// accrete rollback has to lead on.
+// tailLosses kills a learner repeatedly and, from time to time, the broker.
+// While the broker is down its log loses the last batches, half of the times
+// under a running learner. A process that has read lost records must report the
+// loss with exit code 78, and accrete rollback must make the model usable
+// again.
 func (w *world) tailLosses(ctx context.Context) (s TailLosses, err error) {
 	start := time.Now()
 	defer func() { s.Seconds = time.Since(start).Seconds() }()
@@ -81,7 +83,7 @@ func (w *world) tailLosses(ctx context.Context) (s TailLosses, err error) {
 	return s, w.afterLosses(ctx, path, &s)
 }
 
-// loseTail has the log lose some batches, and leads on.
+// loseTail removes some batches from the end of the log and recovers.
 func (w *world) loseTail(ctx context.Context, path string, s *TailLosses) error {
 	live := s.Losses%2 == 1
 	p, err := w.begin(nil, "learn", "-c", path)
@@ -107,7 +109,7 @@ func (w *world) loseTail(ctx context.Context, path string, s *TailLosses) error 
 	}
 	s.Losses++
 	s.Batches += n
-	if err := ingest.Retry(ctx, func(error) {}, func() error { // until our client has noticed, too
+	if err := ingest.Retry(ctx, func(error) {}, func() error { // until this client has noticed the restart, too
 		_, _, err := w.client.Offsets(ctx, w.model("crash")+".log")
 		return err
 	}); err != nil {
@@ -123,7 +125,7 @@ func (w *world) loseTail(ctx context.Context, path string, s *TailLosses) error 
 	}
 	if live {
 		s.Live++
-		missed = n > 0 // it has read all of it
+		missed = n > 0 // this client has read all of the log
 	} else if p, err = w.begin(nil, "learn", "-c", path); err != nil {
 		return err
 	}
@@ -132,8 +134,9 @@ func (w *world) loseTail(ctx context.Context, path string, s *TailLosses) error 
 	return w.leadOn(ctx, path, p, missed, s)
 }
 
-// deleteLog deletes the log of another model under its learner, which has to say
-// so, and so has the next one. Only learn --new-model begins again.
+// deleteLog deletes the log of another model under its learner, which must
+// report the loss, as must the next learner. Only learn --new-model starts
+// again.
 func (w *world) deleteLog(ctx context.Context, s *TailLosses) error {
 	path, topic := w.config("deleted"), w.model("deleted")+".log"
 	p, err := w.begin(nil, "learn", "-c", path)
@@ -171,8 +174,8 @@ func (w *world) deleteLog(ctx context.Context, s *TailLosses) error {
 	return err
 }
 
-// leadOn sees that a learner reports the loss, if somebody has seen what is lost,
-// and has accrete rollback lead on.
+// leadOn checks that a learner reports the loss if a process has read lost
+// records, and runs accrete rollback to recover.
 func (w *world) leadOn(ctx context.Context, path string, p *process, missed bool, s *TailLosses) error {
 	if !missed {
 		s.Harmless++
@@ -197,12 +200,12 @@ func (w *world) leadOn(ctx context.Context, path string, p *process, missed bool
 	return w.catchUp(ctx)
 }
 
-// reported says whether a process that is gone has ended with the code of a
+// reported reports whether an exited process returned the exit code of a
 // refusal.
 func (w *world) reported(p *process) bool { return p.cmd.ProcessState.ExitCode() == refusedCode }
 
-// missed says whether a prediction was released by a BATCH that the log does not
-// have any more.
+// missed reports whether a prediction was published by a BATCH that is no
+// longer in the log.
 func (w *world) missed(ctx context.Context) (bool, error) {
 	topic := w.model("crash") + ".predictions"
 	first, end, err := w.client.Offsets(ctx, topic)
@@ -227,8 +230,9 @@ func (w *world) missed(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// cut removes up to n record batches from the end of a topic, in the files of the
-// broker, which must be down, and returns how many. One batch at least stays.
+// cut removes up to n record batches from the end of a topic, in the files of
+// the broker, which must be down, and returns their number. At least one batch
+// remains.
 func (w *world) cut(topic string, n int) (removed int, err error) {
 	dir := filepath.Join(w.server.dir, "data", "partitions", topic+"-0")
 	names, err := filepath.Glob(filepath.Join(dir, "*.dat"))
@@ -241,7 +245,7 @@ func (w *world) cut(topic string, n int) (removed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	const header = 12 // base offset and length of a record batch
+	const header = 12 // size of base offset and length of a record batch
 	var at []int64
 	for i := 0; i+header <= len(segment); {
 		at = append(at, int64(i))
@@ -252,14 +256,14 @@ func (w *world) cut(topic string, n int) (removed int, err error) {
 		return 0, nil
 	}
 	left := len(at) - removed
-	const entry = 15 // bytes of the index
+	const entry = 15 // bytes per index entry
 	return removed, errors.Join(
 		os.Truncate(newest, at[left]),
 		os.Truncate(strings.TrimSuffix(newest, ".dat")+".idx", int64(left*entry)),
 	)
 }
 
-// afterLosses has verify and the oracle read what is left.
+// afterLosses runs verify and the oracle on the remaining topics.
 func (w *world) afterLosses(ctx context.Context, path string, s *TailLosses) error {
 	out, err := w.accrete(ctx, "verify", "-c", path, "--json")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package datasets reads the sets in testdata for tests.
+// Package datasets reads the data sets in testdata for tests.
 package datasets
 
 import (
@@ -13,16 +13,16 @@ import (
 	"testing"
 )
 
-// Set is the columns of numbers of a data set.
+// Set holds the numeric columns of a data set.
 type Set struct {
 	Columns []string  // names of the inputs
 	X       []float64 // rows × Dim
-	Y       []float64 // labels: the column y, or the last one
+	Y       []float64 // labels: column y, or the last column
 	Dim     int
-	Text    int // number of columns of text, which are left out
+	Text    int // number of text columns, which are ignored
 }
 
-// Load reads a set: "letter.train", "elec.stream".
+// Load reads a set, for example "letter.train" or "elec.stream".
 func Load(t testing.TB, name string) Set {
 	t.Helper()
 	s, err := load(name)
@@ -87,7 +87,7 @@ func load(name string) (s Set, err error) {
 	}
 }
 
-// numeric returns the columns of a row, other than the label, that are numbers.
+// numeric returns the numeric columns of a row, without the label.
 func numeric(row []string, label int) (columns []int) {
 	for i, cell := range row {
 		if _, err := strconv.ParseFloat(cell, 64); err == nil && i != label {
@@ -97,7 +97,8 @@ func numeric(row []string, label int) (columns []int) {
 	return columns
 }
 
-// top returns the folder that has go.mod: tests run in that of their package.
+// top returns the folder of go.mod, because tests run in the folder of their
+// package.
 func top() (string, error) {
 	folder, err := os.Getwd()
 	for err == nil {

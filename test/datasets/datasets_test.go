@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The table in testdata/README.md has every set, with its size, and all of them
-// together stay below three megabytes.
+// The table in testdata/README.md lists every set with its size, and the total
+// size is below three megabytes.
 func TestSetsAreWhatTheirReadmeSays(t *testing.T) {
 	root, err := top()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/accrete-ml/accrete/internal/broker"
 )
 
-// Disk is an embedded broker that keeps its topics in a directory and always
-// comes back at the same address, so that a test can change its files while it
-// is down.
+// Disk is an embedded broker that stores its topics in a directory and always
+// restarts at the same address, so that a test can change its files while it is
+// down.
 type Disk struct {
 	Addr string
 
@@ -24,7 +24,7 @@ type Disk struct {
 	broker *broker.Broker
 }
 
-// NewDisk starts one that lives as long as the test.
+// NewDisk starts a broker that runs until the test ends.
 func NewDisk(t testing.TB) *Disk {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -48,7 +48,7 @@ func (d *Disk) Start() {
 	d.broker = b
 }
 
-// Stop stops the broker, if it runs.
+// Stop stops the broker if it is running.
 func (d *Disk) Stop() {
 	if d.broker != nil {
 		d.broker.Close()
@@ -56,7 +56,7 @@ func (d *Disk) Stop() {
 	}
 }
 
-// Down changes what is on disk while the broker is down.
+// Down stops the broker, calls change, and starts the broker again.
 func (d *Disk) Down(change func()) {
 	d.t.Helper()
 	d.Stop()
@@ -64,8 +64,8 @@ func (d *Disk) Down(change func()) {
 	d.Start()
 }
 
-// Change rewrites the record batches of a partition's newest segment. The broker
-// has to be down.
+// Change rewrites the record batches of a partition's newest segment. The
+// broker must be down.
 func (d *Disk) Change(topic string, partition int, change func(batches [][]byte) [][]byte) {
 	d.t.Helper()
 	dir := filepath.Join(d.dir, "data", "partitions", fmt.Sprintf("%s-%d", topic, partition))
@@ -89,10 +89,10 @@ func (d *Disk) Change(topic string, partition int, change func(batches [][]byte)
 	if err := os.WriteFile(segments[0], out, 0o600); err != nil {
 		d.t.Fatal(err)
 	}
-	os.Remove(filepath.Join(dir, "snapshot.json")) // what it knows of the segment
+	os.Remove(filepath.Join(dir, "snapshot.json")) // the broker's metadata of the segment
 }
 
-// Cut takes the last n record batches from a partition. The broker has to be
+// Cut removes the last n record batches from a partition. The broker must be
 // down.
 func (d *Disk) Cut(topic string, partition, n int) {
 	d.t.Helper()
@@ -104,7 +104,7 @@ func (d *Disk) Cut(topic string, partition, n int) {
 	})
 }
 
-// Reseal changes one record batch and makes its checksum right again.
+// Reseal changes one record batch and recomputes its checksum.
 func Reseal(batches [][]byte, i int, change func([]byte)) [][]byte {
 	b := slices.Clone(batches[i])
 	change(b)

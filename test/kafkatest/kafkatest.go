@@ -1,5 +1,5 @@
-// Package kafkatest gives tests a Kafka: the embedded broker, or where
-// ACCRETE_TEST_BROKERS names one, a real cluster.
+// Package kafkatest provides Kafka to tests: the embedded broker or, if
+// ACCRETE_TEST_BROKERS is set, a real cluster.
 package kafkatest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/broker"
 )
 
-// Addr is of a Kafka that lives as long as the test, or longer.
+// Addr returns the address of a Kafka that runs at least until the test ends.
 func Addr(t testing.TB) string {
 	t.Helper()
 	addr := os.Getenv("ACCRETE_TEST_BROKERS")
@@ -32,10 +32,11 @@ func Addr(t testing.TB) string {
 	return addr
 }
 
-// Client connects to a Kafka that lives as long as the test, or longer.
+// Client connects to a Kafka that runs at least until the test ends.
 func Client(t testing.TB) *ingest.Client { return ClientOf(t, Addr(t), nil) }
 
-// ClientOf connects to the Kafka at addr, in a way that change may alter.
+// ClientOf connects to the Kafka at addr, with a configuration that change may
+// modify.
 func ClientOf(t testing.TB, addr string, change func(*ingest.Config)) *ingest.Client {
 	t.Helper()
 	config := ingest.Config{Brokers: strings.Split(addr, ","), MaxWait: 20 * time.Millisecond}
@@ -50,7 +51,7 @@ func ClientOf(t testing.TB, addr string, change func(*ingest.Config)) *ingest.Cl
 	return c
 }
 
-// Delete deletes a topic, by a client that is not ours.
+// Delete deletes a topic, through a separate client.
 func Delete(t testing.TB, addr, topic string) {
 	t.Helper()
 	c, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(addr, ",")...))
@@ -72,11 +73,11 @@ func Delete(t testing.TB, addr, topic string) {
 	}
 }
 
-// Name makes a name for a topic or a model that no other test run has.
+// Name returns a name for a topic or a model that is unique to this test run.
 func Name(base string) string { return fmt.Sprintf("%s-%x", base, rand.Uint32()) }
 
-// Fill creates a topic, unless it is there, and deals the values out to its
-// partitions in turn, keyed by their number.
+// Fill creates a topic if it does not exist, and writes the values round-robin
+// to its partitions, with their index as key.
 func Fill(t testing.TB, c *ingest.Client, topic string, partitions int, values []string) {
 	t.Helper()
 	if err := c.Create(t.Context(), topic, partitions, nil); err != nil {
@@ -96,7 +97,7 @@ func Fill(t testing.TB, c *ingest.Client, topic string, partitions int, values [
 	}
 }
 
-// Read is everything in a topic, partition after partition.
+// Read returns everything in a topic, partition by partition.
 func Read(t testing.TB, c *ingest.Client, topic string) (rs []ingest.Record) {
 	t.Helper()
 	first, end, err := c.Offsets(t.Context(), topic)
@@ -116,7 +117,7 @@ func Read(t testing.TB, c *ingest.Client, topic string) (rs []ingest.Record) {
 	return rs
 }
 
-// Header is a header of a record; empty if there is none.
+// Header returns a header of a record, empty if it has none of that key.
 func Header(r ingest.Record, key string) string {
 	for _, h := range r.Headers {
 		if h.Key == key {
@@ -126,7 +127,8 @@ func Header(r ingest.Record, key string) string {
 	return ""
 }
 
-// AddPartitions makes a topic have count of them, by a client that is not ours.
+// AddPartitions increases the number of partitions of a topic to count, through
+// a separate client.
 func AddPartitions(t testing.TB, addr, topic string, count int) {
 	t.Helper()
 	c, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(addr, ",")...))

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// Fragile is a broker whose files a test can change while it is down: a Disk or
-// a Real.
+// Fragile is a broker whose files a test can change while it is down. It is a
+// Disk or a Real.
 type Fragile interface {
-	// Down stops the broker, in a way that it does not notice before, calls
-	// change and starts the broker again.
+	// Down stops the broker without warning, calls change, and starts the
+	// broker again.
 	Down(change func())
 
-	// Cut takes the last n record batches from a partition. The broker has to
+	// Cut removes the last n record batches from a partition. The broker must
 	// be down.
 	Cut(topic string, partition, n int)
 }
@@ -30,7 +30,7 @@ type Real struct {
 	script string
 }
 
-// OnFragile runs a test on a Disk, and where ACCRETE_TEST_KAFKA names
+// OnFragile runs a test on a Disk and, where ACCRETE_TEST_KAFKA names
 // .ci/kafka.sh, on a Real.
 func OnFragile(t *testing.T, test func(t *testing.T, addr string, b Fragile)) {
 	t.Run("embedded", func(t *testing.T) {
@@ -65,7 +65,7 @@ func (r *Real) Down(change func()) {
 	r.run("start")
 }
 
-// Cut is of Fragile.
+// Cut implements Fragile.
 func (r *Real) Cut(topic string, partition, n int) {
 	r.t.Helper()
 	dir := filepath.Join(os.Getenv("KAFKA_DIR"), "data", fmt.Sprintf("%s-%d", topic, partition))

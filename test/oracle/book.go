@@ -6,35 +6,36 @@ import (
 	"encoding/hex"
 )
 
-// book is what the log has come to: who writes it, and what was decided.
+// book is the state of the log: its current owner and the decided history.
 type book struct {
-	epoch  int64           // of the claim in force
+	epoch  int64           // epoch of the valid claim
 	nonce  string          //
 	owners map[string]bool // nonces of all claims so far
 
 	genesis bool
-	id      [16]byte // of the log's topic, as somebody has said it; zero: nobody
+	id      [16]byte // id of the log's topic according to its records; zero if none named it
 	options []byte
 
 	seq, highest int64
 	chain        [32]byte
-	points       map[int64]point // by seq, of the history as it stands
+	points       map[int64]point // by seq, for the current history
 	ids          map[string]string
-	counted      map[[32]byte]bool // records that count, by hash
-	paused       map[int64]bool    // seqs that ever had a PAUSE
-	taken        []taken           // back, by a ROLLBACK
+	counted      map[[32]byte]bool // valid records, by hash
+	paused       map[int64]bool    // seqs that have ever had a PAUSE
+	taken        []taken           // ranges revoked by a ROLLBACK
 	loose        []loose
 }
 
-// point is where an entry of the history lies, and under which claim.
+// point is the position of an entry of the history, and the claim that it was
+// written under.
 type point struct {
 	chain  string
-	offset int64 // of the record behind it
+	offset int64 // offset after the record
 	epoch  int64
 	nonce  string
 }
 
-// taken are seqs that were taken back, from to to-1.
+// taken is a range of revoked seqs, from to to-1.
 type taken struct{ from, to int64 }
 
 func newBook() book {
@@ -52,16 +53,16 @@ func (o *oracle) read(r Record) {
 		o.fault("nobody writes what lies at offset %d of the log: %v", r.Offset, err)
 	case e.Type == "claim" && e.Epoch > o.epoch:
 		o.claim(e)
-	case e.Type == "claim": // it came too late
+	case e.Type == "claim": // superseded before it arrived
 		o.owners[e.Nonce] = true
 		o.Void++
 	case !o.owners[e.Nonce] && e.Epoch > o.epoch: // its claim may have been lost
 		o.loose = append(o.loose, loose{e.Type, e.Seq, o.seq, e.offset, true})
 	case !o.owners[e.Nonce]:
 		o.fault("the %s at offset %d is of epoch %d, nonce %s, which nobody has claimed", e.Type, e.offset, e.Epoch, e.Nonce)
-	case e.Epoch != o.epoch || e.Nonce != o.nonce: // of a learner that was replaced
+	case e.Epoch != o.epoch || e.Nonce != o.nonce: // from a replaced learner
 		o.Void++
-	case o.counted[e.sum]: // arrived twice
+	case o.counted[e.sum]: // a duplicate
 		o.Void++
 	case o.fits(e):
 		o.counted[e.sum] = true
@@ -71,13 +72,12 @@ func (o *oracle) read(r Record) {
 	o.highest = max(o.highest, e.Seq)
 }
 
-// loose is a record that has no place behind the entry last. It may be what a
-// learner wrote before it saw that the log had lost something: then a ROLLBACK
-// takes it back.
+// loose is a record that does not fit after the entry last. A learner may have
+// written it before it noticed a loss in the log: then a ROLLBACK revokes it.
 type loose struct {
 	typ               string
 	seq, last, offset int64
-	orphan            bool // nobody has claimed its epoch
+	orphan            bool // its epoch was never claimed
 }
 
 func (l loose) takenBack(seq int64) bool {
@@ -91,11 +91,11 @@ func (o *oracle) claim(e entry) {
 	o.topic(e)
 }
 
-// topic compares the topic that a record says that it is written to with the one
-// that it lies in.
+// topic compares the topic id in a record with that of the topic that contains
+// it.
 func (o *oracle) topic(e entry) {
 	id, err := topicID(e.TopicID)
-	if e.TopicID == "" || err == nil && id == [16]byte{} { // a broker without ids
+	if e.TopicID == "" || err == nil && id == [16]byte{} { // from a broker without topic ids
 		return
 	}
 	is := o.world.LogID
@@ -108,7 +108,7 @@ func (o *oracle) topic(e entry) {
 	o.id = id
 }
 
-// fits takes in a record of the claim in force if this is its place.
+// fits processes a record of the valid claim and reports whether it fits here.
 func (o *oracle) fits(e entry) bool {
 	switch e.Type {
 	case "genesis":
@@ -155,14 +155,14 @@ func (o *oracle) fits(e entry) bool {
 	return false
 }
 
-// decided takes in an entry of the history.
+// decided processes an entry of the history.
 func (o *oracle) decided(e entry) bool {
 	chain, err := link(o.chain, e)
 	if err != nil || e.Chain != hex.EncodeToString(chain[:]) || o.model.learner == nil {
 		return false
 	}
 	if to, ok := o.points[e.ToSeq]; e.Type == "rollback" {
-		if !ok || to.chain != e.ToChain || e.Seq <= o.highest { // seqs never mean two things
+		if !ok || to.chain != e.ToChain || e.Seq <= o.highest { // seqs are never reused
 			return false
 		}
 	} else if e.Seq != o.seq+1 {
@@ -201,7 +201,8 @@ func (o *oracle) config(e entry) bool {
 	return true
 }
 
-// cover says that the offsets [from, to) of p are dealt with: each once.
+// cover records that the offsets [from, to) of p are processed, each exactly
+// once.
 func (o *oracle) cover(p Partition, id string, from, to int64) {
 	if next, ok := o.Next[p]; ok && next != from {
 		o.fault("%v is decided up to %d and then from %d on", p, next, from)
@@ -221,7 +222,7 @@ func (o *oracle) gap(e entry) {
 	o.model.next[p] = e.To
 }
 
-// adopt puts other topics in the place of those that were read so far.
+// adopt replaces the input topics that were read so far by others.
 func (o *oracle) adopt(e entry) {
 	for _, in := range e.Inputs {
 		name := cmp.Or(in.NewTopic, in.Topic)

@@ -9,7 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/test/oracle"
 )
 
-// spoiled is a good world to be broken in one place.
+// spoiled is a valid world in which one thing will be broken.
 type spoiled struct {
 	*testing.T
 	*oracle.World
@@ -22,7 +22,8 @@ func (w spoiled) replace(r *oracle.Record, old, new string) {
 	r.Value = []byte(strings.Replace(string(r.Value), old, new, 1))
 }
 
-// at is the place in the log of the last record of a type but back.
+// at returns the index in the log of a record of the given type, back such
+// records before the last one.
 func (w spoiled) at(typ string, back int) int {
 	for i := len(w.Log) - 1; i >= 0; i-- {
 		if string(w.Log[i].Key) == typ {
@@ -37,7 +38,7 @@ func (w spoiled) at(typ string, back int) int {
 
 func (w spoiled) last(typ string) *oracle.Record { return &w.Log[w.at(typ, 0)] }
 
-// appended adds a copy of a record of the log to its end.
+// appended appends a copy of a record to the log.
 func (w spoiled) appended(r oracle.Record) *oracle.Record {
 	r.Value = bytes.Clone(r.Value)
 	r.Offset = w.Log[len(w.Log)-1].Offset + 1
@@ -45,7 +46,7 @@ func (w spoiled) appended(r oracle.Record) *oracle.Record {
 	return &w.Log[len(w.Log)-1]
 }
 
-// renumber closes a hole, as a broker does that gives the offsets again.
+// renumber closes a hole, like a broker that reassigns the offsets.
 func (w spoiled) renumber() {
 	for i := range w.Log {
 		w.Log[i].Offset = int64(i)
@@ -59,7 +60,7 @@ func (w spoiled) input() []oracle.Record {
 	panic("no input")
 }
 
-// TestOracleSeesEveryChange breaks a good world in one place at a time.
+// TestOracleSeesEveryChange breaks a valid world in one place at a time.
 func TestOracleSeesEveryChange(t *testing.T) {
 	good := world(t, "rings")
 	for name, spoil := range map[string]func(w spoiled){
@@ -151,7 +152,7 @@ func (w spoiled) first() oracle.Partition {
 	panic("no input")
 }
 
-// forged adds a record of a type under the claim in force.
+// forged appends a record of a type under the valid claim.
 func (w spoiled) forged(typ string) *oracle.Record {
 	r := w.appended(*w.last("batch"))
 	r.Key = []byte(typ)
@@ -160,7 +161,7 @@ func (w spoiled) forged(typ string) *oracle.Record {
 	return r
 }
 
-// TestOracleAccountsForLateCopies, which count for nothing and are no fault.
+// TestOracleAccountsForLateCopies: late copies are void, and not faults.
 func TestOracleAccountsForLateCopies(t *testing.T) {
 	w := world(t, "rings")
 	s := spoiled{t, &w}

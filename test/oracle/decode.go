@@ -11,7 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// input is what the log's CONFIG says of records, with every default in it.
+// input is the CONFIG record's description of the input, with every default
+// filled in.
 type input struct {
 	Label, Key, Weight     string
 	Labels, Columns        []string
@@ -22,7 +23,7 @@ type input struct {
 	MaxAbs                 float64 `json:"max_abs"`
 }
 
-// decoder reads records in the plainest way there is.
+// decoder reads records in the simplest possible way.
 type decoder struct {
 	input  input
 	schema struct {
@@ -32,12 +33,12 @@ type decoder struct {
 	}
 }
 
-// row is a record that is learned or predicted.
+// row is a record that is learned or only predicted.
 type row struct {
 	x      []float64
 	label  learner.Label
 	weight float64
-	key    []byte // of the prediction
+	key    []byte // key of the prediction
 }
 
 func newDecoder(in input) (d decoder) {
@@ -45,8 +46,7 @@ func newDecoder(in input) (d decoder) {
 	return d
 }
 
-// begin is called before the first record: until then the schema is written as
-// null.
+// begin is called before the first record. Until then the schema is null.
 func (d *decoder) begin() {
 	if d.schema.Task == "" {
 		d.schema.Task, d.schema.Columns, d.schema.Classes = d.input.Task, []string{}, []string{}
@@ -54,13 +54,13 @@ func (d *decoder) begin() {
 	}
 }
 
-// member is a field of a record, with its value as it stands.
+// member is a field of a record with its unparsed value.
 type member struct {
 	name string
 	raw  json.RawMessage
 }
 
-// members are those of an object; not ok if b is none.
+// members returns the fields of an object; ok is false if b is not an object.
 func members(b []byte) (out []member, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -79,15 +79,15 @@ func members(b []byte) (out []member, ok bool) {
 
 const (
 	mostDepth   = 64
-	mostClass   = 256 // bytes
+	mostClass   = 256 // maximum length of a class name in bytes
 	mostHeaders = 64
 	mostWeight  = 1e6
 )
 
-// halves are escapes of halves of a character, which are no text alone.
+// halves matches escapes of surrogates, which are invalid alone.
 var halves = regexp.MustCompile(`\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F]|\\\\`)
 
-// readable reports whether b is JSON that a strict reader takes.
+// readable reports whether b is JSON that a strict parser accepts.
 func readable(b []byte) bool {
 	if !utf8.Valid(b) || !json.Valid(b) {
 		return false
@@ -115,17 +115,17 @@ func readable(b []byte) bool {
 	}
 }
 
-// fields are the members of a record, sorted by what they are.
+// fields holds the members of a record, grouped by their role.
 type fields struct {
 	label, weight, key json.RawMessage
 	labels             []json.RawMessage
-	form               string // "x", "features", or empty where every field is an input
+	form               string // "x", "features", or empty if every field is an input
 	list               []json.RawMessage
 	inputs, others     []member
 }
 
-// decode reads a record; not ok if it belongs into quarantine. Then nothing has
-// changed.
+// decode decodes a record; ok is false if it belongs in quarantine, in which
+// case the decoder is unchanged.
 func (d *decoder) decode(r Record) (out row, ok bool) {
 	if len(r.Value) == 0 || len(r.Value) > d.input.MaxBytes || len(r.Headers) > mostHeaders || !readable(r.Value) {
 		return out, false
@@ -176,7 +176,7 @@ func (d *decoder) decode(r Record) (out row, ok bool) {
 	return out, true
 }
 
-// sort takes a record apart.
+// sort groups the members of a record.
 func (d *decoder) sort(b []byte) (f fields, ok bool) {
 	all, ok := members(b)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"hash/crc32"
 )
 
-// entry has the members of all records of the log.
+// entry has the members of all kinds of log records.
 type entry struct {
 	Type   string
 	Epoch  int64
@@ -21,7 +21,7 @@ type entry struct {
 	Ranges []span
 	Counts struct{ Learned, Predicted, Quarantined, Skipped int64 }
 
-	Topic     string // of a gap, and of partitions
+	Topic     string // of a GAP, and of partitions
 	TopicID   string `json:"topic_id"`
 	Partition int32
 	From, To  int64
@@ -45,14 +45,14 @@ type entry struct {
 		Nonce         string
 	}
 
-	offset int64    // where it lies
-	sum    [32]byte // of key and value
+	offset int64    // offset in the log
+	sum    [32]byte // hash of key and value
 
-	index int // of a chunk
+	index int // index of a CHUNK
 	data  []byte
 }
 
-// adopted is a topic that takes another one's place.
+// adopted is a topic that replaces another one.
 type adopted struct {
 	Topic      string
 	TopicID    string `json:"topic_id"`
@@ -74,7 +74,7 @@ type span struct {
 	Digest    uint64 `json:",string"`
 }
 
-// parse reads one record of the log.
+// parse parses one record of the log.
 func parse(r Record) (e entry, err error) {
 	if string(r.Key) == "chunk" {
 		e, err = parseChunk(r.Value)
@@ -98,7 +98,7 @@ func parseChunk(b []byte) (e entry, err error) {
 		return e, fmt.Errorf("a chunk with a wrong checksum")
 	}
 	typ := "chunk"
-	if b[6] != 0 { // of a challenger, which is no part of the history
+	if b[6] != 0 { // of a challenger, which is not part of the history
 		typ = "challenger chunk"
 	}
 	return entry{
@@ -107,7 +107,7 @@ func parseChunk(b []byte) (e entry, err error) {
 	}, nil
 }
 
-// topicID reads an id as Kafka's tools print it.
+// topicID parses an id in the notation of Kafka's tools.
 func topicID(text string) (id [16]byte, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err == nil && len(b) != len(id) {
@@ -117,7 +117,7 @@ func topicID(text string) (id [16]byte, err error) {
 	return id, err
 }
 
-// link is the chain behind e, where last is the one before it.
+// link returns the chain hash after e; last is the previous one.
 func link(last [32]byte, e entry) (chain [32]byte, err error) {
 	var b bytes.Buffer
 	number := func(ns ...any) {

@@ -8,15 +8,15 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// file is a snapshot that arrives in chunks.
+// file assembles a snapshot from chunks.
 type file struct {
 	id     string
 	chunks [][]byte
 	count  int
 }
 
-// add takes in a chunk if it is the next one, or the first of another snapshot
-// behind one that is complete.
+// add appends a chunk if it is the next one, or the first one of another
+// snapshot after a complete one.
 func (f *file) add(e entry) bool {
 	if e.index == 0 && (f.id == "" || len(f.chunks) == f.count) {
 		*f = file{id: e.Snapshot, count: e.Chunks}
@@ -28,7 +28,7 @@ func (f *file) add(e entry) bool {
 	return true
 }
 
-// complete compares the file with what its manifest names, and forgets it.
+// complete compares the file with its manifest, and clears it.
 func (f *file) complete(e entry) bool {
 	whole := bytes.Join(f.chunks, nil)
 	sum := sha256.Sum256(whole)
@@ -40,18 +40,19 @@ func (f *file) complete(e entry) bool {
 	return ok
 }
 
-// state is what a manifest says of the model.
+// state is the part of a manifest that describes the model.
 type state struct{ hash, lineage snapshot.Hash }
 
-// stands reports whether a snapshot stands behind an entry of the history as it is.
+// stands reports whether a snapshot is positioned after an entry of the current
+// history.
 func (o *oracle) stands(e entry) bool {
 	at, ok := o.points[e.Seq]
 	return ok && e.Chain == at.chain && e.Start.Offset == at.offset && e.Start.Epoch == at.epoch &&
 		(e.Start.Nonce == at.nonce || at.nonce == "")
 }
 
-// manifest checks a snapshot: its file and its state. It stands behind an entry
-// that was read before.
+// manifest checks a snapshot: its file and its state. Its entry of the history
+// precedes it in the log.
 func (o *oracle) manifest(e entry) bool {
 	if !o.stands(e) || !o.file.complete(e) {
 		return false
@@ -64,8 +65,8 @@ func (o *oracle) manifest(e entry) bool {
 	return true
 }
 
-// challenger checks the file of one, and that it is of the history. What it holds
-// is for verify.
+// challenger checks the file of a challenger, and that it belongs to the
+// history. verify checks its contents.
 func (o *oracle) challenger(e entry) bool {
 	if !o.stands(e) || !o.rival.complete(e) {
 		return false

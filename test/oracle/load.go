@@ -9,8 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Load reads the topics of a model to their present ends, as a read-committed
-// reader gets them. The model log must still have its beginning.
+// Load reads the topics of a model to their current ends, as a read-committed
+// consumer. The model log must still have its beginning.
 func Load(ctx context.Context, brokers []string, model string, inputs ...string) (World, error) {
 	w := World{Model: model, Inputs: map[Partition][]Record{}, IDs: map[string][16]byte{}}
 	for _, topic := range append([]string{model + ".log", model + ".predictions", model + ".quarantine"}, inputs...) {
@@ -37,7 +37,7 @@ func Load(ctx context.Context, brokers []string, model string, inputs ...string)
 	return w, nil
 }
 
-// read is all records of a topic, by partition.
+// read returns all records of a topic, by partition.
 func read(ctx context.Context, brokers []string, topic string) (id [16]byte, parts [][]Record, err error) {
 	c, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
 	if err != nil {
@@ -89,7 +89,7 @@ func read(ctx context.Context, brokers []string, topic string) (id [16]byte, par
 			if r.Offset < end[r.Partition] && !r.Attrs.IsControl() {
 				parts[r.Partition] = append(parts[r.Partition], record(r))
 			}
-			if r.Offset >= end[r.Partition]-1 { // a marker is behind every record of a transaction
+			if r.Offset >= end[r.Partition]-1 { // every transaction ends with a marker
 				delete(from, r.Partition)
 			}
 		})
@@ -105,8 +105,8 @@ func record(r *kgo.Record) Record {
 	return out
 }
 
-// offsets are those of n partitions at a time: -2 is the first, -1 the end of what
-// is committed.
+// offsets returns the offsets of n partitions for a ListOffsets timestamp: -2
+// for the first offset, -1 for the end of the committed records.
 func offsets(ctx context.Context, c *kgo.Client, topic string, n int, at int64) ([]int64, error) {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID, req.IsolationLevel = -1, 1

@@ -17,17 +17,17 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// model is a learner that is taught row by row.
+// model is a learner that learns row by row.
 type model struct {
 	config  learner.Config
 	learner *learner.Learner
 	decoder decoder
 
 	next      map[Partition]int64
-	rows      snapshot.Hash // chain over the labelled rows
-	lineage   snapshot.Hash // the same as of the last change of the model
+	rows      snapshot.Hash // hash chain over the labelled rows
+	lineage   snapshot.Hash // the same at the last change of the model
 	step      int64
-	learnedTo string // digest of next as of the last change
+	learnedTo string // digest of next at the last change
 }
 
 func (m *model) begin(options []byte) error {
@@ -49,7 +49,7 @@ func (m *model) begin(options []byte) error {
 	return nil
 }
 
-// copy is m as it is, whatever is learned later.
+// copy returns the current state of m, independent of later learning.
 func (m *model) copy() model {
 	c := *m
 	var err error
@@ -61,14 +61,15 @@ func (m *model) copy() model {
 	return c
 }
 
-// turn makes what follows another history, although no row was learned.
+// turn advances the row chain and the lineage where the history changes without
+// a learned row.
 func (m *model) turn(typ string, seq int64) {
 	b := append([]byte("accrete "+typ+" 1\x00"), m.rows[:]...)
 	m.rows = sha256.Sum256(binary.LittleEndian.AppendUint64(b, uint64(seq)))
 	m.lineage = m.rows
 }
 
-// row predicts a row, learns it, and returns what the prediction has to be.
+// row predicts a row, learns it, and returns the expected prediction.
 func (m *model) row(name string, p Partition, r Record, row row) expected {
 	var b learner.Batch
 	b.Reset(len(row.x))
@@ -113,7 +114,8 @@ func (m *model) row(name string, p Partition, r Record, row row) expected {
 	return expected{out, row.key, r.Time}
 }
 
-// list is how numbers are written: one by itself, several as a list.
+// list returns the representation of numbers in a prediction: a single number,
+// or several as a list.
 func list(v []float64) any {
 	if len(v) == 1 {
 		return v[0]
@@ -125,7 +127,7 @@ func list(v []float64) any {
 	return out
 }
 
-// changed notes where the input stands.
+// changed stores the digest of the current input position.
 func (m *model) changed() {
 	places := slices.SortedFunc(maps.Keys(m.next), func(a, b Partition) int {
 		return cmp.Or(strings.Compare(a.Topic, b.Topic), cmp.Compare(a.Index, b.Index))
@@ -145,7 +147,7 @@ func (m *model) hash() snapshot.Hash {
 	return snapshot.StateHash(schema, m.learner.State())
 }
 
-// batch teaches the model what e has decided.
+// batch learns the rows of the BATCH e.
 func (o *oracle) batch(e entry) {
 	o.model.decoder.begin()
 	var learned, predicted, quarantined, skipped int64
@@ -188,7 +190,7 @@ func (o *oracle) batch(e entry) {
 	o.Skipped += skipped
 }
 
-// input is the records of a partition of the topic with an id.
+// input returns the records of a partition of the topic with an id.
 func (o *oracle) input(p Partition, text string) []Record {
 	id, err := topicID(text)
 	is, known := o.world.IDs[p.Topic]
@@ -202,7 +204,7 @@ func (o *oracle) input(p Partition, text string) []Record {
 	return nil
 }
 
-// between is the records of rs, which are in order, in [from, to).
+// between returns the records of rs, which are in order, in [from, to).
 func between(rs []Record, from, to int64) []Record {
 	at := func(offset int64) int {
 		i, _ := slices.BinarySearchFunc(rs, offset, func(r Record, o int64) int { return cmp.Compare(r.Offset, o) })
@@ -211,7 +213,7 @@ func between(rs []Record, from, to int64) []Record {
 	return rs[at(from):at(to)]
 }
 
-// hash is what the digest of a range is made of.
+// hash adds a record to the digest of a range.
 func hash(h *xxhash.Digest, r Record) {
 	number := func(n int64) { binary.Write(h, binary.LittleEndian, n) }
 	field := func(b []byte) {

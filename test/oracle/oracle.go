@@ -1,14 +1,13 @@
-// Package oracle is the second truth about a pipeline: a reader of one model's
-// topics that is as simple as it can be made. It has one goroutine and no
-// batches. It reads Kafka through another client, and shares no code with
-// pipeline, serve, ingest, ingest/decode or snapshot/modellog: it parses the model
-// log, the input, the predictions and the quarantine by itself, teaches a learner
-// one row after the other, and says where the topics hold anything else than that
-// comes to.
+// Package oracle is an independent implementation that checks a pipeline: it
+// reads all topics of one model in the simplest possible way, with one goroutine
+// and without batches. It uses another Kafka client, and shares no code with
+// pipeline, serve, ingest, ingest/decode or snapshot/modellog. It parses the model
+// log, the input, the predictions and the quarantine itself, trains a learner row
+// by row, and reports where the contents of the topics differ from its own result.
 //
-// It does not know which records of a log may be void. It has an account of each
-// one instead: of a claim that another one has replaced, a copy of one that counts,
-// byte for byte, or a part of the history in its place. All else is a fault.
+// It does not use the pipeline's rules for void records. Instead it accounts for
+// each record of the log as one of a replaced claim, a byte-for-byte copy of a
+// valid record, or a part of the history in its place. Everything else is a fault.
 package oracle
 
 import (
@@ -38,48 +37,48 @@ type Header struct {
 	Value []byte
 }
 
-// World is what the topics of a model hold.
+// World is the contents of the topics of a model.
 type World struct {
 	Model       string
-	Log         []Record // all of it, from offset 0 on
+	Log         []Record // complete, from offset 0 on
 	Inputs      map[Partition][]Record
 	Predictions []Record
 	Quarantine  []Record
 
-	LogID   [16]byte                            // of the log's topic; zero if it is not known
-	IDs     map[string][16]byte                 // of the input topics; those that are not known are missing
-	Earlier map[[16]byte]map[Partition][]Record // inputs that an ADOPT has left, by topic id
+	LogID   [16]byte                            // id of the log's topic; zero if unknown
+	IDs     map[string][16]byte                 // ids of the input topics; unknown ones are missing
+	Earlier map[[16]byte]map[Partition][]Record // inputs that an ADOPT has replaced, by topic id
 }
 
-// Report is what an Oracle found.
+// Report is the result of Check.
 type Report struct {
-	Batches     int64 `json:"batches"`  // and all other entries of the history
-	Consumed    int64 `json:"consumed"` // offsets that the BATCHes and GAPs cover
+	Batches     int64 `json:"batches"`  // BATCHes and all other entries of the history
+	Consumed    int64 `json:"consumed"` // offsets covered by BATCHes and GAPs
 	Learned     int64 `json:"learned"`
-	Predicted   int64 `json:"predicted"` // and not learned: they have no label
+	Predicted   int64 `json:"predicted"` // predicted only: records without a label
 	Quarantined int64 `json:"quarantined"`
 	Skipped     int64 `json:"skipped"` // offsets without a committed record
 	Gap         int64 `json:"gap"`
-	Void        int64 `json:"void"`       // records of the log that are accounted for and do not count
-	Compared    int64 `json:"compared"`   // state hashes
-	Duplicates  int64 `json:"duplicates"` // predictions and quarantined records written again
+	Void        int64 `json:"void"`       // records of the log that are accounted for and void
+	Compared    int64 `json:"compared"`   // state hashes compared
+	Duplicates  int64 `json:"duplicates"` // repeated predictions and quarantined records
 	Differing   int64 `json:"duplicates_differing"`
 	Rollbacks   int64 `json:"rollbacks"`
-	Abandoned   int64 `json:"abandoned"`   // predictions and quarantined records of BATCHes that a ROLLBACK has taken back
-	Lost        int64 `json:"lost"`        // without a prediction, or not in quarantine
+	Abandoned   int64 `json:"abandoned"`   // predictions and quarantined records of BATCHes revoked by a ROLLBACK
+	Lost        int64 `json:"lost"`        // records without a prediction, or not in quarantine
 	Divergences int64 `json:"divergences"` // all other faults
 
-	StateHash snapshot.Hash       `json:"state_hash"` // behind the last BATCH
+	StateHash snapshot.Hash       `json:"state_hash"` // after the last BATCH
 	Next      map[Partition]int64 `json:"-"`          // first offset that no BATCH covers
 	Faults    []string            `json:"faults,omitempty"`
 
 	Decided   map[string]int64 `json:"-"` // by topic-partition-offset: seq of the BATCH
 	BatchAt   map[int64]int64  `json:"-"` // by seq: offset in the log
-	Manifests []Claimed        `json:"-"` // that say that predictions are released
+	Manifests []Claimed        `json:"-"` // records that declare predictions released
 }
 
-// Claimed is the offset of a record in the log that says that everything up to
-// Seq is released.
+// Claimed is a record of the log that declares everything up to Seq released,
+// and its offset.
 type Claimed struct{ Offset, Seq int64 }
 
 const mostFaults = 20
@@ -101,29 +100,29 @@ type oracle struct {
 	book
 	model model
 
-	file, rival file            // snapshot and challenger under way
-	states      map[int64]state // behind the entries that a manifest names, by seq
-	kept        map[int64]kept  // what a ROLLBACK goes back to, by seq
+	file, rival file            // snapshot and challenger being assembled
+	states      map[int64]state // states after the entries that a manifest names, by seq
+	kept        map[int64]kept  // states that a ROLLBACK returns to, by seq
 
-	want       map[answer]expected // live predictions
-	gone       map[answer]expected // those of abandoned BATCHes
+	want       map[answer]expected // expected predictions
+	gone       map[answer]expected // expected predictions of abandoned BATCHes
 	quarantine map[string]Record   // bad records by id
 }
 
-// answer names a prediction: the record, and the BATCH that it was made in.
+// answer identifies a prediction: the record and the BATCH that it was made in.
 type answer struct {
 	id  string
 	seq int64
 }
 
-// expected is what a prediction has to be.
+// expected is the expected content of a prediction.
 type expected struct {
 	value map[string]any
 	key   []byte
 	time  int64
 }
 
-// Check reads everything in w.
+// Check checks everything in w.
 func Check(w World) Report {
 	o := &oracle{
 		world: w, book: newBook(), states: map[int64]state{}, kept: map[int64]kept{},

@@ -16,8 +16,8 @@ import (
 	"github.com/accrete-ml/accrete/test/oracle"
 )
 
-// rings is examples of two classes, some of them without a label and some of them
-// none.
+// rings returns examples of two classes, including some without a label and
+// some invalid records.
 func rings(i int, x, y float64) string {
 	switch {
 	case i%37 == 36:
@@ -28,7 +28,7 @@ func rings(i int, x, y float64) string {
 	return fmt.Sprintf(`{"features":{"x":%v,"y":%v},"label":"%s"}`, x, y, map[bool]string{true: "in", false: "out"}[math.Hypot(x, y) < 1.2])
 }
 
-// lists is a regression on inputs by index, with weights and keys.
+// lists returns a regression with inputs by index, weights and keys.
 func lists(i int, x, y float64) string {
 	key := fmt.Sprintf(`,"key":"k%d"`, i%5)
 	switch i % 13 {
@@ -48,8 +48,8 @@ func lists(i int, x, y float64) string {
 	return fmt.Sprintf(`{"x":[%v,%v],"y":%v%s}`, x, y, x*y, key)
 }
 
-// poses has three targets in a flat record, with a key and a weight of other
-// names, fields that are ignored and columns that are missing.
+// poses returns flat records with three targets, a key and a weight of other
+// names, ignored fields and missing columns.
 func poses(i int, x, y float64) string {
 	more := []string{"", `,"note":"\u0061"`, `,"note":{"a":[1,{}]}`, `,"gain":2.5`, `,"gain":-1`, `,"who":null`, `,"p":null`}[i%7]
 	labels := fmt.Sprintf(`,"p":%v,"q":%v,"r":1`, x+y, x*y)
@@ -70,7 +70,7 @@ func poses(i int, x, y float64) string {
 	return fmt.Sprintf(`{"a":%v%s%s%s%s}`, x, second, labels, who, more)
 }
 
-// numbers names classes by numbers.
+// numbers returns examples with numbers as class names.
 func numbers(i int, x, y float64) string {
 	label := []string{"1", "1.0", "-0", "2.5", "12345678901234567890", "1e0", "true", `"1"`}[i%8]
 	if i > 100 && x > 0 {
@@ -91,7 +91,7 @@ var streams = map[string]struct {
 	"numbers": {record: numbers, decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}},
 }
 
-// records are the first n of a stream.
+// records returns the first n records of a stream.
 func records(name string, n int) []string {
 	rng := rand.New(rand.NewPCG(3, 4))
 	values := make([]string, n)
@@ -101,7 +101,7 @@ func records(name string, n int) []string {
 	return values
 }
 
-// config is of a model that learns a stream to its end.
+// config returns the configuration of a model that learns a stream to its end.
 func config(c *ingest.Client, in, name string) pipeline.Config {
 	s := streams[name]
 	return pipeline.Config{
@@ -123,7 +123,7 @@ func learnAll(t *testing.T, c pipeline.Config) {
 	}
 }
 
-// world is what a pipeline leaves behind that learned all of a stream in two
+// world returns the topics after a pipeline has learned a whole stream in two
 // runs.
 func world(t *testing.T, name string) oracle.World {
 	addr := kafkatest.Addr(t)

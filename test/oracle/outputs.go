@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// predictions compares the topic with what was computed.
+// predictions compares the topic with the computed predictions.
 func (o *oracle) predictions() {
 	first := map[answer]Record{}
 	lost := len(o.want)
@@ -49,7 +49,7 @@ func (o *oracle) predictions() {
 	}
 }
 
-// compare holds a prediction against what it has to be.
+// compare compares a prediction with the expected one.
 func (o *oracle) compare(id string, want expected, r Record) {
 	var got map[string]any
 	if err := json.Unmarshal(r.Value, &got); err != nil {
@@ -69,8 +69,8 @@ func (o *oracle) compare(id string, want expected, r Record) {
 	}
 }
 
-// likeliest is want with the probabilities that got has, if these are the largest
-// and n are missing.
+// likeliest returns want restricted to the probabilities that got has, if these
+// are the largest and n are missing.
 func likeliest(want, got map[string]any, n int) map[string]any {
 	all, _ := want["probabilities"].(map[string]any)
 	some, _ := got["probabilities"].(map[string]any)
@@ -102,8 +102,8 @@ func likeliest(want, got map[string]any, n int) map[string]any {
 	return out
 }
 
-// intact reports whether got is all of want, or its beginning where a note names
-// the length and hash of want.
+// intact reports whether got is all of want or, where a note has the length and
+// hash of want, a prefix of it.
 func intact(want, got []byte, note string) bool {
 	if note == "" {
 		return bytes.Equal(want, got) && (want == nil) == (got == nil)
@@ -117,7 +117,7 @@ func (o *oracle) quarantined() {
 		id := header(r, "__connect.errors.topic") + "-" + header(r, "__connect.errors.partition") + "-" + header(r, "__connect.errors.offset")
 		want, ok := o.quarantine[id]
 		switch {
-		case !ok && len(o.taken) > 0 && o.Decided[id] == 0: // of what was lost
+		case !ok && len(o.taken) > 0 && o.Decided[id] == 0: // of what was revoked
 			o.Abandoned++
 			continue
 		case !ok:
@@ -146,7 +146,7 @@ func header(r Record, key string) string {
 	return ""
 }
 
-// same says whether two records are the same but for their offset.
+// same reports whether two records are equal except for their offset.
 func same(a, b Record) bool {
 	a.Offset, b.Offset = 0, 0
 	return reflect.DeepEqual(a, b)

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// remember keeps what a manifest or a ROLLBACK behind seq is compared with.
+// remember stores the state after seq, if a manifest or a ROLLBACK needs it for
+// comparison.
 func (o *oracle) remember(seq int64) {
 	if _, named := o.states[seq]; named {
 		o.states[seq] = state{o.model.hash(), o.model.lineage}
@@ -18,7 +19,7 @@ func (o *oracle) remember(seq int64) {
 	}
 }
 
-// kept is a world as of a seq.
+// kept is the oracle's state at a seq.
 type kept struct {
 	model  model
 	next   map[Partition]int64
@@ -26,7 +27,8 @@ type kept struct {
 	counts [6]int64
 }
 
-// rollback goes back to e.ToSeq: what was decided behind it is of no history.
+// rollback returns to e.ToSeq: later decisions are no longer part of the
+// history.
 func (o *oracle) rollback(e entry) {
 	o.Rollbacks++
 	k := o.kept[e.ToSeq]
@@ -45,7 +47,7 @@ func (o *oracle) rollback(e entry) {
 	o.model.turn("rollback", e.Seq)
 }
 
-// isTaken reports whether a seq was taken back.
+// isTaken reports whether a seq was revoked.
 func (o *oracle) isTaken(seq int64) bool {
 	for _, t := range o.taken {
 		if t.from <= seq && seq < t.to {

@@ -11,15 +11,15 @@ import (
 	"github.com/accrete-ml/accrete/test/oracle"
 )
 
-// turned is a world whose history somebody goes on with by hand.
+// turned is a world that a test extends by hand.
 type turned struct {
 	spoiled
 	owner modellog.Owner
-	seq   int64 // last one
+	seq   int64 // last seq
 	chain map[int64]snapshot.Hash
 }
 
-// turn claims the log of a good world that has lost some BATCHes from its end.
+// turn claims the log of a valid world after removing the last BATCHes.
 func turn(t *testing.T, good oracle.World, lost int) turned {
 	w := good
 	s := spoiled{t, &w}
@@ -55,7 +55,8 @@ func (w turned) rollback(seq, to int64) *modellog.Rollback {
 	return r
 }
 
-// adopt is of both partitions of the world's input, under another id and name.
+// adopt returns an ADOPT of both partitions of the world's input, under another
+// id and name.
 func (w turned) adopt(id snapshot.TopicID) *modellog.Adopt {
 	in := modellog.Adopted{Topic: w.first().Topic, TopicID: w.IDs[w.first().Topic], NewTopic: "mirrored", NewID: id}
 	for p := range int32(2) {
@@ -72,8 +73,8 @@ func (w turned) upgrade() *modellog.Upgrade {
 	return r
 }
 
-// TestOracleFollowsATurnOfTheHistory: what a ROLLBACK takes back is abandoned,
-// whether the log still has it or not, and nothing is wrong with it.
+// TestOracleFollowsATurnOfTheHistory: what a ROLLBACK revokes is abandoned,
+// whether or not the log still contains it, and is not a fault.
 func TestOracleFollowsATurnOfTheHistory(t *testing.T) {
 	good := world(t, "rings")
 	for name, c := range map[string]struct {
@@ -94,7 +95,7 @@ func TestOracleFollowsATurnOfTheHistory(t *testing.T) {
 		"adopted":         {0, func(w turned) { w.write(w.adopt(snapshot.TopicID{7})) }, 0, 400},
 		"upgraded":        {0, func(w turned) { w.write(w.upgrade()) }, 0, 400},
 		"with partitions": {0, func(w turned) { w.write(&modellog.Partitions{Owner: w.owner, Topic: w.first().Topic, Count: 3}) }, 0, 400},
-		"a learner went on": {3, func(w turned) { // before it saw that three are lost
+		"a learner went on": {3, func(w turned) { // before it noticed that three are lost
 			late := clone(good.Log)[spoiled{t, &good}.at("batch", 1):]
 			w.Log = w.Log[:len(w.Log)-1]
 			w.appended(late[0])
@@ -112,7 +113,8 @@ func TestOracleFollowsATurnOfTheHistory(t *testing.T) {
 	}
 }
 
-// TestOracleSeesAWrongTurn of the history.
+// TestOracleSeesAWrongTurn checks that invalid changes of the history are
+// faults.
 func TestOracleSeesAWrongTurn(t *testing.T) {
 	good := world(t, "rings")
 	for name, c := range map[string]struct {
@@ -151,8 +153,9 @@ func TestOracleSeesAWrongTurn(t *testing.T) {
 	}
 }
 
-// TestOracleAgreesWithARollback of the pipeline, after the log has lost its tail
-// and where nothing is lost, and with what is learned behind it.
+// TestOracleAgreesWithARollback compares the oracle with a ROLLBACK of the
+// pipeline, with and without loss of the log's tail, and with what is learned
+// afterwards.
 func TestOracleAgreesWithARollback(t *testing.T) {
 	disk := kafkatest.NewDisk(t)
 	c, in := kafkatest.ClientOf(t, disk.Addr, nil), kafkatest.Name("rings")
@@ -167,7 +170,7 @@ func TestOracleAgreesWithARollback(t *testing.T) {
 		before := time.Now()
 		learnAll(t, cfg)
 		lose()
-		c = kafkatest.ClientOf(t, disk.Addr, nil) // the other one's connections have ended
+		c = kafkatest.ClientOf(t, disk.Addr, nil) // the connections of the previous client are closed
 		cfg.Client = c
 		if i == 0 {
 			continue

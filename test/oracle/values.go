@@ -11,16 +11,16 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// number reads a JSON number.
+// number parses a JSON number.
 func number(raw json.RawMessage) (v float64, ok bool) {
 	if c := raw[0]; c != '-' && (c < '0' || c > '9') {
 		return 0, false
 	}
-	v, _ = strconv.ParseFloat(string(raw), 64) // beyond a float64 it is infinite
+	v, _ = strconv.ParseFloat(string(raw), 64) // infinite if out of range
 	return v, true
 }
 
-// value reads an input.
+// value parses an input.
 func (d *decoder) value(raw json.RawMessage) (v float64, ok bool) {
 	if string(raw) == "null" {
 		return 0, d.input.Missing == "zero"
@@ -48,7 +48,7 @@ func (d *decoder) byIndex(list []json.RawMessage) (x []float64, columns []string
 	return x, columns, len(x) > 0 && len(x) == len(columns)
 }
 
-// columns are those that the first record settles.
+// columns returns the columns that the first record determines.
 func (d *decoder) columns(inputs []member) (names []string, ok bool) {
 	seen := map[string]bool{}
 	for _, m := range inputs {
@@ -98,7 +98,7 @@ func (d *decoder) byName(columns []string, inputs []member) (x []float64, ok boo
 	return x, true
 }
 
-// key is nil if there is none.
+// key returns the key, or nil if there is none.
 func (d *decoder) key(raw json.RawMessage) (key []byte, ok bool) {
 	if raw == nil || string(raw) == "null" {
 		return nil, true
@@ -112,7 +112,7 @@ func (d *decoder) key(raw json.RawMessage) (key []byte, ok bool) {
 	return raw, ok
 }
 
-// label reads the label, or all of them; class is its name if it is one.
+// label parses the label or labels. class is the name of a class label.
 func (d *decoder) label(f fields) (l learner.Label, class string, ok bool) {
 	var values []float64
 	for _, raw := range f.labels {
@@ -163,7 +163,7 @@ func (d *decoder) label(f fields) (l learner.Label, class string, ok bool) {
 
 var whole = regexp.MustCompile(`^-?[0-9]+$`)
 
-// className is the class that a number names.
+// className returns the class name of a number.
 func className(text string, v float64) string {
 	switch {
 	case v == 0:

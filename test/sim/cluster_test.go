@@ -16,19 +16,19 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// cluster is a Kafka in memory. Requests of processes wait in calls until the
-// schedule answers them; handle answers one at once.
+// cluster is an in-memory Kafka. Requests of processes wait in calls until the
+// schedule answers them; handle answers a request at once.
 type cluster struct {
 	mu        sync.Mutex
 	topics    map[string]*topic
 	producers int64
-	epochs    map[int64]int16 // of those producers that have transactions
+	epochs    map[int64]int16 // of transactional producers
 
 	transactions map[string]*coordinator
-	ids          int // of calls
+	ids          int // counter of calls
 	calls        []*call
-	order        int        // of everything that was stored
-	most         func() int // batches in an answer to a fetch
+	order        int        // counter of stored batches
+	most         func() int // maximum number of batches in a fetch response
 }
 
 type topic struct {
@@ -37,24 +37,24 @@ type topic struct {
 	parts  []*part
 }
 
-// part is a partition. Batches that were deleted stay in it, for the oracle.
+// part is a partition. Deleted batches remain in it, for the oracle.
 type part struct {
 	start, end int64
 	batches    []stored
 	aborted    []aborted
 	writers    map[int64]*writer
-	open       map[int64]int64 // by producer, where its open transaction begins
-	commits    int             // transactions that were committed
+	open       map[int64]int64 // by producer, first offset of its open transaction
+	commits    int             // number of committed transactions
 }
 
 type stored struct {
 	base, last int64
 	raw        []byte
-	good       []byte // raw before it was damaged; nil if it is not
+	good       []byte // raw before it was damaged; nil if undamaged
 	order      int
 }
 
-// writer is what a partition knows of an idempotent producer.
+// writer is the state of an idempotent producer in a partition.
 type writer struct {
 	epoch  int16
 	next   int32
@@ -64,17 +64,17 @@ type writer struct {
 	}
 }
 
-// leaderEpoch is of the one broker there is, which never stops leading.
+// leaderEpoch is the epoch of the only broker, which is always the leader.
 const leaderEpoch = 0
 
-// call is one request that waits for an answer.
+// call is a request that waits for its response.
 type call struct {
 	from      *process
 	id        int
 	req       kmsg.Request
-	due       time.Time // when a fetch is answered although there is nothing
+	due       time.Time // when a fetch without data is answered
 	done      chan answer
-	abandoned bool // nobody waits any more, but it is on its way
+	abandoned bool // no process waits for it any more, but it may still be delivered
 }
 
 type answer struct {
@@ -88,7 +88,7 @@ var (
 	errDead = errors.New("the process is dead")
 )
 
-// lostError is a connection that broke. It is temporary, as ingest sees it.
+// lostError is a broken connection. ingest classifies it as temporary.
 type lostError struct{}
 
 func (*lostError) Error() string { return "connection lost" }
@@ -98,8 +98,8 @@ func newCluster() *cluster {
 	return &cluster{topics: map[string]*topic{}, epochs: map[int64]int16{}, transactions: map[string]*coordinator{}, producers: 100, most: func() int { return 1 << 20 }}
 }
 
-// client is a client of the cluster whose every request is answered at once: the
-// world's own.
+// client returns a client whose requests are answered at once. The world itself
+// uses it.
 func (c *cluster) client() *ingest.Client {
 	k, err := ingest.New(ingest.Config{
 		Brokers: []string{"sim:9092"},
@@ -115,7 +115,7 @@ func (c *cluster) client() *ingest.Client {
 	return k
 }
 
-// exchange is the network of a process.
+// exchange returns the network of a process.
 func (c *cluster) exchange(p *process) func(context.Context, kmsg.Request) (kmsg.Response, bool, error) {
 	return func(ctx context.Context, req kmsg.Request) (kmsg.Response, bool, error) {
 		c.mu.Lock()
@@ -142,8 +142,8 @@ func (c *cluster) exchange(p *process) func(context.Context, kmsg.Request) (kmsg
 	}
 }
 
-// ready are the calls that can be answered now, in an order that does not depend
-// on which goroutine came first.
+// ready returns the calls that can be answered now, in an order that does not
+// depend on goroutine scheduling.
 func (c *cluster) ready(which func(*call) bool) (out []*call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,7 +170,7 @@ func (c *cluster) ready(which func(*call) bool) (out []*call) {
 	return out
 }
 
-// place tells apart the requests of a kind that a process can have at one time.
+// place distinguishes the concurrent requests of one kind of a process.
 func place(req kmsg.Request) int32 {
 	if f, ok := req.(*kmsg.FetchRequest); ok {
 		return int32(len(f.Topics[0].Topic))<<8 | f.Topics[0].Partitions[0].Partition
@@ -178,7 +178,7 @@ func place(req kmsg.Request) int32 {
 	return 0
 }
 
-// any says whether there is something to fetch.
+// any reports whether a fetch has data to return.
 func (c *cluster) any(f *kmsg.FetchRequest) bool {
 	p := c.part(f.Topics[0].Topic, f.Topics[0].Partitions[0].Partition)
 	at := f.Topics[0].Partitions[0].FetchOffset
@@ -210,7 +210,7 @@ const (
 	coordinatorNotAvail  = 15
 )
 
-// handle answers a request as a broker would.
+// handle answers a request as a broker does.
 func (c *cluster) handle(req kmsg.Request) kmsg.Response {
 	switch req := req.(type) {
 	case *kmsg.MetadataRequest:
@@ -396,7 +396,7 @@ func (c *cluster) create(name string, partitions int, config map[string]string) 
 	return t
 }
 
-// produce stores a batch, once for each sequence number.
+// produce stores a batch, once per sequence number.
 func (c *cluster) produce(p *part, raw []byte) (base int64, code int16) {
 	be := binary.BigEndian
 	producer, sequence := int64(be.Uint64(raw[43:])), int32(be.Uint32(raw[53:]))
@@ -439,7 +439,7 @@ func (c *cluster) produce(p *part, raw []byte) (base int64, code int16) {
 	return base, 0
 }
 
-// enlisted says whether p is part of the producer's open transaction.
+// enlisted reports whether p is part of the producer's open transaction.
 func (c *cluster) enlisted(producer int64, p *part) bool {
 	for _, t := range c.transactions {
 		if t.producer == producer && t.open {
@@ -488,12 +488,12 @@ func (c *cluster) fetch(p *part, index int32, from int64) kmsg.FetchResponseTopi
 	return out
 }
 
-// seal makes the checksum of a batch right again.
+// seal recomputes the checksum of a batch.
 func seal(raw []byte) {
 	binary.BigEndian.PutUint32(raw[17:], crc32.Checksum(raw[21:], crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// abort makes the last batch of p one of a transaction that was aborted.
+// abort turns the last batch of p into one of an aborted transaction.
 func (c *cluster) abort(p *part) {
 	be := binary.BigEndian
 	b := &p.batches[len(p.batches)-1]
@@ -505,7 +505,8 @@ func (c *cluster) abort(p *part) {
 	c.store(p, marker(c.producers, 0, false))
 }
 
-// hole stores a batch of which compaction has left its offsets only.
+// hole stores a batch whose records were removed by compaction, so that only
+// its offsets remain.
 func (c *cluster) hole(p *part, n int) {
 	if len(p.batches) == 0 {
 		return
@@ -520,8 +521,8 @@ func (c *cluster) hole(p *part, n int) {
 	c.store(p, b)
 }
 
-// everything is all records that a topic ever had, which a client may not get
-// any more, by partition.
+// everything returns all records that a topic ever had, by partition, including
+// those that clients can no longer read.
 func (c *cluster) everything(name string) (out [][]ingest.Record) {
 	if c.topics[name] == nil {
 		return nil
@@ -552,7 +553,8 @@ func (c *cluster) everything(name string) (out [][]ingest.Record) {
 	return out
 }
 
-// orderOf is when the record at an offset was stored, among everything that was.
+// orderOf returns the position of the record at an offset in the order in which
+// batches were stored.
 func (p *part) orderOf(offset int64) int {
 	i, _ := slices.BinarySearchFunc(p.batches, offset, func(s stored, o int64) int { return int(s.last - o) })
 	return p.batches[i].order

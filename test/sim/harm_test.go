@@ -7,9 +7,10 @@ import (
 	"github.com/accrete-ml/accrete/pipeline"
 )
 
-// harm hurts the model log itself, now and then: it loses its tail or is created
-// anew under a learner, is set to be compacted, or has a hole. A learner must see
-// it and end. It says whether it did anything.
+// harm occasionally damages the model log: it removes the tail or a batch in
+// the middle, recreates the log under a learner, or sets it to be compacted. A
+// learner must detect the damage and exit. harm reports whether it did
+// anything.
 func (w *world) harm() bool {
 	name := modelName + ".log"
 	if w.r.IntN(6) != 0 || w.c.topics[name] == nil {
@@ -25,7 +26,7 @@ func (w *world) harm() bool {
 	log := *whole.parts[0]
 	log.batches = slices.Clone(log.batches)
 	kept := false
-	defer func() { // for the oracle, to which nothing may have been decided since
+	defer func() { // restore the log for the oracle; nothing may have been decided since
 		w.c.mu.Lock()
 		defer w.c.mu.Unlock()
 		if !kept {
@@ -72,8 +73,9 @@ func (w *world) harm() bool {
 	return true
 }
 
-// hurt does one thing to the log of a live learner, and has log as it was before.
-// It says whether the log still has all of its records.
+// hurt damages the log of a running learner in one way, and sets *log to the
+// log as it was before. kept reports whether the log still has all of its
+// records.
 func (w *world) hurt(log *part) (what string, kept bool) {
 	w.c.mu.Lock()
 	defer w.c.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
-// TestPlantedFaultsAreFound gives the learner one fault after the other. For
-// each a schedule must come out wrong.
+// TestPlantedFaultsAreFound plants one fault after the other in the learner.
+// For each, some schedule must fail.
 func TestPlantedFaultsAreFound(t *testing.T) {
 	const most = 2000
 	for _, fault := range slices.Concat(pipeline.Faults, kafkalog.Faults) {

@@ -2,5 +2,6 @@
 
 package sim
 
-// raced: the race detector makes a schedule ten times as long.
+// raced is true with the race detector, which makes a schedule take ten times
+// as long.
 const raced = true

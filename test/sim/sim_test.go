@@ -26,8 +26,8 @@ func simulate(t *testing.T, seed uint64) *world {
 	return w
 }
 
-// TestSchedules runs random schedules: safety at every step, and after the
-// faults liveness. 200 take about 10 s.
+// TestSchedules runs random schedules. It checks safety at every step, and
+// liveness after the faults. 200 schedules take about 10 s.
 func TestSchedules(t *testing.T) {
 	n, first := *schedules, uint64(time.Now().UnixNano())>>12
 	if n == 0 {

@@ -8,14 +8,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// coordinator is what the cluster knows of a transactional id.
+// coordinator is the state of a transactional id.
 type coordinator struct {
 	producer int64
 	epoch    int16
 	timeout  time.Duration
 	began    time.Time
 	open     bool
-	last     bool // how the last one ended: true is a commit
+	last     bool // result of the last transaction: true is a commit
 	parts    []*part
 }
 
@@ -25,8 +25,8 @@ const (
 	producerFenced       = 90
 )
 
-// initProducer gives an id its next epoch. What its last holder has left open is
-// aborted.
+// initProducer increments the epoch of an id, and aborts the open transaction
+// of its previous holder.
 func (c *cluster) initProducer(id string, timeout time.Duration) *coordinator {
 	t := c.transactions[id]
 	if t == nil {
@@ -41,7 +41,7 @@ func (c *cluster) initProducer(id string, timeout time.Duration) *coordinator {
 	return t
 }
 
-// expire aborts what has been open for too long.
+// expire aborts transactions that exceed their timeout.
 func (c *cluster) expire() {
 	for _, t := range c.transactions {
 		if t.open && time.Since(t.began) > t.timeout {
@@ -53,7 +53,7 @@ func (c *cluster) expire() {
 	}
 }
 
-// enlist makes a partition part of an open transaction.
+// enlist adds a partition to an open transaction.
 func (c *cluster) enlist(t *coordinator, p *part) {
 	if !t.open {
 		t.open, t.began = true, time.Now()
@@ -63,7 +63,7 @@ func (c *cluster) enlist(t *coordinator, p *part) {
 	}
 }
 
-// end writes the markers.
+// end writes the markers of a transaction.
 func (c *cluster) end(t *coordinator, commit bool) {
 	if !t.open {
 		return
@@ -82,19 +82,20 @@ func (c *cluster) end(t *coordinator, commit bool) {
 	t.open, t.last, t.parts = false, commit, nil
 }
 
-// aborted is an aborted transaction, whose marker lies at last.
+// aborted is an aborted transaction; last is the offset of its marker.
 type aborted struct {
 	kmsg.FetchResponseTopicPartitionAbortedTransaction
 	last int64
 }
 
-// abort notes that what a producer wrote from an offset on is aborted. The
-// marker comes next.
+// abort records that a producer's records from an offset on are aborted. The
+// marker is stored next.
 func (p *part) abort(producer, from int64) {
 	p.aborted = append(p.aborted, aborted{kmsg.FetchResponseTopicPartitionAbortedTransaction{ProducerID: producer, FirstOffset: from}, p.end})
 }
 
-// stable is where a read-committed reader has to stop.
+// stable returns the last stable offset, at which a read-committed consumer has
+// to stop.
 func (p *part) stable() int64 {
 	end := p.end
 	for _, from := range p.open {
@@ -108,7 +109,7 @@ const (
 	control       = 1 << 5
 )
 
-// marker is the batch that ends a transaction.
+// marker returns the control batch that ends a transaction.
 func marker(producer int64, epoch int16, commit bool) []byte {
 	be := binary.BigEndian
 	b := make([]byte, 61)
@@ -128,7 +129,7 @@ func marker(producer int64, epoch int16, commit bool) []byte {
 	return b
 }
 
-// transaction answers the requests that are about transactions.
+// transaction answers transaction requests.
 func (c *cluster) transaction(req kmsg.Request) kmsg.Response {
 	check := func(id string, producer int64, epoch int16) (*coordinator, int16) {
 		t := c.transactions[id]
@@ -178,8 +179,8 @@ func (c *cluster) transaction(req kmsg.Request) kmsg.Response {
 	panic("no request about transactions")
 }
 
-// visible is when the record at an offset could be read: stored, and if it was
-// part of a transaction, committed.
+// visible returns when the record at an offset could be read: when it was
+// stored or, in a transaction, when the transaction was committed.
 func (p *part) visible(offset int64) int {
 	i, _ := slices.BinarySearchFunc(p.batches, offset, func(s stored, o int64) int { return int(s.last - o) })
 	be := binary.BigEndian

@@ -40,31 +40,30 @@ type world struct {
 	feeder  *ingest.Producer
 	config  pipeline.Config
 	parts   int
-	fed     int // records
+	fed     int // number of records in the input
 	healthy bool
-	stopped bool // no learner can go on any more, and so it must be
+	stopped bool // no learner can continue, as intended
 	rates   rates
 
 	ids       int
-	processes []*process // that have not ended, or whose end was not looked at
-	late      []*call    // appends that may still arrive
+	processes []*process // running processes, and those whose exit was not checked yet
+	late      []*call    // appends that may still be delivered
 	trace     strings.Builder
-	expect    func(error) bool // what a learner has to end with now; nil
+	expect    func(error) bool // error with which a learner must exit now; nil for none
 	violation string
 	stats     stats
 }
 
-// rates is how often in a thousand steps something happens.
+// rates is how often something happens, per thousand steps.
 type rates struct {
 	kill, start, pause, feed, late, wait, fault, duel int
 }
 
-// stats is what the schedules had in them, so that one can see that they show
-// something.
+// stats counts the events of the schedules, to show that they cover the faults.
 type stats struct {
 	Steps, Kills, Starts, Paused, Duels, Fenced, Lost, Late, Refused, Damaged, FellBack int
 	Batches, Records, Void, Snapshots, Duplicates                                       int64
-	Refusals                                                                            int // of a history that does not match
+	Refusals                                                                            int // because of a history that does not match
 	Challengers                                                                         int
 }
 
@@ -89,13 +88,13 @@ func (s *stats) add(t stats) {
 	s.Challengers += t.Challengers
 }
 
-// process is one life of a learner.
+// process is one run of a learner.
 type process struct {
 	id     int
 	client *ingest.Client
 	cancel context.CancelFunc
 	paused bool
-	dead   bool // killed: nothing it does reaches the cluster
+	dead   bool // killed: none of its requests reaches the cluster
 
 	mu     sync.Mutex
 	ended  bool
@@ -113,7 +112,7 @@ func (p *process) report(ev pipeline.Event) {
 	}
 }
 
-// claimed is the epoch of its claim; 0 if there is none yet.
+// claimed returns the epoch of its claim, or 0 if it has none.
 func (p *process) claimed() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +148,7 @@ func newWorld(seed uint64) *world {
 	if w.config.Transactional {
 		w.rates.duel = w.r.IntN(8)
 	}
-	if seed%3 == 0 { // drawn from nothing, so that the schedules are those that they were
+	if seed%3 == 0 { // not drawn from the random numbers, so that existing seeds keep their schedules
 		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Gap: 1e-2, Lambda: 1e-3}
 	}
 	return w
@@ -160,7 +159,7 @@ func (w *world) note(format string, args ...any) {
 	fmt.Fprintf(&w.trace, format+"\n", args...)
 }
 
-// epoch is where the clock of a bubble begins.
+// epoch is the initial time of a synctest bubble.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (w *world) fail(format string, args ...any) {
@@ -170,9 +169,9 @@ func (w *world) fail(format string, args ...any) {
 	}
 }
 
-// feed appends up to n records to the partitions of the input, with what else a
-// Kafka topic can have in it: aborted transactions, offsets without a record,
-// values that are no example.
+// feed appends up to n records to the partitions of the input. It includes
+// other content of Kafka topics: aborted transactions, offsets without a
+// record, and values that are not examples.
 func (w *world) feed(n int) {
 	for n > 0 {
 		p := w.r.IntN(w.parts)
@@ -203,7 +202,7 @@ func (w *world) value() string {
 	label := fmt.Sprintf(`,"label":"%v"`, map[bool]string{true: "in", false: "out"}[math.Hypot(x, y) < 1.2])
 	switch w.r.IntN(30) {
 	case 0:
-		return `{"features":{"x":1,"y":null},"label":"in"}` // with x alone it could be the first, and settle the columns for all
+		return `{"features":{"x":1,"y":null},"label":"in"}` // x alone could be the first record and determine the columns for all
 	case 1:
 		return `{"features":`
 	case 2, 3:
@@ -214,7 +213,7 @@ func (w *world) value() string {
 	return fmt.Sprintf(`{"features":{"x":%v,"y":%v}%s}`, x, y, label)
 }
 
-// start begins a learner's life.
+// start starts a learner.
 func (w *world) start(toEnd bool) *process {
 	w.ids++
 	w.stats.Starts++
@@ -243,7 +242,7 @@ func (w *world) start(toEnd bool) *process {
 	return p
 }
 
-// kill ends a life at once. What it has sent may still arrive.
+// kill ends a process at once. Requests that it has sent may still arrive.
 func (w *world) kill(p *process) {
 	w.note("kill %d", p.id)
 	w.stats.Kills++
@@ -272,7 +271,7 @@ func removeFrom(calls []*call, p *process) (rest []*call) {
 	return rest
 }
 
-// reap looks at the processes that have ended.
+// reap checks the processes that have exited.
 func (w *world) reap() {
 	rest := w.processes[:0]
 	for _, p := range w.processes {
@@ -295,8 +294,8 @@ func (w *world) reap() {
 		case w.expect != nil && w.expect(err):
 		case errors.Is(err, pipeline.ErrFenced):
 			w.stats.Fenced++
-		case !opened && ingest.Temporary(err): // it is started again
-		case !opened && w.stats.Damaged > 0 && errors.Is(err, snapshot.ErrCorrupt): // it had read of the snapshot before that
+		case !opened && ingest.Temporary(err): // a supervisor restarts it
+		case !opened && w.stats.Damaged > 0 && errors.Is(err, snapshot.ErrCorrupt): // it had read this snapshot before the damage
 		default:
 			w.fail("learner %d ended (opened: %v) with: %v", p.id, opened, err)
 		}
@@ -330,7 +329,7 @@ func (w *world) pick(which func(*process) bool) *process {
 	return all[w.r.IntN(len(all))]
 }
 
-// step lets everybody run until all wait, and then does one thing.
+// step waits until all goroutines are blocked, and then does one thing.
 func (w *world) step() {
 	synctest.Wait()
 	w.reap()
@@ -386,9 +385,9 @@ func (w *world) step() {
 	w.answer(calls[w.r.IntN(len(calls))])
 }
 
-// duel is what two learners need a long run of luck for: one decides more than
+// duel produces a situation that is rare at random: a learner decides more than
 // the cluster lets it release, its successor releases a part of that, and then
-// the first one has the cluster for itself again.
+// the cluster answers only the first learner again.
 func (w *world) duel() {
 	old := w.pick(func(p *process) bool { return !p.paused && p.claimed() > 0 })
 	if old == nil || len(w.processes) > 3 {
@@ -404,7 +403,7 @@ func (w *world) duel() {
 	w.let(60, func(k *call) bool { return k.from == old }, func() bool { return false })
 }
 
-// commits is how many markers of a release are there.
+// commits returns the number of commit markers of releases.
 func (w *world) commits() int {
 	w.c.mu.Lock()
 	defer w.c.mu.Unlock()
@@ -414,7 +413,7 @@ func (w *world) commits() int {
 	return 0
 }
 
-// releases says whether a request is part of releasing something.
+// releases reports whether a request is part of a release.
 func releases(req kmsg.Request) bool {
 	switch req := req.(type) {
 	case *kmsg.InitProducerIDRequest:
@@ -427,7 +426,8 @@ func releases(req kmsg.Request) bool {
 	return false
 }
 
-// let answers only some calls, until done or for so many steps.
+// let answers only the selected calls, until done or for the given number of
+// steps.
 func (w *world) let(steps int, which func(*call) bool, done func() bool) {
 	for range steps {
 		synctest.Wait()
@@ -445,7 +445,7 @@ func (w *world) let(steps int, which func(*call) bool, done func() bool) {
 	}
 }
 
-// wait moves the clock. Now and then further than a request may take.
+// wait advances the clock, occasionally beyond the request timeout.
 func (w *world) wait() {
 	d := []time.Duration{time.Millisecond, 6 * time.Millisecond, 60 * time.Millisecond, 300 * time.Millisecond, 3 * time.Second}[w.r.IntN(5)]
 	if w.r.IntN(40) == 0 {
@@ -461,7 +461,7 @@ func (w *world) expire() {
 	w.c.mu.Unlock()
 }
 
-// arriveLate stores an append whose sender has given it up.
+// arriveLate stores an append that its sender has given up on.
 func (w *world) arriveLate() {
 	if len(w.late) == 0 {
 		return
@@ -478,13 +478,13 @@ func (w *world) arrive(i int) {
 	w.stats.Late++
 }
 
-// isChunk says whether k appends a piece of a snapshot.
+// isChunk reports whether k appends a chunk of a snapshot.
 func isChunk(k *call) bool {
 	p, ok := k.req.(*kmsg.ProduceRequest)
 	return ok && bytes.Contains(p.Topics[0].Partitions[0].Records, []byte("\x89ACK"))
 }
 
-// answer answers a call, or does what a network and a broker may do to it
+// answer answers a call, or injects a fault of the network or the broker
 // instead.
 func (w *world) answer(k *call) {
 	w.c.mu.Lock()
@@ -503,7 +503,7 @@ func (w *world) answer(k *call) {
 	}
 	if w.healthy || w.r.IntN(1000) >= rate {
 		resp := w.c.handle(k.req)
-		if isChunk(k) && w.r.IntN(3) == 0 { // the worst moment for another one
+		if isChunk(k) && w.r.IntN(3) == 0 { // a late chunk does most harm right after another chunk
 			if i := slices.IndexFunc(w.late, func(l *call) bool { return l.from == k.from && isChunk(l) }); i >= 0 {
 				defer w.arrive(i)
 			}
@@ -522,16 +522,16 @@ func (w *world) answer(k *call) {
 	w.stats.Lost++
 	kind := w.r.IntN(6)
 	switch {
-	case kind == 0: // it is not even sent
+	case kind == 0: // it is not sent
 		k.done <- answer{nil, false, errLost}
-	case isProduce && kind == 1: // stored, and the answer is lost
+	case isProduce && kind == 1: // stored, and the response is lost
 		w.note("answer lost: %s", describe(k, w.c.handle(k.req)))
 		k.done <- answer{nil, true, errLost}
-	case isProduce && kind == 2: // on its way for longer than anybody waits
+	case isProduce && kind == 2: // delayed beyond the request timeout
 		w.note("delayed: %s", describe(k, nil))
 		w.late = append(w.late, k)
 		k.done <- answer{nil, true, errLost}
-	case isProduce && kind < 5: // refused, or said to be
+	case isProduce && kind < 5: // refused, or reported as refused
 		code := []int16{notLeader, timedOut, notEnoughReplicas, notEnoughAfterAppend}[w.r.IntN(4)]
 		if code == notEnoughAfterAppend || code == timedOut && w.r.IntN(2) == 0 {
 			w.note("error %d: %s", code, describe(k, w.c.handle(k.req)))
@@ -560,9 +560,9 @@ func describe(k *call, resp kmsg.Response) string {
 	return s
 }
 
-// damage flips a bit in a chunk of the newest snapshot and makes Kafka's own
-// checksum right again, and now and then that of the chunk too. It says whether
-// there is another way to go on, from an older snapshot or from the beginning.
+// damage flips a bit in a chunk of the newest snapshot and recomputes Kafka's
+// checksum, and sometimes also that of the chunk. otherwise reports whether a
+// learner can continue from an older snapshot or from the beginning.
 func (w *world) damage() (damaged, otherwise bool) {
 	part := w.c.part(modelName+".log", 0)
 	f := w.fold(part)
@@ -595,7 +595,7 @@ func (w *world) damage() (damaged, otherwise bool) {
 	return true, otherwise
 }
 
-// fold reads the log as a learner that starts now.
+// fold reads the log as a starting learner does.
 func (w *world) fold(log *part) *modellog.Fold {
 	f := modellog.NewFold(log.start, w.config.Keep)
 	in := w.own.Fetcher(modelName+".log", 0)
@@ -614,7 +614,7 @@ func (w *world) fold(log *part) *modellog.Fold {
 	return f
 }
 
-// run is a schedule from its beginning to the report of the oracle.
+// run executes a schedule from its beginning to the report of the oracle.
 func (w *world) run() {
 	defer w.own.Close()
 	w.feed(20)
@@ -629,13 +629,13 @@ func (w *world) run() {
 		w.kill(p)
 	}
 	synctest.Wait()
-	time.Sleep(time.Minute) // for whoever waits for the clock
+	time.Sleep(time.Minute) // for goroutines that wait for the clock
 	synctest.Wait()
 }
 
-// liveness heals the world: a learner that is started now comes to the end of
-// its input, those that were paused find that they are fenced, and what comes
-// after that is learned too.
+// liveness removes all faults. A learner started now must reach the end of its
+// input, paused learners must find that they are fenced, and new records must
+// be learned too.
 func (w *world) liveness() {
 	if w.violation != "" {
 		return
@@ -671,10 +671,10 @@ func (w *world) liveness() {
 		p.paused = false
 	}
 	for range 4 * w.parts {
-		w.feed(4) // each partition, so that every learner has something to decide
+		w.feed(4) // to each partition, so that every learner has something to decide
 	}
-	// One that had been paused before its claim is not fenced: it is the last one
-	// to claim.
+	// A learner that was paused before its claim is not fenced, because its
+	// claim is the last one.
 	w.steps("zombies", func() bool {
 		return len(w.processes) == 0 || len(w.processes) == 1 && w.processes[0].claimed() > last.claimed()
 	})
@@ -701,8 +701,9 @@ func (w *world) finish(when string) *process {
 	return p
 }
 
-// spoil makes the input another one than the history was decided on, now and
-// then, and says how and with what error a learner must see it.
+// spoil occasionally changes the input to one that does not match the history.
+// It returns the kind of change and the error with which a learner must detect
+// it.
 func (w *world) spoil() (what string, why func(error) bool) {
 	history := func(err error) bool { return errors.Is(err, pipeline.ErrHistory) }
 	if w.c.topics[modelName+".log"] == nil {
@@ -713,7 +714,7 @@ func (w *world) spoil() (what string, why func(error) bool) {
 	if !ok || f.Seq() == 0 {
 		return "", nil
 	}
-	var again []*modellog.Batch // to be learned again
+	var again []*modellog.Batch // BATCHes that are learned again
 	for _, e := range r.Entries {
 		if b, ok := e.Record.(*modellog.Batch); ok && b.Counts.Learned > 0 {
 			again = append(again, b)
@@ -736,14 +737,14 @@ func (w *world) spoil() (what string, why func(error) bool) {
 		w.c.topics[inputName].id[0] ^= 1
 		return "the input was created anew", history
 	case 3:
-		if len(again) == 0 || w.config.OnGap == "record" { // then it goes back to its snapshot, and on
+		if len(again) == 0 || w.config.OnGap == "record" { // the learner then restores its snapshot and continues
 			return "", nil
 		}
 		g := again[w.r.IntN(len(again))].Ranges[0]
 		w.c.part(inputName, g.Partition).start = g.To
 		return fmt.Sprintf("retention has taken %s/%d up to %d, which is to be learned again", g.Topic, g.Partition, g.To), history
 	}
-	if w.r.IntN(16) == 0 { // the last record that was decided
+	if w.r.IntN(16) == 0 { // the last record decided
 		all := modellog.NewFold(0, 1<<30)
 		for _, rec := range w.c.everything(modelName + ".log")[0] {
 			if _, err := all.Add(rec.Offset, rec.Key, rec.Value); err != nil {
@@ -772,7 +773,7 @@ func (w *world) spoil() (what string, why func(error) bool) {
 	return "", nil
 }
 
-// between is the records of rs in [from, to).
+// between returns the records of rs in [from, to).
 func between(rs []ingest.Record, from, to int64) (out []ingest.Record) {
 	for _, r := range rs {
 		if r.Offset >= from && r.Offset < to {
@@ -782,7 +783,7 @@ func between(rs []ingest.Record, from, to int64) (out []ingest.Record) {
 	return out
 }
 
-// alter changes a digit of an example of the input.
+// alter changes a digit of an input example.
 func (w *world) alter(partition int32, rec ingest.Record) bool {
 	part := w.c.part(inputName, partition)
 	for i := range part.batches {
@@ -797,8 +798,8 @@ func (w *world) alter(partition int32, rec ingest.Record) bool {
 	return false
 }
 
-// refused starts one more learner, which must end with an error that says why
-// it cannot go on, and decide nothing.
+// refused starts one more learner, which must exit with an error that explains
+// why it cannot continue, and must not decide anything.
 func (w *world) refused(what string, why func(error) bool) {
 	if w.violation != "" {
 		return
@@ -827,7 +828,7 @@ func (w *world) refused(what string, why func(error) bool) {
 	w.stats.Refusals++
 }
 
-// steps goes on until done, which must come.
+// steps runs steps until done, which must become true.
 func (w *world) steps(what string, done func() bool) {
 	for n := 0; w.violation == ""; n++ {
 		synctest.Wait()
@@ -849,7 +850,7 @@ func (w *world) steps(what string, done func() bool) {
 	}
 }
 
-// check has the oracle read what is there.
+// check runs the oracle on the topics.
 func (w *world) check() {
 	read := func(name string) (all []oracle.Record) {
 		for _, rs := range w.c.everything(name) {
@@ -867,7 +868,7 @@ func (w *world) check() {
 		committed += int64(len(rs))
 	}
 	r := oracle.Check(in)
-	if w.violation != "" || w.stopped { // the end did not come: some predictions may be missing
+	if w.violation != "" || w.stopped { // the end was not reached, so predictions may be missing
 		r.Lost = 0
 	}
 	if r.Divergences+r.Lost+r.Differing > 0 {
@@ -889,7 +890,7 @@ func (w *world) check() {
 	w.ordered(in, r)
 }
 
-// records is rs as the oracle reads them.
+// records converts rs for the oracle.
 func records(rs []ingest.Record) []oracle.Record {
 	out := make([]oracle.Record, len(rs))
 	for i, r := range rs {
@@ -901,11 +902,11 @@ func records(rs []ingest.Record) []oracle.Record {
 	return out
 }
 
-// ordered checks what was stored before what: a prediction behind its BATCH, and
-// all of them before a record that says that they are released.
+// ordered checks the order of storage: a prediction comes after its BATCH, and
+// all predictions come before a record that declares them released.
 func (w *world) ordered(in oracle.World, r oracle.Report) {
 	log := w.c.part(modelName+".log", 0)
-	first := map[int64]int{} // by seq: when the last of its answers was there for the first time
+	first := map[int64]int{} // by seq: when its last prediction first became visible
 	seen := map[string]bool{}
 	answers := func(topic string, id func(ingest.Record) string) {
 		for i, rs := range w.c.everything(topic) {
@@ -914,7 +915,7 @@ func (w *world) ordered(in oracle.World, r oracle.Report) {
 				at, key := part.visible(rec.Offset), id(rec)
 				seq, ok := r.Decided[key]
 				if !ok {
-					continue // the oracle has said so
+					continue // the oracle reports this
 				}
 				if at < log.orderOf(r.BatchAt[seq]) {
 					w.fail("%s was released before BATCH %d was in the log", key, seq)

@@ -1,6 +1,6 @@
-// Command gen writes comments.go: the comments of config.go's options and
-// sections by their path, so that the program need not read its own source.
-// go generate ./internal/config runs it.
+// Command gen writes comments.go: the comments of the options and sections in
+// config.go by path, so that the program does not need its own source at run
+// time. go generate ./internal/config runs it.
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// comments returns the source of comments.go for that of config.go.
+// comments returns the source of comments.go, generated from that of config.go.
 func comments(source []byte) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "config.go", source, parser.ParseComments)
 	if err != nil {

@@ -1,19 +1,20 @@
-// Package tasks draws related classification tasks, on which experiments and tests
-// compare metrics.
+// Package tasks draws related classification tasks, for experiments and tests
+// that compare metrics.
 package tasks
 
 import "github.com/accrete-ml/accrete/internal/vec"
 
-// A Task is points of a few numbers each, row-major, with their classes.
+// A Task is a set of points, row-major, with their classes.
 type Task struct {
 	Points  []float64
 	Classes []int
 }
 
-// Related draws tasks of points of dim numbers in three classes. The means of the
-// classes differ in the first two numbers in every task, and differ more in one
-// number that is the task's own. The other numbers are noise with a greater
-// deviation, 1/2. It returns points to learn from and points to test with.
+// Related draws tasks of points of dim numbers in three classes. The class
+// means differ in the first two numbers in every task, and differ more in one
+// number that is specific to the task. The other numbers are noise with a
+// greater standard deviation, 1/2. It returns points to learn from and points
+// to test with.
 func Related(seed uint64, tasks, train, test, dim int) (learn, check []Task) {
 	normals := vec.NewNormals(vec.Key("related tasks", seed, 0))
 	draw := make([]float32, dim)
