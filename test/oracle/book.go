@@ -24,6 +24,7 @@ type book struct {
 	paused       map[int64]bool    // seqs that have ever had a PAUSE
 	taken        []taken           // ranges revoked by a ROLLBACK
 	loose        []loose
+	copies       map[string]int // chunks of a snapshot written again in their order, by its id
 }
 
 // point is the position of an entry of the history, and the claim that it was
@@ -63,6 +64,7 @@ func (o *oracle) read(r Record) {
 	case e.Epoch != o.epoch || e.Nonce != o.nonce: // from a replaced learner
 		o.Void++
 	case o.counted[e.sum]: // a duplicate
+		o.rewritten(e)
 		o.Void++
 	case o.fits(e):
 		o.counted[e.sum] = true
@@ -88,6 +90,7 @@ func (o *oracle) claim(e entry) {
 	o.epoch, o.nonce = e.Epoch, e.Nonce
 	o.owners[e.Nonce] = true
 	o.file, o.rival = file{}, file{}
+	o.copies = map[string]int{}
 	o.topic(e)
 }
 

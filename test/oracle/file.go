@@ -40,6 +40,28 @@ func (f *file) complete(e entry) bool {
 	return ok
 }
 
+// rewritten counts the chunks of a snapshot that are written once more, in their
+// order. A learner does that when a late copy of another snapshot's first chunk has
+// arrived among them, which voids the snapshot.
+func (o *oracle) rewritten(e entry) {
+	if e.Type != "chunk" && e.Type != "challenger chunk" {
+		return
+	}
+	switch e.index {
+	case 0:
+		o.copies[e.Snapshot] = 1
+	case o.copies[e.Snapshot]:
+		o.copies[e.Snapshot]++
+	}
+}
+
+// again reports whether all chunks of a snapshot precede its manifest a second time.
+func (o *oracle) again(e entry) bool {
+	ok := e.Chunks > 0 && o.copies[e.Snapshot] == e.Chunks
+	delete(o.copies, e.Snapshot)
+	return ok
+}
+
 // state is the part of a manifest that describes the model.
 type state struct{ hash, lineage snapshot.Hash }
 
@@ -54,7 +76,7 @@ func (o *oracle) stands(e entry) bool {
 // manifest checks a snapshot: its file and its state. Its entry of the history
 // precedes it in the log.
 func (o *oracle) manifest(e entry) bool {
-	if !o.stands(e) || !o.file.complete(e) {
+	if !o.stands(e) || !o.file.complete(e) && !o.again(e) {
 		return false
 	}
 	o.Manifests = append(o.Manifests, Claimed{e.offset, e.Seq})
@@ -68,7 +90,7 @@ func (o *oracle) manifest(e entry) bool {
 // challenger checks the file of a challenger, and that it belongs to the
 // history. verify checks its contents.
 func (o *oracle) challenger(e entry) bool {
-	if !o.stands(e) || !o.rival.complete(e) {
+	if !o.stands(e) || !o.rival.complete(e) && !o.again(e) {
 		return false
 	}
 	if got := o.states[e.Seq]; got.lineage.String() != e.Lineage {
