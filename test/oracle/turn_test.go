@@ -193,3 +193,33 @@ func TestOracleAgreesWithARollback(t *testing.T) {
 		}
 	}
 }
+
+// TestOracleLetsASnapshotBeWrittenAgain checks that a manifest may come twice if all
+// chunks of its snapshot do, as after a late chunk of another one, and not otherwise.
+func TestOracleLetsASnapshotBeWrittenAgain(t *testing.T) {
+	good := world(t, "rings")
+	for _, whole := range []bool{true, false} {
+		w := good
+		w.Log = clone(good.Log)
+		s := spoiled{t, &w}
+		at := s.at("manifest", 0)
+		chunks := at
+		for string(w.Log[chunks-1].Key) == "chunk" {
+			chunks--
+		}
+		if chunks == at {
+			t.Fatal("the last snapshot has no chunk directly before its manifest")
+		}
+		again := clone(w.Log[chunks : at+1])
+		if !whole {
+			again = again[1:]
+		}
+		for _, r := range again {
+			s.appended(r)
+		}
+		s.replace(s.last("manifest"), `"first_chunk":`, `"first_chunk":1`)
+		if r := oracle.Check(w); (r.Divergences > 0) == whole {
+			t.Errorf("all chunks again: %v; faults %v", whole, r.Faults)
+		}
+	}
+}
