@@ -94,3 +94,20 @@ func TestBudgetIsLeftByWhoGivesUp(t *testing.T) {
 		t.Error(room, err)
 	}
 }
+
+// Whoever holds all of the budget can still look at one record.
+func TestPeekDoesNotWaitForTheBudget(t *testing.T) {
+	k := newCluster(t)
+	topic, c, ctx := k.topic(t, "t", 1), k.client(t), within(t, 10*time.Second)
+	if err := c.Producer().Publish(ctx, topic, 0, []Record{{Value: []byte("a")}, {Value: []byte("b")}}); err != nil {
+		t.Fatal(err)
+	}
+	f := c.Fetcher(topic, 0).Within(NewBudget(1))
+	got, err := f.Poll(ctx, 0)
+	if err != nil || got.Held == 0 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if one, err := f.Peek(ctx, 1); err != nil || len(one.Records) != 1 || string(one.Records[0].Value) != "b" || one.Held != 0 {
+		t.Errorf("%+v, %v", one, err)
+	}
+}

@@ -90,15 +90,14 @@ func (f *Fetcher) Poll(ctx context.Context, offset int64) (Fetched, error) {
 }
 
 // Peek is like Poll, but returns only the record at offset. It returns none if
-// there is no such record for a read-committed consumer.
+// there is no such record for a read-committed consumer. It is outside of the
+// budget: the caller may hold records itself, and would wait for its own release.
 func (f *Fetcher) Peek(ctx context.Context, offset int64) (Fetched, error) {
-	got, err := f.poll(ctx, offset, 1)
+	free := *f
+	free.budget = nil
+	got, err := free.poll(ctx, offset, 1)
 	if err != nil {
 		return got, err
-	}
-	if f.budget != nil { // one record does not count
-		f.budget.Release(got.Held)
-		got.Held = 0
 	}
 	n := 0
 	if len(got.Records) > 0 && got.Records[0].Offset == offset {
