@@ -227,6 +227,11 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 	if s.warm != nil && err == nil {
 		err = s.warm.follow(ctx, s.journal.log.Fold)
 	}
+	if errors.Is(err, errCold) { // it lags behind every snapshot that the log remembers, or the log was rolled back
+		if s.warm, err = s.thaw(ctx); err == nil {
+			err = s.warm.follow(ctx, s.journal.log.Fold)
+		}
+	}
 	if err != nil { // the takeover takes longer then, and returns the error if it persists
 		if ctx.Err() != nil {
 			return false, ctx.Err()
