@@ -37,9 +37,13 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	addr := kafkatest.Addr(t)
+	return newWorldAt(addr, kafkatest.ClientOf(t, addr, nil))
+}
+
+func newWorldAt(addr string, c *ingest.Client) *world {
 	return &world{
 		addr:   addr,
-		client: kafkatest.ClientOf(t, addr, nil), model: kafkatest.Name("model"), in: kafkatest.Name("rings"), asked: kafkatest.Name("asked"),
+		client: c, model: kafkatest.Name("model"), in: kafkatest.Name("rings"), asked: kafkatest.Name("asked"),
 		learnEvents: func(pipeline.Event) {}, shares: map[*serve.Scorer]int{},
 	}
 }
@@ -68,13 +72,18 @@ func answers(rs []ingest.Record) map[string]string {
 	return m
 }
 
+// learner returns the configuration of a learner.
+func (w *world) learner(topics ...string) pipeline.Config {
+	return pipeline.Config{
+		Model: w.model, Client: w.client, Topics: topics, BatchSize: 1000, Linger: time.Millisecond,
+		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30, ToEnd: true, Report: w.learnEvents,
+	}
+}
+
 // learn runs a learner up to the end of the input.
 func (w *world) learn(t *testing.T, topics ...string) {
 	t.Helper()
-	l, err := pipeline.Open(t.Context(), pipeline.Config{
-		Model: w.model, Client: w.client, Topics: topics, BatchSize: 1000, Linger: time.Millisecond,
-		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30, ToEnd: true, Report: w.learnEvents,
-	})
+	l, err := pipeline.Open(t.Context(), w.learner(topics...))
 	if err != nil {
 		t.Fatal(err)
 	}
