@@ -51,6 +51,7 @@ var exits = []struct {
 	{pipeline.ErrLog, refused},
 	{pipeline.ErrVersion, refused},
 	{pipeline.ErrNowhere, refused},
+	{pipeline.ErrAdopt, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
 	{record.ErrOutput, refused},
