@@ -86,6 +86,9 @@ func (w *world) tailLosses(ctx context.Context) (s TailLosses, err error) {
 // loseTail removes some batches from the end of the log and recovers.
 func (w *world) loseTail(ctx context.Context, path string, s *TailLosses) error {
 	live := s.Losses%2 == 1
+	if err := w.catchUp(ctx); err != nil { // so that the next BATCH is one of this learner
+		return err
+	}
 	p, err := w.begin(nil, "learn", "-c", path)
 	if err != nil {
 		return err
