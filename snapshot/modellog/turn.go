@@ -31,7 +31,8 @@ type Adopt struct {
 	Seq    int64         `json:"seq"` // one more than the previous seq
 	Chain  snapshot.Hash `json:"chain"`
 	Inputs []Adopted     `json:"inputs"` // by topic
-	By     string        `json:"by"`     // name of the writer, for people
+	Reason string        `json:"reason,omitempty"`
+	By     string        `json:"by"` // name of the writer, for people
 	Signed
 }
 
@@ -94,8 +95,8 @@ func (r *Rollback) check() error {
 }
 
 func (a *Adopt) check() error {
-	if a.Seq < 1 || len(a.Inputs) == 0 || len(a.By) > maxText {
-		return fmt.Errorf("seq %d, %d inputs, by %d bytes", a.Seq, len(a.Inputs), len(a.By))
+	if a.Seq < 1 || len(a.Inputs) == 0 || len(a.Reason) > maxText || len(a.By) > maxText {
+		return fmt.Errorf("seq %d, %d inputs, reason of %d bytes, by %d", a.Seq, len(a.Inputs), len(a.Reason), len(a.By))
 	}
 	for i, in := range a.Inputs {
 		if !snapshot.ValidTopic(in.Topic) || in.NewTopic != "" && !snapshot.ValidTopic(in.NewTopic) || len(in.Partitions) == 0 {
