@@ -31,6 +31,7 @@ type world struct {
 	switches, waitings int
 	damaged            int
 	broken, whole      int
+	small              bool                  // a model of 256 random features, where only the log matters
 	shares             map[*serve.Scorer]int // number of partitions
 	scored             int                   // these are committed when a scorer stops
 	mu                 sync.Mutex
@@ -75,10 +76,14 @@ func answers(rs []ingest.Record) map[string]string {
 
 // learner returns the configuration of a learner.
 func (w *world) learner(topics ...string) pipeline.Config {
-	return pipeline.Config{
+	c := pipeline.Config{
 		Model: w.model, Client: w.client, Topics: topics, BatchSize: 1000, Linger: time.Millisecond,
 		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30, ToEnd: true, Report: w.learnEvents,
 	}
+	if w.small {
+		c.Learner.Kernel, c.Learner.MaxFeatures = "gaussian:1.5", 256
+	}
+	return c
 }
 
 // learn runs a learner up to the end of the input.
