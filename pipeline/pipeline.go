@@ -12,8 +12,8 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
@@ -158,10 +158,10 @@ func create(ctx context.Context, c Config, partitions int) error {
 			return fmt.Errorf("creating topic %q: %w", ReleasedTopic(c.Model), err)
 		}
 	}
-	if err := serve.CreateOutput(ctx, c.Client, PredictionsTopic(c.Model), partitions, c.Topics); err != nil {
+	if err := record.CreateOutputTopic(ctx, c.Client, PredictionsTopic(c.Model), partitions, c.Topics); err != nil {
 		return err
 	}
-	return serve.CreateOutput(ctx, c.Client, QuarantineTopic(c.Model), 1, c.Topics)
+	return record.CreateOutputTopic(ctx, c.Client, QuarantineTopic(c.Model), 1, c.Topics)
 }
 
 // host returns host name and process id, which identify this process in a CLAIM for

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/pipeline"
 )
 
 type benchCommand struct {
@@ -227,7 +227,7 @@ func readKeyed(file *decode.File) ([]decode.Row, error) {
 func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.Progress, []curve, error) {
 	algorithm, stepper, _ := strings.Cut(name, "/")
 	options := learner.Config{Algorithm: algorithm, Stepper: stepper, Task: s.task}
-	fit, err := pipeline.NewFit(options)
+	fit, err := offline.NewFit(options)
 	if err != nil {
 		return benchResult{}, learner.Progress{}, nil, wrongUse("%w", err)
 	}
@@ -254,7 +254,7 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 		if err != nil {
 			return r, p, nil, err
 		}
-		g := pipeline.NewGrade(model, len(s.schema.Columns))
+		g := offline.NewGrade(model, len(s.schema.Columns))
 		for _, row := range s.test {
 			g.Add(row)
 		}
@@ -281,7 +281,7 @@ func newOnlooker(name string, rows int) *onlooker {
 
 func (w *onlooker) elapsed() time.Duration { return time.Since(w.start) - w.looked }
 
-func (w *onlooker) look(fit *pipeline.Fit, rows int) {
+func (w *onlooker) look(fit *offline.Fit, rows int) {
 	if !w.due(rows) {
 		return
 	}
