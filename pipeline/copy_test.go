@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/backup"
@@ -183,7 +184,7 @@ func TestAnUpgradeIsCopiedAndRolledBack(t *testing.T) {
 		return there
 	}
 	step := func() int64 {
-		s, ok := last[Restored](ev)
+		s, ok := last[event.Restored](ev)
 		if !ok {
 			t.Fatal("no snapshot was restored")
 		}

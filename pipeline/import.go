@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/backup"
@@ -92,7 +93,7 @@ type importer struct {
 }
 
 // importTo reads a file and writes it to a destination.
-func importTo(open func() (io.ReadCloser, error), model string, to destination, report func(Event)) (out Copy, err error) {
+func importTo(open func() (io.ReadCloser, error), model string, to destination, report func(event.Event)) (out Copy, err error) {
 	file, err := open()
 	if err != nil {
 		return out, err
@@ -122,7 +123,7 @@ func importTo(open func() (io.ReadCloser, error), model string, to destination, 
 			return out, err
 		}
 		if n, _ := r.Sum(); n%1000 == 0 {
-			report(Copying{n})
+			report(event.Copying{Records: n})
 		}
 	}
 	if err := i.flush(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
 type importCommand struct {
@@ -39,8 +40,8 @@ func (i *importCommand) Run(ctx context.Context, e *env) error {
 	}
 	progress := e.progress(false)
 	last := time.Now()
-	p.Report = func(ev pipeline.Event) {
-		n, ok := ev.(pipeline.Copying)
+	p.Report = func(ev event.Event) {
+		n, ok := ev.(event.Copying)
 		if !ok {
 			e.warnOfRetries(ev)
 			return
