@@ -19,8 +19,8 @@ func (c Config) options() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := max(1, c.Learner.Outputs); c.Model != "" && n != in.Outputs() { // a Fit has no decoder
-		return nil, fmt.Errorf("the records have %d labels, and the learner %d outputs", in.Outputs(), n)
+	if n := max(1, c.Learner.Targets); c.Model != "" && n != in.Targets() { // a Fit has no decoder
+		return nil, fmt.Errorf("the records have %d labels, and the learner %d outputs", in.Targets(), n)
 	}
 	d, err := json.Marshal(in)
 	if err != nil {

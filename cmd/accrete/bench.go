@@ -226,7 +226,7 @@ func readKeyed(file *decode.File) ([]decode.Row, error) {
 // algorithm, the others are those of the baselines.
 func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.Progress, []curve, error) {
 	algorithm, stepper, _ := strings.Cut(name, "/")
-	options := learner.Config{Algorithm: algorithm, Stepper: stepper, Task: s.task}
+	options := learner.Config{Algorithm: algorithm, Direction: stepper, Task: s.task}
 	fit, err := pipeline.NewFit(options)
 	if err != nil {
 		return benchResult{}, learner.Progress{}, nil, wrongUse("%w", err)

@@ -202,8 +202,8 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 		return learner.Config{}, err
 	}
 	options, err := learner.Config{
-		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed, Outputs: len(f.Label),
+		Algorithm: f.Algorithm, Direction: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
 	}.Effective()
 	switch {
 	case err != nil:

@@ -160,7 +160,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		Decode: d,
 		Learner: learner.Config{
 			Algorithm:   c.Learner.Algorithm,
-			Stepper:     c.Learner.Stepper,
+			Direction:   c.Learner.Stepper,
 			Loss:        c.Learner.Loss,
 			OnDrift:     c.Learner.OnDrift,
 			Lags:        c.Input.Lags,
@@ -171,7 +171,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 			MaxFeatures: c.Learner.MaxFeatures,
 			Minibatch:   c.Learner.Minibatch,
 			MaxClasses:  c.Input.MaxClasses,
-			Outputs:     d.Outputs(),
+			Targets:     d.Targets(),
 			Lambda:      c.Learner.Lambda,
 			Seed:        c.Learner.Seed,
 		},
@@ -227,7 +227,7 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}
-	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Outputs: len(c.Input.Label)}.Effective() // the loss determines the task
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label)}.Effective() // the loss determines the task
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}

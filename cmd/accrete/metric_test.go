@@ -124,7 +124,7 @@ func TestALearnedMetricIsTheKernels(t *testing.T) {
 	if w, m := without.Test.value(), with.Test.value(); m > 0.01 || w < 0.1 {
 		t.Errorf("error %v under the metric, %v without", m, w)
 	}
-	if code, _, stderr := call(t, nil, "fit", waves(t, 100, 1), "--metric", saved); code != refused || !strings.Contains(stderr, "it has 8 (x0, x1,") || !strings.Contains(stderr, "the rows have 2 (a, b)") {
+	if code, _, stderr := call(t, nil, "fit", waves(t, 100, 1), "--metric", saved); code != refused || !strings.Contains(stderr, "the metric has 8 (x0, x1,") || !strings.Contains(stderr, "the rows have 2 (a, b)") {
 		t.Errorf("other columns: exit %d, %s", code, stderr)
 	}
 	if code, _, stderr := call(t, nil, "fit", train, "--metric", train); code != refused || !strings.Contains(stderr, "not a metric") {

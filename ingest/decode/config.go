@@ -71,8 +71,8 @@ func (c Config) Effective() (Config, error) {
 	switch {
 	case len(c.Labels) > 0 && c.Label != "":
 		return c, fmt.Errorf("input.label is %q, and %d others: want one or the others", c.Label, len(c.Labels))
-	case len(c.Labels) > learner.MaxOutputs:
-		return c, fmt.Errorf("input.label has %d fields: want at most %d", len(c.Labels), learner.MaxOutputs)
+	case len(c.Labels) > learner.MaxTargets:
+		return c, fmt.Errorf("input.label has %d fields: want at most %d", len(c.Labels), learner.MaxTargets)
 	case len(c.Labels) > 1 && c.Task != learner.Regression:
 		return c, fmt.Errorf("input.label has %d fields, and the task is %v: several labels are regressed on", len(c.Labels), c.Task)
 	case c.Missing != "quarantine" && c.Missing != "zero":
@@ -112,7 +112,7 @@ func (c Config) Effective() (Config, error) {
 }
 
 // Outputs returns the number of targets of a label.
-func (c Config) Outputs() int { return max(1, len(c.Labels)) }
+func (c Config) Targets() int { return max(1, len(c.Labels)) }
 
 // Schema is what the records so far have determined. A Schema that a Decoder has
 // returned never changes.

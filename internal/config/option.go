@@ -97,7 +97,7 @@ var registries = map[string]func() []string{
 		}
 		return names
 	},
-	"steppers":  learner.Steppers,
+	"steppers":  learner.Directions,
 	"reactions": learner.Reactions,
 	"samplings": features.SamplingNames,
 }

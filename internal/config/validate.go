@@ -99,8 +99,8 @@ func (v *validation) learner() {
 	}
 	if labels > 1 && v.Learner.Task == "classification" {
 		v.add("learner.task", "is classification, and input.label has %d fields, which are regressed on", labels)
-	} else if labels > learner.MaxOutputs {
-		v.add("input.label", "has %d fields: want at most %d", labels, learner.MaxOutputs)
+	} else if labels > learner.MaxTargets {
+		v.add("input.label", "has %d fields: want at most %d", labels, learner.MaxTargets)
 	}
 }
 
