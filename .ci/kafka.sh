@@ -17,7 +17,9 @@
 # speaks of.
 #
 # Environment: KAFKA_VERSION; KAFKA_DIR, where data, log, ports and pid are (a
-# directory of this script's own); KAFKA_HEAP.
+# directory of this script's own); KAFKA_HEAP. KAFKA_NODE=2 (3, ...) means another
+# broker, in KAFKA_DIR/node2, that joins the one of KAFKA_DIR, which has to run and
+# stays the only controller.
 # Exit codes: 0; 1 the broker failed; 2 wrong use; 69 the jars or a Java 17
 # cannot be had, so that a caller may skip and go on.
 set -euo pipefail
@@ -26,7 +28,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/accrete-ci
 version=${KAFKA_VERSION:-4.3.1}
 lib=$cache/kafka-$version
-dir=${KAFKA_DIR:-$cache/kafka-run}
+first=${KAFKA_DIR:-$cache/kafka-run}
+node=${KAFKA_NODE:-1}
+dir=$first
+[ "$node" = 1 ] || dir=$first/node$node
 props=$dir/server.properties
 log=$dir/kafka.log
 cluster=MkU3OEVBNTcwNTJENDM2Qk
@@ -90,13 +95,17 @@ free_ports() {
 configure() {
   [ -e "$dir/ports" ] || free_ports >"$dir/ports"
   local plain sasl controller module=org.apache.kafka.common.security
-  plain=$(port plain) sasl=$(port sasl) controller=$(port controller)
+  plain=$(port plain) sasl=$(port sasl) controller=$(sed -n 's/^controller //p' "$first/ports")
+  local roles=broker listeners=PLAINTEXT://127.0.0.1:$plain,SASL://127.0.0.1:$sasl
+  if [ "$node" = 1 ]; then
+    roles=broker,controller listeners=$listeners,CONTROLLER://127.0.0.1:$controller
+  fi
   cat >"$props" <<P
-process.roles=broker,controller
-node.id=1
+process.roles=$roles
+node.id=$node
 controller.quorum.voters=1@127.0.0.1:$controller
 controller.listener.names=CONTROLLER
-listeners=PLAINTEXT://127.0.0.1:$plain,SASL://127.0.0.1:$sasl,CONTROLLER://127.0.0.1:$controller
+listeners=$listeners
 advertised.listeners=PLAINTEXT://127.0.0.1:$plain,SASL://127.0.0.1:$sasl
 listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT
 inter.broker.listener.name=PLAINTEXT
@@ -112,6 +121,7 @@ auto.create.topics.enable=false
 num.partitions=1
 default.replication.factor=1
 min.insync.replicas=1
+replica.lag.time.max.ms=2000
 offsets.topic.replication.factor=1
 offsets.topic.num.partitions=1
 transaction.state.log.replication.factor=1
@@ -188,6 +198,10 @@ quit() {
 }
 
 clean() {
+  local other
+  for other in "$dir"/node*/; do
+    [ ! -d "$other" ] || KAFKA_NODE=$(basename "$other" | tr -d a-z) "$here/kafka.sh" clean
+  done
   quit KILL
   rm -rf "$dir/data" "$dir/ports" "$props" "$dir/log4j2.properties" "$dir/format.log" "$log" "$log.old"
   rmdir "$dir" 2>/dev/null || true

@@ -7,8 +7,8 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -64,7 +64,7 @@ func (d *decider) decide(spans []span) *decided {
 				mark = fingerprint(r)
 			}
 			it := item{in: sp.in, record: r}
-			row, err := serve.Row(d.decoder, r)
+			row, err := record.Decode(d.decoder, r)
 			switch {
 			case err != nil:
 				it.err = err

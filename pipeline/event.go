@@ -31,6 +31,14 @@ type (
 	// snapshot when it takes over.
 	Cold struct{ Err error }
 
+	// Searching reports how many offsets of a new partition were searched for the record
+	// that was decided last in the old one.
+	Searching struct {
+		Topic     string
+		Partition int32
+		Done, Of  int64
+	}
+
 	// TakingOver reports that the owner of the claim of this epoch has left or is silent
 	// and that this standby is about to claim the model. Epoch is 0 if there was no
 	// claim.

@@ -73,7 +73,7 @@ type heart struct {
 func startHeart(ctx context.Context, c Config) (*heart, error) {
 	topic := HeartbeatsTopic(c.Model)
 	if err := c.Client.Create(ctx, topic, 1, heartbeatsConfig); err != nil {
-		return nil, fmt.Errorf("creating topic %q: %w", topic, err)
+		return nil, fmt.Errorf("create topic %q: %w", topic, err)
 	}
 	var id [8]byte
 	rand.Read(id[:])

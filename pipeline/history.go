@@ -10,8 +10,8 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -31,15 +31,15 @@ type history struct {
 	lineage   [32]byte // rows as of the last change of the model
 	step      int64
 	reached   []snapshot.Position // sorted by topic and partition
-	learnedTo []serve.Offset      // reached as of the last change of the model
+	learnedTo []snapshot.Position // topic, partition and offset of reached as of the last change of the model; replaced, never modified
 
 	limits limits // of the output topics
 
 	beat func() // called between mini-batches; may be nil
 
 	scratch []byte
-	encoder *serve.Encoder // for the current model; nil after a change
-	encodes *decode.Schema // schema of encoder
+	encoder *record.Encoder // for the current model; nil after a change
+	encodes *decode.Schema  // schema of encoder
 }
 
 // limits holds the maximum size in bytes of a record batch of each output topic.
@@ -83,9 +83,9 @@ func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
 		rest = h.answer(out, b, from, pass, rest)
 		if step := h.learner.Learn(pass); step.Changed {
 			h.step, h.lineage, h.encoder = step.Step, h.rows, nil
-			h.learnedTo = h.learnedTo[:0:0]
+			h.learnedTo = make([]snapshot.Position, 0, len(h.reached))
 			for _, p := range h.reached {
-				h.learnedTo = append(h.learnedTo, serve.Offset{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
+				h.learnedTo = append(h.learnedTo, snapshot.Position{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
 			}
 		}
 		from += pass.Len()
@@ -159,8 +159,8 @@ func (h *history) turn(kind string, seq int64, chain snapshot.Hash) *release {
 // before its last row. It returns the items after that row.
 func (h *history) answer(out *release, b *decided, from int, pass *learner.Pass, rest []item) []item {
 	if h.encoder == nil || h.encodes != b.schema {
-		id := serve.ModelID{Name: h.name, Step: h.step, Lineage: h.lineage, LearnedTo: h.learnedTo}
-		h.encoder, h.encodes = serve.NewEncoder(id, b.schema.Classes, h.limits.predictions), b.schema
+		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.lineage, LearnedTo: h.learnedTo}
+		h.encoder, h.encodes = record.NewEncoder(id, b.schema.Classes, h.limits.predictions), b.schema
 	}
 	for i := range pass.Len() {
 		for rest[0].err != nil {
@@ -169,7 +169,7 @@ func (h *history) answer(out *release, b *decided, from int, pass *learner.Pass,
 		}
 		it := rest[0]
 		rest = rest[1:]
-		x := serve.Example{Topic: it.in.topic, Partition: it.in.partition, Record: it.record, Key: it.key, Sequence: out.seq, Label: b.batch.Label(from + i)}
+		x := record.Example{Topic: it.in.topic, Partition: it.in.partition, Record: it.record, Key: it.key, Sequence: out.seq, Label: b.batch.Label(from + i)}
 		if x.Label.Task != learner.Auto {
 			x.Loss, x.Graded = pass.Loss(i)
 			if x.Label.Task == learner.Classification {
@@ -208,7 +208,7 @@ func (h *history) position(topic string, id [16]byte, partition int32) *snapshot
 }
 
 func (h *history) quarantine(out *release, it item) {
-	out.quarantined = append(out.quarantined, outgoing{it.in.partition, serve.Quarantined(it.in.topic, it.in.partition, it.record, it.err, h.limits.quarantine)})
+	out.quarantined = append(out.quarantined, outgoing{it.in.partition, record.Quarantined(it.in.topic, it.in.partition, it.record, it.err, h.limits.quarantine)})
 }
 
 // freeze copies h into a snapshot.
@@ -226,18 +226,15 @@ func (h *history) copied(epoch int64, state learner.State) (*snapshot.Snapshot, 
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot.Snapshot{
+	return &snapshot.Snapshot{
 		Model: h.name, Epoch: epoch, Seq: h.seq, Step: h.step,
 		Chain: h.chain, Lineage: h.lineage, Rows: h.rows,
 		Config: h.options, ConfigHash: sha256.Sum256(h.options),
 		Positions: append([]snapshot.Position(nil), h.reached...),
 		Schema:    schema,
+		LearnedTo: h.learnedTo,
 		State:     state,
-	}
-	for _, o := range h.learnedTo {
-		s.LearnedTo = append(s.LearnedTo, snapshot.Position{Topic: o.Topic, Partition: o.Partition, Next: o.Next})
-	}
-	return s, nil
+	}, nil
 }
 
 // thaw restores the history that freeze has copied.
@@ -249,17 +246,15 @@ func thaw(s *snapshot.Snapshot, c learner.Config) (*history, error) {
 	h := &history{
 		name: s.Model, options: s.Config, learner: l, schema: new(decode.Schema),
 		seq: s.Seq, chain: s.Chain, rows: s.Rows, lineage: s.Lineage, step: s.Step,
-		reached: append([]snapshot.Position(nil), s.Positions...),
-		limits:  defaultLimits,
+		reached:   append([]snapshot.Position(nil), s.Positions...),
+		learnedTo: s.LearnedTo,
+		limits:    defaultLimits,
 	}
 	if err := json.Unmarshal(s.Schema, h.schema); err != nil {
 		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
 	}
 	if planted("thaw") {
-		s.LearnedTo = nil
-	}
-	for _, p := range s.LearnedTo {
-		h.learnedTo = append(h.learnedTo, serve.Offset{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
+		h.learnedTo = nil
 	}
 	return h, nil
 }

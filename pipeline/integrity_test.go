@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -30,44 +31,81 @@ func ends(t *testing.T, ended <-chan error) error {
 	}
 }
 
+// A learner ends when the model log loses its tail. Nothing but a rollback continues
+// the model, and nothing that was learned from the lost tail remains in it.
 func TestALostTailOfTheLogEndsTheLearner(t *testing.T) {
-	for _, fed := range []bool{true, false} {
-		name := "that is idle"
-		if fed {
-			name = "that goes on learning"
-		}
-		t.Run(name, func(t *testing.T) {
-			d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
-			c := kafkatest.ClientOf(t, d.Addr, nil)
-			values := rings(3000)
-			kafkatest.Fill(t, c, in, 1, values[:1000])
-			cfg, ev := config(c, "m", in)
-			cfg.ToEnd = false
-			_, ended := start(t, cfg)
-			eventually(t, "it learns", func() bool { return learned(ev) == 980 })
-			d.Down(func() { d.Cut(LogTopic(cfg.Model), 0, 4) })
+	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
+		for _, fed := range []bool{true, false} {
+			name := "that is idle"
 			if fed {
-				kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), in, 1, values[1000:])
+				name = "that goes on learning"
 			}
-			wants(t, ends(t, ended), ErrLog, "has lost its tail")
-		})
+			t.Run(name, func(t *testing.T) {
+				c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
+				values := rings(3000)
+				kafkatest.Fill(t, c, in, 1, values[:1000])
+				cfg, ev := config(c, "m", in)
+				cfg.ToEnd = false
+				_, ended := start(t, cfg)
+				eventually(t, "it learns", func() bool { return learned(ev) == 980 })
+				b.Down(func() { b.Cut(LogTopic(cfg.Model), 0, 4) })
+				if fed {
+					kafkatest.Fill(t, kafkatest.ClientOf(t, addr, nil), in, 1, values[1000:])
+				}
+				wants(t, ends(t, ended), ErrLog, "has lost its tail")
+				cfg.Client, cfg.ToEnd = kafkatest.ClientOf(t, addr, nil), true
+				if !fed {
+					kafkatest.Fill(t, cfg.Client, in, 1, values[1000:])
+				}
+				rolledBack(t, cfg)
+				if n := learned(ev); n != 2940 {
+					t.Errorf("%d records were learned in the end", n)
+				}
+			})
+		}
+	})
+}
+
+// rolledBack verifies that a model of which the log has lost its tail is refused by
+// everything that reads it, and continues after a rollback.
+func rolledBack(t *testing.T, cfg Config) *modellog.Rollback {
+	t.Helper()
+	_, err := Open(t.Context(), cfg)
+	wants(t, err, ErrLog, "accrete rollback")
+	_, err = Verify(t.Context(), cfg)
+	wants(t, err, ErrLog, "accrete rollback")
+	report, err := Inspect(t.Context(), cfg, 1)
+	wants(t, err, ErrLog, "accrete rollback")
+	if report == nil {
+		t.Error("inspect does not report what is left of the log")
 	}
+	r, err := Rollback(t.Context(), cfg, RollbackTo{})
+	if err != nil || r.Record == nil {
+		t.Fatalf("rolled back: %+v, %v", r, err)
+	}
+	learnAll(t, cfg)
+	v := proved(t, cfg, 1)
+	if a := v.Abandoned[0]; a.From != r.Record.ToSeq+1 || a.To != r.Record.Seq-1 {
+		t.Errorf("abandoned: %+v, want %d to %d", a, r.Record.ToSeq+1, r.Record.Seq-1)
+	}
+	return r.Record
 }
 
 func TestALogThatLostItsTailAndGrewAgainIsNotTheSame(t *testing.T) {
-	d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
-	c := kafkatest.ClientOf(t, d.Addr, nil)
-	kafkatest.Fill(t, c, in, 1, rings(1000))
-	cfg, ev := config(c, "m", in)
-	cfg.ToEnd = false
-	_, ended := start(t, cfg)
-	eventually(t, "it learns", func() bool { return learned(ev) == 980 })
-	d.Down(func() { // change the last record
-		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
-			return kafkatest.Reseal(bs, len(bs)-1, func(b []byte) { b[len(b)-2] ^= 1 })
+	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
+		c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
+		kafkatest.Fill(t, c, in, 1, rings(1000))
+		cfg, ev := config(c, "m", in)
+		cfg.ToEnd = false
+		_, ended := start(t, cfg)
+		eventually(t, "it learns", func() bool { return learned(ev) == 980 })
+		b.Down(func() { // change the last record
+			b.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
+				return kafkatest.Reseal(bs, len(bs)-1, func(b []byte) { b[len(b)-2] ^= 1 })
+			})
 		})
+		wants(t, ends(t, ended), ErrLog, "differs from the one read before")
 	})
-	wants(t, ends(t, ended), ErrLog, "is not the one that was read")
 }
 
 func TestALogThatIsDeletedEndsItsLearner(t *testing.T) {
@@ -83,6 +121,11 @@ func TestALogThatIsDeletedEndsItsLearner(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, ends(t, ended), ErrLog, "deleted")
+	_, err := Open(t.Context(), cfg)
+	wants(t, err, ErrLog, "the log was deleted")
+	if rs := kafkatest.Read(t, c, LogTopic(cfg.Model)); len(rs) > 0 {
+		t.Errorf("%d records were written to the new log", len(rs))
+	}
 }
 
 func TestALogThatDoesNotKeepItsRecordsIsRefused(t *testing.T) {
@@ -108,22 +151,23 @@ func TestALogThatDoesNotKeepItsRecordsIsRefused(t *testing.T) {
 }
 
 func TestALogWithAHoleIsRefused(t *testing.T) {
-	d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
-	c := kafkatest.ClientOf(t, d.Addr, nil)
-	kafkatest.Fill(t, c, in, 1, rings(1000))
-	cfg, _ := config(c, "m", in)
-	learnAll(t, cfg)
-	d.Down(func() {
-		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return slices.Delete(bs, 5, 7) })
+	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
+		c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
+		kafkatest.Fill(t, c, in, 1, rings(1000))
+		cfg, _ := config(c, "m", in)
+		learnAll(t, cfg)
+		b.Down(func() {
+			b.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return slices.Delete(bs, 5, 7) })
+		})
+		cfg.Client = kafkatest.ClientOf(t, addr, nil)
+		_, err := Verify(t.Context(), cfg)
+		wants(t, err, ErrLog, "offsets 7 to 8 are missing")
+		r, err := Inspect(t.Context(), cfg, 100)
+		wants(t, err, ErrLog, "offsets 7 to 8 are missing")
+		if r == nil || len(r.Records) < 5 {
+			t.Errorf("inspect shows %+v, want what lies before the hole", r)
+		}
 	})
-	cfg.Client = kafkatest.ClientOf(t, d.Addr, nil)
-	_, err := Verify(t.Context(), cfg)
-	wants(t, err, ErrLog, "offsets 7 to 8 are missing")
-	r, err := Inspect(t.Context(), cfg, 100)
-	wants(t, err, ErrLog, "offsets 7 to 8 are missing")
-	if r == nil || len(r.Records) < 5 {
-		t.Errorf("inspect shows %+v, want what lies before the hole", r)
-	}
 }
 
 func TestAnIdleLearnerNoticesThatItWasReplaced(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit"
-	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -72,11 +72,11 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err := create(ctx, c, len(l.inputs)); err != nil {
 		return nil, err
 	}
-	predictions, err := serve.Output(ctx, c.Client, PredictionsTopic(c.Model))
+	predictions, err := record.OutputTopic(ctx, c.Client, PredictionsTopic(c.Model))
 	if err != nil {
 		return nil, err
 	}
-	quarantine, err := serve.Output(ctx, c.Client, QuarantineTopic(c.Model))
+	quarantine, err := record.OutputTopic(ctx, c.Client, QuarantineTopic(c.Model))
 	if err != nil {
 		return nil, err
 	}

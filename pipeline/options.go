@@ -5,31 +5,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/accrete-ml/accrete/ingest/record"
 )
 
-// options encodes, for the model log, all options that affect the arithmetic or the
-// bytes of a prediction. Defaults are included, so that a later change of a default
-// does not alter an existing model.
+// options encodes the options of the model, for the model log.
 func (c Config) options() ([]byte, error) {
-	l, err := c.Learner.Canonical()
+	b, err := record.Options(c.Learner, c.Decode)
 	if err != nil {
 		return nil, err
 	}
-	in, err := c.Decode.Effective()
-	if err != nil {
-		return nil, err
+	if n := max(1, c.Learner.Targets); n != c.Decode.Targets() {
+		return nil, fmt.Errorf("the input has %d labels, but the learner has %d targets", c.Decode.Targets(), n)
 	}
-	if n := max(1, c.Learner.Targets); c.Model != "" && n != in.Targets() { // a Fit has no decoder
-		return nil, fmt.Errorf("the records have %d labels, and the learner %d outputs", in.Targets(), n)
-	}
-	d, err := json.Marshal(in)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(struct {
-		Learner json.RawMessage `json:"learner"`
-		Input   json.RawMessage `json:"input"`
-	}{l, d})
+	return b, nil
 }
 
 // differences describes the options in which have and want differ, for an error text.

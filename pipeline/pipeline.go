@@ -12,8 +12,8 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
@@ -151,17 +151,17 @@ func (ins inputs) ends(ctx context.Context, c *ingest.Client) ([]int64, error) {
 // create creates the topics that a learner writes to, unless they exist.
 func create(ctx context.Context, c Config, partitions int) error {
 	if err := c.Client.CreateDurable(ctx, LogTopic(c.Model), 1, logConfig); err != nil {
-		return fmt.Errorf("creating topic %q: %w", LogTopic(c.Model), err)
+		return fmt.Errorf("create topic %q: %w", LogTopic(c.Model), err)
 	}
 	if c.Transactional {
 		if err := c.Client.CreateDurable(ctx, ReleasedTopic(c.Model), 1, logConfig); err != nil {
-			return fmt.Errorf("creating topic %q: %w", ReleasedTopic(c.Model), err)
+			return fmt.Errorf("create topic %q: %w", ReleasedTopic(c.Model), err)
 		}
 	}
-	if err := serve.CreateOutput(ctx, c.Client, PredictionsTopic(c.Model), partitions, c.Topics); err != nil {
+	if err := record.CreateOutputTopic(ctx, c.Client, PredictionsTopic(c.Model), partitions, c.Topics); err != nil {
 		return err
 	}
-	return serve.CreateOutput(ctx, c.Client, QuarantineTopic(c.Model), 1, c.Topics)
+	return record.CreateOutputTopic(ctx, c.Client, QuarantineTopic(c.Model), 1, c.Topics)
 }
 
 // host returns host name and process id, which identify this process in a CLAIM for

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -53,7 +53,7 @@ func (b *budget) spend(items []item) (over bool) {
 // pause returns the PAUSE for the model log when the budget is spent, and resets the
 // budget.
 func (b *budget) pause(seq int64, o modellog.Owner) *modellog.Pause {
-	p := &modellog.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: serve.Reason(b.last)}
+	p := &modellog.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: record.Reason(b.last)}
 	*b = budget{}
 	return p
 }

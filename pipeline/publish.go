@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/ingest/record"
 )
 
 // publisher writes releases in order and tracks which of them are acknowledged.
@@ -37,7 +37,7 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 		quarantine: QuarantineTopic(c.Model), report: c.Report,
 		queue: make(chan *release, waitingReleases), released: released, waiting: make(chan struct{}),
 	}
-	p.producer.Smaller = serve.Smaller(p.quarantine)
+	p.producer.Smaller = record.Smaller(p.quarantine)
 	if c.Transactional {
 		p.commit = newCommitter(c, j)
 		p.commit.tx.Smaller(p.producer.Smaller)

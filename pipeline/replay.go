@@ -98,6 +98,7 @@ type replayer struct {
 	decider *decider
 	report  func(Event)
 	client  *ingest.Client
+	former  map[string]bool // topics that were replaced later in the history
 }
 
 func newReplayer(c *ingest.Client, ins inputs, d *decider, report func(Event)) *replayer {
@@ -110,6 +111,9 @@ func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, err
 	spans := make([]span, 0, len(b.Ranges))
 	for _, rg := range b.Ranges {
 		in := r.inputs.find(rg.Topic, rg.Partition)
+		if in == nil && r.former[rg.Topic] {
+			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which was %w", ErrHistory, b.Seq, rg.Topic, rg.Partition, errReplaced)
+		}
 		if in == nil {
 			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which is not among the inputs: put the topic back into input.topics", ErrHistory, b.Seq, rg.Topic, rg.Partition)
 		}

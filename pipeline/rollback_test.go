@@ -38,48 +38,37 @@ func sequences(t *testing.T, c Config) map[int64]int {
 // A log that has lost its tail while no learner ran is rejected, because there are
 // predictions of which it has no BATCH. The model continues after a rollback.
 func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
-	for _, transactional := range []bool{false, true} {
-		d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
-		c := kafkatest.ClientOf(t, d.Addr, nil)
-		kafkatest.Fill(t, c, in, 2, rings(2000))
-		cfg, ev := config(c, "m", in)
-		cfg.Transactional = transactional
-		learnAll(t, cfg)
-		was := finalSeq(t, ev)
-		d.Down(func() { // remove the snapshot and some of the decisions before it
-			d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:12] })
-		})
-		cfg.Client = kafkatest.ClientOf(t, d.Addr, nil)
-		_, err := Open(t.Context(), cfg)
-		wants(t, err, ErrLog, "lost its tail")
-		_, err = Verify(t.Context(), cfg)
-		wants(t, err, ErrLog, "lost its tail")
-		report, err := Inspect(t.Context(), cfg, 1)
-		wants(t, err, ErrLog, "lost its tail")
-		if report == nil || report.Seq >= was {
-			t.Errorf("inspect reports %+v, want what is left of the log", report)
-		}
-		r, err := Rollback(t.Context(), cfg, RollbackTo{})
-		if err != nil || r.Record == nil || r.Record.Seq != was+1 || r.Record.ToSeq >= was {
-			t.Fatalf("rolled back: %+v, %v; want seqs up to %d abandoned", r, err, was)
-		}
-		learnAll(t, cfg)
-		v := proved(t, cfg, 1)
-		if a := v.Abandoned[0]; a.From != r.Record.ToSeq+1 || a.To != was {
-			t.Errorf("abandoned: %+v, want %d to %d", a, r.Record.ToSeq+1, was)
-		}
-		if n := learned(ev); n != 1960 {
-			t.Errorf("%d records were learned in the end", n)
-		}
-		for seq := range sequences(t, cfg) {
-			if seq == r.Record.Seq {
-				t.Errorf("a prediction carries the rollback's own seq %d", seq)
+	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
+		for _, transactional := range []bool{false, true} {
+			c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
+			kafkatest.Fill(t, c, in, 2, rings(2000))
+			cfg, ev := config(c, "m", in)
+			cfg.Transactional = transactional
+			learnAll(t, cfg)
+			was := finalSeq(t, ev)
+			b.Down(func() { // remove the snapshot and some of the decisions before it
+				b.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:12] })
+			})
+			cfg.Client = kafkatest.ClientOf(t, addr, nil)
+			_, err := Open(t.Context(), cfg)
+			wants(t, err, ErrLog, "has lost its tail")
+			r := rolledBack(t, cfg)
+			if r.Seq != was+1 || r.ToSeq >= was {
+				t.Errorf("rolled back: %+v; want seqs up to %d abandoned", r, was)
+			}
+			if n := learned(ev); n != 1960 {
+				t.Errorf("%d records were learned in the end", n)
+			}
+			for seq := range sequences(t, cfg) {
+				if seq == r.Seq {
+					t.Errorf("a prediction carries the rollback's own seq %d", seq)
+				}
+			}
+			if r, err := Rollback(t.Context(), cfg, RollbackTo{}); err != nil || r.Record != nil {
+				t.Errorf("once more: %+v, %v; want nothing to do", r, err)
 			}
 		}
-		if r, err := Rollback(t.Context(), cfg, RollbackTo{}); err != nil || r.Record != nil {
-			t.Errorf("once more: %+v, %v; want nothing to do", r, err)
-		}
-	}
+	})
 }
 
 func TestRollbackToAStepAndToATime(t *testing.T) {
@@ -116,42 +105,44 @@ func TestRollbackToAStepAndToATime(t *testing.T) {
 }
 
 func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
-	d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
-	c := kafkatest.ClientOf(t, d.Addr, nil)
-	values := rings(3000)
-	kafkatest.Fill(t, c, in, 1, values[:1500])
-	cfg, ev := config(c, "m", in)
-	learnAll(t, cfg)
-	saved := finalSeq(t, ev)
-	kafkatest.Fill(t, c, in, 1, values[1500:])
-	learnAll(t, cfg)
-	d.Down(func() { // remove the second snapshot, as if the learner had been killed before it
-		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
-			n := len(bs)
-			for n > 0 && !strings.Contains(string(bs[n-1]), `{"type":"batch"`) {
-				n--
-			}
-			return bs[:n]
+	kafkatest.OnFragile(t, func(t *testing.T, addr string, d kafkatest.Fragile) {
+		in := kafkatest.Name("rings")
+		c := kafkatest.ClientOf(t, addr, nil)
+		values := rings(3000)
+		kafkatest.Fill(t, c, in, 1, values[:1500])
+		cfg, ev := config(c, "m", in)
+		learnAll(t, cfg)
+		saved := finalSeq(t, ev)
+		kafkatest.Fill(t, c, in, 1, values[1500:])
+		learnAll(t, cfg)
+		d.Down(func() { // remove the second snapshot, as if the learner had been killed before it
+			d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte {
+				n := len(bs)
+				for n > 0 && !strings.Contains(string(bs[n-1]), `{"type":"batch"`) {
+					n--
+				}
+				return bs[:n]
+			})
 		})
+		c = kafkatest.ClientOf(t, addr, nil)
+		cfg.Client = c
+		if err := c.DeleteRecords(t.Context(), in, 0, 2000); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(t.Context(), cfg)
+		wants(t, err, ErrHistory, "BATCH")
+		cfg.OnGap = "record"
+		learnAll(t, cfg)
+		r, ok := last[RolledBack](ev)
+		if !ok || r.Record.ToSeq != saved {
+			t.Fatalf("rolled back: %+v, want to seq %d", r, saved)
+		}
+		if g, ok := last[Lost](ev); !ok || g.From != 1500 || g.To != 2000 {
+			t.Errorf("the gap is %+v", g)
+		}
+		learnAll(t, cfg)
+		proved(t, cfg, 1)
 	})
-	c = kafkatest.ClientOf(t, d.Addr, nil)
-	cfg.Client = c
-	if err := c.DeleteRecords(t.Context(), in, 0, 2000); err != nil {
-		t.Fatal(err)
-	}
-	_, err := Open(t.Context(), cfg)
-	wants(t, err, ErrHistory, "BATCH")
-	cfg.OnGap = "record"
-	learnAll(t, cfg)
-	r, ok := last[RolledBack](ev)
-	if !ok || r.Record.ToSeq != saved {
-		t.Fatalf("rolled back: %+v, want to seq %d", r, saved)
-	}
-	if g, ok := last[Lost](ev); !ok || g.From != 1500 || g.To != 2000 {
-		t.Errorf("the gap is %+v", g)
-	}
-	learnAll(t, cfg)
-	proved(t, cfg, 1)
 }
 
 // as runs f as a program of the versions v.

@@ -26,6 +26,7 @@ type Verification struct {
 
 	Abandoned []modellog.Abandoned `json:"abandoned,omitempty"` // ranges of seqs before a ROLLBACK
 	Stretches []Stretch            `json:"stretches,omitempty"` // of the history in the log
+	Unread    []Unread             `json:"unread,omitempty"`    // what could not be replayed
 	Unreached string               `json:"unreached,omitempty"` // why the newest MANIFEST was not verified
 
 	StateHash snapshot.Hash `json:"state_hash"` // as of ToSeq
@@ -74,23 +75,26 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 			continue
 		}
 		got, problem := verifyFrom(ctx, c, j, from, options)
+		if problem != nil && !gone(problem) {
+			return v, problem
+		}
 		if problem == nil && begun && got.ToSeq == v.ToSeq {
 			break
 		}
-		if problem == nil && (got.Compared > 0 || !gone(err)) {
+		if got.Compared > 0 || problem == nil && !gone(err) {
 			if !begun {
 				v.FromSeq = got.FromSeq
 			}
 			v.add(got)
+			v.resume(from.Seq)
 			begun = true
-			continue
 		}
 		if problem != nil {
-			if err = problem; !gone(err) {
-				return v, err
-			}
+			err = problem
+			v.pause(got.ToSeq+1, problem)
 		}
 	}
+	v.resume(f.Seq())
 	v.Seconds = time.Since(start).Seconds()
 	if !begun && len(v.Stretches) > 0 && !slices.ContainsFunc(v.Stretches, func(s Stretch) bool { return s.Versions == versions }) {
 		return v, fmt.Errorf("%w: all of the history in %q is of %v, and this program of %v: verify it with a program of that version", ErrVersion, j.topic, v.Stretches[len(v.Stretches)-1].Versions, versions)
@@ -135,13 +139,6 @@ func (v *Verification) add(got Verification) {
 	}
 }
 
-// gone reports whether err means that the input of a BATCH was deleted, or that its
-// topic was created again.
-func gone(err error) bool {
-	var lost *ingest.LostRange
-	return errors.As(err, &lost) || errors.Is(err, errRecreated)
-}
-
 // verifyFrom replays the history in from.
 func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recovery, options []byte) (v Verification, err error) {
 	var h *history
@@ -172,12 +169,22 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 	if err != nil {
 		return v, err
 	}
+	ins, former, err := ins.withFormer(ctx, c.Client, from.Entries)
+	if err != nil {
+		return v, err
+	}
 	d, err := newDecider(c, h.schema)
 	if err != nil {
 		return v, err
 	}
 	v.FromSeq, v.ToSeq = h.seq+1, h.seq
 	replay := newReplayer(c.Client, ins, d, c.Report)
+	replay.former = former
+	defer func() {
+		if gone(err) && v.Compared > 0 { // the result is that of the decisions before
+			err = errors.Join(err, v.finish(h))
+		}
+	}()
 	for _, e := range from.Entries {
 		switch rec := e.Record.(type) {
 		case *modellog.Batch:

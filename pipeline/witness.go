@@ -145,10 +145,13 @@ func (w *witness) take(got *ingest.Fetched) {
 }
 
 func recreated(topic string) error {
-	return fmt.Errorf("%w: topic %q was %w since the model learned from it: begin a new model under another name", ErrHistory, topic, errRecreated)
+	return fmt.Errorf("%w: topic %q was %w since the model learned from it: if it has the same records again, continue with accrete adopt; otherwise begin a new model under another name", ErrHistory, topic, errRecreated)
 }
 
-var errRecreated = errors.New("deleted and created anew")
+var (
+	errRecreated = errors.New("deleted and created again")
+	errReplaced  = errors.New("replaced by another topic, and does not exist any more")
+)
 
 // truncated returns the error for a log that was truncated to the offset end.
 func (w *witness) truncated(next, end int64) error {
@@ -156,7 +159,7 @@ func (w *witness) truncated(next, end int64) error {
 }
 
 func replaced(in *input, offset int64) error {
-	return fmt.Errorf("%w: record %d of %v is not the one that was there before: the topic was deleted and written anew, or truncated and written on; begin a new model under another name", ErrHistory, offset, in)
+	return fmt.Errorf("%w: record %d of %v is not the one that was there before: the topic was deleted and written anew, or truncated and written on; if it has the same records at other offsets, continue with accrete adopt, otherwise begin a new model under another name", ErrHistory, offset, in)
 }
 
 // check verifies that the topic and its log are still those that were read. settled
@@ -229,7 +232,7 @@ func (ins inputs) seek(ctx context.Context, c *ingest.Client, reached []snapshot
 	for _, p := range reached {
 		in := ins.find(p.Topic, p.Partition)
 		if in == nil {
-			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, and that partition is not among its inputs: put the topic back into input.topics, or begin a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next)
+			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, and that partition is not among its inputs: put the topic back into input.topics, name the topic that replaces it (accrete adopt --topic %s=NEW), or begin a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next, p.Topic)
 		}
 		if !ingest.SameTopic(in.id, p.TopicID) {
 			return recreated(p.Topic)

@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
-	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -81,9 +81,9 @@ func TestPredictionKeepsTheLikeliestOfTooManyClasses(t *testing.T) {
 		row[i] = float64(i*7919%n) / n
 	}
 	row[4000] = 2 // the predicted class
-	for _, limit := range []int{serve.MinMessageBytes, ingest.DefaultMaxMessageBytes} {
-		e := serve.NewEncoder(serve.ModelID{Name: "m"}, classes, limit)
-		r := e.Record(serve.Example{
+	for _, limit := range []int{record.MinMessageBytes, ingest.DefaultMaxMessageBytes} {
+		e := record.NewEncoder(record.ModelID{Name: "m"}, classes, limit)
+		r := e.Record(record.Example{
 			Topic: "in", Record: &ingest.Record{Headers: []ingest.Header{{Key: "traceparent", Value: make([]byte, 600)}}}, Key: make([]byte, 2*limit),
 			Label: learner.Label{Task: learner.Classification, Class: 1}, LabelName: classes[1],
 		}, learner.Classification, row)
@@ -125,7 +125,7 @@ func TestRecordsBecomeSmallerUntilTheTopicTakesThem(t *testing.T) {
 		if err := c.Create(t.Context(), topic, 1, map[string]string{"max.message.bytes": "5000"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := serve.Output(t.Context(), c, topic); !errors.Is(err, serve.ErrOutput) {
+		if _, err := record.OutputTopic(t.Context(), c, topic); !errors.Is(err, record.ErrOutput) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -136,18 +136,18 @@ func TestRecordsBecomeSmallerUntilTheTopicTakesThem(t *testing.T) {
 		row[i] = 1. / 3
 	}
 	const limit = ingest.DefaultMaxMessageBytes
-	e := serve.NewEncoder(serve.ModelID{Name: model}, classes, limit)
+	e := record.NewEncoder(record.ModelID{Name: model}, classes, limit)
 	huge := ingest.Record{Key: make([]byte, 200_000), Value: make([]byte, 2<<20), Headers: []ingest.Header{{Key: "a", Value: make([]byte, 1<<20)}, {Key: "b", Value: []byte("b")}}}
 	small := ingest.Record{Offset: 1, Value: []byte("small")}
 	for _, at := range []string{predictions, quarantine} {
 		p := c.Producer()
-		p.Smaller = serve.Smaller(quarantine)
+		p.Smaller = record.Smaller(quarantine)
 		rs := []ingest.Record{
-			e.Record(serve.Example{Topic: "in", Record: &huge, Key: huge.Key}, learner.Classification, row),
-			e.Record(serve.Example{Topic: "in", Record: &small}, learner.Classification, row[:1]),
+			e.Record(record.Example{Topic: "in", Record: &huge, Key: huge.Key}, learner.Classification, row),
+			e.Record(record.Example{Topic: "in", Record: &small}, learner.Classification, row[:1]),
 		}
 		if at == quarantine {
-			rs = []ingest.Record{serve.Quarantined("in", 0, &huge, errors.New("bad"), limit), serve.Quarantined("in", 0, &small, errors.New("bad"), limit)}
+			rs = []ingest.Record{record.Quarantined("in", 0, &huge, errors.New("bad"), limit), record.Quarantined("in", 0, &small, errors.New("bad"), limit)}
 		}
 		if err := p.Publish(t.Context(), at, 0, rs); err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestRecordsBecomeSmallerUntilTheTopicTakesThem(t *testing.T) {
 // TestReasonIsShortText tries errors with long texts and invalid UTF-8.
 func TestReasonIsShortText(t *testing.T) {
 	for _, s := range []string{"short", strings.Repeat("ü", 10_000), "x" + strings.Repeat("ü", 10_000), "bad \xff text", strings.Repeat("\xff\x80a", 10_000), strings.Repeat("\x80", 10_000)} {
-		got := serve.Reason(errors.New(s))
+		got := record.Reason(errors.New(s))
 		if len(got) > 4<<10 || !utf8.ValidString(got) || utf8.ValidString(s) && !strings.HasPrefix(s, strings.TrimSuffix(got, "…")) {
 			t.Errorf("%.20q became %q", s, got)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -20,7 +21,7 @@ import (
 // Served is a model as a scorer uses it: the serving part of a complete, verified
 // snapshot, and nothing else.
 type Served struct {
-	ID        ModelID
+	ID        record.ModelID
 	Decode    decode.Config // how the learner reads records
 	Schema    decode.Schema
 	Seq       int64
@@ -210,19 +211,14 @@ func NewServed(s *snapshot.Snapshot) (*Served, error) {
 		return nil, err
 	}
 	out := &Served{
-		ID:  ModelID{Name: s.Model, Step: s.Step, Lineage: s.Lineage},
+		ID:  record.ModelID{Name: s.Model, Step: s.Step, Lineage: s.Lineage, LearnedTo: s.LearnedTo},
 		Seq: s.Seq, StateHash: s.StateHash, model: model,
 	}
-	for _, p := range s.LearnedTo {
-		out.ID.LearnedTo = append(out.ID.LearnedTo, Offset{p.Topic, p.Partition, p.Next})
+	if out.Decode, err = record.ReadOptions(s.Config); err != nil {
+		return nil, fmt.Errorf("%w: invalid options: %v", snapshot.ErrCorrupt, err)
 	}
-	var options struct{ Input decode.Config }
-	if err := json.Unmarshal(s.Config, &options); err != nil {
-		return nil, fmt.Errorf("%w: options: %v", snapshot.ErrCorrupt, err)
-	}
-	out.Decode = options.Input
 	if err := json.Unmarshal(s.Schema, &out.Schema); err != nil {
-		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: invalid schema: %v", snapshot.ErrCorrupt, err)
 	}
 	return out, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
@@ -137,17 +138,17 @@ func (s *Scorer) Run(ctx context.Context) error {
 	if err = cmp.Or(err, missing); err != nil {
 		return err
 	}
-	if err := CreateOutput(ctx, c.Client, c.Output, all.partitions(), c.Topics); err != nil {
+	if err := record.CreateOutputTopic(ctx, c.Client, c.Output, all.partitions(), c.Topics); err != nil {
 		return err
 	}
-	if err := CreateOutput(ctx, c.Client, c.Quarantine, 1, c.Topics); err != nil {
+	if err := record.CreateOutputTopic(ctx, c.Client, c.Quarantine, 1, c.Topics); err != nil {
 		return err
 	}
-	output, err := Output(ctx, c.Client, c.Output)
+	output, err := record.OutputTopic(ctx, c.Client, c.Output)
 	if err != nil {
 		return err
 	}
-	quarantine, err := Output(ctx, c.Client, c.Quarantine)
+	quarantine, err := record.OutputTopic(ctx, c.Client, c.Quarantine)
 	if err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func (s *Scorer) follow(ctx context.Context) error {
 // score reads and scores one partition, and commits its position.
 func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 	w := &worker{Scorer: s, part: p, member: m, producer: s.config.Client.Producer()}
-	w.producer.Smaller = Smaller(s.config.Quarantine)
+	w.producer.Smaller = record.Smaller(s.config.Quarantine)
 	f := s.reader(&w.part)
 	defer f.release()
 	committed, at := p.next, time.Now()
@@ -249,7 +250,7 @@ type worker struct {
 
 	model   *Served // the model of decoder and encoder
 	decoder *decode.Decoder
-	encoder *Encoder
+	encoder *record.Encoder
 	batch   learner.Batch
 }
 
@@ -282,16 +283,16 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 			return 0, 0, err
 		}
 	}
-	var good []Example
+	var good []record.Example
 	var quarantined []ingest.Record
 	w.batch.Reset(len(w.model.Schema.Columns))
 	for i := range rs {
-		row, err := Row(w.decoder, &rs[i])
+		row, err := record.Decode(w.decoder, &rs[i])
 		if err != nil {
-			quarantined = append(quarantined, Quarantined(w.topic, int32(w.partition), &rs[i], err, w.quarantine.MaxMessageBytes))
+			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.quarantine.MaxMessageBytes))
 			continue
 		}
-		good = append(good, Example{Topic: w.topic, Partition: int32(w.partition), Record: &rs[i], Key: row.Key})
+		good = append(good, record.Example{Topic: w.topic, Partition: int32(w.partition), Record: &rs[i], Key: row.Key})
 		w.batch.Append(row.X, learner.Label{}, row.Weight)
 		if w.model.Keyed() {
 			w.batch.SetKey(string(row.Key))
@@ -321,7 +322,7 @@ func (w *worker) use(m *Served) error {
 	if err != nil {
 		return err
 	}
-	w.model, w.decoder, w.encoder = m, d, NewEncoder(m.ID, m.Schema.Classes, w.output.MaxMessageBytes)
+	w.model, w.decoder, w.encoder = m, d, record.NewEncoder(m.ID, m.Schema.Classes, w.output.MaxMessageBytes)
 	return nil
 }
 

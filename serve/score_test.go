@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -35,9 +37,13 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	addr := kafkatest.Addr(t)
+	return newWorldAt(addr, kafkatest.ClientOf(t, addr, nil))
+}
+
+func newWorldAt(addr string, c *ingest.Client) *world {
 	return &world{
 		addr:   addr,
-		client: kafkatest.ClientOf(t, addr, nil), model: kafkatest.Name("model"), in: kafkatest.Name("rings"), asked: kafkatest.Name("asked"),
+		client: c, model: kafkatest.Name("model"), in: kafkatest.Name("rings"), asked: kafkatest.Name("asked"),
 		learnEvents: func(pipeline.Event) {}, shares: map[*serve.Scorer]int{},
 	}
 }
@@ -66,13 +72,18 @@ func answers(rs []ingest.Record) map[string]string {
 	return m
 }
 
+// learner returns the configuration of a learner.
+func (w *world) learner(topics ...string) pipeline.Config {
+	return pipeline.Config{
+		Model: w.model, Client: w.client, Topics: topics, BatchSize: 1000, Linger: time.Millisecond,
+		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30, ToEnd: true, Report: w.learnEvents,
+	}
+}
+
 // learn runs a learner up to the end of the input.
 func (w *world) learn(t *testing.T, topics ...string) {
 	t.Helper()
-	l, err := pipeline.Open(t.Context(), pipeline.Config{
-		Model: w.model, Client: w.client, Topics: topics, BatchSize: 1000, Linger: time.Millisecond,
-		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30, ToEnd: true, Report: w.learnEvents,
-	})
+	l, err := pipeline.Open(t.Context(), w.learner(topics...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,13 +336,13 @@ func TestScorerGoesOnWhereItStoppedAndQuarantinesGarbage(t *testing.T) {
 // is a list, that one of a single target is a number, and that both are read back
 // bit-identically.
 func TestPredictionOfSeveralTargetsIsAList(t *testing.T) {
-	e := serve.NewEncoder(serve.ModelID{Name: "arm"}, nil, ingest.DefaultMaxMessageBytes)
+	e := record.NewEncoder(record.ModelID{Name: "arm"}, nil, ingest.DefaultMaxMessageBytes)
 	for _, row := range [][]float64{{0.1}, {1. / 3, -1e-300, 1e30}} {
 		y := learner.Label{Task: learner.Regression, Value: 2.5}
 		if len(row) > 1 {
 			y.More = []float64{-7, 5e-324}
 		}
-		r := e.Record(serve.Example{Record: &ingest.Record{}, Label: y, Loss: 1, Graded: true}, learner.Regression, row)
+		r := e.Record(record.Example{Record: &ingest.Record{}, Label: y, Loss: 1, Graded: true}, learner.Regression, row)
 		var got struct {
 			Prediction, Label any
 			Loss              float64
@@ -353,10 +364,10 @@ func TestPredictionOfSeveralTargetsIsAList(t *testing.T) {
 // encoding/json.
 func TestPredictionIsJSONWhateverTheNames(t *testing.T) {
 	classes := []string{"plain", "", `qu"ote\`, "line\nfeed\x00", "ünï\u2028"}
-	id := serve.ModelID{Name: `mo"del`, Step: 7, Lineage: [32]byte{1}, LearnedTo: []serve.Offset{{"a", 0, 3}, {"a", 2, 5}, {"b", 0, 9}}}
-	e := serve.NewEncoder(id, classes, ingest.DefaultMaxMessageBytes)
+	id := record.ModelID{Name: `mo"del`, Step: 7, Lineage: [32]byte{1}, LearnedTo: []snapshot.Position{{Topic: "a", Next: 3}, {Topic: "a", Partition: 2, Next: 5}, {Topic: "b", Next: 9}}}
+	e := record.NewEncoder(id, classes, ingest.DefaultMaxMessageBytes)
 	row := []float64{1e-300, 0.25, 0.5, 0.25, 0}
-	r := e.Record(serve.Example{
+	r := e.Record(record.Example{
 		Topic: "a", Partition: 2, Record: &ingest.Record{Offset: 11, Time: 1_700_000_000_123, Key: []byte("k")},
 		Label: learner.Label{Task: learner.Classification, Class: 3}, LabelName: classes[3], Loss: 1.5, Graded: true,
 	}, learner.Classification, row)
@@ -376,7 +387,7 @@ func TestPredictionIsJSONWhateverTheNames(t *testing.T) {
 		t.Fatalf("%v in %s", err, r.Value)
 	}
 	if got.Prediction != classes[2] || got.Label != classes[3] || got.Loss != 1.5 || got.Model != id.Name || got.Step != 7 ||
-		got.Lineage != fmt.Sprintf("%x", id.Lineage) || got.LearnedTo != "421800f5db8c07eb" { // sha256sum of the lines a/0:3, a/2:5 and b/0:9
+		got.Lineage != id.Lineage.String() || got.LearnedTo != "421800f5db8c07eb" { // sha256sum of the lines a/0:3, a/2:5 and b/0:9
 		t.Errorf("%s reads as %+v", r.Value, got)
 	}
 	for i, c := range classes {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/pipeline"
 )
 
 type benchCommand struct {
@@ -43,12 +43,12 @@ accrete bench data --sets letter,elec --algorithms newton,ridge --json`
 }
 
 // contenders returns the algorithms that bench compares, each as name or as
-// name/stepper.
+// name/direction.
 func contenders() (names []string) {
 	for _, a := range learner.Algorithms() {
 		names = append(names, a.Name)
 	}
-	return append(names, "all/adagrad", "dsg/precond") // the best of the other steppers
+	return append(names, "all/adagrad", "dsg/precond") // the best of the other directions
 }
 
 // benchSet is a data set in memory.
@@ -225,9 +225,9 @@ func readKeyed(file *decode.File) ([]decode.Row, error) {
 // run streams the set through one algorithm. The first curve is that of the
 // algorithm, the others are those of the baselines.
 func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.Progress, []curve, error) {
-	algorithm, stepper, _ := strings.Cut(name, "/")
-	options := learner.Config{Algorithm: algorithm, Direction: stepper, Task: s.task}
-	fit, err := pipeline.NewFit(options)
+	algorithm, direction, _ := strings.Cut(name, "/")
+	options := learner.Config{Algorithm: algorithm, Direction: direction, Task: s.task}
+	fit, err := offline.NewFit(options)
 	if err != nil {
 		return benchResult{}, learner.Progress{}, nil, wrongUse("%w", err)
 	}
@@ -254,7 +254,7 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 		if err != nil {
 			return r, p, nil, err
 		}
-		g := pipeline.NewGrade(model, len(s.schema.Columns))
+		g := offline.NewGrade(model, len(s.schema.Columns))
 		for _, row := range s.test {
 			g.Add(row)
 		}
@@ -281,7 +281,7 @@ func newOnlooker(name string, rows int) *onlooker {
 
 func (w *onlooker) elapsed() time.Duration { return time.Since(w.start) - w.looked }
 
-func (w *onlooker) look(fit *pipeline.Fit, rows int) {
+func (w *onlooker) look(fit *offline.Fit, rows int) {
 	if !w.due(rows) {
 		return
 	}

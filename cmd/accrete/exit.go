@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/refit"
-	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -51,9 +51,10 @@ var exits = []struct {
 	{pipeline.ErrLog, refused},
 	{pipeline.ErrVersion, refused},
 	{pipeline.ErrNowhere, refused},
+	{pipeline.ErrAdopt, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
-	{serve.ErrOutput, refused},
+	{record.ErrOutput, refused},
 	{pipeline.ErrGap, refused},
 	{pipeline.ErrPoisoned, refused},
 	{learner.ErrLags, refused},

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -144,7 +144,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer file.Close()
-	run, err := pipeline.NewFit(options)
+	run, err := offline.NewFit(options)
 	if err != nil {
 		return wrongUse("%w", err)
 	}
@@ -217,7 +217,7 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 }
 
 // learn streams file through run once, and keeps what --plot and --refit need.
-func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *pipeline.Fit, options learner.Config, curve *onlooker, recent *window, r *fitReport) error {
+func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *offline.Fit, options learner.Config, curve *onlooker, recent *window, r *fitReport) error {
 	next := file.Next
 	if f.Shuffle != nil {
 		next = shuffled(file.Next, *f.Shuffle)
@@ -386,7 +386,7 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *l
 		return nil, err
 	}
 	defer file.Close()
-	g := pipeline.NewGrade(model, len(schema.Columns))
+	g := offline.NewGrade(model, len(schema.Columns))
 	for ctx.Err() == nil {
 		row, err := file.Next()
 		if err == io.EOF {

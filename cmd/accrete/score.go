@@ -140,7 +140,7 @@ func (t *tally) event(ev serve.Event) {
 		t.model.Green()
 		t.metrics.Step.Set(float64(ev.To.ID.Step))
 		t.metrics.ModelTime.SetToCurrentTime()
-		t.now.Step, t.now.Lineage = ev.To.ID.Step, fmt.Sprintf("%x", ev.To.ID.Lineage)
+		t.now.Step, t.now.Lineage = ev.To.ID.Step, ev.To.ID.Lineage.String()
 		t.now.Models++
 		t.e.log.Info().Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("switched to a snapshot")
 	case serve.Damaged:

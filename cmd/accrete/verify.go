@@ -60,6 +60,9 @@ func (v *verifyCommand) Run(ctx context.Context, e *env) error {
 	for _, a := range r.Abandoned {
 		text += fmt.Sprintf("\nseqs %d to %d are abandoned, by %s: %s", a.From, a.To, a.By, a.Reason)
 	}
+	for _, u := range r.Unread {
+		text += fmt.Sprintf("\nseqs %d to %d cannot be replayed: %s", u.FromSeq, u.ToSeq, u.Why)
+	}
 	for _, s := range r.Stretches {
 		switch {
 		case !s.Verified && s.Versions != pipeline.Versions():

@@ -35,7 +35,7 @@ type Refit struct {
 func (*Challenger) Type() string { return "challenger" }
 
 func (c *Challenger) String() string {
-	s := fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s; of %d rows, within %.3g of the optimum",
+	s := fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s; refit on %d rows, within %.3g of the optimum",
 		c.Snapshot, c.Seq, c.Step, c.Size, c.Chunks, c.StateHash, c.Refit.Rows, c.Refit.Gap)
 	if c.Refit.Suboptimality != nil {
 		s += fmt.Sprintf(", the learner within %.3g", *c.Refit.Suboptimality)
@@ -52,7 +52,7 @@ func (c *Challenger) check() error {
 	}
 	r := c.Refit
 	if r.Rows < 1 || r.FromSeq < 1 || r.FromSeq > c.Seq || len(r.Loss) > 64 || !(r.Lambda > 0) || !(r.Asked > 0) || math.IsInf(r.Gap, 0) {
-		return fmt.Errorf("refit to %d rows from seq %d, loss %.70q, lambda %v, gap asked %v", r.Rows, r.FromSeq, r.Loss, r.Lambda, r.Asked)
+		return fmt.Errorf("refit on %d rows from seq %d, loss %.70q, lambda %v, requested gap %v", r.Rows, r.FromSeq, r.Loss, r.Lambda, r.Asked)
 	}
 	return nil
 }

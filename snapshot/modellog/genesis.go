@@ -59,7 +59,7 @@ func (*Partitions) Type() string { return "partitions" }
 func (g *Genesis) String() string {
 	s := fmt.Sprintf("of %q in topic %v, %v", g.Model, g.TopicID, g.Versions)
 	if g.Seq > 0 {
-		s += fmt.Sprintf(", goes on behind seq %d", g.Seq)
+		s += fmt.Sprintf(", continues after seq %d", g.Seq)
 	}
 	return s
 }

@@ -73,22 +73,7 @@ func (d *Disk) Change(topic string, partition int, change func(batches [][]byte)
 	if err != nil || len(segments) != 1 {
 		d.t.Fatalf("%s: %d segments, want 1, %v", dir, len(segments), err)
 	}
-	raw, err := os.ReadFile(segments[0])
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	var batches [][]byte
-	for len(raw) > 0 {
-		n := 12 + int(binary.BigEndian.Uint32(raw[8:]))
-		batches, raw = append(batches, raw[:n]), raw[n:]
-	}
-	var out []byte
-	for _, b := range change(batches) {
-		out = append(out, b...)
-	}
-	if err := os.WriteFile(segments[0], out, 0o600); err != nil {
-		d.t.Fatal(err)
-	}
+	rewriteBatches(d.t, segments[0], change)
 	os.Remove(filepath.Join(dir, "snapshot.json")) // the broker's metadata of the segment
 }
 
@@ -96,12 +81,7 @@ func (d *Disk) Change(topic string, partition int, change func(batches [][]byte)
 // down.
 func (d *Disk) Cut(topic string, partition, n int) {
 	d.t.Helper()
-	d.Change(topic, partition, func(bs [][]byte) [][]byte {
-		if n > len(bs) {
-			d.t.Fatalf("%s has %d batches, of which %d were to be cut", topic, len(bs), n)
-		}
-		return bs[:len(bs)-n]
-	})
+	d.Change(topic, partition, func(bs [][]byte) [][]byte { return cutTail(d.t, topic, bs, n) })
 }
 
 // Reseal changes one record batch and recomputes its checksum.

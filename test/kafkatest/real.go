@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,10 @@ type Fragile interface {
 	// Down stops the broker without warning, calls change, and starts the
 	// broker again.
 	Down(change func())
+
+	// Change rewrites the record batches of a partition's only segment. The
+	// broker must be down.
+	Change(topic string, partition int, change func(batches [][]byte) [][]byte)
 
 	// Cut removes the last n record batches from a partition. The broker must
 	// be down.
@@ -28,6 +33,27 @@ type Real struct {
 
 	t      testing.TB
 	script string
+	dir    string
+}
+
+// script returns the path of .ci/kafka.sh, and skips the test where there is no
+// Apache Kafka that may be killed.
+func script(t testing.TB) string {
+	t.Helper()
+	path := os.Getenv("ACCRETE_TEST_KAFKA")
+	if path == "" || os.Getenv("KAFKA_DIR") == "" {
+		t.Skip("no Apache Kafka to kill: ACCRETE_TEST_KAFKA does not name .ci/kafka.sh, or KAFKA_DIR no directory")
+	}
+	return path
+}
+
+// NewReal starts the Apache Kafka if it does not run. It skips the test where
+// there is none.
+func NewReal(t testing.TB) *Real {
+	t.Helper()
+	r := &Real{t: t, script: script(t), dir: os.Getenv("KAFKA_DIR")}
+	r.Addr = r.run("start")
+	return r
 }
 
 // OnFragile runs a test on a Disk and, where ACCRETE_TEST_KAFKA names
@@ -37,20 +63,17 @@ func OnFragile(t *testing.T, test func(t *testing.T, addr string, b Fragile)) {
 		d := NewDisk(t)
 		test(t, d.Addr, d)
 	})
-	script := os.Getenv("ACCRETE_TEST_KAFKA")
-	if script == "" {
-		return
-	}
 	t.Run("kafka", func(t *testing.T) {
-		r := &Real{t: t, script: script}
-		r.Addr = r.run("start")
+		r := NewReal(t)
 		test(t, r.Addr, r)
 	})
 }
 
-func (r *Real) run(command string) string {
+func (r *Real) run(command string, env ...string) string {
 	r.t.Helper()
-	out, err := exec.Command(r.script, command).Output()
+	cmd := exec.Command(r.script, command)
+	cmd.Env, cmd.Stderr = append(os.Environ(), env...), os.Stderr
+	out, err := cmd.Output()
 	if err != nil {
 		r.t.Fatalf("%s %s: %v", r.script, command, err)
 	}
@@ -65,33 +88,56 @@ func (r *Real) Down(change func()) {
 	r.run("start")
 }
 
-// Cut implements Fragile.
-func (r *Real) Cut(topic string, partition, n int) {
+// Change implements Fragile. The broker builds its indexes again when it
+// recovers the partition.
+func (r *Real) Change(topic string, partition int, change func(batches [][]byte) [][]byte) {
 	r.t.Helper()
-	dir := filepath.Join(os.Getenv("KAFKA_DIR"), "data", fmt.Sprintf("%s-%d", topic, partition))
+	dir := filepath.Join(r.dir, "data", fmt.Sprintf("%s-%d", topic, partition))
 	segments, err := filepath.Glob(filepath.Join(dir, "*.log"))
 	if err != nil || len(segments) != 1 {
 		r.t.Fatalf("%s: %d segments, want 1, %v", dir, len(segments), err)
 	}
-	raw, err := os.ReadFile(segments[0])
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	var ends []int
-	for at := 0; at+12 <= len(raw); {
-		at += 12 + int(binary.BigEndian.Uint32(raw[at+8:]))
-		ends = append(ends, at)
-	}
-	if n >= len(ends) {
-		r.t.Fatalf("%s has %d batches, of which %d were to be cut", topic, len(ends), n)
-	}
-	if err := os.Truncate(segments[0], int64(ends[len(ends)-1-n])); err != nil {
-		r.t.Fatal(err)
-	}
+	rewriteBatches(r.t, segments[0], change)
 	for _, what := range []string{"*.index", "*.timeindex", "*.snapshot"} {
 		found, _ := filepath.Glob(filepath.Join(dir, what))
 		for _, f := range found {
 			os.Remove(f)
 		}
+	}
+}
+
+// Cut implements Fragile.
+func (r *Real) Cut(topic string, partition, n int) {
+	r.t.Helper()
+	r.Change(topic, partition, func(bs [][]byte) [][]byte { return cutTail(r.t, topic, bs, n) })
+}
+
+// cutTail returns the record batches without the last n.
+func cutTail(t testing.TB, topic string, bs [][]byte, n int) [][]byte {
+	t.Helper()
+	if n > len(bs) {
+		t.Fatalf("%s has %d batches, of which %d were to be cut", topic, len(bs), n)
+	}
+	return bs[:len(bs)-n]
+}
+
+// rewriteBatches changes the record batches of a segment, which both brokers
+// store as they are on the wire. Incomplete batches at the end are dropped.
+func rewriteBatches(t testing.TB, segment string, change func(batches [][]byte) [][]byte) {
+	t.Helper()
+	raw, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var batches [][]byte
+	for len(raw) >= 12 {
+		n := 12 + int(binary.BigEndian.Uint32(raw[8:]))
+		if n > len(raw) {
+			break
+		}
+		batches, raw = append(batches, raw[:n:n]), raw[n:]
+	}
+	if err := os.WriteFile(segment, slices.Concat(change(batches)...), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -735,7 +735,7 @@ func (w *world) spoil() (what string, why func(error) bool) {
 		}
 	case 2:
 		w.c.topics[inputName].id[0] ^= 1
-		return "the input was created anew", history
+		return "the input was created again", history
 	case 3:
 		if len(again) == 0 || w.config.OnGap == "record" { // the learner then restores its snapshot and continues
 			return "", nil

@@ -1,4 +1,4 @@
-package serve
+package record
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 )
 
-// Output records always fit their topic, whatever the input holds. A part of a
+// OutputTopic records always fit their topic, whatever the input holds. A part of a
 // record that is too large is truncated, and a header gives the length and the
 // SHA-256 of the original:
 //

@@ -1,72 +1,9 @@
-package pipeline
+package offline
 
 import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
-	"github.com/accrete-ml/accrete/snapshot"
 )
-
-// Fit learns rows without Kafka. It reaches the same state as a pipeline that reads
-// the same rows from one partition.
-type Fit struct {
-	history *history
-	batch   learner.Batch
-	keyed   bool // the learner needs the keys of the rows
-}
-
-// NewFit returns a Fit of the empty model.
-func NewFit(c learner.Config) (*Fit, error) {
-	options, err := Config{Learner: c}.options()
-	if err != nil {
-		return nil, err
-	}
-	h, err := newHistory("", options, c)
-	if err != nil {
-		return nil, err
-	}
-	return &Fit{history: h, keyed: c.Keyed()}, nil
-}
-
-const fitAtOnce = 256 // rows
-
-// Add adds a row, which is predicted and learned at the latest by Finish.
-func (f *Fit) Add(row decode.Row) {
-	if f.batch.Len() == 0 {
-		f.batch.Reset(len(row.X))
-	}
-	f.batch.Append(row.X, row.Label, row.Weight)
-	if f.keyed {
-		f.batch.SetKey(string(row.Key))
-	}
-	if f.batch.Len() == fitAtOnce {
-		f.learn()
-	}
-}
-
-func (f *Fit) learn() {
-	l := f.history.learner
-	for from := 0; from < f.batch.Len(); {
-		pass := l.Predict(f.batch.Slice(from, f.batch.Len()))
-		from += pass.Len()
-		f.history.step = l.Learn(pass).Step
-	}
-	f.batch.Reset(f.batch.Dim())
-}
-
-// Progress returns the progressive validation so far.
-func (f *Fit) Progress() learner.Progress { return f.history.learner.Progress() }
-
-// Finish learns the rows that were added but not learned yet.
-func (f *Fit) Finish() learner.Progress {
-	f.learn()
-	return f.Progress()
-}
-
-// Snapshot returns a snapshot of the current model, with the schema of the rows.
-func (f *Fit) Snapshot(s *decode.Schema) (*snapshot.Snapshot, error) {
-	f.history.schema = s
-	return f.history.freeze(0)
-}
 
 // Grade compares the predictions of a model with the labels of rows that it has
 // not seen.
@@ -100,7 +37,7 @@ func (g *Grade) Add(row decode.Row) {
 	}
 	g.batch.Append(row.X, row.Label, row.Weight)
 	g.batch.SetKey(string(row.Key))
-	if g.batch.Len() == fitAtOnce {
+	if g.batch.Len() == rowsAtOnce {
 		g.flush()
 	}
 }

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+type adoptCommand struct {
+	configFlags
+	jsonFlag
+	Topic  []string `placeholder:"T[=NEW]" help:"Topic to replace, and the name of the new one if it differs (default: all that were recreated); can be repeated."`
+	At     string   `default:"fingerprint" placeholder:"AT" help:"Position in the new topic: fingerprint (after the record that was learned last), earliest, end, or the next offset of some partitions as P:OFFSET,… (${default})."`
+	Reason string   `help:"Reason, for the model log."`
+	DryRun bool     `help:"Print what would be written, and write nothing."`
+}
+
+func (adoptCommand) Help() string {
+	return `Continues a model on input topics that hold the same records under other ids, names or offsets: topics that were recreated from a backup, or mirrored to another cluster. In each partition the command looks for the record that was learned last, by its fingerprint, and refuses if it does not find it or finds it several times. It ends a running learner (exit code 76) and writes one record to the model log. Decisions that no snapshot covers, and whose records were in a replaced topic, are rolled back. Start the learner afterwards, with the new names in input.topics.`
+}
+
+func (adoptCommand) Examples() string {
+	return `
+accrete adopt -c accrete.yaml --dry-run
+accrete adopt -c accrete.yaml --topic payments=primary.payments --reason failover
+accrete adopt -c accrete.yaml --topic payments --at 0:1200,1:1187`
+}
+
+// adoptReport describes what was adopted, if anything.
+type adoptReport struct {
+	Model    string             `json:"model"`
+	Adopted  bool               `json:"adopted"`
+	DryRun   bool               `json:"dry_run,omitempty"`
+	Seq      int64              `json:"seq,omitempty"`
+	ToSeq    int64              `json:"to_seq"` // decision after which the new topics are read
+	Rollback bool               `json:"rolled_back"`
+	Inputs   []modellog.Adopted `json:"inputs,omitempty"`
+}
+
+func (a *adoptCommand) Run(ctx context.Context, e *env) error {
+	o, err := a.adoption()
+	if err != nil {
+		return err
+	}
+	c, client, err := a.open(e, "input.topics")
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	p, err := writerConfig(c, client, e)
+	if err != nil {
+		return err
+	}
+	progress := e.progress(false)
+	last := time.Now()
+	p.Report = func(ev pipeline.Event) {
+		s, ok := ev.(pipeline.Searching)
+		if !ok {
+			e.warnOfRetries(ev)
+			return
+		}
+		if time.Since(last) > time.Second {
+			last = time.Now()
+			progress.update(fmt.Sprintf("searching %s/%d: %s of %s offsets", s.Topic, s.Partition, thousands(s.Done), thousands(s.Of)), nil)
+		}
+	}
+	done, err := pipeline.Adopt(ctx, p, o)
+	progress.done()
+	if err != nil {
+		return err
+	}
+	report := adoptReport{Model: c.Model, DryRun: a.DryRun, ToSeq: done.ToSeq, Rollback: done.Rollback != nil}
+	text := "there is nothing to adopt: the input topics of " + c.Model + " are those that it has learned from"
+	if done.Record != nil {
+		report.Adopted, report.Seq, report.Inputs = !a.DryRun, done.Record.Seq, done.Record.Inputs
+		text = adoptText(c.Model, done, a.DryRun)
+	}
+	return e.print(a.JSON, text, report)
+}
+
+func adoptText(model string, done pipeline.AdoptReport, dry bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s continues after seq %d on these inputs", model, done.ToSeq)
+	if dry {
+		fmt.Fprint(&b, " (dry run: nothing was written)")
+	}
+	if r := done.Rollback; r != nil {
+		fmt.Fprintf(&b, "; seqs %d to %d are abandoned (%s)", r.ToSeq+1, r.Seq-1, r.Reason)
+	}
+	for _, in := range done.Record.Inputs {
+		name := in.NewTopic
+		if name == "" {
+			name = in.Topic
+		}
+		for _, p := range in.Partitions {
+			fmt.Fprintf(&b, "\n%s/%d (id %v) at offset %d: %s/%d (id %v) at offset %d", in.Topic, p.Partition, in.TopicID, p.From, name, p.Partition, in.NewID, p.Next)
+		}
+	}
+	return b.String()
+}
+
+// adoption parses --topic and --at.
+func (a *adoptCommand) adoption() (o pipeline.Adoption, err error) {
+	o.Reason, o.DryRun = a.Reason, a.DryRun
+	o.Topics = map[string]string{}
+	for _, t := range a.Topic {
+		old, now, named := strings.Cut(t, "=")
+		if _, twice := o.Topics[old]; old == "" || named && now == "" || twice {
+			return o, wrongUse("--topic %s: want T or T=NEW, once for each topic", t)
+		}
+		o.Topics[old] = now
+	}
+	switch a.At {
+	case "fingerprint":
+	case "earliest":
+		o.At = pipeline.AtEarliest
+	case "end":
+		o.At = pipeline.AtEnd
+	default:
+		if o.Offsets, err = parseOffsets(a.At); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+func parseOffsets(text string) (map[int32]int64, error) {
+	out := map[int32]int64{}
+	for _, s := range strings.Split(text, ",") {
+		p, o, ok := strings.Cut(s, ":")
+		partition, bad := strconv.ParseInt(p, 10, 32)
+		offset, worse := strconv.ParseInt(o, 10, 64)
+		if _, twice := out[int32(partition)]; !ok || bad != nil || worse != nil || partition < 0 || offset < 0 || twice {
+			return nil, wrongUse("--at %s: want fingerprint, earliest, end, or offsets as 0:1200,1:1187", text)
+		}
+		out[int32(partition)] = offset
+	}
+	return out, nil
+}

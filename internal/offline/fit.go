@@ -1,0 +1,84 @@
+// Package offline learns and grades the rows of files, without Kafka.
+package offline
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Fit learns rows without Kafka. It reaches the same state as a pipeline that reads
+// the same rows from one partition.
+type Fit struct {
+	learner *learner.Learner
+	options []byte // encoded, for snapshots
+	step    int64
+	batch   learner.Batch
+	keyed   bool // the learner needs the keys of the rows
+}
+
+// NewFit returns a Fit of the empty model.
+func NewFit(c learner.Config) (*Fit, error) {
+	options, err := record.Options(c, decode.Config{})
+	if err != nil {
+		return nil, err
+	}
+	l, err := learner.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Fit{learner: l, options: options, keyed: c.Keyed()}, nil
+}
+
+const rowsAtOnce = 256
+
+// Add adds a row, which is predicted and learned at the latest by Finish.
+func (f *Fit) Add(row decode.Row) {
+	if f.batch.Len() == 0 {
+		f.batch.Reset(len(row.X))
+	}
+	f.batch.Append(row.X, row.Label, row.Weight)
+	if f.keyed {
+		f.batch.SetKey(string(row.Key))
+	}
+	if f.batch.Len() == rowsAtOnce {
+		f.learn()
+	}
+}
+
+func (f *Fit) learn() {
+	for from := 0; from < f.batch.Len(); {
+		pass := f.learner.Predict(f.batch.Slice(from, f.batch.Len()))
+		from += pass.Len()
+		f.step = f.learner.Learn(pass).Step
+	}
+	f.batch.Reset(f.batch.Dim())
+}
+
+// Progress returns the progressive validation so far.
+func (f *Fit) Progress() learner.Progress { return f.learner.Progress() }
+
+// Finish learns the rows that were added but not learned yet.
+func (f *Fit) Finish() learner.Progress {
+	f.learn()
+	return f.Progress()
+}
+
+// Snapshot returns a snapshot of the current model, with the schema of the rows. It
+// has no history, so its lineage is that of the options alone.
+func (f *Fit) Snapshot(schema *decode.Schema) (*snapshot.Snapshot, error) {
+	b, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	hash := sha256.Sum256(f.options)
+	return &snapshot.Snapshot{
+		Step: f.step, Lineage: hash, Rows: hash,
+		Config: f.options, ConfigHash: hash,
+		Schema: b, State: f.learner.State(),
+	}, nil
+}

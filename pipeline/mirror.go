@@ -1,0 +1,287 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// mirror finds in a new topic the positions of the topic that it replaces.
+type mirror struct {
+	client  *ingest.Client
+	topic   string // the old one
+	now     string // name of the new one
+	decided []modellog.Range
+	report  func(Event)
+}
+
+// decidedRanges returns the ranges with records of all BATCHes up to seq that are in the log.
+func decidedRanges(f *modellog.Fold, seq int64) (out []modellog.Range) {
+	from, ok := f.Recover(len(f.Snapshots()))
+	if !ok {
+		from, _ = f.Recover(len(f.Snapshots()) - 1)
+	}
+	for _, e := range from.Entries {
+		if b, ok := e.Record.(*modellog.Batch); ok && b.Seq <= seq {
+			for _, r := range b.Ranges {
+				if r.Records > 0 {
+					out = append(out, r)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// adopted returns where to continue in each partition of the new topic.
+func (m *mirror) adopted(ctx context.Context, a Adoption, reached []snapshot.Position) (in modellog.Adopted, err error) {
+	id, n, err := m.client.Partitions(ctx, m.now)
+	if errors.Is(err, ingest.ErrUnknownTopic) {
+		return in, fmt.Errorf("%w: topic %q, which replaces %q, does not exist: create it, or name another one (--topic %s=NEW)", ErrAdopt, m.now, m.topic, m.topic)
+	}
+	if err != nil {
+		return in, err
+	}
+	first, end, err := m.client.Offsets(ctx, m.now)
+	if err != nil {
+		return in, err
+	}
+	in = modellog.Adopted{Topic: m.topic, NewID: id}
+	if m.now != m.topic {
+		in.NewTopic = m.now
+	}
+	for _, p := range reached {
+		if p.Topic != m.topic {
+			continue
+		}
+		if int(p.Partition) >= n {
+			return in, fmt.Errorf("%w: the model has learned from %s/%d, and topic %q has only %d partitions", ErrAdopt, p.Topic, p.Partition, m.now, n)
+		}
+		in.TopicID = p.TopicID
+		s := search{mirror: m, was: p, first: first[p.Partition], end: end[p.Partition]}
+		s.fetcher = m.client.Fetcher(m.now, int(p.Partition))
+		at := modellog.AdoptedPartition{Partition: p.Partition, From: p.Next}
+		if at.Next, at.Fingerprint, err = s.position(ctx, a); err != nil {
+			return in, err
+		}
+		in.Partitions = append(in.Partitions, at)
+	}
+	return in, nil
+}
+
+// search looks for a position in one partition of a new topic.
+type search struct {
+	*mirror
+	fetcher    *ingest.Fetcher
+	was        snapshot.Position // in the old topic
+	first, end int64             // of the new partition
+	last       *modellog.Range   // decided last; nil if the log was trimmed behind it
+}
+
+// position returns the next offset, and the fingerprint of the record before it.
+func (s *search) position(ctx context.Context, a Adoption) (next int64, mark uint64, err error) {
+	if offset, ok := a.Offsets[s.was.Partition]; ok {
+		if offset < s.first || offset > s.end {
+			return 0, 0, fmt.Errorf("%w: %s/%d has offsets %d to %d, so reading cannot continue at %d", ErrAdopt, s.now, s.was.Partition, s.first, s.end, offset)
+		}
+		mark, err = s.before(ctx, offset)
+		return offset, mark, err
+	}
+	switch a.At {
+	case AtEarliest:
+		return s.first, 0, nil
+	case AtEnd:
+		mark, err = s.before(ctx, s.end)
+		return s.end, mark, err
+	}
+	found, err := s.find(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	return found.Offset + 1, fingerprint(found), nil
+}
+
+// before returns the fingerprint of the record before an offset, 0 if there is none or
+// only control records are close to it.
+func (s *search) before(ctx context.Context, offset int64) (uint64, error) {
+	const near = 64
+	c := cursor{fetcher: s.fetcher, next: -1}
+	rs, err := c.take(ctx, max(s.first, offset-near), offset, s.report)
+	var lost *ingest.LostRange
+	if errors.As(err, &lost) || err == nil && len(rs) == 0 {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return fingerprint(&rs[len(rs)-1]), nil
+}
+
+const (
+	// guesses is the number of offsets that the record decided last may have had, where
+	// control records of transactions may follow it.
+	guesses = 64
+
+	// matches is the number of equal records after which the search ends: it could not
+	// tell them apart.
+	matches = 16
+)
+
+// find returns the record of the new partition that is the one decided last. The
+// fingerprint covers the offset in the old topic, so it is computed with that offset.
+// Because records may repeat, the digest of the whole range decided last, where the
+// log still has it, confirms or refutes each match.
+func (s *search) find(ctx context.Context) (*ingest.Record, error) {
+	if s.was.Fingerprint == 0 {
+		return nil, fmt.Errorf("%w: the record of %s/%d that was decided last is unknown, because input was lost before offset %d: give the position in the new topic (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.was.Next, s.was.Partition)
+	}
+	for i := len(s.decided) - 1; i >= 0 && s.last == nil; i-- {
+		if r := &s.decided[i]; r.Topic == s.topic && ingest.SameTopic(r.TopicID, s.was.TopicID) && r.Partition == s.was.Partition && r.To <= s.was.Next {
+			s.last = r
+		}
+	}
+	offsets := s.offsets()
+	if r, err := s.same(ctx, offsets); r != nil || err != nil {
+		return r, err
+	}
+	var confirmed, open []ingest.Record
+	for next := s.first; next < s.end && len(confirmed)+len(open) < matches; {
+		s.report(Searching{s.now, s.was.Partition, next - s.first, s.end - s.first})
+		got, err := pollRetry(ctx, s.fetcher, next, s.report)
+		var lost *ingest.LostRange
+		if errors.As(err, &lost) {
+			next = lost.LogStart
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range got.Records {
+			r := &got.Records[i]
+			if r.Offset >= s.end || !s.matches(r, offsets) {
+				continue
+			}
+			yes, no, err := s.confirms(ctx, r.Offset)
+			if err != nil {
+				return nil, err
+			}
+			if yes {
+				confirmed = appendCopies(confirmed, got.Records[i:i+1])
+			} else if !no {
+				open = appendCopies(open, got.Records[i:i+1])
+			}
+		}
+		if got.Next == next { // an open transaction
+			break
+		}
+		next = got.Next
+	}
+	if len(confirmed) == 0 {
+		confirmed = open
+	}
+	switch len(confirmed) {
+	case 0:
+		return nil, fmt.Errorf("%w: none of the records %d to %d of %s/%d is the one of %s/%d that was decided last, before offset %d: name the topic that has the same records (--topic %s=NEW), or give the position (--at earliest, end or %d:OFFSET)", ErrAdopt, s.first, s.end-1, s.now, s.was.Partition, s.topic, s.was.Partition, s.was.Next, s.topic, s.was.Partition)
+	case 1:
+		return &confirmed[0], nil
+	}
+	var at []int64
+	for _, r := range confirmed {
+		at = append(at, r.Offset)
+	}
+	return nil, fmt.Errorf("%w: the record of %s/%d that was decided last is in %s several times, at offsets %v: give the position after it (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.now, at, s.was.Partition)
+}
+
+// offsets returns the offsets that the record decided last may have had.
+func (s *search) offsets() (out []int64) {
+	from, to := max(0, s.was.Next-guesses), s.was.Next
+	if s.last != nil {
+		from, to = max(s.last.From+s.last.Records-1, s.last.To-guesses), s.last.To
+	}
+	for o := to - 1; o >= from; o-- {
+		out = append(out, o)
+	}
+	return out
+}
+
+func (s *search) matches(r *ingest.Record, offsets []int64) bool {
+	x := *r
+	return slices.ContainsFunc(offsets, func(o int64) bool {
+		x.Offset = o
+		return fingerprint(&x) == s.was.Fingerprint
+	})
+}
+
+// same returns the record without a search if it has the same offset in the new topic.
+func (s *search) same(ctx context.Context, offsets []int64) (*ingest.Record, error) {
+	for _, o := range offsets {
+		if o < s.first || o >= s.end {
+			continue
+		}
+		var got ingest.Fetched
+		err := retry(ctx, s.report, func() (err error) {
+			got, err = s.fetcher.Peek(ctx, o)
+			return err
+		})
+		var lost *ingest.LostRange
+		if errors.As(err, &lost) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(got.Records) > 0 {
+			if fingerprint(&got.Records[0]) != s.was.Fingerprint {
+				return nil, nil
+			}
+			yes, _, err := s.confirms(ctx, o)
+			if err != nil || !yes {
+				return nil, err
+			}
+			return &got.Records[0], nil
+		}
+	}
+	return nil, nil
+}
+
+// confirms compares the records up to an offset with the range that was decided last.
+// Both results are false if that is impossible.
+func (s *search) confirms(ctx context.Context, offset int64) (yes, no bool, err error) {
+	if s.last == nil || s.last.Records != s.last.To-s.last.From {
+		return false, false, nil // the offsets of its records are unknown
+	}
+	n := int(s.last.Records)
+	var rs []ingest.Record
+	for back := int64(n); ; back *= 2 { // there may be control records in between
+		from := max(s.first, offset+1-back)
+		c := cursor{fetcher: s.fetcher, next: -1}
+		rs, err = c.take(ctx, from, offset+1, s.report)
+		var lost *ingest.LostRange
+		if errors.As(err, &lost) {
+			return false, false, nil
+		}
+		if err != nil {
+			return false, false, err
+		}
+		if len(rs) >= n || from == s.first || back > 4*int64(n) {
+			break
+		}
+	}
+	if len(rs) < n {
+		return false, false, nil
+	}
+	digest := xxhash.New()
+	for i, r := range rs[len(rs)-n:] {
+		r.Offset = s.last.From + int64(i)
+		hashRecord(digest, &r)
+	}
+	yes = digest.Sum64() == s.last.Digest
+	return yes, !yes, nil
+}

@@ -1,0 +1,74 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// Unread are decisions whose input does not exist any more.
+type Unread struct {
+	FromSeq int64  `json:"from_seq"`
+	ToSeq   int64  `json:"to_seq"`
+	Why     string `json:"why"`
+}
+
+// pause states that the decisions from seq on cannot be replayed.
+func (v *Verification) pause(seq int64, why error) {
+	if n := len(v.Unread); n == 0 || v.Unread[n-1].ToSeq > 0 {
+		v.Unread = append(v.Unread, Unread{FromSeq: seq, Why: why.Error()})
+	}
+}
+
+// resume states that the decisions after seq can be replayed.
+func (v *Verification) resume(seq int64) {
+	n := len(v.Unread)
+	if n == 0 || v.Unread[n-1].ToSeq > 0 {
+		return
+	}
+	if last := &v.Unread[n-1]; last.FromSeq <= seq {
+		last.ToSeq = seq
+	} else {
+		v.Unread = v.Unread[:n-1]
+	}
+}
+
+// gone reports whether err means that the input of a BATCH was deleted, or that its
+// topic was created again or replaced.
+func gone(err error) bool {
+	var lost *ingest.LostRange
+	return errors.As(err, &lost) || errors.Is(err, errRecreated) || errors.Is(err, errReplaced)
+}
+
+// withFormer adds the topics that were replaced in the history and still exist. It
+// returns the names of all that were replaced.
+func (ins inputs) withFormer(ctx context.Context, c *ingest.Client, entries []modellog.Entry) (inputs, map[string]bool, error) {
+	former := map[string]bool{}
+	for _, e := range entries {
+		a, ok := e.Record.(*modellog.Adopt)
+		if !ok {
+			continue
+		}
+		for _, in := range a.Inputs {
+			if former[in.Topic] || slices.ContainsFunc(ins, func(i *input) bool { return i.topic == in.Topic }) {
+				continue
+			}
+			former[in.Topic] = true
+			id, n, err := c.Partitions(ctx, in.Topic)
+			if errors.Is(err, ingest.ErrUnknownTopic) {
+				continue
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			for p := range n {
+				ins = append(ins, &input{topic: in.Topic, id: id, partition: int32(p)})
+			}
+		}
+	}
+	slices.SortFunc(ins, compareInputs)
+	return ins, former, nil
+}
