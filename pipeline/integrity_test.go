@@ -49,10 +49,14 @@ func TestALostTailOfTheLogEndsTheLearner(t *testing.T) {
 				_, ended := start(t, cfg)
 				eventually(t, "it learns", func() bool { return learned(ev) == 980 })
 				b.Down(func() { b.Cut(LogTopic(cfg.Model), 0, 4) })
+				back := time.Now()
 				if fed {
 					kafkatest.Fill(t, kafkatest.ClientOf(t, addr, nil), in, 1, values[1000:])
 				}
 				wants(t, ends(t, ended), ErrLog, "has lost its tail")
+				if took := time.Since(back); took > 4*time.Second {
+					t.Errorf("it noticed after %v", took)
+				}
 				cfg.Client, cfg.ToEnd = kafkatest.ClientOf(t, addr, nil), true
 				if !fed {
 					kafkatest.Fill(t, cfg.Client, in, 1, values[1000:])

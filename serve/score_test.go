@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -26,10 +27,11 @@ type world struct {
 	addr               string
 	client             *ingest.Client
 	model, in, asked   string
-	learnEvents        func(pipeline.Event)
+	learnEvents        func(event.Event)
 	switches, waitings int
 	damaged            int
 	broken, whole      int
+	small              bool                  // a model of 256 random features, where only the log matters
 	shares             map[*serve.Scorer]int // number of partitions
 	scored             int                   // these are committed when a scorer stops
 	mu                 sync.Mutex
@@ -44,7 +46,7 @@ func newWorldAt(addr string, c *ingest.Client) *world {
 	return &world{
 		addr:   addr,
 		client: c, model: kafkatest.Name("model"), in: kafkatest.Name("rings"), asked: kafkatest.Name("asked"),
-		learnEvents: func(pipeline.Event) {}, shares: map[*serve.Scorer]int{},
+		learnEvents: func(event.Event) {}, shares: map[*serve.Scorer]int{},
 	}
 }
 
@@ -74,10 +76,14 @@ func answers(rs []ingest.Record) map[string]string {
 
 // learner returns the configuration of a learner.
 func (w *world) learner(topics ...string) pipeline.Config {
-	return pipeline.Config{
+	c := pipeline.Config{
 		Model: w.model, Client: w.client, Topics: topics, BatchSize: 1000, Linger: time.Millisecond,
 		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30, ToEnd: true, Report: w.learnEvents,
 	}
+	if w.small {
+		c.Learner.Kernel, c.Learner.MaxFeatures = "gaussian:1.5", 256
+	}
+	return c
 }
 
 // learn runs a learner up to the end of the input.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -17,9 +18,9 @@ var ErrLog = modellog.ErrBroken
 const (
 	keepsEvery = 30 * time.Second // interval between checks of the configuration
 
-	// patience is how long a broker may report that the log is shorter or missing
-	// before the Log believes it: a broker that has just restarted may not know
-	// yet.
+	// patience is how long a broker may report that the log is missing, or that it
+	// is shorter without telling where its leader epoch ends, before the Log
+	// believes it: a broker that has just restarted may not know yet.
 	patience = 5 * time.Second
 )
 
@@ -90,7 +91,7 @@ func (l *Log) keeps(ctx context.Context) error {
 		return err
 	}
 	for _, w := range want {
-		if got, ok := have[w.name]; (!ok || got != w.value) && !planted("compacted") {
+		if got, ok := have[w.name]; (!ok || got != w.value) && !planted.Fault("compacted") {
 			if !ok {
 				got = "unknown"
 			}
@@ -102,9 +103,10 @@ func (l *Log) keeps(ctx context.Context) error {
 }
 
 // shorter handles a broker's answer that the log ends before the last record
-// read.
+// read. The end of the leader epoch of that record tells a truncation from a
+// broker that does not know the end of the log yet.
 func (l *Log) shorter(ctx context.Context, end int64) error {
-	if planted("tail") {
+	if planted.Fault("tail") {
 		l.doubt, l.next, l.last.offset = false, end, -1
 		return nil
 	}
@@ -112,7 +114,18 @@ func (l *Log) shorter(ctx context.Context, end int64) error {
 	if l.shorterAt.IsZero() {
 		l.shorterAt = time.Now()
 	}
-	if time.Since(l.shorterAt) > patience {
+	var at int64
+	var truncated, known bool
+	err := l.retry(ctx, func() (err error) {
+		at, truncated, known, err = l.fetcher.Truncated(ctx, l.next, l.last.epoch)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case truncated:
+		return l.LostTail(at)
+	case !known && time.Since(l.shorterAt) > patience:
 		return l.LostTail(end)
 	}
 	return new(ingest.Backoff).Pause(ctx, nil)

@@ -15,6 +15,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -54,6 +55,7 @@ type Log struct {
 type last struct {
 	offset int64 // -1: none
 	digest uint64
+	epoch  int32 // of the leader that appended it; -1: unknown
 }
 
 // Open looks up the topic and verifies that it retains its records. It does not
@@ -85,7 +87,7 @@ func (l *Log) Rewind(begin int64) {
 		options = append(options, modellog.WithKey(l.config.Key))
 	}
 	l.Fold, l.next, l.Size = modellog.NewFold(begin, l.config.Keep, options...), begin, Size{}
-	l.last = last{offset: -1}
+	l.last = last{offset: -1, epoch: -1}
 }
 
 // Bounds returns the first offset of the log and its end. All records that were
@@ -190,7 +192,7 @@ func (l *Log) Poll(ctx context.Context, see See) error {
 	case errors.As(err, &past):
 		return l.shorter(ctx, past.End)
 	case errors.As(err, &lost) && lost.LogStart <= l.next: // the last record was trimmed, which is no loss
-		l.doubt, l.last.offset = false, -1
+		l.doubt, l.last = false, last{offset: -1, epoch: -1}
 		return nil
 	case err != nil:
 		return err
@@ -201,7 +203,7 @@ func (l *Log) Poll(ctx context.Context, see See) error {
 		return err
 	}
 	l.doubt, l.shorterAt, l.end = false, time.Time{}, got.End
-	if planted("hole") {
+	if planted.Fault("hole") {
 		got.Missing = nil
 	}
 	if err := l.fold(got, see); err != nil || l.next < l.end {
@@ -224,13 +226,16 @@ func (l *Log) fold(got ingest.Fetched, see See) error {
 			return err
 		}
 		l.Size.add(v)
-		l.last = last{r.Offset, digest(r.Key, r.Value)}
+		l.last = last{r.Offset, digest(r.Key, r.Value), -1}
 		l.next = r.Offset + 1
 		if see != nil {
 			see(r, v)
 		}
 	}
 	l.next = max(l.next, got.Next)
+	if got.Next == l.next && got.Epoch >= 0 {
+		l.last.epoch = got.Epoch
+	}
 	if !missing(got, l.Fold.Next(), l.next) {
 		l.Fold.Skip(l.next)
 	}
@@ -249,7 +254,7 @@ func (l *Log) Own(rs []modellog.Record, written []ingest.Record) {
 		v := l.Fold.Judge(l.next, r)
 		v.Bytes = len(written[i].Value)
 		l.Size.add(v)
-		l.last = last{l.next, digest(written[i].Key, written[i].Value)}
+		l.last = last{l.next, digest(written[i].Key, written[i].Value), -1}
 		l.next++
 	}
 	l.end = max(l.end, l.next)
