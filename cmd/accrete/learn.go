@@ -161,7 +161,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 		Decode: d,
 		Learner: learner.Config{
 			Algorithm:   c.Learner.Algorithm,
-			Direction:   c.Learner.Stepper,
+			Direction:   c.Learner.Direction,
 			Loss:        c.Learner.Loss,
 			OnDrift:     c.Learner.OnDrift,
 			Lags:        c.Input.Lags,
@@ -186,7 +186,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 		OnGap:         c.Input.OnGap,
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
-		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Gap: c.Refit.Gap},
+		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance},
 		Heartbeat:     pipeline.HeartbeatEvery,
 		Report:        report,
 	}, nil

@@ -41,7 +41,7 @@ func TestMetricsOfTenantsBeatOneAndNone(t *testing.T) {
 	train, test, saved := filepath.Join(dir, "train.csv"), filepath.Join(dir, "test.csv"), filepath.Join(dir, "metric.json")
 	tenants(t, train, dim, learn)
 	tenants(t, test, dim, check)
-	code, stdout, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--test", test, "--save", saved, "--gap", "0.01", "--json")
+	code, stdout, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--test", test, "--save", saved, "--tolerance", "0.01", "--json")
 	if code != done {
 		t.Fatal(stderr)
 	}
@@ -143,7 +143,7 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	train, test, saved := filepath.Join(dir, "train.csv"), filepath.Join(dir, "test.csv"), filepath.Join(dir, "metric.json")
 	tenants(t, train, dim, learn)
 	tenants(t, test, dim, check)
-	if code, _, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--rows", "60", "--save", saved, "--gap", "0.01"); code != done {
+	if code, _, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--rows", "60", "--save", saved, "--tolerance", "0.01"); code != done {
 		t.Fatal(stderr)
 	}
 	base := []string{train, "--label", "class", "--key", "tenant", "--max-features", "256", "--shuffle", "1"}

@@ -111,7 +111,7 @@ func (c Config) Effective() (Config, error) {
 	return c, nil
 }
 
-// Outputs returns the number of targets of a label.
+// Targets returns the number of targets of a label.
 func (c Config) Targets() int { return max(1, len(c.Labels)) }
 
 // Schema is what the records so far have determined. A Schema that a Decoder has

@@ -117,12 +117,18 @@ func (c *Config) readSet(set []string) Problems {
 	return problems
 }
 
+// renamed has the keys of earlier versions, with their present names.
+var renamed = map[string]string{"learner.stepper": "learner.direction", "refit.gap": "refit.tolerance"}
+
 // unknownKey returns the error text for a key that a section does not have. It
 // suggests the most similar key.
 func unknownKey(section, key string) string {
 	text := "unknown key " + quote(key)
 	if section != "" {
 		text += " in " + section
+	}
+	if now := renamed[join(section, key)]; now != "" {
+		return fmt.Sprintf("%s; it is named %q now", text, now)
 	}
 	if o := known.byPath[key]; o != nil {
 		return fmt.Sprintf("%s: write %s: below %s:", text, o.key, o.section)

@@ -52,6 +52,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{"# only a comment\n", `config.yaml: is empty; accrete lint --reference prints one to start from`},
 		{strings.Replace(least, "  label", "  lable", 1), `config.yaml:6:3: unknown key "lable" in input; did you mean "label"?`},
 		{least + "modle: x\n", `config.yaml:7:1: unknown key "modle"; did you mean "model"?`},
+		{least + "learner:\n  stepper: rate\n", `config.yaml:8:3: unknown key "stepper" in learner; it is named "learner.direction" now`},
 		{least + "max_features: 5\n", `config.yaml:7:1: unknown key "max_features"; did you mean "learner.max_features"?`},
 		{least + "input.format: csv\n", `config.yaml:7:1: unknown key "input.format": write format: below input:`},
 		{strings.Replace(least, "bootstrap.servers: localhost:9092", "bootstrap:\n    servers: x:1", 1), `config.yaml:3:3: unknown key "bootstrap" in kafka; did you mean "bootstrap.servers"?`},

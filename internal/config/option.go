@@ -97,9 +97,9 @@ var registries = map[string]func() []string{
 		}
 		return names
 	},
-	"steppers":  learner.Directions,
-	"reactions": learner.Reactions,
-	"samplings": features.SamplingNames,
+	"directions": learner.Directions,
+	"reactions":  learner.Reactions,
+	"samplings":  features.SamplingNames,
 }
 
 // choices returns the values that the option accepts, or nil if it accepts any

@@ -20,7 +20,7 @@ type Refit struct {
 	FromSeq int64   `json:"from_seq"` // BATCH of the first of them
 	Loss    string  `json:"loss"`
 	Lambda  float64 `json:"lambda"` // weight of ‖f‖²/2 relative to the mean loss
-	Asked   float64 `json:"asked"`  // required relative gap
+	Tolerance   float64 `json:"asked"`  // required relative gap
 
 	Relative float64 `json:"relative_gap"` // Gap relative to the objective of the zero model
 	Gap      float64 `json:"gap"`          // upper bound on the objective minus the optimum
@@ -51,8 +51,8 @@ func (c *Challenger) check() error {
 		return err
 	}
 	r := c.Refit
-	if r.Rows < 1 || r.FromSeq < 1 || r.FromSeq > c.Seq || len(r.Loss) > 64 || !(r.Lambda > 0) || !(r.Asked > 0) || math.IsInf(r.Gap, 0) {
-		return fmt.Errorf("refit on %d rows from seq %d, loss %.70q, lambda %v, requested gap %v", r.Rows, r.FromSeq, r.Loss, r.Lambda, r.Asked)
+	if r.Rows < 1 || r.FromSeq < 1 || r.FromSeq > c.Seq || len(r.Loss) > 64 || !(r.Lambda > 0) || !(r.Tolerance > 0) || math.IsInf(r.Gap, 0) {
+		return fmt.Errorf("refit on %d rows from seq %d, loss %.70q, lambda %v, requested gap %v", r.Rows, r.FromSeq, r.Loss, r.Lambda, r.Tolerance)
 	}
 	return nil
 }

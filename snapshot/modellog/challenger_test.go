@@ -17,7 +17,7 @@ func (j *journal) challenger(size int) ([]Record, *Challenger) {
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	c.Refit = Refit{Rows: 100, FromSeq: 1, Loss: "square", Lambda: 1e-3, Asked: 1e-3}
+	c.Refit = Refit{Rows: 100, FromSeq: 1, Loss: "square", Lambda: 1e-3, Tolerance: 1e-3}
 	var rs []Record
 	for _, c := range chunks {
 		rs = append(rs, c)
@@ -137,7 +137,7 @@ func TestEncodeRefusesARefitOfNothing(t *testing.T) {
 		func(r *Refit) { r.Rows = 0 },
 		func(r *Refit) { r.FromSeq = 18 },
 		func(r *Refit) { r.Lambda = 0 },
-		func(r *Refit) { r.Asked = -1 },
+		func(r *Refit) { r.Tolerance = -1 },
 	} {
 		c := *rs[len(rs)-1].(*Challenger)
 		change(&c.Refit)

@@ -150,7 +150,7 @@ func newWorld(seed uint64) *world {
 		w.rates.duel = w.r.IntN(8)
 	}
 	if seed%3 == 0 { // not drawn from the random numbers, so that existing seeds keep their schedules
-		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Gap: 1e-2, Lambda: 1e-3}
+		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Tolerance: 1e-2, Lambda: 1e-3}
 	}
 	return w
 }
