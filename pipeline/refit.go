@@ -22,10 +22,10 @@ import (
 // RefitConfig configures when and how accurately the coefficients are solved for again.
 // It does not affect what is learned.
 type RefitConfig struct {
-	Every  time.Duration // interval; 0: never
-	Window int           // number of records, the last learned ones, to solve on
-	Tolerance    float64       // relative duality gap at which to stop
-	Lambda float64       // weight of ‖f‖²/2 in addition to the mean loss; 0: chosen by leave-one-out
+	Every     time.Duration // interval; 0: never
+	Window    int           // number of records, the last learned ones, to solve on
+	Tolerance float64       // relative duality gap at which to stop
+	Lambda    float64       // weight of ‖f‖²/2 in addition to the mean loss; 0: chosen by leave-one-out
 }
 
 func (c RefitConfig) validate() error {

@@ -16,11 +16,11 @@ type Challenger struct {
 
 // Refit describes how a challenger was computed and the bounds that were proved.
 type Refit struct {
-	Rows    int64   `json:"rows"`     // number of last records learned up to Seq
-	FromSeq int64   `json:"from_seq"` // BATCH of the first of them
-	Loss    string  `json:"loss"`
-	Lambda  float64 `json:"lambda"` // weight of ‖f‖²/2 relative to the mean loss
-	Tolerance   float64 `json:"asked"`  // required relative gap
+	Rows      int64   `json:"rows"`     // number of last records learned up to Seq
+	FromSeq   int64   `json:"from_seq"` // BATCH of the first of them
+	Loss      string  `json:"loss"`
+	Lambda    float64 `json:"lambda"` // weight of ‖f‖²/2 relative to the mean loss
+	Tolerance float64 `json:"asked"`  // required relative gap
 
 	Relative float64 `json:"relative_gap"` // Gap relative to the objective of the zero model
 	Gap      float64 `json:"gap"`          // upper bound on the objective minus the optimum
