@@ -19,7 +19,7 @@ func TestEveryKernelKeepsThePromises(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := Config{Algorithm: a.Name, Stepper: descent.Directions[i%len(descent.Directions)], Width: 8, MaxFeatures: 24, Minibatch: 29, Kernel: k.String()}
+			c := Config{Algorithm: a.Name, Direction: descent.Directions[i%len(descent.Directions)], BlockSize: 8, MaxFeatures: 24, Minibatch: 29, Kernel: k.String()}
 			configs := []Config{c}
 			if s, ok := k.(features.Scaled); ok {
 				c.Kernel = s.WithLengthScale(0).String()
@@ -47,7 +47,7 @@ func TestTwoKernelsAreServedAndRestored(t *testing.T) {
 		}
 		rows.Append(x, Label{Task: Regression, Value: math.Sin(2*x[0])*x[1] + rng.NormFloat64()}, 1)
 	}
-	config := Config{Width: 8, MaxFeatures: 64}
+	config := Config{BlockSize: 8, MaxFeatures: 64}
 	l := newLearner(t, config)
 	learn(l, rows.Slice(0, 800), 100)
 	if l.fit.Second == nil {
