@@ -208,7 +208,8 @@ func (h *history) position(topic string, id [16]byte, partition int32) *snapshot
 }
 
 func (h *history) quarantine(out *release, it item) {
-	out.quarantined = append(out.quarantined, outgoing{it.in.partition, record.Quarantined(it.in.topic, it.in.partition, it.record, it.err, h.limits.quarantine)})
+	r := record.Quarantined(it.in.topic, it.in.partition, it.record, it.err, h.limits.quarantine)
+	out.quarantined = append(out.quarantined, outgoing{it.in.partition, appendCopies(nil, []ingest.Record{r})[0]}) // or it would keep the memory of the whole BATCH
 }
 
 // freeze copies h into a snapshot.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -15,7 +16,8 @@ import (
 func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	start := time.Now()
 	ev := Replayed{}
-	r := newReplayer(l.config.Client, l.inputs, l.decider, l.config.Report)
+	r := newReplayer(l.config.Client, l.inputs, l.decider, l.reads, l.config.Report)
+	defer r.close()
 	if n := len(from.Entries); n > 0 && planted("replay") {
 		from.Entries = from.Entries[:n-1]
 	}
@@ -95,14 +97,48 @@ func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.
 type replayer struct {
 	inputs  inputs
 	cursors map[*input]*cursor
+	used    []*cursor      // the least recently used first
+	budget  *ingest.Budget // for the bytes that are read ahead
 	decider *decider
 	report  func(Event)
 	client  *ingest.Client
 	former  map[string]bool // topics that were replaced later in the history
 }
 
-func newReplayer(c *ingest.Client, ins inputs, d *decider, report func(Event)) *replayer {
-	return &replayer{inputs: ins, cursors: map[*input]*cursor{}, decider: d, report: report, client: c}
+func newReplayer(c *ingest.Client, ins inputs, d *decider, b *ingest.Budget, report func(Event)) *replayer {
+	return &replayer{inputs: ins, cursors: map[*input]*cursor{}, decider: d, budget: b, report: report, client: c}
+}
+
+// cursor returns the cursor of an input.
+func (r *replayer) cursor(in *input) *cursor {
+	c := r.cursors[in]
+	if c == nil {
+		f := r.client.Fetcher(in.topic, int(in.partition)).Sharing(r.budget, r.drop)
+		c = &cursor{fetcher: f, budget: r.budget, next: -1}
+		r.cursors[in] = c
+	} else {
+		r.used = slices.DeleteFunc(r.used, func(d *cursor) bool { return d == c })
+	}
+	r.used = append(r.used, c)
+	return c
+}
+
+// drop forgets what the least recently used of the cursors has read ahead. It
+// returns false if none of them has read anything.
+func (r *replayer) drop() bool {
+	for _, c := range r.used {
+		if c.held > 0 {
+			c.drop()
+			return true
+		}
+	}
+	return false
+}
+
+// close returns everything to the budget.
+func (r *replayer) close() {
+	for r.drop() {
+	}
 }
 
 // decide reads the records of b again and decides them as at the first time. It
@@ -120,12 +156,7 @@ func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, err
 		if !ingest.SameTopic(in.id, rg.TopicID) {
 			return nil, recreated(rg.Topic)
 		}
-		c := r.cursors[in]
-		if c == nil {
-			c = &cursor{fetcher: r.client.Fetcher(in.topic, int(in.partition)), next: -1}
-			r.cursors[in] = c
-		}
-		records, err := c.take(ctx, rg.From, rg.To, r.report)
+		records, err := r.cursor(in).take(ctx, rg.From, rg.To, r.report)
 		var lost *ingest.LostRange
 		var past *ingest.PastEnd
 		if errors.As(err, &lost) || errors.As(err, &past) {

@@ -264,7 +264,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &warm{history: h, decider: d, replay: newReplayer(s.config.Client, s.inputs, d, s.config.Report)}, nil
+	return &warm{history: h, decider: d, replay: newReplayer(s.config.Client, s.inputs, d, ingest.NewBudget(memoryRead), s.config.Report)}, nil
 }
 
 // errCold means that a warm history does not match the model log any more.
