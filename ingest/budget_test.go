@@ -38,7 +38,7 @@ func TestBudgetHolds(t *testing.T) {
 	}
 	b := NewBudget(limit)
 	var mu sync.Mutex
-	var waiting []int64   // to be released, by a goroutine of its own
+	var waiting []int64  // to be released, by a goroutine of its own
 	var held, most int64 // as counted here
 	go func() {
 		for ctx.Err() == nil {

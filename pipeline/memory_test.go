@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -34,13 +35,13 @@ func TestManyCompressedPartitionsKeepToTheFormula(t *testing.T) {
 	for _, what := range []string{"learning", "verifying"} {
 		used, limit := peak(t, func(set func(int64)) {
 			if what == "verifying" {
-				m, _ := last[Memory](ev)
+				m, _ := last[event.Memory](ev)
 				set(m.Limit)
 				proved(t, cfg, 0)
 				return
 			}
-			cfg.Report = func(e Event) {
-				if m, ok := e.(Memory); ok {
+			cfg.Report = func(e event.Event) {
+				if m, ok := e.(event.Memory); ok {
 					set(m.Limit) // as the program does
 				}
 				ev.add(e)

@@ -261,10 +261,28 @@ func (w *world) killBoth(ctx context.Context, s *Summary) error {
 	learned := make(chan struct{})
 	g.Go(func() error {
 		defer close(learned)
-		return w.kill(ctx, s)
+		if err := w.kill(ctx, s); err != nil {
+			return err
+		}
+		return w.leaveSnapshot(ctx)
 	})
 	g.Go(func() error { return w.killScorers(ctx, s, learned) })
 	return g.Wait()
+}
+
+// leaveSnapshot completes the warm-up if the scorers would otherwise wait in vain
+// for a snapshot: a few kills may end before there is one.
+func (w *world) leaveSnapshot(ctx context.Context) error {
+	if w.options.scorers == 0 || len(w.log.hashes) > 0 && w.log.learned >= learned {
+		return nil
+	}
+	if err := w.feed(ctx, min(w.examples, max(w.fed, 2*learned))); err != nil {
+		return err
+	}
+	if _, err := w.accrete(ctx, "learn", "-c", w.config("crash"), "--to-end", "--json"); err != nil {
+		return err
+	}
+	return w.catchUp(ctx)
 }
 
 // kill starts and kills the learner repeatedly while the topic grows.

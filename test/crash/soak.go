@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -48,14 +45,6 @@ func (s Soak) print() {
 	fmt.Printf("%d state hashes computed again, %d divergences; the last one is %s, that of the replay %s\n", s.Compared, s.Divergent, s.StateHash, s.ReplayHash)
 }
 
-// sample is the resource use of a process.
-type sample struct {
-	RSS        int64 `json:"rss_bytes"`
-	Heap       int64 `json:"heap_bytes"` // live bytes at the last collection
-	Files      int   `json:"file_descriptors"`
-	Goroutines int   `json:"goroutines"`
-}
-
 const faultEvery = 30 * time.Second
 
 // soak feeds one learner at a steady rate for a long time, with a fault every
@@ -66,21 +55,8 @@ func (w *world) soak(ctx context.Context) (s Soak, err error) {
 		return s, err
 	}
 	defer bad.close()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	path, listen, err := w.soakConfig(bad.address())
 	if err != nil {
-		return s, err
-	}
-	listen := l.Addr().String()
-	l.Close()
-	path := filepath.Join(w.dir, "soak.yaml")
-	text := fmt.Sprintf(`model: %s
-kafka: {bootstrap.servers: "%s"}
-input: {topics: [%s], label: label}
-learner: {max_features: 256}
-snapshot: {every: 5s}
-http: {listen: "%s"}
-`, w.model("soak"), bad.address(), w.topic, listen)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return s, err
 	}
 	// Predictions are counted and then deleted, so that the broker, which reads
@@ -94,48 +70,10 @@ http: {listen: "%s"}
 		return s, err
 	}
 	defer p.end()
-
-	var samples []sample
-	start := time.Now()
-	fault := start.Add(faultEvery)
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	out := w.client.Producer()
-	for n := 0; time.Since(start) < w.options.soak; n++ {
-		select {
-		case <-tick.C:
-		case <-p.gone:
-			return s, fmt.Errorf("the learner ended by itself (%v):\n%s", p.cmd.ProcessState, tail(p.stderr.String()))
-		case <-ctx.Done():
-			return s, ctx.Err()
-		}
-		// All examples that are due, however long the last tick took.
-		due := int64(time.Since(start).Seconds() * float64(w.options.rate))
-		if err := w.pour(ctx, out, s.Examples, due); err != nil {
-			return s, err
-		}
-		s.Examples = due
-		if n%10 == 0 {
-			now, err := look(p.cmd.Process.Pid, listen)
-			if err == nil {
-				samples = append(samples, now)
-			}
-		}
-		if n%50 == 49 {
-			if _, end, err := w.client.Offsets(ctx, answers); err == nil {
-				w.client.DeleteRecords(ctx, answers, 0, end[0])
-			}
-		}
-		if time.Now().After(fault) && time.Since(start) < w.options.soak-faultEvery/2 {
-			fault = fault.Add(faultEvery)
-			if err := w.disturb(ctx, s.Faults, p, bad); err != nil {
-				return s, err
-			}
-			s.Faults++
-		}
+	samples, err := w.load(ctx, p, bad, listen, &s)
+	if err != nil {
+		return s, err
 	}
-	s.Seconds = time.Since(start).Seconds()
-	s.Rate = float64(s.Examples) / s.Seconds
 	end := time.Now()
 	if err := w.drained(ctx, s.Examples, p); err != nil {
 		return s, err
@@ -153,8 +91,74 @@ http: {listen: "%s"}
 		s.Quarters[i] = quantile(samples[i*len(samples)/4:(i+1)*len(samples)/4], .5)
 	}
 	s.Most = quantile(samples, 1)
-	err = errors.Join(s.flat(), w.replay(ctx, path, &s))
+	err = errors.Join(flat(samples, s.Faults), w.replay(ctx, path, &s))
 	return s, err
+}
+
+// soakConfig writes the configuration of the learner, and returns its path and the
+// address of its metrics.
+func (w *world) soakConfig(broker string) (path, listen string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", "", err
+	}
+	listen = l.Addr().String()
+	l.Close()
+	path = filepath.Join(w.dir, "soak.yaml")
+	text := fmt.Sprintf(`model: %s
+kafka: {bootstrap.servers: "%s"}
+input: {topics: [%s], label: label}
+learner: {max_features: 256}
+snapshot: {every: 5s}
+http: {listen: "%s"}
+`, w.model("soak"), broker, w.topic, listen)
+	return path, listen, os.WriteFile(path, []byte(text), 0o600)
+}
+
+// load feeds the learner, injects the faults and takes a sample every second.
+func (w *world) load(ctx context.Context, p *process, bad *proxy, listen string, s *Soak) (samples []sample, err error) {
+	answers := w.model("soak") + ".predictions"
+	start := time.Now()
+	fault := start.Add(faultEvery)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	out := w.client.Producer()
+	for n := 0; time.Since(start) < w.options.soak; n++ {
+		select {
+		case <-tick.C:
+		case <-p.gone:
+			return nil, fmt.Errorf("the learner ended by itself (%v):\n%s", p.cmd.ProcessState, tail(p.stderr.String()))
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		// All examples that are due, however long the last tick took.
+		due := int64(time.Since(start).Seconds() * float64(w.options.rate))
+		if err := w.pour(ctx, out, s.Examples, due); err != nil {
+			return nil, err
+		}
+		s.Examples = due
+		if n%10 == 0 {
+			now, err := look(p.cmd.Process.Pid, listen)
+			if err == nil {
+				samples = append(samples, now)
+			}
+		}
+		if n%50 == 49 {
+			if _, end, err := w.client.Offsets(ctx, answers); err == nil {
+				w.client.DeleteRecords(ctx, answers, 0, end[0])
+			}
+		}
+		if time.Now().After(fault) && time.Since(start) < w.options.soak-faultEvery/2 {
+			fault = fault.Add(faultEvery)
+			if err := w.disturb(ctx, s.Faults, p, bad); err != nil {
+				return nil, err
+			}
+			s.Faults++
+		}
+	}
+	s.Seconds = time.Since(start).Seconds()
+	s.Rate = float64(s.Examples) / s.Seconds
+	return samples, nil
 }
 
 // pour writes examples [from, to) to the single partition. It repeats the
@@ -238,79 +242,6 @@ func (w *world) replay(ctx context.Context, path string, s *Soak) error {
 		return fmt.Errorf("the replay of %d records, of %d fed, comes to state %s and the learner to %s; %d snapshots diverge", v.Records, s.Examples, s.ReplayHash, s.StateHash, v.Divergent)
 	}
 	return nil
-}
-
-// flat reports an error if the learner uses more at the end than in the second
-// quarter, when it has allocated everything that it needs. A learner that has
-// to catch up on a busy machine holds larger BATCHes, so a quarter more memory
-// is not taken for a leak.
-func (s *Soak) flat() error {
-	early, late := s.Quarters[1], s.Quarters[3]
-	var err error
-	if late.RSS > early.RSS*5/4+16<<20 {
-		err = fmt.Errorf("memory grew from %d to %d MB", early.RSS/1e6, late.RSS/1e6)
-	}
-	if late.Files > early.Files+2 {
-		err = errors.Join(err, fmt.Errorf("file descriptors grew from %d to %d", early.Files, late.Files))
-	}
-	if late.Goroutines > early.Goroutines+4 {
-		err = errors.Join(err, fmt.Errorf("goroutines grew from %d to %d", early.Goroutines, late.Goroutines))
-	}
-	return err
-}
-
-// quantile returns the q-quantile of each figure separately.
-func quantile(all []sample, q float64) (m sample) {
-	at := func(figure func(sample) int64) int64 {
-		v := make([]int64, len(all))
-		for i, s := range all {
-			v[i] = figure(s)
-		}
-		slices.Sort(v)
-		return v[int(q*float64(len(v)-1))]
-	}
-	return sample{
-		RSS:        at(func(s sample) int64 { return s.RSS }),
-		Heap:       at(func(s sample) int64 { return s.Heap }),
-		Files:      int(at(func(s sample) int64 { return int64(s.Files) })),
-		Goroutines: int(at(func(s sample) int64 { return int64(s.Goroutines) })),
-	}
-}
-
-// look reads the resource use of a process from /proc and from its own metrics.
-func look(pid int, listen string) (s sample, err error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return s, err
-	}
-	for line := range strings.Lines(string(status)) {
-		if kb, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kb), "kB")), 10, 64)
-			s.RSS = n << 10
-		}
-	}
-	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	if err != nil {
-		return s, err
-	}
-	s.Files = len(files)
-	client := http.Client{Timeout: time.Second}
-	resp, err := client.Get("http://" + listen + "/metrics")
-	if err != nil {
-		return s, err
-	}
-	defer resp.Body.Close()
-	for in := bufio.NewScanner(resp.Body); in.Scan(); {
-		name, value, _ := strings.Cut(in.Text(), " ")
-		n, _ := strconv.ParseFloat(value, 64)
-		switch name {
-		case "go_goroutines":
-			s.Goroutines = int(n)
-		case "go_memstats_next_gc_bytes":
-			s.Heap = int64(n / 2) // with GOGC at 100
-		}
-	}
-	return s, nil
 }
 
 // tail returns the end of a process's output.

@@ -1,4 +1,4 @@
-package pipeline
+package input
 
 import (
 	"context"
@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// A replay reads ahead within its budget, whatever the number of partitions that the
-// BATCHes alternate between, and reads the same records.
-func TestReplayKeepsToItsBudget(t *testing.T) {
+// Cursors read ahead within their budget, whatever the number of partitions that the
+// BATCHes alternate between, and read the same records.
+func TestCursorsKeepToTheirBudget(t *testing.T) {
 	const partitions, each, limit = 8, 16, 5 << 20
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // or it would wait for itself
 	defer cancel()
@@ -25,16 +26,16 @@ func TestReplayKeepsToItsBudget(t *testing.T) {
 		values[i] = fmt.Sprintf("%d%s", i, strings.Repeat(" ", 2<<20/each))
 	}
 	kafkatest.Fill(t, z, in, partitions, values)
-	ins, err := openInputs(ctx, c, []string{in})
+	ins, err := Open(ctx, c, []string{in})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := ingest.NewBudget(limit)
-	r := newReplayer(c, ins, nil, b, func(Event) {})
+	r := NewCursors(c, b)
 	took := 0
 	for from := int64(0); from < each; from += 2 {
 		for p, in := range ins {
-			rs, err := r.cursor(in).take(ctx, from, from+2, r.report)
+			rs, err := r.Take(ctx, in, from, from+2, func(event.Event) {})
 			if err != nil || len(rs) != 2 {
 				t.Fatalf("%d records of partition %d from %d on, %v", len(rs), p, from, err)
 			}
@@ -49,10 +50,10 @@ func TestReplayKeepsToItsBudget(t *testing.T) {
 	if most := b.Most(); took != len(values) || most > limit || most < 4<<20 {
 		t.Errorf("%d records of %d, %d bytes at one time, want at most %d", took, len(values), most, limit)
 	}
-	r.close()
-	r = newReplayer(c, ins, nil, ingest.NewBudget(1), func(Event) {})
+	r.Close()
+	r = NewCursors(c, ingest.NewBudget(1))
 	for _, in := range ins { // each batch is read alone
-		if _, err := r.cursor(in).take(ctx, 0, 1, r.report); err != nil {
+		if _, err := r.Take(ctx, in, 0, 1, func(event.Event) {}); err != nil {
 			t.Fatal(err)
 		}
 	}
