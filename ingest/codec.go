@@ -107,7 +107,7 @@ func decompress(c Codec, src []byte, limit int) ([]byte, error) {
 		}
 		return b, err
 	}
-	return nil, fmt.Errorf("compressed by unknown %v", c)
+	return nil, fmt.Errorf("compressed with an unknown codec: %v", c)
 }
 
 // readAll is io.ReadAll with a limit, beyond which it returns errBomb.
@@ -220,7 +220,7 @@ func compress(c Codec, src []byte) ([]byte, error) {
 	case LZ4:
 		w = lz4.NewWriter(&b)
 	default:
-		return nil, fmt.Errorf("no codec %v", c)
+		return nil, fmt.Errorf("unknown codec %v", c)
 	}
 	if _, err := w.Write(src); err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func (f *Fetcher) Poll(ctx context.Context, offset int64) (Fetched, error) {
 			return Fetched{Next: offset}, err
 		}
 		if i == tries {
-			return Fetched{Next: offset}, fmt.Errorf("topic %s partition %d, fetched %d times: %w: a disk or the network damages it", f.topic, f.partition, tries, err)
+			return Fetched{Next: offset}, fmt.Errorf("topic %s partition %d, fetched %d times: %w: check the disks and the network", f.topic, f.partition, tries, err)
 		}
 	}
 }
