@@ -21,6 +21,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/oracle"
@@ -100,12 +101,12 @@ type process struct {
 	ended  bool
 	opened bool
 	err    error
-	events []pipeline.Event
+	events []event.Event
 }
 
-func (p *process) report(ev pipeline.Event) {
+func (p *process) report(ev event.Event) {
 	switch ev.(type) {
-	case pipeline.Damaged, pipeline.Unreadable, pipeline.Claimed:
+	case event.Damaged, event.Unreadable, event.Claimed:
 		p.mu.Lock()
 		p.events = append(p.events, ev)
 		p.mu.Unlock()
@@ -117,7 +118,7 @@ func (p *process) claimed() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, ev := range p.events {
-		if ev, ok := ev.(pipeline.Claimed); ok {
+		if ev, ok := ev.(event.Claimed); ok {
 			return ev.Epoch
 		}
 	}
@@ -306,10 +307,10 @@ func (w *world) reap() {
 func (w *world) look(p *process) {
 	for _, ev := range p.events {
 		switch ev := ev.(type) {
-		case pipeline.Damaged:
+		case event.Damaged:
 			w.stats.FellBack++
 			w.note("%d: snapshot %s: %v", p.id, ev.ID, ev.Err)
-		case pipeline.Unreadable:
+		case event.Unreadable:
 			w.stats.FellBack++
 			w.note("%d: offset %d of the log: %s", p.id, ev.Offset, ev.Why)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -90,7 +91,7 @@ func (l *Log) keeps(ctx context.Context) error {
 		return err
 	}
 	for _, w := range want {
-		if got, ok := have[w.name]; (!ok || got != w.value) && !planted("compacted") {
+		if got, ok := have[w.name]; (!ok || got != w.value) && !planted.Fault("compacted") {
 			if !ok {
 				got = "unknown"
 			}
@@ -105,7 +106,7 @@ func (l *Log) keeps(ctx context.Context) error {
 // read. The end of the leader epoch of that record tells a truncation from a
 // broker that does not know the end of the log yet.
 func (l *Log) shorter(ctx context.Context, end int64) error {
-	if planted("tail") {
+	if planted.Fault("tail") {
 		l.doubt, l.next, l.last.offset = false, end, -1
 		return nil
 	}
@@ -145,6 +146,9 @@ func (l *Log) whole() error {
 	}
 	if err := l.Fold.Broken(); err != nil && !l.config.Tolerant {
 		return fmt.Errorf("%w, in topic %q; restore the topic from a backup, or go on from what it still holds with accrete rollback", err, l.config.Topic)
+	}
+	if to := l.Fold.Genesis().Import; to > 0 && !l.config.Tolerant {
+		return fmt.Errorf("%w: %q is incomplete: it has seq %d, and its import, up to seq %d, was interrupted or is still running; delete the topic and repeat accrete import", ErrLog, l.config.Topic, l.Fold.Seq(), to)
 	}
 	return nil
 }
