@@ -32,7 +32,7 @@ var sets = []struct {
 }
 
 // ways are the settings that use the constants of a package, or one of them,
-// where those are not the defaults: algorithm/stepper/on_drift/loss.
+// where those are not the defaults: algorithm/direction/on_drift/loss.
 var ways = map[string]string{
 	"ridge":                 "ridge///",
 	"ridge.boostFactor":     "ridge//boost/",
@@ -92,11 +92,11 @@ func (e errors) change(usual errors) string {
 func printErrors(way string) error {
 	parts := strings.Split(way, "/")
 	if len(parts) != 4 {
-		return fmt.Errorf("%s is not algorithm/stepper/on_drift/loss", way)
+		return fmt.Errorf("%s is not algorithm/direction/on_drift/loss", way)
 	}
 	e := errors{}
 	for _, s := range sets {
-		c := learner.Config{Algorithm: parts[0], Stepper: parts[1], OnDrift: parts[2], MaxFeatures: features}
+		c := learner.Config{Algorithm: parts[0], Direction: parts[1], OnDrift: parts[2], MaxFeatures: features}
 		shift := 0.0
 		switch parts[3] {
 		case "corners":
