@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/refit"
 )
@@ -63,21 +64,21 @@ func (m *memory) reads(partitions int, most int64) bool {
 
 // sees updates the size of the largest BATCH, with its release, and reports whether
 // the limit has changed.
-func (m *memory) sees(b *decided, out *release) bool {
-	bytes := int64(b.batch.Len()) * int64(8*b.batch.Dim()+64)
-	if b.batch.Len() > 0 {
-		y := b.batch.Label(0)
-		bytes += int64(b.batch.Len()) * int64(8*len(y.More))
+func (m *memory) sees(b *history.Decided, out *history.Release) bool {
+	bytes := int64(b.Batch.Len()) * int64(8*b.Batch.Dim()+64)
+	if b.Batch.Len() > 0 {
+		y := b.Batch.Label(0)
+		bytes += int64(b.Batch.Len()) * int64(8*len(y.More))
 	}
-	for i := range b.items {
-		bytes += int64(input.MemoryOf(b.items[i].record)) + 64
+	for i := range b.Items {
+		bytes += int64(input.MemoryOf(b.Items[i].Record)) + 64
 	}
-	for _, rs := range [][]outgoing{out.predictions, out.quarantined} {
+	for _, rs := range [][]history.Outgoing{out.Predictions, out.Quarantined} {
 		for i := range rs {
-			bytes += int64(input.MemoryOf(&rs[i].record))
+			bytes += int64(input.MemoryOf(&rs[i].Record))
 		}
 	}
-	dim := int64(b.batch.Dim())
+	dim := int64(b.Batch.Dim())
 	if bytes <= m.batch && dim <= m.dim {
 		return false
 	}
