@@ -3,6 +3,7 @@ package snapshot
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,14 +42,22 @@ func (d Dir) Save(s *Snapshot) (string, error) {
 // WriteFile writes b to the named file. After a crash at any point, the file is
 // either unchanged or complete. Only its owner can read it.
 func WriteFile(name string, b []byte) error {
+	return WriteStream(name, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// WriteStream is WriteFile for what write writes. If write returns an error, there is
+// no file.
+func WriteStream(name string, write func(io.Writer) error) error {
 	dir := filepath.Dir(name)
 	f, err := os.CreateTemp(dir, filepath.Base(name)+".*.tmp")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // fails once renamed
-	_, err = f.Write(b)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(f.Name(), name); err != nil {

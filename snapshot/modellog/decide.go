@@ -89,9 +89,21 @@ func (l *ledger) begin(g *Genesis) (void string) {
 		return fmt.Sprintf("of a log in the topic with id %v, and this is %v", g.TopicID, l.origin.TopicID)
 	}
 	l.begun = true
-	l.origin.Seq, l.origin.Versions = g.Seq, g.Versions
+	l.origin.Seq, l.origin.Versions, l.origin.Import = g.Seq, g.Versions, g.Import
 	l.base = point{seq: g.Seq, chain: g.Chain, origin: l.origin}
 	l.seq, l.highest, l.chain, l.released = g.Seq, g.Seq, g.Chain, g.Seq
+	return ""
+}
+
+// imported decides about an IMPORTED.
+func (l *ledger) imported(r *Imported) (void string) {
+	if r.Seq != l.origin.Import || r.Seq != l.seq || r.Chain != l.chain {
+		return fmt.Sprintf("the import in progress goes up to seq %d (0: none), and the last seq is %d", l.origin.Import, l.seq)
+	}
+	l.origin.Import, l.base.origin.Import = 0, 0
+	for i := range l.entries {
+		l.entries[i].origin.Import = 0
+	}
 	return ""
 }
 

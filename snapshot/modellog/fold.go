@@ -19,6 +19,7 @@ import (
 //   - Any other record counts only if its epoch and nonce are those of the
 //     claim in force where the record lies, and:
 //   - a GENESIS only before the first decision, and only once;
+//   - an IMPORTED only at the last seq of the import that the GENESIS has begun;
 //   - a BATCH, GAP, ADOPT or UPGRADE only if its seq is one more than the last and
 //     its chain follows from the last;
 //   - a ROLLBACK only if its seq is greater than any before, its chain follows
@@ -111,6 +112,14 @@ func NewFold(begin int64, keep int, options ...Option) *Fold {
 	if begin == 0 {
 		f.ledger = newLedger(f.keep)
 	}
+	return f
+}
+
+// FoldAt returns a Fold that begins at the Start of a MANIFEST that counts, and
+// decides at once.
+func FoldAt(m *Manifest, keep int, options ...Option) *Fold {
+	f := NewFold(m.Start.Offset, keep, options...)
+	f.ledger = ledgerAt(m, f.keep, f.key != nil)
 	return f
 }
 

@@ -147,6 +147,8 @@ func (l *ledger) obey(w waiting) (void string) {
 	switch r := w.record.(type) {
 	case *Genesis:
 		return l.begin(r)
+	case *Imported:
+		return l.imported(r)
 	case *Config:
 		l.config = *r
 		l.entries = append(l.entries, Entry{w.offset, r, l.origin})

@@ -20,8 +20,8 @@ func (o Owner) owner() Owner { return o }
 
 func (o Owner) String() string { return fmt.Sprintf("epoch %d, nonce %v", o.Epoch, o.Nonce) }
 
-// Record is one of *Claim, *Genesis, *Config, *Batch, *Gap, *Rollback, *Adopt,
-// *Upgrade, *Released, *Pause, *Resume, *Partitions, *Chunk, *Manifest,
+// Record is one of *Claim, *Genesis, *Imported, *Config, *Batch, *Gap, *Rollback,
+// *Adopt, *Upgrade, *Released, *Pause, *Resume, *Partitions, *Chunk, *Manifest,
 // *Challenger.
 type Record interface {
 	Type() string   // returns the record's key in Kafka
@@ -172,7 +172,7 @@ func (*Manifest) Type() string { return "manifest" }
 
 func newRecord(typ string) Record {
 	for _, r := range []Record{
-		new(Claim), new(Genesis), new(Config), new(Batch), new(Gap), new(Rollback), new(Adopt), new(Upgrade),
+		new(Claim), new(Genesis), new(Imported), new(Config), new(Batch), new(Gap), new(Rollback), new(Adopt), new(Upgrade),
 		new(Released), new(Pause), new(Resume), new(Partitions), new(Chunk), new(Manifest), new(Challenger),
 	} {
 		if r.Type() == typ {

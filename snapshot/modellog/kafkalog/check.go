@@ -147,6 +147,9 @@ func (l *Log) whole() error {
 	if err := l.Fold.Broken(); err != nil && !l.config.Tolerant {
 		return fmt.Errorf("%w, in topic %q; restore the topic from a backup, or go on from what it still holds with accrete rollback", err, l.config.Topic)
 	}
+	if to := l.Fold.Genesis().Import; to > 0 && !l.config.Tolerant {
+		return fmt.Errorf("%w: %q is incomplete: it has seq %d, and its import, up to seq %d, was interrupted or is still running; delete the topic and repeat accrete import", ErrLog, l.config.Topic, l.Fold.Seq(), to)
+	}
 	return nil
 }
 
