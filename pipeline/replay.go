@@ -18,7 +18,8 @@ import (
 func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	start := time.Now()
 	ev := event.Replayed{}
-	r := history.NewReplayer(l.config.Client, l.inputs, l.decider, l.config.Report)
+	r := history.NewReplayer(l.config.Client, l.inputs, l.decider, l.reads, l.config.Report)
+	defer r.Close()
 	if n := len(from.Entries); n > 0 && planted.Fault("replay") {
 		from.Entries = from.Entries[:n-1]
 	}

@@ -181,7 +181,8 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 		return v, err
 	}
 	v.FromSeq, v.ToSeq = h.Seq+1, h.Seq
-	replay := history.NewReplayer(c.Client, ins, d, c.Report)
+	replay := history.NewReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
+	defer replay.Close()
 	replay.Former = former
 	defer func() {
 		if gone(err) && v.Compared > 0 { // the result is that of the decisions before

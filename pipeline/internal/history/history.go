@@ -11,10 +11,12 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -192,7 +194,9 @@ func (h *History) position(topic string, id [16]byte, partition int32) *snapshot
 }
 
 func (h *History) quarantine(out *Release, it Item) {
-	out.Quarantined = append(out.Quarantined, Outgoing{it.in.Partition, record.Quarantined(it.in.Topic, it.in.Partition, it.Record, it.Err, h.Limits.Quarantine)})
+	r := record.Quarantined(it.in.Topic, it.in.Partition, it.Record, it.Err, h.Limits.Quarantine)
+	r = input.AppendCopies(nil, []ingest.Record{r})[0] // or it would keep the memory of the whole BATCH
+	out.Quarantined = append(out.Quarantined, Outgoing{it.in.Partition, r})
 }
 
 // Freeze copies h into a snapshot.

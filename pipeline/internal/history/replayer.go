@@ -15,16 +15,19 @@ import (
 // Replayer decides again the BATCHes of the model log.
 type Replayer struct {
 	inputs  input.Partitions
-	cursors map[*input.Partition]*input.Cursor
+	cursors *input.Cursors
 	decider *Decider
 	report  func(event.Event)
-	client  *ingest.Client
 	Former  map[string]bool // topics that were replaced later in the history
 }
 
-func NewReplayer(c *ingest.Client, ins input.Partitions, d *Decider, report func(event.Event)) *Replayer {
-	return &Replayer{inputs: ins, cursors: map[*input.Partition]*input.Cursor{}, decider: d, report: report, client: c}
+// NewReplayer returns a Replayer that reads ahead within the budget b.
+func NewReplayer(c *ingest.Client, ins input.Partitions, d *Decider, b *ingest.Budget, report func(event.Event)) *Replayer {
+	return &Replayer{inputs: ins, cursors: input.NewCursors(c, b), decider: d, report: report}
 }
+
+// Close returns to the budget what was read ahead.
+func (r *Replayer) Close() { r.cursors.Close() }
 
 // Decide reads the records of b again and decides them as at the first time. It
 // returns ErrHistory if the input topics now have other records.
@@ -41,12 +44,7 @@ func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, err
 		if !ingest.SameTopic(in.ID, rg.TopicID) {
 			return nil, input.Recreated(rg.Topic)
 		}
-		c := r.cursors[in]
-		if c == nil {
-			c = input.NewCursor(r.client.Fetcher(in.Topic, int(in.Partition)))
-			r.cursors[in] = c
-		}
-		records, err := c.Take(ctx, rg.From, rg.To, r.report)
+		records, err := r.cursors.Take(ctx, in, rg.From, rg.To, r.report)
 		var lost *ingest.LostRange
 		var past *ingest.PastEnd
 		if errors.As(err, &lost) || errors.As(err, &past) {
