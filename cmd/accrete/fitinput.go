@@ -19,7 +19,7 @@ type inputFlags struct {
 
 // decode returns how rows are read.
 func (f *fitCommand) decode(task learner.Task) decode.Config {
-	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task}
+	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Above: learner.Config{Kernel: f.Kernel}.Above()}
 	if f.Columns != nil {
 		c.Columns, c.Unknown = f.Columns, "ignore"
 	}

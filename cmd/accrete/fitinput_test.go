@@ -48,6 +48,21 @@ func TestFitTakesTheAdviceItGives(t *testing.T) {
 	}
 }
 
+// A row outside the domain of the kernel is an error that names the row.
+func TestFitRefusesRowsOutsideTheKernelsDomain(t *testing.T) {
+	const rows = "a,b,y\n1,0,p\n2,-0.5,q\n0,3,p\n"
+	for kernel, want := range map[string]string{
+		"skewed-chi2:0.5": `line 3: limits: "b" is -0.5, but the kernel requires inputs above -0.5`,
+		"skewed-chi2":     "",
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{"fit", "-", "--kernel", kernel}, nil, strings.NewReader(rows), &stdout, &stderr)
+		if (code == done) != (want == "") || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: exit code %d, %q and %q, want %q", kernel, code, &stdout, &stderr, want)
+		}
+	}
+}
+
 func TestFitOfOneClassWarns(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{"fit", "-"}, nil, strings.NewReader("a,y\n1,p\n2,p\n"), &stdout, &stderr)

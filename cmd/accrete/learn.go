@@ -242,5 +242,6 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 		Unknown:    c.Input.Unknown,
 		Task:       l.Task,
 		MaxClasses: c.Input.MaxClasses,
+		Above:      learner.Config{Kernel: c.Learner.Kernel}.Above(),
 	}, nil
 }
