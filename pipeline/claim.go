@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -31,7 +32,7 @@ func Versions() modellog.Versions { return versions }
 func (j *journal) claim(ctx context.Context, v modellog.Versions, with func(modellog.Owner) []modellog.Record) error {
 	for {
 		f := j.log.Fold
-		if !f.Seeded() && !planted("unseeded") { // and so any claim would be void
+		if !f.Seeded() && !planted.Fault("unseeded") { // and so any claim would be void
 			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
 		}
 		c := &modellog.Claim{
@@ -47,11 +48,11 @@ func (j *journal) claim(ctx context.Context, v modellog.Versions, with func(mode
 			return err
 		}
 		now := j.log.Fold.Claim()
-		if now.Owner == c.Owner || planted("owner") && now.Epoch == c.Epoch {
+		if now.Owner == c.Owner || planted.Fault("owner") && now.Epoch == c.Epoch {
 			j.owner = c.Owner
 			return nil
 		}
-		if now.Epoch < c.Epoch && !planted("unseeded") {
+		if now.Epoch < c.Epoch && !planted.Fault("unseeded") {
 			return fmt.Errorf("%w: a claim of the model log %q does not count: every record has to be signed with the private half of the key that is trusted (snapshot.sign_key_file)", modellog.ErrSignature, j.topic)
 		}
 	}

@@ -1,6 +1,9 @@
 package pipeline
 
-import "github.com/accrete-ml/accrete/refit"
+import (
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/refit"
+)
 
 // memory computes the memory limit of a learner, which follows from bounded queues
 // with back-pressure: the fetchers wait for the decider, the decider for the learner,
@@ -67,11 +70,11 @@ func (m *memory) sees(b *decided, out *release) bool {
 		bytes += int64(b.batch.Len()) * int64(8*len(y.More))
 	}
 	for i := range b.items {
-		bytes += int64(weight(b.items[i].record)) + 64
+		bytes += int64(input.MemoryOf(b.items[i].record)) + 64
 	}
 	for _, rs := range [][]outgoing{out.predictions, out.quarantined} {
 		for i := range rs {
-			bytes += int64(weight(&rs[i].record))
+			bytes += int64(input.MemoryOf(&rs[i].record))
 		}
 	}
 	dim := int64(b.batch.Dim())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -53,7 +54,7 @@ func TestManyCompressedPartitionsFitIntoMemory(t *testing.T) {
 	if n := learned(ev); n != int64(32*partitions-32*partitions/50) {
 		t.Errorf("learned %d examples", n)
 	}
-	m, _ := last[Memory](ev)
+	m, _ := last[event.Memory](ev)
 	t.Logf("%d MiB at most, of a limit by the formula of %d MiB", most>>20, m.Limit>>20)
 	if most > limit {
 		t.Errorf("%d MiB of objects at one time, want at most %d", most>>20, limit>>20)

@@ -18,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -138,7 +139,7 @@ func serveMetrics(ctx context.Context, e *env, addr string, r *prometheus.Regist
 }
 
 // pipelineConfig returns the pipeline configuration of a learner.
-func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipeline.Event)) (pipeline.Config, error) {
+func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.Event)) (pipeline.Config, error) {
 	d, err := decodeConfig(c)
 	if err != nil {
 		return pipeline.Config{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/refit/optim"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -84,8 +85,8 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 }
 
 // warnOfRetries logs retries and ignores all other events.
-func (e *env) warnOfRetries(ev pipeline.Event) {
-	if ev, ok := ev.(pipeline.Retrying); ok {
+func (e *env) warnOfRetries(ev event.Event) {
+	if ev, ok := ev.(event.Retrying); ok {
 		e.log.Warn().Err(ev.Err).Msg("trying again")
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/oracle"
@@ -115,20 +116,20 @@ type process struct {
 	ended  bool
 	opened bool
 	err    error
-	events []pipeline.Event
-	lags   map[int32]pipeline.Lag // the newest, by partition of the input
+	events []event.Event
+	lags   map[int32]event.Lag // the newest, by partition of the input
 }
 
-func (p *process) report(ev pipeline.Event) {
+func (p *process) report(ev event.Event) {
 	switch ev := ev.(type) {
-	case pipeline.Lag:
+	case event.Lag:
 		p.mu.Lock()
 		if p.lags == nil {
-			p.lags = map[int32]pipeline.Lag{}
+			p.lags = map[int32]event.Lag{}
 		}
 		p.lags[ev.Partition] = ev
 		p.mu.Unlock()
-	case pipeline.Damaged, pipeline.Unreadable, pipeline.Claimed, pipeline.Grown, pipeline.RolledBack:
+	case event.Damaged, event.Unreadable, event.Claimed:
 		p.mu.Lock()
 		p.events = append(p.events, ev)
 		p.mu.Unlock()
@@ -140,7 +141,7 @@ func (p *process) claimed() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, ev := range p.events {
-		if ev, ok := ev.(pipeline.Claimed); ok {
+		if ev, ok := ev.(event.Claimed); ok {
 			return ev.Epoch
 		}
 	}
@@ -350,10 +351,10 @@ func (w *world) reap() {
 func (w *world) look(p *process) {
 	for _, ev := range p.events {
 		switch ev := ev.(type) {
-		case pipeline.Damaged:
+		case event.Damaged:
 			w.stats.FellBack++
 			w.note("%d: snapshot %s: %v", p.id, ev.ID, ev.Err)
-		case pipeline.Unreadable:
+		case event.Unreadable:
 			w.stats.FellBack++
 			w.note("%d: offset %d of the log: %s", p.id, ev.Offset, ev.Why)
 		}

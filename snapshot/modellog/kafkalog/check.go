@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -90,7 +91,7 @@ func (l *Log) keeps(ctx context.Context) error {
 		return err
 	}
 	for _, w := range want {
-		if got, ok := have[w.name]; (!ok || got != w.value) && !planted("compacted") {
+		if got, ok := have[w.name]; (!ok || got != w.value) && !planted.Fault("compacted") {
 			if !ok {
 				got = "unknown"
 			}
@@ -105,7 +106,7 @@ func (l *Log) keeps(ctx context.Context) error {
 // read. The end of the leader epoch of that record tells a truncation from a
 // broker that does not know the end of the log yet.
 func (l *Log) shorter(ctx context.Context, end int64) error {
-	if planted("tail") {
+	if planted.Fault("tail") {
 		l.doubt, l.next, l.last.offset = false, end, -1
 		return nil
 	}

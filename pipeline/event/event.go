@@ -1,4 +1,5 @@
-package pipeline
+// Package event has what a learner reports while it works.
+package event
 
 import (
 	"time"
