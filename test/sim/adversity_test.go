@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"context"
+	"flag"
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -29,13 +30,20 @@ var endings = []struct {
 	{"transaction hangs", (*world).transactionHangs},
 }
 
+var onlyEnding = flag.String("ending", "", "the ending of all schedules")
+
 // ending plays one of the endings in half of the schedules, and reports whether it
 // did.
 func (w *world) ending() bool {
-	if w.more.IntN(2) == 0 || w.c.topics[pipeline.LogTopic(modelName)] == nil {
+	if w.more.IntN(2) == 0 && *onlyEnding == "" || w.c.topics[pipeline.LogTopic(modelName)] == nil {
 		return false
 	}
 	e := endings[w.more.IntN(len(endings))]
+	for _, only := range endings {
+		if only.name == *onlyEnding {
+			e = only
+		}
+	}
 	w.note("ending: %s", e.name)
 	if !e.play(w) {
 		return false

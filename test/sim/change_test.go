@@ -35,19 +35,35 @@ func (w *world) operatorRollsBack() bool {
 		to.Before = time.UnixMilli(rs[w.more.IntN(len(rs))].Time)
 	}
 	var report pipeline.RollbackReport
+	nowhere := false
 	w.command(fmt.Sprintf("rollback to %+v", to), func(ctx context.Context, c pipeline.Config) (err error) {
 		report, err = pipeline.Rollback(ctx, c, to)
 		if errors.Is(err, pipeline.ErrNowhere) && (p != nil || !to.Before.IsZero()) { // a running learner trims its log
+			nowhere = true
 			return nil
 		}
 		return err
 	})
+	if last := w.lastDecision(log); w.violation == "" && !nowhere && report.Record == nil && !to.Before.IsZero() && !last.Before(to.Before) {
+		w.fail("a rollback to before %v has nothing to do, and the last decision is of %v", to.Before, last)
+	}
 	if p != nil && report.Record != nil {
 		w.ends("a rollback under a learner", p, func(err error) bool { return errors.Is(err, pipeline.ErrFenced) })
 	}
 	w.alone()
 	w.goOn("after the rollback")
 	return true
+}
+
+// lastDecision returns the time of the last decision in the log.
+func (w *world) lastDecision(log *part) (last time.Time) {
+	for _, rec := range w.c.records(log) {
+		switch string(rec.Key) {
+		case "batch", "gap", "rollback", "adopt", "upgrade":
+			last = time.UnixMilli(rec.Time)
+		}
+	}
+	return last
 }
 
 // anotherArithmetic makes the log one of a program with another arithmetic. A learner
