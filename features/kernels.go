@@ -62,14 +62,14 @@ func unknown(what, name string, names, usages []string) error {
 	if last > 0 {
 		want += " or "
 	}
-	return fmt.Errorf("no %s is named %q: want %s%s%s", what, name, want, usages[last], hint)
+	return fmt.Errorf("unknown %s %q: want %s%s%s", what, name, want, usages[last], hint)
 }
 
 // The scales for which frequencies and their reciprocals are far from the ends
 // of float32.
 const minScale, maxScale = 1e-12, 1e12
 
-var errScale = fmt.Errorf("the scale has to be a number from %g to %g", minScale, maxScale)
+var errScale = fmt.Errorf("scale: want a number from %g to %g", minScale, maxScale)
 
 // parseScale reads the only parameter of a kernel, 0 if there is none.
 func parseScale(parameters string) (float64, error) {

@@ -45,9 +45,17 @@ func (j *journal) appendLocked(ctx context.Context, rs ...modellog.Record) error
 // there, and writes it again if not. A delayed copy of the batch is void, because its
 // decisions are in the log already.
 func (j *journal) write(ctx context.Context, rs ...modellog.Record) error {
+	return j.writeAt(ctx, nil, rs...)
+}
+
+// writeAt is write with the times of the records in Unix milliseconds; nil: now.
+func (j *journal) writeAt(ctx context.Context, times []int64, rs ...modellog.Record) error {
 	batch := make([]ingest.Record, len(rs))
 	now := time.Now().UnixMilli()
 	for i, r := range rs {
+		if times != nil {
+			now = times[i]
+		}
 		if j.key != nil {
 			if err := modellog.Sign(r, j.key); err != nil {
 				return err

@@ -32,6 +32,11 @@ func Versions() modellog.Versions { return versions }
 func (j *journal) claim(ctx context.Context, v modellog.Versions, with func(modellog.Owner) []modellog.Record) error {
 	for {
 		f := j.log.Fold
+		if j.owner == (modellog.Owner{}) {
+			if err := j.complete(); err != nil {
+				return err
+			}
+		}
 		if !f.Seeded() && !planted.Fault("unseeded") { // and so any claim would be void
 			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
 		}
@@ -63,21 +68,34 @@ func (j *journal) begin(ctx context.Context, c Config, options []byte, seq int64
 	if err := j.trusted(c); err != nil {
 		return err
 	}
-	return j.claim(ctx, versions, func(o modellog.Owner) []modellog.Record {
-		f := j.log.Fold
-		if f.Claim().Epoch == 0 {
-			return []modellog.Record{
-				&modellog.Genesis{Owner: o, Model: c.Model, TopicID: j.log.ID(), Seq: seq, Versions: versions, Writer: j.writer},
-				&modellog.Config{Owner: o, Hash: sha256.Sum256(options), Config: options},
-			}
+	err := j.claim(ctx, versions, func(o modellog.Owner) []modellog.Record {
+		if j.log.Fold.Claim().Epoch > 0 {
+			return nil
 		}
-		if f.Genesis().Versions != versions {
-			u := &modellog.Upgrade{Owner: o, Seq: f.Seq() + 1, Versions: versions, Writer: j.writer}
-			u.Chain = modellog.NextChain(f.Chain(), u)
-			return []modellog.Record{u}
+		return []modellog.Record{
+			&modellog.Genesis{Owner: o, Model: c.Model, TopicID: j.log.ID(), Seq: seq, Versions: versions, Writer: j.writer},
+			&modellog.Config{Owner: o, Hash: sha256.Sum256(options), Config: options},
 		}
-		return nil
 	})
+	if err != nil || j.log.Fold.Genesis().Versions == versions {
+		return err
+	}
+	if err := j.sameVersions(c); err != nil { // the owner before may have decided until the claim
+		return err
+	}
+	f := j.log.Fold
+	u := &modellog.Upgrade{Owner: j.owner, Seq: f.Seq() + 1, Versions: versions, Writer: j.writer}
+	u.Chain = modellog.NextChain(f.Chain(), u)
+	return j.append(ctx, u)
+}
+
+// complete returns an error if the log has only a part of an imported history.
+func (j *journal) complete() error {
+	f := j.log.Fold
+	if to := f.Genesis().Import; to > 0 {
+		return fmt.Errorf("%w: the import of %q, up to seq %d, was interrupted at seq %d or is still running; delete the topic and repeat accrete import", ErrLog, j.topic, to, f.Seq())
+	}
+	return nil
 }
 
 // trusted returns an error if the records that this process would write do not pass

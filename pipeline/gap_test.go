@@ -172,7 +172,7 @@ func TestRecreatedInputIsNoticed(t *testing.T) {
 	cfg, _ := config(c, "m", in)
 	learnAll(t, cfg)
 	again()
-	if _, err := Open(t.Context(), cfg); !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "created anew") {
+	if _, err := Open(t.Context(), cfg); !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "created again") {
 		t.Errorf("at the start: %v", err)
 	}
 
@@ -182,7 +182,7 @@ func TestRecreatedInputIsNoticed(t *testing.T) {
 	eventually(t, "it learns", func() bool { return learned(ev) == 980 })
 	values = append(values, values...)
 	again()
-	if err := <-ended; !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "created anew") {
+	if err := <-ended; !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "created again") {
 		t.Errorf("while it runs: %v", err)
 	}
 }

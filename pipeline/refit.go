@@ -22,15 +22,15 @@ import (
 // RefitConfig configures when and how accurately the coefficients are solved for again.
 // It does not affect what is learned.
 type RefitConfig struct {
-	Every  time.Duration // interval; 0: never
-	Window int           // number of records, the last learned ones, to solve on
-	Gap    float64       // relative duality gap at which to stop
-	Lambda float64       // weight of ‖f‖²/2 in addition to the mean loss; 0: chosen by leave-one-out
+	Every     time.Duration // interval; 0: never
+	Window    int           // number of records, the last learned ones, to solve on
+	Tolerance float64       // relative duality gap at which to stop
+	Lambda    float64       // weight of ‖f‖²/2 in addition to the mean loss; 0: chosen by leave-one-out
 }
 
 func (c RefitConfig) validate() error {
-	if c.Window < 2 || !(c.Gap > 0) || !(c.Lambda >= 0) {
-		return fmt.Errorf("%w: a refit to %d records with a gap of %v and a penalty of %v", refit.ErrUnfit, c.Window, c.Gap, c.Lambda)
+	if c.Window < 2 || !(c.Tolerance > 0) || !(c.Lambda >= 0) {
+		return fmt.Errorf("%w: a refit to %d records with a gap of %v and a penalty of %v", refit.ErrUnfit, c.Window, c.Tolerance, c.Lambda)
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func refitTo(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sn
 		return nil, err
 	}
 	read := time.Since(start)
-	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Gap}, model, rows)
+	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance}, model, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func refitTo(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sn
 	out.State = learner.State{Serving: r.Model.Serving()}
 	f := r.Fit
 	record := modellog.Refit{
-		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss, Lambda: r.Lambda, Asked: c.Refit.Gap,
+		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss, Lambda: r.Lambda, Tolerance: c.Refit.Tolerance,
 		Relative: f.Relative, Gap: f.Gap(), Bound: f.Bound, Passes: f.Passes, Suboptimality: &r.Suboptimality,
 	}
 	return &refitting{&out, record, read}, nil
@@ -121,7 +121,8 @@ func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sna
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	replay := newReplayer(c.Client, ins, d, c.Report)
+	replay := newReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
+	defer replay.close()
 	skip := -n // labelled rows before the last n
 	for _, b := range batches {
 		skip += int(b.Counts.Learned)
@@ -431,7 +432,7 @@ func (h *history) again(ctx context.Context, c Config, ins input.Partitions, m *
 	if err != nil {
 		return snapshot.Hash{}, false, err
 	}
-	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Gap: m.Refit.Asked, Lambda: m.Refit.Lambda}
+	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Tolerance: m.Refit.Tolerance, Lambda: m.Refit.Lambda}
 	r, err := refitTo(ctx, c, ins, s)
 	var lost *ingest.LostRange
 	if errors.As(err, &lost) || err == nil && r.refit.Rows != m.Refit.Rows {

@@ -26,7 +26,7 @@ func refits(t *testing.T, partitions, records int) (Config, *events) {
 	kafkatest.Fill(t, c, in, partitions, rings(records))
 	cfg, ev := config(c, "m", in)
 	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "all", 64
-	cfg.Refit = RefitConfig{Window: 500, Gap: 1e-3}
+	cfg.Refit = RefitConfig{Window: 500, Tolerance: 1e-3}
 	return cfg, ev
 }
 

@@ -185,3 +185,36 @@ func TestAnotherArithmeticIsRefusedOrSaid(t *testing.T) {
 		t.Errorf("the older program verifies %+v, %v; want up to seq %d", v, err, older)
 	}
 }
+
+// A learner that claims the log with --upgrade while the older one is still deciding
+// leaves a whole log, whatever comes between.
+func TestAnUpgradeDoesNotBreakTheLogOfALiveLearner(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(300))
+	cfg, _ := config(c, "m", in)
+	learnAll(t, cfg)
+	older, err := openJournal(t.Context(), cfg, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := older.claim(t.Context(), versions, nil); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Upgrade = true
+	newer, err := openJournal(t.Context(), cfg, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := older.appendGap(t.Context(), &input.Gap{In: &input.Partition{Topic: in}, From: 300, To: 301}); err != nil {
+		t.Fatal(err)
+	}
+	as(modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: versions.Decoder}, func() {
+		wants(t, newer.begin(t.Context(), cfg, nil, 0), ErrVersion, "behind its newest snapshot")
+	})
+	if err := newer.log.Fold.Broken(); err != nil {
+		t.Errorf("the log: %v", err)
+	}
+	if _, err := Rollback(t.Context(), cfg, RollbackTo{}); err != nil {
+		t.Errorf("after that: %v", err)
+	}
+}

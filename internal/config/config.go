@@ -150,10 +150,11 @@ type Learner struct {
 	// Learning algorithm, see algorithms.md.
 	Algorithm string `key:"algorithm" default:"newton" oneof:"algorithms"`
 
-	// Step size of dsg, udsg, cdsg and all. rate: along the gradient, at a rate that
-	// needs no tuning. adagrad: a rate for each coefficient. precond: solve with the
-	// covariance of a block, for mini-batches of 256 and more.
-	Stepper string `key:"stepper" default:"rate" oneof:"steppers"`
+	// Direction of the steps of dsg, udsg, cdsg and all. rate: the gradient, with a
+	// step size that needs no tuning. adagrad: the gradient, with a step size for each
+	// coefficient. precond: the gradient, preconditioned with the covariance of a
+	// block, for mini-batches of 256 and more.
+	Direction string `key:"direction" default:"rate" oneof:"directions"`
 
 	// Loss to minimise. auto: logistic or softmax for classes, square for numbers.
 	// Others for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others
@@ -212,8 +213,8 @@ type Refit struct {
 	// memory per feature of the model.
 	Window int `key:"window" default:"4096" min:"64" max:"1000000"`
 
-	// Duality gap to reach, relative to the objective of the zero model.
-	Gap float64 `key:"gap" default:"1e-3" min:"1e-9" max:"1"`
+	// Duality gap at which a refit stops, relative to the objective of the zero model.
+	Tolerance float64 `key:"tolerance" default:"1e-3" min:"1e-9" max:"1"`
 }
 
 // Snapshot configures when snapshots are written and what is kept.

@@ -40,6 +40,9 @@ type (
 		Done, Of  int64
 	}
 
+	// Copying reports the number of records that an import has read.
+	Copying struct{ Records int64 }
+
 	// TakingOver reports that the owner of the claim of this epoch has left or is silent
 	// and that this standby is about to claim the model. Epoch is 0 if there was no
 	// claim.
