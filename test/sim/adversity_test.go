@@ -32,10 +32,16 @@ var endings = []struct {
 
 var onlyEnding = flag.String("ending", "", "the ending of all schedules")
 
+// adversity reports whether schedules have elections, oversized records and endings.
+// The 200 schedules of a plain go test do not, which keeps them short.
+func adversity() bool { return *schedules > 0 || *seed != 0 || *onlyEnding != "" || plants }
+
+var plants bool // set by the test of planted faults
+
 // ending plays one of the endings in half of the schedules, and reports whether it
 // did.
 func (w *world) ending() bool {
-	if w.more.IntN(2) == 0 && *onlyEnding == "" || w.c.topics[pipeline.LogTopic(modelName)] == nil {
+	if !adversity() || w.more.IntN(2) == 0 && *onlyEnding == "" || w.c.topics[pipeline.LogTopic(modelName)] == nil {
 		return false
 	}
 	e := endings[w.more.IntN(len(endings))]

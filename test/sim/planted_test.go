@@ -13,6 +13,8 @@ import (
 // For each, some schedule must fail. ACCRETE_PLANTED selects some of them.
 func TestPlantedFaultsAreFound(t *testing.T) {
 	const most = 2000
+	plants = true
+	defer func() { plants = false }()
 	faults := planted.Faults
 	if planted.Selected != "" {
 		faults = strings.Split(planted.Selected, ",")

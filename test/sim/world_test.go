@@ -172,7 +172,7 @@ func newWorld(seed uint64) *world {
 	if w.config.Transactional {
 		w.rates.duel = w.r.IntN(8)
 	}
-	w.adverse = seed%4 == 3
+	w.adverse = adversity() && seed%4 == 3
 	if w.adverse {
 		for name, n := range map[string]int{pipeline.PredictionsTopic(modelName): w.parts, pipeline.QuarantineTopic(modelName): 1} {
 			w.c.create(name, n, map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "max.message.bytes": strconv.Itoa(record.MinMessageBytes)})
