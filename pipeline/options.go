@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,8 +16,8 @@ func (c Config) options() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := max(1, c.Learner.Outputs); n != c.Decode.Outputs() {
-		return nil, fmt.Errorf("the records have %d labels, and the learner %d outputs", c.Decode.Outputs(), n)
+	if n := max(1, c.Learner.Targets); n != c.Decode.Targets() {
+		return nil, fmt.Errorf("the input has %d labels, but the learner has %d targets", c.Decode.Targets(), n)
 	}
 	return b, nil
 }
@@ -27,7 +28,7 @@ func differences(have, want []byte) string {
 	var out []string
 	for k := range a {
 		if a[k] != b[k] {
-			out = append(out, fmt.Sprintf("%s is %s for this model and was set to %s", k, a[k], or(b[k], "nothing")))
+			out = append(out, fmt.Sprintf("%s is %s for this model and was set to %s", k, a[k], cmp.Or(b[k], "nothing")))
 		}
 	}
 	for k := range b {
@@ -52,11 +53,4 @@ func flat(b []byte) map[string]string {
 		}
 	}
 	return out
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

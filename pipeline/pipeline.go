@@ -117,11 +117,11 @@ var logConfig = map[string]string{
 // create creates the topics that a learner writes to, unless they exist.
 func create(ctx context.Context, c Config, partitions int) error {
 	if err := c.Client.CreateDurable(ctx, LogTopic(c.Model), 1, logConfig); err != nil {
-		return fmt.Errorf("creating topic %q: %w", LogTopic(c.Model), err)
+		return fmt.Errorf("create topic %q: %w", LogTopic(c.Model), err)
 	}
 	if c.Transactional {
 		if err := c.Client.CreateDurable(ctx, ReleasedTopic(c.Model), 1, logConfig); err != nil {
-			return fmt.Errorf("creating topic %q: %w", ReleasedTopic(c.Model), err)
+			return fmt.Errorf("create topic %q: %w", ReleasedTopic(c.Model), err)
 		}
 	}
 	if err := record.CreateOutputTopic(ctx, c.Client, PredictionsTopic(c.Model), partitions, c.Topics); err != nil {

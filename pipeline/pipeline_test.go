@@ -278,7 +278,7 @@ func TestTooFewInputsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Run(t.Context()); !errors.Is(err, learner.ErrInputs) || !strings.Contains(err.Error(), "sorf is for 64 inputs or more, and here are 2") {
+	if err := l.Run(t.Context()); !errors.Is(err, learner.ErrInputs) || !strings.Contains(err.Error(), "sorf needs at least 64 inputs, but there are 2") {
 		t.Errorf("got %v", err)
 	}
 	if n := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); n > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -22,15 +23,15 @@ import (
 // RefitConfig configures when and how accurately the coefficients are solved for again.
 // It does not affect what is learned.
 type RefitConfig struct {
-	Every  time.Duration // interval; 0: never
-	Window int           // number of records, the last learned ones, to solve on
-	Gap    float64       // relative duality gap at which to stop
-	Lambda float64       // weight of ‖f‖²/2 in addition to the mean loss; 0: chosen by leave-one-out
+	Every     time.Duration // interval; 0: never
+	Window    int           // number of records, the last learned ones, to solve on
+	Tolerance float64       // relative duality gap at which to stop
+	Lambda    float64       // weight of ‖f‖²/2 in addition to the mean loss; 0: chosen by leave-one-out
 }
 
 func (c RefitConfig) validate() error {
-	if c.Window < 2 || !(c.Gap > 0) || !(c.Lambda >= 0) {
-		return fmt.Errorf("%w: a refit to %d records with a gap of %v and a penalty of %v", refit.ErrUnfit, c.Window, c.Gap, c.Lambda)
+	if c.Window < 2 || !(c.Tolerance > 0) || !(c.Lambda >= 0) {
+		return fmt.Errorf("%w: a refit to %d records with a gap of %v and a penalty of %v", refit.ErrUnfit, c.Window, c.Tolerance, c.Lambda)
 	}
 	return nil
 }
@@ -56,7 +57,7 @@ func refitTo(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sn
 		return nil, err
 	}
 	read := time.Since(start)
-	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Gap}, model, rows)
+	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance}, model, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func refitTo(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sn
 	out.State = learner.State{Serving: r.Model.Serving()}
 	f := r.Fit
 	record := modellog.Refit{
-		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss, Lambda: r.Lambda, Asked: c.Refit.Gap,
+		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss, Lambda: r.Lambda, Tolerance: c.Refit.Tolerance,
 		Relative: f.Relative, Gap: f.Gap(), Bound: f.Bound, Passes: f.Passes, Suboptimality: &r.Suboptimality,
 	}
 	return &refitting{&out, record, read}, nil
@@ -117,23 +118,24 @@ func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sna
 	if err := json.Unmarshal(s.Schema, &schema); err != nil {
 		return nil, 0, 0, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
 	}
-	d, err := newDecider(c, &schema)
+	d, err := history.NewDecider(c.Decode, c.Learner.Keyed(), &schema)
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	replay := newReplayer(c.Client, ins, d, c.Report)
+	replay := history.NewReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
+	defer replay.Close()
 	skip := -n // labelled rows before the last n
 	for _, b := range batches {
 		skip += int(b.Counts.Learned)
 	}
 	rows = new(learner.Batch)
 	for i, b := range batches {
-		decided, err := replay.decide(ctx, b)
+		decided, err := replay.Decide(ctx, b)
 		if err != nil {
 			return nil, 0, i, err
 		}
-		for k := range decided.batch.Len() {
-			y := decided.batch.Label(k)
+		for k := range decided.Batch.Len() {
+			y := decided.Batch.Label(k)
 			if y.Task == learner.Auto {
 				continue
 			}
@@ -141,11 +143,11 @@ func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sna
 				continue
 			}
 			if rows.Len() == 0 {
-				rows.Reset(decided.batch.Dim())
+				rows.Reset(decided.Batch.Dim())
 				from = b.Seq
 			}
-			rows.Append(decided.batch.X(k), y, decided.batch.Weight(k))
-			rows.SetKey(decided.batch.Key(k))
+			rows.Append(decided.Batch.X(k), y, decided.Batch.Weight(k))
+			rows.SetKey(decided.Batch.Key(k))
 		}
 	}
 	return rows, from, len(batches), nil
@@ -319,7 +321,7 @@ const pauses = 4
 // refitIfDue begins a refit of the current model if one is due and anything was learned
 // since the last. One refit runs at a time, for a fifth of the time at most.
 func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error)) {
-	if l.config.Refit.Every <= 0 || time.Since(l.refitAt) < l.config.Refit.Every || l.history.seq == l.refitted {
+	if l.config.Refit.Every <= 0 || time.Since(l.refitAt) < l.config.Refit.Every || l.history.Seq == l.refitted {
 		return
 	}
 	select {
@@ -327,10 +329,10 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 	default:
 		return
 	}
-	l.refitAt, l.refitted = time.Now(), l.history.seq
-	s, err := l.history.freezeServing(l.journal.owner.Epoch)
+	l.refitAt, l.refitted = time.Now(), l.history.Seq
+	s, err := l.history.FreezeServing(l.journal.owner.Epoch)
 	if err != nil {
-		l.config.Report(event.Unfit{Seq: l.history.seq, Err: err})
+		l.config.Report(event.Unfit{Seq: l.history.Seq, Err: err})
 		<-l.refitting
 		return
 	}
@@ -426,12 +428,12 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 // again computes the challenger m again from a history that has reached its seq, and
 // returns its state hash. It returns false if the input that m was computed from is
 // gone.
-func (h *history) again(ctx context.Context, c Config, ins input.Partitions, m *modellog.Challenger) (snapshot.Hash, bool, error) {
-	s, err := h.freezeServing(0)
+func again(ctx context.Context, c Config, h *history.History, ins input.Partitions, m *modellog.Challenger) (snapshot.Hash, bool, error) {
+	s, err := h.FreezeServing(0)
 	if err != nil {
 		return snapshot.Hash{}, false, err
 	}
-	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Gap: m.Refit.Asked, Lambda: m.Refit.Lambda}
+	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Tolerance: m.Refit.Tolerance, Lambda: m.Refit.Lambda}
 	r, err := refitTo(ctx, c, ins, s)
 	var lost *ingest.LostRange
 	if errors.As(err, &lost) || err == nil && r.refit.Rows != m.Refit.Rows {

@@ -26,7 +26,7 @@ func refits(t *testing.T, partitions, records int) (Config, *events) {
 	kafkatest.Fill(t, c, in, partitions, rings(records))
 	cfg, ev := config(c, "m", in)
 	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "all", 64
-	cfg.Refit = RefitConfig{Window: 500, Gap: 1e-3}
+	cfg.Refit = RefitConfig{Window: 500, Tolerance: 1e-3}
 	return cfg, ev
 }
 
@@ -112,7 +112,7 @@ func TestARefitFromOutsideIsTheLearnersOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	coef, _ := models[0].Coefficients()
-	model, err := learner.NewModel(l.history.learner.Serving())
+	model, err := learner.NewModel(l.history.Learner.Serving())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func (d Dir) Newest() (s *Snapshot, skipped []error, err error) {
 		skipped = append(skipped, err)
 	}
 	if len(skipped) > 0 {
-		return nil, skipped, fmt.Errorf("no whole snapshot in %s: %w", d.Path, skipped[0])
+		return nil, skipped, fmt.Errorf("no intact snapshot in %s: %w", d.Path, skipped[0])
 	}
 	return nil, nil, fmt.Errorf("no snapshot in %s: %w", d.Path, fs.ErrNotExist)
 }
@@ -140,7 +140,7 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, fmt.Errorf("%s: %w: %d bytes, at most %d are read", name, ErrLimit, info.Size(), limit)
+		return nil, fmt.Errorf("%s: %w: %d bytes, the limit is %d", name, ErrLimit, info.Size(), limit)
 	}
 	return os.ReadFile(name)
 }

@@ -161,7 +161,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 		Decode: d,
 		Learner: learner.Config{
 			Algorithm:   c.Learner.Algorithm,
-			Stepper:     c.Learner.Stepper,
+			Direction:   c.Learner.Direction,
 			Loss:        c.Learner.Loss,
 			OnDrift:     c.Learner.OnDrift,
 			Lags:        c.Input.Lags,
@@ -172,7 +172,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 			MaxFeatures: c.Learner.MaxFeatures,
 			Minibatch:   c.Learner.Minibatch,
 			MaxClasses:  c.Input.MaxClasses,
-			Outputs:     d.Outputs(),
+			Targets:     d.Targets(),
 			Lambda:      c.Learner.Lambda,
 			Seed:        c.Learner.Seed,
 		},
@@ -186,7 +186,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 		OnGap:         c.Input.OnGap,
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
-		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Gap: c.Refit.Gap},
+		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance},
 		Heartbeat:     pipeline.HeartbeatEvery,
 		Report:        report,
 	}, nil
@@ -228,7 +228,7 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}
-	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Outputs: len(c.Input.Label)}.Effective() // the loss determines the task
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label)}.Effective() // the loss determines the task
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}

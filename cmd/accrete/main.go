@@ -143,9 +143,9 @@ func registries() kong.Vars {
 	}
 	return kong.Vars{
 		"algorithms": strings.Join(algorithms, ","), "algorithm": algorithms[0],
-		"steppers":  strings.Join(learner.Steppers(), ","),
-		"reactions": strings.Join(learner.Reactions(), ","),
-		"samplings": strings.Join(features.SamplingNames(), ","),
+		"directions": strings.Join(learner.Directions(), ","),
+		"reactions":  strings.Join(learner.Reactions(), ","),
+		"samplings":  strings.Join(features.SamplingNames(), ","),
 	}
 }
 

@@ -74,7 +74,7 @@ func TestTheRunbookHasALineForEachCause(t *testing.T) {
 					continue // the text is in the error that it wraps
 				}
 				n++
-				says = strings.Replace(says, "was %w since", "was deleted and created anew since", 1)
+				says = strings.Replace(says, "was %w since", "was deleted and created again since", 1)
 				found := false
 				for _, r := range rows {
 					for _, part := range r[1:] {

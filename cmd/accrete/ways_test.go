@@ -81,7 +81,7 @@ func TestTheWaysOutOfARefusal(t *testing.T) {
 		t.Fatal(err)
 	}
 	there(misused, "there is no file", "import", garbage+".none")
-	there(refused, "cut short", "import", garbage)
+	there(refused, "truncated", "import", garbage)
 	there(refused, "no model log", "adopt")
 	in := read[copyReport](t, there(done, "", "import", "--json", file))
 	if in.StateHash != out.StateHash || in.Seq != out.Seq || in.SHA256 != out.SHA256 || in.Records != out.Records || *in.Signed {

@@ -73,7 +73,7 @@ func (*Imported) Type() string   { return "imported" }
 func (g *Genesis) String() string {
 	s := fmt.Sprintf("of %q in topic %v, %v", g.Model, g.TopicID, g.Versions)
 	if g.Seq > 0 {
-		s += fmt.Sprintf(", goes on behind seq %d", g.Seq)
+		s += fmt.Sprintf(", continues after seq %d", g.Seq)
 	}
 	if g.Import > 0 {
 		s += fmt.Sprintf(", import up to seq %d", g.Import)

@@ -198,16 +198,16 @@ func (b *Batch) String() string {
 }
 
 func (g *Gap) String() string {
-	return fmt.Sprintf("seq %d: %s-%d [%d, %d) is lost", g.Seq, g.Topic, g.Partition, g.From, g.To)
+	return fmt.Sprintf("seq %d: gap %s-%d [%d, %d)", g.Seq, g.Topic, g.Partition, g.From, g.To)
 }
 
 func (r *Released) String() string { return fmt.Sprintf("up to seq %d", r.Seq) }
 
 func (p *Pause) String() string {
-	return fmt.Sprintf("behind seq %d: %d of the last %d records were bad, the last one: %s", p.Seq, p.Bad, p.Of, p.Reason)
+	return fmt.Sprintf("after seq %d: %d of the last %d records were invalid, the last one: %s", p.Seq, p.Bad, p.Of, p.Reason)
 }
 
-func (r *Resume) String() string { return fmt.Sprintf("behind seq %d, by %q", r.Seq, r.By) }
+func (r *Resume) String() string { return fmt.Sprintf("after seq %d, by %q", r.Seq, r.By) }
 
 func (m *Manifest) String() string {
 	s := fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s", m.Snapshot, m.Seq, m.Step, m.Size, m.Chunks, m.StateHash)

@@ -107,7 +107,7 @@ func config(c *ingest.Client, in, name string) pipeline.Config {
 	s := streams[name]
 	return pipeline.Config{
 		Model: "m." + in, Client: c, Topics: []string{in}, Decode: s.decode,
-		Learner:   learner.Config{Width: 8, MaxFeatures: 32, Outputs: max(1, len(s.decode.Labels)), Lags: s.lags},
+		Learner:   learner.Config{BlockSize: 8, MaxFeatures: 32, Targets: max(1, len(s.decode.Labels)), Lags: s.lags},
 		BatchSize: 50, Linger: time.Millisecond, SnapshotEvery: 50 * time.Millisecond, ReplayLimit: time.Hour,
 		Keep: 3, History: 1 << 30, ToEnd: true, Report: func(event.Event) {},
 	}

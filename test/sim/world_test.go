@@ -138,19 +138,19 @@ func newWorld(seed uint64) *world {
 	}
 	w.config = pipeline.Config{
 		Model: modelName, Topics: []string{inputName}, Decode: decode.Config{Label: "label"},
-		Learner:   learner.Config{Width: 8, MaxFeatures: 32, Minibatch: 4},
+		Learner:   learner.Config{BlockSize: 8, MaxFeatures: 32, Minibatch: 4},
 		BatchSize: 1 + w.r.IntN(24), Linger: 5 * time.Millisecond,
 		SnapshotEvery: time.Duration(1+w.r.IntN(40)) * 50 * time.Millisecond, ReplayLimit: time.Hour,
 		Keep: 1 + w.r.IntN(3), History: []int64{1 << 30, 40 << 10}[w.r.IntN(2)], ChunkBytes: 8 << 10,
 		Transactional: w.r.IntN(3) == 0,
 		OnGap:         []string{"stop", "stop", "record"}[w.r.IntN(3)],
 	}
-	w.config.Learner.Width, w.config.Learner.Algorithm = 8, []string{"dsg", "newton"}[w.r.IntN(2)]
+	w.config.Learner.BlockSize, w.config.Learner.Algorithm = 8, []string{"dsg", "newton"}[w.r.IntN(2)]
 	if w.config.Transactional {
 		w.rates.duel = w.r.IntN(8)
 	}
 	if seed%3 == 0 { // not drawn from the random numbers, so that existing seeds keep their schedules
-		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Gap: 1e-2, Lambda: 1e-3}
+		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Tolerance: 1e-2, Lambda: 1e-3}
 	}
 	return w
 }
@@ -736,7 +736,7 @@ func (w *world) spoil() (what string, why func(error) bool) {
 		}
 	case 2:
 		w.c.topics[inputName].id[0] ^= 1
-		return "the input was created anew", history
+		return "the input was created again", history
 	case 3:
 		if len(again) == 0 || w.config.OnGap == "record" { // the learner then restores its snapshot and continues
 			return "", nil

@@ -31,7 +31,7 @@ func (e *lostInput) Error() string {
 func (e *lostInput) Unwrap() error { return ErrGap }
 
 var (
-	ErrRecreated = errors.New("deleted and created anew")
+	ErrRecreated = errors.New("deleted and created again")
 	ErrReplaced  = errors.New("it does not exist any more")
 )
 
