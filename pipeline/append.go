@@ -177,5 +177,5 @@ func sameOptions(have, want []byte) error {
 	if bytes.Equal(have, want) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s: these shape the model and cannot change while it lives; put them back, or begin a new model under another name", ErrOptions, differences(have, want))
+	return fmt.Errorf("%w: %s: these options are fixed for the life of a model: restore them, or start a new model under another name", ErrOptions, differences(have, want))
 }

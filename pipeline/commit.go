@@ -108,7 +108,7 @@ func (c *committer) trim(ctx context.Context, before int64) {
 	}
 	c.markers = 0
 	if err := c.journal.client.DeleteRecords(ctx, c.topic, 0, before); err != nil {
-		c.report(event.Retrying{Err: fmt.Errorf("deleting old markers: %w", err)})
+		c.report(event.Retrying{Err: fmt.Errorf("delete old transaction markers: %w", err)})
 	}
 }
 
@@ -134,7 +134,7 @@ func (c *committer) begin(ctx context.Context) error {
 		}
 	}
 	if !c.journal.knows(m) {
-		return fmt.Errorf("%w: topic %q has a marker of BATCH %d of another history: it belongs to an earlier model of this name, and has to be deleted with it", input.ErrHistory, c.topic, m.Seq)
+		return fmt.Errorf("%w: topic %q has a marker of BATCH %d of another history: it belongs to an earlier model of this name: delete the topic", input.ErrHistory, c.topic, m.Seq)
 	}
 	c.done, c.begun = max(c.done, m.Seq), true
 	return nil

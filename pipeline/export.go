@@ -73,7 +73,7 @@ func Export(ctx context.Context, c Config, to io.Writer) (Copy, error) {
 	})
 	var lost *ingest.LostRange
 	if errors.As(err, &lost) {
-		return Copy{}, fmt.Errorf("the learner has deleted old history from %q meanwhile, try again: %w", j.topic, err)
+		return Copy{}, fmt.Errorf("the learner deleted old history from %q in the meantime, try again: %w", j.topic, err)
 	}
 	if err = errors.Join(err, failed); err != nil {
 		return Copy{}, err

@@ -183,5 +183,5 @@ func (j *journal) fenced() error {
 	if now.Owner == j.owner || planted.Fault("owner") && now.Epoch == j.owner.Epoch {
 		return nil
 	}
-	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, or(now.Host, "another learner"), j.topic, now.Epoch, j.owner.Epoch)
+	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) after this learner (epoch %d)", ErrFenced, or(now.Host, "another learner"), j.topic, now.Epoch, j.owner.Epoch)
 }

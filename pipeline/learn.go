@@ -219,7 +219,7 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 		}
 		return err
 	case <-l.pulse.stopped(work, l.config.Watchdog): // in which case g.Wait might never return
-		err := fmt.Errorf("%w: it has come to the end of no mini-batch for %v", ErrHung, l.config.Watchdog)
+		err := fmt.Errorf("%w: no mini-batch completed for %v", ErrHung, l.config.Watchdog)
 		cancel(err)
 		return err
 	}
@@ -367,7 +367,7 @@ func (l *Learner) journalGap(ctx context.Context, lost *input.Gap) (*journaled, 
 // ErrPoisoned at once.
 func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 	if l.config.ToEnd {
-		return fmt.Errorf("%w: %v; see what is in %s, then: accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
+		return fmt.Errorf("%w: %v; inspect %s and fix the cause, then run accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
 	}
 	l.config.Report(event.Paused{Why: p})
 	if err := l.journal.waitForResume(ctx); err != nil {

@@ -64,7 +64,7 @@ func (m *mirror) adopted(ctx context.Context, a Adoption, reached []snapshot.Pos
 			continue
 		}
 		if int(p.Partition) >= n {
-			return in, fmt.Errorf("%w: the model has learned from %s/%d, and topic %q has only %d partitions", ErrAdopt, p.Topic, p.Partition, m.now, n)
+			return in, fmt.Errorf("%w: the model has learned from %s/%d, but topic %q has only %d partitions", ErrAdopt, p.Topic, p.Partition, m.now, n)
 		}
 		in.TopicID = p.TopicID
 		s := search{mirror: m, was: p, first: first[p.Partition], end: end[p.Partition]}
@@ -91,7 +91,7 @@ type search struct {
 func (s *search) position(ctx context.Context, a Adoption) (next int64, mark uint64, err error) {
 	if offset, ok := a.Offsets[s.was.Partition]; ok {
 		if offset < s.first || offset > s.end {
-			return 0, 0, fmt.Errorf("%w: %s/%d has offsets %d to %d, so reading cannot continue at %d", ErrAdopt, s.now, s.was.Partition, s.first, s.end, offset)
+			return 0, 0, fmt.Errorf("%w: %s/%d has offsets %d to %d, so %d is out of range", ErrAdopt, s.now, s.was.Partition, s.first, s.end, offset)
 		}
 		mark, err = s.before(ctx, offset)
 		return offset, mark, err
@@ -142,7 +142,7 @@ const (
 // log still has it, confirms or refutes each match.
 func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	if s.was.Fingerprint == 0 {
-		return nil, fmt.Errorf("%w: the record of %s/%d that was decided last is unknown, because input was lost before offset %d: give the position in the new topic (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.was.Next, s.was.Partition)
+		return nil, fmt.Errorf("%w: the record of %s/%d that was learned last is unknown, because of a gap before offset %d: give the position in the new topic (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.was.Next, s.was.Partition)
 	}
 	for i := len(s.decided) - 1; i >= 0 && s.last == nil; i-- {
 		if r := &s.decided[i]; r.Topic == s.topic && ingest.SameTopic(r.TopicID, s.was.TopicID) && r.Partition == s.was.Partition && r.To <= s.was.Next {
@@ -190,7 +190,7 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	}
 	switch len(confirmed) {
 	case 0:
-		return nil, fmt.Errorf("%w: none of the records %d to %d of %s/%d is the one of %s/%d that was decided last, before offset %d: name the topic that has the same records (--topic %s=NEW), or give the position (--at earliest, end or %d:OFFSET)", ErrAdopt, s.first, s.end-1, s.now, s.was.Partition, s.topic, s.was.Partition, s.was.Next, s.topic, s.was.Partition)
+		return nil, fmt.Errorf("%w: none of the records %d to %d of %s/%d matches the record of %s/%d that was learned last, before offset %d: name the topic that has the same records (--topic %s=NEW), or give the position (--at earliest, end or %d:OFFSET)", ErrAdopt, s.first, s.end-1, s.now, s.was.Partition, s.topic, s.was.Partition, s.was.Next, s.topic, s.was.Partition)
 	case 1:
 		return &confirmed[0], nil
 	}
@@ -198,7 +198,7 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	for _, r := range confirmed {
 		at = append(at, r.Offset)
 	}
-	return nil, fmt.Errorf("%w: the record of %s/%d that was decided last is in %s several times, at offsets %v: give the position after it (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.now, at, s.was.Partition)
+	return nil, fmt.Errorf("%w: the record of %s/%d that was learned last is in %s several times, at offsets %v: give the position after it (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.now, at, s.was.Partition)
 }
 
 // offsets returns the offsets that the record decided last may have had.

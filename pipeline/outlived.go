@@ -68,11 +68,11 @@ func (j *journal) outlived(ctx context.Context, c Config) (seq int64, err error)
 	case !f.Seeded():
 		return 0, nil // claim returns the error
 	case f.Claim().Epoch == 0 && out.any && !c.NewModel:
-		return 0, fmt.Errorf("%w: %q is empty, and %q has predictions up to seq %d: the log was deleted, or has lost everything; restore the topic from a backup, or begin a new model beside the old predictions with accrete learn --new-model", ErrLog, j.topic, PredictionsTopic(c.Model), out.seq)
+		return 0, fmt.Errorf("%w: %q is empty, but %q has predictions up to seq %d: the log was deleted or lost all records; restore the topic from a backup, or start a new model beside the old predictions with accrete learn --new-model", ErrLog, j.topic, PredictionsTopic(c.Model), out.seq)
 	case f.Claim().Epoch == 0:
 		return out.seq, nil
 	case out.seq > f.Seq() && !f.IsAbandoned(out.seq):
-		return 0, fmt.Errorf("%w: %q has lost its tail: it ends at seq %d, and predictions were released up to seq %d; go on from what it still holds with accrete rollback", ErrLog, j.topic, f.Seq(), out.seq)
+		return 0, fmt.Errorf("%w: %q has lost its tail: it ends at seq %d, but predictions were published up to seq %d; continue from the records that remain with accrete rollback", ErrLog, j.topic, f.Seq(), out.seq)
 	}
 	return 0, nil
 }

@@ -30,7 +30,7 @@ type RefitConfig struct {
 
 func (c RefitConfig) validate() error {
 	if c.Window < 2 || !(c.Tolerance > 0) || !(c.Lambda >= 0) {
-		return fmt.Errorf("%w: a refit to %d records with a gap of %v and a penalty of %v", refit.ErrUnfit, c.Window, c.Tolerance, c.Lambda)
+		return fmt.Errorf("%w: invalid refit of %d records with tolerance %v and penalty %v", refit.ErrUnfit, c.Window, c.Tolerance, c.Lambda)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func learnedBefore(ctx context.Context, c Config, ins input.Partitions, s *snaps
 		}
 		batches = batches[read+1:] // after what retention has deleted
 	}
-	return nil, 0, fmt.Errorf("%w: the input topics have none of the records that were learned last", input.ErrHistory)
+	return nil, 0, fmt.Errorf("%w: the input topics have none of the most recently learned records", input.ErrHistory)
 }
 
 // rowsOf returns the last n labelled rows of the batches. With an error, read is the
@@ -288,7 +288,7 @@ func (j *journal) finishChallenger(ctx context.Context, m *modellog.Challenger, 
 		return j.lost
 	}
 	if at, ok := j.log.Fold.ChainAt(m.Seq); !ok || at != m.Chain {
-		return fmt.Errorf("%w: newer snapshots have taken the place of seq %d in the meantime", errOvertaken, m.Seq)
+		return fmt.Errorf("%w: newer snapshots have replaced seq %d in the meantime", errOvertaken, m.Seq)
 	}
 	if err := j.log.Fold.FinishChallenger(m); err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
@@ -309,7 +309,7 @@ func (j *journal) finishChallenger(ctx context.Context, m *modellog.Challenger, 
 
 // errOvertaken means that a refit took so long that the log no longer reaches back to
 // the seq at which it began.
-var errOvertaken = errors.New("the refit came too late")
+var errOvertaken = errors.New("the refit took too long")
 
 // pauses is the length of the pause after a refit, as a multiple of its duration.
 // Although a refit runs at low priority, learning may have to wait for its thread on a

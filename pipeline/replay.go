@@ -29,7 +29,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 		switch rec := e.Record.(type) {
 		case *modellog.Batch:
 			if of != versions {
-				return fmt.Errorf("%w: BATCH %d, behind the newest snapshot that can be used, was decided by %v, and this program is of %v: start a program of that version once more and stop it, so that it leaves a snapshot", ErrVersion, rec.Seq, of, versions)
+				return fmt.Errorf("%w: BATCH %d, after the newest usable snapshot, was decided with %v, but this program has %v: start a program of that version once more and stop it, so that it writes a snapshot", ErrVersion, rec.Seq, of, versions)
 			}
 			d, err := r.decide(ctx, rec)
 			var lost *ingest.LostRange
@@ -85,7 +85,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 // abandon appends a ROLLBACK to the current seq, before a BATCH of which records are
 // lost. The source then reports a gap and continues with the remaining records.
 func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.LostRange) (*release, error) {
-	reason := fmt.Sprintf("BATCH %d cannot be learned again: records %d to %d of %s/%d are lost", at.Seq, lost.Want, lost.LogStart-1, lost.Topic, lost.Partition)
+	reason := fmt.Sprintf("BATCH %d cannot be replayed: records %d to %d of %s/%d no longer exist", at.Seq, lost.Want, lost.LogStart-1, lost.Topic, lost.Partition)
 	r, err := l.journal.appendRollback(ctx, l.history.seq, l.history.chain, reason)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, err
 			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which was %w", input.ErrHistory, b.Seq, rg.Topic, rg.Partition, input.ErrReplaced)
 		}
 		if in == nil {
-			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which is not among the inputs: put the topic back into input.topics", input.ErrHistory, b.Seq, rg.Topic, rg.Partition)
+			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which is not among the inputs: add the topic to input.topics again", input.ErrHistory, b.Seq, rg.Topic, rg.Partition)
 		}
 		if !ingest.SameTopic(in.ID, rg.TopicID) {
 			return nil, input.Recreated(rg.Topic)
@@ -144,11 +144,11 @@ func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, err
 		d.ranges[i].TopicID = b.Ranges[i].TopicID // an upgrade of the broker may have assigned it since
 		rg := d.ranges[i]
 		if want := b.Ranges[i]; rg != want && !planted.Fault("digest") {
-			return nil, fmt.Errorf("%w: BATCH %d was decided on %d records of %s/%d with digest %016x, and the topic has %d records with digest %016x there now", input.ErrHistory, b.Seq, want.Records, want.Topic, want.Partition, want.Digest, rg.Records, rg.Digest)
+			return nil, fmt.Errorf("%w: BATCH %d was decided on %d records of %s/%d with digest %016x, but the topic now has %d records with digest %016x there", input.ErrHistory, b.Seq, want.Records, want.Topic, want.Partition, want.Digest, rg.Records, rg.Digest)
 		}
 	}
 	if d.counts != b.Counts {
-		return nil, fmt.Errorf("%w: BATCH %d was decided as %+v, and now as %+v: this version reads the records differently", input.ErrHistory, b.Seq, b.Counts, d.counts)
+		return nil, fmt.Errorf("%w: BATCH %d was decided as %+v, but is now %+v: this version reads the records differently", input.ErrHistory, b.Seq, b.Counts, d.counts)
 	}
 	return d, nil
 }

@@ -228,7 +228,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 }
 
 // errCold means that a warm history does not match the model log any more.
-var errCold = errors.New("the model log has turned")
+var errCold = errors.New("the history was rolled back or adopted")
 
 // behind returns the newest snapshot in the log, with the decisions that w has not
 // learned yet as its entries.

@@ -25,13 +25,13 @@ type benchCommand struct {
 	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
 	Paper      string   `enum:",dspdc" default:"" placeholder:"NAME" help:"Run the experiments of a paper instead: dspdc."`
 	Seconds    float64  `default:"2" help:"Processor time that each method of --paper has for each problem (${default})."`
-	Full       bool     `help:"All of --paper, with what takes a gigabyte, or minutes to get anywhere: about a quarter of an hour."`
+	Full       bool     `help:"Run all problems of --paper, including those that need a gigabyte of memory or minutes to converge; takes about 15 minutes."`
 }
 
 func (benchCommand) Help() string {
 	return `Streams every data set of a folder once through every algorithm with default settings, and compares them with three baselines: the most frequent class (or the mean), the last label, and a linear model. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression.
 
---paper dspdc compares the primal-dual coordinate method of Yu, Lin and Yang (2015) with SPDC, SDCA and SVRG on the problems of the paper's section 6, by their duality gaps, and metrics that it learns for related tasks with one metric and with none; with a folder that has the set letter, on its letters too.`
+--paper dspdc compares the primal-dual coordinate method of Yu, Lin and Yang (2015) with SPDC, SDCA and SVRG by duality gap, on the problems of the paper's section 6. It also compares metrics learned for related tasks with a single metric and with none, on synthetic tasks and, if the folder contains the data set letter, on its letters.`
 }
 
 func (benchCommand) Examples() string {
@@ -85,7 +85,7 @@ func (c *benchCommand) Run(ctx context.Context, e *env) error {
 	case c.Paper != "":
 		return c.dspdc(ctx, e)
 	case c.Dir == "":
-		return wrongUse("bench wants a folder of sets, or --paper")
+		return wrongUse("missing argument: want a folder of data sets, or --paper")
 	}
 	sets, err := c.find()
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *benchCommand) find() ([]string, error) {
 	names = slices.Compact(names)
 	for _, want := range c.Sets {
 		if !slices.Contains(names, want) {
-			return nil, wrongUse("%s has no set %q", c.Dir, want)
+			return nil, wrongUse("%s has no data set %q", c.Dir, want)
 		}
 	}
 	if len(c.Sets) > 0 {

@@ -23,7 +23,7 @@ type fitCommand struct {
 	jsonFlag
 	inputFlags
 	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
-	Test        string   `placeholder:"FILE" help:"Test file for the final model."`
+	Test        string   `placeholder:"FILE" help:"File to test the final model on."`
 	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label). Several columns make one regression with several targets."`
 	Task        string   `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto to decide by the first 1,000 labels (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
@@ -38,7 +38,7 @@ type fitCommand struct {
 	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge and 128 for the others."`
-	Lambda      float64  `default:"1e-6" help:"Regularisation (${default})."`
+	Lambda      float64  `default:"1e-6" help:"Regularisation: weight of half the squared norm beside the mean loss (${default})."`
 	Seed        uint64   `default:"1" help:"Seed of all random numbers (${default})."`
 	Shuffle     *uint64  `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
 	SkipBad     bool     `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
@@ -158,12 +158,12 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	p := run.Finish()
 	schema := file.Schema()
 	if p.Examples == 0 {
-		return fmt.Errorf("%s has no labelled row: nothing was learned", f.Train)
+		return fmt.Errorf("%s has no labelled row, so nothing was learned", f.Train)
 	}
 	taken, why := file.Task()
 	r.fill(p, schema, len(f.Label), time.Since(start))
 	if taken == learner.Classification && len(schema.Classes) < 2 {
-		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal: there is nothing to learn")
+		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
 	}
 	s, err := run.Snapshot(schema)
 	if err != nil {
@@ -296,7 +296,7 @@ func (f *fitCommand) metric(e *env) (*learner.Metric, error) {
 		return nil, refuse(fmt.Errorf("--metric: %w", err))
 	}
 	if m.Keys() > 0 && f.Key == "" {
-		e.log.Warn().Int("keys", m.Keys()).Msg("the metric has one for each key, and without --key all rows have the shared one")
+		e.log.Warn().Int("keys", m.Keys()).Msg("the file has a metric for each key, but without --key all rows use the shared one")
 	}
 	return m, nil
 }
@@ -340,7 +340,7 @@ func (f *fitCommand) bad(e *env, err error, r *fitReport) error {
 		return nil
 	}
 	if errors.As(err, &line) {
-		return fmt.Errorf("%w (correct the file, or pass over such rows with --skip-bad)", err)
+		return fmt.Errorf("%w (correct the file, or skip such rows with --skip-bad)", err)
 	}
 	return err
 }
@@ -376,7 +376,7 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 
 func noFile(path string) error {
 	wd, _ := os.Getwd()
-	return wrongUse("there is no file %s (looked from %s)", path, wd)
+	return wrongUse("no such file: %s (working directory: %s)", path, wd)
 }
 
 // test computes the error of a model on other rows.
@@ -391,7 +391,7 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *l
 		row, err := file.Next()
 		if err == io.EOF {
 			if g.Rows() == 0 {
-				return nil, fmt.Errorf("%s has no labelled row: nothing was tested", f.Test)
+				return nil, fmt.Errorf("%s has no labelled row, so nothing was tested", f.Test)
 			}
 			fig := newFigure(g.Task(), g.Error(), g.Rows())
 			if each := g.Errors(); len(each) > 1 {
@@ -432,10 +432,10 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 		b.WriteString(r.Refit.String())
 	}
 	if n := r.Drifts.ADWIN + r.Drifts.PageHinkley; n > 0 {
-		fmt.Fprintf(&b, "drift        noticed %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
+		fmt.Fprintf(&b, "drift        detected %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
 	}
 	if r.Skipped > 0 {
-		fmt.Fprintf(&b, "skipped      %s that could not be read\n", count(r.Skipped, "row"))
+		fmt.Fprintf(&b, "skipped      %s (unreadable)\n", count(r.Skipped, "row"))
 	}
 	fmt.Fprintf(&b, "%s, %s features, %.2f s, %s examples/s", r.Algorithm, thousands(int64(r.Features)), r.Seconds, thousands(int64(r.PerSecond)))
 	return b.String()

@@ -14,7 +14,7 @@ func TestFitRefusesAtOnce(t *testing.T) {
 		"--max-features 0":       "fit: --max-features 0: want at least 1",
 		"--lambda 0":             "fit: --lambda 0: want more than 0",
 		"--seed 0":               "fit: --seed 0: want at least 1",
-		"--test none.csv":        "there is no file none.csv",
+		"--test none.csv":        "no such file: none.csv",
 		"--save none/model.snap": "--save: stat none: ",
 	} {
 		var stdout, stderr bytes.Buffer

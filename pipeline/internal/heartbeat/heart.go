@@ -40,7 +40,7 @@ type Heart struct {
 func Start(ctx context.Context, c *ingest.Client, model, host string, every time.Duration, report func(event.Event)) (*Heart, error) {
 	topic := Topic(model)
 	if err := c.Create(ctx, topic, 1, heartbeatsConfig); err != nil {
-		return nil, fmt.Errorf("creating topic %q: %w", topic, err)
+		return nil, fmt.Errorf("create topic %q: %w", topic, err)
 	}
 	var id [8]byte
 	rand.Read(id[:])
@@ -51,7 +51,7 @@ func Start(ctx context.Context, c *ingest.Client, model, host string, every time
 	}
 	err := input.Retry(ctx, report, func() error { return h.beat(ctx) })
 	if err != nil {
-		return nil, fmt.Errorf("writing to topic %q: %w", topic, err)
+		return nil, fmt.Errorf("write to topic %q: %w", topic, err)
 	}
 	go h.run(context.WithoutCancel(ctx))
 	return h, nil

@@ -54,10 +54,10 @@ func Open(ctx context.Context, c *ingest.Client, topics []string) (Partitions, e
 			return nil, err
 		}
 		if t.Hidden != nil {
-			return nil, fmt.Errorf("%w: whether input topic %q is compacted cannot be seen: %w", ErrTopic, name, t.Hidden)
+			return nil, fmt.Errorf("%w: cannot read whether input topic %q is compacted: %w", ErrTopic, name, t.Hidden)
 		}
 		if strings.Contains(t.CleanupPolicy, "compact") {
-			return nil, fmt.Errorf("%w: input topic %q is compacted (cleanup.policy=%s), so the broker deletes what was learned and no replay could be exact: use a topic with cleanup.policy=delete", ErrTopic, name, t.CleanupPolicy)
+			return nil, fmt.Errorf("%w: input topic %q is compacted (cleanup.policy=%s), so it cannot be replayed exactly: use a topic with cleanup.policy=delete", ErrTopic, name, t.CleanupPolicy)
 		}
 		for p := range t.Partitions {
 			ins = append(ins, &Partition{Topic: name, ID: t.ID, Partition: int32(p)})

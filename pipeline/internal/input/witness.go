@@ -128,7 +128,7 @@ func (w *witness) take(got *ingest.Fetched) {
 
 // truncated returns the error for a log that was truncated to the offset end.
 func (w *witness) truncated(next, end int64) error {
-	return fmt.Errorf("%w: %v was read up to offset %d, and its log was truncated to offset %d: records %d to %d are gone, though others may be in their place by now, as after an unclean leader election or where a broker lost what it had not synced", ErrHistory, w.in, next, end, end, next-1)
+	return fmt.Errorf("%w: %v was read up to offset %d, but was truncated to offset %d: records %d to %d were lost and may have been replaced by others, for example by an unclean leader election, or by a broker that lost unsynced data", ErrHistory, w.in, next, end, end, next-1)
 }
 
 // check verifies that the topic and its log are still those that were read. settled
