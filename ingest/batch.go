@@ -194,7 +194,7 @@ func (s *scan) batch(b []byte) error {
 		case err != nil:
 			return s.corrupt(b, "%w", err)
 		}
-		s.bytes += len(records)
+		s.bytes += cap(records)
 	} else if count > 0 {
 		if s.room > 0 && s.answer+int64(s.bytes) > s.room {
 			return errNoRoom

@@ -18,7 +18,8 @@ type Fetcher struct {
 	client    *Client
 	topic     string
 	partition int
-	budget    *Budget // nil: none
+	budget    *Budget     // nil: none
+	drop      func() bool // releases what the caller holds; nil: nothing
 }
 
 // Fetcher returns a Fetcher of one partition of topic.

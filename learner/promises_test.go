@@ -123,35 +123,42 @@ func TestEveryLossKeepsThePromises(t *testing.T) {
 		}
 		t.Run(s.config.Algorithm+"/"+s.name, func(t *testing.T) {
 			t.Parallel()
-			rows := s.rows(450) // two checkpoints of the warm-up
-			one := newLearner(t, s.config)
-			var want []string
-			for at := range rows.Len() {
-				if at%97 == 50 || at == 449 {
-					r, err := restore(s.config, one.State())
-					if err != nil {
-						t.Fatalf("row %d: %v", at, err)
-					}
-					sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), one.State())
-					m, err := NewModel(one.State().Serving)
-					if err != nil {
-						t.Fatal(err)
-					}
-					row := rows.Slice(at, at+1)
-					if got, want := m.Predict(row).Values, one.Predict(row).Values; !slices.Equal(got, want) {
-						t.Fatalf("row %d: the model predicts %v, the learner %v", at, got, want)
-					}
-					one = r
-				}
-				want = append(want, learn(one, rows.Slice(at, at+1), 1)...)
-			}
-			l := newLearner(t, s.config)
-			firstDifference(t, "in one batch", learn(l, rows, rows.Len()), want)
-			sameState(t, "in one batch", l.State(), one.State())
-			if p := l.Progress(); !strings.HasPrefix(s.name, "quantile") && p.Whole.Model.Error > 1.1*p.Whole.Majority.Error {
-				t.Errorf("error %v, without looking at the rows %v", p.Whole.Model.Error, p.Whole.Majority.Error)
-			}
+			keepsThePromises(t, s)
 		})
+	}
+}
+
+// keepsThePromises is the short form of all the promises: restoring anywhere and
+// batches of any size change no bit, a model predicts what its learner does, and both
+// are better than not looking at the rows.
+func keepsThePromises(t *testing.T, s stream) {
+	rows := s.rows(450) // two checkpoints of the warm-up
+	one := newLearner(t, s.config)
+	var want []string
+	for at := range rows.Len() {
+		if at%97 == 50 || at == 449 {
+			r, err := restore(s.config, one.State())
+			if err != nil {
+				t.Fatalf("row %d: %v", at, err)
+			}
+			sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), one.State())
+			m, err := NewModel(one.State().Serving)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row := rows.Slice(at, at+1)
+			if got, want := m.Predict(row).Values, one.Predict(row).Values; !slices.Equal(got, want) {
+				t.Fatalf("row %d: the model predicts %v, the learner %v", at, got, want)
+			}
+			one = r
+		}
+		want = append(want, learn(one, rows.Slice(at, at+1), 1)...)
+	}
+	l := newLearner(t, s.config)
+	firstDifference(t, "in one batch", learn(l, rows, rows.Len()), want)
+	sameState(t, "in one batch", l.State(), one.State())
+	if p := l.Progress(); !strings.HasPrefix(s.name, "quantile") && p.Whole.Model.Error > 1.1*p.Whole.Majority.Error {
+		t.Errorf("error %v, without looking at the rows %v", p.Whole.Model.Error, p.Whole.Majority.Error)
 	}
 }
 

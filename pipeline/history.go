@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -209,7 +210,9 @@ func (h *history) position(topic string, id [16]byte, partition int32) *snapshot
 }
 
 func (h *history) quarantine(out *release, it item) {
-	out.quarantined = append(out.quarantined, outgoing{it.in.Partition, record.Quarantined(it.in.Topic, it.in.Partition, it.record, it.err, h.limits.quarantine)})
+	r := record.Quarantined(it.in.Topic, it.in.Partition, it.record, it.err, h.limits.quarantine)
+	r = input.AppendCopies(nil, []ingest.Record{r})[0] // or it would keep the memory of the whole BATCH
+	out.quarantined = append(out.quarantined, outgoing{it.in.Partition, r})
 }
 
 // freeze copies h into a snapshot.

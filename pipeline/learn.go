@@ -55,7 +55,7 @@ type Learner struct {
 // it. The claim fences every older learner of this model. With Config.Standby, Open
 // waits until no other learner owns the model. The caller must call Run next.
 func Open(ctx context.Context, c Config) (_ *Learner, err error) {
-	l := &Learner{config: c, saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
+	l := &Learner{config: c, reads: ingest.NewBudget(memoryRead), saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
 	defer func() {
 		if err != nil {
 			l.heart.End(errors.Is(err, ErrFenced))
@@ -157,8 +157,7 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 	if err != nil {
 		return err
 	}
-	l.reads = ingest.NewBudget(memoryRead)
-	l.memory = memory{partitions: int64(len(l.inputs)), read: memoryRead, features: int64(features.MaxFeatures), refit: l.config.Refit.bytes(features.MaxFeatures)}
+	l.memory = memory{read: memoryRead, features: int64(features.MaxFeatures), refit: l.config.Refit.bytes(features.MaxFeatures)}
 	l.memory.factors = l.memory.features * int64(features.FeatureBytes())
 	if recovery.Snapshot != nil {
 		l.memory.snapshot = recovery.Snapshot.Manifest.Size
@@ -387,10 +386,7 @@ func (l *Learner) learn(ctx context.Context, b *journaled) error {
 	l.pulse.rest()
 	took := time.Since(start)
 	l.relearn += took
-	l.added.Lock()
-	partitions := len(l.inputs)
-	l.added.Unlock()
-	more := l.memory.reads(partitions, l.reads.Most())
+	more := l.memory.reads(l.reads.Most())
 	if l.memory.sees(b.decided, out) || more {
 		l.config.Report(event.Memory{Limit: l.memory.limit()})
 	}

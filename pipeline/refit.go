@@ -121,7 +121,8 @@ func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sna
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	replay := newReplayer(c.Client, ins, d, c.Report)
+	replay := newReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
+	defer replay.close()
 	skip := -n // labelled rows before the last n
 	for _, b := range batches {
 		skip += int(b.Counts.Learned)

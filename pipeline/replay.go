@@ -18,7 +18,8 @@ import (
 func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	start := time.Now()
 	ev := event.Replayed{}
-	r := newReplayer(l.config.Client, l.inputs, l.decider, l.config.Report)
+	r := newReplayer(l.config.Client, l.inputs, l.decider, l.reads, l.config.Report)
+	defer r.close()
 	if n := len(from.Entries); n > 0 && planted.Fault("replay") {
 		from.Entries = from.Entries[:n-1]
 	}
@@ -97,16 +98,18 @@ func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.
 // replayer decides again the BATCHes of the model log.
 type replayer struct {
 	inputs  input.Partitions
-	cursors map[*input.Partition]*input.Cursor
+	cursors *input.Cursors
 	decider *decider
 	report  func(event.Event)
-	client  *ingest.Client
 	former  map[string]bool // topics that were replaced later in the history
 }
 
-func newReplayer(c *ingest.Client, ins input.Partitions, d *decider, report func(event.Event)) *replayer {
-	return &replayer{inputs: ins, cursors: map[*input.Partition]*input.Cursor{}, decider: d, report: report, client: c}
+// newReplayer returns a replayer that reads ahead within the budget b.
+func newReplayer(c *ingest.Client, ins input.Partitions, d *decider, b *ingest.Budget, report func(event.Event)) *replayer {
+	return &replayer{inputs: ins, cursors: input.NewCursors(c, b), decider: d, report: report}
 }
+
+func (r *replayer) close() { r.cursors.Close() }
 
 // decide reads the records of b again and decides them as at the first time. It
 // returns ErrHistory if the input topics now have other records.
@@ -123,12 +126,7 @@ func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, err
 		if !ingest.SameTopic(in.ID, rg.TopicID) {
 			return nil, input.Recreated(rg.Topic)
 		}
-		c := r.cursors[in]
-		if c == nil {
-			c = input.NewCursor(r.client.Fetcher(in.Topic, int(in.Partition)))
-			r.cursors[in] = c
-		}
-		records, err := c.Take(ctx, rg.From, rg.To, r.report)
+		records, err := r.cursors.Take(ctx, in, rg.From, rg.To, r.report)
 		var lost *ingest.LostRange
 		var past *ingest.PastEnd
 		if errors.As(err, &lost) || errors.As(err, &past) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
@@ -224,7 +225,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &warm{history: h, decider: d, replay: newReplayer(s.config.Client, s.inputs, d, s.config.Report)}, nil
+	return &warm{history: h, decider: d, replay: newReplayer(s.config.Client, s.inputs, d, ingest.NewBudget(memoryRead), s.config.Report)}, nil
 }
 
 // errCold means that a warm history does not match the model log any more.

@@ -180,7 +180,8 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 		return v, err
 	}
 	v.FromSeq, v.ToSeq = h.seq+1, h.seq
-	replay := newReplayer(c.Client, ins, d, c.Report)
+	replay := newReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
+	defer replay.close()
 	replay.former = former
 	defer func() {
 		if gone(err) && v.Compared > 0 { // the result is that of the decisions before

@@ -34,7 +34,7 @@ var comments = map[string]string{
 	"learner.algorithm":        "Learning algorithm, see algorithms.md.\n",
 	"learner.direction":        "Direction of the steps of dsg, udsg, cdsg and all. rate: the gradient, with a\nstep size that needs no tuning. adagrad: the gradient, with a step size for each\ncoefficient. precond: the gradient, preconditioned with the covariance of a\nblock, for mini-batches of 256 and more.\n",
 	"learner.loss":             "Loss to minimise. auto: logistic or softmax for classes, square for numbers.\nOthers for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others\nfor numbers: huber:1, absolute:0.1 and quantile:0.9, with parameters in\nstandard deviations of the label, and poisson.\n",
-	"learner.kernel":           "Kernel, for example gaussian:2.5. Without a number the warm-up chooses the\nbandwidth.\n",
+	"learner.kernel":           "Kernel: gaussian, laplacian, cauchy, matern:NU or rational-quadratic:ALPHA, see\ndocs/algorithms.md. The warm-up chooses its scale, unless one is given as the\nlast parameter: gaussian:2.5, matern:1.5,2.5.\n",
 	"learner.kernel.metric":    "File written by accrete metric: the kernel uses the learned metric and its\ncolumn scales instead of those of the warm-up. Also written as\nkernel: {metric: metric.json}. Records are matched to the metric of their key\n(input.key or the record's key), others use the shared metric. Not with\ninput.lags.\n",
 	"learner.sampling":         "Sampling of the frequencies. iid: independent. sorf: structured orthogonal,\nfor 64 inputs or more; from 100 inputs on it needs less time and memory.\n",
 	"learner.max_features":     "Maximum number of random features. A feature is one frequency with a cosine\nand a sine coefficient per target or class.\n",

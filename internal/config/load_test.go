@@ -69,7 +69,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  lambda: 1e999\n", `config.yaml:8:11: learner.lambda: "1e999" is not a number`},
 		{least + "learner:\n  algorithm: newtown\n", `config.yaml:8:14: learner.algorithm: unknown value "newtown": want one of newton, ridge, eigenpro, dsg, udsg, cdsg, cdsg:alpha, all, fixed`},
 		{least + "learner:\n  kernel:\n", `config.yaml:8:3: learner.kernel has no value; remove the line to use the default`},
-		{least + "learner:\n  kernel: laplace\n", `config.yaml:8:11: learner.kernel: unknown kernel "laplace": want gaussian[:SCALE]`},
+		{least + "learner:\n  kernel: laplace\n", `config.yaml:8:11: learner.kernel: unknown kernel "laplace": want gaussian[:SCALE], laplacian[:SCALE], cauchy[:SCALE], matern[:NU[,SCALE]] or rational-quadratic[:ALPHA[,SCALE]]`},
 		{least + "learner:\n  kernel: {metrik: a}\n", `config.yaml:8:12: unknown key "metrik" in learner.kernel; did you mean "metric"?`},
 		{least + "learner:\n  kernel: {name: a}\n", `config.yaml:8:12: unknown key "name" in learner.kernel, which has metric`},
 		{least + "learner:\n  kernel: {metric: [a]}\n", `config.yaml:8:20: learner.kernel.metric: want one value, not a list`},

@@ -25,20 +25,36 @@ func Poll(ctx context.Context, f *ingest.Fetcher, offset int64, report func(even
 // Cursor reads a partition by ranges of offsets, such as those in the model log.
 type Cursor struct {
 	fetcher *ingest.Fetcher
+	budget  *ingest.Budget // of fetcher; nil: unlimited
 	next    int64
 	ahead   []ingest.Record
 	reached int64 // every record before it is in ahead or was taken
+	held    int64 // bytes of the budget that ahead holds
 }
 
+// NewCursor returns a Cursor that holds what one response of the broker has.
 func NewCursor(f *ingest.Fetcher) *Cursor { return &Cursor{fetcher: f, next: -1} }
 
-// Take returns the records in [from, to).
-func (c *Cursor) Take(ctx context.Context, from, to int64, report func(event.Event)) ([]ingest.Record, error) {
+// Take returns copies of the records in [from, to).
+func (c *Cursor) Take(ctx context.Context, from, to int64, report func(event.Event)) (took []ingest.Record, err error) {
 	if from != c.next {
-		c.next, c.reached, c.ahead = from, from, nil
+		c.next = from
+		c.drop()
 	}
 	var since time.Time // of the first response that the log ends before to
-	for c.reached < to {
+	for {
+		n := 0
+		for n < len(c.ahead) && c.ahead[n].Offset < to {
+			n++
+		}
+		took = AppendCopies(took, c.ahead[:n])
+		if c.ahead = c.ahead[n:]; len(c.ahead) == 0 {
+			c.release()
+		}
+		if c.reached >= to {
+			c.next = to
+			return took, nil
+		}
 		got, err := Poll(ctx, c.fetcher, c.reached, report)
 		if err == nil && got.Next == c.reached && got.HighWatermark < to {
 			if since.IsZero() {
@@ -46,19 +62,27 @@ func (c *Cursor) Take(ctx context.Context, from, to int64, report func(event.Eve
 			}
 			err = c.ended(ctx, to, time.Since(since), got.HighWatermark, report)
 		}
+		c.ahead, c.held = got.Records, got.Held
 		if err != nil {
+			c.drop()
 			return nil, err
 		}
-		c.ahead = append(c.ahead, got.Records...)
 		c.reached = got.Next
 	}
-	n := 0
-	for n < len(c.ahead) && c.ahead[n].Offset < to {
-		n++
+}
+
+// drop forgets what was read ahead, which Take reads again.
+func (c *Cursor) drop() {
+	c.reached = c.next
+	c.release()
+}
+
+func (c *Cursor) release() {
+	c.ahead = nil
+	if c.budget != nil {
+		c.budget.Release(c.held)
 	}
-	took := c.ahead[:n:n]
-	c.ahead, c.next = c.ahead[n:], to
-	return took, nil
+	c.held = 0
 }
 
 // ended returns *ingest.PastEnd if the log ends before the offset to, unless that may
