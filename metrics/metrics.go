@@ -18,7 +18,7 @@ import (
 type Learner struct {
 	// Input records by outcome. A replay after a restart does not count them
 	// again.
-	Learned, Predicted, Quarantined, Skipped, Lost prometheus.Counter
+	Learned, Predicted, Quarantined, Skipped, Gap prometheus.Counter
 
 	Owner, Standby prometheus.Gauge // 1 for the role that the process has
 
@@ -93,7 +93,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Predicted:   examples.WithLabelValues("predicted"),
 		Quarantined: examples.WithLabelValues("quarantined"),
 		Skipped:     examples.WithLabelValues("skipped"),
-		Lost:        examples.WithLabelValues("lost"),
+		Gap:         examples.WithLabelValues("lost"),
 
 		Owner:   role.WithLabelValues("owner"),
 		Standby: role.WithLabelValues("standby"),
@@ -165,7 +165,7 @@ type Scorer struct {
 	ModelTime   prometheus.Gauge // Unix seconds
 	Scored      prometheus.Counter
 	Quarantined prometheus.Counter
-	Lost        prometheus.Counter
+	Gap         prometheus.Counter
 
 	Lag     *Lag
 	Blocked *Blocked
@@ -180,7 +180,7 @@ func NewScorer(r prometheus.Registerer) *Scorer {
 		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "Unix time at which the snapshot in use was written."),
 		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
 		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer published to quarantine."),
-		Lost:        m.counter("accrete_scorer_lost_total", "Records that were deleted before the scorer read them, usually by retention."),
+		Gap:         m.counter("accrete_scorer_lost_total", "Records that were deleted before the scorer read them, usually by retention."),
 		Lag:         m.lag(),
 		Blocked:     m.blocked(),
 	}

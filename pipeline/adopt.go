@@ -51,7 +51,7 @@ type AdoptReport struct {
 // again from the new topic.
 func Adopt(ctx context.Context, c Config, a Adoption) (AdoptReport, error) {
 	c.Keep = math.MaxInt
-	j, _, err := openWhole(ctx, c)
+	j, _, err := openComplete(ctx, c)
 	if err != nil {
 		return AdoptReport{}, err
 	}

@@ -79,7 +79,7 @@ func (j *journal) writeAt(ctx context.Context, times []int64, rs ...modellog.Rec
 		if err == nil && base < j.log.Next() {
 			return j.log.LostTail(base)
 		}
-		j.log.Doubt()
+		j.log.Recheck()
 		if err != nil {
 			if ctx.Err() != nil || !ingest.Temporary(err) && !errors.Is(err, ingest.ErrAmbiguous) {
 				return err
@@ -155,8 +155,8 @@ func (j *journal) appendRollback(ctx context.Context, to int64, chain snapshot.H
 
 // releasedUpTo returns a RELEASED if one is due.
 func (j *journal) releasedUpTo(seq int64) []modellog.Record {
-	const lazily = 8 // BATCHes between two RELEASED
-	if seq < j.log.Fold.Released()+lazily {
+	const releasedInterval = 8 // BATCHes between two RELEASED
+	if seq < j.log.Fold.Released()+releasedInterval {
 		return nil
 	}
 	return []modellog.Record{&modellog.Released{Owner: j.owner, Seq: seq}}

@@ -52,9 +52,9 @@ type marker struct {
 	Chain snapshot.Hash `json:"chain"` // of that BATCH, which tells it from a BATCH of another history
 }
 
-// release commits out in a transaction, unless it is committed already. It calls write
+// publish commits out in a transaction, unless it is committed already. It calls write
 // to write the records of out.
-func (c *committer) release(ctx context.Context, out *release, write func(writer) error) error {
+func (c *committer) publish(ctx context.Context, out *publication, write func(writer) error) error {
 	for wait := new(ingest.Backoff); ; {
 		err := c.try(ctx, out, write)
 		if err == nil || ctx.Err() != nil || !errors.Is(err, ingest.ErrTransaction) && !ingest.Temporary(err) {
@@ -68,7 +68,7 @@ func (c *committer) release(ctx context.Context, out *release, write func(writer
 	}
 }
 
-func (c *committer) try(ctx context.Context, out *release, write func(writer) error) error {
+func (c *committer) try(ctx context.Context, out *publication, write func(writer) error) error {
 	if !c.begun {
 		if err := c.begin(ctx); err != nil {
 			return err

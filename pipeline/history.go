@@ -61,9 +61,9 @@ func newHistory(name string, options []byte, c learner.Config) (*history, error)
 	return h, nil
 }
 
-// release is the output of a BATCH: a prediction for every row, and every other
+// publication is the output of a BATCH: a prediction for every row, and every other
 // record, which goes to quarantine, with the reason why it is not a row.
-type release struct {
+type publication struct {
 	seq         int64
 	chain       [32]byte // of the BATCH
 	predictions []outgoing
@@ -77,8 +77,8 @@ type outgoing struct {
 
 // learn predicts and learns the rows of b, one mini-batch after the other. The BATCH
 // is in the model log already, so the caller may publish the release at once.
-func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
-	out := &release{seq: seq, chain: chain, predictions: make([]outgoing, 0, b.batch.Len())}
+func (h *history) learn(seq int64, chain [32]byte, b *decided) *publication {
+	out := &publication{seq: seq, chain: chain, predictions: make([]outgoing, 0, b.batch.Len())}
 	rest := b.items
 	for from := 0; from < b.batch.Len(); {
 		pass := h.learner.Predict(b.batch.Slice(from, b.batch.Len()))
@@ -110,16 +110,16 @@ func (h *history) learn(seq int64, chain [32]byte, b *decided) *release {
 }
 
 // skip advances h past lost input.
-func (h *history) skip(g *modellog.Gap) *release {
+func (h *history) skip(g *modellog.Gap) *publication {
 	p := h.position(g.Topic, g.TopicID, g.Partition)
 	p.Next, p.Fingerprint = g.To, 0 // the record before is lost
 	h.seq, h.chain = g.Seq, g.Chain
-	return &release{seq: g.Seq, chain: g.Chain}
+	return &publication{seq: g.Seq, chain: g.Chain}
 }
 
 // turned applies a ROLLBACK, ADOPT or UPGRADE to h. It returns nil for all other
 // records.
-func (h *history) turned(r modellog.Record) *release {
+func (h *history) turned(r modellog.Record) *publication {
 	switch r := r.(type) {
 	case *modellog.Rollback:
 		return h.turn(r.Type(), r.Seq, r.Chain)
@@ -149,17 +149,17 @@ func (h *history) adopt(a *modellog.Adopt) {
 
 // turn mixes a ROLLBACK, ADOPT or UPGRADE into the lineage, so that it differs from
 // the lineage of the same rows learned without that record.
-func (h *history) turn(kind string, seq int64, chain snapshot.Hash) *release {
+func (h *history) turn(kind string, seq int64, chain snapshot.Hash) *publication {
 	b := append([]byte("accrete "+kind+" 1\x00"), h.rows[:]...)
 	h.rows = sha256.Sum256(binary.LittleEndian.AppendUint64(b, uint64(seq)))
 	h.lineage, h.encoder = h.rows, nil
 	h.seq, h.chain = seq, chain
-	return &release{seq: seq, chain: chain}
+	return &publication{seq: seq, chain: chain}
 }
 
 // answer adds the predictions of a pass to out, and to quarantine the bad records
 // before its last row. It returns the items after that row.
-func (h *history) answer(out *release, b *decided, from int, pass *learner.Pass, rest []item) []item {
+func (h *history) answer(out *publication, b *decided, from int, pass *learner.Pass, rest []item) []item {
 	if h.encoder == nil || h.encodes != b.schema {
 		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.lineage, LearnedTo: h.learnedTo}
 		h.encoder, h.encodes = record.NewEncoder(id, b.schema.Classes, h.limits.predictions), b.schema
@@ -209,7 +209,7 @@ func (h *history) position(topic string, id [16]byte, partition int32) *snapshot
 	return &h.reached[i]
 }
 
-func (h *history) quarantine(out *release, it item) {
+func (h *history) quarantine(out *publication, it item) {
 	r := record.Quarantined(it.in.Topic, it.in.Partition, it.record, it.err, h.limits.quarantine)
 	r = input.AppendCopies(nil, []ingest.Record{r})[0] // or it would keep the memory of the whole BATCH
 	out.quarantined = append(out.quarantined, outgoing{it.in.Partition, r})

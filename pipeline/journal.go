@@ -74,11 +74,11 @@ func (j *journal) readOn(ctx context.Context, see kafkalog.See) error {
 func (j *journal) reading(read func() error) error {
 	for {
 		err := read()
-		var lost *ingest.LostRange
-		if !errors.As(err, &lost) || planted.Fault("trim") {
+		var gap *ingest.GapError
+		if !errors.As(err, &gap) || planted.Fault("trim") {
 			return err
 		}
-		j.log.Rewind(lost.LogStart)
+		j.log.Rewind(gap.LogStart)
 	}
 }
 

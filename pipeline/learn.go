@@ -189,7 +189,7 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 		src.Run(intake)
 		return nil
 	})
-	decided := make(chan *journaled)
+	decided := make(chan *decision)
 	g.Go(func() error {
 		defer close(decided)
 		err := l.decide(intake, gctx, src, decided)
@@ -226,7 +226,7 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 
 // follow learns one BATCH after the other. It begins snapshots when they are due,
 // also while no further BATCH arrives.
-func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided <-chan *journaled) error {
+func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided <-chan *decision) error {
 	due := time.NewTicker(l.config.SnapshotEvery)
 	defer due.Stop()
 	intake, stop := context.WithCancel(intake) // ends a running refit
@@ -252,8 +252,8 @@ func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided
 	}
 }
 
-// journaled is a BATCH or a GAP that is in the model log.
-type journaled struct {
+// decision is a BATCH or a GAP that is in the model log.
+type decision struct {
 	gap *modellog.Gap // nil for a BATCH
 
 	*decided
@@ -263,7 +263,7 @@ type journaled struct {
 
 // decide forms BATCHes from the records that arrive and appends them to the model
 // log. While one BATCH is learned, the next is decided and appended, but no more.
-func (l *Learner) decide(intake, work context.Context, src *input.Source, to chan<- *journaled) error {
+func (l *Learner) decide(intake, work context.Context, src *input.Source, to chan<- *decision) error {
 	pause := l.journal.log.Fold.Paused() // left by the previous process
 	for {
 		if pause != nil {
@@ -279,11 +279,11 @@ func (l *Learner) decide(intake, work context.Context, src *input.Source, to cha
 		if err := l.grow(work, src); err != nil {
 			return err
 		}
-		var next *journaled
+		var next *decision
 		if lost != nil {
-			next, err = l.journalGap(work, lost)
+			next, err = l.appendGap(work, lost)
 		} else {
-			next, pause, err = l.journalBatch(work, src, spans)
+			next, pause, err = l.appendBatch(work, src, spans)
 		}
 		if err != nil {
 			return err
@@ -313,12 +313,12 @@ func (l *Learner) grow(ctx context.Context, src *input.Source) error {
 		if err := l.journal.append(ctx, r); err != nil {
 			return err
 		}
-		l.config.Report(event.Grown{Topic: g.Topic, Partitions: g.Count})
+		l.config.Report(event.PartitionsAdded{Topic: g.Topic, Partitions: g.Count})
 	}
 	return nil
 }
 
-func (l *Learner) journalBatch(ctx context.Context, src *input.Source, spans []input.Span) (*journaled, *modellog.Pause, error) {
+func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []input.Span) (*decision, *modellog.Pause, error) {
 	for i := range spans {
 		sp := &spans[i]
 		sp.From = sp.In.Next // a read_committed reader gets no records in between
@@ -348,18 +348,18 @@ func (l *Learner) journalBatch(ctx context.Context, src *input.Source, spans []i
 		sp.In.Next = sp.To
 	}
 	src.Lags()
-	return &journaled{decided: d, record: b, took: time.Since(start)}, pause, nil
+	return &decision{decided: d, record: b, took: time.Since(start)}, pause, nil
 }
 
-func (l *Learner) journalGap(ctx context.Context, lost *input.Gap) (*journaled, error) {
+func (l *Learner) appendGap(ctx context.Context, lost *input.Gap) (*decision, error) {
 	lost.From = lost.In.Next
 	g, err := l.journal.appendGap(ctx, lost)
 	if err != nil {
 		return nil, err
 	}
 	lost.In.Next = lost.To
-	l.config.Report(event.Lost{Topic: g.Topic, Partition: g.Partition, From: g.From, To: g.To})
-	return &journaled{gap: g}, nil
+	l.config.Report(event.Gap{Topic: g.Topic, Partition: g.Partition, From: g.From, To: g.To})
+	return &decision{gap: g}, nil
 }
 
 // wait returns after a RESUME of p is in the model log. With Config.ToEnd it returns
@@ -376,9 +376,9 @@ func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 	return nil
 }
 
-func (l *Learner) learn(ctx context.Context, b *journaled) error {
+func (l *Learner) learn(ctx context.Context, b *decision) error {
 	if b.gap != nil {
-		return l.release(ctx, l.history.skip(b.gap))
+		return l.publish(ctx, l.history.skip(b.gap))
 	}
 	start := time.Now()
 	l.pulse.beat()
@@ -387,10 +387,10 @@ func (l *Learner) learn(ctx context.Context, b *journaled) error {
 	took := time.Since(start)
 	l.relearn += took
 	more := l.memory.reads(l.reads.Most())
-	if l.memory.sees(b.decided, out) || more {
+	if l.memory.observe(b.decided, out) || more {
 		l.config.Report(event.Memory{Limit: l.memory.limit()})
 	}
-	if err := l.release(ctx, out); err != nil {
+	if err := l.publish(ctx, out); err != nil {
 		return err
 	}
 	l.config.Report(event.Learned{
@@ -400,7 +400,7 @@ func (l *Learner) learn(ctx context.Context, b *journaled) error {
 	return nil
 }
 
-func (l *Learner) release(ctx context.Context, out *release) error {
+func (l *Learner) publish(ctx context.Context, out *publication) error {
 	select {
 	case l.out.queue <- out:
 		return nil

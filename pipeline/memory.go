@@ -46,7 +46,7 @@ type memory struct {
 const (
 	memoryBase     = 64 << 20
 	memoryBatches  = 3
-	memoryReleases = 2*waitingReleases + 3 // a combined release may be as large as a full queue
+	memoryReleases = 2*waitingPublications + 3 // a combined release may be as large as a full queue
 	memoryRead     = 32 << 20
 )
 
@@ -66,7 +66,7 @@ func (m *memory) reads(most int64) bool {
 
 // sees updates the sizes of the largest BATCH and the largest release, and reports
 // whether the limit has changed.
-func (m *memory) sees(b *decided, out *release) bool {
+func (m *memory) observe(b *decided, out *publication) bool {
 	bytes := int64(b.batch.Len()) * int64(8*b.batch.Dim()+64)
 	if b.batch.Len() > 0 {
 		y := b.batch.Label(0)

@@ -116,8 +116,8 @@ func (s *search) before(ctx context.Context, offset int64) (uint64, error) {
 	const near = 64
 	c := input.NewCursor(s.fetcher)
 	rs, err := c.Take(ctx, max(s.first, offset-near), offset, s.report)
-	var lost *ingest.LostRange
-	if errors.As(err, &lost) || err == nil && len(rs) == 0 {
+	var gap *ingest.GapError
+	if errors.As(err, &gap) || err == nil && len(rs) == 0 {
 		return 0, nil
 	}
 	if err != nil {
@@ -157,9 +157,9 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	for next := s.first; next < s.end && len(confirmed)+len(open) < matches; {
 		s.report(event.Searching{Topic: s.now, Partition: s.was.Partition, Done: next - s.first, Of: s.end - s.first})
 		got, err := input.Poll(ctx, s.fetcher, next, s.report)
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) {
-			next = lost.LogStart
+		var gap *ingest.GapError
+		if errors.As(err, &gap) {
+			next = gap.LogStart
 			continue
 		}
 		if err != nil {
@@ -232,8 +232,8 @@ func (s *search) same(ctx context.Context, offsets []int64) (*ingest.Record, err
 			got, err = s.fetcher.Peek(ctx, o)
 			return err
 		})
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) {
+		var gap *ingest.GapError
+		if errors.As(err, &gap) {
 			return nil, nil
 		}
 		if err != nil {
@@ -265,8 +265,8 @@ func (s *search) confirms(ctx context.Context, offset int64) (yes, no bool, err 
 		from := max(s.first, offset+1-back)
 		c := input.NewCursor(s.fetcher)
 		rs, err = c.Take(ctx, from, offset+1, s.report)
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) {
+		var gap *ingest.GapError
+		if errors.As(err, &gap) {
 			return false, false, nil
 		}
 		if err != nil {

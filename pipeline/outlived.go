@@ -10,8 +10,8 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 )
 
-// released is what the output topics of a model show of its history.
-type released struct {
+// lastPublished is what the output topics of a model show of its history.
+type lastPublished struct {
 	seq int64 // highest seq of the newest predictions and markers
 	any bool  // there are or were predictions
 }
@@ -22,7 +22,7 @@ type released struct {
 const newestPredictions = 512
 
 // published reads from the output topics up to which seq a model has published.
-func (j *journal) published(ctx context.Context, c Config) (out released, err error) {
+func (j *journal) published(ctx context.Context, c Config) (out lastPublished, err error) {
 	first, end, err := c.Client.Offsets(ctx, PredictionsTopic(c.Model))
 	if err != nil && !errors.Is(err, ingest.ErrUnknownTopic) {
 		return out, err
@@ -31,8 +31,8 @@ func (j *journal) published(ctx context.Context, c Config) (out released, err er
 		out.any = out.any || end[p] > 0
 		r := input.NewCursor(c.Client.Fetcher(PredictionsTopic(c.Model), p))
 		rs, err := r.Take(ctx, max(first[p], end[p]-newestPredictions), end[p], c.Report)
-		var lost *ingest.LostRange
-		if err != nil && !errors.As(err, &lost) { // retention may delete them in the meantime
+		var gap *ingest.GapError
+		if err != nil && !errors.As(err, &gap) { // retention may delete them in the meantime
 			return out, err
 		}
 		for i := range rs {

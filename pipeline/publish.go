@@ -18,16 +18,16 @@ type publisher struct {
 	quarantine  string     // topic
 	report      func(event.Event)
 
-	queue chan *release
+	queue chan *publication
 
-	mu       sync.Mutex
-	released int64
-	waiting  chan struct{} // closed when released grows
+	mu        sync.Mutex
+	published int64
+	waiting   chan struct{} // closed when released grows
 }
 
-// waitingReleases is the length of the queue of releases. When it is full, the learner
+// waitingPublications is the length of the queue of releases. When it is full, the learner
 // waits.
-const waitingReleases = 4
+const waitingPublications = 4
 
 // writer writes records to a partition, with or without a transaction.
 type writer func(ctx context.Context, topic string, partition int, rs []ingest.Record) error
@@ -36,7 +36,7 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 	p := &publisher{
 		producer: c.Client.Producer(), predictions: PredictionsTopic(c.Model), partitions: partitions,
 		quarantine: QuarantineTopic(c.Model), report: c.Report,
-		queue: make(chan *release, waitingReleases), released: released, waiting: make(chan struct{}),
+		queue: make(chan *publication, waitingPublications), published: released, waiting: make(chan struct{}),
 	}
 	p.producer.Smaller = record.Smaller(p.quarantine)
 	if c.Transactional {
@@ -61,8 +61,8 @@ func (p *publisher) run(ctx context.Context) error {
 }
 
 // and combines two releases; next is the later one.
-func (out *release) and(next *release) *release {
-	return &release{
+func (out *publication) and(next *publication) *publication {
+	return &publication{
 		seq: next.seq, chain: next.chain,
 		predictions: append(out.predictions, next.predictions...),
 		quarantined: append(out.quarantined, next.quarantined...),
@@ -70,10 +70,10 @@ func (out *release) and(next *release) *release {
 }
 
 // publish writes one release and returns once all of it is acknowledged.
-func (p *publisher) publish(ctx context.Context, out *release) error {
+func (p *publisher) publish(ctx context.Context, out *publication) error {
 	var err error
 	if p.commit != nil {
-		err = p.commit.release(ctx, out, func(w writer) error { return p.writeAll(ctx, out, w) })
+		err = p.commit.publish(ctx, out, func(w writer) error { return p.writeAll(ctx, out, w) })
 	} else {
 		err = p.writeAll(ctx, out, p.producer.Publish)
 	}
@@ -81,15 +81,15 @@ func (p *publisher) publish(ctx context.Context, out *release) error {
 		return err
 	}
 	p.mu.Lock()
-	p.released = out.seq
+	p.published = out.seq
 	close(p.waiting)
 	p.waiting = make(chan struct{})
 	p.mu.Unlock()
-	p.report(event.Released{Seq: out.seq, Records: len(out.predictions)})
+	p.report(event.Published{Seq: out.seq, Records: len(out.predictions)})
 	return nil
 }
 
-func (p *publisher) writeAll(ctx context.Context, out *release, w writer) error {
+func (p *publisher) writeAll(ctx context.Context, out *publication, w writer) error {
 	if err := write(ctx, w, p.quarantine, 1, out.quarantined); err != nil {
 		return err
 	}
@@ -117,14 +117,14 @@ func write(ctx context.Context, w writer, topic string, partitions int, rs []out
 func (p *publisher) done() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.released
+	return p.published
 }
 
 // await returns once everything up to seq is acknowledged.
 func (p *publisher) await(ctx context.Context, seq int64) error {
 	for {
 		p.mu.Lock()
-		released, waiting := p.released, p.waiting
+		released, waiting := p.published, p.waiting
 		p.mu.Unlock()
 		if released >= seq {
 			return nil

@@ -79,7 +79,7 @@ func solve(ctx context.Context, o refit.Options, m *learner.Model, rows *learner
 	}
 	done := make(chan result, 1)
 	go func() {
-		gently()
+		lowerPriority()
 		r, err := refit.Solve(ctx, m, rows, o)
 		done <- result{r, err}
 	}()
@@ -101,8 +101,8 @@ func learnedBefore(ctx context.Context, c Config, ins input.Partitions, s *snaps
 	}
 	for len(batches) > 0 {
 		rows, from, read, err := rowsOf(ctx, c, ins, s, batches, n)
-		var lost *ingest.LostRange
-		if !errors.As(err, &lost) {
+		var gap *ingest.GapError
+		if !errors.As(err, &gap) {
 			return rows, from, err
 		}
 		batches = batches[read+1:] // after what retention has deleted
@@ -220,9 +220,9 @@ func readDecisions(ctx context.Context, c Config, from, to int64, found map[int6
 	f := c.Client.Fetcher(LogTopic(c.Model), 0)
 	for from < to {
 		got, err := input.Poll(ctx, f, from, c.Report)
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) { // the owner has deleted old history in the meantime
-			from = lost.LogStart
+		var gap *ingest.GapError
+		if errors.As(err, &gap) { // the owner has deleted old history in the meantime
+			from = gap.LogStart
 			continue
 		}
 		if err != nil {
@@ -434,8 +434,8 @@ func (h *history) again(ctx context.Context, c Config, ins input.Partitions, m *
 	}
 	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Tolerance: m.Refit.Tolerance, Lambda: m.Refit.Lambda}
 	r, err := refitTo(ctx, c, ins, s)
-	var lost *ingest.LostRange
-	if errors.As(err, &lost) || err == nil && r.refit.Rows != m.Refit.Rows {
+	var gap *ingest.GapError
+	if errors.As(err, &gap) || err == nil && r.refit.Rows != m.Refit.Rows {
 		return snapshot.Hash{}, false, nil
 	}
 	if err != nil {

@@ -25,7 +25,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	}
 	of := from.Versions
 	for _, e := range from.Entries {
-		var out *release
+		var out *publication
 		abandoned := false
 		switch rec := e.Record.(type) {
 		case *modellog.Batch:
@@ -33,10 +33,10 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 				return fmt.Errorf("%w: BATCH %d, after the newest usable snapshot, was decided with %v, but this program has %v: start a program of that version once more and stop it, so that it writes a snapshot", ErrVersion, rec.Seq, of, versions)
 			}
 			d, err := r.decide(ctx, rec)
-			var lost *ingest.LostRange
-			if errors.As(err, &lost) && l.config.OnGap == "record" {
+			var gap *ingest.GapError
+			if errors.As(err, &gap) && l.config.OnGap == "record" {
 				abandoned = true
-				if out, err = l.abandon(ctx, rec, lost); err != nil {
+				if out, err = l.abandon(ctx, rec, gap); err != nil {
 					return err
 				}
 				break
@@ -85,7 +85,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 
 // abandon appends a ROLLBACK to the current seq, before a BATCH of which records are
 // lost. The source then reports a gap and continues with the remaining records.
-func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.LostRange) (*release, error) {
+func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.GapError) (*publication, error) {
 	reason := fmt.Sprintf("BATCH %d cannot be replayed: records %d to %d of %s/%d no longer exist", at.Seq, lost.Want, lost.LogStart-1, lost.Topic, lost.Partition)
 	r, err := l.journal.appendRollback(ctx, l.history.seq, l.history.chain, reason)
 	if err != nil {
@@ -127,9 +127,9 @@ func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, err
 			return nil, input.Recreated(rg.Topic)
 		}
 		records, err := r.cursors.Take(ctx, in, rg.From, rg.To, r.report)
-		var lost *ingest.LostRange
+		var gap *ingest.GapError
 		var past *ingest.PastEnd
-		if errors.As(err, &lost) || errors.As(err, &past) {
+		if errors.As(err, &gap) || errors.As(err, &past) {
 			return nil, fmt.Errorf("%w: BATCH %d needs offsets %d to %d of %v: %w", input.ErrHistory, b.Seq, rg.From, rg.To, in, err)
 		}
 		if err != nil {

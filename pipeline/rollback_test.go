@@ -139,7 +139,7 @@ func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
 		if !ok || r.Record.ToSeq != saved {
 			t.Fatalf("rolled back: %+v, want to seq %d", r, saved)
 		}
-		if g, ok := last[event.Lost](ev); !ok || g.From != 1500 || g.To != 2000 {
+		if g, ok := last[event.Gap](ev); !ok || g.From != 1500 || g.To != 2000 {
 			t.Errorf("the gap is %+v", g)
 		}
 		learnAll(t, cfg)

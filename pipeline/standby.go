@@ -47,7 +47,7 @@ func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, ins input.Parti
 		if err != nil || n < fencingsAllowed {
 			return nil, err
 		}
-		c.Report(event.Dueling{Fencings: n})
+		c.Report(event.FencingLoop{Fencings: n})
 	}
 	s := &standby{config: c, heart: h, inputs: ins, options: options, limits: bounds}
 	s.roster = heartbeat.NewRoster(h.Current())
@@ -198,7 +198,7 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 			return false, ctx.Err()
 		}
 		s.warm = nil
-		s.config.Report(event.Cold{Err: err})
+		s.config.Report(event.StandbyFailed{Err: err})
 	}
 	return s.journal.log.Next() > was, nil
 }
@@ -209,8 +209,8 @@ type warm struct {
 	decider *decider
 	replay  *replayer
 	budget  budget
-	relearn time.Duration // time spent learning since the newest snapshot
-	waiting []*release    // not known to be published
+	relearn time.Duration  // time spent learning since the newest snapshot
+	waiting []*publication // not known to be published
 }
 
 // thaw restores the newest snapshot.

@@ -47,8 +47,8 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 		if ctx.Err() != nil || ingest.Temporary(err) || errors.Is(err, snapshot.ErrTooNew) {
 			return nil, r, err
 		}
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) && !planted.Fault("gone") { // a process that has claimed the log since may have deleted it
+		var gap *ingest.GapError
+		if errors.As(err, &gap) && !planted.Fault("gone") { // a process that has claimed the log since may have deleted it
 			if err := j.readOn(ctx, nil); err != nil {
 				return nil, r, err
 			}

@@ -55,7 +55,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 		return v, err
 	}
 	c.Keep = math.MaxInt
-	j, newest, err := openWhole(ctx, c)
+	j, newest, err := openComplete(ctx, c)
 	if err != nil {
 		return v, err
 	}
@@ -108,8 +108,8 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	return v, nil
 }
 
-// openWhole reads the whole model log.
-func openWhole(ctx context.Context, c Config) (*journal, *newestManifest, error) {
+// openComplete reads the whole model log.
+func openComplete(ctx context.Context, c Config) (*journal, *newestManifest, error) {
 	j, err := newJournal(ctx, c)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
 		return nil, nil, noLog(c.Model)

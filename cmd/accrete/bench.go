@@ -66,7 +66,7 @@ type benchReport struct {
 	Task      string        `json:"task"`
 	Examples  int           `json:"examples"`
 	Inputs    int           `json:"inputs"`
-	Outputs   int           `json:"outputs"`
+	Targets   int           `json:"targets"`
 	Baselines baselines     `json:"baselines"` // progressive
 	Results   []benchResult `json:"results"`
 }
@@ -102,7 +102,7 @@ func (c *benchCommand) Run(ctx context.Context, e *env) error {
 		if err != nil {
 			return err
 		}
-		r := benchReport{Set: name, Task: set.task.String(), Examples: len(set.rows), Inputs: len(set.schema.Columns), Outputs: max(1, len(set.schema.Classes))}
+		r := benchReport{Set: name, Task: set.task.String(), Examples: len(set.rows), Inputs: len(set.schema.Columns), Targets: max(1, len(set.schema.Classes))}
 		var curves []curve
 		for _, algorithm := range names {
 			progress.update(fmt.Sprintf("%s: %s", name, algorithm), nil)
@@ -231,7 +231,7 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 	if err != nil {
 		return benchResult{}, learner.Progress{}, nil, wrongUse("%w", err)
 	}
-	watch := newOnlooker(name, len(s.rows))
+	watch := newCurveRecorder(name, len(s.rows))
 	for i, row := range s.rows {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return benchResult{}, learner.Progress{}, nil, ctx.Err()
@@ -264,24 +264,24 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 	return r, p, watch.curves, nil
 }
 
-// onlooker records the curves of a fit. The measured time excludes its own.
-type onlooker struct {
+// curveRecorder records the curves of a fit. The measured time excludes its own.
+type curveRecorder struct {
 	curves []curve
 	due    func(int) bool
 	start  time.Time
 	looked time.Duration
 }
 
-func newOnlooker(name string, rows int) *onlooker {
-	return &onlooker{
+func newCurveRecorder(name string, rows int) *curveRecorder {
+	return &curveRecorder{
 		curves: []curve{{name: name}, {name: "linear"}, {name: "majority"}, {name: "no change"}},
 		due:    moments(rows), start: time.Now(),
 	}
 }
 
-func (w *onlooker) elapsed() time.Duration { return time.Since(w.start) - w.looked }
+func (w *curveRecorder) elapsed() time.Duration { return time.Since(w.start) - w.looked }
 
-func (w *onlooker) look(fit *offline.Fit, rows int) {
+func (w *curveRecorder) look(fit *offline.Fit, rows int) {
 	if !w.due(rows) {
 		return
 	}
@@ -310,11 +310,11 @@ func benchText(reports []benchReport) string {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		outputs := "one value"
-		if r.Outputs > 1 {
-			outputs = fmt.Sprintf("%d classes", r.Outputs)
+		targets := "one value"
+		if r.Targets > 1 {
+			targets = fmt.Sprintf("%d classes", r.Targets)
 		}
-		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, outputs, thousands(int64(r.Examples)), r.Inputs)
+		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, targets, thousands(int64(r.Examples)), r.Inputs)
 		fmt.Fprintf(&b, "%-12s %11s %11s %9s %11s", "", "progressive", "test", "features", "examples/s")
 		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-12s %11.4f", name, progressive) }
 		for _, a := range r.Results {

@@ -68,7 +68,7 @@ type fitReport struct {
 	Task        string        `json:"task"`
 	Examples    int64         `json:"examples"`
 	Inputs      int           `json:"inputs"`
-	Outputs     int           `json:"outputs"`
+	Targets     int           `json:"targets"`
 	Algorithm   string        `json:"algorithm"`
 	Progressive figure        `json:"progressive"`
 	Baselines   *baselines    `json:"baselines"` // progressive errors, too
@@ -149,7 +149,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return wrongUse("%w", err)
 	}
 	r := fitReport{Algorithm: f.Algorithm}
-	curve := newOnlooker(f.Algorithm, 0)
+	curve := newCurveRecorder(f.Algorithm, 0)
 	var recent window
 	start := time.Now()
 	if err := f.learn(ctx, e, file, run, options, curve, &recent, &r); err != nil {
@@ -217,7 +217,7 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 }
 
 // learn streams file through run once, and keeps what --plot and --refit need.
-func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *offline.Fit, options learner.Config, curve *onlooker, recent *window, r *fitReport) error {
+func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *offline.Fit, options learner.Config, curve *curveRecorder, recent *window, r *fitReport) error {
 	next := file.Next
 	if f.Shuffle != nil {
 		next = shuffled(file.Next, *f.Shuffle)
@@ -262,14 +262,14 @@ func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *
 func (r *fitReport) fill(p learner.Progress, schema *decode.Schema, labels int, took time.Duration) {
 	r.Seconds = took.Seconds()
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
-	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features
+	r.Task, r.Examples, r.Inputs, r.Targets, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features
 	r.Drifts = drifts(p.Drifts)
 	r.Progressive = progressive(p.Task, p.Whole)
 	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
 }
 
 // write writes the files that --plot and --save name.
-func (f *fitCommand) write(task learner.Task, curve *onlooker, s *snapshot.Snapshot) error {
+func (f *fitCommand) write(task learner.Task, curve *curveRecorder, s *snapshot.Snapshot) error {
 	if f.Plot != "" {
 		if err := picture(f.Plot, filepath.Base(f.Train), errorName(task)+" of the last 1,000 examples", curve.curves); err != nil {
 			return err
@@ -415,14 +415,14 @@ func (f *fitCommand) progress(p learner.Progress, took time.Duration) string {
 
 func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	var b strings.Builder
-	outputs := "one value"
+	targets := "one value"
 	switch {
 	case task == learner.Classification:
-		outputs = count(int64(r.Outputs), "class")
-	case r.Outputs > 1:
-		outputs = count(int64(r.Outputs), "value")
+		targets = count(int64(r.Targets), "class")
+	case r.Targets > 1:
+		targets = count(int64(r.Targets), "value")
 	}
-	fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, outputs, count(int64(r.Inputs), "input"), why)
+	fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, targets, count(int64(r.Inputs), "input"), why)
 	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, count(r.Progressive.Examples, "example"))
 	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if r.Test != nil {

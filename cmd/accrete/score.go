@@ -148,11 +148,11 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Broken:
 		t.log.Red(ev.Err.Error())
 		t.e.log.Error().Err(ev.Err).Msg("cannot follow the model log, keeping the current model")
-	case serve.Whole:
+	case serve.Repaired:
 		t.log.Green()
 		t.e.log.Info().Msg("the model log is valid again")
-	case serve.Lost:
-		t.metrics.Lost.Add(float64(ev.To - ev.From))
+	case serve.Gap:
+		t.metrics.Gap.Add(float64(ev.To - ev.From))
 		t.now.Lost += ev.To - ev.From
 		t.input.Note(fmt.Sprintf("%d records were deleted before they were scored, the last of them offsets %d to %d of %s/%d", t.now.Lost, ev.From, ev.To-1, ev.Topic, ev.Partition))
 		t.e.log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("records were deleted before they were scored, continuing after them")

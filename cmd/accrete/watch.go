@@ -31,15 +31,15 @@ type watch struct {
 
 	mu   sync.Mutex
 	now  learnReport
-	from mark // start of the interval of the rate
+	from startPoint // start of the interval of the rate
 
 	owner string // current owner of the model, while this process is a standby
 
 	drifts learner.Drifts // number of alarms up to the last batch
 }
 
-// mark is a point in time and the number of examples learned by then.
-type mark struct {
+// startPoint is a point in time and the number of examples learned by then.
+type startPoint struct {
 	at       time.Time
 	examples int64
 }
@@ -102,9 +102,9 @@ func (w *watch) event(ev event.Event) {
 		w.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
 	case event.StandingBy:
 		w.standingBy(ev)
-	case event.Dueling:
+	case event.FencingLoop:
 		w.log.Warn().Int("fenced", ev.Fencings).Msg("learners of this model have fenced each other in the last minute, waiting as a standby: run one of them, or all of them with --standby")
-	case event.Cold:
+	case event.StandbyFailed:
 		w.log.Warn().Err(ev.Err).Msg("the standby cannot learn the same batches, it will restore a snapshot to take over")
 	case event.TakingOver:
 		w.claimed.Red("taking over the model")
@@ -124,9 +124,9 @@ func (w *watch) event(ev event.Event) {
 		m.Replayed.Add(float64(ev.Batches))
 		w.progress(ev.Progress)
 		w.drifts = ev.Progress.Drifts
-		w.from = mark{time.Now(), ev.Progress.Examples}
+		w.from = startPoint{time.Now(), ev.Progress.Examples}
 		w.claimed.Green()
-		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
+		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("published", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
 	case event.Quarantining:
 		first, n := ev.Bad[0], 0
 		where := make([]string, len(ev.Bad))
@@ -141,7 +141,7 @@ func (w *watch) event(ev event.Event) {
 		line.Msg("invalid record published to quarantine")
 	case event.Learned:
 		w.learned(ev)
-	case event.Released:
+	case event.Published:
 		m.Predictions.Add(float64(ev.Records))
 		w.now.Predictions += int64(ev.Records)
 	case event.Lag:
@@ -149,10 +149,10 @@ func (w *watch) event(ev event.Event) {
 	case event.Memory:
 		m.MemoryLimit.Set(float64(ev.Limit))
 		w.limit(ev.Limit)
-	case event.Grown:
+	case event.PartitionsAdded:
 		w.log.Warn().Str("topic", ev.Topic).Int("partitions", ev.Partitions).Msg("partitions were added to an input topic, learning from them")
-	case event.Lost:
-		m.Lost.Add(float64(ev.To - ev.From))
+	case event.Gap:
+		m.Gap.Add(float64(ev.To - ev.From))
 		w.log.Error().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("gap: input was deleted before it was learned, continuing after it")
 	case event.Paused:
 		w.input.Red(fmt.Sprintf("paused: %d of the last %d records were invalid, the last one: %s", ev.Why.Bad, ev.Why.Of, ev.Why.Reason))

@@ -149,9 +149,9 @@ func (h *Heart) End(fenced bool) {
 	h.beat(context.Background()) // if it fails, a standby waits as long as after a crash
 }
 
-// lately is the number of records that fencings reads: about one minute of the
+// recentBeats is the number of records that fencings reads: about one minute of the
 // heartbeats of five learners.
-const lately = 7 * 60 * 5
+const recentBeats = 7 * 60 * 5
 
 // Fencings returns the number of learners that were fenced in the last minute.
 func (h *Heart) Fencings(ctx context.Context) (n int, err error) {
@@ -162,7 +162,7 @@ func (h *Heart) Fencings(ctx context.Context) (n int, err error) {
 	var times []int64
 	now := int64(0)
 	f := h.client.Fetcher(h.topic, 0)
-	for next := max(first[0], end[0]-lately); next < end[0]; {
+	for next := max(first[0], end[0]-recentBeats); next < end[0]; {
 		got, err := input.Poll(ctx, f, next, h.report)
 		if err != nil {
 			return 0, err

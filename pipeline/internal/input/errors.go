@@ -17,18 +17,18 @@ var (
 // ErrGap means that records were lost before they were learned.
 var ErrGap = errors.New("input is lost")
 
-// lostInput is an ErrGap with the range of the lost records.
-type lostInput struct {
+// gapError is an ErrGap with the range of the lost records.
+type gapError struct {
 	topic     string
 	partition int32
 	from, to  int64
 }
 
-func (e *lostInput) Error() string {
+func (e *gapError) Error() string {
 	return fmt.Sprintf("%v: records %d to %d of topic %q partition %d were deleted before they were learned: set input.on_gap to record to append a GAP to the model log and continue, or start a new model under another name", ErrGap, e.from, e.to-1, e.topic, e.partition)
 }
 
-func (e *lostInput) Unwrap() error { return ErrGap }
+func (e *gapError) Unwrap() error { return ErrGap }
 
 var (
 	ErrRecreated = errors.New("deleted and created again")

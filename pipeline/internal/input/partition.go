@@ -19,8 +19,8 @@ type Partition struct {
 	Topic     string
 	ID        [16]byte // topic ID, which tells a topic from a later one of the same name
 	Partition int32
-	Next      int64 // first offset that no BATCH covers
-	mark      mark  // of the record before next, if it was verified at the start
+	Next      int64    // first offset that no BATCH covers
+	mark      lastRead // of the record before next, if it was verified at the start
 }
 
 func (in *Partition) String() string { return fmt.Sprintf("%s/%d", in.Topic, in.Partition) }

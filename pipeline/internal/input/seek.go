@@ -67,8 +67,8 @@ func (in *Partition) Recognise(ctx context.Context, c *ingest.Client, p snapshot
 		from := max(first, p.Next-back)
 		r := NewCursor(c.Fetcher(in.Topic, int(in.Partition)))
 		records, err := r.Take(ctx, from, p.Next, report)
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) {
+		var gap *ingest.GapError
+		if errors.As(err, &gap) {
 			return nil // deleted in the meantime
 		}
 		if err != nil {
@@ -79,7 +79,7 @@ func (in *Partition) Recognise(ctx context.Context, c *ingest.Client, p snapshot
 			if Fingerprint(last) != p.Fingerprint {
 				return replaced(in, last.Offset)
 			}
-			in.mark = mark{next: p.Next, epoch: -1, offset: last.Offset, fingerprint: p.Fingerprint}
+			in.mark = lastRead{next: p.Next, epoch: -1, offset: last.Offset, fingerprint: p.Fingerprint}
 			return nil
 		}
 		if from == first {
