@@ -313,7 +313,7 @@ func TestAWrongFileIsNotImported(t *testing.T) {
 		{"another model", func(h *backup.Header, rs []backup.Record) []backup.Record {
 			h.Model = "another"
 			return rs
-		}, ErrCopy, `of the model "another"`},
+		}, ErrCopy, `contains model "another"`},
 		{"another end", func(h *backup.Header, rs []backup.Record) []backup.Record {
 			h.Seq++
 			return rs
@@ -331,7 +331,7 @@ func TestAWrongFileIsNotImported(t *testing.T) {
 		}, snapshot.ErrCorrupt, "are not its file"},
 		{"a claim", func(_ *backup.Header, rs []backup.Record) []backup.Record {
 			return append(rs, backup.Record{Record: &modellog.Claim{Owner: modellog.Owner{Epoch: 99, Nonce: snapshot.ID{1}}}})
-		}, snapshot.ErrCorrupt, "has no claim"},
+		}, snapshot.ErrCorrupt, "unexpected claim"},
 	} {
 		try(x.name, changed(x.change), x.kind, x.want)
 	}

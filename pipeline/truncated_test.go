@@ -38,7 +38,7 @@ func TestTruncatedAndRegrownInputIsNoticed(t *testing.T) {
 				if !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "truncated") {
 					t.Fatalf("%v", err)
 				}
-				if regrown == 0 && !strings.Contains(err.Error(), "records 400 to 499 are gone") {
+				if regrown == 0 && !strings.Contains(err.Error(), "records 400 to 499 were lost") {
 					t.Errorf("%v", err)
 				}
 				t.Logf("after %v: %v", time.Since(back), err)

@@ -146,9 +146,11 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Damaged:
 		t.e.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot, keeping the previous one")
 	case serve.Broken:
+		t.metrics.LogBroken.Set(1)
 		t.log.Red(ev.Err.Error())
 		t.e.log.Error().Err(ev.Err).Msg("cannot follow the model log, keeping the current model")
 	case serve.Repaired:
+		t.metrics.LogBroken.Set(0)
 		t.log.Green()
 		t.e.log.Info().Msg("the model log is valid again")
 	case serve.Gap:
