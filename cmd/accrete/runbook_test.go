@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
 // The runbook has a line for every error that exits with 78: the line's message
@@ -21,16 +23,16 @@ func TestTheRunbookHasALineForEachRefusal(t *testing.T) {
 			}
 		}
 	}
-	for _, e := range exits {
-		if e.code != refused {
+	for _, e := range exit.Exits {
+		if e.Code != exit.Refused {
 			continue
 		}
 		found := false
 		for _, m := range messages {
-			found = found || strings.Contains(e.is.Error(), m) || strings.Contains(m, e.is.Error())
+			found = found || strings.Contains(e.Is.Error(), m) || strings.Contains(m, e.Is.Error())
 		}
 		if !found {
-			t.Errorf("docs/operations.md has no line for %q", e.is)
+			t.Errorf("docs/operations.md has no line for %q", e.Is)
 		}
 	}
 }
