@@ -74,7 +74,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 		return exit.TryAgain(errors.New("stopped before it had the model"))
 	}
 	if err != nil {
-		return err
+		return w.ended(err)
 	}
 	progress := e.progress(false)
 	defer every(time.Second, func() {
@@ -83,7 +83,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 		}
 	})()
 	if err := pl.Run(ctx); err != nil {
-		return err
+		return w.ended(err)
 	}
 	progress.done()
 	r := w.report()
