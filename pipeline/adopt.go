@@ -246,7 +246,7 @@ func (j *journal) adopt(ctx context.Context, p adoption, reason string) (AdoptRe
 		return AdoptReport{}, err
 	}
 	if got, ok := j.log.Fold.ChainAt(out.Record.Seq); !ok || got != out.Record.Chain {
-		return AdoptReport{}, fmt.Errorf("%w: the ADOPT in %q does not count", input.ErrHistory, j.topic)
+		return AdoptReport{}, fmt.Errorf("%w: the ADOPT in %q does not count", ErrAdopt, j.topic)
 	}
 	return out, nil
 }

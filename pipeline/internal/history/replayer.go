@@ -36,7 +36,7 @@ func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, err
 	for _, rg := range b.Ranges {
 		in := r.inputs.Find(rg.Topic, rg.Partition)
 		if in == nil && r.Former[rg.Topic] {
-			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which was %w", input.ErrHistory, b.Seq, rg.Topic, rg.Partition, input.ErrReplaced)
+			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, a topic that was replaced: %w", input.ErrHistory, b.Seq, rg.Topic, rg.Partition, input.ErrReplaced)
 		}
 		if in == nil {
 			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which is not among the inputs: put the topic back into input.topics", input.ErrHistory, b.Seq, rg.Topic, rg.Partition)
