@@ -8,6 +8,8 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/accrete-ml/accrete/internal/planted"
 )
 
 const readCommitted = 1
@@ -123,6 +125,9 @@ func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, er
 	rp.CurrentLeaderEpoch = at.epoch
 	req := kmsg.NewPtrFetchRequest()
 	req.ReplicaID, req.IsolationLevel, req.SessionEpoch = -1, readCommitted, -1
+	if planted.Fault("uncommitted") {
+		req.IsolationLevel = 0
+	}
 	req.MaxWaitMillis, req.MinBytes = int32(c.maxWait.Milliseconds()), 1
 	// Not c.fetch: if the limit of the request truncates the data of a partition,
 	// kfake omits the aborted transactions from its response.

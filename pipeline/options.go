@@ -16,6 +16,9 @@ func (c Config) options() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if want := c.Learner.Above(); c.Decode.Above != want {
+		return nil, fmt.Errorf("the input is bounded by %v, but the kernel requires %v", c.Decode.Above, want)
+	}
 	if n := max(1, c.Learner.Targets); n != c.Decode.Targets() {
 		return nil, fmt.Errorf("the input has %d labels, but the learner has %d targets", c.Decode.Targets(), n)
 	}

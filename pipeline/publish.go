@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 )
@@ -39,7 +40,9 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 		quarantine: QuarantineTopic(c.Model), report: c.Report,
 		queue: make(chan *history.Release, waitingReleases), released: released, waiting: make(chan struct{}),
 	}
-	p.producer.Smaller = record.Smaller(p.quarantine)
+	if !planted.Fault("unbounded") {
+		p.producer.Smaller = record.Smaller(p.quarantine)
+	}
 	if c.Transactional {
 		p.commit = newCommitter(c, j)
 		p.commit.tx.Smaller(p.producer.Smaller)

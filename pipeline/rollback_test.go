@@ -128,9 +128,9 @@ func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
 		})
 		c = kafkatest.ClientOf(t, addr, nil)
 		cfg.Client = c
-		if err := c.DeleteRecords(t.Context(), in, 0, 2000); err != nil {
-			t.Fatal(err)
-		}
+		eventually(t, "the broker leads the partition again and deletes", func() bool {
+			return c.DeleteRecords(t.Context(), in, 0, 2000) == nil
+		})
 		_, err := Open(t.Context(), cfg)
 		wants(t, err, input.ErrHistory, "BATCH")
 		cfg.OnGap = "record"

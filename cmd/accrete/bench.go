@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
@@ -72,12 +74,12 @@ type benchReport struct {
 }
 
 type benchResult struct {
-	Algorithm   string  `json:"algorithm"`
-	Progressive figure  `json:"progressive"`
-	Test        *figure `json:"test"` // null for a stream
-	Features    int     `json:"features"`
-	Seconds     float64 `json:"seconds"`
-	PerSecond   float64 `json:"examples_per_second"`
+	Algorithm   string          `json:"algorithm"`
+	Progressive display.Figure  `json:"progressive"`
+	Test        *display.Figure `json:"test"` // null for a stream
+	Features    int             `json:"features"`
+	Seconds     float64         `json:"seconds"`
+	PerSecond   float64         `json:"examples_per_second"`
 }
 
 func (c *benchCommand) Run(ctx context.Context, e *env) error {
@@ -85,7 +87,7 @@ func (c *benchCommand) Run(ctx context.Context, e *env) error {
 	case c.Paper != "":
 		return c.dspdc(ctx, e)
 	case c.Dir == "":
-		return wrongUse("bench wants a folder of sets, or --paper")
+		return exit.Usage("bench wants a folder of sets, or --paper")
 	}
 	sets, err := c.find()
 	if err != nil {
@@ -136,7 +138,7 @@ func (c *benchCommand) find() ([]string, error) {
 		for _, ending := range []string{".csv", ".csv.gz"} {
 			files, err := filepath.Glob(filepath.Join(c.Dir, "*."+kind+ending))
 			if err != nil {
-				return nil, wrongUse("%w", err)
+				return nil, exit.Usage("%w", err)
 			}
 			for _, f := range files {
 				names = append(names, strings.TrimSuffix(filepath.Base(f), "."+kind+ending))
@@ -147,14 +149,14 @@ func (c *benchCommand) find() ([]string, error) {
 	names = slices.Compact(names)
 	for _, want := range c.Sets {
 		if !slices.Contains(names, want) {
-			return nil, wrongUse("%s has no set %q", c.Dir, want)
+			return nil, exit.Usage("%s has no set %q", c.Dir, want)
 		}
 	}
 	if len(c.Sets) > 0 {
 		names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(c.Sets, n) })
 	}
 	if len(names) == 0 {
-		return nil, wrongUse("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz", c.Dir)
+		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz", c.Dir)
 	}
 	return names, nil
 }
@@ -229,7 +231,7 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 	options := learner.Config{Algorithm: algorithm, Direction: direction, Task: s.task}
 	fit, err := offline.NewFit(options)
 	if err != nil {
-		return benchResult{}, learner.Progress{}, nil, wrongUse("%w", err)
+		return benchResult{}, learner.Progress{}, nil, exit.Usage("%w", err)
 	}
 	watch := newOnlooker(name, len(s.rows))
 	for i, row := range s.rows {
@@ -242,7 +244,7 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 	p := fit.Finish()
 	took := watch.elapsed()
 	r := benchResult{
-		Algorithm: name, Progressive: newFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows), Features: p.Features,
+		Algorithm: name, Progressive: display.NewFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows), Features: p.Features,
 		Seconds: took.Seconds(), PerSecond: float64(p.Examples) / max(took.Seconds(), 1e-9),
 	}
 	if len(s.test) > 0 {
@@ -258,7 +260,7 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 		for _, row := range s.test {
 			g.Add(row)
 		}
-		f := newFigure(p.Task, g.Error(), g.Rows())
+		f := display.NewFigure(p.Task, g.Error(), g.Rows())
 		r.Test = &f
 	}
 	return r, p, watch.curves, nil
@@ -314,16 +316,16 @@ func benchText(reports []benchReport) string {
 		if r.Outputs > 1 {
 			outputs = fmt.Sprintf("%d classes", r.Outputs)
 		}
-		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, outputs, thousands(int64(r.Examples)), r.Inputs)
+		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, outputs, display.Thousands(int64(r.Examples)), r.Inputs)
 		fmt.Fprintf(&b, "%-12s %11s %11s %9s %11s", "", "progressive", "test", "features", "examples/s")
 		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-12s %11.4f", name, progressive) }
 		for _, a := range r.Results {
-			row(a.Algorithm, a.Progressive.value())
+			row(a.Algorithm, a.Progressive.Value())
 			test := ""
 			if a.Test != nil {
-				test = fmt.Sprintf("%.4f", a.Test.value())
+				test = fmt.Sprintf("%.4f", a.Test.Value())
 			}
-			fmt.Fprintf(&b, " %11s %9s %11s", test, thousands(int64(a.Features)), thousands(int64(a.PerSecond)))
+			fmt.Fprintf(&b, " %11s %9s %11s", test, display.Thousands(int64(a.Features)), display.Thousands(int64(a.PerSecond)))
 		}
 		row("linear", r.Baselines.Linear)
 		row("majority", r.Baselines.Majority)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/metrics"
@@ -52,7 +53,7 @@ func (b *brokerCommand) Run(ctx context.Context, e *env) error {
 	}
 	var op *net.OpError
 	if errors.Is(err, broker.ErrAddress) || errors.As(err, &op) {
-		return wrongUse("--listen: %w", err)
+		return exit.Usage("--listen: %w", err)
 	}
 	if err != nil {
 		return err
@@ -116,12 +117,12 @@ func parseTopics(list []string) ([]newTopic, error) {
 		if counted {
 			n, err := strconv.Atoi(count)
 			if err != nil || n < 1 || n > 10000 {
-				return nil, wrongUse("--topics %s: want a name and its partitions, as payments:3", item)
+				return nil, exit.Usage("--topics %s: want a name and its partitions, as payments:3", item)
 			}
 			partitions = n
 		}
 		if name == "" {
-			return nil, wrongUse("--topics %s: the name is empty", item)
+			return nil, exit.Usage("--topics %s: the name is empty", item)
 		}
 		topics = append(topics, newTopic{name, partitions})
 	}

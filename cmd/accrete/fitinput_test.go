@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
 // Values that would not take effect, and output files that could not be
@@ -20,7 +22,7 @@ func TestFitRefusesAtOnce(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		args := append([]string{"fit", "-"}, strings.Fields(flags)...)
 		code := run(t.Context(), args, nil, strings.NewReader("a,y\n1,p\n"), &stdout, &stderr)
-		if code != misused || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), "accrete: "+want) {
+		if code != exit.Misused || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), "accrete: "+want) {
 			t.Errorf("%s: exit code %d, %q and %q, want %q", flags, code, &stdout, &stderr, want)
 		}
 	}
@@ -38,20 +40,35 @@ func TestFitTakesTheAdviceItGives(t *testing.T) {
 		{"", "fit --columns"},
 		{"--columns a", "fit --missing zero"},
 	} {
-		if code, _, why := fit(step.flags); code != failed || !strings.Contains(why, step.advice) {
+		if code, _, why := fit(step.flags); code != exit.Failed || !strings.Contains(why, step.advice) {
 			t.Errorf("fit %s: exit code %d, %q, want advice to %s", step.flags, code, why, step.advice)
 		}
 	}
 	code, said, why := fit("--columns a --missing zero")
-	if code != done || !strings.HasPrefix(said, "classification of 2 classes from 1 input (") {
+	if code != exit.Done || !strings.HasPrefix(said, "classification of 2 classes from 1 input (") {
 		t.Errorf("with both: exit code %d, %q, %q", code, said, why)
+	}
+}
+
+// A row outside the domain of the kernel is an error that names the row.
+func TestFitRefusesRowsOutsideTheKernelsDomain(t *testing.T) {
+	const rows = "a,b,y\n1,0,p\n2,-0.5,q\n0,3,p\n"
+	for kernel, want := range map[string]string{
+		"skewed-chi2:0.5": `line 3: limits: "b" is -0.5, but the kernel requires inputs above -0.5`,
+		"skewed-chi2":     "",
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{"fit", "-", "--kernel", kernel}, nil, strings.NewReader(rows), &stdout, &stderr)
+		if (code == done) != (want == "") || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: exit code %d, %q and %q, want %q", kernel, code, &stdout, &stderr, want)
+		}
 	}
 }
 
 func TestFitOfOneClassWarns(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{"fit", "-"}, nil, strings.NewReader("a,y\n1,p\n2,p\n"), &stdout, &stderr)
-	if code != done || !strings.HasPrefix(stdout.String(), "classification of 1 class from 1 input (") || !strings.Contains(stderr.String(), "all labels are equal") {
+	if code != exit.Done || !strings.HasPrefix(stdout.String(), "classification of 1 class from 1 input (") || !strings.Contains(stderr.String(), "all labels are equal") {
 		t.Errorf("exit code %d, %q, %q", code, &stdout, &stderr)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/config"
@@ -70,7 +71,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 		return nil
 	}
 	if ctx.Err() != nil {
-		return tryAgain(errors.New("stopped before it had the model"))
+		return exit.TryAgain(errors.New("stopped before it had the model"))
 	}
 	if err != nil {
 		return w.ended(err)
@@ -226,11 +227,11 @@ func signatureKeys(c *config.Config) (sign ed25519.PrivateKey, verify ed25519.Pu
 func decodeConfig(c *config.Config) (decode.Config, error) {
 	task, err := learner.ParseTask(c.Learner.Task)
 	if err != nil {
-		return decode.Config{}, refuse(err)
+		return decode.Config{}, exit.Refuse(err)
 	}
 	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label)}.Effective() // the loss determines the task
 	if err != nil {
-		return decode.Config{}, refuse(err)
+		return decode.Config{}, exit.Refuse(err)
 	}
 	return decode.Config{
 		Format:     c.Input.Format,
@@ -242,5 +243,6 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 		Unknown:    c.Input.Unknown,
 		Task:       l.Task,
 		MaxClasses: c.Input.MaxClasses,
+		Above:      learner.Config{Kernel: c.Learner.Kernel}.Above(),
 	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -73,7 +74,7 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	text := fmt.Sprintf("%s at step %s: on the last %s records, from seq %d to %d\n", c.Model, thousands(report.Step), thousands(report.Rows), report.FromSeq, report.Seq)
+	text := fmt.Sprintf("%s at step %s: on the last %s records, from seq %d to %d\n", c.Model, display.Thousands(report.Step), display.Thousands(report.Rows), report.FromSeq, report.Seq)
 	if report.Suboptimality != nil {
 		text += fmt.Sprintf("the model is within %.3g of the optimum\n", *report.Suboptimality)
 	}
@@ -109,10 +110,10 @@ type refitReport struct {
 	Suboptimality float64 `json:"suboptimality"`
 	comparable    bool
 
-	Passes  float64 `json:"passes"`  // 0 with Direct
-	Direct  bool    `json:"direct"`  // solved by the normal equations
-	Seconds float64 `json:"seconds"` // including the random features and the choice of lambda
-	Test    *figure `json:"test"`    // null without a test file
+	Passes  float64         `json:"passes"`  // 0 with Direct
+	Direct  bool            `json:"direct"`  // solved by the normal equations
+	Seconds float64         `json:"seconds"` // including the random features and the choice of lambda
+	Test    *display.Figure `json:"test"`    // null without a test file
 }
 
 func newRefitReport(r *refit.Result, seconds float64) *refitReport {
@@ -131,7 +132,7 @@ func (r *refitReport) String() string {
 	if r.Test != nil {
 		fmt.Fprintf(&b, "test %v, ", *r.Test)
 	}
-	fmt.Fprintf(&b, "within %.2g of the optimum on %s rows (relative gap %.1e, scores off by at most %.2g)\n", r.Gap, thousands(int64(r.Rows)), r.RelativeGap, r.Bound)
+	fmt.Fprintf(&b, "within %.2g of the optimum on %s rows (relative gap %.1e, scores off by at most %.2g)\n", r.Gap, display.Thousands(int64(r.Rows)), r.RelativeGap, r.Bound)
 	by := "by the same certificate"
 	if !r.comparable {
 		by = "with its own loss, by its own certificate, which is loose"

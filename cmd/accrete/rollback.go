@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -42,7 +43,7 @@ func (r *rollbackCommand) Run(ctx context.Context, e *env) error {
 	if r.Before != "" {
 		var err error
 		if to.Before, err = time.Parse(time.RFC3339, r.Before); err != nil {
-			return wrongUse("--before %s: want a time like 2026-01-02T15:04:05Z", r.Before)
+			return exit.Usage("--before %s: want a time like 2026-01-02T15:04:05Z", r.Before)
 		}
 	}
 	c, client, err := r.open(e)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
@@ -47,12 +48,12 @@ func (r scoreReport) String() string {
 	if r.Models == 0 {
 		return "waiting for a snapshot of " + r.Model
 	}
-	s := fmt.Sprintf("%s scored, %s/s, model at step %s, lag %s", thousands(r.Scored), thousands(int64(r.ScoredPerSecond)), thousands(r.Step), thousands(r.Lag))
+	s := fmt.Sprintf("%s scored, %s/s, model at step %s, lag %s", display.Thousands(r.Scored), display.Thousands(int64(r.ScoredPerSecond)), display.Thousands(r.Step), display.Thousands(r.Lag))
 	if r.Quarantined > 0 {
-		s += fmt.Sprintf(", %s in quarantine", thousands(r.Quarantined))
+		s += fmt.Sprintf(", %s in quarantine", display.Thousands(r.Quarantined))
 	}
 	if r.Lost > 0 {
-		s += fmt.Sprintf(", %s deleted unscored", thousands(r.Lost))
+		s += fmt.Sprintf(", %s deleted unscored", display.Thousands(r.Lost))
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -250,7 +251,7 @@ func (w *watch) progress(p learner.Progress) {
 	if s := p.Recent; s.Rows > 0 {
 		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
 		m.Loss.Set(s.Model.Loss)
-		w.now.Progressive, w.now.Each = &s.Model.Error, progressive(p.Task, s).Each
+		w.now.Progressive, w.now.Each = &s.Model.Error, display.Progressive(p.Task, s).Each
 		w.now.Baselines = &baselines{s.Majority.Error, s.NoChange.Error, s.Linear.Error}
 	}
 }
@@ -279,9 +280,9 @@ func (w *watch) report() learnReport {
 // terminal may cut it off.
 func (r learnReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s/s, lag %s", count(r.Examples, "example"), thousands(int64(r.ExamplesPerSecond)), thousands(r.Lag))
+	fmt.Fprintf(&b, "%s, %s/s, lag %s", display.Count(r.Examples, "example"), display.Thousands(int64(r.ExamplesPerSecond)), display.Thousands(r.Lag))
 	if r.Quarantined > 0 {
-		fmt.Fprintf(&b, ", %s in quarantine", thousands(r.Quarantined))
+		fmt.Fprintf(&b, ", %s in quarantine", display.Thousands(r.Quarantined))
 	}
 	if r.Progressive != nil {
 		what := "error"
@@ -290,29 +291,6 @@ func (r learnReport) String() string {
 		}
 		fmt.Fprintf(&b, ", %s %.4f (linear %.4f, majority %.4f, no change %.4f)", what, *r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	}
-	fmt.Fprintf(&b, ", %s, %s", count(int64(r.Features), "feature"), count(int64(r.Snapshots), "snapshot"))
+	fmt.Fprintf(&b, ", %s, %s", display.Count(int64(r.Features), "feature"), display.Count(int64(r.Snapshots), "snapshot"))
 	return b.String()
-}
-
-// count formats n with the noun, in the plural unless n is 1.
-func count(n int64, noun string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(noun, "s"):
-		noun += "es"
-	default:
-		noun += "s"
-	}
-	return thousands(n) + " " + noun
-}
-
-// thousands formats n with commas.
-func thousands(n int64) string {
-	if n < 0 {
-		return "-" + thousands(-n)
-	}
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }

@@ -32,6 +32,10 @@ type Config struct {
 	MaxBytes   int     `json:"max_bytes"`   // size of a record; 1 MiB
 	MaxColumns int     `json:"max_columns"` // 100,000
 	MaxAbs     float64 `json:"max_abs"`     // of an input or a label; 1e30
+
+	// Above is the number that every input has to exceed; 0: there is none. See
+	// learner.Config.Above.
+	Above float64 `json:"above,omitempty"`
 }
 
 const (

@@ -70,6 +70,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  algorithm: newtown\n", `config.yaml:8:14: learner.algorithm: unknown value "newtown": want one of newton, …`},
 		{least + "learner:\n  kernel:\n", `config.yaml:8:3: learner.kernel has no value; remove the line to use the default`},
 		{least + "learner:\n  kernel: laplace\n", `config.yaml:8:11: learner.kernel: unknown kernel "laplace": want gaussian[:SCALE], …`},
+		{least + "  lags: 2\nlearner:\n  kernel: skewed-chi2:2\n", `config.yaml:9:11: learner.kernel: skewed-chi2:2 requires inputs above -2: it excludes kernel.metric and input.lags`},
 		{least + "learner:\n  kernel: {metrik: a}\n", `config.yaml:8:12: unknown key "metrik" in learner.kernel; did you mean "metric"?`},
 		{least + "learner:\n  kernel: {name: a}\n", `config.yaml:8:12: unknown key "name" in learner.kernel, which has metric`},
 		{least + "learner:\n  kernel: {metric: [a]}\n", `config.yaml:8:20: learner.kernel.metric: want one value, not a list`},

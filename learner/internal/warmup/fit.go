@@ -35,9 +35,13 @@ type Request struct {
 // NewFit fits to rows of dim raw values and their labels.
 func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	f := Fit{Scales: newScales(labels, a.Task)}
-	if a.Scaled {
+	k, mapped := a.Kernel.(features.Mapped)
+	switch {
+	case a.Scaled:
 		f.Scaler = noScaler(dim)
-	} else {
+	case mapped:
+		f.Scaler = newMappedScaler(x, dim, k)
+	default:
 		f.Scaler = NewScaler(x, dim)
 	}
 	seen := f.scaled(x, dim)

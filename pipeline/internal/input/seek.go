@@ -21,7 +21,7 @@ func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snap
 		if in == nil {
 			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, and that partition is not among its inputs: put the topic back into input.topics, name the topic that replaces it (accrete adopt --topic %s=NEW), or begin a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next, p.Topic)
 		}
-		if !ingest.SameTopic(in.ID, p.TopicID) {
+		if !ingest.SameTopic(in.ID, p.TopicID) && !planted.Fault("recreated") {
 			return Recreated(p.Topic)
 		}
 		known[in] = p

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
@@ -226,6 +227,9 @@ func (s *Source) Lags() {
 }
 
 func lag(in *Partition, next int64, got *ingest.Fetched) event.Lag {
+	if planted.Fault("lag") {
+		got.HighWatermark = got.End
+	}
 	return event.Lag{Topic: in.Topic, Partition: in.Partition, Next: next, End: got.HighWatermark, Stable: got.End, First: got.LogStart}
 }
 

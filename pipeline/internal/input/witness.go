@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
@@ -140,7 +141,7 @@ func (w *witness) check(ctx context.Context, offset int64) (settled bool, err er
 		if err != nil {
 			return err
 		}
-		if !ingest.SameTopic(id, w.in.ID) {
+		if !ingest.SameTopic(id, w.in.ID) && !planted.Fault("recreated") {
 			return Recreated(w.in.Topic)
 		}
 		settled = true
@@ -161,14 +162,14 @@ func (w *witness) check(ctx context.Context, offset int64) (settled bool, err er
 // the broker is shorter than what was read and its true end is unknown.
 func (w *witness) sameLog(ctx context.Context, offset int64) (settled bool, err error) {
 	next := max(w.read.next, offset)
-	if next == 0 {
+	if next == 0 || planted.Fault("truncated") {
 		return true, nil
 	}
 	end, truncated, known, err := w.client.Truncated(ctx, w.in.Topic, int(w.in.Partition), next, w.read.epoch)
 	if err != nil {
 		return false, err
 	}
-	if truncated {
+	if truncated || planted.Fault("election") && w.leader > 0 {
 		return false, w.truncated(next, end)
 	}
 	w.known = known
