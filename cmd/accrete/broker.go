@@ -87,7 +87,7 @@ func (b *brokerCommand) serve(ctx context.Context, e *env, server *broker.Broker
 		}
 		report.Topics[want.name] = topic.Partitions
 		if topic.Partitions != want.partitions {
-			e.log.Warn().Str("topic", want.name).Int("partitions", topic.Partitions).Int("wanted", want.partitions).Msg("the topic was there already, with other partitions")
+			e.log.Warn().Str("topic", want.name).Int("partitions", topic.Partitions).Int("wanted", want.partitions).Msg("the topic already exists with another number of partitions")
 		}
 		text += fmt.Sprintf("\ntopic %s, partitions: %d", want.name, topic.Partitions)
 	}
@@ -98,7 +98,7 @@ func (b *brokerCommand) serve(ctx context.Context, e *env, server *broker.Broker
 	case <-ctx.Done():
 		return nil
 	case err := <-server.Failed():
-		return fmt.Errorf("%w: make room, or mend the disk, and start the broker again: what it has acked is kept", err)
+		return fmt.Errorf("%w: free space or repair the disk, then start the broker again: acknowledged records are kept", err)
 	}
 }
 
@@ -117,7 +117,7 @@ func parseTopics(list []string) ([]newTopic, error) {
 		if counted {
 			n, err := strconv.Atoi(count)
 			if err != nil || n < 1 || n > 10000 {
-				return nil, exit.Usage("--topics %s: want a name and its partitions, as payments:3", item)
+				return nil, exit.Usage("--topics %s: want NAME[:PARTITIONS], for example payments:3", item)
 			}
 			partitions = n
 		}

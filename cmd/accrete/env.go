@@ -107,7 +107,7 @@ type configFlags struct {
 func (f configFlags) load(e *env) (*config.Config, error) {
 	c, err := config.Load(f.sources(e))
 	if err != nil && f.Config == "" {
-		return nil, fmt.Errorf("without a configuration (-c FILE): %w", err)
+		return nil, fmt.Errorf("no configuration file (-c FILE): %w", err)
 	}
 	if err != nil {
 		return nil, err

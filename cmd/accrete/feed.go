@@ -156,11 +156,11 @@ type rows interface {
 
 func (f *feedCommand) rows(ctx context.Context, e *env, c *config.Config) (rows, error) {
 	if f.Demo == (f.File != "") {
-		return nil, exit.Usage("name a file, or - for standard input, or give --demo")
+		return nil, exit.Usage("missing argument: want a file, - for standard input, or --demo")
 	}
 	if f.Demo {
 		if len(c.Input.Label) > 1 {
-			return nil, c.At("input.label", errors.New("the demo's records have one label, which is a class"))
+			return nil, c.At("input.label", errors.New("the records of the demo have one label, a class: want a single input.label and no regression"))
 		}
 		demo := &demoRows{stream: synth.Stream{Seed: 1}, label: c.Input.Label.String()}
 		if f.Unlabelled {
@@ -178,7 +178,7 @@ func (f *feedCommand) rows(ctx context.Context, e *env, c *config.Config) (rows,
 		return nil, err
 	}
 	if task, why := file.Task(); task == learner.Classification && d.Task == learner.Auto && why != decode.TextLabels {
-		e.log.Warn().Str("labels", why).Msg("a learner takes them for values, unless learner.task is classification")
+		e.log.Warn().Str("labels", why).Msg("a learner treats them as values unless learner.task is classification")
 	}
 	return fileRows{file}, nil
 }

@@ -16,7 +16,7 @@ func TestFitRefusesAtOnce(t *testing.T) {
 		"--max-features 0":       "fit: --max-features 0: want at least 1",
 		"--lambda 0":             "fit: --lambda 0: want more than 0",
 		"--seed 0":               "fit: --seed 0: want at least 1",
-		"--test none.csv":        "there is no file none.csv",
+		"--test none.csv":        "no such file: none.csv",
 		"--save none/model.snap": "--save: stat none: ",
 	} {
 		var stdout, stderr bytes.Buffer
@@ -59,7 +59,7 @@ func TestFitRefusesRowsOutsideTheKernelsDomain(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), []string{"fit", "-", "--kernel", kernel}, nil, strings.NewReader(rows), &stdout, &stderr)
-		if (code == done) != (want == "") || !strings.Contains(stderr.String(), want) {
+		if (code == exit.Done) != (want == "") || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d, %q and %q, want %q", kernel, code, &stdout, &stderr, want)
 		}
 	}

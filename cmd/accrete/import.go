@@ -65,7 +65,7 @@ func (i *importCommand) Run(ctx context.Context, e *env) error {
 	r.Signed = &signed
 	text := r.String()
 	if done.Signed && !signed {
-		text += "\nthe exported log was signed; this one is not, because snapshot.sign_key_file is not set"
+		text += "\nthe exported log was signed, but this one is not: snapshot.sign_key_file is not set"
 	}
 	return e.print(i.JSON, text, r)
 }

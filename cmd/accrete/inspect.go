@@ -37,7 +37,7 @@ accrete inspect -c accrete.yaml --json`
 func (i *inspectCommand) Run(ctx context.Context, e *env) error {
 	switch {
 	case i.Diff != "" && i.File == "":
-		return exit.Usage("--diff compares with the snapshot that is named before it")
+		return exit.Usage("--diff needs a snapshot file as argument to compare with")
 	case i.Diff != "":
 		return i.compare(e)
 	case i.File != "":
@@ -63,7 +63,7 @@ func logText(r *pipeline.LogReport) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "model log    %s, offsets %d to %d, %s bytes\n", r.Topic, r.First, r.End, display.Thousands(r.Bytes))
 	fmt.Fprintf(&b, "claim        epoch %d, %s\n", r.Claim.Epoch, r.Claim.Host)
-	fmt.Fprintf(&b, "history      seq %d, released to %d\n", r.Seq, r.Released)
+	fmt.Fprintf(&b, "history      seq %d, published to %d\n", r.Seq, r.Released)
 	fmt.Fprintf(&b, "options      %s\n", r.Options)
 	for _, s := range r.Snapshots {
 		fmt.Fprintf(&b, "snapshot     %s\n", strings.TrimPrefix(s.String(), "snapshot "))
@@ -101,7 +101,7 @@ func (i *inspectCommand) compare(e *env) error {
 		fmt.Fprintf(&b, "%v\n", d)
 	}
 	if c.Equal {
-		b.WriteString("the same model at the same point of its history")
+		b.WriteString("no differences: the same model at the same point of its history")
 	}
 	return e.print(i.JSON, strings.TrimSuffix(b.String(), "\n"), c)
 }
@@ -131,7 +131,7 @@ func (i *inspectCommand) file(e *env) error {
 
 func fileText(d *snapshot.Description) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "snapshot     format %s, %s bytes, of which %s to serve\n", d.Format, display.Thousands(d.Size), display.Thousands(d.ServingSize))
+	fmt.Fprintf(&b, "snapshot     format %s, %s bytes, serving part %s\n", d.Format, display.Thousands(d.Size), display.Thousands(d.ServingSize))
 	fmt.Fprintf(&b, "model        %q, step %d, seq %d, epoch %d\n", d.Model, d.Step, d.Seq, d.Epoch)
 	fmt.Fprintf(&b, "state        %v\n", d.StateHash)
 	fmt.Fprintf(&b, "lineage      %v\n", d.Lineage)

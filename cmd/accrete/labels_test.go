@@ -50,7 +50,7 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fitted(t, file, "--label", "x,y,z", "--max-features", "256", "--skip-bad", "--test", file)
-	if want.Outputs != 3 || want.Task != "regression" || len(want.Progressive.Each) != 3 || len(want.Test.Each) != 3 || want.Skipped < 200 {
+	if want.Targets != 3 || want.Task != "regression" || len(want.Progressive.Each) != 3 || len(want.Test.Each) != 3 || want.Skipped < 200 {
 		t.Errorf("%+v", want)
 	}
 	mean := 0.0
@@ -168,7 +168,7 @@ func TestFitOfSeveralLabelsRefuses(t *testing.T) {
 		}
 	}
 	one := fitted(t, file, "--label", "y")
-	if same := fitted(t, file); same.StateHash != one.StateHash || one.Outputs != 1 || one.Progressive.Each != nil {
+	if same := fitted(t, file); same.StateHash != one.StateHash || one.Targets != 1 || one.Progressive.Each != nil {
 		t.Errorf("--label y: %+v, without it %+v", one, same)
 	}
 }

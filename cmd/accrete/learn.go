@@ -26,11 +26,11 @@ import (
 type learnCommand struct {
 	configFlags
 	jsonFlag
-	Standby bool `help:"Wait while another learner of the model runs, learning along, and take over when it ends or dies."`
+	Standby bool `help:"Run as a standby while another learner of the model runs: learn the same batches, and take over when it stops or fails."`
 	ToEnd   bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
 
-	NewModel bool `name:"new-model" help:"Begin a new model if the model log is empty, although there are predictions of an earlier one."`
-	Upgrade  bool `help:"Go on with a model of another version of the arithmetic or the decoder. The model log and the lineage say so from there on."`
+	NewModel bool `name:"new-model" help:"Start a new model although there are predictions of an earlier one. The model log must be empty."`
+	Upgrade  bool `help:"Continue a model of another version of the arithmetic or the decoder. The model log and the lineage record the upgrade."`
 }
 
 func (learnCommand) Help() string {
@@ -71,7 +71,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 		return nil
 	}
 	if ctx.Err() != nil {
-		return exit.TryAgain(errors.New("stopped before it had the model"))
+		return exit.TryAgain(errors.New("stopped before it owned the model"))
 	}
 	if err != nil {
 		return w.ended(err)

@@ -39,7 +39,7 @@ type commands struct {
 	Verify   verifyCommand   `cmd:"" help:"Replay the history of a model and compare it with every snapshot."`
 	Inspect  inspectCommand  `cmd:"" help:"Describe a snapshot or a model log."`
 	Resume   resumeCommand   `cmd:"" help:"Resume a learner that has paused because of invalid input."`
-	Rollback rollbackCommand `cmd:"" help:"Make the history of a model go on from an earlier place."`
+	Rollback rollbackCommand `cmd:"" help:"Roll a model back to an earlier point of its history."`
 	Adopt    adoptCommand    `cmd:"" help:"Continue a model on input topics that were recreated or mirrored."`
 	Export   exportCommand   `cmd:"" help:"Write a model with its history to a file."`
 	Import   importCommand   `cmd:"" help:"Write an exported model to an empty model log."`
@@ -104,7 +104,7 @@ func dispatch(ctx context.Context, args []string, e *env) error {
 		if _, err := parser.Parse([]string{"--help"}); err != nil && !*helped {
 			return err
 		}
-		return exit.Usage("which command?")
+		return exit.Usage("missing command")
 	}
 	parsed, err := parser.Parse(args)
 	if *helped {

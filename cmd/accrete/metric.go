@@ -35,9 +35,9 @@ type metricCommand struct {
 func (metricCommand) Help() string {
 	return `Learns a metric in which the nearest neighbours of a row are of its class (large margin nearest neighbours). With --key it learns a metric that all keys share, and one for each key that is added to it (multi-task).
 
-Columns are first scaled to mean 0 and deviation 1. The penalties, which keep the metrics near the Euclidean one, are chosen by holding out a third of the rows, each third in turn: under the best penalties the three nearest neighbours of these rows are the least often of another class.
+Columns are first scaled to mean 0 and standard deviation 1. The penalties, which keep the metrics close to the Euclidean one, are chosen by three-fold cross-validation of the error of the three nearest neighbours.
 
-Prints a bound of the gap to the optimum and, with --test, how often the three nearest neighbours are wrong without a metric, with one metric, and with these. The file that --save writes can be the metric of a learner's kernel: accrete fit --metric FILE, or learner: {kernel: {metric: FILE}} in a configuration.`
+It prints an upper bound of the duality gap and, with --test, the error of the three nearest neighbours without a metric, with one metric, and with one metric per key. A learner's kernel can use the file written by --save: accrete fit --metric FILE, or learner: {kernel: {metric: FILE}} in a configuration.`
 }
 
 func (metricCommand) Examples() string {

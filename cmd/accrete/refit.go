@@ -22,12 +22,12 @@ type refitCommand struct {
 	Window    int     `placeholder:"N" help:"Number of the last learned records to solve for (refit.window)."`
 	Tolerance float64 `help:"Duality gap at which to stop, relative to the objective of the zero model (refit.tolerance)."`
 	Penalty   float64 `placeholder:"LAMBDA" help:"Penalty λ. Chosen by leave-one-out on the last 512 records by default."`
-	DryRun    bool    `name:"dry-run" help:"Publish nothing."`
+	DryRun    bool    `name:"dry-run" help:"Print the result without writing it to the model log."`
 	Save      string  `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
 }
 
 func (refitCommand) Help() string {
-	return `Solves for the coefficients of the newest snapshot on the last records that were learned up to it, which it reads again from the input topics by means of the model log. The features stay. Prints bounds of how far the objective is from the optimum, for the solution and for the model before, and writes the solution to the model log as a challenger. This has no influence on learning. With refit.every the learner does the same periodically.`
+	return `Solves for the coefficients of the newest snapshot on the most recently learned records, which it reads again from the input topics in the order recorded in the model log. The random features stay the same. It prints upper bounds of the distance from the optimum, for the solution and for the model, and appends the solution to the model log as a challenger. This has no influence on learning. With refit.every the learner does the same periodically.`
 }
 
 func (refitCommand) Examples() string {
@@ -80,7 +80,7 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 	}
 	text += fmt.Sprintf("the challenger is within %.3g (relative gap %.1e, scores off by at most %.3g; %s loss, lambda %.1g, %.0f passes, %.1f s)", report.Gap, report.Relative, report.Bound, report.Loss, report.Lambda, report.Passes, report.Seconds)
 	if report.Published {
-		text += fmt.Sprintf("\npublished as snapshot %s, state %v", report.Snapshot, report.StateHash)
+		text += fmt.Sprintf("\nappended as challenger %s, state %v", report.Snapshot, report.StateHash)
 	}
 	return e.print(r.JSON, text, report)
 }
@@ -88,7 +88,7 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 // warnOfRetries logs retries and ignores all other events.
 func (e *env) warnOfRetries(ev event.Event) {
 	if ev, ok := ev.(event.Retrying); ok {
-		e.log.Warn().Err(ev.Err).Msg("trying again")
+		e.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
 	}
 }
 
@@ -183,7 +183,7 @@ func (f *fitCommand) refit(ctx context.Context, e *env, c decode.Config, s *snap
 	o := refit.Options{Lambda: f.Penalty, Relative: f.Tolerance, Clock: seconds(), Progress: func(_ int, at optim.Point) {
 		if time.Since(last) > time.Second {
 			last = time.Now()
-			progress.update(fmt.Sprintf("refit: pass %.0f, gap %.2g", at.Passes, at.Gap()), nil)
+			progress.update(fmt.Sprintf("refit: pass %.0f, duality gap %.2g", at.Passes, at.Gap()), nil)
 		}
 	}}
 	fitted, err := refit.Solve(ctx, model, rows.last(f.Window), o)

@@ -190,7 +190,7 @@ func TestStandbyTakesOver(t *testing.T) {
 
 // standingByNow reports whether a learner has announced that it is a standby.
 func standingByNow(p *learnerProcess) bool {
-	return strings.Contains(p.stderr.String(), `"standing by"`)
+	return strings.Contains(p.stderr.String(), `"running as a standby"`)
 }
 
 // waitFor polls a condition.

@@ -34,15 +34,15 @@ type watch struct {
 
 	mu   sync.Mutex
 	now  learnReport
-	from mark // start of the interval of the rate
+	from startPoint // start of the interval of the rate
 
 	owner string // current owner of the model, while this process is a standby
 
 	drifts learner.Drifts // number of alarms up to the last batch
 }
 
-// mark is a point in time and the number of examples learned by then.
-type mark struct {
+// startPoint is a point in time and the number of examples learned by then.
+type startPoint struct {
 	at       time.Time
 	examples int64
 }
@@ -84,7 +84,7 @@ func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metr
 		log:     log,
 		limit:   func(int64) {},
 		metrics: metrics.NewLearner(r),
-		claimed: h.Add("claim", "the model log is not read yet"),
+		claimed: h.Add("claim", "the model log has not been read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
 		input:   h.Add("input", ""),
 		blocked: h.Add("transactions", ""),
@@ -111,16 +111,16 @@ func (w *watch) event(ev event.Event) {
 	switch ev := ev.(type) {
 	case event.Retrying:
 		w.kafka.Trouble(ev.Err.Error())
-		w.log.Warn().Err(ev.Err).Msg("trying again")
+		w.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
 	case event.StandingBy:
 		w.standingBy(ev)
-	case event.Dueling:
-		w.log.Warn().Int("fenced", ev.Fencings).Msg("learners of this model have fenced each other in the last minute: waiting as a standby; run one of them, or all of them with --standby")
-	case event.Cold:
-		w.log.Warn().Err(ev.Err).Msg("the standby cannot learn along; to take over it will restore a snapshot")
+	case event.FencingLoop:
+		w.log.Warn().Int("fenced", ev.Fencings).Msg("learners of this model have fenced each other in the last minute, waiting as a standby: run one of them, or all of them with --standby")
+	case event.StandbyFailed:
+		w.log.Warn().Err(ev.Err).Msg("the standby cannot learn the same batches, it will restore a snapshot to take over")
 	case event.TakingOver:
 		w.claimed.Red("taking over the model")
-		w.log.Warn().Int64("epoch", ev.Epoch).Bool("left", ev.Left).Msg("taking over: the owner of the model has left, or is silent")
+		w.log.Warn().Int64("epoch", ev.Epoch).Bool("left", ev.Left).Msg("taking over the model: its owner has stopped, or sends no heartbeats")
 	case event.Claimed:
 		m.Owner.Set(1)
 		m.Standby.Set(0)
@@ -129,16 +129,16 @@ func (w *watch) event(ev event.Event) {
 	case event.Restored:
 		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
 	case event.Damaged:
-		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
+		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot, trying the previous one")
 	case event.Unreadable:
-		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("a record of the model log cannot be read and does not count")
+		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("unreadable record in the model log, ignored")
 	case event.Replayed:
 		m.Replayed.Add(float64(ev.Batches))
 		w.progress(ev.Progress)
 		w.drifts = ev.Progress.Drifts
-		w.from = mark{time.Now(), ev.Progress.Examples}
+		w.from = startPoint{time.Now(), ev.Progress.Examples}
 		w.claimed.Green()
-		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
+		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("published", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
 	case event.Quarantining:
 		first, n := ev.Bad[0], 0
 		where := make([]string, len(ev.Bad))
@@ -150,10 +150,10 @@ func (w *watch) event(ev event.Event) {
 		if n > 1 {
 			line = line.Int("more", n-1).Strs("bad", where)
 		}
-		line.Msg("record goes to quarantine")
+		line.Msg("invalid record published to quarantine")
 	case event.Learned:
 		w.learned(ev)
-	case event.Released:
+	case event.Published:
 		m.Predictions.Add(float64(ev.Records))
 		w.now.Predictions += int64(ev.Records)
 	case event.Lag:
@@ -161,23 +161,23 @@ func (w *watch) event(ev event.Event) {
 	case event.Memory:
 		m.MemoryLimit.Set(float64(ev.Limit))
 		w.limit(ev.Limit)
-	case event.Grown:
-		w.log.Warn().Str("topic", ev.Topic).Int("partitions", ev.Partitions).Msg("partitions were added to an input topic and are learned from")
-	case event.Lost:
-		m.Lost.Add(float64(ev.To - ev.From))
-		w.log.Error().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("input was deleted before it was learned; the model log says so, and learning goes on behind it")
+	case event.PartitionsAdded:
+		w.log.Warn().Str("topic", ev.Topic).Int("partitions", ev.Partitions).Msg("partitions were added to an input topic, learning from them")
+	case event.Gap:
+		m.Gap.Add(float64(ev.To - ev.From))
+		w.log.Error().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("gap: input was deleted before it was learned, continuing after it")
 	case event.Paused:
-		w.input.Red(fmt.Sprintf("learning has paused: %d of the last %d records were bad, the last one: %s", ev.Why.Bad, ev.Why.Of, ev.Why.Reason))
-		w.log.Error().Int64("bad", ev.Why.Bad).Int64("of", ev.Why.Of).Str("reason", ev.Why.Reason).Msg("learning has paused, as too much of the input is bad: look into the quarantine topic, then accrete resume")
+		w.input.Red(fmt.Sprintf("paused: %d of the last %d records were invalid, the last one: %s", ev.Why.Bad, ev.Why.Of, ev.Why.Reason))
+		w.log.Error().Int64("bad", ev.Why.Bad).Int64("of", ev.Why.Of).Str("reason", ev.Why.Reason).Msg("paused because too much of the input is invalid: inspect the quarantine topic, fix the cause, then run accrete resume")
 	case event.Resumed:
 		w.input.Green()
 		w.moving.Progress()
-		w.log.Info().Msg("learning goes on")
+		w.log.Info().Msg("resumed")
 	case event.Refitted:
 		w.refitted(ev)
 	case event.Unfit:
 		m.RefitFailed.Inc()
-		w.log.Warn().Int64("seq", ev.Seq).Err(ev.Err).Msg("no refit")
+		w.log.Warn().Int64("seq", ev.Seq).Err(ev.Err).Msg("refit failed")
 	case event.Saved:
 		m.Snapshots.Inc()
 		m.SnapshotTime.SetToCurrentTime()
@@ -195,7 +195,7 @@ func (w *watch) standingBy(ev event.StandingBy) {
 	w.claimed.Green()
 	w.metrics.Standby.Set(1)
 	if w.owner != ev.Owner {
-		w.log.Info().Str("owner", ev.Owner).Int64("seq", ev.Seq).Msg("standing by")
+		w.log.Info().Str("owner", ev.Owner).Int64("seq", ev.Seq).Msg("running as a standby")
 	}
 	w.owner = ev.Owner
 }
@@ -238,7 +238,7 @@ func (w *watch) drifted(p learner.Progress) {
 	w.metrics.DriftADWIN.Add(float64(adwin))
 	w.metrics.DriftPageHinkley.Add(float64(hinkley))
 	if adwin+hinkley > 0 {
-		w.log.Warn().Int64("examples", p.Examples).Int64("adwin", adwin).Int64("page_hinkley", hinkley).Float64("loss", p.Latest.Model.Loss).Msg("the loss has grown: drift")
+		w.log.Warn().Int64("examples", p.Examples).Int64("adwin", adwin).Int64("page_hinkley", hinkley).Float64("loss", p.Latest.Model.Loss).Msg("drift detected: the loss has grown")
 	}
 }
 
