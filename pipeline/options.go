@@ -31,12 +31,12 @@ func differences(have, want []byte) string {
 	var out []string
 	for k := range a {
 		if a[k] != b[k] {
-			out = append(out, fmt.Sprintf("%s is %s for this model and was set to %s", k, a[k], cmp.Or(b[k], "nothing")))
+			out = append(out, fmt.Sprintf("%s is %s for this model, but is configured as %s", k, a[k], cmp.Or(b[k], "nothing")))
 		}
 	}
 	for k := range b {
 		if _, ok := a[k]; !ok {
-			out = append(out, fmt.Sprintf("%s is not set for this model and was set to %s", k, b[k]))
+			out = append(out, fmt.Sprintf("%s is not set for this model, but is configured as %s", k, b[k]))
 		}
 	}
 	slices.Sort(out)

@@ -67,7 +67,7 @@ func Rollback(ctx context.Context, c Config, to RollbackTo) (RollbackReport, err
 	}
 	f := j.log.Fold
 	if f.Claim().Epoch == 0 {
-		return RollbackReport{}, fmt.Errorf("%w: the model log %q is empty; restore the topic from a backup, or begin a new model with accrete learn --new-model", ErrNowhere, j.topic)
+		return RollbackReport{}, fmt.Errorf("%w: the model log %q is empty; restore the topic from a backup, or start a new model with accrete learn --new-model", ErrNowhere, j.topic)
 	}
 	seq, reason, err := to.find(f, times)
 	if err != nil {
@@ -91,7 +91,7 @@ func (j *journal) rollback(ctx context.Context, seq, highest int64, reason strin
 		chain, known := f.ChainAt(seq)
 		v, ok := f.VersionsAt(seq)
 		if !known || !ok {
-			return RollbackReport{}, fmt.Errorf("%w: seq %d is not in %q any more", ErrNowhere, seq, j.topic)
+			return RollbackReport{}, fmt.Errorf("%w: seq %d is no longer in %q", ErrNowhere, seq, j.topic)
 		}
 		var r *modellog.Rollback
 		err := j.claim(ctx, v, func(o modellog.Owner) []modellog.Record {
@@ -127,7 +127,7 @@ func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, r
 		}
 		if *to.Step == 0 {
 			if from, ok := f.Recover(len(f.Snapshots())); ok {
-				return from.Seq, cmp.Or(reason, "to the beginning"), nil
+				return from.Seq, cmp.Or(reason, "to the beginning of the history"), nil
 			}
 		}
 		return 0, "", fmt.Errorf("%w: there is no snapshot at or before step %d", ErrNowhere, *to.Step)
@@ -152,5 +152,5 @@ func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, r
 		}
 		return seq, cmp.Or(reason, fmt.Sprintf("to before %v", to.Before.UTC().Format(time.RFC3339))), nil
 	}
-	return f.Seq(), cmp.Or(reason, "to what the log still holds"), nil
+	return f.Seq(), cmp.Or(reason, "to the end of the records that remain"), nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -55,7 +56,7 @@ func (f *fitCommand) foresee() error {
 	}
 	if f.Save != "" {
 		if _, err := os.Stat(filepath.Dir(f.Save)); err != nil {
-			return wrongUse("--save: %w", err)
+			return exit.Usage("--save: %w", err)
 		}
 	}
 	return nil

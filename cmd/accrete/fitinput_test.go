@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
 // Values that would not take effect, and output files that could not be
@@ -14,13 +16,13 @@ func TestFitRefusesAtOnce(t *testing.T) {
 		"--max-features 0":       "fit: --max-features 0: want at least 1",
 		"--lambda 0":             "fit: --lambda 0: want more than 0",
 		"--seed 0":               "fit: --seed 0: want at least 1",
-		"--test none.csv":        "there is no file none.csv",
+		"--test none.csv":        "no such file: none.csv",
 		"--save none/model.snap": "--save: stat none: ",
 	} {
 		var stdout, stderr bytes.Buffer
 		args := append([]string{"fit", "-"}, strings.Fields(flags)...)
 		code := run(t.Context(), args, nil, strings.NewReader("a,y\n1,p\n"), &stdout, &stderr)
-		if code != misused || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), "accrete: "+want) {
+		if code != exit.Misused || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), "accrete: "+want) {
 			t.Errorf("%s: exit code %d, %q and %q, want %q", flags, code, &stdout, &stderr, want)
 		}
 	}
@@ -38,12 +40,12 @@ func TestFitTakesTheAdviceItGives(t *testing.T) {
 		{"", "fit --columns"},
 		{"--columns a", "fit --missing zero"},
 	} {
-		if code, _, why := fit(step.flags); code != failed || !strings.Contains(why, step.advice) {
+		if code, _, why := fit(step.flags); code != exit.Failed || !strings.Contains(why, step.advice) {
 			t.Errorf("fit %s: exit code %d, %q, want advice to %s", step.flags, code, why, step.advice)
 		}
 	}
 	code, said, why := fit("--columns a --missing zero")
-	if code != done || !strings.HasPrefix(said, "classification of 2 classes from 1 input (") {
+	if code != exit.Done || !strings.HasPrefix(said, "classification of 2 classes from 1 input (") {
 		t.Errorf("with both: exit code %d, %q, %q", code, said, why)
 	}
 }
@@ -57,7 +59,7 @@ func TestFitRefusesRowsOutsideTheKernelsDomain(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), []string{"fit", "-", "--kernel", kernel}, nil, strings.NewReader(rows), &stdout, &stderr)
-		if (code == done) != (want == "") || !strings.Contains(stderr.String(), want) {
+		if (code == exit.Done) != (want == "") || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d, %q and %q, want %q", kernel, code, &stdout, &stderr, want)
 		}
 	}
@@ -66,7 +68,7 @@ func TestFitRefusesRowsOutsideTheKernelsDomain(t *testing.T) {
 func TestFitOfOneClassWarns(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{"fit", "-"}, nil, strings.NewReader("a,y\n1,p\n2,p\n"), &stdout, &stderr)
-	if code != done || !strings.HasPrefix(stdout.String(), "classification of 1 class from 1 input (") || !strings.Contains(stderr.String(), "all labels are equal") {
+	if code != exit.Done || !strings.HasPrefix(stdout.String(), "classification of 1 class from 1 input (") || !strings.Contains(stderr.String(), "all labels are equal") {
 		t.Errorf("exit code %d, %q, %q", code, &stdout, &stderr)
 	}
 }
