@@ -8,11 +8,11 @@
 // learned. Everything that is published therefore follows from the log, and a
 // successor that replays the log reaches the same state, bit for bit:
 //
-//	source    collects records of the input partitions
-//	decider   sorts and decodes them, which fixes the content of the BATCH
-//	journal   appends the decision to the model log
-//	history   predicts and learns, one mini-batch after the other
-//	publisher writes predictions and quarantined records
+//	input.Source    collects records of the input partitions
+//	history.Decider sorts and decodes them, which fixes the content of the BATCH
+//	journal         appends the decision to the model log
+//	history.History predicts and learns, one mini-batch after the other
+//	publisher       writes predictions and quarantined records
 //
 // While one BATCH is learned, the next is decided and appended, but no more than
 // that: a slow broker or a slow learner puts back-pressure on the source.
