@@ -39,7 +39,7 @@ func (s *Source) gamma(shape float64) float64 {
 		if v <= 0 {
 			continue
 		}
-		v = v * v * v
+		v = float64(v * v * v)
 		if vec.Log(s.Float64()) < float64(x*x/2)+float64(d*(1-v+vec.Log(v))) {
 			return factor * d * v
 		}

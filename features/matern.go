@@ -59,7 +59,7 @@ func (k Matern) at(squared, squaredScale float64) float64 {
 	p := k.Nu - 0.5
 	sum, term := 1.0, 1.0
 	for i := 0.0; i < p; i++ {
-		term *= float64(2*a) * (p - i) / ((2*p - i) * (i + 1))
+		term = float64(term * (2 * a * (p - i) / ((float64(2*p) - i) * (i + 1))))
 		sum += term
 	}
 	return vec.Exp(-a) * sum
@@ -73,7 +73,7 @@ func (k Matern) Sample(w []float32, dim int, s *Source) {
 		s.FillNormal(z)
 		u := 0.0
 		for _, v := range z {
-			u += float64(v) * float64(v)
+			u += float64(float64(v) * float64(v))
 		}
 		f := math.Sqrt(2*k.Nu/max(u, 0x1p-80)) / k.Scale
 		for i, v := range w[:dim] {

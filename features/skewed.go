@@ -37,7 +37,7 @@ func (k skew) Input(x float64) float64 {
 func parseSkew(parameters string) (skew, float64, error) {
 	c, scale, err := parseShapeScale(parameters, defaultSkew, func(c float64) error {
 		if !validScale(c) {
-			return errors.New("C: want a number from 1e-12 to 1e+12")
+			return errors.New("the shift C has to be a number from 1e-12 to 1e+12")
 		}
 		return nil
 	})
