@@ -10,17 +10,18 @@ import (
 // every Pass over it has been learned.
 type Batch struct {
 	dim     int
-	x       []float64 // row-major
+	x       []float64 // row-major; NaN is a missing value
 	labels  []Label
 	more    []float64 // memory of the labels' More
 	weights []float64
 	keys    []string
+	types   []ColumnType // of the columns; nil if all are numeric
 }
 
 // Reset empties b for examples of dim values and keeps its memory.
 func (b *Batch) Reset(dim int) {
 	b.dim = dim
-	b.x, b.labels, b.more, b.weights, b.keys = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0]
+	b.x, b.labels, b.more, b.weights, b.keys, b.types = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0], nil
 }
 
 // Grow makes room for that many more examples.
@@ -50,6 +51,10 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 // example are earlier ones of the same key, and a metric may have a part for a key.
 func (b *Batch) SetKey(key string) { b.keys[len(b.keys)-1] = key }
 
+// SetTypes sets the types of the columns as of the last example. The Batch keeps the
+// slice, which must not change. Without it, all columns are numeric.
+func (b *Batch) SetTypes(types []ColumnType) { b.types = types }
+
 // Key returns the key of example i.
 func (b *Batch) Key(i int) string { return b.keys[i] }
 
@@ -76,5 +81,6 @@ func (b *Batch) Slice(from, to int) *Batch {
 		labels:  b.labels[from:to:to],
 		weights: b.weights[from:to:to],
 		keys:    b.keys[from:to:to],
+		types:   b.types,
 	}
 }

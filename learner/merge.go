@@ -80,6 +80,8 @@ func (l *Learner) merges(o, base *Learner) error {
 		return fmt.Errorf("%d and %d rows, and their base %d", l.labelled, o.labelled, base.labelled)
 	case l.dim != base.dim || o.dim != base.dim || l.head.Task != base.head.Task || o.head.Task != base.head.Task:
 		return errors.New("the columns or the tasks differ")
+	case base.fit.Encoding != nil:
+		return errors.New("they have columns that are not numeric, or missing values")
 	case !reflect.DeepEqual(l.fit, base.fit) || !reflect.DeepEqual(o.fit, base.fit):
 		return errors.New("the fits of the warm-up differ")
 	case l.head.Classes < base.head.Classes || o.head.Classes < base.head.Classes:

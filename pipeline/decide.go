@@ -77,6 +77,7 @@ func (d *decider) decide(spans []span) *decided {
 					first = false
 				}
 				b.batch.Append(row.X, row.Label, row.Weight)
+				b.batch.SetTypes(row.Types)
 				if d.keyed {
 					b.batch.SetKey(string(row.Key))
 				}
