@@ -2,6 +2,7 @@ package learner
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -38,6 +39,11 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 		panic(fmt.Sprintf("learner: example of %d values in a batch of %d", len(x), b.dim))
 	}
 	b.x = append(b.x, x...)
+	for i, v := range x {
+		if v != v {
+			b.x[len(b.x)-len(x)+i] = math.NaN() // one of its representations, as the state is hashed
+		}
+	}
 	if n := len(b.more); y.More != nil {
 		b.more = append(b.more, y.More...)
 		y.More = b.more[n:len(b.more):len(b.more)]

@@ -265,6 +265,7 @@ func (l *Learner) scorePending() {
 // order. They do not count for the progressive validation again.
 func (l *Learner) adopt(f warmup.Fit) {
 	l.warmup.Result = nil
+	f.Encoding = f.Encoding.Start()
 	l.fit = &f
 	l.head.Standardize(f.Scales)
 	prior := make([]float64, l.head.Scores())

@@ -8,6 +8,7 @@ package encode
 
 import (
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -160,10 +161,9 @@ func (e *Encoding) Bound() {
 	}
 }
 
-// Rows returns the encoded rows of x, each with the state after those before it, and
-// starts from the empty state.
+// Rows returns the encoded rows of x, each with the state after those before it. They
+// are learned.
 func (e *Encoding) Rows(x []float64, labels []target.Label, weights []float64) []float64 {
-	e.Reset()
 	d := e.Dim()
 	out := make([]float64, len(labels)*e.width)
 	for i := range labels {
@@ -175,15 +175,19 @@ func (e *Encoding) Rows(x []float64, labels []target.Label, weights []float64) [
 	return out
 }
 
-// Reset empties the state that moves.
-func (e *Encoding) Reset() {
-	e.prior.weight = 0
-	clear(e.prior.sums)
-	for j := range e.columns {
-		if t := e.columns[j].table; t != nil {
-			*t = *newTable(t.targets)
+// Start returns an encoding with the plan of e, which may be nil, and with empty state.
+func (e *Encoding) Start() *Encoding {
+	if e == nil {
+		return nil
+	}
+	s := &Encoding{columns: slices.Clone(e.columns), width: e.width}
+	s.prior = prior{classes: e.prior.classes, sums: make([]float64, len(e.prior.sums))}
+	for j := range s.columns {
+		if t := s.columns[j].table; t != nil {
+			s.columns[j].table = newTable(t.targets)
 		}
 	}
+	return s
 }
 
 // target returns target k of y.

@@ -12,7 +12,7 @@ import (
 // Fit is what the warm-up chooses from the first rows. It is a pure function of them
 // and of the Request.
 type Fit struct {
-	Encoding      *encode.Encoding // of the raw rows; nil if the model sees them as they are
+	Encoding      *encode.Encoding // plan for the raw rows; nil if the model sees them as they are
 	Scaler        Scaler
 	Scales        []target.Scale // of the targets; 0 and 1 for classes
 	Kernel        features.Kernel
@@ -41,9 +41,8 @@ type Request struct {
 func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	f := Fit{Scales: newScales(labels, a.Task)}
 	if f.Encoding = a.plan(x, labels, dim); f.Encoding != nil {
-		x, dim = f.Encoding.Rows(x, labels, a.Weights), f.Encoding.Width()
+		x, dim = f.Encoding.Start().Rows(x, labels, a.Weights), f.Encoding.Width()
 		a.Fixed.Dim = dim
-		f.Encoding.Reset()
 	}
 	if a.Scaled {
 		f.Scaler = noScaler(dim)
