@@ -43,7 +43,7 @@ func NewBank(m Map) *Bank {
 // most of all for few rows. It panics if b has blocks already.
 func (b *Bank) Limit(bytes int) {
 	if b.blocks > 0 {
-		panic("features: Limit after Grow")
+		panic("features: Limit called after Grow")
 	}
 	b.limit = bytes
 }

@@ -49,17 +49,17 @@ func TestFeaturesAreOfTheFrequencies(t *testing.T) {
 }
 
 // plain returns the sums and the gradient, computed from the features in float64.
-func plain(b *Bank, x, coef []float32, g []float64, outputs int) (sum, gradient []float64) {
+func plain(b *Bank, x, coef []float32, g []float64, scores int) (sum, gradient []float64) {
 	n, m := len(x)/b.m.Dim, b.Blocks()*b.m.BlockSize
 	phi := make([]float32, n*2*m)
 	b.Features(phi, 0, x)
-	sum, gradient = make([]float64, n*outputs), make([]float64, 2*m*outputs)
+	sum, gradient = make([]float64, n*scores), make([]float64, 2*m*scores)
 	for i := range n {
 		for j := range 2 * m {
 			v := float64(phi[i*2*m+j])
-			for c := range outputs {
-				sum[i*outputs+c] += v * float64(coef[j*outputs+c])
-				gradient[j*outputs+c] += v * g[i*outputs+c]
+			for c := range scores {
+				sum[i*scores+c] += v * float64(coef[j*scores+c])
+				gradient[j*scores+c] += v * g[i*scores+c]
 			}
 		}
 	}
@@ -69,8 +69,8 @@ func plain(b *Bank, x, coef []float32, g []float64, outputs int) (sum, gradient 
 func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {
-		dim, blockSize, blocks, rows, outputs int
-		sampling                              Sampling
+		dim, blockSize, blocks, rows, scores int
+		sampling                             Sampling
 	}{
 		{3, 32, 5, 70, 1, IID}, {1, 5, 7, 1, 3, IID}, {20, 32, 8, 600, 2, IID}, {7, 12, 1, 33, 11, IID}, {2, 50, 3, 5, 1, IID},
 		{3, 32, 5, 70, 1, SORF}, {1, 5, 7, 1, 3, SORF}, {70, 32, 8, 600, 2, SORF}, {100, 128, 3, 33, 1, SORF}, {64, 32, 14, 5, 1, SORF},
@@ -87,30 +87,30 @@ func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
 		}
 		x := rows(r, c.rows, c.dim)
 		m := c.blocks * c.blockSize
-		coef := rows(r, 2*m, c.outputs)
-		g := make([]float64, c.rows*c.outputs)
+		coef := rows(r, 2*m, c.scores)
+		g := make([]float64, c.rows*c.scores)
 		for i := range g {
 			g[i] = r.NormFloat64()
 		}
-		sum, gradient := plain(b, x, coef, g, c.outputs)
+		sum, gradient := plain(b, x, coef, g, c.scores)
 		got := make([]float64, len(sum))
-		b.Sum(got, x, coef, c.outputs)
+		b.Sum(got, x, coef, c.scores)
 		near(t, fmt.Sprint(c, " sum"), got, sum)
 		grad := make([]float64, len(gradient))
-		b.Gradient(grad, 0, x, g, c.outputs)
+		b.Gradient(grad, 0, x, g, c.scores)
 		near(t, fmt.Sprint(c, " gradient"), grad, gradient)
 
-		one := make([]float64, c.outputs)
+		one := make([]float64, c.scores)
 		for i := range c.rows {
-			b.Sum(one, x[i*c.dim:(i+1)*c.dim], coef, c.outputs)
-			if !slices.Equal(one, got[i*c.outputs:(i+1)*c.outputs]) {
+			b.Sum(one, x[i*c.dim:(i+1)*c.dim], coef, c.scores)
+			if !slices.Equal(one, got[i*c.scores:(i+1)*c.scores]) {
 				t.Fatalf("%v: the sum of row %d depends on the rows beside it", c, i)
 			}
 		}
-		size := 2 * c.blockSize * c.outputs
+		size := 2 * c.blockSize * c.scores
 		for i := range c.blocks {
 			part := make([]float64, size)
-			b.Gradient(part, i, x, g, c.outputs)
+			b.Gradient(part, i, x, g, c.scores)
 			if !slices.Equal(part, grad[i*size:(i+1)*size]) {
 				t.Errorf("%v: the gradient of block %d depends on the blocks beside it", c, i)
 			}
@@ -186,10 +186,10 @@ func TestLimitChangesNoBits(t *testing.T) {
 		if 4*len(part.w) > c.limit {
 			t.Fatalf("%v: %d bytes are stored", c, 4*len(part.w))
 		}
-		const n, outputs = 40, 2
+		const n, scores = 40, 2
 		f := 2 * c.blockSize * c.blocks
-		x, coef := rows(r, n, c.dim), rows(r, f, outputs)
-		g := make([]float64, n*outputs)
+		x, coef := rows(r, n, c.dim), rows(r, f, scores)
+		g := make([]float64, n*scores)
 		for i := range g {
 			g[i] = r.NormFloat64()
 		}
@@ -197,12 +197,12 @@ func TestLimitChangesNoBits(t *testing.T) {
 		var gradient [2][]float64
 		var phi [2][]float32
 		for i, b := range []*Bank{whole, part} {
-			sum[i], gradient[i], phi[i] = make([]float64, n*outputs), make([]float64, (f-2*c.blockSize)*outputs), make([]float32, n*(f-2*c.blockSize))
-			b.Sum(sum[i], x, coef, outputs)
-			b.Gradient(gradient[i], 1, x, g, outputs)
+			sum[i], gradient[i], phi[i] = make([]float64, n*scores), make([]float64, (f-2*c.blockSize)*scores), make([]float32, n*(f-2*c.blockSize))
+			b.Sum(sum[i], x, coef, scores)
+			b.Gradient(gradient[i], 1, x, g, scores)
 			b.Features(phi[i], 1, x)
-			part := make([]float64, n*outputs)
-			b.SumBlocks(part, 1, x, coef[2*c.blockSize*outputs:], outputs)
+			part := make([]float64, n*scores)
+			b.SumBlocks(part, 1, x, coef[2*c.blockSize*scores:], scores)
 			sum[i] = append(sum[i], part...)
 		}
 		if !slices.Equal(sum[0], sum[1]) || !slices.Equal(gradient[0], gradient[1]) || !slices.Equal(phi[0], phi[1]) {
@@ -227,14 +227,14 @@ func near(t *testing.T, what string, got, want []float64) {
 
 func TestResultsDoNotDependOnTheNumberOfCores(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	const dim, outputs, blocks = 30, 2, 24
+	const dim, scores, blocks = 30, 2, 24
 	n := 1000
 	if testing.Short() {
 		n = 300
 	}
 	x := rows(r, n, dim)
 	var coef []float32
-	g := make([]float64, n*outputs)
+	g := make([]float64, n*scores)
 	for i := range g {
 		g[i] = r.NormFloat64()
 	}
@@ -245,11 +245,11 @@ func TestResultsDoNotDependOnTheNumberOfCores(t *testing.T) {
 		b.Grow(blocks)
 		m := 2 * blocks * b.Map().BlockSize
 		if coef == nil {
-			coef = rows(r, m, outputs)
+			coef = rows(r, m, scores)
 		}
-		sum, gradient := make([]float64, n*outputs), make([]float64, m*outputs)
-		b.Sum(sum, x, coef, outputs)
-		b.Gradient(gradient, 0, x, g, outputs)
+		sum, gradient := make([]float64, n*scores), make([]float64, m*scores)
+		b.Sum(sum, x, coef, scores)
+		b.Gradient(gradient, 0, x, g, scores)
 		runtime.GOMAXPROCS(old)
 		if i == 0 {
 			wantSum, wantGradient = sum, gradient
@@ -282,23 +282,23 @@ func TestCallsDoNotAllocate(t *testing.T) {
 // those of all features but for rounding.
 func TestSumBlocksAddUpToSum(t *testing.T) {
 	for _, blockSize := range []int{1, 7, 12, 32, 64} {
-		const dim, rows, outputs, blocks = 5, 71, 3, 4
+		const dim, rows, scores, blocks = 5, 71, 3, 4
 		b := NewBank(Map{Kernel: Gaussian{Scale: 2}, Dim: dim, BlockSize: blockSize, Seed: 3})
 		b.Grow(blocks + 1)
-		x, coef := make([]float32, rows*dim), make([]float32, 2*blocks*blockSize*outputs)
+		x, coef := make([]float32, rows*dim), make([]float32, 2*blocks*blockSize*scores)
 		for i := range x {
 			x[i] = float32(math.Sin(float64(i)))
 		}
 		for i := range coef {
 			coef[i] = float32(math.Cos(float64(3 * i)))
 		}
-		want := make([]float64, rows*outputs)
-		b.Sum(want, x, coef, outputs)
+		want := make([]float64, rows*scores)
+		b.Sum(want, x, coef, scores)
 		for _, per := range []int{1, 2} {
-			got, part := make([]float64, rows*outputs), make([]float64, rows*outputs)
-			size := 2 * blockSize * outputs
+			got, part := make([]float64, rows*scores), make([]float64, rows*scores)
+			size := 2 * blockSize * scores
 			for block := 0; block < blocks; block += per {
-				b.SumBlocks(part, block, x, coef[block*size:(block+per)*size], outputs)
+				b.SumBlocks(part, block, x, coef[block*size:(block+per)*size], scores)
 				for i, v := range part {
 					got[i] += v
 				}

@@ -10,7 +10,7 @@ import (
 )
 
 // The names of the benchmarks have a key for each dimension, for benchstat -col
-// /isa. m is the number of frequencies and C that of outputs; GF/s counts the
+// /isa. m is the number of frequencies and C that of scores; GF/s counts the
 // products w·x alone.
 
 // each runs f with every instruction set.

@@ -13,7 +13,7 @@ func (b *Bank) Features(dst []float32, block int, x []float32) {
 	}
 	n := len(dst) / (2 * b.m.BlockSize * j.rows)
 	if len(dst) != 2*n*b.m.BlockSize*j.rows || block < 0 || block+n > b.blocks {
-		panic("features: Features of slices that do not fit together")
+		panic("features: Features: slice lengths do not match")
 	}
 	j.features, j.from, j.end = dst, block*b.m.BlockSize, (block+n)*b.m.BlockSize
 	last := vec.Panels(j.end, vec.Panel)

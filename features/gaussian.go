@@ -41,7 +41,7 @@ func (k Gaussian) EvalSquared(dst, d []float64, squaredScale float64) {
 
 func (k Gaussian) Sample(w []float32, dim int, s *Source) {
 	if !validScale(k.Scale) {
-		panic("features: frequencies of the kernel " + k.String())
+		panic("features: cannot draw frequencies of the kernel " + k.String())
 	}
 	s.FillNormal(w)
 	f := float32(1 / k.Scale)

@@ -17,17 +17,17 @@ type job struct {
 	dst      []float64 // the caller's result: of Sum and Gradient
 	features []float32 // the caller's result: of Features
 
-	rows, outputs int
-	from, end     int // range of the frequencies asked for; in sums, from is the first panel
-	perTask       int // panels in a task, of rows or of frequencies
+	rows, scores int
+	from, end    int // range of the frequencies asked for; in sums, from is the first panel
+	perTask      int // panels in a task, of rows or of frequencies
 
 	padded        []float32 // coefficients with zeros before them, up to the start of a panel
 	packedX       []float32
 	packedCoef    []float32
 	packedFactors []float32
 	coef          []float32 // coefficients of the loaded frequencies
-	partial       []float64 // groups x rows x outputs
-	total         []float64 // rows x outputs, in panels of rows
+	partial       []float64 // groups x rows x scores
+	total         []float64 // rows x scores, in panels of rows
 
 	w, generated []float32 // panels first to to, which are loaded; memory for those that are not stored
 	first, to    int
@@ -96,8 +96,8 @@ func (j *job) work(w *worker) {
 
 // cost returns the number of multiply-adds for rows and panels of frequencies:
 // the phase, twelve for cosine and sine, and two for each output.
-func (j *job) cost(rows, panels, outputs int) int {
-	return rows * panels * vec.Panel * (j.bank.m.Dim + 12 + 2*outputs)
+func (j *job) cost(rows, panels, scores int) int {
+	return rows * panels * vec.Panel * (j.bank.m.Dim + 12 + 2*scores)
 }
 
 // panelsPerTask divides n panels into eight tasks, of no more than most panels.

@@ -1,7 +1,9 @@
 package features
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -27,6 +29,10 @@ type Family struct {
 // before it makes a Learner or reads a snapshot.
 var Kernels = []Family{
 	gaussian,
+	laplacian,
+	cauchy,
+	matern,
+	rationalQuadratic,
 }
 
 // ParseKernel reads the form that Kernel's String writes: "gaussian:2.5", or
@@ -62,14 +68,14 @@ func unknown(what, name string, names, usages []string) error {
 	if last > 0 {
 		want += " or "
 	}
-	return fmt.Errorf("no %s is named %q: want %s%s%s", what, name, want, usages[last], hint)
+	return fmt.Errorf("unknown %s %q: want %s%s%s", what, name, want, usages[last], hint)
 }
 
 // The scales for which frequencies and their reciprocals are far from the ends
 // of float32.
 const minScale, maxScale = 1e-12, 1e12
 
-var errScale = fmt.Errorf("the scale has to be a number from %g to %g", minScale, maxScale)
+var errScale = fmt.Errorf("scale: want a number from %g to %g", minScale, maxScale)
 
 // parseScale reads the only parameter of a kernel, 0 if there is none.
 func parseScale(parameters string) (float64, error) {
@@ -83,7 +89,48 @@ func parseScale(parameters string) (float64, error) {
 	return scale, nil
 }
 
+// parseShapeScale reads SHAPE[,SCALE], with the default shape and the scale 0 for
+// parameters that are not there.
+func parseShapeScale(parameters string, shape float64, check func(float64) error) (float64, float64, error) {
+	first, rest, comma := strings.Cut(parameters, ",")
+	if first != "" {
+		v, err := strconv.ParseFloat(first, 64)
+		if err != nil {
+			v = math.NaN()
+		}
+		if err := check(v); err != nil {
+			return 0, 0, err
+		}
+		shape = v
+	}
+	if !comma {
+		return shape, 0, nil
+	}
+	if first == "" || rest == "" {
+		return 0, 0, errors.New("no parameter beside the comma")
+	}
+	scale, err := parseScale(rest)
+	return shape, scale, err
+}
+
 func validScale(scale float64) bool { return scale >= minScale && scale <= maxScale }
+
+// checkScale panics if k, with this scale, has no frequencies.
+func checkScale(k Kernel, scale float64) {
+	if !validScale(scale) {
+		panic("features: frequencies of the kernel " + k.String())
+	}
+}
+
+// squaredDistance returns the squared Euclidean distance.
+func squaredDistance(x, y []float64) float64 {
+	s := 0.0
+	for i, v := range x {
+		d := v - y[i]
+		s += float64(d * d)
+	}
+	return s
+}
 
 // withScale returns the name of a kernel whose only parameter is its scale.
 func withScale(name string, scale float64) string {
@@ -91,4 +138,13 @@ func withScale(name string, scale float64) string {
 		return name
 	}
 	return name + ":" + strconv.FormatFloat(scale, 'g', -1, 64)
+}
+
+// withShapeScale returns the name of a kernel that parseShapeScale reads.
+func withShapeScale(name string, shape, scale float64) string {
+	name += ":" + strconv.FormatFloat(shape, 'g', -1, 64)
+	if scale == 0 {
+		return name
+	}
+	return name + "," + strconv.FormatFloat(scale, 'g', -1, 64)
 }

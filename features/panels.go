@@ -65,12 +65,12 @@ func (j *job) panels(p, q int) []float32 {
 }
 
 // prepare returns a job for the rows of x.
-func (b *Bank) prepare(x []float32, outputs int) *job {
-	if outputs < 1 || len(x)%b.m.Dim != 0 {
-		panic("features: rows of another dimension than the bank, or no outputs")
+func (b *Bank) prepare(x []float32, scores int) *job {
+	if scores < 1 || len(x)%b.m.Dim != 0 {
+		panic("features: rows do not have the dimension of the bank, or there are no scores")
 	}
 	j := b.job()
-	j.x, j.rows, j.outputs = x, len(x)/b.m.Dim, outputs
+	j.x, j.rows, j.scores = x, len(x)/b.m.Dim, scores
 	return j
 }
 

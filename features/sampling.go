@@ -86,7 +86,7 @@ func ParseSampling(name string) (Sampling, error) {
 // Check returns an error if s is not meant for rows of that many inputs.
 func (s Sampling) Check(inputs int) error {
 	if least := samplings[s].leastInputs; inputs < least {
-		return fmt.Errorf("%s is for %d inputs or more, and here are %d: want iid", s, least, inputs)
+		return fmt.Errorf("sampling %s needs at least %d inputs, but there are %d: use iid", s, least, inputs)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (s Sampling) Check(inputs int) error {
 // CheckKernel returns an error if s cannot draw the frequencies of k.
 func (s Sampling) CheckKernel(k Kernel) error {
 	if _, ok := k.(Normal); samplings[s].normal && !ok {
-		return fmt.Errorf("%s is for kernels with normal frequencies, and %s is none", s, k)
+		return fmt.Errorf("sampling %s needs a kernel with normal frequencies, which %s does not have: use iid", s, k)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ func TestParseSamplingReadsWhatStringWrites(t *testing.T) {
 			t.Errorf("ParseSampling(%q) = %v, %v", s.String(), got, err)
 		}
 	}
-	if _, err := ParseSampling("SORF"); err == nil || err.Error() != `no sampling is named "SORF": want iid or sorf; did you mean "sorf"?` {
+	if _, err := ParseSampling("SORF"); err == nil || err.Error() != `unknown sampling "SORF": want iid or sorf; did you mean "sorf"?` {
 		t.Errorf("ParseSampling(SORF): %v", err)
 	}
 	if Sampling(-1).Valid() || Sampling(len(samplings)).Valid() {

@@ -2,16 +2,16 @@ package features
 
 import "github.com/accrete-ml/accrete/internal/vec"
 
-// Sum sets dst, rows x outputs, to the sums of the features of the rows of x,
-// rows x Dim, times their coefficients: coef has a row of outputs for each
+// Sum sets dst, rows x scores, to the sums of the features of the rows of x,
+// rows x Dim, times their coefficients: coef has a row of scores for each
 // feature, from feature 0 on, for all of b or fewer. The bits of a row's sums do
 // not depend on the other rows.
-func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
-	j := b.prepare(x, outputs)
+func (b *Bank) Sum(dst []float64, x, coef []float32, scores int) {
+	j := b.prepare(x, scores)
 	defer j.release()
-	m := len(coef) / (2 * outputs)
-	if len(dst) != j.rows*outputs || len(coef) != 2*m*outputs || m > b.blocks*b.m.BlockSize {
-		panic("features: Sum of slices that do not fit together")
+	m := len(coef) / (2 * scores)
+	if len(dst) != j.rows*scores || len(coef) != 2*m*scores || m > b.blocks*b.m.BlockSize {
+		panic("features: Sum: slice lengths do not match")
 	}
 	clear(dst)
 	j.dst = dst
@@ -24,7 +24,7 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 		j.sumPanels(coef, 0)
 	}
 	if single > 0 {
-		j.x, j.dst, j.rows = x[j.rows*b.m.Dim:], dst[j.rows*outputs:], single
+		j.x, j.dst, j.rows = x[j.rows*b.m.Dim:], dst[j.rows*scores:], single
 		j.sumRows(coef)
 	}
 }
@@ -32,12 +32,12 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, outputs int) {
 // SumBlocks is Sum for one or more whole blocks from block on; the length of coef
 // determines their number. Its groups begin with the panel that contains their
 // first frequency.
-func (b *Bank) SumBlocks(dst []float64, block int, x, coef []float32, outputs int) {
-	j := b.prepare(x, outputs)
+func (b *Bank) SumBlocks(dst []float64, block int, x, coef []float32, scores int) {
+	j := b.prepare(x, scores)
 	defer j.release()
-	n := len(coef) / (2 * b.m.BlockSize * outputs)
-	if len(dst) != j.rows*outputs || len(coef) != 2*n*b.m.BlockSize*outputs || block < 0 || block+n > b.blocks {
-		panic("features: SumBlocks of slices that do not fit together")
+	n := len(coef) / (2 * b.m.BlockSize * scores)
+	if len(dst) != j.rows*scores || len(coef) != 2*n*b.m.BlockSize*scores || block < 0 || block+n > b.blocks {
+		panic("features: SumBlocks: slice lengths do not match")
 	}
 	clear(dst)
 	if j.rows == 0 || n == 0 {
@@ -45,7 +45,7 @@ func (b *Bank) SumBlocks(dst []float64, block int, x, coef []float32, outputs in
 	}
 	j.dst = dst
 	first := block * b.m.BlockSize
-	skip := 2 * (first % vec.Panel) * outputs
+	skip := 2 * (first % vec.Panel) * scores
 	clear(resize(&j.padded, skip+len(coef))[:skip])
 	copy(j.padded[skip:], coef)
 	j.sumPanels(j.padded, first/vec.Panel)
@@ -57,18 +57,18 @@ const rowPanelsPerTask = 16
 
 // sumPanels is Sum for rows in panels, with coefficients from a panel on.
 func (j *job) sumPanels(coef []float32, from int) {
-	outputs := j.outputs
-	all, rows := from+vec.Panels(len(coef)/(2*outputs), vec.Panel), vec.Panels(j.rows, vec.Lanes)
-	vec.PackCoefficients(resize(&j.packedCoef, 2*(all-from)*vec.Panel*outputs), coef, outputs)
+	scores := j.scores
+	all, rows := from+vec.Panels(len(coef)/(2*scores), vec.Panel), vec.Panels(j.rows, vec.Lanes)
+	vec.PackCoefficients(resize(&j.packedCoef, 2*(all-from)*vec.Panel*scores), coef, scores)
 	j.from = from
-	if rows < rowPanelsPerTask && rows*vec.Lanes*outputs <= maxPartial/16 {
+	if rows < rowPanelsPerTask && rows*vec.Lanes*scores <= maxPartial/16 {
 		j.sumGroups(all)
 		return
 	}
 	j.perTask = panelsPerTask(rows, rowPanelsPerTask)
 	for p := from; p < all; p = j.to {
 		j.to = j.load(p, all)
-		j.run((*job).sumTask, vec.Panels(rows, j.perTask), j.cost(j.rows, j.to-p, outputs))
+		j.run((*job).sumTask, vec.Panels(rows, j.perTask), j.cost(j.rows, j.to-p, scores))
 	}
 }
 
@@ -76,37 +76,37 @@ func (j *job) sumPanels(coef []float32, from int) {
 // frequencies that fit into the cache meet all of these rows before the next
 // frequencies do.
 func (j *job) sumTask(w *worker, i int) {
-	dim, outputs := j.bank.m.Dim, j.outputs
+	dim, scores := j.bank.m.Dim, j.scores
 	from := i * j.perTask * vec.Lanes
 	to := min(from+j.perTask*vec.Lanes, j.rows)
 	panels := vec.Panels(to-from, vec.Lanes)
 	x := resize(&w.x, panels*vec.Lanes*dim)
 	vec.PackRows(x, j.x[from*dim:to*dim], dim)
-	sum := resize(&w.sum, panels*vec.Lanes*outputs)
-	at := func(r int) []float64 { return sum[(r-from)/vec.Lanes*vec.Lanes*outputs+(r-from)%vec.Lanes:] }
+	sum := resize(&w.sum, panels*vec.Lanes*scores)
+	at := func(r int) []float64 { return sum[(r-from)/vec.Lanes*vec.Lanes*scores+(r-from)%vec.Lanes:] }
 	for r := from; r < to; r++ {
 		s := at(r)
-		for c, v := range j.dst[r*outputs : (r+1)*outputs] {
+		for c, v := range j.dst[r*scores : (r+1)*scores] {
 			s[c*vec.Lanes] = v
 		}
 	}
 	chunk := j.bank.chunk()
 	for p := j.first; p < j.to; p += chunk {
 		q := min(p+chunk, j.to)
-		a := j.packedCoef[2*(p-j.from)*vec.Panel*outputs : 2*(q-j.from)*vec.Panel*outputs]
+		a := j.packedCoef[2*(p-j.from)*vec.Panel*scores : 2*(q-j.from)*vec.Panel*scores]
 		for l := range panels {
-			dst, x, n := sum[l*vec.Lanes*outputs:(l+1)*vec.Lanes*outputs], x[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, to-from-l*vec.Lanes)
+			dst, x, n := sum[l*vec.Lanes*scores:(l+1)*vec.Lanes*scores], x[l*vec.Lanes*dim:(l+1)*vec.Lanes*dim], min(vec.Lanes, to-from-l*vec.Lanes)
 			if j.bank.structured() {
-				vec.SumPhases(dst, j.bank.m.phaseScale(), w.phases(j.bank, x, p, q), a, outputs, n, &w.Scratch)
+				vec.SumPhases(dst, j.bank.m.phaseScale(), w.phases(j.bank, x, p, q), a, scores, n, &w.Scratch)
 				continue
 			}
-			vec.Sum(dst, x, j.panels(p, q), a, dim, outputs, n, &w.Scratch)
+			vec.Sum(dst, x, j.panels(p, q), a, dim, scores, n, &w.Scratch)
 		}
 	}
 	for r := from; r < to; r++ {
 		s := at(r)
-		for c := range outputs {
-			j.dst[r*outputs+c] = s[c*vec.Lanes]
+		for c := range scores {
+			j.dst[r*scores+c] = s[c*vec.Lanes]
 		}
 	}
 }

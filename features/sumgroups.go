@@ -9,10 +9,10 @@ const maxPartial = 1 << 18
 // are groups of frequencies with all rows, and the partial sums are added
 // afterwards, in order.
 func (j *job) sumGroups(all int) {
-	dim, outputs := j.bank.m.Dim, j.outputs
+	dim, scores := j.bank.m.Dim, j.scores
 	rows := vec.Panels(j.rows, vec.Lanes) * vec.Lanes
 	vec.PackRows(resize(&j.packedX, rows*dim), j.x[:j.rows*dim], dim)
-	sum, size := resize(&j.total, rows*outputs), rows*outputs
+	sum, size := resize(&j.total, rows*scores), rows*scores
 	clear(sum)
 	atOnce := maxPartial / size * panelsPerGroup
 	for p := j.from; p < all; p = j.to {
@@ -23,7 +23,7 @@ func (j *job) sumGroups(all int) {
 			j.perTask = max(1, min(j.perTask, groups/24)) // 24 tasks: they end at about the same time on several cores
 		}
 		clear(resize(&j.partial, groups*size))
-		j.run((*job).groupsTask, vec.Panels(groups, j.perTask), j.cost(rows, j.to-p, outputs))
+		j.run((*job).groupsTask, vec.Panels(groups, j.perTask), j.cost(rows, j.to-p, scores))
 		for g := range groups {
 			for i, v := range j.partial[g*size : (g+1)*size] {
 				sum[i] += v
@@ -31,16 +31,16 @@ func (j *job) sumGroups(all int) {
 		}
 	}
 	for r := range j.rows {
-		s := sum[r/vec.Lanes*vec.Lanes*outputs+r%vec.Lanes:]
-		for c := range outputs {
-			j.dst[r*outputs+c] = s[c*vec.Lanes]
+		s := sum[r/vec.Lanes*vec.Lanes*scores+r%vec.Lanes:]
+		for c := range scores {
+			j.dst[r*scores+c] = s[c*vec.Lanes]
 		}
 	}
 }
 
 // groupsTask computes the partial sums of a few groups, for all rows.
 func (j *job) groupsTask(w *worker, i int) {
-	dim, outputs := j.bank.m.Dim, j.outputs
+	dim, scores := j.bank.m.Dim, j.scores
 	from := j.first + i*j.perTask*panelsPerGroup // panels
 	to := min(from+j.perTask*panelsPerGroup, j.to)
 	for l := range len(j.packedX) / (vec.Lanes * dim) {
@@ -51,14 +51,14 @@ func (j *job) groupsTask(w *worker, i int) {
 		}
 		for p := from; p < to; p += panelsPerGroup {
 			q := min(p+panelsPerGroup, to)
-			a := j.packedCoef[2*(p-j.from)*vec.Panel*outputs : 2*(q-j.from)*vec.Panel*outputs]
-			dst := j.partial[(p-j.first)/panelsPerGroup*len(j.total)+l*vec.Lanes*outputs:][:vec.Lanes*outputs]
+			a := j.packedCoef[2*(p-j.from)*vec.Panel*scores : 2*(q-j.from)*vec.Panel*scores]
+			dst := j.partial[(p-j.first)/panelsPerGroup*len(j.total)+l*vec.Lanes*scores:][:vec.Lanes*scores]
 			if t != nil {
 				const size = vec.Panel * vec.Lanes
-				vec.SumPhases(dst, j.bank.m.phaseScale(), t[(p-from)*size:(q-from)*size], a, outputs, n, &w.Scratch)
+				vec.SumPhases(dst, j.bank.m.phaseScale(), t[(p-from)*size:(q-from)*size], a, scores, n, &w.Scratch)
 				continue
 			}
-			vec.Sum(dst, x, j.panels(p, q), a, dim, outputs, n, &w.Scratch)
+			vec.Sum(dst, x, j.panels(p, q), a, dim, scores, n, &w.Scratch)
 		}
 	}
 }
@@ -66,18 +66,18 @@ func (j *job) groupsTask(w *worker, i int) {
 // sumRows is Sum for rows that are too few for a panel, one by one. The tasks are
 // groups of frequencies, and the partial sums are added afterwards, in order.
 func (j *job) sumRows(coef []float32) {
-	outputs := j.outputs
-	m := len(coef) / (2 * outputs)
+	scores := j.scores
+	m := len(coef) / (2 * scores)
 	all := vec.Panels(m, vec.Panel)
 	for p := 0; p < all; p = j.to {
 		j.to = j.load(p, all)
-		j.coef = coef[2*p*vec.Panel*outputs : 2*min(m, j.to*vec.Panel)*outputs]
+		j.coef = coef[2*p*vec.Panel*scores : 2*min(m, j.to*vec.Panel)*scores]
 		groups := vec.Panels(j.to-p, panelsPerGroup)
 		j.perTask = max(8, groups/64*8) // groups: vec.SumRow takes eight together
-		resize(&j.partial, groups*j.rows*outputs)
-		j.run((*job).rowsTask, vec.Panels(groups, j.perTask), j.cost(j.rows, j.to-p, outputs))
+		resize(&j.partial, groups*j.rows*scores)
+		j.run((*job).rowsTask, vec.Panels(groups, j.perTask), j.cost(j.rows, j.to-p, scores))
 		for g := range groups {
-			for i, v := range j.partial[g*outputs*j.rows : (g+1)*outputs*j.rows] {
+			for i, v := range j.partial[g*scores*j.rows : (g+1)*scores*j.rows] {
 				j.dst[i] += v
 			}
 		}
@@ -86,16 +86,16 @@ func (j *job) sumRows(coef []float32) {
 
 // rowsTask computes the partial sums of a few groups for each row.
 func (j *job) rowsTask(w *worker, i int) {
-	dim, outputs := j.bank.m.Dim, j.outputs
+	dim, scores := j.bank.m.Dim, j.scores
 	from := i * j.perTask // groups
 	to := min(from+j.perTask, vec.Panels(j.to-j.first, panelsPerGroup))
-	coef := j.coef[2*from*vec.Group*outputs : min(len(j.coef), 2*to*vec.Group*outputs)]
+	coef := j.coef[2*from*vec.Group*scores : min(len(j.coef), 2*to*vec.Group*scores)]
 	freq := j.panels(j.first+from*panelsPerGroup, min(j.to, j.first+to*panelsPerGroup))
-	sum := resize(&w.sum, (to-from)*outputs)
+	sum := resize(&w.sum, (to-from)*scores)
 	for r := range j.rows {
-		vec.SumRow(sum, j.x[r*dim:(r+1)*dim], freq, coef, dim, outputs, &w.Scratch)
+		vec.SumRow(sum, j.x[r*dim:(r+1)*dim], freq, coef, dim, scores, &w.Scratch)
 		for g := range to - from {
-			copy(j.partial[((from+g)*j.rows+r)*outputs:], sum[g*outputs:(g+1)*outputs])
+			copy(j.partial[((from+g)*j.rows+r)*scores:], sum[g*scores:(g+1)*scores])
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (c *Client) create(ctx context.Context, name string, partitions, replicas i
 	}
 	resp := r.(*kmsg.CreateTopicsResponse)
 	if len(resp.Topics) != 1 {
-		return created{}, fmt.Errorf("%w: an answer about %d topics to one", ErrCorrupt, len(resp.Topics))
+		return created{}, fmt.Errorf("%w: response for %d topics, requested 1", ErrCorrupt, len(resp.Topics))
 	}
 	t := &resp.Topics[0]
 	out := created{kafka.Error(t.ErrorCode), int(t.ReplicationFactor)}
@@ -183,7 +183,7 @@ func (c *Client) DeleteRecords(ctx context.Context, topic string, partition int,
 	for _, t := range r.(*kmsg.DeleteRecordsResponse).Topics {
 		for _, p := range t.Partitions {
 			if p.ErrorCode == int16(kafka.OffsetOutOfRange) {
-				return fmt.Errorf("topic %s partition %d has no record %d to delete up to: %w", topic, partition, before, answer(kafka.OffsetOutOfRange))
+				return fmt.Errorf("topic %s partition %d has no offset %d to delete up to: %w", topic, partition, before, answer(kafka.OffsetOutOfRange))
 			}
 			if err := c.topicError(topic, p.ErrorCode); err != nil {
 				c.forget(topic)

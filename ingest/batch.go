@@ -55,7 +55,7 @@ func (e *checksumError) Unwrap() error { return ErrCorrupt }
 type abortedTransaction = kmsg.FetchResponseTopicPartitionAbortedTransaction
 
 // errNoRoom reports that the budget has no room for the first batch of a response.
-var errNoRoom = errors.New("no room in the budget")
+var errNoRoom = errors.New("no space left in the memory budget")
 
 // A scan collects the records of one response. Their bytes are not copied: they
 // point into the response or into the memory of a decompressed batch.
@@ -97,11 +97,11 @@ func (s *scan) set(b []byte) error {
 	for first := true; len(b) >= 12 && s.cells < s.most && s.bytes < enoughBytes && !(s.single && s.bytes > 0); first = false {
 		size := 12 + int64(int32(binary.BigEndian.Uint32(b[8:])))
 		if size < batchHeader {
-			return s.unlessFed(s.corrupt(b, "%d bytes are not a batch", size))
+			return s.unlessFed(s.corrupt(b, "%d bytes are too short for a record batch", size))
 		}
 		if size > int64(len(b)) {
 			if first {
-				return s.corrupt(b, "it has %d bytes and the answer %d", size, len(b))
+				return s.corrupt(b, "it has %d bytes, but the response has %d", size, len(b))
 			}
 			break
 		}
@@ -133,7 +133,7 @@ func (s *scan) batch(b []byte) error {
 	be := binary.BigEndian
 	base := int64(be.Uint64(b))
 	if magic := b[16]; magic != 2 {
-		return s.corrupt(b, "message format %d, from before Kafka 0.11, is not read", magic)
+		return s.corrupt(b, "message format %d, from before Kafka 0.11, is not supported", magic)
 	}
 	if got, want := crc32.Checksum(b[checksummed:], castagnoli), be.Uint32(b[17:]); got != want {
 		return &checksumError{base, got, want}
@@ -145,7 +145,7 @@ func (s *scan) batch(b []byte) error {
 		count      = int(int32(be.Uint32(b[57:])))
 	)
 	if base < 0 || base > maxOffset || delta < 0 {
-		return s.corrupt(b, "offsets from %d on, %d more", base, delta)
+		return s.corrupt(b, "invalid offsets: base %d, delta %d", base, delta)
 	}
 	last := base + delta
 	if last < s.next {
@@ -194,7 +194,7 @@ func (s *scan) batch(b []byte) error {
 		case err != nil:
 			return s.corrupt(b, "%w", err)
 		}
-		s.bytes += len(records)
+		s.bytes += cap(records)
 	} else if count > 0 {
 		if s.room > 0 && s.answer+int64(s.bytes) > s.room {
 			return errNoRoom
@@ -233,38 +233,38 @@ func (s *scan) read(batch, r []byte, count int, base, last int64) error {
 		}
 		size, n := varint(r)
 		if n <= 0 || size < 0 || size > int64(len(r)-n) {
-			return s.corrupt(batch, "a record runs past the end of its batch")
+			return s.corrupt(batch, "a record extends beyond the end of its batch")
 		}
 		p := r[n : n+int(size) : n+int(size)]
 		r = r[n+int(size):]
 		if len(p) == 0 {
-			return s.corrupt(batch, "a record without a byte")
+			return s.corrupt(batch, "a record of no bytes")
 		}
 		p = p[1:] // attributes: none are defined
 		dt, n := varint(p)
 		if n <= 0 {
-			return s.corrupt(batch, "a record's time")
+			return s.corrupt(batch, "invalid timestamp of a record")
 		}
 		p = p[n:]
 		do, n := varint(p)
 		if n <= 0 || do < 0 || do > last-base {
-			return s.corrupt(batch, "a record's offset")
+			return s.corrupt(batch, "invalid offset of a record")
 		}
 		p = p[n:]
 		offset := base + do
 		key, p, ok := field(p)
 		if !ok {
-			return s.corrupt(batch, "the key of record %d", offset)
+			return s.corrupt(batch, "invalid key of record %d", offset)
 		}
 		value, p, ok := field(p)
 		if !ok {
-			return s.corrupt(batch, "the value of record %d", offset)
+			return s.corrupt(batch, "invalid value of record %d", offset)
 		}
 		if offset < s.next {
 			if offset < s.from {
 				continue
 			}
-			return s.corrupt(batch, "record %d comes after record %d", offset, s.next-1)
+			return s.corrupt(batch, "record %d follows record %d: offsets must increase", offset, s.next-1)
 		}
 		headers, err := s.readHeaders(p)
 		if err != nil {
@@ -306,7 +306,7 @@ func (s *scan) readHeaders(p []byte) ([]Header, error) {
 	}
 	count, n := varint(p)
 	if n <= 0 || count < 0 || count > int64(len(p)-n)/2 {
-		return nil, fmt.Errorf("the number of its headers")
+		return nil, fmt.Errorf("invalid number of headers")
 	}
 	p = p[n:]
 	keep := int(min(count, MaxHeaders+1))
@@ -317,11 +317,11 @@ func (s *scan) readHeaders(p []byte) ([]Header, error) {
 	for i := range int(count) {
 		key, rest, ok := field(p)
 		if !ok || key == nil {
-			return nil, fmt.Errorf("the name of a header")
+			return nil, fmt.Errorf("invalid name of a header")
 		}
 		value, rest, ok := field(rest)
 		if !ok {
-			return nil, fmt.Errorf("the value of a header")
+			return nil, fmt.Errorf("invalid value of a header")
 		}
 		p = rest
 		if i < keep {

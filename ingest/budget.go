@@ -12,14 +12,16 @@ import (
 // than the whole budget is read alone, when no other records are held. A Budget is
 // safe for concurrent use.
 //
-// A goroutine that releases records must never wait for a Poll within the budget.
+// A goroutine that releases records must not wait for a Poll within the budget,
+// unless Sharing tells how to release them.
 type Budget struct {
 	limit int64
 
 	mu      sync.Mutex
 	busy    bool  // a Poll decompresses, or waits for everything to be released
 	held    int64 // bytes held by records
-	most    int64 // maximum of held
+	waiting int64 // bytes of the responses that wait for their turn
+	most    int64 // maximum of held + waiting
 	changed chan struct{}
 }
 
@@ -28,8 +30,10 @@ func NewBudget(bytes int64) *Budget {
 	return &Budget{limit: bytes, changed: make(chan struct{})}
 }
 
-// Most returns the largest number of bytes that was held at any time. It exceeds
-// the budget if a larger batch was read alone.
+// Most returns the largest number of bytes that were in memory at any time: those
+// held, and the responses of brokers that waited to be read. It exceeds the budget
+// if a larger batch was read alone, or by what the brokers sent while the budget was
+// spent.
 func (b *Budget) Most() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -50,12 +54,17 @@ func (b *Budget) tell() {
 	b.changed = make(chan struct{})
 }
 
-// wait returns once ok, which is called with the lock held, returns true.
-func (b *Budget) wait(ctx context.Context, ok func() bool) error {
+// wait returns once ok, which is called with the lock held, returns true. Before it
+// waits it calls drop, if not nil, for as long as that releases something.
+func (b *Budget) wait(ctx context.Context, drop, ok func() bool) error {
 	b.mu.Lock()
 	for !ok() {
 		changed := b.changed
 		b.mu.Unlock()
+		if drop != nil && drop() {
+			b.mu.Lock()
+			continue
+		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -69,8 +78,8 @@ func (b *Budget) wait(ctx context.Context, ok func() bool) error {
 
 // enter waits for its turn to decompress and for room, and returns how many bytes
 // are free.
-func (b *Budget) enter(ctx context.Context) (room int64, err error) {
-	err = b.wait(ctx, func() bool {
+func (b *Budget) enter(ctx context.Context, drop func() bool) (room int64, err error) {
+	err = b.wait(ctx, drop, func() bool {
 		if b.busy || b.held >= b.limit {
 			return false
 		}
@@ -82,8 +91,8 @@ func (b *Budget) enter(ctx context.Context) (room int64, err error) {
 
 // alone waits until nothing is held. It may only be called between enter and
 // leave.
-func (b *Budget) alone(ctx context.Context) error {
-	return b.wait(ctx, func() bool { return b.held == 0 })
+func (b *Budget) alone(ctx context.Context, drop func() bool) error {
+	return b.wait(ctx, drop, func() bool { return b.held == 0 })
 }
 
 // leave ends the turn that enter began. bytes is the memory of the records read.
@@ -92,8 +101,17 @@ func (b *Budget) leave(bytes int64) {
 	defer b.mu.Unlock()
 	b.busy = false
 	b.held += bytes
-	b.most = max(b.most, b.held)
+	b.most = max(b.most, b.held+b.waiting)
 	b.tell()
+}
+
+// arrives accounts for a response that waits for its turn, and with a negative
+// number for one that no longer does.
+func (b *Budget) arrives(bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting += bytes
+	b.most = max(b.most, b.held+b.waiting)
 }
 
 // recordBytes is the memory of a record without its key, value and headers.
@@ -106,13 +124,24 @@ func (f *Fetcher) Within(b *Budget) *Fetcher {
 	return &g
 }
 
+// Sharing returns a copy of f with Polls that keep to a budget. Before they wait
+// for room, they call drop, which releases records that the caller itself holds, or
+// returns false if it holds none.
+func (f *Fetcher) Sharing(b *Budget, drop func() bool) *Fetcher {
+	g := f.Within(b)
+	g.drop = drop
+	return g
+}
+
 // scan reads the batches of a response, within the budget if there is one.
 func (f *Fetcher) scan(ctx context.Context, from int64, raw []byte, aborted []abortedTransaction) (*scan, error) {
 	s := newScan(from, aborted)
 	if f.budget == nil {
 		return s, s.set(raw)
 	}
-	room, err := f.budget.enter(ctx)
+	f.budget.arrives(int64(len(raw)))
+	room, err := f.budget.enter(ctx, f.drop)
+	f.budget.arrives(-int64(len(raw)))
 	if err != nil {
 		return s, err
 	}
@@ -122,7 +151,7 @@ func (f *Fetcher) scan(ctx context.Context, from int64, raw []byte, aborted []ab
 		s.hold(raw)
 		return s, err
 	}
-	if err := f.budget.alone(ctx); err != nil {
+	if err := f.budget.alone(ctx, f.drop); err != nil {
 		return s, err
 	}
 	s = newScan(from, aborted)

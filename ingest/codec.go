@@ -107,7 +107,7 @@ func decompress(c Codec, src []byte, limit int) ([]byte, error) {
 		}
 		return b, err
 	}
-	return nil, fmt.Errorf("compressed by unknown %v", c)
+	return nil, fmt.Errorf("compressed with an unknown codec: %v", c)
 }
 
 // readAll is io.ReadAll with a limit, beyond which it returns errBomb.
@@ -123,7 +123,7 @@ func readAll(r io.Reader, hint, limit int) ([]byte, error) {
 				} else if err != io.EOF {
 					return nil, err
 				}
-				return b, nil
+				return fit(b), nil
 			}
 			grown := make([]byte, len(b), min(2*cap(b), limit))
 			copy(grown, b)
@@ -132,12 +132,20 @@ func readAll(r io.Reader, hint, limit int) ([]byte, error) {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
 		if err == io.EOF {
-			return b, nil
+			return fit(b), nil
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+}
+
+// fit returns b in memory of its size, if it wastes more than an eighth.
+func fit(b []byte) []byte {
+	if cap(b)-len(b) <= len(b)/8 {
+		return b
+	}
+	return append(make([]byte, 0, len(b)), b...)
 }
 
 var xerial = []byte{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0}
@@ -212,7 +220,7 @@ func compress(c Codec, src []byte) ([]byte, error) {
 	case LZ4:
 		w = lz4.NewWriter(&b)
 	default:
-		return nil, fmt.Errorf("no codec %v", c)
+		return nil, fmt.Errorf("unknown codec %v", c)
 	}
 	if _, err := w.Write(src); err != nil {
 		return nil, err

@@ -36,11 +36,11 @@ func (c *Client) EndOfEpoch(ctx context.Context, topic string, partition int, ep
 	}
 	resp := r.(*kmsg.OffsetForLeaderEpochResponse)
 	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
-		return unknown, fmt.Errorf("%w: the end of an epoch of another topic", ErrCorrupt)
+		return unknown, fmt.Errorf("%w: epoch end offset of another topic", ErrCorrupt)
 	}
 	p := &resp.Topics[0].Partitions[0]
 	if kafka.Error(p.ErrorCode) == kafka.UnsupportedVersion {
-		return unknown, fmt.Errorf("the end of a leader epoch: %w", errors.ErrUnsupported)
+		return unknown, fmt.Errorf("leader epoch end offset: %w", errors.ErrUnsupported)
 	}
 	if err := c.topicError(topic, p.ErrorCode); err != nil {
 		c.forget(topic)

@@ -15,17 +15,17 @@ import (
 
 // Sentinel errors, for use with errors.Is. LostRange and PastEnd are types.
 var (
-	ErrUnreachable  = errors.New("no broker answers")
-	ErrUnknownTopic = errors.New("no such topic")
-	ErrDenied       = errors.New("not permitted")
+	ErrUnreachable  = errors.New("no broker reachable")
+	ErrUnknownTopic = errors.New("unknown topic")
+	ErrDenied       = errors.New("not authorized")
 	ErrCorrupt      = errors.New("corrupt data from the broker")
 	ErrTooLarge     = errors.New("too large")
 	ErrClosed       = errors.New("client is closed")
 	// ErrAmbiguous reports that the broker may or may not have stored the records.
 	// Only reading the topic can tell.
-	ErrAmbiguous = errors.New("the broker may have stored it or not")
+	ErrAmbiguous = errors.New("it is unknown whether the broker stored it")
 
-	errStale = errors.New("the client's picture of the cluster is out of date")
+	errStale = errors.New("the client's metadata is out of date")
 )
 
 // LostRange is the error for records [Want, LogStart) that were deleted from the
@@ -50,7 +50,7 @@ type PastEnd struct {
 }
 
 func (e *PastEnd) Error() string {
-	return fmt.Sprintf("topic %s partition %d: it ends at record %d, before record %d: truncated, or created anew",
+	return fmt.Sprintf("topic %s partition %d: it ends at record %d, before record %d: truncated, or created again",
 		e.Topic, e.Partition, e.End, e.Want)
 }
 
@@ -124,13 +124,13 @@ func (c *Client) explain(err error) error {
 	case errors.As(err, &op) && op.Op == "dial", isDNS(err), isDial(err):
 		return fmt.Errorf("%w at %s: is Kafka running there, and is bootstrap.servers right? (%w)", ErrUnreachable, c.brokers(), err)
 	case (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) && !c.answered.Load():
-		return fmt.Errorf("%w at %s: it closes the connection, as if it wanted another security.protocol, sasl.username or sasl.password (%w)", ErrUnreachable, c.brokers(), err)
+		return fmt.Errorf("%w at %s: it closes the connection: check security.protocol, sasl.username and sasl.password (%w)", ErrUnreachable, c.brokers(), err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("%w at %s in time (%w)", ErrUnreachable, c.brokers(), err)
 	case strings.Contains(err.Error(), "expecting TLS"):
-		return fmt.Errorf("%w: %s speaks TLS: set security.protocol to SSL or SASL_SSL", ErrDenied, c.brokers())
+		return fmt.Errorf("%w: %s expects TLS: set security.protocol to SSL or SASL_SSL", ErrDenied, c.brokers())
 	case Temporary(err):
-		return fmt.Errorf("the connection to %s broke: %w", c.brokers(), err)
+		return fmt.Errorf("lost the connection to %s: %w", c.brokers(), err)
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func (c *Client) refused(code kafka.Error) error {
 	case kafka.SASLAuthenticationFailed:
 		return fmt.Errorf("%w: %s rejects the user name or password (sasl.username, sasl.password): %w", ErrDenied, c.brokers(), answer(code))
 	case kafka.UnsupportedSASLMechanism, kafka.IllegalSASLState:
-		return fmt.Errorf("%w: %s does not do sasl.mechanism %s: %w", ErrDenied, c.brokers(), c.mechanism, answer(code))
+		return fmt.Errorf("%w: %s does not support sasl.mechanism %s: %w", ErrDenied, c.brokers(), c.mechanism, answer(code))
 	case kafka.ClusterAuthorizationFailed, kafka.GroupAuthorizationFailed, kafka.SecurityDisabled:
 		return fmt.Errorf("%w: %w", ErrDenied, answer(code))
 	case kafka.BrokerNotAvailable:
@@ -172,7 +172,7 @@ func (c *Client) refused(code kafka.Error) error {
 type answer kafka.Error
 
 func (a answer) Error() string {
-	s := fmt.Sprintf("Kafka's error %d", int(a))
+	s := fmt.Sprintf("Kafka error %d", int(a))
 	if title := kafka.Error(a).Title(); title != "" {
 		s += ", " + title
 	}
@@ -187,9 +187,9 @@ func (c *Client) topicError(topic string, code int16) error {
 	case 0:
 		return nil
 	case kafka.UnknownTopicOrPartition:
-		return fmt.Errorf("%w: %s has no topic %q, or not that partition: create it, or correct its name in the configuration (%w)", ErrUnknownTopic, c.brokers(), topic, answer(e))
+		return fmt.Errorf("%w: %s has no topic %q, or not this partition: create it, or correct its name in the configuration (%w)", ErrUnknownTopic, c.brokers(), topic, answer(e))
 	case kafka.InvalidTopic:
-		return fmt.Errorf("%q cannot be a topic's name: letters, digits, '.', '_' and '-' only, at most 249 (%w)", topic, answer(e))
+		return fmt.Errorf("%q is not a valid topic name: use letters, digits, '.', '_' and '-', at most 249 characters (%w)", topic, answer(e))
 	case kafka.TopicAuthorizationFailed:
 		who := "this client"
 		if c.username != "" {
@@ -197,7 +197,7 @@ func (c *Client) topicError(topic string, code int16) error {
 		}
 		return fmt.Errorf("%w: %s has no permission for topic %q: grant it with kafka-acls (%w)", ErrDenied, who, topic, answer(e))
 	case kafka.MessageSizeTooLarge, kafka.RecordListTooLarge:
-		return fmt.Errorf("%w: topic %q: more than its max.message.bytes (%w)", ErrTooLarge, topic, answer(e))
+		return fmt.Errorf("%w: topic %q: larger than its max.message.bytes (%w)", ErrTooLarge, topic, answer(e))
 	default:
 		return fmt.Errorf("topic %s: %w", topic, c.refused(e))
 	}

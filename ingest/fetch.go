@@ -18,7 +18,8 @@ type Fetcher struct {
 	client    *Client
 	topic     string
 	partition int
-	budget    *Budget // nil: none
+	budget    *Budget     // nil: none
+	drop      func() bool // releases what the caller holds; nil: nothing
 }
 
 // Fetcher returns a Fetcher of one partition of topic.
@@ -84,7 +85,7 @@ func (f *Fetcher) Poll(ctx context.Context, offset int64) (Fetched, error) {
 			return Fetched{Next: offset}, err
 		}
 		if i == tries {
-			return Fetched{Next: offset}, fmt.Errorf("topic %s partition %d, fetched %d times: %w: a disk or the network damages it", f.topic, f.partition, tries, err)
+			return Fetched{Next: offset}, fmt.Errorf("topic %s partition %d, fetched %d times: %w: check the disks and the network", f.topic, f.partition, tries, err)
 		}
 	}
 }

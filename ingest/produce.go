@@ -186,7 +186,7 @@ func (p *Producer) begin(ctx context.Context) error {
 		}
 		resp := r.(*kmsg.InitProducerIDResponse)
 		if err := p.client.refused(kafka.Error(resp.ErrorCode)); err != nil {
-			return fmt.Errorf("a producer id: %w", err)
+			return fmt.Errorf("producer id: %w", err)
 		}
 		p.id, p.epoch, p.next = resp.ProducerID, resp.ProducerEpoch, map[partition]int32{}
 		return nil
@@ -257,7 +257,7 @@ func (p *Producer) send(ctx context.Context, topic string, index int, rs []Recor
 	p.buf = batch
 	resp := r.(*kmsg.ProduceResponse)
 	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
-		return 0, unknown, fmt.Errorf("%w: no answer about the batch", ErrCorrupt)
+		return 0, unknown, fmt.Errorf("%w: no response for the batch", ErrCorrupt)
 	}
 	a := &resp.Topics[0].Partitions[0]
 	if a.ErrorCode == 0 {

@@ -59,7 +59,7 @@ func (s Security) build() (*tls.Config, sasl.Mechanism, error) {
 		return t, nil, nil
 	}
 	if s.Username == "" || s.Password == "" {
-		return nil, nil, fmt.Errorf("security.protocol is %s: sasl.username and sasl.password are needed", s.Protocol)
+		return nil, nil, fmt.Errorf("security.protocol is %s: set sasl.username and sasl.password", s.Protocol)
 	}
 	var m sasl.Mechanism
 	var err error

@@ -78,7 +78,7 @@ func (c *Client) metadata(ctx context.Context, topic string) (*kmsg.MetadataResp
 	}
 	resp := r.(*kmsg.MetadataResponse)
 	if len(resp.Topics) != 1 {
-		return nil, fmt.Errorf("%w: metadata of %d topics for one", ErrCorrupt, len(resp.Topics))
+		return nil, fmt.Errorf("%w: metadata for %d topics, requested 1", ErrCorrupt, len(resp.Topics))
 	}
 	t := &resp.Topics[0]
 	if err := c.topicError(topic, t.ErrorCode); err != nil {
@@ -91,7 +91,7 @@ func (c *Client) metadata(ctx context.Context, topic string) (*kmsg.MetadataResp
 	}
 	for _, p := range t.Partitions {
 		if p.Partition < 0 || int(p.Partition) >= len(leaders) {
-			return nil, fmt.Errorf("%w: topic %s has %d partitions and one numbered %d", ErrCorrupt, topic, len(leaders), p.Partition)
+			return nil, fmt.Errorf("%w: topic %s has %d partitions, but also partition %d", ErrCorrupt, topic, len(leaders), p.Partition)
 		}
 		if p.ErrorCode == 0 || p.ErrorCode == int16(kafka.ReplicaNotAvailable) {
 			leaders[p.Partition] = leader{p.Leader, p.LeaderEpoch}
@@ -124,7 +124,7 @@ func (c *Client) leader(ctx context.Context, topic string, partition int) (leade
 	}
 	if partition < 0 || partition >= len(leaders) {
 		c.forget(topic)
-		return leader{}, fmt.Errorf("%w: topic %s has %d partitions, and none numbered %d", ErrUnknownTopic, topic, len(leaders), partition)
+		return leader{}, fmt.Errorf("%w: topic %s has %d partitions, but not partition %d", ErrUnknownTopic, topic, len(leaders), partition)
 	}
 	if leaders[partition].id < 0 {
 		c.forget(topic)
@@ -164,7 +164,7 @@ func toBroker(id int32) func(protocol.Cluster) (protocol.Broker, error) {
 	return func(cluster protocol.Cluster) (protocol.Broker, error) {
 		b, ok := cluster.Brokers[id]
 		if !ok {
-			return b, fmt.Errorf("%w: it does not know broker %d yet", errStale, id)
+			return b, fmt.Errorf("%w: broker %d is not in it yet", errStale, id)
 		}
 		return b, nil
 	}
@@ -254,7 +254,7 @@ func (c *Client) offsets(ctx context.Context, topic string, when int64, partitio
 			}
 			i, ok := place[p.Partition]
 			if !ok {
-				return nil, fmt.Errorf("%w: offset of partition %d, which was not asked for", ErrCorrupt, p.Partition)
+				return nil, fmt.Errorf("%w: offset of partition %d, which was not requested", ErrCorrupt, p.Partition)
 			}
 			out[i] = p.Offset
 		}

@@ -14,7 +14,7 @@ import (
 // because another Transactor with the same id has begun or because the timeout has
 // passed. The caller calls Begin again and reads the topics to find out what was
 // committed.
-var ErrTransaction = errors.New("the transaction is over")
+var ErrTransaction = errors.New("the transaction has ended")
 
 // Transactor writes to several partitions so that a read-committed consumer sees
 // all of a transaction or none of it. Of all Transactors with the same id, in any

@@ -41,7 +41,7 @@ const (
 	withdrew       // the caller gave up before that: nothing will be written
 )
 
-var errWithdrawn = errors.New("request withdrawn before it was sent")
+var errWithdrawn = errors.New("request cancelled before it was sent")
 
 // responseLimit bounds the size of responses that carry no records.
 const responseLimit = 16 << 20
@@ -154,10 +154,10 @@ func exchange(rw io.ReadWriter, clientID string, req kmsg.Request, limit int) (k
 	}
 	size := int(int32(binary.BigEndian.Uint32(head[:]))) - 4
 	if size < 0 || size > limit {
-		return nil, fmt.Errorf("%w: an answer of %d bytes to %s, at most %d are read", ErrTooLarge, size, kmsg.NameForKey(req.Key()), limit)
+		return nil, fmt.Errorf("%w: response of %d bytes to %s, the limit is %d", ErrTooLarge, size, kmsg.NameForKey(req.Key()), limit)
 	}
 	if got := int32(binary.BigEndian.Uint32(head[4:])); got != id {
-		return nil, fmt.Errorf("%w: answer %d to request %d", ErrCorrupt, got, id)
+		return nil, fmt.Errorf("%w: response %d to request %d", ErrCorrupt, got, id)
 	}
 	body := make([]byte, size)
 	if _, err := io.ReadFull(rw, body); err != nil {
@@ -166,12 +166,12 @@ func exchange(rw io.ReadWriter, clientID string, req kmsg.Request, limit int) (k
 	resp := req.ResponseKind()
 	if resp.IsFlexible() && resp.Key() != 18 { // the header of ApiVersions never is
 		if len(body) == 0 || body[0] != 0 {
-			return nil, fmt.Errorf("%w: unknown tags in the header of an answer", ErrCorrupt)
+			return nil, fmt.Errorf("%w: unknown tagged fields in a response header", ErrCorrupt)
 		}
 		body = body[1:]
 	}
 	if err := resp.ReadFrom(body); err != nil {
-		return nil, fmt.Errorf("%w: answer to %s: %w", ErrCorrupt, kmsg.NameForKey(req.Key()), err)
+		return nil, fmt.Errorf("%w: response to %s: %w", ErrCorrupt, kmsg.NameForKey(req.Key()), err)
 	}
 	return resp, nil
 }
@@ -195,7 +195,7 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 		return nil, false, ErrClosed
 	}
 	if _, ok := newest[req.Key()]; !ok && req.Key() != (*kmsg.MetadataRequest)(nil).Key() {
-		panic("ingest: no version is known of " + kmsg.NameForKey(req.Key()))
+		panic("ingest: no version is known for " + kmsg.NameForKey(req.Key()))
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout+c.maxWait)
 	defer cancel()

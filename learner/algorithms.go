@@ -56,11 +56,11 @@ func parseAlgorithm(name string) (*engine.Algorithm, error) {
 			return &algorithms[i], nil
 		}
 	}
-	return nil, fmt.Errorf("no algorithm is named %q", name)
+	return nil, fmt.Errorf("unknown algorithm %q", name)
 }
 
-// Steppers returns what Config.Stepper can name, the default first.
-func Steppers() []string { return slices.Clone(descent.Directions) }
+// Directions returns what Config.Direction can name, the default first.
+func Directions() []string { return slices.Clone(descent.Directions) }
 
 // Reactions returns what Config.OnDrift can name, the default first.
 func Reactions() []string { return slices.Clone(engine.Reactions[:]) }

@@ -16,7 +16,7 @@ func TestArithmeticHasAVersion(t *testing.T) {
 	for _, label := range []func([]float64) Label{sides, three} {
 		c := Config{MaxFeatures: 64}
 		if label(make([]float64, 5)).Task == Regression {
-			c.Outputs = 3
+			c.Targets = 3
 		}
 		l := newLearner(t, c)
 		rng := rand.New(rand.NewPCG(3, 4))

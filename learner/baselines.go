@@ -65,8 +65,8 @@ func (l *Learner) linearPrediction(f []float64, j int) (class int, value float64
 	return 0, 0
 }
 
-// teachLinear has the linear baseline learn the pending rows.
-func (l *Learner) teachLinear() {
+// learnLinear has the linear baseline learn the pending rows.
+func (l *Learner) learnLinear() {
 	p := &l.pending
 	l.scratch.target = state.Extend(l.scratch.target[:0], l.linear.Targets)
 	t := l.scratch.target

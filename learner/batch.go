@@ -36,7 +36,7 @@ func (b *Batch) Grow(examples int) {
 // checking what comes off the wire is the decoder's work.
 func (b *Batch) Append(x []float64, y Label, weight float64) {
 	if len(x) != b.dim {
-		panic(fmt.Sprintf("learner: example of %d values in a batch of %d", len(x), b.dim))
+		panic(fmt.Sprintf("learner: example has %d values, the rows of the batch have %d", len(x), b.dim))
 	}
 	b.x = append(b.x, x...)
 	for i, v := range x {

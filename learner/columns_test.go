@@ -57,9 +57,9 @@ func upTo(b *Batch, types []ColumnType, from, to int) *Batch {
 func mixedConfigs() []Config {
 	var all []Config
 	for _, a := range algorithms {
-		all = append(all, Config{Algorithm: a.Name, Width: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3"})
+		all = append(all, Config{Algorithm: a.Name, BlockSize: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3"})
 	}
-	return append(all, Config{Algorithm: "ridge", Width: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3", Lags: 2})
+	return append(all, Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3", Lags: 2})
 }
 
 // Columns of all types keep the promises of numeric ones: a restored learner goes on to
@@ -202,7 +202,7 @@ func TestStatisticsTellTheLabel(t *testing.T) {
 		b.Append([]float64{Category(k << 20)}, y, 1)
 	}
 	b.SetTypes([]ColumnType{CategoryColumn})
-	l := newLearner(t, Config{Algorithm: "newton", Width: 16, MaxFeatures: 64})
+	l := newLearner(t, Config{Algorithm: "newton", BlockSize: 16, MaxFeatures: 64})
 	learn(l, &b, 500)
 	if s := l.Progress().Latest; s.Model.Error > 0.05 {
 		t.Errorf("error %v of %v", s.Model.Error, s.Majority.Error)

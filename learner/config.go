@@ -18,17 +18,17 @@ import (
 // format of model logs, which hash them.
 type Config struct {
 	Algorithm   string  `json:"algorithm"`         // as Algorithms names it; the default is "newton"
-	Stepper     string  `json:"stepper"`           // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
+	Direction   string  `json:"stepper"`           // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
 	Kernel      string  `json:"kernel"`            // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
 	Metric      *Metric `json:"metric,omitempty"`  // of the inputs; nil (default): the warm-up learns column weights instead
 	Sampling    string  `json:"sampling"`          // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
 	Task        Task    `json:"task"`              // Auto (default): the loss or else the first label decides
 	Loss        string  `json:"loss"`              // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
-	Width       int     `json:"width"`             // random features in a block: the default of the algorithm, see Algorithms
+	BlockSize   int     `json:"width"`             // random features in a block: the default of the algorithm, see Algorithms
 	MaxFeatures int     `json:"max_features"`      // maximum number of random features, rounded up to whole blocks: 4096
 	Minibatch   int     `json:"minibatch"`         // labelled rows in a step: the default of the algorithm
 	MaxClasses  int     `json:"max_classes"`       // 256
-	Outputs     int     `json:"outputs,omitempty"` // targets in the label of a regression, from 2 to 256; 0 (default): one
+	Targets     int     `json:"outputs,omitempty"` // targets in the label of a regression, from 2 to 256; 0 (default): one
 	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: 1e-6
 	Lags        int     `json:"lags"`              // last labelled rows of the same key, whose inputs and labels become inputs: 0
 	OnDrift     string  `json:"on_drift"`          // "none" (default), "boost", "forget" or "reset"
@@ -41,26 +41,26 @@ func (c Config) Effective() (Config, error) {
 	c.Kernel = cmp.Or(c.Kernel, "gaussian")
 	c.Sampling = cmp.Or(c.Sampling, "iid")
 	c.OnDrift = cmp.Or(c.OnDrift, "none")
-	c.Stepper = cmp.Or(c.Stepper, "rate")
+	c.Direction = cmp.Or(c.Direction, "rate")
 	c.Loss = cmp.Or(c.Loss, "auto")
 	if l, err := parseLoss(c.Loss); err == nil && l != nil {
 		c.Loss = l.String()
 		c.Task = cmp.Or(c.Task, target.TaskOf(l))
 	}
-	if c.Outputs == 1 {
-		c.Outputs = 0
+	if c.Targets == 1 {
+		c.Targets = 0
 	}
-	if c.Outputs > 1 {
+	if c.Targets > 1 {
 		c.Task = cmp.Or(c.Task, Regression)
 	}
 	c.MaxFeatures = cmp.Or(c.MaxFeatures, 4096)
 	if a, err := parseAlgorithm(c.Algorithm); err == nil {
 		if c.MaxFeatures >= a.BlockSize {
-			c.Width = cmp.Or(c.Width, a.BlockSize)
+			c.BlockSize = cmp.Or(c.BlockSize, a.BlockSize)
 		}
 		c.Minibatch = cmp.Or(c.Minibatch, a.Minibatch)
 	}
-	c.Width = cmp.Or(c.Width, smallBlock)
+	c.BlockSize = cmp.Or(c.BlockSize, smallBlock)
 	c.MaxClasses = cmp.Or(c.MaxClasses, 256)
 	c.Lambda = cmp.Or(c.Lambda, 1e-6)
 	c.Seed = cmp.Or(c.Seed, 1)
@@ -75,7 +75,7 @@ func (c Config) validate() error {
 	if _, err := engine.ParseReaction(c.OnDrift); err != nil {
 		return err
 	}
-	if _, err := descent.NewDirection(c.Stepper); err != nil {
+	if _, err := descent.NewDirection(c.Direction); err != nil {
 		return err
 	}
 	kernel, err := features.ParseKernel(c.Kernel)
@@ -95,23 +95,23 @@ func (c Config) validate() error {
 	case lossError(a, l, c.Task) != nil:
 		return lossError(a, l, c.Task)
 	case l != nil && c.Task != target.TaskOf(l):
-		return fmt.Errorf("loss %s is one of %v, and the task is %v", l, target.TaskOf(l), c.Task)
+		return fmt.Errorf("loss %s is for %v, but the task is %v", l, target.TaskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Regression:
 		return fmt.Errorf("task %d: want 0 to 2", c.Task)
-	case c.Outputs < 0 || c.Outputs > MaxOutputs:
-		return fmt.Errorf("outputs %d: want 1 to %d", c.Outputs, MaxOutputs)
-	case c.Outputs > 1 && c.Task != Regression:
-		return fmt.Errorf("%d outputs are those of a regression, and the task is %v", c.Outputs, c.Task)
-	case c.Width < 1 || c.Width > 1<<16:
-		return fmt.Errorf("width %d: want 1 to 65536", c.Width)
-	case c.MaxFeatures < c.Width || c.MaxFeatures > 1<<24:
-		return fmt.Errorf("max_features %d: want %d (one block) to 16777216", c.MaxFeatures, c.Width)
+	case c.Targets < 0 || c.Targets > MaxTargets:
+		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
+	case c.Targets > 1 && c.Task != Regression:
+		return fmt.Errorf("%d targets need task regression, but the task is %v", c.Targets, c.Task)
+	case c.BlockSize < 1 || c.BlockSize > 1<<16:
+		return fmt.Errorf("block size %d: want 1 to 65536", c.BlockSize)
+	case c.MaxFeatures < c.BlockSize || c.MaxFeatures > 1<<24:
+		return fmt.Errorf("max_features %d: want %d (one block) to 16777216", c.MaxFeatures, c.BlockSize)
 	case c.Minibatch < 1 || c.Minibatch > 1<<16:
 		return fmt.Errorf("minibatch %d: want 1 to 65536", c.Minibatch)
 	case c.MaxClasses < 2 || c.MaxClasses > 1<<16:
 		return fmt.Errorf("max_classes %d: want 2 to 65536", c.MaxClasses)
 	case c.Lags > 0 && c.Metric != nil:
-		return errors.New("a metric is for the inputs of one row, and lags add those of others: want one of them")
+		return errors.New("metric and lags exclude each other: lags add inputs of other rows, which a metric does not cover")
 	case c.Lags < 0 || c.Lags > maxLags:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
 	case !(c.Lambda > 0 && c.Lambda <= 1):
@@ -126,7 +126,7 @@ var ErrInputs = errors.New("too few inputs")
 // Check returns an error if c, which is valid, is not for rows of these columns. A host
 // calls it before the first row; a Learner does not check the rows.
 func (c Config) Check(columns []string) error {
-	if err := c.sampling().Check(c.width(len(columns))); err != nil {
+	if err := c.sampling().Check(c.rowSize(len(columns))); err != nil {
 		return fmt.Errorf("%w: %w", ErrInputs, err)
 	}
 	return c.Metric.check(columns)
@@ -152,7 +152,7 @@ func (c Config) sampling() features.Sampling {
 }
 
 // Canonical returns the effective values as JSON, always in the same bytes:
-// what a host journals and hashes. Unmarshal reads it back.
+// what a host appends to the model log and hashes. Unmarshal reads it back.
 func (c Config) Canonical() ([]byte, error) {
 	c, err := c.Effective()
 	if err != nil {
@@ -162,9 +162,9 @@ func (c Config) Canonical() ([]byte, error) {
 }
 
 // targets is how many a label has.
-func (c Config) targets() int { return max(1, c.Outputs) }
+func (c Config) targets() int { return max(1, c.Targets) }
 
-// smallBlock is the default of Width if the block size of the algorithm is larger than
+// smallBlock is the default of BlockSize if the block size of the algorithm is larger than
 // max_features.
 const smallBlock = 32
 
@@ -176,8 +176,8 @@ func lossError(a *engine.Algorithm, chosen loss.Loss, task Task) error {
 // options are what engines need of c, which is effective.
 func (c Config) options() engine.Options {
 	return engine.Options{
-		BlockSize: c.Width, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
-		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Stepper: c.Stepper,
+		BlockSize: c.BlockSize, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
+		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction,
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// ErrUnsettled is the error of a model without features, or with a single class.
-var ErrUnsettled = errors.New("the model has no features yet: they come with the first 64 labelled rows and a second class")
+// ErrNoFeatures is the error of a model without features, or with a single class.
+var ErrNoFeatures = errors.New("the model has no features yet: it needs 64 labelled rows, and a second class for classification")
 
 // ErrStatistics is the error of a model with target statistics of categories, which hold
 // the labels of the rows that a Design would be of.
@@ -27,8 +27,8 @@ type Design struct {
 	X       []float32 // the labelled rows, scaled
 	Rows    int
 	Weights []float64 // of the rows, 0 or more
-	Outputs int       // of a row: one a target of a regression, one of two classes, otherwise one a class
-	Targets []float64 // Rows × Outputs: the standardised label, or ±1 where the row is of the class
+	Scores  int       // of a row: one a target of a regression, one of two classes, otherwise one a class
+	Targets []float64 // Rows × Scores: the standardised label, or ±1 where the row is of the class
 
 	fit    warmup.Fit
 	task   Task
@@ -38,7 +38,7 @@ type Design struct {
 // Design returns what m makes of the labelled rows of b.
 func (m *Model) Design(b *Batch) (*Design, error) {
 	if m.bank == nil || m.bank.Blocks() == 0 || m.head.Task == Classification && m.head.Classes < 2 {
-		return nil, ErrUnsettled
+		return nil, ErrNoFeatures
 	}
 	d := &Design{
 		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.head.Task,
@@ -48,7 +48,7 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 		return nil, ErrStatistics
 	}
 	if b.Dim() != m.dim {
-		return nil, fmt.Errorf("rows of %d values for a model of %d", b.Dim(), m.dim)
+		return nil, fmt.Errorf("rows have %d values, the model has %d inputs", b.Dim(), m.dim)
 	}
 	in := m.inputs(b)
 	dim := in.Dim()
@@ -57,16 +57,16 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 		case y.Task == Auto:
 			continue
 		case y.Task != m.head.Task || y.Class >= max(1, m.head.Classes):
-			return nil, fmt.Errorf("a label of %v, class %d, for a model of %v with %d classes", y.Task, y.Class, m.head.Task, m.head.Classes)
-		case y.Outputs() != m.head.Targets():
-			return nil, fmt.Errorf("a label of %d targets for a model of %d", y.Outputs(), m.head.Targets())
+			return nil, fmt.Errorf("label of task %v and class %d: the model's task is %v with %d classes", y.Task, y.Class, m.head.Task, m.head.Classes)
+		case y.Targets() != m.head.Targets():
+			return nil, fmt.Errorf("label has %d targets, the model has %d", y.Targets(), m.head.Targets())
 		}
 		d.labels = append(d.labels, y)
 		d.Weights = append(d.Weights, target.BoundedWeight(b.weights[i]))
 		d.X = state.Extend(d.X, dim)
 		m.scaler.Apply(d.X[len(d.X)-dim:], in.X(i))
 	}
-	d.Rows, d.Outputs = len(d.labels), max(target.SignedScores(m.head.Classes), m.head.Targets())
+	d.Rows, d.Scores = len(d.labels), max(target.SignedScores(m.head.Classes), m.head.Targets())
 	for _, y := range d.labels {
 		d.Targets = m.head.AppendSigned(d.Targets, y)
 	}
@@ -107,7 +107,7 @@ func (m *Model) Serving() []Array {
 func (m *Model) serving() serving {
 	at := m.bank.Map()
 	return serving{
-		config: Config{Width: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
+		config: Config{BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
 		fit:    &warmup.Fit{Encoding: m.encoding, Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second},
 		Served: engine.Served{Blocks: m.bank.Blocks(), Intercept: m.intercept, Coef: m.coef},
 	}

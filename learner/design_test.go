@@ -13,8 +13,8 @@ func TestServingPartsComeBack(t *testing.T) {
 		{Algorithm: "all", MaxFeatures: 64, Kernel: "gaussian:2"},
 		{Algorithm: "dsg", MaxFeatures: 64, Kernel: "gaussian:2", Seed: 7, Task: Regression},
 		{Algorithm: "newton", MaxFeatures: 128, Kernel: "gaussian:2"},
-		{Algorithm: "ridge", MaxFeatures: 64, Kernel: "gaussian:2", Width: 16},
-		{Algorithm: "all", MaxFeatures: 128, Width: 64, Kernel: "gaussian:8", Sampling: "sorf"},
+		{Algorithm: "ridge", MaxFeatures: 64, Kernel: "gaussian:2", BlockSize: 16},
+		{Algorithm: "all", MaxFeatures: 128, BlockSize: 64, Kernel: "gaussian:8", Sampling: "sorf"},
 	} {
 		l, err := New(c)
 		if err != nil {
@@ -53,7 +53,7 @@ func TestServingPartsComeBack(t *testing.T) {
 			t.Errorf("%+v: a model with its own coefficients is another one: %v", c, err)
 		}
 		d, err := m.Design(b)
-		if err != nil || d.Rows != 200 || len(d.X) != 200*64 || len(d.Targets) != 200*d.Outputs || !(d.Penalty() > 0) {
+		if err != nil || d.Rows != 200 || len(d.X) != 200*64 || len(d.Targets) != 200*d.Scores || !(d.Penalty() > 0) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

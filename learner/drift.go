@@ -75,6 +75,6 @@ func (d *detectors) load(s *state.Reader, labelled int64) {
 	d.hinkley.Load(s)
 	if s.Err == nil {
 		d.alarms, d.due = Drifts{v[0], v[1]}, v[2] == 1
-		s.Require(v[0] >= 0 && v[0] <= labelled && v[1] >= 0 && v[1] <= labelled && v[2]>>1 == 0, "drifts: %v", v)
+		s.Require(v[0] >= 0 && v[0] <= labelled && v[1] >= 0 && v[1] <= labelled && v[2]>>1 == 0, "drift counts are %v", v)
 	}
 }

@@ -22,7 +22,7 @@ func TestDriftIsNoticedAndAnswered(t *testing.T) {
 	}
 	for _, a := range algorithms {
 		for _, r := range engine.Reactions {
-			c := Config{Algorithm: a.Name, OnDrift: r, Width: 8, MaxFeatures: 64, Minibatch: 50, Kernel: "gaussian:2"}
+			c := Config{Algorithm: a.Name, OnDrift: r, BlockSize: 8, MaxFeatures: 64, Minibatch: 50, Kernel: "gaussian:2"}
 			t.Run(a.Name+"/"+r, func(t *testing.T) {
 				t.Parallel()
 				l := newLearner(t, c)

@@ -33,7 +33,7 @@ func learn(l *learner.Learner, b *learner.Batch) {
 // Four machines learn a stream each from where one warm-up has ended, and their
 // models add up.
 func ExampleLearner_Merge() {
-	config := learner.Config{Algorithm: "ridge", Width: 16, MaxFeatures: 32}
+	config := learner.Config{Algorithm: "ridge", BlockSize: 16, MaxFeatures: 32}
 	base, err := learner.New(config)
 	if err != nil {
 		log.Fatal(err)
@@ -60,7 +60,7 @@ func ExampleLearner_Merge() {
 
 // Intervals that hold nine of ten labels.
 func ExampleLearner_Variance() {
-	l, err := learner.New(learner.Config{Algorithm: "ridge", Width: 16, MaxFeatures: 32})
+	l, err := learner.New(learner.Config{Algorithm: "ridge", BlockSize: 16, MaxFeatures: 32})
 	if err != nil {
 		log.Fatal(err)
 	}

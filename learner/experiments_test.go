@@ -73,7 +73,7 @@ func TestSection71ErrorFallsLikeOneOverTime(t *testing.T) {
 		return x
 	}
 	const rows = 256
-	c, err := Config{Width: rows, Minibatch: rows, MaxFeatures: 300 * rows, Lambda: 1e-6}.Effective()
+	c, err := Config{BlockSize: rows, Minibatch: rows, MaxFeatures: 300 * rows, Lambda: 1e-6}.Effective()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestAdultWithThePapersSettings(t *testing.T) {
 	for i, v := range y {
 		labels[i] = class(v == 1)
 	}
-	c, err := Config{Width: 32, Minibatch: 64, MaxFeatures: 1 << 15, Lambda: 1 / (100 * float64(len(y)))}.Effective()
+	c, err := Config{BlockSize: 32, Minibatch: 64, MaxFeatures: 1 << 15, Lambda: 1 / (100 * float64(len(y)))}.Effective()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestReturningToBlocksSavesFeatures(t *testing.T) {
 			want[i-n] = v
 		}
 	}
-	c, err := Config{Width: 32, Minibatch: 64, MaxFeatures: 1 << 15, Lambda: 1e-6}.Effective()
+	c, err := Config{BlockSize: 32, Minibatch: 64, MaxFeatures: 1 << 15, Lambda: 1e-6}.Effective()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestReturningToBlocksSavesFeaturesOfKin40k(t *testing.T) {
 		}
 	}
 	width := warmup.Nth(distances, len(distances)/2) / 2
-	c, err := Config{Width: 32, Minibatch: 64, MaxFeatures: 1 << 15, Lambda: 1e-6}.Effective()
+	c, err := Config{BlockSize: 32, Minibatch: 64, MaxFeatures: 1 << 15, Lambda: 1e-6}.Effective()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,18 +36,18 @@ func TestBitsAreForever(t *testing.T) {
 			rows              int
 			label             func(x []float64) Label
 		}{
-			{"two classes", "68cce529a7949d03", "f5c9997336aed462", Config{Width: 8, MaxFeatures: 64}, 700, sides},
-			{"four classes", "3bd510ebcbaff76c", "6dd0d2403789bef3", Config{Kernel: "gaussian:1.5", Width: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
+			{"two classes", "68cce529a7949d03", "f5c9997336aed462", Config{BlockSize: 8, MaxFeatures: 64}, 700, sides},
+			{"four classes", "3bd510ebcbaff76c", "6dd0d2403789bef3", Config{Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
 				return Label{Task: Classification, Class: int(4 * x[2])}
 			}},
-			{"regression", "0988d15eca61fd0a", "262336e2e3d39e6b", Config{Width: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
+			{"regression", "0988d15eca61fd0a", "262336e2e3d39e6b", Config{BlockSize: 8, MaxFeatures: 64}, 700, func(x []float64) Label {
 				return Label{Task: Regression, Value: float64(8*x[0]) - x[1]}
 			}},
-			{"three targets", "a524fc18620675f6", "ec5777a0a51185b6", Config{Outputs: 3, Width: 8, MaxFeatures: 64}, 700, three},
-			{"three targets, ridge", "", "4ec75d92ccda4694", Config{Outputs: 3, Algorithm: "ridge", MaxFeatures: 32}, 700, three},
+			{"three targets", "a524fc18620675f6", "ec5777a0a51185b6", Config{Targets: 3, BlockSize: 8, MaxFeatures: 64}, 700, three},
+			{"three targets, ridge", "", "4ec75d92ccda4694", Config{Targets: 3, Algorithm: "ridge", MaxFeatures: 32}, 700, three},
 			{"dsg", "", "00f985dd9d0475f2", Config{Algorithm: "dsg", MaxFeatures: 64}, 700, sides},
-			{"udsg, adagrad", "", "c6b45c7d4c18df9a", Config{Algorithm: "udsg", Stepper: "adagrad", MaxFeatures: 64}, 700, sides},
-			{"cdsg, precond", "", "45326d43a2dda1bd", Config{Algorithm: "cdsg", Stepper: "precond", MaxFeatures: 64}, 700, sides},
+			{"udsg, adagrad", "", "c6b45c7d4c18df9a", Config{Algorithm: "udsg", Direction: "adagrad", MaxFeatures: 64}, 700, sides},
+			{"cdsg, precond", "", "45326d43a2dda1bd", Config{Algorithm: "cdsg", Direction: "precond", MaxFeatures: 64}, 700, sides},
 			{"cdsg:alpha", "", "7a8003f403dc8e8c", Config{Algorithm: "cdsg:alpha", MaxFeatures: 64}, 700, sides},
 			{"eigenpro", "", "988a1f19aee0e0e8", Config{Algorithm: "eigenpro", MaxFeatures: 64}, 1100, sides},
 			{"ridge", "", "b4f76adc2f64e323", Config{Algorithm: "ridge", MaxFeatures: 32}, 700, sides},

@@ -5,7 +5,35 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/descent"
 )
+
+// TestEveryKernelKeepsThePromises with every algorithm: the first kernel of a family
+// with its scale, and that of which the warm-up chooses it.
+func TestEveryKernelKeepsThePromises(t *testing.T) {
+	for _, a := range algorithms {
+		for i, f := range features.Kernels {
+			k, err := features.ParseKernel(f.Examples[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := Config{Algorithm: a.Name, Direction: descent.Directions[i%len(descent.Directions)], BlockSize: 8, MaxFeatures: 24, Minibatch: 29, Kernel: k.String()}
+			configs := []Config{c}
+			if s, ok := k.(features.Scaled); ok {
+				c.Kernel = s.WithLengthScale(0).String()
+				configs = append(configs, c)
+			}
+			for _, c := range configs {
+				t.Run(a.Name+"/"+c.Kernel, func(t *testing.T) {
+					t.Parallel()
+					keepsThePromises(t, stream{c.Kernel, c, 3, numeric})
+				})
+			}
+		}
+	}
+}
 
 // TestTwoKernelsAreServedAndRestored: a learner with a second kernel goes on from
 // its state with the same bits, and a model predicts what it does.
@@ -19,7 +47,7 @@ func TestTwoKernelsAreServedAndRestored(t *testing.T) {
 		}
 		rows.Append(x, Label{Task: Regression, Value: math.Sin(2*x[0])*x[1] + rng.NormFloat64()}, 1)
 	}
-	config := Config{Width: 8, MaxFeatures: 64}
+	config := Config{BlockSize: 8, MaxFeatures: 64}
 	l := newLearner(t, config)
 	learn(l, rows.Slice(0, 800), 100)
 	if l.fit.Second == nil {

@@ -23,8 +23,8 @@ func ParseTask(s string) (Task, error) { return target.ParseTask(s) }
 // example is predicted only.
 type Label = target.Label
 
-// MaxOutputs is how many targets a label has at most.
-const MaxOutputs = target.MaxOutputs
+// MaxTargets is the maximum number of targets of a label.
+const MaxTargets = target.MaxTargets
 
 // Best returns the index of the largest of p, the first of them if there are more.
 func Best(p []float64) int { return target.Best(p) }

@@ -12,7 +12,7 @@ import (
 
 // ErrLags refuses a model with lags outside its Learner: its predictions depend on the
 // labels of earlier rows.
-var ErrLags = errors.New("the model has lags, so that only its learner can predict: it needs the labels of the records before")
+var ErrLags = errors.New("only the learner can predict with a model that has lags: predictions depend on the labels of earlier records")
 
 // lags appends to each row the inputs and the labels of the last Config.Lags labelled
 // rows of the same key, the newest first. If there are fewer, the row's own inputs and
@@ -38,10 +38,10 @@ const (
 )
 
 // labelSize returns the number of numbers that encode a label.
-func (c Config) labelSize() int { return max(2, c.Outputs) }
+func (c Config) labelSize() int { return max(2, c.Targets) }
 
 // width returns the number of values of a row of dim inputs with its lags.
-func (c Config) width(dim int) int { return dim + c.Lags*(dim+c.labelSize()) }
+func (c Config) rowSize(dim int) int { return dim + c.Lags*(dim+c.labelSize()) }
 
 // inputs returns the number of inputs of a row of width values, without its lags.
 func (c Config) inputs(width int) int { return (width - c.Lags*c.labelSize()) / (1 + c.Lags) }
@@ -52,7 +52,7 @@ func (c Config) inputs(width int) int { return (width - c.Lags*c.labelSize()) / 
 func encodeLabel(to []float64, y Label) {
 	if y.Task == Regression {
 		clear(to)
-		for j := range y.Outputs() {
+		for j := range y.Targets() {
 			to[j] = target.Bounded(y.At(j))
 		}
 		return
@@ -142,11 +142,11 @@ func (l *lags) load(s *state.Reader, dim int) {
 	keys := state.Take[byte](s, "lags.keys", state.AnySize, 1)
 	sizes := state.Take[int64](s, "lags.sizes", state.AnySize, 2)
 	values := state.TakeRaw(s, "lags.values", state.AnySize, 1)
-	s.Require(len(sizes) <= 2*maxLagKeys, "lags of %d keys", len(sizes)/2)
+	s.Require(len(sizes) <= 2*maxLagKeys, "lags: %d keys, more than are kept", len(sizes)/2)
 	row := dim + l.labelSize
 	for ; s.Err == nil && len(sizes) > 0; sizes = sizes[2:] {
 		key, n := sizes[0], sizes[1]
-		s.Require(key >= 0 && key <= int64(len(keys)) && n > 0 && n <= int64(len(values)) && n <= int64(l.k*row) && n%int64(row) == 0, "lags: sizes %d and %d", key, n)
+		s.Require(key >= 0 && key <= int64(len(keys)) && n > 0 && n <= int64(len(values)) && n <= int64(l.k*row) && n%int64(row) == 0, "lags: invalid sizes %d and %d", key, n)
 		if s.Err != nil {
 			return
 		}
@@ -155,8 +155,8 @@ func (l *lags) load(s *state.Reader, dim int) {
 		if l.keys == nil {
 			l.keys = map[string]*list.Element{}
 		}
-		s.Require(l.keys[r.key] == nil, "lags: a key is there twice")
+		s.Require(l.keys[r.key] == nil, "lags: duplicate key")
 		l.keys[r.key] = l.order.PushFront(r)
 	}
-	s.Require(len(keys) == 0 && len(values) == 0, "lags: more than their sizes say")
+	s.Require(len(keys) == 0 && len(values) == 0, "lags: keys and values are longer than their sizes")
 }

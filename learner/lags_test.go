@@ -33,7 +33,7 @@ func keyed(n, keys int) *Batch {
 }
 
 func lagConfig(algorithm string) Config {
-	return Config{Algorithm: algorithm, Lags: 2, Width: 8, MaxFeatures: 64, Minibatch: 40, Kernel: "gaussian:3"}
+	return Config{Algorithm: algorithm, Lags: 2, BlockSize: 8, MaxFeatures: 64, Minibatch: 40, Kernel: "gaussian:3"}
 }
 
 // The labels of a key's earlier rows tell almost everything, and nothing else does.

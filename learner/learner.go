@@ -76,7 +76,7 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
 	if c.Metric != nil && !c.Metric.whole() {
-		return nil, fmt.Errorf("learner: of the metric %v there is the hash alone", c.Metric)
+		return nil, fmt.Errorf("learner: metric %v: only its hash is known: set Config.Metric to the metric itself", c.Metric)
 	}
 	n := c.targets()
 	return &Learner{
@@ -97,7 +97,7 @@ type Step struct {
 // Learn learns the labelled rows of the last Pass, once.
 func (l *Learner) Learn(p *Pass) Step {
 	if p != &l.pass || p.learned || p.batch == nil {
-		panic("learner: Learn wants the last Pass, and only once")
+		panic("learner: Learn takes the most recent Pass, and takes it once")
 	}
 	s := Step{}
 	for i := range p.rows {
@@ -118,8 +118,8 @@ func (l *Learner) steps() int64 { return l.labelled / int64(l.config.Minibatch) 
 // have raised an alarm.
 func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 	x, y, weight := p.raw.X(i), target.BoundedLabel(p.batch.Label(i)), target.BoundedWeight(p.batch.Weight(i))
-	if y.Outputs() != l.head.Targets() {
-		panic(fmt.Sprintf("learner: a label of %d targets for a model of %d", y.Outputs(), l.head.Targets()))
+	if y.Targets() != l.head.Targets() {
+		panic(fmt.Sprintf("learner: label has %d targets, the model has %d", y.Targets(), l.head.Targets()))
 	}
 	changed = l.changesAfter(l.labelled+1, y)
 	l.validate(p, i, y, weight)
@@ -191,7 +191,7 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 		l.head = target.NewHead(suited, y.Task, 0, l.head.Targets())
 	}
 	if y.Task != l.head.Task || l.config.Task != Auto && l.config.Task != l.head.Task {
-		panic(fmt.Sprintf("learner: a label of %v for a model of %v", y.Task, l.head.Task))
+		panic(fmt.Sprintf("learner: the label's task is %v, the model's is %v", y.Task, l.head.Task))
 	}
 	l.last = y
 	l.total += weight
@@ -206,7 +206,7 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 		return false
 	}
 	if y.Class < 0 || y.Class >= l.config.MaxClasses {
-		panic(fmt.Sprintf("learner: class %d of at most %d", y.Class, l.config.MaxClasses))
+		panic(fmt.Sprintf("learner: class %d is out of range: max_classes is %d", y.Class, l.config.MaxClasses))
 	}
 	for y.Class >= l.head.Classes {
 		l.weights = append(l.weights, 0)
@@ -301,7 +301,7 @@ func (l *Learner) step() {
 
 // fitPending has the engine and the linear baseline learn the pending rows.
 func (l *Learner) fitPending() {
-	l.teachLinear()
+	l.learnLinear()
 	if l.drift.due {
 		l.React()
 	}

@@ -26,7 +26,7 @@ var ErrMerge = errors.New("models cannot be merged")
 // its columns, scale and width. Class i must mean the same to all of them. The
 // progressive validation and the drift detectors stay those of l.
 func (l *Learner) Merge(o, base *Learner) error {
-	if err := l.merges(o, base); err != nil {
+	if err := l.checkMerge(o, base); err != nil {
 		return fmt.Errorf("%w: %w", ErrMerge, err)
 	}
 	total := func(l *Learner) []float64 {
@@ -66,31 +66,31 @@ func (l *Learner) Merge(o, base *Learner) error {
 	return nil
 }
 
-func (l *Learner) merges(o, base *Learner) error {
+func (l *Learner) checkMerge(o, base *Learner) error {
 	switch {
 	case !l.config.same(base.config) || !o.config.same(base.config):
-		return errors.New("the options differ")
+		return errors.New("their options differ")
 	case l.config.Lags > 0 || l.config.OnDrift != "none":
-		return errors.New("with lags or reactions to drift, more counts than the rows")
+		return errors.New("their state depends on the order of rows: want no lags and no reaction to drift")
 	case base.warming() || len(base.pending.Labels) > 0:
-		return fmt.Errorf("their base has learned %d rows: want a multiple of %d, and more than %d", base.labelled, l.config.Minibatch, warmup.EffectiveAt(warmup.LastCheckpoint))
-	case !addsUp(base.engine):
-		return fmt.Errorf("%s has no equations", l.config.Algorithm)
+		return fmt.Errorf("their base has learned %d rows: want a multiple of %d that is greater than %d", base.labelled, l.config.Minibatch, warmup.EffectiveAt(warmup.LastCheckpoint))
+	case !canMerge(base.engine):
+		return fmt.Errorf("algorithm %s has no normal equations: want ridge", l.config.Algorithm)
 	case l.labelled < base.labelled || o.labelled < base.labelled:
-		return fmt.Errorf("%d and %d rows, and their base %d", l.labelled, o.labelled, base.labelled)
+		return fmt.Errorf("they have learned %d and %d rows, fewer than their base (%d)", l.labelled, o.labelled, base.labelled)
 	case l.dim != base.dim || o.dim != base.dim || l.head.Task != base.head.Task || o.head.Task != base.head.Task:
-		return errors.New("the columns or the tasks differ")
+		return errors.New("their columns or tasks differ")
 	case base.fit.Encoding != nil:
-		return errors.New("they have columns that are not numeric, or missing values")
+		return errors.New("their columns are not all numeric, or have missing values")
 	case !reflect.DeepEqual(l.fit, base.fit) || !reflect.DeepEqual(o.fit, base.fit):
-		return errors.New("the fits of the warm-up differ")
+		return errors.New("the results of their warm-up differ")
 	case l.head.Classes < base.head.Classes || o.head.Classes < base.head.Classes:
-		return fmt.Errorf("%d and %d classes, and their base %d", l.head.Classes, o.head.Classes, base.head.Classes)
+		return fmt.Errorf("they have %d and %d classes, fewer than their base (%d)", l.head.Classes, o.head.Classes, base.head.Classes)
 	}
 	return nil
 }
 
-func addsUp(e engine.Engine) bool {
+func canMerge(e engine.Engine) bool {
 	_, ok := e.(engine.Merger)
 	return ok
 }

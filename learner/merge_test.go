@@ -209,7 +209,7 @@ func solved(t *testing.T, l *Learner, b *Batch) []float64 {
 	}
 	e.Solve(w, factor)
 	bank := l.fit.Bank(l.config.options().FeatureMap(l.dim))
-	bank.Grow((n - 1) / (2 * l.config.Width))
+	bank.Grow((n - 1) / (2 * l.config.BlockSize))
 	phi := make([]float32, b.Len()*(n-1))
 	bank.Features(phi, 0, scaledRows(nil, &l.fit.Scaler, b, b.Len()))
 	f := make([]float64, b.Len()*k)

@@ -40,7 +40,7 @@ func (n *Numbers) UnmarshalJSON(b []byte) error {
 	*n = make(Numbers, len(all))
 	for i, v := range all {
 		if v == nil {
-			return fmt.Errorf("number %d of %d is null", i+1, len(all))
+			return fmt.Errorf("element %d of %d is null", i+1, len(all))
 		}
 		(*n)[i] = *v
 	}
@@ -73,15 +73,15 @@ func ParseMetric(text []byte) (*Metric, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("not a metric, which is a JSON object of columns, center, scale, shared and own with finite numbers: %w", err)
+		return nil, fmt.Errorf("not a metric file: want a JSON object with columns, center, scale, shared and own, and finite numbers: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something stands behind the metric")
+		return nil, errors.New("unexpected data after the JSON object of the metric")
 	}
 	n := len(f.Columns)
 	switch {
 	case n == 0:
-		return nil, errors.New("columns is empty or missing: it names the inputs, in their order")
+		return nil, errors.New("columns is empty or missing: want the names of the inputs, in order")
 	case len(f.Center) != n || len(f.Scale) != n:
 		return nil, fmt.Errorf("center has %d numbers and scale %d, want one for each of the %d columns", len(f.Center), len(f.Scale), n)
 	case float64(n)*float64(n)*float64(1+len(f.Own)) > maxRootNumbers:
@@ -95,7 +95,7 @@ func ParseMetric(text []byte) (*Metric, error) {
 	m := &Metric{hash: sha256.Sum256(text), Columns: f.Columns, center: f.Center, scale: f.Scale}
 	root, err := rootOf(f.Shared, n)
 	if err != nil {
-		return nil, fmt.Errorf("shared %w", err)
+		return nil, fmt.Errorf("shared matrix %w", err)
 	}
 	m.roots = root
 	for key := range f.Own {
@@ -104,17 +104,17 @@ func ParseMetric(text []byte) (*Metric, error) {
 	slices.Sort(m.keys)
 	for _, key := range m.keys {
 		if len(f.Own[key]) != n*n {
-			return nil, fmt.Errorf("own of key %q has %d numbers, want %d × %d", key, len(f.Own[key]), n, n)
+			return nil, fmt.Errorf("own matrix of key %q has %d numbers, want %d × %d", key, len(f.Own[key]), n, n)
 		}
 		sum := slices.Clone(f.Shared)
 		vec.Axpy(1, f.Own[key], sum)
 		if root, err = rootOf(sum, n); err != nil {
-			return nil, fmt.Errorf("shared + own of key %q %w", key, err)
+			return nil, fmt.Errorf("shared + own matrix of key %q %w", key, err)
 		}
 		m.roots = append(m.roots, root...)
 	}
 	if !slices.ContainsFunc(m.roots, func(v float64) bool { return v*v >= minRootSquare }) {
-		return nil, errors.New("all distances are 0, or nearly: shared is, and no own changes that")
+		return nil, errors.New("all distances are 0, or nearly: the shared matrix and the sums with each key's own matrix are 0")
 	}
 	m.find()
 	return m, nil
@@ -141,20 +141,20 @@ func rootOf(a []float64, n int) ([]float64, error) {
 	for i := range n {
 		for j := range i {
 			if math.Abs(a[i*n+j]-a[j*n+i]) > asymmetry*largest {
-				return nil, fmt.Errorf("is not symmetric: %v in row %d, column %d, and %v the other way round", a[i*n+j], i+1, j+1, a[j*n+i])
+				return nil, fmt.Errorf("is not symmetric: %v in row %d, column %d, but %v in the transposed position", a[i*n+j], i+1, j+1, a[j*n+i])
 			}
 		}
 	}
 	values, vectors := make([]float64, n), make([]float64, n*n)
 	if !vec.Eigen(values, vectors, slices.Clone(a), n) {
-		return nil, errors.New("has no eigenvalues that are finite numbers")
+		return nil, errors.New("has no finite eigenvalues")
 	}
 	least, top := values[0], values[n-1]
 	switch {
 	case top > maxEigenvalue:
 		return nil, fmt.Errorf("has the largest eigenvalue %.3g, want at most %g", top, maxEigenvalue)
 	case least < -asymmetry*top:
-		return nil, fmt.Errorf("is no metric: its least eigenvalue is %.3g, and a distance is never below 0", least)
+		return nil, fmt.Errorf("is not positive semidefinite: its smallest eigenvalue is %.3g", least)
 	}
 	root := make([]float64, n*n)
 	for k, v := range values {
@@ -194,13 +194,13 @@ func (m *Metric) UnmarshalText(text []byte) error {
 }
 
 // ErrMetric refuses rows that a Metric is not for.
-var ErrMetric = errors.New("the metric is for other inputs")
+var ErrMetric = errors.New("the metric does not match the input columns")
 
 func (m *Metric) check(columns []string) error {
 	if m == nil || slices.Equal(m.Columns, columns) {
 		return nil
 	}
-	return fmt.Errorf("%w: it has %s, and the rows have %s", ErrMetric, listed(m.Columns), listed(columns))
+	return fmt.Errorf("%w: the metric has %s, the rows have %s", ErrMetric, listed(m.Columns), listed(columns))
 }
 
 // listed is some names on one line.
@@ -273,23 +273,23 @@ func loadMetric(s *state.Reader) *Metric {
 	m.roots = state.Take[float64](s, "given.roots", state.AnySize, d)
 	keys := state.Take[byte](s, "given.keys", state.AnySize, 1)
 	sizes := state.Take[int64](s, "given.sizes", state.AnySize, 1)
-	s.Require(d > 0 && len(m.roots) == (1+len(sizes))*d*d, "a metric of %d inputs and %d keys has %d numbers", d, len(sizes), len(m.roots))
+	s.Require(d > 0 && len(m.roots) == (1+len(sizes))*d*d, "a metric with %d inputs and %d keys has %d numbers", d, len(sizes), len(m.roots))
 	if s.Err != nil {
 		return nil
 	}
 	for _, n := range sizes {
 		if n < 0 || n > int64(len(keys)) || len(m.keys) > 0 && string(keys[:n]) <= m.keys[len(m.keys)-1] {
-			s.Fail("given.sizes has %d", n)
+			s.Fail("given.sizes: invalid size %d, or keys out of order", n)
 			return nil
 		}
 		m.keys, keys = append(m.keys, string(keys[:n])), keys[n:]
 	}
-	s.Require(len(keys) == 0, "given.keys has more than given.sizes says")
+	s.Require(len(keys) == 0, "given.keys is longer than its sizes")
 	for j, v := range m.scale {
 		s.Require(v > 0, "the scale of column %d is %v", j, v)
 	}
 	for _, v := range m.roots {
-		s.Require(math.Abs(v) <= maxEigenvalue, "a number of a metric's root is %v", v)
+		s.Require(math.Abs(v) <= maxEigenvalue, "an element of the metric's square root is %v", v)
 	}
 	m.find()
 	return m

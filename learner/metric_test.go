@@ -54,7 +54,7 @@ func sparse(rows int, keys ...string) *Batch {
 func TestTheIdentityAsTheMetricChangesNoBit(t *testing.T) {
 	identity := metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{1, 0, 0, 1}})
 	for _, algorithm := range []string{"newton", "all"} {
-		c := Config{Algorithm: algorithm, Kernel: "gaussian:1.5", Width: 8, MaxFeatures: 64}
+		c := Config{Algorithm: algorithm, Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 64}
 		with := c
 		with.Metric = identity
 		without, under := newLearner(t, c), newLearner(t, with)
@@ -89,7 +89,7 @@ func TestAMetricIsItsRootOnTheRows(t *testing.T) {
 		}
 		seen.Append(z, rows.Label(i), 1)
 	}
-	c := Config{Algorithm: "all", Width: 8, MaxFeatures: 64, Metric: identity}
+	c := Config{Algorithm: "all", BlockSize: 8, MaxFeatures: 64, Metric: identity}
 	plain := newLearner(t, c)
 	want := learn(plain, seen, 100)
 	c.Metric = m
@@ -173,7 +173,7 @@ func TestRowsHaveTheDistancesOfTheirMetric(t *testing.T) {
 // TestAStateHasItsMetric: who restores needs no more of it than its hash, and
 // takes no other.
 func TestAStateHasItsMetric(t *testing.T) {
-	c := Config{Algorithm: "all", Kernel: "gaussian:1.5", Width: 8, MaxFeatures: 64, Metric: skewed}
+	c := Config{Algorithm: "all", Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 64, Metric: skewed}
 	rows := sparse(700, "k", "")
 	whole := newLearner(t, c)
 	learn(whole, rows, 100)
@@ -215,27 +215,27 @@ func TestAMetricThatIsNoneIsRefused(t *testing.T) {
 	}
 	for _, test := range []struct{ old, new, want string }{
 		{good, "a,b\n1,2\n", "JSON"},
-		{good, good + good, "behind the metric"},
+		{good, good + good, "unexpected data"},
 		{`"shared"`, `"metric"`, `unknown field "metric"`},
 		{`"columns": ["a", "b"], `, "", "columns is empty or missing"},
 		{`"columns": ["a", "b"]`, `"columns": ["a", "b", "c"]`, "one for each of the 3 columns"},
 		{`"scale": [1, 1]`, `"scale": [1, 0]`, `scale of column "b" is 0`},
-		{`"center": [0, 0]`, `"center": [0, null]`, "number 2 of 2 is null"},
-		{`[2, 1, 1, 2]`, `[2, 1, 1]`, "shared has 3 numbers, want 2 × 2"},
+		{`"center": [0, 0]`, `"center": [0, null]`, "element 2 of 2 is null"},
+		{`[2, 1, 1, 2]`, `[2, 1, 1]`, "shared matrix has 3 numbers, want 2 × 2"},
 		{`[2, 1, 1, 2]`, `[2, 1, 1, NaN]`, "finite numbers"},
 		{`[2, 1, 1, 2]`, `[2, 1, 1, 1e999]`, "finite numbers"},
-		{`[2, 1, 1, 2]`, `[2, 1, 1.5, 2]`, "shared is not symmetric: 1.5 in row 2, column 1, and 1 the other way round"},
-		{`[2, 1, 1, 2]`, `[1, 2, 2, 1]`, "shared is no metric: its least eigenvalue is -1"},
+		{`[2, 1, 1, 2]`, `[2, 1, 1.5, 2]`, "shared matrix is not symmetric: 1.5 in row 2, column 1, but 1 in the transposed"},
+		{`[2, 1, 1, 2]`, `[1, 2, 2, 1]`, "shared matrix is not positive semidefinite: its smallest eigenvalue is -1"},
 		{`[2, 1, 1, 2], "own": {"k": [1, 0, 0, 1]}`, `[0, 0, 0, 0]`, "all distances are 0"},
 		{`[2, 1, 1, 2]`, `[1e300, 1e300, 1e300, 1e300]`, "largest eigenvalue"},
-		{`[1, 0, 0, 1]`, `[1]`, `own of key "k" has 1 numbers, want 2 × 2`},
-		{`[1, 0, 0, 1]`, `[-4, 0, 0, 0]`, `shared + own of key "k" is no metric`},
+		{`[1, 0, 0, 1]`, `[1]`, `own matrix of key "k" has 1 numbers, want 2 × 2`},
+		{`[1, 0, 0, 1]`, `[-4, 0, 0, 0]`, `shared + own matrix of key "k" is not positive semidefinite`},
 	} {
 		if _, err := ParseMetric([]byte(strings.Replace(good, test.old, test.new, 1))); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.new, err, test.want)
 		}
 	}
-	if err := (Config{Metric: skewed}).Check([]string{"a", "c"}); err == nil || !strings.Contains(err.Error(), "it has 2 (a, b), and the rows have 2 (a, c)") {
+	if err := (Config{Metric: skewed}).Check([]string{"a", "c"}); err == nil || !strings.Contains(err.Error(), "the metric has 2 (a, b), the rows have 2 (a, c)") {
 		t.Errorf("other columns: %v", err)
 	}
 	if _, err := (Config{Metric: skewed, Lags: 1}).Effective(); err == nil {
@@ -246,7 +246,7 @@ func TestAMetricThatIsNoneIsRefused(t *testing.T) {
 // Variances and merged models of ridge are under the metric, too.
 func TestVariancesAndMergesUnderAMetric(t *testing.T) {
 	metric := metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{4, 0, 0, 0.25}})
-	config := Config{Algorithm: "ridge", Kernel: "gaussian:1.5", Width: 8, MaxFeatures: 16, Metric: metric}
+	config := Config{Algorithm: "ridge", Kernel: "gaussian:1.5", BlockSize: 8, MaxFeatures: 16, Metric: metric}
 	b, stretched := sparse(1600), new(Batch)
 	stretched.Reset(2)
 	rows := new(Batch)

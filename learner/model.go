@@ -13,14 +13,14 @@ import (
 
 // Predictions are those of a model for some rows.
 type Predictions struct {
-	Task    Task      // Auto while no label has been seen
-	Outputs int       // values for each row: the classes seen so far; the targets of a regression; 0 while no label has been seen
-	Values  []float64 // rows × Outputs: the probability of each class, or the value in the label's units
+	Task   Task      // Auto while no label has been seen
+	Size   int       // values for each row: the classes seen so far; the targets of a regression; 0 while no label has been seen
+	Values []float64 // rows × Size: the probability of each class, or the value in the label's units
 }
 
 // Row returns the values for row i.
 func (p *Predictions) Row(i int) []float64 {
-	return p.Values[i*p.Outputs : (i+1)*p.Outputs : (i+1)*p.Outputs]
+	return p.Values[i*p.Size : (i+1)*p.Size : (i+1)*p.Size]
 }
 
 // Model predicts, and does not learn: it is the serving part of a State. It
@@ -36,9 +36,9 @@ type Model struct {
 	intercept []float64
 	coef      []float32
 
-	x     []float32 // scratch
-	f     []float64
-	under Batch // rows as the metric or the encoding has them
+	x    []float32 // scratch
+	f    []float64
+	seen Batch // rows as the metric or the encoding has them
 }
 
 // Dim returns the length of the rows that m predicts, or 0 if it has seen none.
@@ -50,22 +50,22 @@ func (m *Model) Keyed() bool { return m.given != nil && m.given.Keys() > 0 }
 // inputs returns the rows of b as the metric or the encoding has them, if there is one.
 func (m *Model) inputs(b *Batch) *Batch {
 	if m.encoding != nil {
-		return encoded(&m.under, b, m.encoding, b.Len())
+		return encoded(&m.seen, b, m.encoding, b.Len())
 	}
 	if m.given == nil {
 		return b
 	}
-	return m.given.apply(&m.under, b, b.Len())
+	return m.given.apply(&m.seen, b, b.Len())
 }
 
 // Predict returns predictions for all rows of b, which must be of the model's
 // dimension. They are the caller's to keep.
 func (m *Model) Predict(b *Batch) Predictions {
 	if m.dim != 0 && b.Dim() != m.dim {
-		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", b.Dim(), m.dim))
+		panic(fmt.Sprintf("learner: rows have %d values, the model has %d inputs", b.Dim(), m.dim))
 	}
 	n := b.Len()
-	p := Predictions{Task: m.head.Task, Outputs: m.head.PredictionSize(), Values: make([]float64, n*m.head.PredictionSize())}
+	p := Predictions{Task: m.head.Task, Size: m.head.PredictionSize(), Values: make([]float64, n*m.head.PredictionSize())}
 	if m.bank != nil {
 		m.x = scaledRows(m.x[:0], &m.scaler, m.inputs(b), n)
 	}

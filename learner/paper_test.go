@@ -18,7 +18,7 @@ import (
 func trained(t *testing.T) (l *Learner, last *Batch) {
 	t.Helper()
 	s := streamOf("dsg", "regression")
-	s.config.Lambda, s.config.Stepper = 0.01, "rate"
+	s.config.Lambda, s.config.Direction = 0.01, "rate"
 	l = newLearner(t, s.config)
 	rows := s.rows(3000)
 	at := 0
@@ -31,7 +31,7 @@ func trained(t *testing.T) (l *Learner, last *Batch) {
 // stepsOf returns how many steps of descent l has made.
 func stepsOf(l *Learner) int64 { return resuming[int64](l, "descent.counters")[0] }
 
-func blocksOf(l *Learner) int { return l.engine.Features() / l.config.Width }
+func blocksOf(l *Learner) int { return l.engine.Features() / l.config.BlockSize }
 
 // effective returns the coefficients of the iterate, not as they are stored.
 func effective(l *Learner) []float64 {
@@ -53,8 +53,8 @@ func effectiveAverage(l *Learner) []float64 {
 
 // block returns the frequencies of block b of l, drawn from its seed alone.
 func block(l *Learner, b int) []float32 {
-	w := make([]float32, l.config.Width*l.dim)
-	features.Map{Kernel: l.fit.Kernel, Dim: l.dim, BlockSize: l.config.Width, Seed: l.config.Seed}.Frequencies(w, b)
+	w := make([]float32, l.config.BlockSize*l.dim)
+	features.Map{Kernel: l.fit.Kernel, Dim: l.dim, BlockSize: l.config.BlockSize, Seed: l.config.Seed}.Frequencies(w, b)
 	return w
 }
 
@@ -80,20 +80,20 @@ func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 	y := append(append([]Label{}, l.pending.Labels...), last.Label(0))
 	weights := append(append([]float64{}, l.pending.Weights...), last.Weight(0))
 	f := append(append([]float64{}, l.pending.Scores...), p.f...)
-	rate := descent.StepSize{First: 1 / (l.fit.TopEigenvalue + 1/float64(len(y)) + 1/float64(l.config.Width)), Lambda: l.config.Lambda}.Rate(stepsOf(l) + 1)
+	rate := descent.StepSize{First: 1 / (l.fit.TopEigenvalue + 1/float64(len(y)) + 1/float64(l.config.BlockSize)), Lambda: l.config.Lambda}.Rate(stepsOf(l) + 1)
 	l.Learn(p)
 	if blocksOf(l) != from+1 {
 		t.Fatalf("%d blocks after a step, before it %d", blocksOf(l), from)
 	}
 	w := block(l, from)
-	want, total := make([]float64, 2*l.config.Width), 0.0
+	want, total := make([]float64, 2*l.config.BlockSize), 0.0
 	for i := range y {
 		total += weights[i]
 		for j, v := range phi(w, x[i*l.dim:(i+1)*l.dim]) {
-			want[j] -= rate * weights[i] * (f[2*i] - l.head.Target(y[i], 0)) * v / float64(l.config.Width)
+			want[j] -= rate * weights[i] * (f[2*i] - l.head.Target(y[i], 0)) * v / float64(l.config.BlockSize)
 		}
 	}
-	got := effective(l)[2*l.config.Width*from:]
+	got := effective(l)[2*l.config.BlockSize*from:]
 	for j := range want {
 		if want[j] /= total; math.Abs(got[j]-want[j]) > 1e-6*(1+math.Abs(want[j])) {
 			t.Errorf("coefficient %d of the new block is %v, want %v", j, got[j], want[j])
@@ -105,7 +105,7 @@ func TestAlgorithm1AddsTheFeaturesOfANewSeed(t *testing.T) {
 func TestAlgorithm1ShrinksEarlierCoefficients(t *testing.T) {
 	l, last := trained(t)
 	before := effective(l)
-	rate := descent.NewStepSize(1, l.fit.TopEigenvalue, l.config.Minibatch, l.config.Width, l.config.Lambda).Rate(stepsOf(l) + 1)
+	rate := descent.NewStepSize(1, l.fit.TopEigenvalue, l.config.Minibatch, l.config.BlockSize, l.config.Lambda).Rate(stepsOf(l) + 1)
 	l.Learn(l.Predict(last))
 	after := effective(l)
 	for j, a := range before {
@@ -124,7 +124,7 @@ func TestAlgorithm2PredictsFromSeedsAndCoefficients(t *testing.T) {
 		want := intercept
 		for b := range blocksOf(l) {
 			for j, v := range phi(block(l, b), p.x) {
-				want += v * float64(float32(coef[column][2*l.config.Width*b+j]))
+				want += v * float64(float32(coef[column][2*l.config.BlockSize*b+j]))
 			}
 		}
 		if math.Abs(p.f[column]-want) > 1e-5*(1+math.Abs(want)) {
@@ -154,7 +154,7 @@ func TestFeaturesGrowWithTheDataUpToTheCap(t *testing.T) {
 	s := streamOf("dsg", "binary")
 	l := newLearner(t, s.config)
 	rows := s.rows(2600)
-	most := s.config.MaxFeatures / s.config.Width
+	most := s.config.MaxFeatures / s.config.BlockSize
 	for at := range rows.Len() {
 		learn(l, rows.Slice(at, at+1), 1)
 		if l.fit == nil {

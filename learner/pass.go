@@ -37,7 +37,7 @@ func (p *Pass) Len() int { return p.rows }
 // several targets is the mean of theirs.
 func (p *Pass) Loss(i int) (float64, bool) {
 	y := p.batch.Label(i)
-	if y.Task == Auto || p.Outputs == 0 {
+	if y.Task == Auto || p.Size == 0 {
 		return 0, false
 	}
 	sum, n := 0.0, p.head.Targets()
@@ -58,13 +58,13 @@ func (p *Pass) scores(i int) []float64 {
 // learned.
 func (l *Learner) Predict(b *Batch) *Pass {
 	if l.dim == 0 {
-		l.dim = l.config.width(b.Dim())
+		l.dim = l.config.rowSize(b.Dim())
 	}
-	if l.config.width(b.Dim()) != l.dim || l.dim == 0 {
-		panic(fmt.Sprintf("learner: rows of %d values for a model of %d", l.config.width(b.Dim()), l.dim))
+	if l.config.rowSize(b.Dim()) != l.dim || l.dim == 0 {
+		panic(fmt.Sprintf("learner: rows have %d values, the model has %d inputs", l.config.rowSize(b.Dim()), l.dim))
 	}
 	if m := l.config.Metric; m != nil && m.dim() != l.dim {
-		panic(fmt.Sprintf("learner: rows of %d values for a metric of %d", l.dim, m.dim()))
+		panic(fmt.Sprintf("learner: rows have %d values, the metric has %d columns", l.dim, m.dim()))
 	}
 	l.takeTypes(b)
 	p := &l.pass
@@ -88,8 +88,8 @@ func (l *Learner) Predict(b *Batch) *Pass {
 		p.x = scaledRows(p.x[:0], &l.fit.Scaler, p.inputs, p.rows)
 		p.f = l.engine.Score(p.f[:0], p.x, p.rows)
 	}
-	p.Task, p.Outputs = l.head.Task, l.head.PredictionSize()
-	p.Values = state.Extend(p.Values[:0], p.rows*p.Outputs)
+	p.Task, p.Size = l.head.Task, l.head.PredictionSize()
+	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
 	for i := range p.rows {
 		l.head.Predict(p.Row(i), p.scores(i))
 	}

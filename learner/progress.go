@@ -195,14 +195,14 @@ func loadValidation(s *state.Reader, all []validation) {
 			r.buckets[k].check(s, k == int(at[i]))
 		}
 		r.whole.check(s, false)
-		s.Require(at[i] >= 0 && int(at[i]) < buckets, "progress.at is %d", at[i])
+		s.Require(at[i] >= 0 && int(at[i]) < buckets, "progress: position %d is out of range", at[i])
 		r.at = int(at[i])
 	}
 }
 
 func (t *tally) check(s *state.Reader, filling bool) {
 	for i, v := range t {
-		s.Require(v >= 0 || i == tallyMean, "progress: a sum of positive numbers is %v", v)
+		s.Require(v >= 0 || i == tallyMean, "progress: a sum is %v, want 0 or more", v)
 	}
-	s.Require(!filling || t[tallyRows] < bucketRows, "progress: a bucket has %v rows", t[tallyRows])
+	s.Require(!filling || t[tallyRows] < bucketRows, "progress: the current bucket has %v rows", t[tallyRows])
 }

@@ -28,13 +28,13 @@ type stream struct {
 
 var streams = func() (all []stream) {
 	for i, a := range algorithms {
-		small := Config{Algorithm: a.Name, Stepper: descent.Directions[i%len(descent.Directions)], Width: 8, MaxFeatures: 64}
-		odd := Config{Algorithm: a.Name, Stepper: descent.Directions[(i+2)%len(descent.Directions)], Width: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
+		small := Config{Algorithm: a.Name, Direction: descent.Directions[i%len(descent.Directions)], BlockSize: 8, MaxFeatures: 64}
+		odd := Config{Algorithm: a.Name, Direction: descent.Directions[(i+2)%len(descent.Directions)], BlockSize: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
 		if a.FixedBlocks != nil { // which have all features from the start
 			small.MaxFeatures, odd.MaxFeatures = 24, 20
 		}
 		several := odd
-		several.Outputs = 3
+		several.Targets = 3
 		all = append(all, stream{"growing", small, 2, growing}, stream{"several", several, 4, numerics})
 		if slices.ContainsFunc(descent.Algorithms()[1:], func(r engine.Algorithm) bool { return r.Name == a.Name }) {
 			continue // the rules of descent differ in the blocks of a step, and there all tasks are alike
@@ -43,7 +43,7 @@ var streams = func() (all []stream) {
 			stream{"late", odd, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }},
 		)
 	}
-	given := Config{Algorithm: "all", Width: 8, MaxFeatures: 32, Metric: skewed}
+	given := Config{Algorithm: "all", BlockSize: 8, MaxFeatures: 32, Metric: skewed}
 	return append(all, stream{"metric", given, 2, sided})
 }()
 
@@ -89,15 +89,15 @@ var lossStreams = func() (all []stream) {
 	for i, a := range algorithms {
 		for j, l := range loss.All {
 			c := Config{
-				Algorithm: a.Name, Stepper: descent.Directions[(i+j)%len(descent.Directions)], Loss: l.String(),
-				Width: 4, MaxFeatures: 16, Minibatch: 29, Kernel: "gaussian:1.5",
+				Algorithm: a.Name, Direction: descent.Directions[(i+j)%len(descent.Directions)], Loss: l.String(),
+				BlockSize: 4, MaxFeatures: 16, Minibatch: 29, Kernel: "gaussian:1.5",
 			}
 			switch {
 			case l.Classifies():
 				all = append(all, stream{l.String(), c, 2, growing})
 			case l == loss.Poisson{}:
 				all = append(all, stream{l.String(), c, 3, counts})
-				c.Outputs = 2
+				c.Targets = 2
 				all = append(all, stream{l.String() + " of two", c, 3, func(i int, x []float64) Label {
 					y := counts(i, x)
 					y.More = []float64{counts(i+1, x[1:]).Value}
@@ -105,7 +105,7 @@ var lossStreams = func() (all []stream) {
 				}})
 			default:
 				all = append(all, stream{l.String(), c, 3, numeric})
-				c.Outputs = 3
+				c.Targets = 3
 				all = append(all, stream{l.String() + " of three", c, 3, numerics})
 			}
 		}
@@ -123,41 +123,48 @@ func TestEveryLossKeepsThePromises(t *testing.T) {
 		}
 		t.Run(s.config.Algorithm+"/"+s.name, func(t *testing.T) {
 			t.Parallel()
-			rows := s.rows(450) // two checkpoints of the warm-up
-			one := newLearner(t, s.config)
-			var want []string
-			for at := range rows.Len() {
-				if at%97 == 50 || at == 449 {
-					r, err := restore(s.config, one.State())
-					if err != nil {
-						t.Fatalf("row %d: %v", at, err)
-					}
-					sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), one.State())
-					m, err := NewModel(one.State().Serving)
-					if err != nil {
-						t.Fatal(err)
-					}
-					row := rows.Slice(at, at+1)
-					if got, want := m.Predict(row).Values, one.Predict(row).Values; !slices.Equal(got, want) {
-						t.Fatalf("row %d: the model predicts %v, the learner %v", at, got, want)
-					}
-					one = r
-				}
-				want = append(want, learn(one, rows.Slice(at, at+1), 1)...)
-			}
-			l := newLearner(t, s.config)
-			firstDifference(t, "in one batch", learn(l, rows, rows.Len()), want)
-			sameState(t, "in one batch", l.State(), one.State())
-			if p := l.Progress(); !strings.HasPrefix(s.name, "quantile") && p.Whole.Model.Error > 1.1*p.Whole.Majority.Error {
-				t.Errorf("error %v, without looking at the rows %v", p.Whole.Model.Error, p.Whole.Majority.Error)
-			}
+			keepsThePromises(t, s)
 		})
+	}
+}
+
+// keepsThePromises is the short form of all the promises: restoring anywhere and
+// batches of any size change no bit, a model predicts what its learner does, and both
+// are better than not looking at the rows.
+func keepsThePromises(t *testing.T, s stream) {
+	rows := s.rows(450) // two checkpoints of the warm-up
+	one := newLearner(t, s.config)
+	var want []string
+	for at := range rows.Len() {
+		if at%97 == 50 || at == 449 {
+			r, err := restore(s.config, one.State())
+			if err != nil {
+				t.Fatalf("row %d: %v", at, err)
+			}
+			sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), one.State())
+			m, err := NewModel(one.State().Serving)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row := rows.Slice(at, at+1)
+			if got, want := m.Predict(row).Values, one.Predict(row).Values; !slices.Equal(got, want) {
+				t.Fatalf("row %d: the model predicts %v, the learner %v", at, got, want)
+			}
+			one = r
+		}
+		want = append(want, learn(one, rows.Slice(at, at+1), 1)...)
+	}
+	l := newLearner(t, s.config)
+	firstDifference(t, "in one batch", learn(l, rows, rows.Len()), want)
+	sameState(t, "in one batch", l.State(), one.State())
+	if p := l.Progress(); !strings.HasPrefix(s.name, "quantile") && p.Whole.Model.Error > 1.1*p.Whole.Majority.Error {
+		t.Errorf("error %v, without looking at the rows %v", p.Whole.Model.Error, p.Whole.Majority.Error)
 	}
 }
 
 // two is a stream of two classes, for every algorithm.
 func two(algorithm string) stream {
-	return stream{"binary", Config{Algorithm: algorithm, Width: 8, MaxFeatures: 64}, 3, sided}
+	return stream{"binary", Config{Algorithm: algorithm, BlockSize: 8, MaxFeatures: 64}, 3, sided}
 }
 
 // streamOf returns the stream of this name for an algorithm.
@@ -307,7 +314,7 @@ func TestCoresDoNotMatter(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, a := range algorithms {
 		s := two(a.Name)
-		s.config.Width, s.config.MaxFeatures = 32, 128
+		s.config.BlockSize, s.config.MaxFeatures = 32, 128
 		rows := s.rows(1200)
 		var want []string
 		var state State
@@ -437,7 +444,7 @@ func TestModelPredictsLikeTheLearner(t *testing.T) {
 			}
 			p := l.Predict(rows.Slice(at, rows.Len()))
 			got := m.Predict(rows.Slice(at, at+p.Len()))
-			if got.Task != p.Task || got.Outputs != p.Outputs || !slices.Equal(got.Values, p.Values) {
+			if got.Task != p.Task || got.Size != p.Size || !slices.Equal(got.Values, p.Values) {
 				t.Fatalf("row %d: the model predicts %v, the learner %v", at, got, p.Predictions)
 			}
 			at += p.Len()

@@ -100,20 +100,20 @@ func restoreWith(c Config, s State, by warmup.Fitter) (*Learner, error) {
 
 func (l *Learner) load(s *state.Reader, v serving) {
 	c := l.config
-	s.Require(v.config.Width == c.Width && v.config.Seed == c.Seed, "width %d and seed %d, configured %d and %d", v.config.Width, v.config.Seed, c.Width, c.Seed)
-	s.Require(v.Blocks <= c.options().MaxBlocks(), "%d blocks of at most %d", v.Blocks, c.options().MaxBlocks())
-	s.Require(v.head.Classes <= c.MaxClasses, "%d classes of at most %d", v.head.Classes, c.MaxClasses)
-	s.Require(c.Task == Auto || v.head.Task == Auto || v.head.Task == c.Task, "task %v, configured %v", v.head.Task, c.Task)
+	s.Require(v.config.BlockSize == c.BlockSize && v.config.Seed == c.Seed, "block size is %d and seed %d, configured are %d and %d", v.config.BlockSize, v.config.Seed, c.BlockSize, c.Seed)
+	s.Require(v.Blocks <= c.options().MaxBlocks(), "%d blocks, want at most %d", v.Blocks, c.options().MaxBlocks())
+	s.Require(v.head.Classes <= c.MaxClasses, "%d classes, want at most %d", v.head.Classes, c.MaxClasses)
+	s.Require(c.Task == Auto || v.head.Task == Auto || v.head.Task == c.Task, "task is %v, configured is %v", v.head.Task, c.Task)
 	s.Require(v.config.targets() == c.targets(), "%d targets, configured %d", v.config.targets(), c.targets())
 	suited, err := l.algorithm.LossOf(l.chosen, v.head.Task)
 	s.Require(err == nil, "%v", err)
 	want := target.NewHead(suited, v.head.Task, v.head.Classes, c.targets())
-	s.Require(v.head.Loss == want.Loss, "loss %v, configured %s", v.head.Loss, c.Loss)
-	s.Require(v.config.Sampling == c.Sampling, "sampling %s, configured %s", v.config.Sampling, c.Sampling)
-	s.Require(v.given == c.Metric, "metric %v, configured %v", v.given, c.Metric)
+	s.Require(v.head.Loss == want.Loss, "loss is %v, configured is %s", v.head.Loss, c.Loss)
+	s.Require(v.config.Sampling == c.Sampling, "sampling is %s, configured is %s", v.config.Sampling, c.Sampling)
+	s.Require(v.given == c.Metric, "metric is %v, configured is %v", v.given, c.Metric)
 	s.Require(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
-	s.Require(v.dim == 0 || c.width(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values with %d lags", v.dim, c.Lags)
-	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.Settled(l.kernel)), "not the configured kernel %q", c.Kernel)
+	s.Require(v.dim == 0 || c.rowSize(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values do not match %d lags", v.dim, c.Lags)
+	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
 	counters := state.Take[int64](s, "counters", 1, counterFields)
 	totals := state.Take[float64](s, "totals", 1, totalFields)
 	var more []float64
@@ -133,9 +133,9 @@ func (l *Learner) load(s *state.Reader, v serving) {
 		l.last.More = more[others:]
 	}
 	settled := l.labelled >= int64(warmup.EffectiveAt(warmup.LastCheckpoint))
-	s.Require(l.labelled >= 0 && (l.labelled > 0) == (l.head.Task != Auto), "%d labelled rows of task %v", l.labelled, l.head.Task)
-	s.Require(l.labelled == 0 || l.dim > 0, "labelled rows of no values")
-	s.Require((l.fit == nil || l.labelled >= int64(warmup.EffectiveAt(warmup.Checkpoints[0]))) && (l.fit != nil || !settled), "a fit too soon or too late")
+	s.Require(l.labelled >= 0 && (l.labelled > 0) == (l.head.Task != Auto), "%d labelled rows with task %v", l.labelled, l.head.Task)
+	s.Require(l.labelled == 0 || l.dim > 0, "labelled rows without values")
+	s.Require((l.fit == nil || l.labelled >= int64(warmup.EffectiveAt(warmup.Checkpoints[0]))) && (l.fit != nil || !settled), "the result of the warm-up does not match the number of labelled rows")
 	s.Require(l.last.Class >= 0 && l.last.Class <= max(0, l.head.Classes-1), "the last class is %d", l.last.Class)
 	s.Require(l.total >= 0, "the total weight is %v", l.total)
 	if s.Err != nil {

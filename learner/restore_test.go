@@ -135,12 +135,12 @@ func TestRestoreWantsTheConfigOfTheState(t *testing.T) {
 	learn(l, s.rows(1900), 100)
 	for _, change := range []func(*Config){
 		func(c *Config) { c.Seed = 2 },
-		func(c *Config) { c.Width = 16 },
+		func(c *Config) { c.BlockSize = 16 },
 		func(c *Config) { c.MaxFeatures = 16 },
 		func(c *Config) { c.Kernel = "gaussian:3" },
 		func(c *Config) { c.Task = Regression },
 		func(c *Config) { c.Minibatch = 100 },
-		func(c *Config) { c.Outputs = 2 },
+		func(c *Config) { c.Targets = 2 },
 	} {
 		c := s.config
 		change(&c)

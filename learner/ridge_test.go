@@ -44,7 +44,7 @@ func TestMixtureIsAsGoodAsItsBestMember(t *testing.T) {
 			y := x[0]*cos+x[1]*sin > 0
 			b.Append(x, class(y != (rng.Float64() < 0.05)), 1)
 		}
-		mixture, best := rival(newLearner(t, Config{Algorithm: "ridge", Width: 8, MaxFeatures: 16}), &b)
+		mixture, best := rival(newLearner(t, Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 16}), &b)
 		t.Logf("turn %.5f: %.4f, the best member %.4f", turn, mixture, best)
 		if mixture > best+0.005 {
 			t.Errorf("turn %v: error %v, the best member %v", turn, mixture, best)
@@ -64,7 +64,7 @@ func TestRidgeTracksDrift(t *testing.T) {
 		{"turning every 2,000", func(i int) bool { return i/2000%2 == 0 }, 0.25},
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		l := newLearner(t, Config{Algorithm: "ridge", Width: 16, MaxFeatures: 32, Minibatch: 32, Kernel: "gaussian:1.5"})
+		l := newLearner(t, Config{Algorithm: "ridge", BlockSize: 16, MaxFeatures: 32, Minibatch: 32, Kernel: "gaussian:1.5"})
 		var b Batch
 		b.Reset(2)
 		for i := range 10_000 {

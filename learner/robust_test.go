@@ -38,11 +38,11 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 			}
 			return 1e12 + rng.Float64()
 		}
-		outputs := 1
+		targets := 1
 		if regression {
-			outputs = rapid.IntRange(1, 3).Draw(t, "outputs")
+			targets = rapid.IntRange(1, 3).Draw(t, "targets")
 		}
-		l, err := newWith(Config{Outputs: outputs, Algorithm: rapid.SampledFrom(names()).Draw(t, "algorithm"), Kernel: rapid.SampledFrom([]string{"gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian:1", "gaussian"}).Draw(t, "kernel"), Width: 4, MaxFeatures: 16, Minibatch: 25}, memoised)
+		l, err := newWith(Config{Targets: targets, Algorithm: rapid.SampledFrom(names()).Draw(t, "algorithm"), Kernel: rapid.SampledFrom([]string{"gaussian:1", "gaussian:1", "gaussian:1", "laplacian:1", "cauchy:1", "matern:1.5,1", "rational-quadratic:1,1", "gaussian"}).Draw(t, "kernel"), BlockSize: 4, MaxFeatures: 16, Minibatch: 25}, memoised)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 				x[j] = value(kinds[j+shift])
 			}
 			y := Label{Task: Regression, Value: value(kinds[dim+shift])}
-			for range outputs - 1 {
+			for range targets - 1 {
 				y.More = append(y.More, value(kinds[dim+shift]))
 			}
 			if !regression {
@@ -127,7 +127,7 @@ func check(t *rapid.T, what string, values []float64) {
 func TestStreamUnlikeItsWarmupDoesNotDiverge(t *testing.T) {
 	t.Parallel()
 	for _, a := range algorithms {
-		l := newLearner(t, Config{Algorithm: a.Name, Kernel: "gaussian:0.1", Width: 16, MaxFeatures: 128})
+		l := newLearner(t, Config{Algorithm: a.Name, Kernel: "gaussian:0.1", BlockSize: 16, MaxFeatures: 128})
 		rng := rand.New(rand.NewPCG(1, 2))
 		var b Batch
 		b.Reset(2)
@@ -155,7 +155,7 @@ func TestDriftIsForgotten(t *testing.T) {
 			if a.FixedBlocks != nil {
 				most = 64
 			}
-			l := newLearner(t, Config{Algorithm: a.Name, Width: 16, MaxFeatures: most})
+			l := newLearner(t, Config{Algorithm: a.Name, BlockSize: 16, MaxFeatures: most})
 			rng := rand.New(rand.NewPCG(1, 2))
 			var b Batch
 			phase := func(sign float64) float64 {
@@ -204,7 +204,7 @@ func TestMinibatchesAllocateNothing(t *testing.T) {
 func TestOneLabelDoesNotWreckTheModel(t *testing.T) {
 	t.Parallel()
 	for _, a := range algorithms {
-		l := newLearner(t, Config{Algorithm: a.Name, Width: 16, MaxFeatures: 128})
+		l := newLearner(t, Config{Algorithm: a.Name, BlockSize: 16, MaxFeatures: 128})
 		rng := rand.New(rand.NewPCG(1, 2))
 		var b, probe Batch
 		probe.Reset(2)

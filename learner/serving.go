@@ -47,7 +47,7 @@ func (v serving) save(a *state.Arrays) {
 		kernel, s, second = v.fit.Kernel.String(), v.fit.Scaler, v.fit.Second
 	}
 	state.Put(a, "model", modelFields, []int64{
-		int64(v.head.Task), int64(v.head.Classes), int64(v.dim), int64(v.config.Width), int64(v.Blocks), int64(v.config.Seed), int64(v.config.Lags), int64(v.config.sampling()),
+		int64(v.head.Task), int64(v.head.Classes), int64(v.dim), int64(v.config.BlockSize), int64(v.Blocks), int64(v.config.Seed), int64(v.config.Lags), int64(v.config.sampling()),
 	})
 	state.Put(a, "kernel", len(kernel), []byte(kernel))
 	state.Put(a, "loss", len(name), []byte(name))
@@ -79,22 +79,22 @@ func loadServing(s *state.Reader) (v serving) {
 	}
 	task, classes, width, blocks := Task(m[modelTask]), m[modelClasses], m[modelWidth], m[modelBlocks]
 	s.Require(task >= Auto && task <= Regression, "task is %d", task)
-	s.Require(classes >= 0 && classes <= 1<<16 && (classes > 0) == (task == Classification), "%d classes of a task %d", classes, task)
+	s.Require(classes >= 0 && classes <= 1<<16 && (classes > 0) == (task == Classification), "%d classes with task %d", classes, task)
 	s.Require(m[modelDim] >= 0 && m[modelDim] <= 1<<30 && width >= 1 && width <= 1<<16 && blocks >= 0 && blocks <= 1<<24,
-		"dim %d, width %d, blocks %d", m[modelDim], width, blocks)
+		"%d inputs, block size %d, %d blocks", m[modelDim], width, blocks)
 	s.Require(m[modelLags] >= 0 && m[modelLags] <= maxLags, "%d lags", m[modelLags])
-	s.Require(features.Sampling(m[modelSampling]).Valid(), "sampling %d", m[modelSampling])
+	s.Require(features.Sampling(m[modelSampling]).Valid(), "unknown sampling %d", m[modelSampling])
 	if s.Err != nil {
 		return v
 	}
 	v.dim, v.Blocks = int(m[modelDim]), int(blocks)
-	v.config = Config{Width: int(width), Seed: uint64(m[modelSeed]), Lags: int(m[modelLags]), Sampling: features.Sampling(m[modelSampling]).String()}
+	v.config = Config{BlockSize: int(width), Seed: uint64(m[modelSeed]), Lags: int(m[modelLags]), Sampling: features.Sampling(m[modelSampling]).String()}
 	kernel := state.TakeString(s, "kernel")
 	name := state.TakeString(s, "loss")
 	label := state.Take[float64](s, "label", state.AnySize, 2)
 	if n := len(label) / 2; n != 1 {
-		s.Require(n > 1 && n <= MaxOutputs && task != Classification, "%d targets of a task %d", n, task)
-		v.config.Outputs = n
+		s.Require(n > 1 && n <= MaxTargets && task != Classification, "%d targets with task %d", n, task)
+		v.config.Targets = n
 	}
 	v.loadHead(s, task, int(classes), name)
 	if s.Err != nil {
@@ -118,7 +118,7 @@ func loadServing(s *state.Reader) (v serving) {
 	v.given = loadMetric(s)
 	k := v.head.Scores()
 	v.Intercept = state.Take[float64](s, "intercept", min(k, 1), k)
-	v.Coef = state.Take[float32](s, "coefficients", 2*v.Blocks*v.config.Width*min(k, 1), k)
+	v.Coef = state.Take[float32](s, "coefficients", 2*v.Blocks*v.config.BlockSize*min(k, 1), k)
 	if s.Err != nil {
 		return v
 	}
@@ -129,21 +129,21 @@ func loadServing(s *state.Reader) (v serving) {
 			v.fit.Second = second
 		}
 	}
-	s.Require(len(second) == 0 || len(second) == dim && v.config.sampling().AllowsSecond(), "a second metric of %d inputs", len(second))
+	s.Require(len(second) == 0 || len(second) == dim && v.config.sampling().AllowsSecond(), "the second kernel has column weights for %d inputs", len(second))
 	s.Require(v.fit != nil || v.Blocks == 0, "%d blocks without a kernel", v.Blocks)
 	if v.given != nil && v.dim != 0 {
 		s.Require(v.fit == nil || v.fit.Encoding == nil, "a metric is for numeric columns")
-		s.Require(v.given.dim() == v.dim, "a metric of %d inputs for rows of %d", v.given.dim(), v.dim)
+		s.Require(v.given.dim() == v.dim, "the metric has %d inputs, the rows have %d", v.given.dim(), v.dim)
 	}
 	s.Require(v.fit == nil || v.dim > 0 && task != Auto, "a kernel without rows")
 	for _, c := range scale {
-		s.Require(c > 0, "a scale is %v", c)
+		s.Require(c > 0, "the scale of a column is %v", c)
 	}
 	for _, c := range metric {
-		s.Require(c >= 0 && c <= 1e9, "a weight of the metric is %v", c)
+		s.Require(c >= 0 && c <= 1e9, "a column weight is %v", c)
 	}
 	for _, c := range second {
-		s.Require(c >= 0 && c <= 1e9, "a weight of the second metric is %v", c)
+		s.Require(c >= 0 && c <= 1e9, "a column weight of the second kernel is %v", c)
 	}
 	for _, c := range v.Coef {
 		s.Require(math.Abs(float64(c)) < engine.MaxCoefficient, "a coefficient is %v", c)
@@ -158,7 +158,7 @@ func loadServing(s *state.Reader) (v serving) {
 func (v *serving) loadHead(s *state.Reader, task Task, classes int, name string) {
 	v.head = target.NewHead(nil, Auto, 0, v.config.targets())
 	if task == Auto {
-		s.Require(name == "", "loss %q of no task", name)
+		s.Require(name == "", "loss %q without a task", name)
 		return
 	}
 	l, err := loss.Parse(name)
@@ -167,7 +167,7 @@ func (v *serving) loadHead(s *state.Reader, task Task, classes int, name string)
 		return
 	}
 	v.head = target.NewHead(l, task, classes, v.config.targets())
-	s.Require(target.TaskOf(l) == task && v.head.Loss == l, "loss %q of a task %v with %d classes", name, task, classes)
+	s.Require(target.TaskOf(l) == task && v.head.Loss == l, "loss %q does not match task %v with %d classes", name, task, classes)
 }
 
 func (v *serving) loadKernel(s *state.Reader, kernel string) {
@@ -179,9 +179,9 @@ func (v *serving) loadKernel(s *state.Reader, kernel string) {
 	if s.Err != nil {
 		return
 	}
-	s.Require(warmup.Settled(k), "kernel %q has no scale", kernel)
-	s.Require(v.config.sampling().CheckKernel(k) == nil, "%s frequencies of the kernel %q", v.config.Sampling, kernel)
-	s.Require(float64(v.fit.Width(v.dim))*float64(v.config.Width)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies", v.Blocks, v.config.Width, v.fit.Width(v.dim))
+	s.Require(warmup.HasScale(k), "kernel %q has no scale", kernel)
+	s.Require(v.config.sampling().CheckKernel(k) == nil, "%s sampling cannot draw frequencies of the kernel %q", v.config.Sampling, kernel)
+	s.Require(float64(v.fit.Width(v.dim))*float64(v.config.BlockSize)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies are too many", v.Blocks, v.config.BlockSize, v.fit.Width(v.dim))
 }
 
 func (v *serving) bank() *features.Bank {

@@ -25,7 +25,7 @@ func uneven(n int, learn func(b *Batch)) {
 // labels, and the variance that they are made from is the mean squared error.
 func TestIntervalsHoldTheShareThatTheyShould(t *testing.T) {
 	t.Parallel()
-	l := newLearner(t, Config{Algorithm: "ridge", Width: 16, MaxFeatures: 32})
+	l := newLearner(t, Config{Algorithm: "ridge", BlockSize: 16, MaxFeatures: 32})
 	var c Conformal
 	rows, inside, squared, variance := 0.0, 0.0, 0.0, 0.0
 	uneven(12_000, func(b *Batch) {
@@ -59,7 +59,7 @@ func TestIntervalsHoldTheShareThatTheyShould(t *testing.T) {
 }
 
 func TestVarianceGrowsAwayFromTheRows(t *testing.T) {
-	l := newLearner(t, Config{Algorithm: "ridge", Width: 16, MaxFeatures: 32})
+	l := newLearner(t, Config{Algorithm: "ridge", BlockSize: 16, MaxFeatures: 32})
 	var b Batch
 	b.Reset(2)
 	b.Append([]float64{0, 0}, Label{}, 1)

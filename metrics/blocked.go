@@ -54,7 +54,7 @@ func (b *Blocked) reason() (reason string) {
 	for p, s := range b.of {
 		if d := b.now().Sub(s.since); d > longest {
 			longest = d
-			reason = fmt.Sprintf("%s/%s: a transaction that begins at offset %d has been open for %v, and nothing behind it can be read: see kafka-transactions.sh find-hanging", p[0], p[1], s.stable, d.Truncate(time.Second))
+			reason = fmt.Sprintf("%s/%s: a transaction that begins at offset %d has been open for %v and blocks all later records: see kafka-transactions.sh find-hanging", p[0], p[1], s.stable, d.Truncate(time.Second))
 		}
 	}
 	return reason
@@ -75,8 +75,8 @@ func (b *Blocked) Keep(reads func(topic string, partition int) bool) (reason str
 // blocked is shared by a learner and a scorer in one process.
 func (m maker) blocked() *Blocked {
 	return &Blocked{
-		records: m.shared("accrete_blocked_records", "Records between the last stable offset and the high watermark, which nobody can read before the oldest open transaction is over. They are part of accrete_lag_records."),
-		seconds: m.shared("accrete_blocked_seconds", "How long the last stable offset has stood still below the high watermark; 0 if it does not."),
+		records: m.shared("accrete_blocked_records", "Records between the last stable offset and the high watermark, which cannot be read until the oldest open transaction ends. They are part of accrete_lag_records."),
+		seconds: m.shared("accrete_blocked_seconds", "Seconds since the last stable offset last advanced, while it is below the high watermark; 0 otherwise."),
 		now:     time.Now,
 		of:      map[[2]string]standing{},
 	}

@@ -118,7 +118,7 @@ func (h *Health) States() (states []State, ready bool) {
 			case c.trouble != "":
 				reason = fmt.Sprintf("for %v: %s", idle.Truncate(time.Second), c.trouble)
 			case c.lag > 0:
-				reason = fmt.Sprintf("no progress for %v with %d records to go", idle.Truncate(time.Second), c.lag)
+				reason = fmt.Sprintf("no progress for %v with a lag of %d records", idle.Truncate(time.Second), c.lag)
 			}
 		}
 		states = append(states, State{c.name, reason == "", cmp.Or(reason, c.note)})

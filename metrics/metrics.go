@@ -65,7 +65,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 	m := maker{r}
 	examples := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accrete_examples_total",
-		Help: "Input records by outcome: learned, predicted (no label), quarantined, skipped, lost to retention.",
+		Help: "Input records by outcome: learned, predicted (no label), quarantined, skipped, or lost (a gap: deleted before they were learned).",
 	}, []string{"outcome"})
 	progressive := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_progressive_error",
@@ -77,7 +77,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 	}, []string{"topic", "partition"})
 	headroom := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_headroom_records",
-		Help: "Records between the oldest one retained in the partition and the next one to learn. Negative if retention has deleted records that were not learned.",
+		Help: "Records between the log start offset of the partition and the position of the learner. Negative if retention has deleted records that were not learned.",
 	}, []string{"topic", "partition"})
 	drifts := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accrete_drifts_total",
@@ -85,7 +85,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 	}, []string{"detector"})
 	role := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_learner_role",
-		Help: "1 for the role of this learner: owner of the model, or standby. Both are 0 until it is known.",
+		Help: "1 for the role of this learner: owner of the model, or standby. Both are 0 until the role is known.",
 	}, []string{"role"})
 	r.MustRegister(role, examples, progressive, partitionTime, headroom, drifts)
 	return &Learner{
@@ -115,9 +115,9 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "Unix time at which the newest snapshot was completed."),
 		SnapshotBytes: m.unknown("accrete_snapshot_bytes", "Size of the newest snapshot."),
 
-		MemoryLimit: m.unknown("accrete_memory_limit_bytes", "Upper bound of process_resident_memory_bytes, by a formula over the sizes of snapshots and batches so far."),
+		MemoryLimit: m.unknown("accrete_memory_limit_bytes", "Upper bound of process_resident_memory_bytes, computed from the sizes of snapshots and batches so far."),
 
-		Refits:      m.counter("accrete_refits_total", "Refits written to the model log as challengers."),
+		Refits:      m.counter("accrete_refits_total", "Refits appended to the model log as challengers."),
 		RefitFailed: m.counter("accrete_refits_failed_total", "Refits that failed, without effect on the model."),
 		RefitTime:   m.unknown("accrete_refit_timestamp_seconds", "Unix time at which the newest refit was completed."),
 		Suboptimal:  m.unknown("accrete_suboptimality_bound", "Upper bound of the distance of the live model's objective from the optimum, on the records of the newest refit. NaN if the refit has another loss than the model."),
@@ -179,8 +179,8 @@ func NewScorer(r prometheus.Registerer) *Scorer {
 		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot in use."),
 		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "Unix time at which the snapshot in use was written."),
 		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
-		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer sent to quarantine."),
-		Lost:        m.counter("accrete_scorer_lost_total", "Records that were deleted before the scorer had read them, by retention as a rule."),
+		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer published to quarantine."),
+		Lost:        m.counter("accrete_scorer_lost_total", "Records that were deleted before the scorer read them, usually by retention."),
 		Lag:         m.lag(),
 		Blocked:     m.blocked(),
 	}
@@ -258,6 +258,6 @@ func (m maker) histogram(name, help string) prometheus.Histogram {
 // lag is shared by a learner and a scorer in one process: they read different
 // topics.
 func (m maker) lag() *Lag {
-	v := m.shared("accrete_lag_records", "Records up to the high watermark that are still to be dealt with.")
+	v := m.shared("accrete_lag_records", "Records between the position and the high watermark, over all partitions.")
 	return &Lag{v: v, of: map[[2]string]int64{}}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -114,7 +116,9 @@ func (j *journal) planAdoption(ctx context.Context, c Config, a Adoption) (p ado
 		}
 		p.inputs = append(p.inputs, in)
 	}
-	slices.SortFunc(p.inputs, func(a, b modellog.Adopted) int { return compareInputs(&input{topic: a.Topic}, &input{topic: b.Topic}) })
+	slices.SortFunc(p.inputs, func(a, b modellog.Adopted) int {
+		return input.Compare(&input.Partition{Topic: a.Topic}, &input.Partition{Topic: b.Topic})
+	})
 	return p, nil
 }
 
@@ -135,7 +139,7 @@ func (j *journal) reached(ctx context.Context, c Config) ([]snapshot.Position, m
 		if ctx.Err() != nil || ingest.Temporary(err) || errors.Is(err, snapshot.ErrTooNew) {
 			return nil, r, err
 		}
-		c.Report(Damaged{ID: r.Snapshot.Manifest.Snapshot.String(), Err: err})
+		c.Report(event.Damaged{ID: r.Snapshot.Manifest.Snapshot.String(), Err: err})
 	}
 }
 
@@ -188,11 +192,11 @@ func differsFrom(ctx context.Context, c Config, p snapshot.Position) (bool, erro
 	if err != nil || p.Next > end[p.Partition] {
 		return true, err
 	}
-	in := &input{topic: p.Topic, id: id, partition: p.Partition}
+	in := &input.Partition{Topic: p.Topic, ID: id, Partition: p.Partition}
 	if p.Next > first[p.Partition] {
-		err = in.recognise(ctx, c.Client, p, first[p.Partition], c.Report)
+		err = in.Recognise(ctx, c.Client, p, first[p.Partition], c.Report)
 	}
-	if errors.Is(err, ErrHistory) {
+	if errors.Is(err, input.ErrHistory) {
 		return true, nil
 	}
 	return false, err
@@ -240,7 +244,7 @@ func (j *journal) adopt(ctx context.Context, p adoption, reason string) (AdoptRe
 		return AdoptReport{}, err
 	}
 	if got, ok := j.log.Fold.ChainAt(out.Record.Seq); !ok || got != out.Record.Chain {
-		return AdoptReport{}, fmt.Errorf("%w: the ADOPT in %q does not count", ErrHistory, j.topic)
+		return AdoptReport{}, fmt.Errorf("%w: the ADOPT in %q does not count", input.ErrHistory, j.topic)
 	}
 	return out, nil
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -18,8 +20,8 @@ func contents(t *testing.T, c *ingest.Client, topic string) (out [][]ingest.Reco
 		t.Fatal(err)
 	}
 	for p := range end {
-		r := cursor{fetcher: c.Fetcher(topic, p), next: -1}
-		rs, err := r.take(t.Context(), first[p], end[p], func(Event) {})
+		r := input.NewCursor(c.Fetcher(topic, p))
+		rs, err := r.Take(t.Context(), first[p], end[p], func(event.Event) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +84,7 @@ func TestARecreatedInputIsAdopted(t *testing.T) {
 	old := finalSeq(t, ev)
 	recreate(t, addr, c, in, [][]ingest.Record{all[0][135:]})
 	_, err := Open(t.Context(), cfg)
-	wants(t, err, ErrHistory, "accrete adopt")
+	wants(t, err, input.ErrHistory, "accrete adopt")
 
 	dry := adopts(t, cfg, Adoption{DryRun: true})
 	r := adopts(t, cfg, Adoption{Reason: "for a test"})
@@ -133,7 +135,7 @@ func TestAMirroredInputIsAdopted(t *testing.T) {
 	refill(t, c, in+".new", [][]ingest.Record{all[0][90:]})
 	cfg.Topics = []string{in + ".new"}
 	_, err := Open(t.Context(), cfg)
-	wants(t, err, ErrHistory, "not among")
+	wants(t, err, input.ErrHistory, "not among")
 	r := adopts(t, cfg, Adoption{Topics: map[string]string{in + ".old": in + ".new"}})
 	if p := r.Record.Inputs[0].Partitions[0]; r.Rollback == nil || r.ToSeq != saved || r.Record.Seq != last+2 || p.From != 450 || p.Next != 360 {
 		t.Errorf("adopted %+v after %+v, want from 450 to 360 behind seq %d", r.Record, r.Rollback, saved)
@@ -162,7 +164,7 @@ func TestTheWrongInputIsNotAdopted(t *testing.T) {
 	kafkatest.Fill(t, c, in, 3, values)
 	cfg, _ := config(c, "m", in)
 	_, err := Adopt(t.Context(), cfg, Adoption{})
-	wants(t, err, ErrTopic, "no model log")
+	wants(t, err, input.ErrTopic, "no model log")
 	learnAll(t, cfg)
 	all := contents(t, c, in)
 

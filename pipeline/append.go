@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -42,9 +45,17 @@ func (j *journal) appendLocked(ctx context.Context, rs ...modellog.Record) error
 // there, and writes it again if not. A delayed copy of the batch is void, because its
 // decisions are in the log already.
 func (j *journal) write(ctx context.Context, rs ...modellog.Record) error {
+	return j.writeAt(ctx, nil, rs...)
+}
+
+// writeAt is write with the times of the records in Unix milliseconds; nil: now.
+func (j *journal) writeAt(ctx context.Context, times []int64, rs ...modellog.Record) error {
 	batch := make([]ingest.Record, len(rs))
 	now := time.Now().UnixMilli()
 	for i, r := range rs {
+		if times != nil {
+			now = times[i]
+		}
 		if j.key != nil {
 			if err := modellog.Sign(r, j.key); err != nil {
 				return err
@@ -58,7 +69,7 @@ func (j *journal) write(ctx context.Context, rs ...modellog.Record) error {
 	}
 	for wait := new(ingest.Backoff); ; {
 		base, err := j.producer.Append(ctx, j.topic, 0, batch)
-		if planted("ack") && errors.Is(err, ingest.ErrAmbiguous) || planted("offset") && err == nil {
+		if planted.Fault("ack") && errors.Is(err, ingest.ErrAmbiguous) || planted.Fault("offset") && err == nil {
 			base, err = j.log.Next(), nil
 		}
 		if err == nil && base == j.log.Next() {
@@ -73,11 +84,11 @@ func (j *journal) write(ctx context.Context, rs ...modellog.Record) error {
 			if ctx.Err() != nil || !ingest.Temporary(err) && !errors.Is(err, ingest.ErrAmbiguous) {
 				return err
 			}
-			j.report(Retrying{Err: err})
+			j.report(event.Retrying{Err: err})
 		}
 		found := 0
 		if err := j.readOn(ctx, func(r *ingest.Record, _ modellog.Verdict) {
-			if found < len(batch) && (bytes.Equal(r.Value, batch[found].Value) || planted("found")) {
+			if found < len(batch) && (bytes.Equal(r.Value, batch[found].Value) || planted.Fault("found")) {
 				found++
 			}
 		}); err != nil {
@@ -104,7 +115,7 @@ func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, s
 	defer j.unlock()
 	b := &modellog.Batch{Owner: j.owner, Seq: j.log.Fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
 	b.Chain = modellog.NextChain(j.log.Fold.Chain(), b)
-	if planted("released") {
+	if planted.Fault("released") {
 		released = j.log.Fold.Seq()
 	}
 	rs := append(j.releasedUpTo(released), b)
@@ -117,14 +128,14 @@ func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, s
 }
 
 // appendGap appends a GAP for lost input to the model log.
-func (j *journal) appendGap(ctx context.Context, lost *gap) (*modellog.Gap, error) {
+func (j *journal) appendGap(ctx context.Context, lost *input.Gap) (*modellog.Gap, error) {
 	if err := j.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer j.unlock()
 	g := &modellog.Gap{
 		Owner: j.owner, Seq: j.log.Fold.Seq() + 1,
-		Topic: lost.in.topic, TopicID: lost.in.id, Partition: lost.in.partition, From: lost.from, To: lost.to,
+		Topic: lost.In.Topic, TopicID: lost.In.ID, Partition: lost.In.Partition, From: lost.From, To: lost.To,
 	}
 	g.Chain = modellog.NextChain(j.log.Fold.Chain(), g)
 	return g, j.appendLocked(ctx, g)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -47,7 +49,7 @@ func BenchmarkPipeline(b *testing.B) {
 			Learner:   learner.Config{MaxFeatures: 256}, // few, so that learning does not dominate
 			BatchSize: 1000, Linger: time.Millisecond,
 			SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
-			ToEnd: true, Report: func(Event) {},
+			ToEnd: true, Report: func(event.Event) {},
 		}
 		l, err := Open(b.Context(), cfg)
 		if err == nil {
@@ -81,18 +83,18 @@ func BenchmarkHost(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	in := &input{topic: "wide"}
+	in := &input.Partition{Topic: "wide"}
 	b.ReportAllocs()
 	b.Run("decide", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			d.decide([]span{{in: in, to: 1000, records: records}})
+			d.decide([]input.Span{{In: in, To: 1000, Records: records}})
 		}
 	})
 	b.Run("learn", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			h.learn(1, [32]byte{}, d.decide([]span{{in: in, to: 1000, records: records}}))
+			h.learn(1, [32]byte{}, d.decide([]input.Span{{In: in, To: 1000, Records: records}}))
 		}
 	})
 }
@@ -117,7 +119,7 @@ func learnt(tb testing.TB, c learner.Config, n int) *history {
 	for i, v := range wide(n) {
 		records[i] = ingest.Record{Offset: int64(i), Value: []byte(v)}
 	}
-	h.learn(1, [32]byte{}, d.decide([]span{{in: &input{topic: "wide"}, to: int64(n), records: records}}))
+	h.learn(1, [32]byte{}, d.decide([]input.Span{{In: &input.Partition{Topic: "wide"}, To: int64(n), Records: records}}))
 	return h
 }
 

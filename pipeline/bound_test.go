@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -70,7 +71,7 @@ func TestNoRecordIsTooLargeForTheOutputs(t *testing.T) {
 			if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
 				t.Errorf("verify: %+v, %v", v, err)
 			}
-			if l, ok := last[Learned](ev); !ok || l.Counts.Quarantined != 0 {
+			if l, ok := last[event.Learned](ev); !ok || l.Counts.Quarantined != 0 {
 				t.Errorf("%+v behind them", l)
 			}
 			topic, err := c.Topic(t.Context(), QuarantineTopic(cfg.Model))

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -31,7 +32,12 @@ func Versions() modellog.Versions { return versions }
 func (j *journal) claim(ctx context.Context, v modellog.Versions, with func(modellog.Owner) []modellog.Record) error {
 	for {
 		f := j.log.Fold
-		if !f.Seeded() && !planted("unseeded") { // and so any claim would be void
+		if j.owner == (modellog.Owner{}) {
+			if err := j.complete(); err != nil {
+				return err
+			}
+		}
+		if !f.Seeded() && !planted.Fault("unseeded") { // and so any claim would be void
 			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
 		}
 		c := &modellog.Claim{
@@ -47,11 +53,11 @@ func (j *journal) claim(ctx context.Context, v modellog.Versions, with func(mode
 			return err
 		}
 		now := j.log.Fold.Claim()
-		if now.Owner == c.Owner || planted("owner") && now.Epoch == c.Epoch {
+		if now.Owner == c.Owner || planted.Fault("owner") && now.Epoch == c.Epoch {
 			j.owner = c.Owner
 			return nil
 		}
-		if now.Epoch < c.Epoch && !planted("unseeded") {
+		if now.Epoch < c.Epoch && !planted.Fault("unseeded") {
 			return fmt.Errorf("%w: a claim of the model log %q does not count: every record has to be signed with the private half of the key that is trusted (snapshot.sign_key_file)", modellog.ErrSignature, j.topic)
 		}
 	}
@@ -62,21 +68,34 @@ func (j *journal) begin(ctx context.Context, c Config, options []byte, seq int64
 	if err := j.trusted(c); err != nil {
 		return err
 	}
-	return j.claim(ctx, versions, func(o modellog.Owner) []modellog.Record {
-		f := j.log.Fold
-		if f.Claim().Epoch == 0 {
-			return []modellog.Record{
-				&modellog.Genesis{Owner: o, Model: c.Model, TopicID: j.log.ID(), Seq: seq, Versions: versions, Writer: j.writer},
-				&modellog.Config{Owner: o, Hash: sha256.Sum256(options), Config: options},
-			}
+	err := j.claim(ctx, versions, func(o modellog.Owner) []modellog.Record {
+		if j.log.Fold.Claim().Epoch > 0 {
+			return nil
 		}
-		if f.Genesis().Versions != versions {
-			u := &modellog.Upgrade{Owner: o, Seq: f.Seq() + 1, Versions: versions, Writer: j.writer}
-			u.Chain = modellog.NextChain(f.Chain(), u)
-			return []modellog.Record{u}
+		return []modellog.Record{
+			&modellog.Genesis{Owner: o, Model: c.Model, TopicID: j.log.ID(), Seq: seq, Versions: versions, Writer: j.writer},
+			&modellog.Config{Owner: o, Hash: sha256.Sum256(options), Config: options},
 		}
-		return nil
 	})
+	if err != nil || j.log.Fold.Genesis().Versions == versions {
+		return err
+	}
+	if err := j.sameVersions(c); err != nil { // the owner before may have decided until the claim
+		return err
+	}
+	f := j.log.Fold
+	u := &modellog.Upgrade{Owner: j.owner, Seq: f.Seq() + 1, Versions: versions, Writer: j.writer}
+	u.Chain = modellog.NextChain(f.Chain(), u)
+	return j.append(ctx, u)
+}
+
+// complete returns an error if the log has only a part of an imported history.
+func (j *journal) complete() error {
+	f := j.log.Fold
+	if to := f.Genesis().Import; to > 0 {
+		return fmt.Errorf("%w: the import of %q, up to seq %d, was interrupted at seq %d or is still running; delete the topic and repeat accrete import", ErrLog, j.topic, to, f.Seq())
+	}
+	return nil
 }
 
 // trusted returns an error if the records that this process would write do not pass

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -24,7 +27,7 @@ type committer struct {
 	journal *journal
 	tx      *ingest.Transactor
 	topic   string // of the markers
-	report  func(Event)
+	report  func(event.Event)
 
 	begun   bool
 	done    int64 // seq of the newest marker
@@ -58,7 +61,7 @@ func (c *committer) release(ctx context.Context, out *release, write func(writer
 			return err
 		}
 		c.begun = false // the transaction may be committed or not; begin finds out
-		c.report(Retrying{Err: err})
+		c.report(event.Retrying{Err: err})
 		if err := wait.Pause(ctx, err); err != nil {
 			return err
 		}
@@ -105,7 +108,7 @@ func (c *committer) trim(ctx context.Context, before int64) {
 	}
 	c.markers = 0
 	if err := c.journal.client.DeleteRecords(ctx, c.topic, 0, before); err != nil {
-		c.report(Retrying{Err: fmt.Errorf("deleting old markers: %w", err)})
+		c.report(event.Retrying{Err: fmt.Errorf("deleting old markers: %w", err)})
 	}
 }
 
@@ -115,14 +118,14 @@ func (c *committer) begin(ctx context.Context) error {
 	if err := c.tx.Begin(ctx); err != nil {
 		return err
 	}
-	if err := c.journal.confirm(ctx); err != nil && !planted("confirm") {
+	if err := c.journal.confirm(ctx); err != nil && !planted.Fault("confirm") {
 		return err
 	}
 	m, err := c.newest(ctx)
 	if err != nil {
 		return err
 	}
-	if planted("marker") {
+	if planted.Fault("marker") {
 		m = marker{}
 	}
 	if !c.journal.knows(m) { // a learner that has claimed the log since may have written it
@@ -131,7 +134,7 @@ func (c *committer) begin(ctx context.Context) error {
 		}
 	}
 	if !c.journal.knows(m) {
-		return fmt.Errorf("%w: topic %q has a marker of BATCH %d of another history: it belongs to an earlier model of this name, and has to be deleted with it", ErrHistory, c.topic, m.Seq)
+		return fmt.Errorf("%w: topic %q has a marker of BATCH %d of another history: it belongs to an earlier model of this name, and has to be deleted with it", input.ErrHistory, c.topic, m.Seq)
 	}
 	c.done, c.begun = max(c.done, m.Seq), true
 	return nil
@@ -145,14 +148,14 @@ func (c *committer) newest(ctx context.Context) (m marker, err error) {
 	}
 	for back := int64(4); ; back *= 8 { // a control record of Kafka follows every marker, committed or aborted
 		from := max(first[0], end[0]-back)
-		r := cursor{fetcher: c.journal.client.Fetcher(c.topic, 0), next: -1}
-		records, err := r.take(ctx, from, end[0], c.report)
+		r := input.NewCursor(c.journal.client.Fetcher(c.topic, 0))
+		records, err := r.Take(ctx, from, end[0], c.report)
 		if err != nil {
 			return m, err
 		}
 		if n := len(records); n > 0 {
 			if err := json.Unmarshal(records[n-1].Value, &m); err != nil {
-				return m, fmt.Errorf("%w: record %d of %q is not a marker: %v", ErrHistory, records[n-1].Offset, c.topic, err)
+				return m, fmt.Errorf("%w: record %d of %q is not a marker: %v", input.ErrHistory, records[n-1].Offset, c.topic, err)
 			}
 			return m, nil
 		}

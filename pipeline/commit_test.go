@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -54,14 +55,14 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 		model = cfg.Model
 		cfg.BatchSize, cfg.Transactional, cfg.ToEnd, cfg.SnapshotEvery = 10, true, false, 50*time.Millisecond
 		learn := int64(rng.IntN(3)) // BATCHes
-		cfg.Report = func(e Event) {
+		cfg.Report = func(e event.Event) {
 			ev.add(e)
 			switch e.(type) { // a closed client stands for a dead process
-			case Learned:
+			case event.Learned:
 				if learn--; i%3 == 0 && learn < 0 {
 					c.Close()
 				}
-			case Released:
+			case event.Released:
 				if i%3 == 1 {
 					c.Close()
 				}
@@ -77,7 +78,7 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 			done <- err
 		}()
 		if i%3 == 2 {
-			eventually(t, "it claims", func() bool { _, ok := last[Claimed](ev); return ok })
+			eventually(t, "it claims", func() bool { _, ok := last[event.Claimed](ev); return ok })
 			time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
 			c.Close()
 		}
@@ -85,11 +86,11 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 			t.Fatal("the learner did not crash")
 		}
 		cancel()
-		if r, ok := last[Replayed](ev); ok && r.Released > 0 {
+		if r, ok := last[event.Replayed](ev); ok && r.Released > 0 {
 			replayed++
 		}
-		if l, ok := last[Learned](ev); ok {
-			if r, _ := last[Released](ev); r.Seq < l.Seq {
+		if l, ok := last[event.Learned](ev); ok {
+			if r, _ := last[event.Released](ev); r.Seq < l.Seq {
 				unfinished++
 			}
 		}
@@ -175,7 +176,7 @@ func TestANewModelBesideOldOutputs(t *testing.T) {
 // finalSeq returns the seq of the last snapshot.
 func finalSeq(t *testing.T, ev *events) int64 {
 	t.Helper()
-	s, ok := last[Saved](ev)
+	s, ok := last[event.Saved](ev)
 	if !ok {
 		t.Fatal("no snapshot was saved")
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -58,7 +59,7 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 		return finalHash(t, ev), ev
 	}
 	want, ev := learn(func([]ingest.Record) {})
-	if r, ok := last[Restored](ev); !ok || r.Seq != kept[0].Manifest.Seq {
+	if r, ok := last[event.Restored](ev); !ok || r.Seq != kept[0].Manifest.Seq {
 		t.Fatal("an undamaged log is not used to its end")
 	}
 	seal := func(b []byte) {
@@ -104,7 +105,7 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: the learner comes to state %v, want %v", what, got, want)
 		}
-		r, ok := last[Restored](ev)
+		r, ok := last[event.Restored](ev)
 		if !ok || r.Seq != kept[1].Manifest.Seq {
 			t.Errorf("%s: it goes on from the snapshot at seq %d, want the one before at %d", what, r.Seq, kept[1].Manifest.Seq)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -90,13 +91,13 @@ func TestDamagedSnapshotFallsBackToTheOneBefore(t *testing.T) {
 				kafkatest.Fill(t, c, in, 1, values[at:to])
 				at = to
 				learnAll(t, cfg)
-				s, _ := last[Saved](ev)
+				s, _ := last[event.Saved](ev)
 				seqs = append(seqs, s.Seq)
 			}
 			rewrite(t, addr, c, LogTopic(cfg.Model), func(rs []ingest.Record) { damage(lastChunk(rs)) })
 			kafkatest.Fill(t, c, in, 1, values[2500:])
 			learnAll(t, cfg)
-			if r, ok := last[Restored](ev); !ok || r.Seq != seqs[1] {
+			if r, ok := last[event.Restored](ev); !ok || r.Seq != seqs[1] {
 				t.Errorf("restored seq %d, want that of the snapshot before the damaged one, %d of %v", r.Seq, seqs[1], seqs)
 			}
 			whole, all := config(c, "whole", in)
@@ -117,7 +118,7 @@ func TestOnlySignedSnapshotsAreRestored(t *testing.T) {
 	cfg, ev := config(c, "m", in)
 	cfg.SignKey, cfg.VerifyKey = key, key.Public().(ed25519.PublicKey)
 	learnAll(t, cfg)
-	signed, _ := last[Saved](ev)
+	signed, _ := last[event.Saved](ev)
 
 	kafkatest.Fill(t, c, in, 1, values[1000:1500])
 	forged := cfg // a writer that has access to the log but not the key
@@ -134,7 +135,7 @@ func TestOnlySignedSnapshotsAreRestored(t *testing.T) {
 		t.Errorf("rolled back: %+v, %v; want to seq %d", r, err, signed.Seq)
 	}
 	learnAll(t, cfg)
-	if r, ok := last[Restored](ev); !ok || r.Seq != signed.Seq {
+	if r, ok := last[event.Restored](ev); !ok || r.Seq != signed.Seq {
 		t.Errorf("restored %+v, want the snapshot that is signed, at seq %d", r, signed.Seq)
 	}
 	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent > 0 || len(v.Abandoned) != 1 {

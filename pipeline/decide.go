@@ -1,14 +1,14 @@
 package pipeline
 
 import (
-	"encoding/binary"
-
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -26,7 +26,7 @@ type decided struct {
 
 // item is one record of a BATCH.
 type item struct {
-	in     *input
+	in     *input.Partition
 	record *ingest.Record
 	key    []byte // of its prediction
 	err    error  // why it goes to quarantine; nil if it is the next row of the batch
@@ -47,23 +47,23 @@ func newDecider(c Config, s *decode.Schema) (*decider, error) {
 	return &decider{decoder: d, keyed: c.Learner.Keyed()}, nil
 }
 
-func (d *decider) decide(spans []span) *decided {
+func (d *decider) decide(spans []input.Span) *decided {
 	b := &decided{}
 	n := 0
 	for _, sp := range spans {
-		n += len(sp.records)
+		n += len(sp.Records)
 	}
 	b.items = make([]item, 0, n)
 	first := true
 	for _, sp := range spans {
 		digest, mark := xxhash.New(), uint64(0)
-		for i := range sp.records {
-			r := &sp.records[i]
-			hashRecord(digest, r)
-			if i == len(sp.records)-1 {
-				mark = fingerprint(r)
+		for i := range sp.Records {
+			r := &sp.Records[i]
+			input.HashRecord(digest, r)
+			if i == len(sp.Records)-1 {
+				mark = input.Fingerprint(r)
 			}
-			it := item{in: sp.in, record: r}
+			it := item{in: sp.In, record: r}
 			row, err := record.Decode(d.decoder, r)
 			switch {
 			case err != nil:
@@ -89,11 +89,11 @@ func (d *decider) decide(spans []span) *decided {
 			}
 			b.items = append(b.items, it)
 		}
-		b.counts.Skipped += sp.to - sp.from - int64(len(sp.records))
+		b.counts.Skipped += sp.To - sp.From - int64(len(sp.Records))
 		b.marks = append(b.marks, mark)
 		b.ranges = append(b.ranges, modellog.Range{
-			Topic: sp.in.topic, TopicID: sp.in.id, Partition: sp.in.partition,
-			From: sp.from, To: sp.to, Records: int64(len(sp.records)), Digest: digest.Sum64(),
+			Topic: sp.In.Topic, TopicID: sp.In.ID, Partition: sp.In.Partition,
+			From: sp.From, To: sp.To, Records: int64(len(sp.Records)), Digest: digest.Sum64(),
 		})
 	}
 	b.schema = d.decoder.Schema()
@@ -101,38 +101,17 @@ func (d *decider) decide(spans []span) *decided {
 }
 
 // bad returns what goes to quarantine, by partition.
-func (d *decided) bad() (all []Bad) {
+func (d *decided) bad() (all []event.Bad) {
 	for _, it := range d.items {
 		if it.err == nil {
 			continue
 		}
 		n := len(all) - 1
-		if n < 0 || all[n].Topic != it.in.topic || all[n].Partition != it.in.partition {
-			all, n = append(all, Bad{Topic: it.in.topic, Partition: it.in.partition, First: it.record.Offset, Err: it.err}), n+1
+		if n < 0 || all[n].Topic != it.in.Topic || all[n].Partition != it.in.Partition {
+			all, n = append(all, event.Bad{Topic: it.in.Topic, Partition: it.in.Partition, First: it.record.Offset, Err: it.err}), n+1
 		}
 		all[n].Last = it.record.Offset
 		all[n].Records++
 	}
 	return all
-}
-
-func hashRecord(h *xxhash.Digest, r *ingest.Record) {
-	var n [8]byte
-	field := func(b []byte) {
-		size := uint64(len(b)) + 1 // 0 stands for an absent field
-		if b == nil {
-			size = 0
-		}
-		binary.LittleEndian.PutUint64(n[:], size)
-		h.Write(n[:])
-		h.Write(b)
-	}
-	binary.LittleEndian.PutUint64(n[:], uint64(r.Offset))
-	h.Write(n[:])
-	field(r.Key)
-	field(r.Value)
-	for _, hd := range r.Headers {
-		field([]byte(hd.Key))
-		field(hd.Value)
-	}
 }

@@ -3,13 +3,13 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -45,7 +45,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 
 // learned returns the number of labelled examples that the model has learned.
 func learned(ev *events) int64 {
-	if l, ok := last[Learned](ev); ok {
+	if l, ok := last[event.Learned](ev); ok {
 		return l.Progress.Examples
 	}
 	return 0
@@ -65,13 +65,13 @@ func TestInputLostWhileTheLearnerWasDown(t *testing.T) {
 	if err == nil {
 		err = l.Run(t.Context())
 	}
-	if !errors.Is(err, ErrGap) || !strings.Contains(err.Error(), "records 400 to 649") || !strings.Contains(err.Error(), "input.on_gap") {
+	if !errors.Is(err, input.ErrGap) || !strings.Contains(err.Error(), "records 400 to 649") || !strings.Contains(err.Error(), "input.on_gap") {
 		t.Fatalf("on_gap: stop ended with %v", err)
 	}
 
 	cfg.OnGap = "record"
 	learnAll(t, cfg)
-	if g, ok := last[Lost](ev); !ok || g.From != 400 || g.To != 650 {
+	if g, ok := last[event.Lost](ev); !ok || g.From != 400 || g.To != 650 {
 		t.Errorf("lost: %+v, %v", g, ok)
 	}
 	if got, want := learned(ev), int64(750-750/50); got != want {
@@ -97,13 +97,13 @@ func TestGapAtTheEndIsRecordedOnce(t *testing.T) {
 	ends := cfg
 	ends.ToEnd = false // the end that a reader can reach is after the gap
 	stop, _ := start(t, ends)
-	eventually(t, "the gap is recorded", func() bool { _, ok := last[Lost](ev); return ok })
+	eventually(t, "the gap is recorded", func() bool { _, ok := last[event.Lost](ev); return ok })
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
 	ev.all = nil
 	learnAll(t, cfg)
-	if g, ok := last[Lost](ev); ok {
+	if g, ok := last[event.Lost](ev); ok {
 		t.Errorf("recorded again: %+v", g)
 	}
 }
@@ -117,9 +117,9 @@ func TestRetentionOvertakesARunningLearner(t *testing.T) {
 		cfg, ev := config(c, gaps, in)
 		cfg.ToEnd, cfg.OnGap = false, gaps
 		held, hold := make(chan struct{}), make(chan struct{})
-		cfg.Report = func(e Event) {
+		cfg.Report = func(e event.Event) {
 			ev.add(e)
-			if l, ok := e.(Learned); ok && l.Seq == 2 { // which blocks the source
+			if l, ok := e.(event.Learned); ok && l.Seq == 2 { // which blocks the source
 				close(held)
 				<-hold
 			}
@@ -133,13 +133,13 @@ func TestRetentionOvertakesARunningLearner(t *testing.T) {
 			}
 			close(hold)
 			eventually(t, "the end of the topic is learned", func() bool {
-				lag, ok := last[Lag](ev)
+				lag, ok := last[event.Lag](ev)
 				return ok && lag.Next == 3000
 			})
 			if err := stop(); err != nil {
 				t.Fatal(err)
 			}
-			g, ok := last[Lost](ev)
+			g, ok := last[event.Lost](ev)
 			if !ok || g.To != 2500 || g.From <= 0 || g.From > 1000 {
 				t.Errorf("lost: %+v, %v", g, ok)
 			}
@@ -150,51 +150,8 @@ func TestRetentionOvertakesARunningLearner(t *testing.T) {
 			t.Fatal(err)
 		}
 		close(hold)
-		if err := <-ended; !errors.Is(err, ErrGap) {
-			t.Errorf("ended with %v, want %v", err, ErrGap)
-		}
-	}
-}
-
-func TestRecordsThatTheBrokerLostBecomeGaps(t *testing.T) {
-	at := func(offsets ...int64) (rs []ingest.Record) {
-		for _, o := range offsets {
-			rs = append(rs, ingest.Record{Offset: o})
-		}
-		return rs
-	}
-	hole := func(ends ...int64) (hs []ingest.Hole) {
-		for ; len(ends) > 0; ends = ends[2:] {
-			hs = append(hs, ingest.Hole{From: ends[0], To: ends[1]})
-		}
-		return hs
-	}
-	show := func(ps []arrival) (out []string) {
-		for _, p := range ps {
-			s := fmt.Sprint(p.Next)
-			if p.lost {
-				s += " lost"
-			}
-			for _, r := range p.Records {
-				s += fmt.Sprint(" ", r.Offset)
-			}
-			out = append(out, s)
-		}
-		return out
-	}
-	for _, c := range []struct {
-		got  ingest.Fetched
-		end  int64
-		want []string
-	}{
-		{ingest.Fetched{Records: at(1, 2), Next: 4}, 9, []string{"4 1 2"}},
-		{ingest.Fetched{Records: at(1, 2, 5, 6), Next: 8, Missing: hole(3, 5)}, 9, []string{"3 1 2", "5 lost", "8 5 6"}},
-		{ingest.Fetched{Records: at(5), Next: 8, Missing: hole(1, 5, 6, 8)}, 9, []string{"5 lost", "6 5", "8 lost"}},
-		{ingest.Fetched{Records: at(5), Next: 8, Missing: hole(1, 5, 6, 8)}, 7, []string{"5 lost", "6 5", "7 lost"}},
-		{ingest.Fetched{Records: at(1, 5), Next: 6, Missing: hole(2, 5)}, 2, []string{"2 1"}},
-	} {
-		if got := show(split(0, until(c.got, c.end))); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%+v up to %d: %q, want %q", c.got, c.end, got, c.want)
+		if err := <-ended; !errors.Is(err, input.ErrGap) {
+			t.Errorf("ended with %v, want %v", err, input.ErrGap)
 		}
 	}
 }
@@ -215,7 +172,7 @@ func TestRecreatedInputIsNoticed(t *testing.T) {
 	cfg, _ := config(c, "m", in)
 	learnAll(t, cfg)
 	again()
-	if _, err := Open(t.Context(), cfg); !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "created anew") {
+	if _, err := Open(t.Context(), cfg); !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "created again") {
 		t.Errorf("at the start: %v", err)
 	}
 
@@ -225,7 +182,7 @@ func TestRecreatedInputIsNoticed(t *testing.T) {
 	eventually(t, "it learns", func() bool { return learned(ev) == 980 })
 	values = append(values, values...)
 	again()
-	if err := <-ended; !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "created anew") {
+	if err := <-ended; !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "created again") {
 		t.Errorf("while it runs: %v", err)
 	}
 }
@@ -242,18 +199,18 @@ func TestInputThatIsNotTheSameIsNoticedWithoutTopicIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	seek := func() error {
-		return l.inputs.seek(t.Context(), c, l.history.reached, cfg.Report)
+		return l.inputs.Seek(t.Context(), c, l.history.reached, cfg.Report)
 	}
 	if err := seek(); err != nil {
 		t.Errorf("unchanged: %v", err)
 	}
 	l.history.reached[1].Fingerprint ^= 1
-	if err := seek(); !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "record 199 of") {
+	if err := seek(); !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "record 199 of") {
 		t.Errorf("another record before the position: %v", err)
 	}
 	l.history.reached[1].Fingerprint ^= 1
 	l.history.reached[0].Next += 7
-	if err := seek(); !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "truncated") {
+	if err := seek(); !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "truncated") {
 		t.Errorf("a topic that ends before the position: %v", err)
 	}
 }

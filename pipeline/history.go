@@ -11,7 +11,9 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -169,7 +171,7 @@ func (h *history) answer(out *release, b *decided, from int, pass *learner.Pass,
 		}
 		it := rest[0]
 		rest = rest[1:]
-		x := record.Example{Topic: it.in.topic, Partition: it.in.partition, Record: it.record, Key: it.key, Sequence: out.seq, Label: b.batch.Label(from + i)}
+		x := record.Example{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.record, Key: it.key, Sequence: out.seq, Label: b.batch.Label(from + i)}
 		if x.Label.Task != learner.Auto {
 			x.Loss, x.Graded = pass.Loss(i)
 			if x.Label.Task == learner.Classification {
@@ -177,17 +179,17 @@ func (h *history) answer(out *release, b *decided, from int, pass *learner.Pass,
 			}
 			h.advance(it)
 		}
-		out.predictions = append(out.predictions, outgoing{it.in.partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
-		h.position(it.in.topic, it.in.id, it.in.partition).Next = it.record.Offset + 1
+		out.predictions = append(out.predictions, outgoing{it.in.Partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
+		h.position(it.in.Topic, it.in.ID, it.in.Partition).Next = it.record.Offset + 1
 	}
 	return rest
 }
 
 // advance adds a labelled row to the chain.
 func (h *history) advance(it item) {
-	b := append(append(h.scratch[:0], h.rows[:]...), it.in.topic...)
+	b := append(append(h.scratch[:0], h.rows[:]...), it.in.Topic...)
 	b = append(b, 0)
-	b = strconv.AppendInt(b, int64(it.in.partition), 10)
+	b = strconv.AppendInt(b, int64(it.in.Partition), 10)
 	b = append(b, 0)
 	b = strconv.AppendInt(b, it.record.Offset, 10)
 	h.rows, h.scratch = sha256.Sum256(b), b
@@ -208,7 +210,9 @@ func (h *history) position(topic string, id [16]byte, partition int32) *snapshot
 }
 
 func (h *history) quarantine(out *release, it item) {
-	out.quarantined = append(out.quarantined, outgoing{it.in.partition, record.Quarantined(it.in.topic, it.in.partition, it.record, it.err, h.limits.quarantine)})
+	r := record.Quarantined(it.in.Topic, it.in.Partition, it.record, it.err, h.limits.quarantine)
+	r = input.AppendCopies(nil, []ingest.Record{r})[0] // or it would keep the memory of the whole BATCH
+	out.quarantined = append(out.quarantined, outgoing{it.in.Partition, r})
 }
 
 // freeze copies h into a snapshot.
@@ -253,7 +257,7 @@ func thaw(s *snapshot.Snapshot, c learner.Config) (*history, error) {
 	if err := json.Unmarshal(s.Schema, h.schema); err != nil {
 		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
 	}
-	if planted("thaw") {
+	if planted.Fault("thaw") {
 		h.learnedTo = nil
 	}
 	return h, nil

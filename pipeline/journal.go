@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
@@ -19,7 +22,7 @@ type journal struct {
 	client   *ingest.Client
 	producer *ingest.Producer
 	topic    string
-	report   func(Event)
+	report   func(event.Event)
 	writer   string             // version of the program
 	key      ed25519.PrivateKey // signs every record; nil: unsigned
 
@@ -45,7 +48,7 @@ func newJournal(ctx context.Context, c Config) (*journal, error) {
 	topic := LogTopic(c.Model)
 	log, err := kafkalog.Open(ctx, kafkalog.Config{
 		Client: c.Client, Topic: topic, Keep: c.Keep, Key: c.VerifyKey, Tolerant: c.tolerant,
-		Retry: func(ctx context.Context, f func() error) error { return retry(ctx, c.Report, f) },
+		Retry: func(ctx context.Context, f func() error) error { return input.Retry(ctx, c.Report, f) },
 	})
 	if log == nil {
 		return nil, err
@@ -72,7 +75,7 @@ func (j *journal) reading(read func() error) error {
 	for {
 		err := read()
 		var lost *ingest.LostRange
-		if !errors.As(err, &lost) || planted("trim") {
+		if !errors.As(err, &lost) || planted.Fault("trim") {
 			return err
 		}
 		j.log.Rewind(lost.LogStart)
@@ -84,7 +87,7 @@ func (j *journal) reading(read func() error) error {
 func (j *journal) see(see kafkalog.See) kafkalog.See {
 	return func(r *ingest.Record, v modellog.Verdict) {
 		if v.Record == nil {
-			j.report(Unreadable{Offset: v.Offset, Why: v.Void})
+			j.report(event.Unreadable{Offset: v.Offset, Why: v.Void})
 		}
 		if see != nil {
 			see(r, v)
@@ -177,7 +180,7 @@ func (j *journal) knows(m marker) bool {
 // fenced returns ErrFenced if another process holds the claim in force.
 func (j *journal) fenced() error {
 	now := j.log.Fold.Claim()
-	if now.Owner == j.owner || planted("owner") && now.Epoch == j.owner.Epoch {
+	if now.Owner == j.owner || planted.Fault("owner") && now.Epoch == j.owner.Epoch {
 		return nil
 	}
 	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, or(now.Host, "another learner"), j.topic, now.Epoch, j.owner.Epoch)

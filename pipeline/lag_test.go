@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -25,14 +26,14 @@ func TestLagReachesBehindAnOpenTransaction(t *testing.T) {
 	cfg, ev := config(c, "m", in)
 	cfg.ToEnd = false
 	stop, _ := start(t, cfg)
-	eventually(t, "it has read what it can", func() bool { l, ok := last[Lag](ev); return ok && l.Next == 100 })
-	if l, _ := last[Lag](ev); l.Stable != 100 || l.End != 151 {
+	eventually(t, "it has read what it can", func() bool { l, ok := last[event.Lag](ev); return ok && l.Next == 100 })
+	if l, _ := last[event.Lag](ev); l.Stable != 100 || l.End != 151 {
 		t.Errorf("%+v, want a lag up to 151 and the stable offset at 100", l)
 	}
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it reads on", func() bool { l, _ := last[Lag](ev); return l.Next == 152 && l.Stable == 152 && l.End == 152 })
+	eventually(t, "it reads on", func() bool { l, _ := last[event.Lag](ev); return l.Next == 152 && l.Stable == 152 && l.End == 152 })
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -25,8 +28,8 @@ const drainLimit = 20 * time.Second
 // until it is stopped or fenced.
 type Learner struct {
 	config  Config
-	inputs  inputs     // replaced, never modified, when partitions are added
-	added   sync.Mutex // guards inputs once Run has started
+	inputs  input.Partitions // replaced, never modified, when partitions are added
+	added   sync.Mutex       // guards inputs once Run has started
 	reads   *ingest.Budget
 	ends    []int64
 	journal *journal
@@ -35,7 +38,7 @@ type Learner struct {
 	budget  budget
 	out     *publisher
 	pulse   pulse
-	heart   *heart
+	heart   *heartbeat.Heart
 	memory  memory // owned by the goroutine that learns
 
 	saving  chan struct{} // holds a token while a snapshot is being written
@@ -52,10 +55,10 @@ type Learner struct {
 // it. The claim fences every older learner of this model. With Config.Standby, Open
 // waits until no other learner owns the model. The caller must call Run next.
 func Open(ctx context.Context, c Config) (_ *Learner, err error) {
-	l := &Learner{config: c, saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
+	l := &Learner{config: c, reads: ingest.NewBudget(memoryRead), saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
 	defer func() {
 		if err != nil {
-			l.heart.end(err)
+			l.heart.End(errors.Is(err, ErrFenced))
 		}
 	}()
 	if c.Refit.Every > 0 {
@@ -66,7 +69,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
 		}
 	}
-	if l.inputs, err = openInputs(ctx, c.Client, c.Topics); err != nil {
+	if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
 		return nil, err
 	}
 	if err := create(ctx, c, len(l.inputs)); err != nil {
@@ -90,12 +93,12 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		return nil, err
 	}
 	if waited != nil { // partitions may have been added in the meantime
-		if l.inputs, err = openInputs(ctx, c.Client, c.Topics); err != nil {
+		if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
 			return nil, err
 		}
 	}
 	if c.ToEnd {
-		if l.ends, err = l.inputs.ends(ctx, c.Client); err != nil {
+		if l.ends, err = l.inputs.Ends(ctx, c.Client); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +121,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err := l.replay(ctx, recovery); err != nil {
 		return nil, err
 	}
-	if err := l.inputs.seek(ctx, c.Client, l.history.reached, c.Report); err != nil {
+	if err := l.inputs.Seek(ctx, c.Client, l.history.reached, c.Report); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -143,8 +146,8 @@ func (l *Learner) claim(ctx context.Context, options []byte) error {
 	if err := j.begin(ctx, c, options, seq); err != nil {
 		return err
 	}
-	l.heart.own(j.owner.Epoch, true)
-	c.Report(Claimed{Epoch: j.owner.Epoch})
+	l.heart.Own(j.owner.Epoch, true)
+	c.Report(event.Claimed{Epoch: j.owner.Epoch})
 	return j.useOptions(ctx, options)
 }
 
@@ -154,8 +157,7 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 	if err != nil {
 		return err
 	}
-	l.reads = ingest.NewBudget(memoryRead)
-	l.memory = memory{partitions: int64(len(l.inputs)), read: memoryRead, features: int64(features.MaxFeatures), refit: l.config.Refit.bytes(features.MaxFeatures)}
+	l.memory = memory{read: memoryRead, features: int64(features.MaxFeatures), refit: l.config.Refit.bytes(features.MaxFeatures)}
 	l.memory.factors = l.memory.features * int64(features.FeatureBytes())
 	if recovery.Snapshot != nil {
 		l.memory.snapshot = recovery.Snapshot.Manifest.Size
@@ -166,7 +168,7 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 // Run learns until ctx is done or, with Config.ToEnd, until the end of the inputs. It
 // then writes a snapshot of everything learned.
 func (l *Learner) Run(ctx context.Context) (err error) {
-	defer func() { l.heart.end(err) }()
+	defer func() { l.heart.End(errors.Is(err, ErrFenced)) }()
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	drain := l.config.Drain
@@ -182,9 +184,9 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 	defer stop()
 	defer context.AfterFunc(gctx, stop)()
 
-	src := newSource(l.config.Client, l.inputs, l.ends, l.config.OnGap == "record", l.reads, l.config.Report)
+	src := input.NewSource(l.config.Client, l.inputs, l.ends, l.config.OnGap == "record", l.reads, l.config.Report)
 	g.Go(func() error {
-		src.run(intake)
+		src.Run(intake)
 		return nil
 	})
 	decided := make(chan *journaled)
@@ -261,7 +263,7 @@ type journaled struct {
 
 // decide forms BATCHes from the records that arrive and appends them to the model
 // log. While one BATCH is learned, the next is decided and appended, but no more.
-func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *journaled) error {
+func (l *Learner) decide(intake, work context.Context, src *input.Source, to chan<- *journaled) error {
 	pause := l.journal.log.Fold.Paused() // left by the previous process
 	for {
 		if pause != nil {
@@ -270,7 +272,7 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 			}
 			pause = nil
 		}
-		spans, lost, err := src.take(intake, l.config.BatchSize, l.config.Linger)
+		spans, lost, err := src.Take(intake, l.config.BatchSize, l.config.Linger)
 		if err != nil {
 			return err
 		}
@@ -298,28 +300,28 @@ func (l *Learner) decide(intake, work context.Context, src *source, to chan<- *j
 }
 
 // grow adds partitions that were added to the input topics.
-func (l *Learner) grow(ctx context.Context, src *source) error {
-	grown := src.grew()
+func (l *Learner) grow(ctx context.Context, src *input.Source) error {
+	grown := src.Grew()
 	if len(grown) == 0 {
 		return nil
 	}
 	l.added.Lock()
-	l.inputs = src.inputs()
+	l.inputs = src.Partitions()
 	l.added.Unlock()
 	for _, g := range grown {
-		r := &modellog.Partitions{Owner: l.journal.owner, Topic: g.topic, TopicID: g.id, Count: int32(g.count)}
+		r := &modellog.Partitions{Owner: l.journal.owner, Topic: g.Topic, TopicID: g.ID, Count: int32(g.Count)}
 		if err := l.journal.append(ctx, r); err != nil {
 			return err
 		}
-		l.config.Report(Grown{g.topic, g.count})
+		l.config.Report(event.Grown{Topic: g.Topic, Partitions: g.Count})
 	}
 	return nil
 }
 
-func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (*journaled, *modellog.Pause, error) {
+func (l *Learner) journalBatch(ctx context.Context, src *input.Source, spans []input.Span) (*journaled, *modellog.Pause, error) {
 	for i := range spans {
 		sp := &spans[i]
-		sp.from = sp.in.next // a read_committed reader gets no records in between
+		sp.From = sp.In.Next // a read_committed reader gets no records in between
 	}
 	d := l.decider.decide(spans)
 	if len(d.items) == 0 { // nor any in these spans
@@ -331,7 +333,7 @@ func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (
 		}
 	}
 	if d.counts.Quarantined > 0 {
-		l.config.Report(Quarantining{d.bad()})
+		l.config.Report(event.Quarantining{Bad: d.bad()})
 	}
 	var spent *budget
 	if l.budget.spend(d.items) {
@@ -343,20 +345,20 @@ func (l *Learner) journalBatch(ctx context.Context, src *source, spans []span) (
 		return nil, nil, err
 	}
 	for _, sp := range spans {
-		sp.in.next = sp.to
+		sp.In.Next = sp.To
 	}
-	src.lags()
+	src.Lags()
 	return &journaled{decided: d, record: b, took: time.Since(start)}, pause, nil
 }
 
-func (l *Learner) journalGap(ctx context.Context, lost *gap) (*journaled, error) {
-	lost.from = lost.in.next
+func (l *Learner) journalGap(ctx context.Context, lost *input.Gap) (*journaled, error) {
+	lost.From = lost.In.Next
 	g, err := l.journal.appendGap(ctx, lost)
 	if err != nil {
 		return nil, err
 	}
-	lost.in.next = lost.to
-	l.config.Report(Lost{g.Topic, g.Partition, g.From, g.To})
+	lost.In.Next = lost.To
+	l.config.Report(event.Lost{Topic: g.Topic, Partition: g.Partition, From: g.From, To: g.To})
 	return &journaled{gap: g}, nil
 }
 
@@ -366,11 +368,11 @@ func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 	if l.config.ToEnd {
 		return fmt.Errorf("%w: %v; see what is in %s, then: accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
 	}
-	l.config.Report(Paused{p})
+	l.config.Report(event.Paused{Why: p})
 	if err := l.journal.waitForResume(ctx); err != nil {
 		return err
 	}
-	l.config.Report(Resumed{})
+	l.config.Report(event.Resumed{})
 	return nil
 }
 
@@ -384,17 +386,14 @@ func (l *Learner) learn(ctx context.Context, b *journaled) error {
 	l.pulse.rest()
 	took := time.Since(start)
 	l.relearn += took
-	l.added.Lock()
-	partitions := len(l.inputs)
-	l.added.Unlock()
-	more := l.memory.reads(partitions, l.reads.Most())
+	more := l.memory.reads(l.reads.Most())
 	if l.memory.sees(b.decided, out) || more {
-		l.config.Report(Memory{l.memory.limit()})
+		l.config.Report(event.Memory{Limit: l.memory.limit()})
 	}
 	if err := l.release(ctx, out); err != nil {
 		return err
 	}
-	l.config.Report(Learned{
+	l.config.Report(event.Learned{
 		Seq: b.record.Seq, Counts: b.counts, Append: b.took, Learn: took,
 		Progress: l.history.learner.Progress(),
 	})
@@ -435,7 +434,7 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 	froze := time.Since(start)
 	if size := s.Size(); size > l.memory.snapshot {
 		l.memory.snapshot = size
-		l.config.Report(Memory{l.memory.limit()})
+		l.config.Report(event.Memory{Limit: l.memory.limit()})
 	}
 	l.saved, l.savedAt, l.relearn = l.history.seq, time.Now(), 0
 	g.Go(func() error {

@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -126,16 +127,16 @@ func TestMalformedRecordsAreAccountedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	in := &input{topic: "in"}
+	in := &input.Partition{Topic: "in"}
 	var want, got modellog.Counts
 	var predictions, quarantined int
 	for seq, from := int64(1), 0; from < n; seq++ {
 		to := min(n, from+1+r.IntN(1000))
-		sp := span{in: in, from: int64(from), to: int64(to)}
+		sp := input.Span{In: in, From: int64(from), To: int64(to)}
 		kinds := make([]kind, 0, to-from)
 		for i := from; i < to; i++ {
 			value, headers, k := malform(r, i)
-			sp.records = append(sp.records, ingest.Record{Offset: int64(i), Value: value, Headers: make([]ingest.Header, headers)})
+			sp.Records = append(sp.Records, ingest.Record{Offset: int64(i), Value: value, Headers: make([]ingest.Header, headers)})
 			kinds = append(kinds, k)
 			switch k {
 			case isLearned:
@@ -146,7 +147,7 @@ func TestMalformedRecordsAreAccountedFor(t *testing.T) {
 				want.Quarantined++
 			}
 		}
-		b := d.decide([]span{sp})
+		b := d.decide([]input.Span{sp})
 		for i, it := range b.items {
 			if (it.err != nil) != (kinds[i] == isBad) {
 				t.Fatalf("record %d, %.300q: got the error %v", it.record.Offset, it.record.Value, it.err)

@@ -9,6 +9,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -19,7 +21,7 @@ type mirror struct {
 	topic   string // the old one
 	now     string // name of the new one
 	decided []modellog.Range
-	report  func(Event)
+	report  func(event.Event)
 }
 
 // decidedRanges returns the ranges with records of all BATCHes up to seq that are in the log.
@@ -105,15 +107,15 @@ func (s *search) position(ctx context.Context, a Adoption) (next int64, mark uin
 	if err != nil {
 		return 0, 0, err
 	}
-	return found.Offset + 1, fingerprint(found), nil
+	return found.Offset + 1, input.Fingerprint(found), nil
 }
 
 // before returns the fingerprint of the record before an offset, 0 if there is none or
 // only control records are close to it.
 func (s *search) before(ctx context.Context, offset int64) (uint64, error) {
 	const near = 64
-	c := cursor{fetcher: s.fetcher, next: -1}
-	rs, err := c.take(ctx, max(s.first, offset-near), offset, s.report)
+	c := input.NewCursor(s.fetcher)
+	rs, err := c.Take(ctx, max(s.first, offset-near), offset, s.report)
 	var lost *ingest.LostRange
 	if errors.As(err, &lost) || err == nil && len(rs) == 0 {
 		return 0, nil
@@ -121,7 +123,7 @@ func (s *search) before(ctx context.Context, offset int64) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return fingerprint(&rs[len(rs)-1]), nil
+	return input.Fingerprint(&rs[len(rs)-1]), nil
 }
 
 const (
@@ -153,8 +155,8 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	}
 	var confirmed, open []ingest.Record
 	for next := s.first; next < s.end && len(confirmed)+len(open) < matches; {
-		s.report(Searching{s.now, s.was.Partition, next - s.first, s.end - s.first})
-		got, err := pollRetry(ctx, s.fetcher, next, s.report)
+		s.report(event.Searching{Topic: s.now, Partition: s.was.Partition, Done: next - s.first, Of: s.end - s.first})
+		got, err := input.Poll(ctx, s.fetcher, next, s.report)
 		var lost *ingest.LostRange
 		if errors.As(err, &lost) {
 			next = lost.LogStart
@@ -173,9 +175,9 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 				return nil, err
 			}
 			if yes {
-				confirmed = appendCopies(confirmed, got.Records[i:i+1])
+				confirmed = input.AppendCopies(confirmed, got.Records[i:i+1])
 			} else if !no {
-				open = appendCopies(open, got.Records[i:i+1])
+				open = input.AppendCopies(open, got.Records[i:i+1])
 			}
 		}
 		if got.Next == next { // an open transaction
@@ -215,7 +217,7 @@ func (s *search) matches(r *ingest.Record, offsets []int64) bool {
 	x := *r
 	return slices.ContainsFunc(offsets, func(o int64) bool {
 		x.Offset = o
-		return fingerprint(&x) == s.was.Fingerprint
+		return input.Fingerprint(&x) == s.was.Fingerprint
 	})
 }
 
@@ -226,7 +228,7 @@ func (s *search) same(ctx context.Context, offsets []int64) (*ingest.Record, err
 			continue
 		}
 		var got ingest.Fetched
-		err := retry(ctx, s.report, func() (err error) {
+		err := input.Retry(ctx, s.report, func() (err error) {
 			got, err = s.fetcher.Peek(ctx, o)
 			return err
 		})
@@ -238,7 +240,7 @@ func (s *search) same(ctx context.Context, offsets []int64) (*ingest.Record, err
 			return nil, err
 		}
 		if len(got.Records) > 0 {
-			if fingerprint(&got.Records[0]) != s.was.Fingerprint {
+			if input.Fingerprint(&got.Records[0]) != s.was.Fingerprint {
 				return nil, nil
 			}
 			yes, _, err := s.confirms(ctx, o)
@@ -261,8 +263,8 @@ func (s *search) confirms(ctx context.Context, offset int64) (yes, no bool, err 
 	var rs []ingest.Record
 	for back := int64(n); ; back *= 2 { // there may be control records in between
 		from := max(s.first, offset+1-back)
-		c := cursor{fetcher: s.fetcher, next: -1}
-		rs, err = c.take(ctx, from, offset+1, s.report)
+		c := input.NewCursor(s.fetcher)
+		rs, err = c.Take(ctx, from, offset+1, s.report)
 		var lost *ingest.LostRange
 		if errors.As(err, &lost) {
 			return false, false, nil
@@ -280,7 +282,7 @@ func (s *search) confirms(ctx context.Context, offset int64) (yes, no bool, err 
 	digest := xxhash.New()
 	for i, r := range rs[len(rs)-n:] {
 		r.Offset = s.last.From + int64(i)
-		hashRecord(digest, &r)
+		input.HashRecord(digest, &r)
 	}
 	yes = digest.Sum64() == s.last.Digest
 	return yes, !yes, nil

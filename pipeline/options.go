@@ -15,8 +15,8 @@ func (c Config) options() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := max(1, c.Learner.Outputs); n != c.Decode.Outputs() {
-		return nil, fmt.Errorf("the records have %d labels, and the learner %d outputs", c.Decode.Outputs(), n)
+	if n := max(1, c.Learner.Targets); n != c.Decode.Targets() {
+		return nil, fmt.Errorf("the input has %d labels, but the learner has %d targets", c.Decode.Targets(), n)
 	}
 	return b, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 )
 
 // released is what the output topics of a model show of its history.
@@ -28,8 +29,8 @@ func (j *journal) published(ctx context.Context, c Config) (out released, err er
 	}
 	for p := range end {
 		out.any = out.any || end[p] > 0
-		r := cursor{fetcher: c.Client.Fetcher(PredictionsTopic(c.Model), p), next: -1}
-		rs, err := r.take(ctx, max(first[p], end[p]-newestPredictions), end[p], c.Report)
+		r := input.NewCursor(c.Client.Fetcher(PredictionsTopic(c.Model), p))
+		rs, err := r.Take(ctx, max(first[p], end[p]-newestPredictions), end[p], c.Report)
 		var lost *ingest.LostRange
 		if err != nil && !errors.As(err, &lost) { // retention may delete them in the meantime
 			return out, err

@@ -6,14 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
@@ -55,7 +56,7 @@ type Config struct {
 	Standby   bool          // claim the model only after its owner has left or its heartbeats have stopped
 
 	ToEnd  bool // stop at the end offsets read at the start
-	Report func(Event)
+	Report func(event.Event)
 }
 
 // The names of the topics of a model.
@@ -64,6 +65,10 @@ func PredictionsTopic(model string) string { return model + ".predictions" }
 func QuarantineTopic(model string) string  { return model + ".quarantine" }
 func ReleasedTopic(model string) string    { return model + ".released" } // with transactional delivery only
 func ScoresTopic(model string) string      { return model + ".scores" }
+func HeartbeatsTopic(model string) string  { return heartbeat.Topic(model) }
+
+// HeartbeatEvery is the usual interval of heartbeats.
+const HeartbeatEvery = heartbeat.Every
 
 var (
 	// ErrFenced means that another learner has claimed the same model and is its
@@ -72,7 +77,13 @@ var (
 
 	// ErrHistory means that the records in the topics are not those that the model
 	// log says were learned.
-	ErrHistory = errors.New("history does not match")
+	ErrHistory = input.ErrHistory
+
+	// ErrGap means that records were lost before they were learned.
+	ErrGap = input.ErrGap
+
+	// ErrTopic means that a topic does not exist or its configuration is unsuitable.
+	ErrTopic = input.ErrTopic
 
 	// ErrLog means that the model log has lost records, or is configured to delete
 	// them.
@@ -90,9 +101,6 @@ var (
 	// ErrUndrained means that Run was cancelled and the broker did not acknowledge
 	// everything in time. No data is lost: the next start publishes the rest.
 	ErrUndrained = errors.New("stopped before the broker had taken everything")
-
-	// ErrTopic means that a topic does not exist or its configuration is unsuitable.
-	ErrTopic = errors.New("topic cannot be used")
 )
 
 // logConfig is the configuration that the model log is created with. The log is
@@ -106,56 +114,14 @@ var logConfig = map[string]string{
 	ingest.AfterMax:   "9223372036854775807", // so that a broker with a slow clock accepts appends
 }
 
-// openInputs returns the partitions of the input topics, having checked that the
-// topics exist and are not compacted.
-func openInputs(ctx context.Context, c *ingest.Client, topics []string) (inputs, error) {
-	var ins inputs
-	for _, name := range topics {
-		t, err := c.Topic(ctx, name)
-		if errors.Is(err, ingest.ErrUnknownTopic) {
-			return nil, fmt.Errorf("%w: input topic %q does not exist: create it, or correct input.topics", ErrTopic, name)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if t.Hidden != nil {
-			return nil, fmt.Errorf("%w: whether input topic %q is compacted cannot be seen: %w", ErrTopic, name, t.Hidden)
-		}
-		if strings.Contains(t.CleanupPolicy, "compact") {
-			return nil, fmt.Errorf("%w: input topic %q is compacted (cleanup.policy=%s), so the broker deletes what was learned and no replay could be exact: use a topic with cleanup.policy=delete", ErrTopic, name, t.CleanupPolicy)
-		}
-		for p := range t.Partitions {
-			ins = append(ins, &input{topic: name, id: t.ID, partition: int32(p)})
-		}
-	}
-	slices.SortFunc(ins, compareInputs)
-	return ins, nil
-}
-
-// ends returns the current end offset of each input.
-func (ins inputs) ends(ctx context.Context, c *ingest.Client) ([]int64, error) {
-	ends := make([]int64, len(ins))
-	var end []int64
-	for i, in := range ins {
-		if i == 0 || in.topic != ins[i-1].topic {
-			var err error
-			if _, end, err = c.Offsets(ctx, in.topic); err != nil {
-				return nil, err
-			}
-		}
-		ends[i] = end[in.partition]
-	}
-	return ends, nil
-}
-
 // create creates the topics that a learner writes to, unless they exist.
 func create(ctx context.Context, c Config, partitions int) error {
 	if err := c.Client.CreateDurable(ctx, LogTopic(c.Model), 1, logConfig); err != nil {
-		return fmt.Errorf("creating topic %q: %w", LogTopic(c.Model), err)
+		return fmt.Errorf("create topic %q: %w", LogTopic(c.Model), err)
 	}
 	if c.Transactional {
 		if err := c.Client.CreateDurable(ctx, ReleasedTopic(c.Model), 1, logConfig); err != nil {
-			return fmt.Errorf("creating topic %q: %w", ReleasedTopic(c.Model), err)
+			return fmt.Errorf("create topic %q: %w", ReleasedTopic(c.Model), err)
 		}
 	}
 	if err := record.CreateOutputTopic(ctx, c.Client, PredictionsTopic(c.Model), partitions, c.Topics); err != nil {

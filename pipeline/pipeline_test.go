@@ -12,6 +12,8 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -35,10 +37,10 @@ func rings(n int) []string {
 // events collects the events that a pipeline reports.
 type events struct {
 	mu  sync.Mutex
-	all []Event
+	all []event.Event
 }
 
-func (e *events) add(ev Event) {
+func (e *events) add(ev event.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.all = append(e.all, ev)
@@ -84,7 +86,7 @@ func learnAll(t *testing.T, c Config) {
 // finalHash returns the state hash of the last snapshot.
 func finalHash(t *testing.T, ev *events) snapshot.Hash {
 	t.Helper()
-	s, ok := last[Saved](ev)
+	s, ok := last[event.Saved](ev)
 	if !ok {
 		t.Fatal("no snapshot was saved")
 	}
@@ -135,7 +137,7 @@ func TestRestartGoesOnExactly(t *testing.T) {
 			learnAll(t, cfg)
 			kafkatest.Fill(t, c, in, partitions, values[2000:])
 			learnAll(t, cfg)
-			if r, ok := last[Restored](ev); !ok || r.Step == 0 {
+			if r, ok := last[event.Restored](ev); !ok || r.Step == 0 {
 				t.Error("the last run did not begin at a snapshot")
 			}
 			v, err := Verify(t.Context(), cfg)
@@ -170,7 +172,7 @@ func TestSecondLearnerFencesTheFirst(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- first.Run(t.Context()) }()
 	for {
-		if l, ok := last[Learned](ev); ok && l.Progress.Examples >= 400 {
+		if l, ok := last[event.Learned](ev); ok && l.Progress.Examples >= 400 {
 			break
 		}
 		select {
@@ -228,7 +230,7 @@ func TestGarbageGoesToQuarantineAndChangesNothing(t *testing.T) {
 	}
 	told := 0
 	for _, e := range ev.all {
-		if e, ok := e.(Quarantining); ok {
+		if e, ok := e.(event.Quarantining); ok {
 			for _, b := range e.Bad {
 				told += b.Records
 				if n := b.Last - b.First + 1; b.Records < 1 || n < int64(b.Records) || b.Err == nil {
@@ -276,7 +278,7 @@ func TestTooFewInputsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Run(t.Context()); !errors.Is(err, learner.ErrInputs) || !strings.Contains(err.Error(), "sorf is for 64 inputs or more, and here are 2") {
+	if err := l.Run(t.Context()); !errors.Is(err, learner.ErrInputs) || !strings.Contains(err.Error(), "sorf needs at least 64 inputs, but there are 2") {
 		t.Errorf("got %v", err)
 	}
 	if n := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); n > 0 {
@@ -292,7 +294,7 @@ func TestInputThatIsGoneIsNoticed(t *testing.T) {
 	if err := c.DeleteRecords(t.Context(), in, 0, 150); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Verify(t.Context(), cfg); !errors.Is(err, ErrHistory) {
+	if _, err := Verify(t.Context(), cfg); !errors.Is(err, input.ErrHistory) {
 		t.Errorf("verify of a topic that has lost its beginning: %v", err)
 	}
 }
@@ -301,7 +303,7 @@ func TestMissingInputTopicIsOneClearError(t *testing.T) {
 	c := kafkatest.Client(t)
 	cfg, _ := config(c, "m", "nowhere")
 	_, err := Open(t.Context(), cfg)
-	if !errors.Is(err, ErrTopic) || !strings.Contains(err.Error(), `input topic "nowhere" does not exist`) {
+	if !errors.Is(err, input.ErrTopic) || !strings.Contains(err.Error(), `input topic "nowhere" does not exist`) {
 		t.Errorf("got %v", err)
 	}
 }

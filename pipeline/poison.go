@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -93,7 +94,7 @@ func (j *journal) stillPaused(ctx context.Context) (bool, error) {
 func Resume(ctx context.Context, c Config) (*modellog.Pause, error) {
 	j, err := openJournal(ctx, c, 1)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return nil, fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(c.Model))
+		return nil, fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", input.ErrTopic, LogTopic(c.Model))
 	}
 	if err != nil {
 		return nil, err

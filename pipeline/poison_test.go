@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -22,7 +23,7 @@ func TestTooMuchBadInputPausesUntilResumed(t *testing.T) {
 	cfg, ev := config(c, "m", in)
 	cfg.ToEnd = false
 	paused := func() bool {
-		p, ok := last[Paused](ev)
+		p, ok := last[event.Paused](ev)
 		return ok && p.Why.Bad > budgetWindow/2
 	}
 	stop, _ := start(t, cfg)
@@ -30,11 +31,11 @@ func TestTooMuchBadInputPausesUntilResumed(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	p, _ := last[Paused](ev)
+	p, _ := last[event.Paused](ev)
 	if n := len(kafkatest.Read(t, c, QuarantineTopic(cfg.Model))); int64(n) != p.Why.Bad || n > 600 {
 		t.Errorf("%d records in quarantine, the pause says %v", n, p.Why)
 	}
-	if s, ok := last[Saved](ev); !ok || s.Seq != p.Why.Seq {
+	if s, ok := last[event.Saved](ev); !ok || s.Seq != p.Why.Seq {
 		t.Errorf("snapshot at seq %d, paused behind %d", s.Seq, p.Why.Seq)
 	}
 
@@ -51,14 +52,14 @@ func TestTooMuchBadInputPausesUntilResumed(t *testing.T) {
 	ev.all = nil
 	stop, _ = start(t, cfg)
 	eventually(t, "it has paused after a restart", paused)
-	if _, ok := last[Learned](ev); ok {
+	if _, ok := last[event.Learned](ev); ok {
 		t.Error("it learned while it was paused")
 	}
 	if was, err := Resume(t.Context(), cfg); err != nil || was == nil || was.Seq != p.Why.Seq {
 		t.Errorf("resume: %v, %v", was, err)
 	}
 	eventually(t, "it has learned all", func() bool { return learned(ev) == 1960 })
-	if _, ok := last[Resumed](ev); !ok {
+	if _, ok := last[event.Resumed](ev); !ok {
 		t.Error("it went on without a word")
 	}
 	if err := stop(); err != nil {

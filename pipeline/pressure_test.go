@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -67,13 +68,13 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	var l Learned
+	var l event.Learned
 	var ahead, n int64
 	for settled := false; !settled; {
-		l, _ = last[Learned](ev)
+		l, _ = last[event.Learned](ev)
 		ahead, n = fetched.Load(), refusals.Load()
 		eventually(t, "some time passes", func() bool { return refusals.Load() >= n+10 })
-		l2, _ := last[Learned](ev)
+		l2, _ := last[event.Learned](ev)
 		settled = l.Seq > 1 && l2.Seq == l.Seq && fetched.Load() == ahead
 	}
 	before, n := heap(), refusals.Load()
@@ -88,7 +89,7 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 	if after := heap(); after > before+(1<<20) {
 		t.Errorf("the heap has grown from %d to %d bytes while nothing moved", before, after)
 	}
-	if l2, _ := last[Learned](ev); l2.Seq > most || fetched.Load() != ahead {
+	if l2, _ := last[event.Learned](ev); l2.Seq > most || fetched.Load() != ahead {
 		t.Errorf("it has gone on: BATCH %d, record %d, before %d and %d", l2.Seq, fetched.Load(), l.Seq, ahead)
 	}
 	stalled.Store(false)
@@ -98,28 +99,6 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 	}
 	if got := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); got != len(values) {
 		t.Errorf("%d predictions of %d records", got, len(values))
-	}
-}
-
-func TestBatchEndsAtItsBytes(t *testing.T) {
-	const n, each = 40, 1 << 19 // 20 MB
-	rs := make([]ingest.Record, n)
-	for i := range rs {
-		rs[i] = ingest.Record{Offset: int64(i), Value: make([]byte, each)}
-	}
-	in := &input{topic: "in"}
-	s := newSource(nil, inputs{in}, nil, false, ingest.NewBudget(1<<30), func(Event) {})
-	s.feeds[0].fetch = ingest.Fetched{Records: rs, Next: n}
-	s.open = 0
-	for at := int64(0); at < n; {
-		spans, _, err := s.take(t.Context(), 1000, time.Second)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := len(spans[0].records); spans[0].from != at || got > (8<<20)/each+1 {
-			t.Fatalf("%d records from %d on", got, spans[0].from)
-		}
-		at = spans[0].to
 	}
 }
 
@@ -138,15 +117,15 @@ func TestMemoryStaysBelowTheFormula(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	highest := uint64(0)
-	cfg.Report = func(e Event) {
+	cfg.Report = func(e event.Event) {
 		ev.add(e)
-		if _, ok := e.(Learned); ok {
+		if _, ok := e.(event.Learned); ok {
 			runtime.ReadMemStats(&peak)
 			highest = max(highest, peak.HeapInuse)
 		}
 	}
 	learnAll(t, cfg)
-	m, ok := last[Memory](ev)
+	m, ok := last[event.Memory](ev)
 	if !ok || m.Limit < memoryBase {
 		t.Fatalf("no limit was reported: %+v", m)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
 // publisher writes releases in order and tracks which of them are acknowledged.
@@ -15,7 +16,7 @@ type publisher struct {
 	predictions string     // topic
 	partitions  int        // of predictions
 	quarantine  string     // topic
-	report      func(Event)
+	report      func(event.Event)
 
 	queue chan *release
 
@@ -84,7 +85,7 @@ func (p *publisher) publish(ctx context.Context, out *release) error {
 	close(p.waiting)
 	p.waiting = make(chan struct{})
 	p.mu.Unlock()
-	p.report(Released{Seq: out.seq, Records: len(out.predictions)})
+	p.report(event.Released{Seq: out.seq, Records: len(out.predictions)})
 	return nil
 }
 

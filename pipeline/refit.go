@@ -12,6 +12,8 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -20,15 +22,15 @@ import (
 // RefitConfig configures when and how accurately the coefficients are solved for again.
 // It does not affect what is learned.
 type RefitConfig struct {
-	Every  time.Duration // interval; 0: never
-	Window int           // number of records, the last learned ones, to solve on
-	Gap    float64       // relative duality gap at which to stop
-	Lambda float64       // weight of ‖f‖²/2 in addition to the mean loss; 0: chosen by leave-one-out
+	Every     time.Duration // interval; 0: never
+	Window    int           // number of records, the last learned ones, to solve on
+	Tolerance float64       // relative duality gap at which to stop
+	Lambda    float64       // weight of ‖f‖²/2 in addition to the mean loss; 0: chosen by leave-one-out
 }
 
 func (c RefitConfig) validate() error {
-	if c.Window < 2 || !(c.Gap > 0) || !(c.Lambda >= 0) {
-		return fmt.Errorf("%w: a refit to %d records with a gap of %v and a penalty of %v", refit.ErrUnfit, c.Window, c.Gap, c.Lambda)
+	if c.Window < 2 || !(c.Tolerance > 0) || !(c.Lambda >= 0) {
+		return fmt.Errorf("%w: a refit to %d records with a gap of %v and a penalty of %v", refit.ErrUnfit, c.Window, c.Tolerance, c.Lambda)
 	}
 	return nil
 }
@@ -43,7 +45,7 @@ type refitting struct {
 // refitTo solves for the coefficients of the serving model of s, on the last records
 // learned up to s. It reads them again from the input topics, by the model log. The
 // result is a function of these records, of s and of c only.
-func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*refitting, error) {
+func refitTo(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Snapshot) (*refitting, error) {
 	model, err := learner.NewModel(s.State.Serving)
 	if err != nil {
 		return nil, err
@@ -54,7 +56,7 @@ func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*
 		return nil, err
 	}
 	read := time.Since(start)
-	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Gap}, model, rows)
+	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance}, model, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func refitTo(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot) (*
 	out.State = learner.State{Serving: r.Model.Serving()}
 	f := r.Fit
 	record := modellog.Refit{
-		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss, Lambda: r.Lambda, Asked: c.Refit.Gap,
+		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss, Lambda: r.Lambda, Tolerance: c.Refit.Tolerance,
 		Relative: f.Relative, Gap: f.Gap(), Bound: f.Bound, Passes: f.Passes, Suboptimality: &r.Suboptimality,
 	}
 	return &refitting{&out, record, read}, nil
@@ -92,7 +94,7 @@ func solve(ctx context.Context, o refit.Options, m *learner.Model, rows *learner
 // learnedBefore returns the last n labelled records up to s, as rows, and the seq of
 // the BATCH that has the first of them. It returns fewer if the log or the input has
 // no more.
-func learnedBefore(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, n int) (*learner.Batch, int64, error) {
+func learnedBefore(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Snapshot, n int) (*learner.Batch, int64, error) {
 	batches, err := batchesBefore(ctx, c, s.Seq, s.Chain, n)
 	if err != nil {
 		return nil, 0, err
@@ -105,12 +107,12 @@ func learnedBefore(ctx context.Context, c Config, ins inputs, s *snapshot.Snapsh
 		}
 		batches = batches[read+1:] // after what retention has deleted
 	}
-	return nil, 0, fmt.Errorf("%w: the input topics have none of the records that were learned last", ErrHistory)
+	return nil, 0, fmt.Errorf("%w: the input topics have none of the records that were learned last", input.ErrHistory)
 }
 
 // rowsOf returns the last n labelled rows of the batches. With an error, read is the
 // number of batches read before it.
-func rowsOf(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, batches []*modellog.Batch, n int) (rows *learner.Batch, from int64, read int, err error) {
+func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Snapshot, batches []*modellog.Batch, n int) (rows *learner.Batch, from int64, read int, err error) {
 	var schema decode.Schema
 	if err := json.Unmarshal(s.Schema, &schema); err != nil {
 		return nil, 0, 0, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
@@ -119,7 +121,8 @@ func rowsOf(ctx context.Context, c Config, ins inputs, s *snapshot.Snapshot, bat
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	replay := newReplayer(c.Client, ins, d, c.Report)
+	replay := newReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
+	defer replay.close()
 	skip := -n // labelled rows before the last n
 	for _, b := range batches {
 		skip += int(b.Counts.Learned)
@@ -216,7 +219,7 @@ func chainOf(r modellog.Record) snapshot.Hash {
 func readDecisions(ctx context.Context, c Config, from, to int64, found map[int64][]modellog.Record) error {
 	f := c.Client.Fetcher(LogTopic(c.Model), 0)
 	for from < to {
-		got, err := pollRetry(ctx, f, from, c.Report)
+		got, err := input.Poll(ctx, f, from, c.Report)
 		var lost *ingest.LostRange
 		if errors.As(err, &lost) { // the owner has deleted old history in the meantime
 			from = lost.LogStart
@@ -247,32 +250,32 @@ func readDecisions(ctx context.Context, c Config, from, to int64, found map[int6
 
 // challenge writes r to the log: its chunks, and then the CHALLENGER that completes it.
 // It does not interfere with snapshots.
-func (j *journal) challenge(ctx context.Context, r *refitting, c Config) (Refitted, error) {
+func (j *journal) challenge(ctx context.Context, r *refitting, c Config) (event.Refitted, error) {
 	file, err := snapshot.Append(nil, r.snapshot)
 	if err != nil {
-		return Refitted{}, err
+		return event.Refitted{}, err
 	}
 	chunks, m, err := modellog.SplitChallenger(file, j.owner, c.ChunkBytes)
 	if err != nil {
-		return Refitted{}, err
+		return event.Refitted{}, err
 	}
 	m.Refit = r.refit
 	for wait := new(ingest.Backoff); ; {
 		for _, chunk := range chunks {
 			if err := j.append(ctx, chunk); err != nil {
-				return Refitted{}, err
+				return event.Refitted{}, err
 			}
 		}
 		err := j.finishChallenger(ctx, m, c)
 		if err == nil {
-			return Refitted{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash, Refit: m.Refit, Read: r.read}, nil
+			return event.Refitted{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash, Refit: m.Refit, Read: r.read}, nil
 		}
 		if !errors.Is(err, errBroken) {
-			return Refitted{}, err
+			return event.Refitted{}, err
 		}
-		j.report(Retrying{Err: err})
+		j.report(event.Retrying{Err: err})
 		if err := wait.Pause(ctx, err); err != nil {
-			return Refitted{}, err
+			return event.Refitted{}, err
 		}
 	}
 }
@@ -328,7 +331,7 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 	l.refitAt, l.refitted = time.Now(), l.history.seq
 	s, err := l.history.freezeServing(l.journal.owner.Epoch)
 	if err != nil {
-		l.config.Report(Unfit{Seq: l.history.seq, Err: err})
+		l.config.Report(event.Unfit{Seq: l.history.seq, Err: err})
 		<-l.refitting
 		return
 	}
@@ -346,7 +349,7 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 		l.added.Unlock()
 		r, err := refitTo(intake, l.config, ins, s)
 		if err == nil {
-			var ev Refitted
+			var ev event.Refitted
 			if ev, err = l.journal.challenge(work, r, l.config); err == nil {
 				ev.Took = time.Since(start)
 				l.config.Report(ev)
@@ -357,7 +360,7 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 			}
 		}
 		if intake.Err() == nil {
-			l.config.Report(Unfit{Seq: s.Seq, Err: err})
+			l.config.Report(event.Unfit{Seq: s.Seq, Err: err})
 		}
 		return nil
 	})
@@ -399,7 +402,7 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 	if err != nil {
 		return report, nil, err
 	}
-	ins, err := openInputs(ctx, c.Client, c.Topics)
+	ins, err := input.Open(ctx, c.Client, c.Topics)
 	if err != nil {
 		return report, nil, err
 	}
@@ -424,12 +427,12 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 // again computes the challenger m again from a history that has reached its seq, and
 // returns its state hash. It returns false if the input that m was computed from is
 // gone.
-func (h *history) again(ctx context.Context, c Config, ins inputs, m *modellog.Challenger) (snapshot.Hash, bool, error) {
+func (h *history) again(ctx context.Context, c Config, ins input.Partitions, m *modellog.Challenger) (snapshot.Hash, bool, error) {
 	s, err := h.freezeServing(0)
 	if err != nil {
 		return snapshot.Hash{}, false, err
 	}
-	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Gap: m.Refit.Asked, Lambda: m.Refit.Lambda}
+	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Tolerance: m.Refit.Tolerance, Lambda: m.Refit.Lambda}
 	r, err := refitTo(ctx, c, ins, s)
 	var lost *ingest.LostRange
 	if errors.As(err, &lost) || err == nil && r.refit.Rows != m.Refit.Rows {

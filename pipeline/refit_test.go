@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -24,7 +26,7 @@ func refits(t *testing.T, partitions, records int) (Config, *events) {
 	kafkatest.Fill(t, c, in, partitions, rings(records))
 	cfg, ev := config(c, "m", in)
 	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "all", 64
-	cfg.Refit = RefitConfig{Window: 500, Gap: 1e-3}
+	cfg.Refit = RefitConfig{Window: 500, Tolerance: 1e-3}
 	return cfg, ev
 }
 
@@ -63,7 +65,7 @@ func TestRefitsDoNotChangeWhatIsLearned(t *testing.T) {
 	again.Refit.Every, again.BatchSize, again.ChunkBytes = time.Nanosecond, 70, 1000
 	again.ToEnd, again.SnapshotEvery = false, 20*time.Millisecond
 	stop, _ := start(t, again)
-	eventually(t, "it refits what it has learned", func() bool { r, ok := last[Refitted](ev2); return ok && r.Refit.Rows == 500 })
+	eventually(t, "it refits what it has learned", func() bool { r, ok := last[event.Refitted](ev2); return ok && r.Refit.Rows == 500 })
 	eventually(t, "it learns everything", func() bool { return learned(ev2) == 1470 })
 	if err := stop(); err != nil {
 		t.Fatal(err)
@@ -147,7 +149,7 @@ func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ins, err := openInputs(t.Context(), cfg.Client, cfg.Topics)
+	ins, err := input.Open(t.Context(), cfg.Client, cfg.Topics)
 	if err != nil {
 		t.Fatal(err)
 	}

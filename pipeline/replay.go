@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -14,9 +17,10 @@ import (
 // known to be published.
 func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	start := time.Now()
-	ev := Replayed{}
-	r := newReplayer(l.config.Client, l.inputs, l.decider, l.config.Report)
-	if n := len(from.Entries); n > 0 && planted("replay") {
+	ev := event.Replayed{}
+	r := newReplayer(l.config.Client, l.inputs, l.decider, l.reads, l.config.Report)
+	defer r.close()
+	if n := len(from.Entries); n > 0 && planted.Fault("replay") {
 		from.Entries = from.Entries[:n-1]
 	}
 	of := from.Versions
@@ -61,7 +65,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 		default:
 			continue
 		}
-		if out.seq > from.Released && !planted("rerelease") {
+		if out.seq > from.Released && !planted.Fault("rerelease") {
 			if err := l.out.publish(ctx, out); err != nil {
 				return err
 			}
@@ -87,73 +91,70 @@ func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.
 	if err != nil {
 		return nil, err
 	}
-	l.config.Report(RolledBack{r})
+	l.config.Report(event.RolledBack{Record: r})
 	return l.history.turned(r), nil
 }
 
 // replayer decides again the BATCHes of the model log.
 type replayer struct {
-	inputs  inputs
-	cursors map[*input]*cursor
+	inputs  input.Partitions
+	cursors *input.Cursors
 	decider *decider
-	report  func(Event)
-	client  *ingest.Client
+	report  func(event.Event)
 	former  map[string]bool // topics that were replaced later in the history
 }
 
-func newReplayer(c *ingest.Client, ins inputs, d *decider, report func(Event)) *replayer {
-	return &replayer{inputs: ins, cursors: map[*input]*cursor{}, decider: d, report: report, client: c}
+// newReplayer returns a replayer that reads ahead within the budget b.
+func newReplayer(c *ingest.Client, ins input.Partitions, d *decider, b *ingest.Budget, report func(event.Event)) *replayer {
+	return &replayer{inputs: ins, cursors: input.NewCursors(c, b), decider: d, report: report}
 }
+
+func (r *replayer) close() { r.cursors.Close() }
 
 // decide reads the records of b again and decides them as at the first time. It
 // returns ErrHistory if the input topics now have other records.
 func (r *replayer) decide(ctx context.Context, b *modellog.Batch) (*decided, error) {
-	spans := make([]span, 0, len(b.Ranges))
+	spans := make([]input.Span, 0, len(b.Ranges))
 	for _, rg := range b.Ranges {
-		in := r.inputs.find(rg.Topic, rg.Partition)
+		in := r.inputs.Find(rg.Topic, rg.Partition)
 		if in == nil && r.former[rg.Topic] {
-			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which was %w", ErrHistory, b.Seq, rg.Topic, rg.Partition, errReplaced)
+			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which was %w", input.ErrHistory, b.Seq, rg.Topic, rg.Partition, input.ErrReplaced)
 		}
 		if in == nil {
-			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which is not among the inputs: put the topic back into input.topics", ErrHistory, b.Seq, rg.Topic, rg.Partition)
+			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which is not among the inputs: put the topic back into input.topics", input.ErrHistory, b.Seq, rg.Topic, rg.Partition)
 		}
-		if !ingest.SameTopic(in.id, rg.TopicID) {
-			return nil, recreated(rg.Topic)
+		if !ingest.SameTopic(in.ID, rg.TopicID) {
+			return nil, input.Recreated(rg.Topic)
 		}
-		c := r.cursors[in]
-		if c == nil {
-			c = &cursor{fetcher: r.client.Fetcher(in.topic, int(in.partition)), next: -1}
-			r.cursors[in] = c
-		}
-		records, err := c.take(ctx, rg.From, rg.To, r.report)
+		records, err := r.cursors.Take(ctx, in, rg.From, rg.To, r.report)
 		var lost *ingest.LostRange
 		var past *ingest.PastEnd
 		if errors.As(err, &lost) || errors.As(err, &past) {
-			return nil, fmt.Errorf("%w: BATCH %d needs offsets %d to %d of %v: %w", ErrHistory, b.Seq, rg.From, rg.To, in, err)
+			return nil, fmt.Errorf("%w: BATCH %d needs offsets %d to %d of %v: %w", input.ErrHistory, b.Seq, rg.From, rg.To, in, err)
 		}
 		if err != nil {
 			return nil, err
 		}
-		spans = append(spans, span{in: in, from: rg.From, to: rg.To, records: records})
+		spans = append(spans, input.Span{In: in, From: rg.From, To: rg.To, Records: records})
 	}
 	d := r.decider.decide(spans)
 	for i := range d.ranges {
 		d.ranges[i].TopicID = b.Ranges[i].TopicID // an upgrade of the broker may have assigned it since
 		rg := d.ranges[i]
-		if want := b.Ranges[i]; rg != want && !planted("digest") {
-			return nil, fmt.Errorf("%w: BATCH %d was decided on %d records of %s/%d with digest %016x, and the topic has %d records with digest %016x there now", ErrHistory, b.Seq, want.Records, want.Topic, want.Partition, want.Digest, rg.Records, rg.Digest)
+		if want := b.Ranges[i]; rg != want && !planted.Fault("digest") {
+			return nil, fmt.Errorf("%w: BATCH %d was decided on %d records of %s/%d with digest %016x, and the topic has %d records with digest %016x there now", input.ErrHistory, b.Seq, want.Records, want.Topic, want.Partition, want.Digest, rg.Records, rg.Digest)
 		}
 	}
 	if d.counts != b.Counts {
-		return nil, fmt.Errorf("%w: BATCH %d was decided as %+v, and now as %+v: this version reads the records differently", ErrHistory, b.Seq, b.Counts, d.counts)
+		return nil, fmt.Errorf("%w: BATCH %d was decided as %+v, and now as %+v: this version reads the records differently", input.ErrHistory, b.Seq, b.Counts, d.counts)
 	}
 	return d, nil
 }
 
 // skip returns ErrHistory if the topic of a GAP was deleted and created again.
 func (r *replayer) skip(g *modellog.Gap) error {
-	if in := r.inputs.find(g.Topic, g.Partition); in != nil && !ingest.SameTopic(in.id, g.TopicID) {
-		return recreated(g.Topic)
+	if in := r.inputs.Find(g.Topic, g.Partition); in != nil && !ingest.SameTopic(in.ID, g.TopicID) {
+		return input.Recreated(g.Topic)
 	}
 	return nil
 }

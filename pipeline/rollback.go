@@ -64,6 +64,9 @@ func Rollback(ctx context.Context, c Config, to RollbackTo) (RollbackReport, err
 	if err := j.trusted(c); err != nil {
 		return RollbackReport{}, err
 	}
+	if err := j.complete(); err != nil {
+		return RollbackReport{}, err
+	}
 	f := j.log.Fold
 	if f.Claim().Epoch == 0 {
 		return RollbackReport{}, fmt.Errorf("%w: the model log %q is empty; restore the topic from a backup, or begin a new model with accrete learn --new-model", ErrNowhere, j.topic)

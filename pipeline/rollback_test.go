@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -75,16 +77,16 @@ func TestRollbackToAStepAndToATime(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	values := rings(3000)
 	cfg, ev := config(c, "m", in)
-	var at []Saved
+	var at []event.Saved
 	var times []time.Time
 	for from := 0; from < 3000; from += 1000 {
 		kafkatest.Fill(t, c, in, 1, values[from:from+1000])
 		learnAll(t, cfg)
-		s, _ := last[Saved](ev)
+		s, _ := last[event.Saved](ev)
 		at, times = append(at, s), append(times, time.Now())
 		time.Sleep(2 * time.Millisecond) // timestamps of records are in milliseconds
 	}
-	back := func(to RollbackTo, want Saved, abandoned int) {
+	back := func(to RollbackTo, want event.Saved, abandoned int) {
 		t.Helper()
 		r, err := Rollback(t.Context(), cfg, to)
 		if err != nil || r.Record == nil || r.Record.ToSeq != want.Seq {
@@ -130,14 +132,14 @@ func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Open(t.Context(), cfg)
-		wants(t, err, ErrHistory, "BATCH")
+		wants(t, err, input.ErrHistory, "BATCH")
 		cfg.OnGap = "record"
 		learnAll(t, cfg)
-		r, ok := last[RolledBack](ev)
+		r, ok := last[event.RolledBack](ev)
 		if !ok || r.Record.ToSeq != saved {
 			t.Fatalf("rolled back: %+v, want to seq %d", r, saved)
 		}
-		if g, ok := last[Lost](ev); !ok || g.From != 1500 || g.To != 2000 {
+		if g, ok := last[event.Lost](ev); !ok || g.From != 1500 || g.To != 2000 {
 			t.Errorf("the gap is %+v", g)
 		}
 		learnAll(t, cfg)
@@ -181,5 +183,38 @@ func TestAnotherArithmeticIsRefusedOrSaid(t *testing.T) {
 	v, err := Verify(t.Context(), cfg)
 	if err != nil || v.ToSeq != older || v.Divergent > 0 || !strings.Contains(v.Unreached, "newest MANIFEST") {
 		t.Errorf("the older program verifies %+v, %v; want up to seq %d", v, err, older)
+	}
+}
+
+// A learner that claims the log with --upgrade while the older one is still deciding
+// leaves a whole log, whatever comes between.
+func TestAnUpgradeDoesNotBreakTheLogOfALiveLearner(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(300))
+	cfg, _ := config(c, "m", in)
+	learnAll(t, cfg)
+	older, err := openJournal(t.Context(), cfg, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := older.claim(t.Context(), versions, nil); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Upgrade = true
+	newer, err := openJournal(t.Context(), cfg, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := older.appendGap(t.Context(), &input.Gap{In: &input.Partition{Topic: in}, From: 300, To: 301}); err != nil {
+		t.Fatal(err)
+	}
+	as(modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: versions.Decoder}, func() {
+		wants(t, newer.begin(t.Context(), cfg, nil, 0), ErrVersion, "behind its newest snapshot")
+	})
+	if err := newer.log.Fold.Broken(); err != nil {
+		t.Errorf("the log: %v", err)
+	}
+	if _, err := Rollback(t.Context(), cfg, RollbackTo{}); err != nil {
+		t.Errorf("after that: %v", err)
 	}
 }

@@ -2,12 +2,15 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -16,14 +19,14 @@ import (
 // when it takes over.
 type standby struct {
 	config  Config
-	heart   *heart
+	heart   *heartbeat.Heart
 	journal *journal
-	roster  roster
+	roster  heartbeat.Roster
 	misses  int
 
 	options []byte
 	limits  limits
-	inputs  inputs
+	inputs  input.Partitions
 	warm    *warm     // nil while no history is restored
 	retry   time.Time // earliest time to try to restore one
 	checked time.Time // when the log was last verified, rather than only read
@@ -38,16 +41,16 @@ const fencingsAllowed = 2
 // waitTurn returns when this process may claim the model, with what it has learned by
 // then. It waits only with Config.Standby, or if learners keep fencing each other;
 // otherwise it returns nil at once.
-func waitTurn(ctx context.Context, c Config, h *heart, ins inputs, options []byte, bounds limits) (*standby, error) {
+func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, ins input.Partitions, options []byte, bounds limits) (*standby, error) {
 	if !c.Standby {
-		n, err := h.fencings(ctx)
+		n, err := h.Fencings(ctx)
 		if err != nil || n < fencingsAllowed {
 			return nil, err
 		}
-		c.Report(Dueling{Fencings: n})
+		c.Report(event.Dueling{Fencings: n})
 	}
 	s := &standby{config: c, heart: h, inputs: ins, options: options, limits: bounds}
-	s.roster = roster{self: h.is().Process, joined: h.is().Joined, others: map[string]*peer{}}
+	s.roster = heartbeat.NewRoster(h.Current())
 	var err error
 	if s.journal, err = openJournal(ctx, c, 1); err != nil {
 		return nil, err
@@ -62,7 +65,7 @@ func waitTurn(ctx context.Context, c Config, h *heart, ins inputs, options []byt
 // claim the model, and leaves the journal at the end of the log.
 func (l *Learner) standBy(ctx context.Context, options []byte, bounds limits) (s *standby, err error) {
 	if l.config.Heartbeat > 0 {
-		if l.heart, err = startHeart(ctx, l.config); err != nil {
+		if l.heart, err = heartbeat.Start(ctx, l.config.Client, l.config.Model, host(), l.config.Heartbeat, l.config.Report); err != nil {
 			return nil, err
 		}
 		if s, err = waitTurn(ctx, l.config, l.heart, l.inputs, options, bounds); err != nil {
@@ -76,7 +79,7 @@ func (l *Learner) standBy(ctx context.Context, options []byte, bounds limits) (s
 	if l.journal, err = openJournal(ctx, l.config, 1); err != nil {
 		return nil, err
 	}
-	l.heart.own(l.journal.log.Fold.Claim().Epoch+1, false)
+	l.heart.Own(l.journal.log.Fold.Claim().Epoch+1, false)
 	return nil, nil
 }
 
@@ -88,17 +91,11 @@ func (s *standby) check() error {
 	return nil
 }
 
-// seen is a record of the heartbeats topic.
-type seen struct {
-	offset int64
-	beat   heartbeat
-}
-
 func (s *standby) wait(ctx context.Context) error {
 	reading, stop := context.WithCancel(ctx)
-	beats, failed := make(chan seen, 256), make(chan error, 1)
+	beats, failed := make(chan heartbeat.Seen, 256), make(chan error, 1)
 	go func() {
-		failed <- s.read(reading, beats)
+		failed <- s.heart.Listen(reading, s.roster.Joined, beats)
 		close(beats)
 	}()
 	defer func() {
@@ -114,7 +111,7 @@ func (s *standby) wait(ctx context.Context) error {
 			if !more {
 				return <-failed
 			}
-			if s.take(b, beats); !s.roster.due(s.journal.log.Fold.Claim().Epoch) {
+			if s.take(b, beats); !s.roster.Due(s.journal.log.Fold.Claim().Epoch) {
 				continue
 			}
 		case <-tick.C:
@@ -125,21 +122,21 @@ func (s *standby) wait(ctx context.Context) error {
 		}
 		if s.due(grown) {
 			epoch := s.journal.log.Fold.Claim().Epoch
-			s.config.Report(TakingOver{Epoch: epoch, Left: s.roster.left >= epoch})
-			s.heart.own(epoch+1, false)
+			s.config.Report(event.TakingOver{Epoch: epoch, Left: s.roster.Left >= epoch})
+			s.heart.Own(epoch+1, false)
 			return nil
 		}
-		s.config.Report(StandingBy{Owner: s.owner, Seq: s.journal.log.Fold.Seq()})
+		s.config.Report(event.StandingBy{Owner: s.owner, Seq: s.journal.log.Fold.Seq()})
 	}
 }
 
 // take passes b, and all records that have arrived after it, to the roster.
-func (s *standby) take(b seen, beats <-chan seen) {
+func (s *standby) take(b heartbeat.Seen, beats <-chan heartbeat.Seen) {
 	for {
-		if b.beat.Role == owning {
-			s.owner = b.beat.Host
+		if b.Beat.Role == heartbeat.Owner {
+			s.owner = b.Beat.Host
 		}
-		s.roster.see(b.offset, b.beat, s.journal.log.Fold.Claim().Epoch)
+		s.roster.See(b.Offset, b.Beat, s.journal.log.Fold.Claim().Epoch)
 		select {
 		case next, more := <-beats:
 			if !more {
@@ -155,54 +152,18 @@ func (s *standby) take(b seen, beats <-chan seen) {
 // due reports whether to claim the model. A log that has grown since it was last read
 // counts as a sign of life of the owner, unless the owner has left.
 func (s *standby) due(grown bool) bool {
-	if n := s.heart.missed(); n != s.misses {
+	if n := s.heart.Missed(); n != s.misses {
 		s.misses = n
-		s.roster.interrupted()
+		s.roster.Interrupted()
 	}
-	if !s.roster.due(s.journal.log.Fold.Claim().Epoch) {
+	if !s.roster.Due(s.journal.log.Fold.Claim().Epoch) {
 		return false
 	}
-	if grown && s.roster.left < s.journal.log.Fold.Claim().Epoch {
-		s.roster.heard()
+	if grown && s.roster.Left < s.journal.log.Fold.Claim().Epoch {
+		s.roster.Heard()
 		return false
 	}
 	return true
-}
-
-// read passes on the records of the heartbeats topic, from the first heartbeat of this
-// process on.
-func (s *standby) read(ctx context.Context, to chan<- seen) error {
-	f := s.config.Client.Fetcher(s.heart.topic, 0)
-	for next := s.roster.joined; ; {
-		got, err := pollRetry(ctx, f, next, s.config.Report)
-		var lost *ingest.LostRange
-		var past *ingest.PastEnd
-		switch {
-		case errors.As(err, &lost):
-			next = lost.LogStart
-			continue
-		case errors.As(err, &past), errors.Is(err, ingest.ErrUnknownTopic): // it was deleted; the heart creates it again
-			next = 0
-			if err := new(ingest.Backoff).Pause(ctx, err); err != nil {
-				return err
-			}
-			continue
-		case err != nil:
-			return err
-		}
-		for _, r := range got.Records {
-			b := seen{offset: r.Offset}
-			if json.Unmarshal(r.Value, &b.beat) != nil {
-				continue
-			}
-			select {
-			case to <- b:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		next = got.Next
-	}
 }
 
 // follow reads the new records of the model log, learns their decisions, and reports
@@ -237,7 +198,7 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 			return false, ctx.Err()
 		}
 		s.warm = nil
-		s.config.Report(Cold{Err: err})
+		s.config.Report(event.Cold{Err: err})
 	}
 	return s.journal.log.Next() > was, nil
 }
@@ -264,7 +225,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &warm{history: h, decider: d, replay: newReplayer(s.config.Client, s.inputs, d, s.config.Report)}, nil
+	return &warm{history: h, decider: d, replay: newReplayer(s.config.Client, s.inputs, d, ingest.NewBudget(memoryRead), s.config.Report)}, nil
 }
 
 // errCold means that a warm history does not match the model log any more.
@@ -366,7 +327,7 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 	}
 	l.saved = l.history.seq
 	schema := *l.history.schema
-	if planted("schema") {
+	if planted.Fault("schema") {
 		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
 	}
 	l.decider, err = newDecider(l.config, &schema)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -70,11 +71,11 @@ func TestStandbyLearnsAlong(t *testing.T) {
 			return r
 		}
 		owner := start(false)
-		sight[Saved](t, owner.events)
+		sight[event.Saved](t, owner.events)
 		next := start(true)
-		sight[StandingBy](t, next.events)
+		sight[event.StandingBy](t, next.events)
 		kafkatest.Fill(t, c, in, 2, values[2500:3500])
-		for learnedRecords(owner.events) < 3500 || sight[StandingBy](t, next.events).Seq < sight[Learned](t, owner.events).Seq {
+		for learnedRecords(owner.events) < 3500 || sight[event.StandingBy](t, next.events).Seq < sight[event.Learned](t, owner.events).Seq {
 			time.Sleep(time.Millisecond)
 		}
 		if leaves {
@@ -85,8 +86,8 @@ func TestStandbyLearnsAlong(t *testing.T) {
 		if err := owner.wait(t); leaves != (err == nil) {
 			t.Errorf("leaves: %v: the owner ended with %v", leaves, err)
 		}
-		replayed := sight[Replayed](t, next.events)
-		if got := sight[TakingOver](t, next.events); got.Left != leaves {
+		replayed := sight[event.Replayed](t, next.events)
+		if got := sight[event.TakingOver](t, next.events); got.Left != leaves {
 			t.Errorf("leaves: %v: it took over as if the owner had: %v", leaves, got.Left)
 		}
 		if replayed.Batches > 1 {
@@ -100,7 +101,7 @@ func TestStandbyLearnsAlong(t *testing.T) {
 		if err := next.wait(t); err != nil {
 			t.Error(err)
 		}
-		if cold, ok := last[Cold](next.events); ok {
+		if cold, ok := last[event.Cold](next.events); ok {
 			t.Errorf("leaves: %v: the standby did not learn along: %v", leaves, cold.Err)
 		}
 		cfg, _ := config(c, "m", in)
@@ -123,7 +124,7 @@ func learnedRecords(ev *events) (n int64) {
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
 	for _, e := range ev.all {
-		if l, ok := e.(Learned); ok {
+		if l, ok := e.(event.Learned); ok {
 			n += l.Counts.Learned + l.Counts.Predicted
 		}
 	}
@@ -152,10 +153,10 @@ func TestLearnersThatFenceEachOtherStop(t *testing.T) {
 		return r
 	}
 	owner := start()
-	sight[Claimed](t, owner.events)
+	sight[event.Claimed](t, owner.events)
 	for range fencingsAllowed {
 		next := start()
-		sight[Claimed](t, next.events)
+		sight[event.Claimed](t, next.events)
 		kafkatest.Fill(t, c, in, 1, rings(200)) // the next append shows the owner that it is fenced
 		if err := owner.wait(t); !errors.Is(err, ErrFenced) {
 			t.Fatalf("the owner ended with %v", err)
@@ -163,13 +164,13 @@ func TestLearnersThatFenceEachOtherStop(t *testing.T) {
 		owner = next
 	}
 	last := start()
-	sight[Dueling](t, last.events)
-	sight[StandingBy](t, last.events)
+	sight[event.Dueling](t, last.events)
+	sight[event.StandingBy](t, last.events)
 	owner.stop()
 	if err := owner.wait(t); err != nil {
 		t.Errorf("the owner ended with %v", err)
 	}
-	sight[Claimed](t, last.events)
+	sight[event.Claimed](t, last.events)
 	last.stop()
 	last.wait(t)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/internal/broker"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -19,9 +20,9 @@ func TestStopLeavesASnapshotOfEverythingDecided(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	l, _ := last[Learned](ev)
-	r, _ := last[Released](ev)
-	if s, ok := last[Saved](ev); !ok || s.Seq != l.Seq || r.Seq != l.Seq {
+	l, _ := last[event.Learned](ev)
+	r, _ := last[event.Released](ev)
+	if s, ok := last[event.Saved](ev); !ok || s.Seq != l.Seq || r.Seq != l.Seq {
 		t.Errorf("learned to seq %d, released to %d, saved %+v", l.Seq, r.Seq, s)
 	}
 }
@@ -33,7 +34,7 @@ func TestFirstSnapshotDoesNotWait(t *testing.T) {
 	cfg, ev := config(c, "m", in)
 	cfg.ToEnd = false
 	stop, _ := start(t, cfg)
-	eventually(t, "there is a snapshot", func() bool { _, ok := last[Saved](ev); return ok })
+	eventually(t, "there is a snapshot", func() bool { _, ok := last[event.Saved](ev); return ok })
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestStopEndsInTimeWithoutABroker(t *testing.T) {
 		stop, _ := start(t, cfg)
 		eventually(t, "it learns", func() bool { return learned(ev) > 100 })
 		b.Close()
-		eventually(t, "it misses the broker", func() bool { _, ok := last[Retrying](ev); return ok })
+		eventually(t, "it misses the broker", func() bool { _, ok := last[event.Retrying](ev); return ok })
 		begin := time.Now()
 		err = stop()
 		if took := time.Since(begin); took > 5*time.Second {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -16,7 +18,7 @@ import (
 func (j *journal) restore(ctx context.Context, c Config, options []byte) (*history, modellog.Recovery, error) {
 	for back := 0; ; back++ {
 		r, ok := j.log.Fold.Recover(back)
-		if !ok && !planted("shallow") { // there may be one further back
+		if !ok && !planted.Fault("shallow") { // there may be one further back
 			if err := j.open(ctx, back+1); err != nil {
 				return nil, r, err
 			}
@@ -39,14 +41,14 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 			h, err = thaw(s, c.Learner)
 		}
 		if err == nil {
-			c.Report(Restored{Seq: s.Seq, Step: s.Step, Bytes: int(r.Snapshot.Manifest.Size), Took: time.Since(start)})
+			c.Report(event.Restored{Seq: s.Seq, Step: s.Step, Bytes: int(r.Snapshot.Manifest.Size), Took: time.Since(start)})
 			return h, r, nil
 		}
 		if ctx.Err() != nil || ingest.Temporary(err) || errors.Is(err, snapshot.ErrTooNew) {
 			return nil, r, err
 		}
 		var lost *ingest.LostRange
-		if errors.As(err, &lost) && !planted("gone") { // a process that has claimed the log since may have deleted it
+		if errors.As(err, &lost) && !planted.Fault("gone") { // a process that has claimed the log since may have deleted it
 			if err := j.readOn(ctx, nil); err != nil {
 				return nil, r, err
 			}
@@ -54,8 +56,8 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 				return nil, r, err
 			}
 		}
-		c.Report(Damaged{ID: r.Snapshot.Manifest.Snapshot.String(), Err: err})
-		if planted("fallback") {
+		c.Report(event.Damaged{ID: r.Snapshot.Manifest.Snapshot.String(), Err: err})
+		if planted.Fault("fallback") {
 			h, err := newHistory(c.Model, options, c.Learner)
 			return h, modellog.Recovery{}, err
 		}
@@ -82,42 +84,42 @@ func loadSnapshot(ctx context.Context, c Config, j *journal, at modellog.Stored)
 
 // save writes s to the log: first its chunks and then, once all predictions up to its
 // seq are released, the MANIFEST that completes it.
-func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher, c Config) (Saved, error) {
+func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher, c Config) (event.Saved, error) {
 	file, err := snapshot.Append(nil, s)
 	if err != nil {
-		return Saved{}, err
+		return event.Saved{}, err
 	}
 	chunks, m, err := modellog.Split(file, j.owner, c.ChunkBytes)
 	if err != nil {
-		return Saved{}, err
+		return event.Saved{}, err
 	}
 	for wait := new(ingest.Backoff); ; {
 		for _, chunk := range chunks {
 			if err := j.append(ctx, chunk); err != nil {
-				return Saved{}, err
+				return event.Saved{}, err
 			}
 		}
-		if !planted("manifest") {
+		if !planted.Fault("manifest") {
 			if err := out.await(ctx, s.Seq); err != nil {
-				return Saved{}, err
+				return event.Saved{}, err
 			}
 		}
 		err := j.finish(ctx, m)
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, errBroken) || planted("late") {
-			return Saved{}, err
+		if !errors.Is(err, errBroken) || planted.Fault("late") {
+			return event.Saved{}, err
 		}
-		j.report(Retrying{Err: err})
+		j.report(event.Retrying{Err: err})
 		if err := wait.Pause(ctx, err); err != nil {
-			return Saved{}, err
+			return event.Saved{}, err
 		}
 	}
 	if err := j.trim(ctx, c.History); err != nil {
-		j.report(Retrying{Err: fmt.Errorf("deleting old history: %w", err)})
+		j.report(event.Retrying{Err: fmt.Errorf("deleting old history: %w", err)})
 	}
-	return Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash}, nil
+	return event.Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash}, nil
 }
 
 // errBroken means that a delayed copy of an earlier snapshot's first chunk was appended

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -33,7 +35,7 @@ func TestTruncatedAndRegrownInputIsNoticed(t *testing.T) {
 				}
 				back := time.Now()
 				err := <-ended
-				if !errors.Is(err, ErrHistory) || !strings.Contains(err.Error(), "truncated") {
+				if !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "truncated") {
 					t.Fatalf("%v", err)
 				}
 				if regrown == 0 && !strings.Contains(err.Error(), "records 400 to 499 are gone") {
@@ -43,7 +45,7 @@ func TestTruncatedAndRegrownInputIsNoticed(t *testing.T) {
 				if took := time.Since(back); took > 3*time.Second {
 					t.Errorf("noticed after %v", took)
 				}
-				if _, err := Open(t.Context(), cfg); !errors.Is(err, ErrHistory) {
+				if _, err := Open(t.Context(), cfg); !errors.Is(err, input.ErrHistory) {
 					t.Errorf("the next start: %v", err)
 				}
 			})
@@ -73,9 +75,9 @@ func TestRestartedBrokerIsTheSame(t *testing.T) {
 }
 
 func TestAddedPartitionsAreLearned(t *testing.T) {
-	was := partitionsEvery
-	partitionsEvery = 50 * time.Millisecond
-	defer func() { partitionsEvery = was }()
+	was := input.PartitionsEvery
+	input.PartitionsEvery = 50 * time.Millisecond
+	defer func() { input.PartitionsEvery = was }()
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
 	values := rings(1000)
@@ -87,13 +89,13 @@ func TestAddedPartitionsAreLearned(t *testing.T) {
 	kafkatest.AddPartitions(t, addr, in, 5)
 	kafkatest.Fill(t, c, in, 5, values[400:])
 	eventually(t, "it learns the added partitions", func() bool { return learned(ev) == 980 })
-	if g, ok := last[Grown](ev); !ok || g.Topic != in || g.Partitions != 5 {
+	if g, ok := last[event.Grown](ev); !ok || g.Topic != in || g.Partitions != 5 {
 		t.Errorf("reported %+v, %v", g, ok)
 	}
 	lags := map[int32]int64{}
 	ev.mu.Lock()
 	for _, e := range ev.all {
-		if l, ok := e.(Lag); ok {
+		if l, ok := e.(event.Lag); ok {
 			lags[l.Partition] = l.Next
 		}
 	}
@@ -133,7 +135,7 @@ func TestIDsThatABrokersUpgradeGivesAreNoRecreation(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, in := range l.inputs { // as before the upgrade
-		in.id = none
+		in.ID = none
 	}
 	if err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)

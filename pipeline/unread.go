@@ -1,12 +1,10 @@
 package pipeline
 
 import (
-	"context"
 	"errors"
-	"slices"
 
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 )
 
 // Unread are decisions whose input does not exist any more.
@@ -40,35 +38,5 @@ func (v *Verification) resume(seq int64) {
 // topic was created again or replaced.
 func gone(err error) bool {
 	var lost *ingest.LostRange
-	return errors.As(err, &lost) || errors.Is(err, errRecreated) || errors.Is(err, errReplaced)
-}
-
-// withFormer adds the topics that were replaced in the history and still exist. It
-// returns the names of all that were replaced.
-func (ins inputs) withFormer(ctx context.Context, c *ingest.Client, entries []modellog.Entry) (inputs, map[string]bool, error) {
-	former := map[string]bool{}
-	for _, e := range entries {
-		a, ok := e.Record.(*modellog.Adopt)
-		if !ok {
-			continue
-		}
-		for _, in := range a.Inputs {
-			if former[in.Topic] || slices.ContainsFunc(ins, func(i *input) bool { return i.topic == in.Topic }) {
-				continue
-			}
-			former[in.Topic] = true
-			id, n, err := c.Partitions(ctx, in.Topic)
-			if errors.Is(err, ingest.ErrUnknownTopic) {
-				continue
-			}
-			if err != nil {
-				return nil, nil, err
-			}
-			for p := range n {
-				ins = append(ins, &input{topic: in.Topic, id: id, partition: int32(p)})
-			}
-		}
-	}
-	slices.SortFunc(ins, compareInputs)
-	return ins, former, nil
+	return errors.As(err, &lost) || errors.Is(err, input.ErrRecreated) || errors.Is(err, input.ErrReplaced)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -67,7 +69,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 		return v, err
 	}
 	v.Abandoned, v.Stretches = f.Abandoned(), stretches(f)
-	err = fmt.Errorf("%w: the model log %q has neither its beginning nor a complete snapshot", ErrHistory, j.topic)
+	err = fmt.Errorf("%w: the model log %q has neither its beginning nor a complete snapshot", input.ErrHistory, j.topic)
 	begun := false
 	for back := len(f.Snapshots()); back >= 0; back-- {
 		from, ok := f.Recover(back)
@@ -165,11 +167,11 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 	for _, s := range j.log.Fold.Challengers() {
 		challengers[s.Challenger.Seq] = append(challengers[s.Challenger.Seq], s.Challenger)
 	}
-	ins, err := openInputs(ctx, c.Client, c.Topics)
+	ins, err := input.Open(ctx, c.Client, c.Topics)
 	if err != nil {
 		return v, err
 	}
-	ins, former, err := ins.withFormer(ctx, c.Client, from.Entries)
+	ins, former, err := ins.WithFormer(ctx, c.Client, from.Entries)
 	if err != nil {
 		return v, err
 	}
@@ -178,7 +180,8 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 		return v, err
 	}
 	v.FromSeq, v.ToSeq = h.seq+1, h.seq
-	replay := newReplayer(c.Client, ins, d, c.Report)
+	replay := newReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
+	defer replay.close()
 	replay.former = former
 	defer func() {
 		if gone(err) && v.Compared > 0 { // the result is that of the decisions before
@@ -194,7 +197,7 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 			}
 			h.learn(rec.Seq, rec.Chain, decided)
 			v.Records += int64(len(decided.items))
-			c.Report(Learned{Seq: rec.Seq, Counts: rec.Counts, Progress: h.learner.Progress()})
+			c.Report(event.Learned{Seq: rec.Seq, Counts: rec.Counts, Progress: h.learner.Progress()})
 		case *modellog.Gap:
 			if err := replay.skip(rec); err != nil {
 				return v, err
@@ -238,7 +241,7 @@ func (v *Verification) compare(c Config, h *history, taken []*modellog.Manifest)
 }
 
 // solve solves for the challengers again and compares their state hashes.
-func (v *Verification) solve(ctx context.Context, c Config, h *history, ins inputs, challengers []*modellog.Challenger) error {
+func (v *Verification) solve(ctx context.Context, c Config, h *history, ins input.Partitions, challengers []*modellog.Challenger) error {
 	for _, m := range challengers {
 		got, ok, err := h.again(ctx, c, ins, m)
 		if err != nil {
@@ -280,5 +283,5 @@ func (v *Verification) finish(h *history) error {
 }
 
 func noLog(model string) error {
-	return fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", ErrTopic, LogTopic(model))
+	return fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", input.ErrTopic, LogTopic(model))
 }

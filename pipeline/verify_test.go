@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -66,7 +67,7 @@ func TestCompactedInputIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg, _ := config(c, "m", in)
-	if _, err := Open(t.Context(), cfg); !errors.Is(err, ErrTopic) {
+	if _, err := Open(t.Context(), cfg); !errors.Is(err, input.ErrTopic) {
 		t.Errorf("a topic whose records the broker deletes is taken for history: %v", err)
 	}
 }

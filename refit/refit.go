@@ -97,7 +97,7 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 		return nil, fmt.Errorf("%w: %w", ErrUnfit, err)
 	}
 	if d.Rows < 2 {
-		return nil, fmt.Errorf("%w: there are %d labelled rows", ErrUnfit, d.Rows)
+		return nil, fmt.Errorf("%w: %d labelled rows are too few", ErrUnfit, d.Rows)
 	}
 	if slices.Max(d.Weights) == 0 {
 		return nil, fmt.Errorf("%w: all rows have the weight 0", ErrUnfit)
@@ -116,7 +116,7 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 		return nil, ctx.Err()
 	}
 	o.Lambda = r.Lambda
-	e := newExamples(features(d.Bank, d.Blocks, d.X, interceptFeature), d.Targets, d.Outputs, d.Weights)
+	e := newExamples(features(d.Bank, d.Blocks, d.X, interceptFeature), d.Targets, d.Scores, d.Weights)
 	coef, intercept := m.Coefficients()
 	before := fromModel(toFloat64(coef), intercept, frequencies, interceptFeature)
 	var start []float64
@@ -137,7 +137,7 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 			return nil, err
 		}
 	}
-	coefficients, intercept := toModel(r.Fit.Coefficients, d.Outputs, frequencies, interceptFeature)
+	coefficients, intercept := toModel(r.Fit.Coefficients, d.Scores, frequencies, interceptFeature)
 	narrow := toFloat32(coefficients)
 	rounded := fromModel(toFloat64(narrow), intercept, frequencies, interceptFeature)
 	if multinomial {
@@ -169,7 +169,7 @@ func solvedLoss(l loss.Loss) (solved loss.Dual, served loss.Loss) {
 // unfitLoss returns the error for a loss that has no refit.
 func unfitLoss(l loss.Loss) error {
 	if l == nil {
-		return fmt.Errorf("%w: %w", ErrUnfit, learner.ErrUnsettled)
+		return fmt.Errorf("%w: %w", ErrUnfit, learner.ErrNoFeatures)
 	}
 	var names []string
 	for _, l := range loss.All {

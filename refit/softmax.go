@@ -37,11 +37,11 @@ func newSoftmax(e *examples, l2 float64) (*softmax, error) {
 			if b == 1 && s.class[i] < 0 {
 				s.class[i] = k
 			} else if b != -1 {
-				return nil, fmt.Errorf("the targets of row %d are not those of one class", i)
+				return nil, fmt.Errorf("row %d has targets that do not name one class", i)
 			}
 		}
 		if s.class[i] < 0 {
-			return nil, fmt.Errorf("row %d is of no class", i)
+			return nil, fmt.Errorf("row %d has no class", i)
 		}
 	}
 	return s, nil

@@ -24,8 +24,8 @@ func TestRefitOfSeveralTargets(t *testing.T) {
 	}
 	wavy := func(i int, x []float64) float64 { return math.Sin(2*x[0]) + x[1] + 0.1*math.Sin(float64(i)) }
 	large := func(_ int, x []float64) float64 { return 1e4 * x[0] * x[1] }
-	refitted := func(outputs int, b *learner.Batch) *Result {
-		c := learner.Config{Algorithm: "all", MaxFeatures: 64, Kernel: "gaussian:1.5", Outputs: outputs}
+	refitted := func(targets int, b *learner.Batch) *Result {
+		c := learner.Config{Algorithm: "all", MaxFeatures: 64, Kernel: "gaussian:1.5", Targets: targets}
 		r, err := Solve(t.Context(), learned(t, c, b), b, Options{Lambda: 1e-3, Relative: 1e-6})
 		if err != nil {
 			t.Fatal(err)

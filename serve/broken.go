@@ -68,7 +68,7 @@ func (b *broken) mended(ctx context.Context, log *kafkalog.Log) error {
 	}
 	if !found {
 		b.end = end
-		return fmt.Errorf("%w: it does not have what was read before, up to seq %d", b.err, b.seq)
+		return fmt.Errorf("%w: the records read before, up to seq %d, are no longer in it", b.err, b.seq)
 	}
 	return nil
 }

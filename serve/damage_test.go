@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -71,11 +72,11 @@ func TestSnapshotBeforeADamagedOneIsUsed(t *testing.T) {
 		t.Errorf("%d scores of 20, by %d models, %d snapshots damaged", n, w.switches, w.damaged)
 	}
 	var restored, damaged int
-	w.learnEvents = func(ev pipeline.Event) {
+	w.learnEvents = func(ev event.Event) {
 		switch ev.(type) {
-		case pipeline.Restored:
+		case event.Restored:
 			restored++
-		case pipeline.Damaged:
+		case event.Damaged:
 			damaged++
 		}
 	}

@@ -215,10 +215,10 @@ func NewServed(s *snapshot.Snapshot) (*Served, error) {
 		Seq: s.Seq, StateHash: s.StateHash, model: model,
 	}
 	if out.Decode, err = record.ReadOptions(s.Config); err != nil {
-		return nil, fmt.Errorf("%w: options: %v", snapshot.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: invalid options: %v", snapshot.ErrCorrupt, err)
 	}
 	if err := json.Unmarshal(s.Schema, &out.Schema); err != nil {
-		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
+		return nil, fmt.Errorf("%w: invalid schema: %v", snapshot.ErrCorrupt, err)
 	}
 	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -92,8 +93,8 @@ func TestEveryRecordIsAccountedForWhateverItsSize(t *testing.T) {
 	}
 	h := heavy{rng, filler}
 	var learned, predicted, quarantined, skipped, seen int64
-	w.learnEvents = func(ev pipeline.Event) {
-		if l, ok := ev.(pipeline.Learned); ok {
+	w.learnEvents = func(ev event.Event) {
+		if l, ok := ev.(event.Learned); ok {
 			seen += l.Counts.Learned
 			learned, predicted = learned-l.Counts.Learned, predicted-l.Counts.Predicted
 			quarantined, skipped = quarantined-l.Counts.Quarantined, skipped-l.Counts.Skipped

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -113,8 +114,8 @@ func TestUncleanElectionLosesTheTailOfTheLog(t *testing.T) {
 	until(t, scorer, "it scores", func() bool { return w.scores(t) == 20 })
 	c := w.learner(w.in)
 	learned := make(chan int64, 100)
-	c.ToEnd, c.SnapshotEvery, c.Report = false, 100*time.Millisecond, func(ev pipeline.Event) {
-		if s, ok := ev.(pipeline.Saved); ok {
+	c.ToEnd, c.SnapshotEvery, c.Report = false, 100*time.Millisecond, func(ev event.Event) {
+		if s, ok := ev.(event.Saved); ok {
 			learned <- s.Step
 		}
 	}

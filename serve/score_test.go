@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -26,7 +27,7 @@ type world struct {
 	addr               string
 	client             *ingest.Client
 	model, in, asked   string
-	learnEvents        func(pipeline.Event)
+	learnEvents        func(event.Event)
 	switches, waitings int
 	damaged            int
 	broken, whole      int
@@ -45,7 +46,7 @@ func newWorldAt(addr string, c *ingest.Client) *world {
 	return &world{
 		addr:   addr,
 		client: c, model: kafkatest.Name("model"), in: kafkatest.Name("rings"), asked: kafkatest.Name("asked"),
-		learnEvents: func(pipeline.Event) {}, shares: map[*serve.Scorer]int{},
+		learnEvents: func(event.Event) {}, shares: map[*serve.Scorer]int{},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -24,7 +25,7 @@ func TestFollowerBelievesSignedSnapshotsOnly(t *testing.T) {
 		l, err := pipeline.Open(t.Context(), pipeline.Config{
 			Model: w.model, Client: w.client, Topics: []string{w.in}, BatchSize: 1, Linger: time.Millisecond, SignKey: k,
 			Learner: learner.Config{Kernel: "gaussian:1"}, SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
-			ToEnd: true, Report: func(pipeline.Event) {},
+			ToEnd: true, Report: func(event.Event) {},
 		})
 		if err == nil {
 			err = l.Run(t.Context())

@@ -26,7 +26,7 @@ func Decode(b []byte, limit int64) (*Snapshot, error) {
 		return nil, err
 	}
 	if hashPart(s.State.Resuming) != f.resuming {
-		return nil, fmt.Errorf("%w: the resuming arrays are not those of state %v", ErrMismatch, f.state)
+		return nil, fmt.Errorf("%w: the resuming part does not match state %v", ErrMismatch, f.state)
 	}
 	return s, f.checkState(s)
 }
@@ -73,12 +73,12 @@ func (f file) verify() error {
 	if n := int64(len(f.b)); n < f.fileLen {
 		return fmt.Errorf("%w: %d of %d bytes", ErrTruncated, n, f.fileLen)
 	} else if n > f.fileLen {
-		return fmt.Errorf("%w: %d bytes behind the trailer", ErrCorrupt, n-f.fileLen)
+		return fmt.Errorf("%w: %d bytes after the trailer", ErrCorrupt, n-f.fileLen)
 	}
 	end := f.fileLen - trailerSize
 	trailer := f.b[end:]
 	if binary.LittleEndian.Uint64(trailer[32:]) != uint64(f.fileLen) || string(trailer[40:]) != magic {
-		return fmt.Errorf("%w: no trailer", ErrCorrupt)
+		return fmt.Errorf("%w: the trailer is missing", ErrCorrupt)
 	}
 	seal := f.serving - SealSize
 	h := sha256.New()
@@ -109,7 +109,7 @@ func (f file) damage(sections []section) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: the hash of the contents is wrong", ErrCorrupt)
+	return fmt.Errorf("%w: the hash of the contents does not match", ErrCorrupt)
 }
 
 func (f file) checkSum(s section) error {
@@ -150,7 +150,7 @@ func (f file) read(sections []section) (*Snapshot, error) {
 		}
 	}
 	for kind := range want {
-		return nil, fmt.Errorf("%w: there is no section %s", ErrCorrupt, sectionName(kind))
+		return nil, fmt.Errorf("%w: section %s is missing", ErrCorrupt, sectionName(kind))
 	}
 	return s, nil
 }

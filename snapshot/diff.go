@@ -47,7 +47,7 @@ func Diff(a, b *Snapshot) (ds []Difference) {
 	diffJSON(add, "options", a.Config, b.Config)
 	diffJSON(add, "schema", a.Schema, b.Schema)
 	diffPositions(add, "position", a.Positions, b.Positions)
-	diffPositions(add, "learned to", a.LearnedTo, b.LearnedTo)
+	diffPositions(add, "learned position", a.LearnedTo, b.LearnedTo)
 	in := func(s learner.State) map[string]learner.Array {
 		m := map[string]learner.Array{}
 		for _, x := range append(slices.Clone(s.Serving), s.Resuming...) {
@@ -76,9 +76,9 @@ func Diff(a, b *Snapshot) (ds []Difference) {
 
 func present(yes bool) string {
 	if yes {
-		return "is there"
+		return "present"
 	}
-	return "is not there"
+	return "absent"
 }
 
 func shape(a learner.Array) string { return fmt.Sprintf("%d x %d %T", a.Shape[0], a.Shape[1], a.Data) }

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,14 +42,22 @@ func (d Dir) Save(s *Snapshot) (string, error) {
 // WriteFile writes b to the named file. After a crash at any point, the file is
 // either unchanged or complete. Only its owner can read it.
 func WriteFile(name string, b []byte) error {
+	return WriteStream(name, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// WriteStream is WriteFile for what write writes. If write returns an error, there is
+// no file.
+func WriteStream(name string, write func(io.Writer) error) error {
 	dir := filepath.Dir(name)
 	f, err := os.CreateTemp(dir, filepath.Base(name)+".*.tmp")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // fails once renamed
-	_, err = f.Write(b)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(f.Name(), name); err != nil {
@@ -115,7 +124,7 @@ func (d Dir) Newest() (s *Snapshot, skipped []error, err error) {
 		skipped = append(skipped, err)
 	}
 	if len(skipped) > 0 {
-		return nil, skipped, fmt.Errorf("no whole snapshot in %s: %w", d.Path, skipped[0])
+		return nil, skipped, fmt.Errorf("no intact snapshot in %s: %w", d.Path, skipped[0])
 	}
 	return nil, nil, fmt.Errorf("no snapshot in %s: %w", d.Path, fs.ErrNotExist)
 }
@@ -131,7 +140,7 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, fmt.Errorf("%s: %w: %d bytes, at most %d are read", name, ErrLimit, info.Size(), limit)
+		return nil, fmt.Errorf("%s: %w: %d bytes, the limit is %d", name, ErrLimit, info.Size(), limit)
 	}
 	return os.ReadFile(name)
 }

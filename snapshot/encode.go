@@ -45,7 +45,7 @@ func Append(dst []byte, s *Snapshot) ([]byte, error) {
 	}
 	blob(infoSection, appendInfo(nil, s.Info))
 	if len(parts) > maxSections {
-		return dst, fmt.Errorf("snapshot: %d arrays, at most %d", len(parts), maxSections)
+		return dst, fmt.Errorf("snapshot: %d arrays, the limit is %d", len(parts), maxSections)
 	}
 
 	header := appendHeader(nil, s)
@@ -95,7 +95,7 @@ func Append(dst []byte, s *Snapshot) ([]byte, error) {
 
 func check(s *Snapshot) error {
 	if len(s.Model) > MaxTopic {
-		return fmt.Errorf("model name of %d bytes, at most %d", len(s.Model), MaxTopic)
+		return fmt.Errorf("model name of %d bytes, the limit is %d", len(s.Model), MaxTopic)
 	}
 	if s.Epoch < 0 || s.Seq < 0 || s.Step < 0 {
 		return fmt.Errorf("negative epoch, seq or step: %d, %d, %d", s.Epoch, s.Seq, s.Step)
@@ -112,7 +112,7 @@ func check(s *Snapshot) error {
 		}
 	}
 	if len(s.Info.Writer) > maxHeader {
-		return fmt.Errorf("writer of %d bytes", len(s.Info.Writer))
+		return fmt.Errorf("writer of %d bytes is too long", len(s.Info.Writer))
 	}
 	return CheckState(s.State)
 }
@@ -128,7 +128,7 @@ func checkJSON(what string, b []byte, limit int) error {
 		return nil
 	}
 	if len(b) > limit {
-		return fmt.Errorf("%s of %d bytes, at most %d", what, len(b), limit)
+		return fmt.Errorf("%s of %d bytes, the limit is %d", what, len(b), limit)
 	}
 	if !json.Valid(b) {
 		return fmt.Errorf("%s is not JSON", what)
@@ -150,7 +150,7 @@ func checkJSON(what string, b []byte, limit int) error {
 func checkPositions(ps []Position) error {
 	for i, p := range ps {
 		if !ValidTopic(p.Topic) || p.Partition < 0 || p.Next < 0 {
-			return fmt.Errorf("position %d of %q-%d", p.Next, p.Topic, p.Partition)
+			return fmt.Errorf("invalid position %d of %q-%d", p.Next, p.Topic, p.Partition)
 		}
 		if i > 0 && ps[i-1].Compare(p) >= 0 {
 			return fmt.Errorf("position of %s-%d is out of order", p.Topic, p.Partition)

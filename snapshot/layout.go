@@ -69,33 +69,33 @@ func (p preamble) put(b []byte) {
 // readPreamble checks all that can be checked without the rest of the file.
 func readPreamble(b []byte, limit int64) (p preamble, err error) {
 	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
-		return p, fmt.Errorf("%w: not a snapshot of Accrete: wrong magic", ErrCorrupt)
+		return p, fmt.Errorf("%w: not an Accrete snapshot: wrong magic number", ErrCorrupt)
 	}
 	if len(b) < PreambleSize {
-		return p, fmt.Errorf("%w: %d bytes are no preamble", ErrTruncated, len(b))
+		return p, fmt.Errorf("%w: %d bytes are too short for a preamble", ErrTruncated, len(b))
 	}
 	le := binary.LittleEndian
 	if got, want := crc32.Checksum(b[:124], castagnoli), le.Uint32(b[124:]); got != want {
 		return p, fmt.Errorf("%w: the preamble's checksum is %08x, want %08x", ErrCorrupt, got, want)
 	}
 	if v := le.Uint16(b[8:]); v > major {
-		return p, fmt.Errorf("%w: format %d, this program reads up to %d", ErrTooNew, v, major)
+		return p, fmt.Errorf("%w: format version %d, this program reads up to %d", ErrTooNew, v, major)
 	} else if v == 0 {
-		return p, fmt.Errorf("%w: format 0", ErrCorrupt)
+		return p, fmt.Errorf("%w: format version 0", ErrCorrupt)
 	}
 	if flags := le.Uint32(b[12:]); flags != 0 {
-		return p, fmt.Errorf("%w: flags %#x", ErrTooNew, flags)
+		return p, fmt.Errorf("%w: unknown flags %#x", ErrTooNew, flags)
 	}
 	p.minor = le.Uint16(b[10:])
 	fileLen, serving := le.Uint64(b[16:]), le.Uint64(b[24:])
 	header, sections, first := le.Uint32(b[32:]), le.Uint32(b[36:]), le.Uint32(b[40:])
 	switch {
 	case fileLen > uint64(limit):
-		return p, fmt.Errorf("%w: %d bytes, at most %d are read", ErrLimit, fileLen, limit)
+		return p, fmt.Errorf("%w: %d bytes, the limit is %d", ErrLimit, fileLen, limit)
 	case header > maxHeader:
-		return p, fmt.Errorf("%w: header of %d bytes, at most %d", ErrLimit, header, maxHeader)
+		return p, fmt.Errorf("%w: header of %d bytes, the limit is %d", ErrLimit, header, maxHeader)
 	case sections > maxSections:
-		return p, fmt.Errorf("%w: %d sections, at most %d", ErrLimit, sections, maxSections)
+		return p, fmt.Errorf("%w: %d sections, the limit is %d", ErrLimit, sections, maxSections)
 	case first >= sections || serving > fileLen || !zero(b[112:124]):
 		return p, fmt.Errorf("%w: the preamble contradicts itself", ErrCorrupt)
 	}
@@ -166,7 +166,7 @@ func readHeader(b []byte, s *Snapshot) error {
 			}
 		case epochField, seqField, stepField:
 			if n != 8 || value[7] >= 1<<7 {
-				return fmt.Errorf("%w: field %d of the header is %x", ErrCorrupt, number, value)
+				return fmt.Errorf("%w: field %d of the header has the invalid value %x", ErrCorrupt, number, value)
 			}
 			*numbers[number-epochField] = int64(binary.LittleEndian.Uint64(value))
 		case chainField, lineageField, rowsField, configHashField:
@@ -183,7 +183,7 @@ func readHeader(b []byte, s *Snapshot) error {
 		seen++
 	}
 	if seen != configHashField {
-		return fmt.Errorf("%w: the header lacks fields", ErrCorrupt)
+		return fmt.Errorf("%w: the header is missing required fields", ErrCorrupt)
 	}
 	return nil
 }
@@ -260,10 +260,10 @@ func readSection(b []byte) (s section, err error) {
 		return s, fmt.Errorf("%w: the entry of %v", ErrCorrupt, s)
 	}
 	if n, ok := s.dtype.bytes(s.rows, s.cols); !ok || n != s.length {
-		return s, fmt.Errorf("%w: %v is %d x %d and has %d bytes", ErrCorrupt, s, s.rows, s.cols, s.length)
+		return s, fmt.Errorf("%w: %v has shape %d x %d but %d bytes", ErrCorrupt, s, s.rows, s.cols, s.length)
 	}
 	if s.flags != criticalSection {
-		return s, fmt.Errorf("%w: flags %#x of %v", ErrTooNew, s.flags, s)
+		return s, fmt.Errorf("%w: unknown flags %#x of %v", ErrTooNew, s.flags, s)
 	}
 	return s, nil
 }
@@ -287,7 +287,7 @@ func readTable(b []byte, p preamble) ([]section, error) {
 		return nil, fmt.Errorf("%w: the table is longer than the serving part", ErrCorrupt)
 	}
 	if p.serving > int64(len(b)) {
-		return nil, fmt.Errorf("%w: %d bytes of a serving part of %d", ErrTruncated, len(b), p.serving)
+		return nil, fmt.Errorf("%w: %d bytes, the serving part has %d", ErrTruncated, len(b), p.serving)
 	}
 	if got := crc32.Checksum(b[PreambleSize:at], castagnoli); got != p.tableSum {
 		return nil, fmt.Errorf("%w: the checksum of header and table is %08x, want %08x", ErrCorrupt, got, p.tableSum)
@@ -296,7 +296,7 @@ func readTable(b []byte, p preamble) ([]section, error) {
 		from := at
 		at = align(at)
 		if n := int64(len(b)); !zero(b[min(from, n):min(at, n)]) {
-			return fmt.Errorf("%w: padding at %d", ErrCorrupt, from)
+			return fmt.Errorf("%w: padding at byte %d is not zero", ErrCorrupt, from)
 		}
 		return nil
 	}
@@ -308,7 +308,7 @@ func readTable(b []byte, p preamble) ([]section, error) {
 		}
 		if i == p.first {
 			if at += SealSize; at != p.serving {
-				return nil, fmt.Errorf("%w: the serving part ends at %d, not at %d", ErrCorrupt, at, p.serving)
+				return nil, fmt.Errorf("%w: the serving part ends at byte %d, want %d", ErrCorrupt, at, p.serving)
 			}
 			if err := pad(); err != nil {
 				return nil, err
@@ -319,7 +319,7 @@ func readTable(b []byte, p preamble) ([]section, error) {
 			return nil, err
 		}
 		if s.offset != at || s.length < 0 || s.length > p.fileLen-at {
-			return nil, fmt.Errorf("%w: %v has %d bytes at %d, want it at %d of %d", ErrCorrupt, s, s.length, s.offset, at, p.fileLen)
+			return nil, fmt.Errorf("%w: %v has %d bytes at byte %d, want it at %d of %d", ErrCorrupt, s, s.length, s.offset, at, p.fileLen)
 		}
 		if s.kind == arraySection {
 			if names[s.name] {
@@ -334,7 +334,7 @@ func readTable(b []byte, p preamble) ([]section, error) {
 		return nil, err
 	}
 	if at+trailerSize != p.fileLen {
-		return nil, fmt.Errorf("%w: the sections end at %d of %d bytes", ErrCorrupt, at, p.fileLen)
+		return nil, fmt.Errorf("%w: the sections end at byte %d of %d", ErrCorrupt, at, p.fileLen)
 	}
 	return sections, nil
 }

@@ -70,7 +70,7 @@ type Info struct {
 var (
 	ErrTooNew    = errors.New("written by a later version of Accrete")
 	ErrCorrupt   = errors.New("damaged")
-	ErrTruncated = errors.New("cut short")
+	ErrTruncated = errors.New("truncated")
 	ErrLimit     = errors.New("over the size limit")
 	ErrMismatch  = errors.New("parts that do not belong together")
 )

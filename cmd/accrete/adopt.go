@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -58,8 +59,8 @@ func (a *adoptCommand) Run(ctx context.Context, e *env) error {
 	}
 	progress := e.progress(false)
 	last := time.Now()
-	p.Report = func(ev pipeline.Event) {
-		s, ok := ev.(pipeline.Searching)
+	p.Report = func(ev event.Event) {
+		s, ok := ev.(event.Searching)
 		if !ok {
 			e.warnOfRetries(ev)
 			return

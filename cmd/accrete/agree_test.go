@@ -22,7 +22,7 @@ func TestTheLearnersDefaultsAreTheConfigurations(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := want
-	got.Stepper, got.Loss = c.Learner.Stepper, c.Learner.Loss
+	got.Direction, got.Loss = c.Learner.Direction, c.Learner.Loss
 	got.Sampling = c.Learner.Sampling
 	got.OnDrift, got.Lags = c.Learner.OnDrift, c.Input.Lags
 	got.Algorithm, got.Kernel, got.MaxFeatures = c.Learner.Algorithm, c.Learner.Kernel, c.Learner.MaxFeatures

@@ -43,12 +43,12 @@ accrete bench data --sets letter,elec --algorithms newton,ridge --json`
 }
 
 // contenders returns the algorithms that bench compares, each as name or as
-// name/stepper.
+// name/direction.
 func contenders() (names []string) {
 	for _, a := range learner.Algorithms() {
 		names = append(names, a.Name)
 	}
-	return append(names, "all/adagrad", "dsg/precond") // the best of the other steppers
+	return append(names, "all/adagrad", "dsg/precond") // the best of the other directions
 }
 
 // benchSet is a data set in memory.
@@ -225,8 +225,8 @@ func readKeyed(file *decode.File) ([]decode.Row, error) {
 // run streams the set through one algorithm. The first curve is that of the
 // algorithm, the others are those of the baselines.
 func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.Progress, []curve, error) {
-	algorithm, stepper, _ := strings.Cut(name, "/")
-	options := learner.Config{Algorithm: algorithm, Stepper: stepper, Task: s.task}
+	algorithm, direction, _ := strings.Cut(name, "/")
+	options := learner.Config{Algorithm: algorithm, Direction: direction, Task: s.task}
 	fit, err := offline.NewFit(options)
 	if err != nil {
 		return benchResult{}, learner.Progress{}, nil, wrongUse("%w", err)

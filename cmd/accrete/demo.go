@@ -22,6 +22,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -218,9 +219,9 @@ func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) e
 	return nil
 }
 
-func (m *demo) event(ev pipeline.Event) {
+func (m *demo) event(ev event.Event) {
 	m.watch.event(ev)
-	l, ok := ev.(pipeline.Learned)
+	l, ok := ev.(event.Learned)
 	if !ok {
 		return
 	}

@@ -52,6 +52,7 @@ var exits = []struct {
 	{pipeline.ErrVersion, refused},
 	{pipeline.ErrNowhere, refused},
 	{pipeline.ErrAdopt, refused},
+	{pipeline.ErrCopy, refused},
 	{pipeline.ErrOptions, refused},
 	{pipeline.ErrTopic, refused},
 	{record.ErrOutput, refused},

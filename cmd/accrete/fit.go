@@ -28,12 +28,12 @@ type fitCommand struct {
 	Task        string   `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto to decide by the first 1,000 labels (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
 	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
-	Stepper     string   `enum:"${steppers}" default:"rate" help:"Step size of dsg, udsg, cdsg and all: ${enum} (${default})."`
+	Direction   string   `enum:"${directions}" default:"rate" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
-	Kernel      string   `default:"gaussian" help:"Kernel, for example gaussian:2.5; without a number the warm-up chooses the bandwidth (${default})."`
+	Kernel      string   `default:"gaussian" help:"Kernel: gaussian, laplacian, cauchy, matern:NU or rational-quadratic:ALPHA (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
 	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
 	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
@@ -44,7 +44,7 @@ type fitCommand struct {
 	SkipBad     bool     `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
 	Refit       bool     `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
 	Window      int      `default:"8192" help:"Number of rows for --refit (${default})."`
-	Gap         float64  `default:"1e-3" help:"Duality gap for --refit to reach, relative to the objective of the zero model (${default})."`
+	Tolerance   float64  `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
 	Penalty     float64  `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
 	Plot        string   `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
 	Save        string   `placeholder:"FILE" help:"Save the final model as a snapshot file."`
@@ -202,16 +202,16 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 		return learner.Config{}, err
 	}
 	options, err := learner.Config{
-		Algorithm: f.Algorithm, Stepper: f.Stepper, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed, Outputs: len(f.Label),
+		Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
 	}.Effective()
 	switch {
 	case err != nil:
 		return options, wrongUse("%w", err)
 	case f.Lags > 0 && f.Test != "":
 		return options, wrongUse("a model with lags can only be evaluated on the rows that it learns: omit --test")
-	case f.Refit && (f.Window < 2 || !(f.Gap > 0) || !(f.Penalty >= 0)):
-		return options, wrongUse("--window %d, --gap %v, --penalty %v: want 2 rows or more, a gap above 0 and a penalty of 0 or more", f.Window, f.Gap, f.Penalty)
+	case f.Refit && (f.Window < 2 || !(f.Tolerance > 0) || !(f.Penalty >= 0)):
+		return options, wrongUse("--window %d, --tolerance %v, --penalty %v: want 2 rows or more, a tolerance above 0 and a penalty of 0 or more", f.Window, f.Tolerance, f.Penalty)
 	}
 	return options, nil
 }

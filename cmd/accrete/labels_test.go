@@ -155,11 +155,11 @@ func TestFitOfSeveralLabelsRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ file, label, more, want string }{
-		{file, "y,b", "--task=classification", "2 outputs are those of a regression"},
-		{file, "y,b", "--loss=hinge", "2 outputs are those of a regression"},
-		{file, "y,c", "--task=auto", `no column is named "c", which is to be the label`},
-		{file, "y,y", "--task=auto", `two of input.label`},
-		{file, "y,a,b", "--task=auto", `no column is left to be an input`},
+		{file, "y,b", "--task=classification", "2 targets need task regression"},
+		{file, "y,b", "--loss=hinge", "2 targets need task regression"},
+		{file, "y,c", "--task=auto", `there is no column "c", which is configured as the label`},
+		{file, "y,y", "--task=auto", `must differ, but two are`},
+		{file, "y,a,b", "--task=auto", `no input columns`},
 		{libsvm, "y,b", "--task=auto", "a LIBSVM file has one label per line"},
 	} {
 		if code, _, stderr := call(t, nil, "fit", c.file, "--label", c.label, c.more); code != misused || !strings.Contains(stderr, c.want) {

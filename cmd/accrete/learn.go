@@ -18,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -138,7 +139,7 @@ func serveMetrics(ctx context.Context, e *env, addr string, r *prometheus.Regist
 }
 
 // pipelineConfig returns the pipeline configuration of a learner.
-func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipeline.Event)) (pipeline.Config, error) {
+func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.Event)) (pipeline.Config, error) {
 	d, err := decodeConfig(c)
 	if err != nil {
 		return pipeline.Config{}, err
@@ -160,7 +161,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		Decode: d,
 		Learner: learner.Config{
 			Algorithm:   c.Learner.Algorithm,
-			Stepper:     c.Learner.Stepper,
+			Direction:   c.Learner.Direction,
 			Loss:        c.Learner.Loss,
 			OnDrift:     c.Learner.OnDrift,
 			Lags:        c.Input.Lags,
@@ -171,7 +172,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 			MaxFeatures: c.Learner.MaxFeatures,
 			Minibatch:   c.Learner.Minibatch,
 			MaxClasses:  c.Input.MaxClasses,
-			Outputs:     d.Outputs(),
+			Targets:     d.Targets(),
 			Lambda:      c.Learner.Lambda,
 			Seed:        c.Learner.Seed,
 		},
@@ -185,7 +186,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(pipelin
 		OnGap:         c.Input.OnGap,
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
-		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Gap: c.Refit.Gap},
+		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance},
 		Heartbeat:     pipeline.HeartbeatEvery,
 		Report:        report,
 	}, nil
@@ -227,7 +228,7 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}
-	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Outputs: len(c.Input.Label)}.Effective() // the loss determines the task
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label)}.Effective() // the loss determines the task
 	if err != nil {
 		return decode.Config{}, refuse(err)
 	}

@@ -56,7 +56,7 @@ func TestLintReportsEveryProblem(t *testing.T) {
 	inDir(t, strings.Replace(least, "  label", "  lable", 1)+"  format: xml\n")
 	code, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml")
 	want := "config.yaml:6:3: unknown key \"lable\" in input; did you mean \"label\"?\n" +
-		"config.yaml:7:11: input.format: \"xml\" is not known to this build, which has json\n"
+		"config.yaml:7:11: input.format: unknown value \"xml\": want one of json\n"
 	if code != refused || stdout != want || stderr != "accrete: config.yaml has 2 problems\n" {
 		t.Errorf("exit code %d, printed\n%s\nsaid %s", code, stdout, stderr)
 	}

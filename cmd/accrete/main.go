@@ -39,6 +39,8 @@ type commands struct {
 	Resume   resumeCommand   `cmd:"" help:"Resume a learner that has paused because of invalid input."`
 	Rollback rollbackCommand `cmd:"" help:"Make the history of a model go on from an earlier place."`
 	Adopt    adoptCommand    `cmd:"" help:"Continue a model on input topics that were recreated or mirrored."`
+	Export   exportCommand   `cmd:"" help:"Write a model with its history to a file."`
+	Import   importCommand   `cmd:"" help:"Write an exported model to an empty model log."`
 	Broker   brokerCommand   `cmd:"" help:"Run a Kafka broker on this machine for trials."`
 	Version  versionCommand  `cmd:"" help:"Print the version of the program and its platform."`
 	Docs     docsCommand     `cmd:"" hidden:"" help:"Write a generated page of the documentation."`
@@ -141,9 +143,9 @@ func registries() kong.Vars {
 	}
 	return kong.Vars{
 		"algorithms": strings.Join(algorithms, ","), "algorithm": algorithms[0],
-		"steppers":  strings.Join(learner.Steppers(), ","),
-		"reactions": strings.Join(learner.Reactions(), ","),
-		"samplings": strings.Join(features.SamplingNames(), ","),
+		"directions": strings.Join(learner.Directions(), ","),
+		"reactions":  strings.Join(learner.Reactions(), ","),
+		"samplings":  strings.Join(features.SamplingNames(), ","),
 	}
 }
 

@@ -19,15 +19,15 @@ import (
 
 type metricCommand struct {
 	jsonFlag
-	Train  string  `arg:"" help:"File to learn from: CSV with a header, or JSON lines; plain or .gz; - for standard input."`
-	Key    string  `placeholder:"COLUMN" help:"Grouping column, for example the tenant. Each key has a metric of its own, next to the one that all share. Without it there is one metric."`
-	Label  string  `placeholder:"COLUMN" help:"Column with the class (y or label)."`
-	Test   string  `placeholder:"FILE" help:"File to compare the metrics on, by nearest neighbours."`
-	Rows   int     `default:"300" help:"Maximum number of rows of a key: the last ones (${default})."`
-	Shared float64 `placeholder:"PENALTY" help:"Penalty of the distance of the shared metric to the Euclidean one. Chosen on held-out rows by default."`
-	Own    float64 `placeholder:"PENALTY" help:"Penalty of the size of the own metric of each key. Chosen on held-out rows by default."`
-	Gap    float64 `default:"1e-3" help:"Gap to the optimum to reach, relative to the objective at 0 (${default})."`
-	Save   string  `placeholder:"FILE" help:"Write the metrics as JSON."`
+	Train     string  `arg:"" help:"File to learn from: CSV with a header, or JSON lines; plain or .gz; - for standard input."`
+	Key       string  `placeholder:"COLUMN" help:"Grouping column, for example the tenant. Each key has a metric of its own, next to the one that all share. Without it there is one metric."`
+	Label     string  `placeholder:"COLUMN" help:"Column with the class (y or label)."`
+	Test      string  `placeholder:"FILE" help:"File to compare the metrics on, by nearest neighbours."`
+	Rows      int     `default:"300" help:"Maximum number of rows of a key: the last ones (${default})."`
+	Shared    float64 `placeholder:"PENALTY" help:"Penalty of the distance of the shared metric to the Euclidean one. Chosen on held-out rows by default."`
+	Own       float64 `placeholder:"PENALTY" help:"Penalty of the size of the own metric of each key. Chosen on held-out rows by default."`
+	Tolerance float64 `default:"1e-3" help:"Duality gap at which to stop, relative to the objective at 0 (${default})."`
+	Save      string  `placeholder:"FILE" help:"Write the metrics as JSON."`
 }
 
 func (metricCommand) Help() string {
@@ -66,8 +66,8 @@ type keyed struct {
 }
 
 func (m *metricCommand) Run(ctx context.Context, e *env) error {
-	if m.Rows < 2 || !(m.Gap > 0) || !(m.Shared >= 0) || !(m.Own >= 0) {
-		return wrongUse("--rows %d, --gap %v, --shared %v, --own %v: want 2 rows or more, a gap above 0 and no negative penalty", m.Rows, m.Gap, m.Shared, m.Own)
+	if m.Rows < 2 || !(m.Tolerance > 0) || !(m.Shared >= 0) || !(m.Own >= 0) {
+		return wrongUse("--rows %d, --tolerance %v, --shared %v, --own %v: want 2 rows or more, a tolerance above 0 and no negative penalty", m.Rows, m.Tolerance, m.Shared, m.Own)
 	}
 	c := decode.Config{Label: m.Label, Key: m.Key, Task: learner.Classification}
 	train, schema, err := m.read(ctx, e, m.Train, c, decode.Schema{}, m.Rows)
@@ -79,7 +79,7 @@ func (m *metricCommand) Run(ctx context.Context, e *env) error {
 	f.Center, f.Scale = train.scale(dim)
 	tasks := scaled(f, train, train.keys)
 	clock := seconds()
-	metrics, s, config, err := learnMetrics(ctx, tasks, dim, m.Gap, metriclearn.Config{Shared: m.Shared, Own: m.Own, Single: m.Key == ""})
+	metrics, s, config, err := learnMetrics(ctx, tasks, dim, m.Tolerance, metriclearn.Config{Shared: m.Shared, Own: m.Own, Single: m.Key == ""})
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (m *metricCommand) Run(ctx context.Context, e *env) error {
 		}
 		single := metrics
 		if m.Key != "" {
-			if single, _, _, err = learnMetrics(ctx, tasks, dim, m.Gap, metriclearn.Config{Shared: m.Shared, Single: true}); err != nil {
+			if single, _, _, err = learnMetrics(ctx, tasks, dim, m.Tolerance, metriclearn.Config{Shared: m.Shared, Single: true}); err != nil {
 				return err
 			}
 		}

@@ -41,7 +41,7 @@ func TestMetricsOfTenantsBeatOneAndNone(t *testing.T) {
 	train, test, saved := filepath.Join(dir, "train.csv"), filepath.Join(dir, "test.csv"), filepath.Join(dir, "metric.json")
 	tenants(t, train, dim, learn)
 	tenants(t, test, dim, check)
-	code, stdout, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--test", test, "--save", saved, "--gap", "0.01", "--json")
+	code, stdout, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--test", test, "--save", saved, "--tolerance", "0.01", "--json")
 	if code != done {
 		t.Fatal(stderr)
 	}
@@ -124,7 +124,7 @@ func TestALearnedMetricIsTheKernels(t *testing.T) {
 	if w, m := without.Test.value(), with.Test.value(); m > 0.01 || w < 0.1 {
 		t.Errorf("error %v under the metric, %v without", m, w)
 	}
-	if code, _, stderr := call(t, nil, "fit", waves(t, 100, 1), "--metric", saved); code != refused || !strings.Contains(stderr, "it has 8 (x0, x1,") || !strings.Contains(stderr, "the rows have 2 (a, b)") {
+	if code, _, stderr := call(t, nil, "fit", waves(t, 100, 1), "--metric", saved); code != refused || !strings.Contains(stderr, "the metric has 8 (x0, x1,") || !strings.Contains(stderr, "the rows have 2 (a, b)") {
 		t.Errorf("other columns: exit %d, %s", code, stderr)
 	}
 	if code, _, stderr := call(t, nil, "fit", train, "--metric", train); code != refused || !strings.Contains(stderr, "not a metric") {
@@ -143,7 +143,7 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	train, test, saved := filepath.Join(dir, "train.csv"), filepath.Join(dir, "test.csv"), filepath.Join(dir, "metric.json")
 	tenants(t, train, dim, learn)
 	tenants(t, test, dim, check)
-	if code, _, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--rows", "60", "--save", saved, "--gap", "0.01"); code != done {
+	if code, _, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--rows", "60", "--save", saved, "--tolerance", "0.01"); code != done {
 		t.Fatal(stderr)
 	}
 	base := []string{train, "--label", "class", "--key", "tenant", "--max-features", "256", "--shuffle", "1"}

@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/refit/optim"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -17,11 +18,11 @@ import (
 type refitCommand struct {
 	configFlags
 	jsonFlag
-	Window  int     `placeholder:"N" help:"Number of the last learned records to solve for (refit.window)."`
-	Gap     float64 `placeholder:"GAP" help:"Gap to the optimum to reach, relative to the objective of the zero model (refit.gap)."`
-	Penalty float64 `placeholder:"LAMBDA" help:"Penalty λ. Chosen by leave-one-out on the last 512 records by default."`
-	DryRun  bool    `name:"dry-run" help:"Publish nothing."`
-	Save    string  `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
+	Window    int     `placeholder:"N" help:"Number of the last learned records to solve for (refit.window)."`
+	Tolerance float64 `help:"Duality gap at which to stop, relative to the objective of the zero model (refit.tolerance)."`
+	Penalty   float64 `placeholder:"LAMBDA" help:"Penalty λ. Chosen by leave-one-out on the last 512 records by default."`
+	DryRun    bool    `name:"dry-run" help:"Publish nothing."`
+	Save      string  `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
 }
 
 func (refitCommand) Help() string {
@@ -54,8 +55,8 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 	if r.Window != 0 {
 		p.Refit.Window = r.Window
 	}
-	if r.Gap != 0 {
-		p.Refit.Gap = r.Gap
+	if r.Tolerance != 0 {
+		p.Refit.Tolerance = r.Tolerance
 	}
 	p.Refit.Lambda = r.Penalty
 	report, s, err := pipeline.Refit(ctx, p, !r.DryRun)
@@ -84,8 +85,8 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 }
 
 // warnOfRetries logs retries and ignores all other events.
-func (e *env) warnOfRetries(ev pipeline.Event) {
-	if ev, ok := ev.(pipeline.Retrying); ok {
+func (e *env) warnOfRetries(ev event.Event) {
+	if ev, ok := ev.(event.Retrying); ok {
 		e.log.Warn().Err(ev.Err).Msg("trying again")
 	}
 }
@@ -100,7 +101,7 @@ type refitReport struct {
 	RelativeGap float64 `json:"relative_gap"` // relative to the objective of the zero model
 	Gap         float64 `json:"gap"`          // upper bound of the objective minus the optimum
 	Bound       float64 `json:"bound"`        // upper bound of the difference of a score from the optimal model's
-	Reached     bool    `json:"reached"`      // whether the gap of --gap was reached
+	Reached     bool    `json:"reached"`      // whether --tolerance was reached
 
 	// Suboptimality bounds how far the objective of the previous model, with
 	// its own loss, was above the optimum. The bound is loose where Loss is
@@ -178,7 +179,7 @@ func (f *fitCommand) refit(ctx context.Context, e *env, c decode.Config, s *snap
 		return err
 	}
 	progress, last := e.progress(false), time.Now()
-	o := refit.Options{Lambda: f.Penalty, Relative: f.Gap, Clock: seconds(), Progress: func(_ int, at optim.Point) {
+	o := refit.Options{Lambda: f.Penalty, Relative: f.Tolerance, Clock: seconds(), Progress: func(_ int, at optim.Point) {
 		if time.Since(last) > time.Second {
 			last = time.Now()
 			progress.update(fmt.Sprintf("refit: pass %.0f, gap %.2g", at.Passes, at.Gap()), nil)

@@ -53,7 +53,7 @@ func TestFitRefits(t *testing.T) {
 	if code, stdout, _ := call(t, nil, "fit", train, "--refit"); code != done || !strings.Contains(stdout, "of the optimum on 1,500 rows") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
-	if code, _, _ := call(t, nil, "fit", train, "--refit", "--gap", "0"); code != misused {
+	if code, _, _ := call(t, nil, "fit", train, "--refit", "--tolerance", "0"); code != misused {
 		t.Errorf("exit %d of a gap of 0", code)
 	}
 	if code, _, stderr := call(t, nil, "fit", train, "--refit", "--loss", "huber"); code != refused || !strings.Contains(stderr, "huber") {

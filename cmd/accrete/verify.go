@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
 type verifyCommand struct {
@@ -32,16 +33,16 @@ func (v *verifyCommand) Run(ctx context.Context, e *env) error {
 	defer client.Close()
 	progress := e.progress(false)
 	var last time.Time
-	p, err := pipelineConfig(c, client, func(ev pipeline.Event) {
+	p, err := pipelineConfig(c, client, func(ev event.Event) {
 		switch ev := ev.(type) {
-		case pipeline.Learned:
+		case event.Learned:
 			if e.terminal && time.Since(last) > time.Second/4 {
 				last = time.Now()
 				progress.update(fmt.Sprintf("seq %d, %s examples", ev.Seq, thousands(ev.Progress.Examples)), nil)
 			}
 		case pipeline.Divergence:
 			e.log.Error().Int64("seq", ev.Seq).Int64("step", ev.Step).Stringer("want", ev.Want).Stringer("got", ev.Got).Bool("lineage_differs", ev.Lineage).Msg("divergence")
-		case pipeline.Retrying:
+		case event.Retrying:
 			e.log.Warn().Err(ev.Err).Msg("trying again")
 		}
 	})

@@ -12,7 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -92,42 +92,42 @@ func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metr
 
 // event handles the events of the pipeline: it is the pipeline's Report
 // function.
-func (w *watch) event(ev pipeline.Event) {
+func (w *watch) event(ev event.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	m := w.metrics
 	switch ev := ev.(type) {
-	case pipeline.Retrying:
+	case event.Retrying:
 		w.kafka.Trouble(ev.Err.Error())
 		w.log.Warn().Err(ev.Err).Msg("trying again")
-	case pipeline.StandingBy:
+	case event.StandingBy:
 		w.standingBy(ev)
-	case pipeline.Dueling:
+	case event.Dueling:
 		w.log.Warn().Int("fenced", ev.Fencings).Msg("learners of this model have fenced each other in the last minute: waiting as a standby; run one of them, or all of them with --standby")
-	case pipeline.Cold:
+	case event.Cold:
 		w.log.Warn().Err(ev.Err).Msg("the standby cannot learn along; to take over it will restore a snapshot")
-	case pipeline.TakingOver:
+	case event.TakingOver:
 		w.claimed.Red("taking over the model")
 		w.log.Warn().Int64("epoch", ev.Epoch).Bool("left", ev.Left).Msg("taking over: the owner of the model has left, or is silent")
-	case pipeline.Claimed:
+	case event.Claimed:
 		m.Owner.Set(1)
 		m.Standby.Set(0)
 		w.kafka.Progress()
 		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
-	case pipeline.Restored:
+	case event.Restored:
 		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
-	case pipeline.Damaged:
+	case event.Damaged:
 		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
-	case pipeline.Unreadable:
+	case event.Unreadable:
 		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("a record of the model log cannot be read and does not count")
-	case pipeline.Replayed:
+	case event.Replayed:
 		m.Replayed.Add(float64(ev.Batches))
 		w.progress(ev.Progress)
 		w.drifts = ev.Progress.Drifts
 		w.from = mark{time.Now(), ev.Progress.Examples}
 		w.claimed.Green()
 		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
-	case pipeline.Quarantining:
+	case event.Quarantining:
 		first, n := ev.Bad[0], 0
 		where := make([]string, len(ev.Bad))
 		for i, b := range ev.Bad {
@@ -139,34 +139,34 @@ func (w *watch) event(ev pipeline.Event) {
 			line = line.Int("more", n-1).Strs("bad", where)
 		}
 		line.Msg("record goes to quarantine")
-	case pipeline.Learned:
+	case event.Learned:
 		w.learned(ev)
-	case pipeline.Released:
+	case event.Released:
 		m.Predictions.Add(float64(ev.Records))
 		w.now.Predictions += int64(ev.Records)
-	case pipeline.Lag:
+	case event.Lag:
 		w.lag(ev)
-	case pipeline.Memory:
+	case event.Memory:
 		m.MemoryLimit.Set(float64(ev.Limit))
 		w.limit(ev.Limit)
-	case pipeline.Grown:
+	case event.Grown:
 		w.log.Warn().Str("topic", ev.Topic).Int("partitions", ev.Partitions).Msg("partitions were added to an input topic and are learned from")
-	case pipeline.Lost:
+	case event.Lost:
 		m.Lost.Add(float64(ev.To - ev.From))
 		w.log.Error().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("input was deleted before it was learned; the model log says so, and learning goes on behind it")
-	case pipeline.Paused:
+	case event.Paused:
 		w.input.Red(fmt.Sprintf("learning has paused: %d of the last %d records were bad, the last one: %s", ev.Why.Bad, ev.Why.Of, ev.Why.Reason))
 		w.log.Error().Int64("bad", ev.Why.Bad).Int64("of", ev.Why.Of).Str("reason", ev.Why.Reason).Msg("learning has paused, as too much of the input is bad: look into the quarantine topic, then accrete resume")
-	case pipeline.Resumed:
+	case event.Resumed:
 		w.input.Green()
 		w.moving.Progress()
 		w.log.Info().Msg("learning goes on")
-	case pipeline.Refitted:
+	case event.Refitted:
 		w.refitted(ev)
-	case pipeline.Unfit:
+	case event.Unfit:
 		m.RefitFailed.Inc()
 		w.log.Warn().Int64("seq", ev.Seq).Err(ev.Err).Msg("no refit")
-	case pipeline.Saved:
+	case event.Saved:
 		m.Snapshots.Inc()
 		m.SnapshotTime.SetToCurrentTime()
 		m.SnapshotBytes.Set(float64(ev.Bytes))
@@ -178,7 +178,7 @@ func (w *watch) event(ev pipeline.Event) {
 }
 
 // standingBy marks the process as ready as a standby.
-func (w *watch) standingBy(ev pipeline.StandingBy) {
+func (w *watch) standingBy(ev event.StandingBy) {
 	w.kafka.Progress()
 	w.claimed.Green()
 	w.metrics.Standby.Set(1)
@@ -188,7 +188,7 @@ func (w *watch) standingBy(ev pipeline.StandingBy) {
 	w.owner = ev.Owner
 }
 
-func (w *watch) refitted(ev pipeline.Refitted) {
+func (w *watch) refitted(ev event.Refitted) {
 	m, bound := w.metrics, math.NaN()
 	if ev.Refit.Suboptimality != nil {
 		bound = *ev.Refit.Suboptimality
@@ -202,7 +202,7 @@ func (w *watch) refitted(ev pipeline.Refitted) {
 		Dur("read", ev.Read).Dur("took", ev.Took).Msg("refit")
 }
 
-func (w *watch) learned(ev pipeline.Learned) {
+func (w *watch) learned(ev event.Learned) {
 	m := w.metrics
 	m.Learned.Add(float64(ev.Counts.Learned))
 	m.Predicted.Add(float64(ev.Counts.Predicted))
@@ -244,7 +244,7 @@ func (w *watch) progress(p learner.Progress) {
 	}
 }
 
-func (w *watch) lag(ev pipeline.Lag) {
+func (w *watch) lag(ev event.Lag) {
 	w.metrics.Partition(ev.Topic, int(ev.Partition), ev.Next, ev.Next-ev.First)
 	w.kafka.Progress()
 	w.now.Lag = w.metrics.Lag.Set(ev.Topic, int(ev.Partition), ev.End-ev.Next)

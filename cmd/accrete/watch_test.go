@@ -12,7 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -47,12 +47,12 @@ func TestNoHashWithoutASnapshot(t *testing.T) {
 		}
 		return got["state_hash"]
 	}
-	w.event(pipeline.Learned{Progress: learner.Progress{Examples: 3}})
+	w.event(event.Learned{Progress: learner.Progress{Examples: 3}})
 	if got := hash(); got != nil || stateLine(w.report()) != "" {
 		t.Errorf("before the first snapshot: %v", got)
 	}
 	want := snapshot.Hash{0xab}
-	w.event(pipeline.Saved{StateHash: want})
+	w.event(event.Saved{StateHash: want})
 	if got := hash(); got != want.String() || !strings.Contains(stateLine(w.report()), want.String()) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -76,26 +76,26 @@ func (c Config) Effective() (Config, error) {
 	}
 	switch {
 	case len(c.Labels) > 0 && c.Label != "":
-		return c, fmt.Errorf("input.label is %q, and %d others: want one or the others", c.Label, len(c.Labels))
-	case len(c.Labels) > learner.MaxOutputs:
-		return c, fmt.Errorf("input.label has %d fields: want at most %d", len(c.Labels), learner.MaxOutputs)
+		return c, fmt.Errorf("input.label is %q and a list of %d: want one of them", c.Label, len(c.Labels))
+	case len(c.Labels) > learner.MaxTargets:
+		return c, fmt.Errorf("input.label has %d fields: want at most %d", len(c.Labels), learner.MaxTargets)
 	case len(c.Labels) > 1 && c.Task != learner.Regression:
-		return c, fmt.Errorf("input.label has %d fields, and the task is %v: several labels are regressed on", len(c.Labels), c.Task)
+		return c, fmt.Errorf("input.label has %d fields, but the task is %v: several labels need task regression", len(c.Labels), c.Task)
 	case c.Missing != "quarantine" && c.Missing != "zero" && c.Missing != "impute":
-		return c, fmt.Errorf("input.missing is %q: want quarantine, zero or impute", c.Missing)
+		return c, fmt.Errorf("input.missing is %q: want impute, quarantine or zero", c.Missing)
 	case c.Unknown != "quarantine" && c.Unknown != "ignore":
 		return c, fmt.Errorf("input.unknown is %q: want quarantine or ignore", c.Unknown)
 	case c.MaxClasses < 2:
 		return c, fmt.Errorf("max_classes is %d: want at least 2", c.MaxClasses)
 	case c.MaxBytes < 0, c.MaxColumns < 0, !(c.MaxAbs > 0):
-		return c, fmt.Errorf("a limit on the input is below zero")
+		return c, fmt.Errorf("an input limit is negative")
 	case c.Task < learner.Auto || c.Task > learner.Regression:
-		return c, fmt.Errorf("no task %d", int(c.Task))
+		return c, fmt.Errorf("unknown task %d", int(c.Task))
 	}
 	names := append([]string{c.Label, c.Key, c.Weight}, c.Labels...)
 	for i, name := range names {
 		if name != "" && slices.Contains(names[:i], name) {
-			return c, fmt.Errorf("two of input.label, input.key and input.weight are %q", name)
+			return c, fmt.Errorf("input.label, input.key and input.weight must differ, but two are %q", name)
 		}
 		if name != "" && slices.Contains(c.Columns, name) {
 			return c, fmt.Errorf("input.columns: %q is also the label, the key or the weight", name)
@@ -114,7 +114,7 @@ func (c Config) Effective() (Config, error) {
 		c.Columns = slices.Clone(c.Columns)
 		order(c.Columns)
 		if twice, ok := repeated(c.Columns); ok {
-			return c, fmt.Errorf("input.columns: %q is there twice", twice)
+			return c, fmt.Errorf("input.columns: duplicate column %q", twice)
 		}
 		if len(c.Columns) == 0 || len(c.Columns) > c.MaxColumns {
 			return c, fmt.Errorf("input.columns has %d names: want 1 to %d", len(c.Columns), c.MaxColumns)
@@ -123,8 +123,8 @@ func (c Config) Effective() (Config, error) {
 	return c, nil
 }
 
-// Outputs returns the number of targets of a label.
-func (c Config) Outputs() int { return max(1, len(c.Labels)) }
+// Targets returns the number of targets of a label.
+func (c Config) Targets() int { return max(1, len(c.Labels)) }
 
 // Schema is what the records so far have determined. A Schema that a Decoder has
 // returned never changes.

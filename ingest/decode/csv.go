@@ -40,7 +40,7 @@ func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 	c.in.FieldsPerRecord = -1 // we count ourselves
 	header, err := c.in.Read()
 	if err != nil {
-		return nil, fmt.Errorf("its header: %w", err)
+		return nil, fmt.Errorf("header: %w", err)
 	}
 	c.header = make([]string, len(header))
 	c.names = make([][]byte, len(header))
@@ -74,14 +74,14 @@ func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 		case y < 0:
 			y = label
 		case label >= 0:
-			return nil, errors.New("one column is named y and one label: say with --label (input.label) which one is learned")
+			return nil, errors.New("there are columns y and label: choose the label with --label (input.label)")
 		}
 		c.ys = []int{y}
 		if y < 0 && !cfg.NoLabel {
 			if len(header) == 1 {
-				return nil, fmt.Errorf("its first line is %s: is this a CSV file with a header?", quote(header[0]))
+				return nil, fmt.Errorf("the first line is %s: is this a CSV file with a header?", quote(header[0]))
 			}
-			return nil, fmt.Errorf("no column is named y or label: say with --label (input.label) which one is learned; its columns are %s", some(c.header))
+			return nil, fmt.Errorf("no column is named y or label: choose the label with --label (input.label) from the columns %s", some(c.header))
 		}
 	}
 	if c.key, err = c.find(cfg.Key, "key"); err != nil {
@@ -98,10 +98,10 @@ func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 		}
 	}
 	if inputs == 0 {
-		return nil, errors.New("no column is left to be an input")
+		return nil, errors.New("no input columns")
 	}
 	if inputs > cfg.MaxColumns {
-		return nil, fmt.Errorf("%d inputs, at most %d are read", inputs, cfg.MaxColumns)
+		return nil, fmt.Errorf("%d inputs, the limit is %d", inputs, cfg.MaxColumns)
 	}
 	return c, nil
 }
@@ -118,7 +118,7 @@ func (c *csvRows) find(name, what string) (int, error) {
 	if near := spell.Nearest(name, c.header); near != "" {
 		hint = fmt.Sprintf(" (did you mean %s?)", quote(near))
 	}
-	return -1, fmt.Errorf("no column is named %s, which is to be the %s%s; its columns are %s", quote(name), what, hint, some(c.header))
+	return -1, fmt.Errorf("there is no column %s, which is configured as the %s%s; the columns are %s", quote(name), what, hint, some(c.header))
 }
 
 func (c *csvRows) read() (line, error) {
@@ -134,13 +134,13 @@ func (c *csvRows) read() (line, error) {
 	l := line{cells: cells}
 	l.number, _ = c.in.FieldPos(0)
 	if len(cells) != len(c.header) {
-		l.err = bad("csv", "%d cells, and the header has %d", len(cells), len(c.header))
+		l.err = bad("csv", "%d cells, but the header has %d", len(cells), len(c.header))
 		return l, nil
 	}
 	for i, s := range cells {
 		cells[i] = strings.TrimSpace(s)
 		if !utf8.ValidString(s) {
-			l.err = bad("csv", "column %s: %s is not UTF-8", quote(c.header[i]), quote(s))
+			l.err = bad("csv", "column %s: %s is not valid UTF-8", quote(c.header[i]), quote(s))
 		}
 	}
 	return l, nil
@@ -199,9 +199,9 @@ func advise(err *Error) *Error {
 	}
 	switch {
 	case strings.Contains(err.Reason, "is text"):
-		return bad(err.Stage, "%s: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)", err.Reason)
+		return bad(err.Stage, "%s: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)", err.Reason)
 	case strings.Contains(err.Reason, "is null"):
-		return bad(err.Stage, "%s: fill the cell, or have it read as 0 (fit --missing zero, or input.missing: zero)", err.Reason)
+		return bad(err.Stage, "%s: fill the cell, or read it as 0 (fit --missing zero, or input.missing: zero)", err.Reason)
 	}
 	return err
 }

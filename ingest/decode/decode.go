@@ -68,7 +68,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 			return nil, fmt.Errorf("schema: %w", err)
 		}
 		if c.Task != learner.Auto && task != learner.Auto && task != c.Task {
-			return nil, fmt.Errorf("the task is %v, and the model has learned %v", c.Task, task)
+			return nil, fmt.Errorf("the task is %v, but the model has learned %v", c.Task, task)
 		}
 		d.task = max(d.task, task)
 	}
@@ -76,10 +76,10 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if known == 0 {
 		s.Columns = c.Columns
 	} else if c.Columns != nil && !slices.Equal(s.Columns, c.Columns) {
-		return nil, fmt.Errorf("input.columns are not the %d that the model has learned", len(s.Columns))
+		return nil, fmt.Errorf("input.columns differ from the %d columns of the model", len(s.Columns))
 	}
 	if len(s.Classes) > c.MaxClasses {
-		return nil, fmt.Errorf("max_classes is %d, and the model has learned %d", c.MaxClasses, len(s.Classes))
+		return nil, fmt.Errorf("max_classes is %d, but the model has learned %d", c.MaxClasses, len(s.Classes))
 	}
 	if s.Columns == nil {
 		s.Columns = []string{} // [] in JSON, not null
@@ -99,7 +99,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 	}
 	d.setColumns(d.schema.Columns)
 	if len(d.column) != len(d.schema.Columns) || len(d.class) != len(d.schema.Classes) {
-		return nil, fmt.Errorf("schema: a column or a class is there twice")
+		return nil, fmt.Errorf("schema: duplicate column or class")
 	}
 	return d, nil
 }
@@ -124,13 +124,13 @@ func (d *Decoder) Decode(b []byte) (Row, error) {
 func (d *Decoder) check(b []byte) *Error {
 	switch {
 	case len(b) > d.config.MaxBytes:
-		return bad("limits", "%d bytes, at most %d are read", len(b), d.config.MaxBytes)
+		return bad("limits", "%d bytes, the limit is %d", len(b), d.config.MaxBytes)
 	case b == nil:
 		return bad("json", "the value is null")
 	case len(b) == 0:
 		return bad("json", "the value is empty")
 	case !utf8.Valid(b):
-		return bad("json", "it is not UTF-8")
+		return bad("json", "it is not valid UTF-8")
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	}
 	for i, v := range d.x {
 		if math.Abs(v) > d.config.MaxAbs {
-			return row, bad("limits", "%s is %v, beyond ±%v", d.columnName(columns, i), v, d.config.MaxAbs)
+			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), v, d.config.MaxAbs)
 		}
 	}
 	weight, err := d.weight(r.weight)
@@ -277,7 +277,7 @@ func (d *Decoder) byIndex() (columns []string, err *Error) {
 		}
 		return columns, d.typeIndices(columns)
 	case !d.dense:
-		return nil, bad("columns", "x is a list, and the columns have names, as %s", quote(d.schema.Columns[0]))
+		return nil, bad("columns", "x is a list, but the columns have names, such as %s", quote(d.schema.Columns[0]))
 	case len(d.x) != want:
 		return nil, bad("columns", "x has %d values, want %d", len(d.x), want)
 	}
@@ -325,7 +325,7 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 	slices.SortFunc(d.list, func(a, b field) int { return cmp.Compare(string(a.name), string(b.name)) })
 	for i, f := range d.list {
 		if i > 0 && string(f.name) == string(d.list[i-1].name) {
-			return nil, bad("json", "%s comes twice", quote(f.name))
+			return nil, bad("json", "duplicate field %s", quote(f.name))
 		}
 		switch {
 		case d.ignores(f.name):
@@ -356,7 +356,7 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 }
 
 func notInput(f field) *Error {
-	return bad("columns", "%s is %v, and an input is a number", quote(f.name), f.value)
+	return bad("columns", "%s is %v, want a number", quote(f.name), f.value)
 }
 
 // String describes a value in an error.
@@ -399,7 +399,7 @@ func (d *Decoder) byName() *Error {
 			d.guess[k] = i
 		}
 		if d.seen[i] == d.now {
-			return bad("json", "%s comes twice", quote(f.name))
+			return bad("json", "duplicate field %s", quote(f.name))
 		}
 		d.seen[i] = d.now
 		given++
@@ -430,7 +430,7 @@ func (d *Decoder) weight(v value) (float64, *Error) {
 	case v.kind == absent:
 		return 1, nil
 	case v.kind != num:
-		return 0, bad("weight", "it is %v, and a weight is a number", v)
+		return 0, bad("weight", "it is %v, want a number", v)
 	case !(v.num > 0 && v.num <= maxWeight):
 		return 0, bad("weight", "it is %s: want more than 0, and at most %d", quote(v.text), int(maxWeight))
 	}
@@ -444,7 +444,7 @@ func (d *Decoder) key(v value) ([]byte, *Error) {
 	case text, num:
 		return v.text, nil
 	}
-	return nil, bad("key", "it is %v, and a key is text or a number", v)
+	return nil, bad("key", "it is %v, want text or a number", v)
 }
 
 // label reads a label. class is its name if it is a new one.
@@ -457,22 +457,22 @@ func (d *Decoder) label(v value) (l learner.Label, class string, err *Error) {
 	case num:
 		if d.task != learner.Classification {
 			if !(math.Abs(v.num) <= d.config.MaxAbs) {
-				return l, "", bad("limits", "the label is %s, beyond ±%v", quote(v.text), d.config.MaxAbs)
+				return l, "", bad("limits", "the label is %s, out of range ±%v", quote(v.text), d.config.MaxAbs)
 			}
 			return learner.Label{Task: learner.Regression, Value: v.num}, "", nil
 		}
 		if d.config.Task != learner.Classification {
-			return l, "", bad("label", "it is the number %s, and labels are text so far; if numbers name classes here, set learner.task to classification", quote(v.text))
+			return l, "", bad("label", "it is the number %s, but labels have been text so far; if numbers are class names, set learner.task to classification", quote(v.text))
 		}
 		if math.IsInf(v.num, 0) {
-			return l, "", bad("label", "it is beyond a float64")
+			return l, "", bad("label", "it is out of range for a float64")
 		}
 		if !plainDigits(v.text) {
 			return d.classify([]byte(canonical(v.text, v.num)))
 		}
 	default:
 		if d.task == learner.Regression {
-			return l, "", bad("label", "it is %v, and the task is regression", v)
+			return l, "", bad("label", "it is %v, but the task is regression", v)
 		}
 	}
 	return d.classify(v.text)
@@ -486,9 +486,9 @@ func (d *Decoder) labels() (l learner.Label, err *Error) {
 		switch name := d.config.Labels[i]; {
 		case v.kind == absent || v.kind == null:
 		case v.kind != num:
-			return l, bad("label", "%s is %v, and each of the %d labels is a number, or null for none", quote(name), v, len(d.many))
+			return l, bad("label", "%s is %v, but each of the %d labels must be a number, or null for none", quote(name), v, len(d.many))
 		case !(math.Abs(v.num) <= d.config.MaxAbs):
-			return l, bad("limits", "the label %s is %s, beyond ±%v", quote(name), quote(v.text), d.config.MaxAbs)
+			return l, bad("limits", "the label %s is %s, out of range ±%v", quote(name), quote(v.text), d.config.MaxAbs)
 		default:
 			d.more = append(d.more, v.num)
 		}
@@ -515,11 +515,11 @@ func (d *Decoder) classify(name []byte) (l learner.Label, class string, err *Err
 	if !ok {
 		switch {
 		case len(name) == 0:
-			return l, "", bad("label", "it is empty text; null means that there is none")
+			return l, "", bad("label", "it is empty text; use null for no label")
 		case len(name) > maxClassName:
-			return l, "", bad("label", "a class of %d bytes, at most %d are read", len(name), maxClassName)
+			return l, "", bad("label", "class name of %d bytes, the limit is %d", len(name), maxClassName)
 		case len(d.schema.Classes) >= d.config.MaxClasses:
-			return l, "", bad("label", "%s would be class %d, at most %d are learned", quote(name), len(d.schema.Classes)+1, d.config.MaxClasses)
+			return l, "", bad("label", "%s would be class %d, but max_classes is %d", quote(name), len(d.schema.Classes)+1, d.config.MaxClasses)
 		}
 		i, class = len(d.schema.Classes), string(name)
 	}

@@ -121,7 +121,7 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	if format.alone { // as from a topic: no row is looked at ahead
-		f.why = "the first label settles it"
+		f.why = "decided by the first label"
 		return nil
 	}
 	if err := f.look(); err != nil {
@@ -288,7 +288,7 @@ type limitedReader struct {
 
 const maxRow = 16 << 20
 
-var errLongRow = fmt.Errorf("a row of more than %d MiB: is it a text file?", maxRow>>20)
+var errLongRow = fmt.Errorf("row larger than %d MiB: is it a text file?", maxRow>>20)
 
 func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.n > maxRow {

@@ -79,20 +79,20 @@ func TestFiles(t *testing.T) {
 [v] [2] y= w=1 k= classification`},
 		{Config{}, "a.csv", "a,y\n1,1\n,2\nx,3\n2\n4,\"\n", `classification
 [a] [1] y=1 w=1 k= classification
-line 3: columns: "a" is null, and an input is a number: fill the cell, or have it read as 0 (fit --missing zero, or input.missing: zero)
-line 4: columns: "a" is text "x", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
-line 5: csv: 1 cells, and the header has 2
+line 3: columns: "a" is null, want a number: fill the cell, or read it as 0 (fit --missing zero, or input.missing: zero)
+line 4: columns: "a" is text "x", want a number: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)
+line 5: csv: 1 cells, but the header has 2
 line 6: csv: extraneous or missing " in quoted-field`},
 		{Config{Missing: "zero", Unknown: "ignore"}, "a.csv", "a,country,y\n,US,1.5\n2,UK,2.5\n", `regression
 [a] [0] y=1.5 w=1 k= regression
 [a] [2] y=2.5 w=1 k= regression`},
 		{Config{}, "a.csv", "a,y\nnan,1\n0x10,1\n1_0,1\ninf,1\n1e999,1\n.,1\n1e5,1", `classification
-line 2: columns: "a" is text "nan", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
-line 3: columns: "a" is text "0x10", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
-line 4: columns: "a" is text "1_0", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
-line 5: columns: "a" is text "inf", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
-line 6: limits: "a" is +Inf, beyond ±1e+30
-line 7: columns: "a" is text ".", and an input is a number: turn it into numbers, or name the columns to use (fit --columns, or input.columns with input.unknown: ignore)
+line 2: columns: "a" is text "nan", want a number: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)
+line 3: columns: "a" is text "0x10", want a number: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)
+line 4: columns: "a" is text "1_0", want a number: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)
+line 5: columns: "a" is text "inf", want a number: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)
+line 6: limits: "a" is +Inf, out of range ±1e+30
+line 7: columns: "a" is text ".", want a number: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)
 [a] [100000] y=1 w=1 k= classification`},
 		{Config{}, "a.csv", "a,y\n1,1\n1,two\n1,1.0\n", `classification
 [a] [1] y=1 w=1 k= classification
@@ -100,12 +100,12 @@ line 7: columns: "a" is text ".", and an input is a number: turn it into numbers
 [a] [1] y=1.0 w=1 k= classification`},
 		{Config{Task: learner.Regression}, "a.csv", "a,y\n1,1\n1,two\n", `regression
 [a] [1] y=1 w=1 k= regression
-line 3: label: it is text "two", and the task is regression`},
+line 3: label: it is text "two", but the task is regression`},
 		{Config{Labels: []string{"v", "u"}}, "a.csv", "u,a,v\n1,2,3\n4,5,\n,5,\n7,8,nan\n7,8,.5\n", `regression
 [a] [2] y=3,1 w=1 k= regression
 [a] [5] y= w=1 k= regression
 [a] [5] y= w=1 k= regression
-line 5: label: "v" is text "nan", and each of the 2 labels is a number, or null for none
+line 5: label: "v" is text "nan", but each of the 2 labels must be a number, or null for none
 [a] [8] y=0.5,7 w=1 k= regression`},
 		{Config{Labels: []string{"v", "u"}}, "a.jsonl", `{"u":1,"v":2,"a":3}`, `regression
 [a] [3] y=2,1 w=1 k= regression`},
@@ -115,16 +115,16 @@ line 5: label: "v" is text "nan", and each of the 2 labels is a number, or null 
 [0 1 2 3] [0.5 0 2 0] y=1 w=1 k= classification
 [0 1 2 3] [0 1 0 0] y=-1 w=1 k= classification
 [0 1 2 3] [0 0 0 1] y=1 w=1 k= classification
-line 5: libsvm: index 1 comes twice
-line 6: libsvm: "a:1": an index is a whole number from 1 on
-line 7: libsvm: "0:1": an index is a whole number from 1 on
-line 8: columns: index 1 is text "x", and an input is a number`},
+line 5: libsvm: duplicate index 1
+line 6: libsvm: "a:1": want an index that is a whole number from 1 on
+line 7: libsvm: "0:1": want an index that is a whole number from 1 on
+line 8: columns: index 1 is text "x", want a number`},
 		{Config{}, "a.txt", "0.5 1:1\n1:2\n", `regression
 [0] [1] y=0.5 w=1 k= regression
 [0] [2] y= w=1 k= regression`},
 		{Config{}, "a.jsonl", "{\"x\":[1],\"y\":2}\n\nnope\n{\"x\":[2],\"y\":3}", `auto
 [0] [1] y=2 w=1 k= regression
-line 3: json: 'n' at byte 0, where '{' belongs
+line 3: json: 'n' at byte 0, want '{'
 [0] [2] y=3 w=1 k= regression`},
 	} {
 		f := open(t, c.config, c.name, c.text)
@@ -142,21 +142,21 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 		name, text string
 		want       string
 	}{
-		{Config{}, "a.csv", "amount,is_fraud\n1,0\n", `no column is named y or label: say with --label (input.label) which one is learned; its columns are amount, is_fraud`},
-		{Config{Label: "isfraud"}, "a.csv", "amount,is_fraud\n1,0\n", `no column is named "isfraud", which is to be the label (did you mean "is_fraud"?); its columns are amount, is_fraud`},
-		{Config{}, "a.csv", "a,label,y\n1,0,0\n", `one column is named y and one label: say with --label (input.label) which one is learned`},
-		{Config{Key: "id"}, "a.csv", "amount,y\n1,0\n", `no column is named "id", which is to be the key; its columns are amount, y`},
+		{Config{}, "a.csv", "amount,is_fraud\n1,0\n", `no column is named y or label: choose the label with --label (input.label) from the columns amount, is_fraud`},
+		{Config{Label: "isfraud"}, "a.csv", "amount,is_fraud\n1,0\n", `there is no column "isfraud", which is configured as the label (did you mean "is_fraud"?); the columns are amount, is_fraud`},
+		{Config{}, "a.csv", "a,label,y\n1,0,0\n", `there are columns y and label: choose the label with --label (input.label)`},
+		{Config{Key: "id"}, "a.csv", "amount,y\n1,0\n", `there is no column "id", which is configured as the key; the columns are amount, y`},
 		{Config{}, "a.csv", "", `is empty`},
 		{Config{}, "a.csv", " \n\n", `is empty`},
-		{Config{}, "a.csv", "y\n1\n", `no column is left to be an input`},
+		{Config{}, "a.csv", "y\n1\n", `no input columns`},
 		{Config{}, "a.csv", "a,a,y\n1,1,1\n", `two columns are named "a"`},
 		{Config{}, "a.csv", ",a,y\n1,1,1\n", `column 1 has no name in the header`},
 		{Config{}, "a.csv", "hello world\n", `is this a CSV file with a header?`},
 		{Config{Format: "parquet"}, "a.csv", "a,y\n", `input.format is "parquet": want json, libsvm, csv`},
-		{Config{Columns: []string{"a"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has numbered inputs, and the columns have names, as "a"`},
-		{Config{Labels: []string{"y", "z"}}, "a.csv", "a,y\n1,0\n", `no column is named "z", which is to be the label`},
-		{Config{Labels: []string{"y", "z"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has one label per line, and 2 are to be learned: convert it to CSV or JSON`},
-		{Config{Task: 7}, "a.csv", "a,y\n", `no task 7`},
+		{Config{Columns: []string{"a"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has numbered inputs, but the columns have names, such as "a"`},
+		{Config{Labels: []string{"y", "z"}}, "a.csv", "a,y\n1,0\n", `there is no column "z", which is configured as the label`},
+		{Config{Labels: []string{"y", "z"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has one label per line, but 2 are configured: convert it to CSV or JSON`},
+		{Config{Task: 7}, "a.csv", "a,y\n", `unknown task 7`},
 	} {
 		path := write(t, c.name, c.text)
 		_, err := Open(path, c.config, Schema{})

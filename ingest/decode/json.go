@@ -72,10 +72,10 @@ func (s *scanner) expect(c byte) *Error {
 
 func (s *scanner) unexpected(want string, args ...any) *Error {
 	if s.i >= len(s.b) {
-		return bad("json", "it ends where "+want+" belongs", args...)
+		return bad("json", "unexpected end, want "+want, args...)
 	}
 	r, _ := utf8.DecodeRune(s.b[s.i:])
-	return bad("json", "%q at byte %d, where "+want+" belongs", append([]any{r, s.i}, args...)...)
+	return bad("json", "%q at byte %d, want "+want, append([]any{r, s.i}, args...)...)
 }
 
 // members calls f with each key of the object that comes next, in order. f
@@ -148,7 +148,7 @@ func (s *scanner) value() (value, *Error) {
 	case c == '-' || c-'0' <= 9:
 		v, n := scanNumber(s.b[s.i:])
 		if n == 0 {
-			return value{}, bad("json", "no number at byte %d", s.i)
+			return value{}, bad("json", "invalid number at byte %d", s.i)
 		}
 		s.i += n
 		return value{kind: num, num: v, text: s.b[s.i-n : s.i]}, nil
@@ -175,7 +175,7 @@ func (s *scanner) skip() *Error { return s.skipTo(maxDepth) }
 
 func (s *scanner) skipTo(depth int) *Error {
 	if depth == 0 {
-		return bad("json", "nested more than %d deep", maxDepth)
+		return bad("json", "nested deeper than %d levels", maxDepth)
 	}
 	switch s.peek() {
 	case '{':
@@ -199,10 +199,10 @@ func (s *scanner) string() ([]byte, *Error) {
 		case c == '\\':
 			return s.unescape(start, i)
 		case c < ' ':
-			return nil, bad("json", "a control character inside text, at byte %d", i)
+			return nil, bad("json", "control character in a string, at byte %d", i)
 		}
 	}
-	return nil, bad("json", "text without its closing quote")
+	return nil, bad("json", "string without a closing quote")
 }
 
 // unescape reads the rest of a string from its first backslash.
@@ -216,19 +216,19 @@ func (s *scanner) unescape(start, i int) ([]byte, *Error) {
 			s.i = i + 1
 			return s.buf[from:len(s.buf):len(s.buf)], nil
 		case c < ' ':
-			return nil, bad("json", "a control character inside text, at byte %d", i)
+			return nil, bad("json", "control character in a string, at byte %d", i)
 		case c != '\\':
 			s.buf = append(s.buf, c)
 			i++
 			continue
 		case i+1 >= len(s.b):
-			return nil, bad("json", "text without its closing quote")
+			return nil, bad("json", "string without a closing quote")
 		}
 		i++
 		if s.b[i] == 'u' {
 			r, n := s.escapedRune(i + 1)
 			if n == 0 {
-				return nil, bad("json", "no character is written as the escape at byte %d", i-1)
+				return nil, bad("json", "invalid escape at byte %d", i-1)
 			}
 			s.buf = utf8.AppendRune(s.buf, r)
 			i += 1 + n
@@ -236,12 +236,12 @@ func (s *scanner) unescape(start, i int) ([]byte, *Error) {
 		}
 		k := bytes.IndexByte([]byte(`"\/bfnrt`), s.b[i])
 		if k < 0 {
-			return nil, bad("json", "no character is written as the escape at byte %d", i-1)
+			return nil, bad("json", "invalid escape at byte %d", i-1)
 		}
 		s.buf = append(s.buf, "\"\\/\b\f\n\r\t"[k])
 		i++
 	}
-	return nil, bad("json", "text without its closing quote")
+	return nil, bad("json", "string without a closing quote")
 }
 
 // escapedRune reads the four digits at i, and the other half of a pair.

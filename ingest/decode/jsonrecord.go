@@ -29,29 +29,29 @@ func (d *Decoder) parseJSON() (r record, err *Error) {
 		case d.isLabel(name):
 			return s.take(&r.label, key, "label")
 		case slices.Contains(d.config.Labels, name):
-			return s.take(&d.many[slices.Index(d.config.Labels, name)], key, "label of its name")
+			return s.take(&d.many[slices.Index(d.config.Labels, name)], key, "label with this name")
 		case isNamed(name, d.config.Weight, "weight"):
 			return s.take(&r.weight, key, "weight")
 		case isNamed(name, d.config.Key, "key"):
 			return s.take(&r.key, key, "key")
 		case name == "x":
 			if xs++; xs > 1 {
-				return bad("json", "%q comes twice", name)
+				return bad("json", "duplicate field %q", name)
 			}
 			if s.peek() == '[' {
 				if r.form != absent {
-					return bad("columns", "both x and features")
+					return bad("columns", "both x and features are present")
 				}
 				r.form = array
 				return s.elements(d.element)
 			}
 		case name == "features":
 			if features++; features > 1 {
-				return bad("json", "%q comes twice", name)
+				return bad("json", "duplicate field %q", name)
 			}
 			if s.peek() == '{' {
 				if r.form != absent {
-					return bad("columns", "both x and features")
+					return bad("columns", "both x and features are present")
 				}
 				r.form = object
 				if r.other = len(d.list); r.other > 0 {
@@ -76,7 +76,7 @@ func (d *Decoder) parseJSON() (r record, err *Error) {
 	case r.form == array && len(d.list) > 0:
 		r.other, r.otherName = len(d.list), d.list[0].name
 	case r.form == absent && d.config.Label == "" && d.config.Labels == nil:
-		return r, bad("columns", "neither a list x nor an object features; where every field is an input, say with --label (input.label) which one is learned")
+		return r, bad("columns", "neither a list x nor an object features; for flat objects set the label field with --label (input.label)")
 	case r.form == absent:
 		// Here "weight" and "key" are columns like any other, unless configured.
 		if d.config.Weight == "" && r.weight.kind != absent {
@@ -123,7 +123,7 @@ func (d *Decoder) element() *Error {
 	case v.kind == null && d.config.Missing == "impute":
 		v.num = math.NaN()
 	case v.kind != num:
-		return bad("columns", "x[%d] is %v, and an input is a number", len(d.x), v)
+		return bad("columns", "x[%d] is %v, want a number", len(d.x), v)
 	case len(d.x) == d.config.MaxColumns:
 		return bad("limits", "more than %d inputs", d.config.MaxColumns)
 	}

@@ -26,7 +26,7 @@ func looksLikeLIBSVM(first []byte) bool {
 
 func newLIBSVM(l *limitedReader, d *Decoder) (rows, error) {
 	if n := len(d.config.Labels); n > 0 {
-		return nil, fmt.Errorf("a LIBSVM file has one label per line, and %d are to be learned: convert it to CSV or JSON", n)
+		return nil, fmt.Errorf("a LIBSVM file has one label per line, but %d are configured: convert it to CSV or JSON", n)
 	}
 	return &libsvmRows{lines: newLines(l), d: d}, nil
 }
@@ -68,7 +68,7 @@ func (s *libsvmRows) learn(look []line, textLabels bool) error {
 	d := s.d
 	if len(d.schema.Columns) > 0 {
 		if !d.dense {
-			return fmt.Errorf("a LIBSVM file has numbered inputs, and the columns have names, as %s", quote(d.schema.Columns[0]))
+			return fmt.Errorf("a LIBSVM file has numbered inputs, but the columns have names, such as %s", quote(d.schema.Columns[0]))
 		}
 		return nil
 	}
@@ -80,10 +80,10 @@ func (s *libsvmRows) learn(look []line, textLabels bool) error {
 		})
 	}
 	if highest == 0 {
-		return fmt.Errorf("the first %d rows have no index:value", len(look))
+		return fmt.Errorf("the first %d rows have no index:value pair", len(look))
 	}
 	if highest > d.config.MaxColumns {
-		return fmt.Errorf("index %d, at most %d inputs are read", highest, d.config.MaxColumns)
+		return fmt.Errorf("index %d exceeds the limit of %d inputs", highest, d.config.MaxColumns)
 	}
 	schema := *d.schema
 	schema.Columns = make([]string, highest)
@@ -101,11 +101,11 @@ func (s *libsvmRows) entries(b []byte, f func(i int, v string) *Error) *Error {
 	for _, entry := range bytes.Fields(b) {
 		before, after, ok := bytes.Cut(entry, []byte(":"))
 		if !ok || len(after) == 0 {
-			return bad("libsvm", "%s is not index:value", quote(entry))
+			return bad("libsvm", "%s is not an index:value pair", quote(entry))
 		}
 		i, err := strconv.Atoi(string(before))
 		if err != nil || i < 1 {
-			return bad("libsvm", "%s: an index is a whole number from 1 on", quote(entry))
+			return bad("libsvm", "%s: want an index that is a whole number from 1 on", quote(entry))
 		}
 		if err := f(i, string(after)); err != nil {
 			return err
@@ -125,14 +125,14 @@ func (s *libsvmRows) fill(l line) *Error {
 	seen := make(map[int]bool)
 	return s.entries(l.text, func(i int, v string) *Error {
 		if seen[i] {
-			return bad("libsvm", "index %d comes twice", i)
+			return bad("libsvm", "duplicate index %d", i)
 		}
 		seen[i] = true
 		if i > n {
 			if s.d.config.Unknown == "ignore" {
 				return nil
 			}
-			return bad("columns", "index %d, and there are %d columns (in the first %d rows): set input.unknown: ignore, or name the columns", i, n, lookAhead)
+			return bad("columns", "index %d, but there are %d columns (in the first %d rows): set input.unknown: ignore, or name the columns", i, n, lookAhead)
 		}
 		s.x[i-1] = cell(v)
 		return nil
@@ -147,7 +147,7 @@ func (s *libsvmRows) decode(l line) (Row, *Error) {
 	d.x = d.x[:0]
 	for i, v := range s.x {
 		if v.kind != num {
-			return Row{}, bad("columns", "index %d is %v, and an input is a number", i+1, v)
+			return Row{}, bad("columns", "index %d is %v, want a number", i+1, v)
 		}
 		d.x = append(d.x, v.num)
 	}

@@ -73,7 +73,7 @@ func appendValue(dst []byte, v value) ([]byte, *Error) {
 func appendText[T string | []byte](dst []byte, s T) ([]byte, *Error) {
 	b := []byte(s)
 	if !utf8.Valid(b) {
-		return dst, bad("csv", "%s is not UTF-8", quote(b))
+		return dst, bad("csv", "%s is not valid UTF-8", quote(b))
 	}
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

@@ -196,6 +196,7 @@ func (e *Encoder) headers(x Example) (key []byte, hs []ingest.Header) {
 		if len(h.Value) > parentBytes {
 			h = ingest.Header{Key: truncatedParent, Value: []byte(describe(h.Value))}
 		}
+		h.Value = e.own(h.Value)
 		hs = append(hs, h)
 		break
 	}
@@ -204,7 +205,16 @@ func (e *Encoder) headers(x Example) (key []byte, hs []ingest.Header) {
 		hs = append(hs, ingest.Header{Key: truncatedKey, Value: []byte(describe(key))})
 		key = key[:most]
 	}
-	return key, hs
+	return e.own(key), hs
+}
+
+// own returns a copy of b, so that a prediction does not keep the memory of the
+// input record, which may be that of a whole batch.
+func (e *Encoder) own(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return append(e.room(len(b)), b...)
 }
 
 const (

@@ -35,7 +35,7 @@ func CreateOutputTopic(ctx context.Context, c *ingest.Client, name string, parti
 	// valid here too.
 	config[ingest.AfterMax] = strconv.FormatInt(math.MaxInt64, 10)
 	if err := c.Create(ctx, name, partitions, config); err != nil {
-		return fmt.Errorf("creating topic %q: %w", name, err)
+		return fmt.Errorf("create topic %q: %w", name, err)
 	}
 	return nil
 }
@@ -50,5 +50,5 @@ func OutputTopic(ctx context.Context, c *ingest.Client, name string) (ingest.Top
 	return t, err
 }
 
-// ErrOutput: an output topic cannot be used as it is.
-var ErrOutput = errors.New("output topic cannot be used")
+// ErrOutput: an cannot use the output topic as it is.
+var ErrOutput = errors.New("cannot use the output topic")

@@ -46,7 +46,7 @@ type Broker struct {
 // Start listens and serves until Close.
 func Start(c Config) (*Broker, error) {
 	if (c.Dir == "") != c.Memory {
-		return nil, errors.New("broker: want either a directory or memory")
+		return nil, errors.New("broker: want either a directory or memory, not both")
 	}
 	addr := c.Addr
 	if addr == "" {
@@ -71,7 +71,7 @@ func Start(c Config) (*Broker, error) {
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		// It advertises the address that it listens on.
-		return nil, fmt.Errorf("%w %q: name the interface, as in 127.0.0.1:%d", ErrAddress, addr, port)
+		return nil, fmt.Errorf("%w %q: name the interface, for example 127.0.0.1:%d", ErrAddress, addr, port)
 	}
 	opts = append(opts, kfake.ListenFn(func(network, _ string) (net.Listener, error) { return net.Listen(network, addr) }))
 	b := &Broker{faults: &faults{first: make(chan error, 1)}}

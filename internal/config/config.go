@@ -150,10 +150,11 @@ type Learner struct {
 	// Learning algorithm, see algorithms.md.
 	Algorithm string `key:"algorithm" default:"newton" oneof:"algorithms"`
 
-	// Step size of dsg, udsg, cdsg and all. rate: along the gradient, at a rate that
-	// needs no tuning. adagrad: a rate for each coefficient. precond: solve with the
-	// covariance of a block, for mini-batches of 256 and more.
-	Stepper string `key:"stepper" default:"rate" oneof:"steppers"`
+	// Direction of the steps of dsg, udsg, cdsg and all. rate: the gradient, with a
+	// step size that needs no tuning. adagrad: the gradient, with a step size for each
+	// coefficient. precond: the gradient, preconditioned with the covariance of a
+	// block, for mini-batches of 256 and more.
+	Direction string `key:"direction" default:"rate" oneof:"directions"`
 
 	// Loss to minimise. auto: logistic or softmax for classes, square for numbers.
 	// Others for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others
@@ -161,8 +162,9 @@ type Learner struct {
 	// standard deviations of the label, and poisson.
 	Loss string `key:"loss" default:"auto"`
 
-	// Kernel, for example gaussian:2.5. Without a number the warm-up chooses the
-	// bandwidth.
+	// Kernel: gaussian, laplacian, cauchy, matern:NU or rational-quadratic:ALPHA, see
+	// docs/algorithms.md. The warm-up chooses its scale, unless one is given as the
+	// last parameter: gaussian:2.5, matern:1.5,2.5.
 	Kernel string `key:"kernel" default:"gaussian"`
 
 	// File written by accrete metric: the kernel uses the learned metric and its
@@ -212,8 +214,8 @@ type Refit struct {
 	// memory per feature of the model.
 	Window int `key:"window" default:"4096" min:"64" max:"1000000"`
 
-	// Duality gap to reach, relative to the objective of the zero model.
-	Gap float64 `key:"gap" default:"1e-3" min:"1e-9" max:"1"`
+	// Duality gap at which a refit stops, relative to the objective of the zero model.
+	Tolerance float64 `key:"tolerance" default:"1e-3" min:"1e-9" max:"1"`
 }
 
 // Snapshot configures when snapshots are written and what is kept.

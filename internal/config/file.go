@@ -106,11 +106,11 @@ func (f *file) parse(text string) {
 		case token.SequenceEndType, token.MappingEndType:
 			depth--
 		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType, token.DirectiveType:
-			f.add(t, "anchors, aliases, tags and directives of YAML are not read here; quote a text that begins with %s", t.Value[:1])
+			f.add(t, "YAML anchors, aliases, tags and directives are not supported; quote a value that begins with %s", t.Value[:1])
 			return
 		}
 		if depth > maxDepth {
-			f.add(t, "too many brackets within brackets")
+			f.add(t, "brackets are nested too deeply")
 			return
 		}
 	}
@@ -130,7 +130,7 @@ func (f *file) parse(text string) {
 		switch {
 		case doc.Body == nil:
 		case body != nil:
-			f.add(doc.Body.GetToken(), "a second document: a configuration is one")
+			f.add(doc.Body.GetToken(), "more than one YAML document: want one")
 			return
 		default:
 			body = doc.Body
@@ -156,7 +156,7 @@ func (f *file) section(path string, n ast.Node) {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
 		if path == "" {
-			f.add(n.GetToken(), "want keys with values, as model: fraud")
+			f.add(n.GetToken(), "want keys with values, for example model: fraud")
 		} else {
 			f.add(n.GetToken(), "%s is a section: want keys below it, as %s: …", path, known.sections[path][0])
 		}
@@ -171,7 +171,7 @@ func (f *file) section(path string, n ast.Node) {
 		t := key.GetToken()
 		full := join(path, t.Value)
 		if first, again := f.lines[full]; again {
-			f.add(t, "%s is there twice, first on line %d", full, first)
+			f.add(t, "duplicate key %s, first on line %d", full, first)
 			continue
 		}
 		f.lines[full] = t.Position.Line
@@ -186,7 +186,7 @@ func (f *file) section(path string, n ast.Node) {
 		case o != nil && known.below[path] != nil:
 			f.option(o, entry.Value)
 		case o != nil && o.section == path && entry.Value.Type() == ast.NullType:
-			f.add(t, "%s has no value; leave the line out for the default", full)
+			f.add(t, "%s has no value; remove the line to use the default", full)
 		case o != nil && o.section == path:
 			f.option(o, entry.Value)
 		default:

@@ -98,13 +98,13 @@ func (c *Config) readSet(set []string) Problems {
 		var err error
 		switch {
 		case !ok:
-			err = errors.New("want key=value, as input.topics=a,b")
+			err = errors.New("want key=value, for example input.topics=a,b")
 		case known.sections[path] != nil:
 			err = fmt.Errorf("is a section: want one of its keys, as %s.%s=…", path, known.sections[path][0])
 		case o == nil:
 			err = errors.New(unknownKey("", path))
 		case o.secret(c):
-			err = fmt.Errorf("every user of this machine can read a command line: use %s or %s_file", o.env, path)
+			err = fmt.Errorf("not allowed on the command line, which every user of this machine can read: use %s or %s_file", o.env, path)
 		default:
 			err = o.set(c, text)
 		}
@@ -117,12 +117,18 @@ func (c *Config) readSet(set []string) Problems {
 	return problems
 }
 
+// renamed has the keys of earlier versions, with their present names.
+var renamed = map[string]string{"learner.stepper": "learner.direction", "refit.gap": "refit.tolerance"}
+
 // unknownKey returns the error text for a key that a section does not have. It
 // suggests the most similar key.
 func unknownKey(section, key string) string {
 	text := "unknown key " + quote(key)
 	if section != "" {
 		text += " in " + section
+	}
+	if now := renamed[join(section, key)]; now != "" {
+		return fmt.Sprintf("%s; it is named %q now", text, now)
 	}
 	if o := known.byPath[key]; o != nil {
 		return fmt.Sprintf("%s: write %s: below %s:", text, o.key, o.section)
@@ -198,17 +204,17 @@ func (c *Config) Warnings() []Problem {
 		names = append(names, o.env)
 	}
 	for _, name := range c.unknown {
-		text := "this environment variable is none of ours"
+		text := "unknown environment variable"
 		if hint := spell.Nearest(name, names); hint != "" {
 			text += "; did you mean " + hint + "?"
 		}
 		warnings = append(warnings, Problem{name, text})
 	}
 	if c.loose != "" {
-		warnings = append(warnings, Problem{c.loose, "holds a password and can be read by others: chmod 600, or use sasl.password_file"})
+		warnings = append(warnings, Problem{c.loose, "contains a password and is readable by others: chmod 600, or use sasl.password_file"})
 	}
 	if c.Kafka.Protocol == "SASL_PLAINTEXT" && c.Kafka.Mechanism == "PLAIN" {
-		warnings = append(warnings, c.problem("kafka.security.protocol", "the password crosses the network in the clear"))
+		warnings = append(warnings, c.problem("kafka.security.protocol", "the password is sent unencrypted"))
 	}
 	return warnings
 }

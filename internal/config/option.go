@@ -97,9 +97,9 @@ var registries = map[string]func() []string{
 		}
 		return names
 	},
-	"steppers":  learner.Steppers,
-	"reactions": learner.Reactions,
-	"samplings": features.SamplingNames,
+	"directions": learner.Directions,
+	"reactions":  learner.Reactions,
+	"samplings":  features.SamplingNames,
 }
 
 // choices returns the values that the option accepts, or nil if it accepts any
@@ -154,10 +154,10 @@ func (o *option) setList(c *Config, list []string) error {
 	seen := map[string]bool{}
 	for _, item := range list {
 		if item == "" {
-			return errors.New("an item of the list is empty")
+			return errors.New("empty item in a list")
 		}
 		if seen[item] {
-			return fmt.Errorf("%s is there twice", quote(item))
+			return fmt.Errorf("duplicate %s", quote(item))
 		}
 		seen[item] = true
 		if err := o.check(item, item); err != nil {
@@ -209,7 +209,7 @@ func (o *option) check(v any, text string) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("%s is not known to this build, which has %s", quote(text), strings.Join(choices, ", "))
+		return fmt.Errorf("unknown value %s: want one of %s", quote(text), strings.Join(choices, ", "))
 	}
 	if o.tag.Get("name") == "topic" && text != "" && text != o.tag.Get("default") {
 		if err := checkTopic(text); err != nil {
@@ -217,10 +217,10 @@ func (o *option) check(v any, text string) error {
 		}
 	}
 	if bound := o.tag.Get("min"); bound != "" && magnitude(v) < magnitude(mustParse(v, bound)) {
-		return fmt.Errorf("%s is too small: the least is %s", text, bound)
+		return fmt.Errorf("%s is too small: the minimum is %s", text, bound)
 	}
 	if bound := o.tag.Get("max"); bound != "" && magnitude(v) > magnitude(mustParse(v, bound)) {
-		return fmt.Errorf("%s is too large: the most is %s", text, bound)
+		return fmt.Errorf("%s is too large: the maximum is %s", text, bound)
 	}
 	return nil
 }
@@ -250,11 +250,11 @@ func checkTopic(name string) error {
 	for _, r := range name {
 		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 		if !letter && r != '.' && r != '_' && r != '-' {
-			return fmt.Errorf("%s cannot name a topic: Kafka allows letters, digits, '.', '_' and '-'", quote(name))
+			return fmt.Errorf("%s is not a valid topic name: use letters, digits, '.', '_' and '-'", quote(name))
 		}
 	}
 	if name == "." || name == ".." || len(name) > 200 {
-		return fmt.Errorf("%s cannot name a topic", quote(name))
+		return fmt.Errorf("%s is not a valid topic name", quote(name))
 	}
 	return nil
 }

@@ -60,15 +60,15 @@ func (v *validation) connection() {
 	sasl, password := strings.HasPrefix(k.Protocol, "SASL_"), k.Secret.Reveal()
 	switch {
 	case sasl && k.Mechanism == "":
-		v.add("kafka.sasl.mechanism", "is missing, and %s needs it", k.Protocol)
+		v.add("kafka.sasl.mechanism", "is missing, but required by %s", k.Protocol)
 	case sasl && k.Username == "":
-		v.add("kafka.sasl.username", "is missing, and %s needs it", k.Protocol)
+		v.add("kafka.sasl.username", "is missing, but required by %s", k.Protocol)
 	case sasl && password == "" && k.SecretFile == "":
 		v.add("kafka.sasl.password_file", "is missing, and so is %s", envName("kafka.sasl.password"))
 	case sasl && password != "" && k.SecretFile != "":
 		v.add("kafka.sasl.password_file", "sasl.password is set too: want one of them")
 	case !sasl && k.Mechanism+k.Username+password+k.SecretFile != "":
-		v.add("kafka.security.protocol", "is %s, which does not log in: want SASL_SSL for a sasl.mechanism, username or password", k.Protocol)
+		v.add("kafka.security.protocol", "is %s, which does not authenticate: want SASL_SSL for a sasl.mechanism, username or password", k.Protocol)
 	}
 	if k.CA != "" && !strings.HasSuffix(k.Protocol, "SSL") {
 		v.add("kafka.ssl.ca.location", "security.protocol is %s, which does not use it", k.Protocol)
@@ -94,13 +94,13 @@ func (v *validation) learner() {
 		case err != nil:
 			v.add("learner.loss", "%v", err)
 		case labels > 1 && l.Classifies():
-			v.add("learner.loss", "%v is for classes, and input.label has %d fields, which are regressed on", l, labels)
+			v.add("learner.loss", "%v is a loss for classes, but input.label has %d fields, which need task regression", l, labels)
 		}
 	}
 	if labels > 1 && v.Learner.Task == "classification" {
-		v.add("learner.task", "is classification, and input.label has %d fields, which are regressed on", labels)
-	} else if labels > learner.MaxOutputs {
-		v.add("input.label", "has %d fields: want at most %d", labels, learner.MaxOutputs)
+		v.add("learner.task", "is classification, but input.label has %d fields, which need task regression", labels)
+	} else if labels > learner.MaxTargets {
+		v.add("input.label", "has %d fields: want at most %d", labels, learner.MaxTargets)
 	}
 }
 
@@ -119,16 +119,16 @@ func (v *validation) addresses() {
 func (v *validation) topics() {
 	for _, topic := range v.Input.Topics {
 		if v.ours(topic) || topic == v.Score.Output {
-			v.add("input.topics", "%q is what this model writes: it would learn from itself", topic)
+			v.add("input.topics", "%q is written by this model, which would learn from its own output", topic)
 		}
 	}
 	for _, topic := range v.Score.Topics {
 		if v.ours(topic) || topic == v.Score.Output {
-			v.add("score.topics", "%q is what this model writes: it would score itself", topic)
+			v.add("score.topics", "%q is written by this model, which would score its own output", topic)
 		}
 	}
 	if v.ours(v.Score.Output) {
-		v.add("score.output", "%q is a topic that the learner writes", v.Score.Output)
+		v.add("score.output", "%q is written by the learner", v.Score.Output)
 	}
 }
 
@@ -149,7 +149,7 @@ func (c *Config) Require(paths ...string) error {
 		if o.field(c).Len() > 0 {
 			continue
 		}
-		text := fmt.Sprintf("is missing: write %s: %s", o.key, o.tag.Get("example"))
+		text := fmt.Sprintf("is missing: add %s: %s", o.key, o.tag.Get("example"))
 		if o.section != "" {
 			text += " below " + o.section + ":"
 		}
@@ -186,7 +186,7 @@ func (c *Config) Password() (string, error) {
 	line, _, _ := strings.Cut(string(text), "\n")
 	line = strings.TrimSuffix(line, "\r")
 	if line == "" {
-		return "", c.At("kafka.sasl.password_file", errors.New(c.Kafka.SecretFile+" has no password in its first line"))
+		return "", c.At("kafka.sasl.password_file", errors.New(c.Kafka.SecretFile+" has no password on its first line"))
 	}
 	return line, nil
 }

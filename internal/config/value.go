@@ -15,7 +15,7 @@ type Duration time.Duration
 func ParseDuration(s string) (Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return 0, fmt.Errorf("%s is not a time span: want a number with a unit, as 5ms, 10s, 1m or 2h", quote(s))
+		return 0, fmt.Errorf("%s is not a duration: want a number with a unit, for example 5ms, 10s, 1m or 2h", quote(s))
 	}
 	return Duration(d), nil
 }
@@ -60,7 +60,7 @@ func ParseSize(s string) (Size, error) {
 	}
 	n, err := strconv.ParseUint(strings.TrimSpace(digits), 10, 63)
 	if err != nil || scale == 0 {
-		return 0, fmt.Errorf("%s is not a size: want a whole number with a unit, as 64MiB, 2GiB or 5GB", quote(s))
+		return 0, fmt.Errorf("%s is not a size: want a whole number with a unit, for example 64MiB, 2GiB or 5GB", quote(s))
 	}
 	if n > uint64(math.MaxInt64/scale) {
 		return 0, fmt.Errorf("%s is too large", quote(s))

@@ -50,7 +50,7 @@ func (g *Grade) flush() {
 		g.task = y.Task
 		if y.Task == learner.Regression {
 			if g.targets == nil {
-				g.targets = make([]graded, y.Outputs())
+				g.targets = make([]graded, y.Targets())
 			}
 			for j := range g.targets {
 				t, v := &g.targets[j], y.At(j)

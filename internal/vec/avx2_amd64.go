@@ -4,22 +4,22 @@ package vec
 
 import "unsafe"
 
-func sumAVX2(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
+func sumAVX2(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scratch) {
 	panels := len(w) / (Panel * dim)
 	for p := 0; p < panels; p += perGroup {
-		f, n := s.chains(2*outputs*Lanes), min(perGroup, panels-p)
-		if outputs == 1 {
+		f, n := s.chains(2*scores*Lanes), min(perGroup, panels-p)
+		if scores == 1 {
 			sumOne2(n, dim, &x[0], &w[p*Panel*dim], &a[p*2*Panel], &f[0])
 		} else {
-			sum2(n, outputs, dim, &x[0], &w[p*Panel*dim], &a[p*2*outputs*Panel], s.sines(), &f[0])
+			sum2(n, scores, dim, &x[0], &w[p*Panel*dim], &a[p*2*scores*Panel], s.sines(), &f[0])
 		}
-		flush2(outputs*Lanes, &f[0], &dst[0])
+		flush2(scores*Lanes, &f[0], &dst[0])
 	}
 }
 
-func gradientAVX2(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
+func gradientAVX2(acc, x, w, g []float32, dim, scores int, s *Scratch) {
 	f, rows := s.features(), len(x)/(Lanes*dim)
-	if outputs == 1 {
+	if scores == 1 {
 		for i := range rows {
 			gradientOne2(len(w)/(Panel*dim), dim, &x[i*Lanes*dim], &w[0], &g[i*Lanes], s.sines(), &acc[0])
 		}
@@ -29,7 +29,7 @@ func gradientAVX2(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 		for i := range rows {
 			features2(1, dim, &x[i*Lanes*dim], &w[p*Panel*dim], &f[i*2*Panel*Lanes])
 		}
-		spread2(rows, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
+		spread2(rows, scores, &f[0], &g[0], &acc[p*2*scores*Panel*width])
 	}
 }
 
@@ -65,21 +65,21 @@ func accumulateAVX2(dst []float64, f []float32) {
 	accumulateGeneric(dst, f)
 }
 
-func sumPhasesAVX2(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+func sumPhasesAVX2(dst []float64, scale float32, t, a []float32, scores, rows int, s *Scratch) {
 	const size = Panel * Lanes
 	panels := len(t) / size
 	for p := 0; p < panels; p += perGroup {
-		f := s.chains(2 * outputs * Lanes)
-		sumPhases2(min(perGroup, panels-p), outputs, scale, &t[p*size], &a[p*2*outputs*Panel], s.sines(), &f[0])
-		flush2(outputs*Lanes, &f[0], &dst[0])
+		f := s.chains(2 * scores * Lanes)
+		sumPhases2(min(perGroup, panels-p), scores, scale, &t[p*size], &a[p*2*scores*Panel], s.sines(), &f[0])
+		flush2(scores*Lanes, &f[0], &dst[0])
 	}
 }
 
-func gradientPhasesAVX2(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+func gradientPhasesAVX2(acc []float32, scale float32, t, g []float32, scores int, s *Scratch) {
 	f := s.features()
 	for p := range len(t) / (Panel * Lanes) {
 		featuresPhases2(1, scale, &t[p*Panel*Lanes], &f[0])
-		spread2(1, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
+		spread2(1, scores, &f[0], &g[0], &acc[p*2*scores*Panel*width])
 	}
 }
 

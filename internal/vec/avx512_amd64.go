@@ -2,23 +2,23 @@
 
 package vec
 
-func sumAVX512(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
+func sumAVX512(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scratch) {
 	panels := len(w) / (Panel * dim)
-	if outputs == 1 {
+	if scores == 1 {
 		sumOne512(panels, dim, &x[0], &w[0], &a[0], &dst[0])
 		return
 	}
 	for p := 0; p < panels; p += perGroup {
-		f := s.chains(2 * outputs * Lanes)
-		sum512(min(perGroup, panels-p), outputs, dim, &x[0], &w[p*Panel*dim], &a[p*2*outputs*Panel], s.sines(), &f[0])
-		flush512(outputs*Lanes, &f[0], &dst[0])
+		f := s.chains(2 * scores * Lanes)
+		sum512(min(perGroup, panels-p), scores, dim, &x[0], &w[p*Panel*dim], &a[p*2*scores*Panel], s.sines(), &f[0])
+		flush512(scores*Lanes, &f[0], &dst[0])
 	}
 }
 
-func sumRowAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
+func sumRowAVX512(dst []float64, x, w, coef []float32, dim, scores int, s *Scratch) {
 	const side = 8 // groups whose chains run side by side
-	size, perFeature := Panel*dim, outputs
-	m, panels := len(coef)/(2*outputs), len(w)/size
+	size, perFeature := Panel*dim, scores
+	m, panels := len(coef)/(2*scores), len(w)/size
 	for g := 0; g*Group < m; {
 		n, length := 1, min(Group, m-g*Group)
 		if (g+side)*Group <= m {
@@ -33,18 +33,18 @@ func sumRowAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scra
 				rowPanels512(panels-p, dim, &x[0], &w[p*size], f)
 			}
 		}
-		for c := 0; c < outputs; c += 16 {
-			mask := uint32(1)<<min(16, outputs-c) - 1
+		for c := 0; c < scores; c += 16 {
+			mask := uint32(1)<<min(16, scores-c) - 1
 			a := &coef[2*g*Group*perFeature+c]
 			if n == side {
-				rowDots512(length, outputs, mask, &s.rowFeatures[0], a, &s.rowSums[0])
+				rowDots512(length, scores, mask, &s.rowFeatures[0], a, &s.rowSums[0])
 			} else {
-				rowDot512(length, outputs, mask, &s.rowFeatures[0], a, &s.rowSums[0])
+				rowDot512(length, scores, mask, &s.rowFeatures[0], a, &s.rowSums[0])
 			}
 			for i := range n {
 				f := s.rowSums[32*i:]
-				for o := range min(16, outputs-c) {
-					dst[(g+i)*outputs+c+o] = float64(f[o]) + float64(f[16+o])
+				for o := range min(16, scores-c) {
+					dst[(g+i)*scores+c+o] = float64(f[o]) + float64(f[16+o])
 				}
 			}
 		}
@@ -52,9 +52,9 @@ func sumRowAVX512(dst []float64, x, w, coef []float32, dim, outputs int, s *Scra
 	}
 }
 
-func gradientAVX512(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
+func gradientAVX512(acc, x, w, g []float32, dim, scores int, s *Scratch) {
 	f, rows := s.features(), len(x)/(Lanes*dim)
-	if outputs == 1 {
+	if scores == 1 {
 		for i := range rows {
 			gradientOne512(len(w)/(Panel*dim), dim, &x[i*Lanes*dim], &w[0], &g[i*Lanes], s.sines(), &acc[0])
 		}
@@ -64,7 +64,7 @@ func gradientAVX512(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
 		for i := range rows {
 			features512(1, dim, &x[i*Lanes*dim], &w[p*Panel*dim], &f[i*2*Panel*Lanes])
 		}
-		spread512(rows, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
+		spread512(rows, scores, &f[0], &g[0], &acc[p*2*scores*Panel*width])
 	}
 }
 
@@ -111,21 +111,21 @@ func accumulateAVX512(dst []float64, f []float32) {
 	accumulateGeneric(dst, f)
 }
 
-func sumPhasesAVX512(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+func sumPhasesAVX512(dst []float64, scale float32, t, a []float32, scores, rows int, s *Scratch) {
 	const size = Panel * Lanes
 	panels := len(t) / size
 	for p := 0; p < panels; p += perGroup {
-		f := s.chains(2 * outputs * Lanes)
-		sumPhases512(min(perGroup, panels-p), outputs, scale, &t[p*size], &a[p*2*outputs*Panel], s.sines(), &f[0])
-		flush512(outputs*Lanes, &f[0], &dst[0])
+		f := s.chains(2 * scores * Lanes)
+		sumPhases512(min(perGroup, panels-p), scores, scale, &t[p*size], &a[p*2*scores*Panel], s.sines(), &f[0])
+		flush512(scores*Lanes, &f[0], &dst[0])
 	}
 }
 
-func gradientPhasesAVX512(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+func gradientPhasesAVX512(acc []float32, scale float32, t, g []float32, scores int, s *Scratch) {
 	f := s.features()
 	for p := range len(t) / (Panel * Lanes) {
 		featuresPhases512(1, scale, &t[p*Panel*Lanes], &f[0])
-		spread512(1, outputs, &f[0], &g[0], &acc[p*2*outputs*Panel*width])
+		spread512(1, scores, &f[0], &g[0], &acc[p*2*scores*Panel*width])
 	}
 }
 

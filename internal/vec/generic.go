@@ -7,50 +7,50 @@ var (
 	sine   = [5]float32{3.141592502593994, -5.1677021980285645, 2.549957752227783, -0.597625195980072, 0.07643289119005203}
 )
 
-func sumGeneric(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
+func sumGeneric(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scratch) {
 	size := Panel * dim
-	sumPanels(dst, a, len(w)/size, outputs, rows, s, func(p int) { s.tile.features(x, w[p*size:(p+1)*size], dim, rows) })
+	sumPanels(dst, a, len(w)/size, scores, rows, s, func(p int) { s.tile.features(x, w[p*size:(p+1)*size], dim, rows) })
 }
 
-func sumPhasesGeneric(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
-	sumPanels(dst, a, len(t)/(Panel*Lanes), outputs, rows, s, func(p int) { s.tile.fromPhases(scale, t[p*Panel*Lanes:], rows) })
+func sumPhasesGeneric(dst []float64, scale float32, t, a []float32, scores, rows int, s *Scratch) {
+	sumPanels(dst, a, len(t)/(Panel*Lanes), scores, rows, s, func(p int) { s.tile.fromPhases(scale, t[p*Panel*Lanes:], rows) })
 }
 
 // sumPanels is Sum; features puts the features of a panel into the tile.
-func sumPanels(dst []float64, a []float32, panels, outputs, rows int, s *Scratch, features func(p int)) {
+func sumPanels(dst []float64, a []float32, panels, scores, rows int, s *Scratch, features func(p int)) {
 	const perGroup = Group / Panel
 	for p := 0; p < panels; p += perGroup {
-		f := s.chains(2 * outputs * Lanes)
+		f := s.chains(2 * scores * Lanes)
 		for q := p; q < min(p+perGroup, panels); q++ {
 			features(q)
-			aq := a[q*2*outputs*Panel:]
-			for c := range outputs {
+			aq := a[q*2*scores*Panel:]
+			for c := range scores {
 				dot(f[c*Lanes:], &s.tile.cos, aq[c*Panel:], rows)
-				dot(f[(outputs+c)*Lanes:], &s.tile.sin, aq[(outputs+c)*Panel:], rows)
+				dot(f[(scores+c)*Lanes:], &s.tile.sin, aq[(scores+c)*Panel:], rows)
 			}
 		}
-		for c := range outputs {
+		for c := range scores {
 			for i := range rows {
-				dst[c*Lanes+i] += float64(f[c*Lanes+i]) + float64(f[(outputs+c)*Lanes+i])
+				dst[c*Lanes+i] += float64(f[c*Lanes+i]) + float64(f[(scores+c)*Lanes+i])
 			}
 		}
 	}
 }
 
-func gradientGeneric(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
+func gradientGeneric(acc, x, w, g []float32, dim, scores int, s *Scratch) {
 	size := Panel * dim
 	for p := range len(w) / size {
-		for i := range len(g) / (outputs * Lanes) {
+		for i := range len(g) / (scores * Lanes) {
 			s.tile.features(x[i*Lanes*dim:], w[p*size:(p+1)*size], dim, Lanes)
-			s.tile.spread(acc[p*2*outputs*Panel*width:], g[i*outputs*Lanes:], outputs)
+			s.tile.spread(acc[p*2*scores*Panel*width:], g[i*scores*Lanes:], scores)
 		}
 	}
 }
 
-func gradientPhasesGeneric(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+func gradientPhasesGeneric(acc []float32, scale float32, t, g []float32, scores int, s *Scratch) {
 	for p := range len(t) / (Panel * Lanes) {
 		s.tile.fromPhases(scale, t[p*Panel*Lanes:], Lanes)
-		s.tile.spread(acc[p*2*outputs*Panel*width:], g, outputs)
+		s.tile.spread(acc[p*2*scores*Panel*width:], g, scores)
 	}
 }
 

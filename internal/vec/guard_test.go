@@ -41,18 +41,18 @@ func guarded[T any](t *testing.T, v []T, atEnd bool) []T {
 // trialProblem returns a problem of a random shape, which is extreme in one
 // direction in four trials of ten. Every third has extreme values.
 func trialProblem(r *rand.Rand, trial int) *problem {
-	dim, m, rows, outputs := 1+r.IntN(40), 1+r.IntN(200), 1+r.IntN(70), 1+r.IntN(6)
+	dim, m, rows, scores := 1+r.IntN(40), 1+r.IntN(200), 1+r.IntN(70), 1+r.IntN(6)
 	switch trial % 10 {
 	case 0:
 		dim, m, rows = 1+r.IntN(1100), 1+r.IntN(30), 1+r.IntN(33)
 	case 3:
-		m, dim, rows, outputs = 700+r.IntN(1200), 1+r.IntN(20), 2, 1+r.IntN(3)
+		m, dim, rows, scores = 700+r.IntN(1200), 1+r.IntN(20), 2, 1+r.IntN(3)
 	case 1:
-		outputs, m = 1+r.IntN(40), 1+r.IntN(110)
+		scores, m = 1+r.IntN(40), 1+r.IntN(110)
 	case 2:
 		rows, m, dim = 250+r.IntN(300), 1+r.IntN(13), 1+r.IntN(12)
 	}
-	p := newProblem(r, dim, rows, m, outputs)
+	p := newProblem(r, dim, rows, m, scores)
 	if trial%3 == 0 { // the ends of the range, and phases without a fraction
 		for range 1 + len(p.x)/5 {
 			p.x[r.IntN(len(p.x))] = float32(math.Copysign(math.Exp2(r.Float64()*220-120), r.NormFloat64()))
@@ -79,7 +79,7 @@ func TestImplementationsAgree(t *testing.T) {
 	var s Scratch
 	for trial := range trials {
 		p := trialProblem(r, trial)
-		dim, rows, m, outputs := p.dim, p.rows, p.m, p.outputs
+		dim, rows, m, scores := p.dim, p.rows, p.m, p.scores
 		atEnd := trial%2 == 0
 		p.px, p.pw, p.pc, p.pg = guarded(t, p.px, atEnd), guarded(t, p.pw, atEnd), guarded(t, p.pc, atEnd), guarded(t, p.pg, atEnd)
 		panels := Panels(m, Panel)
@@ -89,27 +89,27 @@ func TestImplementationsAgree(t *testing.T) {
 		}
 		got := map[string]result{}
 		eachISA(func(name string) {
-			dst := guarded(t, make([]float64, outputs*Lanes), atEnd)
-			acc := guarded(t, make([]float32, ChainsLen(panels*Panel, outputs)), atEnd)
+			dst := guarded(t, make([]float64, scores*Lanes), atEnd)
+			acc := guarded(t, make([]float32, ChainsLen(panels*Panel, scores)), atEnd)
 			phi := guarded(t, make([]float32, panels*2*Panel*Lanes), atEnd)
 			var g result
 			for i := 0; i < rows; i += Lanes {
 				x := p.px[i*dim : (i+Lanes)*dim]
-				Sum(dst, x, p.pw, p.pc, dim, outputs, Lanes, &s)
+				Sum(dst, x, p.pw, p.pc, dim, scores, Lanes, &s)
 				if i%Run == 0 {
 					to := min(i+Run, len(p.px)/dim)
-					Gradient(acc, p.px[i*dim:to*dim], p.pw, p.pg[i*outputs:to*outputs], dim, outputs, &s)
+					Gradient(acc, p.px[i*dim:to*dim], p.pw, p.pg[i*scores:to*scores], dim, scores, &s)
 				}
 				Features(phi, x, p.pw, dim, &s)
 				g.sum = append(g.sum, dst...)
 				if active.sumRow != nil && i == 0 {
 					coef := guarded(t, p.coef, atEnd)
-					single := guarded(t, make([]float64, Panels(m, Group)*outputs), atEnd)
+					single := guarded(t, make([]float64, Panels(m, Group)*scores), atEnd)
 					for l := range min(2, rows) {
-						SumRow(single, p.x[l*dim:(l+1)*dim], p.pw, coef, dim, outputs, &s)
-						for c := range outputs {
+						SumRow(single, p.x[l*dim:(l+1)*dim], p.pw, coef, dim, scores, &s)
+						for c := range scores {
 							sum := 0.0
-							for j := c; j < len(single); j += outputs {
+							for j := c; j < len(single); j += scores {
 								sum += single[j]
 							}
 							if sum != dst[c*Lanes+l] {
@@ -120,14 +120,14 @@ func TestImplementationsAgree(t *testing.T) {
 				}
 				g.features = append(g.features, phi...)
 			}
-			g.gradient = make([]float64, 2*m*outputs)
-			AddChains(g.gradient, acc, 0, outputs)
+			g.gradient = make([]float64, 2*m*scores)
+			AddChains(g.gradient, acc, 0, scores)
 			got[name] = g
 		})
 		want := got[generic.name]
 		for name, g := range got {
 			if digest64(g.sum) != digest64(want.sum) || digest64(g.gradient) != digest64(want.gradient) || digest32(g.features) != digest32(want.features) {
-				t.Fatalf("%s: sum, gradient or features differ from the plain loops' at dim %d, %d rows, %d frequencies, %d outputs", name, dim, rows, m, outputs)
+				t.Fatalf("%s: sum, gradient or features differ from the plain loops' at dim %d, %d rows, %d frequencies, %d scores", name, dim, rows, m, scores)
 			}
 		}
 	}
@@ -188,7 +188,7 @@ func TestTransformsAgree(t *testing.T) {
 		if trial%20 == 0 {
 			n = 1024
 		}
-		dim, outputs := 1+r.IntN(n), 1+r.IntN(5)
+		dim, scores := 1+r.IntN(n), 1+r.IntN(5)
 		atEnd := trial%2 == 0
 		signs := make([]uint32, 3*n)
 		Signs(signs, Key("test", uint64(trial), 0))
@@ -197,15 +197,15 @@ func TestTransformsAgree(t *testing.T) {
 		PackRows(px, random(r, 30*dim, 1), dim)
 		px = guarded(t, px, atEnd)
 		panels := n / Panel
-		a, g := guarded(t, random(r, panels*2*outputs*Panel, 1), atEnd), guarded(t, random(r, outputs*Lanes, 1), atEnd)
+		a, g := guarded(t, random(r, panels*2*scores*Panel, 1), atEnd), guarded(t, random(r, scores*Lanes, 1), atEnd)
 		got := map[string][]float64{}
 		eachISA(func(name string) {
 			p := guarded(t, make([]float32, n*Lanes), atEnd)
 			Orthogonal(p, px, signs, n, dim)
 			p = guarded(t, p[:panels*Panel*Lanes], atEnd)
-			dst, acc, phi := guarded(t, make([]float64, outputs*Lanes), atEnd), guarded(t, make([]float32, ChainsLen(panels*Panel, outputs)), atEnd), guarded(t, make([]float32, panels*2*Panel*Lanes), atEnd)
-			SumPhases(dst, .37, p, a, outputs, Lanes, &s)
-			GradientPhases(acc, .37, p, g, outputs, &s)
+			dst, acc, phi := guarded(t, make([]float64, scores*Lanes), atEnd), guarded(t, make([]float32, ChainsLen(panels*Panel, scores)), atEnd), guarded(t, make([]float32, panels*2*Panel*Lanes), atEnd)
+			SumPhases(dst, .37, p, a, scores, Lanes, &s)
+			GradientPhases(acc, .37, p, g, scores, &s)
 			FeaturesPhases(phi, .37, p, &s)
 			all := append([]float64(nil), dst...)
 			for _, v := range [][]float32{p, acc, phi} {

@@ -9,17 +9,17 @@ import (
 // give the same bits.
 type isa struct {
 	name     string
-	sum      func(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch)
-	gradient func(acc, x, w, g []float32, dim, outputs int, s *Scratch)
+	sum      func(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scratch)
+	gradient func(acc, x, w, g []float32, dim, scores int, s *Scratch)
 
-	sumPhases      func(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch)
-	gradientPhases func(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch)
+	sumPhases      func(dst []float64, scale float32, t, a []float32, scores, rows int, s *Scratch)
+	gradientPhases func(acc []float32, scale float32, t, g []float32, scores int, s *Scratch)
 	featuresPhases func(dst []float32, scale float32, t []float32, s *Scratch)
 	hadamard       func(t []float32, signs []uint32)
 
 	addChains       func(dst []float64, acc []float32)
 	features        func(dst, x, w []float32, dim int, s *Scratch)
-	sumRow          func(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) // nil if it would not be faster than sum
+	sumRow          func(dst []float64, x, w, coef []float32, dim, scores int, s *Scratch) // nil if it would not be faster than sum
 	product         func(t *[Panel][Lanes]float32, x, w []float32, dim int)
 	accumulate      func(dst []float64, f []float32)
 	normals         func(n *Normals, dst []float32)

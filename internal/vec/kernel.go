@@ -34,38 +34,38 @@ func (s *Scratch) features() []float32 {
 // sines returns memory for the sines of a panel.
 func (s *Scratch) sines() *float32 { return &s.tile.sin[0][0] }
 
-// Sum adds to dst, [outputs][Lanes], the sums of the features times their packed
+// Sum adds to dst, [scores][Lanes], the sums of the features times their packed
 // coefficients a, for the first rows of a panel of rows x and the packed
 // frequencies w, of which the first begins a group. Other rows of dst are
 // undefined afterwards.
-func Sum(dst []float64, x, w, a []float32, dim, outputs, rows int, s *Scratch) {
+func Sum(dst []float64, x, w, a []float32, dim, scores, rows int, s *Scratch) {
 	panels := check(x, w, dim)
 	if panels == 0 {
 		return
 	}
-	_, _, _ = dst[outputs*Lanes-1], a[panels*2*outputs*Panel-1], x[rows-1]
-	active.sum(dst, x, w, a, dim, outputs, rows, s)
+	_, _, _ = dst[scores*Lanes-1], a[panels*2*scores*Panel-1], x[rows-1]
+	active.sum(dst, x, w, a, dim, scores, rows, s)
 }
 
 // SumPhases is Sum with phases in memory: t is [panels of frequencies][Panel][Lanes],
 // and scale times t, rounded to float32, are the phases in half turns.
-func SumPhases(dst []float64, scale float32, t, a []float32, outputs, rows int, s *Scratch) {
+func SumPhases(dst []float64, scale float32, t, a []float32, scores, rows int, s *Scratch) {
 	panels := checkPhases(t)
 	if panels == 0 {
 		return
 	}
-	_, _ = dst[outputs*Lanes-1], a[panels*2*outputs*Panel-1]
-	active.sumPhases(dst, scale, t, a, outputs, rows, s)
+	_, _ = dst[scores*Lanes-1], a[panels*2*scores*Panel-1]
+	active.sumPhases(dst, scale, t, a, scores, rows, s)
 }
 
 // GradientPhases is Gradient with phases in memory, as in SumPhases.
-func GradientPhases(acc []float32, scale float32, t, g []float32, outputs int, s *Scratch) {
+func GradientPhases(acc []float32, scale float32, t, g []float32, scores int, s *Scratch) {
 	panels := checkPhases(t)
 	if panels == 0 {
 		return
 	}
-	_, _ = acc[panels*2*outputs*Panel*width-1], g[outputs*Lanes-1]
-	active.gradientPhases(acc, scale, t, g, outputs, s)
+	_, _ = acc[panels*2*scores*Panel*width-1], g[scores*Lanes-1]
+	active.gradientPhases(acc, scale, t, g, scores, s)
 }
 
 // FeaturesPhases is Features with phases in memory, as in SumPhases.
@@ -94,19 +94,19 @@ func MaxSumRows() int {
 	return 6
 }
 
-// SumRow sets dst, groups x outputs, to the sums over each group of the packed
+// SumRow sets dst, groups x scores, to the sums over each group of the packed
 // frequencies w for one row x. Neither x nor coef is packed: coef has a row of
-// outputs for each feature, from the first one in w on, for all of w or fewer.
+// scores for each feature, from the first one in w on, for all of w or fewer.
 // The sum of a column of dst, in order, is what Sum adds.
-func SumRow(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
-	m := len(coef) / (2 * outputs)
+func SumRow(dst []float64, x, w, coef []float32, dim, scores int, s *Scratch) {
+	m := len(coef) / (2 * scores)
 	if m == 0 {
 		return
 	}
-	if dim < 1 || len(x) != dim || len(w) != Panels(m, Panel)*Panel*dim || len(coef) != 2*m*outputs {
+	if dim < 1 || len(x) != dim || len(w) != Panels(m, Panel)*Panel*dim || len(coef) != 2*m*scores {
 		panic("vec: slices that do not fit together")
 	}
-	_ = dst[Panels(m, Group)*outputs-1]
+	_ = dst[Panels(m, Group)*scores-1]
 	if cap(s.row) < dim {
 		s.row = make([]float32, dim)
 	}
@@ -114,22 +114,22 @@ func SumRow(dst []float64, x, w, coef []float32, dim, outputs int, s *Scratch) {
 	for k, v := range x {
 		row[k] = clamp(v)
 	}
-	active.sumRow(dst, row, w, coef, dim, outputs, s)
+	active.sumRow(dst, row, w, coef, dim, scores, s)
 }
 
 // Gradient adds the features of up to Run rows, panels x, times their factors g,
-// [panels][outputs][Lanes], to the chains acc of the packed frequencies w,
-// [panels][Panel][2][outputs][16].
-func Gradient(acc, x, w, g []float32, dim, outputs int, s *Scratch) {
-	panels, n := check(x, w, dim), len(g)/(outputs*Lanes)
+// [panels][scores][Lanes], to the chains acc of the packed frequencies w,
+// [panels][Panel][2][scores][16].
+func Gradient(acc, x, w, g []float32, dim, scores int, s *Scratch) {
+	panels, n := check(x, w, dim), len(g)/(scores*Lanes)
 	if panels == 0 || n == 0 {
 		return
 	}
-	if len(x) != n*Lanes*dim || len(g) != n*outputs*Lanes || n*Lanes > Run {
+	if len(x) != n*Lanes*dim || len(g) != n*scores*Lanes || n*Lanes > Run {
 		panic("vec: Gradient of slices that do not fit together")
 	}
-	_ = acc[panels*2*outputs*Panel*width-1]
-	active.gradient(acc, x, w, g, dim, outputs, s)
+	_ = acc[panels*2*scores*Panel*width-1]
+	active.gradient(acc, x, w, g, dim, scores, s)
 }
 
 // Features writes the features of a panel of rows x and the packed frequencies
@@ -154,11 +154,11 @@ func check(x, w []float32, dim int) int {
 
 // ChainsLen returns the length of Gradient's acc for m packed frequencies, a
 // multiple of Panel.
-func ChainsLen(m, outputs int) int { return m * 2 * outputs * width }
+func ChainsLen(m, scores int) int { return m * 2 * scores * width }
 
 // AddChains adds the chains of a run for the frequencies from, from+1, ... to dst,
-// whose rows 2j and 2j+1, of outputs values each, belong to the cosine and the
+// whose rows 2j and 2j+1, of scores values each, belong to the cosine and the
 // sine of frequency from+j.
-func AddChains(dst []float64, acc []float32, from, outputs int) {
-	active.addChains(dst, acc[2*from*outputs*width:][:len(dst)*width])
+func AddChains(dst []float64, acc []float32, from, scores int) {
+	active.addChains(dst, acc[2*from*scores*width:][:len(dst)*width])
 }

@@ -4,7 +4,7 @@
 
 package vec
 
-// sumOne512 is Sum for one output and a panel of rows:
+// sumOne512 is Sum for one score and a panel of rows:
 //
 //	for j in groups of 96 frequencies: dst[i] += Σ cos a[cos] + Σ sin a[sin]	in float32 chains
 //
@@ -16,7 +16,7 @@ func sumOne512(panels int, dim int, x *float32, w *float32, a *float32, dst *flo
 //go:noescape
 func flush512(n int, f *float32, dst *float64)
 
-// gradientOne512 is Gradient for one output and a panel of rows:
+// gradientOne512 is Gradient for one score and a panel of rows:
 //
 //	for j, i: acc[j][0][i%16] = FMA(cos[j][i], factors[i], acc[j][0][i%16]), acc[j][1] with sines
 //
@@ -30,35 +30,35 @@ func gradientOne512(panels int, dim int, x *float32, w *float32, factors *float3
 //go:noescape
 func lanes512(n int, acc *float32, dst *float64)
 
-// sum512 adds the panels of one group to the chains f, [2][outputs][32]:
+// sum512 adds the panels of one group to the chains f, [2][scores][32]:
 //
 //	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
 //
 // sines is memory for 12*32 numbers.
 //
 //go:noescape
-func sum512(panels int, outputs int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
+func sum512(panels int, scores int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
 
 // features512 is Features.
 //
 //go:noescape
 func features512(panels int, dim int, x *float32, w *float32, dst *float32)
 
-// sumPhases512 adds the panels of one group of the phases scale*t to the chains f, [2][outputs][32]:
+// sumPhases512 adds the panels of one group of the phases scale*t to the chains f, [2][scores][32]:
 //
 //	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
 //
 // sines is memory for 12*32 numbers.
 //
 //go:noescape
-func sumPhases512(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
+func sumPhases512(panels int, scores int, scale float32, t *float32, a *float32, sines *float32, f *float32)
 
 // featuresPhases512 is Features of the phases scale*t.
 //
 //go:noescape
 func featuresPhases512(panels int, scale float32, t *float32, dst *float32)
 
-// sumOne2 adds the panels of one group to the chains f, [2][32], of one output.
+// sumOne2 adds the panels of one group to the chains f, [2][32], of one score.
 //
 //go:noescape
 func sumOne2(panels int, dim int, x *float32, w *float32, a *float32, f *float32)
@@ -68,7 +68,7 @@ func sumOne2(panels int, dim int, x *float32, w *float32, a *float32, f *float32
 //go:noescape
 func flush2(n int, f *float32, dst *float64)
 
-// gradientOne2 is Gradient for one output and a panel of rows:
+// gradientOne2 is Gradient for one score and a panel of rows:
 //
 //	for j, i: acc[j][0][i%16] = FMA(cos[j][i], factors[i], acc[j][0][i%16]), acc[j][1] with sines
 //
@@ -82,28 +82,28 @@ func gradientOne2(panels int, dim int, x *float32, w *float32, factors *float32,
 //go:noescape
 func lanes2(n int, acc *float32, dst *float64)
 
-// sum2 adds the panels of one group to the chains f, [2][outputs][32]:
+// sum2 adds the panels of one group to the chains f, [2][scores][32]:
 //
 //	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
 //
 // sines is memory for 12*32 numbers.
 //
 //go:noescape
-func sum2(panels int, outputs int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
+func sum2(panels int, scores int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
 
 // features2 is Features.
 //
 //go:noescape
 func features2(panels int, dim int, x *float32, w *float32, dst *float32)
 
-// sumPhases2 adds the panels of one group of the phases scale*t to the chains f, [2][outputs][32]:
+// sumPhases2 adds the panels of one group of the phases scale*t to the chains f, [2][scores][32]:
 //
 //	for c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines
 //
 // sines is memory for 12*32 numbers.
 //
 //go:noescape
-func sumPhases2(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
+func sumPhases2(panels int, scores int, scale float32, t *float32, a *float32, sines *float32, f *float32)
 
 // featuresPhases2 is Features of the phases scale*t.
 //
@@ -147,37 +147,37 @@ func rowGroup512(dim int, x *float32, w *float32, f *float32)
 //go:noescape
 func rowPanels512(panels int, dim int, x *float32, w *float32, f *float32)
 
-// rowDots512 makes the chains of a row's features and the outputs in mask, up to 16, in dst,
-// [group][2][16], with coefficients of outputs numbers a feature:
+// rowDots512 makes the chains of a row's features and the scores in mask, up to 16, in dst,
+// [group][2][16], with coefficients of scores numbers a feature:
 //
 //	for j < n, h, g: dst[g][h][c] = FMA(f[g][h][j], coef[g*96+j][h][c], dst[g][h][c])
 //
 //go:noescape
-func rowDots512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
+func rowDots512(n int, scores int, mask uint32, f *float32, coef *float32, dst *float32)
 
-// rowDot512 makes the chains of a row's features and the outputs in mask, up to 16, in dst,
-// [group][2][16], with coefficients of outputs numbers a feature:
+// rowDot512 makes the chains of a row's features and the scores in mask, up to 16, in dst,
+// [group][2][16], with coefficients of scores numbers a feature:
 //
 //	for j < n, h, g: dst[g][h][c] = FMA(f[g][h][j], coef[g*96+j][h][c], dst[g][h][c])
 //
 //go:noescape
-func rowDot512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
+func rowDot512(n int, scores int, mask uint32, f *float32, coef *float32, dst *float32)
 
 // spread512 adds the rows of panels of features f, [panels][2][12][32], with the
-// factors [panels][outputs][32] to the chains acc of twelve frequencies:
+// factors [panels][scores][32] to the chains acc of twelve frequencies:
 //
 //	for h, c, j, i: acc[j][h][c][i%16] = FMA(f[i/32][h][j][i%32], factors[i/32][c][i%32], acc[j][h][c][i%16])
 //
 //go:noescape
-func spread512(panels int, outputs int, f *float32, factors *float32, acc *float32)
+func spread512(panels int, scores int, f *float32, factors *float32, acc *float32)
 
 // spread2 adds the rows of panels of features f, [panels][2][12][32], with the
-// factors [panels][outputs][32] to the chains acc of twelve frequencies:
+// factors [panels][scores][32] to the chains acc of twelve frequencies:
 //
 //	for h, c, j, i: acc[j][h][c][i%16] = FMA(f[i/32][h][j][i%32], factors[i/32][c][i%32], acc[j][h][c][i%16])
 //
 //go:noescape
-func spread2(panels int, outputs int, f *float32, factors *float32, acc *float32)
+func spread2(panels int, scores int, f *float32, factors *float32, acc *float32)
 
 // product512 is t[i][j] = FMA(w[k][i], x[k][j], t[i][j]) from 0, for k = 0, 1, ..., dim-1.
 //

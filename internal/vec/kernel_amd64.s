@@ -1689,12 +1689,12 @@ loop:
 	VZEROUPPER
 	RET
 
-// func sum512(panels int, outputs int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
+// func sum512(panels int, scores int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
 // Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·sum512(SB), NOSPLIT, $0-64
 	PCALIGN $0x40
 	MOVQ    panels+0(FP), AX
-	MOVQ    outputs+8(FP), CX
+	MOVQ    scores+8(FP), CX
 	MOVQ    dim+16(FP), DX
 	MOVQ    x+24(FP), BX
 	MOVQ    w+32(FP), SI
@@ -2379,7 +2379,7 @@ turns:
 	SUBQ             $0x04, R10
 	JL               fewCos
 
-fourOutputsCos:
+fourScoresCos:
 	VMOVUPS          (R11), Z24
 	VMOVUPS          64(R11), Z25
 	VMOVUPS          128(R11), Z26
@@ -2495,13 +2495,13 @@ fourOutputsCos:
 	ADDQ             $+512, R11
 	ADDQ             $+192, DI
 	SUBQ             $0x04, R10
-	JGE              fourOutputsCos
+	JGE              fourScoresCos
 
 fewCos:
 	ADDQ $0x04, R10
 	JZ   doneCos
 
-outputCos:
+scoreCos:
 	VMOVUPS          (R11), Z24
 	VMOVUPS          64(R11), Z25
 	VFMADD231PS.BCST (DI), Z0, Z24
@@ -2533,7 +2533,7 @@ outputCos:
 	ADDQ             $+128, R11
 	ADDQ             $+48, DI
 	DECQ             R10
-	JNZ              outputCos
+	JNZ              scoreCos
 
 doneCos:
 	VMOVUPS (R8), Z0
@@ -2564,7 +2564,7 @@ doneCos:
 	SUBQ    $0x04, R10
 	JL      fewSin
 
-fourOutputsSin:
+fourScoresSin:
 	VMOVUPS          (R11), Z24
 	VMOVUPS          64(R11), Z25
 	VMOVUPS          128(R11), Z26
@@ -2680,13 +2680,13 @@ fourOutputsSin:
 	ADDQ             $+512, R11
 	ADDQ             $+192, DI
 	SUBQ             $0x04, R10
-	JGE              fourOutputsSin
+	JGE              fourScoresSin
 
 fewSin:
 	ADDQ $0x04, R10
 	JZ   doneSin
 
-outputSin:
+scoreSin:
 	VMOVUPS          (R11), Z24
 	VMOVUPS          64(R11), Z25
 	VFMADD231PS.BCST (DI), Z0, Z24
@@ -2718,7 +2718,7 @@ outputSin:
 	ADDQ             $+128, R11
 	ADDQ             $+48, DI
 	DECQ             R10
-	JNZ              outputSin
+	JNZ              scoreSin
 
 doneSin:
 	DECQ AX
@@ -3438,12 +3438,12 @@ turns:
 	VZEROUPPER
 	RET
 
-// func sumPhases512(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
+// func sumPhases512(panels int, scores int, scale float32, t *float32, a *float32, sines *float32, f *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·sumPhases512(SB), NOSPLIT, $0-56
 	PCALIGN $0x40
 	MOVQ    panels+0(FP), AX
-	MOVQ    outputs+8(FP), CX
+	MOVQ    scores+8(FP), CX
 	MOVQ    t+24(FP), DX
 	MOVQ    a+32(FP), BX
 	MOVQ    sines+40(FP), SI
@@ -3913,7 +3913,7 @@ panel:
 	SUBQ             $0x04, R8
 	JL               fewCos
 
-fourOutputsCos:
+fourScoresCos:
 	VMOVUPS          (R9), Z24
 	VMOVUPS          64(R9), Z25
 	VMOVUPS          128(R9), Z26
@@ -4029,13 +4029,13 @@ fourOutputsCos:
 	ADDQ             $+512, R9
 	ADDQ             $+192, BX
 	SUBQ             $0x04, R8
-	JGE              fourOutputsCos
+	JGE              fourScoresCos
 
 fewCos:
 	ADDQ $0x04, R8
 	JZ   doneCos
 
-outputCos:
+scoreCos:
 	VMOVUPS          (R9), Z24
 	VMOVUPS          64(R9), Z25
 	VFMADD231PS.BCST (BX), Z0, Z24
@@ -4067,7 +4067,7 @@ outputCos:
 	ADDQ             $+128, R9
 	ADDQ             $+48, BX
 	DECQ             R8
-	JNZ              outputCos
+	JNZ              scoreCos
 
 doneCos:
 	VMOVUPS (SI), Z0
@@ -4098,7 +4098,7 @@ doneCos:
 	SUBQ    $0x04, R8
 	JL      fewSin
 
-fourOutputsSin:
+fourScoresSin:
 	VMOVUPS          (R9), Z24
 	VMOVUPS          64(R9), Z25
 	VMOVUPS          128(R9), Z26
@@ -4214,13 +4214,13 @@ fourOutputsSin:
 	ADDQ             $+512, R9
 	ADDQ             $+192, BX
 	SUBQ             $0x04, R8
-	JGE              fourOutputsSin
+	JGE              fourScoresSin
 
 fewSin:
 	ADDQ $0x04, R8
 	JZ   doneSin
 
-outputSin:
+scoreSin:
 	VMOVUPS          (R9), Z24
 	VMOVUPS          64(R9), Z25
 	VFMADD231PS.BCST (BX), Z0, Z24
@@ -4252,7 +4252,7 @@ outputSin:
 	ADDQ             $+128, R9
 	ADDQ             $+48, BX
 	DECQ             R8
-	JNZ              outputSin
+	JNZ              scoreSin
 
 doneSin:
 	DECQ AX
@@ -8386,12 +8386,12 @@ loop:
 	VZEROUPPER
 	RET
 
-// func sum2(panels int, outputs int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
+// func sum2(panels int, scores int, dim int, x *float32, w *float32, a *float32, sines *float32, f *float32)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·sum2(SB), NOSPLIT, $0-64
 	PCALIGN $0x40
 	MOVQ    panels+0(FP), AX
-	MOVQ    outputs+8(FP), CX
+	MOVQ    scores+8(FP), CX
 	MOVQ    dim+16(FP), DX
 	MOVQ    x+24(FP), BX
 	MOVQ    w+32(FP), SI
@@ -8771,7 +8771,7 @@ turnsA:
 	MOVQ        DI, R12
 	MOVQ        CX, R10
 
-outputACos:
+scoreACos:
 	VMOVUPS      (R11), Y12
 	VMOVUPS      32(R11), Y13
 	VBROADCASTSS (R12), Y14
@@ -8797,7 +8797,7 @@ outputACos:
 	ADDQ         $+128, R11
 	ADDQ         $+48, R12
 	DECQ         R10
-	JNZ          outputACos
+	JNZ          scoreACos
 	VMOVUPS      (R8), Y0
 	VMOVUPS      32(R8), Y1
 	VMOVUPS      128(R8), Y2
@@ -8812,7 +8812,7 @@ outputACos:
 	VMOVUPS      672(R8), Y11
 	MOVQ         CX, R10
 
-outputASin:
+scoreASin:
 	VMOVUPS      (R11), Y12
 	VMOVUPS      32(R11), Y13
 	VBROADCASTSS (R12), Y14
@@ -8838,7 +8838,7 @@ outputASin:
 	ADDQ         $+128, R11
 	ADDQ         $+48, R12
 	DECQ         R10
-	JNZ          outputASin
+	JNZ          scoreASin
 	VXORPS       Y0, Y0, Y0
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
@@ -9210,7 +9210,7 @@ turnsB:
 	MOVQ        DI, R12
 	MOVQ        CX, R10
 
-outputBCos:
+scoreBCos:
 	VMOVUPS      (R11), Y12
 	VMOVUPS      32(R11), Y13
 	VBROADCASTSS 24(R12), Y14
@@ -9236,7 +9236,7 @@ outputBCos:
 	ADDQ         $+128, R11
 	ADDQ         $+48, R12
 	DECQ         R10
-	JNZ          outputBCos
+	JNZ          scoreBCos
 	VMOVUPS      (R8), Y0
 	VMOVUPS      32(R8), Y1
 	VMOVUPS      128(R8), Y2
@@ -9251,7 +9251,7 @@ outputBCos:
 	VMOVUPS      672(R8), Y11
 	MOVQ         CX, R10
 
-outputBSin:
+scoreBSin:
 	VMOVUPS      (R11), Y12
 	VMOVUPS      32(R11), Y13
 	VBROADCASTSS 24(R12), Y14
@@ -9277,7 +9277,7 @@ outputBSin:
 	ADDQ         $+128, R11
 	ADDQ         $+48, R12
 	DECQ         R10
-	JNZ          outputBSin
+	JNZ          scoreBSin
 	VXORPS       Y0, Y0, Y0
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
@@ -9649,7 +9649,7 @@ turnsC:
 	MOVQ        DI, R12
 	MOVQ        CX, R10
 
-outputCCos:
+scoreCCos:
 	VMOVUPS      64(R11), Y12
 	VMOVUPS      96(R11), Y13
 	VBROADCASTSS (R12), Y14
@@ -9675,7 +9675,7 @@ outputCCos:
 	ADDQ         $+128, R11
 	ADDQ         $+48, R12
 	DECQ         R10
-	JNZ          outputCCos
+	JNZ          scoreCCos
 	VMOVUPS      (R8), Y0
 	VMOVUPS      32(R8), Y1
 	VMOVUPS      128(R8), Y2
@@ -9690,7 +9690,7 @@ outputCCos:
 	VMOVUPS      672(R8), Y11
 	MOVQ         CX, R10
 
-outputCSin:
+scoreCSin:
 	VMOVUPS      64(R11), Y12
 	VMOVUPS      96(R11), Y13
 	VBROADCASTSS (R12), Y14
@@ -9716,7 +9716,7 @@ outputCSin:
 	ADDQ         $+128, R11
 	ADDQ         $+48, R12
 	DECQ         R10
-	JNZ          outputCSin
+	JNZ          scoreCSin
 	VXORPS       Y0, Y0, Y0
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
@@ -10087,7 +10087,7 @@ turnsD:
 	MOVQ        DI, R12
 	MOVQ        CX, R10
 
-outputDCos:
+scoreDCos:
 	VMOVUPS      64(R11), Y12
 	VMOVUPS      96(R11), Y13
 	VBROADCASTSS 24(R12), Y14
@@ -10113,7 +10113,7 @@ outputDCos:
 	ADDQ         $+128, R11
 	ADDQ         $+48, R12
 	DECQ         R10
-	JNZ          outputDCos
+	JNZ          scoreDCos
 	VMOVUPS      (R8), Y0
 	VMOVUPS      32(R8), Y1
 	VMOVUPS      128(R8), Y2
@@ -10128,7 +10128,7 @@ outputDCos:
 	VMOVUPS      672(R8), Y11
 	MOVQ         CX, R10
 
-outputDSin:
+scoreDSin:
 	VMOVUPS      64(R11), Y12
 	VMOVUPS      96(R11), Y13
 	VBROADCASTSS 24(R12), Y14
@@ -10154,7 +10154,7 @@ outputDSin:
 	ADDQ         $+128, R11
 	ADDQ         $+48, R12
 	DECQ         R10
-	JNZ          outputDSin
+	JNZ          scoreDSin
 	LEAQ         -24(R13), SI
 	MOVQ         R12, DI
 	DECQ         AX
@@ -11695,12 +11695,12 @@ turnsD:
 	VZEROUPPER
 	RET
 
-// func sumPhases2(panels int, outputs int, scale float32, t *float32, a *float32, sines *float32, f *float32)
+// func sumPhases2(panels int, scores int, scale float32, t *float32, a *float32, sines *float32, f *float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sumPhases2(SB), NOSPLIT, $0-56
 	PCALIGN $0x40
 	MOVQ    panels+0(FP), AX
-	MOVQ    outputs+8(FP), CX
+	MOVQ    scores+8(FP), CX
 	MOVQ    t+24(FP), DX
 	MOVQ    a+32(FP), BX
 	MOVQ    sines+40(FP), SI
@@ -11952,7 +11952,7 @@ panel:
 	MOVQ         BX, R10
 	MOVQ         CX, R8
 
-outputACos:
+scoreACos:
 	VMOVUPS      (R9), Y12
 	VMOVUPS      32(R9), Y13
 	VBROADCASTSS (R10), Y14
@@ -11978,7 +11978,7 @@ outputACos:
 	ADDQ         $+128, R9
 	ADDQ         $+48, R10
 	DECQ         R8
-	JNZ          outputACos
+	JNZ          scoreACos
 	VMOVUPS      (SI), Y0
 	VMOVUPS      32(SI), Y1
 	VMOVUPS      128(SI), Y2
@@ -11993,7 +11993,7 @@ outputACos:
 	VMOVUPS      672(SI), Y11
 	MOVQ         CX, R8
 
-outputASin:
+scoreASin:
 	VMOVUPS      (R9), Y12
 	VMOVUPS      32(R9), Y13
 	VBROADCASTSS (R10), Y14
@@ -12019,7 +12019,7 @@ outputASin:
 	ADDQ         $+128, R9
 	ADDQ         $+48, R10
 	DECQ         R8
-	JNZ          outputASin
+	JNZ          scoreASin
 	VBROADCASTSS scale+16(FP), Y12
 	VMULPS       768(DX), Y12, Y0
 	VMULPS       800(DX), Y12, Y1
@@ -12265,7 +12265,7 @@ outputASin:
 	MOVQ         BX, R10
 	MOVQ         CX, R8
 
-outputBCos:
+scoreBCos:
 	VMOVUPS      (R9), Y12
 	VMOVUPS      32(R9), Y13
 	VBROADCASTSS 24(R10), Y14
@@ -12291,7 +12291,7 @@ outputBCos:
 	ADDQ         $+128, R9
 	ADDQ         $+48, R10
 	DECQ         R8
-	JNZ          outputBCos
+	JNZ          scoreBCos
 	VMOVUPS      (SI), Y0
 	VMOVUPS      32(SI), Y1
 	VMOVUPS      128(SI), Y2
@@ -12306,7 +12306,7 @@ outputBCos:
 	VMOVUPS      672(SI), Y11
 	MOVQ         CX, R8
 
-outputBSin:
+scoreBSin:
 	VMOVUPS      (R9), Y12
 	VMOVUPS      32(R9), Y13
 	VBROADCASTSS 24(R10), Y14
@@ -12332,7 +12332,7 @@ outputBSin:
 	ADDQ         $+128, R9
 	ADDQ         $+48, R10
 	DECQ         R8
-	JNZ          outputBSin
+	JNZ          scoreBSin
 	VBROADCASTSS scale+16(FP), Y12
 	VMULPS       64(DX), Y12, Y0
 	VMULPS       96(DX), Y12, Y1
@@ -12578,7 +12578,7 @@ outputBSin:
 	MOVQ         BX, R10
 	MOVQ         CX, R8
 
-outputCCos:
+scoreCCos:
 	VMOVUPS      64(R9), Y12
 	VMOVUPS      96(R9), Y13
 	VBROADCASTSS (R10), Y14
@@ -12604,7 +12604,7 @@ outputCCos:
 	ADDQ         $+128, R9
 	ADDQ         $+48, R10
 	DECQ         R8
-	JNZ          outputCCos
+	JNZ          scoreCCos
 	VMOVUPS      (SI), Y0
 	VMOVUPS      32(SI), Y1
 	VMOVUPS      128(SI), Y2
@@ -12619,7 +12619,7 @@ outputCCos:
 	VMOVUPS      672(SI), Y11
 	MOVQ         CX, R8
 
-outputCSin:
+scoreCSin:
 	VMOVUPS      64(R9), Y12
 	VMOVUPS      96(R9), Y13
 	VBROADCASTSS (R10), Y14
@@ -12645,7 +12645,7 @@ outputCSin:
 	ADDQ         $+128, R9
 	ADDQ         $+48, R10
 	DECQ         R8
-	JNZ          outputCSin
+	JNZ          scoreCSin
 	VBROADCASTSS scale+16(FP), Y12
 	VMULPS       832(DX), Y12, Y0
 	VMULPS       864(DX), Y12, Y1
@@ -12891,7 +12891,7 @@ outputCSin:
 	MOVQ         BX, R10
 	MOVQ         CX, R8
 
-outputDCos:
+scoreDCos:
 	VMOVUPS      64(R9), Y12
 	VMOVUPS      96(R9), Y13
 	VBROADCASTSS 24(R10), Y14
@@ -12917,7 +12917,7 @@ outputDCos:
 	ADDQ         $+128, R9
 	ADDQ         $+48, R10
 	DECQ         R8
-	JNZ          outputDCos
+	JNZ          scoreDCos
 	VMOVUPS      (SI), Y0
 	VMOVUPS      32(SI), Y1
 	VMOVUPS      128(SI), Y2
@@ -12932,7 +12932,7 @@ outputDCos:
 	VMOVUPS      672(SI), Y11
 	MOVQ         CX, R8
 
-outputDSin:
+scoreDSin:
 	VMOVUPS      64(R9), Y12
 	VMOVUPS      96(R9), Y13
 	VBROADCASTSS 24(R10), Y14
@@ -12958,7 +12958,7 @@ outputDSin:
 	ADDQ         $+128, R9
 	ADDQ         $+48, R10
 	DECQ         R8
-	JNZ          outputDSin
+	JNZ          scoreDSin
 	ADDQ         $+1536, DX
 	MOVQ         R10, BX
 	DECQ         AX
@@ -16173,12 +16173,12 @@ loop:
 	VZEROUPPER
 	RET
 
-// func rowDots512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
+// func rowDots512(n int, scores int, mask uint32, f *float32, coef *float32, dst *float32)
 // Requires: AVX, AVX512F
 TEXT ·rowDots512(SB), NOSPLIT, $0-48
 	PCALIGN $0x40
 	MOVQ    n+0(FP), AX
-	MOVQ    outputs+8(FP), CX
+	MOVQ    scores+8(FP), CX
 	MOVL    mask+16(FP), DX
 	MOVQ    f+24(FP), BX
 	MOVQ    coef+32(FP), SI
@@ -16267,12 +16267,12 @@ loop:
 	VZEROUPPER
 	RET
 
-// func rowDot512(n int, outputs int, mask uint32, f *float32, coef *float32, dst *float32)
+// func rowDot512(n int, scores int, mask uint32, f *float32, coef *float32, dst *float32)
 // Requires: AVX, AVX512F
 TEXT ·rowDot512(SB), NOSPLIT, $0-48
 	PCALIGN $0x40
 	MOVQ    n+0(FP), AX
-	MOVQ    outputs+8(FP), CX
+	MOVQ    scores+8(FP), CX
 	MOVL    mask+16(FP), DX
 	MOVQ    f+24(FP), BX
 	MOVQ    coef+32(FP), SI
@@ -16305,12 +16305,12 @@ loop:
 	VZEROUPPER
 	RET
 
-// func spread512(panels int, outputs int, f *float32, factors *float32, acc *float32)
+// func spread512(panels int, scores int, f *float32, factors *float32, acc *float32)
 // Requires: AVX, AVX512F
 TEXT ·spread512(SB), NOSPLIT, $0-40
 	PCALIGN $0x40
 	MOVQ    panels+0(FP), AX
-	MOVQ    outputs+8(FP), CX
+	MOVQ    scores+8(FP), CX
 	MOVQ    f+16(FP), DX
 	MOVQ    factors+24(FP), BX
 	MOVQ    acc+32(FP), SI
@@ -16894,12 +16894,12 @@ sinDone:
 	VZEROUPPER
 	RET
 
-// func spread2(panels int, outputs int, f *float32, factors *float32, acc *float32)
+// func spread2(panels int, scores int, f *float32, factors *float32, acc *float32)
 // Requires: AVX, FMA3
 TEXT ·spread2(SB), NOSPLIT, $0-40
 	PCALIGN $0x40
 	MOVQ    panels+0(FP), AX
-	MOVQ    outputs+8(FP), CX
+	MOVQ    scores+8(FP), CX
 	MOVQ    f+16(FP), DX
 	MOVQ    factors+24(FP), BX
 	MOVQ    acc+32(FP), SI

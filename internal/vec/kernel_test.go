@@ -17,17 +17,17 @@ func random(r *rand.Rand, n int, scale float64) []float32 {
 
 // problem is one input of the kernels, plain and packed.
 type problem struct {
-	dim, rows, m, outputs int
-	x, w, coef            []float32
-	g                     []float64
-	px, pw, pc, pg        []float32
+	dim, rows, m, scores int
+	x, w, coef           []float32
+	g                    []float64
+	px, pw, pc, pg       []float32
 }
 
-func newProblem(r *rand.Rand, dim, rows, m, outputs int) *problem {
-	p := &problem{dim: dim, rows: rows, m: m, outputs: outputs}
+func newProblem(r *rand.Rand, dim, rows, m, scores int) *problem {
+	p := &problem{dim: dim, rows: rows, m: m, scores: scores}
 	p.x, p.w = random(r, rows*dim, 1), random(r, m*dim, 3/math.Sqrt(float64(dim)))
-	p.coef = random(r, 2*m*outputs, 1/math.Sqrt(float64(m)))
-	p.g = make([]float64, rows*outputs)
+	p.coef = random(r, 2*m*scores, 1/math.Sqrt(float64(m)))
+	p.g = make([]float64, rows*scores)
 	for i := range p.g {
 		p.g[i] = r.NormFloat64()
 	}
@@ -38,23 +38,23 @@ func newProblem(r *rand.Rand, dim, rows, m, outputs int) *problem {
 func (p *problem) pack() {
 	np, mp := Panels(p.rows, Lanes)*Lanes, Panels(p.m, Panel)*Panel
 	p.px, p.pw = make([]float32, np*p.dim), make([]float32, mp*p.dim)
-	p.pc, p.pg = make([]float32, 2*mp*p.outputs), make([]float32, np*p.outputs)
+	p.pc, p.pg = make([]float32, 2*mp*p.scores), make([]float32, np*p.scores)
 	PackRows(p.px, p.x, p.dim)
 	PackFrequencies(p.pw, p.w, 0, p.dim)
-	PackCoefficients(p.pc, p.coef, p.outputs)
-	PackFactors(p.pg, p.g, p.outputs)
+	PackCoefficients(p.pc, p.coef, p.scores)
+	PackFactors(p.pg, p.g, p.scores)
 }
 
 func (p *problem) sum(s *Scratch) []float64 {
-	out := make([]float64, p.rows*p.outputs)
-	dst := make([]float64, p.outputs*Lanes)
+	out := make([]float64, p.rows*p.scores)
+	dst := make([]float64, p.scores*Lanes)
 	for i := 0; i < p.rows; i += Lanes {
 		clear(dst)
 		n := min(Lanes, p.rows-i)
-		Sum(dst, p.px[i*p.dim:(i+Lanes)*p.dim], p.pw, p.pc, p.dim, p.outputs, n, s)
+		Sum(dst, p.px[i*p.dim:(i+Lanes)*p.dim], p.pw, p.pc, p.dim, p.scores, n, s)
 		for l := range n {
-			for c := range p.outputs {
-				out[(i+l)*p.outputs+c] = dst[c*Lanes+l]
+			for c := range p.scores {
+				out[(i+l)*p.scores+c] = dst[c*Lanes+l]
 			}
 		}
 	}
@@ -62,14 +62,14 @@ func (p *problem) sum(s *Scratch) []float64 {
 }
 
 func (p *problem) gradient(s *Scratch) []float64 {
-	out := make([]float64, 2*p.m*p.outputs)
-	acc := make([]float32, ChainsLen(len(p.pw)/p.dim, p.outputs))
+	out := make([]float64, 2*p.m*p.scores)
+	acc := make([]float32, ChainsLen(len(p.pw)/p.dim, p.scores))
 	for i := 0; i < p.rows; i += Run {
 		clear(acc)
 		for l := i; l < min(i+Run, p.rows); l += Lanes {
-			Gradient(acc, p.px[l*p.dim:(l+Lanes)*p.dim], p.pw, p.pg[l*p.outputs:(l+Lanes)*p.outputs], p.dim, p.outputs, s)
+			Gradient(acc, p.px[l*p.dim:(l+Lanes)*p.dim], p.pw, p.pg[l*p.scores:(l+Lanes)*p.scores], p.dim, p.scores, s)
 		}
-		AddChains(out, acc, 0, p.outputs)
+		AddChains(out, acc, 0, p.scores)
 	}
 	return out
 }
@@ -95,17 +95,17 @@ func (p *problem) feature(row, j int) (cos, sin float32) {
 }
 
 func (p *problem) sumByDefinition() []float64 {
-	out := make([]float64, p.rows*p.outputs)
+	out := make([]float64, p.rows*p.scores)
 	for i := range p.rows {
-		for c := range p.outputs {
+		for c := range p.scores {
 			for j := 0; j < p.m; j += Group {
 				var a, b float32
 				for q := j; q < min(j+Group, p.m); q++ {
 					cos, sin := p.feature(i, q)
-					a = FMA(p.coef[2*q*p.outputs+c], cos, a)
-					b = FMA(p.coef[(2*q+1)*p.outputs+c], sin, b)
+					a = FMA(p.coef[2*q*p.scores+c], cos, a)
+					b = FMA(p.coef[(2*q+1)*p.scores+c], sin, b)
 				}
-				out[i*p.outputs+c] += float64(a) + float64(b)
+				out[i*p.scores+c] += float64(a) + float64(b)
 			}
 		}
 	}
@@ -113,14 +113,14 @@ func (p *problem) sumByDefinition() []float64 {
 }
 
 func (p *problem) gradientByDefinition() []float64 {
-	out := make([]float64, 2*p.m*p.outputs)
+	out := make([]float64, 2*p.m*p.scores)
 	for j := range p.m {
-		for c := range p.outputs {
+		for c := range p.scores {
 			for i := 0; i < p.rows; i += Run {
 				var a, b [16]float32
 				for l := i; l < min(i+Run, p.rows); l++ {
 					cos, sin := p.feature(l, j)
-					g := float32(p.g[l*p.outputs+c])
+					g := float32(p.g[l*p.scores+c])
 					a[l%16], b[l%16] = FMA(cos, g, a[l%16]), FMA(sin, g, b[l%16])
 				}
 				for h, v := range [][16]float32{a, b} {
@@ -133,7 +133,7 @@ func (p *problem) gradientByDefinition() []float64 {
 							w[l] += w[l+n]
 						}
 					}
-					out[(2*j+h)*p.outputs+c] += w[0]
+					out[(2*j+h)*p.scores+c] += w[0]
 				}
 			}
 		}
@@ -160,10 +160,10 @@ func TestKernelsAreTheirDefinition(t *testing.T) {
 		sum, gradient := p.sumByDefinition(), p.gradientByDefinition()
 		eachISA(func(name string) {
 			if !slices.Equal(p.sum(&s), sum) {
-				t.Errorf("%s: sum of dim, rows, frequencies, outputs %v is not what the definition says", name, shape)
+				t.Errorf("%s: sum of dim, rows, frequencies, scores %v is not what the definition says", name, shape)
 			}
 			if !slices.Equal(p.gradient(&s), gradient) {
-				t.Errorf("%s: gradient of dim, rows, frequencies, outputs %v is not what the definition says", name, shape)
+				t.Errorf("%s: gradient of dim, rows, frequencies, scores %v is not what the definition says", name, shape)
 			}
 		})
 	}
@@ -172,14 +172,14 @@ func TestKernelsAreTheirDefinition(t *testing.T) {
 // The bits of a sum and of a gradient are a format: these values may never change.
 func TestKernelsAreGolden(t *testing.T) {
 	n := NewNormals(Key("golden", 5, 6))
-	p := &problem{dim: 11, rows: 300, m: 130, outputs: 2}
+	p := &problem{dim: 11, rows: 300, m: 130, scores: 2}
 	draw := func(k int) []float32 {
 		v := make([]float32, k)
 		n.Fill(v)
 		return v
 	}
-	p.x, p.w, p.coef = draw(p.rows*p.dim), draw(p.m*p.dim), draw(2*p.m*p.outputs)
-	for _, v := range draw(p.rows * p.outputs) {
+	p.x, p.w, p.coef = draw(p.rows*p.dim), draw(p.m*p.dim), draw(2*p.m*p.scores)
+	for _, v := range draw(p.rows * p.scores) {
 		p.g = append(p.g, float64(v))
 	}
 	p.pack()

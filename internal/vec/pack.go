@@ -89,29 +89,29 @@ func PackFrequencies(dst, w []float32, from, dim int) {
 
 // PackCoefficients packs coef, whose rows 2j and 2j+1 are the coefficients of
 // the cosine and the sine of frequency j for each output, into panels
-// [2][outputs][Panel], and pads the last one with zeros.
-func PackCoefficients(dst, coef []float32, outputs int) {
-	m := len(coef) / (2 * outputs)
+// [2][scores][Panel], and pads the last one with zeros.
+func PackCoefficients(dst, coef []float32, scores int) {
+	m := len(coef) / (2 * scores)
 	for j := 0; j < m; j += Panel {
-		panel := dst[2*j*outputs : 2*(j+Panel)*outputs]
+		panel := dst[2*j*scores : 2*(j+Panel)*scores]
 		n := min(Panel, m-j)
 		if n < Panel {
 			clear(panel)
 		}
-		rows := coef[2*j*outputs : 2*(j+n)*outputs]
+		rows := coef[2*j*scores : 2*(j+n)*scores]
 		switch {
-		case n == Panel && outputs == 1:
+		case n == Panel && scores == 1:
 			p, r := (*[2 * Panel]float32)(panel), (*[2 * Panel]float32)(rows)
 			for i := range Panel {
 				p[i], p[Panel+i] = r[2*i], r[2*i+1]
 			}
-		case n == Panel && outputs > 2 && active.transpose != nil:
+		case n == Panel && scores > 2 && active.transpose != nil:
 			for i := 0; i < Panel; i += 4 {
-				active.transpose(panel[i:], rows[2*i*outputs:], 2*outputs)
+				active.transpose(panel[i:], rows[2*i*scores:], 2*scores)
 			}
 		default:
 			for i := range n {
-				for h, v := range rows[2*i*outputs : 2*(i+1)*outputs] {
+				for h, v := range rows[2*i*scores : 2*(i+1)*scores] {
 					panel[h*Panel+i] = v
 				}
 			}
@@ -119,18 +119,18 @@ func PackCoefficients(dst, coef []float32, outputs int) {
 	}
 }
 
-// PackFactors packs the rows of g, of outputs values each, into panels
-// [outputs][Lanes], rounded to float32, and pads the last one with zeros.
-func PackFactors(dst []float32, g []float64, outputs int) {
-	rows := len(g) / outputs
+// PackFactors packs the rows of g, of scores values each, into panels
+// [scores][Lanes], rounded to float32, and pads the last one with zeros.
+func PackFactors(dst []float32, g []float64, scores int) {
+	rows := len(g) / scores
 	for i := 0; i < rows; i += Lanes {
-		panel := dst[i*outputs : (i+Lanes)*outputs]
+		panel := dst[i*scores : (i+Lanes)*scores]
 		n := min(Lanes, rows-i)
 		if n < Lanes {
 			clear(panel)
 		}
 		for l := range n {
-			for c, v := range g[(i+l)*outputs : (i+l+1)*outputs] {
+			for c, v := range g[(i+l)*scores : (i+l+1)*scores] {
 				panel[c*Lanes+l] = float32(v)
 			}
 		}

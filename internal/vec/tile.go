@@ -41,10 +41,10 @@ func (t *tile) store(dst []float32) {
 }
 
 // spread adds the features times the factors g to the chains of a panel.
-func (t *tile) spread(acc, g []float32, outputs int) {
-	for c := range outputs {
-		spread(acc[c*width:], 2*outputs*width, &t.cos, g[c*Lanes:])
-		spread(acc[(outputs+c)*width:], 2*outputs*width, &t.sin, g[c*Lanes:])
+func (t *tile) spread(acc, g []float32, scores int) {
+	for c := range scores {
+		spread(acc[c*width:], 2*scores*width, &t.cos, g[c*Lanes:])
+		spread(acc[(scores+c)*width:], 2*scores*width, &t.sin, g[c*Lanes:])
 	}
 }
 

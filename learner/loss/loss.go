@@ -132,5 +132,5 @@ func Parse(s string) (Loss, error) {
 	for _, l := range All {
 		names = append(names, l.String())
 	}
-	return nil, fmt.Errorf("no loss is named %q: want %s", s, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown loss %q: want %s", s, strings.Join(names, ", "))
 }

@@ -21,7 +21,7 @@ func validate(tasks []Task, dim int) error {
 	const most = 1e75 // its fourth power is finite, and so is every product here
 	for j, t := range tasks {
 		if dim < 1 || len(t.Points) != dim*len(t.Classes) {
-			return fmt.Errorf("task %d has %d numbers for %d points of %d", j, len(t.Points), len(t.Classes), dim)
+			return fmt.Errorf("task %d has %d numbers for %d points of dimension %d", j, len(t.Points), len(t.Classes), dim)
 		}
 		for i, v := range t.Points {
 			if math.Abs(v) > most || math.IsNaN(v) {

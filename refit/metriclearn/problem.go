@@ -9,7 +9,7 @@ import (
 )
 
 // errNoTriplets: the problem has no rows.
-var errNoTriplets = errors.New("no triplets: some task needs two classes and two points of one of them")
+var errNoTriplets = errors.New("no triplets: at least one task needs two classes, and two points of one of them")
 
 // Problem returns the multi-task large margin nearest neighbour problem (Yu, Lin
 // and Yang 2015, (50)): block 0 is the metric X₀ that all tasks share, and block

@@ -65,7 +65,7 @@ func newBlocks(p *BlockProblem) (*blocks, error) {
 		b.gamma = min(b.gamma, l.Gamma())
 	}
 	if end := b.rowStart[len(p.Losses)]; end != rows {
-		return nil, fmt.Errorf("losses of %d rows for a matrix of %d rows", end, rows)
+		return nil, fmt.Errorf("losses for %d rows, but the matrix has %d", end, rows)
 	}
 	if !(b.lambda > 0) {
 		return nil, errors.New("a regularizer is not strongly convex")
@@ -199,7 +199,7 @@ func NewColumns(a *Dense, widths ...int) *Columns {
 		c.ends, c.all = append(c.ends, end), append(c.all, j)
 	}
 	if end != a.p {
-		panic("optim: the blocks are not all of the columns")
+		panic("optim: the blocks do not cover all columns")
 	}
 	return c
 }

@@ -29,7 +29,7 @@ func SolveBlocks(ctx context.Context, p *BlockProblem, c Config, start Start) (*
 		}
 	case SDCA:
 	default:
-		return nil, fmt.Errorf("unknown method of blocks %q: want dspdc, spdc or sdca", c.Method)
+		return nil, fmt.Errorf("unknown block method %q: want dspdc, spdc or sdca", c.Method)
 	}
 	return retryWithScale(c, estimated, func(c Config) (*Solution, error) {
 		x, y, _ := b.start(start)
@@ -44,7 +44,7 @@ func (b *blocks) start(s Start) (x, y []float64, err error) {
 	rows, columns := b.size()
 	x, y = make([]float64, columns), make([]float64, rows)
 	if s.X != nil && len(s.X) != len(x) || s.Y != nil && len(s.Y) != len(y) {
-		return nil, nil, fmt.Errorf("a start of %d and %d numbers for blocks of %d and %d", len(s.X), len(s.Y), len(x), len(y))
+		return nil, nil, fmt.Errorf("start has %d and %d elements, want %d and %d", len(s.X), len(s.Y), len(x), len(y))
 	}
 	if s.X != nil {
 		copy(x, s.X)
@@ -67,7 +67,7 @@ func (b *blocks) start(s Start) (x, y []float64, err error) {
 	}
 	for i, l := range b.Losses {
 		if !(l.Conjugate(block(y, b.rowStart, i)) <= math.MaxFloat64) {
-			return nil, nil, fmt.Errorf("the conjugate of the loss is not finite at block %d of the start's y", i)
+			return nil, nil, fmt.Errorf("start: the conjugate of the loss is not finite at block %d of y", i)
 		}
 	}
 	return x, y, nil

@@ -13,7 +13,7 @@ type Factored struct {
 // differ.
 func NewFactored(u, v *Dense) *Factored {
 	if u.p != v.p {
-		panic("optim: factors of different inner dimensions")
+		panic("optim: the inner dimensions of the factors differ")
 	}
 	return &Factored{u, v}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrSingular is returned if rounding leaves AᵀWA/n + λ₂I without a Cholesky factor.
-var ErrSingular = errors.New("the normal equations have no Cholesky factor: lambda is too small for the matrix")
+var ErrSingular = errors.New("the normal equations have no Cholesky factor: increase lambda")
 
 // NormalEquations are AᵀWA + nλ₂I and its Cholesky factor, with the weights W.
 // Problems of the square loss without λ₁ that share A, W and λ₂ share them. Making

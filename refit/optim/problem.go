@@ -27,7 +27,7 @@ func (p *Problem) Validate() error {
 	n, _ := p.A.Dims()
 	switch {
 	case p.Loss == nil:
-		return fmt.Errorf("the problem has no loss")
+		return fmt.Errorf("problem without a loss")
 	case p.Loss.Scores(2) != 1:
 		return fmt.Errorf("the loss %v has more than one score", p.Loss)
 	case len(p.Targets) != n:

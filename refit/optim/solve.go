@@ -60,9 +60,9 @@ func (c Config) effective(primal, dual int) (Config, error) {
 	}
 	switch {
 	case c.Primal < 1 || c.Primal > primal:
-		return c, fmt.Errorf("%d primal coordinates a step: want 1 to %d", c.Primal, primal)
+		return c, fmt.Errorf("%d primal coordinates per step: want 1 to %d", c.Primal, primal)
 	case c.Dual < 1 || c.Dual > dual:
-		return c, fmt.Errorf("%d dual coordinates a step: want 1 to %d", c.Dual, dual)
+		return c, fmt.Errorf("%d dual coordinates per step: want 1 to %d", c.Dual, dual)
 	case c.Theorem < 1 || c.Theorem > 2:
 		return c, fmt.Errorf("theorem %d: want 1 or 2", c.Theorem)
 	case c.Passes < 0:
@@ -161,7 +161,7 @@ func (s Start) vectors(p *Problem) (x, y []float64, err error) {
 	n, columns := p.A.Dims()
 	x, y = make([]float64, columns), make([]float64, n)
 	if s.X != nil && len(s.X) != columns || s.Y != nil && len(s.Y) != n {
-		return nil, nil, fmt.Errorf("a start of %d and %d numbers for a matrix of %d columns and %d rows", len(s.X), len(s.Y), columns, n)
+		return nil, nil, fmt.Errorf("start has %d and %d elements, want %d (columns) and %d (rows)", len(s.X), len(s.Y), columns, n)
 	}
 	copy(x, s.X)
 	switch {
@@ -177,7 +177,7 @@ func (s Start) vectors(p *Problem) (x, y []float64, err error) {
 	var at [1]float64
 	for i, v := range y {
 		if !(p.conjugate(at[:], i, v) <= math.MaxFloat64) {
-			return nil, nil, fmt.Errorf("y[%d] of the start is %v, where the conjugate of the loss %v is not finite", i, v, p.Loss)
+			return nil, nil, fmt.Errorf("start: y[%d] is %v, where the conjugate of the loss %v is not finite", i, v, p.Loss)
 		}
 	}
 	return x, y, nil

@@ -53,7 +53,7 @@ func NextChain(last snapshot.Hash, r Record) snapshot.Hash {
 		b = le.AppendUint32(b, uint32(r.Arithmetic))
 		b = le.AppendUint32(b, uint32(r.Decoder))
 	default:
-		panic("modellog: a " + r.Type() + " is no part of the chain")
+		panic("modellog: a " + r.Type() + " is not part of the chain")
 	}
 	return sha256.Sum256(b)
 }

@@ -16,11 +16,11 @@ type Challenger struct {
 
 // Refit describes how a challenger was computed and the bounds that were proved.
 type Refit struct {
-	Rows    int64   `json:"rows"`     // number of last records learned up to Seq
-	FromSeq int64   `json:"from_seq"` // BATCH of the first of them
-	Loss    string  `json:"loss"`
-	Lambda  float64 `json:"lambda"` // weight of ‖f‖²/2 relative to the mean loss
-	Asked   float64 `json:"asked"`  // required relative gap
+	Rows      int64   `json:"rows"`     // number of last records learned up to Seq
+	FromSeq   int64   `json:"from_seq"` // BATCH of the first of them
+	Loss      string  `json:"loss"`
+	Lambda    float64 `json:"lambda"` // weight of ‖f‖²/2 relative to the mean loss
+	Tolerance float64 `json:"asked"`  // required relative gap
 
 	Relative float64 `json:"relative_gap"` // Gap relative to the objective of the zero model
 	Gap      float64 `json:"gap"`          // upper bound on the objective minus the optimum
@@ -35,7 +35,7 @@ type Refit struct {
 func (*Challenger) Type() string { return "challenger" }
 
 func (c *Challenger) String() string {
-	s := fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s; of %d rows, within %.3g of the optimum",
+	s := fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s; refit on %d rows, within %.3g of the optimum",
 		c.Snapshot, c.Seq, c.Step, c.Size, c.Chunks, c.StateHash, c.Refit.Rows, c.Refit.Gap)
 	if c.Refit.Suboptimality != nil {
 		s += fmt.Sprintf(", the learner within %.3g", *c.Refit.Suboptimality)
@@ -51,8 +51,8 @@ func (c *Challenger) check() error {
 		return err
 	}
 	r := c.Refit
-	if r.Rows < 1 || r.FromSeq < 1 || r.FromSeq > c.Seq || len(r.Loss) > 64 || !(r.Lambda > 0) || !(r.Asked > 0) || math.IsInf(r.Gap, 0) {
-		return fmt.Errorf("refit to %d rows from seq %d, loss %.70q, lambda %v, gap asked %v", r.Rows, r.FromSeq, r.Loss, r.Lambda, r.Asked)
+	if r.Rows < 1 || r.FromSeq < 1 || r.FromSeq > c.Seq || len(r.Loss) > 64 || !(r.Lambda > 0) || !(r.Tolerance > 0) || math.IsInf(r.Gap, 0) {
+		return fmt.Errorf("refit on %d rows from seq %d, loss %.70q, lambda %v, requested gap %v", r.Rows, r.FromSeq, r.Loss, r.Lambda, r.Tolerance)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (j *journal) challenger(size int) ([]Record, *Challenger) {
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	c.Refit = Refit{Rows: 100, FromSeq: 1, Loss: "square", Lambda: 1e-3, Asked: 1e-3}
+	c.Refit = Refit{Rows: 100, FromSeq: 1, Loss: "square", Lambda: 1e-3, Tolerance: 1e-3}
 	var rs []Record
 	for _, c := range chunks {
 		rs = append(rs, c)
@@ -51,23 +51,23 @@ func TestRuleOfChallengers(t *testing.T) {
 		reason string
 		do     func(c *Challenger)
 	}{
-		{"not as it says", func(c *Challenger) { c.FirstChunk++ }},
-		{"not as it says", func(c *Challenger) { c.Size-- }},
-		{"stands elsewhere", func(c *Challenger) { c.Start.Offset-- }},
-		{"another chain", func(c *Challenger) { c.Chain[0]++ }},
+		{"contradicts its chunks", func(c *Challenger) { c.FirstChunk++ }},
+		{"contradicts its chunks", func(c *Challenger) { c.Size-- }},
+		{"another position", func(c *Challenger) { c.Start.Offset-- }},
+		{"another position or chain", func(c *Challenger) { c.Chain[0]++ }},
 		{"last seq is 2", func(c *Challenger) { c.Seq = 3 }},
-		{"in force", func(c *Challenger) { c.Nonce[2]++ }},
-		{"not all there", func(c *Challenger) { c.SHA256[0]++; c.Snapshot = snapshot.ID(c.SHA256[:16]) }},
+		{"current claim", func(c *Challenger) { c.Nonce[2]++ }},
+		{"incomplete", func(c *Challenger) { c.SHA256[0]++; c.Snapshot = snapshot.ID(c.SHA256[:16]) }},
 	} {
 		other := *c
 		bad.do(&other)
 		j.void(&other, bad.reason)
 	}
 	wrong := c.Manifest
-	j.void(&wrong, "not all there") // the chunks are not those of a snapshot
+	j.void(&wrong, "incomplete") // the chunks are not those of a snapshot
 	before, _ := j.fold.Recover(0)
 	j.counts(c)
-	j.void(c, "not all there")
+	j.void(c, "incomplete")
 	if after, _ := j.fold.Recover(0); !reflect.DeepEqual(after, before) || len(j.fold.Snapshots()) != 0 {
 		t.Error("a challenger changes where a learner goes on")
 	}
@@ -82,7 +82,7 @@ func TestRuleOfChallengers(t *testing.T) {
 	if err := j.fold.FinishChallenger(old); err == nil {
 		t.Error("finished behind another claim")
 	}
-	j.void(old, "in force is epoch 2")
+	j.void(old, "current claim is epoch 2")
 	for range 3 {
 		j.counts(j.batch(9))
 		rs, c := j.challenger(800)
@@ -137,7 +137,7 @@ func TestEncodeRefusesARefitOfNothing(t *testing.T) {
 		func(r *Refit) { r.Rows = 0 },
 		func(r *Refit) { r.FromSeq = 18 },
 		func(r *Refit) { r.Lambda = 0 },
-		func(r *Refit) { r.Asked = -1 },
+		func(r *Refit) { r.Tolerance = -1 },
 	} {
 		c := *rs[len(rs)-1].(*Challenger)
 		change(&c.Refit)

@@ -14,11 +14,11 @@ const (
 
 func checkRecord(r Record) error {
 	if o := r.owner(); o.Epoch < 1 || o.Nonce == (snapshot.ID{}) {
-		return fmt.Errorf("written under no claim: %v", o)
+		return fmt.Errorf("written without a claim: %v", o)
 	}
 	if s, ok := r.(signable); ok {
 		if n := len(*s.signature()); n != 0 && n != ed25519.SignatureSize {
-			return fmt.Errorf("signature of %d bytes", n)
+			return fmt.Errorf("invalid signature of %d bytes", n)
 		}
 	}
 	return r.check()
@@ -26,14 +26,14 @@ func checkRecord(r Record) error {
 
 func (c *Claim) check() error {
 	if len(c.Host) > maxText || len(c.Writer) > maxText {
-		return fmt.Errorf("host of %d bytes, writer of %d", len(c.Host), len(c.Writer))
+		return fmt.Errorf("invalid host (%d bytes) or writer (%d)", len(c.Host), len(c.Writer))
 	}
 	return c.Versions.check(0)
 }
 
 func (c *Config) check() error {
 	if len(c.Config) == 0 {
-		return fmt.Errorf("no configuration")
+		return fmt.Errorf("configuration missing")
 	}
 	return snapshot.CheckConfig(c.Config)
 }
@@ -47,7 +47,7 @@ func (b *Batch) check() error {
 			return err
 		}
 		if r.Records < 0 || r.Records > r.To-r.From {
-			return fmt.Errorf("%d records in [%d, %d)", r.Records, r.From, r.To)
+			return fmt.Errorf("%d records do not fit in [%d, %d)", r.Records, r.From, r.To)
 		}
 		if i == 0 {
 			continue
@@ -66,7 +66,7 @@ func (b *Batch) check() error {
 
 func checkRange(topic string, partition int32, from, to int64) error {
 	if !snapshot.ValidTopic(topic) || partition < 0 || from < 0 || to <= from {
-		return fmt.Errorf("range [%d, %d) of %q-%d", from, to, topic, partition)
+		return fmt.Errorf("invalid range [%d, %d) of %q-%d", from, to, topic, partition)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (p *Pause) check() error {
 
 func (r *Resume) check() error {
 	if r.Seq < 1 || len(r.By) > maxText {
-		return fmt.Errorf("seq %d, by %d bytes", r.Seq, len(r.By))
+		return fmt.Errorf("seq %d, writer of %d bytes", r.Seq, len(r.By))
 	}
 	return nil
 }
@@ -104,15 +104,15 @@ func (m *Manifest) check() error {
 	case m.Seq < 0 || m.Step < 0 || len(m.Model) > snapshot.MaxTopic:
 		return fmt.Errorf("seq %d, step %d, model %.300q", m.Seq, m.Step, m.Model)
 	case m.Size < snapshot.PreambleSize || m.ServingSize < snapshot.PreambleSize || m.ServingSize > m.Size:
-		return fmt.Errorf("size %d, serving %d", m.Size, m.ServingSize)
+		return fmt.Errorf("size %d, serving part %d", m.Size, m.ServingSize)
 	case m.ChunkSize < 1 || m.ChunkSize > chunkSize || int64(m.Chunks) != (m.Size+int64(m.ChunkSize)-1)/int64(m.ChunkSize):
-		return fmt.Errorf("%d bytes in %d chunks of %d", m.Size, m.Chunks, m.ChunkSize)
+		return fmt.Errorf("%d bytes do not give %d chunks of %d", m.Size, m.Chunks, m.ChunkSize)
 	case m.Snapshot != snapshot.ID(m.SHA256[:16]):
 		return fmt.Errorf("snapshot %v has sha256 %v", m.Snapshot, m.SHA256)
 	case m.FirstChunk < m.Start.Offset || m.Start.Offset < 0 || m.Start.Epoch < 0 || m.Previous < -1:
 		return fmt.Errorf("start %d, first chunk %d, previous %d", m.Start.Offset, m.FirstChunk, m.Previous)
 	case m.Genesis != nil && (m.Genesis.Seq < 0 || m.Genesis.Seq > m.Seq):
-		return fmt.Errorf("seq %d, of a log that begins at %d", m.Seq, m.Genesis.Seq)
+		return fmt.Errorf("seq %d, before the beginning of the log at %d", m.Seq, m.Genesis.Seq)
 	}
 	if m.Genesis != nil {
 		if err := m.Genesis.Versions.check(1); err != nil {

@@ -77,7 +77,7 @@ func parseChunk(b []byte) (Record, error) {
 		return &later{Owner: chunkOwner(b), typ: "chunk", version: int(v)}, nil
 	}
 	if le.Uint16(b[4:]) == 0 || le.Uint16(b[6:]) > 1 || int64(le.Uint32(b[56:])) != int64(len(b)-chunkHeader) {
-		return nil, fmt.Errorf("%w: the chunk's header", snapshot.ErrCorrupt)
+		return nil, fmt.Errorf("%w: invalid chunk header", snapshot.ErrCorrupt)
 	}
 	return &Chunk{
 		Owner:    chunkOwner(b),
@@ -154,7 +154,7 @@ func Assemble(m *Manifest, values [][]byte, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if sum := sha(b); sum != m.SHA256 {
-		return nil, fmt.Errorf("%w: the chunks make a file with sha256 %v, want %v", snapshot.ErrCorrupt, sum, m.SHA256)
+		return nil, fmt.Errorf("%w: the chunks give a file with sha256 %v, want %v", snapshot.ErrCorrupt, sum, m.SHA256)
 	}
 	return b, nil
 }
@@ -169,7 +169,7 @@ func AssembleServing(m *Manifest, values [][]byte, limit int64) ([]byte, error) 
 	b = b[:m.ServingSize]
 	seal := m.ServingSize - snapshot.SealSize
 	if sum := sha(b[:seal]); sum != m.ServingSHA256 || snapshot.Hash(b[seal:]) != m.ServingSHA256 {
-		return nil, fmt.Errorf("%w: the chunks make a serving part with sha256 %v, want %v", snapshot.ErrCorrupt, sum, m.ServingSHA256)
+		return nil, fmt.Errorf("%w: the chunks give a serving part with sha256 %v, want %v", snapshot.ErrCorrupt, sum, m.ServingSHA256)
 	}
 	return b, nil
 }
@@ -183,7 +183,7 @@ func assemble(m *Manifest, values [][]byte, count int, size, limit int64) ([]byt
 		return nil, fmt.Errorf("%w: manifest: %w", snapshot.ErrCorrupt, err)
 	}
 	if m.Size > limit {
-		return nil, fmt.Errorf("%w: snapshot of %d bytes, at most %d are read", snapshot.ErrLimit, m.Size, limit)
+		return nil, fmt.Errorf("%w: snapshot of %d bytes, the limit is %d", snapshot.ErrLimit, m.Size, limit)
 	}
 	if len(values) < count {
 		return nil, fmt.Errorf("%w: %d of %d chunks", snapshot.ErrTruncated, len(values), count)
@@ -199,7 +199,7 @@ func assemble(m *Manifest, values [][]byte, count int, size, limit int64) ([]byt
 		c, ok := r.(*Chunk)
 		want := int(min(int64(m.ChunkSize), m.Size-int64(i)*int64(m.ChunkSize)))
 		if !ok || c.Owner != m.Owner || c.Snapshot != m.Snapshot || c.Index != i || c.Count != m.Chunks || len(c.Data) != want {
-			return nil, fmt.Errorf("%w: in the place of chunk %d of %d (%d bytes) of snapshot %v is: %v", snapshot.ErrMismatch, i+1, m.Chunks, want, m.Snapshot, r)
+			return nil, fmt.Errorf("%w: expected chunk %d of %d (%d bytes) of snapshot %v, got: %v", snapshot.ErrMismatch, i+1, m.Chunks, want, m.Snapshot, r)
 		}
 		chunks[i] = c
 	}

@@ -80,18 +80,30 @@ func behind(offset int64, r Record) (p point, ok bool) {
 func (l *ledger) begin(g *Genesis) (void string) {
 	switch {
 	case l.begun:
-		return "the log has its genesis"
+		return "duplicate genesis"
 	case l.base.start.Offset > 0 || l.seq > 0 || len(l.kept) > 0:
-		return fmt.Sprintf("the history has begun, the last seq is %d", l.seq)
+		return fmt.Sprintf("genesis after the first decision, the last seq is %d", l.seq)
 	case g.Versions != l.claim.known():
-		return fmt.Sprintf("of %v, under a claim of %v", g.Versions, l.claim.known())
+		return fmt.Sprintf("it states %v, its claim %v", g.Versions, l.claim.known())
 	case g.TopicID != l.origin.TopicID:
-		return fmt.Sprintf("of a log in the topic with id %v, and this is %v", g.TopicID, l.origin.TopicID)
+		return fmt.Sprintf("it belongs to a log in topic id %v, but this topic has id %v", g.TopicID, l.origin.TopicID)
 	}
 	l.begun = true
-	l.origin.Seq, l.origin.Versions = g.Seq, g.Versions
+	l.origin.Seq, l.origin.Versions, l.origin.Import = g.Seq, g.Versions, g.Import
 	l.base = point{seq: g.Seq, chain: g.Chain, origin: l.origin}
 	l.seq, l.highest, l.chain, l.released = g.Seq, g.Seq, g.Chain, g.Seq
+	return ""
+}
+
+// imported decides about an IMPORTED.
+func (l *ledger) imported(r *Imported) (void string) {
+	if r.Seq != l.origin.Import || r.Seq != l.seq || r.Chain != l.chain {
+		return fmt.Sprintf("the import in progress goes up to seq %d (0: none), and the last seq is %d", l.origin.Import, l.seq)
+	}
+	l.origin.Import, l.base.origin.Import = 0, 0
+	for i := range l.entries {
+		l.entries[i].origin.Import = 0
+	}
 	return ""
 }
 
@@ -104,21 +116,21 @@ func (l *ledger) decide(offset int64, r Record) (void string) {
 	switch {
 	case next.seq <= l.seq:
 		if at, ok := l.find(next.seq); ok && at.chain != next.chain {
-			return l.breaks("%s has the chain %v, and seq %d was decided with the chain %v", name, next.chain, next.seq, at.chain)
+			return l.breaks("%s has chain %v, but seq %d was decided with chain %v", name, next.chain, next.seq, at.chain)
 		}
 		return fmt.Sprintf("the last seq is %d", l.seq)
 	case next.seq > l.seq+1:
 		return l.breaks("%s follows seq %d: seqs %d to %d are missing before it", name, l.seq, l.seq+1, next.seq-1)
 	}
 	if want := NextChain(l.chain, r); next.chain != want {
-		return l.breaks("%s does not follow from seq %d before it: its chain is %v, want %v", name, l.seq, next.chain, want)
+		return l.breaks("%s does not continue seq %d: its chain is %v, want %v", name, l.seq, next.chain, want)
 	}
 	versions := l.origin.Versions
 	if u, ok := r.(*Upgrade); ok {
 		versions = u.Versions
 	}
 	if have := l.claim.known(); have != versions {
-		return l.breaks("%s is decided under a claim of %v, where %v is in force: an UPGRADE is missing", name, have, versions)
+		return l.breaks("%s was decided with %v, but %v is in effect: an UPGRADE record is missing", name, have, versions)
 	}
 	l.origin.Versions = versions
 	l.seq, l.chain, l.paused = next.seq, next.chain, nil
@@ -140,11 +152,11 @@ func (l *ledger) rollback(offset int64, r *Rollback) (void string) {
 		l.adrift = true // a reader that remembers more decides
 		return ""
 	case !ok:
-		return fmt.Sprintf("there is no seq %d to go back to", r.ToSeq)
+		return fmt.Sprintf("there is no seq %d to roll back to", r.ToSeq)
 	case to.chain != r.ToChain:
-		return fmt.Sprintf("seq %d has the chain %v, not %v", r.ToSeq, to.chain, r.ToChain)
+		return fmt.Sprintf("seq %d has chain %v, not %v", r.ToSeq, to.chain, r.ToChain)
 	case to.origin.Versions != l.claim.known():
-		return fmt.Sprintf("written under a claim of %v, as of seq %d %v is in force", l.claim.known(), r.ToSeq, to.origin.Versions)
+		return fmt.Sprintf("written with %v, but from seq %d on %v is in effect", l.claim.known(), r.ToSeq, to.origin.Versions)
 	}
 	l.forget(r.ToSeq)
 	l.abandoned = slices.DeleteFunc(l.abandoned, func(a Abandoned) bool { return a.From > r.ToSeq })

@@ -90,29 +90,29 @@ func TestWhatIsMissingBreaksTheLog(t *testing.T) {
 			b := j.batch(1)
 			b.Chain[0]++
 			return b
-		}, "batch 4 at offset 5 does not follow from seq 3 before it: its chain is"},
+		}, "batch 4 at offset 5 does not continue seq 3: its chain is"},
 		"changed": {func(j *journal) Record {
 			b := j.batch(1)
 			b.Ranges[0].Digest++
 			return b
-		}, "does not follow from seq 3"},
+		}, "does not continue seq 3"},
 		"twice": {func(j *journal) Record {
 			b := *j.fold.entries[1].Record.(*Batch)
 			b.Chain[7]++
 			return &b
-		}, "batch 2 at offset 5 has the chain"},
+		}, "batch 2 at offset 5 has chain"},
 		"its claim is missing": {func(j *journal) Record {
 			b := j.batch(1)
 			b.Owner = claim(2, 9).Owner
 			return b
-		}, "batch at offset 5 is written under epoch 2, whose CLAIM is missing: in force is epoch 1"},
+		}, "batch at offset 5 was written in epoch 2, whose CLAIM is missing: the current epoch is 1"},
 		"a gap too late":    {func(j *journal) Record { return &Gap{Owner: j.owner(), Seq: 5, Topic: "in", To: 1} }, "seqs 4 to 4 are missing"},
-		"an adoption":       {func(j *journal) Record { a := chained(j.fold, adoption()); a.Inputs[0].NewID[0]++; return a }, "does not follow"},
-		"another program's": {func(j *journal) Record { return chained(j.fold, &Upgrade{Versions: Versions{2, 1}}) }, "an UPGRADE is missing"},
+		"an adoption":       {func(j *journal) Record { a := chained(j.fold, adoption()); a.Inputs[0].NewID[0]++; return a }, "does not continue"},
+		"another program's": {func(j *journal) Record { return chained(j.fold, &Upgrade{Versions: Versions{2, 1}}) }, "an UPGRADE record is missing"},
 		"of another program": {func(j *journal) Record {
 			j.takeOver(Versions{2, 1})
 			return j.batch(1)
-		}, "batch 4 at offset 6 is decided under a claim of arithmetic 2, decoder 1, where arithmetic 1, decoder 1 is in force: an UPGRADE is missing"},
+		}, "batch 4 at offset 6 was decided with arithmetic 2, decoder 1, but arithmetic 1, decoder 1 is in effect: an UPGRADE record is missing"},
 	} {
 		j := newJournal(t)
 		j.counts(claim(1, 1))
@@ -277,7 +277,7 @@ func TestRollbackTakesTheHistoryBack(t *testing.T) {
 		{"seqs up to 5 are used", func(r *Rollback) { r.Seq = 5; r.ToSeq = 3 }},
 		{"its chain is", func(r *Rollback) { r.Seq = 6; r.Chain[0]++ }},
 		{"there is no seq 6", func(r *Rollback) { r.ToSeq = 6; r.Seq = 7; r.Chain = NextChain(j.fold.Chain(), r) }},
-		{"seq 3 has the chain", func(r *Rollback) { r.Seq = 9; r.ToChain[0]++; r.Chain = NextChain(j.fold.Chain(), r) }},
+		{"seq 3 has chain", func(r *Rollback) { r.Seq = 9; r.ToChain[0]++; r.Chain = NextChain(j.fold.Chain(), r) }},
 	} {
 		c := *chained(j.fold, r)
 		bad.do(&c)
@@ -395,7 +395,7 @@ func TestUpgradesAreInForceFromTheirPlaceOn(t *testing.T) {
 	if v, ok := j.fold.VersionsAt(2); !ok || v != (Versions{1, 1}) {
 		t.Errorf("as of seq 2: %v", v)
 	}
-	j.void(chained(j.fold, &Rollback{ToSeq: 2}), "as of seq 2 arithmetic 1, decoder 1 is in force")
+	j.void(chained(j.fold, &Rollback{ToSeq: 2}), "from seq 2 on arithmetic 1, decoder 1 is in effect")
 	j.takeOver(Versions{}) // versions 1 and 1
 	j.counts(chained(j.fold, &Rollback{ToSeq: 2}))
 	j.batches(1)

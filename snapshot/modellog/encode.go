@@ -49,7 +49,7 @@ func Parse(key, value []byte) (Record, error) {
 // parse is Parse, but for a record of a later version it returns a *later.
 func parse(key, value []byte) (Record, error) {
 	if len(value) > maxRecord {
-		return nil, fmt.Errorf("%w: record of %d bytes, at most %d", snapshot.ErrLimit, len(value), maxRecord)
+		return nil, fmt.Errorf("%w: record of %d bytes, the limit is %d", snapshot.ErrLimit, len(value), maxRecord)
 	}
 	var r Record
 	var err error
@@ -62,7 +62,7 @@ func parse(key, value []byte) (Record, error) {
 		return nil, err
 	}
 	if string(key) != r.Type() {
-		return nil, fmt.Errorf("%w: a %.300q under the key %.300q", snapshot.ErrCorrupt, r.Type(), key)
+		return nil, fmt.Errorf("%w: record of type %.300q with key %.300q", snapshot.ErrCorrupt, r.Type(), key)
 	}
 	if _, ok := r.(*later); ok {
 		return r, nil
@@ -105,9 +105,9 @@ type later struct {
 }
 
 func (l *later) Type() string   { return l.typ }
-func (l *later) String() string { return fmt.Sprintf("of version %d", l.version) }
+func (l *later) String() string { return fmt.Sprintf("unsupported version %d", l.version) }
 func (l *later) check() error   { return nil }
 
 func (l *later) err() error {
-	return fmt.Errorf("%w: %q of version %d, this program reads up to %d", snapshot.ErrTooNew, l.typ, l.version, logVersion)
+	return fmt.Errorf("%w: %q has version %d, this program reads up to %d", snapshot.ErrTooNew, l.typ, l.version, logVersion)
 }

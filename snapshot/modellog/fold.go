@@ -19,6 +19,7 @@ import (
 //   - Any other record counts only if its epoch and nonce are those of the
 //     claim in force where the record lies, and:
 //   - a GENESIS only before the first decision, and only once;
+//   - an IMPORTED only at the last seq of the import that the GENESIS has begun;
 //   - a BATCH, GAP, ADOPT or UPGRADE only if its seq is one more than the last and
 //     its chain follows from the last;
 //   - a ROLLBACK only if its seq is greater than any before, its chain follows
@@ -114,6 +115,14 @@ func NewFold(begin int64, keep int, options ...Option) *Fold {
 	return f
 }
 
+// FoldAt returns a Fold that begins at the Start of a MANIFEST that counts, and
+// decides at once.
+func FoldAt(m *Manifest, keep int, options ...Option) *Fold {
+	f := NewFold(m.Start.Offset, keep, options...)
+	f.ledger = ledgerAt(m, f.keep, f.key != nil)
+	return f
+}
+
 // Remember makes the fold keep all that it knows of the decisions after seq,
 // regardless of the number of snapshots.
 func (f *Fold) Remember(seq int64) {
@@ -171,7 +180,7 @@ func (f *Fold) step(offset int64) {
 	switch {
 	case offset <= f.next:
 	case f.ledger != nil:
-		f.breaks("offsets %d to %d are missing, behind seq %d", f.next, offset-1, f.seq)
+		f.breaks("offsets %d to %d are missing, after seq %d", f.next, offset-1, f.seq)
 	case f.hole == nil:
 		f.hole = fmt.Errorf("%w: offsets %d to %d are missing", ErrBroken, f.next, offset-1)
 	}
@@ -181,7 +190,7 @@ func (f *Fold) step(offset int64) {
 func (f *Fold) take(offset int64, r Record, signed bool) Verdict {
 	v := Verdict{Offset: offset, Type: r.Type(), Record: r}
 	if offset < f.next {
-		v.Void = fmt.Sprintf("read again: the next offset is %d", f.next)
+		v.Void = fmt.Sprintf("duplicate: the next offset is %d", f.next)
 		return v
 	}
 	f.step(offset)
@@ -223,7 +232,7 @@ func (f *Fold) seat(at waiting, m *Manifest) (void string) {
 		return unsigned
 	}
 	if f.wants = m.Start.Offset; f.wants < f.begin {
-		return fmt.Sprintf("needs the log from offset %d, reading began at %d", m.Start.Offset, f.begin)
+		return fmt.Sprintf("it needs the log from offset %d on, but reading began at %d", m.Start.Offset, f.begin)
 	}
 	l := ledgerAt(m, f.keep, f.key != nil)
 	l.remember = f.remember
@@ -231,7 +240,7 @@ func (f *Fold) seat(at waiting, m *Manifest) (void string) {
 	for _, w := range f.waiting {
 		if w.offset == m.Start.Offset-1 {
 			if p, ok := behind(w.offset, w.record); !ok || p.seq != m.Seq || p.chain != m.Chain || p.start != m.Start {
-				return fmt.Sprintf("before offset %d there is no decision %d with that chain", m.Start.Offset, m.Seq)
+				return fmt.Sprintf("there is no seq %[2]d with this chain before offset %[1]d", m.Start.Offset, m.Seq)
 			}
 			f.checked = true
 		}
@@ -242,7 +251,7 @@ func (f *Fold) seat(at waiting, m *Manifest) (void string) {
 		}
 	}
 	if l.adrift {
-		return "has been rolled back"
+		return "its history has been rolled back"
 	}
 	if void = l.judge(at); void != "" && l.tooNew == nil {
 		if f.hole == nil {

@@ -108,20 +108,20 @@ func TestRuleOfTheLog(t *testing.T) {
 	j.counts(claim(1, 1), &Config{Owner: claim(1, 1).Owner, Config: json.RawMessage(`{"a":1}`)})
 	j.counts(j.batch(1))
 	j.counts(j.batch(2))
-	j.void(claim(1, 2), "epoch 1 is in force")
+	j.void(claim(1, 2), "the current epoch is 1")
 	zombie := j.batch(3)
 	j.counts(claim(5, 2)) // greater, not only one more
-	j.void(zombie, "in force is epoch 5")
-	j.void(&Config{Owner: zombie.Owner, Config: json.RawMessage(`{"a":2}`)}, "in force is epoch 5")
-	j.void(&Released{Owner: zombie.Owner, Seq: 1}, "in force is epoch 5")
-	j.void(claim(4, 1), "epoch 5 is in force")
+	j.void(zombie, "current claim is epoch 5")
+	j.void(&Config{Owner: zombie.Owner, Config: json.RawMessage(`{"a":2}`)}, "current claim is epoch 5")
+	j.void(&Released{Owner: zombie.Owner, Seq: 1}, "current claim is epoch 5")
+	j.void(claim(4, 1), "the current epoch is 5")
 
 	sameEpoch := j.batch(4)
 	sameEpoch.Nonce = snapshot.ID{1}
-	j.void(sameEpoch, "in force is epoch 5")
+	j.void(sameEpoch, "current claim is epoch 5")
 	sameNonce := j.batch(4)
 	sameNonce.Epoch = 2
-	j.void(sameNonce, "in force is epoch 5")
+	j.void(sameNonce, "current claim is epoch 5")
 
 	next := j.batch(4)
 	j.counts(next)
@@ -148,18 +148,18 @@ func TestRuleOfSnapshots(t *testing.T) {
 	if err := j.fold.Finish(m); err == nil {
 		t.Error("finished before any chunk")
 	}
-	j.void(rs[1], "has not begun")
+	j.void(rs[1], "no first chunk")
 	j.counts(rs[0])
 	j.void(rs[2], "chunk 2 is missing")
 	j.counts(rs[1])
-	j.void(rs[1], "there already")
-	j.void(early[1], "has not begun")
+	j.void(rs[1], "duplicate chunk")
+	j.void(early[1], "no first chunk")
 	if err := j.fold.Finish(m); err == nil {
 		t.Error("finished before the last chunk")
 	}
 	unfinished := *m
 	unfinished.FirstChunk = 3
-	j.void(&unfinished, "not all there")
+	j.void(&unfinished, "incomplete")
 	j.counts(j.batch(3)) // the learner continues meanwhile
 	j.counts(rs[2:]...)
 	j.finish(m)
@@ -167,18 +167,18 @@ func TestRuleOfSnapshots(t *testing.T) {
 		reason string
 		do     func(m *Manifest)
 	}{
-		{"not as it says", func(m *Manifest) { m.FirstChunk++ }},
-		{"not as it says", func(m *Manifest) { m.Size-- }},
-		{"not as it says", func(m *Manifest) { m.Size += 500; m.Chunks++ }},
-		{"not as it says", func(m *Manifest) { m.Size++ }},
-		{"not as it says", func(m *Manifest) { m.ChunkSize++ }},
-		{"stands elsewhere", func(m *Manifest) { m.Start.Offset-- }},
-		{"stands elsewhere", func(m *Manifest) { m.Start.Nonce[5]++ }},
-		{"another chain", func(m *Manifest) { m.Chain[0]++ }},
+		{"contradicts its chunks", func(m *Manifest) { m.FirstChunk++ }},
+		{"contradicts its chunks", func(m *Manifest) { m.Size-- }},
+		{"contradicts its chunks", func(m *Manifest) { m.Size += 500; m.Chunks++ }},
+		{"contradicts its chunks", func(m *Manifest) { m.Size++ }},
+		{"contradicts its chunks", func(m *Manifest) { m.ChunkSize++ }},
+		{"another position", func(m *Manifest) { m.Start.Offset-- }},
+		{"another position", func(m *Manifest) { m.Start.Nonce[5]++ }},
+		{"another position or chain", func(m *Manifest) { m.Chain[0]++ }},
 		{"there is no seq 4", func(m *Manifest) { m.Seq = 4 }},
-		{"in force", func(m *Manifest) { m.Nonce[0]++ }},
-		{"says arithmetic 2", func(m *Manifest) { m.Genesis = &Origin{Versions: Versions{2, 1}} }},
-		{"not all there", func(m *Manifest) { m.SHA256[0]++; m.Snapshot = snapshot.ID(m.SHA256[:16]) }},
+		{"current claim", func(m *Manifest) { m.Nonce[0]++ }},
+		{"states arithmetic 2", func(m *Manifest) { m.Genesis = &Origin{Versions: Versions{2, 1}} }},
+		{"incomplete", func(m *Manifest) { m.SHA256[0]++; m.Snapshot = snapshot.ID(m.SHA256[:16]) }},
 	} {
 		bad := *m
 		c.do(&bad)
@@ -188,7 +188,7 @@ func TestRuleOfSnapshots(t *testing.T) {
 		t.Error("a snapshot before its manifest")
 	}
 	j.counts(m)
-	j.void(m, "not all there")
+	j.void(m, "incomplete")
 	s := j.fold.Snapshots()
 	if len(s) != 1 || s[0].Manifest != m && !reflect.DeepEqual(s[0].Manifest, m) || len(s[0].Chunks) != len(rs) || s[0].Chunks[0] != m.FirstChunk {
 		t.Fatalf("snapshots %+v", s)
@@ -200,17 +200,17 @@ func TestRuleOfSnapshots(t *testing.T) {
 	if err := j.fold.Finish(m0); err != nil {
 		t.Error(err)
 	}
-	j.void(m0, "there is a snapshot at seq 2")
+	j.void(m0, "there is a newer snapshot, at seq 2")
 	// A claim abandons the snapshot in progress of the previous one.
 	again, _ := j.snapshot(700)
 	j.counts(again[0], claim(2, 2))
-	j.void(again[1], "in force is epoch 2")
+	j.void(again[1], "current claim is epoch 2")
 	for _, r := range again {
 		r.(*Chunk).Owner = j.owner()
 	}
-	j.void(again[1], "has not begun") // even with the same bytes
+	j.void(again[1], "no first chunk") // even with the same bytes
 	again, m2 := j.snapshot(700)
-	j.void(again[1], "has not begun")
+	j.void(again[1], "no first chunk")
 	j.counts(again...)
 	j.counts(j.finish(m2))
 	if m2.Previous != s[0].Offset || m2.Seq != 3 {
@@ -348,7 +348,7 @@ func TestPauseLastsUntilItsResume(t *testing.T) {
 	j.counts(chunks...)
 	j.counts(j.finish(m))
 	j.counts(claim(2, 2)) // a restart does not end the pause
-	j.void(&Resume{Owner: claim(1, 1).Owner, Seq: 2}, "in force is epoch 2")
+	j.void(&Resume{Owner: claim(1, 1).Owner, Seq: 2}, "current claim is epoch 2")
 	j.void(&Resume{Owner: j.owner(), Seq: 1}, "there is no such pause")
 	later := NewFold(m.Start.Offset, 1)
 	for i := int(m.Start.Offset); i < len(j.values); i++ {
@@ -367,7 +367,7 @@ func TestPauseLastsUntilItsResume(t *testing.T) {
 	}
 	late := *pause
 	late.Owner = j.owner()
-	j.void(&late, "it is over") // as in a late copy of its append
+	j.void(&late, "its pause has ended") // as in a late copy of its append
 	j.counts(j.batch(3))
 	j.counts(&Pause{Owner: j.owner(), Seq: 3, Bad: 1, Of: 1})
 	j.counts(j.batch(4))

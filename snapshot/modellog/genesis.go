@@ -30,6 +30,10 @@ type Genesis struct {
 	TopicID snapshot.TopicID `json:"topic_id"`       // of the log; zero if the broker has none
 	Seq     int64            `json:"seq"`            // one less than the seq of the first decision
 	Chain   snapshot.Hash    `json:"chain,omitzero"` // as of Seq, if an imported history continues from a snapshot
+
+	// Import is the last seq of a history that is being imported; 0: none. The log is
+	// incomplete until an IMPORTED counts.
+	Import int64 `json:"import,omitempty"`
 	Versions
 	Writer string `json:"writer"` // version of the program, for people
 	Signed
@@ -40,7 +44,8 @@ type Origin struct {
 	TopicID snapshot.TopicID `json:"topic_id"` // zero if no record has named it
 	Seq     int64            `json:"seq"`      // where seqs start
 	Versions
-	Signed bool `json:"signed,omitempty"` // the claim in force is signed, and so are all records that count from it on
+	Import int64 `json:"import,omitempty"` // last seq of an import in progress; 0: none
+	Signed bool  `json:"signed,omitempty"` // the claim in force is signed, and so are all records that count from it on
 }
 
 // Partitions states the number of partitions of an input topic that the learner
@@ -53,22 +58,43 @@ type Partitions struct {
 	Signed
 }
 
+// Imported states that an imported history is complete.
+type Imported struct {
+	Owner
+	Seq   int64         `json:"seq"` // the last one
+	Chain snapshot.Hash `json:"chain"`
+	Signed
+}
+
 func (*Genesis) Type() string    { return "genesis" }
 func (*Partitions) Type() string { return "partitions" }
+func (*Imported) Type() string   { return "imported" }
 
 func (g *Genesis) String() string {
 	s := fmt.Sprintf("of %q in topic %v, %v", g.Model, g.TopicID, g.Versions)
 	if g.Seq > 0 {
-		s += fmt.Sprintf(", goes on behind seq %d", g.Seq)
+		s += fmt.Sprintf(", continues after seq %d", g.Seq)
+	}
+	if g.Import > 0 {
+		s += fmt.Sprintf(", import up to seq %d", g.Import)
 	}
 	return s
 }
 
 func (p *Partitions) String() string { return fmt.Sprintf("%d of %s", p.Count, p.Topic) }
 
+func (i *Imported) String() string { return fmt.Sprintf("up to seq %d", i.Seq) }
+
+func (i *Imported) check() error {
+	if i.Seq < 1 {
+		return fmt.Errorf("seq %d", i.Seq)
+	}
+	return nil
+}
+
 func (g *Genesis) check() error {
-	if !snapshot.ValidTopic(g.Model) || g.Seq < 0 || g.Seq == 0 && g.Chain != (snapshot.Hash{}) || len(g.Writer) > maxText {
-		return fmt.Errorf("model %.300q, seq %d, writer of %d bytes", g.Model, g.Seq, len(g.Writer))
+	if !snapshot.ValidTopic(g.Model) || g.Seq < 0 || g.Seq == 0 && g.Chain != (snapshot.Hash{}) || len(g.Writer) > maxText || g.Import != 0 && g.Import < max(g.Seq, 1) {
+		return fmt.Errorf("model %.300q, seq %d, import up to %d, writer of %d bytes", g.Model, g.Seq, g.Import, len(g.Writer))
 	}
 	return g.Versions.check(1)
 }

@@ -16,12 +16,12 @@ func TestGenesisCountsOnceAndFirst(t *testing.T) {
 	c := claim(1, 1)
 	c.TopicID = id
 	j.counts(c)
-	j.void(genesis(j.owner(), snapshot.TopicID{8}, 40), "of a log in the topic")
+	j.void(genesis(j.owner(), snapshot.TopicID{8}, 40), "to a log in topic id")
 	other := genesis(j.owner(), id, 40)
 	other.Versions = Versions{2, 1}
-	j.void(other, "of arithmetic 2, decoder 1, under a claim of arithmetic 1, decoder 1")
+	j.void(other, "it states arithmetic 2, decoder 1, its claim arithmetic 1, decoder 1")
 	j.counts(genesis(j.owner(), id, 40))
-	j.void(genesis(j.owner(), id, 50), "has its genesis")
+	j.void(genesis(j.owner(), id, 50), "duplicate genesis")
 	if o := j.fold.Genesis(); o.TopicID != id || o.Seq != 40 || j.fold.Seq() != 40 || j.fold.Released() != 40 {
 		t.Errorf("genesis %+v, seq %d", o, j.fold.Seq())
 	}
@@ -47,7 +47,7 @@ func TestGenesisOfAnOldLogIsImplied(t *testing.T) {
 	j := newJournal(t)
 	j.counts(claim(1, 1))
 	j.batches(1)
-	j.void(genesis(j.owner(), snapshot.TopicID{}, 5), "the history has begun")
+	j.void(genesis(j.owner(), snapshot.TopicID{}, 5), "after the first decision")
 	old := j.save()
 	old.Genesis = nil
 	j.values[len(j.values)-1][1] = mustEncode(t, old)
@@ -60,7 +60,7 @@ func TestGenesisOfAnOldLogIsImplied(t *testing.T) {
 	j.counts(c)
 	stray := claim(3, 3)
 	stray.TopicID = snapshot.TopicID{8}
-	j.void(stray, "it claims the log in the topic")
+	j.void(stray, "it claims the log in topic id")
 	j.counts(claim(4, 4)) // again of the first release
 	j.batches(1)
 	m := j.save()

@@ -104,11 +104,11 @@ func (l *ledger) judge(w waiting) (void string) {
 		if d, ok := behind(w.offset, w.record); ok { // its seq must not be reused either
 			l.highest = max(l.highest, d.seq)
 		}
-		return l.breaks("%s at offset %d is written under epoch %d, whose CLAIM is missing: in force is epoch %d", w.record.Type(), w.offset, o.Epoch, l.claim.Epoch)
+		return l.breaks("%s at offset %d was written in epoch %d, whose CLAIM is missing: the current epoch is %d", w.record.Type(), w.offset, o.Epoch, l.claim.Epoch)
 	case o != l.claim.Owner && l.claim.Epoch == 0:
-		return "no claim is in force"
+		return "there is no valid claim"
 	case o != l.claim.Owner:
-		return fmt.Sprintf("written under %v, in force is %v", o, l.claim.Owner)
+		return fmt.Sprintf("written in %v, the current claim is %v", o, l.claim.Owner)
 	}
 	return l.obey(w)
 }
@@ -120,9 +120,9 @@ func (l *ledger) claimed(c *Claim, signed, trusted bool) (void string) {
 	case !trusted:
 		return unsigned
 	case mine != (snapshot.TopicID{}) && c.TopicID != mine && (signed || c.TopicID != (snapshot.TopicID{})):
-		return fmt.Sprintf("it claims the log in the topic with id %v, and this is %v", c.TopicID, mine)
+		return fmt.Sprintf("it claims the log in topic id %v, but this topic has id %v", c.TopicID, mine)
 	case c.Epoch <= l.claim.Epoch:
-		return fmt.Sprintf("epoch %d is in force", l.claim.Epoch)
+		return fmt.Sprintf("the current epoch is %d", l.claim.Epoch)
 	}
 	l.claim, l.pending, l.challenge = *c, pending{}, pending{}
 	l.origin.TopicID = c.TopicID
@@ -147,6 +147,8 @@ func (l *ledger) obey(w waiting) (void string) {
 	switch r := w.record.(type) {
 	case *Genesis:
 		return l.begin(r)
+	case *Imported:
+		return l.imported(r)
 	case *Config:
 		l.config = *r
 		l.entries = append(l.entries, Entry{w.offset, r, l.origin})
@@ -162,7 +164,7 @@ func (l *ledger) obey(w waiting) (void string) {
 			return fmt.Sprintf("the last seq is %d", l.seq)
 		}
 		if r.Seq == l.resumed { // a late copy of an append
-			return "it is over"
+			return "its pause has ended"
 		}
 		l.paused = r
 	case *Resume:
@@ -196,13 +198,13 @@ func (p *pending) chunk(offset int64, c *Chunk, size int) (void string) {
 	}
 	switch {
 	case c.Snapshot != p.id || c.Count != p.count:
-		return "its snapshot has not begun"
+		return "its snapshot has no first chunk"
 	case c.Index < len(p.offsets):
-		return "this chunk is there already"
+		return "duplicate chunk"
 	case c.Index > len(p.offsets):
 		return fmt.Sprintf("chunk %d is missing", len(p.offsets)+1)
 	case c.Index < c.Count-1 && size != p.chunkSize || size > p.chunkSize:
-		return fmt.Sprintf("has %d bytes, the first chunk %d", size, p.chunkSize)
+		return fmt.Sprintf("it has %d bytes, the first chunk has %d", size, p.chunkSize)
 	}
 	p.offsets = append(p.offsets, offset)
 	p.size += int64(size)
@@ -212,10 +214,10 @@ func (p *pending) chunk(offset int64, c *Chunk, size int) (void string) {
 // differs returns why m does not complete p, or "" if it does.
 func (p *pending) differs(m *Manifest) string {
 	if p.id != m.Snapshot || len(p.offsets) != p.count {
-		return fmt.Sprintf("its chunks are not all there: %d of %d of snapshot %v", len(p.offsets), p.count, p.id)
+		return fmt.Sprintf("incomplete: %d of %d chunks of snapshot %v", len(p.offsets), p.count, p.id)
 	}
 	if p.count != m.Chunks || p.size != m.Size || p.chunkSize != m.ChunkSize && m.Chunks > 1 || p.offsets[0] != m.FirstChunk {
-		return "its chunks are not as it says"
+		return "it contradicts its chunks"
 	}
 	return ""
 }
@@ -226,7 +228,7 @@ func (l *ledger) complete(offset int64, m *Manifest) (void string) {
 		return void
 	}
 	if n := len(l.kept); n > 0 && m.Seq < l.kept[n-1].Manifest.Seq {
-		return fmt.Sprintf("there is a snapshot at seq %d", l.kept[n-1].Manifest.Seq)
+		return fmt.Sprintf("there is a newer snapshot, at seq %d", l.kept[n-1].Manifest.Seq)
 	}
 	at, ok := l.find(m.Seq)
 	if !ok {
@@ -253,7 +255,7 @@ func (l *ledger) complete(offset int64, m *Manifest) (void string) {
 // differs returns why m cannot be a snapshot at p, or "" if it can.
 func (p point) differs(m *Manifest) string {
 	if p.chain != m.Chain || p.start != m.Start {
-		return fmt.Sprintf("seq %d stands elsewhere, or has another chain", m.Seq)
+		return fmt.Sprintf("seq %d has another position or chain", m.Seq)
 	}
 	said := Origin{Versions: Versions{}.known()}
 	if m.Genesis != nil {
@@ -261,7 +263,7 @@ func (p point) differs(m *Manifest) string {
 	}
 	none := snapshot.TopicID{}
 	if said.Versions != p.origin.Versions || said.TopicID != p.origin.TopicID && said.TopicID != none && p.origin.TopicID != none {
-		return fmt.Sprintf("says %v in topic %v, in force is %v in topic %v", said.Versions, said.TopicID, p.origin.Versions, p.origin.TopicID)
+		return fmt.Sprintf("it states %v in topic %v, expected %v in topic %v", said.Versions, said.TopicID, p.origin.Versions, p.origin.TopicID)
 	}
 	return ""
 }

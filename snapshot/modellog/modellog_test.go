@@ -44,7 +44,7 @@ func records(t testing.TB) []Record {
 	rival.Challenger = true
 	bound := 0.25
 	challenger := &Challenger{Manifest: *manifest, Refit: Refit{
-		Rows: 4096, FromSeq: 3, Loss: "square", Lambda: 3e-5, Asked: 1e-3,
+		Rows: 4096, FromSeq: 3, Loss: "square", Lambda: 3e-5, Tolerance: 1e-3,
 		Relative: 0.0005, Gap: 0.00025, Bound: 4, Passes: 7, Suboptimality: &bound,
 	}}
 	return []Record{

@@ -20,8 +20,8 @@ func (o Owner) owner() Owner { return o }
 
 func (o Owner) String() string { return fmt.Sprintf("epoch %d, nonce %v", o.Epoch, o.Nonce) }
 
-// Record is one of *Claim, *Genesis, *Config, *Batch, *Gap, *Rollback, *Adopt,
-// *Upgrade, *Released, *Pause, *Resume, *Partitions, *Chunk, *Manifest,
+// Record is one of *Claim, *Genesis, *Imported, *Config, *Batch, *Gap, *Rollback,
+// *Adopt, *Upgrade, *Released, *Pause, *Resume, *Partitions, *Chunk, *Manifest,
 // *Challenger.
 type Record interface {
 	Type() string   // returns the record's key in Kafka
@@ -172,7 +172,7 @@ func (*Manifest) Type() string { return "manifest" }
 
 func newRecord(typ string) Record {
 	for _, r := range []Record{
-		new(Claim), new(Genesis), new(Config), new(Batch), new(Gap), new(Rollback), new(Adopt), new(Upgrade),
+		new(Claim), new(Genesis), new(Imported), new(Config), new(Batch), new(Gap), new(Rollback), new(Adopt), new(Upgrade),
 		new(Released), new(Pause), new(Resume), new(Partitions), new(Chunk), new(Manifest), new(Challenger),
 	} {
 		if r.Type() == typ {
@@ -198,16 +198,16 @@ func (b *Batch) String() string {
 }
 
 func (g *Gap) String() string {
-	return fmt.Sprintf("seq %d: %s-%d [%d, %d) is lost", g.Seq, g.Topic, g.Partition, g.From, g.To)
+	return fmt.Sprintf("seq %d: gap %s-%d [%d, %d)", g.Seq, g.Topic, g.Partition, g.From, g.To)
 }
 
 func (r *Released) String() string { return fmt.Sprintf("up to seq %d", r.Seq) }
 
 func (p *Pause) String() string {
-	return fmt.Sprintf("behind seq %d: %d of the last %d records were bad, the last one: %s", p.Seq, p.Bad, p.Of, p.Reason)
+	return fmt.Sprintf("after seq %d: %d of the last %d records were invalid, the last one: %s", p.Seq, p.Bad, p.Of, p.Reason)
 }
 
-func (r *Resume) String() string { return fmt.Sprintf("behind seq %d, by %q", r.Seq, r.By) }
+func (r *Resume) String() string { return fmt.Sprintf("after seq %d, by %q", r.Seq, r.By) }
 
 func (m *Manifest) String() string {
 	s := fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s", m.Snapshot, m.Seq, m.Step, m.Size, m.Chunks, m.StateHash)

@@ -116,7 +116,7 @@ func readKey[K any](path, kind string, parse func([]byte) (any, error)) (key K, 
 	}
 	key, ok := any.(K)
 	if !ok {
-		return key, fmt.Errorf("%s: a key of another kind than Ed25519", path)
+		return key, fmt.Errorf("%s: not an Ed25519 key", path)
 	}
 	return key, nil
 }

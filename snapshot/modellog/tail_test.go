@@ -75,7 +75,7 @@ func TestTailIsTheEndOfTheWhole(t *testing.T) {
 	j.counts(rs...)
 	m = j.finish(m)
 	m.Owner, m.Start.Offset = old, m.Start.Offset-1
-	j.void(m, "written under")
+	j.void(m, "the current claim")
 	if f, _ := j.tail(func(f *Fold) bool { return len(f.Snapshots()) > 0 }); f.Seq() != j.fold.Seq() || f.Claim().Owner != j.owner() {
 		t.Errorf("seq %d under %v, want %d under %v", f.Seq(), f.Claim().Owner, j.fold.Seq(), j.owner())
 	}

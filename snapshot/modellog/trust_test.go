@@ -46,7 +46,7 @@ func TestForgedRecordsAreVoid(t *testing.T) {
 		for _, r := range append(forged, missing) {
 			j.void(r, "not signed by the trusted key")
 		}
-		j.void(&Chunk{Owner: claim(8, 8).Owner, Count: 1, Data: []byte("x")}, "written under") // this does not break it either
+		j.void(&Chunk{Owner: claim(8, 8).Owner, Count: 1, Data: []byte("x")}, "the current claim") // this does not break it either
 		rs, m := j.snapshot(700)
 		for _, r := range rs { // these have no effect without a MANIFEST
 			j.add(r)
@@ -92,7 +92,7 @@ func TestAClaimOfAnotherLogIsVoid(t *testing.T) {
 	for _, id := range []snapshot.TopicID{{8}, {}} {
 		c := claim(5, 5)
 		c.TopicID = id
-		j.void(c, "it claims the log in the topic")
+		j.void(c, "it claims the log in topic id")
 	}
 }
 

@@ -69,7 +69,7 @@ func (*Adopt) Type() string    { return "adopt" }
 func (*Upgrade) Type() string  { return "upgrade" }
 
 func (r *Rollback) String() string {
-	return fmt.Sprintf("seq %d: back to seq %d, by %q: %s", r.Seq, r.ToSeq, r.By, r.Reason)
+	return fmt.Sprintf("seq %d: rollback to seq %d, by %q: %s", r.Seq, r.ToSeq, r.By, r.Reason)
 }
 
 func (a *Adopt) String() string {
@@ -89,7 +89,7 @@ func (u *Upgrade) String() string { return fmt.Sprintf("seq %d: %v", u.Seq, u.Ve
 
 func (r *Rollback) check() error {
 	if r.ToSeq < 0 || r.Seq <= r.ToSeq || len(r.Reason) > maxText || len(r.By) > maxText {
-		return fmt.Errorf("seq %d back to %d, reason of %d bytes, by %d", r.Seq, r.ToSeq, len(r.Reason), len(r.By))
+		return fmt.Errorf("seq %d, rollback to %d, reason of %d bytes, writer of %d", r.Seq, r.ToSeq, len(r.Reason), len(r.By))
 	}
 	return nil
 }
@@ -100,14 +100,14 @@ func (a *Adopt) check() error {
 	}
 	for i, in := range a.Inputs {
 		if !snapshot.ValidTopic(in.Topic) || in.NewTopic != "" && !snapshot.ValidTopic(in.NewTopic) || len(in.Partitions) == 0 {
-			return fmt.Errorf("%d partitions of %.300q, now %.300q", len(in.Partitions), in.Topic, in.NewTopic)
+			return fmt.Errorf("%d partitions of %.300q, renamed %.300q", len(in.Partitions), in.Topic, in.NewTopic)
 		}
 		if i > 0 && a.Inputs[i-1].Topic >= in.Topic {
-			return fmt.Errorf("the topic %s is out of order", in.Topic)
+			return fmt.Errorf("topic %s is out of order", in.Topic)
 		}
 		for k, p := range in.Partitions {
 			if p.Partition < 0 || p.From < 0 || p.Next < 0 || k > 0 && in.Partitions[k-1].Partition >= p.Partition {
-				return fmt.Errorf("%s-%d from %d on at %d, or out of order", in.Topic, p.Partition, p.From, p.Next)
+				return fmt.Errorf("%s-%d: offset %d, mapped to %d, is invalid or out of order", in.Topic, p.Partition, p.From, p.Next)
 			}
 		}
 	}

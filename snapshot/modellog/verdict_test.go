@@ -14,7 +14,7 @@ func TestVerdictsAreReadable(t *testing.T) {
 		r          Record
 		line, json string
 	}{
-		{claim(1, 2), `1 claim epoch 1 by "host-2", void: epoch 1 is in force`, `"void":"epoch 1 is in force","record":{"epoch":1,`},
+		{claim(1, 2), `1 claim epoch 1 by "host-2", void: the current epoch is 1`, `"void":"the current epoch is 1","record":{"epoch":1,`},
 		{j.batch(7), `2 batch seq 1: in-0 [1, 2), learned 0, predicted 0, quarantined 0, skipped 0`, `{"offset":2,"type":"batch","record":{"epoch":1,`},
 		{rs[0], `3 chunk snapshot `, `"index":0,"count":`},
 	} {

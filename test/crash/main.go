@@ -123,7 +123,7 @@ func main() {
 	flag.StringVar(&o.brokers, "brokers", "", "a running Kafka, host:port; empty: the embedded broker in a process of its own")
 	flag.StringVar(&o.kafka, "kafka", "", "a script that starts, kills and stops a Kafka, and prints its host:port when it starts it: .ci/kafka.sh")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the instants at which it kills")
-	flag.StringVar(&o.planted, "planted", "", "build the learner with a planted fault (pipeline/planted.go), which the checks have to find")
+	flag.StringVar(&o.planted, "planted", "", "build the learner with a planted fault (internal/planted), which the checks have to find")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flag.Parse()

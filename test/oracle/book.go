@@ -126,6 +126,8 @@ func (o *oracle) fits(e entry) bool {
 		o.seq = e.Seq
 		o.points = map[int64]point{e.Seq: {chain: hex.EncodeToString(o.chain[:])}}
 		return true
+	case "imported":
+		return e.Seq == o.seq && e.Chain == hex.EncodeToString(o.chain[:])
 	case "config":
 		return o.config(e)
 	case "batch", "gap", "adopt", "upgrade", "rollback":

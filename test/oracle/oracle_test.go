@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 	"github.com/accrete-ml/accrete/test/oracle"
 )
@@ -106,9 +107,9 @@ func config(c *ingest.Client, in, name string) pipeline.Config {
 	s := streams[name]
 	return pipeline.Config{
 		Model: "m." + in, Client: c, Topics: []string{in}, Decode: s.decode,
-		Learner:   learner.Config{Width: 8, MaxFeatures: 32, Outputs: max(1, len(s.decode.Labels)), Lags: s.lags},
+		Learner:   learner.Config{BlockSize: 8, MaxFeatures: 32, Targets: max(1, len(s.decode.Labels)), Lags: s.lags},
 		BatchSize: 50, Linger: time.Millisecond, SnapshotEvery: 50 * time.Millisecond, ReplayLimit: time.Hour,
-		Keep: 3, History: 1 << 30, ToEnd: true, Report: func(pipeline.Event) {},
+		Keep: 3, History: 1 << 30, ToEnd: true, Report: func(event.Event) {},
 	}
 }
 

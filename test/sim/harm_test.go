@@ -86,7 +86,7 @@ func (w *world) hurt(log *part) (what string, kept bool) {
 	switch w.r.IntN(4) {
 	case 0:
 		w.c.create(name, 1, t.config)
-		return "the model log was deleted and created anew", false
+		return "the model log was deleted and created again", false
 	case 1:
 		t.config = map[string]string{"cleanup.policy": "compact", "retention.ms": "-1", "retention.bytes": "-1"}
 		return "the model log is to be compacted", true

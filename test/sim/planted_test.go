@@ -3,19 +3,17 @@
 package sim
 
 import (
-	"slices"
 	"testing"
 
-	"github.com/accrete-ml/accrete/pipeline"
-	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
+	"github.com/accrete-ml/accrete/internal/planted"
 )
 
 // TestPlantedFaultsAreFound plants one fault after the other in the learner.
 // For each, some schedule must fail.
 func TestPlantedFaultsAreFound(t *testing.T) {
 	const most = 2000
-	for _, fault := range slices.Concat(pipeline.Faults, kafkalog.Faults) {
-		pipeline.Planted, kafkalog.Planted = fault, fault
+	for _, fault := range planted.Faults {
+		planted.Selected = fault
 		seed := uint64(1)
 		for ; seed <= most; seed++ {
 			if w := simulate(t, seed); w.violation != "" {
@@ -27,5 +25,5 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 			t.Errorf("%s: not found in %d schedules", fault, most)
 		}
 	}
-	pipeline.Planted, kafkalog.Planted = "", ""
+	planted.Selected = ""
 }

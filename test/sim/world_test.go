@@ -21,6 +21,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/oracle"
@@ -100,12 +101,12 @@ type process struct {
 	ended  bool
 	opened bool
 	err    error
-	events []pipeline.Event
+	events []event.Event
 }
 
-func (p *process) report(ev pipeline.Event) {
+func (p *process) report(ev event.Event) {
 	switch ev.(type) {
-	case pipeline.Damaged, pipeline.Unreadable, pipeline.Claimed:
+	case event.Damaged, event.Unreadable, event.Claimed:
 		p.mu.Lock()
 		p.events = append(p.events, ev)
 		p.mu.Unlock()
@@ -117,7 +118,7 @@ func (p *process) claimed() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, ev := range p.events {
-		if ev, ok := ev.(pipeline.Claimed); ok {
+		if ev, ok := ev.(event.Claimed); ok {
 			return ev.Epoch
 		}
 	}
@@ -137,19 +138,19 @@ func newWorld(seed uint64) *world {
 	}
 	w.config = pipeline.Config{
 		Model: modelName, Topics: []string{inputName}, Decode: decode.Config{Label: "label"},
-		Learner:   learner.Config{Width: 8, MaxFeatures: 32, Minibatch: 4},
+		Learner:   learner.Config{BlockSize: 8, MaxFeatures: 32, Minibatch: 4},
 		BatchSize: 1 + w.r.IntN(24), Linger: 5 * time.Millisecond,
 		SnapshotEvery: time.Duration(1+w.r.IntN(40)) * 50 * time.Millisecond, ReplayLimit: time.Hour,
 		Keep: 1 + w.r.IntN(3), History: []int64{1 << 30, 40 << 10}[w.r.IntN(2)], ChunkBytes: 8 << 10,
 		Transactional: w.r.IntN(3) == 0,
 		OnGap:         []string{"stop", "stop", "record"}[w.r.IntN(3)],
 	}
-	w.config.Learner.Width, w.config.Learner.Algorithm = 8, []string{"dsg", "newton"}[w.r.IntN(2)]
+	w.config.Learner.BlockSize, w.config.Learner.Algorithm = 8, []string{"dsg", "newton"}[w.r.IntN(2)]
 	if w.config.Transactional {
 		w.rates.duel = w.r.IntN(8)
 	}
 	if seed%3 == 0 { // not drawn from the random numbers, so that existing seeds keep their schedules
-		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Gap: 1e-2, Lambda: 1e-3}
+		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Tolerance: 1e-2, Lambda: 1e-3}
 	}
 	return w
 }
@@ -306,10 +307,10 @@ func (w *world) reap() {
 func (w *world) look(p *process) {
 	for _, ev := range p.events {
 		switch ev := ev.(type) {
-		case pipeline.Damaged:
+		case event.Damaged:
 			w.stats.FellBack++
 			w.note("%d: snapshot %s: %v", p.id, ev.ID, ev.Err)
-		case pipeline.Unreadable:
+		case event.Unreadable:
 			w.stats.FellBack++
 			w.note("%d: offset %d of the log: %s", p.id, ev.Offset, ev.Why)
 		}
@@ -735,7 +736,7 @@ func (w *world) spoil() (what string, why func(error) bool) {
 		}
 	case 2:
 		w.c.topics[inputName].id[0] ^= 1
-		return "the input was created anew", history
+		return "the input was created again", history
 	case 3:
 		if len(again) == 0 || w.config.OnGap == "record" { // the learner then restores its snapshot and continues
 			return "", nil

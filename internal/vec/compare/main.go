@@ -30,7 +30,7 @@ func main() {
 	d := flag.Int("d", 54, "inputs")
 	b := flag.Int("B", 1024, "rows")
 	m := flag.Int("m", 8192, "frequencies")
-	c := flag.Int("C", 1, "outputs")
+	c := flag.Int("C", 1, "scores")
 	threads := flag.Int("threads", 1, "cores")
 	slices := flag.Int("slices", 9, "measurements")
 	sampling := flag.String("sampling", "iid", "sampling of the frequencies: "+strings.Join(features.SamplingNames(), " or "))

@@ -115,7 +115,7 @@ func lane(base Register, r, h, v int) Mem { return at(base, 4*(lanes*r+16*h+8*v)
 func sumOne2() {
 	text("sumOne2", NOSPLIT, "func(panels, dim int, x, w, a, f *float32)")
 	Pragma("noescape")
-	Doc("sumOne2 adds the panels of one group to the chains f, [2][32], of one output.")
+	Doc("sumOne2 adds the panels of one group to the chains f, [2][32], of one score.")
 	panels, dim, x, w, a, f := load("panels"), load("dim"), load("x"), load("w"), load("a"), load("f")
 	Label("panel")
 	quarters2(dim, x, w, func(q, h int) {
@@ -157,14 +157,14 @@ func trigAll2(store func(r, v int, p VecPhysical)) {
 
 func sum2(from source2) {
 	name := "sum" + from.name + "2"
-	text(name, NOSPLIT, "func(panels, outputs int, "+from.params+", a, sines, f *float32)")
+	text(name, NOSPLIT, "func(panels, scores int, "+from.params+", a, sines, f *float32)")
 	Pragma("noescape")
-	Doc(name+" adds the panels of one group"+from.doc+" to the chains f, [2][outputs][32]:",
+	Doc(name+" adds the panels of one group"+from.doc+" to the chains f, [2][scores][32]:",
 		"",
 		"\tfor c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines",
 		"",
 		"sines is memory for 12*32 numbers.")
-	panels, outputs, tiles := load("panels"), load("outputs"), from.load()
+	panels, scores, tiles := load("panels"), load("scores"), from.load()
 	a, sines, f := load("a"), load("sines"), load("f")
 	n, p, ap := GP64(), GP64(), GP64()
 	Label("panel")
@@ -180,8 +180,8 @@ func sum2(from source2) {
 					VMOVUPS(lane(sines, r, 0, 1), quarter(r, 1))
 				}
 			}
-			MOVQ(outputs, n)
-			Label("output" + id)
+			MOVQ(scores, n)
+			Label("score" + id)
 			VMOVUPS(lane(p, 0, h, 0), ymm[12])
 			VMOVUPS(lane(p, 0, h, 1), ymm[13])
 			for r := range half {
@@ -194,7 +194,7 @@ func sum2(from source2) {
 			VMOVUPS(ymm[13], lane(p, 0, h, 1))
 			ADDQ(I32(4*lanes), p)
 			ADDQ(I32(4*panel), ap)
-			countdown(n, "output"+id)
+			countdown(n, "score"+id)
 		}
 	})
 	MOVQ(ap, a)
@@ -228,7 +228,7 @@ func flush2() {
 func gradientOne2() {
 	text("gradientOne2", NOSPLIT, "func(panels, dim int, x, w, factors, sines, acc *float32)")
 	Pragma("noescape")
-	Doc("gradientOne2 is Gradient for one output and a panel of rows:",
+	Doc("gradientOne2 is Gradient for one score and a panel of rows:",
 		"",
 		"\tfor j, i: acc[j][0][i%16] = FMA(cos[j][i], factors[i], acc[j][0][i%16]), acc[j][1] with sines",
 		"",

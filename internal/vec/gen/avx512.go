@@ -105,11 +105,11 @@ func avx512() {
 	}
 }
 
-// sumOne512 is Sum for one output.
+// sumOne512 is Sum for one score.
 func sumOne512() {
 	text("sumOne512", NOSPLIT, "func(panels, dim int, x, w, a *float32, dst *float64)")
 	Pragma("noescape")
-	Doc("sumOne512 is Sum for one output and a panel of rows:",
+	Doc("sumOne512 is Sum for one score and a panel of rows:",
 		"",
 		"\tfor j in groups of 96 frequencies: dst[i] += Σ cos a[cos] + Σ sin a[sin]	in float32 chains")
 	panels, dim, x, w, a, dst := load("panels"), load("dim"), load("x"), load("w"), load("a"), load("dst")
@@ -174,14 +174,14 @@ func rows(base Register, r, v int) Mem { return at(base, 4*(lanes*r+16*v)) }
 
 func sum512(from source) {
 	name := "sum" + from.name + "512"
-	text(name, NOSPLIT, "func(panels, outputs int, "+from.params+", a, sines, f *float32)")
+	text(name, NOSPLIT, "func(panels, scores int, "+from.params+", a, sines, f *float32)")
 	Pragma("noescape")
-	Doc(name+" adds the panels of one group"+from.doc+" to the chains f, [2][outputs][32]:",
+	Doc(name+" adds the panels of one group"+from.doc+" to the chains f, [2][scores][32]:",
 		"",
 		"\tfor c, j, i: f[0][c][i] = FMA(cos[j][i], a[cos][c][j], f[0][c][i]), f[1] with sines",
 		"",
 		"sines is memory for 12*32 numbers.")
-	panels, outputs, phases := load("panels"), load("outputs"), from.load()
+	panels, scores, phases := load("panels"), load("scores"), from.load()
 	a, sines, f := load("a"), load("sines"), load("f")
 	n, p := GP64(), GP64()
 	Label("panel")
@@ -198,19 +198,19 @@ func sum512(from source) {
 				VMOVUPS(rows(sines, r, 1), tile(r, 1))
 			}
 		}
-		MOVQ(outputs, n)
+		MOVQ(scores, n)
 		SUBQ(Imm(4), n)
 		JL(LabelRef("few" + id))
-		Label("four" + "Outputs" + id)
+		Label("four" + "Scores" + id)
 		dots512(p, a, 4)
 		SUBQ(Imm(4), n)
-		JGE(LabelRef("four" + "Outputs" + id))
+		JGE(LabelRef("four" + "Scores" + id))
 		Label("few" + id)
 		ADDQ(Imm(4), n)
 		JZ(LabelRef("done" + id))
-		Label("output" + id)
+		Label("score" + id)
 		dots512(p, a, 1)
-		countdown(n, "output"+id)
+		countdown(n, "score"+id)
 		Label("done" + id)
 	}
 	countdown(panels, "panel")
@@ -218,7 +218,7 @@ func sum512(from source) {
 	RET()
 }
 
-// dots512 adds the tile times the coefficients of n outputs to their chains,
+// dots512 adds the tile times the coefficients of n scores to their chains,
 // and leaves both pointers behind them.
 func dots512(f, a Register, n int) {
 	for c := range n {
@@ -264,7 +264,7 @@ func flush512() {
 func gradientOne512() {
 	text("gradientOne512", NOSPLIT, "func(panels, dim int, x, w, factors, sines, acc *float32)")
 	Pragma("noescape")
-	Doc("gradientOne512 is Gradient for one output and a panel of rows:",
+	Doc("gradientOne512 is Gradient for one score and a panel of rows:",
 		"",
 		"\tfor j, i: acc[j][0][i%16] = FMA(cos[j][i], factors[i], acc[j][0][i%16]), acc[j][1] with sines",
 		"",

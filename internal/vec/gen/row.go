@@ -98,26 +98,26 @@ func rowPanels512() {
 }
 
 func rowDots512(name string, groups int) {
-	text(name, NOSPLIT, "func(n, outputs int, mask uint32, f, coef, dst *float32)")
+	text(name, NOSPLIT, "func(n, scores int, mask uint32, f, coef, dst *float32)")
 	Pragma("noescape")
-	Doc(name+" makes the chains of a row's features and the outputs in mask, up to 16, in dst,",
-		"[group][2][16], with coefficients of outputs numbers a feature:",
+	Doc(name+" makes the chains of a row's features and the scores in mask, up to 16, in dst,",
+		"[group][2][16], with coefficients of scores numbers a feature:",
 		"",
 		"\tfor j < n, h, g: dst[g][h][c] = FMA(f[g][h][j], coef[g*96+j][h][c], dst[g][h][c])")
-	n, outputs := load("n"), load("outputs")
+	n, scores := load("n"), load("scores")
 	mask := Load(Param("mask"), GP32())
 	f, coef, dst := load("f"), load("coef"), load("dst")
 	KMOVW(mask, K1)
-	SHLQ(Imm(2), outputs) // bytes of a feature's coefficients
+	SHLQ(Imm(2), scores) // bytes of a feature's coefficients
 	g, g3, sines := GP64(), GP64(), GP64()
-	IMUL3Q(I32(2*96), outputs, g)
+	IMUL3Q(I32(2*96), scores, g)
 	LEAQ(Mem{Base: g, Index: g, Scale: 2}, g3)
 	base := []Register{coef, GP64()}
 	LEAQ(Mem{Base: coef, Index: g, Scale: 4}, base[1])
-	LEAQ(Mem{Base: coef, Index: outputs, Scale: 1}, sines)
+	LEAQ(Mem{Base: coef, Index: scores, Scale: 1}, sines)
 	sine := []Register{sines, GP64()}
 	LEAQ(Mem{Base: sines, Index: g, Scale: 4}, sine[1])
-	SHLQ(Imm(1), outputs)
+	SHLQ(Imm(1), scores)
 	for i := range 2 * groups {
 		VPXORD(zmm[i], zmm[i], zmm[i])
 	}
@@ -140,7 +140,7 @@ func rowDots512(name string, groups int) {
 	}
 	ADDQ(Imm(4), f)
 	for _, b := range []Register{base[0], base[1], sine[0], sine[1]} {
-		ADDQ(outputs, b)
+		ADDQ(scores, b)
 	}
 	countdown(n, "loop")
 	for i := range 2 * groups {

@@ -13,31 +13,31 @@ func spread() {
 	spreadRun("2", ymm, half, 8)
 }
 
-// spreadRun has the chains of r frequencies and two outputs in registers, and
+// spreadRun has the chains of r frequencies and two scores in registers, and
 // goes through all rows before the next ones do. A chain has width lanes of 16.
 func spreadRun(name string, v []VecPhysical, r, width int) {
-	text("spread"+name, NOSPLIT, "func(panels, outputs int, f, factors, acc *float32)")
+	text("spread"+name, NOSPLIT, "func(panels, scores int, f, factors, acc *float32)")
 	Pragma("noescape")
 	Doc("spread"+name+" adds the rows of panels of features f, [panels][2][12][32], with the",
-		"factors [panels][outputs][32] to the chains acc of twelve frequencies:",
+		"factors [panels][scores][32] to the chains acc of twelve frequencies:",
 		"",
 		"\tfor h, c, j, i: acc[j][h][c][i%16] = FMA(f[i/32][h][j][i%32], factors[i/32][c][i%32], acc[j][h][c][i%16])")
-	panels, outputs := load("panels"), load("outputs")
+	panels, scores := load("panels"), load("scores")
 	f, factors, acc := load("f"), load("factors"), load("acc")
 	n, fp, gp, ap, fh, gc, c, step := GP64(), GP64(), GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
-	MOVQ(outputs, step) // bytes from a panel's factors to the next one's, and from a frequency's chains
+	MOVQ(scores, step) // bytes from a panel's factors to the next one's, and from a frequency's chains
 	SHLQ(Imm(7), step)
 	g, z := v[2*r:2*r+2], v[2*r+2:2*r+4]
 
-	// block adds all rows to the chains of n outputs, in all lanes and of all
+	// block adds all rows to the chains of n scores, in all lanes and of all
 	// frequencies of one h.
-	block := func(outputs int, id string) {
+	block := func(scores int, id string) {
 		for q := 0; q < panel; q += r {
 			for l := 0; l < 16; l += width {
 				chains := func(move func(m Mem, v VecPhysical)) {
 					MOVQ(acc, ap)
 					for j := range q + r {
-						for o := 0; o < outputs && j >= q; o++ {
+						for o := 0; o < scores && j >= q; o++ {
 							move(at(ap, 64*o+4*l), v[o*r+j-q])
 						}
 						ADDQ(step, ap)
@@ -50,13 +50,13 @@ func spreadRun(name string, v []VecPhysical, r, width int) {
 				label := fmt.Sprint(id, "At", q, "Lane", l)
 				Label(label)
 				for i := l; i < lanes; i += 16 {
-					for o := range outputs {
+					for o := range scores {
 						VMOVUPS(at(gp, 4*lanes*o+4*i), g[o])
 					}
 					for j := range r {
 						z := z[j%2]
 						VMOVUPS(at(fp, 4*lanes*(q+j)+4*i), z)
-						for o := range outputs {
+						for o := range scores {
 							VFMADD231PS(g[o], z, v[o*r+j])
 						}
 					}
@@ -67,13 +67,13 @@ func spreadRun(name string, v []VecPhysical, r, width int) {
 				chains(func(m Mem, v VecPhysical) { VMOVUPS(v, m) })
 			}
 		}
-		ADDQ(I32(64*outputs), acc)
-		ADDQ(I32(4*lanes*outputs), gc)
+		ADDQ(I32(64*scores), acc)
+		ADDQ(I32(4*lanes*scores), gc)
 	}
 	MOVQ(f, fh)
 	for _, h := range []string{"cos", "sin"} {
 		MOVQ(factors, gc)
-		MOVQ(outputs, c)
+		MOVQ(scores, c)
 		SUBQ(Imm(2), c)
 		JL(LabelRef(h + "Last"))
 		Label(h + "Two")

@@ -6,7 +6,7 @@
 // neighbour or a change of the clock meets both. A line is a case: the fraction
 // of the peak that the multiplications and additions of w·x alone come to, and
 // the same relative to the roofline d/(d+15+2C) of a [cos, sin] pair with C
-// outputs, each the median of the rounds with quartiles. The 15 are what a
+// scores, each the median of the rounds with quartiles. The 15 are what a
 // reduction to whole turns and polynomials of degrees 12 and 13 take; that to
 // half turns and degrees 8 and 9 takes 10, and the rest of it keeps other units
 // busy, so that a fraction above 1 is no mistake.

@@ -257,7 +257,7 @@ func (l *Linear) Load(s *state.Reader, rows, solved float64) {
 		l.squares = square
 	}
 	for _, v := range l.squares {
-		s.Require(v >= 0, "linear.squares has %v", v)
+		s.Require(v >= 0, "linear: a sum of squares is %v", v)
 	}
-	s.Require(l.Rows >= 0 && l.Solved >= 0 && l.Solved <= l.Rows, "linear: %v rows, solved at %v", l.Rows, l.Solved)
+	s.Require(l.Rows >= 0 && l.Solved >= 0 && l.Solved <= l.Rows, "linear: %v rows, last solved at %v", l.Rows, l.Solved)
 }

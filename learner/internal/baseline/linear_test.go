@@ -12,17 +12,17 @@ import (
 
 // offline is the ridge solution that gonum finds for all rows at once: one row
 // of dim+1 weights for each output, the intercept last and free.
-func offline(x []float32, targets, weights []float64, dim, outputs int) *mat.Dense {
+func offline(x []float32, targets, weights []float64, dim, scores int) *mat.Dense {
 	rows := len(weights)
-	z, y := mat.NewDense(rows, dim+1, nil), mat.NewDense(rows, outputs, nil)
+	z, y := mat.NewDense(rows, dim+1, nil), mat.NewDense(rows, scores, nil)
 	for i, w := range weights {
 		r := math.Sqrt(w)
 		for j := range dim {
 			z.Set(i, j, r*float64(x[i*dim+j]))
 		}
 		z.Set(i, dim, r)
-		for k := range outputs {
-			y.Set(i, k, r*targets[i*outputs+k])
+		for k := range scores {
+			y.Set(i, k, r*targets[i*scores+k])
 		}
 	}
 	var gram, moment, w mat.Dense
@@ -38,9 +38,9 @@ func offline(x []float32, targets, weights []float64, dim, outputs int) *mat.Den
 }
 
 // linearData is rows of correlated inputs, and targets that depend on them.
-func linearData(rows, dim, outputs int) (x []float32, targets, weights []float64) {
+func linearData(rows, dim, scores int) (x []float32, targets, weights []float64) {
 	rng := rand.New(rand.NewPCG(uint64(dim), 2))
-	slope := make([]float64, dim*outputs)
+	slope := make([]float64, dim*scores)
 	for i := range slope {
 		slope[i] = rng.NormFloat64() / math.Sqrt(float64(dim))
 	}
@@ -49,7 +49,7 @@ func linearData(rows, dim, outputs int) (x []float32, targets, weights []float64
 		for range dim {
 			x = append(x, float32(0.5*common+rng.NormFloat64()))
 		}
-		for k := range outputs {
+		for k := range scores {
 			y := 0.3 + 0.5*rng.NormFloat64()
 			for j, v := range x[len(x)-dim:] {
 				y += slope[k*dim+j] * float64(v)
@@ -63,16 +63,16 @@ func linearData(rows, dim, outputs int) (x []float32, targets, weights []float64
 
 func TestLinearIsTheRidgeSolution(t *testing.T) {
 	for _, dim := range []int{1, 7, 60, maxRidgeInputs} {
-		const outputs = 2
+		const scores = 2
 		rows := 4*dim + 50
-		x, targets, weights := linearData(rows, dim, outputs)
-		l := NewLinear(warmup.Ones(dim), outputs)
+		x, targets, weights := linearData(rows, dim, scores)
+		l := NewLinear(warmup.Ones(dim), scores)
 		for i, w := range weights {
-			l.Add(x[i*dim:(i+1)*dim], targets[i*outputs:(i+1)*outputs], w)
+			l.Add(x[i*dim:(i+1)*dim], targets[i*scores:(i+1)*scores], w)
 		}
 		l.End()
-		want := offline(x, targets, weights, dim, outputs)
-		for k := range outputs {
+		want := offline(x, targets, weights, dim, scores)
+		for k := range scores {
 			for j := range dim + 1 {
 				if got := l.w[k*(dim+1)+j]; math.Abs(got-want.At(j, k)) > 1e-9 {
 					t.Fatalf("dim %d: weight %d of output %d is %v, offline %v", dim, j, k, got, want.At(j, k))
@@ -123,11 +123,11 @@ func TestLinearWidensAsIfTheClassHadAlwaysBeen(t *testing.T) {
 	const dim, rows = 4, 200
 	x, _, weights := linearData(rows, dim, 1)
 	class := func(i int) int { return min(i/50, i%4) }
-	target := func(i, outputs int) []float64 {
-		t := make([]float64, outputs)
+	target := func(i, scores int) []float64 {
+		t := make([]float64, scores)
 		for k := range t {
 			t[k] = -1
-			if class(i) == k && outputs > 1 || outputs == 1 && class(i) == 1 {
+			if class(i) == k && scores > 1 || scores == 1 && class(i) == 1 {
 				t[k] = 1
 			}
 		}

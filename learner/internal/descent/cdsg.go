@@ -42,7 +42,7 @@ func (c CDSG) Choose(s *Situation) (from, to int, rate float64) {
 		}
 	})
 	switch {
-	case k < 0 || rate <= s.Rate*(1+tolerance) && s.Blocks < s.Most:
+	case k < 0 || rate <= s.Rate*(1+tolerance) && s.Blocks < s.MaxBlocks:
 		return s.Blocks, s.Blocks + 1, s.Rate
 	case rate <= s.Rate:
 		return k, k + 1, s.Rate
@@ -103,7 +103,7 @@ func (c CDSG) String() string {
 // Help implements Rule.
 func (c CDSG) Help() string {
 	if c.Alpha {
-		return "cdsg that judges blocks by their coefficients; for many classes"
+		return "cdsg that compares blocks by their coefficients; for many classes"
 	}
 	return "dsg with steps in existing blocks as well, where they undo earlier steps (Li and Póczos 2016); needs fewer features"
 }

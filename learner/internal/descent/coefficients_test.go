@@ -11,8 +11,8 @@ import (
 func TestLazyEqualsExplicit(t *testing.T) {
 	for _, shrink := range []float64{1e-6, 0.01, 0.9} { // the last folds its scalars in at every other step
 		rng := rand.New(rand.NewPCG(1, 2))
-		const features, outputs = 7, 2
-		c := newCoefficients(outputs)
+		const features, scores = 7, 2
+		c := newCoefficients(scores)
 		var w, average []float64
 		for step := 1; step <= 400; step++ {
 			r := 1 - shrink*rng.Float64()
@@ -20,14 +20,14 @@ func TestLazyEqualsExplicit(t *testing.T) {
 			for i := range w {
 				w[i] *= r
 			}
-			if len(w) < features*outputs {
+			if len(w) < features*scores {
 				c.grow(1)
 				w, average = append(w, 0, 0), append(average, 0, 0)
 			}
-			d, at := []float64{rng.NormFloat64(), rng.NormFloat64()}, rng.IntN(len(w)/outputs)
+			d, at := []float64{rng.NormFloat64(), rng.NormFloat64()}, rng.IntN(len(w)/scores)
 			c.add(at, -0.3, d)
 			for i := range d {
-				w[at*outputs+i] -= 0.3 * d[i]
+				w[at*scores+i] -= 0.3 * d[i]
 			}
 			c.average()
 			rho := 4 / (float64(step) + 3)

@@ -108,7 +108,7 @@ func (d *Engine) Learn(p *engine.Minibatch) {
 	}
 	from, to, rate := d.rule.Choose(&Situation{
 		Step: t, Seed: d.Options.Seed,
-		Blocks: d.Bank.Blocks(), Most: d.Options.MaxBlocks(),
+		Blocks: d.Bank.Blocks(), MaxBlocks: d.Options.MaxBlocks(),
 		Rate: size.Rate(t - d.Coef.since), Ceiling: d.ceiling(),
 		Mean: d.mean, Squares: squares, Rows: len(p.Labels),
 		Traces: d.traces, Slopes: d.slopes,
@@ -132,7 +132,7 @@ func (d *Engine) Learn(p *engine.Minibatch) {
 	d.Coef.scale(shrink)
 	d.step.Head, d.step.Features, d.step.from, d.step.to, d.step.rate = &d.Head, d.Bank, from, to, rate
 	d.step.Since = d.Coef.Steps - d.Coef.since
-	d.direction.Turn(&d.step, d.slope)
+	d.direction.Apply(&d.step, d.slope)
 	d.Coef.add(from*width, 1, d.slope)
 	d.trace(from, to, rate, shrink)
 	rho := d.Coef.average()
@@ -208,7 +208,7 @@ func (d *Engine) slopes() (products, squares []float64) {
 	n, k := d.Bank.Blocks(), d.Head.Scores()
 	size := 2 * d.Options.BlockSize * k
 	d.slope = state.Extend(d.slope[:0], n*size)
-	d.Bank.Gradient(d.slope, 0, d.step.X, d.step.Residue, k)
+	d.Bank.Gradient(d.slope, 0, d.step.X, d.step.Residuals, k)
 	d.norms = state.Extend(d.norms[:0], 2*n)
 	products, squares = d.norms[:n], d.norms[n:]
 	for b := range n {
@@ -235,8 +235,8 @@ func (d *Engine) gradient(p *engine.Minibatch) (g []float64, squares float64) {
 	d.step.Shares = d.step.Shares[:0]
 	d.mean = state.Extend(d.mean[:0], k)
 	clear(d.mean)
-	d.step.Residue = state.Extend(d.step.Residue[:0], len(p.Labels)*k)
-	g = d.step.Residue
+	d.step.Residuals = state.Extend(d.step.Residuals[:0], len(p.Labels)*k)
+	g = d.step.Residuals
 	d.step.Smoothness = d.Head.Loss.Smoothness()
 	curved, ok := d.Head.Loss.(loss.Curved)
 	if ok || math.IsInf(d.step.Smoothness, 1) {
@@ -323,10 +323,10 @@ func (d *Engine) Load(s *state.Reader, v engine.Served, steps int64) {
 	d.direction.Load(s, rows, k)
 	c := &d.Coef
 	s.Require(counters[fieldAveraged]>>1 == 0, "averaged is %d", counters[fieldAveraged])
-	s.Require(d.choice.at >= 0 && d.choice.at < ChoiceRows, "choice at row %d", d.choice.at)
-	s.Require(c.since >= 0 && c.since <= c.Steps, "an average since step %d of %d", c.since, c.Steps)
-	s.Require(c.Steps >= 0 && c.Steps <= steps && (c.Steps == 0) == (v.Blocks == 0), "%d steps of %d, %d blocks", c.Steps, steps, v.Blocks)
-	s.Require(c.shrink > 0 && c.shrink <= 1 && c.q > 0 && c.q <= 1 && c.p >= 0, "scalars %v, %v, %v", c.shrink, c.q, c.p)
+	s.Require(d.choice.at >= 0 && d.choice.at < ChoiceRows, "the comparison is at row %d", d.choice.at)
+	s.Require(c.since >= 0 && c.since <= c.Steps, "the average starts at step %d of %d", c.since, c.Steps)
+	s.Require(c.Steps >= 0 && c.Steps <= steps && (c.Steps == 0) == (v.Blocks == 0), "%d steps, want at most %d; %d blocks", c.Steps, steps, v.Blocks)
+	s.Require(c.shrink > 0 && c.shrink <= 1 && c.q > 0 && c.q <= 1 && c.p >= 0, "invalid scalars %v, %v, %v", c.shrink, c.q, c.p)
 	if s.Err != nil {
 		return
 	}

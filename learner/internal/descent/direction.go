@@ -11,7 +11,7 @@ import (
 )
 
 // Directions are the names of the directions that a step can take, the default first.
-// They are those of Config.Stepper, whose key is part of the format of model logs.
+// They are those of Config.Direction, whose JSON key is part of the format of model logs.
 var Directions = []string{"rate", "adagrad", "precond"}
 
 // NewDirection returns the direction of a name.
@@ -24,14 +24,14 @@ func NewDirection(name string) (direction, error) {
 	case "precond":
 		return new(precond), nil
 	}
-	return nil, fmt.Errorf("no stepper is named %q: want one of %v", name, Directions)
+	return nil, fmt.Errorf("unknown direction %q: want one of %v", name, Directions)
 }
 
 // A direction turns the gradient in some blocks into the step in them.
 type direction interface {
-	// Turn turns slope, the gradient of the mean loss in the coefficients of the
+	// Apply turns slope, the gradient of the mean loss in the coefficients of the
 	// blocks of s, into what is to be added to them.
-	Turn(s *Step, slope []float64)
+	Apply(s *Step, slope []float64)
 
 	// React forgets the gradients so far, because of drift.
 	React()
@@ -54,7 +54,7 @@ type Step struct {
 
 	X          []float32 // rows of the mini-batch
 	Shares     []float64 // of each row in the weight of all
-	Residue    []float64 // rows × scores: gradients in the scores, multiplied by the share of the row
+	Residuals  []float64 // rows × scores: gradients in the scores, multiplied by the share of the row
 	Smoothness float64   // bound of the loss's second derivative
 	Squares    float64   // of the gradients, weighted mean
 }
@@ -65,7 +65,7 @@ func (s *Step) BlockSize() int { return s.Features.Map().BlockSize }
 // Plain steps along the gradient.
 type Plain struct{}
 
-func (Plain) Turn(s *Step, slope []float64) {
+func (Plain) Apply(s *Step, slope []float64) {
 	// The blocks share the step. Features of norm 1 are these divided by √BlockSize.
 	rate := s.rate / float64(s.BlockSize()*(s.to-s.from))
 	for i := range slope {
@@ -93,7 +93,7 @@ const (
 	minSquares = 1e-300
 )
 
-func (a *adagrad) Turn(g *Step, slope []float64) {
+func (a *adagrad) Apply(g *Step, slope []float64) {
 	size := 2 * g.BlockSize() * g.Head.Scores()
 	step := adagradStep / math.Sqrt(float64(2*g.BlockSize()*(g.to-g.from)))
 	for i, s := range a.squares[g.from*size : g.to*size] {

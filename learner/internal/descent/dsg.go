@@ -6,7 +6,7 @@ package descent
 type DSG struct{}
 
 func (DSG) Choose(s *Situation) (from, to int, rate float64) {
-	if s.Blocks < s.Most {
+	if s.Blocks < s.MaxBlocks {
 		return s.Blocks, s.Blocks + 1, s.Rate
 	}
 	return 0, s.Blocks, s.Rate
@@ -21,9 +21,9 @@ type All struct{ Fixed bool }
 
 func (a All) Choose(s *Situation) (from, to int, rate float64) {
 	if a.Fixed {
-		return 0, s.Most, s.Rate
+		return 0, s.MaxBlocks, s.Rate
 	}
-	return 0, min(s.Blocks+1, s.Most), s.Rate
+	return 0, min(s.Blocks+1, s.MaxBlocks), s.Rate
 }
 
 func (a All) String() string {

@@ -59,7 +59,7 @@ func (p *precond) adjust(squares float64) {
 	}
 }
 
-func (p *precond) Turn(s *Step, slope []float64) {
+func (p *precond) Apply(s *Step, slope []float64) {
 	n, k, rows := 2*s.BlockSize(), s.Head.Scores(), len(s.Shares)
 	p.adjust(s.Squares)
 	p.phi = state.Extend(p.phi[:0], rows*n)
@@ -108,6 +108,6 @@ func (p *precond) Load(s *state.Reader, _, _ int) {
 	v := state.Take[float64](s, "precond", 1, 3)
 	if s.Err == nil {
 		p.damping, p.recent, p.least = v[0], v[1], v[2]
-		s.Require(min(v[0], v[1], v[2]) >= 0 && v[0] <= maxDamping, "precond: %v", v)
+		s.Require(min(v[0], v[1], v[2]) >= 0 && v[0] <= maxDamping, "precond: scales are %v", v)
 	}
 }

@@ -19,12 +19,12 @@ type Rule interface {
 
 // Situation is what a Rule may consider before a step.
 type Situation struct {
-	Step    int64   // counted from 1
-	Seed    uint64  // of random decisions
-	Blocks  int     // of the model
-	Most    int     // blocks that it may have
-	Rate    float64 // step size in a new block
-	Ceiling float64 // step size above which a step overshoots
+	Step      int64   // counted from 1
+	Seed      uint64  // of random decisions
+	Blocks    int     // of the model
+	MaxBlocks int     // blocks that it may have
+	Rate      float64 // step size in a new block
+	Ceiling   float64 // step size above which a step overshoots
 
 	// Mean is the mean of the mini-batch's gradients in the scores, Squares the mean
 	// of their squared norms and Rows their number.
@@ -55,7 +55,7 @@ func Algorithms() (rows []engine.Algorithm) {
 		rows = append(rows, engine.Algorithm{
 			Name: r.String(), Help: r.Help(), Minibatch: 128, BlockSize: 32,
 			New: func(p engine.Problem) engine.Engine {
-				direction, err := NewDirection(p.Options.Stepper)
+				direction, err := NewDirection(p.Options.Direction)
 				if err != nil {
 					panic("descent: " + err.Error()) // the configuration has been checked
 				}

@@ -12,7 +12,7 @@ import (
 type UDSG struct{ New, Old int64 }
 
 func (u UDSG) Choose(s *Situation) (from, to int, rate float64) {
-	if s.Blocks == 0 || s.Blocks < s.Most && (s.Step-1)%(u.New+u.Old) < u.New {
+	if s.Blocks == 0 || s.Blocks < s.MaxBlocks && (s.Step-1)%(u.New+u.Old) < u.New {
 		return s.Blocks, s.Blocks + 1, s.Rate
 	}
 	// The purpose of the key is part of the format.

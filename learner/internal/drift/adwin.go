@@ -92,7 +92,7 @@ func (a *ADWIN) cut() (cut, up bool) {
 		return false, false
 	}
 	variance := squares / n
-	doubt := vec.Log(2 * vec.Log(n) / adwinDelta)
+	logTerm := vec.Log(2 * vec.Log(n) / adwinDelta)
 	before, total := 0.0, 0.0
 	a.each(func(size float64, b bucket) bool {
 		before, total = before+size, total+b.sum
@@ -104,7 +104,7 @@ func (a *ADWIN) cut() (cut, up bool) {
 			return true
 		}
 		m := 1/before + 1/after // 1/m of the paper
-		bound := math.Sqrt(2*m*variance*doubt) + float64(2./3*doubt*m)
+		bound := math.Sqrt(2*m*variance*logTerm) + float64(2./3*logTerm*m)
 		d := (sum-total)/after - total/before
 		cut, up = math.Abs(d) > bound, d > 0
 		return !cut
@@ -148,11 +148,11 @@ func (a *ADWIN) Save(to *state.Arrays) {
 func (a *ADWIN) Load(s *state.Reader) {
 	counts := state.Take[int64](s, "adwin.counts", state.AnySize, 1)
 	buckets := state.Take[float64](s, "adwin.buckets", state.AnySize, 2)
-	s.Require(len(counts) >= 1 && len(counts) < 60, "adwin: %d counts", len(counts))
+	s.Require(len(counts) >= 1 && len(counts) < 60, "adwin: %d levels", len(counts))
 	if s.Err != nil {
 		return
 	}
-	s.Require(counts[0] >= 0 && counts[0] < adwinEvery, "adwin: %d numbers since the last check", counts[0])
+	s.Require(counts[0] >= 0 && counts[0] < adwinEvery, "adwin: %d values since the last check", counts[0])
 	a.waiting = int(counts[0])
 	for i, n := range counts[1:] {
 		s.Require(n >= 0 && n <= adwinBuckets && (n > 0 || i < len(counts)-2) && int(2*n) <= len(buckets), "adwin: %d buckets at level %d", n, i)
@@ -163,10 +163,10 @@ func (a *ADWIN) Load(s *state.Reader) {
 		for j := range l {
 			l[j] = bucket{buckets[2*j], buckets[2*j+1]}
 			size := float64(int64(1) << i)
-			s.Require(l[j].sum >= 0 && l[j].sum <= size && l[j].squares >= 0 && l[j].squares <= size, "adwin: a bucket of %v", l[j])
+			s.Require(l[j].sum >= 0 && l[j].sum <= size && l[j].squares >= 0 && l[j].squares <= size, "adwin: invalid bucket %v", l[j])
 		}
 		buckets = buckets[2*n:]
 		a.levels = append(a.levels, l)
 	}
-	s.Require(len(buckets) == 0, "adwin: more buckets than counted")
+	s.Require(len(buckets) == 0, "adwin: more buckets than their counts")
 }

@@ -52,5 +52,5 @@ func (p *PageHinkley) Load(s *state.Reader) {
 		return
 	}
 	*p = PageHinkley{v[0], v[1], v[2], v[3], v[4]}
-	s.Require(p.n >= 0 && p.squares >= 0 && p.least <= 0 && p.sum >= p.least, "hinkley: %v", v)
+	s.Require(p.n >= 0 && p.squares >= 0 && p.least <= 0 && p.sum >= p.least, "page-hinkley: invalid state %v", v)
 }

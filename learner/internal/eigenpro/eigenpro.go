@@ -207,12 +207,12 @@ func rowProducts(phi []float32, n int, scale float64) []float64 {
 	return products
 }
 
-// Turn takes no longer step than to the minimum of a parabola through the loss of the
+// Apply takes no longer step than to the minimum of a parabola through the loss of the
 // mini-batch. The parabola has the bound of the loss's curvature; for losses of
 // probabilities, that of target.CurvatureAlong.
-func (l *spectrum) Turn(s *descent.Step, slope []float64) {
+func (l *spectrum) Apply(s *descent.Step, slope []float64) {
 	if !l.found() {
-		descent.Plain{}.Turn(s, slope)
+		descent.Plain{}.Apply(s, slope)
 		return
 	}
 	k, rows := s.Head.Scores(), len(s.Shares)
@@ -250,7 +250,7 @@ func (l *spectrum) Turn(s *descent.Step, slope []float64) {
 		for j, v := range l.scores[i*k : (i+1)*k] {
 			c := s.Smoothness
 			if probabilities && share > 0 {
-				c = target.CurvatureAlong(math.Abs(s.Residue[i*k+j])/share, c)
+				c = target.CurvatureAlong(math.Abs(s.Residuals[i*k+j])/share, c)
 			}
 			curvature += float64(share * float64(c*float64(v*v)))
 		}
@@ -286,9 +286,9 @@ func (l *spectrum) Load(s *state.Reader, features, _ int) {
 		return
 	}
 	l.maxNorm, l.topEigenvalue, l.usual = limits[0], limits[1], limits[2]
-	s.Require(min(l.maxNorm, l.topEigenvalue, l.usual) >= 0 && l.found() == (l.maxNorm > 0), "eigenpro: limits %v, %d directions", limits, len(l.excess))
+	s.Require(min(l.maxNorm, l.topEigenvalue, l.usual) >= 0 && l.found() == (l.maxNorm > 0), "eigenpro: invalid limits %v with %d eigendirections", limits, len(l.excess))
 	for _, c := range l.excess {
-		s.Require(c >= 0 && c <= 1, "eigenpro: an excess is %v", c)
+		s.Require(c >= 0 && c <= 1, "eigenpro: the excess of an eigenvalue is %v", c)
 	}
 	for _, v := range directions {
 		l.directions = append(l.directions, float64(v))
@@ -306,5 +306,5 @@ func (e *eigenpro) Load(s *state.Reader, v engine.Served, steps int64) {
 	first := &e.spectrum.first
 	first.X = state.Take[float32](s, "eigenpro.x", state.AnySize, e.Dim)
 	first.Labels, first.Weights = target.TakeLabels(s, "eigenpro", len(first.X)/e.Dim, &e.Head)
-	s.Require(len(first.Labels) < spectrumRows, "eigenpro: %d first rows", len(first.Labels))
+	s.Require(len(first.Labels) < spectrumRows, "eigenpro: %d rows kept for the spectrum", len(first.Labels))
 }

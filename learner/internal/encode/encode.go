@@ -100,7 +100,7 @@ func newPrior(labels []target.Label, task target.Task) prior {
 		if p.classes {
 			n = max(n, labels[i].Class+1)
 		} else {
-			n = max(n, labels[i].Outputs())
+			n = max(n, labels[i].Targets())
 		}
 	}
 	if p.classes && n == 2 {

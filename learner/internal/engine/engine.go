@@ -73,7 +73,7 @@ type Options struct {
 	Lambda      float64 // weight of ‖f‖²/2 in the objective
 	Seed        uint64
 	Sampling    features.Sampling
-	Stepper     string // direction of a step, see package descent
+	Direction   string // direction of a step, see package descent
 }
 
 // MaxBlocks returns the largest number of blocks of a model.
@@ -94,7 +94,7 @@ type Served struct {
 // Check makes s fail unless e, which was loaded from it, serves v.
 func (v Served) Check(s *state.Reader, e Engine) {
 	got := e.Serving()
-	s.Require(got.Blocks == v.Blocks && slices.Equal(got.Intercept, v.Intercept) && slices.Equal(got.Coef, v.Coef), "not the coefficients of the serving part")
+	s.Require(got.Blocks == v.Blocks && slices.Equal(got.Intercept, v.Intercept) && slices.Equal(got.Coef, v.Coef), "the coefficients differ from those of the serving part")
 }
 
 // Scores appends to dst the scores of n scaled rows x: the sums over all features, and
@@ -154,7 +154,7 @@ func ParseReaction(s string) (Reaction, error) {
 			return Reaction(i), nil
 		}
 	}
-	return 0, fmt.Errorf("no reaction to drift is named %q: want one of %v", s, Reactions)
+	return 0, fmt.Errorf("unknown reaction to drift %q: want one of %v", s, Reactions)
 }
 
 // A Reactor is an engine that can react to drift in other ways than starting again,

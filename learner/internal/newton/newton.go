@@ -187,7 +187,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 		}
 		w.credit = min(w.credit, windowRows)
 	}
-	w.guard(nil)
+	w.resetDiverged(nil)
 	w.average()
 	w.serve()
 }

@@ -53,16 +53,16 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	}
 	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
 	n := counters[fieldRows]
-	s.Require(n >= 0 && n <= windowRows, "a window of %d rows", n)
+	s.Require(n >= 0 && n <= windowRows, "the window has %d rows", n)
 	s.Require(counters[fieldNext] >= 0 && counters[fieldNext] <= int64(blocks) && counters[fieldNext] < int64(w.Options.MaxBlocks()), "the next block is %d of %d", counters[fieldNext], blocks)
-	s.Require(blocks == w.Options.MaxBlocks() || counters[fieldNext] == int64(blocks), "block %d is next after %d", counters[fieldNext], blocks)
-	s.Require(counters[fieldCredit] >= 0 && counters[fieldCredit] <= windowRows, "credit is %d", counters[fieldCredit])
+	s.Require(blocks == w.Options.MaxBlocks() || counters[fieldNext] == int64(blocks), "the next block is %d, want %d: the model is not full", counters[fieldNext], blocks)
+	s.Require(counters[fieldCredit] >= 0 && counters[fieldCredit] <= windowRows, "the credit of row visits is %d", counters[fieldCredit])
 	s.Require(counters[fieldAt] >= 0 && (counters[fieldAt] == 0 || n == windowRows && counters[fieldAt] < n), "the window ends at %d", counters[fieldAt])
 	if s.Err != nil {
 		return
 	}
 	w.next, w.credit, w.batches = int(counters[fieldNext]), counters[fieldCredit], counters[fieldBatches]
-	s.Require(w.batches >= 0 && w.batches <= steps, "averages of %d mini-batches of %d", w.batches, steps)
+	s.Require(w.batches >= 0 && w.batches <= steps, "%d mini-batches in the averages, want at most %d", w.batches, steps)
 	w.intercept = state.Take[float64](s, "members.intercepts", e, k)
 	w.coef = state.Take[float64](s, "members.w", blocks*size, e*k)
 	w.averageIntercept = state.Take[float64](s, "averages.intercepts", averagedMembers, k)
@@ -83,7 +83,7 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	}
 	for i := range blocks {
 		r, visits := rows[2*i], rows[2*i+1]
-		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= maxGramVisits, "a Gram matrix of %v rows and %v visits", r, visits)
+		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= maxGramVisits, "a Gram matrix has %v rows and %v row visits", r, visits)
 		w.grams = append(w.grams, gram{rows: r, visits: visits, values: values[i*triangle : (i+1)*triangle : (i+1)*triangle]})
 	}
 	for _, t := range w.window.targets {

@@ -68,7 +68,7 @@ func (w *newton) step() {
 			f[c] -= float64(t * d[c])
 		}
 	}
-	w.guard(coef)
+	w.resetDiverged(coef)
 }
 
 // penalty returns the weight of half the squared coefficients of a member for a
@@ -165,7 +165,7 @@ func (w *newton) lengths() {
 	n, k, e, h := w.window.rows, w.Head.Scores(), len(w.members), w.curvature()
 	s, v := &w.scratch, &w.window
 	probabilities := w.Head.Probabilities()
-	bend := make([]float64, e*k)
+	curvature := make([]float64, e*k)
 	for i := range n {
 		weight, age := v.weights[i], v.age(i)
 		for m, who := range w.members {
@@ -179,12 +179,12 @@ func (w *newton) lengths() {
 				if probabilities {
 					c = target.CurvatureAlong(math.Abs(s.g[at+j])/share, h)
 				}
-				bend[m*k+j] += float64(share * float64(c*float64(d*d)))
+				curvature[m*k+j] += float64(share * float64(c*float64(d*d)))
 			}
 		}
 	}
 	for c, gain := range s.size {
-		bound := bend[c] + s.slope[c]
+		bound := curvature[c] + s.slope[c]
 		t := 0.0
 		if gain > 0 && bound > 0 {
 			t = min(maxStepFactor, gain/bound)
@@ -200,9 +200,9 @@ const maxStepFactor = 4
 // maxTotalLoss bounds the decayed loss of a member: no further sum overflows.
 const maxTotalLoss = 1e300
 
-// guard resets a member that has diverged, in its loss, its intercepts or the
+// resetDiverged resets a member that has diverged, in its loss, its intercepts or the
 // coefficients given, which are those of a block.
-func (w *newton) guard(coef []float64) {
+func (w *newton) resetDiverged(coef []float64) {
 	k, e, n := w.Head.Scores(), len(w.members), w.Head.Targets()
 	for m := range w.members {
 		fine := true

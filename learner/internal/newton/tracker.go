@@ -245,7 +245,7 @@ func (t *trackers) load(s *state.Reader) {
 	n := len(t.mixtureLoss)
 	t.mixtureLoss = state.Take[float64](s, "trackers.alone", 1, n)
 	for _, l := range t.mixtureLoss {
-		s.Require(l >= 0, "the loss without trackers is %v", l)
+		s.Require(l >= 0, "the mean loss without trackers is %v", l)
 	}
 	for m := range t.all {
 		a, name := &t.all[m], fmt.Sprintf("trackers.%d", m)

@@ -49,8 +49,8 @@ func (m *member) solveFor(penalty float64, due func(j int) bool) {
 	}
 }
 
-// teach has m learn the rows whose products are in gram and moment.
-func (r *ridge) teach(m *member, rows int, weight float64) {
+// learn has m learn the rows whose products are in gram and moment.
+func (r *ridge) learn(m *member, rows int, weight float64) {
 	m.Equations.Forget(leastsquares.Power(m.forget, rows))
 	m.Add(r.gram, r.moment, weight)
 	m.solveFor(r.penalty, func(j int) bool { return r.due(m, j) })

@@ -213,12 +213,12 @@ func (r *ridge) Learn(p *engine.Minibatch) {
 	r.steps++
 	if n < parallelSize {
 		for e := range r.members {
-			r.teach(&r.members[e], rows, weight)
+			r.learn(&r.members[e], rows, weight)
 		}
 	} else {
 		var wait sync.WaitGroup
 		for e := range r.members {
-			wait.Go(func() { r.teach(&r.members[e], rows, weight) })
+			wait.Go(func() { r.learn(&r.members[e], rows, weight) })
 		}
 		wait.Wait()
 	}
@@ -273,5 +273,5 @@ func chooseLoss(chosen loss.Loss, task target.Task) (loss.Loss, error) {
 	case chosen == nil || chosen == loss.Square{} || chosen == loss.OneVsRest{}:
 		return chosen, nil
 	}
-	return nil, fmt.Errorf("ridge minimises square or one-vs-rest, and the loss is %s", chosen)
+	return nil, fmt.Errorf("algorithm ridge needs loss square or one-vs-rest, but the loss is %s", chosen)
 }

@@ -33,8 +33,8 @@ func (r *ridge) Load(s *state.Reader, v engine.Served, steps int64) {
 		return
 	}
 	r.steps = counters[0]
-	s.Require(r.steps >= 0 && r.steps <= steps, "%d steps of %d", r.steps, steps)
-	s.Require(slices.Min(figures) >= 0, "ridge: a figure is %v", slices.Min(figures))
+	s.Require(r.steps >= 0 && r.steps <= steps, "%d steps, want at most %d", r.steps, steps)
+	s.Require(slices.Min(figures) >= 0, "ridge: an error, share or noise estimate is %v", slices.Min(figures))
 	next := func(to []float64) { figures = figures[copy(to, figures):] }
 	next(r.noise)
 	for e := range r.members {
@@ -42,7 +42,7 @@ func (r *ridge) Load(s *state.Reader, v engine.Served, steps int64) {
 		next(m.solved)
 		next(m.error)
 		next(m.share)
-		s.Require(slices.Max(m.share) <= 1, "member %d has the shares %v", e, m.share)
+		s.Require(slices.Max(m.share) <= 1, "ridge: member %d has mixture weights %v", e, m.share)
 		m.Equations.Load(s, name)
 		m.w = state.Take[float64](s, name+".w", m.Targets, m.N)
 	}

@@ -60,13 +60,13 @@ func takeAny[T float64 | float32 | int64 | byte](s *Reader, name string, rows, c
 	data, ok := a.Data.([]T)
 	switch {
 	case a.Name != name:
-		s.Fail("%q stands where %s should", a.Name, name)
+		s.Fail("array %q is in the place of %s", a.Name, name)
 	case !ok:
 		s.Fail("%s has elements of %T, want %T", name, a.Data, data)
 	case columns != a.Shape[1] || rows != AnySize && rows != a.Shape[0]:
-		s.Fail("%s has the shape %v, want [%d %d]", name, a.Shape, rows, columns)
+		s.Fail("%s has shape %v, want [%d %d]", name, a.Shape, rows, columns)
 	case columns == 0 && len(data) != 0 || columns > 0 && (len(data)%columns != 0 || len(data)/columns != a.Shape[0]):
-		s.Fail("%s has %d values in the shape %v", name, len(data), a.Shape)
+		s.Fail("%s has %d values for shape %v", name, len(data), a.Shape)
 	}
 	if s.Err != nil {
 		return nil
@@ -111,7 +111,7 @@ func (s *Reader) Require(ok bool, format string, args ...any) {
 // End returns the first error, which may be that there are more arrays.
 func (s *Reader) End() error {
 	if s.Err == nil && len(s.In) > 0 {
-		s.Fail("%q is more than there should be", s.In[0].Name)
+		s.Fail("unexpected array %q", s.In[0].Name)
 	}
 	return s.Err
 }

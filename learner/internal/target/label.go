@@ -14,13 +14,13 @@ type Label struct {
 	Class int     // index of the class, in the order in which classes appeared
 	Value float64 // finite
 
-	// More has the other targets of a regression of several (Config.Outputs),
+	// More has the other targets of a regression of several (Config.Targets),
 	// behind Value, and is nil where there is one.
 	More []float64
 }
 
-// Outputs returns the number of targets of y.
-func (y *Label) Outputs() int { return 1 + len(y.More) }
+// Targets returns the number of targets of y.
+func (y *Label) Targets() int { return 1 + len(y.More) }
 
 // At returns target j.
 func (y *Label) At(j int) float64 {
@@ -100,5 +100,5 @@ func Bounded(v float64) float64 { return max(-MaxMagnitude, min(MaxMagnitude, v)
 // Finite returns v, or the largest float64 for an infinite sum of positive numbers.
 func Finite(v float64) float64 { return min(v, math.MaxFloat64) }
 
-// MaxOutputs is the largest number of targets of a label.
-const MaxOutputs = 256
+// MaxTargets is the largest number of targets of a label.
+const MaxTargets = 256

@@ -35,5 +35,5 @@ func ParseTask(s string) (Task, error) {
 			return Task(i), nil
 		}
 	}
-	return 0, fmt.Errorf("no task is named %q: want auto, classification or regression", s)
+	return 0, fmt.Errorf("unknown task %q: want auto, classification or regression", s)
 }

@@ -25,8 +25,8 @@ func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 	n := s.rows()
 	best, second := tuned{Ones(s.dim), safeTuning}, (*tuned)(nil)
 	switch {
-	case Settled(a.Kernel) && n < minTuningRows:
-	case Settled(a.Kernel):
+	case HasScale(a.Kernel) && n < minTuningRows:
+	case HasScale(a.Kernel):
 		best.tuning = newTuner(s.slice(0, min(n, tuningRows)), best.weights, a.Kernel).descend(safeTuning)
 	case f.Scaler.AsIs || n < minTuningRows:
 		best = s.tuned(best, a)
@@ -34,7 +34,7 @@ func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 		best, second = s.choose(a)
 	}
 	f.Lambda = penalty(best.lambda)
-	if f.Kernel = a.Kernel; !Settled(a.Kernel) {
+	if f.Kernel = a.Kernel; !HasScale(a.Kernel) {
 		scale := s.scale(best, a.Kernel)
 		f.Kernel = withScale(a.Kernel, scale)
 		if second != nil {

@@ -82,7 +82,7 @@ func newScales(labels []target.Label, task target.Task) []target.Scale {
 	if task != target.Regression {
 		return []target.Scale{{Deviation: 1}}
 	}
-	scales, y := make([]target.Scale, labels[0].Outputs()), make([]float64, len(labels))
+	scales, y := make([]target.Scale, labels[0].Targets()), make([]float64, len(labels))
 	for j := range scales {
 		for i, l := range labels {
 			y[i] = l.At(j)

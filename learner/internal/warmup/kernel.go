@@ -6,8 +6,8 @@ import (
 	"github.com/accrete-ml/accrete/features"
 )
 
-// Settled reports whether k needs no scale from the warm-up.
-func Settled(k features.Kernel) bool {
+// HasScale reports whether k needs no scale from the warm-up.
+func HasScale(k features.Kernel) bool {
 	s, ok := k.(features.Scaled)
 	return !ok || s.LengthScale() > 0
 }
@@ -15,7 +15,7 @@ func Settled(k features.Kernel) bool {
 // SameFamily reports whether fitted is what a Fit can make of the configured
 // kernel.
 func SameFamily(configured, fitted features.Kernel) bool {
-	if s, ok := fitted.(features.Scaled); ok && !Settled(configured) {
+	if s, ok := fitted.(features.Scaled); ok && !HasScale(configured) {
 		return s.WithLengthScale(0) == configured
 	}
 	return fitted == configured

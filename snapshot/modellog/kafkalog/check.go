@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -47,7 +48,7 @@ func (l *Log) is(id [16]byte, err error) error {
 	case err != nil:
 		return err
 	case l.id != none && id != none && l.id != id:
-		return l.fail("was deleted and created again (topic id %x, now %x): the model's history is gone from it; restore the topic from a backup, or begin a new model with accrete learn --new-model", l.id, id)
+		return l.fail("was deleted and created again (topic id %x, now %x), so the model's history is lost; restore the topic from a backup, or start a new model with accrete learn --new-model", l.id, id)
 	case id != none:
 		l.id = id
 	}
@@ -67,7 +68,7 @@ func (l *Log) present(ctx context.Context) error {
 			return nil // the caller handles this error
 		}
 		if time.Since(since) > patience {
-			return l.fail("does not exist any more: the model's history is gone with it; restore the topic from a backup, or begin a new model with accrete learn --new-model")
+			return l.fail("does not exist any more, so the model's history is lost; restore the topic from a backup, or start a new model with accrete learn --new-model")
 		}
 		if err := wait.Pause(ctx, err); err != nil {
 			return err
@@ -84,17 +85,17 @@ func (l *Log) keeps(ctx context.Context) error {
 		return err
 	})
 	if errors.Is(err, ingest.ErrDenied) {
-		return fmt.Errorf("%w: whether %q keeps its records is not to be seen: %w; grant the operation DescribeConfigs on the topic", ErrLog, l.config.Topic, err)
+		return fmt.Errorf("%w: cannot read the retention of %q: %w; grant the operation DescribeConfigs on the topic", ErrLog, l.config.Topic, err)
 	}
 	if err != nil {
 		return err
 	}
 	for _, w := range want {
-		if got, ok := have[w.name]; (!ok || got != w.value) && !planted("compacted") {
+		if got, ok := have[w.name]; (!ok || got != w.value) && !planted.Fault("compacted") {
 			if !ok {
 				got = "unknown"
 			}
-			return fmt.Errorf("%w: %q does not keep its records: its %s is %s; set it to %s: kafka-configs --alter --topic %s --add-config %s=%s", ErrLog, l.config.Topic, w.name, got, w.value, l.config.Topic, w.name, w.value)
+			return fmt.Errorf("%w: %q does not retain its records: %s is %s; set it to %s: kafka-configs --alter --topic %s --add-config %s=%s", ErrLog, l.config.Topic, w.name, got, w.value, l.config.Topic, w.name, w.value)
 		}
 	}
 	l.keepsAt = time.Now()
@@ -105,7 +106,7 @@ func (l *Log) keeps(ctx context.Context) error {
 // read. The end of the leader epoch of that record tells a truncation from a
 // broker that does not know the end of the log yet.
 func (l *Log) shorter(ctx context.Context, end int64) error {
-	if planted("tail") {
+	if planted.Fault("tail") {
 		l.doubt, l.next, l.last.offset = false, end, -1
 		return nil
 	}
@@ -133,7 +134,7 @@ func (l *Log) shorter(ctx context.Context, end int64) error {
 // LostTail marks the log as broken, because it has lost the records read from end
 // on, and returns that error.
 func (l *Log) LostTail(end int64) error {
-	return l.fail("has lost its tail: records %d to %d were acknowledged, and are not there any more; go on from what it still holds with accrete rollback", end, l.next-1)
+	return l.fail("has lost its tail: records %d to %d were acknowledged, but no longer exist; continue from the records that remain with accrete rollback", end, l.next-1)
 }
 
 // whole verifies that the records read belong to this topic and that their fold
@@ -141,10 +142,13 @@ func (l *Log) LostTail(end int64) error {
 func (l *Log) whole() error {
 	none := [16]byte{}
 	if id := [16]byte(l.Fold.Genesis().TopicID); id != none && l.id != none && id != l.id {
-		return l.fail("has the records of another topic, with id %x, and its own is %x: it was deleted and created again, or copied; restore the original topic, or begin a new model with accrete learn --new-model", id, l.id)
+		return l.fail("contains the records of another topic (id %x, its own is %x): it was deleted and created again, or copied; restore the original topic, or start a new model with accrete learn --new-model", id, l.id)
 	}
 	if err := l.Fold.Broken(); err != nil && !l.config.Tolerant {
-		return fmt.Errorf("%w, in topic %q; restore the topic from a backup, or go on from what it still holds with accrete rollback", err, l.config.Topic)
+		return fmt.Errorf("%w, in topic %q; restore the topic from a backup, or continue from the records that remain with accrete rollback", err, l.config.Topic)
+	}
+	if to := l.Fold.Genesis().Import; to > 0 && !l.config.Tolerant {
+		return fmt.Errorf("%w: %q is incomplete: it has seq %d, and its import, up to seq %d, was interrupted or is still running; delete the topic and repeat accrete import", ErrLog, l.config.Topic, l.Fold.Seq(), to)
 	}
 	return nil
 }
@@ -156,7 +160,7 @@ func (l *Log) same(at int64, got ingest.Fetched) error {
 		return nil
 	}
 	if len(got.Records) == 0 || got.Records[0].Offset != at || digest(got.Records[0].Key, got.Records[0].Value) != l.last.digest {
-		return l.fail("has lost its tail and was written on: record %d is not the one that was read; go on from what it still holds with accrete rollback", at)
+		return l.fail("has lost its tail and was appended to: record %d differs from the one read before; continue from the records that remain with accrete rollback", at)
 	}
 	return nil
 }

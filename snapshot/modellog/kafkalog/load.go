@@ -24,7 +24,7 @@ func (l *Log) Chunks(ctx context.Context, at modellog.Stored, n int) ([][]byte, 
 			}
 		}
 		if next = got.Next; len(chunks) < n && next > want[len(chunks)] {
-			return nil, fmt.Errorf("%w: record %d of %q is not there", snapshot.ErrTruncated, want[len(chunks)], l.config.Topic)
+			return nil, fmt.Errorf("%w: record %d of %q is missing", snapshot.ErrTruncated, want[len(chunks)], l.config.Topic)
 		}
 	}
 	return chunks, nil

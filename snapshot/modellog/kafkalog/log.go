@@ -15,6 +15,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -202,7 +203,7 @@ func (l *Log) Poll(ctx context.Context, see See) error {
 		return err
 	}
 	l.doubt, l.shorterAt, l.end = false, time.Time{}, got.End
-	if planted("hole") {
+	if planted.Fault("hole") {
 		got.Missing = nil
 	}
 	if err := l.fold(got, see); err != nil || l.next < l.end {

@@ -1,18 +1,23 @@
-package pipeline
+package heartbeat
 
-// roster decides when a standby takes over. It uses no clock. Its input is the
+// Roster decides when a standby takes over. It uses no clock. Its input is the
 // heartbeats topic, in order of offsets, and it measures time by the standby's own
 // heartbeats in that topic. So an unavailable broker does not look like a dead owner,
 // because the standby's own heartbeats do not arrive either. Nor does the owner seem
 // silent to a standby that was paused.
-type roster struct {
+type Roster struct {
 	self    string
-	joined  int64 // offset of this standby's first heartbeat
+	Joined  int64 // offset of this standby's first heartbeat
 	silence int   // own heartbeats since the last one of the owner
 	patient bool  // own heartbeats were interrupted, and the owner was not heard since
-	left    int64 // newest epoch of an owner that has left
+	Left    int64 // newest epoch of an owner that has left
 
 	others map[string]*peer // the other standbys
+}
+
+// NewRoster returns the roster of the process with the heartbeat self.
+func NewRoster(self Beat) Roster {
+	return Roster{self: self.Process, Joined: self.Joined, others: map[string]*peer{}}
 }
 
 // peer is another standby.
@@ -31,18 +36,18 @@ const (
 	patientBeats = 20
 )
 
-// see processes the record at offset of the heartbeats topic. epoch is that of the
+// See processes the record at offset of the heartbeats topic. epoch is that of the
 // claim in force.
-func (r *roster) see(offset int64, b heartbeat, epoch int64) {
+func (r *Roster) See(offset int64, b Beat, epoch int64) {
 	switch {
 	case b.Process == r.self:
 		r.tick()
-	case b.Role == owning:
+	case b.Role == Owner:
 		delete(r.others, b.Process)
 		if b.Epoch >= epoch { // otherwise it has lost its claim without knowing it
-			r.heard()
+			r.Heard()
 		}
-	case b.Role == standingBy:
+	case b.Role == Standby:
 		p := r.others[b.Process]
 		if p == nil {
 			p = &peer{joined: offset}
@@ -54,13 +59,13 @@ func (r *roster) see(offset int64, b heartbeat, epoch int64) {
 		p.silence = 0
 	default:
 		delete(r.others, b.Process)
-		if b.Role == left {
-			r.left = max(r.left, b.Epoch)
+		if b.Role == Left {
+			r.Left = max(r.Left, b.Epoch)
 		}
 	}
 }
 
-func (r *roster) tick() {
+func (r *Roster) tick() {
 	r.silence++
 	for id, p := range r.others {
 		if p.silence++; p.silence > r.limit() {
@@ -69,32 +74,32 @@ func (r *roster) tick() {
 	}
 }
 
-// heard records a sign of life of the owner.
-func (r *roster) heard() { r.silence, r.patient = 0, false }
+// Heard records a sign of life of the owner.
+func (r *Roster) Heard() { r.silence, r.patient = 0, false }
 
-// interrupted records that own heartbeats did not arrive in time.
-func (r *roster) interrupted() {
+// Interrupted records that own heartbeats did not arrive in time.
+func (r *Roster) Interrupted() {
 	r.patient, r.silence = true, 0
 	for _, p := range r.others {
 		p.silence = 0
 	}
 }
 
-func (r *roster) limit() int {
+func (r *Roster) limit() int {
 	if r.patient {
 		return patientBeats
 	}
 	return silentBeats
 }
 
-// due reports whether this standby has to claim the model, given the epoch of the claim
+// Due reports whether this standby has to claim the model, given the epoch of the claim
 // in force: its owner has left or is silent, and no other standby has waited longer.
-func (r *roster) due(epoch int64) bool {
-	if (epoch == 0 || r.left < epoch) && r.silence < r.limit() {
+func (r *Roster) Due(epoch int64) bool {
+	if (epoch == 0 || r.Left < epoch) && r.silence < r.limit() {
 		return false
 	}
 	for _, p := range r.others {
-		if p.joined < r.joined {
+		if p.joined < r.Joined {
 			return false
 		}
 	}

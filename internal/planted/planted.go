@@ -1,15 +1,14 @@
 //go:build planted
 
-package pipeline
+package planted
 
 import "os"
 
-// Planted is the fault that this build has; none if it is empty. It is set through the
-// environment to test whether the tests detect the fault.
-var Planted = os.Getenv("ACCRETE_PLANTED")
+// Selected is the fault that this build has; none if it is empty.
+var Selected = os.Getenv("ACCRETE_PLANTED")
 
-// Faults are the values of Planted. Each breaks one rule that the guarantees of this
-// package rest on.
+// Faults are the values of Selected. Each breaks one rule that the guarantees of
+// learner and model log rest on.
 var Faults = []string{
 	"rerelease",   // a successor does not publish again what is not known to be published
 	"ack",         // an append without a response counts as acknowledged
@@ -32,6 +31,10 @@ var Faults = []string{
 	"confirm",     // with transactions, a learner does not confirm its claim
 	"shallow",     // if the newest snapshots are damaged, older ones are not read
 	"fallback",    // if a snapshot is damaged, the model starts empty
+	"tail",        // a log that has become shorter is accepted
+	"compacted",   // the configuration of the log is not checked
+	"hole",        // missing offsets are ignored
 }
 
-func planted(fault string) bool { return Planted == fault }
+// Fault reports whether this build has a fault.
+func Fault(name string) bool { return Selected == name }

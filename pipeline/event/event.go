@@ -1,4 +1,5 @@
-package pipeline
+// Package event has what a learner reports while it works.
+package event
 
 import (
 	"time"
@@ -38,6 +39,9 @@ type (
 		Partition int32
 		Done, Of  int64
 	}
+
+	// Copying reports the number of records that an import has read.
+	Copying struct{ Records int64 }
 
 	// TakingOver reports that the owner of the claim of this epoch has left or is silent
 	// and that this standby is about to claim the model. Epoch is 0 if there was no

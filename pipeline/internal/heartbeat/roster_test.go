@@ -1,4 +1,4 @@
-package pipeline
+package heartbeat
 
 import "testing"
 
@@ -6,25 +6,25 @@ import "testing"
 // standby, o of the owner of epoch 3, z of an owner that has lost its claim, p and q of
 // other standbys that joined before and after this one, l of the owner leaving, P of p
 // leaving. It returns after how many heartbeats the roster was due; 0 if it never was.
-func turnIn(script string, before func(r *roster, at int)) int {
-	r := &roster{self: "s", joined: 10, others: map[string]*peer{}}
+func turnIn(script string, before func(r *Roster, at int)) int {
+	r := &Roster{self: "s", Joined: 10, others: map[string]*peer{}}
 	for i, c := range script {
 		if before != nil {
 			before(r, i)
 		}
-		b := map[rune]heartbeat{
-			's': {Role: standingBy, Process: "s", Joined: 10},
-			'o': {Role: owning, Process: "o", Epoch: 3},
-			'z': {Role: owning, Process: "z", Epoch: 2},
-			'p': {Role: standingBy, Process: "p", Joined: 5},
-			'q': {Role: standingBy, Process: "q", Joined: 15},
-			'l': {Role: left, Process: "o", Epoch: 3},
-			'P': {Role: left, Process: "p"},
-			'x': {Role: left, Process: "x", Epoch: 2},
-			'f': {Role: fencedOff, Process: "z", Epoch: 2},
+		b := map[rune]Beat{
+			's': {Role: Standby, Process: "s", Joined: 10},
+			'o': {Role: Owner, Process: "o", Epoch: 3},
+			'z': {Role: Owner, Process: "z", Epoch: 2},
+			'p': {Role: Standby, Process: "p", Joined: 5},
+			'q': {Role: Standby, Process: "q", Joined: 15},
+			'l': {Role: Left, Process: "o", Epoch: 3},
+			'P': {Role: Left, Process: "p"},
+			'x': {Role: Left, Process: "x", Epoch: 2},
+			'f': {Role: Fenced, Process: "z", Epoch: 2},
 		}[c]
-		r.see(int64(20+i), b, 3)
-		if r.due(3) {
+		r.See(int64(20+i), b, 3)
+		if r.Due(3) {
 			return i + 1
 		}
 	}
@@ -57,9 +57,9 @@ func TestStandbyTakesItsTurn(t *testing.T) {
 }
 
 func TestStandbyIsPatientAfterAnOutage(t *testing.T) {
-	outage := func(r *roster, at int) {
+	outage := func(r *Roster, at int) {
 		if at == 4 {
-			r.interrupted()
+			r.Interrupted()
 		}
 	}
 	const script = "sososssssssssssssssssssssssssssss"

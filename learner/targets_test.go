@@ -40,17 +40,17 @@ func targetsOf(b *Batch, these ...int) *Batch {
 	return out
 }
 
-// predicted learns b and returns the predictions, rows × outputs, and the learner.
+// predicted learns b and returns the predictions, rows × targets, and the learner.
 func predicted(t *testing.T, c Config, b *Batch) ([]float64, *Learner) {
 	t.Helper()
 	label := b.Label(0)
-	c.Outputs = label.Outputs()
+	c.Targets = label.Targets()
 	l := newLearner(t, c)
 	var out []float64
 	for at := 0; at < b.Len(); {
 		p := l.Predict(b.Slice(at, b.Len()))
 		if at == 0 { // nothing but zeros, and none before there is a label
-			out = append(out, make([]float64, p.Len()*c.Outputs)...)
+			out = append(out, make([]float64, p.Len()*c.Targets)...)
 		} else {
 			out = append(out, p.Values...)
 		}
@@ -80,7 +80,7 @@ func eachAlgorithm(t *testing.T, f func(t *testing.T, c Config)) {
 	for _, a := range algorithms {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
-			f(t, Config{Algorithm: a.Name, Width: 8, MaxFeatures: 32, Kernel: "gaussian:2"})
+			f(t, Config{Algorithm: a.Name, BlockSize: 8, MaxFeatures: 32, Kernel: "gaussian:2"})
 		})
 	}
 }
@@ -136,7 +136,7 @@ func TestTargetsAreLearnedAsIfAlone(t *testing.T) {
 		rows := several(1400, func(x []float64, noise float64) []float64 {
 			return []float64{wave(x, noise), 1e3 * wave(x[1:], -2*noise), wave(x[2:], 3*noise)}
 		})
-		c := Config{Algorithm: algorithm, Width: 8, MaxFeatures: 64, Kernel: "gaussian:2"}
+		c := Config{Algorithm: algorithm, BlockSize: 8, MaxFeatures: 64, Kernel: "gaussian:2"}
 		all, l := predicted(t, c, rows)
 		mse := l.Progress().Whole
 		for j := range 3 {
@@ -164,7 +164,7 @@ func TestVarianceOfEachTarget(t *testing.T) {
 	rows := several(1400, func(x []float64, noise float64) []float64 {
 		return []float64{wave(x, noise), 1e3 * wave(x[1:], -2*noise)}
 	})
-	c := Config{Algorithm: "ridge", Width: 8, MaxFeatures: 16, Kernel: "gaussian:2"}
+	c := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 16, Kernel: "gaussian:2"}
 	_, both := predicted(t, c, rows)
 	got, ok := both.Variance(rows.Slice(0, 20))
 	if !ok || len(got) != 40 {
@@ -184,7 +184,7 @@ func TestVarianceOfEachTarget(t *testing.T) {
 func TestLabelsBelongToTheLearner(t *testing.T) {
 	t.Parallel()
 	rows := several(400, func(x []float64, noise float64) []float64 { return []float64{x[0], x[1], noise} })
-	c := Config{Outputs: 3, MaxFeatures: 64}
+	c := Config{Targets: 3, MaxFeatures: 64}
 	whole, again := newLearner(t, c), newLearner(t, c)
 	learn(whole, rows, 400)
 	var b Batch
@@ -203,7 +203,7 @@ func TestLabelsBelongToTheLearner(t *testing.T) {
 
 func TestOneOutputIsTheDefault(t *testing.T) {
 	t.Parallel()
-	one, err := Config{Outputs: 1}.Canonical()
+	one, err := Config{Targets: 1}.Canonical()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestOneOutputIsTheDefault(t *testing.T) {
 	if err != nil || string(one) != string(none) {
 		t.Errorf("one output is %s, and none said %s, %v", one, none, err)
 	}
-	for _, c := range []Config{{Outputs: 2, Task: Classification}, {Outputs: 2, Loss: "logistic"}, {Outputs: -1}, {Outputs: 257}} {
+	for _, c := range []Config{{Targets: 2, Task: Classification}, {Targets: 2, Loss: "logistic"}, {Targets: -1}, {Targets: 257}} {
 		if _, err := New(c); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
@@ -230,7 +230,7 @@ func TestLagsOfSeveralTargets(t *testing.T) {
 		}
 		return slices.Clone(at)
 	})
-	c := Config{Outputs: 3, Lags: 1, MaxFeatures: 256}
+	c := Config{Targets: 3, Lags: 1, MaxFeatures: 256}
 	l := newLearner(t, c)
 	learn(l, rows.Slice(0, 1500), 100)
 	r, err := restore(c, l.State())

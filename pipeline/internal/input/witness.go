@@ -1,4 +1,4 @@
-package pipeline
+package input
 
 import (
 	"context"
@@ -6,30 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
-// ErrGap means that records were lost before they were learned.
-var ErrGap = errors.New("input is lost")
-
-// lostInput is an ErrGap with the range of the lost records.
-type lostInput struct {
-	topic     string
-	partition int32
-	from, to  int64
-}
-
-func (e *lostInput) Error() string {
-	return fmt.Sprintf("%v: records %d to %d of topic %q partition %d were deleted before they were learned, by its retention or by a person: set input.on_gap to record to go on without them, which the model log will say, or begin a new model under another name", ErrGap, e.from, e.to-1, e.topic, e.partition)
-}
-
-func (e *lostInput) Unwrap() error { return ErrGap }
-
 // mark is the position and the last record that was read of a partition. They serve
-// to recognise its log.
+// To recognise its log.
 type mark struct {
 	next        int64 // first offset not read; 0: nothing was read
 	epoch       int32 // leader epoch of the records before next; -1: unknown
@@ -45,8 +27,8 @@ type mark struct {
 type witness struct {
 	client  *ingest.Client
 	fetcher *ingest.Fetcher
-	in      *input
-	report  func(Event)
+	in      *Partition
+	report  func(event.Event)
 	budget  *ingest.Budget // nil: unlimited
 
 	read        mark
@@ -60,7 +42,7 @@ type witness struct {
 
 const (
 	// identityEvery is the interval at which the id of a topic is checked while
-	// records are read and nothing indicates a deletion.
+	// Records are read and nothing indicates a deletion.
 	identityEvery = time.Second
 
 	// truncationPersists is how long a partition has to end before a record that was
@@ -69,8 +51,8 @@ const (
 	truncationPersists = 5 * time.Second
 )
 
-func newWitness(c *ingest.Client, in *input, b *ingest.Budget, report func(Event)) *witness {
-	w := &witness{client: c, fetcher: c.Fetcher(in.topic, int(in.partition)).Within(b), budget: b, in: in, report: report, doubt: true, read: in.mark}
+func newWitness(c *ingest.Client, in *Partition, b *ingest.Budget, report func(event.Event)) *witness {
+	w := &witness{client: c, fetcher: c.Fetcher(in.Topic, int(in.Partition)).Within(b), budget: b, in: in, report: report, doubt: true, read: in.mark}
 	if w.read.next == 0 {
 		w.read = mark{epoch: -1, offset: -1}
 	}
@@ -78,11 +60,11 @@ func newWitness(c *ingest.Client, in *input, b *ingest.Budget, report func(Event
 }
 
 // poll reads from offset. It returns *ingest.LostRange unchanged, and ErrHistory if the
-// topic is another one or was truncated.
+// Topic is another one or was truncated.
 func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error) {
 	var since time.Time // of the first response that the partition ends before offset
 	for pause := new(ingest.Backoff); ; {
-		got, err := pollRetry(ctx, w.fetcher, offset, func(ev Event) {
+		got, err := Poll(ctx, w.fetcher, offset, func(ev event.Event) {
 			w.doubt = true
 			w.report(ev)
 		})
@@ -133,46 +115,33 @@ func (w *witness) suspects(got *ingest.Fetched) bool {
 	return got.Leader != w.leader || got.Connection > w.connections || got.HighWatermark < w.high || got.LogStart < w.first
 }
 
-// take records what was read.
+// Take records what was read.
 func (w *witness) take(got *ingest.Fetched) {
 	w.leader, w.high, w.first = got.Leader, got.HighWatermark, got.LogStart
 	if got.Next > w.read.next && got.Epoch >= 0 || len(got.Records) > 0 {
 		w.read.next, w.read.epoch = got.Next, got.Epoch
 	}
 	if n := len(got.Records); n > 0 {
-		w.read.offset, w.read.fingerprint = got.Records[n-1].Offset, fingerprint(&got.Records[n-1])
+		w.read.offset, w.read.fingerprint = got.Records[n-1].Offset, Fingerprint(&got.Records[n-1])
 	}
 }
-
-func recreated(topic string) error {
-	return fmt.Errorf("%w: topic %q was %w since the model learned from it: if it has the same records again, continue with accrete adopt; otherwise begin a new model under another name", ErrHistory, topic, errRecreated)
-}
-
-var (
-	errRecreated = errors.New("deleted and created anew")
-	errReplaced  = errors.New("replaced by another topic, and does not exist any more")
-)
 
 // truncated returns the error for a log that was truncated to the offset end.
 func (w *witness) truncated(next, end int64) error {
 	return fmt.Errorf("%w: %v was read up to offset %d, and its log was truncated to offset %d: records %d to %d are gone, though others may be in their place by now, as after an unclean leader election or where a broker lost what it had not synced", ErrHistory, w.in, next, end, end, next-1)
 }
 
-func replaced(in *input, offset int64) error {
-	return fmt.Errorf("%w: record %d of %v is not the one that was there before: the topic was deleted and written anew, or truncated and written on; if it has the same records at other offsets, continue with accrete adopt, otherwise begin a new model under another name", ErrHistory, offset, in)
-}
-
 // check verifies that the topic and its log are still those that were read. settled
 // is false if that cannot be decided yet.
 func (w *witness) check(ctx context.Context, offset int64) (settled bool, err error) {
-	err = retry(ctx, w.report, func() error {
+	err = Retry(ctx, w.report, func() error {
 		connections := w.client.Connections()
-		id, _, err := w.client.Partitions(ctx, w.in.topic)
+		id, _, err := w.client.Partitions(ctx, w.in.Topic)
 		if err != nil {
 			return err
 		}
-		if !ingest.SameTopic(id, w.in.id) {
-			return recreated(w.in.topic)
+		if !ingest.SameTopic(id, w.in.ID) {
+			return Recreated(w.in.Topic)
 		}
 		settled = true
 		if w.doubt {
@@ -195,7 +164,7 @@ func (w *witness) sameLog(ctx context.Context, offset int64) (settled bool, err 
 	if next == 0 {
 		return true, nil
 	}
-	end, truncated, known, err := w.client.Truncated(ctx, w.in.topic, int(w.in.partition), next, w.read.epoch)
+	end, truncated, known, err := w.client.Truncated(ctx, w.in.Topic, int(w.in.Partition), next, w.read.epoch)
 	if err != nil {
 		return false, err
 	}
@@ -218,92 +187,8 @@ func (w *witness) sameLog(ctx context.Context, offset int64) (settled bool, err 
 		return false, err
 	case got.End <= w.read.offset:
 		return false, nil
-	case len(got.Records) == 0 || fingerprint(&got.Records[0]) != w.read.fingerprint:
+	case len(got.Records) == 0 || Fingerprint(&got.Records[0]) != w.read.fingerprint:
 		return false, replaced(w.in, w.read.offset)
 	}
 	return true, nil
-}
-
-// seek sets every input to the position of the history, having verified that it is the
-// partition that was learned from. An input that no BATCH covers begins at its first
-// record.
-func (ins inputs) seek(ctx context.Context, c *ingest.Client, reached []snapshot.Position, report func(Event)) error {
-	known := map[*input]snapshot.Position{}
-	for _, p := range reached {
-		in := ins.find(p.Topic, p.Partition)
-		if in == nil {
-			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, and that partition is not among its inputs: put the topic back into input.topics, name the topic that replaces it (accrete adopt --topic %s=NEW), or begin a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next, p.Topic)
-		}
-		if !ingest.SameTopic(in.id, p.TopicID) {
-			return recreated(p.Topic)
-		}
-		known[in] = p
-	}
-	var first, end []int64
-	for i, in := range ins {
-		if i == 0 || in.topic != ins[i-1].topic {
-			var err error
-			if first, end, err = c.Offsets(ctx, in.topic); err != nil {
-				return err
-			}
-		}
-		p, ok := known[in]
-		if !ok {
-			in.next = first[in.partition]
-			continue
-		}
-		in.next = p.Next
-		if planted("seek") {
-			in.next++
-		}
-		switch {
-		case p.Next > end[in.partition]:
-			if _, err := newWitness(c, in, nil, report).poll(ctx, p.Next); err != nil {
-				return err
-			}
-		case p.Next > first[in.partition]:
-			if err := in.recognise(ctx, c, p, first[in.partition], report); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// recognise compares the last record before p with the last one that was decided,
-// unless it is deleted.
-func (in *input) recognise(ctx context.Context, c *ingest.Client, p snapshot.Position, first int64, report func(Event)) error {
-	if p.Fingerprint == 0 || planted("fingerprint") { // after a GAP
-		return nil
-	}
-	for back := int64(2); ; back *= 8 { // there may be control records of transactions in between
-		from := max(first, p.Next-back)
-		r := cursor{fetcher: c.Fetcher(in.topic, int(in.partition)), next: -1}
-		records, err := r.take(ctx, from, p.Next, report)
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) {
-			return nil // deleted in the meantime
-		}
-		if err != nil {
-			return err
-		}
-		if n := len(records); n > 0 {
-			last := &records[n-1]
-			if fingerprint(last) != p.Fingerprint {
-				return replaced(in, last.Offset)
-			}
-			in.mark = mark{next: p.Next, epoch: -1, offset: last.Offset, fingerprint: p.Fingerprint}
-			return nil
-		}
-		if from == first {
-			return nil
-		}
-	}
-}
-
-// fingerprint returns the digest of one record.
-func fingerprint(r *ingest.Record) uint64 {
-	h := xxhash.New()
-	hashRecord(h, r)
-	return h.Sum64()
 }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
+)
+
+type importCommand struct {
+	configFlags
+	jsonFlag
+	File string `arg:"" help:"File written by accrete export."`
+}
+
+func (importCommand) Help() string {
+	return `Writes an exported model with its history to an empty model log, which it creates if necessary. It verifies the whole file before it writes anything. The records are written under new claims, and signed if snapshot.sign_key_file is set: signatures in the file are not kept. If the command is interrupted, no learner accepts the incomplete log: delete the topic and repeat the import. If the input topics have other ids, names or offsets on this cluster, run accrete adopt next; then start the learner.`
+}
+
+func (importCommand) Examples() string {
+	return `
+accrete import -c accrete.yaml fraud.export`
+}
+
+func (i *importCommand) Run(ctx context.Context, e *env) error {
+	c, client, err := i.open(e)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	p, err := writerConfig(c, client, e)
+	if err != nil {
+		return err
+	}
+	progress := e.progress(false)
+	last := time.Now()
+	p.Report = func(ev event.Event) {
+		n, ok := ev.(event.Copying)
+		if !ok {
+			e.warnOfRetries(ev)
+			return
+		}
+		if time.Since(last) > time.Second {
+			last = time.Now()
+			progress.update(fmt.Sprintf("%s records", thousands(n.Records)), nil)
+		}
+	}
+	done, err := pipeline.Import(ctx, p, func() (io.ReadCloser, error) { return os.Open(i.File) })
+	progress.done()
+	if errors.Is(err, fs.ErrNotExist) {
+		return noFile(i.File)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", i.File, err)
+	}
+	r := reportOf(i.File, done)
+	signed := p.SignKey != nil
+	r.Signed = &signed
+	text := r.String()
+	if done.Signed && !signed {
+		text += "\nthe exported log was signed; this one is not, because snapshot.sign_key_file is not set"
+	}
+	return e.print(i.JSON, text, r)
+}

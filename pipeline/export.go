@@ -1,0 +1,149 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/snapshot/modellog/backup"
+)
+
+// ErrCopy means that a model log cannot be exported, or that a model cannot be imported
+// to it.
+var ErrCopy = errors.New("model cannot be copied")
+
+// Copy is the result of an export or import.
+type Copy struct {
+	Header  backup.Header
+	Records int64
+	SHA256  snapshot.Hash // of the uncompressed records
+	Signed  bool          // an import: the records in the file had signatures
+}
+
+// Export writes the history of a model to a file: all records of the log that count, up
+// to the end of the log as of the call. It writes nothing to the log. A learner may run
+// meanwhile.
+func Export(ctx context.Context, c Config, to io.Writer) (Copy, error) {
+	c.Keep = math.MaxInt
+	j, _, err := openWhole(ctx, c)
+	if err != nil {
+		return Copy{}, err
+	}
+	if _, err := j.outlived(ctx, c); err != nil { // it would be part of the history only
+		return Copy{}, err
+	}
+	f := j.log.Fold
+	if f.Claim().Epoch == 0 || f.Seq() == 0 {
+		return Copy{}, fmt.Errorf("%w: %q has no decisions yet", ErrCopy, j.topic)
+	}
+	h := backup.Header{
+		Model: c.Model, Writer: c.Writer, Time: time.Now().UTC().Truncate(time.Second), TopicID: f.Genesis().TopicID,
+		Seq: f.Seq(), Chain: f.Chain(),
+	}
+	if s := f.Snapshots(); len(s) > 0 {
+		m := s[0].Manifest
+		h.Snapshot = &backup.Snapshot{Seq: m.Seq, Step: m.Step, StateHash: m.StateHash}
+	}
+	keep, end := kept(f), j.log.Next()
+	begin, err := j.beginning(c, &h)
+	if err != nil {
+		return Copy{}, err
+	}
+	w, err := backup.NewWriter(to, h)
+	if err != nil {
+		return Copy{}, err
+	}
+	if begin == nil {
+		j.log.Rewind(0)
+	} else {
+		j.log.Rewind(begin.Start.Offset)
+		j.log.Fold = begin.fold
+	}
+	var failed error
+	err = j.log.ReadOn(ctx, func(r *ingest.Record, v modellog.Verdict) {
+		if failed == nil && r.Offset < end && v.Counts() && keep.has(v) {
+			failed = w.Add(r.Offset, r.Time, r.Key, r.Value)
+		}
+	})
+	var lost *ingest.LostRange
+	if errors.As(err, &lost) {
+		return Copy{}, fmt.Errorf("the learner has deleted old history from %q meanwhile, try again: %w", j.topic, err)
+	}
+	if err = errors.Join(err, failed); err != nil {
+		return Copy{}, err
+	}
+	out := Copy{Header: h}
+	out.Records, out.SHA256, err = w.Close()
+	return out, err
+}
+
+// beginning is the MANIFEST at which a history begins whose log was trimmed.
+type beginning struct {
+	*modellog.Manifest
+	fold *modellog.Fold
+}
+
+// beginning sets the place where the history in the log begins. It returns nil if it
+// begins with the model.
+func (j *journal) beginning(c Config, h *backup.Header) (*beginning, error) {
+	f := j.log.Fold
+	snapshots := f.Snapshots()
+	if from, ok := f.Recover(len(snapshots)); ok {
+		h.Begin = backup.Begin{Seq: from.Seq, Chain: from.Chain, Versions: from.Versions}
+		return nil, nil
+	}
+	if len(snapshots) == 0 {
+		return nil, fmt.Errorf("%w: %q has neither its beginning nor a complete snapshot", ErrCopy, j.topic)
+	}
+	m := snapshots[len(snapshots)-1].Manifest
+	v, _ := f.VersionsAt(m.Seq)
+	h.Begin = backup.Begin{Seq: m.Seq, Chain: m.Chain, Versions: v, Config: m.Config}
+	var options []modellog.Option
+	if c.VerifyKey != nil {
+		options = append(options, modellog.WithKey(c.VerifyKey))
+	}
+	return &beginning{m, modellog.FoldAt(m, math.MaxInt, options...)}, nil
+}
+
+// offsets are those of the records of complete snapshots and challengers.
+type offsets map[int64]bool
+
+// kept returns the offsets of the snapshots that a fold remembers, and of the
+// challengers whose decision it remembers.
+func kept(f *modellog.Fold) offsets {
+	keep := offsets{}
+	for _, s := range f.Snapshots() {
+		keep.add(s.Offset, s.Chunks)
+	}
+	for _, s := range f.Challengers() {
+		if chain, ok := f.ChainAt(s.Challenger.Seq); ok && chain == s.Challenger.Chain {
+			keep.add(s.Offset, s.Chunks)
+		}
+	}
+	return keep
+}
+
+func (o offsets) add(manifest int64, chunks []int64) {
+	o[manifest] = true
+	for _, c := range chunks {
+		o[c] = true
+	}
+}
+
+// has reports whether a record that counts belongs to an export. Abandoned decisions
+// do, because the chain of a ROLLBACK continues from them.
+func (o offsets) has(v modellog.Verdict) bool {
+	switch v.Record.(type) {
+	case *modellog.Claim, *modellog.Genesis, *modellog.Imported:
+		return false
+	case *modellog.Chunk, *modellog.Manifest, *modellog.Challenger:
+		return o[v.Offset]
+	}
+	return true
+}

@@ -1,0 +1,44 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrHistory means that the records in the topics are not those that the model
+	// log says were learned.
+	ErrHistory = errors.New("history does not match")
+
+	// ErrTopic means that a topic does not exist or its configuration is unsuitable.
+	ErrTopic = errors.New("topic cannot be used")
+)
+
+// ErrGap means that records were lost before they were learned.
+var ErrGap = errors.New("input is lost")
+
+// lostInput is an ErrGap with the range of the lost records.
+type lostInput struct {
+	topic     string
+	partition int32
+	from, to  int64
+}
+
+func (e *lostInput) Error() string {
+	return fmt.Sprintf("%v: records %d to %d of topic %q partition %d were deleted before they were learned, by its retention or by a person: set input.on_gap to record to go on without them, which the model log will say, or begin a new model under another name", ErrGap, e.from, e.to-1, e.topic, e.partition)
+}
+
+func (e *lostInput) Unwrap() error { return ErrGap }
+
+var (
+	ErrRecreated = errors.New("deleted and created again")
+	ErrReplaced  = errors.New("replaced by another topic, and does not exist any more")
+)
+
+func Recreated(topic string) error {
+	return fmt.Errorf("%w: topic %q was %w since the model learned from it: if it has the same records again, continue with accrete adopt; otherwise begin a new model under another name", ErrHistory, topic, ErrRecreated)
+}
+
+func replaced(in *Partition, offset int64) error {
+	return fmt.Errorf("%w: record %d of %v is not the one that was there before: the topic was deleted and written anew, or truncated and written on; if it has the same records at other offsets, continue with accrete adopt, otherwise begin a new model under another name", ErrHistory, offset, in)
+}

@@ -1,0 +1,64 @@
+package input
+
+import "github.com/accrete-ml/accrete/ingest"
+
+// feed is what has arrived of one input and was not taken yet.
+type feed struct {
+	in    *Partition
+	taken int64 // first offset not taken
+	fetch ingest.Fetched
+	lost  bool          // fetch has no records because they are lost
+	more  chan struct{} // signals the fetcher that fetch is used up
+}
+
+func newFeed(in *Partition) feed { return feed{in: in, taken: in.Next, more: make(chan struct{}, 1)} }
+
+func (f *feed) pending() bool { return f.fetch.Next > f.taken && !f.lost }
+
+type arrival struct {
+	feed int
+	ingest.Fetched
+	added *growth // instead of records: added partitions, read by feeds
+	feeds []feed
+	lost  bool  // instead of records: the offsets before Next are lost
+	err   error // io.EOF at the end
+}
+
+// until returns got without the records at or after the offset end.
+func until(got ingest.Fetched, end int64) ingest.Fetched {
+	got.Next = min(got.Next, end)
+	for n := len(got.Records); n > 0 && got.Records[n-1].Offset >= end; n-- {
+		got.Records = got.Records[:n-1]
+	}
+	return got
+}
+
+// split splits got into pieces, each of which is either records or a gap.
+func split(feed int, got ingest.Fetched) (pieces []arrival) {
+	at := int64(-1)
+	for _, hole := range got.Missing {
+		if hole.From >= got.Next {
+			break
+		}
+		before := got
+		before.Next = hole.From
+		n := 0
+		for n < len(got.Records) && got.Records[n].Offset < hole.From {
+			n++
+		}
+		before.Records, got.Records = got.Records[:n:n], got.Records[n:]
+		if n > 0 {
+			pieces = append(pieces, arrival{feed: feed, Fetched: before})
+		}
+		at = min(hole.To, got.Next)
+		pieces = append(pieces, arrival{feed: feed, lost: true, Fetched: ingest.Fetched{Next: at, End: got.End, HighWatermark: got.HighWatermark, LogStart: got.LogStart}})
+	}
+	if at < got.Next {
+		pieces = append(pieces, arrival{feed: feed, Fetched: got})
+	}
+	for i := range pieces { // they share memory, which the last one releases
+		pieces[i].Held = 0
+	}
+	pieces[len(pieces)-1].Held = got.Held
+	return pieces
+}

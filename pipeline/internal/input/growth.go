@@ -1,0 +1,89 @@
+package input
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+)
+
+// growth is a topic to which partitions were added.
+type growth struct {
+	Topic string
+	ID    [16]byte
+	Count int // partitions, with those added
+}
+
+// PartitionsEvery is the interval at which added partitions are looked for. It is
+// a variable so that tests can shorten it.
+var PartitionsEvery = 5 * time.Second
+
+// discover looks for partitions that are added to the input topics, until ctx is
+// done, and has them followed from their first record.
+func (s *Source) discover(ctx context.Context, follow func([]feed)) {
+	t := time.NewTicker(s.every)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		for i := range s.names {
+			known := &s.names[i]
+			feeds, err := s.added(ctx, known)
+			switch {
+			case err != nil && ingest.Temporary(err): // reported by the readers of the topic
+				continue
+			case err != nil:
+				s.arrive(ctx, arrival{err: err})
+				return
+			case len(feeds) == 0:
+				continue
+			}
+			known.Count += len(feeds)
+			grown := *known
+			if !s.arrive(ctx, arrival{added: &grown, feeds: feeds}) {
+				return
+			}
+			follow(feeds)
+		}
+	}
+}
+
+// added returns feeds of the partitions of a topic that are not known yet.
+func (s *Source) added(ctx context.Context, known *growth) (feeds []feed, err error) {
+	id, n, err := s.client.Partitions(ctx, known.Topic)
+	if err != nil || n <= known.Count {
+		return nil, err
+	}
+	if !ingest.SameTopic(id, known.ID) {
+		return nil, Recreated(known.Topic)
+	}
+	first, _, err := s.client.Offsets(ctx, known.Topic)
+	if err != nil {
+		return nil, err
+	}
+	for p := known.Count; p < len(first); p++ {
+		feeds = append(feeds, newFeed(&Partition{Topic: known.Topic, ID: known.ID, Partition: int32(p), Next: first[p]}))
+	}
+	return feeds, nil
+}
+
+// Partitions returns all inputs, with those added.
+func (s *Source) Partitions() Partitions {
+	ins := make(Partitions, len(s.feeds))
+	for i := range s.feeds {
+		ins[i] = s.feeds[i].in
+	}
+	slices.SortFunc(ins, Compare)
+	return ins
+}
+
+// Grew returns the topics to which partitions were added since the last call.
+func (s *Source) Grew() []growth {
+	grown := s.grown
+	s.grown = nil
+	return grown
+}

@@ -1,0 +1,89 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Seek sets every input to the position of the history, having verified that it is the
+// Partition that was learned from. An input that no BATCH covers begins at its first
+// record.
+func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snapshot.Position, report func(event.Event)) error {
+	known := map[*Partition]snapshot.Position{}
+	for _, p := range reached {
+		in := ins.Find(p.Topic, p.Partition)
+		if in == nil {
+			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, and that partition is not among its inputs: put the topic back into input.topics, name the topic that replaces it (accrete adopt --topic %s=NEW), or begin a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next, p.Topic)
+		}
+		if !ingest.SameTopic(in.ID, p.TopicID) {
+			return Recreated(p.Topic)
+		}
+		known[in] = p
+	}
+	var first, end []int64
+	for i, in := range ins {
+		if i == 0 || in.Topic != ins[i-1].Topic {
+			var err error
+			if first, end, err = c.Offsets(ctx, in.Topic); err != nil {
+				return err
+			}
+		}
+		p, ok := known[in]
+		if !ok {
+			in.Next = first[in.Partition]
+			continue
+		}
+		in.Next = p.Next
+		if planted.Fault("seek") {
+			in.Next++
+		}
+		switch {
+		case p.Next > end[in.Partition]:
+			if _, err := newWitness(c, in, nil, report).poll(ctx, p.Next); err != nil {
+				return err
+			}
+		case p.Next > first[in.Partition]:
+			if err := in.Recognise(ctx, c, p, first[in.Partition], report); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Recognise compares the last record before p with the last one that was decided,
+// unless it is deleted.
+func (in *Partition) Recognise(ctx context.Context, c *ingest.Client, p snapshot.Position, first int64, report func(event.Event)) error {
+	if p.Fingerprint == 0 || planted.Fault("fingerprint") { // after a GAP
+		return nil
+	}
+	for back := int64(2); ; back *= 8 { // there may be control records of transactions in between
+		from := max(first, p.Next-back)
+		r := NewCursor(c.Fetcher(in.Topic, int(in.Partition)))
+		records, err := r.Take(ctx, from, p.Next, report)
+		var lost *ingest.LostRange
+		if errors.As(err, &lost) {
+			return nil // deleted in the meantime
+		}
+		if err != nil {
+			return err
+		}
+		if n := len(records); n > 0 {
+			last := &records[n-1]
+			if Fingerprint(last) != p.Fingerprint {
+				return replaced(in, last.Offset)
+			}
+			in.mark = mark{next: p.Next, epoch: -1, offset: last.Offset, fingerprint: p.Fingerprint}
+			return nil
+		}
+		if from == first {
+			return nil
+		}
+	}
+}

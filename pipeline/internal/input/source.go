@@ -1,0 +1,286 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
+)
+
+// Span holds the records of one input that a read_committed reader gets from the
+// offsets [from, to).
+type Span struct {
+	In       *Partition
+	From, To int64
+	Records  []ingest.Record
+}
+
+// Gap is a range of offsets, [from, to), that was deleted before it was read.
+type Gap struct {
+	In       *Partition
+	From, To int64
+}
+
+// Source collects spans from its inputs as they arrive. Of each input it holds the
+// response that records are being taken from and one more that is read ahead, so that
+// a slow learner puts back-pressure on the fetchers.
+type Source struct {
+	client *ingest.Client
+	ends   []int64        // offset of each input at which reading stops; nil: follow
+	gaps   bool           // continue after lost input; otherwise it is an error
+	budget *ingest.Budget // for the bytes that are read ahead
+	report func(event.Event)
+
+	feeds    []feed
+	arrivals chan arrival
+	first    int           // feed that the next round of collect begins with
+	left     int           // bytes that still fit into the current BATCH
+	open     int           // feeds that have not ended
+	grown    []growth      // added partitions that grew has not returned yet
+	names    []growth      // topics, with the number of partitions that are read
+	every    time.Duration // interval of discover
+}
+
+func NewSource(client *ingest.Client, ins Partitions, ends []int64, gaps bool, budget *ingest.Budget, report func(event.Event)) *Source {
+	s := &Source{client: client, budget: budget, ends: ends, gaps: gaps, report: report, arrivals: make(chan arrival, len(ins)), open: len(ins), every: PartitionsEvery}
+	for _, in := range ins {
+		s.feeds = append(s.feeds, newFeed(in))
+		if n := len(s.names); n == 0 || s.names[n-1].Topic != in.Topic {
+			s.names = append(s.names, growth{Topic: in.Topic, ID: in.ID})
+		}
+		s.names[len(s.names)-1].Count++
+	}
+	return s
+}
+
+// Run fetches until ctx is done or every input has ended.
+func (s *Source) Run(ctx context.Context) {
+	var followers sync.WaitGroup
+	n := 0
+	follow := func(feeds []feed) {
+		for _, f := range feeds {
+			i := n
+			followers.Go(func() { s.follow(ctx, i, f) })
+			n++
+		}
+	}
+	follow(slices.Clone(s.feeds))
+	if s.ends == nil {
+		s.discover(ctx, follow)
+	}
+	followers.Wait()
+}
+
+func (s *Source) follow(ctx context.Context, i int, f feed) {
+	in, offset, more := f.in, f.taken, f.more
+	w := newWitness(s.client, in, s.budget, s.report)
+	for first := true; ; {
+		if s.ends != nil && offset >= s.ends[i] {
+			s.arrive(ctx, arrival{feed: i, err: io.EOF})
+			return
+		}
+		got, err := w.poll(ctx, offset)
+		var pieces []arrival
+		var lost *ingest.LostRange
+		switch {
+		case errors.As(err, &lost):
+			pieces = []arrival{{feed: i, lost: true, Fetched: ingest.Fetched{Next: lost.LogStart}}}
+		case err != nil:
+			s.arrive(ctx, arrival{feed: i, err: err})
+			return
+		case got.Next == offset:
+			s.budget.Release(got.Held)
+			s.report(lag(in, offset, &got))
+			continue
+		default:
+			if s.ends != nil {
+				got = until(got, s.ends[i])
+			}
+			pieces = split(i, got)
+		}
+		for _, a := range pieces {
+			if a.lost && !s.gaps {
+				s.arrive(ctx, arrival{feed: i, err: &lostInput{in.Topic, in.Partition, offset, a.Next}})
+				return
+			}
+			if !first {
+				select {
+				case <-more:
+				case <-ctx.Done():
+					return
+				}
+			}
+			first, offset = false, a.Next
+			if !s.arrive(ctx, a) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Source) arrive(ctx context.Context, a arrival) bool {
+	select {
+	case s.arrivals <- a:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// batchBytes is the size at which a BATCH ends, however few records it has.
+const batchBytes = 8 << 20
+
+// Take collects up to size records, waiting no longer than linger after the first of
+// them, or returns one gap. It returns nothing when partitions were added before any
+// record arrived, and io.EOF once every input has ended.
+func (s *Source) Take(ctx context.Context, size int, linger time.Duration) ([]Span, *Gap, error) {
+	var late <-chan time.Time // nil, and so never ready, before the first record
+	took := make([]Span, len(s.feeds))
+	n := 0
+	s.left = batchBytes
+	for n < size {
+		took = append(took, make([]Span, len(s.feeds)-len(took))...)
+		n += s.collect(took, size-n)
+		if n == 0 {
+			if g := s.gap(); g != nil {
+				return nil, g, nil
+			}
+		}
+		if n == size || s.left <= 0 || s.open == 0 {
+			break
+		}
+		if n > 0 && late == nil {
+			late = time.After(linger)
+		}
+		select {
+		case a := <-s.arrivals:
+			if err := s.accept(a); err != nil {
+				return nil, nil, err
+			}
+			if len(s.grown) > 0 && n == 0 { // before any of their records
+				return nil, nil, nil
+			}
+			continue
+		case <-late:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+		break
+	}
+	spans := took[:0] // sorted below, because added partitions come last in feeds
+	for i := range took {
+		if took[i].In != nil && took[i].To > took[i].From {
+			spans = append(spans, took[i])
+		}
+	}
+	if n == 0 && len(spans) == 0 && s.open == 0 {
+		return nil, nil, io.EOF
+	}
+	slices.SortFunc(spans, func(a, b Span) int { return Compare(a.In, b.In) })
+	return spans, nil, nil
+}
+
+// Gap takes the next gap of some feed; nil if there is none.
+func (s *Source) gap() *Gap {
+	for i := range s.feeds {
+		f := &s.feeds[i]
+		if f.lost && f.fetch.Next > f.taken {
+			g := &Gap{f.in, f.taken, f.fetch.Next}
+			f.taken, f.lost = f.fetch.Next, false
+			s.usedUp(f)
+			return g
+		}
+	}
+	return nil
+}
+
+func (s *Source) accept(a arrival) error {
+	switch {
+	case a.err == io.EOF:
+		s.open--
+	case a.err != nil:
+		return a.err
+	case a.added != nil:
+		s.grown = append(s.grown, *a.added)
+		s.feeds = append(s.feeds, a.feeds...)
+		s.open += len(a.feeds)
+	default:
+		f := &s.feeds[a.feed]
+		f.fetch, f.lost = a.Fetched, a.lost
+	}
+	return nil
+}
+
+// Lags reports the lag of each input.
+func (s *Source) Lags() {
+	for i := range s.feeds {
+		if f := &s.feeds[i]; f.fetch.HighWatermark > 0 {
+			s.report(lag(f.in, f.taken, &f.fetch))
+		}
+	}
+}
+
+func lag(in *Partition, next int64, got *ingest.Fetched) event.Lag {
+	return event.Lag{Topic: in.Topic, Partition: in.Partition, Next: next, End: got.HighWatermark, Stable: got.End, First: got.LogStart}
+}
+
+// collect moves up to room records from the feeds to took and returns their number.
+// Feeds with pending records get equal shares.
+func (s *Source) collect(took []Span, room int) (n int) {
+	for room > n && s.left > 0 {
+		full := 0
+		for i := range s.feeds {
+			if s.feeds[i].pending() {
+				full++
+			}
+		}
+		if full == 0 {
+			return n
+		}
+		share := max(1, (room-n)/full)
+		for k := range s.feeds {
+			i := (s.first + k) % len(s.feeds)
+			if f := &s.feeds[i]; f.pending() && room > n && s.left > 0 {
+				n += s.from(f, &took[i], min(share, room-n))
+			}
+		}
+		s.first = (s.first + 1) % len(s.feeds)
+	}
+	return n
+}
+
+// From moves up to most records of f to sp, and stops after the record that fills the
+// BATCH. It copies them, because each of them refers to the memory of the whole
+// response.
+func (s *Source) from(f *feed, sp *Span, most int) int {
+	if sp.In == nil {
+		sp.In, sp.From = f.in, f.taken
+	}
+	n := 0
+	for n < min(most, len(f.fetch.Records)) && s.left > 0 {
+		s.left -= MemoryOf(&f.fetch.Records[n])
+		n++
+	}
+	sp.Records = AppendCopies(sp.Records, f.fetch.Records[:n])
+	f.fetch.Records = f.fetch.Records[n:]
+	if len(f.fetch.Records) == 0 {
+		f.taken = f.fetch.Next // after offsets that a read_committed reader does not get
+		s.usedUp(f)
+	} else {
+		f.taken = sp.Records[len(sp.Records)-1].Offset + 1
+	}
+	sp.To = f.taken
+	return n
+}
+
+// usedUp releases the response of f and lets its fetcher continue.
+func (s *Source) usedUp(f *feed) {
+	s.budget.Release(f.fetch.Held)
+	f.fetch.Records, f.fetch.Held = nil, 0
+	f.more <- struct{}{}
+}
