@@ -92,6 +92,9 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if options, err = l.config.keepReading(l.journal.log.Fold.Config().Config); err != nil {
+		return nil, err
+	}
 	if waited != nil { // partitions may have been added in the meantime
 		if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
 			return nil, err

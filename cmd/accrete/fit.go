@@ -80,6 +80,9 @@ type fitReport struct {
 	Skipped     int64         `json:"skipped"` // rows that could not be read
 	StateHash   snapshot.Hash `json:"state_hash"`
 	Refit       *refitReport  `json:"refit,omitempty"`
+
+	Columns []columnReport `json:"columns,omitempty"` // unless all are numbers without missing values
+	columns columnTally
 }
 
 type drifts struct {
@@ -162,6 +165,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	taken, why := file.Task()
 	r.fill(p, schema, len(f.Label), time.Since(start))
+	r.Columns = r.columns.report(schema, run.Columns())
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal: there is nothing to learn")
 	}
@@ -240,6 +244,7 @@ func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *
 				return err
 			}
 		}
+		r.columns.add(row.X)
 		run.Add(row)
 		if f.Refit {
 			recent.add(row, f.Window)
@@ -423,6 +428,7 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 		outputs = count(int64(r.Outputs), "value")
 	}
 	fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, outputs, count(int64(r.Inputs), "input"), why)
+	b.WriteString(columnsText(r.Columns))
 	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, count(r.Progressive.Examples, "example"))
 	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if r.Test != nil {
