@@ -15,45 +15,51 @@ type columnReport struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"` // empty if it had no value
 	Missing  int64  `json:"missing"`
-	Distinct int    `json:"distinct"` // up to mostDistinct
+	Distinct int    `json:"distinct"` // in the first distinctRows rows
 	Becomes  string `json:"becomes"`  // what the model sees of it
 }
 
-// mostDistinct is the number of distinct values that are counted of a column.
-const mostDistinct = 10_000
+// distinctRows is the number of rows in which the distinct values are counted.
+const distinctRows = 10_000
 
 // columnTally counts the values of the columns of a file.
-type columnTally []struct {
+type columnTally struct {
+	rows    int
+	columns []tally
+}
+
+type tally struct {
 	missing  int64
 	distinct map[float64]struct{}
 }
 
 func (t *columnTally) add(x []float64) {
-	if *t == nil {
-		*t = make(columnTally, len(x))
-		for j := range *t {
-			(*t)[j].distinct = map[float64]struct{}{}
+	if t.columns == nil {
+		t.columns = make([]tally, len(x))
+		for j := range t.columns {
+			t.columns[j].distinct = map[float64]struct{}{}
 		}
 	}
+	t.rows++
 	for j, v := range x {
-		c := &(*t)[j]
+		c := &t.columns[j]
 		if math.IsNaN(v) {
 			c.missing++
-		} else if len(c.distinct) < mostDistinct {
+		} else if t.rows <= distinctRows {
 			c.distinct[v] = struct{}{}
 		}
 	}
 }
 
 // report describes the columns; nil if all are numeric and have no missing values.
-func (t columnTally) report(schema *decode.Schema, seen []learner.Column) []columnReport {
+func (t *columnTally) report(schema *decode.Schema, seen []learner.Column) []columnReport {
 	plain := schema.Types == nil
 	all := make([]columnReport, 0, len(schema.Columns))
 	for j, name := range schema.Columns {
-		if j >= len(t) {
+		if j >= len(t.columns) {
 			return nil
 		}
-		c := columnReport{Name: name, Type: learner.NumericColumn.String(), Missing: t[j].missing, Distinct: len(t[j].distinct), Becomes: "number"}
+		c := columnReport{Name: name, Type: learner.NumericColumn.String(), Missing: t.columns[j].missing, Distinct: len(t.columns[j].distinct), Becomes: "number"}
 		if schema.Types != nil {
 			c.Type = schema.Types[j]
 		}
@@ -78,15 +84,11 @@ func columnsText(all []columnReport) string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "column\ttype\tmissing\tdistinct\tbecomes")
 	for _, c := range all {
-		distinct := thousands(int64(c.Distinct))
-		if c.Distinct == mostDistinct {
-			distinct += "+"
-		}
 		typ := c.Type
 		if typ == "" {
 			typ = "unknown"
 		}
-		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s\n", c.Name, typ, thousands(c.Missing), distinct, c.Becomes)
+		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s\n", c.Name, typ, thousands(c.Missing), thousands(int64(c.Distinct)), c.Becomes)
 	}
 	w.Flush()
 	return b.String()
