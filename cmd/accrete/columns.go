@@ -25,17 +25,17 @@ const distinctRows = 10_000
 // columnTally counts the values of the columns of a file.
 type columnTally struct {
 	rows    int
-	columns []tally
+	columns []valueCount
 }
 
-type tally struct {
+type valueCount struct {
 	missing  int64
 	distinct map[float64]struct{}
 }
 
 func (t *columnTally) add(x []float64) {
 	if t.columns == nil {
-		t.columns = make([]tally, len(x))
+		t.columns = make([]valueCount, len(x))
 		for j := range t.columns {
 			t.columns[j].distinct = map[float64]struct{}{}
 		}

@@ -214,11 +214,11 @@ func typeOfValue(v value) learner.ColumnType {
 	return learner.NumericColumn
 }
 
-var expected = [...]string{"an input is a number", "the column is a category", "the column is a boolean", "the column is a time, such as 2006-01-02T15:04:05Z"}
+var wanted = [...]string{"a number", "the text of a category", "a boolean", "a time, such as 2006-01-02T15:04:05Z"}
 
 func wrongType(name []byte, v value, t learner.ColumnType) *Error {
-	if int(t) >= len(expected) {
+	if int(t) >= len(wanted) {
 		t = learner.NumericColumn
 	}
-	return bad("columns", "%s is %v, and %s", quote(name), v, expected[t])
+	return bad("columns", "%s is %v, want %s", quote(name), v, wanted[t])
 }

@@ -83,7 +83,9 @@ func instant(s string) (seconds float64, ok bool) {
 
 // settle makes the types that a valid record determines those of the schema.
 func (d *decoder) settle(columns []string) {
-	d.types = maps.Clone(d.types)
+	if d.types = maps.Clone(d.types); d.types == nil {
+		d.types = map[string]string{}
+	}
 	maps.Copy(d.types, d.fresh)
 	d.schema.Types = nil
 	numeric := true
