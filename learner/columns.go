@@ -37,6 +37,15 @@ func (l *Learner) Columns() []Column {
 	return l.fit.Encoding.Columns()
 }
 
+// Encoding returns the number of values of a row as the model sees it, and the most
+// memory in bytes that the encoding of categories takes.
+func (l *Learner) Encoding() (width int, bytes int64) {
+	if l.fit != nil && l.fit.Encoding != nil {
+		bytes = l.fit.Encoding.Bytes()
+	}
+	return l.width(), bytes
+}
+
 // width returns the number of values of a row as the model sees it.
 func (l *Learner) width() int { return l.fit.Width(l.dim) }
 

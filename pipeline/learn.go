@@ -390,6 +390,7 @@ func (l *Learner) learn(ctx context.Context, b *journaled) error {
 	took := time.Since(start)
 	l.relearn += took
 	more := l.memory.reads(l.reads.Most())
+	more = l.memory.encodes(l.history.learner.Encoding()) || more
 	if l.memory.sees(b.decided, out) || more {
 		l.config.Report(event.Memory{Limit: l.memory.limit()})
 	}

@@ -99,7 +99,11 @@ func mixed(i int, x, y float64) string {
 	if i%11 == 10 {
 		first = []string{``, `"x":null,`, `"x":"1",`}[i/11%3]
 	}
-	return fmt.Sprintf(`{%s"carrier":%s,"tail":%s,"late":%s,"at":%s,"label":%v}`, first, carrier, tail, late, at, x*x+float64(i%5) > 2)
+	label := fmt.Sprint(x*x+float64(i%5) > 2)
+	if i%23 == 22 {
+		label = "null"
+	}
+	return fmt.Sprintf(`{%s"carrier":%s,"tail":%s,"late":%s,"at":%s,"label":%s}`, first, carrier, tail, late, at, label)
 }
 
 var streams = map[string]struct {

@@ -63,7 +63,7 @@ type prior struct {
 }
 
 // maxTargets bounds the targets, and so the classes, that statistics are kept of. More
-// are represented by the first of them.
+// are represented by the first of them. Chosen by trial, see docs/constants.md.
 const maxTargets = 16
 
 // NewPlan returns the encoding of columns of these types that is planned on raw rows x.

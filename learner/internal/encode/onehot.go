@@ -6,7 +6,7 @@ import (
 )
 
 // maxOneHot is the largest number of values of a category that get a column each.
-// Chosen by trial: a weight for each value beat one pooled weight for the column.
+// Chosen by trial, see docs/constants.md.
 const maxOneHot = 16
 
 // oneHot has a column for each value of the first rows, in the order in which they

@@ -8,8 +8,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// smoothing is the weight of the prior mean in the statistics of a category. Chosen by
-// trial: 1, 10 and 30 could not be told apart.
+// smoothing is the weight of the prior mean in the statistics of a category. Chosen by trial, see
+// docs/constants.md.
 const smoothing = 10
 
 // statistics has, for each target, the smoothed mean (S + a·p)/(n + a) of the rows of
@@ -34,8 +34,20 @@ var statistics = encoder{
 }
 
 // maxEntries bounds the values of a category that a table keeps from one mini-batch to
-// the next.
+// the next. Chosen by trial, see docs/constants.md.
 const maxEntries = 16384
+
+// Bytes returns the most memory that the tables of e take, with one that is being
+// bounded: the keys, the counts and the index.
+func (e *Encoding) Bytes() int64 {
+	bytes := int64(0)
+	for j := range e.columns {
+		if t := e.columns[j].table; t != nil {
+			bytes += 2 * maxEntries * int64(8*(2+t.targets)+40)
+		}
+	}
+	return bytes
+}
 
 // table has the statistics of the values of a category.
 type table struct {
