@@ -36,8 +36,17 @@ var Kernels = []Family{
 }
 
 // ParseKernel reads the form that Kernel's String writes: "gaussian:2.5", or
-// "gaussian" for the kernel whose scale is still to be chosen.
+// "gaussian" for the kernel whose scale is still to be chosen. Kernels can be
+// multiplied and added: "0.7*gaussian+0.3*laplacian*cauchy".
 func ParseKernel(s string) (Kernel, error) {
+	if strings.ContainsAny(s, "+*") {
+		return parseSum(s)
+	}
+	return parseFamily(s)
+}
+
+// parseFamily reads a kernel of one of the families.
+func parseFamily(s string) (Kernel, error) {
 	name, parameters, colon := strings.Cut(s, ":")
 	var names, usages []string
 	for _, f := range Kernels {

@@ -13,8 +13,23 @@ import (
 
 var update = flag.Bool("update", false, "add kernels that are not in testdata/frequencies to it")
 
-// eachKernel runs f with every example of every family.
+// composites are sums and products with values and frequencies.
+var composites = []string{
+	"gaussian:2.5+laplacian:4", "0.7*gaussian:0.3+0.2*matern:1.5,2+1e-06*cauchy:1e+12", "gaussian:1*laplacian:5",
+	"2*cauchy:0.5*matern:2.5,3+0.5*laplacian:1.5*gaussian:2",
+}
+
+// eachKernel runs f with every example of every family, and with composites.
 func eachKernel(t *testing.T, f func(t *testing.T, k Kernel)) {
+	for _, name := range composites {
+		t.Run(name, func(t *testing.T) {
+			k, err := ParseKernel(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(t, k)
+		})
+	}
 	for _, family := range Kernels {
 		if len(family.Examples) == 0 {
 			t.Errorf("%s has no examples", family.Name)
@@ -68,6 +83,27 @@ func TestParseKernelRefusesWhatIsNoKernel(t *testing.T) {
 	}
 }
 
+func TestParseKernelRefusesWhatCannotBeCombined(t *testing.T) {
+	for _, test := range []struct{ kernel, want string }{
+		{"gaussian+", `unknown kernel ""`},
+		{"*gaussian", `unknown kernel ""`},
+		{"gaussian+laplace:2", `unknown kernel "laplace"`},
+		{"gaussian:0*cauchy", `kernel "gaussian:0": scale: want a number`},
+		{"gaussian:1+laplacian", `kernel "gaussian:1+laplacian": want a scale for every kernel of a sum or product, or for none`},
+		{"gaussian*cauchy:1", `want a scale for every kernel`},
+		{"2*gaussian", `kernel "2*gaussian": 2 is not a weight from 1e-06 to 1e+06 of a kernel in a sum`},
+		{"0*gaussian+cauchy", `0 is not a weight`},
+		{"-1*gaussian+cauchy", `-1 is not a weight`},
+		{"nan*gaussian+cauchy", `nan is not a weight`},
+		{"gaussian+cauchy+matern+laplacian+gaussian", `5 kernels in a sum or product: want at most 4`},
+		{"gaussian*cauchy*matern*laplacian*gaussian", `5 kernels in a sum or product: want at most 4`},
+	} {
+		if k, err := ParseKernel(test.kernel); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("ParseKernel(%q) = %v, %v, want %s", test.kernel, k, err, test.want)
+		}
+	}
+}
+
 // inputs returns rows that are far from each other and rows that are near, in
 // units of the kernel's scale.
 func inputs(k Kernel, n, dim int) []float32 {
@@ -92,6 +128,9 @@ func TestFeaturesEstimateTheKernel(t *testing.T) {
 				continue
 			}
 			n, dim, blocks, bias := 6, 5, 12_500, 1e-6 // of float32
+			if testing.Short() {
+				blocks /= 5
+			}
 			if least := samplings[sampling].leastInputs; least > 0 {
 				dim, blocks, bias = least, 400, .5/float64(least)
 			}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -90,12 +91,12 @@ func New(c Config) (*Client, error) {
 	k := &Client{
 		exchange: c.Exchange,
 		addr:     kafka.TCP(addrs...),
-		clientID: or(c.ClientID, "accrete"),
+		clientID: cmp.Or(c.ClientID, "accrete"),
 		username: c.Username,
-		timeout:  or(c.Timeout, 10*time.Second),
-		maxWait:  or(c.MaxWait, 500*time.Millisecond),
-		fetch:    or(c.MaxFetchBytes, 1<<20),
-		batch:    or(c.MaxBatchBytes, 1_000_000),
+		timeout:  cmp.Or(c.Timeout, 10*time.Second),
+		maxWait:  cmp.Or(c.MaxWait, 500*time.Millisecond),
+		fetch:    cmp.Or(c.MaxFetchBytes, 1<<20),
+		batch:    cmp.Or(c.MaxBatchBytes, 1_000_000),
 		codec:    c.Compression,
 		conns:    map[net.Conn]struct{}{},
 		leaders:  map[string][]leader{},
@@ -131,14 +132,6 @@ func New(c Config) (*Client, error) {
 		SASL:           sasl,
 	}
 	return k, nil
-}
-
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }
 
 // Close closes all connections. Requests that still wait for a response fail.

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (c *Client) Topic(ctx context.Context, name string) (Topic, error) {
 	config, err := c.topicConfig(ctx, name, "cleanup.policy", "retention.ms", "max.message.bytes")
 	var hidden error
 	if errors.Is(err, ErrDenied) {
-		hidden = fmt.Errorf("%w: the configuration of topic %q: grant it with kafka-acls --add --allow-principal User:%s --operation DescribeConfigs --topic %s", ErrDenied, name, or(c.username, "NAME"), name)
+		hidden = fmt.Errorf("%w: the configuration of topic %q: grant it with kafka-acls --add --allow-principal User:%s --operation DescribeConfigs --topic %s", ErrDenied, name, cmp.Or(c.username, "NAME"), name)
 	} else if err != nil {
 		return Topic{}, err
 	}

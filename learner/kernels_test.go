@@ -10,12 +10,16 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 )
 
-// TestEveryKernelKeepsThePromises with every algorithm: the first kernel of a family
-// with its scale, and that of which the warm-up chooses it.
+// TestEveryKernelKeepsThePromises with every algorithm: the first kernel of a family,
+// a sum and a product, with a scale and with the one that the warm-up chooses.
 func TestEveryKernelKeepsThePromises(t *testing.T) {
 	for _, a := range algorithms {
-		for i, f := range features.Kernels {
-			k, err := features.ParseKernel(f.Examples[0])
+		names := []string{"gaussian:2.5+laplacian:4", "gaussian:1*laplacian:5"}
+		for _, f := range features.Kernels {
+			names = append(names, f.Examples[0])
+		}
+		for i, name := range names {
+			k, err := features.ParseKernel(name)
 			if err != nil {
 				t.Fatal(err)
 			}

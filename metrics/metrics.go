@@ -38,6 +38,8 @@ type Learner struct {
 	SnapshotTime  prometheus.Gauge // Unix seconds
 	SnapshotBytes prometheus.Gauge
 
+	LogBroken prometheus.Gauge // 1 or 0
+
 	MemoryLimit prometheus.Gauge // bytes
 
 	Refits      prometheus.Counter
@@ -115,6 +117,8 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "Unix time at which the newest snapshot was completed."),
 		SnapshotBytes: m.unknown("accrete_snapshot_bytes", "Size of the newest snapshot."),
 
+		LogBroken: m.gauge("accrete_log_broken", "1 once the learner has found that the model log was damaged, truncated or recreated, after which it exits with code 78; 0 otherwise."),
+
 		MemoryLimit: m.unknown("accrete_memory_limit_bytes", "Upper bound of process_resident_memory_bytes, computed from the sizes of snapshots and batches so far."),
 
 		Refits:      m.counter("accrete_refits_total", "Refits appended to the model log as challengers."),
@@ -166,6 +170,7 @@ type Scorer struct {
 	Scored      prometheus.Counter
 	Quarantined prometheus.Counter
 	Lost        prometheus.Counter
+	LogBroken   prometheus.Gauge // 1 or 0
 
 	Lag     *Lag
 	Blocked *Blocked
@@ -181,6 +186,7 @@ func NewScorer(r prometheus.Registerer) *Scorer {
 		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
 		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer published to quarantine."),
 		Lost:        m.counter("accrete_scorer_lost_total", "Records that were deleted before the scorer read them, usually by retention."),
+		LogBroken:   m.gauge("accrete_scorer_log_broken", "1 while the model log is damaged, truncated or missing, and the scorer continues with its last valid model; 0 otherwise."),
 		Lag:         m.lag(),
 		Blocked:     m.blocked(),
 	}

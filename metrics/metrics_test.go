@@ -47,6 +47,7 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_learner_role{role=owner}
 		accrete_learner_role{role=standby}
 		accrete_log_append_seconds
+		accrete_log_broken
 		accrete_memory_limit_bytes
 		accrete_partition_progress_timestamp_seconds{partition=0,topic=in}
 		accrete_predictions_total
@@ -60,6 +61,7 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_refits_failed_total
 		accrete_refits_total
 		accrete_replayed_batches_total
+		accrete_scorer_log_broken
 		accrete_scorer_lost_total
 		accrete_scorer_model_timestamp_seconds
 		accrete_scorer_quarantined_total

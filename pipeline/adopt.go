@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -92,14 +94,14 @@ func (j *journal) planAdoption(ctx context.Context, c Config, a Adoption) (p ado
 	if err != nil || len(replaced) == 0 {
 		return p, err
 	}
-	h := &history{reached: reached}
+	h := &history.History{Reached: reached}
 	p.to = from.Seq
 	for _, e := range from.Entries {
 		if needs(e.Record, replaced) {
 			break
 		}
 		if r, ok := e.Record.(*modellog.Adopt); ok {
-			h.adopt(r)
+			h.Adopt(r)
 		}
 		if seq, ok := seqOf(e.Record); ok {
 			p.to = seq
@@ -110,7 +112,7 @@ func (j *journal) planAdoption(ctx context.Context, c Config, a Adoption) (p ado
 	}
 	for topic, now := range replaced {
 		m := mirror{client: c.Client, topic: topic, now: now, decided: decidedRanges(f, p.to), report: c.Report}
-		in, err := m.adopted(ctx, a, h.reached)
+		in, err := m.adopted(ctx, a, h.Reached)
 		if err != nil {
 			return p, err
 		}
@@ -145,18 +147,18 @@ func (j *journal) reached(ctx context.Context, c Config) ([]snapshot.Position, m
 
 // replaced returns the new name of each topic to replace.
 func (a Adoption) replaced(ctx context.Context, c Config, reached []snapshot.Position, from modellog.Recovery) (map[string]string, error) {
-	h := &history{reached: slices.Clone(reached)} // positions with the topics that are read now
+	h := &history.History{Reached: slices.Clone(reached)} // positions with the topics that are read now
 	for _, e := range from.Entries {
 		if r, ok := e.Record.(*modellog.Adopt); ok {
-			h.adopt(r)
+			h.Adopt(r)
 		}
 	}
 	out := map[string]string{}
 	for old, now := range a.Topics {
-		if !slices.ContainsFunc(h.reached, func(p snapshot.Position) bool { return p.Topic == old }) {
+		if !slices.ContainsFunc(h.Reached, func(p snapshot.Position) bool { return p.Topic == old }) {
 			return nil, fmt.Errorf("%w: the model has not learned from a topic %q", ErrAdopt, old)
 		}
-		if now = or(now, old); now != old && slices.ContainsFunc(h.reached, func(p snapshot.Position) bool { return p.Topic == now }) {
+		if now = cmp.Or(now, old); now != old && slices.ContainsFunc(h.Reached, func(p snapshot.Position) bool { return p.Topic == now }) {
 			return nil, fmt.Errorf("%w: the model has learned from %q already, so it cannot replace %q", ErrAdopt, now, old)
 		}
 		out[old] = now
@@ -164,7 +166,7 @@ func (a Adoption) replaced(ctx context.Context, c Config, reached []snapshot.Pos
 	if len(a.Topics) > 0 {
 		return out, nil
 	}
-	for _, p := range h.reached {
+	for _, p := range h.Reached {
 		differs, err := differsFrom(ctx, c, p)
 		if err != nil {
 			return nil, err
@@ -244,7 +246,7 @@ func (j *journal) adopt(ctx context.Context, p adoption, reason string) (AdoptRe
 		return AdoptReport{}, err
 	}
 	if got, ok := j.log.Fold.ChainAt(out.Record.Seq); !ok || got != out.Record.Chain {
-		return AdoptReport{}, fmt.Errorf("%w: the ADOPT in %q does not count", input.ErrHistory, j.topic)
+		return AdoptReport{}, fmt.Errorf("%w: the ADOPT in %q does not count", ErrAdopt, j.topic)
 	}
 	return out, nil
 }

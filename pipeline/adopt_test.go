@@ -74,22 +74,22 @@ func adopts(t *testing.T, c Config, a Adoption) AdoptReport {
 func TestARecreatedInputIsAdopted(t *testing.T) {
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
-	values := rings(900)
+	values := rings(300)
 	kafkatest.Fill(t, c, in, 1, values)
 	want := uninterrupted(t, c, in)
 	all := contents(t, c, in)
-	recreate(t, addr, c, in, [][]ingest.Record{all[0][:510]})
+	recreate(t, addr, c, in, [][]ingest.Record{all[0][:170]})
 	cfg, ev := config(c, "m", in)
 	learnAll(t, cfg)
 	old := finalSeq(t, ev)
-	recreate(t, addr, c, in, [][]ingest.Record{all[0][135:]})
+	recreate(t, addr, c, in, [][]ingest.Record{all[0][45:]})
 	_, err := Open(t.Context(), cfg)
 	wants(t, err, input.ErrHistory, "accrete adopt")
 
 	dry := adopts(t, cfg, Adoption{DryRun: true})
 	r := adopts(t, cfg, Adoption{Reason: "for a test"})
-	if p := r.Record.Inputs[0].Partitions[0]; r.Rollback != nil || r.Record.Seq != old+1 || p.From != 510 || p.Next != 375 || dry.Record.Inputs[0].Partitions[0] != p {
-		t.Errorf("adopted %+v, %+v, want partition 0 from 510 to 375 under seq %d; the dry run said %+v", r.Record, r.Rollback, old+1, dry.Record)
+	if p := r.Record.Inputs[0].Partitions[0]; r.Rollback != nil || r.Record.Seq != old+1 || p.From != 170 || p.Next != 125 || dry.Record.Inputs[0].Partitions[0] != p {
+		t.Errorf("adopted %+v, %+v, want partition 0 from 170 to 125 under seq %d; the dry run said %+v", r.Record, r.Rollback, old+1, dry.Record)
 	}
 	learnAll(t, cfg)
 	if got := finalHash(t, ev); got != want {
@@ -109,16 +109,16 @@ func TestARecreatedInputIsAdopted(t *testing.T) {
 func TestAMirroredInputIsAdopted(t *testing.T) {
 	d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, d.Addr, nil)
-	values := rings(900)
+	values := rings(300)
 	kafkatest.Fill(t, c, in, 1, values)
 	want := uninterrupted(t, c, in)
 	all := contents(t, c, in)
 	cfg, ev := config(c, "m", in)
 	cfg.Topics = []string{in + ".old"}
-	refill(t, c, in+".old", [][]ingest.Record{all[0][:450]})
+	refill(t, c, in+".old", [][]ingest.Record{all[0][:150]})
 	learnAll(t, cfg)
 	saved := finalSeq(t, ev)
-	refill(t, c, in+".old", [][]ingest.Record{all[0][450:600]})
+	refill(t, c, in+".old", [][]ingest.Record{all[0][150:200]})
 	learnAll(t, cfg)
 	last := finalSeq(t, ev)
 	d.Down(func() { // remove the second snapshot, as if the learner had been killed before it
@@ -132,13 +132,13 @@ func TestAMirroredInputIsAdopted(t *testing.T) {
 	})
 	c = kafkatest.ClientOf(t, d.Addr, nil)
 	cfg.Client = c
-	refill(t, c, in+".new", [][]ingest.Record{all[0][90:]})
+	refill(t, c, in+".new", [][]ingest.Record{all[0][30:]})
 	cfg.Topics = []string{in + ".new"}
 	_, err := Open(t.Context(), cfg)
 	wants(t, err, input.ErrHistory, "not among")
 	r := adopts(t, cfg, Adoption{Topics: map[string]string{in + ".old": in + ".new"}})
-	if p := r.Record.Inputs[0].Partitions[0]; r.Rollback == nil || r.ToSeq != saved || r.Record.Seq != last+2 || p.From != 450 || p.Next != 360 {
-		t.Errorf("adopted %+v after %+v, want from 450 to 360 behind seq %d", r.Record, r.Rollback, saved)
+	if p := r.Record.Inputs[0].Partitions[0]; r.Rollback == nil || r.ToSeq != saved || r.Record.Seq != last+2 || p.From != 150 || p.Next != 120 {
+		t.Errorf("adopted %+v after %+v, want from 150 to 120 behind seq %d", r.Record, r.Rollback, saved)
 	}
 	learnAll(t, cfg)
 	if got := finalHash(t, ev); got != want {
@@ -160,7 +160,7 @@ func TestAMirroredInputIsAdopted(t *testing.T) {
 func TestTheWrongInputIsNotAdopted(t *testing.T) {
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
-	values := rings(900)
+	values := rings(300)
 	kafkatest.Fill(t, c, in, 3, values)
 	cfg, _ := config(c, "m", in)
 	_, err := Adopt(t.Context(), cfg, Adoption{})
@@ -172,7 +172,7 @@ func TestTheWrongInputIsNotAdopted(t *testing.T) {
 	refill(t, c, in+".other", [][]ingest.Record{all[1], all[2], all[0]})
 	for _, wrong := range []struct{ old, now, want string }{
 		{in, in + ".few", "only 2 partitions"},
-		{in, in + ".other", "none of the records 0 to 299"},
+		{in, in + ".other", "none of the records 0 to 99"},
 		{in, in + ".none", "does not exist"},
 		{"another", in, "has not learned from"},
 	} {
@@ -180,15 +180,15 @@ func TestTheWrongInputIsNotAdopted(t *testing.T) {
 		wants(t, err, ErrAdopt, wrong.want)
 	}
 	other := map[string]string{in: in + ".other"}
-	_, err = Adopt(t.Context(), cfg, Adoption{Topics: other, Offsets: map[int32]int64{0: 301, 1: 0, 2: 0}})
-	wants(t, err, ErrAdopt, "cannot continue at 301")
+	_, err = Adopt(t.Context(), cfg, Adoption{Topics: other, Offsets: map[int32]int64{0: 101, 1: 0, 2: 0}})
+	wants(t, err, ErrAdopt, "cannot continue at 101")
 	for _, right := range []struct {
 		a    Adoption
 		next [3]int64
 	}{
 		{Adoption{At: AtEarliest}, [3]int64{0, 0, 0}},
-		{Adoption{At: AtEnd}, [3]int64{300, 300, 300}},
-		{Adoption{At: AtEnd, Offsets: map[int32]int64{1: 17}}, [3]int64{300, 17, 300}},
+		{Adoption{At: AtEnd}, [3]int64{100, 100, 100}},
+		{Adoption{At: AtEnd, Offsets: map[int32]int64{1: 17}}, [3]int64{100, 17, 100}},
 	} {
 		right.a.Topics, right.a.DryRun = other, true
 		r := adopts(t, cfg, right.a)

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -108,12 +109,12 @@ func (j *journal) writeAt(ctx context.Context, times []int64, rs ...modellog.Rec
 
 // appendBatch appends d to the model log, with a RELEASED if one is due. If the budget
 // is spent, it also appends a PAUSE and returns it.
-func (j *journal) appendBatch(ctx context.Context, d *decided, released int64, spent *budget) (*modellog.Batch, *modellog.Pause, error) {
+func (j *journal) appendBatch(ctx context.Context, d *history.Decided, released int64, spent *budget) (*modellog.Batch, *modellog.Pause, error) {
 	if err := j.lock(ctx); err != nil {
 		return nil, nil, err
 	}
 	defer j.unlock()
-	b := &modellog.Batch{Owner: j.owner, Seq: j.log.Fold.Seq() + 1, Ranges: d.ranges, Counts: d.counts}
+	b := &modellog.Batch{Owner: j.owner, Seq: j.log.Fold.Seq() + 1, Ranges: d.Ranges, Counts: d.Counts}
 	b.Chain = modellog.NextChain(j.log.Fold.Chain(), b)
 	if planted.Fault("released") {
 		released = j.log.Fold.Seq()

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -75,11 +76,11 @@ func BenchmarkHost(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h, err := newHistory("m", options, cfg.Learner)
+	h, err := history.New("m", options, cfg.Learner)
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := newDecider(cfg, h.schema)
+	d, err := history.NewDecider(cfg.Decode, cfg.Learner.Keyed(), h.Schema)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -88,30 +89,30 @@ func BenchmarkHost(b *testing.B) {
 	b.Run("decide", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			d.decide([]input.Span{{In: in, To: 1000, Records: records}})
+			d.Decide([]input.Span{{In: in, To: 1000, Records: records}})
 		}
 	})
 	b.Run("learn", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			h.learn(1, [32]byte{}, d.decide([]input.Span{{In: in, To: 1000, Records: records}}))
+			h.Learn(1, [32]byte{}, d.Decide([]input.Span{{In: in, To: 1000, Records: records}}))
 		}
 	})
 }
 
 // learnt returns a history that has learned n wide records.
-func learnt(tb testing.TB, c learner.Config, n int) *history {
+func learnt(tb testing.TB, c learner.Config, n int) *history.History {
 	tb.Helper()
 	cfg := Config{Learner: c}
 	options, err := cfg.options()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	h, err := newHistory("m", options, cfg.Learner)
+	h, err := history.New("m", options, cfg.Learner)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	d, err := newDecider(cfg, h.schema)
+	d, err := history.NewDecider(cfg.Decode, cfg.Learner.Keyed(), h.Schema)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func learnt(tb testing.TB, c learner.Config, n int) *history {
 	for i, v := range wide(n) {
 		records[i] = ingest.Record{Offset: int64(i), Value: []byte(v)}
 	}
-	h.learn(1, [32]byte{}, d.decide([]input.Span{{In: &input.Partition{Topic: "wide"}, To: int64(n), Records: records}}))
+	h.Learn(1, [32]byte{}, d.Decide([]input.Span{{In: &input.Partition{Topic: "wide"}, To: int64(n), Records: records}}))
 	return h
 }
 
@@ -129,7 +130,7 @@ func BenchmarkFreeze(b *testing.B) {
 	h := learnt(b, learner.Config{}, 12_000) // enough for a step in each block
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := h.freeze(1); err != nil {
+		if _, err := h.Freeze(1); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -139,12 +140,12 @@ func BenchmarkFreeze(b *testing.B) {
 // little more than the size of the snapshot.
 func TestFreezeCopiesOnce(t *testing.T) {
 	h := learnt(t, learner.Config{MaxFeatures: 256}, 1400)
-	if n := h.learner.Progress().Features; n != 256 {
+	if n := h.Learner.Progress().Features; n != 256 {
 		t.Fatalf("%d features", n)
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s, err := h.freeze(1)
+	s, err := h.Freeze(1)
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)

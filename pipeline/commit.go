@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -54,7 +55,7 @@ type marker struct {
 
 // release commits out in a transaction, unless it is committed already. It calls write
 // to write the records of out.
-func (c *committer) release(ctx context.Context, out *release, write func(writer) error) error {
+func (c *committer) release(ctx context.Context, out *history.Release, write func(writer) error) error {
 	for wait := new(ingest.Backoff); ; {
 		err := c.try(ctx, out, write)
 		if err == nil || ctx.Err() != nil || !errors.Is(err, ingest.ErrTransaction) && !ingest.Temporary(err) {
@@ -68,13 +69,13 @@ func (c *committer) release(ctx context.Context, out *release, write func(writer
 	}
 }
 
-func (c *committer) try(ctx context.Context, out *release, write func(writer) error) error {
+func (c *committer) try(ctx context.Context, out *history.Release, write func(writer) error) error {
 	if !c.begun {
 		if err := c.begin(ctx); err != nil {
 			return err
 		}
 	}
-	if out.seq <= c.done || len(out.predictions)+len(out.quarantined) == 0 {
+	if out.Seq <= c.done || len(out.Predictions)+len(out.Quarantined) == 0 {
 		return nil
 	}
 	err := write(func(ctx context.Context, topic string, partition int, rs []ingest.Record) error {
@@ -84,7 +85,7 @@ func (c *committer) try(ctx context.Context, out *release, write func(writer) er
 	if err != nil {
 		return err
 	}
-	value, err := json.Marshal(marker{out.seq, out.chain})
+	value, err := json.Marshal(marker{out.Seq, out.Chain})
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (c *committer) try(ctx context.Context, out *release, write func(writer) er
 	if err := c.tx.Commit(ctx); err != nil {
 		return err
 	}
-	c.done = out.seq
+	c.done = out.Seq
 	c.trim(ctx, at)
 	return nil
 }

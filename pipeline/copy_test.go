@@ -68,17 +68,17 @@ func same(t *testing.T, a, b Config) {
 
 func TestAnExportedModelContinuesOnAnotherCluster(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(900))
+	kafkatest.Fill(t, c, in, 1, rings(300))
 	want := uninterrupted(t, c, in)
 	all := contents(t, c, in)
 	cfg, _ := config(c, "m", in+".a")
 	cfg.BatchSize = 20
-	refill(t, c, in+".a", [][]ingest.Record{all[0][:200]})
+	refill(t, c, in+".a", [][]ingest.Record{all[0][:60]})
 	learnAll(t, cfg)
 	time.Sleep(2 * time.Millisecond) // timestamps of records are in milliseconds
 	between := time.Now()
 	time.Sleep(2 * time.Millisecond)
-	refill(t, c, in+".a", [][]ingest.Record{all[0][200:400]})
+	refill(t, c, in+".a", [][]ingest.Record{all[0][60:130]})
 	learnAll(t, cfg)
 	if _, err := Rollback(t.Context(), cfg, RollbackTo{Before: between}); err != nil { // abandoned decisions are copied, too
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestAnExportedModelContinuesOnAnotherCluster(t *testing.T) {
 		t.Errorf("imported %+v, want unsigned, with a snapshot", got)
 	}
 	same(t, cfg, there)
-	refill(t, other, in+".a", [][]ingest.Record{all[0][150:]})
+	refill(t, other, in+".a", [][]ingest.Record{all[0][45:]})
 	_, err = Open(t.Context(), there)
 	wants(t, err, ErrHistory, "accrete adopt")
 	if r, err := Rollback(t.Context(), there, RollbackTo{}); err != nil || r.Record != nil || len(r.Abandoned) != 1 {
@@ -117,13 +117,13 @@ func TestAnExportedModelContinuesOnAnotherCluster(t *testing.T) {
 // copy of the copy.
 func TestATrimmedLogIsCopiedFromItsOldestSnapshot(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(600))
+	kafkatest.Fill(t, c, in, 1, rings(300))
 	want := uninterrupted(t, c, in)
 	all := contents(t, c, in)
 	cfg, _ := config(c, "m", in+".a")
 	cfg.Keep, cfg.History = 2, 1
-	for from := 0; from < 500; from += 100 {
-		refill(t, c, in+".a", [][]ingest.Record{all[0][from : from+100]})
+	for from := 0; from < 250; from += 50 {
+		refill(t, c, in+".a", [][]ingest.Record{all[0][from : from+50]})
 		learnAll(t, cfg)
 	}
 	first, _, err := c.Offsets(t.Context(), LogTopic(cfg.Model))
@@ -153,12 +153,12 @@ func TestATrimmedLogIsCopiedFromItsOldestSnapshot(t *testing.T) {
 // A copy has the history of each version under a claim of that version.
 func TestAnUpgradeIsCopiedAndRolledBack(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(600)
-	kafkatest.Fill(t, c, in, 1, values[:300])
+	values := rings(300)
+	kafkatest.Fill(t, c, in, 1, values[:150])
 	cfg, ev := config(c, "m", in)
 	learnAll(t, cfg)
 	older := finalSeq(t, ev)
-	kafkatest.Fill(t, c, in, 1, values[300:])
+	kafkatest.Fill(t, c, in, 1, values[150:])
 	next := modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: versions.Decoder}
 	as(next, func() {
 		up := cfg

@@ -199,17 +199,17 @@ func TestInputThatIsNotTheSameIsNoticedWithoutTopicIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	seek := func() error {
-		return l.inputs.Seek(t.Context(), c, l.history.reached, cfg.Report)
+		return l.inputs.Seek(t.Context(), c, l.history.Reached, cfg.Report)
 	}
 	if err := seek(); err != nil {
 		t.Errorf("unchanged: %v", err)
 	}
-	l.history.reached[1].Fingerprint ^= 1
+	l.history.Reached[1].Fingerprint ^= 1
 	if err := seek(); !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "record 199 of") {
 		t.Errorf("another record before the position: %v", err)
 	}
-	l.history.reached[1].Fingerprint ^= 1
-	l.history.reached[0].Next += 7
+	l.history.Reached[1].Fingerprint ^= 1
+	l.history.Reached[0].Next += 7
 	if err := seek(); !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "truncated") {
 		t.Errorf("a topic that ends before the position: %v", err)
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -183,5 +184,5 @@ func (j *journal) fenced() error {
 	if now.Owner == j.owner || planted.Fault("owner") && now.Epoch == j.owner.Epoch {
 		return nil
 	}
-	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, or(now.Host, "another learner"), j.topic, now.Epoch, j.owner.Epoch)
+	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, cmp.Or(now.Host, "another learner"), j.topic, now.Epoch, j.owner.Epoch)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -33,8 +34,8 @@ type Learner struct {
 	reads   *ingest.Budget
 	ends    []int64
 	journal *journal
-	history *history
-	decider *decider
+	history *history.History
+	decider *history.Decider
 	budget  budget
 	out     *publisher
 	pulse   pulse
@@ -87,7 +88,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	bounds := limits{predictions.MaxMessageBytes, quarantine.MaxMessageBytes}
+	bounds := history.Limits{Predictions: predictions.MaxMessageBytes, Quarantine: quarantine.MaxMessageBytes}
 	waited, err := l.standBy(ctx, options, bounds)
 	if err != nil {
 		return nil, err
@@ -112,8 +113,8 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l.history.beat = l.pulse.beat
-	l.history.limits = bounds
+	l.history.Beat = l.pulse.beat
+	l.history.Limits = bounds
 	if err := l.bound(recovery); err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err := l.replay(ctx, recovery); err != nil {
 		return nil, err
 	}
-	if err := l.inputs.Seek(ctx, c.Client, l.history.reached, c.Report); err != nil {
+	if err := l.inputs.Seek(ctx, c.Client, l.history.Reached, c.Report); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -259,7 +260,7 @@ func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided
 type journaled struct {
 	gap *modellog.Gap // nil for a BATCH
 
-	*decided
+	*history.Decided
 	record *modellog.Batch
 	took   time.Duration // of the append
 }
@@ -326,20 +327,20 @@ func (l *Learner) journalBatch(ctx context.Context, src *input.Source, spans []i
 		sp := &spans[i]
 		sp.From = sp.In.Next // a read_committed reader gets no records in between
 	}
-	d := l.decider.decide(spans)
-	if len(d.items) == 0 { // nor any in these spans
+	d := l.decider.Decide(spans)
+	if len(d.Items) == 0 { // nor any in these spans
 		return nil, nil, nil
 	}
-	if d.batch.Len() > 0 {
-		if err := l.config.Learner.Check(d.schema.Columns); err != nil {
+	if d.Batch.Len() > 0 {
+		if err := l.config.Learner.Check(d.Schema.Columns); err != nil {
 			return nil, nil, err
 		}
 	}
-	if d.counts.Quarantined > 0 {
-		l.config.Report(event.Quarantining{Bad: d.bad()})
+	if d.Counts.Quarantined > 0 {
+		l.config.Report(event.Quarantining{Bad: d.Bad()})
 	}
 	var spent *budget
-	if l.budget.spend(d.items) {
+	if l.budget.spend(d.Items) {
 		spent = &l.budget
 	}
 	start := time.Now()
@@ -351,7 +352,7 @@ func (l *Learner) journalBatch(ctx context.Context, src *input.Source, spans []i
 		sp.In.Next = sp.To
 	}
 	src.Lags()
-	return &journaled{decided: d, record: b, took: time.Since(start)}, pause, nil
+	return &journaled{Decided: d, record: b, took: time.Since(start)}, pause, nil
 }
 
 func (l *Learner) journalGap(ctx context.Context, lost *input.Gap) (*journaled, error) {
@@ -381,30 +382,30 @@ func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 
 func (l *Learner) learn(ctx context.Context, b *journaled) error {
 	if b.gap != nil {
-		return l.release(ctx, l.history.skip(b.gap))
+		return l.release(ctx, l.history.Skip(b.gap))
 	}
 	start := time.Now()
 	l.pulse.beat()
-	out := l.history.learn(b.record.Seq, b.record.Chain, b.decided)
+	out := l.history.Learn(b.record.Seq, b.record.Chain, b.Decided)
 	l.pulse.rest()
 	took := time.Since(start)
 	l.relearn += took
 	more := l.memory.reads(l.reads.Most())
-	more = l.memory.encodes(l.history.learner.Encoding()) || more
-	if l.memory.sees(b.decided, out) || more {
+	more = l.memory.encodes(l.history.Learner.Encoding()) || more
+	if l.memory.sees(b.Decided, out) || more {
 		l.config.Report(event.Memory{Limit: l.memory.limit()})
 	}
 	if err := l.release(ctx, out); err != nil {
 		return err
 	}
 	l.config.Report(event.Learned{
-		Seq: b.record.Seq, Counts: b.counts, Append: b.took, Learn: took,
-		Progress: l.history.learner.Progress(),
+		Seq: b.record.Seq, Counts: b.Counts, Append: b.took, Learn: took,
+		Progress: l.history.Learner.Progress(),
 	})
 	return nil
 }
 
-func (l *Learner) release(ctx context.Context, out *release) error {
+func (l *Learner) release(ctx context.Context, out *history.Release) error {
 	select {
 	case l.out.queue <- out:
 		return nil
@@ -415,8 +416,8 @@ func (l *Learner) release(ctx context.Context, out *release) error {
 
 // saveIfDue begins a snapshot if one is due and anything was learned since the last.
 func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
-	first := l.saved == 0 && l.history.learner.Progress().Warmup == 1000 // the last fit of the warm-up, which scorers wait for
-	if l.history.seq == l.saved || !first && time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
+	first := l.saved == 0 && l.history.Learner.Progress().Warmup == 1000 // the last fit of the warm-up, which scorers wait for
+	if l.history.Seq == l.saved || !first && time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
 		return nil
 	}
 	select {
@@ -431,7 +432,7 @@ func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
 // l.saving, which save releases when the snapshot is written.
 func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 	start := time.Now()
-	s, err := l.history.freeze(l.journal.owner.Epoch)
+	s, err := l.history.Freeze(l.journal.owner.Epoch)
 	if err != nil {
 		return err
 	}
@@ -440,7 +441,7 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 		l.memory.snapshot = size
 		l.config.Report(event.Memory{Limit: l.memory.limit()})
 	}
-	l.saved, l.savedAt, l.relearn = l.history.seq, time.Now(), 0
+	l.saved, l.savedAt, l.relearn = l.history.Seq, time.Now(), 0
 	g.Go(func() error {
 		defer func() { <-l.saving }()
 		ev, err := l.journal.save(ctx, s, l.out, l.config)
@@ -462,7 +463,7 @@ func (l *Learner) finish(ctx context.Context, g *errgroup.Group) error {
 	case <-ctx.Done():
 		return nil
 	}
-	if l.history.seq == l.saved {
+	if l.history.Seq == l.saved {
 		return nil
 	}
 	return l.save(ctx, g)

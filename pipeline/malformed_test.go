@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -118,11 +119,11 @@ func TestMalformedRecordsAreAccountedFor(t *testing.T) {
 		n = min(n, 20_000)
 	}
 	c := learner.Config{MaxFeatures: 32}
-	h, err := newHistory("m", []byte(`{}`), c)
+	h, err := history.New("m", []byte(`{}`), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDecider(Config{Decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}}, h.schema)
+	d, err := history.NewDecider(decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}, false, h.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,22 +148,22 @@ func TestMalformedRecordsAreAccountedFor(t *testing.T) {
 				want.Quarantined++
 			}
 		}
-		b := d.decide([]input.Span{sp})
-		for i, it := range b.items {
-			if (it.err != nil) != (kinds[i] == isBad) {
-				t.Fatalf("record %d, %.300q: got the error %v", it.record.Offset, it.record.Value, it.err)
+		b := d.Decide([]input.Span{sp})
+		for i, it := range b.Items {
+			if (it.Err != nil) != (kinds[i] == isBad) {
+				t.Fatalf("record %d, %.300q: got the error %v", it.Record.Offset, it.Record.Value, it.Err)
 			}
 		}
-		got.Learned += b.counts.Learned
-		got.Predicted += b.counts.Predicted
-		got.Quarantined += b.counts.Quarantined
-		got.Skipped += b.counts.Skipped
-		out := h.learn(seq, snapshot.Hash{}, b)
-		predictions += len(out.predictions)
-		quarantined += len(out.quarantined)
-		for _, p := range out.predictions {
-			if bytes.Contains(p.record.Value, []byte("NaN")) || bytes.Contains(p.record.Value, []byte("Inf")) {
-				t.Fatalf("a prediction is %s", p.record.Value)
+		got.Learned += b.Counts.Learned
+		got.Predicted += b.Counts.Predicted
+		got.Quarantined += b.Counts.Quarantined
+		got.Skipped += b.Counts.Skipped
+		out := h.Learn(seq, snapshot.Hash{}, b)
+		predictions += len(out.Predictions)
+		quarantined += len(out.Quarantined)
+		for _, p := range out.Predictions {
+			if bytes.Contains(p.Record.Value, []byte("NaN")) || bytes.Contains(p.Record.Value, []byte("Inf")) {
+				t.Fatalf("a prediction is %s", p.Record.Value)
 			}
 		}
 		from = to
@@ -170,7 +171,7 @@ func TestMalformedRecordsAreAccountedFor(t *testing.T) {
 	if got != want || predictions != int(want.Learned+want.Predicted) || quarantined != int(want.Quarantined) {
 		t.Errorf("%+v, %d predictions, %d in quarantine; want %+v", got, predictions, quarantined, want)
 	}
-	s := h.learner.State()
+	s := h.Learner.State()
 	for _, a := range append(s.Serving, s.Resuming...) {
 		switch v := a.Data.(type) {
 		case []float64:

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/refit"
 )
@@ -80,22 +81,22 @@ func (m *memory) encodes(inputs int, tables int64) bool {
 
 // sees updates the sizes of the largest BATCH and the largest release, and reports
 // whether the limit has changed.
-func (m *memory) sees(b *decided, out *release) bool {
-	bytes := int64(b.batch.Len()) * int64(8*b.batch.Dim()+64)
-	if b.batch.Len() > 0 {
-		y := b.batch.Label(0)
-		bytes += int64(b.batch.Len()) * int64(8*len(y.More))
+func (m *memory) sees(b *history.Decided, out *history.Release) bool {
+	bytes := int64(b.Batch.Len()) * int64(8*b.Batch.Dim()+64)
+	if b.Batch.Len() > 0 {
+		y := b.Batch.Label(0)
+		bytes += int64(b.Batch.Len()) * int64(8*len(y.More))
 	}
-	for i := range b.items {
-		bytes += int64(input.MemoryOf(b.items[i].record)) + 64
+	for i := range b.Items {
+		bytes += int64(input.MemoryOf(b.Items[i].Record)) + 64
 	}
 	released := int64(0)
-	for _, rs := range [][]outgoing{out.predictions, out.quarantined} {
+	for _, rs := range [][]history.Outgoing{out.Predictions, out.Quarantined} {
 		for i := range rs {
-			released += int64(input.MemoryOf(&rs[i].record))
+			released += int64(input.MemoryOf(&rs[i].Record))
 		}
 	}
-	dim := int64(b.batch.Dim())
+	dim := int64(b.Batch.Dim())
 	if bytes <= m.batch && released <= m.release && dim <= m.dim {
 		return false
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -43,7 +44,7 @@ func differences(have, want []byte) string {
 	var out []string
 	for k := range a {
 		if a[k] != b[k] {
-			out = append(out, fmt.Sprintf("%s is %s for this model and was set to %s", k, a[k], or(b[k], "nothing")))
+			out = append(out, fmt.Sprintf("%s is %s for this model and was set to %s", k, a[k], cmp.Or(b[k], "nothing")))
 		}
 	}
 	for k := range b {
@@ -68,11 +69,4 @@ func flat(b []byte) map[string]string {
 		}
 	}
 	return out
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

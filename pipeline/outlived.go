@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 )
 
@@ -18,7 +19,8 @@ type released struct {
 
 // newestPredictions is the number of offsets that are read from the end of each
 // partition of the predictions topic. It is more than one because predictions that
-// were published again may follow those of a later BATCH.
+// were published again may follow those of a later BATCH. If all of them belong to
+// aborted transactions or hold markers, the offsets before them are read.
 const newestPredictions = 512
 
 // published reads from the output topics up to which seq a model has published.
@@ -29,19 +31,21 @@ func (j *journal) published(ctx context.Context, c Config) (out released, err er
 	}
 	for p := range end {
 		out.any = out.any || end[p] > 0
-		r := input.NewCursor(c.Client.Fetcher(PredictionsTopic(c.Model), p))
-		rs, err := r.Take(ctx, max(first[p], end[p]-newestPredictions), end[p], c.Report)
-		var lost *ingest.LostRange
-		if err != nil && !errors.As(err, &lost) { // retention may delete them in the meantime
-			return out, err
-		}
-		for i := range rs {
-			for _, h := range rs[i].Headers {
-				if h.Key == "ce_sequence" {
-					seq, _ := strconv.ParseInt(string(h.Value), 10, 64)
-					out.seq = max(out.seq, seq)
-				}
+		f := c.Client.Fetcher(PredictionsTopic(c.Model), p)
+		for to, back := end[p], int64(newestPredictions); to > first[p]; back *= 8 {
+			from := max(first[p], to-back)
+			seq, found, err := newestSequence(ctx, f, from, to, c.Report)
+			var lost *ingest.LostRange
+			if errors.As(err, &lost) { // by retention, in the meantime
+				break
 			}
+			if err != nil {
+				return out, err
+			}
+			if out.seq = max(out.seq, seq); found {
+				break
+			}
+			to = from
 		}
 	}
 	m, err := (&committer{journal: j, topic: ReleasedTopic(c.Model), report: c.Report}).newest(ctx)
@@ -50,6 +54,21 @@ func (j *journal) published(ctx context.Context, c Config) (out released, err er
 	}
 	out.seq, out.any = max(out.seq, m.Seq), out.any || m.Seq > 0
 	return out, nil
+}
+
+// newestSequence returns the highest seq of the predictions in [from, to), and reports
+// whether there are any.
+func newestSequence(ctx context.Context, f *ingest.Fetcher, from, to int64, report func(event.Event)) (newest int64, found bool, err error) {
+	rs, err := input.NewCursor(f).Take(ctx, from, to, report)
+	for i := range rs {
+		for _, h := range rs[i].Headers {
+			if h.Key == "ce_sequence" {
+				seq, _ := strconv.ParseInt(string(h.Value), 10, 64)
+				newest, found = max(newest, seq), true
+			}
+		}
+	}
+	return newest, found, err
 }
 
 // outlived returns ErrLog if the outputs have a later seq than the log, which then has

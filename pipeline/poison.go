@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -34,15 +35,15 @@ type budget struct {
 const budgetWindow = 1000 // records
 
 // spend adds the records of a BATCH and reports whether the budget is exceeded.
-func (b *budget) spend(items []item) (over bool) {
+func (b *budget) spend(items []history.Item) (over bool) {
 	for _, it := range items {
 		if b.bad[b.at] {
 			b.sum--
 		}
-		b.bad[b.at] = it.err != nil
-		if it.err != nil {
+		b.bad[b.at] = it.Err != nil
+		if it.Err != nil {
 			b.sum++
-			b.last = it.err
+			b.last = it.Err
 		}
 		b.at = (b.at + 1) % budgetWindow
 		b.n = min(b.n+1, budgetWindow)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -80,11 +81,11 @@ func TestTooMuchBadInputPausesUntilResumed(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	var b budget
-	items := func(bad bool, n int) []item {
-		out := make([]item, n)
+	items := func(bad bool, n int) []history.Item {
+		out := make([]history.Item, n)
 		if bad {
 			for i := range out {
-				out[i].err = errors.New("bad")
+				out[i].Err = errors.New("bad")
 			}
 		}
 		return out

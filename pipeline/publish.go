@@ -7,6 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 )
 
 // publisher writes releases in order and tracks which of them are acknowledged.
@@ -18,7 +19,7 @@ type publisher struct {
 	quarantine  string     // topic
 	report      func(event.Event)
 
-	queue chan *release
+	queue chan *history.Release
 
 	mu       sync.Mutex
 	released int64
@@ -36,7 +37,7 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 	p := &publisher{
 		producer: c.Client.Producer(), predictions: PredictionsTopic(c.Model), partitions: partitions,
 		quarantine: QuarantineTopic(c.Model), report: c.Report,
-		queue: make(chan *release, waitingReleases), released: released, waiting: make(chan struct{}),
+		queue: make(chan *history.Release, waitingReleases), released: released, waiting: make(chan struct{}),
 	}
 	p.producer.Smaller = record.Smaller(p.quarantine)
 	if c.Transactional {
@@ -51,7 +52,7 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 func (p *publisher) run(ctx context.Context) error {
 	for out := range p.queue {
 		for more := len(p.queue); more > 0; more-- {
-			out = out.and(<-p.queue)
+			out = out.And(<-p.queue)
 		}
 		if err := p.publish(ctx, out); err != nil {
 			return err
@@ -60,17 +61,8 @@ func (p *publisher) run(ctx context.Context) error {
 	return nil
 }
 
-// and combines two releases; next is the later one.
-func (out *release) and(next *release) *release {
-	return &release{
-		seq: next.seq, chain: next.chain,
-		predictions: append(out.predictions, next.predictions...),
-		quarantined: append(out.quarantined, next.quarantined...),
-	}
-}
-
 // publish writes one release and returns once all of it is acknowledged.
-func (p *publisher) publish(ctx context.Context, out *release) error {
+func (p *publisher) publish(ctx context.Context, out *history.Release) error {
 	var err error
 	if p.commit != nil {
 		err = p.commit.release(ctx, out, func(w writer) error { return p.writeAll(ctx, out, w) })
@@ -81,26 +73,26 @@ func (p *publisher) publish(ctx context.Context, out *release) error {
 		return err
 	}
 	p.mu.Lock()
-	p.released = out.seq
+	p.released = out.Seq
 	close(p.waiting)
 	p.waiting = make(chan struct{})
 	p.mu.Unlock()
-	p.report(event.Released{Seq: out.seq, Records: len(out.predictions)})
+	p.report(event.Released{Seq: out.Seq, Records: len(out.Predictions)})
 	return nil
 }
 
-func (p *publisher) writeAll(ctx context.Context, out *release, w writer) error {
-	if err := write(ctx, w, p.quarantine, 1, out.quarantined); err != nil {
+func (p *publisher) writeAll(ctx context.Context, out *history.Release, w writer) error {
+	if err := write(ctx, w, p.quarantine, 1, out.Quarantined); err != nil {
 		return err
 	}
-	return write(ctx, w, p.predictions, p.partitions, out.predictions)
+	return write(ctx, w, p.predictions, p.partitions, out.Predictions)
 }
 
-func write(ctx context.Context, w writer, topic string, partitions int, rs []outgoing) error {
+func write(ctx context.Context, w writer, topic string, partitions int, rs []history.Outgoing) error {
 	byPartition := make([][]ingest.Record, partitions)
 	for _, r := range rs {
-		i := int(r.partition) % partitions
-		byPartition[i] = append(byPartition[i], r.record)
+		i := int(r.Partition) % partitions
+		byPartition[i] = append(byPartition[i], r.Record)
 	}
 	for i, rs := range byPartition {
 		if len(rs) == 0 {

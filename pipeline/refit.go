@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -117,24 +118,24 @@ func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sna
 	if err := json.Unmarshal(s.Schema, &schema); err != nil {
 		return nil, 0, 0, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
 	}
-	d, err := newDecider(c, &schema)
+	d, err := history.NewDecider(c.Decode, c.Learner.Keyed(), &schema)
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	replay := newReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
-	defer replay.close()
+	replay := history.NewReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
+	defer replay.Close()
 	skip := -n // labelled rows before the last n
 	for _, b := range batches {
 		skip += int(b.Counts.Learned)
 	}
 	rows = new(learner.Batch)
 	for i, b := range batches {
-		decided, err := replay.decide(ctx, b)
+		decided, err := replay.Decide(ctx, b)
 		if err != nil {
 			return nil, 0, i, err
 		}
-		for k := range decided.batch.Len() {
-			y := decided.batch.Label(k)
+		for k := range decided.Batch.Len() {
+			y := decided.Batch.Label(k)
 			if y.Task == learner.Auto {
 				continue
 			}
@@ -142,11 +143,11 @@ func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sna
 				continue
 			}
 			if rows.Len() == 0 {
-				rows.Reset(decided.batch.Dim())
+				rows.Reset(decided.Batch.Dim())
 				from = b.Seq
 			}
-			rows.Append(decided.batch.X(k), y, decided.batch.Weight(k))
-			rows.SetKey(decided.batch.Key(k))
+			rows.Append(decided.Batch.X(k), y, decided.Batch.Weight(k))
+			rows.SetKey(decided.Batch.Key(k))
 		}
 	}
 	return rows, from, len(batches), nil
@@ -320,7 +321,7 @@ const pauses = 4
 // refitIfDue begins a refit of the current model if one is due and anything was learned
 // since the last. One refit runs at a time, for a fifth of the time at most.
 func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error)) {
-	if l.config.Refit.Every <= 0 || time.Since(l.refitAt) < l.config.Refit.Every || l.history.seq == l.refitted {
+	if l.config.Refit.Every <= 0 || time.Since(l.refitAt) < l.config.Refit.Every || l.history.Seq == l.refitted {
 		return
 	}
 	select {
@@ -328,10 +329,10 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 	default:
 		return
 	}
-	l.refitAt, l.refitted = time.Now(), l.history.seq
-	s, err := l.history.freezeServing(l.journal.owner.Epoch)
+	l.refitAt, l.refitted = time.Now(), l.history.Seq
+	s, err := l.history.FreezeServing(l.journal.owner.Epoch)
 	if err != nil {
-		l.config.Report(event.Unfit{Seq: l.history.seq, Err: err})
+		l.config.Report(event.Unfit{Seq: l.history.Seq, Err: err})
 		<-l.refitting
 		return
 	}
@@ -427,8 +428,8 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 // again computes the challenger m again from a history that has reached its seq, and
 // returns its state hash. It returns false if the input that m was computed from is
 // gone.
-func (h *history) again(ctx context.Context, c Config, ins input.Partitions, m *modellog.Challenger) (snapshot.Hash, bool, error) {
-	s, err := h.freezeServing(0)
+func again(ctx context.Context, c Config, h *history.History, ins input.Partitions, m *modellog.Challenger) (snapshot.Hash, bool, error) {
+	s, err := h.FreezeServing(0)
 	if err != nil {
 		return snapshot.Hash{}, false, err
 	}

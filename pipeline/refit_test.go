@@ -112,7 +112,7 @@ func TestARefitFromOutsideIsTheLearnersOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	coef, _ := models[0].Coefficients()
-	model, err := learner.NewModel(l.history.learner.Serving())
+	model, err := learner.NewModel(l.history.Learner.Serving())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,12 +122,12 @@ func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, r
 	case to.Step != nil:
 		for _, s := range f.Snapshots() {
 			if s.Manifest.Step <= *to.Step {
-				return s.Manifest.Seq, or(reason, fmt.Sprintf("to step %d", s.Manifest.Step)), nil
+				return s.Manifest.Seq, cmp.Or(reason, fmt.Sprintf("to step %d", s.Manifest.Step)), nil
 			}
 		}
 		if *to.Step == 0 {
 			if from, ok := f.Recover(len(f.Snapshots())); ok {
-				return from.Seq, or(reason, "to the beginning"), nil
+				return from.Seq, cmp.Or(reason, "to the beginning"), nil
 			}
 		}
 		return 0, "", fmt.Errorf("%w: there is no snapshot at or before step %d", ErrNowhere, *to.Step)
@@ -146,7 +147,7 @@ func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, r
 				seq = s
 			}
 		}
-		return seq, or(reason, fmt.Sprintf("to before %v", to.Before.UTC().Format(time.RFC3339))), nil
+		return seq, cmp.Or(reason, fmt.Sprintf("to before %v", to.Before.UTC().Format(time.RFC3339))), nil
 	}
-	return f.Seq(), or(reason, "to what the log still holds"), nil
+	return f.Seq(), cmp.Or(reason, "to what the log still holds"), nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -25,7 +26,7 @@ type standby struct {
 	misses  int
 
 	options []byte
-	limits  limits
+	limits  history.Limits
 	inputs  input.Partitions
 	warm    *warm     // nil while no history is restored
 	retry   time.Time // earliest time to try to restore one
@@ -41,7 +42,7 @@ const fencingsAllowed = 2
 // waitTurn returns when this process may claim the model, with what it has learned by
 // then. It waits only with Config.Standby, or if learners keep fencing each other;
 // otherwise it returns nil at once.
-func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, ins input.Partitions, options []byte, bounds limits) (*standby, error) {
+func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, ins input.Partitions, options []byte, bounds history.Limits) (*standby, error) {
 	if !c.Standby {
 		n, err := h.Fencings(ctx)
 		if err != nil || n < fencingsAllowed {
@@ -63,7 +64,7 @@ func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, ins input.Parti
 
 // standBy starts the heartbeats if they are configured, waits until this process may
 // claim the model, and leaves the journal at the end of the log.
-func (l *Learner) standBy(ctx context.Context, options []byte, bounds limits) (s *standby, err error) {
+func (l *Learner) standBy(ctx context.Context, options []byte, bounds history.Limits) (s *standby, err error) {
 	if l.config.Heartbeat > 0 {
 		if l.heart, err = heartbeat.Start(ctx, l.config.Client, l.config.Model, host(), l.config.Heartbeat, l.config.Report); err != nil {
 			return nil, err
@@ -210,12 +211,12 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 
 // warm is the model of a standby, which follows the model log without a claim.
 type warm struct {
-	history *history
-	decider *decider
-	replay  *replayer
+	history *history.History
+	decider *history.Decider
+	replay  *history.Replayer
 	budget  budget
-	relearn time.Duration // time spent learning since the newest snapshot
-	waiting []*release    // not known to be published
+	relearn time.Duration      // time spent learning since the newest snapshot
+	waiting []*history.Release // not known to be published
 }
 
 // thaw restores the newest snapshot.
@@ -224,13 +225,13 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.limits = s.limits
-	schema := *h.schema
-	d, err := newDecider(s.config, &schema)
+	h.Limits = s.limits
+	schema := *h.Schema
+	d, err := history.NewDecider(s.config.Decode, s.config.Learner.Keyed(), &schema)
 	if err != nil {
 		return nil, err
 	}
-	return &warm{history: h, decider: d, replay: newReplayer(s.config.Client, s.inputs, d, ingest.NewBudget(memoryRead), s.config.Report)}, nil
+	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, s.inputs, d, ingest.NewBudget(memoryRead), s.config.Report)}, nil
 }
 
 // errCold means that a warm history does not match the model log any more.
@@ -244,12 +245,12 @@ func (w *warm) behind(f *modellog.Fold) (modellog.Recovery, error) {
 		return newest, errCold
 	}
 	r := newest
-	for back := 1; r.Snapshot != nil && r.Snapshot.Manifest.Seq > w.history.seq; back++ {
+	for back := 1; r.Snapshot != nil && r.Snapshot.Manifest.Seq > w.history.Seq; back++ {
 		if r, ok = f.Recover(back); !ok {
 			return r, errCold
 		}
 	}
-	if chain, ok := f.ChainAt(w.history.seq); w.history.seq > 0 && (!ok || chain != w.history.chain) {
+	if chain, ok := f.ChainAt(w.history.Seq); w.history.Seq > 0 && (!ok || chain != w.history.Chain) {
 		return r, errCold
 	}
 	newest.Entries = nil
@@ -265,7 +266,7 @@ func (w *warm) behind(f *modellog.Fold) (modellog.Recovery, error) {
 		default:
 			return r, errCold
 		}
-		if seq > w.history.seq {
+		if seq > w.history.Seq {
 			newest.Entries = append(newest.Entries, e)
 		}
 	}
@@ -278,7 +279,7 @@ func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
 	if err != nil {
 		return err
 	}
-	if r.Snapshot != nil && r.Snapshot.Manifest.Seq == w.history.seq {
+	if r.Snapshot != nil && r.Snapshot.Manifest.Seq == w.history.Seq {
 		w.relearn = 0
 	}
 	for _, e := range r.Entries {
@@ -287,25 +288,25 @@ func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
 		}
 		switch rec := e.Record.(type) {
 		case *modellog.Batch:
-			d, err := w.replay.decide(ctx, rec)
+			d, err := w.replay.Decide(ctx, rec)
 			if err != nil {
 				return err
 			}
 			begin := time.Now()
-			w.waiting = append(w.waiting, w.history.learn(rec.Seq, rec.Chain, d))
+			w.waiting = append(w.waiting, w.history.Learn(rec.Seq, rec.Chain, d))
 			w.relearn += time.Since(begin)
-			w.budget.spend(d.items)
+			w.budget.spend(d.Items)
 			if f.Resumed() == rec.Seq {
 				w.budget = budget{}
 			}
 		case *modellog.Gap:
-			if err := w.replay.skip(rec); err != nil {
+			if err := w.replay.Skip(rec); err != nil {
 				return err
 			}
-			w.waiting = append(w.waiting, w.history.skip(rec))
+			w.waiting = append(w.waiting, w.history.Skip(rec))
 		}
 	}
-	for len(w.waiting) > 0 && w.waiting[0].seq <= r.Released {
+	for len(w.waiting) > 0 && w.waiting[0].Seq <= r.Released {
 		w.waiting = w.waiting[1:]
 	}
 	return nil
@@ -330,12 +331,12 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 	if l.history, r, err = l.journal.restore(ctx, l.config, options); err != nil {
 		return r, err
 	}
-	l.saved = l.history.seq
-	schema := *l.history.schema
+	l.saved = l.history.Seq
+	schema := *l.history.Schema
 	if planted.Fault("schema") {
 		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
 	}
-	l.decider, err = newDecider(l.config, &schema)
+	l.decider, err = history.NewDecider(l.config.Decode, l.config.Learner.Keyed(), &schema)
 	return r, err
 }
 
@@ -345,7 +346,7 @@ func (l *Learner) again(ctx context.Context, s *standby, released int64) error {
 		return nil
 	}
 	for _, out := range s.warm.waiting {
-		if out.seq > released {
+		if out.Seq > released {
 			if err := l.out.publish(ctx, out); err != nil {
 				return err
 			}

@@ -76,8 +76,8 @@ func TestLearnerThatHangsGivesUp(t *testing.T) {
 	}
 	hang := make(chan struct{})
 	defer close(hang)
-	beat, n := l.history.beat, 0
-	l.history.beat = func() {
+	beat, n := l.history.Beat, 0
+	l.history.Beat = func() {
 		beat()
 		if n++; n == 3 {
 			<-hang

@@ -9,13 +9,14 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // restore restores the history from the newest usable snapshot. It returns it with the
 // decisions that the log has after that snapshot.
-func (j *journal) restore(ctx context.Context, c Config, options []byte) (*history, modellog.Recovery, error) {
+func (j *journal) restore(ctx context.Context, c Config, options []byte) (*history.History, modellog.Recovery, error) {
 	for back := 0; ; back++ {
 		r, ok := j.log.Fold.Recover(back)
 		if !ok && !planted.Fault("shallow") { // there may be one further back
@@ -28,17 +29,17 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 			return nil, r, fmt.Errorf("%w: the model log has snapshots, and none of them can be used", snapshot.ErrCorrupt)
 		}
 		if r.Snapshot == nil {
-			h, err := newHistory(c.Model, options, c.Learner)
+			h, err := history.New(c.Model, options, c.Learner)
 			if err == nil {
-				h.seq, h.chain = r.Seq, r.Chain
+				h.Seq, h.Chain = r.Seq, r.Chain
 			}
 			return h, r, err
 		}
 		start := time.Now()
 		s, err := loadSnapshot(ctx, c, j, *r.Snapshot)
-		var h *history
+		var h *history.History
 		if err == nil {
-			h, err = thaw(s, c.Learner)
+			h, err = history.Thaw(s, c.Learner)
 		}
 		if err == nil {
 			c.Report(event.Restored{Seq: s.Seq, Step: s.Step, Bytes: int(r.Snapshot.Manifest.Size), Took: time.Since(start)})
@@ -58,7 +59,7 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 		}
 		c.Report(event.Damaged{ID: r.Snapshot.Manifest.Snapshot.String(), Err: err})
 		if planted.Fault("fallback") {
-			h, err := newHistory(c.Model, options, c.Learner)
+			h, err := history.New(c.Model, options, c.Learner)
 			return h, modellog.Recovery{}, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -146,15 +147,15 @@ func (v *Verification) add(got Verification) {
 
 // verifyFrom replays the history in from.
 func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recovery, options []byte) (v Verification, err error) {
-	var h *history
+	var h *history.History
 	if from.Snapshot == nil {
-		if h, err = newHistory(c.Model, options, c.Learner); err == nil {
-			h.seq, h.chain = from.Seq, from.Chain
+		if h, err = history.New(c.Model, options, c.Learner); err == nil {
+			h.Seq, h.Chain = from.Seq, from.Chain
 		}
 	} else {
 		var s *snapshot.Snapshot
 		if s, err = loadSnapshot(ctx, c, j, *from.Snapshot); err == nil {
-			h, err = thaw(s, c.Learner)
+			h, err = history.Thaw(s, c.Learner)
 		}
 	}
 	if err != nil {
@@ -178,14 +179,14 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 	if err != nil {
 		return v, err
 	}
-	d, err := newDecider(c, h.schema)
+	d, err := history.NewDecider(c.Decode, c.Learner.Keyed(), h.Schema)
 	if err != nil {
 		return v, err
 	}
-	v.FromSeq, v.ToSeq = h.seq+1, h.seq
-	replay := newReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
-	defer replay.close()
-	replay.former = former
+	v.FromSeq, v.ToSeq = h.Seq+1, h.Seq
+	replay := history.NewReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
+	defer replay.Close()
+	replay.Former = former
 	defer func() {
 		if gone(err) && v.Compared > 0 { // the result is that of the decisions before
 			err = errors.Join(err, v.finish(h))
@@ -194,34 +195,34 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 	for _, e := range from.Entries {
 		switch rec := e.Record.(type) {
 		case *modellog.Batch:
-			decided, err := replay.decide(ctx, rec)
+			decided, err := replay.Decide(ctx, rec)
 			if err != nil {
 				return v, err
 			}
-			h.learn(rec.Seq, rec.Chain, decided)
-			v.Records += int64(len(decided.items))
-			c.Report(event.Learned{Seq: rec.Seq, Counts: rec.Counts, Progress: h.learner.Progress()})
+			h.Learn(rec.Seq, rec.Chain, decided)
+			v.Records += int64(len(decided.Items))
+			c.Report(event.Learned{Seq: rec.Seq, Counts: rec.Counts, Progress: h.Learner.Progress()})
 		case *modellog.Gap:
-			if err := replay.skip(rec); err != nil {
+			if err := replay.Skip(rec); err != nil {
 				return v, err
 			}
-			h.skip(rec)
+			h.Skip(rec)
 			v.Lost += rec.To - rec.From
 		case *modellog.Upgrade:
 			if rec.Versions != versions {
 				return v, v.finish(h)
 			}
-			h.turned(rec)
+			h.Turned(rec)
 		case *modellog.Rollback, *modellog.Adopt:
-			h.turned(rec)
+			h.Turned(rec)
 		default:
 			continue
 		}
-		v.ToSeq = h.seq
-		if err := v.compare(c, h, manifests[h.seq]); err != nil {
+		v.ToSeq = h.Seq
+		if err := v.compare(c, h, manifests[h.Seq]); err != nil {
 			return v, err
 		}
-		if err := v.solve(ctx, c, h, ins, challengers[h.seq]); err != nil {
+		if err := v.solve(ctx, c, h, ins, challengers[h.Seq]); err != nil {
 			return v, err
 		}
 	}
@@ -229,9 +230,9 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 }
 
 // compare compares the current state of h with the snapshots taken at its seq.
-func (v *Verification) compare(c Config, h *history, taken []*modellog.Manifest) error {
+func (v *Verification) compare(c Config, h *history.History, taken []*modellog.Manifest) error {
 	for _, m := range taken {
-		s, err := h.freeze(0)
+		s, err := h.Freeze(0)
 		if err != nil {
 			return err
 		}
@@ -244,9 +245,9 @@ func (v *Verification) compare(c Config, h *history, taken []*modellog.Manifest)
 }
 
 // solve solves for the challengers again and compares their state hashes.
-func (v *Verification) solve(ctx context.Context, c Config, h *history, ins input.Partitions, challengers []*modellog.Challenger) error {
+func (v *Verification) solve(ctx context.Context, c Config, h *history.History, ins input.Partitions, challengers []*modellog.Challenger) error {
 	for _, m := range challengers {
-		got, ok, err := h.again(ctx, c, ins, m)
+		got, ok, err := again(ctx, c, h, ins, m)
 		if err != nil {
 			return err
 		}
@@ -254,7 +255,7 @@ func (v *Verification) solve(ctx context.Context, c Config, h *history, ins inpu
 			continue
 		}
 		v.Challengers++
-		if err := v.differs(c, m, &m.Manifest, got, h.lineage); err != nil {
+		if err := v.differs(c, m, &m.Manifest, got, h.Lineage); err != nil {
 			return err
 		}
 	}
@@ -277,8 +278,8 @@ func (v *Verification) differs(c Config, record modellog.Record, m *modellog.Man
 }
 
 // finish sets the state hash to that of h.
-func (v *Verification) finish(h *history) error {
-	s, err := h.freeze(0)
+func (v *Verification) finish(h *history.History) error {
+	s, err := h.Freeze(0)
 	if err == nil {
 		v.StateHash = snapshot.StateHash(s.Schema, s.State)
 	}

@@ -39,7 +39,7 @@ func TestVerifyFindsAStateThatTheHistoryDoesNotLeadTo(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s, err := l.history.freeze(l.journal.owner.Epoch)
+				s, err := l.history.Freeze(l.journal.owner.Epoch)
 				if err != nil {
 					t.Fatal(err)
 				}

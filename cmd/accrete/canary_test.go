@@ -144,8 +144,11 @@ func TestNoOutputShowsASecret(t *testing.T) {
 		"resume":  {{"resume"}},
 		"score":   {{"score", "--to-end", "--json"}},
 		"feed":    {{"feed", file}},
+		"adopt":   {{"adopt"}},
+		"export":  {{"export", saved + ".export"}},
+		"import":  {{"import", saved + ".export"}},
 	}
-	order := []string{"lint", "feed", "learn", "verify", "inspect", "refit", "resume", "score"}
+	order := []string{"lint", "feed", "learn", "verify", "inspect", "refit", "resume", "score", "adopt", "export", "import"}
 	all := reflect.TypeFor[commands]()
 	for i := range all.NumField() {
 		f := all.Field(i)

@@ -73,7 +73,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 		return tryAgain(errors.New("stopped before it had the model"))
 	}
 	if err != nil {
-		return err
+		return w.ended(err)
 	}
 	progress := e.progress(false)
 	defer every(time.Second, func() {
@@ -82,7 +82,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 		}
 	})()
 	if err := pl.Run(ctx); err != nil {
-		return err
+		return w.ended(err)
 	}
 	progress.done()
 	r := w.report()

@@ -146,9 +146,11 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Damaged:
 		t.e.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, the one before it scores")
 	case serve.Broken:
+		t.metrics.LogBroken.Set(1)
 		t.log.Red(ev.Err.Error())
 		t.e.log.Error().Err(ev.Err).Msg("the model stays as it is")
 	case serve.Whole:
+		t.metrics.LogBroken.Set(0)
 		t.log.Green()
 		t.e.log.Info().Msg("the model log is whole again")
 	case serve.Lost:

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/metrics"
+	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
 )
 
@@ -40,5 +45,55 @@ func TestScorerForgetsTheLagOfWhatItGivesAway(t *testing.T) {
 	c.event(serve.Shared{Mine: ingest.Share{}, Of: 2})
 	if got := c.report(); got.Lag != 0 || got.Partitions != 0 {
 		t.Errorf("with none: %+v", got)
+	}
+}
+
+// gauge returns the value of a metric without labels.
+func gauge(t *testing.T, r *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// A broken model log shows in the metrics and in the readiness until it is whole.
+func TestScorerShowsABrokenLog(t *testing.T) {
+	r, h := prometheus.NewRegistry(), metrics.NewHealth(time.Now)
+	c := newTally(newEnv(nil, nil, io.Discard, io.Discard), "m", metrics.NewScorer(r), h)
+	shown := func(want float64, reason string) {
+		t.Helper()
+		states, _ := h.States()
+		i := slices.IndexFunc(states, func(s metrics.State) bool { return s.Name == "model log" })
+		if got := gauge(t, r, "accrete_scorer_log_broken"); got != want || states[i].Reason != reason || states[i].Ready != (want == 0) {
+			t.Errorf("metric %v, readiness %+v; want %v and %q", got, states[i], want, reason)
+		}
+	}
+	shown(0, "")
+	c.event(serve.Broken{Err: errors.New("its tail is gone")})
+	shown(1, "its tail is gone")
+	c.event(serve.Whole{})
+	shown(0, "")
+}
+
+// A learner shows that it ends because of a broken model log, and only then.
+func TestLearnerShowsABrokenLog(t *testing.T) {
+	r := prometheus.NewRegistry()
+	w := newWatch("m", zerolog.Nop(), r, metrics.NewHealth(time.Now))
+	for _, c := range []struct {
+		err  error
+		want float64
+	}{{pipeline.ErrFenced, 0}, {fmt.Errorf("%w: its tail is gone", pipeline.ErrLog), 1}} {
+		err := w.ended(c.err)
+		if got := gauge(t, r, "accrete_log_broken"); got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%v: metric %v, want %v; returned %v", c.err, got, c.want, err)
+		}
 	}
 }

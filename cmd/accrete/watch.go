@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
+	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -88,6 +90,15 @@ func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metr
 		kafka:   h.Watch("kafka", patience),
 		now:     learnReport{Model: model},
 	}
+}
+
+// ended returns the error that ended the pipeline, and updates the metrics.
+func (w *watch) ended(err error) error {
+	if errors.Is(err, pipeline.ErrLog) {
+		w.metrics.LogBroken.Set(1)
+		w.claimed.Red(err.Error())
+	}
+	return err
 }
 
 // event handles the events of the pipeline: it is the pipeline's Report

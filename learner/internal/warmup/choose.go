@@ -35,10 +35,10 @@ func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 	}
 	f.Lambda = penalty(best.lambda)
 	if f.Kernel = a.Kernel; !HasScale(a.Kernel) {
-		scale := s.scale(best, a.Kernel)
-		f.Kernel = withScale(a.Kernel, scale)
+		chosen := s.scaled(a.Kernel, best)
+		f.Kernel = chosen
 		if second != nil {
-			ratio := scale / s.scale(*second, a.Kernel)
+			ratio := chosen.LengthScale() / s.scaled(a.Kernel, *second).LengthScale()
 			f.Second = make([]float32, s.dim)
 			for j, v := range second.weights {
 				f.Second[j] = float32(ratio * math.Sqrt(v/best.weights[j]))
@@ -53,9 +53,12 @@ func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 // minScale keeps the scale of a kernel positive where all rows are nearly alike.
 const minScale = 1e-6
 
-// scale returns the scale of the kernel that t has chosen.
-func (s sample) scale(t tuned, k features.Kernel) float64 {
-	return math.Ldexp(max(minScale, math.Sqrt(s.squaredScale(k, t.weights, s.distances(t.weights)))), t.width)
+// scaled returns k, which has no scale, with the one that t has chosen.
+func (s sample) scaled(k features.Kernel, t tuned) features.Scaled {
+	squares := s.distances(t.weights)
+	k = s.typical(k, t.weights, squares)
+	scale := math.Ldexp(max(minScale, math.Sqrt(s.squaredScale(k, t.weights, squares))), t.width)
+	return withScale(k, scale).(features.Scaled)
 }
 
 // tuned is column weights, and the best choices with them.

@@ -29,6 +29,24 @@ func withScale(k features.Kernel, scale float64) features.Kernel {
 	return k
 }
 
+// typical returns k with typical scales of its parts, if it is a composite that has
+// none: their distances grow differently with the inputs. Others stay as they are.
+func (s sample) typical(k features.Kernel, columnWeights, squares []float64) features.Kernel {
+	c, ok := k.(features.Composite)
+	if !ok || HasScale(k) {
+		return k
+	}
+	parts := c.Parts()
+	for i, p := range parts {
+		q := s.typical(p, columnWeights, squares).(features.Scaled)
+		if !HasScale(q) {
+			q = q.WithLengthScale(max(minScale, math.Sqrt(s.squaredScale(q, columnWeights, squares)))).(features.Scaled)
+		}
+		parts[i] = q
+	}
+	return c.WithParts(parts)
+}
+
 // typicalValue is the value of the Gaussian kernel at a distance of one scale.
 // Where all values are nearer to 1 or to 0 there is little to tell rows apart by.
 const typicalValue = 0.6065306597126334 // exp(-½)

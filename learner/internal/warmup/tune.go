@@ -61,7 +61,8 @@ type tuner struct {
 func newTuner(s sample, columnWeights []float64, k features.Kernel) *tuner {
 	n := s.rows()
 	t := &tuner{sample: s, kernel: k, squares: s.distances(columnWeights), z: s.weighted(columnWeights), at: widest + 1, seen: map[[2]int]float64{}}
-	t.squared = s.squaredScale(k, columnWeights, t.squares)
+	t.kernel = s.typical(k, columnWeights, t.squares)
+	t.squared = s.squaredScale(t.kernel, columnWeights, t.squares)
 	t.factor, t.inverse, t.v = make([]float64, n*n), make([]float64, n*n), make([]float64, n)
 	return t
 }

@@ -32,7 +32,7 @@ func (e *lostInput) Unwrap() error { return ErrGap }
 
 var (
 	ErrRecreated = errors.New("deleted and created again")
-	ErrReplaced  = errors.New("replaced by another topic, and does not exist any more")
+	ErrReplaced  = errors.New("it does not exist any more")
 )
 
 func Recreated(topic string) error {

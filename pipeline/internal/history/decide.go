@@ -1,4 +1,4 @@
-package pipeline
+package history
 
 import (
 	"github.com/cespare/xxhash/v2"
@@ -12,48 +12,48 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// decided is a BATCH: its records in their order, each decoded or rejected. It is a
+// Decided is a BATCH: its records in their order, each decoded or rejected. It is a
 // function of the records, the configuration and the state of the decoder before it,
 // so that a replay gives the same BATCH.
-type decided struct {
-	ranges []modellog.Range
+type Decided struct {
+	Ranges []modellog.Range
 	marks  []uint64 // of each range, the digest of its last record; 0 without records
-	items  []item
-	batch  learner.Batch
-	schema *decode.Schema // after the last record
-	counts modellog.Counts
+	Items  []Item
+	Batch  learner.Batch
+	Schema *decode.Schema // after the last record
+	Counts modellog.Counts
 }
 
-// item is one record of a BATCH.
-type item struct {
+// Item is one record of a BATCH.
+type Item struct {
 	in     *input.Partition
-	record *ingest.Record
+	Record *ingest.Record
 	key    []byte // of its prediction
-	err    error  // why it goes to quarantine; nil if it is the next row of the batch
+	Err    error  // why it goes to quarantine; nil if it is the next row of the batch
 }
 
-// decider turns spans into BATCHes. It owns the decoder. Every decided record advances
+// Decider turns spans into BATCHes. It owns the decoder. Every decided record advances
 // the state of the decoder, so the order matters.
-type decider struct {
+type Decider struct {
 	decoder *decode.Decoder
 	keyed   bool // the learner needs the keys of the rows
 }
 
-func newDecider(c Config, s *decode.Schema) (*decider, error) {
-	d, err := decode.New(c.Decode, *s)
+func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error) {
+	d, err := decode.New(c, *s)
 	if err != nil {
 		return nil, err
 	}
-	return &decider{decoder: d, keyed: c.Learner.Keyed()}, nil
+	return &Decider{decoder: d, keyed: keyed}, nil
 }
 
-func (d *decider) decide(spans []input.Span) *decided {
-	b := &decided{}
+func (d *Decider) Decide(spans []input.Span) *Decided {
+	b := &Decided{}
 	n := 0
 	for _, sp := range spans {
 		n += len(sp.Records)
 	}
-	b.items = make([]item, 0, n)
+	b.Items = make([]Item, 0, n)
 	first := true
 	for _, sp := range spans {
 		digest, mark := xxhash.New(), uint64(0)
@@ -63,54 +63,54 @@ func (d *decider) decide(spans []input.Span) *decided {
 			if i == len(sp.Records)-1 {
 				mark = input.Fingerprint(r)
 			}
-			it := item{in: sp.In, record: r}
+			it := Item{in: sp.In, Record: r}
 			row, err := record.Decode(d.decoder, r)
 			switch {
 			case err != nil:
-				it.err = err
-				b.counts.Quarantined++
+				it.Err = err
+				b.Counts.Quarantined++
 			default:
 				it.key = row.Key
 				if first {
-					b.batch.Reset(len(row.X))
-					b.batch.Grow(n)
+					b.Batch.Reset(len(row.X))
+					b.Batch.Grow(n)
 					first = false
 				}
-				b.batch.Append(row.X, row.Label, row.Weight)
-				b.batch.SetTypes(row.Types)
+				b.Batch.Append(row.X, row.Label, row.Weight)
+				b.Batch.SetTypes(row.Types)
 				if d.keyed {
-					b.batch.SetKey(string(row.Key))
+					b.Batch.SetKey(string(row.Key))
 				}
 				if row.Label.Task == learner.Auto {
-					b.counts.Predicted++
+					b.Counts.Predicted++
 				} else {
-					b.counts.Learned++
+					b.Counts.Learned++
 				}
 			}
-			b.items = append(b.items, it)
+			b.Items = append(b.Items, it)
 		}
-		b.counts.Skipped += sp.To - sp.From - int64(len(sp.Records))
+		b.Counts.Skipped += sp.To - sp.From - int64(len(sp.Records))
 		b.marks = append(b.marks, mark)
-		b.ranges = append(b.ranges, modellog.Range{
+		b.Ranges = append(b.Ranges, modellog.Range{
 			Topic: sp.In.Topic, TopicID: sp.In.ID, Partition: sp.In.Partition,
 			From: sp.From, To: sp.To, Records: int64(len(sp.Records)), Digest: digest.Sum64(),
 		})
 	}
-	b.schema = d.decoder.Schema()
+	b.Schema = d.decoder.Schema()
 	return b
 }
 
-// bad returns what goes to quarantine, by partition.
-func (d *decided) bad() (all []event.Bad) {
-	for _, it := range d.items {
-		if it.err == nil {
+// Bad returns what goes to quarantine, by partition.
+func (d *Decided) Bad() (all []event.Bad) {
+	for _, it := range d.Items {
+		if it.Err == nil {
 			continue
 		}
 		n := len(all) - 1
 		if n < 0 || all[n].Topic != it.in.Topic || all[n].Partition != it.in.Partition {
-			all, n = append(all, event.Bad{Topic: it.in.Topic, Partition: it.in.Partition, First: it.record.Offset, Err: it.err}), n+1
+			all, n = append(all, event.Bad{Topic: it.in.Topic, Partition: it.in.Partition, First: it.Record.Offset, Err: it.Err}), n+1
 		}
-		all[n].Last = it.record.Offset
+		all[n].Last = it.Record.Offset
 		all[n].Records++
 	}
 	return all

@@ -1,0 +1,48 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// A process that may do everything but read the configuration of the model log refuses
+// it, with the operation that has to be granted, and writes nothing.
+func TestDeniedDescribeConfigsIsRefused(t *testing.T) {
+	in := kafkatest.Name("rings")
+	on := func(name string, operation kmsg.ACLOperation, allow bool) kfake.ACL {
+		return kfake.ACL{Resource: kmsg.ACLResourceTypeTopic, Name: name, Pattern: kmsg.ACLResourcePatternTypeLiteral, Operation: operation, Allow: allow}
+	}
+	k, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.EnableACLs(), kfake.Superuser("PLAIN", "admin", "admin"),
+		kfake.User("SCRAM-SHA-256", "ann", "pw", on("*", kmsg.ACLOperationAll, true), on(LogTopic("m."+in), kmsg.ACLOperationDescribeConfigs, false)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	as := func(s ingest.Security) *ingest.Client {
+		s.Protocol = "SASL_PLAINTEXT"
+		return kafkatest.ClientOf(t, k.ListenAddrs()[0], func(c *ingest.Config) { c.Security = s })
+	}
+	admin := as(ingest.Security{Mechanism: "PLAIN", Username: "admin", Password: "admin"})
+	kafkatest.Fill(t, admin, in, 1, rings(300))
+	cfg, _ := config(admin, "m", in)
+	learnAll(t, cfg)
+	before := len(kafkatest.Read(t, admin, LogTopic(cfg.Model)))
+
+	cfg.Client = as(ingest.Security{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "pw"})
+	const want = "grant the operation DescribeConfigs on the topic"
+	_, err = Open(t.Context(), cfg)
+	wants(t, err, ErrLog, want)
+	wants(t, err, ingest.ErrDenied, LogTopic(cfg.Model))
+	_, err = Verify(t.Context(), cfg)
+	wants(t, err, ErrLog, want)
+	_, err = Rollback(t.Context(), cfg, RollbackTo{})
+	wants(t, err, ErrLog, want)
+	if after := len(kafkatest.Read(t, admin, LogTopic(cfg.Model))); after != before {
+		t.Errorf("the log has %d records, before %d", after, before)
+	}
+}

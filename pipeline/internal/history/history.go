@@ -1,0 +1,248 @@
+// Package history is the part of a learner that a replay has to reproduce, bit for
+// bit: which row each record becomes, what is predicted for it and what is learned.
+package history
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// History is a model together with the state that its BATCHes, learned in order,
+// have led to. Learning, replay and verification all use the method learn and so
+// reach the same state, bit for bit.
+type History struct {
+	name    string
+	options []byte // journaled configuration
+	Learner *learner.Learner
+	Schema  *decode.Schema
+
+	Seq       int64
+	Chain     [32]byte // of the BATCH records
+	rows      [32]byte // chain over the labelled rows
+	Lineage   [32]byte // rows as of the last change of the model
+	step      int64
+	Reached   []snapshot.Position // sorted by topic and partition
+	learnedTo []snapshot.Position // topic, partition and offset of reached as of the last change of the model; replaced, never modified
+
+	Limits Limits // of the output topics
+
+	Beat func() // called between mini-batches; may be nil
+
+	scratch []byte
+	encoder *record.Encoder // for the current model; nil after a change
+	encodes *decode.Schema  // schema of encoder
+}
+
+// New returns the model before its first record.
+func New(name string, options []byte, c learner.Config) (*History, error) {
+	l, err := learner.New(c)
+	if err != nil {
+		return nil, err
+	}
+	h := &History{name: name, options: options, Learner: l, Schema: new(decode.Schema), Limits: defaultLimits}
+	h.rows = sha256.Sum256(options)
+	h.Lineage = h.rows
+	return h, nil
+}
+
+// Learn predicts and learns the rows of b, one mini-batch after the other. The BATCH
+// is in the model log already, so the caller may publish the release at once.
+func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Release {
+	out := &Release{Seq: seq, Chain: chain, Predictions: make([]Outgoing, 0, b.Batch.Len())}
+	rest := b.Items
+	for from := 0; from < b.Batch.Len(); {
+		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
+		rest = h.answer(out, b, from, pass, rest)
+		if step := h.Learner.Learn(pass); step.Changed {
+			h.step, h.Lineage, h.encoder = step.Step, h.rows, nil
+			h.learnedTo = make([]snapshot.Position, 0, len(h.Reached))
+			for _, p := range h.Reached {
+				h.learnedTo = append(h.learnedTo, snapshot.Position{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
+			}
+		}
+		from += pass.Len()
+		if h.Beat != nil {
+			h.Beat()
+		}
+	}
+	for _, it := range rest { // after the last row
+		h.quarantine(out, it)
+	}
+	for i, r := range b.Ranges {
+		p := h.position(r.Topic, r.TopicID, r.Partition)
+		p.Next = r.To
+		if r.Records > 0 {
+			p.Fingerprint = b.marks[i]
+		}
+	}
+	h.Seq, h.Chain, h.Schema = seq, chain, b.Schema
+	return out
+}
+
+// Skip advances h past lost input.
+func (h *History) Skip(g *modellog.Gap) *Release {
+	p := h.position(g.Topic, g.TopicID, g.Partition)
+	p.Next, p.Fingerprint = g.To, 0 // the record before is lost
+	h.Seq, h.Chain = g.Seq, g.Chain
+	return &Release{Seq: g.Seq, Chain: g.Chain}
+}
+
+// Turned applies a ROLLBACK, ADOPT or UPGRADE to h. It returns nil for all other
+// records.
+func (h *History) Turned(r modellog.Record) *Release {
+	switch r := r.(type) {
+	case *modellog.Rollback:
+		return h.turn(r.Type(), r.Seq, r.Chain)
+	case *modellog.Adopt:
+		h.Adopt(r)
+		return h.turn(r.Type(), r.Seq, r.Chain)
+	case *modellog.Upgrade:
+		return h.turn(r.Type(), r.Seq, r.Chain)
+	}
+	return nil
+}
+
+// Adopt replaces the positions in the old topics by those in the new ones.
+func (h *History) Adopt(a *modellog.Adopt) {
+	for _, in := range a.Inputs {
+		for _, to := range in.Partitions {
+			for i := range h.Reached {
+				p := &h.Reached[i]
+				if p.Topic == in.Topic && p.TopicID == in.TopicID && p.Partition == to.Partition {
+					*p = snapshot.Position{Topic: cmp.Or(in.NewTopic, in.Topic), TopicID: in.NewID, Partition: to.Partition, Next: to.Next, Fingerprint: to.Fingerprint}
+				}
+			}
+		}
+	}
+	slices.SortFunc(h.Reached, snapshot.Position.Compare)
+}
+
+// turn mixes a ROLLBACK, ADOPT or UPGRADE into the lineage, so that it differs from
+// the lineage of the same rows learned without that record.
+func (h *History) turn(kind string, seq int64, chain snapshot.Hash) *Release {
+	b := append([]byte("accrete "+kind+" 1\x00"), h.rows[:]...)
+	h.rows = sha256.Sum256(binary.LittleEndian.AppendUint64(b, uint64(seq)))
+	h.Lineage, h.encoder = h.rows, nil
+	h.Seq, h.Chain = seq, chain
+	return &Release{Seq: seq, Chain: chain}
+}
+
+// answer adds the predictions of a pass to out, and to quarantine the bad records
+// before its last row. It returns the items after that row.
+func (h *History) answer(out *Release, b *Decided, from int, pass *learner.Pass, rest []Item) []Item {
+	if h.encoder == nil || h.encodes != b.Schema {
+		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
+		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions), b.Schema
+	}
+	for i := range pass.Len() {
+		for rest[0].Err != nil {
+			h.quarantine(out, rest[0])
+			rest = rest[1:]
+		}
+		it := rest[0]
+		rest = rest[1:]
+		x := record.Example{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, Key: it.key, Sequence: out.Seq, Label: b.Batch.Label(from + i)}
+		if x.Label.Task != learner.Auto {
+			x.Loss, x.Graded = pass.Loss(i)
+			if x.Label.Task == learner.Classification {
+				x.LabelName = b.Schema.Classes[x.Label.Class]
+			}
+			h.advance(it)
+		}
+		out.Predictions = append(out.Predictions, Outgoing{it.in.Partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
+		h.position(it.in.Topic, it.in.ID, it.in.Partition).Next = it.Record.Offset + 1
+	}
+	return rest
+}
+
+// advance adds a labelled row to the chain.
+func (h *History) advance(it Item) {
+	b := append(append(h.scratch[:0], h.rows[:]...), it.in.Topic...)
+	b = append(b, 0)
+	b = strconv.AppendInt(b, int64(it.in.Partition), 10)
+	b = append(b, 0)
+	b = strconv.AppendInt(b, it.Record.Offset, 10)
+	h.rows, h.scratch = sha256.Sum256(b), b
+}
+
+// position returns the position of h in a partition, which it adds if it is new.
+func (h *History) position(topic string, id [16]byte, partition int32) *snapshot.Position {
+	i := 0
+	for i < len(h.Reached) && (h.Reached[i].Topic < topic || h.Reached[i].Topic == topic && h.Reached[i].Partition < partition) {
+		i++
+	}
+	if i == len(h.Reached) || h.Reached[i].Topic != topic || h.Reached[i].Partition != partition {
+		h.Reached = append(h.Reached, snapshot.Position{})
+		copy(h.Reached[i+1:], h.Reached[i:])
+		h.Reached[i] = snapshot.Position{Topic: topic, TopicID: id, Partition: partition}
+	}
+	return &h.Reached[i]
+}
+
+func (h *History) quarantine(out *Release, it Item) {
+	r := record.Quarantined(it.in.Topic, it.in.Partition, it.Record, it.Err, h.Limits.Quarantine)
+	r = input.AppendCopies(nil, []ingest.Record{r})[0] // or it would keep the memory of the whole BATCH
+	out.Quarantined = append(out.Quarantined, Outgoing{it.in.Partition, r})
+}
+
+// Freeze copies h into a snapshot.
+func (h *History) Freeze(epoch int64) (*snapshot.Snapshot, error) {
+	return h.copied(epoch, h.Learner.State())
+}
+
+// FreezeServing copies only what predicting needs, which is small.
+func (h *History) FreezeServing(epoch int64) (*snapshot.Snapshot, error) {
+	return h.copied(epoch, learner.State{Serving: h.Learner.Serving()})
+}
+
+func (h *History) copied(epoch int64, state learner.State) (*snapshot.Snapshot, error) {
+	schema, err := json.Marshal(h.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return &snapshot.Snapshot{
+		Model: h.name, Epoch: epoch, Seq: h.Seq, Step: h.step,
+		Chain: h.Chain, Lineage: h.Lineage, Rows: h.rows,
+		Config: h.options, ConfigHash: sha256.Sum256(h.options),
+		Positions: append([]snapshot.Position(nil), h.Reached...),
+		Schema:    schema,
+		LearnedTo: h.learnedTo,
+		State:     state,
+	}, nil
+}
+
+// Thaw restores the history that freeze has copied.
+func Thaw(s *snapshot.Snapshot, c learner.Config) (*History, error) {
+	l, err := learner.Restore(c, s.State)
+	if err != nil {
+		return nil, err
+	}
+	h := &History{
+		name: s.Model, options: s.Config, Learner: l, Schema: new(decode.Schema),
+		Seq: s.Seq, Chain: s.Chain, rows: s.Rows, Lineage: s.Lineage, step: s.Step,
+		Reached:   append([]snapshot.Position(nil), s.Positions...),
+		learnedTo: s.LearnedTo,
+		Limits:    defaultLimits,
+	}
+	if err := json.Unmarshal(s.Schema, h.Schema); err != nil {
+		return nil, fmt.Errorf("%w: schema: %v", snapshot.ErrCorrupt, err)
+	}
+	if planted.Fault("thaw") {
+		h.learnedTo = nil
+	}
+	return h, nil
+}
