@@ -68,7 +68,7 @@ func newParts(kernels []Kernel) ([]Scaled, error) {
 	all := make([]Scaled, len(kernels))
 	for i, k := range kernels {
 		s, ok := k.(Scaled)
-		if !ok {
+		if _, mapped := k.(Mapped); !ok || mapped {
 			return nil, fmt.Errorf("%s cannot be combined with other kernels", k)
 		}
 		if all[i] = s; (s.LengthScale() == 0) != (all[0].LengthScale() == 0) {

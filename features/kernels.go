@@ -33,6 +33,8 @@ var Kernels = []Family{
 	cauchy,
 	matern,
 	rationalQuadratic,
+	skewedChi2,
+	skewedIntersection,
 }
 
 // ParseKernel reads the form that Kernel's String writes: "gaussian:2.5", or

@@ -60,10 +60,10 @@ var errNoRoom = errors.New("no space left in the memory budget")
 // A scan collects the records of one response. Their bytes are not copied: they
 // point into the response or into the memory of a decompressed batch.
 type scan struct {
-	from    int64  // records before this one are dropped
-	next    int64  // everything before this one has been processed
-	missing []Hole // offsets in [from, next) that have no record at all
-	epoch   int32  // leader epoch of the last batch processed; -1 before the first
+	from    int64 // records before this one are dropped
+	next    int64 // everything before this one has been processed
+	missing []Gap // offsets in [from, next) that have no record at all
+	epoch   int32 // leader epoch of the last batch processed; -1 before the first
 	records []Record
 
 	aborted []abortedTransaction // by first offset
@@ -294,7 +294,7 @@ func (s *scan) skip(to int64) {
 	if n := len(s.missing); n > 0 && s.missing[n-1].To == s.next {
 		s.missing[n-1].To = to
 	} else {
-		s.missing = append(s.missing, Hole{s.next, to})
+		s.missing = append(s.missing, Gap{s.next, to})
 	}
 	s.next = to
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Sentinel errors, for use with errors.Is. LostRange and PastEnd are types.
+// Sentinel errors, for use with errors.Is. GapError and PastEnd are types.
 var (
 	ErrUnreachable  = errors.New("no broker reachable")
 	ErrUnknownTopic = errors.New("unknown topic")
@@ -28,15 +28,15 @@ var (
 	errStale = errors.New("the client's metadata is out of date")
 )
 
-// LostRange is the error for records [Want, LogStart) that were deleted from the
+// GapError is the error for records [Want, LogStart) that were deleted from the
 // topic, by its retention or by an administrator, before they were read.
-type LostRange struct {
+type GapError struct {
 	Topic          string
 	Partition      int
 	Want, LogStart int64
 }
 
-func (e *LostRange) Error() string {
+func (e *GapError) Error() string {
 	return fmt.Sprintf("topic %s partition %d: records %d to %d were deleted before they were read (its retention is shorter than the lag)",
 		e.Topic, e.Partition, e.Want, e.LogStart-1)
 }
@@ -59,7 +59,7 @@ func (e *PastEnd) Error() string {
 // caller that cannot wait for a broker or a topic checks for ErrUnreachable and
 // ErrUnknownTopic first.
 func Temporary(err error) bool {
-	var lost *LostRange
+	var lost *GapError
 	var past *PastEnd
 	var code kafka.Error
 	var dns *net.DNSError

@@ -8,6 +8,8 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/accrete-ml/accrete/internal/planted"
 )
 
 const readCommitted = 1
@@ -60,16 +62,16 @@ type Fetched struct {
 	// Missing are the offsets in between that hold nothing, not even a transaction
 	// marker. Compaction removes records in this way. In a topic that is not
 	// compacted, the broker has lost them.
-	Missing []Hole
+	Missing []Gap
 }
 
-// Hole is a range of offsets, From to To-1, that hold nothing.
-type Hole struct{ From, To int64 }
+// Gap is a range of offsets, From to To-1, that hold nothing.
+type Gap struct{ From, To int64 }
 
 // Poll reads records from offset on. If there are none, it waits for up to MaxWait
 // and returns none.
 //
-// It returns *LostRange if the record at offset has been deleted, *PastEnd if the
+// It returns *GapError if the record at offset has been deleted, *PastEnd if the
 // partition ends before it, and ErrCorrupt if a batch is still damaged after it
 // has been fetched again. Other errors may be Temporary; Poll does not retry them.
 // It never returns records together with an error.
@@ -123,6 +125,9 @@ func (f *Fetcher) poll(ctx context.Context, offset int64, most int) (Fetched, er
 	rp.CurrentLeaderEpoch = at.epoch
 	req := kmsg.NewPtrFetchRequest()
 	req.ReplicaID, req.IsolationLevel, req.SessionEpoch = -1, readCommitted, -1
+	if planted.Fault("uncommitted") {
+		req.IsolationLevel = 0
+	}
 	req.MaxWaitMillis, req.MinBytes = int32(c.maxWait.Milliseconds()), 1
 	// Not c.fetch: if the limit of the request truncates the data of a partition,
 	// kfake omits the aborted transactions from its response.
@@ -171,7 +176,7 @@ func (f *Fetcher) outOfRange(ctx context.Context, offset int64) error {
 	case err != nil:
 		return err
 	case offset < first[0]:
-		return &LostRange{f.topic, f.partition, offset, first[0]}
+		return &GapError{f.topic, f.partition, offset, first[0]}
 	case offset > end[0]:
 		return &PastEnd{f.topic, f.partition, offset, end[0]}
 	}

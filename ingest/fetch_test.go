@@ -193,7 +193,7 @@ func TestOutOfRange(t *testing.T) {
 		}
 		f := c.Fetcher(topic, 0)
 		_, err := f.Poll(ctx, 1)
-		var lost *LostRange
+		var lost *GapError
 		if !errors.As(err, &lost) || lost.Want != 1 || lost.LogStart != 3 || Temporary(err) {
 			t.Errorf("before the start: %v", err)
 		}

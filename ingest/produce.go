@@ -8,6 +8,8 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/accrete-ml/accrete/internal/planted"
 )
 
 // Producer writes idempotent batches under a producer id of its own, with
@@ -203,7 +205,9 @@ func (p *Producer) forgetUnlessKnown(err error) bool {
 	if errors.As(err, &code) {
 		switch code {
 		case outOfOrderSequence, invalidProducerEpoch, unknownProducerID:
-			p.restart()
+			if !planted.Fault("forgotten") {
+				p.restart()
+			}
 			return true
 		}
 	}

@@ -62,8 +62,8 @@ func (l *Learner) takeTypes(b *Batch) {
 		l.warmup.Columns = nil
 		return
 	}
-	if l.config.Metric != nil {
-		panic("learner: a metric is for numeric columns")
+	if l.config.Metric != nil || l.config.Above() != 0 {
+		panic("learner: the metric or the kernel is for numeric columns")
 	}
 	types := slices.Clone(b.types)
 	for range l.config.Lags {

@@ -35,10 +35,12 @@ type Config struct {
 	Seed        uint64  `json:"seed"`              // of the frequencies: 1
 }
 
+const defaultKernel = "gaussian"
+
 // Effective returns c with every default filled in. An invalid c is an error.
 func (c Config) Effective() (Config, error) {
 	c.Algorithm = cmp.Or(c.Algorithm, algorithms[0].Name)
-	c.Kernel = cmp.Or(c.Kernel, "gaussian")
+	c.Kernel = cmp.Or(c.Kernel, defaultKernel)
 	c.Sampling = cmp.Or(c.Sampling, "iid")
 	c.OnDrift = cmp.Or(c.OnDrift, "none")
 	c.Direction = cmp.Or(c.Direction, "rate")
@@ -112,6 +114,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("max_classes %d: want 2 to 65536", c.MaxClasses)
 	case c.Lags > 0 && c.Metric != nil:
 		return errors.New("metric and lags exclude each other: lags add inputs of other rows, which a metric does not cover")
+	case c.Above() != 0 && (c.Metric != nil || c.Lags > 0):
+		return fmt.Errorf("kernel %s requires inputs above %v: it excludes metric and lags", c.Kernel, c.Above())
 	case c.Lags < 0 || c.Lags > maxLags:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
 	case !(c.Lambda > 0 && c.Lambda <= 1):
@@ -130,6 +134,16 @@ func (c Config) Check(columns []string) error {
 		return fmt.Errorf("%w: %w", ErrInputs, err)
 	}
 	return c.Metric.check(columns)
+}
+
+// Above returns the number that every input has to exceed for the kernel of c, and 0
+// if there is none. A host checks the rows; a Learner replaces inputs below it.
+func (c Config) Above() float64 {
+	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
+	if m, ok := k.(features.Mapped); ok && err == nil {
+		return m.Above()
+	}
+	return 0
 }
 
 // same reports whether c and o are equal, with metrics compared by their files.

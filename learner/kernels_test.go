@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/features"
@@ -16,7 +17,11 @@ func TestEveryKernelKeepsThePromises(t *testing.T) {
 	for _, a := range algorithms {
 		names := []string{"gaussian:2.5+laplacian:4", "gaussian:1*laplacian:5"}
 		for _, f := range features.Kernels {
-			names = append(names, f.Examples[0])
+			name := f.Examples[0]
+			if (Config{Kernel: name}).Above() != 0 {
+				name = f.Name + ":60,0.1" // so that the inputs are in its domain
+			}
+			names = append(names, name)
 		}
 		for i, name := range names {
 			k, err := features.ParseKernel(name)
@@ -35,6 +40,27 @@ func TestEveryKernelKeepsThePromises(t *testing.T) {
 					keepsThePromises(t, stream{c.Kernel, c, 3, numeric})
 				})
 			}
+		}
+	}
+}
+
+// TestKernelsOfPositiveInputs: lags and metrics, which make inputs of any sign, are
+// refused, and rows outside the domain make no number infinite.
+func TestKernelsOfPositiveInputs(t *testing.T) {
+	for _, c := range []Config{{Kernel: "skewed-chi2:2", Lags: 1}, {Kernel: "skewed-chi2:2", Metric: skewed}} {
+		if _, err := New(c); err == nil || !strings.Contains(err.Error(), "kernel skewed-chi2:2 requires inputs above -2: it excludes metric and lags") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if a, b := (Config{}).Above(), (Config{Kernel: "skewed-intersection:0.5"}).Above(); a != 0 || b != -0.5 {
+		t.Errorf("inputs above %v and %v, want 0 and -0.5", a, b)
+	}
+	l := newLearner(t, Config{Kernel: "skewed-chi2:2", BlockSize: 8, MaxFeatures: 16})
+	rows := stream{dim: 3, label: numeric}.rows(200) // of which many are below -2
+	learn(l, rows, 50)
+	for _, v := range l.Predict(rows).Values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Fatalf("predicts %v", v)
 		}
 	}
 }

@@ -124,6 +124,7 @@ func loadServing(s *state.Reader) (v serving) {
 	}
 	if v.fit != nil {
 		v.fit.Scaler = warmup.Scaler{Center: center, Scale: scale, ColumnWeights: metric, AsIs: v.given != nil}
+		v.fit.Scaler.Map, _ = v.fit.Kernel.(features.Mapped)
 		v.fit.Scales = v.head.Scales
 		if len(second) > 0 {
 			v.fit.Second = second

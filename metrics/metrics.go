@@ -18,7 +18,7 @@ import (
 type Learner struct {
 	// Input records by outcome. A replay after a restart does not count them
 	// again.
-	Learned, Predicted, Quarantined, Skipped, Lost prometheus.Counter
+	Learned, Predicted, Quarantined, Skipped, Gap prometheus.Counter
 
 	Owner, Standby prometheus.Gauge // 1 for the role that the process has
 
@@ -95,7 +95,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Predicted:   examples.WithLabelValues("predicted"),
 		Quarantined: examples.WithLabelValues("quarantined"),
 		Skipped:     examples.WithLabelValues("skipped"),
-		Lost:        examples.WithLabelValues("lost"),
+		Gap:         examples.WithLabelValues("lost"),
 
 		Owner:   role.WithLabelValues("owner"),
 		Standby: role.WithLabelValues("standby"),
@@ -169,7 +169,7 @@ type Scorer struct {
 	ModelTime   prometheus.Gauge // Unix seconds
 	Scored      prometheus.Counter
 	Quarantined prometheus.Counter
-	Lost        prometheus.Counter
+	Gap         prometheus.Counter
 	LogBroken   prometheus.Gauge // 1 or 0
 
 	Lag     *Lag
@@ -185,7 +185,7 @@ func NewScorer(r prometheus.Registerer) *Scorer {
 		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "Unix time at which the snapshot in use was written."),
 		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
 		Quarantined: m.counter("accrete_scorer_quarantined_total", "Records that the scorer published to quarantine."),
-		Lost:        m.counter("accrete_scorer_lost_total", "Records that were deleted before the scorer read them, usually by retention."),
+		Gap:         m.counter("accrete_scorer_lost_total", "Records that were deleted before the scorer read them, usually by retention."),
 		LogBroken:   m.gauge("accrete_scorer_log_broken", "1 while the model log is damaged, truncated or missing, and the scorer continues with its last valid model; 0 otherwise."),
 		Lag:         m.lag(),
 		Blocked:     m.blocked(),

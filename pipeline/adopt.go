@@ -53,7 +53,7 @@ type AdoptReport struct {
 // again from the new topic.
 func Adopt(ctx context.Context, c Config, a Adoption) (AdoptReport, error) {
 	c.Keep = math.MaxInt
-	j, _, err := openWhole(ctx, c)
+	j, _, err := openComplete(ctx, c)
 	if err != nil {
 		return AdoptReport{}, err
 	}
@@ -88,7 +88,7 @@ func (j *journal) planAdoption(ctx context.Context, c Config, a Adoption) (p ado
 		return p, err
 	}
 	if len(reached) == 0 {
-		return p, fmt.Errorf("%w: no snapshot in %q has a position in an input topic; begin again with accrete rollback --to 0, then start the learner", ErrAdopt, j.topic)
+		return p, fmt.Errorf("%w: no snapshot in %q has a position in an input topic; start again with accrete rollback --to 0, then start the learner", ErrAdopt, j.topic)
 	}
 	replaced, err := a.replaced(ctx, c, reached, from)
 	if err != nil || len(replaced) == 0 {
@@ -108,7 +108,7 @@ func (j *journal) planAdoption(ctx context.Context, c Config, a Adoption) (p ado
 		}
 	}
 	if len(a.Offsets) > 0 && len(replaced) > 1 {
-		return p, fmt.Errorf("%w: offsets by partition are for one topic, and %d differ: name it", ErrAdopt, len(replaced))
+		return p, fmt.Errorf("%w: offsets by partition apply to one topic, but %d topics differ: select one with --topic", ErrAdopt, len(replaced))
 	}
 	for topic, now := range replaced {
 		m := mirror{client: c.Client, topic: topic, now: now, decided: decidedRanges(f, p.to), report: c.Report}
@@ -129,7 +129,7 @@ func (j *journal) reached(ctx context.Context, c Config) ([]snapshot.Position, m
 	for back := 0; ; back++ {
 		r, ok := j.log.Fold.Recover(back)
 		if !ok {
-			return nil, r, fmt.Errorf("%w: the model log has snapshots, and none of them can be used", snapshot.ErrCorrupt)
+			return nil, r, fmt.Errorf("%w: the model log has snapshots, but none of them is usable", snapshot.ErrCorrupt)
 		}
 		if r.Snapshot == nil {
 			return nil, r, nil
@@ -159,7 +159,7 @@ func (a Adoption) replaced(ctx context.Context, c Config, reached []snapshot.Pos
 			return nil, fmt.Errorf("%w: the model has not learned from a topic %q", ErrAdopt, old)
 		}
 		if now = cmp.Or(now, old); now != old && slices.ContainsFunc(h.Reached, func(p snapshot.Position) bool { return p.Topic == now }) {
-			return nil, fmt.Errorf("%w: the model has learned from %q already, so it cannot replace %q", ErrAdopt, now, old)
+			return nil, fmt.Errorf("%w: the model has already learned from %q, so it cannot replace %q", ErrAdopt, now, old)
 		}
 		out[old] = now
 	}
@@ -220,7 +220,7 @@ func needs(r modellog.Record, topics map[string]string) bool {
 func (j *journal) adopt(ctx context.Context, p adoption, reason string) (AdoptReport, error) {
 	v, ok := j.log.Fold.VersionsAt(p.to)
 	if !ok {
-		return AdoptReport{}, fmt.Errorf("%w: seq %d is not in %q any more", ErrNowhere, p.to, j.topic)
+		return AdoptReport{}, fmt.Errorf("%w: seq %d is no longer in %q", ErrNowhere, p.to, j.topic)
 	}
 	if err := j.claim(ctx, v, nil); err != nil { // first, so that no BATCH of another learner comes between
 		return AdoptReport{}, err
@@ -232,7 +232,7 @@ func (j *journal) adopt(ctx context.Context, p adoption, reason string) (AdoptRe
 	if seq > p.to {
 		to, ok := f.ChainAt(p.to)
 		if !ok {
-			return AdoptReport{}, fmt.Errorf("%w: seq %d is not in %q any more", ErrNowhere, p.to, j.topic)
+			return AdoptReport{}, fmt.Errorf("%w: seq %d is no longer in %q", ErrNowhere, p.to, j.topic)
 		}
 		why := fmt.Sprintf("the records of the decisions after seq %d are in a topic that was replaced", p.to)
 		r := &modellog.Rollback{Owner: j.owner, Seq: max(seq, f.Highest()) + 1, ToSeq: p.to, ToChain: to, Reason: why, By: host()}
@@ -246,7 +246,7 @@ func (j *journal) adopt(ctx context.Context, p adoption, reason string) (AdoptRe
 		return AdoptReport{}, err
 	}
 	if got, ok := j.log.Fold.ChainAt(out.Record.Seq); !ok || got != out.Record.Chain {
-		return AdoptReport{}, fmt.Errorf("%w: the ADOPT in %q does not count", ErrAdopt, j.topic)
+		return AdoptReport{}, fmt.Errorf("%w: the ADOPT record in %q is void", ErrAdopt, j.topic)
 	}
 	return out, nil
 }

@@ -164,7 +164,7 @@ func TestTheWrongInputIsNotAdopted(t *testing.T) {
 	kafkatest.Fill(t, c, in, 3, values)
 	cfg, _ := config(c, "m", in)
 	_, err := Adopt(t.Context(), cfg, Adoption{})
-	wants(t, err, input.ErrTopic, "no model log")
+	wants(t, err, input.ErrTopic, "no learner of this model has run")
 	learnAll(t, cfg)
 	all := contents(t, c, in)
 

@@ -80,7 +80,7 @@ func (j *journal) writeAt(ctx context.Context, times []int64, rs ...modellog.Rec
 		if err == nil && base < j.log.Next() {
 			return j.log.LostTail(base)
 		}
-		j.log.Doubt()
+		j.log.Recheck()
 		if err != nil {
 			if ctx.Err() != nil || !ingest.Temporary(err) && !errors.Is(err, ingest.ErrAmbiguous) {
 				return err
@@ -156,8 +156,8 @@ func (j *journal) appendRollback(ctx context.Context, to int64, chain snapshot.H
 
 // releasedUpTo returns a RELEASED if one is due.
 func (j *journal) releasedUpTo(seq int64) []modellog.Record {
-	const lazily = 8 // BATCHes between two RELEASED
-	if seq < j.log.Fold.Released()+lazily {
+	const releasedInterval = 8 // BATCHes between two RELEASED
+	if seq < j.log.Fold.Released()+releasedInterval {
 		return nil
 	}
 	return []modellog.Record{&modellog.Released{Owner: j.owner, Seq: seq}}
@@ -178,5 +178,5 @@ func sameOptions(have, want []byte) error {
 	if bytes.Equal(have, want) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s: these shape the model and cannot change while it lives; put them back, or begin a new model under another name", ErrOptions, differences(have, want))
+	return fmt.Errorf("%w: %s: these options are fixed for the life of a model: restore them, or start a new model under another name", ErrOptions, differences(have, want))
 }

@@ -38,7 +38,7 @@ func (j *journal) claim(ctx context.Context, v modellog.Versions, with func(mode
 			}
 		}
 		if !f.Seeded() && !planted.Fault("unseeded") { // and so any claim would be void
-			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it can be used", snapshot.ErrCorrupt, j.topic)
+			return fmt.Errorf("%w: the model log %q has lost its beginning, and no snapshot in it is usable", snapshot.ErrCorrupt, j.topic)
 		}
 		c := &modellog.Claim{
 			Owner: modellog.Owner{Epoch: f.Claim().Epoch + 1}, Host: host(),
@@ -58,7 +58,7 @@ func (j *journal) claim(ctx context.Context, v modellog.Versions, with func(mode
 			return nil
 		}
 		if now.Epoch < c.Epoch && !planted.Fault("unseeded") {
-			return fmt.Errorf("%w: a claim of the model log %q does not count: every record has to be signed with the private half of the key that is trusted (snapshot.sign_key_file)", modellog.ErrSignature, j.topic)
+			return fmt.Errorf("%w: the claim of the model log %q is void: set snapshot.sign_key_file to the private key of snapshot.verify_key_file", modellog.ErrSignature, j.topic)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (j *journal) trusted(c Config) error {
 		return nil
 	}
 	if c.SignKey == nil || !bytes.Equal(c.SignKey.Public().(ed25519.PublicKey), c.VerifyKey) {
-		return fmt.Errorf("%w: the model log %q is signed, and what this program writes would not count: set snapshot.sign_key_file to the private half of snapshot.verify_key_file", modellog.ErrSignature, j.topic)
+		return fmt.Errorf("%w: the model log %q is signed, so unsigned records would be void: set snapshot.sign_key_file to the private key of snapshot.verify_key_file", modellog.ErrSignature, j.topic)
 	}
 	return nil
 }
@@ -115,14 +115,14 @@ func (j *journal) trusted(c Config) error {
 func (j *journal) sameVersions(c Config) error {
 	f := j.log.Fold
 	have := f.Genesis().Versions
-	if f.Claim().Epoch == 0 || have == versions {
+	if f.Claim().Epoch == 0 || have == versions || planted.Fault("versions") {
 		return nil
 	}
 	if !c.Upgrade {
-		return fmt.Errorf("%w: the model log %q is of %v, and this program of %v: run a program of the log's version%s, or go on with this one, which the log and the lineage then say: accrete learn --upgrade", ErrVersion, j.topic, have, versions, by(f.Claim().Writer))
+		return fmt.Errorf("%w: the model log %q has %v, this program has %v: run a program of the log's version%s, or upgrade the model to this program's with accrete learn --upgrade", ErrVersion, j.topic, have, versions, by(f.Claim().Writer))
 	}
 	if newest := f.Snapshots(); len(newest) == 0 && f.Seq() > f.Genesis().Seq || len(newest) > 0 && newest[0].Manifest.Seq != f.Seq() {
-		return fmt.Errorf("%w: the model log %q has decisions of %v behind its newest snapshot, which this program, of %v, would learn otherwise: start the older program%s once more and stop it, so that it leaves a snapshot, or roll back to the newest snapshot with it (accrete rollback)", ErrVersion, j.topic, have, versions, by(f.Claim().Writer))
+		return fmt.Errorf("%w: the model log %q has decisions of %v after its newest snapshot, which this program, of %v, would learn differently: start the older program%s once more and stop it, so that it writes a snapshot, or use it to roll back to the newest snapshot (accrete rollback)", ErrVersion, j.topic, have, versions, by(f.Claim().Writer))
 	}
 	return nil
 }

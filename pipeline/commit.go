@@ -53,9 +53,9 @@ type marker struct {
 	Chain snapshot.Hash `json:"chain"` // of that BATCH, which tells it from a BATCH of another history
 }
 
-// release commits out in a transaction, unless it is committed already. It calls write
+// publish commits out in a transaction, unless it is committed already. It calls write
 // to write the records of out.
-func (c *committer) release(ctx context.Context, out *history.Release, write func(writer) error) error {
+func (c *committer) publish(ctx context.Context, out *history.Publication, write func(writer) error) error {
 	for wait := new(ingest.Backoff); ; {
 		err := c.try(ctx, out, write)
 		if err == nil || ctx.Err() != nil || !errors.Is(err, ingest.ErrTransaction) && !ingest.Temporary(err) {
@@ -69,7 +69,7 @@ func (c *committer) release(ctx context.Context, out *history.Release, write fun
 	}
 }
 
-func (c *committer) try(ctx context.Context, out *history.Release, write func(writer) error) error {
+func (c *committer) try(ctx context.Context, out *history.Publication, write func(writer) error) error {
 	if !c.begun {
 		if err := c.begin(ctx); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (c *committer) trim(ctx context.Context, before int64) {
 	}
 	c.markers = 0
 	if err := c.journal.client.DeleteRecords(ctx, c.topic, 0, before); err != nil {
-		c.report(event.Retrying{Err: fmt.Errorf("deleting old markers: %w", err)})
+		c.report(event.Retrying{Err: fmt.Errorf("delete old transaction markers: %w", err)})
 	}
 }
 
@@ -135,7 +135,7 @@ func (c *committer) begin(ctx context.Context) error {
 		}
 	}
 	if !c.journal.knows(m) {
-		return fmt.Errorf("%w: topic %q has a marker of BATCH %d of another history: it belongs to an earlier model of this name, and has to be deleted with it", input.ErrHistory, c.topic, m.Seq)
+		return fmt.Errorf("%w: topic %q has a marker of BATCH %d of another history: it belongs to an earlier model of this name: delete the topic", input.ErrHistory, c.topic, m.Seq)
 	}
 	c.done, c.begun = max(c.done, m.Seq), true
 	return nil

@@ -62,7 +62,7 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 				if learn--; i%3 == 0 && learn < 0 {
 					c.Close()
 				}
-			case event.Released:
+			case event.Published:
 				if i%3 == 1 {
 					c.Close()
 				}
@@ -90,7 +90,7 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 			replayed++
 		}
 		if l, ok := last[event.Learned](ev); ok {
-			if r, _ := last[event.Released](ev); r.Seq < l.Seq {
+			if r, _ := last[event.Published](ev); r.Seq < l.Seq {
 				unfinished++
 			}
 		}

@@ -90,7 +90,7 @@ func TestAnExportedModelContinuesOnAnotherCluster(t *testing.T) {
 	there, ev := config(other, "m", in+".a")
 	there.BatchSize = 20
 	_, err := Verify(t.Context(), there)
-	wants(t, err, ErrTopic, "no model log")
+	wants(t, err, ErrTopic, "no learner of this model has run")
 	got := imported(t, there, file)
 	if got.Signed || got.Header.Snapshot == nil {
 		t.Errorf("imported %+v, want unsigned, with a snapshot", got)
@@ -253,7 +253,7 @@ func TestAWrongFileIsNotImported(t *testing.T) {
 	kafkatest.Fill(t, c, in, 1, rings(300))
 	cfg, _ := config(c, "m", in)
 	_, err := Export(t.Context(), cfg, io.Discard)
-	wants(t, err, ErrTopic, "no model log")
+	wants(t, err, ErrTopic, "no learner of this model has run")
 	learnAll(t, cfg)
 	file := exported(t, cfg)
 	_, other := cluster(t)
@@ -313,7 +313,7 @@ func TestAWrongFileIsNotImported(t *testing.T) {
 		{"another model", func(h *backup.Header, rs []backup.Record) []backup.Record {
 			h.Model = "another"
 			return rs
-		}, ErrCopy, `of the model "another"`},
+		}, ErrCopy, `contains model "another"`},
 		{"another end", func(h *backup.Header, rs []backup.Record) []backup.Record {
 			h.Seq++
 			return rs
@@ -331,7 +331,7 @@ func TestAWrongFileIsNotImported(t *testing.T) {
 		}, snapshot.ErrCorrupt, "are not its file"},
 		{"a claim", func(_ *backup.Header, rs []backup.Record) []backup.Record {
 			return append(rs, backup.Record{Record: &modellog.Claim{Owner: modellog.Owner{Epoch: 99, Nonce: snapshot.ID{1}}}})
-		}, snapshot.ErrCorrupt, "has no claim"},
+		}, snapshot.ErrCorrupt, "unexpected claim"},
 	} {
 		try(x.name, changed(x.change), x.kind, x.want)
 	}

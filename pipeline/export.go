@@ -31,7 +31,7 @@ type Copy struct {
 // meanwhile.
 func Export(ctx context.Context, c Config, to io.Writer) (Copy, error) {
 	c.Keep = math.MaxInt
-	j, _, err := openWhole(ctx, c)
+	j, _, err := openComplete(ctx, c)
 	if err != nil {
 		return Copy{}, err
 	}
@@ -71,9 +71,9 @@ func Export(ctx context.Context, c Config, to io.Writer) (Copy, error) {
 			failed = w.Add(r.Offset, r.Time, r.Key, r.Value)
 		}
 	})
-	var lost *ingest.LostRange
-	if errors.As(err, &lost) {
-		return Copy{}, fmt.Errorf("the learner has deleted old history from %q meanwhile, try again: %w", j.topic, err)
+	var gap *ingest.GapError
+	if errors.As(err, &gap) {
+		return Copy{}, fmt.Errorf("the learner deleted old history from %q in the meantime, try again: %w", j.topic, err)
 	}
 	if err = errors.Join(err, failed); err != nil {
 		return Copy{}, err

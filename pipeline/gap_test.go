@@ -71,7 +71,7 @@ func TestInputLostWhileTheLearnerWasDown(t *testing.T) {
 
 	cfg.OnGap = "record"
 	learnAll(t, cfg)
-	if g, ok := last[event.Lost](ev); !ok || g.From != 400 || g.To != 650 {
+	if g, ok := last[event.Gap](ev); !ok || g.From != 400 || g.To != 650 {
 		t.Errorf("lost: %+v, %v", g, ok)
 	}
 	if got, want := learned(ev), int64(750-750/50); got != want {
@@ -97,13 +97,13 @@ func TestGapAtTheEndIsRecordedOnce(t *testing.T) {
 	ends := cfg
 	ends.ToEnd = false // the end that a reader can reach is after the gap
 	stop, _ := start(t, ends)
-	eventually(t, "the gap is recorded", func() bool { _, ok := last[event.Lost](ev); return ok })
+	eventually(t, "the gap is recorded", func() bool { _, ok := last[event.Gap](ev); return ok })
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
 	ev.all = nil
 	learnAll(t, cfg)
-	if g, ok := last[event.Lost](ev); ok {
+	if g, ok := last[event.Gap](ev); ok {
 		t.Errorf("recorded again: %+v", g)
 	}
 }
@@ -139,7 +139,7 @@ func TestRetentionOvertakesARunningLearner(t *testing.T) {
 			if err := stop(); err != nil {
 				t.Fatal(err)
 			}
-			g, ok := last[event.Lost](ev)
+			g, ok := last[event.Gap](ev)
 			if !ok || g.To != 2500 || g.From <= 0 || g.From > 1000 {
 				t.Errorf("lost: %+v, %v", g, ok)
 			}

@@ -26,7 +26,7 @@ func Import(ctx context.Context, c Config, open func() (io.ReadCloser, error)) (
 	}
 	c.Keep = math.MaxInt
 	if err := c.Client.CreateDurable(ctx, LogTopic(c.Model), 1, logConfig); err != nil {
-		return Copy{}, fmt.Errorf("creating topic %q: %w", LogTopic(c.Model), err)
+		return Copy{}, fmt.Errorf("create topic %q: %w", LogTopic(c.Model), err)
 	}
 	c.tolerant = true
 	j, err := newJournal(ctx, c)
@@ -38,16 +38,16 @@ func Import(ctx context.Context, c Config, open func() (io.ReadCloser, error)) (
 	}
 	got, err := importTo(open, c.Model, &imports{ctx, j, want.Header}, c.Report)
 	if err == nil && got.SHA256 != want.SHA256 {
-		err = fmt.Errorf("%w: the export was changed while it was read", snapshot.ErrMismatch)
+		err = fmt.Errorf("%w: the export changed while it was read", snapshot.ErrMismatch)
 	}
 	if err == nil {
 		err = j.append(ctx, &modellog.Imported{Owner: j.owner, Seq: want.Header.Seq, Chain: want.Header.Chain})
 	}
 	if err == nil && j.log.Fold.Genesis().Import != 0 {
-		err = fmt.Errorf("%w: the IMPORTED does not count", snapshot.ErrMismatch)
+		err = fmt.Errorf("%w: the IMPORTED record is void", snapshot.ErrMismatch)
 	}
 	if err != nil {
-		return Copy{}, fmt.Errorf("the import of %q is incomplete, and no learner will accept it; delete the topic and repeat the import: %w", j.topic, err)
+		return Copy{}, fmt.Errorf("the import of %q is incomplete, and no learner accepts it: delete the topic and repeat the import: %w", j.topic, err)
 	}
 	return got, nil
 }
@@ -55,7 +55,7 @@ func Import(ctx context.Context, c Config, open func() (io.ReadCloser, error)) (
 // empty returns an error unless the log is, and has always been, empty.
 func (j *journal) empty(ctx context.Context, c Config) error {
 	if c.VerifyKey != nil && c.SignKey == nil {
-		return fmt.Errorf("%w: what this program writes would not count: set snapshot.sign_key_file to the private half of snapshot.verify_key_file", modellog.ErrSignature)
+		return fmt.Errorf("%w: unsigned records would be void: set snapshot.sign_key_file to the private key of snapshot.verify_key_file", modellog.ErrSignature)
 	}
 	first, end, err := j.log.Bounds(ctx)
 	if err != nil || end == 0 {
@@ -68,7 +68,7 @@ func (j *journal) empty(ctx context.Context, c Config) error {
 	if to := j.log.Fold.Genesis().Import; to > 0 {
 		return fmt.Errorf("%w: an earlier import to %q, up to seq %d, was interrupted at seq %d, or is still running; delete the topic and repeat the import", ErrCopy, j.topic, to, j.log.Fold.Seq())
 	}
-	return fmt.Errorf("%w: %q has records, up to seq %d, and an import needs an empty log; delete the topic if that history is to be replaced", ErrCopy, j.topic, j.log.Fold.Seq())
+	return fmt.Errorf("%w: %q has records, up to seq %d, but an import needs an empty log: delete the topic to replace its history", ErrCopy, j.topic, j.log.Fold.Seq())
 }
 
 // destination is where an importer writes: a rehearsal, or the model log.
@@ -105,7 +105,7 @@ func importTo(open func() (io.ReadCloser, error), model string, to destination, 
 	}
 	out.Header = r.Header
 	if r.Header.Model != model {
-		return out, fmt.Errorf("%w: the export is of the model %q, and the configuration of %q", ErrCopy, r.Header.Model, model)
+		return out, fmt.Errorf("%w: the export contains model %q, the configuration is for %q", ErrCopy, r.Header.Model, model)
 	}
 	i := &importer{to: to, model: model}
 	if err := i.begin(r.Header); err != nil {
@@ -158,7 +158,7 @@ const (
 func (i *importer) add(r backup.Record) error {
 	switch rec := r.Record.(type) {
 	case *modellog.Claim, *modellog.Genesis, *modellog.Imported:
-		return fmt.Errorf("%w: an export has no %s", snapshot.ErrCorrupt, rec.Type())
+		return fmt.Errorf("%w: unexpected %s in an export", snapshot.ErrCorrupt, rec.Type())
 	case *modellog.Upgrade:
 		if err := i.as(rec.Versions); err != nil {
 			return err
@@ -264,7 +264,7 @@ func (i *importer) arrived(h backup.Header) error {
 		newest = &backup.Snapshot{Seq: m.Seq, Step: m.Step, StateHash: m.StateHash}
 	}
 	if f.Seq() != h.Seq || f.Chain() != h.Chain || (newest == nil) != (h.Snapshot == nil) || newest != nil && *newest != *h.Snapshot {
-		return fmt.Errorf("%w: the records lead to seq %d, and the export says seq %d, with another chain or snapshot", snapshot.ErrMismatch, f.Seq(), h.Seq)
+		return fmt.Errorf("%w: the records lead to seq %d, but the header states seq %d, or another chain or snapshot", snapshot.ErrMismatch, f.Seq(), h.Seq)
 	}
 	if _, ok := f.Recover(0); !ok {
 		return fmt.Errorf("%w: the export has neither the beginning of the history nor a snapshot", snapshot.ErrMismatch)
@@ -299,7 +299,7 @@ func (r *rehearsal) append(_ []int64, rs []modellog.Record) error {
 			return fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
 		}
 		if v := r.log.Judge(r.log.Next(), rec); !v.Counts() {
-			return fmt.Errorf("%w: a record of the export would not count: %v", snapshot.ErrMismatch, v)
+			return fmt.Errorf("%w: a record of the export would be void: %v", snapshot.ErrMismatch, v)
 		}
 	}
 	return nil
@@ -329,7 +329,7 @@ func (d *imports) claim(v modellog.Versions, first func(modellog.Owner) []modell
 	})
 	f := j.log.Fold
 	if err == nil && (f.Genesis().Import != d.header.Seq || f.Seq() != d.header.Begin.Seq || f.Claim().Epoch != 1) {
-		err = errors.Join(ErrCopy, fmt.Errorf("another process has begun the log %q meanwhile", j.topic))
+		err = errors.Join(ErrCopy, fmt.Errorf("another process has written to the log %q meanwhile", j.topic))
 	}
 	return err
 }

@@ -75,11 +75,11 @@ func (j *journal) readOn(ctx context.Context, see kafkalog.See) error {
 func (j *journal) reading(read func() error) error {
 	for {
 		err := read()
-		var lost *ingest.LostRange
-		if !errors.As(err, &lost) || planted.Fault("trim") {
+		var gap *ingest.GapError
+		if !errors.As(err, &gap) || planted.Fault("trim") {
 			return err
 		}
-		j.log.Rewind(lost.LogStart)
+		j.log.Rewind(gap.LogStart)
 	}
 }
 
@@ -184,5 +184,5 @@ func (j *journal) fenced() error {
 	if now.Owner == j.owner || planted.Fault("owner") && now.Epoch == j.owner.Epoch {
 		return nil
 	}
-	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) since this learner did (epoch %d)", ErrFenced, cmp.Or(now.Host, "another learner"), j.topic, now.Epoch, j.owner.Epoch)
+	return fmt.Errorf("%w: %s has claimed the model %q (epoch %d) after this learner (epoch %d)", ErrFenced, cmp.Or(now.Host, "another learner"), j.topic, now.Epoch, j.owner.Epoch)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
@@ -89,6 +90,9 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		return nil, err
 	}
 	bounds := history.Limits{Predictions: predictions.MaxMessageBytes, Quarantine: quarantine.MaxMessageBytes}
+	if planted.Fault("unbounded") {
+		bounds = history.Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes}
+	}
 	waited, err := l.standBy(ctx, options, bounds)
 	if err != nil {
 		return nil, err
@@ -193,7 +197,7 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 		src.Run(intake)
 		return nil
 	})
-	decided := make(chan *journaled)
+	decided := make(chan *decision)
 	g.Go(func() error {
 		defer close(decided)
 		err := l.decide(intake, gctx, src, decided)
@@ -222,7 +226,7 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 		}
 		return err
 	case <-l.pulse.stopped(work, l.config.Watchdog): // in which case g.Wait might never return
-		err := fmt.Errorf("%w: it has come to the end of no mini-batch for %v", ErrHung, l.config.Watchdog)
+		err := fmt.Errorf("%w: no mini-batch completed for %v", ErrHung, l.config.Watchdog)
 		cancel(err)
 		return err
 	}
@@ -230,7 +234,7 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 
 // follow learns one BATCH after the other. It begins snapshots when they are due,
 // also while no further BATCH arrives.
-func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided <-chan *journaled) error {
+func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided <-chan *decision) error {
 	due := time.NewTicker(l.config.SnapshotEvery)
 	defer due.Stop()
 	intake, stop := context.WithCancel(intake) // ends a running refit
@@ -256,8 +260,8 @@ func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided
 	}
 }
 
-// journaled is a BATCH or a GAP that is in the model log.
-type journaled struct {
+// decision is a BATCH or a GAP that is in the model log.
+type decision struct {
 	gap *modellog.Gap // nil for a BATCH
 
 	*history.Decided
@@ -267,7 +271,7 @@ type journaled struct {
 
 // decide forms BATCHes from the records that arrive and appends them to the model
 // log. While one BATCH is learned, the next is decided and appended, but no more.
-func (l *Learner) decide(intake, work context.Context, src *input.Source, to chan<- *journaled) error {
+func (l *Learner) decide(intake, work context.Context, src *input.Source, to chan<- *decision) error {
 	pause := l.journal.log.Fold.Paused() // left by the previous process
 	for {
 		if pause != nil {
@@ -283,11 +287,11 @@ func (l *Learner) decide(intake, work context.Context, src *input.Source, to cha
 		if err := l.grow(work, src); err != nil {
 			return err
 		}
-		var next *journaled
+		var next *decision
 		if lost != nil {
-			next, err = l.journalGap(work, lost)
+			next, err = l.appendGap(work, lost)
 		} else {
-			next, pause, err = l.journalBatch(work, src, spans)
+			next, pause, err = l.appendBatch(work, src, spans)
 		}
 		if err != nil {
 			return err
@@ -317,12 +321,12 @@ func (l *Learner) grow(ctx context.Context, src *input.Source) error {
 		if err := l.journal.append(ctx, r); err != nil {
 			return err
 		}
-		l.config.Report(event.Grown{Topic: g.Topic, Partitions: g.Count})
+		l.config.Report(event.PartitionsAdded{Topic: g.Topic, Partitions: g.Count})
 	}
 	return nil
 }
 
-func (l *Learner) journalBatch(ctx context.Context, src *input.Source, spans []input.Span) (*journaled, *modellog.Pause, error) {
+func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []input.Span) (*decision, *modellog.Pause, error) {
 	for i := range spans {
 		sp := &spans[i]
 		sp.From = sp.In.Next // a read_committed reader gets no records in between
@@ -352,25 +356,25 @@ func (l *Learner) journalBatch(ctx context.Context, src *input.Source, spans []i
 		sp.In.Next = sp.To
 	}
 	src.Lags()
-	return &journaled{Decided: d, record: b, took: time.Since(start)}, pause, nil
+	return &decision{Decided: d, record: b, took: time.Since(start)}, pause, nil
 }
 
-func (l *Learner) journalGap(ctx context.Context, lost *input.Gap) (*journaled, error) {
+func (l *Learner) appendGap(ctx context.Context, lost *input.Gap) (*decision, error) {
 	lost.From = lost.In.Next
 	g, err := l.journal.appendGap(ctx, lost)
 	if err != nil {
 		return nil, err
 	}
 	lost.In.Next = lost.To
-	l.config.Report(event.Lost{Topic: g.Topic, Partition: g.Partition, From: g.From, To: g.To})
-	return &journaled{gap: g}, nil
+	l.config.Report(event.Gap{Topic: g.Topic, Partition: g.Partition, From: g.From, To: g.To})
+	return &decision{gap: g}, nil
 }
 
 // wait returns after a RESUME of p is in the model log. With Config.ToEnd it returns
 // ErrPoisoned at once.
 func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 	if l.config.ToEnd {
-		return fmt.Errorf("%w: %v; see what is in %s, then: accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
+		return fmt.Errorf("%w: %v; inspect %s and fix the cause, then run accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
 	}
 	l.config.Report(event.Paused{Why: p})
 	if err := l.journal.waitForResume(ctx); err != nil {
@@ -380,9 +384,9 @@ func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 	return nil
 }
 
-func (l *Learner) learn(ctx context.Context, b *journaled) error {
+func (l *Learner) learn(ctx context.Context, b *decision) error {
 	if b.gap != nil {
-		return l.release(ctx, l.history.Skip(b.gap))
+		return l.publish(ctx, l.history.Skip(b.gap))
 	}
 	start := time.Now()
 	l.pulse.beat()
@@ -392,10 +396,10 @@ func (l *Learner) learn(ctx context.Context, b *journaled) error {
 	l.relearn += took
 	more := l.memory.reads(l.reads.Most())
 	more = l.memory.encodes(l.history.Learner.Encoding()) || more
-	if l.memory.sees(b.Decided, out) || more {
+	if l.memory.observe(b.Decided, out) || more {
 		l.config.Report(event.Memory{Limit: l.memory.limit()})
 	}
-	if err := l.release(ctx, out); err != nil {
+	if err := l.publish(ctx, out); err != nil {
 		return err
 	}
 	l.config.Report(event.Learned{
@@ -405,7 +409,7 @@ func (l *Learner) learn(ctx context.Context, b *journaled) error {
 	return nil
 }
 
-func (l *Learner) release(ctx context.Context, out *history.Release) error {
+func (l *Learner) publish(ctx context.Context, out *history.Publication) error {
 	select {
 	case l.out.queue <- out:
 		return nil

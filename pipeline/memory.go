@@ -51,7 +51,7 @@ type memory struct {
 const (
 	memoryBase     = 64 << 20
 	memoryBatches  = 3
-	memoryReleases = 2*waitingReleases + 3 // a combined release may be as large as a full queue
+	memoryReleases = 2*waitingPublications + 3 // a combined release may be as large as a full queue
 	memoryRead     = 32 << 20
 )
 
@@ -81,7 +81,7 @@ func (m *memory) encodes(inputs int, tables int64) bool {
 
 // sees updates the sizes of the largest BATCH and the largest release, and reports
 // whether the limit has changed.
-func (m *memory) sees(b *history.Decided, out *history.Release) bool {
+func (m *memory) observe(b *history.Decided, out *history.Publication) bool {
 	bytes := int64(b.Batch.Len()) * int64(8*b.Batch.Dim()+64)
 	if b.Batch.Len() > 0 {
 		y := b.Batch.Label(0)

@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -64,7 +65,7 @@ func (m *mirror) adopted(ctx context.Context, a Adoption, reached []snapshot.Pos
 			continue
 		}
 		if int(p.Partition) >= n {
-			return in, fmt.Errorf("%w: the model has learned from %s/%d, and topic %q has only %d partitions", ErrAdopt, p.Topic, p.Partition, m.now, n)
+			return in, fmt.Errorf("%w: the model has learned from %s/%d, but topic %q has only %d partitions", ErrAdopt, p.Topic, p.Partition, m.now, n)
 		}
 		in.TopicID = p.TopicID
 		s := search{mirror: m, was: p, first: first[p.Partition], end: end[p.Partition]}
@@ -91,7 +92,7 @@ type search struct {
 func (s *search) position(ctx context.Context, a Adoption) (next int64, mark uint64, err error) {
 	if offset, ok := a.Offsets[s.was.Partition]; ok {
 		if offset < s.first || offset > s.end {
-			return 0, 0, fmt.Errorf("%w: %s/%d has offsets %d to %d, so reading cannot continue at %d", ErrAdopt, s.now, s.was.Partition, s.first, s.end, offset)
+			return 0, 0, fmt.Errorf("%w: %s/%d has offsets %d to %d, so %d is out of range", ErrAdopt, s.now, s.was.Partition, s.first, s.end, offset)
 		}
 		mark, err = s.before(ctx, offset)
 		return offset, mark, err
@@ -107,6 +108,9 @@ func (s *search) position(ctx context.Context, a Adoption) (next int64, mark uin
 	if err != nil {
 		return 0, 0, err
 	}
+	if planted.Fault("adopted") {
+		found.Offset++
+	}
 	return found.Offset + 1, input.Fingerprint(found), nil
 }
 
@@ -116,8 +120,8 @@ func (s *search) before(ctx context.Context, offset int64) (uint64, error) {
 	const near = 64
 	c := input.NewCursor(s.fetcher)
 	rs, err := c.Take(ctx, max(s.first, offset-near), offset, s.report)
-	var lost *ingest.LostRange
-	if errors.As(err, &lost) || err == nil && len(rs) == 0 {
+	var gap *ingest.GapError
+	if errors.As(err, &gap) || err == nil && len(rs) == 0 {
 		return 0, nil
 	}
 	if err != nil {
@@ -142,7 +146,7 @@ const (
 // log still has it, confirms or refutes each match.
 func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	if s.was.Fingerprint == 0 {
-		return nil, fmt.Errorf("%w: the record of %s/%d that was decided last is unknown, because input was lost before offset %d: give the position in the new topic (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.was.Next, s.was.Partition)
+		return nil, fmt.Errorf("%w: the record of %s/%d that was learned last is unknown, because of a gap before offset %d: give the position in the new topic (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.was.Next, s.was.Partition)
 	}
 	for i := len(s.decided) - 1; i >= 0 && s.last == nil; i-- {
 		if r := &s.decided[i]; r.Topic == s.topic && ingest.SameTopic(r.TopicID, s.was.TopicID) && r.Partition == s.was.Partition && r.To <= s.was.Next {
@@ -157,9 +161,9 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	for next := s.first; next < s.end && len(confirmed)+len(open) < matches; {
 		s.report(event.Searching{Topic: s.now, Partition: s.was.Partition, Done: next - s.first, Of: s.end - s.first})
 		got, err := input.Poll(ctx, s.fetcher, next, s.report)
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) {
-			next = lost.LogStart
+		var gap *ingest.GapError
+		if errors.As(err, &gap) {
+			next = gap.LogStart
 			continue
 		}
 		if err != nil {
@@ -190,7 +194,7 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	}
 	switch len(confirmed) {
 	case 0:
-		return nil, fmt.Errorf("%w: none of the records %d to %d of %s/%d is the one of %s/%d that was decided last, before offset %d: name the topic that has the same records (--topic %s=NEW), or give the position (--at earliest, end or %d:OFFSET)", ErrAdopt, s.first, s.end-1, s.now, s.was.Partition, s.topic, s.was.Partition, s.was.Next, s.topic, s.was.Partition)
+		return nil, fmt.Errorf("%w: none of the records %d to %d of %s/%d matches the record of %s/%d that was learned last, before offset %d: name the topic that has the same records (--topic %s=NEW), or give the position (--at earliest, end or %d:OFFSET)", ErrAdopt, s.first, s.end-1, s.now, s.was.Partition, s.topic, s.was.Partition, s.was.Next, s.topic, s.was.Partition)
 	case 1:
 		return &confirmed[0], nil
 	}
@@ -198,7 +202,7 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	for _, r := range confirmed {
 		at = append(at, r.Offset)
 	}
-	return nil, fmt.Errorf("%w: the record of %s/%d that was decided last is in %s several times, at offsets %v: give the position after it (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.now, at, s.was.Partition)
+	return nil, fmt.Errorf("%w: the record of %s/%d that was learned last is in %s several times, at offsets %v: give the position after it (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.now, at, s.was.Partition)
 }
 
 // offsets returns the offsets that the record decided last may have had.
@@ -232,8 +236,8 @@ func (s *search) same(ctx context.Context, offsets []int64) (*ingest.Record, err
 			got, err = s.fetcher.Peek(ctx, o)
 			return err
 		})
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) {
+		var gap *ingest.GapError
+		if errors.As(err, &gap) {
 			return nil, nil
 		}
 		if err != nil {
@@ -265,8 +269,8 @@ func (s *search) confirms(ctx context.Context, offset int64) (yes, no bool, err 
 		from := max(s.first, offset+1-back)
 		c := input.NewCursor(s.fetcher)
 		rs, err = c.Take(ctx, from, offset+1, s.report)
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) {
+		var gap *ingest.GapError
+		if errors.As(err, &gap) {
 			return false, false, nil
 		}
 		if err != nil {

@@ -16,6 +16,9 @@ func (c Config) options() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if want := c.Learner.Above(); c.Decode.Above != want {
+		return nil, fmt.Errorf("the input is bounded by %v, but the kernel requires %v", c.Decode.Above, want)
+	}
 	if n := max(1, c.Learner.Targets); n != c.Decode.Targets() {
 		return nil, fmt.Errorf("the input has %d labels, but the learner has %d targets", c.Decode.Targets(), n)
 	}
@@ -44,12 +47,12 @@ func differences(have, want []byte) string {
 	var out []string
 	for k := range a {
 		if a[k] != b[k] {
-			out = append(out, fmt.Sprintf("%s is %s for this model and was set to %s", k, a[k], cmp.Or(b[k], "nothing")))
+			out = append(out, fmt.Sprintf("%s is %s for this model, but is configured as %s", k, a[k], cmp.Or(b[k], "nothing")))
 		}
 	}
 	for k := range b {
 		if _, ok := a[k]; !ok {
-			out = append(out, fmt.Sprintf("%s is not set for this model and was set to %s", k, b[k]))
+			out = append(out, fmt.Sprintf("%s is not set for this model, but is configured as %s", k, b[k]))
 		}
 	}
 	slices.Sort(out)

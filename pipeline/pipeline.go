@@ -96,11 +96,11 @@ var (
 	// ErrHung means that the learner has not finished a mini-batch for longer than
 	// Config.Watchdog. The process should exit, because the learner still holds
 	// memory and a processor. Another process can continue the model.
-	ErrHung = errors.New("the learner hangs")
+	ErrHung = errors.New("the learner is hung")
 
 	// ErrUndrained means that Run was cancelled and the broker did not acknowledge
 	// everything in time. No data is lost: the next start publishes the rest.
-	ErrUndrained = errors.New("stopped before the broker had taken everything")
+	ErrUndrained = errors.New("stopped before the broker acknowledged everything")
 )
 
 // logConfig is the configuration that the model log is created with. The log is

@@ -260,7 +260,7 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 	learnAll(t, cfg)
 	cfg.Learner.MaxFeatures = 64
 	_, err := Open(t.Context(), cfg)
-	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 4096 for this model and was set to 64") {
+	if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "learner.max_features is 4096 for this model, but is configured as 64") {
 		t.Errorf("got %v", err)
 	}
 	cfg.Learner.MaxFeatures = 0

@@ -15,7 +15,7 @@ import (
 
 // ErrPoisoned means that too much of the input is bad while Config.ToEnd is set, so
 // that Run does not wait for a RESUME.
-var ErrPoisoned = errors.New("too much of the input is bad")
+var ErrPoisoned = errors.New("too much of the input is invalid")
 
 // budget is how much bad input is accepted before the learner pauses: budgetWindow/2
 // of the last budgetWindow records. It protects the model when a producer changes its
@@ -95,7 +95,7 @@ func (j *journal) stillPaused(ctx context.Context) (bool, error) {
 func Resume(ctx context.Context, c Config) (*modellog.Pause, error) {
 	j, err := openJournal(ctx, c, 1)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return nil, fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", input.ErrTopic, LogTopic(c.Model))
+		return nil, fmt.Errorf("%w: the model log %q does not exist: no learner of this model has run", input.ErrTopic, LogTopic(c.Model))
 	}
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 )
@@ -19,16 +20,16 @@ type publisher struct {
 	quarantine  string     // topic
 	report      func(event.Event)
 
-	queue chan *history.Release
+	queue chan *history.Publication
 
-	mu       sync.Mutex
-	released int64
-	waiting  chan struct{} // closed when released grows
+	mu        sync.Mutex
+	published int64
+	waiting   chan struct{} // closed when released grows
 }
 
-// waitingReleases is the length of the queue of releases. When it is full, the learner
+// waitingPublications is the length of the queue of releases. When it is full, the learner
 // waits.
-const waitingReleases = 4
+const waitingPublications = 4
 
 // writer writes records to a partition, with or without a transaction.
 type writer func(ctx context.Context, topic string, partition int, rs []ingest.Record) error
@@ -37,9 +38,11 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 	p := &publisher{
 		producer: c.Client.Producer(), predictions: PredictionsTopic(c.Model), partitions: partitions,
 		quarantine: QuarantineTopic(c.Model), report: c.Report,
-		queue: make(chan *history.Release, waitingReleases), released: released, waiting: make(chan struct{}),
+		queue: make(chan *history.Publication, waitingPublications), published: released, waiting: make(chan struct{}),
 	}
-	p.producer.Smaller = record.Smaller(p.quarantine)
+	if !planted.Fault("unbounded") {
+		p.producer.Smaller = record.Smaller(p.quarantine)
+	}
 	if c.Transactional {
 		p.commit = newCommitter(c, j)
 		p.commit.tx.Smaller(p.producer.Smaller)
@@ -62,10 +65,10 @@ func (p *publisher) run(ctx context.Context) error {
 }
 
 // publish writes one release and returns once all of it is acknowledged.
-func (p *publisher) publish(ctx context.Context, out *history.Release) error {
+func (p *publisher) publish(ctx context.Context, out *history.Publication) error {
 	var err error
 	if p.commit != nil {
-		err = p.commit.release(ctx, out, func(w writer) error { return p.writeAll(ctx, out, w) })
+		err = p.commit.publish(ctx, out, func(w writer) error { return p.writeAll(ctx, out, w) })
 	} else {
 		err = p.writeAll(ctx, out, p.producer.Publish)
 	}
@@ -73,15 +76,15 @@ func (p *publisher) publish(ctx context.Context, out *history.Release) error {
 		return err
 	}
 	p.mu.Lock()
-	p.released = out.Seq
+	p.published = out.Seq
 	close(p.waiting)
 	p.waiting = make(chan struct{})
 	p.mu.Unlock()
-	p.report(event.Released{Seq: out.Seq, Records: len(out.Predictions)})
+	p.report(event.Published{Seq: out.Seq, Records: len(out.Predictions)})
 	return nil
 }
 
-func (p *publisher) writeAll(ctx context.Context, out *history.Release, w writer) error {
+func (p *publisher) writeAll(ctx context.Context, out *history.Publication, w writer) error {
 	if err := write(ctx, w, p.quarantine, 1, out.Quarantined); err != nil {
 		return err
 	}
@@ -109,14 +112,14 @@ func write(ctx context.Context, w writer, topic string, partitions int, rs []his
 func (p *publisher) done() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.released
+	return p.published
 }
 
 // await returns once everything up to seq is acknowledged.
 func (p *publisher) await(ctx context.Context, seq int64) error {
 	for {
 		p.mu.Lock()
-		released, waiting := p.released, p.waiting
+		released, waiting := p.published, p.waiting
 		p.mu.Unlock()
 		if released >= seq {
 			return nil

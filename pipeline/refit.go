@@ -31,7 +31,7 @@ type RefitConfig struct {
 
 func (c RefitConfig) validate() error {
 	if c.Window < 2 || !(c.Tolerance > 0) || !(c.Lambda >= 0) {
-		return fmt.Errorf("%w: a refit to %d records with a gap of %v and a penalty of %v", refit.ErrUnfit, c.Window, c.Tolerance, c.Lambda)
+		return fmt.Errorf("%w: invalid refit of %d records with tolerance %v and penalty %v", refit.ErrUnfit, c.Window, c.Tolerance, c.Lambda)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func solve(ctx context.Context, o refit.Options, m *learner.Model, rows *learner
 	}
 	done := make(chan result, 1)
 	go func() {
-		gently()
+		lowerPriority()
 		r, err := refit.Solve(ctx, m, rows, o)
 		done <- result{r, err}
 	}()
@@ -102,13 +102,13 @@ func learnedBefore(ctx context.Context, c Config, ins input.Partitions, s *snaps
 	}
 	for len(batches) > 0 {
 		rows, from, read, err := rowsOf(ctx, c, ins, s, batches, n)
-		var lost *ingest.LostRange
-		if !errors.As(err, &lost) {
+		var gap *ingest.GapError
+		if !errors.As(err, &gap) {
 			return rows, from, err
 		}
 		batches = batches[read+1:] // after what retention has deleted
 	}
-	return nil, 0, fmt.Errorf("%w: the input topics have none of the records that were learned last", input.ErrHistory)
+	return nil, 0, fmt.Errorf("%w: the input topics have none of the most recently learned records", input.ErrHistory)
 }
 
 // rowsOf returns the last n labelled rows of the batches. With an error, read is the
@@ -221,9 +221,9 @@ func readDecisions(ctx context.Context, c Config, from, to int64, found map[int6
 	f := c.Client.Fetcher(LogTopic(c.Model), 0)
 	for from < to {
 		got, err := input.Poll(ctx, f, from, c.Report)
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) { // the owner has deleted old history in the meantime
-			from = lost.LogStart
+		var gap *ingest.GapError
+		if errors.As(err, &gap) { // the owner has deleted old history in the meantime
+			from = gap.LogStart
 			continue
 		}
 		if err != nil {
@@ -290,7 +290,7 @@ func (j *journal) finishChallenger(ctx context.Context, m *modellog.Challenger, 
 		return j.lost
 	}
 	if at, ok := j.log.Fold.ChainAt(m.Seq); !ok || at != m.Chain {
-		return fmt.Errorf("%w: newer snapshots have taken the place of seq %d in the meantime", errOvertaken, m.Seq)
+		return fmt.Errorf("%w: newer snapshots have replaced seq %d in the meantime", errOvertaken, m.Seq)
 	}
 	if err := j.log.Fold.FinishChallenger(m); err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
@@ -311,7 +311,7 @@ func (j *journal) finishChallenger(ctx context.Context, m *modellog.Challenger, 
 
 // errOvertaken means that a refit took so long that the log no longer reaches back to
 // the seq at which it began.
-var errOvertaken = errors.New("the refit came too late")
+var errOvertaken = errors.New("the refit took too long")
 
 // pauses is the length of the pause after a refit, as a multiple of its duration.
 // Although a refit runs at low priority, learning may have to wait for its thread on a
@@ -435,8 +435,8 @@ func again(ctx context.Context, c Config, h *history.History, ins input.Partitio
 	}
 	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Tolerance: m.Refit.Tolerance, Lambda: m.Refit.Lambda}
 	r, err := refitTo(ctx, c, ins, s)
-	var lost *ingest.LostRange
-	if errors.As(err, &lost) || err == nil && r.refit.Rows != m.Refit.Rows {
+	var gap *ingest.GapError
+	if errors.As(err, &gap) || err == nil && r.refit.Rows != m.Refit.Rows {
 		return snapshot.Hash{}, false, nil
 	}
 	if err != nil {

@@ -25,18 +25,18 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	}
 	of := from.Versions
 	for _, e := range from.Entries {
-		var out *history.Release
+		var out *history.Publication
 		abandoned := false
 		switch rec := e.Record.(type) {
 		case *modellog.Batch:
 			if of != versions {
-				return fmt.Errorf("%w: BATCH %d, behind the newest snapshot that can be used, was decided by %v, and this program is of %v: start a program of that version once more and stop it, so that it leaves a snapshot", ErrVersion, rec.Seq, of, versions)
+				return fmt.Errorf("%w: BATCH %d, after the newest usable snapshot, was decided with %v, but this program has %v: start a program of that version once more and stop it, so that it writes a snapshot", ErrVersion, rec.Seq, of, versions)
 			}
 			d, err := r.Decide(ctx, rec)
-			var lost *ingest.LostRange
-			if errors.As(err, &lost) && l.config.OnGap == "record" {
+			var gap *ingest.GapError
+			if errors.As(err, &gap) && l.config.OnGap == "record" {
 				abandoned = true
-				if out, err = l.abandon(ctx, rec, lost); err != nil {
+				if out, err = l.abandon(ctx, rec, gap); err != nil {
 					return err
 				}
 				break
@@ -85,8 +85,8 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 
 // abandon appends a ROLLBACK to the current seq, before a BATCH of which records are
 // lost. The source then reports a gap and continues with the remaining records.
-func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.LostRange) (*history.Release, error) {
-	reason := fmt.Sprintf("BATCH %d cannot be learned again: records %d to %d of %s/%d are lost", at.Seq, lost.Want, lost.LogStart-1, lost.Topic, lost.Partition)
+func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.GapError) (*history.Publication, error) {
+	reason := fmt.Sprintf("BATCH %d cannot be replayed: records %d to %d of %s/%d no longer exist", at.Seq, lost.Want, lost.LogStart-1, lost.Topic, lost.Partition)
 	r, err := l.journal.appendRollback(ctx, l.history.Seq, l.history.Chain, reason)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -52,13 +53,9 @@ func Rollback(ctx context.Context, c Config, to RollbackTo) (RollbackReport, err
 	if err != nil {
 		return RollbackReport{}, err
 	}
-	times := map[int64]int64{} // by offset
+	times := map[int64]int64{} // of all records, by offset
 	j.log.Rewind(first)
-	err = j.readOn(ctx, func(r *ingest.Record, v modellog.Verdict) {
-		if _, ok := seqOf(v.Record); ok {
-			times[r.Offset] = r.Time
-		}
-	})
+	err = j.readOn(ctx, func(r *ingest.Record, _ modellog.Verdict) { times[r.Offset] = r.Time })
 	if err != nil {
 		return RollbackReport{}, err
 	}
@@ -70,7 +67,7 @@ func Rollback(ctx context.Context, c Config, to RollbackTo) (RollbackReport, err
 	}
 	f := j.log.Fold
 	if f.Claim().Epoch == 0 {
-		return RollbackReport{}, fmt.Errorf("%w: the model log %q is empty; restore the topic from a backup, or begin a new model with accrete learn --new-model", ErrNowhere, j.topic)
+		return RollbackReport{}, fmt.Errorf("%w: the model log %q is empty; restore the topic from a backup, or start a new model with accrete learn --new-model", ErrNowhere, j.topic)
 	}
 	seq, reason, err := to.find(f, times)
 	if err != nil {
@@ -94,11 +91,14 @@ func (j *journal) rollback(ctx context.Context, seq, highest int64, reason strin
 		chain, known := f.ChainAt(seq)
 		v, ok := f.VersionsAt(seq)
 		if !known || !ok {
-			return RollbackReport{}, fmt.Errorf("%w: seq %d is not in %q any more", ErrNowhere, seq, j.topic)
+			return RollbackReport{}, fmt.Errorf("%w: seq %d is no longer in %q", ErrNowhere, seq, j.topic)
 		}
 		var r *modellog.Rollback
 		err := j.claim(ctx, v, func(o modellog.Owner) []modellog.Record {
 			f := j.log.Fold
+			if planted.Fault("reuse") {
+				highest = f.Seq()
+			}
 			r = &modellog.Rollback{
 				Owner: o, Seq: max(highest, f.Seq(), f.Highest()) + 1,
 				ToSeq: seq, ToChain: chain, Reason: reason, By: host(),
@@ -127,7 +127,7 @@ func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, r
 		}
 		if *to.Step == 0 {
 			if from, ok := f.Recover(len(f.Snapshots())); ok {
-				return from.Seq, cmp.Or(reason, "to the beginning"), nil
+				return from.Seq, cmp.Or(reason, "to the beginning of the history"), nil
 			}
 		}
 		return 0, "", fmt.Errorf("%w: there is no snapshot at or before step %d", ErrNowhere, *to.Step)
@@ -139,15 +139,18 @@ func (to RollbackTo) find(f *modellog.Fold, times map[int64]int64) (seq int64, r
 			}
 		}
 		seq = from.Seq
-		if len(from.Entries) > 0 && times[from.Entries[0].Offset] >= to.Before.UnixMilli() && from.Snapshot != nil {
-			return 0, "", fmt.Errorf("%w: there is no snapshot before %v", ErrNowhere, to.Before)
-		}
+		// What a snapshot holds was decided before its MANIFEST, and before any later
+		// decision.
+		earlier := from.Snapshot == nil || times[from.Snapshot.Offset] < to.Before.UnixMilli()
 		for _, e := range from.Entries {
 			if s, ok := seqOf(e.Record); ok && times[e.Offset] < to.Before.UnixMilli() {
-				seq = s
+				seq, earlier = s, true
 			}
+		}
+		if !earlier {
+			return 0, "", fmt.Errorf("%w: there is no snapshot before %v", ErrNowhere, to.Before)
 		}
 		return seq, cmp.Or(reason, fmt.Sprintf("to before %v", to.Before.UTC().Format(time.RFC3339))), nil
 	}
-	return f.Seq(), cmp.Or(reason, "to what the log still holds"), nil
+	return f.Seq(), cmp.Or(reason, "to the end of the records that remain"), nil
 }

@@ -48,7 +48,7 @@ func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, ins input.Parti
 		if err != nil || n < fencingsAllowed {
 			return nil, err
 		}
-		c.Report(event.Dueling{Fencings: n})
+		c.Report(event.FencingLoop{Fencings: n})
 	}
 	s := &standby{config: c, heart: h, inputs: ins, options: options, limits: bounds}
 	s.roster = heartbeat.NewRoster(h.Current())
@@ -204,7 +204,7 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 			return false, ctx.Err()
 		}
 		s.warm = nil
-		s.config.Report(event.Cold{Err: err})
+		s.config.Report(event.StandbyFailed{Err: err})
 	}
 	return s.journal.log.Next() > was, nil
 }
@@ -215,8 +215,8 @@ type warm struct {
 	decider *history.Decider
 	replay  *history.Replayer
 	budget  budget
-	relearn time.Duration      // time spent learning since the newest snapshot
-	waiting []*history.Release // not known to be published
+	relearn time.Duration          // time spent learning since the newest snapshot
+	waiting []*history.Publication // not known to be published
 }
 
 // thaw restores the newest snapshot.
@@ -235,7 +235,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 }
 
 // errCold means that a warm history does not match the model log any more.
-var errCold = errors.New("the model log has turned")
+var errCold = errors.New("the history was rolled back or adopted")
 
 // behind returns the newest snapshot in the log, with the decisions that w has not
 // learned yet as its entries.

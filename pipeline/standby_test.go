@@ -101,7 +101,7 @@ func TestStandbyLearnsAlong(t *testing.T) {
 		if err := next.wait(t); err != nil {
 			t.Error(err)
 		}
-		if cold, ok := last[event.Cold](next.events); ok {
+		if cold, ok := last[event.StandbyFailed](next.events); ok {
 			t.Errorf("leaves: %v: the standby did not learn along: %v", leaves, cold.Err)
 		}
 		cfg, _ := config(c, "m", in)
@@ -164,7 +164,7 @@ func TestLearnersThatFenceEachOtherStop(t *testing.T) {
 		owner = next
 	}
 	last := start()
-	sight[event.Dueling](t, last.events)
+	sight[event.FencingLoop](t, last.events)
 	sight[event.StandingBy](t, last.events)
 	owner.stop()
 	if err := owner.wait(t); err != nil {

@@ -21,7 +21,7 @@ func TestStopLeavesASnapshotOfEverythingDecided(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, _ := last[event.Learned](ev)
-	r, _ := last[event.Released](ev)
+	r, _ := last[event.Published](ev)
 	if s, ok := last[event.Saved](ev); !ok || s.Seq != l.Seq || r.Seq != l.Seq {
 		t.Errorf("learned to seq %d, released to %d, saved %+v", l.Seq, r.Seq, s)
 	}

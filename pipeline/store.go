@@ -26,7 +26,7 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 			r, ok = j.log.Fold.Recover(back)
 		}
 		if !ok {
-			return nil, r, fmt.Errorf("%w: the model log has snapshots, and none of them can be used", snapshot.ErrCorrupt)
+			return nil, r, fmt.Errorf("%w: the model log has snapshots, but none of them is usable", snapshot.ErrCorrupt)
 		}
 		if r.Snapshot == nil {
 			h, err := history.New(c.Model, options, c.Learner)
@@ -48,8 +48,8 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 		if ctx.Err() != nil || ingest.Temporary(err) || errors.Is(err, snapshot.ErrTooNew) {
 			return nil, r, err
 		}
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) && !planted.Fault("gone") { // a process that has claimed the log since may have deleted it
+		var gap *ingest.GapError
+		if errors.As(err, &gap) && !planted.Fault("gone") { // a process that has claimed the log since may have deleted it
 			if err := j.readOn(ctx, nil); err != nil {
 				return nil, r, err
 			}
@@ -118,14 +118,14 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 		}
 	}
 	if err := j.trim(ctx, c.History); err != nil {
-		j.report(event.Retrying{Err: fmt.Errorf("deleting old history: %w", err)})
+		j.report(event.Retrying{Err: fmt.Errorf("delete old history: %w", err)})
 	}
 	return event.Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash}, nil
 }
 
 // errBroken means that a delayed copy of an earlier snapshot's first chunk was appended
 // among the chunks of this one, which is void therefore.
-var errBroken = errors.New("a late chunk has broken into the snapshot")
+var errBroken = errors.New("a chunk of an earlier claim interrupts the snapshot")
 
 func (j *journal) finish(ctx context.Context, m *modellog.Manifest) error {
 	if err := j.lock(ctx); err != nil {

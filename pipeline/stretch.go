@@ -91,10 +91,10 @@ func (n *newestManifest) unreached(f *modellog.Fold, to int64) string {
 		return ""
 	}
 	if n.void != "" && m.Owner == f.Claim().Owner && !slices.ContainsFunc(f.Snapshots(), func(s modellog.Stored) bool { return s.Manifest.Snapshot == m.Snapshot }) {
-		return fmt.Sprintf("the newest MANIFEST, at seq %d, is void: %s", m.Seq, n.void)
+		return fmt.Sprintf("the newest MANIFEST (seq %d) is void: %s", m.Seq, n.void)
 	}
 	if newest := f.Snapshots(); len(newest) > 0 && newest[0].Manifest.Seq > to {
-		return fmt.Sprintf("the newest MANIFEST is at seq %d, and the history was learned again up to seq %d", newest[0].Manifest.Seq, to)
+		return fmt.Sprintf("the newest MANIFEST is at seq %d, but the history could be replayed only up to seq %d", newest[0].Manifest.Seq, to)
 	}
 	return ""
 }

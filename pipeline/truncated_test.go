@@ -38,7 +38,7 @@ func TestTruncatedAndRegrownInputIsNoticed(t *testing.T) {
 				if !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "truncated") {
 					t.Fatalf("%v", err)
 				}
-				if regrown == 0 && !strings.Contains(err.Error(), "records 400 to 499 are gone") {
+				if regrown == 0 && !strings.Contains(err.Error(), "records 400 to 499 were lost") {
 					t.Errorf("%v", err)
 				}
 				t.Logf("after %v: %v", time.Since(back), err)
@@ -89,7 +89,7 @@ func TestAddedPartitionsAreLearned(t *testing.T) {
 	kafkatest.AddPartitions(t, addr, in, 5)
 	kafkatest.Fill(t, c, in, 5, values[400:])
 	eventually(t, "it learns the added partitions", func() bool { return learned(ev) == 980 })
-	if g, ok := last[event.Grown](ev); !ok || g.Topic != in || g.Partitions != 5 {
+	if g, ok := last[event.PartitionsAdded](ev); !ok || g.Topic != in || g.Partitions != 5 {
 		t.Errorf("reported %+v, %v", g, ok)
 	}
 	lags := map[int32]int64{}
@@ -106,7 +106,7 @@ func TestAddedPartitionsAreLearned(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if j, _, err := openWhole(t.Context(), cfg); err != nil || j.log.Fold.PartitionsOf(in) != 5 {
+	if j, _, err := openComplete(t.Context(), cfg); err != nil || j.log.Fold.PartitionsOf(in) != 5 {
 		t.Errorf("the model log does not say that there are 5 partitions: %v", err)
 	}
 	kafkatest.Fill(t, c, in, 5, values)

@@ -37,6 +37,6 @@ func (v *Verification) resume(seq int64) {
 // gone reports whether err means that the input of a BATCH was deleted, or that its
 // topic was created again or replaced.
 func gone(err error) bool {
-	var lost *ingest.LostRange
-	return errors.As(err, &lost) || errors.Is(err, input.ErrRecreated) || errors.Is(err, input.ErrReplaced)
+	var gap *ingest.GapError
+	return errors.As(err, &gap) || errors.Is(err, input.ErrRecreated) || errors.Is(err, input.ErrReplaced)
 }

@@ -56,7 +56,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 		return v, err
 	}
 	c.Keep = math.MaxInt
-	j, newest, err := openWhole(ctx, c)
+	j, newest, err := openComplete(ctx, c)
 	if err != nil {
 		return v, err
 	}
@@ -103,7 +103,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	v.resume(f.Seq())
 	v.Seconds = time.Since(start).Seconds()
 	if !begun && len(v.Stretches) > 0 && !slices.ContainsFunc(v.Stretches, func(s Stretch) bool { return s.Versions == versions }) {
-		return v, fmt.Errorf("%w: all of the history in %q is of %v, and this program of %v: verify it with a program of that version", ErrVersion, j.topic, v.Stretches[len(v.Stretches)-1].Versions, versions)
+		return v, fmt.Errorf("%w: all of the history in %q has %v, this program has %v: verify it with a program of that version", ErrVersion, j.topic, v.Stretches[len(v.Stretches)-1].Versions, versions)
 	}
 	if !begun {
 		return v, err
@@ -112,8 +112,8 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	return v, nil
 }
 
-// openWhole reads the whole model log.
-func openWhole(ctx context.Context, c Config) (*journal, *newestManifest, error) {
+// openComplete reads the whole model log.
+func openComplete(ctx context.Context, c Config) (*journal, *newestManifest, error) {
 	j, err := newJournal(ctx, c)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
 		return nil, nil, noLog(c.Model)
@@ -287,5 +287,5 @@ func (v *Verification) finish(h *history.History) error {
 }
 
 func noLog(model string) error {
-	return fmt.Errorf("%w: there is no model log %q, so no learner of this model has run", input.ErrTopic, LogTopic(model))
+	return fmt.Errorf("%w: the model log %q does not exist: no learner of this model has run", input.ErrTopic, LogTopic(model))
 }

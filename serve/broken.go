@@ -38,8 +38,8 @@ func (f *Follower) breaks(err error) error {
 }
 
 func (f *Follower) whole() {
-	if f.broken != nil && f.Whole != nil {
-		f.Whole()
+	if f.broken != nil && f.Repaired != nil {
+		f.Repaired()
 	}
 	f.broken = nil
 }

@@ -45,8 +45,8 @@ func (s *Served) Keyed() bool { return s.model.Keyed() }
 // Follower reads a model log as it grows and loads the newest snapshot in it.
 // It fetches only the serving part. It must not be used concurrently.
 type Follower struct {
-	// Whole, if not nil, is called when a broken log is whole again.
-	Whole func()
+	// Repaired, if not nil, is called when a broken log is valid again.
+	Repaired func()
 
 	config  kafkalog.Config
 	damaged func(id string, err error)
@@ -92,13 +92,13 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 			continue
 		}
 		s, err := f.load(ctx, at)
-		var lost *ingest.LostRange
+		var gap *ingest.GapError
 		switch {
 		case err == nil:
 			f.last, f.served = at.Offset, at.Manifest.Snapshot
 			f.whole()
 			return s, nil
-		case errors.As(err, &lost): // the owner of the log has deleted it in the meantime
+		case errors.As(err, &gap): // the owner of the log has deleted it in the meantime
 			f.log = nil
 		case errors.Is(err, kafkalog.ErrLog) || errors.Is(err, snapshot.ErrTooNew) || ingest.Temporary(err) || ctx.Err() != nil:
 			return nil, f.breaks(err)
@@ -154,8 +154,8 @@ func (f *Follower) open(ctx context.Context) error {
 		_, found := f.newer()
 		return found
 	}, nil)
-	var lost *ingest.LostRange
-	if errors.As(err, &lost) { // the owner of the log has deleted old history in the meantime
+	var gap *ingest.GapError
+	if errors.As(err, &gap) { // the owner of the log has deleted old history in the meantime
 		f.log = nil
 		return f.open(ctx)
 	}
@@ -174,8 +174,8 @@ func (f *Follower) poll(ctx context.Context) (err error) {
 	} else {
 		err = f.log.Poll(ctx, nil)
 	}
-	var lost *ingest.LostRange
-	if errors.As(err, &lost) { // the owner of the log has deleted old history in the meantime
+	var gap *ingest.GapError
+	if errors.As(err, &gap) { // the owner of the log has deleted old history in the meantime
 		f.log = nil
 		return f.open(ctx)
 	}

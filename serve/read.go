@@ -43,12 +43,12 @@ func (r *reader) poll(ctx context.Context) (got ingest.Fetched, err error) {
 			got, err = r.fetcher.Poll(ctx, p.next)
 			return err
 		})
-		var lost *ingest.LostRange
+		var gap *ingest.GapError
 		var past *ingest.PastEnd
 		switch {
-		case errors.As(err, &lost):
-			r.config.Report(Lost{p.topic, p.partition, p.next, lost.LogStart})
-			p.next, r.epoch = lost.LogStart, -1
+		case errors.As(err, &gap):
+			r.config.Report(Gap{p.topic, p.partition, p.next, gap.LogStart})
+			p.next, r.epoch = gap.LogStart, -1
 			continue
 		case errors.As(err, &past):
 		case err != nil:

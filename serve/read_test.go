@@ -41,7 +41,7 @@ func (w *world) hear(t *testing.T) (h *heard, stop func() error) {
 
 // until waits until the number of scored records is reached, and returns the
 // losses and truncations reported before.
-func (h *heard) until(t *testing.T, scored int) (lost []serve.Lost, truncated []serve.Truncated) {
+func (h *heard) until(t *testing.T, scored int) (lost []serve.Gap, truncated []serve.Truncated) {
 	t.Helper()
 	for end := time.Now().Add(40 * time.Second); ; time.Sleep(time.Millisecond) {
 		h.mu.Lock()
@@ -51,7 +51,7 @@ func (h *heard) until(t *testing.T, scored int) (lost []serve.Lost, truncated []
 			switch ev := ev.(type) {
 			case serve.Scored:
 				n += ev.Scored
-			case serve.Lost:
+			case serve.Gap:
 				lost = append(lost, ev)
 			case serve.Truncated:
 				truncated = append(truncated, ev)
@@ -84,7 +84,7 @@ func TestRecordsDeletedUnscoredAreReported(t *testing.T) {
 	}
 	h, stop = w.hear(t)
 	lost, _ := h.until(t, 50)
-	if len(lost) != 1 || lost[0] != (serve.Lost{Topic: w.asked, From: 100, To: 150}) {
+	if len(lost) != 1 || lost[0] != (serve.Gap{Topic: w.asked, From: 100, To: 150}) {
 		t.Errorf("lost before the start: %+v", lost)
 	}
 	if err := stop(); err != nil {

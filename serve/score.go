@@ -34,7 +34,7 @@ type Config struct {
 }
 
 // Event is one of the events of a Scorer: Retrying, Waiting, Shared, Heard,
-// Switched, Damaged, Broken, Whole, Lost, Truncated or Scored.
+// Switched, Damaged, Broken, Repaired, Gap, Truncated or Scored.
 type Event any
 
 type (
@@ -69,12 +69,12 @@ type (
 	// The current model stays in use until it is.
 	Broken struct{ Err error }
 
-	// Whole reports that a broken model log is whole again.
-	Whole struct{}
+	// Repaired reports that a broken model log is valid again.
+	Repaired struct{}
 
-	// Lost reports that records From to To-1 were deleted before they were scored.
+	// Gap reports that records From to To-1 were deleted before they were scored.
 	// Scoring continues at To.
-	Lost struct {
+	Gap struct {
 		Topic     string
 		Partition int
 		From, To  int64
@@ -171,7 +171,7 @@ const mendEvery = 2 * time.Second
 // follow switches to each new snapshot as it appears.
 func (s *Scorer) follow(ctx context.Context) error {
 	f := NewFollower(s.config.Client, s.config.Log, s.config.VerifyKey, func(id string, err error) { s.config.Report(Damaged{id, err}) })
-	f.Whole = func() { s.config.Report(Whole{}) }
+	f.Repaired = func() { s.config.Report(Repaired{}) }
 	for {
 		var m *Served
 		err := s.retry(ctx, func() (err error) {

@@ -115,7 +115,7 @@ func (w *world) scorer(toEnd bool) (s *serve.Scorer) {
 				w.damaged++
 			case serve.Broken:
 				w.broken++
-			case serve.Whole:
+			case serve.Repaired:
 				w.whole++
 			case serve.Scored:
 				w.scored += ev.Scored

@@ -96,7 +96,7 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 		for _, i := range mine {
 			p := part{topic, int(i), max(first[i], committed[i]), -1}
 			if committed[i] >= 0 && committed[i] < first[i] {
-				s.config.Report(Lost{topic, int(i), committed[i], first[i]})
+				s.config.Report(Gap{topic, int(i), committed[i], first[i]})
 			}
 			if end := all.end[topic]; s.config.ToEnd {
 				p.end = 0 // a partition that was added later is not read

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -17,7 +19,7 @@ type adoptCommand struct {
 	jsonFlag
 	Topic  []string `placeholder:"T[=NEW]" help:"Topic to replace, and the name of the new one if it differs (default: all that were recreated); can be repeated."`
 	At     string   `default:"fingerprint" placeholder:"AT" help:"Position in the new topic: fingerprint (after the record that was learned last), earliest, end, or the next offset of some partitions as P:OFFSET,… (${default})."`
-	Reason string   `help:"Reason, for the model log."`
+	Reason string   `help:"Reason, recorded in the model log."`
 	DryRun bool     `help:"Print what would be written, and write nothing."`
 }
 
@@ -67,7 +69,7 @@ func (a *adoptCommand) Run(ctx context.Context, e *env) error {
 		}
 		if time.Since(last) > time.Second {
 			last = time.Now()
-			progress.update(fmt.Sprintf("searching %s/%d: %s of %s offsets", s.Topic, s.Partition, thousands(s.Done), thousands(s.Of)), nil)
+			progress.update(fmt.Sprintf("searching %s/%d: %s of %s offsets", s.Topic, s.Partition, display.Thousands(s.Done), display.Thousands(s.Of)), nil)
 		}
 	}
 	done, err := pipeline.Adopt(ctx, p, o)
@@ -112,7 +114,7 @@ func (a *adoptCommand) adoption() (o pipeline.Adoption, err error) {
 	for _, t := range a.Topic {
 		old, now, named := strings.Cut(t, "=")
 		if _, twice := o.Topics[old]; old == "" || named && now == "" || twice {
-			return o, wrongUse("--topic %s: want T or T=NEW, once for each topic", t)
+			return o, exit.Usage("--topic %s: want T or T=NEW, once for each topic", t)
 		}
 		o.Topics[old] = now
 	}
@@ -137,7 +139,7 @@ func parseOffsets(text string) (map[int32]int64, error) {
 		partition, bad := strconv.ParseInt(p, 10, 32)
 		offset, worse := strconv.ParseInt(o, 10, 64)
 		if _, twice := out[int32(partition)]; !ok || bad != nil || worse != nil || partition < 0 || offset < 0 || twice {
-			return nil, wrongUse("--at %s: want fingerprint, earliest, end, or offsets as 0:1200,1:1187", text)
+			return nil, exit.Usage("--at %s: want fingerprint, earliest, end, or offsets as 0:1200,1:1187", text)
 		}
 		out[int32(partition)] = offset
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -41,7 +42,7 @@ func TestTheDeployedConfigurationsAreValid(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		if code, stdout, _ := call(t, os.Environ(), "lint", "-c", file); code != done {
+		if code, stdout, _ := call(t, os.Environ(), "lint", "-c", file); code != exit.Done {
 			t.Errorf("%s:\n%s", file, stdout)
 		}
 	}

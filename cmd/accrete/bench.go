@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
@@ -25,13 +27,13 @@ type benchCommand struct {
 	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
 	Paper      string   `enum:",dspdc" default:"" placeholder:"NAME" help:"Run the experiments of a paper instead: dspdc."`
 	Seconds    float64  `default:"2" help:"Processor time that each method of --paper has for each problem (${default})."`
-	Full       bool     `help:"All of --paper, with what takes a gigabyte, or minutes to get anywhere: about a quarter of an hour."`
+	Full       bool     `help:"Run all problems of --paper, including those that need a gigabyte of memory or minutes to converge; takes about 15 minutes."`
 }
 
 func (benchCommand) Help() string {
 	return `Streams every data set of a folder once through every algorithm with default settings, and compares them with three baselines: the most frequent class (or the mean), the last label, and a linear model. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression.
 
---paper dspdc compares the primal-dual coordinate method of Yu, Lin and Yang (2015) with SPDC, SDCA and SVRG on the problems of the paper's section 6, by their duality gaps, and metrics that it learns for related tasks with one metric and with none; with a folder that has the set letter, on its letters too.`
+--paper dspdc compares the primal-dual coordinate method of Yu, Lin and Yang (2015) with SPDC, SDCA and SVRG by duality gap, on the problems of the paper's section 6. It also compares metrics learned for related tasks with a single metric and with none, on synthetic tasks and, if the folder contains the data set letter, on its letters.`
 }
 
 func (benchCommand) Examples() string {
@@ -66,18 +68,18 @@ type benchReport struct {
 	Task      string        `json:"task"`
 	Examples  int           `json:"examples"`
 	Inputs    int           `json:"inputs"`
-	Outputs   int           `json:"outputs"`
+	Targets   int           `json:"targets"`
 	Baselines baselines     `json:"baselines"` // progressive
 	Results   []benchResult `json:"results"`
 }
 
 type benchResult struct {
-	Algorithm   string  `json:"algorithm"`
-	Progressive figure  `json:"progressive"`
-	Test        *figure `json:"test"` // null for a stream
-	Features    int     `json:"features"`
-	Seconds     float64 `json:"seconds"`
-	PerSecond   float64 `json:"examples_per_second"`
+	Algorithm   string          `json:"algorithm"`
+	Progressive display.Figure  `json:"progressive"`
+	Test        *display.Figure `json:"test"` // null for a stream
+	Features    int             `json:"features"`
+	Seconds     float64         `json:"seconds"`
+	PerSecond   float64         `json:"examples_per_second"`
 }
 
 func (c *benchCommand) Run(ctx context.Context, e *env) error {
@@ -85,7 +87,7 @@ func (c *benchCommand) Run(ctx context.Context, e *env) error {
 	case c.Paper != "":
 		return c.dspdc(ctx, e)
 	case c.Dir == "":
-		return wrongUse("bench wants a folder of sets, or --paper")
+		return exit.Usage("missing argument: want a folder of data sets, or --paper")
 	}
 	sets, err := c.find()
 	if err != nil {
@@ -102,7 +104,7 @@ func (c *benchCommand) Run(ctx context.Context, e *env) error {
 		if err != nil {
 			return err
 		}
-		r := benchReport{Set: name, Task: set.task.String(), Examples: len(set.rows), Inputs: len(set.schema.Columns), Outputs: max(1, len(set.schema.Classes))}
+		r := benchReport{Set: name, Task: set.task.String(), Examples: len(set.rows), Inputs: len(set.schema.Columns), Targets: max(1, len(set.schema.Classes))}
 		var curves []curve
 		for _, algorithm := range names {
 			progress.update(fmt.Sprintf("%s: %s", name, algorithm), nil)
@@ -136,7 +138,7 @@ func (c *benchCommand) find() ([]string, error) {
 		for _, ending := range []string{".csv", ".csv.gz"} {
 			files, err := filepath.Glob(filepath.Join(c.Dir, "*."+kind+ending))
 			if err != nil {
-				return nil, wrongUse("%w", err)
+				return nil, exit.Usage("%w", err)
 			}
 			for _, f := range files {
 				names = append(names, strings.TrimSuffix(filepath.Base(f), "."+kind+ending))
@@ -147,14 +149,14 @@ func (c *benchCommand) find() ([]string, error) {
 	names = slices.Compact(names)
 	for _, want := range c.Sets {
 		if !slices.Contains(names, want) {
-			return nil, wrongUse("%s has no set %q", c.Dir, want)
+			return nil, exit.Usage("%s has no data set %q", c.Dir, want)
 		}
 	}
 	if len(c.Sets) > 0 {
 		names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(c.Sets, n) })
 	}
 	if len(names) == 0 {
-		return nil, wrongUse("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz", c.Dir)
+		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz", c.Dir)
 	}
 	return names, nil
 }
@@ -229,9 +231,9 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 	options := learner.Config{Algorithm: algorithm, Direction: direction, Task: s.task}
 	fit, err := offline.NewFit(options)
 	if err != nil {
-		return benchResult{}, learner.Progress{}, nil, wrongUse("%w", err)
+		return benchResult{}, learner.Progress{}, nil, exit.Usage("%w", err)
 	}
-	watch := newOnlooker(name, len(s.rows))
+	watch := newCurveRecorder(name, len(s.rows))
 	for i, row := range s.rows {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return benchResult{}, learner.Progress{}, nil, ctx.Err()
@@ -242,7 +244,7 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 	p := fit.Finish()
 	took := watch.elapsed()
 	r := benchResult{
-		Algorithm: name, Progressive: newFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows), Features: p.Features,
+		Algorithm: name, Progressive: display.NewFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows), Features: p.Features,
 		Seconds: took.Seconds(), PerSecond: float64(p.Examples) / max(took.Seconds(), 1e-9),
 	}
 	if len(s.test) > 0 {
@@ -258,30 +260,30 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 		for _, row := range s.test {
 			g.Add(row)
 		}
-		f := newFigure(p.Task, g.Error(), g.Rows())
+		f := display.NewFigure(p.Task, g.Error(), g.Rows())
 		r.Test = &f
 	}
 	return r, p, watch.curves, nil
 }
 
-// onlooker records the curves of a fit. The measured time excludes its own.
-type onlooker struct {
+// curveRecorder records the curves of a fit. The measured time excludes its own.
+type curveRecorder struct {
 	curves []curve
 	due    func(int) bool
 	start  time.Time
 	looked time.Duration
 }
 
-func newOnlooker(name string, rows int) *onlooker {
-	return &onlooker{
+func newCurveRecorder(name string, rows int) *curveRecorder {
+	return &curveRecorder{
 		curves: []curve{{name: name}, {name: "linear"}, {name: "majority"}, {name: "no change"}},
 		due:    moments(rows), start: time.Now(),
 	}
 }
 
-func (w *onlooker) elapsed() time.Duration { return time.Since(w.start) - w.looked }
+func (w *curveRecorder) elapsed() time.Duration { return time.Since(w.start) - w.looked }
 
-func (w *onlooker) look(fit *offline.Fit, rows int) {
+func (w *curveRecorder) look(fit *offline.Fit, rows int) {
 	if !w.due(rows) {
 		return
 	}
@@ -310,20 +312,20 @@ func benchText(reports []benchReport) string {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		outputs := "one value"
-		if r.Outputs > 1 {
-			outputs = fmt.Sprintf("%d classes", r.Outputs)
+		targets := "one value"
+		if r.Targets > 1 {
+			targets = fmt.Sprintf("%d classes", r.Targets)
 		}
-		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, outputs, thousands(int64(r.Examples)), r.Inputs)
+		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, targets, display.Thousands(int64(r.Examples)), r.Inputs)
 		fmt.Fprintf(&b, "%-12s %11s %11s %9s %11s", "", "progressive", "test", "features", "examples/s")
 		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-12s %11.4f", name, progressive) }
 		for _, a := range r.Results {
-			row(a.Algorithm, a.Progressive.value())
+			row(a.Algorithm, a.Progressive.Value())
 			test := ""
 			if a.Test != nil {
-				test = fmt.Sprintf("%.4f", a.Test.value())
+				test = fmt.Sprintf("%.4f", a.Test.Value())
 			}
-			fmt.Fprintf(&b, " %11s %9s %11s", test, thousands(int64(a.Features)), thousands(int64(a.PerSecond)))
+			fmt.Fprintf(&b, " %11s %9s %11s", test, display.Thousands(int64(a.Features)), display.Thousands(int64(a.PerSecond)))
 		}
 		row("linear", r.Baselines.Linear)
 		row("majority", r.Baselines.Majority)

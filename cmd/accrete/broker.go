@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/metrics"
@@ -52,7 +53,7 @@ func (b *brokerCommand) Run(ctx context.Context, e *env) error {
 	}
 	var op *net.OpError
 	if errors.Is(err, broker.ErrAddress) || errors.As(err, &op) {
-		return wrongUse("--listen: %w", err)
+		return exit.Usage("--listen: %w", err)
 	}
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func (b *brokerCommand) serve(ctx context.Context, e *env, server *broker.Broker
 		}
 		report.Topics[want.name] = topic.Partitions
 		if topic.Partitions != want.partitions {
-			e.log.Warn().Str("topic", want.name).Int("partitions", topic.Partitions).Int("wanted", want.partitions).Msg("the topic was there already, with other partitions")
+			e.log.Warn().Str("topic", want.name).Int("partitions", topic.Partitions).Int("wanted", want.partitions).Msg("the topic already exists with another number of partitions")
 		}
 		text += fmt.Sprintf("\ntopic %s, partitions: %d", want.name, topic.Partitions)
 	}
@@ -97,7 +98,7 @@ func (b *brokerCommand) serve(ctx context.Context, e *env, server *broker.Broker
 	case <-ctx.Done():
 		return nil
 	case err := <-server.Failed():
-		return fmt.Errorf("%w: make room, or mend the disk, and start the broker again: what it has acked is kept", err)
+		return fmt.Errorf("%w: free space or repair the disk, then start the broker again: acknowledged records are kept", err)
 	}
 }
 
@@ -116,12 +117,12 @@ func parseTopics(list []string) ([]newTopic, error) {
 		if counted {
 			n, err := strconv.Atoi(count)
 			if err != nil || n < 1 || n > 10000 {
-				return nil, wrongUse("--topics %s: want a name and its partitions, as payments:3", item)
+				return nil, exit.Usage("--topics %s: want NAME[:PARTITIONS], for example payments:3", item)
 			}
 			partitions = n
 		}
 		if name == "" {
-			return nil, wrongUse("--topics %s: the name is empty", item)
+			return nil, exit.Usage("--topics %s: the name is empty", item)
 		}
 		topics = append(topics, newTopic{name, partitions})
 	}

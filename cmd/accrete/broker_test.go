@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
@@ -73,11 +74,11 @@ func TestTheBrokerSaysWhyItCannotStart(t *testing.T) {
 		code int
 		line string
 	}{
-		{[]string{"broker", "--memory", "--listen", first.Address}, failed, "accrete: " + first.Address + " is in use by another program: choose another address with --listen\n"},
-		{[]string{"broker", "--dir", dir, "--listen", "127.0.0.1:0"}, failed, "accrete: directory is in use by another broker: " + dir + "\n"},
-		{[]string{"broker", "--dir", dir, "--memory"}, misused, "accrete: --dir and --memory can't be used together; see accrete broker --help\n"},
-		{[]string{"broker", "--topics", "a:0"}, misused, "accrete: --topics a:0: want a name and its partitions, as payments:3\n"},
-		{[]string{"broker", "--topics", ":2"}, misused, "accrete: --topics :2: the name is empty\n"},
+		{[]string{"broker", "--memory", "--listen", first.Address}, exit.Failed, "accrete: " + first.Address + " is in use by another program: choose another address with --listen\n"},
+		{[]string{"broker", "--dir", dir, "--listen", "127.0.0.1:0"}, exit.Failed, "accrete: directory is in use by another broker: " + dir + "\n"},
+		{[]string{"broker", "--dir", dir, "--memory"}, exit.Misused, "accrete: --dir and --memory can't be used together; see accrete broker --help\n"},
+		{[]string{"broker", "--topics", "a:0"}, exit.Misused, "accrete: --topics a:0: want a name and its partitions, as payments:3\n"},
+		{[]string{"broker", "--topics", ":2"}, exit.Misused, "accrete: --topics :2: the name is empty\n"},
 	} {
 		cmd := program(t, test.args...)
 		var stderr bytes.Buffer

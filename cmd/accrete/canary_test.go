@@ -23,6 +23,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -174,7 +175,7 @@ func TestNoOutputShowsASecret(t *testing.T) {
 					code := run(ctx, append(args[:len(args):len(args)], "-c", path), environ, strings.NewReader(""), &out, &err)
 					cancel()
 					what := fmt.Sprintf("%v with the password in the %s, on %s", args, where, to.what)
-					if to.addr == good && (name == "learn" || name == "verify") && code != done {
+					if to.addr == good && (name == "learn" || name == "verify") && code != exit.Done {
 						t.Errorf("%s: exit code %d\n%s", what, code, err.String())
 					}
 					hidden.check(t, what, append(out.Bytes(), err.Bytes()...))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -88,7 +89,7 @@ func columnsText(all []columnReport) string {
 		if typ == "" {
 			typ = "unknown"
 		}
-		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s\n", c.Name, typ, thousands(c.Missing), thousands(int64(c.Distinct)), c.Becomes)
+		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s\n", c.Name, typ, display.Thousands(c.Missing), display.Thousands(int64(c.Distinct)), c.Becomes)
 	}
 	w.Flush()
 	return b.String()

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
 // A file with text, booleans, times and missing values is learned from one command,
@@ -25,7 +27,7 @@ func TestFitTakesColumnsAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := call(t, nil, "fit", path, "--max-features", "64", "--test", path)
-	if code != done {
+	if code != exit.Done {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	text := strings.Join(strings.Fields(stdout), " ")

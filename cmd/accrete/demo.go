@@ -15,6 +15,8 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/broker"
@@ -95,7 +97,7 @@ type demo struct {
 
 func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	if d.For <= 0 {
-		return wrongUse("--for %v: want a positive duration, for example 30s", d.For)
+		return exit.Usage("--for %v: want a positive duration, for example 30s", d.For)
 	}
 	dir, err := os.MkdirTemp("", "accrete-demo-")
 	if err != nil {
@@ -122,7 +124,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	m := &demo{log: quiet, watch: newWatch("demo", quiet, registry, health), start: time.Now()}
 	stop, err := serveMetrics(ctx, e, d.HTTP, registry, health)
 	if metrics.InUse(err) {
-		e.log.Warn().Str("address", d.HTTP).Msg("in use, taking another port")
+		e.log.Warn().Str("address", d.HTTP).Msg("address in use, choosing another port")
 		stop, err = serveMetrics(ctx, e, "127.0.0.1:0", registry, health)
 	}
 	if err != nil {
@@ -138,7 +140,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	if !d.JSON {
-		fmt.Fprintf(e.stdout, "two of %d inputs matter, and others after every %s examples; the lowest possible error is %.3f\n", synth.Dim, thousands(synth.Period), synth.Bayes)
+		fmt.Fprintf(e.stdout, "two of %d inputs are relevant, two others after every %s examples; the lowest possible error is %.3f\n", synth.Dim, display.Thousands(synth.Period), synth.Bayes)
 	}
 	ended := every(time.Second, func() {
 		r := m.report()
@@ -248,9 +250,9 @@ func (m *demo) scorer(s *metrics.Scorer) func(serve.Event) {
 			s.Step.Set(float64(ev.To.ID.Step))
 			s.ModelTime.SetToCurrentTime()
 		case serve.Damaged:
-			m.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used")
+			m.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot")
 		case serve.Retrying:
-			m.log.Warn().Err(ev.Err).Msg("scorer tries again")
+			m.log.Warn().Err(ev.Err).Msg("scorer: temporary failure, retrying")
 		}
 	}
 }
@@ -274,21 +276,21 @@ func (m *demo) report() demoReport {
 // line returns the status line.
 func (r demoReport) line() string {
 	return fmt.Sprintf("%4.0f s  %9s examples  %7s/s  error %.3f of the last 1,000, %.3f of all (linear %.3f, majority %.3f, no change %.3f)  %s  %s  lag %s",
-		r.Seconds, thousands(r.Examples), thousands(int64(r.PerSecond)), r.Latest, r.Progressive,
-		r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange, count(int64(r.Features), "feature"), count(int64(r.Snapshots), "snapshot"), thousands(r.Lag))
+		r.Seconds, display.Thousands(r.Examples), display.Thousands(int64(r.PerSecond)), r.Latest, r.Progressive,
+		r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange, display.Count(int64(r.Features), "feature"), display.Count(int64(r.Snapshots), "snapshot"), display.Thousands(r.Lag))
 }
 
 // summary returns the final result as text.
 func (r demoReport) summary() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s examples predicted, then learned, in %.0f s: %s a second\n", thousands(r.Examples), r.Seconds, thousands(int64(r.PerSecond)))
-	fmt.Fprintf(&b, "%s predictions by the learner, %s scores by a scorer that followed %s\n", thousands(r.Predictions), thousands(r.Scores), count(int64(r.Snapshots), "snapshot"))
+	fmt.Fprintf(&b, "\n%s examples predicted, then learned, in %.0f s: %s a second\n", display.Thousands(r.Examples), r.Seconds, display.Thousands(int64(r.PerSecond)))
+	fmt.Fprintf(&b, "%s predictions by the learner, %s by a scorer that used %s\n", display.Thousands(r.Predictions), display.Thousands(r.Scores), display.Count(int64(r.Snapshots), "snapshot"))
 	fmt.Fprintf(&b, "error over all examples %.4f: linear %.4f, majority %.4f, no change %.4f\n", r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if len(r.Changes) > 0 {
 		fmt.Fprintf(&b, "error over the 10,000 examples before each change of concept (lowest possible: %.3f):\n", r.Bayes)
 	}
 	for _, c := range r.Changes {
-		fmt.Fprintf(&b, "  %9s  %.4f, linear %.4f\n", thousands(c.Example), c.Error, c.Linear)
+		fmt.Fprintf(&b, "  %9s  %.4f, linear %.4f\n", display.Thousands(c.Example), c.Error, c.Linear)
 	}
 	if r.StateHash != nil {
 		fmt.Fprintf(&b, "state %v", r.StateHash)

@@ -4,12 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
 func TestTheCommittedReferencesAreTheGeneratedOnes(t *testing.T) {
 	for _, page := range []string{"configuration", "cli"} {
 		code, want, stderr := call(t, nil, "docs", page)
-		if code != done || stderr != "" {
+		if code != exit.Done || stderr != "" {
 			t.Fatalf("docs %s: exit code %d, %s", page, code, stderr)
 		}
 		name := page + ".md"

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/term"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
@@ -21,19 +22,19 @@ type env struct {
 	stdout   io.Writer // results only
 	stderr   io.Writer // logs and progress
 	environ  []string
-	log      zerolog.Logger // to stderr; disabled until the flags are parsed
-	terminal bool           // stderr is a terminal that can rewrite a line
-	color    bool           // stderr shows colour
-	screen   *screen        // stdout and stderr are written through it
+	log      zerolog.Logger  // to stderr; disabled until the flags are parsed
+	terminal bool            // stderr is a terminal that can rewrite a line
+	color    bool            // stderr shows colour
+	screen   *display.Screen // stdout and stderr are written through it
 }
 
 func newEnv(environ []string, stdin io.Reader, stdout, stderr io.Writer) *env {
 	terminal := isTerminal(stderr) && lookup(environ, "TERM") != "dumb"
-	s := &screen{w: stderr, width: func() int { return width(stderr) }}
+	s := display.NewScreen(stderr, func() int { return width(stderr) })
 	return &env{
 		stdin:    stdin,
-		stdout:   s.over(stdout),
-		stderr:   s.over(stderr),
+		stdout:   s.Over(stdout),
+		stderr:   s.Over(stderr),
 		environ:  environ,
 		log:      zerolog.Nop(),
 		terminal: terminal,
@@ -106,7 +107,7 @@ type configFlags struct {
 func (f configFlags) load(e *env) (*config.Config, error) {
 	c, err := config.Load(f.sources(e))
 	if err != nil && f.Config == "" {
-		return nil, fmt.Errorf("without a configuration (-c FILE): %w", err)
+		return nil, fmt.Errorf("no configuration file (-c FILE): %w", err)
 	}
 	if err != nil {
 		return nil, err
@@ -123,3 +124,28 @@ func (f configFlags) sources(e *env) config.Sources {
 	})
 	return config.Sources{File: f.Config, Environ: environ, Set: f.Set}
 }
+
+// progress reports the progress of long work on standard error: on a terminal
+// in one line that is rewritten, elsewhere in a new line each time. With JSON
+// it writes an object per line to standard output.
+type progress struct {
+	e      *env
+	asJSON bool
+}
+
+func (e *env) progress(asJSON bool) progress { return progress{e, asJSON} }
+
+// update reports progress: text for a terminal or log, v as JSON.
+func (p progress) update(text string, v any) {
+	switch {
+	case p.asJSON:
+		json.NewEncoder(p.e.stdout).Encode(v)
+	case p.e.terminal:
+		p.e.screen.Show(strings.ReplaceAll(text, "\n", " "))
+	default:
+		fmt.Fprintln(p.e.stderr, text)
+	}
+}
+
+// done removes the progress line before the result is printed.
+func (p progress) done() { p.e.screen.Erase() }

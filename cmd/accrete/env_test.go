@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 )
 
 func TestOffTheTerminalLogsAreJSONWithoutColour(t *testing.T) {
@@ -51,9 +53,9 @@ func shown(bytes string) []string {
 	lines := []string{""}
 	for len(bytes) > 0 {
 		switch {
-		case strings.HasPrefix(bytes, eraseLine):
+		case strings.HasPrefix(bytes, display.EraseLine):
 			lines[len(lines)-1] = ""
-			bytes = bytes[len(eraseLine):]
+			bytes = bytes[len(display.EraseLine):]
 		case bytes[0] == '\n':
 			lines = append(lines, "")
 			bytes = bytes[1:]
@@ -69,7 +71,7 @@ func TestProgressOnATerminalStaysBelowTheRest(t *testing.T) {
 	var tty bytes.Buffer
 	e := newEnv(nil, nil, &tty, &tty)
 	e.terminal = true
-	e.screen.width = func() int { return 20 }
+	e.screen.Width = func() int { return 20 }
 	e.startLog("info", "json")
 	p := e.progress(false)
 	p.update("1 of 3", nil)

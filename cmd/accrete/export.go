@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -47,7 +48,7 @@ func reportOf(file string, c pipeline.Copy) copyReport {
 }
 
 func (r copyReport) String() string {
-	s := fmt.Sprintf("%s: %s records, seqs %d to %d", r.Model, thousands(r.Records), r.FromSeq+1, r.Seq)
+	s := fmt.Sprintf("%s: %s records, seqs %d to %d", r.Model, display.Thousands(r.Records), r.FromSeq+1, r.Seq)
 	if r.Snapshot > 0 {
 		s += fmt.Sprintf("; newest snapshot at seq %d, state %v", r.Snapshot, r.StateHash)
 	}

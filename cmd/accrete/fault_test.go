@@ -20,6 +20,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -301,7 +302,7 @@ func TestSIGTERM(t *testing.T) {
 		want := 0
 		if gone {
 			b.kill()
-			want = later
+			want = exit.Later
 		}
 		begin := time.Now()
 		p.Process.Signal(syscall.SIGTERM)

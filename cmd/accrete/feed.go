@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/config"
@@ -77,9 +79,9 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	}
 	r.Seconds = time.Since(start).Seconds()
 	r.PerSecond = float64(r.Records) / max(r.Seconds, 1e-9)
-	text := fmt.Sprintf("%s to %s in %.1f s", count(r.Records, "record"), r.Topic, r.Seconds)
+	text := fmt.Sprintf("%s to %s in %.1f s", display.Count(r.Records, "record"), r.Topic, r.Seconds)
 	if r.Skipped > 0 {
-		text += fmt.Sprintf(", %s skipped", count(r.Skipped, "row"))
+		text += fmt.Sprintf(", %s skipped", display.Count(r.Skipped, "row"))
 	}
 	return e.print(f.JSON, text, r)
 }
@@ -105,7 +107,7 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env, rows rows, out *feed
 			if late := out.flush(ctx); late != nil {
 				return errors.Join(err, late)
 			}
-			return fmt.Errorf("after %s: %w", count(r.Records, "record"), err)
+			return fmt.Errorf("after %s: %w", display.Count(r.Records, "record"), err)
 		}
 		if err := out.add(ctx, value, r.Records); err != nil {
 			return err
@@ -116,7 +118,7 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env, rows rows, out *feed
 		}
 		if time.Since(last) > time.Second {
 			last = time.Now()
-			progress.update(fmt.Sprintf("%s records, %s/s", thousands(r.Records), thousands(int64(float64(r.Records)/time.Since(start).Seconds()))), nil)
+			progress.update(fmt.Sprintf("%s records, %s/s", display.Thousands(r.Records), display.Thousands(int64(float64(r.Records)/time.Since(start).Seconds()))), nil)
 		}
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -154,11 +156,11 @@ type rows interface {
 
 func (f *feedCommand) rows(ctx context.Context, e *env, c *config.Config) (rows, error) {
 	if f.Demo == (f.File != "") {
-		return nil, wrongUse("name a file, or - for standard input, or give --demo")
+		return nil, exit.Usage("missing argument: want a file, - for standard input, or --demo")
 	}
 	if f.Demo {
 		if len(c.Input.Label) > 1 {
-			return nil, c.At("input.label", errors.New("the demo's records have one label, which is a class"))
+			return nil, c.At("input.label", errors.New("the records of the demo have one label, a class: want a single input.label and no regression"))
 		}
 		demo := &demoRows{stream: synth.Stream{Seed: 1}, label: c.Input.Label.String()}
 		if f.Unlabelled {
@@ -176,7 +178,7 @@ func (f *feedCommand) rows(ctx context.Context, e *env, c *config.Config) (rows,
 		return nil, err
 	}
 	if task, why := file.Task(); task == learner.Classification && d.Task == learner.Auto && why != decode.TextLabels {
-		e.log.Warn().Str("labels", why).Msg("a learner takes them for values, unless learner.task is classification")
+		e.log.Warn().Str("labels", why).Msg("a learner treats them as values unless learner.task is classification")
 	}
 	return fileRows{file}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/internal/synth"
@@ -23,7 +24,7 @@ func TestRowsBeforeABadOneAreWritten(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{"feed", "-", "--set", "model=m", "--set", "kafka.bootstrap.servers=" + b.Addr(),
 		"--set", "input.topics=in", "--set", "input.label=y"}, nil, strings.NewReader("a,y\n1,p\n2,q\n3\n4,p\n"), &stdout, &stderr)
-	if want := "accrete: after 2 records: standard input, line 4: "; code != failed || !strings.HasPrefix(stderr.String(), want) {
+	if want := "accrete: after 2 records: standard input, line 4: "; code != exit.Failed || !strings.HasPrefix(stderr.String(), want) {
 		t.Errorf("exit code %d, and %q", code, &stderr)
 	}
 	c, err := ingest.New(ingest.Config{Brokers: []string{b.Addr()}})
@@ -63,20 +64,20 @@ func TestFeedRefusesWhatALearnerWould(t *testing.T) {
 		return code, out.String(), problems.String()
 	}
 	const rows = "a,b,y\n1,2,p\n2,far,q\n3,4,p\n"
-	if code, _, why := feed(rows); code != failed || !strings.HasPrefix(why, `accrete: after 1 record: standard input, line 3: columns: "b" is text "far"`) {
+	if code, _, why := feed(rows); code != exit.Failed || !strings.HasPrefix(why, `accrete: after 1 record: standard input, line 3: columns: "b" is text "far"`) {
 		t.Errorf("exit code %d, and %q", code, why)
 	}
-	if code, said, _ := feed(rows, "--skip-bad"); code != done || !strings.HasPrefix(said, "2 records to in in ") || !strings.HasSuffix(said, ", 1 row skipped\n") {
+	if code, said, _ := feed(rows, "--skip-bad"); code != exit.Done || !strings.HasPrefix(said, "2 records to in in ") || !strings.HasSuffix(said, ", 1 row skipped\n") {
 		t.Errorf("with --skip-bad: exit code %d, and %q", code, said)
 	}
-	if code, said, why := feed(rows, "--set input.columns=a", "--set input.unknown=ignore"); code != done || !strings.HasPrefix(said, "3 records") {
+	if code, said, why := feed(rows, "--set input.columns=a", "--set input.unknown=ignore"); code != exit.Done || !strings.HasPrefix(said, "3 records") {
 		t.Errorf("without that column: exit code %d, %q, %q", code, said, why)
 	}
 	const numbers = "a,y\n1,0\n2,1\n"
-	if code, _, why := feed(numbers); code != done || !strings.Contains(why, "learner.task is classification") {
+	if code, _, why := feed(numbers); code != exit.Done || !strings.Contains(why, "learner.task is classification") {
 		t.Errorf("labels 0 and 1: exit code %d, %q", code, why)
 	}
-	if code, _, why := feed(numbers, "--set learner.task=classification"); code != done || why != "" {
+	if code, _, why := feed(numbers, "--set learner.task=classification"); code != exit.Done || why != "" {
 		t.Errorf("labels 0 and 1 that name classes: exit code %d, %q", code, why)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
@@ -23,7 +25,7 @@ type fitCommand struct {
 	jsonFlag
 	inputFlags
 	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
-	Test        string   `placeholder:"FILE" help:"Test file for the final model."`
+	Test        string   `placeholder:"FILE" help:"File to test the final model on."`
 	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label). Several columns make one regression with several targets."`
 	Task        string   `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto to decide by the first 1,000 labels (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
@@ -33,12 +35,12 @@ type fitCommand struct {
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
-	Kernel      string   `default:"gaussian" help:"Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, or a sum or product such as gaussian+laplacian (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
+	Kernel      string   `default:"gaussian" help:"Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, sums and products of these such as gaussian+laplacian, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
 	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
 	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge and 128 for the others."`
-	Lambda      float64  `default:"1e-6" help:"Regularisation (${default})."`
+	Lambda      float64  `default:"1e-6" help:"Regularisation: weight of half the squared norm beside the mean loss (${default})."`
 	Seed        uint64   `default:"1" help:"Seed of all random numbers (${default})."`
 	Shuffle     *uint64  `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
 	SkipBad     bool     `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
@@ -65,21 +67,21 @@ zcat big.csv.gz | accrete fit - --label price`
 
 // fitReport is the result of a fit.
 type fitReport struct {
-	Task        string        `json:"task"`
-	Examples    int64         `json:"examples"`
-	Inputs      int           `json:"inputs"`
-	Outputs     int           `json:"outputs"`
-	Algorithm   string        `json:"algorithm"`
-	Progressive figure        `json:"progressive"`
-	Baselines   *baselines    `json:"baselines"` // progressive errors, too
-	Test        *figure       `json:"test"`      // null without --test
-	Features    int           `json:"features"`
-	Drifts      drifts        `json:"drifts"`  // number of alarms of each detector
-	Seconds     float64       `json:"seconds"` // time spent learning
-	PerSecond   float64       `json:"examples_per_second"`
-	Skipped     int64         `json:"skipped"` // rows that could not be read
-	StateHash   snapshot.Hash `json:"state_hash"`
-	Refit       *refitReport  `json:"refit,omitempty"`
+	Task        string          `json:"task"`
+	Examples    int64           `json:"examples"`
+	Inputs      int             `json:"inputs"`
+	Targets     int             `json:"targets"`
+	Algorithm   string          `json:"algorithm"`
+	Progressive display.Figure  `json:"progressive"`
+	Baselines   *baselines      `json:"baselines"` // progressive errors, too
+	Test        *display.Figure `json:"test"`      // null without --test
+	Features    int             `json:"features"`
+	Drifts      drifts          `json:"drifts"`  // number of alarms of each detector
+	Seconds     float64         `json:"seconds"` // time spent learning
+	PerSecond   float64         `json:"examples_per_second"`
+	Skipped     int64           `json:"skipped"` // rows that could not be read
+	StateHash   snapshot.Hash   `json:"state_hash"`
+	Refit       *refitReport    `json:"refit,omitempty"`
 
 	Columns []columnReport `json:"columns,omitempty"` // unless all are numbers without missing values
 	columns columnTally
@@ -88,49 +90,6 @@ type fitReport struct {
 type drifts struct {
 	ADWIN       int64 `json:"adwin"`
 	PageHinkley int64 `json:"page_hinkley"`
-}
-
-// figure is the error of a model: an error rate for classes, a normalised mean
-// squared error for numbers.
-type figure struct {
-	Error    *float64  `json:"error,omitempty"`
-	NMSE     *float64  `json:"nmse,omitempty"`
-	Each     []float64 `json:"nmse_each,omitempty"` // with several labels
-	Examples int64     `json:"examples"`
-}
-
-func newFigure(task learner.Task, v float64, n int64) figure {
-	if task == learner.Regression {
-		return figure{NMSE: &v, Examples: n}
-	}
-	return figure{Error: &v, Examples: n}
-}
-
-// progressive returns the error of predictions that were made before their
-// examples were learned.
-func progressive(task learner.Task, s learner.Scores) figure {
-	f := newFigure(task, s.Model.Error, s.Rows)
-	for _, one := range s.Each {
-		f.Each = append(f.Each, one.Model.Error)
-	}
-	return f
-}
-
-func (f figure) value() float64 {
-	if f.NMSE != nil {
-		return *f.NMSE
-	}
-	return *f.Error
-}
-
-func (f figure) String() string {
-	switch {
-	case f.NMSE != nil:
-		return fmt.Sprintf("nMSE %.4f", *f.NMSE)
-	case f.Error != nil:
-		return fmt.Sprintf("error %.4f", *f.Error)
-	}
-	return "none"
 }
 
 func (f *fitCommand) Run(ctx context.Context, e *env) error {
@@ -149,10 +108,10 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	defer file.Close()
 	run, err := offline.NewFit(options)
 	if err != nil {
-		return wrongUse("%w", err)
+		return exit.Usage("%w", err)
 	}
 	r := fitReport{Algorithm: f.Algorithm}
-	curve := newOnlooker(f.Algorithm, 0)
+	curve := newCurveRecorder(f.Algorithm, 0)
 	var recent window
 	start := time.Now()
 	if err := f.learn(ctx, e, file, run, options, curve, &recent, &r); err != nil {
@@ -161,13 +120,13 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	p := run.Finish()
 	schema := file.Schema()
 	if p.Examples == 0 {
-		return fmt.Errorf("%s has no labelled row: nothing was learned", f.Train)
+		return fmt.Errorf("%s has no labelled row, so nothing was learned", f.Train)
 	}
 	taken, why := file.Task()
 	r.fill(p, schema, len(f.Label), time.Since(start))
 	r.Columns = r.columns.report(schema, run.Columns())
 	if taken == learner.Classification && len(schema.Classes) < 2 {
-		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal: there is nothing to learn")
+		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
 	}
 	s, err := run.Snapshot(schema)
 	if err != nil {
@@ -211,17 +170,17 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 	}.Effective()
 	switch {
 	case err != nil:
-		return options, wrongUse("%w", err)
+		return options, exit.Usage("%w", err)
 	case f.Lags > 0 && f.Test != "":
-		return options, wrongUse("a model with lags can only be evaluated on the rows that it learns: omit --test")
+		return options, exit.Usage("a model with lags can only be evaluated on the rows that it learns: omit --test")
 	case f.Refit && (f.Window < 2 || !(f.Tolerance > 0) || !(f.Penalty >= 0)):
-		return options, wrongUse("--window %d, --tolerance %v, --penalty %v: want 2 rows or more, a tolerance above 0 and a penalty of 0 or more", f.Window, f.Tolerance, f.Penalty)
+		return options, exit.Usage("--window %d, --tolerance %v, --penalty %v: want 2 rows or more, a tolerance above 0 and a penalty of 0 or more", f.Window, f.Tolerance, f.Penalty)
 	}
 	return options, nil
 }
 
 // learn streams file through run once, and keeps what --plot and --refit need.
-func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *offline.Fit, options learner.Config, curve *onlooker, recent *window, r *fitReport) error {
+func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *offline.Fit, options learner.Config, curve *curveRecorder, recent *window, r *fitReport) error {
 	next := file.Next
 	if f.Shuffle != nil {
 		next = shuffled(file.Next, *f.Shuffle)
@@ -267,14 +226,14 @@ func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *
 func (r *fitReport) fill(p learner.Progress, schema *decode.Schema, labels int, took time.Duration) {
 	r.Seconds = took.Seconds()
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
-	r.Task, r.Examples, r.Inputs, r.Outputs, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features
+	r.Task, r.Examples, r.Inputs, r.Targets, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features
 	r.Drifts = drifts(p.Drifts)
-	r.Progressive = progressive(p.Task, p.Whole)
+	r.Progressive = display.Progressive(p.Task, p.Whole)
 	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
 }
 
 // write writes the files that --plot and --save name.
-func (f *fitCommand) write(task learner.Task, curve *onlooker, s *snapshot.Snapshot) error {
+func (f *fitCommand) write(task learner.Task, curve *curveRecorder, s *snapshot.Snapshot) error {
 	if f.Plot != "" {
 		if err := picture(f.Plot, filepath.Base(f.Train), errorName(task)+" of the last 1,000 examples", curve.curves); err != nil {
 			return err
@@ -298,10 +257,10 @@ func (f *fitCommand) metric(e *env) (*learner.Metric, error) {
 	}
 	m, err := readMetric(f.Metric)
 	if err != nil {
-		return nil, refuse(fmt.Errorf("--metric: %w", err))
+		return nil, exit.Refuse(fmt.Errorf("--metric: %w", err))
 	}
 	if m.Keys() > 0 && f.Key == "" {
-		e.log.Warn().Int("keys", m.Keys()).Msg("the metric has one for each key, and without --key all rows have the shared one")
+		e.log.Warn().Int("keys", m.Keys()).Msg("the file has a metric for each key, but without --key all rows use the shared one")
 	}
 	return m, nil
 }
@@ -345,7 +304,7 @@ func (f *fitCommand) bad(e *env, err error, r *fitReport) error {
 		return nil
 	}
 	if errors.As(err, &line) {
-		return fmt.Errorf("%w (correct the file, or pass over such rows with --skip-bad)", err)
+		return fmt.Errorf("%w (correct the file, or skip such rows with --skip-bad)", err)
 	}
 	return err
 }
@@ -362,7 +321,7 @@ func openFile(ctx context.Context, e *env, path string, c decode.Config, s decod
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, noFile(path)
 	case err != nil && ctx.Err() == nil:
-		return nil, wrongUse("%w", err)
+		return nil, exit.Usage("%w", err)
 	}
 	return file, err
 }
@@ -381,11 +340,11 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 
 func noFile(path string) error {
 	wd, _ := os.Getwd()
-	return wrongUse("there is no file %s (looked from %s)", path, wd)
+	return exit.Usage("no such file: %s (working directory: %s)", path, wd)
 }
 
 // test computes the error of a model on other rows.
-func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *learner.Model, schema *decode.Schema, r *fitReport) (*figure, error) {
+func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *learner.Model, schema *decode.Schema, r *fitReport) (*display.Figure, error) {
 	file, err := openFile(ctx, e, f.Test, c, *schema)
 	if err != nil {
 		return nil, err
@@ -396,9 +355,9 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *l
 		row, err := file.Next()
 		if err == io.EOF {
 			if g.Rows() == 0 {
-				return nil, fmt.Errorf("%s has no labelled row: nothing was tested", f.Test)
+				return nil, fmt.Errorf("%s has no labelled row, so nothing was tested", f.Test)
 			}
-			fig := newFigure(g.Task(), g.Error(), g.Rows())
+			fig := display.NewFigure(g.Task(), g.Error(), g.Rows())
 			if each := g.Errors(); len(each) > 1 {
 				fig.Each = each
 			}
@@ -415,34 +374,34 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *l
 }
 
 func (f *fitCommand) progress(p learner.Progress, took time.Duration) string {
-	return fmt.Sprintf("%s examples, %s/s, progressive %v", thousands(p.Examples), thousands(int64(float64(p.Examples)/took.Seconds())), newFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows))
+	return fmt.Sprintf("%s examples, %s/s, progressive %v", display.Thousands(p.Examples), display.Thousands(int64(float64(p.Examples)/took.Seconds())), display.NewFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows))
 }
 
 func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	var b strings.Builder
-	outputs := "one value"
+	targets := "one value"
 	switch {
 	case task == learner.Classification:
-		outputs = count(int64(r.Outputs), "class")
-	case r.Outputs > 1:
-		outputs = count(int64(r.Outputs), "value")
+		targets = display.Count(int64(r.Targets), "class")
+	case r.Targets > 1:
+		targets = display.Count(int64(r.Targets), "value")
 	}
-	fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, outputs, count(int64(r.Inputs), "input"), why)
+	fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, targets, display.Count(int64(r.Inputs), "input"), why)
 	b.WriteString(columnsText(r.Columns))
-	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, count(r.Progressive.Examples, "example"))
+	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, display.Count(r.Progressive.Examples, "example"))
 	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if r.Test != nil {
-		fmt.Fprintf(&b, "test         %v  over %s\n", *r.Test, count(r.Test.Examples, "example"))
+		fmt.Fprintf(&b, "test         %v  over %s\n", *r.Test, display.Count(r.Test.Examples, "example"))
 	}
 	if r.Refit != nil {
 		b.WriteString(r.Refit.String())
 	}
 	if n := r.Drifts.ADWIN + r.Drifts.PageHinkley; n > 0 {
-		fmt.Fprintf(&b, "drift        noticed %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
+		fmt.Fprintf(&b, "drift        detected %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
 	}
 	if r.Skipped > 0 {
-		fmt.Fprintf(&b, "skipped      %s that could not be read\n", count(r.Skipped, "row"))
+		fmt.Fprintf(&b, "skipped      %s (unreadable)\n", display.Count(r.Skipped, "row"))
 	}
-	fmt.Fprintf(&b, "%s, %s features, %.2f s, %s examples/s", r.Algorithm, thousands(int64(r.Features)), r.Seconds, thousands(int64(r.PerSecond)))
+	fmt.Fprintf(&b, "%s, %s features, %.2f s, %s examples/s", r.Algorithm, display.Thousands(int64(r.Features)), r.Seconds, display.Thousands(int64(r.PerSecond)))
 	return b.String()
 }

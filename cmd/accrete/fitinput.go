@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -19,7 +20,8 @@ type inputFlags struct {
 
 // decode returns how rows are read.
 func (f *fitCommand) decode(task learner.Task) decode.Config {
-	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Infer: f.Metric == ""}
+	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Above: learner.Config{Kernel: f.Kernel}.Above()}
+	c.Infer = f.Metric == "" && c.Above == 0
 	if f.Columns != nil {
 		c.Columns, c.Unknown = f.Columns, "ignore"
 	}
@@ -55,7 +57,7 @@ func (f *fitCommand) foresee() error {
 	}
 	if f.Save != "" {
 		if _, err := os.Stat(filepath.Dir(f.Save)); err != nil {
-			return wrongUse("--save: %w", err)
+			return exit.Usage("--save: %w", err)
 		}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
 // Values that would not take effect, and output files that could not be
@@ -14,13 +16,13 @@ func TestFitRefusesAtOnce(t *testing.T) {
 		"--max-features 0":       "fit: --max-features 0: want at least 1",
 		"--lambda 0":             "fit: --lambda 0: want more than 0",
 		"--seed 0":               "fit: --seed 0: want at least 1",
-		"--test none.csv":        "there is no file none.csv",
+		"--test none.csv":        "no such file: none.csv",
 		"--save none/model.snap": "--save: stat none: ",
 	} {
 		var stdout, stderr bytes.Buffer
 		args := append([]string{"fit", "-"}, strings.Fields(flags)...)
 		code := run(t.Context(), args, nil, strings.NewReader("a,y\n1,p\n"), &stdout, &stderr)
-		if code != misused || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), "accrete: "+want) {
+		if code != exit.Misused || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), "accrete: "+want) {
 			t.Errorf("%s: exit code %d, %q and %q, want %q", flags, code, &stdout, &stderr, want)
 		}
 	}
@@ -35,13 +37,28 @@ func TestFitTakesTheAdviceItGives(t *testing.T) {
 		return code, stdout.String(), stderr.String()
 	}
 	const advice = "fit --missing zero"
-	if code, _, why := fit("--missing refuse"); code != failed || !strings.Contains(why, advice) {
+	if code, _, why := fit("--missing refuse"); code != exit.Failed || !strings.Contains(why, advice) {
 		t.Errorf("exit code %d, %q, want advice to %s", code, why, advice)
 	}
 	for flags, inputs := range map[string]string{"": "2 inputs", "--columns a": "1 input", "--missing zero": "2 inputs"} {
 		code, said, why := fit(flags)
-		if code != done || !strings.HasPrefix(said, "classification of 2 classes from "+inputs+" (") {
+		if code != exit.Done || !strings.HasPrefix(said, "classification of 2 classes from "+inputs+" (") {
 			t.Errorf("fit %s: exit code %d, %q, %q", flags, code, said, why)
+		}
+	}
+}
+
+// A row outside the domain of the kernel is an error that names the row.
+func TestFitRefusesRowsOutsideTheKernelsDomain(t *testing.T) {
+	const rows = "a,b,y\n1,0,p\n2,-0.5,q\n0,3,p\n"
+	for kernel, want := range map[string]string{
+		"skewed-chi2:0.5": `line 3: limits: "b" is -0.5, but the kernel requires inputs above -0.5`,
+		"skewed-chi2":     "",
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{"fit", "-", "--kernel", kernel}, nil, strings.NewReader(rows), &stdout, &stderr)
+		if (code == exit.Done) != (want == "") || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: exit code %d, %q and %q, want %q", kernel, code, &stdout, &stderr, want)
 		}
 	}
 }
@@ -49,7 +66,7 @@ func TestFitTakesTheAdviceItGives(t *testing.T) {
 func TestFitOfOneClassWarns(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{"fit", "-"}, nil, strings.NewReader("a,y\n1,p\n2,p\n"), &stdout, &stderr)
-	if code != done || !strings.HasPrefix(stdout.String(), "classification of 1 class from 1 input (") || !strings.Contains(stderr.String(), "all labels are equal") {
+	if code != exit.Done || !strings.HasPrefix(stdout.String(), "classification of 1 class from 1 input (") || !strings.Contains(stderr.String(), "all labels are equal") {
 		t.Errorf("exit code %d, %q, %q", code, &stdout, &stderr)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
 // printHelp prints the purpose of the command first and the usage last.
@@ -22,7 +24,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		return err
 	}
 	if node == ctx.Model.Node {
-		fmt.Fprintf(ctx.Stdout, "\n%s\n", exitHelp)
+		fmt.Fprintf(ctx.Stdout, "\n%s\n", exit.Help)
 	}
 	title := "Example"
 	if strings.Contains(strings.TrimSpace(examples), "\n") {

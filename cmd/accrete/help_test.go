@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
 func leaves(t *testing.T) []*kong.Node {
@@ -32,7 +34,7 @@ func TestEveryCommandIsACommand(t *testing.T) {
 func TestHelpBeginsWithThePurposeAndEndsWithAnExample(t *testing.T) {
 	for _, n := range leaves(t) {
 		code, stdout, stderr := call(t, nil, n.Name, "--help")
-		if code != done || stderr != "" {
+		if code != exit.Done || stderr != "" {
 			t.Errorf("%s --help: exit code %d, %s", n.Name, code, stderr)
 		}
 		lines := strings.Split(strings.TrimSpace(stdout), "\n")

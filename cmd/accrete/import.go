@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
@@ -48,7 +49,7 @@ func (i *importCommand) Run(ctx context.Context, e *env) error {
 		}
 		if time.Since(last) > time.Second {
 			last = time.Now()
-			progress.update(fmt.Sprintf("%s records", thousands(n.Records)), nil)
+			progress.update(fmt.Sprintf("%s records", display.Thousands(n.Records)), nil)
 		}
 	}
 	done, err := pipeline.Import(ctx, p, func() (io.ReadCloser, error) { return os.Open(i.File) })
@@ -64,7 +65,7 @@ func (i *importCommand) Run(ctx context.Context, e *env) error {
 	r.Signed = &signed
 	text := r.String()
 	if done.Signed && !signed {
-		text += "\nthe exported log was signed; this one is not, because snapshot.sign_key_file is not set"
+		text += "\nthe exported log was signed, but this one is not: snapshot.sign_key_file is not set"
 	}
 	return e.print(i.JSON, text, r)
 }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -35,7 +37,7 @@ accrete inspect -c accrete.yaml --json`
 func (i *inspectCommand) Run(ctx context.Context, e *env) error {
 	switch {
 	case i.Diff != "" && i.File == "":
-		return wrongUse("--diff compares with the snapshot that is named before it")
+		return exit.Usage("--diff needs a snapshot file as argument to compare with")
 	case i.Diff != "":
 		return i.compare(e)
 	case i.File != "":
@@ -59,9 +61,9 @@ func (i *inspectCommand) Run(ctx context.Context, e *env) error {
 
 func logText(r *pipeline.LogReport) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "model log    %s, offsets %d to %d, %s bytes\n", r.Topic, r.First, r.End, thousands(r.Bytes))
+	fmt.Fprintf(&b, "model log    %s, offsets %d to %d, %s bytes\n", r.Topic, r.First, r.End, display.Thousands(r.Bytes))
 	fmt.Fprintf(&b, "claim        epoch %d, %s\n", r.Claim.Epoch, r.Claim.Host)
-	fmt.Fprintf(&b, "history      seq %d, released to %d\n", r.Seq, r.Released)
+	fmt.Fprintf(&b, "history      seq %d, published to %d\n", r.Seq, r.Released)
 	fmt.Fprintf(&b, "options      %s\n", r.Options)
 	for _, s := range r.Snapshots {
 		fmt.Fprintf(&b, "snapshot     %s\n", strings.TrimPrefix(s.String(), "snapshot "))
@@ -89,7 +91,7 @@ func (i *inspectCommand) compare(e *env) error {
 			return err
 		}
 		if s[k], err = snapshot.Decode(b, 0); err != nil {
-			return refuse(fmt.Errorf("%s: %w", path, err))
+			return exit.Refuse(fmt.Errorf("%s: %w", path, err))
 		}
 	}
 	c := comparison{Differences: snapshot.Diff(s[0], s[1])}
@@ -99,7 +101,7 @@ func (i *inspectCommand) compare(e *env) error {
 		fmt.Fprintf(&b, "%v\n", d)
 	}
 	if c.Equal {
-		b.WriteString("the same model at the same point of its history")
+		b.WriteString("no differences: the same model at the same point of its history")
 	}
 	return e.print(i.JSON, strings.TrimSuffix(b.String(), "\n"), c)
 }
@@ -110,7 +112,7 @@ func readSnapshot(path string) ([]byte, error) {
 		return nil, noFile(path)
 	}
 	if err != nil {
-		return nil, wrongUse("%w", err)
+		return nil, exit.Usage("%w", err)
 	}
 	return b, nil
 }
@@ -122,14 +124,14 @@ func (i *inspectCommand) file(e *env) error {
 	}
 	d, err := snapshot.Describe(b, 0)
 	if d == nil {
-		return refuse(fmt.Errorf("%s: %w", i.File, err))
+		return exit.Refuse(fmt.Errorf("%s: %w", i.File, err))
 	}
 	return errors.Join(e.print(i.JSON, fileText(d), d), err)
 }
 
 func fileText(d *snapshot.Description) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "snapshot     format %s, %s bytes, of which %s to serve\n", d.Format, thousands(d.Size), thousands(d.ServingSize))
+	fmt.Fprintf(&b, "snapshot     format %s, %s bytes, serving part %s\n", d.Format, display.Thousands(d.Size), display.Thousands(d.ServingSize))
 	fmt.Fprintf(&b, "model        %q, step %d, seq %d, epoch %d\n", d.Model, d.Step, d.Seq, d.Epoch)
 	fmt.Fprintf(&b, "state        %v\n", d.StateHash)
 	fmt.Fprintf(&b, "lineage      %v\n", d.Lineage)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -39,7 +40,7 @@ func connect(c *config.Config) (*ingest.Client, error) {
 		},
 	})
 	if err != nil {
-		return nil, refuse(err)
+		return nil, exit.Refuse(err)
 	}
 	return client, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -49,15 +50,15 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fitted(t, file, "--label", "x,y,z", "--max-features", "256", "--skip-bad", "--test", file)
-	if want.Outputs != 3 || want.Task != "regression" || len(want.Progressive.Each) != 3 || len(want.Test.Each) != 3 || want.Skipped < 200 {
+	if want.Targets != 3 || want.Task != "regression" || len(want.Progressive.Each) != 3 || len(want.Test.Each) != 3 || want.Skipped < 200 {
 		t.Errorf("%+v", want)
 	}
 	mean := 0.0
 	for _, e := range want.Test.Each {
 		mean += e / 3
 	}
-	if math.Abs(mean-want.Test.value()) > 1e-12 || mean > 0.01 {
-		t.Errorf("nMSE %v of %v", want.Test.value(), want.Test.Each)
+	if math.Abs(mean-want.Test.Value()) > 1e-12 || mean > 0.01 {
+		t.Errorf("nMSE %v of %v", want.Test.Value(), want.Test.Each)
 	}
 
 	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
@@ -72,7 +73,7 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 	do := func(args ...string) string {
 		t.Helper()
 		code, stdout, stderr := call(t, nil, append(args, "-c", config)...)
-		if code != done {
+		if code != exit.Done {
 			t.Fatalf("%v: exit %d\n%s", args, code, stderr)
 		}
 		return stdout
@@ -141,7 +142,7 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 	if err := os.WriteFile(config, []byte(strings.Replace(text, "[x, y, z]", "[x, z, y]", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call(t, nil, "learn", "--to-end", "-c", config); code != refused || !strings.Contains(stderr, "input.labels is") {
+	if code, _, stderr := call(t, nil, "learn", "--to-end", "-c", config); code != exit.Refused || !strings.Contains(stderr, "input.labels is") {
 		t.Errorf("other labels: exit %d, %s", code, stderr)
 	}
 }
@@ -162,12 +163,12 @@ func TestFitOfSeveralLabelsRefuses(t *testing.T) {
 		{file, "y,a,b", "--task=auto", `no input columns`},
 		{libsvm, "y,b", "--task=auto", "a LIBSVM file has one label per line"},
 	} {
-		if code, _, stderr := call(t, nil, "fit", c.file, "--label", c.label, c.more); code != misused || !strings.Contains(stderr, c.want) {
+		if code, _, stderr := call(t, nil, "fit", c.file, "--label", c.label, c.more); code != exit.Misused || !strings.Contains(stderr, c.want) {
 			t.Errorf("--label %s %s: exit %d, %s, want %s", c.label, c.more, code, stderr, c.want)
 		}
 	}
 	one := fitted(t, file, "--label", "y")
-	if same := fitted(t, file); same.StateHash != one.StateHash || one.Outputs != 1 || one.Progressive.Each != nil {
+	if same := fitted(t, file); same.StateHash != one.StateHash || one.Targets != 1 || one.Progressive.Each != nil {
 		t.Errorf("--label y: %+v, without it %+v", one, same)
 	}
 }

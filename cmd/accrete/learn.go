@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/config"
@@ -25,11 +26,11 @@ import (
 type learnCommand struct {
 	configFlags
 	jsonFlag
-	Standby bool `help:"Wait while another learner of the model runs, learning along, and take over when it ends or dies."`
+	Standby bool `help:"Run as a standby while another learner of the model runs: learn the same batches, and take over when it stops or fails."`
 	ToEnd   bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
 
-	NewModel bool `name:"new-model" help:"Begin a new model if the model log is empty, although there are predictions of an earlier one."`
-	Upgrade  bool `help:"Go on with a model of another version of the arithmetic or the decoder. The model log and the lineage say so from there on."`
+	NewModel bool `name:"new-model" help:"Start a new model although there are predictions of an earlier one. The model log must be empty."`
+	Upgrade  bool `help:"Continue a model of another version of the arithmetic or the decoder. The model log and the lineage record the upgrade."`
 }
 
 func (learnCommand) Help() string {
@@ -70,7 +71,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 		return nil
 	}
 	if ctx.Err() != nil {
-		return tryAgain(errors.New("stopped before it had the model"))
+		return exit.TryAgain(errors.New("stopped before it owned the model"))
 	}
 	if err != nil {
 		return w.ended(err)
@@ -226,11 +227,11 @@ func signatureKeys(c *config.Config) (sign ed25519.PrivateKey, verify ed25519.Pu
 func decodeConfig(c *config.Config) (decode.Config, error) {
 	task, err := learner.ParseTask(c.Learner.Task)
 	if err != nil {
-		return decode.Config{}, refuse(err)
+		return decode.Config{}, exit.Refuse(err)
 	}
 	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label)}.Effective() // the loss determines the task
 	if err != nil {
-		return decode.Config{}, refuse(err)
+		return decode.Config{}, exit.Refuse(err)
 	}
 	return decode.Config{
 		Format:     c.Input.Format,
@@ -239,10 +240,11 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 		Weight:     c.Input.Weight,
 		Columns:    c.Input.Columns.Names(),
 		Types:      c.Input.Columns.Types(),
-		Infer:      c.Learner.KernelMetric == "",
+		Infer:      c.Learner.KernelMetric == "" && learner.Config{Kernel: c.Learner.Kernel}.Above() == 0,
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
 		Task:       l.Task,
 		MaxClasses: c.Input.MaxClasses,
+		Above:      learner.Config{Kernel: c.Learner.Kernel}.Above(),
 	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/internal/config"
 )
 
@@ -84,7 +85,7 @@ func (l *lintCommand) complain(e *env, problems config.Problems) error {
 		name = "the configuration"
 	}
 	if len(problems) == 1 {
-		return refuse(fmt.Errorf("%s has 1 problem", name))
+		return exit.Refuse(fmt.Errorf("%s has 1 problem", name))
 	}
-	return refuse(fmt.Errorf("%s has %d problems", name, len(problems)))
+	return exit.Refuse(fmt.Errorf("%s has %d problems", name, len(problems)))
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
 var update = flag.Bool("update", false, "write what is printed to testdata, to be reviewed as a diff")
@@ -35,13 +37,13 @@ func TestLintExplainsEveryValue(t *testing.T) {
 	environ := []string{"ACCRETE_INPUT_MISSING=zero", "ACCRETE_INPUT_FROMAT=csv", "ACCRETE_LOG_LEVEL=info"}
 	args := []string{"lint", "-c", "config.yaml", "--set", "learner.seed=7"}
 	code, stdout, stderr := call(t, environ, args...)
-	if code != done || stderr != "" {
+	if code != exit.Done || stderr != "" {
 		t.Errorf("exit code %d, said %q", code, stderr)
 	}
 	golden(t, home, "lint.txt", stdout)
 
 	code, stdout, stderr = call(t, environ, append(args, "--json")...)
-	if code != done || stderr != "" {
+	if code != exit.Done || stderr != "" {
 		t.Errorf("exit code %d, said %q", code, stderr)
 	}
 	for line := range strings.Lines(stdout) {
@@ -57,7 +59,7 @@ func TestLintReportsEveryProblem(t *testing.T) {
 	code, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml")
 	want := "config.yaml:6:3: unknown key \"lable\" in input; did you mean \"label\"?\n" +
 		"config.yaml:7:11: input.format: unknown value \"xml\": want one of json\n"
-	if code != refused || stdout != want || stderr != "accrete: config.yaml has 2 problems\n" {
+	if code != exit.Refused || stdout != want || stderr != "accrete: config.yaml has 2 problems\n" {
 		t.Errorf("exit code %d, printed\n%s\nsaid %s", code, stdout, stderr)
 	}
 }
@@ -65,7 +67,7 @@ func TestLintReportsEveryProblem(t *testing.T) {
 func TestTheReferenceIsReviewed(t *testing.T) {
 	home, _ := os.Getwd()
 	code, stdout, stderr := call(t, nil, "lint", "--reference")
-	if code != done || stderr != "" {
+	if code != exit.Done || stderr != "" {
 		t.Errorf("exit code %d, said %q", code, stderr)
 	}
 	golden(t, home, "reference.yaml", stdout)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/process"
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner"
@@ -37,7 +39,7 @@ type commands struct {
 	Verify   verifyCommand   `cmd:"" help:"Replay the history of a model and compare it with every snapshot."`
 	Inspect  inspectCommand  `cmd:"" help:"Describe a snapshot or a model log."`
 	Resume   resumeCommand   `cmd:"" help:"Resume a learner that has paused because of invalid input."`
-	Rollback rollbackCommand `cmd:"" help:"Make the history of a model go on from an earlier place."`
+	Rollback rollbackCommand `cmd:"" help:"Roll a model back to an earlier point of its history."`
 	Adopt    adoptCommand    `cmd:"" help:"Continue a model on input topics that were recreated or mirrored."`
 	Export   exportCommand   `cmd:"" help:"Write a model with its history to a file."`
 	Import   importCommand   `cmd:"" help:"Write an exported model to an empty model log."`
@@ -61,7 +63,7 @@ type command interface {
 const description = `A streaming kernel learner for Kafka: every record is predicted, then learned, and recovery after a crash is bit-identical.`
 
 func main() {
-	keepPrivate()
+	process.KeepPrivate()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()
@@ -76,19 +78,19 @@ func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, s
 	e := newEnv(environ, stdin, stdout, stderr)
 	err := vec.Select(lookup(environ, "ACCRETE_ISA"))
 	if err != nil {
-		err = wrongUse("ACCRETE_ISA: %w", err)
+		err = exit.Usage("ACCRETE_ISA: %w", err)
 	} else {
 		err = dispatch(ctx, args, e)
 	}
-	e.screen.erase()
+	e.screen.Erase()
 	if err == nil {
-		return done
+		return exit.Done
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = errors.New("interrupted")
 	}
-	fmt.Fprintln(e.stderr, oneLine(err))
-	return exitCode(err)
+	fmt.Fprintln(e.stderr, exit.OneLine(err))
+	return exit.Code(err)
 }
 
 func dispatch(ctx context.Context, args []string, e *env) error {
@@ -102,7 +104,7 @@ func dispatch(ctx context.Context, args []string, e *env) error {
 		if _, err := parser.Parse([]string{"--help"}); err != nil && !*helped {
 			return err
 		}
-		return wrongUse("which command?")
+		return exit.Usage("missing command")
 	}
 	parsed, err := parser.Parse(args)
 	if *helped {
@@ -111,9 +113,9 @@ func dispatch(ctx context.Context, args []string, e *env) error {
 	if err != nil {
 		var p *kong.ParseError
 		if errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
-			return wrongUse("%w; see accrete %s --help", err, p.Context.Selected().Name)
+			return exit.Usage("%w; see accrete %s --help", err, p.Context.Selected().Name)
 		}
-		return wrongUse("%w; see accrete --help", err)
+		return exit.Usage("%w; see accrete --help", err)
 	}
 	e.startLog(line.LogLevel, line.LogFormat)
 	return selected(parsed.Selected()).Run(ctx, e)

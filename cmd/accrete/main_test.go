@@ -14,6 +14,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
@@ -96,34 +97,34 @@ func TestErrorsHaveExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{
-		{nil, done},
-		{errors.New("any"), failed},
-		{wrongUse("no"), misused},
-		{tryAgain(errors.New("broker down")), later},
-		{fmt.Errorf("while: %w", tryAgain(errors.New("broker down"))), later},
-		{refuse(errors.New("other kernel")), refused},
-		{fmt.Errorf("while: %w", config.ErrInvalid), refused},
-		{config.Problems{{Text: "bad"}}, refused},
-		{context.Canceled, failed},
-		{fmt.Errorf("%w: x", ingest.ErrUnreachable), later},
-		{fmt.Errorf("%w: x", ingest.ErrUnknownTopic), refused},
-		{fmt.Errorf("%w: x", ingest.ErrDenied), refused},
-		{learner.Config{Sampling: "sorf"}.Check([]string{"a", "b"}), refused},
-		{fmt.Errorf("%w: x", learner.ErrMetric), refused},
-		{kafka.NotLeaderForPartition, later},
+		{nil, exit.Done},
+		{errors.New("any"), exit.Failed},
+		{exit.Usage("no"), exit.Misused},
+		{exit.TryAgain(errors.New("broker down")), exit.Later},
+		{fmt.Errorf("while: %w", exit.TryAgain(errors.New("broker down"))), exit.Later},
+		{exit.Refuse(errors.New("other kernel")), exit.Refused},
+		{fmt.Errorf("while: %w", config.ErrInvalid), exit.Refused},
+		{config.Problems{{Text: "bad"}}, exit.Refused},
+		{context.Canceled, exit.Failed},
+		{fmt.Errorf("%w: x", ingest.ErrUnreachable), exit.Later},
+		{fmt.Errorf("%w: x", ingest.ErrUnknownTopic), exit.Refused},
+		{fmt.Errorf("%w: x", ingest.ErrDenied), exit.Refused},
+		{learner.Config{Sampling: "sorf"}.Check([]string{"a", "b"}), exit.Refused},
+		{fmt.Errorf("%w: x", learner.ErrMetric), exit.Refused},
+		{kafka.NotLeaderForPartition, exit.Later},
 	} {
-		if got := exitCode(test.err); got != test.want {
+		if got := exit.Code(test.err); got != test.want {
 			t.Errorf("exitCode(%v) = %d, want %d", test.err, got, test.want)
 		}
 	}
-	if got := oneLine(errors.Join(errors.New("a"), errors.New("b"))); got != "accrete: a; b" {
+	if got := exit.OneLine(errors.Join(errors.New("a"), errors.New("b"))); got != "accrete: a; b" {
 		t.Errorf("two errors are said as %q", got)
 	}
 }
 
 func TestWithoutACommandTheHelpIsShown(t *testing.T) {
 	code, stdout, stderr := call(t, nil)
-	if code != misused || stdout != "" || !strings.Contains(stderr, "Commands:") || !strings.HasSuffix(stderr, "accrete: which command?\n") {
+	if code != exit.Misused || stdout != "" || !strings.Contains(stderr, "Commands:") || !strings.HasSuffix(stderr, "accrete: which command?\n") {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

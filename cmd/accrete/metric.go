@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit/metriclearn"
@@ -33,9 +35,9 @@ type metricCommand struct {
 func (metricCommand) Help() string {
 	return `Learns a metric in which the nearest neighbours of a row are of its class (large margin nearest neighbours). With --key it learns a metric that all keys share, and one for each key that is added to it (multi-task).
 
-Columns are first scaled to mean 0 and deviation 1. The penalties, which keep the metrics near the Euclidean one, are chosen by holding out a third of the rows, each third in turn: under the best penalties the three nearest neighbours of these rows are the least often of another class.
+Columns are first scaled to mean 0 and standard deviation 1. The penalties, which keep the metrics close to the Euclidean one, are chosen by three-fold cross-validation of the error of the three nearest neighbours.
 
-Prints a bound of the gap to the optimum and, with --test, how often the three nearest neighbours are wrong without a metric, with one metric, and with these. The file that --save writes can be the metric of a learner's kernel: accrete fit --metric FILE, or learner: {kernel: {metric: FILE}} in a configuration.`
+It prints an upper bound of the duality gap and, with --test, the error of the three nearest neighbours without a metric, with one metric, and with one metric per key. A learner's kernel can use the file written by --save: accrete fit --metric FILE, or learner: {kernel: {metric: FILE}} in a configuration.`
 }
 
 func (metricCommand) Examples() string {
@@ -67,7 +69,7 @@ type keyed struct {
 
 func (m *metricCommand) Run(ctx context.Context, e *env) error {
 	if m.Rows < 2 || !(m.Tolerance > 0) || !(m.Shared >= 0) || !(m.Own >= 0) {
-		return wrongUse("--rows %d, --tolerance %v, --shared %v, --own %v: want 2 rows or more, a tolerance above 0 and no negative penalty", m.Rows, m.Tolerance, m.Shared, m.Own)
+		return exit.Usage("--rows %d, --tolerance %v, --shared %v, --own %v: want 2 rows or more, a tolerance above 0 and no negative penalty", m.Rows, m.Tolerance, m.Shared, m.Own)
 	}
 	c := decode.Config{Label: m.Label, Key: m.Key, Task: learner.Classification}
 	train, schema, err := m.read(ctx, e, m.Train, c, decode.Schema{}, m.Rows)
@@ -120,7 +122,7 @@ func (m *metricCommand) Run(ctx context.Context, e *env) error {
 		errors := metriclearn.Compare(tasks, scaled(f, test, train.keys), dim, single, metrics)
 		r.Test = &errors
 		if errors.Rows == 0 {
-			return refuse(fmt.Errorf("%s has no rows of the keys that %s has", m.Test, m.Train))
+			return exit.Refuse(fmt.Errorf("%s has no rows of the keys that %s has", m.Test, m.Train))
 		}
 	}
 	return e.print(m.JSON, r.String(), r)
@@ -134,7 +136,7 @@ func learnMetrics(ctx context.Context, tasks []metriclearn.Task, dim int, gap fl
 		if ctx.Err() != nil {
 			return nil, nil, c, ctx.Err()
 		}
-		return nil, nil, c, refuse(err)
+		return nil, nil, c, exit.Refuse(err)
 	}
 	return metrics, s, c, nil
 }
@@ -174,7 +176,7 @@ func (m *metricCommand) read(ctx context.Context, e *env, path string, c decode.
 		k.rows += len(t.Classes)
 	}
 	if k.rows == 0 {
-		return nil, nil, refuse(fmt.Errorf("%s has no labelled rows", path))
+		return nil, nil, exit.Refuse(fmt.Errorf("%s has no labelled rows", path))
 	}
 	return k, file.Schema(), nil
 }
@@ -223,7 +225,7 @@ func (r metricReport) String() string {
 	if r.Keys > 0 {
 		fmt.Fprintf(&b, "%d keys, ", r.Keys)
 	}
-	fmt.Fprintf(&b, "%s rows of %d columns, %s triplets\n", thousands(int64(r.Rows)), r.Columns, thousands(int64(r.Triplets)))
+	fmt.Fprintf(&b, "%s rows of %d columns, %s triplets\n", display.Thousands(int64(r.Rows)), r.Columns, display.Thousands(int64(r.Triplets)))
 	fmt.Fprintf(&b, "penalty %g of the shared metric", r.Shared)
 	if r.Keys > 0 {
 		fmt.Fprintf(&b, ", %g of each key's own", r.Own)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/internal/papers/tasks"
 	"github.com/accrete-ml/accrete/learner"
@@ -42,7 +43,7 @@ func TestMetricsOfTenantsBeatOneAndNone(t *testing.T) {
 	tenants(t, train, dim, learn)
 	tenants(t, test, dim, check)
 	code, stdout, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--test", test, "--save", saved, "--tolerance", "0.01", "--json")
-	if code != done {
+	if code != exit.Done {
 		t.Fatal(stderr)
 	}
 	var r metricReport
@@ -60,7 +61,7 @@ func TestMetricsOfTenantsBeatOneAndNone(t *testing.T) {
 	if err := json.Unmarshal(text, &f); err != nil || len(f.Columns) != dim || len(f.Shared) != dim*dim || len(f.Own) != 4 || len(f.Own["t3"]) != dim*dim {
 		t.Errorf("%s, %v", text, err)
 	}
-	if code, _, stderr := call(t, nil, "metric", waves(t, 50, 1), "--key", "a"); code == done {
+	if code, _, stderr := call(t, nil, "metric", waves(t, 50, 1), "--key", "a"); code == exit.Done {
 		t.Errorf("metrics of numbers: %s", stderr)
 	}
 }
@@ -104,7 +105,7 @@ func stripes(t *testing.T, rows int, seed uint64) string {
 func fitted(t *testing.T, args ...string) fitReport {
 	t.Helper()
 	code, stdout, stderr := call(t, nil, append([]string{"fit", "--json"}, args...)...)
-	if code != done {
+	if code != exit.Done {
 		t.Fatalf("%v: exit %d\n%s", args, code, stderr)
 	}
 	var r fitReport
@@ -116,18 +117,18 @@ func fitted(t *testing.T, args ...string) fitReport {
 
 func TestALearnedMetricIsTheKernels(t *testing.T) {
 	train, test, saved := stripes(t, 1300, 1), stripes(t, 1000, 2), filepath.Join(t.TempDir(), "metric.json")
-	if code, stdout, stderr := call(t, nil, "metric", stripes(t, 400, 3), "--rows", "1000", "--save", saved); code != done || strings.Contains(stdout, "keys") {
+	if code, stdout, stderr := call(t, nil, "metric", stripes(t, 400, 3), "--rows", "1000", "--save", saved); code != exit.Done || strings.Contains(stdout, "keys") {
 		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 	}
 	base := []string{train, "--test", test, "--algorithm", "all", "--max-features", "512"}
 	without, with := fitted(t, base...), fitted(t, append(base, "--metric", saved)...)
-	if w, m := without.Test.value(), with.Test.value(); m > 0.01 || w < 0.1 {
+	if w, m := without.Test.Value(), with.Test.Value(); m > 0.01 || w < 0.1 {
 		t.Errorf("error %v under the metric, %v without", m, w)
 	}
-	if code, _, stderr := call(t, nil, "fit", waves(t, 100, 1), "--metric", saved); code != refused || !strings.Contains(stderr, "the metric has 8 (x0, x1,") || !strings.Contains(stderr, "the rows have 2 (a, b)") {
+	if code, _, stderr := call(t, nil, "fit", waves(t, 100, 1), "--metric", saved); code != exit.Refused || !strings.Contains(stderr, "the metric has 8 (x0, x1,") || !strings.Contains(stderr, "the rows have 2 (a, b)") {
 		t.Errorf("other columns: exit %d, %s", code, stderr)
 	}
-	if code, _, stderr := call(t, nil, "fit", train, "--metric", train); code != refused || !strings.Contains(stderr, "not a metric") {
+	if code, _, stderr := call(t, nil, "fit", train, "--metric", train); code != exit.Refused || !strings.Contains(stderr, "not a metric") {
 		t.Errorf("no metric: exit %d, %s", code, stderr)
 	}
 }
@@ -143,14 +144,14 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	train, test, saved := filepath.Join(dir, "train.csv"), filepath.Join(dir, "test.csv"), filepath.Join(dir, "metric.json")
 	tenants(t, train, dim, learn)
 	tenants(t, test, dim, check)
-	if code, _, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--rows", "60", "--save", saved, "--tolerance", "0.01"); code != done {
+	if code, _, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--rows", "60", "--save", saved, "--tolerance", "0.01"); code != exit.Done {
 		t.Fatal(stderr)
 	}
 	base := []string{train, "--label", "class", "--key", "tenant", "--max-features", "256", "--shuffle", "1"}
 	without := fitted(t, append(base, "--test", test)...)
 	with := fitted(t, append(base, "--test", test, "--metric", saved, "--refit")...)
-	if w, m := without.Test.value(), with.Test.value(); m > w/2 || with.Refit.Test.value() > w/2 {
-		t.Errorf("error %v under metrics of the tenants, %v refitted, %v without", m, with.Refit.Test.value(), w)
+	if w, m := without.Test.Value(), with.Test.Value(); m > w/2 || with.Refit.Test.Value() > w/2 {
+		t.Errorf("error %v under metrics of the tenants, %v refitted, %v without", m, with.Refit.Test.Value(), w)
 	}
 
 	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
@@ -168,7 +169,7 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	do := func(args ...string) string {
 		t.Helper()
 		code, stdout, stderr := call(t, nil, append(args, "-c", config)...)
-		if code != done {
+		if code != exit.Done {
 			t.Fatalf("%v: exit %d\n%s", args, code, stderr)
 		}
 		return stdout
@@ -200,11 +201,11 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(other)
-	if code, _, stderr := call(t, nil, "learn", "--to-end", "-c", config); code != refused || !strings.Contains(stderr, "learner.metric is") {
+	if code, _, stderr := call(t, nil, "learn", "--to-end", "-c", config); code != exit.Refused || !strings.Contains(stderr, "learner.metric is") {
 		t.Errorf("with another metric: exit %d, %s", code, stderr)
 	}
 	write(train)
-	if code, stdout, _ := call(t, nil, "lint", "-c", config); code != refused || !strings.Contains(stdout, "learner.kernel.metric: "+train+": not a metric") {
+	if code, stdout, _ := call(t, nil, "lint", "-c", config); code != exit.Refused || !strings.Contains(stdout, "learner.kernel.metric: "+train+": not a metric") {
 		t.Errorf("lint: exit %d, %s", code, stdout)
 	}
 	if err := os.Remove(saved); err != nil {

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/process"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/papers"
 	"github.com/accrete-ml/accrete/refit/metriclearn"
@@ -11,13 +13,13 @@ import (
 // dspdc runs the experiments of the paper on DSPDC.
 func (c *benchCommand) dspdc(ctx context.Context, e *env) error {
 	if !(c.Seconds > 0) {
-		return wrongUse("--seconds %v: want more than 0", c.Seconds)
+		return exit.Usage("--seconds %v: want more than 0", c.Seconds)
 	}
 	progress := e.progress(false)
-	o := papers.Options{Seconds: c.Seconds, Full: c.Full, Clock: cpuSeconds, Progress: func(text string) { progress.update(text, nil) }}
+	o := papers.Options{Seconds: c.Seconds, Full: c.Full, Clock: process.CPUSeconds, Progress: func(text string) { progress.update(text, nil) }}
 	if c.Dir != "" {
 		if _, ok := c.path("letter", "train"); !ok {
-			return wrongUse("%s has no letter.train.csv, plain or .gz", c.Dir)
+			return exit.Usage("%s has no letter.train.csv, plain or .gz", c.Dir)
 		}
 		var err error
 		if o.Letter, err = c.paperSet(ctx, e, "letter"); err != nil {

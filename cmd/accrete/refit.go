@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -21,12 +22,12 @@ type refitCommand struct {
 	Window    int     `placeholder:"N" help:"Number of the last learned records to solve for (refit.window)."`
 	Tolerance float64 `help:"Duality gap at which to stop, relative to the objective of the zero model (refit.tolerance)."`
 	Penalty   float64 `placeholder:"LAMBDA" help:"Penalty λ. Chosen by leave-one-out on the last 512 records by default."`
-	DryRun    bool    `name:"dry-run" help:"Publish nothing."`
+	DryRun    bool    `name:"dry-run" help:"Print the result without writing it to the model log."`
 	Save      string  `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
 }
 
 func (refitCommand) Help() string {
-	return `Solves for the coefficients of the newest snapshot on the last records that were learned up to it, which it reads again from the input topics by means of the model log. The features stay. Prints bounds of how far the objective is from the optimum, for the solution and for the model before, and writes the solution to the model log as a challenger. This has no influence on learning. With refit.every the learner does the same periodically.`
+	return `Solves for the coefficients of the newest snapshot on the most recently learned records, which it reads again from the input topics in the order recorded in the model log. The random features stay the same. It prints upper bounds of the distance from the optimum, for the solution and for the model, and appends the solution to the model log as a challenger. This has no influence on learning. With refit.every the learner does the same periodically.`
 }
 
 func (refitCommand) Examples() string {
@@ -73,13 +74,13 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	text := fmt.Sprintf("%s at step %s: on the last %s records, from seq %d to %d\n", c.Model, thousands(report.Step), thousands(report.Rows), report.FromSeq, report.Seq)
+	text := fmt.Sprintf("%s at step %s: on the last %s records, from seq %d to %d\n", c.Model, display.Thousands(report.Step), display.Thousands(report.Rows), report.FromSeq, report.Seq)
 	if report.Suboptimality != nil {
 		text += fmt.Sprintf("the model is within %.3g of the optimum\n", *report.Suboptimality)
 	}
 	text += fmt.Sprintf("the challenger is within %.3g (relative gap %.1e, scores off by at most %.3g; %s loss, lambda %.1g, %.0f passes, %.1f s)", report.Gap, report.Relative, report.Bound, report.Loss, report.Lambda, report.Passes, report.Seconds)
 	if report.Published {
-		text += fmt.Sprintf("\npublished as snapshot %s, state %v", report.Snapshot, report.StateHash)
+		text += fmt.Sprintf("\nappended as challenger %s, state %v", report.Snapshot, report.StateHash)
 	}
 	return e.print(r.JSON, text, report)
 }
@@ -87,7 +88,7 @@ func (r *refitCommand) Run(ctx context.Context, e *env) error {
 // warnOfRetries logs retries and ignores all other events.
 func (e *env) warnOfRetries(ev event.Event) {
 	if ev, ok := ev.(event.Retrying); ok {
-		e.log.Warn().Err(ev.Err).Msg("trying again")
+		e.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
 	}
 }
 
@@ -109,10 +110,10 @@ type refitReport struct {
 	Suboptimality float64 `json:"suboptimality"`
 	comparable    bool
 
-	Passes  float64 `json:"passes"`  // 0 with Direct
-	Direct  bool    `json:"direct"`  // solved by the normal equations
-	Seconds float64 `json:"seconds"` // including the random features and the choice of lambda
-	Test    *figure `json:"test"`    // null without a test file
+	Passes  float64         `json:"passes"`  // 0 with Direct
+	Direct  bool            `json:"direct"`  // solved by the normal equations
+	Seconds float64         `json:"seconds"` // including the random features and the choice of lambda
+	Test    *display.Figure `json:"test"`    // null without a test file
 }
 
 func newRefitReport(r *refit.Result, seconds float64) *refitReport {
@@ -131,7 +132,7 @@ func (r *refitReport) String() string {
 	if r.Test != nil {
 		fmt.Fprintf(&b, "test %v, ", *r.Test)
 	}
-	fmt.Fprintf(&b, "within %.2g of the optimum on %s rows (relative gap %.1e, scores off by at most %.2g)\n", r.Gap, thousands(int64(r.Rows)), r.RelativeGap, r.Bound)
+	fmt.Fprintf(&b, "within %.2g of the optimum on %s rows (relative gap %.1e, scores off by at most %.2g)\n", r.Gap, display.Thousands(int64(r.Rows)), r.RelativeGap, r.Bound)
 	by := "by the same certificate"
 	if !r.comparable {
 		by = "with its own loss, by its own certificate, which is loose"
@@ -182,7 +183,7 @@ func (f *fitCommand) refit(ctx context.Context, e *env, c decode.Config, s *snap
 	o := refit.Options{Lambda: f.Penalty, Relative: f.Tolerance, Clock: seconds(), Progress: func(_ int, at optim.Point) {
 		if time.Since(last) > time.Second {
 			last = time.Now()
-			progress.update(fmt.Sprintf("refit: pass %.0f, gap %.2g", at.Passes, at.Gap()), nil)
+			progress.update(fmt.Sprintf("refit: pass %.0f, duality gap %.2g", at.Passes, at.Gap()), nil)
 		}
 	}}
 	fitted, err := refit.Solve(ctx, model, rows.last(f.Window), o)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/pipeline"
 )
@@ -34,7 +35,7 @@ func waves(t *testing.T, rows int, seed uint64) string {
 func TestFitRefits(t *testing.T) {
 	train, test := waves(t, 1500, 1), waves(t, 500, 2)
 	code, stdout, stderr := call(t, nil, "fit", train, "--test", test, "--algorithm", "all", "--max-features", "128", "--refit", "--window", "1000", "--json")
-	if code != done {
+	if code != exit.Done {
 		t.Fatal(stderr)
 	}
 	var r fitReport
@@ -47,16 +48,16 @@ func TestFitRefits(t *testing.T) {
 		t.Fatalf("%s", stdout)
 	case f.Rows != 1000 || f.Features != 256 || !f.Reached || f.RelativeGap > 1e-3 || f.Gap < 0 || !(f.Bound > 0):
 		t.Errorf("%+v", f)
-	case f.Test.value() > 0.02 || f.Test.value() > r.Test.value() || f.Suboptimality < f.Gap:
-		t.Errorf("nMSE %v, before %v; suboptimality %v, gap %v", f.Test.value(), r.Test.value(), f.Suboptimality, f.Gap)
+	case f.Test.Value() > 0.02 || f.Test.Value() > r.Test.Value() || f.Suboptimality < f.Gap:
+		t.Errorf("nMSE %v, before %v; suboptimality %v, gap %v", f.Test.Value(), r.Test.Value(), f.Suboptimality, f.Gap)
 	}
-	if code, stdout, _ := call(t, nil, "fit", train, "--refit"); code != done || !strings.Contains(stdout, "of the optimum on 1,500 rows") {
+	if code, stdout, _ := call(t, nil, "fit", train, "--refit"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 1,500 rows") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
-	if code, _, _ := call(t, nil, "fit", train, "--refit", "--tolerance", "0"); code != misused {
+	if code, _, _ := call(t, nil, "fit", train, "--refit", "--tolerance", "0"); code != exit.Misused {
 		t.Errorf("exit %d of a gap of 0", code)
 	}
-	if code, _, stderr := call(t, nil, "fit", train, "--refit", "--loss", "huber"); code != refused || !strings.Contains(stderr, "huber") {
+	if code, _, stderr := call(t, nil, "fit", train, "--refit", "--loss", "huber"); code != exit.Refused || !strings.Contains(stderr, "huber") {
 		t.Errorf("exit %d of a loss without a refit: %s", code, stderr)
 	}
 }
@@ -76,14 +77,14 @@ func TestRefitPublishesAChallengerThatVerifyKnows(t *testing.T) {
 	do := func(v any, args ...string) {
 		t.Helper()
 		code, stdout, stderr := call(t, nil, append(args, "-c", config, "--json")...)
-		if code != done {
+		if code != exit.Done {
 			t.Fatalf("%v: exit %d\n%s", args, code, stderr)
 		}
 		if err := json.Unmarshal([]byte(stdout), v); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, stdout)
 		}
 	}
-	if code, _, stderr := call(t, nil, "refit", "-c", config); code != refused || !strings.Contains(stderr, "waves.log") {
+	if code, _, stderr := call(t, nil, "refit", "-c", config); code != exit.Refused || !strings.Contains(stderr, "waves.log") {
 		t.Errorf("before any learner: exit %d, %s", code, stderr)
 	}
 	do(new(any), "feed", waves(t, 1500, 1))
@@ -99,10 +100,10 @@ func TestRefitPublishesAChallengerThatVerifyKnows(t *testing.T) {
 	if v.Challengers != 1 || v.Divergent != 0 {
 		t.Errorf("%+v", v)
 	}
-	if code, stdout, _ := call(t, nil, "inspect", saved); code != done || !strings.Contains(stdout, r.StateHash.String()) {
+	if code, stdout, _ := call(t, nil, "inspect", saved); code != exit.Done || !strings.Contains(stdout, r.StateHash.String()) {
 		t.Errorf("inspect: exit %d\n%s", code, stdout)
 	}
-	if code, stdout, _ := call(t, nil, "inspect", "-c", config); code != done || !strings.Contains(stdout, "challenger   snapshot "+r.Snapshot) {
+	if code, stdout, _ := call(t, nil, "inspect", "-c", config); code != exit.Done || !strings.Contains(stdout, "challenger   snapshot "+r.Snapshot) {
 		t.Errorf("inspect: exit %d\n%s", code, stdout)
 	}
 }

@@ -46,10 +46,10 @@ func (r *resumeCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	report := resumeReport{Model: c.Model}
-	text := "the learner of " + c.Model + " has not paused"
+	text := "the learner of " + c.Model + " is not paused"
 	if p != nil {
 		report = resumeReport{c.Model, true, p.Seq, p.Bad, p.Of, p.Reason}
-		text = fmt.Sprintf("learning goes on behind seq %d, where %d of the last %d records were bad (%s)", p.Seq, p.Bad, p.Of, p.Reason)
+		text = fmt.Sprintf("learning resumes after seq %d, where %d of the last %d records were invalid (%s)", p.Seq, p.Bad, p.Of, p.Reason)
 	}
 	return e.print(r.JSON, text, report)
 }

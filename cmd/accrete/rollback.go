@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -12,13 +13,13 @@ import (
 type rollbackCommand struct {
 	configFlags
 	jsonFlag
-	To     *int64 `placeholder:"STEP" xor:"to" help:"Go back to the newest snapshot at or before this step."`
-	Before string `placeholder:"TIME" xor:"to" help:"Go back to the last decision before this time, as 2026-01-02T15:04:05Z."`
-	Reason string `help:"Reason, for the model log."`
+	To     *int64 `placeholder:"STEP" xor:"to" help:"Roll back to the newest snapshot at or before this step."`
+	Before string `placeholder:"TIME" xor:"to" help:"Roll back to the last decision before this time, for example 2026-01-02T15:04:05Z."`
+	Reason string `help:"Reason, recorded in the model log."`
 }
 
 func (rollbackCommand) Help() string {
-	return `Makes the history of a model go on from an earlier place. Without --to and --before that is what the model log still holds: the way out where it has lost its tail, has a hole, or does not match what was released. The command ends a learner that runs (exit code 76), and writes one record to the model log, which names the sequence numbers that are abandoned: predictions that carry them (ce_sequence) are of no history any more. Start the learner afterwards: it learns the records behind that place again, under new sequence numbers.`
+	return `Rolls a model back to an earlier point of its history: with --to or --before to a snapshot or a time, otherwise to the end of the records that remain in the model log, if the log has lost its tail, lacks records or does not match what was published. The command ends a running learner (exit code 76) and appends one record to the model log, with the range of sequence numbers that are abandoned; predictions with these numbers (ce_sequence) no longer belong to the history of the model. Then start the learner: it learns the records after that point again, under new sequence numbers.`
 }
 
 func (rollbackCommand) Examples() string {
@@ -42,7 +43,7 @@ func (r *rollbackCommand) Run(ctx context.Context, e *env) error {
 	if r.Before != "" {
 		var err error
 		if to.Before, err = time.Parse(time.RFC3339, r.Before); err != nil {
-			return wrongUse("--before %s: want a time like 2026-01-02T15:04:05Z", r.Before)
+			return exit.Usage("--before %s: want a time, for example 2026-01-02T15:04:05Z", r.Before)
 		}
 	}
 	c, client, err := r.open(e)
@@ -59,10 +60,10 @@ func (r *rollbackCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	report := rollbackReport{Model: c.Model, Abandoned: done.Abandoned}
-	text := "there is nothing to roll back: the model log of " + c.Model + " is whole, and the outputs know of nothing more"
+	text := "there is nothing to roll back: the model log of " + c.Model + " is complete, and nothing was published beyond it"
 	if b := done.Record; b != nil {
 		report.RolledBack, report.Seq, report.ToSeq = true, b.Seq, b.ToSeq
-		text = fmt.Sprintf("the history of %s goes on from seq %d; seqs %d to %d are abandoned (%s)", c.Model, b.ToSeq, b.ToSeq+1, b.Seq-1, b.Reason)
+		text = fmt.Sprintf("the history of %s continues from seq %d; seqs %d to %d are abandoned (%s)", c.Model, b.ToSeq, b.ToSeq+1, b.Seq-1, b.Reason)
 	}
 	return e.print(r.JSON, text, report)
 }

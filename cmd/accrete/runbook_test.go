@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
 // runbook returns the first column of the table in docs/operations.md: the message of
@@ -35,16 +37,16 @@ func runbook(t *testing.T) (rows [][]string) {
 // is part of the error text, or the error text is part of the message.
 func TestTheRunbookHasALineForEachRefusal(t *testing.T) {
 	rows := runbook(t)
-	for _, e := range exits {
-		if e.code != refused {
+	for _, e := range exit.Exits {
+		if e.Code != exit.Refused {
 			continue
 		}
 		found := false
 		for _, r := range rows {
-			found = found || strings.Contains(e.is.Error(), r[0]) || strings.Contains(r[0], e.is.Error())
+			found = found || strings.Contains(e.Is.Error(), r[0]) || strings.Contains(r[0], e.Is.Error())
 		}
 		if !found {
-			t.Errorf("docs/operations.md has no line for %q", e.is)
+			t.Errorf("docs/operations.md has no line for %q", e.Is)
 		}
 	}
 }

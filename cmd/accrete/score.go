@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
@@ -47,12 +48,12 @@ func (r scoreReport) String() string {
 	if r.Models == 0 {
 		return "waiting for a snapshot of " + r.Model
 	}
-	s := fmt.Sprintf("%s scored, %s/s, model at step %s, lag %s", thousands(r.Scored), thousands(int64(r.ScoredPerSecond)), thousands(r.Step), thousands(r.Lag))
+	s := fmt.Sprintf("%s scored, %s/s, model at step %s, lag %s", display.Thousands(r.Scored), display.Thousands(int64(r.ScoredPerSecond)), display.Thousands(r.Step), display.Thousands(r.Lag))
 	if r.Quarantined > 0 {
-		s += fmt.Sprintf(", %s in quarantine", thousands(r.Quarantined))
+		s += fmt.Sprintf(", %s in quarantine", display.Thousands(r.Quarantined))
 	}
 	if r.Lost > 0 {
-		s += fmt.Sprintf(", %s deleted unscored", thousands(r.Lost))
+		s += fmt.Sprintf(", %s deleted before scoring", display.Thousands(r.Lost))
 	}
 	return s
 }
@@ -129,7 +130,7 @@ func (t *tally) event(ev serve.Event) {
 	switch ev := ev.(type) {
 	case serve.Retrying:
 		t.kafka.Trouble(ev.Err.Error())
-		t.e.log.Warn().Err(ev.Err).Msg("trying again")
+		t.e.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
 	case serve.Waiting:
 		t.e.log.Info().Str("model", t.now.Model).Msg("waiting for a snapshot of the model")
 	case serve.Shared:
@@ -144,23 +145,23 @@ func (t *tally) event(ev serve.Event) {
 		t.now.Models++
 		t.e.log.Info().Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("switched to a snapshot")
 	case serve.Damaged:
-		t.e.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, the one before it scores")
+		t.e.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot, keeping the previous one")
 	case serve.Broken:
 		t.metrics.LogBroken.Set(1)
 		t.log.Red(ev.Err.Error())
-		t.e.log.Error().Err(ev.Err).Msg("the model stays as it is")
-	case serve.Whole:
+		t.e.log.Error().Err(ev.Err).Msg("cannot follow the model log, keeping the current model")
+	case serve.Repaired:
 		t.metrics.LogBroken.Set(0)
 		t.log.Green()
-		t.e.log.Info().Msg("the model log is whole again")
-	case serve.Lost:
-		t.metrics.Lost.Add(float64(ev.To - ev.From))
+		t.e.log.Info().Msg("the model log is valid again")
+	case serve.Gap:
+		t.metrics.Gap.Add(float64(ev.To - ev.From))
 		t.now.Lost += ev.To - ev.From
 		t.input.Note(fmt.Sprintf("%d records were deleted before they were scored, the last of them offsets %d to %d of %s/%d", t.now.Lost, ev.From, ev.To-1, ev.Topic, ev.Partition))
-		t.e.log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("records were deleted before they were scored; scoring goes on behind them")
+		t.e.log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("records were deleted before they were scored, continuing after them")
 	case serve.Truncated:
 		t.input.Note(fmt.Sprintf("%s/%d was read up to offset %d and truncated to offset %d", ev.Topic, ev.Partition, ev.Next, ev.End))
-		t.e.log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("next", ev.Next).Int64("end", ev.End).Msg("the partition was truncated; what is in the place of the lost records is scored")
+		t.e.log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("next", ev.Next).Int64("end", ev.End).Msg("the partition was truncated, scoring the records that replace the lost ones")
 	case serve.Scored:
 		t.kafka.Progress()
 		t.moving.Progress()
@@ -188,7 +189,7 @@ func (t *tally) share(ev serve.Shared) {
 	}
 	said := "scoring"
 	if t.now.Partitions < ev.Of {
-		said += "; other scorers of the model have the other partitions"
+		said += "; other scorers of the model own the other partitions"
 	}
 	t.e.log.Info().Int("partitions", t.now.Partitions).Int("of", ev.Of).Msg(said)
 }

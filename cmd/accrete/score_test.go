@@ -79,7 +79,7 @@ func TestScorerShowsABrokenLog(t *testing.T) {
 	shown(0, "")
 	c.event(serve.Broken{Err: errors.New("its tail is gone")})
 	shown(1, "its tail is gone")
-	c.event(serve.Whole{})
+	c.event(serve.Repaired{})
 	shown(0, "")
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -144,7 +145,7 @@ func TestStandbyTakesOver(t *testing.T) {
 			owner.Process.Signal(syscall.SIGTERM)
 			owner.Wait()
 			begin = time.Now()
-			if code := owner.ProcessState.ExitCode(); code != done {
+			if code := owner.ProcessState.ExitCode(); code != exit.Done {
 				t.Errorf("told to stop, the owner ended with %d\n%s", code, owner.stderr.tail(10))
 			}
 		} else {
@@ -189,7 +190,7 @@ func TestStandbyTakesOver(t *testing.T) {
 
 // standingByNow reports whether a learner has announced that it is a standby.
 func standingByNow(p *learnerProcess) bool {
-	return strings.Contains(p.stderr.String(), `"standing by"`)
+	return strings.Contains(p.stderr.String(), `"running as a standby"`)
 }
 
 // waitFor polls a condition.
@@ -236,8 +237,8 @@ func TestStandbyAndAPausedOwner(t *testing.T) {
 	log.until(ctx, t, "CLAIM of the standby", isClaimOf(2))
 	owner.Process.Signal(syscall.SIGCONT)
 	owner.Wait()
-	if code := owner.ProcessState.ExitCode(); code != fenced {
-		t.Errorf("the paused owner ended with %d, want %d\n%s", code, fenced, owner.stderr.tail(10))
+	if code := owner.ProcessState.ExitCode(); code != exit.Fenced {
+		t.Errorf("the paused owner ended with %d, want %d\n%s", code, exit.Fenced, owner.stderr.tail(10))
 	}
 	next.Process.Signal(syscall.SIGTERM)
 	if err := next.Wait(); err != nil {

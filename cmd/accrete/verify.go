@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
@@ -38,12 +40,12 @@ func (v *verifyCommand) Run(ctx context.Context, e *env) error {
 		case event.Learned:
 			if e.terminal && time.Since(last) > time.Second/4 {
 				last = time.Now()
-				progress.update(fmt.Sprintf("seq %d, %s examples", ev.Seq, thousands(ev.Progress.Examples)), nil)
+				progress.update(fmt.Sprintf("seq %d, %s examples", ev.Seq, display.Thousands(ev.Progress.Examples)), nil)
 			}
 		case pipeline.Divergence:
 			e.log.Error().Int64("seq", ev.Seq).Int64("step", ev.Step).Stringer("want", ev.Want).Stringer("got", ev.Got).Bool("lineage_differs", ev.Lineage).Msg("divergence")
 		case event.Retrying:
-			e.log.Warn().Err(ev.Err).Msg("trying again")
+			e.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
 		}
 	})
 	if err != nil {
@@ -54,9 +56,9 @@ func (v *verifyCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("compared %d, divergent %d, from_seq %d, to_seq %d (%s records in %.1f s)", r.Compared, r.Divergent, r.FromSeq, r.ToSeq, thousands(r.Records), r.Seconds)
+	text := fmt.Sprintf("compared %d, divergent %d, from_seq %d, to_seq %d (%s records in %.1f s)", r.Compared, r.Divergent, r.FromSeq, r.ToSeq, display.Thousands(r.Records), r.Seconds)
 	if r.Challengers > 0 {
-		text += fmt.Sprintf("\n%d challengers solved for again", r.Challengers)
+		text += fmt.Sprintf("\n%d challengers solved again", r.Challengers)
 	}
 	for _, a := range r.Abandoned {
 		text += fmt.Sprintf("\nseqs %d to %d are abandoned, by %s: %s", a.From, a.To, a.By, a.Reason)
@@ -67,9 +69,9 @@ func (v *verifyCommand) Run(ctx context.Context, e *env) error {
 	for _, s := range r.Stretches {
 		switch {
 		case !s.Verified && s.Versions != pipeline.Versions():
-			text += fmt.Sprintf("\nseqs %d to %d are of %v: verify them with a program of that version", s.FromSeq, s.ToSeq, s.Versions)
+			text += fmt.Sprintf("\nseqs %d to %d have %v: verify them with a program of that version", s.FromSeq, s.ToSeq, s.Versions)
 		case len(r.Stretches) > 1:
-			text += fmt.Sprintf("\nseqs %d to %d are of %v, this program's", s.FromSeq, s.ToSeq, s.Versions)
+			text += fmt.Sprintf("\nseqs %d to %d have %v, as this program", s.FromSeq, s.ToSeq, s.Versions)
 		}
 	}
 	if err := e.print(v.JSON, text, r); err != nil {
@@ -77,11 +79,11 @@ func (v *verifyCommand) Run(ctx context.Context, e *env) error {
 	}
 	switch {
 	case r.Divergent > 0:
-		return fmt.Errorf("%d of %d snapshots and %d challengers differ from what the topics and the model log make of them", r.Divergent, r.Compared, r.Challengers)
+		return fmt.Errorf("%d of %d snapshots and %d challengers differ from the replay of the model log and the input topics", r.Divergent, r.Compared, r.Challengers)
 	case r.Unreached != "":
-		return refuse(errors.New(r.Unreached))
+		return exit.Refuse(errors.New(r.Unreached))
 	case r.Compared == 0:
-		return fmt.Errorf("nothing to compare: the model log has no complete snapshot to arrive at")
+		return fmt.Errorf("nothing to compare: the model log has no complete snapshot")
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -33,15 +34,15 @@ type watch struct {
 
 	mu   sync.Mutex
 	now  learnReport
-	from mark // start of the interval of the rate
+	from startPoint // start of the interval of the rate
 
 	owner string // current owner of the model, while this process is a standby
 
 	drifts learner.Drifts // number of alarms up to the last batch
 }
 
-// mark is a point in time and the number of examples learned by then.
-type mark struct {
+// startPoint is a point in time and the number of examples learned by then.
+type startPoint struct {
 	at       time.Time
 	examples int64
 }
@@ -83,7 +84,7 @@ func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metr
 		log:     log,
 		limit:   func(int64) {},
 		metrics: metrics.NewLearner(r),
-		claimed: h.Add("claim", "the model log is not read yet"),
+		claimed: h.Add("claim", "the model log has not been read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
 		input:   h.Add("input", ""),
 		blocked: h.Add("transactions", ""),
@@ -110,16 +111,16 @@ func (w *watch) event(ev event.Event) {
 	switch ev := ev.(type) {
 	case event.Retrying:
 		w.kafka.Trouble(ev.Err.Error())
-		w.log.Warn().Err(ev.Err).Msg("trying again")
+		w.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
 	case event.StandingBy:
 		w.standingBy(ev)
-	case event.Dueling:
-		w.log.Warn().Int("fenced", ev.Fencings).Msg("learners of this model have fenced each other in the last minute: waiting as a standby; run one of them, or all of them with --standby")
-	case event.Cold:
-		w.log.Warn().Err(ev.Err).Msg("the standby cannot learn along; to take over it will restore a snapshot")
+	case event.FencingLoop:
+		w.log.Warn().Int("fenced", ev.Fencings).Msg("learners of this model have fenced each other in the last minute, waiting as a standby: run one of them, or all of them with --standby")
+	case event.StandbyFailed:
+		w.log.Warn().Err(ev.Err).Msg("the standby cannot learn the same batches, it will restore a snapshot to take over")
 	case event.TakingOver:
 		w.claimed.Red("taking over the model")
-		w.log.Warn().Int64("epoch", ev.Epoch).Bool("left", ev.Left).Msg("taking over: the owner of the model has left, or is silent")
+		w.log.Warn().Int64("epoch", ev.Epoch).Bool("left", ev.Left).Msg("taking over the model: its owner has stopped, or sends no heartbeats")
 	case event.Claimed:
 		m.Owner.Set(1)
 		m.Standby.Set(0)
@@ -128,16 +129,16 @@ func (w *watch) event(ev event.Event) {
 	case event.Restored:
 		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
 	case event.Damaged:
-		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("a snapshot cannot be used, trying the one before it")
+		w.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot, trying the previous one")
 	case event.Unreadable:
-		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("a record of the model log cannot be read and does not count")
+		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("unreadable record in the model log, ignored")
 	case event.Replayed:
 		m.Replayed.Add(float64(ev.Batches))
 		w.progress(ev.Progress)
 		w.drifts = ev.Progress.Drifts
-		w.from = mark{time.Now(), ev.Progress.Examples}
+		w.from = startPoint{time.Now(), ev.Progress.Examples}
 		w.claimed.Green()
-		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("released", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
+		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("published", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
 	case event.Quarantining:
 		first, n := ev.Bad[0], 0
 		where := make([]string, len(ev.Bad))
@@ -149,10 +150,10 @@ func (w *watch) event(ev event.Event) {
 		if n > 1 {
 			line = line.Int("more", n-1).Strs("bad", where)
 		}
-		line.Msg("record goes to quarantine")
+		line.Msg("invalid record published to quarantine")
 	case event.Learned:
 		w.learned(ev)
-	case event.Released:
+	case event.Published:
 		m.Predictions.Add(float64(ev.Records))
 		w.now.Predictions += int64(ev.Records)
 	case event.Lag:
@@ -160,23 +161,23 @@ func (w *watch) event(ev event.Event) {
 	case event.Memory:
 		m.MemoryLimit.Set(float64(ev.Limit))
 		w.limit(ev.Limit)
-	case event.Grown:
-		w.log.Warn().Str("topic", ev.Topic).Int("partitions", ev.Partitions).Msg("partitions were added to an input topic and are learned from")
-	case event.Lost:
-		m.Lost.Add(float64(ev.To - ev.From))
-		w.log.Error().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("input was deleted before it was learned; the model log says so, and learning goes on behind it")
+	case event.PartitionsAdded:
+		w.log.Warn().Str("topic", ev.Topic).Int("partitions", ev.Partitions).Msg("partitions were added to an input topic, learning from them")
+	case event.Gap:
+		m.Gap.Add(float64(ev.To - ev.From))
+		w.log.Error().Str("topic", ev.Topic).Int32("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("gap: input was deleted before it was learned, continuing after it")
 	case event.Paused:
-		w.input.Red(fmt.Sprintf("learning has paused: %d of the last %d records were bad, the last one: %s", ev.Why.Bad, ev.Why.Of, ev.Why.Reason))
-		w.log.Error().Int64("bad", ev.Why.Bad).Int64("of", ev.Why.Of).Str("reason", ev.Why.Reason).Msg("learning has paused, as too much of the input is bad: look into the quarantine topic, then accrete resume")
+		w.input.Red(fmt.Sprintf("paused: %d of the last %d records were invalid, the last one: %s", ev.Why.Bad, ev.Why.Of, ev.Why.Reason))
+		w.log.Error().Int64("bad", ev.Why.Bad).Int64("of", ev.Why.Of).Str("reason", ev.Why.Reason).Msg("paused because too much of the input is invalid: inspect the quarantine topic, fix the cause, then run accrete resume")
 	case event.Resumed:
 		w.input.Green()
 		w.moving.Progress()
-		w.log.Info().Msg("learning goes on")
+		w.log.Info().Msg("resumed")
 	case event.Refitted:
 		w.refitted(ev)
 	case event.Unfit:
 		m.RefitFailed.Inc()
-		w.log.Warn().Int64("seq", ev.Seq).Err(ev.Err).Msg("no refit")
+		w.log.Warn().Int64("seq", ev.Seq).Err(ev.Err).Msg("refit failed")
 	case event.Saved:
 		m.Snapshots.Inc()
 		m.SnapshotTime.SetToCurrentTime()
@@ -194,7 +195,7 @@ func (w *watch) standingBy(ev event.StandingBy) {
 	w.claimed.Green()
 	w.metrics.Standby.Set(1)
 	if w.owner != ev.Owner {
-		w.log.Info().Str("owner", ev.Owner).Int64("seq", ev.Seq).Msg("standing by")
+		w.log.Info().Str("owner", ev.Owner).Int64("seq", ev.Seq).Msg("running as a standby")
 	}
 	w.owner = ev.Owner
 }
@@ -237,7 +238,7 @@ func (w *watch) drifted(p learner.Progress) {
 	w.metrics.DriftADWIN.Add(float64(adwin))
 	w.metrics.DriftPageHinkley.Add(float64(hinkley))
 	if adwin+hinkley > 0 {
-		w.log.Warn().Int64("examples", p.Examples).Int64("adwin", adwin).Int64("page_hinkley", hinkley).Float64("loss", p.Latest.Model.Loss).Msg("the loss has grown: drift")
+		w.log.Warn().Int64("examples", p.Examples).Int64("adwin", adwin).Int64("page_hinkley", hinkley).Float64("loss", p.Latest.Model.Loss).Msg("drift detected: the loss has grown")
 	}
 }
 
@@ -250,7 +251,7 @@ func (w *watch) progress(p learner.Progress) {
 	if s := p.Recent; s.Rows > 0 {
 		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
 		m.Loss.Set(s.Model.Loss)
-		w.now.Progressive, w.now.Each = &s.Model.Error, progressive(p.Task, s).Each
+		w.now.Progressive, w.now.Each = &s.Model.Error, display.Progressive(p.Task, s).Each
 		w.now.Baselines = &baselines{s.Majority.Error, s.NoChange.Error, s.Linear.Error}
 	}
 }
@@ -279,9 +280,9 @@ func (w *watch) report() learnReport {
 // terminal may cut it off.
 func (r learnReport) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s/s, lag %s", count(r.Examples, "example"), thousands(int64(r.ExamplesPerSecond)), thousands(r.Lag))
+	fmt.Fprintf(&b, "%s, %s/s, lag %s", display.Count(r.Examples, "example"), display.Thousands(int64(r.ExamplesPerSecond)), display.Thousands(r.Lag))
 	if r.Quarantined > 0 {
-		fmt.Fprintf(&b, ", %s in quarantine", thousands(r.Quarantined))
+		fmt.Fprintf(&b, ", %s in quarantine", display.Thousands(r.Quarantined))
 	}
 	if r.Progressive != nil {
 		what := "error"
@@ -290,29 +291,6 @@ func (r learnReport) String() string {
 		}
 		fmt.Fprintf(&b, ", %s %.4f (linear %.4f, majority %.4f, no change %.4f)", what, *r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	}
-	fmt.Fprintf(&b, ", %s, %s", count(int64(r.Features), "feature"), count(int64(r.Snapshots), "snapshot"))
+	fmt.Fprintf(&b, ", %s, %s", display.Count(int64(r.Features), "feature"), display.Count(int64(r.Snapshots), "snapshot"))
 	return b.String()
-}
-
-// count formats n with the noun, in the plural unless n is 1.
-func count(n int64, noun string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(noun, "s"):
-		noun += "es"
-	default:
-		noun += "s"
-	}
-	return thousands(n) + " " + noun
-}
-
-// thousands formats n with commas.
-func thousands(n int64) string {
-	if n < 0 {
-		return "-" + thousands(-n)
-	}
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }

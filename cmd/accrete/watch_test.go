@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -23,11 +23,12 @@ func TestNarrowTerminalShowsTheLag(t *testing.T) {
 		Examples: 12_345_678, ExamplesPerSecond: 12_345, Lag: 1_234_567, Quarantined: 1_234, Progressive: &value,
 		Baselines: &baselines{0.5, 0.5, 0.5}, Features: 16_384, Snapshots: 1_234,
 	}
-	s := &screen{w: io.Discard, width: func() int { return 80 }}
-	s.show(r.String())
+	var b strings.Builder
+	s := display.NewScreen(&b, func() int { return 80 })
+	s.Show(r.String())
 	for _, want := range []string{"12,345/s", "lag 1,234,567", "1,234 in quarantine", "error 0.1235"} {
-		if !strings.Contains(s.status, want) {
-			t.Errorf("%q does not show %s", s.status, want)
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q does not show %s", b.String(), want)
 		}
 	}
 }
@@ -63,7 +64,7 @@ func TestOneOfAThingIsSingular(t *testing.T) {
 		n          int64
 		noun, want string
 	}{{0, "row", "0 rows"}, {1, "class", "1 class"}, {2, "class", "2 classes"}, {1234, "snapshot", "1,234 snapshots"}} {
-		if got := count(c.n, c.noun); got != c.want {
+		if got := display.Count(c.n, c.noun); got != c.want {
 			t.Errorf("%d of %q: %q, want %q", c.n, c.noun, got, c.want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -53,24 +54,24 @@ func TestTheWaysOutOfARefusal(t *testing.T) {
 	d := kafkatest.NewDisk(t)
 	here := on(t, d.Addr)
 	kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), "in", 1, values[:300])
-	here(done, "", "learn", "--to-end")
-	before := read[pipeline.LogReport](t, here(done, "", "inspect", "--json", "--records", "0"))
+	here(exit.Done, "", "learn", "--to-end")
+	before := read[pipeline.LogReport](t, here(exit.Done, "", "inspect", "--json", "--records", "0"))
 	d.Down(func() {
 		d.Change("m.log", 0, func(bs [][]byte) [][]byte { return bs[:4] })
 	})
-	here(refused, "lost its tail", "learn", "--to-end")
-	here(refused, "lost its tail", "verify")
-	here(refused, "lost its tail", "export", filepath.Join(t.TempDir(), "none"))
-	back := read[rollbackReport](t, here(done, "", "rollback", "--json", "--reason", "disk"))
+	here(exit.Refused, "lost its tail", "learn", "--to-end")
+	here(exit.Refused, "lost its tail", "verify")
+	here(exit.Refused, "lost its tail", "export", filepath.Join(t.TempDir(), "none"))
+	back := read[rollbackReport](t, here(exit.Done, "", "rollback", "--json", "--reason", "disk"))
 	if !back.RolledBack || back.Seq != before.Seq+1 || back.ToSeq >= before.Seq {
 		t.Errorf("rolled back: %+v, want to before seq %d", back, before.Seq)
 	}
-	here(done, "there is nothing to roll back", "rollback")
-	here(done, "", "learn", "--to-end")
-	here(done, fmt.Sprintf("seqs %d to %d are abandoned", back.ToSeq+1, before.Seq), "verify")
+	here(exit.Done, "there is nothing to roll back", "rollback")
+	here(exit.Done, "", "learn", "--to-end")
+	here(exit.Done, fmt.Sprintf("seqs %d to %d are abandoned", back.ToSeq+1, before.Seq), "verify")
 
 	file := filepath.Join(t.TempDir(), "m.export")
-	out := read[copyReport](t, here(done, "", "export", "--json", file))
+	out := read[copyReport](t, here(exit.Done, "", "export", "--json", file))
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v, %v", info, err)
 	}
@@ -80,31 +81,31 @@ func TestTheWaysOutOfARefusal(t *testing.T) {
 	if err := os.WriteFile(garbage, []byte("garbage"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	there(misused, "there is no file", "import", garbage+".none")
-	there(refused, "truncated", "import", garbage)
-	there(refused, "no model log", "adopt")
-	in := read[copyReport](t, there(done, "", "import", "--json", file))
+	there(exit.Misused, "there is no file", "import", garbage+".none")
+	there(exit.Refused, "truncated", "import", garbage)
+	there(exit.Refused, "no model log", "adopt")
+	in := read[copyReport](t, there(exit.Done, "", "import", "--json", file))
 	if in.StateHash != out.StateHash || in.Seq != out.Seq || in.SHA256 != out.SHA256 || in.Records != out.Records || *in.Signed {
 		t.Errorf("imported %+v, want %+v", in, out)
 	}
-	there(done, out.StateHash.String()[:16], "inspect")
-	there(refused, "needs an empty log", "import", file)
+	there(exit.Done, out.StateHash.String()[:16], "inspect")
+	there(exit.Refused, "needs an empty log", "import", file)
 	kafkatest.Fill(t, kafkatest.ClientOf(t, other.Addr, nil), "in", 1, values[120:300])
-	there(refused, "accrete adopt", "learn", "--to-end")
-	there(misused, "--topic =x", "adopt", "--topic", "=x")
-	there(misused, "--at 0:x", "adopt", "--at", "0:x")
-	there(refused, "none of the records 0 to 179", "adopt") // kafkatest.Fill writes other keys
-	there(done, "in/0 (id", "adopt", "--at", "0:180", "--dry-run")
-	if a := read[adoptReport](t, there(done, "", "adopt", "--at", "0:180", "--json")); !a.Adopted || a.Rollback || a.Inputs[0].Partitions[0].Next != 180 {
+	there(exit.Refused, "accrete adopt", "learn", "--to-end")
+	there(exit.Misused, "--topic =x", "adopt", "--topic", "=x")
+	there(exit.Misused, "--at 0:x", "adopt", "--at", "0:x")
+	there(exit.Refused, "none of the records 0 to 179", "adopt") // kafkatest.Fill writes other keys
+	there(exit.Done, "in/0 (id", "adopt", "--at", "0:180", "--dry-run")
+	if a := read[adoptReport](t, there(exit.Done, "", "adopt", "--at", "0:180", "--json")); !a.Adopted || a.Rollback || a.Inputs[0].Partitions[0].Next != 180 {
 		t.Errorf("adopted: %+v", a)
 	}
-	there(done, "there is nothing to adopt", "adopt")
+	there(exit.Done, "there is nothing to adopt", "adopt")
 	rest := func(d *kafkatest.Disk, do func(int, string, ...string) string) pipeline.LogReport {
 		t.Helper()
 		kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), "in", 1, values[300:])
-		do(done, "", "learn", "--to-end")
-		do(done, fmt.Sprintf("seqs %d to %d are abandoned", back.ToSeq+1, before.Seq), "verify")
-		return read[pipeline.LogReport](t, do(done, "", "inspect", "--json", "--records", "0"))
+		do(exit.Done, "", "learn", "--to-end")
+		do(exit.Done, fmt.Sprintf("seqs %d to %d are abandoned", back.ToSeq+1, before.Seq), "verify")
+		return read[pipeline.LogReport](t, do(exit.Done, "", "inspect", "--json", "--records", "0"))
 	}
 	a, b := rest(d, here), rest(other, there)
 	if a.Snapshots[0].StateHash != b.Snapshots[0].StateHash {

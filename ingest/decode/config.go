@@ -38,6 +38,10 @@ type Config struct {
 	MaxBytes   int     `json:"max_bytes"`   // size of a record; 1 MiB
 	MaxColumns int     `json:"max_columns"` // 100,000
 	MaxAbs     float64 `json:"max_abs"`     // of an input or a label; 1e30
+
+	// Above is the number that every input has to exceed; 0: there is none. See
+	// learner.Config.Above.
+	Above float64 `json:"above,omitempty"`
 }
 
 const (
@@ -83,6 +87,8 @@ func (c Config) Effective() (Config, error) {
 		return c, fmt.Errorf("input.label has %d fields, but the task is %v: several labels need task regression", len(c.Labels), c.Task)
 	case c.Missing != "quarantine" && c.Missing != "zero" && c.Missing != "impute":
 		return c, fmt.Errorf("input.missing is %q: want impute, quarantine or zero", c.Missing)
+	case c.Above != 0 && (c.Infer || len(c.Types) > 0):
+		return c, fmt.Errorf("input.columns has types, but the kernel requires numeric inputs above %v", c.Above)
 	case c.Unknown != "quarantine" && c.Unknown != "ignore":
 		return c, fmt.Errorf("input.unknown is %q: want quarantine or ignore", c.Unknown)
 	case c.MaxClasses < 2:

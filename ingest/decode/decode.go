@@ -198,6 +198,9 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		if math.Abs(v) > d.config.MaxAbs {
 			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), v, d.config.MaxAbs)
 		}
+		if d.config.Above != 0 && v <= d.config.Above {
+			return row, bad("limits", "%s is %v, but the kernel requires inputs above %v", d.columnName(columns, i), v, d.config.Above)
+		}
 	}
 	weight, err := d.weight(r.weight)
 	if err != nil {

@@ -158,6 +158,7 @@ func TestBadRecords(t *testing.T) {
 		{Config{}, ``, `{"x":[1_0]}`, `json: '_' at byte 7`},
 		{Config{}, ``, `{"x":[1e999]}`, `limits: "0" is +Inf, out of range ±1e+30`},
 		{Config{}, ``, `{"x":[-1e31]}`, `limits: "0" is -1e+31, out of range ±1e+30`},
+		{Config{Above: -1}, ``, `{"x":[3,-1]}`, `limits: "1" is -1, but the kernel requires inputs above -1`},
 		{Config{}, ``, `{"x":[null]}`, `columns: x[0] is null`},
 		{Config{}, ``, `{"x":[1,true]}`, `columns: x[1] is "true"`},
 		{Config{}, ``, `{"x":["1"]}`, `columns: x[0] is text "1"`},

@@ -23,7 +23,7 @@ type Fit struct {
 
 // NewFit returns a Fit of the empty model.
 func NewFit(c learner.Config) (*Fit, error) {
-	options, err := record.Options(c, decode.Config{})
+	options, err := record.Options(c, decode.Config{Above: c.Above()})
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,18 @@ var Faults = []string{
 	"tail",        // a log that has become shorter is accepted
 	"compacted",   // the configuration of the log is not checked
 	"hole",        // missing offsets are ignored
+	"outlived",    // predictions of decisions that the log has lost are ignored
+	"reuse",       // a rollback uses again a seq that the log has lost
+	"versions",    // a log of another arithmetic is continued without an UPGRADE
+	"truncated",   // an input that was truncated and has grown again is accepted
+	"recreated",   // the topic ids of the input are not checked
+	"election",    // a new leader of an input partition counts as a truncation
+	"adopted",     // an adopted topic is continued one record too late
+	"grow",        // partitions that are added to the input are not found
+	"lag",         // the lag ends before a transaction that hangs
+	"uncommitted", // records of open and aborted transactions are read
+	"unbounded",   // quarantined records and keys of predictions are not truncated
+	"forgotten",   // a producer that the broker has forgotten keeps its id
 }
 
 // Fault reports whether this build has a fault.

@@ -24,13 +24,13 @@ type (
 		Seq   int64
 	}
 
-	// Dueling reports that this process waits as a standby without Config.Standby,
+	// FencingLoop reports that this process waits as a standby without Config.Standby,
 	// because of the number of fencings in the last minute.
-	Dueling struct{ Fencings int }
+	FencingLoop struct{ Fencings int }
 
-	// Cold reports that a standby cannot follow the model log and will have to restore a
+	// StandbyFailed reports that a standby cannot follow the model log and will have to restore a
 	// snapshot when it takes over.
-	Cold struct{ Err error }
+	StandbyFailed struct{ Err error }
 
 	// Searching reports how many offsets of a new partition were searched for the record
 	// that was decided last in the old one.
@@ -102,8 +102,8 @@ type (
 		Err         error // of the first
 	}
 
-	// Released reports that the predictions up to and including Seq are published.
-	Released struct {
+	// Published reports that the predictions up to and including Seq are published.
+	Published struct {
 		Seq     int64
 		Records int
 	}
@@ -117,14 +117,14 @@ type (
 		First     int64 // log start offset
 	}
 
-	// Grown reports that partitions were added to an input topic and are read now.
-	Grown struct {
+	// PartitionsAdded reports that partitions were added to an input topic and are read now.
+	PartitionsAdded struct {
 		Topic      string
 		Partitions int // including those added
 	}
 
-	// Lost reports that a GAP for these offsets was written to the model log.
-	Lost struct {
+	// Gap reports that a GAP for these offsets was written to the model log.
+	Gap struct {
 		Topic     string
 		Partition int32
 		From, To  int64

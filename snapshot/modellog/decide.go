@@ -26,7 +26,7 @@ func (l *ledger) breaks(format string, args ...any) string {
 // so until a ROLLBACK counts.
 func (f *Fold) Broken() error {
 	if f.ledger == nil {
-		return f.hole
+		return f.gap
 	}
 	return f.broken
 }
@@ -149,7 +149,7 @@ func (l *ledger) rollback(offset int64, r *Rollback) (void string) {
 	to, ok := l.find(r.ToSeq)
 	switch {
 	case !ok && r.ToSeq < l.base.seq && l.base.start.Offset > 0:
-		l.adrift = true // a reader that remembers more decides
+		l.rolledBack = true // a reader that remembers more decides
 		return ""
 	case !ok:
 		return fmt.Sprintf("there is no seq %d to roll back to", r.ToSeq)

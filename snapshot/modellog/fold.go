@@ -50,7 +50,7 @@ type Fold struct {
 	begin   int64
 	next    int64
 	waiting []waiting // until there is a ledger
-	hole    error     // found while waiting
+	gap     error     // found while waiting
 	tooNew  error     // a later version, while waiting or under the claim in force
 	checked bool      // whether the decision at which the fold begins was read
 	wants   int64     // Start of the newest MANIFEST that the fold could begin with; -1
@@ -181,8 +181,8 @@ func (f *Fold) step(offset int64) {
 	case offset <= f.next:
 	case f.ledger != nil:
 		f.breaks("offsets %d to %d are missing, after seq %d", f.next, offset-1, f.seq)
-	case f.hole == nil:
-		f.hole = fmt.Errorf("%w: offsets %d to %d are missing", ErrBroken, f.next, offset-1)
+	case f.gap == nil:
+		f.gap = fmt.Errorf("%w: offsets %d to %d are missing", ErrBroken, f.next, offset-1)
 	}
 	f.next = max(f.next, offset+1)
 }
@@ -203,7 +203,7 @@ func (f *Fold) take(offset int64, r Record, signed bool) Verdict {
 	}
 	if f.ledger != nil {
 		v.Void = f.judge(w)
-		if v.Waiting = f.adrift; v.Waiting {
+		if v.Waiting = f.rolledBack; v.Waiting {
 			f.lost = min(f.lost, r.(*Rollback).ToSeq)
 			f.ledger, f.begin, f.waiting, f.checked, f.wants = nil, offset, []waiting{w}, false, -1
 		} else {
@@ -219,7 +219,7 @@ func (f *Fold) take(offset int64, r Record, signed bool) Verdict {
 	case *later:
 		f.tooNew = fmt.Errorf("model log, offset %d: %w", offset, r.err())
 	case *Rollback:
-		f.hole = nil
+		f.gap = nil
 	}
 	f.waiting = append(f.waiting, w)
 	v.Waiting = true
@@ -250,19 +250,19 @@ func (f *Fold) seat(at waiting, m *Manifest) (void string) {
 			l.judge(w)
 		}
 	}
-	if l.adrift {
+	if l.rolledBack {
 		return "its history has been rolled back"
 	}
 	if void = l.judge(at); void != "" && l.tooNew == nil {
-		if f.hole == nil {
-			f.hole = l.broken
+		if f.gap == nil {
+			f.gap = l.broken
 		}
 		return void
 	}
 	if l.broken == nil {
-		l.broken = f.hole
+		l.broken = f.gap
 	}
-	f.ledger, f.waiting, f.hole, f.tooNew = l, nil, nil, l.tooNew
+	f.ledger, f.waiting, f.gap, f.tooNew = l, nil, nil, l.tooNew
 	return void
 }
 

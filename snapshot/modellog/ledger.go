@@ -34,9 +34,9 @@ type ledger struct {
 	challengers []StoredChallenger // oldest first
 	challenge   pending            // chunks of a challenger
 
-	broken error // missing part; after it only CLAIMs and a ROLLBACK count
-	adrift bool  // rolled back to before base
-	tooNew error // a later version under the claim in force
+	broken     error // missing part; after it only CLAIMs and a ROLLBACK count
+	rolledBack bool  // rolled back to before base
+	tooNew     error // a later version under the claim in force
 }
 
 // point is a place in history, after a decision.
@@ -110,7 +110,7 @@ func (l *ledger) judge(w waiting) (void string) {
 	case o != l.claim.Owner:
 		return fmt.Sprintf("written in %v, the current claim is %v", o, l.claim.Owner)
 	}
-	return l.obey(w)
+	return l.apply(w)
 }
 
 // claimed decides about a CLAIM.
@@ -133,8 +133,8 @@ func (l *ledger) claimed(c *Claim, signed, trusted bool) (void string) {
 	return ""
 }
 
-// obey decides about a record under the claim in force.
-func (l *ledger) obey(w waiting) (void string) {
+// apply decides about a record under the claim in force.
+func (l *ledger) apply(w waiting) (void string) {
 	if d, ok := behind(w.offset, w.record); ok {
 		defer func() { l.highest = max(l.highest, d.seq) }()
 	}

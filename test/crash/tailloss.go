@@ -94,7 +94,7 @@ func (w *world) loseTail(ctx context.Context, path string, s *TailLosses) error 
 		return err
 	}
 	defer p.end()
-	if !w.await(ctx, 20*time.Second, isBatch) {
+	if !w.await(ctx, 2*time.Minute, isBatch) {
 		p.end()
 		return fmt.Errorf("nothing was learned:\n%s", tail(p.stderr.String()))
 	}
@@ -152,7 +152,7 @@ func (w *world) deleteLog(ctx context.Context, s *TailLosses) error {
 	}
 	defer func() { p.end() }()
 	log := newModelLog(w.client, w.model("deleted"))
-	watch, cancel := context.WithTimeout(ctx, 30*time.Second)
+	watch, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	log.await(watch, isManifest)
 	admin := kafka.Client{Addr: kafka.TCP(w.brokers)}
@@ -164,7 +164,7 @@ func (w *world) deleteLog(ctx context.Context, s *TailLosses) error {
 		return err
 	}
 	for _, who := range []string{"the learner", "the next one"} {
-		code, err := p.ended(30 * time.Second)
+		code, err := p.ended(2 * time.Minute)
 		if err != nil || code != refusedCode {
 			return fmt.Errorf("%s ended with %d, %w:\n%s", who, code, err, tail(p.stderr.String()))
 		}
@@ -193,7 +193,7 @@ func (w *world) leadOn(ctx context.Context, path string, p *process, missed bool
 		}
 		return nil
 	}
-	code, err := p.ended(30 * time.Second)
+	code, err := p.ended(2 * time.Minute)
 	if err != nil || code != refusedCode || !strings.Contains(p.stderr.String(), "accrete rollback") {
 		s.Silent++
 		w.options.log("loss %d was not reported: exit code %d, %v\n%s", s.Losses, code, err, tail(p.stderr.String()))

@@ -25,6 +25,7 @@ type book struct {
 	taken        []taken           // ranges revoked by a ROLLBACK
 	loose        []loose
 	copies       map[string]int // chunks of a snapshot written again in their order, by its id
+	chunks       map[string]int // number of different chunks of a snapshot so far, by its id
 }
 
 // point is the position of an entry of the history, and the claim that it was
@@ -42,7 +43,7 @@ type taken struct{ from, to int64 }
 func newBook() book {
 	return book{
 		owners: map[string]bool{}, points: map[int64]point{0: {chain: hex.EncodeToString(make([]byte, 32))}},
-		ids: map[string]string{}, counted: map[[32]byte]bool{}, paused: map[int64]bool{},
+		ids: map[string]string{}, counted: map[[32]byte]bool{}, paused: map[int64]bool{}, chunks: map[string]int{},
 	}
 }
 
@@ -58,7 +59,7 @@ func (o *oracle) read(r Record) {
 		o.owners[e.Nonce] = true
 		o.Void++
 	case !o.owners[e.Nonce] && e.Epoch > o.epoch: // its claim may have been lost
-		o.loose = append(o.loose, loose{e.Type, e.Seq, o.seq, e.offset, true})
+		o.stray(e, true)
 	case !o.owners[e.Nonce]:
 		o.fault("the %s at offset %d is of epoch %d, nonce %s, which nobody has claimed", e.Type, e.offset, e.Epoch, e.Nonce)
 	case e.Epoch != o.epoch || e.Nonce != o.nonce: // from a replaced learner
@@ -68,22 +69,14 @@ func (o *oracle) read(r Record) {
 		o.Void++
 	case o.fits(e):
 		o.counted[e.sum] = true
+		if e.data != nil {
+			o.chunks[e.Snapshot]++
+		}
+		o.goesOn(e.Nonce)
 	default:
-		o.loose = append(o.loose, loose{e.Type, e.Seq, o.seq, e.offset, false})
+		o.stray(e, false)
 	}
 	o.highest = max(o.highest, e.Seq)
-}
-
-// loose is a record that does not fit after the entry last. A learner may have
-// written it before it noticed a loss in the log: then a ROLLBACK revokes it.
-type loose struct {
-	typ               string
-	seq, last, offset int64
-	orphan            bool // its epoch was never claimed
-}
-
-func (l loose) takenBack(seq int64) bool {
-	return (l.seq > l.last || l.orphan) && l.seq < seq || l.typ == "chunk" || l.typ == "challenger chunk"
 }
 
 func (o *oracle) claim(e entry) {

@@ -149,11 +149,14 @@ func Check(w World) Report {
 		o.read(r)
 	}
 	for _, l := range o.loose {
-		if l.orphan {
-			o.fault("the %s %d at offset %d is of an epoch that nobody has claimed", l.typ, l.seq, l.offset)
-			continue
+		switch {
+		case l.lacks && !l.never && !l.orphan: // void for every reader, and no decision: a ROLLBACK finds nothing to revoke
+			o.Void++
+		case l.orphan:
+			o.fault("the %s %d at offset %d is of an epoch that nobody has claimed", l.Type, l.Seq, l.offset)
+		default:
+			o.fault("the %s %d at offset %d is under the claim in force, and has no place behind seq %d", l.Type, l.Seq, l.offset, l.last)
 		}
-		o.fault("the %s %d at offset %d is under the claim in force, and has no place behind seq %d", l.typ, l.seq, l.offset, l.last)
 	}
 	if o.model.learner != nil {
 		o.StateHash = o.model.hash()

@@ -45,6 +45,8 @@ type part struct {
 	writers    map[int64]*writer
 	open       map[int64]int64 // by producer, first offset of its open transaction
 	commits    int             // number of committed transactions
+	epoch      int32           // of the leader
+	leaders    []leadership    // with the epochs of the records, for OffsetForLeaderEpoch
 }
 
 type stored struct {
@@ -63,9 +65,6 @@ type writer struct {
 		base           int64
 	}
 }
-
-// leaderEpoch is the epoch of the only broker, which is always the leader.
-const leaderEpoch = 0
 
 // call is a request that waits for its response.
 type call struct {
@@ -181,8 +180,8 @@ func place(req kmsg.Request) int32 {
 // any reports whether a fetch has data to return.
 func (c *cluster) any(f *kmsg.FetchRequest) bool {
 	p := c.part(f.Topics[0].Topic, f.Topics[0].Partitions[0].Partition)
-	at := f.Topics[0].Partitions[0].FetchOffset
-	return p == nil || at != p.stable()
+	at := f.Topics[0].Partitions[0]
+	return p == nil || at.FetchOffset != p.stable() || p.led(at.CurrentLeaderEpoch) != 0
 }
 
 func (c *cluster) remove(k *call) {
@@ -208,6 +207,7 @@ const (
 	notEnoughReplicas    = 19
 	notEnoughAfterAppend = 20
 	coordinatorNotAvail  = 15
+	messageTooLarge      = 10
 )
 
 // handle answers a request as a broker does.
@@ -225,7 +225,7 @@ func (c *cluster) handle(req kmsg.Request) kmsg.Response {
 				rt.TopicID = t.id
 				for i := range t.parts {
 					rp := kmsg.NewMetadataResponseTopicPartition()
-					rp.Partition, rp.Leader, rp.LeaderEpoch = int32(i), 1, leaderEpoch
+					rp.Partition, rp.Leader, rp.LeaderEpoch = int32(i), 1, t.parts[i].epoch
 					rt.Partitions = append(rt.Partitions, rp)
 				}
 			}
@@ -278,6 +278,7 @@ func (c *cluster) handle(req kmsg.Request) kmsg.Response {
 				out.Partition = rp.Partition
 				if p := c.part(r.Topic, rp.Partition); p == nil {
 					out.ErrorCode = unknownTopic
+				} else if out.ErrorCode = p.led(rp.CurrentLeaderEpoch); out.ErrorCode != 0 {
 				} else if out.Offset = p.stable(); rp.Timestamp == -2 {
 					out.Offset = p.start
 				}
@@ -296,8 +297,8 @@ func (c *cluster) handle(req kmsg.Request) kmsg.Response {
 				out.Partition = rp.Partition
 				if p := c.part(r.Topic, rp.Partition); p == nil {
 					out.ErrorCode = unknownTopic
-				} else if rp.LeaderEpoch == leaderEpoch {
-					out.LeaderEpoch, out.EndOffset = leaderEpoch, p.end
+				} else if out.ErrorCode = p.led(rp.CurrentLeaderEpoch); out.ErrorCode == 0 {
+					out.LeaderEpoch, out.EndOffset = p.endOf(rp.LeaderEpoch)
 				}
 				rt.Partitions = append(rt.Partitions, out)
 			}
@@ -324,6 +325,8 @@ func (c *cluster) handle(req kmsg.Request) kmsg.Response {
 				out.Partition = rp.Partition
 				if p := c.part(r.Topic, rp.Partition); p == nil {
 					out.ErrorCode = unknownTopic
+				} else if most, err := strconv.Atoi(c.topics[r.Topic].config["max.message.bytes"]); err == nil && len(rp.Records) > most {
+					out.ErrorCode = messageTooLarge
 				} else {
 					out.BaseOffset, out.ErrorCode = c.produce(p, rp.Records)
 				}
@@ -338,7 +341,7 @@ func (c *cluster) handle(req kmsg.Request) kmsg.Response {
 			rt := kmsg.NewFetchResponseTopic()
 			rt.Topic = r.Topic
 			for _, rp := range r.Partitions {
-				rt.Partitions = append(rt.Partitions, c.fetch(c.part(r.Topic, rp.Partition), rp.Partition, rp.FetchOffset))
+				rt.Partitions = append(rt.Partitions, c.fetch(c.part(r.Topic, rp.Partition), rp, req.IsolationLevel == 1))
 			}
 			resp.Topics = append(resp.Topics, rt)
 		}
@@ -390,11 +393,13 @@ func (c *cluster) create(name string, partitions int, config map[string]string) 
 	t := &topic{config: config}
 	copy(t.id[:], strconv.Itoa(c.order)+name)
 	for range partitions {
-		t.parts = append(t.parts, &part{writers: map[int64]*writer{}, open: map[int64]int64{}})
+		t.parts = append(t.parts, newPart())
 	}
 	c.topics[name] = t
 	return t
 }
+
+func newPart() *part { return &part{writers: map[int64]*writer{}, open: map[int64]int64{}} }
 
 // produce stores a batch, once per sequence number.
 func (c *cluster) produce(p *part, raw []byte) (base int64, code int16) {
@@ -454,33 +459,41 @@ func (c *cluster) store(p *part, raw []byte) (base int64) {
 	base = p.end
 	raw = slices.Clone(raw)
 	binary.BigEndian.PutUint64(raw, uint64(base))
-	binary.BigEndian.PutUint32(raw[12:], leaderEpoch)
+	binary.BigEndian.PutUint32(raw[12:], uint32(p.epoch))
 	p.end = base + int64(binary.BigEndian.Uint32(raw[23:])) + 1
 	p.batches = append(p.batches, stored{base, p.end - 1, raw, nil, c.order})
 	return base
 }
 
-func (c *cluster) fetch(p *part, index int32, from int64) kmsg.FetchResponseTopicPartition {
+func (c *cluster) fetch(p *part, req kmsg.FetchRequestTopicPartition, committed bool) kmsg.FetchResponseTopicPartition {
 	out := kmsg.NewFetchResponseTopicPartition()
-	out.Partition = index
+	out.Partition = req.Partition
+	from := req.FetchOffset
 	switch {
 	case p == nil:
 		out.ErrorCode = unknownTopic
+		return out
+	case p.led(req.CurrentLeaderEpoch) != 0:
+		out.ErrorCode = p.led(req.CurrentLeaderEpoch)
 		return out
 	case from < p.start || from > p.end:
 		out.ErrorCode = offsetOutOfRange
 		return out
 	}
 	out.HighWatermark, out.LastStableOffset, out.LogStartOffset = p.end, p.stable(), p.start
+	end := p.end
+	if committed {
+		end = p.stable()
+	}
 	for _, a := range p.aborted {
-		if a.last >= from {
+		if committed && a.last >= from {
 			out.AbortedTransactions = append(out.AbortedTransactions, a.FetchResponseTopicPartitionAbortedTransaction)
 		}
 	}
 	first, _ := slices.BinarySearchFunc(p.batches, from, func(s stored, o int64) int { return int(s.last - o) })
 	room := c.most()
 	for _, s := range p.batches[first:] {
-		if room--; room < 0 || s.base >= p.stable() {
+		if room--; room < 0 || s.base >= end {
 			break
 		}
 		out.RecordBatches = append(out.RecordBatches, s.raw...)
@@ -527,30 +540,32 @@ func (c *cluster) everything(name string) (out [][]ingest.Record) {
 	if c.topics[name] == nil {
 		return nil
 	}
+	for _, p := range c.topics[name].parts {
+		out = append(out, c.records(p))
+	}
+	return out
+}
+
+// records returns all committed records that a partition ever had.
+func (c *cluster) records(p *part) (rs []ingest.Record) {
 	whole := newCluster()
-	t := whole.create("t", len(c.topics[name].parts), nil)
-	for i, p := range c.topics[name].parts {
-		t.parts[i].batches, t.parts[i].end, t.parts[i].aborted = slices.Clone(p.batches), p.stable(), p.aborted
-		for j := range p.batches {
-			if b := &t.parts[i].batches[j]; b.good != nil {
-				b.raw = b.good
-			}
+	t := whole.create("t", 1, nil).parts[0]
+	t.batches, t.end, t.aborted = slices.Clone(p.batches), p.stable(), p.aborted
+	for j := range p.batches {
+		if b := &t.batches[j]; b.good != nil {
+			b.raw = b.good
 		}
 	}
 	k := whole.client()
 	defer k.Close()
-	for i, p := range t.parts {
-		var rs []ingest.Record
-		for f, next := k.Fetcher("t", i), int64(0); next < p.end; {
-			got, err := f.Poll(context.Background(), next)
-			if err != nil {
-				panic(err)
-			}
-			rs, next = append(rs, got.Records...), got.Next
+	for f, next := k.Fetcher("t", 0), int64(0); next < t.end; {
+		got, err := f.Poll(context.Background(), next)
+		if err != nil {
+			panic(err)
 		}
-		out = append(out, rs)
+		rs, next = append(rs, got.Records...), got.Next
 	}
-	return out
+	return rs
 }
 
 // orderOf returns the position of the record at an offset in the order in which

@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing/synctest"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -27,23 +29,26 @@ import (
 	"github.com/accrete-ml/accrete/test/oracle"
 )
 
-const (
-	modelName = "m"
-	inputName = "in"
-)
+const modelName = "m"
 
 // world is one schedule.
 type world struct {
 	seed    uint64
 	r       *rand.Rand
+	more    *rand.Rand // for the faults of adversity_test.go, so that they do not change what r draws
 	c       *cluster
 	own     *ingest.Client
 	feeder  *ingest.Producer
 	config  pipeline.Config
 	parts   int
-	fed     int // number of records in the input
+	fed     int    // number of records in the input
+	input   string // topic
+	adverse bool   // elections and oversized records
 	healthy bool
-	stopped bool // no learner can continue, as intended
+	lossy   bool     // an output topic has lost its tail
+	rewound bool     // input that was learned from is gone, so that the oracle cannot compute it
+	mirrors []string // earlier input topics
+	stopped bool     // no learner can continue, as intended
 	rates   rates
 
 	ids       int
@@ -66,6 +71,8 @@ type stats struct {
 	Batches, Records, Void, Snapshots, Duplicates                                       int64
 	Refusals                                                                            int // because of a history that does not match
 	Challengers                                                                         int
+	Elections, Oversized                                                                int
+	Endings                                                                             map[string]int // by name
 }
 
 func (s *stats) add(t stats) {
@@ -87,6 +94,14 @@ func (s *stats) add(t stats) {
 	s.Duplicates += t.Duplicates
 	s.Refusals += t.Refusals
 	s.Challengers += t.Challengers
+	s.Elections += t.Elections
+	s.Oversized += t.Oversized
+	for name, n := range t.Endings {
+		if s.Endings == nil {
+			s.Endings = map[string]int{}
+		}
+		s.Endings[name] += n
+	}
 }
 
 // process is one run of a learner.
@@ -102,10 +117,18 @@ type process struct {
 	opened bool
 	err    error
 	events []event.Event
+	lags   map[int32]event.Lag // the newest, by partition of the input
 }
 
 func (p *process) report(ev event.Event) {
-	switch ev.(type) {
+	switch ev := ev.(type) {
+	case event.Lag:
+		p.mu.Lock()
+		if p.lags == nil {
+			p.lags = map[int32]event.Lag{}
+		}
+		p.lags[ev.Partition] = ev
+		p.mu.Unlock()
 	case event.Damaged, event.Unreadable, event.Claimed:
 		p.mu.Lock()
 		p.events = append(p.events, ev)
@@ -126,18 +149,18 @@ func (p *process) claimed() int64 {
 }
 
 func newWorld(seed uint64) *world {
-	w := &world{seed: seed, r: rand.New(rand.NewPCG(seed, 11)), c: newCluster()}
+	w := &world{seed: seed, input: "in", r: rand.New(rand.NewPCG(seed, 11)), more: rand.New(rand.NewPCG(seed, 12)), c: newCluster()}
 	w.own = w.c.client()
 	w.feeder = w.own.Producer()
 	w.c.most = func() int { return 1 + w.r.IntN(6) }
 	w.parts = 1 + w.r.IntN(3)
-	w.c.create(inputName, w.parts, map[string]string{"cleanup.policy": "delete", "retention.ms": "-1"})
+	w.c.create(w.input, w.parts, map[string]string{"cleanup.policy": "delete", "retention.ms": "-1"})
 	w.rates = rates{
 		kill: w.r.IntN(8), start: w.r.IntN(8), pause: w.r.IntN(12), feed: 5 + w.r.IntN(30),
 		late: w.r.IntN(60), wait: 20 + w.r.IntN(150), fault: w.r.IntN(150),
 	}
 	w.config = pipeline.Config{
-		Model: modelName, Topics: []string{inputName}, Decode: decode.Config{Label: "label"},
+		Model: modelName, Topics: []string{w.input}, Decode: decode.Config{Label: "label"},
 		Learner:   learner.Config{BlockSize: 8, MaxFeatures: 32, Minibatch: 4},
 		BatchSize: 1 + w.r.IntN(24), Linger: 5 * time.Millisecond,
 		SnapshotEvery: time.Duration(1+w.r.IntN(40)) * 50 * time.Millisecond, ReplayLimit: time.Hour,
@@ -148,6 +171,12 @@ func newWorld(seed uint64) *world {
 	w.config.Learner.BlockSize, w.config.Learner.Algorithm = 8, []string{"dsg", "newton"}[w.r.IntN(2)]
 	if w.config.Transactional {
 		w.rates.duel = w.r.IntN(8)
+	}
+	w.adverse = adversity() && seed%4 == 3
+	if w.adverse {
+		for name, n := range map[string]int{pipeline.PredictionsTopic(modelName): w.parts, pipeline.QuarantineTopic(modelName): 1} {
+			w.c.create(name, n, map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "max.message.bytes": strconv.Itoa(record.MinMessageBytes)})
+		}
 	}
 	if seed%3 == 0 { // not drawn from the random numbers, so that existing seeds keep their schedules
 		w.config.Refit = pipeline.RefitConfig{Every: 200 * time.Millisecond, Window: 60, Tolerance: 1e-2, Lambda: 1e-3}
@@ -176,7 +205,7 @@ func (w *world) fail(format string, args ...any) {
 func (w *world) feed(n int) {
 	for n > 0 {
 		p := w.r.IntN(w.parts)
-		part := w.c.part(inputName, int32(p))
+		part := w.c.part(w.input, int32(p))
 		if w.config.OnGap == "record" && w.r.IntN(24) == 0 {
 			w.c.hole(part, 1+w.r.IntN(4))
 			continue
@@ -185,9 +214,12 @@ func (w *world) feed(n int) {
 		n -= len(rs)
 		for i := range rs {
 			rs[i] = ingest.Record{Time: 1_000 + int64(w.fed), Key: fmt.Append(nil, w.fed), Value: []byte(w.value())}
+			if w.adverse {
+				w.oversize(&rs[i])
+			}
 			w.fed++
 		}
-		if err := w.feeder.Publish(context.Background(), inputName, p, rs); err != nil {
+		if err := w.feeder.Publish(context.Background(), w.input, p, rs); err != nil {
 			panic(err)
 		}
 		if w.r.IntN(12) == 0 {
@@ -216,6 +248,23 @@ func (w *world) value() string {
 
 // start starts a learner.
 func (w *world) start(toEnd bool) *process {
+	p := w.process(func(ctx context.Context, p *process, c pipeline.Config) error {
+		c.ToEnd = toEnd
+		l, err := pipeline.Open(ctx, c)
+		if err != nil {
+			return err
+		}
+		p.mu.Lock()
+		p.opened = true
+		p.mu.Unlock()
+		return l.Run(ctx)
+	})
+	w.note("start %d", p.id)
+	return p
+}
+
+// process starts a process that calls run.
+func (w *world) process(run func(context.Context, *process, pipeline.Config) error) *process {
 	w.ids++
 	w.stats.Starts++
 	p := &process{id: w.ids}
@@ -227,17 +276,12 @@ func (w *world) start(toEnd bool) *process {
 	p.client = client
 	ctx, p.cancel = context.WithCancel(context.Background())
 	c := w.config
-	c.Client, c.ToEnd, c.Report = client, toEnd, p.report
+	c.Client, c.Report = client, p.report
 	w.processes = append(w.processes, p)
-	w.note("start %d", p.id)
 	go func() {
-		l, err := pipeline.Open(ctx, c)
-		opened := err == nil
-		if err == nil {
-			err = l.Run(ctx)
-		}
+		err := run(ctx, p, c)
 		p.mu.Lock()
-		p.opened, p.ended, p.err = opened, true, err
+		p.ended, p.err = true, err
 		p.mu.Unlock()
 	}()
 	return p
@@ -377,6 +421,9 @@ func (w *world) step() {
 	case happens(rates.duel):
 		w.duel()
 		return
+	}
+	if w.adverse && w.more.IntN(60) == 0 {
+		w.election()
 	}
 	calls := w.c.ready(func(k *call) bool { return !k.from.paused && !k.from.dead })
 	if len(calls) == 0 {
@@ -602,6 +649,9 @@ func (w *world) fold(log *part) *modellog.Fold {
 	in := w.own.Fetcher(modelName+".log", 0)
 	for next := log.start; next < log.end; {
 		got, err := in.Poll(context.Background(), next)
+		if ingest.Temporary(err) { // another leader
+			continue
+		}
 		if err != nil {
 			panic(err)
 		}
@@ -647,6 +697,9 @@ func (w *world) liveness() {
 		if !p.dead && (!p.paused || w.r.IntN(3) == 0) {
 			w.kill(p)
 		}
+	}
+	if w.ending() {
+		return
 	}
 	damaged, otherwise := false, true
 	if w.r.IntN(3) == 0 {
@@ -728,21 +781,21 @@ func (w *world) spoil() (what string, why func(error) bool) {
 		}
 		b := again[w.r.IntN(len(again))]
 		for _, g := range b.Ranges {
-			for _, rec := range between(w.c.everything(inputName)[g.Partition], g.From, g.To) {
+			for _, rec := range between(w.c.everything(w.input)[g.Partition], g.From, g.To) {
 				if len(rec.Value) > 40 && w.alter(g.Partition, rec) {
 					return fmt.Sprintf("record %s/%d of BATCH %d is another one", g.Topic, rec.Offset, b.Seq), history
 				}
 			}
 		}
 	case 2:
-		w.c.topics[inputName].id[0] ^= 1
+		w.c.topics[w.input].id[0] ^= 1
 		return "the input was created again", history
 	case 3:
 		if len(again) == 0 || w.config.OnGap == "record" { // the learner then restores its snapshot and continues
 			return "", nil
 		}
 		g := again[w.r.IntN(len(again))].Ranges[0]
-		w.c.part(inputName, g.Partition).start = g.To
+		w.c.part(w.input, g.Partition).start = g.To
 		return fmt.Sprintf("retention has taken %s/%d up to %d, which is to be learned again", g.Topic, g.Partition, g.To), history
 	}
 	if w.r.IntN(16) == 0 { // the last record decided
@@ -765,7 +818,7 @@ func (w *world) spoil() (what string, why func(error) bool) {
 			}
 		}
 		for i := range int32(w.parts) {
-			rs := between(w.c.everything(inputName)[i], last[i].From, last[i].To)
+			rs := between(w.c.everything(w.input)[i], last[i].From, last[i].To)
 			if len(rs) > 0 && len(rs[len(rs)-1].Value) > 40 && w.alter(i, rs[len(rs)-1]) {
 				return fmt.Sprintf("record %d/%d, the last one decided, is another one", i, rs[len(rs)-1].Offset), history
 			}
@@ -786,7 +839,7 @@ func between(rs []ingest.Record, from, to int64) (out []ingest.Record) {
 
 // alter changes a digit of an input example.
 func (w *world) alter(partition int32, rec ingest.Record) bool {
-	part := w.c.part(inputName, partition)
+	part := w.c.part(w.input, partition)
 	for i := range part.batches {
 		if s := &part.batches[i]; s.base <= rec.Offset && rec.Offset <= s.last {
 			s.good = slices.Clone(s.raw)
@@ -863,20 +916,35 @@ func (w *world) check() {
 		Model: modelName, Log: read(modelName + ".log"), Inputs: map[oracle.Partition][]oracle.Record{},
 		Predictions: read(modelName + ".predictions"), Quarantine: read(modelName + ".quarantine"),
 	}
+	if t := w.c.topics[modelName+".log"]; t != nil {
+		in.LogID = t.id
+	}
 	committed := int64(0)
-	for i, rs := range w.c.everything(inputName) {
-		in.Inputs[oracle.Partition{Topic: inputName, Index: int32(i)}] = records(rs)
+	for i, rs := range w.c.everything(w.input) {
+		in.Inputs[oracle.Partition{Topic: w.input, Index: int32(i)}] = records(rs)
 		committed += int64(len(rs))
 	}
+	for _, name := range w.mirrors {
+		for i, rs := range w.c.everything(name) {
+			in.Inputs[oracle.Partition{Topic: name, Index: int32(i)}] = records(rs)
+		}
+	}
+	if w.rewound {
+		return
+	}
 	r := oracle.Check(in)
-	if w.violation != "" || w.stopped { // the end was not reached, so predictions may be missing
+	if w.violation != "" || w.stopped || w.lossy { // the end was not reached, so predictions may be missing
 		r.Lost = 0
 	}
 	if r.Divergences+r.Lost+r.Differing > 0 {
 		w.fail("oracle: %d divergences, %d lost, %d differing: %s", r.Divergences, r.Lost, r.Differing, strings.Join(r.Faults, "; "))
 	}
-	if w.config.Transactional && r.Duplicates > 0 {
-		w.fail("%d predictions are there more than once, for all that they are released in transactions", r.Duplicates)
+	copies := r.Duplicates
+	if r.Rollbacks > 0 { // quarantined records do not say their BATCH: what was rolled back comes again
+		copies = repeated(in.Predictions)
+	}
+	if w.config.Transactional && copies > 0 && !w.lossy {
+		w.fail("%d predictions are there more than once, for all that they are released in transactions", copies)
 	}
 	if done := r.Learned + r.Predicted + r.Quarantined; w.violation == "" && !w.stopped && done != committed {
 		w.fail("%d of %d records are dealt with", done, committed)
@@ -889,6 +957,24 @@ func (w *world) check() {
 		}
 	}
 	w.ordered(in, r)
+}
+
+// repeated returns the number of predictions that are copies of another one.
+func repeated(rs []oracle.Record) (n int64) {
+	seen := map[string]bool{}
+	for _, r := range rs {
+		id := ""
+		for _, h := range r.Headers {
+			if h.Key == "ce_id" || h.Key == "ce_sequence" {
+				id += string(h.Value) + " "
+			}
+		}
+		if seen[id] {
+			n++
+		}
+		seen[id] = true
+	}
+	return n
 }
 
 // records converts rs for the oracle.
@@ -917,6 +1003,12 @@ func (w *world) ordered(in oracle.World, r oracle.Report) {
 				seq, ok := r.Decided[key]
 				if !ok {
 					continue // the oracle reports this
+				}
+				if w.lossy { // what is published again comes after what was lost
+					continue
+				}
+				if of := header(rec, "ce_sequence"); r.Rollbacks > 0 && of != strconv.FormatInt(seq, 10) {
+					continue // of a BATCH that was rolled back, or quarantined, which does not say its BATCH
 				}
 				if at < log.orderOf(r.BatchAt[seq]) {
 					w.fail("%s was released before BATCH %d was in the log", key, seq)

@@ -44,9 +44,13 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 		x, dim = f.Encoding.Start().Rows(x, labels, a.Weights), f.Encoding.Width()
 		a.Fixed.Dim = dim
 	}
-	if a.Scaled {
+	k, mapped := a.Kernel.(features.Mapped)
+	switch {
+	case a.Scaled:
 		f.Scaler = noScaler(dim)
-	} else {
+	case mapped:
+		f.Scaler = newMappedScaler(x, dim, k)
+	default:
 		f.Scaler = NewScaler(x, dim)
 	}
 	seen := f.scaled(x, dim)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -28,6 +29,8 @@ type Scaler struct {
 	Center, Scale []float64
 	ColumnWeights []float64 // root of the weight of each column
 	AsIs          bool      // the rows are scaled already, and only rounded
+
+	Map features.Mapped // the kernel, if it is one of a function of the columns; otherwise nil
 }
 
 // noScaler returns the scaler of rows that are scaled already.
@@ -47,8 +50,25 @@ func (s Scaler) Apply(dst []float32, x []float64) {
 			dst[i] = 0
 			continue
 		}
+		if s.Map != nil {
+			v = s.Map.Input(target.Bounded(v))
+		}
 		dst[i] = float32(Clipped((target.Bounded(v)-s.Center[i])*s.Scale[i]) * s.ColumnWeights[i])
 	}
+}
+
+// newMappedScaler fits a scaler to what the kernel maps the values to. With a scale of
+// its own the kernel is that of the paper, and the columns are not scaled.
+func newMappedScaler(x []float64, dim int, k features.Mapped) Scaler {
+	mapped := make([]float64, len(x))
+	for i, v := range x {
+		mapped[i] = k.Input(target.Bounded(v))
+	}
+	s := NewScaler(mapped, dim)
+	if s.Map = k; HasScale(k) {
+		s.Scale = Ones(dim)
+	}
+	return s
 }
 
 const (

@@ -40,7 +40,7 @@ type Heart struct {
 func Start(ctx context.Context, c *ingest.Client, model, host string, every time.Duration, report func(event.Event)) (*Heart, error) {
 	topic := Topic(model)
 	if err := c.Create(ctx, topic, 1, heartbeatsConfig); err != nil {
-		return nil, fmt.Errorf("creating topic %q: %w", topic, err)
+		return nil, fmt.Errorf("create topic %q: %w", topic, err)
 	}
 	var id [8]byte
 	rand.Read(id[:])
@@ -51,7 +51,7 @@ func Start(ctx context.Context, c *ingest.Client, model, host string, every time
 	}
 	err := input.Retry(ctx, report, func() error { return h.beat(ctx) })
 	if err != nil {
-		return nil, fmt.Errorf("writing to topic %q: %w", topic, err)
+		return nil, fmt.Errorf("write to topic %q: %w", topic, err)
 	}
 	go h.run(context.WithoutCancel(ctx))
 	return h, nil
@@ -149,9 +149,9 @@ func (h *Heart) End(fenced bool) {
 	h.beat(context.Background()) // if it fails, a standby waits as long as after a crash
 }
 
-// lately is the number of records that fencings reads: about one minute of the
+// recentBeats is the number of records that fencings reads: about one minute of the
 // heartbeats of five learners.
-const lately = 7 * 60 * 5
+const recentBeats = 7 * 60 * 5
 
 // Fencings returns the number of learners that were fenced in the last minute.
 func (h *Heart) Fencings(ctx context.Context) (n int, err error) {
@@ -162,7 +162,7 @@ func (h *Heart) Fencings(ctx context.Context) (n int, err error) {
 	var times []int64
 	now := int64(0)
 	f := h.client.Fetcher(h.topic, 0)
-	for next := max(first[0], end[0]-lately); next < end[0]; {
+	for next := max(first[0], end[0]-recentBeats); next < end[0]; {
 		got, err := input.Poll(ctx, f, next, h.report)
 		if err != nil {
 			return 0, err

@@ -20,11 +20,11 @@ func (h *Heart) Listen(ctx context.Context, next int64, to chan<- Seen) error {
 	f := h.client.Fetcher(h.topic, 0)
 	for {
 		got, err := input.Poll(ctx, f, next, h.report)
-		var lost *ingest.LostRange
+		var gap *ingest.GapError
 		var past *ingest.PastEnd
 		switch {
-		case errors.As(err, &lost):
-			next = lost.LogStart
+		case errors.As(err, &gap):
+			next = gap.LogStart
 			continue
 		case errors.As(err, &past), errors.Is(err, ingest.ErrUnknownTopic): // it was deleted; the heart creates it again
 			next = 0

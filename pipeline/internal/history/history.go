@@ -61,8 +61,8 @@ func New(name string, options []byte, c learner.Config) (*History, error) {
 
 // Learn predicts and learns the rows of b, one mini-batch after the other. The BATCH
 // is in the model log already, so the caller may publish the release at once.
-func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Release {
-	out := &Release{Seq: seq, Chain: chain, Predictions: make([]Outgoing, 0, b.Batch.Len())}
+func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
+	out := &Publication{Seq: seq, Chain: chain, Predictions: make([]Outgoing, 0, b.Batch.Len())}
 	rest := b.Items
 	for from := 0; from < b.Batch.Len(); {
 		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
@@ -94,16 +94,16 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Release {
 }
 
 // Skip advances h past lost input.
-func (h *History) Skip(g *modellog.Gap) *Release {
+func (h *History) Skip(g *modellog.Gap) *Publication {
 	p := h.position(g.Topic, g.TopicID, g.Partition)
 	p.Next, p.Fingerprint = g.To, 0 // the record before is lost
 	h.Seq, h.Chain = g.Seq, g.Chain
-	return &Release{Seq: g.Seq, Chain: g.Chain}
+	return &Publication{Seq: g.Seq, Chain: g.Chain}
 }
 
 // Turned applies a ROLLBACK, ADOPT or UPGRADE to h. It returns nil for all other
 // records.
-func (h *History) Turned(r modellog.Record) *Release {
+func (h *History) Turned(r modellog.Record) *Publication {
 	switch r := r.(type) {
 	case *modellog.Rollback:
 		return h.turn(r.Type(), r.Seq, r.Chain)
@@ -133,17 +133,17 @@ func (h *History) Adopt(a *modellog.Adopt) {
 
 // turn mixes a ROLLBACK, ADOPT or UPGRADE into the lineage, so that it differs from
 // the lineage of the same rows learned without that record.
-func (h *History) turn(kind string, seq int64, chain snapshot.Hash) *Release {
+func (h *History) turn(kind string, seq int64, chain snapshot.Hash) *Publication {
 	b := append([]byte("accrete "+kind+" 1\x00"), h.rows[:]...)
 	h.rows = sha256.Sum256(binary.LittleEndian.AppendUint64(b, uint64(seq)))
 	h.Lineage, h.encoder = h.rows, nil
 	h.Seq, h.Chain = seq, chain
-	return &Release{Seq: seq, Chain: chain}
+	return &Publication{Seq: seq, Chain: chain}
 }
 
 // answer adds the predictions of a pass to out, and to quarantine the bad records
 // before its last row. It returns the items after that row.
-func (h *History) answer(out *Release, b *Decided, from int, pass *learner.Pass, rest []Item) []Item {
+func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.Pass, rest []Item) []Item {
 	if h.encoder == nil || h.encodes != b.Schema {
 		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
 		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions), b.Schema
@@ -193,7 +193,7 @@ func (h *History) position(topic string, id [16]byte, partition int32) *snapshot
 	return &h.Reached[i]
 }
 
-func (h *History) quarantine(out *Release, it Item) {
+func (h *History) quarantine(out *Publication, it Item) {
 	r := record.Quarantined(it.in.Topic, it.in.Partition, it.Record, it.Err, h.Limits.Quarantine)
 	r = input.AppendCopies(nil, []ingest.Record{r})[0] // or it would keep the memory of the whole BATCH
 	out.Quarantined = append(out.Quarantined, Outgoing{it.in.Partition, r})

@@ -39,13 +39,13 @@ func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, err
 			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, a topic that was replaced: %w", input.ErrHistory, b.Seq, rg.Topic, rg.Partition, input.ErrReplaced)
 		}
 		if in == nil {
-			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which is not among the inputs: put the topic back into input.topics", input.ErrHistory, b.Seq, rg.Topic, rg.Partition)
+			return nil, fmt.Errorf("%w: BATCH %d has records of %s/%d, which is not among the inputs: add the topic to input.topics again", input.ErrHistory, b.Seq, rg.Topic, rg.Partition)
 		}
 		if !ingest.SameTopic(in.ID, rg.TopicID) {
 			return nil, input.Recreated(rg.Topic)
 		}
 		records, err := r.cursors.Take(ctx, in, rg.From, rg.To, r.report)
-		var lost *ingest.LostRange
+		var lost *ingest.GapError
 		var past *ingest.PastEnd
 		if errors.As(err, &lost) || errors.As(err, &past) {
 			return nil, fmt.Errorf("%w: BATCH %d needs offsets %d to %d of %v: %w", input.ErrHistory, b.Seq, rg.From, rg.To, in, err)
@@ -60,11 +60,11 @@ func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, err
 		d.Ranges[i].TopicID = b.Ranges[i].TopicID // an upgrade of the broker may have assigned it since
 		rg := d.Ranges[i]
 		if want := b.Ranges[i]; rg != want && !planted.Fault("digest") {
-			return nil, fmt.Errorf("%w: BATCH %d was decided on %d records of %s/%d with digest %016x, and the topic has %d records with digest %016x there now", input.ErrHistory, b.Seq, want.Records, want.Topic, want.Partition, want.Digest, rg.Records, rg.Digest)
+			return nil, fmt.Errorf("%w: BATCH %d was decided on %d records of %s/%d with digest %016x, but the topic now has %d records with digest %016x there", input.ErrHistory, b.Seq, want.Records, want.Topic, want.Partition, want.Digest, rg.Records, rg.Digest)
 		}
 	}
 	if d.Counts != b.Counts {
-		return nil, fmt.Errorf("%w: BATCH %d was decided as %+v, and now as %+v: this version reads the records differently", input.ErrHistory, b.Seq, b.Counts, d.Counts)
+		return nil, fmt.Errorf("%w: BATCH %d was decided as %+v, but is now %+v: this version reads the records differently", input.ErrHistory, b.Seq, b.Counts, d.Counts)
 	}
 	return d, nil
 }

@@ -17,18 +17,18 @@ var (
 // ErrGap means that records were lost before they were learned.
 var ErrGap = errors.New("input is lost")
 
-// lostInput is an ErrGap with the range of the lost records.
-type lostInput struct {
+// gapError is an ErrGap with the range of the lost records.
+type gapError struct {
 	topic     string
 	partition int32
 	from, to  int64
 }
 
-func (e *lostInput) Error() string {
-	return fmt.Sprintf("%v: records %d to %d of topic %q partition %d were deleted before they were learned, by its retention or by a person: set input.on_gap to record to go on without them, which the model log will say, or begin a new model under another name", ErrGap, e.from, e.to-1, e.topic, e.partition)
+func (e *gapError) Error() string {
+	return fmt.Sprintf("%v: records %d to %d of topic %q partition %d were deleted before they were learned: set input.on_gap to record to append a GAP to the model log and continue, or start a new model under another name", ErrGap, e.from, e.to-1, e.topic, e.partition)
 }
 
-func (e *lostInput) Unwrap() error { return ErrGap }
+func (e *gapError) Unwrap() error { return ErrGap }
 
 var (
 	ErrRecreated = errors.New("deleted and created again")
@@ -36,9 +36,9 @@ var (
 )
 
 func Recreated(topic string) error {
-	return fmt.Errorf("%w: topic %q was %w since the model learned from it: if it has the same records again, continue with accrete adopt; otherwise begin a new model under another name", ErrHistory, topic, ErrRecreated)
+	return fmt.Errorf("%w: topic %q was %w since the model learned from it: if it has the same records again, continue with accrete adopt; otherwise start a new model under another name", ErrHistory, topic, ErrRecreated)
 }
 
 func replaced(in *Partition, offset int64) error {
-	return fmt.Errorf("%w: record %d of %v is not the one that was there before: the topic was deleted and written anew, or truncated and written on; if it has the same records at other offsets, continue with accrete adopt, otherwise begin a new model under another name", ErrHistory, offset, in)
+	return fmt.Errorf("%w: record %d of %v differs from the one that was learned: the topic was deleted and recreated, or truncated and appended to; if it has the same records at other offsets, continue with accrete adopt, otherwise start a new model under another name", ErrHistory, offset, in)
 }

@@ -7,13 +7,13 @@ type feed struct {
 	in    *Partition
 	taken int64 // first offset not taken
 	fetch ingest.Fetched
-	lost  bool          // fetch has no records because they are lost
+	gap   bool          // fetch has no records because they are lost
 	more  chan struct{} // signals the fetcher that fetch is used up
 }
 
 func newFeed(in *Partition) feed { return feed{in: in, taken: in.Next, more: make(chan struct{}, 1)} }
 
-func (f *feed) pending() bool { return f.fetch.Next > f.taken && !f.lost }
+func (f *feed) pending() bool { return f.fetch.Next > f.taken && !f.gap }
 
 type arrival struct {
 	feed int
@@ -36,21 +36,21 @@ func until(got ingest.Fetched, end int64) ingest.Fetched {
 // split splits got into pieces, each of which is either records or a gap.
 func split(feed int, got ingest.Fetched) (pieces []arrival) {
 	at := int64(-1)
-	for _, hole := range got.Missing {
-		if hole.From >= got.Next {
+	for _, gap := range got.Missing {
+		if gap.From >= got.Next {
 			break
 		}
 		before := got
-		before.Next = hole.From
+		before.Next = gap.From
 		n := 0
-		for n < len(got.Records) && got.Records[n].Offset < hole.From {
+		for n < len(got.Records) && got.Records[n].Offset < gap.From {
 			n++
 		}
 		before.Records, got.Records = got.Records[:n:n], got.Records[n:]
 		if n > 0 {
 			pieces = append(pieces, arrival{feed: feed, Fetched: before})
 		}
-		at = min(hole.To, got.Next)
+		at = min(gap.To, got.Next)
 		pieces = append(pieces, arrival{feed: feed, lost: true, Fetched: ingest.Fetched{Next: at, End: got.End, HighWatermark: got.HighWatermark, LogStart: got.LogStart}})
 	}
 	if at < got.Next {

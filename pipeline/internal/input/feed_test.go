@@ -15,9 +15,9 @@ func TestRecordsThatTheBrokerLostBecomeGaps(t *testing.T) {
 		}
 		return rs
 	}
-	hole := func(ends ...int64) (hs []ingest.Hole) {
+	hole := func(ends ...int64) (hs []ingest.Gap) {
 		for ; len(ends) > 0; ends = ends[2:] {
-			hs = append(hs, ingest.Hole{From: ends[0], To: ends[1]})
+			hs = append(hs, ingest.Gap{From: ends[0], To: ends[1]})
 		}
 		return hs
 	}

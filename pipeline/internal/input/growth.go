@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 )
 
 // growth is a topic to which partitions were added.
@@ -55,7 +56,7 @@ func (s *Source) discover(ctx context.Context, follow func([]feed)) {
 // added returns feeds of the partitions of a topic that are not known yet.
 func (s *Source) added(ctx context.Context, known *growth) (feeds []feed, err error) {
 	id, n, err := s.client.Partitions(ctx, known.Topic)
-	if err != nil || n <= known.Count {
+	if err != nil || n <= known.Count || planted.Fault("grow") {
 		return nil, err
 	}
 	if !ingest.SameTopic(id, known.ID) {

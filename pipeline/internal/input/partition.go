@@ -19,8 +19,8 @@ type Partition struct {
 	Topic     string
 	ID        [16]byte // topic ID, which tells a topic from a later one of the same name
 	Partition int32
-	Next      int64 // first offset that no BATCH covers
-	mark      mark  // of the record before next, if it was verified at the start
+	Next      int64    // first offset that no BATCH covers
+	mark      lastRead // of the record before next, if it was verified at the start
 }
 
 func (in *Partition) String() string { return fmt.Sprintf("%s/%d", in.Topic, in.Partition) }
@@ -54,10 +54,10 @@ func Open(ctx context.Context, c *ingest.Client, topics []string) (Partitions, e
 			return nil, err
 		}
 		if t.Hidden != nil {
-			return nil, fmt.Errorf("%w: whether input topic %q is compacted cannot be seen: %w", ErrTopic, name, t.Hidden)
+			return nil, fmt.Errorf("%w: cannot read whether input topic %q is compacted: %w", ErrTopic, name, t.Hidden)
 		}
 		if strings.Contains(t.CleanupPolicy, "compact") {
-			return nil, fmt.Errorf("%w: input topic %q is compacted (cleanup.policy=%s), so the broker deletes what was learned and no replay could be exact: use a topic with cleanup.policy=delete", ErrTopic, name, t.CleanupPolicy)
+			return nil, fmt.Errorf("%w: input topic %q is compacted (cleanup.policy=%s), so it cannot be replayed exactly: use a topic with cleanup.policy=delete", ErrTopic, name, t.CleanupPolicy)
 		}
 		for p := range t.Partitions {
 			ins = append(ins, &Partition{Topic: name, ID: t.ID, Partition: int32(p)})

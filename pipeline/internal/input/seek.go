@@ -19,9 +19,9 @@ func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snap
 	for _, p := range reached {
 		in := ins.Find(p.Topic, p.Partition)
 		if in == nil {
-			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, and that partition is not among its inputs: put the topic back into input.topics, name the topic that replaces it (accrete adopt --topic %s=NEW), or begin a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next, p.Topic)
+			return fmt.Errorf("%w: the model has learned from %s/%d up to offset %d, but this partition is not among its inputs: add the topic to input.topics again, name the topic that replaces it (accrete adopt --topic %s=NEW), or start a new model under another name", ErrHistory, p.Topic, p.Partition, p.Next, p.Topic)
 		}
-		if !ingest.SameTopic(in.ID, p.TopicID) {
+		if !ingest.SameTopic(in.ID, p.TopicID) && !planted.Fault("recreated") {
 			return Recreated(p.Topic)
 		}
 		known[in] = p
@@ -67,8 +67,8 @@ func (in *Partition) Recognise(ctx context.Context, c *ingest.Client, p snapshot
 		from := max(first, p.Next-back)
 		r := NewCursor(c.Fetcher(in.Topic, int(in.Partition)))
 		records, err := r.Take(ctx, from, p.Next, report)
-		var lost *ingest.LostRange
-		if errors.As(err, &lost) {
+		var gap *ingest.GapError
+		if errors.As(err, &gap) {
 			return nil // deleted in the meantime
 		}
 		if err != nil {
@@ -79,7 +79,7 @@ func (in *Partition) Recognise(ctx context.Context, c *ingest.Client, p snapshot
 			if Fingerprint(last) != p.Fingerprint {
 				return replaced(in, last.Offset)
 			}
-			in.mark = mark{next: p.Next, epoch: -1, offset: last.Offset, fingerprint: p.Fingerprint}
+			in.mark = lastRead{next: p.Next, epoch: -1, offset: last.Offset, fingerprint: p.Fingerprint}
 			return nil
 		}
 		if from == first {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
@@ -86,10 +87,10 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 		}
 		got, err := w.poll(ctx, offset)
 		var pieces []arrival
-		var lost *ingest.LostRange
+		var gap *ingest.GapError
 		switch {
-		case errors.As(err, &lost):
-			pieces = []arrival{{feed: i, lost: true, Fetched: ingest.Fetched{Next: lost.LogStart}}}
+		case errors.As(err, &gap):
+			pieces = []arrival{{feed: i, lost: true, Fetched: ingest.Fetched{Next: gap.LogStart}}}
 		case err != nil:
 			s.arrive(ctx, arrival{feed: i, err: err})
 			return
@@ -105,7 +106,7 @@ func (s *Source) follow(ctx context.Context, i int, f feed) {
 		}
 		for _, a := range pieces {
 			if a.lost && !s.gaps {
-				s.arrive(ctx, arrival{feed: i, err: &lostInput{in.Topic, in.Partition, offset, a.Next}})
+				s.arrive(ctx, arrival{feed: i, err: &gapError{in.Topic, in.Partition, offset, a.Next}})
 				return
 			}
 			if !first {
@@ -189,9 +190,9 @@ func (s *Source) Take(ctx context.Context, size int, linger time.Duration) ([]Sp
 func (s *Source) gap() *Gap {
 	for i := range s.feeds {
 		f := &s.feeds[i]
-		if f.lost && f.fetch.Next > f.taken {
+		if f.gap && f.fetch.Next > f.taken {
 			g := &Gap{f.in, f.taken, f.fetch.Next}
-			f.taken, f.lost = f.fetch.Next, false
+			f.taken, f.gap = f.fetch.Next, false
 			s.usedUp(f)
 			return g
 		}
@@ -211,7 +212,7 @@ func (s *Source) accept(a arrival) error {
 		s.open += len(a.feeds)
 	default:
 		f := &s.feeds[a.feed]
-		f.fetch, f.lost = a.Fetched, a.lost
+		f.fetch, f.gap = a.Fetched, a.lost
 	}
 	return nil
 }
@@ -226,6 +227,9 @@ func (s *Source) Lags() {
 }
 
 func lag(in *Partition, next int64, got *ingest.Fetched) event.Lag {
+	if planted.Fault("lag") {
+		got.HighWatermark = got.End
+	}
 	return event.Lag{Topic: in.Topic, Partition: in.Partition, Next: next, End: got.HighWatermark, Stable: got.End, First: got.LogStart}
 }
 

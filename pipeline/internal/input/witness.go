@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
-// mark is the position and the last record that was read of a partition. They serve
+// lastRead is the position and the last record that was read of a partition. They serve
 // To recognise its log.
-type mark struct {
+type lastRead struct {
 	next        int64 // first offset not read; 0: nothing was read
 	epoch       int32 // leader epoch of the records before next; -1: unknown
 	offset      int64 // of the last record; -1: unknown
@@ -31,7 +32,7 @@ type witness struct {
 	report  func(event.Event)
 	budget  *ingest.Budget // nil: unlimited
 
-	read        mark
+	read        lastRead
 	doubt       bool      // since the last check, something happened that may have changed the log
 	checked     time.Time // time of the last check
 	connections int64     // number of the newest connection at the last check
@@ -54,12 +55,12 @@ const (
 func newWitness(c *ingest.Client, in *Partition, b *ingest.Budget, report func(event.Event)) *witness {
 	w := &witness{client: c, fetcher: c.Fetcher(in.Topic, int(in.Partition)).Within(b), budget: b, in: in, report: report, doubt: true, read: in.mark}
 	if w.read.next == 0 {
-		w.read = mark{epoch: -1, offset: -1}
+		w.read = lastRead{epoch: -1, offset: -1}
 	}
 	return w
 }
 
-// poll reads from offset. It returns *ingest.LostRange unchanged, and ErrHistory if the
+// poll reads from offset. It returns *ingest.GapError unchanged, and ErrHistory if the
 // Topic is another one or was truncated.
 func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error) {
 	var since time.Time // of the first response that the partition ends before offset
@@ -69,11 +70,11 @@ func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error
 			w.report(ev)
 		})
 		var past *ingest.PastEnd
-		var lost *ingest.LostRange
+		var gap *ingest.GapError
 		switch {
 		case err == nil:
 			w.doubt = w.doubt || w.suspects(&got)
-		case errors.As(err, &past), errors.As(err, &lost):
+		case errors.As(err, &past), errors.As(err, &gap):
 			w.doubt = true
 		default:
 			return got, err
@@ -93,8 +94,8 @@ func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error
 			if !w.known && time.Since(since) > truncationPersists {
 				return got, w.truncated(offset, past.End)
 			}
-		case lost != nil:
-			w.read = mark{next: lost.LogStart, epoch: -1, offset: -1}
+		case gap != nil:
+			w.read = lastRead{next: gap.LogStart, epoch: -1, offset: -1}
 			return got, err
 		case settled || got.Next == offset: // settled, or no records that could be of another log
 			w.take(&got)
@@ -128,7 +129,7 @@ func (w *witness) take(got *ingest.Fetched) {
 
 // truncated returns the error for a log that was truncated to the offset end.
 func (w *witness) truncated(next, end int64) error {
-	return fmt.Errorf("%w: %v was read up to offset %d, and its log was truncated to offset %d: records %d to %d are gone, though others may be in their place by now, as after an unclean leader election or where a broker lost what it had not synced", ErrHistory, w.in, next, end, end, next-1)
+	return fmt.Errorf("%w: %v was read up to offset %d, but was truncated to offset %d: records %d to %d were lost and may have been replaced by others, for example by an unclean leader election, or by a broker that lost unsynced data", ErrHistory, w.in, next, end, end, next-1)
 }
 
 // check verifies that the topic and its log are still those that were read. settled
@@ -140,7 +141,7 @@ func (w *witness) check(ctx context.Context, offset int64) (settled bool, err er
 		if err != nil {
 			return err
 		}
-		if !ingest.SameTopic(id, w.in.ID) {
+		if !ingest.SameTopic(id, w.in.ID) && !planted.Fault("recreated") {
 			return Recreated(w.in.Topic)
 		}
 		settled = true
@@ -161,14 +162,14 @@ func (w *witness) check(ctx context.Context, offset int64) (settled bool, err er
 // the broker is shorter than what was read and its true end is unknown.
 func (w *witness) sameLog(ctx context.Context, offset int64) (settled bool, err error) {
 	next := max(w.read.next, offset)
-	if next == 0 {
+	if next == 0 || planted.Fault("truncated") {
 		return true, nil
 	}
 	end, truncated, known, err := w.client.Truncated(ctx, w.in.Topic, int(w.in.Partition), next, w.read.epoch)
 	if err != nil {
 		return false, err
 	}
-	if truncated {
+	if truncated || planted.Fault("election") && w.leader > 0 {
 		return false, w.truncated(next, end)
 	}
 	w.known = known
@@ -176,10 +177,10 @@ func (w *witness) sameLog(ctx context.Context, offset int64) (settled bool, err 
 		return true, nil
 	}
 	got, err := w.fetcher.Peek(ctx, w.read.offset)
-	var lost *ingest.LostRange
+	var gap *ingest.GapError
 	var past *ingest.PastEnd
 	switch {
-	case errors.As(err, &lost): // deleted by retention; the caller decides where to continue
+	case errors.As(err, &gap): // deleted by retention; the caller decides where to continue
 		return true, nil
 	case errors.As(err, &past):
 		return false, nil

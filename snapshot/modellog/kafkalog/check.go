@@ -107,10 +107,10 @@ func (l *Log) keeps(ctx context.Context) error {
 // broker that does not know the end of the log yet.
 func (l *Log) shorter(ctx context.Context, end int64) error {
 	if planted.Fault("tail") {
-		l.doubt, l.next, l.last.offset = false, end, -1
+		l.recheck, l.next, l.last.offset = false, end, -1
 		return nil
 	}
-	l.doubt = true
+	l.recheck = true
 	if l.shorterAt.IsZero() {
 		l.shorterAt = time.Now()
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Chunks reads the first n chunks of a snapshot in the log. It returns
-// *ingest.LostRange if they were trimmed.
+// *ingest.GapError if they were trimmed.
 func (l *Log) Chunks(ctx context.Context, at modellog.Stored, n int) ([][]byte, error) {
 	want := at.Chunks[:n]
 	chunks := make([][]byte, 0, n)

@@ -46,7 +46,7 @@ type Log struct {
 	last    last
 	broken  error // sticky
 
-	doubt     bool      // the last record has to be fetched again
+	recheck   bool      // the last record has to be fetched again
 	shorterAt time.Time // time since which the log has ended before next; zero if it has not
 	keepsAt   time.Time // time of the last check of the configuration
 }
@@ -128,15 +128,15 @@ func (l *Log) Tail(ctx context.Context, enough func(*modellog.Fold) bool, see Se
 type See func(*ingest.Record, modellog.Verdict)
 
 // ReadOn folds the records after the last one read, up to the end of the log as
-// of the call. Its errors are ErrLog, *ingest.LostRange if the log was trimmed
+// of the call. Its errors are ErrLog, *ingest.GapError if the log was trimmed
 // beyond Next, and those on which Retry gives up.
 func (l *Log) ReadOn(ctx context.Context, see See) error {
 	_, end, err := l.Bounds(ctx)
 	if err != nil {
 		return err
 	}
-	l.doubt = l.doubt || end < l.next
-	for l.next < end || l.doubt {
+	l.recheck = l.recheck || end < l.next
+	for l.next < end || l.recheck {
 		if err := l.Poll(ctx, see); err != nil {
 			return err
 		}
@@ -144,8 +144,8 @@ func (l *Log) ReadOn(ctx context.Context, see See) error {
 	return l.whole()
 }
 
-// Doubt makes the next read check the topic and the last record again.
-func (l *Log) Doubt() { l.doubt = true }
+// Recheck makes the next read check the topic and the last record again.
+func (l *Log) Recheck() { l.recheck = true }
 
 // Check verifies the invariant and folds the records after the last one read.
 func (l *Log) Check(ctx context.Context, see See) error {
@@ -163,7 +163,7 @@ func (l *Log) Check(ctx context.Context, see See) error {
 		}
 		return l.ReadOn(ctx, see)
 	}
-	for l.doubt = true; l.doubt || l.next < l.end; {
+	for l.recheck = true; l.recheck || l.next < l.end; {
 		if err := l.Poll(ctx, see); err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (l *Log) Poll(ctx context.Context, see See) error {
 		return l.broken
 	}
 	at := l.next
-	if l.doubt {
+	if l.recheck {
 		if err := l.identify(ctx); err != nil {
 			return err
 		}
@@ -187,12 +187,12 @@ func (l *Log) Poll(ctx context.Context, see See) error {
 	}
 	got, err := l.fetch(ctx, at)
 	var past *ingest.PastEnd
-	var lost *ingest.LostRange
+	var gap *ingest.GapError
 	switch {
 	case errors.As(err, &past):
 		return l.shorter(ctx, past.End)
-	case errors.As(err, &lost) && lost.LogStart <= l.next: // the last record was trimmed, which is no loss
-		l.doubt, l.last = false, last{offset: -1, epoch: -1}
+	case errors.As(err, &gap) && gap.LogStart <= l.next: // the last record was trimmed, which is no loss
+		l.recheck, l.last = false, last{offset: -1, epoch: -1}
 		return nil
 	case err != nil:
 		return err
@@ -202,7 +202,7 @@ func (l *Log) Poll(ctx context.Context, see See) error {
 	if err := l.same(at, got); err != nil {
 		return err
 	}
-	l.doubt, l.shorterAt, l.end = false, time.Time{}, got.End
+	l.recheck, l.shorterAt, l.end = false, time.Time{}, got.End
 	if planted.Fault("hole") {
 		got.Missing = nil
 	}
@@ -245,7 +245,7 @@ func (l *Log) fold(got ingest.Fetched, see See) error {
 // missing reports whether an answer has nothing, not even the marker of a
 // transaction, at one of the offsets from to to-1.
 func missing(got ingest.Fetched, from, to int64) bool {
-	return slices.ContainsFunc(got.Missing, func(h ingest.Hole) bool { return h.From < to && from < h.To })
+	return slices.ContainsFunc(got.Missing, func(h ingest.Gap) bool { return h.From < to && from < h.To })
 }
 
 // Own folds records that the caller has appended at Next, without reading them.
@@ -273,7 +273,7 @@ func (l *Log) fetch(ctx context.Context, at int64) (got ingest.Fetched, err erro
 	err = l.retry(ctx, func() (err error) {
 		got, err = l.fetcher.Poll(ctx, at)
 		if err != nil && l.last.offset >= 0 {
-			l.doubt = true
+			l.recheck = true
 		}
 		return err
 	})

@@ -1,11 +1,11 @@
 //go:build unix
 
-package main
+package process
 
 import "syscall"
 
-// cpuSeconds returns the processor time of this process.
-func cpuSeconds() float64 {
+// CPUSeconds returns the processor time of this process.
+func CPUSeconds() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		panic(err) // Linux and the BSDs define no error for these arguments

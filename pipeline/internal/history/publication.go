@@ -2,9 +2,9 @@ package history
 
 import "github.com/accrete-ml/accrete/ingest"
 
-// Release is the output of a BATCH: a prediction for every row, and every other
+// Publication is the output of a BATCH: a prediction for every row, and every other
 // record, which goes to quarantine, with the reason why it is not a row.
-type Release struct {
+type Publication struct {
 	Seq         int64
 	Chain       [32]byte // of the BATCH
 	Predictions []Outgoing
@@ -22,8 +22,8 @@ type Limits struct{ Predictions, Quarantine int }
 var defaultLimits = Limits{ingest.DefaultMaxMessageBytes, ingest.DefaultMaxMessageBytes}
 
 // And combines two releases; next is the later one.
-func (out *Release) And(next *Release) *Release {
-	return &Release{
+func (out *Publication) And(next *Publication) *Publication {
+	return &Publication{
 		Seq: next.Seq, Chain: next.Chain,
 		Predictions: append(out.Predictions, next.Predictions...),
 		Quarantined: append(out.Quarantined, next.Quarantined...),

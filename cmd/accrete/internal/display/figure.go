@@ -1,0 +1,50 @@
+package display
+
+import (
+	"fmt"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Figure is the error of a model: an error rate for classes, a normalised mean
+// squared error for numbers.
+type Figure struct {
+	Error    *float64  `json:"error,omitempty"`
+	NMSE     *float64  `json:"nmse,omitempty"`
+	Each     []float64 `json:"nmse_each,omitempty"` // with several labels
+	Examples int64     `json:"examples"`
+}
+
+func NewFigure(task learner.Task, v float64, n int64) Figure {
+	if task == learner.Regression {
+		return Figure{NMSE: &v, Examples: n}
+	}
+	return Figure{Error: &v, Examples: n}
+}
+
+// Progressive returns the error of predictions that were made before their
+// examples were learned.
+func Progressive(task learner.Task, s learner.Scores) Figure {
+	f := NewFigure(task, s.Model.Error, s.Rows)
+	for _, one := range s.Each {
+		f.Each = append(f.Each, one.Model.Error)
+	}
+	return f
+}
+
+func (f Figure) Value() float64 {
+	if f.NMSE != nil {
+		return *f.NMSE
+	}
+	return *f.Error
+}
+
+func (f Figure) String() string {
+	switch {
+	case f.NMSE != nil:
+		return fmt.Sprintf("nMSE %.4f", *f.NMSE)
+	case f.Error != nil:
+		return fmt.Sprintf("error %.4f", *f.Error)
+	}
+	return "none"
+}

@@ -1,0 +1,2 @@
+// Package exit maps errors to exit codes.
+package exit

@@ -1,0 +1,2 @@
+// Package process reads and restricts the process of this program.
+package process

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package pipeline
-
-// gently does nothing, because it relies on the per-thread priorities of Linux.
-func gently() {}

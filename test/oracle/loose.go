@@ -1,0 +1,67 @@
+package oracle
+
+import "encoding/hex"
+
+// loose is a record that does not fit after the decision last. It is a fault, unless
+// the log has lost records before it. The log is always a prefix of what was written,
+// followed by at most one append of each learner that has not noticed the loss yet:
+// the offset of its acknowledgement tells it. So a loose record is excused only if
+// everything about it is as such an append would be.
+type loose struct {
+	entry
+	last   int64 // seq that the log had reached
+	orphan bool  // its epoch was never claimed: its CLAIM was lost
+	never  bool  // no learner could have written it, whatever was lost
+	lacks  bool  // a part of a snapshot of which earlier parts are not in the log
+}
+
+// decides reports whether e is an entry of the history.
+func (e entry) decides() bool {
+	switch e.Type {
+	case "batch", "gap", "adopt", "upgrade", "rollback":
+		return true
+	}
+	return false
+}
+
+// stray records an entry that does not fit.
+func (o *oracle) stray(e entry, orphan bool) {
+	l := loose{entry: e, last: o.seq, orphan: orphan}
+	switch {
+	case e.Type == "genesis", orphan && e.Type == "upgrade": // in the same append as a CLAIM
+		l.never = true
+	case e.decides() && e.Seq <= o.seq: // what was decided up to there is in the log
+		l.never = true
+	case e.decides() && e.Seq == o.seq+1: // nothing before it is lost
+		chain, err := link(o.chain, e)
+		l.never = err != nil || e.Chain != hex.EncodeToString(chain[:]) || !orphan
+	case e.data != nil:
+		l.lacks = e.index > 0 && o.chunks[e.Snapshot] < e.index
+	case e.Type == "manifest", e.Type == "challenger":
+		l.lacks = o.chunks[e.Snapshot] < e.Chunks
+	}
+	for i := range o.loose {
+		was := &o.loose[i]
+		switch {
+		case was.Nonce != e.Nonce:
+			// Only one of several learners that claim an epoch writes under it.
+			l.never = l.never || orphan && was.orphan && was.Epoch == e.Epoch
+		case was.Epoch != e.Epoch, was.decides() && e.decides() && was.sum != e.sum: // a second append
+			l.never = true
+		}
+	}
+	o.loose = append(o.loose, l)
+}
+
+// goesOn is called with each record that fits: a learner that goes on after a loose
+// record has not written that record because of a loss.
+func (o *oracle) goesOn(nonce string) {
+	for i := range o.loose {
+		o.loose[i].never = o.loose[i].never || o.loose[i].Nonce == nonce
+	}
+}
+
+// takenBack reports whether a ROLLBACK with this seq accounts for l.
+func (l loose) takenBack(seq int64) bool {
+	return !l.never && (l.lacks || l.Seq < seq && (l.Seq > l.last || l.orphan))
+}

@@ -1,0 +1,259 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+func isErrLog(err error) bool     { return errors.Is(err, pipeline.ErrLog) }
+func isErrHistory(err error) bool { return errors.Is(err, pipeline.ErrHistory) }
+
+// logLosesTail removes the last batches of the model log, under a running learner or
+// between two. A learner must exit if it, or a consumer of the predictions, has seen
+// what is lost, and accrete rollback must lead out of it.
+func (w *world) logLosesTail() bool {
+	log := w.c.part(pipeline.LogTopic(modelName), 0)
+	w.alone()
+	live := w.more.IntN(2) == 0
+	var p *process
+	if live {
+		p = w.learning()
+	}
+	whole := *log
+	n := 1 + w.more.IntN(8)
+	if left := len(log.batches) - n; w.violation != "" || left < 3 || log.batches[left].base <= log.start {
+		return w.violation != "" || live && w.instead()
+	}
+	w.c.mu.Lock()
+	log.cut(n)
+	w.c.mu.Unlock()
+	if f := w.fold(log); !f.Seeded() { // no command leads out of that, only a backup
+		*log = whole
+		return live && w.instead()
+	}
+	if w.more.IntN(2) == 0 {
+		w.c.mu.Lock()
+		log.elect(0)
+		w.c.mu.Unlock()
+	}
+	what := fmt.Sprintf("the model log has lost its last %d batches (live: %v)", n, live)
+	w.note("%s", what)
+	if live {
+		w.ends(what, p, isErrLog)
+	}
+	if w.seen() > w.fold(log).Seq() {
+		w.refused(what, isErrLog)
+		w.stopped = false
+	}
+	w.command("rollback", func(ctx context.Context, c pipeline.Config) error {
+		_, err := pipeline.Rollback(ctx, c, pipeline.RollbackTo{})
+		return err
+	})
+	w.goOn("after the rollback")
+	return true
+}
+
+// instead ends all processes and returns false, so that the schedule ends otherwise.
+func (w *world) instead() bool {
+	w.alone()
+	return false
+}
+
+// seen returns the highest seq that a consumer of the outputs has seen.
+func (w *world) seen() (seq int64) {
+	for _, rs := range w.c.everything(pipeline.PredictionsTopic(modelName)) {
+		for _, r := range rs {
+			n, _ := strconv.ParseInt(header(r, "ce_sequence"), 10, 64)
+			seq = max(seq, n)
+		}
+	}
+	return seq
+}
+
+// outputsLoseTail removes the last batches of predictions, or of the markers of
+// transactional delivery. Nobody can bring predictions back that were acknowledged,
+// but the model must go on as if nothing had happened, and what is published again
+// must be identical.
+func (w *world) outputsLoseTail() bool {
+	var p *process
+	if w.more.IntN(2) == 0 {
+		w.alone()
+		p = w.learning()
+	} else {
+		w.alone()
+	}
+	name := pipeline.PredictionsTopic(modelName)
+	if w.config.Transactional && w.more.IntN(2) == 0 {
+		name = pipeline.ReleasedTopic(modelName)
+	}
+	w.c.mu.Lock()
+	if t := w.c.topics[name]; t != nil {
+		for _, part := range t.parts {
+			if n := len(part.batches); n > 0 {
+				part.cut(1 + w.more.IntN(min(n, 8)))
+			}
+			part.start = min(part.start, part.end)
+			if w.more.IntN(2) == 0 {
+				part.elect(0)
+			}
+		}
+	}
+	w.c.mu.Unlock()
+	w.lossy = true
+	w.note("%s has lost its tail", name)
+	if p != nil {
+		w.feed(20)
+		w.steps("learning after "+name+" has lost its tail", func() bool { return w.over(p) || w.caughtUp() })
+		if w.violation == "" && w.over(p) {
+			w.fail("%s has lost its tail: the learner ended with: %v", name, p.err)
+		}
+		w.alone()
+	}
+	w.goOn("after " + name + " has lost its tail")
+	return true
+}
+
+// inputLosesTail truncates a partition of the input that was decided to its end, as
+// an unclean election does, and may fill it again with other records. The learner must
+// notice it, and so must the next one.
+func (w *world) inputLosesTail() bool {
+	w.alone()
+	p := w.learning()
+	w.steps("a learner before the input loses its tail", func() bool { return w.over(p) || w.caughtUp() })
+	i := w.more.IntN(w.parts)
+	part := w.c.part(w.input, int32(i))
+	if w.violation != "" || len(part.batches) < 4 {
+		return w.violation != "" || w.instead()
+	}
+	whole := *part
+	whole.batches = slices.Clone(part.batches)
+	n, more := 1+w.more.IntN(3), w.more.IntN(3)*w.more.IntN(20)
+	w.c.mu.Lock()
+	part.cut(n)
+	from := part.end
+	if more > 0 || w.more.IntN(2) == 0 {
+		part.elect(0)
+	}
+	w.c.mu.Unlock()
+	what := fmt.Sprintf("partition %d of the input has lost its last %d batches, and has %d other records in their place", i, n, more)
+	for k := range more {
+		r := ingest.Record{Time: 1, Key: fmt.Append(nil, k), Value: []byte(w.value())}
+		if err := w.feeder.Publish(context.Background(), w.input, i, []ingest.Record{r}); err != nil {
+			panic(err)
+		}
+	}
+	w.ends(what, p, isErrHistory)
+	w.refused(what, isErrHistory)
+	var before time.Time // of the first decision on what is lost
+	for _, rec := range w.c.records(w.c.part(pipeline.LogTopic(modelName), 0)) {
+		v, err := modellog.Parse(rec.Key, rec.Value)
+		if b, ok := v.(*modellog.Batch); err == nil && ok && before.IsZero() &&
+			slices.ContainsFunc(b.Ranges, func(g modellog.Range) bool { return int(g.Partition) == i && g.To > from }) {
+			before = time.UnixMilli(rec.Time)
+		}
+	}
+	nowhere := false
+	w.command("rollback", func(ctx context.Context, c pipeline.Config) error {
+		_, err := pipeline.Rollback(ctx, c, pipeline.RollbackTo{Before: before})
+		nowhere = errors.Is(err, pipeline.ErrNowhere)
+		if nowhere {
+			return nil
+		}
+		return err
+	})
+	if nowhere || before.IsZero() {
+		*part = whole // for the oracle
+		return true
+	}
+	w.stopped, w.rewound = false, true
+	w.goOn("after the rollback of what was learned from lost input")
+	w.command("verify", func(ctx context.Context, c pipeline.Config) error {
+		v, err := pipeline.Verify(ctx, c)
+		if err == nil && v.Divergent > 0 {
+			err = fmt.Errorf("%+v", v)
+		}
+		return err
+	})
+	return true
+}
+
+// inputIsCreatedAgain replaces the input by a topic of the same name and content
+// under a running learner.
+func (w *world) inputIsCreatedAgain() bool {
+	w.alone()
+	w.finish("before the input is created again")
+	p := w.learning()
+	w.c.mu.Lock()
+	w.c.topics[w.input].id[0] ^= 1
+	w.c.mu.Unlock()
+	what := "the input was created again under a learner"
+	w.ends(what, p, isErrHistory)
+	w.refused(what, isErrHistory)
+	if w.config.OnGap == "record" { // the position after a GAP has no record that could be found again
+		w.c.topics[w.input].id[0] ^= 1
+		return true
+	}
+	w.adopt(pipeline.Adoption{})
+	return true
+}
+
+// inputIsMirrored replaces the input by a topic of another name with the same
+// records at other offsets, as a mirror to another cluster has them.
+func (w *world) inputIsMirrored() bool {
+	if w.config.OnGap == "record" { // as above
+		return false
+	}
+	w.alone()
+	w.finish("before the mirror")
+	if w.more.IntN(2) == 0 { // decisions that no snapshot covers
+		w.learning()
+		w.alone()
+	}
+	old := w.input
+	w.input = "mirrored"
+	w.mirrors = append(w.mirrors, old)
+	w.c.create(w.input, w.parts, w.c.topics[old].config)
+	w.config.Topics = []string{w.input}
+	for i, rs := range w.c.everything(old) {
+		for len(rs) > 0 {
+			n := min(len(rs), 1+w.more.IntN(20))
+			if err := w.feeder.Publish(context.Background(), w.input, i, rs[:n]); err != nil {
+				panic(err)
+			}
+			rs = rs[n:]
+		}
+	}
+	w.refused("the input has another name", isErrHistory)
+	w.adopt(pipeline.Adoption{Topics: map[string]string{old: w.input}})
+	return true
+}
+
+// adopt runs accrete adopt, after which the model must go on.
+func (w *world) adopt(a pipeline.Adoption) {
+	unknown := false
+	w.command("adopt", func(ctx context.Context, c pipeline.Config) error {
+		r, err := pipeline.Adopt(ctx, c, a)
+		if errors.Is(err, pipeline.ErrAdopt) && strings.Contains(err.Error(), "is unknown") { // no record was read before the position
+			unknown = true
+			return nil
+		}
+		if err == nil && r.Record == nil {
+			err = errors.New("there was nothing to adopt")
+		}
+		return err
+	})
+	if unknown {
+		return
+	}
+	w.stopped = false
+	w.goOn("after the adoption")
+}
