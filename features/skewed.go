@@ -71,6 +71,9 @@ func (k SkewedChi2) WithLengthScale(scale float64) Kernel { return SkewedChi2{k.
 func (k SkewedChi2) Eval(x, y []float64) float64 {
 	p := 1.0
 	for i, v := range x {
+		if v == y[i] { // as most columns of a sparse histogram are
+			continue
+		}
 		e := vec.Exp(-math.Abs(v-y[i]) / (2 * k.Scale))
 		p *= 2 * e / (1 + float64(e*e))
 	}

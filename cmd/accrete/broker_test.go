@@ -77,7 +77,7 @@ func TestTheBrokerSaysWhyItCannotStart(t *testing.T) {
 		{[]string{"broker", "--memory", "--listen", first.Address}, exit.Failed, "accrete: " + first.Address + " is in use by another program: choose another address with --listen\n"},
 		{[]string{"broker", "--dir", dir, "--listen", "127.0.0.1:0"}, exit.Failed, "accrete: directory is in use by another broker: " + dir + "\n"},
 		{[]string{"broker", "--dir", dir, "--memory"}, exit.Misused, "accrete: --dir and --memory can't be used together; see accrete broker --help\n"},
-		{[]string{"broker", "--topics", "a:0"}, exit.Misused, "accrete: --topics a:0: want a name and its partitions, as payments:3\n"},
+		{[]string{"broker", "--topics", "a:0"}, exit.Misused, "accrete: --topics a:0: want NAME[:PARTITIONS], for example payments:3\n"},
 		{[]string{"broker", "--topics", ":2"}, exit.Misused, "accrete: --topics :2: the name is empty\n"},
 	} {
 		cmd := program(t, test.args...)

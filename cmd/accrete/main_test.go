@@ -124,7 +124,7 @@ func TestErrorsHaveExitCodes(t *testing.T) {
 
 func TestWithoutACommandTheHelpIsShown(t *testing.T) {
 	code, stdout, stderr := call(t, nil)
-	if code != exit.Misused || stdout != "" || !strings.Contains(stderr, "Commands:") || !strings.HasSuffix(stderr, "accrete: which command?\n") {
+	if code != exit.Misused || stdout != "" || !strings.Contains(stderr, "Commands:") || !strings.HasSuffix(stderr, "accrete: missing command\n") {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

@@ -148,10 +148,10 @@ func TestFilesOfEveryFormatAreRecognisedAndWrittenAsRecords(t *testing.T) {
 }
 
 func TestAnUnknownFormatIsRefusedWithTheKnownOnes(t *testing.T) {
-	if _, err := New(Config{Format: "jsn"}, Schema{}); err == nil || !strings.Contains(err.Error(), `"jsn": want json; did you mean json?`) {
+	if _, err := New(Config{Format: "jsn"}, Schema{}); err == nil || !strings.Contains(err.Error(), `"jsn": want `+strings.Join(Formats(), ", ")+"; did you mean json?") {
 		t.Error(err)
 	}
-	if _, err := Read(strings.NewReader("a,y\n1,2\n"), "example", Config{Format: "xml"}, Schema{}); err == nil || !strings.Contains(err.Error(), "want json, libsvm, csv") {
+	if _, err := Read(strings.NewReader("a,y\n1,2\n"), "example", Config{Format: "xml"}, Schema{}); err == nil || !strings.Contains(err.Error(), "want "+strings.Join(fileFormats(), ", ")) {
 		t.Error(err)
 	}
 }

@@ -67,9 +67,9 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  seed: -1\n", `config.yaml:8:9: learner.seed: "-1" is not a whole number from 0 to 2^64-1`},
 		{least + "learner:\n  lambda: .nan\n", `config.yaml:8:11: learner.lambda: ".nan" is not a number`},
 		{least + "learner:\n  lambda: 1e999\n", `config.yaml:8:11: learner.lambda: "1e999" is not a number`},
-		{least + "learner:\n  algorithm: newtown\n", `config.yaml:8:14: learner.algorithm: unknown value "newtown": want one of newton, ridge, eigenpro, dsg, udsg, cdsg, cdsg:alpha, all, fixed`},
+		{least + "learner:\n  algorithm: newtown\n", `config.yaml:8:14: learner.algorithm: unknown value "newtown": want one of newton, …`},
 		{least + "learner:\n  kernel:\n", `config.yaml:8:3: learner.kernel has no value; remove the line to use the default`},
-		{least + "learner:\n  kernel: laplace\n", `config.yaml:8:11: learner.kernel: unknown kernel "laplace": want gaussian[:SCALE], laplacian[:SCALE], cauchy[:SCALE], matern[:NU[,SCALE]], rational-quadratic[:ALPHA[,SCALE]], skewed-chi2[:C[,SCALE]] or skewed-intersection[:C[,SCALE]]`},
+		{least + "learner:\n  kernel: laplace\n", `config.yaml:8:11: learner.kernel: unknown kernel "laplace": want gaussian[:SCALE], …`},
 		{least + "  lags: 2\nlearner:\n  kernel: skewed-chi2:2\n", `config.yaml:9:11: learner.kernel: skewed-chi2:2 requires inputs above -2: it excludes kernel.metric and input.lags`},
 		{least + "learner:\n  kernel: {metrik: a}\n", `config.yaml:8:12: unknown key "metrik" in learner.kernel; did you mean "metric"?`},
 		{least + "learner:\n  kernel: {name: a}\n", `config.yaml:8:12: unknown key "name" in learner.kernel, which has metric`},
@@ -130,7 +130,9 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 			t.Errorf("no error, want %s, for\n%s", test.want, test.text)
 			continue
 		}
-		if err.Error() != test.want {
+		// The names of a table end in "…", so that a new row is not an edit here.
+		names, open := strings.CutSuffix(test.want, "…")
+		if err.Error() != test.want && !(open && strings.HasPrefix(err.Error(), names)) {
 			t.Errorf("got  %s\nwant %s", err, test.want)
 		}
 		if !errors.Is(err, ErrInvalid) {

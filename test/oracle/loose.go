@@ -36,7 +36,7 @@ func (o *oracle) stray(e entry, orphan bool) {
 		chain, err := link(o.chain, e)
 		l.never = err != nil || e.Chain != hex.EncodeToString(chain[:]) || !orphan
 	case e.data != nil:
-		l.lacks = e.index > 0 && o.chunks[e.Snapshot] < e.index
+		l.lacks = e.index == 0 || o.chunks[e.Snapshot] < e.index // the first one is loose only where the end of another snapshot is lost
 	case e.Type == "manifest", e.Type == "challenger":
 		l.lacks = o.chunks[e.Snapshot] < e.Chunks
 	}
