@@ -184,11 +184,11 @@ func TestAStateHasItsMetric(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), `"metric":"sha256:`) {
 			t.Fatalf("%s, %v", text, err)
 		}
-		var journaled Config
-		if err := json.Unmarshal(text, &journaled); err != nil {
+		var decoded Config
+		if err := json.Unmarshal(text, &decoded); err != nil {
 			t.Fatal(err)
 		}
-		r, err := restore(journaled, l.State())
+		r, err := restore(decoded, l.State())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,12 +196,12 @@ func TestAStateHasItsMetric(t *testing.T) {
 		if hash(r.State()) != hash(whole.State()) {
 			t.Errorf("restored at row %d, it comes to another state", at)
 		}
-		if _, err := New(journaled); err == nil {
+		if _, err := New(decoded); err == nil {
 			t.Error("a learner begins with the hash of a metric")
 		}
 		for _, other := range []*Metric{nil, metricOf(t, MetricFile{Columns: columnsOf(2), Center: Numbers{0, 0}, Scale: Numbers{1, 1}, Shared: Numbers{1, 0, 0, 1}})} {
-			journaled.Metric = other
-			if _, err := restore(journaled, l.State()); err == nil {
+			decoded.Metric = other
+			if _, err := restore(decoded, l.State()); err == nil {
 				t.Errorf("restored under the metric %v", other)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/watchdog"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -39,7 +40,7 @@ type Learner struct {
 	decider *history.Decider
 	budget  budget
 	out     *publisher
-	pulse   pulse
+	pulse   watchdog.Pulse
 	heart   *heartbeat.Heart
 	memory  memory // owned by the goroutine that learns
 
@@ -117,7 +118,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l.history.Beat = l.pulse.beat
+	l.history.Beat = l.pulse.Beat
 	l.history.Limits = bounds
 	if err := l.bound(recovery); err != nil {
 		return nil, err
@@ -225,7 +226,7 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 			return cause
 		}
 		return err
-	case <-l.pulse.stopped(work, l.config.Watchdog): // in which case g.Wait might never return
+	case <-l.pulse.Stopped(work, l.config.Watchdog): // in which case g.Wait might never return
 		err := fmt.Errorf("%w: no mini-batch completed for %v", ErrHung, l.config.Watchdog)
 		cancel(err)
 		return err
@@ -389,9 +390,9 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 		return l.publish(ctx, l.history.Skip(b.gap))
 	}
 	start := time.Now()
-	l.pulse.beat()
+	l.pulse.Beat()
 	out := l.history.Learn(b.record.Seq, b.record.Chain, b.Decided)
-	l.pulse.rest()
+	l.pulse.Rest()
 	took := time.Since(start)
 	l.relearn += took
 	more := l.memory.reads(l.reads.Most())

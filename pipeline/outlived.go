@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -18,14 +19,18 @@ type lastPublished struct {
 	any bool  // there are or were predictions
 }
 
-// newestPredictions is the number of offsets that are read from the end of each
-// partition of the predictions topic. It is more than one because predictions that
-// were published again may follow those of a later BATCH. If all of them belong to
-// aborted transactions or hold markers, the offsets before them are read.
+// newestPredictions is the number of offsets that are read at first from the end of
+// each partition of the predictions topic.
 const newestPredictions = 512
 
-// published reads from the output topics up to which seq a model has published.
-func (j *journal) published(ctx context.Context, c Config) (out lastPublished, err error) {
+// published reads from the output topics up to which seq a model has published. All
+// predictions up to seq released were published before the log said so.
+//
+// A successor publishes again what it cannot know to have been published, and may be
+// killed before it comes to the last seq. Therefore each partition is read backwards
+// until one of its predictions is of a released seq: whatever follows the first
+// prediction of an unreleased seq has then been seen.
+func (j *journal) published(ctx context.Context, c Config, released int64) (out lastPublished, err error) {
 	first, end, err := c.Client.Offsets(ctx, PredictionsTopic(c.Model))
 	if err != nil && !errors.Is(err, ingest.ErrUnknownTopic) {
 		return out, err
@@ -33,9 +38,9 @@ func (j *journal) published(ctx context.Context, c Config) (out lastPublished, e
 	for p := range end {
 		out.any = out.any || end[p] > 0
 		f := c.Client.Fetcher(PredictionsTopic(c.Model), p)
-		for to, back := end[p], int64(newestPredictions); to > first[p]; back *= 8 {
-			from := max(first[p], to-back)
-			seq, found, err := newestSequence(ctx, f, from, to, c.Report)
+		for to, back := end[p], int64(newestPredictions); to > first[p]; back *= 2 {
+			from := max(first[p], to-min(back, maxPredictions))
+			lowest, highest, err := seqRange(ctx, f, from, to, c.Report)
 			var lost *ingest.GapError
 			if errors.As(err, &lost) { // by retention, in the meantime
 				break
@@ -43,7 +48,7 @@ func (j *journal) published(ctx context.Context, c Config) (out lastPublished, e
 			if err != nil {
 				return out, err
 			}
-			if out.seq = max(out.seq, seq); found {
+			if out.seq = max(out.seq, highest); lowest <= released {
 				break
 			}
 			to = from
@@ -57,26 +62,35 @@ func (j *journal) published(ctx context.Context, c Config) (out lastPublished, e
 	return out, nil
 }
 
-// newestSequence returns the highest seq of the predictions in [from, to), and reports
-// whether there are any.
-func newestSequence(ctx context.Context, f *ingest.Fetcher, from, to int64, report func(event.Event)) (newest int64, found bool, err error) {
+// maxPredictions is the number of offsets that are read at once at most.
+const maxPredictions = 1 << 16
+
+// seqRange returns the lowest and the highest seq of the predictions in [from, to).
+// Predictions without one are of a release that did not write it, and count as 0. If
+// there are no predictions, lowest is math.MaxInt64.
+func seqRange(ctx context.Context, f *ingest.Fetcher, from, to int64, report func(event.Event)) (lowest, highest int64, err error) {
+	lowest = math.MaxInt64
 	rs, err := input.NewCursor(f).Take(ctx, from, to, report)
 	for i := range rs {
+		seq := int64(0)
 		for _, h := range rs[i].Headers {
 			if h.Key == "ce_sequence" {
-				seq, _ := strconv.ParseInt(string(h.Value), 10, 64)
-				newest, found = max(newest, seq), true
+				seq, _ = strconv.ParseInt(string(h.Value), 10, 64)
 			}
 		}
+		lowest, highest = min(lowest, seq), max(highest, seq)
 	}
-	return newest, found, err
+	return lowest, highest, err
 }
 
 // outlived returns ErrLog if the outputs have a later seq than the log, which then has
 // lost records. Otherwise it returns the seq after which an empty log has to begin, so
 // that no seq is used twice.
 func (j *journal) outlived(ctx context.Context, c Config) (seq int64, err error) {
-	out, err := j.published(ctx, c)
+	if err := j.readOn(ctx, nil); err != nil {
+		return 0, err
+	}
+	out, err := j.published(ctx, c, j.log.Fold.Released())
 	if err != nil {
 		return 0, err
 	}

@@ -50,3 +50,38 @@ func TestAbortedPredictionsDoNotHideALostTail(t *testing.T) {
 	_, err := Open(t.Context(), cfg)
 	wants(t, err, ErrLog, "has lost its tail")
 }
+
+// A successor that was killed while it published again, before it came to the last seq,
+// does not hide that the model log has lost its tail.
+func TestRepeatedPredictionsDoNotHideALostTail(t *testing.T) {
+	d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
+	c := kafkatest.ClientOf(t, d.Addr, nil)
+	kafkatest.Fill(t, c, in, 1, rings(1000))
+	cfg, _ := config(c, "m", in)
+	learnAll(t, cfg)
+	d.Down(func() {
+		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:6] })
+	})
+	c = kafkatest.ClientOf(t, d.Addr, nil)
+	cfg.Client = c
+	j, err := newJournal(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.readOn(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	again := j.log.Fold.Seq()
+	if again <= j.log.Fold.Released() {
+		t.Fatalf("the rest of the log ends at seq %d and has released all of it", again)
+	}
+	var rs []ingest.Record
+	for range newestPredictions + 1 {
+		rs = append(rs, ingest.Record{Time: time.Now().UnixMilli(), Value: []byte("{}"), Headers: []ingest.Header{{Key: "ce_sequence", Value: fmt.Append(nil, again)}}})
+	}
+	if err := c.Producer().Publish(t.Context(), PredictionsTopic(cfg.Model), 0, rs); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), cfg)
+	wants(t, err, ErrLog, "has lost its tail")
+}

@@ -3,4 +3,4 @@
 package pipeline
 
 // lowerPriority does nothing, because it relies on the per-thread priorities of Linux.
-func gently() {}
+func lowerPriority() {}

@@ -49,14 +49,17 @@ func Rollback(ctx context.Context, c Config, to RollbackTo) (RollbackReport, err
 	if err != nil {
 		return RollbackReport{}, err
 	}
-	out, err := j.published(ctx, c)
+	times := map[int64]int64{} // of all records, by offset
+	see := func(r *ingest.Record, _ modellog.Verdict) { times[r.Offset] = r.Time }
+	j.log.Rewind(first)
+	if err := j.readOn(ctx, see); err != nil {
+		return RollbackReport{}, err
+	}
+	out, err := j.published(ctx, c, j.log.Fold.Released())
 	if err != nil {
 		return RollbackReport{}, err
 	}
-	times := map[int64]int64{} // of all records, by offset
-	j.log.Rewind(first)
-	err = j.readOn(ctx, func(r *ingest.Record, _ modellog.Verdict) { times[r.Offset] = r.Time })
-	if err != nil {
+	if err := j.readOn(ctx, see); err != nil { // to have every BATCH that published has seen
 		return RollbackReport{}, err
 	}
 	if err := j.trusted(c); err != nil {

@@ -147,17 +147,7 @@ func (v *Verification) add(got Verification) {
 
 // verifyFrom replays the history in from.
 func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recovery, options []byte) (v Verification, err error) {
-	var h *history.History
-	if from.Snapshot == nil {
-		if h, err = history.New(c.Model, options, c.Learner); err == nil {
-			h.Seq, h.Chain = from.Seq, from.Chain
-		}
-	} else {
-		var s *snapshot.Snapshot
-		if s, err = loadSnapshot(ctx, c, j, *from.Snapshot); err == nil {
-			h, err = history.Thaw(s, c.Learner)
-		}
-	}
+	h, err := begin(ctx, c, j, from, options)
 	if err != nil {
 		return v, err
 	}
@@ -227,6 +217,22 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 		}
 	}
 	return v, v.finish(h)
+}
+
+// begin returns the history that a replay of from begins with.
+func begin(ctx context.Context, c Config, j *journal, from modellog.Recovery, options []byte) (*history.History, error) {
+	if from.Snapshot == nil {
+		h, err := history.New(c.Model, options, c.Learner)
+		if err == nil {
+			h.Seq, h.Chain = from.Seq, from.Chain
+		}
+		return h, err
+	}
+	s, err := loadSnapshot(ctx, c, j, *from.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	return history.Thaw(s, c.Learner)
 }
 
 // compare compares the current state of h with the snapshots taken at its seq.

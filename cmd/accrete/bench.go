@@ -13,6 +13,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
@@ -64,13 +65,13 @@ type benchSet struct {
 
 // benchReport is the result for one set.
 type benchReport struct {
-	Set       string        `json:"set"`
-	Task      string        `json:"task"`
-	Examples  int           `json:"examples"`
-	Inputs    int           `json:"inputs"`
-	Targets   int           `json:"targets"`
-	Baselines baselines     `json:"baselines"` // progressive
-	Results   []benchResult `json:"results"`
+	Set       string          `json:"set"`
+	Task      string          `json:"task"`
+	Examples  int             `json:"examples"`
+	Inputs    int             `json:"inputs"`
+	Targets   int             `json:"targets"`
+	Baselines watch.Baselines `json:"baselines"` // progressive
+	Results   []benchResult   `json:"results"`
 }
 
 type benchResult struct {
@@ -113,7 +114,7 @@ func (c *benchCommand) Run(ctx context.Context, e *env) error {
 				return err
 			}
 			r.Results = append(r.Results, result)
-			r.Baselines = baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
+			r.Baselines = watch.Baselines{Majority: p.Whole.Majority.Error, NoChange: p.Whole.NoChange.Error, Linear: p.Whole.Linear.Error}
 			curves = append(curves, cs[0])
 			if len(r.Results) == len(names) {
 				curves = append(curves, cs[1:]...)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/broker"
@@ -58,20 +59,20 @@ const (
 
 // demoReport is the demo's status and its final result.
 type demoReport struct {
-	Examples    int64          `json:"examples"`
-	PerSecond   float64        `json:"examples_per_second"`
-	Progressive float64        `json:"progressive"` // error over the whole run
-	Baselines   baselines      `json:"baselines"`   // over the whole run
-	Bayes       float64        `json:"bayes"`       // lowest possible error
-	Latest      float64        `json:"latest"`      // error over the last 1,000 examples
-	Features    int            `json:"features"`
-	Snapshots   int            `json:"snapshots"`
-	Predictions int64          `json:"predictions"`
-	Scores      int64          `json:"scores"` // predictions written by the scorer
-	Lag         int64          `json:"lag"`
-	StateHash   *snapshot.Hash `json:"state_hash"` // of the last snapshot; null before the first
-	Changes     []demoChange   `json:"changes"`    // concept changes so far
-	Seconds     float64        `json:"seconds"`
+	Examples    int64           `json:"examples"`
+	PerSecond   float64         `json:"examples_per_second"`
+	Progressive float64         `json:"progressive"` // error over the whole run
+	Baselines   watch.Baselines `json:"baselines"`   // over the whole run
+	Bayes       float64         `json:"bayes"`       // lowest possible error
+	Latest      float64         `json:"latest"`      // error over the last 1,000 examples
+	Features    int             `json:"features"`
+	Snapshots   int             `json:"snapshots"`
+	Predictions int64           `json:"predictions"`
+	Scores      int64           `json:"scores"` // predictions written by the scorer
+	Lag         int64           `json:"lag"`
+	StateHash   *snapshot.Hash  `json:"state_hash"` // of the last snapshot; null before the first
+	Changes     []demoChange    `json:"changes"`    // concept changes so far
+	Seconds     float64         `json:"seconds"`
 }
 
 // demoChange is a change of the concept. Its errors are those over the 10,000
@@ -85,7 +86,7 @@ type demoChange struct {
 // demo is the state of a running demo.
 type demo struct {
 	log     zerolog.Logger
-	watch   *watch
+	watch   *watch.Watch
 	learned atomic.Int64
 	scores  atomic.Int64
 
@@ -121,7 +122,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 	}
 	registry, health := newRegistry()
 	quiet := e.log.Level(zerolog.WarnLevel)
-	m := &demo{log: quiet, watch: newWatch("demo", quiet, registry, health), start: time.Now()}
+	m := &demo{log: quiet, watch: watch.New("demo", quiet, registry, health), start: time.Now()}
 	stop, err := serveMetrics(ctx, e, d.HTTP, registry, health)
 	if metrics.InUse(err) {
 		e.log.Warn().Str("address", d.HTTP).Msg("address in use, choosing another port")
@@ -222,7 +223,7 @@ func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) e
 }
 
 func (m *demo) event(ev event.Event) {
-	m.watch.event(ev)
+	m.watch.Event(ev)
 	l, ok := ev.(event.Learned)
 	if !ok {
 		return
@@ -258,14 +259,14 @@ func (m *demo) scorer(s *metrics.Scorer) func(serve.Event) {
 }
 
 func (m *demo) report() demoReport {
-	w := m.watch.report()
+	w := m.watch.Current()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	whole := m.last.Whole
 	return demoReport{
 		Examples: w.Examples, PerSecond: w.ExamplesPerSecond,
 		Progressive: whole.Model.Error,
-		Baselines:   baselines{whole.Majority.Error, whole.NoChange.Error, whole.Linear.Error},
+		Baselines:   watch.Baselines{Majority: whole.Majority.Error, NoChange: whole.NoChange.Error, Linear: whole.Linear.Error},
 		Bayes:       synth.Bayes, Latest: m.last.Latest.Model.Error,
 		Features: w.Features, Snapshots: w.Snapshots, Predictions: w.Predictions, Scores: m.scores.Load(),
 		Lag: w.Lag, StateHash: w.StateHash,

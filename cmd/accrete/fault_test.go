@@ -21,6 +21,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -249,7 +250,7 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 	if err := learner.Wait(); err != nil {
 		t.Errorf("SIGTERM: %v\n%s", err, learner.stderr.String())
 	}
-	var last learnReport
+	var last watch.Report
 	start("learn", "--to-end", "--json").report(t, &last)
 	// A killed broker may have lost the sequence numbers of requests that it
 	// has acknowledged, so the feeder can store a record twice.
@@ -352,7 +353,7 @@ func TestTransactionalDeliveryOverKills(t *testing.T) {
 		}
 		feed()
 	}
-	var last learnReport
+	var last watch.Report
 	start("learn", "--to-end", "--json").report(t, &last)
 
 	consumer, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(addr, ",")...), kgo.ConsumeTopics(in+".m.predictions"),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
@@ -67,21 +68,21 @@ zcat big.csv.gz | accrete fit - --label price`
 
 // fitReport is the result of a fit.
 type fitReport struct {
-	Task        string          `json:"task"`
-	Examples    int64           `json:"examples"`
-	Inputs      int             `json:"inputs"`
-	Targets     int             `json:"targets"`
-	Algorithm   string          `json:"algorithm"`
-	Progressive display.Figure  `json:"progressive"`
-	Baselines   *baselines      `json:"baselines"` // progressive errors, too
-	Test        *display.Figure `json:"test"`      // null without --test
-	Features    int             `json:"features"`
-	Drifts      drifts          `json:"drifts"`  // number of alarms of each detector
-	Seconds     float64         `json:"seconds"` // time spent learning
-	PerSecond   float64         `json:"examples_per_second"`
-	Skipped     int64           `json:"skipped"` // rows that could not be read
-	StateHash   snapshot.Hash   `json:"state_hash"`
-	Refit       *refitReport    `json:"refit,omitempty"`
+	Task        string           `json:"task"`
+	Examples    int64            `json:"examples"`
+	Inputs      int              `json:"inputs"`
+	Targets     int              `json:"targets"`
+	Algorithm   string           `json:"algorithm"`
+	Progressive display.Figure   `json:"progressive"`
+	Baselines   *watch.Baselines `json:"baselines"` // progressive errors, too
+	Test        *display.Figure  `json:"test"`      // null without --test
+	Features    int              `json:"features"`
+	Drifts      drifts           `json:"drifts"`  // number of alarms of each detector
+	Seconds     float64          `json:"seconds"` // time spent learning
+	PerSecond   float64          `json:"examples_per_second"`
+	Skipped     int64            `json:"skipped"` // rows that could not be read
+	StateHash   snapshot.Hash    `json:"state_hash"`
+	Refit       *refitReport     `json:"refit,omitempty"`
 
 	Columns []columnReport `json:"columns,omitempty"` // unless all are numbers without missing values
 	columns columnTally
@@ -229,7 +230,7 @@ func (r *fitReport) fill(p learner.Progress, schema *decode.Schema, labels int, 
 	r.Task, r.Examples, r.Inputs, r.Targets, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features
 	r.Drifts = drifts(p.Drifts)
 	r.Progressive = display.Progressive(p.Task, p.Whole)
-	r.Baselines = &baselines{p.Whole.Majority.Error, p.Whole.NoChange.Error, p.Whole.Linear.Error}
+	r.Baselines = &watch.Baselines{Majority: p.Whole.Majority.Error, NoChange: p.Whole.NoChange.Error, Linear: p.Whole.Linear.Error}
 }
 
 // write writes the files that --plot and --save name.

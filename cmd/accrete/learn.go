@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/config"
@@ -52,16 +53,16 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 	}
 	defer client.Close()
 	registry, health := newRegistry()
-	w := newWatch(c.Model, e.log, registry, health)
+	w := watch.New(c.Model, e.log, registry, health)
 	if os.Getenv("GOMEMLIMIT") == "" {
-		w.limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
+		w.Limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
 	}
 	stop, err := serveMetrics(ctx, e, c.HTTP.Listen, registry, health)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	p, err := pipelineConfig(c, client, w.event)
+	p, err := pipelineConfig(c, client, w.Event)
 	if err != nil {
 		return err
 	}
@@ -74,23 +75,23 @@ func (l *learnCommand) Run(ctx context.Context, e *env) error {
 		return exit.TryAgain(errors.New("stopped before it owned the model"))
 	}
 	if err != nil {
-		return w.ended(err)
+		return w.Ended(err)
 	}
 	progress := e.progress(false)
 	defer every(time.Second, func() {
 		if e.terminal {
-			progress.update(w.report().String(), nil)
+			progress.update(w.Current().String(), nil)
 		}
 	})()
 	if err := pl.Run(ctx); err != nil {
-		return w.ended(err)
+		return w.Ended(err)
 	}
 	progress.done()
-	r := w.report()
+	r := w.Current()
 	return e.print(l.JSON, r.String()+stateLine(r), r)
 }
 
-func stateLine(r learnReport) string {
+func stateLine(r watch.Report) string {
 	if r.StateHash == nil {
 		return ""
 	}

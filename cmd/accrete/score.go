@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
@@ -119,7 +120,7 @@ func newTally(e *env, model string, m *metrics.Scorer, h *metrics.Health) *tally
 		moving:  h.Watch("progress", 30*time.Second),
 		input:   h.Add("input", ""),
 		blocked: h.Add("transactions", ""),
-		kafka:   h.Watch("kafka", patience),
+		kafka:   h.Watch("kafka", watch.Patience),
 		now:     scoreReport{Model: model}, since: time.Now(),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -86,12 +87,12 @@ func TestScorerShowsABrokenLog(t *testing.T) {
 // A learner shows that it ends because of a broken model log, and only then.
 func TestLearnerShowsABrokenLog(t *testing.T) {
 	r := prometheus.NewRegistry()
-	w := newWatch("m", zerolog.Nop(), r, metrics.NewHealth(time.Now))
+	w := watch.New("m", zerolog.Nop(), r, metrics.NewHealth(time.Now))
 	for _, c := range []struct {
 		err  error
 		want float64
 	}{{pipeline.ErrFenced, 0}, {fmt.Errorf("%w: its tail is gone", pipeline.ErrLog), 1}} {
-		err := w.ended(c.err)
+		err := w.Ended(c.err)
 		if got := gauge(t, r, "accrete_log_broken"); got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%v: metric %v, want %v; returned %v", c.err, got, c.want, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline/event"
@@ -19,9 +20,9 @@ import (
 // A terminal of 80 columns still shows the rate, the lag and the error.
 func TestNarrowTerminalShowsTheLag(t *testing.T) {
 	value := 0.123456
-	r := learnReport{
+	r := watch.Report{
 		Examples: 12_345_678, ExamplesPerSecond: 12_345, Lag: 1_234_567, Quarantined: 1_234, Progressive: &value,
-		Baselines: &baselines{0.5, 0.5, 0.5}, Features: 16_384, Snapshots: 1_234,
+		Baselines: &watch.Baselines{Majority: 0.5, NoChange: 0.5, Linear: 0.5}, Features: 16_384, Snapshots: 1_234,
 	}
 	var b strings.Builder
 	s := display.NewScreen(&b, func() int { return 80 })
@@ -35,10 +36,10 @@ func TestNarrowTerminalShowsTheLag(t *testing.T) {
 
 // The state hash is null before the first snapshot.
 func TestNoHashWithoutASnapshot(t *testing.T) {
-	w := newWatch("m", zerolog.Nop(), prometheus.NewRegistry(), metrics.NewHealth(time.Now))
+	w := watch.New("m", zerolog.Nop(), prometheus.NewRegistry(), metrics.NewHealth(time.Now))
 	hash := func() any {
 		t.Helper()
-		b, err := json.Marshal(w.report())
+		b, err := json.Marshal(w.Current())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,13 +49,13 @@ func TestNoHashWithoutASnapshot(t *testing.T) {
 		}
 		return got["state_hash"]
 	}
-	w.event(event.Learned{Progress: learner.Progress{Examples: 3}})
-	if got := hash(); got != nil || stateLine(w.report()) != "" {
+	w.Event(event.Learned{Progress: learner.Progress{Examples: 3}})
+	if got := hash(); got != nil || stateLine(w.Current()) != "" {
 		t.Errorf("before the first snapshot: %v", got)
 	}
 	want := snapshot.Hash{0xab}
-	w.event(event.Saved{StateHash: want})
-	if got := hash(); got != want.String() || !strings.Contains(stateLine(w.report()), want.String()) {
+	w.Event(event.Saved{StateHash: want})
+	if got := hash(); got != want.String() || !strings.Contains(stateLine(w.Current()), want.String()) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

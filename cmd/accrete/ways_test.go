@@ -81,9 +81,9 @@ func TestTheWaysOutOfARefusal(t *testing.T) {
 	if err := os.WriteFile(garbage, []byte("garbage"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	there(exit.Misused, "there is no file", "import", garbage+".none")
+	there(exit.Misused, "no such file", "import", garbage+".none")
 	there(exit.Refused, "truncated", "import", garbage)
-	there(exit.Refused, "no model log", "adopt")
+	there(exit.Refused, "no learner of this model has run", "adopt")
 	in := read[copyReport](t, there(exit.Done, "", "import", "--json", file))
 	if in.StateHash != out.StateHash || in.Seq != out.Seq || in.SHA256 != out.SHA256 || in.Records != out.Records || *in.Signed {
 		t.Errorf("imported %+v, want %+v", in, out)

@@ -169,7 +169,7 @@ func main() {
 			fmt.Printf("%d scorers killed: %d of %d records without a score, %d scores repeated, %d of them by the same model, of which %d differ\n", s.ScorerKills, s.Unscored, s.Asked, s.Rescored, s.ScoresTwice, s.ScoresDiffering)
 		}
 		if o.refit > 0 {
-			fmt.Printf("%d challengers solved for again, %d kills while one was written\n", s.Refits, s.Rivals)
+			fmt.Printf("%d challengers solved again, %d kills while one was written\n", s.Refits, s.Rivals)
 		}
 		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
 	}

@@ -143,7 +143,7 @@ func Check(w World) Report {
 	next := int64(0)
 	for _, r := range w.Log {
 		if r.Offset != next {
-			o.fault("the log has a hole: offset %d comes behind offset %d", r.Offset, next-1)
+			o.fault("offsets are missing in the log: offset %d follows offset %d", r.Offset, next-1)
 		}
 		next = r.Offset + 1
 		o.read(r)
@@ -155,7 +155,7 @@ func Check(w World) Report {
 		case l.orphan:
 			o.fault("the %s %d at offset %d is of an epoch that nobody has claimed", l.Type, l.Seq, l.offset)
 		default:
-			o.fault("the %s %d at offset %d is under the claim in force, and has no place behind seq %d", l.Type, l.Seq, l.offset, l.last)
+			o.fault("the %s %d at offset %d is under the current claim, but does not follow seq %d", l.Type, l.Seq, l.offset, l.last)
 		}
 	}
 	if o.model.learner != nil {

@@ -26,7 +26,7 @@ import (
 // reach the same state, bit for bit.
 type History struct {
 	name    string
-	options []byte // journaled configuration
+	options []byte // configuration in the model log
 	Learner *learner.Learner
 	Schema  *decode.Schema
 

@@ -1,4 +1,4 @@
-package pipeline
+package watchdog
 
 import (
 	"strings"
@@ -12,8 +12,8 @@ import (
 func TestWatchdogMeasuresLearningOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = time.Minute
-		var p pulse
-		stopped := p.stopped(t.Context(), limit)
+		var p Pulse
+		stopped := p.Stopped(t.Context(), limit)
 		quiet := func(what string, d time.Duration) {
 			t.Helper()
 			select {
@@ -24,12 +24,12 @@ func TestWatchdogMeasuresLearningOnly(t *testing.T) {
 		}
 		quiet("before the first mini-batch", time.Hour)
 		for range 100 {
-			p.beat()
+			p.Beat()
 			quiet("between mini-batches", limit-time.Second)
 		}
-		p.rest()
+		p.Rest()
 		quiet("at rest", time.Hour)
-		p.beat()
+		p.Beat()
 		last := time.Now()
 		<-stopped
 		if took := time.Since(last); took <= limit || took > limit+limit/2 {

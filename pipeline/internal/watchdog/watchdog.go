@@ -1,4 +1,5 @@
-package pipeline
+// Package watchdog tells whether a learner still finishes mini-batches.
+package watchdog
 
 import (
 	"context"
@@ -6,21 +7,21 @@ import (
 	"time"
 )
 
-// pulse tracks whether the learner is learning and when it last finished a mini-batch.
+// Pulse tracks whether the learner is learning and when it last finished a mini-batch.
 // Waiting for a broker does not count, because it has no time limit.
-type pulse struct{ at atomic.Int64 } // time of the last beat, by monotonic; 0 at rest
+type Pulse struct{ at atomic.Int64 } // time of the last beat, by monotonic; 0 at rest
 
 var began = time.Now()
 
 // monotonic returns a monotonic time in nanoseconds.
 func monotonic() int64 { return int64(time.Since(began)) + 1 }
 
-func (p *pulse) beat() { p.at.Store(monotonic()) }
-func (p *pulse) rest() { p.at.Store(0) }
+func (p *Pulse) Beat() { p.at.Store(monotonic()) }
+func (p *Pulse) Rest() { p.at.Store(0) }
 
-// stopped returns a channel that is closed when there was no beat for longer than limit
+// Stopped returns a channel that is closed when there was no beat for longer than limit
 // during learning, unless ctx ends first. Without a limit it is never closed.
-func (p *pulse) stopped(ctx context.Context, limit time.Duration) <-chan struct{} {
+func (p *Pulse) Stopped(ctx context.Context, limit time.Duration) <-chan struct{} {
 	if limit <= 0 {
 		return nil
 	}

@@ -1,10 +1,11 @@
-package main
+// Package watch turns the events of a learner into metrics, readiness, log lines and
+// progress.
+package watch
 
 import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,12 +17,11 @@ import (
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
-	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// watch updates metrics, readiness, logs and progress lines from a learner's
+// Watch updates metrics, readiness, logs and progress lines from a learner's
 // events.
-type watch struct {
+type Watch struct {
 	log     zerolog.Logger
 	metrics *metrics.Learner
 	claimed *metrics.Condition
@@ -30,10 +30,10 @@ type watch struct {
 	blocked *metrics.Condition
 	kafka   *metrics.Condition
 
-	limit func(int64) // sets the memory limit of the garbage collector
+	Limit func(int64) // sets the memory limit of the garbage collector
 
 	mu   sync.Mutex
-	now  learnReport
+	now  Report
 	from startPoint // start of the interval of the rate
 
 	owner string // current owner of the model, while this process is a standby
@@ -47,54 +47,26 @@ type startPoint struct {
 	examples int64
 }
 
-// learnReport is the progress of a learner.
-type learnReport struct {
-	Model             string         `json:"model"`
-	Examples          int64          `json:"examples"` // labelled examples since the model was created
-	Records           int64          `json:"records"`  // in this run: learned, predicted only, or quarantined
-	Quarantined       int64          `json:"quarantined"`
-	ExamplesPerSecond float64        `json:"examples_per_second"`
-	Progressive       *float64       `json:"progressive"`                // over the last 10,000 examples; null before the second example
-	Each              []float64      `json:"progressive_each,omitempty"` // with several labels
-	Baselines         *baselines     `json:"baselines"`
-	Features          int            `json:"features"`
-	Step              int64          `json:"step"`
-	Snapshots         int            `json:"snapshots"` // in this run
-	Predictions       int64          `json:"predictions"`
-	Lag               int64          `json:"lag"`
-	StateHash         *snapshot.Hash `json:"state_hash"` // of the newest snapshot in this run; null before the first
-	Seconds           float64        `json:"seconds"`
-
-	task learner.Task
-}
-
-// baselines are the errors of trivial predictors.
-type baselines struct {
-	Majority float64 `json:"majority"` // the most frequent class so far, or the mean so far
-	NoChange float64 `json:"no_change"`
-	Linear   float64 `json:"linear"`
-}
-
-// patience is how long a broker may be unreachable before the process is not
+// Patience is how long a broker may be unreachable before the process is not
 // ready.
-const patience = 10 * time.Second
+const Patience = 10 * time.Second
 
-func newWatch(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.Health) *watch {
-	return &watch{
+func New(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.Health) *Watch {
+	return &Watch{
 		log:     log,
-		limit:   func(int64) {},
+		Limit:   func(int64) {},
 		metrics: metrics.NewLearner(r),
 		claimed: h.Add("claim", "the model log has not been read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
 		input:   h.Add("input", ""),
 		blocked: h.Add("transactions", ""),
-		kafka:   h.Watch("kafka", patience),
-		now:     learnReport{Model: model},
+		kafka:   h.Watch("kafka", Patience),
+		now:     Report{Model: model},
 	}
 }
 
-// ended returns the error that ended the pipeline, and updates the metrics.
-func (w *watch) ended(err error) error {
+// Ended returns the error that ended the pipeline, and updates the metrics.
+func (w *Watch) Ended(err error) error {
 	if errors.Is(err, pipeline.ErrLog) {
 		w.metrics.LogBroken.Set(1)
 		w.claimed.Red(err.Error())
@@ -102,9 +74,9 @@ func (w *watch) ended(err error) error {
 	return err
 }
 
-// event handles the events of the pipeline: it is the pipeline's Report
+// Event handles the events of the pipeline: it is the pipeline's Report
 // function.
-func (w *watch) event(ev event.Event) {
+func (w *Watch) Event(ev event.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	m := w.metrics
@@ -133,24 +105,9 @@ func (w *watch) event(ev event.Event) {
 	case event.Unreadable:
 		w.log.Error().Int64("offset", ev.Offset).Str("why", ev.Why).Msg("unreadable record in the model log, ignored")
 	case event.Replayed:
-		m.Replayed.Add(float64(ev.Batches))
-		w.progress(ev.Progress)
-		w.drifts = ev.Progress.Drifts
-		w.from = startPoint{time.Now(), ev.Progress.Examples}
-		w.claimed.Green()
-		w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("published", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
+		w.replayed(ev)
 	case event.Quarantining:
-		first, n := ev.Bad[0], 0
-		where := make([]string, len(ev.Bad))
-		for i, b := range ev.Bad {
-			n += b.Records
-			where[i] = fmt.Sprintf("%s/%d offsets %d to %d: %d", b.Topic, b.Partition, b.First, b.Last, b.Records)
-		}
-		line := w.log.Warn().Str("topic", first.Topic).Int32("partition", first.Partition).Int64("offset", first.First).Err(first.Err)
-		if n > 1 {
-			line = line.Int("more", n-1).Strs("bad", where)
-		}
-		line.Msg("invalid record published to quarantine")
+		w.quarantining(ev)
 	case event.Learned:
 		w.learned(ev)
 	case event.Published:
@@ -160,7 +117,7 @@ func (w *watch) event(ev event.Event) {
 		w.lag(ev)
 	case event.Memory:
 		m.MemoryLimit.Set(float64(ev.Limit))
-		w.limit(ev.Limit)
+		w.Limit(ev.Limit)
 	case event.PartitionsAdded:
 		w.log.Warn().Str("topic", ev.Topic).Int("partitions", ev.Partitions).Msg("partitions were added to an input topic, learning from them")
 	case event.Gap:
@@ -190,7 +147,7 @@ func (w *watch) event(ev event.Event) {
 }
 
 // standingBy marks the process as ready as a standby.
-func (w *watch) standingBy(ev event.StandingBy) {
+func (w *Watch) standingBy(ev event.StandingBy) {
 	w.kafka.Progress()
 	w.claimed.Green()
 	w.metrics.Standby.Set(1)
@@ -200,7 +157,32 @@ func (w *watch) standingBy(ev event.StandingBy) {
 	w.owner = ev.Owner
 }
 
-func (w *watch) refitted(ev event.Refitted) {
+// quarantining logs the first invalid record of a BATCH, and where the others are.
+func (w *Watch) quarantining(ev event.Quarantining) {
+	first, n := ev.Bad[0], 0
+	where := make([]string, len(ev.Bad))
+	for i, b := range ev.Bad {
+		n += b.Records
+		where[i] = fmt.Sprintf("%s/%d offsets %d to %d: %d", b.Topic, b.Partition, b.First, b.Last, b.Records)
+	}
+	line := w.log.Warn().Str("topic", first.Topic).Int32("partition", first.Partition).Int64("offset", first.First).Err(first.Err)
+	if n > 1 {
+		line = line.Int("more", n-1).Strs("bad", where)
+	}
+	line.Msg("invalid record published to quarantine")
+}
+
+// replayed starts the counters after the history in the log.
+func (w *Watch) replayed(ev event.Replayed) {
+	w.metrics.Replayed.Add(float64(ev.Batches))
+	w.progress(ev.Progress)
+	w.drifts = ev.Progress.Drifts
+	w.from = startPoint{time.Now(), ev.Progress.Examples}
+	w.claimed.Green()
+	w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("published", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
+}
+
+func (w *Watch) refitted(ev event.Refitted) {
 	m, bound := w.metrics, math.NaN()
 	if ev.Refit.Suboptimality != nil {
 		bound = *ev.Refit.Suboptimality
@@ -214,7 +196,7 @@ func (w *watch) refitted(ev event.Refitted) {
 		Dur("read", ev.Read).Dur("took", ev.Took).Msg("refit")
 }
 
-func (w *watch) learned(ev event.Learned) {
+func (w *Watch) learned(ev event.Learned) {
 	m := w.metrics
 	m.Learned.Add(float64(ev.Counts.Learned))
 	m.Predicted.Add(float64(ev.Counts.Predicted))
@@ -232,7 +214,7 @@ func (w *watch) learned(ev event.Learned) {
 }
 
 // drifted counts the alarms since the last batch.
-func (w *watch) drifted(p learner.Progress) {
+func (w *Watch) drifted(p learner.Progress) {
 	adwin, hinkley := p.Drifts.ADWIN-w.drifts.ADWIN, p.Drifts.PageHinkley-w.drifts.PageHinkley
 	w.drifts = p.Drifts
 	w.metrics.DriftADWIN.Add(float64(adwin))
@@ -243,7 +225,7 @@ func (w *watch) drifted(p learner.Progress) {
 }
 
 // progress updates the metrics from the learner's progress.
-func (w *watch) progress(p learner.Progress) {
+func (w *Watch) progress(p learner.Progress) {
 	m := w.metrics
 	m.Step.Set(float64(p.Step))
 	m.Features.Set(float64(p.Features))
@@ -252,11 +234,11 @@ func (w *watch) progress(p learner.Progress) {
 		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
 		m.Loss.Set(s.Model.Loss)
 		w.now.Progressive, w.now.Each = &s.Model.Error, display.Progressive(p.Task, s).Each
-		w.now.Baselines = &baselines{s.Majority.Error, s.NoChange.Error, s.Linear.Error}
+		w.now.Baselines = &Baselines{s.Majority.Error, s.NoChange.Error, s.Linear.Error}
 	}
 }
 
-func (w *watch) lag(ev event.Lag) {
+func (w *Watch) lag(ev event.Lag) {
 	w.metrics.Partition(ev.Topic, int(ev.Partition), ev.Next, ev.Next-ev.First)
 	w.kafka.Progress()
 	w.now.Lag = w.metrics.Lag.Set(ev.Topic, int(ev.Partition), ev.End-ev.Next)
@@ -264,8 +246,8 @@ func (w *watch) lag(ev event.Lag) {
 	w.blocked.Red(w.metrics.Blocked.Set(ev.Topic, int(ev.Partition), ev.Stable, ev.End))
 }
 
-// report returns the current progress of the learner.
-func (w *watch) report() learnReport {
+// Current returns the current progress of the learner.
+func (w *Watch) Current() Report {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := w.now
@@ -274,23 +256,4 @@ func (w *watch) report() learnReport {
 		r.ExamplesPerSecond = float64(r.Examples-w.from.examples) / max(r.Seconds, 1e-3)
 	}
 	return r
-}
-
-// String returns the report as one line, most important values first because a
-// terminal may cut it off.
-func (r learnReport) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s/s, lag %s", display.Count(r.Examples, "example"), display.Thousands(int64(r.ExamplesPerSecond)), display.Thousands(r.Lag))
-	if r.Quarantined > 0 {
-		fmt.Fprintf(&b, ", %s in quarantine", display.Thousands(r.Quarantined))
-	}
-	if r.Progressive != nil {
-		what := "error"
-		if r.task == learner.Regression {
-			what = "nMSE"
-		}
-		fmt.Fprintf(&b, ", %s %.4f (linear %.4f, majority %.4f, no change %.4f)", what, *r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
-	}
-	fmt.Fprintf(&b, ", %s, %s", display.Count(int64(r.Features), "feature"), display.Count(int64(r.Snapshots), "snapshot"))
-	return b.String()
 }
