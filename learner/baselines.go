@@ -15,7 +15,7 @@ func (l *Learner) validate(p *Pass, i int, y Label, weight float64) {
 	linear := l.fit != nil && l.linear.Ready()
 	if linear {
 		l.scratch.linear = state.Extend(l.scratch.linear[:0], l.linear.Targets)
-		l.linear.Predict(l.scratch.linear, p.x[i*l.dim:(i+1)*l.dim])
+		l.linear.Predict(l.scratch.linear, p.x[i*l.width():(i+1)*l.width()])
 	}
 	frequent := Best(l.weights)
 	for j := range l.validation {
@@ -81,7 +81,7 @@ func (l *Learner) learnLinear() {
 				t[k] = -1
 			}
 		}
-		l.linear.Add(p.X[i*l.dim:(i+1)*l.dim], t, p.Weights[i])
+		l.linear.Add(p.X[i*l.width():(i+1)*l.width()], t, p.Weights[i])
 	}
 	l.linear.End()
 }

@@ -2,6 +2,7 @@ package learner
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -10,17 +11,18 @@ import (
 // every Pass over it has been learned.
 type Batch struct {
 	dim     int
-	x       []float64 // row-major
+	x       []float64 // row-major; NaN is a missing value
 	labels  []Label
 	more    []float64 // memory of the labels' More
 	weights []float64
 	keys    []string
+	types   []ColumnType // of the columns; nil if all are numeric
 }
 
 // Reset empties b for examples of dim values and keeps its memory.
 func (b *Batch) Reset(dim int) {
 	b.dim = dim
-	b.x, b.labels, b.more, b.weights, b.keys = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0]
+	b.x, b.labels, b.more, b.weights, b.keys, b.types = b.x[:0], b.labels[:0], b.more[:0], b.weights[:0], b.keys[:0], nil
 }
 
 // Grow makes room for that many more examples.
@@ -37,6 +39,11 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 		panic(fmt.Sprintf("learner: example has %d values, the rows of the batch have %d", len(x), b.dim))
 	}
 	b.x = append(b.x, x...)
+	for i, v := range x {
+		if v != v {
+			b.x[len(b.x)-len(x)+i] = math.NaN() // one of its representations, as the state is hashed
+		}
+	}
 	if n := len(b.more); y.More != nil {
 		b.more = append(b.more, y.More...)
 		y.More = b.more[n:len(b.more):len(b.more)]
@@ -49,6 +56,10 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 // SetKey sets the key of the last example, which is empty otherwise. The lags of an
 // example are earlier ones of the same key, and a metric may have a part for a key.
 func (b *Batch) SetKey(key string) { b.keys[len(b.keys)-1] = key }
+
+// SetTypes sets the types of the columns as of the last example. The Batch keeps the
+// slice, which must not change. Without it, all columns are numeric.
+func (b *Batch) SetTypes(types []ColumnType) { b.types = types }
 
 // Key returns the key of example i.
 func (b *Batch) Key(i int) string { return b.keys[i] }
@@ -76,5 +87,6 @@ func (b *Batch) Slice(from, to int) *Batch {
 		labels:  b.labels[from:to:to],
 		weights: b.weights[from:to:to],
 		keys:    b.keys[from:to:to],
+		types:   b.types,
 	}
 }

@@ -15,6 +15,10 @@ import (
 // ErrNoFeatures is the error of a model without features, or with a single class.
 var ErrNoFeatures = errors.New("the model has no features yet: it needs 64 labelled rows, and a second class for classification")
 
+// ErrStatistics is the error of a model with target statistics of categories, which hold
+// the labels of the rows that a Design would be of.
+var ErrStatistics = errors.New("the model has target statistics of categories: its coefficients cannot be fitted again on rows that these have counted")
+
 // A Design is rows as a model sees them: what a solver needs to fit the coefficients of
 // the model again, with the same features.
 type Design struct {
@@ -40,10 +44,14 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.head.Task,
 		fit: warmup.Fit{Scaler: m.scaler, Scales: m.head.Scales, Kernel: m.bank.Map().Kernel},
 	}
+	if m.encoding != nil && m.encoding.Moves() {
+		return nil, ErrStatistics
+	}
 	if b.Dim() != m.dim {
 		return nil, fmt.Errorf("rows have %d values, the model has %d inputs", b.Dim(), m.dim)
 	}
 	in := m.inputs(b)
+	dim := in.Dim()
 	for i, y := range b.labels {
 		switch {
 		case y.Task == Auto:
@@ -55,8 +63,8 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 		}
 		d.labels = append(d.labels, y)
 		d.Weights = append(d.Weights, target.BoundedWeight(b.weights[i]))
-		d.X = state.Extend(d.X, m.dim)
-		m.scaler.Apply(d.X[len(d.X)-m.dim:], in.X(i))
+		d.X = state.Extend(d.X, dim)
+		m.scaler.Apply(d.X[len(d.X)-dim:], in.X(i))
 	}
 	d.Rows, d.Scores = len(d.labels), max(target.SignedScores(m.head.Classes), m.head.Targets())
 	for _, y := range d.labels {
@@ -100,7 +108,7 @@ func (m *Model) serving() serving {
 	at := m.bank.Map()
 	return serving{
 		config: Config{BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
-		fit:    &warmup.Fit{Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second},
+		fit:    &warmup.Fit{Encoding: m.encoding, Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second},
 		Served: engine.Served{Blocks: m.bank.Blocks(), Intercept: m.intercept, Coef: m.coef},
 	}
 }

@@ -141,7 +141,7 @@ func (l *lags) load(s *state.Reader, dim int) {
 	}
 	keys := state.Take[byte](s, "lags.keys", state.AnySize, 1)
 	sizes := state.Take[int64](s, "lags.sizes", state.AnySize, 2)
-	values := state.Take[float64](s, "lags.values", state.AnySize, 1)
+	values := state.TakeRaw(s, "lags.values", state.AnySize, 1)
 	s.Require(len(sizes) <= 2*maxLagKeys, "lags: %d keys, more than are kept", len(sizes)/2)
 	row := dim + l.labelSize
 	for ; s.Err == nil && len(sizes) > 0; sizes = sizes[2:] {

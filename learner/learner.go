@@ -21,7 +21,7 @@ type Learner struct {
 	chosen    loss.Loss // likewise; nil for the one that suits the task
 
 	head           target.Head
-	dim            int           // inputs of a row, with lags; 0 before the first row
+	dim            int           // values of a raw row, with lags; 0 before the first row
 	fit            *warmup.Fit   // in effect; nil before the first
 	engine         engine.Engine // nil before the first fit
 	priorIntercept []float64     // intercepts of the model before the first fit
@@ -35,6 +35,7 @@ type Learner struct {
 	warmup     warmup.Buffer
 	fitter     warmup.Fitter
 	pending    engine.Minibatch
+	raw        []float64 // the pending rows as they were; empty without an encoding
 	linear     baseline.Linear
 	validation []validation // of each target; of classes, one
 	drift      detectors
@@ -116,7 +117,7 @@ func (l *Learner) steps() int64 { return l.labelled / int64(l.config.Minibatch) 
 // row learns row i of p. It reports whether the model has changed, and which detectors
 // have raised an alarm.
 func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
-	x, y, weight := p.inputs.X(i), target.BoundedLabel(p.batch.Label(i)), target.BoundedWeight(p.batch.Weight(i))
+	x, y, weight := p.raw.X(i), target.BoundedLabel(p.batch.Label(i)), target.BoundedWeight(p.batch.Weight(i))
 	if y.Targets() != l.head.Targets() {
 		panic(fmt.Sprintf("learner: label has %d targets, the model has %d", y.Targets(), l.head.Targets()))
 	}
@@ -245,7 +246,11 @@ func (l *Learner) widen() {
 
 // push adds row i of p to the pending ones.
 func (l *Learner) push(p *Pass, i int, y Label, weight float64) {
-	l.pending.X = append(l.pending.X, p.x[i*l.dim:(i+1)*l.dim]...)
+	d := l.width()
+	l.pending.X = append(l.pending.X, p.x[i*d:(i+1)*d]...)
+	if l.fit.Encoding != nil {
+		l.raw = append(l.raw, p.raw.X(i)...)
+	}
 	l.pending.Scores = append(l.pending.Scores, p.f[i*p.Columns:(i+1)*p.Columns]...)
 	l.pending.Labels = append(l.pending.Labels, y)
 	l.pending.Weights = append(l.pending.Weights, weight)
@@ -260,6 +265,7 @@ func (l *Learner) scorePending() {
 // order. They do not count for the progressive validation again.
 func (l *Learner) adopt(f warmup.Fit) {
 	l.warmup.Result = nil
+	f.Encoding = f.Encoding.Start()
 	l.fit = &f
 	l.head.Standardize(f.Scales)
 	prior := make([]float64, l.head.Scores())
@@ -269,25 +275,32 @@ func (l *Learner) adopt(f warmup.Fit) {
 	l.engine = l.algorithm.New(l.problem(prior))
 	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.head.Scores())
 	l.pending.Clear()
+	x, d := l.encodeRows(), l.width()
 	for i, y := range l.warmup.Labels {
-		l.pending.X = state.Extend(l.pending.X, l.dim)
-		f.Scaler.Apply(l.pending.X[i%l.config.Minibatch*l.dim:], l.warmup.X[i*l.dim:(i+1)*l.dim])
+		l.pending.X = state.Extend(l.pending.X, d)
+		f.Scaler.Apply(l.pending.X[i%l.config.Minibatch*d:], x[i*d:(i+1)*d])
 		l.pending.Labels = append(l.pending.Labels, y)
 		l.pending.Weights = append(l.pending.Weights, l.warmup.Weights[i])
 		if len(l.pending.Labels) == l.config.Minibatch {
 			l.scorePending()
-			l.step()
+			l.fitPending()
 		}
 	}
 	l.scorePending()
 }
 
 func (l *Learner) problem(prior []float64) engine.Problem {
-	return engine.Problem{Options: l.config.options(), Head: l.head, Dim: l.dim, Fit: l.fit, Prior: prior}
+	return engine.Problem{Options: l.config.options(), Head: l.head, Dim: l.width(), Fit: l.fit, Prior: prior}
 }
 
 // step learns the pending rows, a whole mini-batch.
 func (l *Learner) step() {
+	l.learnEncoding()
+	l.fitPending()
+}
+
+// fitPending has the engine and the linear baseline learn the pending rows.
+func (l *Learner) fitPending() {
 	l.learnLinear()
 	if l.drift.due {
 		l.React()

@@ -80,6 +80,8 @@ func (l *Learner) checkMerge(o, base *Learner) error {
 		return fmt.Errorf("they have learned %d and %d rows, fewer than their base (%d)", l.labelled, o.labelled, base.labelled)
 	case l.dim != base.dim || o.dim != base.dim || l.head.Task != base.head.Task || o.head.Task != base.head.Task:
 		return errors.New("their columns or tasks differ")
+	case base.fit.Encoding != nil:
+		return errors.New("their columns are not all numeric, or have missing values")
 	case !reflect.DeepEqual(l.fit, base.fit) || !reflect.DeepEqual(o.fit, base.fit):
 		return errors.New("the results of their warm-up differ")
 	case l.head.Classes < base.head.Classes || o.head.Classes < base.head.Classes:

@@ -220,7 +220,9 @@ func (m *Metric) apply(dst, b *Batch, n int) *Batch {
 	scaled, z := make([]float64, d), make([]float64, d)
 	for i := range n {
 		for j, v := range b.X(i) {
-			scaled[j] = warmup.Clipped((target.Bounded(v) - m.center[j]) * m.scale[j])
+			if scaled[j] = 0; v == v { // a missing value is at the centre
+				scaled[j] = warmup.Clipped((target.Bounded(v) - m.center[j]) * m.scale[j])
+			}
 		}
 		root := m.roots[m.index[b.keys[i]]*d*d:]
 		for j := range z {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -27,16 +28,17 @@ func (p *Predictions) Row(i int) []float64 {
 // goroutine at a time.
 type Model struct {
 	head      target.Head
-	dim       int            // 0 before the first row
-	given     *Metric        // nil if there is none
-	scaler    warmup.Scaler  // of no columns before the first fit
-	bank      *features.Bank // nil before the first fit
+	dim       int              // 0 before the first row
+	given     *Metric          // nil if there is none
+	encoding  *encode.Encoding // likewise
+	scaler    warmup.Scaler    // of no columns before the first fit
+	bank      *features.Bank   // nil before the first fit
 	intercept []float64
 	coef      []float32
 
-	x        []float32 // scratch
-	f        []float64
-	inMetric Batch // rows as the metric has them
+	x    []float32 // scratch
+	f    []float64
+	seen Batch // rows as the metric or the encoding has them
 }
 
 // Dim returns the length of the rows that m predicts, or 0 if it has seen none.
@@ -45,12 +47,15 @@ func (m *Model) Dim() int { return m.dim }
 // Keyed reports whether m uses the keys of rows: see Batch.SetKey.
 func (m *Model) Keyed() bool { return m.given != nil && m.given.Keys() > 0 }
 
-// inputs is the rows of b as the metric has them, if there is one.
+// inputs returns the rows of b as the metric or the encoding has them, if there is one.
 func (m *Model) inputs(b *Batch) *Batch {
+	if m.encoding != nil {
+		return encoded(&m.seen, b, m.encoding, b.Len())
+	}
 	if m.given == nil {
 		return b
 	}
-	return m.given.apply(&m.inMetric, b, b.Len())
+	return m.given.apply(&m.seen, b, b.Len())
 }
 
 // Predict returns predictions for all rows of b, which must be of the model's
@@ -85,7 +90,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	}
 	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef}
 	if v.fit != nil {
-		m.scaler = v.fit.Scaler
+		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
 	}
 	return m, nil
 }

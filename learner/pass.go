@@ -15,8 +15,10 @@ type Pass struct {
 
 	batch   *Batch
 	learned bool
-	inputs  *Batch // its rows, with their lags or under the metric
-	lagged  Batch  // memory of inputs
+	raw     *Batch // its rows, with their lags or under the metric
+	inputs  *Batch // those as the model sees them
+	lagged  Batch  // memory of raw
+	encoded Batch  // memory of inputs
 	rows    int
 	head    target.Head
 	x       []float32 // scaled
@@ -64,15 +66,19 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	if m := l.config.Metric; m != nil && m.dim() != l.dim {
 		panic(fmt.Sprintf("learner: rows have %d values, the metric has %d columns", l.dim, m.dim()))
 	}
+	l.takeTypes(b)
 	p := &l.pass
 	p.batch, p.learned = b, false
 	p.rows, p.head = l.passLength(b), l.head
-	if p.inputs = b; l.lags.k > 0 {
-		p.inputs = &p.lagged
-		l.lags.appendLags(p.inputs, b, p.rows)
+	if p.raw = b; l.lags.k > 0 {
+		p.raw = &p.lagged
+		l.lags.appendLags(p.raw, b, p.rows)
 	}
 	if m := l.config.Metric; m != nil {
-		p.inputs = m.apply(&p.lagged, b, p.rows)
+		p.raw = m.apply(&p.lagged, b, p.rows)
+	}
+	if p.inputs = p.raw; l.fit != nil && l.fit.Encoding != nil {
+		p.inputs = encoded(&p.encoded, p.raw, l.fit.Encoding, p.rows)
 	}
 	if l.fit == nil {
 		p.Columns, p.Served = l.head.Scores(), 0

@@ -283,7 +283,7 @@ func sameArray(a, b Array) bool {
 	switch data := a.Data.(type) {
 	case []float64:
 		other, ok := b.Data.([]float64)
-		same = ok && slices.Equal(data, other)
+		same = ok && slices.EqualFunc(data, other, func(v, w float64) bool { return v == w || v != v && w != w })
 	case []float32:
 		other, ok := b.Data.([]float32)
 		same = ok && slices.Equal(data, other)

@@ -46,11 +46,12 @@ func (l *Learner) State() State {
 		state.Put(a, "totals.more", n-1, append(more, append(l.last.More, make([]float64, n-1-len(l.last.More))...)...))
 	}
 	state.Put(a, "classes", 1, l.weights)
-	state.Put(a, "pending.x", l.dim, l.pending.X)
+	state.Put(a, "pending.x", l.width(), l.pending.X)
 	target.PutLabels(a, "pending", l.pending.Labels, l.head.Targets(), l.pending.Weights)
 	state.Put(a, "warmup.x", l.dim, l.warmup.X)
 	target.PutLabels(a, "warmup", l.warmup.Labels, l.head.Targets(), l.warmup.Weights)
-	l.linear.Save(a, l.dim)
+	l.saveColumns(a)
+	l.linear.Save(a, l.width())
 	saveValidation(a, l.validation)
 	l.drift.save(a)
 	l.lags.save(a)
@@ -149,10 +150,11 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	if !settled {
 		kept = int(l.labelled)
 	}
-	l.pending.X = state.Take[float32](s, "pending.x", waiting, l.dim)
+	l.pending.X = state.Take[float32](s, "pending.x", waiting, l.width())
 	l.pending.Labels, l.pending.Weights = target.TakeLabels(s, "pending", waiting, &l.head)
-	l.warmup.X = state.Take[float64](s, "warmup.x", kept, l.dim)
+	l.warmup.X = state.TakeRaw(s, "warmup.x", kept, l.dim)
 	l.warmup.Labels, l.warmup.Weights = target.TakeLabels(s, "warmup", kept, &l.head)
+	l.loadColumns(s, waiting)
 	l.loadLinear(s, totals)
 	loadValidation(s, l.validation)
 	l.drift.load(s, l.labelled)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -55,6 +56,9 @@ func (v serving) save(a *state.Arrays) {
 		label = append(label, u.Mean, u.Deviation)
 	}
 	state.Put(a, "label", 2, label)
+	if v.fit != nil {
+		v.fit.Encoding.Save(a)
+	}
 	state.Put(a, "center", len(s.Center), s.Center)
 	state.Put(a, "scale", len(s.Scale), s.Scale)
 	state.Put(a, "metric", len(s.ColumnWeights), s.ColumnWeights)
@@ -102,8 +106,8 @@ func loadServing(s *state.Reader) (v serving) {
 	}
 	var dim int
 	if kernel != "" {
-		dim = v.dim
-		v.fit = new(warmup.Fit)
+		v.fit = &warmup.Fit{Encoding: encode.Load(s, v.dim)}
+		dim = v.fit.Width(v.dim)
 		v.loadKernel(s, kernel)
 	}
 	rows := min(dim, 1)
@@ -129,6 +133,7 @@ func loadServing(s *state.Reader) (v serving) {
 	s.Require(len(second) == 0 || len(second) == dim && v.config.sampling().AllowsSecond(), "the second kernel has column weights for %d inputs", len(second))
 	s.Require(v.fit != nil || v.Blocks == 0, "%d blocks without a kernel", v.Blocks)
 	if v.given != nil && v.dim != 0 {
+		s.Require(v.fit == nil || v.fit.Encoding == nil, "a metric is for numeric columns")
 		s.Require(v.given.dim() == v.dim, "the metric has %d inputs, the rows have %d", v.given.dim(), v.dim)
 	}
 	s.Require(v.fit == nil || v.dim > 0 && task != Auto, "a kernel without rows")
@@ -177,14 +182,14 @@ func (v *serving) loadKernel(s *state.Reader, kernel string) {
 	}
 	s.Require(warmup.HasScale(k), "kernel %q has no scale", kernel)
 	s.Require(v.config.sampling().CheckKernel(k) == nil, "%s sampling cannot draw frequencies of the kernel %q", v.config.Sampling, kernel)
-	s.Require(float64(v.dim)*float64(v.config.BlockSize)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies are too many", v.Blocks, v.config.BlockSize, v.dim)
+	s.Require(float64(v.fit.Width(v.dim))*float64(v.config.BlockSize)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies are too many", v.Blocks, v.config.BlockSize, v.fit.Width(v.dim))
 }
 
 func (v *serving) bank() *features.Bank {
 	if v.fit == nil {
 		return nil
 	}
-	b := v.fit.Bank(v.config.options().FeatureMap(v.dim))
+	b := v.fit.Bank(v.config.options().FeatureMap(v.fit.Width(v.dim)))
 	b.Grow(v.Blocks)
 	return b
 }

@@ -98,6 +98,9 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if options, err = l.config.keepReading(l.journal.log.Fold.Config().Config); err != nil {
+		return nil, err
+	}
 	if waited != nil { // partitions may have been added in the meantime
 		if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
 			return nil, err
@@ -393,6 +396,7 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	took := time.Since(start)
 	l.relearn += took
 	more := l.memory.reads(l.reads.Most())
+	more = l.memory.encodes(l.history.Learner.Encoding()) || more
 	if l.memory.observe(b.Decided, out) || more {
 		l.config.Report(event.Memory{Limit: l.memory.limit()})
 	}

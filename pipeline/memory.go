@@ -10,14 +10,17 @@ import (
 // with back-pressure: the fetchers wait for the decider, the decider for the learner,
 // the learner for the publisher, and the publisher for the broker.
 //
-//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + 3 × BATCH + 11 × release + read + refit)
+//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + tables + 3 × BATCH + 11 × release + read + refit)
 //
 // where
 //
 //	snapshot     bytes of the largest snapshot so far, five times: the learning model, the
 //	             serving model, the copy, its encoding, and what a step needs
-//	frequencies  max_features × (inputs + 1) × 4 bytes
+//	frequencies  max_features × (inputs + 1) × 4 bytes, with the inputs that the model sees:
+//	             several for a column that is a category or a time
 //	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms)
+//	tables       for each category with statistics, 32,768 × (56 + 8 × targets) bytes, where
+//	             two classes are one target and there are at most 16
 //	BATCH        bytes of the largest BATCH so far: its records, at most about 8 MiB, and
 //	             their rows. One is collected, one is decided and one is learned
 //	release      bytes of the predictions and quarantined records of a BATCH, of which
@@ -38,6 +41,7 @@ import (
 // collector runs more often, unless GOMEMLIMIT is set.
 type memory struct {
 	features, dim  int64
+	tables         int64
 	factors, refit int64
 	read           int64
 
@@ -52,7 +56,7 @@ const (
 )
 
 func (m *memory) limit() int64 {
-	return memoryBase + 2*(5*m.snapshot+m.features*(m.dim+1)*4+m.factors+memoryBatches*m.batch+memoryReleases*m.release+m.read+m.refit)
+	return memoryBase + 2*(5*m.snapshot+m.features*(m.dim+1)*4+m.factors+m.tables+memoryBatches*m.batch+memoryReleases*m.release+m.read+m.refit)
 }
 
 // reads updates the maximum of the bytes that are read ahead. It reports whether the
@@ -62,6 +66,16 @@ func (m *memory) reads(most int64) bool {
 		return false
 	}
 	m.read = most + most/8
+	return true
+}
+
+// encodes updates the number of inputs that the model sees and the memory of its
+// tables. It reports whether the limit has changed.
+func (m *memory) encodes(inputs int, tables int64) bool {
+	if int64(inputs) <= m.dim && tables <= m.tables {
+		return false
+	}
+	m.dim, m.tables = max(m.dim, int64(inputs)), max(m.tables, tables)
 	return true
 }
 

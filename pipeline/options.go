@@ -25,6 +25,22 @@ func (c Config) options() ([]byte, error) {
 	return b, nil
 }
 
+// keepReading lets an existing model, whose options in the model log are given, read
+// records as it has since it was created: one from before columns had types has numeric
+// columns, and rejects missing values. It returns the options that c has then.
+func (c *Config) keepReading(have []byte) ([]byte, error) {
+	if len(have) > 0 && c.Decode.Infer && c.Decode.Types == nil {
+		was, err := record.ReadOptions(have)
+		if err == nil && !was.Infer && was.Types == nil {
+			c.Decode.Infer = false
+			if c.Decode.Missing == "impute" {
+				c.Decode.Missing = was.Missing
+			}
+		}
+	}
+	return c.options()
+}
+
 // differences describes the options in which have and want differ, for an error text.
 func differences(have, want []byte) string {
 	a, b := flat(have), flat(want)

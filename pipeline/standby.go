@@ -86,10 +86,15 @@ func (l *Learner) standBy(ctx context.Context, options []byte, bounds history.Li
 
 // check returns an error if the options of the model differ from those configured.
 func (s *standby) check() error {
-	if have := s.journal.log.Fold.Config().Config; len(have) > 0 {
-		return sameOptions(have, s.options)
+	have := s.journal.log.Fold.Config().Config
+	if len(have) == 0 {
+		return nil
 	}
-	return nil
+	var err error
+	if s.options, err = s.config.keepReading(have); err != nil {
+		return err
+	}
+	return sameOptions(have, s.options)
 }
 
 func (s *standby) wait(ctx context.Context) error {

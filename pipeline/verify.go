@@ -62,6 +62,9 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	}
 	f := j.log.Fold
 	if have := f.Config().Config; len(have) > 0 {
+		if options, err = c.keepReading(have); err != nil {
+			return v, err
+		}
 		if err := sameOptions(have, options); err != nil {
 			return v, err
 		}

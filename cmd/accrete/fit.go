@@ -83,6 +83,9 @@ type fitReport struct {
 	Skipped     int64            `json:"skipped"` // rows that could not be read
 	StateHash   snapshot.Hash    `json:"state_hash"`
 	Refit       *refitReport     `json:"refit,omitempty"`
+
+	Columns []columnReport `json:"columns,omitempty"` // unless all are numbers without missing values
+	columns columnTally
 }
 
 type drifts struct {
@@ -122,6 +125,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	taken, why := file.Task()
 	r.fill(p, schema, len(f.Label), time.Since(start))
+	r.Columns = r.columns.report(schema, run.Columns())
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
 	}
@@ -200,6 +204,7 @@ func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *
 				return err
 			}
 		}
+		r.columns.add(row.X)
 		run.Add(row)
 		if f.Refit {
 			recent.add(row, f.Window)
@@ -383,6 +388,7 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 		targets = display.Count(int64(r.Targets), "value")
 	}
 	fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, targets, display.Count(int64(r.Inputs), "input"), why)
+	b.WriteString(columnsText(r.Columns))
 	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, display.Count(r.Progressive.Examples, "example"))
 	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if r.Test != nil {

@@ -15,17 +15,18 @@ import (
 // inputFlags select the cells that are inputs.
 type inputFlags struct {
 	Columns []string `placeholder:"COLUMN,..." help:"Input columns (default: all but label, key and weight)."`
-	Missing string   `enum:"refuse,zero" default:"refuse" help:"Rows with an empty cell. refuse: treat the row as unreadable. zero: read 0 (${default})."`
+	Missing string   `enum:"impute,refuse,zero" default:"impute" help:"Missing values: empty cells, NA and null. impute: the mean of a number, a category of its own. refuse: treat the row as unreadable. zero: read 0 (${default})."`
 }
 
 // decode returns how rows are read.
 func (f *fitCommand) decode(task learner.Task) decode.Config {
 	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Above: learner.Config{Kernel: f.Kernel}.Above()}
+	c.Infer = f.Metric == "" && c.Above == 0
 	if f.Columns != nil {
 		c.Columns, c.Unknown = f.Columns, "ignore"
 	}
-	if f.Missing == "zero" {
-		c.Missing = "zero"
+	if f.Missing != "refuse" {
+		c.Missing = f.Missing
 	}
 	return c
 }

@@ -36,17 +36,15 @@ func TestFitTakesTheAdviceItGives(t *testing.T) {
 		code := run(t.Context(), append([]string{"fit", "-"}, strings.Fields(flags)...), nil, strings.NewReader(rows), &stdout, &stderr)
 		return code, stdout.String(), stderr.String()
 	}
-	for _, step := range []struct{ flags, advice string }{
-		{"", "fit --columns"},
-		{"--columns a", "fit --missing zero"},
-	} {
-		if code, _, why := fit(step.flags); code != exit.Failed || !strings.Contains(why, step.advice) {
-			t.Errorf("fit %s: exit code %d, %q, want advice to %s", step.flags, code, why, step.advice)
-		}
+	const advice = "fit --missing zero"
+	if code, _, why := fit("--missing refuse"); code != exit.Failed || !strings.Contains(why, advice) {
+		t.Errorf("exit code %d, %q, want advice to %s", code, why, advice)
 	}
-	code, said, why := fit("--columns a --missing zero")
-	if code != exit.Done || !strings.HasPrefix(said, "classification of 2 classes from 1 input (") {
-		t.Errorf("with both: exit code %d, %q, %q", code, said, why)
+	for flags, inputs := range map[string]string{"": "2 inputs", "--columns a": "1 input", "--missing zero": "2 inputs"} {
+		code, said, why := fit(flags)
+		if code != exit.Done || !strings.HasPrefix(said, "classification of 2 classes from "+inputs+" (") {
+			t.Errorf("fit %s: exit code %d, %q, %q", flags, code, said, why)
+		}
 	}
 }
 

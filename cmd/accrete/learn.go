@@ -201,8 +201,8 @@ func kernelMetric(c *config.Config) (*learner.Metric, error) {
 		return nil, nil
 	}
 	m, err := readMetric(path)
-	if err == nil && c.Input.Columns != nil {
-		err = learner.Config{Metric: m}.Check(c.Input.Columns)
+	if err == nil && c.Input.Columns.Names() != nil {
+		err = learner.Config{Metric: m}.Check(c.Input.Columns.Names())
 	}
 	if err != nil {
 		return nil, c.At("learner.kernel.metric", err)
@@ -239,7 +239,9 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 		Labels:     c.Input.Label,
 		Key:        c.Input.Key,
 		Weight:     c.Input.Weight,
-		Columns:    c.Input.Columns,
+		Columns:    c.Input.Columns.Names(),
+		Types:      c.Input.Columns.Types(),
+		Infer:      c.Learner.KernelMetric == "" && learner.Config{Kernel: c.Learner.Kernel}.Above() == 0,
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
 		Task:       l.Task,

@@ -23,8 +23,14 @@ type Config struct {
 	Labels []string `json:"labels,omitempty"`
 
 	Columns []string `json:"columns"` // inputs, in any order; nil: those of the first valid record
-	Missing string   `json:"missing"` // a column that is absent or null: "quarantine" (or empty), or "zero"
+	Missing string   `json:"missing"` // a column that is absent or null: "quarantine" (or empty), "zero", or "impute": the value is NaN
 	Unknown string   `json:"unknown"` // a field that is no column: "quarantine" (or empty), or "ignore"
+
+	// Types are the declared types of columns, "numeric", "category", "boolean" or "time",
+	// and of fields that are Ignored. Infer takes the types of the others from their
+	// first values; without it they are numeric.
+	Types map[string]string `json:"types,omitempty"`
+	Infer bool              `json:"infer,omitempty"`
 
 	Task       learner.Task `json:"task"`        // Auto: derived from the first label
 	MaxClasses int          `json:"max_classes"` // maximum number of classes; 256
@@ -79,8 +85,10 @@ func (c Config) Effective() (Config, error) {
 		return c, fmt.Errorf("input.label has %d fields: want at most %d", len(c.Labels), learner.MaxTargets)
 	case len(c.Labels) > 1 && c.Task != learner.Regression:
 		return c, fmt.Errorf("input.label has %d fields, but the task is %v: several labels need task regression", len(c.Labels), c.Task)
-	case c.Missing != "quarantine" && c.Missing != "zero":
-		return c, fmt.Errorf("input.missing is %q: want quarantine or zero", c.Missing)
+	case c.Missing != "quarantine" && c.Missing != "zero" && c.Missing != "impute":
+		return c, fmt.Errorf("input.missing is %q: want impute, quarantine or zero", c.Missing)
+	case c.Above != 0 && (c.Infer || len(c.Types) > 0):
+		return c, fmt.Errorf("input.columns has types, but the kernel requires numeric inputs above %v", c.Above)
 	case c.Unknown != "quarantine" && c.Unknown != "ignore":
 		return c, fmt.Errorf("input.unknown is %q: want quarantine or ignore", c.Unknown)
 	case c.MaxClasses < 2:
@@ -101,6 +109,12 @@ func (c Config) Effective() (Config, error) {
 	}
 	if slices.Contains(c.Labels, "") {
 		return c, fmt.Errorf("input.label has a field without a name")
+	}
+	if len(c.Types) == 0 {
+		c.Types = nil
+	}
+	if err := c.checkTypes(); err != nil {
+		return c, err
 	}
 	if c.Columns != nil {
 		c.Columns = slices.Clone(c.Columns)
@@ -124,6 +138,10 @@ type Schema struct {
 	Columns []string `json:"columns"` // inputs in the order of a row: sorted, or "0", "1", … by number
 	Task    string   `json:"task"`    // a learner.Task
 	Classes []string `json:"classes"` // in the order in which they appeared
+
+	// Types are the types of the columns, empty for one without a value so far; nil if
+	// all are numeric.
+	Types []string `json:"types,omitempty"`
 }
 
 // order puts column names in the order of a row: by bytes, unless they are the

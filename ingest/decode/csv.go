@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // csvFormat is what a file has that is nothing else.
@@ -31,6 +32,7 @@ type csvRows struct {
 	ys         []int    // columns of the labels, or -1: of one, unless Config.Labels has several
 	key, w     int      // likewise
 	textLabels bool
+	types      []learner.ColumnType // of each column, as far as the first rows tell
 }
 
 func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
@@ -151,17 +153,19 @@ func (c *csvRows) label(l line) string {
 	return l.cells[c.ys[0]]
 }
 
-func (c *csvRows) learn(_ []line, textLabels bool) error {
+func (c *csvRows) learn(look []line, textLabels bool) error {
 	c.textLabels = textLabels
+	c.infer(look)
+	c.use()
 	return nil
 }
 
 func (c *csvRows) decode(l line) (Row, *Error) {
 	d := c.d
-	d.list, d.x = d.list[:0], d.x[:0]
+	d.list, d.x, d.fresh = d.list[:0], d.x[:0], d.fresh[:0]
 	for i, s := range l.cells {
 		if c.names[i] != nil {
-			d.list = append(d.list, field{c.names[i], cell(s)})
+			d.list = append(d.list, field{c.names[i], c.input(i, s)})
 		}
 	}
 	r := record{form: object}
@@ -170,9 +174,9 @@ func (c *csvRows) decode(l line) (Row, *Error) {
 		switch {
 		case y < 0:
 		case len(c.ys) > 1:
-			d.many[i] = cell(l.cells[y])
+			d.many[i] = c.target(l.cells[y])
 		default:
-			r.label = labelCell(l.cells[y], c.textLabels)
+			r.label = c.target(l.cells[y])
 		}
 	}
 	if c.key >= 0 && l.cells[c.key] != "" {
@@ -214,14 +218,14 @@ func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
 	dst = append(dst, `{"features":{`...)
 	first := true
 	for i, s := range l.cells {
-		if c.names[i] == nil {
+		if c.names[i] == nil || c.d.ignores(c.names[i]) {
 			continue
 		}
 		if !first {
 			dst = append(dst, ',')
 		}
 		first = false
-		put(c.header[i], cell(s))
+		put(c.header[i], c.input(i, s))
 	}
 	dst = append(dst, '}')
 	also := func(column int, name, otherwise string, v value) {
@@ -239,7 +243,7 @@ func (c *csvRows) record(dst []byte, l line) ([]byte, *Error) {
 			if len(c.ys) > 1 {
 				name = c.d.config.Labels[i]
 			}
-			also(y, name, "label", labelCell(l.cells[y], c.textLabels))
+			also(y, name, "label", c.target(l.cells[y]))
 		}
 	}
 	if c.key >= 0 {

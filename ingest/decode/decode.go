@@ -14,7 +14,8 @@ import (
 // Row is one decoded record. It is valid until the next call of the Decoder or File
 // that returned it.
 type Row struct {
-	X      []float64 // one value for each column of the schema
+	X      []float64            // one value for each column of the schema; NaN if it is missing
+	Types  []learner.ColumnType // of the columns, as of this row; nil if all are numeric. It never changes
 	Label  learner.Label
 	Weight float64 // finite, above 0 and at most a million; 1 if the record has none
 	Key    []byte  // nil if the record has none
@@ -26,9 +27,11 @@ type Decoder struct {
 	format *format
 	schema *Schema
 	task   learner.Task
-	dense  bool           // the columns are 0, 1, …
-	column map[string]int // index of each column
-	class  map[string]int // index of each class
+	dense  bool                          // the columns are 0, 1, …
+	column map[string]int                // index of each column
+	types  []learner.ColumnType          // of each column; nil if all are numeric
+	hints  map[string]learner.ColumnType // types from the first rows of a file
+	class  map[string]int                // index of each class
 
 	// Room for one record, kept for the next.
 	scan  scanner
@@ -39,6 +42,7 @@ type Decoder struct {
 	seen  []uint32  // serial number of the record that last gave each column
 	now   uint32
 	guess []int // column of the i-th field, in the record before
+	fresh []settling
 }
 
 // A field is an input by name.
@@ -68,7 +72,8 @@ func New(c Config, s Schema) (*Decoder, error) {
 		}
 		d.task = max(d.task, task)
 	}
-	if len(s.Columns) == 0 {
+	known := len(s.Columns)
+	if known == 0 {
 		s.Columns = c.Columns
 	} else if c.Columns != nil && !slices.Equal(s.Columns, c.Columns) {
 		return nil, fmt.Errorf("input.columns differ from the %d columns of the model", len(s.Columns))
@@ -82,7 +87,13 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if s.Classes == nil {
 		s.Classes = []string{}
 	}
-	d.schema = &Schema{slices.Clone(s.Columns), d.task.String(), slices.Clone(s.Classes)}
+	d.schema = &Schema{Columns: slices.Clone(s.Columns), Task: d.task.String(), Classes: slices.Clone(s.Classes), Types: slices.Clone(s.Types)}
+	if known == 0 {
+		d.schema.Types = schemaTypes(d.firstTypes(s.Columns))
+	}
+	if err := d.useTypes(d.schema); err != nil {
+		return nil, err
+	}
 	for i, name := range d.schema.Classes {
 		d.class[name] = i
 	}
@@ -137,6 +148,7 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 	d.list = d.list[:0]
 	d.x = d.x[:0]
 	d.noLabels()
+	d.fresh = d.fresh[:0]
 	r, err := d.format.parse(d)
 	if err != nil {
 		return Row{}, err
@@ -183,7 +195,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		return row, err
 	}
 	for i, v := range d.x {
-		if !(math.Abs(v) <= d.config.MaxAbs) {
+		if math.Abs(v) > d.config.MaxAbs {
 			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), v, d.config.MaxAbs)
 		}
 		if d.config.Above != 0 && v <= d.config.Above {
@@ -206,7 +218,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		return row, err
 	}
 	d.settle(columns, label.Task, class)
-	return Row{X: d.x, Label: label, Weight: weight, Key: key}, nil
+	return Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key}, nil
 }
 
 func (d *Decoder) columnName(columns []string, i int) string {
@@ -218,14 +230,24 @@ func (d *Decoder) columnName(columns []string, i int) string {
 
 // settle makes a new schema if there is something new.
 func (d *Decoder) settle(columns []string, task learner.Task, class string) {
-	if columns == nil && class == "" && (task == learner.Auto || task == d.task) {
+	if columns == nil && len(d.fresh) == 0 && class == "" && (task == learner.Auto || task == d.task) {
 		return
 	}
 	s := *d.schema
 	if columns != nil {
 		s.Columns = columns
 		d.setColumns(columns)
+		d.setTypes(d.firstTypes(columns))
 	}
+	if len(d.fresh) > 0 {
+		types := slices.Clone(d.types)
+		for _, f := range d.fresh {
+			types[f.column] = f.is
+		}
+		d.setTypes(types)
+		d.fresh = d.fresh[:0]
+	}
+	s.Types = schemaTypes(d.types)
 	if d.task == learner.Auto {
 		d.task = task
 		s.Task = task.String()
@@ -256,13 +278,49 @@ func (d *Decoder) byIndex() (columns []string, err *Error) {
 		for i := range columns {
 			columns[i] = strconv.Itoa(i)
 		}
-		return columns, nil
+		return columns, d.typeIndices(columns)
 	case !d.dense:
 		return nil, bad("columns", "x is a list, but the columns have names, such as %s", quote(d.schema.Columns[0]))
 	case len(d.x) != want:
 		return nil, bad("columns", "x has %d values, want %d", len(d.x), want)
 	}
+	if d.types != nil {
+		return nil, d.typeIndices(d.schema.Columns)
+	}
 	return nil, nil
+}
+
+// typeIndices settles the types of columns from d.x, whose values are numbers or
+// missing.
+func (d *Decoder) typeIndices(columns []string) *Error {
+	if !d.typed() {
+		return nil
+	}
+	for i, v := range d.x {
+		t := d.firstType(columns[i])
+		if len(d.schema.Columns) > 0 {
+			t = d.typeOf(i)
+		}
+		if v == v {
+			if err := d.put(i, []byte(columns[i]), t, value{kind: num, num: v}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put sets d.x[i] to the raw value of v, in a column of type t.
+func (d *Decoder) put(i int, name []byte, t learner.ColumnType, v value) *Error {
+	x, is, err := d.raw(name, t, v)
+	if err != nil {
+		return err
+	}
+	if is != t {
+		d.fresh = append(d.fresh, settling{i, is})
+	}
+	d.x[i] = x
+	return nil
 }
 
 // firstByName makes columns of d.list, and d.x.
@@ -273,7 +331,8 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 			return nil, bad("json", "duplicate field %s", quote(f.name))
 		}
 		switch {
-		case f.kind == num, f.kind == null && d.config.Missing == "zero":
+		case d.ignores(f.name):
+		case f.kind == num, f.kind == null && d.config.Missing != "quarantine", f.kind < object && d.typed() && d.firstType(string(f.name)) != learner.NumericColumn:
 			columns = append(columns, string(f.name))
 		case d.config.Unknown == "ignore" && f.kind > num: // text, objects and lists cannot become columns
 		default:
@@ -291,7 +350,9 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 	d.x = append(d.x[:0], make([]float64, len(columns))...)
 	for _, f := range d.list {
 		if i, ok := place[string(f.name)]; ok {
-			d.x[i] = f.num
+			if err := d.put(i, f.name, d.firstType(string(f.name)), f.value); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return columns, nil
@@ -333,7 +394,7 @@ func (d *Decoder) byName() *Error {
 		if i >= len(columns) || columns[i] != string(f.name) {
 			var ok bool
 			if i, ok = d.column[string(f.name)]; !ok {
-				if d.config.Unknown == "ignore" {
+				if d.config.Unknown == "ignore" || d.ignores(f.name) {
 					continue
 				}
 				return bad("columns", "unknown field %s", quote(f.name))
@@ -344,11 +405,14 @@ func (d *Decoder) byName() *Error {
 			return bad("json", "duplicate field %s", quote(f.name))
 		}
 		d.seen[i] = d.now
-		if f.kind != num && (f.kind != null || d.config.Missing != "zero") {
-			return notInput(f)
-		}
-		d.x[i] = f.num
 		given++
+		if f.kind == num && d.types == nil {
+			d.x[i] = f.num
+			continue
+		}
+		if err := d.put(i, f.name, d.typeOf(i), f.value); err != nil {
+			return err
+		}
 	}
 	if given == len(columns) {
 		return nil
@@ -357,10 +421,9 @@ func (d *Decoder) byName() *Error {
 		if d.seen[i] == d.now {
 			continue
 		}
-		if d.config.Missing != "zero" {
-			return bad("columns", "%s is missing", quote(name))
+		if err := d.put(i, []byte(name), d.typeOf(i), value{}); err != nil {
+			return err
 		}
-		d.x[i] = 0
 	}
 	return nil
 }

@@ -246,7 +246,7 @@ func TestBadRecords(t *testing.T) {
 }
 
 func copyOf(s *Schema) Schema {
-	return Schema{slices.Clone(s.Columns), s.Task, slices.Clone(s.Classes)}
+	return Schema{slices.Clone(s.Columns), s.Task, slices.Clone(s.Classes), slices.Clone(s.Types)}
 }
 
 // A schema that was handed out never changes, and its pointer changes exactly

@@ -19,6 +19,17 @@
 // is the name of a class. A number is a regression target, or the name of a class
 // if the task is classification.
 //
+// # Columns
+//
+// The value of a column is a number, unless Config.Types or Config.Infer says otherwise:
+// text is a category or a time, a boolean is 0 or 1, and null is a missing value (with
+// Config.Missing). A type that is not declared is that of the first value; later values
+// of another type are errors. A row has one float64 for each column: NaN if it is
+// missing, 52 bits of the hash of a category (learner.Category), seconds since 1970 of a
+// time.
+//
+// # Strictness
+//
 // Parsing is strict. Input that encoding/json would accept or change silently is an
 // error here: a duplicate key, a key in another case, null or true for a number,
 // bytes that are not UTF-8, half a surrogate pair, trailing bytes, a number out of

@@ -153,7 +153,7 @@ func (f *File) look() error {
 	different := map[string]bool{}
 	for _, l := range f.ahead {
 		s := f.rows.label(l)
-		if l.err != nil || s == "" {
+		if l.err != nil || s == "" || f.d.typed() && isMissing(s) { // a class of such a name needs others that are text
 			continue
 		}
 		labels++

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 )
@@ -119,6 +120,8 @@ func (d *Decoder) element() *Error {
 	case err != nil:
 		return err
 	case v.kind == null && d.config.Missing == "zero":
+	case v.kind == null && d.config.Missing == "impute":
+		v.num = math.NaN()
 	case v.kind != num:
 		return bad("columns", "x[%d] is %v, want a number", len(d.x), v)
 	case len(d.x) == d.config.MaxColumns:

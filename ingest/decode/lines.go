@@ -61,7 +61,7 @@ func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 // appendValue writes v as JSON.
 func appendValue(dst []byte, v value) ([]byte, *Error) {
 	switch v.kind {
-	case num:
+	case num, boolean:
 		return append(dst, v.text...), nil
 	case text:
 		return appendText(dst, v.text)

@@ -104,12 +104,16 @@ type Input struct {
 	// Field that holds the weight of an example. Without it every weight is 1.
 	Weight string `key:"weight" example:"weight"`
 
-	// Input columns, or auto to take those of the first valid record.
+	// Input columns, or auto to take those of the first valid record. Also with their
+	// types, as {amount: numeric, carrier: category, paid: boolean, at: time, note: ignored};
+	// the type of others is that of their first value. Text is a category, or a time
+	// if it looks like one, as 2006-01-02T15:04:05Z.
 	Columns Columns `key:"columns" default:"auto"`
 
-	// Records that lack a column. quarantine: send them to <model>.quarantine.
-	// zero: read the column as 0.
-	Missing string `key:"missing" default:"quarantine" oneof:"quarantine zero"`
+	// Records in which a column is absent or null. impute: learn that it is missing, a
+	// number as its mean and a category as one of its values. quarantine: send them
+	// to <model>.quarantine. zero: read the column as 0.
+	Missing string `key:"missing" default:"impute" oneof:"impute quarantine zero"`
 
 	// Records with a column that the model does not have. quarantine: send them to
 	// <model>.quarantine. ignore: drop the column.

@@ -15,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
 const (
@@ -216,8 +218,27 @@ func (f *file) option(o *option, n ast.Node) {
 		}
 		err = o.setList(c, list)
 	case *ast.MappingNode:
-		f.add(n.GetToken(), "%s: want a value, not keys below it", o.path)
-		return
+		if _, columns := o.field(c).Interface().(Columns); !columns {
+			f.add(n.GetToken(), "%s: want a value, not keys below it", o.path)
+			return
+		}
+		var list []string
+		for _, entry := range n.Values {
+			key, isPlain := entry.Key.(ast.ScalarNode)
+			text, ok := scalar(entry.Value)
+			if !ok || !isPlain {
+				f.add(entry.GetToken(), "%s: want name: type", o.path)
+				return
+			}
+			item := key.GetToken().Value + ":" + text
+			if _, t := splitColumn(item); t != text {
+				_, err := decode.ParseColumnType(text)
+				f.add(entry.Value.GetToken(), "%s: %s: %v", o.path, quote(key.GetToken().Value), err)
+				return
+			}
+			list = append(list, item)
+		}
+		err = o.setList(c, list)
 	default:
 		text, ok := scalar(n)
 		if !ok {

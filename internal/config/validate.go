@@ -86,8 +86,8 @@ func (v *validation) learner() {
 	if v.Learner.KernelMetric != "" && v.Input.Lags > 0 {
 		v.add("learner.kernel.metric", "cannot be combined with input.lags: the metric is for the inputs of one record")
 	}
-	if sampling, err := features.ParseSampling(v.Learner.Sampling); err == nil && v.Input.Columns != nil && v.Input.Lags == 0 {
-		if err := sampling.Check(len(v.Input.Columns)); err != nil {
+	if sampling, err := features.ParseSampling(v.Learner.Sampling); err == nil && len(v.Input.Columns.Names()) > 0 && v.Input.Lags == 0 {
+		if err := sampling.Check(len(v.Input.Columns.Names())); err != nil {
 			v.add("learner.sampling", "%v", err)
 		}
 	}

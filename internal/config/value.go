@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
 // Duration is a time span in Go's notation: "5ms", "1m30s".
@@ -81,8 +83,41 @@ func (s Size) String() string {
 // MarshalText writes what String writes.
 func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Columns are the names of the input columns; nil means auto.
+// Columns are the input columns, each a name or, with a type, name:type; nil means auto.
 type Columns []string
+
+// Names returns the names of the columns, without ignored ones; nil means auto.
+func (c Columns) Names() (names []string) {
+	for _, item := range c {
+		if name, t := splitColumn(item); t != decode.Ignored {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Types returns the declared types, by name.
+func (c Columns) Types() map[string]string {
+	types := map[string]string{}
+	for _, item := range c {
+		if name, t := splitColumn(item); t != "" {
+			types[name] = t
+		}
+	}
+	return types
+}
+
+// splitColumn returns the name and the type of a column. What follows the last colon
+// belongs to the name unless it is a type.
+func splitColumn(item string) (name, typ string) {
+	if i := strings.LastIndexByte(item, ':'); i > 0 {
+		typ = strings.TrimSpace(item[i+1:])
+		if _, err := decode.ParseColumnType(typ); err == nil || typ == decode.Ignored {
+			return item[:i], typ
+		}
+	}
+	return item, ""
+}
 
 // String joins the names with commas.
 func (c Columns) String() string {

@@ -42,6 +42,7 @@ func (f *Fit) Add(row decode.Row) {
 		f.batch.Reset(len(row.X))
 	}
 	f.batch.Append(row.X, row.Label, row.Weight)
+	f.batch.SetTypes(row.Types)
 	if f.keyed {
 		f.batch.SetKey(string(row.Key))
 	}
@@ -58,6 +59,10 @@ func (f *Fit) learn() {
 	}
 	f.batch.Reset(f.batch.Dim())
 }
+
+// Columns describes what the model sees of each column; nil if it sees all of them as
+// they are.
+func (f *Fit) Columns() []learner.Column { return f.learner.Columns() }
 
 // Progress returns the progressive validation so far.
 func (f *Fit) Progress() learner.Progress { return f.learner.Progress() }

@@ -17,6 +17,8 @@ type input struct {
 	Label, Key, Weight     string
 	Labels, Columns        []string
 	Missing, Unknown, Task string
+	Types                  map[string]string
+	Infer                  bool
 	MaxClasses             int     `json:"max_classes"`
 	MaxBytes               int     `json:"max_bytes"`
 	MaxColumns             int     `json:"max_columns"`
@@ -30,7 +32,10 @@ type decoder struct {
 		Columns []string `json:"columns"`
 		Task    string   `json:"task"`
 		Classes []string `json:"classes"`
+		Types   []string `json:"types,omitempty"`
 	}
+	types map[string]string // of the columns that have had a value
+	fresh map[string]string // those that the record at hand determines
 }
 
 // row is a record that is learned or only predicted.
@@ -39,6 +44,7 @@ type row struct {
 	label  learner.Label
 	weight float64
 	key    []byte // key of the prediction
+	types  []learner.ColumnType
 }
 
 func newDecoder(in input) (d decoder) {
@@ -51,6 +57,7 @@ func (d *decoder) begin() {
 	if d.schema.Task == "" {
 		d.schema.Task, d.schema.Columns, d.schema.Classes = d.input.Task, []string{}, []string{}
 		d.schema.Columns = append(d.schema.Columns, d.input.Columns...)
+		d.settle(d.schema.Columns)
 	}
 }
 
@@ -134,6 +141,7 @@ func (d *decoder) decode(r Record) (out row, ok bool) {
 	if !ok || len(f.others) > 0 && d.input.Unknown != "ignore" {
 		return out, false
 	}
+	d.fresh = map[string]string{}
 	columns := d.schema.Columns
 	if f.form == "x" {
 		out.x, columns, ok = d.byIndex(f.list)
@@ -146,7 +154,7 @@ func (d *decoder) decode(r Record) (out row, ok bool) {
 		}
 	}
 	for _, v := range out.x {
-		ok = ok && math.Abs(v) <= d.input.MaxAbs
+		ok = ok && !(math.Abs(v) > d.input.MaxAbs)
 	}
 	out.weight = 1
 	if f.weight != nil {
@@ -166,6 +174,8 @@ func (d *decoder) decode(r Record) (out row, ok bool) {
 		return out, false
 	}
 	d.schema.Columns = columns
+	d.settle(columns)
+	out.types = d.columnTypes()
 	if class != "" && !slices.Contains(d.schema.Classes, class) {
 		d.schema.Classes = append(d.schema.Classes, class)
 	}

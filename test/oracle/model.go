@@ -74,6 +74,7 @@ func (m *model) row(name string, p Partition, r Record, row row) expected {
 	var b learner.Batch
 	b.Reset(len(row.x))
 	b.Append(row.x, row.label, row.weight)
+	b.SetTypes(row.types)
 	if m.config.Keyed() {
 		b.SetKey(string(row.key))
 	}

@@ -80,6 +80,32 @@ func numbers(i int, x, y float64) string {
 	return fmt.Sprintf(`{"x":%v,"y":%v,"label":%s}`, x, y, label)
 }
 
+// mixed returns examples with columns of all types. Some are missing, some have a value
+// of another type, and one has its first value late.
+func mixed(i int, x, y float64) string {
+	carrier := []string{`"UA"`, `"AA"`, `"DL"`, `null`, `"\u0041A"`}[i%5]
+	tail := fmt.Sprintf(`"N%d"`, int(40*y*y))
+	late, at := "null", fmt.Sprintf(`"2024-03-%02dT%02d:10:00Z"`, 1+i/60%28, i%24)
+	if i > 90 {
+		late = fmt.Sprint(i%2 == 0)
+	}
+	switch {
+	case i%29 == 28:
+		carrier = []string{`5`, `true`, `{"a":1}`, `[1]`, `""`}[i/29%5]
+	case i%31 == 30:
+		at = []string{`"noon"`, `17`, `null`, `"2024-03-01"`}[i/31%4]
+	}
+	first := fmt.Sprintf(`"x":%v,`, x)
+	if i%11 == 10 {
+		first = []string{``, `"x":null,`, `"x":"1",`}[i/11%3]
+	}
+	label := fmt.Sprint(x*x+float64(i%5) > 2)
+	if i%23 == 22 {
+		label = "null"
+	}
+	return fmt.Sprintf(`{%s"carrier":%s,"tail":%s,"late":%s,"at":%s,"label":%s}`, first, carrier, tail, late, at, label)
+}
+
 var streams = map[string]struct {
 	record func(i int, x, y float64) string
 	decode decode.Config
@@ -89,6 +115,7 @@ var streams = map[string]struct {
 	"lists":   {record: lists},
 	"lags":    {record: lists, lags: 2},
 	"poses":   {record: poses, decode: decode.Config{Labels: []string{"p", "q", "r"}, Key: "who", Weight: "gain", Missing: "zero", Unknown: "ignore"}},
+	"mixed":   {record: mixed, decode: decode.Config{Label: "label", Infer: true, Missing: "impute"}},
 	"numbers": {record: numbers, decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}},
 }
 

@@ -20,18 +20,10 @@ func number(raw json.RawMessage) (v float64, ok bool) {
 	return v, true
 }
 
-// value parses an input.
-func (d *decoder) value(raw json.RawMessage) (v float64, ok bool) {
-	if string(raw) == "null" {
-		return 0, d.input.Missing == "zero"
-	}
-	return number(raw)
-}
-
 func (d *decoder) byIndex(list []json.RawMessage) (x []float64, columns []string, ok bool) {
 	columns = d.schema.Columns
 	for i, raw := range list {
-		v, ok := d.value(bytes.TrimSpace(raw))
+		v, ok := d.value(strconv.Itoa(i), bytes.TrimSpace(raw))
 		if !ok {
 			return nil, nil, false
 		}
@@ -56,7 +48,10 @@ func (d *decoder) columns(inputs []member) (names []string, ok bool) {
 			return nil, false
 		}
 		seen[m.name] = true
-		if _, ok := d.value(m.raw); ok {
+		if d.input.Types[m.name] == "ignored" {
+			continue
+		}
+		if _, ok := d.value(m.name, m.raw); ok {
 			names = append(names, m.name)
 		} else if d.input.Unknown != "ignore" || m.raw[0] != '"' && m.raw[0] != '{' && m.raw[0] != '[' {
 			return nil, false
@@ -77,12 +72,12 @@ func (d *decoder) byName(columns []string, inputs []member) (x []float64, ok boo
 	values := map[string]float64{}
 	for _, m := range inputs {
 		if !slices.Contains(columns, m.name) {
-			if d.input.Unknown != "ignore" {
+			if d.input.Unknown != "ignore" && d.input.Types[m.name] != "ignored" {
 				return nil, false
 			}
 			continue
 		}
-		v, ok := d.value(m.raw)
+		v, ok := d.value(m.name, m.raw)
 		if _, twice := values[m.name]; twice || !ok {
 			return nil, false
 		}
@@ -90,8 +85,10 @@ func (d *decoder) byName(columns []string, inputs []member) (x []float64, ok boo
 	}
 	for _, name := range columns {
 		v, ok := values[name]
-		if !ok && d.input.Missing != "zero" {
-			return nil, false
+		if !ok {
+			if v, ok = d.value(name, json.RawMessage("null")); !ok {
+				return nil, false
+			}
 		}
 		x = append(x, v)
 	}

@@ -39,6 +39,15 @@ const AnySize = -1
 // Take returns a copy of the data of the next array, which must have that many rows
 // and columns. rows may be AnySize.
 func Take[T float64 | float32 | int64 | byte](s *Reader, name string, rows, columns int) []T {
+	data := takeAny[T](s, name, rows, columns)
+	if !allFinite(data) {
+		s.Fail("%s has a value that is not finite", name)
+		return nil
+	}
+	return data
+}
+
+func takeAny[T float64 | float32 | int64 | byte](s *Reader, name string, rows, columns int) []T {
 	if s.Err != nil {
 		return nil
 	}
@@ -58,13 +67,23 @@ func Take[T float64 | float32 | int64 | byte](s *Reader, name string, rows, colu
 		s.Fail("%s has shape %v, want [%d %d]", name, a.Shape, rows, columns)
 	case columns == 0 && len(data) != 0 || columns > 0 && (len(data)%columns != 0 || len(data)/columns != a.Shape[0]):
 		s.Fail("%s has %d values for shape %v", name, len(data), a.Shape)
-	case !allFinite(data):
-		s.Fail("%s has a value that is not finite", name)
 	}
 	if s.Err != nil {
 		return nil
 	}
 	return slices.Clone(data)
+}
+
+// TakeRaw is Take for raw values, which are NaN if they are missing.
+func TakeRaw(s *Reader, name string, rows, columns int) []float64 {
+	data := takeAny[float64](s, name, rows, columns)
+	for i, v := range data {
+		if v != v {
+			data[i] = math.NaN() // one of its representations
+		}
+		s.Require(!math.IsInf(v, 0), "%s has a value that is infinite", name)
+	}
+	return data
 }
 
 func allFinite[T float64 | float32 | int64 | byte](data []T) bool {

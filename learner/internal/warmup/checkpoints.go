@@ -1,6 +1,7 @@
 package warmup
 
 import (
+	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -33,7 +34,8 @@ type Buffer struct {
 	X       []float64 // raw
 	Labels  []target.Label
 	Weights []float64
-	Result  chan Fit // of the fit in progress; nil if there is none
+	Columns []encode.Type // of X; nil if all are numeric
+	Result  chan Fit      // of the fit in progress; nil if there is none
 }
 
 // Add appends a row.
@@ -46,9 +48,11 @@ func (w *Buffer) Add(x []float64, y target.Label, weight float64) {
 // A Fitter fits to rows of dim raw values and their labels, as NewFit does.
 type Fitter func(x []float64, labels []target.Label, dim int, a Request) Fit
 
-// Start starts the fit of a checkpoint whose rows are in w. Its goroutine ends with it.
+// Start starts the fit of a checkpoint whose rows are in w, of dim raw values. Its
+// goroutine ends with it.
 func (w *Buffer) Start(checkpoint, dim int, a Request, by Fitter) {
 	x, labels, result := w.X[:checkpoint*dim], w.Labels[:checkpoint], make(chan Fit, 1)
+	a.Columns, a.Weights = w.Columns, w.Weights[:checkpoint]
 	w.Result = result
 	go func() { result <- by(x, labels, dim, a) }()
 }

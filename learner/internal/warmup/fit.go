@@ -5,12 +5,14 @@ package warmup
 import (
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
 // Fit is what the warm-up chooses from the first rows. It is a pure function of them
 // and of the Request.
 type Fit struct {
+	Encoding      *encode.Encoding // plan for the raw rows; nil if the model sees them as they are
 	Scaler        Scaler
 	Scales        []target.Scale // of the targets; 0 and 1 for classes
 	Kernel        features.Kernel
@@ -30,11 +32,18 @@ type Request struct {
 	Scaled bool            // the rows are those of a given metric already
 	Single bool            // one kernel, not two
 	Fixed  FixedFeatures   // of a model with few features
+
+	Columns []encode.Type // of a raw row; nil if all are numeric
+	Weights []float64     // of the rows
 }
 
 // NewFit fits to rows of dim raw values and their labels.
 func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	f := Fit{Scales: newScales(labels, a.Task)}
+	if f.Encoding = a.plan(x, labels, dim); f.Encoding != nil {
+		x, dim = f.Encoding.Start().Rows(x, labels, a.Weights), f.Encoding.Width()
+		a.Fixed.Dim = dim
+	}
 	k, mapped := a.Kernel.(features.Mapped)
 	switch {
 	case a.Scaled:
@@ -49,6 +58,27 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	seen = f.scaled(x[:min(len(x), topRows*dim)], dim)
 	f.TopEigenvalue = f.topEigenvalue(seen, dim)
 	return f
+}
+
+// plan returns the encoding of raw rows of dim values, or nil if there is none. Rows
+// under a given metric are numbers.
+func (a *Request) plan(x []float64, labels []target.Label, dim int) *encode.Encoding {
+	if a.Scaled {
+		return nil
+	}
+	columns := a.Columns
+	if columns == nil {
+		columns = make([]encode.Type, dim)
+	}
+	return encode.NewPlan(columns, x, labels, a.Task)
+}
+
+// Width returns the number of values of a row as the model sees it, of dim raw ones.
+func (f *Fit) Width(dim int) int {
+	if f == nil || f.Encoding == nil {
+		return dim
+	}
+	return f.Encoding.Width()
 }
 
 // newScales returns the scales that standardise the targets of these labels.

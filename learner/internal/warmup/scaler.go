@@ -38,12 +38,16 @@ func noScaler(dim int) Scaler {
 	return Scaler{Center: make([]float64, dim), Scale: Ones(dim), ColumnWeights: Ones(dim), AsIs: true}
 }
 
-// Apply sets dst to the scaled values of x. They are rounded to float32 here and not
-// before.
+// Apply sets dst to the scaled values of x, and to 0, which is the centre, for NaN. They
+// are rounded to float32 here and not before.
 func (s Scaler) Apply(dst []float32, x []float64) {
 	for i, v := range x {
 		if s.AsIs {
 			dst[i] = float32(v)
+			continue
+		}
+		if v != v { // missing, where no row of the warm-up missed it
+			dst[i] = 0
 			continue
 		}
 		if s.Map != nil {

@@ -77,6 +77,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 					first = false
 				}
 				b.Batch.Append(row.X, row.Label, row.Weight)
+				b.Batch.SetTypes(row.Types)
 				if d.keyed {
 					b.Batch.SetKey(string(row.Key))
 				}

@@ -1,0 +1,224 @@
+package decode
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Ignored is the declared type of a field that is not a column.
+const Ignored = "ignored"
+
+// The names of the column types, as declared and in a Schema.
+var typeNames = []string{"numeric", "category", "boolean", "time"}
+
+// ParseColumnType returns the type of that name, which may not be Ignored.
+func ParseColumnType(name string) (learner.ColumnType, error) {
+	if i := slices.Index(typeNames, name); i >= 0 {
+		return learner.ColumnType(i), nil
+	}
+	hint := ""
+	if near := spell.Nearest(name, append(typeNames, Ignored)); near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	return 0, fmt.Errorf("%s is not the type of a column: want %s or %s%s", quote(name), strings.Join(typeNames, ", "), Ignored, hint)
+}
+
+// checkTypes checks the declared types of c.
+func (c *Config) checkTypes() error {
+	for name, t := range c.Types {
+		if t != Ignored {
+			if _, err := ParseColumnType(t); err != nil {
+				return fmt.Errorf("input.columns: %s: %w", quote(name), err)
+			}
+		} else if slices.Contains(c.Columns, name) {
+			return fmt.Errorf("input.columns: %s is both a column and ignored", quote(name))
+		}
+	}
+	return nil
+}
+
+// typed reports whether columns may be other than numeric, or have missing values.
+func (d *Decoder) typed() bool {
+	return d.config.Infer || d.config.Types != nil || d.schema.Types != nil
+}
+
+func (d *Decoder) ignores(name []byte) bool { return d.config.Types[string(name)] == Ignored }
+
+// firstType returns the type that a column has before its first value.
+func (d *Decoder) firstType(name string) learner.ColumnType {
+	if t, ok := d.config.Types[name]; ok {
+		known, _ := ParseColumnType(t)
+		return known
+	}
+	if t, ok := d.hints[name]; ok {
+		return t
+	}
+	if d.config.Infer {
+		return learner.UnknownColumn
+	}
+	return learner.NumericColumn
+}
+
+// firstTypes returns the types of columns before the first record.
+func (d *Decoder) firstTypes(columns []string) []learner.ColumnType {
+	types := make([]learner.ColumnType, len(columns))
+	for i, name := range columns {
+		types[i] = d.firstType(name)
+	}
+	return types
+}
+
+// schemaTypes returns the names of types for a Schema, nil if all are numeric.
+func schemaTypes(types []learner.ColumnType) []string {
+	names := make([]string, len(types))
+	numeric := true
+	for i, t := range types {
+		numeric = numeric && t == learner.NumericColumn
+		if t != learner.UnknownColumn {
+			names[i] = t.String()
+		}
+	}
+	if numeric {
+		return nil
+	}
+	return names
+}
+
+// ColumnTypes returns the types of the columns; nil if all are numeric.
+func (s *Schema) ColumnTypes() ([]learner.ColumnType, error) {
+	if s.Types == nil {
+		return nil, nil
+	}
+	if len(s.Types) != len(s.Columns) {
+		return nil, fmt.Errorf("schema: %d types of %d columns", len(s.Types), len(s.Columns))
+	}
+	types := make([]learner.ColumnType, len(s.Types))
+	for i, name := range s.Types {
+		if name == "" {
+			types[i] = learner.UnknownColumn
+			continue
+		}
+		t, err := ParseColumnType(name)
+		if err != nil {
+			return nil, fmt.Errorf("schema: %w", err)
+		}
+		types[i] = t
+	}
+	return types, nil
+}
+
+// useTypes sets the types of the columns of a schema that a Decoder begins with.
+func (d *Decoder) useTypes(s *Schema) error {
+	types, err := s.ColumnTypes()
+	if err != nil {
+		return err
+	}
+	d.setTypes(types)
+	for i, name := range s.Columns {
+		if t, declared := d.config.Types[name]; declared && d.typeOf(i).String() != t {
+			return fmt.Errorf("input.columns: %s is declared as %s, and the model has learned it as %v", quote(name), t, d.typeOf(i))
+		}
+	}
+	return nil
+}
+
+// setTypes sets the types, of which nil means that all are numeric.
+func (d *Decoder) setTypes(types []learner.ColumnType) {
+	if !slices.ContainsFunc(types, func(t learner.ColumnType) bool { return t != learner.NumericColumn }) {
+		types = nil
+	}
+	d.types = types
+}
+
+// typeOf returns the type of column i.
+func (d *Decoder) typeOf(i int) learner.ColumnType {
+	if d.types == nil {
+		return learner.NumericColumn
+	}
+	return d.types[i]
+}
+
+// settling is the type that a record gives to a column without one.
+type settling struct {
+	column int
+	is     learner.ColumnType
+}
+
+// raw returns the raw value of v in a column of type t, and the type that the column
+// has with it.
+func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, learner.ColumnType, *Error) {
+	switch {
+	case v.kind == num && t == learner.NumericColumn:
+		return v.num, t, nil
+	case v.kind == null || v.kind == absent:
+		return d.missing(name, t, v)
+	case t == learner.UnknownColumn:
+		t = typeOfValue(v)
+	}
+	switch {
+	case t == learner.NumericColumn && v.kind == num:
+		return v.num, t, nil
+	case t == learner.BooleanColumn && v.kind == boolean:
+		if v.text[0] == 't' {
+			return 1, t, nil
+		}
+		return 0, t, nil
+	case t == learner.CategoryColumn && v.kind == text:
+		return learner.Category(xxhash.Sum64(v.text)), t, nil
+	case t == learner.CategoryColumn && v.kind == num && d.config.Types[string(name)] != "" && !math.IsInf(v.num, 0):
+		return learner.Category(xxhash.Sum64String(canonical(v.text, v.num))), t, nil
+	case t == learner.TimeColumn && v.kind == text:
+		if seconds, ok := parseTime(v.text); ok {
+			return seconds, t, nil
+		}
+	case t == learner.TimeColumn && v.kind == num && d.config.Types[string(name)] != "":
+		return v.num, t, nil
+	}
+	return 0, t, wrongType(name, v, t)
+}
+
+// missing returns the raw value of a column that is absent or null.
+func (d *Decoder) missing(name []byte, t learner.ColumnType, v value) (float64, learner.ColumnType, *Error) {
+	switch {
+	case d.config.Missing == "impute" || d.config.Missing == "zero" && (t == learner.CategoryColumn || t == learner.TimeColumn):
+		return math.NaN(), t, nil
+	case d.config.Missing == "zero":
+		if t == learner.UnknownColumn {
+			t = learner.NumericColumn
+		}
+		return 0, t, nil
+	case v.kind == absent:
+		return 0, t, bad("columns", "%s is missing", quote(name))
+	}
+	return 0, t, wrongType(name, v, t)
+}
+
+// typeOfValue returns the type of a column whose first value is v.
+func typeOfValue(v value) learner.ColumnType {
+	switch v.kind {
+	case boolean:
+		return learner.BooleanColumn
+	case text:
+		if _, ok := parseTime(v.text); ok {
+			return learner.TimeColumn
+		}
+		return learner.CategoryColumn
+	}
+	return learner.NumericColumn
+}
+
+var wanted = [...]string{"a number", "the text of a category", "a boolean", "a time, such as 2006-01-02T15:04:05Z"}
+
+func wrongType(name []byte, v value, t learner.ColumnType) *Error {
+	if int(t) >= len(wanted) {
+		t = learner.NumericColumn
+	}
+	return bad("columns", "%s is %v, want %s", quote(name), v, wanted[t])
+}

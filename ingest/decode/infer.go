@@ -1,0 +1,132 @@
+package decode
+
+import (
+	"strings"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// missingCells are the cells of a CSV file that are missing values, beside empty ones.
+var missingCells = []string{"NA", "N/A", "NaN", "nan", "null", "NULL"}
+
+func isMissing(cell string) bool {
+	if len(cell) > 4 {
+		return false
+	}
+	for _, m := range missingCells {
+		if cell == m {
+			return true
+		}
+	}
+	return cell == ""
+}
+
+// textShare is the largest share of text among the values of a numeric column in the
+// first rows of a file. Such cells are errors.
+const textShare = 0.01
+
+// tally counts the values of a column in the first rows of a file.
+type tally struct{ values, numbers, booleans, times int }
+
+func (t *tally) add(cell string) {
+	if isMissing(cell) {
+		return
+	}
+	t.values++
+	if _, _, ok := number(cell); ok {
+		t.numbers++
+	} else if booleanCell(cell) != "" {
+		t.booleans++
+	} else if _, ok := parseTime(view(cell)); ok {
+		t.times++
+	}
+}
+
+// columnType returns the type that the values have in common.
+func (t *tally) columnType() (learner.ColumnType, bool) {
+	switch {
+	case t.values == 0:
+		return 0, false
+	case t.booleans == t.values:
+		return learner.BooleanColumn, true
+	case t.times == t.values:
+		return learner.TimeColumn, true
+	case float64(t.values-t.numbers) <= textShare*float64(t.values):
+		return learner.NumericColumn, true
+	}
+	return learner.CategoryColumn, true
+}
+
+// booleanCell returns the JSON of a boolean cell, or nothing if it is none.
+func booleanCell(cell string) string {
+	for _, word := range [...]string{"true", "false"} {
+		if len(cell) == len(word) && strings.EqualFold(cell, word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// infer sets the types of the inputs from the first rows, where they are neither
+// declared nor known.
+func (c *csvRows) infer(look []line) {
+	d := c.d
+	if !d.config.Infer {
+		return
+	}
+	if d.hints == nil {
+		d.hints = map[string]learner.ColumnType{}
+	}
+	for i, name := range c.header {
+		if c.names[i] == nil {
+			continue
+		}
+		var t tally
+		for _, l := range look {
+			if l.err == nil {
+				t.add(l.cells[i])
+			}
+		}
+		if is, ok := t.columnType(); ok {
+			d.hints[name] = is
+		}
+	}
+}
+
+// use notes the types that the cells of each column are read as.
+func (c *csvRows) use() {
+	c.types = make([]learner.ColumnType, len(c.header))
+	for i, name := range c.header {
+		c.types[i] = c.d.firstType(name)
+		if at, ok := c.d.column[name]; ok && c.d.typeOf(at) != learner.UnknownColumn {
+			c.types[i] = c.d.typeOf(at)
+		}
+	}
+}
+
+// input returns the value of the cell of column i, an input.
+func (c *csvRows) input(i int, s string) value {
+	if !c.d.typed() {
+		return cell(s)
+	}
+	if isMissing(s) {
+		return value{kind: null}
+	}
+	switch c.types[i] {
+	case learner.CategoryColumn:
+		return value{kind: text, text: view(s)}
+	case learner.BooleanColumn:
+		if word := booleanCell(s); word != "" {
+			return value{kind: boolean, text: view(word)}
+		}
+	}
+	return cell(s)
+}
+
+// target returns the value of a cell of a label.
+func (c *csvRows) target(s string) value {
+	if !c.textLabels && c.d.typed() && isMissing(s) {
+		return value{kind: null}
+	}
+	return labelCell(s, c.textLabels)
+}

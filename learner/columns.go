@@ -1,0 +1,140 @@
+package learner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/encode"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+)
+
+// ColumnType is the type of a column of raw rows. The warm-up plans what the model sees
+// of it; see docs/columns.md.
+type ColumnType = encode.Type
+
+// The types of columns.
+const (
+	NumericColumn  = encode.Numeric
+	CategoryColumn = encode.Category // values are those of Category
+	BooleanColumn  = encode.Boolean  // 0 or 1
+	TimeColumn     = encode.Time     // seconds since 1970, UTC
+	UnknownColumn  = encode.Unknown  // no value so far
+)
+
+// Category returns the raw value of a category with a 64-bit hash, of which it keeps 52
+// bits: a whole number, which a float64 holds exactly.
+func Category(hash uint64) float64 { return encode.Key(hash) }
+
+// Column describes a column of raw rows and what the model sees of it.
+type Column = encode.Column
+
+// Columns describes what the model sees of each raw column, lags included; nil if it
+// sees all of them as they are, or before the first fit.
+func (l *Learner) Columns() []Column {
+	if l.fit == nil || l.fit.Encoding == nil {
+		return nil
+	}
+	return l.fit.Encoding.Columns()
+}
+
+// Encoding returns the number of values of a row as the model sees it, and the most
+// memory in bytes that the encoding of categories takes.
+func (l *Learner) Encoding() (width int, bytes int64) {
+	if l.fit != nil && l.fit.Encoding != nil {
+		bytes = l.fit.Encoding.Bytes()
+	}
+	return l.width(), bytes
+}
+
+// width returns the number of values of a row as the model sees it.
+func (l *Learner) width() int { return l.fit.Width(l.dim) }
+
+// takeTypes takes the types of the columns of b while the warm-up needs them. Types
+// differ between calls only where a column had no value before.
+func (l *Learner) takeTypes(b *Batch) {
+	if !l.warming() {
+		return
+	}
+	if b.types != nil && len(b.types) != b.Dim() {
+		panic(fmt.Sprintf("learner: %d types for rows of %d values", len(b.types), b.Dim()))
+	}
+	if !slices.ContainsFunc(b.types, func(t ColumnType) bool { return t != NumericColumn }) {
+		l.warmup.Columns = nil
+		return
+	}
+	if l.config.Metric != nil || l.config.Above() != 0 {
+		panic("learner: the metric or the kernel is for numeric columns")
+	}
+	types := slices.Clone(b.types)
+	for range l.config.Lags {
+		types = append(append(types, b.types...), make([]ColumnType, l.config.labelSize())...)
+	}
+	l.warmup.Columns = types
+}
+
+// encoded fills dst with the raw rows of b as the model sees them.
+func encoded(dst, b *Batch, e *encode.Encoding, n int) *Batch {
+	dst.Reset(e.Width())
+	dst.x = state.Extend(dst.x, n*dst.dim)
+	for i := range n {
+		e.Apply(dst.x[i*dst.dim:(i+1)*dst.dim], b.X(i))
+	}
+	return dst
+}
+
+// encodeRows has the encoding of a new fit learn the rows of the warm-up, but for those
+// that are pending then, and returns all rows as the model sees them.
+func (l *Learner) encodeRows() []float64 {
+	e, n, d := l.fit.Encoding, len(l.warmup.Labels), l.dim
+	if e == nil {
+		return l.warmup.X
+	}
+	whole := n - n%l.config.Minibatch
+	x := e.Rows(l.warmup.X[:whole*d], l.warmup.Labels[:whole], l.warmup.Weights[:whole])
+	x = append(x, make([]float64, (n-whole)*e.Width())...)
+	for i := whole; i < n; i++ {
+		e.Apply(x[i*e.Width():(i+1)*e.Width()], l.warmup.X[i*d:(i+1)*d])
+	}
+	l.raw = append(l.raw[:0], l.warmup.X[whole*d:]...)
+	return x
+}
+
+// learnEncoding has the encoding learn the pending rows.
+func (l *Learner) learnEncoding() {
+	e := l.fit.Encoding
+	if e == nil {
+		return
+	}
+	for i := range l.pending.Labels {
+		e.Learn(l.raw[i*l.dim:(i+1)*l.dim], &l.pending.Labels[i], l.pending.Weights[i])
+	}
+	e.Bound()
+	l.raw = l.raw[:0]
+}
+
+// saveColumns saves what the columns need beside the encoding.
+func (l *Learner) saveColumns(a *state.Arrays) {
+	if l.warming() && l.warmup.Columns != nil {
+		types := make([]byte, len(l.warmup.Columns))
+		for j, t := range l.warmup.Columns {
+			types[j] = byte(t)
+		}
+		state.Own(a, "columns.types", 1, types)
+	}
+	if l.fit != nil && l.fit.Encoding != nil {
+		state.Put(a, "pending.raw", l.dim, l.raw)
+	}
+}
+
+func (l *Learner) loadColumns(s *state.Reader, pending int) {
+	if l.warming() && len(s.In) > 0 && s.In[0].Name == "columns.types" {
+		for _, t := range state.Take[byte](s, "columns.types", l.dim, 1) {
+			l.warmup.Columns = append(l.warmup.Columns, ColumnType(t))
+			s.Require(ColumnType(t).Valid(), "a column of type %d", t)
+		}
+		s.Require(l.config.Metric == nil, "a metric is for numeric columns")
+	}
+	if l.fit != nil && l.fit.Encoding != nil {
+		l.raw = state.TakeRaw(s, "pending.raw", pending, l.dim)
+	}
+}

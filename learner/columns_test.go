@@ -1,0 +1,210 @@
+package learner
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// mixed returns rows with a column of each type, with missing values, and with columns
+// that have a value late or never. The label depends on the categories.
+func mixed(n int, label func(i int, x []float64) Label) (rows *Batch, types []ColumnType) {
+	types = []ColumnType{NumericColumn, NumericColumn, CategoryColumn, CategoryColumn, BooleanColumn, TimeColumn, CategoryColumn, UnknownColumn}
+	rng := rand.New(rand.NewPCG(1, 2))
+	b := new(Batch)
+	b.Reset(len(types))
+	key := func(v int) float64 { return Category(uint64(v+1) * 0x9e3779b97f4a7c15) }
+	for i := range n {
+		few, many := rng.IntN(5), int(40*rng.ExpFloat64())
+		x := []float64{rng.NormFloat64(), rng.NormFloat64(), key(few), key(many), float64(rng.IntN(2)), 1.7e9 + 3600*float64(i), math.NaN(), math.NaN()}
+		if rng.IntN(20) == 0 {
+			x[1] = math.NaN()
+		}
+		if i > 300 {
+			x[6] = key(i % 3)
+		}
+		y := label(i, []float64{x[0] + float64(few), float64(many % 7)})
+		if rng.IntN(15) == 0 {
+			x[2+rng.IntN(4)] = math.NaN()
+		}
+		if rng.IntN(9) == 0 {
+			y = Label{}
+		}
+		b.Append(x, y, 0.5+rng.Float64())
+		b.SetKey(fmt.Sprint(i % 3))
+	}
+	return b, types
+}
+
+// upTo returns rows [from, to) of b with the types that their decoder has after them.
+func upTo(b *Batch, types []ColumnType, from, to int) *Batch {
+	s := b.Slice(from, to)
+	s.types = slices.Clone(types)
+	for j := range s.types {
+		known := false
+		for i := 0; i < to && !known; i++ {
+			known = !math.IsNaN(b.X(i)[j])
+		}
+		if !known {
+			s.types[j] = UnknownColumn
+		}
+	}
+	return s
+}
+
+func mixedConfigs() []Config {
+	var all []Config
+	for _, a := range algorithms {
+		all = append(all, Config{Algorithm: a.Name, BlockSize: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3"})
+	}
+	return append(all, Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3", Lags: 2})
+}
+
+// Columns of all types keep the promises of numeric ones: a restored learner goes on to
+// the bit, the cut of the rows does not matter, and a model predicts like its learner.
+func TestColumnsKeepThePromises(t *testing.T) {
+	t.Parallel()
+	labels := map[string]func(int, []float64) Label{"classes": growing, "numbers": numeric}
+	for _, c := range mixedConfigs() {
+		for name, label := range labels {
+			t.Run(fmt.Sprint(c.Algorithm, c.Lags, name), func(t *testing.T) {
+				t.Parallel()
+				rows, types := mixed(1500, label)
+				one := newLearner(t, c)
+				var want []string
+				var model *Model
+				for at := range rows.Len() {
+					if at%127 == 7 || at > 1405 && at%20 == 0 {
+						s := one.State()
+						r, err := restore(c, s)
+						if err != nil {
+							t.Fatalf("row %d: %v", at, err)
+						}
+						sameState(t, "restored", r.State(), s)
+						one, model = r, nil
+						if c.Lags == 0 {
+							if model, err = NewModel(s.Serving); err != nil {
+								t.Fatal(err)
+							}
+						}
+					}
+					row := upTo(rows, types, at, at+1)
+					if model != nil {
+						if got, want := model.Predict(row).Values, one.Predict(row).Values; !slices.Equal(got, want) {
+							t.Fatalf("row %d: the model predicts %v, and the learner %v", at, got, want)
+						}
+						model = nil
+					}
+					want = append(want, learn(one, row, 1)...)
+				}
+				for _, cut := range []int{50, 700} {
+					l := newLearner(t, c)
+					var got []string
+					for from := 0; from < rows.Len(); from += cut {
+						to := min(from+cut, rows.Len())
+						got = append(got, learn(l, upTo(rows, types, from, to), cut)...)
+					}
+					firstDifference(t, fmt.Sprintf("batches of %d", cut), got, want)
+					sameState(t, fmt.Sprintf("batches of %d", cut), l.State(), one.State())
+				}
+			})
+		}
+	}
+}
+
+// A restored learner refuses the arrays of the encoding if they are not its own.
+func TestRestoreRefusesADamagedEncoding(t *testing.T) {
+	t.Parallel()
+	rows, types := mixed(1500, growing)
+	c := mixedConfigs()[0]
+	l, at := newLearner(t, c), 0
+	for _, n := range []int{200, 1000, 1500} {
+		learn(l, upTo(rows, types, at, n), n)
+		at = n
+		whole := l.State()
+		for _, name := range []string{"encode.columns", "encode.parameters", "encode.prior", "encode.keys", "encode.counts", "columns.types", "pending.raw"} {
+			for _, d := range damages {
+				if name == "pending.raw" && d.name == "with NaN" || name == "columns.types" && d.name == "missing" {
+					continue // a missing value, and columns that are all numeric
+				}
+				s := State{slices.Clone(whole.Serving), slices.Clone(whole.Resuming)}
+				part := &s.Serving
+				i := slices.IndexFunc(*part, func(a Array) bool { return a.Name == name })
+				if i < 0 {
+					part = &s.Resuming
+					i = slices.IndexFunc(*part, func(a Array) bool { return a.Name == name })
+				}
+				if i < 0 || !d.do(part, i) {
+					continue
+				}
+				r, err := restore(c, s)
+				if d.refused && err == nil {
+					t.Errorf("row %d, %s: %s: not refused", n, name, d.name)
+				}
+				if err == nil {
+					for _, v := range r.Predict(upTo(rows, types, 0, 9)).Values {
+						if math.IsNaN(v) {
+							t.Errorf("row %d, %s: %s: a prediction is %v", n, name, d.name, v)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The types of columns that are numeric and have no missing values leave no trace.
+func TestNumericColumnsLeaveTheStateAsItIs(t *testing.T) {
+	t.Parallel()
+	s := streams[0]
+	rows := s.rows(1400)
+	plain, typed := newLearner(t, s.config), newLearner(t, s.config)
+	want := learn(plain, rows, 100)
+	rows.SetTypes(make([]ColumnType, rows.Dim()))
+	firstDifference(t, "typed", learn(typed, rows, 100), want)
+	sameState(t, "typed", typed.State(), plain.State())
+	for _, a := range slices.Concat(typed.State().Serving, typed.State().Resuming) {
+		if len(a.Name) > 7 && a.Name[:7] == "encode." {
+			t.Errorf("array %s", a.Name)
+		}
+	}
+}
+
+// A value that is missing for the first time after the warm-up is at the centre of its
+// column.
+func TestLateMissingValueIsTheCentre(t *testing.T) {
+	t.Parallel()
+	s := streams[0]
+	l := newLearner(t, s.config)
+	learn(l, s.rows(1400), 100)
+	x := slices.Repeat([]float64{math.NaN()}, s.dim)
+	var b Batch
+	b.Reset(s.dim)
+	b.Append(x, Label{}, 1)
+	b.Append(l.fit.Scaler.Center, Label{}, 1)
+	p := l.Predict(&b)
+	if !slices.Equal(p.Row(0), p.Row(1)) || math.IsNaN(p.Row(0)[0]) {
+		t.Errorf("missing values: %v, at the centre: %v", p.Row(0), p.Row(1))
+	}
+}
+
+// Many values of a category that tells the label are learned, although each is rare.
+func TestStatisticsTellTheLabel(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	var b Batch
+	b.Reset(1)
+	for range 6000 {
+		k := rng.Uint64N(100)
+		y := class((k*0x9e3779b97f4a7c15)>>40&1 == 1)
+		b.Append([]float64{Category(k << 20)}, y, 1)
+	}
+	b.SetTypes([]ColumnType{CategoryColumn})
+	l := newLearner(t, Config{Algorithm: "newton", BlockSize: 16, MaxFeatures: 64})
+	learn(l, &b, 500)
+	if s := l.Progress().Latest; s.Model.Error > 0.05 {
+		t.Errorf("error %v of %v", s.Model.Error, s.Majority.Error)
+	}
+}

@@ -1,0 +1,226 @@
+package encode
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// columns are those that plan chooses each encoder for: their type and the values of
+// the first rows.
+var columns = []struct {
+	want   string
+	typ    Type
+	values func(i int) float64
+}{
+	{"number", Numeric, func(i int) float64 { return float64(i) }},
+	{"number", Boolean, func(i int) float64 { return float64(i % 2) }},
+	{"imputed", Numeric, func(i int) float64 { return missingAt(i == 7, float64(i)) }},
+	{"indicated", Numeric, func(i int) float64 { return missingAt(i%7 == 0, float64(i)) }},
+	{"indicated", Boolean, func(i int) float64 { return missingAt(i%7 == 0, 1) }},
+	{"absent", Numeric, func(int) float64 { return math.NaN() }},
+	{"absent", Unknown, func(int) float64 { return math.NaN() }},
+	{"one-hot", Category, func(i int) float64 { return missingAt(i%5 == 4, Key(uint64(i%5)<<40)) }},
+	{"one-hot", Category, func(i int) float64 { return Key(uint64(i%maxOneHot) << 40) }},
+	{"statistics", Category, func(i int) float64 { return Key(uint64(i%(maxOneHot+1)) << 40) }},
+	{"statistics", Category, func(i int) float64 { return missingAt(i%9 == 0, Key(uint64(i)<<40)) }},
+	{"cycles", Time, func(i int) float64 { return missingAt(i%9 == 0, 1.7e9+1e4*float64(i)) }},
+}
+
+func missingAt(missing bool, v float64) float64 {
+	if missing {
+		return math.NaN()
+	}
+	return v
+}
+
+const rows = 200
+
+// table returns rows of all columns, their types, labels and weights.
+func all(task target.Task) (x []float64, types []Type, labels []target.Label, weights []float64) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range rows {
+		for _, c := range columns {
+			x = append(x, c.values(i))
+		}
+		y := target.Label{Task: task, Class: rng.IntN(3), Value: 1e3 * rng.NormFloat64()}
+		if task == target.Regression {
+			y.Class = 0
+		}
+		labels, weights = append(labels, y), append(weights, 0.5+rng.Float64())
+	}
+	for _, c := range columns {
+		types = append(types, c.typ)
+	}
+	return x, types, labels, weights
+}
+
+func TestEveryEncoderIsPlanned(t *testing.T) {
+	x, types, labels, _ := all(target.Classification)
+	e := NewPlan(types, x, labels, target.Classification)
+	seen := map[string]bool{}
+	for j := range e.columns {
+		name := e.columns[j].encoder().name
+		seen[name] = true
+		if name != columns[j].want {
+			t.Errorf("column %d is encoded as %s, want %s", j, name, columns[j].want)
+		}
+	}
+	for _, enc := range encoders {
+		if !seen[enc.name] {
+			t.Errorf("no column is encoded as %s", enc.name)
+		}
+	}
+}
+
+// Every encoder turns any value, also one of another type, into as many finite numbers
+// as it says; only numbers that are nowhere missing in the first rows stay missing.
+func TestEncodedValuesAreFinite(t *testing.T) {
+	for _, task := range []target.Task{target.Classification, target.Regression} {
+		x, types, labels, weights := all(task)
+		e := NewPlan(types, x, labels, task).Start()
+		e.Rows(x, labels, weights)
+		for _, v := range []float64{0, -1, 1e30, -1e30, 1e300, math.MaxFloat64, math.NaN(), math.Inf(1), maxKey, 0.5} {
+			row := slices.Repeat([]float64{v}, len(types))
+			for j := range e.columns {
+				c := &e.columns[j]
+				dst := make([]float64, c.encoder().width(c, &e.prior))
+				if len(dst) == 0 {
+					t.Fatalf("%s has no column", c.encoder().name)
+				}
+				c.encoder().apply(c, dst, v, &e.prior)
+				for _, out := range dst {
+					passes := c.kind == asIs || (c.kind == asImputed || c.kind == asIndicated) && math.IsInf(v, 0)
+					if !passes && (math.IsNaN(out) || math.IsInf(out, 0)) {
+						t.Errorf("%s: %v is encoded as %v", c.encoder().name, v, dst)
+					}
+				}
+			}
+			e.Learn(row, &labels[0], 1)
+			e.Bound()
+		}
+	}
+}
+
+// A row's encoding depends on the rows before it alone, and state that was saved and
+// loaded goes on exactly.
+func TestEncodingIsCausalAndLoadsExactly(t *testing.T) {
+	for _, task := range []target.Task{target.Classification, target.Regression} {
+		x, types, labels, weights := all(task)
+		plan := NewPlan(types, x, labels, task)
+		d := len(types)
+		whole := plan.Start().Rows(x, labels, weights)
+		const cut = 77
+		half := plan.Start()
+		first := half.Rows(x[:cut*d], labels[:cut], weights[:cut])
+		loaded := reload(t, half, d)
+		rest := loaded.Rows(x[cut*d:], labels[cut:], weights[cut:])
+		if got := append(first, rest...); !same(got, whole) {
+			t.Errorf("%v: rows after loading are encoded otherwise", task)
+		}
+	}
+}
+
+func reload(t *testing.T, e *Encoding, dim int) *Encoding {
+	t.Helper()
+	var a state.Arrays
+	e.Save(&a)
+	s := &state.Reader{In: a}
+	loaded := Load(s, dim)
+	if err := s.End(); err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+func same(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(v, w float64) bool { return v == w || v != v && w != w })
+}
+
+// The statistics are those of the definition, computed from all rows before.
+func TestStatisticsAreTheirDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var x, weights []float64
+	var labels []target.Label
+	for range 500 {
+		x = append(x, float64(rng.IntN(40)))
+		weights = append(weights, rng.Float64())
+		labels = append(labels, target.Label{Task: target.Regression, Value: rng.NormFloat64()})
+	}
+	e := NewPlan([]Type{Category}, x, labels, target.Regression).Start()
+	got := e.Rows(x, labels, weights)
+	for i := range x {
+		var n, sum, total, totalSum float64
+		for k := range i {
+			total += weights[k]
+			totalSum += weights[k] * labels[k].Value
+			if x[k] == x[i] {
+				n += weights[k]
+				sum += weights[k] * labels[k].Value
+			}
+		}
+		p := 0.0
+		if total > 0 {
+			p = totalSum / total
+		}
+		want := []float64{(sum + 10*p) / (n + 10), math.Log((n + 1) / (total + 1))}
+		for k, w := range want {
+			if math.Abs(got[2*i+k]-w) > 1e-12 {
+				t.Fatalf("row %d: %v, want %v", i, got[2*i:2*i+2], want)
+			}
+		}
+	}
+}
+
+// A table stays within its bound, keeps the most frequent values, and does not depend
+// on the order of its map or on having been saved.
+func TestTableIsBounded(t *testing.T) {
+	x := []float64{}
+	for i := range maxOneHot + 1 {
+		x = append(x, float64(i))
+	}
+	y := target.Label{Task: target.Classification}
+	e := NewPlan([]Type{Category}, x, make([]target.Label, len(x)), target.Classification).Start()
+	for i := range 3 * maxEntries {
+		e.Learn([]float64{float64(i)}, &y, 1)
+		if i%100 == 0 {
+			e.Learn([]float64{1e6}, &y, 1)
+		}
+		if i%128 == 127 {
+			e.Bound()
+			if n := len(e.columns[0].table.keys); n > maxEntries {
+				t.Fatalf("%d values after %d rows", n, i)
+			}
+		}
+		if i == 2*maxEntries {
+			e = reload(t, e, 1)
+		}
+	}
+	e.Bound()
+	if n, _ := e.columns[0].table.find(1e6); n != math.Ceil(3*maxEntries/100.) {
+		t.Errorf("the most frequent value has a weight of %v", n)
+	}
+	if fmt.Sprint(e.Columns()[0].Values) != fmt.Sprint(len(e.columns[0].table.index)) {
+		t.Error("keys and index differ")
+	}
+}
+
+// The day, the week and the year are at the same place one period later.
+func TestCyclesRepeat(t *testing.T) {
+	e := NewPlan([]Type{Time}, []float64{0}, make([]target.Label, 1), target.Classification)
+	a, b := make([]float64, e.Width()), make([]float64, e.Width())
+	for i, period := range periods {
+		e.Apply(a, []float64{1e9 + 1})
+		e.Apply(b, []float64{1e9 + 1 + period})
+		for k := 2 * i; k < 2*i+2; k++ {
+			if math.Abs(a[k]-b[k]) > 1e-6 {
+				t.Errorf("period %v: %v and %v", period, a, b)
+			}
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package encode
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// smoothing is the weight of the prior mean in the statistics of a category. Chosen by trial, see
+// docs/constants.md.
+const smoothing = 10
+
+// statistics has, for each target, the smoothed mean (S + a·p)/(n + a) of the rows of
+// the same value so far, and the logarithm of their share of the rows.
+var statistics = encoder{
+	name:  "statistics",
+	moves: true,
+	width: func(_ *column, p *prior) int { return len(p.sums) + 1 },
+	apply: func(c *column, dst []float64, v float64, p *prior) {
+		n, sums := c.table.find(keyOf(v))
+		for k := range p.sums {
+			s := 0.0
+			if sums != nil {
+				s = sums[k]
+			}
+			dst[k] = (s + float64(smoothing*p.mean(k))) / (n + smoothing)
+		}
+		dst[len(p.sums)] = vec.Log((n + 1) / (p.weight + 1))
+	},
+	valid:   none,
+	becomes: func(*column) string { return "target statistic and log frequency" },
+}
+
+// maxEntries bounds the values of a category that a table keeps from one mini-batch to
+// the next. Chosen by trial, see docs/constants.md.
+const maxEntries = 16384
+
+// Bytes returns the most memory that the tables of e take, with one that is being
+// bounded: the keys, the counts and the index.
+func (e *Encoding) Bytes() int64 {
+	bytes := int64(0)
+	for j := range e.columns {
+		if t := e.columns[j].table; t != nil {
+			bytes += 2 * maxEntries * int64(8*(2+t.targets)+40)
+		}
+	}
+	return bytes
+}
+
+// table has the statistics of the values of a category.
+type table struct {
+	targets int
+	index   map[int64]int // of each key's entry
+	keys    []int64
+	counts  []float64 // for each entry, its weight and the sum of each target
+}
+
+func newTable(targets int) *table {
+	return &table{targets: targets, index: map[int64]int{}}
+}
+
+// entry returns the numbers of entry i.
+func (t *table) entry(i int) []float64 {
+	n := 1 + t.targets
+	return t.counts[i*n : (i+1)*n]
+}
+
+// find returns the weight and the sums of a key; sums is nil if it is not in t.
+func (t *table) find(key int64) (weight float64, sums []float64) {
+	i, ok := t.index[key]
+	if !ok {
+		return 0, nil
+	}
+	e := t.entry(i)
+	return e[0], e[1:]
+}
+
+func (t *table) add(key int64, y *target.Label, weight float64, p *prior) {
+	i, ok := t.index[key]
+	if !ok {
+		i = len(t.keys)
+		t.index[key] = i
+		t.keys = append(t.keys, key)
+		t.counts = append(t.counts, make([]float64, 1+t.targets)...)
+	}
+	e := t.entry(i)
+	e[0] += weight
+	for k := range t.targets {
+		e[1+k] += float64(weight * p.target(y, k))
+	}
+}
+
+// bound leaves 7/8 of maxEntries entries if there are more than maxEntries: those with
+// the largest weights, and of equal weights those with the smallest keys.
+func (t *table) bound() {
+	if len(t.keys) <= maxEntries {
+		return
+	}
+	order := t.order(func(a, b int) int {
+		return cmp.Or(cmp.Compare(t.entry(b)[0], t.entry(a)[0]), cmp.Compare(t.keys[a], t.keys[b]))
+	})
+	t.keep(order[:maxEntries*7/8])
+}
+
+// order returns the entries in an order.
+func (t *table) order(compare func(a, b int) int) []int {
+	all := make([]int, len(t.keys))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortFunc(all, compare)
+	return all
+}
+
+// keep leaves some entries.
+func (t *table) keep(entries []int) {
+	kept := newTable(t.targets)
+	kept.keys = make([]int64, 0, len(entries))
+	kept.counts = make([]float64, 0, len(entries)*(1+t.targets))
+	for i, from := range entries {
+		kept.index[t.keys[from]] = i
+		kept.keys = append(kept.keys, t.keys[from])
+		kept.counts = append(kept.counts, t.entry(from)...)
+	}
+	*t = *kept
+}
