@@ -181,7 +181,7 @@ func TestTheWrongInputIsNotAdopted(t *testing.T) {
 	}
 	other := map[string]string{in: in + ".other"}
 	_, err = Adopt(t.Context(), cfg, Adoption{Topics: other, Offsets: map[int32]int64{0: 101, 1: 0, 2: 0}})
-	wants(t, err, ErrAdopt, "cannot continue at 101")
+	wants(t, err, ErrAdopt, "so 101 is out of range")
 	for _, right := range []struct {
 		a    Adoption
 		next [3]int64

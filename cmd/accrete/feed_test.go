@@ -64,10 +64,11 @@ func TestFeedRefusesWhatALearnerWould(t *testing.T) {
 		return code, out.String(), problems.String()
 	}
 	const rows = "a,b,y\n1,2,p\n2,far,q\n3,4,p\n"
-	if code, _, why := feed(rows); code != exit.Failed || !strings.HasPrefix(why, `accrete: after 1 record: standard input, line 3: columns: "b" is text "far"`) {
+	const numeric = "--set input.columns=a:numeric,b:numeric"
+	if code, _, why := feed(rows, numeric); code != exit.Failed || !strings.HasPrefix(why, `accrete: after 1 record: standard input, line 3: columns: "b" is text "far"`) {
 		t.Errorf("exit code %d, and %q", code, why)
 	}
-	if code, said, _ := feed(rows, "--skip-bad"); code != exit.Done || !strings.HasPrefix(said, "2 records to in in ") || !strings.HasSuffix(said, ", 1 row skipped\n") {
+	if code, said, _ := feed(rows, numeric, "--skip-bad"); code != exit.Done || !strings.HasPrefix(said, "2 records to in in ") || !strings.HasSuffix(said, ", 1 row skipped\n") {
 		t.Errorf("with --skip-bad: exit code %d, and %q", code, said)
 	}
 	if code, said, why := feed(rows, "--set input.columns=a", "--set input.unknown=ignore"); code != exit.Done || !strings.HasPrefix(said, "3 records") {

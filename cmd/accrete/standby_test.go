@@ -174,8 +174,12 @@ func TestStandbyTakesOver(t *testing.T) {
 	slices.Sort(learned)
 	t.Logf("of %d kills: claimed after %v in the median, %v at most; learned on after %v in the median, %v at most", len(claims),
 		claims[len(claims)/2], claims[len(claims)-1], learned[len(learned)/2], learned[len(learned)-1])
-	if m := learned[len(learned)/2]; m > time.Second {
-		t.Errorf("the median of %d takeovers is %v, want at most 1 s", len(learned), m)
+	limit := time.Second
+	if *takeovers < 10 { // beside other tests, and too few for a median
+		limit = 10 * time.Second
+	}
+	if m := learned[len(learned)/2]; m > limit {
+		t.Errorf("the median of %d takeovers is %v, want at most %v", len(learned), m, limit)
 	}
 	if want := *takeovers + 2; len(log.claims) != want {
 		t.Errorf("%d claims for %d ends of an owner, want %d", len(log.claims), *takeovers+1, want)
