@@ -137,10 +137,16 @@ func loadServing(s *state.Reader) (v serving) {
 		s.Require(v.given.dim() == v.dim, "the metric has %d inputs, the rows have %d", v.given.dim(), v.dim)
 	}
 	s.Require(v.fit == nil || v.dim > 0 && task != Auto, "a kernel without rows")
+	v.requireNumbers(s, scale, metric, second)
+	return v
+}
+
+// requireNumbers checks that the numbers of a model are those of a learner.
+func (v *serving) requireNumbers(s *state.Reader, scale, weights []float64, second []float32) {
 	for _, c := range scale {
 		s.Require(c > 0, "the scale of a column is %v", c)
 	}
-	for _, c := range metric {
+	for _, c := range weights {
 		s.Require(c >= 0 && c <= 1e9, "a column weight is %v", c)
 	}
 	for _, c := range second {
@@ -152,7 +158,6 @@ func loadServing(s *state.Reader) (v serving) {
 	for _, b := range v.Intercept {
 		s.Require(math.Abs(b) < engine.MaxCoefficient, "an intercept is %v", b)
 	}
-	return v
 }
 
 // loadHead makes the head of a task whose loss has a name.

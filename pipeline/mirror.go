@@ -89,20 +89,20 @@ type search struct {
 }
 
 // position returns the next offset, and the fingerprint of the record before it.
-func (s *search) position(ctx context.Context, a Adoption) (next int64, mark uint64, err error) {
+func (s *search) position(ctx context.Context, a Adoption) (next int64, fingerprint uint64, err error) {
 	if offset, ok := a.Offsets[s.was.Partition]; ok {
 		if offset < s.first || offset > s.end {
 			return 0, 0, fmt.Errorf("%w: %s/%d has offsets %d to %d, so %d is out of range", ErrAdopt, s.now, s.was.Partition, s.first, s.end, offset)
 		}
-		mark, err = s.before(ctx, offset)
-		return offset, mark, err
+		fingerprint, err = s.before(ctx, offset)
+		return offset, fingerprint, err
 	}
 	switch a.At {
 	case AtEarliest:
 		return s.first, 0, nil
 	case AtEnd:
-		mark, err = s.before(ctx, s.end)
-		return s.end, mark, err
+		fingerprint, err = s.before(ctx, s.end)
+		return s.end, fingerprint, err
 	}
 	found, err := s.find(ctx)
 	if err != nil {

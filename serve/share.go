@@ -76,7 +76,7 @@ func (s *Scorer) take(ctx context.Context, all bounds) error {
 			return err
 		}
 		s.config.Report(Shared{share, max(all.partitions(), m.Partitions())})
-		if anew, err := s.hold(ctx, m, parts, all); err != nil || !anew {
+		if rebalanced, err := s.hold(ctx, m, parts, all); err != nil || !rebalanced {
 			return err
 		}
 	}
@@ -111,8 +111,8 @@ func (s *Scorer) parts(ctx context.Context, share ingest.Share, all bounds) (par
 }
 
 // hold scores parts until ctx is done, the group has reached the end of all
-// partitions, or the group rebalances, which anew reports.
-func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all bounds) (anew bool, err error) {
+// partitions, or the group rebalances, which hold reports.
+func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all bounds) (rebalanced bool, err error) {
 	held, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	scoring, sctx := errgroup.WithContext(held)
@@ -125,7 +125,7 @@ func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all b
 	beating := new(errgroup.Group)
 	beating.Go(func() (err error) {
 		defer giveUp()
-		anew, err = s.beat(held, m)
+		rebalanced, err = s.beat(held, m)
 		return err
 	})
 	stalled := false
@@ -136,10 +136,10 @@ func (s *Scorer) hold(ctx context.Context, m *ingest.Member, parts []part, all b
 	if late := beating.Wait(); err == nil {
 		err = late
 	}
-	if stalled && err == nil && !anew {
+	if stalled && err == nil && !rebalanced {
 		return true, s.retry(ctx, func() error { return m.Leave(ctx) })
 	}
-	return anew, err
+	return rebalanced, err
 }
 
 // patience is the time without progress after which the other members count as
@@ -202,10 +202,10 @@ func (s *Scorer) left(ctx context.Context, all bounds) (n int64, err error) {
 // partitionsEvery is the interval between checks for added partitions.
 const partitionsEvery = 5 * time.Second
 
-// beat sends heartbeats until ctx is done or the group rebalances, which anew
+// beat sends heartbeats until ctx is done or the group rebalances, which beat
 // reports. The share is kept while the coordinator does not respond: if the group
 // rebalances meanwhile, some records are scored twice.
-func (s *Scorer) beat(ctx context.Context, m *ingest.Member) (anew bool, err error) {
+func (s *Scorer) beat(ctx context.Context, m *ingest.Member) (rebalanced bool, err error) {
 	t := time.NewTicker(ingest.HeartbeatEvery)
 	defer t.Stop()
 	looked := time.Now()
@@ -216,19 +216,19 @@ func (s *Scorer) beat(ctx context.Context, m *ingest.Member) (anew bool, err err
 		case <-t.C:
 		}
 		err := s.retry(ctx, func() (err error) {
-			anew, err = m.Heartbeat(ctx)
-			if err != nil || anew || s.config.ToEnd || time.Since(looked) < partitionsEvery {
+			rebalanced, err = m.Heartbeat(ctx)
+			if err != nil || rebalanced || s.config.ToEnd || time.Since(looked) < partitionsEvery {
 				return err
 			}
 			looked = time.Now()
-			anew, err = m.Grown(ctx)
+			rebalanced, err = m.Grown(ctx)
 			return err
 		})
 		switch {
 		case ctx.Err() != nil:
 			return false, nil
-		case anew || err != nil:
-			return anew, err
+		case rebalanced || err != nil:
+			return rebalanced, err
 		}
 		s.config.Report(Heard{})
 	}

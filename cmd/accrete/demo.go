@@ -200,20 +200,20 @@ func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) e
 			sleep(ctx, time.Millisecond)
 			continue
 		}
-		var labelled, asked []ingest.Record
+		var labelled, toScore []ingest.Record
 		now := time.Now().UnixMilli()
 		for range demoChunk {
 			class := s.At(written, x)
 			key := strconv.AppendInt(nil, written, 10)
 			if written%demoAsk == 0 {
-				asked = append(asked, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "", "")})
+				toScore = append(toScore, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "", "")})
 			}
 			labelled = append(labelled, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "label", "ab"[class:class+1])})
 			written++
 		}
 		err := examples.Publish(ctx, demoExamples, 0, labelled)
 		if err == nil {
-			err = requests.Publish(ctx, demoRequests, 0, asked)
+			err = requests.Publish(ctx, demoRequests, 0, toScore)
 		}
 		if err != nil && ctx.Err() == nil {
 			return err

@@ -73,7 +73,7 @@ func behind(offset int64, r Record) (p point, ok bool) {
 	default:
 		return p, false
 	}
-	return point{seq: seq, chain: chain, start: Mark{offset + 1, r.owner()}}, true
+	return point{seq: seq, chain: chain, start: Place{offset + 1, r.owner()}}, true
 }
 
 // begin decides about a GENESIS.

@@ -43,7 +43,7 @@ type ledger struct {
 type point struct {
 	seq    int64
 	chain  snapshot.Hash
-	start  Mark
+	start  Place
 	origin Origin
 }
 

@@ -38,7 +38,7 @@ func records(t testing.TB) []Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest.Start = Mark{Offset: 5, Owner: anyone}
+	manifest.Start = Place{Offset: 5, Owner: anyone}
 	manifest.FirstChunk, manifest.Previous = 9, -1
 	rival := *chunks[0]
 	rival.Challenger = true

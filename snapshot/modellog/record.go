@@ -146,16 +146,16 @@ type Manifest struct {
 	ChunkSize     int             `json:"chunk_size"`  // of all chunks but the last
 	FirstChunk    int64           `json:"first_chunk"` // offset
 	Previous      int64           `json:"previous"`    // offset of the previous MANIFEST, -1 if there is none
-	Start         Mark            `json:"start"`
+	Start         Place            `json:"start"`
 	ConfigHash    snapshot.Hash   `json:"config_hash"`       // as in the file
 	Config        json.RawMessage `json:"config,omitempty"`  // as in the file; in force at Start
 	Genesis       *Origin         `json:"genesis,omitempty"` // of the log, as of Start; nil in manifests of the first release
 	Signed
 }
 
-// Mark is a place in the model log: directly after a decision, with the owner
+// Place is a place in the model log: directly after a decision, with the owner
 // that wrote the decision.
-type Mark struct {
+type Place struct {
 	Offset int64 `json:"offset"`
 	Owner
 }

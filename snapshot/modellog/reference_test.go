@@ -276,9 +276,9 @@ func (r *reference) complete(m *Manifest, challenger bool, history []place) bool
 		if p.seq != m.Seq {
 			continue
 		}
-		start, said := Mark{}, Versions{1, 1}
+		start, said := Place{}, Versions{1, 1}
 		if p.at >= 0 {
-			start = Mark{int64(p.at) + 1, r.log[p.at].owner()}
+			start = Place{int64(p.at) + 1, r.log[p.at].owner()}
 		}
 		if m.Genesis != nil {
 			said = m.Genesis.Versions

@@ -395,7 +395,7 @@ func (s *schedule) aside(w *writer) Record {
 func (s *schedule) asRead(m *Manifest) *Manifest {
 	c := *m
 	if s.fault.startAtChunks {
-		c.Start = Mark{m.FirstChunk, m.Owner}
+		c.Start = Place{m.FirstChunk, m.Owner}
 	}
 	return &c
 }

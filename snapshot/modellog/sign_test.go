@@ -62,7 +62,7 @@ func TestSignatureCoversEveryField(t *testing.T) {
 			*x++
 		case *int:
 			*x++
-		case *Mark:
+		case *Place:
 			x.Offset++
 		case *json.RawMessage:
 			*x = json.RawMessage(`{"other":1}`)

@@ -81,7 +81,7 @@ type Summary struct {
 	StateHash   string `json:"state_hash"`
 
 	ScorerKills     int `json:"scorer_kills"`
-	Asked           int `json:"asked"`    // records to be scored
+	ToScore         int `json:"asked"`    // records to be scored
 	Unscored        int `json:"unscored"` // records without a score
 	Rescored        int `json:"scores_repeated"`
 	ScoresTwice     int `json:"scores_repeated_by_same_model"`
@@ -166,7 +166,7 @@ func main() {
 			fmt.Printf("%d zombies, %d broker kills (learning again within %.1f s, in the median %.1f s), %d bad connections, %d steps of I/O\n", s.Zombies, s.Outages, s.Recovery.Max, s.Recovery.Median, s.Resets, s.Steps)
 		}
 		if o.scorers > 0 {
-			fmt.Printf("%d scorers killed: %d of %d records without a score, %d scores repeated, %d of them by the same model, of which %d differ\n", s.ScorerKills, s.Unscored, s.Asked, s.Rescored, s.ScoresTwice, s.ScoresDiffering)
+			fmt.Printf("%d scorers killed: %d of %d records without a score, %d scores repeated, %d of them by the same model, of which %d differ\n", s.ScorerKills, s.Unscored, s.ToScore, s.Rescored, s.ScoresTwice, s.ScoresDiffering)
 		}
 		if o.refit > 0 {
 			fmt.Printf("%d challengers solved again, %d kills while one was written\n", s.Refits, s.Rivals)

@@ -16,9 +16,9 @@ import (
 // score it with the model whose learners are killed at the same time.
 type scorers struct {
 	*world
-	rng   *rand.Rand
-	alive [3]*process
-	asked int // number of records in the topic
+	rng     *rand.Rand
+	alive   [3]*process
+	records int // number of records in the topic
 }
 
 const askedPartitions = 6
@@ -45,7 +45,7 @@ func (w *world) killScorers(ctx context.Context, s *Summary, learned <-chan stru
 	if err != nil {
 		return fmt.Errorf("scorers, behind %d kills: %w", s.ScorerKills, err)
 	}
-	s.Asked = c.asked
+	s.ToScore = c.records
 	return nil
 }
 
@@ -125,8 +125,8 @@ func (c *scorers) keepAsking(ctx context.Context) error {
 		for i := range askedPartitions {
 			var rs []ingest.Record
 			for range 5 {
-				rs = append(rs, ingest.Record{Time: c.began + int64(c.asked), Key: strconv.AppendInt(nil, int64(c.asked), 10), Value: c.values[c.asked%len(c.values)]})
-				c.asked++
+				rs = append(rs, ingest.Record{Time: c.began + int64(c.records), Key: strconv.AppendInt(nil, int64(c.records), 10), Value: c.values[c.records%len(c.values)]})
+				c.records++
 			}
 			if err := p.Publish(context.WithoutCancel(ctx), c.toScore, i, rs); err != nil {
 				return err
@@ -181,7 +181,7 @@ func (w *world) checkScores(ctx context.Context, s *Summary) error {
 	case bad != nil:
 		return bad
 	case s.Unscored+s.ScoresDiffering > 0:
-		return fmt.Errorf("%d of %d records have no score, %d of %d scores that the same model made again are not the bytes of the first", s.Unscored, s.Asked, s.ScoresDiffering, s.ScoresTwice)
+		return fmt.Errorf("%d of %d records have no score, %d of %d scores that the same model made again are not the bytes of the first", s.Unscored, s.ToScore, s.ScoresDiffering, s.ScoresTwice)
 	case s.ScorerKills >= 30 && s.ScoresTwice == 0: // a few kills may have no effect
 		return fmt.Errorf("the same model has scored no record again over %d kills: too little to show anything", s.ScorerKills)
 	}

@@ -16,12 +16,12 @@ import (
 // function of the records, the configuration and the state of the decoder before it,
 // so that a replay gives the same BATCH.
 type Decided struct {
-	Ranges []modellog.Range
-	marks  []uint64 // of each range, the digest of its last record; 0 without records
-	Items  []Item
-	Batch  learner.Batch
-	Schema *decode.Schema // after the last record
-	Counts modellog.Counts
+	Ranges       []modellog.Range
+	fingerprints []uint64 // of each range, the digest of its last record; 0 without records
+	Items        []Item
+	Batch        learner.Batch
+	Schema       *decode.Schema // after the last record
+	Counts       modellog.Counts
 }
 
 // Item is one record of a BATCH.
@@ -56,12 +56,12 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 	b.Items = make([]Item, 0, n)
 	first := true
 	for _, sp := range spans {
-		digest, mark := xxhash.New(), uint64(0)
+		digest, fingerprint := xxhash.New(), uint64(0)
 		for i := range sp.Records {
 			r := &sp.Records[i]
 			input.HashRecord(digest, r)
 			if i == len(sp.Records)-1 {
-				mark = input.Fingerprint(r)
+				fingerprint = input.Fingerprint(r)
 			}
 			it := Item{in: sp.In, Record: r}
 			row, err := record.Decode(d.decoder, r)
@@ -90,7 +90,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 			b.Items = append(b.Items, it)
 		}
 		b.Counts.Skipped += sp.To - sp.From - int64(len(sp.Records))
-		b.marks = append(b.marks, mark)
+		b.fingerprints = append(b.fingerprints, fingerprint)
 		b.Ranges = append(b.Ranges, modellog.Range{
 			Topic: sp.In.Topic, TopicID: sp.In.ID, Partition: sp.In.Partition,
 			From: sp.From, To: sp.To, Records: int64(len(sp.Records)), Digest: digest.Sum64(),

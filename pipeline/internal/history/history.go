@@ -86,7 +86,7 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		p := h.position(r.Topic, r.TopicID, r.Partition)
 		p.Next = r.To
 		if r.Records > 0 {
-			p.Fingerprint = b.marks[i]
+			p.Fingerprint = b.fingerprints[i]
 		}
 	}
 	h.Seq, h.Chain, h.Schema = seq, chain, b.Schema
