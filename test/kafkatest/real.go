@@ -2,13 +2,18 @@ package kafkatest
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
 )
 
 // Fragile is a broker whose files a test can change while it is down. It is a
@@ -80,12 +85,45 @@ func (r *Real) run(command string, env ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Down kills the broker, so that it recovers its logs when it starts.
+// Down kills the broker, so that it recovers its logs when it starts. It returns when
+// the broker leads all its partitions again.
 func (r *Real) Down(change func()) {
 	r.t.Helper()
 	r.run("kill")
 	change()
 	r.run("start")
+	c := ClientOf(r.t, r.Addr, nil)
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for topic := range r.topics() {
+		for limit := time.Now().Add(30 * time.Second); ; <-poll.C {
+			_, _, err := c.Offsets(r.t.Context(), topic)
+			if err == nil || errors.Is(err, ingest.ErrUnknownTopic) {
+				break
+			}
+			if time.Now().After(limit) {
+				r.t.Fatalf("after the restart of the broker: %v", err)
+			}
+		}
+	}
+}
+
+// topics returns the names of the topics that the broker has partitions of.
+func (r *Real) topics() map[string]bool {
+	r.t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(r.dir, "data", "*-*"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, dir := range dirs {
+		name := filepath.Base(dir)
+		dash := strings.LastIndex(name, "-")
+		if _, err := strconv.Atoi(name[dash+1:]); err == nil {
+			names[name[:dash]] = true
+		}
+	}
+	return names
 }
 
 // Change implements Fragile. The broker builds its indexes again when it
