@@ -115,4 +115,18 @@ func TestModelKeepsHowItReadsRecords(t *testing.T) {
 			t.Errorf("a new model: %s, %v", options, err)
 		}
 	}
+	typed := decode.Config{Label: "label", Infer: true, Missing: "impute"}
+	if have, err = (Config{Decode: typed}).options(); err != nil {
+		t.Fatal(err)
+	}
+	typed.Depth = decode.MaxDepth
+	c := Config{Decode: typed}
+	options, err := c.keepReading(have)
+	if err != nil || sameOptions(have, options) != nil || c.Decode.Depth != 0 {
+		t.Errorf("a model from before objects were columns: depth %d, %s, %v", c.Decode.Depth, options, err)
+	}
+	fresh := Config{Decode: typed}
+	if _, err := fresh.keepReading(nil); err != nil || fresh.Decode.Depth != decode.MaxDepth {
+		t.Errorf("a new model: depth %d, %v", fresh.Decode.Depth, err)
+	}
 }

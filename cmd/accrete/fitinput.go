@@ -20,7 +20,7 @@ type inputFlags struct {
 
 // decode returns how rows are read.
 func (f *fitCommand) decode(task learner.Task) decode.Config {
-	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Above: learner.Config{Kernel: f.Kernel}.Above()}
+	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Depth: decode.MaxDepth, Above: learner.Config{Kernel: f.Kernel}.Above()}
 	c.Infer = f.Metric == "" && c.Above == 0
 	if f.Columns != nil {
 		c.Columns, c.Unknown = f.Columns, "ignore"

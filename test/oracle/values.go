@@ -48,7 +48,7 @@ func (d *decoder) columns(inputs []member) (names []string, ok bool) {
 			return nil, false
 		}
 		seen[m.name] = true
-		if d.input.Types[m.name] == "ignored" {
+		if notColumns[d.input.Types[m.name]] {
 			continue
 		}
 		if _, ok := d.value(m.name, m.raw); ok {
@@ -72,7 +72,7 @@ func (d *decoder) byName(columns []string, inputs []member) (x []float64, ok boo
 	values := map[string]float64{}
 	for _, m := range inputs {
 		if !slices.Contains(columns, m.name) {
-			if d.input.Unknown != "ignore" && d.input.Types[m.name] != "ignored" {
+			if d.input.Unknown != "ignore" && !notColumns[d.input.Types[m.name]] {
 				return nil, false
 			}
 			continue
