@@ -57,6 +57,9 @@ func TestRestartWithTypedColumnsGoesOnExactly(t *testing.T) {
 	if v.Compared != 3 || v.Divergent != 0 || v.FromSeq != 1 {
 		t.Errorf("verify: %+v", v)
 	}
+	if r, err := Inspect(t.Context(), cfg, 0); err != nil || r.Newest == nil || r.Newest.Seq != r.Snapshots[0].Seq || r.Damage != "" {
+		t.Errorf("inspect: %+v, %v", r, err)
+	}
 	whole, all := config(c, "whole", in)
 	whole = columnsConfig(whole)
 	learnAll(t, whole)
