@@ -200,8 +200,10 @@ func (d *Decoder) missing(name []byte, t learner.ColumnType, v value) (float64, 
 			t = learner.NumericColumn
 		}
 		return 0, t, nil
-	case v.kind == absent:
+	case v.kind == absent && !d.typed():
 		return 0, t, bad("columns", "%s is missing", quote(name))
+	case v.kind == absent:
+		return 0, t, bad("columns", "%s is missing, want %s", quote(name), wanted[t])
 	}
 	return 0, t, wrongType(name, v, t)
 }

@@ -23,7 +23,11 @@ func number(raw json.RawMessage) (v float64, ok bool) {
 func (d *decoder) byIndex(list []json.RawMessage) (x []float64, columns []string, ok bool) {
 	columns = d.schema.Columns
 	for i, raw := range list {
-		v, ok := d.value(strconv.Itoa(i), bytes.TrimSpace(raw))
+		raw = bytes.TrimSpace(raw)
+		if _, isNumber := number(raw); !isNumber && string(raw) != "null" {
+			return nil, nil, false
+		}
+		v, ok := d.value(strconv.Itoa(i), raw)
 		if !ok {
 			return nil, nil, false
 		}
