@@ -53,6 +53,9 @@ func columnsOf(s *snapshot.Snapshot) ([]modelColumn, error) {
 		}
 		all[j] = c
 	}
+	if len(s.Config) == 0 {
+		return all, nil
+	}
 	in, err := record.ReadOptions(s.Config)
 	if err != nil {
 		return nil, fmt.Errorf("%w: options: %w", snapshot.ErrCorrupt, err)

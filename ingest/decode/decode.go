@@ -410,6 +410,9 @@ func (d *Decoder) byName() *Error {
 				if d.config.Unknown == "ignore" || d.ignores(f.name) || d.noObject(f) {
 					continue
 				}
+				if d.inner[string(f.name)] {
+					return bad("columns", "%s is %v, want an object or a list", quote(f.name), f.value)
+				}
 				return bad("columns", "unknown field %s", quote(f.name))
 			}
 			d.guess[k] = i
