@@ -37,6 +37,23 @@ func (l *Learner) Columns() []Column {
 	return l.fit.Encoding.Columns()
 }
 
+// ServedColumns returns what Learner.Columns does, from the serving part of a State.
+// fitted is false before the first fit.
+func ServedColumns(serving []Array) (columns []Column, fitted bool, err error) {
+	s := &state.Reader{In: serving}
+	v := loadServing(s)
+	if err := s.End(); err != nil {
+		return nil, false, err
+	}
+	if v.fit == nil {
+		return nil, false, nil
+	}
+	if v.fit.Encoding != nil {
+		columns = v.fit.Encoding.Columns()
+	}
+	return columns, true, nil
+}
+
 // Encoding returns the number of values of a row as the model sees it, and the most
 // memory in bytes that the encoding of categories takes.
 func (l *Learner) Encoding() (width int, bytes int64) {

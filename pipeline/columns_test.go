@@ -57,6 +57,9 @@ func TestRestartWithTypedColumnsGoesOnExactly(t *testing.T) {
 	if v.Compared != 3 || v.Divergent != 0 || v.FromSeq != 1 {
 		t.Errorf("verify: %+v", v)
 	}
+	if r, err := Inspect(t.Context(), cfg, 0); err != nil || r.Newest == nil || r.Newest.Seq != r.Snapshots[0].Seq || r.Damage != "" {
+		t.Errorf("inspect: %+v, %v", r, err)
+	}
 	whole, all := config(c, "whole", in)
 	whole = columnsConfig(whole)
 	learnAll(t, whole)
@@ -114,5 +117,19 @@ func TestModelKeepsHowItReadsRecords(t *testing.T) {
 		if options, err = fresh.keepReading(nil); err != nil || !json.Valid(options) || !fresh.Decode.Infer {
 			t.Errorf("a new model: %s, %v", options, err)
 		}
+	}
+	typed := decode.Config{Label: "label", Infer: true, Missing: "impute"}
+	if have, err = (Config{Decode: typed}).options(); err != nil {
+		t.Fatal(err)
+	}
+	typed.Depth = decode.MaxDepth
+	c := Config{Decode: typed}
+	options, err := c.keepReading(have)
+	if err != nil || sameOptions(have, options) != nil || c.Decode.Depth != 0 {
+		t.Errorf("a model from before objects were columns: depth %d, %s, %v", c.Decode.Depth, options, err)
+	}
+	fresh := Config{Decode: typed}
+	if _, err := fresh.keepReading(nil); err != nil || fresh.Decode.Depth != decode.MaxDepth {
+		t.Errorf("a new model: depth %d, %v", fresh.Decode.Depth, err)
 	}
 }

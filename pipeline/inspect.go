@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -25,6 +26,9 @@ type LogReport struct {
 	Records   []modellog.Verdict   `json:"records"`   // the newest
 
 	Challengers []*modellog.Challenger `json:"challengers,omitempty"` // complete ones, the newest first
+
+	Newest *snapshot.Snapshot `json:"-"`                // nil if there is none, or with Damage
+	Damage string             `json:"damage,omitempty"` // why the newest snapshot cannot be read
 }
 
 // Inspect reads the model log of c and reports its newest n records. If the log is
@@ -60,6 +64,15 @@ func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 	r.End, r.Claim, r.Seq, r.Released, r.Options = j.log.Next(), f.Claim(), f.Seq(), f.Released(), f.Config().Config
 	for _, s := range f.Snapshots() {
 		r.Snapshots = append(r.Snapshots, s.Manifest)
+	}
+	if all := f.Snapshots(); len(all) > 0 {
+		s, err := loadSnapshot(ctx, c, j, all[0])
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if r.Newest = s; err != nil {
+			r.Newest, r.Damage = nil, err.Error()
+		}
 	}
 	for _, s := range f.Challengers() {
 		r.Challengers = append(r.Challengers, s.Challenger)

@@ -26,16 +26,22 @@ func (c Config) options() ([]byte, error) {
 }
 
 // keepReading lets an existing model, whose options in the model log are given, read
-// records as it has since it was created: one from before columns had types has numeric
-// columns, and rejects missing values. It returns the options that c has then.
+// records as it has since it was created. One from before columns had types has numeric
+// columns, and rejects missing values; one from before objects and lists were columns by
+// path rejects these. It returns the options that c has then.
 func (c *Config) keepReading(have []byte) ([]byte, error) {
-	if len(have) > 0 && c.Decode.Infer && c.Decode.Types == nil {
-		was, err := record.ReadOptions(have)
-		if err == nil && !was.Infer && was.Types == nil {
-			c.Decode.Infer = false
-			if c.Decode.Missing == "impute" {
-				c.Decode.Missing = was.Missing
-			}
+	if len(have) == 0 {
+		return c.options()
+	}
+	was, err := record.ReadOptions(have)
+	if err != nil {
+		return c.options()
+	}
+	c.Decode.Depth = was.Depth
+	if c.Decode.Infer && c.Decode.Types == nil && !was.Infer && was.Types == nil {
+		c.Decode.Infer = false
+		if c.Decode.Missing == "impute" {
+			c.Decode.Missing = was.Missing
 		}
 	}
 	return c.options()

@@ -118,6 +118,9 @@ func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sna
 	if err := json.Unmarshal(s.Schema, &schema); err != nil {
 		return nil, 0, 0, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
 	}
+	if _, err := c.keepReading(s.Config); err != nil {
+		return nil, 0, 0, err
+	}
 	d, err := history.NewDecider(c.Decode, c.Learner.Keyed(), &schema)
 	if err != nil {
 		return nil, 0, 0, err

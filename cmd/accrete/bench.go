@@ -175,7 +175,7 @@ func (c *benchCommand) read(ctx context.Context, e *env, name string) (*benchSet
 		path, _ = c.path(name, "stream")
 		s.rowsAreTime = true
 	}
-	file, err := openFile(ctx, e, path, decode.Config{Infer: true, Missing: "impute"}, decode.Schema{})
+	file, err := openFile(ctx, e, path, decode.Config{Infer: true, Depth: decode.MaxDepth, Missing: "impute"}, decode.Schema{})
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (c *benchCommand) read(ctx context.Context, e *env, name string) (*benchSet
 	if path, ok = c.path(name, "test"); !ok {
 		return s, nil
 	}
-	test, err := openFile(ctx, e, path, decode.Config{Task: s.task, Infer: true, Missing: "impute"}, *s.schema)
+	test, err := openFile(ctx, e, path, decode.Config{Task: s.task, Infer: true, Depth: decode.MaxDepth, Missing: "impute"}, *s.schema)
 	if err != nil {
 		return nil, err
 	}

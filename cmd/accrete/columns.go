@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -18,10 +19,20 @@ type columnReport struct {
 	Missing  int64  `json:"missing"`
 	Distinct int    `json:"distinct"` // in the first distinctRows rows
 	Becomes  string `json:"becomes"`  // what the model sees of it
+
+	// Identifier is set if the first rows look as if the column only told them apart.
+	Identifier bool `json:"identifier,omitempty"`
 }
 
 // distinctRows is the number of rows in which the distinct values are counted.
 const distinctRows = 10_000
+
+// identifierRows is the number of rows in which a column that looks like an identifier is
+// sought, those of the warm-up; fewer than identifierLeast say nothing.
+const (
+	identifierRows  = 1000
+	identifierLeast = 100
+)
 
 // columnTally counts the values of the columns of a file.
 type columnTally struct {
@@ -32,6 +43,29 @@ type columnTally struct {
 type valueCount struct {
 	missing  int64
 	distinct map[float64]struct{}
+
+	// In the first identifierRows rows.
+	last   float64
+	breaks bool // a value is missing, not a whole number, or not above the one before
+	unique bool // all values differ
+}
+
+// look updates what tells an identifier, with the value of a row.
+func (c *valueCount) look(row int, v float64) {
+	c.breaks = c.breaks || v != math.Trunc(v) || row > 1 && !(v > c.last)
+	c.last, c.unique = v, len(c.distinct) == row
+}
+
+// identifies reports whether the values look like identifiers: numbers that are whole and
+// only increase, or texts of which no two are equal.
+func (c *valueCount) identifies(typ string, rows int) bool {
+	switch {
+	case rows < identifierLeast:
+		return false
+	case typ == learner.NumericColumn.String():
+		return !c.breaks
+	}
+	return typ == learner.CategoryColumn.String() && c.unique
 }
 
 func (t *columnTally) add(x []float64) {
@@ -49,10 +83,14 @@ func (t *columnTally) add(x []float64) {
 		} else if t.rows <= distinctRows {
 			c.distinct[v] = struct{}{}
 		}
+		if t.rows <= identifierRows {
+			c.look(t.rows, v)
+		}
 	}
 }
 
-// report describes the columns; nil if all are numeric and have no missing values.
+// report describes the columns; nil if all are numeric, have no missing values and are not
+// like identifiers.
 func (t *columnTally) report(schema *decode.Schema, seen []learner.Column) []columnReport {
 	plain := schema.Types == nil
 	all := make([]columnReport, 0, len(schema.Columns))
@@ -67,13 +105,28 @@ func (t *columnTally) report(schema *decode.Schema, seen []learner.Column) []col
 		if j < len(seen) {
 			c.Becomes = seen[j].Becomes
 		}
-		plain = plain && c.Missing == 0
+		c.Identifier = t.columns[j].identifies(c.Type, t.rows)
+		plain = plain && c.Missing == 0 && !c.Identifier
 		all = append(all, c)
 	}
 	if plain {
 		return nil
 	}
 	return all
+}
+
+// declaration returns the columns, and the fields that types excludes, as input.columns.
+func (t *columnTally) declaration(schema *decode.Schema, types map[string]string) string {
+	var all []modelColumn
+	for j, name := range schema.Columns {
+		c := modelColumn{Name: name, Type: learner.NumericColumn.String()}
+		if schema.Types != nil {
+			c.Type = schema.Types[j]
+		}
+		c.identifier = t.columns[j].identifies(c.Type, t.rows)
+		all = append(all, c)
+	}
+	return columnsYAML(append(all, notInputs(types)...))
 }
 
 // columnsText returns a line for each column.
@@ -85,12 +138,13 @@ func columnsText(all []columnReport) string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "column\ttype\tmissing\tdistinct\tbecomes")
 	for _, c := range all {
-		typ := c.Type
-		if typ == "" {
-			typ = "unknown"
-		}
-		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s\n", c.Name, typ, display.Thousands(c.Missing), display.Thousands(int64(c.Distinct)), c.Becomes)
+		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s\n", c.Name, cmp.Or(c.Type, "unknown"), display.Thousands(c.Missing), display.Thousands(int64(c.Distinct)), c.Becomes)
 	}
 	w.Flush()
+	for _, c := range all {
+		if c.Identifier {
+			fmt.Fprintf(&b, "%.40s looks like an identifier: declare it with the type id if it is no input\n", c.Name)
+		}
+	}
 	return b.String()
 }

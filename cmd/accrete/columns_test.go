@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
 // A file with text, booleans, times and missing values is learned from one command,
@@ -44,5 +45,88 @@ func TestFitTakesColumnsAsTheyAre(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the output has no %q:\n%s", want, stdout)
 		}
+	}
+}
+
+// flights writes a file whose columns id and flight tell its rows apart.
+func flights(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("id,flight,carrier,late.min,gone,\"true\",y\n")
+	for i := range 400 {
+		fmt.Fprintf(&b, "%d,f%d,c%d,%d,,%v,%d\n", 1000+7*i, i, i%3, i%13, i%2 == 0, i%3)
+	}
+	path := filepath.Join(dir, "flights.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Columns that look like identifiers are named and learned; those that are declared are
+// no inputs. What was inferred is printed as configuration, which the configuration
+// reads back.
+func TestIdentifiersAreNamedAndColumnsPrinted(t *testing.T) {
+	dir := t.TempDir()
+	path, saved := flights(t, dir), filepath.Join(dir, "m.snap")
+	code, stdout, stderr := call(t, nil, "fit", path, "--max-features", "64", "--save", saved, "--print-columns")
+	if code != exit.Done {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	const printed = `input:
+  columns:
+    carrier: category
+    flight: category  # looks like an identifier: id if it is no input
+    gone: ignored  # no value so far
+    id: numeric  # looks like an identifier: id if it is no input
+    late.min: numeric
+    "true": boolean
+`
+	for _, want := range []string{"from 6 inputs", "flight looks like an identifier", "id looks like an identifier", printed} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the output has no %q:\n%s", want, stdout)
+		}
+	}
+	if strings.Contains(stdout, "late.min looks") || strings.Contains(stdout, "carrier looks") {
+		t.Errorf("columns that are no identifiers are named:\n%s", stdout)
+	}
+	code, stdout, _ = call(t, nil, "inspect", saved)
+	text := strings.Join(strings.Fields(stdout), " ")
+	for _, want := range []string{"column carrier category one-hot of 3 values and other", "column flight category target statistic and log frequency of 384 values", "column gone unknown nothing"} {
+		if code != exit.Done || !strings.Contains(text, want) {
+			t.Errorf("inspect: exit %d, no %q:\n%s", code, want, stdout)
+		}
+	}
+	if code, stdout, _ = call(t, nil, "inspect", saved, "--json"); code != exit.Done || !strings.Contains(stdout, `"columns":[{"name":"carrier","type":"category","becomes":"one-hot`) {
+		t.Errorf("inspect --json: exit %d\n%s", code, stdout)
+	}
+	_, stdout, _ = call(t, nil, "inspect", saved, "--columns")
+	if want := strings.ReplaceAll(printed, "  # looks like an identifier: id if it is no input", ""); stdout != want {
+		t.Errorf("inspect --columns:\n%s\nwant\n%s", stdout, want)
+	}
+	file := filepath.Join(dir, "accrete.yaml")
+	if err := os.WriteFile(file, []byte("model: m\nkafka:\n  bootstrap.servers: x:9092\n"+strings.Replace(stdout, "input:\n", "input:\n  topics: [a]\n  label: y\n", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr = call(t, nil, "lint", "-c", file)
+	if code != exit.Done || !strings.Contains(stdout, "carrier:category") || !strings.Contains(stdout, "true:boolean") {
+		t.Errorf("lint: exit %d\n%s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = call(t, nil, "fit", path, "--max-features", "64", "--columns", "id:id,flight:ignored,carrier:category", "--print-columns")
+	if code != exit.Done || !strings.Contains(stdout, "from 1 input") || !strings.Contains(stdout, "    carrier: category\n    flight: ignored\n    id: id\n") {
+		t.Errorf("fit with declared columns: exit %d\n%s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = call(t, nil, "fit", path, "--max-features", "64", "--columns", "id:id,flight:id")
+	if code != exit.Done || !strings.Contains(stdout, "from 4 inputs") || strings.Contains(stdout, "identifier") {
+		t.Errorf("fit without ids: exit %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// Names that YAML reads otherwise are quoted.
+func TestPrintedColumnsAreYAML(t *testing.T) {
+	got := columnsYAML([]modelColumn{{Name: "a.b.0", Type: "numeric"}, {Name: "0", Type: "time"}, {Name: "No", Type: "id"}, {Name: "a: b\"#", Type: decode.Ignored}, {Name: "größe"}})
+	const want = "input:\n  columns:\n    a.b.0: numeric\n    \"0\": time\n    \"No\": id\n    \"a: b\\\"#\": ignored\n    \"größe\": ignored  # no value so far\n"
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

@@ -84,7 +84,7 @@ type fitReport struct {
 	StateHash   snapshot.Hash    `json:"state_hash"`
 	Refit       *refitReport     `json:"refit,omitempty"`
 
-	Columns []columnReport `json:"columns,omitempty"` // unless all are numbers without missing values
+	Columns []columnReport `json:"columns,omitempty"` // unless all are numbers without missing values, none like an identifier
 	columns columnTally
 }
 
@@ -152,7 +152,11 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	return e.print(f.JSON, f.text(r, taken, why), r)
+	text := f.text(r, taken, why)
+	if f.Print {
+		text += "\n" + strings.TrimSuffix(r.columns.declaration(schema, c.Types), "\n")
+	}
+	return e.print(f.JSON, text, r)
 }
 
 // options returns the learner.Config that the flags describe.

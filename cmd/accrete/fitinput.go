@@ -9,22 +9,26 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 )
 
 // inputFlags select the cells that are inputs.
 type inputFlags struct {
-	Columns []string `placeholder:"COLUMN,..." help:"Input columns (default: all but label, key and weight)."`
+	Columns []string `placeholder:"COLUMN,..." help:"Input columns, each a name or name:type, for example code:category (default: all but label, key and weight). With the types id and ignored alone: columns that are no inputs."`
+	Print   bool     `name:"print-columns" help:"Print the columns and their types as input.columns for the configuration of a model."`
 	Missing string   `enum:"impute,refuse,zero" default:"impute" help:"Missing values: empty cells, NA and null. impute: the mean of a number, a category of its own. refuse: treat the row as unreadable. zero: read 0 (${default})."`
 }
 
 // decode returns how rows are read.
 func (f *fitCommand) decode(task learner.Task) decode.Config {
-	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Above: learner.Config{Kernel: f.Kernel}.Above()}
+	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Depth: decode.MaxDepth, Above: learner.Config{Kernel: f.Kernel}.Above()}
 	c.Infer = f.Metric == "" && c.Above == 0
-	if f.Columns != nil {
-		c.Columns, c.Unknown = f.Columns, "ignore"
+	columns := config.Columns(f.Columns)
+	if names := columns.Names(); names != nil {
+		c.Columns, c.Unknown = names, "ignore"
 	}
+	c.Types = columns.Types()
 	if f.Missing != "refuse" {
 		c.Missing = f.Missing
 	}

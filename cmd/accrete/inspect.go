@@ -19,11 +19,12 @@ type inspectCommand struct {
 	jsonFlag
 	File    string `arg:"" optional:"" help:"Snapshot file (default: the model log of the configuration)."`
 	Diff    string `placeholder:"FILE" help:"Second snapshot file: print the differences."`
+	Columns bool   `help:"Print only the columns and their types, as input.columns for the configuration of a new model."`
 	Records int    `default:"10" help:"Number of newest model log records to show (${default})."`
 }
 
 func (inspectCommand) Help() string {
-	return `Describes a snapshot file, or the model log of a configuration: its owner, the progress of the model, its snapshots, and the newest records, with the reason for each that is void.`
+	return `Describes a snapshot file, or the model log of a configuration: its owner, the progress of the model, its snapshots, what its columns became, and the newest records, with the reason for each that is void.`
 }
 
 func (inspectCommand) Examples() string {
@@ -31,6 +32,7 @@ func (inspectCommand) Examples() string {
 accrete inspect model.snap
 accrete inspect before.snap --diff after.snap
 accrete inspect -c accrete.yaml --records 20
+accrete inspect model.snap --columns
 accrete inspect -c accrete.yaml --json`
 }
 
@@ -38,6 +40,8 @@ func (i *inspectCommand) Run(ctx context.Context, e *env) error {
 	switch {
 	case i.Diff != "" && i.File == "":
 		return exit.Usage("--diff needs a snapshot file as argument to compare with")
+	case i.Columns && (i.Diff != "" || i.JSON):
+		return exit.Usage("--columns prints a configuration: omit --diff and --json")
 	case i.Diff != "":
 		return i.compare(e)
 	case i.File != "":
@@ -56,10 +60,20 @@ func (i *inspectCommand) Run(ctx context.Context, e *env) error {
 	if r == nil {
 		return broken
 	}
-	return cmp.Or(e.print(i.JSON, logText(r), r), broken)
+	columns, err := columnsOf(r.Newest)
+	if err != nil {
+		return cmp.Or(broken, err)
+	}
+	if i.Columns {
+		return cmp.Or(broken, i.configuration(e, columns))
+	}
+	return cmp.Or(e.print(i.JSON, logText(r, columns), struct {
+		*pipeline.LogReport
+		Columns []modelColumn `json:"columns,omitempty"`
+	}{r, typed(columns)}), broken)
 }
 
-func logText(r *pipeline.LogReport) string {
+func logText(r *pipeline.LogReport, columns []modelColumn) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "model log    %s, offsets %d to %d, %s bytes\n", r.Topic, r.First, r.End, display.Thousands(r.Bytes))
 	fmt.Fprintf(&b, "claim        epoch %d, %s\n", r.Claim.Epoch, r.Claim.Host)
@@ -68,6 +82,10 @@ func logText(r *pipeline.LogReport) string {
 	for _, s := range r.Snapshots {
 		fmt.Fprintf(&b, "snapshot     %s\n", strings.TrimPrefix(s.String(), "snapshot "))
 	}
+	if r.Damage != "" {
+		fmt.Fprintf(&b, "DAMAGED      the newest snapshot: %s\n", r.Damage)
+	}
+	b.WriteString(modelColumnsText(columns))
 	for _, c := range r.Challengers {
 		fmt.Fprintf(&b, "challenger   %v\n", c)
 	}
@@ -126,10 +144,31 @@ func (i *inspectCommand) file(e *env) error {
 	if d == nil {
 		return exit.Refuse(fmt.Errorf("%s: %w", i.File, err))
 	}
-	return errors.Join(e.print(i.JSON, fileText(d), d), err)
+	var columns []modelColumn
+	if err == nil {
+		s, _ := snapshot.Decode(b, 0) // Describe has decoded it
+		if columns, err = columnsOf(s); err != nil {
+			return exit.Refuse(fmt.Errorf("%s: %w", i.File, err))
+		}
+	}
+	if i.Columns {
+		return cmp.Or(err, i.configuration(e, columns))
+	}
+	return errors.Join(e.print(i.JSON, fileText(d, columns), struct {
+		*snapshot.Description
+		Columns []modelColumn `json:"columns,omitempty"`
+	}{d, typed(columns)}), err)
 }
 
-func fileText(d *snapshot.Description) string {
+// configuration prints columns for a configuration.
+func (i *inspectCommand) configuration(e *env, columns []modelColumn) error {
+	if len(columns) == 0 {
+		return exit.Refuse(errors.New("the model has no columns yet"))
+	}
+	return e.print(false, strings.TrimSuffix(columnsYAML(columns), "\n"), nil)
+}
+
+func fileText(d *snapshot.Description, columns []modelColumn) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "snapshot     format %s, %s bytes, serving part %s\n", d.Format, display.Thousands(d.Size), display.Thousands(d.ServingSize))
 	fmt.Fprintf(&b, "model        %q, step %d, seq %d, epoch %d\n", d.Model, d.Step, d.Seq, d.Epoch)
@@ -147,6 +186,7 @@ func fileText(d *snapshot.Description) string {
 		}
 		b.WriteByte('\n')
 	}
+	b.WriteString(modelColumnsText(columns))
 	for _, s := range d.Sections {
 		name := s.Kind
 		if s.Name != "" {

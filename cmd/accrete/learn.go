@@ -242,6 +242,7 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 		Columns:    c.Input.Columns.Names(),
 		Types:      c.Input.Columns.Types(),
 		Infer:      c.Learner.KernelMetric == "" && learner.Config{Kernel: c.Learner.Kernel}.Above() == 0,
+		Depth:      decode.MaxDepth,
 		Missing:    c.Input.Missing,
 		Unknown:    c.Input.Unknown,
 		Task:       l.Task,

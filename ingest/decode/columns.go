@@ -12,33 +12,39 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Ignored is the declared type of a field that is not a column.
-const Ignored = "ignored"
+// The declared types of fields that are not columns.
+const (
+	Ignored = "ignored"
+	ID      = "id" // tells records apart, so it is never an input
+)
+
+// IsColumn reports whether a field of a declared type is a column.
+func IsColumn(typ string) bool { return typ != Ignored && typ != ID }
 
 // The names of the column types, as declared and in a Schema.
 var typeNames = []string{"numeric", "category", "boolean", "time"}
 
-// ParseColumnType returns the type of that name, which may not be Ignored.
+// ParseColumnType returns the type of that name, which may not be Ignored or ID.
 func ParseColumnType(name string) (learner.ColumnType, error) {
 	if i := slices.Index(typeNames, name); i >= 0 {
 		return learner.ColumnType(i), nil
 	}
 	hint := ""
-	if near := spell.Nearest(name, append(typeNames, Ignored)); near != "" {
+	if near := spell.Nearest(name, append(slices.Clone(typeNames), Ignored, ID)); near != "" {
 		hint = "; did you mean " + near + "?"
 	}
-	return 0, fmt.Errorf("%s is not the type of a column: want %s or %s%s", quote(name), strings.Join(typeNames, ", "), Ignored, hint)
+	return 0, fmt.Errorf("%s is not the type of a column: want %s, %s or %s%s", quote(name), strings.Join(typeNames, ", "), ID, Ignored, hint)
 }
 
 // checkTypes checks the declared types of c.
 func (c *Config) checkTypes() error {
 	for name, t := range c.Types {
-		if t != Ignored {
+		if IsColumn(t) {
 			if _, err := ParseColumnType(t); err != nil {
 				return fmt.Errorf("input.columns: %s: %w", quote(name), err)
 			}
 		} else if slices.Contains(c.Columns, name) {
-			return fmt.Errorf("input.columns: %s is both a column and ignored", quote(name))
+			return fmt.Errorf("input.columns: %s is both a column and of type %s", quote(name), t)
 		}
 	}
 	return nil
@@ -49,7 +55,7 @@ func (d *Decoder) typed() bool {
 	return d.config.Infer || d.config.Types != nil || d.schema.Types != nil
 }
 
-func (d *Decoder) ignores(name []byte) bool { return d.config.Types[string(name)] == Ignored }
+func (d *Decoder) ignores(name []byte) bool { return !IsColumn(d.config.Types[string(name)]) }
 
 // firstType returns the type that a column has before its first value.
 func (d *Decoder) firstType(name string) learner.ColumnType {
@@ -159,7 +165,7 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 		return v.num, t, nil
 	case v.kind == null || v.kind == absent:
 		return d.missing(name, t, v)
-	case t == learner.UnknownColumn:
+	case t == learner.UnknownColumn && v.kind < object:
 		t = typeOfValue(v)
 	}
 	switch {
@@ -194,8 +200,10 @@ func (d *Decoder) missing(name []byte, t learner.ColumnType, v value) (float64, 
 			t = learner.NumericColumn
 		}
 		return 0, t, nil
-	case v.kind == absent:
+	case v.kind == absent && !d.typed():
 		return 0, t, bad("columns", "%s is missing", quote(name))
+	case v.kind == absent:
+		return 0, t, bad("columns", "%s is missing, want %s", quote(name), wanted[t])
 	}
 	return 0, t, wrongType(name, v, t)
 }
@@ -214,11 +222,8 @@ func typeOfValue(v value) learner.ColumnType {
 	return learner.NumericColumn
 }
 
-var wanted = [...]string{"a number", "the text of a category", "a boolean", "a time, such as 2006-01-02T15:04:05Z"}
+var wanted = [...]string{"a number", "the text of a category", "a boolean", "a time, such as 2006-01-02T15:04:05Z", "a number, text, a boolean or a time"}
 
 func wrongType(name []byte, v value, t learner.ColumnType) *Error {
-	if int(t) >= len(wanted) {
-		t = learner.NumericColumn
-	}
 	return bad("columns", "%s is %v, want %s", quote(name), v, wanted[t])
 }

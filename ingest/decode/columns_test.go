@@ -131,6 +131,8 @@ func TestCellsHaveTheTypesOfTheirColumn(t *testing.T) {
 func FuzzTypes(f *testing.F) {
 	f.Add(`{"a":1,"b":"x","c":null,"y":1}`, `{"a":null,"b":"2024-01-01","c":true,"y":2}`)
 	f.Add(`{"x":[1,null],"y":1}`, `{"features":{"0":"a","1":false},"y":"b"}`)
+	f.Add(`{"a":{"b":[1,{"c":"x"}]},"y":1}`, `{"a":null,"a.b.0":2,"y":1}`)
+	f.Add(`{"a":null,"y":1}`, `{"a":[],"b":{},"y":1}`)
 	rng := rand.New(rand.NewPCG(1, 1))
 	values := []string{`1`, `-1e300`, `"x"`, `""`, `null`, `true`, `"2024-02-30"`, `"2024-02-28T10:00:00Z"`, `{"a":[1]}`, `[]`, `1e999`}
 	for range 20 {
@@ -138,7 +140,7 @@ func FuzzTypes(f *testing.F) {
 		f.Add(fmt.Sprintf(`{"a":%s,"b":%s,"y":1}`, pick(), pick()), fmt.Sprintf(`{"b":%s,"a":%s,"y":1}`, pick(), pick()))
 	}
 	f.Fuzz(func(t *testing.T, first, second string) {
-		for _, c := range []Config{inferred, {Infer: true, Missing: "zero", Unknown: "ignore"}, {Label: "y", Missing: "impute", Types: map[string]string{"a": "time", "b": "category", "c": Ignored}}} {
+		for _, c := range []Config{inferred, {Infer: true, Missing: "zero", Unknown: "ignore"}, {Label: "y", Missing: "impute", Types: map[string]string{"a": "time", "b": "category", "c": Ignored}}, nested, {Infer: true, Missing: "impute", Unknown: "ignore", Depth: MaxDepth, MaxColumns: 5, Types: map[string]string{"a.0": "category", "b": ID}}} {
 			d := mustNew(t, c, Schema{})
 			for _, record := range []string{first, second, first} {
 				before := d.Schema()

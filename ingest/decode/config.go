@@ -27,10 +27,14 @@ type Config struct {
 	Unknown string   `json:"unknown"` // a field that is no column: "quarantine" (or empty), or "ignore"
 
 	// Types are the declared types of columns, "numeric", "category", "boolean" or "time",
-	// and of fields that are Ignored. Infer takes the types of the others from their
+	// and of fields that are no columns, Ignored or an ID. Infer takes the types of the others from their
 	// first values; without it they are numeric.
 	Types map[string]string `json:"types,omitempty"`
 	Infer bool              `json:"infer,omitempty"`
+
+	// Depth is the number of levels of objects and lists whose values are columns, named
+	// by their paths, as in customer.address.city or features.0; 0: they are no columns.
+	Depth int `json:"depth,omitempty"`
 
 	Task       learner.Task `json:"task"`        // Auto: derived from the first label
 	MaxClasses int          `json:"max_classes"` // maximum number of classes; 256
@@ -93,6 +97,8 @@ func (c Config) Effective() (Config, error) {
 		return c, fmt.Errorf("input.unknown is %q: want quarantine or ignore", c.Unknown)
 	case c.MaxClasses < 2:
 		return c, fmt.Errorf("max_classes is %d: want at least 2", c.MaxClasses)
+	case c.Depth < 0, c.Depth > maxDepth/2:
+		return c, fmt.Errorf("depth is %d: want 0 to %d", c.Depth, maxDepth/2)
 	case c.MaxBytes < 0, c.MaxColumns < 0, !(c.MaxAbs > 0):
 		return c, fmt.Errorf("an input limit is negative")
 	case c.Task < learner.Auto || c.Task > learner.Regression:

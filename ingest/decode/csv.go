@@ -198,7 +198,7 @@ func advise(err *Error) *Error {
 		return err
 	}
 	switch {
-	case strings.Contains(err.Reason, "is text"):
+	case strings.Contains(err.Reason, "is text") && strings.HasSuffix(err.Reason, wanted[learner.NumericColumn]):
 		return bad(err.Stage, "%s: convert it to numbers, or select the columns to use (fit --columns, or input.columns with input.unknown: ignore)", err.Reason)
 	case strings.Contains(err.Reason, "is null"):
 		return bad(err.Stage, "%s: fill the cell, or read it as 0 (fit --missing zero, or input.missing: zero)", err.Reason)

@@ -43,6 +43,9 @@ type Decoder struct {
 	now   uint32
 	guess []int // column of the i-th field, in the record before
 	fresh []settling
+	path  []byte          // of the value at hand, inside an object or a list
+	names []byte          // paths of the inputs, one after the other
+	inner map[string]bool // paths of the objects and lists that hold columns
 }
 
 // A field is an input by name.
@@ -147,6 +150,7 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 	d.scan = scanner{b: b, buf: d.scan.buf[:0]}
 	d.list = d.list[:0]
 	d.x = d.x[:0]
+	d.names = d.names[:0]
 	d.noLabels()
 	d.fresh = d.fresh[:0]
 	r, err := d.format.parse(d)
@@ -264,6 +268,7 @@ func (d *Decoder) setColumns(columns []string) {
 		d.column[name] = i
 	}
 	d.dense = indexed(columns)
+	d.setInner(columns)
 	d.seen = make([]uint32, len(columns))
 	d.now = 0
 }
@@ -336,7 +341,7 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 			columns = append(columns, string(f.name))
 		case d.config.Unknown == "ignore" && f.kind > num: // text, objects and lists cannot become columns
 		default:
-			return nil, notInput(f)
+			return nil, d.notInput(f)
 		}
 	}
 	if len(columns) == 0 {
@@ -358,8 +363,11 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 	return columns, nil
 }
 
-func notInput(f field) *Error {
-	return bad("columns", "%s is %v, want a number", quote(f.name), f.value)
+func (d *Decoder) notInput(f field) *Error {
+	if d.config.Depth > 0 && f.kind >= object && d.config.Types[string(f.name)] == "" {
+		return bad("columns", "%s is %v, nested deeper than %d levels", quote(f.name), f.value, d.config.Depth)
+	}
+	return wrongType(f.name, f.value, d.firstType(string(f.name)))
 }
 
 // String describes a value in an error.
@@ -367,7 +375,12 @@ func (v value) String() string {
 	switch v.kind {
 	case text:
 		return "text " + quote(v.text)
-	case boolean, num:
+	case num:
+		if v.text == nil {
+			return fmt.Sprint(v.num)
+		}
+		return quote(v.text)
+	case boolean:
 		return quote(v.text)
 	}
 	return v.kind.String()
@@ -394,8 +407,11 @@ func (d *Decoder) byName() *Error {
 		if i >= len(columns) || columns[i] != string(f.name) {
 			var ok bool
 			if i, ok = d.column[string(f.name)]; !ok {
-				if d.config.Unknown == "ignore" || d.ignores(f.name) {
+				if d.config.Unknown == "ignore" || d.ignores(f.name) || d.noObject(f) {
 					continue
+				}
+				if d.inner[string(f.name)] {
+					return bad("columns", "%s is %v, want an object or a list", quote(f.name), f.value)
 				}
 				return bad("columns", "unknown field %s", quote(f.name))
 			}

@@ -100,8 +100,17 @@ func (s *scanner) take(to *value, key []byte, what string) (err *Error) {
 	return err
 }
 
-// input reads one named input.
+// input reads one named input, or those of an object or a list.
 func (d *Decoder) input(key []byte) *Error {
+	if d.nests(key, 0) {
+		d.path = append(d.path[:0], key...)
+		return d.nested(1)
+	}
+	return d.scalar(key)
+}
+
+// scalar reads one named input.
+func (d *Decoder) scalar(key []byte) *Error {
 	v, err := d.scan.value()
 	if err != nil {
 		return err

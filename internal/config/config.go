@@ -105,8 +105,9 @@ type Input struct {
 	Weight string `key:"weight" example:"weight"`
 
 	// Input columns, or auto to take those of the first valid record. Also with their
-	// types, as {amount: numeric, carrier: category, paid: boolean, at: time, note: ignored};
-	// the type of others is that of their first value. Text is a category, or a time
+	// types, as {amount: numeric, carrier: category, paid: boolean, at: time, note: ignored, row: id};
+	// the type of others is that of their first value. Values inside objects and lists are
+	// columns by their paths, as customer.city or features.0. Text is a category, or a time
 	// if it looks like one, as 2006-01-02T15:04:05Z.
 	Columns Columns `key:"columns" default:"auto"`
 

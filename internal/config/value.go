@@ -86,10 +86,10 @@ func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // Columns are the input columns, each a name or, with a type, name:type; nil means auto.
 type Columns []string
 
-// Names returns the names of the columns, without ignored ones; nil means auto.
+// Names returns the names of the columns, without fields that are ignored or an id; nil means auto.
 func (c Columns) Names() (names []string) {
 	for _, item := range c {
-		if name, t := splitColumn(item); t != decode.Ignored {
+		if name, t := splitColumn(item); decode.IsColumn(t) {
 			names = append(names, name)
 		}
 	}
@@ -112,7 +112,7 @@ func (c Columns) Types() map[string]string {
 func splitColumn(item string) (name, typ string) {
 	if i := strings.LastIndexByte(item, ':'); i > 0 {
 		typ = strings.TrimSpace(item[i+1:])
-		if _, err := decode.ParseColumnType(typ); err == nil || typ == decode.Ignored {
+		if _, err := decode.ParseColumnType(typ); err == nil || !decode.IsColumn(typ) {
 			return item[:i], typ
 		}
 	}

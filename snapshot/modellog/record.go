@@ -146,7 +146,7 @@ type Manifest struct {
 	ChunkSize     int             `json:"chunk_size"`  // of all chunks but the last
 	FirstChunk    int64           `json:"first_chunk"` // offset
 	Previous      int64           `json:"previous"`    // offset of the previous MANIFEST, -1 if there is none
-	Start         Place            `json:"start"`
+	Start         Place           `json:"start"`
 	ConfigHash    snapshot.Hash   `json:"config_hash"`       // as in the file
 	Config        json.RawMessage `json:"config,omitempty"`  // as in the file; in force at Start
 	Genesis       *Origin         `json:"genesis,omitempty"` // of the log, as of Start; nil in manifests of the first release

@@ -19,6 +19,7 @@ type input struct {
 	Missing, Unknown, Task string
 	Types                  map[string]string
 	Infer                  bool
+	Depth                  int
 	MaxClasses             int     `json:"max_classes"`
 	MaxBytes               int     `json:"max_bytes"`
 	MaxColumns             int     `json:"max_columns"`
@@ -139,6 +140,9 @@ func (d *decoder) decode(r Record) (out row, ok bool) {
 	}
 	f, ok := d.sort(r.Value)
 	if !ok || len(f.others) > 0 && d.input.Unknown != "ignore" {
+		return out, false
+	}
+	if f.inputs = d.flatten("", f.inputs, 0); len(f.inputs) > d.input.MaxColumns {
 		return out, false
 	}
 	d.fresh = map[string]string{}

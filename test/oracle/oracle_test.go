@@ -106,6 +106,24 @@ func mixed(i int, x, y float64) string {
 	return fmt.Sprintf(`{%s"carrier":%s,"tail":%s,"late":%s,"at":%s,"label":%s}`, first, carrier, tail, late, at, label)
 }
 
+// nested returns examples with objects and lists, some of which are missing, longer than
+// the others or of another type.
+func nested(i int, x, y float64) string {
+	customer := fmt.Sprintf(`{"address":{"city":"c%d"},"age":%v}`, i%4, x)
+	if i%13 == 12 {
+		customer = []string{`null`, `{"age":null}`, `{"address":null,"age":1}`, `{"address":5}`, `{"address":{"city":[1]}}`, `3`, `[1]`}[i/13%7]
+	}
+	list := fmt.Sprintf(`[%v,%v]`, x, y)
+	if i%17 == 16 {
+		list = []string{`[1]`, `[]`, `[1,2,3]`, `[1,"2"]`, `null`, `[1,null]`}[i/17%6]
+	}
+	label := fmt.Sprint(x+y*float64(i%4) > 0)
+	if i%19 == 18 {
+		label = "null"
+	}
+	return fmt.Sprintf(`{"customer":%s,"f":%s,"a.b":%v,"id":%d,"label":%s}`, customer, list, y, i, label)
+}
+
 var streams = map[string]struct {
 	record func(i int, x, y float64) string
 	decode decode.Config
@@ -116,6 +134,7 @@ var streams = map[string]struct {
 	"lags":    {record: lists, lags: 2},
 	"poses":   {record: poses, decode: decode.Config{Labels: []string{"p", "q", "r"}, Key: "who", Weight: "gain", Missing: "zero", Unknown: "ignore"}},
 	"mixed":   {record: mixed, decode: decode.Config{Label: "label", Infer: true, Missing: "impute"}},
+	"nested":  {record: nested, decode: decode.Config{Label: "label", Infer: true, Missing: "impute", Depth: decode.MaxDepth, Types: map[string]string{"id": decode.ID}}},
 	"numbers": {record: numbers, decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}},
 }
 

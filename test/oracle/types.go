@@ -11,6 +11,9 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
+// notColumns are the declared types of fields that are not columns.
+var notColumns = map[string]bool{"ignored": true, "id": true}
+
 // typeOf returns the type of a column; empty if it has none yet.
 func (d *decoder) typeOf(name string) string {
 	t := d.types[name]

@@ -23,7 +23,11 @@ func number(raw json.RawMessage) (v float64, ok bool) {
 func (d *decoder) byIndex(list []json.RawMessage) (x []float64, columns []string, ok bool) {
 	columns = d.schema.Columns
 	for i, raw := range list {
-		v, ok := d.value(strconv.Itoa(i), bytes.TrimSpace(raw))
+		raw = bytes.TrimSpace(raw)
+		if _, isNumber := number(raw); !isNumber && string(raw) != "null" {
+			return nil, nil, false
+		}
+		v, ok := d.value(strconv.Itoa(i), raw)
 		if !ok {
 			return nil, nil, false
 		}
@@ -48,7 +52,7 @@ func (d *decoder) columns(inputs []member) (names []string, ok bool) {
 			return nil, false
 		}
 		seen[m.name] = true
-		if d.input.Types[m.name] == "ignored" {
+		if notColumns[d.input.Types[m.name]] {
 			continue
 		}
 		if _, ok := d.value(m.name, m.raw); ok {
@@ -72,7 +76,7 @@ func (d *decoder) byName(columns []string, inputs []member) (x []float64, ok boo
 	values := map[string]float64{}
 	for _, m := range inputs {
 		if !slices.Contains(columns, m.name) {
-			if d.input.Unknown != "ignore" && d.input.Types[m.name] != "ignored" {
+			if d.input.Unknown != "ignore" && !notColumns[d.input.Types[m.name]] {
 				return nil, false
 			}
 			continue
