@@ -25,6 +25,7 @@ import (
 type fitCommand struct {
 	jsonFlag
 	inputFlags
+	classFlags
 	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
 	Test        string   `placeholder:"FILE" help:"File to test the final model on."`
 	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label). Several columns make one regression with several targets."`
@@ -125,6 +126,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	taken, why := file.Task()
 	r.fill(p, schema, len(f.Label), time.Since(start))
+	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), schema.Classes)
 	r.Columns = r.columns.report(schema, run.Columns())
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
@@ -362,6 +364,7 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *l
 			if each := g.Errors(); len(each) > 1 {
 				fig.Each = each
 			}
+			fig.Classes = display.NewClasses(g.Figures(f.Precision), schema.Classes)
 			return &fig, nil
 		}
 		if err := f.bad(e, err, r); err != nil {
@@ -394,6 +397,7 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	if r.Test != nil {
 		fmt.Fprintf(&b, "test         %v  over %s\n", *r.Test, display.Count(r.Test.Examples, "example"))
 	}
+	b.WriteString(f.classFlags.text(r))
 	if r.Refit != nil {
 		b.WriteString(r.Refit.String())
 	}
