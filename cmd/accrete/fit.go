@@ -35,6 +35,7 @@ type fitCommand struct {
 	Direction   string   `enum:"${directions}" default:"rate" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
+	Costs       string   `enum:"none,f1" default:"none" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
 	Kernel      string   `default:"gaussian" help:"Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, sums and products of these such as gaussian+laplacian, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
@@ -169,7 +170,7 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 	}
 	options, err := learner.Config{
 		Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, Costs: f.Costs, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
 	}.Effective()
 	switch {
 	case err != nil:

@@ -72,7 +72,7 @@ func (f *Fit) measure(pass *learner.Pass, from int) {
 	for i := range pass.Len() {
 		if y := f.batch.Label(from + i); y.Task == learner.Classification {
 			p := pass.Row(i)
-			f.meter.Add(p, learner.Best(p), y.Class, f.batch.Weight(from+i))
+			f.meter.Add(p, pass.Decision.Class(p), y.Class, f.batch.Weight(from+i))
 		}
 	}
 }

@@ -64,11 +64,10 @@ func (g *Grade) flush() {
 			}
 		} else {
 			p := out.Row(i)
-			best := learner.Best(p)
-			if best != y.Class {
+			if learner.Best(p) != y.Class {
 				g.wrong++
 			}
-			g.meter.Add(p, best, y.Class, 1)
+			g.meter.Add(p, out.Decision.Class(p), y.Class, 1)
 		}
 	}
 	g.batch.Reset(g.batch.Dim())

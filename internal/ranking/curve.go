@@ -45,7 +45,8 @@ func F1(hits, misses, lost float64) float64 {
 	if !(hits > 0) {
 		return 0
 	}
-	return 2 * hits / (2*hits + misses + max(0, lost))
+	found := 2 * hits
+	return found / (found + misses + max(0, lost))
 }
 
 func probability(odds float64) float64 {
