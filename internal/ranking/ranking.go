@@ -7,9 +7,6 @@ import (
 	"slices"
 )
 
-// DefaultPrecision is the precision at which the recall is measured by default.
-const DefaultPrecision = 0.9
-
 const (
 	maxExact   = 1 << 20 // rows that an exact Meter keeps: 24 MiB, and as much again while it sorts them
 	maxCurves  = 64      // classes of which a Meter has histograms: 4 MiB

@@ -40,8 +40,11 @@ func LoadRule(s *state.Reader) *Rule {
 
 const (
 	// window is the number of labelled rows over which the weight of a row falls to 1/e.
+	// Chosen by trial (docs/imbalance.md).
 	window = 20000
+
 	// least is the weight of the rows that each class needs before Rule decides by them.
+	// Chosen by trial (docs/imbalance.md).
 	least = 20
 
 	forgotten = 1e-12
