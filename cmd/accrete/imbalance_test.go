@@ -56,6 +56,11 @@ func TestFiguresOfARareClass(t *testing.T) {
 			t.Errorf("%s: exit code %d, figures wanted: %v\n%s%s", args, code, want, said, why)
 		}
 	}
+	for args, want := range map[string]int{"--costs f1": exit.Done, "--costs f1 --task regression": exit.Misused} {
+		if code, said, why := call(t, nil, append([]string{"fit", rare}, strings.Fields(args)...)...); code != want || want == exit.Done && strings.Contains(said, "F1 0.0000") {
+			t.Errorf("fit %s: exit code %d\n%s%s", args, code, said, why)
+		}
+	}
 	code, said, why := call(t, nil, "fit", rare, "--test", even, "--precision", "0.6", "--json")
 	var r fitReport
 	if err := json.Unmarshal([]byte(said), &r); code != exit.Done || err != nil {
