@@ -24,7 +24,7 @@ func curve(n int, at func(int) point, in, out, precision float64) Curve {
 		if p.in+p.out == 0 {
 			continue
 		}
-		area += p.out * (hits + p.in/2)
+		area += float64(p.out * (hits + float64(p.in/2)))
 		hits, misses = hits+p.in, misses+p.out
 		average += p.in * hits / (hits + misses)
 		if f := F1(hits, misses, in-hits); f > c.BestF1 {
@@ -45,7 +45,7 @@ func F1(hits, misses, lost float64) float64 {
 	if !(hits > 0) {
 		return 0
 	}
-	found := 2 * hits
+	found := float64(2 * hits)
 	return found / (found + misses + max(0, lost))
 }
 

@@ -134,9 +134,8 @@ func TestRestoreGoesOnExactly(t *testing.T) {
 	}
 	counts := resuming[0].Data.([]float64)
 	counts[5] = -1
-	if s := (&state.Reader{In: resuming}); s != nil {
-		if g.Load(s, *r); s.End() == nil {
-			t.Error("a negative weight is accepted")
-		}
+	s = &state.Reader{In: resuming}
+	if g.Load(s, *r); s.End() == nil {
+		t.Error("a negative weight is accepted")
 	}
 }
