@@ -32,10 +32,14 @@ type Config struct {
 	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: 1e-6
 	Lags        int     `json:"lags"`              // last labelled rows of the same key, whose inputs and labels become inputs: 0
 	OnDrift     string  `json:"on_drift"`          // "none" (default), "boost", "forget" or "reset"
+	Costs       string  `json:"costs,omitempty"`   // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two
 	Seed        uint64  `json:"seed"`              // of the frequencies: 1
 }
 
 const defaultKernel = "gaussian"
+
+// costsF1 is the value of Config.Costs that learns a threshold.
+const costsF1 = "f1"
 
 // Effective returns c with every default filled in. An invalid c is an error.
 func (c Config) Effective() (Config, error) {
@@ -48,6 +52,12 @@ func (c Config) Effective() (Config, error) {
 	if l, err := parseLoss(c.Loss); err == nil && l != nil {
 		c.Loss = l.String()
 		c.Task = cmp.Or(c.Task, target.TaskOf(l))
+	}
+	if c.Costs == "none" {
+		c.Costs = ""
+	}
+	if c.Costs != "" {
+		c.Task = cmp.Or(c.Task, Classification)
 	}
 	if c.Targets == 1 {
 		c.Targets = 0
@@ -100,6 +110,10 @@ func (c Config) validate() error {
 		return fmt.Errorf("loss %s is for %v, but the task is %v", l, target.TaskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Regression:
 		return fmt.Errorf("task %d: want 0 to 2", c.Task)
+	case c.Costs != "" && c.Costs != costsF1:
+		return fmt.Errorf("costs %q: want none or f1", c.Costs)
+	case c.Costs != "" && c.Task != Classification:
+		return fmt.Errorf("costs %s are for classification, but the task is %v", c.Costs, c.Task)
 	case c.Targets < 0 || c.Targets > MaxTargets:
 		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
 	case c.Targets > 1 && c.Task != Regression:

@@ -107,7 +107,8 @@ func (m *Model) Serving() []Array {
 func (m *Model) serving() serving {
 	at := m.bank.Map()
 	return serving{
-		config: Config{BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
+		decision: m.decision,
+		config:   Config{BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
 		fit:    &warmup.Fit{Encoding: m.encoding, Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second},
 		Served: engine.Served{Blocks: m.bank.Blocks(), Intercept: m.intercept, Coef: m.coef},
 	}

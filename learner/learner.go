@@ -5,6 +5,7 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
+	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -40,6 +41,7 @@ type Learner struct {
 	validation []validation // of each target; of classes, one
 	drift      detectors
 	lags       lags
+	decision   *decide.F1 // nil without Config.Costs
 
 	pass    Pass
 	scratch scratch
@@ -79,8 +81,13 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 		return nil, fmt.Errorf("learner: metric %v: only its hash is known: set Config.Metric to the metric itself", c.Metric)
 	}
 	n := c.targets()
+	var decision *decide.F1
+	if c.Costs == costsF1 {
+		decision = decide.NewF1()
+	}
 	return &Learner{
-		config: c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
+		decision: decision,
+		config:   c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
 		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
 	}, nil
 }
@@ -123,6 +130,9 @@ func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 	}
 	changed = l.changesAfter(l.labelled+1, y)
 	l.validate(p, i, y, weight)
+	if l.decision != nil && l.fit != nil {
+		l.decision.Add(p.Row(i), y.Class, weight)
+	}
 	if l.lags.k > 0 {
 		l.lags.push(p.batch.keys[i], p.batch.X(i), y)
 	}
@@ -297,6 +307,9 @@ func (l *Learner) problem(prior []float64) engine.Problem {
 func (l *Learner) step() {
 	l.learnEncoding()
 	l.fitPending()
+	if l.decision != nil {
+		l.decision.Step(l.config.Minibatch)
+	}
 }
 
 // fitPending has the engine and the linear baseline learn the pending rows.

@@ -21,8 +21,8 @@ var ErrMerge = errors.New("models cannot be merged")
 // came after it in its own stream. o and base stay as they are. To merge more
 // than two, merge them one after the other, with the same base.
 //
-// It is ErrMerge unless all are ridge with one Config, without lags and reactions
-// to drift; base is past its warm-up, at the end of a mini-batch; and l and o have
+// It is ErrMerge unless all are ridge with one Config, without lags, costs and
+// reactions to drift; base is past its warm-up, at the end of a mini-batch; and l and o have
 // its columns, scale and width. Class i must mean the same to all of them. The
 // progressive validation and the drift detectors stay those of l.
 func (l *Learner) Merge(o, base *Learner) error {
@@ -72,6 +72,8 @@ func (l *Learner) checkMerge(o, base *Learner) error {
 		return errors.New("their options differ")
 	case l.config.Lags > 0 || l.config.OnDrift != "none":
 		return errors.New("their state depends on the order of rows: want no lags and no reaction to drift")
+	case l.config.Costs != "":
+		return errors.New("their decision rules depend on the order of rows: want no costs")
 	case base.warming() || len(base.pending.Labels) > 0:
 		return fmt.Errorf("their base has learned %d rows: want a multiple of %d that is greater than %d", base.labelled, l.config.Minibatch, warmup.EffectiveAt(warmup.LastCheckpoint))
 	case !canMerge(base.engine):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
@@ -16,7 +17,13 @@ type Predictions struct {
 	Task   Task      // Auto while no label has been seen
 	Size   int       // values for each row: the classes seen so far; the targets of a regression; 0 while no label has been seen
 	Values []float64 // rows × Size: the probability of each class, or the value in the label's units
+
+	Decision Decision // for a class; the most probable one without Config.Costs
 }
+
+// Decision is a rule that decides for a class, given the probabilities of all: see its
+// method Class. The zero value decides for the most probable one.
+type Decision = decide.Rule
 
 // Row returns the values for row i.
 func (p *Predictions) Row(i int) []float64 {
@@ -35,6 +42,7 @@ type Model struct {
 	bank      *features.Bank   // nil before the first fit
 	intercept []float64
 	coef      []float32
+	decision  *Decision // nil without Config.Costs
 
 	x    []float32 // scratch
 	f    []float64
@@ -66,6 +74,9 @@ func (m *Model) Predict(b *Batch) Predictions {
 	}
 	n := b.Len()
 	p := Predictions{Task: m.head.Task, Size: m.head.PredictionSize(), Values: make([]float64, n*m.head.PredictionSize())}
+	if m.decision != nil {
+		p.Decision = *m.decision
+	}
 	if m.bank != nil {
 		m.x = scaledRows(m.x[:0], &m.scaler, m.inputs(b), n)
 	}
@@ -88,7 +99,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.config.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef}
+	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, decision: v.decision}
 	if v.fit != nil {
 		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
 	}

@@ -89,6 +89,9 @@ func (l *Learner) Predict(b *Batch) *Pass {
 		p.f = l.engine.Score(p.f[:0], p.x, p.rows)
 	}
 	p.Task, p.Size = l.head.Task, l.head.PredictionSize()
+	if l.decision != nil {
+		p.Decision = l.decision.Rule
+	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
 	for i := range p.rows {
 		l.head.Predict(p.Row(i), p.scores(i))

@@ -44,7 +44,8 @@ var streams = func() (all []stream) {
 		)
 	}
 	given := Config{Algorithm: "all", BlockSize: 8, MaxFeatures: 32, Metric: skewed}
-	return append(all, stream{"metric", given, 2, sided})
+	costs := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 24, Costs: "f1"}
+	return append(all, stream{"metric", given, 2, sided}, stream{"costs", costs, 2, rare})
 }()
 
 // skewed is a metric of two inputs around 5, with one of a key's own.
@@ -57,6 +58,9 @@ var skewed = func() *Metric {
 }()
 
 func sided(_ int, x []float64) Label { return class(math.Sin(3*x[0]) > x[1]) }
+
+// rare is of class 1 in about one of ten rows, which the inputs only suggest.
+func rare(i int, x []float64) Label { return class(x[0] > 0.5 && i%4 == 0) }
 
 // growing has a class more at about rows 0, 30, 300, 900 and 1400.
 func growing(i int, x []float64) Label {
@@ -444,7 +448,7 @@ func TestModelPredictsLikeTheLearner(t *testing.T) {
 			}
 			p := l.Predict(rows.Slice(at, rows.Len()))
 			got := m.Predict(rows.Slice(at, at+p.Len()))
-			if got.Task != p.Task || got.Size != p.Size || !slices.Equal(got.Values, p.Values) {
+			if got.Task != p.Task || got.Decision != p.Decision || got.Size != p.Size || !slices.Equal(got.Values, p.Values) {
 				t.Fatalf("row %d: the model predicts %v, the learner %v", at, got, p.Predictions)
 			}
 			at += p.Len()

@@ -55,6 +55,9 @@ func (l *Learner) State() State {
 	saveValidation(a, l.validation)
 	l.drift.save(a)
 	l.lags.save(a)
+	if l.decision != nil {
+		l.decision.Save(a)
+	}
 	if l.fit != nil {
 		l.engine.Save(a)
 	}
@@ -66,6 +69,9 @@ func (l *Learner) Serving() []Array {
 	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, given: l.config.Metric, Served: engine.Served{Intercept: l.priorIntercept}}
 	if l.fit != nil {
 		v.Served = l.engine.Serving()
+	}
+	if l.decision != nil {
+		v.decision = &l.decision.Rule
 	}
 	var a state.Arrays
 	v.save(&a)
@@ -114,6 +120,7 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	s.Require(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
 	s.Require(v.dim == 0 || c.rowSize(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values do not match %d lags", v.dim, c.Lags)
 	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
+	s.Require((v.decision != nil) == (l.decision != nil), "the model has a decision rule: %v, configured are costs %q", v.decision != nil, c.Costs)
 	counters := state.Take[int64](s, "counters", 1, counterFields)
 	totals := state.Take[float64](s, "totals", 1, totalFields)
 	var more []float64
@@ -159,6 +166,9 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	loadValidation(s, l.validation)
 	l.drift.load(s, l.labelled)
 	l.lags.load(s, c.inputs(l.dim))
+	if l.decision != nil {
+		l.decision.Load(s, *v.decision)
+	}
 	if s.Err != nil {
 		return
 	}

@@ -141,6 +141,7 @@ func TestRestoreWantsTheConfigOfTheState(t *testing.T) {
 		func(c *Config) { c.Task = Regression },
 		func(c *Config) { c.Minibatch = 100 },
 		func(c *Config) { c.Targets = 2 },
+		func(c *Config) { c.Costs = "f1" },
 	} {
 		c := s.config
 		change(&c)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
@@ -21,6 +22,7 @@ type serving struct {
 	fit    *warmup.Fit // nil before the first
 	given  *Metric     // nil if there is none
 	engine.Served
+	decision *Decision // nil without Config.Costs
 }
 
 // modelFields are the columns of the array "model".
@@ -66,6 +68,9 @@ func (v serving) save(a *state.Arrays) {
 	v.given.save(a)
 	state.Put(a, "intercept", len(v.Intercept), v.Intercept)
 	state.Put(a, "coefficients", v.head.Scores(), v.Coef)
+	if v.decision != nil {
+		v.decision.Save(a)
+	}
 }
 
 // mostFrequencies bounds the memory that a State from the wire can ask for.
@@ -119,9 +124,11 @@ func loadServing(s *state.Reader) (v serving) {
 	k := v.head.Scores()
 	v.Intercept = state.Take[float64](s, "intercept", min(k, 1), k)
 	v.Coef = state.Take[float32](s, "coefficients", 2*v.Blocks*v.config.BlockSize*min(k, 1), k)
+	v.decision = decide.LoadRule(s)
 	if s.Err != nil {
 		return v
 	}
+	s.Require(v.decision == nil || task != Regression, "a decision for a class with task %v", task)
 	if v.fit != nil {
 		v.fit.Scaler = warmup.Scaler{Center: center, Scale: scale, ColumnWeights: metric, AsIs: v.given != nil}
 		v.fit.Scaler.Map, _ = v.fit.Kernel.(features.Mapped)

@@ -31,7 +31,8 @@ type world struct {
 	switches, waitings int
 	damaged            int
 	broken, whole      int
-	small              bool                  // a model of 256 random features, where only the log matters
+	small              bool // a model of 256 random features, where only the log matters
+	costs              string
 	shares             map[*serve.Scorer]int // number of partitions
 	scored             int                   // these are committed when a scorer stops
 	mu                 sync.Mutex
@@ -80,6 +81,7 @@ func (w *world) learner(topics ...string) pipeline.Config {
 		Model: w.model, Client: w.client, Topics: topics, BatchSize: 1000, Linger: time.Millisecond,
 		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30, ToEnd: true, Report: w.learnEvents,
 	}
+	c.Learner.Costs = w.costs
 	if w.small {
 		c.Learner.Kernel, c.Learner.MaxFeatures = "gaussian:1.5", 256
 	}

@@ -21,6 +21,7 @@ import (
 
 type benchCommand struct {
 	jsonFlag
+	classFlags
 	Dir        string   `arg:"" optional:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz."`
 	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
 	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, ridge, all/adagrad or dsg/precond."`
@@ -109,7 +110,7 @@ func (c *benchCommand) Run(ctx context.Context, e *env) error {
 		var curves []curve
 		for _, algorithm := range names {
 			progress.update(fmt.Sprintf("%s: %s", name, algorithm), nil)
-			result, p, cs, err := set.run(ctx, algorithm)
+			result, p, cs, err := set.run(ctx, algorithm, c.Precision)
 			if err != nil {
 				return err
 			}
@@ -129,7 +130,7 @@ func (c *benchCommand) Run(ctx context.Context, e *env) error {
 		}
 	}
 	progress.done()
-	return e.print(c.JSON, benchText(reports), reports)
+	return e.print(c.JSON, c.text(reports), reports)
 }
 
 // find returns the sorted names of the sets to run.
@@ -227,7 +228,7 @@ func readKeyed(file *decode.File) ([]decode.Row, error) {
 
 // run streams the set through one algorithm. The first curve is that of the
 // algorithm, the others are those of the baselines.
-func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.Progress, []curve, error) {
+func (s *benchSet) run(ctx context.Context, name string, precision float64) (benchResult, learner.Progress, []curve, error) {
 	algorithm, direction, _ := strings.Cut(name, "/")
 	options := learner.Config{Algorithm: algorithm, Direction: direction, Task: s.task}
 	fit, err := offline.NewFit(options)
@@ -248,6 +249,7 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 		Algorithm: name, Progressive: display.NewFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows), Features: p.Features,
 		Seconds: took.Seconds(), PerSecond: float64(p.Examples) / max(took.Seconds(), 1e-9),
 	}
+	r.Progressive.Classes = display.NewClasses(fit.Figures(precision), s.schema.Classes)
 	if len(s.test) > 0 {
 		snapshot, err := fit.Snapshot(s.schema)
 		if err != nil {
@@ -262,6 +264,7 @@ func (s *benchSet) run(ctx context.Context, name string) (benchResult, learner.P
 			g.Add(row)
 		}
 		f := display.NewFigure(p.Task, g.Error(), g.Rows())
+		f.Classes = display.NewClasses(g.Figures(precision), s.schema.Classes)
 		r.Test = &f
 	}
 	return r, p, watch.curves, nil
@@ -307,7 +310,7 @@ func errorName(t learner.Task) string {
 	return "error"
 }
 
-func benchText(reports []benchReport) string {
+func (c *benchCommand) text(reports []benchReport) string {
 	var b strings.Builder
 	for i, r := range reports {
 		if i > 0 {
@@ -319,6 +322,10 @@ func benchText(reports []benchReport) string {
 		}
 		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, targets, display.Thousands(int64(r.Examples)), r.Inputs)
 		fmt.Fprintf(&b, "%-12s %11s %11s %9s %11s", "", "progressive", "test", "features", "examples/s")
+		classes := c.table(r)
+		if classes {
+			b.WriteString(classHeader(c.Precision))
+		}
 		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-12s %11.4f", name, progressive) }
 		for _, a := range r.Results {
 			row(a.Algorithm, a.Progressive.Value())
@@ -327,6 +334,9 @@ func benchText(reports []benchReport) string {
 				test = fmt.Sprintf("%.4f", a.Test.Value())
 			}
 			fmt.Fprintf(&b, " %11s %9s %11s", test, display.Thousands(int64(a.Features)), display.Thousands(int64(a.PerSecond)))
+			if classes {
+				b.WriteString(classRow(benchFigures(a)))
+			}
 		}
 		row("linear", r.Baselines.Linear)
 		row("majority", r.Baselines.Majority)

@@ -25,6 +25,7 @@ import (
 type fitCommand struct {
 	jsonFlag
 	inputFlags
+	classFlags
 	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
 	Test        string   `placeholder:"FILE" help:"File to test the final model on."`
 	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label). Several columns make one regression with several targets."`
@@ -34,6 +35,7 @@ type fitCommand struct {
 	Direction   string   `enum:"${directions}" default:"rate" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
+	Costs       string   `enum:"none,f1" default:"none" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
 	Kernel      string   `default:"gaussian" help:"Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, sums and products of these such as gaussian+laplacian, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
@@ -125,6 +127,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	taken, why := file.Task()
 	r.fill(p, schema, len(f.Label), time.Since(start))
+	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), schema.Classes)
 	r.Columns = r.columns.report(schema, run.Columns())
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
@@ -171,7 +174,7 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 	}
 	options, err := learner.Config{
 		Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
+		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, Costs: f.Costs, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
 	}.Effective()
 	switch {
 	case err != nil:
@@ -366,6 +369,7 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *l
 			if each := g.Errors(); len(each) > 1 {
 				fig.Each = each
 			}
+			fig.Classes = display.NewClasses(g.Figures(f.Precision), schema.Classes)
 			return &fig, nil
 		}
 		if err := f.bad(e, err, r); err != nil {
@@ -398,6 +402,7 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	if r.Test != nil {
 		fmt.Fprintf(&b, "test         %v  over %s\n", *r.Test, display.Count(r.Test.Examples, "example"))
 	}
+	b.WriteString(f.classFlags.text(r))
 	if r.Refit != nil {
 		b.WriteString(r.Refit.String())
 	}

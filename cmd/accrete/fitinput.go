@@ -48,7 +48,7 @@ func (f *fitCommand) Validate() error {
 	case f.Seed == 0:
 		return fmt.Errorf("--seed 0: want at least 1")
 	}
-	return nil
+	return f.classFlags.Validate()
 }
 
 // foresee reports errors that would otherwise occur only after the whole file

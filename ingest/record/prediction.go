@@ -67,9 +67,10 @@ type Example struct {
 	Key       []byte // of the prediction
 	Sequence  int64  // of the BATCH that contains the record; 0: none
 	Label     learner.Label
-	LabelName string  // of a class
-	Loss      float64 // of the prediction
-	Graded    bool    // there was a label and a prediction, so Loss is set
+	LabelName string           // of a class
+	Loss      float64          // of the prediction
+	Decision  learner.Decision // of the model, for a class
+	Graded    bool             // there was a label and a prediction, so Loss is set
 }
 
 // Record returns the prediction for x. Row is the model's prediction for it: the
@@ -96,7 +97,7 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	case task == learner.Regression:
 		b = appendNumbers(b, row[0], row[1:])
 	default:
-		b = append(b, e.classes[learner.Best(row)]...)
+		b = append(b, e.classes[x.Decision.Class(row)]...)
 		b = e.probabilities(b, row, keep)
 	}
 	switch x.Label.Task {

@@ -202,6 +202,11 @@ type Learner struct {
 	// forgets through its window, starts again for boost, forget and reset alike.
 	OnDrift string `key:"on_drift" default:"none" oneof:"reactions"`
 
+	// Class that is predicted. none: the most probable. f1: the rarer of two from the
+	// probability on that maximises its F1 over the recent predictions, see
+	// docs/imbalance.md.
+	Costs string `key:"costs" default:"none" oneof:"none f1"`
+
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -19,6 +20,7 @@ type Fit struct {
 	step    int64
 	batch   learner.Batch
 	keyed   bool // the learner needs the keys of the rows
+	meter   *ranking.Meter
 }
 
 // NewFit returns a Fit of the empty model.
@@ -31,7 +33,7 @@ func NewFit(c learner.Config) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Fit{learner: l, options: options, keyed: c.Keyed()}, nil
+	return &Fit{learner: l, options: options, keyed: c.Keyed(), meter: ranking.New(false)}, nil
 }
 
 const rowsAtOnce = 256
@@ -54,11 +56,30 @@ func (f *Fit) Add(row decode.Row) {
 func (f *Fit) learn() {
 	for from := 0; from < f.batch.Len(); {
 		pass := f.learner.Predict(f.batch.Slice(from, f.batch.Len()))
+		f.measure(pass, from)
 		from += pass.Len()
 		f.step = f.learner.Learn(pass).Step
 	}
 	f.batch.Reset(f.batch.Dim())
 }
+
+// measure adds the rows of a pass, which begin at a row of the batch, to the figures. Like
+// the progressive error, these are without the first row of all, and weighted.
+func (f *Fit) measure(pass *learner.Pass, from int) {
+	if pass.Task != learner.Classification || pass.Size == 0 {
+		return
+	}
+	for i := range pass.Len() {
+		if y := f.batch.Label(from + i); y.Task == learner.Classification {
+			p := pass.Row(i)
+			f.meter.Add(p, pass.Decision.Class(p), y.Class, f.batch.Weight(from+i))
+		}
+	}
+}
+
+// Figures returns how well the classes were told apart so far, with the recall at a
+// precision, and nil for a regression or a single class.
+func (f *Fit) Figures(precision float64) *ranking.Figures { return f.meter.Figures(precision) }
 
 // Columns describes what the model sees of each column; nil if it sees all of them as
 // they are.

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -14,6 +15,7 @@ type Grade struct {
 	rows  int64
 
 	wrong   float64
+	meter   *ranking.Meter
 	targets []graded // of a regression
 }
 
@@ -25,7 +27,7 @@ type graded struct {
 
 // NewGrade returns a Grade without rows. Each row will have dim values.
 func NewGrade(m *learner.Model, dim int) *Grade {
-	g := &Grade{model: m}
+	g := &Grade{model: m, meter: ranking.New(true)}
 	g.batch.Reset(dim)
 	return g
 }
@@ -60,11 +62,22 @@ func (g *Grade) flush() {
 				t.mean += d / float64(g.rows)
 				t.variance += d * (v - t.mean)
 			}
-		} else if learner.Best(out.Row(i)) != y.Class {
-			g.wrong++
+		} else {
+			p := out.Row(i)
+			if learner.Best(p) != y.Class {
+				g.wrong++
+			}
+			g.meter.Add(p, out.Decision.Class(p), y.Class, 1)
 		}
 	}
 	g.batch.Reset(g.batch.Dim())
+}
+
+// Figures returns how well the model tells the classes apart, with the recall at a
+// precision, and nil for a regression or a single class.
+func (g *Grade) Figures(precision float64) *ranking.Figures {
+	g.flush()
+	return g.meter.Figures(precision)
 }
 
 // Rows returns the number of rows graded so far.

@@ -13,6 +13,7 @@ type Figure struct {
 	NMSE     *float64  `json:"nmse,omitempty"`
 	Each     []float64 `json:"nmse_each,omitempty"` // with several labels
 	Examples int64     `json:"examples"`
+	Classes  *Classes  `json:"classes,omitempty"` // of a classification of at least two
 }
 
 func NewFigure(task learner.Task, v float64, n int64) Figure {

@@ -1,0 +1,58 @@
+package display
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/accrete-ml/accrete/internal/ranking"
+)
+
+// Classes are the figures of a classification beside its error.
+type Classes struct {
+	Class string  `json:"class,omitempty"` // the rarer of two
+	Share float64 `json:"share,omitempty"` // of the rows, likewise
+	*ranking.Figures
+}
+
+// NewClasses returns f with the name of the class, and nil if f is nil.
+func NewClasses(f *ranking.Figures, names []string) *Classes {
+	if f == nil {
+		return nil
+	}
+	c := &Classes{Figures: f}
+	if f.Class != nil {
+		c.Share = f.Share
+		if *f.Class < len(names) {
+			c.Class = names[*f.Class]
+		}
+	}
+	return c
+}
+
+// Imbalanced reports whether one of two classes is so rare that the error says little.
+func (c *Classes) Imbalanced() bool { return c != nil && c.Figures.Imbalanced() }
+
+// String formats the figures in one line.
+func (c *Classes) String() string {
+	var b strings.Builder
+	if c.Curve != nil {
+		fmt.Fprintf(&b, "AUC %.4f, PR-AUC %.4f, recall %.4f at precision %v, ", c.AUC, c.PRAUC, c.Recall, c.Precision)
+	}
+	fmt.Fprintf(&b, "F1 %.4f", c.F1)
+	if c.Curve != nil && c.BestThreshold != nil {
+		fmt.Fprintf(&b, " (at best %.4f, threshold %.4g)", c.BestF1, *c.BestThreshold)
+	} else if c.Curve != nil {
+		fmt.Fprintf(&b, " (at best %.4f)", c.BestF1)
+	}
+	fmt.Fprintf(&b, ", balanced error %.4f", c.BalancedError)
+	return b.String()
+}
+
+// Label names what the figures are of: the rarer class and its share, or the number of
+// classes.
+func (c *Classes) Label() string {
+	if c.Class != "" {
+		return fmt.Sprintf("class %q, %.2f %% of the rows", c.Class, 100*c.Share)
+	}
+	return fmt.Sprintf("mean of %s, each against the rest", Count(int64(c.Figures.Classes), "class"))
+}

@@ -1,0 +1,134 @@
+// Package decide learns at which probability to decide for the rarer of two classes.
+package decide
+
+import (
+	"github.com/accrete-ml/accrete/internal/ranking"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// Rule decides for a class. The zero value decides for the most probable one. Any other
+// value decides for class 1 of two classes from the odds of its bucket on.
+type Rule struct{ bucket int }
+
+// Class returns the class for the probabilities p.
+func (r Rule) Class(p []float64) int {
+	if r.bucket == 0 || len(p) != 2 {
+		return target.Best(p)
+	}
+	if ranking.Bucket(p[1]/p[0]) >= r.bucket {
+		return 1
+	}
+	return 0
+}
+
+// Save adds the Rule to the serving part of a State.
+func (r Rule) Save(a *state.Arrays) { state.Put(a, "decision", 1, []int64{int64(r.bucket)}) }
+
+// LoadRule reads what Save wrote. It returns nil if the next array is another one.
+func LoadRule(s *state.Reader) *Rule {
+	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "decision" {
+		return nil
+	}
+	at := state.Take[int64](s, "decision", 1, 1)
+	if s.Err != nil {
+		return nil
+	}
+	s.Require(at[0] >= 0 && at[0] < ranking.Buckets, "decision: bucket %d is out of range", at[0])
+	return &Rule{int(at[0])}
+}
+
+const (
+	// window is the number of labelled rows over which the weight of a row falls to 1/e.
+	// Chosen by trial (docs/imbalance.md).
+	window = 20000
+
+	// least is the weight of the rows that each class needs before Rule decides by them.
+	// Chosen by trial (docs/imbalance.md).
+	least = 20
+
+	forgotten = 1e-12
+)
+
+// F1 learns the Rule that maximises the F1 of the rarer class over recent predictions,
+// weighted by age. The predictions must be those before their rows were learned.
+type F1 struct {
+	Rule   Rule
+	counts [2][]float64 // rows of the class by bucket of the odds of class 1
+}
+
+// NewF1 returns an F1 without rows.
+func NewF1() *F1 {
+	return &F1{counts: [2][]float64{make([]float64, ranking.Buckets), make([]float64, ranking.Buckets)}}
+}
+
+// Add adds a row: the probabilities of its classes, its class and its weight. Rows without
+// two classes are ignored.
+func (f *F1) Add(p []float64, class int, weight float64) {
+	if len(p) == 2 && class < 2 {
+		f.counts[class][ranking.Bucket(p[1]/p[0])] += weight
+	}
+}
+
+// Step sets Rule from the rows so far, and then ages them by a number of rows.
+func (f *F1) Step(rows int) {
+	f.Rule = f.best()
+	keep := 1 - min(1, float64(rows)/window)
+	for _, c := range f.counts {
+		for i := range c {
+			if c[i] *= keep; c[i] < forgotten {
+				c[i] = 0 // rather than subnormal
+			}
+		}
+	}
+}
+
+// best returns the best Rule for the counts: class 1 from a bucket on, or class 0 below it.
+func (f *F1) best() Rule {
+	var sums [2]float64
+	for class, c := range f.counts {
+		for _, n := range c {
+			sums[class] += n
+		}
+	}
+	if min(sums[0], sums[1]) < least {
+		return Rule{}
+	}
+	rare := 1
+	if sums[0] < sums[1] {
+		rare = 0
+	}
+	r, most, hits, misses := Rule{}, 0.0, 0.0, 0.0
+	for i := range ranking.Buckets - 1 {
+		b, next := ranking.Buckets-1-i, ranking.Buckets-1-i
+		if rare == 0 {
+			b, next = i, i+1
+		}
+		if f.counts[0][b]+f.counts[1][b] == 0 {
+			continue
+		}
+		hits, misses = hits+f.counts[rare][b], misses+f.counts[1-rare][b]
+		if score := ranking.F1(hits, misses, sums[rare]-hits); score > most {
+			r, most = Rule{next}, score
+		}
+	}
+	return r
+}
+
+// Save adds the counts to the resuming part of a State.
+func (f *F1) Save(a *state.Arrays) {
+	state.Put(a, "decision.counts", ranking.Buckets, append(append(make([]float64, 0, 2*ranking.Buckets), f.counts[0]...), f.counts[1]...))
+}
+
+// Load reads what Save wrote.
+func (f *F1) Load(s *state.Reader, r Rule) {
+	counts := state.Take[float64](s, "decision.counts", 2, ranking.Buckets)
+	if s.Err != nil {
+		return
+	}
+	for i, n := range counts {
+		s.Require(n >= 0, "decision.counts: a weight is %v", n)
+		f.counts[i/ranking.Buckets][i%ranking.Buckets] = n
+	}
+	f.Rule = r
+}
