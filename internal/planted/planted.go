@@ -34,6 +34,10 @@ var Faults = []string{
 	"tail",        // a log that has become shorter is accepted
 	"compacted",   // the configuration of the log is not checked
 	"hole",        // missing offsets are ignored
+}
+
+// Adverse are those that need elections, oversized records or the loss of a topic's end.
+var Adverse = []string{
 	"outlived",    // predictions of decisions that the log has lost are ignored
 	"reuse",       // a rollback uses again a seq that the log has lost
 	"versions",    // a log of another arithmetic is continued without an UPGRADE

@@ -30,13 +30,12 @@ var endings = []struct {
 	{"transaction hangs", (*world).transactionHangs},
 }
 
-var onlyEnding = flag.String("ending", "", "the ending of all schedules")
+var (
+	adverse    = flag.Bool("adverse", false, "whether schedules have elections, oversized records and endings")
+	onlyEnding = flag.String("ending", "", "the ending of all schedules, which implies -adverse")
+)
 
-// adversity reports whether schedules have elections, oversized records and endings.
-// The 200 schedules of a plain go test do not, which keeps them short.
-func adversity() bool { return *schedules > 0 || *seed != 0 || *onlyEnding != "" || plants }
-
-var plants bool // set by the test of planted faults
+func adversity() bool { return *adverse || *onlyEnding != "" }
 
 // ending plays one of the endings in half of the schedules, and reports whether it
 // did.

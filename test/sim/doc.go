@@ -11,12 +11,12 @@
 //	go test ./test/sim -seed 4711 -v
 //	go test -tags planted ./test/sim
 //
-// With -schedules or -seed, leaders are elected and records are too large for the
-// outputs, and half of the schedules end with one more fault (-ending NAME selects
-// it), which may need a command of the operator: a log, an input or an output that has
-// lost its tail, a transaction that hangs, an added partition, a recreated or mirrored
-// input, another arithmetic, or a rollback.
+// With -adverse, leaders are elected and records are too large for the outputs, and
+// half of the schedules end with one more fault (-ending NAME selects it), which may
+// need a command of the operator: a log, an input or an output that has lost its tail,
+// a transaction that hangs, an added partition, a recreated or mirrored input, another
+// arithmetic, or a rollback.
 //
 // With the tag planted the learner has selectable faults, and the test checks that
-// the schedules find each of them.
+// the schedules find each of them; with -adverse, those that need it.
 package sim

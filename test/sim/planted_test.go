@@ -10,12 +10,13 @@ import (
 )
 
 // TestPlantedFaultsAreFound plants one fault after the other in the learner.
-// For each, some schedule must fail. ACCRETE_PLANTED selects some of them.
+// For each, some schedule must fail. With -adverse, they are the faults that need it. ACCRETE_PLANTED selects some of them.
 func TestPlantedFaultsAreFound(t *testing.T) {
 	const most = 2000
-	plants = true
-	defer func() { plants = false }()
 	faults := planted.Faults
+	if adversity() {
+		faults = planted.Adverse
+	}
 	if planted.Selected != "" {
 		faults = strings.Split(planted.Selected, ",")
 	}
