@@ -27,7 +27,6 @@ type standby struct {
 
 	options []byte
 	limits  history.Limits
-	inputs  input.Partitions
 	warm    *warm     // nil while no history is restored
 	retry   time.Time // earliest time to try to restore one
 	checked time.Time // when the log was last verified, rather than only read
@@ -42,7 +41,7 @@ const fencingsAllowed = 2
 // waitTurn returns when this process may claim the model, with what it has learned by
 // then. It waits only with Config.Standby, or if learners keep fencing each other;
 // otherwise it returns nil at once.
-func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, ins input.Partitions, options []byte, bounds history.Limits) (*standby, error) {
+func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, options []byte, bounds history.Limits) (*standby, error) {
 	if !c.Standby {
 		n, err := h.Fencings(ctx)
 		if err != nil || n < fencingsAllowed {
@@ -50,7 +49,7 @@ func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, ins input.Parti
 		}
 		c.Report(event.FencingLoop{Fencings: n})
 	}
-	s := &standby{config: c, heart: h, inputs: ins, options: options, limits: bounds}
+	s := &standby{config: c, heart: h, options: options, limits: bounds}
 	s.roster = heartbeat.NewRoster(h.Current())
 	var err error
 	if s.journal, err = openJournal(ctx, c, 1); err != nil {
@@ -69,7 +68,7 @@ func (l *Learner) standBy(ctx context.Context, options []byte, bounds history.Li
 		if l.heart, err = heartbeat.Start(ctx, l.config.Client, l.config.Model, host(), l.config.Heartbeat, l.config.Report); err != nil {
 			return nil, err
 		}
-		if s, err = waitTurn(ctx, l.config, l.heart, l.inputs, options, bounds); err != nil {
+		if s, err = waitTurn(ctx, l.config, l.heart, options, bounds); err != nil {
 			return nil, err
 		}
 	}
@@ -219,9 +218,14 @@ type warm struct {
 	waiting []*history.Publication // not known to be published
 }
 
-// thaw restores the newest snapshot.
+// thaw restores the newest snapshot. It looks up the inputs again, because an ADOPT may
+// have replaced them.
 func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	h, _, err := s.journal.restore(ctx, s.config, s.options)
+	if err != nil {
+		return nil, err
+	}
+	ins, err := input.Open(ctx, s.config.Client, s.config.Topics)
 	if err != nil {
 		return nil, err
 	}
@@ -231,11 +235,12 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, s.inputs, d, ingest.NewBudget(memoryRead), s.config.Report)}, nil
+	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, ins, d, ingest.NewBudget(memoryRead), s.config.Report)}, nil
 }
 
-// errCold means that a warm history does not match the model log any more.
-var errCold = errors.New("the history was rolled back or adopted")
+// errCold means that a warm history does not match the model log any more, or that the
+// log has an UPGRADE that no snapshot covers.
+var errCold = errors.New("the history was rolled back or upgraded")
 
 // behind returns the newest snapshot in the log, with the decisions that w has not
 // learned yet as its entries.
@@ -255,18 +260,11 @@ func (w *warm) behind(f *modellog.Fold) (modellog.Recovery, error) {
 	}
 	newest.Entries = nil
 	for _, e := range r.Entries {
-		var seq int64
-		switch rec := e.Record.(type) {
-		case *modellog.Batch:
-			seq = rec.Seq
-		case *modellog.Gap:
-			seq = rec.Seq
-		case *modellog.Config:
-			continue
-		default:
+		seq, ok := seqOf(e.Record)
+		if _, upgrade := e.Record.(*modellog.Upgrade); upgrade {
 			return r, errCold
 		}
-		if seq > w.history.Seq {
+		if ok && seq > w.history.Seq {
 			newest.Entries = append(newest.Entries, e)
 		}
 	}
@@ -304,6 +302,8 @@ func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
 				return err
 			}
 			w.waiting = append(w.waiting, w.history.Skip(rec))
+		case *modellog.Rollback, *modellog.Adopt:
+			w.waiting = append(w.waiting, w.history.Turned(rec))
 		}
 	}
 	for len(w.waiting) > 0 && w.waiting[0].Seq <= r.Released {
