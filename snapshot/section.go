@@ -7,6 +7,18 @@ import (
 	"strings"
 )
 
+// Kinds of section.
+const (
+	arraySection = 1 + iota
+	configSection
+	schemaSection
+	learnedSection
+	positionsSection
+	infoSection
+
+	criticalSection = 1 // flag: a reader that does not know the kind must stop
+)
+
 var sectionNames = [...]string{"?", "array", "config", "schema", "learned_to", "positions", "info"}
 
 func sectionName(kind uint16) string {
@@ -145,15 +157,3 @@ func readTable(b []byte, p preamble) ([]section, error) {
 	}
 	return sections, nil
 }
-
-// Kinds of section.
-const (
-	arraySection = 1 + iota
-	configSection
-	schemaSection
-	learnedSection
-	positionsSection
-	infoSection
-
-	criticalSection = 1 // flag: a reader that does not know the kind must stop
-)
