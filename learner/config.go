@@ -129,7 +129,7 @@ func (c Config) validate() error {
 	case c.Lags > 0 && c.Metric != nil:
 		return errors.New("metric and lags exclude each other: lags add inputs of other rows, which a metric does not cover")
 	case c.Above() != 0 && (c.Metric != nil || c.Lags > 0):
-		return fmt.Errorf("kernel %s requires inputs above %v: it excludes metric and lags", c.Kernel, c.Above())
+		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, features.Domain(c.Above()))
 	case c.Lags < 0 || c.Lags > maxLags:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
 	case !(c.Lambda > 0 && c.Lambda <= 1):
@@ -154,10 +154,20 @@ func (c Config) Check(columns []string) error {
 // if there is none. A host checks the rows; a Learner replaces inputs below it.
 func (c Config) Above() float64 {
 	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
-	if m, ok := k.(features.Mapped); ok && err == nil {
+	if m, ok := k.(features.Bounded); ok && err == nil {
 		return m.Above()
 	}
 	return 0
+}
+
+// FrequencyBytes returns the memory of the frequency of a random feature of that many
+// inputs, or of the parameters of one that has others.
+func (c Config) FrequencyBytes(inputs int) int {
+	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
+	if err != nil {
+		return 4 * inputs
+	}
+	return features.FeatureBytes(k, inputs)
 }
 
 // same reports whether c and o are equal, with metrics compared by their files.

@@ -343,7 +343,7 @@ func (l *Learner) Progress() Progress {
 }
 
 func (l *Learner) fitRequest() warmup.Request {
-	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Scaled: l.config.Metric != nil, Single: !l.config.sampling().AllowsSecond()}
+	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling())}
 	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
 		a.Fixed = warmup.FixedFeatures{Map: o.FeatureMap(l.dim), Blocks: l.algorithm.FixedBlocks(o)}
 		a.Single = true

@@ -167,11 +167,13 @@ type Learner struct {
 	// standard deviations of the label, and poisson.
 	Loss string `key:"loss" default:"auto"`
 
-	// Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, sums
-	// and products of these such as gaussian+laplacian, or, for inputs above -C,
-	// skewed-chi2:C or skewed-intersection:C; see docs/algorithms.md. The warm-up
-	// chooses its scale, unless one is given as the last parameter: gaussian:2.5,
-	// matern:1.5,2.5.
+	// Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA,
+	// hierarchical:WIDTH, sums and products of these such as gaussian+laplacian;
+	// arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO; for inputs of 0 or more
+	// chi2, intersection, jensen-shannon, hellinger, exponential-semigroup or
+	// reciprocal-semigroup; for inputs above -C skewed-chi2:C or
+	// skewed-intersection:C; see docs/algorithms.md. The warm-up chooses its scale,
+	// unless one is given as the last parameter: gaussian:2.5, matern:1.5,2.5.
 	Kernel string `key:"kernel" default:"gaussian"`
 
 	// File written by accrete metric: the kernel uses the learned metric and its
