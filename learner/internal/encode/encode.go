@@ -18,17 +18,22 @@ type Type byte
 
 // The types of columns. A raw value is NaN if it is missing.
 const (
-	Numeric  Type = iota
-	Category      // the value is a Key
-	Boolean       // 0 or 1
-	Time          // seconds since 1970, UTC
-	Unknown       // all values so far are missing
+	Numeric   Type = iota
+	Category       // the value is a Key
+	Boolean        // 0 or 1
+	Time           // seconds since 1970, UTC
+	Unknown        // all values so far are missing
+	Text           // the share of the n-grams of a text in one bucket
+	Normal         // numbers, to be seen as normal scores
+	Trend          // like Time, and later is not the same as earlier
+	Since          // like Time, of the record whose key is in the next column of type RecordKey
+	RecordKey      // the Key of the record's key
 	types
 )
 
-var typeNames = [...]string{"numeric", "category", "boolean", "time", "unknown"}
+var typeNames = [...]string{"numeric", "category", "boolean", "time", "unknown", "text", "numeric:normal", "time:trend", "time:since", "key"}
 
-// String returns the name of t, which ParseType reads.
+// String returns the name of t.
 func (t Type) String() string {
 	if t < types {
 		return typeNames[t]
@@ -38,6 +43,18 @@ func (t Type) String() string {
 
 // Valid reports whether t is one of the types.
 func (t Type) Valid() bool { return t < types }
+
+// Values returns the type of columns with the same values, which is t unless t also says
+// what they become.
+func (t Type) Values() Type {
+	switch t {
+	case Normal:
+		return Numeric
+	case Trend, Since:
+		return Time
+	}
+	return t
+}
 
 // column is a raw column and its encoder.
 type column struct {
@@ -71,8 +88,15 @@ const maxTargets = 16
 func NewPlan(columns []Type, x []float64, labels []target.Label, task target.Task) *Encoding {
 	e := &Encoding{columns: make([]column, len(columns)), prior: newPrior(labels, task)}
 	plain := true
+	since := -1
 	for j, t := range columns {
 		c := plan(t, x[j:], len(columns))
+		switch {
+		case t == Since:
+			since = j
+		case t == RecordKey && since >= 0:
+			c = column{kind: asSince, parameters: []float64{float64(since)}}
+		}
 		if encoders[c.kind].moves {
 			c.table = newTable(len(e.prior.sums))
 		}
@@ -132,7 +156,11 @@ func (e *Encoding) Apply(dst, x []float64) {
 	for j, v := range x {
 		c := &e.columns[j]
 		n := c.encoder().width(c, &e.prior)
-		c.encoder().apply(c, dst[:n], v, &e.prior)
+		if c.kind == asSince {
+			sinceLast(c, dst[:n], v, x[c.time()])
+		} else {
+			c.encoder().apply(c, dst[:n], v, &e.prior)
+		}
 		dst = dst[n:]
 	}
 }
@@ -145,8 +173,12 @@ func (e *Encoding) Learn(x []float64, y *target.Label, weight float64) {
 		p.sums[k] += float64(weight * p.target(y, k))
 	}
 	for j, v := range x {
-		if t := e.columns[j].table; t != nil {
-			t.add(keyOf(v), y, weight, p)
+		c := &e.columns[j]
+		switch {
+		case c.kind == asSince:
+			c.table.seen(v, x[c.time()])
+		case c.table != nil:
+			c.table.add(keyOf(v), y, weight, p)
 		}
 	}
 }
