@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -262,31 +261,6 @@ func (f *file) option(o *option, n ast.Node) {
 		return
 	}
 	c.sources[o.path] = Source{"file", f.at(n.GetToken())}
-}
-
-// object returns a mapping as a JSON object, with its plain values as they are written.
-func object(n *ast.MappingNode) (text string, ok bool) {
-	var b strings.Builder
-	for i, entry := range n.Values {
-		key, isPlain := entry.Key.(ast.ScalarNode)
-		if !isPlain {
-			return "", false
-		}
-		value, ok := scalar(entry.Value)
-		if inner, nested := entry.Value.(*ast.MappingNode); nested {
-			value, ok = object(inner)
-		}
-		if !ok {
-			return "", false
-		}
-		name, err := json.Marshal(key.GetToken().Value)
-		if err != nil {
-			return "", false
-		}
-		b.WriteByte("{,"[min(i, 1)])
-		b.Write(append(append(name, ':'), value...))
-	}
-	return b.String() + "}", b.Len() > 0
 }
 
 // scalar returns a plain or quoted value as it is written. The option

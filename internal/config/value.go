@@ -131,9 +131,6 @@ func (c Columns) String() string {
 	return strings.Join(c, ",")
 }
 
-// Costs is none, f1, or a JSON object with the costs of wrong predictions.
-type Costs string
-
 // Label holds the names of the label fields, usually one.
 type Label []string
 
