@@ -57,7 +57,7 @@ func TestTextIsItsNgrams(t *testing.T) {
 		}
 	}
 	for record, want := range map[string]string{
-		`{"a":1,"note":7,"zone":"b","y":"ok"}`:               `columns: "note" is "7", want text`,
+		`{"a":1,"note":7,"zone":"b","y":"ok"}`:               `columns: "note" is 7, want text`,
 		`{"a":1,"note:00":0.5,"zone":"b","y":"ok"}`:          `columns: unknown field "note:00"`,
 		`{"a":1,"note":"a","note":"b","zone":"b","y":"ok"}`:  `json: duplicate field "note"`,
 		`{"note:00":1,"a":1,"note":"b","zone":"b","y":"ok"}`: `columns: unknown field "note:00"`,
