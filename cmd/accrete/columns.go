@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -92,7 +93,15 @@ func (t *columnTally) add(x []float64) {
 // report describes the columns; nil if all are numeric, have no missing values and are not
 // like identifiers.
 func (t *columnTally) report(schema *decode.Schema, seen []learner.Column) []columnReport {
-	plain := schema.Types == nil
+	all := t.all(schema, seen)
+	if schema.Types == nil && !slices.ContainsFunc(all, func(c columnReport) bool { return c.Missing > 0 || c.Identifier }) {
+		return nil
+	}
+	return all
+}
+
+// all describes the columns.
+func (t *columnTally) all(schema *decode.Schema, seen []learner.Column) []columnReport {
 	var all []columnReport
 	for _, f := range schema.Fields() {
 		if f.At >= len(t.columns) {
@@ -104,11 +113,7 @@ func (t *columnTally) report(schema *decode.Schema, seen []learner.Column) []col
 			c.Becomes = seen
 		}
 		c.Identifier = n.identifies(c.Type, t.rows)
-		plain = plain && c.Missing == 0 && !c.Identifier
 		all = append(all, c)
-	}
-	if plain {
-		return nil
 	}
 	return all
 }
