@@ -1,12 +1,14 @@
 package learner
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -32,7 +34,7 @@ type Config struct {
 	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: 1e-6
 	Lags        int     `json:"lags"`              // last labelled rows of the same key, whose inputs and labels become inputs: 0
 	OnDrift     string  `json:"on_drift"`          // "none" (default), "boost", "forget" or "reset"
-	Costs       string  `json:"costs,omitempty"`   // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two
+	Costs       string  `json:"costs,omitempty"`   // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
 	Seed        uint64  `json:"seed"`              // of the frequencies: 1
 }
 
@@ -55,6 +57,9 @@ func (c Config) Effective() (Config, error) {
 	}
 	if c.Costs == "none" {
 		c.Costs = ""
+	}
+	if b := new(bytes.Buffer); c.Costs != "" && json.Compact(b, []byte(c.Costs)) == nil {
+		c.Costs = b.String()
 	}
 	if c.Costs != "" {
 		c.Task = cmp.Or(c.Task, Classification)
@@ -110,8 +115,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("loss %s is for %v, but the task is %v", l, target.TaskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Regression:
 		return fmt.Errorf("task %d: want 0 to 2", c.Task)
-	case c.Costs != "" && c.Costs != costsF1:
-		return fmt.Errorf("costs %q: want none or f1", c.Costs)
+	case c.Costs != "" && c.Costs != costsF1 && costsError(c.Costs) != nil:
+		return costsError(c.Costs)
 	case c.Costs != "" && c.Task != Classification:
 		return fmt.Errorf("costs %s are for classification, but the task is %v", c.Costs, c.Task)
 	case c.Targets < 0 || c.Targets > MaxTargets:
@@ -205,6 +210,19 @@ func (c Config) targets() int { return max(1, c.Targets) }
 // smallBlock is the default of BlockSize if the block size of the algorithm is larger than
 // max_features.
 const smallBlock = 32
+
+func costsError(text string) error {
+	_, err := decide.ParseCosts(text)
+	return err
+}
+
+// NamedCosts returns the names of the classes in Costs, and nil if it names none.
+func (c Config) NamedCosts() []string {
+	if costs, err := decide.ParseCosts(c.Costs); err == nil {
+		return costs.Names()
+	}
+	return nil
+}
 
 func lossError(a *engine.Algorithm, chosen loss.Loss, task Task) error {
 	_, err := a.LossOf(chosen, task)
