@@ -18,7 +18,7 @@ type Predictions struct {
 	Size   int       // values for each row: the classes seen so far; the targets of a regression; 0 while no label has been seen
 	Values []float64 // rows × Size: the probability of each class, or the value in the label's units
 
-	Decision Decision // for a class; the most probable one without Config.Costs
+	Decision Decision // for a class; the most probable one without Config.Costs. See its method Of
 }
 
 // Decision is a rule that decides for a class, given the probabilities of all: see its
