@@ -52,6 +52,7 @@ type fitCommand struct {
 	Tolerance   float64  `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
 	Penalty     float64  `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
 	Plot        string   `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
+	Predictions string   `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
 	Save        string   `placeholder:"FILE" help:"Save the final model as a snapshot file."`
 }
 
@@ -109,7 +110,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer file.Close()
-	run, err := offline.NewFit(options)
+	run, err := offline.NewFit(options, c)
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
@@ -118,10 +119,18 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	curve := newCurveRecorder(f.Algorithm, 0)
 	var recent window
 	start := time.Now()
-	if err := f.learn(ctx, e, file, run, options, curve, &recent, &r); err != nil {
+	out, err := f.progressive(file, run)
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	if err := f.learn(ctx, e, file, run, options, curve, &recent, out, &r); err != nil {
 		return err
 	}
 	p := run.Finish()
+	if err := out.finish(); err != nil {
+		return fmt.Errorf("--predictions: %w", err)
+	}
 	schema := file.Schema()
 	if p.Examples == 0 {
 		return fmt.Errorf("%s has no labelled row, so nothing was learned", f.Train)
@@ -194,7 +203,7 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 }
 
 // learn streams file through run once, and keeps what --plot and --refit need.
-func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *offline.Fit, options learner.Config, curve *curveRecorder, recent *window, r *fitReport) error {
+func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *offline.Fit, options learner.Config, curve *curveRecorder, recent *window, out *progressive, r *fitReport) error {
 	next := file.Next
 	if f.Shuffle != nil {
 		next = shuffled(file.Next, *f.Shuffle)
@@ -218,6 +227,7 @@ func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *
 			}
 		}
 		r.columns.add(row.X)
+		out.add(file)
 		run.Add(row)
 		if f.Refit {
 			recent.add(row, f.Window)
