@@ -92,6 +92,9 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	if l.decision != nil {
 		p.Decision = l.decision.Rule
 	}
+	if l.intervals != nil {
+		p.Intervals = l.intervals.Rule
+	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
 	for i := range p.rows {
 		l.head.Predict(p.Row(i), p.scores(i))
