@@ -379,9 +379,9 @@ func (v value) String() string {
 		if v.text == nil {
 			return fmt.Sprint(v.num)
 		}
-		return quote(v.text)
+		return literal(v.text)
 	case boolean:
-		return quote(v.text)
+		return literal(v.text)
 	}
 	return v.kind.String()
 }
@@ -451,7 +451,7 @@ func (d *Decoder) weight(v value) (float64, *Error) {
 	case v.kind != num:
 		return 0, bad("weight", "it is %v, want a number", v)
 	case !(v.num > 0 && v.num <= maxWeight):
-		return 0, bad("weight", "it is %s: want more than 0, and at most %d", quote(v.text), int(maxWeight))
+		return 0, bad("weight", "it is %v: want more than 0, and at most %d", v, int(maxWeight))
 	}
 	return v.num, nil
 }
@@ -476,12 +476,12 @@ func (d *Decoder) label(v value) (l learner.Label, class string, err *Error) {
 	case num:
 		if d.task != learner.Classification {
 			if !(math.Abs(v.num) <= d.config.MaxAbs) {
-				return l, "", bad("limits", "the label is %s, out of range ±%v", quote(v.text), d.config.MaxAbs)
+				return l, "", bad("limits", "the label is %v, out of range ±%v", v, d.config.MaxAbs)
 			}
 			return learner.Label{Task: learner.Regression, Value: v.num}, "", nil
 		}
 		if d.config.Task != learner.Classification {
-			return l, "", bad("label", "it is the number %s, but labels have been text so far; if numbers are class names, set learner.task to classification", quote(v.text))
+			return l, "", bad("label", "it is the number %v, but labels have been text so far; if numbers are class names, set learner.task to classification", v)
 		}
 		if math.IsInf(v.num, 0) {
 			return l, "", bad("label", "it is out of range for a float64")
@@ -507,7 +507,7 @@ func (d *Decoder) labels() (l learner.Label, err *Error) {
 		case v.kind != num:
 			return l, bad("label", "%s is %v, but each of the %d labels must be a number, or null for none", quote(name), v, len(d.many))
 		case !(math.Abs(v.num) <= d.config.MaxAbs):
-			return l, bad("limits", "the label %s is %s, out of range ±%v", quote(name), quote(v.text), d.config.MaxAbs)
+			return l, bad("limits", "the label %s is %v, out of range ±%v", quote(name), v, d.config.MaxAbs)
 		default:
 			d.more = append(d.more, v.num)
 		}

@@ -19,9 +19,9 @@ var wrong = []struct {
 	{`""`, `text ""`, []string{"category"}},
 	{`"` + strings.Repeat("long", 1000) + `"`, `text "` + strings.Repeat("long", 16) + `"…`, []string{"category"}},
 	{`"\u0000\n"`, `text "\x00\n"`, []string{"category"}},
-	{`true`, `"true"`, []string{"boolean"}},
-	{`12`, `"12"`, []string{"numeric", "category", "time"}},
-	{`1` + strings.Repeat("0", 100), `"1` + strings.Repeat("0", 63) + `"…`, []string{"category"}},
+	{`true`, `true`, []string{"boolean"}},
+	{`12`, `12`, []string{"numeric", "category", "time"}},
+	{`1` + strings.Repeat("0", 100), `1` + strings.Repeat("0", 63) + `…`, []string{"category"}},
 	{`null`, `null`, nil},
 	{`{"a":1}`, `an object`, nil},
 	{`[[1]]`, `a list`, nil},
@@ -77,7 +77,7 @@ func TestReasonsOfListsFilesAndMissingValues(t *testing.T) {
 	for _, test := range []struct{ typ, cell, want string }{
 		{"numeric", "word", `"c" is text "word", want a number: convert it`},
 		{"boolean", "maybe", `"c" is text "maybe", want a boolean`},
-		{"boolean", "2", `"c" is "2", want a boolean`},
+		{"boolean", "2", `"c" is 2, want a boolean`},
 		{"time", "noon", `"c" is text "noon", want a time, such as 2006-01-02T15:04:05Z`},
 	} {
 		f, err := Read(strings.NewReader("c,y\n"+test.cell+",1\n"), "f.csv", Config{Types: map[string]string{"c": test.typ}}, Schema{})
