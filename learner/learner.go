@@ -41,7 +41,8 @@ type Learner struct {
 	validation []validation // of each target; of classes, one
 	drift      detectors
 	lags       lags
-	decision   *decide.F1        // nil without Config.Costs
+	decision   *decide.F1        // nil without Config.Costs f1
+	costs      *Decision         // nil without Config.Costs by class
 	intervals  *interval.Tracker // nil without Config.Intervals
 
 	pass    Pass
@@ -83,15 +84,23 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	}
 	n := c.targets()
 	var decision *decide.F1
+	var costs *Decision
 	if c.Costs == costsF1 {
 		decision = decide.NewF1()
+	} else if c.Costs != "" {
+		by, err := decide.ParseCosts(c.Costs)
+		if err != nil {
+			return nil, fmt.Errorf("learner: %w", err)
+		}
+		rule := decide.ByCosts(by)
+		costs = &rule
 	}
 	var intervals *interval.Tracker
 	if c.Intervals != 0 {
 		intervals = interval.NewTracker(c.Intervals, n)
 	}
 	return &Learner{
-		decision: decision, intervals: intervals,
+		decision: decision, costs: costs, intervals: intervals,
 		config: c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
 		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
 	}, nil

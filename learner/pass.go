@@ -91,6 +91,8 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	p.Task, p.Size = l.head.Task, l.head.PredictionSize()
 	if l.decision != nil {
 		p.Decision = l.decision.Rule
+	} else if l.costs != nil {
+		p.Decision = *l.costs
 	}
 	if l.intervals != nil {
 		p.Intervals = l.intervals.Rule
