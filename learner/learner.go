@@ -7,7 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
-	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -41,7 +41,9 @@ type Learner struct {
 	validation []validation // of each target; of classes, one
 	drift      detectors
 	lags       lags
-	decision   *decide.F1 // nil without Config.Costs
+	decision   *decide.F1        // nil without Config.Costs f1
+	costs      *Decision         // nil without Config.Costs by class
+	intervals  *interval.Tracker // nil without Config.Intervals
 
 	pass    Pass
 	scratch scratch
@@ -82,12 +84,24 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	}
 	n := c.targets()
 	var decision *decide.F1
+	var costs *Decision
 	if c.Costs == costsF1 {
 		decision = decide.NewF1()
+	} else if c.Costs != "" {
+		by, err := decide.ParseCosts(c.Costs)
+		if err != nil {
+			return nil, fmt.Errorf("learner: %w", err)
+		}
+		rule := decide.ByCosts(by)
+		costs = &rule
+	}
+	var intervals *interval.Tracker
+	if c.Intervals != 0 {
+		intervals = interval.NewTracker(c.Intervals, n)
 	}
 	return &Learner{
-		decision: decision,
-		config:   c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
+		decision: decision, costs: costs, intervals: intervals,
+		config: c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
 		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
 	}, nil
 }
@@ -133,6 +147,9 @@ func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 	if l.decision != nil && l.fit != nil {
 		l.decision.Add(p.Row(i), y.Class, weight)
 	}
+	if l.intervals != nil && weight > 0 && p.Size > 0 {
+		l.intervals.Add(p.Row(i), y.At)
+	}
 	if l.lags.k > 0 {
 		l.lags.push(p.batch.keys[i], p.batch.X(i), y)
 	}
@@ -154,6 +171,9 @@ func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 		l.scorePending()
 	}
 	l.advance()
+	if changed && l.intervals != nil {
+		l.intervals.Step()
+	}
 	return changed, found
 }
 
@@ -166,92 +186,6 @@ func (l *Learner) changesAfter(n int64, y Label) bool {
 		return n == int64(warmup.EffectiveAt(warmup.LastCheckpoint))
 	}
 	return l.fit == nil || n%int64(l.config.Minibatch) == 0 || warmup.TakesEffect(n)
-}
-
-// warming reports whether the warm-up still needs the rows.
-func (l *Learner) warming() bool {
-	return l.labelled <= int64(warmup.EffectiveAt(warmup.LastCheckpoint))
-}
-
-// advance does what is due after a labelled row.
-func (l *Learner) advance() {
-	switch {
-	case l.warmup.Result != nil && warmup.TakesEffect(l.labelled):
-		l.adopt(<-l.warmup.Result)
-	case len(l.pending.Labels) == l.config.Minibatch:
-		l.step()
-	}
-	for _, r := range warmup.Checkpoints {
-		if int64(r) == l.labelled && l.warmup.Fits(r, l.head.Task) {
-			l.warmup.Start(r, l.dim, l.fitRequest(), l.fitter)
-		}
-	}
-	if l.labelled == int64(warmup.EffectiveAt(warmup.LastCheckpoint)) {
-		l.warmup = warmup.Buffer{}
-	}
-}
-
-// count counts a label, and reports whether its class is new to a model with a fit.
-func (l *Learner) count(y Label, weight float64) (grown bool) {
-	if l.head.Task == Auto {
-		suited, err := l.algorithm.LossOf(l.chosen, y.Task)
-		if err != nil {
-			panic("learner: " + err.Error()) // the configuration has been checked
-		}
-		l.head = target.NewHead(suited, y.Task, 0, l.head.Targets())
-	}
-	if y.Task != l.head.Task || l.config.Task != Auto && l.config.Task != l.head.Task {
-		panic(fmt.Sprintf("learner: the label's task is %v, the model's is %v", y.Task, l.head.Task))
-	}
-	l.last = y
-	l.total += weight
-	if l.head.Task == Regression {
-		for j, mean := range l.means {
-			if l.labelled == 1 {
-				l.means[j] = target.Bounded(y.At(j))
-			} else if weight > 0 {
-				l.means[j] += float64((target.Bounded(y.At(j)) - mean) * (weight / l.total))
-			}
-		}
-		return false
-	}
-	if y.Class < 0 || y.Class >= l.config.MaxClasses {
-		panic(fmt.Sprintf("learner: class %d is out of range: max_classes is %d", y.Class, l.config.MaxClasses))
-	}
-	for y.Class >= l.head.Classes {
-		l.weights = append(l.weights, 0)
-		l.widen()
-		grown = l.fit != nil
-	}
-	l.weights[y.Class] += weight
-	return grown
-}
-
-// setPrior sets the model to the mean of each target, or to the share of each class.
-func (l *Learner) setPrior() {
-	if l.head.Task == Regression {
-		scales := make([]target.Scale, len(l.means))
-		for j, mean := range l.means {
-			scales[j] = target.Scale{Mean: mean, Deviation: 1}
-		}
-		l.head.Standardize(scales)
-		l.priorIntercept = make([]float64, len(scales))
-		return
-	}
-	l.priorIntercept = l.priors(l.priorIntercept[:0])
-}
-
-// priors appends the intercepts at which each class has its share of the rows so far.
-func (l *Learner) priors(dst []float64) []float64 { return l.head.PriorScores(dst, l.weights, l.total) }
-
-// widen adds a class to the model.
-func (l *Learner) widen() {
-	l.head = l.head.WithNewClass()
-	if l.fit == nil {
-		return
-	}
-	l.engine.Widen(l.head, l.priors(nil), l.total+float64(l.head.Classes))
-	l.linear.Widen(l.head.Scores())
 }
 
 // push adds row i of p to the pending ones.
@@ -271,34 +205,6 @@ func (l *Learner) scorePending() {
 	l.pending.Scores = l.engine.Score(l.pending.Scores[:0], l.pending.X, len(l.pending.Labels))
 }
 
-// adopt starts the model again with a fit, and has it learn the rows so far, in their
-// order. They do not count for the progressive validation again.
-func (l *Learner) adopt(f warmup.Fit) {
-	l.warmup.Result = nil
-	f.Encoding = f.Encoding.Start()
-	l.fit = &f
-	l.head.Standardize(f.Scales)
-	prior := make([]float64, l.head.Scores())
-	if l.head.Task == Classification {
-		prior = l.priors(prior[:0])
-	}
-	l.engine = l.algorithm.New(l.problem(prior))
-	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.head.Scores())
-	l.pending.Clear()
-	x, d := l.encodeRows(), l.width()
-	for i, y := range l.warmup.Labels {
-		l.pending.X = state.Extend(l.pending.X, d)
-		f.Scaler.Apply(l.pending.X[i%l.config.Minibatch*d:], x[i*d:(i+1)*d])
-		l.pending.Labels = append(l.pending.Labels, y)
-		l.pending.Weights = append(l.pending.Weights, l.warmup.Weights[i])
-		if len(l.pending.Labels) == l.config.Minibatch {
-			l.scorePending()
-			l.fitPending()
-		}
-	}
-	l.scorePending()
-}
-
 func (l *Learner) problem(prior []float64) engine.Problem {
 	return engine.Problem{Options: l.config.options(), Head: l.head, Dim: l.width(), Fit: l.fit, Prior: prior}
 }
@@ -310,16 +216,6 @@ func (l *Learner) step() {
 	if l.decision != nil {
 		l.decision.Step(l.config.Minibatch)
 	}
-}
-
-// fitPending has the engine and the linear baseline learn the pending rows.
-func (l *Learner) fitPending() {
-	l.learnLinear()
-	if l.drift.due {
-		l.React()
-	}
-	l.engine.Learn(&l.pending)
-	l.pending.Clear()
 }
 
 // Progress returns the progressive validation so far.
@@ -338,15 +234,12 @@ func (l *Learner) Progress() Progress {
 		r := &l.validation[j]
 		whole[j], long[j], short[j] = r.whole, r.window(recentBuckets), r.window(latestBuckets)
 	}
+	if l.intervals != nil {
+		coverage, width := l.intervals.Graded()
+		for j := range coverage {
+			p.Intervals = append(p.Intervals, IntervalScore{Coverage: coverage[j], Width: width[j]})
+		}
+	}
 	p.Whole, p.Recent, p.Latest = scores(whole, l.head.Task), scores(long, l.head.Task), scores(short, l.head.Task)
 	return p
-}
-
-func (l *Learner) fitRequest() warmup.Request {
-	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Scaled: l.config.Metric != nil, Single: !l.config.sampling().AllowsSecond()}
-	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
-		a.Fixed = warmup.FixedFeatures{Map: o.FeatureMap(l.dim), Blocks: l.algorithm.FixedBlocks(o)}
-		a.Single = true
-	}
-	return a
 }

@@ -91,6 +91,11 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	p.Task, p.Size = l.head.Task, l.head.PredictionSize()
 	if l.decision != nil {
 		p.Decision = l.decision.Rule
+	} else if l.costs != nil {
+		p.Decision = *l.costs
+	}
+	if l.intervals != nil {
+		p.Intervals = l.intervals.Rule
 	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
 	for i := range p.rows {

@@ -6,12 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
-	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -206,110 +204,6 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 		s.config.Report(event.StandbyFailed{Err: err})
 	}
 	return s.journal.log.Next() > was, nil
-}
-
-// warm is the model of a standby, which follows the model log without a claim.
-type warm struct {
-	history *history.History
-	decider *history.Decider
-	replay  *history.Replayer
-	budget  budget
-	relearn time.Duration          // time spent learning since the newest snapshot
-	waiting []*history.Publication // not known to be published
-}
-
-// thaw restores the newest snapshot. It looks up the inputs again, because an ADOPT may
-// have replaced them.
-func (s *standby) thaw(ctx context.Context) (*warm, error) {
-	h, _, err := s.journal.restore(ctx, s.config, s.options)
-	if err != nil {
-		return nil, err
-	}
-	ins, err := input.Open(ctx, s.config.Client, s.config.Topics)
-	if err != nil {
-		return nil, err
-	}
-	h.Limits = s.limits
-	schema := *h.Schema
-	d, err := history.NewDecider(s.config.Decode, s.config.Learner.Keyed(), &schema)
-	if err != nil {
-		return nil, err
-	}
-	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, ins, d, ingest.NewBudget(memoryRead), s.config.Report)}, nil
-}
-
-// errCold means that a warm history does not match the model log any more, or that the
-// log has an UPGRADE that no snapshot covers.
-var errCold = errors.New("the history was rolled back or upgraded")
-
-// behind returns the newest snapshot in the log, with the decisions that w has not
-// learned yet as its entries.
-func (w *warm) behind(f *modellog.Fold) (modellog.Recovery, error) {
-	newest, ok := f.Recover(0)
-	if !ok {
-		return newest, errCold
-	}
-	r := newest
-	for back := 1; r.Snapshot != nil && r.Snapshot.Manifest.Seq > w.history.Seq; back++ {
-		if r, ok = f.Recover(back); !ok {
-			return r, errCold
-		}
-	}
-	if chain, ok := f.ChainAt(w.history.Seq); w.history.Seq > 0 && (!ok || chain != w.history.Chain) {
-		return r, errCold
-	}
-	newest.Entries = nil
-	for _, e := range r.Entries {
-		seq, ok := seqOf(e.Record)
-		if _, upgrade := e.Record.(*modellog.Upgrade); upgrade {
-			return r, errCold
-		}
-		if ok && seq > w.history.Seq {
-			newest.Entries = append(newest.Entries, e)
-		}
-	}
-	return newest, nil
-}
-
-// follow learns the decisions in f that are new to w.
-func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
-	r, err := w.behind(f)
-	if err != nil {
-		return err
-	}
-	if r.Snapshot != nil && r.Snapshot.Manifest.Seq == w.history.Seq {
-		w.relearn = 0
-	}
-	for _, e := range r.Entries {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		switch rec := e.Record.(type) {
-		case *modellog.Batch:
-			d, err := w.replay.Decide(ctx, rec)
-			if err != nil {
-				return err
-			}
-			begin := time.Now()
-			w.waiting = append(w.waiting, w.history.Learn(rec.Seq, rec.Chain, d))
-			w.relearn += time.Since(begin)
-			w.budget.spend(d.Items)
-			if f.Resumed() == rec.Seq {
-				w.budget = budget{}
-			}
-		case *modellog.Gap:
-			if err := w.replay.Skip(rec); err != nil {
-				return err
-			}
-			w.waiting = append(w.waiting, w.history.Skip(rec))
-		case *modellog.Rollback, *modellog.Adopt:
-			w.waiting = append(w.waiting, w.history.Turned(rec))
-		}
-	}
-	for len(w.waiting) > 0 && w.waiting[0].Seq <= r.Released {
-		w.waiting = w.waiting[1:]
-	}
-	return nil
 }
 
 // restore sets the history and the decider, from what was learned as a standby or from

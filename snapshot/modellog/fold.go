@@ -4,9 +4,6 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"math"
-	"slices"
-
-	"github.com/accrete-ml/accrete/snapshot"
 )
 
 // Fold reads a model log from some offset on, record by record, and decides
@@ -65,33 +62,6 @@ type waiting struct {
 	record Record
 	size   int
 	signed bool
-}
-
-// Verdict is the decision of a Fold about a record.
-type Verdict struct {
-	Offset  int64  `json:"offset"`
-	Type    string `json:"type"`
-	Bytes   int    `json:"bytes,omitempty"`   // of the value
-	Void    string `json:"void,omitempty"`    // why the record does not count
-	Waiting bool   `json:"waiting,omitempty"` // a later MANIFEST will decide
-	Record  Record `json:"record,omitempty"`  // nil if it could not be read
-}
-
-// Counts reports whether the record is part of the model's history.
-func (v Verdict) Counts() bool { return v.Void == "" && !v.Waiting }
-
-func (v Verdict) String() string {
-	s := fmt.Sprintf("%d %s", v.Offset, v.Type)
-	if v.Record != nil {
-		s += " " + v.Record.String()
-	}
-	if v.Void != "" {
-		s += ", void: " + v.Void
-	}
-	if v.Waiting {
-		s += ", waiting"
-	}
-	return s
 }
 
 // Option changes how a Fold reads.
@@ -272,80 +242,6 @@ func (f *Fold) Seeded() bool { return f.ledger != nil }
 
 // Next returns the offset after the last record read.
 func (f *Fold) Next() int64 { return f.next }
-
-// Claim returns the claim in force. Its Epoch is 0 if there is none. Its Host is
-// unknown if the fold began after it.
-func (f *Fold) Claim() Claim { return f.get().claim }
-
-// Seq and Chain return those of the last decision that counts.
-func (f *Fold) Seq() int64           { return f.get().seq }
-func (f *Fold) Chain() snapshot.Hash { return f.get().chain }
-
-// ChainAt returns the chain as of a seq. ok is false if the fold does not know it
-// or no longer remembers it.
-func (f *Fold) ChainAt(seq int64) (snapshot.Hash, bool) {
-	p, ok := f.get().find(seq)
-	return p.chain, ok
-}
-
-// Released returns the seq up to which predictions are known to be released, from
-// a RELEASED or from a MANIFEST, which may only be written after that.
-func (f *Fold) Released() int64 { return f.get().released }
-
-// Paused returns the PAUSE in force, nil if there is none. No snapshot has a
-// later seq than the PAUSE, so that a fold that begins at any snapshot knows of
-// it.
-func (f *Fold) Paused() *Pause { return f.get().paused }
-
-// Resumed returns the seq of the last PAUSE that a RESUME ended. It is 0 if there
-// was none, or none that is relevant after the oldest snapshot remembered.
-func (f *Fold) Resumed() int64 { return f.get().resumed }
-
-// Config returns the configuration in force. It is empty if there is none.
-func (f *Fold) Config() Config { return f.get().config }
-
-// Snapshots returns the complete snapshots that the fold remembers, newest first.
-func (f *Fold) Snapshots() []Stored {
-	kept := slices.Clone(f.get().kept)
-	slices.Reverse(kept)
-	return kept
-}
-
-// Trim returns the offset below which the log may be deleted if the snapshots
-// that the fold remembers are to be kept. It is 0 while there are fewer than the
-// fold should remember.
-func (f *Fold) Trim() int64 {
-	if l := f.get(); len(l.kept) >= l.keep {
-		return l.base.start.Offset
-	}
-	return 0
-}
-
-// Genesis returns the beginning of the log and the versions in force.
-func (f *Fold) Genesis() Origin { return f.get().origin }
-
-// Arithmetic and Decoder return the versions in force.
-func (f *Fold) Arithmetic() int { return f.get().origin.Arithmetic }
-func (f *Fold) Decoder() int    { return f.get().origin.Decoder }
-
-// VersionsAt returns the versions in force as of a seq. ok is false if the fold
-// does not know it or no longer remembers it. A CLAIM of a writer that will roll
-// back to seq names these versions.
-func (f *Fold) VersionsAt(seq int64) (Versions, bool) {
-	p, ok := f.get().find(seq)
-	return p.origin.Versions, ok
-}
-
-// PartitionsOf returns the number of partitions of a topic that the learner last
-// declared to read; 0 if the fold does not know.
-func (f *Fold) PartitionsOf(topic string) int32 { return f.get().partitions[topic] }
-
-func (f *Fold) get() *ledger {
-	if f.ledger == nil {
-		return newLedger(f.keep)
-	}
-	return f.ledger
-}
 
 // Finish completes m, which Split has begun: it fills in the owner and the
 // offsets in the log. The chunks of m must be the last ones that counted. The

@@ -2,7 +2,6 @@
 package target
 
 import (
-	"math"
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
@@ -201,60 +200,6 @@ func (h *Head) Target(y Label, j int) float64 {
 	return float64(y.Class)
 }
 
-// maxTarget bounds a standardised label, so that its square is finite and small beside
-// float64.
-const maxTarget = 1e6
-
-// unseenLoss returns the loss of a row whose class is new to the model: -ln 2⁻⁵², as if
-// new classes had that probability, or that of a margin which is certain and wrong.
-func (h *Head) unseenLoss() float64 {
-	if h.margins() {
-		return 2
-	}
-	return 52 * math.Ln2
-}
-
-// GradedLoss returns the loss of target j of y at the scores f, whose prediction is p:
-// half the squared error, in the units of the label, for the square loss, and the loss
-// itself for the others.
-func (h *Head) GradedLoss(f, p []float64, y Label, j int) float64 {
-	switch {
-	case h.Loss == loss.Square{}:
-		return h.Loss.Value(p[j:j+1], Bounded(y.At(j)))
-	case h.Task == Regression:
-		return h.Loss.Value(f[j:j+1], h.Target(y, j))
-	case y.Class >= h.Classes:
-		return h.unseenLoss()
-	case h.Classes == 1:
-		return 0
-	}
-	return h.Loss.Value(f, float64(y.Class))
-}
-
-// Error returns the error of prediction p in target j: 0 or 1 for classes, the squared
-// error for numbers.
-func (h *Head) Error(p []float64, y Label, j int) float64 {
-	if h.Task == Regression {
-		d := p[j] - Bounded(y.At(j))
-		return d * d
-	}
-	if Best(p) == y.Class {
-		return 0
-	}
-	return 1
-}
-
-// Best returns the index of the largest of p, the first if there are several.
-func Best(p []float64) int {
-	at := 0
-	for i, v := range p {
-		if v > p[at] {
-			at = i
-		}
-	}
-	return at
-}
-
 func TaskOf(l loss.Loss) Task {
 	if l.Classifies() {
 		return Classification
@@ -282,24 +227,6 @@ func (h *Head) Widen(x []float64, from int) []float64 {
 	return out
 }
 
-// Surprise returns the error of the prediction p as a number from 0 to 1, in the mean
-// over the targets: 1 minus the probability of the class, or e²/(1+e²) for an error of
-// e standard deviations.
-func (h *Head) Surprise(p []float64, y Label) float64 {
-	if h.Task == Regression {
-		sum := 0.0
-		for j, u := range h.Scales {
-			e := min((Bounded(y.At(j))-p[j])/u.Deviation, 1e6)
-			sum += 1 - 1/(1+float64(max(e, -1e6)*max(e, -1e6)))
-		}
-		return sum / float64(len(h.Scales))
-	}
-	if y.Class >= len(p) {
-		return 1
-	}
-	return max(0, min(1, 1-p[y.Class]))
-}
-
 // SignedScores returns the number of scores of least squares on that many classes.
 func SignedScores(classes int) int {
 	if classes > 2 {
@@ -325,41 +252,4 @@ func (h *Head) AppendSigned(dst []float64, y Label) []float64 {
 		dst = append(dst, v)
 	}
 	return dst
-}
-
-// MaxResidual bounds the influence of a label in a regression, for every algorithm: the
-// gradient for one that is further than this many standard deviations from its
-// prediction is that at this distance (Huber 1964). Chosen by trial, see
-// docs/constants.md.
-const MaxResidual = 10
-
-// Probabilities reports whether the scores are logarithms of odds or of
-// probabilities, and so neither margins nor numbers.
-func (h *Head) Probabilities() bool { return h.Task == Classification && !h.margins() }
-
-// A loss of probabilities p has the second derivative p(1-p) in a score, which is far
-// below its bound for most rows. It can grow along a step, for which a factor and a
-// floor allow; and a row whose parabola is kept must keep some weight. Chosen by trial,
-// see docs/constants.md.
-const (
-	curvatureFactor = 2
-	curvatureFloor  = 0.01
-	parabolaFloor   = 0.02
-)
-
-// CurvatureAlong returns the curvature along a step from where a loss of probabilities
-// has the gradient ±p, and at most bound.
-func CurvatureAlong(p, bound float64) float64 {
-	return min(bound, float64(curvatureFactor*p*(1-p))+curvatureFloor)
-}
-
-// CurvatureAt returns the curvature at the point where a loss of probabilities has this
-// gradient in the scores, of which the largest counts, and at most bound.
-func CurvatureAt(gradient []float64, bound float64) float64 {
-	most := 0.0
-	for _, d := range gradient {
-		p := math.Abs(d)
-		most = max(most, float64(p*(1-p)))
-	}
-	return min(bound, most+parabolaFloor)
 }

@@ -1,0 +1,70 @@
+package learner
+
+import (
+	"fmt"
+
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// count counts a label, and reports whether its class is new to a model with a fit.
+func (l *Learner) count(y Label, weight float64) (grown bool) {
+	if l.head.Task == Auto {
+		suited, err := l.algorithm.LossOf(l.chosen, y.Task)
+		if err != nil {
+			panic("learner: " + err.Error()) // the configuration has been checked
+		}
+		l.head = target.NewHead(suited, y.Task, 0, l.head.Targets())
+	}
+	if y.Task != l.head.Task || l.config.Task != Auto && l.config.Task != l.head.Task {
+		panic(fmt.Sprintf("learner: the label's task is %v, the model's is %v", y.Task, l.head.Task))
+	}
+	l.last = y
+	l.total += weight
+	if l.head.Task == Regression {
+		for j, mean := range l.means {
+			if l.labelled == 1 {
+				l.means[j] = target.Bounded(y.At(j))
+			} else if weight > 0 {
+				l.means[j] += float64((target.Bounded(y.At(j)) - mean) * (weight / l.total))
+			}
+		}
+		return false
+	}
+	if y.Class < 0 || y.Class >= l.config.MaxClasses {
+		panic(fmt.Sprintf("learner: class %d is out of range: max_classes is %d", y.Class, l.config.MaxClasses))
+	}
+	for y.Class >= l.head.Classes {
+		l.weights = append(l.weights, 0)
+		l.widen()
+		grown = l.fit != nil
+	}
+	l.weights[y.Class] += weight
+	return grown
+}
+
+// setPrior sets the model to the mean of each target, or to the share of each class.
+func (l *Learner) setPrior() {
+	if l.head.Task == Regression {
+		scales := make([]target.Scale, len(l.means))
+		for j, mean := range l.means {
+			scales[j] = target.Scale{Mean: mean, Deviation: 1}
+		}
+		l.head.Standardize(scales)
+		l.priorIntercept = make([]float64, len(scales))
+		return
+	}
+	l.priorIntercept = l.priors(l.priorIntercept[:0])
+}
+
+// priors appends the intercepts at which each class has its share of the rows so far.
+func (l *Learner) priors(dst []float64) []float64 { return l.head.PriorScores(dst, l.weights, l.total) }
+
+// widen adds a class to the model.
+func (l *Learner) widen() {
+	l.head = l.head.WithNewClass()
+	if l.fit == nil {
+		return
+	}
+	l.engine.Widen(l.head, l.priors(nil), l.total+float64(l.head.Classes))
+	l.linear.Widen(l.head.Scores())
+}

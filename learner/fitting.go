@@ -1,0 +1,78 @@
+package learner
+
+import (
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/baseline"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
+)
+
+// adopt starts the model again with a fit, and has it learn the rows so far, in their
+// order. They do not count for the progressive validation again.
+func (l *Learner) adopt(f warmup.Fit) {
+	l.warmup.Result = nil
+	f.Encoding = f.Encoding.Start()
+	l.fit = &f
+	l.head.Standardize(f.Scales)
+	prior := make([]float64, l.head.Scores())
+	if l.head.Task == Classification {
+		prior = l.priors(prior[:0])
+	}
+	l.engine = l.algorithm.New(l.problem(prior))
+	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.head.Scores())
+	l.pending.Clear()
+	x, d := l.encodeRows(), l.width()
+	for i, y := range l.warmup.Labels {
+		l.pending.X = state.Extend(l.pending.X, d)
+		f.Scaler.Apply(l.pending.X[i%l.config.Minibatch*d:], x[i*d:(i+1)*d])
+		l.pending.Labels = append(l.pending.Labels, y)
+		l.pending.Weights = append(l.pending.Weights, l.warmup.Weights[i])
+		if len(l.pending.Labels) == l.config.Minibatch {
+			l.scorePending()
+			l.fitPending()
+		}
+	}
+	l.scorePending()
+}
+
+// fitPending has the engine and the linear baseline learn the pending rows.
+func (l *Learner) fitPending() {
+	l.learnLinear()
+	if l.drift.due {
+		l.React()
+	}
+	l.engine.Learn(&l.pending)
+	l.pending.Clear()
+}
+
+func (l *Learner) fitRequest() warmup.Request {
+	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling())}
+	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
+		a.Fixed = warmup.FixedFeatures{Map: o.FeatureMap(l.dim), Blocks: l.algorithm.FixedBlocks(o)}
+		a.Single = true
+	}
+	return a
+}
+
+// warming reports whether the warm-up still needs the rows.
+func (l *Learner) warming() bool {
+	return l.labelled <= int64(warmup.EffectiveAt(warmup.LastCheckpoint))
+}
+
+// advance does what is due after a labelled row.
+func (l *Learner) advance() {
+	switch {
+	case l.warmup.Result != nil && warmup.TakesEffect(l.labelled):
+		l.adopt(<-l.warmup.Result)
+	case len(l.pending.Labels) == l.config.Minibatch:
+		l.step()
+	}
+	for _, r := range warmup.Checkpoints {
+		if int64(r) == l.labelled && l.warmup.Fits(r, l.head.Task) {
+			l.warmup.Start(r, l.dim, l.fitRequest(), l.fitter)
+		}
+	}
+	if l.labelled == int64(warmup.EffectiveAt(warmup.LastCheckpoint)) {
+		l.warmup = warmup.Buffer{}
+	}
+}

@@ -1,0 +1,79 @@
+package target
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// maxTarget bounds a standardised label, so that its square is finite and small beside
+// float64.
+const maxTarget = 1e6
+
+// unseenLoss returns the loss of a row whose class is new to the model: -ln 2⁻⁵², as if
+// new classes had that probability, or that of a margin which is certain and wrong.
+func (h *Head) unseenLoss() float64 {
+	if h.margins() {
+		return 2
+	}
+	return 52 * math.Ln2
+}
+
+// GradedLoss returns the loss of target j of y at the scores f, whose prediction is p:
+// half the squared error, in the units of the label, for the square loss, and the loss
+// itself for the others.
+func (h *Head) GradedLoss(f, p []float64, y Label, j int) float64 {
+	switch {
+	case h.Loss == loss.Square{}:
+		return h.Loss.Value(p[j:j+1], Bounded(y.At(j)))
+	case h.Task == Regression:
+		return h.Loss.Value(f[j:j+1], h.Target(y, j))
+	case y.Class >= h.Classes:
+		return h.unseenLoss()
+	case h.Classes == 1:
+		return 0
+	}
+	return h.Loss.Value(f, float64(y.Class))
+}
+
+// Error returns the error of prediction p in target j: 0 or 1 for classes, the squared
+// error for numbers.
+func (h *Head) Error(p []float64, y Label, j int) float64 {
+	if h.Task == Regression {
+		d := p[j] - Bounded(y.At(j))
+		return d * d
+	}
+	if Best(p) == y.Class {
+		return 0
+	}
+	return 1
+}
+
+// Surprise returns the error of the prediction p as a number from 0 to 1, in the mean
+// over the targets: 1 minus the probability of the class, or e²/(1+e²) for an error of
+// e standard deviations.
+func (h *Head) Surprise(p []float64, y Label) float64 {
+	if h.Task == Regression {
+		sum := 0.0
+		for j, u := range h.Scales {
+			e := min((Bounded(y.At(j))-p[j])/u.Deviation, 1e6)
+			sum += 1 - 1/(1+float64(max(e, -1e6)*max(e, -1e6)))
+		}
+		return sum / float64(len(h.Scales))
+	}
+	if y.Class >= len(p) {
+		return 1
+	}
+	return max(0, min(1, 1-p[y.Class]))
+}
+
+// Best returns the index of the largest of p, the first if there are several.
+func Best(p []float64) int {
+	at := 0
+	for i, v := range p {
+		if v > p[at] {
+			at = i
+		}
+	}
+	return at
+}

@@ -1,0 +1,136 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// decision is a BATCH or a GAP that is in the model log.
+type decision struct {
+	gap *modellog.Gap // nil for a BATCH
+
+	*history.Decided
+	record *modellog.Batch
+	took   time.Duration // of the append
+}
+
+// decide forms BATCHes from the records that arrive and appends them to the model
+// log. While one BATCH is learned, the next is decided and appended, but no more.
+func (l *Learner) decide(intake, work context.Context, src *input.Source, to chan<- *decision) error {
+	pause := l.journal.log.Fold.Paused() // left by the previous process
+	for {
+		if pause != nil {
+			if err := l.wait(intake, pause); err != nil {
+				return err
+			}
+			pause = nil
+		}
+		spans, lost, err := src.Take(intake, l.config.BatchSize, l.config.Linger)
+		if err != nil {
+			return err
+		}
+		if err := l.grow(work, src); err != nil {
+			return err
+		}
+		var next *decision
+		if lost != nil {
+			next, err = l.appendGap(work, lost)
+		} else {
+			next, pause, err = l.appendBatch(work, src, spans)
+		}
+		if err != nil {
+			return err
+		}
+		if next == nil {
+			continue
+		}
+		select {
+		case to <- next:
+		case <-work.Done():
+			return work.Err()
+		}
+	}
+}
+
+// grow adds partitions that were added to the input topics.
+func (l *Learner) grow(ctx context.Context, src *input.Source) error {
+	grown := src.Grew()
+	if len(grown) == 0 {
+		return nil
+	}
+	l.added.Lock()
+	l.inputs = src.Partitions()
+	l.added.Unlock()
+	for _, g := range grown {
+		r := &modellog.Partitions{Owner: l.journal.owner, Topic: g.Topic, TopicID: g.ID, Count: int32(g.Count)}
+		if err := l.journal.append(ctx, r); err != nil {
+			return err
+		}
+		l.config.Report(event.PartitionsAdded{Topic: g.Topic, Partitions: g.Count})
+	}
+	return nil
+}
+
+func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []input.Span) (*decision, *modellog.Pause, error) {
+	for i := range spans {
+		sp := &spans[i]
+		sp.From = sp.In.Next // a read_committed reader gets no records in between
+	}
+	d := l.decider.Decide(spans)
+	if len(d.Items) == 0 { // nor any in these spans
+		return nil, nil, nil
+	}
+	if d.Batch.Len() > 0 {
+		if err := l.config.Learner.Check(d.Schema.Columns); err != nil {
+			return nil, nil, err
+		}
+	}
+	if d.Counts.Quarantined > 0 {
+		l.config.Report(event.Quarantining{Bad: d.Bad()})
+	}
+	var spent *budget
+	if l.budget.spend(d.Items) {
+		spent = &l.budget
+	}
+	start := time.Now()
+	b, pause, err := l.journal.appendBatch(ctx, d, l.out.done(), spent)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, sp := range spans {
+		sp.In.Next = sp.To
+	}
+	src.Lags()
+	return &decision{Decided: d, record: b, took: time.Since(start)}, pause, nil
+}
+
+func (l *Learner) appendGap(ctx context.Context, lost *input.Gap) (*decision, error) {
+	lost.From = lost.In.Next
+	g, err := l.journal.appendGap(ctx, lost)
+	if err != nil {
+		return nil, err
+	}
+	lost.In.Next = lost.To
+	l.config.Report(event.Gap{Topic: g.Topic, Partition: g.Partition, From: g.From, To: g.To})
+	return &decision{gap: g}, nil
+}
+
+// wait returns after a RESUME of p is in the model log. With Config.ToEnd it returns
+// ErrPoisoned at once.
+func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
+	if l.config.ToEnd {
+		return fmt.Errorf("%w: %v; inspect %s and fix the cause, then run accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
+	}
+	l.config.Report(event.Paused{Why: p})
+	if err := l.journal.waitForResume(ctx); err != nil {
+		return err
+	}
+	l.config.Report(event.Resumed{})
+	return nil
+}

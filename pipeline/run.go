@@ -1,0 +1,205 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/accrete-ml/accrete/internal/ranking"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
+)
+
+// Run learns until ctx is done or, with Config.ToEnd, until the end of the inputs. It
+// then writes a snapshot of everything learned.
+func (l *Learner) Run(ctx context.Context) (err error) {
+	defer func() { l.heart.End(errors.Is(err, ErrFenced)) }()
+	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	drain := l.config.Drain
+	if drain == 0 {
+		drain = drainLimit
+	}
+	defer context.AfterFunc(ctx, func() {
+		time.AfterFunc(drain, func() { cancel(fmt.Errorf("%w: it had %v", ErrUndrained, drain)) })
+	})()
+
+	g, gctx := errgroup.WithContext(work)
+	intake, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(gctx, stop)()
+
+	src := input.NewSource(l.config.Client, l.inputs, l.ends, l.config.OnGap == "record", l.reads, l.config.Report)
+	g.Go(func() error {
+		src.Run(intake)
+		return nil
+	})
+	decided := make(chan *decision)
+	g.Go(func() error {
+		defer close(decided)
+		err := l.decide(intake, gctx, src, decided)
+		if errors.Is(err, io.EOF) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			return nil
+		}
+		return err
+	})
+	watched, unwatch := context.WithCancel(gctx)
+	defer unwatch()
+	g.Go(func() error { return l.journal.watch(watched) })
+	g.Go(func() error {
+		defer unwatch()
+		return l.out.run(gctx)
+	})
+	g.Go(func() error {
+		defer close(l.out.queue)
+		return l.follow(gctx, intake, g, decided)
+	})
+	done := make(chan error, 1)
+	go func() { done <- g.Wait() }()
+	select {
+	case err := <-done:
+		if cause := context.Cause(work); errors.Is(cause, ErrUndrained) {
+			return cause
+		}
+		return err
+	case <-l.pulse.Stopped(work, l.config.Watchdog): // in which case g.Wait might never return
+		err := fmt.Errorf("%w: no mini-batch completed for %v", ErrHung, l.config.Watchdog)
+		cancel(err)
+		return err
+	}
+}
+
+// follow learns one BATCH after the other. It begins snapshots when they are due,
+// also while no further BATCH arrives.
+func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided <-chan *decision) error {
+	due := time.NewTicker(l.config.SnapshotEvery)
+	defer due.Stop()
+	intake, stop := context.WithCancel(intake) // ends a running refit
+	defer stop()
+	for {
+		select {
+		case b, more := <-decided:
+			if !more {
+				if ctx.Err() != nil { // after an error, which g.Wait returns
+					return nil
+				}
+				return l.finish(ctx, g)
+			}
+			if err := l.learn(ctx, b); err != nil {
+				return err
+			}
+		case <-due.C:
+		}
+		if err := l.saveIfDue(ctx, g); err != nil {
+			return err
+		}
+		l.refitIfDue(intake, ctx, g.Go)
+	}
+}
+
+func (l *Learner) learn(ctx context.Context, b *decision) error {
+	if b.gap != nil {
+		return l.publish(ctx, l.history.Skip(b.gap))
+	}
+	start := time.Now()
+	l.pulse.Beat()
+	out := l.history.Learn(b.record.Seq, b.record.Chain, b.Decided)
+	l.pulse.Rest()
+	took := time.Since(start)
+	l.relearn += took
+	more := l.memory.reads(l.reads.Most())
+	more = l.memory.encodes(l.history.Learner.Encoding()) || more
+	if l.memory.observe(b.Decided, out) || more {
+		l.config.Report(event.Memory{Limit: l.memory.limit()})
+	}
+	if err := l.publish(ctx, out); err != nil {
+		return err
+	}
+	l.config.Report(event.Learned{
+		Seq: b.record.Seq, Counts: b.Counts, Append: b.took, Learn: took,
+		Progress: l.history.Learner.Progress(), Figures: l.figures(),
+	})
+	return nil
+}
+
+// figures returns how well classes were told apart recently, nil if they were computed a
+// moment ago: it takes at most 2 % of the time.
+func (l *Learner) figures() *ranking.Figures {
+	start := time.Now()
+	if start.Sub(l.measured) < 50*l.measure {
+		return nil
+	}
+	f := l.history.Meter.Figures(event.Precision)
+	l.measured = time.Now()
+	l.measure = l.measured.Sub(start)
+	return f
+}
+
+func (l *Learner) publish(ctx context.Context, out *history.Publication) error {
+	select {
+	case l.out.queue <- out:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// saveIfDue begins a snapshot if one is due and anything was learned since the last.
+func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
+	first := l.saved == 0 && l.history.Learner.Progress().Warmup == 1000 // the last fit of the warm-up, which scorers wait for
+	if l.history.Seq == l.saved || !first && time.Since(l.savedAt) < l.config.SnapshotEvery && l.relearn < l.config.ReplayLimit {
+		return nil
+	}
+	select {
+	case l.saving <- struct{}{}:
+		return l.save(ctx, g)
+	default: // the previous one is still being written
+		return nil
+	}
+}
+
+// save begins a snapshot of the current history. The caller has put a token into
+// l.saving, which save releases when the snapshot is written.
+func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
+	start := time.Now()
+	s, err := l.history.Freeze(l.journal.owner.Epoch)
+	if err != nil {
+		return err
+	}
+	froze := time.Since(start)
+	if size := s.Size(); size > l.memory.snapshot {
+		l.memory.snapshot = size
+		l.config.Report(event.Memory{Limit: l.memory.limit()})
+	}
+	l.saved, l.savedAt, l.relearn = l.history.Seq, time.Now(), 0
+	g.Go(func() error {
+		defer func() { <-l.saving }()
+		ev, err := l.journal.save(ctx, s, l.out, l.config)
+		if err != nil {
+			return err
+		}
+		ev.Froze, ev.Took = froze, time.Since(start)
+		l.config.Report(ev)
+		return nil
+	})
+	return nil
+}
+
+// finish waits for the snapshot that is being written and begins a last one if
+// anything was learned since.
+func (l *Learner) finish(ctx context.Context, g *errgroup.Group) error {
+	select {
+	case l.saving <- struct{}{}:
+	case <-ctx.Done():
+		return nil
+	}
+	if l.history.Seq == l.saved {
+		return nil
+	}
+	return l.save(ctx, g)
+}
