@@ -46,6 +46,7 @@ func (w *world) logLosesTail() bool {
 		log.elect(0)
 		w.c.mu.Unlock()
 	}
+	w.shorter = cut{w.fold(log).Seq(), w.c.order}
 	what := fmt.Sprintf("the model log has lost its last %d batches (live: %v)", n, live)
 	w.note("%s", what)
 	if live {
