@@ -65,7 +65,7 @@ func (f *Fit) learn() {
 
 // measure adds the rows of a pass, which begin at a row of the batch, to the figures. Like
 // the progressive error, these are without the first row of all, and weighted.
-func (f *Fit) measure(pass *learner.Pass, from int) {
+func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 	if pass.Task != learner.Classification || pass.Size == 0 {
 		return
 	}

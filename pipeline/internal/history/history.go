@@ -143,7 +143,7 @@ func (h *History) turn(kind string, seq int64, chain snapshot.Hash) *Publication
 
 // answer adds the predictions of a pass to out, and to quarantine the bad records
 // before its last row. It returns the items after that row.
-func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.Pass, rest []Item) []Item {
+func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.PredictedBatch, rest []Item) []Item {
 	if h.encoder == nil || h.encodes != b.Schema {
 		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
 		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions), b.Schema
