@@ -91,6 +91,8 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	p.Task, p.Size = l.head.Task, l.head.PredictionSize()
 	if l.decision != nil {
 		p.Decision = l.decision.Rule
+	} else if l.costs != nil {
+		p.Decision = *l.costs
 	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
 	for i := range p.rows {
