@@ -24,7 +24,7 @@ type Recovery struct {
 	Versions Versions      // in effect before Entries
 	Config   Config        // in effect before Entries
 	Entries  []Entry       // decisions and CONFIGs of the log after Seq, in order
-	Released int64         // seq; later predictions have to be released again
+	Released int64         // seq; later predictions have to be published again
 }
 
 // Recover returns how to continue from the newest snapshot. If that snapshot is

@@ -94,7 +94,7 @@ func TestOracleSeesEveryChange(t *testing.T) {
 		"the log has lost its tail":     func(w spoiled) { w.Log = w.Log[:w.at("batch", 0)] },
 		"a longer tail":                 func(w spoiled) { w.Log = w.Log[:w.at("batch", 3)] },
 		"the log has lost its head":     func(w spoiled) { w.Log = w.Log[w.at("manifest", 1):] },
-		"the log lacks a record":            func(w spoiled) { i := w.at("batch", 1); w.Log = slices.Delete(w.Log, i, i+1) },
+		"the log lacks a record":        func(w spoiled) { i := w.at("batch", 1); w.Log = slices.Delete(w.Log, i, i+1) },
 		"a missing record that nothing reports": func(w spoiled) {
 			i := w.at("manifest", 0)
 			w.Log = slices.Insert(w.Log, i, w.Log[i])
