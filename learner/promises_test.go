@@ -49,7 +49,7 @@ var streams = func() (all []stream) {
 	}
 	given := Config{Algorithm: "all", BlockSize: 8, MaxFeatures: 32, Metric: skewed}
 	costs := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 24, Costs: "f1"}
-	return append(all, stream{"metric", given, 2, sided}, stream{"costs", costs, 2, rare})
+	return append(all, stream{"metric", given, 2, sided}, stream{"intervals", spread(0.9), 4, numeric}, stream{"costs", costs, 2, rare})
 }()
 
 // skewed is a metric of two inputs around 5, with one of a key's own.
