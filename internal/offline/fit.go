@@ -26,7 +26,7 @@ type Fit struct {
 
 	// Predicted, if not nil, is called for each row, in order, with the pass that has its
 	// prediction, before the row is learned.
-	Predicted func(pass *learner.Pass, i int)
+	Predicted func(pass *learner.PredictedBatch, i int)
 }
 
 // NewFit returns a Fit of the empty model, for rows that are read with options in. They
