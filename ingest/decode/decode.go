@@ -50,6 +50,9 @@ type Decoder struct {
 	since int             // column of the record's key, or -1
 
 	continues bool // from a schema with columns
+
+	dropped      int64 // fields since Dropped was called
+	droppedField string
 }
 
 // A field is an input by name.
@@ -189,8 +192,11 @@ func isNamed(name, configured, usual string) bool {
 // row makes a row of a record and, if everything in it is good, settles what
 // it settles.
 func (d *Decoder) row(r record) (row Row, err *Error) {
-	if r.other > 0 && d.config.Unknown != "ignore" {
-		return row, bad("columns", "unknown field %s", quote(r.otherName))
+	if r.other > 0 {
+		if d.config.Unknown != "ignore" {
+			return row, bad("columns", "unknown field %s", quote(r.otherName))
+		}
+		d.drop(r.other, r.otherName)
 	}
 	var columns []string // that this record settles, if any
 	if r.form == array {
@@ -437,7 +443,11 @@ func (d *Decoder) byName() *Error {
 				continue
 			}
 			if i, ok = d.column[string(f.name)]; !ok || d.types != nil && isPart(d.types[i]) {
-				if d.config.Unknown == "ignore" || d.ignores(f.name) || d.noObject(f) {
+				if d.ignores(f.name) || d.noObject(f) {
+					continue
+				}
+				if d.config.Unknown == "ignore" {
+					d.drop(1, f.name)
 					continue
 				}
 				if d.inner[string(f.name)] {
