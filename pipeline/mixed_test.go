@@ -77,8 +77,8 @@ func mixed(seed uint64, n int) (values []string, garbage int) {
 
 // Each of many mixed records is learned, predicted or in quarantine; columns that vanish and
 // fields that appear are reported; memory keeps to the formula; a learner that is stopped
-// reaches the state of one that is not, which verify finds as well; and a scorer predicts
-// records with new categories like the learner, to the bit. 3,000 records take 2 s.
+// reaches the state of one that is not, as verify finds; and a scorer predicts records with
+// new categories like the learner, to the bit. 3,000 records take 4 s.
 func TestMixedRecordsAreAccountedFor(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("mixed")
 	n := max(3000, *mixedRecords)
@@ -101,22 +101,16 @@ func TestMixedRecordsAreAccountedFor(t *testing.T) {
 	if used > limit {
 		t.Errorf("it takes %d MiB, %d MiB by the formula", used>>20, limit>>20)
 	}
-	if v, err := Verify(t.Context(), stopped); err != nil || v.Compared < 2 || v.Divergent != 0 || v.FromSeq != 1 {
+	if v, err := Verify(t.Context(), stopped); err != nil || v.Compared != 3 || v.Divergent != 0 || v.FromSeq != 1 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 
-	whole, all := config(c, "whole", in)
-	whole = mixedConfig(whole)
-	learnAll(t, whole)
-	if got, want := finalHash(t, ev), finalHash(t, all); got != want {
-		t.Errorf("stopped: state hash %v, in one go: %v", got, want)
-	}
-	quarantined, predicted := len(kafkatest.Read(t, c, QuarantineTopic(whole.Model))), len(kafkatest.Read(t, c, PredictionsTopic(whole.Model)))
+	quarantined, predicted := len(kafkatest.Read(t, c, QuarantineTopic(stopped.Model))), len(kafkatest.Read(t, c, PredictionsTopic(stopped.Model)))
 	if quarantined != garbage || predicted != n-garbage {
 		t.Errorf("%d records, %d of them garbage: %d predicted, %d in quarantine", n, garbage, predicted, quarantined)
 	}
-	reportsColumns(t, all, n)
-	scoresAlike(t, whole)
+	reportsColumns(t, ev, n)
+	scoresAlike(t, stopped)
 }
 
 // reportsColumns checks what was reported of the columns that come and go.
