@@ -315,6 +315,9 @@ func (d *Decoder) typeIndices(columns []string) *Error {
 		return nil
 	}
 	for i, v := range d.x {
+		if is := d.config.Types[columns[i]]; !IsColumn(is) {
+			return bad("columns", "%s is declared as %s, but in a list x every value is an input", quote(columns[i]), is)
+		}
 		t := d.firstType(columns[i])
 		if len(d.schema.Columns) > 0 {
 			t = d.typeOf(i)
@@ -348,8 +351,12 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		if i > 0 && string(f.name) == string(d.list[i-1].name) {
 			return nil, bad("json", "duplicate field %s", quote(f.name))
 		}
+		_, part := d.partType(string(f.name))
 		switch {
 		case d.ignores(f.name):
+		case part && d.config.Unknown == "ignore":
+		case part:
+			return nil, bad("columns", "unknown field %s", quote(f.name))
 		case f.kind == num, f.kind == null && d.config.Missing != "quarantine", f.kind < object && d.typed() && d.firstType(string(f.name)) != learner.NumericColumn:
 			columns = append(columns, string(f.name))
 		case d.config.Unknown == "ignore" && f.kind > num: // text, objects and lists cannot become columns
@@ -373,8 +380,8 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 	}
 	d.x = append(d.x[:0], make([]float64, len(columns))...)
 	for _, f := range d.list {
-		if d.config.Types[string(f.name)] == learner.TextColumn.String() {
-			if err := d.putText(f.name, place[string(f.name)+":00"], f.value); err != nil {
+		if i, ok := place[string(f.name)+":00"]; ok && d.config.Types[string(f.name)] == learner.TextColumn.String() {
+			if err := d.putText(f.name, i, f.value); err != nil {
 				return nil, err
 			}
 		} else if i, ok := place[string(f.name)]; ok {
