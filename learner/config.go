@@ -19,23 +19,24 @@ import (
 // each field selects the default that its comment names. The JSON keys are part of the
 // format of model logs, which hash them.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`         // as Algorithms names it; the default is "newton"
-	Direction   string  `json:"stepper"`           // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
-	Kernel      string  `json:"kernel"`            // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
-	Metric      *Metric `json:"metric,omitempty"`  // of the inputs; nil (default): the warm-up learns column weights instead
-	Sampling    string  `json:"sampling"`          // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
-	Task        Task    `json:"task"`              // Auto (default): the loss or else the first label decides
-	Loss        string  `json:"loss"`              // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
-	BlockSize   int     `json:"width"`             // random features in a block: the default of the algorithm, see Algorithms
-	MaxFeatures int     `json:"max_features"`      // maximum number of random features, rounded up to whole blocks: 4096
-	Minibatch   int     `json:"minibatch"`         // labelled rows in a step: the default of the algorithm
-	MaxClasses  int     `json:"max_classes"`       // 256
-	Targets     int     `json:"outputs,omitempty"` // targets in the label of a regression, from 2 to 256; 0 (default): one
-	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: 1e-6
-	Lags        int     `json:"lags"`              // last labelled rows of the same key, whose inputs and labels become inputs: 0
-	OnDrift     string  `json:"on_drift"`          // "none" (default), "boost", "forget" or "reset"
-	Costs       string  `json:"costs,omitempty"`   // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
-	Seed        uint64  `json:"seed"`              // of the frequencies: 1
+	Algorithm   string  `json:"algorithm"`           // as Algorithms names it; the default is "newton"
+	Direction   string  `json:"stepper"`             // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
+	Kernel      string  `json:"kernel"`              // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
+	Metric      *Metric `json:"metric,omitempty"`    // of the inputs; nil (default): the warm-up learns column weights instead
+	Sampling    string  `json:"sampling"`            // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
+	Task        Task    `json:"task"`                // Auto (default): the loss or else the first label decides
+	Loss        string  `json:"loss"`                // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
+	BlockSize   int     `json:"width"`               // random features in a block: the default of the algorithm, see Algorithms
+	MaxFeatures int     `json:"max_features"`        // maximum number of random features, rounded up to whole blocks: 4096
+	Minibatch   int     `json:"minibatch"`           // labelled rows in a step: the default of the algorithm
+	MaxClasses  int     `json:"max_classes"`         // 256
+	Targets     int     `json:"outputs,omitempty"`   // targets in the label of a regression, from 2 to 256; 0 (default): one
+	Lambda      float64 `json:"lambda"`              // weight of ‖f‖²/2 in the objective: 1e-6
+	Lags        int     `json:"lags"`                // last labelled rows of the same key, whose inputs and labels become inputs: 0
+	OnDrift     string  `json:"on_drift"`            // "none" (default), "boost", "forget" or "reset"
+	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
+	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
+	Seed        uint64  `json:"seed"`                // of the frequencies: 1
 }
 
 const defaultKernel = "gaussian"
@@ -63,6 +64,9 @@ func (c Config) Effective() (Config, error) {
 	}
 	if c.Costs != "" {
 		c.Task = cmp.Or(c.Task, Classification)
+	}
+	if c.Intervals != 0 {
+		c.Task = cmp.Or(c.Task, Regression)
 	}
 	if c.Targets == 1 {
 		c.Targets = 0
@@ -119,6 +123,10 @@ func (c Config) validate() error {
 		return costsError(c.Costs)
 	case c.Costs != "" && c.Task != Classification:
 		return fmt.Errorf("costs %s are for classification, but the task is %v", c.Costs, c.Task)
+	case c.Intervals != 0 && !(c.Intervals >= 0.5 && c.Intervals <= 0.999):
+		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
+	case c.Intervals != 0 && c.Task != Regression:
+		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
 	case c.Targets < 0 || c.Targets > MaxTargets:
 		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
 	case c.Targets > 1 && c.Task != Regression:
@@ -134,7 +142,7 @@ func (c Config) validate() error {
 	case c.Lags > 0 && c.Metric != nil:
 		return errors.New("metric and lags exclude each other: lags add inputs of other rows, which a metric does not cover")
 	case c.Above() != 0 && (c.Metric != nil || c.Lags > 0):
-		return fmt.Errorf("kernel %s requires inputs above %v: it excludes metric and lags", c.Kernel, c.Above())
+		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, features.Domain(c.Above()))
 	case c.Lags < 0 || c.Lags > maxLags:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
 	case !(c.Lambda > 0 && c.Lambda <= 1):
@@ -159,10 +167,20 @@ func (c Config) Check(columns []string) error {
 // if there is none. A host checks the rows; a Learner replaces inputs below it.
 func (c Config) Above() float64 {
 	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
-	if m, ok := k.(features.Mapped); ok && err == nil {
+	if m, ok := k.(features.Bounded); ok && err == nil {
 		return m.Above()
 	}
 	return 0
+}
+
+// FrequencyBytes returns the memory of the frequency of a random feature of that many
+// inputs, or of the parameters of one that has others.
+func (c Config) FrequencyBytes(inputs int) int {
+	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
+	if err != nil {
+		return 4 * inputs
+	}
+	return features.FeatureBytes(k, inputs)
 }
 
 // same reports whether c and o are equal, with metrics compared by their files.

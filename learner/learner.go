@@ -7,6 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -40,8 +41,9 @@ type Learner struct {
 	validation []validation // of each target; of classes, one
 	drift      detectors
 	lags       lags
-	decision   *decide.F1 // nil without Config.Costs f1
-	costs      *Decision  // nil without Config.Costs by class
+	decision   *decide.F1        // nil without Config.Costs f1
+	costs      *Decision         // nil without Config.Costs by class
+	intervals  *interval.Tracker // nil without Config.Intervals
 
 	pass    Pass
 	scratch scratch
@@ -93,8 +95,12 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 		rule := decide.ByCosts(by)
 		costs = &rule
 	}
+	var intervals *interval.Tracker
+	if c.Intervals != 0 {
+		intervals = interval.NewTracker(c.Intervals, n)
+	}
 	return &Learner{
-		decision: decision, costs: costs,
+		decision: decision, costs: costs, intervals: intervals,
 		config: c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
 		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
 	}, nil
@@ -141,6 +147,9 @@ func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 	if l.decision != nil && l.fit != nil {
 		l.decision.Add(p.Row(i), y.Class, weight)
 	}
+	if l.intervals != nil && weight > 0 && p.Size > 0 {
+		l.intervals.Add(p.Row(i), y.At)
+	}
 	if l.lags.k > 0 {
 		l.lags.push(p.batch.keys[i], p.batch.X(i), y)
 	}
@@ -162,6 +171,9 @@ func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 		l.scorePending()
 	}
 	l.advance()
+	if changed && l.intervals != nil {
+		l.intervals.Step()
+	}
 	return changed, found
 }
 
@@ -221,6 +233,12 @@ func (l *Learner) Progress() Progress {
 	for j := range l.validation {
 		r := &l.validation[j]
 		whole[j], long[j], short[j] = r.whole, r.window(recentBuckets), r.window(latestBuckets)
+	}
+	if l.intervals != nil {
+		coverage, width := l.intervals.Graded()
+		for j := range coverage {
+			p.Intervals = append(p.Intervals, IntervalScore{Coverage: coverage[j], Width: width[j]})
+		}
 	}
 	p.Whole, p.Recent, p.Latest = scores(whole, l.head.Task), scores(long, l.head.Task), scores(short, l.head.Task)
 	return p

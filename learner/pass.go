@@ -94,6 +94,9 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	} else if l.costs != nil {
 		p.Decision = *l.costs
 	}
+	if l.intervals != nil {
+		p.Intervals = l.intervals.Rule
+	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
 	for i := range p.rows {
 		l.head.Predict(p.Row(i), p.scores(i))

@@ -168,6 +168,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 			OnDrift:     c.Learner.OnDrift,
 			Lags:        c.Input.Lags,
 			Costs:       string(c.Learner.Costs),
+			Intervals:   c.Learner.Intervals,
 			Kernel:      c.Learner.Kernel,
 			Metric:      metric,
 			Sampling:    c.Learner.Sampling,
@@ -231,7 +232,7 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}
-	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs)}.Effective() // the loss and the costs determine the task
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs), Intervals: c.Learner.Intervals}.Effective() // the loss, the costs and the intervals determine the task
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}

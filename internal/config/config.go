@@ -168,11 +168,13 @@ type Learner struct {
 	// standard deviations of the label, and poisson.
 	Loss string `key:"loss" default:"auto"`
 
-	// Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, sums
-	// and products of these such as gaussian+laplacian, or, for inputs above -C,
-	// skewed-chi2:C or skewed-intersection:C; see docs/algorithms.md. The warm-up
-	// chooses its scale, unless one is given as the last parameter: gaussian:2.5,
-	// matern:1.5,2.5.
+	// Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA,
+	// hierarchical:WIDTH, sums and products of these such as gaussian+laplacian;
+	// arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO; for inputs of 0 or more
+	// chi2, intersection, jensen-shannon, hellinger, exponential-semigroup or
+	// reciprocal-semigroup; for inputs above -C skewed-chi2:C or
+	// skewed-intersection:C; see docs/algorithms.md. The warm-up chooses its scale,
+	// unless one is given as the last parameter: gaussian:2.5, matern:1.5,2.5.
 	Kernel string `key:"kernel" default:"gaussian"`
 
 	// File written by accrete metric: the kernel uses the learned metric and its
@@ -209,6 +211,10 @@ type Learner struct {
 	// costs 1 or as much as given for the true class, or for it and the predicted one. See
 	// docs/imbalance.md.
 	Costs Costs `key:"costs" default:"none"`
+
+	// Share of the labels of a regression that the interval of their prediction
+	// contains, from 0.5 to 0.999, see docs/predictions.md. 0: no intervals.
+	Intervals float64 `key:"intervals" default:"0" min:"0" max:"0.999"`
 
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
