@@ -45,7 +45,7 @@ type Scores struct {
 type Score struct {
 	Error float64 // classification: share of wrong classes; regression: MSE / variance of the labels (nMSE)
 	MSE   float64 // regression only
-	Loss  float64 // of the model only; see Pass.Loss
+	Loss  float64 // of the model only; see PredictedBatch.Loss
 }
 
 // A tally adds up the errors of rows.

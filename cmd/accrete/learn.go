@@ -21,7 +21,6 @@ import (
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
-	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 type learnCommand struct {
@@ -215,12 +214,12 @@ func kernelMetric(c *config.Config) (*learner.Metric, error) {
 // signatureKeys returns the keys that the configuration names.
 func signatureKeys(c *config.Config) (sign ed25519.PrivateKey, verify ed25519.PublicKey, err error) {
 	if path := c.Snapshot.SignKey; path != "" {
-		if sign, err = modellog.ReadSigningKey(path); err != nil {
+		if sign, err = config.ReadSigningKey(path); err != nil {
 			return nil, nil, c.At("snapshot.sign_key_file", err)
 		}
 	}
 	if path := c.Snapshot.VerifyKey; path != "" {
-		if verify, err = modellog.ReadVerifyingKey(path); err != nil {
+		if verify, err = config.ReadVerifyingKey(path); err != nil {
 			return nil, nil, c.At("snapshot.verify_key_file", err)
 		}
 	}

@@ -26,7 +26,7 @@ type Fit struct {
 
 	// Predicted, if not nil, is called for each row, in order, with the pass that has its
 	// prediction, before the row is learned.
-	Predicted func(pass *learner.Pass, i int)
+	Predicted func(pass *learner.PredictedBatch, i int)
 }
 
 // NewFit returns a Fit of the empty model, for rows that are read with options in. They
@@ -78,7 +78,7 @@ func (f *Fit) learn() {
 
 // measure adds the rows of a pass, which begin at a row of the batch, to the figures. Like
 // the progressive error, these are without the first row of all, and weighted.
-func (f *Fit) measure(pass *learner.Pass, from int) {
+func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 	if pass.Task != learner.Classification || pass.Size == 0 {
 		return
 	}
