@@ -2,8 +2,8 @@ package learner
 
 import "github.com/accrete-ml/accrete/learner/internal/target"
 
-// Task is what a model predicts: the probability of each class, or a number, or
-// several. The first label of a stream settles it where the configuration does not.
+// Task is what a model predicts: the probability of each class, a number, several, or
+// the novelty of a row. The first label of a stream settles it where the configuration does not.
 type Task = target.Task
 
 // The tasks.
@@ -11,10 +11,11 @@ const (
 	Auto           = target.Auto // not settled yet
 	Classification = target.Classification
 	Regression     = target.Regression
+	Novelty        = target.Novelty
 )
 
-// ParseTask reads the form that Task's String writes: "auto", "classification" or
-// "regression".
+// ParseTask reads the form that Task's String writes: "auto", "classification",
+// "regression" or "novelty".
 func ParseTask(s string) (Task, error) { return target.ParseTask(s) }
 
 // Label is what an example teaches: its Task, and the index of its Class, in the
@@ -22,6 +23,17 @@ func ParseTask(s string) (Task, error) { return target.ParseTask(s) }
 // regression of several in More. The zero value is the absence of a label: the
 // example is predicted only.
 type Label = target.Label
+
+// What the Class of a Label of Novelty says about the row, for those who grade scores.
+const (
+	Unlabelled  = target.Unlabelled // nothing
+	KnownNormal = target.KnownNormal
+	KnownNovel  = target.KnownNovel
+)
+
+// Novel reports whether a prediction of novelty, its score and its threshold, flags the
+// row. There is none before the first fit of the warm-up.
+func Novel(prediction []float64) bool { return target.Novel(prediction) }
 
 // MaxTargets is the maximum number of targets of a label.
 const MaxTargets = target.MaxTargets

@@ -154,6 +154,10 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 	if err != nil {
 		return pipeline.Config{}, err
 	}
+	nu := 0.0
+	if d.Task == learner.Novelty {
+		nu = c.Learner.Nu
+	}
 	return pipeline.Config{
 		SignKey: sign, VerifyKey: verify, Writer: versionString(),
 
@@ -178,6 +182,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 			Targets:     d.Targets(),
 			Lambda:      c.Learner.Lambda,
 			Seed:        c.Learner.Seed,
+			Nu:          nu,
 		},
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),
