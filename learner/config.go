@@ -1,12 +1,14 @@
 package learner
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/oneclass"
@@ -34,14 +36,11 @@ type Config struct {
 	Lags        int     `json:"lags"`              // last labelled rows of the same key, whose inputs and labels become inputs: 0
 	OnDrift     string  `json:"on_drift"`          // "none" (default), "boost", "forget" or "reset"
 	Nu          float64 `json:"nu,omitempty"`      // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
-	Costs       string  `json:"costs,omitempty"`   // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two
+	Costs       string  `json:"costs,omitempty"`   // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
 	Seed        uint64  `json:"seed"`              // of the frequencies: 1
 }
 
 const defaultKernel = "gaussian"
-
-// defaultNu is the default of Config.Nu.
-const defaultNu = 0.05
 
 // costsF1 is the value of Config.Costs that learns a threshold.
 const costsF1 = "f1"
@@ -66,6 +65,9 @@ func (c Config) Effective() (Config, error) {
 	}
 	if c.Costs == "none" {
 		c.Costs = ""
+	}
+	if b := new(bytes.Buffer); c.Costs != "" && json.Compact(b, []byte(c.Costs)) == nil {
+		c.Costs = b.String()
 	}
 	if c.Costs != "" {
 		c.Task = cmp.Or(c.Task, Classification)
@@ -121,16 +123,10 @@ func (c Config) validate() error {
 		return fmt.Errorf("loss %s is for %v, but the task is %v", l, target.TaskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Novelty:
 		return fmt.Errorf("task %d: want 0 to 3", c.Task)
-	case (c.Task == Novelty) != (a == &oneclass.Algorithm):
-		return fmt.Errorf("algorithm %s is not for task %v: leave one of them out", c.Algorithm, c.Task)
-	case c.Task == Novelty && !(c.Nu >= loss.MinNu && c.Nu <= loss.MaxNu):
-		return fmt.Errorf("nu %v: want %v to %v", c.Nu, loss.MinNu, loss.MaxNu)
-	case c.Task != Novelty && c.Nu != 0:
-		return fmt.Errorf("nu %v is for task novelty, but the task is %v", c.Nu, c.Task)
-	case c.Task == Novelty && c.Lags > 0:
-		return errors.New("lags are inputs of earlier labels, which task novelty does not have")
-	case c.Costs != "" && c.Costs != costsF1:
-		return fmt.Errorf("costs %q: want none or f1", c.Costs)
+	case c.noveltyError(a) != nil:
+		return c.noveltyError(a)
+	case c.Costs != "" && c.Costs != costsF1 && costsError(c.Costs) != nil:
+		return costsError(c.Costs)
 	case c.Costs != "" && c.Task != Classification:
 		return fmt.Errorf("costs %s are for classification, but the task is %v", c.Costs, c.Task)
 	case c.Targets < 0 || c.Targets > MaxTargets:
@@ -148,7 +144,7 @@ func (c Config) validate() error {
 	case c.Lags > 0 && c.Metric != nil:
 		return errors.New("metric and lags exclude each other: lags add inputs of other rows, which a metric does not cover")
 	case c.Above() != 0 && (c.Metric != nil || c.Lags > 0):
-		return fmt.Errorf("kernel %s requires inputs above %v: it excludes metric and lags", c.Kernel, c.Above())
+		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, features.Domain(c.Above()))
 	case c.Lags < 0 || c.Lags > maxLags:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
 	case !(c.Lambda > 0 && c.Lambda <= 1):
@@ -173,10 +169,20 @@ func (c Config) Check(columns []string) error {
 // if there is none. A host checks the rows; a Learner replaces inputs below it.
 func (c Config) Above() float64 {
 	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
-	if m, ok := k.(features.Mapped); ok && err == nil {
+	if m, ok := k.(features.Bounded); ok && err == nil {
 		return m.Above()
 	}
 	return 0
+}
+
+// FrequencyBytes returns the memory of the frequency of a random feature of that many
+// inputs, or of the parameters of one that has others.
+func (c Config) FrequencyBytes(inputs int) int {
+	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
+	if err != nil {
+		return 4 * inputs
+	}
+	return features.FeatureBytes(k, inputs)
 }
 
 // same reports whether c and o are equal, with metrics compared by their files.
@@ -214,6 +220,19 @@ func (c Config) targets() int { return max(1, c.Targets) }
 // smallBlock is the default of BlockSize if the block size of the algorithm is larger than
 // max_features.
 const smallBlock = 32
+
+func costsError(text string) error {
+	_, err := decide.ParseCosts(text)
+	return err
+}
+
+// NamedCosts returns the names of the classes in Costs, and nil if it names none.
+func (c Config) NamedCosts() []string {
+	if costs, err := decide.ParseCosts(c.Costs); err == nil {
+		return costs.Names()
+	}
+	return nil
+}
 
 func lossError(a *engine.Algorithm, chosen loss.Loss, task Task) error {
 	_, err := a.LossOf(chosen, task)

@@ -24,17 +24,6 @@ func ParseTask(s string) (Task, error) { return target.ParseTask(s) }
 // example is predicted only.
 type Label = target.Label
 
-// What the Class of a Label of Novelty says about the row, for those who grade scores.
-const (
-	Unlabelled  = target.Unlabelled // nothing
-	KnownNormal = target.KnownNormal
-	KnownNovel  = target.KnownNovel
-)
-
-// Novel reports whether a prediction of novelty, its score and its threshold, flags the
-// row. There is none before the first fit of the warm-up.
-func Novel(prediction []float64) bool { return target.Novel(prediction) }
-
 // MaxTargets is the maximum number of targets of a label.
 const MaxTargets = target.MaxTargets
 

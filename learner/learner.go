@@ -40,7 +40,8 @@ type Learner struct {
 	validation []validation // of each target; of classes, one
 	drift      detectors
 	lags       lags
-	decision   *decide.F1 // nil without Config.Costs
+	decision   *decide.F1 // nil without Config.Costs f1
+	costs      *Decision  // nil without Config.Costs by class
 
 	pass    Pass
 	scratch scratch
@@ -81,12 +82,20 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	}
 	n := c.targets()
 	var decision *decide.F1
+	var costs *Decision
 	if c.Costs == costsF1 {
 		decision = decide.NewF1()
+	} else if c.Costs != "" {
+		by, err := decide.ParseCosts(c.Costs)
+		if err != nil {
+			return nil, fmt.Errorf("learner: %w", err)
+		}
+		rule := decide.ByCosts(by)
+		costs = &rule
 	}
 	return &Learner{
-		decision: decision,
-		config:   c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
+		decision: decision, costs: costs,
+		config: c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
 		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
 	}, nil
 }

@@ -18,7 +18,7 @@ type Predictions struct {
 	Size   int       // values for each row: the classes seen so far; the targets of a regression; 2 for novelty; 0 while no label has been seen, or for novelty no fit made
 	Values []float64 // rows × Size: the probability of each class, or the value in the label's units, or the score of novelty and its threshold, see Novel
 
-	Decision Decision // for a class; the most probable one without Config.Costs
+	Decision Decision // for a class; the most probable one without Config.Costs. See its method Of
 }
 
 // Decision is a rule that decides for a class, given the probabilities of all: see its
@@ -54,6 +54,15 @@ func (m *Model) Dim() int { return m.dim }
 
 // Keyed reports whether m uses the keys of rows: see Batch.SetKey.
 func (m *Model) Keyed() bool { return m.given != nil && m.given.Keys() > 0 }
+
+// Columns describes what m sees of each raw column, nil if it sees all of them as they
+// are. fitted is false before the first fit.
+func (m *Model) Columns() (columns []Column, fitted bool) {
+	if m.encoding != nil {
+		columns = m.encoding.Columns()
+	}
+	return columns, m.bank != nil
+}
 
 // inputs returns the rows of b as the metric or the encoding has them, if there is one.
 func (m *Model) inputs(b *Batch) *Batch {

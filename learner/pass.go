@@ -94,6 +94,8 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	}
 	if l.decision != nil {
 		p.Decision = l.decision.Rule
+	} else if l.costs != nil {
+		p.Decision = *l.costs
 	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
 	switch {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -46,7 +47,7 @@ var streams = func() (all []stream) {
 	given := Config{Algorithm: "all", BlockSize: 8, MaxFeatures: 32, Metric: skewed}
 	costs := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 24, Costs: "f1"}
 	novel := Config{Task: Novelty, Nu: 0.1, BlockSize: 8, MaxFeatures: 32, Minibatch: 29}
-	return append(all, stream{"metric", given, 2, sided}, stream{"costs", costs, 2, rare}, stream{"novelty", novel, 3, noveltyRow})
+	return append(all, stream{"metric", given, 2, sided}, stream{"novelty", novel, 3, noveltyRow}, stream{"costs", costs, 2, rare})
 }()
 
 // skewed is a metric of two inputs around 5, with one of a key's own.
@@ -201,6 +202,9 @@ func (s stream) rows(n int) *Batch {
 		x := make([]float64, s.dim)
 		for j := range x {
 			x[j] = 10*rng.NormFloat64() + 5
+			if s.config.Above() == features.NonNegative {
+				x[j] = math.Abs(x[j])
+			}
 		}
 		scaled := make([]float64, s.dim)
 		for j := range x {

@@ -70,6 +70,7 @@ func (l *Learner) Serving() []Array {
 	if l.fit != nil {
 		v.Served = l.engine.Serving()
 	}
+	v.decision = l.costs
 	if l.decision != nil {
 		v.decision = &l.decision.Rule
 	}
@@ -120,7 +121,7 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	s.Require(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
 	s.Require(v.dim == 0 || c.rowSize(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values do not match %d lags", v.dim, c.Lags)
 	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
-	s.Require((v.decision != nil) == (l.decision != nil), "the model has a decision rule: %v, configured are costs %q", v.decision != nil, c.Costs)
+	s.Require((v.decision != nil) == (c.Costs != "") && (v.decision == nil || v.decision.Is(l.costs)), "the model has a decision rule: %v, configured are costs %q", v.decision != nil, c.Costs)
 	counters := state.Take[int64](s, "counters", 1, counterFields)
 	totals := state.Take[float64](s, "totals", 1, totalFields)
 	var more []float64

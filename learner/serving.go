@@ -137,7 +137,7 @@ func loadServing(s *state.Reader) (v serving) {
 			v.fit.Second = second
 		}
 	}
-	s.Require(len(second) == 0 || len(second) == dim && v.config.sampling().AllowsSecond(), "the second kernel has column weights for %d inputs", len(second))
+	s.Require(len(second) == 0 || len(second) == dim && v.fit != nil && features.AllowsSecond(v.fit.Kernel, v.config.sampling()), "the second kernel has column weights for %d inputs", len(second))
 	s.Require(v.fit != nil || v.Blocks == 0, "%d blocks without a kernel", v.Blocks)
 	if v.given != nil && v.dim != 0 {
 		s.Require(v.fit == nil || v.fit.Encoding == nil, "a metric is for numeric columns")
@@ -197,7 +197,8 @@ func (v *serving) loadKernel(s *state.Reader, kernel string) {
 	}
 	s.Require(warmup.HasScale(k), "kernel %q has no scale", kernel)
 	s.Require(v.config.sampling().CheckKernel(k) == nil, "%s sampling cannot draw frequencies of the kernel %q", v.config.Sampling, kernel)
-	s.Require(float64(v.fit.Width(v.dim))*float64(v.config.BlockSize)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies are too many", v.Blocks, v.config.BlockSize, v.fit.Width(v.dim))
+	size := features.Parameters(k, v.fit.Width(v.dim))
+	s.Require(float64(size)*float64(v.config.BlockSize)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies are too many", v.Blocks, v.config.BlockSize, size)
 }
 
 func (v *serving) bank() *features.Bank {

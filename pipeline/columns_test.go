@@ -83,7 +83,7 @@ func TestWrongTypesGoToQuarantine(t *testing.T) {
 	if len(q) != 2 {
 		t.Fatalf("%d records in quarantine, want 2", len(q))
 	}
-	for i, want := range []string{`columns: "amount" is text "12", want a number`, `columns: "carrier" is "5", want the text of a category`} {
+	for i, want := range []string{`columns: "amount" is text "12", want a number`, `columns: "carrier" is 5, want the text of a category`} {
 		if got := kafkatest.Header(q[i], "__connect.errors.exception.message"); got != want {
 			t.Errorf("reason %d: %s, want %s", i, got, want)
 		}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/refit"
@@ -41,6 +42,7 @@ import (
 // collector runs more often, unless GOMEMLIMIT is set.
 type memory struct {
 	features, dim  int64
+	model          learner.Config
 	tables         int64
 	factors, refit int64
 	read           int64
@@ -56,8 +58,11 @@ const (
 )
 
 func (m *memory) limit() int64 {
-	return memoryBase + 2*(5*m.snapshot+m.features*(m.dim+1)*4+m.factors+m.tables+memoryBatches*m.batch+memoryReleases*m.release+m.read+m.refit)
+	return memoryBase + 2*(5*m.snapshot+m.features*m.frequency()+m.factors+m.tables+memoryBatches*m.batch+memoryReleases*m.release+m.read+m.refit)
 }
+
+// frequency returns the memory of a random feature's frequency, or of its parameters.
+func (m *memory) frequency() int64 { return int64(4 + m.model.FrequencyBytes(int(m.dim))) }
 
 // reads updates the maximum of the bytes that are read ahead. It reports whether the
 // limit has changed.

@@ -36,10 +36,10 @@ type fitCommand struct {
 	Direction   string   `enum:"${directions}" default:"rate" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
-	Costs       string   `enum:"none,f1" default:"none" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions (${default})."`
+	Costs       string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions. JSON, such as {\"fraud\": 50} or {\"fraud\": {\"ok\": 50}}: the one with the least expected cost, where a wrong prediction costs 1 or as much as given (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
-	Kernel      string   `default:"gaussian" help:"Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, sums and products of these such as gaussian+laplacian, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
+	Kernel      string   `default:"gaussian" help:"Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, hierarchical:WIDTH, sums and products of these such as gaussian+laplacian, arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO, or, for inputs of 0 or more, chi2, intersection, jensen-shannon, hellinger, exponential-semigroup, reciprocal-semigroup, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
 	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
 	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
@@ -118,6 +118,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
+	run.Classes = func() []string { return file.Schema().Classes }
 	r := fitReport{Algorithm: f.Algorithm}
 	curve := newCurveRecorder(f.Algorithm, 0)
 	var recent window
@@ -140,6 +141,11 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	r.Columns = r.columns.report(schema, run.Columns())
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
+	}
+	for _, name := range options.NamedCosts() {
+		if !slices.Contains(schema.Classes, name) {
+			e.log.Warn().Str("class", name).Strs("classes", schema.Classes).Msg("--costs names a class that no row has")
+		}
 	}
 	s, err := run.Snapshot(schema)
 	if err != nil {
@@ -374,6 +380,7 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *l
 	}
 	defer file.Close()
 	g := offline.NewGrade(model, len(schema.Columns))
+	g.Classes = schema.Classes
 	for ctx.Err() == nil {
 		row, err := file.Next()
 		if err == io.EOF {

@@ -13,7 +13,7 @@ import (
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	node, examples := ctx.Model.Node, "accrete demo\naccrete lint -c config.yaml"
 	if n := ctx.Selected(); n != nil {
-		node, examples = n, selected(n).Examples()
+		node, examples = n, n.Target.Addr().Interface().(interface{ Examples() string }).Examples()
 	}
 	purpose := node.Help
 	fmt.Fprintf(ctx.Stdout, "%s\n\n", purpose)

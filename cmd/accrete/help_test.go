@@ -33,13 +33,13 @@ func TestEveryCommandIsACommand(t *testing.T) {
 
 func TestHelpBeginsWithThePurposeAndEndsWithAnExample(t *testing.T) {
 	for _, n := range leaves(t) {
-		code, stdout, stderr := call(t, nil, n.Name, "--help")
+		code, stdout, stderr := call(t, nil, append(strings.Fields(n.Path()), "--help")...)
 		if code != exit.Done || stderr != "" {
 			t.Errorf("%s --help: exit code %d, %s", n.Name, code, stderr)
 		}
 		lines := strings.Split(strings.TrimSpace(stdout), "\n")
 		last := strings.TrimSpace(lines[len(lines)-1])
-		if lines[0] != n.Help || !strings.Contains(last, "accrete "+n.Name) {
+		if lines[0] != n.Help || !strings.Contains(last, "accrete "+n.Path()) {
 			t.Errorf("%s --help begins with %q and ends with %q", n.Name, lines[0], last)
 		}
 	}

@@ -56,7 +56,7 @@ func TestFiguresOfARareClass(t *testing.T) {
 			t.Errorf("%s: exit code %d, figures wanted: %v\n%s%s", args, code, want, said, why)
 		}
 	}
-	for args, want := range map[string]int{"--costs f1": exit.Done, "--costs f1 --task regression": exit.Misused} {
+	for args, want := range map[string]int{"--costs f1": exit.Done, "--costs f1 --task regression": exit.Misused, `--costs {"fraud":20}`: exit.Done, "--costs f2": exit.Misused} {
 		if code, said, why := call(t, nil, append([]string{"fit", rare}, strings.Fields(args)...)...); code != want || want == exit.Done && strings.Contains(said, "F1 0.0000") {
 			t.Errorf("fit %s: exit code %d\n%s%s", args, code, said, why)
 		}

@@ -171,7 +171,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 			Loss:        c.Learner.Loss,
 			OnDrift:     c.Learner.OnDrift,
 			Lags:        c.Input.Lags,
-			Costs:       c.Learner.Costs,
+			Costs:       string(c.Learner.Costs),
 			Kernel:      c.Learner.Kernel,
 			Metric:      metric,
 			Sampling:    c.Learner.Sampling,
@@ -236,7 +236,7 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}
-	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: c.Learner.Costs}.Effective() // the loss and the costs determine the task
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs)}.Effective() // the loss and the costs determine the task
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}

@@ -27,25 +27,26 @@ type commands struct {
 	LogLevel  string `enum:"debug,info,warn,error" default:"info" env:"ACCRETE_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error."`
 	LogFormat string `enum:"auto,console,json" default:"auto" env:"ACCRETE_LOG_FORMAT" placeholder:"FORMAT" help:"Log format on standard error: console, json, or auto (console on a terminal, json elsewhere)."`
 
-	Demo     demoCommand     `cmd:"" help:"Run a broker, a stream of examples, a learner and a scorer in one process."`
-	Lint     lintCommand     `cmd:"" help:"Check a configuration and show the origin of each value."`
-	Learn    learnCommand    `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
-	Score    scoreCommand    `cmd:"" help:"Predict topics with the newest snapshot of a model."`
-	Feed     feedCommand     `cmd:"" help:"Write a file to an input topic."`
-	Fit      fitCommand      `cmd:"" help:"Learn a file in one pass, without Kafka."`
-	Bench    benchCommand    `cmd:"" help:"Compare all algorithms on a folder of data sets."`
-	Refit    refitCommand    `cmd:"" help:"Solve for a model on its most recent records, with a certificate."`
-	Metric   metricCommand   `cmd:"" help:"Learn a metric of the inputs, or one per key."`
-	Verify   verifyCommand   `cmd:"" help:"Replay the history of a model and compare it with every snapshot."`
-	Inspect  inspectCommand  `cmd:"" help:"Describe a snapshot or a model log."`
-	Resume   resumeCommand   `cmd:"" help:"Resume a learner that has paused because of invalid input."`
-	Rollback rollbackCommand `cmd:"" help:"Roll a model back to an earlier point of its history."`
-	Adopt    adoptCommand    `cmd:"" help:"Continue a model on input topics that were recreated or mirrored."`
-	Export   exportCommand   `cmd:"" help:"Write a model with its history to a file."`
-	Import   importCommand   `cmd:"" help:"Write an exported model to an empty model log."`
-	Broker   brokerCommand   `cmd:"" help:"Run a Kafka broker on this machine for trials."`
-	Version  versionCommand  `cmd:"" help:"Print the version of the program and its platform."`
-	Docs     docsCommand     `cmd:"" hidden:"" help:"Write a generated page of the documentation."`
+	Demo       demoCommand       `cmd:"" help:"Run a broker, a stream of examples, a learner and a scorer in one process."`
+	Lint       lintCommand       `cmd:"" help:"Check a configuration and show the origin of each value."`
+	Learn      learnCommand      `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
+	Score      scoreCommand      `cmd:"" help:"Predict topics with the newest snapshot of a model."`
+	Feed       feedCommand       `cmd:"" help:"Write a file to an input topic."`
+	Fit        fitCommand        `cmd:"" help:"Learn a file in one pass, without Kafka."`
+	Bench      benchCommand      `cmd:"" help:"Compare all algorithms on a folder of data sets."`
+	Refit      refitCommand      `cmd:"" help:"Solve for a model on its most recent records, with a certificate."`
+	Metric     metricCommand     `cmd:"" help:"Learn a metric of the inputs, or one per key."`
+	Verify     verifyCommand     `cmd:"" help:"Replay the history of a model and compare it with every snapshot."`
+	Inspect    inspectCommand    `cmd:"" help:"Describe a snapshot or a model log."`
+	Resume     resumeCommand     `cmd:"" help:"Resume a learner that has paused because of invalid input."`
+	Quarantine quarantineCommand `cmd:"" help:"List, show and replay the records that could not be used."`
+	Rollback   rollbackCommand   `cmd:"" help:"Roll a model back to an earlier point of its history."`
+	Adopt      adoptCommand      `cmd:"" help:"Continue a model on input topics that were recreated or mirrored."`
+	Export     exportCommand     `cmd:"" help:"Write a model with its history to a file."`
+	Import     importCommand     `cmd:"" help:"Write an exported model to an empty model log."`
+	Broker     brokerCommand     `cmd:"" help:"Run a Kafka broker on this machine for trials."`
+	Version    versionCommand    `cmd:"" help:"Print the version of the program and its platform."`
+	Docs       docsCommand       `cmd:"" hidden:"" help:"Write a generated page of the documentation."`
 }
 
 // command is implemented by every command. Its exported fields are its flags
@@ -113,7 +114,7 @@ func dispatch(ctx context.Context, args []string, e *env) error {
 	if err != nil {
 		var p *kong.ParseError
 		if errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
-			return exit.Usage("%w; see accrete %s --help", err, p.Context.Selected().Name)
+			return exit.Usage("%w; see accrete %s --help", err, p.Context.Selected().Path())
 		}
 		return exit.Usage("%w; see accrete --help", err)
 	}

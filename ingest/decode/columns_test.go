@@ -41,7 +41,7 @@ func TestFirstValueSettlesTheTypeOfAColumn(t *testing.T) {
 		{`{"a":null,"b":null,"d":false,"e":"1970-01-02","y":1}`, []float64{nan, nan, nan, 0, 86400}, "numeric category  boolean time", ""},
 		{`{"a":1,"b":"x","c":"bad","d":"true","e":null,"y":1}`, nil, "numeric category  boolean time", `columns: "d" is text "true", want a boolean`},
 		{`{"a":"1","b":"x","y":1}`, nil, "numeric category  boolean time", `columns: "a" is text "1", want a number`},
-		{`{"a":1,"b":7,"y":1}`, nil, "numeric category  boolean time", `columns: "b" is "7", want the text of a category`},
+		{`{"a":1,"b":7,"y":1}`, nil, "numeric category  boolean time", `columns: "b" is 7, want the text of a category`},
 		{`{"a":1,"e":"noon","y":1}`, nil, "numeric category  boolean time", `columns: "e" is text "noon", want a time, such as 2006-01-02T15:04:05Z`},
 		{`{"a":1,"b":{"c":1},"y":1}`, nil, "numeric category  boolean time", `columns: "b" is an object, want the text of a category`},
 		{`{"a":1,"c":2.5,"y":1}`, []float64{1, nan, 2.5, nan, nan}, "numeric category numeric boolean time", ""},

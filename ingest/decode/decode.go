@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -46,6 +47,10 @@ type Decoder struct {
 	path  []byte          // of the value at hand, inside an object or a list
 	names []byte          // paths of the inputs, one after the other
 	inner map[string]bool // paths of the objects and lists that hold columns
+	texts map[string]int  // first column of each text
+	since int             // column of the record's key, or -1
+
+	continues bool // from a schema with columns
 }
 
 // A field is an input by name.
@@ -64,7 +69,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if c, err = c.Effective(); err != nil {
 		return nil, err
 	}
-	d := &Decoder{config: c, format: f, task: c.Task, column: map[string]int{}, class: map[string]int{}}
+	d := &Decoder{config: c, format: f, task: c.Task, since: -1, column: map[string]int{}, class: map[string]int{}}
 	if s.Task != "" {
 		task, err := learner.ParseTask(s.Task)
 		if err != nil {
@@ -76,9 +81,10 @@ func New(c Config, s Schema) (*Decoder, error) {
 		d.task = max(d.task, task)
 	}
 	known := len(s.Columns)
+	d.continues = known > 0
 	if known == 0 {
-		s.Columns = c.Columns
-	} else if c.Columns != nil && !slices.Equal(s.Columns, c.Columns) {
+		s.Columns = c.expand(c.Columns)
+	} else if c.Columns != nil && !slices.Equal(s.Columns, c.expand(c.Columns)) {
 		return nil, fmt.Errorf("input.columns differ from the %d columns of the model", len(s.Columns))
 	}
 	if len(s.Classes) > c.MaxClasses {
@@ -203,7 +209,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), v, d.config.MaxAbs)
 		}
 		if d.config.Above != 0 && v <= d.config.Above {
-			return row, bad("limits", "%s is %v, but the kernel requires inputs above %v", d.columnName(columns, i), v, d.config.Above)
+			return row, bad("limits", "%s is %v, but the kernel requires inputs %s", d.columnName(columns, i), v, features.Domain(d.config.Above))
 		}
 	}
 	weight, err := d.weight(r.weight)
@@ -222,6 +228,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		return row, err
 	}
 	d.settle(columns, label.Task, class)
+	d.putKey(d.x, key)
 	return Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key}, nil
 }
 
@@ -269,6 +276,7 @@ func (d *Decoder) setColumns(columns []string) {
 	}
 	d.dense = indexed(columns)
 	d.setInner(columns)
+	d.setParts(columns)
 	d.seen = make([]uint32, len(columns))
 	d.now = 0
 }
@@ -348,13 +356,23 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		return nil, bad("columns", "no inputs")
 	}
 	order(columns)
+	if columns = d.config.expand(columns); len(columns) > d.config.MaxColumns {
+		return nil, bad("limits", "%d columns, the limit is %d", len(columns), d.config.MaxColumns)
+	}
 	place := make(map[string]int, len(columns))
 	for i, name := range columns {
+		if _, twice := place[name]; twice {
+			return nil, bad("columns", "field %s has the name of a part of another", quote(name))
+		}
 		place[name] = i
 	}
 	d.x = append(d.x[:0], make([]float64, len(columns))...)
 	for _, f := range d.list {
-		if i, ok := place[string(f.name)]; ok {
+		if d.config.Types[string(f.name)] == learner.TextColumn.String() {
+			if err := d.putText(f.name, place[string(f.name)+":00"], f.value); err != nil {
+				return nil, err
+			}
+		} else if i, ok := place[string(f.name)]; ok {
 			if err := d.put(i, f.name, d.firstType(string(f.name)), f.value); err != nil {
 				return nil, err
 			}
@@ -379,9 +397,9 @@ func (v value) String() string {
 		if v.text == nil {
 			return fmt.Sprint(v.num)
 		}
-		return quote(v.text)
+		return literal(v.text)
 	case boolean:
-		return quote(v.text)
+		return literal(v.text)
 	}
 	return v.kind.String()
 }
@@ -404,9 +422,22 @@ func (d *Decoder) byName() *Error {
 			d.guess = append(d.guess, 0)
 		}
 		i := d.guess[k]
-		if i >= len(columns) || columns[i] != string(f.name) {
+		if i >= len(columns) || columns[i] != string(f.name) || d.types != nil && isPart(d.types[i]) {
 			var ok bool
-			if i, ok = d.column[string(f.name)]; !ok {
+			if i, ok = d.texts[string(f.name)]; ok {
+				if d.seen[i] == d.now {
+					return bad("json", "duplicate field %s", quote(f.name))
+				}
+				for j := range textBuckets {
+					d.seen[i+j] = d.now
+				}
+				given += textBuckets
+				if err := d.putText(f.name, i, f.value); err != nil {
+					return err
+				}
+				continue
+			}
+			if i, ok = d.column[string(f.name)]; !ok || d.types != nil && isPart(d.types[i]) {
 				if d.config.Unknown == "ignore" || d.ignores(f.name) || d.noObject(f) {
 					continue
 				}
@@ -434,8 +465,11 @@ func (d *Decoder) byName() *Error {
 		return nil
 	}
 	for i, name := range columns {
-		if d.seen[i] == d.now {
+		if d.seen[i] == d.now || i == d.since {
 			continue
+		}
+		if d.types != nil && d.types[i] == learner.TextColumn {
+			name = name[:len(name)-len(":00")]
 		}
 		if err := d.put(i, []byte(name), d.typeOf(i), value{}); err != nil {
 			return err
@@ -451,7 +485,7 @@ func (d *Decoder) weight(v value) (float64, *Error) {
 	case v.kind != num:
 		return 0, bad("weight", "it is %v, want a number", v)
 	case !(v.num > 0 && v.num <= maxWeight):
-		return 0, bad("weight", "it is %s: want more than 0, and at most %d", quote(v.text), int(maxWeight))
+		return 0, bad("weight", "it is %v: want more than 0, and at most %d", v, int(maxWeight))
 	}
 	return v.num, nil
 }
@@ -492,12 +526,12 @@ func (d *Decoder) label(v value) (l learner.Label, class string, err *Error) {
 	case num:
 		if d.task != learner.Classification {
 			if !(math.Abs(v.num) <= d.config.MaxAbs) {
-				return l, "", bad("limits", "the label is %s, out of range ±%v", quote(v.text), d.config.MaxAbs)
+				return l, "", bad("limits", "the label is %v, out of range ±%v", v, d.config.MaxAbs)
 			}
 			return learner.Label{Task: learner.Regression, Value: v.num}, "", nil
 		}
 		if d.config.Task != learner.Classification {
-			return l, "", bad("label", "it is the number %s, but labels have been text so far; if numbers are class names, set learner.task to classification", quote(v.text))
+			return l, "", bad("label", "it is the number %v, but labels have been text so far; if numbers are class names, set learner.task to classification", v)
 		}
 		if math.IsInf(v.num, 0) {
 			return l, "", bad("label", "it is out of range for a float64")
@@ -523,7 +557,7 @@ func (d *Decoder) labels() (l learner.Label, err *Error) {
 		case v.kind != num:
 			return l, bad("label", "%s is %v, but each of the %d labels must be a number, or null for none", quote(name), v, len(d.many))
 		case !(math.Abs(v.num) <= d.config.MaxAbs):
-			return l, bad("limits", "the label %s is %s, out of range ±%v", quote(name), quote(v.text), d.config.MaxAbs)
+			return l, bad("limits", "the label %s is %v, out of range ±%v", quote(name), v, d.config.MaxAbs)
 		default:
 			d.more = append(d.more, v.num)
 		}

@@ -18,16 +18,26 @@ func bad(stage, format string, args ...any) *Error {
 	return &Error{stage, fmt.Sprintf(format, args...)}
 }
 
+// quoteBytes is the number of bytes of a record that a message shows.
+const quoteBytes = 64
+
 // quote quotes text from a record, truncated to fit a message.
 func quote[T string | []byte](s T) string {
-	const most = 64
 	b := []byte(s)
-	if len(b) <= most {
+	if len(b) <= quoteBytes {
 		return fmt.Sprintf("%q", b)
 	}
-	b = b[:most]
-	for len(b) > 0 && !utf8.Valid(b) && len(b) > most-utf8.UTFMax {
+	b = b[:quoteBytes]
+	for len(b) > 0 && !utf8.Valid(b) && len(b) > quoteBytes-utf8.UTFMax {
 		b = b[:len(b)-1]
 	}
 	return fmt.Sprintf("%q…", b)
+}
+
+// literal returns a number or a boolean as the record has it, truncated to fit a message.
+func literal(b []byte) string {
+	if len(b) <= quoteBytes {
+		return string(b)
+	}
+	return string(b[:quoteBytes]) + "…"
 }

@@ -32,7 +32,7 @@ func TestNestedValuesAreColumnsByPath(t *testing.T) {
 		{`{"customer":{"age":"old"},"y":1}`, nil, `columns: "customer.age" is text "old", want a number`},
 		{`{"customer":{"age":[1]},"y":1}`, nil, `columns: "customer.age" is a list, want a number`},
 		{`{"customer":{"size":1},"y":1}`, nil, `columns: unknown field "customer.size"`},
-		{`{"customer":7,"y":1}`, nil, `columns: "customer" is "7", want an object or a list`},
+		{`{"customer":7,"y":1}`, nil, `columns: "customer" is 7, want an object or a list`},
 		{`{"f":[1,2,3],"y":1}`, nil, `columns: unknown field "f.2"`},
 		{`{"a.b":1,"a":{"b":1},"y":1}`, nil, `json: duplicate field "a.b"`},
 		{`{"customer":{"age":1e300},"y":1}`, nil, `limits: "customer.age" is 1e+300, out of range ±1e+30`},

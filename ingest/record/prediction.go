@@ -22,6 +22,9 @@ type Encoder struct {
 	names   int      // total bytes of classes
 	tail    []byte   // the end of every prediction of the model
 
+	class []string         // names as they are
+	rule  learner.Decision // the last one that needed them
+
 	bytes   []byte // unused memory for the records to come
 	entries []ingest.Header
 }
@@ -46,7 +49,7 @@ func (e *Encoder) room(n int) []byte {
 // NewEncoder returns the Encoder of a model, for a topic that accepts batches of
 // up to limit bytes. classes are the names of the classes by index.
 func NewEncoder(id ModelID, classes []string, limit int) *Encoder {
-	e := &Encoder{limit: limit, source: ingest.Header{Key: "ce_source", Value: []byte("/accrete/" + id.Name)}}
+	e := &Encoder{limit: limit, class: classes, source: ingest.Header{Key: "ce_source", Value: []byte("/accrete/" + id.Name)}}
 	for _, c := range classes {
 		e.classes = append(e.classes, appendString(nil, c))
 		e.names += len(e.classes[len(e.classes)-1])
@@ -101,7 +104,7 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 		b = strconv.AppendFloat(append(b, `,"score":`...), row[0], 'g', -1, 64)
 		b = strconv.AppendFloat(append(b, `,"threshold":`...), row[1], 'g', -1, 64)
 	default:
-		b = append(b, e.classes[x.Decision.Class(row)]...)
+		b = append(b, e.classes[e.decide(x.Decision, row)]...)
 		b = e.probabilities(b, row, keep)
 	}
 	switch x.Label.Task {
@@ -116,6 +119,17 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	b = append(b, e.tail...)
 	key, headers := e.headers(x)
 	return ingest.Record{Time: x.Record.Time, Key: key, Value: b, Headers: headers}
+}
+
+// decide returns the class that a rule decides for.
+func (e *Encoder) decide(rule learner.Decision, row []float64) int {
+	if rule.Named() {
+		if !e.rule.Is(&rule) {
+			e.rule = rule.Of(e.class)
+		}
+		rule = e.rule
+	}
+	return rule.Class(row)
 }
 
 const (

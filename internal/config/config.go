@@ -109,7 +109,8 @@ type Input struct {
 	// types, as {amount: numeric, carrier: category, paid: boolean, at: time, note: ignored, row: id};
 	// the type of others is that of their first value. Values inside objects and lists are
 	// columns by their paths, as customer.city or features.0. Text is a category, or a time
-	// if it looks like one, as 2006-01-02T15:04:05Z.
+	// if it looks like one, as 2006-01-02T15:04:05Z. The types text, numeric:normal,
+	// time:trend and time:since have to be declared; see docs/columns.md.
 	Columns Columns `key:"columns" default:"auto"`
 
 	// Records in which a column is absent or null. impute: learn that it is missing, a
@@ -172,11 +173,13 @@ type Learner struct {
 	// standard deviations of the label, and poisson.
 	Loss string `key:"loss" default:"auto"`
 
-	// Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, sums
-	// and products of these such as gaussian+laplacian, or, for inputs above -C,
-	// skewed-chi2:C or skewed-intersection:C; see docs/algorithms.md. The warm-up
-	// chooses its scale, unless one is given as the last parameter: gaussian:2.5,
-	// matern:1.5,2.5.
+	// Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA,
+	// hierarchical:WIDTH, sums and products of these such as gaussian+laplacian;
+	// arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO; for inputs of 0 or more
+	// chi2, intersection, jensen-shannon, hellinger, exponential-semigroup or
+	// reciprocal-semigroup; for inputs above -C skewed-chi2:C or
+	// skewed-intersection:C; see docs/algorithms.md. The warm-up chooses its scale,
+	// unless one is given as the last parameter: gaussian:2.5, matern:1.5,2.5.
 	Kernel string `key:"kernel" default:"gaussian"`
 
 	// File written by accrete metric: the kernel uses the learned metric and its
@@ -208,9 +211,11 @@ type Learner struct {
 	OnDrift string `key:"on_drift" default:"none" oneof:"reactions"`
 
 	// Class that is predicted. none: the most probable. f1: the rarer of two from the
-	// probability on that maximises its F1 over the recent predictions, see
+	// probability on that maximises its F1 over the recent predictions. {fraud: 50}, or
+	// {fraud: {ok: 50}}: the one with the least expected cost, where a wrong prediction
+	// costs 1 or as much as given for the true class, or for it and the predicted one. See
 	// docs/imbalance.md.
-	Costs string `key:"costs" default:"none" oneof:"none f1"`
+	Costs Costs `key:"costs" default:"none"`
 
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`

@@ -15,6 +15,8 @@ import (
 // Fit learns rows without Kafka. It reaches the same state as a pipeline that reads
 // the same rows from one partition.
 type Fit struct {
+	Classes func() []string // names so far, for a model with costs by class
+
 	learner *learner.Learner
 	options []byte // encoded, for snapshots
 	step    int64
@@ -75,10 +77,14 @@ func (f *Fit) measure(pass *learner.Pass, from int) {
 	if pass.Task != learner.Classification || pass.Size == 0 {
 		return
 	}
+	rule := pass.Decision
+	if rule.Named() && f.Classes != nil {
+		rule = rule.Of(f.Classes())
+	}
 	for i := range pass.Len() {
 		if y := f.batch.Label(from + i); y.Task == learner.Classification {
 			p := pass.Row(i)
-			f.meter.Add(p, pass.Decision.Class(p), y.Class, f.batch.Weight(from+i))
+			f.meter.Add(p, rule.Class(p), y.Class, f.batch.Weight(from+i))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/quarantine"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
@@ -56,6 +57,8 @@ var Exits = []struct {
 	{pipeline.ErrOptions, Refused},
 	{pipeline.ErrTopic, Refused},
 	{record.ErrOutput, Refused},
+	{quarantine.ErrCompacted, Refused},
+	{quarantine.ErrFenced, Later},
 	{pipeline.ErrGap, Refused},
 	{pipeline.ErrPoisoned, Refused},
 	{learner.ErrLags, Refused},

@@ -211,6 +211,13 @@ func (w *Watch) learned(ev event.Learned) {
 	w.now.Quarantined += ev.Counts.Quarantined
 	w.progress(ev.Progress)
 	w.drifted(ev.Progress)
+	if f := ev.Figures; f != nil {
+		var curve *metrics.Curve
+		if c := f.Curve; c != nil {
+			curve = &metrics.Curve{AUC: c.AUC, PRAUC: c.PRAUC, Precision: c.Precision, Recall: c.Recall}
+		}
+		m.Classes(f.F1, f.BalancedError, curve)
+	}
 }
 
 // drifted counts the alarms since the last batch.

@@ -1,0 +1,167 @@
+package quarantine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
+)
+
+// Entry is a record in quarantine.
+type Entry struct {
+	Partition int   // of the quarantine topic
+	Offset    int64 // in the quarantine topic
+	record.Rejected
+	Replayed bool // sent back already, or a copy of one that was
+}
+
+// ErrCompacted reports a quarantine topic that is compacted, and so does not keep what a
+// replay has to know.
+var ErrCompacted = errors.New("quarantine topic is compacted")
+
+// Topic is the content of a quarantine topic up to some offsets.
+type Topic struct {
+	client     *ingest.Client
+	name       string
+	first, end []int64 // by partition
+	done       map[identity]struct{}
+	report     func(error)
+}
+
+// Read returns what is in a topic now, and reads all markers. It calls report with the
+// errors after which it retries. With settled, it waits for transactions that are open.
+func Read(ctx context.Context, c *ingest.Client, name string, settled bool, report func(error)) (*Topic, error) {
+	t := &Topic{client: c, name: name, done: map[identity]struct{}{}, report: report}
+	about, err := c.Topic(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(about.CleanupPolicy, "compact") {
+		return nil, fmt.Errorf("%w: %q has cleanup.policy=%s: set it to delete", ErrCompacted, name, about.CleanupPolicy)
+	}
+	err = ingest.Retry(ctx, report, func() error {
+		var err error
+		t.first, t.end, err = c.Offsets(ctx, name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if settled {
+		for p := range t.end {
+			if t.end[p], err = t.highWatermark(ctx, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return t, t.each(ctx, func(_ int, r *ingest.Record) error {
+		for _, id := range readMarker(r) {
+			t.done[id] = struct{}{}
+		}
+		return nil
+	})
+}
+
+// highWatermark returns the end of a partition, including open transactions.
+func (t *Topic) highWatermark(ctx context.Context, p int) (int64, error) {
+	f := t.client.Fetcher(t.name, p)
+	var end int64
+	err := ingest.Retry(ctx, t.report, func() error {
+		got, err := f.Poll(ctx, t.end[p])
+		var lost *ingest.GapError
+		if errors.As(err, &lost) {
+			t.end[p] = lost.LogStart
+			got, err = f.Poll(ctx, t.end[p])
+		}
+		end = got.HighWatermark
+		return err
+	})
+	return end, err
+}
+
+// Partitions returns the number of partitions.
+func (t *Topic) Partitions() int { return len(t.end) }
+
+// Each calls f with the records in quarantine, by partition and in order, until it
+// returns an error. It returns the number of other records, markers left out. The
+// records are valid until f returns.
+func (t *Topic) Each(ctx context.Context, f func(*Entry) error) (foreign int64, err error) {
+	err = t.each(ctx, func(p int, r *ingest.Record) error {
+		rejected, err := record.ReadQuarantined(*r)
+		if err != nil {
+			if readMarker(r) == nil {
+				foreign++
+			}
+			return nil
+		}
+		e := &Entry{Partition: p, Offset: r.Offset, Rejected: rejected}
+		_, e.Replayed = t.done[e.identity()]
+		return f(e)
+	})
+	return foreign, err
+}
+
+// each calls f with all records. Records that retention deletes meanwhile are left out.
+func (t *Topic) each(ctx context.Context, f func(partition int, r *ingest.Record) error) error {
+	for p := range t.end {
+		from := t.client.Fetcher(t.name, p)
+		for next := t.first[p]; next < t.end[p]; {
+			var got ingest.Fetched
+			err := ingest.Retry(ctx, t.report, func() error {
+				var err error
+				got, err = from.Poll(ctx, next)
+				return err
+			})
+			var lost *ingest.GapError
+			if errors.As(err, &lost) {
+				next = lost.LogStart
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			for i := range got.Records {
+				if r := &got.Records[i]; r.Offset < t.end[p] {
+					if err := f(p, r); err != nil {
+						return err
+					}
+				}
+			}
+			next = got.Next
+		}
+	}
+	return nil
+}
+
+// identity is the first half of the SHA-256 of the origin and the content of a record.
+type identity [16]byte
+
+func (e *Entry) identity() (id identity) {
+	sum := sha256.New()
+	number := func(n int64) { sum.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+	add := func(b []byte) {
+		if b == nil {
+			number(-1)
+			return
+		}
+		number(int64(len(b)))
+		sum.Write(b)
+	}
+	r := &e.Original
+	add([]byte(e.Topic))
+	number(int64(e.Rejected.Partition))
+	number(e.Rejected.Offset)
+	number(r.Time)
+	add(r.Key)
+	add(r.Value)
+	for _, h := range r.Headers {
+		add([]byte(h.Key))
+		add(h.Value)
+	}
+	return identity(sum.Sum(nil))
+}
