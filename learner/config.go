@@ -20,24 +20,25 @@ import (
 // each field selects the default that its comment names. The JSON keys are part of the
 // format of model logs, which hash them.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`         // as Algorithms names it; the default is "newton", which stands for "one-class" if the task is Novelty
-	Direction   string  `json:"stepper"`           // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
-	Kernel      string  `json:"kernel"`            // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
-	Metric      *Metric `json:"metric,omitempty"`  // of the inputs; nil (default): the warm-up learns column weights instead
-	Sampling    string  `json:"sampling"`          // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
-	Task        Task    `json:"task"`              // Auto (default): the loss or else the first label decides
-	Loss        string  `json:"loss"`              // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
-	BlockSize   int     `json:"width"`             // random features in a block: the default of the algorithm, see Algorithms
-	MaxFeatures int     `json:"max_features"`      // maximum number of random features, rounded up to whole blocks: 4096
-	Minibatch   int     `json:"minibatch"`         // labelled rows in a step: the default of the algorithm
-	MaxClasses  int     `json:"max_classes"`       // 256
-	Targets     int     `json:"outputs,omitempty"` // targets in the label of a regression, from 2 to 256; 0 (default): one
-	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: 1e-6
-	Lags        int     `json:"lags"`              // last labelled rows of the same key, whose inputs and labels become inputs: 0
-	OnDrift     string  `json:"on_drift"`          // "none" (default), "boost", "forget" or "reset"
-	Nu          float64 `json:"nu,omitempty"`      // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
-	Costs       string  `json:"costs,omitempty"`   // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
-	Seed        uint64  `json:"seed"`              // of the frequencies: 1
+	Algorithm   string  `json:"algorithm"`           // as Algorithms names it; the default is "newton", which stands for "one-class" if the task is Novelty
+	Direction   string  `json:"stepper"`             // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
+	Kernel      string  `json:"kernel"`              // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
+	Metric      *Metric `json:"metric,omitempty"`    // of the inputs; nil (default): the warm-up learns column weights instead
+	Sampling    string  `json:"sampling"`            // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
+	Task        Task    `json:"task"`                // Auto (default): the loss or else the first label decides
+	Loss        string  `json:"loss"`                // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
+	BlockSize   int     `json:"width"`               // random features in a block: the default of the algorithm, see Algorithms
+	MaxFeatures int     `json:"max_features"`        // maximum number of random features, rounded up to whole blocks: 4096
+	Minibatch   int     `json:"minibatch"`           // labelled rows in a step: the default of the algorithm
+	MaxClasses  int     `json:"max_classes"`         // 256
+	Targets     int     `json:"outputs,omitempty"`   // targets in the label of a regression, from 2 to 256; 0 (default): one
+	Lambda      float64 `json:"lambda"`              // weight of ‖f‖²/2 in the objective: 1e-6
+	Lags        int     `json:"lags"`                // last labelled rows of the same key, whose inputs and labels become inputs: 0
+	OnDrift     string  `json:"on_drift"`            // "none" (default), "boost", "forget" or "reset"
+	Nu          float64 `json:"nu,omitempty"`        // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
+	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
+	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
+	Seed        uint64  `json:"seed"`                // of the frequencies: 1
 }
 
 const defaultKernel = "gaussian"
@@ -71,6 +72,9 @@ func (c Config) Effective() (Config, error) {
 	}
 	if c.Costs != "" {
 		c.Task = cmp.Or(c.Task, Classification)
+	}
+	if c.Intervals != 0 {
+		c.Task = cmp.Or(c.Task, Regression)
 	}
 	if c.Targets == 1 {
 		c.Targets = 0
@@ -129,6 +133,10 @@ func (c Config) validate() error {
 		return costsError(c.Costs)
 	case c.Costs != "" && c.Task != Classification:
 		return fmt.Errorf("costs %s are for classification, but the task is %v", c.Costs, c.Task)
+	case c.Intervals != 0 && !(c.Intervals >= 0.5 && c.Intervals <= 0.999):
+		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
+	case c.Intervals != 0 && c.Task != Regression:
+		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
 	case c.Targets < 0 || c.Targets > MaxTargets:
 		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
 	case c.Targets > 1 && c.Task != Regression:

@@ -59,10 +59,15 @@ func (f *fitCommand) foresee() error {
 			return noFile(f.Test)
 		}
 	}
-	if f.Save != "" {
-		if _, err := os.Stat(filepath.Dir(f.Save)); err != nil {
-			return exit.Usage("--save: %w", err)
+	for flag, file := range map[string]string{"--save": f.Save, "--predictions": f.Predictions} {
+		if file != "" {
+			if _, err := os.Stat(filepath.Dir(file)); err != nil {
+				return exit.Usage("%s: %w", flag, err)
+			}
 		}
+	}
+	if f.Predictions != "" && f.Shuffle != nil {
+		return exit.Usage("--predictions are in the order of the file: omit --shuffle")
 	}
 	return nil
 }

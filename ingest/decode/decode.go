@@ -51,6 +51,9 @@ type Decoder struct {
 	since int             // column of the record's key, or -1
 
 	continues bool // from a schema with columns
+
+	dropped      int64 // fields since Dropped was called
+	droppedField string
 }
 
 // A field is an input by name.
@@ -190,8 +193,11 @@ func isNamed(name, configured, usual string) bool {
 // row makes a row of a record and, if everything in it is good, settles what
 // it settles.
 func (d *Decoder) row(r record) (row Row, err *Error) {
-	if r.other > 0 && d.config.Unknown != "ignore" {
-		return row, bad("columns", "unknown field %s", quote(r.otherName))
+	if r.other > 0 {
+		if d.config.Unknown != "ignore" {
+			return row, bad("columns", "unknown field %s", quote(r.otherName))
+		}
+		d.drop(r.other, r.otherName)
 	}
 	var columns []string // that this record settles, if any
 	if r.form == array {
@@ -310,6 +316,9 @@ func (d *Decoder) typeIndices(columns []string) *Error {
 		return nil
 	}
 	for i, v := range d.x {
+		if is := d.config.Types[columns[i]]; !IsColumn(is) {
+			return bad("columns", "%s is declared as %s, but in a list x every value is an input", quote(columns[i]), is)
+		}
 		t := d.firstType(columns[i])
 		if len(d.schema.Columns) > 0 {
 			t = d.typeOf(i)
@@ -343,8 +352,12 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		if i > 0 && string(f.name) == string(d.list[i-1].name) {
 			return nil, bad("json", "duplicate field %s", quote(f.name))
 		}
+		_, part := d.partType(string(f.name))
 		switch {
 		case d.ignores(f.name):
+		case part && d.config.Unknown == "ignore":
+		case part:
+			return nil, bad("columns", "unknown field %s", quote(f.name))
 		case f.kind == num, f.kind == null && d.config.Missing != "quarantine", f.kind < object && d.typed() && d.firstType(string(f.name)) != learner.NumericColumn:
 			columns = append(columns, string(f.name))
 		case d.config.Unknown == "ignore" && f.kind > num: // text, objects and lists cannot become columns
@@ -368,8 +381,8 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 	}
 	d.x = append(d.x[:0], make([]float64, len(columns))...)
 	for _, f := range d.list {
-		if d.config.Types[string(f.name)] == learner.TextColumn.String() {
-			if err := d.putText(f.name, place[string(f.name)+":00"], f.value); err != nil {
+		if i, ok := place[string(f.name)+":00"]; ok && d.config.Types[string(f.name)] == learner.TextColumn.String() {
+			if err := d.putText(f.name, i, f.value); err != nil {
 				return nil, err
 			}
 		} else if i, ok := place[string(f.name)]; ok {
@@ -438,7 +451,11 @@ func (d *Decoder) byName() *Error {
 				continue
 			}
 			if i, ok = d.column[string(f.name)]; !ok || d.types != nil && isPart(d.types[i]) {
-				if d.config.Unknown == "ignore" || d.ignores(f.name) || d.noObject(f) {
+				if d.ignores(f.name) || d.noObject(f) {
+					continue
+				}
+				if d.config.Unknown == "ignore" {
+					d.drop(1, f.name)
 					continue
 				}
 				if d.inner[string(f.name)] {

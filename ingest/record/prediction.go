@@ -70,10 +70,11 @@ type Example struct {
 	Key       []byte // of the prediction
 	Sequence  int64  // of the BATCH that contains the record; 0: none
 	Label     learner.Label
-	LabelName string           // of a class
-	Loss      float64          // of the prediction
-	Decision  learner.Decision // of the model, for a class
-	Graded    bool             // there was a label and a prediction, so Loss is set
+	LabelName string            // of a class
+	Loss      float64           // of the prediction
+	Decision  learner.Decision  // of the model, for a class
+	Intervals learner.Intervals // of the model, around numbers
+	Graded    bool              // there was a label and a prediction, so Loss is set
 }
 
 // Record returns the prediction for x. Row is the model's prediction for it: the
@@ -86,6 +87,9 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	switch most := min(valueBytes, e.limit/2); {
 	case task == learner.Regression || task == learner.Novelty:
 		size += numberBytes * len(row)
+		if x.Intervals.Valid() {
+			size += len(intervalMember) + 2*numberBytes*len(row)
+		}
 	case len(row) > 0 && size+e.names+numberBytes*len(row) > most:
 		var n int
 		keep, n = e.likeliest(row, most-size)
@@ -99,6 +103,7 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 		b = append(b, "null"...)
 	case task == learner.Regression:
 		b = appendNumbers(b, row[0], row[1:])
+		b = appendIntervals(b, x.Intervals, row)
 	case task == learner.Novelty:
 		b = strconv.AppendBool(b, learner.Novel(row))
 		b = strconv.AppendFloat(append(b, `,"score":`...), row[0], 'g', -1, 64)
@@ -180,6 +185,7 @@ func (e *Encoder) probabilities(b []byte, row []float64, keep []bool) []byte {
 const (
 	probabilitiesMember = `,"probabilities":{`
 	truncatedMember     = `,"probabilities_truncated":`
+	intervalMember      = `,"interval":`
 )
 
 var (
@@ -251,6 +257,29 @@ func appendNumbers(b []byte, first float64, more []float64) []byte {
 		b = strconv.AppendFloat(append(b, ','), v, 'g', -1, 64)
 	}
 	return append(b, ']')
+}
+
+// appendIntervals appends the interval of a predicted number, or the list of those of
+// several, and nothing while there is none.
+func appendIntervals(b []byte, r learner.Intervals, row []float64) []byte {
+	if !r.Valid() {
+		return b
+	}
+	b = append(b, intervalMember...)
+	for j, v := range row {
+		switch {
+		case j > 0:
+			b = append(b, ',')
+		case len(row) > 1:
+			b = append(b, '[')
+		}
+		low, high := r.Bounds(v, j)
+		b = appendNumbers(b, low, []float64{high})
+	}
+	if len(row) > 1 {
+		b = append(b, ']')
+	}
+	return b
 }
 
 // appendString appends s as a JSON string.

@@ -32,7 +32,7 @@ func rareRows(seed uint64, n int, row func(decode.Row)) {
 func TestLearnedThresholdIsNearlyTheBest(t *testing.T) {
 	var figures [2][2]*ranking.Figures // of costs, progressive and later
 	for i, costs := range []string{"f1", "none"} {
-		fit, err := NewFit(learner.Config{Algorithm: "ridge", MaxFeatures: 32, Costs: costs})
+		fit, err := NewFit(learner.Config{Algorithm: "ridge", MaxFeatures: 32, Costs: costs}, decode.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func decides(t *testing.T, model *learner.Model) {
 // Costs by class are those of the predictions: where a missed fraud costs 20, its recall is
 // that of the threshold 1/21, progressively, later and in records.
 func TestCostsByClassDecide(t *testing.T) {
-	fit, err := NewFit(learner.Config{Algorithm: "ridge", MaxFeatures: 32, Costs: `{"fraud": 20}`})
+	fit, err := NewFit(learner.Config{Algorithm: "ridge", MaxFeatures: 32, Costs: `{"fraud": 20}`}, decode.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,11 +23,17 @@ type Fit struct {
 	batch   learner.Batch
 	keyed   bool // the learner needs the keys of the rows
 	meter   *ranking.Meter
+
+	// Predicted, if not nil, is called for each row, in order, with the pass that has its
+	// prediction, before the row is learned.
+	Predicted func(pass *learner.PredictedBatch, i int)
 }
 
-// NewFit returns a Fit of the empty model.
-func NewFit(c learner.Config) (*Fit, error) {
-	options, err := record.Options(c, decode.Config{Above: c.Above()})
+// NewFit returns a Fit of the empty model, for rows that are read with options in. They
+// are for snapshots: whoever predicts with one has to read rows in the same way.
+func NewFit(c learner.Config, in decode.Config) (*Fit, error) {
+	in.Above = c.Above()
+	options, err := record.Options(c, in)
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +65,11 @@ func (f *Fit) learn() {
 	for from := 0; from < f.batch.Len(); {
 		pass := f.learner.Predict(f.batch.Slice(from, f.batch.Len()))
 		f.measure(pass, from)
+		if f.Predicted != nil {
+			for i := range pass.Len() {
+				f.Predicted(pass, i)
+			}
+		}
 		from += pass.Len()
 		f.step = f.learner.Learn(pass).Step
 	}
@@ -67,7 +78,7 @@ func (f *Fit) learn() {
 
 // measure adds the rows of a pass, which begin at a row of the batch, to the figures. Like
 // the progressive error, these are without the first row of all, and weighted.
-func (f *Fit) measure(pass *learner.Pass, from int) {
+func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 	if pass.Task == learner.Novelty && pass.Size > 0 {
 		for i := range pass.Len() {
 			meterNovelty(f.meter, pass.Row(i), f.batch.Label(from+i))

@@ -60,10 +60,10 @@ func (h *Head) Error(p []float64, y Label, j int) float64 {
 	return 1
 }
 
-// Surprise returns the error of the prediction p as a number from 0 to 1, in the mean
+// BoundedError returns the error of the prediction p as a number from 0 to 1, in the mean
 // over the targets: 1 minus the probability of the class, or e²/(1+e²) for an error of
-// e standard deviations. A row of novelty is a surprise if it is flagged.
-func (h *Head) Surprise(p []float64, y Label) float64 {
+// e standard deviations. For novelty it is 1 for a row that is flagged.
+func (h *Head) BoundedError(p []float64, y Label) float64 {
 	if h.Task == Novelty {
 		return h.Error(p, y, 0)
 	}
