@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/priority"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -76,7 +77,7 @@ func solve(ctx context.Context, o refit.Options, m *learner.Model, rows *learner
 	}
 	done := make(chan result, 1)
 	go func() {
-		lowerPriority()
+		priority.Lower()
 		r, err := refit.Solve(ctx, m, rows, o)
 		done <- result{r, err}
 	}()
