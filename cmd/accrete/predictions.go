@@ -69,6 +69,9 @@ func (p *predictionWriter) added(task learner.Task) []string {
 	if task == learner.Regression {
 		return names
 	}
+	if task == learner.Novelty {
+		return append(names, noveltyNames...)
+	}
 	if p.columns == nil {
 		return append(names, probabilityName)
 	}
@@ -77,6 +80,9 @@ func (p *predictionWriter) added(task learner.Task) []string {
 	}
 	return names
 }
+
+// noveltyNames name the values of a prediction of novelty.
+var noveltyNames = []string{"score", "threshold"}
 
 // predicted is the prediction for a row.
 type predicted struct {
@@ -116,6 +122,8 @@ func (p *predictionWriter) row(task learner.Task, x predicted) []string {
 		for i, v := range x.values[:min(len(cells), len(x.values))] {
 			cells[i] = number(v)
 		}
+	case x.task == learner.Novelty:
+		copy(cells, []string{strconv.FormatBool(learner.Novel(x.values)), number(x.values[0]), number(x.values[1])})
 	default:
 		class := x.decision.Class(x.values)
 		cells[0] = x.classes[class]
@@ -167,6 +175,12 @@ func (x predicted) members() []byte {
 			b = append(append(b, "[,"[min(i, 1)]), number(v)...)
 		}
 		return append(b, ']')
+	case x.task == learner.Novelty:
+		b = strconv.AppendBool(b, learner.Novel(x.values))
+		for i, name := range noveltyNames {
+			b = append(append(quoted(append(b, ','), name), ':'), number(x.values[i])...)
+		}
+		return b
 	}
 	b = quoted(b, x.classes[x.decision.Class(x.values)])
 	b = append(quoted(append(b, ','), probabilitiesName), ':')
