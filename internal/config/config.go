@@ -167,7 +167,8 @@ type Learner struct {
 	// standard deviations of the label, and poisson.
 	Loss string `key:"loss" default:"auto"`
 
-	// Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA,
+	// Kernel: auto for the one that suits the first 1,000 rows, gaussian, laplacian,
+	// cauchy, matern:NU, rational-quadratic:ALPHA,
 	// hierarchical:WIDTH, sums and products of these such as gaussian+laplacian;
 	// arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO; for inputs of 0 or more
 	// chi2, intersection, jensen-shannon, hellinger, exponential-semigroup or

@@ -28,7 +28,7 @@ const topRows = 512
 // Request has the conditions of a fit.
 type Request struct {
 	Task   target.Task
-	Kernel features.Kernel // with its scale, or to choose one for
+	Kernel features.Kernel // with its scale, or to choose one for; Auto to choose the kernel, too
 	Scaled bool            // the rows are those of a given metric already
 	Single bool            // one kernel, not two
 	Fixed  FixedFeatures   // of a model with few features
@@ -44,8 +44,12 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 		x, dim = f.Encoding.Start().Rows(x, labels, a.Weights), f.Encoding.Width()
 		a.Fixed.Dim = dim
 	}
+	if k, ok := a.Kernel.(features.Auto); ok {
+		a.Kernel = a.among(k.Candidates(), x, labels, dim, f)
+	}
 	f.Scaler = a.scaler(x, dim)
 	seen := f.scaled(x, dim)
+	a.Single = a.Single || !features.AllowsSecond(a.Kernel, features.IID)
 	f.tune(sample{dim: dim, x: seen}, labels, a)
 	seen = f.scaled(x[:min(len(x), topRows*dim)], dim)
 	f.TopEigenvalue = f.topEigenvalue(seen, dim)
