@@ -1,12 +1,14 @@
 package learner
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -17,23 +19,24 @@ import (
 // each field selects the default that its comment names. The JSON keys are part of the
 // format of model logs, which hash them.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`         // as Algorithms names it; the default is "newton"
-	Direction   string  `json:"stepper"`           // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
-	Kernel      string  `json:"kernel"`            // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
-	Metric      *Metric `json:"metric,omitempty"`  // of the inputs; nil (default): the warm-up learns column weights instead
-	Sampling    string  `json:"sampling"`          // of the frequencies, as features.Samplings names it: "iid" (default); "sorf" and "fastfood" are for 64 inputs or more, see Check
-	Task        Task    `json:"task"`              // Auto (default): the loss or else the first label decides
-	Loss        string  `json:"loss"`              // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
-	BlockSize   int     `json:"width"`             // random features in a block: the default of the algorithm, see Algorithms
-	MaxFeatures int     `json:"max_features"`      // maximum number of random features, rounded up to whole blocks: 4096
-	Minibatch   int     `json:"minibatch"`         // labelled rows in a step: the default of the algorithm
-	MaxClasses  int     `json:"max_classes"`       // 256
-	Targets     int     `json:"outputs,omitempty"` // targets in the label of a regression, from 2 to 256; 0 (default): one
-	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: 1e-6
-	Lags        int     `json:"lags"`              // last labelled rows of the same key, whose inputs and labels become inputs: 0
-	OnDrift     string  `json:"on_drift"`          // "none" (default), "boost", "forget" or "reset"
-	Costs       string  `json:"costs,omitempty"`   // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two
-	Seed        uint64  `json:"seed"`              // of the frequencies: 1
+	Algorithm   string  `json:"algorithm"`           // as Algorithms names it; the default is "newton"
+	Direction   string  `json:"stepper"`             // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
+	Kernel      string  `json:"kernel"`              // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
+	Metric      *Metric `json:"metric,omitempty"`    // of the inputs; nil (default): the warm-up learns column weights instead
+	Sampling    string  `json:"sampling"`            // of the frequencies, as features.Samplings names it: "iid" (default); "sorf" and "fastfood" are for 64 inputs or more, see Check
+	Task        Task    `json:"task"`                // Auto (default): the loss or else the first label decides
+	Loss        string  `json:"loss"`                // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
+	BlockSize   int     `json:"width"`               // random features in a block: the default of the algorithm, see Algorithms
+	MaxFeatures int     `json:"max_features"`        // maximum number of random features, rounded up to whole blocks: 4096
+	Minibatch   int     `json:"minibatch"`           // labelled rows in a step: the default of the algorithm
+	MaxClasses  int     `json:"max_classes"`         // 256
+	Targets     int     `json:"outputs,omitempty"`   // targets in the label of a regression, from 2 to 256; 0 (default): one
+	Lambda      float64 `json:"lambda"`              // weight of ‖f‖²/2 in the objective: 1e-6
+	Lags        int     `json:"lags"`                // last labelled rows of the same key, whose inputs and labels become inputs: 0
+	OnDrift     string  `json:"on_drift"`            // "none" (default), "boost", "forget" or "reset"
+	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
+	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
+	Seed        uint64  `json:"seed"`                // of the frequencies: 1
 }
 
 const defaultKernel = "gaussian"
@@ -56,8 +59,14 @@ func (c Config) Effective() (Config, error) {
 	if c.Costs == "none" {
 		c.Costs = ""
 	}
+	if b := new(bytes.Buffer); c.Costs != "" && json.Compact(b, []byte(c.Costs)) == nil {
+		c.Costs = b.String()
+	}
 	if c.Costs != "" {
 		c.Task = cmp.Or(c.Task, Classification)
+	}
+	if c.Intervals != 0 {
+		c.Task = cmp.Or(c.Task, Regression)
 	}
 	if c.Targets == 1 {
 		c.Targets = 0
@@ -110,10 +119,14 @@ func (c Config) validate() error {
 		return fmt.Errorf("loss %s is for %v, but the task is %v", l, target.TaskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Regression:
 		return fmt.Errorf("task %d: want 0 to 2", c.Task)
-	case c.Costs != "" && c.Costs != costsF1:
-		return fmt.Errorf("costs %q: want none or f1", c.Costs)
+	case c.Costs != "" && c.Costs != costsF1 && costsError(c.Costs) != nil:
+		return costsError(c.Costs)
 	case c.Costs != "" && c.Task != Classification:
 		return fmt.Errorf("costs %s are for classification, but the task is %v", c.Costs, c.Task)
+	case c.Intervals != 0 && !(c.Intervals >= 0.5 && c.Intervals <= 0.999):
+		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
+	case c.Intervals != 0 && c.Task != Regression:
+		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
 	case c.Targets < 0 || c.Targets > MaxTargets:
 		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
 	case c.Targets > 1 && c.Task != Regression:
@@ -205,6 +218,19 @@ func (c Config) targets() int { return max(1, c.Targets) }
 // smallBlock is the default of BlockSize if the block size of the algorithm is larger than
 // max_features.
 const smallBlock = 32
+
+func costsError(text string) error {
+	_, err := decide.ParseCosts(text)
+	return err
+}
+
+// NamedCosts returns the names of the classes in Costs, and nil if it names none.
+func (c Config) NamedCosts() []string {
+	if costs, err := decide.ParseCosts(c.Costs); err == nil {
+		return costs.Names()
+	}
+	return nil
+}
 
 func lossError(a *engine.Algorithm, chosen loss.Loss, task Task) error {
 	_, err := a.LossOf(chosen, task)

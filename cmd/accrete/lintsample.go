@@ -91,7 +91,7 @@ func (o *online) sample(ctx context.Context, n int) error {
 func designer(c learner.Config) *offline.Fit {
 	c.Algorithm, c.Loss, c.Costs, c.OnDrift, c.Direction = "ridge", "", "", "", ""
 	c.Lags, c.MaxFeatures, c.Minibatch = 0, 32, 0
-	fit, err := offline.NewFit(c)
+	fit, err := offline.NewFit(c, decode.Config{})
 	if err != nil {
 		return nil
 	}

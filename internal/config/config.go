@@ -108,7 +108,8 @@ type Input struct {
 	// types, as {amount: numeric, carrier: category, paid: boolean, at: time, note: ignored, row: id};
 	// the type of others is that of their first value. Values inside objects and lists are
 	// columns by their paths, as customer.city or features.0. Text is a category, or a time
-	// if it looks like one, as 2006-01-02T15:04:05Z.
+	// if it looks like one, as 2006-01-02T15:04:05Z. The types text, numeric:normal,
+	// time:trend and time:since have to be declared; see docs/columns.md.
 	Columns Columns `key:"columns" default:"auto"`
 
 	// Records in which a column is absent or null. impute: learn that it is missing, a
@@ -209,9 +210,15 @@ type Learner struct {
 	OnDrift string `key:"on_drift" default:"none" oneof:"reactions"`
 
 	// Class that is predicted. none: the most probable. f1: the rarer of two from the
-	// probability on that maximises its F1 over the recent predictions, see
+	// probability on that maximises its F1 over the recent predictions. {fraud: 50}, or
+	// {fraud: {ok: 50}}: the one with the least expected cost, where a wrong prediction
+	// costs 1 or as much as given for the true class, or for it and the predicted one. See
 	// docs/imbalance.md.
-	Costs string `key:"costs" default:"none" oneof:"none f1"`
+	Costs Costs `key:"costs" default:"none"`
+
+	// Share of the labels of a regression that the interval of their prediction
+	// contains, from 0.5 to 0.999, see docs/predictions.md. 0: no intervals.
+	Intervals float64 `key:"intervals" default:"0" min:"0" max:"0.999"`
 
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`

@@ -173,6 +173,9 @@ func parse(like any, text string) (any, error) {
 	switch like.(type) {
 	case string:
 		return text, nil
+	case Costs:
+		_, err := learner.Config{Costs: text}.Effective()
+		return Costs(text), err
 	case Secret:
 		return Secret{text}, nil
 	case Duration:
