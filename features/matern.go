@@ -95,8 +95,8 @@ func (k Matern) mixture(q float64) float64 {
 		return float64(k.Nu*s) - e - q/e
 	}
 	// The exponent is concave, with the maximum where exp(s) solves e² - Nu e - q = 0.
-	top := vec.Log((k.Nu + math.Sqrt(float64(k.Nu*k.Nu)+4*q)) / 2)
-	top = step * math.Round(top/step)
+	top := vec.Log((k.Nu + math.Sqrt(float64(k.Nu*k.Nu)+float64(4*q))) / 2)
+	top = float64(step * math.Round(top/step))
 	least := exponent(top) - tail
 	for _, turn := range [...]float64{-step, step} {
 		for s := top + turn; ; s += turn {

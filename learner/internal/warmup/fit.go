@@ -146,7 +146,7 @@ func (f *Fit) topEigenvalue(x []float64, dim int) float64 {
 	m := make([]float64, n*n)
 	add := func(x []float64, weight float64) {
 		for i := range n {
-			m[i*n+i] += weight * f.atSame(x[i*dim:(i+1)*dim])
+			m[i*n+i] += float64(weight * f.atSame(x[i*dim:(i+1)*dim]))
 			for j := range i {
 				v := float64(weight * f.Kernel.Eval(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim]))
 				m[i*n+j] += v
