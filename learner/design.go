@@ -17,7 +17,7 @@ var ErrNoFeatures = errors.New("the model has no features yet: it needs 64 label
 
 // ErrStatistics is the error of a model with target statistics of categories, which hold
 // the labels of the rows that a Design would be of.
-var ErrStatistics = errors.New("the model has target statistics of categories: its coefficients cannot be fitted again on rows that these have counted")
+var ErrStatistics = errors.New("the model has target statistics of categories or the times of keys: its coefficients cannot be fitted again on rows that these have counted")
 
 // A Design is rows as a model sees them: what a solver needs to fit the coefficients of
 // the model again, with the same features.
