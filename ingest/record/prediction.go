@@ -82,6 +82,20 @@ type Example struct {
 // seen no label. If the probabilities of all classes do not fit, the record
 // contains those of the likeliest classes and the number of omitted ones.
 func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Record {
+	value := e.value(x, task, row)
+	key, headers := e.headers(x)
+	return ingest.Record{Time: x.Record.Time, Key: key, Value: value, Headers: headers}
+}
+
+// Members returns the members of the JSON object of a prediction, without braces and
+// without those that describe the model. The record of x may be nil.
+func (e *Encoder) Members(x Example, task learner.Task, row []float64) []byte {
+	b := e.value(x, task, row)
+	return b[1 : len(b)-len(e.tail)]
+}
+
+// value returns the value of the record for x.
+func (e *Encoder) value(x Example, task learner.Task, row []float64) []byte {
 	size := 192 + len(e.tail) + len(x.LabelName) + numberBytes*len(x.Label.More)
 	var keep []bool // probabilities to write; nil: all
 	switch most := min(valueBytes, e.limit/2); {
@@ -105,7 +119,7 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 		b = appendNumbers(b, row[0], row[1:])
 		b = appendIntervals(b, x.Intervals, row)
 	default:
-		b = append(b, e.classes[e.decide(x.Decision, row)]...)
+		b = append(b, e.classes[e.Class(x.Decision, row)]...)
 		b = e.probabilities(b, row, keep)
 	}
 	switch x.Label.Task {
@@ -117,13 +131,11 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	if x.Graded {
 		b = strconv.AppendFloat(append(b, `,"loss":`...), x.Loss, 'g', -1, 64)
 	}
-	b = append(b, e.tail...)
-	key, headers := e.headers(x)
-	return ingest.Record{Time: x.Record.Time, Key: key, Value: b, Headers: headers}
+	return append(b, e.tail...)
 }
 
-// decide returns the class that a rule decides for.
-func (e *Encoder) decide(rule learner.Decision, row []float64) int {
+// Class returns the class that a rule decides for.
+func (e *Encoder) Class(rule learner.Decision, row []float64) int {
 	if rule.Named() {
 		if !e.rule.Is(&rule) {
 			e.rule = rule.Of(e.class)
