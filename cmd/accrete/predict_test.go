@@ -1,12 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
@@ -73,7 +79,7 @@ func sameAnswers(t *testing.T, what string, got, want []string) {
 }
 
 // A row has one prediction, to the bit, whether a scorer writes it to a topic, accrete
-// predict prints it for JSON or CSV, or a Go program computes it. What fit --predictions
+// predict prints it for JSON or CSV, a scorer answers over HTTP, or a Go program computes it. What fit --predictions
 // writes is what a learner publishes.
 func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 	addr := kafkatest.Addr(t)
@@ -107,6 +113,8 @@ func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 	sameAnswers(t, "CSV", csvAnswers(lines(accrete("predict", "rows.csv", "-c", "config.yaml"))), want)
 	sameAnswers(t, "Go", goAnswers(t, client, model, rows), want)
 
+	sameAnswers(t, "HTTP", httpAnswers(t, rows), want)
+
 	fit := []string{"fit", "labelled.jsonl", "--label", "late", "--algorithm", "ridge", "--max-features", "64", "--save", "m.snap", "--predictions", "p.jsonl"}
 	accrete(fit...)
 	progressive, err := os.ReadFile("p.jsonl")
@@ -115,6 +123,61 @@ func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 	}
 	sameAnswers(t, "fit --predictions", answers(t, lines(string(progressive))), answers(t, values(kafkatest.Read(t, client, model+".predictions"))))
 	sameAnswers(t, "a saved model", answers(t, lines(accrete("predict", "labelled.jsonl", "--model", "m.snap"))), want)
+}
+
+// httpAnswers asks a scorer that runs.
+func httpAnswers(t *testing.T, rows []string) (all []string) {
+	t.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := free.Addr().String()
+	free.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan string, 1)
+	go func() {
+		var log bytes.Buffer
+		run(ctx, []string{"score", "-c", "config.yaml", "--set", "score.http.listen=" + addr, "--set", "score.http.predict=on"}, nil, strings.NewReader(""), io.Discard, &log)
+		ended <- log.String()
+	}()
+	defer func() {
+		stop()
+		<-ended
+	}()
+	ask := func(method, path, body string) (code int, answer []byte) {
+		req, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0, nil
+		}
+		defer r.Body.Close()
+		answer, _ = io.ReadAll(r.Body)
+		return r.StatusCode, answer
+	}
+	for code := 0; code != http.StatusOK; code, _ = ask("GET", "/v2/health/ready", "") {
+		select {
+		case log := <-ended:
+			t.Fatalf("the scorer has ended: %s", log)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	code, b := ask("POST", "/predict", "["+strings.Join(rows, ",")+"]")
+	var list []json.RawMessage
+	if err := json.Unmarshal(b, &list); err != nil || code != http.StatusOK {
+		t.Fatalf("status %d: %s, %v", code, b, err)
+	}
+	var text []string
+	for _, v := range list {
+		text = append(text, string(v))
+	}
+	if _, b := ask("GET", "/metrics", ""); !strings.Contains(string(b), "accrete_scorer_http_rows_total 400") {
+		t.Errorf("the rows are not counted")
+	}
+	return answers(t, text)
 }
 
 // csvAnswers returns the added columns of CSV as JSON members.

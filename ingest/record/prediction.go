@@ -82,7 +82,7 @@ type Example struct {
 // seen no label. If the probabilities of all classes do not fit, the record
 // contains those of the likeliest classes and the number of omitted ones.
 func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Record {
-	value := e.value(x, task, row)
+	value := e.Value(x, task, row)
 	key, headers := e.headers(x)
 	return ingest.Record{Time: x.Record.Time, Key: key, Value: value, Headers: headers}
 }
@@ -90,12 +90,12 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 // Members returns the members of the JSON object of a prediction, without braces and
 // without those that describe the model. The record of x may be nil.
 func (e *Encoder) Members(x Example, task learner.Task, row []float64) []byte {
-	b := e.value(x, task, row)
+	b := e.Value(x, task, row)
 	return b[1 : len(b)-len(e.tail)]
 }
 
-// value returns the value of the record for x.
-func (e *Encoder) value(x Example, task learner.Task, row []float64) []byte {
+// Value returns the value of the record for x, whose record may be nil.
+func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 	size := 192 + len(e.tail) + len(x.LabelName) + numberBytes*len(x.Label.More)
 	var keep []bool // probabilities to write; nil: all
 	switch most := min(valueBytes, e.limit/2); {
