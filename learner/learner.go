@@ -45,7 +45,7 @@ type Learner struct {
 	costs      *Decision         // nil without Config.Costs by class
 	intervals  *interval.Tracker // nil without Config.Intervals
 
-	pass    Pass
+	pass    PredictedBatch
 	scratch scratch
 }
 
@@ -75,7 +75,7 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	chosen, err := parseLoss(c.Loss)
+	chosen, err := c.loss()
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
@@ -110,15 +110,15 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 type Step struct {
 	Step     int64 // mini-batches learned so far
 	Labelled int64 // labelled rows learned so far
-	Learned  int   // of the Pass
+	Learned  int   // of the PredictedBatch
 	Changed  bool  // whether the model has changed, so that it may predict otherwise
-	Drift    Drift // detectors that have raised an alarm in the Pass
+	Drift    Drift // detectors that have raised an alarm in the PredictedBatch
 }
 
-// Learn learns the labelled rows of the last Pass, once.
-func (l *Learner) Learn(p *Pass) Step {
+// Learn learns the labelled rows of the last PredictedBatch, once.
+func (l *Learner) Learn(p *PredictedBatch) Step {
 	if p != &l.pass || p.learned || p.batch == nil {
-		panic("learner: Learn takes the most recent Pass, and takes it once")
+		panic("learner: Learn takes the most recent PredictedBatch, and takes it once")
 	}
 	s := Step{}
 	for i := range p.rows {
@@ -137,7 +137,7 @@ func (l *Learner) steps() int64 { return l.labelled / int64(l.config.Minibatch) 
 
 // row learns row i of p. It reports whether the model has changed, and which detectors
 // have raised an alarm.
-func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
+func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	x, y, weight := p.raw.X(i), target.BoundedLabel(p.batch.Label(i)), target.BoundedWeight(p.batch.Weight(i))
 	if y.Targets() != l.head.Targets() {
 		panic(fmt.Sprintf("learner: label has %d targets, the model has %d", y.Targets(), l.head.Targets()))
@@ -154,7 +154,7 @@ func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 		l.lags.push(p.batch.keys[i], p.batch.X(i), y)
 	}
 	if !l.warming() {
-		found = l.drift.add(p.head.Surprise(p.Row(i), y))
+		found = l.drift.add(p.head.BoundedError(p.Row(i), y))
 		l.drift.due = l.drift.due || found != 0
 	}
 	l.labelled++
@@ -180,7 +180,7 @@ func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 // changesAfter reports whether the model changes after labelled row n, with label y.
 func (l *Learner) changesAfter(n int64, y Label) bool {
 	switch {
-	case l.head.Task != Regression && y.Class >= l.head.Classes:
+	case l.head.Task != Regression && l.head.Task != Novelty && y.Class >= l.head.Classes:
 		return true
 	case l.fit == nil && l.head.Classes == 1: // the only class has the probability 1
 		return n == int64(warmup.EffectiveAt(warmup.LastCheckpoint))
@@ -189,7 +189,7 @@ func (l *Learner) changesAfter(n int64, y Label) bool {
 }
 
 // push adds row i of p to the pending ones.
-func (l *Learner) push(p *Pass, i int, y Label, weight float64) {
+func (l *Learner) push(p *PredictedBatch, i int, y Label, weight float64) {
 	d := l.width()
 	l.pending.X = append(l.pending.X, p.x[i*d:(i+1)*d]...)
 	if l.fit.Encoding != nil {

@@ -30,7 +30,7 @@ const (
 	totalFields
 )
 
-// State returns a copy of the state of the Learner, without a Pass that has not been
+// State returns a copy of the state of the Learner, without a PredictedBatch that has not been
 // learned. The names and the order of its arrays are part of the snapshot format.
 func (l *Learner) State() State {
 	s := State{Serving: l.Serving()}

@@ -21,6 +21,9 @@ type Learner struct {
 	// again.
 	Learned, Predicted, Quarantined, Skipped, Gap prometheus.Counter
 
+	MissingColumns prometheus.Gauge   // without a value in the last 1,000 records
+	DroppedFields  prometheus.Counter // that are not columns
+
 	Owner, Standby prometheus.Gauge // 1 for the role that the process has
 
 	Batches     prometheus.Counter
@@ -109,6 +112,9 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Quarantined: examples.WithLabelValues("quarantined"),
 		Skipped:     examples.WithLabelValues("skipped"),
 		Gap:         examples.WithLabelValues("lost"),
+
+		MissingColumns: m.gauge("accrete_missing_columns", "Columns of the model without a value in the last 1,000 records."),
+		DroppedFields:  m.counter("accrete_dropped_fields_total", "Fields of records that are not columns of the model and were ignored (input.unknown: ignore)."),
 
 		Owner:   role.WithLabelValues("owner"),
 		Standby: role.WithLabelValues("standby"),

@@ -37,6 +37,7 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_build_info{version=v1}
 		accrete_drifts_total{detector=adwin}
 		accrete_drifts_total{detector=page_hinkley}
+		accrete_dropped_fields_total
 		accrete_examples_total{outcome=learned}
 		accrete_examples_total{outcome=lost}
 		accrete_examples_total{outcome=predicted}
@@ -53,6 +54,7 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_log_append_seconds
 		accrete_log_broken
 		accrete_memory_limit_bytes
+		accrete_missing_columns
 		accrete_partition_progress_timestamp_seconds{partition=0,topic=in}
 		accrete_predictions_total
 		accrete_progressive_auc{model=accrete}

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/priority"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -76,7 +77,7 @@ func solve(ctx context.Context, o refit.Options, m *learner.Model, rows *learner
 	}
 	done := make(chan result, 1)
 	go func() {
-		lowerPriority()
+		priority.Lower()
 		r, err := refit.Solve(ctx, m, rows, o)
 		done <- result{r, err}
 	}()
@@ -102,7 +103,7 @@ type RefitReport struct {
 
 // Refit solves for the coefficients of the newest snapshot, on the last records that
 // were learned up to it. If publish is true, it writes the result to the model log as a
-// challenger, under the claim in force. It also returns the challenger.
+// challenger, under the current claim. It also returns the challenger.
 func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.Snapshot, error) {
 	start := time.Now()
 	report := RefitReport{Model: c.Model}

@@ -22,7 +22,6 @@ import (
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
-	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 type learnCommand struct {
@@ -159,6 +158,10 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 	if err != nil {
 		return pipeline.Config{}, err
 	}
+	nu := 0.0
+	if d.Task == learner.Novelty {
+		nu = c.Learner.Nu
+	}
 	return pipeline.Config{
 		SignKey: sign, VerifyKey: verify, Writer: versionString(),
 
@@ -184,6 +187,7 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 			Targets:     d.Targets(),
 			Lambda:      c.Learner.Lambda,
 			Seed:        c.Learner.Seed,
+			Nu:          nu,
 		},
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),
@@ -220,12 +224,12 @@ func kernelMetric(c *config.Config) (*learner.Metric, error) {
 // signatureKeys returns the keys that the configuration names.
 func signatureKeys(c *config.Config) (sign ed25519.PrivateKey, verify ed25519.PublicKey, err error) {
 	if path := c.Snapshot.SignKey; path != "" {
-		if sign, err = modellog.ReadSigningKey(path); err != nil {
+		if sign, err = config.ReadSigningKey(path); err != nil {
 			return nil, nil, c.At("snapshot.sign_key_file", err)
 		}
 	}
 	if path := c.Snapshot.VerifyKey; path != "" {
-		if verify, err = modellog.ReadVerifyingKey(path); err != nil {
+		if verify, err = config.ReadVerifyingKey(path); err != nil {
 			return nil, nil, c.At("snapshot.verify_key_file", err)
 		}
 	}

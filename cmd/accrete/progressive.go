@@ -48,7 +48,7 @@ func (p *progressive) add(file *decode.File) {
 	}
 }
 
-func (p *progressive) write(pass *learner.Pass, i int) {
+func (p *progressive) write(pass *learner.PredictedBatch, i int) {
 	raw := p.queue[0]
 	p.queue = p.queue[1:]
 	if p.err != nil {

@@ -47,3 +47,19 @@ func (c *csvRows) noColumn(name string) error {
 	}
 	return fmt.Errorf("input.columns: there is no column %s%s; the columns are %s", quote(name), hint, some(c.header))
 }
+
+// drop counts fields that are ignored because they are not columns, of which one has the
+// given name.
+func (d *Decoder) drop(n int, name []byte) {
+	if d.dropped += int64(n); d.droppedField == "" {
+		d.droppedField = string(name)
+	}
+}
+
+// Dropped returns the number of fields that were ignored because they are not columns and
+// not declared as ignored, since the last call, and the name of the first.
+func (d *Decoder) Dropped() (n int64, field string) {
+	n, field = d.dropped, d.droppedField
+	d.dropped, d.droppedField = 0, ""
+	return n, field
+}

@@ -3,6 +3,7 @@ package decode
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/learner"
@@ -106,7 +107,7 @@ func (d *Decoder) partType(name string) (learner.ColumnType, bool) {
 		return 0, false
 	}
 	switch t := d.config.Types[name[:i]]; {
-	case t == learner.TextColumn.String() && len(name) == i+3:
+	case t == learner.TextColumn.String() && slices.Contains(parts(name[:i], t), name):
 		return learner.TextColumn, true
 	case t == learner.SinceColumn.String() && name[i:] == keySuffix:
 		return learner.RecordKeyColumn, true

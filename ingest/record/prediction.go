@@ -78,8 +78,8 @@ type Example struct {
 }
 
 // Record returns the prediction for x. Row is the model's prediction for it: the
-// probability of each class, one number or several, or nothing while the model has
-// seen no label. If the probabilities of all classes do not fit, the record
+// probability of each class, one number or several, the score of novelty and its
+// threshold, or nothing while the model has seen no label, or made no fit. If the probabilities of all classes do not fit, the record
 // contains those of the likeliest classes and the number of omitted ones.
 func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Record {
 	value := e.Value(x, task, row)
@@ -99,7 +99,7 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 	size := 192 + len(e.tail) + len(x.LabelName) + numberBytes*len(x.Label.More)
 	var keep []bool // probabilities to write; nil: all
 	switch most := min(valueBytes, e.limit/2); {
-	case task == learner.Regression:
+	case task == learner.Regression || task == learner.Novelty:
 		size += numberBytes * len(row)
 		if x.Intervals.Valid() {
 			size += len(intervalMember) + 2*numberBytes*len(row)
@@ -118,6 +118,10 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 	case task == learner.Regression:
 		b = appendNumbers(b, row[0], row[1:])
 		b = appendIntervals(b, x.Intervals, row)
+	case task == learner.Novelty:
+		b = strconv.AppendBool(b, learner.Novel(row))
+		b = strconv.AppendFloat(append(b, `,"score":`...), row[0], 'g', -1, 64)
+		b = strconv.AppendFloat(append(b, `,"threshold":`...), row[1], 'g', -1, 64)
 	default:
 		b = append(b, e.classes[e.Class(x.Decision, row)]...)
 		b = e.probabilities(b, row, keep)

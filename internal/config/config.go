@@ -95,7 +95,8 @@ type Input struct {
 
 	// Field that holds the label. A record without it is predicted only. A list of
 	// fields, [x, y, z], is one regression with several targets: its prediction is
-	// a list, and a record that lacks any of the fields is predicted only.
+	// a list, and a record that lacks any of the fields is predicted only. With task
+	// novelty it is no input and is not learned, and may be left out.
 	Label Label `key:"label" required:"true" example:"is_fraud"`
 
 	// Field to use as the key of the prediction instead of the record's key.
@@ -150,8 +151,12 @@ type Batch struct {
 // Learner configures the model and its algorithm.
 type Learner struct {
 	// Kind of model. auto: string and boolean labels are classes, numbers are
-	// regressed on.
-	Task string `key:"task" default:"auto" oneof:"auto classification regression"`
+	// regressed on. novelty: every record is learned without a label, and flagged if it
+	// is unlike the others; needs no input.label.
+	Task string `key:"task" default:"auto" oneof:"auto classification regression novelty"`
+
+	// Share of the records that task novelty flags.
+	Nu float64 `key:"nu" default:"0.05" min:"0.001" max:"0.5"`
 
 	// Learning algorithm, see algorithms.md.
 	Algorithm string `key:"algorithm" default:"newton" oneof:"algorithms"`

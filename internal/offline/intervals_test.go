@@ -20,7 +20,7 @@ func TestPredictionsHaveIntervals(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b learner.Batch
-		var p *learner.Pass
+		var p *learner.PredictedBatch
 		for i := range 101 {
 			b.Reset(1)
 			y := learner.Label{Task: learner.Regression, Value: math.Sin(float64(i)), More: []float64{-1e6 * float64(i%7)}[:targets-1]}

@@ -107,6 +107,15 @@ type (
 		Err         error // of the first
 	}
 
+	// Columns reports that columns have vanished from the records or are back, or that
+	// records had fields that are not columns.
+	Columns struct {
+		Gone, Back []string // without a value in the last 1,000 records, and with one again
+		Missing    int      // columns that are gone now
+		Dropped    int64    // fields of this BATCH that were ignored because they are not columns
+		Field      string   // one of these
+	}
+
 	// Published reports that the predictions up to and including Seq are published.
 	Published struct {
 		Seq     int64

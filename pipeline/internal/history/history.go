@@ -145,7 +145,7 @@ func (h *History) turn(kind string, seq int64, chain snapshot.Hash) *Publication
 
 // answer adds the predictions of a pass to out, and to quarantine the bad records
 // before its last row. It returns the items after that row.
-func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.Pass, rest []Item) []Item {
+func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.PredictedBatch, rest []Item) []Item {
 	if h.encoder == nil || h.encodes != b.Schema {
 		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
 		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions), b.Schema
@@ -173,7 +173,7 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 }
 
 // measure adds the prediction of a class to the meter.
-func (h *History) measure(pass *learner.Pass, i, class int, weight float64) {
+func (h *History) measure(pass *learner.PredictedBatch, i, class int, weight float64) {
 	if h.Meter != nil && pass.Task == learner.Classification && pass.Size > 0 {
 		p := pass.Row(i)
 		h.Meter.Add(p, h.encoder.Class(pass.Decision, p), class, weight)
