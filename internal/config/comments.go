@@ -63,7 +63,8 @@ var comments = map[string]string{
 	"score":                    "The scorer (accrete score), which predicts topics with the newest snapshot.\n",
 	"score.topics":             "Topics whose records are predicted with the newest snapshot.\n",
 	"score.output":             "Topic for the predictions.\n",
-	"score.http.listen":        "Address of the scorer's HTTP server: /metrics, /livez and /readyz. off\ndisables it.\n",
+	"score.http.listen":        "Address of the scorer's HTTP server: /metrics, /livez, /readyz, and predictions\nwith http.predict. off disables it.\n",
+	"score.http.predict":       "Predictions over HTTP: POST /predict and the Open Inference Protocol under /v2.\non: whoever reaches http.listen can ask, there is no authentication.\n",
 	"http":                     "The learner's HTTP server: /metrics, /livez and /readyz.\n",
 	"http.listen":              "Address as host:port. :8080 listens on every interface, off disables the\nserver.\n",
 }

@@ -296,9 +296,13 @@ type Score struct {
 	// Topic for the predictions.
 	Output string `key:"output" default:"<model>.scores" name:"topic"`
 
-	// Address of the scorer's HTTP server: /metrics, /livez and /readyz. off
-	// disables it.
+	// Address of the scorer's HTTP server: /metrics, /livez, /readyz, and predictions
+	// with http.predict. off disables it.
 	Listen string `key:"http.listen" default:"127.0.0.1:8081"`
+
+	// Predictions over HTTP: POST /predict and the Open Inference Protocol under /v2.
+	// on: whoever reaches http.listen can ask, there is no authentication.
+	Predict string `key:"http.predict" default:"off" oneof:"off on"`
 }
 
 // HTTP configures the learner's HTTP server.
