@@ -307,8 +307,11 @@ func (w *curveRecorder) look(fit *offline.Fit, rows int) {
 }
 
 func errorName(t learner.Task) string {
-	if t == learner.Regression {
+	switch t {
+	case learner.Regression:
 		return "nMSE"
+	case learner.Novelty:
+		return "share of flagged rows"
 	}
 	return "error"
 }
