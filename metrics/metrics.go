@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -180,15 +181,35 @@ type Scorer struct {
 	Gap         prometheus.Counter
 	LogBroken   prometheus.Gauge // 1 or 0
 
+	HTTPRows prometheus.Counter
+	HTTP     prometheus.Histogram // seconds
+	requests *prometheus.CounterVec
+
 	Lag     *Lag
 	Blocked *Blocked
+}
+
+// Request counts a request for predictions with the status code of its answer.
+func (s *Scorer) Request(code, rows int, took time.Duration) {
+	s.requests.WithLabelValues(strconv.Itoa(code)).Inc()
+	s.HTTPRows.Add(float64(rows))
+	s.HTTP.Observe(took.Seconds())
 }
 
 // NewScorer returns the collectors of a scorer, registered with r. It panics if r
 // already has them.
 func NewScorer(r prometheus.Registerer) *Scorer {
 	m := maker{r}
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accrete_scorer_http_requests_total",
+		Help: "Requests for predictions over HTTP, by status code of the answer.",
+	}, []string{"code"})
+	r.MustRegister(requests)
 	return &Scorer{
+		HTTPRows: m.counter("accrete_scorer_http_rows_total", "Rows predicted over HTTP."),
+		HTTP:     m.histogram("accrete_scorer_http_seconds", "Time to answer a request for predictions over HTTP."),
+		requests: requests,
+
 		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot in use."),
 		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "Unix time at which the snapshot in use was written."),
 		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),
