@@ -222,7 +222,7 @@ func (l *Learner) step() {
 func (l *Learner) Progress() Progress {
 	p := Progress{Drifts: l.drift.alarms, Task: l.head.Task, Examples: l.labelled, Step: l.steps()}
 	if l.fit != nil {
-		p.Features, p.Average = l.engine.Features(), l.engine.Served() > 0
+		p.Features, p.Average, p.Kernel = l.engine.Features(), l.engine.Served() > 0, l.fit.Kernel.String()
 		for _, r := range warmup.Checkpoints {
 			if int64(warmup.EffectiveAt(r)) <= l.labelled {
 				p.Warmup = r

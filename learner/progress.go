@@ -9,11 +9,12 @@ import (
 // it learns it, and of three baselines on the same rows.
 type Progress struct {
 	Task     Task
-	Examples int64 // labelled rows so far
-	Step     int64 // mini-batches learned
-	Warmup   int   // rows that the fit in effect used: 0 before the first, 1000 from the last on
-	Features int   // random features in use
-	Average  bool  // the average of the iterates serves, not the last of them
+	Examples int64  // labelled rows so far
+	Step     int64  // mini-batches learned
+	Warmup   int    // rows that the fit in effect used: 0 before the first, 1000 from the last on
+	Features int    // random features in use
+	Kernel   string // in use, with its scale; "" before the first fit
+	Average  bool   // the average of the iterates serves, not the last of them
 	Drifts   Drifts
 
 	Whole  Scores // all rows

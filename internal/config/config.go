@@ -173,7 +173,8 @@ type Learner struct {
 	// standard deviations of the label, and poisson.
 	Loss string `key:"loss" default:"auto"`
 
-	// Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA,
+	// Kernel: auto for the one that suits the first 1,000 rows, gaussian, laplacian,
+	// cauchy, matern:NU, rational-quadratic:ALPHA,
 	// hierarchical:WIDTH, sums and products of these such as gaussian+laplacian;
 	// arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO; for inputs of 0 or more
 	// chi2, intersection, jensen-shannon, hellinger, exponential-semigroup or
@@ -191,6 +192,9 @@ type Learner struct {
 
 	// Sampling of the frequencies. iid: independent. sorf: structured orthogonal,
 	// for 64 inputs or more; from 100 inputs on it needs less time and memory.
+	// fastfood: the same, nearly independent. orthogonal: for kernels of the
+	// Euclidean distance. qmc: evenly spread, for few inputs and kernels with
+	// independent frequencies. See docs/algorithms.md.
 	Sampling string `key:"sampling" default:"iid" oneof:"samplings"`
 
 	// Maximum number of random features. A feature is one frequency with a cosine
@@ -292,9 +296,13 @@ type Score struct {
 	// Topic for the predictions.
 	Output string `key:"output" default:"<model>.scores" name:"topic"`
 
-	// Address of the scorer's HTTP server: /metrics, /livez and /readyz. off
-	// disables it.
+	// Address of the scorer's HTTP server: /metrics, /livez, /readyz, and predictions
+	// with http.predict. off disables it.
 	Listen string `key:"http.listen" default:"127.0.0.1:8081"`
+
+	// Predictions over HTTP: POST /predict and the Open Inference Protocol under /v2.
+	// on: whoever reaches http.listen can ask, there is no authentication.
+	Predict string `key:"http.predict" default:"off" oneof:"off on"`
 }
 
 // HTTP configures the learner's HTTP server.
