@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/test/datasets"
 )
 
-// noveltySet is the rows of a data set whose class is one of normal, and every so many of
+// noveltySet is the rows of a data set with a class in normal, and one in every few of
 // the others as novelties, beginning with a third of the file.
 func noveltySet(t *testing.T, name string, normal []float64, every, third int) []novelRow {
 	s := datasets.Load(t, name)
