@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -23,7 +23,7 @@ type predictCommand struct {
 }
 
 func (predictCommand) Help() string {
-	return `Predicts the rows of a file with a model, and prints the rows in the format of the file with their predictions: as further columns of CSV (prediction, and probability.CLASS for each class, or prediction.LABEL for each of several labels), as further members of JSON (prediction, probabilities), and as a comment of a LIBSVM line. The numbers are those that a scorer would write to a topic, bit for bit. Rows are read as the learner read them: columns by name and with their types; the label may be absent.`
+	return `Predicts the rows of a file with a model, and prints the rows in the format of the file with their predictions: as further columns of CSV (prediction, and probability.CLASS for each class, prediction.LABEL for each of several labels, or score and threshold for novelty), as further members of JSON (prediction, probabilities), and as a comment of a LIBSVM line. The numbers are those that a scorer would write to a topic, bit for bit. Rows are read as the learner read them: columns by name and with their types; the label may be absent.`
 }
 
 func (predictCommand) Examples() string {
@@ -97,14 +97,17 @@ const predictAtOnce = 256
 func (p *predictCommand) rows(ctx context.Context, e *env, file *decode.File, m *serve.Served, w *predictionWriter, task learner.Task) (skipped int64, err error) {
 	var b learner.Batch
 	b.Reset(len(m.Schema.Columns))
+	encoder := encoderOf(m.Schema.Classes)
 	raws, records := make([]decode.Raw, 0, predictAtOnce), make([][]byte, 0, predictAtOnce)
 	flush := func() error {
 		if b.Len() == 0 {
 			return nil
 		}
 		out := m.Predict(&b)
+		rules := record.Example{Decision: out.Decision, Intervals: out.Intervals}
+		w.intervals = out.Intervals.Valid()
 		for i := range raws {
-			if err := w.write(raws[i], records[i], task, predicted{out.Task, out.Row(i), out.Decision, m.Schema.Classes}); err != nil {
+			if err := w.write(raws[i], records[i], task, predicted{out.Task, out.Row(i), rules, encoder, m.Schema.Classes}); err != nil {
 				return err
 			}
 		}
@@ -117,10 +120,10 @@ func (p *predictCommand) rows(ctx context.Context, e *env, file *decode.File, m 
 		if err == io.EOF {
 			return skipped, flush()
 		}
-		var record []byte
+		var object []byte
 		if err == nil && w.format == "json" {
-			if record = slices.Clone(file.Raw().Text); file.Format() != "json" {
-				record, err = file.Record(nil)
+			if object = file.Raw().Text; file.Format() != "json" {
+				object, err = file.Record(nil)
 			}
 		}
 		var line *decode.LineError
@@ -137,7 +140,7 @@ func (p *predictCommand) rows(ctx context.Context, e *env, file *decode.File, m 
 		if m.Keyed() {
 			b.SetKey(string(row.Key))
 		}
-		raws, records = append(raws, file.Raw()), append(records, record)
+		raws, records = append(raws, file.Raw()), append(records, object)
 		if b.Len() == predictAtOnce {
 			if err := flush(); err != nil {
 				return skipped, err

@@ -240,7 +240,7 @@ type decisions struct {
 // lost its tail and was filled again could be recognised. See RELIABILITY.md.
 func (d decisions) unmarked() bool { return d.gap }
 
-// decisions returns the decisions in force on a partition.
+// decisions returns the decisions in effect for a partition.
 func (w *world) decisions(partition int32, from int64) (d decisions) {
 	f := modellog.NewFold(0, 1<<30)
 	decided := func(rec ingest.Record, to int64, gap bool) {
