@@ -44,7 +44,7 @@ type Scores struct {
 
 // Score is means with the weights of the rows.
 type Score struct {
-	Error float64 // classification: share of wrong classes; regression: MSE / variance of the labels (nMSE)
+	Error float64 // classification: share of wrong classes; regression: MSE / variance of the labels (nMSE); novelty: share of flagged rows
 	MSE   float64 // regression only
 	Loss  float64 // of the model only; see PredictedBatch.Loss
 }
@@ -107,7 +107,7 @@ func (t *tally) scores(task Task) Scores {
 	for i, score := range []*Score{&s.Model, &s.Majority, &s.NoChange, &s.Linear} {
 		e := t[tallyModel+i] / t[tallyWeight]
 		switch {
-		case task == Classification:
+		case task == Classification, task == Novelty:
 			score.Error = e
 		case variance > 0:
 			*score = Score{Error: target.Finite(e / variance), MSE: e}

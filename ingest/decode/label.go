@@ -20,8 +20,24 @@ func (d *Decoder) noLabels() {
 	}
 }
 
+// novelty returns the label of a row of task novelty, which every row has. A label that
+// is true or 1, or false or 0, says what is known of the row.
+func novelty(v value) learner.Label {
+	l := learner.Label{Task: learner.Novelty}
+	switch {
+	case v.kind == num && v.num == 1, v.kind != num && string(v.text) == "true":
+		l.Class = learner.KnownNovel
+	case v.kind == num && v.num == 0, v.kind != num && string(v.text) == "false":
+		l.Class = learner.KnownNormal
+	}
+	return l
+}
+
 // label reads a label. class is its name if it is a new one.
 func (d *Decoder) label(v value) (l learner.Label, class string, err *Error) {
+	if d.task == learner.Novelty {
+		return novelty(v), "", nil
+	}
 	switch v.kind {
 	case absent, null:
 		return l, "", nil
