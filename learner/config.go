@@ -18,7 +18,7 @@ import (
 // format of model logs, which hash them.
 type Config struct {
 	Algorithm   string  `json:"algorithm"`         // as Algorithms names it; the default is "newton"
-	Direction   string  `json:"stepper"`           // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
+	Direction   string  `json:"stepper"`           // of dsg, udsg, cdsg and all: "rate", "adagrad" or "precond"; "auto" or "": the default of the algorithm
 	Kernel      string  `json:"kernel"`            // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
 	Metric      *Metric `json:"metric,omitempty"`  // of the inputs; nil (default): the warm-up learns column weights instead
 	Sampling    string  `json:"sampling"`          // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
@@ -29,11 +29,20 @@ type Config struct {
 	Minibatch   int     `json:"minibatch"`         // labelled rows in a step: the default of the algorithm
 	MaxClasses  int     `json:"max_classes"`       // 256
 	Targets     int     `json:"outputs,omitempty"` // targets in the label of a regression, from 2 to 256; 0 (default): one
-	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: 1e-6
+	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6
 	Lags        int     `json:"lags"`              // last labelled rows of the same key, whose inputs and labels become inputs: 0
 	OnDrift     string  `json:"on_drift"`          // "none" (default), "boost", "forget" or "reset"
 	Costs       string  `json:"costs,omitempty"`   // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two
 	Seed        uint64  `json:"seed"`              // of the frequencies: 1
+
+	// Of dsg, udsg and cdsg, some of them also of all; the zero values are the defaults.
+	StepSize    float64 `json:"step_size,omitempty"`    // γ₀: first step size, a part of the Newton step for precond: 0.5, otherwise one that needs no tuning
+	Theta       float64 `json:"theta,omitempty"`        // θ: the step size tends to θ/t: constant for precond, otherwise 1/λ
+	NewSteps    int     `json:"new_steps,omitempty"`    // G of udsg: steps in new blocks, before OldSteps: 1
+	OldSteps    int     `json:"old_steps,omitempty"`    // U of udsg: steps in existing blocks: 1
+	LongestStep float64 `json:"longest_step,omitempty"` // θ′ of cdsg: largest step size in an existing block, relative to a new one: 2
+	Averaging   string  `json:"averaging,omitempty"`    // "auto" (default), "none", "polynomial" or "uniform"
+	AtCap       string  `json:"at_cap,omitempty"`       // at max_features: "revisit" (default for precond, udsg and cdsg), "all" (otherwise) or "stop"
 }
 
 const defaultKernel = "gaussian"
@@ -47,7 +56,9 @@ func (c Config) Effective() (Config, error) {
 	c.Kernel = cmp.Or(c.Kernel, defaultKernel)
 	c.Sampling = cmp.Or(c.Sampling, "iid")
 	c.OnDrift = cmp.Or(c.OnDrift, "none")
-	c.Direction = cmp.Or(c.Direction, "rate")
+	if c.Direction == "auto" {
+		c.Direction = ""
+	}
 	c.Loss = cmp.Or(c.Loss, "auto")
 	if l, err := parseLoss(c.Loss); err == nil && l != nil {
 		c.Loss = l.String()
@@ -66,15 +77,10 @@ func (c Config) Effective() (Config, error) {
 		c.Task = cmp.Or(c.Task, Regression)
 	}
 	c.MaxFeatures = cmp.Or(c.MaxFeatures, 4096)
-	if a, err := parseAlgorithm(c.Algorithm); err == nil {
-		if c.MaxFeatures >= a.BlockSize {
-			c.BlockSize = cmp.Or(c.BlockSize, a.BlockSize)
-		}
-		c.Minibatch = cmp.Or(c.Minibatch, a.Minibatch)
-	}
-	c.BlockSize = cmp.Or(c.BlockSize, smallBlock)
 	c.MaxClasses = cmp.Or(c.MaxClasses, 256)
-	c.Lambda = cmp.Or(c.Lambda, 1e-6)
+	if a, err := parseAlgorithm(c.Algorithm); err == nil {
+		c = c.suited(a)
+	}
 	c.Seed = cmp.Or(c.Seed, 1)
 	return c, c.validate()
 }
@@ -88,6 +94,9 @@ func (c Config) validate() error {
 		return err
 	}
 	if _, err := descent.NewDirection(c.Direction); err != nil {
+		return err
+	}
+	if err := c.checkSteps(a); err != nil {
 		return err
 	}
 	kernel, err := features.ParseKernel(c.Kernel)
@@ -132,7 +141,7 @@ func (c Config) validate() error {
 		return fmt.Errorf("kernel %s requires inputs above %v: it excludes metric and lags", c.Kernel, c.Above())
 	case c.Lags < 0 || c.Lags > maxLags:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
-	case !(c.Lambda > 0 && c.Lambda <= 1):
+	case !(c.Lambda > 0 || c.Lambda == 0 && a.Penalised()) || c.Lambda > 1:
 		return fmt.Errorf("lambda %v: want more than 0 and at most 1", c.Lambda)
 	}
 	return nil
@@ -192,10 +201,6 @@ func (c Config) Canonical() ([]byte, error) {
 // targets is how many a label has.
 func (c Config) targets() int { return max(1, c.Targets) }
 
-// smallBlock is the default of BlockSize if the block size of the algorithm is larger than
-// max_features.
-const smallBlock = 32
-
 func lossError(a *engine.Algorithm, chosen loss.Loss, task Task) error {
 	_, err := a.LossOf(chosen, task)
 	return err
@@ -206,6 +211,7 @@ func (c Config) options() engine.Options {
 	return engine.Options{
 		BlockSize: c.BlockSize, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
 		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction,
+		Steps: c.stepsOf(),
 	}
 }
 

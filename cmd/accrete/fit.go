@@ -32,7 +32,7 @@ type fitCommand struct {
 	Task        string   `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto to decide by the first 1,000 labels (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
 	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
-	Direction   string   `enum:"${directions}" default:"rate" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
+	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
 	Costs       string   `enum:"none,f1" default:"none" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions (${default})."`
@@ -42,8 +42,9 @@ type fitCommand struct {
 	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
 	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
+	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge and 128 for the others."`
-	Lambda      float64  `default:"1e-6" help:"Regularisation: weight of half the squared norm beside the mean loss (${default})."`
+	Lambda      float64  `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
 	Seed        uint64   `default:"1" help:"Seed of all random numbers (${default})."`
 	Shuffle     *uint64  `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
 	SkipBad     bool     `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
@@ -174,7 +175,7 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 	}
 	options, err := learner.Config{
 		Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, Costs: f.Costs, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
+		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, Costs: f.Costs, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
 	}.Effective()
 	switch {
 	case err != nil:

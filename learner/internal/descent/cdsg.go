@@ -31,6 +31,9 @@ const (
 )
 
 func (c CDSG) Choose(s *Situation) (from, to int, rate float64) {
+	if s.Newton && !c.Alpha {
+		return c.steepest(s)
+	}
 	k, rate := -1, 0.0
 	lengths := c.traced
 	if c.Alpha {
@@ -41,13 +44,36 @@ func (c CDSG) Choose(s *Situation) (from, to int, rate float64) {
 			k, rate = block, length
 		}
 	})
-	switch {
-	case k < 0 || rate <= s.Rate*(1+tolerance) && s.Blocks < s.MaxBlocks:
+	switch admissible := k >= 0 && rate > s.Rate*(1+tolerance); {
+	case !admissible && s.Blocks < s.MaxBlocks:
 		return s.Blocks, s.Blocks + 1, s.Rate
-	case rate <= s.Rate:
-		return k, k + 1, s.Rate
+	case !admissible: // no block is better than another
+		return s.atCap(s.random, s.Rate)
 	}
-	return k, k + 1, max(s.Rate, min(rate, cmp.Or(c.Cap, defaultCap)*s.Rate, s.Ceiling))
+	rate = max(s.Rate, min(rate, cmp.Or(c.Cap, defaultCap)*s.Rate, s.Ceiling))
+	if s.Blocks == s.MaxBlocks {
+		return s.atCap(func() int { return k }, rate)
+	}
+	return k, k + 1, rate
+}
+
+// steepest is the rule for Newton steps, for which equation 9 is no bound. The descent
+// that a new block allows differs from that of the steepest existing one by a few percent
+// and either way, so every other step is in that block (Nutini et al. 2015), and may be
+// longer: up to a whole Newton step where the curvature is less than its bound.
+func (c CDSG) steepest(s *Situation) (from, to int, rate float64) {
+	if s.Blocks == 0 || s.Step%2 == 1 && s.Blocks < s.MaxBlocks {
+		return s.Blocks, s.Blocks + 1, s.Rate
+	}
+	rate = max(s.Rate, min(cmp.Or(c.Cap, defaultCap)*s.Rate, s.Ceiling))
+	if s.Blocks == s.MaxBlocks && s.AtCap != capRevisit {
+		return s.atCap(nil, rate)
+	}
+	k := int(s.Step/2) % s.Blocks
+	if s.Blocks == s.MaxBlocks {
+		k = int(s.Step) % s.Blocks
+	}
+	return k, k + 1, rate
 }
 
 // traced calls f with each block and the longest step that equation 9 allows in
