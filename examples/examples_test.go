@@ -25,7 +25,7 @@ func TestTheExamplesRun(t *testing.T) {
 		t.Errorf("resume prints\n%s", out)
 	}
 	model := filepath.Join(t.TempDir(), "spam.snap")
-	run(t, "../cmd/accrete", "fit", "../testdata/spam.train.csv.gz", "--algorithm", "ridge", "--save", model)
+	run(t, "../cmd/accrete", "fit", "../testdata/spam.train.csv.gz", "--algorithm", "ridge", "--max-features", "64", "--save", model)
 	if out := run(t, "./predict", model, "../testdata/spam.test.csv.gz"); !strings.Contains(out, "1150 rows") {
 		t.Errorf("predict prints\n%s", out)
 	}

@@ -23,6 +23,7 @@ type Bank struct {
 	blocks int
 	limit  int       // largest size of w in bytes
 	w      []float32 // packed frequencies; the last panel is padded with zeros
+	own    []float64 // parameters of a Featured kernel, instead of w
 	signs  []uint32  // structured sampling, instead of w: [transforms][3][transform]
 	idle   chan *job // memory for the next calls
 }
@@ -61,6 +62,10 @@ func (b *Bank) Grow(blocks int) {
 	}
 	from := b.blocks
 	b.blocks = blocks
+	if b.featured() {
+		b.growOwn()
+		return
+	}
 	if b.structured() {
 		n := b.m.transform()
 		old, all := len(b.signs)/(3*n), vec.Panels(vec.Panels(blocks*b.m.BlockSize, vec.Panel)*vec.Panel, n)
@@ -85,3 +90,9 @@ func (b *Bank) Grow(blocks int) {
 // structured reports whether phases come from transforms, and not from stored
 // frequencies.
 func (b *Bank) structured() bool { return samplings[b.m.Sampling].structured }
+
+// featured reports whether the kernel has features of its own.
+func (b *Bank) featured() bool {
+	_, ok := b.m.Kernel.(Featured)
+	return ok
+}

@@ -68,7 +68,8 @@ func newParts(kernels []Kernel) ([]Scaled, error) {
 	all := make([]Scaled, len(kernels))
 	for i, k := range kernels {
 		s, ok := k.(Scaled)
-		if _, mapped := k.(Mapped); !ok || mapped {
+		_, mapped := k.(Mapped)
+		if _, own := k.(Featured); !ok || mapped || own {
 			return nil, fmt.Errorf("%s cannot be combined with other kernels", k)
 		}
 		if all[i] = s; (s.LengthScale() == 0) != (all[0].LengthScale() == 0) {

@@ -16,6 +16,10 @@ func (b *Bank) Features(dst []float32, block int, x []float32) {
 		panic("features: Features: slice lengths do not match")
 	}
 	j.features, j.from, j.end = dst, block*b.m.BlockSize, (block+n)*b.m.BlockSize
+	if b.featured() {
+		j.featuresOwn()
+		return
+	}
 	last := vec.Panels(j.end, vec.Panel)
 	for p := j.from / vec.Panel; p < last; p = j.to {
 		j.to = j.load(p, last)

@@ -19,6 +19,10 @@ func (b *Bank) Gradient(dst []float64, block int, x []float32, g []float64, scor
 		return
 	}
 	j.dst, j.from, j.end = dst, block*b.m.BlockSize, (block+n)*b.m.BlockSize
+	if b.featured() {
+		j.gradientOwn(g)
+		return
+	}
 	rows := vec.Panels(j.rows, vec.Lanes) * vec.Lanes
 	vec.PackRows(resize(&j.packedX, rows*b.m.Dim), x, b.m.Dim)
 	vec.PackFactors(resize(&j.packedFactors, rows*scores), g, scores)

@@ -26,6 +26,8 @@ type job struct {
 	packedCoef    []float32
 	packedFactors []float32
 	coef          []float32 // coefficients of the loaded frequencies
+	prepared      []float64 // rows of a Featured kernel
+	columns       []float64 // of coefficients or factors of its features
 	partial       []float64 // groups x rows x scores
 	total         []float64 // rows x scores, in panels of rows
 
@@ -52,6 +54,9 @@ type worker struct {
 	phase       []float32
 	acc         []float32
 	sum         []float64
+	own         []float64 // parameters of a Featured kernel
+	pairs       []float64 // of a row
+	turned      []float64 // pairs of a run of rows, features × rows
 	run         func()
 }
 

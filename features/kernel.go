@@ -1,7 +1,8 @@
 package features
 
-// Kernel is a shift-invariant kernel with the value 1 at distance 0. Kernels are
-// compared with ==: equal ones have the same values and frequencies.
+// Kernel is a shift-invariant kernel with the value 1 at distance 0, or one that is
+// Featured. Kernels are compared with ==: equal ones have the same values and
+// frequencies.
 type Kernel interface {
 	// String returns the name that ParseKernel reads back.
 	String() string

@@ -35,6 +35,16 @@ var Kernels = []Family{
 	rationalQuadratic,
 	skewedChi2,
 	skewedIntersection,
+	chi2,
+	intersection,
+	jensenShannon,
+	hellinger,
+	polynomial,
+	dotProduct,
+	arcCosine,
+	exponentialSemigroup,
+	reciprocalSemigroup,
+	hierarchical,
 }
 
 // ParseKernel reads the form that Kernel's String writes: "gaussian:2.5", or

@@ -11,7 +11,7 @@ type Map struct {
 
 	// Second, if it is not nil, has a factor for each input that multiplies the odd
 	// frequencies of each block: the features estimate the mean of Kernel at the
-	// inputs and at the inputs times Second. See Sampling.AllowsSecond.
+	// inputs and at the inputs times Second. See AllowsSecond.
 	Second []float32
 }
 
@@ -33,18 +33,19 @@ func (m Map) check() {
 	if err := m.Sampling.CheckKernel(m.Kernel); err != nil {
 		panic("features: " + err.Error())
 	}
-	if m.Second != nil && (!m.Sampling.AllowsSecond() || len(m.Second) != m.Dim) {
+	if m.Second != nil && (!AllowsSecond(m.Kernel, m.Sampling) || len(m.Second) != m.Dim) {
 		panic("features: a second kernel needs a factor for each input, and a sampling that allows it")
 	}
 }
 
 // Frequencies sets dst, BlockSize x Dim and row-major, to the frequencies of a
-// block, in radians.
+// block, in radians, or to the parameters of a Featured kernel, as many for each random
+// feature as its Sizes says.
 func (m Map) Frequencies(dst []float32, block int) { m.frequencies(dst, block, new(Source)) }
 
 func (m Map) frequencies(dst []float32, block int, s *Source) {
-	if len(dst) != m.blockSize()*m.Dim {
-		panic("features: frequencies of a block have BlockSize x Dim numbers")
+	if len(dst) != m.blockSize()*m.parameters() {
+		panic("features: a block has BlockSize x Dim frequencies, or BlockSize x parameters")
 	}
 	s.reset(m.Seed, uint64(block))
 	samplings[m.Sampling].frequencies(m, dst, block, s)

@@ -71,8 +71,11 @@ func (s Sampling) String() string { return samplings[s].name }
 // Help describes s in a line.
 func (s Sampling) Help() string { return samplings[s].help }
 
-// AllowsSecond reports whether a Map can have a second kernel.
-func (s Sampling) AllowsSecond() bool { return !samplings[s].structured }
+// AllowsSecond reports whether a Map of this kernel and sampling can have a second one.
+func AllowsSecond(k Kernel, s Sampling) bool {
+	_, own := k.(Featured)
+	return !own && !samplings[s].structured
+}
 
 // ParseSampling reads the form that String writes.
 func ParseSampling(name string) (Sampling, error) {

@@ -2,23 +2,37 @@ package features
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// Mapped is a Kernel that is shift-invariant in a function of each input, which is
-// defined above some number. Its values and frequencies are those for the function's
-// values, which the learner computes and scales.
-type Mapped interface {
+// Bounded is a Kernel of inputs that exceed some number.
+type Bounded interface {
 	Kernel
 
 	// Above returns the number that every input has to exceed.
 	Above() float64
+}
+
+// Mapped is a Kernel that is shift-invariant in a function of each input, which is
+// defined above some number. Its values and frequencies are those for the function's
+// values, which the learner computes and scales.
+type Mapped interface {
+	Bounded
 
 	// Input returns the function's value at x, and for an x that is not above
 	// Above, a finite number.
 	Input(x float64) float64
+}
+
+// Domain describes the inputs that exceed this number: "above -1", or "of 0 or more".
+func Domain(above float64) string {
+	if above == NonNegative {
+		return "of 0 or more"
+	}
+	return fmt.Sprintf("above %v", above)
 }
 
 // skew is what both skewed kernels have in common: they are kernels of log(x + C).

@@ -15,6 +15,10 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, scores int) {
 	}
 	clear(dst)
 	j.dst = dst
+	if b.featured() {
+		j.sumOwn(coef, 0)
+		return
+	}
 	single := j.rows % vec.Lanes // rows that fill no panel
 	if b.structured() || single > vec.MaxSumRows() || j.rows > single && m*b.m.Dim > len(b.w) {
 		single = 0
@@ -44,6 +48,10 @@ func (b *Bank) SumBlocks(dst []float64, block int, x, coef []float32, scores int
 		return
 	}
 	j.dst = dst
+	if b.featured() {
+		j.sumOwn(coef, block)
+		return
+	}
 	first := block * b.m.BlockSize
 	skip := 2 * (first % vec.Panel) * scores
 	clear(resize(&j.padded, skip+len(coef))[:skip])

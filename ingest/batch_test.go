@@ -253,7 +253,7 @@ func TestLimitIsExact(t *testing.T) {
 
 // Compaction leaves batches without records and missing offsets. They are skipped
 // and reported.
-func TestHoles(t *testing.T) {
+func TestMissingOffsets(t *testing.T) {
 	empty := batchAt(t, 3, None, values("a", "b")...)
 	binary.BigEndian.PutUint32(empty[57:], 0)
 	empty = reseal(empty[:batchHeader])

@@ -35,17 +35,6 @@ func (c Codec) String() string {
 	return codecNames[c]
 }
 
-// ParseCodec parses the result of String, which is a value of Kafka's
-// compression.type.
-func ParseCodec(s string) (Codec, error) {
-	for i, name := range codecNames {
-		if s == name {
-			return Codec(i), nil
-		}
-	}
-	return 0, fmt.Errorf("compression.type is %q: want none, gzip, snappy, lz4 or zstd", s)
-}
-
 // errBomb reports data that decompresses to more than the limit.
 var errBomb = fmt.Errorf("%w: it decompresses to more than %d MiB", ErrTooLarge, recordsLimit>>20)
 

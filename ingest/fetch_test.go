@@ -400,7 +400,7 @@ func TestTopics(t *testing.T) {
 		}
 		two, err := made(one.ID)
 		if err != nil || two.ID == one.ID || two.Partitions != 1 || two.CleanupPolicy != "delete" {
-			t.Errorf("made anew: %+v, %v; it was %+v", two, err, one)
+			t.Errorf("created again: %+v, %v; it was %+v", two, err, one)
 		}
 	})
 }

@@ -174,7 +174,7 @@ func (m *Member) shareOut(ctx context.Context, members []kmsg.JoinGroupResponseM
 // Heartbeat tells the group that this member is alive. It reports whether the
 // group rebalances. If it does, the caller commits its positions, stops reading
 // and calls Join.
-func (m *Member) Heartbeat(ctx context.Context) (anew bool, err error) {
+func (m *Member) Heartbeat(ctx context.Context) (rebalancing bool, err error) {
 	req := kmsg.NewPtrHeartbeatRequest()
 	req.Group, req.MemberID, req.Generation = m.group, m.id, m.generation
 	r, err := m.ask(ctx, req)

@@ -39,16 +39,16 @@ func TestMembersShare(t *testing.T) {
 		if got := joined(t, ctx, a)[0]; !slices.Equal(got[both], []int32{0, 1, 2, 3, 4}) {
 			t.Errorf("alone it reads %v, want all five", got)
 		}
-		if anew, err := a.Heartbeat(ctx); anew || err != nil {
-			t.Errorf("heartbeat of a group at rest: %v, %v", anew, err)
+		if rebalancing, err := a.Heartbeat(ctx); rebalancing || err != nil {
+			t.Errorf("heartbeat of a group at rest: %v, %v", rebalancing, err)
 		}
 		next := make(chan []Share)
 		go func() { next <- joined(t, ctx, b) }()
 		heard := func(m *Member) {
 			t.Helper()
-			for anew := false; !anew; {
+			for rebalancing := false; !rebalancing; {
 				var err error
-				if anew, err = m.Heartbeat(ctx); err != nil {
+				if rebalancing, err = m.Heartbeat(ctx); err != nil {
 					t.Fatal(err)
 				}
 			}

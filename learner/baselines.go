@@ -7,7 +7,7 @@ import (
 
 // validate adds the errors of the prediction for row i of p, and of the baselines, to
 // the progressive validation.
-func (l *Learner) validate(p *Pass, i int, y Label, weight float64) {
+func (l *Learner) validate(p *PredictedBatch, i int, y Label, weight float64) {
 	if l.labelled == 0 {
 		return // nothing has been predicted
 	}

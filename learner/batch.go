@@ -8,7 +8,7 @@ import (
 
 // Batch is a run of examples, laid out for the learner: raw values, a label and
 // a weight each. It has one owner, who may Reset and fill it again after
-// every Pass over it has been learned.
+// every PredictedBatch over it has been learned.
 type Batch struct {
 	dim     int
 	x       []float64 // row-major; NaN is a missing value

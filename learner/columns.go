@@ -19,6 +19,12 @@ const (
 	BooleanColumn  = encode.Boolean  // 0 or 1
 	TimeColumn     = encode.Time     // seconds since 1970, UTC
 	UnknownColumn  = encode.Unknown  // no value so far
+
+	TextColumn      = encode.Text      // one of several columns of a text: the share of its n-grams
+	NormalColumn    = encode.Normal    // like NumericColumn, and becomes normal scores
+	TrendColumn     = encode.Trend     // like TimeColumn, and later is not the same as earlier
+	SinceColumn     = encode.Since     // like TimeColumn, with that since the last record of the key
+	RecordKeyColumn = encode.RecordKey // follows a SinceColumn: values are those of Category, of the record's key
 )
 
 // Category returns the raw value of a category with a 64-bit hash, of which it keeps 52

@@ -67,8 +67,11 @@ func mixedConfigs() []Config {
 func TestColumnsKeepThePromises(t *testing.T) {
 	t.Parallel()
 	labels := map[string]func(int, []float64) Label{"classes": growing, "numbers": numeric}
-	for _, c := range mixedConfigs() {
+	for i, c := range mixedConfigs() {
 		for name, label := range labels {
+			if name == "numbers" && i%3 > 0 && c.Lags == 0 && !*exhaustive {
+				continue
+			}
 			t.Run(fmt.Sprint(c.Algorithm, c.Lags, name), func(t *testing.T) {
 				t.Parallel()
 				rows, types := mixed(1500, label)
@@ -99,7 +102,7 @@ func TestColumnsKeepThePromises(t *testing.T) {
 					}
 					want = append(want, learn(one, row, 1)...)
 				}
-				for _, cut := range []int{50, 700} {
+				for _, cut := range []int{700} {
 					l := newLearner(t, c)
 					var got []string
 					for from := 0; from < rows.Len(); from += cut {

@@ -1,12 +1,14 @@
 package learner
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -17,32 +19,25 @@ import (
 // each field selects the default that its comment names. The JSON keys are part of the
 // format of model logs, which hash them.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`         // as Algorithms names it; the default is "newton"
-	Direction   string  `json:"stepper"`           // of dsg, udsg, cdsg and all: "rate", "adagrad" or "precond"; "auto" or "": the default of the algorithm
-	Kernel      string  `json:"kernel"`            // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
-	Metric      *Metric `json:"metric,omitempty"`  // of the inputs; nil (default): the warm-up learns column weights instead
-	Sampling    string  `json:"sampling"`          // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
-	Task        Task    `json:"task"`              // Auto (default): the loss or else the first label decides
-	Loss        string  `json:"loss"`              // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
-	BlockSize   int     `json:"width"`             // random features in a block: the default of the algorithm, see Algorithms
-	MaxFeatures int     `json:"max_features"`      // maximum number of random features, rounded up to whole blocks: 4096
-	Minibatch   int     `json:"minibatch"`         // labelled rows in a step: the default of the algorithm
-	MaxClasses  int     `json:"max_classes"`       // 256
-	Targets     int     `json:"outputs,omitempty"` // targets in the label of a regression, from 2 to 256; 0 (default): one
-	Lambda      float64 `json:"lambda"`            // weight of ‖f‖²/2 in the objective: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6
-	Lags        int     `json:"lags"`              // last labelled rows of the same key, whose inputs and labels become inputs: 0
-	OnDrift     string  `json:"on_drift"`          // "none" (default), "boost", "forget" or "reset"
-	Costs       string  `json:"costs,omitempty"`   // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two
-	Seed        uint64  `json:"seed"`              // of the frequencies: 1
-
-	// Of dsg, udsg and cdsg, some of them also of all; the zero values are the defaults.
-	StepSize    float64 `json:"step_size,omitempty"`    // γ₀: first step size, a part of the Newton step for precond: 0.5, otherwise one that needs no tuning
-	Theta       float64 `json:"theta,omitempty"`        // θ: the step size tends to θ/t: constant for precond, otherwise 1/λ
-	NewSteps    int     `json:"new_steps,omitempty"`    // G of udsg: steps in new blocks, before OldSteps: 1
-	OldSteps    int     `json:"old_steps,omitempty"`    // U of udsg: steps in existing blocks: 1
-	LongestStep float64 `json:"longest_step,omitempty"` // θ′ of cdsg: largest step size in an existing block, relative to a new one: 2
-	Averaging   string  `json:"averaging,omitempty"`    // "auto" (default), "none", "polynomial" or "uniform"
-	AtCap       string  `json:"at_cap,omitempty"`       // at max_features: "revisit" (default for precond, udsg and cdsg), "all" (otherwise) or "stop"
+	Algorithm   string  `json:"algorithm"`           // as Algorithms names it; the default is "newton"
+	Direction   string  `json:"stepper"`             // of dsg, udsg, cdsg and all: "rate", "adagrad" or "precond"; "" or "auto" (default): that of the algorithm
+	Kernel      string  `json:"kernel"`              // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
+	Metric      *Metric `json:"metric,omitempty"`    // of the inputs; nil (default): the warm-up learns column weights instead
+	Sampling    string  `json:"sampling"`            // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
+	Task        Task    `json:"task"`                // Auto (default): the loss or else the first label decides
+	Loss        string  `json:"loss"`                // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
+	BlockSize   int     `json:"width"`               // random features in a block: the default of the algorithm, see Algorithms
+	MaxFeatures int     `json:"max_features"`        // maximum number of random features, rounded up to whole blocks: 4096
+	Minibatch   int     `json:"minibatch"`           // labelled rows in a step: the default of the algorithm
+	MaxClasses  int     `json:"max_classes"`         // 256
+	Targets     int     `json:"outputs,omitempty"`   // targets in the label of a regression, from 2 to 256; 0 (default): one
+	Lambda      float64 `json:"lambda"`              // weight of ‖f‖²/2 in the objective: of dsg, udsg and cdsg that of the warm-up, of others 1e-6
+	Lags        int     `json:"lags"`                // last labelled rows of the same key, whose inputs and labels become inputs: 0
+	OnDrift     string  `json:"on_drift"`            // "none" (default), "boost", "forget" or "reset"
+	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
+	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
+	Seed        uint64  `json:"seed"`                // of the frequencies: 1
+	Steps
 }
 
 const defaultKernel = "gaussian"
@@ -67,8 +62,14 @@ func (c Config) Effective() (Config, error) {
 	if c.Costs == "none" {
 		c.Costs = ""
 	}
+	if b := new(bytes.Buffer); c.Costs != "" && json.Compact(b, []byte(c.Costs)) == nil {
+		c.Costs = b.String()
+	}
 	if c.Costs != "" {
 		c.Task = cmp.Or(c.Task, Classification)
+	}
+	if c.Intervals != 0 {
+		c.Task = cmp.Or(c.Task, Regression)
 	}
 	if c.Targets == 1 {
 		c.Targets = 0
@@ -119,10 +120,14 @@ func (c Config) validate() error {
 		return fmt.Errorf("loss %s is for %v, but the task is %v", l, target.TaskOf(l), c.Task)
 	case c.Task < Auto || c.Task > Regression:
 		return fmt.Errorf("task %d: want 0 to 2", c.Task)
-	case c.Costs != "" && c.Costs != costsF1:
-		return fmt.Errorf("costs %q: want none or f1", c.Costs)
+	case c.Costs != "" && c.Costs != costsF1 && costsError(c.Costs) != nil:
+		return costsError(c.Costs)
 	case c.Costs != "" && c.Task != Classification:
 		return fmt.Errorf("costs %s are for classification, but the task is %v", c.Costs, c.Task)
+	case c.Intervals != 0 && !(c.Intervals >= 0.5 && c.Intervals <= 0.999):
+		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
+	case c.Intervals != 0 && c.Task != Regression:
+		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
 	case c.Targets < 0 || c.Targets > MaxTargets:
 		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
 	case c.Targets > 1 && c.Task != Regression:
@@ -138,7 +143,7 @@ func (c Config) validate() error {
 	case c.Lags > 0 && c.Metric != nil:
 		return errors.New("metric and lags exclude each other: lags add inputs of other rows, which a metric does not cover")
 	case c.Above() != 0 && (c.Metric != nil || c.Lags > 0):
-		return fmt.Errorf("kernel %s requires inputs above %v: it excludes metric and lags", c.Kernel, c.Above())
+		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, features.Domain(c.Above()))
 	case c.Lags < 0 || c.Lags > maxLags:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
 	case !(c.Lambda > 0 || c.Lambda == 0 && a.Penalised()) || c.Lambda > 1:
@@ -163,10 +168,20 @@ func (c Config) Check(columns []string) error {
 // if there is none. A host checks the rows; a Learner replaces inputs below it.
 func (c Config) Above() float64 {
 	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
-	if m, ok := k.(features.Mapped); ok && err == nil {
+	if m, ok := k.(features.Bounded); ok && err == nil {
 		return m.Above()
 	}
 	return 0
+}
+
+// FrequencyBytes returns the memory of the frequency of a random feature of that many
+// inputs, or of the parameters of one that has others.
+func (c Config) FrequencyBytes(inputs int) int {
+	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
+	if err != nil {
+		return 4 * inputs
+	}
+	return features.FeatureBytes(k, inputs)
 }
 
 // same reports whether c and o are equal, with metrics compared by their files.
@@ -201,6 +216,19 @@ func (c Config) Canonical() ([]byte, error) {
 // targets is how many a label has.
 func (c Config) targets() int { return max(1, c.Targets) }
 
+func costsError(text string) error {
+	_, err := decide.ParseCosts(text)
+	return err
+}
+
+// NamedCosts returns the names of the classes in Costs, and nil if it names none.
+func (c Config) NamedCosts() []string {
+	if costs, err := decide.ParseCosts(c.Costs); err == nil {
+		return costs.Names()
+	}
+	return nil
+}
+
 func lossError(a *engine.Algorithm, chosen loss.Loss, task Task) error {
 	_, err := a.LossOf(chosen, task)
 	return err
@@ -211,7 +239,7 @@ func (c Config) options() engine.Options {
 	return engine.Options{
 		BlockSize: c.BlockSize, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
 		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction,
-		Steps: c.stepsOf(),
+		Steps: engine.Steps(c.Steps),
 	}
 }
 

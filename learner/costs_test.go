@@ -41,7 +41,7 @@ func TestCostsOnlyDecide(t *testing.T) {
 }
 
 func TestCostsAreForClasses(t *testing.T) {
-	for _, c := range []Config{{Costs: "f2"}, {Costs: "f1", Task: Regression}, {Costs: "f1", Loss: "huber:1"}} {
+	for _, c := range []Config{{Costs: "f2"}, {Costs: `{"a":-1}`}, {Costs: `{"a":2}`, Task: Regression}, {Costs: "f1", Task: Regression}, {Costs: "f1", Loss: "huber:1"}} {
 		if _, err := New(c); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
@@ -51,5 +51,32 @@ func TestCostsAreForClasses(t *testing.T) {
 	}
 	if c, err := (Config{Costs: "none"}).Effective(); err != nil || c.Costs != "" || c.Task != Auto {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// Costs by class are a part of the model, and whitespace is not.
+func TestCostsByClassAreRestored(t *testing.T) {
+	s := streams[len(streams)-1]
+	c := s.config
+	c.Costs = ` { "b" : 9 } `
+	l := newLearner(t, c)
+	learn(l, s.rows(300), 300)
+	again, err := Restore(c, l.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameState(t, "restored", again.State(), l.State())
+	m, err := NewModel(l.State().Serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := s.rows(301)
+	p, q := l.Predict(rows.Slice(300, 301)), m.Predict(rows.Slice(300, 301))
+	if !p.Decision.Is(&q.Decision) || !q.Decision.Named() {
+		t.Errorf("the model decides by %v, the learner by %v", q.Decision, p.Decision)
+	}
+	c.Costs = `{"b":8}`
+	if _, err := Restore(c, l.State()); err == nil {
+		t.Error("other costs are accepted")
 	}
 }

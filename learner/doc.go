@@ -5,11 +5,11 @@
 // state machine, and its host has these duties, in this order:
 //
 //  1. Predict. Predict takes the rows of a batch up to and including the one after
-//     which the model may change, and returns them as a Pass. Call it again with the
-//     rest of the batch after duty 3.
-//  2. Publish the predictions of the Pass. They were made before anything was learned
-//     from its rows.
-//  3. Learn the Pass. Only rows that were predicted can be learned.
+//     which the model may change, and returns them as a PredictedBatch. Call it again
+//     with the rest of the batch after duty 3.
+//  2. Publish the predictions of the PredictedBatch. They were made before anything was
+//     learned from its rows.
+//  3. Learn the PredictedBatch. Only rows that were predicted can be learned.
 //  4. From time to time save State, together with the position in the stream after the
 //     last row learned.
 //

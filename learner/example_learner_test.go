@@ -33,7 +33,7 @@ func ExampleRestore() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	learn(first, waves(1, 1500))
+	learn(first, waves(1, 700))
 	second, err := learner.Restore(config, first.State())
 	if err != nil {
 		log.Fatal(err)
@@ -52,7 +52,7 @@ func ExampleNewModel() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	learn(l, waves(1, 2000))
+	learn(l, waves(1, 900))
 	model, err := learner.NewModel(l.Serving())
 	if err != nil {
 		log.Fatal(err)

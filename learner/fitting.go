@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -56,7 +57,7 @@ func (l *Learner) fitPending() {
 }
 
 func (l *Learner) fitRequest() warmup.Request {
-	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Scaled: l.config.Metric != nil, Single: !l.config.sampling().AllowsSecond()}
+	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling())}
 	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
 		a.Fixed = warmup.FixedFeatures{Map: o.FeatureMap(l.dim), Blocks: l.algorithm.FixedBlocks(o)}
 		a.Single = true

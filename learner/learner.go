@@ -7,6 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -40,9 +41,11 @@ type Learner struct {
 	validation []validation // of each target; of classes, one
 	drift      detectors
 	lags       lags
-	decision   *decide.F1 // nil without Config.Costs
+	decision   *decide.F1        // nil without Config.Costs f1
+	costs      *Decision         // nil without Config.Costs by class
+	intervals  *interval.Tracker // nil without Config.Intervals
 
-	pass    Pass
+	pass    PredictedBatch
 	scratch scratch
 }
 
@@ -81,12 +84,24 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	}
 	n := c.targets()
 	var decision *decide.F1
+	var costs *Decision
 	if c.Costs == costsF1 {
 		decision = decide.NewF1()
+	} else if c.Costs != "" {
+		by, err := decide.ParseCosts(c.Costs)
+		if err != nil {
+			return nil, fmt.Errorf("learner: %w", err)
+		}
+		rule := decide.ByCosts(by)
+		costs = &rule
+	}
+	var intervals *interval.Tracker
+	if c.Intervals != 0 {
+		intervals = interval.NewTracker(c.Intervals, n)
 	}
 	return &Learner{
-		decision: decision,
-		config:   c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
+		decision: decision, costs: costs, intervals: intervals,
+		config: c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
 		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
 	}, nil
 }
@@ -95,15 +110,15 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 type Step struct {
 	Step     int64 // mini-batches learned so far
 	Labelled int64 // labelled rows learned so far
-	Learned  int   // of the Pass
+	Learned  int   // of the PredictedBatch
 	Changed  bool  // whether the model has changed, so that it may predict otherwise
-	Drift    Drift // detectors that have raised an alarm in the Pass
+	Drift    Drift // detectors that have raised an alarm in the PredictedBatch
 }
 
-// Learn learns the labelled rows of the last Pass, once.
-func (l *Learner) Learn(p *Pass) Step {
+// Learn learns the labelled rows of the last PredictedBatch, once.
+func (l *Learner) Learn(p *PredictedBatch) Step {
 	if p != &l.pass || p.learned || p.batch == nil {
-		panic("learner: Learn takes the most recent Pass, and takes it once")
+		panic("learner: Learn takes the most recent PredictedBatch, and takes it once")
 	}
 	s := Step{}
 	for i := range p.rows {
@@ -122,7 +137,7 @@ func (l *Learner) steps() int64 { return l.labelled / int64(l.config.Minibatch) 
 
 // row learns row i of p. It reports whether the model has changed, and which detectors
 // have raised an alarm.
-func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
+func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	x, y, weight := p.raw.X(i), target.BoundedLabel(p.batch.Label(i)), target.BoundedWeight(p.batch.Weight(i))
 	if y.Targets() != l.head.Targets() {
 		panic(fmt.Sprintf("learner: label has %d targets, the model has %d", y.Targets(), l.head.Targets()))
@@ -132,11 +147,14 @@ func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 	if l.decision != nil && l.fit != nil {
 		l.decision.Add(p.Row(i), y.Class, weight)
 	}
+	if l.intervals != nil && weight > 0 && p.Size > 0 {
+		l.intervals.Add(p.Row(i), y.At)
+	}
 	if l.lags.k > 0 {
 		l.lags.push(p.batch.keys[i], p.batch.X(i), y)
 	}
 	if !l.warming() {
-		found = l.drift.add(p.head.Surprise(p.Row(i), y))
+		found = l.drift.add(p.head.BoundedError(p.Row(i), y))
 		l.drift.due = l.drift.due || found != 0
 	}
 	l.labelled++
@@ -153,6 +171,9 @@ func (l *Learner) row(p *Pass, i int) (changed bool, found Drift) {
 		l.scorePending()
 	}
 	l.advance()
+	if changed && l.intervals != nil {
+		l.intervals.Step()
+	}
 	return changed, found
 }
 
@@ -168,7 +189,7 @@ func (l *Learner) changesAfter(n int64, y Label) bool {
 }
 
 // push adds row i of p to the pending ones.
-func (l *Learner) push(p *Pass, i int, y Label, weight float64) {
+func (l *Learner) push(p *PredictedBatch, i int, y Label, weight float64) {
 	d := l.width()
 	l.pending.X = append(l.pending.X, p.x[i*d:(i+1)*d]...)
 	if l.fit.Encoding != nil {
@@ -212,6 +233,12 @@ func (l *Learner) Progress() Progress {
 	for j := range l.validation {
 		r := &l.validation[j]
 		whole[j], long[j], short[j] = r.whole, r.window(recentBuckets), r.window(latestBuckets)
+	}
+	if l.intervals != nil {
+		coverage, width := l.intervals.Graded()
+		for j := range coverage {
+			p.Intervals = append(p.Intervals, IntervalScore{Coverage: coverage[j], Width: width[j]})
+		}
 	}
 	p.Whole, p.Recent, p.Latest = scores(whole, l.head.Task), scores(long, l.head.Task), scores(short, l.head.Task)
 	return p

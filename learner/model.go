@@ -7,6 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -18,8 +19,13 @@ type Predictions struct {
 	Size   int       // values for each row: the classes seen so far; the targets of a regression; 0 while no label has been seen
 	Values []float64 // rows × Size: the probability of each class, or the value in the label's units
 
-	Decision Decision // for a class; the most probable one without Config.Costs
+	Decision  Decision  // for a class; the most probable one without Config.Costs. See its method Of
+	Intervals Intervals // around numbers; not Valid without Config.Intervals
 }
+
+// Intervals gives the intervals around predicted numbers that contain the share
+// Config.Intervals of the labels: see its methods Valid and Bounds.
+type Intervals = interval.Rule
 
 // Decision is a rule that decides for a class, given the probabilities of all: see its
 // method Class. The zero value decides for the most probable one.
@@ -42,7 +48,8 @@ type Model struct {
 	bank      *features.Bank   // nil before the first fit
 	intercept []float64
 	coef      []float32
-	decision  *Decision // nil without Config.Costs
+	decision  *Decision  // nil without Config.Costs
+	intervals *Intervals // nil without Config.Intervals
 
 	x    []float32 // scratch
 	f    []float64
@@ -54,6 +61,15 @@ func (m *Model) Dim() int { return m.dim }
 
 // Keyed reports whether m uses the keys of rows: see Batch.SetKey.
 func (m *Model) Keyed() bool { return m.given != nil && m.given.Keys() > 0 }
+
+// Columns describes what m sees of each raw column, nil if it sees all of them as they
+// are. fitted is false before the first fit.
+func (m *Model) Columns() (columns []Column, fitted bool) {
+	if m.encoding != nil {
+		columns = m.encoding.Columns()
+	}
+	return columns, m.bank != nil
+}
 
 // inputs returns the rows of b as the metric or the encoding has them, if there is one.
 func (m *Model) inputs(b *Batch) *Batch {
@@ -77,6 +93,9 @@ func (m *Model) Predict(b *Batch) Predictions {
 	if m.decision != nil {
 		p.Decision = *m.decision
 	}
+	if m.intervals != nil {
+		p.Intervals = *m.intervals
+	}
 	if m.bank != nil {
 		m.x = scaledRows(m.x[:0], &m.scaler, m.inputs(b), n)
 	}
@@ -99,7 +118,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.config.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, decision: v.decision}
+	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, decision: v.decision, intervals: v.intervals}
 	if v.fit != nil {
 		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
 	}

@@ -19,6 +19,14 @@ type Progress struct {
 	Whole  Scores // all rows
 	Recent Scores // the last 10,000, to the next hundred above
 	Latest Scores // the last 1,000, likewise
+
+	Intervals []IntervalScore // of each target, all rows; nil without Config.Intervals
+}
+
+// IntervalScore is the accuracy of the intervals around the predictions of a target.
+type IntervalScore struct {
+	Coverage float64 // share of the labels in the interval of their prediction
+	Width    float64 // mean width, in the label's units
 }
 
 // Scores are the errors on some rows, without the first labelled row of all, which
@@ -37,7 +45,7 @@ type Scores struct {
 type Score struct {
 	Error float64 // classification: share of wrong classes; regression: MSE / variance of the labels (nMSE)
 	MSE   float64 // regression only
-	Loss  float64 // of the model only; see Pass.Loss
+	Loss  float64 // of the model only; see PredictedBatch.Loss
 }
 
 // A tally adds up the errors of rows.

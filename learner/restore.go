@@ -30,7 +30,7 @@ const (
 	totalFields
 )
 
-// State returns a copy of the state of the Learner, without a Pass that has not been
+// State returns a copy of the state of the Learner, without a PredictedBatch that has not been
 // learned. The names and the order of its arrays are part of the snapshot format.
 func (l *Learner) State() State {
 	s := State{Serving: l.Serving()}
@@ -58,6 +58,9 @@ func (l *Learner) State() State {
 	if l.decision != nil {
 		l.decision.Save(a)
 	}
+	if l.intervals != nil {
+		l.intervals.Save(a)
+	}
 	if l.fit != nil {
 		l.engine.Save(a)
 	}
@@ -70,8 +73,12 @@ func (l *Learner) Serving() []Array {
 	if l.fit != nil {
 		v.Served = l.engine.Serving()
 	}
+	v.decision = l.costs
 	if l.decision != nil {
 		v.decision = &l.decision.Rule
+	}
+	if l.intervals != nil {
+		v.intervals = &l.intervals.Rule
 	}
 	var a state.Arrays
 	v.save(&a)
@@ -120,7 +127,8 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	s.Require(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
 	s.Require(v.dim == 0 || c.rowSize(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values do not match %d lags", v.dim, c.Lags)
 	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
-	s.Require((v.decision != nil) == (l.decision != nil), "the model has a decision rule: %v, configured are costs %q", v.decision != nil, c.Costs)
+	s.Require((v.decision != nil) == (c.Costs != "") && (v.decision == nil || v.decision.Is(l.costs)), "the model has a decision rule: %v, configured are costs %q", v.decision != nil, c.Costs)
+	s.Require((v.intervals != nil) == (l.intervals != nil), "the model has intervals: %v, configured is a coverage of %v", v.intervals != nil, c.Intervals)
 	counters := state.Take[int64](s, "counters", 1, counterFields)
 	totals := state.Take[float64](s, "totals", 1, totalFields)
 	var more []float64
@@ -168,6 +176,9 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	l.lags.load(s, c.inputs(l.dim))
 	if l.decision != nil {
 		l.decision.Load(s, *v.decision)
+	}
+	if l.intervals != nil {
+		l.intervals.Load(s, *v.intervals)
 	}
 	if s.Err != nil {
 		return

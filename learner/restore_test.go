@@ -142,6 +142,7 @@ func TestRestoreWantsTheConfigOfTheState(t *testing.T) {
 		func(c *Config) { c.Minibatch = 100 },
 		func(c *Config) { c.Targets = 2 },
 		func(c *Config) { c.Costs = "f1" },
+		func(c *Config) { c.Costs = `{"a":2}` },
 	} {
 		c := s.config
 		change(&c)

@@ -50,7 +50,7 @@ func TestFiniteRowsGiveFiniteModels(t *testing.T) {
 		b.Reset(dim)
 		x := make([]float64, dim)
 		seen := 0
-		for i := range rapid.SampledFrom([]int{450, 450, 450, 1800}).Draw(t, "rows") {
+		for i := range rapid.SampledFrom([]int{450, 450, 450, 450, 450, 450, 450, 450, 450, 1800}).Draw(t, "rows") {
 			shift := 0
 			if i >= turn {
 				shift = 1
@@ -179,7 +179,7 @@ func TestDriftIsForgotten(t *testing.T) {
 func TestMinibatchesAllocateNothing(t *testing.T) {
 	for _, a := range algorithms {
 		s := two(a.Name)
-		s.config.Minibatch = 128
+		s.config.Minibatch, s.config.Kernel = 128, "gaussian:1.5"
 		l := newLearner(t, s.config)
 		rows := s.rows(4000)
 		learn(l, rows.Slice(0, 3000), 100)
@@ -204,7 +204,7 @@ func TestMinibatchesAllocateNothing(t *testing.T) {
 func TestOneLabelDoesNotWreckTheModel(t *testing.T) {
 	t.Parallel()
 	for _, a := range algorithms {
-		l := newLearner(t, Config{Algorithm: a.Name, BlockSize: 16, MaxFeatures: 128})
+		l := newLearner(t, Config{Algorithm: a.Name, Kernel: "gaussian:1.5", BlockSize: 16, MaxFeatures: 64})
 		rng := rand.New(rand.NewPCG(1, 2))
 		var b, probe Batch
 		probe.Reset(2)

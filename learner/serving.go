@@ -7,6 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -22,7 +23,8 @@ type serving struct {
 	fit    *warmup.Fit // nil before the first
 	given  *Metric     // nil if there is none
 	engine.Served
-	decision *Decision // nil without Config.Costs
+	decision  *Decision  // nil without Config.Costs
+	intervals *Intervals // nil without Config.Intervals
 }
 
 // modelFields are the columns of the array "model".
@@ -70,6 +72,9 @@ func (v serving) save(a *state.Arrays) {
 	state.Put(a, "coefficients", v.head.Scores(), v.Coef)
 	if v.decision != nil {
 		v.decision.Save(a)
+	}
+	if v.intervals != nil {
+		v.intervals.Save(a)
 	}
 }
 
@@ -125,9 +130,11 @@ func loadServing(s *state.Reader) (v serving) {
 	v.Intercept = state.Take[float64](s, "intercept", min(k, 1), k)
 	v.Coef = state.Take[float32](s, "coefficients", 2*v.Blocks*v.config.BlockSize*min(k, 1), k)
 	v.decision = decide.LoadRule(s)
+	v.intervals = interval.LoadRule(s, v.head.Targets())
 	if s.Err != nil {
 		return v
 	}
+	s.Require(v.intervals == nil || task != Classification, "intervals around predictions with task %v", task)
 	s.Require(v.decision == nil || task != Regression, "a decision for a class with task %v", task)
 	if v.fit != nil {
 		v.fit.Scaler = warmup.Scaler{Center: center, Scale: scale, ColumnWeights: metric, AsIs: v.given != nil}
@@ -137,7 +144,7 @@ func loadServing(s *state.Reader) (v serving) {
 			v.fit.Second = second
 		}
 	}
-	s.Require(len(second) == 0 || len(second) == dim && v.config.sampling().AllowsSecond(), "the second kernel has column weights for %d inputs", len(second))
+	s.Require(len(second) == 0 || len(second) == dim && v.fit != nil && features.AllowsSecond(v.fit.Kernel, v.config.sampling()), "the second kernel has column weights for %d inputs", len(second))
 	s.Require(v.fit != nil || v.Blocks == 0, "%d blocks without a kernel", v.Blocks)
 	if v.given != nil && v.dim != 0 {
 		s.Require(v.fit == nil || v.fit.Encoding == nil, "a metric is for numeric columns")
@@ -194,7 +201,8 @@ func (v *serving) loadKernel(s *state.Reader, kernel string) {
 	}
 	s.Require(warmup.HasScale(k), "kernel %q has no scale", kernel)
 	s.Require(v.config.sampling().CheckKernel(k) == nil, "%s sampling cannot draw frequencies of the kernel %q", v.config.Sampling, kernel)
-	s.Require(float64(v.fit.Width(v.dim))*float64(v.config.BlockSize)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies are too many", v.Blocks, v.config.BlockSize, v.fit.Width(v.dim))
+	size := features.Parameters(k, v.fit.Width(v.dim))
+	s.Require(float64(size)*float64(v.config.BlockSize)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies are too many", v.Blocks, v.config.BlockSize, size)
 }
 
 func (v *serving) bank() *features.Bank {

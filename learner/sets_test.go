@@ -71,7 +71,7 @@ func TestOnePassOverDataSets(t *testing.T) {
 		{"newton", "a9a", Classification, 0.156, true},     // .1508 to .1515, mean .1512
 		{"newton", "covtype", Classification, 0.240, true}, // .2013 to .2288, mean .2151
 		{"newton", "kin40k", Regression, 0.054, false},     // .0469 to .0509, mean .0493
-		{"ridge", "letter", Classification, 0.101, false},  // .0828 to .0962, mean .0917
+		{"ridge", "letter", Classification, 0.101, true},   // .0828 to .0962, mean .0917
 		{"ridge", "spam", Classification, 0.094, true},     // .0843 to .0896, mean .0861
 		{"ridge", "a9a", Classification, 0.156, true},      // .1502 to .1518, mean .1511
 		{"ridge", "covtype", Classification, 0.282, true},  // .2579 to .2690, mean .2619
@@ -152,7 +152,11 @@ func TestMixtureIsAsGoodAsItsBestMemberOnElec(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	t.Parallel()
-	mixture, best := rival(newLearner(t, Config{Algorithm: "ridge"}), dataSet(t, "elec.stream", Classification, 0))
+	rows := dataSet(t, "elec.stream", Classification, 0)
+	if *orders < 3 {
+		rows = rows.Slice(0, 12_000) // a quarter
+	}
+	mixture, best := rival(newLearner(t, Config{Algorithm: "ridge"}), rows)
 	if t.Logf("error %.4f, of the best member %.4f", mixture, best); mixture > 0.21 || mixture > best+0.005 {
 		t.Errorf("error %.4f, of the best member %.4f: want .21, and .005 more than that", mixture, best)
 	}

@@ -8,6 +8,18 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 )
 
+// Steps are the options of dsg, udsg and cdsg, some of them also of all. The zero value
+// of each selects the default.
+type Steps struct {
+	StepSize    float64 `json:"step_size,omitempty"`    // γ₀: that of the first step. For precond a part of the Newton step: 0.5; otherwise one that needs no tuning
+	Theta       float64 `json:"theta,omitempty"`        // θ: the step size tends to θ/t. For precond it is constant; otherwise 1/λ
+	NewSteps    int     `json:"new_steps,omitempty"`    // G of udsg: steps in new blocks, before OldSteps: 1
+	OldSteps    int     `json:"old_steps,omitempty"`    // U of udsg: steps in existing blocks: 1
+	LongestStep float64 `json:"longest_step,omitempty"` // θ′ of cdsg: largest step size in an existing block, relative to a new one: 2
+	Averaging   string  `json:"averaging,omitempty"`    // what serves: "auto" (default), "none", "polynomial" or "uniform", see Averages
+	AtCap       string  `json:"at_cap,omitempty"`       // at max_features: "revisit" (default for precond, udsg and cdsg), "all" (otherwise) or "stop"
+}
+
 // smallBlock is the block size if max_features is smaller than every default.
 const smallBlock = 32
 
@@ -46,14 +58,7 @@ func (c Config) suited(a *engine.Algorithm) Config {
 
 // stepOptions are the options that package descent fills in and checks.
 func (c Config) stepOptions() engine.Options {
-	return engine.Options{Direction: c.Direction, Steps: c.stepsOf()}
-}
-
-func (c Config) stepsOf() engine.Steps {
-	return engine.Steps{
-		StepSize: c.StepSize, Theta: c.Theta, NewSteps: c.NewSteps, OldSteps: c.OldSteps,
-		LongestStep: c.LongestStep, Averaging: c.Averaging, AtCap: c.AtCap,
-	}
+	return engine.Options{Direction: c.Direction, Steps: engine.Steps(c.Steps)}
 }
 
 // checkSteps returns an error if the options of the steps do not suit the algorithm.

@@ -17,7 +17,7 @@ func TestFitsTakeEffectAtTheirRows(t *testing.T) {
 		want   []int64
 	}{
 		{"growing", []int64{80, 125, 200, 320, 500, 800, 1250}},
-		{"late", []int64{1250}}, // one class only: the scale is settled all the same
+		{"late", []int64{1250}}, // one class only: the scale is nevertheless settled
 	} {
 		s := streamOf(algorithms[0].Name, test.stream)
 		l := newLearner(t, s.config)
@@ -61,20 +61,19 @@ func TestNewFitLearnsTheRowsSoFar(t *testing.T) {
 }
 
 // TestStepSaysWhetherTheModelChanged: where it says no, the serving part is the
-// same, and a Pass of several rows ends where it may say yes.
+// same, and a batch of several rows ends where it may say yes.
 func TestStepSaysWhetherTheModelChanged(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
 		rows := s.rows(1500)
 		l := newLearner(t, s.config)
 		changes := 0
-		before := l.State().Serving
-		before = withoutDim(before)
+		before := withoutDim(l.Serving())
 		for at := range rows.Len() {
 			step := l.Learn(l.Predict(rows.Slice(at, at+1)))
-			after := withoutDim(l.State().Serving)
+			after := withoutDim(l.Serving())
 			if step.Changed {
 				changes++
-			} else if !reflect.DeepEqual(after, before) {
+			} else if !slices.EqualFunc(after, before, sameArray) {
 				t.Fatalf("row %d: the model changed, and Step does not say so", at)
 			}
 			before = after

@@ -20,6 +20,9 @@ type Learner struct {
 	// again.
 	Learned, Predicted, Quarantined, Skipped, Gap prometheus.Counter
 
+	MissingColumns prometheus.Gauge   // without a value in the last 1,000 records
+	DroppedFields  prometheus.Counter // that are not columns
+
 	Owner, Standby prometheus.Gauge // 1 for the role that the process has
 
 	Batches     prometheus.Counter
@@ -54,7 +57,7 @@ type Learner struct {
 	Lag     *Lag
 	Blocked *Blocked
 
-	errors *prometheus.GaugeVec
+	errors, auc, prAUC, recall, f1, balanced *prometheus.GaugeVec
 
 	partitionTime, headroom *prometheus.GaugeVec
 	mu                      sync.Mutex
@@ -73,6 +76,18 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Name: "accrete_progressive_error",
 		Help: "Progressive error over the recent examples, of the model and of baselines: error rate, or mean squared error divided by the variance of the labels.",
 	}, []string{"model"})
+	classes := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: name,
+			Help: help + " Of the rarer of two classes, or the mean over all; over the last 10,000 to 20,000 labelled records.",
+		}, append([]string{"model"}, labels...))
+	}
+	auc := classes("accrete_progressive_auc", "Area under the ROC curve of the progressive predictions.")
+	prAUC := classes("accrete_progressive_pr_auc", "Area under the precision-recall curve (average precision) of the progressive predictions.")
+	recall := classes("accrete_progressive_recall", "Largest recall of the progressive predictions at this precision or a higher one.", "precision")
+	f1 := classes("accrete_progressive_f1", "F1 of the predicted classes.")
+	balanced := classes("accrete_progressive_balanced_error", "Mean over the classes of the share of wrong predictions.")
+	r.MustRegister(auc, prAUC, recall, f1, balanced)
 	partitionTime := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_partition_progress_timestamp_seconds",
 		Help: "Unix time at which the partition last made progress.",
@@ -96,6 +111,9 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Quarantined: examples.WithLabelValues("quarantined"),
 		Skipped:     examples.WithLabelValues("skipped"),
 		Gap:         examples.WithLabelValues("lost"),
+
+		MissingColumns: m.gauge("accrete_missing_columns", "Columns of the model without a value in the last 1,000 records."),
+		DroppedFields:  m.counter("accrete_dropped_fields_total", "Fields of records that are not columns of the model and were ignored (input.unknown: ignore)."),
 
 		Owner:   role.WithLabelValues("owner"),
 		Standby: role.WithLabelValues("standby"),
@@ -134,6 +152,8 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Blocked: m.blocked(),
 		errors:  progressive,
 
+		auc: auc, prAUC: prAUC, recall: recall, f1: f1, balanced: balanced,
+
 		partitionTime: partitionTime,
 		headroom:      headroom,
 		positions:     map[string]int64{},
@@ -162,6 +182,26 @@ func (l *Learner) Progressive(model, majority, noChange, linear float64) {
 	l.errors.WithLabelValues("no_change").Set(noChange)
 	l.errors.WithLabelValues("linear").Set(linear)
 }
+
+// Classes sets how well the model tells classes apart. Without curves, with more than 64
+// classes, curve is nil and only f1 and balanced are set.
+func (l *Learner) Classes(f1, balanced float64, curve *Curve) {
+	const model = "accrete"
+	l.f1.WithLabelValues(model).Set(f1)
+	l.balanced.WithLabelValues(model).Set(balanced)
+	if curve == nil {
+		l.auc.Reset()
+		l.prAUC.Reset()
+		l.recall.Reset()
+		return
+	}
+	l.auc.WithLabelValues(model).Set(curve.AUC)
+	l.prAUC.WithLabelValues(model).Set(curve.PRAUC)
+	l.recall.WithLabelValues(model, strconv.FormatFloat(curve.Precision, 'g', -1, 64)).Set(curve.Recall)
+}
+
+// Curve has the figures of a classification that depend on probabilities.
+type Curve struct{ AUC, PRAUC, Precision, Recall float64 }
 
 // Scorer holds the collectors of a scorer.
 type Scorer struct {

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ func all() *prometheus.Registry {
 	Build(r, "v1")
 	l := NewLearner(r)
 	l.Progressive(.1, .5, .4, .3)
+	l.Classes(.5, .2, &Curve{.9, .6, .9, .4})
 	l.Lag.Set("in", 0, 7)
 	l.Blocked.Set("in", 0, 5, 9)
 	l.Partition("in", 0, 5, 3)
@@ -33,6 +35,7 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_build_info{version=v1}
 		accrete_drifts_total{detector=adwin}
 		accrete_drifts_total{detector=page_hinkley}
+		accrete_dropped_fields_total
 		accrete_examples_total{outcome=learned}
 		accrete_examples_total{outcome=lost}
 		accrete_examples_total{outcome=predicted}
@@ -49,13 +52,19 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_log_append_seconds
 		accrete_log_broken
 		accrete_memory_limit_bytes
+		accrete_missing_columns
 		accrete_partition_progress_timestamp_seconds{partition=0,topic=in}
 		accrete_predictions_total
+		accrete_progressive_auc{model=accrete}
+		accrete_progressive_balanced_error{model=accrete}
 		accrete_progressive_error{model=accrete}
 		accrete_progressive_error{model=linear}
 		accrete_progressive_error{model=majority}
 		accrete_progressive_error{model=no_change}
+		accrete_progressive_f1{model=accrete}
 		accrete_progressive_loss
+		accrete_progressive_pr_auc{model=accrete}
+		accrete_progressive_recall{model=accrete,precision=0.9}
 		accrete_refit_gap
 		accrete_refit_timestamp_seconds
 		accrete_refits_failed_total
@@ -92,6 +101,30 @@ func TestNamesAreFixed(t *testing.T) {
 	}
 	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The figures of classes are listed in docs/monitoring.md.
+func TestClassFiguresAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/monitoring.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	families, err := all().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range families {
+		if strings.Contains(f.GetHelp(), "10,000 to 20,000") {
+			n++
+			if !strings.Contains(string(page), "| `"+f.GetName()+"` |") {
+				t.Errorf("%s is not in docs/monitoring.md", f.GetName())
+			}
+		}
+	}
+	if n != 5 {
+		t.Errorf("%d figures, want 5", n)
 	}
 }
 

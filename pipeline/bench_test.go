@@ -100,8 +100,8 @@ func BenchmarkHost(b *testing.B) {
 	})
 }
 
-// learnt returns a history that has learned n wide records.
-func learnt(tb testing.TB, c learner.Config, n int) *history.History {
+// historyOf returns a history that has learned n wide records.
+func historyOf(tb testing.TB, c learner.Config, n int) *history.History {
 	tb.Helper()
 	cfg := Config{Learner: c}
 	options, err := cfg.options()
@@ -127,7 +127,7 @@ func learnt(tb testing.TB, c learner.Config, n int) *history.History {
 // BenchmarkFreeze measures how long learning waits while a snapshot is copied: newton
 // with its default size and a full window of 20 inputs.
 func BenchmarkFreeze(b *testing.B) {
-	h := learnt(b, learner.Config{}, 12_000) // enough for a step in each block
+	h := historyOf(b, learner.Config{}, 12_000) // enough for a step in each block
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := h.Freeze(1); err != nil {
@@ -139,7 +139,7 @@ func BenchmarkFreeze(b *testing.B) {
 // TestFreezeCopiesOnce tests that freezing, for which learning waits, allocates
 // little more than the size of the snapshot.
 func TestFreezeCopiesOnce(t *testing.T) {
-	h := learnt(t, learner.Config{MaxFeatures: 256}, 1400)
+	h := historyOf(t, learner.Config{MaxFeatures: 256}, 1400)
 	if n := h.Learner.Progress().Features; n != 256 {
 		t.Fatalf("%d features", n)
 	}

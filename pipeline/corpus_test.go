@@ -22,7 +22,7 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	values := rings(1000)
 	cfg, _ := config(c, "whole", in)
-	cfg.ChunkBytes, cfg.Learner.MaxFeatures = 4<<10, 32
+	cfg.ChunkBytes, cfg.Learner.BlockSize, cfg.Learner.MaxFeatures = 4<<10, 0, 32
 	for i := range 3 {
 		kafkatest.Fill(t, c, in, 1, values[300*i:300*(i+1)])
 		learnAll(t, cfg)
@@ -42,7 +42,7 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 		t.Helper()
 		n++
 		cfg, ev := config(c, fmt.Sprintf("damaged%d", n), in)
-		cfg.ChunkBytes, cfg.Learner.MaxFeatures = 4<<10, 32
+		cfg.ChunkBytes, cfg.Learner.BlockSize, cfg.Learner.MaxFeatures = 4<<10, 0, 32
 		rs := slices.Clone(log)
 		for i := range rs {
 			rs[i].Value = bytes.Clone(rs[i].Value)

@@ -94,6 +94,9 @@ func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []in
 	if d.Counts.Quarantined > 0 {
 		l.config.Report(event.Quarantining{Bad: d.Bad()})
 	}
+	if d.Columns != nil {
+		l.config.Report(*d.Columns)
+	}
 	var spent *budget
 	if l.budget.spend(d.Items) {
 		spent = &l.budget

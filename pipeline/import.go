@@ -83,7 +83,7 @@ type destination interface {
 type importer struct {
 	to     destination
 	model  string
-	claims modellog.Versions // of the claim in force
+	claims modellog.Versions // of the current claim
 	signed bool
 
 	times []int64 // of group
@@ -209,7 +209,7 @@ func (i *importer) add(r backup.Record) error {
 	return nil
 }
 
-// as makes the claim in force one of the versions v.
+// as makes the current claim one of the versions v.
 func (i *importer) as(v modellog.Versions) error {
 	if i.claims == v {
 		return nil

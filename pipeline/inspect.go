@@ -18,7 +18,7 @@ type LogReport struct {
 	First     int64                `json:"first"` // offset
 	End       int64                `json:"end"`
 	Bytes     int64                `json:"bytes"` // of all values
-	Claim     modellog.Claim       `json:"claim"` // in force
+	Claim     modellog.Claim       `json:"claim"` // in effect
 	Seq       int64                `json:"seq"`
 	Released  int64                `json:"released"`
 	Options   json.RawMessage      `json:"options,omitempty"`

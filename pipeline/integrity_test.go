@@ -146,7 +146,7 @@ func TestALogThatDoesNotKeepItsRecordsIsRefused(t *testing.T) {
 			_, err := Open(t.Context(), cfg)
 			wants(t, err, ErrLog, name+" is "+value)
 			if rs := kafkatest.Read(t, c, LogTopic(cfg.Model)); len(rs) > 0 {
-				t.Errorf("%d records were written to it all the same", len(rs))
+				t.Errorf("%d records were written to it nevertheless", len(rs))
 			}
 			_, err = Inspect(t.Context(), cfg, 0)
 			wants(t, err, ErrLog, name)
@@ -154,7 +154,7 @@ func TestALogThatDoesNotKeepItsRecordsIsRefused(t *testing.T) {
 	}
 }
 
-func TestALogWithAHoleIsRefused(t *testing.T) {
+func TestALogWithAMissingRecordIsRefused(t *testing.T) {
 	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
 		c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
 		kafkatest.Fill(t, c, in, 1, rings(1000))
@@ -169,7 +169,7 @@ func TestALogWithAHoleIsRefused(t *testing.T) {
 		r, err := Inspect(t.Context(), cfg, 100)
 		wants(t, err, ErrLog, "offsets 7 to 8 are missing")
 		if r == nil || len(r.Records) < 5 {
-			t.Errorf("inspect shows %+v, want what lies before the hole", r)
+			t.Errorf("inspect shows %+v, want what precedes the missing record", r)
 		}
 	})
 }

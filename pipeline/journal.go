@@ -178,7 +178,7 @@ func (j *journal) knows(m marker) bool {
 	return ok && chain == m.Chain
 }
 
-// fenced returns ErrFenced if another process holds the claim in force.
+// fenced returns ErrFenced if another process holds the current claim.
 func (j *journal) fenced() error {
 	now := j.log.Fold.Claim()
 	if now.Owner == j.owner || planted.Fault("owner") && now.Epoch == j.owner.Epoch {

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
@@ -41,9 +42,12 @@ type Learner struct {
 	heart   *heartbeat.Heart
 	memory  memory // owned by the goroutine that learns
 
-	saving  chan struct{} // holds a token while a snapshot is being written
-	saved   int64         // seq of the newest snapshot that was begun
-	savedAt time.Time
+	saving   chan struct{} // holds a token while a snapshot is being written
+	saved    int64         // seq of the newest snapshot that was begun
+	savedAt  time.Time
+	measured time.Time     // when the figures of classes were computed last
+	measure  time.Duration // how long that took
+
 	relearn time.Duration // time spent learning since savedAt
 
 	refitting chan struct{} // holds a token while a refit is running
@@ -116,6 +120,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		return nil, err
 	}
 	l.history.Beat = l.pulse.Beat
+	l.history.Meter = ranking.NewRecent()
 	l.history.Limits = bounds
 	if err := l.bound(recovery); err != nil {
 		return nil, err
@@ -163,7 +168,7 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 	if err != nil {
 		return err
 	}
-	l.memory = memory{read: memoryRead, features: int64(features.MaxFeatures), refit: l.config.Refit.bytes(features.MaxFeatures)}
+	l.memory = memory{model: l.config.Learner, read: memoryRead, features: int64(features.MaxFeatures), refit: l.config.Refit.bytes(features.MaxFeatures)}
 	l.memory.factors = l.memory.features * int64(features.FeatureBytes())
 	if recovery.Snapshot != nil {
 		l.memory.snapshot = recovery.Snapshot.Manifest.Size

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/refit"
@@ -10,7 +11,7 @@ import (
 // with back-pressure: the fetchers wait for the decider, the decider for the learner,
 // the learner for the publisher, and the publisher for the broker.
 //
-//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + tables + 3 × BATCH + 11 × release + read + refit)
+//	limit = 64 MiB + 2 × (5 × snapshot + frequencies + factors + tables + 3 × BATCH + 11 × publication + read + refit)
 //
 // where
 //
@@ -23,7 +24,7 @@ import (
 //	             two classes are one target and there are at most 16
 //	BATCH        bytes of the largest BATCH so far: its records, at most about 8 MiB, and
 //	             their rows. One is collected, one is decided and one is learned
-//	release      bytes of the predictions and quarantined records of a BATCH, of which
+//	publication  bytes of the predictions and quarantined records of a BATCH, of which
 //	             they share no memory: the largest so far. One is made, four are queued,
 //	             and those being written may be four combined, with their encoding
 //	read         one budget for the records of all partitions that are read ahead, by the
@@ -41,23 +42,27 @@ import (
 // collector runs more often, unless GOMEMLIMIT is set.
 type memory struct {
 	features, dim  int64
+	model          learner.Config
 	tables         int64
 	factors, refit int64
 	read           int64
 
-	snapshot, batch, release int64
+	snapshot, batch, publication int64
 }
 
 const (
-	memoryBase     = 64 << 20
-	memoryBatches  = 3
-	memoryReleases = 2*waitingPublications + 3 // a combined release may be as large as a full queue
-	memoryRead     = 32 << 20
+	memoryBase         = 64 << 20
+	memoryBatches      = 3
+	memoryPublications = 2*waitingPublications + 3 // a combined publication may be as large as a full queue
+	memoryRead         = 32 << 20
 )
 
 func (m *memory) limit() int64 {
-	return memoryBase + 2*(5*m.snapshot+m.features*(m.dim+1)*4+m.factors+m.tables+memoryBatches*m.batch+memoryReleases*m.release+m.read+m.refit)
+	return memoryBase + 2*(5*m.snapshot+m.features*m.frequency()+m.factors+m.tables+memoryBatches*m.batch+memoryPublications*m.publication+m.read+m.refit)
 }
+
+// frequency returns the memory of a random feature's frequency, or of its parameters.
+func (m *memory) frequency() int64 { return int64(4 + m.model.FrequencyBytes(int(m.dim))) }
 
 // reads updates the maximum of the bytes that are read ahead. It reports whether the
 // limit has changed.
@@ -79,7 +84,7 @@ func (m *memory) encodes(inputs int, tables int64) bool {
 	return true
 }
 
-// sees updates the sizes of the largest BATCH and the largest release, and reports
+// observe updates the sizes of the largest BATCH and the largest publication, and reports
 // whether the limit has changed.
 func (m *memory) observe(b *history.Decided, out *history.Publication) bool {
 	bytes := int64(b.Batch.Len()) * int64(8*b.Batch.Dim()+64)
@@ -90,14 +95,14 @@ func (m *memory) observe(b *history.Decided, out *history.Publication) bool {
 	for i := range b.Items {
 		bytes += int64(input.MemoryOf(b.Items[i].Record)) + 64
 	}
-	released := int64(0)
+	published := int64(0)
 	for _, rs := range [][]history.Outgoing{out.Predictions, out.Quarantined} {
 		for i := range rs {
-			released += int64(input.MemoryOf(&rs[i].Record))
+			published += int64(input.MemoryOf(&rs[i].Record))
 		}
 	}
 	dim := int64(b.Batch.Dim())
-	if bytes <= m.batch && released <= m.release && dim <= m.dim {
+	if bytes <= m.batch && published <= m.publication && dim <= m.dim {
 		return false
 	}
 	larger := func(have *int64, bytes int64) {
@@ -106,7 +111,7 @@ func (m *memory) observe(b *history.Decided, out *history.Publication) bool {
 		}
 	}
 	larger(&m.batch, bytes)
-	larger(&m.release, released)
+	larger(&m.publication, published)
 	m.dim = max(m.dim, dim)
 	return true
 }

@@ -64,7 +64,7 @@ func config(c *ingest.Client, model, topic string) (Config, *events) {
 	ev := new(events)
 	return Config{
 		Model: model + "." + topic, Client: c, Topics: []string{topic},
-		Learner:   learner.Config{Kernel: "gaussian:1.5", MaxFeatures: 256}, // small, and with a fixed scale for the warm-up
+		Learner:   learner.Config{Kernel: "gaussian:1.5", BlockSize: 16, MaxFeatures: 64}, // small, and with a fixed scale for the warm-up
 		BatchSize: 100, Linger: time.Millisecond,
 		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30,
 		ToEnd: true, Report: ev.add,
@@ -256,7 +256,7 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
 	kafkatest.Fill(t, c, in, 1, rings(200))
 	cfg, _ := config(c, "m", in)
-	cfg.Learner.MaxFeatures = 0 // the default
+	cfg.Learner.BlockSize, cfg.Learner.MaxFeatures = 0, 0 // the defaults
 	learnAll(t, cfg)
 	cfg.Learner.MaxFeatures = 64
 	_, err := Open(t.Context(), cfg)
@@ -282,7 +282,7 @@ func TestTooFewInputsAreRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if n := len(kafkatest.Read(t, c, PredictionsTopic(cfg.Model))); n > 0 {
-		t.Errorf("%d predictions all the same", n)
+		t.Errorf("%d predictions, want none", n)
 	}
 }
 

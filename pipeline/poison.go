@@ -60,7 +60,7 @@ func (b *budget) pause(seq int64, o modellog.Owner) *modellog.Pause {
 	return p
 }
 
-// waitForResume returns once the model log has no PAUSE in force.
+// waitForResume returns once the model log has no PAUSE in effect.
 func (j *journal) waitForResume(ctx context.Context) error {
 	t := time.NewTicker(resumeEvery)
 	defer t.Stop()
@@ -89,9 +89,9 @@ func (j *journal) stillPaused(ctx context.Context) (bool, error) {
 	return j.log.Fold.Paused() != nil, nil
 }
 
-// Resume writes a RESUME to the model log if a PAUSE is in force, so that a paused
+// Resume writes a RESUME to the model log if a PAUSE is in effect, so that a paused
 // learner continues, or does not pause when it starts. It returns the pause that was
-// in force; nil if there was none.
+// in effect; nil if there was none.
 func Resume(ctx context.Context, c Config) (*modellog.Pause, error) {
 	j, err := openJournal(ctx, c, 1)
 	if errors.Is(err, ingest.ErrUnknownTopic) {

@@ -102,7 +102,7 @@ type RefitReport struct {
 
 // Refit solves for the coefficients of the newest snapshot, on the last records that
 // were learned up to it. If publish is true, it writes the result to the model log as a
-// challenger, under the claim in force. It also returns the challenger.
+// challenger, under the current claim. It also returns the challenger.
 func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.Snapshot, error) {
 	start := time.Now()
 	report := RefitReport{Model: c.Model}

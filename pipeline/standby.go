@@ -165,7 +165,7 @@ func (s *standby) due(grown bool) bool {
 		return false
 	}
 	if grown && s.roster.Left < s.journal.log.Fold.Claim().Epoch {
-		s.roster.Heard()
+		s.roster.OwnerAlive()
 		return false
 	}
 	return true

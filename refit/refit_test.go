@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// rings returns labelled rows of two numbers, of so many classes by their
+// rings returns labelled rows of two numbers, of the given number of classes by their
 // distance from 0, or of the wavy number that they are regressed on if classes
 // is 0.
 func rings(rows, classes int) *learner.Batch {

@@ -36,7 +36,7 @@ func TestScorerOutlivesABrokenLog(t *testing.T) {
 	})
 	until(t, done, "it says that the log is broken", counted(&w.broken))
 	kafkatest.Fill(t, w.client, w.asked, 1, rings(3, 20, none))
-	until(t, done, "it scores all the same", func() bool { return w.scores(t) == 40 })
+	until(t, done, "it continues to score", func() bool { return w.scores(t) == 40 })
 	if w.whole > 0 {
 		t.Error("it takes the log for whole without its tail")
 	}

@@ -32,7 +32,7 @@ func frauds(seed uint64, n int, labelled bool) []string {
 // decides like it, and so does the learner that replays the log to verify it.
 func TestScorerDecidesLikeTheLearner(t *testing.T) {
 	w := newWorld(t)
-	w.small, w.costs = true, "f1"
+	w.costs = "f1"
 	kafkatest.Fill(t, w.client, w.in, 1, frauds(1, 700, true))
 	kafkatest.Fill(t, w.client, w.asked, 1, nil)
 	w.learn(t, w.in, w.asked)

@@ -42,6 +42,9 @@ func (s *Served) Predict(b *learner.Batch) learner.Predictions {
 // Keyed reports whether predictions depend on the key of a row.
 func (s *Served) Keyed() bool { return s.model.Keyed() }
 
+// Columns describes what the model sees of each column; see learner.Model.Columns.
+func (s *Served) Columns() (columns []learner.Column, fitted bool) { return s.model.Columns() }
+
 // Follower reads a model log as it grows and loads the newest snapshot in it.
 // It fetches only the serving part. It must not be used concurrently.
 type Follower struct {

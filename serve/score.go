@@ -31,7 +31,7 @@ type Config struct {
 	Report func(Event)
 }
 
-// Event is one of the events of a Scorer: Retrying, Waiting, Shared, Heard,
+// Event is one of the events of a Scorer: Retrying, Waiting, Shared, Heartbeat,
 // Switched, Damaged, Broken, Repaired, Gap, Truncated or Scored.
 type Event any
 
@@ -50,8 +50,8 @@ type (
 		Of   int
 	}
 
-	// Heard reports a successful heartbeat. It is also sent if the share is empty.
-	Heard struct{}
+	// Heartbeat reports a successful heartbeat. It is also sent if the share is empty.
+	Heartbeat struct{}
 
 	// Switched reports that another model scores from now on.
 	Switched struct{ To *Served }

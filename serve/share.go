@@ -230,6 +230,6 @@ func (s *Scorer) beat(ctx context.Context, m *ingest.Member) (rebalanced bool, e
 		case rebalanced || err != nil:
 			return rebalanced, err
 		}
-		s.config.Report(Heard{})
+		s.config.Report(Heartbeat{})
 	}
 }

@@ -23,7 +23,7 @@ type Snapshot struct {
 	Lineage    Hash   // chain over the labelled rows as of the last change of the model
 	Rows       Hash   // the same chain as of the last labelled row
 	ConfigHash Hash   // where that chain began
-	Config     []byte // compact JSON, the options in force
+	Config     []byte // compact JSON, the options in effect
 	Schema     []byte // compact JSON, the decoder's state
 	State      learner.State
 

@@ -314,15 +314,15 @@ func TestBadFiles(t *testing.T) {
 	if _, err := Decode(seal, 0); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a wrong seal under a right trailer: %v", err)
 	}
-	hole := slices.Insert(bytes.Clone(file), int(f.serving)-SealSize, bytes.Repeat([]byte{1}, alignment)...)
-	le.PutUint64(hole[16:], uint64(len(hole)))
-	le.PutUint64(hole[24:], uint64(f.serving+alignment))
-	le.PutUint64(hole[len(hole)-16:], uint64(len(hole)))
+	padded := slices.Insert(bytes.Clone(file), int(f.serving)-SealSize, bytes.Repeat([]byte{1}, alignment)...)
+	le.PutUint64(padded[16:], uint64(len(padded)))
+	le.PutUint64(padded[24:], uint64(f.serving+alignment))
+	le.PutUint64(padded[len(padded)-16:], uint64(len(padded)))
 	for i := f.first; i < len(f.sections); i++ {
-		e := hole[table+int64(i)*entrySize:]
+		e := padded[table+int64(i)*entrySize:]
 		le.PutUint64(e[48:], uint64(f.sections[i].offset+alignment))
 	}
-	if _, err := Decode(reseal(hole), 0); !errors.Is(err, ErrCorrupt) {
+	if _, err := Decode(reseal(padded), 0); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("something hidden before the seal: %v", err)
 	}
 	if _, err := Decode(file, int64(len(file))-1); !errors.Is(err, ErrLimit) {

@@ -24,7 +24,7 @@ type adoptCommand struct {
 }
 
 func (adoptCommand) Help() string {
-	return `Continues a model on input topics that hold the same records under other ids, names or offsets: topics that were recreated from a backup, or mirrored to another cluster. In each partition the command looks for the record that was learned last, by its fingerprint, and refuses if it does not find it or finds it several times. It ends a running learner (exit code 76) and writes one record to the model log. Decisions that no snapshot covers, and whose records were in a replaced topic, are rolled back. Start the learner afterwards, with the new names in input.topics.`
+	return `Continues a model on input topics that hold the same records under other ids, names or offsets: topics that were recreated from a backup, or mirrored to another cluster. In each partition the command looks for the record that was learned last, by its fingerprint, and refuses if it does not find it or finds it several times. It ends a running learner (exit code 76) and writes one record to the model log. Decisions that no snapshot covers are rolled back if their records were in a replaced topic. Start the learner afterwards, with the new names in input.topics.`
 }
 
 func (adoptCommand) Examples() string {

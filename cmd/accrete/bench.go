@@ -231,7 +231,7 @@ func readKeyed(file *decode.File) ([]decode.Row, error) {
 func (s *benchSet) run(ctx context.Context, name string, precision float64) (benchResult, learner.Progress, []curve, error) {
 	algorithm, direction, _ := strings.Cut(name, "/")
 	options := learner.Config{Algorithm: algorithm, Direction: direction, Task: s.task}
-	fit, err := offline.NewFit(options)
+	fit, err := offline.NewFit(options, decode.Config{})
 	if err != nil {
 		return benchResult{}, learner.Progress{}, nil, exit.Usage("%w", err)
 	}

@@ -108,6 +108,7 @@ func TestNoOutputShowsASecret(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about 20 s")
 	}
+	t.Parallel()
 	signKey, hidden := key(t)
 	hidden = append(hidden, canary, base64.StdEncoding.EncodeToString([]byte(canary)), hex.EncodeToString([]byte(canary)),
 		base64.StdEncoding.EncodeToString([]byte("\x00someone\x00"+canary)))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -92,39 +93,51 @@ func (t *columnTally) add(x []float64) {
 // report describes the columns; nil if all are numeric, have no missing values and are not
 // like identifiers.
 func (t *columnTally) report(schema *decode.Schema, seen []learner.Column) []columnReport {
-	plain := schema.Types == nil
-	all := make([]columnReport, 0, len(schema.Columns))
-	for j, name := range schema.Columns {
-		if j >= len(t.columns) {
-			return nil
-		}
-		c := columnReport{Name: name, Type: learner.NumericColumn.String(), Missing: t.columns[j].missing, Distinct: len(t.columns[j].distinct), Becomes: "number"}
-		if schema.Types != nil {
-			c.Type = schema.Types[j]
-		}
-		if j < len(seen) {
-			c.Becomes = seen[j].Becomes
-		}
-		c.Identifier = t.columns[j].identifies(c.Type, t.rows)
-		plain = plain && c.Missing == 0 && !c.Identifier
-		all = append(all, c)
-	}
-	if plain {
+	all := t.all(schema, seen)
+	if schema.Types == nil && !slices.ContainsFunc(all, func(c columnReport) bool { return c.Missing > 0 || c.Identifier }) {
 		return nil
 	}
 	return all
 }
 
+// all describes the columns.
+func (t *columnTally) all(schema *decode.Schema, seen []learner.Column) []columnReport {
+	var all []columnReport
+	for _, f := range schema.Fields() {
+		if f.At >= len(t.columns) {
+			return nil
+		}
+		n := t.columns[f.At]
+		c := columnReport{Name: f.Name, Type: f.Type, Missing: n.missing, Distinct: len(n.distinct), Becomes: "number"}
+		if seen := becomes(f, seen); seen != "" {
+			c.Becomes = seen
+		}
+		c.Identifier = n.identifies(c.Type, t.rows)
+		all = append(all, c)
+	}
+	return all
+}
+
+// becomes returns what the model sees of a field; empty if it sees it as it is.
+func becomes(f decode.Field, seen []learner.Column) string {
+	if f.At >= len(seen) {
+		return ""
+	}
+	text := seen[f.At].Becomes
+	if f.Columns > 1 {
+		text = fmt.Sprintf("%s in %d columns", text, f.Columns)
+	}
+	if next := f.At + f.Columns; f.Type == learner.SinceColumn.String() && next < len(seen) {
+		text += "; " + seen[next].Becomes
+	}
+	return text
+}
+
 // declaration returns the columns, and the fields that types excludes, as input.columns.
 func (t *columnTally) declaration(schema *decode.Schema, types map[string]string) string {
 	var all []modelColumn
-	for j, name := range schema.Columns {
-		c := modelColumn{Name: name, Type: learner.NumericColumn.String()}
-		if schema.Types != nil {
-			c.Type = schema.Types[j]
-		}
-		c.identifier = t.columns[j].identifies(c.Type, t.rows)
-		all = append(all, c)
+	for _, f := range schema.Fields() {
+		all = append(all, modelColumn{Name: f.Name, Type: f.Type, identifier: t.columns[f.At].identifies(f.Type, t.rows)})
 	}
 	return columnsYAML(append(all, notInputs(types)...))
 }

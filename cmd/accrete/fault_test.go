@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -120,9 +121,15 @@ func (o *output) tail(n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// learnerOf writes a configuration and returns a function that starts a learner
-// with it.
+// smallModel is the configuration of a model that is learned quickly.
+const smallModel = `learner: {kernel: "gaussian:1.5", max_features: 64}`
+
+// learnerOf writes a configuration, of a small model unless more has a learner, and
+// returns a function that starts a learner with it.
 func learnerOf(t *testing.T, brokers, model, topic string, more ...string) func(args ...string) *learnerProcess {
+	if !slices.ContainsFunc(more, func(s string) bool { return strings.HasPrefix(s, "learner:") }) {
+		more = append(more, smallModel)
+	}
 	path := filepath.Join(t.TempDir(), "accrete.yaml")
 	text := fmt.Sprintf("model: %s\nkafka: {bootstrap.servers: %q}\ninput: {topics: [%s], label: label, batch: {size: 100}}\nsnapshot: {every: 200ms}\nhttp: {listen: \"off\"}\n%s\n",
 		model, brokers, topic, strings.Join(more, "\n"))
@@ -178,6 +185,7 @@ func TestBrokerKilledUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about 3 s for each of -broker-kills")
 	}
+	t.Parallel()
 	b := newFixedBroker(t)
 	b.start()
 	client := kafkatest.ClientOf(t, b.addr, nil)
@@ -323,6 +331,7 @@ func TestTransactionalDeliveryOverKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("about 0.5 s for each of -learner-kills")
 	}
+	t.Parallel()
 	addr := os.Getenv("ACCRETE_TEST_BROKERS")
 	if addr == "" {
 		b := newFixedBroker(t)
@@ -341,7 +350,7 @@ func TestTransactionalDeliveryOverKills(t *testing.T) {
 		kafkatest.Fill(t, client, in, 2, values)
 		fed += each
 	}
-	start := learnerOf(t, addr, in+".m", in, "output: {delivery: transactional}")
+	start := learnerOf(t, addr, in+".m", in, "output: {delivery: transactional}", "learner: {max_features: 512}") // large enough to be killed while it learns
 	feed()
 	for range *learnerKills {
 		p := start("learn", "--json")

@@ -35,25 +35,28 @@ type fitCommand struct {
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
-	Costs       string   `enum:"none,f1" default:"none" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions (${default})."`
+	Intervals   float64  `placeholder:"SHARE" help:"Share of the labels of a regression that the interval of their prediction is to contain, from 0.5 to 0.999."`
+	Costs       string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions. JSON, such as {\"fraud\": 50} or {\"fraud\": {\"ok\": 50}}: the one with the least expected cost, where a wrong prediction costs 1 or as much as given (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
-	Kernel      string   `default:"gaussian" help:"Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, sums and products of these such as gaussian+laplacian, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
+	Kernel      string   `default:"gaussian" help:"Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, hierarchical:WIDTH, sums and products of these such as gaussian+laplacian, arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO, or, for inputs of 0 or more, chi2, intersection, jensen-shannon, hellinger, exponential-semigroup, reciprocal-semigroup, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
 	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
 	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
 	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge and 128 for the others."`
-	Lambda      float64  `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
-	Seed        uint64   `default:"1" help:"Seed of all random numbers (${default})."`
-	Shuffle     *uint64  `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
-	SkipBad     bool     `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
-	Refit       bool     `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
-	Window      int      `default:"8192" help:"Number of rows for --refit (${default})."`
-	Tolerance   float64  `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
-	Penalty     float64  `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
-	Plot        string   `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
-	Save        string   `placeholder:"FILE" help:"Save the final model as a snapshot file."`
+	stepFlags
+	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
+	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`
+	Shuffle     *uint64 `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
+	SkipBad     bool    `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
+	Refit       bool    `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
+	Window      int     `default:"8192" help:"Number of rows for --refit (${default})."`
+	Tolerance   float64 `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
+	Penalty     float64 `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
+	Plot        string  `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
+	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
+	Save        string  `placeholder:"FILE" help:"Save the final model as a snapshot file."`
 }
 
 func (fitCommand) Help() string {
@@ -77,8 +80,9 @@ type fitReport struct {
 	Targets     int              `json:"targets"`
 	Algorithm   string           `json:"algorithm"`
 	Progressive display.Figure   `json:"progressive"`
-	Baselines   *watch.Baselines `json:"baselines"` // progressive errors, too
-	Test        *display.Figure  `json:"test"`      // null without --test
+	Baselines   *watch.Baselines `json:"baselines"`           // progressive errors, too
+	Test        *display.Figure  `json:"test"`                // null without --test
+	Intervals   []intervalReport `json:"intervals,omitempty"` // of each target, with --intervals
 	Features    int              `json:"features"`
 	Drifts      drifts           `json:"drifts"`  // number of alarms of each detector
 	Seconds     float64          `json:"seconds"` // time spent learning
@@ -89,6 +93,11 @@ type fitReport struct {
 
 	Columns []columnReport `json:"columns,omitempty"` // unless all are numbers without missing values, none like an identifier
 	columns columnTally
+}
+
+type intervalReport struct {
+	Coverage float64 `json:"coverage"` // share of the labels in the interval of their progressive prediction
+	Width    float64 `json:"width"`    // mean, in the label's units
 }
 
 type drifts struct {
@@ -110,18 +119,27 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer file.Close()
-	run, err := offline.NewFit(options)
+	run, err := offline.NewFit(options, c)
 	if err != nil {
 		return exit.Usage("%w", err)
 	}
+	run.Classes = func() []string { return file.Schema().Classes }
 	r := fitReport{Algorithm: f.Algorithm}
 	curve := newCurveRecorder(f.Algorithm, 0)
 	var recent window
 	start := time.Now()
-	if err := f.learn(ctx, e, file, run, options, curve, &recent, &r); err != nil {
+	out, err := f.progressive(file, run)
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	if err := f.learn(ctx, e, file, run, options, curve, &recent, out, &r); err != nil {
 		return err
 	}
 	p := run.Finish()
+	if err := out.finish(); err != nil {
+		return fmt.Errorf("--predictions: %w", err)
+	}
 	schema := file.Schema()
 	if p.Examples == 0 {
 		return fmt.Errorf("%s has no labelled row, so nothing was learned", f.Train)
@@ -132,6 +150,11 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	r.Columns = r.columns.report(schema, run.Columns())
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
+	}
+	for _, name := range options.NamedCosts() {
+		if !slices.Contains(schema.Classes, name) {
+			e.log.Warn().Str("class", name).Strs("classes", schema.Classes).Msg("--costs names a class that no row has")
+		}
 	}
 	s, err := run.Snapshot(schema)
 	if err != nil {
@@ -175,7 +198,7 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 	}
 	options, err := learner.Config{
 		Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, Costs: f.Costs, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
+		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
 	}.Effective()
 	switch {
 	case err != nil:
@@ -189,7 +212,7 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 }
 
 // learn streams file through run once, and keeps what --plot and --refit need.
-func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *offline.Fit, options learner.Config, curve *curveRecorder, recent *window, r *fitReport) error {
+func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *offline.Fit, options learner.Config, curve *curveRecorder, recent *window, out *progressive, r *fitReport) error {
 	next := file.Next
 	if f.Shuffle != nil {
 		next = shuffled(file.Next, *f.Shuffle)
@@ -213,6 +236,7 @@ func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *
 			}
 		}
 		r.columns.add(row.X)
+		out.add(file)
 		run.Add(row)
 		if f.Refit {
 			recent.add(row, f.Window)
@@ -237,6 +261,9 @@ func (r *fitReport) fill(p learner.Progress, schema *decode.Schema, labels int, 
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
 	r.Task, r.Examples, r.Inputs, r.Targets, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features
 	r.Drifts = drifts(p.Drifts)
+	for _, s := range p.Intervals {
+		r.Intervals = append(r.Intervals, intervalReport(s))
+	}
 	r.Progressive = display.Progressive(p.Task, p.Whole)
 	r.Baselines = &watch.Baselines{Majority: p.Whole.Majority.Error, NoChange: p.Whole.NoChange.Error, Linear: p.Whole.Linear.Error}
 }
@@ -360,6 +387,7 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *l
 	}
 	defer file.Close()
 	g := offline.NewGrade(model, len(schema.Columns))
+	g.Classes = schema.Classes
 	for ctx.Err() == nil {
 		row, err := file.Next()
 		if err == io.EOF {
@@ -402,6 +430,9 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	if r.Test != nil {
 		fmt.Fprintf(&b, "test         %v  over %s\n", *r.Test, display.Count(r.Test.Examples, "example"))
+	}
+	for _, s := range r.Intervals {
+		fmt.Fprintf(&b, "intervals    contain %.4f of the labels, mean width %.4g\n", s.Coverage, s.Width)
 	}
 	b.WriteString(f.classFlags.text(r))
 	if r.Refit != nil {

@@ -15,7 +15,7 @@ import (
 
 // inputFlags select the cells that are inputs.
 type inputFlags struct {
-	Columns []string `placeholder:"COLUMN,..." help:"Input columns, each a name or name:type, for example code:category (default: all but label, key and weight). With the types id and ignored alone: columns that are no inputs."`
+	Columns []string `placeholder:"COLUMN,..." help:"Input columns, each a name or name:type, for example code:category or note:text (default: all but label, key and weight). With the types id and ignored alone: columns that are no inputs."`
 	Print   bool     `name:"print-columns" help:"Print the columns and their types as input.columns for the configuration of a model."`
 	Missing string   `enum:"impute,refuse,zero" default:"impute" help:"Missing values: empty cells, NA and null. impute: the mean of a number, a category of its own. refuse: treat the row as unreadable. zero: read 0 (${default})."`
 }
@@ -59,10 +59,15 @@ func (f *fitCommand) foresee() error {
 			return noFile(f.Test)
 		}
 	}
-	if f.Save != "" {
-		if _, err := os.Stat(filepath.Dir(f.Save)); err != nil {
-			return exit.Usage("--save: %w", err)
+	for flag, file := range map[string]string{"--save": f.Save, "--predictions": f.Predictions} {
+		if file != "" {
+			if _, err := os.Stat(filepath.Dir(file)); err != nil {
+				return exit.Usage("%s: %w", flag, err)
+			}
 		}
+	}
+	if f.Predictions != "" && f.Shuffle != nil {
+		return exit.Usage("--predictions are in the order of the file: omit --shuffle")
 	}
 	return nil
 }

@@ -36,6 +36,7 @@ func rareFile(t *testing.T, name string, seed uint64, n int, share float64) stri
 // fit and bench report the figures of the rarer class: in the text if it is rare or if
 // asked to, and always with --json.
 func TestFiguresOfARareClass(t *testing.T) {
+	const few = "--max-features 64 --kernel gaussian:1.5 "
 	dir := t.TempDir()
 	rare, even := rareFile(t, "rare.csv", 1, 600, 0.05), rareFile(t, "even.csv", 2, 600, 0.5)
 	for from, to := range map[string]string{rare: "rare.train.csv", even: "rare.test.csv"} {
@@ -48,7 +49,7 @@ func TestFiguresOfARareClass(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]bool{
-		"fit " + rare: true, "fit " + even: false, "fit --class-figures " + even: true,
+		"fit " + few + rare: true, "fit " + few + even: false, "fit --class-figures " + few + even: true,
 		"bench --algorithms ridge " + dir: false, "bench --algorithms ridge --class-figures " + dir: true,
 	} {
 		code, said, why := call(t, nil, strings.Fields(args)...)
@@ -56,8 +57,8 @@ func TestFiguresOfARareClass(t *testing.T) {
 			t.Errorf("%s: exit code %d, figures wanted: %v\n%s%s", args, code, want, said, why)
 		}
 	}
-	for args, want := range map[string]int{"--costs f1": exit.Done, "--costs f1 --task regression": exit.Misused} {
-		if code, said, why := call(t, nil, append([]string{"fit", rare}, strings.Fields(args)...)...); code != want || want == exit.Done && strings.Contains(said, "F1 0.0000") {
+	for args, want := range map[string]int{"--costs f1": exit.Done, "--costs f1 --task regression": exit.Misused, `--costs {"fraud":20}`: exit.Done, "--costs f2": exit.Misused} {
+		if code, said, why := call(t, nil, append([]string{"fit", rare}, strings.Fields(few+args)...)...); code != want || want == exit.Done && strings.Contains(said, "F1 0.0000") {
 			t.Errorf("fit %s: exit code %d\n%s%s", args, code, said, why)
 		}
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
-	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 type learnCommand struct {
@@ -167,17 +166,23 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 			Loss:        c.Learner.Loss,
 			OnDrift:     c.Learner.OnDrift,
 			Lags:        c.Input.Lags,
-			Costs:       c.Learner.Costs,
+			Costs:       string(c.Learner.Costs),
+			Intervals:   c.Learner.Intervals,
 			Kernel:      c.Learner.Kernel,
 			Metric:      metric,
 			Sampling:    c.Learner.Sampling,
 			Task:        d.Task,
 			MaxFeatures: c.Learner.MaxFeatures,
+			BlockSize:   c.Learner.BlockSize,
 			Minibatch:   c.Learner.Minibatch,
-			MaxClasses:  c.Input.MaxClasses,
-			Targets:     d.Targets(),
-			Lambda:      c.Learner.Lambda,
-			Seed:        c.Learner.Seed,
+			Steps: learner.Steps{
+				StepSize: c.Learner.Step.Size, Theta: c.Learner.Step.Theta, NewSteps: c.Learner.Step.New, OldSteps: c.Learner.Step.Old,
+				LongestStep: c.Learner.Step.Longest, Averaging: c.Learner.Step.Averaging, AtCap: c.Learner.Step.AtCap,
+			},
+			MaxClasses: c.Input.MaxClasses,
+			Targets:    d.Targets(),
+			Lambda:     c.Learner.Lambda,
+			Seed:       c.Learner.Seed,
 		},
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),
@@ -214,12 +219,12 @@ func kernelMetric(c *config.Config) (*learner.Metric, error) {
 // signatureKeys returns the keys that the configuration names.
 func signatureKeys(c *config.Config) (sign ed25519.PrivateKey, verify ed25519.PublicKey, err error) {
 	if path := c.Snapshot.SignKey; path != "" {
-		if sign, err = modellog.ReadSigningKey(path); err != nil {
+		if sign, err = config.ReadSigningKey(path); err != nil {
 			return nil, nil, c.At("snapshot.sign_key_file", err)
 		}
 	}
 	if path := c.Snapshot.VerifyKey; path != "" {
-		if verify, err = modellog.ReadVerifyingKey(path); err != nil {
+		if verify, err = config.ReadVerifyingKey(path); err != nil {
 			return nil, nil, c.At("snapshot.verify_key_file", err)
 		}
 	}
@@ -231,7 +236,7 @@ func decodeConfig(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}
-	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: c.Learner.Costs}.Effective() // the loss and the costs determine the task
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs), Intervals: c.Learner.Intervals}.Effective() // the loss, the costs and the intervals determine the task
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}

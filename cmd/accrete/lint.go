@@ -13,20 +13,33 @@ import (
 type lintCommand struct {
 	configFlags
 	jsonFlag
-	Reference bool `help:"Print a configuration file with every option, its default and its description."`
+	Online    bool `xor:"mode" help:"Also check the topics, their retention and the permissions on the cluster, and how sampled records of the input topics would be read."`
+	Sample    int  `default:"1000" help:"Number of records that --online samples (${default})."`
+	Reference bool `xor:"mode" help:"Print a configuration file with every option, its default and its description."`
 }
 
 func (lintCommand) Help() string {
-	return `Prints every effective value and its origin: a flag, the environment (ACCRETE_INPUT_TOPICS for input.topics), the file or the default. If the configuration is invalid, it prints every problem with its position instead. It does not connect to Kafka.`
+	return `Prints every effective value and its origin: a flag, the environment (ACCRETE_INPUT_TOPICS for input.topics), the file or the default. If the configuration is invalid, it prints every problem with its position instead. Without --online it does not connect to Kafka.
+
+With --online it then checks every topic of the model (existence, cleanup policy, retention, permissions as far as the cluster tells), and samples records of the input topics: the newest ones, read as the model in the log reads them, or, if there is no model yet, the oldest ones, read as a new model would. It prints the type of each column and what it becomes, as fit does, and how many of the records would go to quarantine and why. It writes nothing.`
 }
 
 func (lintCommand) Examples() string {
 	return `
 accrete lint --reference > config.yaml
-accrete lint -c config.yaml --set learner.seed=7`
+accrete lint -c config.yaml --set learner.seed=7
+accrete lint -c config.yaml --online`
 }
 
-func (l *lintCommand) Run(_ context.Context, e *env) error {
+// Validate rejects an empty sample. Kong calls it.
+func (l *lintCommand) Validate() error {
+	if l.Sample < 1 {
+		return fmt.Errorf("--sample %d: want at least 1", l.Sample)
+	}
+	return nil
+}
+
+func (l *lintCommand) Run(ctx context.Context, e *env) error {
 	if l.Reference {
 		return config.WriteReference(e.stdout)
 	}
@@ -49,7 +62,38 @@ func (l *lintCommand) Run(_ context.Context, e *env) error {
 			return err
 		}
 	}
+	if l.Online {
+		return l.online(ctx, e, c)
+	}
 	return nil
+}
+
+// online checks the cluster.
+func (l *lintCommand) online(ctx context.Context, e *env, c *config.Config) error {
+	client, err := connect(c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if !l.JSON {
+		fmt.Fprintln(e.stdout)
+	}
+	o := online{e: e, asJSON: l.JSON, c: c, client: client}
+	if err := o.topics(ctx); err != nil {
+		return err
+	}
+	if o.problems == 0 {
+		if err := o.sample(ctx, l.Sample); err != nil {
+			return err
+		}
+	}
+	switch o.problems {
+	case 0:
+		return nil
+	case 1:
+		return exit.Refuse(errors.New("the cluster has 1 problem"))
+	}
+	return exit.Refuse(fmt.Errorf("the cluster has %d problems", o.problems))
 }
 
 func (l *lintCommand) explain(e *env, values []config.Value) error {

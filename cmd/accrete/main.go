@@ -33,6 +33,7 @@ type commands struct {
 	Score      scoreCommand      `cmd:"" help:"Predict topics with the newest snapshot of a model."`
 	Feed       feedCommand       `cmd:"" help:"Write a file to an input topic."`
 	Fit        fitCommand        `cmd:"" help:"Learn a file in one pass, without Kafka."`
+	Predict    predictCommand    `cmd:"" help:"Predict the rows of a file with a model."`
 	Bench      benchCommand      `cmd:"" help:"Compare all algorithms on a folder of data sets."`
 	Refit      refitCommand      `cmd:"" help:"Solve for a model on its most recent records, with a certificate."`
 	Metric     metricCommand     `cmd:"" help:"Learn a metric of the inputs, or one per key."`
@@ -147,6 +148,8 @@ func registries() kong.Vars {
 	return kong.Vars{
 		"algorithms": strings.Join(algorithms, ","), "algorithm": algorithms[0],
 		"directions": strings.Join(learner.Directions(), ","),
+		"averages":   strings.Join(learner.Averages(), ","),
+		"caps":       strings.Join(learner.Caps(), ","),
 		"reactions":  strings.Join(learner.Reactions(), ","),
 		"samplings":  strings.Join(features.SamplingNames(), ","),
 	}

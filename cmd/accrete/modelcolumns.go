@@ -39,19 +39,16 @@ func columnsOf(s *snapshot.Snapshot) ([]modelColumn, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]modelColumn, len(schema.Columns))
-	for j, name := range schema.Columns {
-		c := modelColumn{Name: name, Type: learner.NumericColumn.String(), Becomes: "number"}
-		if j < len(schema.Types) {
-			c.Type = schema.Types[j]
-		}
+	var all []modelColumn
+	for _, f := range schema.Fields() {
+		c := modelColumn{Name: f.Name, Type: f.Type, Becomes: "number"}
 		if !fitted {
 			c.Becomes = "decided in the warm-up"
 		}
-		if j < len(seen) {
-			c.Becomes, c.Values = seen[j].Becomes, seen[j].Values
+		if text := becomes(f, seen); text != "" {
+			c.Becomes, c.Values = text, seen[f.At].Values
 		}
-		all[j] = c
+		all = append(all, c)
 	}
 	if len(s.Config) == 0 {
 		return all, nil

@@ -51,7 +51,7 @@ func TestFitRefits(t *testing.T) {
 	case f.Test.Value() > 0.02 || f.Test.Value() > r.Test.Value() || f.Suboptimality < f.Gap:
 		t.Errorf("nMSE %v, before %v; suboptimality %v, gap %v", f.Test.Value(), r.Test.Value(), f.Suboptimality, f.Gap)
 	}
-	if code, stdout, _ := call(t, nil, "fit", train, "--refit"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 1,500 rows") {
+	if code, stdout, _ := call(t, nil, "fit", train, "--refit", "--max-features", "256"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 1,500 rows") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 	if code, _, _ := call(t, nil, "fit", train, "--refit", "--tolerance", "0"); code != exit.Misused {

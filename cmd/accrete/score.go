@@ -136,7 +136,7 @@ func (t *tally) event(ev serve.Event) {
 		t.e.log.Info().Str("model", t.now.Model).Msg("waiting for a snapshot of the model")
 	case serve.Shared:
 		t.share(ev)
-	case serve.Heard:
+	case serve.Heartbeat:
 		t.kafka.Progress()
 	case serve.Switched:
 		t.model.Green()

@@ -305,6 +305,7 @@ func TestTwoLearnersUnderSupervisorsSettle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("as long as -duel")
 	}
+	t.Parallel()
 	addr := fixedAddr(t)
 	client := kafkatest.ClientOf(t, addr, nil)
 	in := kafkatest.Name("in")

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -21,24 +22,49 @@ const (
 // IsColumn reports whether a field of a declared type is a column.
 func IsColumn(typ string) bool { return typ != Ignored && typ != ID }
 
-// The names of the column types, as declared and in a Schema.
-var typeNames = []string{"numeric", "category", "boolean", "time"}
+// The types of columns, as they are declared.
+var declarable = []learner.ColumnType{
+	learner.NumericColumn, learner.CategoryColumn, learner.BooleanColumn, learner.TimeColumn, learner.TextColumn,
+	learner.NormalColumn, learner.TrendColumn, learner.SinceColumn,
+}
+
+// otherNames are what types are called elsewhere.
+var otherNames = map[string]string{
+	"number": "numeric", "float": "numeric", "double": "numeric", "int": "numeric", "integer": "numeric",
+	"string": "category", "str": "category", "enum": "category", "categorical": "category",
+	"bool": "boolean", "date": "time", "datetime": "time", "timestamp": "time", "ignore": Ignored, "skip": Ignored,
+}
 
 // ParseColumnType returns the type of that name, which may not be Ignored or ID.
 func ParseColumnType(name string) (learner.ColumnType, error) {
-	if i := slices.Index(typeNames, name); i >= 0 {
-		return learner.ColumnType(i), nil
+	var names []string
+	for _, t := range declarable {
+		if t.String() == name {
+			return t, nil
+		}
+		names = append(names, t.String())
 	}
-	hint := ""
-	if near := spell.Nearest(name, append(slices.Clone(typeNames), Ignored, ID)); near != "" {
-		hint = "; did you mean " + near + "?"
+	hint := otherNames[strings.ToLower(name)]
+	if hint == "" {
+		hint = spell.Nearest(name, append(slices.Clone(names), Ignored, ID))
 	}
-	return 0, fmt.Errorf("%s is not the type of a column: want %s, %s or %s%s", quote(name), strings.Join(typeNames, ", "), ID, Ignored, hint)
+	if hint != "" {
+		hint = "; did you mean " + hint + "?"
+	}
+	return 0, fmt.Errorf("%s is not the type of a column: want %s, %s or %s%s", quote(name), strings.Join(names, ", "), ID, Ignored, hint)
 }
 
 // checkTypes checks the declared types of c.
 func (c *Config) checkTypes() error {
-	for name, t := range c.Types {
+	since := ""
+	for _, name := range slices.Sorted(maps.Keys(c.Types)) {
+		t := c.Types[name]
+		if t == learner.SinceColumn.String() {
+			if since != "" {
+				return fmt.Errorf("input.columns: %s and %s are both of type %s: want at most one", quote(since), quote(name), t)
+			}
+			since = name
+		}
 		if IsColumn(t) {
 			if _, err := ParseColumnType(t); err != nil {
 				return fmt.Errorf("input.columns: %s: %w", quote(name), err)
@@ -62,6 +88,9 @@ func (d *Decoder) firstType(name string) learner.ColumnType {
 	if t, ok := d.config.Types[name]; ok {
 		known, _ := ParseColumnType(t)
 		return known
+	}
+	if t, ok := d.partType(name); ok {
+		return t
 	}
 	if t, ok := d.hints[name]; ok {
 		return t
@@ -109,6 +138,10 @@ func (s *Schema) ColumnTypes() ([]learner.ColumnType, error) {
 	for i, name := range s.Types {
 		if name == "" {
 			types[i] = learner.UnknownColumn
+			continue
+		}
+		if name == learner.RecordKeyColumn.String() {
+			types[i] = learner.RecordKeyColumn
 			continue
 		}
 		t, err := ParseColumnType(name)
@@ -168,8 +201,8 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 	case t == learner.UnknownColumn && v.kind < object:
 		t = typeOfValue(v)
 	}
-	switch {
-	case t == learner.NumericColumn && v.kind == num:
+	switch is := t.Values(); {
+	case is == learner.NumericColumn && v.kind == num:
 		return v.num, t, nil
 	case t == learner.BooleanColumn && v.kind == boolean:
 		if v.text[0] == 't' {
@@ -180,11 +213,11 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 		return learner.Category(xxhash.Sum64(v.text)), t, nil
 	case t == learner.CategoryColumn && v.kind == num && d.config.Types[string(name)] != "" && !math.IsInf(v.num, 0):
 		return learner.Category(xxhash.Sum64String(canonical(v.text, v.num))), t, nil
-	case t == learner.TimeColumn && v.kind == text:
+	case is == learner.TimeColumn && v.kind == text:
 		if seconds, ok := parseTime(v.text); ok {
 			return seconds, t, nil
 		}
-	case t == learner.TimeColumn && v.kind == num && d.config.Types[string(name)] != "":
+	case is == learner.TimeColumn && v.kind == num && d.config.Types[string(name)] != "":
 		return v.num, t, nil
 	}
 	return 0, t, wrongType(name, v, t)
@@ -193,7 +226,7 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 // missing returns the raw value of a column that is absent or null.
 func (d *Decoder) missing(name []byte, t learner.ColumnType, v value) (float64, learner.ColumnType, *Error) {
 	switch {
-	case d.config.Missing == "impute" || d.config.Missing == "zero" && (t == learner.CategoryColumn || t == learner.TimeColumn):
+	case d.config.Missing == "impute" || d.config.Missing == "zero" && t != learner.UnknownColumn && t.Values() != learner.NumericColumn && t != learner.BooleanColumn:
 		return math.NaN(), t, nil
 	case d.config.Missing == "zero":
 		if t == learner.UnknownColumn {
@@ -203,7 +236,7 @@ func (d *Decoder) missing(name []byte, t learner.ColumnType, v value) (float64, 
 	case v.kind == absent && !d.typed():
 		return 0, t, bad("columns", "%s is missing", quote(name))
 	case v.kind == absent:
-		return 0, t, bad("columns", "%s is missing, want %s", quote(name), wanted[t])
+		return 0, t, bad("columns", "%s is missing, want %s", quote(name), wanted[t.Values()])
 	}
 	return 0, t, wrongType(name, v, t)
 }
@@ -222,8 +255,8 @@ func typeOfValue(v value) learner.ColumnType {
 	return learner.NumericColumn
 }
 
-var wanted = [...]string{"a number", "the text of a category", "a boolean", "a time, such as 2006-01-02T15:04:05Z", "a number, text, a boolean or a time"}
+var wanted = [...]string{"a number", "the text of a category", "a boolean", "a time, such as 2006-01-02T15:04:05Z", "a number, text, a boolean or a time", "text"}
 
 func wrongType(name []byte, v value, t learner.ColumnType) *Error {
-	return bad("columns", "%s is %v, want %s", quote(name), v, wanted[t])
+	return bad("columns", "%s is %v, want %s", quote(name), v, wanted[t.Values()])
 }

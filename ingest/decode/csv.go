@@ -90,6 +90,9 @@ func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 	if c.w, err = c.find(cfg.Weight, "weight"); err != nil {
 		return nil, err
 	}
+	if err := c.checkDeclared(); err != nil {
+		return nil, err
+	}
 	inputs := len(header)
 	for _, i := range append([]int{c.key, c.w}, c.ys...) {
 		if i >= 0 {

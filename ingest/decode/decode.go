@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -46,6 +47,13 @@ type Decoder struct {
 	path  []byte          // of the value at hand, inside an object or a list
 	names []byte          // paths of the inputs, one after the other
 	inner map[string]bool // paths of the objects and lists that hold columns
+	texts map[string]int  // first column of each text
+	since int             // column of the record's key, or -1
+
+	continues bool // from a schema with columns
+
+	dropped      int64 // fields since Dropped was called
+	droppedField string
 }
 
 // A field is an input by name.
@@ -64,7 +72,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if c, err = c.Effective(); err != nil {
 		return nil, err
 	}
-	d := &Decoder{config: c, format: f, task: c.Task, column: map[string]int{}, class: map[string]int{}}
+	d := &Decoder{config: c, format: f, task: c.Task, since: -1, column: map[string]int{}, class: map[string]int{}}
 	if s.Task != "" {
 		task, err := learner.ParseTask(s.Task)
 		if err != nil {
@@ -76,9 +84,10 @@ func New(c Config, s Schema) (*Decoder, error) {
 		d.task = max(d.task, task)
 	}
 	known := len(s.Columns)
+	d.continues = known > 0
 	if known == 0 {
-		s.Columns = c.Columns
-	} else if c.Columns != nil && !slices.Equal(s.Columns, c.Columns) {
+		s.Columns = c.expand(c.Columns)
+	} else if c.Columns != nil && !slices.Equal(s.Columns, c.expand(c.Columns)) {
 		return nil, fmt.Errorf("input.columns differ from the %d columns of the model", len(s.Columns))
 	}
 	if len(s.Classes) > c.MaxClasses {
@@ -184,8 +193,11 @@ func isNamed(name, configured, usual string) bool {
 // row makes a row of a record and, if everything in it is good, settles what
 // it settles.
 func (d *Decoder) row(r record) (row Row, err *Error) {
-	if r.other > 0 && d.config.Unknown != "ignore" {
-		return row, bad("columns", "unknown field %s", quote(r.otherName))
+	if r.other > 0 {
+		if d.config.Unknown != "ignore" {
+			return row, bad("columns", "unknown field %s", quote(r.otherName))
+		}
+		d.drop(r.other, r.otherName)
 	}
 	var columns []string // that this record settles, if any
 	if r.form == array {
@@ -203,7 +215,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), v, d.config.MaxAbs)
 		}
 		if d.config.Above != 0 && v <= d.config.Above {
-			return row, bad("limits", "%s is %v, but the kernel requires inputs above %v", d.columnName(columns, i), v, d.config.Above)
+			return row, bad("limits", "%s is %v, but the kernel requires inputs %s", d.columnName(columns, i), v, features.Domain(d.config.Above))
 		}
 	}
 	weight, err := d.weight(r.weight)
@@ -222,6 +234,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		return row, err
 	}
 	d.settle(columns, label.Task, class)
+	d.putKey(d.x, key)
 	return Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key}, nil
 }
 
@@ -269,6 +282,7 @@ func (d *Decoder) setColumns(columns []string) {
 	}
 	d.dense = indexed(columns)
 	d.setInner(columns)
+	d.setParts(columns)
 	d.seen = make([]uint32, len(columns))
 	d.now = 0
 }
@@ -302,6 +316,9 @@ func (d *Decoder) typeIndices(columns []string) *Error {
 		return nil
 	}
 	for i, v := range d.x {
+		if is := d.config.Types[columns[i]]; !IsColumn(is) {
+			return bad("columns", "%s is declared as %s, but in a list x every value is an input", quote(columns[i]), is)
+		}
 		t := d.firstType(columns[i])
 		if len(d.schema.Columns) > 0 {
 			t = d.typeOf(i)
@@ -335,8 +352,12 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		if i > 0 && string(f.name) == string(d.list[i-1].name) {
 			return nil, bad("json", "duplicate field %s", quote(f.name))
 		}
+		_, part := d.partType(string(f.name))
 		switch {
 		case d.ignores(f.name):
+		case part && d.config.Unknown == "ignore":
+		case part:
+			return nil, bad("columns", "unknown field %s", quote(f.name))
 		case f.kind == num, f.kind == null && d.config.Missing != "quarantine", f.kind < object && d.typed() && d.firstType(string(f.name)) != learner.NumericColumn:
 			columns = append(columns, string(f.name))
 		case d.config.Unknown == "ignore" && f.kind > num: // text, objects and lists cannot become columns
@@ -348,13 +369,23 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		return nil, bad("columns", "no inputs")
 	}
 	order(columns)
+	if columns = d.config.expand(columns); len(columns) > d.config.MaxColumns {
+		return nil, bad("limits", "%d columns, the limit is %d", len(columns), d.config.MaxColumns)
+	}
 	place := make(map[string]int, len(columns))
 	for i, name := range columns {
+		if _, twice := place[name]; twice {
+			return nil, bad("columns", "field %s has the name of a part of another", quote(name))
+		}
 		place[name] = i
 	}
 	d.x = append(d.x[:0], make([]float64, len(columns))...)
 	for _, f := range d.list {
-		if i, ok := place[string(f.name)]; ok {
+		if i, ok := place[string(f.name)+":00"]; ok && d.config.Types[string(f.name)] == learner.TextColumn.String() {
+			if err := d.putText(f.name, i, f.value); err != nil {
+				return nil, err
+			}
+		} else if i, ok := place[string(f.name)]; ok {
 			if err := d.put(i, f.name, d.firstType(string(f.name)), f.value); err != nil {
 				return nil, err
 			}
@@ -404,10 +435,27 @@ func (d *Decoder) byName() *Error {
 			d.guess = append(d.guess, 0)
 		}
 		i := d.guess[k]
-		if i >= len(columns) || columns[i] != string(f.name) {
+		if i >= len(columns) || columns[i] != string(f.name) || d.types != nil && isPart(d.types[i]) {
 			var ok bool
-			if i, ok = d.column[string(f.name)]; !ok {
-				if d.config.Unknown == "ignore" || d.ignores(f.name) || d.noObject(f) {
+			if i, ok = d.texts[string(f.name)]; ok {
+				if d.seen[i] == d.now {
+					return bad("json", "duplicate field %s", quote(f.name))
+				}
+				for j := range textBuckets {
+					d.seen[i+j] = d.now
+				}
+				given += textBuckets
+				if err := d.putText(f.name, i, f.value); err != nil {
+					return err
+				}
+				continue
+			}
+			if i, ok = d.column[string(f.name)]; !ok || d.types != nil && isPart(d.types[i]) {
+				if d.ignores(f.name) || d.noObject(f) {
+					continue
+				}
+				if d.config.Unknown == "ignore" {
+					d.drop(1, f.name)
 					continue
 				}
 				if d.inner[string(f.name)] {
@@ -434,8 +482,11 @@ func (d *Decoder) byName() *Error {
 		return nil
 	}
 	for i, name := range columns {
-		if d.seen[i] == d.now {
+		if d.seen[i] == d.now || i == d.since {
 			continue
+		}
+		if d.types != nil && d.types[i] == learner.TextColumn {
+			name = name[:len(name)-len(":00")]
 		}
 		if err := d.put(i, []byte(name), d.typeOf(i), value{}); err != nil {
 			return err

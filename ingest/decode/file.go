@@ -17,6 +17,7 @@ import (
 // returns decodes to, with the same Config and schema.
 type File struct {
 	name   string
+	format string
 	d      *Decoder
 	reader *Decoder // checks what Record returns; its schema comes from those records alone
 	rows   rows
@@ -110,7 +111,7 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
-	c.Format = ""
+	f.format, c.Format = format.name, ""
 	if f.d, err = New(c, s); err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func (c *csvRows) input(i int, s string) value {
 		return value{kind: null}
 	}
 	switch c.types[i] {
-	case learner.CategoryColumn:
+	case learner.CategoryColumn, learner.TextColumn:
 		return value{kind: text, text: view(s)}
 	case learner.BooleanColumn:
 		if word := booleanCell(s); word != "" {

@@ -22,6 +22,9 @@ type Encoder struct {
 	names   int      // total bytes of classes
 	tail    []byte   // the end of every prediction of the model
 
+	class []string         // names as they are
+	rule  learner.Decision // the last one that needed them
+
 	bytes   []byte // unused memory for the records to come
 	entries []ingest.Header
 }
@@ -46,7 +49,7 @@ func (e *Encoder) room(n int) []byte {
 // NewEncoder returns the Encoder of a model, for a topic that accepts batches of
 // up to limit bytes. classes are the names of the classes by index.
 func NewEncoder(id ModelID, classes []string, limit int) *Encoder {
-	e := &Encoder{limit: limit, source: ingest.Header{Key: "ce_source", Value: []byte("/accrete/" + id.Name)}}
+	e := &Encoder{limit: limit, class: classes, source: ingest.Header{Key: "ce_source", Value: []byte("/accrete/" + id.Name)}}
 	for _, c := range classes {
 		e.classes = append(e.classes, appendString(nil, c))
 		e.names += len(e.classes[len(e.classes)-1])
@@ -67,10 +70,11 @@ type Example struct {
 	Key       []byte // of the prediction
 	Sequence  int64  // of the BATCH that contains the record; 0: none
 	Label     learner.Label
-	LabelName string           // of a class
-	Loss      float64          // of the prediction
-	Decision  learner.Decision // of the model, for a class
-	Graded    bool             // there was a label and a prediction, so Loss is set
+	LabelName string            // of a class
+	Loss      float64           // of the prediction
+	Decision  learner.Decision  // of the model, for a class
+	Intervals learner.Intervals // of the model, around numbers
+	Graded    bool              // there was a label and a prediction, so Loss is set
 }
 
 // Record returns the prediction for x. Row is the model's prediction for it: the
@@ -83,6 +87,9 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	switch most := min(valueBytes, e.limit/2); {
 	case task == learner.Regression:
 		size += numberBytes * len(row)
+		if x.Intervals.Valid() {
+			size += len(intervalMember) + 2*numberBytes*len(row)
+		}
 	case len(row) > 0 && size+e.names+numberBytes*len(row) > most:
 		var n int
 		keep, n = e.likeliest(row, most-size)
@@ -96,8 +103,9 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 		b = append(b, "null"...)
 	case task == learner.Regression:
 		b = appendNumbers(b, row[0], row[1:])
+		b = appendIntervals(b, x.Intervals, row)
 	default:
-		b = append(b, e.classes[x.Decision.Class(row)]...)
+		b = append(b, e.classes[e.decide(x.Decision, row)]...)
 		b = e.probabilities(b, row, keep)
 	}
 	switch x.Label.Task {
@@ -112,6 +120,17 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	b = append(b, e.tail...)
 	key, headers := e.headers(x)
 	return ingest.Record{Time: x.Record.Time, Key: key, Value: b, Headers: headers}
+}
+
+// decide returns the class that a rule decides for.
+func (e *Encoder) decide(rule learner.Decision, row []float64) int {
+	if rule.Named() {
+		if !e.rule.Is(&rule) {
+			e.rule = rule.Of(e.class)
+		}
+		rule = e.rule
+	}
+	return rule.Class(row)
 }
 
 const (
@@ -162,6 +181,7 @@ func (e *Encoder) probabilities(b []byte, row []float64, keep []bool) []byte {
 const (
 	probabilitiesMember = `,"probabilities":{`
 	truncatedMember     = `,"probabilities_truncated":`
+	intervalMember      = `,"interval":`
 )
 
 var (
@@ -233,6 +253,29 @@ func appendNumbers(b []byte, first float64, more []float64) []byte {
 		b = strconv.AppendFloat(append(b, ','), v, 'g', -1, 64)
 	}
 	return append(b, ']')
+}
+
+// appendIntervals appends the interval of a predicted number, or the list of those of
+// several, and nothing while there is none.
+func appendIntervals(b []byte, r learner.Intervals, row []float64) []byte {
+	if !r.Valid() {
+		return b
+	}
+	b = append(b, intervalMember...)
+	for j, v := range row {
+		switch {
+		case j > 0:
+			b = append(b, ',')
+		case len(row) > 1:
+			b = append(b, '[')
+		}
+		low, high := r.Bounds(v, j)
+		b = appendNumbers(b, low, []float64{high})
+	}
+	if len(row) > 1 {
+		b = append(b, ']')
+	}
+	return b
 }
 
 // appendString appends s as a JSON string.

@@ -27,6 +27,7 @@ func Decode(d *decode.Decoder, r *ingest.Record) (decode.Row, error) {
 	row, err := d.Decode(r.Value)
 	if row.Key == nil {
 		row.Key = r.Key
+		d.SetKey(&row)
 	} else {
 		row.Key = bytes.Clone(row.Key)
 	}

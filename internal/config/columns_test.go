@@ -32,8 +32,38 @@ func TestColumnsTakeTypes(t *testing.T) {
 	if err != nil || c.Input.Columns.Types()["x:y"] != "boolean" {
 		t.Errorf("a name with a colon: %v, %v", c, err)
 	}
+	c, err = load(t, least+"  columns: {\"x:y\": \"numeric:normal\", at: time:since}\n", nil, nil)
+	if got := fmt.Sprint(c.Input.Columns.Types()); err != nil || got != "map[at:time:since x:y:numeric:normal]" {
+		t.Errorf("types with an option: %s, %v", got, err)
+	}
 	_, err = load(t, least+"  columns: {a: categry}\n", nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "did you mean category?") {
 		t.Errorf("a type that does not exist: %v", err)
+	}
+}
+
+// Costs of classes are keys below the option, or a JSON object in text.
+func TestCostsAreAnObject(t *testing.T) {
+	for _, test := range []struct{ yaml, want string }{
+		{"none", "none"},
+		{"f1", "f1"},
+		{"{fraud: 50, ok: 1.5}", `{"fraud":50,"ok":1.5}`},
+		{"{fraud: {\"1\": 50}}", `{"fraud":{"1":50}}`},
+		{"\n    fraud:\n      ok: 50\n    late: 2", `{"fraud":{"ok":50},"late":2}`},
+		{"{late: 2}", `{"late":2}`},
+	} {
+		c, err := load(t, least+"learner:\n  costs: "+test.yaml+"\n", nil, nil)
+		if err != nil || string(c.Learner.Costs) != test.want {
+			t.Errorf("%s: %v", test.yaml, err)
+			continue
+		}
+		if c, err = load(t, least, nil, []string{"learner.costs=" + test.want}); err != nil || string(c.Learner.Costs) != test.want {
+			t.Errorf("%s as text: %v", test.yaml, err)
+		}
+	}
+	for _, text := range []string{"f2", "{fraud: much}", "{fraud: {fraud: 1}}", "[1]", "{}"} {
+		if _, err := load(t, least+"learner:\n  costs: "+text+"\n", nil, nil); err == nil || !strings.Contains(err.Error(), "learner.costs") {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

@@ -218,6 +218,15 @@ func (f *file) option(o *option, n ast.Node) {
 		}
 		err = o.setList(c, list)
 	case *ast.MappingNode:
+		if _, costs := o.field(c).Interface().(Costs); costs {
+			text, ok := object(n)
+			if !ok {
+				f.add(n.GetToken(), "%s: want none, f1, or class: cost or class: {class: cost}", o.path)
+				return
+			}
+			err = o.set(c, text)
+			break
+		}
 		if _, columns := o.field(c).Interface().(Columns); !columns {
 			f.add(n.GetToken(), "%s: want a value, not keys below it", o.path)
 			return

@@ -97,7 +97,9 @@ var registries = map[string]func() []string{
 		}
 		return names
 	},
-	"directions": learner.Directions,
+	"directions": func() []string { return append([]string{"auto"}, learner.Directions()...) },
+	"averages":   learner.Averages,
+	"caps":       func() []string { return append([]string{"auto"}, learner.Caps()...) },
 	"reactions":  learner.Reactions,
 	"samplings":  features.SamplingNames,
 }
@@ -173,6 +175,9 @@ func parse(like any, text string) (any, error) {
 	switch like.(type) {
 	case string:
 		return text, nil
+	case Costs:
+		_, err := learner.Config{Costs: text}.Effective()
+		return Costs(text), err
 	case Secret:
 		return Secret{text}, nil
 	case Duration:

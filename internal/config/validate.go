@@ -81,7 +81,7 @@ func (v *validation) learner() {
 		v.add("learner.kernel", "%v", err)
 	}
 	if above := (learner.Config{Kernel: v.Learner.Kernel}).Above(); above != 0 && (v.Learner.KernelMetric != "" || v.Input.Lags > 0) {
-		v.add("learner.kernel", "%s requires inputs above %v: it excludes kernel.metric and input.lags", v.Learner.Kernel, above)
+		v.add("learner.kernel", "%s requires inputs %s: it excludes kernel.metric and input.lags", v.Learner.Kernel, features.Domain(above))
 	}
 	if v.Learner.KernelMetric != "" && v.Input.Lags > 0 {
 		v.add("learner.kernel.metric", "cannot be combined with input.lags: the metric is for the inputs of one record")

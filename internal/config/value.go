@@ -107,10 +107,14 @@ func (c Columns) Types() map[string]string {
 	return types
 }
 
-// splitColumn returns the name and the type of a column. What follows the last colon
-// belongs to the name unless it is a type.
+// splitColumn returns the name and the type of a column. What follows the last colon, or
+// the last but one, belongs to the name unless it is a type.
 func splitColumn(item string) (name, typ string) {
-	if i := strings.LastIndexByte(item, ':'); i > 0 {
+	i := len(item)
+	for range 2 {
+		if i = strings.LastIndexByte(item[:i], ':'); i <= 0 {
+			break
+		}
 		typ = strings.TrimSpace(item[i+1:])
 		if _, err := decode.ParseColumnType(typ); err == nil || !decode.IsColumn(typ) {
 			return item[:i], typ

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -31,7 +32,7 @@ func rareRows(seed uint64, n int, row func(decode.Row)) {
 func TestLearnedThresholdIsNearlyTheBest(t *testing.T) {
 	var figures [2][2]*ranking.Figures // of costs, progressive and later
 	for i, costs := range []string{"f1", "none"} {
-		fit, err := NewFit(learner.Config{Algorithm: "ridge", MaxFeatures: 32, Costs: costs})
+		fit, err := NewFit(learner.Config{Algorithm: "ridge", MaxFeatures: 32, Costs: costs}, decode.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,8 @@ func TestLearnedThresholdIsNearlyTheBest(t *testing.T) {
 
 // decides checks that records have the class that the model decides for.
 func decides(t *testing.T, model *learner.Model) {
-	e := record.NewEncoder(record.ModelID{Name: "m"}, []string{"ok", "fraud"}, 1<<20)
+	classes := []string{"ok", "fraud"}
+	e := record.NewEncoder(record.ModelID{Name: "m"}, classes, 1<<20)
 	differ := 0
 	var b learner.Batch
 	b.Reset(2)
@@ -74,7 +76,7 @@ func decides(t *testing.T, model *learner.Model) {
 		if err := json.Unmarshal(e.Record(x, p.Task, p.Row(i)).Value, &got); err != nil {
 			t.Fatal(err)
 		}
-		class := p.Decision.Class(p.Row(i))
+		class := p.Decision.Of(classes).Class(p.Row(i))
 		if want := []string{"ok", "fraud"}[class]; got.Prediction != want {
 			t.Fatalf("probabilities %v: the record has %q, want %q", p.Row(i), got.Prediction, want)
 		}
@@ -84,5 +86,65 @@ func decides(t *testing.T, model *learner.Model) {
 	}
 	if differ == 0 {
 		t.Error("every prediction is of the most probable class")
+	}
+}
+
+// Costs by class are those of the predictions: where a missed fraud costs 20, its recall is
+// that of the threshold 1/21, progressively, later and in records.
+func TestCostsByClassDecide(t *testing.T) {
+	fit, err := NewFit(learner.Config{Algorithm: "ridge", MaxFeatures: 32, Costs: `{"fraud": 20}`}, decode.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes := []string{"ok", "fraud"}
+	fit.Classes = func() []string { return classes }
+	rareRows(3, 6000, fit.Add)
+	fit.Finish()
+	s, err := fit.Snapshot(&decode.Schema{Classes: classes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := learner.NewModel(s.State.Serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decides(t, model)
+	g := NewGrade(model, 2)
+	g.Classes = classes
+	var b learner.Batch
+	b.Reset(2)
+	var labels []int
+	rareRows(4, 6000, func(r decode.Row) {
+		g.Add(r)
+		b.Append(r.X, learner.Label{}, 1)
+		labels = append(labels, r.Label.Class)
+	})
+	p := model.Predict(&b)
+	hits, misses, missed := 0.0, 0.0, 0.0
+	cost, plain := 0.0, 0.0
+	for i, class := range labels {
+		decided := p.Row(i)[1] > 1./21
+		switch {
+		case decided && class == 1:
+			hits++
+		case decided:
+			misses++
+			cost++
+		case class == 1:
+			missed++
+			cost += 20
+		}
+		if best := learner.Best(p.Row(i)); best != class {
+			plain += []float64{1, 20}[class]
+		}
+	}
+	if want, got := ranking.F1(hits, misses, missed), g.Figures(0.9).F1; math.Abs(got-want) > 1e-9 {
+		t.Errorf("F1 is %v, that of the threshold %v", got, want)
+	}
+	if cost > 0.8*plain {
+		t.Errorf("the predictions cost %v, the most probable class %v", cost, plain)
+	}
+	if fit.Figures(0.9).F1 == 0 {
+		t.Error("progressive predictions are of the most probable class")
 	}
 }

@@ -15,17 +15,25 @@ import (
 // Fit learns rows without Kafka. It reaches the same state as a pipeline that reads
 // the same rows from one partition.
 type Fit struct {
+	Classes func() []string // names so far, for a model with costs by class
+
 	learner *learner.Learner
 	options []byte // encoded, for snapshots
 	step    int64
 	batch   learner.Batch
 	keyed   bool // the learner needs the keys of the rows
 	meter   *ranking.Meter
+
+	// Predicted, if not nil, is called for each row, in order, with the pass that has its
+	// prediction, before the row is learned.
+	Predicted func(pass *learner.PredictedBatch, i int)
 }
 
-// NewFit returns a Fit of the empty model.
-func NewFit(c learner.Config) (*Fit, error) {
-	options, err := record.Options(c, decode.Config{Above: c.Above()})
+// NewFit returns a Fit of the empty model, for rows that are read with options in. They
+// are for snapshots: whoever predicts with one has to read rows in the same way.
+func NewFit(c learner.Config, in decode.Config) (*Fit, error) {
+	in.Above = c.Above()
+	options, err := record.Options(c, in)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +65,11 @@ func (f *Fit) learn() {
 	for from := 0; from < f.batch.Len(); {
 		pass := f.learner.Predict(f.batch.Slice(from, f.batch.Len()))
 		f.measure(pass, from)
+		if f.Predicted != nil {
+			for i := range pass.Len() {
+				f.Predicted(pass, i)
+			}
+		}
 		from += pass.Len()
 		f.step = f.learner.Learn(pass).Step
 	}
@@ -65,14 +78,18 @@ func (f *Fit) learn() {
 
 // measure adds the rows of a pass, which begin at a row of the batch, to the figures. Like
 // the progressive error, these are without the first row of all, and weighted.
-func (f *Fit) measure(pass *learner.Pass, from int) {
+func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 	if pass.Task != learner.Classification || pass.Size == 0 {
 		return
+	}
+	rule := pass.Decision
+	if rule.Named() && f.Classes != nil {
+		rule = rule.Of(f.Classes())
 	}
 	for i := range pass.Len() {
 		if y := f.batch.Label(from + i); y.Task == learner.Classification {
 			p := pass.Row(i)
-			f.meter.Add(p, pass.Decision.Class(p), y.Class, f.batch.Weight(from+i))
+			f.meter.Add(p, rule.Class(p), y.Class, f.batch.Weight(from+i))
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 // Grade compares the predictions of a model with the labels of rows that it has
 // not seen.
 type Grade struct {
+	Classes []string // names, for a model with costs by class
+
 	model *learner.Model
 	batch learner.Batch
 	task  learner.Task
@@ -46,6 +48,7 @@ func (g *Grade) Add(row decode.Row) {
 
 func (g *Grade) flush() {
 	out := g.model.Predict(&g.batch)
+	rule := out.Decision.Of(g.Classes)
 	for i := range g.batch.Len() {
 		y := g.batch.Label(i)
 		g.rows++
@@ -67,7 +70,7 @@ func (g *Grade) flush() {
 			if learner.Best(p) != y.Class {
 				g.wrong++
 			}
-			g.meter.Add(p, out.Decision.Class(p), y.Class, 1)
+			g.meter.Add(p, rule.Class(p), y.Class, 1)
 		}
 	}
 	g.batch.Reset(g.batch.Dim())

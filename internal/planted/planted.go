@@ -33,7 +33,7 @@ var Faults = []string{
 	"fallback",    // if a snapshot is damaged, the model starts empty
 	"tail",        // a log that has become shorter is accepted
 	"compacted",   // the configuration of the log is not checked
-	"hole",        // missing offsets are ignored
+	"gap",         // missing offsets are ignored
 }
 
 // Adverse are those that need elections, oversized records or the loss of a topic's end.

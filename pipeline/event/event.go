@@ -4,10 +4,14 @@ package event
 import (
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
+
+// Precision is that of the recall in Learned.Figures.
+const Precision = 0.9
 
 // Event is one of the types below. Events are for logs, metrics and progress lines.
 // Config.Report is called from several goroutines and must return quickly.
@@ -87,6 +91,7 @@ type (
 		Counts        modellog.Counts
 		Append, Learn time.Duration
 		Progress      learner.Progress
+		Figures       *ranking.Figures // of the recent predictions of classes, with the recall at Precision; nil if there is nothing new
 	}
 
 	// Quarantining reports, by partition, the records of a BATCH that could not be
@@ -100,6 +105,15 @@ type (
 		First, Last int64 // offsets
 		Records     int
 		Err         error // of the first
+	}
+
+	// Columns reports that columns have vanished from the records or are back, or that
+	// records had fields that are not columns.
+	Columns struct {
+		Gone, Back []string // without a value in the last 1,000 records, and with one again
+		Missing    int      // columns that are gone now
+		Dropped    int64    // fields of this BATCH that were ignored because they are not columns
+		Field      string   // one of these
 	}
 
 	// Published reports that the predictions up to and including Seq are published.

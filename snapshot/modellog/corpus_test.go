@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -47,7 +48,7 @@ func readOldLog(t *testing.T, name string) {
 	if err := json.Unmarshal(b, &want); err != nil {
 		t.Fatal(err)
 	}
-	key, err := ReadVerifyingKey(name + ".pem")
+	key, err := config.ReadVerifyingKey(name + ".pem")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func (f *Fold) IsAbandoned(seq int64) bool {
 	return slices.ContainsFunc(f.get().abandoned, func(a Abandoned) bool { return a.From <= seq && seq <= a.To })
 }
 
-// Highest returns the highest seq in the log under a claim in force, including
+// Highest returns the highest seq in the log under a current claim, including
 // void records. The seq of a ROLLBACK is greater.
 func (f *Fold) Highest() int64 { return f.get().highest }
 

@@ -23,7 +23,7 @@ func (j *journal) from(begin int64, keep int, options ...Option) *Fold {
 	return f
 }
 
-// chained returns d with the next seq and chain, under the claim in force.
+// chained returns d with the next seq and chain, under the current claim.
 func chained[R Record](f *Fold, d R) R {
 	switch r := Record(d).(type) {
 	case *Batch:
@@ -148,30 +148,30 @@ func TestWhatIsMissingBreaksTheLog(t *testing.T) {
 	}
 }
 
-func TestAHoleBreaksTheLog(t *testing.T) {
+func TestAMissingRecordBreaksTheLog(t *testing.T) {
 	j := newJournal(t)
 	j.counts(claim(1, 1))
 	j.batches(3)
 	m := j.save()
 	j.batches(3)
 	end := int64(len(j.values))
-	for hole := int64(1); hole < end-1; hole++ {
+	for missing := int64(1); missing < end-1; missing++ {
 		for _, begin := range []int64{0, m.Start.Offset} {
 			f, skips := NewFold(begin, 1), NewFold(begin, 1)
 			for i := begin; i < end; i++ {
-				if i == hole {
-					skips.Skip(hole + 1)
+				if i == missing {
+					skips.Skip(missing + 1)
 					continue
 				}
 				f.Add(i, j.values[i][0], j.values[i][1])
 				skips.Add(i, j.values[i][0], j.values[i][1])
 			}
 			err := f.Broken()
-			if begin <= hole && (!errors.Is(err, ErrBroken) || !strings.Contains(err.Error(), "are missing")) || begin > hole && err != nil {
-				t.Errorf("read from %d with a hole at %d: %v", begin, hole, err)
+			if begin <= missing && (!errors.Is(err, ErrBroken) || !strings.Contains(err.Error(), "are missing")) || begin > missing && err != nil {
+				t.Errorf("read from %d with offset %d missing: %v", begin, missing, err)
 			}
 			if b := skips.Broken(); b != nil && strings.Contains(b.Error(), "offsets") {
-				t.Errorf("read from %d with a marker at %d: %v", begin, hole, b)
+				t.Errorf("read from %d with a marker at %d: %v", begin, missing, b)
 			}
 		}
 	}
@@ -185,10 +185,10 @@ func TestABreakIsSeenFromTheMiddle(t *testing.T) {
 	j.batches(30)
 	rs, m := j.snapshot(700)
 	j.batches(2)
-	read := func(hole int64) *Fold {
+	read := func(missing int64) *Fold {
 		f := NewFold(5, 1)
 		for i := int64(5); i < int64(len(j.values)); i++ {
-			if i != hole {
+			if i != missing {
 				f.Add(i, j.values[i][0], j.values[i][1])
 			}
 		}
@@ -200,9 +200,9 @@ func TestABreakIsSeenFromTheMiddle(t *testing.T) {
 	whole := len(j.values)
 	j.counts(rs...)
 	j.counts(j.finish(m))
-	for _, hole := range []int64{9, m.Start.Offset + 1} {
-		if f := read(hole); !errors.Is(f.Broken(), ErrBroken) {
-			t.Errorf("with a hole at %d, and a snapshot of seq %d at %d: %v", hole, m.Seq, m.Start.Offset, f.Broken())
+	for _, missing := range []int64{9, m.Start.Offset + 1} {
+		if f := read(missing); !errors.Is(f.Broken(), ErrBroken) {
+			t.Errorf("with offset %d missing, and a snapshot of seq %d at %d: %v", missing, m.Seq, m.Start.Offset, f.Broken())
 		}
 	}
 	cut := *j
@@ -371,7 +371,7 @@ func TestRollbackToBeforeWhatIsRemembered(t *testing.T) {
 	}
 }
 
-func TestUpgradesAreInForceFromTheirPlaceOn(t *testing.T) {
+func TestUpgradesTakeEffectFromTheirPlaceOn(t *testing.T) {
 	j := newJournal(t)
 	j.counts(claim(1, 1))
 	j.batches(2)

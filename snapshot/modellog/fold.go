@@ -10,11 +10,11 @@ import (
 // which records count. It implements the whole rule, for the learner, its
 // successors, the scorers and verify alike:
 //
-//   - A CLAIM counts if its epoch is greater than that of the claim in force. It
-//     then is the claim in force. If it names a topic id, that is the id of the
+//   - A CLAIM counts if its epoch is greater than that of the current claim. It
+//     then is the current claim. If it names a topic id, that is the id of the
 //     log's own topic.
 //   - Any other record counts only if its epoch and nonce are those of the
-//     claim in force where the record lies, and:
+//     current claim where the record lies, and:
 //   - a GENESIS only before the first decision, and only once;
 //   - an IMPORTED only at the last seq of the import that the GENESIS has begun;
 //   - a BATCH, GAP, ADOPT or UPGRADE only if its seq is one more than the last and
@@ -23,7 +23,7 @@ import (
 //     from the last, and its target is a decision of the log;
 //   - a RELEASED only up to the last seq;
 //   - a PAUSE only at the last seq, and only once, and a RESUME only for the PAUSE
-//     in force;
+//     in effect;
 //   - a CHUNK only directly after the previous chunk of its snapshot; chunks of
 //     challengers are counted separately;
 //   - a MANIFEST only if its chunks are the last ones that counted, are complete,
@@ -48,13 +48,13 @@ type Fold struct {
 	next    int64
 	waiting []waiting // until there is a ledger
 	gap     error     // found while waiting
-	tooNew  error     // a later version, while waiting or under the claim in force
+	tooNew  error     // a later version, while waiting or under the current claim
 	checked bool      // whether the decision at which the fold begins was read
 	wants   int64     // Start of the newest MANIFEST that the fold could begin with; -1
 	lost    int64     // lowest seq that was the target of a ROLLBACK and not remembered
 	*ledger
 
-	remember int64 // see Remember
+	retain int64 // see Retain
 }
 
 type waiting struct {
@@ -75,7 +75,7 @@ func WithKey(key ed25519.PublicKey) Option { return func(f *Fold) { f.key = key 
 // NewFold returns a Fold that begins at the given offset of the log. It remembers
 // enough to recover from any of the newest keep snapshots (at least 1).
 func NewFold(begin int64, keep int, options ...Option) *Fold {
-	f := &Fold{keep: max(keep, 1), begin: begin, next: begin, wants: -1, lost: math.MaxInt64, remember: math.MaxInt64}
+	f := &Fold{keep: max(keep, 1), begin: begin, next: begin, wants: -1, lost: math.MaxInt64, retain: math.MaxInt64}
 	for _, o := range options {
 		o(f)
 	}
@@ -93,10 +93,10 @@ func FoldAt(m *Manifest, keep int, options ...Option) *Fold {
 	return f
 }
 
-// Remember makes the fold keep all that it knows of the decisions after seq,
+// Retain makes the fold keep all that it knows of the decisions after seq,
 // regardless of the number of snapshots.
-func (f *Fold) Remember(seq int64) {
-	if f.remember = seq; f.ledger != nil {
+func (f *Fold) Retain(seq int64) {
+	if f.retain = seq; f.ledger != nil {
 		f.ledger.remember = seq
 	}
 }
@@ -182,7 +182,7 @@ func (f *Fold) take(offset int64, r Record, signed bool) Verdict {
 		return v
 	}
 	if m, ok := r.(*Manifest); ok {
-		v.Void = f.seat(w, m)
+		v.Void = f.startAt(w, m)
 		return v
 	}
 	switch r := r.(type) {
@@ -196,8 +196,8 @@ func (f *Fold) take(offset int64, r Record, signed bool) Verdict {
 	return v
 }
 
-// seat begins the fold with m, if the records since m.Start confirm it.
-func (f *Fold) seat(at waiting, m *Manifest) (void string) {
+// startAt begins the fold with m, if the records since m.Start confirm it.
+func (f *Fold) startAt(at waiting, m *Manifest) (void string) {
 	if f.key != nil && !at.signed {
 		return unsigned
 	}
@@ -205,7 +205,7 @@ func (f *Fold) seat(at waiting, m *Manifest) (void string) {
 		return fmt.Sprintf("it needs the log from offset %d on, but reading began at %d", m.Start.Offset, f.begin)
 	}
 	l := ledgerAt(m, f.keep, f.key != nil)
-	l.remember = f.remember
+	l.remember = f.retain
 	f.checked, f.wants = false, m.Start.Offset
 	for _, w := range f.waiting {
 		if w.offset == m.Start.Offset-1 {

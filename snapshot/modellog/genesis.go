@@ -39,13 +39,13 @@ type Genesis struct {
 	Signed
 }
 
-// Origin describes the beginning of a log and the versions in force.
+// Origin describes the beginning of a log and the versions in effect.
 type Origin struct {
 	TopicID snapshot.TopicID `json:"topic_id"` // zero if no record has named it
 	Seq     int64            `json:"seq"`      // where seqs start
 	Versions
 	Import int64 `json:"import,omitempty"` // last seq of an import in progress; 0: none
-	Signed bool  `json:"signed,omitempty"` // the claim in force is signed, and so are all records that count from it on
+	Signed bool  `json:"signed,omitempty"` // the current claim is signed, and so are all records that count from it on
 }
 
 // Partitions states the number of partitions of an input topic that the learner

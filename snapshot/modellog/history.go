@@ -6,7 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
-// Claim returns the claim in force. Its Epoch is 0 if there is none. Its Host is
+// Claim returns the current claim. Its Epoch is 0 if there is none. Its Host is
 // unknown if the fold began after it.
 func (f *Fold) Claim() Claim { return f.get().claim }
 
@@ -26,7 +26,7 @@ func (f *Fold) ChainAt(seq int64) (snapshot.Hash, bool) {
 // a RELEASED or from a MANIFEST, which may only be written after that.
 func (f *Fold) Released() int64 { return f.get().released }
 
-// Paused returns the PAUSE in force, nil if there is none. No snapshot has a
+// Paused returns the PAUSE in effect, nil if there is none. No snapshot has a
 // later seq than the PAUSE, so that a fold that begins at any snapshot knows of
 // it.
 func (f *Fold) Paused() *Pause { return f.get().paused }
@@ -35,7 +35,7 @@ func (f *Fold) Paused() *Pause { return f.get().paused }
 // was none, or none that is relevant after the oldest snapshot remembered.
 func (f *Fold) Resumed() int64 { return f.get().resumed }
 
-// Config returns the configuration in force. It is empty if there is none.
+// Config returns the configuration in effect. It is empty if there is none.
 func (f *Fold) Config() Config { return f.get().config }
 
 // Snapshots returns the complete snapshots that the fold remembers, newest first.
@@ -55,15 +55,15 @@ func (f *Fold) Trim() int64 {
 	return 0
 }
 
-// Genesis returns the beginning of the log and the versions in force.
+// Genesis returns the beginning of the log and the versions in effect.
 func (f *Fold) Genesis() Origin { return f.get().origin }
 
-// Arithmetic and Decoder return the versions in force.
+// Arithmetic and Decoder return the versions in effect.
 func (f *Fold) Arithmetic() int { return f.get().origin.Arithmetic }
 
 func (f *Fold) Decoder() int { return f.get().origin.Decoder }
 
-// VersionsAt returns the versions in force as of a seq. ok is false if the fold
+// VersionsAt returns the versions in effect as of a seq. ok is false if the fold
 // does not know it or no longer remembers it. A CLAIM of a writer that will roll
 // back to seq names these versions.
 func (f *Fold) VersionsAt(seq int64) (Versions, bool) {

@@ -13,13 +13,13 @@ type ledger struct {
 	keep     int
 	remember int64  // nothing after this seq is forgotten
 	base     point  // place of the oldest snapshot to be kept, or the beginning
-	options  Config // in force at base
+	options  Config // in effect at base
 	claim    Claim
-	origin   Origin // with the versions in force
+	origin   Origin // with the versions in effect
 	begun    bool   // there is a GENESIS
 	config   Config
 	seq      int64
-	highest  int64 // highest seq of any record, void or not, under a claim in force or a missing claim
+	highest  int64 // highest seq of any record, void or not, under a current claim or a missing claim
 	chain    snapshot.Hash
 	released int64
 	paused   *Pause
@@ -36,7 +36,7 @@ type ledger struct {
 
 	broken     error // missing part; after it only CLAIMs and a ROLLBACK count
 	rolledBack bool  // rolled back to before base
-	tooNew     error // a later version under the claim in force
+	tooNew     error // a later version under the current claim
 }
 
 // point is a place in history, after a decision.
@@ -133,7 +133,7 @@ func (l *ledger) claimed(c *Claim, signed, trusted bool) (void string) {
 	return ""
 }
 
-// apply decides about a record under the claim in force.
+// apply decides about a record under the current claim.
 func (l *ledger) apply(w waiting) (void string) {
 	if d, ok := behind(w.offset, w.record); ok {
 		defer func() { l.highest = max(l.highest, d.seq) }()

@@ -31,7 +31,7 @@ type Record interface {
 }
 
 // Claim makes its writer the owner of the model log from its offset on, if its
-// epoch is greater than that of the claim in force there.
+// epoch is greater than that of the current claim there.
 type Claim struct {
 	Owner
 	Host string `json:"host"` // name of the writer, for people
@@ -46,7 +46,7 @@ type Claim struct {
 	Signed
 }
 
-// Config holds all options that affect the arithmetic. They are in force from the
+// Config holds all options that affect the arithmetic. They are in effect from the
 // next BATCH on. Options change only through this record.
 type Config struct {
 	Owner
@@ -118,7 +118,7 @@ type Pause struct {
 }
 
 // Resume ends the Pause at Seq. Its writer is not the owner of the log. It uses
-// the epoch and nonce of the claim in force, so that the record counts for the
+// the epoch and nonce of the current claim, so that the record counts for the
 // intended learner only and not for a later one.
 type Resume struct {
 	Owner
@@ -148,7 +148,7 @@ type Manifest struct {
 	Previous      int64           `json:"previous"`    // offset of the previous MANIFEST, -1 if there is none
 	Start         Place           `json:"start"`
 	ConfigHash    snapshot.Hash   `json:"config_hash"`       // as in the file
-	Config        json.RawMessage `json:"config,omitempty"`  // as in the file; in force at Start
+	Config        json.RawMessage `json:"config,omitempty"`  // as in the file; in effect at Start
 	Genesis       *Origin         `json:"genesis,omitempty"` // of the log, as of Start; nil in manifests of the first release
 	Signed
 }

@@ -13,7 +13,7 @@ type Stored struct {
 type Entry struct {
 	Offset int64
 	Record Record // *Config, *Batch, *Gap, *Rollback, *Adopt or *Upgrade
-	origin Origin // in force after it
+	origin Origin // in effect after it
 }
 
 // Recovery describes the state from which a learner continues.
@@ -21,10 +21,10 @@ type Recovery struct {
 	Snapshot *Stored       // nil: from the empty state
 	Seq      int64         // of Snapshot, or where the log's seqs start
 	Chain    snapshot.Hash // as of Seq
-	Versions Versions      // in force before Entries
-	Config   Config        // in force before Entries
+	Versions Versions      // in effect before Entries
+	Config   Config        // in effect before Entries
 	Entries  []Entry       // decisions and CONFIGs of the log after Seq, in order
-	Released int64         // seq; later predictions have to be released again
+	Released int64         // seq; later predictions have to be published again
 }
 
 // Recover returns how to continue from the newest snapshot. If that snapshot is

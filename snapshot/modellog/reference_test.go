@@ -3,6 +3,7 @@ package modellog
 import (
 	"encoding/binary"
 	"encoding/json"
+	"flag"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -83,7 +84,7 @@ func (r *reference) history() (all []place, config json.RawMessage) {
 		case *Rollback:
 			first := slices.IndexFunc(all, func(p place) bool { return p.seq > x.ToSeq })
 			if first >= 0 {
-				config = all[first].config // in force before it
+				config = all[first].config // in effect before it
 				all = all[:first]
 			}
 			p.versions, p.config = all[len(all)-1].versions, config
@@ -113,7 +114,7 @@ func (r *reference) released() int64 {
 	return seq
 }
 
-// used returns the highest seq of any decision under a claim in force where the
+// used returns the highest seq of any decision under a current claim where the
 // decision lies, or under a claim that is missing there.
 func (r *reference) used() (high int64) {
 	claim := Claim{}
@@ -175,7 +176,7 @@ func (r *reference) snapshots() (seqs []int64) {
 	return seqs
 }
 
-// paused returns the seq of the PAUSE in force, and that of the last RESUME.
+// paused returns the seq of the PAUSE in effect, and that of the last RESUME.
 func (r *reference) paused() (seq, ended int64) {
 	for _, x := range r.counted() {
 		switch x := x.(type) {
@@ -339,7 +340,7 @@ func (a *author) owner() Owner {
 	return o
 }
 
-// fresh returns a record that would count from the owner in force.
+// fresh returns a record that would count from the owner in effect.
 func (a *author) fresh() Record {
 	v := func() Versions { return Versions{1 + a.r.IntN(2), 1} }
 	seq := func() int64 { return a.f.Seq() - a.r.Int64N(4) + a.r.Int64N(2) }
@@ -410,16 +411,14 @@ func (a *author) piece(ours bool) Record {
 	return &Chunk{Snapshot: p.id, Index: n, Count: chunks, Data: []byte{1}, Challenger: !ours}
 }
 
+var logs = flag.Int("logs", 400, "number of random logs of TestFoldIsTheRule")
+
 // TestFoldIsTheRule compares the fold with the rule on random logs. Most of their
 // records count, and some break the log.
 func TestFoldIsTheRule(t *testing.T) {
-	logs := 1500
-	if testing.Short() {
-		logs = 200
-	}
 	seen := map[string][2]int{}
 	broken := 0
-	for seed := range uint64(logs) {
+	for seed := range uint64(*logs) {
 		a := &author{r: rand.New(rand.NewPCG(seed, 11)), f: NewFold(0, 1<<20)}
 		ref := &reference{}
 		for i := range int64(150) {
@@ -474,9 +473,9 @@ func TestFoldIsTheRule(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d logs, broken for %d records; counted and void: %v", logs, broken, seen)
+	t.Logf("%d logs, broken for %d records; counted and void: %v", *logs, broken, seen)
 	for typ, n := range seen {
-		if n[0] < logs/20 || n[1] < logs/20 {
+		if n[0] < *logs/20 || n[1] < *logs/20 {
 			t.Errorf("%s: %d count and %d are void, too few to show anything", typ, n[0], n[1])
 		}
 	}

@@ -55,7 +55,7 @@ type writer struct {
 	alive   bool
 	fold    *Fold
 	mine    Owner
-	live    bool // knows that its claim is in force
+	live    bool // knows that its claim is in effect
 	pending Record
 	id      int
 	want    int64 // offset at which pending is valid

@@ -4,7 +4,7 @@ import "math"
 
 // Tail folds the end of a log with the offsets [first, end), so that the time
 // does not depend on the length of a model's history. The function from begins a
-// fold at the given offset, has it Remember the seq, and reads to the end. Tail
+// fold at the given offset, has it Retain the seq, and reads to the end. Tail
 // calls it with earlier and earlier offsets, until enough accepts the fold or the
 // log begins. It reads at most five times as much as necessary, and twice that if
 // a ROLLBACK goes back further than the fold remembers.
@@ -21,7 +21,7 @@ func Tail(first, end int64, from func(begin, remember int64) (*Fold, error), eno
 			again := f.lost < remember
 			remember = min(remember, f.lost)
 			if found || begin == first && !again {
-				f.Remember(math.MaxInt64)
+				f.Retain(math.MaxInt64)
 				if !f.Seeded() {
 					return f.tooNew
 				}

@@ -12,7 +12,7 @@ func (j *journal) tail(enough func(*Fold) bool) (f *Fold, read int) {
 	j.t.Helper()
 	err := Tail(0, int64(len(j.values)), func(begin, remember int64) (*Fold, error) {
 		f = NewFold(begin, 3)
-		f.Remember(remember)
+		f.Retain(remember)
 		for i := begin; i < int64(len(j.values)); i++ {
 			read++
 			if _, err := f.Add(i, j.values[i][0], j.values[i][1]); err != nil {

@@ -46,7 +46,7 @@ func (w spoiled) appended(r oracle.Record) *oracle.Record {
 	return &w.Log[len(w.Log)-1]
 }
 
-// renumber closes a hole, like a broker that reassigns the offsets.
+// renumber closes a gap in the offsets, like a broker that reassigns the offsets.
 func (w spoiled) renumber() {
 	for i := range w.Log {
 		w.Log[i].Offset = int64(i)
@@ -94,8 +94,8 @@ func TestOracleSeesEveryChange(t *testing.T) {
 		"the log has lost its tail":     func(w spoiled) { w.Log = w.Log[:w.at("batch", 0)] },
 		"a longer tail":                 func(w spoiled) { w.Log = w.Log[:w.at("batch", 3)] },
 		"the log has lost its head":     func(w spoiled) { w.Log = w.Log[w.at("manifest", 1):] },
-		"the log has a hole":            func(w spoiled) { i := w.at("batch", 1); w.Log = slices.Delete(w.Log, i, i+1) },
-		"a hole where nothing is said": func(w spoiled) {
+		"the log lacks a record":        func(w spoiled) { i := w.at("batch", 1); w.Log = slices.Delete(w.Log, i, i+1) },
+		"a missing record that nothing reports": func(w spoiled) {
 			i := w.at("manifest", 0)
 			w.Log = slices.Insert(w.Log, i, w.Log[i])
 			for k := range w.Log[i:] {

@@ -150,10 +150,13 @@ func records(name string, n int) []string {
 
 // config returns the configuration of a model that learns a stream to its end.
 func config(c *ingest.Client, in, name string) pipeline.Config {
-	s := streams[name]
+	s, kernel := streams[name], "gaussian:1.5"
+	if name == "rings" {
+		kernel = "gaussian" // whose scale the warm-up chooses
+	}
 	return pipeline.Config{
 		Model: "m." + in, Client: c, Topics: []string{in}, Decode: s.decode,
-		Learner:   learner.Config{BlockSize: 8, MaxFeatures: 32, Targets: max(1, len(s.decode.Labels)), Lags: s.lags},
+		Learner:   learner.Config{Kernel: kernel, BlockSize: 8, MaxFeatures: 32, Targets: max(1, len(s.decode.Labels)), Lags: s.lags},
 		BatchSize: 50, Linger: time.Millisecond, SnapshotEvery: 50 * time.Millisecond, ReplayLimit: time.Hour,
 		Keep: 3, History: 1 << 30, ToEnd: true, Report: func(event.Event) {},
 	}

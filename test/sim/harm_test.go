@@ -40,7 +40,7 @@ func (w *world) harm() bool {
 		at := n - 2 - w.r.IntN(6)
 		part := whole.parts[0]
 		part.batches = slices.Delete(slices.Clone(part.batches), at, at+1)
-		w.refused("the model log has a hole", broken)
+		w.refused("the model log lacks records", broken)
 		return true
 	}
 	p := w.start(false)

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	schedules = flag.Int("schedules", 0, "how many schedules TestSchedules runs, from a random seed on; 0: the first 200")
+	schedules = flag.Int("schedules", 0, "how many schedules TestSchedules runs, from a random seed on; 0: the first 100")
 	seed      = flag.Uint64("seed", 0, "the one schedule to run; with -v it prints what happened")
 )
 
@@ -27,11 +27,11 @@ func simulate(t *testing.T, seed uint64) *world {
 }
 
 // TestSchedules runs random schedules. It checks safety at every step, and
-// liveness after the faults. 200 schedules take about 10 s.
+// liveness after the faults. 100 schedules take about 6 s.
 func TestSchedules(t *testing.T) {
 	n, first := *schedules, uint64(time.Now().UnixNano())>>12
 	if n == 0 {
-		n, first = 200, 1
+		n, first = 100, 1
 	}
 	if testing.Short() || raced {
 		n = min(n, 50)

@@ -1,4 +1,5 @@
-// Package decide learns at which probability to decide for the rarer of two classes.
+// Package decide decides for a class: at a learned probability for the rarer of two, or for
+// the one with the least expected cost.
 package decide
 
 import (
@@ -7,12 +8,43 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// Rule decides for a class. The zero value decides for the most probable one. Any other
-// value decides for class 1 of two classes from the odds of its bucket on.
-type Rule struct{ bucket int }
+// Rule decides for a class. The zero value decides for the most probable one. Others decide
+// for class 1 of two classes from the odds of a bucket on, or, once Of has told the names of
+// the classes, for the class with the least expected cost.
+type Rule struct {
+	bucket int
+	costs  *Costs
+	priced *priced
+}
+
+// ByCosts returns the Rule for costs.
+func ByCosts(c *Costs) Rule { return Rule{costs: c} }
+
+// Of returns the Rule for classes with these names.
+func (r Rule) Of(classes []string) Rule {
+	if r.costs != nil {
+		r.priced = r.costs.of(classes)
+	}
+	return r
+}
+
+// Named reports whether the Rule depends on the names of the classes, so that it decides by
+// the costs only if it comes from Of.
+func (r Rule) Named() bool { return r.costs != nil }
+
+// Is reports whether r is a Rule for the costs of o, or for none if o is nil.
+func (r Rule) Is(o *Rule) bool {
+	if o == nil || r.costs == nil {
+		return o == nil && r.costs == nil
+	}
+	return r.costs.text == o.costs.text
+}
 
 // Class returns the class for the probabilities p.
 func (r Rule) Class(p []float64) int {
+	if r.priced != nil && len(p) > 0 {
+		return r.priced.class(p)
+	}
 	if r.bucket == 0 || len(p) != 2 {
 		return target.Best(p)
 	}
@@ -23,19 +55,33 @@ func (r Rule) Class(p []float64) int {
 }
 
 // Save adds the Rule to the serving part of a State.
-func (r Rule) Save(a *state.Arrays) { state.Put(a, "decision", 1, []int64{int64(r.bucket)}) }
+func (r Rule) Save(a *state.Arrays) {
+	if r.costs != nil {
+		state.Put(a, "costs", len(r.costs.text), []byte(r.costs.text))
+		return
+	}
+	state.Put(a, "decision", 1, []int64{int64(r.bucket)})
+}
 
 // LoadRule reads what Save wrote. It returns nil if the next array is another one.
 func LoadRule(s *state.Reader) *Rule {
-	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "decision" {
+	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "decision" && s.In[0].Name != "costs" {
 		return nil
+	}
+	if s.In[0].Name == "costs" {
+		c, err := ParseCosts(state.TakeString(s, "costs"))
+		if err != nil {
+			s.Fail("%v", err)
+			return nil
+		}
+		return &Rule{costs: c}
 	}
 	at := state.Take[int64](s, "decision", 1, 1)
 	if s.Err != nil {
 		return nil
 	}
 	s.Require(at[0] >= 0 && at[0] < ranking.Buckets, "decision: bucket %d is out of range", at[0])
-	return &Rule{int(at[0])}
+	return &Rule{bucket: int(at[0])}
 }
 
 const (
@@ -109,7 +155,7 @@ func (f *F1) best() Rule {
 		}
 		hits, misses = hits+f.counts[rare][b], misses+f.counts[1-rare][b]
 		if score := ranking.F1(hits, misses, sums[rare]-hits); score > most {
-			r, most = Rule{next}, score
+			r, most = Rule{bucket: next}, score
 		}
 	}
 	return r

@@ -76,7 +76,7 @@ func TestRuleIsTheBestOfAll(t *testing.T) {
 		f.Step(1)
 		most := 0.0
 		for b := 1; b < ranking.Buckets; b++ {
-			most = max(most, score(Rule{b}))
+			most = max(most, score(Rule{bucket: b}))
 		}
 		if got := score(f.Rule); got != most || got == 0 {
 			t.Errorf("seed %d: F1 is %v, want %v", seed, got, most)
@@ -98,7 +98,7 @@ func TestNoRuleWithoutEvidence(t *testing.T) {
 	if f.Rule != (Rule{}) {
 		t.Errorf("%v after %d rows of class 1", f.Rule, least-1)
 	}
-	if r := (Rule{1}); r.Class([]float64{0.5, 0.2, 0.3}) != 0 || r.Class([]float64{1}) != 0 || r.Class([]float64{0.9, 0.1}) != 1 {
+	if r := (Rule{bucket: 1}); r.Class([]float64{0.5, 0.2, 0.3}) != 0 || r.Class([]float64{1}) != 0 || r.Class([]float64{0.9, 0.1}) != 1 {
 		t.Error("the rule is not one of two classes")
 	}
 }

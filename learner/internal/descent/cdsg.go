@@ -59,19 +59,27 @@ func (c CDSG) Choose(s *Situation) (from, to int, rate float64) {
 
 // steepest is the rule for Newton steps, for which equation 9 is no bound. The descent
 // that a new block allows differs from that of the steepest existing one by a few percent
-// and either way, so every other step is in that block (Nutini et al. 2015), and may be
-// longer: up to a whole Newton step where the curvature is less than its bound.
+// and either way, so some steps are in that block (Nutini et al. 2015): every other one
+// where it may be longer than in a new block, up to a whole Newton step, because the
+// curvature is less than its bound, and otherwise every fourth.
 func (c CDSG) steepest(s *Situation) (from, to int, rate float64) {
-	if s.Blocks == 0 || s.Step%2 == 1 && s.Blocks < s.MaxBlocks {
+	rate = max(s.Rate, min(cmp.Or(c.Cap, defaultCap)*s.Rate, s.Ceiling))
+	interval := int64(4)
+	if rate > s.Rate {
+		interval = 2
+	}
+	if s.Blocks == 0 || s.Step%interval != 0 && s.Blocks < s.MaxBlocks {
 		return s.Blocks, s.Blocks + 1, s.Rate
 	}
-	rate = max(s.Rate, min(cmp.Or(c.Cap, defaultCap)*s.Rate, s.Ceiling))
 	if s.Blocks == s.MaxBlocks && s.AtCap != capRevisit {
 		return s.atCap(nil, rate)
 	}
-	k := int(s.Step/2) % s.Blocks
-	if s.Blocks == s.MaxBlocks {
-		k = int(s.Step) % s.Blocks
+	_, squares := s.Slopes()
+	k := 0
+	for b, g := range squares {
+		if g > squares[k] {
+			k = b
+		}
 	}
 	return k, k + 1, rate
 }

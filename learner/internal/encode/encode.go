@@ -13,32 +13,6 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// Type is the type of a raw column.
-type Type byte
-
-// The types of columns. A raw value is NaN if it is missing.
-const (
-	Numeric  Type = iota
-	Category      // the value is a Key
-	Boolean       // 0 or 1
-	Time          // seconds since 1970, UTC
-	Unknown       // all values so far are missing
-	types
-)
-
-var typeNames = [...]string{"numeric", "category", "boolean", "time", "unknown"}
-
-// String returns the name of t, which ParseType reads.
-func (t Type) String() string {
-	if t < types {
-		return typeNames[t]
-	}
-	return "invalid"
-}
-
-// Valid reports whether t is one of the types.
-func (t Type) Valid() bool { return t < types }
-
 // column is a raw column and its encoder.
 type column struct {
 	kind       int       // index of its encoder in encoders
@@ -71,8 +45,15 @@ const maxTargets = 16
 func NewPlan(columns []Type, x []float64, labels []target.Label, task target.Task) *Encoding {
 	e := &Encoding{columns: make([]column, len(columns)), prior: newPrior(labels, task)}
 	plain := true
+	since := -1
 	for j, t := range columns {
 		c := plan(t, x[j:], len(columns))
+		switch {
+		case t == Since:
+			since = j
+		case t == RecordKey && since >= 0:
+			c = column{kind: asSince, parameters: []float64{float64(since)}}
+		}
 		if encoders[c.kind].moves {
 			c.table = newTable(len(e.prior.sums))
 		}
@@ -132,7 +113,11 @@ func (e *Encoding) Apply(dst, x []float64) {
 	for j, v := range x {
 		c := &e.columns[j]
 		n := c.encoder().width(c, &e.prior)
-		c.encoder().apply(c, dst[:n], v, &e.prior)
+		if c.kind == asSince {
+			sinceLast(c, dst[:n], v, x[c.time()])
+		} else {
+			c.encoder().apply(c, dst[:n], v, &e.prior)
+		}
 		dst = dst[n:]
 	}
 }
@@ -145,8 +130,12 @@ func (e *Encoding) Learn(x []float64, y *target.Label, weight float64) {
 		p.sums[k] += float64(weight * p.target(y, k))
 	}
 	for j, v := range x {
-		if t := e.columns[j].table; t != nil {
-			t.add(keyOf(v), y, weight, p)
+		c := &e.columns[j]
+		switch {
+		case c.kind == asSince:
+			c.table.seen(v, x[c.time()])
+		case c.table != nil:
+			c.table.add(keyOf(v), y, weight, p)
 		}
 	}
 }

@@ -30,6 +30,12 @@ var columns = []struct {
 	{"statistics", Category, func(i int) float64 { return Key(uint64(i%(maxOneHot+1)) << 40) }},
 	{"statistics", Category, func(i int) float64 { return missingAt(i%9 == 0, Key(uint64(i)<<40)) }},
 	{"cycles", Time, func(i int) float64 { return missingAt(i%9 == 0, 1.7e9+1e4*float64(i)) }},
+	{"text", Text, func(i int) float64 { return missingAt(i%9 == 0, 1/float64(i)) }},
+	{"normal", Normal, func(i int) float64 { return math.Exp(float64(i % 19)) }},
+	{"normal, indicated", Normal, func(i int) float64 { return missingAt(i%7 == 0, float64(i%3/2)) }},
+	{"trend", Trend, func(i int) float64 { return missingAt(i%9 == 0, 1.7e9+1e4*float64(i)) }},
+	{"cycles", Since, func(i int) float64 { return missingAt(i%9 == 0, 1.7e9+1e4*float64(i)) }},
+	{"since", RecordKey, func(i int) float64 { return missingAt(i%11 == 0, Key(uint64(i%5)<<40)) }},
 }
 
 func missingAt(missing bool, v float64) float64 {
@@ -220,6 +226,70 @@ func TestCyclesRepeat(t *testing.T) {
 		for k := 2 * i; k < 2*i+2; k++ {
 			if math.Abs(a[k]-b[k]) > 1e-6 {
 				t.Errorf("period %v: %v and %v", period, a, b)
+			}
+		}
+	}
+}
+
+// Normal scores are those of the standard normal distribution at the quantiles, grow
+// everywhere, and have no jump at the ends.
+func TestNormalScoresFollowTheQuantiles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	x := make([]float64, 1000)
+	for i := range x {
+		x[i] = math.Exp(2 * rng.NormFloat64())
+	}
+	e := NewPlan([]Type{Normal}, x, make([]target.Label, len(x)), target.Classification)
+	at := func(v float64) float64 {
+		dst := make([]float64, 1)
+		e.Apply(dst, []float64{v})
+		return dst[0]
+	}
+	last := math.Inf(-1)
+	for z := -1.5; z <= 1.5; z += 0.25 {
+		if got := at(math.Exp(2 * z)); math.Abs(got-z) > 0.15 || got <= last {
+			t.Errorf("the score at %v is %v", z, got)
+		} else {
+			last = got
+		}
+	}
+	knots := e.columns[0].parameters[:normalQuantiles]
+	for _, end := range []float64{knots[0], knots[normalQuantiles-1]} {
+		if d := at(end*(1+1e-9)) - at(end*(1-1e-9)); d <= 0 || d > 1e-6 {
+			t.Errorf("the score grows by %v at %v", d, end)
+		}
+	}
+	if far := at(1e30); far <= at(1e20) || far > 100 {
+		t.Errorf("the score at 1e30 is %v", far)
+	}
+}
+
+// The time since the last record of a key is that of the latest one before it.
+func TestSinceIsItsDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	const rows = 300
+	var x []float64
+	for i := range rows {
+		x = append(x, 1e9+float64(60*i)+60*rng.NormFloat64(), float64(rng.IntN(40)))
+	}
+	labels, weights := make([]target.Label, rows), make([]float64, rows)
+	e := NewPlan([]Type{Since, RecordKey}, x, labels, target.Classification).Start()
+	w := e.Width()
+	got := e.Rows(x, labels, weights)
+	for i := range rows {
+		latest := math.Inf(-1)
+		for k := range i {
+			if x[2*k+1] == x[2*i+1] {
+				latest = max(latest, x[2*k])
+			}
+		}
+		want := []float64{math.Log(1 + max(0, x[2*i]-latest)), 0}
+		if math.IsInf(latest, -1) {
+			want = []float64{0, 1}
+		}
+		for k, v := range want {
+			if math.Abs(got[i*w+w-2+k]-v) > 1e-9 {
+				t.Fatalf("row %d: %v, want %v", i, got[i*w+w-2:(i+1)*w], want)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ type encoder struct {
 }
 
 // The encoders. Their order is part of the snapshot format.
-var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles}
+var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since}
 
 const (
 	asIs = iota
@@ -31,6 +31,11 @@ const (
 	asOneHot
 	asStatistics
 	asCycles
+	asText
+	asNormal
+	asNormalIndicated
+	asTrend
+	asSince
 )
 
 // plan chooses the encoder of a column whose values in the first rows are x[0],
@@ -46,15 +51,29 @@ func plan(t Type, x []float64, stride int) column {
 		mean += (bounded(x[i]) - mean) / float64(rows-missing)
 	}
 	switch {
-	case missing == rows || t == Unknown:
+	case t == Text:
+		return column{kind: asText}
+	case missing == rows || t == Unknown || t == RecordKey:
 		return column{kind: asAbsent}
 	case t == Category:
 		return planCategory(x, stride)
-	case t == Time:
+	case t == Time || t == Since:
 		return column{kind: asCycles}
+	case t == Trend:
+		return column{kind: asTrend, parameters: []float64{mean}}
+	}
+	few := float64(missing) <= indicatedShare*float64(rows)
+	if t == Normal {
+		if p := normalScores(x, stride); p != nil && few {
+			return column{kind: asNormal, parameters: p}
+		} else if p != nil {
+			return column{kind: asNormalIndicated, parameters: p}
+		}
+	}
+	switch {
 	case missing == 0:
 		return column{kind: asIs}
-	case float64(missing) <= indicatedShare*float64(rows):
+	case few:
 		return column{kind: asImputed, parameters: []float64{mean}}
 	}
 	return column{kind: asIndicated, parameters: []float64{mean}}

@@ -71,10 +71,10 @@ func Load(s *state.Reader, dim int) *Encoding {
 			return nil
 		}
 		c.kind, c.parameters = int(kind), parameters[:params:params]
-		s.Require(c.encoder().valid(c.parameters) && (entries == 0 || c.encoder().moves), "encoder %s has %d parameters and %d values", c.encoder().name, params, entries)
+		s.Require(c.encoder().valid(c.parameters) && (c.kind != asSince || c.time() < j) && (entries == 0 || c.encoder().moves), "encoder %s has %d parameters and %d values", c.encoder().name, params, entries)
 		if c.encoder().moves {
 			c.table = newTable(n)
-			c.table.load(s, keys[:entries], counts[:int(entries)*(1+n)])
+			c.table.load(s, keys[:entries], counts[:int(entries)*(1+n)], c.kind == asSince)
 		}
 		parameters, keys, counts = parameters[params:], keys[entries:], counts[int(entries)*(1+n):]
 	}
@@ -86,11 +86,12 @@ func Load(s *state.Reader, dim int) *Encoding {
 	return e
 }
 
-func (t *table) load(s *state.Reader, keys []int64, counts []float64) {
+// load takes entries, of times instead of weights for the encoder since.
+func (t *table) load(s *state.Reader, keys []int64, counts []float64, times bool) {
 	t.keys, t.counts = slices.Clone(keys), slices.Clone(counts)
 	for i, k := range keys {
 		s.Require(k >= missingKey && k < maxKey && (i == 0 || k > keys[i-1]), "encode.keys has %d", k)
-		s.Require(t.entry(i)[0] >= 0, "encode.counts: a weight of %v", t.entry(i)[0])
+		s.Require(t.entry(i)[0] >= 0 || times, "encode.counts: a weight of %v", t.entry(i)[0])
 		t.index[k] = i
 	}
 }

@@ -78,18 +78,24 @@ func (t *table) find(key int64) (weight float64, sums []float64) {
 }
 
 func (t *table) add(key int64, y *target.Label, weight float64, p *prior) {
+	e := t.entry(t.at(key, 0))
+	e[0] += weight
+	for k := range t.targets {
+		e[1+k] += float64(weight * p.target(y, k))
+	}
+}
+
+// at returns the entry of a key, which begins with a first number.
+func (t *table) at(key int64, first float64) int {
 	i, ok := t.index[key]
 	if !ok {
 		i = len(t.keys)
 		t.index[key] = i
 		t.keys = append(t.keys, key)
 		t.counts = append(t.counts, make([]float64, 1+t.targets)...)
+		t.entry(i)[0] = first
 	}
-	e := t.entry(i)
-	e[0] += weight
-	for k := range t.targets {
-		e[1+k] += float64(weight * p.target(y, k))
-	}
+	return i
 }
 
 // bound leaves 7/8 of maxEntries entries if there are more than maxEntries: those with

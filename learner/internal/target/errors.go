@@ -49,10 +49,10 @@ func (h *Head) Error(p []float64, y Label, j int) float64 {
 	return 1
 }
 
-// Surprise returns the error of the prediction p as a number from 0 to 1, in the mean
+// BoundedError returns the error of the prediction p as a number from 0 to 1, in the mean
 // over the targets: 1 minus the probability of the class, or e²/(1+e²) for an error of
 // e standard deviations.
-func (h *Head) Surprise(p []float64, y Label) float64 {
+func (h *Head) BoundedError(p []float64, y Label) float64 {
 	if h.Task == Regression {
 		sum := 0.0
 		for j, u := range h.Scales {

@@ -44,20 +44,26 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 		x, dim = f.Encoding.Start().Rows(x, labels, a.Weights), f.Encoding.Width()
 		a.Fixed.Dim = dim
 	}
-	k, mapped := a.Kernel.(features.Mapped)
-	switch {
-	case a.Scaled:
-		f.Scaler = noScaler(dim)
-	case mapped:
-		f.Scaler = newMappedScaler(x, dim, k)
-	default:
-		f.Scaler = NewScaler(x, dim)
-	}
+	f.Scaler = a.scaler(x, dim)
 	seen := f.scaled(x, dim)
 	f.tune(sample{dim: dim, x: seen}, labels, a)
 	seen = f.scaled(x[:min(len(x), topRows*dim)], dim)
 	f.TopEigenvalue = f.topEigenvalue(seen, dim)
 	return f
+}
+
+// scaler returns that of rows of dim values.
+func (a *Request) scaler(x []float64, dim int) Scaler {
+	if a.Scaled {
+		return noScaler(dim)
+	}
+	switch k := a.Kernel.(type) {
+	case features.Mapped:
+		return newMappedScaler(x, dim, k)
+	case features.Bounded:
+		return newPositiveScaler(x, dim, k)
+	}
+	return NewScaler(x, dim)
 }
 
 // plan returns the encoding of raw rows of dim values, or nil if there is none. Rows
@@ -119,6 +125,16 @@ func (f *Fit) scaled(x []float64, dim int) []float64 {
 	return scaled
 }
 
+// atSame returns the kernel's value at two equal rows.
+func (f *Fit) atSame(x []float64) float64 { return atSame(f.Kernel, x) }
+
+func atSame(k features.Kernel, x []float64) float64 {
+	if _, own := k.(features.Featured); own {
+		return k.Eval(x, x)
+	}
+	return 1
+}
+
 // topEigenvalue returns the largest eigenvalue of the matrix of the kernel, or of the
 // mean of both kernels, on n rows, divided by n.
 func (f *Fit) topEigenvalue(x []float64, dim int) float64 {
@@ -126,7 +142,7 @@ func (f *Fit) topEigenvalue(x []float64, dim int) float64 {
 	m := make([]float64, n*n)
 	add := func(x []float64, weight float64) {
 		for i := range n {
-			m[i*n+i] += weight
+			m[i*n+i] += weight * f.atSame(x[i*dim:(i+1)*dim])
 			for j := range i {
 				v := float64(weight * f.Kernel.Eval(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim]))
 				m[i*n+j] += v

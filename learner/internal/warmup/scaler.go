@@ -71,6 +71,23 @@ func newMappedScaler(x []float64, dim int, k features.Mapped) Scaler {
 	return s
 }
 
+// newPositiveScaler fits a scaler that keeps 0, and so histograms: columns get the standard
+// deviation 1, or one factor for all, as those of NewScaler. With a scale of its own the
+// kernel is that of the rows as they are.
+func newPositiveScaler(x []float64, dim int, k features.Kernel) Scaler {
+	s := NewScaler(x, dim)
+	for j := range dim {
+		if c := NewColumn(x[j:], dim); c.constant() {
+			s.Scale[j] = 1 / max(1, c.Mean)
+		}
+	}
+	s.Center = make([]float64, dim)
+	if HasScale(k) {
+		s.Scale = Ones(dim)
+	}
+	return s
+}
+
 const (
 	// Rows with more than sparseShare of zeros are sparse. Their columns have a range
 	// in common if the widest is at most commonRange times the median. Chosen by trial.

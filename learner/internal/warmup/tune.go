@@ -181,7 +181,7 @@ func (t *tuner) error(c tuning) float64 {
 		if t.weights != nil {
 			noise /= t.weights[i]
 		}
-		row[i] = 2 + noise
+		row[i] = 1 + t.same(i) + noise
 	}
 	e := math.Inf(1)
 	if vec.Cholesky(t.factor, n) {
@@ -212,6 +212,15 @@ func (t *tuner) values(dst []float64, i, width int) {
 	}
 }
 
+// same returns the kernel's value at row i and itself, at the width of values.
+func (t *tuner) same(i int) float64 {
+	n := t.rows()
+	if _, own := t.kernel.(features.Featured); !own {
+		return 1
+	}
+	return t.matrix[i*n+i]
+}
+
 // makeMatrix makes the matrix for a width, if it is not that already.
 func (t *tuner) makeMatrix(width int) {
 	if t.at == width {
@@ -239,6 +248,7 @@ func (t *tuner) makeMatrix(width int) {
 			}
 			t.matrix[i*n+j] = v
 		}
+		t.matrix[i*n+i] = atSame(k, t.z[i*d:(i+1)*d])
 	}
 }
 

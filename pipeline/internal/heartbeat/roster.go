@@ -37,7 +37,7 @@ const (
 )
 
 // See processes the record at offset of the heartbeats topic. epoch is that of the
-// claim in force.
+// current claim.
 func (r *Roster) See(offset int64, b Beat, epoch int64) {
 	switch {
 	case b.Process == r.self:
@@ -45,7 +45,7 @@ func (r *Roster) See(offset int64, b Beat, epoch int64) {
 	case b.Role == Owner:
 		delete(r.others, b.Process)
 		if b.Epoch >= epoch { // otherwise it has lost its claim without knowing it
-			r.Heard()
+			r.OwnerAlive()
 		}
 	case b.Role == Standby:
 		p := r.others[b.Process]
@@ -74,8 +74,8 @@ func (r *Roster) tick() {
 	}
 }
 
-// Heard records a sign of life of the owner.
-func (r *Roster) Heard() { r.silence, r.patient = 0, false }
+// OwnerAlive records a sign of life of the owner.
+func (r *Roster) OwnerAlive() { r.silence, r.patient = 0, false }
 
 // Interrupted records that own heartbeats did not arrive in time.
 func (r *Roster) Interrupted() {
@@ -93,7 +93,7 @@ func (r *Roster) limit() int {
 }
 
 // Due reports whether this standby has to claim the model, given the epoch of the claim
-// in force: its owner has left or is silent, and no other standby has waited longer.
+// in effect: its owner has left or is silent, and no other standby has waited longer.
 func (r *Roster) Due(epoch int64) bool {
 	if (epoch == 0 || r.Left < epoch) && r.silence < r.limit() {
 		return false

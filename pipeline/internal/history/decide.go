@@ -22,6 +22,7 @@ type Decided struct {
 	Batch        learner.Batch
 	Schema       *decode.Schema // after the last record
 	Counts       modellog.Counts
+	Columns      *event.Columns // what has changed of the columns; nil for nothing
 }
 
 // Item is one record of a BATCH.
@@ -37,6 +38,7 @@ type Item struct {
 type Decider struct {
 	decoder *decode.Decoder
 	keyed   bool // the learner needs the keys of the rows
+	absence absence
 }
 
 func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error) {
@@ -54,7 +56,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 		n += len(sp.Records)
 	}
 	b.Items = make([]Item, 0, n)
-	first := true
+	first, look := true, false
 	for _, sp := range spans {
 		digest, fingerprint := xxhash.New(), uint64(0)
 		for i := range sp.Records {
@@ -77,6 +79,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 					first = false
 				}
 				b.Batch.Append(row.X, row.Label, row.Weight)
+				look = d.absence.add(row.X) || look || d.absence.rows%absentRows == 0
 				b.Batch.SetTypes(row.Types)
 				if d.keyed {
 					b.Batch.SetKey(string(row.Key))
@@ -97,6 +100,15 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 		})
 	}
 	b.Schema = d.decoder.Schema()
+	if look {
+		b.Columns = d.absence.changes(b.Schema)
+	}
+	if n, name := d.decoder.Dropped(); n > 0 {
+		if b.Columns == nil {
+			b.Columns = &event.Columns{Missing: d.absence.n}
+		}
+		b.Columns.Dropped, b.Columns.Field = n, name
+	}
 	return b
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -40,7 +41,8 @@ type History struct {
 
 	Limits Limits // of the output topics
 
-	Beat func() // called between mini-batches; may be nil
+	Beat  func()          // called between mini-batches; may be nil
+	Meter *ranking.Recent // measures the predictions of classes; may be nil
 
 	scratch []byte
 	encoder *record.Encoder // for the current model; nil after a change
@@ -143,7 +145,7 @@ func (h *History) turn(kind string, seq int64, chain snapshot.Hash) *Publication
 
 // answer adds the predictions of a pass to out, and to quarantine the bad records
 // before its last row. It returns the items after that row.
-func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.Pass, rest []Item) []Item {
+func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.PredictedBatch, rest []Item) []Item {
 	if h.encoder == nil || h.encodes != b.Schema {
 		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
 		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions), b.Schema
@@ -155,11 +157,12 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 		}
 		it := rest[0]
 		rest = rest[1:]
-		x := record.Example{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, Key: it.key, Sequence: out.Seq, Label: b.Batch.Label(from + i), Decision: pass.Decision}
+		x := record.Example{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, Key: it.key, Sequence: out.Seq, Label: b.Batch.Label(from + i), Decision: pass.Decision, Intervals: pass.Intervals}
 		if x.Label.Task != learner.Auto {
 			x.Loss, x.Graded = pass.Loss(i)
 			if x.Label.Task == learner.Classification {
 				x.LabelName = b.Schema.Classes[x.Label.Class]
+				h.measure(pass, i, x.Label.Class, b.Batch.Weight(from+i))
 			}
 			h.advance(it)
 		}
@@ -167,6 +170,14 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 		h.position(it.in.Topic, it.in.ID, it.in.Partition).Next = it.Record.Offset + 1
 	}
 	return rest
+}
+
+// measure adds the prediction of a class to the meter.
+func (h *History) measure(pass *learner.PredictedBatch, i, class int, weight float64) {
+	if h.Meter != nil && pass.Task == learner.Classification && pass.Size > 0 {
+		p := pass.Row(i)
+		h.Meter.Add(p, pass.Decision.Class(p), class, weight)
+	}
 }
 
 // advance adds a labelled row to the chain.

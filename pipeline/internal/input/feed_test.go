@@ -15,7 +15,7 @@ func TestRecordsThatTheBrokerLostBecomeGaps(t *testing.T) {
 		}
 		return rs
 	}
-	hole := func(ends ...int64) (hs []ingest.Gap) {
+	gaps := func(ends ...int64) (hs []ingest.Gap) {
 		for ; len(ends) > 0; ends = ends[2:] {
 			hs = append(hs, ingest.Gap{From: ends[0], To: ends[1]})
 		}
@@ -40,10 +40,10 @@ func TestRecordsThatTheBrokerLostBecomeGaps(t *testing.T) {
 		want []string
 	}{
 		{ingest.Fetched{Records: at(1, 2), Next: 4}, 9, []string{"4 1 2"}},
-		{ingest.Fetched{Records: at(1, 2, 5, 6), Next: 8, Missing: hole(3, 5)}, 9, []string{"3 1 2", "5 lost", "8 5 6"}},
-		{ingest.Fetched{Records: at(5), Next: 8, Missing: hole(1, 5, 6, 8)}, 9, []string{"5 lost", "6 5", "8 lost"}},
-		{ingest.Fetched{Records: at(5), Next: 8, Missing: hole(1, 5, 6, 8)}, 7, []string{"5 lost", "6 5", "7 lost"}},
-		{ingest.Fetched{Records: at(1, 5), Next: 6, Missing: hole(2, 5)}, 2, []string{"2 1"}},
+		{ingest.Fetched{Records: at(1, 2, 5, 6), Next: 8, Missing: gaps(3, 5)}, 9, []string{"3 1 2", "5 lost", "8 5 6"}},
+		{ingest.Fetched{Records: at(5), Next: 8, Missing: gaps(1, 5, 6, 8)}, 9, []string{"5 lost", "6 5", "8 lost"}},
+		{ingest.Fetched{Records: at(5), Next: 8, Missing: gaps(1, 5, 6, 8)}, 7, []string{"5 lost", "6 5", "7 lost"}},
+		{ingest.Fetched{Records: at(1, 5), Next: 6, Missing: gaps(2, 5)}, 2, []string{"2 1"}},
 	} {
 		if got := show(split(0, until(c.got, c.end))); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%+v up to %d: %q, want %q", c.got, c.end, got, c.want)

@@ -46,7 +46,7 @@ type Begin struct {
 	Seq   int64         `json:"seq"`
 	Chain snapshot.Hash `json:"chain,omitzero"`
 	modellog.Versions
-	Config json.RawMessage `json:"config,omitempty"` // in force there
+	Config json.RawMessage `json:"config,omitempty"` // in effect there
 }
 
 // Snapshot identifies the newest snapshot.

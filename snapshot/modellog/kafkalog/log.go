@@ -115,7 +115,7 @@ func (l *Log) Tail(ctx context.Context, enough func(*modellog.Fold) bool, see Se
 	err = modellog.Tail(first, end, func(begin, remember int64) (*modellog.Fold, error) {
 		from = begin
 		l.Rewind(begin)
-		l.Fold.Remember(remember)
+		l.Fold.Retain(remember)
 		return l.Fold, l.ReadOn(ctx, see)
 	}, enough)
 	if err == nil && from > first && l.next > from { // assume that the earlier part has the same record sizes
@@ -203,7 +203,7 @@ func (l *Log) Poll(ctx context.Context, see See) error {
 		return err
 	}
 	l.recheck, l.shorterAt, l.end = false, time.Time{}, got.End
-	if planted.Fault("hole") {
+	if planted.Fault("gap") {
 		got.Missing = nil
 	}
 	if err := l.fold(got, see); err != nil || l.next < l.end {

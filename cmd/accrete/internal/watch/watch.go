@@ -39,6 +39,8 @@ type Watch struct {
 	owner string // current owner of the model, while this process is a standby
 
 	drifts learner.Drifts // number of alarms up to the last batch
+
+	dropped bool // it was logged that fields are ignored
 }
 
 // startPoint is a point in time and the number of examples learned by then.
@@ -108,6 +110,8 @@ func (w *Watch) Event(ev event.Event) {
 		w.replayed(ev)
 	case event.Quarantining:
 		w.quarantining(ev)
+	case event.Columns:
+		w.columns(ev)
 	case event.Learned:
 		w.learned(ev)
 	case event.Published:
@@ -172,6 +176,25 @@ func (w *Watch) quarantining(ev event.Quarantining) {
 	line.Msg("invalid record published to quarantine")
 }
 
+// mostNames bounds the columns that are named in a line of the log.
+const mostNames = 20
+
+// columns logs changes of the columns, and the first field that is not one.
+func (w *Watch) columns(ev event.Columns) {
+	w.metrics.MissingColumns.Set(float64(ev.Missing))
+	w.metrics.DroppedFields.Add(float64(ev.Dropped))
+	if len(ev.Gone) > 0 {
+		w.log.Warn().Strs("columns", ev.Gone[:min(len(ev.Gone), mostNames)]).Int("missing", ev.Missing).Msg("columns had no value in the last 1,000 records, learning without them")
+	}
+	if len(ev.Back) > 0 {
+		w.log.Info().Strs("columns", ev.Back[:min(len(ev.Back), mostNames)]).Int("missing", ev.Missing).Msg("columns have values again")
+	}
+	if ev.Dropped > 0 && !w.dropped {
+		w.dropped = true
+		w.log.Warn().Str("field", ev.Field).Msg("records have fields that are not columns of the model, which are ignored (input.unknown)")
+	}
+}
+
 // replayed starts the counters after the history in the log.
 func (w *Watch) replayed(ev event.Replayed) {
 	w.metrics.Replayed.Add(float64(ev.Batches))
@@ -211,6 +234,13 @@ func (w *Watch) learned(ev event.Learned) {
 	w.now.Quarantined += ev.Counts.Quarantined
 	w.progress(ev.Progress)
 	w.drifted(ev.Progress)
+	if f := ev.Figures; f != nil {
+		var curve *metrics.Curve
+		if c := f.Curve; c != nil {
+			curve = &metrics.Curve{AUC: c.AUC, PRAUC: c.PRAUC, Precision: c.Precision, Recall: c.Recall}
+		}
+		m.Classes(f.F1, f.BalancedError, curve)
+	}
 }
 
 // drifted counts the alarms since the last batch.

@@ -8,9 +8,9 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// Pass is some rows predicted, and not learned yet. It is valid until the next
-// Predict.
-type Pass struct {
+// PredictedBatch holds rows that have been predicted and not been learned yet. It is
+// valid until the next Predict.
+type PredictedBatch struct {
 	Predictions
 
 	batch   *Batch
@@ -28,14 +28,14 @@ type Pass struct {
 }
 
 // Len returns the number of rows.
-func (p *Pass) Len() int { return p.rows }
+func (p *PredictedBatch) Len() int { return p.rows }
 
 // Loss returns the loss of the prediction for row i: half the squared error in
 // the label's units for the square loss; for the others that of package loss, with
 // numbers in standard deviations and counts as multiples of their mean. It returns
 // false if there is no label, or no prediction yet. The loss of
 // several targets is the mean of theirs.
-func (p *Pass) Loss(i int) (float64, bool) {
+func (p *PredictedBatch) Loss(i int) (float64, bool) {
 	y := p.batch.Label(i)
 	if y.Task == Auto || p.Size == 0 {
 		return 0, false
@@ -48,15 +48,15 @@ func (p *Pass) Loss(i int) (float64, bool) {
 }
 
 // scores returns the scores of the prediction for row i.
-func (p *Pass) scores(i int) []float64 {
+func (p *PredictedBatch) scores(i int) []float64 {
 	at := i*p.Columns + p.Served
 	return p.f[at : at+p.head.Scores()]
 }
 
 // Predict predicts the first rows of b, up to and including the one after which
-// the model may change. The rows of b must stay as they are until the Pass is
+// the model may change. The rows of b must stay as they are until the PredictedBatch is
 // learned.
-func (l *Learner) Predict(b *Batch) *Pass {
+func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	if l.dim == 0 {
 		l.dim = l.config.rowSize(b.Dim())
 	}
@@ -91,6 +91,11 @@ func (l *Learner) Predict(b *Batch) *Pass {
 	p.Task, p.Size = l.head.Task, l.head.PredictionSize()
 	if l.decision != nil {
 		p.Decision = l.decision.Rule
+	} else if l.costs != nil {
+		p.Decision = *l.costs
+	}
+	if l.intervals != nil {
+		p.Intervals = l.intervals.Rule
 	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
 	for i := range p.rows {

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// lint --online tells before a learner runs what it would make of the records, and
+// afterwards how the model reads them.
+func TestLintOnlineSaysHowRecordsWouldBeRead(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	in, model := kafkatest.Name("in"), kafkatest.Name("m")
+	var values []string
+	for i := range 300 {
+		switch {
+		case i%50 == 49:
+			values = append(values, fmt.Sprintf(`{"a":"text %d","c":"x","id":1,"y":1}`, i))
+		case i%100 == 48:
+			values = append(values, fmt.Sprintf(`{"a":1,"c":%d,"id":1,"y":1}`, i))
+		default:
+			values = append(values, fmt.Sprintf(`{"a":%d,"c":"v%d","id":%d,"y":%d}`, i%7, i%40, i, i%5))
+		}
+	}
+	kafkatest.Fill(t, client, in, 1, values)
+	inDir(t, fmt.Sprintf("model: %s\nkafka:\n  bootstrap.servers: %s\ninput:\n  topics: [%s]\n  label: y\nhttp:\n  listen: 'off'\nlearner:\n  algorithm: ridge\n  max_features: 32\n", model, addr, in))
+	lint := func(code int, wants []string, args ...string) {
+		t.Helper()
+		got, stdout, stderr := call(t, nil, append([]string{"lint", "-c", "config.yaml", "--online"}, args...)...)
+		if got != code {
+			t.Errorf("exit code %d, want %d: %s", got, code, stderr)
+		}
+		for _, want := range wants {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("%v: no %q in\n%s", args, want, stdout)
+			}
+		}
+	}
+	rejected := []string{
+		`     6  columns: "a" is text …, want a number`,
+		`     3  columns: "c" is …, want the text of a category`,
+		"a       numeric   0        7         number",
+	}
+	lint(exit.Done, append(rejected,
+		"ok       input topic "+in+": 1 partitions, 300 offsets",
+		"ok       topic "+model+".log does not exist yet and will be created",
+		"sampled  300 of the oldest records, which a new model learns first: 291 labelled, 9 would go to quarantine",
+		"c       category  0        40        target statistic and log frequency"))
+	lint(exit.Done, []string{
+		`{"sample":{"of":"oldest records, which a new model learns first","records":100,"labelled":97,"rejected":3,"task":"regression"}}`,
+		`{"quarantine":{"reason":"columns: \"a\" is text …, want a number","count":2,"example":"columns: \"a\" is text \"text 49\", want a number"}}`,
+	}, "--json", "--sample", "100")
+	lint(exit.Refused, []string{"problem  unknown topic"}, "--set", "input.topics=absent")
+
+	if code, _, stderr := call(t, nil, "learn", "-c", "config.yaml", "--to-end"); code != exit.Done {
+		t.Fatal(stderr)
+	}
+	lint(exit.Done, append(rejected,
+		"ok       model log "+model+".log: retention unlimited",
+		"sampled  300 of the newest records, as the model reads them at step",
+		"c       category  0        40        target statistic and log frequency"))
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// trips are n rows with a number that may be missing, categories and a time, as JSON and as
+// CSV, with and without the label.
+func trips(n int) (labelled, rows, cells []string) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	cells = []string{"dep,carrier,tail,at"}
+	for i := range n {
+		dep := fmt.Sprintf("%.3f", rng.NormFloat64())
+		carrier, tail, at := fmt.Sprintf("c%d", rng.IntN(4)), fmt.Sprintf("N,%d", rng.IntN(40)), fmt.Sprintf("2024-01-%02dT%02d:00:00Z", 1+i%28, i%24)
+		late := (dep[0] == '-') != (carrier == "c1")
+		cell := dep
+		if i%9 == 5 {
+			dep, cell = "null", ""
+		}
+		row := fmt.Sprintf(`{"dep":%s,"carrier":%q,"tail":%q,"at":%q`, dep, carrier, tail, at)
+		labelled = append(labelled, row+fmt.Sprintf(`,"late":"%v"}`, late))
+		rows = append(rows, row+"}")
+		cells = append(cells, fmt.Sprintf("%s,%s,%q,%s", cell, carrier, tail, at))
+	}
+	return labelled, rows, cells
+}
+
+// answers returns the members that predict adds, as they are spelled.
+func answers(t *testing.T, lines []string) (all []string) {
+	t.Helper()
+	for _, line := range lines {
+		var v struct{ Prediction, Probabilities json.RawMessage }
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		all = append(all, string(v.Prediction)+" "+string(v.Probabilities))
+	}
+	return all
+}
+
+func lines(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") }
+
+func values(rs []ingest.Record) (all []string) {
+	for _, r := range rs {
+		all = append(all, string(r.Value))
+	}
+	return all
+}
+
+func sameAnswers(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d predictions, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("%s: row %d is %s, want %s", what, i, got[i], want[i])
+		}
+	}
+}
+
+// A row has one prediction, to the bit, whether a scorer writes it to a topic, accrete
+// predict prints it for JSON or CSV, or a Go program computes it. What fit --predictions
+// writes is what a learner publishes.
+func TestPredictionsAreTheSameEverywhere(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	in, asked, model := kafkatest.Name("in"), kafkatest.Name("asked"), kafkatest.Name("m")
+	labelled, rows, cells := trips(400)
+	kafkatest.Fill(t, client, in, 1, labelled)
+	kafkatest.Fill(t, client, asked, 1, rows)
+	inDir(t, fmt.Sprintf("model: %s\nkafka:\n  bootstrap.servers: %s\ninput:\n  topics: [%s]\n  label: late\nhttp:\n  listen: 'off'\nscore:\n  topics: [%s]\n  http.listen: 'off'\nlearner:\n  algorithm: ridge\n  max_features: 64\n", model, addr, in, asked))
+	for name, text := range map[string][]string{"labelled.jsonl": labelled, "rows.jsonl": rows, "rows.csv": cells} {
+		if err := os.WriteFile(name, []byte(strings.Join(text, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	accrete := func(args ...string) string {
+		t.Helper()
+		code, stdout, stderr := call(t, nil, args...)
+		if code != exit.Done {
+			t.Fatalf("%v: exit code %d\n%s", args, code, stderr)
+		}
+		return stdout
+	}
+	accrete("learn", "-c", "config.yaml", "--to-end")
+	accrete("score", "-c", "config.yaml", "--to-end")
+	want := answers(t, values(kafkatest.Read(t, client, model+".scores")))
+	if len(want) != 400 || want[399] == "null " {
+		t.Fatalf("scored %v", want[len(want)-1:])
+	}
+	sameAnswers(t, "JSON lines", answers(t, lines(accrete("predict", "rows.jsonl", "-c", "config.yaml"))), want)
+	sameAnswers(t, "CSV as JSON", answers(t, lines(accrete("predict", "rows.csv", "-c", "config.yaml", "--json"))), want)
+	sameAnswers(t, "CSV", csvAnswers(lines(accrete("predict", "rows.csv", "-c", "config.yaml"))), want)
+	sameAnswers(t, "Go", goAnswers(t, client, model, rows), want)
+
+	fit := []string{"fit", "labelled.jsonl", "--label", "late", "--algorithm", "ridge", "--max-features", "64", "--save", "m.snap", "--predictions", "p.jsonl"}
+	accrete(fit...)
+	progressive, err := os.ReadFile("p.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameAnswers(t, "fit --predictions", answers(t, lines(string(progressive))), answers(t, values(kafkatest.Read(t, client, model+".predictions"))))
+	sameAnswers(t, "a saved model", answers(t, lines(accrete("predict", "labelled.jsonl", "--model", "m.snap"))), want)
+}
+
+// csvAnswers returns the added columns of CSV as JSON members.
+func csvAnswers(text []string) (all []string) {
+	header := strings.Split(text[0], ",")
+	for _, line := range text[1:] {
+		cells := strings.Split(line, ",")
+		n := len(cells)
+		all = append(all, fmt.Sprintf(`"%s" {"%s":%s,"%s":%s}`, cells[n-3],
+			strings.TrimPrefix(header[len(header)-2], "probability."), cells[n-2], strings.TrimPrefix(header[len(header)-1], "probability."), cells[n-1]))
+	}
+	return all
+}
+
+// goAnswers predicts as a program that imports the packages does.
+func goAnswers(t *testing.T, client *ingest.Client, model string, rows []string) (all []string) {
+	m, err := serve.NewFollower(client, pipeline.LogTopic(model), nil, func(string, error) {}).Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := decode.New(m.Decode, m.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b learner.Batch
+	for _, text := range rows {
+		row, err := d.Decode([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Reset(len(row.X))
+		b.Append(row.X, learner.Label{}, 1)
+		out := m.Predict(&b)
+		p := out.Row(0)
+		all = append(all, fmt.Sprintf(`%q {%q:%v,%q:%v}`, m.Schema.Classes[out.Decision.Class(p)], m.Schema.Classes[0], p[0], m.Schema.Classes[1], p[1]))
+	}
+	return all
+}
+
+// Regressions, several labels and LIBSVM, with rows that cannot be read.
+func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
+	inDir(t, least)
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	two, sparse := "a,b,u,v\n", ""
+	for i := range 80 {
+		a, b := i%7, (i*i)%5
+		two += fmt.Sprintf("%d,%d,%d.5,%d\n", a, b, a+b, a*b)
+		sparse += fmt.Sprintf("%d.5 1:%d 2:%d\n", a+b, a, b)
+	}
+	write("two.csv", two)
+	write("one.svm", sparse)
+	for _, args := range [][]string{{"two.csv", "--label", "u,v", "--save", "two.snap"}, {"one.svm", "--save", "one.snap", "--predictions", "p.svm"}} {
+		if code, _, stderr := call(t, nil, append([]string{"fit", "--algorithm", "ridge", "--max-features", "32"}, args...)...); code != exit.Done {
+			t.Fatal(stderr)
+		}
+	}
+	write("rows.csv", "b,a,u\n2,3,\n1,x,9\n0,0,1\n")
+	code, stdout, stderr := call(t, nil, "predict", "rows.csv", "--model", "two.snap", "--skip-bad")
+	if got := lines(stdout); code != exit.Done || len(got) != 3 || got[0] != "b,a,u,prediction.u,prediction.v" || !strings.HasPrefix(got[1], "2,3,,") || !strings.Contains(stderr, "line 3") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = call(t, nil, "predict", "rows.csv", "--model", "two.snap")
+	if got := lines(stdout); code != exit.Failed || len(got) != 2 || !strings.Contains(stderr, `"a" is text "x"`) {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr = call(t, nil, "predict", "one.svm", "--model", "one.snap")
+	if got := lines(stdout); code != exit.Done || len(got) != 80 || !strings.HasPrefix(got[3], `7.5 1:3 2:4 # {"prediction":`) {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if b, err := os.ReadFile("p.svm"); err != nil || !strings.HasPrefix(string(b), "0.5 1:0 2:0 # {\"prediction\":null}\n") || len(lines(string(b))) != 80 {
+		t.Errorf("%.200s, %v", b, err)
+	}
+	code, stdout, _ = call(t, nil, "predict", "one.svm", "--model", "one.snap", "--json")
+	if got := lines(stdout); code != exit.Done || !strings.HasPrefix(got[3], `{"x":[3,4],`) || !json.Valid([]byte(got[3])) {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+	write("taken.csv", "a,b,prediction.u\n1,2,3\n")
+	write("taken.jsonl", `{"x":[1,2],"prediction":1}`+"\n")
+	for _, args := range [][]string{{"taken.csv", "--model", "two.snap"}, {"taken.jsonl", "--model", "one.snap"}, {"absent.csv", "--model", "two.snap"}, {"rows.csv", "--model", "absent.snap"}, {"rows.csv", "--model", "rows.csv"}} {
+		if code, stdout, stderr := call(t, nil, append([]string{"predict"}, args...)...); code == exit.Done || stderr == "" {
+			t.Errorf("%v: exit code %d, %s", args, code, stdout)
+		}
+	}
+}

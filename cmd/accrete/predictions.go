@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// The names of what is added to a row.
+const (
+	predictionName    = "prediction"
+	probabilitiesName = "probabilities"
+	probabilityName   = "probability"
+)
+
+// predictionWriter writes the rows of a file in its own format, or as JSON, together with
+// their predictions. The numbers are those of the prediction records of a topic.
+type predictionWriter struct {
+	out    *bufio.Writer
+	cells  *csv.Writer // of a CSV file; nil for lines
+	format string
+	header []string // of the rows
+	began  bool
+
+	targets []string // names, if there are several
+	columns []string // classes that have a column each; nil: one for the predicted class
+}
+
+// newPredictionWriter returns a writer of rows of file. classes are those of the model; nil
+// if they are not known yet.
+func newPredictionWriter(w io.Writer, file *decode.File, asJSON bool, targets, classes []string) (*predictionWriter, error) {
+	p := &predictionWriter{out: bufio.NewWriter(w), format: file.Format(), header: file.Header(), columns: classes}
+	if len(targets) > 1 {
+		p.targets = targets
+	}
+	if asJSON {
+		p.format = "json"
+	}
+	if p.format == "csv" {
+		p.cells = csv.NewWriter(p.out)
+		for _, name := range p.header {
+			if slices.Contains(p.added(learner.Auto), name) {
+				return nil, exit.Usage("a column is named %s already: rename it, or write JSON with --json", name)
+			}
+		}
+	}
+	return p, nil
+}
+
+// added returns the names of the columns that are added to a CSV file.
+func (p *predictionWriter) added(task learner.Task) []string {
+	names := []string{predictionName}
+	if p.targets != nil {
+		names = nil
+		for _, t := range p.targets {
+			names = append(names, predictionName+"."+t)
+		}
+		return names
+	}
+	if task == learner.Regression {
+		return names
+	}
+	if p.columns == nil {
+		return append(names, probabilityName)
+	}
+	for _, c := range p.columns {
+		names = append(names, probabilityName+"."+c)
+	}
+	return names
+}
+
+// predicted is the prediction for a row.
+type predicted struct {
+	task     learner.Task // Auto: the model has seen no label
+	values   []float64    // as in learner.Predictions; empty if there is no prediction
+	decision learner.Decision
+	classes  []string
+}
+
+// write writes a row. record is its JSON, which is needed for JSON only.
+func (p *predictionWriter) write(raw decode.Raw, record []byte, task learner.Task, x predicted) error {
+	switch p.format {
+	case "csv":
+		if !p.began {
+			if err := p.cells.Write(slices.Concat(p.header, p.added(task))); err != nil {
+				return err
+			}
+			p.began = true
+		}
+		return p.cells.Write(slices.Concat(raw.Cells, p.row(task, x)))
+	case "json":
+		return p.object(record, x)
+	}
+	p.out.Write(raw.Text)
+	p.out.WriteString(" # {")
+	p.out.Write(x.members())
+	_, err := p.out.WriteString("}\n")
+	return err
+}
+
+// row returns the cells that are added to a row of a CSV file.
+func (p *predictionWriter) row(task learner.Task, x predicted) []string {
+	cells := make([]string, len(p.added(task)))
+	switch {
+	case len(x.values) == 0:
+	case x.task == learner.Regression:
+		for i, v := range x.values[:min(len(cells), len(x.values))] {
+			cells[i] = number(v)
+		}
+	default:
+		class := x.decision.Class(x.values)
+		cells[0] = x.classes[class]
+		if p.columns == nil {
+			cells[1] = number(x.values[class])
+			break
+		}
+		for i, v := range x.values[:min(len(cells)-1, len(x.values))] {
+			cells[i+1] = number(v)
+		}
+	}
+	return cells
+}
+
+// object writes a JSON object with the prediction as further members.
+func (p *predictionWriter) object(record []byte, x predicted) error {
+	record = bytes.TrimSpace(record)
+	if bytes.Contains(record, []byte(`"`+predictionName+`"`)) || bytes.Contains(record, []byte(`"`+probabilitiesName+`"`)) {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(record, &members); err != nil {
+			return err
+		}
+		for _, name := range []string{predictionName, probabilitiesName} {
+			if _, has := members[name]; has {
+				return fmt.Errorf("a record has a field %s already: rename it", name)
+			}
+		}
+	}
+	body := bytes.TrimSpace(record[:len(record)-1]) // without the brace
+	p.out.Write(body)
+	if len(body) > 1 {
+		p.out.WriteByte(',')
+	}
+	p.out.Write(x.members())
+	_, err := p.out.WriteString("}\n")
+	return err
+}
+
+// members returns the prediction as members of a JSON object, spelled as in a topic.
+func (x predicted) members() []byte {
+	b := append(quoted(nil, predictionName), ':')
+	switch {
+	case len(x.values) == 0:
+		return append(b, "null"...)
+	case x.task == learner.Regression && len(x.values) == 1:
+		return append(b, number(x.values[0])...)
+	case x.task == learner.Regression:
+		for i, v := range x.values {
+			b = append(append(b, "[,"[min(i, 1)]), number(v)...)
+		}
+		return append(b, ']')
+	}
+	b = quoted(b, x.classes[x.decision.Class(x.values)])
+	b = append(quoted(append(b, ','), probabilitiesName), ':')
+	for i, v := range x.values {
+		b = append(quoted(append(b, "{,"[min(i, 1)]), x.classes[i]), ':')
+		b = append(b, number(v)...)
+	}
+	return append(b, '}')
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// quoted appends s as a JSON string.
+func quoted(b []byte, s string) []byte {
+	text, _ := json.Marshal(s) // cannot fail for a string
+	return append(b, text...)
+}
+
+// flush writes what is buffered.
+func (p *predictionWriter) flush() error {
+	if p.cells != nil {
+		p.cells.Flush()
+		if err := p.cells.Error(); err != nil {
+			return err
+		}
+	}
+	return p.out.Flush()
+}

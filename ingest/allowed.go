@@ -1,0 +1,35 @@
+package ingest
+
+import (
+	"context"
+	"math"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Allowed tells what the user of a client may do with a topic.
+type Allowed struct {
+	Known                        bool // the cluster tells; before Kafka 2.3 it does not
+	Read, Write, DescribeConfigs bool
+}
+
+// Allowed asks the cluster for the permissions on a topic. Its errors are those of Topic.
+func (c *Client) Allowed(ctx context.Context, topic string) (Allowed, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	req.AllowAutoTopicCreation, req.IncludeTopicAuthorizedOperations = false, true
+	req.Topics = []kmsg.MetadataRequestTopic{{Topic: &topic}}
+	r, _, err := c.do(ctx, req, responseLimit, nil)
+	if err != nil {
+		return Allowed{}, err
+	}
+	for _, t := range r.(*kmsg.MetadataResponse).Topics {
+		if err := c.topicError(topic, t.ErrorCode); err != nil {
+			return Allowed{}, err
+		}
+		if t.AuthorizedOperations != math.MinInt32 && t.AuthorizedOperations != 0 {
+			has := func(o kmsg.ACLOperation) bool { return t.AuthorizedOperations&(1<<o) != 0 }
+			return Allowed{true, has(kmsg.ACLOperationRead), has(kmsg.ACLOperationWrite), has(kmsg.ACLOperationDescribeConfigs)}, nil
+		}
+	}
+	return Allowed{}, nil
+}

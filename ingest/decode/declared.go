@@ -1,0 +1,65 @@
+package decode
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/internal/spell"
+)
+
+// checkDeclared returns an error if a declared column is not in the header. Files after
+// the first may lack columns, and records that are only forwarded the fields that are no
+// columns.
+func (c *csvRows) checkDeclared() error {
+	cfg := c.d.config
+	if c.d.continues {
+		return nil
+	}
+	names := slices.Clone(cfg.Columns)
+	for name, t := range cfg.Types {
+		if !IsColumn(t) && cfg.NoLabel {
+			continue
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if !slices.Contains(c.header, name) {
+			return c.noColumn(name)
+		}
+	}
+	return nil
+}
+
+// noColumn returns the error for a declared column that is not in the header, which may
+// be the name of one and a type that does not exist.
+func (c *csvRows) noColumn(name string) error {
+	for i := range name {
+		if name[i] == ':' && slices.Contains(c.header, name[:i]) {
+			if _, err := ParseColumnType(name[i+1:]); err != nil {
+				return fmt.Errorf("input.columns: %s: %w", quote(name[:i]), err)
+			}
+		}
+	}
+	hint := ""
+	if near := spell.Nearest(name, c.header); near != "" {
+		hint = fmt.Sprintf(" (did you mean %s?)", quote(near))
+	}
+	return fmt.Errorf("input.columns: there is no column %s%s; the columns are %s", quote(name), hint, some(c.header))
+}
+
+// drop counts fields that are ignored because they are not columns, of which one has the
+// given name.
+func (d *Decoder) drop(n int, name []byte) {
+	if d.dropped += int64(n); d.droppedField == "" {
+		d.droppedField = string(name)
+	}
+}
+
+// Dropped returns the number of fields that were ignored because they are not columns and
+// not declared as ignored, since the last call, and the name of the first.
+func (d *Decoder) Dropped() (n int64, field string) {
+	n, field = d.dropped, d.droppedField
+	d.dropped, d.droppedField = 0, ""
+	return n, field
+}

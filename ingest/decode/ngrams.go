@@ -1,0 +1,68 @@
+package decode
+
+import (
+	"math"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+func keyHash(key []byte) uint64 { return xxhash.Sum64(key) }
+
+// ngrams sets x to the n-grams of a text, hashed: its words, pairs of words next to each
+// other, and three bytes next to each other in a word or at its ends. A word is letters and
+// digits, ASCII letters in lower case. Each n-gram adds 1 or -1 to a bucket; then x has
+// length 1, or is 0 for a text without words. (Weinberger and others 2009, equation 2.)
+func ngrams(x []float64, text []byte) {
+	clear(x)
+	add := func(h uint64) {
+		h ^= h >> 32
+		h *= 0x9fb21c651e98df25
+		h ^= h >> 29
+		if i := h >> 1 % uint64(len(x)); h&1 == 0 {
+			x[i]++
+		} else {
+			x[i]--
+		}
+	}
+	const prime = 0x100000001b3
+	last, word, three := uint64(0), uint64(0), uint64(0)
+	end := func() {
+		if word == 0 {
+			return
+		}
+		add(three<<8 | ' ')
+		add(word)
+		if last != 0 {
+			add(last*prime + word)
+		}
+		last, word, three = word, 0, 0
+	}
+	for _, c := range text {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case c >= 'a' && c <= 'z', c-'0' <= 9, c >= 0x80:
+		default:
+			end()
+			continue
+		}
+		if word == 0 {
+			word, three = 0xcbf29ce484222325, ' '
+		} else {
+			add(three<<8 | uint64(c))
+		}
+		three = (three<<8 | uint64(c)) & 0xffff
+		word = (word ^ uint64(c)) * prime
+	}
+	end()
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v * v)
+	}
+	if sum > 0 {
+		scale := 1 / math.Sqrt(sum)
+		for i := range x {
+			x[i] *= scale
+		}
+	}
+}

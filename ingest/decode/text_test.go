@@ -1,0 +1,141 @@
+package decode
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// A text is the same columns in a record, in a list of fields, in a CSV file, and after a
+// restart; a missing one is missing in all of them.
+func TestTextIsItsNgrams(t *testing.T) {
+	c := Config{Label: "y", Infer: true, Missing: "impute", Types: map[string]string{"note": "text"}}
+	d := mustNew(t, c, Schema{})
+	row, err := d.Decode([]byte(`{"a":1,"note":"Late again: the TRAIN was late","zone":"b","y":"ok"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(row.X) != textBuckets+2 || len(d.Schema().Columns) != len(row.X) {
+		t.Fatalf("%d values", len(row.X))
+	}
+	x := slices.Clone(row.X)
+	sum := 0.0
+	for _, v := range x[1 : 1+textBuckets] {
+		sum += v * v
+	}
+	if math.Abs(sum-1) > 1e-12 {
+		t.Errorf("the squares add up to %v", sum)
+	}
+	file, err := Read(strings.NewReader("zone,note,a,y\nb,\"late again: the train was late\",1,ok\nb,NA,1,ok\n"), "f.csv", c, Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row, err = file.Next(); err != nil || !slices.Equal(row.X, x) {
+		t.Errorf("from a file: %v, %v", row.X, err)
+	}
+	if row, err = file.Next(); err != nil || !math.IsNaN(row.X[1]) || !math.IsNaN(row.X[textBuckets]) {
+		t.Errorf("missing in a file: %v, %v", row.X, err)
+	}
+	again := mustNew(t, c, *d.Schema())
+	for _, test := range []struct {
+		record string
+		same   bool
+	}{
+		{`{"zone":"b","y":"ok","note":"late, AGAIN; the train was late","a":1}`, true},
+		{`{"zone":"b","y":"ok","note":"again late the train was late","a":1}`, false},
+	} {
+		if row, err = again.Decode([]byte(test.record)); err != nil || slices.Equal(row.X, x) != test.same {
+			t.Errorf("%s: %v", test.record, err)
+		}
+	}
+	for _, record := range []string{`{"a":1,"zone":"b","y":"ok"}`, `{"a":1,"note":null,"zone":"b","y":"ok"}`} {
+		if row, err = again.Decode([]byte(record)); err != nil || !math.IsNaN(row.X[1]) || row.X[0] != 1 {
+			t.Errorf("%s: %v, %v", record, row.X, err)
+		}
+	}
+	for record, want := range map[string]string{
+		`{"a":1,"note":7,"zone":"b","y":"ok"}`:               `columns: "note" is 7, want text`,
+		`{"a":1,"note:00":0.5,"zone":"b","y":"ok"}`:          `columns: unknown field "note:00"`,
+		`{"a":1,"note":"a","note":"b","zone":"b","y":"ok"}`:  `json: duplicate field "note"`,
+		`{"note:00":1,"a":1,"note":"b","zone":"b","y":"ok"}`: `columns: unknown field "note:00"`,
+		`{"a":1,"note":{"en":"late"},"zone":"b","y":"ok"}`:   `columns: "note" is an object, want text`,
+	} {
+		if _, err := again.Decode([]byte(record)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", record, err, want)
+		}
+	}
+	want := []Field{{"a", "numeric", 0, 1}, {"note", "text", 1, textBuckets}, {"zone", "category", 1 + textBuckets, 1}}
+	if got := again.Schema().Fields(); !slices.Equal(got, want) {
+		t.Errorf("fields %v, want %v", got, want)
+	}
+}
+
+// The buckets of n-grams are part of what a model has learned.
+func TestNgramsAreAFormat(t *testing.T) {
+	x := make([]float64, 8)
+	ngrams(x, []byte("A b, ab"))
+	want := []float64{-1, 1, 0, 0, 2, 0, -1, -2} // of length √11
+	for i, v := range want {
+		if math.Abs(x[i]*math.Sqrt(11)-v) > 1e-14 {
+			t.Fatalf("%v, want %v", x, want)
+		}
+	}
+	if ngrams(x, []byte(" ,;\n")); slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) {
+		t.Errorf("a text without words: %v", x)
+	}
+}
+
+// The key of a record is a column where a time since the last record of the key is
+// declared, whether it is a field or comes with the record.
+func TestKeyIsAColumn(t *testing.T) {
+	c := Config{Label: "y", Infer: true, Missing: "impute", Types: map[string]string{"at": "time:since"}, Key: "card"}
+	d := mustNew(t, c, Schema{})
+	for range 2 {
+		row, err := d.Decode([]byte(`{"at":"2024-01-01","b":1,"card":"c7","y":"ok"}`))
+		if err != nil || len(row.X) != 3 || row.X[1] != learner.Category(keyHash([]byte("c7"))) || row.Types[1] != learner.RecordKeyColumn {
+			t.Fatalf("%v, %v", row, err)
+		}
+		row, err = d.Decode([]byte(`{"at":"2024-01-01","b":1,"y":"ok"}`))
+		if err != nil || !math.IsNaN(row.X[1]) {
+			t.Fatalf("%v, %v", row, err)
+		}
+		row.Key = []byte("c7")
+		if d.SetKey(&row); row.X[1] != learner.Category(keyHash([]byte("c7"))) {
+			t.Errorf("the key of the record: %v", row.X)
+		}
+		d = mustNew(t, c, *d.Schema())
+	}
+	c.Types["b"] = "time:since"
+	if _, err := New(c, Schema{}); err == nil || !strings.Contains(err.Error(), "want at most one") {
+		t.Errorf("two columns with the time since the last record: %v", err)
+	}
+}
+
+// A declared column that a file does not have, and a type that does not exist, are errors
+// that name what there is.
+func TestDeclaredColumnsAreInTheHeader(t *testing.T) {
+	for _, test := range []struct {
+		c    Config
+		want string
+	}{
+		{Config{Columns: []string{"amont"}}, `input.columns: there is no column "amont" (did you mean "amount"?); the columns are amount, zone, y`},
+		{Config{Types: map[string]string{"amont": "numeric"}}, `there is no column "amont"`},
+		{Config{Types: map[string]string{"row": ID}}, `there is no column "row"`},
+		{Config{Columns: []string{"amount:number"}}, `input.columns: "amount": "number" is not the type of a column: want numeric, category, boolean, time, text, numeric:normal, time:trend, time:since, id or ignored; did you mean numeric?`},
+		{Config{Columns: []string{"amount:numeric:nomal", "zone"}}, `did you mean numeric:normal?`},
+		{Config{Types: map[string]string{"row": ID}, NoLabel: true}, ``},
+		{Config{Columns: []string{"amount"}, Unknown: "ignore"}, ``},
+	} {
+		_, err := Read(strings.NewReader("amount,zone,y\n1,b,2\n"), "f.csv", test.c, Schema{})
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want %s", test.c, err, test.want)
+		}
+	}
+	c := Config{Types: map[string]string{"row": ID, "zone": "category"}, Missing: "impute"}
+	if _, err := Read(strings.NewReader("amount,y\n1,2\n"), "test.csv", c, Schema{Columns: []string{"amount", "zone"}, Types: []string{"numeric", "category"}}); err != nil {
+		t.Errorf("a later file: %v", err)
+	}
+}

@@ -1,0 +1,54 @@
+package offline
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Predictions have the intervals of the learner, to the bit: a pair for one target, a
+// list of pairs for several.
+func TestPredictionsHaveIntervals(t *testing.T) {
+	for targets := 1; targets <= 2; targets++ {
+		l, err := learner.New(learner.Config{Algorithm: "ridge", Targets: targets, Intervals: 0.9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b learner.Batch
+		var p *learner.PredictedBatch
+		for i := range 101 {
+			b.Reset(1)
+			y := learner.Label{Task: learner.Regression, Value: math.Sin(float64(i)), More: []float64{-1e6 * float64(i%7)}[:targets-1]}
+			b.Append([]float64{1}, y, 1)
+			p = l.Predict(&b)
+			l.Learn(p)
+		}
+		p = l.Predict(&b)
+		e := record.NewEncoder(record.ModelID{Name: "m"}, nil, 1<<20)
+		r := e.Record(record.Example{Record: &ingest.Record{}, Intervals: p.Intervals}, p.Task, p.Row(0))
+		var got struct{ Interval any }
+		if err := json.Unmarshal(r.Value, &got); err != nil {
+			t.Fatalf("%v in %s", err, r.Value)
+		}
+		var pairs []any
+		for j, v := range p.Row(0) {
+			low, high := p.Intervals.Bounds(v, j)
+			if !(low < v && v < high) {
+				t.Errorf("target %d: the interval of %v is %v to %v", j, v, low, high)
+			}
+			pairs = append(pairs, []any{low, high})
+		}
+		want := any(pairs)
+		if targets == 1 {
+			want = pairs[0]
+		}
+		if !reflect.DeepEqual(got.Interval, want) {
+			t.Errorf("%s, want the interval %v", r.Value, want)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package ranking
+
+// RecentRows is the number of rows that Recent covers at least, once there are that many;
+// it covers fewer than twice as many.
+const RecentRows = 10_000
+
+// Recent measures the last rows of a stream. It begins a Meter every RecentRows rows, and
+// its figures are those of the older of the last two.
+type Recent struct {
+	older, newer *Meter
+	rows         int // in newer
+}
+
+// NewRecent returns a Recent without rows.
+func NewRecent() *Recent { return &Recent{older: New(true), newer: New(true)} }
+
+// Add adds a row, as Meter.Add does.
+func (r *Recent) Add(p []float64, predicted, class int, weight float64) {
+	if r.rows == RecentRows {
+		r.older, r.newer, r.rows = r.newer, New(true), 0
+	}
+	r.older.Add(p, predicted, class, weight)
+	r.newer.Add(p, predicted, class, weight)
+	r.rows++
+}
+
+// Figures returns those of Meter.Figures for the recent rows.
+func (r *Recent) Figures(precision float64) *Figures { return r.older.Figures(precision) }
