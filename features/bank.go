@@ -24,7 +24,7 @@ type Bank struct {
 	limit  int       // largest size of w in bytes
 	w      []float32 // packed frequencies; the last panel is padded with zeros
 	own    []float64 // parameters of a Featured kernel, instead of w
-	signs  []uint32  // structured sampling, instead of w: [transforms][3][transform]
+	words  []uint32  // of a structured sampling, instead of w
 	idle   chan *job // memory for the next calls
 }
 
@@ -67,11 +67,12 @@ func (b *Bank) Grow(blocks int) {
 		return
 	}
 	if b.structured() {
-		n := b.m.transform()
-		old, all := len(b.signs)/(3*n), vec.Panels(vec.Panels(blocks*b.m.BlockSize, vec.Panel)*vec.Panel, n)
-		b.signs = slices.Grow(b.signs, (all-old)*3*n)[:all*3*n]
+		by, n := samplings[b.m.Sampling].structure, b.m.transform()
+		size := by.words * n
+		old, all := len(b.words)/size, vec.Panels(vec.Panels(blocks*b.m.BlockSize, vec.Panel)*vec.Panel, n)
+		b.words = slices.Grow(b.words, (all-old)*size)[:all*size]
 		for i := old; i < all; i++ {
-			b.m.signs(b.signs[3*n*i:3*n*(i+1)], i)
+			by.draw(b.m, b.words[size*i:size*(i+1)], i)
 		}
 		return
 	}
@@ -89,7 +90,7 @@ func (b *Bank) Grow(blocks int) {
 
 // structured reports whether phases come from transforms, and not from stored
 // frequencies.
-func (b *Bank) structured() bool { return samplings[b.m.Sampling].structured }
+func (b *Bank) structured() bool { return samplings[b.m.Sampling].structure != nil }
 
 // featured reports whether the kernel has features of its own.
 func (b *Bank) featured() bool {

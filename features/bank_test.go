@@ -82,7 +82,7 @@ func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
 		}
 		whole := NewBank(b.Map())
 		whole.Grow(c.blocks)
-		if !slices.Equal(whole.w, b.w) || !slices.Equal(whole.signs, b.signs) {
+		if !slices.Equal(whole.w, b.w) || !slices.Equal(whole.words, b.words) {
 			t.Errorf("%v: a bank that grew block by block differs from one that grew at once", c)
 		}
 		x := rows(r, c.rows, c.dim)

@@ -35,11 +35,15 @@ func (k Cauchy) Eval(x, y []float64) float64 {
 func (k Cauchy) Sample(w []float32, _ int, s *Source) {
 	checkScale(k, k.Scale)
 	for i := range w {
-		u := s.Float64()
-		v := -vec.Log(2 * min(u, 1-u))
-		if u < 0.5 {
-			v = -v
-		}
-		w[i] = float32(v / k.Scale)
+		w[i] = float32(k.Quantile(s.Float64()))
 	}
+}
+
+// laplaceQuantile inverts the distribution function of the density ½ exp(-|v|).
+func laplaceQuantile(u float64) float64 {
+	v := -vec.Log(2 * min(u, 1-u))
+	if u < 0.5 {
+		v = -v
+	}
+	return v
 }

@@ -11,8 +11,9 @@ import (
 // internal/vec and operations that IEEE 754 defines to the last bit.
 
 // cauchy returns a standard Cauchy number, tan(π(u-½)) of one uniform number.
-func (s *Source) cauchy() float64 {
-	u := s.Float64()
+func (s *Source) cauchy() float64 { return cauchyQuantile(s.Float64()) }
+
+func cauchyQuantile(u float64) float64 {
 	sin, cos := vec.Sincos(math.Pi * min(u, 1-u))
 	if u < 0.5 {
 		return -cos / sin

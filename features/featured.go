@@ -28,11 +28,17 @@ func Parameters(k Kernel, dim int) int { return Map{Kernel: k, Dim: dim}.paramet
 
 // FeatureBytes returns the memory that a Bank takes for a random feature of dim inputs.
 func FeatureBytes(k Kernel, dim int) int {
-	if f, ok := k.(Featured); ok {
-		n, _ := f.Sizes(dim)
+	most := 4 * dim
+	switch k := k.(type) {
+	case Featured:
+		n, _ := k.Sizes(dim)
 		return 8 * n
+	case Auto:
+		for _, c := range k.Candidates() {
+			most = max(most, FeatureBytes(c, dim))
+		}
 	}
-	return 4 * dim
+	return most
 }
 
 // parameters returns the number of random numbers that a random feature consists of:

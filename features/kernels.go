@@ -49,8 +49,11 @@ var Kernels = []Family{
 
 // ParseKernel reads the form that Kernel's String writes: "gaussian:2.5", or
 // "gaussian" for the kernel whose scale is still to be chosen. Kernels can be
-// multiplied and added: "0.7*gaussian+0.3*laplacian*cauchy".
+// multiplied and added: "0.7*gaussian+0.3*laplacian*cauchy". The name of Auto is "auto".
 func ParseKernel(s string) (Kernel, error) {
+	if s == (Auto{}).String() {
+		return Auto{}, nil
+	}
 	if strings.ContainsAny(s, "+*") {
 		return parseSum(s)
 	}

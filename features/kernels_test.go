@@ -301,3 +301,21 @@ func TestFrequenciesOfEveryKernelAreGolden(t *testing.T) {
 		}
 	})
 }
+
+// The table of kernels in docs/algorithms.md has a row for each family.
+func TestKernelsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/algorithms.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range Kernels {
+		if !strings.Contains(string(page), "\n| `"+f.Usage+"` | ") {
+			t.Errorf("docs/algorithms.md has no row of %s", f.Usage)
+		}
+	}
+	for _, s := range Samplings() {
+		if !strings.Contains(string(page), "\n| `"+s.String()+"` ") {
+			t.Errorf("docs/algorithms.md has no row of the sampling %s", s)
+		}
+	}
+}

@@ -86,11 +86,12 @@ func (b *Bank) chunk() int {
 // phases returns the phases of a panel of rows x for the panels p to q of a
 // structured sampling, up to the factor Map.phaseScale.
 func (w *worker) phases(b *Bank, x []float32, p, q int) []float32 {
-	n := b.m.transform()
+	by, n := samplings[b.m.Sampling].structure, b.m.transform()
+	size := by.words * n
 	from, to := p*vec.Panel/n, vec.Panels(q*vec.Panel, n)
 	t := resize(&w.phase, (to-from)*n*vec.Lanes)
 	for i := from; i < to; i++ {
-		vec.Orthogonal(t[(i-from)*n*vec.Lanes:(i-from+1)*n*vec.Lanes], x, b.signs[3*n*i:3*n*(i+1)], n, b.m.Dim)
+		by.apply(t[(i-from)*n*vec.Lanes:(i-from+1)*n*vec.Lanes], x, b.words[size*i:size*(i+1)], n, b.m.Dim)
 	}
 	return t[(p*vec.Panel-from*n)*vec.Lanes : (q*vec.Panel-from*n)*vec.Lanes]
 }

@@ -21,6 +21,22 @@ const (
 	// more. From about 100 on it takes less time than IID, and less memory;
 	// gradients of blocks that are not whole transforms take more.
 	SORF
+
+	// Orthogonal draws frequencies of which each Dim of a block are orthogonal, for
+	// kernels that are Radial ("orthogonal random features", Yu et al. 2016). The
+	// estimate varies less, above all where the kernel is large, without a bias.
+	Orthogonal
+
+	// QMC draws quantiles at the points of a sequence that fills space evenly, after a
+	// random shift, for kernels that are Independent ("quasi-Monte Carlo features",
+	// Yang et al. 2014). The estimate varies less for few inputs.
+	QMC
+
+	// Fastfood draws frequencies as products of Hadamard transforms, a permutation and
+	// diagonal matrices, for kernels that are Normal (Le, Sarlós and Smola 2013). Each
+	// is distributed nearly as an independent one, but those of a transform depend on
+	// each other.
+	Fastfood
 )
 
 // samplings is indexed by Sampling. A new one comes last.
@@ -30,9 +46,10 @@ var samplings = []struct {
 	// frequencies sets dst to those of a block. s is the source of the block.
 	frequencies func(m Map, dst []float32, block int, s *Source)
 
-	leastInputs int  // for which the sampling is meant
-	normal      bool // it is for kernels that are Normal alone
-	structured  bool // Bank multiplies by sorf's transforms, and stores no frequencies
+	leastInputs int               // for which the sampling is meant
+	takes       func(Kernel) bool // reports whether it can draw the frequencies of a kernel; nil for all
+	needs       string            // what the kernel has to have
+	structure   *structure        // by which Bank multiplies, and stores no frequencies; nil for others
 }{
 	IID: {
 		name: "iid", help: "independent frequencies",
@@ -40,10 +57,29 @@ var samplings = []struct {
 	},
 	SORF: {
 		name: "sorf", help: "structured orthogonal frequencies: faster for 128 inputs or more",
-		frequencies: func(m Map, dst []float32, block int, _ *Source) { m.sorf(dst, block) },
-		leastInputs: leastSORF, normal: true, structured: true,
+		frequencies: func(m Map, dst []float32, block int, _ *Source) { m.structured(&sorf, dst, block) },
+		leastInputs: leastSORF, takes: isNormal, needs: "normal frequencies",
+		structure: &sorf,
+	},
+	Orthogonal: {
+		name: "orthogonal", help: "orthogonal frequencies, for kernels of the Euclidean distance",
+		frequencies: func(m Map, dst []float32, _ int, s *Source) { m.orthogonal(dst, s) },
+		takes:       func(k Kernel) bool { _, ok := k.(Radial); return ok }, needs: "values that depend on the Euclidean distance alone",
+	},
+	QMC: {
+		name: "qmc", help: "evenly spread frequencies, for few inputs",
+		frequencies: func(m Map, dst []float32, block int, _ *Source) { m.quasi(dst, block) },
+		takes:       func(k Kernel) bool { _, ok := k.(Independent); return ok }, needs: "frequencies with independent coordinates",
+	},
+	Fastfood: {
+		name: "fastfood", help: "structured frequencies that are nearly independent: faster for 128 inputs or more",
+		frequencies: func(m Map, dst []float32, block int, _ *Source) { m.structured(&fastfood, dst, block) },
+		leastInputs: leastSORF, takes: isNormal, needs: "normal frequencies",
+		structure: &fastfood,
 	},
 }
+
+func isNormal(k Kernel) bool { _, ok := k.(Normal); return ok }
 
 // Samplings returns all of them.
 func Samplings() []Sampling {
@@ -74,7 +110,7 @@ func (s Sampling) Help() string { return samplings[s].help }
 // AllowsSecond reports whether a Map of this kernel and sampling can have a second one.
 func AllowsSecond(k Kernel, s Sampling) bool {
 	_, own := k.(Featured)
-	return !own && !samplings[s].structured
+	return !own && samplings[s].structure == nil
 }
 
 // ParseSampling reads the form that String writes.
@@ -96,8 +132,8 @@ func (s Sampling) Check(inputs int) error {
 
 // CheckKernel returns an error if s cannot draw the frequencies of k.
 func (s Sampling) CheckKernel(k Kernel) error {
-	if _, ok := k.(Normal); samplings[s].normal && !ok {
-		return fmt.Errorf("sampling %s needs a kernel with normal frequencies, which %s does not have: use iid", s, k)
+	if v := &samplings[s]; v.takes != nil && !v.takes(k) {
+		return fmt.Errorf("sampling %s needs a kernel with %s, which %s does not have: use iid", s, v.needs, k)
 	}
 	return nil
 }

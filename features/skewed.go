@@ -94,17 +94,10 @@ func (k SkewedChi2) Eval(x, y []float64) float64 {
 	return p
 }
 
-// Sample inverts the distribution function, (2/π) arctan(exp(πω)).
 func (k SkewedChi2) Sample(w []float32, _ int, s *Source) {
 	checkScale(k, k.Scale)
 	for i := range w {
-		u := s.Float64()
-		sin, cos := vec.Sincos(math.Pi / 2 * min(u, 1-u))
-		v := vec.Log(sin/cos) / math.Pi
-		if u > 0.5 {
-			v = -v
-		}
-		w[i] = float32(v / k.Scale)
+		w[i] = float32(k.Quantile(s.Float64()))
 	}
 }
 

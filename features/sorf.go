@@ -19,26 +19,42 @@ func (m Map) transform() int {
 	return n
 }
 
+// structure is a sampling by transforms of n frequencies each.
+type structure struct {
+	words int                                              // of a transform, in units of n
+	draw  func(m Map, words []uint32, transform int)       // sets them
+	apply func(t, x []float32, words []uint32, n, dim int) // sets t, [n][Lanes], to the products with a panel of rows
+	unit  func(n int) float64                              // the factor that is left out of them
+}
+
+// sorf is the structure of SORF.
+var sorf = structure{
+	words: 3,
+	draw:  Map.signs,
+	apply: func(t, x []float32, words []uint32, n, dim int) { vec.Orthogonal(t, x, words, n, dim) },
+	unit:  func(n int) float64 { return float64(n) },
+}
+
 // signs sets signs to those of the transform of this index.
 func (m Map) signs(signs []uint32, transform int) {
 	vec.Signs(signs, vec.Key("signs", m.Seed, uint64(transform)))
 }
 
-// sorf sets dst to the frequencies of a block.
-func (m Map) sorf(dst []float32, block int) {
+// structured sets dst to the frequencies of a block.
+func (m Map) structured(by *structure, dst []float32, block int) {
 	n, first := m.transform(), block*m.blockSize()
-	s := float32(1 / (m.Kernel.(Normal).FrequencyScale() * float64(n)))
-	signs, t := make([]uint32, 3*n), make([]float32, n*vec.Lanes)
+	s := float32(1 / (m.Kernel.(Normal).FrequencyScale() * by.unit(n)))
+	words, t := make([]uint32, by.words*n), make([]float32, n*vec.Lanes)
 	x := make([]float32, m.Dim*vec.Lanes)
 	for j := first / n; j*n < first+m.blockSize(); j++ {
-		m.signs(signs, j)
+		by.draw(m, words, j)
 		for k := 0; k < m.Dim; k += vec.Lanes {
 			lanes := min(vec.Lanes, m.Dim-k)
 			clear(x)
 			for l := range lanes {
 				x[(k+l)*vec.Lanes+l] = 1
 			}
-			vec.Orthogonal(t, x, signs, n, m.Dim)
+			by.apply(t, x, words, n, m.Dim)
 			for f := max(first, j*n); f < min(first+m.blockSize(), (j+1)*n); f++ {
 				for l := range lanes {
 					dst[(f-first)*m.Dim+k+l] = float32(t[(f-j*n)*vec.Lanes+l] * s)
@@ -51,5 +67,5 @@ func (m Map) sorf(dst []float32, block int) {
 // phaseScale returns the factor that turns the products of the transforms into
 // phases in half turns.
 func (m Map) phaseScale() float32 {
-	return float32(1 / (math.Pi * m.Kernel.(Normal).FrequencyScale() * float64(m.transform())))
+	return float32(1 / (math.Pi * m.Kernel.(Normal).FrequencyScale() * samplings[m.Sampling].structure.unit(m.transform())))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/eigenpro"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/newton"
+	"github.com/accrete-ml/accrete/learner/internal/oneclass"
 	"github.com/accrete-ml/accrete/learner/internal/ridge"
 )
 
@@ -27,7 +28,8 @@ type Algorithm struct {
 	FeatureBytes int    // memory for each random feature beside the State's, in bytes
 }
 
-// Algorithms returns all of them, the default first.
+// Algorithms returns all of them that learn from labels, the default first. The task
+// Novelty has its own, one-class.
 func Algorithms() []Algorithm {
 	all := make([]Algorithm, len(algorithms))
 	for i, a := range algorithms {
@@ -50,6 +52,9 @@ func (c Config) FeatureBytes() int {
 func parseAlgorithm(name string) (*engine.Algorithm, error) {
 	if name == "" {
 		return &algorithms[0], nil
+	}
+	if name == oneclass.Algorithm.Name {
+		return &oneclass.Algorithm, nil
 	}
 	for i := range algorithms {
 		if algorithms[i].Name == name {

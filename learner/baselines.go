@@ -8,10 +8,14 @@ import (
 // validate adds the errors of the prediction for row i of p, and of the baselines, to
 // the progressive validation.
 func (l *Learner) validate(p *PredictedBatch, i int, y Label, weight float64) {
-	if l.labelled == 0 {
+	if l.labelled == 0 || p.Size == 0 {
 		return // nothing has been predicted
 	}
 	f := p.scores(i)
+	if l.head.Task == Novelty { // without baselines
+		l.validation[0].add(weight, [4]float64{p.head.Error(p.Row(i), y, 0)}, target.Finite(p.head.GradedLoss(f, nil, y, 0)), 0)
+		return
+	}
 	linear := l.fit != nil && l.linear.Ready()
 	if linear {
 		l.scratch.linear = state.Extend(l.scratch.linear[:0], l.linear.Targets)
@@ -67,6 +71,9 @@ func (l *Learner) linearPrediction(f []float64, j int) (class int, value float64
 
 // learnLinear has the linear baseline learn the pending rows.
 func (l *Learner) learnLinear() {
+	if l.head.Task == Novelty {
+		return
+	}
 	p := &l.pending
 	l.scratch.target = state.Extend(l.scratch.target[:0], l.linear.Targets)
 	t := l.scratch.target

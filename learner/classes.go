@@ -30,6 +30,9 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 		}
 		return false
 	}
+	if l.head.Task == Novelty {
+		return false
+	}
 	if y.Class < 0 || y.Class >= l.config.MaxClasses {
 		panic(fmt.Sprintf("learner: class %d is out of range: max_classes is %d", y.Class, l.config.MaxClasses))
 	}
@@ -51,6 +54,10 @@ func (l *Learner) setPrior() {
 		}
 		l.head.Standardize(scales)
 		l.priorIntercept = make([]float64, len(scales))
+		return
+	}
+	if l.head.Task == Novelty {
+		l.priorIntercept = make([]float64, 1)
 		return
 	}
 	l.priorIntercept = l.priors(l.priorIntercept[:0])

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/oneclass"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
@@ -19,11 +20,11 @@ import (
 // each field selects the default that its comment names. The JSON keys are part of the
 // format of model logs, which hash them.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`           // as Algorithms names it; the default is "newton"
+	Algorithm   string  `json:"algorithm"`           // as Algorithms names it; the default is "newton", which stands for "one-class" if the task is Novelty
 	Direction   string  `json:"stepper"`             // of dsg, udsg, cdsg and all: "rate", "adagrad" or "precond"; "" or "auto" (default): that of the algorithm
 	Kernel      string  `json:"kernel"`              // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
 	Metric      *Metric `json:"metric,omitempty"`    // of the inputs; nil (default): the warm-up learns column weights instead
-	Sampling    string  `json:"sampling"`            // of the frequencies: "iid" (default), or "sorf", orthogonal ones for 64 inputs or more, see Check
+	Sampling    string  `json:"sampling"`            // of the frequencies, as features.Samplings names it: "iid" (default); "sorf" and "fastfood" are for 64 inputs or more, see Check
 	Task        Task    `json:"task"`                // Auto (default): the loss or else the first label decides
 	Loss        string  `json:"loss"`                // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
 	BlockSize   int     `json:"width"`               // random features in a block: the default of the algorithm, see Algorithms
@@ -34,6 +35,7 @@ type Config struct {
 	Lambda      float64 `json:"lambda"`              // weight of ‖f‖²/2 in the objective: of dsg, udsg and cdsg that of the warm-up, of others 1e-6
 	Lags        int     `json:"lags"`                // last labelled rows of the same key, whose inputs and labels become inputs: 0
 	OnDrift     string  `json:"on_drift"`            // "none" (default), "boost", "forget" or "reset"
+	Nu          float64 `json:"nu,omitempty"`        // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
 	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
 	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
 	Seed        uint64  `json:"seed"`                // of the frequencies: 1
@@ -48,6 +50,12 @@ const costsF1 = "f1"
 // Effective returns c with every default filled in. An invalid c is an error.
 func (c Config) Effective() (Config, error) {
 	c.Algorithm = cmp.Or(c.Algorithm, algorithms[0].Name)
+	if c.Task == Novelty {
+		c.Nu = cmp.Or(c.Nu, defaultNu)
+		if c.Algorithm == algorithms[0].Name {
+			c.Algorithm = oneclass.Algorithm.Name
+		}
+	}
 	c.Kernel = cmp.Or(c.Kernel, defaultKernel)
 	c.Sampling = cmp.Or(c.Sampling, "iid")
 	c.OnDrift = cmp.Or(c.OnDrift, "none")
@@ -118,8 +126,10 @@ func (c Config) validate() error {
 		return lossError(a, l, c.Task)
 	case l != nil && c.Task != target.TaskOf(l):
 		return fmt.Errorf("loss %s is for %v, but the task is %v", l, target.TaskOf(l), c.Task)
-	case c.Task < Auto || c.Task > Regression:
-		return fmt.Errorf("task %d: want 0 to 2", c.Task)
+	case c.Task < Auto || c.Task > Novelty:
+		return fmt.Errorf("task %d: want 0 to 3", c.Task)
+	case c.noveltyError(a) != nil:
+		return c.noveltyError(a)
 	case c.Costs != "" && c.Costs != costsF1 && costsError(c.Costs) != nil:
 		return costsError(c.Costs)
 	case c.Costs != "" && c.Task != Classification:
@@ -241,6 +251,14 @@ func (c Config) options() engine.Options {
 		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction,
 		Steps: engine.Steps(c.Steps),
 	}
+}
+
+// loss returns the loss that c, which is effective, names, or nil for "auto".
+func (c Config) loss() (loss.Loss, error) {
+	if c.Task == Novelty {
+		return loss.OneClass{Nu: c.Nu}, nil
+	}
+	return parseLoss(c.Loss)
 }
 
 // parseLoss returns the loss that s names, or nil for "auto".

@@ -17,7 +17,10 @@ var ErrNoFeatures = errors.New("the model has no features yet: it needs 64 label
 
 // ErrStatistics is the error of a model with target statistics of categories, which hold
 // the labels of the rows that a Design would be of.
-var ErrStatistics = errors.New("the model has target statistics of categories: its coefficients cannot be fitted again on rows that these have counted")
+var ErrStatistics = errors.New("the model has target statistics of categories or the times of keys: its coefficients cannot be fitted again on rows that these have counted")
+
+// ErrNovelty is the error of a model that detects novelty.
+var ErrNovelty = errors.New("the model detects novelty: it has no labels to fit its coefficients to again")
 
 // A Design is rows as a model sees them: what a solver needs to fit the coefficients of
 // the model again, with the same features.
@@ -39,6 +42,9 @@ type Design struct {
 func (m *Model) Design(b *Batch) (*Design, error) {
 	if m.bank == nil || m.bank.Blocks() == 0 || m.head.Task == Classification && m.head.Classes < 2 {
 		return nil, ErrNoFeatures
+	}
+	if m.head.Task == Novelty {
+		return nil, ErrNovelty
 	}
 	d := &Design{
 		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.head.Task,

@@ -60,6 +60,7 @@ func TestBitsAreForever(t *testing.T) {
 			{"cdsg:alpha", "732343e0004f43c8", "3c5598a3f656cbac", Config{Algorithm: "cdsg:alpha", MaxFeatures: 64}, 700, sides},
 			{"eigenpro", "9394ec054017ce56", "988a1f19aee0e0e8", Config{Algorithm: "eigenpro", MaxFeatures: 64}, 1100, sides},
 			{"ridge", "8a017f44a84bc790", "b4f76adc2f64e323", Config{Algorithm: "ridge", MaxFeatures: 32}, 700, sides},
+			{"novelty", "04c64404f520aeae", "4b9d7a0c3ace9b4b", Config{Task: Novelty, MaxFeatures: 64}, 2400, func([]float64) Label { return Label{Task: Novelty} }},
 		} {
 			rng := rand.New(rand.NewPCG(1, 2))
 			l := newLearner(t, test.config)

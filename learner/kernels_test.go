@@ -50,6 +50,24 @@ func TestEveryKernelKeepsThePromises(t *testing.T) {
 	}
 }
 
+// TestTheWarmUpChoosesTheKernel: with kernel auto, a learner keeps the promises, and names
+// the kernel that it has chosen.
+func TestTheWarmUpChoosesTheKernel(t *testing.T) {
+	steps := func(_ int, x []float64) Label {
+		return Label{Task: Regression, Value: math.Floor(3*x[0]) - math.Floor(2*x[1])}
+	}
+	s := stream{"auto", Config{Algorithm: "newton", BlockSize: 8, MaxFeatures: 24, Minibatch: 29, Kernel: "auto"}, 2, steps}
+	keepsThePromises(t, s)
+	l := newLearner(t, s.config)
+	learn(l, s.rows(450), 450)
+	if got := l.Progress().Kernel; !strings.Contains(got, "laplacian:") {
+		t.Errorf("kernel %q, want one with laplacian for steps", got)
+	}
+	if _, err := New(Config{Kernel: "auto", Sampling: "sorf"}); err == nil || !strings.Contains(err.Error(), "sampling sorf needs a kernel with normal frequencies, which auto does not have") {
+		t.Errorf("kernel auto with sorf: %v", err)
+	}
+}
+
 // TestKernelsOfPositiveInputs: lags and metrics, which make inputs of any sign, are
 // refused, and rows outside the domain make no number infinite.
 func TestKernelsOfPositiveInputs(t *testing.T) {

@@ -2,8 +2,8 @@ package learner
 
 import "github.com/accrete-ml/accrete/learner/internal/target"
 
-// Task is what a model predicts: the probability of each class, or a number, or
-// several. The first label of a stream settles it where the configuration does not.
+// Task is what a model predicts: the probability of each class, a number, several, or
+// the novelty of a row. The first label of a stream settles it where the configuration does not.
 type Task = target.Task
 
 // The tasks.
@@ -11,10 +11,11 @@ const (
 	Auto           = target.Auto // not settled yet
 	Classification = target.Classification
 	Regression     = target.Regression
+	Novelty        = target.Novelty
 )
 
-// ParseTask reads the form that Task's String writes: "auto", "classification" or
-// "regression".
+// ParseTask reads the form that Task's String writes: "auto", "classification",
+// "regression" or "novelty".
 func ParseTask(s string) (Task, error) { return target.ParseTask(s) }
 
 // Label is what an example teaches: its Task, and the index of its Class, in the

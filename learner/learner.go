@@ -75,7 +75,7 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	chosen, err := parseLoss(c.Loss)
+	chosen, err := c.loss()
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
@@ -180,7 +180,7 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 // changesAfter reports whether the model changes after labelled row n, with label y.
 func (l *Learner) changesAfter(n int64, y Label) bool {
 	switch {
-	case l.head.Task != Regression && y.Class >= l.head.Classes:
+	case l.head.Task != Regression && l.head.Task != Novelty && y.Class >= l.head.Classes:
 		return true
 	case l.fit == nil && l.head.Classes == 1: // the only class has the probability 1
 		return n == int64(warmup.EffectiveAt(warmup.LastCheckpoint))
@@ -222,7 +222,7 @@ func (l *Learner) step() {
 func (l *Learner) Progress() Progress {
 	p := Progress{Drifts: l.drift.alarms, Task: l.head.Task, Examples: l.labelled, Step: l.steps()}
 	if l.fit != nil {
-		p.Features, p.Average = l.engine.Features(), l.engine.Served() > 0
+		p.Features, p.Average, p.Kernel = l.engine.Features(), l.engine.Served() > 0, l.fit.Kernel.String()
 		for _, r := range warmup.Checkpoints {
 			if int64(warmup.EffectiveAt(r)) <= l.labelled {
 				p.Warmup = r

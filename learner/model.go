@@ -16,8 +16,8 @@ import (
 // Predictions are those of a model for some rows.
 type Predictions struct {
 	Task   Task      // Auto while no label has been seen
-	Size   int       // values for each row: the classes seen so far; the targets of a regression; 0 while no label has been seen
-	Values []float64 // rows × Size: the probability of each class, or the value in the label's units
+	Size   int       // values for each row: the classes seen so far; the targets of a regression; 2 for novelty; 0 while no label has been seen, or for novelty no fit made
+	Values []float64 // rows × Size: the probability of each class, or the value in the label's units, or the score of novelty and its threshold, see Novel
 
 	Decision  Decision  // for a class; the most probable one without Config.Costs. See its method Of
 	Intervals Intervals // around numbers; not Valid without Config.Intervals
@@ -88,8 +88,11 @@ func (m *Model) Predict(b *Batch) Predictions {
 	if m.dim != 0 && b.Dim() != m.dim {
 		panic(fmt.Sprintf("learner: rows have %d values, the model has %d inputs", b.Dim(), m.dim))
 	}
-	n := b.Len()
-	p := Predictions{Task: m.head.Task, Size: m.head.PredictionSize(), Values: make([]float64, n*m.head.PredictionSize())}
+	n, size := b.Len(), m.head.PredictionSize()
+	if m.head.Task == Novelty && m.bank == nil {
+		size = 0 // there is nothing to be outside of
+	}
+	p := Predictions{Task: m.head.Task, Size: size, Values: make([]float64, n*size)}
 	if m.decision != nil {
 		p.Decision = *m.decision
 	}
@@ -102,7 +105,12 @@ func (m *Model) Predict(b *Batch) Predictions {
 	m.f = engine.Scores(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
 	k := m.head.Scores()
 	for i := range n {
-		m.head.Predict(p.Row(i), m.f[i*k:(i+1)*k])
+		switch {
+		case p.Task != Novelty:
+			m.head.Predict(p.Row(i), m.f[i*k:(i+1)*k])
+		case size > 0:
+			m.head.PredictNovelty(p.Row(i), m.f[i], m.intercept[0])
+		}
 	}
 	return p
 }

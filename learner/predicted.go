@@ -37,7 +37,7 @@ func (p *PredictedBatch) Len() int { return p.rows }
 // several targets is the mean of theirs.
 func (p *PredictedBatch) Loss(i int) (float64, bool) {
 	y := p.batch.Label(i)
-	if y.Task == Auto || p.Size == 0 {
+	if y.Task == Auto || y.Task == Novelty || p.Size == 0 {
 		return 0, false
 	}
 	sum, n := 0.0, p.head.Targets()
@@ -89,6 +89,9 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 		p.f = l.engine.Score(p.f[:0], p.x, p.rows)
 	}
 	p.Task, p.Size = l.head.Task, l.head.PredictionSize()
+	if p.Task == Novelty && l.fit == nil {
+		p.Size = 0 // there is nothing to be outside of
+	}
 	if l.decision != nil {
 		p.Decision = l.decision.Rule
 	} else if l.costs != nil {
@@ -98,8 +101,16 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 		p.Intervals = l.intervals.Rule
 	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
-	for i := range p.rows {
-		l.head.Predict(p.Row(i), p.scores(i))
+	switch {
+	case p.Task != Novelty:
+		for i := range p.rows {
+			l.head.Predict(p.Row(i), p.scores(i))
+		}
+	case p.Size > 0:
+		b := l.engine.Serving().Intercept[0]
+		for i := range p.rows {
+			l.head.PredictNovelty(p.Row(i), p.scores(i)[0], b)
+		}
 	}
 	return p
 }

@@ -9,11 +9,12 @@ import (
 // it learns it, and of three baselines on the same rows.
 type Progress struct {
 	Task     Task
-	Examples int64 // labelled rows so far
-	Step     int64 // mini-batches learned
-	Warmup   int   // rows that the fit in effect used: 0 before the first, 1000 from the last on
-	Features int   // random features in use
-	Average  bool  // the average of the iterates serves, not the last of them
+	Examples int64  // labelled rows so far
+	Step     int64  // mini-batches learned
+	Warmup   int    // rows that the fit in effect used: 0 before the first, 1000 from the last on
+	Features int    // random features in use
+	Kernel   string // in use, with its scale; "" before the first fit
+	Average  bool   // the average of the iterates serves, not the last of them
 	Drifts   Drifts
 
 	Whole  Scores // all rows
@@ -43,7 +44,7 @@ type Scores struct {
 
 // Score is means with the weights of the rows.
 type Score struct {
-	Error float64 // classification: share of wrong classes; regression: MSE / variance of the labels (nMSE)
+	Error float64 // classification: share of wrong classes; regression: MSE / variance of the labels (nMSE); novelty: share of flagged rows
 	MSE   float64 // regression only
 	Loss  float64 // of the model only; see PredictedBatch.Loss
 }
@@ -106,7 +107,7 @@ func (t *tally) scores(task Task) Scores {
 	for i, score := range []*Score{&s.Model, &s.Majority, &s.NoChange, &s.Linear} {
 		e := t[tallyModel+i] / t[tallyWeight]
 		switch {
-		case task == Classification:
+		case task == Classification, task == Novelty:
 			score.Error = e
 		case variance > 0:
 			*score = Score{Error: target.Finite(e / variance), MSE: e}

@@ -49,7 +49,8 @@ var streams = func() (all []stream) {
 	}
 	given := Config{Algorithm: "all", BlockSize: 8, MaxFeatures: 32, Metric: skewed}
 	costs := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 24, Costs: "f1"}
-	return append(all, stream{"metric", given, 2, sided}, stream{"intervals", spread(0.9), 4, numeric}, stream{"costs", costs, 2, rare})
+	novel := Config{Task: Novelty, Nu: 0.1, BlockSize: 8, MaxFeatures: 32, Minibatch: 29}
+	return append(all, stream{"metric", given, 2, sided}, stream{"novelty", novel, 3, noveltyRow}, stream{"intervals", spread(0.9), 4, numeric}, stream{"costs", costs, 2, rare})
 }()
 
 // skewed is a metric of two inputs around 5, with one of a key's own.
@@ -60,6 +61,8 @@ var skewed = func() *Metric {
 	}
 	return m
 }()
+
+func noveltyRow(int, []float64) Label { return Label{Task: Novelty} }
 
 func sided(_ int, x []float64) Label { return class(math.Sin(3*x[0]) > x[1]) }
 

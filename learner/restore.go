@@ -111,7 +111,8 @@ func restoreWith(c Config, s State, by warmup.Fitter) (*Learner, error) {
 	return l, nil
 }
 
-func (l *Learner) load(s *state.Reader, v serving) {
+// compare requires that the state is one of the configured model.
+func (l *Learner) compare(s *state.Reader, v serving) {
 	c := l.config
 	s.Require(v.config.BlockSize == c.BlockSize && v.config.Seed == c.Seed, "block size is %d and seed %d, configured are %d and %d", v.config.BlockSize, v.config.Seed, c.BlockSize, c.Seed)
 	s.Require(v.Blocks <= c.options().MaxBlocks(), "%d blocks, want at most %d", v.Blocks, c.options().MaxBlocks())
@@ -129,6 +130,11 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
 	s.Require((v.decision != nil) == (c.Costs != "") && (v.decision == nil || v.decision.Is(l.costs)), "the model has a decision rule: %v, configured are costs %q", v.decision != nil, c.Costs)
 	s.Require((v.intervals != nil) == (l.intervals != nil), "the model has intervals: %v, configured is a coverage of %v", v.intervals != nil, c.Intervals)
+}
+
+func (l *Learner) load(s *state.Reader, v serving) {
+	c := l.config
+	l.compare(s, v)
 	counters := state.Take[int64](s, "counters", 1, counterFields)
 	totals := state.Take[float64](s, "totals", 1, totalFields)
 	var more []float64

@@ -27,8 +27,9 @@ func TestOrthogonalFrequenciesLearnAndRestore(t *testing.T) {
 		}
 		b.Append(x, Label{Task: Classification, Class: class}, 1)
 	}
-	for _, algorithm := range []string{"dsg", "newton"} {
-		c := Config{Algorithm: algorithm, Sampling: "sorf", Kernel: "gaussian:11", MaxFeatures: 256}
+	for _, by := range [][2]string{{"dsg", "sorf"}, {"newton", "sorf"}, {"dsg", "fastfood"}, {"dsg", "orthogonal"}, {"dsg", "qmc"}} {
+		algorithm := by[0]
+		c := Config{Algorithm: algorithm, Sampling: by[1], Kernel: "gaussian:11", MaxFeatures: 256}
 		l := newLearner(t, c)
 		learn(l, b.Slice(0, 900), 100)
 		m, err := NewModel(l.State().Serving)
@@ -75,7 +76,7 @@ func TestSamplingIsForManyInputs(t *testing.T) {
 			t.Errorf("%+v: %v", test, err)
 		}
 	}
-	if _, err := (Config{Sampling: "orthogonal"}).Effective(); err == nil {
+	if _, err := (Config{Sampling: "sobol"}).Effective(); err == nil {
 		t.Error("a sampling of no name is taken")
 	}
 }

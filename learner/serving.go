@@ -88,7 +88,7 @@ func loadServing(s *state.Reader) (v serving) {
 		return v
 	}
 	task, classes, width, blocks := Task(m[modelTask]), m[modelClasses], m[modelWidth], m[modelBlocks]
-	s.Require(task >= Auto && task <= Regression, "task is %d", task)
+	s.Require(task >= Auto && task <= Novelty, "task is %d", task)
 	s.Require(classes >= 0 && classes <= 1<<16 && (classes > 0) == (task == Classification), "%d classes with task %d", classes, task)
 	s.Require(m[modelDim] >= 0 && m[modelDim] <= 1<<30 && width >= 1 && width <= 1<<16 && blocks >= 0 && blocks <= 1<<24,
 		"%d inputs, block size %d, %d blocks", m[modelDim], width, blocks)
@@ -103,7 +103,7 @@ func loadServing(s *state.Reader) (v serving) {
 	name := state.TakeString(s, "loss")
 	label := state.Take[float64](s, "label", state.AnySize, 2)
 	if n := len(label) / 2; n != 1 {
-		s.Require(n > 1 && n <= MaxTargets && task != Classification, "%d targets with task %d", n, task)
+		s.Require(n > 1 && n <= MaxTargets && task != Classification && task != Novelty, "%d targets with task %d", n, task)
 		v.config.Targets = n
 	}
 	v.loadHead(s, task, int(classes), name)
@@ -134,8 +134,8 @@ func loadServing(s *state.Reader) (v serving) {
 	if s.Err != nil {
 		return v
 	}
-	s.Require(v.intervals == nil || task != Classification, "intervals around predictions with task %v", task)
-	s.Require(v.decision == nil || task != Regression, "a decision for a class with task %v", task)
+	s.Require(v.intervals == nil || task == Auto || task == Regression, "intervals around predictions with task %v", task)
+	s.Require(v.decision == nil || task == Auto || task == Classification, "a decision for a class with task %v", task)
 	if v.fit != nil {
 		v.fit.Scaler = warmup.Scaler{Center: center, Scale: scale, ColumnWeights: metric, AsIs: v.given != nil}
 		v.fit.Scaler.Map, _ = v.fit.Kernel.(features.Mapped)
@@ -182,6 +182,9 @@ func (v *serving) loadHead(s *state.Reader, task Task, classes int, name string)
 		return
 	}
 	l, err := loss.Parse(name)
+	if task == Novelty {
+		l, err = loss.ParseOneClass(name)
+	}
 	if err != nil {
 		s.Fail("%v", err)
 		return

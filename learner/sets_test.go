@@ -153,11 +153,12 @@ func TestMixtureIsAsGoodAsItsBestMemberOnElec(t *testing.T) {
 	}
 	t.Parallel()
 	rows := dataSet(t, "elec.stream", Classification, 0)
+	bound := 0.21
 	if *orders < 3 {
-		rows = rows.Slice(0, 12_000) // a quarter
+		rows, bound = rows.Slice(0, 12_000), 0.17 // the first quarter: .1612
 	}
 	mixture, best := rival(newLearner(t, Config{Algorithm: "ridge"}), rows)
-	if t.Logf("error %.4f, of the best member %.4f", mixture, best); mixture > 0.21 || mixture > best+0.005 {
-		t.Errorf("error %.4f, of the best member %.4f: want .21, and .005 more than that", mixture, best)
+	if t.Logf("error %.4f, of the best member %.4f", mixture, best); mixture > bound || mixture > best+0.005 {
+		t.Errorf("error %.4f, of the best member %.4f: want %v, and .005 more than that", mixture, best, bound)
 	}
 }

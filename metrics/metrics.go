@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -57,7 +58,8 @@ type Learner struct {
 	Lag     *Lag
 	Blocked *Blocked
 
-	errors, auc, prAUC, recall, f1, balanced *prometheus.GaugeVec
+	classFigures
+	errors *prometheus.GaugeVec
 
 	partitionTime, headroom *prometheus.GaugeVec
 	mu                      sync.Mutex
@@ -76,18 +78,6 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Name: "accrete_progressive_error",
 		Help: "Progressive error over the recent examples, of the model and of baselines: error rate, or mean squared error divided by the variance of the labels.",
 	}, []string{"model"})
-	classes := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: name,
-			Help: help + " Of the rarer of two classes, or the mean over all; over the last 10,000 to 20,000 labelled records.",
-		}, append([]string{"model"}, labels...))
-	}
-	auc := classes("accrete_progressive_auc", "Area under the ROC curve of the progressive predictions.")
-	prAUC := classes("accrete_progressive_pr_auc", "Area under the precision-recall curve (average precision) of the progressive predictions.")
-	recall := classes("accrete_progressive_recall", "Largest recall of the progressive predictions at this precision or a higher one.", "precision")
-	f1 := classes("accrete_progressive_f1", "F1 of the predicted classes.")
-	balanced := classes("accrete_progressive_balanced_error", "Mean over the classes of the share of wrong predictions.")
-	r.MustRegister(auc, prAUC, recall, f1, balanced)
 	partitionTime := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_partition_progress_timestamp_seconds",
 		Help: "Unix time at which the partition last made progress.",
@@ -152,8 +142,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Blocked: m.blocked(),
 		errors:  progressive,
 
-		auc: auc, prAUC: prAUC, recall: recall, f1: f1, balanced: balanced,
-
+		classFigures:  newClassFigures(r),
 		partitionTime: partitionTime,
 		headroom:      headroom,
 		positions:     map[string]int64{},
@@ -183,26 +172,6 @@ func (l *Learner) Progressive(model, majority, noChange, linear float64) {
 	l.errors.WithLabelValues("linear").Set(linear)
 }
 
-// Classes sets how well the model tells classes apart. Without curves, with more than 64
-// classes, curve is nil and only f1 and balanced are set.
-func (l *Learner) Classes(f1, balanced float64, curve *Curve) {
-	const model = "accrete"
-	l.f1.WithLabelValues(model).Set(f1)
-	l.balanced.WithLabelValues(model).Set(balanced)
-	if curve == nil {
-		l.auc.Reset()
-		l.prAUC.Reset()
-		l.recall.Reset()
-		return
-	}
-	l.auc.WithLabelValues(model).Set(curve.AUC)
-	l.prAUC.WithLabelValues(model).Set(curve.PRAUC)
-	l.recall.WithLabelValues(model, strconv.FormatFloat(curve.Precision, 'g', -1, 64)).Set(curve.Recall)
-}
-
-// Curve has the figures of a classification that depend on probabilities.
-type Curve struct{ AUC, PRAUC, Precision, Recall float64 }
-
 // Scorer holds the collectors of a scorer.
 type Scorer struct {
 	Step        prometheus.Gauge
@@ -212,15 +181,35 @@ type Scorer struct {
 	Gap         prometheus.Counter
 	LogBroken   prometheus.Gauge // 1 or 0
 
+	HTTPRows prometheus.Counter
+	HTTP     prometheus.Histogram // seconds
+	requests *prometheus.CounterVec
+
 	Lag     *Lag
 	Blocked *Blocked
+}
+
+// Request counts a request for predictions with the status code of its answer.
+func (s *Scorer) Request(code, rows int, took time.Duration) {
+	s.requests.WithLabelValues(strconv.Itoa(code)).Inc()
+	s.HTTPRows.Add(float64(rows))
+	s.HTTP.Observe(took.Seconds())
 }
 
 // NewScorer returns the collectors of a scorer, registered with r. It panics if r
 // already has them.
 func NewScorer(r prometheus.Registerer) *Scorer {
 	m := maker{r}
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accrete_scorer_http_requests_total",
+		Help: "Requests for predictions over HTTP, by status code of the answer.",
+	}, []string{"code"})
+	r.MustRegister(requests)
 	return &Scorer{
+		HTTPRows: m.counter("accrete_scorer_http_rows_total", "Rows predicted over HTTP."),
+		HTTP:     m.histogram("accrete_scorer_http_seconds", "Time to answer a request for predictions over HTTP."),
+		requests: requests,
+
 		Step:        m.gauge("accrete_scorer_step", "Step of the snapshot in use."),
 		ModelTime:   m.unknown("accrete_scorer_model_timestamp_seconds", "Unix time at which the snapshot in use was written."),
 		Scored:      m.counter("accrete_scorer_scored_total", "Records predicted by the scorer."),

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -23,6 +24,7 @@ func all() *prometheus.Registry {
 	l.Partition("in", 0, 5, 3)
 	s := NewScorer(r)
 	s.Lag.Set("in", 1, 8)
+	s.Request(200, 5, time.Millisecond)
 	return r
 }
 
@@ -70,6 +72,9 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_refits_failed_total
 		accrete_refits_total
 		accrete_replayed_batches_total
+		accrete_scorer_http_requests_total{code=200}
+		accrete_scorer_http_rows_total
+		accrete_scorer_http_seconds
 		accrete_scorer_log_broken
 		accrete_scorer_lost_total
 		accrete_scorer_model_timestamp_seconds

@@ -52,6 +52,7 @@ type AdoptReport struct {
 // records are in a replaced topic, are rolled back: the learner learns those records
 // again from the new topic.
 func Adopt(ctx context.Context, c Config, a Adoption) (AdoptReport, error) {
+	keep := c.Keep
 	c.Keep = math.MaxInt
 	j, _, err := openComplete(ctx, c)
 	if err != nil {
@@ -70,7 +71,7 @@ func Adopt(ctx context.Context, c Config, a Adoption) (AdoptReport, error) {
 	if a.DryRun {
 		return AdoptReport{Record: &modellog.Adopt{Inputs: p.inputs, Reason: a.Reason, By: host()}, ToSeq: p.to}, nil
 	}
-	return j.adopt(ctx, p, a.Reason)
+	return j.adopt(ctx, p, a.Reason, keep, c.History)
 }
 
 // adoption is what to write.
@@ -190,7 +191,7 @@ func differsFrom(ctx context.Context, c Config, p snapshot.Position) (bool, erro
 	if !ingest.SameTopic(id, p.TopicID) || int(p.Partition) >= n {
 		return true, nil
 	}
-	first, end, err := c.Client.Offsets(ctx, p.Topic)
+	first, end, err := input.Offsets(ctx, c.Client, p.Topic, c.Report)
 	if err != nil || p.Next > end[p.Partition] {
 		return true, err
 	}
@@ -217,12 +218,8 @@ func needs(r modellog.Record, topics map[string]string) bool {
 
 // adopt claims the log and appends an ADOPT, after a ROLLBACK to the last decision that
 // is kept if there are others after it.
-func (j *journal) adopt(ctx context.Context, p adoption, reason string) (AdoptReport, error) {
-	v, ok := j.log.Fold.VersionsAt(p.to)
-	if !ok {
-		return AdoptReport{}, fmt.Errorf("%w: seq %d is no longer in %q", ErrNowhere, p.to, j.topic)
-	}
-	if err := j.claim(ctx, v, nil); err != nil { // first, so that no BATCH of another learner comes between
+func (j *journal) adopt(ctx context.Context, p adoption, reason string, keep int, limit int64) (AdoptReport, error) {
+	if err := j.hold(ctx, p.to, keep, limit); err != nil { // first, so that no BATCH of another learner comes between
 		return AdoptReport{}, err
 	}
 	f := j.log.Fold

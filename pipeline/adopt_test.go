@@ -104,6 +104,18 @@ func TestARecreatedInputIsAdopted(t *testing.T) {
 	}
 }
 
+func TestAnEmptyTopicIsNotAdopted(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(100))
+	cfg, _ := config(c, "m", in)
+	learnAll(t, cfg)
+	if err := c.Create(t.Context(), in+".empty", 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Adopt(t.Context(), cfg, Adoption{Topics: map[string]string{in: in + ".empty"}})
+	wants(t, err, ErrAdopt, in+".empty/0 is empty")
+}
+
 // A mirror has another name and other offsets. Decisions that no snapshot covers are
 // made again from it.
 func TestAMirroredInputIsAdopted(t *testing.T) {

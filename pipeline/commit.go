@@ -143,7 +143,7 @@ func (c *committer) begin(ctx context.Context) error {
 
 // newest returns the last marker that was committed; zero if there is none.
 func (c *committer) newest(ctx context.Context) (m marker, err error) {
-	first, end, err := c.journal.client.Offsets(ctx, c.topic)
+	first, end, err := input.Offsets(ctx, c.journal.client, c.topic, c.report)
 	if err != nil {
 		return m, err
 	}

@@ -108,7 +108,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		}
 	}
 	if c.ToEnd {
-		if l.ends, err = l.inputs.Ends(ctx, c.Client); err != nil {
+		if l.ends, err = l.inputs.Ends(ctx, c.Client, c.Report); err != nil {
 			return nil, err
 		}
 	}

@@ -32,8 +32,12 @@ func learnedBefore(ctx context.Context, c Config, ins input.Partitions, s *snaps
 		}
 		batches = batches[read+1:] // after what retention has deleted
 	}
-	return nil, 0, fmt.Errorf("%w: the input topics have none of the most recently learned records", input.ErrHistory)
+	return nil, 0, fmt.Errorf("%w: %w", input.ErrHistory, errNoRows)
 }
+
+// errNoRows means that the rows before a seq cannot be read again: retention has
+// deleted the records, or the log was trimmed to just before that seq.
+var errNoRows = errors.New("the input topics have none of the most recently learned records")
 
 // rowsOf returns the last n labelled rows of the batches. With an error, read is the
 // number of batches read before it.
@@ -84,7 +88,7 @@ func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sna
 // learned records. It reads the model log backwards from its end. It finds the records
 // that are valid by their chain, in which each BATCH or GAP includes its predecessor.
 func batchesBefore(ctx context.Context, c Config, seq int64, chain snapshot.Hash, n int) ([]*modellog.Batch, error) {
-	first, end, err := c.Client.Offsets(ctx, LogTopic(c.Model))
+	first, end, err := input.Offsets(ctx, c.Client, LogTopic(c.Model), c.Report)
 	if err != nil {
 		return nil, err
 	}
@@ -105,32 +109,61 @@ func batchesBefore(ctx context.Context, c Config, seq int64, chain snapshot.Hash
 }
 
 // follow walks back along the chain from seq until it has n learned records or a
-// link is missing. It returns the BATCHes on the way, the newest first.
+// link is missing, and passes over what was rolled back. It ends at an ADOPT, before
+// which the records are in another topic, and at an UPGRADE. It returns the BATCHes on
+// the way, the newest first.
 func follow(found map[int64][]modellog.Record, seq int64, chain snapshot.Hash, n int) (batches []*modellog.Batch, rows int) {
-	for ; seq > 0 && rows < n; seq-- {
-		var at modellog.Record
-		before := []snapshot.Hash{{}} // the predecessor of the first
-		if seq > 1 {
-			before = before[:0]
-			for _, r := range found[seq-1] {
-				before = append(before, chainOf(r))
-			}
+	for seq > 0 && rows < n {
+		r, before := decided(found, seq, chain)
+		seq--
+		switch r := r.(type) {
+		case *modellog.Batch:
+			batches = append(batches, r)
+			rows += int(r.Counts.Learned)
+		case *modellog.Gap:
+		case *modellog.Rollback:
+			seq, before = r.ToSeq, r.ToChain
+		default:
+			return batches, rows
 		}
-		for _, r := range found[seq] {
-			if i := slices.IndexFunc(before, func(h snapshot.Hash) bool { return chainOf(r) == chain && modellog.NextChain(h, r) == chain }); i >= 0 {
-				at, chain = r, before[i]
-				break
-			}
-		}
-		if at == nil {
-			break
-		}
-		if b, ok := at.(*modellog.Batch); ok {
-			batches = append(batches, b)
-			rows += int(b.Counts.Learned)
-		}
+		chain = before
 	}
 	return batches, rows
+}
+
+// decided returns the decision with a seq and a chain, and the chain before it. It
+// returns nil if the decision or its predecessor was not found.
+func decided(found map[int64][]modellog.Record, seq int64, chain snapshot.Hash) (modellog.Record, snapshot.Hash) {
+	for _, r := range found[seq] {
+		if chainOf(r) != chain {
+			continue
+		}
+		for _, before := range chainsBefore(found, r, seq) {
+			if modellog.NextChain(before, r) == chain {
+				return r, before
+			}
+		}
+	}
+	return nil, snapshot.Hash{}
+}
+
+// chainsBefore returns the chains from which that of r may follow. The seq before that
+// of a ROLLBACK may be any lower one.
+func chainsBefore(found map[int64][]modellog.Record, r modellog.Record, seq int64) []snapshot.Hash {
+	before := []snapshot.Hash{{}} // of the first decision
+	add := func(seq int64) {
+		for _, r := range found[seq] {
+			before = append(before, chainOf(r))
+		}
+	}
+	if add(seq - 1); r.Type() == "rollback" {
+		for s := range found {
+			if s < seq-1 {
+				add(s)
+			}
+		}
+	}
+	return before
 }
 
 func chainOf(r modellog.Record) snapshot.Hash {
@@ -139,11 +172,17 @@ func chainOf(r modellog.Record) snapshot.Hash {
 		return r.Chain
 	case *modellog.Gap:
 		return r.Chain
+	case *modellog.Rollback:
+		return r.Chain
+	case *modellog.Adopt:
+		return r.Chain
+	case *modellog.Upgrade:
+		return r.Chain
 	}
 	panic("pipeline: a " + r.Type() + " has no chain")
 }
 
-// readDecisions adds the BATCHes and GAPs at the offsets [from, to) to found.
+// readDecisions adds the decisions at the offsets [from, to) to found.
 func readDecisions(ctx context.Context, c Config, from, to int64, found map[int64][]modellog.Record) error {
 	f := c.Client.Fetcher(LogTopic(c.Model), 0)
 	for from < to {
@@ -157,18 +196,18 @@ func readDecisions(ctx context.Context, c Config, from, to int64, found map[int6
 			return err
 		}
 		for _, r := range got.Records {
-			if r.Offset >= to || string(r.Key) != "batch" && string(r.Key) != "gap" {
+			if r.Offset >= to || string(r.Key) == "chunk" {
 				continue
 			}
 			record, err := modellog.Parse(r.Key, r.Value)
-			switch record := record.(type) {
-			case *modellog.Batch:
-				found[record.Seq] = append(found[record.Seq], record)
-			case *modellog.Gap:
-				found[record.Seq] = append(found[record.Seq], record)
-			}
 			if errors.Is(err, snapshot.ErrTooNew) {
 				return err
+			}
+			if err != nil {
+				continue
+			}
+			if seq, ok := seqOf(record); ok {
+				found[seq] = append(found[seq], record)
 			}
 		}
 		from = got.Next

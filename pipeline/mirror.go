@@ -52,7 +52,7 @@ func (m *mirror) adopted(ctx context.Context, a Adoption, reached []snapshot.Pos
 	if err != nil {
 		return in, err
 	}
-	first, end, err := m.client.Offsets(ctx, m.now)
+	first, end, err := input.Offsets(ctx, m.client, m.now, m.report)
 	if err != nil {
 		return in, err
 	}
@@ -191,6 +191,9 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	}
 	if len(confirmed) == 0 {
 		confirmed = open
+	}
+	if s.first == s.end {
+		return nil, fmt.Errorf("%w: %s/%d is empty, so it does not have the record of %s/%d that was learned last, before offset %d: copy the records first, name the topic that has them (--topic %s=NEW), or read the partition from its beginning (--at earliest)", ErrAdopt, s.now, s.was.Partition, s.topic, s.was.Partition, s.was.Next, s.topic)
 	}
 	switch len(confirmed) {
 	case 0:

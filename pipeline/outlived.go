@@ -31,7 +31,7 @@ const newestPredictions = 512
 // until one of its predictions is of a released seq: whatever follows the first
 // prediction of an unreleased seq has then been seen.
 func (j *journal) published(ctx context.Context, c Config, released int64) (out lastPublished, err error) {
-	first, end, err := c.Client.Offsets(ctx, PredictionsTopic(c.Model))
+	first, end, err := input.Offsets(ctx, c.Client, PredictionsTopic(c.Model), c.Report)
 	if err != nil && !errors.Is(err, ingest.ErrUnknownTopic) {
 		return out, err
 	}

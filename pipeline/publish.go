@@ -84,11 +84,13 @@ func (p *publisher) publish(ctx context.Context, out *history.Publication) error
 	return nil
 }
 
+// writeAll writes the predictions first, because they show up to which seq the history
+// was published, even if the log loses its tail. Quarantined records do not.
 func (p *publisher) writeAll(ctx context.Context, out *history.Publication, w writer) error {
-	if err := write(ctx, w, p.quarantine, 1, out.Quarantined); err != nil {
+	if err := write(ctx, w, p.predictions, p.partitions, out.Predictions); err != nil {
 		return err
 	}
-	return write(ctx, w, p.predictions, p.partitions, out.Predictions)
+	return write(ctx, w, p.quarantine, 1, out.Quarantined)
 }
 
 func write(ctx context.Context, w writer, topic string, partitions int, rs []history.Outgoing) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/priority"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -76,7 +77,7 @@ func solve(ctx context.Context, o refit.Options, m *learner.Model, rows *learner
 	}
 	done := make(chan result, 1)
 	go func() {
-		lowerPriority()
+		priority.Lower()
 		r, err := refit.Solve(ctx, m, rows, o)
 		done <- result{r, err}
 	}()
@@ -147,8 +148,8 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 }
 
 // again computes the challenger m again from a history that has reached its seq, and
-// returns its state hash. It returns false if the input that m was computed from is
-// gone.
+// returns its state hash. It returns false if the input that m was computed from, or
+// the decisions on it, are gone.
 func again(ctx context.Context, c Config, h *history.History, ins input.Partitions, m *modellog.Challenger) (snapshot.Hash, bool, error) {
 	s, err := h.FreezeServing(0)
 	if err != nil {
@@ -156,8 +157,7 @@ func again(ctx context.Context, c Config, h *history.History, ins input.Partitio
 	}
 	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Tolerance: m.Refit.Tolerance, Lambda: m.Refit.Lambda}
 	r, err := refitTo(ctx, c, ins, s)
-	var gap *ingest.GapError
-	if errors.As(err, &gap) || err == nil && r.refit.Rows != m.Refit.Rows {
+	if errors.Is(err, errNoRows) || err == nil && r.refit.Rows != m.Refit.Rows {
 		return snapshot.Hash{}, false, nil
 	}
 	if err != nil {

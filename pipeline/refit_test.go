@@ -222,6 +222,57 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 	}
 }
 
+// TestRefitPassesOverWhatWasRolledBack refits directly after a rollback: the rows are
+// those up to its target, and then those after it.
+func TestRefitPassesOverWhatWasRolledBack(t *testing.T) {
+	cfg, ev := refits(t, 1, 900)
+	learnAll(t, cfg)
+	first, _ := last[event.Saved](ev)
+	kafkatest.Fill(t, cfg.Client, cfg.Topics[0], 1, rings(300))
+	learnAll(t, cfg)
+	want, _, err := Refit(t.Context(), cfg, true)
+	if err != nil || want.Rows != 500 {
+		t.Fatalf("%+v, %v", want, err)
+	}
+	if _, err := Rollback(t.Context(), cfg, RollbackTo{Step: &first.Step}); err != nil {
+		t.Fatal(err)
+	}
+	learnAll(t, cfg)
+	got, _, err := Refit(t.Context(), cfg, true)
+	if err != nil || got.Rows != want.Rows || got.Loss != want.Loss || got.Seq <= want.Seq {
+		t.Errorf("%+v, %v; before the rollback %+v", got, err, want)
+	}
+	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 1 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// TestVerifyOmitsAChallengerWhoseBatchesWereDeleted has a challenger of the first BATCH
+// that is left in the log. Nothing confirms this BATCH, and those before it are gone.
+func TestVerifyOmitsAChallengerWhoseBatchesWereDeleted(t *testing.T) {
+	cfg, _ := refits(t, 1, 800)
+	learnAll(t, cfg)
+	kafkatest.Fill(t, cfg.Client, cfg.Topics[0], 1, rings(50)) // one BATCH
+	learnAll(t, cfg)
+	if _, _, err := Refit(t.Context(), cfg, true); err != nil {
+		t.Fatal(err)
+	}
+	j, err := openJournal(t.Context(), cfg, math.MaxInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := j.log.Fold.Snapshots()
+	if kept[0].Manifest.Seq != kept[1].Manifest.Seq+1 {
+		t.Fatalf("snapshots at %d and %d", kept[1].Manifest.Seq, kept[0].Manifest.Seq)
+	}
+	if err := cfg.Client.DeleteRecords(t.Context(), LogTopic(cfg.Model), 0, kept[1].Manifest.Start.Offset); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 0 || v.Compared != 1 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
 func TestRefitEndsWithItsContext(t *testing.T) {
 	cfg, _ := refits(t, 1, 300)
 	learnAll(t, cfg)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -34,6 +35,7 @@ var ErrNowhere = errors.New("nothing to roll back to")
 // of a broken log. It claims the log, which fences a running learner, and appends a
 // ROLLBACK. The seq of the ROLLBACK is higher than any in the log or the outputs.
 func Rollback(ctx context.Context, c Config, to RollbackTo) (RollbackReport, error) {
+	keep := c.Keep
 	c.Keep, c.tolerant = math.MaxInt, true
 	j, err := newJournal(ctx, c)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
@@ -84,7 +86,45 @@ func Rollback(ctx context.Context, c Config, to RollbackTo) (RollbackReport, err
 	if broken != nil && to.Reason == "" {
 		reason = broken.Error()
 	}
+	if err := j.hold(ctx, seq, keep, c.History); err != nil {
+		return RollbackReport{}, err
+	}
 	return j.rollback(ctx, seq, highest, reason[:min(len(reason), 512)])
+}
+
+// settle is how long a request of a fenced learner to delete old history may be on its
+// way.
+const settle = 2 * time.Second
+
+// hold claims the log and returns when no other learner can delete the history at seq
+// any more. It returns ErrNowhere if one has since the log was read: a ROLLBACK to seq
+// would leave a log without a usable beginning. keep and limit are Config.Keep and
+// Config.History of the learner.
+func (j *journal) hold(ctx context.Context, seq int64, keep int, limit int64) error {
+	v, ok := j.log.Fold.VersionsAt(seq)
+	if !ok {
+		return fmt.Errorf("%w: seq %d is no longer in %q", ErrNowhere, seq, j.topic)
+	}
+	if err := j.claim(ctx, v, nil); err != nil {
+		return err
+	}
+	kept := j.log.Fold.Snapshots()
+	at := slices.IndexFunc(kept, func(s modellog.Stored) bool { return s.Manifest.Seq <= seq })
+	if (at < 0 || at >= keep) && j.log.Size.Total > limit {
+		select {
+		case <-time.After(settle):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	begin, _, err := j.log.Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	if begin > 0 && (at < 0 || kept[at].Manifest.Start.Offset < begin) {
+		return fmt.Errorf("%w: a learner has deleted the history at seq %d from %q in the meantime", ErrNowhere, seq, j.topic)
+	}
+	return nil
 }
 
 // rollback appends a claim and a ROLLBACK to seq in one batch.

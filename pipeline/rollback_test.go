@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -217,4 +218,29 @@ func TestAnUpgradeDoesNotBreakTheLogOfALiveLearner(t *testing.T) {
 	if _, err := Rollback(t.Context(), cfg, RollbackTo{}); err != nil {
 		t.Errorf("after that: %v", err)
 	}
+}
+
+// A learner that runs while an operator rolls back may delete the snapshot to which the
+// history is to return. A ROLLBACK to it would leave a log that nobody can read.
+func TestRollbackToASnapshotThatIsDeletedMeanwhile(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(500))
+	cfg, _ := config(c, "m", in)
+	learnAll(t, cfg)
+	whole := cfg
+	whole.Keep = math.MaxInt
+	j, _, err := openComplete(t.Context(), whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := j.log.Fold.Seq()
+	kafkatest.Fill(t, c, in, 1, rings(500))
+	cfg.Keep, cfg.History = 1, 1
+	learnAll(t, cfg) // deletes what precedes its last snapshot
+	wants(t, j.hold(t.Context(), to, cfg.Keep, cfg.History), ErrNowhere, "in the meantime")
+	learnAll(t, cfg)
+	_, err = Rollback(t.Context(), cfg, RollbackTo{Step: new(int64)})
+	wants(t, err, ErrNowhere, "step 0")
+	kafkatest.Fill(t, c, in, 1, rings(100))
+	learnAll(t, cfg)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
-	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -26,7 +25,6 @@ type standby struct {
 
 	options []byte
 	limits  history.Limits
-	inputs  input.Partitions
 	warm    *warm     // nil while no history is restored
 	retry   time.Time // earliest time to try to restore one
 	checked time.Time // when the log was last verified, rather than only read
@@ -41,7 +39,7 @@ const fencingsAllowed = 2
 // waitTurn returns when this process may claim the model, with what it has learned by
 // then. It waits only with Config.Standby, or if learners keep fencing each other;
 // otherwise it returns nil at once.
-func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, ins input.Partitions, options []byte, bounds history.Limits) (*standby, error) {
+func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, options []byte, bounds history.Limits) (*standby, error) {
 	if !c.Standby {
 		n, err := h.Fencings(ctx)
 		if err != nil || n < fencingsAllowed {
@@ -49,7 +47,7 @@ func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, ins input.Parti
 		}
 		c.Report(event.FencingLoop{Fencings: n})
 	}
-	s := &standby{config: c, heart: h, inputs: ins, options: options, limits: bounds}
+	s := &standby{config: c, heart: h, options: options, limits: bounds}
 	s.roster = heartbeat.NewRoster(h.Current())
 	var err error
 	if s.journal, err = openJournal(ctx, c, 1); err != nil {
@@ -68,7 +66,7 @@ func (l *Learner) standBy(ctx context.Context, options []byte, bounds history.Li
 		if l.heart, err = heartbeat.Start(ctx, l.config.Client, l.config.Model, host(), l.config.Heartbeat, l.config.Report); err != nil {
 			return nil, err
 		}
-		if s, err = waitTurn(ctx, l.config, l.heart, l.inputs, options, bounds); err != nil {
+		if s, err = waitTurn(ctx, l.config, l.heart, options, bounds); err != nil {
 			return nil, err
 		}
 	}

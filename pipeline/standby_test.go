@@ -119,6 +119,42 @@ func TestStandbyLearnsAlong(t *testing.T) {
 	}
 }
 
+// TestStandbyLearnsAlongAfterARollback has a ROLLBACK that no snapshot covers in the log
+// that the standby reads.
+func TestStandbyLearnsAlongAfterARollback(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(800))
+	cfg, ev := config(c, "m", in)
+	learnAll(t, cfg)
+	first, _ := last[event.Saved](ev)
+	kafkatest.Fill(t, c, in, 1, rings(800))
+	learnAll(t, cfg)
+	if _, err := Rollback(t.Context(), cfg, RollbackTo{Step: &first.Step}); err != nil {
+		t.Fatal(err)
+	}
+	options, err := cfg.options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &standby{config: cfg, options: options}
+	if s.journal, err = openJournal(t.Context(), cfg, 1); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // first with the ROLLBACK as the last decision
+		if _, err := s.follow(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if failed, ok := last[event.StandbyFailed](ev); ok || s.warm == nil || s.warm.history.Chain != s.journal.log.Fold.Chain() {
+			t.Fatalf("the standby does not learn along: %v", failed.Err)
+		}
+		learnAll(t, cfg)
+	}
+	if got := s.warm.history.Learner.Progress(); got.Step <= first.Step {
+		t.Errorf("the standby stands at %+v", got)
+	}
+}
+
 // learnedRecords returns the number of records in BATCHes learned since the start.
 func learnedRecords(ev *events) (n int64) {
 	ev.mu.Lock()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -20,9 +21,14 @@ type warm struct {
 	waiting []*history.Publication // not known to be published
 }
 
-// thaw restores the newest snapshot.
+// thaw restores the newest snapshot. It looks up the inputs again, because an ADOPT may
+// have replaced them.
 func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	h, _, err := s.journal.restore(ctx, s.config, s.options)
+	if err != nil {
+		return nil, err
+	}
+	ins, err := input.Open(ctx, s.config.Client, s.config.Topics)
 	if err != nil {
 		return nil, err
 	}
@@ -32,11 +38,12 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, s.inputs, d, ingest.NewBudget(memoryRead), s.config.Report)}, nil
+	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, ins, d, ingest.NewBudget(memoryRead), s.config.Report)}, nil
 }
 
-// errCold means that a warm history does not match the model log any more.
-var errCold = errors.New("the history was rolled back or adopted")
+// errCold means that a warm history does not match the model log any more, or that the
+// log has an UPGRADE that no snapshot covers.
+var errCold = errors.New("the history was rolled back or upgraded")
 
 // behind returns the newest snapshot in the log, with the decisions that w has not
 // learned yet as its entries.
@@ -56,18 +63,10 @@ func (w *warm) behind(f *modellog.Fold) (modellog.Recovery, error) {
 	}
 	newest.Entries = nil
 	for _, e := range r.Entries {
-		var seq int64
-		switch rec := e.Record.(type) {
-		case *modellog.Batch:
-			seq = rec.Seq
-		case *modellog.Gap:
-			seq = rec.Seq
-		case *modellog.Config:
-			continue
-		default:
+		if _, upgrade := e.Record.(*modellog.Upgrade); upgrade {
 			return r, errCold
 		}
-		if seq > w.history.Seq {
+		if seq, ok := seqOf(e.Record); ok && seq > w.history.Seq {
 			newest.Entries = append(newest.Entries, e)
 		}
 	}
@@ -105,6 +104,8 @@ func (w *warm) follow(ctx context.Context, f *modellog.Fold) error {
 				return err
 			}
 			w.waiting = append(w.waiting, w.history.Skip(rec))
+		case *modellog.Rollback, *modellog.Adopt:
+			w.waiting = append(w.waiting, w.history.Turned(rec))
 		}
 	}
 	for len(w.waiting) > 0 && w.waiting[0].Seq <= r.Released {

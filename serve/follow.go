@@ -45,6 +45,13 @@ func (s *Served) Keyed() bool { return s.model.Keyed() }
 // Columns describes what the model sees of each column; see learner.Model.Columns.
 func (s *Served) Columns() (columns []learner.Column, fitted bool) { return s.model.Columns() }
 
+// Intervals reports whether predictions have intervals.
+func (s *Served) Intervals() bool {
+	var none learner.Batch
+	none.Reset(len(s.Schema.Columns))
+	return s.Predict(&none).Intervals.Valid()
+}
+
 // Follower reads a model log as it grows and loads the newest snapshot in it.
 // It fetches only the serving part. It must not be used concurrently.
 type Follower struct {

@@ -33,6 +33,7 @@ type world struct {
 	broken, whole      int
 	defaults           bool // the default model; otherwise one of 64 random features, which is learned quickly
 	costs              string
+	task               learner.Task
 	shares             map[*serve.Scorer]int // number of partitions
 	scored             int                   // these are committed when a scorer stops
 	mu                 sync.Mutex
@@ -82,6 +83,7 @@ func (w *world) learner(topics ...string) pipeline.Config {
 		SnapshotEvery: time.Hour, ReplayLimit: time.Hour, Keep: 3, History: 1 << 30, ToEnd: true, Report: w.learnEvents,
 	}
 	c.Learner.Costs = w.costs
+	c.Learner.Task, c.Decode.Task = w.task, w.task
 	if !w.defaults {
 		c.Learner.Kernel, c.Learner.BlockSize, c.Learner.MaxFeatures = "gaussian:1.5", 16, 64
 	}

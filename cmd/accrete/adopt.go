@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
@@ -60,18 +59,13 @@ func (a *adoptCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	progress := e.progress(false)
-	last := time.Now()
-	p.Report = func(ev event.Event) {
+	p.Report = progress.everySecond(func(ev event.Event) string {
 		s, ok := ev.(event.Searching)
 		if !ok {
-			e.warnOfRetries(ev)
-			return
+			return ""
 		}
-		if time.Since(last) > time.Second {
-			last = time.Now()
-			progress.update(fmt.Sprintf("searching %s/%d: %s of %s offsets", s.Topic, s.Partition, display.Thousands(s.Done), display.Thousands(s.Of)), nil)
-		}
-	}
+		return fmt.Sprintf("searching %s/%d: %s of %s offsets", s.Topic, s.Partition, display.Thousands(s.Done), display.Thousands(s.Of))
+	})
 	done, err := pipeline.Adopt(ctx, p, o)
 	progress.done()
 	if err != nil {

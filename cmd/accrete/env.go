@@ -14,6 +14,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
 // env is the environment of a command.
@@ -144,6 +145,22 @@ func (p progress) update(text string, v any) {
 		p.e.screen.Show(strings.ReplaceAll(text, "\n", " "))
 	default:
 		fmt.Fprintln(p.e.stderr, text)
+	}
+}
+
+// everySecond returns a callback that logs retries and reports the progress that text
+// finds in other events, once a second at most.
+func (p progress) everySecond(text func(event.Event) string) func(event.Event) {
+	last := time.Now()
+	return func(ev event.Event) {
+		p.e.warnOfRetries(ev)
+		if time.Since(last) < time.Second {
+			return
+		}
+		if s := text(ev); s != "" {
+			last = time.Now()
+			p.update(s, nil)
+		}
 	}
 }
 

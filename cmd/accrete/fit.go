@@ -29,7 +29,8 @@ type fitCommand struct {
 	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
 	Test        string   `placeholder:"FILE" help:"File to test the final model on."`
 	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label). Several columns make one regression with several targets."`
-	Task        string   `enum:"auto,classification,regression" default:"auto" help:"classification, regression, or auto to decide by the first 1,000 labels (${default})."`
+	Task        string   `enum:"auto,classification,regression,novelty" default:"auto" help:"classification, regression, novelty of rows without labels, or auto to decide by the first 1,000 labels (${default}). With novelty, a label of 1 or true marks a novelty, and only grades the scores."`
+	Nu          float64  `default:"0.05" help:"Share of the rows that --task novelty flags (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
 	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
@@ -39,9 +40,9 @@ type fitCommand struct {
 	Costs       string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions. JSON, such as {\"fraud\": 50} or {\"fraud\": {\"ok\": 50}}: the one with the least expected cost, where a wrong prediction costs 1 or as much as given (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
-	Kernel      string   `default:"gaussian" help:"Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, hierarchical:WIDTH, sums and products of these such as gaussian+laplacian, arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO, or, for inputs of 0 or more, chi2, intersection, jensen-shannon, hellinger, exponential-semigroup, reciprocal-semigroup, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
+	Kernel      string   `default:"gaussian" help:"Kernel: auto for the one that suits the first 1,000 rows, gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, hierarchical:WIDTH, sums and products of these such as gaussian+laplacian, arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO, or, for inputs of 0 or more, chi2, intersection, jensen-shannon, hellinger, exponential-semigroup, reciprocal-semigroup, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
 	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
-	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf needs 64 inputs or more."`
+	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf and fastfood need 64 inputs or more, and these and qmc not every kernel."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
 	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge and 128 for the others."`
@@ -60,7 +61,7 @@ type fitCommand struct {
 }
 
 func (fitCommand) Help() string {
-	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets.`
+	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. For novelty it is the share of flagged rows, which --nu determines.`
 }
 
 func (fitCommand) Examples() string {
@@ -69,8 +70,12 @@ accrete fit train.csv.gz --test test.csv.gz
 accrete fit data.libsvm --task classification --json
 accrete fit train.csv.gz --algorithm all --refit --test test.csv.gz
 accrete fit arm.csv --label x,y,z --test other.csv --json
+accrete fit logs.csv --task novelty --nu 0.01
 zcat big.csv.gz | accrete fit - --label price`
 }
+
+// noveltyClasses name what is known of the rows of task novelty.
+var noveltyClasses = []string{"normal", "novel"}
 
 // fitReport is the result of a fit.
 type fitReport struct {
@@ -79,6 +84,7 @@ type fitReport struct {
 	Inputs      int              `json:"inputs"`
 	Targets     int              `json:"targets"`
 	Algorithm   string           `json:"algorithm"`
+	Kernel      string           `json:"kernel"` // with its scale; "" before the first fit of the warm-up
 	Progressive display.Figure   `json:"progressive"`
 	Baselines   *watch.Baselines `json:"baselines"`           // progressive errors, too
 	Test        *display.Figure  `json:"test"`                // null without --test
@@ -146,7 +152,11 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	}
 	taken, why := file.Task()
 	r.fill(p, schema, len(f.Label), time.Since(start))
-	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), schema.Classes)
+	names := schema.Classes
+	if p.Task == learner.Novelty {
+		names, r.Algorithm, r.Baselines = noveltyClasses, options.Algorithm, nil
+	}
+	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), names)
 	r.Columns = r.columns.report(schema, run.Columns())
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
@@ -196,13 +206,19 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 	if err != nil {
 		return learner.Config{}, err
 	}
+	nu := 0.0
+	if task == learner.Novelty {
+		nu = f.Nu
+	}
 	options, err := learner.Config{
-		Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
+		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
 		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
 	}.Effective()
 	switch {
 	case err != nil:
 		return options, exit.Usage("%w", err)
+	case f.Refit && task == learner.Novelty:
+		return options, exit.Usage("--refit fits coefficients to labels, which --task novelty does not have")
 	case f.Lags > 0 && f.Test != "":
 		return options, exit.Usage("a model with lags can only be evaluated on the rows that it learns: omit --test")
 	case f.Refit && (f.Window < 2 || !(f.Tolerance > 0) || !(f.Penalty >= 0)):
@@ -259,7 +275,7 @@ func (f *fitCommand) learn(ctx context.Context, e *env, file *decode.File, run *
 func (r *fitReport) fill(p learner.Progress, schema *decode.Schema, labels int, took time.Duration) {
 	r.Seconds = took.Seconds()
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
-	r.Task, r.Examples, r.Inputs, r.Targets, r.Features = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features
+	r.Task, r.Examples, r.Inputs, r.Targets, r.Features, r.Kernel = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features, p.Kernel
 	r.Drifts = drifts(p.Drifts)
 	for _, s := range p.Intervals {
 		r.Intervals = append(r.Intervals, intervalReport(s))
@@ -398,7 +414,11 @@ func (f *fitCommand) test(ctx context.Context, e *env, c decode.Config, model *l
 			if each := g.Errors(); len(each) > 1 {
 				fig.Each = each
 			}
-			fig.Classes = display.NewClasses(g.Figures(f.Precision), schema.Classes)
+			names := schema.Classes
+			if g.Task() == learner.Novelty {
+				names = noveltyClasses
+			}
+			fig.Classes = display.NewClasses(g.Figures(f.Precision), names)
 			return &fig, nil
 		}
 		if err := f.bad(e, err, r); err != nil {
@@ -424,10 +444,16 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	case r.Targets > 1:
 		targets = display.Count(int64(r.Targets), "value")
 	}
-	fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, targets, display.Count(int64(r.Inputs), "input"), why)
+	if task == learner.Novelty {
+		fmt.Fprintf(&b, "novelty in %s (%s)\n", display.Count(int64(r.Inputs), "input"), why)
+	} else {
+		fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, targets, display.Count(int64(r.Inputs), "input"), why)
+	}
 	b.WriteString(columnsText(r.Columns))
 	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, display.Count(r.Progressive.Examples, "example"))
-	fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
+	if r.Baselines != nil {
+		fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
+	}
 	if r.Test != nil {
 		fmt.Fprintf(&b, "test         %v  over %s\n", *r.Test, display.Count(r.Test.Examples, "example"))
 	}
@@ -440,6 +466,9 @@ func (f *fitCommand) text(r fitReport, task learner.Task, why string) string {
 	}
 	if n := r.Drifts.ADWIN + r.Drifts.PageHinkley; n > 0 {
 		fmt.Fprintf(&b, "drift        detected %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
+	}
+	if f.Kernel == "auto" && r.Kernel != "" {
+		fmt.Fprintf(&b, "kernel       %s, chosen by the warm-up\n", r.Kernel)
 	}
 	if r.Skipped > 0 {
 		fmt.Fprintf(&b, "skipped      %s (unreadable)\n", display.Count(r.Skipped, "row"))

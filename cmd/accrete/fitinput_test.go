@@ -56,6 +56,8 @@ func TestFitRefusesRowsOutsideTheKernelsDomain(t *testing.T) {
 	for kernel, want := range map[string]string{
 		"skewed-chi2:0.5": `line 3: limits: "b" is -0.5, but the kernel requires inputs above -0.5`,
 		"skewed-chi2":     "",
+		"chi2":            `line 3: limits: "b" is -0.5, but the kernel requires inputs of 0 or more`,
+		"auto":            "",
 	} {
 		var stdout, stderr bytes.Buffer
 		code := run(t.Context(), []string{"fit", "-", "--kernel", kernel}, nil, strings.NewReader(rows), &stdout, &stderr)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -40,18 +39,13 @@ func (i *importCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	progress := e.progress(false)
-	last := time.Now()
-	p.Report = func(ev event.Event) {
+	p.Report = progress.everySecond(func(ev event.Event) string {
 		n, ok := ev.(event.Copying)
 		if !ok {
-			e.warnOfRetries(ev)
-			return
+			return ""
 		}
-		if time.Since(last) > time.Second {
-			last = time.Now()
-			progress.update(fmt.Sprintf("%s records", display.Thousands(n.Records)), nil)
-		}
-	}
+		return display.Thousands(n.Records) + " records"
+	})
 	done, err := pipeline.Import(ctx, p, func() (io.ReadCloser, error) { return os.Open(i.File) })
 	progress.done()
 	if errors.Is(err, fs.ErrNotExist) {

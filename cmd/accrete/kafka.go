@@ -54,6 +54,7 @@ func writerConfig(c *config.Config, client *ingest.Client, e *env) (pipeline.Con
 	}
 	return pipeline.Config{
 		Model: c.Model, Client: client, Topics: c.Input.Topics, SignKey: sign, VerifyKey: verify, Writer: versionString(),
+		Keep: c.Snapshot.Keep, History: int64(c.Snapshot.History),
 		Report: e.warnOfRetries,
 	}, nil
 }

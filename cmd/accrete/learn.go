@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"runtime/debug"
 	"time"
@@ -126,12 +127,16 @@ func newRegistry() (*prometheus.Registry, *metrics.Health) {
 	return r, metrics.NewHealth(time.Now)
 }
 
-// serveMetrics listens on addr, unless addr is "off".
-func serveMetrics(ctx context.Context, e *env, addr string, r *prometheus.Registry, h *metrics.Health) (stop func() error, err error) {
+// serveMetrics listens on addr, unless addr is "off". more adds further paths.
+func serveMetrics(ctx context.Context, e *env, addr string, r *prometheus.Registry, h *metrics.Health, more ...func(*http.ServeMux)) (stop func() error, err error) {
 	if addr == "off" {
 		return func() error { return nil }, nil
 	}
-	s, err := metrics.Serve(ctx, addr, metrics.Mux(r, h))
+	mux := metrics.Mux(r, h)
+	for _, add := range more {
+		add(mux)
+	}
+	s, err := metrics.Serve(ctx, addr, mux)
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +157,10 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 	metric, err := kernelMetric(c)
 	if err != nil {
 		return pipeline.Config{}, err
+	}
+	nu := 0.0
+	if d.Task == learner.Novelty {
+		nu = c.Learner.Nu
 	}
 	return pipeline.Config{
 		SignKey: sign, VerifyKey: verify, Writer: versionString(),
@@ -175,14 +184,12 @@ func pipelineConfig(c *config.Config, client *ingest.Client, report func(event.E
 			MaxFeatures: c.Learner.MaxFeatures,
 			BlockSize:   c.Learner.BlockSize,
 			Minibatch:   c.Learner.Minibatch,
-			Steps: learner.Steps{
-				StepSize: c.Learner.Step.Size, Theta: c.Learner.Step.Theta, NewSteps: c.Learner.Step.New, OldSteps: c.Learner.Step.Old,
-				LongestStep: c.Learner.Step.Longest, Averaging: c.Learner.Step.Averaging, AtCap: c.Learner.Step.AtCap,
-			},
-			MaxClasses: c.Input.MaxClasses,
-			Targets:    d.Targets(),
-			Lambda:     c.Learner.Lambda,
-			Seed:       c.Learner.Seed,
+			Steps:       steps(c.Learner.Step),
+			MaxClasses:  c.Input.MaxClasses,
+			Targets:     d.Targets(),
+			Lambda:      c.Learner.Lambda,
+			Seed:        c.Learner.Seed,
+			Nu:          nu,
 		},
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),

@@ -116,7 +116,7 @@ func fitted(t *testing.T, args ...string) fitReport {
 }
 
 func TestALearnedMetricIsTheKernels(t *testing.T) {
-	train, test, saved := stripes(t, 1300, 1), stripes(t, 1000, 2), filepath.Join(t.TempDir(), "metric.json")
+	train, test, saved := stripes(t, 960, 1), stripes(t, 1000, 2), filepath.Join(t.TempDir(), "metric.json")
 	if code, stdout, stderr := call(t, nil, "metric", stripes(t, 400, 3), "--rows", "1000", "--save", saved); code != exit.Done || strings.Contains(stdout, "keys") {
 		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 	}
@@ -139,7 +139,7 @@ func TestALearnedMetricIsTheKernels(t *testing.T) {
 // scorer. Any other metric is rejected.
 func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	const dim = 8
-	learn, check := tasks.Related(1, 4, 300, 100, dim)
+	learn, check := tasks.Related(1, 4, 240, 100, dim)
 	dir := t.TempDir()
 	train, test, saved := filepath.Join(dir, "train.csv"), filepath.Join(dir, "test.csv"), filepath.Join(dir, "metric.json")
 	tenants(t, train, dim, learn)

@@ -10,6 +10,15 @@ import (
 	"github.com/accrete-ml/accrete/refit/metriclearn"
 )
 
+// paper runs the experiments of the paper that --paper names.
+func (c *benchCommand) paper(ctx context.Context, e *env) error {
+	switch c.Paper {
+	case "dsg", "cdsg":
+		return c.gradients(ctx, e)
+	}
+	return c.dspdc(ctx, e)
+}
+
 // dspdc runs the experiments of the paper on DSPDC.
 func (c *benchCommand) dspdc(ctx context.Context, e *env) error {
 	if !(c.Seconds > 0) {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -97,14 +97,17 @@ const predictAtOnce = 256
 func (p *predictCommand) rows(ctx context.Context, e *env, file *decode.File, m *serve.Served, w *predictionWriter, task learner.Task) (skipped int64, err error) {
 	var b learner.Batch
 	b.Reset(len(m.Schema.Columns))
+	encoder := encoderOf(m.Schema.Classes)
 	raws, records := make([]decode.Raw, 0, predictAtOnce), make([][]byte, 0, predictAtOnce)
 	flush := func() error {
 		if b.Len() == 0 {
 			return nil
 		}
 		out := m.Predict(&b)
+		rules := record.Example{Decision: out.Decision, Intervals: out.Intervals}
+		w.intervals = out.Intervals.Valid()
 		for i := range raws {
-			if err := w.write(raws[i], records[i], task, predicted{out.Task, out.Row(i), out.Decision, m.Schema.Classes}); err != nil {
+			if err := w.write(raws[i], records[i], task, predicted{out.Task, out.Row(i), rules, encoder, m.Schema.Classes}); err != nil {
 				return err
 			}
 		}
@@ -117,10 +120,10 @@ func (p *predictCommand) rows(ctx context.Context, e *env, file *decode.File, m 
 		if err == io.EOF {
 			return skipped, flush()
 		}
-		var record []byte
+		var object []byte
 		if err == nil && w.format == "json" {
-			if record = slices.Clone(file.Raw().Text); file.Format() != "json" {
-				record, err = file.Record(nil)
+			if object = file.Raw().Text; file.Format() != "json" {
+				object, err = file.Record(nil)
 			}
 		}
 		var line *decode.LineError
@@ -137,7 +140,7 @@ func (p *predictCommand) rows(ctx context.Context, e *env, file *decode.File, m 
 		if m.Keyed() {
 			b.SetKey(string(row.Key))
 		}
-		raws, records = append(raws, file.Raw()), append(records, record)
+		raws, records = append(raws, file.Raw()), append(records, object)
 		if b.Len() == predictAtOnce {
 			if err := flush(); err != nil {
 				return skipped, err

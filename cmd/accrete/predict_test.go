@@ -1,12 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
@@ -73,7 +79,7 @@ func sameAnswers(t *testing.T, what string, got, want []string) {
 }
 
 // A row has one prediction, to the bit, whether a scorer writes it to a topic, accrete
-// predict prints it for JSON or CSV, or a Go program computes it. What fit --predictions
+// predict prints it for JSON or CSV, a scorer answers over HTTP, or a Go program computes it. What fit --predictions
 // writes is what a learner publishes.
 func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 	addr := kafkatest.Addr(t)
@@ -107,6 +113,8 @@ func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 	sameAnswers(t, "CSV", csvAnswers(lines(accrete("predict", "rows.csv", "-c", "config.yaml"))), want)
 	sameAnswers(t, "Go", goAnswers(t, client, model, rows), want)
 
+	sameAnswers(t, "HTTP", httpAnswers(t, rows), want)
+
 	fit := []string{"fit", "labelled.jsonl", "--label", "late", "--algorithm", "ridge", "--max-features", "64", "--save", "m.snap", "--predictions", "p.jsonl"}
 	accrete(fit...)
 	progressive, err := os.ReadFile("p.jsonl")
@@ -115,6 +123,61 @@ func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 	}
 	sameAnswers(t, "fit --predictions", answers(t, lines(string(progressive))), answers(t, values(kafkatest.Read(t, client, model+".predictions"))))
 	sameAnswers(t, "a saved model", answers(t, lines(accrete("predict", "labelled.jsonl", "--model", "m.snap"))), want)
+}
+
+// httpAnswers asks a scorer that runs.
+func httpAnswers(t *testing.T, rows []string) (all []string) {
+	t.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := free.Addr().String()
+	free.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan string, 1)
+	go func() {
+		var log bytes.Buffer
+		run(ctx, []string{"score", "-c", "config.yaml", "--set", "score.http.listen=" + addr, "--set", "score.http.predict=on"}, nil, strings.NewReader(""), io.Discard, &log)
+		ended <- log.String()
+	}()
+	defer func() {
+		stop()
+		<-ended
+	}()
+	ask := func(method, path, body string) (code int, answer []byte) {
+		req, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0, nil
+		}
+		defer r.Body.Close()
+		answer, _ = io.ReadAll(r.Body)
+		return r.StatusCode, answer
+	}
+	for code := 0; code != http.StatusOK; code, _ = ask("GET", "/v2/health/ready", "") {
+		select {
+		case log := <-ended:
+			t.Fatalf("the scorer has ended: %s", log)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	code, b := ask("POST", "/predict", "["+strings.Join(rows, ",")+"]")
+	var list []json.RawMessage
+	if err := json.Unmarshal(b, &list); err != nil || code != http.StatusOK {
+		t.Fatalf("status %d: %s, %v", code, b, err)
+	}
+	var text []string
+	for _, v := range list {
+		text = append(text, string(v))
+	}
+	if _, b := ask("GET", "/metrics", ""); !strings.Contains(string(b), "accrete_scorer_http_rows_total 400") {
+		t.Errorf("the rows are not counted")
+	}
+	return answers(t, text)
 }
 
 // csvAnswers returns the added columns of CSV as JSON members.
@@ -170,7 +233,8 @@ func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 	}
 	write("two.csv", two)
 	write("one.svm", sparse)
-	for _, args := range [][]string{{"two.csv", "--label", "u,v", "--save", "two.snap"}, {"one.svm", "--save", "one.snap", "--predictions", "p.svm"}} {
+	for _, args := range [][]string{{"two.csv", "--label", "u,v", "--save", "two.snap"}, {"one.svm", "--save", "one.snap", "--predictions", "p.svm"},
+		{"two.csv", "--label", "u", "--columns", "a,b", "--intervals", "0.9", "--save", "wide.snap", "--predictions", "wide.csv"}} {
 		if code, _, stderr := call(t, nil, append([]string{"fit", "--algorithm", "ridge", "--max-features", "32"}, args...)...); code != exit.Done {
 			t.Fatal(stderr)
 		}
@@ -194,6 +258,14 @@ func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 	code, stdout, _ = call(t, nil, "predict", "one.svm", "--model", "one.snap", "--json")
 	if got := lines(stdout); code != exit.Done || !strings.HasPrefix(got[3], `{"x":[3,4],`) || !json.Valid([]byte(got[3])) {
 		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+	code, stdout, _ = call(t, nil, "predict", "rows.csv", "--model", "wide.snap", "--skip-bad")
+	got := lines(stdout)
+	if code != exit.Done || got[0] != "b,a,u,prediction,interval.low,interval.high" || len(strings.Split(got[1], ",")) != 6 || strings.HasSuffix(got[1], ",") {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+	if b, err := os.ReadFile("wide.csv"); err != nil || lines(string(b))[0] != "a,b,u,v,prediction,interval.low,interval.high" || lines(string(b))[1] != "0,0,0.5,0,,," || strings.HasSuffix(lines(string(b))[80], ",") {
+		t.Errorf("%.200s, %v", b, err)
 	}
 	write("taken.csv", "a,b,prediction.u\n1,2,3\n")
 	write("taken.jsonl", `{"x":[1,2],"prediction":1}`+"\n")

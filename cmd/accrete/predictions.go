@@ -11,7 +11,9 @@ import (
 	"strconv"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -19,6 +21,7 @@ import (
 const (
 	predictionName    = "prediction"
 	probabilitiesName = "probabilities"
+	intervalName      = "interval"
 	probabilityName   = "probability"
 )
 
@@ -31,8 +34,9 @@ type predictionWriter struct {
 	header []string // of the rows
 	began  bool
 
-	targets []string // names, if there are several
-	columns []string // classes that have a column each; nil: one for the predicted class
+	targets   []string // names, if there are several
+	columns   []string // classes that have a column each; nil: one for the predicted class
+	intervals bool     // numbers have intervals
 }
 
 // newPredictionWriter returns a writer of rows of file. classes are those of the model; nil
@@ -64,9 +68,17 @@ func (p *predictionWriter) added(task learner.Task) []string {
 		for _, t := range p.targets {
 			names = append(names, predictionName+"."+t)
 		}
+		if p.intervals {
+			for _, t := range p.targets {
+				names = append(names, intervalName+".low."+t, intervalName+".high."+t)
+			}
+		}
 		return names
 	}
 	if task == learner.Regression {
+		if p.intervals {
+			names = append(names, intervalName+".low", intervalName+".high")
+		}
 		return names
 	}
 	if p.columns == nil {
@@ -80,14 +92,23 @@ func (p *predictionWriter) added(task learner.Task) []string {
 
 // predicted is the prediction for a row.
 type predicted struct {
-	task     learner.Task // Auto: the model has seen no label
-	values   []float64    // as in learner.Predictions; empty if there is no prediction
-	decision learner.Decision
-	classes  []string
+	task    learner.Task // Auto: the model has seen no label
+	values  []float64    // as in learner.Predictions; empty if there is no prediction
+	rules   record.Example
+	encoder *record.Encoder
+	classes []string
 }
 
-// write writes a row. record is its JSON, which is needed for JSON only.
-func (p *predictionWriter) write(raw decode.Raw, record []byte, task learner.Task, x predicted) error {
+// members returns the members of the JSON object, as in a topic.
+func (x predicted) members() []byte { return x.encoder.Members(x.rules, x.task, x.values) }
+
+// encoderOf returns an encoder of predictions of classes.
+func encoderOf(classes []string) *record.Encoder {
+	return record.NewEncoder(record.ModelID{}, classes, ingest.DefaultMaxMessageBytes)
+}
+
+// write writes a row. object is its JSON, which is needed for JSON only.
+func (p *predictionWriter) write(raw decode.Raw, object []byte, task learner.Task, x predicted) error {
 	switch p.format {
 	case "csv":
 		if !p.began {
@@ -98,7 +119,7 @@ func (p *predictionWriter) write(raw decode.Raw, record []byte, task learner.Tas
 		}
 		return p.cells.Write(slices.Concat(raw.Cells, p.row(task, x)))
 	case "json":
-		return p.object(record, x)
+		return p.object(object, x)
 	}
 	p.out.Write(raw.Text)
 	p.out.WriteString(" # {")
@@ -113,38 +134,44 @@ func (p *predictionWriter) row(task learner.Task, x predicted) []string {
 	switch {
 	case len(x.values) == 0:
 	case x.task == learner.Regression:
-		for i, v := range x.values[:min(len(cells), len(x.values))] {
-			cells[i] = number(v)
+		n := len(x.values)
+		for i, v := range x.values[:min(len(cells), n)] {
+			cells[i] = spelled(v)
+			if at := n + 2*i; x.rules.Intervals.Valid() && at+1 < len(cells) {
+				low, high := x.rules.Intervals.Bounds(v, i)
+				cells[at], cells[at+1] = spelled(low), spelled(high)
+			}
 		}
 	default:
-		class := x.decision.Class(x.values)
+		class := x.encoder.Class(x.rules.Decision, x.values)
 		cells[0] = x.classes[class]
 		if p.columns == nil {
-			cells[1] = number(x.values[class])
+			cells[1] = spelled(x.values[class])
 			break
 		}
 		for i, v := range x.values[:min(len(cells)-1, len(x.values))] {
-			cells[i+1] = number(v)
+			cells[i+1] = spelled(v)
 		}
 	}
 	return cells
 }
 
 // object writes a JSON object with the prediction as further members.
-func (p *predictionWriter) object(record []byte, x predicted) error {
-	record = bytes.TrimSpace(record)
-	if bytes.Contains(record, []byte(`"`+predictionName+`"`)) || bytes.Contains(record, []byte(`"`+probabilitiesName+`"`)) {
+func (p *predictionWriter) object(row []byte, x predicted) error {
+	row = bytes.TrimSpace(row)
+	for _, name := range []string{predictionName, probabilitiesName, intervalName} {
+		if !bytes.Contains(row, []byte(`"`+name+`"`)) {
+			continue
+		}
 		var members map[string]json.RawMessage
-		if err := json.Unmarshal(record, &members); err != nil {
+		if err := json.Unmarshal(row, &members); err != nil {
 			return err
 		}
-		for _, name := range []string{predictionName, probabilitiesName} {
-			if _, has := members[name]; has {
-				return fmt.Errorf("a record has a field %s already: rename it", name)
-			}
+		if _, has := members[name]; has {
+			return fmt.Errorf("a record has a field %s already: rename it", name)
 		}
 	}
-	body := bytes.TrimSpace(record[:len(record)-1]) // without the brace
+	body := bytes.TrimSpace(row[:len(row)-1]) // without the brace
 	p.out.Write(body)
 	if len(body) > 1 {
 		p.out.WriteByte(',')
@@ -154,36 +181,7 @@ func (p *predictionWriter) object(record []byte, x predicted) error {
 	return err
 }
 
-// members returns the prediction as members of a JSON object, spelled as in a topic.
-func (x predicted) members() []byte {
-	b := append(quoted(nil, predictionName), ':')
-	switch {
-	case len(x.values) == 0:
-		return append(b, "null"...)
-	case x.task == learner.Regression && len(x.values) == 1:
-		return append(b, number(x.values[0])...)
-	case x.task == learner.Regression:
-		for i, v := range x.values {
-			b = append(append(b, "[,"[min(i, 1)]), number(v)...)
-		}
-		return append(b, ']')
-	}
-	b = quoted(b, x.classes[x.decision.Class(x.values)])
-	b = append(quoted(append(b, ','), probabilitiesName), ':')
-	for i, v := range x.values {
-		b = append(quoted(append(b, "{,"[min(i, 1)]), x.classes[i]), ':')
-		b = append(b, number(v)...)
-	}
-	return append(b, '}')
-}
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// quoted appends s as a JSON string.
-func quoted(b []byte, s string) []byte {
-	text, _ := json.Marshal(s) // cannot fail for a string
-	return append(b, text...)
-}
+func spelled(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // flush writes what is buffered.
 func (p *predictionWriter) flush() error {

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -16,6 +17,9 @@ type progressive struct {
 	out   *predictionWriter
 	queue []decode.Raw // rows that are not predicted yet
 	err   error        // the first
+
+	encoder *record.Encoder
+	classes int // of the encoder
 }
 
 // progressive returns the writer of --predictions, which run calls.
@@ -32,6 +36,7 @@ func (f *fitCommand) progressive(rows *decode.File, run *offline.Fit) (*progress
 		file.Close()
 		return nil, err
 	}
+	p.out.intervals = f.Intervals > 0
 	run.Predicted = p.write
 	return p, nil
 }
@@ -50,7 +55,11 @@ func (p *progressive) write(pass *learner.PredictedBatch, i int) {
 		return
 	}
 	task, _ := p.rows.Task()
-	x := predicted{task: pass.Task, decision: pass.Decision, classes: p.rows.Schema().Classes}
+	classes := p.rows.Schema().Classes
+	if p.encoder == nil || len(classes) != p.classes {
+		p.encoder, p.classes = encoderOf(classes), len(classes)
+	}
+	x := predicted{task: pass.Task, rules: record.Example{Decision: pass.Decision, Intervals: pass.Intervals}, encoder: p.encoder, classes: classes}
 	if pass.Size > 0 {
 		x.values = pass.Row(i)
 	}

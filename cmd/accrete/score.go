@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/serve/inference"
 )
 
 type scoreCommand struct {
@@ -66,8 +68,24 @@ func (s *scoreCommand) Run(ctx context.Context, e *env) error {
 	}
 	defer client.Close()
 	registry, health := newRegistry()
-	t := newTally(e, c.Model, metrics.NewScorer(registry), health)
-	stop, err := serveMetrics(ctx, e, c.Score.Listen, registry, health)
+	collectors := metrics.NewScorer(registry)
+	t := newTally(e, c.Model, collectors, health)
+	_, key, err := signatureKeys(c)
+	if err != nil {
+		return err
+	}
+	scorer := serve.NewScorer(serve.Config{
+		VerifyKey: key,
+		Model:     c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
+		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
+		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: t.event,
+	})
+	answers := func(mux *http.ServeMux) {
+		if c.Score.Predict == "on" {
+			(&inference.Server{Name: c.Model, Version: versionString(), Model: scorer.Model, Observe: collectors.Request}).Register(mux)
+		}
+	}
+	stop, err := serveMetrics(ctx, e, c.Score.Listen, registry, health, answers)
 	if err != nil {
 		return err
 	}
@@ -78,17 +96,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env) error {
 			progress.update(t.report().String(), nil)
 		}
 	})()
-	_, key, err := signatureKeys(c)
-	if err != nil {
-		return err
-	}
-	err = serve.NewScorer(serve.Config{
-		VerifyKey: key,
-		Model:     c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
-		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
-		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: t.event,
-	}).Run(ctx)
-	if err != nil {
+	if err := scorer.Run(ctx); err != nil {
 		return err
 	}
 	progress.done()

@@ -1,6 +1,9 @@
 package main
 
-import "github.com/accrete-ml/accrete/learner"
+import (
+	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/learner"
+)
 
 // stepFlags are the options of the steps of dsg, udsg, cdsg and all.
 type stepFlags struct {
@@ -17,5 +20,13 @@ func (f stepFlags) steps() learner.Steps {
 	return learner.Steps{
 		StepSize: f.StepSize, Theta: f.Theta, NewSteps: f.NewSteps, OldSteps: f.OldSteps,
 		LongestStep: f.LongestStep, Averaging: f.Averaging, AtCap: f.AtCap,
+	}
+}
+
+// steps are the options of the steps in a configuration file.
+func steps(s config.Step) learner.Steps {
+	return learner.Steps{
+		StepSize: s.Size, Theta: s.Theta, NewSteps: s.New, OldSteps: s.Old,
+		LongestStep: s.Longest, Averaging: s.Averaging, AtCap: s.AtCap,
 	}
 }

@@ -14,7 +14,7 @@ import (
 // label.
 type Config struct {
 	Format  string `json:"format"` // one of Formats; for a File also "csv" and "libsvm", and empty detects it
-	Label   string `json:"label"`  // field with the label; empty: "y" or "label"
+	Label   string `json:"label"`  // field with the label; empty: "y" or "label"; of task novelty, no input and not learned
 	Key     string `json:"key"`    // field with the key; empty: "key", beside "x" or "features"
 	Weight  string `json:"weight"` // field with the weight; empty: "weight", beside "x" or "features"
 	NoLabel bool   `json:"-"`      // accept a CSV file without a label column
@@ -102,7 +102,7 @@ func (c Config) Effective() (Config, error) {
 		return c, fmt.Errorf("depth is %d: want 0 to %d", c.Depth, maxDepth/2)
 	case c.MaxBytes < 0, c.MaxColumns < 0, !(c.MaxAbs > 0):
 		return c, fmt.Errorf("an input limit is negative")
-	case c.Task < learner.Auto || c.Task > learner.Regression:
+	case c.Task < learner.Auto || c.Task > learner.Novelty:
 		return c, fmt.Errorf("unknown task %d", int(c.Task))
 	}
 	names := append([]string{c.Label, c.Key, c.Weight}, c.Labels...)

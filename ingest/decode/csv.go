@@ -77,7 +77,7 @@ func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 			return nil, errors.New("there are columns y and label: choose the label with --label (input.label)")
 		}
 		c.ys = []int{y}
-		if y < 0 && !cfg.NoLabel {
+		if y < 0 && !cfg.NoLabel && cfg.Task != learner.Novelty {
 			if len(header) == 1 {
 				return nil, fmt.Errorf("the first line is %s: is this a CSV file with a header?", quote(header[0]))
 			}

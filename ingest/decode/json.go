@@ -13,30 +13,6 @@ type scanner struct {
 	buf []byte // strings with escapes, unescaped
 }
 
-// The kinds of a JSON value.
-type kind byte
-
-const (
-	absent kind = iota
-	null
-	boolean
-	num
-	text
-	object
-	array
-)
-
-var kindNames = [...]string{"nothing", "null", "a boolean", "a number", "text", "an object", "a list"}
-
-func (k kind) String() string { return kindNames[k] }
-
-// A value is a scalar, or the fact that there was something else.
-type value struct {
-	kind kind
-	num  float64
-	text []byte // of text, unescaped; of a number or a boolean, verbatim
-}
-
 const maxDepth = 64 // of what is skipped
 
 func (s *scanner) space() {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // jsonFormat is a JSON object: the value of a record, or a line of a file.
@@ -75,7 +77,7 @@ func (d *Decoder) parseJSON() (r record, err *Error) {
 		return r, bad("json", "%d bytes after the end", len(s.b)-s.i)
 	case r.form == array && len(d.list) > 0:
 		r.other, r.otherName = len(d.list), d.list[0].name
-	case r.form == absent && d.config.Label == "" && d.config.Labels == nil:
+	case r.form == absent && d.config.Label == "" && d.config.Labels == nil && d.task != learner.Novelty:
 		return r, bad("columns", "neither a list x nor an object features; for flat objects set the label field with --label (input.label)")
 	case r.form == absent:
 		// Here "weight" and "key" are columns like any other, unless configured.

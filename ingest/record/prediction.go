@@ -78,14 +78,28 @@ type Example struct {
 }
 
 // Record returns the prediction for x. Row is the model's prediction for it: the
-// probability of each class, one number or several, or nothing while the model has
-// seen no label. If the probabilities of all classes do not fit, the record
+// probability of each class, one number or several, the score of novelty and its
+// threshold, or nothing while the model has seen no label, or made no fit. If the probabilities of all classes do not fit, the record
 // contains those of the likeliest classes and the number of omitted ones.
 func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Record {
+	value := e.Value(x, task, row)
+	key, headers := e.headers(x)
+	return ingest.Record{Time: x.Record.Time, Key: key, Value: value, Headers: headers}
+}
+
+// Members returns the members of the JSON object of a prediction, without braces and
+// without those that describe the model. The record of x may be nil.
+func (e *Encoder) Members(x Example, task learner.Task, row []float64) []byte {
+	b := e.Value(x, task, row)
+	return b[1 : len(b)-len(e.tail)]
+}
+
+// Value returns the value of the record for x, whose record may be nil.
+func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 	size := 192 + len(e.tail) + len(x.LabelName) + numberBytes*len(x.Label.More)
 	var keep []bool // probabilities to write; nil: all
 	switch most := min(valueBytes, e.limit/2); {
-	case task == learner.Regression:
+	case task == learner.Regression || task == learner.Novelty:
 		size += numberBytes * len(row)
 		if x.Intervals.Valid() {
 			size += len(intervalMember) + 2*numberBytes*len(row)
@@ -104,8 +118,12 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	case task == learner.Regression:
 		b = appendNumbers(b, row[0], row[1:])
 		b = appendIntervals(b, x.Intervals, row)
+	case task == learner.Novelty:
+		b = strconv.AppendBool(b, learner.Novel(row))
+		b = strconv.AppendFloat(append(b, `,"score":`...), row[0], 'g', -1, 64)
+		b = strconv.AppendFloat(append(b, `,"threshold":`...), row[1], 'g', -1, 64)
 	default:
-		b = append(b, e.classes[e.decide(x.Decision, row)]...)
+		b = append(b, e.classes[e.Class(x.Decision, row)]...)
 		b = e.probabilities(b, row, keep)
 	}
 	switch x.Label.Task {
@@ -117,13 +135,11 @@ func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Rec
 	if x.Graded {
 		b = strconv.AppendFloat(append(b, `,"loss":`...), x.Loss, 'g', -1, 64)
 	}
-	b = append(b, e.tail...)
-	key, headers := e.headers(x)
-	return ingest.Record{Time: x.Record.Time, Key: key, Value: b, Headers: headers}
+	return append(b, e.tail...)
 }
 
-// decide returns the class that a rule decides for.
-func (e *Encoder) decide(rule learner.Decision, row []float64) int {
+// Class returns the class that a rule decides for.
+func (e *Encoder) Class(rule learner.Decision, row []float64) int {
 	if rule.Named() {
 		if !e.rule.Is(&rule) {
 			e.rule = rule.Of(e.class)

@@ -95,7 +95,8 @@ type Input struct {
 
 	// Field that holds the label. A record without it is predicted only. A list of
 	// fields, [x, y, z], is one regression with several targets: its prediction is
-	// a list, and a record that lacks any of the fields is predicted only.
+	// a list, and a record that lacks any of the fields is predicted only. With task
+	// novelty it is no input and is not learned, and may be left out.
 	Label Label `key:"label" required:"true" example:"is_fraud"`
 
 	// Field to use as the key of the prediction instead of the record's key.
@@ -150,8 +151,12 @@ type Batch struct {
 // Learner configures the model and its algorithm.
 type Learner struct {
 	// Kind of model. auto: string and boolean labels are classes, numbers are
-	// regressed on.
-	Task string `key:"task" default:"auto" oneof:"auto classification regression"`
+	// regressed on. novelty: every record is learned without a label, and flagged if it
+	// is unlike the others; needs no input.label.
+	Task string `key:"task" default:"auto" oneof:"auto classification regression novelty"`
+
+	// Share of the records that task novelty flags.
+	Nu float64 `key:"nu" default:"0.05" min:"0.001" max:"0.5"`
 
 	// Learning algorithm, see algorithms.md.
 	Algorithm string `key:"algorithm" default:"newton" oneof:"algorithms"`
@@ -172,7 +177,8 @@ type Learner struct {
 	// standard deviations of the label, and poisson.
 	Loss string `key:"loss" default:"auto"`
 
-	// Kernel: gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA,
+	// Kernel: auto for the one that suits the first 1,000 rows, gaussian, laplacian,
+	// cauchy, matern:NU, rational-quadratic:ALPHA,
 	// hierarchical:WIDTH, sums and products of these such as gaussian+laplacian;
 	// arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO; for inputs of 0 or more
 	// chi2, intersection, jensen-shannon, hellinger, exponential-semigroup or
@@ -190,6 +196,9 @@ type Learner struct {
 
 	// Sampling of the frequencies. iid: independent. sorf: structured orthogonal,
 	// for 64 inputs or more; from 100 inputs on it needs less time and memory.
+	// fastfood: the same, nearly independent. orthogonal: for kernels of the
+	// Euclidean distance. qmc: evenly spread, for few inputs and kernels with
+	// independent frequencies. See docs/algorithms.md.
 	Sampling string `key:"sampling" default:"iid" oneof:"samplings"`
 
 	// Maximum number of random features. A feature is one frequency with a cosine
@@ -328,9 +337,13 @@ type Score struct {
 	// Topic for the predictions.
 	Output string `key:"output" default:"<model>.scores" name:"topic"`
 
-	// Address of the scorer's HTTP server: /metrics, /livez and /readyz. off
-	// disables it.
+	// Address of the scorer's HTTP server: /metrics, /livez, /readyz, and predictions
+	// with http.predict. off disables it.
 	Listen string `key:"http.listen" default:"127.0.0.1:8081"`
+
+	// Predictions over HTTP: POST /predict and the Open Inference Protocol under /v2.
+	// on: whoever reaches http.listen can ask, there is no authentication.
+	Predict string `key:"http.predict" default:"off" oneof:"off on"`
 }
 
 // HTTP configures the learner's HTTP server.

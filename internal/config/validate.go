@@ -100,10 +100,29 @@ func (v *validation) learner() {
 			v.add("learner.loss", "%v is a loss for classes, but input.label has %d fields, which need task regression", l, labels)
 		}
 	}
+	if v.Learner.Task == "novelty" {
+		v.novelty()
+	}
 	if labels > 1 && v.Learner.Task == "classification" {
 		v.add("learner.task", "is classification, but input.label has %d fields, which need task regression", labels)
 	} else if labels > learner.MaxTargets {
 		v.add("input.label", "has %d fields: want at most %d", labels, learner.MaxTargets)
+	}
+}
+
+// novelty reports options that need labels.
+func (v *validation) novelty() {
+	switch {
+	case len(v.Input.Label) > 1:
+		v.add("learner.task", "is novelty, but input.label has %d fields: want none or one", len(v.Input.Label))
+	case v.Learner.Algorithm != "newton":
+		v.add("learner.algorithm", "%s does not detect novelty, which has an algorithm of its own: leave the option out", v.Learner.Algorithm)
+	case v.Learner.Costs != "none":
+		v.add("learner.costs", "%s needs labels, which task novelty does not have", v.Learner.Costs)
+	case v.Input.Lags > 0:
+		v.add("input.lags", "needs labels, which task novelty does not have")
+	case v.Refit.Every > 0:
+		v.add("refit.every", "needs labels, which task novelty does not have")
 	}
 }
 
@@ -149,7 +168,7 @@ func (c *Config) Require(paths ...string) error {
 		if o == nil {
 			panic("config: no option " + path)
 		}
-		if o.field(c).Len() > 0 {
+		if o.field(c).Len() > 0 || path == "input.label" && c.Learner.Task == "novelty" {
 			continue
 		}
 		text := fmt.Sprintf("is missing: add %s: %s", o.key, o.tag.Get("example"))

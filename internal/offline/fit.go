@@ -41,7 +41,7 @@ func NewFit(c learner.Config, in decode.Config) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Fit{learner: l, options: options, keyed: c.Keyed(), meter: ranking.New(false)}, nil
+	return &Fit{learner: l, options: options, keyed: c.Keyed(), meter: ranking.New(c.Task == learner.Novelty)}, nil
 }
 
 const rowsAtOnce = 256
@@ -79,6 +79,12 @@ func (f *Fit) learn() {
 // measure adds the rows of a pass, which begin at a row of the batch, to the figures. Like
 // the progressive error, these are without the first row of all, and weighted.
 func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
+	if pass.Task == learner.Novelty && pass.Size > 0 {
+		for i := range pass.Len() {
+			meterNovelty(f.meter, pass.Row(i), f.batch.Label(from+i))
+		}
+		return
+	}
 	if pass.Task != learner.Classification || pass.Size == 0 {
 		return
 	}
@@ -92,6 +98,20 @@ func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 			f.meter.Add(p, rule.Class(p), y.Class, f.batch.Weight(from+i))
 		}
 	}
+}
+
+// meterNovelty adds a prediction to m, if something is known of the row, as one of two
+// classes: what is normal, and what is novel.
+func meterNovelty(m *ranking.Meter, p []float64, y learner.Label) {
+	if y.Class == learner.Unlabelled {
+		return
+	}
+	predicted := 0
+	if learner.Novel(p) {
+		predicted = 1
+	}
+	odds := max(0, min(1, p[0]/2)) // scores are between 0 and 2
+	m.Add([]float64{1 - odds, odds}, predicted, y.Class-learner.KnownNormal, 1)
 }
 
 // Figures returns how well the classes were told apart so far, with the recall at a

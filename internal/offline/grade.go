@@ -53,7 +53,13 @@ func (g *Grade) flush() {
 		y := g.batch.Label(i)
 		g.rows++
 		g.task = y.Task
-		if y.Task == learner.Regression {
+		switch y.Task {
+		case learner.Novelty:
+			if learner.Novel(out.Row(i)) {
+				g.wrong++
+			}
+			meterNovelty(g.meter, out.Row(i), y)
+		case learner.Regression:
 			if g.targets == nil {
 				g.targets = make([]graded, y.Targets())
 			}
@@ -65,7 +71,7 @@ func (g *Grade) flush() {
 				t.mean += d / float64(g.rows)
 				t.variance += d * (v - t.mean)
 			}
-		} else {
+		default:
 			p := out.Row(i)
 			if learner.Best(p) != y.Class {
 				g.wrong++
@@ -92,7 +98,7 @@ func (g *Grade) Rows() int64 {
 // Task returns the task of the rows graded so far, by their labels.
 func (g *Grade) Task() learner.Task { return g.task }
 
-// Error returns the share of wrong classes or, for a regression, the mean squared
+// Error returns the share of wrong classes, for novelty of flagged rows or, for a regression, the mean squared
 // error divided by the variance of the labels, averaged over the targets.
 func (g *Grade) Error() float64 {
 	g.flush()

@@ -33,6 +33,15 @@ func Orthogonal(t, x []float32, signs []uint32, n, dim int) {
 	}
 }
 
+// Hadamard multiplies the rows of t, [n][Lanes], by the signs, and transforms it as
+// Orthogonal does once.
+func Hadamard(t []float32, signs []uint32) {
+	if n := len(signs); n < 1 || n&(n-1) != 0 || len(t) != n*Lanes {
+		panic("vec: Hadamard of slices that do not fit together")
+	}
+	active.hadamard(t, signs)
+}
+
 // hadamardGeneric multiplies the rows of t by signs and transforms it.
 func hadamardGeneric(t []float32, signs []uint32) {
 	for i, s := range signs {

@@ -166,7 +166,7 @@ func (w *world) consult(ctx context.Context, want string) (s Summary, err error)
 
 // fit runs accrete fit on the same examples.
 func (w *world) fit(ctx context.Context, want string) (s Summary, err error) {
-	out, err := w.accrete(ctx, "fit", w.csv, "--json", "--algorithm", w.algorithm(), "--max-features", strconv.Itoa(features))
+	out, err := w.accrete(ctx, "fit", w.file, "--json", "--algorithm", w.algorithm(), "--max-features", strconv.Itoa(features))
 	if err != nil {
 		return s, err
 	}

@@ -8,6 +8,7 @@
 //	go run ./test/crash --kills 100
 //	go run ./test/crash --kills 1000 --scorers 60 --zombies 20 --outages 20 --resets 300 --failpoints
 //	go run ./test/crash --kills 100 --refit 20ms
+//	go run ./test/crash --kills 100 --mixed --scorers 20
 //	go run ./test/crash --soak 20m
 //	go run ./test/crash --restarts 20
 //	go run ./test/crash --kills 300 --tail-loss 60
@@ -48,6 +49,7 @@ type options struct {
 	examples   int
 	partitions int
 	exactly    bool
+	mixed      bool
 	brokers    string
 	kafka      string
 	seed       uint64
@@ -124,6 +126,7 @@ func main() {
 	flag.StringVar(&o.kafka, "kafka", "", "a script that starts, kills and stops a Kafka, and prints its host:port when it starts it: .ci/kafka.sh")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the instants at which it kills")
 	flag.StringVar(&o.planted, "planted", "", "build the learner with a planted fault (internal/planted), which the checks have to find")
+	flag.BoolVar(&o.mixed, "mixed", false, "examples that also have categories, of 10⁵ and of ever new values, times and missing values")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flag.Parse()

@@ -33,7 +33,7 @@ type world struct {
 	fed    int // examples in the topic
 	values [][]byte
 	began  int64  // timestamp of the first example
-	csv    string // path of the examples as a file
+	file   string // path of the examples as a file
 	log    *modelLog
 	answer *predictions
 	chunk  string // chunk size of a snapshot
@@ -149,11 +149,11 @@ func (w *world) build(ctx context.Context) error {
 func (w *world) prepare(ctx context.Context) error {
 	s := synth.Stream{Seed: 7}
 	x := make([]float64, synth.Dim)
-	var file strings.Builder
+	var table, lines strings.Builder
 	for i := range x {
-		fmt.Fprintf(&file, "x%d,", i)
+		fmt.Fprintf(&table, "x%d,", i)
 	}
-	file.WriteString("y\n")
+	table.WriteString("y\n")
 	for i := range w.examples {
 		class := s.At(int64(i), x)
 		v := []byte(`{"features":{`)
@@ -163,19 +163,43 @@ func (w *world) prepare(ctx context.Context) error {
 				v = append(v, ',')
 			}
 			v = fmt.Appendf(v, `"x%d":%s`, j, text)
-			file.WriteString(text + ",")
+			table.WriteString(text + ",")
+		}
+		if w.mixed {
+			v = mixed(v, i)
 		}
 		name := string(rune('a' + class))
 		w.values = append(w.values, fmt.Appendf(v, `},"label":"%s"}`, name))
-		file.WriteString(name + "\n")
+		table.WriteString(name + "\n")
+		lines.Write(append(w.values[i], '\n'))
 	}
-	w.csv = filepath.Join(w.dir, "examples.csv")
-	if err := os.WriteFile(w.csv, []byte(file.String()), 0o600); err != nil {
+	w.file = filepath.Join(w.dir, "examples")
+	text := table.String()
+	if w.mixed {
+		text = lines.String()
+	}
+	if err := os.WriteFile(w.file, []byte(text), 0o600); err != nil {
 		return err
 	}
 	w.topic = fmt.Sprintf("crash-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9)
 	w.toScore = w.topic + "-asked"
 	return errors.Join(w.client.Create(ctx, w.topic, w.partitions, nil), w.client.Create(ctx, w.toScore, askedPartitions, nil))
+}
+
+// mixed appends to the features of example i a number that is missing at times, a boolean, a
+// time, and categories, one of 10⁵ values and one of which new ones appear all the time.
+func mixed(v []byte, i int) []byte {
+	r := rand.New(rand.NewPCG(7, uint64(i)))
+	v = fmt.Appendf(v, `,"zip":"z%d","kind":"k%d","paid":%v,"at":"2024-%02d-%02dT%02d:00:00Z"`,
+		r.IntN(100_000), r.IntN(5+i/100), r.IntN(2) == 0, 1+r.IntN(12), 1+r.IntN(28), r.IntN(24))
+	switch k := r.IntN(20); {
+	case k == 0 && i > 0: // the first example has all columns
+	case k == 1:
+		v = append(v, `,"amount":null`...)
+	default:
+		v = fmt.Appendf(v, `,"amount":%.4g`, r.ExpFloat64())
+	}
+	return v
 }
 
 // feed appends examples to the topic, up to the given number, round-robin over

@@ -57,7 +57,7 @@ func newDecoder(in input) (d decoder) {
 func (d *decoder) begin() {
 	if d.schema.Task == "" {
 		d.schema.Task, d.schema.Columns, d.schema.Classes = d.input.Task, []string{}, []string{}
-		d.schema.Columns = append(d.schema.Columns, d.input.Columns...)
+		d.schema.Columns = append(d.schema.Columns, d.withParts(d.input.Columns)...)
 		d.settle(d.schema.Columns)
 	}
 }
@@ -170,6 +170,7 @@ func (d *decoder) decode(r Record) (out row, ok bool) {
 	if out.key = key; key == nil {
 		out.key = r.Key
 	}
+	d.withKey(out.x, columns, out.key)
 	if !ok || !isKey {
 		return out, false
 	}

@@ -1,6 +1,9 @@
 package oracle
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+	"slices"
+)
 
 // loose is a record that does not fit after the decision last. It is a fault, unless
 // the log has lost records before it. The log is always a prefix of what was written,
@@ -64,4 +67,23 @@ func (o *oracle) goesOn(nonce string) {
 // takenBack reports whether a ROLLBACK with this seq accounts for l.
 func (l loose) takenBack(seq int64) bool {
 	return !l.never && (l.lacks || l.Seq < seq && (l.Seq > l.last || l.orphan))
+}
+
+// takeBack forgets the loose records for which a ROLLBACK with this seq accounts.
+func (o *oracle) takeBack(seq int64) {
+	o.loose = slices.DeleteFunc(o.loose, func(l loose) bool { return l.takenBack(seq) })
+}
+
+// unaccounted reports the loose records that no ROLLBACK accounts for.
+func (o *oracle) unaccounted() {
+	for _, l := range o.loose {
+		switch {
+		case l.lacks && !l.never && !l.orphan: // void for every reader, and no decision: a ROLLBACK finds nothing to revoke
+			o.Void++
+		case l.orphan:
+			o.fault("the %s %d at offset %d is of an epoch that nobody has claimed", l.Type, l.Seq, l.offset)
+		default:
+			o.fault("the %s %d at offset %d is under the current claim, but does not follow seq %d", l.Type, l.Seq, l.offset, l.last)
+		}
+	}
 }

@@ -148,16 +148,7 @@ func Check(w World) Report {
 		next = r.Offset + 1
 		o.read(r)
 	}
-	for _, l := range o.loose {
-		switch {
-		case l.lacks && !l.never && !l.orphan: // void for every reader, and no decision: a ROLLBACK finds nothing to revoke
-			o.Void++
-		case l.orphan:
-			o.fault("the %s %d at offset %d is of an epoch that nobody has claimed", l.Type, l.Seq, l.offset)
-		default:
-			o.fault("the %s %d at offset %d is under the current claim, but does not follow seq %d", l.Type, l.Seq, l.offset, l.last)
-		}
-	}
+	o.unaccounted()
 	if o.model.learner != nil {
 		o.StateHash = o.model.hash()
 	}

@@ -124,17 +124,40 @@ func nested(i int, x, y float64) string {
 	return fmt.Sprintf(`{"customer":%s,"f":%s,"a.b":%v,"id":%d,"label":%s}`, customer, list, y, i, label)
 }
 
+// declared has columns whose types are declared: texts, times and numbers with long tails.
+func declared(i int, x, y float64) string {
+	note := fmt.Sprintf(`"%s No. %d, wörd"`, []string{"Late again", "the TRAIN\\n", "", "---", "a", "lost\\u00e9"}[i%6], i%9)
+	if i%13 == 12 {
+		note = []string{`null`, `5`, `"x","note:01":1`, `"a","note":"b"`, `true`}[i/13%5]
+	}
+	at := fmt.Sprint(1.7e9 + 60*float64(i))
+	if i%17 == 16 {
+		at = []string{`null`, `"2024-01-02"`, `"noon"`, `1e31`}[i/17%4]
+	}
+	label := fmt.Sprint(x+y*float64(i%2) > 0)
+	if i%19 == 18 {
+		label = "null"
+	}
+	card := ""
+	if i%5 > 0 {
+		card = fmt.Sprintf(`,"card":"c%d"`, i%40)
+	}
+	return fmt.Sprintf(`{"note":%s,"at":%s,"old":"2020-01-%02d","tail":%v,"code":%d,"label":%s%s}`, note, at, 1+i%28, x*x*x, i%3, label, card)
+}
+
 var streams = map[string]struct {
 	record func(i int, x, y float64) string
 	decode decode.Config
 	lags   int
 }{
-	"rings":   {record: rings},
-	"lists":   {record: lists},
-	"lags":    {record: lists, lags: 2},
-	"poses":   {record: poses, decode: decode.Config{Labels: []string{"p", "q", "r"}, Key: "who", Weight: "gain", Missing: "zero", Unknown: "ignore"}},
-	"mixed":   {record: mixed, decode: decode.Config{Label: "label", Infer: true, Missing: "impute"}},
-	"nested":  {record: nested, decode: decode.Config{Label: "label", Infer: true, Missing: "impute", Depth: decode.MaxDepth, Types: map[string]string{"id": decode.ID}}},
+	"rings":  {record: rings},
+	"lists":  {record: lists},
+	"lags":   {record: lists, lags: 2},
+	"poses":  {record: poses, decode: decode.Config{Labels: []string{"p", "q", "r"}, Key: "who", Weight: "gain", Missing: "zero", Unknown: "ignore"}},
+	"mixed":  {record: mixed, decode: decode.Config{Label: "label", Infer: true, Missing: "impute"}},
+	"nested": {record: nested, decode: decode.Config{Label: "label", Infer: true, Missing: "impute", Depth: decode.MaxDepth, Types: map[string]string{"id": decode.ID}}},
+	"declared": {record: declared, decode: decode.Config{Label: "label", Key: "card", Infer: true, Missing: "impute", Types: map[string]string{
+		"note": "text", "at": "time:since", "old": "time:trend", "tail": "numeric:normal", "code": "category"}}},
 	"numbers": {record: numbers, decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}},
 }
 

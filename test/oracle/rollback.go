@@ -1,9 +1,6 @@
 package oracle
 
-import (
-	"maps"
-	"slices"
-)
+import "maps"
 
 // remember stores the state after seq, if a manifest or a ROLLBACK needs it for
 // comparison.
@@ -43,7 +40,7 @@ func (o *oracle) rollback(e entry) {
 			delete(o.want, a)
 		}
 	}
-	o.loose = slices.DeleteFunc(o.loose, func(l loose) bool { return l.takenBack(e.Seq) })
+	o.takeBack(e.Seq)
 	o.model.turn("rollback", e.Seq)
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -22,6 +23,8 @@ func (d *decoder) typeOf(name string) string {
 		return t
 	case d.input.Types[name] != "":
 		return d.input.Types[name]
+	case d.partOf(name) != "":
+		return d.partOf(name)
 	case d.input.Infer:
 		return ""
 	}
@@ -30,10 +33,10 @@ func (d *decoder) typeOf(name string) string {
 
 // value parses an input. The types that it determines go to d.fresh.
 func (d *decoder) value(name string, raw json.RawMessage) (v float64, ok bool) {
-	is := d.typeOf(name)
+	is, _, _ := strings.Cut(d.typeOf(name), ":")
 	if string(raw) == "null" {
 		switch {
-		case d.input.Missing == "impute", d.input.Missing == "zero" && (is == "category" || is == "time"):
+		case d.input.Missing == "impute", d.input.Missing == "zero" && is != "" && is != "numeric" && is != "boolean":
 			return math.NaN(), true
 		case d.input.Missing == "zero":
 			if is == "" {
@@ -63,8 +66,14 @@ func (d *decoder) value(name string, raw json.RawMessage) (v float64, ok bool) {
 	case "numeric":
 		return number(raw)
 	case "category":
+		if n, isNumber := number(raw); isNumber && d.input.Types[name] != "" && !math.IsInf(n, 0) {
+			s, isText = className(string(raw), n), true
+		}
 		return float64(xxhash.Sum64String(s) >> 12), isText
 	case "time":
+		if v, isNumber := number(raw); isNumber && d.input.Types[name] != "" {
+			return v, true
+		}
 		return seconds, isText && isTime
 	case "boolean":
 		if string(raw) == "true" {
@@ -107,7 +116,8 @@ func (d *decoder) columnTypes() (types []learner.ColumnType) {
 	for _, name := range d.schema.Types {
 		types = append(types, map[string]learner.ColumnType{
 			"numeric": learner.NumericColumn, "category": learner.CategoryColumn, "boolean": learner.BooleanColumn,
-			"time": learner.TimeColumn, "": learner.UnknownColumn,
+			"time": learner.TimeColumn, "": learner.UnknownColumn, "text": learner.TextColumn, "key": learner.RecordKeyColumn,
+			"numeric:normal": learner.NormalColumn, "time:trend": learner.TrendColumn, "time:since": learner.SinceColumn,
 		}[name])
 	}
 	return types

@@ -55,7 +55,17 @@ func (d *decoder) columns(inputs []member) (names []string, ok bool) {
 		if notColumns[d.input.Types[m.name]] {
 			continue
 		}
-		if _, ok := d.value(m.name, m.raw); ok {
+		if d.partOf(m.name) != "" {
+			if d.input.Unknown != "ignore" {
+				return nil, false
+			}
+			continue
+		}
+		_, ok := d.value(m.name, m.raw)
+		if d.input.Types[m.name] == "text" {
+			ok = d.text(map[string]float64{}, m.name, m.raw)
+		}
+		if ok {
 			names = append(names, m.name)
 		} else if d.input.Unknown != "ignore" || m.raw[0] != '"' && m.raw[0] != '{' && m.raw[0] != '[' {
 			return nil, false
@@ -69,13 +79,23 @@ func (d *decoder) columns(inputs []member) (names []string, ok bool) {
 	if sorted := slices.Sorted(slices.Values(byNumber)); slices.Equal(names, sorted) {
 		names = byNumber
 	}
-	return names, len(names) > 0
+	if all := d.withParts(names); len(all) > len(names) {
+		slices.Sort(all)
+		names = all
+	}
+	return names, len(names) > 0 && len(names) <= d.input.MaxColumns
 }
 
 func (d *decoder) byName(columns []string, inputs []member) (x []float64, ok bool) {
 	values := map[string]float64{}
 	for _, m := range inputs {
-		if !slices.Contains(columns, m.name) {
+		if d.input.Types[m.name] == "text" && slices.Contains(columns, m.name+":00") {
+			if _, twice := values[m.name+":00"]; twice || !d.text(values, m.name, m.raw) {
+				return nil, false
+			}
+			continue
+		}
+		if !slices.Contains(columns, m.name) || d.partOf(m.name) != "" {
 			if d.input.Unknown != "ignore" && !notColumns[d.input.Types[m.name]] {
 				return nil, false
 			}
@@ -89,6 +109,9 @@ func (d *decoder) byName(columns []string, inputs []member) (x []float64, ok boo
 	}
 	for _, name := range columns {
 		v, ok := values[name]
+		if !ok && d.partOf(name) == "key" {
+			ok = true // see withKey
+		}
 		if !ok {
 			if v, ok = d.value(name, json.RawMessage("null")); !ok {
 				return nil, false

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,6 +46,7 @@ func (w *world) logLosesTail() bool {
 		log.elect(0)
 		w.c.mu.Unlock()
 	}
+	w.shorter = cut{w.fold(log).Seq(), w.c.order}
 	what := fmt.Sprintf("the model log has lost its last %d batches (live: %v)", n, live)
 	w.note("%s", what)
 	if live {
@@ -122,9 +124,10 @@ func (w *world) outputsLoseTail() bool {
 	return true
 }
 
-// inputLosesTail truncates a partition of the input that was decided to its end, as
-// an unclean election does, and may fill it again with other records. The learner must
-// notice it, and so must the next one.
+// inputLosesTail truncates a partition of the input to its end, as an unclean election
+// does, and may fill it again with other records. If what is lost was decided, the
+// learner must notice it, and so must the next one. A learner may also notice that
+// offsets are lost that it has read but not decided, because they have no record.
 func (w *world) inputLosesTail() bool {
 	w.alone()
 	p := w.learning()
@@ -137,7 +140,13 @@ func (w *world) inputLosesTail() bool {
 	whole := *part
 	whole.batches = slices.Clone(part.batches)
 	n, more := 1+w.more.IntN(3), w.more.IntN(3)*w.more.IntN(20)
+	if part.splits(n) {
+		n++
+	}
 	w.c.mu.Lock()
+	for _, b := range part.batches[len(part.batches)-n:] {
+		w.note("to be lost: offsets %d to %d, attributes %#x", b.base, b.last, binary.BigEndian.Uint16(b.raw[21:]))
+	}
 	part.cut(n)
 	from := part.end
 	if more > 0 || w.more.IntN(2) == 0 {
@@ -151,16 +160,23 @@ func (w *world) inputLosesTail() bool {
 			panic(err)
 		}
 	}
-	w.ends(what, p, isErrHistory)
-	w.refused(what, isErrHistory)
-	var before time.Time // of the first decision on what is lost
-	for _, rec := range w.c.records(w.c.part(pipeline.LogTopic(modelName), 0)) {
-		v, err := modellog.Parse(rec.Key, rec.Value)
-		if b, ok := v.(*modellog.Batch); err == nil && ok && before.IsZero() &&
-			slices.ContainsFunc(b.Ranges, func(g modellog.Range) bool { return int(g.Partition) == i && g.To > from }) {
-			before = time.UnixMilli(rec.Time)
-		}
+	d := w.decisions(int32(i), from)
+	if d.next <= from || d.unmarked() && part.end >= d.next {
+		w.expect = isErrHistory
+		w.steps(what, func() bool { return w.over(p) || w.caughtUp() })
+		w.alone()
+		w.expect = nil
+		d = w.decisions(int32(i), from) // also of what it had read before
+	} else {
+		w.ends(what, p, isErrHistory)
 	}
+	if w.violation != "" || d.next <= from || d.unmarked() && part.end >= d.next {
+		*part = whole // for the oracle
+		w.stopped = true
+		return true
+	}
+	w.refused(what, isErrHistory)
+	before := d.since
 	nowhere := false
 	w.command("rollback", func(ctx context.Context, c pipeline.Config) error {
 		_, err := pipeline.Rollback(ctx, c, pipeline.RollbackTo{Before: before})
@@ -170,7 +186,7 @@ func (w *world) inputLosesTail() bool {
 		}
 		return err
 	})
-	if nowhere || before.IsZero() {
+	if nowhere {
 		*part = whole // for the oracle
 		return true
 	}
@@ -184,6 +200,53 @@ func (w *world) inputLosesTail() bool {
 		return err
 	})
 	return true
+}
+
+// splits reports whether a loss of the last n batches would separate a transaction that
+// was aborted from its marker.
+func (p *part) splits(n int) bool {
+	first := p.batches[len(p.batches)-n]
+	return slices.ContainsFunc(p.aborted, func(a aborted) bool { return a.last == first.base })
+}
+
+// decisions is what the log has of a partition of the input.
+type decisions struct {
+	next  int64     // first offset that is not decided
+	since time.Time // of the first decision on an offset from a given one on
+	gap   bool      // the last decision is a GAP
+}
+
+// unmarked reports whether the history has no fingerprint by which a partition that has
+// lost its tail and was filled again could be recognised. See RELIABILITY.md.
+func (d decisions) unmarked() bool { return d.gap }
+
+// decisions returns the decisions in effect for a partition.
+func (w *world) decisions(partition int32, from int64) (d decisions) {
+	f := modellog.NewFold(0, 1<<30)
+	decided := func(rec ingest.Record, to int64, gap bool) {
+		if d.next, d.gap = to, gap; to > from && d.since.IsZero() {
+			d.since = time.UnixMilli(rec.Time)
+		}
+	}
+	for _, rec := range w.c.records(w.c.part(pipeline.LogTopic(modelName), 0)) {
+		v, err := f.Add(rec.Offset, rec.Key, rec.Value)
+		if err != nil {
+			panic(err)
+		}
+		switch r := v.Record.(type) {
+		case *modellog.Batch:
+			for _, g := range r.Ranges {
+				if v.Counts() && g.Partition == partition {
+					decided(rec, g.To, false)
+				}
+			}
+		case *modellog.Gap:
+			if v.Counts() && r.Partition == partition {
+				decided(rec, r.To, true)
+			}
+		}
+	}
+	return d
 }
 
 // inputIsCreatedAgain replaces the input by a topic of the same name and content

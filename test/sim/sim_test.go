@@ -64,7 +64,7 @@ func TestSchedules(t *testing.T) {
 						t.Errorf("seed %d: %s", seed, w.violation)
 					}
 					mu.Unlock()
-					if *schedulesTrace || n == 1 && testing.Verbose() {
+					if *schedulesTrace || (n == 1 || w.violation != "") && testing.Verbose() {
 						fmt.Fprint(os.Stderr, w.trace.String())
 					}
 				}

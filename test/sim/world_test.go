@@ -46,6 +46,7 @@ type world struct {
 	adverse bool   // elections and oversized records
 	healthy bool
 	lossy   bool     // an output topic has lost its tail
+	shorter cut      // of the log
 	rewound bool     // input that was learned from is gone, so that the oracle cannot compute it
 	mirrors []string // earlier input topics
 	stopped bool     // no learner can continue, as intended
@@ -58,6 +59,12 @@ type world struct {
 	expect    func(error) bool // error with which a learner must exit now; nil for none
 	violation string
 	stats     stats
+}
+
+// cut is a loss of the log's tail.
+type cut struct {
+	seq   int64 // at which the log ended afterwards
+	order int   // of the last batch that was stored before in any topic; 0: there was no loss
 }
 
 // rates is how often something happens, per thousand steps.
@@ -1006,6 +1013,9 @@ func (w *world) ordered(in oracle.World, r oracle.Report) {
 				}
 				if w.lossy { // what is published again comes after what was lost
 					continue
+				}
+				if at <= w.shorter.order && seq > w.shorter.seq && topic == pipeline.QuarantineTopic(modelName) {
+					continue // its BATCH was lost and decided again: nothing but a prediction shows that
 				}
 				if of := header(rec, "ce_sequence"); r.Rollbacks > 0 && of != strconv.FormatInt(seq, 10) {
 					continue // of a BATCH that was rolled back, or quarantined, which does not say its BATCH

@@ -28,6 +28,8 @@ func (h *Head) GradedLoss(f, p []float64, y Label, j int) float64 {
 		return h.Loss.Value(p[j:j+1], Bounded(y.At(j)))
 	case h.Task == Regression:
 		return h.Loss.Value(f[j:j+1], h.Target(y, j))
+	case h.Task == Novelty:
+		return h.Loss.Value(f[j:j+1], 0)
 	case y.Class >= h.Classes:
 		return h.unseenLoss()
 	case h.Classes == 1:
@@ -36,12 +38,21 @@ func (h *Head) GradedLoss(f, p []float64, y Label, j int) float64 {
 	return h.Loss.Value(f, float64(y.Class))
 }
 
+// Novel reports whether a prediction of novelty flags its row.
+func Novel(p []float64) bool { return len(p) == 2 && p[0] > p[1] }
+
 // Error returns the error of prediction p in target j: 0 or 1 for classes, the squared
-// error for numbers.
+// error for numbers, and for novelty 1 for a row that is flagged.
 func (h *Head) Error(p []float64, y Label, j int) float64 {
 	if h.Task == Regression {
 		d := p[j] - Bounded(y.At(j))
 		return d * d
+	}
+	if h.Task == Novelty {
+		if Novel(p) {
+			return 1
+		}
+		return 0
 	}
 	if Best(p) == y.Class {
 		return 0
@@ -51,8 +62,11 @@ func (h *Head) Error(p []float64, y Label, j int) float64 {
 
 // BoundedError returns the error of the prediction p as a number from 0 to 1, in the mean
 // over the targets: 1 minus the probability of the class, or e²/(1+e²) for an error of
-// e standard deviations.
+// e standard deviations. For novelty it is 1 for a row that is flagged.
 func (h *Head) BoundedError(p []float64, y Label) float64 {
+	if h.Task == Novelty {
+		return h.Error(p, y, 0)
+	}
 	if h.Task == Regression {
 		sum := 0.0
 		for j, u := range h.Scales {

@@ -31,6 +31,8 @@ func NewHead(chosen loss.Loss, task Task, classes, targets int) Head {
 	logarithmic := chosen == nil || chosen == loss.Logistic{} || chosen == loss.Softmax{}
 	switch {
 	case task == Auto:
+	case task == Novelty:
+		h.Loss = chosen
 	case task == Regression && chosen == nil:
 		h.Loss = loss.Square{}
 	case task == Regression || !logarithmic:
@@ -161,8 +163,11 @@ func (h *Head) Scores() int {
 
 // PredictionSize returns the number of values in a prediction.
 func (h *Head) PredictionSize() int {
-	if h.Task == Regression {
+	switch h.Task {
+	case Regression:
 		return h.Targets()
+	case Novelty:
+		return 2
 	}
 	return h.Classes
 }
@@ -191,6 +196,14 @@ func (h *Head) Predict(dst, f []float64) {
 	}
 }
 
+// PredictNovelty sets dst to the novelty of a row with the score f and to the threshold
+// above which it is flagged, for the intercept b of the model: f - b is the cosine
+// between the row and the centre of the model in the space of the features, and both
+// values are 1 minus a cosine.
+func (h *Head) PredictNovelty(dst []float64, f, b float64) {
+	dst[0], dst[1] = 1-(f-b), 1+b
+}
+
 // Target returns target j of a label as the loss compares it with scores.
 func (h *Head) Target(y Label, j int) float64 {
 	if h.Task == Regression {
@@ -201,6 +214,9 @@ func (h *Head) Target(y Label, j int) float64 {
 }
 
 func TaskOf(l loss.Loss) Task {
+	if _, ok := l.(loss.OneClass); ok {
+		return Novelty
+	}
 	if l.Classifies() {
 		return Classification
 	}

@@ -10,14 +10,22 @@ import (
 // Label is what an example teaches. Its zero value is the absence of a label:
 // the example is predicted only.
 type Label struct {
-	Task  Task    // Classification or Regression; Auto if there is no label
-	Class int     // index of the class, in the order in which classes appeared
+	Task  Task    // Classification, Regression or Novelty; Auto if there is no label
+	Class int     // index of the class, in the order in which classes appeared; of Novelty, what is known of the row: see KnownNovel
 	Value float64 // finite
 
 	// More has the other targets of a regression of several (Config.Targets),
 	// behind Value, and is nil where there is one.
 	More []float64
 }
+
+// What the Class of a Label of Novelty says about the row. It is for those who grade
+// scores: a learner does not see it.
+const (
+	Unlabelled = iota // nothing
+	KnownNormal
+	KnownNovel
+)
 
 // Targets returns the number of targets of y.
 func (y *Label) Targets() int { return 1 + len(y.More) }
@@ -41,8 +49,11 @@ func RegressionLabel(targets []float64) Label {
 
 // BoundedLabel returns a copy of y that has only what its task needs, bounded.
 func BoundedLabel(y Label) Label {
-	if y.Task == Classification {
+	switch y.Task {
+	case Classification:
 		return Label{Task: y.Task, Class: y.Class}
+	case Novelty:
+		return Label{Task: y.Task}
 	}
 	y = Label{Task: y.Task, Value: Bounded(y.Value), More: slices.Clone(y.More)}
 	for j, v := range y.More {

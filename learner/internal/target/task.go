@@ -10,9 +10,10 @@ const (
 	Auto           Task = iota // not settled yet
 	Classification             // the probability of each class
 	Regression                 // a number, or several
+	Novelty                    // how far a row is outside the support of the others; there are no labels
 )
 
-var taskNames = [...]string{"auto", "classification", "regression"}
+var taskNames = [...]string{"auto", "classification", "regression", "novelty"}
 
 func (t Task) String() string { return taskNames[t] }
 
@@ -35,5 +36,5 @@ func ParseTask(s string) (Task, error) {
 			return Task(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown task %q: want auto, classification or regression", s)
+	return 0, fmt.Errorf("unknown task %q: want auto, classification, regression or novelty", s)
 }

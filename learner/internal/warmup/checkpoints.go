@@ -72,7 +72,7 @@ func (w *Buffer) Start(checkpoint, dim int, a Request, by Fitter) {
 // Fits reports whether there is a fit at a checkpoint whose rows are in w: rows of a
 // single class give nothing to fit to, but the last fit decides the scale.
 func (w *Buffer) Fits(checkpoint int, task target.Task) bool {
-	if checkpoint == LastCheckpoint || task == target.Regression {
+	if checkpoint == LastCheckpoint || task == target.Regression || task == target.Novelty {
 		return true
 	}
 	for _, y := range w.Labels[:checkpoint] {

@@ -25,6 +25,8 @@ func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 	n := s.rows()
 	best, second := tuned{Ones(s.dim), safeTuning}, (*tuned)(nil)
 	switch {
+	case a.Task == target.Novelty:
+		best.width = noveltyWidth
 	case HasScale(a.Kernel) && n < minTuningRows:
 	case HasScale(a.Kernel):
 		best.tuning = newTuner(s.slice(0, min(n, tuningRows)), best.weights, a.Kernel).descend(safeTuning)
@@ -49,6 +51,10 @@ func (f *Fit) tune(s sample, labels []target.Label, a Request) {
 		f.Scaler.ColumnWeights[j] = math.Sqrt(v)
 	}
 }
+
+// noveltyWidth is the width of the kernel without labels: half the median distance, which
+// for standardised Gaussian inputs is the width 1/√(2γ) of scikit-learn's gamma="scale".
+const noveltyWidth = -1
 
 // minScale keeps the scale of a kernel positive where all rows are nearly alike.
 const minScale = 1e-6

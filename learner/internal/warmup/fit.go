@@ -28,7 +28,7 @@ const topRows = 512
 // Request has the conditions of a fit.
 type Request struct {
 	Task   target.Task
-	Kernel features.Kernel // with its scale, or to choose one for
+	Kernel features.Kernel // with its scale, or to choose one for; Auto to choose the kernel, too
 	Scaled bool            // the rows are those of a given metric already
 	Single bool            // one kernel, not two
 	Fixed  FixedFeatures   // of a model with few features
@@ -44,8 +44,12 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 		x, dim = f.Encoding.Start().Rows(x, labels, a.Weights), f.Encoding.Width()
 		a.Fixed.Dim = dim
 	}
+	if k, ok := a.Kernel.(features.Auto); ok {
+		a.Kernel = a.among(k.Candidates(), x, labels, dim, f)
+	}
 	f.Scaler = a.scaler(x, dim)
 	seen := f.scaled(x, dim)
+	a.Single = a.Single || !features.AllowsSecond(a.Kernel, features.IID)
 	f.tune(sample{dim: dim, x: seen}, labels, a)
 	seen = f.scaled(x[:min(len(x), topRows*dim)], dim)
 	f.TopEigenvalue = f.topEigenvalue(seen, dim)
@@ -142,7 +146,7 @@ func (f *Fit) topEigenvalue(x []float64, dim int) float64 {
 	m := make([]float64, n*n)
 	add := func(x []float64, weight float64) {
 		for i := range n {
-			m[i*n+i] += weight * f.atSame(x[i*dim:(i+1)*dim])
+			m[i*n+i] += float64(weight * f.atSame(x[i*dim:(i+1)*dim]))
 			for j := range i {
 				v := float64(weight * f.Kernel.Eval(x[i*dim:(i+1)*dim], x[j*dim:(j+1)*dim]))
 				m[i*n+j] += v

@@ -15,6 +15,9 @@ func HasScale(k features.Kernel) bool {
 // SameFamily reports whether fitted is what a Fit can make of the configured
 // kernel.
 func SameFamily(configured, fitted features.Kernel) bool {
+	if a, ok := configured.(features.Auto); ok {
+		return a.Includes(fitted)
+	}
 	if s, ok := fitted.(features.Scaled); ok && !HasScale(configured) {
 		return s.WithLengthScale(0) == configured
 	}

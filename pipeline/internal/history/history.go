@@ -176,7 +176,7 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 func (h *History) measure(pass *learner.PredictedBatch, i, class int, weight float64) {
 	if h.Meter != nil && pass.Task == learner.Classification && pass.Size > 0 {
 		p := pass.Row(i)
-		h.Meter.Add(p, pass.Decision.Class(p), class, weight)
+		h.Meter.Add(p, h.encoder.Class(pass.Decision, p), class, weight)
 	}
 }
 

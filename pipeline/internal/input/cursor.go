@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -20,6 +21,23 @@ func Poll(ctx context.Context, f *ingest.Fetcher, offset int64, report func(even
 		return err
 	})
 	return got, err
+}
+
+// Offsets returns the first and the stable end offset of each partition of a topic. It
+// repeats the request while the leader of a partition is unknown, as it is directly
+// after the restart of a broker. It returns ErrUnknownTopic at once.
+func Offsets(ctx context.Context, c *ingest.Client, topic string, report func(event.Event)) (first, end []int64, err error) {
+	var unknown error
+	err = Retry(ctx, report, func() (err error) {
+		if first, end, err = c.Offsets(ctx, topic); errors.Is(err, ingest.ErrUnknownTopic) {
+			unknown, err = err, nil
+		}
+		return err
+	})
+	if unknown != nil {
+		err = unknown
+	}
+	return first, end, err
 }
 
 // Cursor reads a partition by ranges of offsets, such as those in the model log.

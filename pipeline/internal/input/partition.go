@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -26,7 +27,7 @@ type Partition struct {
 func (in *Partition) String() string { return fmt.Sprintf("%s/%d", in.Topic, in.Partition) }
 
 // Partitions are the partitions that a learner reads, sorted by topic and partition. The
-// Records of a BATCH are in this order.
+// records of a BATCH are in this order.
 type Partitions []*Partition
 
 func (ins Partitions) Find(topic string, partition int32) *Partition {
@@ -68,13 +69,13 @@ func Open(ctx context.Context, c *ingest.Client, topics []string) (Partitions, e
 }
 
 // Ends returns the current end offset of each input.
-func (ins Partitions) Ends(ctx context.Context, c *ingest.Client) ([]int64, error) {
+func (ins Partitions) Ends(ctx context.Context, c *ingest.Client, report func(event.Event)) ([]int64, error) {
 	ends := make([]int64, len(ins))
 	var end []int64
 	for i, in := range ins {
 		if i == 0 || in.Topic != ins[i-1].Topic {
 			var err error
-			if _, end, err = c.Offsets(ctx, in.Topic); err != nil {
+			if _, end, err = Offsets(ctx, c, in.Topic, report); err != nil {
 				return nil, err
 			}
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // Seek sets every input to the position of the history, having verified that it is the
-// Partition that was learned from. An input that no BATCH covers begins at its first
+// partition that was learned from. An input that no BATCH covers begins at its first
 // record.
 func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snapshot.Position, report func(event.Event)) error {
 	known := map[*Partition]snapshot.Position{}
@@ -30,7 +30,7 @@ func (ins Partitions) Seek(ctx context.Context, c *ingest.Client, reached []snap
 	for i, in := range ins {
 		if i == 0 || in.Topic != ins[i-1].Topic {
 			var err error
-			if first, end, err = c.Offsets(ctx, in.Topic); err != nil {
+			if first, end, err = Offsets(ctx, c, in.Topic, report); err != nil {
 				return err
 			}
 		}

@@ -186,7 +186,7 @@ func (s *Source) Take(ctx context.Context, size int, linger time.Duration) ([]Sp
 	return spans, nil, nil
 }
 
-// Gap takes the next gap of some feed; nil if there is none.
+// gap takes the next gap of some feed; nil if there is none.
 func (s *Source) gap() *Gap {
 	for i := range s.feeds {
 		f := &s.feeds[i]
@@ -258,7 +258,7 @@ func (s *Source) collect(took []Span, room int) (n int) {
 	return n
 }
 
-// From moves up to most records of f to sp, and stops after the record that fills the
+// from moves up to most records of f to sp, and stops after the record that fills the
 // BATCH. It copies them, because each of them refers to the memory of the whole
 // response.
 func (s *Source) from(f *feed, sp *Span, most int) int {

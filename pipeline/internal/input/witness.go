@@ -12,7 +12,7 @@ import (
 )
 
 // lastRead is the position and the last record that was read of a partition. They serve
-// To recognise its log.
+// to recognise its log.
 type lastRead struct {
 	next        int64 // first offset not read; 0: nothing was read
 	epoch       int32 // leader epoch of the records before next; -1: unknown
@@ -43,7 +43,7 @@ type witness struct {
 
 const (
 	// identityEvery is the interval at which the id of a topic is checked while
-	// Records are read and nothing indicates a deletion.
+	// records are read and nothing indicates a deletion.
 	identityEvery = time.Second
 
 	// truncationPersists is how long a partition has to end before a record that was
@@ -61,7 +61,7 @@ func newWitness(c *ingest.Client, in *Partition, b *ingest.Budget, report func(e
 }
 
 // poll reads from offset. It returns *ingest.GapError unchanged, and ErrHistory if the
-// Topic is another one or was truncated.
+// topic is another one or was truncated.
 func (w *witness) poll(ctx context.Context, offset int64) (ingest.Fetched, error) {
 	var since time.Time // of the first response that the partition ends before offset
 	for pause := new(ingest.Backoff); ; {
@@ -116,7 +116,7 @@ func (w *witness) suspects(got *ingest.Fetched) bool {
 	return got.Leader != w.leader || got.Connection > w.connections || got.HighWatermark < w.high || got.LogStart < w.first
 }
 
-// Take records what was read.
+// take records what was read.
 func (w *witness) take(got *ingest.Fetched) {
 	w.leader, w.high, w.first = got.Leader, got.HighWatermark, got.LogStart
 	if got.Next > w.read.next && got.Epoch >= 0 || len(got.Records) > 0 {

@@ -7,18 +7,22 @@ import (
 )
 
 // Figure is the error of a model: an error rate for classes, a normalised mean
-// squared error for numbers.
+// squared error for numbers, and for novelty the share of flagged rows.
 type Figure struct {
 	Error    *float64  `json:"error,omitempty"`
 	NMSE     *float64  `json:"nmse,omitempty"`
+	Flagged  *float64  `json:"flagged,omitempty"`
 	Each     []float64 `json:"nmse_each,omitempty"` // with several labels
 	Examples int64     `json:"examples"`
 	Classes  *Classes  `json:"classes,omitempty"` // of a classification of at least two
 }
 
 func NewFigure(task learner.Task, v float64, n int64) Figure {
-	if task == learner.Regression {
+	switch task {
+	case learner.Regression:
 		return Figure{NMSE: &v, Examples: n}
+	case learner.Novelty:
+		return Figure{Flagged: &v, Examples: n}
 	}
 	return Figure{Error: &v, Examples: n}
 }
@@ -37,6 +41,9 @@ func (f Figure) Value() float64 {
 	if f.NMSE != nil {
 		return *f.NMSE
 	}
+	if f.Flagged != nil {
+		return *f.Flagged
+	}
 	return *f.Error
 }
 
@@ -44,6 +51,8 @@ func (f Figure) String() string {
 	switch {
 	case f.NMSE != nil:
 		return fmt.Sprintf("nMSE %.4f", *f.NMSE)
+	case f.Flagged != nil:
+		return fmt.Sprintf("flagged %.4f", *f.Flagged)
 	case f.Error != nil:
 		return fmt.Sprintf("error %.4f", *f.Error)
 	}

@@ -38,7 +38,10 @@ func (r Report) String() string {
 	if r.Quarantined > 0 {
 		fmt.Fprintf(&b, ", %s in quarantine", display.Thousands(r.Quarantined))
 	}
-	if r.Progressive != nil {
+	switch {
+	case r.Progressive != nil && r.task == learner.Novelty:
+		fmt.Fprintf(&b, ", flagged %.4f", *r.Progressive)
+	case r.Progressive != nil:
 		what := "error"
 		if r.task == learner.Regression {
 			what = "nMSE"

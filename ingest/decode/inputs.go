@@ -1,0 +1,250 @@
+package decode
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+func (d *Decoder) columnName(columns []string, i int) string {
+	if columns == nil {
+		columns = d.schema.Columns
+	}
+	return quote(columns[i])
+}
+
+// settle makes a new schema if there is something new.
+func (d *Decoder) settle(columns []string, task learner.Task, class string) {
+	if columns == nil && len(d.fresh) == 0 && class == "" && (task == learner.Auto || task == d.task) {
+		return
+	}
+	s := *d.schema
+	if columns != nil {
+		s.Columns = columns
+		d.setColumns(columns)
+		d.setTypes(d.firstTypes(columns))
+	}
+	if len(d.fresh) > 0 {
+		types := slices.Clone(d.types)
+		for _, f := range d.fresh {
+			types[f.column] = f.is
+		}
+		d.setTypes(types)
+		d.fresh = d.fresh[:0]
+	}
+	s.Types = schemaTypes(d.types)
+	if d.task == learner.Auto {
+		d.task = task
+		s.Task = task.String()
+	}
+	if class != "" {
+		d.class[class] = len(s.Classes)
+		s.Classes = append(slices.Clip(s.Classes), class)
+	}
+	d.schema = &s
+}
+
+func (d *Decoder) setColumns(columns []string) {
+	for i, name := range columns {
+		d.column[name] = i
+	}
+	d.dense = indexed(columns)
+	d.setInner(columns)
+	d.setParts(columns)
+	d.seen = make([]uint32, len(columns))
+	d.now = 0
+}
+
+// byIndex checks d.x.
+func (d *Decoder) byIndex() (columns []string, err *Error) {
+	switch want := len(d.schema.Columns); {
+	case len(d.x) == 0:
+		return nil, bad("columns", "x is empty")
+	case want == 0:
+		columns = make([]string, len(d.x))
+		for i := range columns {
+			columns[i] = strconv.Itoa(i)
+		}
+		return columns, d.typeIndices(columns)
+	case !d.dense:
+		return nil, bad("columns", "x is a list, but the columns have names, such as %s", quote(d.schema.Columns[0]))
+	case len(d.x) != want:
+		return nil, bad("columns", "x has %d values, want %d", len(d.x), want)
+	}
+	if d.types != nil {
+		return nil, d.typeIndices(d.schema.Columns)
+	}
+	return nil, nil
+}
+
+// typeIndices settles the types of columns from d.x, whose values are numbers or
+// missing.
+func (d *Decoder) typeIndices(columns []string) *Error {
+	if !d.typed() {
+		return nil
+	}
+	for i, v := range d.x {
+		if is := d.config.Types[columns[i]]; !IsColumn(is) {
+			return bad("columns", "%s is declared as %s, but in a list x every value is an input", quote(columns[i]), is)
+		}
+		t := d.firstType(columns[i])
+		if len(d.schema.Columns) > 0 {
+			t = d.typeOf(i)
+		}
+		if v == v {
+			if err := d.put(i, []byte(columns[i]), t, value{kind: num, num: v}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put sets d.x[i] to the raw value of v, in a column of type t.
+func (d *Decoder) put(i int, name []byte, t learner.ColumnType, v value) *Error {
+	x, is, err := d.raw(name, t, v)
+	if err != nil {
+		return err
+	}
+	if is != t {
+		d.fresh = append(d.fresh, settling{i, is})
+	}
+	d.x[i] = x
+	return nil
+}
+
+// firstByName makes columns of d.list, and d.x.
+func (d *Decoder) firstByName() (columns []string, err *Error) {
+	slices.SortFunc(d.list, func(a, b field) int { return cmp.Compare(string(a.name), string(b.name)) })
+	for i, f := range d.list {
+		if i > 0 && string(f.name) == string(d.list[i-1].name) {
+			return nil, bad("json", "duplicate field %s", quote(f.name))
+		}
+		_, part := d.partType(string(f.name))
+		switch {
+		case d.ignores(f.name):
+		case part && d.config.Unknown == "ignore":
+		case part:
+			return nil, bad("columns", "unknown field %s", quote(f.name))
+		case f.kind == num, f.kind == null && d.config.Missing != "quarantine", f.kind < object && d.typed() && d.firstType(string(f.name)) != learner.NumericColumn:
+			columns = append(columns, string(f.name))
+		case d.config.Unknown == "ignore" && f.kind > num: // text, objects and lists cannot become columns
+		default:
+			return nil, d.notInput(f)
+		}
+	}
+	if len(columns) == 0 {
+		return nil, bad("columns", "no inputs")
+	}
+	order(columns)
+	if columns = d.config.expand(columns); len(columns) > d.config.MaxColumns {
+		return nil, bad("limits", "%d columns, the limit is %d", len(columns), d.config.MaxColumns)
+	}
+	place := make(map[string]int, len(columns))
+	for i, name := range columns {
+		if _, twice := place[name]; twice {
+			return nil, bad("columns", "field %s has the name of a part of another", quote(name))
+		}
+		place[name] = i
+	}
+	d.x = append(d.x[:0], make([]float64, len(columns))...)
+	for _, f := range d.list {
+		if i, ok := place[string(f.name)+":00"]; ok && d.config.Types[string(f.name)] == learner.TextColumn.String() {
+			if err := d.putText(f.name, i, f.value); err != nil {
+				return nil, err
+			}
+		} else if i, ok := place[string(f.name)]; ok {
+			if err := d.put(i, f.name, d.firstType(string(f.name)), f.value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return columns, nil
+}
+
+func (d *Decoder) notInput(f field) *Error {
+	if d.config.Depth > 0 && f.kind >= object && d.config.Types[string(f.name)] == "" {
+		return bad("columns", "%s is %v, nested deeper than %d levels", quote(f.name), f.value, d.config.Depth)
+	}
+	return wrongType(f.name, f.value, d.firstType(string(f.name)))
+}
+
+// byName puts d.list into d.x by the columns of the schema.
+func (d *Decoder) byName() *Error {
+	columns := d.schema.Columns
+	if d.now++; d.now == 0 { // it has wrapped
+		clear(d.seen)
+		d.now = 1
+	}
+	if cap(d.x) < len(columns) {
+		d.x = make([]float64, len(columns))
+	}
+	d.x = d.x[:len(columns)]
+	given := 0
+	for k, f := range d.list {
+		// Records have their fields in one order, as a rule.
+		if k == len(d.guess) {
+			d.guess = append(d.guess, 0)
+		}
+		i := d.guess[k]
+		if i >= len(columns) || columns[i] != string(f.name) || d.types != nil && isPart(d.types[i]) {
+			var ok bool
+			if i, ok = d.texts[string(f.name)]; ok {
+				if d.seen[i] == d.now {
+					return bad("json", "duplicate field %s", quote(f.name))
+				}
+				for j := range textBuckets {
+					d.seen[i+j] = d.now
+				}
+				given += textBuckets
+				if err := d.putText(f.name, i, f.value); err != nil {
+					return err
+				}
+				continue
+			}
+			if i, ok = d.column[string(f.name)]; !ok || d.types != nil && isPart(d.types[i]) {
+				if d.ignores(f.name) || d.noObject(f) {
+					continue
+				}
+				if d.config.Unknown == "ignore" {
+					d.drop(1, f.name)
+					continue
+				}
+				if d.inner[string(f.name)] {
+					return bad("columns", "%s is %v, want an object or a list", quote(f.name), f.value)
+				}
+				return bad("columns", "unknown field %s", quote(f.name))
+			}
+			d.guess[k] = i
+		}
+		if d.seen[i] == d.now {
+			return bad("json", "duplicate field %s", quote(f.name))
+		}
+		d.seen[i] = d.now
+		given++
+		if f.kind == num && d.types == nil {
+			d.x[i] = f.num
+			continue
+		}
+		if err := d.put(i, f.name, d.typeOf(i), f.value); err != nil {
+			return err
+		}
+	}
+	if given == len(columns) {
+		return nil
+	}
+	for i, name := range columns {
+		if d.seen[i] == d.now || i == d.since {
+			continue
+		}
+		if d.types != nil && d.types[i] == learner.TextColumn {
+			name = name[:len(name)-len(":00")]
+		}
+		if err := d.put(i, []byte(name), d.typeOf(i), value{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

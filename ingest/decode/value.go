@@ -1,0 +1,43 @@
+package decode
+
+import "fmt"
+
+// The kinds of a JSON value.
+type kind byte
+
+const (
+	absent kind = iota
+	null
+	boolean
+	num
+	text
+	object
+	array
+)
+
+var kindNames = [...]string{"nothing", "null", "a boolean", "a number", "text", "an object", "a list"}
+
+func (k kind) String() string { return kindNames[k] }
+
+// A value is a scalar, or the fact that there was something else.
+type value struct {
+	kind kind
+	num  float64
+	text []byte // of text, unescaped; of a number or a boolean, verbatim
+}
+
+// String describes a value in an error.
+func (v value) String() string {
+	switch v.kind {
+	case text:
+		return "text " + quote(v.text)
+	case num:
+		if v.text == nil {
+			return fmt.Sprint(v.num)
+		}
+		return literal(v.text)
+	case boolean:
+		return literal(v.text)
+	}
+	return v.kind.String()
+}

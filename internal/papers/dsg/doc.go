@@ -1,0 +1,9 @@
+// Package dsg contains the experiments of Dai et al. (2014) on doubly stochastic
+// functional gradients and those of Li and Póczos (2016) on steps in existing
+// features, as run by accrete bench --paper: the rate of convergence of a kernel ridge
+// regression (section 7.1), the posterior of a Gaussian process (7.2), a support vector
+// machine beside other kernel methods (7.3), and the objective over time and features of
+// DSG, UDSG and CDSG.
+//
+// The first three run a plain form of the paper's algorithm, not the learner.
+package dsg

@@ -1,0 +1,86 @@
+package dsg
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Rows are labelled rows in memory.
+type Rows struct {
+	Name   string
+	Dim    int
+	X      []float64 // rows × Dim
+	Labels []learner.Label
+}
+
+// GrowthReport compares algorithms by their loss over time and features, as figure 1 of
+// Li and Póczos (2016).
+type GrowthReport struct {
+	Set        string        `json:"set"`
+	Algorithms []GrowthCurve `json:"algorithms"`
+}
+
+// GrowthCurve is the progress of one algorithm.
+type GrowthCurve struct {
+	Algorithm string        `json:"algorithm"`
+	Points    []GrowthPoint `json:"points"`
+}
+
+// GrowthPoint is the state after some rows.
+type GrowthPoint struct {
+	Rows     int64   `json:"rows"`
+	Features int     `json:"features"`
+	Seconds  float64 `json:"seconds"` // of processor time, after the warm-up
+	Loss     float64 `json:"loss"`    // mean of the predictions for the last rows, at most 1,000
+	Error    float64 `json:"error"`   // progressive, of all rows
+}
+
+// growthAlgorithms are those of the comparison.
+var growthAlgorithms = []string{"dsg", "udsg", "cdsg"}
+
+// uncapped is more features than a set can use.
+const uncapped = 1 << 20
+
+// growth runs the algorithms, without a limit on their features, passes times over the
+// rows of a set.
+func growth(ctx context.Context, s *Rows, passes int, clock func() float64, progress func(string)) (*GrowthReport, error) {
+	r := &GrowthReport{Set: s.Name}
+	for _, name := range growthAlgorithms {
+		l, err := learner.New(learner.Config{Algorithm: name, MaxFeatures: uncapped})
+		if err != nil {
+			return nil, err
+		}
+		c := GrowthCurve{Algorithm: name}
+		from, next := 0.0, int64(1250) // at which the warm-up has ended
+		var b learner.Batch
+		for pass := range passes {
+			for at := 0; at < len(s.Labels); at += 256 {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				b.Reset(s.Dim)
+				for i := at; i < min(at+256, len(s.Labels)); i++ {
+					b.Append(s.X[i*s.Dim:(i+1)*s.Dim], s.Labels[i], 1)
+				}
+				for rest := &b; rest.Len() > 0; {
+					p := l.Predict(rest)
+					rest = rest.Slice(p.Len(), rest.Len())
+					l.Learn(p)
+				}
+				last := pass == passes-1 && at+256 >= len(s.Labels)
+				if p := l.Progress(); p.Examples >= next || last {
+					if len(c.Points) == 0 {
+						from = clock()
+					}
+					next += next / 4
+					c.Points = append(c.Points, GrowthPoint{p.Examples, p.Features, clock() - from, p.Latest.Model.Loss, p.Whole.Model.Error})
+					progress(fmt.Sprintf("features of %s: %s, %d rows", s.Name, name, p.Examples))
+				}
+			}
+		}
+		r.Algorithms = append(r.Algorithms, c)
+	}
+	return r, nil
+}

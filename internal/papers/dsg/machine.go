@@ -1,0 +1,282 @@
+package dsg
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// Set is a data set of two classes.
+type Set struct {
+	Name        string
+	Dim         int
+	Train, Test []float32 // rows × Dim
+	Y, TestY    []float64 // -1 or 1
+}
+
+// machine is a support vector machine with the Gaussian kernel that learns its rows one
+// after the other, several times over.
+type machine interface {
+	// learn learns row i of the training rows.
+	learn(i int)
+	// score returns the scores of rows × Dim values.
+	score(x []float32) []float64
+	// features returns the number of random or Nyström features, or of rows kept.
+	features() int
+}
+
+// problem is what the machines have in common.
+type problem struct {
+	*Set
+	scale   float64 // of the kernel: the median distance
+	penalty float64 // ν = 1/(100n)
+}
+
+func newProblem(s *Set) problem {
+	return problem{Set: s, scale: medianDistance(s.Train, s.Dim), penalty: 1 / (100 * float64(len(s.Y)))}
+}
+
+func (p *problem) row(i int) []float32 { return p.Train[i*p.Dim : (i+1)*p.Dim] }
+
+// doublySVM is the paper's algorithm with the hinge loss, in mini-batches of 64 rows with
+// blocks of 32 features.
+type doublySVM struct {
+	problem
+	*gradient
+	first float64
+	x     []float32
+	y     []float64
+}
+
+const (
+	svmBatch = 64
+	svmBlock = 32
+)
+
+// newDoublySVM returns one with three times the step size of the square loss, which losses
+// of classes tolerate.
+func newDoublySVM(p problem) *doublySVM {
+	return &doublySVM{problem: p, gradient: newGradient(p.Dim, svmBlock, 1, p.scale, 1), first: 3 / (topEigenvalue(p.Train, p.Dim, p.scale) + 1./svmBatch + 1./svmBlock)}
+}
+
+func (m *doublySVM) learn(i int) {
+	m.x, m.y = append(m.x, m.row(i)...), append(m.y, m.Y[i])
+	if len(m.y) < svmBatch {
+		return
+	}
+	m.step(m.x, len(m.y), m.first/math.Sqrt(1+float64(m.steps)/30), m.penalty, func(f []float64) {
+		for i, y := range m.y {
+			f[i] = hingeSlope(f[i], y)
+		}
+	})
+	m.x, m.y = m.x[:0], m.y[:0]
+}
+
+func hingeSlope(f, y float64) float64 {
+	if y*f < 1 {
+		return -y
+	}
+	return 0
+}
+
+func (m *doublySVM) score(x []float32) []float64 { return m.predict(nil, m.w, x, len(x)/m.Dim) }
+func (m *doublySVM) features() int               { return m.gradient.features() }
+
+// norma is the online kernel machine of Kivinen, Smola and Williamson (2004) with a
+// budget: it forgets the oldest of its rows.
+type norma struct {
+	problem
+	budget int
+	rows   []int     // kept
+	alpha  []float64 // their coefficients
+	t      float64
+}
+
+func (m *norma) learn(i int) {
+	m.t++
+	rate := 1 / (1 + m.penalty*m.t) / math.Sqrt(1+m.t/1000)
+	slope := hingeSlope(m.at(m.row(i)), m.Y[i])
+	for j := range m.alpha {
+		m.alpha[j] *= 1 - rate*m.penalty
+	}
+	if slope == 0 {
+		return
+	}
+	m.rows, m.alpha = append(m.rows, i), append(m.alpha, -rate*slope)
+	if len(m.rows) > m.budget {
+		m.rows, m.alpha = m.rows[1:], m.alpha[1:]
+	}
+}
+
+func (m *norma) at(x []float32) float64 {
+	f := 0.0
+	for j, i := range m.rows {
+		f += m.alpha[j] * gaussian(squaredDistance(x, m.Train, 0, i, m.Dim), m.scale)
+	}
+	return f
+}
+
+func (m *norma) score(x []float32) []float64 {
+	f := make([]float64, len(x)/m.Dim)
+	for i := range f {
+		f[i] = m.at(x[i*m.Dim : (i+1)*m.Dim])
+	}
+	return f
+}
+
+func (m *norma) features() int { return len(m.rows) }
+
+// kernelSDCA is stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013) in the
+// space of the kernel, which it evaluates with every row that has a dual variable.
+type kernelSDCA struct {
+	problem
+	alpha []float64 // dual variables, in [0, 1]
+	rows  []int     // with one that is not 0, at times
+}
+
+func (m *kernelSDCA) learn(i int) {
+	if m.alpha == nil {
+		m.alpha = make([]float64, len(m.Y))
+	}
+	f := m.at(m.row(i))
+	n := float64(len(m.Y))
+	was := m.alpha[i]
+	m.alpha[i] = max(0, min(1, was+(1-m.Y[i]*f)*m.penalty*n))
+	if was == 0 && m.alpha[i] != 0 {
+		m.rows = append(m.rows, i)
+	}
+}
+
+func (m *kernelSDCA) at(x []float32) float64 {
+	f := 0.0
+	for _, i := range m.rows {
+		if a := m.alpha[i]; a != 0 {
+			f += a * m.Y[i] * gaussian(squaredDistance(x, m.Train, 0, i, m.Dim), m.scale)
+		}
+	}
+	return f / (m.penalty * float64(len(m.Y)))
+}
+
+func (m *kernelSDCA) score(x []float32) []float64 {
+	f := make([]float64, len(x)/m.Dim)
+	for i := range f {
+		f[i] = m.at(x[i*m.Dim : (i+1)*m.Dim])
+	}
+	return f
+}
+
+func (m *kernelSDCA) features() int { return len(m.rows) }
+
+// explicit maps rows to features that approximate the kernel: random ones, or those of
+// Nyström's method (Williams and Seeger 2001).
+type explicit struct {
+	problem
+	n  int
+	of func(x []float32) []float64 // of one row
+}
+
+func newRandom(p problem, n int) *explicit {
+	bank := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: p.scale}, Dim: p.Dim, BlockSize: n / 2, Seed: 1})
+	bank.Grow(1)
+	f, z := make([]float32, n), make([]float64, n)
+	return &explicit{p, n, func(x []float32) []float64 {
+		bank.Features(f, 0, x)
+		for i, v := range f {
+			z[i] = float64(v) / math.Sqrt(float64(n/2))
+		}
+		return z
+	}}
+}
+
+func newNystrom(p problem, n int) *explicit {
+	r := rand.New(rand.NewPCG(5, 5))
+	var landmarks []float32
+	for _, i := range r.Perm(len(p.Y))[:n] {
+		landmarks = append(landmarks, p.row(i)...)
+	}
+	k := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			k.SetSym(i, j, gaussian(squaredDistance(landmarks, landmarks, i, j, p.Dim), p.scale))
+		}
+	}
+	var e mat.EigenSym
+	e.Factorize(k, true)
+	var root mat.Dense // K^{-1/2}
+	e.VectorsTo(&root)
+	for j, v := range e.Values(nil) {
+		for i := range n {
+			root.Set(i, j, root.At(i, j)/math.Sqrt(max(v, 1e-9)))
+		}
+	}
+	at, z := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	return &explicit{p, n, func(x []float32) []float64 {
+		for i := range n {
+			at.SetVec(i, gaussian(squaredDistance(x, landmarks, 0, i, p.Dim), p.scale))
+		}
+		z.MulVec(root.T(), at)
+		return z.RawVector().Data
+	}}
+}
+
+// linearScores returns the scores of a linear function of the features.
+func (e *explicit) linearScores(w []float64, x []float32) []float64 {
+	f := make([]float64, len(x)/e.Dim)
+	for i := range f {
+		f[i] = vec.Dot(w, e.of(x[i*e.Dim:(i+1)*e.Dim]))
+	}
+	return f
+}
+
+func (e *explicit) features() int { return e.n }
+
+// pegasos is stochastic subgradient descent with the step size 1/(νt) (Shalev-Shwartz,
+// Singer and Srebro 2007), on explicit features.
+type pegasos struct {
+	*explicit
+	w []float64
+	t float64
+}
+
+func (m *pegasos) learn(i int) {
+	if m.w == nil {
+		m.w = make([]float64, m.n)
+	}
+	m.t++
+	rate := 1 / (m.penalty * m.t)
+	z := m.of(m.row(i))
+	slope := hingeSlope(vec.Dot(m.w, z), m.Y[i])
+	for j := range m.w {
+		m.w[j] = (1-1/m.t)*m.w[j] - rate*slope*z[j]
+	}
+	if most := 1 / math.Sqrt(m.penalty); vec.Dot(m.w, m.w) > most*most { // the ball that contains the solution
+		by := most / math.Sqrt(vec.Dot(m.w, m.w))
+		for j := range m.w {
+			m.w[j] *= by
+		}
+	}
+}
+
+func (m *pegasos) score(x []float32) []float64 { return m.linearScores(m.w, x) }
+
+// sdca is stochastic dual coordinate ascent on explicit features.
+type sdca struct {
+	*explicit
+	w, alpha []float64
+}
+
+func (m *sdca) learn(i int) {
+	if m.w == nil {
+		m.w, m.alpha = make([]float64, m.n), make([]float64, len(m.Y))
+	}
+	z, n := m.of(m.row(i)), float64(len(m.Y))
+	was := m.alpha[i]
+	m.alpha[i] = max(0, min(1, was+(1-m.Y[i]*vec.Dot(m.w, z))*m.penalty*n/max(vec.Dot(z, z), 1e-9)))
+	vec.Axpy((m.alpha[i]-was)*m.Y[i]/(m.penalty*n), z, m.w)
+}
+
+func (m *sdca) score(x []float32) []float64 { return m.linearScores(m.w, x) }

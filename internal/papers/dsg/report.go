@@ -1,0 +1,109 @@
+package dsg
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Options configure the experiments.
+type Options struct {
+	Full     bool           // the sizes of the paper, which take a quarter of an hour
+	Clock    func() float64 // processor time in seconds
+	Progress func(text string)
+	SVM      []*Set  // of two classes, for DSG
+	Growth   []*Rows // for CDSG
+}
+
+// Report is the result of the experiments.
+type Report struct {
+	Rates     []RateReport     `json:"rates,omitempty"`
+	Posterior *PosteriorReport `json:"posterior,omitempty"`
+	SVMs      []*SVMReport     `json:"svms,omitempty"`
+	Growth    []*GrowthReport  `json:"growth,omitempty"`
+}
+
+// DSG runs the experiments of Dai et al. (2014).
+func DSG(ctx context.Context, o Options) (*Report, error) {
+	steps, size, rows, long := 256, 256, 1024, 128
+	if o.Full {
+		steps, size, rows, long = 1024, 1024, 2048, 1024
+	}
+	var r Report
+	var err error
+	if r.Rates, err = rates(ctx, steps, size, o.Progress); err != nil {
+		return nil, err
+	}
+	if r.Posterior, err = posteriors(ctx, newProcess(rows, 64), long, o.Clock, o.Progress); err != nil {
+		return nil, err
+	}
+	for _, s := range o.SVM {
+		one, err := svms(ctx, s, o.Clock, o.Progress)
+		if err != nil {
+			return nil, err
+		}
+		r.SVMs = append(r.SVMs, one)
+	}
+	return &r, nil
+}
+
+// CDSG runs the experiments of Li and Póczos (2016).
+func CDSG(ctx context.Context, o Options) (*Report, error) {
+	var r Report
+	for _, s := range o.Growth {
+		one, err := growth(ctx, s, 1, o.Clock, o.Progress)
+		if err != nil {
+			return nil, err
+		}
+		r.Growth = append(r.Growth, one)
+	}
+	return &r, nil
+}
+
+func (r *Report) String() string {
+	var b strings.Builder
+	if r.Posterior != nil {
+		r.rates(&b)
+		r.posterior(&b)
+	}
+	for _, s := range r.SVMs {
+		fmt.Fprintf(&b, "\n\n7.3: %s, %d rows, hinge loss\n%-20s %9s %15s %22s", s.Set, s.Rows, "", "features", "one pass: error, s", "in equal time: passes")
+		for _, m := range s.Methods {
+			fmt.Fprintf(&b, "\n%-20s %9d %18s %22s", m.Method, m.Features, fmt.Sprintf("%.4f, %.2f", m.Error, m.Seconds), fmt.Sprintf("%.4f, %.2f", m.InTime, m.Passes))
+		}
+	}
+	for _, g := range r.Growth {
+		fmt.Fprintf(&b, "\n\nfeatures: %s\n%-6s %9s %9s %9s %9s", g.Set, "", "rows", "features", "s", "error")
+		for _, c := range g.Algorithms {
+			if n := len(c.Points); n > 0 {
+				p := c.Points[n-1]
+				fmt.Fprintf(&b, "\n%-6s %9d %9d %9.2f %9.4f", c.Algorithm, p.Rows, p.Features, p.Seconds, p.Error)
+			}
+		}
+	}
+	return strings.TrimPrefix(b.String(), "\n\n")
+}
+
+func (r *Report) rates(b *strings.Builder) {
+	fmt.Fprintf(b, "7.1: mean squared distance from the function\n%-22s %15s %15s %15s %15s", "step size", "last iterate", "mean", "slope of last", "of mean")
+	for _, s := range r.Rates {
+		if s.Diverges {
+			fmt.Fprintf(b, "\n%-22s diverges", s.Schedule)
+			continue
+		}
+		p := s.Points[len(s.Points)-1]
+		fmt.Fprintf(b, "\n%-22s %15.1e %15.1e %15.2f %15.2f", s.Schedule, p.Last, p.Mean, s.Last, s.Mean)
+	}
+}
+
+func (r *Report) posterior(b *strings.Builder) {
+	p := r.Posterior
+	fmt.Fprintf(b, "\n\n7.2: posterior of %d rows; deviation of the mean %.3f, mean variance %.5f\n%-36s %9s %15s %15s %9s", p.Rows, p.Deviation, p.Variance, "", "features", "rms of mean", "of variance", "s")
+	for _, m := range p.Methods {
+		variance := "-"
+		if m.Variance > 0 || m.Method == "closed form" {
+			variance = fmt.Sprintf("%.1e", m.Variance)
+		}
+		fmt.Fprintf(b, "\n%-36s %9d %15.1e %15s %9.2f", m.Method, m.Features, m.Mean, variance, m.Seconds)
+	}
+}

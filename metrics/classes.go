@@ -1,0 +1,47 @@
+package metrics
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// classFigures are the figures of a learner of classes.
+type classFigures struct{ auc, prAUC, recall, f1, balanced *prometheus.GaugeVec }
+
+func newClassFigures(r prometheus.Registerer) classFigures {
+	var c classFigures
+	classes := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: name,
+			Help: help + " Of the rarer of two classes, or the mean over all; over the last 10,000 to 20,000 labelled records.",
+		}, append([]string{"model"}, labels...))
+	}
+	c.auc = classes("accrete_progressive_auc", "Area under the ROC curve of the progressive predictions.")
+	c.prAUC = classes("accrete_progressive_pr_auc", "Area under the precision-recall curve (average precision) of the progressive predictions.")
+	c.recall = classes("accrete_progressive_recall", "Largest recall of the progressive predictions at this precision or a higher one.", "precision")
+	c.f1 = classes("accrete_progressive_f1", "F1 of the predicted classes.")
+	c.balanced = classes("accrete_progressive_balanced_error", "Mean over the classes of the share of wrong predictions.")
+	r.MustRegister(c.auc, c.prAUC, c.recall, c.f1, c.balanced)
+	return c
+}
+
+// Curve has the figures of a classification that depend on probabilities.
+type Curve struct{ AUC, PRAUC, Precision, Recall float64 }
+
+// Classes sets how well the model tells classes apart. Without curves, with more than 64
+// classes, curve is nil and only f1 and balanced are set.
+func (l *Learner) Classes(f1, balanced float64, curve *Curve) {
+	const model = "accrete"
+	l.f1.WithLabelValues(model).Set(f1)
+	l.balanced.WithLabelValues(model).Set(balanced)
+	if curve == nil {
+		l.auc.Reset()
+		l.prAUC.Reset()
+		l.recall.Reset()
+		return
+	}
+	l.auc.WithLabelValues(model).Set(curve.AUC)
+	l.prAUC.WithLabelValues(model).Set(curve.PRAUC)
+	l.recall.WithLabelValues(model, strconv.FormatFloat(curve.Precision, 'g', -1, 64)).Set(curve.Recall)
+}

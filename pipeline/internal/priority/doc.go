@@ -1,0 +1,2 @@
+// Package priority lowers the priority of work in the background.
+package priority

@@ -1,0 +1,204 @@
+package inference
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/serve"
+)
+
+// inferRequest is the body of …/infer.
+type inferRequest struct {
+	ID         string     `json:"id"`
+	Parameters parameters `json:"parameters"`
+	Inputs     []tensor   `json:"inputs"`
+	Outputs    []struct {
+		Name string `json:"name"`
+	} `json:"outputs"`
+}
+
+// parameters of a request. Others are ignored, as the protocol says.
+type parameters struct {
+	Probabilities *bool  `json:"probabilities"` // false: leave the output out
+	Interval      *bool  `json:"interval"`      // likewise
+	Key           string `json:"key"`           // of all rows
+}
+
+type inferResponse struct {
+	ModelName    string            `json:"model_name"`
+	ModelVersion string            `json:"model_version"`
+	ID           string            `json:"id,omitempty"`
+	Parameters   map[string]string `json:"parameters"`
+	Outputs      []output          `json:"outputs"`
+}
+
+type output struct {
+	Name     string `json:"name"`
+	Datatype string `json:"datatype"`
+	Shape    []int  `json:"shape"`
+	Data     any    `json:"data"`
+}
+
+// infer answers POST …/infer.
+func (s *Server) infer(r *http.Request) (answer []byte, rows int, fault *failure) {
+	m, fault := s.current(r)
+	if fault != nil {
+		return nil, 0, fault
+	}
+	b, fault := body(r)
+	if fault != nil {
+		return nil, 0, fault
+	}
+	var q inferRequest
+	if err := json.Unmarshal(b, &q); err != nil {
+		return nil, 0, bad("the body is not an inference request: %v", err)
+	}
+	w, back, fault := s.begin(m)
+	if fault != nil {
+		return nil, 0, fault
+	}
+	defer back(w)
+	if rows, fault = w.read(&q); fault != nil {
+		return nil, 0, fault
+	}
+	out, rules := w.predictions()
+	if out.Size == 0 && rows > 0 {
+		return nil, 0, status(http.StatusServiceUnavailable, "the model has seen no label yet")
+	}
+	all := outputs(m, w.encoder, out, rules, rows)
+	if all, fault = q.selected(all); fault != nil {
+		return nil, 0, fault
+	}
+	answer, err := json.Marshal(inferResponse{
+		ModelName: s.Name, ModelVersion: version(m), ID: q.ID, Outputs: all,
+		Parameters: map[string]string{"lineage": m.ID.Lineage.String(), "learned_to": record.LearnedTo(m.ID.LearnedTo)},
+	})
+	if err != nil {
+		return nil, 0, status(http.StatusInternalServerError, "the predictions are not finite")
+	}
+	return answer, rows, nil
+}
+
+// read decodes the rows of a request: inputs named after the columns, or one tensor with a
+// column each.
+func (w *worker) read(q *inferRequest) (rows int, fault *failure) {
+	columns := w.model.Schema.Columns
+	if len(q.Inputs) == 0 {
+		return 0, bad("there are no inputs")
+	}
+	for i := range q.Inputs {
+		if fault := q.Inputs[i].read(); fault != nil {
+			return 0, fault
+		}
+	}
+	one := &q.Inputs[0]
+	rows = one.Shape[0]
+	if rows > MaxRows {
+		return 0, status(http.StatusRequestEntityTooLarge, "%d rows, the limit is %d", rows, MaxRows)
+	}
+	names, at := columns, func(i, j int) []byte { return one.values[i*len(columns)+j] }
+	if whole := len(q.Inputs) == 1 && !slices.Contains(columns, one.Name); whole {
+		if len(one.Shape) != 2 || one.Shape[1] != len(columns) {
+			return 0, bad("input %.100q: shape %v: want [rows, %d], a column for each input of the model, or inputs named after them", one.Name, one.Shape, len(columns))
+		}
+	} else {
+		names, at = nil, func(i, j int) []byte { return q.Inputs[j].values[i] }
+		for k := range q.Inputs {
+			t := &q.Inputs[k]
+			switch {
+			case t.Shape[0] != rows || len(t.Shape) == 2 && t.Shape[1] != 1:
+				return 0, bad("input %.100q: shape %v: want [%d] or [%d, 1], as input %.100q", t.Name, t.Shape, rows, rows, one.Name)
+			case slices.Contains(names, t.Name):
+				return 0, bad("input %.100q is given twice", t.Name)
+			}
+			names = append(names, t.Name)
+		}
+	}
+	return rows, w.rows(rows, names, at, q.Parameters.Key)
+}
+
+// rows decodes rows whose values at returns.
+func (w *worker) rows(n int, names []string, at func(i, j int) []byte, key string) *failure {
+	begin, end := `{"features":{`, "}}"
+	prefix := make([][]byte, len(names))
+	for j, name := range names {
+		prefix[j], _ = json.Marshal(name) // text
+		prefix[j] = append(prefix[j], ':')
+	}
+	dense := slices.Equal(names, w.model.Schema.Columns)
+	for j, name := range names {
+		dense = dense && name == strconv.Itoa(j)
+	}
+	if dense {
+		begin, end = `{"x":[`, "]}"
+	}
+	var by []byte
+	if key != "" {
+		by = []byte(key)
+	}
+	var b []byte
+	for i := range n {
+		b = append(b[:0], begin...)
+		for j := range names {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			if !dense {
+				b = append(b, prefix[j]...)
+			}
+			b = append(b, at(i, j)...)
+		}
+		b = append(b, end...)
+		if err := w.add(b, by); err != nil {
+			return bad("row %d: %v", i, err)
+		}
+	}
+	return nil
+}
+
+// outputs returns the predictions for n rows as tensors.
+func outputs(m *serve.Served, e *record.Encoder, p learner.Predictions, rules record.Example, n int) []output {
+	if p.Task == learner.Classification {
+		names := make([]string, n)
+		for i := range n {
+			names[i] = m.Schema.Classes[e.Class(rules.Decision, p.Row(i))]
+		}
+		return []output{{"prediction", "BYTES", []int{n}, names}, {"probabilities", "FP64", []int{n, p.Size}, slices.Clone(p.Values)}}
+	}
+	k := max(1, p.Size)
+	shape, wide := []int{n}, []int{n, 2}
+	if k > 1 {
+		shape, wide = []int{n, k}, []int{n, k, 2}
+	}
+	all := []output{{"prediction", "FP64", shape, slices.Concat([]float64{}, p.Values)}}
+	if p.Intervals.Valid() {
+		bounds := make([]float64, 0, 2*n*k)
+		for i, v := range p.Values {
+			low, high := p.Intervals.Bounds(v, i%k)
+			bounds = append(bounds, low, high)
+		}
+		all = append(all, output{"interval", "FP64", wide, bounds})
+	}
+	return all
+}
+
+// selected returns the outputs that a request asks for.
+func (q *inferRequest) selected(all []output) ([]output, *failure) {
+	for _, o := range q.Outputs {
+		if !slices.ContainsFunc(all, func(has output) bool { return has.Name == o.Name }) {
+			return nil, bad("unknown output %.100q", o.Name)
+		}
+	}
+	off := func(p *bool) bool { return p != nil && !*p }
+	return slices.DeleteFunc(all, func(o output) bool {
+		named := len(q.Outputs) == 0
+		for _, want := range q.Outputs {
+			named = named || want.Name == o.Name
+		}
+		return !named || o.Name == "probabilities" && off(q.Parameters.Probabilities) || o.Name == "interval" && off(q.Parameters.Interval)
+	}), nil
+}

@@ -1,0 +1,65 @@
+package inference
+
+import (
+	"net/http"
+
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/serve"
+)
+
+// tensorMetadata describes a tensor. -1 is any number of rows.
+type tensorMetadata struct {
+	Name     string `json:"name"`
+	Datatype string `json:"datatype"`
+	Shape    []int  `json:"shape"`
+}
+
+// modelMetadata describes a model. Inputs are the columns; all of them together are
+// accepted as one tensor, too.
+type modelMetadata struct {
+	Name     string           `json:"name"`
+	Versions []string         `json:"versions"`
+	Platform string           `json:"platform"`
+	Inputs   []tensorMetadata `json:"inputs"`
+	Outputs  []tensorMetadata `json:"outputs"`
+}
+
+func (s *Server) metadata(w http.ResponseWriter, m *serve.Served) {
+	v := modelMetadata{Name: s.Name, Versions: []string{version(m)}, Platform: "accrete", Inputs: []tensorMetadata{}}
+	for j, name := range m.Schema.Columns {
+		typ := ""
+		if j < len(m.Schema.Types) {
+			typ = m.Schema.Types[j]
+		}
+		v.Inputs = append(v.Inputs, tensorMetadata{name, datatypeOf(typ), []int{-1}})
+	}
+	task, _ := learner.ParseTask(m.Schema.Task)
+	targets := max(1, len(m.Decode.Labels))
+	switch {
+	case task == learner.Classification:
+		v.Outputs = []tensorMetadata{{"prediction", "BYTES", []int{-1}}, {"probabilities", "FP64", []int{-1, len(m.Schema.Classes)}}}
+	case targets > 1:
+		v.Outputs = []tensorMetadata{{"prediction", "FP64", []int{-1, targets}}}
+	default:
+		v.Outputs = []tensorMetadata{{"prediction", "FP64", []int{-1}}}
+	}
+	if task == learner.Regression && m.Intervals() {
+		shape := []int{-1, 2}
+		if targets > 1 {
+			shape = []int{-1, targets, 2}
+		}
+		v.Outputs = append(v.Outputs, tensorMetadata{"interval", "FP64", shape})
+	}
+	reply(w, http.StatusOK, v)
+}
+
+// datatypeOf returns the datatype of a column of a type.
+func datatypeOf(typ string) string {
+	switch typ {
+	case learner.CategoryColumn.String(), learner.TimeColumn.String():
+		return "BYTES"
+	case learner.BooleanColumn.String():
+		return "BOOL"
+	}
+	return "FP64"
+}

@@ -1,0 +1,68 @@
+package inference
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+)
+
+// predict answers POST /predict: for an object as in a topic, with the value of its
+// prediction record, and for a list of objects with a list.
+func (s *Server) predict(r *http.Request) (answer []byte, rows int, fault *failure) {
+	m, fault := s.current(r)
+	if fault != nil {
+		return nil, 0, fault
+	}
+	b, fault := body(r)
+	if fault != nil {
+		return nil, 0, fault
+	}
+	w, back, fault := s.begin(m)
+	if fault != nil {
+		return nil, 0, fault
+	}
+	defer back(w)
+	key := []byte(nil)
+	if k := r.Header.Get("Accrete-Key"); k != "" {
+		key = []byte(k)
+	}
+	b = bytes.TrimSpace(b)
+	if len(b) == 0 {
+		return nil, 0, bad("the body is empty")
+	}
+	objects, list := []json.RawMessage{b}, b[0] == '['
+	if list {
+		if err := json.Unmarshal(b, &objects); err != nil {
+			return nil, 0, bad("the body is not JSON: %v", err)
+		}
+		if len(objects) > MaxRows {
+			return nil, 0, status(http.StatusRequestEntityTooLarge, "%d rows, the limit is %d", len(objects), MaxRows)
+		}
+	}
+	for i, o := range objects {
+		if err := w.add(o, key); err != nil {
+			if list {
+				return nil, 0, bad("row %d: %v", i, err)
+			}
+			return nil, 0, bad("%v", err)
+		}
+	}
+	out, rules := w.predictions()
+	var all bytes.Buffer
+	for i := range objects {
+		switch {
+		case i > 0:
+			all.WriteByte(',')
+		case list:
+			all.WriteByte('[')
+		}
+		all.Write(w.encoder.Value(rules, out.Task, out.Row(i)))
+	}
+	if list && len(objects) == 0 {
+		all.WriteByte('[')
+	}
+	if list {
+		all.WriteByte(']')
+	}
+	return all.Bytes(), len(objects), nil
+}

@@ -1,0 +1,197 @@
+package inference
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/accrete-ml/accrete/serve"
+)
+
+// Limits of requests.
+const (
+	MaxBytes  = 8 << 20   // of a body
+	MaxRows   = 10_000    // of a request
+	MaxValues = 1_000_000 // of a request
+
+	atOnce     = 32          // requests that are decoded and predicted
+	patience   = time.Second // for which others wait, before they are refused
+	retryAfter = "1"         // seconds
+)
+
+// Server answers requests. Its fields must not change while it does.
+type Server struct {
+	Name    string                                         // of the model
+	Version string                                         // of the program
+	Model   func() *serve.Served                           // the current model; nil: there is none yet
+	Observe func(code, rows int, took time.Duration)       // called after each request for predictions; may be nil
+	busy    chan struct{}                                  // one element for each request at work
+	pool    func(m *serve.Served) (*worker, func(*worker)) // of the workers of a model
+}
+
+// Register adds the paths of s to mux.
+func (s *Server) Register(mux *http.ServeMux) {
+	s.busy, s.pool = make(chan struct{}, atOnce), workers()
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, openAPI) })
+	mux.HandleFunc("GET /v2", s.server)
+	mux.HandleFunc("GET /v2/{$}", s.server)
+	mux.HandleFunc("GET /v2/health/live", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, map[string]bool{"live": true}) })
+	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) {
+		ready := s.Model() != nil
+		reply(w, readyCode(ready), map[string]bool{"ready": ready})
+	})
+	for _, at := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
+		mux.HandleFunc("GET "+at, s.named(s.metadata))
+		mux.HandleFunc("GET "+at+"/ready", s.ready)
+		mux.HandleFunc("POST "+at+"/infer", s.observed(s.infer))
+	}
+	mux.HandleFunc("POST /predict", s.observed(s.predict))
+	mux.HandleFunc("/v2/", func(w http.ResponseWriter, r *http.Request) {
+		fail(w, status(http.StatusNotFound, "there is no %s %s; see /openapi.json", r.Method, r.URL.Path))
+	})
+}
+
+//go:embed openapi.json
+var openAPI []byte
+
+// readyCode is 200, or 400: the protocol reserves codes of 400 to 499 for what is not ready.
+func readyCode(ready bool) int {
+	if ready {
+		return http.StatusOK
+	}
+	return http.StatusBadRequest
+}
+
+func (s *Server) server(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, map[string]any{"name": "accrete", "version": s.Version, "extensions": []string{}})
+}
+
+// failure is an error with a status.
+type failure struct {
+	code int
+	text string
+}
+
+func (f *failure) Error() string { return f.text }
+
+func status(code int, format string, args ...any) *failure {
+	return &failure{code, fmt.Sprintf(format, args...)}
+}
+
+func bad(format string, args ...any) *failure {
+	return status(http.StatusBadRequest, format, args...)
+}
+
+// current returns the model that a request names.
+func (s *Server) current(r *http.Request) (*serve.Served, *failure) {
+	if name := r.PathValue("model"); name != "" && name != s.Name {
+		return nil, status(http.StatusNotFound, "unknown model %.100q: this is a scorer of %q", name, s.Name)
+	}
+	m := s.Model()
+	if m == nil {
+		return nil, status(http.StatusServiceUnavailable, "there is no complete snapshot of %q yet", s.Name)
+	}
+	if v := r.PathValue("version"); v != "" && v != version(m) {
+		return nil, status(http.StatusNotFound, "unknown version %.100q of %q: the current one is %s", v, s.Name, version(m))
+	}
+	return m, nil
+}
+
+// version returns the version of a model, its step.
+func version(m *serve.Served) string { return strconv.FormatInt(m.ID.Step, 10) }
+
+func (s *Server) named(f func(http.ResponseWriter, *serve.Served)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		m, err := s.current(r)
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		f(w, m)
+	}
+}
+
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	_, err := s.current(r)
+	if err != nil && err.code == http.StatusNotFound {
+		fail(w, err)
+		return
+	}
+	reply(w, readyCode(err == nil), map[string]any{"name": s.Name, "ready": err == nil})
+}
+
+// observed returns a handler that limits the number of requests at work, and reports each.
+func (s *Server) observed(f func(*http.Request) (answer []byte, rows int, err *failure)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		answer, rows, err := s.limited(r, f)
+		code := http.StatusOK
+		if err != nil {
+			code, rows = err.code, 0
+			fail(w, err)
+		} else {
+			write(w, code, answer)
+		}
+		if s.Observe != nil {
+			s.Observe(code, rows, time.Since(start))
+		}
+	}
+}
+
+func (s *Server) limited(r *http.Request, f func(*http.Request) ([]byte, int, *failure)) ([]byte, int, *failure) {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case s.busy <- struct{}{}:
+		defer func() { <-s.busy }()
+		return f(r)
+	case <-late.C:
+	case <-r.Context().Done():
+	}
+	return nil, 0, status(http.StatusTooManyRequests, "%d requests are at work: try again", atOnce)
+}
+
+// body reads the body of a request.
+func body(r *http.Request) ([]byte, *failure) {
+	if r.Header.Get("Inference-Header-Content-Length") != "" {
+		return nil, bad("binary tensor data is not supported: send the data as JSON")
+	}
+	b, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBytes))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, status(http.StatusRequestEntityTooLarge, "the body exceeds %d bytes", MaxBytes)
+	case err != nil:
+		return nil, bad("the body could not be read: %v", err)
+	}
+	return b, nil
+}
+
+func fail(w http.ResponseWriter, err *failure) {
+	if err.code == http.StatusTooManyRequests || err.code == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
+	reply(w, err.code, map[string]string{"error": err.text})
+}
+
+func reply(w http.ResponseWriter, code int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil { // a number that is not finite
+		code, b = http.StatusInternalServerError, []byte(`{"error":"the answer is not JSON"}`)
+	}
+	write(w, code, b)
+}
+
+func write(w http.ResponseWriter, code int, b []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(code)
+	_, _ = w.Write(b) // an error means that the client has gone
+}

@@ -1,0 +1,105 @@
+package inference
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+)
+
+// tensor is an input of a request.
+type tensor struct {
+	Name     string          `json:"name"`
+	Shape    []int           `json:"shape"`
+	Datatype string          `json:"datatype"`
+	Data     json.RawMessage `json:"data"`
+
+	values [][]byte // JSON of the elements, in row-major order
+}
+
+var datatypes = []string{"BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64", "BYTES"}
+
+// read checks t and sets its values. Data may be nested or flat.
+func (t *tensor) read() *failure {
+	if !slices.Contains(datatypes, t.Datatype) {
+		return bad("input %.100q: datatype %.100q: want one of %s", t.Name, t.Datatype, strings.Join(datatypes, ", "))
+	}
+	want := 1
+	for _, n := range t.Shape {
+		if n < 0 || n > MaxValues || want*n > MaxValues {
+			return bad("input %.100q: shape %v: want at most %d values", t.Name, t.Shape, MaxValues)
+		}
+		want *= n
+	}
+	if len(t.Shape) == 0 || len(t.Shape) > 2 {
+		return bad("input %.100q: shape %v: want one dimension, or two", t.Name, t.Shape)
+	}
+	if err := t.flatten(); err != nil {
+		return bad("input %.100q: data: %v", t.Name, err)
+	}
+	if len(t.values) != want {
+		return bad("input %.100q: data has %d values, but the shape is %v", t.Name, len(t.values), t.Shape)
+	}
+	for i, v := range t.values {
+		if !t.fits(v) {
+			return bad("input %.100q: value %d is %.64s, want %s", t.Name, i, v, t.Datatype)
+		}
+	}
+	return nil
+}
+
+// flatten reads the elements of the data.
+func (t *tensor) flatten() error {
+	if len(t.Data) == 0 || t.Data[0] != '[' {
+		return errors.New("want a list")
+	}
+	d := json.NewDecoder(bytes.NewReader(t.Data))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch v := token.(type) {
+		case json.Delim:
+			if v == '{' {
+				return errors.New("an object is no value")
+			}
+			continue
+		case json.Number:
+			t.values = append(t.values, []byte(v.String()))
+		default: // text, a boolean or null
+			b, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			t.values = append(t.values, b)
+		}
+		if len(t.values) > MaxValues {
+			return errors.New("too many values")
+		}
+	}
+}
+
+// fits reports whether a value has the datatype, or is null: a missing value.
+func (t *tensor) fits(v []byte) bool {
+	first := v[0]
+	switch {
+	case first == 'n':
+		return true
+	case t.Datatype == "BOOL":
+		return first == 't' || first == 'f'
+	case t.Datatype == "BYTES":
+		return first == '"'
+	case first == '"' || first == 't' || first == 'f':
+		return false
+	case strings.HasPrefix(t.Datatype, "FP"):
+		return true
+	}
+	return !bytes.ContainsAny(v, ".eE") && (t.Datatype[0] == 'I' || first != '-')
+}

@@ -1,0 +1,74 @@
+package inference
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/serve"
+)
+
+// worker decodes and predicts the rows of one request at a time.
+type worker struct {
+	model   *serve.Served
+	decoder *decode.Decoder
+	schema  *decode.Schema // of the decoder before its first row
+	encoder *record.Encoder
+	batch   learner.Batch
+}
+
+// workers returns a function that gives a worker of a model, and a function to give it
+// back.
+func workers() func(m *serve.Served) (*worker, func(*worker)) {
+	var pool sync.Pool
+	back := func(w *worker) {
+		if w.decoder.Schema() == w.schema { // or the rows have settled something for those to come
+			pool.Put(w)
+		}
+	}
+	return func(m *serve.Served) (*worker, func(*worker)) {
+		if w, ok := pool.Get().(*worker); ok && w.model == m {
+			return w, back
+		}
+		d, err := decode.New(m.Decode, m.Schema)
+		if err != nil {
+			return nil, nil // impossible: the learner has read with it
+		}
+		return &worker{model: m, decoder: d, schema: d.Schema(), encoder: record.NewEncoder(m.ID, m.Schema.Classes, ingest.DefaultMaxMessageBytes)}, back
+	}
+}
+
+// begin returns a worker without rows.
+func (s *Server) begin(m *serve.Served) (*worker, func(*worker), *failure) {
+	if len(m.Schema.Columns) == 0 {
+		return nil, nil, status(http.StatusServiceUnavailable, "the model has seen no row yet")
+	}
+	w, back := s.pool(m)
+	if w == nil {
+		return nil, nil, status(http.StatusInternalServerError, "the options of the model are invalid")
+	}
+	w.batch.Reset(len(m.Schema.Columns))
+	return w, back, nil
+}
+
+// add decodes a row, as a record of a topic with this value and key.
+func (w *worker) add(value, key []byte) error {
+	row, err := record.Decode(w.decoder, &ingest.Record{Key: key, Value: value})
+	if err != nil {
+		return err
+	}
+	w.batch.Append(row.X, learner.Label{}, row.Weight)
+	if w.model.Keyed() {
+		w.batch.SetKey(string(row.Key))
+	}
+	return nil
+}
+
+// predictions returns the predictions for the rows.
+func (w *worker) predictions() (learner.Predictions, record.Example) {
+	out := w.model.Predict(&w.batch)
+	return out, record.Example{Decision: out.Decision, Intervals: out.Intervals}
+}
