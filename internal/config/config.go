@@ -232,7 +232,7 @@ type Learner struct {
 
 	// Share of the labels of a regression that the interval of their prediction
 	// contains, from 0.5 to 0.999, see docs/predictions.md. 0: no intervals.
-	Intervals float64 `key:"intervals" default:"0" min:"0" max:"0.999"`
+	Intervals float64 `key:"intervals" default:"0" example:"0.9" min:"0" max:"0.999"`
 
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
