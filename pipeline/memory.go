@@ -20,7 +20,7 @@ import (
 //	frequencies  max_features × (inputs + 1) × 4 bytes, with the inputs that the model sees:
 //	             several for a column that is a category or a time
 //	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms)
-//	tables       for each category with statistics, 32,768 × (56 + 8 × targets) bytes, where
+//	tables       for each category with statistics and for each table of keys, 32,768 × (56 + 8 × targets) bytes, where
 //	             two classes are one target and there are at most 16
 //	BATCH        bytes of the largest BATCH so far: its records, at most about 8 MiB, and
 //	             their rows. One is collected, one is decided and one is learned

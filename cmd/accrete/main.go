@@ -36,6 +36,7 @@ type commands struct {
 	Predict    predictCommand    `cmd:"" help:"Predict the rows of a file with a model."`
 	Bench      benchCommand      `cmd:"" help:"Compare all algorithms on a folder of data sets."`
 	Refit      refitCommand      `cmd:"" help:"Solve for a model on its most recent records, with a certificate."`
+	Compare    compareCommand    `cmd:"" help:"Compare the inputs of two files, or find changes in one."`
 	Metric     metricCommand     `cmd:"" help:"Learn a metric of the inputs, or one per key."`
 	Verify     verifyCommand     `cmd:"" help:"Replay the history of a model and compare it with every snapshot."`
 	Inspect    inspectCommand    `cmd:"" help:"Describe a snapshot or a model log."`

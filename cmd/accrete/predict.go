@@ -23,7 +23,7 @@ type predictCommand struct {
 }
 
 func (predictCommand) Help() string {
-	return `Predicts the rows of a file with a model, and prints the rows in the format of the file with their predictions: as further columns of CSV (prediction, and probability.CLASS for each class, or prediction.LABEL for each of several labels), as further members of JSON (prediction, probabilities), and as a comment of a LIBSVM line. The numbers are those that a scorer would write to a topic, bit for bit. Rows are read as the learner read them: columns by name and with their types; the label may be absent.`
+	return `Predicts the rows of a file with a model, and prints the rows in the format of the file with their predictions: as further columns of CSV (prediction, and probability.CLASS for each class, prediction.LABEL for each of several labels, or score and threshold for novelty), as further members of JSON (prediction, probabilities), and as a comment of a LIBSVM line. The numbers are those that a scorer would write to a topic, bit for bit. Rows are read as the learner read them: columns by name and with their types; the label may be absent.`
 }
 
 func (predictCommand) Examples() string {

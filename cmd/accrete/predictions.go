@@ -81,6 +81,9 @@ func (p *predictionWriter) added(task learner.Task) []string {
 		}
 		return names
 	}
+	if task == learner.Novelty {
+		return append(names, noveltyNames...)
+	}
 	if p.columns == nil {
 		return append(names, probabilityName)
 	}
@@ -89,6 +92,9 @@ func (p *predictionWriter) added(task learner.Task) []string {
 	}
 	return names
 }
+
+// noveltyNames name the values of a prediction of novelty.
+var noveltyNames = []string{"score", "threshold"}
 
 // predicted is the prediction for a row.
 type predicted struct {
@@ -142,6 +148,8 @@ func (p *predictionWriter) row(task learner.Task, x predicted) []string {
 				cells[at], cells[at+1] = spelled(low), spelled(high)
 			}
 		}
+	case x.task == learner.Novelty:
+		copy(cells, []string{strconv.FormatBool(learner.Novel(x.values)), spelled(x.values[0]), spelled(x.values[1])})
 	default:
 		class := x.encoder.Class(x.rules.Decision, x.values)
 		cells[0] = x.classes[class]

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -269,18 +268,6 @@ func (f *File) Record(dst []byte) ([]byte, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
 
-// LineError is the error of one row of a file.
-type LineError struct {
-	File string
-	Line int
-	Err  *Error
-}
-
-func (e *LineError) Error() string { return fmt.Sprintf("%s, line %d: %v", e.File, e.Line, e.Err) }
-func (e *LineError) Unwrap() error { return e.Err }
-
-func (f *File) lineError(err *Error) error { return &LineError{f.name, f.now.number, err} }
-
 // limitedReader bounds the size of a row, which is read into memory as a whole.
 type limitedReader struct {
 	r io.Reader
@@ -298,13 +285,4 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	l.n += n
 	return n, err
-}
-
-// some of a list of names, for a message.
-func some(names []string) string {
-	const most = 20
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
-	}
-	return strings.Join(names, ", ")
 }

@@ -225,6 +225,8 @@ func TestEveryOptionCanBeSetInEveryPlace(t *testing.T) {
 			text = "2"
 		case "learner.minibatch":
 			text = "64"
+		case "learner.intervals":
+			text = "0.9"
 		case "refit.every":
 			text = "10m"
 		}
