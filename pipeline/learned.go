@@ -32,12 +32,12 @@ func learnedBefore(ctx context.Context, c Config, ins input.Partitions, s *snaps
 		}
 		batches = batches[read+1:] // after what retention has deleted
 	}
-	return nil, 0, fmt.Errorf("%w: %w", input.ErrHistory, errNoRows)
+	return nil, 0, errNoRows
 }
 
 // errNoRows means that the rows before a seq cannot be read again: retention has
 // deleted the records, or the log was trimmed to just before that seq.
-var errNoRows = errors.New("the input topics have none of the most recently learned records")
+var errNoRows = fmt.Errorf("%w: the input topics have none of the most recently learned records", input.ErrHistory)
 
 // rowsOf returns the last n labelled rows of the batches. With an error, read is the
 // number of batches read before it.

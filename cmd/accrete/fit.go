@@ -161,11 +161,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
 	}
-	for _, name := range options.NamedCosts() {
-		if !slices.Contains(schema.Classes, name) {
-			e.log.Warn().Str("class", name).Strs("classes", schema.Classes).Msg("--costs names a class that no row has")
-		}
-	}
+	warnOfCosts(e, options, schema.Classes)
 	s, err := run.Snapshot(schema)
 	if err != nil {
 		return err
@@ -194,6 +190,15 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 		text += "\n" + strings.TrimSuffix(r.columns.declaration(schema, c.Types), "\n")
 	}
 	return e.print(f.JSON, text, r)
+}
+
+// warnOfCosts names the classes in --costs that no row has.
+func warnOfCosts(e *env, options learner.Config, classes []string) {
+	for _, name := range options.NamedCosts() {
+		if !slices.Contains(classes, name) {
+			e.log.Warn().Str("class", name).Strs("classes", classes).Msg("--costs names a class that no row has")
+		}
+	}
 }
 
 // options returns the learner.Config that the flags describe.

@@ -81,6 +81,18 @@ func (w *world) seen() (seq int64) {
 	return seq
 }
 
+// answered returns the seq of the last BATCH that has predictions, 0 if there is none
+// after a seq.
+func (w *world) answered(after int64) (seq int64) {
+	for _, rec := range w.c.records(w.c.part(pipeline.LogTopic(modelName), 0)) {
+		v, err := modellog.Parse(rec.Key, rec.Value)
+		if b, ok := v.(*modellog.Batch); err == nil && ok && b.Seq > after && b.Counts.Learned+b.Counts.Predicted > 0 {
+			seq = b.Seq
+		}
+	}
+	return seq
+}
+
 // outputsLoseTail removes the last batches of predictions, or of the markers of
 // transactional delivery. Nobody can bring predictions back that were acknowledged,
 // but the model must go on as if nothing had happened, and what is published again
@@ -113,8 +125,16 @@ func (w *world) outputsLoseTail() bool {
 	w.lossy = true
 	w.note("%s has lost its tail", name)
 	if p != nil {
+		from := w.fold(w.c.part(pipeline.LogTopic(modelName), 0)).Seq()
 		w.feed(20)
-		w.steps("learning after "+name+" has lost its tail", func() bool { return w.over(p) || w.caughtUp() })
+		since, published := time.Now(), false
+		w.steps("learning after "+name+" has lost its tail", func() bool {
+			published = w.caughtUp() && w.seen() >= w.answered(from)
+			return w.over(p) || published || time.Since(since) > time.Minute
+		})
+		if w.violation == "" && !w.over(p) && !published {
+			w.fail("%s has lost its tail: the learner does not publish any more", name)
+		}
 		if w.violation == "" && w.over(p) {
 			w.fail("%s has lost its tail: the learner ended with: %v", name, p.err)
 		}
