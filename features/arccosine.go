@@ -3,8 +3,6 @@ package features
 import (
 	"errors"
 	"math"
-
-	"github.com/accrete-ml/accrete/internal/vec"
 )
 
 // ArcCosine is the arc-cosine kernel of this order, at x and y with the constant Scale
@@ -55,17 +53,16 @@ func (k ArcCosine) Eval(x, y []float64) float64 {
 func (k ArcCosine) Sizes(dim int) (parameters, prepared int) { return dim + 1, dim + 1 }
 func (k ArcCosine) Prepare(dst []float64, x []float32)       { direction(dst, x, k.Scale) }
 
-func (k ArcCosine) Pairs(dst, x, w []float64) {
-	n := len(x)
-	for i := 0; i < len(dst); i += 2 {
-		u := vec.Dot(x, w[:n])
-		w = w[n:]
+func (k ArcCosine) Pairs(dst, x, w []float64) { k.fromProducts(dst, dots(x, w)) }
+
+func (k ArcCosine) fromProducts(dst, products []float64) {
+	for i, u := range products {
 		a := math.Abs(u)
 		if k.Order == 0 {
 			a = 1
 		}
-		if dst[i], dst[i+1] = 0, a; u > 0 {
-			dst[i], dst[i+1] = a, 0
+		if dst[2*i], dst[2*i+1] = 0, a; u > 0 {
+			dst[2*i], dst[2*i+1] = a, 0
 		}
 	}
 }

@@ -23,7 +23,7 @@ type Bank struct {
 	blocks int
 	limit  int       // largest size of w in bytes
 	w      []float32 // packed frequencies; the last panel is padded with zeros
-	own    []float64 // parameters of a Featured kernel, instead of w
+	own    []own     // parameters of a Featured kernel, instead of w
 	words  []uint32  // of a structured sampling, instead of w
 	idle   chan *job // memory for the next calls
 }

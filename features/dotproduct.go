@@ -53,7 +53,8 @@ func (k DotProduct) Prepare(dst []float64, x []float32) { direction(dst, x, k.Sc
 func (k DotProduct) Pairs(dst, x, w []float64) {
 	n := 1 + 2*maxDegree*len(x)
 	for i := 0; i < len(dst); i += 2 {
-		products(dst[i:i+2], x, w[1:n], int(w[0]))
+		degree := int(w[0])
+		multiply(dst[i:i+2], dots(x, w[1:1+2*degree*len(x)]), degree)
 		w = w[n:]
 	}
 }

@@ -22,6 +22,17 @@ type Featured interface {
 	Pairs(dst, x, w []float64)
 }
 
+// linear is a Featured kernel whose parameters are vectors of the length of a prepared
+// row, of which its features need nothing but the products with the row. A Bank computes
+// these together, in float32.
+type linear interface {
+	Featured
+
+	// fromProducts is Pairs for the products, as many for each random feature as it has
+	// vectors.
+	fromProducts(dst, products []float64)
+}
+
 // Parameters returns the number of random numbers that a random feature of a kernel
 // consists of: a frequency of dim inputs has dim.
 func Parameters(k Kernel, dim int) int { return Map{Kernel: k, Dim: dim}.parameters() }
@@ -51,137 +62,117 @@ func (m Map) parameters() int {
 	return m.Dim
 }
 
+// own is the parameters of a block of a Featured kernel.
+type own struct {
+	numbers []float64
+	packed  []float32 // of a linear kernel, instead: the vectors of each chunk in panels
+}
+
+// chunk is the number of random features that are computed together: with one, two or four
+// vectors each they fill whole panels.
+const chunk = 2 * vec.Panel
+
 // growOwn draws the parameters of blocks as far as there is memory for them.
 func (b *Bank) growOwn() {
-	size := b.m.BlockSize * b.m.parameters()
-	for to := min(b.blocks, b.limit/(8*size)); len(b.own) < to*size; {
-		block := len(b.own) / size
-		b.own = append(b.own, make([]float64, size)...)
-		b.drawOwn(b.own[block*size:], block, new(worker))
+	most := b.limit / (8 * b.m.BlockSize * b.m.parameters())
+	var w worker
+	for len(b.own) < min(b.blocks, most) {
+		b.own = append(b.own, own{})
+		b.drawOwn(&b.own[len(b.own)-1], len(b.own)-1, &w)
 	}
 }
 
 // drawOwn sets dst to the parameters of a block.
-func (b *Bank) drawOwn(dst []float64, block int, w *worker) {
-	b.m.frequencies(resize(&w.frequencies, len(dst)), block, &w.source)
-	for i, v := range w.frequencies {
-		dst[i] = float64(v)
+func (b *Bank) drawOwn(dst *own, block int, w *worker) {
+	n := b.m.parameters()
+	all := resize(&w.frequencies, b.m.BlockSize*n)
+	b.m.frequencies(all, block, &w.source)
+	if _, ok := b.m.Kernel.(linear); !ok {
+		for i := range resize(&dst.numbers, len(all)) {
+			dst.numbers[i] = float64(all[i])
+		}
+		return
+	}
+	_, long := b.m.Kernel.(Featured).Sizes(b.m.Dim)
+	dst.packed = dst.packed[:0]
+	for ; len(all) > 0; all = all[min(chunk*n, len(all)):] {
+		vectors := all[:min(chunk*n, len(all))]
+		for ; len(vectors) > 0; vectors = vectors[min(vec.Panel*long, len(vectors)):] {
+			for k := range long {
+				for i := range vec.Panel {
+					v := float32(0)
+					if i*long < len(vectors) {
+						v = vectors[i*long+k]
+					}
+					dst.packed = append(dst.packed, v)
+				}
+			}
+		}
 	}
 }
 
-// ownParameters returns the parameters of a block: those in memory, or drawn again.
-func (w *worker) ownParameters(b *Bank, block int) []float64 {
-	size := b.m.BlockSize * b.m.parameters()
-	if at := block * size; at < len(b.own) {
-		return b.own[at : at+size]
+// parametersOf returns the parameters of a block: those in memory, or drawn again.
+func (w *worker) parametersOf(b *Bank, block int) *own {
+	if block < len(b.own) {
+		return &b.own[block]
 	}
-	b.drawOwn(resize(&w.own, size), block, w)
-	return w.own
+	b.drawOwn(&w.own, block, w)
+	return &w.own
 }
 
-// ownRowsPerTask is the number of rows that meet the parameters in the cache together.
-const ownRowsPerTask = 32
-
-// prepareOwn prepares all rows.
-func (j *job) prepareOwn() (k Featured, prepared int) {
+// prepareOwn prepares all rows, and those for a linear kernel also in panels.
+func (j *job) prepareOwn() {
 	k, dim := j.bank.m.Kernel.(Featured), j.bank.m.Dim
-	_, prepared = k.Sizes(dim)
-	resize(&j.prepared, j.rows*prepared)
+	_, j.long = k.Sizes(dim)
+	resize(&j.prepared, j.rows*j.long)
 	for r := range j.rows {
-		k.Prepare(j.prepared[r*prepared:(r+1)*prepared], j.x[r*dim:(r+1)*dim])
+		k.Prepare(j.prepared[r*j.long:(r+1)*j.long], j.x[r*dim:(r+1)*dim])
 	}
-	return k, prepared
+	if _, ok := k.(linear); !ok {
+		return
+	}
+	panels := vec.Panels(j.rows, vec.Lanes)
+	clear(resize(&j.packedX, panels*vec.Lanes*j.long))
+	for i, v := range j.prepared {
+		r, at := i/j.long, i%j.long
+		j.packedX[(r/vec.Lanes*j.long+at)*vec.Lanes+r%vec.Lanes] = float32(v)
+	}
 }
 
-// ownPairs sets w.pairs to the pairs of a prepared row, rounded to float32.
-func (w *worker) ownPairs(k Featured, x, parameters []float64, features int) []float64 {
-	pairs := resize(&w.pairs, 2*features)
-	k.Pairs(pairs, x, parameters)
+// ownPairs sets w.pairs, rows x 2(to-from), to the pairs of the random features from to to of
+// a block for a panel of rows, rounded to float32. from is a multiple of chunk.
+func (w *worker) ownPairs(j *job, block, from, to, panel int) []float64 {
+	p, n, width := w.parametersOf(j.bank, block), j.bank.m.parameters(), 2*(to-from)
+	first, last := panel*vec.Lanes, min((panel+1)*vec.Lanes, j.rows)
+	pairs := resize(&w.pairs, (last-first)*width)
+	if k, ok := j.bank.m.Kernel.(linear); ok {
+		vectors := n / j.long
+		panelsOf := vec.Panels(chunk*vectors, vec.Panel)
+		x := j.packedX[panel*vec.Lanes*j.long : (panel+1)*vec.Lanes*j.long]
+		for at := from; at < to; at += chunk {
+			end := min(at+chunk, to)
+			count := (end - at) * vectors
+			products := resize(&w.products, vec.Panels(count, vec.Panel)*vec.Panel*vec.Lanes)
+			for i := range vec.Panels(count, vec.Panel) {
+				size := vec.Panel * j.long
+				weights := p.packed[(at/chunk*panelsOf+i)*size:][:size]
+				vec.Project(products[i*vec.Panel*vec.Lanes:(i+1)*vec.Panel*vec.Lanes], x, weights, j.long, &w.Scratch)
+			}
+			row := resize(&w.turned, count)
+			for r := range last - first {
+				for i := range row {
+					row[i] = float64(products[i*vec.Lanes+r])
+				}
+				k.fromProducts(pairs[r*width+2*(at-from):r*width+2*(end-from)], row)
+			}
+		}
+	} else {
+		for r := first; r < last; r++ {
+			j.bank.m.Kernel.(Featured).Pairs(pairs[(r-first)*width:(r-first+1)*width], j.prepared[r*j.long:(r+1)*j.long], p.numbers[from*n:to*n])
+		}
+	}
 	for i, v := range pairs {
 		pairs[i] = float64(float32(v))
 	}
 	return pairs
-}
-
-// featuresOwn is Features for a Featured kernel.
-func (j *job) featuresOwn() {
-	k, prepared := j.prepareOwn()
-	size := j.bank.m.BlockSize
-	j.run(func(j *job, w *worker, i int) {
-		block := j.from/size + i
-		parameters := w.ownParameters(j.bank, block)
-		for r := range j.rows {
-			at := r*2*(j.end-j.from) + 2*i*size
-			for f, v := range w.ownPairs(k, j.prepared[r*prepared:(r+1)*prepared], parameters, size) {
-				j.features[at+f] = float32(v)
-			}
-		}
-	}, (j.end-j.from)/size, j.cost(j.rows, vec.Panels(j.end-j.from, vec.Panel), 0))
-}
-
-// sumOwn adds to j.dst the sums over the random features from a block on, for a Featured
-// kernel: for each row, score and block one vec.Dot, and their sum in the order of the
-// blocks.
-func (j *job) sumOwn(coef []float32, block int) {
-	k, prepared := j.prepareOwn()
-	size, scores := 2*j.bank.m.BlockSize, j.scores
-	all := len(coef) / scores
-	columns := resize(&j.columns, len(coef)) // of each block, its scores × features
-	for from := 0; from < all; from += size {
-		n := min(size, all-from)
-		for f := range n {
-			for c, v := range coef[(from+f)*scores : (from+f+1)*scores] {
-				columns[from*scores+c*n+f] = float64(v)
-			}
-		}
-	}
-	j.run(func(j *job, w *worker, i int) {
-		for from := 0; from < all; from += size {
-			parameters, n := w.ownParameters(j.bank, block+from/size), min(size, all-from)
-			for r := i * ownRowsPerTask; r < min((i+1)*ownRowsPerTask, j.rows); r++ {
-				pairs := w.ownPairs(k, j.prepared[r*prepared:(r+1)*prepared], parameters, size/2)[:n]
-				for c := range scores {
-					j.dst[r*scores+c] += vec.Dot(pairs, columns[from*scores+c*n:from*scores+(c+1)*n])
-				}
-			}
-		}
-	}, vec.Panels(j.rows, ownRowsPerTask), j.cost(j.rows, vec.Panels(all/2, vec.Panel), scores))
-}
-
-// ownFeaturesPerTask is the number of random features of a task of gradientOwn.
-const ownFeaturesPerTask = 16
-
-// gradientOwn is Gradient for a Featured kernel: one vec.Dot for each feature, score and
-// run of rows, and their sum in the order of the rows.
-func (j *job) gradientOwn(g []float64) {
-	k, prepared := j.prepareOwn()
-	size, scores, n := j.bank.m.BlockSize, j.scores, j.bank.m.parameters()
-	columns := resize(&j.columns, len(g)) // scores × rows
-	for r := range j.rows {
-		for c, v := range g[r*scores : (r+1)*scores] {
-			columns[c*j.rows+r] = float64(float32(v))
-		}
-	}
-	tasks := vec.Panels(size, ownFeaturesPerTask) // of a block
-	j.run(func(j *job, w *worker, i int) {
-		block, from := i/tasks, i%tasks*ownFeaturesPerTask
-		to := min(from+ownFeaturesPerTask, size)
-		parameters := w.ownParameters(j.bank, j.from/size+block)[from*n : to*n]
-		dst := j.dst[2*(block*size+from)*scores : 2*(block*size+to)*scores]
-		turned := resize(&w.turned, 2*(to-from)*vec.Run)
-		for first := 0; first < j.rows; first += vec.Run {
-			last := min(first+vec.Run, j.rows)
-			for r := first; r < last; r++ {
-				for f, v := range w.ownPairs(k, j.prepared[r*prepared:(r+1)*prepared], parameters, to-from) {
-					turned[f*vec.Run+r-first] = v
-				}
-			}
-			for f := range 2 * (to - from) {
-				phi := turned[f*vec.Run : f*vec.Run+last-first]
-				for c := range scores {
-					dst[f*scores+c] += vec.Dot(phi, columns[c*j.rows+first:c*j.rows+last])
-				}
-			}
-		}
-	}, tasks*(j.end-j.from)/size, j.cost(j.rows, vec.Panels(j.end-j.from, vec.Panel), scores))
 }

@@ -38,7 +38,8 @@ func (k Hellinger) Prepare(dst []float64, x []float32) {
 	}
 }
 
-func (k Hellinger) Pairs(dst, x, w []float64) { products(dst, x, w, 1) }
+func (k Hellinger) Pairs(dst, x, w []float64)            { multiply(dst, dots(x, w), 1) }
+func (k Hellinger) fromProducts(dst, products []float64) { multiply(dst, products, 1) }
 
 func (k Hellinger) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)

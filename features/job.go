@@ -27,6 +27,7 @@ type job struct {
 	packedFactors []float32
 	coef          []float32 // coefficients of the loaded frequencies
 	prepared      []float64 // rows of a Featured kernel
+	long          int       // length of such a row
 	columns       []float64 // of coefficients or factors of its features
 	partial       []float64 // groups x rows x scores
 	total         []float64 // rows x scores, in panels of rows
@@ -54,9 +55,11 @@ type worker struct {
 	phase       []float32
 	acc         []float32
 	sum         []float64
-	own         []float64 // parameters of a Featured kernel
-	pairs       []float64 // of a row
-	turned      []float64 // pairs of a run of rows, features × rows
+	own         own       // parameters of a Featured kernel
+	products    []float32 // of a linear one, vectors × rows
+	pairs       []float64 // rows × 2 features
+	turned      []float64 // products of a row
+	byFeature   []float64 // pairs of a run of rows, 2 features × rows
 	run         func()
 }
 

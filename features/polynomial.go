@@ -46,8 +46,9 @@ func (k Polynomial) Eval(x, y []float64) float64 { return power(cosine(x, y, k.S
 func (k Polynomial) Sizes(dim int) (parameters, prepared int) {
 	return 2 * k.Degree * (dim + 1), dim + 1
 }
-func (k Polynomial) Prepare(dst []float64, x []float32) { direction(dst, x, k.Scale) }
-func (k Polynomial) Pairs(dst, x, w []float64)          { products(dst, x, w, k.Degree) }
+func (k Polynomial) Prepare(dst []float64, x []float32)   { direction(dst, x, k.Scale) }
+func (k Polynomial) Pairs(dst, x, w []float64)            { multiply(dst, dots(x, w), k.Degree) }
+func (k Polynomial) fromProducts(dst, products []float64) { multiply(dst, products, k.Degree) }
 
 func (k Polynomial) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)

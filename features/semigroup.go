@@ -17,13 +17,18 @@ func (semigroup) Sizes(dim int) (parameters, prepared int) { return 2 * dim, dim
 // prepare is Prepare for a kernel of this scale.
 func (semigroup) prepare(dst []float64, x []float32, scale float64) {
 	for i, v := range x {
-		dst[i] = max(0, float64(v)) / scale
+		dst[i] = min(largest, max(0, float64(v))/scale)
 	}
 }
 
-func (semigroup) Pairs(dst, x, w []float64) {
-	for i := range dst {
-		dst[i] = -vec.Dot(x, w[i*len(x):(i+1)*len(x)])
+// largest bounds rows, so that no product with ω is infinite.
+const largest = 0x1p30
+
+func (k semigroup) Pairs(dst, x, w []float64) { k.fromProducts(dst, dots(x, w)) }
+
+func (semigroup) fromProducts(dst, products []float64) {
+	for i, u := range products {
+		dst[i] = -u
 	}
 	vec.Exps(dst, dst)
 	for i := range dst {

@@ -83,21 +83,29 @@ func (s *Source) roots(w []float32, n int) {
 	}
 }
 
-// products sets dst to the products of as many factors ωᵀx each, of complex ω in w: their
-// real and imaginary parts. Where the ω are those of roots the mean of a product at x
-// times the conjugate of that at y is (xᵀy) to the power of factors, and its variance is
-// less than with real ones (Wacker, Ohana and Filippone 2022).
-func products(dst, x, w []float64, factors int) {
-	n := len(x)
+// multiply sets dst to the products of as many factors ωᵀx each, of which the real and
+// imaginary parts are given: their real and imaginary parts. Where the ω are those of roots
+// the mean of a product at x times the conjugate of that at y is (xᵀy) to the power of
+// factors, and its variance is less than with real ones (Wacker, Ohana and Filippone 2022).
+func multiply(dst, products []float64, factors int) {
 	for i := 0; i < len(dst); i += 2 {
 		re, im := 1.0, 0.0
 		for range factors {
-			a, b := vec.Dot(x, w[:n]), vec.Dot(x, w[n:2*n])
+			a, b := products[0], products[1]
 			re, im = float64(re*a)-float64(im*b), float64(re*b)+float64(im*a)
-			w = w[2*n:]
+			products = products[2:]
 		}
 		dst[i], dst[i+1] = re, im
 	}
+}
+
+// dots returns the products of x with vectors.
+func dots(x, vectors []float64) []float64 {
+	u := make([]float64, len(vectors)/len(x))
+	for i := range u {
+		u[i] = vec.Dot(x, vectors[i*len(x):(i+1)*len(x)])
+	}
+	return u
 }
 
 // power returns x to a power of 0 or more.

@@ -112,7 +112,7 @@ func (l *Learner) encodeRows() []float64 {
 	if e == nil {
 		return l.warmup.X
 	}
-	whole := n - n%l.config.Minibatch
+	whole := n - n%l.minibatchAt(l.labelled)
 	x := e.Rows(l.warmup.X[:whole*d], l.warmup.Labels[:whole], l.warmup.Weights[:whole])
 	x = append(x, make([]float64, (n-whole)*e.Width())...)
 	for i := whole; i < n; i++ {

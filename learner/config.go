@@ -21,7 +21,7 @@ import (
 // format of model logs, which hash them.
 type Config struct {
 	Algorithm   string  `json:"algorithm"`           // as Algorithms names it; the default is "newton", which stands for "one-class" if the task is Novelty
-	Direction   string  `json:"stepper"`             // of dsg, udsg, cdsg and all: "rate" (default), "adagrad" or "precond"
+	Direction   string  `json:"stepper"`             // of dsg, udsg, cdsg and all: "rate", "adagrad" or "precond"; "" or "auto" (default): that of the algorithm
 	Kernel      string  `json:"kernel"`              // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
 	Metric      *Metric `json:"metric,omitempty"`    // of the inputs; nil (default): the warm-up learns column weights instead
 	Sampling    string  `json:"sampling"`            // of the frequencies, as features.Samplings names it: "iid" (default); "sorf" and "fastfood" are for 64 inputs or more, see Check
@@ -32,13 +32,14 @@ type Config struct {
 	Minibatch   int     `json:"minibatch"`           // labelled rows in a step: the default of the algorithm
 	MaxClasses  int     `json:"max_classes"`         // 256
 	Targets     int     `json:"outputs,omitempty"`   // targets in the label of a regression, from 2 to 256; 0 (default): one
-	Lambda      float64 `json:"lambda"`              // weight of ‖f‖²/2 in the objective: 1e-6
+	Lambda      float64 `json:"lambda"`              // weight of ‖f‖²/2 in the objective: of dsg, udsg and cdsg that of the warm-up, of others 1e-6
 	Lags        int     `json:"lags"`                // last labelled rows of the same key, whose inputs and labels become inputs: 0
 	OnDrift     string  `json:"on_drift"`            // "none" (default), "boost", "forget" or "reset"
 	Nu          float64 `json:"nu,omitempty"`        // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
 	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
 	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
 	Seed        uint64  `json:"seed"`                // of the frequencies: 1
+	Steps
 }
 
 const defaultKernel = "gaussian"
@@ -58,7 +59,9 @@ func (c Config) Effective() (Config, error) {
 	c.Kernel = cmp.Or(c.Kernel, defaultKernel)
 	c.Sampling = cmp.Or(c.Sampling, "iid")
 	c.OnDrift = cmp.Or(c.OnDrift, "none")
-	c.Direction = cmp.Or(c.Direction, "rate")
+	if c.Direction == "auto" {
+		c.Direction = ""
+	}
 	c.Loss = cmp.Or(c.Loss, "auto")
 	if l, err := parseLoss(c.Loss); err == nil && l != nil {
 		c.Loss = l.String()
@@ -83,15 +86,10 @@ func (c Config) Effective() (Config, error) {
 		c.Task = cmp.Or(c.Task, Regression)
 	}
 	c.MaxFeatures = cmp.Or(c.MaxFeatures, 4096)
-	if a, err := parseAlgorithm(c.Algorithm); err == nil {
-		if c.MaxFeatures >= a.BlockSize {
-			c.BlockSize = cmp.Or(c.BlockSize, a.BlockSize)
-		}
-		c.Minibatch = cmp.Or(c.Minibatch, a.Minibatch)
-	}
-	c.BlockSize = cmp.Or(c.BlockSize, smallBlock)
 	c.MaxClasses = cmp.Or(c.MaxClasses, 256)
-	c.Lambda = cmp.Or(c.Lambda, 1e-6)
+	if a, err := parseAlgorithm(c.Algorithm); err == nil {
+		c = c.suited(a)
+	}
 	c.Seed = cmp.Or(c.Seed, 1)
 	return c, c.validate()
 }
@@ -105,6 +103,9 @@ func (c Config) validate() error {
 		return err
 	}
 	if _, err := descent.NewDirection(c.Direction); err != nil {
+		return err
+	}
+	if err := c.checkSteps(a); err != nil {
 		return err
 	}
 	kernel, err := features.ParseKernel(c.Kernel)
@@ -155,7 +156,7 @@ func (c Config) validate() error {
 		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, features.Domain(c.Above()))
 	case c.Lags < 0 || c.Lags > maxLags:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
-	case !(c.Lambda > 0 && c.Lambda <= 1):
+	case !(c.Lambda > 0 || c.Lambda == 0 && a.Penalised()) || c.Lambda > 1:
 		return fmt.Errorf("lambda %v: want more than 0 and at most 1", c.Lambda)
 	}
 	return nil
@@ -225,10 +226,6 @@ func (c Config) Canonical() ([]byte, error) {
 // targets is how many a label has.
 func (c Config) targets() int { return max(1, c.Targets) }
 
-// smallBlock is the default of BlockSize if the block size of the algorithm is larger than
-// max_features.
-const smallBlock = 32
-
 func costsError(text string) error {
 	_, err := decide.ParseCosts(text)
 	return err
@@ -252,6 +249,7 @@ func (c Config) options() engine.Options {
 	return engine.Options{
 		BlockSize: c.BlockSize, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
 		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction,
+		Steps: engine.Steps(c.Steps),
 	}
 }
 

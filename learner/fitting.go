@@ -21,18 +21,29 @@ func (l *Learner) adopt(f warmup.Fit) {
 	l.engine = l.algorithm.New(l.problem(prior))
 	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.head.Scores())
 	l.pending.Clear()
-	x, d := l.encodeRows(), l.width()
+	x, d, m := l.encodeRows(), l.width(), l.minibatchAt(l.labelled)
 	for i, y := range l.warmup.Labels {
 		l.pending.X = state.Extend(l.pending.X, d)
-		f.Scaler.Apply(l.pending.X[i%l.config.Minibatch*d:], x[i*d:(i+1)*d])
+		f.Scaler.Apply(l.pending.X[i%m*d:], x[i*d:(i+1)*d])
 		l.pending.Labels = append(l.pending.Labels, y)
 		l.pending.Weights = append(l.pending.Weights, l.warmup.Weights[i])
-		if len(l.pending.Labels) == l.config.Minibatch {
+		if len(l.pending.Labels) == m {
 			l.scorePending()
 			l.fitPending()
 		}
 	}
 	l.scorePending()
+}
+
+// minibatchAt returns the rows of a mini-batch that ends at labelled row n or soon after
+// it. Those of an algorithm with large mini-batches are smaller until the last fit of
+// the warm-up: not more than there were rows when the latest fit took effect.
+func (l *Learner) minibatchAt(n int64) int {
+	m, at := l.config.Minibatch, warmup.LatestEffect(n)
+	for l.algorithm.SmallerEarly && at > 0 && m > at {
+		m = (m + 1) / 2
+	}
+	return m
 }
 
 // fitPending has the engine and the linear baseline learn the pending rows.
@@ -64,7 +75,7 @@ func (l *Learner) advance() {
 	switch {
 	case l.warmup.Result != nil && warmup.TakesEffect(l.labelled):
 		l.adopt(<-l.warmup.Result)
-	case len(l.pending.Labels) == l.config.Minibatch:
+	case len(l.pending.Labels) == l.minibatchAt(l.labelled):
 		l.step()
 	}
 	for _, r := range warmup.Checkpoints {

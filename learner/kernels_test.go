@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/features"
-	"github.com/accrete-ml/accrete/learner/internal/descent"
 )
 
 // TestEveryKernelKeepsThePromises with every algorithm: the first kernel of a family,
@@ -34,7 +33,7 @@ func TestEveryKernelKeepsThePromises(t *testing.T) {
 			if own && !*exhaustive && i%len(algorithms) != at {
 				continue
 			}
-			c := Config{Algorithm: a.Name, Direction: descent.Directions[i%len(descent.Directions)], BlockSize: 8, MaxFeatures: 24, Minibatch: 29, Kernel: k.String()}
+			c := Config{Algorithm: a.Name, Direction: directionOf(a, i), BlockSize: 8, MaxFeatures: 24, Minibatch: 29, Kernel: k.String()}
 			configs := []Config{c}
 			if s, ok := k.(features.Scaled); ok && (*exhaustive || !own && (at == 0 || a.Name == "ridge")) { // the warm-up is the same for the others
 				c.Kernel = s.WithLengthScale(0).String()

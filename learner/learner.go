@@ -185,7 +185,7 @@ func (l *Learner) changesAfter(n int64, y Label) bool {
 	case l.fit == nil && l.head.Classes == 1: // the only class has the probability 1
 		return n == int64(warmup.EffectiveAt(warmup.LastCheckpoint))
 	}
-	return l.fit == nil || n%int64(l.config.Minibatch) == 0 || warmup.TakesEffect(n)
+	return l.fit == nil || n%int64(l.minibatchAt(n)) == 0 || warmup.TakesEffect(n)
 }
 
 // push adds row i of p to the pending ones.
@@ -214,7 +214,7 @@ func (l *Learner) step() {
 	l.learnEncoding()
 	l.fitPending()
 	if l.decision != nil {
-		l.decision.Step(l.config.Minibatch)
+		l.decision.Step(l.minibatchAt(l.labelled))
 	}
 }
 

@@ -160,8 +160,8 @@ func TestFeaturesGrowWithTheDataUpToTheCap(t *testing.T) {
 		if l.fit == nil {
 			continue
 		}
-		if want := min(int(l.steps()), most); blocksOf(l) != want {
-			t.Fatalf("row %d: %d blocks after %d mini-batches, want %d", at, blocksOf(l), l.steps(), want)
+		if want := min(int(stepsOf(l)), most); blocksOf(l) != want {
+			t.Fatalf("row %d: %d blocks after %d mini-batches, want %d", at, blocksOf(l), stepsOf(l), want)
 		}
 	}
 	if l.steps() <= int64(most) {

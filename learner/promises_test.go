@@ -32,8 +32,8 @@ type stream struct {
 
 var streams = func() (all []stream) {
 	for i, a := range algorithms {
-		small := Config{Algorithm: a.Name, Direction: descent.Directions[i%len(descent.Directions)], BlockSize: 8, MaxFeatures: 64}
-		odd := Config{Algorithm: a.Name, Direction: descent.Directions[(i+2)%len(descent.Directions)], BlockSize: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
+		small := Config{Algorithm: a.Name, Direction: directionOf(a, i), BlockSize: 8, MaxFeatures: 64}
+		odd := Config{Algorithm: a.Name, Direction: directionOf(a, i+2), BlockSize: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
 		if a.FixedBlocks != nil { // which have all features from the start
 			small.MaxFeatures, odd.MaxFeatures = 24, 20
 		}
@@ -52,6 +52,17 @@ var streams = func() (all []stream) {
 	novel := Config{Task: Novelty, Nu: 0.1, BlockSize: 8, MaxFeatures: 32, Minibatch: 29}
 	return append(all, stream{"metric", given, 2, sided}, stream{"novelty", novel, 3, noveltyRow}, stream{"intervals", spread(0.9), 4, numeric}, stream{"costs", costs, 2, rare})
 }()
+
+// directionOf returns the i-th direction, or a later one if the algorithm does not take it.
+func directionOf(a engine.Algorithm, i int) string {
+	for {
+		direction := descent.Directions[i%len(descent.Directions)]
+		if _, err := (Config{Algorithm: a.Name, Direction: direction}).Effective(); err == nil {
+			return direction
+		}
+		i++
+	}
+}
 
 // skewed is a metric of two inputs around 5, with one of a key's own.
 var skewed = func() *Metric {
@@ -100,7 +111,7 @@ var lossStreams = func() (all []stream) {
 	for i, a := range algorithms {
 		for j, l := range loss.All {
 			c := Config{
-				Algorithm: a.Name, Direction: descent.Directions[(i+j)%len(descent.Directions)], Loss: l.String(),
+				Algorithm: a.Name, Direction: directionOf(a, i+j), Loss: l.String(),
 				BlockSize: 4, MaxFeatures: 16, Minibatch: 29, Kernel: "gaussian:1.5",
 			}
 			switch {

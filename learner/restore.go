@@ -166,7 +166,7 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	l.weights = state.Take[float64](s, "classes", l.head.Classes, 1)
 	waiting, kept := 0, 0
 	if l.fit != nil {
-		waiting = int(l.labelled % int64(c.Minibatch))
+		waiting = int(l.labelled % int64(l.minibatchAt(l.labelled)))
 	}
 	if !settled {
 		kept = int(l.labelled)
@@ -201,7 +201,7 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	s.Require(l.fit.TopEigenvalue > 0 && l.fit.TopEigenvalue <= 2, "the largest eigenvalue is %v", l.fit.TopEigenvalue)
 	if s.Err == nil {
 		l.engine = l.algorithm.New(l.problem(v.Intercept))
-		l.engine.Load(s, v.Served, l.steps())
+		l.engine.Load(s, v.Served, l.labelled/int64(l.minibatchAt(l.labelled)))
 	}
 }
 

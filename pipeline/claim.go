@@ -23,8 +23,13 @@ var ErrVersion = errors.New("another version of the arithmetic")
 // versions are those of this program. Tests change them.
 var versions = modellog.Versions{Arithmetic: learner.Arithmetic, Decoder: decode.Version}
 
-// Versions returns the versions of this program's arithmetic and decoder.
-func Versions() modellog.Versions { return versions }
+// Versions returns the versions of this program's arithmetic and decoder for the
+// algorithm of c.
+func (c Config) Versions() modellog.Versions {
+	v := versions
+	v.Arithmetic += c.Learner.Arithmetic() - learner.Arithmetic
+	return v
+}
 
 // claim makes this process the writer of the log, with the versions v. The last claim
 // wins and fences the previous writer. The records that with returns are appended in
@@ -68,23 +73,23 @@ func (j *journal) begin(ctx context.Context, c Config, options []byte, seq int64
 	if err := j.trusted(c); err != nil {
 		return err
 	}
-	err := j.claim(ctx, versions, func(o modellog.Owner) []modellog.Record {
+	err := j.claim(ctx, c.Versions(), func(o modellog.Owner) []modellog.Record {
 		if j.log.Fold.Claim().Epoch > 0 {
 			return nil
 		}
 		return []modellog.Record{
-			&modellog.Genesis{Owner: o, Model: c.Model, TopicID: j.log.ID(), Seq: seq, Versions: versions, Writer: j.writer},
+			&modellog.Genesis{Owner: o, Model: c.Model, TopicID: j.log.ID(), Seq: seq, Versions: c.Versions(), Writer: j.writer},
 			&modellog.Config{Owner: o, Hash: sha256.Sum256(options), Config: options},
 		}
 	})
-	if err != nil || j.log.Fold.Genesis().Versions == versions {
+	if err != nil || j.log.Fold.Genesis().Versions == c.Versions() {
 		return err
 	}
 	if err := j.sameVersions(c); err != nil { // the owner before may have decided until the claim
 		return err
 	}
 	f := j.log.Fold
-	u := &modellog.Upgrade{Owner: j.owner, Seq: f.Seq() + 1, Versions: versions, Writer: j.writer}
+	u := &modellog.Upgrade{Owner: j.owner, Seq: f.Seq() + 1, Versions: c.Versions(), Writer: j.writer}
 	u.Chain = modellog.NextChain(f.Chain(), u)
 	return j.append(ctx, u)
 }
@@ -115,14 +120,14 @@ func (j *journal) trusted(c Config) error {
 func (j *journal) sameVersions(c Config) error {
 	f := j.log.Fold
 	have := f.Genesis().Versions
-	if f.Claim().Epoch == 0 || have == versions || planted.Fault("versions") {
+	if f.Claim().Epoch == 0 || have == c.Versions() || planted.Fault("versions") {
 		return nil
 	}
 	if !c.Upgrade {
-		return fmt.Errorf("%w: the model log %q has %v, this program has %v: run a program of the log's version%s, or upgrade the model to this program's with accrete learn --upgrade", ErrVersion, j.topic, have, versions, by(f.Claim().Writer))
+		return fmt.Errorf("%w: the model log %q has %v, this program has %v: run a program of the log's version%s, or upgrade the model to this program's with accrete learn --upgrade", ErrVersion, j.topic, have, c.Versions(), by(f.Claim().Writer))
 	}
 	if newest := f.Snapshots(); len(newest) == 0 && f.Seq() > f.Genesis().Seq || len(newest) > 0 && newest[0].Manifest.Seq != f.Seq() {
-		return fmt.Errorf("%w: the model log %q has decisions of %v after its newest snapshot, which this program, of %v, would learn differently: start the older program%s once more and stop it, so that it writes a snapshot, or use it to roll back to the newest snapshot (accrete rollback)", ErrVersion, j.topic, have, versions, by(f.Claim().Writer))
+		return fmt.Errorf("%w: the model log %q has decisions of %v after its newest snapshot, which this program, of %v, would learn differently: start the older program%s once more and stop it, so that it writes a snapshot, or use it to roll back to the newest snapshot (accrete rollback)", ErrVersion, j.topic, have, c.Versions(), by(f.Claim().Writer))
 	}
 	return nil
 }

@@ -29,8 +29,8 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 		abandoned := false
 		switch rec := e.Record.(type) {
 		case *modellog.Batch:
-			if of != versions {
-				return fmt.Errorf("%w: BATCH %d, after the newest usable snapshot, was decided with %v, but this program has %v: start a program of that version once more and stop it, so that it writes a snapshot", ErrVersion, rec.Seq, of, versions)
+			if of != l.config.Versions() {
+				return fmt.Errorf("%w: BATCH %d, after the newest usable snapshot, was decided with %v, but this program has %v: start a program of that version once more and stop it, so that it writes a snapshot", ErrVersion, rec.Seq, of, l.config.Versions())
 			}
 			d, err := r.Decide(ctx, rec)
 			var gap *ingest.GapError

@@ -58,17 +58,17 @@ func seqOf(r modellog.Record) (int64, bool) {
 	return 0, false
 }
 
-// ours reports whether this program can replay the first decision after from.
-func ours(from modellog.Recovery) bool {
+// decided reports whether this program can replay the first decision after from.
+func (c Config) decided(from modellog.Recovery) bool {
 	for _, e := range from.Entries {
 		switch r := e.Record.(type) {
 		case *modellog.Upgrade:
-			return r.Versions == versions
+			return r.Versions == c.Versions()
 		case *modellog.Batch:
-			return from.Versions == versions
+			return from.Versions == c.Versions()
 		}
 	}
-	return from.Versions == versions
+	return from.Versions == c.Versions()
 }
 
 // newestManifest is the last MANIFEST of a log, and the reason if it is void.

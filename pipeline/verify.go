@@ -77,7 +77,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	begun := false
 	for back := len(f.Snapshots()); back >= 0; back-- {
 		from, ok := f.Recover(back)
-		if !ok || !ours(from) || begun && from.Seq < v.ToSeq {
+		if !ok || !c.decided(from) || begun && from.Seq < v.ToSeq {
 			continue
 		}
 		got, problem := verifyFrom(ctx, c, j, from, options)
@@ -91,7 +91,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 			if !begun {
 				v.FromSeq = got.FromSeq
 			}
-			v.add(got)
+			v.add(got, c.Versions())
 			v.resume(from.Seq)
 			begun = true
 		}
@@ -102,8 +102,8 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	}
 	v.resume(f.Seq())
 	v.Seconds = time.Since(start).Seconds()
-	if !begun && len(v.Stretches) > 0 && !slices.ContainsFunc(v.Stretches, func(s Stretch) bool { return s.Versions == versions }) {
-		return v, fmt.Errorf("%w: all of the history in %q has %v, this program has %v: verify it with a program of that version", ErrVersion, j.topic, v.Stretches[len(v.Stretches)-1].Versions, versions)
+	if !begun && len(v.Stretches) > 0 && !slices.ContainsFunc(v.Stretches, func(s Stretch) bool { return s.Versions == c.Versions() }) {
+		return v, fmt.Errorf("%w: all of the history in %q has %v, this program has %v: verify it with a program of that version", ErrVersion, j.topic, v.Stretches[len(v.Stretches)-1].Versions, c.Versions())
 	}
 	if !begun {
 		return v, err
@@ -130,8 +130,8 @@ func openComplete(ctx context.Context, c Config) (*journal, *newestManifest, err
 	return j, newest, j.readOn(ctx, newest.see)
 }
 
-// add adds the result of a replay of part of the history.
-func (v *Verification) add(got Verification) {
+// add adds the result of a replay of part of the history by a program of these versions.
+func (v *Verification) add(got Verification, by modellog.Versions) {
 	v.Compared += got.Compared
 	v.Divergent += got.Divergent
 	v.Records += got.Records
@@ -139,7 +139,7 @@ func (v *Verification) add(got Verification) {
 	v.Challengers += got.Challengers
 	v.ToSeq, v.StateHash = got.ToSeq, got.StateHash
 	for i := range v.Stretches {
-		if s := &v.Stretches[i]; s.Versions == versions && s.FromSeq <= got.ToSeq && got.FromSeq <= s.ToSeq {
+		if s := &v.Stretches[i]; s.Versions == by && s.FromSeq <= got.ToSeq && got.FromSeq <= s.ToSeq {
 			s.Verified = true
 		}
 	}
@@ -199,7 +199,7 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 			h.Skip(rec)
 			v.Lost += rec.To - rec.From
 		case *modellog.Upgrade:
-			if rec.Versions != versions {
+			if rec.Versions != c.Versions() {
 				return v, v.finish(h)
 			}
 			h.Turned(rec)

@@ -24,7 +24,7 @@ type benchCommand struct {
 	classFlags
 	Dir        string   `arg:"" optional:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz."`
 	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
-	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, ridge, all/adagrad or dsg/precond."`
+	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, ridge, all/adagrad or dsg/rate."`
 	Shuffle    uint64   `default:"1" help:"Seed for the order of the training rows; streams keep their order (${default})."`
 	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
 	Paper      string   `enum:",dsg,cdsg,dspdc" default:"" placeholder:"NAME" help:"Run the experiments of a paper instead: dsg, cdsg or dspdc."`
@@ -55,7 +55,7 @@ func contenders() (names []string) {
 	for _, a := range learner.Algorithms() {
 		names = append(names, a.Name)
 	}
-	return append(names, "all/adagrad", "dsg/precond") // the best of the other directions
+	return append(names, "all/adagrad", "dsg/rate") // other directions
 }
 
 // benchSet is a data set in memory.

@@ -24,7 +24,7 @@ type compareCommand struct {
 }
 
 func (compareCommand) Help() string {
-	return `Compares the inputs of two files, or of earlier and later rows of one file, without labels. For two files it prints the Kullback-Leibler divergence in nats, the Pearson divergence and its relative form, the p-value of a two-sample test, and the columns whose distributions differ. For one file it prints an alarm where the inputs have changed. The maximum of a p-value's precision is 1/200. A category is compared by a hash of its values.`
+	return `Compares the inputs of two files, or of earlier and later rows of one file, without labels. For two files it prints the Kullback-Leibler divergence in nats, the Pearson divergence and its relative form, the p-value of a two-sample test, and the columns whose distributions differ. For one file it prints an alarm where the inputs have changed. The p-value of the two-sample test is at least 1/200. A category is compared by a hash of its values.`
 }
 
 func (compareCommand) Examples() string {

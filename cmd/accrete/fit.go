@@ -33,7 +33,7 @@ type fitCommand struct {
 	Nu          float64  `default:"0.05" help:"Share of the rows that --task novelty flags (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
 	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
-	Direction   string   `enum:"${directions}" default:"rate" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
+	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
 	Intervals   float64  `placeholder:"SHARE" help:"Share of the labels of a regression that the interval of their prediction is to contain, from 0.5 to 0.999."`
@@ -44,18 +44,20 @@ type fitCommand struct {
 	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
 	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf and fastfood need 64 inputs or more, and these and qmc not every kernel."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
+	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge and 128 for the others."`
-	Lambda      float64  `default:"1e-6" help:"Regularisation: weight of half the squared norm beside the mean loss (${default})."`
-	Seed        uint64   `default:"1" help:"Seed of all random numbers (${default})."`
-	Shuffle     *uint64  `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
-	SkipBad     bool     `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
-	Refit       bool     `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
-	Window      int      `default:"8192" help:"Number of rows for --refit (${default})."`
-	Tolerance   float64  `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
-	Penalty     float64  `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
-	Plot        string   `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
-	Predictions string   `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
-	Save        string   `placeholder:"FILE" help:"Save the final model as a snapshot file."`
+	stepFlags
+	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
+	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`
+	Shuffle     *uint64 `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
+	SkipBad     bool    `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
+	Refit       bool    `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
+	Window      int     `default:"8192" help:"Number of rows for --refit (${default})."`
+	Tolerance   float64 `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
+	Penalty     float64 `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
+	Plot        string  `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
+	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
+	Save        string  `placeholder:"FILE" help:"Save the final model as a snapshot file."`
 }
 
 func (fitCommand) Help() string {
@@ -159,11 +161,7 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
 	}
-	for _, name := range options.NamedCosts() {
-		if !slices.Contains(schema.Classes, name) {
-			e.log.Warn().Str("class", name).Strs("classes", schema.Classes).Msg("--costs names a class that no row has")
-		}
-	}
+	warnOfCosts(e, options, schema.Classes)
 	s, err := run.Snapshot(schema)
 	if err != nil {
 		return err
@@ -194,6 +192,15 @@ func (f *fitCommand) Run(ctx context.Context, e *env) error {
 	return e.print(f.JSON, text, r)
 }
 
+// warnOfCosts names the classes in --costs that no row has.
+func warnOfCosts(e *env, options learner.Config, classes []string) {
+	for _, name := range options.NamedCosts() {
+		if !slices.Contains(classes, name) {
+			e.log.Warn().Str("class", name).Strs("classes", classes).Msg("--costs names a class that no row has")
+		}
+	}
+}
+
 // options returns the learner.Config that the flags describe.
 func (f *fitCommand) options(e *env) (learner.Config, error) {
 	task, err := learner.ParseTask(f.Task)
@@ -210,7 +217,7 @@ func (f *fitCommand) options(e *env) (learner.Config, error) {
 	}
 	options, err := learner.Config{
 		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		Minibatch: f.Minibatch, Lambda: f.Lambda, Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
+		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, OnDrift: f.OnDrift, Seed: f.Seed, Targets: len(f.Label),
 	}.Effective()
 	switch {
 	case err != nil:

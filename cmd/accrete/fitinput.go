@@ -43,8 +43,8 @@ func (f *fitCommand) Validate() error {
 		return fmt.Errorf("--minibatch %d: want at least 0", f.Minibatch)
 	case f.MaxFeatures < 1:
 		return fmt.Errorf("--max-features %d: want at least 1", f.MaxFeatures)
-	case !(f.Lambda > 0):
-		return fmt.Errorf("--lambda %v: want more than 0", f.Lambda)
+	case !(f.Lambda >= 0):
+		return fmt.Errorf("--lambda %v: want 0 or more", f.Lambda)
 	case f.Seed == 0:
 		return fmt.Errorf("--seed 0: want at least 1")
 	}

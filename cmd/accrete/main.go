@@ -149,6 +149,8 @@ func registries() kong.Vars {
 	return kong.Vars{
 		"algorithms": strings.Join(algorithms, ","), "algorithm": algorithms[0],
 		"directions": strings.Join(learner.Directions(), ","),
+		"averages":   strings.Join(learner.Averages(), ","),
+		"caps":       strings.Join(learner.Caps(), ","),
 		"reactions":  strings.Join(learner.Reactions(), ","),
 		"samplings":  strings.Join(features.SamplingNames(), ","),
 	}

@@ -217,6 +217,30 @@ func goAnswers(t *testing.T, client *ingest.Client, model string, rows []string)
 	return all
 }
 
+// Novelties have a score and a threshold, the same in every format.
+func TestPredictNovelties(t *testing.T) {
+	inDir(t, least)
+	rows := "a,b\n"
+	for i := range 300 {
+		rows += fmt.Sprintf("%d,%d\n", i%7, (i*i)%5)
+	}
+	if err := os.WriteFile("rows.csv", []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call(t, nil, "fit", "rows.csv", "--task", "novelty", "--max-features", "32", "--save", "n.snap", "--predictions", "p.csv"); code != exit.Done {
+		t.Fatal(stderr)
+	}
+	if b, err := os.ReadFile("p.csv"); err != nil || lines(string(b))[0] != "a,b,prediction,score,threshold" || len(lines(string(b))) != 301 {
+		t.Errorf("%.200s, %v", b, err)
+	}
+	code, stdout, stderr := call(t, nil, "predict", "rows.csv", "--model", "n.snap")
+	_, asJSON, _ := call(t, nil, "predict", "rows.csv", "--model", "n.snap", "--json")
+	cells := strings.Split(lines(stdout)[300], ",")
+	if code != exit.Done || !strings.HasSuffix(asJSON, fmt.Sprintf(`"prediction":%s,"score":%s,"threshold":%s}`+"\n", cells[2], cells[3], cells[4])) {
+		t.Errorf("exit code %d, %s, %v, %.300s", code, stderr, cells, asJSON)
+	}
+}
+
 // Regressions, several labels and LIBSVM, with rows that cannot be read.
 func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 	inDir(t, least)

@@ -22,6 +22,8 @@ const (
 	predictionName    = "prediction"
 	probabilitiesName = "probabilities"
 	intervalName      = "interval"
+	scoreName         = "score" // of a novelty
+	thresholdName     = "threshold"
 	probabilityName   = "probability"
 )
 
@@ -74,6 +76,9 @@ func (p *predictionWriter) added(task learner.Task) []string {
 			}
 		}
 		return names
+	}
+	if task == learner.Novelty {
+		return append(names, scoreName, thresholdName)
 	}
 	if task == learner.Regression {
 		if p.intervals {
@@ -139,6 +144,8 @@ func (p *predictionWriter) row(task learner.Task, x predicted) []string {
 	cells := make([]string, len(p.added(task)))
 	switch {
 	case len(x.values) == 0:
+	case x.task == learner.Novelty:
+		copy(cells, []string{strconv.FormatBool(learner.Novel(x.values)), spelled(x.values[0]), spelled(x.values[1])})
 	case x.task == learner.Regression:
 		n := len(x.values)
 		for i, v := range x.values[:min(len(cells), n)] {
@@ -167,7 +174,11 @@ func (p *predictionWriter) row(task learner.Task, x predicted) []string {
 // object writes a JSON object with the prediction as further members.
 func (p *predictionWriter) object(row []byte, x predicted) error {
 	row = bytes.TrimSpace(row)
-	for _, name := range []string{predictionName, probabilitiesName, intervalName} {
+	names := []string{predictionName, probabilitiesName, intervalName}
+	if x.task == learner.Novelty {
+		names = []string{predictionName, scoreName, thresholdName}
+	}
+	for _, name := range names {
 		if !bytes.Contains(row, []byte(`"`+name+`"`)) {
 			continue
 		}

@@ -68,7 +68,7 @@ func (v *verifyCommand) Run(ctx context.Context, e *env) error {
 	}
 	for _, s := range r.Stretches {
 		switch {
-		case !s.Verified && s.Versions != pipeline.Versions():
+		case !s.Verified && s.Versions != p.Versions():
 			text += fmt.Sprintf("\nseqs %d to %d have %v: verify them with a program of that version", s.FromSeq, s.ToSeq, s.Versions)
 		case len(r.Stretches) > 1:
 			text += fmt.Sprintf("\nseqs %d to %d have %v, as this program", s.FromSeq, s.ToSeq, s.Versions)

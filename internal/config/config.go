@@ -164,8 +164,12 @@ type Learner struct {
 	// Direction of the steps of dsg, udsg, cdsg and all. rate: the gradient, with a
 	// step size that needs no tuning. adagrad: the gradient, with a step size for each
 	// coefficient. precond: the gradient, preconditioned with the covariance of a
-	// block, for mini-batches of 256 and more.
-	Direction string `key:"direction" default:"rate" oneof:"directions"`
+	// block, for mini-batches of 256 and more. auto: rate for all, otherwise precond.
+	Direction string `key:"direction" default:"auto" oneof:"directions"`
+
+	// Size of the steps of dsg, udsg, cdsg and all, and what they are taken in. The
+	// defaults are for most streams.
+	Step Step `key:"step"`
 
 	// Loss to minimise. auto: logistic or softmax for classes, square for numbers.
 	// Others for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others
@@ -201,12 +205,17 @@ type Learner struct {
 	// and a sine coefficient per target or class.
 	MaxFeatures int `key:"max_features" default:"4096" min:"32" max:"1048576"`
 
-	// Number of labelled examples per step. 0: the default of the algorithm, 32 for
-	// newton and ridge and 128 for the others.
+	// Number of random features in a block. 0: the default of the algorithm.
+	BlockSize int `key:"block_size" default:"0" example:"64" min:"0" max:"65536"`
+
+	// Number of labelled examples per step. 0: the default of the algorithm: 32 for
+	// newton and ridge, 1,024 for direction precond, and 128 otherwise.
 	Minibatch int `key:"minibatch" default:"0" min:"0" max:"65536"`
 
-	// Regularisation: weight of half the squared norm beside the mean loss.
-	Lambda float64 `key:"lambda" default:"1e-6" min:"1e-15" max:"1"`
+	// Regularisation: weight of half the squared norm beside the mean loss. 0: for dsg,
+	// udsg and cdsg the warm-up chooses it by leave-one-out, for others 1e-6. newton
+	// and ridge always use that of the warm-up.
+	Lambda float64 `key:"lambda" default:"0" example:"1e-6" min:"0" max:"1"`
 
 	// Reaction when ADWIN or Page-Hinkley detects that the loss has grown. none:
 	// count it in accrete_drifts_total. boost: reset the step size. forget: boost,
@@ -223,7 +232,7 @@ type Learner struct {
 
 	// Share of the labels of a regression that the interval of their prediction
 	// contains, from 0.5 to 0.999, see docs/predictions.md. 0: no intervals.
-	Intervals float64 `key:"intervals" default:"0" min:"0" max:"0.999"`
+	Intervals float64 `key:"intervals" default:"0" example:"0.9" min:"0" max:"0.999"`
 
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
@@ -231,6 +240,38 @@ type Learner struct {
 	// Maximum time for one mini-batch. A learner that exceeds it is considered hung:
 	// the process exits with code 75, and the next one takes over.
 	Watchdog Duration `key:"watchdog" default:"2m" min:"1s"`
+}
+
+// Step configures the steps of stochastic descent.
+type Step struct {
+	// Size of the first step; with direction precond a part of the Newton step. 0: one
+	// that needs no tuning, with precond 0.5.
+	Size float64 `key:"size" default:"0" example:"0.25" min:"0" max:"1e12"`
+
+	// Decay of the step size, which tends to theta/t after t steps. 0: 1/lambda, and
+	// with precond a constant step size.
+	Theta float64 `key:"theta" default:"0" example:"100" min:"0" max:"1e12"`
+
+	// Number of steps in new blocks that udsg takes before those in existing ones.
+	// 0 for both: 1.
+	New int `key:"new" default:"0" example:"2" min:"0" max:"1048576"`
+
+	// Number of steps in existing blocks that udsg takes in turn with those.
+	Old int `key:"old" default:"0" example:"2" min:"0" max:"1048576"`
+
+	// Largest step size of cdsg in an existing block, relative to a new one. 0: 2.
+	Longest float64 `key:"longest" default:"0" example:"1.5" min:"0" max:"100"`
+
+	// What dsg, udsg, cdsg and all serve. none: the iterate. polynomial: its average,
+	// recent steps count more. uniform: its mean. auto: the iterate or the polynomial
+	// average, whichever had the lower recent loss.
+	Averaging string `key:"averaging" default:"auto" oneof:"averages"`
+
+	// What dsg, udsg and cdsg do when the model has max_features. revisit: steps in
+	// existing blocks. all: steps in all blocks at once. stop: nothing, so that the
+	// model remains as it is. auto: all for dsg with direction rate or adagrad,
+	// otherwise revisit.
+	AtCap string `key:"at_cap" default:"auto" oneof:"caps"`
 }
 
 // Refit configures refits in the background. They do not influence what is

@@ -76,7 +76,7 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{least + "learner:\n  kernel: {metric: [a]}\n", `config.yaml:8:20: learner.kernel.metric: want one value, not a list`},
 		{least + "learner:\n  kernel: {metric: a}\n  kernel.metric: b\n", `config.yaml:9:3: duplicate key learner.kernel.metric, first on line 8`},
 		{least + "  lags: 2\nlearner:\n  kernel.metric: m.json\n", `config.yaml:9:18: learner.kernel.metric: cannot be combined with input.lags: the metric is for the inputs of one record`},
-		{least + "learner:\n  lambda: 0\n", `config.yaml:8:11: learner.lambda: 0 is too small: the minimum is 1e-15`},
+		{least + "learner:\n  lambda: -1\n", `config.yaml:8:11: learner.lambda: -1 is too small: the minimum is 0`},
 		{least + "learner:\n  seed: 0\n", `config.yaml:8:9: learner.seed: 0 is too small: the minimum is 1`},
 		{least + "learner: 3\n", `config.yaml:7:10: learner is a section: want keys below it, as task: …`},
 		{least + "  format: xml\n", `config.yaml:7:11: input.format: unknown value "xml": want one of json`},

@@ -97,7 +97,9 @@ var registries = map[string]func() []string{
 		}
 		return names
 	},
-	"directions": learner.Directions,
+	"directions": func() []string { return append([]string{"auto"}, learner.Directions()...) },
+	"averages":   learner.Averages,
+	"caps":       func() []string { return append([]string{"auto"}, learner.Caps()...) },
 	"reactions":  learner.Reactions,
 	"samplings":  features.SamplingNames,
 }

@@ -44,6 +44,20 @@ func columnPanels(memory *[]float32, phi []float32, n, rows, width int) []float3
 	return dst
 }
 
+// Project sets t, [Panel][Lanes], to the products of a panel of vectors w, [dim][Panel],
+// with a panel of rows x, [dim][Lanes]: chains of float32 fused multiply-adds from +0, in
+// the order of the coordinates.
+func Project(t, x, w []float32, dim int, s *Scratch) {
+	if len(t) != Panel*Lanes || len(x) != dim*Lanes || len(w) != dim*Panel {
+		panic("vec: Project of slices that do not fit together")
+	}
+	tile := &s.tile.cos
+	active.product(tile, x, w, dim)
+	for i := range tile {
+		copy(t[i*Lanes:], tile[i][:])
+	}
+}
+
 // productGeneric computes t[i][j] = FMA(w[k*Panel+i], x[k*Lanes+j], t[i][j]) from +0,
 // for k = 0, 1, ..., dim-1.
 func productGeneric(t *[Panel][Lanes]float32, x, w []float32, dim int) {

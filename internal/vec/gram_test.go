@@ -36,3 +36,28 @@ func TestGramIsItsDefinition(t *testing.T) {
 		})
 	}
 }
+
+// Project computes the products of vectors and rows.
+func TestProjectIsTheProducts(t *testing.T) {
+	const dim = 37
+	r := rand.New(rand.NewPCG(1, 2))
+	x, w, got := make([]float32, dim*Lanes), make([]float32, dim*Panel), make([]float32, Panel*Lanes)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	for i := range w {
+		w[i] = float32(r.NormFloat64())
+	}
+	Project(got, x, w, dim, new(Scratch))
+	for i := range Panel {
+		for l := range Lanes {
+			want := float32(0)
+			for k := range dim {
+				want = FMA(w[k*Panel+i], x[k*Lanes+l], want)
+			}
+			if got[i*Lanes+l] != want {
+				t.Fatalf("vector %d, row %d: %v, want %v", i, l, got[i*Lanes+l], want)
+			}
+		}
+	}
+}

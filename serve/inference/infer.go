@@ -169,6 +169,14 @@ func outputs(m *serve.Served, e *record.Encoder, p learner.Predictions, rules re
 		}
 		return []output{{"prediction", "BYTES", []int{n}, names}, {"probabilities", "FP64", []int{n, p.Size}, slices.Clone(p.Values)}}
 	}
+	if p.Task == learner.Novelty {
+		novel, scores, thresholds := make([]bool, n), make([]float64, n), make([]float64, n)
+		for i := range n {
+			row := p.Row(i)
+			novel[i], scores[i], thresholds[i] = learner.Novel(row), row[0], row[1]
+		}
+		return []output{{"prediction", "BOOL", []int{n}, novel}, {"score", "FP64", []int{n}, scores}, {"threshold", "FP64", []int{n}, thresholds}}
+	}
 	k := max(1, p.Size)
 	shape, wide := []int{n}, []int{n, 2}
 	if k > 1 {

@@ -38,6 +38,8 @@ func (s *Server) metadata(w http.ResponseWriter, m *serve.Served) {
 	switch {
 	case task == learner.Classification:
 		v.Outputs = []tensorMetadata{{"prediction", "BYTES", []int{-1}}, {"probabilities", "FP64", []int{-1, len(m.Schema.Classes)}}}
+	case task == learner.Novelty:
+		v.Outputs = []tensorMetadata{{"prediction", "BOOL", []int{-1}}, {"score", "FP64", []int{-1}}, {"threshold", "FP64", []int{-1}}}
 	case targets > 1:
 		v.Outputs = []tensorMetadata{{"prediction", "FP64", []int{-1, targets}}}
 	default:

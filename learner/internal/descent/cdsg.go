@@ -31,6 +31,9 @@ const (
 )
 
 func (c CDSG) Choose(s *Situation) (from, to int, rate float64) {
+	if s.Newton && !c.Alpha {
+		return c.steepest(s)
+	}
 	k, rate := -1, 0.0
 	lengths := c.traced
 	if c.Alpha {
@@ -41,13 +44,44 @@ func (c CDSG) Choose(s *Situation) (from, to int, rate float64) {
 			k, rate = block, length
 		}
 	})
-	switch {
-	case k < 0 || rate <= s.Rate*(1+tolerance) && s.Blocks < s.MaxBlocks:
+	switch admissible := k >= 0 && rate > s.Rate*(1+tolerance); {
+	case !admissible && s.Blocks < s.MaxBlocks:
 		return s.Blocks, s.Blocks + 1, s.Rate
-	case rate <= s.Rate:
-		return k, k + 1, s.Rate
+	case !admissible: // no block is better than another
+		return s.atCap(s.random, s.Rate)
 	}
-	return k, k + 1, max(s.Rate, min(rate, cmp.Or(c.Cap, defaultCap)*s.Rate, s.Ceiling))
+	rate = max(s.Rate, min(rate, cmp.Or(c.Cap, defaultCap)*s.Rate, s.Ceiling))
+	if s.Blocks == s.MaxBlocks {
+		return s.atCap(func() int { return k }, rate)
+	}
+	return k, k + 1, rate
+}
+
+// steepest is the rule for Newton steps, for which equation 9 is no bound. The descent
+// that a new block allows differs from that of the steepest existing one by a few percent
+// and either way, so some steps are in that block (Nutini et al. 2015): every other one
+// where it may be longer than in a new block, up to a whole Newton step, because the
+// curvature is less than its bound, and otherwise every fourth.
+func (c CDSG) steepest(s *Situation) (from, to int, rate float64) {
+	rate = max(s.Rate, min(cmp.Or(c.Cap, defaultCap)*s.Rate, s.Ceiling))
+	interval := int64(4)
+	if rate > s.Rate {
+		interval = 2
+	}
+	if s.Blocks == 0 || s.Step%interval != 0 && s.Blocks < s.MaxBlocks {
+		return s.Blocks, s.Blocks + 1, s.Rate
+	}
+	if s.Blocks == s.MaxBlocks && s.AtCap != capRevisit {
+		return s.atCap(nil, rate)
+	}
+	_, squares := s.Slopes()
+	k := 0
+	for b, g := range squares {
+		if g > squares[k] {
+			k = b
+		}
+	}
+	return k, k + 1, rate
 }
 
 // traced calls f with each block and the longest step that equation 9 allows in

@@ -48,3 +48,60 @@ func TestEquation9IsSolvedForItsGreatestRoot(t *testing.T) {
 		t.Errorf("about the edge %v: %v and %v", edge, a, b)
 	}
 }
+
+// Where equation 9 admits no block, a model that may not grow takes its step in any of
+// them, and not always in the first.
+func TestCDSGAtTheCapRevisitsEveryBlock(t *testing.T) {
+	const blocks, scores = 8, 26
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, rule := range []CDSG{{}, {Alpha: true}} {
+		visits := make([]int, blocks)
+		for step := range int64(2000) {
+			s := Situation{
+				Step: step + 1, Seed: 1, Blocks: blocks, MaxBlocks: blocks, Rate: 1, Ceiling: 1,
+				Mean: make([]float64, scores), Squares: 1, Rows: 128, Traces: make([]float64, blocks*scores),
+				Slopes: func() (products, squares []float64) {
+					products, squares = make([]float64, blocks), make([]float64, blocks)
+					for k := range squares {
+						products[k], squares[k] = -10, 1 // every step would add to the coefficients
+					}
+					return products, squares
+				},
+			}
+			for i := range s.Mean {
+				s.Mean[i] = rng.NormFloat64()
+			}
+			for i := range s.Traces {
+				s.Traces[i] = 3 * rng.NormFloat64()
+			}
+			from, to, rate := rule.Choose(&s)
+			if to != from+1 || to > blocks || rate != s.Rate {
+				t.Fatalf("%v: blocks %d to %d at rate %v", rule, from, to, rate)
+			}
+			visits[from]++
+		}
+		for k, n := range visits {
+			if n < 100 {
+				t.Errorf("%v: block %d has %d of 2000 steps", rule, k, n)
+			}
+		}
+	}
+}
+
+// What a rule does at the cap is what is configured.
+func TestAtTheCapAsConfigured(t *testing.T) {
+	for _, rule := range []Rule{DSG{}, UDSG{1, 1}, CDSG{}, CDSG{Alpha: true}} {
+		for _, newton := range []bool{false, true} {
+			for cap, want := range map[string][2]int{capAll: {0, 4}, capStop: {0, 0}} {
+				s := Situation{
+					Step: 5, Seed: 1, Blocks: 4, MaxBlocks: 4, Rate: 0.5, Ceiling: 0.5, AtCap: cap, Newton: newton,
+					Mean: []float64{1}, Squares: 1, Rows: 10, Traces: make([]float64, 4),
+					Slopes: func() (products, squares []float64) { return make([]float64, 4), make([]float64, 4) },
+				}
+				if from, to, _ := rule.Choose(&s); from != want[0] || to != want[1] {
+					t.Errorf("%v, %s: blocks %d to %d, want %v", rule, cap, from, to, want)
+				}
+			}
+		}
+	}
+}

@@ -38,5 +38,12 @@ func (d *Engine) choose(p *engine.Minibatch) {
 		f := p.Scores[2*i*k : 2*(i+1)*k]
 		d.choice.add(p.Weights[i] * (d.Head.Value(f[:k], y) - d.Head.Value(f[k:], y)))
 	}
-	d.averaged = d.choice.average()
+	switch d.Options.Averaging {
+	case "none":
+		d.averaged = false
+	case "":
+		d.averaged = d.choice.average()
+	default:
+		d.averaged = d.Coef.Steps > 0
+	}
 }

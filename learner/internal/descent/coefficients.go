@@ -56,12 +56,15 @@ func (c *coefficients) add(first int, rate float64, d []float64) {
 	}
 }
 
-// average ends a step: it moves the average towards w by ρ = (η+1)/(t+η), and
-// returns ρ.
-func (c *coefficients) average() float64 {
+// average ends a step: it moves the average towards w by ρ = (η+1)/(t+η), or by 1/t
+// if it is uniform, and returns ρ.
+func (c *coefficients) average(uniform bool) float64 {
 	c.Steps++
 	n := c.Steps - c.since
 	rho := engine.AverageShare(n)
+	if uniform {
+		rho = 1 / float64(n)
+	}
 	if n == 1 {
 		clear(c.v)
 		c.q, c.p = 1, c.shrink // the average of one step is its iterate

@@ -10,6 +10,7 @@ import (
 // vectors against doing both to every coefficient.
 func TestLazyEqualsExplicit(t *testing.T) {
 	for _, shrink := range []float64{1e-6, 0.01, 0.9} { // the last folds its scalars in at every other step
+		uniform := shrink == 0.01
 		rng := rand.New(rand.NewPCG(1, 2))
 		const features, scores = 7, 2
 		c := newCoefficients(scores)
@@ -29,8 +30,11 @@ func TestLazyEqualsExplicit(t *testing.T) {
 			for i := range d {
 				w[at*scores+i] -= 0.3 * d[i]
 			}
-			c.average()
+			c.average(uniform)
 			rho := 4 / (float64(step) + 3)
+			if uniform {
+				rho = 1 / float64(step)
+			}
 			for i := range w {
 				average[i] += rho * (w[i] - average[i])
 			}

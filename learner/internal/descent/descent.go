@@ -3,6 +3,7 @@
 package descent
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -101,18 +102,18 @@ func (d *Engine) Learn(p *engine.Minibatch) {
 		return
 	}
 	t := d.Coef.Steps + 1
-	size := NewStepSize(d.step.Smoothness, d.Fit.TopEigenvalue, d.Options.Minibatch, d.Options.BlockSize, d.Options.Lambda)
-	size.Rough = math.IsInf(d.Head.Loss.Smoothness(), 1)
-	if d.stepSize != nil {
-		size = *d.stepSize
-	}
 	from, to, rate := d.rule.Choose(&Situation{
 		Step: t, Seed: d.Options.Seed,
 		Blocks: d.Bank.Blocks(), MaxBlocks: d.Options.MaxBlocks(),
-		Rate: size.Rate(t - d.Coef.since), Ceiling: d.ceiling(),
-		Mean: d.mean, Squares: squares, Rows: len(p.Labels),
+		Rate: d.schedule().Rate(t - d.Coef.since), Ceiling: d.ceiling(),
+		AtCap: cmp.Or(d.Options.AtCap, defaultCapOf(d.rule, d.Options.Direction)),
+		Mean:  d.mean, Squares: squares, Rows: len(p.Labels),
 		Traces: d.traces, Slopes: d.slopes,
+		Newton: d.newton(),
 	})
+	if from == to {
+		return
+	}
 	width := 2 * d.Options.BlockSize
 	if to > d.Bank.Blocks() {
 		d.Bank.Grow(to)
@@ -125,21 +126,25 @@ func (d *Engine) Learn(p *engine.Minibatch) {
 	// The step size is right for rows like those of the warm-up. On others the
 	// curvature along this gradient can be larger.
 	share := 1 / float64(d.Options.BlockSize*(to-from))
-	if curvature := d.step.Smoothness * share * vec.Dot(d.slope, d.slope) / squares; rate*curvature > 1 {
+	if curvature := d.step.Smoothness * share * vec.Dot(d.slope, d.slope) / squares; rate*curvature > 1 && !d.newton() {
 		rate = 1 / curvature
 	}
-	shrink := 1 - float64(rate*d.Options.Lambda)
+	rate = min(rate, maxShrink/d.lambda())
+	shrink := 1 - float64(rate*d.lambda())
 	d.Coef.scale(shrink)
 	d.step.Head, d.step.Features, d.step.from, d.step.to, d.step.rate = &d.Head, d.Bank, from, to, rate
-	d.step.Since = d.Coef.Steps - d.Coef.since
+	d.step.Since, d.step.Lambda = d.Coef.Steps-d.Coef.since, d.lambda()
 	d.direction.Apply(&d.step, d.slope)
 	d.Coef.add(from*width, 1, d.slope)
 	d.trace(from, to, rate, shrink)
-	rho := d.Coef.average()
+	rho := d.Coef.average(d.Options.Averaging == "uniform")
 
 	// The intercept is the kernel 1, for which the rate of the features can be
 	// unstable.
 	slow := min(rate, interceptStep/d.step.Smoothness)
+	if d.newton() {
+		slow = rate / d.step.Smoothness
+	}
 	for j, mean := range d.mean {
 		d.intercept[j] -= float64(slow * mean)
 		d.intercept[k+j] += float64(rho * (d.intercept[j] - d.intercept[k+j]))
@@ -150,6 +155,9 @@ func (d *Engine) Learn(p *engine.Minibatch) {
 const (
 	// interceptStep is the intercept's largest step, as a part of its Newton step.
 	interceptStep = 0.5
+
+	// maxShrink is the largest part of all coefficients that a step may take away.
+	maxShrink = 0.5
 
 	// forgetFactor is the factor of what was learned before a drift that is to be
 	// forgotten. Chosen by trial, see docs/constants.md.
@@ -179,11 +187,46 @@ func (d *Engine) React(r engine.Reaction) {
 // first eigenvector. The curvature of losses of probabilities reaches its bound only
 // where the classes are equally likely; half of it counts.
 func (d *Engine) ceiling() float64 {
+	if d.newton() {
+		if d.Head.Probabilities() {
+			return 1
+		}
+		return precondRate
+	}
 	c := 1 / (ceilingMargin * d.step.Smoothness * d.Fit.TopEigenvalue)
 	if d.Head.Probabilities() {
 		c *= 2
 	}
 	return c
+}
+
+// schedule returns that of the step size.
+func (d *Engine) schedule() StepSize {
+	if d.stepSize != nil {
+		return *d.stepSize
+	}
+	o := &d.Options
+	size := NewStepSize(d.step.Smoothness, d.Fit.TopEigenvalue, o.Minibatch, o.BlockSize, d.lambda())
+	size.Rough = math.IsInf(d.Head.Loss.Smoothness(), 1)
+	if d.newton() {
+		size = StepSize{First: precondRate}
+	}
+	if o.StepSize > 0 {
+		size.First = o.StepSize
+	}
+	if o.Theta > 0 {
+		size.Lambda, size.Rough = 1/o.Theta, false
+	}
+	return size
+}
+
+// lambda returns the weight of ‖f‖²/2 in the objective.
+func (d *Engine) lambda() float64 { return cmp.Or(d.Options.Lambda, d.Fit.Lambda) }
+
+// newton reports whether step sizes are parts of a Newton step in a block.
+func (d *Engine) newton() bool {
+	_, ok := d.direction.(*precond)
+	return ok
 }
 
 // trace adds a step to the traces of its blocks, if the rule uses them.
@@ -217,6 +260,21 @@ func (d *Engine) slopes() (products, squares []float64) {
 		squares[b] = vec.Dot(g, g) / float64(d.Options.BlockSize)
 	}
 	return products, squares
+}
+
+// averagedSquares returns the weighted mean of the squared gradients in the scores of
+// the average.
+func (d *Engine) averagedSquares(p *engine.Minibatch) (squares float64) {
+	k := d.Head.Scores()
+	g := make([]float64, k)
+	for i, y := range p.Labels {
+		d.Head.Grad(g, p.Scores[(2*i+1)*k:(2*i+2)*k], y)
+		for _, v := range g {
+			v = max(-target.MaxResidual, min(target.MaxResidual, v))
+			squares += float64(d.step.Shares[i] * float64(v*v))
+		}
+	}
+	return squares
 }
 
 // gradient returns the gradient of the weighted mean loss in the scores of each row
@@ -260,6 +318,9 @@ func (d *Engine) gradient(p *engine.Minibatch) (g []float64, squares float64) {
 		}
 	}
 	d.step.Squares = squares
+	if d.newton() {
+		d.step.Averaged = d.averagedSquares(p)
+	}
 	if squares < minSquares {
 		return nil, 0
 	}

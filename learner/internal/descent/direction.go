@@ -12,7 +12,9 @@ import (
 
 // Directions are the names of the directions that a step can take, the default first.
 // They are those of Config.Direction, whose JSON key is part of the format of model logs.
-var Directions = []string{"rate", "adagrad", "precond"}
+var Directions = []string{"rate", "adagrad", precondName}
+
+const precondName = "precond"
 
 // NewDirection returns the direction of a name.
 func NewDirection(name string) (direction, error) {
@@ -21,7 +23,7 @@ func NewDirection(name string) (direction, error) {
 		return new(Plain), nil
 	case "adagrad":
 		return new(adagrad), nil
-	case "precond":
+	case precondName:
 		return new(precond), nil
 	}
 	return nil, fmt.Errorf("unknown direction %q: want one of %v", name, Directions)
@@ -49,7 +51,8 @@ type Step struct {
 	Head     *target.Head
 	Features *features.Bank
 	from, to int     // blocks
-	rate     float64 // step size along the gradient
+	rate     float64 // step size along the gradient, or part of a Newton step
+	Lambda   float64 // weight of ‖f‖²/2 in the objective
 	Since    int64   // steps before this one, from the last reaction to drift on
 
 	X          []float32 // rows of the mini-batch
@@ -57,6 +60,7 @@ type Step struct {
 	Residuals  []float64 // rows × scores: gradients in the scores, multiplied by the share of the row
 	Smoothness float64   // bound of the loss's second derivative
 	Squares    float64   // of the gradients, weighted mean
+	Averaged   float64   // likewise, of the gradients in the scores of the average
 }
 
 // BlockSize returns the number of random features in a block.

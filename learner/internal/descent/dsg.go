@@ -1,15 +1,40 @@
 package descent
 
+import (
+	"math/rand/v2"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
 // DSG adds a block per step (Dai et al. 2014, algorithm 1). A model that may not grow
-// any further takes steps in all of its blocks at once instead, which converges like
-// new blocks: each is an unbiased estimate of the kernel, and their mean a better one.
+// any further takes a step in an existing block instead, drawn at random, as the code
+// published by the authors does, or in all blocks at once: each is an unbiased estimate
+// of the kernel, and their mean a better one.
 type DSG struct{}
 
 func (DSG) Choose(s *Situation) (from, to int, rate float64) {
 	if s.Blocks < s.MaxBlocks {
 		return s.Blocks, s.Blocks + 1, s.Rate
 	}
-	return 0, s.Blocks, s.Rate
+	return s.atCap(s.random, s.Rate)
+}
+
+// atCap returns the step of a model that may not grow any further: what is configured,
+// and otherwise one in the block that revisit returns.
+func (s *Situation) atCap(revisit func() int, rate float64) (from, to int, _ float64) {
+	switch s.AtCap {
+	case capAll:
+		return 0, s.Blocks, s.Rate
+	case capStop:
+		return 0, 0, 0
+	}
+	k := revisit()
+	return k, k + 1, rate
+}
+
+// random draws an existing block. The purpose of the key is part of the format.
+func (s *Situation) random() int {
+	return int(rand.NewChaCha8(vec.Key("udsg", s.Seed, uint64(s.Step))).Uint64() % uint64(s.Blocks))
 }
 
 func (DSG) String() string { return "dsg" }

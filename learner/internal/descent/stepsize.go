@@ -7,8 +7,8 @@ import (
 // StepSize is the schedule of the step size.
 type StepSize struct {
 	First  float64 // γ₀
-	Lambda float64
-	Rough  bool // the loss has corners, at which constant steps do not converge
+	Lambda float64 // 1/θ, where the step size tends to θ/t; by default the penalty
+	Rough  bool    // the loss has corners, at which constant steps do not converge
 }
 
 // NewStepSize returns the schedule that needs no tuning. The functional Hessian of
@@ -26,11 +26,15 @@ func NewStepSize(smoothness, top float64, minibatch, blockSize int, lambda float
 	return StepSize{First: 1 / (smoothness * (top + noise)), Lambda: lambda, Rough: rough}
 }
 
-// Rate returns γ_t = γ₀/(1+γ₀λt) for step t, counted from 1, which tends to 1/(λt).
+// Rate returns γ_t = γ₀/(1+γ₀λt) for step t, counted from 1, which tends to θ/t with
+// θ = 1/λ.
 // For a loss with corners it is γ₀/√(1+t/30).
 func (s StepSize) Rate(t int64) float64 {
 	if s.Rough {
 		return s.First / Cooling(t)
+	}
+	if s.Lambda == 0 {
+		return s.First
 	}
 	return s.First / (1 + float64(s.First*s.Lambda*float64(t)))
 }

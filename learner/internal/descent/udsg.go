@@ -1,11 +1,5 @@
 package descent
 
-import (
-	"math/rand/v2"
-
-	"github.com/accrete-ml/accrete/internal/vec"
-)
-
 // UDSG adds a block at New of New+Old steps, and takes a step in an existing one, drawn
 // at random, at the others and from the maximum number of blocks on (Li and Póczos
 // 2016, algorithm 3).
@@ -15,8 +9,10 @@ func (u UDSG) Choose(s *Situation) (from, to int, rate float64) {
 	if s.Blocks == 0 || s.Blocks < s.MaxBlocks && (s.Step-1)%(u.New+u.Old) < u.New {
 		return s.Blocks, s.Blocks + 1, s.Rate
 	}
-	// The purpose of the key is part of the format.
-	k := int(rand.NewChaCha8(vec.Key("udsg", s.Seed, uint64(s.Step))).Uint64() % uint64(s.Blocks))
+	if s.Blocks == s.MaxBlocks {
+		return s.atCap(s.random, s.Rate)
+	}
+	k := s.random()
 	return k, k + 1, s.Rate
 }
 

@@ -70,11 +70,27 @@ type Options struct {
 	BlockSize   int // random features in a block
 	MaxFeatures int
 	Minibatch   int
-	Lambda      float64 // weight of ‖f‖²/2 in the objective
+	Lambda      float64 // weight of ‖f‖²/2 in the objective; 0: the penalty of the warm-up
 	Seed        uint64
 	Sampling    features.Sampling
 	Direction   string // direction of a step, see package descent
+	Steps
 }
+
+// Steps are the options of stochastic descent. The zero value of each selects the
+// default; see package descent.
+type Steps struct {
+	StepSize    float64 // γ₀: that of the first step
+	Theta       float64 // θ: the step size tends to θ/t
+	NewSteps    int     // of udsg: steps in new blocks, in turn with OldSteps in existing ones
+	OldSteps    int
+	LongestStep float64 // of cdsg: largest step size in an existing block, relative to a new one
+	Averaging   string  // which iterate or average serves
+	AtCap       string  // what a step does to a model that may not grow
+}
+
+// Sizes are the rows of a mini-batch and the random features of a block.
+type Sizes struct{ Minibatch, BlockSize int }
 
 // MaxBlocks returns the largest number of blocks of a model.
 func (o Options) MaxBlocks() int { return (o.MaxFeatures + o.BlockSize - 1) / o.BlockSize }
@@ -167,20 +183,38 @@ type Algorithm struct {
 	Help string // one line
 	New  func(p Problem) Engine
 
-	Minibatch    int // default of the labelled rows in a step
-	BlockSize    int // default of the random features in a block
-	FeatureBytes int // memory of each random feature beside the State, at the default block size
+	Minibatch    int  // default of the labelled rows in a step
+	BlockSize    int  // default of the random features in a block
+	SmallerEarly bool // mini-batches are large, and smaller during the warm-up
+	FeatureBytes int  // memory of each random feature beside the State, at the default block size
 
 	// Loss returns the loss that a model of the task has where the configuration
 	// chooses this one; nil here and there stands for the one that suits the task.
 	// It is nil itself for an algorithm that takes every loss.
 	Loss func(chosen loss.Loss, task target.Task) (loss.Loss, error)
 
+	// Descent is how the options of stochastic descent suit the algorithm; nil if they
+	// do not.
+	Descent *Descent
+
 	// FixedBlocks returns the number of blocks of a model that starts with all it will
 	// ever have, and few of them: the warm-up then compares its choices on these
 	// features. It is nil for the others, whose features approximate the kernel.
 	FixedBlocks func(o Options) int
 }
+
+// Descent is how the options of stochastic descent suit an algorithm.
+type Descent struct {
+	Direction  string                       // the default
+	Sizes      func(direction string) Sizes // defaults
+	Penalised  bool                         // by default with the penalty of the warm-up
+	Effective  func(o Options) Options
+	Check      func(o Options) error
+	Arithmetic func(direction string) int // version of what it computes, counted from 1
+}
+
+// Penalised reports whether the penalty is that of the warm-up unless one is configured.
+func (a *Algorithm) Penalised() bool { return a.Descent != nil && a.Descent.Penalised }
 
 // LossOf returns the loss that a model of the task has where the configuration
 // chooses this one: nil there and here stand for what suits the task.

@@ -95,7 +95,7 @@ func (t *Tracker) Add(predicted []float64, label func(j int) float64) {
 		t.graded++
 	}
 	forget := 1 / min(t.rows, memory)
-	tail := (1 - t.coverage) / 2
+	tail := float64((1 - t.coverage) / 2)
 	for j, v := range predicted {
 		y := label(j)
 		if t.Rule.Valid() {

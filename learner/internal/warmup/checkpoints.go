@@ -28,6 +28,18 @@ func TakesEffect(n int64) bool {
 	return false
 }
 
+// LatestEffect returns the row after which the latest fit took effect, if it did, of n
+// rows; 0 for none.
+func LatestEffect(n int64) int {
+	at := 0
+	for _, r := range Checkpoints {
+		if int64(EffectiveAt(r)) <= n {
+			at = EffectiveAt(r)
+		}
+	}
+	return at
+}
+
 // Buffer keeps the first labelled rows of a stream until the last fit is in effect. It
 // only appends, so that a fit can read its rows at the same time.
 type Buffer struct {

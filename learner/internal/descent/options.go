@@ -1,0 +1,109 @@
+package descent
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+)
+
+// Averages are what Options.Averaging can name, the default first. auto serves the
+// iterate or its polynomial-decay average, whichever had the lower recent loss.
+var Averages = []string{"auto", "none", "polynomial", "uniform"}
+
+// Caps are what Options.AtCap can name beside "", the default of the rule: what a
+// mini-batch does to a model that may not grow any further.
+var Caps = []string{capRevisit, capAll, capStop}
+
+const (
+	capRevisit = "revisit" // a step in one existing block
+	capAll     = "all"     // a step in all blocks at once
+	capStop    = "stop"    // nothing
+)
+
+// defaultCapOf returns what the rule does at the cap if nothing is configured.
+func defaultCapOf(r Rule, direction string) string {
+	if _, ok := r.(DSG); ok && direction != precondName {
+		return capAll
+	}
+	return capRevisit
+}
+
+// largeSizes are the rows of a mini-batch and the features of a block for precond:
+// the covariance of a block takes as many rows as a block has cosines and sines.
+// smallSizes are those for the other directions. Chosen by trial, see
+// docs/algorithms.md.
+var (
+	largeSizes = engine.Sizes{Minibatch: 1024, BlockSize: 512}
+	smallSizes = engine.Sizes{Minibatch: 128, BlockSize: 32}
+)
+
+func sizes(direction string) engine.Sizes {
+	if direction == precondName {
+		return largeSizes
+	}
+	return smallSizes
+}
+
+// effective fills in the options that depend on the rule and the direction. What was the
+// only choice of earlier versions stays "": options are hashed into model logs.
+func effective(r Rule, o engine.Options) engine.Options {
+	_, grows := r.(DSG)
+	switch grows = grows && o.Direction == precondName; {
+	case grows && o.AtCap == "":
+		o.AtCap = defaultCapOf(r, o.Direction)
+	case !grows && o.AtCap == defaultCapOf(r, o.Direction):
+		o.AtCap = ""
+	}
+	if o.Averaging == Averages[0] {
+		o.Averaging = ""
+	}
+	return o
+}
+
+// check returns an error if the options do not suit the rule.
+func check(r Rule, o engine.Options) error {
+	_, checks := r.(CDSG)
+	_, uniform := r.(UDSG)
+	_, steady := r.(All)
+	switch {
+	case checks && o.Direction == "adagrad":
+		return fmt.Errorf("%s chooses the size of its steps, which direction adagrad ignores: want precond or rate", r)
+	case o.StepSize != 0 && o.Direction == "adagrad":
+		return fmt.Errorf("step_size %v: direction adagrad has step sizes of its own", o.StepSize)
+	case !(o.StepSize >= 0) || math.IsInf(o.StepSize, 1) || o.Direction == precondName && o.StepSize > 1:
+		return fmt.Errorf("step_size %v: want 0 for the default, or more; for direction precond at most 1", o.StepSize)
+	case !(o.Theta >= 0) || math.IsInf(o.Theta, 1):
+		return fmt.Errorf("theta %v: want 0 for the default, or more", o.Theta)
+	case !uniform && (o.NewSteps != 0 || o.OldSteps != 0):
+		return fmt.Errorf("new_steps and old_steps are for udsg, not for %s", r)
+	case o.NewSteps < 0 || o.OldSteps < 0 || max(o.NewSteps, o.OldSteps) > 1<<20:
+		return fmt.Errorf("new_steps %d, old_steps %d: want 0 to 1048576", o.NewSteps, o.OldSteps)
+	case !checks && o.LongestStep != 0:
+		return fmt.Errorf("longest_step is for cdsg, not for %s", r)
+	case o.LongestStep != 0 && !(o.LongestStep >= 1 && o.LongestStep <= 100):
+		return fmt.Errorf("longest_step %v: want 1 to 100", o.LongestStep)
+	case o.Averaging != "" && !slices.Contains(Averages, o.Averaging):
+		return fmt.Errorf("averaging %q: want one of %v", o.Averaging, Averages)
+	case o.AtCap != "" && !slices.Contains(Caps, o.AtCap):
+		return fmt.Errorf("at_cap %q: want one of %v", o.AtCap, Caps)
+	case o.AtCap != "" && steady:
+		return fmt.Errorf("at_cap is for dsg, udsg and cdsg: %s always takes a step in all blocks", r)
+	}
+	return nil
+}
+
+// with returns the rule with the options that are for it.
+func with(r Rule, o engine.Options) Rule {
+	switch r := r.(type) {
+	case UDSG:
+		if o.NewSteps != 0 || o.OldSteps != 0 {
+			return UDSG{int64(o.NewSteps), int64(o.OldSteps)}
+		}
+	case CDSG:
+		r.Cap = o.LongestStep
+		return r
+	}
+	return r
+}
