@@ -48,7 +48,7 @@ const uncapped = 1 << 20
 func growth(ctx context.Context, s *Rows, passes int, clock func() float64, progress func(string)) (*GrowthReport, error) {
 	r := &GrowthReport{Set: s.Name}
 	for _, name := range growthAlgorithms {
-		l, err := learner.New(learner.Config{Algorithm: name, MaxFeatures: uncapped})
+		l, err := learner.New(learner.Config{Algorithm: name, Direction: "rate", Lambda: 1e-6, MaxFeatures: uncapped})
 		if err != nil {
 			return nil, err
 		}
