@@ -14,7 +14,7 @@ func TestFitRefusesAtOnce(t *testing.T) {
 	for flags, want := range map[string]string{
 		"--minibatch=-1":         "fit: --minibatch -1: want at least 0",
 		"--max-features 0":       "fit: --max-features 0: want at least 1",
-		"--lambda 0":             "fit: --lambda 0: want more than 0",
+		"--lambda=-1":            "fit: --lambda -1: want 0 or more",
 		"--precision 0":          "fit: --precision 0: want more than 0 and at most 1",
 		"--precision 1.5":        "fit: --precision 1.5: want more than 0 and at most 1",
 		"--seed 0":               "fit: --seed 0: want at least 1",

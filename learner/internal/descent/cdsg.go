@@ -34,25 +34,27 @@ func (c CDSG) Choose(s *Situation) (from, to int, rate float64) {
 	if s.Newton && !c.Alpha {
 		return c.steepest(s)
 	}
-	k, rate := -1, 0.0
-	lengths := c.traced
+	lengths := make([]float64, s.Blocks)
 	if c.Alpha {
-		lengths = c.sloped
+		c.sloped(lengths, s)
+	} else {
+		c.traced(lengths, s)
 	}
-	lengths(s, func(block int, length float64) {
+	k, rate := -1, 0.0
+	for block, length := range lengths {
 		if k < 0 || length > rate {
 			k, rate = block, length
 		}
-	})
+	}
 	switch admissible := k >= 0 && rate > s.Rate*(1+tolerance); {
 	case !admissible && s.Blocks < s.MaxBlocks:
 		return s.Blocks, s.Blocks + 1, s.Rate
 	case !admissible: // no block is better than another
-		return s.atCap(s.random, s.Rate)
+		return s.atCap(anyBlock, s.Rate)
 	}
 	rate = max(s.Rate, min(rate, cmp.Or(c.Cap, defaultCap)*s.Rate, s.Ceiling))
 	if s.Blocks == s.MaxBlocks {
-		return s.atCap(func() int { return k }, rate)
+		return s.atCap(k, rate)
 	}
 	return k, k + 1, rate
 }
@@ -72,7 +74,7 @@ func (c CDSG) steepest(s *Situation) (from, to int, rate float64) {
 		return s.Blocks, s.Blocks + 1, s.Rate
 	}
 	if s.Blocks == s.MaxBlocks && s.AtCap != capRevisit {
-		return s.atCap(nil, rate)
+		return s.atCap(anyBlock, rate)
 	}
 	_, squares := s.Slopes()
 	k := 0
@@ -84,13 +86,13 @@ func (c CDSG) steepest(s *Situation) (from, to int, rate float64) {
 	return k, k + 1, rate
 }
 
-// traced calls f with each block and the longest step that equation 9 allows in
-// it, or 0 if it allows none.
-func (c CDSG) traced(s *Situation, f func(block int, length float64)) {
+// traced sets dst to the longest step that equation 9 allows in each block, or 0 if it
+// allows none.
+func (c CDSG) traced(dst []float64, s *Situation) {
 	n := len(s.Mean)
 	noise := s.Squares * featureVariance / (float64(s.Rows) * float64(s.Rows))
-	for k := range s.Blocks {
-		f(k, longestStep(s.Traces[k*n:(k+1)*n], s.Mean, s.Rate, noise))
+	for k := range dst {
+		dst[k] = longestStep(s.Traces[k*n:(k+1)*n], s.Mean, s.Rate, noise)
 	}
 }
 
@@ -106,21 +108,19 @@ func longestStep(trace, mean []float64, rate, noise float64) float64 {
 	return max(0, (c+math.Sqrt(d))/a)
 }
 
-// sloped calls f with each block and the longest step in it after which its
-// coefficients have no greater norm than they and those of a new block, of a
-// step of s.Rate, would have together.
-func (c CDSG) sloped(s *Situation, f func(block int, length float64)) {
+// sloped sets dst to the longest step in each block after which its coefficients have
+// no greater norm than they and those of a new block, of a step of s.Rate, would have
+// together.
+func (c CDSG) sloped(dst []float64, s *Situation) {
 	products, squares := s.Slopes()
 	mean := 0.0
 	for _, g := range squares {
 		mean += g / float64(len(squares))
 	}
 	for k, p := range products {
-		length := 0.0
 		if g := squares[k]; g > 0 {
-			length = (p + math.Sqrt(float64(p*p)+float64(g*(float64(s.Rate*s.Rate)*mean)))) / g
+			dst[k] = (p + math.Sqrt(float64(p*p)+float64(g*(float64(s.Rate*s.Rate)*mean)))) / g
 		}
-		f(k, length)
 	}
 }
 

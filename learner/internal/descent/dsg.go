@@ -16,20 +16,25 @@ func (DSG) Choose(s *Situation) (from, to int, rate float64) {
 	if s.Blocks < s.MaxBlocks {
 		return s.Blocks, s.Blocks + 1, s.Rate
 	}
-	return s.atCap(s.random, s.Rate)
+	return s.atCap(anyBlock, s.Rate)
 }
 
+// anyBlock stands for an existing block that is drawn at random.
+const anyBlock = -1
+
 // atCap returns the step of a model that may not grow any further: what is configured,
-// and otherwise one in the block that revisit returns.
-func (s *Situation) atCap(revisit func() int, rate float64) (from, to int, _ float64) {
+// and otherwise one in the given block.
+func (s *Situation) atCap(block int, rate float64) (from, to int, _ float64) {
 	switch s.AtCap {
 	case capAll:
 		return 0, s.Blocks, s.Rate
 	case capStop:
 		return 0, 0, 0
 	}
-	k := revisit()
-	return k, k + 1, rate
+	if block == anyBlock {
+		block = s.random()
+	}
+	return block, block + 1, rate
 }
 
 // random draws an existing block. The purpose of the key is part of the format.

@@ -10,7 +10,7 @@ func (u UDSG) Choose(s *Situation) (from, to int, rate float64) {
 		return s.Blocks, s.Blocks + 1, s.Rate
 	}
 	if s.Blocks == s.MaxBlocks {
-		return s.atCap(s.random, s.Rate)
+		return s.atCap(anyBlock, s.Rate)
 	}
 	k := s.random()
 	return k, k + 1, s.Rate
