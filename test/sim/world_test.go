@@ -59,6 +59,7 @@ type world struct {
 	expect    func(error) bool // error with which a learner must exit now; nil for none
 	violation string
 	stats     stats
+	damagedAt int64 // offset of the chunk that was damaged last
 }
 
 // cut is a loss of the log's tail.
@@ -348,6 +349,7 @@ func (w *world) reap() {
 			w.stats.Fenced++
 		case !opened && ingest.Temporary(err): // a supervisor restarts it
 		case !opened && w.stats.Damaged > 0 && errors.Is(err, snapshot.ErrCorrupt): // it had read this snapshot before the damage
+		case w.stats.Damaged > 0 && errors.Is(err, pipeline.ErrLog) && strings.Contains(err.Error(), fmt.Sprintf("record %d differs", w.damagedAt)): // it had written this chunk, and read it again
 		default:
 			w.fail("learner %d ended (opened: %v) with: %v", p.id, opened, err)
 		}
@@ -641,6 +643,7 @@ func (w *world) damage() (damaged, otherwise bool) {
 		}
 	}
 	w.stats.Damaged++
+	w.damagedAt = at
 	w.note("the chunk at %d is damaged (deep: %v)", at, deep)
 	if deep {
 		_, otherwise = f.Recover(1)
