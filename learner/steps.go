@@ -23,6 +23,10 @@ type Steps struct {
 // smallBlock is the block size if max_features is smaller than every default.
 const smallBlock = 32
 
+// leastPrecond is the number of rows of a mini-batch below which the covariance of a block
+// is too noisy to precondition with.
+const leastPrecond = 256
+
 // suited returns c with the defaults that depend on the algorithm.
 func (c Config) suited(a *engine.Algorithm) Config {
 	d := a.Descent
@@ -30,6 +34,9 @@ func (c Config) suited(a *engine.Algorithm) Config {
 		c.Direction = cmp.Or(c.Direction, descent.Directions[0])
 		c.Lambda = cmp.Or(c.Lambda, 1e-6)
 	} else {
+		if c.Minibatch != 0 && c.Minibatch < leastPrecond {
+			c.Direction = cmp.Or(c.Direction, descent.Directions[0])
+		}
 		c.Direction = cmp.Or(c.Direction, d.Direction)
 		if !d.Penalised {
 			c.Lambda = cmp.Or(c.Lambda, 1e-6)

@@ -33,7 +33,7 @@ var comments = map[string]string{
 	"learner.task":             "Kind of model. auto: string and boolean labels are classes, numbers are\nregressed on. novelty: every record is learned without a label, and flagged if it\nis unlike the others; needs no input.label.\n",
 	"learner.nu":               "Share of the records that task novelty flags.\n",
 	"learner.algorithm":        "Learning algorithm, see algorithms.md.\n",
-	"learner.direction":        "Direction of the steps of dsg, udsg, cdsg and all. rate: the gradient, with a\nstep size that needs no tuning. adagrad: the gradient, with a step size for each\ncoefficient. precond: the gradient, preconditioned with the covariance of a\nblock, for mini-batches of 256 and more. auto: rate for all, otherwise precond.\n",
+	"learner.direction":        "Direction of the steps of dsg, udsg, cdsg and all. rate: the gradient, with a\nstep size that needs no tuning. adagrad: the gradient, with a step size for each\ncoefficient. precond: the gradient, preconditioned with the covariance of a\nblock, for mini-batches of 256 and more. auto: precond for dsg, udsg and cdsg\nunless minibatch is less than that, otherwise rate.\n",
 	"learner.step":             "Size of the steps of dsg, udsg, cdsg and all, and what they are taken in. The\ndefaults are for most streams.\n",
 	"learner.step.size":        "Size of the first step; with direction precond a part of the Newton step. 0: one\nthat needs no tuning, with precond 0.5.\n",
 	"learner.step.theta":       "Decay of the step size, which tends to theta/t after t steps. 0: 1/lambda, and\nwith precond a constant step size.\n",

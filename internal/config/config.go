@@ -164,7 +164,8 @@ type Learner struct {
 	// Direction of the steps of dsg, udsg, cdsg and all. rate: the gradient, with a
 	// step size that needs no tuning. adagrad: the gradient, with a step size for each
 	// coefficient. precond: the gradient, preconditioned with the covariance of a
-	// block, for mini-batches of 256 and more. auto: rate for all, otherwise precond.
+	// block, for mini-batches of 256 and more. auto: precond for dsg, udsg and cdsg
+	// unless minibatch is less than that, otherwise rate.
 	Direction string `key:"direction" default:"auto" oneof:"directions"`
 
 	// Size of the steps of dsg, udsg, cdsg and all, and what they are taken in. The
