@@ -45,7 +45,7 @@ type fitCommand struct {
 	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf and fastfood need 64 inputs or more, and these and qmc not every kernel."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
 	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
-	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge and 128 for the others."`
+	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge, 1,024 for dsg, udsg and cdsg, and 128 for the others."`
 	stepFlags
 	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
 	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`

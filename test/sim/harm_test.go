@@ -44,8 +44,10 @@ func (w *world) harm() bool {
 		return true
 	}
 	p := w.start(false)
-	w.feed(8)
 	w.steps("a learner before the log is hurt", func() bool {
+		if w.r.IntN(50) == 0 { // and again, because they may be in transactions that are aborted
+			w.feed(8)
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return p.ended || whole.parts[0].end > log.end+3 && len(p.events) > 0

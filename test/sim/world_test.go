@@ -847,11 +847,11 @@ func between(rs []ingest.Record, from, to int64) (out []ingest.Record) {
 	return out
 }
 
-// alter changes a digit of an input example.
+// alter changes a digit of an input example, unless its batch has the example twice.
 func (w *world) alter(partition int32, rec ingest.Record) bool {
 	part := w.c.part(w.input, partition)
 	for i := range part.batches {
-		if s := &part.batches[i]; s.base <= rec.Offset && rec.Offset <= s.last {
+		if s := &part.batches[i]; s.base <= rec.Offset && rec.Offset <= s.last && bytes.Count(s.raw, rec.Value) == 1 {
 			s.good = slices.Clone(s.raw)
 			at := bytes.Index(s.raw, rec.Value) + bytes.IndexByte(rec.Value, '.') + 1
 			s.raw[at] = '0' + (s.raw[at]-'0'+1)%10
