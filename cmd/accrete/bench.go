@@ -24,6 +24,7 @@ type benchCommand struct {
 	classFlags
 	Dir        string   `arg:"" optional:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz."`
 	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
+	Label      string   `placeholder:"NAME" help:"Label of the sets that have a column of this name; the others have y or label."`
 	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, ridge, all/adagrad or dsg/rate."`
 	Shuffle    uint64   `default:"1" help:"Seed for the order of the training rows; streams keep their order (${default})."`
 	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
@@ -179,7 +180,15 @@ func (c *benchCommand) read(ctx context.Context, e *env, name string) (*benchSet
 		path, _ = c.path(name, "stream")
 		s.rowsAreTime = true
 	}
-	file, err := openFile(ctx, e, path, decode.Config{Infer: true, Depth: decode.MaxDepth, Missing: "impute"}, decode.Schema{})
+	config := decode.Config{Infer: true, Depth: decode.MaxDepth, Missing: "impute"}
+	if c.Label != "" {
+		config.Labels = []string{c.Label}
+	}
+	file, err := openFile(ctx, e, path, config, decode.Schema{})
+	if err != nil && c.Label != "" { // the set has another label
+		config.Labels = nil
+		file, err = openFile(ctx, e, path, config, decode.Schema{})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +205,7 @@ func (c *benchCommand) read(ctx context.Context, e *env, name string) (*benchSet
 	if path, ok = c.path(name, "test"); !ok {
 		return s, nil
 	}
-	test, err := openFile(ctx, e, path, decode.Config{Task: s.task, Infer: true, Depth: decode.MaxDepth, Missing: "impute"}, *s.schema)
+	test, err := openFile(ctx, e, path, decode.Config{Task: s.task, Labels: config.Labels, Infer: true, Depth: decode.MaxDepth, Missing: "impute"}, *s.schema)
 	if err != nil {
 		return nil, err
 	}

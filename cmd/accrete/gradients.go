@@ -50,12 +50,7 @@ func (c *benchCommand) gradients(ctx context.Context, e *env) error {
 		return err
 	}
 	progress.done()
-	if c.Plots != "" {
-		if err := report.Draw(c.Plots); err != nil {
-			return err
-		}
-	}
-	return e.print(c.JSON, report.String(), report)
+	return c.present(e, report)
 }
 
 // first returns the first n rows, and all of them with --full.

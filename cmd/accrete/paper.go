@@ -45,6 +45,14 @@ func (c *benchCommand) dspdc(ctx context.Context, e *env) error {
 		return err
 	}
 	progress.done()
+	return c.present(e, report)
+}
+
+// present draws and prints the report of experiments.
+func (c *benchCommand) present(e *env, report interface {
+	Draw(dir string) error
+	String() string
+}) error {
 	if c.Plots != "" {
 		if err := report.Draw(c.Plots); err != nil {
 			return err

@@ -18,17 +18,22 @@ var imputed = encoder{
 	becomes: func(c *column) string { return fmt.Sprintf("number, missing as %.4g", c.parameters[0]) },
 }
 
-// indicated adds an indicator of missing numbers to imputed ones.
-var indicated = encoder{
-	name:  "indicated",
-	width: func(*column, *prior) int { return 2 },
-	apply: func(c *column, dst []float64, v float64, p *prior) {
-		impute(c, dst, v, p)
+// indicating returns apply with an indicator of missing numbers in the second column.
+func indicating(apply func(*column, []float64, float64, *prior)) func(*column, []float64, float64, *prior) {
+	return func(c *column, dst []float64, v float64, p *prior) {
+		apply(c, dst, v, p)
 		dst[1] = 0
 		if math.IsNaN(v) {
 			dst[1] = 1
 		}
-	},
+	}
+}
+
+// indicated adds an indicator of missing numbers to imputed ones.
+var indicated = encoder{
+	name:  "indicated",
+	width: func(*column, *prior) int { return 2 },
+	apply: indicating(impute),
 	valid: func(parameters []float64) bool { return len(parameters) == 1 },
 	becomes: func(c *column) string {
 		return fmt.Sprintf("number, missing as %.4g, and an indicator of missing", c.parameters[0])

@@ -28,15 +28,9 @@ var normal = encoder{
 
 // normalIndicated adds an indicator of missing numbers to normal scores.
 var normalIndicated = encoder{
-	name:  "normal, indicated",
-	width: func(*column, *prior) int { return 2 },
-	apply: func(c *column, dst []float64, v float64, p *prior) {
-		score(c, dst, v, p)
-		dst[1] = 0
-		if math.IsNaN(v) {
-			dst[1] = 1
-		}
-	},
+	name:    "normal, indicated",
+	width:   func(*column, *prior) int { return 2 },
+	apply:   indicating(score),
 	valid:   validScores,
 	becomes: func(*column) string { return "normal score, and an indicator of missing" },
 }
