@@ -145,10 +145,10 @@ func (c *compareCommand) watch(ctx context.Context, e *env) error {
 			return err
 		}
 		if m == nil {
-			m = divergence.NewMonitor(len(row.X))
+			m = divergence.NewMonitor(len(row.X), divergence.BlockRows)
 		}
 		r.Rows++
-		s := m.Add(row.X)
+		_, s := m.Add(row.X)
 		if s == nil {
 			continue
 		}
