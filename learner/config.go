@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -38,6 +39,7 @@ type Config struct {
 	Nu          float64 `json:"nu,omitempty"`        // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
 	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
 	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
+	Monitor     int     `json:"monitor,omitempty"`   // rows of which the inputs are compared with those of the reference, from 250 to 100,000, see package divergence; 0 (default): none
 	Seed        uint64  `json:"seed"`                // of the frequencies: 1
 	Steps
 }
@@ -138,6 +140,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
 	case c.Intervals != 0 && c.Task != Regression:
 		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
+	case c.Monitor != 0 && (c.Monitor < divergence.MinBlockRows || c.Monitor > divergence.MaxBlockRows):
+		return fmt.Errorf("monitor %d: want 0 (none), or %d to %d rows", c.Monitor, divergence.MinBlockRows, divergence.MaxBlockRows)
 	case c.Targets < 0 || c.Targets > MaxTargets:
 		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
 	case c.Targets > 1 && c.Task != Regression:

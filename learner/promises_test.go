@@ -50,7 +50,8 @@ var streams = func() (all []stream) {
 	given := Config{Algorithm: "all", BlockSize: 8, MaxFeatures: 32, Metric: skewed}
 	costs := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 24, Costs: "f1"}
 	novel := Config{Task: Novelty, Nu: 0.1, BlockSize: 8, MaxFeatures: 32, Minibatch: 29}
-	return append(all, stream{"metric", given, 2, sided}, stream{"novelty", novel, 3, noveltyRow}, stream{"intervals", spread(0.9), 4, numeric}, stream{"costs", costs, 2, rare})
+	watched := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 24, Monitor: 250}
+	return append(all, stream{"monitor", watched, 3, numeric}, stream{"metric", given, 2, sided}, stream{"novelty", novel, 3, noveltyRow}, stream{"intervals", spread(0.9), 4, numeric}, stream{"costs", costs, 2, rare})
 }()
 
 // directionOf returns the i-th direction, or a later one if the algorithm does not take it.

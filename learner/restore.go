@@ -61,6 +61,9 @@ func (l *Learner) State() State {
 	if l.intervals != nil {
 		l.intervals.Save(a)
 	}
+	if l.inputs != nil {
+		l.inputs.save(a)
+	}
 	if l.fit != nil {
 		l.engine.Save(a)
 	}
@@ -185,6 +188,9 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	}
 	if l.intervals != nil {
 		l.intervals.Load(s, *v.intervals)
+	}
+	if l.inputs != nil {
+		l.inputs = loadInputs(s, c.Monitor, c.inputs(l.dim))
 	}
 	if s.Err != nil {
 		return

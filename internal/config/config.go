@@ -235,6 +235,12 @@ type Learner struct {
 	// contains, from 0.5 to 0.999, see docs/predictions.md. 0: no intervals.
 	Intervals float64 `key:"intervals" default:"0" example:"0.9" min:"0" max:"0.999"`
 
+	// Number of records whose inputs the monitor compares at a time with those of the
+	// reference, which are four times as many; at least 250. Changes are logged with the
+	// columns that moved, and counted in accrete_input_changes_total; see docs/novelty.md.
+	// 0: no monitor.
+	Monitor int `key:"monitor" default:"500" min:"0" max:"100000"`
+
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
 

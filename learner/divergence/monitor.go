@@ -1,6 +1,8 @@
 package divergence
 
 import (
+	"slices"
+
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
@@ -50,7 +52,7 @@ const (
 	BlockRows = 500
 
 	MinBlockRows = 250
-	MaxBlockRows = 1_000_000
+	MaxBlockRows = 100_000
 
 	monitorBlocks   = 4   // rows of the reference, in blocks
 	monitorScale    = 250 // rows that determine the scale and the width of the kernel
@@ -71,8 +73,8 @@ const jointFeatures = 2 * monitorFeatures
 // least MinBlockRows.
 func NewMonitor(dim, rows int) *Monitor { return &Monitor{dim: dim, size: rows} }
 
-// Ignore excludes columns, until it is called again. It may be called before the first row
-// and after an alarm.
+// Ignore excludes columns if they have a value in the first rows. Call it with the columns
+// that are to be ignored before Add while Starting.
 func (m *Monitor) Ignore(columns []bool) { m.ignored = columns }
 
 // Starting reports whether the rows so far do not determine the scale yet.
@@ -107,6 +109,13 @@ func (m *Monitor) Add(x []float64) (rows int, s *Shift) {
 
 // begin sets what the first rows determine.
 func (m *Monitor) begin() {
+	m.ignored = slices.Clone(m.ignored)
+	for j := range m.ignored {
+		m.ignored[j] = m.ignored[j] && len(column(m.first, m.dim, j)) > 0
+	}
+	if !slices.Contains(m.ignored, true) {
+		m.ignored = nil
+	}
 	m.scale = newScale(m.first, m.dim)
 	standard := make([]float32, len(m.first))
 	m.standardise(standard, m.first)

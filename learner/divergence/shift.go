@@ -53,7 +53,7 @@ func (m *Monitor) compare() *Shift {
 	})
 	clear(m.block)
 	if s.Alarm = s.Distance > 1; s.Alarm {
-		*m = Monitor{dim: m.dim, size: m.size, ignored: m.ignored}
+		*m = Monitor{dim: m.dim, size: m.size}
 	}
 	return s
 }

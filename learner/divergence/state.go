@@ -1,15 +1,20 @@
 package divergence
 
 import (
+	"math"
+
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
 // Save adds the Monitor to the state of a learner.
 func (m *Monitor) Save(a *state.Arrays) {
-	ignored := make([]byte, len(m.ignored))
-	for j, is := range m.ignored {
-		if is {
-			ignored[j] = 1
+	var ignored []byte
+	if !m.Starting() {
+		ignored = make([]byte, len(m.ignored))
+		for j, is := range m.ignored {
+			if is {
+				ignored[j] = 1
+			}
 		}
 	}
 	state.Put(a, "monitor.rows", 1, []int64{m.rows})
@@ -23,8 +28,8 @@ func (m *Monitor) Save(a *state.Arrays) {
 	state.Put(a, "monitor.thresholds", 1, m.thresholds)
 }
 
-// Load reads what Save wrote into a Monitor without rows.
-func (m *Monitor) Load(s *state.Reader) {
+// Load reads what Save wrote into a Monitor without rows, after at most that many rows.
+func (m *Monitor) Load(s *state.Reader, most int64) {
 	rows := state.Take[int64](s, "monitor.rows", 1, 1)
 	ignored := state.Take[byte](s, "monitor.ignored", state.AnySize, 1)
 	s.Require(len(ignored) == 0 || len(ignored) == m.dim, "monitor: %d columns are ignored or not, want %d", len(ignored), m.dim)
@@ -32,7 +37,7 @@ func (m *Monitor) Load(s *state.Reader) {
 		return
 	}
 	m.rows = rows[0]
-	s.Require(m.rows >= 0, "monitor: %d rows", m.rows)
+	s.Require(m.rows >= 0 && m.rows <= most, "monitor: %d rows of %d", m.rows, most)
 	for _, v := range ignored {
 		s.Require(v <= 1, "monitor: a column is %d, want 0 or 1", v)
 		m.ignored = append(m.ignored, v == 1)
@@ -57,13 +62,18 @@ func (m *Monitor) Load(s *state.Reader) {
 		s.Require(i < m.dim || v > 0, "monitor: the factor of a column is %v", v)
 	}
 	for _, v := range m.thresholds {
-		s.Require(v > 0, "monitor: a threshold is %v", v)
+		s.Require(v >= 1e-18, "monitor: a threshold is %v", v)
+	}
+	for _, sums := range [][]float64{m.reference, m.products, m.block} {
+		for _, v := range sums {
+			s.Require(math.Abs(v) <= float64(m.rows)+1, "monitor: a sum over %d rows is %v", m.rows, v)
+		}
 	}
 	if s.Err != nil || scales == 0 {
 		return
 	}
 	m.scale.center, m.scale.factor, m.width = scale[:m.dim:m.dim], scale[m.dim:], width[0]
-	s.Require(m.width > 0, "monitor: the width of the kernel is %v", m.width)
+	s.Require(m.width >= 1e-6 && m.width <= 1e9, "monitor: the width of the kernel is %v", m.width)
 	if products == 0 {
 		m.products = nil
 	}

@@ -116,6 +116,12 @@ type (
 		Field      string   // one of these
 	}
 
+	// Shifted reports that the monitor of the inputs has raised an alarm in a BATCH.
+	Shifted struct {
+		Inputs  learner.Inputs
+		Columns []string // names of Inputs.Moved
+	}
+
 	// Published reports that the predictions up to and including Seq are published.
 	Published struct {
 		Seq     int64

@@ -120,6 +120,9 @@ func (c *Command) watch(ctx context.Context, e *env.Env) error {
 			m = divergence.NewMonitor(len(row.X), divergence.BlockRows)
 		}
 		r.Rows++
+		if m.Starting() {
+			m.Ignore(learner.Clocks(row.Types))
+		}
 		_, s := m.Add(row.X)
 		if s == nil {
 			continue

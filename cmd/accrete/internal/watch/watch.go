@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,6 +40,8 @@ type Watch struct {
 	owner string // current owner of the model, while this process is a standby
 
 	drifts learner.Drifts // number of alarms up to the last batch
+	shifts int64          // likewise, of the monitor of the inputs
+	shift  lastShift
 
 	dropped bool // it was logged that fields are ignored
 }
@@ -114,6 +117,8 @@ func (w *Watch) Event(ev event.Event) {
 		w.columns(ev)
 	case event.Learned:
 		w.learned(ev)
+	case event.Shifted:
+		w.shifted(ev, time.Now())
 	case event.Published:
 		m.Predictions.Add(float64(ev.Records))
 		w.now.Predictions += int64(ev.Records)
@@ -198,6 +203,9 @@ func (w *Watch) columns(ev event.Columns) {
 // replayed starts the counters after the history in the log.
 func (w *Watch) replayed(ev event.Replayed) {
 	w.metrics.Replayed.Add(float64(ev.Batches))
+	if in := ev.Progress.Inputs; in != nil {
+		w.shifts = in.Alarms
+	}
 	w.progress(ev.Progress)
 	w.drifts = ev.Progress.Drifts
 	w.from = startPoint{time.Now(), ev.Progress.Examples}
@@ -254,9 +262,36 @@ func (w *Watch) drifted(p learner.Progress) {
 	}
 }
 
+// lastShift is the last change of the inputs in the log.
+type lastShift struct {
+	at      time.Time
+	columns []string
+}
+
+// shifted logs a change of the inputs, and the same columns once a minute.
+func (w *Watch) shifted(ev event.Shifted, now time.Time) {
+	if slices.Equal(ev.Columns, w.shift.columns) && now.Sub(w.shift.at) < time.Minute {
+		return
+	}
+	w.shift = lastShift{now, ev.Columns}
+	w.log.Warn().Int64("row", ev.Inputs.AlarmAt).Float64("distance", ev.Inputs.Height).Strs("columns", ev.Columns).Msg("the inputs have changed: their distribution differs from that of the reference")
+}
+
+// inputs updates the metrics from the monitor of the inputs.
+func (w *Watch) inputs(in *learner.Inputs) {
+	if in == nil || in.Compared == 0 {
+		return
+	}
+	w.metrics.InputDistance.Set(in.Distance)
+	w.metrics.InputMoved.Set(float64(len(in.Moved)))
+	w.metrics.InputChanges.Add(float64(max(0, in.Alarms-w.shifts)))
+	w.shifts = in.Alarms
+}
+
 // progress updates the metrics from the learner's progress.
 func (w *Watch) progress(p learner.Progress) {
 	m := w.metrics
+	w.inputs(p.Inputs)
 	m.Step.Set(float64(p.Step))
 	m.Features.Set(float64(p.Features))
 	w.now.Examples, w.now.Step, w.now.Features, w.now.task = p.Examples, p.Step, p.Features, p.Task
