@@ -251,6 +251,9 @@ func (l *Learner) Progress() Progress {
 			p.Intervals = append(p.Intervals, IntervalScore{Coverage: coverage[j], Width: width[j]})
 		}
 	}
+	if l.mixture != nil {
+		p.Mixture = l.mixtureScores()
+	}
 	p.Whole, p.Recent, p.Latest = scores(whole, l.head.Task), scores(long, l.head.Task), scores(short, l.head.Task)
 	return p
 }

@@ -24,9 +24,15 @@ func (m *Mixture) Update(r *Row, p, served []float64, y target.Label, weight flo
 	}
 }
 
-// graded adds to the tallies of expert e, the mixture or the scorer's.
-func (r *rows) graded(e int, loss, err, weight float64) {
-	t := r.tallies[e*tallyFields : (e+1)*tallyFields]
+// tally returns that of expert e, of the mixture or of the scorer's, for target j.
+func (m *Mixture) tally(r *rows, j, e int) []float64 {
+	at := (j*(m.experts+others) + e) * tallyFields
+	return r.tallies[at : at+tallyFields]
+}
+
+// graded adds to a tally.
+func (m *Mixture) graded(j, e int, loss, err, weight float64) {
+	t := m.tally(m.ahead, j, e)
 	for i, v := range [...]float64{loss, err} {
 		t[tallyLoss+i] = target.Finite(t[tallyLoss+i] + float64(weight*v))
 		t[tallyRecentLoss+i] = target.Finite(float64(t[tallyRecentLoss+i]*recentForget) + float64(weight*v))
@@ -43,18 +49,18 @@ func wrong(p []float64, class int) float64 {
 }
 
 func (m *Mixture) updateClass(h *target.Head, p, served []float64, class int, weight float64) {
-	r, k, size := m.ahead, h.Scores(), len(p)
+	r, j, k, size := m.ahead, 0, h.Scores(), len(p)
 	for e := range m.experts {
 		m.losses[e] = math.Inf(1)
 		if m.awake[e] {
 			l := h.Loss.Value(m.f[e*k:(e+1)*k], float64(class))
 			m.losses[e] = float64(weight * l)
-			r.graded(e, l, wrong(m.p[e*size:(e+1)*size], class), weight)
+			m.graded(j, e, l, wrong(m.p[e*size:(e+1)*size], class), weight)
 		}
 		m.awake[e] = m.awake[e] || m.broken[e]
 	}
-	r.graded(m.experts, -logOf(p[class]), wrong(p, class), weight)
-	r.graded(m.experts+1, -logOf(served[class]), wrong(served, class), weight)
+	m.graded(j, m.experts, -logOf(p[class]), wrong(p, class), weight)
+	m.graded(j, m.experts+1, -logOf(served[class]), wrong(served, class), weight)
 	m.updateStatic(0)
 	r.inner[0].Update(m.losses, m.awake)
 	for i, of := range m.twins {
@@ -115,7 +121,7 @@ func (m *Mixture) updateNumber(j int, p, served []float64, y, weight float64) {
 			l, square := loss(m.p[e*size+j])
 			m.losses[e] = float64(weight * l)
 			squares[e] = target.Finite(float64(squares[e]*recentForget) + float64(weight*square))
-			r.graded(e, l, square, weight)
+			m.graded(j, e, l, square, weight)
 		} else { // as if it were as good as the mean of the others
 			_, square := loss(m.inner[j])
 			squares[e] = target.Finite(float64(squares[e]*recentForget) + float64(weight*square))
@@ -123,9 +129,9 @@ func (m *Mixture) updateNumber(j int, p, served []float64, y, weight float64) {
 		m.awake[e] = awake || m.broken[e]
 	}
 	l, square := loss(p[j])
-	r.graded(m.experts, l, square, weight)
+	m.graded(j, m.experts, l, square, weight)
 	l, square = loss(served[j])
-	r.graded(m.experts+1, l, square, weight)
+	m.graded(j, m.experts+1, l, square, weight)
 	m.updateStatic(j)
 	r.inner[j].Update(m.losses, m.awake)
 	losses := m.w[:len(outerPrior)]
