@@ -7,8 +7,8 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// adagradRate is the step size in standard deviations of a column. Chosen by trial, see
-// docs/constants.md.
+// adagradRate is the step size in standard deviations of a column, that of the linear
+// baseline.
 const adagradRate = 0.02
 
 // descend takes a step of AdaGrad on each row.
