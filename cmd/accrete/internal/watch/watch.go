@@ -38,7 +38,6 @@ type Watch struct {
 
 	drifts learner.Drifts // number of alarms up to the last batch
 
-	dropped bool // it was logged that fields are ignored
 }
 
 // startPoint is a point in time and the number of examples learned by then.
