@@ -116,6 +116,9 @@ func Solve(ctx context.Context, p *Problem, c Config, start Start) (*Solution, e
 	if _, _, err := start.vectors(p); err != nil {
 		return nil, err
 	}
+	if !p.byColumn() && c.Primal < columns {
+		return nil, fmt.Errorf("%d primal coordinates per step: want all %d where l1 is for groups", c.Primal, columns)
+	}
 	estimated := false
 	switch c.Method {
 	case SPDC, DSPDC, "":
