@@ -23,7 +23,7 @@ type serving struct {
 	fit    *warmup.Fit // nil before the first
 	given  *Metric     // nil if there is none
 	engine.Served
-	kept      selection // of a pruned model, otherwise nil: Served has the coefficients of those only
+	kept      selection  // of a pruned model, otherwise nil: Served has the coefficients of those only
 	decision  *Decision  // nil without Config.Costs
 	intervals *Intervals // nil without Config.Intervals
 }

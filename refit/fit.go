@@ -190,7 +190,7 @@ const (
 // cost less than the passes that the contraction of the steps makes likely, for
 // each score, or whether such a small gap needs them.
 func (r *scoreFit) direct() bool {
-	if r.loss != (loss.Square{}) || r.columns > MaxDirect {
+	if r.loss != (loss.Square{}) || r.columns > MaxDirect || r.l1 > 0 {
 		return false
 	}
 	n, p := float64(len(r.targets)/r.scores), float64(r.columns)
