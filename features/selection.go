@@ -1,11 +1,14 @@
 package features
 
-import "github.com/accrete-ml/accrete/internal/vec"
+import (
+	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/internal/vec"
+)
 
 // AllowsSelection reports whether a Bank can hold some of the frequencies of m without
 // the others: those of a Featured kernel and of a structured sampling are made together.
 func (m Map) AllowsSelection() bool {
-	_, own := m.Kernel.(Featured)
+	_, own := m.Kernel.(kernel.Featured)
 	return !own && samplings[m.Sampling].structure == nil
 }
 
@@ -19,7 +22,7 @@ func NewSelection(m Map, selected []bool) *Bank {
 	}
 	m.BlockSize = m.blockSize()
 	block, kept := make([]float32, m.BlockSize*m.Dim), []float32(nil)
-	var s Source
+	var s kernel.Source
 	for from := 0; from < len(selected); from += m.BlockSize {
 		drawn := false
 		for i, ok := range selected[from:min(from+m.BlockSize, len(selected))] {

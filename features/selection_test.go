@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/accrete-ml/accrete/features/kernel"
 )
 
 // TestSelectionHasTheFeaturesOfTheMap compares a selection with the bank of all
@@ -11,9 +13,9 @@ import (
 func TestSelectionHasTheFeaturesOfTheMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	for _, m := range []Map{
-		{Kernel: Gaussian{Scale: 1.5}, Dim: 5, BlockSize: 8, Seed: 3},
-		{Kernel: Laplacian{Scale: 1}, Dim: 3, BlockSize: 50, Seed: 4},
-		{Kernel: Gaussian{Scale: 1}, Dim: 4, BlockSize: 16, Seed: 5, Second: []float32{0, 1, 2, 0.5}},
+		{Kernel: kernel.Gaussian{Scale: 1.5}, Dim: 5, BlockSize: 8, Seed: 3},
+		{Kernel: kernel.Laplacian{Scale: 1}, Dim: 3, BlockSize: 50, Seed: 4},
+		{Kernel: kernel.Gaussian{Scale: 1}, Dim: 4, BlockSize: 16, Seed: 5, Second: []float32{0, 1, 2, 0.5}},
 	} {
 		const blocks, scores, rows = 7, 2, 37
 		all := NewBank(m)
@@ -53,7 +55,7 @@ func TestSelectionHasTheFeaturesOfTheMap(t *testing.T) {
 }
 
 func TestSelectionOfFeaturesMadeTogetherPanics(t *testing.T) {
-	for _, m := range []Map{{Kernel: Gaussian{Scale: 1}, Dim: 8, Sampling: SORF}, {Kernel: ArcCosine{Order: 1}, Dim: 3}} {
+	for _, m := range []Map{{Kernel: kernel.Gaussian{Scale: 1}, Dim: 8, Sampling: SORF}, {Kernel: kernel.ArcCosine{Order: 1}, Dim: 3}} {
 		if m.AllowsSelection() {
 			t.Errorf("%v, %v allows a selection", m.Kernel, m.Sampling)
 		}
