@@ -170,3 +170,22 @@ func TestPrunedRefitIsCertifiedAndRestores(t *testing.T) {
 		t.Errorf("prune 2: %v", err)
 	}
 }
+
+// TestRefitOfSomeCoordinatesReachesTheOptimum samples primal coordinates too.
+func TestRefitOfSomeCoordinatesReachesTheOptimum(t *testing.T) {
+	rows := rings(400, 2)
+	m := learned(t, learner.Config{Algorithm: "dsg", MaxFeatures: 64}, rows)
+	want, err := Solve(t.Context(), m, rows, Options{Lambda: 1e-2, Relative: 1e-6, Passes: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Solve(t.Context(), m, rows, Options{Lambda: 1e-2, Relative: 1e-5, Passes: 5000, Coordinates: 16})
+	if err != nil || !got.Fit.Reached || math.Abs(got.Fit.Primal-want.Fit.Primal) > 1e-5 {
+		t.Errorf("objective %v, want %v: %v", got.Fit.Primal, want.Fit.Primal, err)
+	}
+	for _, o := range []Options{{Coordinates: -1}, {Coordinates: 4, Prune: 0.1}} {
+		if _, err := Solve(t.Context(), m, rows, o); !errors.Is(err, ErrUnfit) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}

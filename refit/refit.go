@@ -22,6 +22,11 @@ type Options struct {
 	Relative float64 // gap to reach, relative to the objective of the zero model: 1e-3
 	Passes   int     // at most, for each score: 100
 
+	// Coordinates is the number q of coefficients of a score that a step of DSPDC moves,
+	// with n q/p rows: all of them and one row. It is for losses of a score each, without
+	// Prune, and takes more passes: see docs/dspdc.md.
+	Coordinates int
+
 	// Prune removes random features: it is the penalty λ₁ of the norm of the coefficients
 	// of each of them, as a share of the least for which none is left. 0 keeps all.
 	Prune float64
@@ -105,6 +110,9 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	if d.Rows < 2 {
 		return nil, fmt.Errorf("%w: %d labelled rows are too few", ErrUnfit, d.Rows)
 	}
+	if o.Coordinates < 0 || o.Coordinates > 0 && o.Prune > 0 {
+		return nil, fmt.Errorf("%w: %d coordinates a step with prune %v: want 0 or more, and none with prune", ErrUnfit, o.Coordinates, o.Prune)
+	}
 	if !(o.Prune >= 0 && o.Prune <= 1) {
 		return nil, fmt.Errorf("%w: prune is %v: want 0 to 1", ErrUnfit, o.Prune)
 	}
@@ -116,6 +124,9 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	r := &Result{Loss: solved.String(), Lambda: o.Lambda, Rows: d.Rows, Features: 2 * frequencies}
 	if multinomial {
 		served, r.Loss = m.Loss(), m.Loss().String()
+	}
+	if multinomial && o.Coordinates > 0 {
+		return nil, fmt.Errorf("%w: the classes of softmax are one problem, whose steps move all coordinates", ErrUnfit)
 	}
 	r.Comparable = served == m.Loss()
 	if r.Lambda == 0 {
