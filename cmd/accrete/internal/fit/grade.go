@@ -99,7 +99,7 @@ func (f *Command) refit(ctx context.Context, e *env.Env, c decode.Config, s *sna
 		return err
 	}
 	progress, last := e.Progress(false), time.Now()
-	o := refit.Options{Lambda: f.Penalty, Relative: f.Tolerance, Clock: process.Clock(), Progress: func(_ int, at optim.Point) {
+	o := refit.Options{Lambda: f.Penalty, Prune: f.Prune, Coordinates: f.Coordinates, Relative: f.Tolerance, Clock: process.Clock(), Progress: func(_ int, at optim.Point) {
 		if time.Since(last) > time.Second {
 			last = time.Now()
 			progress.Update(fmt.Sprintf("refit: pass %.0f, duality gap %.2g", at.Passes, at.Gap()), nil)
