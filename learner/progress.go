@@ -23,6 +23,7 @@ type Progress struct {
 
 	Intervals []IntervalScore // of each target, all rows; nil without Config.Intervals
 	Inputs    *Inputs         // nil without Config.Monitor
+	Mixture   *MixtureScores  // nil without Config.Mixture, and before the first label
 }
 
 // IntervalScore is the accuracy of the intervals around the predictions of a target.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -128,7 +129,7 @@ func (m *Monitor) begin() {
 
 // resume computes what the state does not have.
 func (m *Monitor) resume() {
-	m.bank = features.NewBank(features.Map{Kernel: features.Gaussian{Scale: m.width}, Dim: m.dim, BlockSize: monitorFeatures, Seed: seed})
+	m.bank = features.NewBank(features.Map{Kernel: kernel.Gaussian{Scale: m.width}, Dim: m.dim, BlockSize: monitorFeatures, Seed: seed})
 	m.bank.Grow(1)
 }
 
