@@ -46,7 +46,10 @@ type Config struct {
 	Steps
 }
 
-const defaultKernel = "gaussian"
+const (
+	defaultKernel      = "gaussian"
+	defaultMaxFeatures = 4096
+)
 
 // costsF1 is the value of Config.Costs that learns a threshold.
 const costsF1 = "f1"
@@ -89,7 +92,7 @@ func (c Config) Effective() (Config, error) {
 	if c.Targets > 1 {
 		c.Task = cmp.Or(c.Task, Regression)
 	}
-	c.MaxFeatures = cmp.Or(c.MaxFeatures, 4096)
+	c.MaxFeatures = cmp.Or(c.MaxFeatures, defaultMaxFeatures)
 	c.MaxClasses = cmp.Or(c.MaxClasses, 256)
 	if a, err := parseAlgorithm(c.Algorithm); err == nil {
 		c = c.suited(a)

@@ -158,6 +158,10 @@ type Learner struct {
 	// Share of the records that task novelty flags.
 	Nu float64 `key:"nu" default:"0.05" min:"0.001" max:"0.5"`
 
+	// Options of a paper, for all of these that are not set themselves: algorithm,
+	// direction, step, block_size, minibatch, max_features and lambda. See papers.md.
+	Preset string `key:"preset" default:"none" oneof:"presets"`
+
 	// Learning algorithm, see algorithms.md.
 	Algorithm string `key:"algorithm" default:"newton" oneof:"algorithms"`
 
