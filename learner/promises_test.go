@@ -246,15 +246,6 @@ func eachStream(t *testing.T, f func(t *testing.T, s stream)) {
 	}
 }
 
-func newLearner(t testing.TB, c Config) *Learner {
-	t.Helper()
-	l, err := newWith(c, memoised)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
 // learn runs l over b in batches of some rows and returns the predictions, the
 // losses and what the steps said, as text that differs where any bit does.
 func learn(l *Learner, b *Batch, cut int) []string {
