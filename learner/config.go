@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -108,7 +109,7 @@ func (c Config) validate() error {
 	if err := c.checkSteps(a); err != nil {
 		return err
 	}
-	kernel, err := features.ParseKernel(c.Kernel)
+	k, err := kernel.Parse(c.Kernel)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (c Config) validate() error {
 	if err != nil {
 		return err
 	}
-	if err := sampling.CheckKernel(kernel); err != nil {
+	if err := sampling.CheckKernel(k); err != nil {
 		return err
 	}
 	switch l, err := parseLoss(c.Loss); {
@@ -153,7 +154,7 @@ func (c Config) validate() error {
 	case c.Lags > 0 && c.Metric != nil:
 		return errors.New("metric and lags exclude each other: lags add inputs of other rows, which a metric does not cover")
 	case c.Above() != 0 && (c.Metric != nil || c.Lags > 0):
-		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, features.Domain(c.Above()))
+		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, kernel.Domain(c.Above()))
 	case c.Lags < 0 || c.Lags > maxLags:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
 	case !(c.Lambda > 0 || c.Lambda == 0 && a.Penalised()) || c.Lambda > 1:
@@ -177,8 +178,8 @@ func (c Config) Check(columns []string) error {
 // Above returns the number that every input has to exceed for the kernel of c, and 0
 // if there is none. A host checks the rows; a Learner replaces inputs below it.
 func (c Config) Above() float64 {
-	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
-	if m, ok := k.(features.Bounded); ok && err == nil {
+	k, err := kernel.Parse(cmp.Or(c.Kernel, defaultKernel))
+	if m, ok := k.(kernel.Bounded); ok && err == nil {
 		return m.Above()
 	}
 	return 0
@@ -187,7 +188,7 @@ func (c Config) Above() float64 {
 // FrequencyBytes returns the memory of the frequency of a random feature of that many
 // inputs, or of the parameters of one that has others.
 func (c Config) FrequencyBytes(inputs int) int {
-	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
+	k, err := kernel.Parse(cmp.Or(c.Kernel, defaultKernel))
 	if err != nil {
 		return 4 * inputs
 	}

@@ -3,7 +3,7 @@ package learner
 import (
 	"fmt"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -17,7 +17,7 @@ import (
 type Learner struct {
 	config    Config // effective
 	algorithm *engine.Algorithm
-	kernel    features.Kernel // as configured
+	kernel    kernel.Kernel // as configured
 	reaction  engine.Reaction
 	chosen    loss.Loss // likewise; nil for the one that suits the task
 
@@ -67,7 +67,7 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	kernel, err := features.ParseKernel(c.Kernel)
+	k, err := kernel.Parse(c.Kernel)
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
@@ -101,7 +101,7 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	}
 	return &Learner{
 		decision: decision, costs: costs, intervals: intervals,
-		config: c, fitter: by, algorithm: algorithm, kernel: kernel, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
+		config: c, fitter: by, algorithm: algorithm, kernel: k, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
 		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
 	}, nil
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -216,7 +216,7 @@ func (s stream) rows(n int) *Batch {
 		x := make([]float64, s.dim)
 		for j := range x {
 			x[j] = 10*rng.NormFloat64() + 5
-			if s.config.Above() == features.NonNegative {
+			if s.config.Above() == kernel.NonNegative {
 				x[j] = math.Abs(x[j])
 			}
 		}
