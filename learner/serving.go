@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -24,8 +25,9 @@ type serving struct {
 	fit    *warmup.Fit // nil before the first
 	given  *Metric     // nil if there is none
 	engine.Served
-	decision  *Decision  // nil without Config.Costs
-	intervals *Intervals // nil without Config.Intervals
+	decision  *Decision       // nil without Config.Costs
+	intervals *Intervals      // nil without Config.Intervals
+	static    *mixture.Static // nil without Config.Mixture
 }
 
 // modelFields are the columns of the array "model".
@@ -76,6 +78,9 @@ func (v serving) save(a *state.Arrays) {
 	}
 	if v.intervals != nil {
 		v.intervals.Save(a)
+	}
+	if v.static != nil {
+		v.static.Save(a)
 	}
 }
 
@@ -132,6 +137,7 @@ func loadServing(s *state.Reader) (v serving) {
 	v.Coef = state.Take[float32](s, "coefficients", 2*v.Blocks*v.config.BlockSize*min(k, 1), k)
 	v.decision = decide.LoadRule(s)
 	v.intervals = interval.LoadRule(s, v.head.Targets())
+	v.static = mixture.LoadStatic(s, k, dim)
 	if s.Err != nil {
 		return v
 	}
