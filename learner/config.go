@@ -39,6 +39,7 @@ type Config struct {
 	Nu          float64 `json:"nu,omitempty"`        // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
 	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
 	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
+	Mixture     bool    `json:"mixture,omitempty"`   // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
 	Seed        uint64  `json:"seed"`                // of the frequencies: 1
 	Steps
 }
@@ -139,6 +140,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
 	case c.Intervals != 0 && c.Task != Regression:
 		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
+	case c.Mixture && c.mixtureError() != nil:
+		return c.mixtureError()
 	case c.Targets < 0 || c.Targets > MaxTargets:
 		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
 	case c.Targets > 1 && c.Task != Regression:
@@ -204,7 +207,9 @@ func (c Config) same(o Config) bool {
 }
 
 // Keyed reports whether a Learner of c uses the keys of rows: see Batch.SetKey.
-func (c Config) Keyed() bool { return c.Lags > 0 || c.Metric != nil && c.Metric.Keys() > 0 }
+func (c Config) Keyed() bool {
+	return c.Lags > 0 || c.Mixture || c.Metric != nil && c.Metric.Keys() > 0
+}
 
 func (c Config) sampling() features.Sampling {
 	s, err := features.ParseSampling(cmp.Or(c.Sampling, "iid"))

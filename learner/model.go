@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -48,8 +49,10 @@ type Model struct {
 	bank      *features.Bank   // nil before the first fit
 	intercept []float64
 	coef      []float32
-	decision  *Decision  // nil without Config.Costs
-	intervals *Intervals // nil without Config.Intervals
+	pruned    *pruned         // nil if it has all features of its blocks
+	decision  *Decision       // nil without Config.Costs
+	intervals *Intervals      // nil without Config.Intervals
+	static    *mixture.Static // nil without Config.Mixture
 
 	x    []float32 // scratch
 	f    []float64
@@ -103,6 +106,9 @@ func (m *Model) Predict(b *Batch) Predictions {
 		m.x = scaledRows(m.x[:0], &m.scaler, m.inputs(b), n)
 	}
 	m.f = engine.Scores(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
+	if m.static != nil {
+		m.static.Apply(m.f, m.x)
+	}
 	k := m.head.Scores()
 	for i := range n {
 		switch {
@@ -126,9 +132,12 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.config.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, decision: v.decision, intervals: v.intervals}
+	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, decision: v.decision, intervals: v.intervals, static: v.static}
 	if v.fit != nil {
 		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
+	}
+	if v.kept != nil {
+		m.pruned = &pruned{v.featureMap(), v.Blocks, v.kept}
 	}
 	return m, nil
 }
