@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/forest"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -48,6 +49,8 @@ type Model struct {
 	bank      *features.Bank   // nil before the first fit
 	intercept []float64
 	coef      []float32
+	forest    *forest.Forest // nil without trees
+	leafCoef  []float32
 	decision  *Decision  // nil without Config.Costs
 	intervals *Intervals // nil without Config.Intervals
 
@@ -104,6 +107,9 @@ func (m *Model) Predict(b *Batch) Predictions {
 	}
 	m.f = engine.Scores(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
 	k := m.head.Scores()
+	if m.forest != nil {
+		m.forest.Sum(m.f, m.x, m.leafCoef, k)
+	}
 	for i := range n {
 		switch {
 		case p.Task != Novelty:
@@ -126,7 +132,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.config.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, decision: v.decision, intervals: v.intervals}
+	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.decision, intervals: v.intervals}
 	if v.fit != nil {
 		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
 	}

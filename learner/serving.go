@@ -70,6 +70,7 @@ func (v serving) save(a *state.Arrays) {
 	v.given.save(a)
 	state.Put(a, "intercept", len(v.Intercept), v.Intercept)
 	state.Put(a, "coefficients", v.head.Scores(), v.Coef)
+	v.saveForest(a)
 	if v.decision != nil {
 		v.decision.Save(a)
 	}
@@ -129,6 +130,7 @@ func loadServing(s *state.Reader) (v serving) {
 	k := v.head.Scores()
 	v.Intercept = state.Take[float64](s, "intercept", min(k, 1), k)
 	v.Coef = state.Take[float32](s, "coefficients", 2*v.Blocks*v.config.BlockSize*min(k, 1), k)
+	v.loadForest(s, dim, k)
 	v.decision = decide.LoadRule(s)
 	v.intervals = interval.LoadRule(s, v.head.Targets())
 	if s.Err != nil {
