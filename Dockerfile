@@ -11,7 +11,7 @@ COPY . .
 ARG TARGETOS TARGETARCH VERSION=
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
-    go build -trimpath -ldflags "-s -w -X main.version=$VERSION" -o /out/accrete ./cmd/accrete
+    go build -trimpath -ldflags "-s -w -X github.com/accrete-ml/accrete/cmd/accrete/internal/version.release=$VERSION" -o /out/accrete ./cmd/accrete
 RUN mkdir -m 1777 /out/tmp
 
 FROM scratch

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
@@ -15,7 +16,7 @@ import (
 )
 
 type brokerCommand struct {
-	jsonFlag
+	env.JSONFlag
 	Listen string   `default:"127.0.0.1:9092" placeholder:"ADDRESS" help:"Address to listen on as host:port; port 0 picks a free one (${default})."`
 	Dir    string   `placeholder:"DIR" help:"Data directory, which survives restarts and crashes (accrete-broker)." xor:"where"`
 	Memory bool     `help:"Keep all data in memory, and discard it on exit." xor:"where"`
@@ -39,7 +40,7 @@ type brokerReport struct {
 	Topics  map[string]int `json:"topics"`        // requested topics and the number of their partitions
 }
 
-func (b *brokerCommand) Run(ctx context.Context, e *env) error {
+func (b *brokerCommand) Run(ctx context.Context, e *env.Env) error {
 	topics, err := parseTopics(b.Topics)
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func (b *brokerCommand) Run(ctx context.Context, e *env) error {
 
 // serve creates the topics, prints the broker's address, and waits for ctx to
 // be done.
-func (b *brokerCommand) serve(ctx context.Context, e *env, server *broker.Broker, topics []newTopic) error {
+func (b *brokerCommand) serve(ctx context.Context, e *env.Env, server *broker.Broker, topics []newTopic) error {
 	address := server.Addr()
 	report := brokerReport{address, b.Dir, map[string]int{}}
 	text := "Kafka broker on " + address + ", data in "
@@ -87,11 +88,11 @@ func (b *brokerCommand) serve(ctx context.Context, e *env, server *broker.Broker
 		}
 		report.Topics[want.name] = topic.Partitions
 		if topic.Partitions != want.partitions {
-			e.log.Warn().Str("topic", want.name).Int("partitions", topic.Partitions).Int("wanted", want.partitions).Msg("the topic already exists with another number of partitions")
+			e.Log.Warn().Str("topic", want.name).Int("partitions", topic.Partitions).Int("wanted", want.partitions).Msg("the topic already exists with another number of partitions")
 		}
 		text += fmt.Sprintf("\ntopic %s, partitions: %d", want.name, topic.Partitions)
 	}
-	if err := e.print(b.JSON, text, report); err != nil {
+	if err := e.Print(b.JSON, text, report); err != nil {
 		return err
 	}
 	select {

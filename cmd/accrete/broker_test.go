@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/internal/config"
 )
@@ -52,7 +53,7 @@ func TestTheBrokerKeepsItsTopicsThroughKill9(t *testing.T) {
 	cmd.Process.Kill()
 	cmd.Wait()
 	cmd, report = startBroker(t, "--dir", dir)
-	client, err := connect(&config.Config{Kafka: config.Kafka{Servers: []string{report.Address}}})
+	client, err := env.Connect(&config.Config{Kafka: config.Kafka{Servers: []string{report.Address}}})
 	if err != nil {
 		t.Fatal(err)
 	}

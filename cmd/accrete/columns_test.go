@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
-	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
 // A file with text, booleans, times and missing values is learned from one command,
@@ -119,14 +118,5 @@ func TestIdentifiersAreNamedAndColumnsPrinted(t *testing.T) {
 	code, stdout, stderr = call(t, nil, "fit", path, "--max-features", "64", "--columns", "id:id,flight:id")
 	if code != exit.Done || !strings.Contains(stdout, "from 4 inputs") || strings.Contains(stdout, "identifier") {
 		t.Errorf("fit without ids: exit %d\n%s%s", code, stdout, stderr)
-	}
-}
-
-// Names that YAML reads otherwise are quoted.
-func TestPrintedColumnsAreYAML(t *testing.T) {
-	got := columnsYAML([]modelColumn{{Name: "a.b.0", Type: "numeric"}, {Name: "0", Type: "time"}, {Name: "No", Type: "id"}, {Name: "a: b\"#", Type: decode.Ignored}, {Name: "größe"}})
-	const want = "input:\n  columns:\n    a.b.0: numeric\n    \"0\": time\n    \"No\": id\n    \"a: b\\\"#\": ignored\n    \"größe\": ignored  # no value so far\n"
-	if got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

@@ -5,33 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/internal/synth"
-	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
-	"github.com/accrete-ml/accrete/pipeline"
-	"github.com/accrete-ml/accrete/pipeline/event"
-	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
 type demoCommand struct {
-	jsonFlag
+	env.JSONFlag
 	For  time.Duration `default:"30s" placeholder:"DURATION" help:"Duration of the demo (${default})."`
 	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of /metrics, /livez and /readyz, or off (${default})."`
 	Seed uint64        `default:"1" help:"Seed of the stream (${default})."`
@@ -83,20 +74,7 @@ type demoChange struct {
 	Linear  float64 `json:"linear"`
 }
 
-// demo is the state of a running demo.
-type demo struct {
-	log     zerolog.Logger
-	watch   *watch.Watch
-	learned atomic.Int64
-	scores  atomic.Int64
-
-	mu      sync.Mutex
-	last    learner.Progress
-	changes []demoChange
-	start   time.Time
-}
-
-func (d *demoCommand) Run(ctx context.Context, e *env) error {
+func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	if d.For <= 0 {
 		return exit.Usage("--for %v: want a positive duration, for example 30s", d.For)
 	}
@@ -121,11 +99,11 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 		}
 	}
 	registry, health := newRegistry()
-	quiet := e.log.Level(zerolog.WarnLevel)
+	quiet := e.Log.Level(zerolog.WarnLevel)
 	m := &demo{log: quiet, watch: watch.New("demo", quiet, registry, health), start: time.Now()}
 	stop, err := serveMetrics(ctx, e, d.HTTP, registry, health)
 	if metrics.InUse(err) {
-		e.log.Warn().Str("address", d.HTTP).Msg("address in use, choosing another port")
+		e.Log.Warn().Str("address", d.HTTP).Msg("address in use, choosing another port")
 		stop, err = serveMetrics(ctx, e, "127.0.0.1:0", registry, health)
 	}
 	if err != nil {
@@ -141,11 +119,11 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	if !d.JSON {
-		fmt.Fprintf(e.stdout, "two of %d inputs are relevant, two others after every %s examples; the lowest possible error is %.3f\n", synth.Dim, display.Thousands(synth.Period), synth.Bayes)
+		fmt.Fprintf(e.Stdout, "two of %d inputs are relevant, two others after every %s examples; the lowest possible error is %.3f\n", synth.Dim, display.Thousands(synth.Period), synth.Bayes)
 	}
 	ended := every(time.Second, func() {
 		r := m.report()
-		e.print(d.JSON, r.line(), r)
+		e.Print(d.JSON, r.line(), r)
 	})
 	err = wait()
 	ended()
@@ -153,125 +131,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	r := m.report()
-	return e.print(d.JSON, r.summary(), r)
-}
-
-// launch starts the generator, the learner and the scorer, which run until ctx
-// is done. wait returns once all of them have stopped.
-func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest.Client, registry *prometheus.Registry, seed uint64) (wait func() error, err error) {
-	l, err := pipeline.Open(ctx, pipeline.Config{
-		Model: "demo", Client: client, Topics: []string{demoExamples},
-		Decode:    decode.Config{Format: "json", Label: "label"},
-		BatchSize: 1000, Linger: 5 * time.Millisecond,
-		SnapshotEvery: 2 * time.Second, ReplayLimit: 10 * time.Second, Keep: 3, History: 256 << 20,
-		Report: m.event,
-	})
-	if err != nil {
-		return nil, err
-	}
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		select {
-		case err := <-server.Failed():
-			return err
-		case <-gctx.Done():
-			return nil
-		}
-	})
-	g.Go(func() error { return m.generate(gctx, client, synth.Stream{Seed: seed}) })
-	g.Go(func() error { return l.Run(gctx) })
-	g.Go(func() error {
-		return serve.NewScorer(serve.Config{
-			Model: "demo", Client: client, Log: pipeline.LogTopic("demo"),
-			Topics: []string{demoRequests}, Output: pipeline.ScoresTopic("demo"), Quarantine: pipeline.QuarantineTopic("demo"),
-			Group: "accrete-demo-scorer", Report: m.scorer(metrics.NewScorer(registry)),
-		}).Run(gctx)
-	})
-	return g.Wait, nil
-}
-
-// generate writes examples as fast as the learner reads them.
-func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) error {
-	examples, requests := c.Producer(), c.Producer()
-	x := make([]float64, synth.Dim)
-	var written int64
-	for ctx.Err() == nil {
-		if written-m.learned.Load() >= demoAhead {
-			sleep(ctx, time.Millisecond)
-			continue
-		}
-		var labelled, toScore []ingest.Record
-		now := time.Now().UnixMilli()
-		for range demoChunk {
-			class := s.At(written, x)
-			key := strconv.AppendInt(nil, written, 10)
-			if written%demoAsk == 0 {
-				toScore = append(toScore, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "", "")})
-			}
-			labelled = append(labelled, ingest.Record{Time: now, Key: key, Value: appendExample(nil, x, "label", "ab"[class:class+1])})
-			written++
-		}
-		err := examples.Publish(ctx, demoExamples, 0, labelled)
-		if err == nil {
-			err = requests.Publish(ctx, demoRequests, 0, toScore)
-		}
-		if err != nil && ctx.Err() == nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *demo) event(ev event.Event) {
-	m.watch.Event(ev)
-	l, ok := ev.(event.Learned)
-	if !ok {
-		return
-	}
-	m.learned.Add(l.Counts.Learned)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if before, now := m.last.Examples/synth.Period, l.Progress.Examples/synth.Period; now > before {
-		at := m.last // the last BATCH that ends before the change
-		if l.Progress.Examples%synth.Period == 0 {
-			at = l.Progress
-		}
-		m.changes = append(m.changes, demoChange{now * synth.Period, at.Recent.Model.Error, at.Recent.Linear.Error})
-	}
-	m.last = l.Progress
-}
-
-func (m *demo) scorer(s *metrics.Scorer) func(serve.Event) {
-	return func(ev serve.Event) {
-		switch ev := ev.(type) {
-		case serve.Scored:
-			m.scores.Add(int64(ev.Scored))
-			s.Scored.Add(float64(ev.Scored))
-		case serve.Switched:
-			s.Step.Set(float64(ev.To.ID.Step))
-			s.ModelTime.SetToCurrentTime()
-		case serve.Damaged:
-			m.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot")
-		case serve.Retrying:
-			m.log.Warn().Err(ev.Err).Msg("scorer: temporary failure, retrying")
-		}
-	}
-}
-
-func (m *demo) report() demoReport {
-	w := m.watch.Current()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	whole := m.last.Whole
-	return demoReport{
-		Examples: w.Examples, PerSecond: w.ExamplesPerSecond,
-		Progressive: whole.Model.Error,
-		Baselines:   watch.Baselines{Majority: whole.Majority.Error, NoChange: whole.NoChange.Error, Linear: whole.Linear.Error},
-		Bayes:       synth.Bayes, Latest: m.last.Latest.Model.Error,
-		Features: w.Features, Snapshots: w.Snapshots, Predictions: w.Predictions, Scores: m.scores.Load(),
-		Lag: w.Lag, StateHash: w.StateHash,
-		Changes: append([]demoChange{}, m.changes...), Seconds: time.Since(m.start).Seconds(),
-	}
+	return e.Print(d.JSON, r.summary(), r)
 }
 
 // line returns the status line.

@@ -9,17 +9,14 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
-	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
-	"github.com/accrete-ml/accrete/internal/config"
-	"github.com/accrete-ml/accrete/internal/synth"
-	"github.com/accrete-ml/accrete/learner"
 )
 
 type feedCommand struct {
-	configFlags
-	jsonFlag
+	env.ConfigFlags
+	env.JSONFlag
 	File       string  `arg:"" optional:"" help:"CSV file with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
 	Demo       bool    `help:"Write the endless stream of accrete demo instead of a file."`
 	Unlabelled bool    `help:"Write rows without labels, to be predicted only. The file needs no label column."`
@@ -50,8 +47,8 @@ type feedReport struct {
 	PerSecond float64 `json:"records_per_second"`
 }
 
-func (f *feedCommand) Run(ctx context.Context, e *env) error {
-	c, client, err := f.open(e, "input.topics", "input.label")
+func (f *feedCommand) Run(ctx context.Context, e *env.Env) error {
+	c, client, err := f.Open(e, "input.topics", "input.label")
 	if err != nil {
 		return err
 	}
@@ -83,13 +80,13 @@ func (f *feedCommand) Run(ctx context.Context, e *env) error {
 	if r.Skipped > 0 {
 		text += fmt.Sprintf(", %s skipped", display.Count(r.Skipped, "row"))
 	}
-	return e.print(f.JSON, text, r)
+	return e.Print(f.JSON, text, r)
 }
 
 // copyRows writes rows to out until they end or ctx is done, and counts them in
 // r.
-func (f *feedCommand) copyRows(ctx context.Context, e *env, rows rows, out *feeder, r *feedReport) error {
-	start, progress := time.Now(), e.progress(false)
+func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *feeder, r *feedReport) error {
+	start, progress := time.Now(), e.Progress(false)
 	last := start
 	for ctx.Err() == nil {
 		value, err := rows.next()
@@ -99,7 +96,7 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env, rows rows, out *feed
 		var line *decode.LineError
 		if f.SkipBad && errors.As(err, &line) {
 			if r.Skipped++; r.Skipped <= 3 {
-				e.log.Warn().Err(err).Msg("skipped")
+				e.Log.Warn().Err(err).Msg("skipped")
 			}
 			continue
 		}
@@ -118,7 +115,7 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env, rows rows, out *feed
 		}
 		if time.Since(last) > time.Second {
 			last = time.Now()
-			progress.update(fmt.Sprintf("%s records, %s/s", display.Thousands(r.Records), display.Thousands(int64(float64(r.Records)/time.Since(start).Seconds()))), nil)
+			progress.Update(fmt.Sprintf("%s records, %s/s", display.Thousands(r.Records), display.Thousands(int64(float64(r.Records)/time.Since(start).Seconds()))), nil)
 		}
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -126,7 +123,7 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env, rows rows, out *feed
 	if err := out.flush(ending); err != nil {
 		return err
 	}
-	progress.done()
+	progress.Done()
 	return nil
 }
 
@@ -146,87 +143,6 @@ func (f *feedCommand) throttle(ctx context.Context, out *feeder, start time.Time
 	}
 	sleep(ctx, early)
 	return nil
-}
-
-// rows is a source of records.
-type rows interface {
-	next() ([]byte, error) // the value of the next record; io.EOF after the last
-	io.Closer
-}
-
-func (f *feedCommand) rows(ctx context.Context, e *env, c *config.Config) (rows, error) {
-	if f.Demo == (f.File != "") {
-		return nil, exit.Usage("missing argument: want a file, - for standard input, or --demo")
-	}
-	if f.Demo {
-		if len(c.Input.Label) > 1 {
-			return nil, c.At("input.label", errors.New("the records of the demo have one label, a class: want a single input.label and no regression"))
-		}
-		demo := &demoRows{stream: synth.Stream{Seed: 1}, label: c.Input.Label.String()}
-		if f.Unlabelled {
-			demo.label = ""
-		}
-		return demo, nil
-	}
-	d, err := decodeConfig(c)
-	if err != nil {
-		return nil, err
-	}
-	d.Format, d.NoLabel = "", f.Unlabelled
-	file, err := openFile(ctx, e, f.File, d, decode.Schema{})
-	if err != nil {
-		return nil, err
-	}
-	if task, why := file.Task(); task == learner.Classification && d.Task == learner.Auto && why != decode.TextLabels {
-		e.log.Warn().Str("labels", why).Msg("a learner treats them as values unless learner.task is classification")
-	}
-	return fileRows{file}, nil
-}
-
-type fileRows struct{ *decode.File }
-
-func (f fileRows) next() ([]byte, error) {
-	if err := f.Skip(); err != nil {
-		return nil, err
-	}
-	return f.Record(nil)
-}
-
-// demoRows returns the demo's stream as records.
-type demoRows struct {
-	stream synth.Stream
-	label  string // label field; empty for none
-	n      int64
-	x      [synth.Dim]float64
-}
-
-func (d *demoRows) next() ([]byte, error) {
-	class := d.stream.At(d.n, d.x[:])
-	d.n++
-	if d.label == "" {
-		return appendExample(nil, d.x[:], "", ""), nil
-	}
-	return appendExample(nil, d.x[:], d.label, "ab"[class:class+1]), nil
-}
-
-func (d *demoRows) Close() error { return nil }
-
-// appendExample appends a record with inputs x0, x1, … and with the label
-// unless it is empty.
-func appendExample(b []byte, x []float64, field, label string) []byte {
-	b = append(b, `{"features":{`...)
-	for i, v := range x {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(strconv.AppendInt(append(b, `"x`...), int64(i), 10), `":`...)
-		b = strconv.AppendFloat(b, v, 'g', 6, 64)
-	}
-	b = append(b, '}')
-	if label != "" {
-		b = fmt.Appendf(b, `,%q:%q`, field, label)
-	}
-	return append(b, '}')
 }
 
 // feeder batches records per partition of a topic.

@@ -2,10 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -80,16 +77,5 @@ func TestFeedRefusesWhatALearnerWould(t *testing.T) {
 	}
 	if code, _, why := feed(numbers, "--set learner.task=classification"); code != exit.Done || why != "" {
 		t.Errorf("labels 0 and 1 that name classes: exit code %d, %q", code, why)
-	}
-}
-
-func TestAnInterruptEndsAWaitForStandardInput(t *testing.T) {
-	r, w := io.Pipe() // never written to
-	defer w.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	in := interruptible(ctx, r)
-	cancel()
-	if _, err := in.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
-		t.Errorf("reading ended with %v", err)
 	}
 }

@@ -9,11 +9,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 )
 
 func leaves(t *testing.T) []*kong.Node {
-	parser, _, err := newParser(&commands{}, newEnv(nil, nil, io.Discard, io.Discard))
+	parser, _, err := newParser(&commands{}, env.New(nil, nil, io.Discard, io.Discard))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +24,7 @@ func leaves(t *testing.T) []*kong.Node {
 func TestEveryCommandIsACommand(t *testing.T) {
 	for _, n := range leaves(t) {
 		if _, ok := n.Target.Addr().Interface().(command); !ok {
-			t.Errorf("%s has no Run(context.Context, *env) error and Examples() string", n.Name)
+			t.Errorf("%s has no Run(context.Context, *env.Env) error and Examples() string", n.Name)
 		}
 		if !strings.HasSuffix(n.Help, ".") {
 			t.Errorf("%s: its purpose %q is not a sentence", n.Name, n.Help)
@@ -58,7 +59,7 @@ func TestEveryExampleParses(t *testing.T) {
 				for i := range words {
 					words[i] = strings.Trim(words[i], `'"`)
 				}
-				parser, _, err := newParser(&commands{}, newEnv(nil, nil, &bytes.Buffer{}, &bytes.Buffer{}))
+				parser, _, err := newParser(&commands{}, env.New(nil, nil, &bytes.Buffer{}, &bytes.Buffer{}))
 				if err != nil {
 					t.Fatal(err)
 				}

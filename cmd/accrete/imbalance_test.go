@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/fit"
 )
 
 // rareFile writes n rows of two inputs, of which a share is "fraud".
@@ -63,7 +64,7 @@ func TestFiguresOfARareClass(t *testing.T) {
 		}
 	}
 	code, said, why := call(t, nil, "fit", rare, "--test", even, "--precision", "0.6", "--json")
-	var r fitReport
+	var r fit.Report
 	if err := json.Unmarshal([]byte(said), &r); code != exit.Done || err != nil {
 		t.Fatalf("exit code %d, %v, %s", code, err, why)
 	}

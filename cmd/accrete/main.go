@@ -14,49 +14,60 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/bench"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/compare"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/fit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/history"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/lint"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/metric"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/predict"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/process"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/quarantine"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/reference"
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner"
 )
 
 // commands is the command line, in the order of --help. To add a command, add a
-// field here and a file with its type, which implements command.
+// field here and its type, which implements command, in a file or package.
 type commands struct {
 	LogLevel  string `enum:"debug,info,warn,error" default:"info" env:"ACCRETE_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error."`
 	LogFormat string `enum:"auto,console,json" default:"auto" env:"ACCRETE_LOG_FORMAT" placeholder:"FORMAT" help:"Log format on standard error: console, json, or auto (console on a terminal, json elsewhere)."`
 
-	Demo       demoCommand       `cmd:"" help:"Run a broker, a stream of examples, a learner and a scorer in one process."`
-	Lint       lintCommand       `cmd:"" help:"Check a configuration and show the origin of each value."`
-	Learn      learnCommand      `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
-	Score      scoreCommand      `cmd:"" help:"Predict topics with the newest snapshot of a model."`
-	Feed       feedCommand       `cmd:"" help:"Write a file to an input topic."`
-	Fit        fitCommand        `cmd:"" help:"Learn a file in one pass, without Kafka."`
-	Predict    predictCommand    `cmd:"" help:"Predict the rows of a file with a model."`
-	Bench      benchCommand      `cmd:"" help:"Compare all algorithms on a folder of data sets."`
-	Refit      refitCommand      `cmd:"" help:"Solve for a model on its most recent records, with a certificate."`
-	Compare    compareCommand    `cmd:"" help:"Compare the inputs of two files, or find changes in one."`
-	Metric     metricCommand     `cmd:"" help:"Learn a metric of the inputs, or one per key."`
-	Verify     verifyCommand     `cmd:"" help:"Replay the history of a model and compare it with every snapshot."`
-	Inspect    inspectCommand    `cmd:"" help:"Describe a snapshot or a model log."`
-	Resume     resumeCommand     `cmd:"" help:"Resume a learner that has paused because of invalid input."`
-	Quarantine quarantineCommand `cmd:"" help:"List, show and replay the records that could not be used."`
-	Rollback   rollbackCommand   `cmd:"" help:"Roll a model back to an earlier point of its history."`
-	Adopt      adoptCommand      `cmd:"" help:"Continue a model on input topics that were recreated or mirrored."`
-	Export     exportCommand     `cmd:"" help:"Write a model with its history to a file."`
-	Import     importCommand     `cmd:"" help:"Write an exported model to an empty model log."`
-	Broker     brokerCommand     `cmd:"" help:"Run a Kafka broker on this machine for trials."`
-	Version    versionCommand    `cmd:"" help:"Print the version of the program and its platform."`
-	Docs       docsCommand       `cmd:"" hidden:"" help:"Write a generated page of the documentation."`
+	Demo       demoCommand        `cmd:"" help:"Run a broker, a stream of examples, a learner and a scorer in one process."`
+	Lint       lint.Command       `cmd:"" help:"Check a configuration and show the origin of each value."`
+	Learn      learnCommand       `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
+	Score      scoreCommand       `cmd:"" help:"Predict topics with the newest snapshot of a model."`
+	Feed       feedCommand        `cmd:"" help:"Write a file to an input topic."`
+	Fit        fit.Command        `cmd:"" help:"Learn a file in one pass, without Kafka."`
+	Predict    predict.Command    `cmd:"" help:"Predict the rows of a file with a model."`
+	Bench      bench.Command      `cmd:"" help:"Compare all algorithms on a folder of data sets."`
+	Refit      history.Refit      `cmd:"" help:"Solve for a model on its most recent records, with a certificate."`
+	Compare    compare.Command    `cmd:"" help:"Compare the inputs of two files, or find changes in one."`
+	Metric     metric.Command     `cmd:"" help:"Learn a metric of the inputs, or one per key."`
+	Verify     history.Verify     `cmd:"" help:"Replay the history of a model and compare it with every snapshot."`
+	Inspect    history.Inspect    `cmd:"" help:"Describe a snapshot or a model log."`
+	Resume     history.Resume     `cmd:"" help:"Resume a learner that has paused because of invalid input."`
+	Quarantine quarantine.Command `cmd:"" help:"List, show and replay the records that could not be used."`
+	Rollback   history.Rollback   `cmd:"" help:"Roll a model back to an earlier point of its history."`
+	Adopt      history.Adopt      `cmd:"" help:"Continue a model on input topics that were recreated or mirrored."`
+	Export     history.Export     `cmd:"" help:"Write a model with its history to a file."`
+	Import     history.Import     `cmd:"" help:"Write an exported model to an empty model log."`
+	Broker     brokerCommand      `cmd:"" help:"Run a Kafka broker on this machine for trials."`
+	Version    versionCommand     `cmd:"" help:"Print the version of the program and its platform."`
+	Docs       docsCommand        `cmd:"" hidden:"" help:"Write a generated page of the documentation."`
 }
 
 // command is implemented by every command. Its exported fields are its flags
 // and arguments, tagged for kong.
 type command interface {
 	// Run executes the command. It returns soon after ctx is done, with nil if
-	// it was meant to run until then. exit.go maps its errors to exit codes.
-	Run(ctx context.Context, e *env) error
+	// it was meant to run until then. Package exit maps its errors to exit
+	// codes.
+	Run(ctx context.Context, e *env.Env) error
 
 	// Examples returns lines that can be pasted into a shell. They are printed
 	// at the end of the help.
@@ -78,32 +89,32 @@ func main() {
 // run is the whole program except for signal handling. It returns the exit
 // code.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	e := newEnv(environ, stdin, stdout, stderr)
-	err := vec.Select(lookup(environ, "ACCRETE_ISA"))
+	e := env.New(environ, stdin, stdout, stderr)
+	err := vec.Select(env.Lookup(environ, "ACCRETE_ISA"))
 	if err != nil {
 		err = exit.Usage("ACCRETE_ISA: %w", err)
 	} else {
 		err = dispatch(ctx, args, e)
 	}
-	e.screen.Erase()
+	e.Screen.Erase()
 	if err == nil {
 		return exit.Done
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = errors.New("interrupted")
 	}
-	fmt.Fprintln(e.stderr, exit.OneLine(err))
+	fmt.Fprintln(e.Stderr, exit.OneLine(err))
 	return exit.Code(err)
 }
 
-func dispatch(ctx context.Context, args []string, e *env) error {
+func dispatch(ctx context.Context, args []string, e *env.Env) error {
 	var line commands
 	parser, helped, err := newParser(&line, e)
 	if err != nil {
 		return err
 	}
 	if len(args) == 0 {
-		parser.Stdout = e.stderr
+		parser.Stdout = e.Stderr
 		if _, err := parser.Parse([]string{"--help"}); err != nil && !*helped {
 			return err
 		}
@@ -120,21 +131,21 @@ func dispatch(ctx context.Context, args []string, e *env) error {
 		}
 		return exit.Usage("%w; see accrete --help", err)
 	}
-	e.startLog(line.LogLevel, line.LogFormat)
+	e.StartLog(line.LogLevel, line.LogFormat)
 	return selected(parsed.Selected()).Run(ctx, e)
 }
 
 // newParser returns kong's parser. helped becomes true once it has printed
 // help; any error it returns after that is ignored.
-func newParser(line *commands, e *env) (parser *kong.Kong, helped *bool, err error) {
+func newParser(line *commands, e *env.Env) (parser *kong.Kong, helped *bool, err error) {
 	helped = new(bool)
 	parser, err = kong.New(line,
 		kong.Name("accrete"),
 		kong.Description(description),
-		kong.Writers(e.stdout, e.stderr),
+		kong.Writers(e.Stdout, e.Stderr),
 		kong.Exit(func(int) { *helped = true }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
-		kong.Help(printHelp),
+		kong.Help(reference.PrintHelp),
 		registries(),
 	)
 	return parser, helped, err

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/fit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/metric"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/internal/papers/tasks"
 	"github.com/accrete-ml/accrete/learner"
@@ -46,7 +48,7 @@ func TestMetricsOfTenantsBeatOneAndNone(t *testing.T) {
 	if code != exit.Done {
 		t.Fatal(stderr)
 	}
-	var r metricReport
+	var r metric.Report
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -102,13 +104,13 @@ func stripes(t *testing.T, rows int, seed uint64) string {
 }
 
 // fitted runs fit and returns its report.
-func fitted(t *testing.T, args ...string) fitReport {
+func fitted(t *testing.T, args ...string) fit.Report {
 	t.Helper()
 	code, stdout, stderr := call(t, nil, append([]string{"fit", "--json"}, args...)...)
 	if code != exit.Done {
 		t.Fatalf("%v: exit %d\n%s", args, code, stderr)
 	}
-	var r fitReport
+	var r fit.Report
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/compare"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/fit"
 )
 
 // odd returns a CSV file of rows without labels, whose first column is moved from a row on.
@@ -46,7 +48,7 @@ func TestFitFlagsNoveltiesAndPredictAgrees(t *testing.T) {
 	file := odd(t, "odd.csv", 600, 1000, 1)
 	model := filepath.Join(t.TempDir(), "m.snap")
 	out := calls(t, 0, "fit", file, "--task", "novelty", "--nu", "0.1", "--max-features", "64", "--save", model, "--json")
-	var r fitReport
+	var r fit.Report
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func TestFitFlagsNoveltiesAndPredictAgrees(t *testing.T) {
 
 func TestCompareNamesWhatDiffers(t *testing.T) {
 	moved, same := odd(t, "moved.csv", 400, 0, 1), odd(t, "same.csv", 400, 1000, 2)
-	var r compareReport
+	var r compare.Report
 	if err := json.Unmarshal([]byte(calls(t, 0, "compare", moved, same, "--json")), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func TestCompareNamesWhatDiffers(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	stream := odd(t, "stream.csv", 5000, 3000, 3)
-	var s shiftReport
+	var s compare.ShiftReport
 	if err := json.Unmarshal([]byte(calls(t, 0, "compare", stream, "--json")), &s); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
-	"github.com/accrete-ml/accrete/ingest/quarantine"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/quarantine"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -36,9 +36,9 @@ func TestQuarantineIsListedShownAndReplayed(t *testing.T) {
 	accrete(learn...)
 
 	list := accrete("quarantine", "list", "-c", "config.yaml", "--json")
-	var got []quarantineGroup
+	var got []quarantine.Group
 	for line := range strings.Lines(list) {
-		var g quarantineGroup
+		var g quarantine.Group
 		if err := json.Unmarshal([]byte(line), &g); err != nil {
 			t.Fatal(err)
 		}
@@ -57,8 +57,8 @@ func TestQuarantineIsListedShownAndReplayed(t *testing.T) {
 			t.Errorf("%v: shown\n%s", args, text)
 		}
 	}
-	var r quarantineRecord
-	if err := json.Unmarshal([]byte(accrete("quarantine", "show", "-c", "config.yaml", "1", "--bytes", "5", "--json")), &r); err != nil || *r.Value != `{"a":…` || r.Size != 25 || *r.Key != "41" || r.Origin != (recordOrigin{in, 0, 41}) {
+	var r quarantine.Record
+	if err := json.Unmarshal([]byte(accrete("quarantine", "show", "-c", "config.yaml", "1", "--bytes", "5", "--json")), &r); err != nil || *r.Value != `{"a":…` || r.Size != 25 || *r.Key != "41" || r.Origin != (quarantine.Origin{Topic: in, Partition: 0, Offset: 41}) {
 		t.Errorf("shown %+v, %v", r, err)
 	}
 
@@ -82,54 +82,11 @@ func TestQuarantineIsListedShownAndReplayed(t *testing.T) {
 	}
 }
 
-func TestReasonsOfOneFaultAreOneKind(t *testing.T) {
-	for _, test := range [][]string{
-		{`columns: "amount 7" is …, want a number`, `columns: "amount 7" is 12, want a number`, `columns: "amount 7" is -1.5e+300, want a number`},
-		{`columns: "a" is text …, want a time, such as 2006-01-02T15:04:05Z`, `columns: "a" is text "no\"on, 12", want a time, such as 2006-01-02T15:04:05Z`, `columns: "a" is text "", want a time, such as 2006-01-02T15:04:05Z`},
-		{`columns: unknown field "b"`, `columns: unknown field "b"`},
-		{`columns: x[…] is null, want a number`, `columns: x[0] is null, want a number`, `columns: x[12] is null, want a number`},
-		{`columns: x has … values, want 2`, `columns: x has 3 values, want 2`, `columns: x has 17 values, want 2`},
-		{`json: "}" at byte …, want a value`, `json: "}" at byte 12, want a value`, `json: "}" at byte 3, want a value`},
-		{`json: invalid number at byte …`, `json: invalid number at byte 12`},
-		{`json: … bytes after the end`, `json: 4 bytes after the end`, `json: 17 bytes after the end`},
-		{`limits: … bytes, the limit is …`, `limits: 20000000 bytes, the limit is 10485760`},
-		{`limits: "a" is …, out of range ±1e+30`, `limits: "a" is 1e+31, out of range ±1e+30`},
-		{`label: … would be class …, but max_classes is …`, `label: "x" would be class 257, but max_classes is 256`, `label: "y" would be class 257, but max_classes is 256`},
-		{`label: it is the number …, but labels have been text so far`, `label: it is the number 17, but labels have been text so far`},
-		{`weight: it is …: want more than 0, and at most 1000000`, `weight: it is -3: want more than 0, and at most 1000000`},
-		{`the record has no value`, `the record has no value`},
-	} {
-		for _, reason := range test[1:] {
-			if got := kindOf(reason); got != test[0] {
-				t.Errorf("%s: %s, want %s", reason, got, test[0])
-			}
-		}
-	}
-}
-
-func TestShowBoundsTextAndEscapesBytes(t *testing.T) {
-	q := quarantineShow{Bytes: 4}
-	for _, test := range [][2]string{{"abcd", "abcd"}, {"abcde", "abcd…"}, {"abcé", "abc…"}, {"\xff\x00", `\xff\x00`}, {"a\nb", "a\nb"}, {"", ""}} {
-		if got := q.text([]byte(test[0])); *got != test[1] {
-			t.Errorf("%q: %q, want %q", test[0], *got, test[1])
-		}
-	}
-	if q.text(nil) != nil {
-		t.Error("null is text")
-	}
-	if got := (quarantineRecord{Incomplete: "value truncated"}).String(); !strings.Contains(got, "not possible: value truncated") || !strings.HasSuffix(got, "null") {
-		t.Error(got)
-	}
-}
-
 func TestQuarantineRefusesWrongUse(t *testing.T) {
 	inDir(t, least)
 	for _, args := range [][]string{{"show", "x"}, {"show", "1:"}, {"show", "-1"}, {"replay", "--from", "-1"}, {"replay", "--from", "5", "--to", "4"}, {"replay", "--limit", "-1"}} {
 		if code, _, stderr := call(t, nil, append([]string{"quarantine", args[0], "-c", "config.yaml"}, args[1:]...)...); code != exit.Misused {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}
-	}
-	if id := quarantine.TransactionalID("fraud.quarantine"); id != "accrete-replay-fraud.quarantine" {
-		t.Error(id)
 	}
 }

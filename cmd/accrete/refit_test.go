@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/fit"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/pipeline"
 )
@@ -38,7 +39,7 @@ func TestFitRefits(t *testing.T) {
 	if code != exit.Done {
 		t.Fatal(stderr)
 	}
-	var r fitReport
+	var r fit.Report
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -17,8 +20,8 @@ import (
 )
 
 type scoreCommand struct {
-	configFlags
-	jsonFlag
+	env.ConfigFlags
+	env.JSONFlag
 	ToEnd bool `name:"to-end" help:"Stop at the end offsets that the topics have at startup."`
 }
 
@@ -61,8 +64,8 @@ func (r scoreReport) String() string {
 	return s
 }
 
-func (s *scoreCommand) Run(ctx context.Context, e *env) error {
-	c, client, err := s.open(e, "score.topics")
+func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
+	c, client, err := s.Open(e, "score.topics")
 	if err != nil {
 		return err
 	}
@@ -70,7 +73,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env) error {
 	registry, health := newRegistry()
 	collectors := metrics.NewScorer(registry)
 	t := newTally(e, c.Model, collectors, health)
-	_, key, err := signatureKeys(c)
+	_, key, err := setup.Keys(c)
 	if err != nil {
 		return err
 	}
@@ -82,7 +85,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env) error {
 	})
 	answers := func(mux *http.ServeMux) {
 		if c.Score.Predict == "on" {
-			(&inference.Server{Name: c.Model, Version: versionString(), Model: scorer.Model, Observe: collectors.Request}).Register(mux)
+			(&inference.Server{Name: c.Model, Version: version.String(), Model: scorer.Model, Observe: collectors.Request}).Register(mux)
 		}
 	}
 	stop, err := serveMetrics(ctx, e, c.Score.Listen, registry, health, answers)
@@ -90,23 +93,23 @@ func (s *scoreCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer stop()
-	progress := e.progress(false)
+	progress := e.Progress(false)
 	defer every(time.Second, func() {
-		if e.terminal {
-			progress.update(t.report().String(), nil)
+		if e.Terminal {
+			progress.Update(t.report().String(), nil)
 		}
 	})()
 	if err := scorer.Run(ctx); err != nil {
 		return err
 	}
-	progress.done()
+	progress.Done()
 	r := t.report()
-	return e.print(s.JSON, r.String(), r)
+	return e.Print(s.JSON, r.String(), r)
 }
 
 // tally updates metrics, readiness and a report from a scorer's events.
 type tally struct {
-	e       *env
+	e       *env.Env
 	metrics *metrics.Scorer
 	model   *metrics.Condition
 	log     *metrics.Condition
@@ -120,7 +123,7 @@ type tally struct {
 	since time.Time
 }
 
-func newTally(e *env, model string, m *metrics.Scorer, h *metrics.Health) *tally {
+func newTally(e *env.Env, model string, m *metrics.Scorer, h *metrics.Health) *tally {
 	return &tally{
 		e: e, metrics: m,
 		model:   h.Add("model", "there is no complete snapshot yet"),
@@ -139,9 +142,9 @@ func (t *tally) event(ev serve.Event) {
 	switch ev := ev.(type) {
 	case serve.Retrying:
 		t.kafka.Trouble(ev.Err.Error())
-		t.e.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
+		t.e.Log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
 	case serve.Waiting:
-		t.e.log.Info().Str("model", t.now.Model).Msg("waiting for a snapshot of the model")
+		t.e.Log.Info().Str("model", t.now.Model).Msg("waiting for a snapshot of the model")
 	case serve.Shared:
 		t.share(ev)
 	case serve.Heartbeat:
@@ -152,25 +155,25 @@ func (t *tally) event(ev serve.Event) {
 		t.metrics.ModelTime.SetToCurrentTime()
 		t.now.Step, t.now.Lineage = ev.To.ID.Step, ev.To.ID.Lineage.String()
 		t.now.Models++
-		t.e.log.Info().Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("switched to a snapshot")
+		t.e.Log.Info().Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("switched to a snapshot")
 	case serve.Damaged:
-		t.e.log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot, keeping the previous one")
+		t.e.Log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot, keeping the previous one")
 	case serve.Broken:
 		t.metrics.LogBroken.Set(1)
 		t.log.Red(ev.Err.Error())
-		t.e.log.Error().Err(ev.Err).Msg("cannot follow the model log, keeping the current model")
+		t.e.Log.Error().Err(ev.Err).Msg("cannot follow the model log, keeping the current model")
 	case serve.Repaired:
 		t.metrics.LogBroken.Set(0)
 		t.log.Green()
-		t.e.log.Info().Msg("the model log is valid again")
+		t.e.Log.Info().Msg("the model log is valid again")
 	case serve.Gap:
 		t.metrics.Gap.Add(float64(ev.To - ev.From))
 		t.now.Lost += ev.To - ev.From
 		t.input.Note(fmt.Sprintf("%d records were deleted before they were scored, the last of them offsets %d to %d of %s/%d", t.now.Lost, ev.From, ev.To-1, ev.Topic, ev.Partition))
-		t.e.log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("records were deleted before they were scored, continuing after them")
+		t.e.Log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("from", ev.From).Int64("to", ev.To).Msg("records were deleted before they were scored, continuing after them")
 	case serve.Truncated:
 		t.input.Note(fmt.Sprintf("%s/%d was read up to offset %d and truncated to offset %d", ev.Topic, ev.Partition, ev.Next, ev.End))
-		t.e.log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("next", ev.Next).Int64("end", ev.End).Msg("the partition was truncated, scoring the records that replace the lost ones")
+		t.e.Log.Error().Str("topic", ev.Topic).Int("partition", ev.Partition).Int64("next", ev.Next).Int64("end", ev.End).Msg("the partition was truncated, scoring the records that replace the lost ones")
 	case serve.Scored:
 		t.kafka.Progress()
 		t.moving.Progress()
@@ -200,7 +203,7 @@ func (t *tally) share(ev serve.Shared) {
 	if t.now.Partitions < ev.Of {
 		said += "; other scorers of the model own the other partitions"
 	}
-	t.e.log.Info().Int("partitions", t.now.Partitions).Int("of", ev.Of).Msg(said)
+	t.e.Log.Info().Int("partitions", t.now.Partitions).Int("of", ev.Of).Msg(said)
 }
 
 func (t *tally) report() scoreReport {

@@ -4,16 +4,14 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
-// version is set by the linker in a release: -ldflags "-X main.version=v1.2.3".
-var version string
-
 type versionCommand struct {
-	jsonFlag
+	env.JSONFlag
 }
 
 func (versionCommand) Examples() string { return "accrete version --json" }
@@ -29,38 +27,11 @@ type build struct {
 }
 
 func thisBuild() build {
-	return build{"accrete", versionString(), runtime.Version(), runtime.GOOS, runtime.GOARCH, vec.ISA()}
+	return build{"accrete", version.String(), runtime.Version(), runtime.GOOS, runtime.GOARCH, vec.ISA()}
 }
 
-func (v *versionCommand) Run(_ context.Context, e *env) error {
+func (v *versionCommand) Run(_ context.Context, e *env.Env) error {
 	b := thisBuild()
 	text := fmt.Sprintf("%s %s (%s, %s/%s, %s)", b.Name, b.Version, b.Go, b.OS, b.Arch, b.ISA)
-	return e.print(v.JSON, text, b)
-}
-
-// versionString returns the release version, or else what the Go command
-// recorded: the version of the module, or the commit of the working tree.
-func versionString() string {
-	if version != "" {
-		return version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "devel"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	commit, changed := "", ""
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			commit = "-" + s.Value[:min(12, len(s.Value))]
-		case "vcs.modified":
-			if s.Value == "true" {
-				changed = "+changes"
-			}
-		}
-	}
-	return "devel" + commit + changed
+	return e.Print(v.JSON, text, b)
 }

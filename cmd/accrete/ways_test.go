@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/history"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -62,7 +63,7 @@ func TestTheWaysOutOfARefusal(t *testing.T) {
 	here(exit.Refused, "lost its tail", "learn", "--to-end")
 	here(exit.Refused, "lost its tail", "verify")
 	here(exit.Refused, "lost its tail", "export", filepath.Join(t.TempDir(), "none"))
-	back := read[rollbackReport](t, here(exit.Done, "", "rollback", "--json", "--reason", "disk"))
+	back := read[history.RollbackReport](t, here(exit.Done, "", "rollback", "--json", "--reason", "disk"))
 	if !back.RolledBack || back.Seq != before.Seq+1 || back.ToSeq >= before.Seq {
 		t.Errorf("rolled back: %+v, want to before seq %d", back, before.Seq)
 	}
@@ -71,7 +72,7 @@ func TestTheWaysOutOfARefusal(t *testing.T) {
 	here(exit.Done, fmt.Sprintf("seqs %d to %d are abandoned", back.ToSeq+1, before.Seq), "verify")
 
 	file := filepath.Join(t.TempDir(), "m.export")
-	out := read[copyReport](t, here(exit.Done, "", "export", "--json", file))
+	out := read[history.CopyReport](t, here(exit.Done, "", "export", "--json", file))
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v, %v", info, err)
 	}
@@ -84,7 +85,7 @@ func TestTheWaysOutOfARefusal(t *testing.T) {
 	there(exit.Misused, "no such file", "import", garbage+".none")
 	there(exit.Refused, "truncated", "import", garbage)
 	there(exit.Refused, "no learner of this model has run", "adopt")
-	in := read[copyReport](t, there(exit.Done, "", "import", "--json", file))
+	in := read[history.CopyReport](t, there(exit.Done, "", "import", "--json", file))
 	if in.StateHash != out.StateHash || in.Seq != out.Seq || in.SHA256 != out.SHA256 || in.Records != out.Records || *in.Signed {
 		t.Errorf("imported %+v, want %+v", in, out)
 	}
@@ -96,7 +97,7 @@ func TestTheWaysOutOfARefusal(t *testing.T) {
 	there(exit.Misused, "--at 0:x", "adopt", "--at", "0:x")
 	there(exit.Refused, "none of the records 0 to 179", "adopt") // kafkatest.Fill writes other keys
 	there(exit.Done, "in/0 (id", "adopt", "--at", "0:180", "--dry-run")
-	if a := read[adoptReport](t, there(exit.Done, "", "adopt", "--at", "0:180", "--json")); !a.Adopted || a.Rollback || a.Inputs[0].Partitions[0].Next != 180 {
+	if a := read[history.AdoptReport](t, there(exit.Done, "", "adopt", "--at", "0:180", "--json")); !a.Adopted || a.Rollback || a.Inputs[0].Partitions[0].Next != 180 {
 		t.Errorf("adopted: %+v", a)
 	}
 	there(exit.Done, "there is nothing to adopt", "adopt")

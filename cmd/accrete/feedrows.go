@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/internal/synth"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// rows is a source of records.
+type rows interface {
+	next() ([]byte, error) // the value of the next record; io.EOF after the last
+	io.Closer
+}
+
+func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (rows, error) {
+	if f.Demo == (f.File != "") {
+		return nil, exit.Usage("missing argument: want a file, - for standard input, or --demo")
+	}
+	if f.Demo {
+		if len(c.Input.Label) > 1 {
+			return nil, c.At("input.label", errors.New("the records of the demo have one label, a class: want a single input.label and no regression"))
+		}
+		demo := &demoRows{stream: synth.Stream{Seed: 1}, label: c.Input.Label.String()}
+		if f.Unlabelled {
+			demo.label = ""
+		}
+		return demo, nil
+	}
+	d, err := setup.Decode(c)
+	if err != nil {
+		return nil, err
+	}
+	d.Format, d.NoLabel = "", f.Unlabelled
+	file, err := files.Open(ctx, e, f.File, d, decode.Schema{})
+	if err != nil {
+		return nil, err
+	}
+	if task, why := file.Task(); task == learner.Classification && d.Task == learner.Auto && why != decode.TextLabels {
+		e.Log.Warn().Str("labels", why).Msg("a learner treats them as values unless learner.task is classification")
+	}
+	return fileRows{file}, nil
+}
+
+type fileRows struct{ *decode.File }
+
+func (f fileRows) next() ([]byte, error) {
+	if err := f.Skip(); err != nil {
+		return nil, err
+	}
+	return f.Record(nil)
+}
+
+// demoRows returns the demo's stream as records.
+type demoRows struct {
+	stream synth.Stream
+	label  string // label field; empty for none
+	n      int64
+	x      [synth.Dim]float64
+}
+
+func (d *demoRows) next() ([]byte, error) {
+	class := d.stream.At(d.n, d.x[:])
+	d.n++
+	if d.label == "" {
+		return appendExample(nil, d.x[:], "", ""), nil
+	}
+	return appendExample(nil, d.x[:], d.label, "ab"[class:class+1]), nil
+}
+
+func (d *demoRows) Close() error { return nil }
+
+// appendExample appends a record with inputs x0, x1, … and with the label
+// unless it is empty.
+func appendExample(b []byte, x []float64, field, label string) []byte {
+	b = append(b, `{"features":{`...)
+	for i, v := range x {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(strconv.AppendInt(append(b, `"x`...), int64(i), 10), `":`...)
+		b = strconv.AppendFloat(b, v, 'g', 6, 64)
+	}
+	b = append(b, '}')
+	if label != "" {
+		b = fmt.Appendf(b, `,%q:%q`, field, label)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,106 @@
+// Package bench is the command that compares algorithms on a folder of data sets, and runs
+// the experiments of papers.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/curves"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Command is accrete bench.
+type Command struct {
+	env.JSONFlag
+	display.ClassFlags
+	Dir        string   `arg:"" optional:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz."`
+	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
+	Label      string   `placeholder:"NAME" help:"Label of the sets that have a column of this name; the others have y or label."`
+	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, ridge, all/adagrad or dsg/rate."`
+	Shuffle    uint64   `default:"1" help:"Seed for the order of the training rows; streams keep their order (${default})."`
+	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
+	Paper      string   `enum:",dsg,cdsg,dspdc" default:"" placeholder:"NAME" help:"Run the experiments of a paper instead: dsg, cdsg or dspdc."`
+	Seconds    float64  `default:"2" help:"Processor time that each method of --paper dspdc has for each problem (${default})."`
+	Full       bool     `help:"Run all problems of --paper, including those that need a gigabyte of memory or minutes to converge; takes about 15 minutes."`
+}
+
+func (Command) Help() string {
+	return `Streams every data set of a folder once through every algorithm with default settings, and compares them with three baselines: the most frequent class (or the mean), the last label, and a linear model. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression.
+
+--paper dsg runs the experiments of Dai et al. (2014): the rate of convergence, the posterior of a Gaussian process, and a support vector machine beside NORMA, Pegasos and SDCA on the classes of the folder's sets. --paper cdsg compares DSG with the rules of Li and Póczos (2016), by loss over features and time, on the folder's sets.
+
+--paper dspdc compares the primal-dual coordinate method of Yu, Lin and Yang (2015) with SPDC, SDCA and SVRG by duality gap, on the problems of the paper's section 6. It also compares metrics learned for related tasks with a single metric and with none, on synthetic tasks and, if the folder contains the data set letter, on its letters.`
+}
+
+func (Command) Examples() string {
+	return `
+accrete bench data --plots pictures
+accrete bench testdata --paper dsg --plots pictures
+accrete bench --paper dspdc --plots pictures
+accrete bench data --paper dspdc --full --plots pictures
+accrete bench data --sets letter,elec --algorithms newton,ridge --json`
+}
+
+// contenders returns the algorithms that bench compares, each as name or as
+// name/direction.
+func contenders() (names []string) {
+	for _, a := range learner.Algorithms() {
+		names = append(names, a.Name)
+	}
+	return append(names, "all/adagrad", "dsg/rate") // other directions
+}
+
+func (c *Command) Run(ctx context.Context, e *env.Env) error {
+	switch {
+	case c.Paper != "":
+		return c.paper(ctx, e)
+	case c.Dir == "":
+		return exit.Usage("missing argument: want a folder of data sets, or --paper")
+	}
+	sets, err := c.find()
+	if err != nil {
+		return err
+	}
+	names := c.Algorithms
+	if len(names) == 0 {
+		names = contenders()
+	}
+	var reports []report
+	progress := e.Progress(false)
+	for _, name := range sets {
+		set, err := c.read(ctx, e, name)
+		if err != nil {
+			return err
+		}
+		r := report{Set: name, Task: set.task.String(), Examples: len(set.rows), Inputs: len(set.schema.Columns), Targets: max(1, len(set.schema.Classes))}
+		var drawn []curves.Curve
+		for _, algorithm := range names {
+			progress.Update(fmt.Sprintf("%s: %s", name, algorithm), nil)
+			result, p, cs, err := set.run(ctx, algorithm, c.Precision)
+			if err != nil {
+				return err
+			}
+			r.Results = append(r.Results, result)
+			r.Baselines = watch.Baselines{Majority: p.Whole.Majority.Error, NoChange: p.Whole.NoChange.Error, Linear: p.Whole.Linear.Error}
+			drawn = append(drawn, cs[0])
+			if len(r.Results) == len(names) {
+				drawn = append(drawn, cs[1:]...)
+			}
+		}
+		reports = append(reports, r)
+		if c.Plots != "" {
+			path := filepath.Join(c.Plots, name+".png")
+			if err := curves.Draw(path, name, curves.ErrorName(set.task)+" of the last 1,000 examples", drawn); err != nil {
+				return err
+			}
+		}
+	}
+	progress.Done()
+	return e.Print(c.JSON, c.text(reports), reports)
+}

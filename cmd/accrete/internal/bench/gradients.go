@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"context"
+	"math"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/process"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/papers/dsg"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Rows that --paper dsg and cdsg use of a set without --full.
+const (
+	paperTrain = 8000
+	paperTest  = 4000
+	paperRows  = 20000
+)
+
+// gradients runs the experiments of the papers on doubly stochastic gradients.
+func (c *Command) gradients(ctx context.Context, e *env.Env) error {
+	progress := e.Progress(false)
+	o := dsg.Options{Full: c.Full, Clock: process.CPUSeconds, Progress: func(text string) { progress.Update(text, nil) }}
+	run := dsg.DSG
+	if c.Paper == "cdsg" {
+		if run = dsg.CDSG; c.Dir == "" {
+			return exit.Usage("--paper cdsg wants a folder of data sets")
+		}
+	}
+	if c.Dir != "" {
+		names, err := c.find()
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			set, err := c.read(ctx, e, name)
+			if err != nil {
+				return err
+			}
+			if c.Paper == "cdsg" {
+				o.Growth = append(o.Growth, c.growthRows(set))
+			} else if s := c.twoClasses(set); s != nil {
+				o.SVM = append(o.SVM, s)
+			}
+		}
+	}
+	report, err := run(ctx, o)
+	if err != nil {
+		return err
+	}
+	progress.Done()
+	return c.present(e, report)
+}
+
+// first returns the first n rows, and all of them with --full.
+func (c *Command) first(rows []decode.Row, n int) []decode.Row {
+	if c.Full {
+		return rows
+	}
+	return rows[:min(n, len(rows))]
+}
+
+func (c *Command) growthRows(set *set) *dsg.Rows {
+	r := &dsg.Rows{Name: set.name, Dim: len(set.schema.Columns)}
+	for _, row := range c.first(set.rows, paperRows) {
+		r.X, r.Labels = append(r.X, imputed(row.X)...), append(r.Labels, row.Label)
+	}
+	return r
+}
+
+// imputed returns x with 0 for what is missing.
+func imputed(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		if !math.IsNaN(v) {
+			out[i] = v
+		}
+	}
+	return out
+}
+
+// twoClasses returns the most frequent class of a set against the others, with columns of
+// more than 1 in magnitude divided by their deviation, and nil for sets without test rows
+// or classes.
+func (c *Command) twoClasses(set *set) *dsg.Set {
+	if set.task != learner.Classification || len(set.test) == 0 {
+		return nil
+	}
+	s := &dsg.Set{Name: set.name, Dim: len(set.schema.Columns)}
+	train, test := c.first(set.rows, paperTrain), c.first(set.test, paperTest)
+	counts, first := make([]int, len(set.schema.Classes)), 0
+	for _, row := range train {
+		if counts[row.Label.Class]++; counts[row.Label.Class] > counts[first] {
+			first = row.Label.Class
+		}
+	}
+	if len(counts) > 2 {
+		s.Name += ", class " + set.schema.Classes[first] + " against the others"
+	}
+	scale := deviations(train, s.Dim)
+	take := func(rows []decode.Row) (x []float32, y []float64) {
+		for _, row := range rows {
+			for i, v := range imputed(row.X) {
+				x = append(x, float32(v/scale[i]))
+			}
+			label := -1.0
+			if row.Label.Class == first {
+				label = 1
+			}
+			y = append(y, label)
+		}
+		return x, y
+	}
+	s.Train, s.Y = take(train)
+	s.Test, s.TestY = take(test)
+	return s
+}
+
+// deviations returns the standard deviation of each column, and 1 for one whose values are
+// at most 1 in magnitude or all equal.
+func deviations(rows []decode.Row, dim int) []float64 {
+	out := make([]float64, dim)
+	for j := range out {
+		mean, squares, most := 0.0, 0.0, 0.0
+		for i, row := range rows {
+			v := imputed(row.X[j : j+1])[0]
+			d := v - mean
+			mean += d / float64(i+1)
+			squares += d * (v - mean)
+			most = max(most, math.Abs(v))
+		}
+		if out[j] = math.Sqrt(squares / float64(len(rows))); most <= 1 || out[j] == 0 {
+			out[j] = 1
+		}
+	}
+	return out
+}

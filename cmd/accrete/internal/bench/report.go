@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
+)
+
+// report is the result for one set.
+type report struct {
+	Set       string          `json:"set"`
+	Task      string          `json:"task"`
+	Examples  int             `json:"examples"`
+	Inputs    int             `json:"inputs"`
+	Targets   int             `json:"targets"`
+	Baselines watch.Baselines `json:"baselines"` // progressive
+	Results   []result        `json:"results"`
+}
+
+type result struct {
+	Algorithm   string          `json:"algorithm"`
+	Progressive display.Figure  `json:"progressive"`
+	Test        *display.Figure `json:"test"` // null for a stream
+	Features    int             `json:"features"`
+	Seconds     float64         `json:"seconds"`
+	PerSecond   float64         `json:"examples_per_second"`
+}
+
+func (c *Command) text(reports []report) string {
+	var b strings.Builder
+	for i, r := range reports {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		targets := "one value"
+		if r.Targets > 1 {
+			targets = fmt.Sprintf("%d classes", r.Targets)
+		}
+		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, targets, display.Thousands(int64(r.Examples)), r.Inputs)
+		fmt.Fprintf(&b, "%-12s %11s %11s %9s %11s", "", "progressive", "test", "features", "examples/s")
+		classes := c.showsClasses(r)
+		if classes {
+			b.WriteString(classHeader(c.Precision))
+		}
+		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-12s %11.4f", name, progressive) }
+		for _, a := range r.Results {
+			row(a.Algorithm, a.Progressive.Value())
+			test := ""
+			if a.Test != nil {
+				test = fmt.Sprintf("%.4f", a.Test.Value())
+			}
+			fmt.Fprintf(&b, " %11s %9s %11s", test, display.Thousands(int64(a.Features)), display.Thousands(int64(a.PerSecond)))
+			if classes {
+				b.WriteString(classRow(figures(a)))
+			}
+		}
+		row("linear", r.Baselines.Linear)
+		row("majority", r.Baselines.Majority)
+		row("no change", r.Baselines.NoChange)
+	}
+	return b.String()
+}
+
+// figures returns the columns of bench: those of the test set, or of the progressive
+// predictions of a stream.
+func figures(a result) *display.Classes {
+	if a.Test != nil {
+		return a.Test.Classes
+	}
+	return a.Progressive.Classes
+}
+
+// showsClasses reports whether the columns of classes are shown for a set.
+func (c *Command) showsClasses(r report) bool {
+	for _, a := range r.Results {
+		if f := figures(a); f != nil && f.Curve != nil && (c.ClassFigures || f.Imbalanced()) {
+			return true
+		}
+	}
+	return false
+}
+
+// classHeader and classRow are the columns of bench.
+func classHeader(precision float64) string {
+	return fmt.Sprintf(" %8s %8s %8s %8s %8s %8s", "AUC", "PR-AUC", "F1", "best F1", fmt.Sprintf("rec@%.3g", precision), "balanced")
+}
+
+func classRow(f *display.Classes) string {
+	if f == nil || f.Curve == nil {
+		return ""
+	}
+	return fmt.Sprintf(" %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f", f.AUC, f.PRAUC, f.F1, f.BestF1, f.Recall, f.BalancedError)
+}

@@ -1,0 +1,96 @@
+package curves
+
+import (
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/accrete-ml/accrete/internal/chart"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// ErrorName returns what the error of a task is called on an axis.
+func ErrorName(t learner.Task) string {
+	switch t {
+	case learner.Regression:
+		return "nMSE"
+	case learner.Novelty:
+		return "share of flagged rows"
+	}
+	return "error"
+}
+
+// Draw draws curves to a PNG file: the error over examples, over time and
+// over random features. what is the name of the error.
+func Draw(path, title, what string, curves []Curve) error {
+	axes := []struct {
+		name string
+		of   func(point) float64
+		log  bool
+	}{
+		{"examples", func(p point) float64 { return p.examples }, false},
+		{"seconds", func(p point) float64 { return p.seconds }, false},
+		{"features", func(p point) float64 { return p.features }, true},
+	}
+	const least = 1e-4 // a logarithmic axis cannot show 0
+	low, high := 1.2, least
+	for _, c := range curves {
+		for _, p := range c.points {
+			low, high = min(low, max(p.error, least)), max(high, p.error)
+		}
+	}
+	high = math.Min(high, 1.2)
+	legend := chart.NewLegend()
+	var row []*plot.Plot
+	for i, axis := range axes {
+		p := plot.New()
+		if i == 0 {
+			p.Title.Text = title
+			p.Y.Label.Text = what
+		}
+		p.X.Label.Text = axis.name
+		p.Add(plotter.NewGrid())
+		p.X.Tick.Marker = plot.TickerFunc(chart.RoundNumbers)
+		if axis.log {
+			p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(chart.Decades)
+		}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(chart.Decades)
+		for k, c := range curves {
+			var line plotter.XYs
+			for _, q := range c.points {
+				if x := axis.of(q); x > 0 && (axis.name != "features" || x != last(line)) {
+					line = append(line, plotter.XY{X: x, Y: max(low, min(high, q.error))})
+				}
+			}
+			if len(line) < 2 && axis.name == "features" && len(line) == 1 {
+				line = append(line, line[0])
+			}
+			if len(line) < 2 {
+				continue
+			}
+			l, err := chart.NewLine(line, k)
+			if err != nil {
+				return err
+			}
+			p.Add(l)
+			if i == 0 {
+				legend.Legend.Add(c.name, l)
+			}
+		}
+		if math.IsInf(p.X.Min, 0) { // no lines
+			p.X.Min, p.X.Max = 1, 10
+		}
+		p.Y.Min, p.Y.Max = low*0.95, high*1.05
+		row = append(row, p)
+	}
+	return chart.Save(path, [][]*plot.Plot{append(row, legend)})
+}
+
+// last returns the x coordinate of a line's last point.
+func last(line plotter.XYs) float64 {
+	if len(line) == 0 {
+		return math.NaN()
+	}
+	return line[len(line)-1].X
+}

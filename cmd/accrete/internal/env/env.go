@@ -1,0 +1,96 @@
+// Package env is the environment of a command: its streams, its log, its progress and the
+// flags that commands share.
+package env
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/term"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+)
+
+// Env is the environment of a command.
+type Env struct {
+	Stdin    io.Reader
+	Stdout   io.Writer // results only
+	Stderr   io.Writer // logs and progress
+	environ  []string
+	Log      zerolog.Logger  // to stderr; disabled until the flags are parsed
+	Terminal bool            // stderr is a terminal that can rewrite a line
+	color    bool            // stderr shows colour
+	Screen   *display.Screen // stdout and stderr are written through it
+}
+
+// New returns an environment with the log disabled.
+func New(environ []string, stdin io.Reader, stdout, stderr io.Writer) *Env {
+	terminal := isTerminal(stderr) && Lookup(environ, "TERM") != "dumb"
+	s := display.NewScreen(stderr, func() int { return width(stderr) })
+	return &Env{
+		Stdin:    stdin,
+		Stdout:   s.Over(stdout),
+		Stderr:   s.Over(stderr),
+		environ:  environ,
+		Log:      zerolog.Nop(),
+		Terminal: terminal,
+		color:    terminal && Lookup(environ, "NO_COLOR") == "",
+		Screen:   s,
+	}
+}
+
+// Lookup returns the value of a variable, or "" if environ does not have it.
+func Lookup(environ []string, name string) string {
+	for _, entry := range environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func width(w any) int {
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return 80
+}
+
+// StartLog enables the log. level and format are those of --log-level and --log-format.
+func (e *Env) StartLog(level, format string) {
+	w := e.Stderr
+	if format == "console" || format == "auto" && e.Terminal {
+		w = zerolog.ConsoleWriter{Out: e.Stderr, NoColor: !e.color, TimeFormat: time.TimeOnly}
+	}
+	l, err := zerolog.ParseLevel(level)
+	if err != nil {
+		l = zerolog.InfoLevel // kong has validated the level
+	}
+	e.Log = zerolog.New(w).Level(l).With().Timestamp().Logger()
+}
+
+// Print writes one result, as text or as one line of JSON.
+func (e *Env) Print(asJSON bool, text string, v any) error {
+	if !asJSON {
+		_, err := fmt.Fprintln(e.Stdout, text)
+		return err
+	}
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = e.Stdout.Write(append(line, '\n'))
+	return err
+}

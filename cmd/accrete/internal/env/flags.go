@@ -1,0 +1,83 @@
+package env
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/config"
+)
+
+// JSONFlag is embedded in commands with machine-readable output.
+type JSONFlag struct {
+	JSON bool `name:"json" help:"Print one JSON object per line."`
+}
+
+// ConfigFlags are embedded in commands that read a configuration.
+type ConfigFlags struct {
+	Config string   `short:"c" placeholder:"FILE" env:"ACCRETE_CONFIG" help:"Configuration file; accrete lint --reference prints one with every option."`
+	Set    []string `sep:"none" placeholder:"KEY=VALUE" help:"Override an option, for example --set input.topics=a,b. Repeatable."`
+}
+
+// Load loads the effective configuration and logs its warnings.
+func (f ConfigFlags) Load(e *Env) (*config.Config, error) {
+	c, err := config.Load(f.Sources(e))
+	if err != nil && f.Config == "" {
+		return nil, fmt.Errorf("no configuration file (-c FILE): %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range c.Warnings() {
+		e.Log.Warn().Str("at", w.Where).Msg(w.Text)
+	}
+	return c, nil
+}
+
+// Sources returns where the options of the configuration come from.
+func (f ConfigFlags) Sources(e *Env) config.Sources {
+	environ := slices.DeleteFunc(slices.Clone(e.environ), func(entry string) bool { // flags read these
+		return strings.HasPrefix(entry, "ACCRETE_LOG_") || strings.HasPrefix(entry, "ACCRETE_CONFIG=") || strings.HasPrefix(entry, "ACCRETE_ISA=")
+	})
+	return config.Sources{File: f.Config, Environ: environ, Set: f.Set}
+}
+
+// Open loads the effective configuration and returns a client of its brokers.
+// The options named by required must be set.
+func (f ConfigFlags) Open(e *Env, required ...string) (*config.Config, *ingest.Client, error) {
+	c, err := f.Load(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.Require(required...); err != nil {
+		return nil, nil, err
+	}
+	client, err := Connect(c)
+	return c, client, err
+}
+
+// Connect returns a client of the brokers in the configuration. It reads the
+// files of secrets and does no other input or output.
+func Connect(c *config.Config) (*ingest.Client, error) {
+	password, err := c.Password()
+	if err != nil {
+		return nil, err
+	}
+	client, err := ingest.New(ingest.Config{
+		Brokers:  c.Kafka.Servers,
+		ClientID: c.Kafka.ClientID,
+		Security: ingest.Security{
+			Protocol:  c.Kafka.Protocol,
+			Mechanism: c.Kafka.Mechanism,
+			Username:  c.Kafka.Username,
+			Password:  password,
+			CAFile:    c.Kafka.CA,
+		},
+	})
+	if err != nil {
+		return nil, exit.Refuse(err)
+	}
+	return client, nil
+}

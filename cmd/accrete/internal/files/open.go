@@ -1,0 +1,85 @@
+// Package files opens and reads the files that commands are given. Its errors say what to do.
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Open opens a file of rows, or standard input for "-". Its errors say what
+// to do.
+func Open(ctx context.Context, e *env.Env, path string, c decode.Config, s decode.Schema) (file *decode.File, err error) {
+	if path == "-" {
+		file, err = decode.Read(interruptible(ctx, e.Stdin), "standard input", c, s)
+	} else {
+		file, err = decode.Open(path, c, s)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, NotFound(path)
+	case err != nil && ctx.Err() == nil:
+		return nil, exit.Usage("%w", err)
+	}
+	return file, err
+}
+
+// interruptible returns a reader that fails once ctx is done, even while a Read
+// of r blocks.
+func interruptible(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	return out
+}
+
+// NotFound returns the error of a command for a file that does not exist.
+func NotFound(path string) error {
+	wd, _ := os.Getwd()
+	return exit.Usage("no such file: %s (working directory: %s)", path, wd)
+}
+
+// ReadSnapshot reads a snapshot file, without decoding it.
+func ReadSnapshot(path string) ([]byte, error) {
+	b, err := snapshot.ReadFile(path, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, NotFound(path)
+	}
+	if err != nil {
+		return nil, exit.Usage("%w", err)
+	}
+	return b, nil
+}
+
+// mostMetric is the maximum size of a metric file, in bytes.
+const mostMetric = 1 << 30
+
+// ReadMetric reads a file written by accrete metric --save.
+func ReadMetric(path string) (*learner.Metric, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, mostMetric))
+	if err != nil {
+		return nil, err
+	}
+	m, err := learner.ParseMetric(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}

@@ -1,0 +1,184 @@
+// Package fit is the command that streams a file through a learner, without Kafka.
+package fit
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/curves"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/offline"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Command is accrete fit.
+type Command struct {
+	env.JSONFlag
+	inputFlags
+	display.ClassFlags
+	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
+	Test        string   `placeholder:"FILE" help:"File to test the final model on."`
+	Label       []string `placeholder:"COLUMN,..." help:"Label column (default: y or label). Several columns make one regression with several targets."`
+	Task        string   `enum:"auto,classification,regression,novelty" default:"auto" help:"classification, regression, novelty of rows without labels, or auto to decide by the first 1,000 labels (${default}). With novelty, a label of 1 or true marks a novelty, and only grades the scores."`
+	Nu          float64  `default:"0.05" help:"Share of the rows that --task novelty flags (${default})."`
+	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
+	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
+	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
+	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
+	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
+	Intervals   float64  `placeholder:"SHARE" help:"Share of the labels of a regression that the interval of their prediction is to contain, from 0.5 to 0.999."`
+	Costs       string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions. JSON, such as {\"fraud\": 50} or {\"fraud\": {\"ok\": 50}}: the one with the least expected cost, where a wrong prediction costs 1 or as much as given (${default})."`
+	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
+	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
+	Kernel      string   `default:"gaussian" help:"Kernel: auto for the one that suits the first 1,000 rows, gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, hierarchical:WIDTH, sums and products of these such as gaussian+laplacian, arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO, or, for inputs of 0 or more, chi2, intersection, jensen-shannon, hellinger, exponential-semigroup, reciprocal-semigroup, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
+	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
+	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf and fastfood need 64 inputs or more, and these and qmc not every kernel."`
+	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
+	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
+	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge, 1,024 for dsg, udsg and cdsg, and 128 for the others."`
+	stepFlags
+	Forest      int     `default:"0" help:"Number of randomised trees whose leaves are features of newton beside the random ones, for example 200 (${default})."`
+	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
+	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`
+	Shuffle     *uint64 `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
+	SkipBad     bool    `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
+	Refit       bool    `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
+	Window      int     `default:"8192" help:"Number of rows for --refit (${default})."`
+	Tolerance   float64 `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
+	Penalty     float64 `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
+	Plot        string  `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
+	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
+	Save        string  `placeholder:"FILE" help:"Save the final model as a snapshot file."`
+}
+
+func (Command) Help() string {
+	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. For novelty it is the share of flagged rows, which --nu determines.`
+}
+
+func (Command) Examples() string {
+	return `
+accrete fit train.csv.gz --test test.csv.gz
+accrete fit data.libsvm --task classification --json
+accrete fit train.csv.gz --algorithm all --refit --test test.csv.gz
+accrete fit arm.csv --label x,y,z --test other.csv --json
+accrete fit logs.csv --task novelty --nu 0.01
+zcat big.csv.gz | accrete fit - --label price`
+}
+
+func (f *Command) Run(ctx context.Context, e *env.Env) error {
+	options, err := f.options(e)
+	if err != nil {
+		return err
+	}
+	if err := f.foresee(); err != nil {
+		return err
+	}
+	c := f.decode(options.Task)
+	file, err := files.Open(ctx, e, f.Train, c, decode.Schema{})
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	run, err := offline.NewFit(options, c)
+	if err != nil {
+		return exit.Usage("%w", err)
+	}
+	run.Classes = func() []string { return file.Schema().Classes }
+	r := Report{Algorithm: f.Algorithm}
+	curve := curves.NewRecorder(f.Algorithm, 0)
+	var recent window
+	start := time.Now()
+	out, err := f.progressive(file, run)
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	if err := f.learn(ctx, e, file, run, options, curve, &recent, out, &r); err != nil {
+		return err
+	}
+	p := run.Finish()
+	if err := out.finish(); err != nil {
+		return fmt.Errorf("--predictions: %w", err)
+	}
+	schema := file.Schema()
+	if p.Examples == 0 {
+		return fmt.Errorf("%s has no labelled row, so nothing was learned", f.Train)
+	}
+	taken, why := file.Task()
+	r.fill(p, schema, len(f.Label), time.Since(start))
+	names := schema.Classes
+	if p.Task == learner.Novelty {
+		names, r.Algorithm, r.Baselines = noveltyClasses, options.Algorithm, nil
+	}
+	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), names)
+	r.Columns = r.columns.Report(schema, run.Columns())
+	if taken == learner.Classification && len(schema.Classes) < 2 {
+		e.Log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")
+	}
+	warnOfCosts(e, options, schema.Classes)
+	s, err := run.Snapshot(schema)
+	if err != nil {
+		return err
+	}
+	r.StateHash = snapshot.StateHash(s.Schema, s.State)
+	if err := f.write(p.Task, curve, s); err != nil {
+		return err
+	}
+	if f.Test != "" {
+		c.Task = taken
+		model, err := learner.NewModel(s.State.Serving)
+		if err != nil {
+			return err
+		}
+		if r.Test, err = f.test(ctx, e, c, model, schema, &r); err != nil {
+			return err
+		}
+	}
+	if f.Refit {
+		if err := f.refit(ctx, e, c, s, schema, &recent, &r); err != nil {
+			return err
+		}
+	}
+	text := f.text(r, taken, why)
+	if f.Print {
+		text += "\n" + strings.TrimSuffix(r.columns.Declaration(schema, c.Types), "\n")
+	}
+	return e.Print(f.JSON, text, r)
+}
+
+// write writes the files that --plot and --save name.
+func (f *Command) write(task learner.Task, curve *curves.Recorder, s *snapshot.Snapshot) error {
+	if f.Plot != "" {
+		if err := curves.Draw(f.Plot, filepath.Base(f.Train), curves.ErrorName(task)+" of the last 1,000 examples", curve.Curves); err != nil {
+			return err
+		}
+	}
+	if f.Save == "" {
+		return nil
+	}
+	s.Info = snapshot.Info{Writer: "accrete " + version.String(), Time: time.Now().UnixMilli()}
+	file, err := snapshot.Append(nil, s)
+	if err != nil {
+		return err
+	}
+	return snapshot.WriteFile(f.Save, file)
+}
+
+// warnOfCosts names the classes in --costs that no row has.
+func warnOfCosts(e *env.Env, options learner.Config, classes []string) {
+	for _, name := range options.NamedCosts() {
+		if !slices.Contains(classes, name) {
+			e.Log.Warn().Str("class", name).Strs("classes", classes).Msg("--costs names a class that no row has")
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/offline"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/refit/optim"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// test computes the error of a model on other rows.
+func (f *Command) test(ctx context.Context, e *env.Env, c decode.Config, model *learner.Model, schema *decode.Schema, r *Report) (*display.Figure, error) {
+	file, err := files.Open(ctx, e, f.Test, c, *schema)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	g := offline.NewGrade(model, len(schema.Columns))
+	g.Classes = schema.Classes
+	for ctx.Err() == nil {
+		row, err := file.Next()
+		if err == io.EOF {
+			if g.Rows() == 0 {
+				return nil, fmt.Errorf("%s has no labelled row, so nothing was tested", f.Test)
+			}
+			fig := display.NewFigure(g.Task(), g.Error(), g.Rows())
+			if each := g.Errors(); len(each) > 1 {
+				fig.Each = each
+			}
+			names := schema.Classes
+			if g.Task() == learner.Novelty {
+				names = noveltyClasses
+			}
+			fig.Classes = display.NewClasses(g.Figures(f.Precision), names)
+			return &fig, nil
+		}
+		if err := f.bad(e, err, r); err != nil {
+			return nil, err
+		}
+		if err == nil {
+			g.Add(row)
+		}
+	}
+	return nil, ctx.Err()
+}
+
+// window keeps the most recent labelled rows.
+type window struct{ learner.Batch }
+
+// add appends a row. Every n rows it drops all but the last n.
+func (w *window) add(row decode.Row, n int) {
+	if row.Label.Task == learner.Auto {
+		return
+	}
+	if w.Len() == 0 {
+		w.Reset(len(row.X))
+	}
+	w.Append(row.X, row.Label, row.Weight)
+	w.SetKey(string(row.Key))
+	if w.Len() == 2*n {
+		w.Batch = *w.last(n)
+	}
+}
+
+// last returns the last n rows, or all rows if there are fewer.
+func (w *window) last(n int) *learner.Batch { return w.Slice(max(0, w.Len()-n), w.Len()) }
+
+// Seconds returns a clock that starts at 0, in seconds.
+func Seconds() func() float64 {
+	start := time.Now()
+	return func() float64 { return time.Since(start).Seconds() }
+}
+
+// refit refits the model of a snapshot to the last rows.
+func (f *Command) refit(ctx context.Context, e *env.Env, c decode.Config, s *snapshot.Snapshot, schema *decode.Schema, rows *window, r *Report) error {
+	model, err := learner.NewModel(s.State.Serving)
+	if err != nil {
+		return err
+	}
+	progress, last := e.Progress(false), time.Now()
+	o := refit.Options{Lambda: f.Penalty, Relative: f.Tolerance, Clock: Seconds(), Progress: func(_ int, at optim.Point) {
+		if time.Since(last) > time.Second {
+			last = time.Now()
+			progress.Update(fmt.Sprintf("refit: pass %.0f, duality gap %.2g", at.Passes, at.Gap()), nil)
+		}
+	}}
+	fitted, err := refit.Solve(ctx, model, rows.last(f.Window), o)
+	progress.Done()
+	if err != nil {
+		return err
+	}
+	r.Refit = display.NewRefit(fitted, o.Clock())
+	if f.Test != "" {
+		r.Refit.Test, err = f.test(ctx, e, c, fitted.Model, schema, r)
+	}
+	return err
+}

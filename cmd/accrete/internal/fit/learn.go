@@ -1,0 +1,110 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/curves"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/offline"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// learn streams file through run once, and keeps what --plot and --refit need.
+func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run *offline.Fit, options learner.Config, curve *curves.Recorder, recent *window, out *progressive, r *Report) error {
+	next := file.Next
+	if f.Shuffle != nil {
+		next = shuffled(file.Next, *f.Shuffle)
+	}
+	progress, start, last, rows := e.Progress(false), time.Now(), time.Now(), 0
+	defer progress.Done()
+	for {
+		row, err := next()
+		if err == io.EOF {
+			return nil
+		}
+		if err := f.bad(e, err, r); err != nil {
+			return err
+		}
+		if err != nil {
+			continue
+		}
+		if rows == 0 {
+			if err := options.Check(file.Schema().Columns); err != nil {
+				return err
+			}
+		}
+		r.columns.Add(row.X)
+		out.add(file)
+		run.Add(row)
+		if f.Refit {
+			recent.add(row, f.Window)
+		}
+		rows++
+		if f.Plot != "" {
+			curve.Look(run, rows)
+		}
+		if time.Since(last) > time.Second {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			last = time.Now()
+			progress.Update(f.progress(run.Progress(), time.Since(start)), nil)
+		}
+	}
+}
+
+func (f *Command) progress(p learner.Progress, took time.Duration) string {
+	return fmt.Sprintf("%s examples, %s/s, progressive %v", display.Thousands(p.Examples), display.Thousands(int64(float64(p.Examples)/took.Seconds())), display.NewFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows))
+}
+
+// bad handles a row that cannot be read: it returns the error, or counts the
+// row as skipped.
+func (f *Command) bad(e *env.Env, err error, r *Report) error {
+	var line *decode.LineError
+	if err == nil || f.SkipBad && errors.As(err, &line) {
+		if err != nil {
+			if r.Skipped++; r.Skipped <= 3 {
+				e.Log.Warn().Err(err).Msg("skipped")
+			}
+		}
+		return nil
+	}
+	if errors.As(err, &line) {
+		return fmt.Errorf("%w (correct the file, or skip such rows with --skip-bad)", err)
+	}
+	return err
+}
+
+// shuffled returns a function that yields the results of next, including
+// errors, in an order drawn from seed; io.EOF stays last.
+func shuffled(next func() (decode.Row, error), seed uint64) func() (decode.Row, error) {
+	type result struct {
+		row decode.Row
+		err error
+	}
+	var all []result
+	at := -1
+	return func() (decode.Row, error) {
+		for at < 0 {
+			row, err := next()
+			row.X, row.Key, row.Label.More = slices.Clone(row.X), slices.Clone(row.Key), slices.Clone(row.Label.More)
+			var line *decode.LineError
+			if err != nil && !errors.As(err, &line) {
+				rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+				at = 0
+			}
+			all = append(all, result{row, err})
+		}
+		r := all[min(at, len(all)-1)]
+		at++
+		return r.row, r.err
+	}
+}

@@ -1,0 +1,139 @@
+package fit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// inputFlags select the cells that are inputs.
+type inputFlags struct {
+	Columns []string `placeholder:"COLUMN,..." help:"Input columns, each a name or name:type, for example code:category or note:text (default: all but label, key and weight). With the types id and ignored alone: columns that are no inputs."`
+	Print   bool     `name:"print-columns" help:"Print the columns and their types as input.columns for the configuration of a model."`
+	Missing string   `enum:"impute,refuse,zero" default:"impute" help:"Missing values: empty cells, NA and null. impute: the mean of a number, a category of its own. refuse: treat the row as unreadable. zero: read 0 (${default})."`
+}
+
+// stepFlags are the options of the steps of dsg, udsg, cdsg and all.
+type stepFlags struct {
+	StepSize    float64 `name:"step-size" default:"0" help:"First step size of dsg, udsg, cdsg and all; with --direction precond a part of the Newton step. 0 selects one that needs no tuning."`
+	Theta       float64 `default:"0" help:"Decay of the step size, which tends to THETA/t; 0 selects 1/lambda, and for precond a constant step size."`
+	NewSteps    int     `name:"new-steps" default:"0" help:"udsg: number of steps in new blocks before --old-steps; 0 for both selects 1."`
+	OldSteps    int     `name:"old-steps" default:"0" help:"udsg: number of steps in existing blocks."`
+	LongestStep float64 `name:"longest-step" default:"0" help:"cdsg: largest step size in an existing block, relative to a new one; 0 selects 2."`
+	Averaging   string  `enum:"${averages}" default:"auto" help:"What dsg, udsg, cdsg and all serve: ${enum} (${default}). auto: the iterate or its polynomial average, whichever had the lower recent loss."`
+	AtCap       string  `name:"at-cap" enum:"auto,${caps}" default:"auto" help:"What dsg, udsg and cdsg do at --max-features: ${enum} (${default}). revisit: steps in existing blocks. all: steps in all blocks at once. stop: nothing."`
+}
+
+func (f stepFlags) steps() learner.Steps {
+	return learner.Steps{
+		StepSize: f.StepSize, Theta: f.Theta, NewSteps: f.NewSteps, OldSteps: f.OldSteps,
+		LongestStep: f.LongestStep, Averaging: f.Averaging, AtCap: f.AtCap,
+	}
+}
+
+// decode returns how rows are read.
+func (f *Command) decode(task learner.Task) decode.Config {
+	c := decode.Config{Labels: f.Label, Key: f.Key, Weight: f.Weight, Task: task, Depth: decode.MaxDepth, Above: learner.Config{Kernel: f.Kernel}.Above()}
+	c.Infer = f.Metric == "" && c.Above == 0
+	columns := config.Columns(f.Columns)
+	if names := columns.Names(); names != nil {
+		c.Columns, c.Unknown = names, "ignore"
+	}
+	c.Types = columns.Types()
+	if f.Missing != "refuse" {
+		c.Missing = f.Missing
+	}
+	return c
+}
+
+// Validate rejects values that the learner would interpret as "use the
+// default". Kong calls it.
+func (f *Command) Validate() error {
+	switch {
+	case f.Minibatch < 0:
+		return fmt.Errorf("--minibatch %d: want at least 0", f.Minibatch)
+	case f.MaxFeatures < 1:
+		return fmt.Errorf("--max-features %d: want at least 1", f.MaxFeatures)
+	case !(f.Lambda >= 0):
+		return fmt.Errorf("--lambda %v: want 0 or more", f.Lambda)
+	case f.Seed == 0:
+		return fmt.Errorf("--seed 0: want at least 1")
+	}
+	return f.ClassFlags.Validate()
+}
+
+// foresee reports errors that would otherwise occur only after the whole file
+// has been learned.
+func (f *Command) foresee() error {
+	if f.Test != "" {
+		if _, err := os.Stat(f.Test); errors.Is(err, fs.ErrNotExist) {
+			return files.NotFound(f.Test)
+		}
+	}
+	for flag, file := range map[string]string{"--save": f.Save, "--predictions": f.Predictions} {
+		if file != "" {
+			if _, err := os.Stat(filepath.Dir(file)); err != nil {
+				return exit.Usage("%s: %w", flag, err)
+			}
+		}
+	}
+	if f.Predictions != "" && f.Shuffle != nil {
+		return exit.Usage("--predictions are in the order of the file: omit --shuffle")
+	}
+	return nil
+}
+
+// options returns the learner.Config that the flags describe.
+func (f *Command) options(e *env.Env) (learner.Config, error) {
+	task, err := learner.ParseTask(f.Task)
+	if err != nil {
+		return learner.Config{}, err
+	}
+	metric, err := f.metric(e)
+	if err != nil {
+		return learner.Config{}, err
+	}
+	nu := 0.0
+	if task == learner.Novelty {
+		nu = f.Nu
+	}
+	options, err := learner.Config{
+		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
+		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, OnDrift: f.OnDrift, Seed: f.Seed, Forest: f.Forest, Targets: len(f.Label),
+	}.Effective()
+	switch {
+	case err != nil:
+		return options, exit.Usage("%w", err)
+	case f.Refit && task == learner.Novelty:
+		return options, exit.Usage("--refit fits coefficients to labels, which --task novelty does not have")
+	case f.Lags > 0 && f.Test != "":
+		return options, exit.Usage("a model with lags can only be evaluated on the rows that it learns: omit --test")
+	case f.Refit && (f.Window < 2 || !(f.Tolerance > 0) || !(f.Penalty >= 0)):
+		return options, exit.Usage("--window %d, --tolerance %v, --penalty %v: want 2 rows or more, a tolerance above 0 and a penalty of 0 or more", f.Window, f.Tolerance, f.Penalty)
+	}
+	return options, nil
+}
+
+// metric returns the metric of --metric, or nil.
+func (f *Command) metric(e *env.Env) (*learner.Metric, error) {
+	if f.Metric == "" {
+		return nil, nil
+	}
+	m, err := files.ReadMetric(f.Metric)
+	if err != nil {
+		return nil, exit.Refuse(fmt.Errorf("--metric: %w", err))
+	}
+	if m.Keys() > 0 && f.Key == "" {
+		e.Log.Warn().Int("keys", m.Keys()).Msg("the file has a metric for each key, but without --key all rows use the shared one")
+	}
+	return m, nil
+}

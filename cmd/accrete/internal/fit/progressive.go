@@ -1,0 +1,88 @@
+package fit
+
+import (
+	"os"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/predict"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/offline"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// progressive writes rows with the predictions that were made before they were learned. It
+// is nil without --predictions.
+type progressive struct {
+	file  *os.File
+	rows  *decode.File
+	out   *predict.Writer
+	queue []decode.Raw // rows that are not predicted yet
+	err   error        // the first
+
+	encoder *record.Encoder
+	classes int // of the encoder
+}
+
+// progressive returns the writer of --predictions, which run calls.
+func (f *Command) progressive(rows *decode.File, run *offline.Fit) (*progressive, error) {
+	if f.Predictions == "" {
+		return nil, nil
+	}
+	file, err := os.OpenFile(f.Predictions, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	p := &progressive{file: file, rows: rows}
+	if p.out, err = predict.NewWriter(file, rows, false, f.Label, nil); err != nil {
+		file.Close()
+		return nil, err
+	}
+	p.out.Intervals = f.Intervals > 0
+	run.Predicted = p.write
+	return p, nil
+}
+
+// add notes the current row of the file.
+func (p *progressive) add(file *decode.File) {
+	if p != nil {
+		p.queue = append(p.queue, file.Raw())
+	}
+}
+
+func (p *progressive) write(pass *learner.PredictedBatch, i int) {
+	raw := p.queue[0]
+	p.queue = p.queue[1:]
+	if p.err != nil {
+		return
+	}
+	task, _ := p.rows.Task()
+	classes := p.rows.Schema().Classes
+	if p.encoder == nil || len(classes) != p.classes {
+		p.encoder, p.classes = predict.EncoderOf(classes), len(classes)
+	}
+	x := predict.Prediction{Task: pass.Task, Rules: record.Example{Decision: pass.Decision, Intervals: pass.Intervals}, Encoder: p.encoder, Classes: classes}
+	if pass.Size > 0 {
+		x.Values = pass.Row(i)
+	}
+	p.err = p.out.Write(raw, raw.Text, task, x)
+}
+
+// finish writes what is buffered, and returns the first error.
+func (p *progressive) finish() error {
+	if p == nil {
+		return nil
+	}
+	if p.err != nil {
+		return p.err
+	}
+	if err := p.out.Flush(); err != nil {
+		return err
+	}
+	return p.file.Sync()
+}
+
+func (p *progressive) close() {
+	if p != nil {
+		p.file.Close()
+	}
+}

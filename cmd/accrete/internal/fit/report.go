@@ -1,0 +1,123 @@
+package fit
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// noveltyClasses name what is known of the rows of task novelty.
+var noveltyClasses = []string{"normal", "novel"}
+
+// Report is the result of a fit.
+type Report struct {
+	Task        string           `json:"task"`
+	Examples    int64            `json:"examples"`
+	Inputs      int              `json:"inputs"`
+	Targets     int              `json:"targets"`
+	Algorithm   string           `json:"algorithm"`
+	Kernel      string           `json:"kernel"` // with its scale; "" before the first fit of the warm-up
+	Progressive display.Figure   `json:"progressive"`
+	Baselines   *watch.Baselines `json:"baselines"`           // progressive errors, too
+	Test        *display.Figure  `json:"test"`                // null without --test
+	Intervals   []intervalReport `json:"intervals,omitempty"` // of each target, with --intervals
+	Features    int              `json:"features"`
+	Drifts      drifts           `json:"drifts"`  // number of alarms of each detector
+	Seconds     float64          `json:"seconds"` // time spent learning
+	PerSecond   float64          `json:"examples_per_second"`
+	Skipped     int64            `json:"skipped"` // rows that could not be read
+	StateHash   snapshot.Hash    `json:"state_hash"`
+	Refit       *display.Refit   `json:"refit,omitempty"`
+
+	Columns []inputs.Report `json:"columns,omitempty"` // unless all are numbers without missing values, none like an identifier
+	columns inputs.Tally
+}
+
+type intervalReport struct {
+	Coverage float64 `json:"coverage"` // share of the labels in the interval of their progressive prediction
+	Width    float64 `json:"width"`    // mean, in the label's units
+}
+
+type drifts struct {
+	ADWIN       int64 `json:"adwin"`
+	PageHinkley int64 `json:"page_hinkley"`
+}
+
+// fill sets the fields that are known once all rows are learned.
+func (r *Report) fill(p learner.Progress, schema *decode.Schema, labels int, took time.Duration) {
+	r.Seconds = took.Seconds()
+	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
+	r.Task, r.Examples, r.Inputs, r.Targets, r.Features, r.Kernel = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features, p.Kernel
+	r.Drifts = drifts(p.Drifts)
+	for _, s := range p.Intervals {
+		r.Intervals = append(r.Intervals, intervalReport(s))
+	}
+	r.Progressive = display.Progressive(p.Task, p.Whole)
+	r.Baselines = &watch.Baselines{Majority: p.Whole.Majority.Error, NoChange: p.Whole.NoChange.Error, Linear: p.Whole.Linear.Error}
+}
+
+func (f *Command) text(r Report, task learner.Task, why string) string {
+	var b strings.Builder
+	targets := "one value"
+	switch {
+	case task == learner.Classification:
+		targets = display.Count(int64(r.Targets), "class")
+	case r.Targets > 1:
+		targets = display.Count(int64(r.Targets), "value")
+	}
+	if task == learner.Novelty {
+		fmt.Fprintf(&b, "novelty in %s (%s)\n", display.Count(int64(r.Inputs), "input"), why)
+	} else {
+		fmt.Fprintf(&b, "%v of %s from %s (%s)\n", task, targets, display.Count(int64(r.Inputs), "input"), why)
+	}
+	b.WriteString(inputs.Text(r.Columns))
+	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, display.Count(r.Progressive.Examples, "example"))
+	if r.Baselines != nil {
+		fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
+	}
+	if r.Test != nil {
+		fmt.Fprintf(&b, "test         %v  over %s\n", *r.Test, display.Count(r.Test.Examples, "example"))
+	}
+	for _, s := range r.Intervals {
+		fmt.Fprintf(&b, "intervals    contain %.4f of the labels, mean width %.4g\n", s.Coverage, s.Width)
+	}
+	b.WriteString(f.classText(r))
+	if r.Refit != nil {
+		b.WriteString(r.Refit.String())
+	}
+	if n := r.Drifts.ADWIN + r.Drifts.PageHinkley; n > 0 {
+		fmt.Fprintf(&b, "drift        detected %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
+	}
+	if f.Kernel == "auto" && r.Kernel != "" {
+		fmt.Fprintf(&b, "kernel       %s, chosen by the warm-up\n", r.Kernel)
+	}
+	if r.Skipped > 0 {
+		fmt.Fprintf(&b, "skipped      %s (unreadable)\n", display.Count(r.Skipped, "row"))
+	}
+	fmt.Fprintf(&b, "%s, %s features, %.2f s, %s examples/s", r.Algorithm, display.Thousands(int64(r.Features)), r.Seconds, display.Thousands(int64(r.PerSecond)))
+	return b.String()
+}
+
+// classText returns the lines for the figures of classes, empty if they are not shown.
+func (c *Command) classText(r Report) string {
+	var b strings.Builder
+	line := func(name string, f *display.Figure) {
+		if f == nil || !c.Shows(*f) {
+			return
+		}
+		if b.Len() == 0 {
+			fmt.Fprintf(&b, "classes      %s\n", f.Classes.Label())
+		}
+		fmt.Fprintf(&b, "%-12s %v\n", name, f.Classes)
+	}
+	line("progressive", &r.Progressive)
+	line("test", r.Test)
+	return b.String()
+}

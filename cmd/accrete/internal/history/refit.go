@@ -1,0 +1,84 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Refit is accrete refit.
+type Refit struct {
+	env.ConfigFlags
+	env.JSONFlag
+	Window    int     `placeholder:"N" help:"Number of the last learned records to solve for (refit.window)."`
+	Tolerance float64 `help:"Duality gap at which to stop, relative to the objective of the zero model (refit.tolerance)."`
+	Penalty   float64 `placeholder:"LAMBDA" help:"Penalty λ. Chosen by leave-one-out on the last 512 records by default."`
+	DryRun    bool    `name:"dry-run" help:"Print the result without writing it to the model log."`
+	Save      string  `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
+}
+
+func (Refit) Help() string {
+	return `Solves for the coefficients of the newest snapshot on the most recently learned records, which it reads again from the input topics in the order recorded in the model log. The random features stay the same. It prints upper bounds of the distance from the optimum, for the solution and for the model, and appends the solution to the model log as a challenger. This has no influence on learning. With refit.every the learner does the same periodically.`
+}
+
+func (Refit) Examples() string {
+	return `
+accrete refit -c accrete.yaml
+accrete refit -c accrete.yaml --window 8000 --dry-run --json`
+}
+
+func (r *Refit) Run(ctx context.Context, e *env.Env) error {
+	c, err := r.Load(e)
+	if err != nil {
+		return err
+	}
+	if err := c.Require("input.topics", "input.label"); err != nil {
+		return err
+	}
+	client, err := env.Connect(c)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	p, err := setup.Pipeline(c, client, e.WarnOfRetries)
+	if err != nil {
+		return err
+	}
+	if r.Window != 0 {
+		p.Refit.Window = r.Window
+	}
+	if r.Tolerance != 0 {
+		p.Refit.Tolerance = r.Tolerance
+	}
+	p.Refit.Lambda = r.Penalty
+	report, s, err := pipeline.Refit(ctx, p, !r.DryRun)
+	if err != nil {
+		return err
+	}
+	if r.Save != "" {
+		s.Info = snapshot.Info{Writer: "accrete " + version.String(), Time: time.Now().UnixMilli()}
+		file, err := snapshot.Append(nil, s)
+		if err != nil {
+			return err
+		}
+		if err := snapshot.WriteFile(r.Save, file); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf("%s at step %s: on the last %s records, from seq %d to %d\n", c.Model, display.Thousands(report.Step), display.Thousands(report.Rows), report.FromSeq, report.Seq)
+	if report.Suboptimality != nil {
+		text += fmt.Sprintf("the model is within %.3g of the optimum\n", *report.Suboptimality)
+	}
+	text += fmt.Sprintf("the challenger is within %.3g (relative gap %.1e, scores off by at most %.3g; %s loss, lambda %.1g, %.0f passes, %.1f s)", report.Gap, report.Relative, report.Bound, report.Loss, report.Lambda, report.Passes, report.Seconds)
+	if report.Published {
+		text += fmt.Sprintf("\nappended as challenger %s, state %v", report.Snapshot, report.StateHash)
+	}
+	return e.Print(r.JSON, text, report)
+}

@@ -1,0 +1,72 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// Rollback is accrete rollback.
+type Rollback struct {
+	env.ConfigFlags
+	env.JSONFlag
+	To     *int64 `placeholder:"STEP" xor:"to" help:"Roll back to the newest snapshot at or before this step."`
+	Before string `placeholder:"TIME" xor:"to" help:"Roll back to the last decision before this time, for example 2026-01-02T15:04:05Z."`
+	Reason string `help:"Reason, recorded in the model log."`
+}
+
+func (Rollback) Help() string {
+	return `Rolls a model back to an earlier point of its history: with --to or --before to a snapshot or a time, otherwise to the end of the records that remain in the model log, if the log has lost its tail, lacks records or does not match what was published. The command ends a running learner (exit code 76) and appends one record to the model log, with the range of sequence numbers that are abandoned; predictions with these numbers (ce_sequence) no longer belong to the history of the model. Then start the learner: it learns the records after that point again, under new sequence numbers.`
+}
+
+func (Rollback) Examples() string {
+	return `
+accrete rollback -c accrete.yaml
+accrete rollback -c accrete.yaml --to 120000 --reason mislabeled
+accrete rollback -c accrete.yaml --before 2026-05-01T00:00:00Z`
+}
+
+// RollbackReport describes what was abandoned, if anything.
+type RollbackReport struct {
+	Model      string               `json:"model"`
+	RolledBack bool                 `json:"rolled_back"`
+	Seq        int64                `json:"seq,omitempty"`
+	ToSeq      int64                `json:"to_seq"`
+	Abandoned  []modellog.Abandoned `json:"abandoned,omitempty"`
+}
+
+func (r *Rollback) Run(ctx context.Context, e *env.Env) error {
+	to := pipeline.RollbackTo{Step: r.To, Reason: r.Reason}
+	if r.Before != "" {
+		var err error
+		if to.Before, err = time.Parse(time.RFC3339, r.Before); err != nil {
+			return exit.Usage("--before %s: want a time, for example 2026-01-02T15:04:05Z", r.Before)
+		}
+	}
+	c, client, err := r.Open(e)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	p, err := setup.Writer(c, client, e)
+	if err != nil {
+		return err
+	}
+	done, err := pipeline.Rollback(ctx, p, to)
+	if err != nil {
+		return err
+	}
+	report := RollbackReport{Model: c.Model, Abandoned: done.Abandoned}
+	text := "there is nothing to roll back: the model log of " + c.Model + " is complete, and nothing was published beyond it"
+	if b := done.Record; b != nil {
+		report.RolledBack, report.Seq, report.ToSeq = true, b.Seq, b.ToSeq
+		text = fmt.Sprintf("the history of %s continues from seq %d; seqs %d to %d are abandoned (%s)", c.Model, b.ToSeq, b.ToSeq+1, b.Seq-1, b.Reason)
+	}
+	return e.Print(r.JSON, text, report)
+}

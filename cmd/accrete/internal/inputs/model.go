@@ -1,0 +1,127 @@
+// Package inputs describes the input columns of files and models.
+package inputs
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Column describes an input column of a model.
+type Column struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"` // empty if it had no value
+	Becomes string `json:"becomes"`
+	Values  int    `json:"values,omitempty"` // of a category with statistics: values that are kept
+
+	identifier bool // it looks like one
+}
+
+// OfModel describes the columns of the model in s, which may be nil.
+func OfModel(s *snapshot.Snapshot) ([]Column, error) {
+	if s == nil {
+		return nil, nil
+	}
+	var schema decode.Schema
+	if err := json.Unmarshal(s.Schema, &schema); err != nil {
+		return nil, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
+	}
+	seen, fitted, err := learner.ServedColumns(s.State.Serving)
+	if err != nil {
+		return nil, err
+	}
+	var all []Column
+	for _, f := range schema.Fields() {
+		c := Column{Name: f.Name, Type: f.Type, Becomes: "number"}
+		if !fitted {
+			c.Becomes = "decided in the warm-up"
+		}
+		if text := becomes(f, seen); text != "" {
+			c.Becomes, c.Values = text, seen[f.At].Values
+		}
+		all = append(all, c)
+	}
+	if len(s.Config) == 0 {
+		return all, nil
+	}
+	in, err := record.ReadOptions(s.Config)
+	if err != nil {
+		return nil, fmt.Errorf("%w: options: %w", snapshot.ErrCorrupt, err)
+	}
+	return append(all, notInputs(in.Types)...), nil
+}
+
+// notInputs returns the fields that are declared not to be columns.
+func notInputs(types map[string]string) (all []Column) {
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		if !decode.IsColumn(types[name]) {
+			all = append(all, Column{Name: name, Type: types[name], Becomes: "nothing: it is no input"})
+		}
+	}
+	return all
+}
+
+// Typed returns columns, or nil if all are numbers as they are.
+func Typed(columns []Column) []Column {
+	if slices.ContainsFunc(columns, func(c Column) bool {
+		return c.Type != learner.NumericColumn.String() || c.Values > 0 || strings.HasPrefix(c.Becomes, "number,")
+	}) {
+		return columns
+	}
+	return nil
+}
+
+// ModelText returns a line for each column, nothing if all are numbers.
+func ModelText(columns []Column) string {
+	if columns = Typed(columns); columns == nil {
+		return ""
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, c := range columns {
+		becomes := c.Becomes
+		if c.Values > 0 {
+			becomes = fmt.Sprintf("%s of %d values", becomes, c.Values)
+		}
+		fmt.Fprintf(w, "column       %.40s\t%s\t%s\n", c.Name, cmp.Or(c.Type, "unknown"), becomes)
+	}
+	w.Flush()
+	return b.String()
+}
+
+// plainKey matches names that need no quotes in YAML, but for the words of notPlain.
+var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+
+var notPlain = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+// YAML returns the columns as input.columns of a configuration.
+func YAML(columns []Column) string {
+	var b strings.Builder
+	b.WriteString("input:\n  columns:\n")
+	for _, c := range columns {
+		name := c.Name
+		if !plainKey.MatchString(name) || slices.Contains(notPlain, strings.ToLower(name)) {
+			quoted, _ := json.Marshal(name)
+			name = string(quoted)
+		}
+		typ, note := c.Type, ""
+		if typ == "" {
+			typ, note = decode.Ignored, "  # no value so far"
+		}
+		if c.identifier {
+			note = "  # looks like an identifier: id if it is no input"
+		}
+		fmt.Fprintf(&b, "    %s: %s%s\n", name, typ, note)
+	}
+	return b.String()
+}

@@ -1,0 +1,164 @@
+package inputs
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// Report describes an input column of a file.
+type Report struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"` // empty if it had no value
+	Missing  int64  `json:"missing"`
+	Distinct int    `json:"distinct"` // in the first distinctRows rows
+	Becomes  string `json:"becomes"`  // what the model sees of it
+
+	// Identifier is set if the first rows look as if the column only told them apart.
+	Identifier bool `json:"identifier,omitempty"`
+}
+
+// distinctRows is the number of rows in which the distinct values are counted.
+const distinctRows = 10_000
+
+// identifierRows is the number of rows in which a column that looks like an identifier is
+// sought, those of the warm-up; fewer than identifierLeast say nothing.
+const (
+	identifierRows  = 1000
+	identifierLeast = 100
+)
+
+// Tally counts the values of the columns of a file.
+type Tally struct {
+	Rows    int
+	columns []valueCount
+}
+
+type valueCount struct {
+	missing  int64
+	distinct map[float64]struct{}
+
+	// In the first identifierRows rows.
+	last   float64
+	breaks bool // a value is missing, not a whole number, or not above the one before
+	unique bool // all values differ
+}
+
+// look updates what tells an identifier, with the value of a row.
+func (c *valueCount) look(row int, v float64) {
+	c.breaks = c.breaks || v != math.Trunc(v) || row > 1 && !(v > c.last)
+	c.last, c.unique = v, len(c.distinct) == row
+}
+
+// identifies reports whether the values look like identifiers: numbers that are whole and
+// only increase, or texts of which no two are equal.
+func (c *valueCount) identifies(typ string, rows int) bool {
+	switch {
+	case rows < identifierLeast:
+		return false
+	case typ == learner.NumericColumn.String():
+		return !c.breaks
+	}
+	return typ == learner.CategoryColumn.String() && c.unique
+}
+
+// Add counts the values of a row.
+func (t *Tally) Add(x []float64) {
+	if t.columns == nil {
+		t.columns = make([]valueCount, len(x))
+		for j := range t.columns {
+			t.columns[j].distinct = map[float64]struct{}{}
+		}
+	}
+	t.Rows++
+	for j, v := range x {
+		c := &t.columns[j]
+		if math.IsNaN(v) {
+			c.missing++
+		} else if t.Rows <= distinctRows {
+			c.distinct[v] = struct{}{}
+		}
+		if t.Rows <= identifierRows {
+			c.look(t.Rows, v)
+		}
+	}
+}
+
+// Report describes the columns; nil if all are numeric, have no missing values and are not
+// like identifiers.
+func (t *Tally) Report(schema *decode.Schema, seen []learner.Column) []Report {
+	all := t.All(schema, seen)
+	if schema.Types == nil && !slices.ContainsFunc(all, func(c Report) bool { return c.Missing > 0 || c.Identifier }) {
+		return nil
+	}
+	return all
+}
+
+// All describes the columns.
+func (t *Tally) All(schema *decode.Schema, seen []learner.Column) []Report {
+	var all []Report
+	for _, f := range schema.Fields() {
+		if f.At >= len(t.columns) {
+			return nil
+		}
+		n := t.columns[f.At]
+		c := Report{Name: f.Name, Type: f.Type, Missing: n.missing, Distinct: len(n.distinct), Becomes: "number"}
+		if seen := becomes(f, seen); seen != "" {
+			c.Becomes = seen
+		}
+		c.Identifier = n.identifies(c.Type, t.Rows)
+		all = append(all, c)
+	}
+	return all
+}
+
+// becomes returns what the model sees of a field; empty if it sees it as it is.
+func becomes(f decode.Field, seen []learner.Column) string {
+	if f.At >= len(seen) {
+		return ""
+	}
+	text := seen[f.At].Becomes
+	if f.Columns > 1 {
+		text = fmt.Sprintf("%s in %d columns", text, f.Columns)
+	}
+	if next := f.At + f.Columns; f.Type == learner.SinceColumn.String() && next < len(seen) {
+		text += "; " + seen[next].Becomes
+	}
+	return text
+}
+
+// Declaration returns the columns, and the fields that types excludes, as input.columns.
+func (t *Tally) Declaration(schema *decode.Schema, types map[string]string) string {
+	var all []Column
+	for _, f := range schema.Fields() {
+		all = append(all, Column{Name: f.Name, Type: f.Type, identifier: t.columns[f.At].identifies(f.Type, t.Rows)})
+	}
+	return YAML(append(all, notInputs(types)...))
+}
+
+// Text returns a line for each column.
+func Text(all []Report) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "column\ttype\tmissing\tdistinct\tbecomes")
+	for _, c := range all {
+		fmt.Fprintf(w, "%.40s\t%s\t%s\t%s\t%s\n", c.Name, cmp.Or(c.Type, "unknown"), display.Thousands(c.Missing), display.Thousands(int64(c.Distinct)), c.Becomes)
+	}
+	w.Flush()
+	for _, c := range all {
+		if c.Identifier {
+			fmt.Fprintf(&b, "%.40s looks like an identifier: declare it with the type id if it is no input\n", c.Name)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,160 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/pipeline"
+)
+
+// finding is the result of one check of lint --online.
+type finding struct {
+	Status string `json:"status"` // ok, warning or problem
+	Text   string `json:"text"`
+}
+
+// cluster checks the topics of a configuration on its cluster.
+type cluster struct {
+	e        *env.Env
+	asJSON   bool
+	c        *config.Config
+	client   *ingest.Client
+	problems int
+}
+
+func (o *cluster) say(status, format string, args ...any) error {
+	f := finding{status, fmt.Sprintf(format, args...)}
+	if status == "problem" {
+		o.problems++
+	}
+	return o.e.Print(o.asJSON, fmt.Sprintf("%-8s %s", f.Status, f.Text), map[string]finding{"check": f})
+}
+
+// problem reports err as a problem, unless it is that the cluster is out of reach or ctx
+// has ended.
+func (o *cluster) problem(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, ingest.ErrUnreachable) {
+		return err
+	}
+	return o.say("problem", "%v", err)
+}
+
+// topics checks all topics of the model.
+func (o *cluster) topics(ctx context.Context) error {
+	for _, name := range o.c.Input.Topics {
+		if err := o.input(ctx, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range o.c.Score.Topics {
+		if err := o.input(ctx, name); err != nil {
+			return err
+		}
+	}
+	outputs := []string{pipeline.PredictionsTopic(o.c.Model), pipeline.QuarantineTopic(o.c.Model)}
+	if len(o.c.Score.Topics) > 0 {
+		outputs = append(outputs, o.c.Score.Output)
+	}
+	if o.c.Output.Delivery == "transactional" {
+		outputs = append(outputs, pipeline.ReleasedTopic(o.c.Model))
+	}
+	for _, name := range append([]string{pipeline.LogTopic(o.c.Model)}, outputs...) {
+		if err := o.output(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// input checks a topic that is read.
+func (o *cluster) input(ctx context.Context, name string) error {
+	t, err := o.client.Topic(ctx, name)
+	if err != nil {
+		return o.problem(ctx, err)
+	}
+	if t.Hidden != nil {
+		return o.problem(ctx, t.Hidden)
+	}
+	if strings.Contains(t.CleanupPolicy, "compact") {
+		return o.say("problem", "input topic %s is compacted (cleanup.policy=%s): a learner needs cleanup.policy=delete", name, t.CleanupPolicy)
+	}
+	may, err := o.client.Allowed(ctx, name)
+	if err != nil {
+		return o.problem(ctx, err)
+	}
+	if may.Known && !may.Read {
+		return o.say("problem", "reading input topic %s is denied: grant it with kafka-acls --add --operation Read --topic %s", name, name)
+	}
+	first, end, err := o.client.Offsets(ctx, name)
+	if err != nil {
+		return o.problem(ctx, err)
+	}
+	records := int64(0)
+	for p := range end {
+		records += end[p] - first[p]
+	}
+	status, note := "ok", ""
+	if kept := time.Duration(t.RetentionMs) * time.Millisecond; t.RetentionMs > 0 && kept < 24*time.Hour {
+		status, note = "warning", ": a learner that stops for longer loses input"
+	}
+	return o.say(status, "input topic %s: %d partitions, %s offsets, retention %s%s", name, t.Partitions, display.Thousands(records), retention(t.RetentionMs), note)
+}
+
+// output checks a topic that is written, and created if it is missing.
+func (o *cluster) output(ctx context.Context, name string) error {
+	t, err := o.client.Topic(ctx, name)
+	if errors.Is(err, ingest.ErrUnknownTopic) {
+		return o.say("ok", "topic %s does not exist yet and will be created", name)
+	}
+	if err != nil {
+		return o.problem(ctx, err)
+	}
+	may, err := o.client.Allowed(ctx, name)
+	if err != nil {
+		return o.problem(ctx, err)
+	}
+	if may.Known && !may.Write {
+		return o.say("problem", "writing topic %s is denied: grant it with kafka-acls --add --operation Write --topic %s", name, name)
+	}
+	if name == pipeline.LogTopic(o.c.Model) {
+		return o.log(ctx, t)
+	}
+	return o.say("ok", "topic %s: %d partitions, retention %s", name, t.Partitions, retention(t.RetentionMs))
+}
+
+// log checks that the model log keeps its records.
+func (o *cluster) log(ctx context.Context, t ingest.Topic) error {
+	if t.Hidden != nil {
+		return o.problem(ctx, t.Hidden)
+	}
+	config, err := o.client.TopicConfig(ctx, t.Name, "cleanup.policy", "retention.ms", "retention.bytes")
+	if err != nil {
+		return o.problem(ctx, err)
+	}
+	for name, want := range map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"} {
+		if got, ok := config[name]; ok && got != want {
+			return o.say("problem", "model log %s would delete its records: set %s=%s (it is %s)", t.Name, name, want, got)
+		}
+	}
+	return o.say("ok", "model log %s: retention unlimited", t.Name)
+}
+
+func retention(ms int64) string {
+	switch {
+	case ms < 0:
+		return "unlimited"
+	case ms == 0:
+		return "unknown"
+	case ms%(24*60*60*1000) == 0:
+		return strconv.FormatInt(ms/(24*60*60*1000), 10) + " d"
+	}
+	return (time.Duration(ms) * time.Millisecond).String()
+}

@@ -1,0 +1,205 @@
+package lint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/quarantine"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/offline"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/serve"
+)
+
+// sampleReport describes records of the input topics.
+type sampleReport struct {
+	Of       string `json:"of"` // which records
+	Records  int    `json:"records"`
+	Labelled int    `json:"labelled"`
+	Rejected int    `json:"rejected"` // would go to quarantine
+	Task     string `json:"task"`
+	Classes  int    `json:"classes,omitempty"`
+}
+
+// rejection is a reason for which sampled records would go to quarantine.
+type rejection struct {
+	Reason  string `json:"reason"`
+	Count   int    `json:"count"`
+	Example string `json:"example"`
+}
+
+// sample reads n records and reports how a learner would read them: with the schema of
+// the model if there is one, and else as a new model would.
+func (o *cluster) sample(ctx context.Context, n int) error {
+	c, err := setup.Pipeline(o.c, o.client, nil)
+	if err != nil {
+		return err
+	}
+	var schema decode.Schema
+	of := "oldest records, which a new model learns first"
+	model, err := setup.NewestModel(ctx, o.e, o.c, o.client)
+	switch {
+	case err == nil:
+		of, schema, c.Decode = fmt.Sprintf("newest records, as the model reads them at step %d", model.ID.Step), model.Schema, model.Decode
+	case !errors.Is(err, ingest.ErrUnknownTopic) && !errors.Is(err, setup.ErrNoSnapshot):
+		return o.problem(ctx, err)
+	}
+	d, err := decode.New(c.Decode, schema)
+	if err != nil {
+		return o.problem(ctx, err)
+	}
+	rs, err := o.read(ctx, n, model != nil)
+	if err != nil {
+		return o.problem(ctx, err)
+	}
+	fit := designer(c.Learner)
+	var t inputs.Tally
+	report, why := sampleReport{Of: of, Records: len(rs)}, map[string]*rejection{}
+	for i := range rs {
+		row, err := record.Decode(d, &rs[i])
+		if err != nil {
+			report.Rejected++
+			kind := quarantine.Kind(record.Reason(err))
+			if why[kind] == nil {
+				why[kind] = &rejection{Reason: kind, Example: record.Reason(err)}
+			}
+			why[kind].Count++
+			continue
+		}
+		t.Add(row.X)
+		if row.Label.Task != learner.Auto {
+			report.Labelled++
+			if fit != nil {
+				fit.Add(row)
+			}
+		}
+	}
+	s := d.Schema()
+	report.Task, report.Classes = s.Task, len(s.Classes)
+	return o.printSample(report, o.columns(&t, s, fit, model), why)
+}
+
+// designer returns a small learner that encodes columns as one with the options c does; nil
+// if there is none.
+func designer(c learner.Config) *offline.Fit {
+	c.Algorithm, c.Loss, c.Costs, c.OnDrift, c.Direction = "ridge", "", "", "", ""
+	c.Lags, c.MaxFeatures, c.Minibatch = 0, 32, 0
+	fit, err := offline.NewFit(c, decode.Config{})
+	if err != nil {
+		return nil
+	}
+	return fit
+}
+
+// columns describes the columns of the sample.
+func (o *cluster) columns(t *inputs.Tally, s *decode.Schema, fit *offline.Fit, model *serve.Served) []inputs.Report {
+	if len(s.Columns) == 0 || t.Rows == 0 {
+		return nil
+	}
+	var seen []learner.Column
+	fitted := false
+	if model != nil {
+		seen, fitted = model.Columns()
+	} else if fit != nil && fit.Finish().Examples > 0 {
+		seen = fit.Columns()
+		fitted = true
+	}
+	all := t.All(s, seen)
+	for j := range all {
+		if !fitted {
+			all[j].Becomes = "decided in the warm-up"
+		}
+	}
+	return all
+}
+
+// read returns up to n records, the newest or the oldest of each partition.
+func (o *cluster) read(ctx context.Context, n int, newest bool) (all []ingest.Record, err error) {
+	type part struct {
+		topic     string
+		partition int
+		from, end int64
+	}
+	var parts []part
+	for _, topic := range o.c.Input.Topics {
+		first, end, err := o.client.Offsets(ctx, topic)
+		if err != nil {
+			return nil, err
+		}
+		for p := range end {
+			if first[p] < end[p] {
+				parts = append(parts, part{topic, p, first[p], end[p]})
+			}
+		}
+	}
+	for i, p := range parts {
+		share := (n - len(all)) / (len(parts) - i)
+		if newest {
+			p.from = max(p.from, p.end-int64(share))
+		}
+		f := o.client.Fetcher(p.topic, p.partition)
+		for took := 0; took < share && p.from < p.end; {
+			var got ingest.Fetched
+			err := ingest.Retry(ctx, o.e.WarnOfRetry, func() error {
+				var err error
+				got, err = f.Poll(ctx, p.from)
+				return err
+			})
+			var gap *ingest.GapError
+			if errors.As(err, &gap) {
+				p.from = gap.LogStart
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			rs := got.Records[:min(len(got.Records), share-took)]
+			all, took, p.from = append(all, rs...), took+len(rs), got.Next
+		}
+	}
+	return all, nil
+}
+
+func (o *cluster) printSample(r sampleReport, columns []inputs.Report, why map[string]*rejection) error {
+	reasons := slices.SortedFunc(maps.Values(why), func(a, b *rejection) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Reason, b.Reason))
+	})
+	if !o.asJSON {
+		var b strings.Builder
+		fmt.Fprintf(&b, "\nsampled  %s of the %s: %s labelled, %s would go to quarantine", display.Thousands(int64(r.Records)), r.Of, display.Thousands(int64(r.Labelled)), display.Thousands(int64(r.Rejected)))
+		if len(columns) > 0 {
+			fmt.Fprintf(&b, "\n\n%s", strings.TrimSuffix(inputs.Text(columns), "\n"))
+		}
+		for i, x := range reasons {
+			if i == 0 {
+				b.WriteString("\n\nquarantine")
+			}
+			fmt.Fprintf(&b, "\n%6s  %s", display.Thousands(int64(x.Count)), x.Reason)
+		}
+		return o.e.Print(false, b.String()+"\n", nil)
+	}
+	if err := o.e.Print(true, "", map[string]sampleReport{"sample": r}); err != nil {
+		return err
+	}
+	for _, c := range columns {
+		if err := o.e.Print(true, "", map[string]inputs.Report{"column": c}); err != nil {
+			return err
+		}
+	}
+	for _, x := range reasons {
+		if err := o.e.Print(true, "", map[string]*rejection{"quarantine": x}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

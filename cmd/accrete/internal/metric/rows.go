@@ -1,0 +1,101 @@
+package metric
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/refit/metriclearn"
+)
+
+// keyed holds the rows of a file, grouped by key.
+type keyed struct {
+	keys  []string // in order of first occurrence
+	tasks map[string]*metriclearn.Task
+	rows  int
+}
+
+// read returns the last rows of each key.
+func (m *Command) read(ctx context.Context, e *env.Env, path string, c decode.Config, s decode.Schema, most int) (*keyed, *decode.Schema, error) {
+	file, err := files.Open(ctx, e, path, c, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	rows, err := files.ReadKeyed(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	k := &keyed{tasks: map[string]*metriclearn.Task{}}
+	dim := len(file.Schema().Columns)
+	for _, row := range rows {
+		if row.Label.Task == learner.Auto {
+			continue
+		}
+		key := ""
+		if m.Key != "" {
+			key = string(row.Key)
+		}
+		t := k.tasks[key]
+		if t == nil {
+			t = new(metriclearn.Task)
+			k.keys, k.tasks[key] = append(k.keys, key), t
+		}
+		t.Points, t.Classes = append(t.Points, row.X...), append(t.Classes, row.Label.Class)
+	}
+	for _, t := range k.tasks {
+		if n := len(t.Classes); n > most {
+			t.Points, t.Classes = t.Points[(n-most)*dim:], t.Classes[n-most:]
+		}
+		k.rows += len(t.Classes)
+	}
+	if k.rows == 0 {
+		return nil, nil, exit.Refuse(fmt.Errorf("%s has no labelled rows", path))
+	}
+	return k, file.Schema(), nil
+}
+
+// scale returns the means and the reciprocal standard deviations of the
+// columns.
+func (k *keyed) scale(dim int) (center, scale []float64) {
+	center, scale = make([]float64, dim), make([]float64, dim)
+	for j := range dim {
+		n, mean, squares := 0.0, 0.0, 0.0
+		for _, key := range k.keys {
+			for i, p := j, k.tasks[key].Points; i < len(p); i += dim {
+				n++
+				d := p[i] - mean
+				mean += d / n
+				squares += d * (p[i] - mean)
+			}
+		}
+		center[j], scale[j] = mean, 1
+		if squares > 0 {
+			scale[j] = 1 / math.Sqrt(squares/n)
+		}
+	}
+	return center, scale
+}
+
+// scaled returns the rows of the keys as tasks. Tasks may be empty.
+func scaled(f learner.MetricFile, k *keyed, keys []string) []metriclearn.Task {
+	tasks := make([]metriclearn.Task, len(keys))
+	for j, key := range keys {
+		t := k.tasks[key]
+		if t == nil {
+			continue
+		}
+		tasks[j] = metriclearn.Task{Points: slices.Clone(t.Points), Classes: t.Classes}
+		for i := range t.Points {
+			c := i % len(f.Center)
+			tasks[j].Points[i] = (t.Points[i] - f.Center[c]) * f.Scale[c]
+		}
+	}
+	return tasks
+}

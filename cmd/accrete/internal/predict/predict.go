@@ -1,0 +1,157 @@
+// Package predict is the command that predicts the rows of a file. Its Writer writes rows
+// with their predictions in the format of the file.
+package predict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Command is accrete predict.
+type Command struct {
+	env.ConfigFlags
+	File    string `arg:"" help:"File of rows: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
+	Model   string `placeholder:"SNAPSHOT" help:"Snapshot file, as written by fit --save (default: the newest snapshot in the model log that the configuration names)."`
+	JSON    bool   `name:"json" help:"Print rows and predictions as one JSON object per line, whatever the format of the file."`
+	SkipBad bool   `name:"skip-bad" help:"Leave out unreadable rows and continue, instead of stopping at the first."`
+}
+
+func (Command) Help() string {
+	return `Predicts the rows of a file with a model, and prints the rows in the format of the file with their predictions: as further columns of CSV (prediction, and probability.CLASS for each class, prediction.LABEL for each of several labels, or score and threshold for novelty), as further members of JSON (prediction, probabilities), and as a comment of a LIBSVM line. The numbers are those that a scorer would write to a topic, bit for bit. Rows are read as the learner read them: columns by name and with their types; the label may be absent.`
+}
+
+func (Command) Examples() string {
+	return `
+accrete predict rows.csv --model spam.snap > predicted.csv
+accrete predict rows.jsonl -c accrete.yaml
+zcat rows.csv.gz | accrete predict - --model spam.snap --json`
+}
+
+func (p *Command) Run(ctx context.Context, e *env.Env) error {
+	m, err := p.model(ctx, e)
+	if err != nil {
+		return err
+	}
+	c := m.Decode
+	c.Format, c.NoLabel = "", true
+	if c.Task, err = learner.ParseTask(m.Schema.Task); err != nil {
+		return exit.Refuse(err)
+	}
+	if len(m.Schema.Columns) == 0 {
+		return exit.Refuse(errors.New("the model has seen no row, so it has no columns"))
+	}
+	file, err := files.Open(ctx, e, p.File, c, m.Schema)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	w, err := NewWriter(e.Stdout, file, p.JSON, c.Labels, m.Schema.Classes)
+	if err != nil {
+		return err
+	}
+	skipped, failed := p.rows(ctx, e, file, m, w, c.Task)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if skipped > 0 {
+		e.Log.Warn().Int64("rows", skipped).Msg("unreadable rows are left out")
+	}
+	return failed
+}
+
+// model returns the model to predict with.
+func (p *Command) model(ctx context.Context, e *env.Env) (*serve.Served, error) {
+	if p.Model == "" {
+		c, client, err := p.Open(e)
+		if err != nil {
+			return nil, err
+		}
+		defer client.Close()
+		return setup.NewestModel(ctx, e, c, client)
+	}
+	b, err := files.ReadSnapshot(p.Model)
+	if err != nil {
+		return nil, err
+	}
+	s, err := snapshot.Decode(b, 0)
+	if err != nil {
+		return nil, exit.Refuse(fmt.Errorf("%s: %w", p.Model, err))
+	}
+	m, err := serve.NewServed(s)
+	if err != nil {
+		return nil, exit.Refuse(fmt.Errorf("%s: %w", p.Model, err))
+	}
+	return m, nil
+}
+
+// batchRows is the number of rows of a batch.
+const batchRows = 256
+
+// rows predicts the rows of file, and returns the number of rows that were left out.
+func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *serve.Served, w *Writer, task learner.Task) (skipped int64, err error) {
+	var b learner.Batch
+	b.Reset(len(m.Schema.Columns))
+	encoder := EncoderOf(m.Schema.Classes)
+	raws, records := make([]decode.Raw, 0, batchRows), make([][]byte, 0, batchRows)
+	flush := func() error {
+		if b.Len() == 0 {
+			return nil
+		}
+		out := m.Predict(&b)
+		rules := record.Example{Decision: out.Decision, Intervals: out.Intervals}
+		w.Intervals = out.Intervals.Valid()
+		for i := range raws {
+			if err := w.Write(raws[i], records[i], task, Prediction{out.Task, out.Row(i), rules, encoder, m.Schema.Classes}); err != nil {
+				return err
+			}
+		}
+		b.Reset(len(m.Schema.Columns))
+		raws, records = raws[:0], records[:0]
+		return nil
+	}
+	for ctx.Err() == nil {
+		row, err := file.Next()
+		if err == io.EOF {
+			return skipped, flush()
+		}
+		var object []byte
+		if err == nil && w.format == "json" {
+			if object = file.Raw().Text; file.Format() != "json" {
+				object, err = file.Record(nil)
+			}
+		}
+		var line *decode.LineError
+		if p.SkipBad && errors.As(err, &line) {
+			if skipped++; skipped <= 3 {
+				e.Log.Warn().Err(err).Msg("skipped")
+			}
+			continue
+		}
+		if err != nil {
+			return skipped, errors.Join(flush(), err)
+		}
+		b.Append(row.X, learner.Label{}, 1)
+		if m.Keyed() {
+			b.SetKey(string(row.Key))
+		}
+		raws, records = append(raws, file.Raw()), append(records, object)
+		if b.Len() == batchRows {
+			if err := flush(); err != nil {
+				return skipped, err
+			}
+		}
+	}
+	return skipped, ctx.Err()
+}

@@ -1,0 +1,214 @@
+package predict
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// The names of what is added to a row.
+const (
+	predictionName    = "prediction"
+	probabilitiesName = "probabilities"
+	intervalName      = "interval"
+	scoreName         = "score" // of a novelty
+	thresholdName     = "threshold"
+	probabilityName   = "probability"
+)
+
+// Writer writes the rows of a file in its own format, or as JSON, together with
+// their predictions. The numbers are those of the prediction records of a topic.
+type Writer struct {
+	out    *bufio.Writer
+	cells  *csv.Writer // of a CSV file; nil for lines
+	format string
+	header []string // of the rows
+	began  bool
+
+	targets   []string // names, if there are several
+	columns   []string // classes that have a column each; nil: one for the predicted class
+	Intervals bool     // numbers have intervals
+}
+
+// NewWriter returns a writer of rows of file. classes are those of the model; nil
+// if they are not known yet.
+func NewWriter(w io.Writer, file *decode.File, asJSON bool, targets, classes []string) (*Writer, error) {
+	p := &Writer{out: bufio.NewWriter(w), format: file.Format(), header: file.Header(), columns: classes}
+	if len(targets) > 1 {
+		p.targets = targets
+	}
+	if asJSON {
+		p.format = "json"
+	}
+	if p.format == "csv" {
+		p.cells = csv.NewWriter(p.out)
+		for _, name := range p.header {
+			if slices.Contains(p.added(learner.Auto), name) {
+				return nil, exit.Usage("a column is named %s already: rename it, or write JSON with --json", name)
+			}
+		}
+	}
+	return p, nil
+}
+
+// added returns the names of the columns that are added to a CSV file.
+func (p *Writer) added(task learner.Task) []string {
+	names := []string{predictionName}
+	if p.targets != nil {
+		names = nil
+		for _, t := range p.targets {
+			names = append(names, predictionName+"."+t)
+		}
+		if p.Intervals {
+			for _, t := range p.targets {
+				names = append(names, intervalName+".low."+t, intervalName+".high."+t)
+			}
+		}
+		return names
+	}
+	if task == learner.Novelty {
+		return append(names, scoreName, thresholdName)
+	}
+	if task == learner.Regression {
+		if p.Intervals {
+			names = append(names, intervalName+".low", intervalName+".high")
+		}
+		return names
+	}
+	if task == learner.Novelty {
+		return append(names, noveltyNames...)
+	}
+	if p.columns == nil {
+		return append(names, probabilityName)
+	}
+	for _, c := range p.columns {
+		names = append(names, probabilityName+"."+c)
+	}
+	return names
+}
+
+// noveltyNames name the values of a prediction of novelty.
+var noveltyNames = []string{"score", "threshold"}
+
+// Prediction is the prediction for a row.
+type Prediction struct {
+	Task    learner.Task // Auto: the model has seen no label
+	Values  []float64    // as in learner.Predictions; empty if there is no prediction
+	Rules   record.Example
+	Encoder *record.Encoder
+	Classes []string
+}
+
+// members returns the members of the JSON object, as in a topic.
+func (x Prediction) members() []byte { return x.Encoder.Members(x.Rules, x.Task, x.Values) }
+
+// EncoderOf returns an encoder of predictions of classes.
+func EncoderOf(classes []string) *record.Encoder {
+	return record.NewEncoder(record.ModelID{}, classes, ingest.DefaultMaxMessageBytes)
+}
+
+// Write writes a row. object is its JSON, which is needed for JSON only.
+func (p *Writer) Write(raw decode.Raw, object []byte, task learner.Task, x Prediction) error {
+	switch p.format {
+	case "csv":
+		if !p.began {
+			if err := p.cells.Write(slices.Concat(p.header, p.added(task))); err != nil {
+				return err
+			}
+			p.began = true
+		}
+		return p.cells.Write(slices.Concat(raw.Cells, p.row(task, x)))
+	case "json":
+		return p.object(object, x)
+	}
+	p.out.Write(raw.Text)
+	p.out.WriteString(" # {")
+	p.out.Write(x.members())
+	_, err := p.out.WriteString("}\n")
+	return err
+}
+
+// row returns the cells that are added to a row of a CSV file.
+func (p *Writer) row(task learner.Task, x Prediction) []string {
+	cells := make([]string, len(p.added(task)))
+	switch {
+	case len(x.Values) == 0:
+	case x.Task == learner.Novelty:
+		copy(cells, []string{strconv.FormatBool(learner.Novel(x.Values)), spelled(x.Values[0]), spelled(x.Values[1])})
+	case x.Task == learner.Regression:
+		n := len(x.Values)
+		for i, v := range x.Values[:min(len(cells), n)] {
+			cells[i] = spelled(v)
+			if at := n + 2*i; x.Rules.Intervals.Valid() && at+1 < len(cells) {
+				low, high := x.Rules.Intervals.Bounds(v, i)
+				cells[at], cells[at+1] = spelled(low), spelled(high)
+			}
+		}
+	case x.Task == learner.Novelty:
+		copy(cells, []string{strconv.FormatBool(learner.Novel(x.Values)), spelled(x.Values[0]), spelled(x.Values[1])})
+	default:
+		class := x.Encoder.Class(x.Rules.Decision, x.Values)
+		cells[0] = x.Classes[class]
+		if p.columns == nil {
+			cells[1] = spelled(x.Values[class])
+			break
+		}
+		for i, v := range x.Values[:min(len(cells)-1, len(x.Values))] {
+			cells[i+1] = spelled(v)
+		}
+	}
+	return cells
+}
+
+// object writes a JSON object with the prediction as further members.
+func (p *Writer) object(row []byte, x Prediction) error {
+	row = bytes.TrimSpace(row)
+	names := []string{predictionName, probabilitiesName, intervalName}
+	if x.Task == learner.Novelty {
+		names = []string{predictionName, scoreName, thresholdName}
+	}
+	for _, name := range names {
+		if !bytes.Contains(row, []byte(`"`+name+`"`)) {
+			continue
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(row, &members); err != nil {
+			return err
+		}
+		if _, has := members[name]; has {
+			return fmt.Errorf("a record has a field %s already: rename it", name)
+		}
+	}
+	body := bytes.TrimSpace(row[:len(row)-1]) // without the brace
+	p.out.Write(body)
+	if len(body) > 1 {
+		p.out.WriteByte(',')
+	}
+	p.out.Write(x.members())
+	_, err := p.out.WriteString("}\n")
+	return err
+}
+
+func spelled(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// Flush writes what is buffered.
+func (p *Writer) Flush() error {
+	if p.cells != nil {
+		p.cells.Flush()
+		if err := p.cells.Error(); err != nil {
+			return err
+		}
+	}
+	return p.out.Flush()
+}

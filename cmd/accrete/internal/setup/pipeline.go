@@ -1,0 +1,129 @@
+// Package setup makes of a configuration what the commands need: the options of a learner,
+// its keys and its newest model.
+package setup
+
+import (
+	"time"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
+)
+
+// Pipeline returns the pipeline configuration of a learner.
+func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event)) (pipeline.Config, error) {
+	d, err := Decode(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
+	sign, verify, err := Keys(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
+	metric, err := KernelMetric(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
+	nu := 0.0
+	if d.Task == learner.Novelty {
+		nu = c.Learner.Nu
+	}
+	return pipeline.Config{
+		SignKey: sign, VerifyKey: verify, Writer: version.String(),
+
+		Model:  c.Model,
+		Client: client,
+		Topics: c.Input.Topics,
+		Decode: d,
+		Learner: learner.Config{
+			Algorithm:   c.Learner.Algorithm,
+			Direction:   c.Learner.Direction,
+			Loss:        c.Learner.Loss,
+			OnDrift:     c.Learner.OnDrift,
+			Lags:        c.Input.Lags,
+			Costs:       string(c.Learner.Costs),
+			Intervals:   c.Learner.Intervals,
+			Kernel:      c.Learner.Kernel,
+			Metric:      metric,
+			Sampling:    c.Learner.Sampling,
+			Task:        d.Task,
+			MaxFeatures: c.Learner.MaxFeatures,
+			BlockSize:   c.Learner.BlockSize,
+			Minibatch:   c.Learner.Minibatch,
+			Steps:       steps(c.Learner.Step),
+			MaxClasses:  c.Input.MaxClasses,
+			Targets:     d.Targets(),
+			Lambda:      c.Learner.Lambda,
+			Seed:        c.Learner.Seed,
+			Nu:          nu,
+		},
+		BatchSize:     c.Input.Batch.Size,
+		Linger:        time.Duration(c.Input.Batch.Linger),
+		SnapshotEvery: time.Duration(c.Snapshot.Every),
+		ReplayLimit:   time.Duration(c.Snapshot.Replay),
+		Keep:          c.Snapshot.Keep,
+		History:       int64(c.Snapshot.History),
+		ChunkBytes:    int(c.Snapshot.Chunk),
+		OnGap:         c.Input.OnGap,
+		Watchdog:      time.Duration(c.Learner.Watchdog),
+		Transactional: c.Output.Delivery == "transactional",
+		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance},
+		Heartbeat:     pipeline.HeartbeatEvery,
+		Report:        report,
+	}, nil
+}
+
+// Writer returns the pipeline configuration of a command that writes a
+// record to the model log without learning.
+func Writer(c *config.Config, client *ingest.Client, e *env.Env) (pipeline.Config, error) {
+	sign, verify, err := Keys(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
+	return pipeline.Config{
+		Model: c.Model, Client: client, Topics: c.Input.Topics, SignKey: sign, VerifyKey: verify, Writer: version.String(),
+		Keep: c.Snapshot.Keep, History: int64(c.Snapshot.History),
+		Report: e.WarnOfRetries,
+	}, nil
+}
+
+// Decode returns how a learner with the configuration reads records.
+func Decode(c *config.Config) (decode.Config, error) {
+	task, err := learner.ParseTask(c.Learner.Task)
+	if err != nil {
+		return decode.Config{}, exit.Refuse(err)
+	}
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs), Intervals: c.Learner.Intervals}.Effective() // the loss, the costs and the intervals determine the task
+	if err != nil {
+		return decode.Config{}, exit.Refuse(err)
+	}
+	return decode.Config{
+		Format:     c.Input.Format,
+		Labels:     c.Input.Label,
+		Key:        c.Input.Key,
+		Weight:     c.Input.Weight,
+		Columns:    c.Input.Columns.Names(),
+		Types:      c.Input.Columns.Types(),
+		Infer:      c.Learner.KernelMetric == "" && learner.Config{Kernel: c.Learner.Kernel}.Above() == 0,
+		Depth:      decode.MaxDepth,
+		Missing:    c.Input.Missing,
+		Unknown:    c.Input.Unknown,
+		Task:       l.Task,
+		MaxClasses: c.Input.MaxClasses,
+		Above:      learner.Config{Kernel: c.Learner.Kernel}.Above(),
+	}, nil
+}
+
+// steps are the options of the steps in a configuration file.
+func steps(s config.Step) learner.Steps {
+	return learner.Steps{
+		StepSize: s.Size, Theta: s.Theta, NewSteps: s.New, OldSteps: s.Old,
+		LongestStep: s.Longest, Averaging: s.Averaging, AtCap: s.AtCap,
+	}
+}

@@ -1,0 +1,24 @@
+package quarantine
+
+import "regexp"
+
+// What tells apart records with the same fault: texts, numbers and positions, but not the
+// names of columns, nor what was wanted.
+var (
+	faultyText   = regexp.MustCompile(`(text |^label: )"(?:[^"\\]|\\.)*"…?`)
+	faultyNumber = regexp.MustCompile(`( is| at byte| has| number|index|x\[|^limits:|^json:) ?-?[0-9][0-9a-zA-Z.+-]*…?`)
+	faultyClass  = regexp.MustCompile(`would be class [0-9]+`)
+)
+
+// Kind returns a reason with "…" in place of what differs between records.
+func Kind(reason string) string {
+	s := faultyText.ReplaceAllString(reason, "${1}…")
+	s = faultyClass.ReplaceAllString(s, "would be class …")
+	return faultyNumber.ReplaceAllStringFunc(s, func(m string) string {
+		parts := faultyNumber.FindStringSubmatch(m)
+		if parts[1] == "x[" {
+			return "x[…"
+		}
+		return parts[1] + " …"
+	})
+}
