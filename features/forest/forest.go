@@ -70,7 +70,7 @@ func (f *Forest) descend(dst []int32, x []float32, root int32) {
 		for {
 			p, q, s, t := &nodes[a], &nodes[b], &nodes[c], &nodes[e]
 			na, nb, nc, ne := p.next(r0), q.next(r1), s.next(r2), t.next(r3)
-			if na^a|nb^b|nc^c|ne^e == 0 {
+			if (na^a)|(nb^b)|(nc^c)|(ne^e) == 0 {
 				break
 			}
 			a, b, c, e = na, nb, nc, ne

@@ -20,10 +20,18 @@ type Sample struct {
 // see docs/constants.md.
 const minLeafRows = 3
 
-// Grow returns a forest of that many trees, each of all rows of s: at a node ⌈Dim/2⌉
-// columns without replacement, one uniform threshold in each, and of these the split
-// with the largest fall of the variance of the targets, or of Gini's impurity of classes.
-// It is a pure function of the sample and the seed. Rows without weight do not count.
+// These bound the time that trees of many columns take to grow.
+const (
+	maxSplits  = 128 // compared at a node
+	maxColumns = 512 // looked at
+	maxRounds  = 4   // in which none of the thresholds leaves enough rows
+)
+
+// Grow returns a forest of that many trees, each of all rows of s. At a node it draws
+// columns without replacement and one uniform threshold in each, until ⌈Dim/2⌉ of them
+// leave minLeafRows on either side; of these splits it takes the one with the largest fall
+// of the variance of the targets, or of Gini's impurity of classes. It is a pure function
+// of the sample and the seed. Rows without weight do not count.
 func Grow(s Sample, trees int, seed uint64) *Forest {
 	f := &Forest{dim: s.Dim, first: make([]int32, 1, trees+1)}
 	g := newGrowth(s)
@@ -170,36 +178,58 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 	least := w.purity(w.all, total)
 	most := least + float64(least*minGain)
 	d := len(w.order)
-	for i := range (d + 1) / 2 {
-		j := i + w.below(d-i)
-		w.order[i], w.order[j] = w.order[j], w.order[i]
-		column := w.columns[w.order[i]]
-		u := w.uniform()
-		low, high := column[rows[0]], column[rows[0]]
-		for _, r := range rows[1:] {
-			low, high = min(low, column[r]), max(high, column[r])
+	for range maxRounds {
+		wanted := min((d+1)/2, maxSplits)
+		for i := 0; i < min(d, maxColumns) && wanted > 0; i++ {
+			j := i + w.below(d-i)
+			w.order[i], w.order[j] = w.order[j], w.order[i]
+			c, varies := w.draw(rows, w.order[i])
+			if !varies {
+				continue
+			}
+			purity, valid := w.divided(rows, c, total)
+			if !valid {
+				continue
+			}
+			wanted--
+			if purity > most {
+				most, ok, best = purity, true, c
+			}
 		}
-		if low == high {
-			continue
-		}
-		threshold := float32(float64(low) + float64(u*(float64(high)-float64(low))))
-		if threshold >= high {
-			threshold = low
-		}
-		n, weight := w.sumsLeft(rows, column, threshold)
-		if n < minLeafRows || len(rows)-n < minLeafRows {
-			continue
-		}
-		purity := w.purity(w.left, weight)
-		for k, v := range w.left {
-			w.left[k] = w.all[k] - v
-		}
-		purity += w.purity(w.left, total-weight)
-		if purity > most {
-			most, ok, best = purity, true, candidate{w.order[i], threshold}
+		if wanted < min((d+1)/2, maxSplits) {
+			break
 		}
 	}
 	return best, ok
+}
+
+// draw returns a split of rows in a column, at a uniform threshold between their values.
+// It returns false if these are all the same.
+func (w *worker) draw(rows []int32, number int32) (c candidate, varies bool) {
+	column, u := w.columns[number], w.uniform()
+	low, high := column[rows[0]], column[rows[0]]
+	for _, r := range rows[1:] {
+		low, high = min(low, column[r]), max(high, column[r])
+	}
+	threshold := float32(float64(low) + float64(u*(float64(high)-float64(low))))
+	if threshold >= high {
+		threshold = low
+	}
+	return candidate{number, threshold}, low < high
+}
+
+// divided returns the sum of the purities of both sides of a split, whose weight is total.
+// It returns false if a side has too few rows.
+func (w *worker) divided(rows []int32, c candidate, total float64) (purity float64, valid bool) {
+	n, weight := w.sumsLeft(rows, w.columns[c.column], c.threshold)
+	if n < minLeafRows || len(rows)-n < minLeafRows {
+		return 0, false
+	}
+	purity = w.purity(w.left, weight)
+	for k, v := range w.left {
+		w.left[k] = w.all[k] - v
+	}
+	return purity + w.purity(w.left, total-weight), true
 }
 
 // minGain is the part of the purity that a split has to gain: less is rounding.

@@ -33,7 +33,9 @@ var Algorithm = engine.Algorithm{
 type newton struct {
 	engine.Problem
 	members  []member
-	averaged int // number of the first members, which learn from the whole window and have averages
+	averaged int   // number of the first members, which learn from the whole window and have averages
+	factorOf []int // of each member: the factor of each Gram matrix
+	factors  int   // of each Gram matrix
 
 	bank             *features.Bank
 	coef             []float64 // of the members, features × members × scores
@@ -135,9 +137,25 @@ const (
 var ensemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003, windowRows, 1}, {0.3, 1024, 1}}
 
 // factorBytes is the memory of a random feature's part of the factors of its block,
-// which are computed from the Gram matrices and are in no State: 4 members × (2 ×
+// which are computed from the Gram matrices and are in no State: 3 penalties × (2 ×
 // block size)² numbers of 8 bytes a block, at the default block size.
-const factorBytes = 4 * 4 * blockSize * 8
+const factorBytes = 3 * 4 * blockSize * 8
+
+// sharedFactors returns which of how many factors of a Gram matrix each member has: one for
+// each penalty.
+func sharedFactors(members []member) (of []int, factors int) {
+	of = make([]int, len(members))
+	for m, who := range members {
+		penalty := func(a member) bool { return a.lambda/a.rho == who.lambda/who.rho }
+		if first := slices.IndexFunc(members, penalty); first < m {
+			of[m] = of[first]
+			continue
+		}
+		of[m] = factors
+		factors++
+	}
+	return of, factors
+}
 
 const blockSize = 64 // default: a step solves with matrices of twice that
 
@@ -145,8 +163,9 @@ func newEngine(p engine.Problem) *newton {
 	w := &newton{Problem: p, bank: p.Bank()}
 	w.members, w.averaged = ensemble, 3
 	if p.Options.Forest > 0 {
-		w.members, w.averaged = forestEnsemble, 6
+		w.members, w.averaged = forestEnsemble, 5
 	}
+	w.factorOf, w.factors = sharedFactors(w.members)
 	for range w.members {
 		w.intercept = append(w.intercept, p.Prior...)
 	}

@@ -36,7 +36,7 @@ func (w *newton) step() {
 	s.v = state.Extend(s.v[:0], size)
 	for m := range w.members {
 		penalty := w.penalty(m, float64(n))
-		factor := g.factors[m*size*size : (m+1)*size*size]
+		factor := g.factors[w.factorOf[m]*size*size : (w.factorOf[m]+1)*size*size]
 		for j := range k {
 			c := m*k + j
 			for i := range size {
