@@ -3,6 +3,7 @@ package features
 import (
 	"slices"
 
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -94,6 +95,6 @@ func (b *Bank) structured() bool { return samplings[b.m.Sampling].structure != n
 
 // featured reports whether the kernel has features of its own.
 func (b *Bank) featured() bool {
-	_, ok := b.m.Kernel.(Featured)
+	_, ok := b.m.Kernel.(kernel.Featured)
 	return ok
 }

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/accrete-ml/accrete/features/kernel"
 )
 
 func rows(r *rand.Rand, n, dim int) []float32 {
@@ -23,7 +25,7 @@ func TestFeaturesAreOfTheFrequencies(t *testing.T) {
 	for _, sampling := range Samplings() {
 		for _, dim := range []int{1, 3, 64, 70} {
 			const n, blocks = 5, 4
-			m := Map{Kernel: Gaussian{Scale: 2}, Dim: dim, BlockSize: 20, Seed: 3, Sampling: sampling}
+			m := Map{Kernel: kernel.Gaussian{Scale: 2}, Dim: dim, BlockSize: 20, Seed: 3, Sampling: sampling}
 			b := NewBank(m)
 			b.Grow(blocks)
 			x, phi, w := rows(r, n, dim), make([]float32, n*2*m.BlockSize), make([]float32, m.BlockSize*dim)
@@ -76,7 +78,7 @@ func TestSumAndGradientAgreeWithFeatures(t *testing.T) {
 		{3, 32, 5, 70, 1, SORF}, {1, 5, 7, 1, 3, SORF}, {70, 32, 8, 600, 2, SORF}, {100, 128, 3, 33, 1, SORF}, {64, 32, 14, 5, 1, SORF},
 		{1, 32, 52, 33, 250, SORF},
 	} {
-		b := NewBank(Map{Kernel: Gaussian{Scale: math.Sqrt(float64(c.dim))}, Dim: c.dim, BlockSize: c.blockSize, Seed: 1, Sampling: c.sampling})
+		b := NewBank(Map{Kernel: kernel.Gaussian{Scale: math.Sqrt(float64(c.dim))}, Dim: c.dim, BlockSize: c.blockSize, Seed: 1, Sampling: c.sampling})
 		for b.Blocks() < c.blocks {
 			b.Grow(b.Blocks() + 1)
 		}
@@ -134,7 +136,7 @@ func TestSumsOfManyFeaturesAreAccurate(t *testing.T) {
 		t.Skip("a million frequencies")
 	}
 	const dim, n, blocks = 10, 6, 31250
-	b := NewBank(Map{Kernel: Gaussian{Scale: math.Sqrt(dim)}, Dim: dim, Seed: 5})
+	b := NewBank(Map{Kernel: kernel.Gaussian{Scale: math.Sqrt(dim)}, Dim: dim, Seed: 5})
 	b.Limit(0)
 	b.Grow(blocks)
 	r := rand.New(rand.NewPCG(11, 12))
@@ -176,7 +178,7 @@ func TestLimitChangesNoBits(t *testing.T) {
 		if testing.Short() && c.dim > 100 {
 			continue // megabytes
 		}
-		m := Map{Kernel: Gaussian{Scale: 5}, Dim: c.dim, BlockSize: c.blockSize, Seed: 1}
+		m := Map{Kernel: kernel.Gaussian{Scale: 5}, Dim: c.dim, BlockSize: c.blockSize, Seed: 1}
 		whole, part := NewBank(m), NewBank(m)
 		part.Limit(c.limit)
 		whole.Grow(c.blocks)
@@ -241,7 +243,7 @@ func TestResultsDoNotDependOnTheNumberOfCores(t *testing.T) {
 	var wantSum, wantGradient []float64
 	for i, procs := range []int{1, 2, 8} {
 		old := runtime.GOMAXPROCS(procs)
-		b := NewBank(Map{Kernel: Gaussian{Scale: 4}, Dim: dim, Seed: 3})
+		b := NewBank(Map{Kernel: kernel.Gaussian{Scale: 4}, Dim: dim, Seed: 3})
 		b.Grow(blocks)
 		m := 2 * blocks * b.Map().BlockSize
 		if coef == nil {
@@ -261,7 +263,7 @@ func TestResultsDoNotDependOnTheNumberOfCores(t *testing.T) {
 }
 
 func TestCallsDoNotAllocate(t *testing.T) {
-	b := NewBank(Map{Kernel: Gaussian{Scale: 4}, Dim: 10, Seed: 3})
+	b := NewBank(Map{Kernel: kernel.Gaussian{Scale: 4}, Dim: 10, Seed: 3})
 	b.Grow(4)
 	m := 2 * 4 * b.Map().BlockSize
 	const n = 128
@@ -283,7 +285,7 @@ func TestCallsDoNotAllocate(t *testing.T) {
 func TestSumBlocksAddUpToSum(t *testing.T) {
 	for _, blockSize := range []int{1, 7, 12, 32, 64} {
 		const dim, rows, scores, blocks = 5, 71, 3, 4
-		b := NewBank(Map{Kernel: Gaussian{Scale: 2}, Dim: dim, BlockSize: blockSize, Seed: 3})
+		b := NewBank(Map{Kernel: kernel.Gaussian{Scale: 2}, Dim: dim, BlockSize: blockSize, Seed: 3})
 		b.Grow(blocks + 1)
 		x, coef := make([]float32, rows*dim), make([]float32, 2*blocks*blockSize*scores)
 		for i := range x {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -36,7 +37,7 @@ func newBank(dim, m int, w string) *Bank {
 	if w == "sorf" {
 		sampling = SORF
 	}
-	b := NewBank(Map{Kernel: Gaussian{Scale: math.Sqrt(float64(dim))}, Dim: dim, Sampling: sampling})
+	b := NewBank(Map{Kernel: kernel.Gaussian{Scale: math.Sqrt(float64(dim))}, Dim: dim, Sampling: sampling})
 	if w == "made" {
 		b.Limit(0)
 	}

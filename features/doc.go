@@ -1,12 +1,8 @@
-// Package features has random features for shift-invariant kernels (Rahimi and
-// Recht 2007): frequencies drawn from the kernel's spectral density, and the
-// cosine and the sine of each frequency's product with an input.
+// Package features has the random features of a kernel (Rahimi and Recht 2007): the
+// cosine and the sine of the products of an input with frequencies that are drawn from
+// the kernel's spectral density, or features of the kernel's own.
 //
-// A Kernel draws frequencies from a Source of random numbers, a Map says which
-// frequencies there are, block by block, and a Bank lays them out for the
-// machine and computes features, predictions and gradients with them.
-//
-// A program can use a kernel of its own: implement Kernel, and set Map.Kernel.
-// To give the kernel a name that ParseKernel, and with it configurations and
-// snapshots, can read, append a Family to Kernels.
+// A Map says which frequencies there are, block by block: it has a kernel of package
+// kernel and a Sampling. A Bank lays them out for the machine and computes features,
+// predictions and gradients with them.
 package features

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -17,7 +18,7 @@ var fastfood = structure{words: 4, draw: Map.fastfoodWords, apply: fastfoodTrans
 func (m Map) fastfoodWords(words []uint32, transform int) {
 	n := len(words) / 4
 	m.signs(words[:n], transform)
-	s := NewSource(m.Seed, uint64(transform))
+	s := kernel.NewSource(m.Seed, uint64(transform))
 	order := words[n : 2*n]
 	for i := range order {
 		order[i] = uint32(i)
@@ -35,7 +36,7 @@ func (m Map) fastfoodWords(words []uint32, transform int) {
 	}
 	unit := 1 / math.Sqrt(max(square, 0x1p-80)*float64(n))
 	for i := range n {
-		words[3*n+i] = math.Float32bits(float32(math.Sqrt(2*s.gamma(float64(n)/2)) * unit))
+		words[3*n+i] = math.Float32bits(float32(math.Sqrt(2*s.Gamma(float64(n)/2)) * unit))
 	}
 }
 

@@ -1,50 +1,22 @@
 package features
 
-import "github.com/accrete-ml/accrete/internal/vec"
-
-// Featured is a Kernel whose random features are not the cosine and the sine of a
-// frequency's product with the input, but pairs of numbers of its own: the mean over
-// random features of the pair of x times the pair of y is the kernel's value, which is
-// at most 1. Sample draws the parameters of random features, as many for each as Sizes
-// says, in place of frequencies.
-type Featured interface {
-	Kernel
-
-	// Sizes returns the number of parameters of a random feature of dim inputs, and the
-	// length of a row as Prepare writes it.
-	Sizes(dim int) (parameters, prepared int)
-
-	// Prepare sets dst to what the random features need to know of the row x.
-	Prepare(dst []float64, x []float32)
-
-	// Pairs sets dst, two numbers for each random feature, to those of a prepared row.
-	// w has the parameters. All of them are finite.
-	Pairs(dst, x, w []float64)
-}
-
-// linear is a Featured kernel whose parameters are vectors of the length of a prepared
-// row, of which its features need nothing but the products with the row. A Bank computes
-// these together, in float32.
-type linear interface {
-	Featured
-
-	// fromProducts is Pairs for the products, as many for each random feature as it has
-	// vectors.
-	fromProducts(dst, products []float64)
-}
+import (
+	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/internal/vec"
+)
 
 // Parameters returns the number of random numbers that a random feature of a kernel
 // consists of: a frequency of dim inputs has dim.
-func Parameters(k Kernel, dim int) int { return Map{Kernel: k, Dim: dim}.parameters() }
+func Parameters(k kernel.Kernel, dim int) int { return Map{Kernel: k, Dim: dim}.parameters() }
 
 // FeatureBytes returns the memory that a Bank takes for a random feature of dim inputs.
-func FeatureBytes(k Kernel, dim int) int {
+func FeatureBytes(k kernel.Kernel, dim int) int {
 	most := 4 * dim
 	switch k := k.(type) {
-	case Featured:
+	case kernel.Featured:
 		n, _ := k.Sizes(dim)
 		return 8 * n
-	case Auto:
+	case kernel.Auto:
 		for _, c := range k.Candidates() {
 			most = max(most, FeatureBytes(c, dim))
 		}
@@ -55,7 +27,7 @@ func FeatureBytes(k Kernel, dim int) int {
 // parameters returns the number of random numbers that a random feature consists of:
 // the coordinates of a frequency, or what a Featured kernel needs.
 func (m Map) parameters() int {
-	if k, ok := m.Kernel.(Featured); ok {
+	if k, ok := m.Kernel.(kernel.Featured); ok {
 		n, _ := k.Sizes(m.Dim)
 		return n
 	}
@@ -87,13 +59,13 @@ func (b *Bank) drawOwn(dst *own, block int, w *worker) {
 	n := b.m.parameters()
 	all := resize(&w.frequencies, b.m.BlockSize*n)
 	b.m.frequencies(all, block, &w.source)
-	if _, ok := b.m.Kernel.(linear); !ok {
+	if _, ok := b.m.Kernel.(kernel.Linear); !ok {
 		for i := range resize(&dst.numbers, len(all)) {
 			dst.numbers[i] = float64(all[i])
 		}
 		return
 	}
-	_, long := b.m.Kernel.(Featured).Sizes(b.m.Dim)
+	_, long := b.m.Kernel.(kernel.Featured).Sizes(b.m.Dim)
 	dst.packed = dst.packed[:0]
 	for ; len(all) > 0; all = all[min(chunk*n, len(all)):] {
 		vectors := all[:min(chunk*n, len(all))]
@@ -122,13 +94,13 @@ func (w *worker) parametersOf(b *Bank, block int) *own {
 
 // prepareOwn prepares all rows, and those for a linear kernel also in panels.
 func (j *job) prepareOwn() {
-	k, dim := j.bank.m.Kernel.(Featured), j.bank.m.Dim
+	k, dim := j.bank.m.Kernel.(kernel.Featured), j.bank.m.Dim
 	_, j.long = k.Sizes(dim)
 	resize(&j.prepared, j.rows*j.long)
 	for r := range j.rows {
 		k.Prepare(j.prepared[r*j.long:(r+1)*j.long], j.x[r*dim:(r+1)*dim])
 	}
-	if _, ok := k.(linear); !ok {
+	if _, ok := k.(kernel.Linear); !ok {
 		return
 	}
 	panels := vec.Panels(j.rows, vec.Lanes)
@@ -145,7 +117,7 @@ func (w *worker) ownPairs(j *job, block, from, to, panel int) []float64 {
 	p, n, width := w.parametersOf(j.bank, block), j.bank.m.parameters(), 2*(to-from)
 	first, last := panel*vec.Lanes, min((panel+1)*vec.Lanes, j.rows)
 	pairs := resize(&w.pairs, (last-first)*width)
-	if k, ok := j.bank.m.Kernel.(linear); ok {
+	if k, ok := j.bank.m.Kernel.(kernel.Linear); ok {
 		vectors := n / j.long
 		panelsOf := vec.Panels(chunk*vectors, vec.Panel)
 		x := j.packedX[panel*vec.Lanes*j.long : (panel+1)*vec.Lanes*j.long]
@@ -163,12 +135,12 @@ func (w *worker) ownPairs(j *job, block, from, to, panel int) []float64 {
 				for i := range row {
 					row[i] = float64(products[i*vec.Lanes+r])
 				}
-				k.fromProducts(pairs[r*width+2*(at-from):r*width+2*(end-from)], row)
+				k.FromProducts(pairs[r*width+2*(at-from):r*width+2*(end-from)], row)
 			}
 		}
 	} else {
 		for r := first; r < last; r++ {
-			j.bank.m.Kernel.(Featured).Pairs(pairs[(r-first)*width:(r-first+1)*width], j.prepared[r*j.long:(r+1)*j.long], p.numbers[from*n:to*n])
+			j.bank.m.Kernel.(kernel.Featured).Pairs(pairs[(r-first)*width:(r-first+1)*width], j.prepared[r*j.long:(r+1)*j.long], p.numbers[from*n:to*n])
 		}
 	}
 	for i, v := range pairs {

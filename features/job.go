@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -49,7 +50,7 @@ type job struct {
 // worker is the memory of one goroutine of a job.
 type worker struct {
 	vec.Scratch
-	source      Source
+	source      kernel.Source
 	x           []float32 // packed rows
 	frequencies []float32
 	phase       []float32

@@ -1,9 +1,11 @@
 package features
 
+import "github.com/accrete-ml/accrete/features/kernel"
+
 // Map is an endless sequence of random frequencies, in blocks. Block i depends
 // on the fields of Map and on i, and on nothing else.
 type Map struct {
-	Kernel    Kernel
+	Kernel    kernel.Kernel
 	Dim       int // number of inputs, at least 1
 	BlockSize int // number of frequencies in a block; 0 stands for DefaultBlockSize
 	Seed      uint64
@@ -41,13 +43,13 @@ func (m Map) check() {
 // Frequencies sets dst, BlockSize x Dim and row-major, to the frequencies of a
 // block, in radians, or to the parameters of a Featured kernel, as many for each random
 // feature as its Sizes says.
-func (m Map) Frequencies(dst []float32, block int) { m.frequencies(dst, block, new(Source)) }
+func (m Map) Frequencies(dst []float32, block int) { m.frequencies(dst, block, new(kernel.Source)) }
 
-func (m Map) frequencies(dst []float32, block int, s *Source) {
+func (m Map) frequencies(dst []float32, block int, s *kernel.Source) {
 	if len(dst) != m.blockSize()*m.parameters() {
 		panic("features: a block has BlockSize x Dim frequencies, or BlockSize x parameters")
 	}
-	s.reset(m.Seed, uint64(block))
+	s.Reset(m.Seed, uint64(block))
 	samplings[m.Sampling].frequencies(m, dst, block, s)
 	for i := m.Dim; m.Second != nil && i < len(dst); i += 2 * m.Dim {
 		for j, f := range m.Second {

@@ -5,13 +5,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/accrete-ml/accrete/features/kernel"
 )
 
 // With a second kernel the features estimate the mean of two, and the frequencies
 // of the first one do not change.
 func TestTwoKernelsAreTheirMean(t *testing.T) {
 	const blocks, n, dim = 600, 10, 4
-	k := Gaussian{Scale: 1.5}
+	k := kernel.Gaussian{Scale: 1.5}
 	second := []float32{2, 0.25, 1, 0}
 	one := Map{Kernel: k, Dim: dim, BlockSize: 5, Seed: 7}
 	two := one
@@ -58,7 +60,7 @@ func TestTwoKernelsAreTheirMean(t *testing.T) {
 
 // The frequencies of a seed are a format: these values may never change.
 func TestFrequenciesAreGolden(t *testing.T) {
-	m := Map{Kernel: Gaussian{Scale: 2.5}, Dim: 3, BlockSize: 2, Seed: 42}
+	m := Map{Kernel: kernel.Gaussian{Scale: 2.5}, Dim: 3, BlockSize: 2, Seed: 42}
 	got := make([]float32, 6)
 	m.Frequencies(got, 1000)
 	want := []float32{0x1.5e9de6p-02, -0x1.63fc06p-03, 0x1.24d0d2p+00, 0x1.d32cc4p-04, -0x1.3b759ep-03, 0x1.2e3c68p-02}

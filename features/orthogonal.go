@@ -3,6 +3,7 @@ package features
 import (
 	"math"
 
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -10,7 +11,7 @@ import (
 // other: those of the kernel, whose density depends on their length alone, with the
 // directions that Gram and Schmidt make of theirs ("orthogonal random features", Yu et
 // al. 2016, with the lengths of the kernel in place of those of normal vectors).
-func (m Map) orthogonal(dst []float32, s *Source) {
+func (m Map) orthogonal(dst []float32, s *kernel.Source) {
 	d := m.Dim
 	m.Kernel.Sample(dst, d, s)
 	basis := make([]float64, 0, d*d)

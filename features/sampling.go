@@ -3,6 +3,9 @@ package features
 import (
 	"fmt"
 	"slices"
+
+	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/internal/spell"
 )
 
 // Sampling is how the frequencies of a Map are drawn. Snapshots hold the number.
@@ -44,42 +47,42 @@ var samplings = []struct {
 	name, help string
 
 	// frequencies sets dst to those of a block. s is the source of the block.
-	frequencies func(m Map, dst []float32, block int, s *Source)
+	frequencies func(m Map, dst []float32, block int, s *kernel.Source)
 
-	leastInputs int               // for which the sampling is meant
-	takes       func(Kernel) bool // reports whether it can draw the frequencies of a kernel; nil for all
-	needs       string            // what the kernel has to have
-	structure   *structure        // by which Bank multiplies, and stores no frequencies; nil for others
+	leastInputs int                      // for which the sampling is meant
+	takes       func(kernel.Kernel) bool // reports whether it can draw the frequencies of a kernel; nil for all
+	needs       string                   // what the kernel has to have
+	structure   *structure               // by which Bank multiplies, and stores no frequencies; nil for others
 }{
 	IID: {
 		name: "iid", help: "independent frequencies",
-		frequencies: func(m Map, dst []float32, _ int, s *Source) { m.Kernel.Sample(dst, m.Dim, s) },
+		frequencies: func(m Map, dst []float32, _ int, s *kernel.Source) { m.Kernel.Sample(dst, m.Dim, s) },
 	},
 	SORF: {
 		name: "sorf", help: "structured orthogonal frequencies: faster for 128 inputs or more",
-		frequencies: func(m Map, dst []float32, block int, _ *Source) { m.structured(&sorf, dst, block) },
+		frequencies: func(m Map, dst []float32, block int, _ *kernel.Source) { m.structured(&sorf, dst, block) },
 		leastInputs: leastSORF, takes: isNormal, needs: "normal frequencies",
 		structure: &sorf,
 	},
 	Orthogonal: {
 		name: "orthogonal", help: "orthogonal frequencies, for kernels of the Euclidean distance",
-		frequencies: func(m Map, dst []float32, _ int, s *Source) { m.orthogonal(dst, s) },
-		takes:       func(k Kernel) bool { _, ok := k.(Radial); return ok }, needs: "values that depend on the Euclidean distance alone",
+		frequencies: func(m Map, dst []float32, _ int, s *kernel.Source) { m.orthogonal(dst, s) },
+		takes:       func(k kernel.Kernel) bool { _, ok := k.(kernel.Radial); return ok }, needs: "values that depend on the Euclidean distance alone",
 	},
 	QMC: {
 		name: "qmc", help: "evenly spread frequencies, for few inputs",
-		frequencies: func(m Map, dst []float32, block int, _ *Source) { m.quasi(dst, block) },
-		takes:       func(k Kernel) bool { _, ok := k.(Independent); return ok }, needs: "frequencies with independent coordinates",
+		frequencies: func(m Map, dst []float32, block int, _ *kernel.Source) { m.quasi(dst, block) },
+		takes:       func(k kernel.Kernel) bool { _, ok := k.(kernel.Independent); return ok }, needs: "frequencies with independent coordinates",
 	},
 	Fastfood: {
 		name: "fastfood", help: "structured frequencies that are nearly independent: faster for 128 inputs or more",
-		frequencies: func(m Map, dst []float32, block int, _ *Source) { m.structured(&fastfood, dst, block) },
+		frequencies: func(m Map, dst []float32, block int, _ *kernel.Source) { m.structured(&fastfood, dst, block) },
 		leastInputs: leastSORF, takes: isNormal, needs: "normal frequencies",
 		structure: &fastfood,
 	},
 }
 
-func isNormal(k Kernel) bool { _, ok := k.(Normal); return ok }
+func isNormal(k kernel.Kernel) bool { _, ok := k.(kernel.Normal); return ok }
 
 // Samplings returns all of them.
 func Samplings() []Sampling {
@@ -108,8 +111,8 @@ func (s Sampling) String() string { return samplings[s].name }
 func (s Sampling) Help() string { return samplings[s].help }
 
 // AllowsSecond reports whether a Map of this kernel and sampling can have a second one.
-func AllowsSecond(k Kernel, s Sampling) bool {
-	_, own := k.(Featured)
+func AllowsSecond(k kernel.Kernel, s Sampling) bool {
+	_, own := k.(kernel.Featured)
 	return !own && samplings[s].structure == nil
 }
 
@@ -119,7 +122,7 @@ func ParseSampling(name string) (Sampling, error) {
 	if i := slices.Index(names, name); i >= 0 {
 		return Sampling(i), nil
 	}
-	return 0, unknown("sampling", name, names, names)
+	return 0, spell.Unknown("sampling", name, names, names)
 }
 
 // Check returns an error if s is not meant for rows of that many inputs.
@@ -131,7 +134,7 @@ func (s Sampling) Check(inputs int) error {
 }
 
 // CheckKernel returns an error if s cannot draw the frequencies of k.
-func (s Sampling) CheckKernel(k Kernel) error {
+func (s Sampling) CheckKernel(k kernel.Kernel) error {
 	if v := &samplings[s]; v.takes != nil && !v.takes(k) {
 		return fmt.Errorf("sampling %s needs a kernel with %s, which %s does not have: use iid", s, v.needs, k)
 	}

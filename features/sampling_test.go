@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/accrete-ml/accrete/features/kernel"
 )
 
 func TestParseSamplingReadsWhatStringWrites(t *testing.T) {
@@ -51,7 +53,7 @@ func TestSamplingsVaryLess(t *testing.T) {
 				for l, v := range x[:test.dim] {
 					x[test.dim+l] = v + x[test.dim+l]*float32(test.distance/math.Sqrt(apart))
 				}
-				bank := NewBank(Map{Kernel: Gaussian{1}, Dim: test.dim, BlockSize: 64, Seed: seed, Sampling: sampling})
+				bank := NewBank(Map{Kernel: kernel.Gaussian{Scale: 1}, Dim: test.dim, BlockSize: 64, Seed: seed, Sampling: sampling})
 				bank.Grow(test.frequencies / 64)
 				phi := make([]float32, 2*2*test.frequencies)
 				bank.Features(phi, 0, x)
@@ -82,17 +84,9 @@ func TestFrequenciesOfEverySamplingAreGolden(t *testing.T) {
 	}
 	for i, s := range Samplings() {
 		w := make([]float32, 3*5)
-		Map{Kernel: Gaussian{1}, Dim: 5, BlockSize: 3, Seed: 42, Sampling: s}.Frequencies(w, 1000)
+		Map{Kernel: kernel.Gaussian{Scale: 1}, Dim: 5, BlockSize: 3, Seed: 42, Sampling: s}.Frequencies(w, 1000)
 		if got := fmt.Sprintf("%x", w[10:]); i >= len(want) || got != want[i] {
 			t.Errorf("%v: %q", s, got)
-		}
-	}
-}
-
-func TestNormalQuantileInvertsTheDistribution(t *testing.T) {
-	for _, u := range []float64{1e-16, 1e-9, 0.01, 0.074, 0.076, 0.3, 0.5, 0.9, 1 - 1e-12} {
-		if got := math.Erfc(-normalQuantile(u)/math.Sqrt2) / 2; math.Abs(got-u) > 1e-14*math.Max(u, 1e-3) {
-			t.Errorf("normalQuantile(%v): its distribution function is %v", u, got)
 		}
 	}
 }
@@ -100,7 +94,7 @@ func TestNormalQuantileInvertsTheDistribution(t *testing.T) {
 // Orthogonal frequencies are so, and have the lengths of independent ones.
 func TestOrthogonalFrequenciesAreOrthogonal(t *testing.T) {
 	const dim = 7
-	for _, k := range []Kernel{Gaussian{2}, Matern{1.5, 1}, Hierarchical{1.5, 1}} {
+	for _, k := range []kernel.Kernel{kernel.Gaussian{Scale: 2}, kernel.Matern{Nu: 1.5, Scale: 1}, kernel.Hierarchical{Width: 1.5, Scale: 1}} {
 		m := Map{Kernel: k, Dim: dim, BlockSize: 2 * dim, Seed: 3}
 		iid, w := make([]float32, 2*dim*dim), make([]float32, 2*dim*dim)
 		m.Frequencies(iid, 4)
@@ -117,7 +111,7 @@ func TestOrthogonalFrequenciesAreOrthogonal(t *testing.T) {
 				t.Errorf("%v: the squared length of frequency %d is %v, want %v", k, i, got, want)
 			}
 		}
-		if _, ok := k.(Hierarchical); ok {
+		if _, ok := k.(kernel.Hierarchical); ok {
 			continue // some frequencies are 0
 		}
 		for i := range dim {

@@ -3,6 +3,7 @@ package features
 import (
 	"math"
 
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -43,7 +44,7 @@ func (m Map) signs(signs []uint32, transform int) {
 // structured sets dst to the frequencies of a block.
 func (m Map) structured(by *structure, dst []float32, block int) {
 	n, first := m.transform(), block*m.blockSize()
-	s := float32(1 / (m.Kernel.(Normal).FrequencyScale() * by.unit(n)))
+	s := float32(1 / (m.Kernel.(kernel.Normal).FrequencyScale() * by.unit(n)))
 	words, t := make([]uint32, by.words*n), make([]float32, n*vec.Lanes)
 	x := make([]float32, m.Dim*vec.Lanes)
 	for j := first / n; j*n < first+m.blockSize(); j++ {
@@ -67,5 +68,5 @@ func (m Map) structured(by *structure, dst []float32, block int) {
 // phaseScale returns the factor that turns the products of the transforms into
 // phases in half turns.
 func (m Map) phaseScale() float32 {
-	return float32(1 / (math.Pi * m.Kernel.(Normal).FrequencyScale() * samplings[m.Sampling].structure.unit(m.transform())))
+	return float32(1 / (math.Pi * m.Kernel.(kernel.Normal).FrequencyScale() * samplings[m.Sampling].structure.unit(m.transform())))
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -39,6 +40,7 @@ type Config struct {
 	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
 	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
 	Forest      int     `json:"forest,omitempty"`    // trees whose leaves are features of newton beside the random ones, at most 4096: 0
+	Mixture     bool    `json:"mixture,omitempty"`   // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
 	Seed        uint64  `json:"seed"`                // of the frequencies: 1
 	Steps
 }
@@ -112,7 +114,7 @@ func (c Config) validate() error {
 	if err := c.checkSteps(a); err != nil {
 		return err
 	}
-	kernel, err := features.ParseKernel(c.Kernel)
+	k, err := kernel.Parse(c.Kernel)
 	if err != nil {
 		return err
 	}
@@ -120,7 +122,7 @@ func (c Config) validate() error {
 	if err != nil {
 		return err
 	}
-	if err := sampling.CheckKernel(kernel); err != nil {
+	if err := sampling.CheckKernel(k); err != nil {
 		return err
 	}
 	switch l, err := parseLoss(c.Loss); {
@@ -142,6 +144,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
 	case c.Intervals != 0 && c.Task != Regression:
 		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
+	case c.Mixture && c.mixtureError() != nil:
+		return c.mixtureError()
 	case c.Targets < 0 || c.Targets > MaxTargets:
 		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
 	case c.Targets > 1 && c.Task != Regression:
@@ -157,7 +161,7 @@ func (c Config) validate() error {
 	case c.Lags > 0 && c.Metric != nil:
 		return errors.New("metric and lags exclude each other: lags add inputs of other rows, which a metric does not cover")
 	case c.Above() != 0 && (c.Metric != nil || c.Lags > 0):
-		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, features.Domain(c.Above()))
+		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, kernel.Domain(c.Above()))
 	case c.Forest < 0 || c.Forest > maxTrees:
 		return fmt.Errorf("forest %d: want 0 (none) to %d trees", c.Forest, maxTrees)
 	case c.Forest > 0 && !a.Forest:
@@ -185,8 +189,8 @@ func (c Config) Check(columns []string) error {
 // Above returns the number that every input has to exceed for the kernel of c, and 0
 // if there is none. A host checks the rows; a Learner replaces inputs below it.
 func (c Config) Above() float64 {
-	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
-	if m, ok := k.(features.Bounded); ok && err == nil {
+	k, err := kernel.Parse(cmp.Or(c.Kernel, defaultKernel))
+	if m, ok := k.(kernel.Bounded); ok && err == nil {
 		return m.Above()
 	}
 	return 0
@@ -195,7 +199,7 @@ func (c Config) Above() float64 {
 // FrequencyBytes returns the memory of the frequency of a random feature of that many
 // inputs, or of the parameters of one that has others.
 func (c Config) FrequencyBytes(inputs int) int {
-	k, err := features.ParseKernel(cmp.Or(c.Kernel, defaultKernel))
+	k, err := kernel.Parse(cmp.Or(c.Kernel, defaultKernel))
 	if err != nil {
 		return 4 * inputs
 	}
@@ -211,7 +215,9 @@ func (c Config) same(o Config) bool {
 }
 
 // Keyed reports whether a Learner of c uses the keys of rows: see Batch.SetKey.
-func (c Config) Keyed() bool { return c.Lags > 0 || c.Metric != nil && c.Metric.Keys() > 0 }
+func (c Config) Keyed() bool {
+	return c.Lags > 0 || c.Mixture || c.Metric != nil && c.Metric.Keys() > 0
+}
 
 func (c Config) sampling() features.Sampling {
 	s, err := features.ParseSampling(cmp.Or(c.Sampling, "iid"))

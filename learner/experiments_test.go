@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -25,7 +25,7 @@ type experiment struct {
 }
 
 // newExperiment has a kernel's matrix with the largest eigenvalue top.
-func newExperiment(c Config, l loss.Loss, k features.Kernel, dim int, r descent.Rule, s *descent.StepSize, top float64) *experiment {
+func newExperiment(c Config, l loss.Loss, k kernel.Kernel, dim int, r descent.Rule, s *descent.StepSize, top float64) *experiment {
 	h := target.NewHead(l, target.TaskOf(l), 2, 1)
 	if !l.Classifies() {
 		h.Classes = 0
@@ -77,7 +77,7 @@ func TestSection71ErrorFallsLikeOneOverTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newExperiment(c, loss.Square{}, features.Gaussian{Scale: 0.513}, 2, descent.DSG{}, &descent.StepSize{First: 10, Lambda: 1e-9}, 1)
+	e := newExperiment(c, loss.Square{}, kernel.Gaussian{Scale: 0.513}, 2, descent.DSG{}, &descent.StepSize{First: 10, Lambda: 1e-9}, 1)
 	test := sample(500)
 	var times, errors []float64
 	for step := 1; step <= 300; step++ {
@@ -150,7 +150,7 @@ func TestAdultWithThePapersSettings(t *testing.T) {
 		{descent.CDSG{}, loss.Logistic{}, 6, 0.155, 4500}, // .1513 with 3,328
 		{descent.DSG{}, loss.Hinge{}, 3, 0.160, 16256},    // .1551
 	} {
-		e := newExperiment(c, test.loss, features.Gaussian{Scale: 4}, dim, test.rule, &descent.StepSize{First: test.first, Lambda: c.Lambda}, 0.3) // so that no step is cut short
+		e := newExperiment(c, test.loss, kernel.Gaussian{Scale: 4}, dim, test.rule, &descent.StepSize{First: test.first, Lambda: c.Lambda}, 0.3) // so that no step is cut short
 		e.pass(single(x), labels, 64, 1)
 		wrong := 0.0
 		for i, f := range e.average(single(tx)) {
@@ -190,7 +190,7 @@ func TestReturningToBlocksSavesFeatures(t *testing.T) {
 	}
 	var errors, used [2]float64
 	for i, rule := range []descent.Rule{descent.DSG{}, descent.CDSG{Cap: 4}} {
-		e := newExperiment(c, loss.Square{}, features.Gaussian{Scale: 1.3}, dim, rule, &descent.StepSize{First: 0.5, Lambda: c.Lambda}, 0.4)
+		e := newExperiment(c, loss.Square{}, kernel.Gaussian{Scale: 1.3}, dim, rule, &descent.StepSize{First: 0.5, Lambda: c.Lambda}, 0.4)
 		e.pass(x[:n*dim], y, 64, 1)
 		for j, f := range e.average(x[n*dim:]) {
 			errors[i] += (f - want[j]) * (f - want[j]) / tests
@@ -254,7 +254,7 @@ func TestReturningToBlocksSavesFeaturesOfKin40k(t *testing.T) {
 	} {
 		sum, most, variance := 0.0, 0, warmup.NewColumn(ty, 1).Deviation
 		for order := range 3 {
-			e := newExperiment(c, loss.Square{}, features.Gaussian{Scale: width}, dim, test.rule, &descent.StepSize{First: 0.5, Lambda: c.Lambda}, 0.4)
+			e := newExperiment(c, loss.Square{}, kernel.Gaussian{Scale: width}, dim, test.rule, &descent.StepSize{First: 0.5, Lambda: c.Lambda}, 0.4)
 			e.pass(rows, labels, 64, uint64(order+1))
 			for i, f := range e.average(single(tx)) {
 				d := (f*column.Deviation + column.Mean - ty[i]) / variance

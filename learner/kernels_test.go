@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 )
 
 // TestEveryKernelKeepsThePromises with every algorithm: the first kernel of a family,
@@ -17,19 +17,19 @@ import (
 func TestEveryKernelKeepsThePromises(t *testing.T) {
 	for at, a := range algorithms {
 		names := []string{"gaussian:2.5+laplacian:4", "gaussian:1*laplacian:5"}
-		for _, f := range features.Kernels {
+		for _, f := range kernel.All {
 			name := f.Examples[0]
-			if above := (Config{Kernel: name}).Above(); above != 0 && above != features.NonNegative {
+			if above := (Config{Kernel: name}).Above(); above != 0 && above != kernel.NonNegative {
 				name = f.Name + ":60,0.1" // so that the inputs are in its domain
 			}
 			names = append(names, name)
 		}
 		for i, name := range names {
-			k, err := features.ParseKernel(name)
+			k, err := kernel.Parse(name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, own := k.(features.Featured)
+			_, own := k.(kernel.Featured)
 			if own && !*exhaustive && i%len(algorithms) != at {
 				continue
 			}
@@ -38,7 +38,7 @@ func TestEveryKernelKeepsThePromises(t *testing.T) {
 				c.Direction, c.Minibatch = directionOf(a, i), 29
 			}
 			configs := []Config{c}
-			if s, ok := k.(features.Scaled); ok && (*exhaustive || !own && (at == 0 || a.Name == "ridge")) { // the warm-up is the same for the others
+			if s, ok := k.(kernel.Scaled); ok && (*exhaustive || !own && (at == 0 || a.Name == "ridge")) { // the warm-up is the same for the others
 				c.Kernel = s.WithLengthScale(0).String()
 				configs = append(configs, c)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -51,8 +52,9 @@ type Model struct {
 	coef      []float32
 	forest    *forest.Forest // nil without trees
 	leafCoef  []float32
-	decision  *Decision  // nil without Config.Costs
-	intervals *Intervals // nil without Config.Intervals
+	decision  *Decision       // nil without Config.Costs
+	intervals *Intervals      // nil without Config.Intervals
+	static    *mixture.Static // nil without Config.Mixture
 
 	x    []float32 // scratch
 	f    []float64
@@ -110,6 +112,9 @@ func (m *Model) Predict(b *Batch) Predictions {
 	if m.forest != nil {
 		m.forest.Sum(m.f, m.x, m.leafCoef, k)
 	}
+	if m.static != nil {
+		m.static.Apply(m.f, m.x)
+	}
 	for i := range n {
 		switch {
 		case p.Task != Novelty:
@@ -132,7 +137,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.config.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.decision, intervals: v.intervals}
+	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.decision, intervals: v.intervals, static: v.static}
 	if v.fit != nil {
 		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -50,9 +50,10 @@ var streams = func() (all []stream) {
 	given := Config{Algorithm: "all", BlockSize: 8, MaxFeatures: 32, Metric: skewed}
 	costs := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 24, Costs: "f1"}
 	trees := Config{Forest: 4, BlockSize: 8, MaxFeatures: 24}
+	mixedTrees := Config{Forest: 4, BlockSize: 8, MaxFeatures: 24, Mixture: true}
 	manyTrees := Config{Forest: 11, BlockSize: 8, MaxFeatures: 24, Minibatch: 37, Targets: 3}
 	novel := Config{Task: Novelty, Nu: 0.1, BlockSize: 8, MaxFeatures: 32, Minibatch: 29}
-	all = append(all, stream{"forest, growing", trees, 2, growing}, stream{"forest, several", manyTrees, 4, numerics}, stream{"forest, binary", trees, 3, sided})
+	all = append(all, stream{"forest, growing", trees, 2, growing}, stream{"forest, several", manyTrees, 4, numerics}, stream{"forest, binary", mixedTrees, 3, sided})
 	return append(all, stream{"metric", given, 2, sided}, stream{"novelty", novel, 3, noveltyRow}, stream{"intervals", spread(0.9), 4, numeric}, stream{"costs", costs, 2, rare})
 }()
 
@@ -219,7 +220,7 @@ func (s stream) rows(n int) *Batch {
 		x := make([]float64, s.dim)
 		for j := range x {
 			x[j] = 10*rng.NormFloat64() + 5
-			if s.config.Above() == features.NonNegative {
+			if s.config.Above() == kernel.NonNegative {
 				x[j] = math.Abs(x[j])
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -61,6 +62,9 @@ func (l *Learner) State() State {
 	if l.intervals != nil {
 		l.intervals.Save(a)
 	}
+	if l.mixture != nil {
+		l.mixture.Save(a)
+	}
 	if l.fit != nil {
 		l.engine.Save(a)
 	}
@@ -79,6 +83,12 @@ func (l *Learner) Serving() []Array {
 	}
 	if l.intervals != nil {
 		v.intervals = &l.intervals.Rule
+	}
+	if l.config.Mixture {
+		v.static = &mixture.Static{}
+		if l.mixture != nil {
+			v.static = &l.mixture.Static
+		}
 	}
 	var a state.Arrays
 	v.save(&a)
@@ -130,6 +140,7 @@ func (l *Learner) compare(s *state.Reader, v serving) {
 	s.Require(v.dim == 0 || c.rowSize(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values do not match %d lags", v.dim, c.Lags)
 	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
 	s.Require((v.decision != nil) == (c.Costs != "") && (v.decision == nil || v.decision.Is(l.costs)), "the model has a decision rule: %v, configured are costs %q", v.decision != nil, c.Costs)
+	s.Require((v.static != nil) == c.Mixture, "the model has a mixture: %v, configured: %v", v.static != nil, c.Mixture)
 	s.Require((v.intervals != nil) == (l.intervals != nil), "the model has intervals: %v, configured is a coverage of %v", v.intervals != nil, c.Intervals)
 }
 
@@ -186,6 +197,9 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	}
 	if l.intervals != nil {
 		l.intervals.Load(s, *v.intervals)
+	}
+	if v.static != nil {
+		l.loadMixed(s, *v.static)
 	}
 	if s.Err != nil {
 		return

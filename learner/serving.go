@@ -4,10 +4,12 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -23,8 +25,9 @@ type serving struct {
 	fit    *warmup.Fit // nil before the first
 	given  *Metric     // nil if there is none
 	engine.Served
-	decision  *Decision  // nil without Config.Costs
-	intervals *Intervals // nil without Config.Intervals
+	decision  *Decision       // nil without Config.Costs
+	intervals *Intervals      // nil without Config.Intervals
+	static    *mixture.Static // nil without Config.Mixture
 }
 
 // modelFields are the columns of the array "model".
@@ -41,19 +44,19 @@ const (
 )
 
 func (v serving) save(a *state.Arrays) {
-	var name, kernel string
+	var name, kernelName string
 	var s warmup.Scaler
 	var second []float32
 	if v.head.Loss != nil {
 		name = v.head.Loss.String()
 	}
 	if v.fit != nil {
-		kernel, s, second = v.fit.Kernel.String(), v.fit.Scaler, v.fit.Second
+		kernelName, s, second = v.fit.Kernel.String(), v.fit.Scaler, v.fit.Second
 	}
 	state.Put(a, "model", modelFields, []int64{
 		int64(v.head.Task), int64(v.head.Classes), int64(v.dim), int64(v.config.BlockSize), int64(v.Blocks), int64(v.config.Seed), int64(v.config.Lags), int64(v.config.sampling()),
 	})
-	state.Put(a, "kernel", len(kernel), []byte(kernel))
+	state.Put(a, "kernel", len(kernelName), []byte(kernelName))
 	state.Put(a, "loss", len(name), []byte(name))
 	label := make([]float64, 0, 2*len(v.head.Scales))
 	for _, u := range v.head.Scales {
@@ -76,6 +79,9 @@ func (v serving) save(a *state.Arrays) {
 	}
 	if v.intervals != nil {
 		v.intervals.Save(a)
+	}
+	if v.static != nil {
+		v.static.Save(a)
 	}
 }
 
@@ -100,7 +106,7 @@ func loadServing(s *state.Reader) (v serving) {
 	}
 	v.dim, v.Blocks = int(m[modelDim]), int(blocks)
 	v.config = Config{BlockSize: int(width), Seed: uint64(m[modelSeed]), Lags: int(m[modelLags]), Sampling: features.Sampling(m[modelSampling]).String()}
-	kernel := state.TakeString(s, "kernel")
+	kernelName := state.TakeString(s, "kernel")
 	name := state.TakeString(s, "loss")
 	label := state.Take[float64](s, "label", state.AnySize, 2)
 	if n := len(label) / 2; n != 1 {
@@ -116,10 +122,10 @@ func loadServing(s *state.Reader) (v serving) {
 		s.Require(label[2*j+1] > 0, "the deviation of the labels is %v", label[2*j+1])
 	}
 	var dim int
-	if kernel != "" {
+	if kernelName != "" {
 		v.fit = &warmup.Fit{Encoding: encode.Load(s, v.dim)}
 		dim = v.fit.Width(v.dim)
-		v.loadKernel(s, kernel)
+		v.loadKernel(s, kernelName)
 	}
 	rows := min(dim, 1)
 	center := state.Take[float64](s, "center", rows, dim)
@@ -133,6 +139,7 @@ func loadServing(s *state.Reader) (v serving) {
 	v.loadForest(s, dim, k)
 	v.decision = decide.LoadRule(s)
 	v.intervals = interval.LoadRule(s, v.head.Targets())
+	v.static = mixture.LoadStatic(s, k, dim)
 	if s.Err != nil {
 		return v
 	}
@@ -140,7 +147,7 @@ func loadServing(s *state.Reader) (v serving) {
 	s.Require(v.decision == nil || task == Auto || task == Classification, "a decision for a class with task %v", task)
 	if v.fit != nil {
 		v.fit.Scaler = warmup.Scaler{Center: center, Scale: scale, ColumnWeights: metric, AsIs: v.given != nil}
-		v.fit.Scaler.Map, _ = v.fit.Kernel.(features.Mapped)
+		v.fit.Scaler.Map, _ = v.fit.Kernel.(kernel.Mapped)
 		v.fit.Scales = v.head.Scales
 		if len(second) > 0 {
 			v.fit.Second = second
@@ -195,8 +202,8 @@ func (v *serving) loadHead(s *state.Reader, task Task, classes int, name string)
 	s.Require(target.TaskOf(l) == task && v.head.Loss == l, "loss %q does not match task %v with %d classes", name, task, classes)
 }
 
-func (v *serving) loadKernel(s *state.Reader, kernel string) {
-	k, err := features.ParseKernel(kernel)
+func (v *serving) loadKernel(s *state.Reader, name string) {
+	k, err := kernel.Parse(name)
 	if err != nil {
 		s.Fail("%v", err)
 	}
@@ -204,8 +211,8 @@ func (v *serving) loadKernel(s *state.Reader, kernel string) {
 	if s.Err != nil {
 		return
 	}
-	s.Require(warmup.HasScale(k), "kernel %q has no scale", kernel)
-	s.Require(v.config.sampling().CheckKernel(k) == nil, "%s sampling cannot draw frequencies of the kernel %q", v.config.Sampling, kernel)
+	s.Require(warmup.HasScale(k), "kernel %q has no scale", name)
+	s.Require(v.config.sampling().CheckKernel(k) == nil, "%s sampling cannot draw frequencies of the kernel %q", v.config.Sampling, name)
 	size := features.Parameters(k, v.fit.Width(v.dim))
 	s.Require(float64(size)*float64(v.config.BlockSize)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies are too many", v.Blocks, v.config.BlockSize, size)
 }

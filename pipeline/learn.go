@@ -72,6 +72,9 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		if c.Learner.Lags > 0 {
 			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
 		}
+		if c.Learner.Forest > 0 {
+			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
+		}
 	}
 	if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
 		return nil, err
@@ -169,7 +172,7 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 		return err
 	}
 	l.memory = memory{model: l.config.Learner, read: memoryRead, features: int64(features.MaxFeatures), refit: l.config.Refit.bytes(features.MaxFeatures)}
-	l.memory.factors = l.memory.features * int64(features.FeatureBytes())
+	l.memory.factors = l.memory.features*int64(features.FeatureBytes()) + int64(features.ForestBytes())
 	if recovery.Snapshot != nil {
 		l.memory.snapshot = recovery.Snapshot.Manifest.Size
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	randomfeatures "github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/refit/optim"
 )
@@ -21,13 +22,13 @@ func wave(rows, blocks int) (*optim.Float32, []float64) {
 		x[2*i], x[2*i+1] = float32(r.NormFloat64()), float32(r.NormFloat64())
 		y[i] = math.Sin(2*float64(x[2*i])) + 0.5*float64(x[2*i+1]) + 0.1*r.NormFloat64()
 	}
-	b := randomfeatures.NewBank(randomfeatures.Map{Kernel: randomfeatures.Gaussian{Scale: 1}, Dim: 2, Seed: 3})
+	b := randomfeatures.NewBank(randomfeatures.Map{Kernel: kernel.Gaussian{Scale: 1}, Dim: 2, Seed: 3})
 	b.Grow(blocks)
 	return features(b, blocks, x, 0.5), y
 }
 
 func TestFeaturesAreTheMaps(t *testing.T) {
-	m := randomfeatures.Map{Kernel: randomfeatures.Gaussian{Scale: 2}, Dim: 3, BlockSize: 4, Seed: 5}
+	m := randomfeatures.Map{Kernel: kernel.Gaussian{Scale: 2}, Dim: 3, BlockSize: 4, Seed: 5}
 	b := randomfeatures.NewBank(m)
 	b.Grow(3)
 	x := make([]float32, 3*700)
@@ -275,7 +276,7 @@ func TestModelsGoThereAndBack(t *testing.T) {
 	for i := range x {
 		x[i] = float32(r.NormFloat64())
 	}
-	b := randomfeatures.NewBank(randomfeatures.Map{Kernel: randomfeatures.Gaussian{Scale: 1}, Dim: 2, Seed: 3})
+	b := randomfeatures.NewBank(randomfeatures.Map{Kernel: kernel.Gaussian{Scale: 1}, Dim: 2, Seed: 3})
 	b.Grow(2)
 	single := make([]float32, len(coef))
 	for j, c := range coef {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	randomfeatures "github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/refit/optim"
@@ -37,7 +38,7 @@ func TestBitsAreGolden(t *testing.T) {
 		y[i] = vec.Sin(2*float64(x[3*i])) + float64(noise[i])/8
 		class[i] = math.Copysign(1, y[i])
 	}
-	b := randomfeatures.NewBank(randomfeatures.Map{Kernel: randomfeatures.Gaussian{Scale: 1}, Dim: dim, Seed: 2})
+	b := randomfeatures.NewBank(randomfeatures.Map{Kernel: kernel.Gaussian{Scale: 1}, Dim: dim, Seed: 2})
 	b.Grow(4)
 	wide, narrow := features(b, 4, x, 0.5), features(b, 1, x, 0)
 	coefficients := func(a *optim.Float32, targets []float64, l loss.Dual, lambda float64) uint64 {

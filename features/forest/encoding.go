@@ -35,8 +35,8 @@ const maxTreeLeaves = 1 << 16
 // Decode returns the forest that Encode wrote, for rows of dim values. The arguments may
 // come from anywhere: an invalid encoding is an error.
 func Decode(columns []byte, thresholds []float32, dim int) (*Forest, error) {
-	if len(columns) == 0 || len(columns) > math.MaxInt32/2 {
-		return nil, fmt.Errorf("forest: %d bytes of columns", len(columns))
+	if dim < 1 || len(columns) == 0 || len(columns) > math.MaxInt32/2 {
+		return nil, fmt.Errorf("forest: %d bytes of columns, for rows of %d values", len(columns), dim)
 	}
 	f := &Forest{dim: dim, first: make([]int32, 1)}
 	for len(columns) > 0 {

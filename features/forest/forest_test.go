@@ -233,6 +233,7 @@ func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 			"a threshold more": decodeError(columns, append(thresholds, 1), s.Dim),
 			"one less":         decodeError(columns, thresholds[1:], s.Dim),
 			"a column":         decodeError(columns, thresholds, 3),
+			"no input":         decodeError([]byte{0}, nil, 0),
 			"a long number":    decodeError([]byte{0x80, 0}, nil, 3),
 		} {
 			if err == nil {

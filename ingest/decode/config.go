@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -93,7 +93,7 @@ func (c Config) Effective() (Config, error) {
 	case c.Missing != "quarantine" && c.Missing != "zero" && c.Missing != "impute":
 		return c, fmt.Errorf("input.missing is %q: want impute, quarantine or zero", c.Missing)
 	case c.Above != 0 && (c.Infer || len(c.Types) > 0):
-		return c, fmt.Errorf("input.columns has types, but the kernel requires numeric inputs %s", features.Domain(c.Above))
+		return c, fmt.Errorf("input.columns has types, but the kernel requires numeric inputs %s", kernel.Domain(c.Above))
 	case c.Unknown != "quarantine" && c.Unknown != "ignore":
 		return c, fmt.Errorf("input.unknown is %q: want quarantine or ignore", c.Unknown)
 	case c.MaxClasses < 2:

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -52,6 +52,8 @@ type Decoder struct {
 
 	dropped      int64 // fields since Dropped was called
 	droppedField string
+	strange      map[string]struct{} // names of ignored fields
+	strangers    []string            // those since NewFields was called
 }
 
 // A field is an input by name.
@@ -199,7 +201,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), v, d.config.MaxAbs)
 		}
 		if d.config.Above != 0 && v <= d.config.Above {
-			return row, bad("limits", "%s is %v, but the kernel requires inputs %s", d.columnName(columns, i), v, features.Domain(d.config.Above))
+			return row, bad("limits", "%s is %v, but the kernel requires inputs %s", d.columnName(columns, i), v, kernel.Domain(d.config.Above))
 		}
 	}
 	weight, err := d.weight(r.weight)

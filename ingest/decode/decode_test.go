@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner"
 	"pgregory.net/rapid"
 )
@@ -159,7 +159,7 @@ func TestBadRecords(t *testing.T) {
 		{Config{}, ``, `{"x":[1_0]}`, `json: '_' at byte 7`},
 		{Config{}, ``, `{"x":[1e999]}`, `limits: "0" is +Inf, out of range ±1e+30`},
 		{Config{}, ``, `{"x":[-1e31]}`, `limits: "0" is -1e+31, out of range ±1e+30`},
-		{Config{Above: features.NonNegative}, ``, `{"x":[3,-1e-300]}`, `limits: "1" is -1e-300, but the kernel requires inputs of 0 or more`},
+		{Config{Above: kernel.NonNegative}, ``, `{"x":[3,-1e-300]}`, `limits: "1" is -1e-300, but the kernel requires inputs of 0 or more`},
 		{Config{Above: -1}, ``, `{"x":[3,-1]}`, `limits: "1" is -1, but the kernel requires inputs above -1`},
 		{Config{}, ``, `{"x":[null]}`, `columns: x[0] is null`},
 		{Config{}, ``, `{"x":[1,true]}`, `columns: x[1] is true`},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
@@ -77,11 +78,11 @@ func (v *validation) connection() {
 
 func (v *validation) learner() {
 	labels := len(v.Input.Label)
-	if _, err := features.ParseKernel(v.Learner.Kernel); err != nil {
+	if _, err := kernel.Parse(v.Learner.Kernel); err != nil {
 		v.add("learner.kernel", "%v", err)
 	}
 	if above := (learner.Config{Kernel: v.Learner.Kernel}).Above(); above != 0 && (v.Learner.KernelMetric != "" || v.Input.Lags > 0) {
-		v.add("learner.kernel", "%s requires inputs %s: it excludes kernel.metric and input.lags", v.Learner.Kernel, features.Domain(above))
+		v.add("learner.kernel", "%s requires inputs %s: it excludes kernel.metric and input.lags", v.Learner.Kernel, kernel.Domain(above))
 	}
 	if v.Learner.KernelMetric != "" && v.Input.Lags > 0 {
 		v.add("learner.kernel.metric", "cannot be combined with input.lags: the metric is for the inputs of one record")

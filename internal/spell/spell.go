@@ -1,7 +1,10 @@
 // Package spell suggests the correct name for a misspelt one.
 package spell
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 const maxLength = 64 // bytes; longer names are not compared
 
@@ -46,4 +49,19 @@ func distance(a, b string) int {
 		before, above = above, row
 	}
 	return above[len(b)]
+}
+
+// Unknown returns the error for a name that is not among names, with the forms that are
+// read, one for each of them, and a suggestion.
+func Unknown(what, name string, names, usages []string) error {
+	hint := ""
+	if near := Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	last := len(usages) - 1
+	want := strings.Join(usages[:last], ", ")
+	if last > 0 {
+		want += " or "
+	}
+	return fmt.Errorf("unknown %s %q: want %s%s%s", what, name, want, usages[last], hint)
 }

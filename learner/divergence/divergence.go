@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -64,7 +65,7 @@ func Compare(p, q []float64, dim int) (Estimate, error) {
 	}
 	s := newScale(append(slices.Clone(p), q...), dim)
 	a, b := s.apply(p), s.apply(q)
-	m := features.Map{Kernel: features.Gaussian{Scale: medianDistance(append(slices.Clone(a), b...), dim)}, Dim: dim, BlockSize: frequencies, Seed: seed}
+	m := features.Map{Kernel: kernel.Gaussian{Scale: medianDistance(append(slices.Clone(a), b...), dim)}, Dim: dim, BlockSize: frequencies, Seed: seed}
 	u, v := newTable(m, a), newTable(m, b)
 	e.KL, e.Direct, e.Relative, e.P = kl(u, v), pearson(u, v, 0), pearson(u, v, relativeTo), same(u, v)
 	return e, nil

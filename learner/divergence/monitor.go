@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -122,8 +123,8 @@ func (m *Monitor) Add(x []float64) *Shift {
 // begin computes what the reference determines.
 func (m *Monitor) begin() {
 	m.scale = newScale(m.first, m.dim)
-	kernel := features.Gaussian{Scale: medianDistance(m.scale.apply(m.first), m.dim)}
-	m.bank = features.NewBank(features.Map{Kernel: kernel, Dim: m.dim, BlockSize: monitorFeatures, Seed: seed})
+	k := kernel.Gaussian{Scale: medianDistance(m.scale.apply(m.first), m.dim)}
+	m.bank = features.NewBank(features.Map{Kernel: k, Dim: m.dim, BlockSize: monitorFeatures, Seed: seed})
 	m.bank.Grow(1)
 	widths := []int{2 * monitorFeatures}
 	for range m.dim {

@@ -2,6 +2,7 @@ package dsg
 
 import (
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -20,7 +21,7 @@ type gradient struct {
 }
 
 func newGradient(dim, blockSize, scores int, scale float64, seed uint64) *gradient {
-	m := features.Map{Kernel: features.Gaussian{Scale: scale}, Dim: dim, BlockSize: blockSize, Seed: seed}
+	m := features.Map{Kernel: kernel.Gaussian{Scale: scale}, Dim: dim, BlockSize: blockSize, Seed: seed}
 	return &gradient{bank: features.NewBank(m), scores: scores, block: make([]float64, 2*blockSize*scores)}
 }
 

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -180,7 +181,7 @@ type explicit struct {
 }
 
 func newRandom(p problem, n int) *explicit {
-	bank := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: p.scale}, Dim: p.Dim, BlockSize: n / 2, Seed: 1})
+	bank := features.NewBank(features.Map{Kernel: kernel.Gaussian{Scale: p.scale}, Dim: p.Dim, BlockSize: n / 2, Seed: 1})
 	bank.Grow(1)
 	f, z := make([]float32, n), make([]float64, n)
 	return &explicit{p, n, func(x []float32) []float64 {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 )
 
 // PosteriorReport compares approximations of the posterior of a Gaussian process with
@@ -121,7 +122,7 @@ func (p *process) functional() []float64 {
 // linear returns the posterior of the linear model of n frequencies: the one that the
 // learner's algorithm ridge has.
 func (p *process) linear(n int, seed uint64) (mean, variance []float64, err error) {
-	bank := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: p.scale}, Dim: p.dim, BlockSize: n, Seed: seed})
+	bank := features.NewBank(features.Map{Kernel: kernel.Gaussian{Scale: p.scale}, Dim: p.dim, BlockSize: n, Seed: seed})
 	bank.Grow(1)
 	of := func(x []float32) *mat.Dense {
 		rows := len(x) / p.dim

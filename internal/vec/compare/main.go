@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -57,7 +58,7 @@ func main() {
 		}
 		return v
 	}
-	bank := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: math.Sqrt(float64(*d))}, Dim: *d, Sampling: drawn})
+	bank := features.NewBank(features.Map{Kernel: kernel.Gaussian{Scale: math.Sqrt(float64(*d))}, Dim: *d, Sampling: drawn})
 	bank.Grow((*m + block) / features.DefaultBlockSize)
 	x, coef := normal(*b**d, 1), normal(2**m**c, 1/math.Sqrt(float64(*m)))
 	y, fresh := normal(*b**c, 1), make([]float32, 2*block**c)

@@ -27,6 +27,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -146,7 +147,7 @@ func (s shape) prepare() func() {
 		}
 		return v
 	}
-	bank := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: math.Sqrt(float64(s.d))}, Dim: s.d})
+	bank := features.NewBank(features.Map{Kernel: kernel.Gaussian{Scale: math.Sqrt(float64(s.d))}, Dim: s.d})
 	bank.Grow(s.m / features.DefaultBlockSize)
 	x := numbers(s.b * s.d)
 	switch s.kernel {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -99,7 +100,7 @@ func TestEquations(t *testing.T) {
 func TestRidgeIsTheMeanAndTheVarianceOfAGaussianProcess(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const rows, dim, width, noise = 80, 3, 16, 0.1
-	bank := features.NewBank(features.Map{Kernel: features.Gaussian{Scale: 1.5}, Dim: dim, BlockSize: width, Seed: 1})
+	bank := features.NewBank(features.Map{Kernel: kernel.Gaussian{Scale: 1.5}, Dim: dim, BlockSize: width, Seed: 1})
 	bank.Grow(1)
 	x := make([]float32, (rows+1)*dim)
 	for i := range x {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -22,7 +22,7 @@ func BenchmarkStep(b *testing.B) {
 				Options: engine.Options{BlockSize: blockSize, MaxFeatures: size, Minibatch: minibatch, Seed: 1},
 				Head:    target.NewHead(loss.Logistic{}, target.Classification, 2, 1),
 				Dim:     dim, Prior: []float64{0},
-				Fit: &warmup.Fit{Kernel: features.Gaussian{Scale: 4}, Lambda: 1e-3, TopEigenvalue: 1},
+				Fit: &warmup.Fit{Kernel: kernel.Gaussian{Scale: 4}, Lambda: 1e-3, TopEigenvalue: 1},
 			})
 			rng := rand.New(rand.NewPCG(1, 2))
 			for range 2 * windowRows / minibatch {

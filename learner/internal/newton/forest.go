@@ -44,11 +44,7 @@ const (
 // forestEnsemble is the members of a model with a forest. The mixture decides on ρ: rows
 // that the trees have grown from would choose too small a one. Members with the same
 // λ/ρ share the factors of the blocks. Chosen by trial.
-var forestEnsemble = []member{
-	{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003, windowRows, 1},
-	{0.15, windowRows, 0.5}, {0.015, windowRows, 0.5},
-	{0.3, 1024, 1}, {0.15, 1024, 0.5},
-}
+var forestEnsemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003, windowRows, 1}, {0.15, windowRows, 0.5}, {0.015, windowRows, 0.5}, {0.3, 1024, 1}, {0.15, 1024, 0.5}}
 
 // newLeaves returns those of a model without trees yet.
 func (w *newton) newLeaves() leaves {

@@ -3,7 +3,7 @@ package warmup
 import (
 	"math"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -15,7 +15,7 @@ const kernelGain = weightsGain
 // equal column weights or with those of the rows before them, whichever is lower. It
 // leaves out kernels that a row is outside the domain of, and takes the first one if there
 // are few rows.
-func (a *Request) among(kernels []features.Kernel, x []float64, labels []target.Label, dim int, f Fit) features.Kernel {
+func (a *Request) among(kernels []kernel.Kernel, x []float64, labels []target.Label, dim int, f Fit) kernel.Kernel {
 	n := len(labels)
 	if n < minTuningRows {
 		return kernels[0]
@@ -24,7 +24,7 @@ func (a *Request) among(kernels []features.Kernel, x []float64, labels []target.
 	weights := map[float64][]float64{} // by the bound of the domain, on which the scaler depends
 	for _, k := range kernels {
 		above := math.Inf(-1)
-		if b, ok := k.(features.Bounded); ok {
+		if b, ok := k.(kernel.Bounded); ok {
 			above = b.Above()
 		}
 		if !exceed(x, above) || a.Scaled && !math.IsInf(above, -1) {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -27,13 +27,13 @@ func TestAutoChoosesAKernelThatSuits(t *testing.T) {
 		dim    int
 		least  float64 // of the inputs
 		label  func(x []float64) float64
-		want   []features.Kernel
+		want   []kernel.Kernel
 		scaled bool
 	}{
-		{"smooth", 400, 2, -1, smooth, []features.Kernel{features.Gaussian{}, features.Cauchy{}}, false},
-		{"few rows", 200, 2, -1, steps, []features.Kernel{features.Gaussian{}}, false},
-		{"steps", 400, 2, -1, steps, []features.Kernel{features.Laplacian{}}, false},
-		{"shares", 400, 6, 0, shares, []features.Kernel{features.Chi2{}, features.Intersection{}}, false},
+		{"smooth", 400, 2, -1, smooth, []kernel.Kernel{kernel.Gaussian{}, kernel.Cauchy{}}, false},
+		{"few rows", 200, 2, -1, steps, []kernel.Kernel{kernel.Gaussian{}}, false},
+		{"steps", 400, 2, -1, steps, []kernel.Kernel{kernel.Laplacian{}}, false},
+		{"shares", 400, 6, 0, shares, []kernel.Kernel{kernel.Chi2{}, kernel.Intersection{}}, false},
 		{"metric", 400, 6, 0, shares, nil, true},
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -47,19 +47,19 @@ func TestAutoChoosesAKernelThatSuits(t *testing.T) {
 			x = append(x, row...)
 			labels = append(labels, target.Label{Task: target.Regression, Value: test.label(row)})
 		}
-		f := NewFit(x, labels, test.dim, Request{Task: target.Regression, Kernel: features.Auto{}, Scaled: test.scaled})
-		got := f.Kernel.(features.Scaled).WithLengthScale(0)
+		f := NewFit(x, labels, test.dim, Request{Task: target.Regression, Kernel: kernel.Auto{}, Scaled: test.scaled})
+		got := f.Kernel.(kernel.Scaled).WithLengthScale(0)
 		found := len(test.want) == 0
 		for _, k := range test.want {
 			found = found || got == k
 		}
-		_, bounded := got.(features.Bounded)
-		if !found || bounded && test.scaled || !SameFamily(features.Auto{}, f.Kernel) || !HasScale(f.Kernel) {
+		_, bounded := got.(kernel.Bounded)
+		if !found || bounded && test.scaled || !SameFamily(kernel.Auto{}, f.Kernel) || !HasScale(f.Kernel) {
 			t.Errorf("%s: %v, want one of %v", test.name, f.Kernel, test.want)
 		}
 		t.Logf("%s: %v", test.name, f.Kernel)
 	}
-	if SameFamily(features.Auto{}, features.Hellinger{Scale: 1}) {
+	if SameFamily(kernel.Auto{}, kernel.Hellinger{Scale: 1}) {
 		t.Error("hellinger is no candidate")
 	}
 }

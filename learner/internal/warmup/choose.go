@@ -4,7 +4,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -60,11 +60,11 @@ const noveltyWidth = -1
 const minScale = 1e-6
 
 // scaled returns k, which has no scale, with the one that t has chosen.
-func (s sample) scaled(k features.Kernel, t tuned) features.Scaled {
+func (s sample) scaled(k kernel.Kernel, t tuned) kernel.Scaled {
 	squares := s.distances(t.weights)
 	k = s.typical(k, t.weights, squares)
 	scale := math.Ldexp(max(minScale, math.Sqrt(s.squaredScale(k, t.weights, squares))), t.width)
-	return withScale(k, scale).(features.Scaled)
+	return withScale(k, scale).(kernel.Scaled)
 }
 
 // tuned is column weights, and the best choices with them.

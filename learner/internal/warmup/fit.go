@@ -4,6 +4,7 @@ package warmup
 
 import (
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -15,7 +16,7 @@ type Fit struct {
 	Encoding      *encode.Encoding // plan for the raw rows; nil if the model sees them as they are
 	Scaler        Scaler
 	Scales        []target.Scale // of the targets; 0 and 1 for classes
-	Kernel        features.Kernel
+	Kernel        kernel.Kernel
 	Second        []float32 // factors of the scaled columns for half of the frequencies; nil for one kernel
 	Lambda        float64   // weight of ‖f‖²/2 beside the mean loss of a row, chosen by leave-one-out
 	TopEigenvalue float64   // largest eigenvalue of the kernel's matrix on the rows / their number
@@ -28,10 +29,10 @@ const topRows = 512
 // Request has the conditions of a fit.
 type Request struct {
 	Task   target.Task
-	Kernel features.Kernel // with its scale, or to choose one for; Auto to choose the kernel, too
-	Scaled bool            // the rows are those of a given metric already
-	Single bool            // one kernel, not two
-	Fixed  FixedFeatures   // of a model with few features
+	Kernel kernel.Kernel // with its scale, or to choose one for; Auto to choose the kernel, too
+	Scaled bool          // the rows are those of a given metric already
+	Single bool          // one kernel, not two
+	Fixed  FixedFeatures // of a model with few features
 
 	Columns []encode.Type // of a raw row; nil if all are numeric
 	Weights []float64     // of the rows
@@ -44,7 +45,7 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 		x, dim = f.Encoding.Start().Rows(x, labels, a.Weights), f.Encoding.Width()
 		a.Fixed.Dim = dim
 	}
-	if k, ok := a.Kernel.(features.Auto); ok {
+	if k, ok := a.Kernel.(kernel.Auto); ok {
 		a.Kernel = a.among(k.Candidates(), x, labels, dim, f)
 	}
 	f.Scaler = a.scaler(x, dim)
@@ -62,9 +63,9 @@ func (a *Request) scaler(x []float64, dim int) Scaler {
 		return noScaler(dim)
 	}
 	switch k := a.Kernel.(type) {
-	case features.Mapped:
+	case kernel.Mapped:
 		return newMappedScaler(x, dim, k)
-	case features.Bounded:
+	case kernel.Bounded:
 		return newPositiveScaler(x, dim, k)
 	}
 	return NewScaler(x, dim)
@@ -132,8 +133,8 @@ func (f *Fit) scaled(x []float64, dim int) []float64 {
 // atSame returns the kernel's value at two equal rows.
 func (f *Fit) atSame(x []float64) float64 { return atSame(f.Kernel, x) }
 
-func atSame(k features.Kernel, x []float64) float64 {
-	if _, own := k.(features.Featured); own {
+func atSame(k kernel.Kernel, x []float64) float64 {
+	if _, own := k.(kernel.Featured); own {
 		return k.Eval(x, x)
 	}
 	return 1

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -141,7 +141,7 @@ func TestMedianDistance(t *testing.T) {
 func TestTopEigenvalueAgreesWithGonum(t *testing.T) {
 	const n, dim = 100, 3
 	x := table(n*dim, normal(0, 1))
-	k := features.Gaussian{Scale: 1.5}
+	k := kernel.Gaussian{Scale: 1.5}
 	m := mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := range n {
@@ -161,11 +161,11 @@ func TestTopEigenvalueAgreesWithGonum(t *testing.T) {
 func TestConfiguredKernelIsKept(t *testing.T) {
 	x := table(200, normal(0, 1), normal(0, 1))
 	labels := make([]target.Label, 200)
-	if f := NewFit(x, labels, 2, Request{Task: target.Classification, Kernel: features.Gaussian{Scale: 2.5}}); f.Kernel.String() != "gaussian:2.5" {
+	if f := NewFit(x, labels, 2, Request{Task: target.Classification, Kernel: kernel.Gaussian{Scale: 2.5}}); f.Kernel.String() != "gaussian:2.5" {
 		t.Errorf("kernel %v", f.Kernel)
 	}
 	// Two standard normal points are 2 apart in the root of the mean square.
-	if f := NewFit(x, labels, 2, Request{Task: target.Classification, Kernel: features.Gaussian{}}); math.Abs(f.Kernel.(features.Gaussian).Scale-1.7) > 0.2 {
+	if f := NewFit(x, labels, 2, Request{Task: target.Classification, Kernel: kernel.Gaussian{}}); math.Abs(f.Kernel.(kernel.Gaussian).Scale-1.7) > 0.2 {
 		t.Errorf("the median distance of normal points is %v", f.Kernel)
 	}
 }

@@ -2,6 +2,7 @@ package warmup
 
 import (
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -15,8 +16,8 @@ type FixedFeatures struct {
 
 // products sets k, of which the lower triangle counts, to the products of the
 // features of the rows x: the kernel, nearly.
-func (f FixedFeatures) products(k []float64, x []float32, kernel features.Kernel) {
-	f.Kernel = kernel
+func (f FixedFeatures) products(k []float64, x []float32, by kernel.Kernel) {
+	f.Kernel = by
 	bank := features.NewBank(f.Map)
 	bank.Grow(f.Blocks)
 	n, d := len(x)/f.Dim, 2*f.Blocks*f.BlockSize

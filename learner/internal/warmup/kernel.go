@@ -3,30 +3,30 @@ package warmup
 import (
 	"math"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 )
 
 // HasScale reports whether k needs no scale from the warm-up.
-func HasScale(k features.Kernel) bool {
-	s, ok := k.(features.Scaled)
+func HasScale(k kernel.Kernel) bool {
+	s, ok := k.(kernel.Scaled)
 	return !ok || s.LengthScale() > 0
 }
 
 // SameFamily reports whether fitted is what a Fit can make of the configured
 // kernel.
-func SameFamily(configured, fitted features.Kernel) bool {
-	if a, ok := configured.(features.Auto); ok {
+func SameFamily(configured, fitted kernel.Kernel) bool {
+	if a, ok := configured.(kernel.Auto); ok {
 		return a.Includes(fitted)
 	}
-	if s, ok := fitted.(features.Scaled); ok && !HasScale(configured) {
+	if s, ok := fitted.(kernel.Scaled); ok && !HasScale(configured) {
 		return s.WithLengthScale(0) == configured
 	}
 	return fitted == configured
 }
 
 // withScale returns k with a scale, if it is one to have any.
-func withScale(k features.Kernel, scale float64) features.Kernel {
-	if s, ok := k.(features.Scaled); ok {
+func withScale(k kernel.Kernel, scale float64) kernel.Kernel {
+	if s, ok := k.(kernel.Scaled); ok {
 		return s.WithLengthScale(scale)
 	}
 	return k
@@ -34,16 +34,16 @@ func withScale(k features.Kernel, scale float64) features.Kernel {
 
 // typical returns k with typical scales of its parts, if it is a composite that has
 // none: their distances grow differently with the inputs. Others stay as they are.
-func (s sample) typical(k features.Kernel, columnWeights, squares []float64) features.Kernel {
-	c, ok := k.(features.Composite)
+func (s sample) typical(k kernel.Kernel, columnWeights, squares []float64) kernel.Kernel {
+	c, ok := k.(kernel.Composite)
 	if !ok || HasScale(k) {
 		return k
 	}
 	parts := c.Parts()
 	for i, p := range parts {
-		q := s.typical(p, columnWeights, squares).(features.Scaled)
+		q := s.typical(p, columnWeights, squares).(kernel.Scaled)
 		if !HasScale(q) {
-			q = q.WithLengthScale(max(minScale, math.Sqrt(s.squaredScale(q, columnWeights, squares)))).(features.Scaled)
+			q = q.WithLengthScale(max(minScale, math.Sqrt(s.squaredScale(q, columnWeights, squares)))).(kernel.Scaled)
 		}
 		parts[i] = q
 	}
@@ -64,13 +64,13 @@ const (
 // a kernel of the Euclidean distance, whose squares are given. For another it is
 // the power of two times it from which on the median of the kernel's values is at
 // least typicalValue, because its own distance grows otherwise with the inputs.
-func (s sample) squaredScale(k features.Kernel, columnWeights, squares []float64) float64 {
-	scaled, ok := k.(features.Scaled)
+func (s sample) squaredScale(k kernel.Kernel, columnWeights, squares []float64) float64 {
+	scaled, ok := k.(kernel.Scaled)
 	if ok && scaled.LengthScale() > 0 {
 		return scaled.LengthScale() * scaled.LengthScale()
 	}
 	m := median(squares, s.rows())
-	if _, radial := k.(features.Radial); radial || !ok {
+	if _, radial := k.(kernel.Radial); radial || !ok {
 		return m
 	}
 	z, n, d := s.weighted(columnWeights), min(s.rows(), typicalRows), s.dim

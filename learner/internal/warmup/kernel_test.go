@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -14,10 +14,10 @@ import (
 // Euclidean one and grows faster with the inputs.
 type manhattan struct{ scale float64 }
 
-func (k manhattan) String() string                                { return fmt.Sprintf("manhattan:%g", k.scale) }
-func (k manhattan) Sample([]float32, int, *features.Source)       { panic("only Eval is wanted") }
-func (k manhattan) LengthScale() float64                          { return k.scale }
-func (k manhattan) WithLengthScale(scale float64) features.Kernel { return manhattan{scale} }
+func (k manhattan) String() string                              { return fmt.Sprintf("manhattan:%g", k.scale) }
+func (k manhattan) Sample([]float32, int, *kernel.Source)       { panic("only Eval is wanted") }
+func (k manhattan) LengthScale() float64                        { return k.scale }
+func (k manhattan) WithLengthScale(scale float64) kernel.Kernel { return manhattan{scale} }
 func (k manhattan) Eval(x, y []float64) float64 {
 	sum := 0.0
 	for i, v := range x {
@@ -29,7 +29,7 @@ func (k manhattan) Eval(x, y []float64) float64 {
 // euclidean is exp(-‖x-y‖ / scale).
 type euclidean struct{ manhattan }
 
-func (k euclidean) WithLengthScale(scale float64) features.Kernel { return euclidean{manhattan{scale}} }
+func (k euclidean) WithLengthScale(scale float64) kernel.Kernel { return euclidean{manhattan{scale}} }
 func (k euclidean) Eval(x, y []float64) float64 {
 	sum := 0.0
 	for i, v := range x {
@@ -43,20 +43,20 @@ func (euclidean) EvalSquared(dst, d []float64, squaredScale float64) {
 	}
 }
 
-var _ features.Radial = euclidean{}
+var _ kernel.Radial = euclidean{}
 
 // unscaled is a kernel without a scale.
 type unscaled struct{}
 
-func (unscaled) String() string                          { return "unscaled" }
-func (unscaled) Sample([]float32, int, *features.Source) { panic("only Eval is wanted") }
-func (unscaled) Eval(x, y []float64) float64             { return manhattan{5}.Eval(x, y) }
+func (unscaled) String() string                        { return "unscaled" }
+func (unscaled) Sample([]float32, int, *kernel.Source) { panic("only Eval is wanted") }
+func (unscaled) Eval(x, y []float64) float64           { return manhattan{5}.Eval(x, y) }
 
 // TestAnyKernelGetsAScaleAndAPenalty: of rows of few and of many columns, the scale
 // is one at which their kernel predicts nearly as well as at any other.
 func TestAnyKernelGetsAScaleAndAPenalty(t *testing.T) {
 	for _, dim := range []int{2, 400} {
-		for _, k := range []features.Scaled{features.Gaussian{}, manhattan{}, euclidean{}} {
+		for _, k := range []kernel.Scaled{kernel.Gaussian{}, manhattan{}, euclidean{}} {
 			rng := rand.New(rand.NewPCG(1, 2))
 			var x []float64
 			var labels []target.Label
@@ -71,7 +71,7 @@ func TestAnyKernelGetsAScaleAndAPenalty(t *testing.T) {
 				labels = append(labels, target.Label{Task: target.Regression, Value: math.Sin(sum/math.Sqrt(float64(dim))) + 0.1*rng.NormFloat64()})
 			}
 			f := NewFit(x, labels, dim, Request{Task: target.Regression, Kernel: k, Single: true})
-			got, ok := f.Kernel.(features.Scaled)
+			got, ok := f.Kernel.(kernel.Scaled)
 			if !ok || got.LengthScale() <= 0 || !SameFamily(k, f.Kernel) || got.WithLengthScale(1) != k.WithLengthScale(1) {
 				t.Fatalf("%d columns: kernel %v of %v", dim, f.Kernel, k)
 			}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -30,7 +30,7 @@ type Scaler struct {
 	ColumnWeights []float64 // root of the weight of each column
 	AsIs          bool      // the rows are scaled already, and only rounded
 
-	Map features.Mapped // the kernel, if it is one of a function of the columns; otherwise nil
+	Map kernel.Mapped // the kernel, if it is one of a function of the columns; otherwise nil
 }
 
 // noScaler returns the scaler of rows that are scaled already.
@@ -59,7 +59,7 @@ func (s Scaler) Apply(dst []float32, x []float64) {
 
 // newMappedScaler fits a scaler to what the kernel maps the values to. With a scale of
 // its own the kernel is that of the paper, and the columns are not scaled.
-func newMappedScaler(x []float64, dim int, k features.Mapped) Scaler {
+func newMappedScaler(x []float64, dim int, k kernel.Mapped) Scaler {
 	mapped := make([]float64, len(x))
 	for i, v := range x {
 		mapped[i] = k.Input(target.Bounded(v))
@@ -74,7 +74,7 @@ func newMappedScaler(x []float64, dim int, k features.Mapped) Scaler {
 // newPositiveScaler fits a scaler that keeps 0, and so histograms: columns get the standard
 // deviation 1, or one factor for all, as those of NewScaler. With a scale of its own the
 // kernel is that of the rows as they are.
-func newPositiveScaler(x []float64, dim int, k features.Kernel) Scaler {
+func newPositiveScaler(x []float64, dim int, k kernel.Kernel) Scaler {
 	s := NewScaler(x, dim)
 	for j := range dim {
 		if c := NewColumn(x[j:], dim); c.constant() {

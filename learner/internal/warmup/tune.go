@@ -3,7 +3,7 @@ package warmup
 import (
 	"math"
 
-	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -37,7 +37,7 @@ const penaltyGain = 0.99
 // (Gy)ᵢ/Gᵢᵢ (Allen 1974).
 type tuner struct {
 	sample
-	kernel  features.Kernel
+	kernel  kernel.Kernel
 	squared float64   // scale of the kernel at width 0, squared
 	squares []float64 // squared distances under the column weights, a lower triangle
 	second  []float64 // under others: the kernel is the mean of its values at both; nil for none
@@ -58,7 +58,7 @@ type tuner struct {
 
 // newTuner returns a tuner for rows under column weights. A kernel that has its
 // scale has it at width 0; for the others that is typical of the rows.
-func newTuner(s sample, columnWeights []float64, k features.Kernel) *tuner {
+func newTuner(s sample, columnWeights []float64, k kernel.Kernel) *tuner {
 	n := s.rows()
 	t := &tuner{sample: s, kernel: k, squares: s.distances(columnWeights), z: s.weighted(columnWeights), at: widest + 1, seen: map[[2]int]float64{}}
 	t.kernel = s.typical(k, columnWeights, t.squares)
@@ -195,7 +195,7 @@ func (t *tuner) error(c tuning) float64 {
 // values sets dst to the kernel's values at row i and the rows before it.
 func (t *tuner) values(dst []float64, i, width int) {
 	n := t.rows()
-	radial, ok := t.kernel.(features.Radial)
+	radial, ok := t.kernel.(kernel.Radial)
 	if t.fixed.Blocks > 0 || !ok {
 		t.makeMatrix(width)
 		copy(dst, t.matrix[i*n:])
@@ -215,7 +215,7 @@ func (t *tuner) values(dst []float64, i, width int) {
 // same returns the kernel's value at row i and itself, at the width of values.
 func (t *tuner) same(i int) float64 {
 	n := t.rows()
-	if _, own := t.kernel.(features.Featured); !own {
+	if _, own := t.kernel.(kernel.Featured); !own {
 		return 1
 	}
 	return t.matrix[i*n+i]

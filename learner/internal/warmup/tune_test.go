@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -44,7 +45,7 @@ func TestLeaveOneOutHasWeightsAndASecondKernel(t *testing.T) {
 func testLeaveOneOut(t *testing.T, second, weights []float64) {
 	s := curved(40, 2, 0.1)
 	metric := []float64{1.5, 0.5}
-	tn := newTuner(s, metric, features.Gaussian{})
+	tn := newTuner(s, metric, kernel.Gaussian{})
 	n := s.rows()
 	tn.weights = weights
 	if second == nil {
@@ -114,8 +115,8 @@ func TestMetricFindsTheColumnsThatMatter(t *testing.T) {
 // far better than none, and rows of two kinds of label are enough to see it.
 func TestTuningIsWorthIt(t *testing.T) {
 	s := curved(1000, 32, 0.1)
-	untuned := newTuner(s, Ones(s.dim), features.Gaussian{}).error(safeTuning)
-	if best, _ := s.choose(Request{Kernel: features.Gaussian{}}); best.error > untuned/3 {
+	untuned := newTuner(s, Ones(s.dim), kernel.Gaussian{}).error(safeTuning)
+	if best, _ := s.choose(Request{Kernel: kernel.Gaussian{}}); best.error > untuned/3 {
 		t.Errorf("error %v, without a choice %v", best.error, untuned)
 	}
 }
@@ -124,11 +125,11 @@ func TestTuningIsWorthIt(t *testing.T) {
 // are without it, and where it is all that matters, none.
 func TestHalfWithoutAMetric(t *testing.T) {
 	s := curved(600, 12, 1)
-	if _, second := s.choose(Request{Kernel: features.Gaussian{}}); second == nil {
+	if _, second := s.choose(Request{Kernel: kernel.Gaussian{}}); second == nil {
 		t.Error("there is no second kernel where much is noise")
 	}
 	s = curved(1000, 32, 0.1)
-	if _, second := s.choose(Request{Kernel: features.Gaussian{}}); second != nil {
+	if _, second := s.choose(Request{Kernel: kernel.Gaussian{}}); second != nil {
 		t.Errorf("two columns of 32 matter, and there is a second metric %v", second)
 	}
 }
@@ -143,7 +144,7 @@ func TestFineKernelsAreFound(t *testing.T) {
 		s.y = append(s.y, math.Sin(2*math.Pi*20*x)+0.1*rng.NormFloat64())
 	}
 	s.center()
-	if best := newTuner(s, Ones(1), features.Gaussian{}).search(safeTuning); best.width >= narrowest || best.error > 0.1 {
+	if best := newTuner(s, Ones(1), kernel.Gaussian{}).search(safeTuning); best.width >= narrowest || best.error > 0.1 {
 		t.Errorf("width %d, error %v", best.width, best.error)
 	}
 }
@@ -158,7 +159,7 @@ func TestFewRowsHaveNoMetric(t *testing.T) {
 		signal[i] = target.Label{Task: target.Regression, Value: s.y[i]}
 		noise[i] = target.Label{Task: target.Regression, Value: rng.NormFloat64()}
 	}
-	a := Request{Task: target.Regression, Kernel: features.Gaussian{}}
+	a := Request{Task: target.Regression, Kernel: kernel.Gaussian{}}
 	weak, strong := NewFit(s.x, signal, s.dim, a), NewFit(s.x, noise, s.dim, a)
 	if !slices.Equal(weak.Scaler.ColumnWeights, Ones(s.dim)) || !slices.Equal(strong.Scaler.ColumnWeights, Ones(s.dim)) {
 		t.Errorf("metrics %v and %v of few rows", weak.Scaler.ColumnWeights, strong.Scaler.ColumnWeights)
@@ -178,12 +179,12 @@ func TestOnlyTheLastFitIsForMoreRows(t *testing.T) {
 	}
 	s.center()
 	from := tuned{Ones(s.dim), safeTuning}
-	last := newTuner(s.slice(LastCheckpoint-tuningRows, LastCheckpoint), from.weights, features.Gaussian{})
+	last := newTuner(s.slice(LastCheckpoint-tuningRows, LastCheckpoint), from.weights, kernel.Gaussian{})
 	best := last.search(safeTuning)
-	if early := s.slice(1, LastCheckpoint).tuned(from, Request{Kernel: features.Gaussian{}}); early.width != best.width || early.lambda != best.lambda {
+	if early := s.slice(1, LastCheckpoint).tuned(from, Request{Kernel: kernel.Gaussian{}}); early.width != best.width || early.lambda != best.lambda {
 		t.Errorf("before the last fit %v, want %v", early.tuning, best)
 	}
-	if late := s.tuned(from, Request{Kernel: features.Gaussian{}}); late.width >= best.width || late.error > narrowMargin*best.error {
+	if late := s.tuned(from, Request{Kernel: kernel.Gaussian{}}); late.width >= best.width || late.error > narrowMargin*best.error {
 		t.Errorf("in the last fit %v, where %v is best", late.tuning, best)
 	}
 }
@@ -212,8 +213,8 @@ func TestFitOfAnyRowsIsFinite(t *testing.T) {
 					labels[i].Class = 0
 				}
 			}
-			f := NewFit(x, labels, dim, Request{Task: task, Kernel: features.Gaussian{}})
-			scale := f.Kernel.(features.Gaussian).Scale
+			f := NewFit(x, labels, dim, Request{Task: task, Kernel: kernel.Gaussian{}})
+			scale := f.Kernel.(kernel.Gaussian).Scale
 			if !(f.Lambda > 0 && f.Lambda <= 1 && scale > 0 && scale < 1e6 && f.TopEigenvalue > 0) {
 				t.Errorf("%s, %v: penalty %v, kernel %v, eigenvalue %v", name, task, f.Lambda, f.Kernel, f.TopEigenvalue)
 			}
@@ -237,21 +238,21 @@ func TestFewFeaturesAreComparedThemselves(t *testing.T) {
 	}
 	n := s.rows()
 	products := make([]float64, n*n)
-	FixedFeatures{m, 200}.products(products, x, features.Gaussian{Scale: 1.5})
+	FixedFeatures{m, 200}.products(products, x, kernel.Gaussian{Scale: 1.5})
 	for i := range n {
 		for j := range i {
-			want := features.Gaussian{Scale: 1.5}.Eval(s.x[i*s.dim:(i+1)*s.dim], s.x[j*s.dim:(j+1)*s.dim])
+			want := kernel.Gaussian{Scale: 1.5}.Eval(s.x[i*s.dim:(i+1)*s.dim], s.x[j*s.dim:(j+1)*s.dim])
 			if got := products[i*n+j]; math.Abs(got-want) > 0.08 { // five standard errors
 				t.Fatalf("rows %d and %d: %v, want %v", i, j, got, want)
 			}
 		}
 	}
 	metric := Ones(s.dim)
-	want := newTuner(s, metric, features.Gaussian{}).error(safeTuning)
-	if got := newTuner(s, metric, features.Gaussian{}).on(FixedFeatures{m, 200}).error(safeTuning); math.Abs(got/want-1) > 0.1 {
+	want := newTuner(s, metric, kernel.Gaussian{}).error(safeTuning)
+	if got := newTuner(s, metric, kernel.Gaussian{}).on(FixedFeatures{m, 200}).error(safeTuning); math.Abs(got/want-1) > 0.1 {
 		t.Errorf("3,200 features: error %v, of the kernel %v", got, want)
 	}
-	if got := newTuner(s, metric, features.Gaussian{}).on(FixedFeatures{m, 1}).error(safeTuning); got < 1.2*want {
+	if got := newTuner(s, metric, kernel.Gaussian{}).on(FixedFeatures{m, 1}).error(safeTuning); got < 1.2*want {
 		t.Errorf("16 features: error %v, of the kernel %v", got, want)
 	}
 }
@@ -265,7 +266,7 @@ func BenchmarkFit(b *testing.B) {
 				labels[i] = target.Label{Task: target.Regression, Value: s.y[i]}
 			}
 			for range b.N {
-				NewFit(s.x, labels, s.dim, Request{Task: target.Regression, Kernel: features.Gaussian{}})
+				NewFit(s.x, labels, s.dim, Request{Task: target.Regression, Kernel: kernel.Gaussian{}})
 			}
 		})
 	}
@@ -278,7 +279,7 @@ func TestOneKernelWhereOneIsAskedFor(t *testing.T) {
 	for i, y := range s.y {
 		labels[i] = target.Label{Task: target.Regression, Value: y}
 	}
-	a := Request{Task: target.Regression, Kernel: features.Gaussian{}}
+	a := Request{Task: target.Regression, Kernel: kernel.Gaussian{}}
 	if NewFit(s.x, labels, s.dim, a).Second == nil {
 		t.Fatal("no second kernel")
 	}

@@ -1,0 +1,40 @@
+package kernel
+
+import "slices"
+
+// Auto stands for the kernel that the learner's warm-up chooses among its Candidates. It
+// has a name, but no values and no frequencies.
+type Auto struct{}
+
+func (Auto) String() string                   { return "auto" }
+func (Auto) LengthScale() float64             { return 0 }
+func (k Auto) WithLengthScale(float64) Kernel { return k }
+func (Auto) Eval(_, _ []float64) float64      { panic("kernel: value of the kernel auto") }
+func (Auto) Sample([]float32, int, *Source)   { panic("kernel: frequencies of the kernel auto") }
+
+// candidates are in the order of preference: a later one has to be better than those
+// before it. Those that are nearly the same as another one, or take much longer, are not
+// among them.
+var candidates = [...]string{
+	"gaussian", "laplacian", "cauchy", "matern:1.5", "gaussian+laplacian", "polynomial:2", "arc-cosine:1",
+	"chi2", "intersection", "skewed-chi2:1",
+}
+
+// Candidates returns the kernels that Auto stands for, without scales.
+func (Auto) Candidates() []Kernel {
+	all := make([]Kernel, len(candidates))
+	for i, name := range candidates {
+		k, err := Parse(name)
+		if err != nil {
+			panic(err)
+		}
+		all[i] = k
+	}
+	return all
+}
+
+// Includes reports whether k is one of the Candidates, with a scale or without.
+func (a Auto) Includes(k Kernel) bool {
+	s, ok := k.(Scaled)
+	return ok && slices.Contains(a.Candidates(), s.WithLengthScale(0))
+}

@@ -1,0 +1,118 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// The kernels of the angle between rows are those of rows on a sphere: the constant
+// Scale is appended to the row, and the result divided by its length. No two rows have
+// the same direction then, and the kernel is 1 at the same row.
+
+// length returns the Euclidean length of x with the constant appended.
+func length[T float32 | float64](x []T, scale float64) float64 {
+	s := float64(scale * scale)
+	for _, v := range x {
+		s += float64(float64(v) * float64(v))
+	}
+	return math.Sqrt(s)
+}
+
+// direction sets dst to the point of x on the sphere, which has one number more.
+func direction(dst []float64, x []float32, scale float64) {
+	n := length(x, scale)
+	for i, v := range x {
+		dst[i] = float64(v) / n
+	}
+	dst[len(x)] = scale / n
+}
+
+// cosine returns the cosine of the angle of x and y on the sphere.
+func cosine(x, y []float64, scale float64) float64 {
+	s := float64(scale * scale)
+	for i, v := range x {
+		s += float64(v * y[i])
+	}
+	return max(-1, min(1, s/float64(length(x, scale)*length(y, scale))))
+}
+
+// angle returns the angle from 0 to π of a cosine c: 2 arctan √((1-c)/(1+c)), with the
+// same bits on every machine.
+func angle(c float64) float64 {
+	if c < 0 {
+		return math.Pi - angle(-c)
+	}
+	t := math.Sqrt((1 - c) / (1 + c))
+	if t > 0.66 {
+		return 2 * (math.Pi/4 + arctan((t-1)/(t+1)))
+	}
+	return 2 * arctan(t)
+}
+
+// arctan is the arc tangent of a number up to 0.66 in magnitude, as the rational function
+// of Cephes (Moshier 1989).
+func arctan(x float64) float64 {
+	z := float64(x * x)
+	p, q := -8.750608600031904122785e-01, 1.0
+	for _, c := range [...]float64{-1.615753718733365076637e+01, -7.500855792314704667340e+01, -1.228866684490136173410e+02, -6.485021904942025371773e+01} {
+		p = float64(p*z) + c
+	}
+	for _, c := range [...]float64{2.485846490142306297962e+01, 1.650270098316988542046e+02, 4.328810604912902668951e+02, 4.853903996359136964868e+02, 1.945506571482613964425e+02} {
+		q = float64(q*z) + c
+	}
+	return x + float64(x*float64(z*p/q))
+}
+
+// roots fills w with complex numbers of 1, i, -1 and -i: for each n of them, the real
+// parts and then the imaginary ones.
+func (s *Source) roots(w []float32, n int) {
+	var word uint64
+	left := 0
+	for ; len(w) > 0; w = w[2*n:] {
+		for i := range n {
+			if left == 0 {
+				word, left = s.Uint64(), 32
+			}
+			sign := float32(1 - int(word&2))
+			if w[i], w[n+i] = sign, 0; word&1 == 1 {
+				w[i], w[n+i] = 0, sign
+			}
+			word, left = word>>2, left-1
+		}
+	}
+}
+
+// multiply sets dst to the products of as many factors ωᵀx each, of which the real and
+// imaginary parts are given: their real and imaginary parts. Where the ω are those of roots
+// the mean of a product at x times the conjugate of that at y is (xᵀy) to the power of
+// factors, and its variance is less than with real ones (Wacker, Ohana and Filippone 2022).
+func multiply(dst, products []float64, factors int) {
+	for i := 0; i < len(dst); i += 2 {
+		re, im := 1.0, 0.0
+		for range factors {
+			a, b := products[0], products[1]
+			re, im = float64(re*a)-float64(im*b), float64(re*b)+float64(im*a)
+			products = products[2:]
+		}
+		dst[i], dst[i+1] = re, im
+	}
+}
+
+// dots returns the products of x with vectors.
+func dots(x, vectors []float64) []float64 {
+	u := make([]float64, len(vectors)/len(x))
+	for i := range u {
+		u[i] = vec.Dot(x, vectors[i*len(x):(i+1)*len(x)])
+	}
+	return u
+}
+
+// power returns x to a power of 0 or more.
+func power(x float64, n int) float64 {
+	p := 1.0
+	for range n {
+		p *= x
+	}
+	return p
+}
