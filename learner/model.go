@@ -52,6 +52,7 @@ type Model struct {
 	coef      []float32
 	forest    *forest.Forest // nil without trees
 	leafCoef  []float32
+	pruned    *pruned         // nil if it has all features of its blocks
 	decision  *Decision       // nil without Config.Costs
 	intervals *Intervals      // nil without Config.Intervals
 	static    *mixture.Static // nil without Config.Mixture
@@ -140,6 +141,9 @@ func NewModel(arrays []Array) (*Model, error) {
 	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.decision, intervals: v.intervals, static: v.static}
 	if v.fit != nil {
 		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
+	}
+	if v.kept != nil {
+		m.pruned = &pruned{v.featureMap(), v.Blocks, v.kept}
 	}
 	return m, nil
 }
