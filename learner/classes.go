@@ -3,6 +3,7 @@ package learner
 import (
 	"fmt"
 
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -14,6 +15,9 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 			panic("learner: " + err.Error()) // the configuration has been checked
 		}
 		l.head = target.NewHead(suited, y.Task, 0, l.head.Targets())
+		if l.config.Mixture {
+			l.mixture = mixture.New(l.head)
+		}
 	}
 	if y.Task != l.head.Task || l.config.Task != Auto && l.config.Task != l.head.Task {
 		panic(fmt.Sprintf("learner: the label's task is %v, the model's is %v", y.Task, l.head.Task))
@@ -69,6 +73,9 @@ func (l *Learner) priors(dst []float64) []float64 { return l.head.PriorScores(ds
 // widen adds a class to the model.
 func (l *Learner) widen() {
 	l.head = l.head.WithNewClass()
+	if l.mixture != nil {
+		l.mixture.Widen(&l.head, l.total+float64(l.head.Classes))
+	}
 	if l.fit == nil {
 		return
 	}

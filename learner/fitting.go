@@ -22,6 +22,9 @@ func (l *Learner) adopt(f warmup.Fit) {
 	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.head.Scores())
 	l.pending.Clear()
 	x, d, m := l.encodeRows(), l.width(), l.minibatchAt(l.labelled)
+	if l.mixture != nil {
+		l.startMixed(x)
+	}
 	for i, y := range l.warmup.Labels {
 		l.pending.X = state.Extend(l.pending.X, d)
 		f.Scaler.Apply(l.pending.X[i%m*d:], x[i*d:(i+1)*d])
@@ -85,5 +88,8 @@ func (l *Learner) advance() {
 	}
 	if l.labelled == int64(warmup.EffectiveAt(warmup.LastCheckpoint)) {
 		l.warmup = warmup.Buffer{}
+		if l.mixture != nil {
+			l.mixture.EndWarmup()
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -44,6 +45,7 @@ type Learner struct {
 	decision   *decide.F1        // nil without Config.Costs f1
 	costs      *Decision         // nil without Config.Costs by class
 	intervals  *interval.Tracker // nil without Config.Intervals
+	mixture    *mixture.Mixture  // nil without Config.Mixture, and before the first label
 
 	pass    PredictedBatch
 	scratch scratch
@@ -121,6 +123,9 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 		panic("learner: Learn takes the most recent PredictedBatch, and takes it once")
 	}
 	s := Step{}
+	if p.isMixed {
+		l.mixture.Commit()
+	}
 	for i := range p.rows {
 		if p.batch.Label(i).Task != Auto {
 			s.Learned++
@@ -167,6 +172,9 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	} else {
 		l.push(p, i, y, weight)
 	}
+	if l.mixture != nil {
+		l.learnMixed(p, i, y, weight)
+	}
 	if grown {
 		l.scorePending()
 	}
@@ -184,6 +192,9 @@ func (l *Learner) changesAfter(n int64, y Label) bool {
 		return true
 	case l.fit == nil && l.head.Classes == 1: // the only class has the probability 1
 		return n == int64(warmup.EffectiveAt(warmup.LastCheckpoint))
+	}
+	if l.config.Mixture && n%mixture.ChunkRows == 0 {
+		return true
 	}
 	return l.fit == nil || n%int64(l.minibatchAt(n)) == 0 || warmup.TakesEffect(n)
 }
@@ -239,6 +250,9 @@ func (l *Learner) Progress() Progress {
 		for j := range coverage {
 			p.Intervals = append(p.Intervals, IntervalScore{Coverage: coverage[j], Width: width[j]})
 		}
+	}
+	if l.mixture != nil {
+		p.Mixture = l.mixtureScores()
 	}
 	p.Whole, p.Recent, p.Latest = scores(whole, l.head.Task), scores(long, l.head.Task), scores(short, l.head.Task)
 	return p

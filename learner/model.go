@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/forest"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -48,8 +50,12 @@ type Model struct {
 	bank      *features.Bank   // nil before the first fit
 	intercept []float64
 	coef      []float32
-	decision  *Decision  // nil without Config.Costs
-	intervals *Intervals // nil without Config.Intervals
+	forest    *forest.Forest // nil without trees
+	leafCoef  []float32
+	pruned    *pruned         // nil if it has all features of its blocks
+	decision  *Decision       // nil without Config.Costs
+	intervals *Intervals      // nil without Config.Intervals
+	static    *mixture.Static // nil without Config.Mixture
 
 	x    []float32 // scratch
 	f    []float64
@@ -104,6 +110,12 @@ func (m *Model) Predict(b *Batch) Predictions {
 	}
 	m.f = engine.Scores(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
 	k := m.head.Scores()
+	if m.forest != nil {
+		m.forest.Sum(m.f, m.x, m.leafCoef, k)
+	}
+	if m.static != nil {
+		m.static.Apply(m.f, m.x)
+	}
 	for i := range n {
 		switch {
 		case p.Task != Novelty:
@@ -126,9 +138,12 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.config.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, decision: v.decision, intervals: v.intervals}
+	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.decision, intervals: v.intervals, static: v.static}
 	if v.fit != nil {
 		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
+	}
+	if v.kept != nil {
+		m.pruned = &pruned{v.featureMap(), v.Blocks, v.kept}
 	}
 	return m, nil
 }

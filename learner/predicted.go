@@ -24,7 +24,10 @@ type PredictedBatch struct {
 	x       []float32 // scaled
 	f       []float64 // rows × columns
 	Columns int
-	Served  int // column of f from which on they are the prediction's
+	Served  int // column of f from which on they are the engine's
+
+	isMixed bool
+	mixedPass
 }
 
 // Len returns the number of rows.
@@ -49,6 +52,14 @@ func (p *PredictedBatch) Loss(i int) (float64, bool) {
 
 // scores returns the scores of the prediction for row i.
 func (p *PredictedBatch) scores(i int) []float64 {
+	if k := p.head.Scores(); p.isMixed {
+		return p.mixedScores[i*k : (i+1)*k]
+	}
+	return p.engineScores(i)
+}
+
+// engineScores returns those of the engine.
+func (p *PredictedBatch) engineScores(i int) []float64 {
 	at := i*p.Columns + p.Served
 	return p.f[at : at+p.head.Scores()]
 }
@@ -101,7 +112,10 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 		p.Intervals = l.intervals.Rule
 	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
+	p.isMixed = l.mixture != nil && p.Size > 0
 	switch {
+	case p.isMixed:
+		l.predictMixed(p)
 	case p.Task != Novelty:
 		for i := range p.rows {
 			l.head.Predict(p.Row(i), p.scores(i))

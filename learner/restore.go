@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -61,6 +62,9 @@ func (l *Learner) State() State {
 	if l.intervals != nil {
 		l.intervals.Save(a)
 	}
+	if l.mixture != nil {
+		l.mixture.Save(a)
+	}
 	if l.fit != nil {
 		l.engine.Save(a)
 	}
@@ -79,6 +83,12 @@ func (l *Learner) Serving() []Array {
 	}
 	if l.intervals != nil {
 		v.intervals = &l.intervals.Rule
+	}
+	if l.config.Mixture {
+		v.static = &mixture.Static{}
+		if l.mixture != nil {
+			v.static = &l.mixture.Static
+		}
 	}
 	var a state.Arrays
 	v.save(&a)
@@ -115,6 +125,7 @@ func restoreWith(c Config, s State, by warmup.Fitter) (*Learner, error) {
 func (l *Learner) compare(s *state.Reader, v serving) {
 	c := l.config
 	s.Require(v.config.BlockSize == c.BlockSize && v.config.Seed == c.Seed, "block size is %d and seed %d, configured are %d and %d", v.config.BlockSize, v.config.Seed, c.BlockSize, c.Seed)
+	s.Require(v.kept == nil, "the model is pruned: it predicts and does not learn")
 	s.Require(v.Blocks <= c.options().MaxBlocks(), "%d blocks, want at most %d", v.Blocks, c.options().MaxBlocks())
 	s.Require(v.head.Classes <= c.MaxClasses, "%d classes, want at most %d", v.head.Classes, c.MaxClasses)
 	s.Require(c.Task == Auto || v.head.Task == Auto || v.head.Task == c.Task, "task is %v, configured is %v", v.head.Task, c.Task)
@@ -125,10 +136,12 @@ func (l *Learner) compare(s *state.Reader, v serving) {
 	s.Require(v.head.Loss == want.Loss, "loss is %v, configured is %s", v.head.Loss, c.Loss)
 	s.Require(v.config.Sampling == c.Sampling, "sampling is %s, configured is %s", v.config.Sampling, c.Sampling)
 	s.Require(v.given == c.Metric, "metric is %v, configured is %v", v.given, c.Metric)
+	s.Require(v.Forest == nil || c.Forest > 0, "the model has a forest, configured is none")
 	s.Require(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
 	s.Require(v.dim == 0 || c.rowSize(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values do not match %d lags", v.dim, c.Lags)
 	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
 	s.Require((v.decision != nil) == (c.Costs != "") && (v.decision == nil || v.decision.Is(l.costs)), "the model has a decision rule: %v, configured are costs %q", v.decision != nil, c.Costs)
+	s.Require((v.static != nil) == c.Mixture, "the model has a mixture: %v, configured: %v", v.static != nil, c.Mixture)
 	s.Require((v.intervals != nil) == (l.intervals != nil), "the model has intervals: %v, configured is a coverage of %v", v.intervals != nil, c.Intervals)
 }
 
@@ -185,6 +198,9 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	}
 	if l.intervals != nil {
 		l.intervals.Load(s, *v.intervals)
+	}
+	if v.static != nil {
+		l.loadMixed(s, *v.static)
 	}
 	if s.Err != nil {
 		return

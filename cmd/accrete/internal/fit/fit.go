@@ -36,6 +36,7 @@ type Command struct {
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
+	Mixture     bool     `help:"Mix the algorithm with linear models that forget and with predictions from the last labels, by weights that follow their losses row by row (docs/mixture.md)."`
 	Intervals   float64  `placeholder:"SHARE" help:"Share of the labels of a regression that the interval of their prediction is to contain, from 0.5 to 0.999."`
 	Costs       string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions. JSON, such as {\"fraud\": 50} or {\"fraud\": {\"ok\": 50}}: the one with the least expected cost, where a wrong prediction costs 1 or as much as given (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
@@ -47,6 +48,7 @@ type Command struct {
 	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge, 1,024 for dsg, udsg and cdsg, and 128 for the others."`
 	stepFlags
+	Forest      int     `default:"0" help:"Number of randomised trees whose leaves are features of newton beside the random ones, for example 200 (${default})."`
 	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
 	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`
 	Shuffle     *uint64 `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
@@ -54,6 +56,8 @@ type Command struct {
 	Refit       bool    `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
 	Window      int     `default:"8192" help:"Number of rows for --refit (${default})."`
 	Tolerance   float64 `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
+	Prune       float64 `placeholder:"SHARE" help:"Remove random features in --refit: penalty of the norm of each one's coefficients, as a share of the least for which none is left."`
+	Coordinates int     `placeholder:"Q" help:"Number of coefficients of a score that a step of --refit moves (default: all, with one row; see docs/dspdc.md)."`
 	Penalty     float64 `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
 	Plot        string  `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
 	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
@@ -133,20 +137,9 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	if err := f.write(p.Task, curve, s); err != nil {
 		return err
 	}
-	if f.Test != "" {
-		c.Task = taken
-		model, err := learner.NewModel(s.State.Serving)
-		if err != nil {
-			return err
-		}
-		if r.Test, err = f.test(ctx, e, c, model, schema, &r); err != nil {
-			return err
-		}
-	}
-	if f.Refit {
-		if err := f.refit(ctx, e, c, s, schema, &recent, &r); err != nil {
-			return err
-		}
+	c.Task = taken
+	if err := f.evaluate(ctx, e, c, s, schema, &recent, &r); err != nil {
+		return err
 	}
 	text := f.text(r, taken, why)
 	if f.Print {

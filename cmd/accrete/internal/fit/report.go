@@ -28,6 +28,7 @@ type Report struct {
 	Baselines   *watch.Baselines `json:"baselines"`           // progressive errors, too
 	Test        *display.Figure  `json:"test"`                // null without --test
 	Intervals   []intervalReport `json:"intervals,omitempty"` // of each target, with --intervals
+	Mixture     *mixtureReport   `json:"mixture,omitempty"`   // with --mixture
 	Features    int              `json:"features"`
 	Drifts      drifts           `json:"drifts"`  // number of alarms of each detector
 	Seconds     float64          `json:"seconds"` // time spent learning
@@ -59,6 +60,7 @@ func (r *Report) fill(p learner.Progress, schema *decode.Schema, labels int, too
 	for _, s := range p.Intervals {
 		r.Intervals = append(r.Intervals, intervalReport(s))
 	}
+	r.Mixture = newMixtureReport(p.Mixture)
 	r.Progressive = display.Progressive(p.Task, p.Whole)
 	r.Baselines = &watch.Baselines{Majority: p.Whole.Majority.Error, NoChange: p.Whole.NoChange.Error, Linear: p.Whole.Linear.Error}
 }
@@ -82,6 +84,7 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 	if r.Baselines != nil {
 		fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	}
+	b.WriteString(r.Mixture.text())
 	if r.Test != nil {
 		fmt.Fprintf(&b, "test         %v  over %s\n", *r.Test, display.Count(r.Test.Examples, "example"))
 	}

@@ -49,6 +49,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 			Lags:        c.Input.Lags,
 			Costs:       string(c.Learner.Costs),
 			Intervals:   c.Learner.Intervals,
+			Forest:      c.Learner.Forest,
 			Kernel:      c.Learner.Kernel,
 			Metric:      metric,
 			Sampling:    c.Learner.Sampling,
@@ -73,7 +74,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		OnGap:         c.Input.OnGap,
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
-		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance},
+		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune},
 		Heartbeat:     pipeline.HeartbeatEvery,
 		Report:        report,
 	}, nil

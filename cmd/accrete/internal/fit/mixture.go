@@ -1,0 +1,61 @@
+package fit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// mixtureReport is what the members of a mixture are worth.
+type mixtureReport struct {
+	Members []memberReport `json:"members"`
+	Stacked float64        `json:"stacked"` // share of the predictions that stacks of the members have
+	Scorer  float64        `json:"scorer"`  // progressive error of the mixture that a scorer has
+}
+
+type memberReport struct {
+	Name   string  `json:"name"`
+	Weight float64 `json:"weight"`        // in the last predictions
+	Scorer float64 `json:"scorer_weight"` // in those of a scorer
+	Error  float64 `json:"error"`         // progressive
+	Loss   float64 `json:"loss"`
+	Recent float64 `json:"recent_error"`
+}
+
+func newMixtureReport(s *learner.MixtureScores) *mixtureReport {
+	if s == nil {
+		return nil
+	}
+	r := &mixtureReport{Stacked: s.Stacked, Scorer: s.Scorer.Error}
+	for _, m := range s.Members {
+		r.Members = append(r.Members, memberReport{m.Name, m.Weight, m.Scorer, m.Whole.Error, m.Whole.Loss, m.Recent.Error})
+	}
+	return r
+}
+
+// leastShown is the weight below which a member is left out of the text.
+const leastShown = 0.05
+
+// text is two lines: the members by their last weights, and the best of all rows.
+func (r *mixtureReport) text() string {
+	if r == nil || len(r.Members) == 0 {
+		return ""
+	}
+	best := slices.MinFunc(r.Members, func(a, b memberReport) int { return cmp.Compare(a.Error, b.Error) })
+	by := slices.Clone(r.Members)
+	slices.SortStableFunc(by, func(a, b memberReport) int { return cmp.Compare(b.Weight, a.Weight) })
+	var shown []string
+	for _, m := range by {
+		if m.Weight >= leastShown {
+			shown = append(shown, fmt.Sprintf("%s %.2f", m.Name, m.Weight))
+		}
+	}
+	if r.Stacked >= leastShown {
+		shown = append(shown, fmt.Sprintf("stacked %.2f", r.Stacked))
+	}
+	return fmt.Sprintf("mixture      %s\n             best member %s with %.4f, %s %.4f, for scorers %.4f\n",
+		strings.Join(shown, ", "), best.Name, best.Error, r.Members[0].Name, r.Members[0].Error, r.Scorer)
+}

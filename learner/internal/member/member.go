@@ -1,0 +1,90 @@
+// Package member has the simple learners that a mixture holds beside an engine. Each
+// predicts scores as the head of the model has them.
+package member
+
+import (
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// Row is what a member predicts from.
+type Row struct {
+	Head *target.Head
+	X    []float32    // scaled; nil before the first fit of the warm-up
+	Last target.Label // of the same key, or of all rows if there is none of its own; Task is Auto before the first
+}
+
+// Chunk is labelled rows that are learned together.
+type Chunk struct {
+	X       []float32 // rows × inputs; nil before the first fit
+	Labels  []target.Label
+	Weights []float64
+	Last    []target.Label // as in Row
+}
+
+// Clear empties c and keeps its memory.
+func (c *Chunk) Clear() {
+	c.X, c.Labels, c.Weights, c.Last = c.X[:0], c.Labels[:0], c.Weights[:0], c.Last[:0]
+}
+
+// Member is a simple learner at work. It changes in Start, Learn and Widen, and nowhere
+// else.
+type Member interface {
+	// Score sets f to the scores of a row. It returns false if there is no prediction
+	// for it.
+	Score(f []float64, r *Row) bool
+
+	// Start begins again on rows that are scaled by a new fit of the warm-up, whose
+	// roots of the column weights are given. It reports whether the member has to learn
+	// the rows so far again.
+	Start(h target.Head, columnFactors []float64) bool
+
+	// Learn learns the rows of a chunk.
+	Learn(c *Chunk)
+
+	// Widen adds a class, for the new head h. total is the weight of all rows so far.
+	Widen(h target.Head, total float64)
+
+	// Save writes the state with names that begin with a prefix, and Load reads it into
+	// a new member that was started like the one that was saved.
+	Save(a *state.Arrays, prefix string)
+	Load(s *state.Reader, prefix string)
+}
+
+// Affine is a member whose scores are affine in the inputs, so that a scorer, which sees
+// no labels, can have it.
+type Affine interface {
+	Member
+
+	// Ready reports whether it has coefficients.
+	Ready() bool
+
+	// AddTo adds share times the coefficients for score c to w, of which the last is the
+	// intercept.
+	AddTo(w []float64, c int, share float64)
+}
+
+// Kind is a row of the table of members.
+type Kind struct {
+	Name string // for people
+	Help string
+
+	// Labels reports whether its predictions depend on the labels of earlier rows
+	// directly, so that only the learner can make them.
+	Labels bool
+
+	// Suits reports whether it has predictions for a task.
+	Suits func(t target.Task) bool
+
+	New func(h target.Head) Member
+}
+
+// All are the members of a mixture beside the engine.
+var All = []Kind{
+	linearKind(0.998, false),
+	linearKind(0.9995, false),
+	linearKind(1, false),
+	linearKind(0.9995, true),
+	transitionsKind,
+	lastValueKind,
+}

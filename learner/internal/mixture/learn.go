@@ -1,0 +1,113 @@
+package mixture
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/member"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// Last returns the last label of a key among the rows learned.
+func (m *Mixture) Last(key string) target.Label { return m.memory.of(key) }
+
+// Learn learns the next labelled row, of which n were learned with it: its scaled inputs
+// (nil before the first fit), the last label of its key before it, its own, and its key.
+// warming says that a later fit may scale the row again.
+func (m *Mixture) Learn(h *target.Head, x []float32, last, y target.Label, weight float64, key string, n int64, warming bool) {
+	m.memory.push(key, y)
+	if warming {
+		m.early = append(m.early, last)
+	}
+	m.chunk.X = append(m.chunk.X, x...)
+	m.chunk.Labels, m.chunk.Weights, m.chunk.Last = append(m.chunk.Labels, y), append(m.chunk.Weights, weight), append(m.chunk.Last, last)
+	if n%ChunkRows != 0 {
+		return
+	}
+	for _, o := range m.members {
+		o.Learn(&m.chunk)
+	}
+	m.chunk.Clear()
+	for i := range m.now.stacks {
+		m.now.stacks[i].solve()
+	}
+	m.setStatic(h)
+}
+
+// Start begins again with rows of a new fit, whose roots of the column weights are given:
+// x has the rows so far, and the labels and weights are theirs.
+func (m *Mixture) Start(h *target.Head, columnFactors []float64, x []float32, labels []target.Label, weights []float64) {
+	m.factors = slices.Clone(columnFactors)
+	d := len(columnFactors)
+	whole := len(labels) - len(labels)%ChunkRows
+	for _, o := range m.members {
+		if !o.Start(*h, columnFactors) {
+			continue
+		}
+		for from := 0; from < whole; from += ChunkRows {
+			to := from + ChunkRows
+			o.Learn(&member.Chunk{X: x[from*d : to*d], Labels: labels[from:to], Weights: weights[from:to], Last: m.early[from:to]})
+		}
+	}
+	m.chunk.X = append(m.chunk.X[:0], x[whole*d:]...)
+	m.setStatic(h)
+}
+
+// EndWarmup forgets what only another fit of the warm-up would need.
+func (m *Mixture) EndWarmup() { m.early = nil }
+
+// Widen adds a class, for the new head h.
+func (m *Mixture) Widen(h *target.Head, total float64) {
+	for _, o := range m.members {
+		o.Widen(*h, total)
+	}
+	m.setStatic(h)
+}
+
+// Save adds the state beside Static. labels are those of the targets.
+func (m *Mixture) Save(a *state.Arrays) {
+	state.Put(a, "mixture.rows", len(m.now.all), m.now.all)
+	state.Put(a, "mixture.theta", 1+m.experts, m.theta)
+	state.Put(a, "mixture.chunk.x", max(1, len(m.factors)), m.chunk.X)
+	target.PutLabels(a, "mixture.chunk", m.chunk.Labels, m.targets, m.chunk.Weights)
+	putLast(a, "mixture.last", m.chunk.Last, m.targets)
+	putLast(a, "mixture.early", m.early, m.targets)
+	m.memory.save(a, m.targets)
+	for i, o := range m.members {
+		o.Save(a, fmt.Sprintf("mixture.%d", i))
+	}
+}
+
+// Load reads what Save wrote into a new Mixture, after n labelled rows of which early
+// may be scaled again. columnFactors is nil before the first fit.
+func (m *Mixture) Load(s *state.Reader, h *target.Head, columnFactors []float64, n int64, early int, v Static) {
+	all := state.Take[float64](s, "mixture.rows", 1, len(m.now.all))
+	theta := state.Take[float64](s, "mixture.theta", len(m.theta)/(1+m.experts), 1+m.experts)
+	waiting := int(n % ChunkRows)
+	rows := waiting
+	if columnFactors == nil {
+		rows = 0
+	}
+	m.chunk.X = state.Take[float32](s, "mixture.chunk.x", rows, max(1, len(columnFactors)))
+	m.chunk.Labels, m.chunk.Weights = target.TakeLabels(s, "mixture.chunk", waiting, h)
+	m.chunk.Last = takeLast(s, "mixture.last", waiting, h)
+	m.early = takeLast(s, "mixture.early", early, h)
+	m.memory.load(s, h)
+	if s.Err != nil {
+		return
+	}
+	copy(m.now.all, all)
+	copy(m.theta, theta)
+	m.now.check(s)
+	m.Static = v
+	if columnFactors != nil {
+		m.factors = slices.Clone(columnFactors)
+	}
+	for i, o := range m.members {
+		if columnFactors != nil {
+			o.Start(*h, columnFactors)
+		}
+		o.Load(s, fmt.Sprintf("mixture.%d", i))
+	}
+}

@@ -1,0 +1,45 @@
+package mixture
+
+import "slices"
+
+// Grade is how good an expert is, for one target.
+type Grade struct {
+	Weight       float64 // in the mixture, without its stacks
+	ServedWeight float64 // in that of a scorer; 0 for those that it cannot have
+	Graded       float64 // weight of the rows that it has predicted
+	Loss, Error  float64 // means over these
+	RecentLoss   float64 // decayed
+	RecentError  float64
+}
+
+// Grades returns those of all experts for target j, then those of the mixture, whose
+// Weight is that of its part without stacks, and of the one of a scorer.
+func (m *Mixture) Grades(j int) []Grade {
+	r := m.now
+	all := make([]Grade, m.experts+others)
+	for e := range all {
+		t := m.tally(r, j, e)
+		g := &all[e]
+		if g.Graded = t[tallyWeight]; g.Graded > 0 {
+			g.Loss, g.Error = t[tallyLoss]/g.Graded, t[tallyError]/g.Graded
+			g.RecentLoss, g.RecentError = t[tallyRecentLoss]/t[tallyRecentWeight], t[tallyRecentError]/t[tallyRecentWeight]
+		}
+	}
+	weights, awake := make([]float64, m.experts), slices.Repeat([]bool{true}, m.experts)
+	r.inner[j].Mix(weights, awake)
+	for e, w := range weights {
+		all[e].Weight = w
+	}
+	r.served[j].Mix(weights[:len(m.static)], awake[:len(m.static)])
+	for i, e := range m.static {
+		all[e].ServedWeight = weights[i]
+	}
+	r.outer[j].Mix(weights[:len(outerPrior)], awake[:len(outerPrior)])
+	all[m.experts].Weight = weights[0]
+	return all
+}
+
+// Labelled reports whether expert e needs the labels of earlier rows.
+func (m *Mixture) Labelled(e int) bool {
+	return e > 0 && e <= len(m.kinds) && m.kinds[e-1].Labels
+}

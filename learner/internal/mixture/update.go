@@ -1,0 +1,154 @@
+package mixture
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// Update takes the label of the row of the last Predict. served is what a scorer would
+// have predicted for it.
+func (m *Mixture) Update(r *Row, p, served []float64, y target.Label, weight float64) {
+	h := r.Head
+	if weight == 0 || h.Task == target.Classification && (h.Classes < 2 || y.Class >= h.Classes) {
+		return // all of them are as wrong
+	}
+	weight = m.ahead.weigh(weight)
+	if h.Task == target.Classification {
+		m.updateClass(h, p, served, y.Class, weight)
+		return
+	}
+	m.resizeStacks(len(p), len(p))
+	for j := range m.targets {
+		m.updateNumber(j, p, served, target.Bounded(y.At(j)), weight)
+	}
+}
+
+// tally returns that of expert e, of the mixture or of the scorer's, for target j.
+func (m *Mixture) tally(r *rows, j, e int) []float64 {
+	at := (j*(m.experts+others) + e) * tallyFields
+	return r.tallies[at : at+tallyFields]
+}
+
+// graded adds to a tally.
+func (m *Mixture) graded(j, e int, loss, err, weight float64) {
+	t := m.tally(m.ahead, j, e)
+	for i, v := range [...]float64{loss, err} {
+		t[tallyLoss+i] = target.Finite(t[tallyLoss+i] + float64(weight*v))
+		t[tallyRecentLoss+i] = target.Finite(float64(t[tallyRecentLoss+i]*recentForget) + float64(weight*v))
+	}
+	t[tallyWeight] += weight
+	t[tallyRecentWeight] = float64(t[tallyRecentWeight]*recentForget) + weight
+}
+
+func wrong(p []float64, class int) float64 {
+	if target.Best(p) == class {
+		return 0
+	}
+	return 1
+}
+
+func (m *Mixture) updateClass(h *target.Head, p, served []float64, class int, weight float64) {
+	r, j, k, size := m.ahead, 0, h.Scores(), len(p)
+	for e := range m.experts {
+		m.losses[e] = math.Inf(1)
+		if m.awake[e] {
+			l := h.Loss.Value(m.f[e*k:(e+1)*k], float64(class))
+			m.losses[e] = float64(weight * l)
+			m.graded(j, e, l, wrong(m.p[e*size:(e+1)*size], class), weight)
+		}
+		m.awake[e] = m.awake[e] || m.broken[e]
+	}
+	m.graded(j, m.experts, -logOf(p[class]), wrong(p, class), weight)
+	m.graded(j, m.experts+1, -logOf(served[class]), wrong(served, class), weight)
+	m.updateStatic(0)
+	r.inner[0].Update(m.losses, m.awake)
+	for i, of := range m.twins {
+		if h.Classes == 2 && m.awake[of] && !m.broken[of] {
+			r.bins[i].learn(m.f[of], weight, class == 1)
+		}
+	}
+	losses := m.w[:len(outerPrior)]
+	losses[0] = -float64(weight * logOf(m.inner[class]))
+	for s := range stackForgetting {
+		losses[1+s] = -float64(weight * logOf(m.stackP[s][class]))
+	}
+	r.outer[0].Update(losses, m.outerAwake)
+	m.gradient, m.diagonal, m.outerP = resized(m.gradient, k), resized(m.diagonal, k), resized(m.outerP, k)
+	outer := m.outerP
+	for s := range stackForgetting {
+		h.Loss.Grad(m.gradient, m.stackF[s], float64(class))
+		if k == 1 {
+			m.diagonal[0], outer[0] = target.CurvatureAt(m.gradient, h.Loss.Smoothness()), 0
+		} else {
+			copy(m.diagonal, m.stackP[s])
+			copy(outer, m.stackP[s])
+		}
+		r.stacks[s].learn(m.x, m.gradient, m.diagonal, outer, weight)
+	}
+}
+
+// updateStatic updates the weights of the scorer's experts for target j.
+func (m *Mixture) updateStatic(j int) {
+	m.staticLosses, m.staticAwake = m.staticLosses[:0], m.staticAwake[:0]
+	for _, e := range m.static {
+		m.staticLosses, m.staticAwake = append(m.staticLosses, m.losses[e]), append(m.staticAwake, m.awake[e])
+	}
+	m.ahead.served[j].Update(m.staticLosses, m.staticAwake)
+}
+
+// updateNumber updates target j. Its losses are those of normal distributions with the
+// variance of the best expert.
+func (m *Mixture) updateNumber(j int, p, served []float64, y, weight float64) {
+	r, size := m.ahead, m.targets
+	mean, deviation := m.scale(j)
+	first := r.labels[3*j] == 0
+	r.addLabel(j, y, weight)
+	if first {
+		return // nothing says how large an error is
+	}
+	half := 0.5 / deviation / deviation
+	loss := func(v float64) (loss, square float64) {
+		d := target.Bounded(v) - y
+		square = d * d
+		return min(mostLoss, float64(square*half)), square
+	}
+	squares := r.squares[j*m.experts : (j+1)*m.experts]
+	for e := range m.experts {
+		m.losses[e] = math.Inf(1)
+		awake := m.awake[e]
+		if awake {
+			l, square := loss(m.p[e*size+j])
+			m.losses[e] = float64(weight * l)
+			squares[e] = target.Finite(float64(squares[e]*recentForget) + float64(weight*square))
+			m.graded(j, e, l, square, weight)
+		} else { // as if it were as good as the mean of the others
+			_, square := loss(m.inner[j])
+			squares[e] = target.Finite(float64(squares[e]*recentForget) + float64(weight*square))
+		}
+		m.awake[e] = awake || m.broken[e]
+	}
+	l, square := loss(p[j])
+	m.graded(j, m.experts, l, square, weight)
+	l, square = loss(served[j])
+	m.graded(j, m.experts+1, l, square, weight)
+	m.updateStatic(j)
+	r.inner[j].Update(m.losses, m.awake)
+	losses := m.w[:len(outerPrior)]
+	l, _ = loss(m.inner[j])
+	losses[0] = float64(weight * l)
+	for s := range stackForgetting {
+		l, _ = loss(m.stackP[s][j])
+		losses[1+s] = float64(weight * l)
+	}
+	r.outer[j].Update(losses, m.outerAwake)
+	inputs := 1 + m.experts
+	x, one, zero := m.x[j*inputs:(j+1)*inputs], [1]float64{1}, [1]float64{}
+	for s := range stackForgetting {
+		g := [1]float64{max(-target.MaxResidual, min(target.MaxResidual, m.stackF[s][j]-bounded((y-mean)/deviation)))}
+		r.stacks[j*len(stackForgetting)+s].learn(x, g[:], one[:], zero[:], weight)
+	}
+	for e := range m.experts { // the next target asks the same
+		m.awake[e] = m.awake[e] && !m.broken[e]
+	}
+}

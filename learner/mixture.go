@@ -1,0 +1,126 @@
+package learner
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/learner/internal/member"
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// mixtureError returns an error if c, whose task and loss are effective, is not for a
+// mixture.
+func (c Config) mixtureError() error {
+	l, err := parseLoss(c.Loss)
+	switch {
+	case err != nil:
+		return err
+	case c.Task == Novelty:
+		return errors.New("a mixture weighs its members by labels, which task novelty does not have")
+	case l != nil && l != loss.Loss(loss.Logistic{}) && l != loss.Loss(loss.Softmax{}) && l != loss.Loss(loss.Square{}):
+		return fmt.Errorf("a mixture is for the losses logistic, softmax and square, not for %s", l)
+	case c.Algorithm == "ridge" && c.Task != Regression:
+		return errors.New("a mixture is of probabilities, which ridge does not predict: use another algorithm")
+	case c.Intervals != 0 || c.Costs == costsF1:
+		return errors.New("intervals and costs f1 are not for a mixture: they adapt to the predictions of the learner, which are better than those of a scorer")
+	}
+	return nil
+}
+
+// mixedPass is what a pass has of a mixture.
+type mixedPass struct {
+	mixedScores  []float64 // rows × scores
+	servedScores []float64 // likewise, of a scorer
+	last         []Label   // of the key of each row, before it
+
+	// Scorer are the predictions of a scorer for the same rows, with the State before the
+	// pass: it has the members that need no labels.
+	Scorer Predictions
+}
+
+// predictMixed replaces the predictions of p, which are those of the engine, by those of
+// the mixture. Each row is predicted after the labels of the rows before it.
+func (l *Learner) predictMixed(p *PredictedBatch) {
+	m, k, size := l.mixture, p.head.Scores(), p.Size
+	p.mixedScores, p.servedScores = state.Extend(p.mixedScores[:0], p.rows*k), state.Extend(p.servedScores[:0], p.rows*k)
+	for i := range p.rows {
+		copy(p.servedScores[i*k:(i+1)*k], p.engineScores(i))
+	}
+	m.Static.Apply(p.servedScores, p.x)
+	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision}
+	p.last = p.last[:0]
+	m.Begin()
+	for i := range p.rows {
+		p.last = append(p.last, l.lastOf(p, i))
+		served := p.Scorer.Row(i)
+		p.head.Predict(served, p.servedScores[i*k:(i+1)*k])
+		r := mixture.Row{Row: member.Row{Head: &p.head, Last: p.last[i]}, Engine: p.engineScores(i)}
+		if l.fit != nil {
+			d := l.width()
+			r.X = p.x[i*d : (i+1)*d]
+		}
+		m.Predict(p.mixedScores[i*k:(i+1)*k], p.Row(i), &r)
+		if y := p.batch.Label(i); y.Task != Auto {
+			m.Update(&r, p.Row(i), served, target.BoundedLabel(y), target.BoundedWeight(p.batch.Weight(i)))
+		}
+	}
+}
+
+// lastOf returns the last label of the key of row i of p, or of any key if there is none.
+func (l *Learner) lastOf(p *PredictedBatch, i int) Label {
+	key := p.batch.keys[i]
+	for j := i - 1; j >= 0; j-- {
+		if y := p.batch.Label(j); y.Task != Auto && p.batch.keys[j] == key {
+			return target.BoundedLabel(y)
+		}
+	}
+	if y := l.mixture.Last(key); y.Task != Auto {
+		return y
+	}
+	for j := i - 1; j >= 0; j-- {
+		if y := p.batch.Label(j); y.Task != Auto {
+			return target.BoundedLabel(y)
+		}
+	}
+	return l.last
+}
+
+// learnMixed has the mixture learn row i of p, which l has counted.
+func (l *Learner) learnMixed(p *PredictedBatch, i int, y Label, weight float64) {
+	var x []float32
+	if l.fit != nil {
+		x = p.x[i*l.width() : (i+1)*l.width()]
+	}
+	last := Label{}
+	if p.isMixed { // nothing was predicted for the first row
+		last = p.last[i]
+	}
+	l.mixture.Learn(&l.head, x, last, y, weight, p.batch.keys[i], l.labelled, l.warming())
+}
+
+// startMixed has the members begin again with the fit of the warm-up, on the rows so far,
+// which are x as the model sees them.
+func (l *Learner) startMixed(x []float64) {
+	d := l.width()
+	scaled := make([]float32, len(x))
+	for i := range l.warmup.Labels {
+		l.fit.Scaler.Apply(scaled[i*d:(i+1)*d], x[i*d:(i+1)*d])
+	}
+	l.mixture.Start(&l.head, l.fit.Scaler.ColumnWeights, scaled, l.warmup.Labels, l.warmup.Weights)
+}
+
+// loadMixed reads the mixture of a learner whose other fields are loaded.
+func (l *Learner) loadMixed(s *state.Reader, v mixture.Static) {
+	if !l.config.Mixture || l.head.Task == Auto {
+		return
+	}
+	l.mixture = mixture.New(l.head)
+	var factors []float64
+	if l.fit != nil {
+		factors = l.fit.Scaler.ColumnWeights
+	}
+	l.mixture.Load(s, &l.head, factors, l.labelled, len(l.warmup.Labels), v)
+}

@@ -1,0 +1,143 @@
+package learner
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mixtures are streams for learners with a mixture. It uses the labels of earlier rows of
+// a batch, so that not all promises of the other streams are its own.
+var mixtures = func() (all []stream) {
+	small := Config{Mixture: true, BlockSize: 8, MaxFeatures: 64}
+	odd := Config{Mixture: true, BlockSize: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
+	several, sparse := odd, small
+	several.Targets = 3
+	sparse.Algorithm, sparse.Lags = "all", 1
+	return []stream{
+		{"growing", small, 2, growing}, {"binary", odd, 3, sided}, {"regression", odd, 4, numeric}, {"several", several, 4, numerics},
+		{"late", small, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }}, {"lags", sparse, 2, sided},
+		{"wide", Config{Mixture: true, Algorithm: "all", BlockSize: 8, MaxFeatures: 16, Kernel: "gaussian:9"}, 257, sided},
+	}
+}()
+
+func (s stream) keyedRows(n int) *Batch {
+	b := s.rows(n)
+	for i := range b.keys {
+		b.keys[i] = []string{"", "a", "b"}[i*i%3]
+	}
+	return b
+}
+
+// TestMixtureKeepsThePromises: restoring anywhere and batches of any size change no bit,
+// and the model predicts what the learner says that a scorer does.
+func TestMixtureKeepsThePromises(t *testing.T) {
+	for _, s := range mixtures {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			n := 300
+			if s.name == "late" {
+				n = 1520 // beyond the end of the warm-up
+			}
+			rows := s.keyedRows(n)
+			one := newLearner(t, s.config)
+			var want []string
+			for at := range n {
+				if at%97 == 50 || at == n-1 || eventful(one) && (at < 100 || one.labelled > 1200) {
+					r, err := restore(s.config, one.State())
+					if err != nil {
+						t.Fatalf("row %d: %v", at, err)
+					}
+					sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), one.State())
+					s.comparesWithAScorer(t, one, rows.Slice(at, at+1))
+					one = r
+				}
+				want = append(want, learn(one, rows.Slice(at, at+1), 1)...)
+			}
+			for _, cut := range []int{7, n} {
+				l := newLearner(t, s.config)
+				firstDifference(t, fmt.Sprintf("batches of %d", cut), learn(l, rows, cut), want)
+				sameState(t, fmt.Sprintf("batches of %d", cut), l.State(), one.State())
+			}
+			if p := one.Progress(); p.Whole.Model.Error > 1.1*p.Whole.Majority.Error {
+				t.Errorf("error %v, without looking at the rows %v", p.Whole.Model.Error, p.Whole.Majority.Error)
+			}
+		})
+	}
+}
+
+// comparesWithAScorer compares the prediction that l says a scorer makes with the one
+// that a model makes.
+func (s stream) comparesWithAScorer(t *testing.T, l *Learner, row *Batch) {
+	t.Helper()
+	m, err := NewModel(l.State().Serving)
+	if s.config.Lags > 0 && err == ErrLags {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.Predict(row).Values, l.Predict(row).Scorer.Values; !slices.Equal(got, want) {
+		t.Fatalf("row %d: the model predicts %v, the learner says %v", l.labelled, got, want)
+	}
+}
+
+// TestMixtureSeesNoLabelOfItsOwnRow: a row is predicted from the labels before it, and
+// from no other.
+func TestMixtureSeesNoLabelOfItsOwnRow(t *testing.T) {
+	s := mixtures[0]
+	const from, to = 338, 358 // a mini-batch ends before them, and none within
+	rows := s.keyedRows(to)
+	l := newLearner(t, s.config)
+	learn(l, rows.Slice(0, from), from)
+	state := l.State()
+	p := slices.Clone(l.Predict(rows.Slice(from, to)).Values)
+	size := l.pass.Size
+	for i := range to - from {
+		changed := flipped(rows.Slice(from, to))
+		copy(changed.keys, rows.keys[from:to])
+		copy(changed.labels[:i], rows.labels[from:from+i])
+		copy(changed.weights[:i], rows.weights[from:from+i])
+		q := restored(t, s.config, state).Predict(changed).Values
+		if k := size * (i + 1); len(q) < k || !slices.Equal(q[:k], p[:k]) {
+			t.Fatalf("row %d depends on its own label", i)
+		}
+	}
+}
+
+// TestMixtureIsNotMuchWorseThanAnyMember holds the mixture of probabilities against each
+// of its members: over all rows its loss is at most the bound above theirs.
+func TestMixtureIsNotMuchWorseThanAnyMember(t *testing.T) {
+	for _, s := range mixtures[:2] {
+		n := 1400
+		l := newWhole(t, s.config)
+		learn(l, s.keyedRows(n), n)
+		m := l.Progress().Mixture
+		total := l.validation[0].whole[tallyLoss] / l.validation[0].whole[tallyWeight]
+		for _, e := range m.Members[:1] {
+			if bound := 10.0 / float64(n); total > e.Whole.Loss+bound {
+				t.Errorf("%s: mean loss %v, %s has %v", s.name, total, e.Name, e.Whole.Loss)
+			}
+		}
+		sum := m.Stacked
+		for _, e := range m.Members {
+			sum += e.Weight
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("%s: the weights add up to %v", s.name, sum)
+		}
+	}
+}
+
+func TestMixtureRefusesWhatItCannotMix(t *testing.T) {
+	for _, c := range []Config{
+		{Task: Novelty}, {Loss: "hinge"}, {Loss: "huber:1"}, {Algorithm: "ridge"}, {Intervals: 0.9}, {Costs: "f1"},
+	} {
+		c.Mixture = true
+		if _, err := New(c); err == nil || !strings.Contains(err.Error(), "mixture") {
+			t.Errorf("%+v: error %v", c, err)
+		}
+	}
+}
