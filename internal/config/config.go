@@ -245,6 +245,11 @@ type Learner struct {
 	// 0: no monitor.
 	Monitor int `key:"monitor" default:"500" min:"0" max:"100000"`
 
+	// Number of extremely randomised trees whose leaves are features of newton beside
+	// the random ones, for tables with jumps or irrelevant columns: 200 is a good
+	// number, see docs/forest.md. 0: none.
+	Forest int `key:"forest" default:"0" example:"200" min:"0" max:"4096"`
+
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
 
