@@ -158,7 +158,7 @@ func TestNoOutputShowsASecret(t *testing.T) {
 		if f.Type.Kind() != reflect.Struct || lines[name] != nil {
 			continue
 		}
-		if _, has := f.Type.FieldByName("configFlags"); has {
+		if _, has := f.Type.FieldByName("ConfigFlags"); has {
 			lines[name], order = [][]string{{name}}, append(order, name)
 		}
 	}

@@ -58,6 +58,8 @@ type commands struct {
 	Import     history.Import     `cmd:"" help:"Write an exported model to an empty model log."`
 	Broker     brokerCommand      `cmd:"" help:"Run a Kafka broker on this machine for trials."`
 	Version    versionCommand     `cmd:"" help:"Print the version of the program and its platform."`
+	Completion completionCommand  `cmd:"" help:"Print a script that completes commands and flags in a shell."`
+	Complete   completeCommand    `cmd:"" hidden:"" help:"Print the words that complete a command line."`
 	Docs       docsCommand        `cmd:"" hidden:"" help:"Write a generated page of the documentation."`
 }
 
@@ -132,7 +134,11 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 		return exit.Usage("%w; see accrete --help", err)
 	}
 	e.StartLog(line.LogLevel, line.LogFormat)
-	return selected(parsed.Selected()).Run(ctx, e)
+	c := selected(parsed.Selected())
+	if p, ok := c.(interface{ Profiled(func() error) error }); ok {
+		return p.Profiled(func() error { return c.Run(ctx, e) })
+	}
+	return c.Run(ctx, e)
 }
 
 // newParser returns kong's parser. helped becomes true once it has printed
