@@ -26,6 +26,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/process"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/quarantine"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/reference"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/tail"
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner"
@@ -41,6 +42,7 @@ type commands struct {
 	Lint       lint.Command       `cmd:"" help:"Check a configuration and show the origin of each value."`
 	Learn      learnCommand       `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
 	Score      scoreCommand       `cmd:"" help:"Predict topics with the newest snapshot of a model."`
+	Tail       tail.Command       `cmd:"" help:"Show the predictions of a model as they are written."`
 	Feed       feedCommand        `cmd:"" help:"Write a file to an input topic."`
 	Fit        fit.Command        `cmd:"" help:"Learn a file in one pass, without Kafka."`
 	Predict    predict.Command    `cmd:"" help:"Predict the rows of a file with a model."`
