@@ -71,6 +71,11 @@ func (r *Report) String() string {
 		for _, m := range s.Methods {
 			fmt.Fprintf(&b, "\n%-20s %9d %18s %22s", m.Method, m.Features, fmt.Sprintf("%.4f, %.2f", m.Error, m.Seconds), fmt.Sprintf("%.4f, %.2f", m.InTime, m.Passes))
 		}
+		if m := s.Exact; m != nil {
+			fmt.Fprintf(&b, "\n%-20s %9d %18s %22s", m.Method, m.Features, fmt.Sprintf("%.4f, %.2f", m.Error, m.Seconds), "to its end")
+		} else {
+			fmt.Fprintf(&b, "\n%s", s.Skipped)
+		}
 	}
 	for _, g := range r.Growth {
 		fmt.Fprintf(&b, "\n\nfeatures: %s\n%-6s %9s %9s %9s %9s", g.Set, "", "rows", "features", "s", "error")
