@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
@@ -18,6 +19,9 @@ const (
 	paperTest  = 4000
 	paperRows  = 20000
 )
+
+// heldOut is the part of a set without test rows that is kept for testing: one in so many.
+const heldOut = 5
 
 // gradients runs the experiments of the papers on doubly stochastic gradients.
 func (c *Command) gradients(ctx context.Context, e *env.Env) error {
@@ -63,7 +67,7 @@ func (c *Command) first(rows []decode.Row, n int) []decode.Row {
 }
 
 func (c *Command) growthRows(set *set) *dsg.Rows {
-	r := &dsg.Rows{Name: set.name, Dim: len(set.schema.Columns)}
+	r := &dsg.Rows{Name: set.name, Dim: len(set.schema.Columns), Settings: presets[set.name].steps}
 	for _, row := range c.first(set.rows, paperRows) {
 		r.X, r.Labels = append(r.X, imputed(row.X)...), append(r.Labels, row.Label)
 	}
@@ -85,10 +89,20 @@ func imputed(x []float64) []float64 {
 // more than 1 in magnitude divided by their deviation, and nil for sets without test rows
 // or classes.
 func (c *Command) twoClasses(set *set) *dsg.Set {
-	if set.task != learner.Classification || len(set.test) == 0 {
+	if set.task != learner.Classification {
 		return nil
 	}
+	if len(set.test) == 0 { // the rows are shuffled, unless they are a stream
+		n := len(set.rows) / heldOut
+		set.rows, set.test = set.rows[n:], set.rows[:n]
+	}
 	s := &dsg.Set{Name: set.name, Dim: len(set.schema.Columns)}
+	of, against := slices.Index(set.schema.Classes, presets[set.name].of), slices.Index(set.schema.Classes, presets[set.name].against)
+	if of >= 0 && against >= 0 {
+		s.Name += ", class " + presets[set.name].of + " against " + presets[set.name].against
+		other := func(r decode.Row) bool { return r.Label.Class != of && r.Label.Class != against }
+		set.rows, set.test = slices.DeleteFunc(set.rows, other), slices.DeleteFunc(set.test, other)
+	}
 	train, test := c.first(set.rows, paperTrain), c.first(set.test, paperTest)
 	counts, first := make([]int, len(set.schema.Classes)), 0
 	for _, row := range train {
@@ -96,7 +110,9 @@ func (c *Command) twoClasses(set *set) *dsg.Set {
 			first = row.Label.Class
 		}
 	}
-	if len(counts) > 2 {
+	if of >= 0 && against >= 0 {
+		first = of
+	} else if len(counts) > 2 {
 		s.Name += ", class " + set.schema.Classes[first] + " against the others"
 	}
 	scale := deviations(train, s.Dim)

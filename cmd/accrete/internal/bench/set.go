@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ type set struct {
 func (c *Command) find() ([]string, error) {
 	var names []string
 	for _, kind := range []string{"train", "stream"} {
-		for _, ending := range []string{".csv", ".csv.gz"} {
+		for _, ending := range endings {
 			files, err := filepath.Glob(filepath.Join(c.Dir, "*."+kind+ending))
 			if err != nil {
 				return nil, exit.Usage("%w", err)
@@ -44,22 +45,27 @@ func (c *Command) find() ([]string, error) {
 	names = slices.Compact(names)
 	for _, want := range c.Sets {
 		if !slices.Contains(names, want) {
-			return nil, exit.Usage("%s has no data set %q", c.Dir, want)
+			return nil, exit.Usage("%s", c.missing(want))
 		}
 	}
 	if len(c.Sets) > 0 {
 		names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(c.Sets, n) })
 	}
 	if len(names) == 0 {
-		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz", c.Dir)
+		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz, and no .libsvm", c.Dir)
 	}
 	return names, nil
 }
 
 // path returns the file of a set and a kind, and whether it exists.
 func (c *Command) path(name, kind string) (string, bool) {
-	files, _ := filepath.Glob(filepath.Join(c.Dir, name+"."+kind+".csv*"))
-	return append(files, "")[0], len(files) > 0
+	for _, ending := range endings {
+		path := filepath.Join(c.Dir, name+"."+kind+ending)
+		if _, err := os.Stat(path); err == nil {
+			return path, true
+		}
+	}
+	return "", false
 }
 
 func (c *Command) read(ctx context.Context, e *env.Env, name string) (*set, error) {
@@ -82,7 +88,7 @@ func (c *Command) read(ctx context.Context, e *env.Env, name string) (*set, erro
 		return nil, err
 	}
 	defer file.Close()
-	if s.rows, err = files.ReadAll(file); err != nil {
+	if s.rows, err = files.ReadFirst(file, c.Rows); err != nil {
 		return nil, err
 	}
 	s.task, _ = file.Task()
@@ -99,7 +105,7 @@ func (c *Command) read(ctx context.Context, e *env.Env, name string) (*set, erro
 		return nil, err
 	}
 	defer test.Close()
-	s.test, err = files.ReadAll(test)
+	s.test, err = files.ReadFirst(test, c.Rows)
 	return s, err
 }
 
