@@ -174,7 +174,7 @@ func (r *ExactReport) write(b *strings.Builder) {
 		fmt.Fprintf(b, "\n%s", r.Skipped)
 		return
 	}
-	fmt.Fprintf(b, ": training error after %.1f s of processor time, in which LIBSVM converges\n%-8s %9s %9s %15s", r.Seconds, "", "features", "passes", "training error")
+	fmt.Fprintf(b, ": training error after %.2f s of processor time, in which LIBSVM converges\n%-8s %9s %9s %15s", r.Seconds, "", "features", "passes", "training error")
 	for _, m := range r.Results {
 		passes := fmt.Sprintf("%.1f", m.Passes)
 		if m.Method == "LIBSVM" {
