@@ -136,20 +136,9 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	if err := f.write(p.Task, curve, s); err != nil {
 		return err
 	}
-	if f.Test != "" {
-		c.Task = taken
-		model, err := learner.NewModel(s.State.Serving)
-		if err != nil {
-			return err
-		}
-		if r.Test, err = f.test(ctx, e, c, model, schema, &r); err != nil {
-			return err
-		}
-	}
-	if f.Refit {
-		if err := f.refit(ctx, e, c, s, schema, &recent, &r); err != nil {
-			return err
-		}
+	c.Task = taken
+	if err := f.evaluate(ctx, e, c, s, schema, &recent, &r); err != nil {
+		return err
 	}
 	text := f.text(r, taken, why)
 	if f.Print {
