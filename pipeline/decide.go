@@ -24,6 +24,9 @@ type decision struct {
 // log. While one BATCH is learned, the next is decided and appended, but no more.
 func (l *Learner) decide(intake, work context.Context, src *input.Source, to chan<- *decision) error {
 	pause := l.journal.log.Fold.Paused() // left by the previous process
+	if n := l.decider.Resume(l.journal.log.Fold.AbsentColumns()); n > 0 {
+		l.config.Report(event.Columns{Missing: n})
+	}
 	for {
 		if pause != nil {
 			if err := l.wait(intake, pause); err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -25,10 +26,36 @@ type LogReport struct {
 	Snapshots []*modellog.Manifest `json:"snapshots"` // complete ones, the newest first
 	Records   []modellog.Verdict   `json:"records"`   // the newest
 
+	// Columns are the newest changes of the columns, and Absent what all of them add up to.
+	Columns []ColumnsChange        `json:"columns_changed,omitempty"`
+	Absent  modellog.AbsentColumns `json:"columns_absent,omitzero"`
+
 	Challengers []*modellog.Challenger `json:"challengers,omitempty"` // complete ones, the newest first
 
 	Newest *snapshot.Snapshot `json:"-"`                // nil if there is none, or with Damage
 	Damage string             `json:"damage,omitempty"` // why the newest snapshot cannot be read
+}
+
+// ColumnsChange is a BATCH with which columns have come or gone.
+type ColumnsChange struct {
+	Seq  int64     `json:"seq"`
+	Time time.Time `json:"time"`
+	*modellog.Columns
+}
+
+// mostChanges bounds the changes of the columns in a LogReport.
+const mostChanges = 20
+
+// sees adds the change of the columns with a BATCH.
+func (r *LogReport) sees(at int64, v modellog.Verdict) {
+	b, ok := v.Record.(*modellog.Batch)
+	if !ok || !v.Counts() || b.Columns == nil || len(b.Columns.Gone)+len(b.Columns.Back)+len(b.Columns.New) == 0 {
+		return
+	}
+	r.Columns = append(r.Columns, ColumnsChange{b.Seq, time.UnixMilli(at).UTC(), b.Columns})
+	if len(r.Columns) > mostChanges {
+		r.Columns = r.Columns[1:]
+	}
 }
 
 // Inspect reads the model log of c and reports its newest n records. If the log is
@@ -48,7 +75,8 @@ func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 		return nil, err
 	}
 	j.log.Rewind(r.First)
-	err = j.readOn(ctx, func(_ *ingest.Record, v modellog.Verdict) {
+	err = j.readOn(ctx, func(rec *ingest.Record, v modellog.Verdict) {
+		r.sees(rec.Time, v)
 		r.Bytes += int64(v.Bytes)
 		if n <= 0 {
 			return
@@ -62,6 +90,7 @@ func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 	}
 	f := j.log.Fold
 	r.End, r.Claim, r.Seq, r.Released, r.Options = j.log.Next(), f.Claim(), f.Seq(), f.Released(), f.Config().Config
+	r.Absent = f.AbsentColumns()
 	for _, s := range f.Snapshots() {
 		r.Snapshots = append(r.Snapshots, s.Manifest)
 	}

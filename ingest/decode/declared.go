@@ -54,6 +54,34 @@ func (d *Decoder) drop(n int, name []byte) {
 	if d.dropped += int64(n); d.droppedField == "" {
 		d.droppedField = string(name)
 	}
+	if _, known := d.strange[string(name)]; !known && len(name) <= maxStrangeName && len(d.strange) < maxStrange {
+		d.strangers = append(d.strangers, string(name))
+		d.KnowFields(d.strangers[len(d.strangers)-1:])
+	}
+}
+
+// Bounds of the names of ignored fields that a Decoder remembers.
+const (
+	maxStrange     = 256
+	maxStrangeName = 256 // bytes
+)
+
+// NewFields returns the ignored fields that have appeared since the last call. It does not
+// know of all if they are many.
+func (d *Decoder) NewFields() []string {
+	all := d.strangers
+	d.strangers = nil
+	return all
+}
+
+// KnowFields has NewFields omit ignored fields of these names.
+func (d *Decoder) KnowFields(names []string) {
+	if d.strange == nil {
+		d.strange = map[string]struct{}{}
+	}
+	for _, name := range names {
+		d.strange[name] = struct{}{}
+	}
 }
 
 // Dropped returns the number of fields that were ignored because they are not columns and

@@ -52,6 +52,8 @@ type Decoder struct {
 
 	dropped      int64 // fields since Dropped was called
 	droppedField string
+	strange      map[string]struct{} // names of ignored fields
+	strangers    []string            // those since NewFields was called
 }
 
 // A field is an input by name.

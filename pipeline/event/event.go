@@ -114,6 +114,7 @@ type (
 		Missing    int      // columns that are gone now
 		Dropped    int64    // fields of this BATCH that were ignored because they are not columns
 		Field      string   // one of these
+		New        []string // ignored fields that appear for the first time
 	}
 
 	// Published reports that the predictions up to and including Seq are published.

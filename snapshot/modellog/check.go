@@ -61,7 +61,7 @@ func (b *Batch) check() error {
 	if c := b.Counts; c.Learned < 0 || c.Predicted < 0 || c.Quarantined < 0 || c.Skipped < 0 {
 		return fmt.Errorf("negative counts: %+v", c)
 	}
-	return nil
+	return b.Columns.check()
 }
 
 func checkRange(topic string, partition int32, from, to int64) error {
@@ -118,6 +118,9 @@ func (m *Manifest) check() error {
 		if err := m.Genesis.Versions.check(1); err != nil {
 			return err
 		}
+	}
+	if err := m.Columns.check(); err != nil {
+		return err
 	}
 	return snapshot.CheckConfig(m.Config)
 }

@@ -134,7 +134,10 @@ func (l *ledger) decide(offset int64, r Record) (void string) {
 	}
 	l.origin.Versions = versions
 	l.seq, l.chain, l.paused = next.seq, next.chain, nil
-	l.entries = append(l.entries, Entry{offset, r, l.origin})
+	if b, ok := r.(*Batch); ok {
+		l.columns = l.columns.after(b.Columns)
+	}
+	l.entries = append(l.entries, Entry{offset, r, l.origin, l.columns})
 	return ""
 }
 
@@ -163,8 +166,8 @@ func (l *ledger) rollback(offset int64, r *Rollback) (void string) {
 	l.abandoned = append(l.abandoned, Abandoned{r.ToSeq + 1, r.Seq - 1, offset, r.Reason, r.By})
 	l.origin.Versions = to.origin.Versions
 	l.seq, l.chain, l.paused, l.broken = r.Seq, r.Chain, nil, nil
-	l.released = min(l.released, r.ToSeq)
-	l.entries = append(l.entries, Entry{offset, r, l.origin})
+	l.released, l.columns = min(l.released, r.ToSeq), to.columns
+	l.entries = append(l.entries, Entry{offset, r, l.origin, l.columns})
 	return ""
 }
 

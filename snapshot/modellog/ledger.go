@@ -22,6 +22,7 @@ type ledger struct {
 	highest  int64 // highest seq of any record, void or not, under a current claim or a missing claim
 	chain    snapshot.Hash
 	released int64
+	columns  *AbsentColumns // nil: none
 	paused   *Pause
 	resumed  int64
 	entries  []Entry  // after base
@@ -45,6 +46,8 @@ type point struct {
 	chain  snapshot.Hash
 	start  Place
 	origin Origin
+
+	columns *AbsentColumns
 }
 
 // newLedger returns the knowledge before the first record.
@@ -60,7 +63,8 @@ func ledgerAt(m *Manifest, keep int, keyed bool) *ledger {
 		l.origin = *m.Genesis
 		l.origin.Signed = l.origin.Signed && keyed
 	}
-	l.base = point{m.Seq, m.Chain, m.Start, l.origin}
+	l.base = point{m.Seq, m.Chain, m.Start, l.origin, m.Columns}
+	l.columns = m.Columns
 	l.seq, l.highest, l.chain, l.released = m.Seq, m.Seq, m.Chain, m.Seq
 	l.claim = Claim{Owner: m.Start.Owner, Versions: l.origin.Versions}
 	l.options = Config{Owner: m.Start.Owner, Hash: m.ConfigHash, Config: m.Config}
@@ -151,7 +155,7 @@ func (l *ledger) apply(w waiting) (void string) {
 		return l.imported(r)
 	case *Config:
 		l.config = *r
-		l.entries = append(l.entries, Entry{w.offset, r, l.origin})
+		l.entries = append(l.entries, Entry{w.offset, r, l.origin, l.columns})
 	case *Batch, *Gap, *Adopt, *Upgrade:
 		return l.decide(w.offset, r)
 	case *Released:
@@ -277,7 +281,7 @@ func (l *ledger) find(seq int64) (p point, ok bool) {
 	for i := len(l.entries) - 1; i >= 0; i-- { // callers look up recent seqs
 		e := &l.entries[i]
 		if p, ok := behind(e.Offset, e.Record); ok && p.seq <= seq {
-			p.origin = e.origin
+			p.origin, p.columns = e.origin, e.columns
 			return p, p.seq == seq
 		}
 	}
@@ -294,6 +298,6 @@ func (l *ledger) finish(m *Manifest, p pending) error {
 	}
 	m.Owner = l.claim.Owner
 	m.FirstChunk = p.offsets[0]
-	m.Start, m.Genesis = at.start, &at.origin
+	m.Start, m.Genesis, m.Columns = at.start, &at.origin, at.columns
 	return nil
 }

@@ -62,6 +62,9 @@ type Batch struct {
 	Chain  snapshot.Hash `json:"chain"` // see NextChain
 	Ranges []Range       `json:"ranges"`
 	Counts Counts        `json:"counts"`
+
+	// Columns is nil if the columns have not changed and no field was ignored.
+	Columns *Columns `json:"columns,omitempty"`
 	Signed
 }
 
@@ -150,6 +153,7 @@ type Manifest struct {
 	ConfigHash    snapshot.Hash   `json:"config_hash"`       // as in the file
 	Config        json.RawMessage `json:"config,omitempty"`  // as in the file; in effect at Start
 	Genesis       *Origin         `json:"genesis,omitempty"` // of the log, as of Start; nil in manifests of the first release
+	Columns       *AbsentColumns  `json:"columns,omitempty"` // as of Start; nil if there are none
 	Signed
 }
 
@@ -194,6 +198,9 @@ func (b *Batch) String() string {
 	}
 	fmt.Fprintf(&s, ", learned %d, predicted %d, quarantined %d, skipped %d",
 		b.Counts.Learned, b.Counts.Predicted, b.Counts.Quarantined, b.Counts.Skipped)
+	if changed := b.Columns.String(); changed != "" {
+		s.WriteString(", " + changed)
+	}
 	return s.String()
 }
 

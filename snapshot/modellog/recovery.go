@@ -14,6 +14,8 @@ type Entry struct {
 	Offset int64
 	Record Record // *Config, *Batch, *Gap, *Rollback, *Adopt or *Upgrade
 	origin Origin // in effect after it
+
+	columns *AbsentColumns // after it
 }
 
 // Recovery describes the state from which a learner continues.

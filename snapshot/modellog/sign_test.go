@@ -62,6 +62,8 @@ func TestSignatureCoversEveryField(t *testing.T) {
 			x.Offset++
 		case *json.RawMessage:
 			*x = json.RawMessage(`{"other":1}`)
+		case **AbsentColumns:
+			*x = &AbsentColumns{Gone: []string{"a"}}
 		case **Origin:
 			*x = &Origin{Versions: Versions{1, 1}}
 		case *Signed:

@@ -59,11 +59,12 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 		s.Compared += f.Compared
 		s.Verified += f.Verified
 		s.Refits += f.Refits
+		s.Quarantined += f.Quarantined
 	}
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	missing := 0
 	for i := range w.examples {
-		if _, ok := w.answer.first[w.id(i)]; !ok {
+		if _, ok := w.answer.first[w.id(i)]; ok == w.garbage[i] { // what is in quarantine is the oracle's to check
 			missing++
 		}
 	}
@@ -154,7 +155,11 @@ func (w *world) consult(ctx context.Context, want string) (s Summary, err error)
 	if err != nil {
 		return s, err
 	}
-	s.Compared = int(r.Compared)
+	s.Compared, s.Quarantined = int(r.Compared), int(r.Quarantined)
+	if s.Quarantined != len(w.garbage) {
+		s.Divergences++
+		w.options.log("%d examples in quarantine, %d are garbage", s.Quarantined, len(w.garbage))
+	}
 	w.judge("oracle", r, &s)
 	if n := r.Learned + r.Predicted + r.Quarantined; n != int64(w.examples) {
 		s.Divergences++
@@ -166,7 +171,11 @@ func (w *world) consult(ctx context.Context, want string) (s Summary, err error)
 
 // fit runs accrete fit on the same examples.
 func (w *world) fit(ctx context.Context, want string) (s Summary, err error) {
-	out, err := w.accrete(ctx, "fit", w.file, "--json", "--algorithm", w.algorithm(), "--max-features", strconv.Itoa(features))
+	args := []string{"fit", w.file, "--json", "--algorithm", w.algorithm(), "--max-features", strconv.Itoa(features)}
+	if w.mixed {
+		args = append(args, "--skip-bad", "--key", "card", "--columns", mixedColumns)
+	}
+	out, err := w.accrete(ctx, args...)
 	if err != nil {
 		return s, err
 	}

@@ -18,6 +18,8 @@ type sample struct {
 	Heap       int64 `json:"heap_bytes"` // live bytes at the last collection
 	Files      int   `json:"file_descriptors"`
 	Goroutines int   `json:"goroutines"`
+
+	Resident, Limit int64 // as the process reports them
 }
 
 // flat reports an error if the learner uses more in the last quarter of its run
@@ -98,10 +100,15 @@ func look(pid int, listen string) (s sample, err error) {
 		return s, err
 	}
 	s.Files = len(files)
+	return s, s.scrape(listen)
+}
+
+// scrape reads the figures that the process itself reports.
+func (s *sample) scrape(listen string) error {
 	client := http.Client{Timeout: time.Second}
 	resp, err := client.Get("http://" + listen + "/metrics")
 	if err != nil {
-		return s, err
+		return err
 	}
 	defer resp.Body.Close()
 	for in := bufio.NewScanner(resp.Body); in.Scan(); {
@@ -112,7 +119,11 @@ func look(pid int, listen string) (s sample, err error) {
 			s.Goroutines = int(n)
 		case "go_memstats_next_gc_bytes":
 			s.Heap = int64(n / 2) // with GOGC at 100
+		case "process_resident_memory_bytes":
+			s.Resident = int64(n)
+		case "accrete_memory_limit_bytes":
+			s.Limit = int64(n)
 		}
 	}
-	return s, nil
+	return nil
 }

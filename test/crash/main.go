@@ -89,6 +89,10 @@ type Summary struct {
 	ScoresTwice     int `json:"scores_repeated_by_same_model"`
 	ScoresDiffering int `json:"scores_differing"` // repeated scores that differ from the first
 
+	Quarantined int       `json:"quarantined"`     // examples, with mixed records
+	Alike       int       `json:"predicted_alike"` // records that learner and scorer predicted with the same model
+	Memory      footprint `json:"memory"`
+
 	Seconds float64 `json:"seconds"`
 }
 
@@ -126,7 +130,7 @@ func main() {
 	flag.StringVar(&o.kafka, "kafka", "", "a script that starts, kills and stops a Kafka, and prints its host:port when it starts it: .ci/kafka.sh")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the instants at which it kills")
 	flag.StringVar(&o.planted, "planted", "", "build the learner with a planted fault (internal/planted), which the checks have to find")
-	flag.BoolVar(&o.mixed, "mixed", false, "examples that also have categories, of 10⁵ and of ever new values, times and missing values")
+	flag.BoolVar(&o.mixed, "mixed", false, "examples that also have categories, of 10⁵ and of ever new values, text, times, nested and missing values, columns that come and go, and 1 % garbage; the learners' memory is compared with the formula, and a scorer with the learner")
 	flag.BoolVar(&o.json, "json", false, "print the summary as one JSON object")
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary directory")
 	flag.Parse()
@@ -173,6 +177,9 @@ func main() {
 		}
 		if o.refit > 0 {
 			fmt.Printf("%d challengers solved again, %d kills while one was written\n", s.Refits, s.Rivals)
+		}
+		if o.mixed {
+			fmt.Printf("%d examples in quarantine, %d predicted alike by learner and scorer, at most %d MB of memory in %d samples, where the formula says %d MB\n", s.Quarantined, s.Alike, s.Memory.Most/1e6, s.Memory.Samples, s.Memory.Limit/1e6)
 		}
 		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
 	}

@@ -24,20 +24,22 @@ import (
 // whose learners are killed.
 type world struct {
 	options
-	dir    string
-	bin    string
-	server *server // the embedded broker; nil if another one was given
-	client *ingest.Client
-	rng    *rand.Rand
-	topic  string
-	fed    int // examples in the topic
-	values [][]byte
-	began  int64  // timestamp of the first example
-	file   string // path of the examples as a file
-	log    *modelLog
-	answer *predictions
-	chunk  string // chunk size of a snapshot
-	share  int    // examples fed for each fault other than the kills
+	dir     string
+	bin     string
+	server  *server // the embedded broker; nil if another one was given
+	client  *ingest.Client
+	rng     *rand.Rand
+	topic   string
+	fed     int // examples in the topic
+	values  [][]byte
+	garbage map[int]bool // examples that belong in quarantine
+	metrics string       // address of the metrics of the killed learners
+	began   int64        // timestamp of the first example
+	file    string       // path of the examples as a file
+	log     *modelLog
+	answer  *predictions
+	chunk   string // chunk size of a snapshot
+	share   int    // examples fed for each fault other than the kills
 
 	toScore string // topic that the scorers read
 }
@@ -51,6 +53,12 @@ func run(ctx context.Context, o options) (s Summary, err error) {
 	}
 	defer end()
 	w.log, w.answer = newModelLog(w.client, w.model("crash")), newPredictions(w.client, w.model("crash"))
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	seen := make(chan footprint, 1)
+	if w.listen("crash") != "off" {
+		go func() { seen <- w.watchMemory(watching) }()
+	}
 	for _, phase := range []struct {
 		name string
 		run  func(context.Context, *Summary) error
@@ -68,7 +76,11 @@ func run(ctx context.Context, o options) (s Summary, err error) {
 	if _, err := w.accrete(ctx, "learn", "-c", w.config("crash"), "--to-end", "--json"); err != nil {
 		return s, err
 	}
-	return s, errors.Join(w.checkScores(ctx, &s), w.check(ctx, &s))
+	if stop(); w.listen("crash") != "off" {
+		s.Memory = <-seen
+		err = s.Memory.check()
+	}
+	return s, errors.Join(err, w.checkScores(ctx, &s), w.check(ctx, &s), w.agree(ctx, &s))
 }
 
 // alone runs f in a new world.
@@ -124,6 +136,9 @@ func begin(ctx context.Context, o options) (w *world, end func(), err error) {
 		return w, end, err
 	}
 	ends = append(ends, w.client.Close)
+	if w.metrics, err = freeAddress(); err != nil {
+		return w, end, err
+	}
 	return w, end, w.prepare(ctx)
 }
 
@@ -148,6 +163,7 @@ func (w *world) build(ctx context.Context) error {
 // prepare draws the examples and creates their topic.
 func (w *world) prepare(ctx context.Context) error {
 	s := synth.Stream{Seed: 7}
+	w.garbage = map[int]bool{}
 	x := make([]float64, synth.Dim)
 	var table, lines strings.Builder
 	for i := range x {
@@ -165,13 +181,18 @@ func (w *world) prepare(ctx context.Context) error {
 			v = fmt.Appendf(v, `"x%d":%s`, j, text)
 			table.WriteString(text + ",")
 		}
-		if w.mixed {
-			v = mixed(v, i)
-		}
 		name := string(rune('a' + class))
-		w.values = append(w.values, fmt.Appendf(v, `},"label":"%s"}`, name))
 		table.WriteString(name + "\n")
-		lines.Write(append(w.values[i], '\n'))
+		if v = fmt.Appendf(v, `},"label":"%s"}`, name); w.mixed {
+			if v = mixed(x, name, i, w.examples); v == nil {
+				v = garbage(i)
+				w.garbage[i] = true
+			}
+		}
+		w.values = append(w.values, v)
+		if len(v) > 0 { // an empty line is no row
+			lines.Write(append(slices.Clip(v), '\n'))
+		}
 	}
 	w.file = filepath.Join(w.dir, "examples")
 	text := table.String()
@@ -184,22 +205,6 @@ func (w *world) prepare(ctx context.Context) error {
 	w.topic = fmt.Sprintf("crash-%d-%d", os.Getpid(), time.Now().UnixNano()%1e9)
 	w.toScore = w.topic + "-asked"
 	return errors.Join(w.client.Create(ctx, w.topic, w.partitions, nil), w.client.Create(ctx, w.toScore, askedPartitions, nil))
-}
-
-// mixed appends to the features of example i a number that is missing at times, a boolean, a
-// time, and categories, one of 10⁵ values and one of which new ones appear all the time.
-func mixed(v []byte, i int) []byte {
-	r := rand.New(rand.NewPCG(7, uint64(i)))
-	v = fmt.Appendf(v, `,"zip":"z%d","kind":"k%d","paid":%v,"at":"2024-%02d-%02dT%02d:00:00Z"`,
-		r.IntN(100_000), r.IntN(5+i/100), r.IntN(2) == 0, 1+r.IntN(12), 1+r.IntN(28), r.IntN(24))
-	switch k := r.IntN(20); {
-	case k == 0 && i > 0: // the first example has all columns
-	case k == 1:
-		v = append(v, `,"amount":null`...)
-	default:
-		v = fmt.Appendf(v, `,"amount":%.4g`, r.ExpFloat64())
-	}
-	return v
 }
 
 // feed appends examples to the topic, up to the given number, round-robin over
@@ -232,14 +237,14 @@ func (w *world) config(model string) string {
 	path := filepath.Join(w.dir, model+".yaml")
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
-input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}}
+input: {topics: [%s], label: label, batch: {size: 100, linger: 2ms}%s}
 learner: {algorithm: %s, max_features: %d}
 snapshot: {every: 200ms, chunk: %s}
 refit: {every: %v, window: 500}
-http: {listen: "off"}
+http: {listen: "%s"}
 output: {delivery: %s}
 score: {topics: [%s], http.listen: "off"}
-`, w.model(model), w.brokers, w.topic, w.algorithm(), features, w.chunk, w.refit, map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.toScore)
+`, w.model(model), w.brokers, w.topic, w.mixedInput(), w.algorithm(), features, w.chunk, w.refit, w.listen(model), map[bool]string{false: "at-least-once", true: "transactional"}[w.exactly], w.toScore)
 	if was, err := os.ReadFile(path); err == nil && string(was) == text { // a process may be reading it
 		return path
 	}

@@ -125,7 +125,11 @@ func (c *scorers) keepAsking(ctx context.Context) error {
 		for i := range askedPartitions {
 			var rs []ingest.Record
 			for range 5 {
-				rs = append(rs, ingest.Record{Time: c.began + int64(c.records), Key: strconv.AppendInt(nil, int64(c.records), 10), Value: c.values[c.records%len(c.values)]})
+				value := c.values[c.records%len(c.values)]
+				if c.garbage[c.records%len(c.values)] {
+					value = c.values[0]
+				}
+				rs = append(rs, ingest.Record{Time: c.began + int64(c.records), Key: strconv.AppendInt(nil, int64(c.records), 10), Value: value})
 				c.records++
 			}
 			if err := p.Publish(context.WithoutCancel(ctx), c.toScore, i, rs); err != nil {

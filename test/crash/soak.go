@@ -98,12 +98,9 @@ func (w *world) soak(ctx context.Context) (s Soak, err error) {
 // soakConfig writes the configuration of the learner, and returns its path and the
 // address of its metrics.
 func (w *world) soakConfig(broker string) (path, listen string, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	if listen, err = freeAddress(); err != nil {
 		return "", "", err
 	}
-	listen = l.Addr().String()
-	l.Close()
 	path = filepath.Join(w.dir, "soak.yaml")
 	text := fmt.Sprintf(`model: %s
 kafka: {bootstrap.servers: "%s"}
@@ -113,6 +110,16 @@ snapshot: {every: 5s}
 http: {listen: "%s"}
 `, w.model("soak"), broker, w.topic, listen)
 	return path, listen, os.WriteFile(path, []byte(text), 0o600)
+}
+
+// freeAddress returns an address at which nothing listens.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
 }
 
 // load feeds the learner, injects the faults and takes a sample every second.

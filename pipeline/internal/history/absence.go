@@ -1,8 +1,11 @@
 package history
 
 import (
+	"slices"
+
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // absentRows is the number of records without a value after which a column counts as
@@ -11,20 +14,18 @@ const absentRows = 1000
 
 // absence finds the columns that have vanished from the records, and those that are back.
 type absence struct {
-	rows int64
-	last []int64 // record with the last value of each column
-	gone []bool
-	n    int // columns that are gone
+	rows  int64
+	began int64   // rows when the count began
+	last  []int64 // record with the last value of each column
+	gone  []bool
+	n     int // columns that are gone
 }
 
 // add adds a row. It reports whether a column that was gone is back.
 func (a *absence) add(x []float64) (back bool) {
 	a.rows++
 	if len(a.last) != len(x) {
-		*a = absence{rows: a.rows, last: make([]int64, len(x)), gone: make([]bool, len(x))}
-		for j := range a.last {
-			a.last[j] = a.rows
-		}
+		a.size(len(x))
 	}
 	for j, v := range x {
 		if v == v {
@@ -33,6 +34,33 @@ func (a *absence) add(x []float64) (back bool) {
 		}
 	}
 	return back
+}
+
+// size begins to count for n columns, as if all had a value in this record.
+func (a *absence) size(n int) {
+	*a = absence{rows: a.rows, last: make([]int64, n), gone: make([]bool, n)}
+	for j := range a.last {
+		a.last[j] = a.rows
+	}
+	a.began = a.rows
+}
+
+// resume sets which columns are gone, and returns their number. Those of them that had no
+// value since the count began have had none for long.
+func (a *absence) resume(s *decode.Schema, gone []string) int {
+	if len(a.last) != len(s.Columns) {
+		a.size(len(s.Columns))
+	}
+	a.n = 0
+	for _, f := range s.Fields() {
+		if a.gone[f.At] = slices.Contains(gone, f.Name); !a.gone[f.At] {
+			continue
+		}
+		if a.n++; a.last[f.At] <= a.began {
+			a.last[f.At] = a.rows - absentRows
+		}
+	}
+	return a.n
 }
 
 // changes returns the fields that have vanished and those that are back since it was called
@@ -45,6 +73,8 @@ func (a *absence) changes(s *decode.Schema) *event.Columns {
 	for _, f := range s.Fields() {
 		is := a.rows-a.last[f.At] >= absentRows
 		switch {
+		case is && !a.gone[f.At] && len(c.Gone) == modellog.MaxNames, !is && a.gone[f.At] && len(c.Back) == modellog.MaxNames:
+			continue // with the next BATCH that looks
 		case is && !a.gone[f.At]:
 			c.Gone, a.n = append(c.Gone, f.Name), a.n+1
 		case !is && a.gone[f.At]:

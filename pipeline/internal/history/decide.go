@@ -107,9 +107,34 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 		if b.Columns == nil {
 			b.Columns = &event.Columns{Missing: d.absence.n}
 		}
-		b.Columns.Dropped, b.Columns.Field = n, name
+		b.Columns.Dropped, b.Columns.Field, b.Columns.New = n, name, d.decoder.NewFields()
 	}
 	return b
+}
+
+// Resume has the next BATCHes report the changes since those that are in the model log.
+// Columns that are gone there stay gone until they have a value. It returns the number of
+// them.
+func (d *Decider) Resume(was modellog.AbsentColumns) int {
+	d.decoder.KnowFields(was.New)
+	return d.absence.resume(d.decoder.Schema(), was.Gone)
+}
+
+// Journaled returns the part of Columns that belongs in the model log.
+func (d *Decided) Journaled() *modellog.Columns {
+	if d.Columns == nil {
+		return nil
+	}
+	short := func(names []string) (out []string) {
+		for _, name := range names {
+			if len(name) <= modellog.MaxName && len(out) < modellog.MaxNames {
+				out = append(out, name)
+			}
+		}
+		return out
+	}
+	c := d.Columns
+	return &modellog.Columns{Gone: short(c.Gone), Back: short(c.Back), New: short(c.New), Dropped: c.Dropped}
 }
 
 // Bad returns what goes to quarantine, by partition.

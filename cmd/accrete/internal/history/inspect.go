@@ -88,6 +88,12 @@ func logText(r *pipeline.LogReport, columns []inputs.Column) string {
 		fmt.Fprintf(&b, "DAMAGED      the newest snapshot: %s\n", r.Damage)
 	}
 	b.WriteString(inputs.ModelText(columns))
+	for _, c := range r.Columns {
+		fmt.Fprintf(&b, "columns      seq %d, %s: %v\n", c.Seq, c.Time.Format("2006-01-02 15:04:05Z"), c.Columns)
+	}
+	if n := len(r.Absent.Gone); n > 0 {
+		fmt.Fprintf(&b, "columns      without values now: %q\n", r.Absent.Gone)
+	}
 	for _, c := range r.Challengers {
 		fmt.Fprintf(&b, "challenger   %v\n", c)
 	}

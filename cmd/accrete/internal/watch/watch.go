@@ -40,7 +40,6 @@ type Watch struct {
 
 	drifts learner.Drifts // number of alarms up to the last batch
 
-	dropped bool // it was logged that fields are ignored
 }
 
 // startPoint is a point in time and the number of examples learned by then.
@@ -189,9 +188,8 @@ func (w *Watch) columns(ev event.Columns) {
 	if len(ev.Back) > 0 {
 		w.log.Info().Strs("columns", ev.Back[:min(len(ev.Back), mostNames)]).Int("missing", ev.Missing).Msg("columns have values again")
 	}
-	if ev.Dropped > 0 && !w.dropped {
-		w.dropped = true
-		w.log.Warn().Str("field", ev.Field).Msg("records have fields that are not columns of the model, which are ignored (input.unknown)")
+	if len(ev.New) > 0 {
+		w.log.Warn().Strs("fields", ev.New[:min(len(ev.New), mostNames)]).Msg("records have fields that are not columns of the model, which are ignored (input.unknown)")
 	}
 }
 
