@@ -17,6 +17,9 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
+// leastRows is the share of the rows that a member has to have predicted to be compared.
+const leastRows = 0.95
+
 func main() {
 	rows := flag.Int("rows", 20_000, "examples of each stream")
 	seeds := flag.Int("seeds", 3, "streams of each kind")
@@ -43,7 +46,7 @@ func main() {
 				if *verbose {
 					fmt.Fprintf(os.Stderr, "%s: %s %.4f, weight %.2f\n", s.Name, m.Name, m.Whole.Error, m.Weight)
 				}
-				if m.Whole.Error < p.Mixture.Members[at].Whole.Error {
+				if m.Rows > leastRows && m.Whole.Error < p.Mixture.Members[at].Whole.Error {
 					at = i
 				}
 			}
