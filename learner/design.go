@@ -46,6 +46,9 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 	if m.head.Task == Novelty {
 		return nil, ErrNovelty
 	}
+	if m.pruned != nil {
+		return nil, ErrPruned
+	}
 	d := &Design{
 		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.head.Task,
 		fit: warmup.Fit{Scaler: m.scaler, Scales: m.head.Scales, Kernel: m.bank.Map().Kernel},
@@ -111,11 +114,14 @@ func (m *Model) Serving() []Array {
 }
 
 func (m *Model) serving() serving {
-	at := m.bank.Map()
+	at, blocks, kept := m.bank.Map(), m.bank.Blocks(), selection(nil)
+	if p := m.pruned; p != nil {
+		at, blocks, kept = p.Map, p.blocks, p.kept
+	}
 	return serving{
 		decision: m.decision,
 		config:   Config{BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
 		fit:    &warmup.Fit{Encoding: m.encoding, Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second},
-		Served: engine.Served{Blocks: m.bank.Blocks(), Intercept: m.intercept, Coef: m.coef},
+		Served: engine.Served{Blocks: blocks, Intercept: m.intercept, Coef: m.coef}, kept: kept,
 	}
 }

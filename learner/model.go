@@ -49,6 +49,7 @@ type Model struct {
 	bank      *features.Bank   // nil before the first fit
 	intercept []float64
 	coef      []float32
+	pruned    *pruned         // nil if it has all features of its blocks
 	decision  *Decision       // nil without Config.Costs
 	intervals *Intervals      // nil without Config.Intervals
 	static    *mixture.Static // nil without Config.Mixture
@@ -134,6 +135,9 @@ func NewModel(arrays []Array) (*Model, error) {
 	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, decision: v.decision, intervals: v.intervals, static: v.static}
 	if v.fit != nil {
 		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
+	}
+	if v.kept != nil {
+		m.pruned = &pruned{v.featureMap(), v.Blocks, v.kept}
 	}
 	return m, nil
 }

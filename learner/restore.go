@@ -125,6 +125,7 @@ func restoreWith(c Config, s State, by warmup.Fitter) (*Learner, error) {
 func (l *Learner) compare(s *state.Reader, v serving) {
 	c := l.config
 	s.Require(v.config.BlockSize == c.BlockSize && v.config.Seed == c.Seed, "block size is %d and seed %d, configured are %d and %d", v.config.BlockSize, v.config.Seed, c.BlockSize, c.Seed)
+	s.Require(v.kept == nil, "the model is pruned: it predicts and does not learn")
 	s.Require(v.Blocks <= c.options().MaxBlocks(), "%d blocks, want at most %d", v.Blocks, c.options().MaxBlocks())
 	s.Require(v.head.Classes <= c.MaxClasses, "%d classes, want at most %d", v.head.Classes, c.MaxClasses)
 	s.Require(c.Task == Auto || v.head.Task == Auto || v.head.Task == c.Task, "task is %v, configured is %v", v.head.Task, c.Task)

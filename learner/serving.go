@@ -25,6 +25,7 @@ type serving struct {
 	fit    *warmup.Fit // nil before the first
 	given  *Metric     // nil if there is none
 	engine.Served
+	kept      selection       // of a pruned model, otherwise nil: Served has the coefficients of those only
 	decision  *Decision       // nil without Config.Costs
 	intervals *Intervals      // nil without Config.Intervals
 	static    *mixture.Static // nil without Config.Mixture
@@ -72,6 +73,9 @@ func (v serving) save(a *state.Arrays) {
 	state.Put(a, "second", len(second), second)
 	v.given.save(a)
 	state.Put(a, "intercept", len(v.Intercept), v.Intercept)
+	if v.kept != nil {
+		state.Put(a, "kept", len(v.kept), v.kept)
+	}
 	state.Put(a, "coefficients", v.head.Scores(), v.Coef)
 	if v.decision != nil {
 		v.decision.Save(a)
@@ -134,7 +138,8 @@ func loadServing(s *state.Reader) (v serving) {
 	v.given = loadMetric(s)
 	k := v.head.Scores()
 	v.Intercept = state.Take[float64](s, "intercept", min(k, 1), k)
-	v.Coef = state.Take[float32](s, "coefficients", 2*v.Blocks*v.config.BlockSize*min(k, 1), k)
+	v.loadSelection(s)
+	v.Coef = state.Take[float32](s, "coefficients", 2*v.served()*min(k, 1), k)
 	v.decision = decide.LoadRule(s)
 	v.intervals = interval.LoadRule(s, v.head.Targets())
 	v.static = mixture.LoadStatic(s, k, dim)
@@ -218,6 +223,10 @@ func (v *serving) loadKernel(s *state.Reader, name string) {
 func (v *serving) bank() *features.Bank {
 	if v.fit == nil {
 		return nil
+	}
+	if v.kept != nil {
+		m := v.featureMap()
+		return features.NewSelection(m, v.kept.all(v.Blocks*v.config.BlockSize))
 	}
 	b := v.fit.Bank(v.config.options().FeatureMap(v.fit.Width(v.dim)))
 	b.Grow(v.Blocks)

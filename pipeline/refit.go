@@ -23,12 +23,13 @@ type RefitConfig struct {
 	Every     time.Duration // interval; 0: never
 	Window    int           // number of records, the last learned ones, to solve on
 	Tolerance float64       // relative duality gap at which to stop
+	Prune     float64       // penalty that removes random features, as a share of the least that removes all; 0: none
 	Lambda    float64       // weight of ‖f‖²/2 in addition to the mean loss; 0: chosen by leave-one-out
 }
 
 func (c RefitConfig) validate() error {
-	if c.Window < 2 || !(c.Tolerance > 0) || !(c.Lambda >= 0) {
-		return fmt.Errorf("%w: invalid refit of %d records with tolerance %v and penalty %v", refit.ErrUnfit, c.Window, c.Tolerance, c.Lambda)
+	if c.Window < 2 || !(c.Tolerance > 0) || !(c.Lambda >= 0) || !(c.Prune >= 0 && c.Prune < 1) {
+		return fmt.Errorf("%w: invalid refit of %d records with tolerance %v, penalty %v and prune %v", refit.ErrUnfit, c.Window, c.Tolerance, c.Lambda, c.Prune)
 	}
 	return nil
 }
@@ -54,7 +55,7 @@ func refitTo(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sn
 		return nil, err
 	}
 	read := time.Since(start)
-	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance}, model, rows)
+	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance, Prune: c.Refit.Prune}, model, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +63,11 @@ func refitTo(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sn
 	out.State = learner.State{Serving: r.Model.Serving()}
 	f := r.Fit
 	record := modellog.Refit{
-		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss, Lambda: r.Lambda, Tolerance: c.Refit.Tolerance,
+		Rows: int64(r.Rows), FromSeq: from, Loss: r.Loss, Lambda: r.Lambda, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune,
 		Relative: f.Relative, Gap: f.Gap(), Bound: f.Bound, Passes: f.Passes, Suboptimality: &r.Suboptimality,
+	}
+	if c.Refit.Prune > 0 {
+		record.Features, record.Kept = r.Features/2, r.Kept/2
 	}
 	return &refitting{&out, record, read}, nil
 }
@@ -155,7 +159,7 @@ func again(ctx context.Context, c Config, h *history.History, ins input.Partitio
 	if err != nil {
 		return snapshot.Hash{}, false, err
 	}
-	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Tolerance: m.Refit.Tolerance, Lambda: m.Refit.Lambda}
+	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Tolerance: m.Refit.Tolerance, Prune: m.Refit.Prune, Lambda: m.Refit.Lambda}
 	r, err := refitTo(ctx, c, ins, s)
 	if errors.Is(err, errNoRows) || err == nil && r.refit.Rows != m.Refit.Rows {
 		return snapshot.Hash{}, false, nil

@@ -13,10 +13,11 @@ type examples struct {
 	targets  []float64 // rows x scores: numbers, or -1 and 1
 	scores   int       // problems that share the features
 	weights  []float64 // of the rows, as multiples of their mean; nil for 1 each
+	l1       float64   // penalty of the norm of each random feature's coefficients; the last column has none
 }
 
 func newExamples(features *optim.Float32, targets []float64, scores int, weights []float64) *examples {
-	return &examples{features, targets, scores, relativeWeights(weights)}
+	return &examples{features: features, targets: targets, scores: scores, weights: relativeWeights(weights)}
 }
 
 // relativeWeights returns weights as multiples of their mean, or nil if they are all
@@ -48,6 +49,9 @@ func (e *examples) problem(l loss.Dual, lambda float64, score int) *optim.Proble
 			y = max(0, y) // the class
 		}
 		p.Targets[i] = y
+	}
+	if e.l1 > 0 {
+		p.L1, p.Group, p.Exempt = e.l1, 2, 1
 	}
 	return p
 }

@@ -140,6 +140,10 @@ func (r *scoreFit) solve(ctx context.Context, p *optim.Problem, score int, equat
 		}
 	}
 	c := optim.Config{Scale: r.scale * scaleShare, Relative: r.Relative, Passes: r.Passes, Shuffle: true}
+	if q := r.Coordinates; q > 0 && q < r.columns {
+		n, _ := r.features.Dims()
+		c.Primal, c.Dual, c.Scale = q, max(1, int(float64(n)*float64(q)/float64(r.columns))), 0
+	}
 	if r.Progress != nil {
 		c.Progress = func(at optim.Point) { r.Progress(score, at) }
 	}
@@ -190,7 +194,7 @@ const (
 // cost less than the passes that the contraction of the steps makes likely, for
 // each score, or whether such a small gap needs them.
 func (r *scoreFit) direct() bool {
-	if r.loss != (loss.Square{}) || r.columns > MaxDirect {
+	if r.loss != (loss.Square{}) || r.columns > MaxDirect || r.l1 > 0 || r.Coordinates > 0 {
 		return false
 	}
 	n, p := float64(len(r.targets)/r.scores), float64(r.columns)

@@ -22,6 +22,15 @@ type Options struct {
 	Relative float64 // gap to reach, relative to the objective of the zero model: 1e-3
 	Passes   int     // at most, for each score: 100
 
+	// Coordinates is the number q of coefficients of a score that a step of DSPDC moves,
+	// with n q/p rows: all of them and one row. It is for losses of a score each, without
+	// Prune, and takes more passes: see docs/dspdc.md.
+	Coordinates int
+
+	// Prune removes random features: it is the penalty λ₁ of the norm of the coefficients
+	// of each of them, as a share of the least for which none is left. 0 keeps all.
+	Prune float64
+
 	Progress func(score int, at optim.Point)
 	Clock    func() float64 // in seconds; without it, Fit.Seconds is 0
 }
@@ -63,6 +72,7 @@ type Result struct {
 	Lambda   float64
 	Rows     int
 	Features int // cosines and sines, without the constant
+	Kept     int // those of them whose random feature has coefficients other than 0
 }
 
 const (
@@ -85,8 +95,9 @@ const (
 // loss, by the weights of the rows, and a penalty. The features stay, and so does
 // the loss, except that with more than MaxDirect features, the constant included,
 // classes under softmax get a least-squares problem each (one against the rest).
-// Result.Model then has that loss. An error that wraps ErrUnfit says why a model or
-// its loss has no refit.
+// Result.Model then has that loss. With Options.Prune, classes under softmax stay one
+// problem, and Result.Model has the random features that are left. An error that wraps
+// ErrUnfit says why a model or its loss has no refit.
 func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (*Result, error) {
 	solved, served := solvedLoss(m.Loss())
 	if solved == nil {
@@ -99,14 +110,23 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	if d.Rows < 2 {
 		return nil, fmt.Errorf("%w: %d labelled rows are too few", ErrUnfit, d.Rows)
 	}
+	if o.Coordinates < 0 || o.Coordinates > 0 && o.Prune > 0 {
+		return nil, fmt.Errorf("%w: %d coordinates a step with prune %v: want 0 or more, and none with prune", ErrUnfit, o.Coordinates, o.Prune)
+	}
+	if !(o.Prune >= 0 && o.Prune <= 1) {
+		return nil, fmt.Errorf("%w: prune is %v: want 0 to 1", ErrUnfit, o.Prune)
+	}
 	if slices.Max(d.Weights) == 0 {
 		return nil, fmt.Errorf("%w: all rows have the weight 0", ErrUnfit)
 	}
 	frequencies := d.Blocks * d.Bank.Map().BlockSize
-	multinomial := m.Loss() == loss.Softmax{} && 2*frequencies+1 <= MaxDirect
+	multinomial := m.Loss() == loss.Softmax{} && (2*frequencies+1 <= MaxDirect || o.Prune > 0)
 	r := &Result{Loss: solved.String(), Lambda: o.Lambda, Rows: d.Rows, Features: 2 * frequencies}
 	if multinomial {
 		served, r.Loss = m.Loss(), m.Loss().String()
+	}
+	if multinomial && o.Coordinates > 0 {
+		return nil, fmt.Errorf("%w: the classes of softmax are one problem, whose steps move all coordinates", ErrUnfit)
 	}
 	r.Comparable = served == m.Loss()
 	if r.Lambda == 0 {
@@ -124,11 +144,9 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 		start = before
 	}
 	if multinomial {
-		r.Fit, err = fitSoftmax(ctx, e, o, start)
-	} else {
-		r.Fit, err = fitScores(ctx, e, solved, o, start)
+		solved = nil
 	}
-	if err != nil {
+	if r.Fit, err = fit(ctx, e, solved, o, start); err != nil {
 		return nil, err
 	}
 	r.Suboptimality = r.Fit.Suboptimality
@@ -140,15 +158,13 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	coefficients, intercept := toModel(r.Fit.Coefficients, d.Scores, frequencies, interceptFeature)
 	narrow := toFloat32(coefficients)
 	rounded := fromModel(toFloat64(narrow), intercept, frequencies, interceptFeature)
-	if multinomial {
-		err = r.Fit.certifySoftmax(e, o, rounded)
-	} else {
-		r.Fit.certifyScores(e, solved, o, rounded)
-	}
-	if err != nil {
+	if err := r.Fit.certifyAs(e, solved, o, rounded); err != nil {
 		return nil, err
 	}
-	r.Model, err = m.With(served, narrow, intercept)
+	r.Kept = 2 * kept(narrow, d.Scores)
+	if r.Model, err = m.With(served, narrow, intercept); err == nil && o.Prune > 0 {
+		r.Model, err = r.Model.Pruned()
+	}
 	return r, err
 }
 

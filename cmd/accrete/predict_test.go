@@ -299,3 +299,11 @@ func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 		}
 	}
 }
+
+func TestPredictNamesBothSourcesOfAModel(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, _, stderr := call(t, nil, "predict", "rows.csv")
+	if code != exit.Refused || !strings.Contains(stderr, "--model SNAPSHOT") || !strings.Contains(stderr, "-c FILE") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}

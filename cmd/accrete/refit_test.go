@@ -55,6 +55,12 @@ func TestFitRefits(t *testing.T) {
 	if code, stdout, _ := call(t, nil, "fit", train, "--refit", "--max-features", "256"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 1,500 rows") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
+	if code, _, _ := call(t, nil, "fit", train, "--prune", "0.1"); code != exit.Misused {
+		t.Errorf("exit %d of --prune without --refit", code)
+	}
+	if code, stdout, _ := call(t, nil, "fit", train, "--refit", "--prune", "0.1", "--max-features", "256"); code != exit.Done || !strings.Contains(stdout, "random features left") {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
 	if code, _, _ := call(t, nil, "fit", train, "--refit", "--tolerance", "0"); code != exit.Misused {
 		t.Errorf("exit %d of a gap of 0", code)
 	}

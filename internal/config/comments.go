@@ -67,6 +67,7 @@ var comments = map[string]string{
 	"refit.every":              "Time between refits; 0s disables them. Refits take at most a fifth of the\ntime: after a long one the next is postponed.\n",
 	"refit.window":             "Number of most recently learned records to solve for. Each needs 8 bytes of\nmemory per feature of the model.\n",
 	"refit.tolerance":          "Duality gap at which a refit stops, relative to the objective of the zero model.\n",
+	"refit.prune":              "Removes random features from the solution, which makes it smaller and faster:\nthe penalty of the norm of each feature's coefficients, as a share of the least\nfor which no feature is left. 0 keeps all. See docs/refit.md.\n",
 	"output":                   "How predictions are delivered.\n",
 	"output.delivery":          "Delivery guarantee. at-least-once: after a crash some predictions are written\nagain, byte-identical. transactional: a consumer with\nisolation.level=read_committed sees each prediction exactly once, at a cost in\nlatency; needs permission for the transactional.id accrete-<model> and the\ntopic <model>.released.\n",
 	"score":                    "The scorer (accrete score), which predicts topics with the newest snapshot.\n",

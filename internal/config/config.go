@@ -288,6 +288,11 @@ type Refit struct {
 
 	// Duality gap at which a refit stops, relative to the objective of the zero model.
 	Tolerance float64 `key:"tolerance" default:"1e-3" min:"1e-9" max:"1"`
+
+	// Removes random features from the solution, which makes it smaller and faster:
+	// the penalty of the norm of each feature's coefficients, as a share of the least
+	// for which no feature is left. 0 keeps all. See docs/refit.md.
+	Prune float64 `key:"prune" default:"0" min:"0" max:"0.99"`
 }
 
 // Snapshot configures when snapshots are written and what is kept.

@@ -229,6 +229,8 @@ func TestEveryOptionCanBeSetInEveryPlace(t *testing.T) {
 			text = "0.9"
 		case "refit.every":
 			text = "10m"
+		case "refit.prune":
+			text = "0.1"
 		}
 		check := func(place string, c *Config) {
 			if got := o.field(c); got.IsZero() || place != c.sources[o.path].Kind {

@@ -57,6 +57,19 @@ func (d *dspdc) dual(i int, score float64) float64 {
 	return d.y[i] - old
 }
 
+// primalGroups moves all of x, whose columns are in groups, where c is Aᵀȳ. It sets c
+// to by how much.
+func (d *dspdc) primalGroups(c []float64) {
+	for j, x := range d.x {
+		c[j] = float64(x*d.inverseTau) - float64(c[j]*d.inverseN)
+	}
+	d.p.threshold(c, d.p.L1)
+	for j, x := range d.x {
+		d.x[j] = float64(c[j] * d.shrink)
+		c[j] = d.x[j] - x
+	}
+}
+
 // primal moves x_j, where c is ⟨A^j, ȳ⟩, and returns by how much: (19).
 func (d *dspdc) primal(j int, c float64) float64 {
 	x := d.x[j]
@@ -84,6 +97,9 @@ func newByRows(d dspdc) method {
 			return &ridgeByRows[float32]{b, a.rows, a.factor}
 		}
 	}
+	if a, ok := d.p.A.(*Float32); ok && d.rows.size == 1 && !d.p.byColumn() {
+		return &groupsByRows{b, a.rows, a.factor, make([]float64, columns)}
+	}
 	return b
 }
 
@@ -105,6 +121,10 @@ func (b *byRows) step() float64 {
 	for _, j := range b.moved {
 		b.xbar[j] = b.x[j]
 	}
+	if !b.p.byColumn() {
+		b.stepGroups()
+		return 1 / b.extrapolation
+	}
 	b.moved = b.columns.draw()
 	for _, j := range b.moved {
 		d := b.primal(j, b.u[j]+float64(b.extrapolation*b.change[j]))
@@ -114,6 +134,18 @@ func (b *byRows) step() float64 {
 		b.u[j] += v
 	}
 	return 1 / b.extrapolation
+}
+
+// stepGroups is the part of a step that moves x, in groups.
+func (b *byRows) stepGroups() {
+	for j, v := range b.change {
+		b.change[j] = b.u[j] + float64(b.extrapolation*v)
+		b.u[j] += v
+	}
+	b.primalGroups(b.change)
+	for j, d := range b.change {
+		b.xbar[j] = b.x[j] + float64(b.theta*d)
+	}
 }
 
 // byColumns keeps z = Ax up to date.
@@ -192,8 +224,15 @@ func (f *inner) step() float64 {
 		f.u[k] += v
 	}
 	clear(f.sum)
-	for _, j := range f.columns.draw() {
-		f.a.v.Add(f.sum, j, f.primal(j, f.a.v.Dot(j, f.ubar)))
+	if f.p.byColumn() {
+		for _, j := range f.columns.draw() {
+			f.a.v.Add(f.sum, j, f.primal(j, f.a.v.Dot(j, f.ubar)))
+		}
+	} else {
+		c := make([]float64, len(f.x))
+		multiply(c, f.a.v, f.ubar)
+		f.primalGroups(c)
+		multiplyTransposed(f.sum, f.a.v, c)
 	}
 	for k, v := range f.sum {
 		f.vbar[k] = f.v[k] + float64((1+f.theta)*v)

@@ -20,6 +20,11 @@ type Problem struct {
 	Loss    loss.Dual // of one score
 	L2      float64   // λ₂, more than 0
 	L1      float64   // λ₁, 0 or more
+
+	// Group is the number of consecutive columns whose norm λ₁ penalises, instead of
+	// their magnitudes (Yuan and Lin 2006); 0 stands for 1. λ₁ leaves the last Exempt
+	// columns alone.
+	Group, Exempt int
 }
 
 // Validate returns an error if a field of p is not valid.
@@ -38,6 +43,9 @@ func (p *Problem) Validate() error {
 		return fmt.Errorf("l1 is %v: want 0 or more", p.L1)
 	case p.Weights != nil && len(p.Weights) != n:
 		return fmt.Errorf("%d weights for %d rows", len(p.Weights), n)
+	}
+	if err := p.validateGroups(); err != nil {
+		return err
 	}
 	for i, w := range p.Weights {
 		if !(w >= 0) || math.IsInf(w, 1) {
@@ -70,9 +78,7 @@ func (p *Problem) primal(x, z []float64) float64 {
 	}
 	s /= float64(len(p.Targets))
 	if p.L1 > 0 {
-		for _, v := range x {
-			norm += math.Abs(v)
-		}
+		norm = p.l1Norm(x)
 	}
 	return s + float64(p.L2/2*vec.Dot(x, x)) + float64(p.L1*norm)
 }
@@ -85,9 +91,18 @@ func (p *Problem) dual(y, u []float64) float64 {
 		s += p.conjugate(at[:], i, v)
 	}
 	n := float64(len(p.Targets))
-	for _, v := range u {
-		v = soft(-v/n, p.L1)
-		g += float64(v * v)
+	if p.byColumn() {
+		for _, v := range u {
+			v = soft(-v/n, p.L1)
+			g += float64(v * v)
+		}
+	} else {
+		moved := make([]float64, len(u))
+		for j, v := range u {
+			moved[j] = -v / n
+		}
+		p.threshold(moved, p.L1)
+		g = vec.Dot(moved, moved)
 	}
 	return -g/(2*p.L2) - s/n
 }

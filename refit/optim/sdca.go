@@ -42,7 +42,11 @@ func (s *sdca) refresh() {
 func (s *sdca) updatePrimal() {
 	n := float64(len(s.y))
 	for j, u := range s.u {
-		s.x[j] = soft(-u/n, s.p.L1) / s.p.L2
+		s.x[j] = -u / n
+	}
+	s.p.threshold(s.x, s.p.L1)
+	for j := range s.x {
+		s.x[j] /= s.p.L2
 	}
 }
 

@@ -68,7 +68,11 @@ func (s *svrg) step() float64 {
 	s.p.A.Add(s.g, i, s.slope[0]-s.slow[i])
 	shrink, l1 := 1/(1+float64(s.rate*s.p.L2)), float64(s.rate*s.p.L1)
 	for j, g := range s.g {
-		s.x[j] = float64(soft(s.x[j]-float64(s.rate*g), l1) * shrink)
+		s.x[j] -= float64(s.rate * g)
+	}
+	s.p.threshold(s.x, l1)
+	for j := range s.x {
+		s.x[j] *= shrink
 	}
 	return 1 / float64(n)
 }

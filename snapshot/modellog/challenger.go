@@ -22,6 +22,12 @@ type Refit struct {
 	Lambda    float64 `json:"lambda"` // weight of ‖f‖²/2 relative to the mean loss
 	Tolerance float64 `json:"asked"`  // required relative gap
 
+	// Prune is the penalty that removes random features, as a share of the least that
+	// removes all, and Kept is the number of Features that are left; all are 0 without.
+	Prune    float64 `json:"prune,omitempty"`
+	Features int     `json:"features,omitempty"`
+	Kept     int     `json:"kept,omitempty"`
+
 	Relative float64 `json:"relative_gap"` // Gap relative to the objective of the zero model
 	Gap      float64 `json:"gap"`          // upper bound on the objective minus the optimum
 	Bound    float64 `json:"bound"`        // upper bound on the difference of a score from the optimal model's
@@ -40,6 +46,9 @@ func (c *Challenger) String() string {
 	if c.Refit.Suboptimality != nil {
 		s += fmt.Sprintf(", the learner within %.3g", *c.Refit.Suboptimality)
 	}
+	if c.Refit.Prune > 0 {
+		s += fmt.Sprintf(", %d of %d random features kept", c.Refit.Kept, c.Refit.Features)
+	}
 	if len(c.Signature) > 0 {
 		s += ", signed"
 	}
@@ -51,8 +60,8 @@ func (c *Challenger) check() error {
 		return err
 	}
 	r := c.Refit
-	if r.Rows < 1 || r.FromSeq < 1 || r.FromSeq > c.Seq || len(r.Loss) > 64 || !(r.Lambda > 0) || !(r.Tolerance > 0) || math.IsInf(r.Gap, 0) {
-		return fmt.Errorf("refit on %d rows from seq %d, loss %.70q, lambda %v, requested gap %v", r.Rows, r.FromSeq, r.Loss, r.Lambda, r.Tolerance)
+	if r.Rows < 1 || r.FromSeq < 1 || r.FromSeq > c.Seq || len(r.Loss) > 64 || !(r.Lambda > 0) || !(r.Tolerance > 0) || !(r.Prune >= 0 && r.Prune < 1) || math.IsInf(r.Gap, 0) {
+		return fmt.Errorf("refit on %d rows from seq %d, loss %.70q, lambda %v, requested gap %v, prune %v", r.Rows, r.FromSeq, r.Loss, r.Lambda, r.Tolerance, r.Prune)
 	}
 	return nil
 }

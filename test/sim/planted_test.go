@@ -22,14 +22,14 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 	}
 	for _, fault := range faults {
 		planted.Selected = fault
-		seed := uint64(1)
-		for ; seed <= most; seed++ {
-			if w := simulate(t, seed); w.violation != "" {
-				t.Logf("%s: found by schedule %d: %.200s", fault, seed, w.violation)
+		n, first := uint64(1), max(1, *seed)
+		for ; n <= most; n++ {
+			if w := simulate(t, first+n-1); w.violation != "" {
+				t.Logf("%s: found by schedule %d: %.200s", fault, n, w.violation)
 				break
 			}
 		}
-		if seed > most {
+		if n > most {
 			t.Errorf("%s: not found in %d schedules", fault, most)
 		}
 	}

@@ -4,7 +4,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/curves"
@@ -21,7 +20,7 @@ type Command struct {
 	display.ClassFlags
 	Dir        string   `arg:"" optional:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz."`
 	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
-	Label      string   `placeholder:"NAME" help:"Label of the sets that have a column of this name; the others have y or label."`
+	Label      string   `placeholder:"NAME" help:"Label of the sets that have a column of this name; the others have the one that the folder's sets.csv names, or y or label."`
 	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, ridge, all/adagrad or dsg/rate."`
 	Shuffle    uint64   `default:"1" help:"Seed for the order of the training rows; streams keep their order (${default})."`
 	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
@@ -33,14 +32,16 @@ type Command struct {
 func (Command) Help() string {
 	return `Streams every data set of a folder once through every algorithm with default settings, and compares them with three baselines: the most frequent class (or the mean), the last label, and a linear model. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression.
 
---paper dsg runs the experiments of Dai et al. (2014): the rate of convergence, the posterior of a Gaussian process, and a support vector machine beside NORMA, Pegasos and SDCA on the classes of the folder's sets. --paper cdsg compares DSG with the rules of Li and Póczos (2016), by loss over features and time, on the folder's sets.
+The label of a set is the column y or label, or the one that the file sets.csv in the folder names, in lines SET,LABEL below the header set,label. A set that cannot be read is skipped with a warning, and the exit code is 1 after the results of the others.
+
+--paper dsg runs the experiments of Dai et al. (2014): the rate of convergence, the posterior of a Gaussian process, and a support vector machine beside NORMA, Pegasos and SDCA on the classes of the folder's sets. --paper cdsg compares DSG with the rules of Li and Póczos (2016), by loss over features and time, on the folder's sets. Both skip sets that they cannot use, such as those with columns that are not numbers.
 
 --paper dspdc compares the primal-dual coordinate method of Yu, Lin and Yang (2015) with SPDC, SDCA and SVRG by duality gap, on the problems of the paper's section 6. It also compares metrics learned for related tasks with a single metric and with none, on synthetic tasks and, if the folder contains the data set letter, on its letters.`
 }
 
 func (Command) Examples() string {
 	return `
-accrete bench data --plots pictures
+accrete bench testdata --plots pictures
 accrete bench testdata --paper dsg --plots pictures
 accrete bench --paper dspdc --plots pictures
 accrete bench data --paper dspdc --full --plots pictures
@@ -63,44 +64,45 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	case c.Dir == "":
 		return exit.Usage("missing argument: want a folder of data sets, or --paper")
 	}
-	sets, err := c.find()
+	var reports []report
+	progress := e.Progress(false)
+	unread, err := c.each(ctx, e, func(s *set) error {
+		r, err := c.compare(ctx, s, func(algorithm string) { progress.Update(s.name+": "+algorithm, nil) })
+		reports = append(reports, r)
+		return err
+	})
 	if err != nil {
 		return err
 	}
+	progress.Done()
+	if err := e.Print(c.JSON, c.text(reports), reports); err != nil {
+		return err
+	}
+	return incomplete(unread)
+}
+
+// compare runs the algorithms on a set, and draws their curves with --plots. It calls began
+// as it begins each of them.
+func (c *Command) compare(ctx context.Context, s *set, began func(algorithm string)) (report, error) {
+	r := report{Set: s.name, Task: s.task.String(), Examples: len(s.rows), Inputs: len(s.schema.Columns), Targets: max(1, len(s.schema.Classes))}
 	names := c.Algorithms
 	if len(names) == 0 {
 		names = contenders()
 	}
-	var reports []report
-	progress := e.Progress(false)
-	for _, name := range sets {
-		set, err := c.read(ctx, e, name)
+	var drawn, baselines []curves.Curve
+	for _, algorithm := range names {
+		began(algorithm)
+		result, p, cs, err := s.run(ctx, algorithm, c.Precision)
 		if err != nil {
-			return err
+			return r, err
 		}
-		r := report{Set: name, Task: set.task.String(), Examples: len(set.rows), Inputs: len(set.schema.Columns), Targets: max(1, len(set.schema.Classes))}
-		var drawn []curves.Curve
-		for _, algorithm := range names {
-			progress.Update(fmt.Sprintf("%s: %s", name, algorithm), nil)
-			result, p, cs, err := set.run(ctx, algorithm, c.Precision)
-			if err != nil {
-				return err
-			}
-			r.Results = append(r.Results, result)
-			r.Baselines = watch.Baselines{Majority: p.Whole.Majority.Error, NoChange: p.Whole.NoChange.Error, Linear: p.Whole.Linear.Error}
-			drawn = append(drawn, cs[0])
-			if len(r.Results) == len(names) {
-				drawn = append(drawn, cs[1:]...)
-			}
-		}
-		reports = append(reports, r)
-		if c.Plots != "" {
-			path := filepath.Join(c.Plots, name+".png")
-			if err := curves.Draw(path, name, curves.ErrorName(set.task)+" of the last 1,000 examples", drawn); err != nil {
-				return err
-			}
-		}
+		r.Results = append(r.Results, result)
+		r.Baselines = watch.Baselines{Majority: p.Whole.Majority.Error, NoChange: p.Whole.NoChange.Error, Linear: p.Whole.Linear.Error}
+		drawn, baselines = append(drawn, cs[0]), cs[1:]
 	}
-	progress.Done()
-	return e.Print(c.JSON, c.text(reports), reports)
+	if c.Plots == "" {
+		return r, nil
+	}
+	path := filepath.Join(c.Plots, s.name+".png")
+	return r, curves.Draw(path, s.name, curves.ErrorName(s.task)+" of the last 1,000 examples", append(drawn, baselines...))
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
@@ -29,21 +30,25 @@ func (c *Command) gradients(ctx context.Context, e *env.Env) error {
 			return exit.Usage("--paper cdsg wants a folder of data sets")
 		}
 	}
+	unread := 0
 	if c.Dir != "" {
-		names, err := c.find()
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			set, err := c.read(ctx, e, name)
-			if err != nil {
+		var err error
+		unread, err = c.each(ctx, e, func(s *set) error {
+			if c.Paper == "dsg" && (s.task != learner.Classification || len(s.test) == 0) {
+				return fmt.Errorf("%w: it wants classes and a test file", errUnfit)
+			}
+			if err := s.numeric(); err != nil {
 				return err
 			}
-			if c.Paper == "cdsg" {
-				o.Growth = append(o.Growth, c.growthRows(set))
-			} else if s := c.twoClasses(set); s != nil {
-				o.SVM = append(o.SVM, s)
+			if c.Paper == "dsg" {
+				o.SVM = append(o.SVM, c.twoClasses(s))
+			} else {
+				o.Growth = append(o.Growth, c.growthRows(s))
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	report, err := run(ctx, o)
@@ -51,7 +56,10 @@ func (c *Command) gradients(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	progress.Done()
-	return c.present(e, report)
+	if err := c.present(e, report); err != nil {
+		return err
+	}
+	return incomplete(unread)
 }
 
 // first returns the first n rows, and all of them with --full.
@@ -82,12 +90,8 @@ func imputed(x []float64) []float64 {
 }
 
 // twoClasses returns the most frequent class of a set against the others, with columns of
-// more than 1 in magnitude divided by their deviation, and nil for sets without test rows
-// or classes.
+// more than 1 in magnitude divided by their deviation.
 func (c *Command) twoClasses(set *set) *dsg.Set {
-	if set.task != learner.Classification || len(set.test) == 0 {
-		return nil
-	}
 	s := &dsg.Set{Name: set.name, Dim: len(set.schema.Columns)}
 	train, test := c.first(set.rows, paperTrain), c.first(set.test, paperTest)
 	counts, first := make([]int, len(set.schema.Classes)), 0

@@ -28,15 +28,16 @@ func (c *Command) dspdc(ctx context.Context, e *env.Env) error {
 	progress := e.Progress(false)
 	o := papers.Options{Seconds: c.Seconds, Full: c.Full, Clock: process.CPUSeconds, Progress: func(text string) { progress.Update(text, nil) }}
 	if c.Dir != "" {
-		if _, ok := c.path("letter", "train"); !ok {
+		f := &folder{dir: c.Dir, label: c.Label}
+		if _, ok := f.path("letter", "train"); !ok {
 			return exit.Usage("%s has no letter.train.csv, plain or .gz", c.Dir)
 		}
 		var err error
-		if o.Letter, err = c.paperSet(ctx, e, "letter"); err != nil {
+		if o.Letter, err = c.paperSet(ctx, e, f, "letter"); err != nil {
 			return err
 		}
-		if _, ok := c.path("covtype15k", "train"); ok {
-			if o.Covtype, err = c.paperSet(ctx, e, "covtype15k"); err != nil {
+		if _, ok := f.path("covtype15k", "train"); ok {
+			if o.Covtype, err = c.paperSet(ctx, e, f, "covtype15k"); err != nil {
 				return err
 			}
 		}
@@ -63,8 +64,11 @@ func (c *Command) present(e *env.Env, report interface {
 }
 
 // paperSet reads a classification set.
-func (c *Command) paperSet(ctx context.Context, e *env.Env, name string) (*papers.Set, error) {
-	set, err := c.read(ctx, e, name)
+func (c *Command) paperSet(ctx context.Context, e *env.Env, f *folder, name string) (*papers.Set, error) {
+	set, err := f.read(ctx, e, name, c.Shuffle)
+	if err == nil {
+		err = set.numeric()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,8 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/curves"
@@ -26,58 +25,16 @@ type set struct {
 	rowsAreTime bool // rows are in time order
 }
 
-// find returns the sorted names of the sets to run.
-func (c *Command) find() ([]string, error) {
-	var names []string
-	for _, kind := range []string{"train", "stream"} {
-		for _, ending := range []string{".csv", ".csv.gz"} {
-			files, err := filepath.Glob(filepath.Join(c.Dir, "*."+kind+ending))
-			if err != nil {
-				return nil, exit.Usage("%w", err)
-			}
-			for _, f := range files {
-				names = append(names, strings.TrimSuffix(filepath.Base(f), "."+kind+ending))
-			}
-		}
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	for _, want := range c.Sets {
-		if !slices.Contains(names, want) {
-			return nil, exit.Usage("%s has no data set %q", c.Dir, want)
-		}
-	}
-	if len(c.Sets) > 0 {
-		names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(c.Sets, n) })
-	}
-	if len(names) == 0 {
-		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz", c.Dir)
-	}
-	return names, nil
-}
-
-// path returns the file of a set and a kind, and whether it exists.
-func (c *Command) path(name, kind string) (string, bool) {
-	files, _ := filepath.Glob(filepath.Join(c.Dir, name+"."+kind+".csv*"))
-	return append(files, "")[0], len(files) > 0
-}
-
-func (c *Command) read(ctx context.Context, e *env.Env, name string) (*set, error) {
+// read reads a set into memory, its training rows in the order of the seed unless it is a
+// stream.
+func (f *folder) read(ctx context.Context, e *env.Env, name string, seed uint64) (*set, error) {
 	s := &set{name: name}
-	path, ok := c.path(name, "train")
+	path, ok := f.path(name, "train")
 	if !ok {
-		path, _ = c.path(name, "stream")
+		path, _ = f.path(name, "stream")
 		s.rowsAreTime = true
 	}
-	config := decode.Config{Infer: true, Depth: decode.MaxDepth, Missing: "impute"}
-	if c.Label != "" {
-		config.Labels = []string{c.Label}
-	}
-	file, err := files.Open(ctx, e, path, config, decode.Schema{})
-	if err != nil && c.Label != "" { // the set has another label
-		config.Labels = nil
-		file, err = files.Open(ctx, e, path, config, decode.Schema{})
-	}
+	file, c, err := f.open(ctx, e, name, path)
 	if err != nil {
 		return nil, err
 	}
@@ -90,17 +47,32 @@ func (c *Command) read(ctx context.Context, e *env.Env, name string) (*set, erro
 	if s.rowsAreTime {
 		return s, nil
 	}
-	rand.New(rand.NewPCG(c.Shuffle, 0)).Shuffle(len(s.rows), func(i, j int) { s.rows[i], s.rows[j] = s.rows[j], s.rows[i] })
-	if path, ok = c.path(name, "test"); !ok {
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(s.rows), func(i, j int) { s.rows[i], s.rows[j] = s.rows[j], s.rows[i] })
+	if path, ok = f.path(name, "test"); !ok {
 		return s, nil
 	}
-	test, err := files.Open(ctx, e, path, decode.Config{Task: s.task, Labels: config.Labels, Infer: true, Depth: decode.MaxDepth, Missing: "impute"}, *s.schema)
+	c.Task = s.task
+	test, err := files.Open(ctx, e, path, c, *s.schema)
 	if err != nil {
 		return nil, err
 	}
 	defer test.Close()
 	s.test, err = files.ReadAll(test)
 	return s, err
+}
+
+// numeric returns an error that wraps errUnfit if a column of the set is not a number.
+func (s *set) numeric() error {
+	var others []string
+	for _, f := range s.schema.Fields() {
+		if f.Type != learner.NumericColumn.String() {
+			others = append(others, f.Name)
+		}
+	}
+	if others == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: it takes numbers only, and these columns are not: %s", errUnfit, strings.Join(others, ", "))
 }
 
 // run streams the set through one algorithm. The first curve is that of the

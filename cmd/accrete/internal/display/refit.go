@@ -1,9 +1,11 @@
 package display
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit"
 )
 
@@ -11,6 +13,8 @@ import (
 type Refit struct {
 	Rows     int     `json:"rows"`
 	Features int     `json:"features"` // number of cosines and sines
+	Kept     int     `json:"kept"`     // number of them whose random feature is left
+	Bytes    int     `json:"bytes"`    // size of what a snapshot needs of the model to predict
 	Loss     string  `json:"loss"`
 	Lambda   float64 `json:"lambda"`
 
@@ -35,11 +39,19 @@ type Refit struct {
 func NewRefit(r *refit.Result, seconds float64) *Refit {
 	f := r.Fit
 	return &Refit{
-		Rows: r.Rows, Features: r.Features, Loss: r.Loss, Lambda: r.Lambda,
+		Rows: r.Rows, Features: r.Features, Kept: r.Kept, Bytes: servingBytes(r.Model), Loss: r.Loss, Lambda: r.Lambda,
 		RelativeGap: f.Relative, Gap: f.Gap(), Bound: f.Bound, Reached: f.Reached,
 		Passes: f.Passes, Direct: f.Direct, Seconds: seconds,
 		Suboptimality: r.Suboptimality, comparable: r.Comparable,
 	}
+}
+
+// servingBytes returns the size of the serving arrays of m.
+func servingBytes(m *learner.Model) (n int) {
+	for _, a := range m.Serving() {
+		n += binary.Size(a.Data)
+	}
+	return n
 }
 
 func (r *Refit) String() string {
@@ -59,5 +71,8 @@ func (r *Refit) String() string {
 		how = "normal equations"
 	}
 	fmt.Fprintf(&b, "             %s loss, lambda %.1g, %s, %.2f s\n", r.Loss, r.Lambda, how, r.Seconds)
+	if r.Kept < r.Features {
+		fmt.Fprintf(&b, "             %s of %s random features left, %s bytes to predict with\n", Thousands(int64(r.Kept/2)), Thousands(int64(r.Features/2)), Thousands(int64(r.Bytes)))
+	}
 	return b.String()
 }

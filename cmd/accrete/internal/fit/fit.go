@@ -55,6 +55,8 @@ type Command struct {
 	Refit       bool    `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
 	Window      int     `default:"8192" help:"Number of rows for --refit (${default})."`
 	Tolerance   float64 `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
+	Prune       float64 `placeholder:"SHARE" help:"Remove random features in --refit: penalty of the norm of each one's coefficients, as a share of the least for which none is left."`
+	Coordinates int     `placeholder:"Q" help:"Number of coefficients of a score that a step of --refit moves (default: all, with one row; see docs/dspdc.md)."`
 	Penalty     float64 `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
 	Plot        string  `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
 	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
@@ -134,20 +136,9 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 	if err := f.write(p.Task, curve, s); err != nil {
 		return err
 	}
-	if f.Test != "" {
-		c.Task = taken
-		model, err := learner.NewModel(s.State.Serving)
-		if err != nil {
-			return err
-		}
-		if r.Test, err = f.test(ctx, e, c, model, schema, &r); err != nil {
-			return err
-		}
-	}
-	if f.Refit {
-		if err := f.refit(ctx, e, c, s, schema, &recent, &r); err != nil {
-			return err
-		}
+	c.Task = taken
+	if err := f.evaluate(ctx, e, c, s, schema, &recent, &r); err != nil {
+		return err
 	}
 	text := f.text(r, taken, why)
 	if f.Print {

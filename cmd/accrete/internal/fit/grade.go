@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/process"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
@@ -16,6 +17,23 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 	"github.com/accrete-ml/accrete/snapshot"
 )
+
+// evaluate tests the final model on --test, and refits it to the last rows with --refit.
+func (f *Command) evaluate(ctx context.Context, e *env.Env, c decode.Config, s *snapshot.Snapshot, schema *decode.Schema, recent *window, r *Report) error {
+	if f.Test != "" {
+		model, err := learner.NewModel(s.State.Serving)
+		if err != nil {
+			return err
+		}
+		if r.Test, err = f.test(ctx, e, c, model, schema, r); err != nil {
+			return err
+		}
+	}
+	if !f.Refit {
+		return nil
+	}
+	return f.refit(ctx, e, c, s, schema, recent, r)
+}
 
 // test computes the error of a model on other rows.
 func (f *Command) test(ctx context.Context, e *env.Env, c decode.Config, model *learner.Model, schema *decode.Schema, r *Report) (*display.Figure, error) {
@@ -74,12 +92,6 @@ func (w *window) add(row decode.Row, n int) {
 // last returns the last n rows, or all rows if there are fewer.
 func (w *window) last(n int) *learner.Batch { return w.Slice(max(0, w.Len()-n), w.Len()) }
 
-// Seconds returns a clock that starts at 0, in seconds.
-func Seconds() func() float64 {
-	start := time.Now()
-	return func() float64 { return time.Since(start).Seconds() }
-}
-
 // refit refits the model of a snapshot to the last rows.
 func (f *Command) refit(ctx context.Context, e *env.Env, c decode.Config, s *snapshot.Snapshot, schema *decode.Schema, rows *window, r *Report) error {
 	model, err := learner.NewModel(s.State.Serving)
@@ -87,7 +99,7 @@ func (f *Command) refit(ctx context.Context, e *env.Env, c decode.Config, s *sna
 		return err
 	}
 	progress, last := e.Progress(false), time.Now()
-	o := refit.Options{Lambda: f.Penalty, Relative: f.Tolerance, Clock: Seconds(), Progress: func(_ int, at optim.Point) {
+	o := refit.Options{Lambda: f.Penalty, Prune: f.Prune, Coordinates: f.Coordinates, Relative: f.Tolerance, Clock: process.Clock(), Progress: func(_ int, at optim.Point) {
 		if time.Since(last) > time.Second {
 			last = time.Now()
 			progress.Update(fmt.Sprintf("refit: pass %.0f, duality gap %.2g", at.Passes, at.Gap()), nil)

@@ -117,6 +117,8 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 		return options, exit.Usage("--refit fits coefficients to labels, which --task novelty does not have")
 	case f.Lags > 0 && f.Test != "":
 		return options, exit.Usage("a model with lags can only be evaluated on the rows that it learns: omit --test")
+	case !(f.Prune >= 0 && f.Prune < 1) || f.Prune > 0 && !f.Refit:
+		return options, exit.Usage("--prune %v: want a share below 1, with --refit", f.Prune)
 	case f.Refit && (f.Window < 2 || !(f.Tolerance > 0) || !(f.Penalty >= 0)):
 		return options, exit.Usage("--window %d, --tolerance %v, --penalty %v: want 2 rows or more, a tolerance above 0 and a penalty of 0 or more", f.Window, f.Tolerance, f.Penalty)
 	}

@@ -19,6 +19,7 @@ type Refit struct {
 	env.JSONFlag
 	Window    int     `placeholder:"N" help:"Number of the last learned records to solve for (refit.window)."`
 	Tolerance float64 `help:"Duality gap at which to stop, relative to the objective of the zero model (refit.tolerance)."`
+	Prune     float64 `placeholder:"SHARE" help:"Remove random features: penalty of the norm of each one's coefficients, as a share of the least for which none is left (refit.prune)."`
 	Penalty   float64 `placeholder:"LAMBDA" help:"Penalty λ. Chosen by leave-one-out on the last 512 records by default."`
 	DryRun    bool    `name:"dry-run" help:"Print the result without writing it to the model log."`
 	Save      string  `placeholder:"FILE" help:"Write the challenger as a snapshot, for accrete inspect."`
@@ -57,6 +58,9 @@ func (r *Refit) Run(ctx context.Context, e *env.Env) error {
 	if r.Tolerance != 0 {
 		p.Refit.Tolerance = r.Tolerance
 	}
+	if r.Prune != 0 {
+		p.Refit.Prune = r.Prune
+	}
 	p.Refit.Lambda = r.Penalty
 	report, s, err := pipeline.Refit(ctx, p, !r.DryRun)
 	if err != nil {
@@ -77,6 +81,9 @@ func (r *Refit) Run(ctx context.Context, e *env.Env) error {
 		text += fmt.Sprintf("the model is within %.3g of the optimum\n", *report.Suboptimality)
 	}
 	text += fmt.Sprintf("the challenger is within %.3g (relative gap %.1e, scores off by at most %.3g; %s loss, lambda %.1g, %.0f passes, %.1f s)", report.Gap, report.Relative, report.Bound, report.Loss, report.Lambda, report.Passes, report.Seconds)
+	if report.Prune > 0 {
+		text += fmt.Sprintf("\n%s of %s random features left", display.Thousands(int64(report.Kept)), display.Thousands(int64(report.Features)))
+	}
 	if report.Published {
 		text += fmt.Sprintf("\nappended as challenger %s, state %v", report.Snapshot, report.StateHash)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
-	"github.com/accrete-ml/accrete/cmd/accrete/internal/fit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/process"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/refit/metriclearn"
@@ -60,7 +60,7 @@ func (m *Command) Run(ctx context.Context, e *env.Env) error {
 	f := learner.MetricFile{Columns: schema.Columns}
 	f.Center, f.Scale = train.scale(dim)
 	tasks := scaled(f, train, train.keys)
-	clock := fit.Seconds()
+	clock := process.Clock()
 	metrics, s, config, err := learnMetrics(ctx, tasks, dim, m.Tolerance, metriclearn.Config{Shared: m.Shared, Own: m.Own, Single: m.Key == ""})
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -75,6 +76,9 @@ func (p *Command) Run(ctx context.Context, e *env.Env) error {
 func (p *Command) model(ctx context.Context, e *env.Env) (*serve.Served, error) {
 	if p.Model == "" {
 		c, client, err := p.Open(e)
+		if p.Config == "" && errors.Is(err, config.ErrInvalid) {
+			return nil, fmt.Errorf("no snapshot file (--model SNAPSHOT), and %w", err)
+		}
 		if err != nil {
 			return nil, err
 		}

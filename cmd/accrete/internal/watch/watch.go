@@ -5,14 +5,12 @@ package watch
 import (
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -147,131 +145,6 @@ func (w *Watch) Event(ev event.Event) {
 		w.log.Info().Str("snapshot", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).
 			Dur("froze_ms", ev.Froze).Dur("took_ms", ev.Took).Stringer("state_hash", ev.StateHash).Msg("snapshot")
 	}
-}
-
-// standingBy marks the process as ready as a standby.
-func (w *Watch) standingBy(ev event.StandingBy) {
-	w.kafka.Progress()
-	w.claimed.Green()
-	w.metrics.Standby.Set(1)
-	if w.owner != ev.Owner {
-		w.log.Info().Str("owner", ev.Owner).Int64("seq", ev.Seq).Msg("running as a standby")
-	}
-	w.owner = ev.Owner
-}
-
-// quarantining logs the first invalid record of a BATCH, and where the others are.
-func (w *Watch) quarantining(ev event.Quarantining) {
-	first, n := ev.Bad[0], 0
-	where := make([]string, len(ev.Bad))
-	for i, b := range ev.Bad {
-		n += b.Records
-		where[i] = fmt.Sprintf("%s/%d offsets %d to %d: %d", b.Topic, b.Partition, b.First, b.Last, b.Records)
-	}
-	line := w.log.Warn().Str("topic", first.Topic).Int32("partition", first.Partition).Int64("offset", first.First).Err(first.Err)
-	if n > 1 {
-		line = line.Int("more", n-1).Strs("bad", where)
-	}
-	line.Msg("invalid record published to quarantine")
-}
-
-// mostNames bounds the columns that are named in a line of the log.
-const mostNames = 20
-
-// columns logs changes of the columns, and the first field that is not one.
-func (w *Watch) columns(ev event.Columns) {
-	w.metrics.MissingColumns.Set(float64(ev.Missing))
-	w.metrics.DroppedFields.Add(float64(ev.Dropped))
-	if len(ev.Gone) > 0 {
-		w.log.Warn().Strs("columns", ev.Gone[:min(len(ev.Gone), mostNames)]).Int("missing", ev.Missing).Msg("columns had no value in the last 1,000 records, learning without them")
-	}
-	if len(ev.Back) > 0 {
-		w.log.Info().Strs("columns", ev.Back[:min(len(ev.Back), mostNames)]).Int("missing", ev.Missing).Msg("columns have values again")
-	}
-	if len(ev.New) > 0 {
-		w.log.Warn().Strs("fields", ev.New[:min(len(ev.New), mostNames)]).Msg("records have fields that are not columns of the model, which are ignored (input.unknown)")
-	}
-}
-
-// replayed starts the counters after the history in the log.
-func (w *Watch) replayed(ev event.Replayed) {
-	w.metrics.Replayed.Add(float64(ev.Batches))
-	w.progress(ev.Progress)
-	w.drifts = ev.Progress.Drifts
-	w.from = startPoint{time.Now(), ev.Progress.Examples}
-	w.claimed.Green()
-	w.log.Info().Int("batches", ev.Batches).Int("records", ev.Records).Int("published", ev.Released).Dur("took_ms", ev.Took).Msg("learning")
-}
-
-func (w *Watch) refitted(ev event.Refitted) {
-	m, bound := w.metrics, math.NaN()
-	if ev.Refit.Suboptimality != nil {
-		bound = *ev.Refit.Suboptimality
-	}
-	m.Refits.Inc()
-	m.RefitTime.SetToCurrentTime()
-	m.RefitGap.Set(ev.Refit.Gap)
-	m.Suboptimal.Set(bound)
-	w.log.Info().Str("challenger", ev.ID).Int64("seq", ev.Seq).Int64("step", ev.Step).Int64("rows", ev.Refit.Rows).
-		Float64("gap", ev.Refit.Gap).Float64("suboptimality_bound", bound).Float64("passes", ev.Refit.Passes).
-		Dur("read", ev.Read).Dur("took", ev.Took).Msg("refit")
-}
-
-func (w *Watch) learned(ev event.Learned) {
-	m := w.metrics
-	m.Learned.Add(float64(ev.Counts.Learned))
-	m.Predicted.Add(float64(ev.Counts.Predicted))
-	m.Quarantined.Add(float64(ev.Counts.Quarantined))
-	m.Skipped.Add(float64(ev.Counts.Skipped))
-	m.Batches.Inc()
-	m.LogAppend.Observe(ev.Append.Seconds())
-	m.Learn.Observe(ev.Learn.Seconds())
-	m.LastProgress.SetToCurrentTime()
-	w.moving.Progress()
-	w.now.Records += ev.Counts.Learned + ev.Counts.Predicted + ev.Counts.Quarantined
-	w.now.Quarantined += ev.Counts.Quarantined
-	w.progress(ev.Progress)
-	w.drifted(ev.Progress)
-	if f := ev.Figures; f != nil {
-		var curve *metrics.Curve
-		if c := f.Curve; c != nil {
-			curve = &metrics.Curve{AUC: c.AUC, PRAUC: c.PRAUC, Precision: c.Precision, Recall: c.Recall}
-		}
-		m.Classes(f.F1, f.BalancedError, curve)
-	}
-}
-
-// drifted counts the alarms since the last batch.
-func (w *Watch) drifted(p learner.Progress) {
-	adwin, hinkley := p.Drifts.ADWIN-w.drifts.ADWIN, p.Drifts.PageHinkley-w.drifts.PageHinkley
-	w.drifts = p.Drifts
-	w.metrics.DriftADWIN.Add(float64(adwin))
-	w.metrics.DriftPageHinkley.Add(float64(hinkley))
-	if adwin+hinkley > 0 {
-		w.log.Warn().Int64("examples", p.Examples).Int64("adwin", adwin).Int64("page_hinkley", hinkley).Float64("loss", p.Latest.Model.Loss).Msg("drift detected: the loss has grown")
-	}
-}
-
-// progress updates the metrics from the learner's progress.
-func (w *Watch) progress(p learner.Progress) {
-	m := w.metrics
-	m.Step.Set(float64(p.Step))
-	m.Features.Set(float64(p.Features))
-	w.now.Examples, w.now.Step, w.now.Features, w.now.task = p.Examples, p.Step, p.Features, p.Task
-	if s := p.Recent; s.Rows > 0 {
-		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
-		m.Loss.Set(s.Model.Loss)
-		w.now.Progressive, w.now.Each = &s.Model.Error, display.Progressive(p.Task, s).Each
-		w.now.Baselines = &Baselines{s.Majority.Error, s.NoChange.Error, s.Linear.Error}
-	}
-}
-
-func (w *Watch) lag(ev event.Lag) {
-	w.metrics.Partition(ev.Topic, int(ev.Partition), ev.Next, ev.Next-ev.First)
-	w.kafka.Progress()
-	w.now.Lag = w.metrics.Lag.Set(ev.Topic, int(ev.Partition), ev.End-ev.Next)
-	w.moving.Lag(w.now.Lag)
-	w.blocked.Red(w.metrics.Blocked.Set(ev.Topic, int(ev.Partition), ev.Stable, ev.End))
 }
 
 // Current returns the current progress of the learner.

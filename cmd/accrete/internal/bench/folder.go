@@ -1,0 +1,171 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/ingest/decode"
+)
+
+// descriptionFile names the labels of the sets of a folder that are neither y nor label. It
+// is CSV with the header "set,label".
+const descriptionFile = "sets.csv"
+
+// folder is a folder of data sets.
+type folder struct {
+	dir    string
+	names  []string          // sorted
+	labels map[string]string // by set, from descriptionFile
+	label  string            // --label
+}
+
+// folder finds the data sets of the folder, and checks that it has those of --sets.
+func (c *Command) folder() (*folder, error) {
+	f := &folder{dir: c.Dir, label: c.Label}
+	for _, kind := range []string{"train", "stream"} {
+		for _, ending := range []string{".csv", ".csv.gz"} {
+			paths, err := filepath.Glob(filepath.Join(c.Dir, "*."+kind+ending))
+			if err != nil {
+				return nil, exit.Usage("%w", err)
+			}
+			for _, path := range paths {
+				f.names = append(f.names, strings.TrimSuffix(filepath.Base(path), "."+kind+ending))
+			}
+		}
+	}
+	slices.Sort(f.names)
+	f.names = slices.Compact(f.names)
+	if len(f.names) == 0 {
+		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz", c.Dir)
+	}
+	if err := f.describe(); err != nil {
+		return nil, err
+	}
+	for _, want := range c.Sets {
+		if !slices.Contains(f.names, want) {
+			return nil, exit.Usage("%s has no data set %q", c.Dir, want)
+		}
+	}
+	if len(c.Sets) > 0 {
+		f.names = slices.DeleteFunc(f.names, func(n string) bool { return !slices.Contains(c.Sets, n) })
+	}
+	return f, nil
+}
+
+// describe reads descriptionFile, if there is one.
+func (f *folder) describe() error {
+	path := filepath.Join(f.dir, descriptionFile)
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return exit.Usage("%w", err)
+	}
+	defer file.Close()
+	lines, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		return exit.Usage("%s: %w", path, err)
+	}
+	if len(lines) == 0 || !slices.Equal(lines[0], []string{"set", "label"}) {
+		return exit.Usage("%s: want the header set,label", path)
+	}
+	f.labels = map[string]string{}
+	for i, line := range lines[1:] {
+		name, label := line[0], line[1]
+		switch {
+		case !slices.Contains(f.names, name):
+			return exit.Usage("%s line %d: the folder has no data set %q", path, i+2, name)
+		case f.labels[name] != "":
+			return exit.Usage("%s line %d: %s has a label already", path, i+2, name)
+		case label == "":
+			return exit.Usage("%s line %d: the label of %s is empty", path, i+2, name)
+		}
+		f.labels[name] = label
+	}
+	return nil
+}
+
+// path returns the file of a set and a kind, and whether it exists.
+func (f *folder) path(name, kind string) (string, bool) {
+	paths, _ := filepath.Glob(filepath.Join(f.dir, name+"."+kind+".csv*"))
+	return append(paths, "")[0], len(paths) > 0
+}
+
+// open opens a file of a set that has no schema yet. The label is the column that --label
+// names if the set has it, or else that of descriptionFile, or else y or label.
+func (f *folder) open(ctx context.Context, e *env.Env, name, path string) (file *decode.File, c decode.Config, err error) {
+	c = decode.Config{Infer: true, Depth: decode.MaxDepth, Missing: "impute"}
+	if f.label != "" {
+		c.Labels = []string{f.label}
+		if file, err = files.Open(ctx, e, path, c, decode.Schema{}); err == nil {
+			return file, c, nil
+		}
+		c.Labels = nil // the set has another label
+	}
+	if label := f.labels[name]; label != "" {
+		c.Labels = []string{label}
+	}
+	file, err = files.Open(ctx, e, path, c, decode.Schema{})
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w, or name it in %s", err, filepath.Join(f.dir, descriptionFile))
+	}
+	return file, c, err
+}
+
+// each calls use with one data set after the other. A set that cannot be read is skipped
+// with a warning, so that it does not cost the results of the others, and so is one that use
+// refuses with errUnfit. unread is the number of the former. It is an error if no set is left.
+func (c *Command) each(ctx context.Context, e *env.Env, use func(*set) error) (unread int, err error) {
+	f, err := c.folder()
+	if err != nil {
+		return 0, err
+	}
+	var first error
+	used := 0
+	for _, name := range f.names {
+		s, err := f.read(ctx, e, name, c.Shuffle)
+		if err != nil {
+			unread++
+		} else if err = use(s); err != nil && !errors.Is(err, errUnfit) {
+			return unread, err
+		}
+		if ctx.Err() != nil {
+			return unread, ctx.Err()
+		}
+		if err == nil {
+			used++
+			continue
+		}
+		first = cmp.Or(first, err)
+		e.Log.Warn().Str("set", name).Err(err).Msg("data set skipped")
+	}
+	if used == 0 {
+		return unread, first
+	}
+	return unread, nil
+}
+
+// errUnfit is wrapped by the reason for which an experiment cannot use a data set.
+var errUnfit = exit.Usage("unfit for this experiment")
+
+// incomplete returns the error of a run that could not read all data sets, to be reported
+// after its results.
+func incomplete(unread int) error {
+	if unread == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s skipped: see the warnings", display.Count(int64(unread), "data set"))
+}

@@ -1,0 +1,94 @@
+package refit
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// fit minimises the objective of e for a loss of each score, or for the multinomial one
+// if l is nil. To prune, it sets the λ₁ of e, solves to half of the gap and removes the
+// smallest features that the other half allows: an iterate has many that would be 0 at
+// the optimum.
+func fit(ctx context.Context, e *examples, l loss.Dual, o Options, start []float64) (*Fit, error) {
+	if o.Prune == 0 {
+		return fitOnce(ctx, e, l, o, start)
+	}
+	e.l1 = o.Prune * e.mostPenalty(groupLoss{l})
+	most := o.effective().Relative
+	o.Relative = most / 2
+	f, err := fitOnce(ctx, e, l, o, start)
+	if err == nil {
+		err = f.dropSmallest(e, l, o, most)
+		f.Reached = f.Relative <= most
+	}
+	return f, err
+}
+
+// fitOnce is fit for the λ₁ that e has.
+func fitOnce(ctx context.Context, e *examples, l loss.Dual, o Options, start []float64) (*Fit, error) {
+	switch {
+	case e.joint(l):
+		return fitGroups(ctx, e, groupLoss{l}, o, start)
+	case l == nil:
+		return fitSoftmax(ctx, e, o, start)
+	}
+	return fitScores(ctx, e, l, o, start)
+}
+
+// certifyAs makes f the certificate of coefficients near those that fit has solved for.
+func (f *Fit) certifyAs(e *examples, l loss.Dual, o Options, coefficients []float64) error {
+	switch {
+	case e.joint(l):
+		f.certifyGroups(e, groupLoss{l}, o, coefficients)
+	case l == nil:
+		return f.certifySoftmax(e, o, coefficients)
+	default:
+		f.certifyScores(e, l, o, coefficients)
+	}
+	return nil
+}
+
+// joint reports whether λ₁ makes one problem of the scores.
+func (e *examples) joint(l loss.Dual) bool { return e.l1 > 0 && (l == nil || e.scores > 1) }
+
+// dropSmallest sets the coefficients of as many random features to 0, in ascending order
+// of their norms, as a relative gap of most allows.
+func (f *Fit) dropSmallest(e *examples, l loss.Dual, o Options, most float64) error {
+	_, p := e.features.Dims()
+	type feature struct {
+		at     int
+		square float64
+	}
+	per := 2 * e.scores
+	all, before := make([]feature, p/2), f.Coefficients
+	for j := range all {
+		all[j].at = j * per
+		for _, v := range before[j*per : (j+1)*per] {
+			all[j].square += float64(v * v)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b feature) int { return cmp.Compare(a.square, b.square) })
+	without := func(n int) []float64 {
+		x := slices.Clone(before)
+		for _, j := range all[:n] {
+			clear(x[j.at : j.at+per])
+		}
+		return x
+	}
+	least, end := 0, len(all)+1 // the first is allowed, the second is not
+	for end-least > 1 {
+		n := (least + end) / 2
+		if err := f.certifyAs(e, l, o, without(n)); err != nil {
+			return err
+		}
+		if f.Relative <= most {
+			least = n
+		} else {
+			end = n
+		}
+	}
+	return f.certifyAs(e, l, o, without(least))
+}
