@@ -31,11 +31,30 @@ func (c Config) mixtureError() error {
 	return nil
 }
 
+// MixtureShare returns the share of the algorithm in the mixture that a model with these
+// serving arrays predicts with, the mean over its scores. It returns false if there is no
+// mixture.
+func MixtureShare(serving []Array) (share float64, ok bool) {
+	for _, a := range serving {
+		if of, is := a.Data.([]float64); is && a.Name == "mixture.engine" {
+			if len(of) == 0 {
+				return 1, true
+			}
+			for _, v := range of {
+				share += v / float64(len(of))
+			}
+			return share, true
+		}
+	}
+	return 0, false
+}
+
 // mixedPass is what a pass has of a mixture.
 type mixedPass struct {
 	mixedScores  []float64 // rows × scores
 	servedScores []float64 // likewise, of a scorer
 	last         []Label   // of the key of each row, before it
+	linear       []float64 // rows × Size: of the linear member with the greatest weight
 	earlyX       []float32 // a row, scaled, before the first fit
 
 	// Scorer are the predictions of a scorer for the same rows, with the State before the
@@ -52,8 +71,8 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		copy(p.servedScores[i*k:(i+1)*k], p.engineScores(i))
 	}
 	m.Static.Apply(p.servedScores, p.x)
-	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision}
-	p.last = p.last[:0]
+	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Mixture: MixtureInputs}
+	p.last, p.linear = p.last[:0], p.linear[:0]
 	m.Begin()
 	for i := range p.rows {
 		p.last = append(p.last, l.lastOf(p, i))
@@ -69,6 +88,7 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 			r.X = p.earlyX
 		}
 		m.Predict(p.mixedScores[i*k:(i+1)*k], p.Row(i), &r)
+		p.linear = append(p.linear, m.Linear(size)...)
 		if y := p.batch.Label(i); y.Task != Auto {
 			m.Update(&r, p.Row(i), served, target.BoundedLabel(y), target.BoundedWeight(p.batch.Weight(i)))
 		}
