@@ -42,7 +42,7 @@ func TestMixtureKeepsThePromises(t *testing.T) {
 				n = 1520 // beyond the end of the warm-up
 			}
 			rows := s.keyedRows(n)
-			one := newWhole(t, s.config)
+			one := newLearner(t, s.config)
 			var want []string
 			for at := range n {
 				if at%97 == 50 || at == n-1 || eventful(one) && (at < 100 || one.labelled > 1200) {
@@ -57,7 +57,7 @@ func TestMixtureKeepsThePromises(t *testing.T) {
 				want = append(want, learn(one, rows.Slice(at, at+1), 1)...)
 			}
 			for _, cut := range []int{7, n} {
-				l := newWhole(t, s.config)
+				l := newLearner(t, s.config)
 				firstDifference(t, fmt.Sprintf("batches of %d", cut), learn(l, rows, cut), want)
 				sameState(t, fmt.Sprintf("batches of %d", cut), l.State(), one.State())
 			}
@@ -90,7 +90,7 @@ func TestMixtureSeesNoLabelOfItsOwnRow(t *testing.T) {
 	s := mixtures[0]
 	const from, to = 338, 358 // a mini-batch ends before them, and none within
 	rows := s.keyedRows(to)
-	l := newWhole(t, s.config)
+	l := newLearner(t, s.config)
 	learn(l, rows.Slice(0, from), from)
 	state := l.State()
 	p := slices.Clone(l.Predict(rows.Slice(from, to)).Values)
@@ -112,7 +112,7 @@ func TestMixtureSeesNoLabelOfItsOwnRow(t *testing.T) {
 func TestMixtureIsNotMuchWorseThanAnyMember(t *testing.T) {
 	for _, s := range mixtures[:2] {
 		n := 1400
-		l := newWhole(t, s.config)
+		l := newLearner(t, s.config)
 		learn(l, s.keyedRows(n), n)
 		m := l.Progress().Mixture
 		total := l.validation[0].whole[tallyLoss] / l.validation[0].whole[tallyWeight]
