@@ -10,15 +10,17 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/mirror"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // ErrAdopt means that it cannot be determined from where on a new topic continues the
 // one that a model has learned from.
-var ErrAdopt = errors.New("topic cannot be adopted")
+var ErrAdopt = mirror.Err
 
 // Adoption selects the input topics to replace, and the position in the new ones.
 type Adoption struct {
@@ -104,7 +106,7 @@ func (j *journal) planAdoption(ctx context.Context, c Config, a Adoption) (p ado
 		if r, ok := e.Record.(*modellog.Adopt); ok {
 			h.Adopt(r)
 		}
-		if seq, ok := seqOf(e.Record); ok {
+		if seq, ok := decisions.Seq(e.Record); ok {
 			p.to = seq
 		}
 	}
@@ -112,8 +114,8 @@ func (j *journal) planAdoption(ctx context.Context, c Config, a Adoption) (p ado
 		return p, fmt.Errorf("%w: offsets by partition apply to one topic, but %d topics differ: select one with --topic", ErrAdopt, len(replaced))
 	}
 	for topic, now := range replaced {
-		m := mirror{client: c.Client, topic: topic, now: now, decided: decidedRanges(f, p.to), report: c.Report}
-		in, err := m.adopted(ctx, a, h.Reached)
+		m := mirror.Topic{Client: c.Client, Was: topic, Now: now, Decided: mirror.Decided(f, p.to), Report: c.Report}
+		in, err := m.Adopted(ctx, mirror.Start{Earliest: a.At == AtEarliest, End: a.At == AtEnd, Offsets: a.Offsets}, h.Reached)
 		if err != nil {
 			return p, err
 		}

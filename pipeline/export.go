@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/internal/transfer"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/backup"
@@ -16,7 +17,7 @@ import (
 
 // ErrCopy means that a model log cannot be exported, or that a model cannot be imported
 // to it.
-var ErrCopy = errors.New("model cannot be copied")
+var ErrCopy = transfer.Err
 
 // Copy is the result of an export or import.
 type Copy struct {
@@ -50,7 +51,7 @@ func Export(ctx context.Context, c Config, to io.Writer) (Copy, error) {
 		m := s[0].Manifest
 		h.Snapshot = &backup.Snapshot{Seq: m.Seq, Step: m.Step, StateHash: m.StateHash}
 	}
-	keep, end := kept(f), j.log.Next()
+	keep, end := transfer.Kept(f), j.log.Next()
 	begin, err := j.beginning(c, &h)
 	if err != nil {
 		return Copy{}, err
@@ -67,7 +68,7 @@ func Export(ctx context.Context, c Config, to io.Writer) (Copy, error) {
 	}
 	var failed error
 	err = j.log.ReadOn(ctx, func(r *ingest.Record, v modellog.Verdict) {
-		if failed == nil && r.Offset < end && v.Counts() && keep.has(v) {
+		if failed == nil && r.Offset < end && v.Counts() && keep.Has(v) {
 			failed = w.Add(r.Offset, r.Time, r.Key, r.Value)
 		}
 	})
@@ -109,41 +110,4 @@ func (j *journal) beginning(c Config, h *backup.Header) (*beginning, error) {
 		options = append(options, modellog.WithKey(c.VerifyKey))
 	}
 	return &beginning{m, modellog.FoldAt(m, math.MaxInt, options...)}, nil
-}
-
-// offsets are those of the records of complete snapshots and challengers.
-type offsets map[int64]bool
-
-// kept returns the offsets of the snapshots that a fold remembers, and of the
-// challengers whose decision it remembers.
-func kept(f *modellog.Fold) offsets {
-	keep := offsets{}
-	for _, s := range f.Snapshots() {
-		keep.add(s.Offset, s.Chunks)
-	}
-	for _, s := range f.Challengers() {
-		if chain, ok := f.ChainAt(s.Challenger.Seq); ok && chain == s.Challenger.Chain {
-			keep.add(s.Offset, s.Chunks)
-		}
-	}
-	return keep
-}
-
-func (o offsets) add(manifest int64, chunks []int64) {
-	o[manifest] = true
-	for _, c := range chunks {
-		o[c] = true
-	}
-}
-
-// has reports whether a record that counts belongs to an export. Abandoned decisions
-// do, because the chain of a ROLLBACK continues from them.
-func (o offsets) has(v modellog.Verdict) bool {
-	switch v.Record.(type) {
-	case *modellog.Claim, *modellog.Genesis, *modellog.Imported:
-		return false
-	case *modellog.Chunk, *modellog.Manifest, *modellog.Challenger:
-		return o[v.Offset]
-	}
-	return true
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -113,4 +115,26 @@ func Inspect(ctx context.Context, c Config, n int) (*LogReport, error) {
 		return nil, refusal
 	}
 	return r, refusal
+}
+
+// openComplete reads the whole model log.
+func openComplete(ctx context.Context, c Config) (*journal, *newestManifest, error) {
+	j, err := newJournal(ctx, c)
+	if errors.Is(err, ingest.ErrUnknownTopic) {
+		return nil, nil, noLog(c.Model)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	newest := new(newestManifest)
+	first, _, err := j.log.Bounds(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	j.log.Rewind(first)
+	return j, newest, j.readOn(ctx, newest.see)
+}
+
+func noLog(model string) error {
+	return fmt.Errorf("%w: the model log %q does not exist: no learner of this model has run", input.ErrTopic, LogTopic(model))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/pipeline/internal/watchdog"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -40,7 +41,7 @@ type Learner struct {
 	out     *publisher
 	pulse   watchdog.Pulse
 	heart   *heartbeat.Heart
-	memory  memory // owned by the goroutine that learns
+	memory  memory.Estimate // owned by the goroutine that learns
 
 	saving   chan struct{} // holds a token while a snapshot is being written
 	saved    int64         // seq of the newest snapshot that was begun
@@ -59,7 +60,7 @@ type Learner struct {
 // it. The claim fences every older learner of this model. With Config.Standby, Open
 // waits until no other learner owns the model. The caller must call Run next.
 func Open(ctx context.Context, c Config) (_ *Learner, err error) {
-	l := &Learner{config: c, reads: ingest.NewBudget(memoryRead), saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
+	l := &Learner{config: c, reads: ingest.NewBudget(memory.Read), saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
 	defer func() {
 		if err != nil {
 			l.heart.End(errors.Is(err, ErrFenced))
@@ -71,6 +72,9 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		}
 		if c.Learner.Lags > 0 {
 			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
+		}
+		if c.Learner.Forest > 0 {
+			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
 		}
 	}
 	if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
@@ -168,10 +172,13 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 	if err != nil {
 		return err
 	}
-	l.memory = memory{model: l.config.Learner, read: memoryRead, features: int64(features.MaxFeatures), refit: l.config.Refit.bytes(features.MaxFeatures)}
-	l.memory.factors = l.memory.features * int64(features.FeatureBytes())
+	l.memory = memory.Estimate{Model: l.config.Learner, Features: int64(features.MaxFeatures)}
+	l.memory.Factors = l.memory.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes())
+	if l.config.Refit.Every > 0 {
+		l.memory.Refit = memory.Refit(l.config.Refit.Window, features.MaxFeatures)
+	}
 	if recovery.Snapshot != nil {
-		l.memory.snapshot = recovery.Snapshot.Manifest.Size
+		l.memory.Snapshot = recovery.Snapshot.Manifest.Size
 	}
 	return nil
 }

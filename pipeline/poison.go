@@ -3,13 +3,11 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
-	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -95,7 +93,7 @@ func (j *journal) stillPaused(ctx context.Context) (bool, error) {
 func Resume(ctx context.Context, c Config) (*modellog.Pause, error) {
 	j, err := openJournal(ctx, c, 1)
 	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return nil, fmt.Errorf("%w: the model log %q does not exist: no learner of this model has run", input.ErrTopic, LogTopic(c.Model))
+		return nil, noLog(c.Model)
 	}
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -126,7 +127,7 @@ func TestMemoryStaysBelowTheFormula(t *testing.T) {
 	}
 	learnAll(t, cfg)
 	m, ok := last[event.Memory](ev)
-	if !ok || m.Limit < memoryBase {
+	if !ok || m.Limit < memory.Base {
 		t.Fatalf("no limit was reported: %+v", m)
 	}
 	// The broker runs in the same process, so its memory counts too.

@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 )
 
 // publisher writes releases in order and tracks which of them are acknowledged.
@@ -27,10 +28,6 @@ type publisher struct {
 	waiting   chan struct{} // closed when released grows
 }
 
-// waitingPublications is the length of the queue of releases. When it is full, the learner
-// waits.
-const waitingPublications = 4
-
 // writer writes records to a partition, with or without a transaction.
 type writer func(ctx context.Context, topic string, partition int, rs []ingest.Record) error
 
@@ -38,7 +35,7 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 	p := &publisher{
 		producer: c.Client.Producer(), predictions: PredictionsTopic(c.Model), partitions: partitions,
 		quarantine: QuarantineTopic(c.Model), report: c.Report,
-		queue: make(chan *history.Publication, waitingPublications), published: released, waiting: make(chan struct{}),
+		queue: make(chan *history.Publication, memory.Waiting), published: released, waiting: make(chan struct{}),
 	}
 	if !planted.Fault("unbounded") {
 		p.producer.Smaller = record.Smaller(p.quarantine)

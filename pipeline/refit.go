@@ -2,15 +2,19 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/pipeline/internal/priority"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -168,4 +172,77 @@ func again(ctx context.Context, c Config, h *history.History, ins input.Partitio
 		return snapshot.Hash{}, false, err
 	}
 	return snapshot.StateHash(r.snapshot.Schema, r.snapshot.State), true, nil
+}
+
+// decisions is the model log of c.
+func (c Config) decisions() *decisions.Log {
+	return &decisions.Log{Client: c.Client, Topic: LogTopic(c.Model), Report: c.Report}
+}
+
+// learnedBefore returns the last n labelled records up to s, as rows, and the seq of
+// the BATCH that has the first of them. It returns fewer if the log or the input has
+// no more.
+func learnedBefore(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Snapshot, n int) (*learner.Batch, int64, error) {
+	batches, err := c.decisions().Before(ctx, s.Seq, s.Chain, n)
+	if err != nil {
+		return nil, 0, err
+	}
+	for len(batches) > 0 {
+		rows, from, read, err := rowsOf(ctx, c, ins, s, batches, n)
+		var gap *ingest.GapError
+		if !errors.As(err, &gap) {
+			return rows, from, err
+		}
+		batches = batches[read+1:] // after what retention has deleted
+	}
+	return nil, 0, errNoRows
+}
+
+// errNoRows means that the rows before a seq cannot be read again: retention has
+// deleted the records, or the log was trimmed to just before that seq.
+var errNoRows = fmt.Errorf("%w: the input topics have none of the most recently learned records", input.ErrHistory)
+
+// rowsOf returns the last n labelled rows of the batches. With an error, read is the
+// number of batches read before it.
+func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Snapshot, batches []*modellog.Batch, n int) (rows *learner.Batch, from int64, read int, err error) {
+	var schema decode.Schema
+	if err := json.Unmarshal(s.Schema, &schema); err != nil {
+		return nil, 0, 0, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
+	}
+	if _, err := c.keepReading(s.Config); err != nil {
+		return nil, 0, 0, err
+	}
+	d, err := history.NewDecider(c.Decode, c.Learner.Keyed(), &schema)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	replay := history.NewReplayer(c.Client, ins, d, ingest.NewBudget(memory.Read), c.Report)
+	defer replay.Close()
+	skip := -n // labelled rows before the last n
+	for _, b := range batches {
+		skip += int(b.Counts.Learned)
+	}
+	rows = new(learner.Batch)
+	for i, b := range batches {
+		decided, err := replay.Decide(ctx, b)
+		if err != nil {
+			return nil, 0, i, err
+		}
+		for k := range decided.Batch.Len() {
+			y := decided.Batch.Label(k)
+			if y.Task == learner.Auto {
+				continue
+			}
+			if skip--; skip >= 0 {
+				continue
+			}
+			if rows.Len() == 0 {
+				rows.Reset(decided.Batch.Dim())
+				from = b.Seq
+			}
+			rows.Append(decided.Batch.X(k), y, decided.Batch.Weight(k))
+			rows.SetKey(decided.Batch.Key(k))
+		}
+	}
+	return rows, from, len(batches), nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -180,7 +181,7 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := batchesBefore(t.Context(), cfg, j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
+	want, err := cfg.decisions().Before(t.Context(), j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
 	if err != nil || len(want) < 2 {
 		t.Fatalf("%d batches, %v", len(want), err)
 	}
@@ -194,18 +195,18 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 		}
 	}
 	same := func(a, b *modellog.Batch) bool { return a.Chain == b.Chain }
-	got, err := batchesBefore(t.Context(), cfg, j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
+	got, err := cfg.decisions().Before(t.Context(), j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
 	if err != nil || !slices.EqualFunc(got, want, same) {
 		t.Errorf("%d batches, want %d, %v", len(got), len(want), err)
 	}
 	found := map[int64][]modellog.Record{}
-	if err := readDecisions(t.Context(), cfg, 0, j.log.Next(), found); err != nil {
+	if err := cfg.decisions().Read(t.Context(), 0, j.log.Next(), found); err != nil {
 		t.Fatal(err)
 	}
 	for _, rs := range found { // the order of reading does not matter
 		slices.Reverse(rs)
 	}
-	back, _ := follow(found, j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
+	back, _ := decisions.Follow(found, j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
 	slices.Reverse(back)
 	if !slices.EqualFunc(back, want, same) {
 		t.Errorf("%d batches, want %d", len(back), len(want))
@@ -217,7 +218,7 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 	if learned < 400 || learned-int(got[0].Counts.Learned) >= 400 {
 		t.Errorf("%d records in the BATCHes, and %d without the first", learned, learned-int(got[0].Counts.Learned))
 	}
-	if all, err := batchesBefore(t.Context(), cfg, j.log.Fold.Seq(), j.log.Fold.Chain(), 1<<20); err != nil || all[0].Seq != 1 || len(all) != int(j.log.Fold.Seq()) {
+	if all, err := cfg.decisions().Before(t.Context(), j.log.Fold.Seq(), j.log.Fold.Chain(), 1<<20); err != nil || all[0].Seq != 1 || len(all) != int(j.log.Fold.Seq()) {
 		t.Errorf("all the way back: %d batches from %d, %v", len(all), all[0].Seq, err)
 	}
 }

@@ -112,10 +112,10 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	l.pulse.Rest()
 	took := time.Since(start)
 	l.relearn += took
-	more := l.memory.reads(l.reads.Most())
-	more = l.memory.encodes(l.history.Learner.Encoding()) || more
-	if l.memory.observe(b.Decided, out) || more {
-		l.config.Report(event.Memory{Limit: l.memory.limit()})
+	more := l.memory.Reads(l.reads.Most())
+	more = l.memory.Encodes(l.history.Learner.Encoding()) || more
+	if l.memory.Observe(b.Decided, out) || more {
+		l.config.Report(event.Memory{Limit: l.memory.Limit()})
 	}
 	if err := l.publish(ctx, out); err != nil {
 		return err
@@ -172,9 +172,9 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 		return err
 	}
 	froze := time.Since(start)
-	if size := s.Size(); size > l.memory.snapshot {
-		l.memory.snapshot = size
-		l.config.Report(event.Memory{Limit: l.memory.limit()})
+	if size := s.Size(); size > l.memory.Snapshot {
+		l.memory.Snapshot = size
+		l.config.Report(event.Memory{Limit: l.memory.Limit()})
 	}
 	l.saved, l.savedAt, l.relearn = l.history.Seq, time.Now(), 0
 	g.Go(func() error {

@@ -1,10 +1,13 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -32,7 +35,7 @@ func stretches(f *modellog.Fold) (out []Stretch) {
 			}
 			now = Stretch{FromSeq: u.Seq, Versions: u.Versions}
 		}
-		if seq, ok := seqOf(e.Record); ok {
+		if seq, ok := decisions.Seq(e.Record); ok {
 			now.ToSeq = seq
 		}
 	}
@@ -40,22 +43,6 @@ func stretches(f *modellog.Fold) (out []Stretch) {
 		out = append(out, now)
 	}
 	return out
-}
-
-func seqOf(r modellog.Record) (int64, bool) {
-	switch r := r.(type) {
-	case *modellog.Batch:
-		return r.Seq, true
-	case *modellog.Gap:
-		return r.Seq, true
-	case *modellog.Rollback:
-		return r.Seq, true
-	case *modellog.Adopt:
-		return r.Seq, true
-	case *modellog.Upgrade:
-		return r.Seq, true
-	}
-	return 0, false
 }
 
 // decided reports whether this program can replay the first decision after from.
@@ -97,4 +84,38 @@ func (n *newestManifest) unreached(f *modellog.Fold, to int64) string {
 		return fmt.Sprintf("the newest MANIFEST is at seq %d, but the history could be replayed only up to seq %d", newest[0].Manifest.Seq, to)
 	}
 	return ""
+}
+
+// Unread are decisions whose input does not exist any more.
+type Unread struct {
+	FromSeq int64  `json:"from_seq"`
+	ToSeq   int64  `json:"to_seq"`
+	Why     string `json:"why"`
+}
+
+// pause states that the decisions from seq on cannot be replayed.
+func (v *Verification) pause(seq int64, why error) {
+	if n := len(v.Unread); n == 0 || v.Unread[n-1].ToSeq > 0 {
+		v.Unread = append(v.Unread, Unread{FromSeq: seq, Why: why.Error()})
+	}
+}
+
+// resume states that the decisions after seq can be replayed.
+func (v *Verification) resume(seq int64) {
+	n := len(v.Unread)
+	if n == 0 || v.Unread[n-1].ToSeq > 0 {
+		return
+	}
+	if last := &v.Unread[n-1]; last.FromSeq <= seq {
+		last.ToSeq = seq
+	} else {
+		v.Unread = v.Unread[:n-1]
+	}
+}
+
+// gone reports whether err means that the input of a BATCH was deleted, or that its
+// topic was created again or replaced.
+func gone(err error) bool {
+	var gap *ingest.GapError
+	return errors.As(err, &gap) || errors.Is(err, input.ErrRecreated) || errors.Is(err, input.ErrReplaced)
 }

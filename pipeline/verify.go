@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -112,24 +113,6 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 	return v, nil
 }
 
-// openComplete reads the whole model log.
-func openComplete(ctx context.Context, c Config) (*journal, *newestManifest, error) {
-	j, err := newJournal(ctx, c)
-	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return nil, nil, noLog(c.Model)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	newest := new(newestManifest)
-	first, _, err := j.log.Bounds(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	j.log.Rewind(first)
-	return j, newest, j.readOn(ctx, newest.see)
-}
-
 // add adds the result of a replay of part of the history by a program of these versions.
 func (v *Verification) add(got Verification, by modellog.Versions) {
 	v.Compared += got.Compared
@@ -174,7 +157,7 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 		return v, err
 	}
 	v.FromSeq, v.ToSeq = h.Seq+1, h.Seq
-	replay := history.NewReplayer(c.Client, ins, d, ingest.NewBudget(memoryRead), c.Report)
+	replay := history.NewReplayer(c.Client, ins, d, ingest.NewBudget(memory.Read), c.Report)
 	defer replay.Close()
 	replay.Former = former
 	defer func() {
@@ -290,8 +273,4 @@ func (v *Verification) finish(h *history.History) error {
 		v.StateHash = snapshot.StateHash(s.Schema, s.State)
 	}
 	return err
-}
-
-func noLog(model string) error {
-	return fmt.Errorf("%w: the model log %q does not exist: no learner of this model has run", input.ErrTopic, LogTopic(model))
 }

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -38,7 +40,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, ins, d, ingest.NewBudget(memoryRead), s.config.Report)}, nil
+	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, ins, d, ingest.NewBudget(memory.Read), s.config.Report)}, nil
 }
 
 // errCold means that a warm history does not match the model log any more, or that the
@@ -66,7 +68,7 @@ func (w *warm) behind(f *modellog.Fold) (modellog.Recovery, error) {
 		if _, upgrade := e.Record.(*modellog.Upgrade); upgrade {
 			return r, errCold
 		}
-		if seq, ok := seqOf(e.Record); ok && seq > w.history.Seq {
+		if seq, ok := decisions.Seq(e.Record); ok && seq > w.history.Seq {
 			newest.Entries = append(newest.Entries, e)
 		}
 	}

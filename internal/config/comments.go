@@ -54,6 +54,7 @@ var comments = map[string]string{
 	"learner.mixture":          "Mixture with simple members. on: predictions are those of the algorithm mixed with\nlinear models that forget and with predictions from the last labels, by weights\nthat follow their losses row by row; scorers mix the members that need no labels.\nSee docs/mixture.md.\n",
 	"learner.costs":            "Class that is predicted. none: the most probable. f1: the rarer of two from the\nprobability on that maximises its F1 over the recent predictions. {fraud: 50}, or\n{fraud: {ok: 50}}: the one with the least expected cost, where a wrong prediction\ncosts 1 or as much as given for the true class, or for it and the predicted one. See\ndocs/imbalance.md.\n",
 	"learner.intervals":        "Share of the labels of a regression that the interval of their prediction\ncontains, from 0.5 to 0.999, see docs/predictions.md. 0: no intervals.\n",
+	"learner.forest":           "Number of extremely randomised trees whose leaves are features of newton beside\nthe random ones, for tables with jumps or irrelevant columns: 200 is a good\nnumber, see docs/forest.md. 0: none.\n",
 	"learner.seed":             "Seed of all random numbers.\n",
 	"learner.watchdog":         "Maximum time for one mini-batch. A learner that exceeds it is considered hung:\nthe process exits with code 75, and the next one takes over.\n",
 	"snapshot":                 "When to write snapshots to the model log, and how much of the log to keep.\n",

@@ -241,6 +241,11 @@ type Learner struct {
 	// contains, from 0.5 to 0.999, see docs/predictions.md. 0: no intervals.
 	Intervals float64 `key:"intervals" default:"0" example:"0.9" min:"0" max:"0.999"`
 
+	// Number of extremely randomised trees whose leaves are features of newton beside
+	// the random ones, for tables with jumps or irrelevant columns: 200 is a good
+	// number, see docs/forest.md. 0: none.
+	Forest int `key:"forest" default:"0" example:"200" min:"0" max:"4096"`
+
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`
 

@@ -48,6 +48,7 @@ type Command struct {
 	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge, 1,024 for dsg, udsg and cdsg, and 128 for the others."`
 	stepFlags
+	Forest      int     `default:"0" help:"Number of randomised trees whose leaves are features of newton beside the random ones, for example 200 (${default})."`
 	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
 	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`
 	Shuffle     *uint64 `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`

@@ -50,6 +50,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 			Lags:        c.Input.Lags,
 			Costs:       string(c.Learner.Costs),
 			Intervals:   c.Learner.Intervals,
+			Forest:      c.Learner.Forest,
 			Kernel:      c.Learner.Kernel,
 			Metric:      metric,
 			Sampling:    c.Learner.Sampling,

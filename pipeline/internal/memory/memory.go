@@ -1,4 +1,5 @@
-package pipeline
+// Package memory computes the memory limit of a learner.
+package memory
 
 import (
 	"github.com/accrete-ml/accrete/learner"
@@ -7,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/refit"
 )
 
-// memory computes the memory limit of a learner, which follows from bounded queues
+// Estimate computes the memory limit of a learner, which follows from bounded queues
 // with back-pressure: the fetchers wait for the decider, the decider for the learner,
 // the learner for the publisher, and the publisher for the broker.
 //
@@ -19,7 +20,9 @@ import (
 //	             serving model, the copy, its encoding, and what a step needs
 //	frequencies  max_features × (inputs + 1) × 4 bytes, with the inputs that the model sees:
 //	             several for a column that is a category or a time
-//	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms)
+//	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms),
+//	             and 24,000 bytes for each tree of a forest: its nodes, and the leaves of the
+//	             rows of the window
 //	tables       for each category with statistics and for each table of keys, 32,768 × (56 + 8 × targets) bytes, where
 //	             two classes are one target and there are at most 16
 //	BATCH        bytes of the largest BATCH so far: its records, at most about 8 MiB, and
@@ -40,53 +43,63 @@ import (
 //
 // The program also sets the limit as Go's memory limit, near which the garbage
 // collector runs more often, unless GOMEMLIMIT is set.
-type memory struct {
-	features, dim  int64
-	model          learner.Config
-	tables         int64
-	factors, refit int64
-	read           int64
+type Estimate struct {
+	Model    learner.Config
+	Features int64 // max_features
+	Factors  int64 // bytes
+	Refit    int64 // bytes, see the function Refit; 0 without refits
+	Snapshot int64 // bytes, of the largest so far
+	Dim      int64 // inputs
 
-	snapshot, batch, publication int64
+	tables, read, batch, publication int64
 }
 
 const (
-	memoryBase         = 64 << 20
-	memoryBatches      = 3
-	memoryPublications = 2*waitingPublications + 3 // a combined publication may be as large as a full queue
-	memoryRead         = 32 << 20
+	// Base is the memory of the program, its stacks and its connections, in bytes.
+	Base = 64 << 20
+
+	// Read is the budget for records that are read ahead, in bytes.
+	Read = 32 << 20
+
+	// Waiting is the number of publications that wait for the publisher. When there are
+	// that many, the learner waits.
+	Waiting = 4
+
+	batches      = 3
+	publications = 2*Waiting + 3 // a combined publication may be as large as a full queue
 )
 
-func (m *memory) limit() int64 {
-	return memoryBase + 2*(5*m.snapshot+m.features*m.frequency()+m.factors+m.tables+memoryBatches*m.batch+memoryPublications*m.publication+m.read+m.refit)
+// Limit returns the limit in bytes.
+func (m *Estimate) Limit() int64 {
+	return Base + 2*(5*m.Snapshot+m.Features*m.frequency()+m.Factors+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit)
 }
 
 // frequency returns the memory of a random feature's frequency, or of its parameters.
-func (m *memory) frequency() int64 { return int64(4 + m.model.FrequencyBytes(int(m.dim))) }
+func (m *Estimate) frequency() int64 { return int64(4 + m.Model.FrequencyBytes(int(m.Dim))) }
 
-// reads updates the maximum of the bytes that are read ahead. It reports whether the
+// Reads updates the maximum of the bytes that are read ahead. It reports whether the
 // limit has changed.
-func (m *memory) reads(most int64) bool {
-	if most <= m.read {
+func (m *Estimate) Reads(most int64) bool {
+	if most <= max(Read, m.read) {
 		return false
 	}
 	m.read = most + most/8
 	return true
 }
 
-// encodes updates the number of inputs that the model sees and the memory of its
+// Encodes updates the number of inputs that the model sees and the memory of its
 // tables. It reports whether the limit has changed.
-func (m *memory) encodes(inputs int, tables int64) bool {
-	if int64(inputs) <= m.dim && tables <= m.tables {
+func (m *Estimate) Encodes(inputs int, tables int64) bool {
+	if int64(inputs) <= m.Dim && tables <= m.tables {
 		return false
 	}
-	m.dim, m.tables = max(m.dim, int64(inputs)), max(m.tables, tables)
+	m.Dim, m.tables = max(m.Dim, int64(inputs)), max(m.tables, tables)
 	return true
 }
 
-// observe updates the sizes of the largest BATCH and the largest publication, and reports
+// Observe updates the sizes of the largest BATCH and the largest publication, and reports
 // whether the limit has changed.
-func (m *memory) observe(b *history.Decided, out *history.Publication) bool {
+func (m *Estimate) Observe(b *history.Decided, out *history.Publication) bool {
 	bytes := int64(b.Batch.Len()) * int64(8*b.Batch.Dim()+64)
 	if b.Batch.Len() > 0 {
 		y := b.Batch.Label(0)
@@ -102,7 +115,7 @@ func (m *memory) observe(b *history.Decided, out *history.Publication) bool {
 		}
 	}
 	dim := int64(b.Batch.Dim())
-	if bytes <= m.batch && published <= m.publication && dim <= m.dim {
+	if bytes <= m.batch && published <= m.publication && dim <= m.Dim {
 		return false
 	}
 	larger := func(have *int64, bytes int64) {
@@ -112,18 +125,15 @@ func (m *memory) observe(b *history.Decided, out *history.Publication) bool {
 	}
 	larger(&m.batch, bytes)
 	larger(&m.publication, published)
-	m.dim = max(m.dim, dim)
+	m.Dim = max(m.Dim, dim)
 	return true
 }
 
-// bytes returns the memory that a refit takes: what it reads ahead, the features of
-// its records, their rows, the records themselves, and the normal equations if they
-// are used.
-func (c RefitConfig) bytes(features int) int64 {
-	if c.Every <= 0 {
-		return 0
-	}
-	n := memoryRead + int64(c.Window)*(8*int64(features)+256)
+// Refit returns the memory that a refit takes on a window of records: what it reads
+// ahead, the features of its records, their rows, the records themselves, and the normal
+// equations if they are used.
+func Refit(window, features int) int64 {
+	n := Read + int64(window)*(8*int64(features)+256)
 	if p := int64(2*features + 1); p <= refit.MaxDirect {
 		n += 8 * p * p
 	}

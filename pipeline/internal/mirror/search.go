@@ -1,4 +1,4 @@
-package pipeline
+package mirror
 
 import (
 	"context"
@@ -16,72 +16,9 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// mirror finds in a new topic the positions of the topic that it replaces.
-type mirror struct {
-	client  *ingest.Client
-	topic   string // the old one
-	now     string // name of the new one
-	decided []modellog.Range
-	report  func(event.Event)
-}
-
-// decidedRanges returns the ranges with records of all BATCHes up to seq that are in the log.
-func decidedRanges(f *modellog.Fold, seq int64) (out []modellog.Range) {
-	from, ok := f.Recover(len(f.Snapshots()))
-	if !ok {
-		from, _ = f.Recover(len(f.Snapshots()) - 1)
-	}
-	for _, e := range from.Entries {
-		if b, ok := e.Record.(*modellog.Batch); ok && b.Seq <= seq {
-			for _, r := range b.Ranges {
-				if r.Records > 0 {
-					out = append(out, r)
-				}
-			}
-		}
-	}
-	return out
-}
-
-// adopted returns where to continue in each partition of the new topic.
-func (m *mirror) adopted(ctx context.Context, a Adoption, reached []snapshot.Position) (in modellog.Adopted, err error) {
-	id, n, err := m.client.Partitions(ctx, m.now)
-	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return in, fmt.Errorf("%w: topic %q, which replaces %q, does not exist: create it, or name another one (--topic %s=NEW)", ErrAdopt, m.now, m.topic, m.topic)
-	}
-	if err != nil {
-		return in, err
-	}
-	first, end, err := input.Offsets(ctx, m.client, m.now, m.report)
-	if err != nil {
-		return in, err
-	}
-	in = modellog.Adopted{Topic: m.topic, NewID: id}
-	if m.now != m.topic {
-		in.NewTopic = m.now
-	}
-	for _, p := range reached {
-		if p.Topic != m.topic {
-			continue
-		}
-		if int(p.Partition) >= n {
-			return in, fmt.Errorf("%w: the model has learned from %s/%d, but topic %q has only %d partitions", ErrAdopt, p.Topic, p.Partition, m.now, n)
-		}
-		in.TopicID = p.TopicID
-		s := search{mirror: m, was: p, first: first[p.Partition], end: end[p.Partition]}
-		s.fetcher = m.client.Fetcher(m.now, int(p.Partition))
-		at := modellog.AdoptedPartition{Partition: p.Partition, From: p.Next}
-		if at.Next, at.Fingerprint, err = s.position(ctx, a); err != nil {
-			return in, err
-		}
-		in.Partitions = append(in.Partitions, at)
-	}
-	return in, nil
-}
-
 // search looks for a position in one partition of a new topic.
 type search struct {
-	*mirror
+	*Topic
 	fetcher    *ingest.Fetcher
 	was        snapshot.Position // in the old topic
 	first, end int64             // of the new partition
@@ -89,18 +26,18 @@ type search struct {
 }
 
 // position returns the next offset, and the fingerprint of the record before it.
-func (s *search) position(ctx context.Context, a Adoption) (next int64, fingerprint uint64, err error) {
-	if offset, ok := a.Offsets[s.was.Partition]; ok {
+func (s *search) position(ctx context.Context, at Start) (next int64, fingerprint uint64, err error) {
+	if offset, ok := at.Offsets[s.was.Partition]; ok {
 		if offset < s.first || offset > s.end {
-			return 0, 0, fmt.Errorf("%w: %s/%d has offsets %d to %d, so %d is out of range", ErrAdopt, s.now, s.was.Partition, s.first, s.end, offset)
+			return 0, 0, fmt.Errorf("%w: %s/%d has offsets %d to %d, so %d is out of range", Err, s.Now, s.was.Partition, s.first, s.end, offset)
 		}
 		fingerprint, err = s.before(ctx, offset)
 		return offset, fingerprint, err
 	}
-	switch a.At {
-	case AtEarliest:
+	switch {
+	case at.Earliest:
 		return s.first, 0, nil
-	case AtEnd:
+	case at.End:
 		fingerprint, err = s.before(ctx, s.end)
 		return s.end, fingerprint, err
 	}
@@ -119,7 +56,7 @@ func (s *search) position(ctx context.Context, a Adoption) (next int64, fingerpr
 func (s *search) before(ctx context.Context, offset int64) (uint64, error) {
 	const near = 64
 	c := input.NewCursor(s.fetcher)
-	rs, err := c.Take(ctx, max(s.first, offset-near), offset, s.report)
+	rs, err := c.Take(ctx, max(s.first, offset-near), offset, s.Report)
 	var gap *ingest.GapError
 	if errors.As(err, &gap) || err == nil && len(rs) == 0 {
 		return 0, nil
@@ -146,10 +83,10 @@ const (
 // log still has it, confirms or refutes each match.
 func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	if s.was.Fingerprint == 0 {
-		return nil, fmt.Errorf("%w: the record of %s/%d that was learned last is unknown, because of a gap before offset %d: give the position in the new topic (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.was.Next, s.was.Partition)
+		return nil, fmt.Errorf("%w: the record of %s/%d that was learned last is unknown, because of a gap before offset %d: give the position in the new topic (--at %d:OFFSET)", Err, s.Was, s.was.Partition, s.was.Next, s.was.Partition)
 	}
-	for i := len(s.decided) - 1; i >= 0 && s.last == nil; i-- {
-		if r := &s.decided[i]; r.Topic == s.topic && ingest.SameTopic(r.TopicID, s.was.TopicID) && r.Partition == s.was.Partition && r.To <= s.was.Next {
+	for i := len(s.Decided) - 1; i >= 0 && s.last == nil; i-- {
+		if r := &s.Decided[i]; r.Topic == s.Was && ingest.SameTopic(r.TopicID, s.was.TopicID) && r.Partition == s.was.Partition && r.To <= s.was.Next {
 			s.last = r
 		}
 	}
@@ -159,8 +96,8 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	}
 	var confirmed, open []ingest.Record
 	for next := s.first; next < s.end && len(confirmed)+len(open) < matches; {
-		s.report(event.Searching{Topic: s.now, Partition: s.was.Partition, Done: next - s.first, Of: s.end - s.first})
-		got, err := input.Poll(ctx, s.fetcher, next, s.report)
+		s.Report(event.Searching{Topic: s.Now, Partition: s.was.Partition, Done: next - s.first, Of: s.end - s.first})
+		got, err := input.Poll(ctx, s.fetcher, next, s.Report)
 		var gap *ingest.GapError
 		if errors.As(err, &gap) {
 			next = gap.LogStart
@@ -193,11 +130,11 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 		confirmed = open
 	}
 	if s.first == s.end {
-		return nil, fmt.Errorf("%w: %s/%d is empty, so it does not have the record of %s/%d that was learned last, before offset %d: copy the records first, name the topic that has them (--topic %s=NEW), or read the partition from its beginning (--at earliest)", ErrAdopt, s.now, s.was.Partition, s.topic, s.was.Partition, s.was.Next, s.topic)
+		return nil, fmt.Errorf("%w: %s/%d is empty, so it does not have the record of %s/%d that was learned last, before offset %d: copy the records first, name the topic that has them (--topic %s=NEW), or read the partition from its beginning (--at earliest)", Err, s.Now, s.was.Partition, s.Was, s.was.Partition, s.was.Next, s.Was)
 	}
 	switch len(confirmed) {
 	case 0:
-		return nil, fmt.Errorf("%w: none of the records %d to %d of %s/%d matches the record of %s/%d that was learned last, before offset %d: name the topic that has the same records (--topic %s=NEW), or give the position (--at earliest, end or %d:OFFSET)", ErrAdopt, s.first, s.end-1, s.now, s.was.Partition, s.topic, s.was.Partition, s.was.Next, s.topic, s.was.Partition)
+		return nil, fmt.Errorf("%w: none of the records %d to %d of %s/%d matches the record of %s/%d that was learned last, before offset %d: name the topic that has the same records (--topic %s=NEW), or give the position (--at earliest, end or %d:OFFSET)", Err, s.first, s.end-1, s.Now, s.was.Partition, s.Was, s.was.Partition, s.was.Next, s.Was, s.was.Partition)
 	case 1:
 		return &confirmed[0], nil
 	}
@@ -205,7 +142,7 @@ func (s *search) find(ctx context.Context) (*ingest.Record, error) {
 	for _, r := range confirmed {
 		at = append(at, r.Offset)
 	}
-	return nil, fmt.Errorf("%w: the record of %s/%d that was learned last is in %s several times, at offsets %v: give the position after it (--at %d:OFFSET)", ErrAdopt, s.topic, s.was.Partition, s.now, at, s.was.Partition)
+	return nil, fmt.Errorf("%w: the record of %s/%d that was learned last is in %s several times, at offsets %v: give the position after it (--at %d:OFFSET)", Err, s.Was, s.was.Partition, s.Now, at, s.was.Partition)
 }
 
 // offsets returns the offsets that the record decided last may have had.
@@ -235,7 +172,7 @@ func (s *search) same(ctx context.Context, offsets []int64) (*ingest.Record, err
 			continue
 		}
 		var got ingest.Fetched
-		err := input.Retry(ctx, s.report, func() (err error) {
+		err := input.Retry(ctx, s.Report, func() (err error) {
 			got, err = s.fetcher.Peek(ctx, o)
 			return err
 		})
@@ -271,7 +208,7 @@ func (s *search) confirms(ctx context.Context, offset int64) (yes, no bool, err 
 	for back := int64(n); ; back *= 2 { // there may be control records in between
 		from := max(s.first, offset+1-back)
 		c := input.NewCursor(s.fetcher)
-		rs, err = c.Take(ctx, from, offset+1, s.report)
+		rs, err = c.Take(ctx, from, offset+1, s.Report)
 		var gap *ingest.GapError
 		if errors.As(err, &gap) {
 			return false, false, nil
