@@ -172,6 +172,15 @@ type Value struct {
 	Source Source `json:"source"`
 }
 
+// Keys returns the paths of all options, in the order of the reference.
+func Keys() []string {
+	var keys []string
+	for _, o := range known.options {
+		keys = append(keys, o.path)
+	}
+	return keys
+}
+
 // Values returns all options in the order of the reference.
 func (c *Config) Values() []Value {
 	var values []Value

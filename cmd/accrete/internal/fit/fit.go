@@ -24,6 +24,7 @@ import (
 // Command is accrete fit.
 type Command struct {
 	env.JSONFlag
+	env.ProfileFlags
 	inputFlags
 	display.ClassFlags
 	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
