@@ -47,6 +47,7 @@ type Learner struct {
 	intervals  *interval.Tracker // nil without Config.Intervals
 	inputs     *inputs           // nil without Config.Monitor
 	mixture    *mixture.Mixture  // nil without Config.Mixture, and before the first label
+	early      *warmup.Scaler    // of the mixture's members before the first fit
 
 	pass    PredictedBatch
 	scratch scratch

@@ -2,8 +2,10 @@ package history
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -13,13 +15,26 @@ type model struct {
 
 	Columns []inputs.Column `json:"columns,omitempty"` // unless all are numbers
 	Inputs  *inputs.Changes `json:"inputs,omitempty"`  // null without a monitor
+	Mixture *float64        `json:"mixture,omitempty"` // share of the algorithm in the mixture of a scorer
 }
 
 // newModel describes s, which may be nil.
 func newModel(s *snapshot.Snapshot) (*model, error) {
 	columns, err := inputs.OfModel(s)
 	changes, err2 := inputs.ChangesOf(s)
-	return &model{columns: columns, Columns: inputs.Typed(columns), Inputs: changes}, cmp.Or(err, err2)
+	m := &model{columns: columns, Columns: inputs.Typed(columns), Inputs: changes}
+	if s != nil {
+		if share, ok := learner.MixtureShare(s.State.Serving); ok {
+			m.Mixture = &share
+		}
+	}
+	return m, cmp.Or(err, err2)
 }
 
-func (m *model) String() string { return inputs.ModelText(m.columns) + m.Inputs.Line() }
+func (m *model) String() string {
+	text := inputs.ModelText(m.columns) + m.Inputs.Line()
+	if m.Mixture != nil {
+		text = fmt.Sprintf("mixture      a scorer has the algorithm with the share %.2f, linear members with the rest\n", *m.Mixture) + text
+	}
+	return text
+}
