@@ -11,11 +11,37 @@ var arithmetics = map[int]string{
 	1: "1e12ef55aa888365150059cbf01f17ca",
 }
 
+// algorithmArithmetics are likewise, of the algorithms with a version of their own.
+var algorithmArithmetics = map[string]map[int]string{
+	"dsg":        {2: "50ec8807b3e6f2cb63895cfa2f236942"},
+	"udsg":       {2: "47c9f5ef8c3e1f00e8074eacce36f212"},
+	"cdsg":       {2: "b76474d4f4becf3228307b092c2ad9c4"},
+	"cdsg:alpha": {2: "ff5e452534bb336d5d349f9680cba9bb"},
+}
+
 func TestArithmeticHasAVersion(t *testing.T) {
-	got := ""
+	if got, want := arithmeticOf(t, Config{MaxFeatures: 64}), arithmetics[Arithmetic]; got != want {
+		t.Errorf("version %d of the arithmetic leads to %s, and led to %q: where that is meant, the constant Arithmetic becomes %d, and this its line in the table", Arithmetic, got, want, Arithmetic+1)
+	}
+	for _, a := range algorithms {
+		c := Config{Algorithm: a.Name, MaxFeatures: 64, BlockSize: 32, Minibatch: 256}
+		version, versions := c.Arithmetic(), algorithmArithmetics[a.Name]
+		if (version != Arithmetic) != (versions != nil) {
+			t.Errorf("%s: version %d is in the table: %v", a.Name, version, versions != nil)
+		}
+		if versions == nil {
+			continue
+		}
+		if got, want := arithmeticOf(t, c), versions[version]; got != want {
+			t.Errorf("%s: version %d of its arithmetic leads to %s, and led to %q: where that is meant, its version becomes %d, and this its line in the table", a.Name, version, got, want, version+1)
+		}
+	}
+}
+
+// arithmeticOf returns what the rows lead to, of classes and of numbers.
+func arithmeticOf(t *testing.T, c Config) (hashes string) {
 	for _, label := range []func([]float64) Label{sides, three} {
-		c := Config{MaxFeatures: 64}
-		if label(make([]float64, 5)).Task == Regression {
+		if c.Targets = 0; label(make([]float64, 5)).Task == Regression {
 			c.Targets = 3
 		}
 		l := newWhole(t, c)
@@ -32,9 +58,7 @@ func TestArithmeticHasAVersion(t *testing.T) {
 			b.Append(x, y, 1)
 		}
 		learn(l, &b, 100)
-		got += hash(l.State())
+		hashes += hash(l.State())
 	}
-	if want := arithmetics[Arithmetic]; got != want {
-		t.Errorf("version %d of the arithmetic leads to %s, and led to %q: where that is meant, the constant Arithmetic becomes %d, and this its line in the table", Arithmetic, got, want, Arithmetic+1)
-	}
+	return hashes
 }
