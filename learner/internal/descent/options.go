@@ -1,6 +1,7 @@
 package descent
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -21,6 +22,14 @@ const (
 	capAll     = "all"     // a step in all blocks at once
 	capStop    = "stop"    // nothing
 )
+
+// atCap returns what a step of the rule does at the cap.
+func atCap(r Rule, o engine.Options) string {
+	if _, steady := r.(All); steady {
+		return capAll
+	}
+	return cmp.Or(o.AtCap, defaultCapOf(r, o.Direction))
+}
 
 // defaultCapOf returns what the rule does at the cap if nothing is configured.
 func defaultCapOf(r Rule, direction string) string {

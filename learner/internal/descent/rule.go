@@ -76,6 +76,7 @@ func Algorithms() (rows []engine.Algorithm) {
 				Direction: direction, Sizes: sizes, Penalised: !steady,
 				Arithmetic: func(direction string) int { return arithmetic(r, direction) },
 				Effective:  func(o engine.Options) engine.Options { return effective(r, o) },
+				AtCap:      func(o engine.Options) string { return atCap(r, o) },
 				Check:      func(o engine.Options) error { return check(r, o) },
 			},
 			New: func(p engine.Problem) engine.Engine {

@@ -217,6 +217,7 @@ type Descent struct {
 	Sizes      func(direction string) Sizes // defaults
 	Penalised  bool                         // by default with the penalty of the warm-up
 	Effective  func(o Options) Options
+	AtCap      func(Options) string // what a step does to a model that may not grow
 	Check      func(o Options) error
 	Arithmetic func(direction string) int // version of what it computes, counted from 1
 }

@@ -30,13 +30,14 @@ type Report struct {
 	Intervals   []intervalReport `json:"intervals,omitempty"` // of each target, with --intervals
 	Mixture     *mixtureReport   `json:"mixture,omitempty"`   // with --mixture
 	Features    int              `json:"features"`
-	Drifts      drifts           `json:"drifts"`                   // number of alarms of each detector
-	Changes     *inputs.Changes  `json:"inputs_changed,omitempty"` // null with --monitor 0
-	Seconds     float64          `json:"seconds"`                  // time spent learning
-	PerSecond   float64          `json:"examples_per_second"`
-	Skipped     int64            `json:"skipped"` // rows that could not be read
-	StateHash   snapshot.Hash    `json:"state_hash"`
-	Refit       *display.Refit   `json:"refit,omitempty"`
+	learner.Cap
+	Drifts    drifts          `json:"drifts"`                   // number of alarms of each detector
+	Changes   *inputs.Changes `json:"inputs_changed,omitempty"` // null with --monitor 0
+	Seconds   float64         `json:"seconds"`                  // time spent learning
+	PerSecond float64         `json:"examples_per_second"`
+	Skipped   int64           `json:"skipped"` // rows that could not be read
+	StateHash snapshot.Hash   `json:"state_hash"`
+	Refit     *display.Refit  `json:"refit,omitempty"`
 
 	Columns []inputs.Report `json:"columns,omitempty"` // unless all are numbers without missing values, none like an identifier
 	columns inputs.Tally
@@ -109,8 +110,20 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 	if r.Skipped > 0 {
 		fmt.Fprintf(&b, "skipped      %s (unreadable)\n", display.Count(r.Skipped, "row"))
 	}
-	fmt.Fprintf(&b, "%s, %s features, %.2f s, %s examples/s", r.Algorithm, display.Thousands(int64(r.Features)), r.Seconds, display.Thousands(int64(r.PerSecond)))
+	fmt.Fprintf(&b, "%s, %s features%s, %.2f s, %s examples/s", r.Algorithm, display.Thousands(int64(r.Features)), r.reached(), r.Seconds, display.Thousands(int64(r.PerSecond)))
 	return b.String()
+}
+
+// reached says what a model at its maximum of features does.
+func (r *Report) reached() string {
+	if r.Features < r.MaxFeatures {
+		return ""
+	}
+	return map[string]string{
+		"revisit": " (the maximum: steps in existing blocks)",
+		"all":     " (the maximum: steps in all blocks)",
+		"stop":    " (the maximum: no more steps)",
+	}[r.AtCap]
 }
 
 // classText returns the lines for the figures of classes, empty if they are not shown.
