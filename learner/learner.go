@@ -46,6 +46,7 @@ type Learner struct {
 	costs      *Decision         // nil without Config.Costs by class
 	intervals  *interval.Tracker // nil without Config.Intervals
 	mixture    *mixture.Mixture  // nil without Config.Mixture, and before the first label
+	early      *warmup.Scaler    // of the mixture's members before the first fit
 
 	pass    PredictedBatch
 	scratch scratch

@@ -40,7 +40,7 @@ type Scores struct {
 	Model    Score
 	Majority Score // the most frequent class so far; the mean so far
 	NoChange Score // the last label
-	Linear   Score // ridge regression (linear.go); like Majority until it has learned a mini-batch
+	Linear   Score // ridge regression; like Majority until it has learned a mini-batch. With Config.Mixture, its linear member that has the greatest weight
 }
 
 // Score is means with the weights of the rows.

@@ -61,6 +61,8 @@ type Learner struct {
 	classFigures
 	errors *prometheus.GaugeVec
 
+	weights, memberErrors *prometheus.GaugeVec // of a mixture
+
 	partitionTime, headroom *prometheus.GaugeVec
 	mu                      sync.Mutex
 	positions               map[string]int64 // by topic/partition
@@ -94,7 +96,15 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Name: "accrete_learner_role",
 		Help: "1 for the role of this learner: owner of the model, or standby. Both are 0 until the role is known.",
 	}, []string{"role"})
-	r.MustRegister(role, examples, progressive, partitionTime, headroom, drifts)
+	weights := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_mixture_weight",
+		Help: "With learner.mixture: weight of a member in the predictions, of the learner or of a scorer.",
+	}, []string{"member", "predictor"})
+	memberErrors := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_mixture_error",
+		Help: "With learner.mixture: progressive error of a member over the last few thousand examples, and of the mixture of a scorer.",
+	}, []string{"member"})
+	r.MustRegister(weights, memberErrors, role, examples, progressive, partitionTime, headroom, drifts)
 	return &Learner{
 		Learned:     examples.WithLabelValues("learned"),
 		Predicted:   examples.WithLabelValues("predicted"),
@@ -141,6 +151,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Lag:     m.lag(),
 		Blocked: m.blocked(),
 		errors:  progressive,
+		weights: weights, memberErrors: memberErrors,
 
 		classFigures:  newClassFigures(r),
 		partitionTime: partitionTime,
@@ -162,6 +173,17 @@ func (l *Learner) Partition(topic string, partition int, next, headroom int64) {
 		l.partitionTime.WithLabelValues(topic, p).SetToCurrentTime()
 	}
 }
+
+// Member sets the weights of a member of the mixture in the predictions of the learner
+// and of a scorer, and its recent error.
+func (l *Learner) Member(name string, learner, scorer, err float64) {
+	l.weights.WithLabelValues(name, "learner").Set(learner)
+	l.weights.WithLabelValues(name, "scorer").Set(scorer)
+	l.memberErrors.WithLabelValues(name).Set(err)
+}
+
+// MixtureOfScorers sets the recent error of the mixture that a scorer has.
+func (l *Learner) MixtureOfScorers(err float64) { l.memberErrors.WithLabelValues("scorer").Set(err) }
 
 // Progressive sets the progressive errors of the model and of the baselines. For
 // a regression, majority is the error of the mean.

@@ -224,6 +224,12 @@ type Learner struct {
 	// forgets through its window, starts again for boost, forget and reset alike.
 	OnDrift string `key:"on_drift" default:"none" oneof:"reactions"`
 
+	// Mixture with simple members. on: predictions are those of the algorithm mixed with
+	// linear models that forget and with predictions from the last labels, by weights
+	// that follow their losses row by row; scorers mix the members that need no labels.
+	// See docs/mixture.md.
+	Mixture string `key:"mixture" default:"off" oneof:"off on"`
+
 	// Class that is predicted. none: the most probable. f1: the rarer of two from the
 	// probability on that maximises its F1 over the recent predictions. {fraud: 50}, or
 	// {fraud: {ok: 50}}: the one with the least expected cost, where a wrong prediction

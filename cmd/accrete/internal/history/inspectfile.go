@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -53,8 +54,12 @@ func (i *Inspect) file(e *env.Env) error {
 		return exit.Refuse(fmt.Errorf("%s: %w", i.File, err))
 	}
 	var columns []inputs.Column
+	var mixture *float64
 	if err == nil {
 		s, _ := snapshot.Decode(b, 0) // Describe has decoded it
+		if share, ok := learner.MixtureShare(s.State.Serving); ok {
+			mixture = &share
+		}
 		if columns, err = inputs.OfModel(s); err != nil {
 			return exit.Refuse(fmt.Errorf("%s: %w", i.File, err))
 		}
@@ -62,13 +67,14 @@ func (i *Inspect) file(e *env.Env) error {
 	if i.Columns {
 		return cmp.Or(err, i.configuration(e, columns))
 	}
-	return errors.Join(e.Print(i.JSON, fileText(d, columns), struct {
+	return errors.Join(e.Print(i.JSON, fileText(d, columns, mixture), struct {
 		*snapshot.Description
 		Columns []inputs.Column `json:"columns,omitempty"`
-	}{d, inputs.Typed(columns)}), err)
+		Mixture *float64        `json:"mixture,omitempty"` // share of the algorithm in the mixture of a scorer
+	}{d, inputs.Typed(columns), mixture}), err)
 }
 
-func fileText(d *snapshot.Description, columns []inputs.Column) string {
+func fileText(d *snapshot.Description, columns []inputs.Column, mixture *float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "snapshot     format %s, %s bytes, serving part %s\n", d.Format, display.Thousands(d.Size), display.Thousands(d.ServingSize))
 	fmt.Fprintf(&b, "model        %q, step %d, seq %d, epoch %d\n", d.Model, d.Step, d.Seq, d.Epoch)
@@ -85,6 +91,9 @@ func fileText(d *snapshot.Description, columns []inputs.Column) string {
 			fmt.Fprintf(&b, " at %s", d.Time.UTC().Format("2006-01-02 15:04:05Z"))
 		}
 		b.WriteByte('\n')
+	}
+	if mixture != nil {
+		fmt.Fprintf(&b, "mixture      a scorer has the algorithm with the share %.2f, linear members with the rest\n", *mixture)
 	}
 	b.WriteString(inputs.ModelText(columns))
 	for _, s := range d.Sections {

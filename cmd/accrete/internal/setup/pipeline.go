@@ -46,6 +46,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 			Direction:   c.Learner.Direction,
 			Loss:        c.Learner.Loss,
 			OnDrift:     c.Learner.OnDrift,
+			Mixture:     c.Learner.Mixture == "on",
 			Lags:        c.Input.Lags,
 			Costs:       string(c.Learner.Costs),
 			Intervals:   c.Learner.Intervals,

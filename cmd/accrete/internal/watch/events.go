@@ -120,6 +120,12 @@ func (w *Watch) progress(p learner.Progress) {
 	m.Step.Set(float64(p.Step))
 	m.Features.Set(float64(p.Features))
 	w.now.Examples, w.now.Step, w.now.Features, w.now.task = p.Examples, p.Step, p.Features, p.Task
+	if x := p.Mixture; x != nil {
+		for _, o := range x.Members {
+			m.Member(o.Name, o.Weight, o.Scorer, o.Recent.Error)
+		}
+		m.MixtureOfScorers(x.Recent.Error)
+	}
 	if s := p.Recent; s.Rows > 0 {
 		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
 		m.Loss.Set(s.Model.Loss)
