@@ -22,6 +22,7 @@ type Progress struct {
 	Latest Scores // the last 1,000, likewise
 
 	Intervals []IntervalScore // of each target, all rows; nil without Config.Intervals
+	Inputs    *Inputs         // nil without Config.Monitor
 	Mixture   *MixtureScores  // nil without Config.Mixture, and before the first label
 }
 

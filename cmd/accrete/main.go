@@ -170,6 +170,7 @@ func registries() kong.Vars {
 		"algorithms": strings.Join(algorithms, ","), "algorithm": algorithms[0],
 		"directions": strings.Join(learner.Directions(), ","),
 		"averages":   strings.Join(learner.Averages(), ","),
+		"presets":    strings.Join(learner.PresetNames(), ","),
 		"caps":       strings.Join(learner.Caps(), ","),
 		"reactions":  strings.Join(learner.Reactions(), ","),
 		"samplings":  strings.Join(features.SamplingNames(), ","),

@@ -62,6 +62,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 			MaxClasses:  c.Input.MaxClasses,
 			Targets:     d.Targets(),
 			Lambda:      c.Learner.Lambda,
+			Monitor:     c.Learner.Monitor,
 			Seed:        c.Learner.Seed,
 			Nu:          nu,
 		},
