@@ -28,7 +28,7 @@ type Figures struct {
 	MeanCost     *float64 `json:"mean_cost,omitempty"`
 	ProbableCost *float64 `json:"mean_cost_most_probable,omitempty"`
 
-	*Curve                // nil with more than 64 classes
+	*Curve // nil with more than 64 classes
 }
 
 // Imbalanced reports whether one of two classes has less than 20 % of the rows.
