@@ -18,7 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-var malformed = flag.Int("malformed", 40_000, "records that TestMalformedRecordsAreAccountedFor makes")
+var malformed = flag.Int("malformed", 15_000, "records that TestMalformedRecordsAreAccountedFor makes")
 
 // kind is the expected outcome for a record.
 type kind int
