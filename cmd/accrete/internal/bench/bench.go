@@ -18,6 +18,7 @@ import (
 // Command is accrete bench.
 type Command struct {
 	env.JSONFlag
+	env.ProfileFlags
 	display.ClassFlags
 	Dir        string   `arg:"" optional:"" help:"Folder with NAME.train.csv and NAME.test.csv, or NAME.stream.csv; plain or .gz, or .libsvm."`
 	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
