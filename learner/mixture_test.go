@@ -112,7 +112,7 @@ func TestMixtureSeesNoLabelOfItsOwnRow(t *testing.T) {
 func TestMixtureIsNotMuchWorseThanAnyMember(t *testing.T) {
 	for _, s := range mixtures[:2] {
 		n := 1400
-		l := newWhole(t, s.config)
+		l := newLearner(t, s.config)
 		learn(l, s.keyedRows(n), n)
 		m := l.Progress().Mixture
 		total := l.validation[0].whole[tallyLoss] / l.validation[0].whole[tallyWeight]

@@ -23,7 +23,17 @@ type Predictions struct {
 
 	Decision  Decision  // for a class; the most probable one without Config.Costs. See its method Of
 	Intervals Intervals // around numbers; not Valid without Config.Intervals
+
+	// Mixture is MixtureLabels or MixtureInputs with Config.Mixture, otherwise "".
+	Mixture string
 }
+
+// The mixtures of members that predictions are of: of all, or of those that need no labels
+// of earlier rows, which are those that a Model has.
+const (
+	MixtureLabels = "labels"
+	MixtureInputs = "inputs"
+)
 
 // Intervals gives the intervals around predicted numbers that contain the share
 // Config.Intervals of the labels: see its methods Valid and Bounds.
@@ -104,6 +114,9 @@ func (m *Model) Predict(b *Batch) Predictions {
 	}
 	if m.intervals != nil {
 		p.Intervals = *m.intervals
+	}
+	if m.static != nil {
+		p.Mixture = MixtureInputs
 	}
 	if m.bank != nil {
 		m.x = scaledRows(m.x[:0], &m.scaler, m.inputs(b), n)

@@ -62,6 +62,9 @@ func (l *Learner) State() State {
 	if l.intervals != nil {
 		l.intervals.Save(a)
 	}
+	if l.inputs != nil {
+		l.inputs.save(a)
+	}
 	if l.mixture != nil {
 		l.mixture.Save(a)
 	}
@@ -198,6 +201,9 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	}
 	if l.intervals != nil {
 		l.intervals.Load(s, *v.intervals)
+	}
+	if l.inputs != nil {
+		l.inputs = loadInputs(s, c.Monitor, c.inputs(l.dim))
 	}
 	if v.static != nil {
 		l.loadMixed(s, *v.static)

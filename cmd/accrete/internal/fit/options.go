@@ -106,10 +106,18 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 	if task == learner.Novelty {
 		nu = f.Nu
 	}
-	options, err := learner.Config{
+	of := learner.Config{
 		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, OnDrift: f.OnDrift, Mixture: f.Mixture, Seed: f.Seed, Forest: f.Forest, Targets: len(f.Label),
-	}.Effective()
+		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture, Seed: f.Seed, Forest: f.Forest, Targets: len(f.Label),
+	}
+	if f.Preset != "none" {
+		p, err := learner.ParsePreset(f.Preset)
+		if err != nil {
+			return learner.Config{}, exit.Usage("%w", err)
+		}
+		of = p.Over(of)
+	}
+	options, err := of.Effective()
 	switch {
 	case err != nil:
 		return options, exit.Usage("%w", err)
