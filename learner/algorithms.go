@@ -48,6 +48,13 @@ func (c Config) FeatureBytes() int {
 	return a.FeatureBytes
 }
 
+// ForestBytes returns the memory that a Learner of c needs for its trees beside its State,
+// in bytes: those of the leaf of each row of the window, 2 × 8,192, and of the nodes.
+func (c Config) ForestBytes() int { return c.Forest * treeBytes }
+
+// treeBytes is the memory of a tree, of at most 2 × 1280/3 nodes of 8 bytes.
+const treeBytes = 24_000
+
 // parseAlgorithm returns the row of a name; "" stands for the default.
 func parseAlgorithm(name string) (*engine.Algorithm, error) {
 	if name == "" {

@@ -18,7 +18,7 @@ func TestArithmeticHasAVersion(t *testing.T) {
 		if label(make([]float64, 5)).Task == Regression {
 			c.Targets = 3
 		}
-		l := newLearner(t, c)
+		l := newWhole(t, c)
 		rng := rand.New(rand.NewPCG(3, 4))
 		var b Batch
 		b.Reset(5)

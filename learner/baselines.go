@@ -16,7 +16,7 @@ func (l *Learner) validate(p *PredictedBatch, i int, y Label, weight float64) {
 		l.validation[0].add(weight, [4]float64{p.head.Error(p.Row(i), y, 0)}, target.Finite(p.head.GradedLoss(f, nil, y, 0)), 0)
 		return
 	}
-	linear := l.fit != nil && l.linear.Ready()
+	linear := l.fit != nil && l.linear.Ready() && !p.isMixed
 	if linear {
 		l.scratch.linear = state.Extend(l.scratch.linear[:0], l.linear.Targets)
 		l.linear.Predict(l.scratch.linear, p.x[i*l.width():(i+1)*l.width()])
@@ -32,6 +32,10 @@ func (l *Learner) validate(p *PredictedBatch, i int, y Label, weight float64) {
 		if linear {
 			class, value := l.linearPrediction(l.scratch.linear, j)
 			errors[3] = l.naive(y, j, class, value)
+		}
+		if p.isMixed {
+			values := p.linear[i*p.Size : (i+1)*p.Size]
+			errors[3] = p.head.Error(values, y, j)
 		}
 		value := float64(y.Class)
 		if l.head.Task == Regression {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -39,12 +40,20 @@ type Config struct {
 	Nu          float64 `json:"nu,omitempty"`        // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
 	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
 	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
+	Monitor     int     `json:"monitor,omitempty"`   // rows of which the inputs are compared with those of the reference, from 250 to 100,000, see package divergence; 0 (default): none
+	Forest      int     `json:"forest,omitempty"`    // trees whose leaves are features of newton beside the random ones, at most 4096: 0
 	Mixture     bool    `json:"mixture,omitempty"`   // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
 	Seed        uint64  `json:"seed"`                // of the frequencies: 1
 	Steps
 }
 
-const defaultKernel = "gaussian"
+const (
+	defaultKernel      = "gaussian"
+	defaultMaxFeatures = 4096
+)
+
+// maxTrees bounds Config.Forest.
+const maxTrees = 4096
 
 // costsF1 is the value of Config.Costs that learns a threshold.
 const costsF1 = "f1"
@@ -87,7 +96,7 @@ func (c Config) Effective() (Config, error) {
 	if c.Targets > 1 {
 		c.Task = cmp.Or(c.Task, Regression)
 	}
-	c.MaxFeatures = cmp.Or(c.MaxFeatures, 4096)
+	c.MaxFeatures = cmp.Or(c.MaxFeatures, defaultMaxFeatures)
 	c.MaxClasses = cmp.Or(c.MaxClasses, 256)
 	if a, err := parseAlgorithm(c.Algorithm); err == nil {
 		c = c.suited(a)
@@ -140,6 +149,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
 	case c.Intervals != 0 && c.Task != Regression:
 		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
+	case c.Monitor != 0 && (c.Monitor < divergence.MinBlockRows || c.Monitor > divergence.MaxBlockRows):
+		return fmt.Errorf("monitor %d: want 0 (none), or %d to %d rows", c.Monitor, divergence.MinBlockRows, divergence.MaxBlockRows)
 	case c.Mixture && c.mixtureError() != nil:
 		return c.mixtureError()
 	case c.Targets < 0 || c.Targets > MaxTargets:
@@ -158,6 +169,10 @@ func (c Config) validate() error {
 		return errors.New("metric and lags exclude each other: lags add inputs of other rows, which a metric does not cover")
 	case c.Above() != 0 && (c.Metric != nil || c.Lags > 0):
 		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, kernel.Domain(c.Above()))
+	case c.Forest < 0 || c.Forest > maxTrees:
+		return fmt.Errorf("forest %d: want 0 (none) to %d trees", c.Forest, maxTrees)
+	case c.Forest > 0 && !a.Forest:
+		return fmt.Errorf("forest %d: trees are for the algorithm newton, not for %s", c.Forest, a.Name)
 	case c.Lags < 0 || c.Lags > maxLags:
 		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
 	case !(c.Lambda > 0 || c.Lambda == 0 && a.Penalised()) || c.Lambda > 1:
@@ -254,7 +269,7 @@ func lossError(a *engine.Algorithm, chosen loss.Loss, task Task) error {
 func (c Config) options() engine.Options {
 	return engine.Options{
 		BlockSize: c.BlockSize, MaxFeatures: c.MaxFeatures, Minibatch: c.Minibatch,
-		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction,
+		Lambda: c.Lambda, Seed: c.Seed, Sampling: c.sampling(), Direction: c.Direction, Forest: c.Forest,
 		Steps: engine.Steps(c.Steps),
 	}
 }

@@ -22,6 +22,10 @@ var ErrStatistics = errors.New("the model has target statistics of categories or
 // ErrNovelty is the error of a model that detects novelty.
 var ErrNovelty = errors.New("the model detects novelty: it has no labels to fit its coefficients to again")
 
+// ErrForest is the error of a model with a forest, whose leaves have seen the labels of
+// rows and are no random features.
+var ErrForest = errors.New("the model has a forest: only the coefficients of random features can be fitted again")
+
 // A Design is rows as a model sees them: what a solver needs to fit the coefficients of
 // the model again, with the same features.
 type Design struct {
@@ -45,6 +49,9 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 	}
 	if m.head.Task == Novelty {
 		return nil, ErrNovelty
+	}
+	if m.forest != nil {
+		return nil, ErrForest
 	}
 	if m.pruned != nil {
 		return nil, ErrPruned
@@ -122,6 +129,6 @@ func (m *Model) serving() serving {
 		decision: m.decision,
 		config:   Config{BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
 		fit:    &warmup.Fit{Encoding: m.encoding, Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second},
-		Served: engine.Served{Blocks: blocks, Intercept: m.intercept, Coef: m.coef}, kept: kept,
+		Served: engine.Served{Blocks: blocks, Intercept: m.intercept, Coef: m.coef, Forest: m.forest, LeafCoef: m.leafCoef}, kept: kept,
 	}
 }

@@ -22,7 +22,7 @@ func (l *Learner) adopt(f warmup.Fit) {
 	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.head.Scores())
 	l.pending.Clear()
 	x, d, m := l.encodeRows(), l.width(), l.minibatchAt(l.labelled)
-	if l.mixture != nil {
+	if l.early = nil; l.mixture != nil {
 		l.startMixed(x)
 	}
 	for i, y := range l.warmup.Labels {

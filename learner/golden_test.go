@@ -63,7 +63,7 @@ func TestBitsAreForever(t *testing.T) {
 			{"novelty", "04c64404f520aeae", "4b9d7a0c3ace9b4b", Config{Task: Novelty, MaxFeatures: 64}, 2400, func([]float64) Label { return Label{Task: Novelty} }},
 		} {
 			rng := rand.New(rand.NewPCG(1, 2))
-			l := newLearner(t, test.config)
+			l := newWhole(t, test.config)
 			var b Batch
 			b.Reset(5)
 			x := make([]float64, 5)

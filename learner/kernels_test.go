@@ -111,7 +111,7 @@ func TestTwoKernelsAreServedAndRestored(t *testing.T) {
 		rows.Append(x, Label{Task: Regression, Value: math.Sin(2*x[0])*x[1] + rng.NormFloat64()}, 1)
 	}
 	config := Config{BlockSize: 8, MaxFeatures: 64}
-	l := newLearner(t, config)
+	l := newWhole(t, config)
 	learn(l, rows.Slice(0, 800), 100)
 	if l.fit.Second == nil {
 		t.Fatal("no second kernel")

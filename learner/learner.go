@@ -45,7 +45,9 @@ type Learner struct {
 	decision   *decide.F1        // nil without Config.Costs f1
 	costs      *Decision         // nil without Config.Costs by class
 	intervals  *interval.Tracker // nil without Config.Intervals
+	inputs     *inputs           // nil without Config.Monitor
 	mixture    *mixture.Mixture  // nil without Config.Mixture, and before the first label
+	early      *warmup.Scaler    // of the mixture's members before the first fit
 
 	pass    PredictedBatch
 	scratch scratch
@@ -101,7 +103,12 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	if c.Intervals != 0 {
 		intervals = interval.NewTracker(c.Intervals, n)
 	}
+	var watched *inputs
+	if c.Monitor != 0 {
+		watched = &inputs{rows: c.Monitor}
+	}
 	return &Learner{
+		inputs:   watched,
 		decision: decision, costs: costs, intervals: intervals,
 		config: c, fitter: by, algorithm: algorithm, kernel: k, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
 		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
@@ -132,6 +139,9 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 			changed, drift := l.row(p, i)
 			s.Changed, s.Drift = changed || s.Changed, drift|s.Drift
 		}
+	}
+	if l.inputs != nil {
+		l.inputs.add(p.batch, p.rows)
 	}
 	p.learned = true
 	s.Labelled, s.Step = l.labelled, l.steps()
@@ -240,6 +250,7 @@ func (l *Learner) Progress() Progress {
 			}
 		}
 	}
+	p.Inputs = l.Inputs()
 	whole, long, short := make([]tally, len(l.validation)), make([]tally, len(l.validation)), make([]tally, len(l.validation))
 	for j := range l.validation {
 		r := &l.validation[j]

@@ -4,21 +4,60 @@ import (
 	"fmt"
 	"hash/maphash"
 	"sync"
+	"testing"
 
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 var fits memo[warmup.Fit]
 
-// memoised is newFit, which takes long and is a pure function of rows: tests that
-// restore learners at every row remember what it said of the same rows before.
+// memoised is warmup.NewFit, which takes long and is a pure function of rows: tests that
+// restore learners at every row remember what it returned for the same rows before,
+// and with -whole for the same instruction set.
 func memoised(x []float64, labels []Label, dim int, a warmup.Request) warmup.Fit {
-	key := fmt.Sprint(sumOf(x), sumOf(numbers(labels)), len(labels), dim, a)
+	isa := ""
+	if *whole {
+		isa = vec.ISA()
+	}
+	key := fmt.Sprint(isa, sumOf(x), sumOf(numbers(labels)), len(labels), dim, a)
 	return fits.get(key, func() warmup.Fit { return warmup.NewFit(x, labels, dim, a) })
 }
 
-// restore is Restore, but for that.
-func restore(c Config, s State) (*Learner, error) { return restoreWith(c, s, memoised) }
+// thinned is the same on at most 256 rows, evenly spaced, without -exhaustive. The time
+// of a fit grows with the cube of its rows, and most promises hold for any pure function
+// of them. From 250 rows on it tunes whatever it tunes for more.
+func thinned(x []float64, labels []Label, dim int, a warmup.Request) warmup.Fit {
+	const most = 256
+	n := len(labels)
+	if n <= most || *exhaustive {
+		return memoised(x, labels, dim, a)
+	}
+	var fewX, weights []float64
+	var few []Label
+	for i := range most {
+		at := i * n / most
+		fewX, few, weights = append(fewX, x[at*dim:(at+1)*dim]...), append(few, labels[at]), append(weights, a.Weights[at])
+	}
+	a.Weights = weights
+	return memoised(fewX, few, dim, a)
+}
+
+// newLearner is New with thinned fits, and newWhole with those that a user has.
+func newLearner(t testing.TB, c Config) *Learner { t.Helper(); return newFitted(t, c, thinned) }
+func newWhole(t testing.TB, c Config) *Learner   { t.Helper(); return newFitted(t, c, memoised) }
+
+func newFitted(t testing.TB, c Config, by warmup.Fitter) *Learner {
+	t.Helper()
+	l, err := newWith(c, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// restore is Restore with thinned fits.
+func restore(c Config, s State) (*Learner, error) { return restoreWith(c, s, thinned) }
 
 var seed = maphash.MakeSeed()
 

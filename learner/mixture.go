@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -30,11 +31,31 @@ func (c Config) mixtureError() error {
 	return nil
 }
 
+// MixtureShare returns the share of the algorithm in the mixture that a model with these
+// serving arrays predicts with, the mean over its scores. It returns false if there is no
+// mixture.
+func MixtureShare(serving []Array) (share float64, ok bool) {
+	for _, a := range serving {
+		if of, is := a.Data.([]float64); is && a.Name == "mixture.engine" {
+			if len(of) == 0 {
+				return 1, true
+			}
+			for _, v := range of {
+				share += v / float64(len(of))
+			}
+			return share, true
+		}
+	}
+	return 0, false
+}
+
 // mixedPass is what a pass has of a mixture.
 type mixedPass struct {
 	mixedScores  []float64 // rows × scores
 	servedScores []float64 // likewise, of a scorer
 	last         []Label   // of the key of each row, before it
+	linear       []float64 // rows × Size: of the linear member with the greatest weight
+	earlyX       []float32 // a row, scaled, before the first fit
 
 	// Scorer are the predictions of a scorer for the same rows, with the State before the
 	// pass: it has the members that need no labels.
@@ -50,8 +71,8 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		copy(p.servedScores[i*k:(i+1)*k], p.engineScores(i))
 	}
 	m.Static.Apply(p.servedScores, p.x)
-	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision}
-	p.last = p.last[:0]
+	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Mixture: MixtureInputs}
+	p.last, p.linear = p.last[:0], p.linear[:0]
 	m.Begin()
 	for i := range p.rows {
 		p.last = append(p.last, l.lastOf(p, i))
@@ -61,8 +82,13 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		if l.fit != nil {
 			d := l.width()
 			r.X = p.x[i*d : (i+1)*d]
+		} else if l.early != nil {
+			p.earlyX = state.Extend(p.earlyX[:0], l.dim)
+			l.early.Apply(p.earlyX, p.raw.X(i))
+			r.X = p.earlyX
 		}
 		m.Predict(p.mixedScores[i*k:(i+1)*k], p.Row(i), &r)
+		p.linear = append(p.linear, m.Linear(size)...)
 		if y := p.batch.Label(i); y.Task != Auto {
 			m.Update(&r, p.Row(i), served, target.BoundedLabel(y), target.BoundedWeight(p.batch.Weight(i)))
 		}
@@ -99,6 +125,16 @@ func (l *Learner) learnMixed(p *PredictedBatch, i int, y Label, weight float64) 
 		last = p.last[i]
 	}
 	l.mixture.Learn(&l.head, x, last, y, weight, p.batch.keys[i], l.labelled, l.warming())
+	if n := warmup.EarlyAt(l.labelled); l.fit == nil && int64(n) == l.labelled && l.config.Metric == nil {
+		l.setEarly(n)
+		l.mixture.StartEarly(&l.head, l.early.ColumnWeights, l.warmup.Scaled(l.early, l.dim), l.warmup.Labels, l.warmup.Weights)
+	}
+}
+
+// setEarly sets the scaler that members have before the first fit to that of some rows.
+func (l *Learner) setEarly(rows int) {
+	s := l.warmup.EarlyScaler(rows, l.dim)
+	l.early = &s
 }
 
 // startMixed has the members begin again with the fit of the warm-up, on the rows so far,
@@ -121,6 +157,9 @@ func (l *Learner) loadMixed(s *state.Reader, v mixture.Static) {
 	var factors []float64
 	if l.fit != nil {
 		factors = l.fit.Scaler.ColumnWeights
+	} else if n := warmup.EarlyAt(l.labelled); n > 0 && l.config.Metric == nil {
+		l.setEarly(n)
+		l.mixture.LoadEarly(&l.head, l.early.ColumnWeights, l.warmup.Labels[:n])
 	}
 	l.mixture.Load(s, &l.head, factors, l.labelled, len(l.warmup.Labels), v)
 }

@@ -18,6 +18,7 @@ type MixtureScores struct {
 type MemberScore struct {
 	Name   string
 	Labels bool    // whether it needs the labels of earlier rows, so that scorers do not have it
+	Rows   float64 // share of the rows that it has predicted
 	Weight float64 // in the predictions of the learner, from 0 to 1
 	Scorer float64 // in those of a scorer
 	Whole  Score   // all rows
@@ -43,6 +44,9 @@ func (l *Learner) mixtureScores() *MixtureScores {
 		for e, g := range grades[:len(names)] {
 			m := &s.Members[e]
 			m.Name, m.Labels = names[e], l.mixture.Labelled(e)
+			if all := grades[len(names)].Graded; all > 0 {
+				m.Rows += g.Graded / all / n
+			}
 			m.Weight += g.Weight * grades[len(names)].Weight / n
 			m.Scorer += g.ServedWeight / n
 			add(&m.Whole, g.Loss, g.Error)

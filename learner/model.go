@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/forest"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -22,7 +23,17 @@ type Predictions struct {
 
 	Decision  Decision  // for a class; the most probable one without Config.Costs. See its method Of
 	Intervals Intervals // around numbers; not Valid without Config.Intervals
+
+	// Mixture is MixtureLabels or MixtureInputs with Config.Mixture, otherwise "".
+	Mixture string
 }
+
+// The mixtures of members that predictions are of: of all, or of those that need no labels
+// of earlier rows, which are those that a Model has.
+const (
+	MixtureLabels = "labels"
+	MixtureInputs = "inputs"
+)
 
 // Intervals gives the intervals around predicted numbers that contain the share
 // Config.Intervals of the labels: see its methods Valid and Bounds.
@@ -49,6 +60,8 @@ type Model struct {
 	bank      *features.Bank   // nil before the first fit
 	intercept []float64
 	coef      []float32
+	forest    *forest.Forest // nil without trees
+	leafCoef  []float32
 	pruned    *pruned         // nil if it has all features of its blocks
 	decision  *Decision       // nil without Config.Costs
 	intervals *Intervals      // nil without Config.Intervals
@@ -102,14 +115,20 @@ func (m *Model) Predict(b *Batch) Predictions {
 	if m.intervals != nil {
 		p.Intervals = *m.intervals
 	}
+	if m.static != nil {
+		p.Mixture = MixtureInputs
+	}
 	if m.bank != nil {
 		m.x = scaledRows(m.x[:0], &m.scaler, m.inputs(b), n)
 	}
 	m.f = engine.Scores(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
+	k := m.head.Scores()
+	if m.forest != nil {
+		m.forest.Sum(m.f, m.x, m.leafCoef, k)
+	}
 	if m.static != nil {
 		m.static.Apply(m.f, m.x)
 	}
-	k := m.head.Scores()
 	for i := range n {
 		switch {
 		case p.Task != Novelty:
@@ -132,7 +151,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.config.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, decision: v.decision, intervals: v.intervals, static: v.static}
+	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.decision, intervals: v.intervals, static: v.static}
 	if v.fit != nil {
 		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
 	}

@@ -112,6 +112,9 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 		p.Intervals = l.intervals.Rule
 	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
+	if l.config.Mixture {
+		p.Mixture = MixtureLabels
+	}
 	p.isMixed = l.mixture != nil && p.Size > 0
 	switch {
 	case p.isMixed:

@@ -22,6 +22,7 @@ type Progress struct {
 	Latest Scores // the last 1,000, likewise
 
 	Intervals []IntervalScore // of each target, all rows; nil without Config.Intervals
+	Inputs    *Inputs         // nil without Config.Monitor
 	Mixture   *MixtureScores  // nil without Config.Mixture, and before the first label
 }
 
@@ -40,7 +41,7 @@ type Scores struct {
 	Model    Score
 	Majority Score // the most frequent class so far; the mean so far
 	NoChange Score // the last label
-	Linear   Score // ridge regression (linear.go); like Majority until it has learned a mini-batch
+	Linear   Score // ridge regression; like Majority until it has learned a mini-batch. With Config.Mixture, its linear member that has the greatest weight
 }
 
 // Score is means with the weights of the rows.

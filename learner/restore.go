@@ -62,6 +62,9 @@ func (l *Learner) State() State {
 	if l.intervals != nil {
 		l.intervals.Save(a)
 	}
+	if l.inputs != nil {
+		l.inputs.save(a)
+	}
 	if l.mixture != nil {
 		l.mixture.Save(a)
 	}
@@ -136,6 +139,7 @@ func (l *Learner) compare(s *state.Reader, v serving) {
 	s.Require(v.head.Loss == want.Loss, "loss is %v, configured is %s", v.head.Loss, c.Loss)
 	s.Require(v.config.Sampling == c.Sampling, "sampling is %s, configured is %s", v.config.Sampling, c.Sampling)
 	s.Require(v.given == c.Metric, "metric is %v, configured is %v", v.given, c.Metric)
+	s.Require(v.Forest == nil || c.Forest > 0, "the model has a forest, configured is none")
 	s.Require(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
 	s.Require(v.dim == 0 || c.rowSize(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values do not match %d lags", v.dim, c.Lags)
 	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
@@ -197,6 +201,9 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	}
 	if l.intervals != nil {
 		l.intervals.Load(s, *v.intervals)
+	}
+	if l.inputs != nil {
+		l.inputs = loadInputs(s, c.Monitor, c.inputs(l.dim))
 	}
 	if v.static != nil {
 		l.loadMixed(s, *v.static)

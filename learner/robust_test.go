@@ -155,7 +155,7 @@ func TestDriftIsForgotten(t *testing.T) {
 			if a.FixedBlocks != nil {
 				most = 64
 			}
-			l := newLearner(t, Config{Algorithm: a.Name, BlockSize: 16, MaxFeatures: most})
+			l := newWhole(t, Config{Algorithm: a.Name, BlockSize: 16, MaxFeatures: most})
 			rng := rand.New(rand.NewPCG(1, 2))
 			var b Batch
 			phase := func(sign float64) float64 {

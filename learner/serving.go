@@ -77,6 +77,7 @@ func (v serving) save(a *state.Arrays) {
 		state.Put(a, "kept", len(v.kept), v.kept)
 	}
 	state.Put(a, "coefficients", v.head.Scores(), v.Coef)
+	v.saveForest(a)
 	if v.decision != nil {
 		v.decision.Save(a)
 	}
@@ -140,6 +141,7 @@ func loadServing(s *state.Reader) (v serving) {
 	v.Intercept = state.Take[float64](s, "intercept", min(k, 1), k)
 	v.loadSelection(s)
 	v.Coef = state.Take[float32](s, "coefficients", 2*v.served()*min(k, 1), k)
+	v.loadForest(s, dim, k)
 	v.decision = decide.LoadRule(s)
 	v.intervals = interval.LoadRule(s, v.head.Targets())
 	v.static = mixture.LoadStatic(s, k, dim)

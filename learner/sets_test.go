@@ -83,7 +83,7 @@ func TestOnePassOverDataSets(t *testing.T) {
 		t.Run(test.algorithm+"/"+test.set, func(t *testing.T) {
 			t.Parallel()
 			mean := eachOrder(t, func(seed uint64) float64 {
-				l := newLearner(t, Config{Algorithm: test.algorithm})
+				l := newWhole(t, Config{Algorithm: test.algorithm})
 				learn(l, dataSet(t, test.set+".train", test.task, seed), 1000)
 				return testError(l, dataSet(t, test.set+".test", test.task, 0))
 			})
@@ -110,7 +110,7 @@ func TestProgressiveErrorOnDataSets(t *testing.T) {
 	} {
 		t.Run(test.set, func(t *testing.T) {
 			t.Parallel()
-			l := newLearner(t, Config{})
+			l := newWhole(t, Config{})
 			learn(l, dataSet(t, test.set+".stream", test.task, 0), 1000)
 			whole := l.Progress().Whole
 			relative := whole.Model.Error / whole.Majority.Error
@@ -157,7 +157,7 @@ func TestMixtureIsAsGoodAsItsBestMemberOnElec(t *testing.T) {
 	if *orders < 3 {
 		rows, bound = rows.Slice(0, 12_000), 0.17 // the first quarter: .1612
 	}
-	mixture, best := rival(newLearner(t, Config{Algorithm: "ridge"}), rows)
+	mixture, best := rival(newWhole(t, Config{Algorithm: "ridge"}), rows)
 	if t.Logf("error %.4f, of the best member %.4f", mixture, best); mixture > bound || mixture > best+0.005 {
 		t.Errorf("error %.4f, of the best member %.4f: want %v, and .005 more than that", mixture, best, bound)
 	}

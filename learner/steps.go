@@ -95,10 +95,14 @@ func (c Config) Arithmetic() int {
 	if err != nil {
 		return Arithmetic
 	}
+	version := Arithmetic
 	if a, err := parseAlgorithm(e.Algorithm); err == nil && a.Descent != nil {
-		return Arithmetic - 1 + a.Descent.Arithmetic(e.Direction)
+		version += a.Descent.Arithmetic(e.Direction) - 1
 	}
-	return Arithmetic
+	if e.Costs == costsF1 { // its window and its least weight have changed once
+		version++
+	}
+	return version
 }
 
 // Averages returns what Config.Averaging can name, the default first.

@@ -38,6 +38,10 @@ type Learner struct {
 
 	DriftADWIN, DriftPageHinkley prometheus.Counter
 
+	InputDistance prometheus.Gauge // relative to the threshold of an alarm
+	InputMoved    prometheus.Gauge // columns at the last alarm
+	InputChanges  prometheus.Counter
+
 	Snapshots     prometheus.Counter
 	SnapshotTime  prometheus.Gauge // Unix seconds
 	SnapshotBytes prometheus.Gauge
@@ -60,6 +64,8 @@ type Learner struct {
 
 	classFigures
 	errors *prometheus.GaugeVec
+
+	weights, memberErrors *prometheus.GaugeVec // of a mixture
 
 	partitionTime, headroom *prometheus.GaugeVec
 	mu                      sync.Mutex
@@ -94,7 +100,15 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Name: "accrete_learner_role",
 		Help: "1 for the role of this learner: owner of the model, or standby. Both are 0 until the role is known.",
 	}, []string{"role"})
-	r.MustRegister(role, examples, progressive, partitionTime, headroom, drifts)
+	weights := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_mixture_weight",
+		Help: "With learner.mixture: weight of a member in the predictions, of the learner or of a scorer.",
+	}, []string{"member", "predictor"})
+	memberErrors := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_mixture_error",
+		Help: "With learner.mixture: progressive error of a member over the last few thousand examples, and of the mixture of a scorer.",
+	}, []string{"member"})
+	r.MustRegister(weights, memberErrors, role, examples, progressive, partitionTime, headroom, drifts)
 	return &Learner{
 		Learned:     examples.WithLabelValues("learned"),
 		Predicted:   examples.WithLabelValues("predicted"),
@@ -121,6 +135,10 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		DriftADWIN:       drifts.WithLabelValues("adwin"),
 		DriftPageHinkley: drifts.WithLabelValues("page_hinkley"),
 
+		InputDistance: m.unknown("accrete_input_distance", "Distance of the inputs of the last block of records from the reference, divided by the threshold of an alarm (learner.monitor)."),
+		InputMoved:    m.gauge("accrete_input_columns_moved", "Columns that had moved at the last alarm of the monitor of the inputs, at most 20. The log names them."),
+		InputChanges:  m.counter("accrete_input_changes_total", "Changes of the inputs that the monitor has detected. A replay after a restart does not count them again."),
+
 		Snapshots:     m.counter("accrete_snapshots_total", "Snapshots completed."),
 		SnapshotTime:  m.unknown("accrete_snapshot_timestamp_seconds", "Unix time at which the newest snapshot was completed."),
 		SnapshotBytes: m.unknown("accrete_snapshot_bytes", "Size of the newest snapshot."),
@@ -141,6 +159,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Lag:     m.lag(),
 		Blocked: m.blocked(),
 		errors:  progressive,
+		weights: weights, memberErrors: memberErrors,
 
 		classFigures:  newClassFigures(r),
 		partitionTime: partitionTime,
@@ -162,6 +181,17 @@ func (l *Learner) Partition(topic string, partition int, next, headroom int64) {
 		l.partitionTime.WithLabelValues(topic, p).SetToCurrentTime()
 	}
 }
+
+// Member sets the weights of a member of the mixture in the predictions of the learner
+// and of a scorer, and its recent error.
+func (l *Learner) Member(name string, learner, scorer, err float64) {
+	l.weights.WithLabelValues(name, "learner").Set(learner)
+	l.weights.WithLabelValues(name, "scorer").Set(scorer)
+	l.memberErrors.WithLabelValues(name).Set(err)
+}
+
+// MixtureOfScorers sets the recent error of the mixture that a scorer has.
+func (l *Learner) MixtureOfScorers(err float64) { l.memberErrors.WithLabelValues("scorer").Set(err) }
 
 // Progressive sets the progressive errors of the model and of the baselines. For
 // a regression, majority is the error of the mean.

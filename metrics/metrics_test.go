@@ -45,6 +45,9 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_examples_total{outcome=skipped}
 		accrete_features
 		accrete_headroom_records{partition=0,topic=in}
+		accrete_input_changes_total
+		accrete_input_columns_moved
+		accrete_input_distance
 		accrete_lag_records{partition=0,topic=in}
 		accrete_lag_records{partition=1,topic=in}
 		accrete_last_progress_timestamp_seconds

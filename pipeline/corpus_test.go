@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -20,11 +21,11 @@ import (
 // from the previous snapshot, and reach the same state.
 func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(1000)
+	values := rings(340)
 	cfg, _ := config(c, "whole", in)
-	cfg.ChunkBytes, cfg.Learner.BlockSize, cfg.Learner.MaxFeatures = 4<<10, 0, 32
+	cfg.ChunkBytes, cfg.Learner = 2<<10, learner.Config{Algorithm: "dsg", Kernel: "gaussian:1.5", MaxFeatures: 32}
 	for i := range 3 {
-		kafkatest.Fill(t, c, in, 1, values[300*i:300*(i+1)])
+		kafkatest.Fill(t, c, in, 1, values[100*i:100*(i+1)])
 		learnAll(t, cfg)
 	}
 	log := kafkatest.Read(t, c, LogTopic(cfg.Model))
@@ -36,13 +37,13 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 	}
 	kept := fold.Snapshots()
 	chunks, manifest, before := kept[0].Chunks, kept[0].Offset, kept[1].Chunks
-	kafkatest.Fill(t, c, in, 1, values[900:])
+	kafkatest.Fill(t, c, in, 1, values[300:])
 	n := 0
 	learn := func(damage func([]ingest.Record)) (snapshot.Hash, *events) {
 		t.Helper()
 		n++
 		cfg, ev := config(c, fmt.Sprintf("damaged%d", n), in)
-		cfg.ChunkBytes, cfg.Learner.BlockSize, cfg.Learner.MaxFeatures = 4<<10, 0, 32
+		cfg.ChunkBytes, cfg.Learner = 2<<10, learner.Config{Algorithm: "dsg", Kernel: "gaussian:1.5", MaxFeatures: 32}
 		rs := slices.Clone(log)
 		for i := range rs {
 			rs[i].Value = bytes.Clone(rs[i].Value)

@@ -73,6 +73,9 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		if c.Learner.Lags > 0 {
 			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrLags)
 		}
+		if c.Learner.Forest > 0 {
+			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
+		}
 	}
 	if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
 		return nil, err
@@ -170,7 +173,7 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 		return err
 	}
 	l.memory = memory.Estimate{Model: l.config.Learner, Features: int64(features.MaxFeatures)}
-	l.memory.Factors = l.memory.Features * int64(features.FeatureBytes())
+	l.memory.Factors = l.memory.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes())
 	if l.config.Refit.Every > 0 {
 		l.memory.Refit = memory.Refit(l.config.Refit.Window, features.MaxFeatures)
 	}

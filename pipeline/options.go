@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner/divergence"
 )
 
 // options encodes the options of the model, for the model log.
@@ -28,7 +29,8 @@ func (c Config) options() ([]byte, error) {
 // keepReading lets an existing model, whose options in the model log are given, read
 // records as it has since it was created. One from before columns had types has numeric
 // columns, and rejects missing values; one from before objects and lists were columns by
-// path rejects these. It returns the options that c has then.
+// path rejects these; one from before inputs were monitored has no monitor, unless another
+// than the default is configured. It returns the options that c has then.
 func (c *Config) keepReading(have []byte) ([]byte, error) {
 	if len(have) == 0 {
 		return c.options()
@@ -36,6 +38,9 @@ func (c *Config) keepReading(have []byte) ([]byte, error) {
 	was, err := record.ReadOptions(have)
 	if err != nil {
 		return c.options()
+	}
+	if l, err := record.ReadLearner(have); err == nil && l.Monitor == 0 && c.Learner.Monitor == divergence.BlockRows {
+		c.Learner.Monitor = 0
 	}
 	c.Decode.Depth = was.Depth
 	if c.Decode.Infer && c.Decode.Types == nil && !was.Infer && was.Types == nil {

@@ -183,12 +183,17 @@ func (c Config) decisions() *decisions.Log {
 // the BATCH that has the first of them. It returns fewer if the log or the input has
 // no more.
 func learnedBefore(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Snapshot, n int) (*learner.Batch, int64, error) {
+	return readLearned(ctx, c, ins, s, n, c.Learner.Keyed())
+}
+
+// readLearned is learnedBefore, with the keys of the records if they are wanted.
+func readLearned(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Snapshot, n int, keyed bool) (*learner.Batch, int64, error) {
 	batches, err := c.decisions().Before(ctx, s.Seq, s.Chain, n)
 	if err != nil {
 		return nil, 0, err
 	}
 	for len(batches) > 0 {
-		rows, from, read, err := rowsOf(ctx, c, ins, s, batches, n)
+		rows, from, read, err := rowsOf(ctx, c, ins, s, batches, n, keyed)
 		var gap *ingest.GapError
 		if !errors.As(err, &gap) {
 			return rows, from, err
@@ -204,7 +209,7 @@ var errNoRows = fmt.Errorf("%w: the input topics have none of the most recently 
 
 // rowsOf returns the last n labelled rows of the batches. With an error, read is the
 // number of batches read before it.
-func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Snapshot, batches []*modellog.Batch, n int) (rows *learner.Batch, from int64, read int, err error) {
+func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Snapshot, batches []*modellog.Batch, n int, keyed bool) (rows *learner.Batch, from int64, read int, err error) {
 	var schema decode.Schema
 	if err := json.Unmarshal(s.Schema, &schema); err != nil {
 		return nil, 0, 0, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
@@ -212,7 +217,7 @@ func rowsOf(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sna
 	if _, err := c.keepReading(s.Config); err != nil {
 		return nil, 0, 0, err
 	}
-	d, err := history.NewDecider(c.Decode, c.Learner.Keyed(), &schema)
+	d, err := history.NewDecider(c.Decode, keyed, &schema)
 	if err != nil {
 		return nil, 0, 0, err
 	}

@@ -108,6 +108,7 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	}
 	start := time.Now()
 	l.pulse.Beat()
+	before := l.history.Learner.Inputs()
 	out := l.history.Learn(b.record.Seq, b.record.Chain, b.Decided)
 	l.pulse.Rest()
 	took := time.Since(start)
@@ -124,6 +125,13 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 		Seq: b.record.Seq, Counts: b.Counts, Append: b.took, Learn: took,
 		Progress: l.history.Learner.Progress(), Figures: l.figures(),
 	})
+	if in := l.history.Learner.Inputs(); in != nil && in.Alarms > before.Alarms {
+		s := event.Shifted{Inputs: *in}
+		for _, j := range in.Moved {
+			s.Columns = append(s.Columns, b.Schema.Columns[j])
+		}
+		l.config.Report(s)
+	}
 	return nil
 }
 

@@ -18,6 +18,7 @@ import (
 type learnCommand struct {
 	env.ConfigFlags
 	env.JSONFlag
+	env.ProfileFlags
 	Standby bool `help:"Run as a standby while another learner of the model runs: learn the same batches, and take over when it stops or fails."`
 	ToEnd   bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
 

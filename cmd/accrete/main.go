@@ -26,6 +26,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/process"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/quarantine"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/reference"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/tail"
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner"
@@ -41,6 +42,7 @@ type commands struct {
 	Lint       lint.Command       `cmd:"" help:"Check a configuration and show the origin of each value."`
 	Learn      learnCommand       `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
 	Score      scoreCommand       `cmd:"" help:"Predict topics with the newest snapshot of a model."`
+	Tail       tail.Command       `cmd:"" help:"Show the predictions of a model as they are written."`
 	Feed       feedCommand        `cmd:"" help:"Write a file to an input topic."`
 	Fit        fit.Command        `cmd:"" help:"Learn a file in one pass, without Kafka."`
 	Predict    predict.Command    `cmd:"" help:"Predict the rows of a file with a model."`
@@ -58,6 +60,8 @@ type commands struct {
 	Import     history.Import     `cmd:"" help:"Write an exported model to an empty model log."`
 	Broker     brokerCommand      `cmd:"" help:"Run a Kafka broker on this machine for trials."`
 	Version    versionCommand     `cmd:"" help:"Print the version of the program and its platform."`
+	Completion completionCommand  `cmd:"" help:"Print a script that completes commands and flags in a shell."`
+	Complete   completeCommand    `cmd:"" hidden:"" help:"Print the words that complete a command line."`
 	Docs       docsCommand        `cmd:"" hidden:"" help:"Write a generated page of the documentation."`
 }
 
@@ -132,7 +136,11 @@ func dispatch(ctx context.Context, args []string, e *env.Env) error {
 		return exit.Usage("%w; see accrete --help", err)
 	}
 	e.StartLog(line.LogLevel, line.LogFormat)
-	return selected(parsed.Selected()).Run(ctx, e)
+	c := selected(parsed.Selected())
+	if p, ok := c.(interface{ Profiled(func() error) error }); ok {
+		return p.Profiled(func() error { return c.Run(ctx, e) })
+	}
+	return c.Run(ctx, e)
 }
 
 // newParser returns kong's parser. helped becomes true once it has printed
@@ -161,6 +169,7 @@ func registries() kong.Vars {
 		"algorithms": strings.Join(algorithms, ","), "algorithm": algorithms[0],
 		"directions": strings.Join(learner.Directions(), ","),
 		"averages":   strings.Join(learner.Averages(), ","),
+		"presets":    strings.Join(learner.PresetNames(), ","),
 		"caps":       strings.Join(learner.Caps(), ","),
 		"reactions":  strings.Join(learner.Reactions(), ","),
 		"samplings":  strings.Join(features.SamplingNames(), ","),

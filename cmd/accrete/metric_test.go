@@ -68,6 +68,53 @@ func TestMetricsOfTenantsBeatOneAndNone(t *testing.T) {
 	}
 }
 
+// TestMetricsFromTheLogAreThoseOfTheFile learns a file through Kafka, and metrics from the
+// records that the model has learned.
+func TestMetricsFromTheLogAreThoseOfTheFile(t *testing.T) {
+	b, err := broker.Start(broker.Config{Addr: "127.0.0.1:0", Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	const dim = 4
+	learn, _ := tasks.Related(1, 3, 40, 1, dim)
+	dir := t.TempDir()
+	train, config := filepath.Join(dir, "train.csv"), filepath.Join(dir, "accrete.yaml")
+	tenants(t, train, dim, learn)
+	text := fmt.Sprintf("model: tenants\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: class, key: tenant}\nlearner: {algorithm: all, max_features: 64}\nhttp: {listen: \"off\"}\n", b.Addr())
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do := func(args ...string) string {
+		t.Helper()
+		code, stdout, stderr := call(t, nil, args...)
+		if code != exit.Done {
+			t.Fatalf("%v: exit %d\n%s", args, code, stderr)
+		}
+		return stdout
+	}
+	do("feed", train, "-c", config)
+	do("learn", "--to-end", "-c", config)
+	options := []string{"--key", "tenant", "--shared", "1", "--own", "0.1", "--tolerance", "0.01", "--save"}
+	fromLog, fromFile := filepath.Join(dir, "log.json"), filepath.Join(dir, "file.json")
+	do(append([]string{"metric", "-c", config}, append(options, fromLog)...)...)
+	do(append([]string{"metric", train, "--label", "class"}, append(options, fromFile)...)...)
+	got, err := os.ReadFile(fromLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(fromFile)
+	if err != nil || string(got) != string(want) {
+		t.Errorf("from the log:\n%s\nfrom the file:\n%s", got, want)
+	}
+	if code, _, stderr := call(t, nil, "metric", "-c", config, "--key", "y"); code != exit.Misused || !strings.Contains(stderr, "input.key is tenant") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if code, _, _ := call(t, nil, "metric"); code != exit.Misused {
+		t.Errorf("exit %d without a file", code)
+	}
+}
+
 // stripes writes rows of correlated columns. The class depends only on the
 // direction of least variance.
 func stripes(t *testing.T, rows int, seed uint64) string {
@@ -149,7 +196,7 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	if code, _, stderr := call(t, nil, "metric", train, "--key", "tenant", "--label", "class", "--rows", "60", "--save", saved, "--tolerance", "0.01"); code != exit.Done {
 		t.Fatal(stderr)
 	}
-	base := []string{train, "--label", "class", "--key", "tenant", "--max-features", "256", "--shuffle", "1"}
+	base := []string{train, "--label", "class", "--key", "tenant", "--max-features", "64", "--shuffle", "1"}
 	without := fitted(t, append(base, "--test", test)...)
 	with := fitted(t, append(base, "--test", test, "--metric", saved, "--refit")...)
 	if w, m := without.Test.Value(), with.Test.Value(); m > w/2 || with.Refit.Test.Value() > w/2 {
@@ -163,7 +210,7 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	defer b.Close()
 	config := filepath.Join(dir, "accrete.yaml")
 	write := func(metric string) {
-		text := fmt.Sprintf("model: m\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: class, key: tenant}\nlearner: {kernel: {metric: %q}, max_features: 256}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr(), metric)
+		text := fmt.Sprintf("model: m\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: class, key: tenant}\nlearner: {kernel: {metric: %q}, max_features: 64}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr(), metric)
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +228,7 @@ func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 		t.Errorf("lint: %s", out)
 	}
 	do("feed", train)
-	want := fitted(t, train, "--label", "class", "--key", "tenant", "--max-features", "256", "--metric", saved).StateHash.String()
+	want := fitted(t, train, "--label", "class", "--key", "tenant", "--max-features", "64", "--metric", saved).StateHash.String()
 	if out := do("learn", "--to-end", "--json"); !strings.Contains(out, want) {
 		t.Errorf("learned from a topic: %s, want the state %s", out, want)
 	}

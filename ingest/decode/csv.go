@@ -37,6 +37,8 @@ type csvRows struct {
 
 func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 	c := &csvRows{in: csv.NewReader(l), limited: l, d: d}
+	head, _ := l.r.Peek(headBytes)
+	c.in.Comma = separator(head)
 	c.in.FieldsPerRecord = -1 // we count ourselves
 	header, err := c.in.Read()
 	if err != nil {
@@ -50,7 +52,7 @@ func newCSV(l *limitedReader, d *Decoder) (*csvRows, error) {
 		case name == "":
 			return nil, fmt.Errorf("column %d has no name in the header", i+1)
 		case !utf8.ValidString(name):
-			return nil, fmt.Errorf("the name of column %d is not UTF-8", i+1)
+			return nil, fmt.Errorf("the name of column %d, %s, is not UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", i+1, quote(name))
 		case slices.Contains(c.header[:i], name):
 			return nil, fmt.Errorf("two columns are named %s", quote(name))
 		}
@@ -130,7 +132,7 @@ func (c *csvRows) read() (line, error) {
 	var parse *csv.ParseError
 	switch {
 	case errors.As(err, &parse):
-		return line{number: parse.StartLine, err: bad("csv", "%v", parse.Err)}, nil
+		return line{number: parse.StartLine, err: bad("csv", "line %d, byte %d: %v: a quote inside a quoted cell is written twice", parse.Line, parse.Column, parse.Err)}, nil
 	case err != nil:
 		return line{}, err
 	}
@@ -143,7 +145,7 @@ func (c *csvRows) read() (line, error) {
 	for i, s := range cells {
 		cells[i] = strings.TrimSpace(s)
 		if !utf8.ValidString(s) {
-			l.err = bad("csv", "column %s: %s is not valid UTF-8", quote(c.header[i]), quote(s))
+			l.err = bad("csv", "column %s: %s is not valid UTF-8: convert the file, for example with iconv -f latin1 -t utf-8", quote(c.header[i]), quote(s))
 		}
 	}
 	return l, nil
@@ -158,7 +160,9 @@ func (c *csvRows) label(l line) string {
 
 func (c *csvRows) learn(look []line, textLabels bool) error {
 	c.textLabels = textLabels
-	c.infer(look)
+	if err := c.infer(look); err != nil {
+		return err
+	}
 	c.use()
 	return nil
 }

@@ -198,7 +198,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	}
 	for i, v := range d.x {
 		if math.Abs(v) > d.config.MaxAbs {
-			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), v, d.config.MaxAbs)
+			return row, bad("limits", "%s is %v, out of range ±%v", d.columnName(columns, i), d.written(columns, i, v), d.config.MaxAbs)
 		}
 		if d.config.Above != 0 && v <= d.config.Above {
 			return row, bad("limits", "%s is %v, but the kernel requires inputs %s", d.columnName(columns, i), v, kernel.Domain(d.config.Above))

@@ -18,6 +18,9 @@ func bad(stage, format string, args ...any) *Error {
 	return &Error{stage, fmt.Sprintf(format, args...)}
 }
 
+// of adds the name of the field in which the JSON is invalid.
+func (e *Error) of(name []byte) *Error { return bad(e.Stage, "%s: %s", quote(name), e.Reason) }
+
 // quoteBytes is the number of bytes of a record that a message shows.
 const quoteBytes = 64
 

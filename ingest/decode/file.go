@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -99,12 +100,15 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 		b.Discard(3)
 	}
 	limited.r = b
-	head, err := b.Peek(32 << 10)
+	head, err := b.Peek(headBytes)
 	if len(bytes.TrimSpace(head)) == 0 {
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 		return fmt.Errorf("%s is empty", f.name)
+	}
+	if err := foreign(head); err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	format, err := fileFormat(c.Format, head)
 	if err != nil {
@@ -126,6 +130,25 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 	}
 	if err := f.look(); err != nil {
 		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	return nil
+}
+
+// headBytes is the size of the beginning of a file that tells its format.
+const headBytes = 32 << 10
+
+// foreign returns what to do with a file that begins as those of some other formats do.
+func foreign(head []byte) error {
+	start := bytes.TrimSpace(head)
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return errors.New("it is UTF-16: convert it, for example with iconv -f utf-16 -t utf-8")
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return errors.New("it is a ZIP archive, as spreadsheets are: save it as CSV")
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		return errors.New("it is a Parquet file: convert it to CSV or JSON lines")
+	case start[0] == '[' && bytes.HasPrefix(bytes.TrimSpace(start[1:]), []byte("{")):
+		return errors.New("it is a JSON array: write one object a line, for example with jq -c '.[]'")
 	}
 	return nil
 }
@@ -270,7 +293,7 @@ func (f *File) Close() error { return f.close() }
 
 // limitedReader bounds the size of a row, which is read into memory as a whole.
 type limitedReader struct {
-	r io.Reader
+	r *bufio.Reader
 	n int // bytes since the last row
 }
 

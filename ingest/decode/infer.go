@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/accrete-ml/accrete/learner"
@@ -21,12 +22,16 @@ func isMissing(cell string) bool {
 	return cell == ""
 }
 
-// textShare is the largest share of text among the values of a numeric column in the
-// first rows of a file. Such cells are errors.
+// textShare is the largest share of other text among the values of a column of numbers or
+// times in the first rows of a file. Such cells are errors.
 const textShare = 0.01
 
 // tally counts the values of a column in the first rows of a file.
-type tally struct{ values, numbers, booleans, times int }
+type tally struct {
+	values, numbers, booleans, times int
+	commas                           int    // numbers with decimal commas
+	comma                            string // one of them
+}
 
 func (t *tally) add(cell string) {
 	if isMissing(cell) {
@@ -39,6 +44,8 @@ func (t *tally) add(cell string) {
 		t.booleans++
 	} else if _, ok := parseTime(view(cell)); ok {
 		t.times++
+	} else if decimalComma(cell) {
+		t.commas, t.comma = t.commas+1, cell
 	}
 }
 
@@ -49,7 +56,7 @@ func (t *tally) columnType() (learner.ColumnType, bool) {
 		return 0, false
 	case t.booleans == t.values:
 		return learner.BooleanColumn, true
-	case t.times == t.values:
+	case t.times > 0 && float64(t.values-t.times) <= textShare*float64(t.values):
 		return learner.TimeColumn, true
 	case float64(t.values-t.numbers) <= textShare*float64(t.values):
 		return learner.NumericColumn, true
@@ -69,10 +76,10 @@ func booleanCell(cell string) string {
 
 // infer sets the types of the inputs from the first rows, where they are neither
 // declared nor known.
-func (c *csvRows) infer(look []line) {
+func (c *csvRows) infer(look []line) error {
 	d := c.d
 	if !d.config.Infer {
-		return
+		return nil
 	}
 	if d.hints == nil {
 		d.hints = map[string]learner.ColumnType{}
@@ -87,10 +94,14 @@ func (c *csvRows) infer(look []line) {
 				t.add(l.cells[i])
 			}
 		}
+		if _, declared := d.config.Types[name]; t.commas > 0 && t.commas+t.numbers == t.values && !declared {
+			return fmt.Errorf("column %s has numbers with decimal commas, such as %s: write them with points, or declare the type of the column, for example %s:category (--columns, or input.columns)", quote(name), quote(t.comma), name)
+		}
 		if is, ok := t.columnType(); ok {
 			d.hints[name] = is
 		}
 	}
+	return nil
 }
 
 // use notes the types that the cells of each column are read as.

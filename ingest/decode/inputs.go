@@ -2,6 +2,7 @@ package decode
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
@@ -13,6 +14,19 @@ func (d *Decoder) columnName(columns []string, i int) string {
 		columns = d.schema.Columns
 	}
 	return quote(columns[i])
+}
+
+// written returns the value v of input i, as the record has it if no float64 is so large.
+func (d *Decoder) written(columns []string, i int, v float64) value {
+	if columns == nil {
+		columns = d.schema.Columns
+	}
+	for _, f := range d.list {
+		if math.IsInf(v, 0) && string(f.name) == columns[i] {
+			return f.value
+		}
+	}
+	return value{kind: num, num: v}
 }
 
 // settle makes a new schema if there is something new.

@@ -121,7 +121,7 @@ func (s *scanner) value() (value, *Error) {
 	case c == '"':
 		b, err := s.string()
 		return value{kind: text, text: b}, err
-	case c == '-' || c-'0' <= 9:
+	case (c == '-' || c-'0' <= 9) && !bytes.HasPrefix(s.b[s.i:], []byte("-Inf")):
 		v, n := scanNumber(s.b[s.i:])
 		if n == 0 {
 			return value{}, bad("json", "invalid number at byte %d", s.i)
@@ -143,8 +143,16 @@ func (s *scanner) value() (value, *Error) {
 			return value{kind: word.kind, text: rest[:len(word.text)]}, nil
 		}
 	}
+	for _, word := range notJSON {
+		if len(rest) >= len(word) && string(rest[:len(word)]) == word {
+			return value{}, bad("json", "%s at byte %d is not JSON: leave the field out, or write null", word, s.i)
+		}
+	}
 	return value{}, s.unexpected("a value")
 }
+
+// notJSON are values that some programs write.
+var notJSON = [...]string{"NaN", "Infinity", "-Infinity", "nan", "inf", "None", "undefined"}
 
 // skip reads past an object or a list without keeping anything.
 func (s *scanner) skip() *Error { return s.skipTo(maxDepth) }

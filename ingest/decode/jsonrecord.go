@@ -3,6 +3,7 @@ package decode
 import (
 	"math"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/accrete-ml/accrete/learner"
@@ -115,7 +116,7 @@ func (d *Decoder) input(key []byte) *Error {
 func (d *Decoder) scalar(key []byte) *Error {
 	v, err := d.scan.value()
 	if err != nil {
-		return err
+		return err.of(key)
 	}
 	if len(d.list) == d.config.MaxColumns {
 		return bad("limits", "more than %d fields", d.config.MaxColumns)
@@ -154,7 +155,11 @@ func (j *jsonRows) decode(l line) (Row, *Error) {
 	if err := j.d.check(l.text); err != nil {
 		return Row{}, err
 	}
-	return j.d.decode(l.text)
+	row, err := j.d.decode(l.text)
+	if err != nil && strings.HasPrefix(err.Reason, "unexpected end") {
+		err = bad(err.Stage, "%s: an object has to be on one line", err.Reason)
+	}
+	return row, err
 }
 
 func (j *jsonRows) record(dst []byte, l line) ([]byte, *Error) { return append(dst, l.text...), nil }

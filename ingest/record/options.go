@@ -27,6 +27,17 @@ func Options(l learner.Config, in decode.Config) ([]byte, error) {
 	return json.Marshal(options{canonical, in})
 }
 
+// ReadLearner returns the options of the learner, from encoded options.
+func ReadLearner(b []byte) (learner.Config, error) {
+	var o options
+	if err := json.Unmarshal(b, &o); err != nil {
+		return learner.Config{}, err
+	}
+	var c learner.Config
+	err := json.Unmarshal(o.Learner, &c)
+	return c, err
+}
+
 // ReadOptions returns how records are read, from encoded options.
 func ReadOptions(b []byte) (decode.Config, error) {
 	var o options

@@ -74,6 +74,7 @@ type Example struct {
 	Loss      float64           // of the prediction
 	Decision  learner.Decision  // of the model, for a class
 	Intervals learner.Intervals // of the model, around numbers
+	Mixture   string            // of the members that the prediction is of; "": there is none
 	Graded    bool              // there was a label and a prediction, so Loss is set
 }
 
@@ -131,6 +132,9 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 		b = appendString(append(b, `,"label":`...), x.LabelName)
 	case learner.Regression:
 		b = appendNumbers(append(b, `,"label":`...), x.Label.Value, x.Label.More)
+	}
+	if x.Mixture != "" {
+		b = append(append(append(b, `,"mixture":"`...), x.Mixture...), '"')
 	}
 	if x.Graded {
 		b = strconv.AppendFloat(append(b, `,"loss":`...), x.Loss, 'g', -1, 64)

@@ -158,6 +158,10 @@ type Learner struct {
 	// Share of the records that task novelty flags.
 	Nu float64 `key:"nu" default:"0.05" min:"0.001" max:"0.5"`
 
+	// Options of a paper, for all of these that are not set themselves: algorithm,
+	// direction, step, block_size, minibatch, max_features and lambda. See papers.md.
+	Preset string `key:"preset" default:"none" oneof:"presets"`
+
 	// Learning algorithm, see algorithms.md.
 	Algorithm string `key:"algorithm" default:"newton" oneof:"algorithms"`
 
@@ -224,6 +228,12 @@ type Learner struct {
 	// forgets through its window, starts again for boost, forget and reset alike.
 	OnDrift string `key:"on_drift" default:"none" oneof:"reactions"`
 
+	// Mixture with simple members. on: predictions are those of the algorithm mixed with
+	// linear models that forget and with predictions from the last labels, by weights
+	// that follow their losses row by row; scorers mix the members that need no labels.
+	// See docs/mixture.md.
+	Mixture string `key:"mixture" default:"off" oneof:"off on"`
+
 	// Class that is predicted. none: the most probable. f1: the rarer of two from the
 	// probability on that maximises its F1 over the recent predictions. {fraud: 50}, or
 	// {fraud: {ok: 50}}: the one with the least expected cost, where a wrong prediction
@@ -234,6 +244,17 @@ type Learner struct {
 	// Share of the labels of a regression that the interval of their prediction
 	// contains, from 0.5 to 0.999, see docs/predictions.md. 0: no intervals.
 	Intervals float64 `key:"intervals" default:"0" example:"0.9" min:"0" max:"0.999"`
+
+	// Number of records whose inputs the monitor compares at a time with those of the
+	// reference, which are four times as many; at least 250. Changes are logged with the
+	// columns that moved, and counted in accrete_input_changes_total; see docs/novelty.md.
+	// 0: no monitor.
+	Monitor int `key:"monitor" default:"500" min:"0" max:"100000"`
+
+	// Number of extremely randomised trees whose leaves are features of newton beside
+	// the random ones, for tables with jumps or irrelevant columns: 200 is a good
+	// number, see docs/forest.md. 0: none.
+	Forest int `key:"forest" default:"0" example:"200" min:"0" max:"4096"`
 
 	// Seed of all random numbers.
 	Seed uint64 `key:"seed" default:"1" min:"1"`

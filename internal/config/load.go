@@ -19,16 +19,16 @@ type Sources struct {
 
 // Source is the origin of an option's value.
 type Source struct {
-	Kind string `json:"kind"`         // "default", "file", "env", "flag"
-	Name string `json:"at,omitempty"` // "config.yaml:7:10", "ACCRETE_INPUT_TOPICS", "--set input.topics"
+	Kind string `json:"kind"`         // "default", "file", "env", "flag", "preset"
+	Name string `json:"at,omitempty"` // "config.yaml:7:10", "ACCRETE_INPUT_TOPICS", "--set input.topics", "dsg-paper"
 }
 
 func (s Source) String() string {
 	switch s.Kind {
 	case "default":
 		return s.Kind
-	case "env":
-		return "env " + s.Name
+	case "env", "preset":
+		return s.Kind + " " + s.Name
 	}
 	return s.Name
 }
@@ -52,6 +52,7 @@ func Load(from Sources) (*Config, error) {
 	}
 	problems = append(problems, c.readEnviron(from.Environ)...)
 	problems = append(problems, c.readSet(from.Set)...)
+	problems = append(problems, c.usePreset()...)
 	c.Score.Output = strings.Replace(c.Score.Output, "<model>", c.Model, 1)
 	if len(problems) == 0 { // missing or conflicting options may be a consequence of the problems so far
 		problems = c.validate()
@@ -170,6 +171,15 @@ type Value struct {
 	Value  any    `json:"value"` // a string, a number or a list; a secret is "***"
 	Text   string `json:"-"`     // as written in the file
 	Source Source `json:"source"`
+}
+
+// Keys returns the paths of all options, in the order of the reference.
+func Keys() []string {
+	var keys []string
+	for _, o := range known.options {
+		keys = append(keys, o.path)
+	}
+	return keys
 }
 
 // Values returns all options in the order of the reference.

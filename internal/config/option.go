@@ -98,6 +98,7 @@ var registries = map[string]func() []string{
 		return names
 	},
 	"directions": func() []string { return append([]string{"auto"}, learner.Directions()...) },
+	"presets":    func() []string { return append([]string{"none"}, learner.PresetNames()...) },
 	"averages":   learner.Averages,
 	"caps":       func() []string { return append([]string{"auto"}, learner.Caps()...) },
 	"reactions":  learner.Reactions,

@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
@@ -100,6 +101,9 @@ func (v *validation) learner() {
 		case labels > 1 && l.Classifies():
 			v.add("learner.loss", "%v is a loss for classes, but input.label has %d fields, which need task regression", l, labels)
 		}
+	}
+	if n := v.Learner.Monitor; n > 0 && n < divergence.MinBlockRows {
+		v.add("learner.monitor", "is %d: want 0 for none, or at least %d", n, divergence.MinBlockRows)
 	}
 	if v.Learner.Task == "novelty" {
 		v.novelty()

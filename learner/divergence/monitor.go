@@ -1,7 +1,6 @@
 package divergence
 
 import (
-	"math"
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
@@ -10,182 +9,163 @@ import (
 )
 
 // Monitor compares the most recent rows of a stream with a reference, which is its first
-// rows: one Shift for every 500 rows. After an alarm the next rows are the new reference.
+// rows: one Shift for every 500 rows, or as many as configured. After an alarm the next
+// rows are the new reference. Its results depend on the rows and their order alone.
 //
 // It compares the means of bounded features: of random features of all columns together,
 // and of cosines and sines of each column. If nothing changes, n times the squared distance
 // of two means is a weighted sum of χ² variables, whose weights are the eigenvalues of the
 // features' covariance C. It exceeds tr C + 2 √(x tr C²) + 2x λ with at most the
 // probability exp(-x), where λ is the largest of them (Laurent and Massart 2000, lemma 1).
-// That is the threshold, at an x for which there is one false alarm in ten million rows
-// (20,000 comparisons), if the rows are independent.
+// That is the threshold, at an x for which there is one false alarm in 20,000 comparisons,
+// that is ten million rows, if the rows are independent.
 type Monitor struct {
-	dim   int
-	rows  int64 // since the reference began
-	first []float64
+	dim  int
+	size int   // rows of a block
+	rows int64 // since the reference began
 
-	scale  scale
-	bank   *features.Bank
-	groups []group
+	first   []float64 // raw rows until they determine the scale
+	ignored []bool    // columns that are not compared; nil for none
 
-	phi []float32
+	scale      scale   // of no columns until then
+	width      float64 // of the kernel
+	bank       *features.Bank
+	reference  []float64 // sums of the features, and then their means
+	products   []float64 // sums of the products of the features of a group, while the reference grows
+	block      []float64 // sums of the features
+	thresholds []float64 // of each group
+
+	scratch monitorScratch
+}
+
+// monitorScratch is memory that calls reuse.
+type monitorScratch struct {
+	vec              vec.Scratch
+	standard, packed []float32
+	phi              []float32
+	joint            []float64
+	tile             [2 * vec.Panel * vec.Lanes]float32
 }
 
 const (
-	monitorReference = 2000 // rows
-	monitorBlock     = 500  // rows
-	monitorFeatures  = 32
-	monitorOdds      = 20_000 // comparisons for one false alarm
+	// BlockRows is the number of rows of which a Monitor compares the features with those
+	// of the reference, unless another is configured.
+	BlockRows = 500
+
+	MinBlockRows = 250
+	MaxBlockRows = 100_000
+
+	monitorBlocks   = 4   // rows of the reference, in blocks
+	monitorScale    = 250 // rows that determine the scale and the width of the kernel
+	monitorFeatures = 32
+	monitorOdds     = 20_000 // comparisons for one false alarm
 )
 
-// columnFrequencies are those of a column's features, for standardised values: the first
-// tells shifts, the second what is narrower.
-var columnFrequencies = [...]float64{0.5, 1.5}
+// Frequencies of a column's features, for standardised values: the first tells shifts,
+// the second, three times as high, what is narrower.
+const (
+	columnFrequency = 0.5
+	columnFeatures  = 4 // cosines and sines of two frequencies
+)
 
-// group is features that are compared together.
-type group struct {
-	reference, block []float64 // means
-	threshold        float64
-}
+const jointFeatures = 2 * monitorFeatures
 
-// Shift is the result for a block of rows.
-type Shift struct {
-	Distance float64   // largest of the distances, each divided by its threshold
-	Alarm    bool      // Distance is above 1
-	Joint    float64   // distance of all columns together, divided by its threshold
-	Columns  []float64 // distance of each column, divided by its threshold
-}
+// NewMonitor returns a Monitor of rows of dim values with blocks of that many rows, at
+// least MinBlockRows.
+func NewMonitor(dim, rows int) *Monitor { return &Monitor{dim: dim, size: rows} }
 
-// Moved returns the columns that differ, the one that differs most first.
-func (s *Shift) Moved() (columns []int) {
-	for j, d := range s.Columns {
-		if d > 1 {
-			columns = append(columns, j)
-		}
-	}
-	slices.SortStableFunc(columns, func(i, j int) int {
-		switch {
-		case s.Columns[i] > s.Columns[j]:
-			return -1
-		case s.Columns[i] < s.Columns[j]:
-			return 1
-		}
-		return 0
-	})
-	return columns
-}
+// Ignore excludes columns if they have a value in the first rows. Call it with the columns
+// that are to be ignored before Add while Starting.
+func (m *Monitor) Ignore(columns []bool) { m.ignored = columns }
 
-// NewMonitor returns a Monitor of rows of dim values.
-func NewMonitor(dim int) *Monitor { return &Monitor{dim: dim} }
+// Starting reports whether the rows so far do not determine the scale yet.
+func (m *Monitor) Starting() bool { return m.rows < monitorScale }
 
-// Add adds a row, NaN for a missing value. It returns a Shift at the end of each block
-// after the reference, and otherwise nil.
-func (m *Monitor) Add(x []float64) *Shift {
-	m.rows++
-	if m.rows <= monitorReference {
-		m.first = append(m.first, x...)
-		if m.rows == monitorReference {
+// Add adds rows of dim values, NaN for a missing value. It stops at the end of a block:
+// it returns the number of rows that it took, and a Shift if they end a block after the
+// reference.
+func (m *Monitor) Add(x []float64) (rows int, s *Shift) {
+	n := int64(len(x) / m.dim)
+	if m.rows < monitorScale {
+		n = min(n, monitorScale-m.rows)
+		m.first = append(m.first, x[:n*int64(m.dim)]...)
+		if m.rows += n; m.rows == monitorScale {
 			m.begin()
+			m.take(m.first)
+			m.first = nil
 		}
-		return nil
+		return int(n), nil
 	}
-	f := m.features(x)
-	for i := range m.groups {
-		g := &m.groups[i]
-		vec.Axpy(1.0/monitorBlock, f[:len(g.block)], g.block)
-		f = f[len(g.block):]
+	size := int64(m.size)
+	n = min(n, size-m.rows%size)
+	m.take(x[:n*int64(m.dim)])
+	switch m.rows += n; {
+	case m.rows == monitorBlocks*size:
+		m.finish()
+	case m.rows > monitorBlocks*size && m.rows%size == 0:
+		s = m.compare()
 	}
-	if (m.rows-monitorReference)%monitorBlock != 0 {
-		return nil
-	}
-	s := &Shift{}
-	for i := range m.groups {
-		g, squared := &m.groups[i], 0.0
-		for j, v := range g.block {
-			d := v - g.reference[j]
-			squared += float64(d * d)
-		}
-		clear(g.block)
-		d := squared / g.threshold
-		s.Distance = max(s.Distance, d)
-		if i == 0 {
-			s.Joint = d
-		} else {
-			s.Columns = append(s.Columns, d)
-		}
-	}
-	if s.Alarm = s.Distance > 1; s.Alarm {
-		m.rows, m.first = 0, m.first[:0]
-	}
-	return s
+	return int(n), s
 }
 
-// begin computes what the reference determines.
+// begin sets what the first rows determine.
 func (m *Monitor) begin() {
+	m.ignored = slices.Clone(m.ignored)
+	for j := range m.ignored {
+		m.ignored[j] = m.ignored[j] && len(column(m.first, m.dim, j)) > 0
+	}
+	if !slices.Contains(m.ignored, true) {
+		m.ignored = nil
+	}
 	m.scale = newScale(m.first, m.dim)
-	k := kernel.Gaussian{Scale: medianDistance(m.scale.apply(m.first), m.dim)}
-	m.bank = features.NewBank(features.Map{Kernel: k, Dim: m.dim, BlockSize: monitorFeatures, Seed: seed})
+	standard := make([]float32, len(m.first))
+	m.standardise(standard, m.first)
+	m.width = medianDistance(standard, m.dim)
+	m.resume()
+	m.reference = make([]float64, m.features())
+	m.products = make([]float64, m.moments())
+	m.block = make([]float64, m.features())
+}
+
+// resume computes what the state does not have.
+func (m *Monitor) resume() {
+	m.bank = features.NewBank(features.Map{Kernel: kernel.Gaussian{Scale: m.width}, Dim: m.dim, BlockSize: monitorFeatures, Seed: seed})
 	m.bank.Grow(1)
-	widths := []int{2 * monitorFeatures}
-	for range m.dim {
-		widths = append(widths, 2*len(columnFrequencies))
-	}
-	tables := make([]table, len(widths))
-	for i := 0; i < len(m.first); i += m.dim {
-		f := m.features(m.first[i : i+m.dim])
-		for j, n := range widths {
-			tables[j].width = n
-			tables[j].z = append(tables[j].z, f[:n]...)
-			f = f[n:]
-		}
-	}
-	x := vec.Log(float64(monitorOdds * len(widths)))
-	m.groups = make([]group, len(widths))
-	for j, t := range tables {
-		m.groups[j] = group{t.mean(), make([]float64, t.width), (1.0/monitorReference + 1.0/monitorBlock) * t.quantile(x)}
-	}
-	m.first = m.first[:0]
 }
 
-// quantile returns tr C + 2 √(x tr C²) + 2x λ for the covariance C of the rows of t.
-func (t table) quantile(x float64) float64 {
-	n := t.width
-	mean, c := t.mean(), t.gram(func(int) float64 { return 1 })
-	trace, squares := 0.0, 0.0
-	for i := range n {
-		for j := range i + 1 {
-			v := c[i*n+j] - float64(mean[i]*mean[j])
-			c[i*n+j], c[j*n+i] = v, v
-			if i == j {
-				trace += v
-				squares += float64(v * v)
-			} else {
-				squares += float64(2 * v * v)
-			}
-		}
-	}
-	return max(1e-9, trace+float64(2*math.Sqrt(x*squares))+float64(2*x*vec.MaxEigenvalue(c, n)))
+func (m *Monitor) features() int { return jointFeatures + columnFeatures*m.dim }
+func (m *Monitor) moments() int {
+	return jointFeatures*jointFeatures + columnFeatures*columnFeatures*m.dim
 }
 
-// features returns those of a row: of all columns together, and of each column. Those of a
-// missing value are 0.
-func (m *Monitor) features(x []float64) []float64 {
-	row := m.scale.apply(x)
-	m.phi = append(m.phi[:0], make([]float32, 2*monitorFeatures)...)
-	m.bank.Features(m.phi, 0, row)
-	f := make([]float64, 0, len(m.phi)+2*len(columnFrequencies)*m.dim)
-	norm := 1 / math.Sqrt(monitorFeatures)
-	for _, v := range m.phi {
-		f = append(f, float64(v)*norm)
-	}
-	for j, v := range row {
-		for _, w := range columnFrequencies {
-			sin, cos := vec.Sincos(w * float64(v))
-			if x[j] != x[j] {
-				sin, cos = 0, 0
-			}
-			f = append(f, sin, cos)
+// groups calls f with the features of the groups, all columns together first, and with
+// the products of their features. A group has width features from at on.
+func (m *Monitor) groups(f func(i, at, width int, products []float64)) {
+	at, p := 0, m.products
+	for i := range m.dim + 1 {
+		width := columnFeatures
+		if i == 0 {
+			width = jointFeatures
 		}
+		var of []float64
+		if p != nil {
+			of, p = p[:width*width], p[width*width:]
+		}
+		f(i, at, width, of)
+		at += width
 	}
-	return f
+}
+
+// finish turns the sums of the reference into means and thresholds.
+func (m *Monitor) finish() {
+	n := float64(monitorBlocks * m.size)
+	for i := range m.reference {
+		m.reference[i] /= n
+	}
+	x := vec.Log(float64(monitorOdds * (m.dim + 1)))
+	m.thresholds = make([]float64, m.dim+1)
+	m.groups(func(i, at, width int, products []float64) {
+		m.thresholds[i] = (1/n + 1/float64(m.size)) * quantile(m.reference[at:at+width], products, n, x)
+	})
+	m.products = nil
 }

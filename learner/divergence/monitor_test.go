@@ -23,9 +23,9 @@ func TestMonitorRaisesNoFalseAlarm(t *testing.T) {
 	if testing.Short() {
 		n = 30_000
 	}
-	rng, m, largest, alarms := rand.New(rand.NewPCG(1, 1)), NewMonitor(4), 0.0, 0
+	rng, m, largest, alarms := rand.New(rand.NewPCG(1, 1)), NewMonitor(4, BlockRows), 0.0, 0
 	for range n {
-		if s := m.Add(mixed(rng)); s != nil {
+		if _, s := m.Add(mixed(rng)); s != nil {
 			largest = max(largest, s.Distance)
 			if s.Alarm {
 				alarms++
@@ -56,7 +56,7 @@ func TestMonitorNoticesAChangeWithin2000Rows(t *testing.T) {
 		}, []int{3}},
 		{"dependence", func(x []float64, rng *rand.Rand) { x[3] = 0.5 + 0.29*math.Tanh(1.5*x[0]) + 0.05*rng.NormFloat64() }, nil},
 	} {
-		rng, m := rand.New(rand.NewPCG(2, 3)), NewMonitor(4)
+		rng, m := rand.New(rand.NewPCG(2, 3)), NewMonitor(4, BlockRows)
 		const before, within = 5_300, 2000
 		var alarm *Shift
 		at := 0
@@ -65,7 +65,7 @@ func TestMonitorNoticesAChangeWithin2000Rows(t *testing.T) {
 			if i >= before {
 				c.change(x, rng)
 			}
-			if s := m.Add(x); s != nil && s.Alarm {
+			if _, s := m.Add(x); s != nil && s.Alarm {
 				alarm, at = s, i+1-before
 			}
 		}
@@ -84,14 +84,14 @@ func TestMonitorNoticesAChangeWithin2000Rows(t *testing.T) {
 
 // After an alarm what is new is the reference.
 func TestMonitorAcceptsWhatStays(t *testing.T) {
-	rng, m := rand.New(rand.NewPCG(4, 5)), NewMonitor(1)
+	rng, m := rand.New(rand.NewPCG(4, 5)), NewMonitor(1, BlockRows)
 	alarms := 0
 	for i := range 20_000 {
 		x := rng.NormFloat64()
 		if i >= 6000 {
 			x += 3
 		}
-		if s := m.Add([]float64{x}); s != nil && s.Alarm {
+		if _, s := m.Add([]float64{x}); s != nil && s.Alarm {
 			alarms++
 		}
 	}

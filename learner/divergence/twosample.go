@@ -114,10 +114,18 @@ func bounded(v float64) float64 { return max(-1e140, min(1e140, v)) }
 // apply returns x standardised. A missing value is at the mean.
 func (s scale) apply(x []float64) []float32 {
 	out := make([]float32, len(x))
-	for i, v := range x {
-		if j := i % len(s.center); v == v {
-			out[i] = float32(max(-clip, min(clip, (bounded(v)-s.center[j])*s.factor[j])))
-		}
+	for i := 0; i < len(x); i += len(s.center) {
+		s.row(out[i:], x[i:i+len(s.center)])
 	}
 	return out
+}
+
+// row is apply for a row.
+func (s scale) row(dst []float32, x []float64) {
+	for j, v := range x {
+		dst[j] = 0
+		if v == v {
+			dst[j] = float32(max(-clip, min(clip, float64((bounded(v)-s.center[j])*s.factor[j]))))
+		}
+	}
 }

@@ -117,6 +117,12 @@ type (
 		New        []string // ignored fields that appear for the first time
 	}
 
+	// Shifted reports that the monitor of the inputs has raised an alarm in a BATCH.
+	Shifted struct {
+		Inputs  learner.Inputs
+		Columns []string // names of Inputs.Moved
+	}
+
 	// Published reports that the predictions up to and including Seq are published.
 	Published struct {
 		Seq     int64

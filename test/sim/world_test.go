@@ -70,17 +70,17 @@ type cut struct {
 
 // rates is how often something happens, per thousand steps.
 type rates struct {
-	kill, start, pause, feed, late, wait, fault, duel int
+	kill, start, pause, feed, late, wait, fault, duel, overtake int
 }
 
 // stats counts the events of the schedules, to show that they cover the faults.
 type stats struct {
-	Steps, Kills, Starts, Paused, Duels, Fenced, Lost, Late, Refused, Damaged, FellBack int
-	Batches, Records, Void, Snapshots, Duplicates                                       int64
-	Refusals                                                                            int // because of a history that does not match
-	Challengers                                                                         int
-	Elections, Oversized                                                                int
-	Endings                                                                             map[string]int // by name
+	Steps, Kills, Starts, Paused, Duels, Overtaken, Fenced, Lost, Late, Refused, Damaged, FellBack int
+	Batches, Records, Void, Snapshots, Duplicates                                                  int64
+	Refusals                                                                                       int // because of a history that does not match
+	Challengers                                                                                    int
+	Elections, Oversized                                                                           int
+	Endings                                                                                        map[string]int // by name
 }
 
 func (s *stats) add(t stats) {
@@ -89,6 +89,7 @@ func (s *stats) add(t stats) {
 	s.Starts += t.Starts
 	s.Paused += t.Paused
 	s.Duels += t.Duels
+	s.Overtaken += t.Overtaken
 	s.Fenced += t.Fenced
 	s.Lost += t.Lost
 	s.Late += t.Late
@@ -179,6 +180,9 @@ func newWorld(seed uint64) *world {
 	w.config.Learner.BlockSize, w.config.Learner.Algorithm = 8, []string{"dsg", "newton"}[w.r.IntN(2)]
 	if w.config.Transactional {
 		w.rates.duel = w.r.IntN(8)
+	}
+	if seed%4 == 1 && w.config.History < 1<<30 { // not drawn, see below
+		w.rates.overtake = 6
 	}
 	w.adverse = adversity() && seed%4 == 3
 	if w.adverse {
@@ -430,6 +434,9 @@ func (w *world) step() {
 	case happens(rates.duel):
 		w.duel()
 		return
+	case happens(rates.overtake):
+		w.overtake()
+		return
 	}
 	if w.adverse && w.more.IntN(60) == 0 {
 		w.election()
@@ -458,6 +465,34 @@ func (w *world) duel() {
 	some := 1 + w.r.IntN(3)
 	w.let(300, func(k *call) bool { return k.from == next }, func() bool { return w.commits() >= from+some })
 	w.let(60, func(k *call) bool { return k.from == old }, func() bool { return false })
+}
+
+// overtake produces another one: a learner has read the log and claimed it, and before
+// it reads its snapshot a successor deletes that snapshot, because it has saved others.
+func (w *world) overtake() {
+	log := w.c.part(pipeline.LogTopic(modelName), 0)
+	if log == nil || len(w.processes) > 2 {
+		return
+	}
+	old := w.start(false)
+	w.let(100, func(k *call) bool { return k.from == old }, func() bool { return old.claimed() > 0 })
+	kept := w.fold(log).Snapshots()
+	if old.claimed() == 0 || w.over(old) || len(kept) == 0 {
+		return
+	}
+	w.note("%d is overtaken", old.id)
+	w.stats.Overtaken++
+	next, saved := w.start(false), kept[0].Chunks[0]
+	w.let(1500, func(k *call) bool { return k.from == next }, func() bool {
+		if w.fed < 400 && w.r.IntN(20) == 0 {
+			w.feed(4)
+		}
+		if w.over(next) { // a supervisor restarts it
+			next = w.start(false)
+		}
+		return log.start > saved
+	})
+	w.let(20, func(k *call) bool { return k.from == old }, func() bool { return w.over(old) })
 }
 
 // commits returns the number of commit markers of releases.

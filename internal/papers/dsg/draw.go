@@ -92,7 +92,7 @@ func (g *GrowthReport) draw() ([]*plot.Plot, error) {
 	var row []*plot.Plot
 	for _, axis := range axes {
 		p := plot.New()
-		logarithmic(p, axis.label, "loss of the last 1,000 rows")
+		logarithmic(p, axis.label, "training loss")
 		if axis.key != nil {
 			p.Title.Text = g.Set
 		} else {
@@ -101,8 +101,8 @@ func (g *GrowthReport) draw() ([]*plot.Plot, error) {
 		for k, c := range g.Algorithms {
 			var line plotter.XYs
 			for _, at := range c.Points {
-				if x := axis.value(at); x > 0 && at.Loss > 0 {
-					line = append(line, plotter.XY{X: x, Y: at.Loss})
+				if x := axis.value(at); x > 0 && at.Training > 0 {
+					line = append(line, plotter.XY{X: x, Y: at.Training})
 				}
 			}
 			if len(line) < 2 {

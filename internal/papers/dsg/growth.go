@@ -13,6 +13,22 @@ type Rows struct {
 	Dim    int
 	X      []float64 // rows × Dim
 	Labels []learner.Label
+	Settings
+}
+
+// Settings are those of DSG, UDSG and CDSG; the zero value of each is the default.
+type Settings struct {
+	Minibatch int
+	BlockSize int     // random features of a step
+	Lambda    float64 // penalty; without it that of the experiment
+}
+
+// config returns the configuration of an algorithm.
+func (s Settings) config(algorithm string, lambda float64) learner.Config {
+	if s.Lambda > 0 {
+		lambda = s.Lambda
+	}
+	return learner.Config{Algorithm: algorithm, Direction: "rate", Lambda: lambda, Minibatch: s.Minibatch, BlockSize: s.BlockSize, MaxFeatures: uncapped}
 }
 
 // GrowthReport compares algorithms by their loss over time and features, as figure 1 of
@@ -32,13 +48,17 @@ type GrowthCurve struct {
 type GrowthPoint struct {
 	Rows     int64   `json:"rows"`
 	Features int     `json:"features"`
-	Seconds  float64 `json:"seconds"` // of processor time, after the warm-up
-	Loss     float64 `json:"loss"`    // mean of the predictions for the last rows, at most 1,000
-	Error    float64 `json:"error"`   // progressive, of all rows
+	Seconds  float64 `json:"seconds"`       // of processor time, after the warm-up
+	Loss     float64 `json:"loss"`          // mean of the predictions for the last rows, at most 1,000
+	Training float64 `json:"training_loss"` // mean of the model for the first 2,000 rows of the set
+	Error    float64 `json:"error"`         // progressive, of all rows
 }
 
 // growthAlgorithms are those of the comparison.
 var growthAlgorithms = []string{"dsg", "udsg", "cdsg"}
+
+// trainingRows is the number of rows that the training loss is measured on.
+const trainingRows = 2000
 
 // uncapped is more features than a set can use.
 const uncapped = 1 << 20
@@ -48,34 +68,31 @@ const uncapped = 1 << 20
 func growth(ctx context.Context, s *Rows, passes int, clock func() float64, progress func(string)) (*GrowthReport, error) {
 	r := &GrowthReport{Set: s.Name}
 	for _, name := range growthAlgorithms {
-		l, err := learner.New(learner.Config{Algorithm: name, Direction: "rate", Lambda: 1e-6, MaxFeatures: uncapped})
+		l, err := learner.New(s.config(name, 1e-6))
 		if err != nil {
 			return nil, err
 		}
 		c := GrowthCurve{Algorithm: name}
 		from, next := 0.0, int64(1250) // at which the warm-up has ended
-		var b learner.Batch
 		for pass := range passes {
 			for at := 0; at < len(s.Labels); at += 256 {
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
-				b.Reset(s.Dim)
-				for i := at; i < min(at+256, len(s.Labels)); i++ {
-					b.Append(s.X[i*s.Dim:(i+1)*s.Dim], s.Labels[i], 1)
-				}
-				for rest := &b; rest.Len() > 0; {
-					p := l.Predict(rest)
-					rest = rest.Slice(p.Len(), rest.Len())
-					l.Learn(p)
-				}
+				s.learn(l, at, min(at+256, len(s.Labels)))
 				last := pass == passes-1 && at+256 >= len(s.Labels)
 				if p := l.Progress(); p.Examples >= next || last {
 					if len(c.Points) == 0 {
 						from = clock()
 					}
 					next += next / 4
-					c.Points = append(c.Points, GrowthPoint{p.Examples, p.Features, clock() - from, p.Latest.Model.Loss, p.Whole.Model.Error})
+					at := clock()
+					training, _, err := s.training(l, trainingRows)
+					if err != nil {
+						return nil, err
+					}
+					c.Points = append(c.Points, GrowthPoint{p.Examples, p.Features, at - from, p.Latest.Model.Loss, training, p.Whole.Model.Error})
+					from += clock() - at
 					progress(fmt.Sprintf("features of %s: %s, %d rows", s.Name, name, p.Examples))
 				}
 			}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/accrete-ml/accrete/learner"
 )
 
 // Options configure the experiments.
@@ -21,13 +23,14 @@ type Report struct {
 	Posterior *PosteriorReport `json:"posterior,omitempty"`
 	SVMs      []*SVMReport     `json:"svms,omitempty"`
 	Growth    []*GrowthReport  `json:"growth,omitempty"`
+	Exact     []*ExactReport   `json:"table_3,omitempty"`
 }
 
 // DSG runs the experiments of Dai et al. (2014).
 func DSG(ctx context.Context, o Options) (*Report, error) {
 	steps, size, rows, long := 256, 256, 1024, 128
 	if o.Full {
-		steps, size, rows, long = 1024, 1024, 2048, 1024
+		steps, size, rows, long = 512, 512, 2048, 512
 	}
 	var r Report
 	var err error
@@ -56,6 +59,14 @@ func CDSG(ctx context.Context, o Options) (*Report, error) {
 			return nil, err
 		}
 		r.Growth = append(r.Growth, one)
+		if s.Labels[0].Task != learner.Classification {
+			continue
+		}
+		table, err := exact(ctx, s.first(o.exactRows()), o.Clock, o.Progress)
+		if err != nil {
+			return nil, err
+		}
+		r.Exact = append(r.Exact, table)
 	}
 	return &r, nil
 }
@@ -71,15 +82,23 @@ func (r *Report) String() string {
 		for _, m := range s.Methods {
 			fmt.Fprintf(&b, "\n%-20s %9d %18s %22s", m.Method, m.Features, fmt.Sprintf("%.4f, %.2f", m.Error, m.Seconds), fmt.Sprintf("%.4f, %.2f", m.InTime, m.Passes))
 		}
+		if m := s.Exact; m != nil {
+			fmt.Fprintf(&b, "\n%-20s %9d %18s %22s", m.Method, m.Features, fmt.Sprintf("%.4f, %.2f", m.Error, m.Seconds), "to its end")
+		} else {
+			fmt.Fprintf(&b, "\n%s", s.Skipped)
+		}
 	}
 	for _, g := range r.Growth {
-		fmt.Fprintf(&b, "\n\nfeatures: %s\n%-6s %9s %9s %9s %9s", g.Set, "", "rows", "features", "s", "error")
+		fmt.Fprintf(&b, "\n\nfeatures: %s\n%-6s %9s %9s %9s %13s %9s", g.Set, "", "rows", "features", "s", "training loss", "error")
 		for _, c := range g.Algorithms {
 			if n := len(c.Points); n > 0 {
 				p := c.Points[n-1]
-				fmt.Fprintf(&b, "\n%-6s %9d %9d %9.2f %9.4f", c.Algorithm, p.Rows, p.Features, p.Seconds, p.Error)
+				fmt.Fprintf(&b, "\n%-6s %9d %9d %9.2f %13.4f %9.4f", c.Algorithm, p.Rows, p.Features, p.Seconds, p.Training, p.Error)
 			}
 		}
+	}
+	for _, e := range r.Exact {
+		e.write(&b)
 	}
 	return strings.TrimPrefix(b.String(), "\n\n")
 }

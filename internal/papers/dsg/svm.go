@@ -11,6 +11,11 @@ type SVMReport struct {
 	Set     string      `json:"set"`
 	Rows    int         `json:"rows"`
 	Methods []SVMResult `json:"methods"`
+
+	// Exact is the result of LIBSVM: its passes are not counted. Skipped says why there is
+	// none.
+	Exact   *SVMResult `json:"libsvm,omitempty"`
+	Skipped string     `json:"skipped,omitempty"`
 }
 
 // SVMResult is the test error of one method after one pass (the paper's criterion SC1),
@@ -41,6 +46,10 @@ func svms(ctx context.Context, s *Set, clock func() float64, progress func(strin
 		{"n-Pegasos", func() machine { return &pegasos{explicit: newNystrom(p, ranks)} }},
 		{"r-SDCA", func() machine { return &sdca{explicit: newRandom(p, ranks)} }},
 		{"n-SDCA", func() machine { return &sdca{explicit: newNystrom(p, ranks)} }},
+		{"r-SBMD", func() machine { return newSBMD(newRandom(p, ranks)) }},
+		{"n-SBMD", func() machine { return newSBMD(newNystrom(p, ranks)) }},
+		{"r-RBCD", func() machine { return newRBCD(newRandom(p, ranks)) }},
+		{"n-RBCD", func() machine { return newRBCD(newNystrom(p, ranks)) }},
 	}
 	r := &SVMReport{Set: s.Name, Rows: len(s.Y)}
 	budget := 0.0
@@ -80,7 +89,23 @@ func svms(ctx context.Context, s *Set, clock func() float64, progress func(strin
 		}
 		r.Methods = append(r.Methods, result)
 	}
-	return r, nil
+	return r, r.libsvm(ctx, p, progress)
+}
+
+// libsvm adds the result of LIBSVM, if it is installed.
+func (r *SVMReport) libsvm(ctx context.Context, p problem, progress func(string)) error {
+	l, ok := findLIBSVM()
+	if !ok {
+		r.Skipped = NoLIBSVM
+		return nil
+	}
+	progress(fmt.Sprintf("section 7.3: %s: LIBSVM", r.Set))
+	got, err := l.run(ctx, libsvmRows{p.Train, p.Y}, libsvmRows{p.Test, p.TestY}, p.Dim, p.scale, 1/(p.penalty*float64(len(p.Y))))
+	if err != nil {
+		return err
+	}
+	r.Exact = &SVMResult{Method: "LIBSVM", Features: got.vectors, Error: got.test, Seconds: got.seconds}
+	return nil
 }
 
 // wrong returns the test error of m.

@@ -87,11 +87,14 @@ func LoadRule(s *state.Reader) *Rule {
 const (
 	// window is the number of labelled rows over which the weight of a row falls to 1/e.
 	// Chosen by trial (docs/imbalance.md).
-	window = 20000
+	window = 12000
 
-	// least is the weight of the rows that each class needs before Rule decides by them.
-	// Chosen by trial (docs/imbalance.md).
-	least = 20
+	// least is the weight of the rows that each class needs before Rule decides by them. With
+	// less than few, Rule may find at most as many rows as the class has: a model that knows
+	// little finds too many by a threshold that is too low soon after. Chosen by trial
+	// (docs/imbalance.md).
+	least = 10
+	few   = 40
 
 	forgotten = 1e-12
 )
@@ -154,6 +157,9 @@ func (f *F1) best() Rule {
 			continue
 		}
 		hits, misses = hits+f.counts[rare][b], misses+f.counts[1-rare][b]
+		if sums[rare] < few && hits+misses > sums[rare] {
+			break
+		}
 		if score := ranking.F1(hits, misses, sums[rare]-hits); score > most {
 			r, most = Rule{bucket: next}, score
 		}

@@ -103,6 +103,27 @@ func TestNoRuleWithoutEvidence(t *testing.T) {
 	}
 }
 
+// With few rows of the class, no more rows are predicted to be of it than are.
+func TestFewRowsDoNotFindMany(t *testing.T) {
+	found := func(n int) (predicted int) {
+		f := NewF1()
+		for i := range 1000 { // the model knows nothing
+			f.Add([]float64{0.98, 0.02 + float64(i)*1e-6}, min(1, n*(i+1)/1000-n*i/1000), 1)
+		}
+		f.Step(1)
+		for i := range 1000 {
+			predicted += f.Rule.Class([]float64{0.98, 0.02 + float64(i)*1e-6})
+		}
+		return predicted
+	}
+	if n := found(few - 1); n > few-1 {
+		t.Errorf("%d of 1,000 rows are predicted, with %d of the class", n, few-1)
+	}
+	if n := found(few); n < 500 {
+		t.Errorf("%d of 1,000 rows are predicted, with %d of the class", n, few)
+	}
+}
+
 func TestRestoreGoesOnExactly(t *testing.T) {
 	f := NewF1()
 	stream(1, 3000, 0.1, 1, func(p []float64, class int) { f.Add(p, class, 1.5) })

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/features/forest"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -73,6 +74,7 @@ type Options struct {
 	Lambda      float64 // weight of ‖f‖²/2 in the objective; 0: the penalty of the warm-up
 	Seed        uint64
 	Sampling    features.Sampling
+	Forest      int    // trees whose leaves are features, too
 	Direction   string // direction of a step, see package descent
 	Steps
 }
@@ -105,12 +107,15 @@ type Served struct {
 	Blocks    int
 	Intercept []float64
 	Coef      []float32 // 2 rows for each random feature × scores
+
+	Forest   *forest.Forest // nil without trees
+	LeafCoef []float32      // leaves × scores
 }
 
 // Check makes s fail unless e, which was loaded from it, serves v.
 func (v Served) Check(s *state.Reader, e Engine) {
 	got := e.Serving()
-	s.Require(got.Blocks == v.Blocks && slices.Equal(got.Intercept, v.Intercept) && slices.Equal(got.Coef, v.Coef), "the coefficients differ from those of the serving part")
+	s.Require(got.Blocks == v.Blocks && slices.Equal(got.Intercept, v.Intercept) && slices.Equal(got.Coef, v.Coef) && slices.Equal(got.LeafCoef, v.LeafCoef), "the coefficients differ from those of the serving part")
 }
 
 // Scores appends to dst the scores of n scaled rows x: the sums over all features, and
@@ -196,6 +201,9 @@ type Algorithm struct {
 	// Descent is how the options of stochastic descent suit the algorithm; nil if they
 	// do not.
 	Descent *Descent
+
+	// Forest reports whether leaves of trees can be features beside the random ones.
+	Forest bool
 
 	// FixedBlocks returns the number of blocks of a model that starts with all it will
 	// ever have, and few of them: the warm-up then compares its choices on these

@@ -140,6 +140,11 @@ func (l *Linear) Score(f []float64, r *Row) bool {
 	}
 	l.inputs(r.X, &r.Last)
 	l.scores(f)
+	for j, u := range l.head.Scales {
+		if to := r.Head.Scales[j]; u != to && l.head.Task == target.Regression { // before the first fit
+			f[j] = (u.Mean + float64(u.Deviation*f[j]) - to.Mean) / to.Deviation
+		}
+	}
 	return true
 }
 

@@ -69,6 +69,7 @@ type scratch struct {
 	stackF        [][]float64 // of each stack
 	stackP        [][]float64
 	outerAwake    []bool
+	everyStatic   []bool
 	gradient      []float64
 	diagonal      []float64
 	outerP        []float64
@@ -102,6 +103,7 @@ func New(h target.Head) *Mixture {
 	m.now.start()
 	m.awake, m.broken = make([]bool, m.experts), make([]bool, m.experts)
 	m.w, m.losses = make([]float64, m.experts), make([]float64, m.experts)
+	m.everyStatic = slices.Repeat([]bool{true}, len(m.static))
 	m.outerAwake = slices.Repeat([]bool{true}, len(outerPrior))
 	return m
 }

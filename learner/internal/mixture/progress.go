@@ -43,3 +43,19 @@ func (m *Mixture) Grades(j int) []Grade {
 func (m *Mixture) Labelled(e int) bool {
 	return e > 0 && e <= len(m.kinds) && m.kinds[e-1].Labels
 }
+
+// Linear returns the values, of that size, of the linear model with the greatest weight
+// for the row of the last Predict, or those of the engine while there is none.
+func (m *Mixture) Linear(size int) []float64 {
+	if len(m.p) != m.experts*size {
+		return make([]float64, size) // the only class is certain
+	}
+	best, most := 0, 0.0
+	m.ahead.served[0].Mix(m.w[:len(m.static)], m.everyStatic)
+	for i, e := range m.static {
+		if e > 0 && m.awake[e] && m.w[i] > most {
+			best, most = e, m.w[i]
+		}
+	}
+	return m.p[best*size : (best+1)*size]
+}

@@ -1,6 +1,8 @@
 package newton
 
 import (
+	"slices"
+
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
@@ -10,7 +12,7 @@ type gram struct {
 	rows    float64   // n
 	visits  float64   // steps in the block since it was computed
 	values  []float64 // lower triangle of (2·width)², row by row
-	factors []float64 // each member's Cholesky factor; nil until they are needed
+	factors []float64 // Cholesky factor for each penalty of members; nil until they are needed
 }
 
 // refresh computes the Gram matrix of a block again from the last rows, if it is
@@ -27,13 +29,16 @@ func (w *newton) refresh(b int) {
 	}
 }
 
-// factorise computes the Cholesky factor of each member's Hessian, with the bound of
-// the curvature.
+// factorise computes the Cholesky factors of the members' Hessians, with the bound of
+// the curvature. Members with the same penalty share theirs.
 func (w *newton) factorise(g *gram) {
 	size, h := 2*w.Options.BlockSize, w.curvature()
-	g.factors = make([]float64, len(w.members)*size*size)
-	for m := range w.members {
-		factor := g.factors[m*size*size : (m+1)*size*size]
+	g.factors = make([]float64, w.factors*size*size)
+	for m, f := range w.factorOf {
+		if slices.Index(w.factorOf, f) < m {
+			continue
+		}
+		factor := g.factors[f*size*size : (f+1)*size*size]
 		ridge := float64(w.penalty(m, g.rows)) + float64(w.Options.BlockSize)/2/g.rows
 		at := 0
 		for i := range size {

@@ -16,7 +16,7 @@ import (
 var Algorithm = engine.Algorithm{
 	Name: "newton", Help: "block-Newton steps on a window of the last 8,192 rows; the most accurate",
 	New:       func(p engine.Problem) engine.Engine { return newEngine(p) },
-	Minibatch: 32, BlockSize: blockSize, FeatureBytes: factorBytes,
+	Minibatch: 32, BlockSize: blockSize, FeatureBytes: factorBytes, Forest: true,
 }
 
 // newton takes block-Newton steps on a window of the last rows. It keeps the scores
@@ -32,7 +32,10 @@ var Algorithm = engine.Algorithm{
 // recent losses, for each target.
 type newton struct {
 	engine.Problem
-	members []member
+	members  []member
+	averaged int   // number of the first members, which learn from the whole window and have averages
+	factorOf []int // of each member: the factor of each Gram matrix
+	factors  int   // of each Gram matrix
 
 	bank             *features.Bank
 	coef             []float64 // of the members, features × members × scores
@@ -48,6 +51,7 @@ type newton struct {
 	loss     []float64 // of each member and average for each target, decayed
 	window   window
 	grams    []gram // of each block
+	forest   leaves
 	trackers trackers
 	next     int   // block to change, once there are as many as there may be
 	credit   int64 // row visits that steps may still make
@@ -59,6 +63,7 @@ type newton struct {
 type member struct {
 	lambda float64 // multiple of the penalty that the warm-up chose
 	rows   int     // number of the last rows that it learns from
+	rho    float64 // share of the random features in its kernel; the leaves of the forest have the rest
 }
 
 // window is a ring of the last rows learned.
@@ -124,43 +129,63 @@ const (
 	// averagingHorizon is the number of mini-batches that averages remember, about.
 	// Chosen by trial.
 	averagingHorizon = 1000
-
-	// averagedMembers is the number of the first members that have an average: those
-	// that learn from the whole window.
-	averagedMembers = 3
 )
 
 // ensemble is the members of every model. The penalty of the warm-up is right for
 // its 1,000 rows; more rows need less, by how much the mixture decides. The last
 // member follows drift. Chosen by trial.
-var ensemble = []member{{0.3, windowRows}, {0.03, windowRows}, {0.003, windowRows}, {0.3, 1024}}
+var ensemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003, windowRows, 1}, {0.3, 1024, 1}}
 
 // factorBytes is the memory of a random feature's part of the factors of its block,
-// which are computed from the Gram matrices and are in no State: 4 members × (2 ×
+// which are computed from the Gram matrices and are in no State: 3 penalties × (2 ×
 // block size)² numbers of 8 bytes a block, at the default block size.
-const factorBytes = 4 * 4 * blockSize * 8
+const factorBytes = 3 * 4 * blockSize * 8
+
+// sharedFactors returns which of how many factors of a Gram matrix each member has: one for
+// each penalty.
+func sharedFactors(members []member) (of []int, factors int) {
+	of = make([]int, len(members))
+	for m, who := range members {
+		penalty := func(a member) bool { return a.lambda/a.rho == who.lambda/who.rho }
+		if first := slices.IndexFunc(members, penalty); first < m {
+			of[m] = of[first]
+			continue
+		}
+		of[m] = factors
+		factors++
+	}
+	return of, factors
+}
 
 const blockSize = 64 // default: a step solves with matrices of twice that
 
 func newEngine(p engine.Problem) *newton {
 	w := &newton{Problem: p, bank: p.Bank()}
-	w.members = ensemble
+	w.members, w.averaged = ensemble, 3
+	if p.Options.Forest > 0 {
+		w.members, w.averaged = forestEnsemble, 5
+	}
+	w.factorOf, w.factors = sharedFactors(w.members)
 	for range w.members {
 		w.intercept = append(w.intercept, p.Prior...)
 	}
-	w.averageIntercept = slices.Clone(w.intercept[:averagedMembers*len(p.Prior)])
-	w.loss = make([]float64, (len(w.members)+averagedMembers)*p.Head.Targets())
+	w.forest = w.newLeaves()
+	w.averageIntercept = slices.Clone(w.intercept[:w.averaged*len(p.Prior)])
+	w.loss = make([]float64, (len(w.members)+w.averaged)*p.Head.Targets())
 	w.trackers = newTrackers(p.Options.BlockSize, len(p.Prior), p.Head.Targets())
 	w.serve()
 	return w
 }
 
-func (w *newton) Columns() int  { return (1 + len(w.members) + averagedMembers) * w.Head.Scores() }
+func (w *newton) Columns() int  { return (1 + len(w.members) + w.averaged) * w.Head.Scores() }
 func (w *newton) Served() int   { return 0 }
 func (w *newton) Features() int { return w.bank.Blocks() * w.Options.BlockSize }
 
 func (w *newton) Score(dst []float64, x []float32, n int) []float64 {
-	return engine.Scores(dst, w.bank, x, w.candidateCoef, w.candidateIntercept, n)
+	from := len(dst)
+	dst = engine.Scores(dst, w.bank, x, w.candidateCoef, w.candidateIntercept, n)
+	w.forest.score(dst[from:], x, w.Columns())
+	return dst
 }
 
 func (w *newton) Serving() engine.Served {
@@ -169,13 +194,14 @@ func (w *newton) Serving() engine.Served {
 	for i := 0; i < len(w.candidateCoef); i += w.Columns() {
 		coef = append(coef, w.candidateCoef[i:i+k]...)
 	}
-	return engine.Served{Blocks: w.bank.Blocks(), Intercept: w.candidateIntercept[:k], Coef: coef}
+	return engine.Served{Blocks: w.bank.Blocks(), Intercept: w.candidateIntercept[:k], Coef: coef, Forest: w.forest.trees, LeafCoef: w.forest.serving(k)}
 }
 
 func (w *newton) Learn(p *engine.Minibatch) {
 	w.grade(p)
 	w.learnTrackers(p)
 	w.push(p)
+	w.grow()
 	if w.Head.Task == target.Regression || w.Head.Classes > 1 {
 		w.credit += int64(len(p.Labels)) * rowVisitsPerExample
 		for range maxStepsPerBatch {
@@ -242,6 +268,7 @@ func (w *newton) push(p *engine.Minibatch) {
 			v.targets[at*n+j] = w.Head.Target(y, j)
 		}
 		v.weights[at] = p.Weights[i]
+		w.forest.arrive(at, v.x[at*dim:(at+1)*dim])
 		copy(v.f[at*own:(at+1)*own], p.Scores[i*columns+k:])
 	}
 }
@@ -263,7 +290,7 @@ func (w *newton) Widen(h target.Head, prior []float64, total float64) {
 		}
 	}
 	w.intercept = intercept
-	w.averageIntercept = slices.Clone(intercept[:averagedMembers*k])
+	w.averageIntercept = slices.Clone(intercept[:w.averaged*k])
 	if from == k {
 		for i := range w.window.f {
 			w.window.f[i] = intercept[i%(e*k)]
@@ -271,6 +298,7 @@ func (w *newton) Widen(h target.Head, prior []float64, total float64) {
 	} else {
 		w.coef, w.averageCoef = h.Widen(w.coef, from), h.Widen(w.averageCoef, from)
 		w.window.f = h.Widen(w.window.f, from)
+		w.forest.widen(h, from)
 		for i := k - 1; i < len(w.window.f); i += k {
 			w.window.f[i] = intercept[i%(e*k)]
 		}

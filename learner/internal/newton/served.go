@@ -24,7 +24,7 @@ func (w *newton) serve() {
 	w.candidateCoef = state.Extend(w.candidateCoef[:0], rows*columns)
 	for i := range rows {
 		copy(all, w.coef[i*e*k:(i+1)*e*k])
-		copy(all[e*k:], w.averageCoef[i*averagedMembers*k:(i+1)*averagedMembers*k])
+		copy(all[e*k:], w.averageCoef[i*w.averaged*k:(i+1)*w.averaged*k])
 		to := w.candidateCoef[i*columns : (i+1)*columns]
 		for j := range k {
 			v := mixed(j)
@@ -46,6 +46,7 @@ func (w *newton) serve() {
 	}
 	copy(w.candidateIntercept[k:], all)
 	w.scratch.row = all
+	w.serveLeaves(mix)
 }
 
 // average moves the averages towards the members, as the polynomial-decay average
@@ -55,7 +56,7 @@ func (w *newton) average() {
 	rho := max(1./averagingHorizon, engine.AverageShare(w.batches))
 	k, e := w.Head.Scores(), len(w.members)
 	for i := 0; i*e*k < len(w.coef); i++ {
-		from, to := w.coef[i*e*k:], w.averageCoef[i*averagedMembers*k:(i+1)*averagedMembers*k]
+		from, to := w.coef[i*e*k:], w.averageCoef[i*w.averaged*k:(i+1)*w.averaged*k]
 		for j := range to {
 			to[j] += float64(rho * (from[j] - to[j]))
 		}
@@ -63,10 +64,11 @@ func (w *newton) average() {
 	for j := range w.averageIntercept {
 		w.averageIntercept[j] += float64(rho * (w.intercept[j] - w.averageIntercept[j]))
 	}
+	w.forest.average(rho)
 }
 
 // candidates returns the number of models that are mixed: members and averages.
-func (w *newton) candidates() int { return len(w.members) + averagedMembers }
+func (w *newton) candidates() int { return len(w.members) + w.averaged }
 
 // mixture returns the shares of the candidates in each target, candidates × targets.
 func (w *newton) mixture() []float64 {

@@ -28,7 +28,7 @@ func (w *newton) Save(a *state.Arrays) {
 	state.Put(a, "members.intercepts", k, w.intercept)
 	state.Put(a, "members.w", e*k, w.coef)
 	state.Put(a, "averages.intercepts", k, w.averageIntercept)
-	state.Put(a, "averages.w", averagedMembers*k, w.averageCoef)
+	state.Put(a, "averages.w", w.averaged*k, w.averageCoef)
 	state.Put(a, "members.loss", w.Head.Targets(), w.loss)
 	state.Put(a, "window.x", w.Dim, v.x)
 	state.Put(a, "window.targets", w.Head.Targets(), v.targets)
@@ -43,6 +43,7 @@ func (w *newton) Save(a *state.Arrays) {
 	}
 	state.Put(a, "gram.rows", 2, rows)
 	state.Own(a, "gram", triangle, values)
+	w.forest.save(a)
 }
 
 func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
@@ -65,8 +66,8 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	s.Require(w.batches >= 0 && w.batches <= steps, "%d mini-batches in the averages, want at most %d", w.batches, steps)
 	w.intercept = state.Take[float64](s, "members.intercepts", e, k)
 	w.coef = state.Take[float64](s, "members.w", blocks*size, e*k)
-	w.averageIntercept = state.Take[float64](s, "averages.intercepts", averagedMembers, k)
-	w.averageCoef = state.Take[float64](s, "averages.w", blocks*size, averagedMembers*k)
+	w.averageIntercept = state.Take[float64](s, "averages.intercepts", w.averaged, k)
+	w.averageCoef = state.Take[float64](s, "averages.w", blocks*size, w.averaged*k)
 	w.loss = state.Take[float64](s, "members.loss", w.candidates(), w.Head.Targets())
 	w.window = window{
 		rows: int(n), at: int(counters[fieldAt]),
@@ -98,6 +99,10 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	for _, c := range slices.Concat(w.coef, w.averageCoef) {
 		s.Require(math.Abs(c) < engine.MaxCoefficient/10, "a coefficient is %v", c)
 	}
+	if s.Err != nil {
+		return
+	}
+	w.loadLeaves(s, v)
 	if s.Err != nil {
 		return
 	}

@@ -19,7 +19,7 @@ func (w *newton) step() {
 	if b == w.bank.Blocks() {
 		w.bank.Grow(b + 1)
 		w.coef = append(w.coef, make([]float64, size*e*k)...)
-		w.averageCoef = append(w.averageCoef, make([]float64, size*averagedMembers*k)...)
+		w.averageCoef = append(w.averageCoef, make([]float64, size*w.averaged*k)...)
 		w.grams = append(w.grams, gram{})
 	}
 	if !w.gradient() {
@@ -36,7 +36,7 @@ func (w *newton) step() {
 	s.v = state.Extend(s.v[:0], size)
 	for m := range w.members {
 		penalty := w.penalty(m, float64(n))
-		factor := g.factors[m*size*size : (m+1)*size*size]
+		factor := g.factors[w.factorOf[m]*size*size : (w.factorOf[m]+1)*size*size]
 		for j := range k {
 			c := m*k + j
 			for i := range size {
@@ -69,6 +69,7 @@ func (w *newton) step() {
 		}
 	}
 	w.resetDiverged(coef)
+	w.stepForest()
 }
 
 // penalty returns the weight of half the squared coefficients of a member for a
@@ -76,7 +77,7 @@ func (w *newton) step() {
 // fewer, the noise in the mean loss is larger, by the root of their number.
 func (w *newton) penalty(m int, rows float64) float64 {
 	shortWindow := math.Sqrt(max(1, gramRows/rows))
-	return shortWindow * w.Fit.Lambda * w.members[m].lambda * float64(w.Options.MaxBlocks()*w.Options.BlockSize)
+	return shortWindow * w.Fit.Lambda * w.members[m].lambda * float64(w.Options.MaxBlocks()*w.Options.BlockSize) / w.members[m].rho
 }
 
 // maxCurvature stands for the second derivative of a loss that has no bound for
@@ -217,9 +218,10 @@ func (w *newton) resetDiverged(coef []float64) {
 		for _, v := range w.intercept[m*k : (m+1)*k] {
 			fine = fine && math.Abs(v) < engine.MaxCoefficient/10
 		}
-		if fine {
+		if fine && !w.forest.diverged[m] {
 			continue
 		}
+		w.forest.reset(m)
 		for i := m * k; i < len(w.coef); i += e * k {
 			clear(w.coef[i : i+k])
 		}
@@ -228,8 +230,8 @@ func (w *newton) resetDiverged(coef []float64) {
 			clear(w.window.f[i : i+k])
 		}
 		clear(w.loss[m*n : (m+1)*n])
-		if m < averagedMembers {
-			for i := m * k; i < len(w.averageCoef); i += averagedMembers * k {
+		if m < w.averaged {
+			for i := m * k; i < len(w.averageCoef); i += w.averaged * k {
 				clear(w.averageCoef[i : i+k])
 			}
 			clear(w.averageIntercept[m*k : (m+1)*k])

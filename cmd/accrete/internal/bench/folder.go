@@ -29,13 +29,14 @@ type folder struct {
 	names  []string          // sorted
 	labels map[string]string // by set, from descriptionFile
 	label  string            // --label
+	rows   int               // --rows
 }
 
 // folder finds the data sets of the folder, and checks that it has those of --sets.
 func (c *Command) folder() (*folder, error) {
-	f := &folder{dir: c.Dir, label: c.Label}
+	f := &folder{dir: c.Dir, label: c.Label, rows: c.Rows}
 	for _, kind := range []string{"train", "stream"} {
-		for _, ending := range []string{".csv", ".csv.gz"} {
+		for _, ending := range endings {
 			paths, err := filepath.Glob(filepath.Join(c.Dir, "*."+kind+ending))
 			if err != nil {
 				return nil, exit.Usage("%w", err)
@@ -48,14 +49,17 @@ func (c *Command) folder() (*folder, error) {
 	slices.Sort(f.names)
 	f.names = slices.Compact(f.names)
 	if len(f.names) == 0 {
-		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz", c.Dir)
+		if len(c.Sets) > 0 {
+			return nil, exit.Usage("%s", c.missing(c.Sets[0]))
+		}
+		return nil, exit.Usage("%s has no NAME.train.csv and no NAME.stream.csv, plain or .gz, and no .libsvm", c.Dir)
 	}
 	if err := f.describe(); err != nil {
 		return nil, err
 	}
 	for _, want := range c.Sets {
 		if !slices.Contains(f.names, want) {
-			return nil, exit.Usage("%s has no data set %q", c.Dir, want)
+			return nil, exit.Usage("%s", c.missing(want))
 		}
 	}
 	if len(c.Sets) > 0 {
@@ -100,8 +104,13 @@ func (f *folder) describe() error {
 
 // path returns the file of a set and a kind, and whether it exists.
 func (f *folder) path(name, kind string) (string, bool) {
-	paths, _ := filepath.Glob(filepath.Join(f.dir, name+"."+kind+".csv*"))
-	return append(paths, "")[0], len(paths) > 0
+	for _, ending := range endings {
+		path := filepath.Join(f.dir, name+"."+kind+ending)
+		if _, err := os.Stat(path); err == nil {
+			return path, true
+		}
+	}
+	return "", false
 }
 
 // open opens a file of a set that has no schema yet. The label is the column that --label

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
@@ -20,6 +21,9 @@ const (
 	paperRows  = 20000
 )
 
+// heldOut is the part of a set without test rows that is kept for testing: one in so many.
+const heldOut = 5
+
 // gradients runs the experiments of the papers on doubly stochastic gradients.
 func (c *Command) gradients(ctx context.Context, e *env.Env) error {
 	progress := e.Progress(false)
@@ -34,8 +38,8 @@ func (c *Command) gradients(ctx context.Context, e *env.Env) error {
 	if c.Dir != "" {
 		var err error
 		unread, err = c.each(ctx, e, func(s *set) error {
-			if c.Paper == "dsg" && (s.task != learner.Classification || len(s.test) == 0) {
-				return fmt.Errorf("%w: it wants classes and a test file", errUnfit)
+			if c.Paper == "dsg" && s.task != learner.Classification {
+				return fmt.Errorf("%w: it wants classes", errUnfit)
 			}
 			if err := s.numeric(); err != nil {
 				return err
@@ -71,7 +75,7 @@ func (c *Command) first(rows []decode.Row, n int) []decode.Row {
 }
 
 func (c *Command) growthRows(set *set) *dsg.Rows {
-	r := &dsg.Rows{Name: set.name, Dim: len(set.schema.Columns)}
+	r := &dsg.Rows{Name: set.name, Dim: len(set.schema.Columns), Settings: presets[set.name].steps}
 	for _, row := range c.first(set.rows, paperRows) {
 		r.X, r.Labels = append(r.X, imputed(row.X)...), append(r.Labels, row.Label)
 	}
@@ -92,7 +96,17 @@ func imputed(x []float64) []float64 {
 // twoClasses returns the most frequent class of a set against the others, with columns of
 // more than 1 in magnitude divided by their deviation.
 func (c *Command) twoClasses(set *set) *dsg.Set {
+	if len(set.test) == 0 { // the rows are shuffled, unless they are a stream
+		n := len(set.rows) / heldOut
+		set.rows, set.test = set.rows[n:], set.rows[:n]
+	}
 	s := &dsg.Set{Name: set.name, Dim: len(set.schema.Columns)}
+	of, against := slices.Index(set.schema.Classes, presets[set.name].of), slices.Index(set.schema.Classes, presets[set.name].against)
+	if of >= 0 && against >= 0 {
+		s.Name += ", class " + presets[set.name].of + " against " + presets[set.name].against
+		other := func(r decode.Row) bool { return r.Label.Class != of && r.Label.Class != against }
+		set.rows, set.test = slices.DeleteFunc(set.rows, other), slices.DeleteFunc(set.test, other)
+	}
 	train, test := c.first(set.rows, paperTrain), c.first(set.test, paperTest)
 	counts, first := make([]int, len(set.schema.Classes)), 0
 	for _, row := range train {
@@ -100,7 +114,9 @@ func (c *Command) twoClasses(set *set) *dsg.Set {
 			first = row.Label.Class
 		}
 	}
-	if len(counts) > 2 {
+	if of >= 0 && against >= 0 {
+		first = of
+	} else if len(counts) > 2 {
 		s.Name += ", class " + set.schema.Classes[first] + " against the others"
 	}
 	scale := deviations(train, s.Dim)

@@ -39,7 +39,7 @@ func (f *folder) read(ctx context.Context, e *env.Env, name string, seed uint64)
 		return nil, err
 	}
 	defer file.Close()
-	if s.rows, err = files.ReadAll(file); err != nil {
+	if s.rows, err = files.ReadFirst(file, f.rows); err != nil {
 		return nil, err
 	}
 	s.task, _ = file.Task()
@@ -57,7 +57,7 @@ func (f *folder) read(ctx context.Context, e *env.Env, name string, seed uint64)
 		return nil, err
 	}
 	defer test.Close()
-	s.test, err = files.ReadAll(test)
+	s.test, err = files.ReadFirst(test, f.rows)
 	return s, err
 }
 

@@ -117,10 +117,13 @@ func (c *Command) watch(ctx context.Context, e *env.Env) error {
 			return err
 		}
 		if m == nil {
-			m = divergence.NewMonitor(len(row.X))
+			m = divergence.NewMonitor(len(row.X), divergence.BlockRows)
 		}
 		r.Rows++
-		s := m.Add(row.X)
+		if m.Starting() {
+			m.Ignore(learner.Clocks(row.Types))
+		}
+		_, s := m.Add(row.X)
 		if s == nil {
 			continue
 		}

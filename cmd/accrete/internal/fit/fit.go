@@ -24,6 +24,7 @@ import (
 // Command is accrete fit.
 type Command struct {
 	env.JSONFlag
+	env.ProfileFlags
 	inputFlags
 	display.ClassFlags
 	Train       string   `arg:"" help:"Training file: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
@@ -32,12 +33,14 @@ type Command struct {
 	Task        string   `enum:"auto,classification,regression,novelty" default:"auto" help:"classification, regression, novelty of rows without labels, or auto to decide by the first 1,000 labels (${default}). With novelty, a label of 1 or true marks a novelty, and only grades the scores."`
 	Nu          float64  `default:"0.05" help:"Share of the rows that --task novelty flags (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
+	Preset      string   `enum:"none,${presets}" default:"none" help:"Options of a paper, for all of these that have their default: algorithm, direction, steps, block size, mini-batch, maximum number of features and lambda: ${enum} (${default})."`
 	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
 	Mixture     bool     `help:"Mix the algorithm with linear models that forget and with predictions from the last labels, by weights that follow their losses row by row (docs/mixture.md)."`
 	Intervals   float64  `placeholder:"SHARE" help:"Share of the labels of a regression that the interval of their prediction is to contain, from 0.5 to 0.999."`
+	Monitor     int      `default:"500" help:"Number of rows whose inputs are compared at a time with those of the reference, which are four times as many; at least 250. 0: no monitor (${default})."`
 	Costs       string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions. JSON, such as {\"fraud\": 50} or {\"fraud\": {\"ok\": 50}}: the one with the least expected cost, where a wrong prediction costs 1 or as much as given (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
@@ -48,6 +51,7 @@ type Command struct {
 	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge, 1,024 for dsg, udsg and cdsg, and 128 for the others."`
 	stepFlags
+	Forest      int     `default:"0" help:"Number of randomised trees whose leaves are features of newton beside the random ones, for example 200 (${default})."`
 	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
 	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`
 	Shuffle     *uint64 `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
@@ -96,8 +100,8 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 		return exit.Usage("%w", err)
 	}
 	run.Classes = func() []string { return file.Schema().Classes }
-	r := Report{Algorithm: f.Algorithm}
-	curve := curves.NewRecorder(f.Algorithm, 0)
+	r := Report{Algorithm: options.Algorithm}
+	curve := curves.NewRecorder(options.Algorithm, 0)
 	var recent window
 	start := time.Now()
 	out, err := f.progressive(file, run)

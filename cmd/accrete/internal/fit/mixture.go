@@ -18,6 +18,7 @@ type mixtureReport struct {
 
 type memberReport struct {
 	Name   string  `json:"name"`
+	Rows   float64 `json:"rows"`          // share that it has predicted
 	Weight float64 `json:"weight"`        // in the last predictions
 	Scorer float64 `json:"scorer_weight"` // in those of a scorer
 	Error  float64 `json:"error"`         // progressive
@@ -31,7 +32,7 @@ func newMixtureReport(s *learner.MixtureScores) *mixtureReport {
 	}
 	r := &mixtureReport{Stacked: s.Stacked, Scorer: s.Scorer.Error}
 	for _, m := range s.Members {
-		r.Members = append(r.Members, memberReport{m.Name, m.Weight, m.Scorer, m.Whole.Error, m.Whole.Loss, m.Recent.Error})
+		r.Members = append(r.Members, memberReport{m.Name, m.Rows, m.Weight, m.Scorer, m.Whole.Error, m.Whole.Loss, m.Recent.Error})
 	}
 	return r
 }
@@ -39,12 +40,20 @@ func newMixtureReport(s *learner.MixtureScores) *mixtureReport {
 // leastShown is the weight below which a member is left out of the text.
 const leastShown = 0.05
 
+// leastRows is the share of the rows that a member has to have predicted to be compared.
+const leastRows = 0.95
+
 // text is two lines: the members by their last weights, and the best of all rows.
 func (r *mixtureReport) text() string {
 	if r == nil || len(r.Members) == 0 {
 		return ""
 	}
-	best := slices.MinFunc(r.Members, func(a, b memberReport) int { return cmp.Compare(a.Error, b.Error) })
+	best := r.Members[0]
+	for _, m := range r.Members {
+		if m.Rows >= leastRows && m.Error < best.Error {
+			best = m
+		}
+	}
 	by := slices.Clone(r.Members)
 	slices.SortStableFunc(by, func(a, b memberReport) int { return cmp.Compare(b.Weight, a.Weight) })
 	var shown []string

@@ -106,15 +106,25 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 	if task == learner.Novelty {
 		nu = f.Nu
 	}
-	options, err := learner.Config{
+	of := learner.Config{
 		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, OnDrift: f.OnDrift, Mixture: f.Mixture, Seed: f.Seed, Targets: len(f.Label),
-	}.Effective()
+		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture, Seed: f.Seed, Forest: f.Forest, Targets: len(f.Label),
+	}
+	if f.Preset != "none" {
+		p, err := learner.ParsePreset(f.Preset)
+		if err != nil {
+			return learner.Config{}, exit.Usage("%w", err)
+		}
+		of = p.Over(of)
+	}
+	options, err := of.Effective()
 	switch {
 	case err != nil:
 		return options, exit.Usage("%w", err)
 	case f.Refit && task == learner.Novelty:
 		return options, exit.Usage("--refit fits coefficients to labels, which --task novelty does not have")
+	case f.Refit && f.Forest > 0:
+		return options, exit.Usage("%w: omit --refit or --forest", learner.ErrForest)
 	case f.Lags > 0 && f.Test != "":
 		return options, exit.Usage("a model with lags can only be evaluated on the rows that it learns: omit --test")
 	case !(f.Prune >= 0 && f.Prune < 1) || f.Prune > 0 && !f.Refit:

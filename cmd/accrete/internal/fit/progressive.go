@@ -60,7 +60,7 @@ func (p *progressive) write(pass *learner.PredictedBatch, i int) {
 	if p.encoder == nil || len(classes) != p.classes {
 		p.encoder, p.classes = predict.EncoderOf(classes), len(classes)
 	}
-	x := predict.Prediction{Task: pass.Task, Rules: record.Example{Decision: pass.Decision, Intervals: pass.Intervals}, Encoder: p.encoder, Classes: classes}
+	x := predict.Prediction{Task: pass.Task, Rules: record.Example{Decision: pass.Decision, Intervals: pass.Intervals, Mixture: pass.Mixture}, Encoder: p.encoder, Classes: classes}
 	if pass.Size > 0 {
 		x.Values = pass.Row(i)
 	}

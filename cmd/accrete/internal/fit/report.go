@@ -30,8 +30,9 @@ type Report struct {
 	Intervals   []intervalReport `json:"intervals,omitempty"` // of each target, with --intervals
 	Mixture     *mixtureReport   `json:"mixture,omitempty"`   // with --mixture
 	Features    int              `json:"features"`
-	Drifts      drifts           `json:"drifts"`  // number of alarms of each detector
-	Seconds     float64          `json:"seconds"` // time spent learning
+	Drifts      drifts           `json:"drifts"`                   // number of alarms of each detector
+	Changes     *inputs.Changes  `json:"inputs_changed,omitempty"` // null with --monitor 0
+	Seconds     float64          `json:"seconds"`                  // time spent learning
 	PerSecond   float64          `json:"examples_per_second"`
 	Skipped     int64            `json:"skipped"` // rows that could not be read
 	StateHash   snapshot.Hash    `json:"state_hash"`
@@ -57,6 +58,7 @@ func (r *Report) fill(p learner.Progress, schema *decode.Schema, labels int, too
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
 	r.Task, r.Examples, r.Inputs, r.Targets, r.Features, r.Kernel = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features, p.Kernel
 	r.Drifts = drifts(p.Drifts)
+	r.Changes = inputs.NewChanges(p.Inputs, schema.Columns)
 	for _, s := range p.Intervals {
 		r.Intervals = append(r.Intervals, intervalReport(s))
 	}
@@ -97,6 +99,9 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 	}
 	if n := r.Drifts.ADWIN + r.Drifts.PageHinkley; n > 0 {
 		fmt.Fprintf(&b, "drift        detected %d times by ADWIN, %d times by Page-Hinkley\n", r.Drifts.ADWIN, r.Drifts.PageHinkley)
+	}
+	if r.Changes != nil && r.Changes.Alarms > 0 {
+		b.WriteString(r.Changes.Line())
 	}
 	if f.Kernel == "auto" && r.Kernel != "" {
 		fmt.Fprintf(&b, "kernel       %s, chosen by the warm-up\n", r.Kernel)

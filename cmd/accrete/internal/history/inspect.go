@@ -26,7 +26,7 @@ type Inspect struct {
 }
 
 func (Inspect) Help() string {
-	return `Describes a snapshot file, or the model log of a configuration: its owner, the progress of the model, its snapshots, what its columns became, and the newest records, with the reason for each that is void.`
+	return `Describes a snapshot file, or the model log of a configuration: its owner, the progress of the model, its snapshots, what its columns became, changes of the inputs, and the newest records, with the reason for each that is void.`
 }
 
 func (Inspect) Examples() string {
@@ -62,20 +62,20 @@ func (i *Inspect) Run(ctx context.Context, e *env.Env) error {
 	if r == nil {
 		return broken
 	}
-	columns, err := inputs.OfModel(r.Newest)
+	m, err := newModel(r.Newest)
 	if err != nil {
 		return cmp.Or(broken, err)
 	}
 	if i.Columns {
-		return cmp.Or(broken, i.configuration(e, columns))
+		return cmp.Or(broken, i.configuration(e, m.columns))
 	}
-	return cmp.Or(e.Print(i.JSON, logText(r, columns), struct {
+	return cmp.Or(e.Print(i.JSON, logText(r, m), struct {
 		*pipeline.LogReport
-		Columns []inputs.Column `json:"columns,omitempty"`
-	}{r, inputs.Typed(columns)}), broken)
+		*model
+	}{r, m}), broken)
 }
 
-func logText(r *pipeline.LogReport, columns []inputs.Column) string {
+func logText(r *pipeline.LogReport, m *model) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "model log    %s, offsets %d to %d, %s bytes\n", r.Topic, r.First, r.End, display.Thousands(r.Bytes))
 	fmt.Fprintf(&b, "claim        epoch %d, %s\n", r.Claim.Epoch, r.Claim.Host)
@@ -87,7 +87,7 @@ func logText(r *pipeline.LogReport, columns []inputs.Column) string {
 	if r.Damage != "" {
 		fmt.Fprintf(&b, "DAMAGED      the newest snapshot: %s\n", r.Damage)
 	}
-	b.WriteString(inputs.ModelText(columns))
+	b.WriteString(m.String())
 	for _, c := range r.Columns {
 		fmt.Fprintf(&b, "columns      seq %d, %s: %v\n", c.Seq, c.Time.Format("2006-01-02 15:04:05Z"), c.Columns)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
-	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -52,23 +51,23 @@ func (i *Inspect) file(e *env.Env) error {
 	if d == nil {
 		return exit.Refuse(fmt.Errorf("%s: %w", i.File, err))
 	}
-	var columns []inputs.Column
+	m := new(model)
 	if err == nil {
 		s, _ := snapshot.Decode(b, 0) // Describe has decoded it
-		if columns, err = inputs.OfModel(s); err != nil {
+		if m, err = newModel(s); err != nil {
 			return exit.Refuse(fmt.Errorf("%s: %w", i.File, err))
 		}
 	}
 	if i.Columns {
-		return cmp.Or(err, i.configuration(e, columns))
+		return cmp.Or(err, i.configuration(e, m.columns))
 	}
-	return errors.Join(e.Print(i.JSON, fileText(d, columns), struct {
+	return errors.Join(e.Print(i.JSON, fileText(d, m), struct {
 		*snapshot.Description
-		Columns []inputs.Column `json:"columns,omitempty"`
-	}{d, inputs.Typed(columns)}), err)
+		*model
+	}{d, m}), err)
 }
 
-func fileText(d *snapshot.Description, columns []inputs.Column) string {
+func fileText(d *snapshot.Description, m *model) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "snapshot     format %s, %s bytes, serving part %s\n", d.Format, display.Thousands(d.Size), display.Thousands(d.ServingSize))
 	fmt.Fprintf(&b, "model        %q, step %d, seq %d, epoch %d\n", d.Model, d.Step, d.Seq, d.Epoch)
@@ -86,7 +85,7 @@ func fileText(d *snapshot.Description, columns []inputs.Column) string {
 		}
 		b.WriteByte('\n')
 	}
-	b.WriteString(inputs.ModelText(columns))
+	b.WriteString(m.String())
 	for _, s := range d.Sections {
 		name := s.Kind
 		if s.Name != "" {

@@ -93,7 +93,7 @@ func (o *cluster) sample(ctx context.Context, n int) error {
 // if there is none.
 func designer(c learner.Config) *offline.Fit {
 	c.Algorithm, c.Loss, c.Costs, c.OnDrift, c.Direction = "ridge", "", "", "", ""
-	c.Lags, c.MaxFeatures, c.Minibatch = 0, 32, 0
+	c.Lags, c.MaxFeatures, c.Minibatch, c.Mixture = 0, 32, 0, false
 	fit, err := offline.NewFit(c, decode.Config{})
 	if err != nil {
 		return nil

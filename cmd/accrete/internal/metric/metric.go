@@ -21,9 +21,11 @@ import (
 
 // Command is accrete metric.
 type Command struct {
+	env.ConfigFlags
 	env.JSONFlag
-	Train     string  `arg:"" help:"File to learn from: CSV with a header, or JSON lines; plain or .gz; - for standard input."`
-	Key       string  `placeholder:"COLUMN" help:"Grouping column, for example the tenant. Each key has a metric of its own, next to the one that all share. Without it there is one metric."`
+	Train     string  `arg:"" optional:"" help:"File to learn from: CSV with a header, or JSON lines; plain or .gz; - for standard input. Without it, the last learned records of the model of -c."`
+	Window    int     `default:"4096" help:"Number of the last learned records, with -c (${default})."`
+	Key       string  `placeholder:"COLUMN" help:"Grouping column, for example the tenant. Each key has a metric of its own, next to the one that all share. Without it there is one metric. With -c it is input.key, or any name for the records' own keys."`
 	Label     string  `placeholder:"COLUMN" help:"Column with the class (y or label)."`
 	Test      string  `placeholder:"FILE" help:"File to compare the metrics on, by nearest neighbours."`
 	Rows      int     `default:"300" help:"Maximum number of rows of a key: the last ones (${default})."`
@@ -38,21 +40,34 @@ func (Command) Help() string {
 
 Columns are first scaled to mean 0 and standard deviation 1. The penalties, which keep the metrics close to the Euclidean one, are chosen by three-fold cross-validation of the error of the three nearest neighbours.
 
+With -c it learns from the records that a model has learned last, which it reads again from the input topics in the order recorded in the model log. Metrics are part of the configuration of a model: a running model does not change. To use new ones, start a model with them.
+
 It prints an upper bound of the duality gap and, with --test, the error of the three nearest neighbours without a metric, with one metric, and with one metric per key. A learner's kernel can use the file written by --save: accrete fit --metric FILE, or learner: {kernel: {metric: FILE}} in a configuration.`
 }
 
 func (Command) Examples() string {
 	return `
 accrete metric train.csv --save metric.json
-accrete metric payments.csv --key tenant --test later.csv --save metric.json`
+accrete metric payments.csv --key tenant --test later.csv --save metric.json
+accrete metric -c accrete.yaml --key tenant --window 20000 --save metric.json`
 }
 
 func (m *Command) Run(ctx context.Context, e *env.Env) error {
+	if m.Train == "" && (m.Config == "" || m.Window < 2) {
+		return exit.Usage("want a file, or -c FILE and a --window of 2 records or more, to learn from")
+	}
 	if m.Rows < 2 || !(m.Tolerance > 0) || !(m.Shared >= 0) || !(m.Own >= 0) {
 		return exit.Usage("--rows %d, --tolerance %v, --shared %v, --own %v: want 2 rows or more, a tolerance above 0 and no negative penalty", m.Rows, m.Tolerance, m.Shared, m.Own)
 	}
 	c := decode.Config{Label: m.Label, Key: m.Key, Task: learner.Classification}
-	train, schema, err := m.read(ctx, e, m.Train, c, decode.Schema{}, m.Rows)
+	var train *keyed
+	var schema *decode.Schema
+	var err error
+	if m.Train != "" {
+		train, schema, err = m.read(ctx, e, m.Train, c, decode.Schema{}, m.Rows)
+	} else {
+		train, schema, err = m.learned(ctx, e)
+	}
 	if err != nil {
 		return err
 	}
@@ -102,7 +117,7 @@ func (m *Command) Run(ctx context.Context, e *env.Env) error {
 		errors := metriclearn.Compare(tasks, scaled(f, test, train.keys), dim, single, metrics)
 		r.Test = &errors
 		if errors.Rows == 0 {
-			return exit.Refuse(fmt.Errorf("%s has no rows of the keys that %s has", m.Test, m.Train))
+			return exit.Refuse(fmt.Errorf("%s has no rows of the keys that were learned from", m.Test))
 		}
 	}
 	return e.Print(m.JSON, r.String(), r)

@@ -9,8 +9,10 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/refit/metriclearn"
 )
 
@@ -32,33 +34,87 @@ func (m *Command) read(ctx context.Context, e *env.Env, path string, c decode.Co
 	if err != nil {
 		return nil, nil, err
 	}
-	k := &keyed{tasks: map[string]*metriclearn.Task{}}
-	dim := len(file.Schema().Columns)
+	k := newKeyed()
 	for _, row := range rows {
-		if row.Label.Task == learner.Auto {
-			continue
+		if row.Label.Task != learner.Auto {
+			k.add(m.keyOf(string(row.Key)), row.X, row.Label.Class)
 		}
-		key := ""
-		if m.Key != "" {
-			key = string(row.Key)
-		}
-		t := k.tasks[key]
-		if t == nil {
-			t = new(metriclearn.Task)
-			k.keys, k.tasks[key] = append(k.keys, key), t
-		}
-		t.Points, t.Classes = append(t.Points, row.X...), append(t.Classes, row.Label.Class)
 	}
+	k.keepLast(most, len(file.Schema().Columns))
+	if k.rows == 0 {
+		return nil, nil, exit.Refuse(fmt.Errorf("%s has no labelled rows", path))
+	}
+	return k, file.Schema(), nil
+}
+
+// learned returns the records that the model of the configuration has learned last.
+func (m *Command) learned(ctx context.Context, e *env.Env) (*keyed, *decode.Schema, error) {
+	c, err := m.Load(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.Require("input.topics", "input.label"); err != nil {
+		return nil, nil, err
+	}
+	if m.Key != "" && c.Input.Key != "" && m.Key != c.Input.Key {
+		return nil, nil, exit.Usage("--key is %s, but input.key is %s, which has the keys of the records", m.Key, c.Input.Key)
+	}
+	client, err := env.Connect(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer client.Close()
+	p, err := setup.Pipeline(c, client, e.WarnOfRetries)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, schema, err := pipeline.LastLearned(ctx, p, m.Window)
+	if err != nil {
+		return nil, nil, err
+	}
+	k := newKeyed()
+	for i := range rows.Len() {
+		if y := rows.Label(i); y.Task != learner.Classification {
+			return nil, nil, exit.Refuse(fmt.Errorf("the model's task is %v: metrics are learned for classes", y.Task))
+		}
+		for j, v := range rows.X(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, nil, exit.Refuse(fmt.Errorf("column %s has missing values: metrics are learned for numbers in all columns", schema.Columns[j]))
+			}
+		}
+		k.add(m.keyOf(rows.Key(i)), rows.X(i), rows.Label(i).Class)
+	}
+	k.keepLast(m.Rows, len(schema.Columns))
+	return k, schema, nil
+}
+
+// keyOf returns the key of a row, or that of all rows.
+func (m *Command) keyOf(key string) string {
+	if m.Key == "" {
+		return ""
+	}
+	return key
+}
+
+func newKeyed() *keyed { return &keyed{tasks: map[string]*metriclearn.Task{}} }
+
+func (k *keyed) add(key string, x []float64, class int) {
+	t := k.tasks[key]
+	if t == nil {
+		t = new(metriclearn.Task)
+		k.keys, k.tasks[key] = append(k.keys, key), t
+	}
+	t.Points, t.Classes = append(t.Points, x...), append(t.Classes, class)
+}
+
+// keepLast drops all but the last rows of each key, and counts those left.
+func (k *keyed) keepLast(most, dim int) {
 	for _, t := range k.tasks {
 		if n := len(t.Classes); n > most {
 			t.Points, t.Classes = t.Points[(n-most)*dim:], t.Classes[n-most:]
 		}
 		k.rows += len(t.Classes)
 	}
-	if k.rows == 0 {
-		return nil, nil, exit.Refuse(fmt.Errorf("%s has no labelled rows", path))
-	}
-	return k, file.Schema(), nil
 }
 
 // scale returns the means and the reciprocal standard deviations of the

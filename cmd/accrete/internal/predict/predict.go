@@ -114,7 +114,7 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 			return nil
 		}
 		out := m.Predict(&b)
-		rules := record.Example{Decision: out.Decision, Intervals: out.Intervals}
+		rules := record.Example{Decision: out.Decision, Intervals: out.Intervals, Mixture: out.Mixture}
 		w.Intervals = out.Intervals.Valid()
 		for i := range raws {
 			if err := w.Write(raws[i], records[i], task, Prediction{out.Task, out.Row(i), rules, encoder, m.Schema.Classes}); err != nil {

@@ -58,6 +58,9 @@ func (w *Watch) columns(ev event.Columns) {
 // replayed starts the counters after the history in the log.
 func (w *Watch) replayed(ev event.Replayed) {
 	w.metrics.Replayed.Add(float64(ev.Batches))
+	if in := ev.Progress.Inputs; in != nil {
+		w.shifts = in.Alarms
+	}
 	w.progress(ev.Progress)
 	w.drifts = ev.Progress.Drifts
 	w.from = startPoint{time.Now(), ev.Progress.Examples}
@@ -117,9 +120,16 @@ func (w *Watch) drifted(p learner.Progress) {
 // progress updates the metrics from the learner's progress.
 func (w *Watch) progress(p learner.Progress) {
 	m := w.metrics
+	w.inputs(p.Inputs)
 	m.Step.Set(float64(p.Step))
 	m.Features.Set(float64(p.Features))
 	w.now.Examples, w.now.Step, w.now.Features, w.now.task = p.Examples, p.Step, p.Features, p.Task
+	if x := p.Mixture; x != nil {
+		for _, o := range x.Members {
+			m.Member(o.Name, o.Weight, o.Scorer, o.Recent.Error)
+		}
+		m.MixtureOfScorers(x.Recent.Error)
+	}
 	if s := p.Recent; s.Rows > 0 {
 		m.Progressive(s.Model.Error, s.Majority.Error, s.NoChange.Error, s.Linear.Error)
 		m.Loss.Set(s.Model.Loss)

@@ -37,7 +37,8 @@ type Watch struct {
 	owner string // current owner of the model, while this process is a standby
 
 	drifts learner.Drifts // number of alarms up to the last batch
-
+	shifts int64          // likewise, of the monitor of the inputs
+	shift  lastShift
 }
 
 // startPoint is a point in time and the number of examples learned by then.
@@ -111,6 +112,8 @@ func (w *Watch) Event(ev event.Event) {
 		w.columns(ev)
 	case event.Learned:
 		w.learned(ev)
+	case event.Shifted:
+		w.shifted(ev, time.Now())
 	case event.Published:
 		m.Predictions.Add(float64(ev.Records))
 		w.now.Predictions += int64(ev.Records)

@@ -1,0 +1,64 @@
+package inputs
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Changes is what the monitor of the inputs has found.
+type Changes struct {
+	learner.Inputs
+	Columns []string `json:"columns"` // that had moved at the last alarm
+}
+
+// NewChanges returns nil if there is no monitor.
+func NewChanges(in *learner.Inputs, columns []string) *Changes {
+	if in == nil {
+		return nil
+	}
+	c := &Changes{Inputs: *in, Columns: []string{}}
+	for _, j := range in.Moved {
+		if j < len(columns) {
+			c.Columns = append(c.Columns, columns[j])
+		}
+	}
+	return c
+}
+
+// ChangesOf returns those of the model in s, and nil if it has no monitor.
+func ChangesOf(s *snapshot.Snapshot) (*Changes, error) {
+	if s == nil {
+		return nil, nil
+	}
+	in, err := learner.SavedInputs(s.State.Resuming)
+	if in == nil || err != nil {
+		return nil, err
+	}
+	var schema decode.Schema
+	if err := json.Unmarshal(s.Schema, &schema); err != nil {
+		return nil, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
+	}
+	return NewChanges(in, schema.Columns), nil
+}
+
+// Line describes the last comparison and the last alarm. It is empty without a comparison.
+func (c *Changes) Line() string {
+	if c == nil || c.Compared == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("inputs       distance of the last rows %.2f of the threshold, %s\n", c.Distance, display.Count(c.Alarms, "change"))
+	if c.Alarms == 0 {
+		return text
+	}
+	what := "the dependence of the columns"
+	if len(c.Columns) > 0 {
+		what = strings.Join(c.Columns, ", ")
+	}
+	return text + fmt.Sprintf("             last one noticed at row %s, %.1f times the threshold: %s\n", display.Thousands(c.AlarmAt), c.Height, what)
+}

@@ -1,0 +1,268 @@
+package forest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// samples are of numbers, of several targets and of classes, with equal values, a
+// constant column and rows without weight.
+func samples() map[string]Sample {
+	all := map[string]Sample{}
+	for name, kinds := range map[string]struct{ classes, targets int }{"numbers": {0, 1}, "targets": {0, 3}, "classes": {4, 1}} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		s := Sample{Dim: 5, Classes: kinds.classes}
+		for i := range 300 {
+			x := []float32{float32(rng.NormFloat64()), float32(rng.IntN(3)), 7, float32(rng.ExpFloat64()), float32(rng.NormFloat64())}
+			s.X = append(s.X, x...)
+			s.Weights = append(s.Weights, float64(i%7)/4)
+			for k := range kinds.targets {
+				y := math.Floor(8*rng.Float64()*float64(x[1])) / 4
+				if x[0] > 0.5 {
+					y += float64(k) + 1
+				}
+				if kinds.classes > 0 {
+					y = math.Mod(math.Floor(y), 4)
+				}
+				s.Targets = append(s.Targets, y)
+			}
+		}
+		all[name] = s
+	}
+	return all
+}
+
+// leafOf is the leaf of a row, node by node.
+func (f *Forest) leafOf(tree int, x []float32) int32 {
+	at := f.roots[tree]
+	for f.nodes[at].left != at {
+		next := f.nodes[at].left
+		if x[f.nodes[at].column] > f.nodes[at].threshold {
+			next++
+		}
+		at = next
+	}
+	return f.nodes[at].leaf
+}
+
+func TestLeavesAndSumsAreThoseOfTheTrees(t *testing.T) {
+	for name, s := range samples() {
+		f := Grow(s, 7, 1)
+		for _, n := range []int{0, 1, 3, 4, 130, 300} {
+			x := s.X[:n*s.Dim]
+			leaves := make([]int32, n*f.Trees())
+			f.Leaf(leaves, x)
+			const scores = 3
+			coef := make([]float32, f.Leaves()*scores)
+			for i := range coef {
+				coef[i] = float32(math.Sin(float64(i)))
+			}
+			sums := make([]float64, n*scores)
+			for i := range sums {
+				sums[i] = float64(i) / 3
+			}
+			f.Sum(sums, x, coef, scores)
+			for i := range n {
+				want := make([]float64, scores)
+				for tree := range f.Trees() {
+					leaf := f.leafOf(tree, x[i*s.Dim:(i+1)*s.Dim])
+					if got := leaves[tree*n+i]; got != leaf {
+						t.Fatalf("%s, %d rows: row %d is in leaf %d of tree %d, want %d", name, n, i, got, tree, leaf)
+					}
+					if from, to := f.Tree(tree); int(leaf) < from || int(leaf) >= to {
+						t.Fatalf("%s: leaf %d is not one of tree %d: %d to %d", name, leaf, tree, from, to)
+					}
+					for j := range want {
+						want[j] += float64(coef[int(leaf)*scores+j])
+					}
+				}
+				for j := range want {
+					if got, want := sums[i*scores+j], float64(i*scores+j)/3+want[j]; got != want {
+						t.Fatalf("%s, %d rows: the sum of row %d is %v, want %v", name, n, i, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// impurity is the weighted sum of squares of the rows around their mean, or Gini's
+// impurity times their weight.
+func (s *Sample) impurity(rows []int) float64 {
+	kinds := max(s.Classes, len(s.Targets)/len(s.Weights))
+	total, sum := 0.0, 0.0
+	mean := make([]float64, kinds)
+	at := func(i, k int) float64 {
+		if s.Classes > 0 {
+			if int(s.Targets[i]) == k {
+				return 1
+			}
+			return 0
+		}
+		return s.Targets[i*kinds+k]
+	}
+	for _, i := range rows {
+		total += s.Weights[i]
+		for k := range mean {
+			mean[k] += s.Weights[i] * at(i, k)
+		}
+	}
+	for _, i := range rows {
+		for k := range mean {
+			sum += s.Weights[i] * math.Pow(at(i, k)-mean[k]/total, 2)
+		}
+	}
+	return sum
+}
+
+// Every split divides its rows into two sides of minLeafRows or more, and makes them
+// purer; a node of many rows that are not alike is split.
+func TestSplitsMakeRowsPurer(t *testing.T) {
+	for name, s := range samples() {
+		f := Grow(s, 10, 3)
+		var check func(at int32, rows []int)
+		check = func(at int32, rows []int) {
+			n := f.nodes[at]
+			if n.left == at {
+				if len(rows) < minLeafRows || len(rows) > 60 && s.impurity(rows) > 1e-9 {
+					t.Fatalf("%s: a leaf has %d rows %v", name, len(rows), s.impurity(rows))
+				}
+				return
+			}
+			var left, right []int
+			for _, i := range rows {
+				if s.X[i*s.Dim+int(n.column)] > n.threshold {
+					right = append(right, i)
+				} else {
+					left = append(left, i)
+				}
+			}
+			if len(left) < minLeafRows || len(right) < minLeafRows {
+				t.Fatalf("%s: a split has %d and %d rows", name, len(left), len(right))
+			}
+			if before, after := s.impurity(rows), s.impurity(left)+s.impurity(right); !(after < before) {
+				t.Fatalf("%s: a split has the impurity %v, and %v before", name, after, before)
+			}
+			check(n.left, left)
+			check(n.left+1, right)
+		}
+		var rows []int
+		for i, w := range s.Weights {
+			if w > 0 {
+				rows = append(rows, i)
+			}
+		}
+		for _, root := range f.roots {
+			check(root, rows)
+		}
+	}
+}
+
+func TestForestDependsOnItsRowsAndSeedAlone(t *testing.T) {
+	for name, s := range samples() {
+		want, _ := Grow(s, 6, 1).Encode()
+		s.X, s.Targets, s.Weights = append(s.X, 9, 9, 9, 9, 9), append(s.Targets, s.Targets[:max(1, len(s.Targets)/300)]...), append(s.Weights, 0)
+		if got, _ := Grow(s, 6, 1).Encode(); !bytes.Equal(got, want) {
+			t.Errorf("%s: a row without weight changes the trees", name)
+		}
+		if got, _ := Grow(s, 6, 2).Encode(); bytes.Equal(got, want) {
+			t.Errorf("%s: the seed does not change the trees", name)
+		}
+		for i := range s.X {
+			s.X[i] *= []float32{4, 0.5, 1, 8, 2}[i%5]
+		}
+		if got, _ := Grow(s, 6, 1).Encode(); !bytes.Equal(got, want) {
+			t.Errorf("%s: the scale of a column changes the trees", name)
+		}
+	}
+}
+
+func TestGrowsFromAnyRows(t *testing.T) {
+	for name, s := range map[string]Sample{
+		"none":    {Dim: 2},
+		"one":     {Dim: 2, X: []float32{1, 2}, Targets: []float64{3}, Weights: []float64{1}},
+		"weights": {Dim: 1, X: make([]float32, 20), Targets: make([]float64, 20), Weights: make([]float64, 20)},
+		"equal":   {Dim: 1, X: make([]float32, 20), Targets: make([]float64, 20), Weights: slices.Repeat([]float64{1}, 20), Classes: 2},
+		"large":   {Dim: 1, X: []float32{-math.MaxFloat32, 0, 1, 2, 3, math.MaxFloat32}, Targets: []float64{0, 0, 0, 1e150, 1e150, 1e150}, Weights: slices.Repeat([]float64{1e9}, 6)},
+	} {
+		f := Grow(s, 3, 1)
+		dst := []float64{0}
+		f.Sum(dst, make([]float32, s.Dim), make([]float32, f.Leaves()), 1)
+		if f.Trees() != 3 || f.Leaves() < 3 || dst[0] != 0 {
+			t.Errorf("%s: %d trees, %d leaves, sum %v", name, f.Trees(), f.Leaves(), dst)
+		}
+	}
+}
+
+// The trees of a sample are part of what a model is: they may not change.
+func TestTreesAreForever(t *testing.T) {
+	want := map[string]string{"numbers": "2f274d23f815afe4", "targets": "e844d5db659a6916", "classes": "3fae961125545da0"}
+	for name, s := range samples() {
+		columns, thresholds := Grow(s, 5, 1).Encode()
+		h := sha256.New()
+		h.Write(columns)
+		if err := binary.Write(h, binary.LittleEndian, thresholds); err != nil {
+			t.Fatal(err)
+		}
+		if got := hex.EncodeToString(h.Sum(nil)[:8]); got != want[name] {
+			t.Errorf("%s: the hash of the trees is %s, want %s", name, got, want[name])
+		}
+	}
+}
+
+func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
+	for name, s := range samples() {
+		f := Grow(s, 4, 1)
+		columns, thresholds := f.Encode()
+		got, err := Decode(columns, thresholds, s.Dim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.nodes, f.nodes) || !slices.Equal(got.roots, f.roots) || !slices.Equal(got.first, f.first) || got.dim != f.dim {
+			t.Errorf("%s: the forest that was read differs", name)
+		}
+		for what, err := range map[string]error{
+			"a byte less":      decodeError(columns[:len(columns)-1], thresholds, s.Dim),
+			"a leaf":           decodeError(nil, nil, s.Dim),
+			"a threshold more": decodeError(columns, append(thresholds, 1), s.Dim),
+			"one less":         decodeError(columns, thresholds[1:], s.Dim),
+			"a column":         decodeError(columns, thresholds, 3),
+			"no input":         decodeError([]byte{0}, nil, 0),
+			"a long number":    decodeError([]byte{0x80, 0}, nil, 3),
+		} {
+			if err == nil {
+				t.Errorf("%s: %s is no error", name, what)
+			}
+		}
+	}
+}
+
+func decodeError(columns []byte, thresholds []float32, dim int) error {
+	_, err := Decode(columns, thresholds, dim)
+	return err
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte{1, 0, 2, 0, 0}, 2)
+	f.Fuzz(func(t *testing.T, columns []byte, dim int) {
+		dim = 1 + int(uint(dim)%5)
+		thresholds := make([]float32, max(0, len(columns)/2))
+		for n := range len(thresholds) + 1 {
+			forest, err := Decode(columns, thresholds[:n], dim)
+			if err != nil {
+				continue
+			}
+			again, _ := forest.Encode()
+			if !bytes.Equal(again, columns) {
+				t.Errorf("%v is read as %v", columns, again)
+			}
+			forest.Sum(make([]float64, 1), make([]float32, dim), make([]float32, forest.Leaves()), 1)
+		}
+	})
+}

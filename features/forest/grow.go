@@ -1,0 +1,320 @@
+package forest
+
+import (
+	"math/rand/v2"
+	"sync"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// Sample is the rows that trees grow from.
+type Sample struct {
+	X       []float32 // rows × Dim, finite
+	Dim     int
+	Targets []float64 // rows × targets: numbers; or the class of each row
+	Classes int       // 0: targets are numbers
+	Weights []float64 // of the rows, 0 or more
+}
+
+// minLeafRows is the number of rows of the sample in a leaf, or more. Chosen by trial,
+// see docs/constants.md.
+const minLeafRows = 3
+
+// These bound the time that trees of many columns take to grow.
+const (
+	maxSplits  = 128 // compared at a node
+	maxColumns = 512 // looked at
+	maxRounds  = 4   // in which none of the thresholds leaves enough rows
+)
+
+// Grow returns a forest of that many trees, each of all rows of s. At a node it draws
+// columns without replacement and one uniform threshold in each, until ⌈Dim/2⌉ of them
+// leave minLeafRows on either side; of these splits it takes the one with the largest fall
+// of the variance of the targets, or of Gini's impurity of classes. It is a pure function
+// of the sample and the seed. Rows without weight do not count.
+func Grow(s Sample, trees int, seed uint64) *Forest {
+	f := &Forest{dim: s.Dim, first: make([]int32, 1, trees+1)}
+	g := newGrowth(s)
+	grown := make([][]node, trees)
+	var wait sync.WaitGroup
+	for _, part := range halves(trees) {
+		wait.Go(func() {
+			w := g.worker()
+			for t := part[0]; t < part[1]; t++ {
+				grown[t] = w.tree(vec.Key("forest", seed, uint64(t)))
+			}
+		})
+	}
+	wait.Wait()
+	for _, tree := range grown {
+		f.add(tree)
+	}
+	return f
+}
+
+// halves divides n trees between two goroutines.
+func halves(n int) [2][2]int { return [2][2]int{{0, n / 2}, {n / 2, n}} }
+
+// add appends a tree, whose nodes count from 0.
+func (f *Forest) add(tree []node) {
+	at, leaves := int32(len(f.nodes)), f.first[len(f.first)-1]
+	first := leaves
+	for _, n := range tree {
+		n.left += at
+		if n.left == int32(len(f.nodes)) {
+			leaves++
+		}
+		n.leaf += first
+		f.nodes = append(f.nodes, n)
+	}
+	f.roots, f.first = append(f.roots, at), append(f.first, leaves)
+}
+
+// growth is a sample, column by column, and what its trees share.
+type growth struct {
+	columns [][]float32
+	rows    []int32 // that have a weight
+	weights []float64
+	targets [][]float64 // weighted, of numbers: target by target
+	classes []int32
+	kinds   int // classes, or targets
+}
+
+func newGrowth(s Sample) *growth {
+	g := &growth{weights: s.Weights, kinds: s.Classes}
+	n := len(s.Weights)
+	g.columns = make([][]float32, s.Dim)
+	for j := range g.columns {
+		g.columns[j] = make([]float32, n)
+		for i := range g.columns[j] {
+			g.columns[j][i] = s.X[i*s.Dim+j]
+		}
+	}
+	for i, w := range s.Weights {
+		if w > 0 {
+			g.rows = append(g.rows, int32(i))
+		}
+	}
+	if s.Classes > 0 {
+		for _, y := range s.Targets {
+			g.classes = append(g.classes, int32(y))
+		}
+		return g
+	}
+	g.kinds = len(s.Targets) / max(1, n)
+	g.targets = make([][]float64, g.kinds)
+	for k := range g.targets {
+		g.targets[k] = make([]float64, n)
+		for i, w := range s.Weights {
+			g.targets[k][i] = w * s.Targets[i*g.kinds+k]
+		}
+	}
+	return g
+}
+
+// worker grows trees, one after the other.
+type worker struct {
+	*growth
+	rng     rand.ChaCha8
+	rows    []int32 // of the node's subtree, in place
+	moved   []int32
+	order   []int32 // columns, of which the first are those of the node
+	all     []float64
+	left    []float64
+	nodes   []node
+	leaves  int32
+	pending []open
+}
+
+// open is a node that is not decided yet, with its rows.
+type open struct{ node, from, to int32 }
+
+func (g *growth) worker() *worker {
+	w := &worker{growth: g, order: make([]int32, len(g.columns)), all: make([]float64, g.kinds), left: make([]float64, g.kinds)}
+	return w
+}
+
+// tree returns the nodes of one tree. The order of its random numbers is that of its
+// nodes, from left to right.
+func (w *worker) tree(key [32]byte) []node {
+	w.rng.Seed(key)
+	w.rows = append(w.rows[:0], w.growth.rows...)
+	for j := range w.order {
+		w.order[j] = int32(j)
+	}
+	w.nodes, w.leaves = make([]node, 1, len(w.rows)/2+1), 0
+	w.pending = append(w.pending[:0], open{0, 0, int32(len(w.rows))})
+	for len(w.pending) > 0 {
+		o := w.pending[len(w.pending)-1]
+		w.pending = w.pending[:len(w.pending)-1]
+		c, ok := w.split(o)
+		if !ok {
+			w.nodes[o.node] = leafNode(o.node, w.leaves)
+			w.leaves++
+			continue
+		}
+		child := int32(len(w.nodes))
+		w.nodes[o.node] = node{threshold: c.threshold, column: c.column, left: child}
+		w.nodes = append(w.nodes, node{}, node{})
+		middle := w.partition(o, c)
+		w.pending = append(w.pending, open{child + 1, middle, o.to}, open{child, o.from, middle})
+	}
+	return w.nodes
+}
+
+// candidate is a split: rows above the threshold go right.
+type candidate struct {
+	column    int32
+	threshold float32
+}
+
+// split returns the best of the random splits of a node, if there is any.
+func (w *worker) split(o open) (best candidate, ok bool) {
+	rows := w.rows[o.from:o.to]
+	if len(rows) < 2*minLeafRows {
+		return best, false
+	}
+	total := w.sums(rows)
+	least := w.purity(w.all, total)
+	most := least + float64(least*minGain)
+	d := len(w.order)
+	for range maxRounds {
+		wanted := min((d+1)/2, maxSplits)
+		for i := 0; i < min(d, maxColumns) && wanted > 0; i++ {
+			j := i + w.below(d-i)
+			w.order[i], w.order[j] = w.order[j], w.order[i]
+			c, varies := w.draw(rows, w.order[i])
+			if !varies {
+				continue
+			}
+			purity, valid := w.divided(rows, c, total)
+			if !valid {
+				continue
+			}
+			wanted--
+			if purity > most {
+				most, ok, best = purity, true, c
+			}
+		}
+		if wanted < min((d+1)/2, maxSplits) {
+			break
+		}
+	}
+	return best, ok
+}
+
+// draw returns a split of rows in a column, at a uniform threshold between their values.
+// It returns false if these are all the same.
+func (w *worker) draw(rows []int32, number int32) (c candidate, varies bool) {
+	column, u := w.columns[number], w.uniform()
+	low, high := column[rows[0]], column[rows[0]]
+	for _, r := range rows[1:] {
+		low, high = min(low, column[r]), max(high, column[r])
+	}
+	threshold := float32(float64(low) + float64(u*(float64(high)-float64(low))))
+	if threshold >= high {
+		threshold = low
+	}
+	return candidate{number, threshold}, low < high
+}
+
+// divided returns the sum of the purities of both sides of a split, whose weight is total.
+// It returns false if a side has too few rows.
+func (w *worker) divided(rows []int32, c candidate, total float64) (purity float64, valid bool) {
+	n, weight := w.sumsLeft(rows, w.columns[c.column], c.threshold)
+	if n < minLeafRows || len(rows)-n < minLeafRows {
+		return 0, false
+	}
+	purity = w.purity(w.left, weight)
+	for k, v := range w.left {
+		w.left[k] = w.all[k] - v
+	}
+	return purity + w.purity(w.left, total-weight), true
+}
+
+// minGain is the part of the purity that a split has to gain: less is rounding.
+const minGain = 1e-12
+
+// purity returns Σ s²/weight of the sums of the rows on one side: the fall of variance
+// or of Gini's impurity is the sum of both sides' minus that of the node.
+func (w *worker) purity(sums []float64, weight float64) float64 {
+	if !(weight > 0) {
+		return 0
+	}
+	squares := 0.0
+	for _, s := range sums {
+		squares += float64(s * s)
+	}
+	return squares / weight
+}
+
+// sums sets all to the sums of the rows, and returns their weight.
+func (w *worker) sums(rows []int32) (weight float64) {
+	clear(w.all)
+	for _, r := range rows {
+		weight += w.weights[r]
+	}
+	if w.classes != nil {
+		for _, r := range rows {
+			w.all[w.classes[r]] += w.weights[r]
+		}
+		return weight
+	}
+	for k, y := range w.targets {
+		for _, r := range rows {
+			w.all[k] += y[r]
+		}
+	}
+	return weight
+}
+
+// sumsLeft sets left to the sums of the rows that are not above the threshold, and
+// returns their number and their weight.
+func (w *worker) sumsLeft(rows []int32, column []float32, threshold float32) (n int, weight float64) {
+	clear(w.left)
+	w.moved = w.moved[:0]
+	for _, r := range rows {
+		if column[r] <= threshold {
+			w.moved = append(w.moved, r)
+			weight += w.weights[r]
+		}
+	}
+	if w.classes != nil {
+		for _, r := range w.moved {
+			w.left[w.classes[r]] += w.weights[r]
+		}
+		return len(w.moved), weight
+	}
+	for k, y := range w.targets {
+		sum := 0.0
+		for _, r := range w.moved {
+			sum += y[r]
+		}
+		w.left[k] = sum
+	}
+	return len(w.moved), weight
+}
+
+// partition moves the rows of a node that go right behind the others, and returns where
+// they begin.
+func (w *worker) partition(o open, c candidate) int32 {
+	column, at := w.columns[c.column], o.from
+	w.moved = w.moved[:0]
+	for _, r := range w.rows[o.from:o.to] {
+		if column[r] > c.threshold {
+			w.moved = append(w.moved, r)
+		} else {
+			w.rows[at] = r
+			at++
+		}
+	}
+	copy(w.rows[at:o.to], w.moved)
+	return at
+}
+
+// below returns a number from 0 to n-1: of 2^64 words, all but a few in n are equally
+// likely to lead to each.
+func (w *worker) below(n int) int { return int(w.rng.Uint64() % uint64(n)) }
+
+// uniform returns a number of [0, 1).
+func (w *worker) uniform() float64 { return float64(w.rng.Uint64()>>11) * 0x1p-53 }

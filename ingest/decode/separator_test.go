@@ -1,0 +1,73 @@
+package decode
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// all reads the rows of a file.
+func all(t *testing.T, text string) (rows [][]float64, columns []string, err error) {
+	t.Helper()
+	f, err := Read(strings.NewReader(text), "file", Config{Infer: true, Missing: "impute", Depth: MaxDepth}, Schema{})
+	if err != nil {
+		return nil, nil, err
+	}
+	for {
+		r, err := f.Next()
+		if err == io.EOF {
+			return rows, f.Schema().Columns, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = append(rows, append([]float64(nil), r.X...))
+	}
+}
+
+// Cells may be separated by commas, semicolons, tabs or bars.
+func TestSeparatorsAreRecognised(t *testing.T) {
+	for _, sep := range separators {
+		text := strings.ReplaceAll("\xef\xbb\xbfa,\"b;,|\t\",y\r\n1,\"x\r\ny\",2\r\n3,z,4\r\n", ",", string(sep))
+		rows, columns, err := all(t, text)
+		if err != nil || len(rows) != 2 || len(columns) != 2 || rows[0][0] != 1 || rows[1][0] != 3 {
+			t.Errorf("%q: rows %v of %q, %v", sep, rows, columns, err)
+		}
+	}
+	if rows, columns, err := all(t, "a;b,y\n1,2\n"); err != nil || len(rows) != 1 || columns[0] != "a;b" {
+		t.Errorf("a comma comes first: %v of %q, %v", rows, columns, err)
+	}
+}
+
+// A file or a value that cannot be read is named with what to do.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	for text, want := range map[string]string{
+		"a;y\n0,5;1\n1,25;2\n":                         `column "a" has numbers with decimal commas, such as "1,25"`,
+		"\xff\xfea\x00,\x00y\x00\n\x00":                "UTF-16",
+		"PK\x03\x04xxxx":                               "ZIP archive",
+		"PAR1xxxx":                                     "Parquet",
+		"[\n {\"a\":1,\"y\":2}]\n":                     "one object a line",
+		"{\n \"a\":1,\n \"y\":2\n}\n":                  "line 1: json: unexpected end, want a name in quotes: an object has to be on one line",
+		"a,y\ngr\xfcn,1\n":                             `line 2: csv: column "a": "gr\xfcn" is not valid UTF-8: convert the file`,
+		"a,y\n1e400,1\n":                               `line 2: limits: "a" is 1e400, out of range`,
+		"a,y\n\"x\"y,1\n":                              `line 2: csv: line 2, byte 3: `,
+		`{"features":{"a":NaN},"y":1}`:                 `line 1: json: "a": NaN at byte 17 is not JSON: leave the field out, or write null`,
+		`{"features":{"a":{"b":[1,-Infinity]}},"y":1}`: `json: "a.b.1": -Infinity at byte 25 is not JSON`,
+		`{"features":{"a":1e400},"y":1}`:               `"a" is 1e400, out of range`,
+	} {
+		if _, _, err := all(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Up to 1 % of the first values of a column of times may be something else, which are errors.
+func TestTimesAreInferredInSpiteOfAFewOthers(t *testing.T) {
+	text := "at,y\n" + strings.Repeat("2024-05-06,1\n2024-05-07T08:09:10+02:00,2\n", 100)
+	for more, want := range map[string]string{"": "", "06/05/2024,1\n": `line 202: columns: "at" is text "06/05/2024", want a time`} {
+		_, _, err := all(t, text+more)
+		if got := err == nil; got != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("with %q: %v", more, err)
+		}
+	}
+}

@@ -1,0 +1,267 @@
+package newton
+
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/features/forest"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// leaves is the second family of features, beside the random ones: the leaves of a forest
+// of extremely randomised trees that grew once, from the first rows. The kernel of a
+// member with the share ρ is ρ times that of the random features and 1-ρ times that of
+// the trees, the share of them in which two rows share a leaf.
+type leaves struct {
+	trees       *forest.Forest // nil until it grows
+	members     []int          // of the ensemble: those with leaves
+	averaged    int            // number of the first of them that have averages
+	of          []uint16       // trees × windowRows: leaf of each row of the window, counted in its tree
+	coef        []float64      // leaves × members × scores
+	averageCoef []float64      // leaves × averaged × scores
+	candidates  []float32      // leaves × (mixture, members, averages) × scores
+	columns     []int          // of the scores of each candidate
+	next        int            // tree to change
+	diverged    []bool         // of the ensemble
+
+	scores  []float64
+	numbers []int32
+	row     []float64
+	solver  treeSolver
+}
+
+const (
+	// growRows is the number of rows of the window from which the trees grow: those that
+	// the warm-up keeps. Chosen by trial.
+	growRows = 1250
+
+	// treesPerStep is the number of trees that change in a step, after a block of random
+	// features. Chosen by trial.
+	treesPerStep = 8
+)
+
+// forestEnsemble is the members of a model with a forest. The mixture decides on ρ: rows
+// that the trees have grown from would choose too small a one. Members with the same
+// λ/ρ share the factors of the blocks. Chosen by trial.
+var forestEnsemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003, windowRows, 1}, {0.15, windowRows, 0.5}, {0.015, windowRows, 0.5}, {0.3, 1024, 1}, {0.15, 1024, 0.5}}
+
+// newLeaves returns those of a model without trees yet.
+func (w *newton) newLeaves() leaves {
+	l := leaves{diverged: make([]bool, len(w.members))}
+	for m, who := range w.members {
+		if who.rho < 1 {
+			l.members = append(l.members, m)
+			if m < w.averaged {
+				l.averaged++
+			}
+		}
+	}
+	return l
+}
+
+// grow grows the trees, once there are enough rows.
+func (w *newton) grow() {
+	v := &w.window
+	if w.Options.Forest == 0 || w.forest.trees != nil || v.rows < growRows || w.Head.Task == target.Classification && w.Head.Classes < 2 {
+		return
+	}
+	s := forest.Sample{X: v.x, Dim: w.Dim, Weights: v.weights, Targets: make([]float64, len(v.targets))}
+	for i, y := range v.targets {
+		s.Targets[i] = max(-target.MaxResidual, min(target.MaxResidual, y))
+	}
+	if w.Head.Task == target.Classification {
+		s.Classes = w.Head.Classes
+	}
+	w.plant(forest.Grow(s, w.Options.Forest, w.Options.Seed))
+	k, l := w.Head.Scores(), &w.forest
+	l.coef = make([]float64, l.trees.Leaves()*len(l.members)*k)
+	l.averageCoef = make([]float64, l.trees.Leaves()*l.averaged*k)
+}
+
+// plant takes trees, and the leaves of the rows of the window.
+func (w *newton) plant(trees *forest.Forest) {
+	l := &w.forest
+	l.trees = trees
+	if trees == nil {
+		return
+	}
+	l.of = make([]uint16, trees.Trees()*windowRows)
+	for from := 0; from < w.window.rows; from += plantRows {
+		rows := min(plantRows, w.window.rows-from)
+		l.arrive(from, w.window.x[from*w.Dim:(from+rows)*w.Dim])
+	}
+}
+
+// plantRows is the number of rows of the window whose leaves are found together.
+const plantRows = 64
+
+// arrive notes the leaves of rows of the window, from row at on.
+func (l *leaves) arrive(at int, x []float32) {
+	if l.trees == nil {
+		return
+	}
+	n := len(x) / l.trees.Dim()
+	l.numbers = state.Extend(l.numbers[:0], n*l.trees.Trees())
+	l.trees.Leaf(l.numbers, x)
+	for t := range l.trees.Trees() {
+		first, _ := l.trees.Tree(t)
+		for i, leaf := range l.numbers[t*n : (t+1)*n] {
+			l.of[t*windowRows+at+i] = uint16(int(leaf) - first)
+		}
+	}
+}
+
+// serveLeaves computes what predictions are made with, for the shares of a mixture.
+func (w *newton) serveLeaves(mix []float64) {
+	l, k, e, n := &w.forest, w.Head.Scores(), len(w.members), w.Head.Targets()
+	if l.trees == nil {
+		return
+	}
+	l.columns = l.columns[:0]
+	shares := make([]float64, 0, (len(l.members)+l.averaged)*k)
+	add := func(candidate int) {
+		l.columns = append(l.columns, (1+candidate)*k)
+		for j := range k {
+			shares = append(shares, mix[candidate*n+j*n/k])
+		}
+	}
+	for _, m := range l.members {
+		add(m)
+	}
+	for _, m := range l.members[:l.averaged] {
+		add(e + m)
+	}
+	own, averaged := len(l.members)*k, l.averaged*k
+	size := k + own + averaged
+	l.candidates = state.Extend(l.candidates[:0], l.trees.Leaves()*size)
+	l.row = state.Extend(l.row[:0], own+averaged)
+	for i := range l.trees.Leaves() {
+		copy(l.row, l.coef[i*own:(i+1)*own])
+		copy(l.row[own:], l.averageCoef[i*averaged:(i+1)*averaged])
+		to := l.candidates[i*size : (i+1)*size]
+		for j := range k {
+			sum := 0.0
+			for c := j; c < len(l.row); c += k {
+				sum += float64(shares[c] * l.row[c])
+			}
+			to[j] = float32(sum)
+		}
+		for j, v := range l.row {
+			to[k+j] = float32(v)
+		}
+	}
+}
+
+// score adds to the scores f of the rows x, rows × columns, those of their leaves.
+func (l *leaves) score(f []float64, x []float32, columns int) {
+	if l.trees == nil {
+		return
+	}
+	n, size := len(x)/l.trees.Dim(), len(l.candidates)/l.trees.Leaves()
+	k := size / (1 + len(l.columns))
+	l.scores = state.Extend(l.scores[:0], n*size)
+	clear(l.scores)
+	l.trees.Sum(l.scores, x, l.candidates, size)
+	for i := range n {
+		from, to := l.scores[i*size:(i+1)*size], f[i*columns:(i+1)*columns]
+		for j, v := range from[:k] {
+			to[j] += v
+		}
+		for c, at := range l.columns {
+			for j, v := range from[(1+c)*k : (2+c)*k] {
+				to[at+j] += v
+			}
+		}
+	}
+}
+
+// serving returns the coefficients of the mixture, leaves × scores.
+func (l *leaves) serving(k int) []float32 {
+	if l.trees == nil {
+		return nil
+	}
+	size := len(l.candidates) / l.trees.Leaves()
+	coef := make([]float32, 0, l.trees.Leaves()*k)
+	for i := 0; i < len(l.candidates); i += size {
+		coef = append(coef, l.candidates[i:i+k]...)
+	}
+	return coef
+}
+
+// average moves the averages towards the members by a share.
+func (l *leaves) average(share float64) {
+	if l.trees == nil || l.averaged == 0 {
+		return
+	}
+	own, averaged := len(l.coef)/l.trees.Leaves(), len(l.averageCoef)/l.trees.Leaves()
+	for i := range l.trees.Leaves() {
+		from, to := l.coef[i*own:], l.averageCoef[i*averaged:(i+1)*averaged]
+		for j := range to {
+			to[j] += float64(share * (from[j] - to[j]))
+		}
+	}
+}
+
+// widen adds a class to the coefficients of from scores.
+func (l *leaves) widen(h target.Head, from int) {
+	if l.trees != nil {
+		l.coef, l.averageCoef = h.Widen(l.coef, from), h.Widen(l.averageCoef, from)
+	}
+}
+
+// reset clears the coefficients of a member.
+func (l *leaves) reset(m int) {
+	l.diverged[m] = false
+	if l.trees == nil {
+		return
+	}
+	own, averaged := len(l.coef)/l.trees.Leaves(), len(l.averageCoef)/l.trees.Leaves()
+	k := own / len(l.members)
+	for c, who := range l.members {
+		if who != m {
+			continue
+		}
+		for i := range l.trees.Leaves() {
+			clear(l.coef[i*own+c*k : i*own+(c+1)*k])
+			if c < l.averaged {
+				clear(l.averageCoef[i*averaged+c*k : i*averaged+(c+1)*k])
+			}
+		}
+	}
+}
+
+// save writes the coefficients. The trees are in the serving part.
+func (l *leaves) save(a *state.Arrays) {
+	if l.trees == nil {
+		return
+	}
+	n := l.trees.Leaves()
+	state.Put(a, "forest.next", 1, []int64{int64(l.next)})
+	state.Put(a, "forest.w", len(l.coef)/n, l.coef)
+	state.Put(a, "forest.averages.w", len(l.averageCoef)/n, l.averageCoef)
+}
+
+func (w *newton) loadLeaves(s *state.Reader, v engine.Served) {
+	s.Require(v.Forest == nil || v.Forest.Trees() == w.Options.Forest && v.Forest.Dim() == w.Dim, "the forest has %d trees, configured are %d", v.Forest.Trees(), w.Options.Forest)
+	if s.Err != nil || v.Forest == nil {
+		return
+	}
+	l, k, n := &w.forest, w.Head.Scores(), v.Forest.Leaves()
+	next := state.Take[int64](s, "forest.next", 1, 1)
+	l.coef = state.Take[float64](s, "forest.w", n, len(l.members)*k)
+	l.averageCoef = state.Take[float64](s, "forest.averages.w", n, l.averaged*k)
+	if s.Err != nil {
+		return
+	}
+	s.Require(next[0] >= 0 && next[0] < int64(v.Forest.Trees()), "the next tree is %d of %d", next[0], v.Forest.Trees())
+	for _, coef := range [][]float64{l.coef, l.averageCoef} {
+		for _, c := range coef {
+			s.Require(math.Abs(c) < engine.MaxCoefficient/10, "a coefficient of a leaf is %v", c)
+		}
+	}
+	if s.Err == nil {
+		l.next = int(next[0])
+		w.plant(v.Forest)
+	}
+}

@@ -1,0 +1,85 @@
+package pipeline
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/divergence"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// A learner in Kafka that was stopped halfway reports a change of its inputs, of records
+// with and without labels, within 2,000 records, with the name of the column and once. It
+// has the state of one that was not stopped, and a history that verify finds.
+func TestAChangeOfTheInputsIsReported(t *testing.T) {
+	const change, all = 3_300, 5_300
+	rng := rand.New(rand.NewPCG(3, 4))
+	values := make([]string, all)
+	for i := range values {
+		age, label := rng.NormFloat64(), fmt.Sprintf(`,"label":%t`, rng.IntN(2) == 0)
+		if i >= change {
+			age++
+		}
+		if i%2 == 0 {
+			label = ""
+		}
+		values[i] = fmt.Sprintf(`{"amount":%v,"age":%v,"city":"c%d"%s}`, rng.ExpFloat64(), age, rng.IntN(5), label)
+	}
+	c, in := kafkatest.Client(t), kafkatest.Name("orders")
+	kafkatest.Fill(t, c, in, 1, values[:2_700])
+	monitored := func(cfg Config) Config {
+		cfg.Learner = learner.Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 16, Monitor: divergence.BlockRows}
+		cfg.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute"}
+		return cfg
+	}
+	cfg, ev := config(c, "stopped", in)
+	cfg = monitored(cfg)
+	learnAll(t, cfg)
+	if s, ok := last[event.Shifted](ev); ok {
+		t.Errorf("a change before it: %+v", s)
+	}
+	kafkatest.Fill(t, c, in, 1, values[2_700:])
+	learnAll(t, cfg)
+	s, ok := last[event.Shifted](ev)
+	if !ok || s.Inputs.Alarms != 1 || s.Inputs.AlarmAt <= change || s.Inputs.AlarmAt > change+2000 || !slices.Equal(s.Columns, []string{"age"}) {
+		t.Errorf("%+v", s)
+	}
+	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
+	whole, one := config(c, "whole", in)
+	learnAll(t, monitored(whole))
+	if got, want := finalHash(t, ev), finalHash(t, one); got != want {
+		t.Errorf("stopped once: state hash %v, in one go: %v", got, want)
+	}
+}
+
+// A model from before inputs were monitored goes on without the default monitor.
+func TestModelKeepsToHaveNoMonitor(t *testing.T) {
+	have, err := Config{}.options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows, same := range map[int]bool{divergence.BlockRows: true, 0: true, 1000: false} {
+		c := Config{Learner: learner.Config{Monitor: rows}}
+		options, err := c.keepReading(have)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sameOptions(have, options); (err == nil) != same || same && c.Learner.Monitor != 0 {
+			t.Errorf("monitor of %d rows: %v", rows, err)
+		}
+	}
+	if have, err = (Config{Learner: learner.Config{Monitor: 500}}).options(); err != nil {
+		t.Fatal(err)
+	}
+	c := Config{}
+	if options, err := c.keepReading(have); err != nil || sameOptions(have, options) == nil {
+		t.Errorf("a model with a monitor goes on without: %v", err)
+	}
+}
