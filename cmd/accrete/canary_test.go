@@ -146,12 +146,13 @@ func TestNoOutputShowsASecret(t *testing.T) {
 		"resume":  {{"resume"}},
 		"score":   {{"score", "--to-end", "--json"}},
 		"feed":    {{"feed", file}},
+		"doctor":  {{"doctor"}, {"doctor", "--json"}, {"doctor", "--set", "learner.seed=x"}},
 		"tail":    {{"tail", "--to-end"}, {"tail", "--to-end", "--json"}},
 		"adopt":   {{"adopt"}},
 		"export":  {{"export", saved + ".export"}},
 		"import":  {{"import", saved + ".export"}},
 	}
-	order := []string{"lint", "feed", "learn", "verify", "inspect", "refit", "resume", "score", "tail", "adopt", "export", "import"}
+	order := []string{"lint", "feed", "learn", "verify", "inspect", "refit", "resume", "score", "tail", "doctor", "adopt", "export", "import"}
 	all := reflect.TypeFor[commands]()
 	for i := range all.NumField() {
 		f := all.Field(i)

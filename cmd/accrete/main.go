@@ -59,6 +59,7 @@ type commands struct {
 	Export     history.Export     `cmd:"" help:"Write a model with its history to a file."`
 	Import     history.Import     `cmd:"" help:"Write an exported model to an empty model log."`
 	Broker     brokerCommand      `cmd:"" help:"Run a Kafka broker on this machine for trials."`
+	Doctor     doctorCommand      `cmd:"" help:"Collect what a bug report needs, without secrets."`
 	Version    versionCommand     `cmd:"" help:"Print the version of the program and its platform."`
 	Completion completionCommand  `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 	Complete   completeCommand    `cmd:"" hidden:"" help:"Print the words that complete a command line."`

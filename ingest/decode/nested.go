@@ -27,6 +27,17 @@ func (d *Decoder) nests(path []byte, depth int) bool {
 
 // nested reads the values of the object or list that comes next, which is at d.path.
 func (d *Decoder) nested(depth int) *Error {
+	end, fields := len(d.path), len(d.list)
+	if err := d.inside(depth); err != nil {
+		return err
+	}
+	if len(d.list) == fields && len(d.schema.Columns) == 0 {
+		d.empty = append(d.empty, string(d.path[:end]))
+	}
+	return nil
+}
+
+func (d *Decoder) inside(depth int) *Error {
 	end, i := len(d.path), 0
 	if d.scan.peek() == '[' {
 		return d.scan.elements(func() *Error {

@@ -23,6 +23,7 @@ type Fit struct {
 	batch   learner.Batch
 	keyed   bool // the learner needs the keys of the rows
 	meter   *ranking.Meter
+	expense expense
 
 	// Predicted, if not nil, is called for each row, in order, with the pass that has its
 	// prediction, before the row is learned.
@@ -96,6 +97,7 @@ func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 		if y := f.batch.Label(from + i); y.Task == learner.Classification {
 			p := pass.Row(i)
 			f.meter.Add(p, rule.Class(p), y.Class, f.batch.Weight(from+i))
+			f.expense.add(rule, p, y.Class, f.batch.Weight(from+i))
 		}
 	}
 }
@@ -116,7 +118,9 @@ func meterNovelty(m *ranking.Meter, p []float64, y learner.Label) {
 
 // Figures returns how well the classes were told apart so far, with the recall at a
 // precision, and nil for a regression or a single class.
-func (f *Fit) Figures(precision float64) *ranking.Figures { return f.meter.Figures(precision) }
+func (f *Fit) Figures(precision float64) *ranking.Figures {
+	return f.expense.tell(f.meter.Figures(precision))
+}
 
 // Columns describes what the model sees of each column; nil if it sees all of them as
 // they are.

@@ -18,6 +18,7 @@ type Grade struct {
 
 	wrong   float64
 	meter   *ranking.Meter
+	expense expense
 	targets []graded // of a regression
 }
 
@@ -77,6 +78,7 @@ func (g *Grade) flush() {
 				g.wrong++
 			}
 			g.meter.Add(p, rule.Class(p), y.Class, 1)
+			g.expense.add(rule, p, y.Class, 1)
 		}
 	}
 	g.batch.Reset(g.batch.Dim())
@@ -86,7 +88,7 @@ func (g *Grade) flush() {
 // precision, and nil for a regression or a single class.
 func (g *Grade) Figures(precision float64) *ranking.Figures {
 	g.flush()
-	return g.meter.Figures(precision)
+	return g.expense.tell(g.meter.Figures(precision))
 }
 
 // Rows returns the number of rows graded so far.

@@ -23,7 +23,12 @@ type Figures struct {
 	Share         float64 `json:"-"` // of the rarer class
 	F1            float64 `json:"f1"`
 	BalancedError float64 `json:"balanced_error"` // mean over the classes of the share of wrong predictions
-	*Curve                // nil with more than 64 classes
+
+	// Mean costs of a prediction, and of the most probable class; nil without costs by class.
+	MeanCost     *float64 `json:"mean_cost,omitempty"`
+	ProbableCost *float64 `json:"mean_cost_most_probable,omitempty"`
+
+	*Curve // nil with more than 64 classes
 }
 
 // Imbalanced reports whether one of two classes has less than 20 % of the rows.

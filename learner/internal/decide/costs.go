@@ -137,6 +137,27 @@ func (c *Costs) of(classes []string) *priced {
 	return p
 }
 
+// Cost returns what it costs to predict a class for a row of another, by the costs of r, or
+// 1 without costs.
+func (r Rule) Cost(class, predicted int) float64 {
+	if class == predicted {
+		return 0
+	}
+	if r.priced == nil {
+		return 1
+	}
+	cost := 1.0
+	if class < len(r.priced.weights) {
+		cost = r.priced.weights[class]
+	}
+	for _, e := range r.priced.pairs {
+		if e.class == class && e.predicted == predicted {
+			cost += e.more
+		}
+	}
+	return cost
+}
+
 // class returns the class with the least expected cost for the probabilities probs, and of
 // several the most probable one.
 func (c *priced) class(probs []float64) int {

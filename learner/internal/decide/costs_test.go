@@ -32,6 +32,13 @@ func TestCostsDecideForTheLeastExpectedCost(t *testing.T) {
 		if err := s.End(); err != nil || !loaded.Is(&Rule{costs: c}) {
 			t.Fatalf("%s: %v", test.text, err)
 		}
+		for i, costs := range test.cost {
+			for j, want := range costs {
+				if got := loaded.Of(classes).Cost(i, j); math.Abs(got-want) > 1e-12 {
+					t.Errorf("%s: class %d predicted as %d costs %v, want %v", test.text, i, j, got, want)
+				}
+			}
+		}
 		rule, rng := loaded.Of(classes), rand.New(rand.NewPCG(1, 2))
 		seen := [3]int{}
 		for range 2000 {

@@ -45,6 +45,9 @@ func (c *Classes) String() string {
 		fmt.Fprintf(&b, " (at best %.4f)", c.BestF1)
 	}
 	fmt.Fprintf(&b, ", balanced error %.4f", c.BalancedError)
+	if c.MeanCost != nil {
+		fmt.Fprintf(&b, ", mean cost %.4f (of the most probable class %.4f)", *c.MeanCost, *c.ProbableCost)
+	}
 	return b.String()
 }
 

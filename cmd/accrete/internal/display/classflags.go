@@ -18,5 +18,5 @@ func (c *ClassFlags) Validate() error {
 
 // Shows reports whether the text has the figures.
 func (c *ClassFlags) Shows(f Figure) bool {
-	return f.Classes != nil && (c.ClassFigures || f.Classes.Imbalanced())
+	return f.Classes != nil && (c.ClassFigures || f.Classes.Imbalanced() || f.Classes.MeanCost != nil)
 }

@@ -54,6 +54,9 @@ func Lookup(environ []string, name string) string {
 	return ""
 }
 
+// Variable returns the value of an environment variable, or "" if it is not set.
+func (e *Env) Variable(name string) string { return Lookup(e.environ, name) }
+
 func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

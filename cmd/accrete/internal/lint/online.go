@@ -15,27 +15,40 @@ import (
 	"github.com/accrete-ml/accrete/pipeline"
 )
 
-// finding is the result of one check of lint --online.
-type finding struct {
+// Finding is the result of one check of lint --online.
+type Finding struct {
 	Status string `json:"status"` // ok, warning or problem
 	Text   string `json:"text"`
 }
 
 // cluster checks the topics of a configuration on its cluster.
 type cluster struct {
-	e        *env.Env
+	e        *env.Env // nil: findings are not printed
 	asJSON   bool
 	c        *config.Config
 	client   *ingest.Client
 	problems int
+	findings []Finding
+}
+
+// CheckTopics checks the topics of a configuration on its cluster. The error is that the
+// cluster is out of reach, or that ctx has ended.
+func CheckTopics(ctx context.Context, c *config.Config, client *ingest.Client) ([]Finding, error) {
+	o := cluster{c: c, client: client}
+	err := o.topics(ctx)
+	return o.findings, err
 }
 
 func (o *cluster) say(status, format string, args ...any) error {
-	f := finding{status, fmt.Sprintf(format, args...)}
+	f := Finding{status, fmt.Sprintf(format, args...)}
 	if status == "problem" {
 		o.problems++
 	}
-	return o.e.Print(o.asJSON, fmt.Sprintf("%-8s %s", f.Status, f.Text), map[string]finding{"check": f})
+	o.findings = append(o.findings, f)
+	if o.e == nil {
+		return nil
+	}
+	return o.e.Print(o.asJSON, fmt.Sprintf("%-8s %s", f.Status, f.Text), map[string]Finding{"check": f})
 }
 
 // problem reports err as a problem, unless it is that the cluster is out of reach or ctx

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+func TestDoctorReportsWhatItFinds(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	in, model := kafkatest.Name("in"), kafkatest.Name("m")
+	var values []string
+	for i := range 40 {
+		values = append(values, fmt.Sprintf(`{"a":%d,"y":%d}`, i%7, i%5))
+	}
+	kafkatest.Fill(t, client, in, 1, values)
+	t.Chdir(t.TempDir())
+	doctor := func(environ []string, args ...string) (r doctorReport, text string) {
+		t.Helper()
+		code, text, stderr := call(t, environ, append([]string{"doctor"}, args...)...)
+		if code != exit.Done || stderr != "" {
+			t.Fatalf("%v: exit code %d: %s", args, code, stderr)
+		}
+		code, line, stderr := call(t, environ, append([]string{"doctor", "--json"}, args...)...)
+		if err := json.Unmarshal([]byte(line), &r); code != exit.Done || err != nil {
+			t.Fatalf("%v: exit code %d, %v: %s", args, code, err, stderr)
+		}
+		return r, text
+	}
+	r, text := doctor([]string{"GOGC=50", "AWS_SECRET_ACCESS_KEY=abc"})
+	if r.Build != thisBuild() || r.CPUs < 1 || len(r.Variables) != 1 || r.Variables["GOGC"] != "50" || !strings.Contains(text, "-c FILE") {
+		t.Errorf("without a configuration: %+v\n%s", r, text)
+	}
+	inDir(t, fmt.Sprintf("model: %s\nkafka:\n  bootstrap.servers: %s\ninput:\n  topics: [%s]\n  label: y\nlearner: {algorithm: ridge, max_features: 32}\nhttp:\n  listen: 'off'\n", model, addr, in))
+	if r, text = doctor(nil, "-c", "config.yaml"); r.Log != nil || !strings.Contains(r.LogError, model) || len(r.Topics) < 2 || r.Topics[0].Status == "problem" {
+		t.Errorf("before the model: %+v\n%s", r, text)
+	}
+	if code, _, stderr := call(t, nil, "learn", "-c", "config.yaml", "--to-end"); code != exit.Done {
+		t.Fatal(stderr)
+	}
+	r, text = doctor(nil, "-c", "config.yaml")
+	if r.Log == nil || r.Log.Snapshots != 1 || r.Log.Seq < 1 || r.LogError != "" || r.Cluster != "" || !strings.Contains(text, "\nsnapshot     ") || !strings.Contains(text, "option       learner.max_features: 32") || strings.Contains(text, "learner.seed") {
+		t.Errorf("with a model: %+v\n%s", r, text)
+	}
+	if r, text = doctor(nil, "-c", "config.yaml", "--set", "learner.seed=x"); len(r.Problems) != 1 || !strings.Contains(text, "PROBLEM      ") {
+		t.Errorf("with a problem: %+v\n%s", r, text)
+	}
+	if r, text = doctor(nil, "-c", "config.yaml", "--set", "kafka.bootstrap.servers=127.0.0.1:1", "--timeout", "200ms"); r.Cluster == "" || r.Log != nil {
+		t.Errorf("without a broker: %+v\n%s", r, text)
+	}
+}
