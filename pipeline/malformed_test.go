@@ -18,7 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-var malformed = flag.Int("malformed", 20_000, "records of each kind that TestMalformedRecordsAreAccountedFor makes")
+var malformed = flag.Int("malformed", 10_000, "records of each kind that TestMalformedRecordsAreAccountedFor makes")
 
 // kind is the expected outcome for a record.
 type kind int

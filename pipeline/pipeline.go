@@ -65,7 +65,6 @@ func PredictionsTopic(model string) string { return model + ".predictions" }
 func QuarantineTopic(model string) string  { return model + ".quarantine" }
 func ReleasedTopic(model string) string    { return model + ".released" } // with transactional delivery only
 func ScoresTopic(model string) string      { return model + ".scores" }
-func HeartbeatsTopic(model string) string  { return heartbeat.Topic(model) }
 
 // HeartbeatEvery is the usual interval of heartbeats.
 const HeartbeatEvery = heartbeat.Every

@@ -122,7 +122,7 @@ func newGroupDescent(e *examples, l groupLoss, l2 float64, start []float64) *gro
 }
 
 // leastCurvature is where the search for the step size starts, as a share of what holds
-// for rows of the norm 1 that are equal. It is doubled as often as needed.
+// for equal rows of the norm 1. It is doubled as often as needed.
 const leastCurvature = 1.0 / 16
 
 // losses returns the mean loss of the scores z, and sets g to their gradient by row.

@@ -97,7 +97,7 @@ func TestUncleanElectionLosesTheTailOfTheLog(t *testing.T) {
 		"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1",
 		"min.insync.replicas": "1", "unclean.leader.election.enable": "true",
 	}, 2, 3)
-	for _, topic := range []string{w.in, w.asked, pipeline.PredictionsTopic(w.model), pipeline.QuarantineTopic(w.model), pipeline.ScoresTopic(w.model), pipeline.HeartbeatsTopic(w.model)} {
+	for _, topic := range []string{w.in, w.asked, pipeline.PredictionsTopic(w.model), pipeline.QuarantineTopic(w.model), pipeline.ScoresTopic(w.model), w.model + ".heartbeats"} {
 		k.Create(topic, nil, 1)
 	}
 	kafkatest.Fill(t, w.client, w.in, 1, rings(1, 1500, class))

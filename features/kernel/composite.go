@@ -61,7 +61,7 @@ func (p parts) rescaled(scale float64) []Scaled {
 }
 
 // newParts checks the parts of a sum or a product.
-func newParts(kernels []Kernel) ([]Scaled, error) {
+func newParts(kernels []Kernel, product bool) ([]Scaled, error) {
 	if len(kernels) > maxParts {
 		return nil, fmt.Errorf("%d kernels in a sum or product: want at most %d", len(kernels), maxParts)
 	}
@@ -69,8 +69,12 @@ func newParts(kernels []Kernel) ([]Scaled, error) {
 	for i, k := range kernels {
 		s, ok := k.(Scaled)
 		_, mapped := k.(Mapped)
-		if _, own := k.(Featured); !ok || mapped || own {
-			return nil, fmt.Errorf("%s cannot be combined with other kernels", k)
+		if _, own := k.(Featured); !ok || mapped || own && product {
+			what := "cannot be combined with other kernels"
+			if ok && !mapped {
+				what = "can be part of a sum, but not of a product"
+			}
+			return nil, fmt.Errorf("%s %s", k, what)
 		}
 		if all[i] = s; (s.LengthScale() == 0) != (all[0].LengthScale() == 0) {
 			return nil, errors.New("want a scale for every kernel of a sum or product, or for none")
@@ -102,7 +106,7 @@ func parseSum(s string) (Kernel, error) {
 			}
 			product = append(product, k)
 		}
-		all, err := newParts(product)
+		all, err := newParts(product, len(product) > 1)
 		switch {
 		case len(product) == 1:
 			kernels = append(kernels, product[0])
@@ -116,13 +120,14 @@ func parseSum(s string) (Kernel, error) {
 	if len(kernels) == 1 {
 		return kernels[0], nil
 	}
-	all, err := newParts(kernels)
+	all, err := newParts(kernels, false)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %q: %w", s, err)
 	}
 	k := Sum{}
 	copy(k.weights[:], weights)
-	return k.WithParts(all), nil
+	copy(k.kernels[:], all)
+	return k.ofParts(), nil
 }
 
 // split divides s at each separator that is not part of a number such as 1e+12.

@@ -22,6 +22,7 @@ var update = flag.Bool("update", false, "add kernels that are not in testdata/fr
 var composites = []string{
 	"gaussian:2.5+laplacian:4", "0.7*gaussian:0.3+0.2*matern:1.5,2+1e-06*cauchy:1e+12", "gaussian:1*laplacian:5",
 	"2*cauchy:0.5*matern:2.5,3+0.5*laplacian:1.5*gaussian:2",
+	"polynomial:2,1+gaussian:2.5", "0.3*chi2:1+0.7*laplacian:4+0.2*arc-cosine:0,2",
 }
 
 // eachKernel runs f with every example of every family, and with composites.

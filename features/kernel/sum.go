@@ -57,10 +57,10 @@ func (k Sum) total() float64 {
 	return sum
 }
 
-// Sample gives the frequencies to the parts at steps of the golden ratio from a
-// random start, so that a block has nearly its share of each.
-func (k Sum) Sample(w []float32, dim int, s *Source) {
-	at, n, total := s.Uint64(), len(w)/dim, k.total()
+// shares gives n random features to the parts at steps of the golden ratio from a random
+// start, so that a block has nearly its share of each. It returns the part of each feature.
+func (k Sum) shares(n int, s *Source) []int {
+	at, total := s.Uint64(), k.total()
 	part := make([]int, n)
 	for i := range part {
 		rest := unit(at) * total
@@ -70,6 +70,11 @@ func (k Sum) Sample(w []float32, dim int, s *Source) {
 		}
 		at += golden
 	}
+	return part
+}
+
+func (k Sum) Sample(w []float32, dim int, s *Source) {
+	part := k.shares(len(w)/dim, s)
 	all := make([]float32, len(w))
 	for i, p := range k.Parts() {
 		own := all[:0]

@@ -43,7 +43,7 @@ type Decoder struct {
 	guess []int // column of the i-th field, in the record before
 	fresh []settling
 	path  []byte          // of the value at hand, inside an object or a list
-	empty []string        // paths of the empty objects and lists of the first record
+	outer map[string]bool // paths of the objects and lists of the first record
 	names []byte          // paths of the inputs, one after the other
 	inner map[string]bool // paths of the objects and lists that hold columns
 	texts map[string]int  // first column of each text
@@ -160,7 +160,7 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 	d.scan = scanner{b: b, buf: d.scan.buf[:0]}
 	d.list = d.list[:0]
 	d.x = d.x[:0]
-	d.names, d.empty = d.names[:0], nil
+	d.names, d.outer = d.names[:0], nil
 	d.noLabels()
 	d.fresh = d.fresh[:0]
 	r, err := d.format.parse(d)

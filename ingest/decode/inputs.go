@@ -136,7 +136,7 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		if i > 0 && string(f.name) == string(d.list[i-1].name) {
 			return nil, bad("json", "duplicate field %s", quote(f.name))
 		}
-		if slices.Contains(d.empty, string(f.name)) {
+		if d.outer[string(f.name)] {
 			return nil, bad("json", "duplicate field %s", quote(f.name))
 		}
 		_, part := d.partType(string(f.name))

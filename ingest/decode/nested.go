@@ -27,14 +27,13 @@ func (d *Decoder) nests(path []byte, depth int) bool {
 
 // nested reads the values of the object or list that comes next, which is at d.path.
 func (d *Decoder) nested(depth int) *Error {
-	end, fields := len(d.path), len(d.list)
-	if err := d.inside(depth); err != nil {
-		return err
+	if len(d.schema.Columns) == 0 {
+		if d.outer == nil {
+			d.outer = map[string]bool{}
+		}
+		d.outer[string(d.path)] = true
 	}
-	if len(d.list) == fields && len(d.schema.Columns) == 0 {
-		d.empty = append(d.empty, string(d.path[:end]))
-	}
-	return nil
+	return d.inside(depth)
 }
 
 func (d *Decoder) inside(depth int) *Error {

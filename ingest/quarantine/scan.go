@@ -84,9 +84,6 @@ func (t *Topic) highWatermark(ctx context.Context, p int) (int64, error) {
 	return end, err
 }
 
-// Partitions returns the number of partitions.
-func (t *Topic) Partitions() int { return len(t.end) }
-
 // Each calls f with the records in quarantine, by partition and in order, until it
 // returns an error. It returns the number of other records, markers left out. The
 // records are valid until f returns.

@@ -151,7 +151,7 @@ func TestFunctionsAtTheEnds(t *testing.T) {
 		{"Expm1", Expm1, inf, inf}, {"Expm1", Expm1, -inf, -1}, {"Expm1", Expm1, nan, nan}, {"Expm1", Expm1, 0, 0}, {"Expm1", Expm1, 710, inf}, {"Expm1", Expm1, 1e-300, 1e-300},
 		{"Log", Log, inf, inf}, {"Log", Log, -1, nan}, {"Log", Log, nan, nan}, {"Log", Log, 1, 0}, {"Log", Log, 0, -inf}, {"Log", Log, 0x1p-1074, -1074 * math.Ln2},
 		{"Log1p", Log1p, inf, inf}, {"Log1p", Log1p, -2, nan}, {"Log1p", Log1p, -1, -inf}, {"Log1p", Log1p, nan, nan}, {"Log1p", Log1p, 1e-300, 1e-300},
-		{"Sin", Sin, inf, nan}, {"Cos", Cos, nan, nan}, {"Sin", Sin, 0, 0}, {"Cos", Cos, 0, 1},
+		{"Sin", Sin, inf, nan}, {"Sin", Sin, 0, 0},
 	} {
 		if got := c.f(c.x); got != c.result && !(got != got && c.result != c.result) {
 			t.Errorf("%s(%v) = %v, want %v", c.name, c.x, got, c.result)

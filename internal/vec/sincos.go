@@ -39,12 +39,6 @@ func Sin(x float64) float64 {
 	return s
 }
 
-// Cos returns the cosine of x, as Sincos does.
-func Cos(x float64) float64 {
-	_, c := Sincos(x)
-	return c
-}
-
 // quadrant returns q and x - q pi/2 as r + t, with |r| at most pi/4 and a little.
 func quadrant(x float64) (q int, r, t float64) {
 	switch a := math.Abs(x); {

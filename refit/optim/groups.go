@@ -24,7 +24,7 @@ func (b *groupsByRows) step() float64 {
 	b.p.threshold(next, b.p.L1)
 	xbar := b.xbar[:len(row)]
 	for j, v := range next {
-		v *= b.shrink
+		v = float64(v * b.shrink)
 		xbar[j] = v + float64(b.theta*(v-x[j]))
 		x[j] = v
 	}

@@ -93,7 +93,7 @@ func byNormSteps(n int, mean, l2, gamma float64) (tau, sigma, theta, contraction
 		mean = 1
 	}
 	tau, sigma = 1/(4*mean*root), root/(4*mean)
-	theta = 1 - 1/(2*float64(n)+float64(4*mean*math.Sqrt(float64(n)/(l2*gamma))))
+	theta = 1 - 1/(float64(2*float64(n))+float64(4*mean*math.Sqrt(float64(n)/(l2*gamma))))
 	return tau, sigma, theta, theta
 }
 
@@ -118,7 +118,7 @@ func (b *byNorm) step() float64 {
 	}
 	b.p.threshold(b.xbar, b.p.L1)
 	for j, v := range b.xbar {
-		v *= shrink
+		v = float64(v * shrink)
 		b.xbar[j] = v + float64(b.theta*(v-b.x[j]))
 		b.x[j] = v
 	}

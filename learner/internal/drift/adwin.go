@@ -123,15 +123,6 @@ func (a *ADWIN) each(f func(size float64, b bucket) bool) {
 	}
 }
 
-// length returns the number of numbers in the window.
-func (a *ADWIN) length() int64 {
-	n := int64(0)
-	for i, l := range a.levels {
-		n += int64(len(l)) << i
-	}
-	return n
-}
-
 func (a *ADWIN) Save(to *state.Arrays) {
 	var buckets []float64
 	counts := []int64{int64(a.waiting)}

@@ -87,6 +87,15 @@ func TestLessLossIsNoDrift(t *testing.T) {
 	}
 }
 
+// length returns the number of numbers in the window.
+func (a *ADWIN) length() (n int64) {
+	a.each(func(size float64, _ bucket) bool {
+		n += int64(size)
+		return true
+	})
+	return n
+}
+
 // TestAdwinKeepsWhatDoesNotDiffer: its window grows while nothing changes, and
 // a change leaves about what came after it. Its sums are those of the plain list.
 func TestAdwinKeepsWhatDoesNotDiffer(t *testing.T) {

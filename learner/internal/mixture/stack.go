@@ -85,7 +85,7 @@ func (s *stack) learn(x, gradient, diagonal, outer []float64, weight float64) {
 			for c, d := range diagonal {
 				h += float64(float64(d*a[c]) * b[c])
 			}
-			h *= weight
+			h = float64(h * weight)
 			s.gram[at] += h
 			s.moment[e] += float64(h * s.theta[o])
 			if o != e {

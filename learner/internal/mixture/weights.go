@@ -139,11 +139,11 @@ func Regret(n, changes int, first, least float64) float64 {
 		if alpha == 0 && changes > 0 {
 			continue
 		}
-		r := -math.Log(first) - float64(n-1-changes)*math.Log1p(-alpha)
+		r := -math.Log(first) - float64(float64(n-1-changes)*math.Log1p(-alpha))
 		if changes > 0 {
-			r -= float64(changes) * math.Log(alpha*least)
+			r -= float64(float64(changes) * math.Log(alpha*least))
 		}
 		best = min(best, r)
 	}
-	return best + math.Log(float64(len(sharing))) - float64(n-1)*math.Log1p(-copySharing)
+	return best + math.Log(float64(len(sharing))) - float64(float64(n-1)*math.Log1p(-copySharing))
 }

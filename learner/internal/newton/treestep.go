@@ -70,7 +70,7 @@ func (w *newton) stepForest() {
 func (w *newton) stepTrees(c, j, count int) {
 	l, v, n, k := &w.forest, &w.window, w.window.rows, w.Head.Scores()
 	t, who, own := l.solver.workers[c*k+j], w.members[l.members[c]], len(l.members)
-	penalty := w.penalty(l.members[c], float64(n)) * who.rho / (1 - who.rho) * float64(l.trees.Trees()) / float64(w.Options.MaxBlocks()*w.Options.BlockSize)
+	penalty := w.leafPenalty(l.members[c])
 	t.gradient, t.curvature, t.change = state.Extend(t.gradient[:0], n), state.Extend(t.curvature[:0], n), state.Extend(t.change[:0], n)
 	clear(t.change)
 	t.diverged = false
@@ -106,6 +106,13 @@ func (w *newton) stepTrees(c, j, count int) {
 			t.change[i] += t.step[at]
 		}
 	}
+}
+
+// leafPenalty returns the weight of half the squared coefficients of the leaves of a
+// member, which sum to its score without a factor.
+func (w *newton) leafPenalty(m int) float64 {
+	rho, features := w.members[m].rho, float64(w.Options.MaxBlocks()*w.Options.BlockSize)
+	return w.penalty(m, float64(w.window.rows)) * rho / (1 - rho) * float64(w.forest.trees.Trees()) / features
 }
 
 // sum computes slope and hessian of the leaves of a tree.

@@ -21,7 +21,7 @@ const (
 	paperRows  = 20000
 )
 
-// heldOut is the part of a set without test rows that is kept for testing: one in so many.
+// heldOut is the part of a set without test rows that is kept for testing: one in this many.
 const heldOut = 5
 
 // gradients runs the experiments of the papers on doubly stochastic gradients.
