@@ -52,8 +52,9 @@ func (c Config) FeatureBytes() int {
 // in bytes: those of the leaf of each row of the window, 2 × 8,192, and of the nodes.
 func (c Config) ForestBytes() int { return c.Forest * treeBytes }
 
-// treeBytes is the memory of a tree, of at most 2 × 1280/3 nodes of 8 bytes.
-const treeBytes = 24_000
+// treeBytes is the memory of a tree, of at most 2 × 1280/3 nodes of 16 bytes
+// and 2 × 8,192 bytes of leaf numbers, rounded up.
+const treeBytes = 32_000
 
 // parseAlgorithm returns the row of a name; "" stands for the default.
 func parseAlgorithm(name string) (*engine.Algorithm, error) {

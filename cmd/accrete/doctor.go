@@ -24,7 +24,7 @@ type doctorCommand struct {
 }
 
 func (doctorCommand) Help() string {
-	return `Collects what a bug report needs: the build, the processors and limits of the process, and, with a configuration, its problems and the options that differ from their defaults, the topics of the model as lint --online checks them, and the state of the model log. Passwords are printed as ***; the names of topics, brokers and users are not secrets and are printed. What cannot be determined is reported with the reason; the exit code is 0 all the same. It writes nothing.`
+	return `Collects what a bug report needs: the build, the processors and limits of the process, and, with a configuration, its problems and the options that differ from their defaults, the topics of the model as lint --online checks them, and the state of the model log. Passwords are printed as ***; the names of topics, brokers and users are not secrets and are printed. What cannot be determined is reported with the reason; problems do not change the exit code, which is 0. It writes nothing.`
 }
 
 func (doctorCommand) Examples() string {

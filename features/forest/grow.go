@@ -204,7 +204,7 @@ func (w *worker) split(o open) (best candidate, ok bool) {
 }
 
 // draw returns a split of rows in a column, at a uniform threshold between their values.
-// It returns false if these are all the same.
+// It returns false if these are all equal.
 func (w *worker) draw(rows []int32, number int32) (c candidate, varies bool) {
 	column, u := w.columns[number], w.uniform()
 	low, high := column[rows[0]], column[rows[0]]
