@@ -1,6 +1,7 @@
 package refit
 
 import (
+	"github.com/accrete-ml/accrete/internal/vec"
 	"math"
 
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -61,4 +62,18 @@ func (e *examples) norm() float64 {
 	_, columns := e.features.Dims()
 	square, _ := optim.Scale(e.features, columns, 1)
 	return math.Sqrt(square)
+}
+
+// products sets z, rows x scores, to the products of the rows of a with x, which has the
+// columns of the scores one after another.
+func products(a optim.Matrix, z, x []float64, scores int) {
+	n, p := a.Dims()
+	row := make([]float64, p)
+	for i := range n {
+		clear(row)
+		a.Add(row, i, 1)
+		for k := range scores {
+			z[i*scores+k] = vec.Dot(row, x[k*p:(k+1)*p])
+		}
+	}
 }

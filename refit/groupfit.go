@@ -8,20 +8,6 @@ import (
 	"github.com/accrete-ml/accrete/refit/optim"
 )
 
-// products sets z, rows × scores, to the products of the rows with x, which has the
-// columns of the scores one after another.
-func (e *examples) products(z, x []float64) {
-	n, p := e.features.Dims()
-	row := make([]float64, p)
-	for i := range n {
-		clear(row)
-		e.features.Add(row, i, 1)
-		for k := range e.scores {
-			z[i*e.scores+k] = vec.Dot(row, x[k*p:(k+1)*p])
-		}
-	}
-}
-
 // transposed sets u to Aᵀg, column by column, where g is rows × scores.
 func (e *examples) transposed(u, g []float64) {
 	n, p := e.features.Dims()
@@ -115,7 +101,7 @@ func newGroupDescent(e *examples, l groupLoss, l2 float64, start []float64) *gro
 	for j, v := range start {
 		d.x[j%e.scores*p+j/e.scores] = v
 	}
-	d.products(d.z, d.x)
+	products(d.features, d.z, d.x, d.scores)
 	copy(d.at, d.x)
 	copy(d.zAt, d.z)
 	return d
@@ -195,7 +181,7 @@ func (d *groupDescent) dual() float64 {
 func (d *groupDescent) step() {
 	for {
 		d.proximal()
-		d.products(d.zNext, d.next)
+		products(d.features, d.zNext, d.next, d.scores)
 		linear, square := 0.0, 0.0
 		for j, v := range d.next {
 			by := v - d.at[j]

@@ -56,17 +56,7 @@ func (s *softmax) weight(i int) float64 {
 
 // scores sets z, rows x classes, to the products of the rows with x, whose columns
 // are one after another.
-func (s *softmax) scores(z, x []float64) {
-	n, p := s.a.Dims()
-	row := make([]float64, p)
-	for i := range n {
-		clear(row)
-		s.a.Add(row, i, 1)
-		for k := range s.classes {
-			z[i*s.classes+k] = vec.Dot(row, x[k*p:(k+1)*p])
-		}
-	}
-}
+func (s *softmax) scores(z, x []float64) { products(s.a, z, x, s.classes) }
 
 // primal returns P, where z is the scores of x. It sets z to their distributions.
 func (s *softmax) primal(x, z []float64) float64 {

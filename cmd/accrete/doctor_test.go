@@ -2,23 +2,14 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
-	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
 func TestDoctorReportsWhatItFinds(t *testing.T) {
-	addr := kafkatest.Addr(t)
-	client := kafkatest.ClientOf(t, addr, nil)
-	in, model := kafkatest.Name("in"), kafkatest.Name("m")
-	var values []string
-	for i := range 40 {
-		values = append(values, fmt.Sprintf(`{"a":%d,"y":%d}`, i%7, i%5))
-	}
-	kafkatest.Fill(t, client, in, 1, values)
+	_, model, config := fortyRecords(t)
 	t.Chdir(t.TempDir())
 	doctor := func(environ []string, args ...string) (r doctorReport, text string) {
 		t.Helper()
@@ -36,7 +27,7 @@ func TestDoctorReportsWhatItFinds(t *testing.T) {
 	if r.Build != thisBuild() || r.CPUs < 1 || len(r.Variables) != 1 || r.Variables["GOGC"] != "50" || !strings.Contains(text, "-c FILE") {
 		t.Errorf("without a configuration: %+v\n%s", r, text)
 	}
-	inDir(t, fmt.Sprintf("model: %s\nkafka:\n  bootstrap.servers: %s\ninput:\n  topics: [%s]\n  label: y\nlearner: {algorithm: ridge, max_features: 32}\nhttp:\n  listen: 'off'\n", model, addr, in))
+	inDir(t, config)
 	if r, text = doctor(nil, "-c", "config.yaml"); r.Log != nil || !strings.Contains(r.LogError, model) || len(r.Topics) < 2 || r.Topics[0].Status == "problem" {
 		t.Errorf("before the model: %+v\n%s", r, text)
 	}

@@ -14,17 +14,25 @@ import (
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
-// The predictions of a learner are shown, those that are there and those to come.
-func TestTailShowsPredictionsAsTheyAreWritten(t *testing.T) {
+// fortyRecords writes 40 records to a topic of their own, and returns a model's name and the
+// configuration to learn it from them.
+func fortyRecords(t *testing.T) (client *ingest.Client, model, config string) {
+	t.Helper()
 	addr := kafkatest.Addr(t)
-	client := kafkatest.ClientOf(t, addr, nil)
+	client = kafkatest.ClientOf(t, addr, nil)
 	in, model := kafkatest.Name("in"), kafkatest.Name("m")
 	var values []string
 	for i := range 40 {
 		values = append(values, fmt.Sprintf(`{"a":%d,"y":%d}`, i%7, i%5))
 	}
 	kafkatest.Fill(t, client, in, 1, values)
-	inDir(t, fmt.Sprintf("model: %s\nkafka:\n  bootstrap.servers: %s\ninput:\n  topics: [%s]\n  label: y\nlearner: {algorithm: ridge, max_features: 32}\nhttp:\n  listen: 'off'\n", model, addr, in))
+	return client, model, fmt.Sprintf("model: %s\nkafka:\n  bootstrap.servers: %s\ninput:\n  topics: [%s]\n  label: y\nlearner: {algorithm: ridge, max_features: 32}\nhttp:\n  listen: 'off'\n", model, addr, in)
+}
+
+// The predictions of a learner are shown, those that are there and those to come.
+func TestTailShowsPredictionsAsTheyAreWritten(t *testing.T) {
+	client, model, config := fortyRecords(t)
+	inDir(t, config)
 	if code, _, stderr := call(t, nil, "tail", "-c", "config.yaml", "--to-end"); code != exit.Refused || !strings.Contains(stderr, model+".predictions") {
 		t.Errorf("without a topic: exit code %d: %s", code, stderr)
 	}

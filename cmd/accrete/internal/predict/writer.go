@@ -86,9 +86,6 @@ func (p *Writer) added(task learner.Task) []string {
 		}
 		return names
 	}
-	if task == learner.Novelty {
-		return append(names, noveltyNames...)
-	}
 	if p.columns == nil {
 		return append(names, probabilityName)
 	}
@@ -97,9 +94,6 @@ func (p *Writer) added(task learner.Task) []string {
 	}
 	return names
 }
-
-// noveltyNames name the values of a prediction of novelty.
-var noveltyNames = []string{"score", "threshold"}
 
 // Prediction is the prediction for a row.
 type Prediction struct {
@@ -155,8 +149,6 @@ func (p *Writer) row(task learner.Task, x Prediction) []string {
 				cells[at], cells[at+1] = spelled(low), spelled(high)
 			}
 		}
-	case x.Task == learner.Novelty:
-		copy(cells, []string{strconv.FormatBool(learner.Novel(x.Values)), spelled(x.Values[0]), spelled(x.Values[1])})
 	default:
 		class := x.Encoder.Class(x.Rules.Decision, x.Values)
 		cells[0] = x.Classes[class]
