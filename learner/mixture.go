@@ -150,7 +150,7 @@ func (l *Learner) startMixed(x []float64) {
 
 // loadMixed reads the mixture of a learner whose other fields are loaded.
 func (l *Learner) loadMixed(s *state.Reader, v mixture.Static) {
-	if !l.config.Mixture || l.head.Task == Auto {
+	if !l.config.Mixture || l.head.Task == Auto || s.Err != nil {
 		return
 	}
 	l.mixture = mixture.New(l.head)
