@@ -60,7 +60,7 @@ func (t *table) decay(halfLife float64) {
 }
 
 func (t *table) addDecayed(key int64, y *target.Label, weight float64, p *prior) {
-	weight *= t.growth
+	weight = float64(weight * t.growth)
 	t.add(key, y, weight, p)
 	t.total[0] += weight
 	for k := range t.targets {
