@@ -63,6 +63,7 @@ type Learner struct {
 	Blocked *Blocked
 
 	classFigures
+	deviations
 	errors *prometheus.GaugeVec
 
 	weights, memberErrors *prometheus.GaugeVec // of a mixture
@@ -162,6 +163,7 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		weights: weights, memberErrors: memberErrors,
 
 		classFigures:  newClassFigures(r),
+		deviations:    newDeviations(r),
 		partitionTime: partitionTime,
 		headroom:      headroom,
 		positions:     map[string]int64{},

@@ -19,6 +19,8 @@ func all() *prometheus.Registry {
 	l := NewLearner(r)
 	l.Progressive(.1, .5, .4, .3)
 	l.Classes(.5, .2, &Curve{.9, .6, .9, .4})
+	half := .5
+	l.Deviation(&half, &half, &half, &half)
 	l.Lag.Set("in", 0, 7)
 	l.Blocked.Set("in", 0, 5, 9)
 	l.Partition("in", 0, 5, 3)
@@ -62,12 +64,15 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_predictions_total
 		accrete_progressive_auc{model=accrete}
 		accrete_progressive_balanced_error{model=accrete}
+		accrete_progressive_below{model=accrete,tau=0.5}
 		accrete_progressive_error{model=accrete}
 		accrete_progressive_error{model=linear}
 		accrete_progressive_error{model=majority}
 		accrete_progressive_error{model=no_change}
 		accrete_progressive_f1{model=accrete}
 		accrete_progressive_loss
+		accrete_progressive_mae{model=accrete}
+		accrete_progressive_pinball{model=accrete,tau=0.5}
 		accrete_progressive_pr_auc{model=accrete}
 		accrete_progressive_recall{model=accrete,precision=0.9}
 		accrete_refit_gap
@@ -112,8 +117,8 @@ func TestNamesAreFixed(t *testing.T) {
 	}
 }
 
-// The figures of classes are listed in docs/monitoring.md.
-func TestClassFiguresAreDocumented(t *testing.T) {
+// The figures of classes and of losses are listed in docs/monitoring.md.
+func TestFiguresAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/monitoring.md")
 	if err != nil {
 		t.Fatal(err)
@@ -131,8 +136,8 @@ func TestClassFiguresAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	if n != 5 {
-		t.Errorf("%d figures, want 5", n)
+	if n != 8 {
+		t.Errorf("%d figures, want 8", n)
 	}
 }
 

@@ -68,7 +68,7 @@ type Command struct {
 }
 
 func (Command) Help() string {
-	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. For novelty it is the share of flagged rows, which --nu determines.`
+	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. With a quantile loss it also prints the pinball loss and the share of the labels below the prediction, and with huber and absolute the mean absolute error (MAE), all in the units of the label. For novelty it is the share of flagged rows, which --nu determines.`
 }
 
 func (Command) Examples() string {
@@ -127,6 +127,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 		names, r.Algorithm, r.Baselines = noveltyClasses, options.Algorithm, nil
 	}
 	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), names)
+	r.Progressive.Figures = run.Deviation()
 	r.Columns = r.columns.Report(schema, run.Columns())
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.Log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")

@@ -85,7 +85,11 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 	b.WriteString(inputs.Text(r.Columns))
 	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, display.Count(r.Progressive.Examples, "example"))
 	if r.Baselines != nil {
-		fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
+		what := ""
+		if r.Progressive.Figures != nil {
+			what = "nMSE of "
+		}
+		fmt.Fprintf(&b, "             %slinear %.4f, majority %.4f, no change %.4f\n", what, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	}
 	b.WriteString(r.Mixture.text())
 	if r.Test != nil {
