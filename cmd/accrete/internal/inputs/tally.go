@@ -66,7 +66,7 @@ func (c *valueCount) identifies(typ string, rows int) bool {
 	case typ == learner.NumericColumn.String():
 		return !c.breaks
 	}
-	return typ == learner.CategoryColumn.String() && c.unique
+	return strings.HasPrefix(typ, learner.CategoryColumn.String()) && c.unique
 }
 
 // Add counts the values of a row.
