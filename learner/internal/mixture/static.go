@@ -61,6 +61,7 @@ func (m *Mixture) setStatic(h *target.Head) {
 	shares, sum := make([]float64, len(m.static)), make([]float64, n)
 	for c := range k {
 		m.now.served[c*m.targets/k].Mix(shares, m.staticAwake)
+		keepEngine(shares)
 		clear(sum)
 		for i, e := range m.static {
 			switch {
@@ -76,6 +77,20 @@ func (m *Mixture) setStatic(h *target.Head) {
 			m.Static.Linear[c*n+i] = float32(v)
 		}
 	}
+}
+
+// leastEngine is the least share of the engine in the mixture of a scorer. After an abrupt
+// change the engine is sure and wrong, and loses its weight: the loss of the mixture is then
+// the less, but it decides for the wrong class more often than the engine once that has
+// learned again. Chosen by trial.
+const leastEngine = 0.25
+
+// keepEngine turns weights into the shares that a scorer has.
+func keepEngine(shares []float64) {
+	for i, v := range shares {
+		shares[i] = float64((1 - leastEngine) * v)
+	}
+	shares[0] += leastEngine
 }
 
 // ready reports whether member e, which a scorer has, has coefficients.
