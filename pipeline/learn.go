@@ -175,6 +175,9 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 	}
 	l.memory = memory.Estimate{Model: l.config.Learner, Features: int64(features.MaxFeatures)}
 	l.memory.Factors = l.memory.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes())
+	more, bytes := features.MixtureFeatures()
+	l.memory.Features += int64(more)
+	l.memory.Factors += int64(more) * int64(bytes)
 	if l.config.Refit.Every > 0 {
 		l.memory.Refit = memory.Refit(l.config.Refit.Window, features.MaxFeatures)
 	}

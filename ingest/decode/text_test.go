@@ -125,6 +125,8 @@ func TestDeclaredColumnsAreInTheHeader(t *testing.T) {
 		{Config{Types: map[string]string{"amont": "numeric"}}, `there is no column "amont"`},
 		{Config{Types: map[string]string{"row": ID}}, `there is no column "row"`},
 		{Config{Columns: []string{"amount:number"}}, `input.columns: "amount": "number" is not the type of a column: want numeric, category, boolean, time, text, numeric:normal, time:trend, time:since, id or ignored; did you mean numeric?`},
+		{Config{Columns: []string{"zone:category:decay=0"}}, `input.columns: "zone": "category:decay=0" is not the type of a column: want a half-life of 1 to 10000000 rows, such as category:decay=10000`},
+		{Config{Types: map[string]string{"zone": "category:decay=10000", "amount": "category:decay=5"}}, ``},
 		{Config{Columns: []string{"amount:numeric:nomal", "zone"}}, `did you mean numeric:normal?`},
 		{Config{Types: map[string]string{"row": ID}, NoLabel: true}, ``},
 		{Config{Columns: []string{"amount"}, Unknown: "ignore"}, ``},

@@ -39,7 +39,7 @@ type Report struct {
 	StateHash snapshot.Hash   `json:"state_hash"`
 	Refit     *display.Refit  `json:"refit,omitempty"`
 
-	Columns []inputs.Report `json:"columns,omitempty"` // unless all are numbers without missing values, none like an identifier
+	Columns []inputs.Report `json:"columns,omitempty"` // unless all are numbers without missing values, none like an identifier or with a hint
 	columns inputs.Tally
 }
 
