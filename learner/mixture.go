@@ -27,8 +27,6 @@ func (c Config) mixtureError() error {
 		return fmt.Errorf("a mixture is for the losses logistic, softmax and square, not for %s", l)
 	case c.Algorithm == "ridge" && c.Task != Regression:
 		return errors.New("a mixture is of probabilities, which ridge does not predict: use another algorithm")
-	case c.Intervals != 0 || c.Costs == costsF1:
-		return errors.New("intervals and costs f1 are not for a mixture: they adapt to the predictions of the learner, which are better than those of a scorer")
 	}
 	return nil
 }
@@ -98,7 +96,8 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		m.ShortScores(p.shortScores[i*k:(i+1)*k], i)
 	}
 	m.Static.Apply(p.servedScores, p.x, p.shortScores)
-	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Mixture: MixtureInputs}
+	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Intervals: p.Intervals, Mixture: MixtureInputs}
+	l.own.apply(&p.Predictions)
 	p.last, p.linear = p.last[:0], p.linear[:0]
 	for i := range p.rows {
 		p.last = append(p.last, l.lastOf(p, i))
