@@ -17,6 +17,7 @@ func all() *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	Build(r, "v1")
 	l := NewLearner(r)
+	l.Cap(4096, "revisit")
 	l.Progressive(.1, .5, .4, .3)
 	l.Classes(.5, .2, &Curve{.9, .6, .9, .4})
 	half := .5
@@ -58,6 +59,7 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_learner_role{role=standby}
 		accrete_log_append_seconds
 		accrete_log_broken
+		accrete_max_features{at_cap=revisit}
 		accrete_memory_limit_bytes
 		accrete_missing_columns
 		accrete_partition_progress_timestamp_seconds{partition=0,topic=in}

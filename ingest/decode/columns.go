@@ -50,6 +50,7 @@ func ParseColumnType(name string) (learner.ColumnType, error) {
 		}
 		names = append(names, t.String())
 	}
+	names = append(names, learner.CategoryColumn.String()+":decay=10000")
 	hint := otherNames[strings.ToLower(name)]
 	if hint == "" {
 		hint = spell.Nearest(name, append(slices.Clone(names), Ignored, ID))

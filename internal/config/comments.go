@@ -32,7 +32,7 @@ var comments = map[string]string{
 	"learner":                  "The learner. Every option has a default. Options that influence the\narithmetic are fixed when the model is created.\n",
 	"learner.task":             "Kind of model. auto: string and boolean labels are classes, numbers are\nregressed on. novelty: every record is learned without a label, and flagged if it\nis unlike the others; needs no input.label.\n",
 	"learner.nu":               "Share of the records that task novelty flags.\n",
-	"learner.preset":           "Options of a paper, for all of these that are not set themselves: algorithm,\ndirection, step, block_size, minibatch, max_features and lambda. See papers.md.\n",
+	"learner.preset":           "Options of a paper, for all of these that are not set themselves: algorithm,\ndirection, step, block_size, minibatch, max_features and lambda. Another algorithm\nthan that of the preset is refused. See papers.md.\n",
 	"learner.algorithm":        "Learning algorithm, see algorithms.md.\n",
 	"learner.direction":        "Direction of the steps of dsg, udsg, cdsg and all. rate: the gradient, with a\nstep size that needs no tuning. adagrad: the gradient, with a step size for each\ncoefficient. precond: the gradient, preconditioned with the covariance of a\nblock, for mini-batches of 256 and more. auto: precond for dsg, udsg and cdsg\nunless minibatch is less than that, otherwise rate.\n",
 	"learner.step":             "Size of the steps of dsg, udsg, cdsg and all, and what they are taken in. The\ndefaults are for most streams.\n",

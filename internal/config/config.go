@@ -159,7 +159,8 @@ type Learner struct {
 	Nu float64 `key:"nu" default:"0.05" min:"0.001" max:"0.5"`
 
 	// Options of a paper, for all of these that are not set themselves: algorithm,
-	// direction, step, block_size, minibatch, max_features and lambda. See papers.md.
+	// direction, step, block_size, minibatch, max_features and lambda. Another algorithm
+	// than that of the preset is refused. See papers.md.
 	Preset string `key:"preset" default:"none" oneof:"presets"`
 
 	// Learning algorithm, see algorithms.md.

@@ -120,14 +120,10 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 
 // reached says what a model at its maximum of features does.
 func (r *Report) reached() string {
-	if r.Features < r.MaxFeatures {
+	if r.Features < r.MaxFeatures || r.AtCap == "fixed" {
 		return ""
 	}
-	return map[string]string{
-		"revisit": " (the maximum: steps in existing blocks)",
-		"all":     " (the maximum: steps in all blocks)",
-		"stop":    " (the maximum: no more steps)",
-	}[r.AtCap]
+	return " (the maximum: " + r.Does() + ")"
 }
 
 // classText returns the lines for the figures of classes, empty if they are not shown.
