@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,14 @@ import (
 
 	"pgregory.net/rapid"
 )
+
+// init takes a third of rapid's number of checks, each of which learns hundreds of rows;
+// -rapid.checks on the command line overrides it.
+func init() {
+	if err := flag.Set("rapid.checks", "35"); err != nil {
+		panic(err)
+	}
+}
 
 // TestFiniteRowsGiveFiniteModels feeds the learner what only a hostile or
 // broken source would write: any finite numbers, columns that are constant or

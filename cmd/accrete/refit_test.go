@@ -52,13 +52,14 @@ func TestFitRefits(t *testing.T) {
 	case f.Test.Value() > 0.02 || f.Test.Value() > r.Test.Value() || f.Suboptimality < f.Gap:
 		t.Errorf("nMSE %v, before %v; suboptimality %v, gap %v", f.Test.Value(), r.Test.Value(), f.Suboptimality, f.Gap)
 	}
-	if code, stdout, _ := call(t, nil, "fit", train, "--refit", "--max-features", "256"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 1,500 rows") {
+	few := waves(t, 500, 3)
+	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--max-features", "64"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 500 rows") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 	if code, _, _ := call(t, nil, "fit", train, "--prune", "0.1"); code != exit.Misused {
 		t.Errorf("exit %d of --prune without --refit", code)
 	}
-	if code, stdout, _ := call(t, nil, "fit", train, "--refit", "--prune", "0.1", "--max-features", "256"); code != exit.Done || !strings.Contains(stdout, "random features left") {
+	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--prune", "0.1", "--max-features", "64"); code != exit.Done || !strings.Contains(stdout, "random features left") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 	if code, _, _ := call(t, nil, "fit", train, "--refit", "--tolerance", "0"); code != exit.Misused {

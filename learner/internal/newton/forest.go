@@ -33,17 +33,17 @@ type leaves struct {
 
 const (
 	// growRows is the number of rows of the window from which the trees grow: those that
-	// the warm-up keeps. A first guess that was not varied.
+	// the warm-up keeps. Not chosen by trial yet: a first guess.
 	growRows = 1250
 
 	// treesPerStep is the number of trees that change in a step, after a block of random
-	// features. A first guess that was not varied.
+	// features. Not chosen by trial yet: a first guess.
 	treesPerStep = 8
 )
 
 // forestEnsemble is the members of a model with a forest. The mixture decides on ρ: rows
 // that the trees have grown from would choose too small a one. Members with the same
-// λ/ρ share the factors of the blocks. A first guess that was not varied.
+// λ/ρ share the factors of the blocks. Not chosen by trial yet: a first guess.
 var forestEnsemble = []member{{0.3, windowRows, 1}, {0.03, windowRows, 1}, {0.003, windowRows, 1}, {0.15, windowRows, 0.5}, {0.015, windowRows, 0.5}, {0.3, 1024, 1}, {0.15, 1024, 0.5}}
 
 // newLeaves returns those of a model without trees yet.
