@@ -7,6 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/eigenpro"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/newton"
 	"github.com/accrete-ml/accrete/learner/internal/oneclass"
 	"github.com/accrete-ml/accrete/learner/internal/ridge"
@@ -46,6 +47,16 @@ func (c Config) FeatureBytes() int {
 		return 0
 	}
 	return a.FeatureBytes
+}
+
+// MixtureFeatures returns the random features that a Learner of c has in members of a
+// mixture, beside those of the algorithm, and the memory that it needs for each of them
+// beside its State, in bytes.
+func (c Config) MixtureFeatures() (features, bytes int) {
+	if !c.Mixture {
+		return 0, 0
+	}
+	return machine.Features, machine.FeatureBytes
 }
 
 // ForestBytes returns the memory that a Learner of c needs for its trees beside its State,

@@ -3,7 +3,6 @@ package learner
 import (
 	"fmt"
 
-	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -16,7 +15,7 @@ func (l *Learner) count(y Label, weight float64) (grown bool) {
 		}
 		l.head = target.NewHead(suited, y.Task, 0, l.head.Targets())
 		if l.config.Mixture {
-			l.mixture = mixture.New(l.head)
+			l.mixture = l.newMixture()
 		}
 	}
 	if y.Task != l.head.Task || l.config.Task != Auto && l.config.Task != l.head.Task {

@@ -27,6 +27,11 @@ const (
 	RecordKeyColumn = encode.RecordKey // follows a SinceColumn: values are those of Category, of the record's key
 )
 
+// ParseDecayed reads the name of a type of categories whose statistics decay, such as
+// "category:decay=10000" for a half-life of 10,000 rows. is reports whether name is meant
+// as one.
+func ParseDecayed(name string) (t ColumnType, is bool, err error) { return encode.ParseDecayed(name) }
+
 // Category returns the raw value of a category with a 64-bit hash, of which it keeps 52
 // bits: a whole number, which a float64 holds exactly.
 func Category(hash uint64) float64 { return encode.Key(hash) }
@@ -138,11 +143,16 @@ func (l *Learner) learnEncoding() {
 // saveColumns saves what the columns need beside the encoding.
 func (l *Learner) saveColumns(a *state.Arrays) {
 	if l.warming() && l.warmup.Columns != nil {
-		types := make([]byte, len(l.warmup.Columns))
+		types, halfLives := make([]byte, len(l.warmup.Columns)), make([]int64, len(l.warmup.Columns))
+		decayed := false
 		for j, t := range l.warmup.Columns {
-			types[j] = byte(t)
+			types[j], halfLives[j] = byte(t), int64(t.HalfLife()) // the lowest bits are the kind
+			decayed = decayed || halfLives[j] > 0
 		}
 		state.Own(a, "columns.types", 1, types)
+		if decayed {
+			state.Own(a, "columns.halflives", 1, halfLives)
+		}
 	}
 	if l.fit != nil && l.fit.Encoding != nil {
 		state.Put(a, "pending.raw", l.dim, l.raw)
@@ -155,9 +165,23 @@ func (l *Learner) loadColumns(s *state.Reader, pending int) {
 			l.warmup.Columns = append(l.warmup.Columns, ColumnType(t))
 			s.Require(ColumnType(t).Valid(), "a column of type %d", t)
 		}
+		l.loadHalfLives(s)
 		s.Require(l.config.Metric == nil, "a metric is for numeric columns")
 	}
 	if l.fit != nil && l.fit.Encoding != nil {
 		l.raw = state.TakeRaw(s, "pending.raw", pending, l.dim)
+	}
+}
+
+func (l *Learner) loadHalfLives(s *state.Reader) {
+	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "columns.halflives" {
+		return
+	}
+	for j, rows := range state.Take[int64](s, "columns.halflives", l.dim, 1) {
+		t := l.warmup.Columns[j]
+		s.Require(rows == 0 || rows > 0 && rows <= encode.MaxHalfLife && t == CategoryColumn, "a half-life of %d rows for a column of type %v", rows, t)
+		if rows > 0 && s.Err == nil {
+			l.warmup.Columns[j] = encode.Decayed(int(rows))
+		}
 	}
 }

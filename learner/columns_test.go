@@ -6,12 +6,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/accrete-ml/accrete/learner/internal/encode"
 )
 
 // mixed returns rows with a column of each type, with missing values, and with columns
 // that have a value late or never. The label depends on the categories.
 func mixed(n int, label func(i int, x []float64) Label) (rows *Batch, types []ColumnType) {
-	types = []ColumnType{NumericColumn, NumericColumn, CategoryColumn, CategoryColumn, BooleanColumn, TimeColumn, CategoryColumn, UnknownColumn}
+	types = []ColumnType{NumericColumn, NumericColumn, CategoryColumn, CategoryColumn, BooleanColumn, TimeColumn, encode.Decayed(50), UnknownColumn}
 	rng := rand.New(rand.NewPCG(1, 2))
 	b := new(Batch)
 	b.Reset(len(types))
@@ -127,10 +129,10 @@ func TestRestoreRefusesADamagedEncoding(t *testing.T) {
 		learn(l, upTo(rows, types, at, n), n)
 		at = n
 		whole := l.State()
-		for _, name := range []string{"encode.columns", "encode.parameters", "encode.prior", "encode.keys", "encode.counts", "columns.types", "pending.raw"} {
+		for _, name := range []string{"encode.columns", "encode.parameters", "encode.prior", "encode.keys", "encode.counts", "encode.decayed", "columns.types", "columns.halflives", "pending.raw"} {
 			for _, d := range damages {
-				if name == "pending.raw" && d.name == "with NaN" || name == "columns.types" && d.name == "missing" {
-					continue // a missing value, and columns that are all numeric
+				if name == "pending.raw" && d.name == "with NaN" || (name == "columns.types" || name == "columns.halflives") && d.name == "missing" {
+					continue // a missing value, columns that are all numeric, and statistics that do not decay
 				}
 				s := State{slices.Clone(whole.Serving), slices.Clone(whole.Resuming)}
 				part := &s.Serving

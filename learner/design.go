@@ -17,7 +17,7 @@ var ErrNoFeatures = errors.New("the model has no features yet: it needs 64 label
 
 // ErrStatistics is the error of a model with target statistics of categories, which hold
 // the labels of the rows that a Design would be of.
-var ErrStatistics = errors.New("the model has target statistics of categories or the times of keys: its coefficients cannot be fitted again on rows that these have counted")
+var ErrStatistics = errors.New("the model has target statistics of categories or the times of keys, which have counted the rows of the window, and so give away their labels or times; to refit, create a model that declares these columns with another type, such as text, time or ignored")
 
 // ErrNovelty is the error of a model that detects novelty.
 var ErrNovelty = errors.New("the model detects novelty: it has no labels to fit its coefficients to again")

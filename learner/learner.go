@@ -45,9 +45,10 @@ type Learner struct {
 	decision   *decide.F1        // nil without Config.Costs f1
 	costs      *Decision         // nil without Config.Costs by class
 	intervals  *interval.Tracker // nil without Config.Intervals
-	inputs     *inputs           // nil without Config.Monitor
-	mixture    *mixture.Mixture  // nil without Config.Mixture, and before the first label
-	early      *warmup.Scaler    // of the mixture's members before the first fit
+	own        ownRules
+	inputs     *inputs          // nil without Config.Monitor
+	mixture    *mixture.Mixture // nil without Config.Mixture, and before the first label
+	early      *warmup.Scaler   // of the mixture's members before the first fit
 
 	pass    PredictedBatch
 	scratch scratch
@@ -109,7 +110,7 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	}
 	return &Learner{
 		inputs:   watched,
-		decision: decision, costs: costs, intervals: intervals,
+		decision: decision, costs: costs, intervals: intervals, own: newOwnRules(c),
 		config: c, fitter: by, algorithm: algorithm, kernel: k, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
 		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
 	}, nil
@@ -159,12 +160,7 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	}
 	changed = l.changesAfter(l.labelled+1, y)
 	l.validate(p, i, y, weight)
-	if l.decision != nil && l.fit != nil {
-		l.decision.Add(p.Row(i), y.Class, weight)
-	}
-	if l.intervals != nil && weight > 0 && p.Size > 0 {
-		l.intervals.Add(p.Row(i), y.At)
-	}
+	l.addRules(p, i, y, weight)
 	if l.lags.k > 0 {
 		l.lags.push(p.batch.keys[i], p.batch.X(i), y)
 	}
@@ -189,8 +185,8 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 		l.scorePending()
 	}
 	l.advance()
-	if changed && l.intervals != nil {
-		l.intervals.Step()
+	if changed {
+		l.stepIntervals()
 	}
 	return changed, found
 }
@@ -234,9 +230,7 @@ func (l *Learner) problem(prior []float64) engine.Problem {
 func (l *Learner) step() {
 	l.learnEncoding()
 	l.fitPending()
-	if l.decision != nil {
-		l.decision.Step(l.minibatchAt(l.labelled))
-	}
+	l.stepDecisions(l.minibatchAt(l.labelled))
 }
 
 // Progress returns the progressive validation so far.
@@ -257,7 +251,11 @@ func (l *Learner) Progress() Progress {
 		whole[j], long[j], short[j] = r.whole, r.window(recentBuckets), r.window(latestBuckets)
 	}
 	if l.intervals != nil {
-		coverage, width := l.intervals.Graded()
+		of := l.intervals
+		if l.own.intervals != nil {
+			of = l.own.intervals
+		}
+		coverage, width := of.Graded()
 		for j := range coverage {
 			p.Intervals = append(p.Intervals, IntervalScore{Coverage: coverage[j], Width: width[j]})
 		}

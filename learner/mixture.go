@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
@@ -25,8 +27,6 @@ func (c Config) mixtureError() error {
 		return fmt.Errorf("a mixture is for the losses logistic, softmax and square, not for %s", l)
 	case c.Algorithm == "ridge" && c.Task != Regression:
 		return errors.New("a mixture is of probabilities, which ridge does not predict: use another algorithm")
-	case c.Intervals != 0 || c.Costs == costsF1:
-		return errors.New("intervals and costs f1 are not for a mixture: they adapt to the predictions of the learner, which are better than those of a scorer")
 	}
 	return nil
 }
@@ -49,10 +49,28 @@ func MixtureShare(serving []Array) (share float64, ok bool) {
 	return 0, false
 }
 
+// newMixture returns a Mixture for the task of l.
+func (l *Learner) newMixture() *mixture.Mixture {
+	return mixture.New(l.head, machine.Short(l.machineProblem))
+}
+
+// machineProblem is what the kernel machines of a mixture are created with.
+func (l *Learner) machineProblem() engine.Problem {
+	if l.fit == nil {
+		return engine.Problem{}
+	}
+	prior := make([]float64, l.head.Scores())
+	if l.head.Task == Classification {
+		prior = l.priors(prior[:0])
+	}
+	return l.problem(prior)
+}
+
 // mixedPass is what a pass has of a mixture.
 type mixedPass struct {
 	mixedScores  []float64 // rows × scores
 	servedScores []float64 // likewise, of a scorer
+	shortScores  []float64 // likewise, of its short member
 	last         []Label   // of the key of each row, before it
 	linear       []float64 // rows × Size: of the linear member with the greatest weight
 	earlyX       []float32 // a row, scaled, before the first fit
@@ -67,18 +85,25 @@ type mixedPass struct {
 func (l *Learner) predictMixed(p *PredictedBatch) {
 	m, k, size := l.mixture, p.head.Scores(), p.Size
 	p.mixedScores, p.servedScores = state.Extend(p.mixedScores[:0], p.rows*k), state.Extend(p.servedScores[:0], p.rows*k)
+	var x []float32 // nil before the first fit
+	if l.fit != nil {
+		x = p.x
+	}
+	m.Begin(x, p.rows)
+	p.shortScores = state.Extend(p.shortScores[:0], p.rows*k)
 	for i := range p.rows {
 		copy(p.servedScores[i*k:(i+1)*k], p.engineScores(i))
+		m.ShortScores(p.shortScores[i*k:(i+1)*k], i)
 	}
-	m.Static.Apply(p.servedScores, p.x)
-	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Mixture: MixtureInputs}
+	m.Static.Apply(p.servedScores, p.x, p.shortScores)
+	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Intervals: p.Intervals, Mixture: MixtureInputs}
+	l.own.apply(&p.Predictions)
 	p.last, p.linear = p.last[:0], p.linear[:0]
-	m.Begin()
 	for i := range p.rows {
 		p.last = append(p.last, l.lastOf(p, i))
 		served := p.Scorer.Row(i)
 		p.head.Predict(served, p.servedScores[i*k:(i+1)*k])
-		r := mixture.Row{Row: member.Row{Head: &p.head, Last: p.last[i]}, Engine: p.engineScores(i)}
+		r := mixture.Row{Row: member.Row{Head: &p.head, At: i, Last: p.last[i]}, Engine: p.engineScores(i)}
 		if l.fit != nil {
 			d := l.width()
 			r.X = p.x[i*d : (i+1)*d]
@@ -150,10 +175,10 @@ func (l *Learner) startMixed(x []float64) {
 
 // loadMixed reads the mixture of a learner whose other fields are loaded.
 func (l *Learner) loadMixed(s *state.Reader, v mixture.Static) {
-	if !l.config.Mixture || l.head.Task == Auto {
+	if !l.config.Mixture || l.head.Task == Auto || s.Err != nil {
 		return
 	}
-	l.mixture = mixture.New(l.head)
+	l.mixture = l.newMixture()
 	var factors []float64
 	if l.fit != nil {
 		factors = l.fit.Scaler.ColumnWeights

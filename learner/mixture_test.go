@@ -13,11 +13,12 @@ import (
 var mixtures = func() (all []stream) {
 	small := Config{Mixture: true, BlockSize: 8, MaxFeatures: 64}
 	odd := Config{Mixture: true, BlockSize: 8, MaxFeatures: 100, Minibatch: 37, Kernel: "gaussian:1.5"}
-	several, sparse := odd, small
-	several.Targets = 3
+	several, sparse, number := odd, small, odd
+	several.Targets, several.Intervals = 3, 0.8
+	odd.Costs = "f1"
 	sparse.Algorithm, sparse.Lags = "all", 1
 	return []stream{
-		{"growing", small, 2, growing}, {"binary", odd, 3, sided}, {"regression", odd, 4, numeric}, {"several", several, 4, numerics},
+		{"growing", small, 2, growing}, {"binary", odd, 3, sided}, {"regression", number, 4, numeric}, {"several", several, 4, numerics},
 		{"late", small, 2, func(i int, x []float64) Label { return class(i > 1300 && x[0] > 0) }}, {"lags", sparse, 2, sided},
 		{"wide", Config{Mixture: true, Algorithm: "all", BlockSize: 8, MaxFeatures: 16, Kernel: "gaussian:9"}, 257, sided},
 	}
@@ -79,7 +80,8 @@ func (s stream) comparesWithAScorer(t *testing.T, l *Learner, row *Batch) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := m.Predict(row).Values, l.Predict(row).Scorer.Values; !slices.Equal(got, want) {
+	got, p := m.Predict(row), l.Predict(row)
+	if want := p.Scorer; !slices.Equal(got.Values, want.Values) || got.Decision != want.Decision || !sameIntervals(got.Intervals, want.Intervals, s.config.targets()) {
 		t.Fatalf("row %d: the model predicts %v, the learner says %v", l.labelled, got, want)
 	}
 }
@@ -133,11 +135,53 @@ func TestMixtureIsNotMuchWorseThanAnyMember(t *testing.T) {
 
 func TestMixtureRefusesWhatItCannotMix(t *testing.T) {
 	for _, c := range []Config{
-		{Task: Novelty}, {Loss: "hinge"}, {Loss: "huber:1"}, {Algorithm: "ridge"}, {Intervals: 0.9}, {Costs: "f1"},
+		{Task: Novelty}, {Loss: "hinge"}, {Loss: "huber:1"}, {Algorithm: "ridge"},
 	} {
 		c.Mixture = true
 		if _, err := New(c); err == nil || !strings.Contains(err.Error(), "mixture") {
 			t.Errorf("%+v: error %v", c, err)
 		}
+	}
+}
+
+// TestMixtureHasIntervalsOfItsOwn: where only the last label tells something, those of the
+// learner are much narrower than those of a scorer, and both contain their share.
+func TestMixtureHasIntervalsOfItsOwn(t *testing.T) {
+	const n, share = 1400, 0.8
+	walk := 0.0
+	label := func(i int, x []float64) Label {
+		walk += math.Sin(float64(i*i)) / 10
+		return Label{Task: Regression, Value: walk + x[0]/100}
+	}
+	s := stream{config: Config{Algorithm: "ridge", Mixture: true, BlockSize: 8, MaxFeatures: 8, Intervals: share}, dim: 1, label: label}
+	rows, l := s.rows(n), newLearner(t, s.config)
+	var inside, width [2]float64
+	for at := 0; at < n; {
+		p := l.Predict(rows.Slice(at, n))
+		for i := range p.Len() {
+			for j, of := range []*Predictions{&p.Predictions, &p.Scorer} {
+				if y := rows.Label(at + i); y.Task != Auto && of.Intervals.Valid() {
+					low, high := of.Intervals.Bounds(of.Row(i)[0], 0)
+					width[j] += high - low
+					if low <= y.Value && y.Value <= high {
+						inside[j]++
+					}
+				}
+			}
+		}
+		at += p.Len()
+		l.Learn(p)
+	}
+	labelled := float64(labelledRows(rows).Len())
+	for j, of := range []string{"learner", "scorer"} {
+		if math.Abs(inside[j]/labelled-share) > []float64{0.05, 0.1}[j] {
+			t.Errorf("%s: %.3f of the labels are inside", of, inside[j]/labelled)
+		}
+	}
+	if width[0] > width[1]/2 {
+		t.Errorf("mean width %.3f, of a scorer %.3f", width[0]/labelled, width[1]/labelled)
+	}
+	if got := l.Progress().Intervals[0].Coverage; math.Abs(got-inside[0]/labelled) > 0.01 {
+		t.Errorf("the progress says %v, counted %v", got, inside[0]/labelled)
 	}
 }

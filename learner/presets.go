@@ -43,6 +43,15 @@ func ParsePreset(name string) (Preset, error) {
 	return Preset{}, fmt.Errorf("preset %q: want one of %v", name, PresetNames())
 }
 
+// Check returns an error if an algorithm that was chosen is not that of p, whose options
+// are for its own.
+func (p Preset) Check(algorithm string) error {
+	if algorithm != p.Config.Algorithm {
+		return fmt.Errorf("preset %s is for algorithm %s, not for %s", p.Name, p.Config.Algorithm, algorithm)
+	}
+	return nil
+}
+
 // Over returns c with the options of p in place of those that have their default.
 func (p Preset) Over(c Config) Config {
 	of := p.Config

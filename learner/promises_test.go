@@ -53,8 +53,9 @@ var streams = func() (all []stream) {
 	manyTrees := Config{Algorithm: "newton", Forest: 3, BlockSize: 8, MaxFeatures: 24, Minibatch: 37, Targets: 3}
 	novel := Config{Task: Novelty, Nu: 0.1, BlockSize: 8, MaxFeatures: 32, Minibatch: 29}
 	watched := Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 24, Monitor: 250}
+	mixed := Config{Algorithm: "ridge", Task: Regression, BlockSize: 8, MaxFeatures: 8, Mixture: true}
 	all = append(all, stream{"forest, growing", trees, 2, growing}, stream{"forest, several", manyTrees, 4, numerics})
-	return append(all, stream{"monitor", watched, 3, numeric}, stream{"metric", given, 2, sided}, stream{"novelty", novel, 3, noveltyRow}, stream{"intervals", spread(0.9), 4, numeric}, stream{"costs", costs, 2, rare})
+	return append(all, stream{"monitor", watched, 3, numeric}, stream{"metric", given, 2, sided}, stream{"novelty", novel, 3, noveltyRow}, stream{"intervals", spread(0.9), 4, numeric}, stream{"mixture", mixed, 2, numeric}, stream{"costs", costs, 2, rare})
 }()
 
 // directionOf returns the i-th direction, or a later one if the algorithm does not take it.
@@ -427,7 +428,8 @@ func eventful(l *Learner) bool {
 }
 
 // TestPredictionsFollowFromTheStateAlone: whatever the labels of its rows are, a pass
-// is predicted alike, also by a model that has only the serving part of the state.
+// is predicted alike, also by a model that has only the serving part of the state. Of a
+// mixture this holds for the predictions of a scorer.
 func TestPredictionsFollowFromTheStateAlone(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
 		rows := s.rows(1550)
@@ -439,18 +441,26 @@ func TestPredictionsFollowFromTheStateAlone(t *testing.T) {
 			if err != nil {
 				t.Fatalf("row %d: %v", at, err)
 			}
-			got := m.Predict(rows.Slice(at, at+p.Len()))
-			if got.Task != p.Task || got.Decision != p.Decision || got.Size != p.Size || !slices.Equal(got.Values, p.Values) {
-				t.Fatalf("row %d: the model predicts %v, the learner %v", at, got, p.Predictions)
+			got, want := m.Predict(rows.Slice(at, at+p.Len())), scorers(p)
+			if got.Task != want.Task || got.Decision != want.Decision || got.Size != want.Size || !slices.Equal(got.Values, want.Values) {
+				t.Fatalf("row %d: the model predicts %v, the learner %v", at, got, want)
 			}
-			q := restored(t, s.config, state).Predict(flipped(rows.Slice(at, at+p.Len())))
-			if !slices.Equal(q.Values, p.Values[:len(q.Values)]) {
+			q := scorers(restored(t, s.config, state).Predict(flipped(rows.Slice(at, at+p.Len()))))
+			if !slices.Equal(q.Values, want.Values[:len(q.Values)]) {
 				t.Fatalf("row %d: other labels, other predictions", at)
 			}
 			at += p.Len()
 			l.Learn(p)
 		}
 	})
+}
+
+// scorers returns the predictions that a scorer makes, which has no labels.
+func scorers(p *PredictedBatch) Predictions {
+	if p.isMixed {
+		return p.Scorer
+	}
+	return p.Predictions
 }
 
 // flipped is the rows of b with other labels and weights.

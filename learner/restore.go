@@ -68,6 +68,7 @@ func (l *Learner) State() State {
 	if l.mixture != nil {
 		l.mixture.Save(a)
 	}
+	l.own.save(a)
 	if l.fit != nil {
 		l.engine.Save(a)
 	}
@@ -208,6 +209,7 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	if v.static != nil {
 		l.loadMixed(s, *v.static)
 	}
+	l.own.load(s, c.targets())
 	if s.Err != nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/encode"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
+	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -144,7 +145,7 @@ func loadServing(s *state.Reader) (v serving) {
 	v.loadForest(s, dim, k)
 	v.decision = decide.LoadRule(s)
 	v.intervals = interval.LoadRule(s, v.head.Targets())
-	v.static = mixture.LoadStatic(s, k, dim)
+	v.static = mixture.LoadStatic(s, k, dim, machine.BlockSize(v.config.BlockSize))
 	if s.Err != nil {
 		return v
 	}
@@ -220,6 +221,19 @@ func (v *serving) loadKernel(s *state.Reader, name string) {
 	s.Require(v.config.sampling().CheckKernel(k) == nil, "%s sampling cannot draw frequencies of the kernel %q", v.config.Sampling, name)
 	size := features.Parameters(k, v.fit.Width(v.dim))
 	s.Require(float64(size)*float64(v.config.BlockSize)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies are too many", v.Blocks, v.config.BlockSize, size)
+}
+
+// shortBank returns the random features of the short member of a mixture, nil if there are
+// none.
+func (v *serving) shortBank() *features.Bank {
+	if v.fit == nil || v.static == nil || v.static.Short.Blocks == 0 {
+		return nil
+	}
+	o := v.config.options()
+	o.BlockSize = machine.BlockSize(o.BlockSize)
+	b := v.fit.Bank(o.FeatureMap(v.fit.Width(v.dim)))
+	b.Grow(v.static.Short.Blocks)
+	return b
 }
 
 func (v *serving) bank() *features.Bank {

@@ -63,13 +63,14 @@ type Learner struct {
 	Blocked *Blocked
 
 	classFigures
+	deviations
 	errors *prometheus.GaugeVec
 
 	weights, memberErrors *prometheus.GaugeVec // of a mixture
 
-	partitionTime, headroom *prometheus.GaugeVec
-	mu                      sync.Mutex
-	positions               map[string]int64 // by topic/partition
+	partitionTime, headroom, maxFeatures *prometheus.GaugeVec
+	mu                                   sync.Mutex
+	positions                            map[string]int64 // by topic/partition
 }
 
 // NewLearner returns the collectors of a learner, registered with r. It panics if
@@ -108,7 +109,11 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		Name: "accrete_mixture_error",
 		Help: "With learner.mixture: progressive error of a member over the last few thousand examples, and of the mixture of a scorer.",
 	}, []string{"member"})
-	r.MustRegister(weights, memberErrors, role, examples, progressive, partitionTime, headroom, drifts)
+	maxFeatures := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_max_features",
+		Help: "Maximum of accrete_features, and what the learner does once it is reached: revisit, all, stop, or fixed if the model has all features from the start (learner.step.at_cap).",
+	}, []string{"at_cap"})
+	r.MustRegister(maxFeatures, weights, memberErrors, role, examples, progressive, partitionTime, headroom, drifts)
 	return &Learner{
 		Learned:     examples.WithLabelValues("learned"),
 		Predicted:   examples.WithLabelValues("predicted"),
@@ -162,8 +167,10 @@ func NewLearner(r prometheus.Registerer) *Learner {
 		weights: weights, memberErrors: memberErrors,
 
 		classFigures:  newClassFigures(r),
+		deviations:    newDeviations(r),
 		partitionTime: partitionTime,
 		headroom:      headroom,
+		maxFeatures:   maxFeatures,
 		positions:     map[string]int64{},
 	}
 }
@@ -180,6 +187,11 @@ func (l *Learner) Partition(topic string, partition int, next, headroom int64) {
 		l.positions[key] = next
 		l.partitionTime.WithLabelValues(topic, p).SetToCurrentTime()
 	}
+}
+
+// Cap sets the maximum number of random features, and what the learner does there.
+func (l *Learner) Cap(maximum int, atCap string) {
+	l.maxFeatures.WithLabelValues(atCap).Set(float64(maximum))
 }
 
 // Member sets the weights of a member of the mixture in the predictions of the learner

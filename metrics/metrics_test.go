@@ -17,8 +17,11 @@ func all() *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	Build(r, "v1")
 	l := NewLearner(r)
+	l.Cap(4096, "revisit")
 	l.Progressive(.1, .5, .4, .3)
 	l.Classes(.5, .2, &Curve{.9, .6, .9, .4})
+	half := .5
+	l.Deviation(&half, &half, &half, &half)
 	l.Lag.Set("in", 0, 7)
 	l.Blocked.Set("in", 0, 5, 9)
 	l.Partition("in", 0, 5, 3)
@@ -56,18 +59,22 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_learner_role{role=standby}
 		accrete_log_append_seconds
 		accrete_log_broken
+		accrete_max_features{at_cap=revisit}
 		accrete_memory_limit_bytes
 		accrete_missing_columns
 		accrete_partition_progress_timestamp_seconds{partition=0,topic=in}
 		accrete_predictions_total
 		accrete_progressive_auc{model=accrete}
 		accrete_progressive_balanced_error{model=accrete}
+		accrete_progressive_below{model=accrete,tau=0.5}
 		accrete_progressive_error{model=accrete}
 		accrete_progressive_error{model=linear}
 		accrete_progressive_error{model=majority}
 		accrete_progressive_error{model=no_change}
 		accrete_progressive_f1{model=accrete}
 		accrete_progressive_loss
+		accrete_progressive_mae{model=accrete}
+		accrete_progressive_pinball{model=accrete,tau=0.5}
 		accrete_progressive_pr_auc{model=accrete}
 		accrete_progressive_recall{model=accrete,precision=0.9}
 		accrete_refit_gap
@@ -112,8 +119,8 @@ func TestNamesAreFixed(t *testing.T) {
 	}
 }
 
-// The figures of classes are listed in docs/monitoring.md.
-func TestClassFiguresAreDocumented(t *testing.T) {
+// The figures of classes and of losses are listed in docs/monitoring.md.
+func TestFiguresAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/monitoring.md")
 	if err != nil {
 		t.Fatal(err)
@@ -131,8 +138,8 @@ func TestClassFiguresAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	if n != 5 {
-		t.Errorf("%d figures, want 5", n)
+	if n != 8 {
+		t.Errorf("%d figures, want 8", n)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
@@ -124,7 +125,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		return nil, err
 	}
 	l.history.Beat = l.pulse.Beat
-	l.history.Meter = ranking.NewRecent()
+	l.history.Meter, l.history.Numbers = ranking.NewRecent(), deviation.NewRecent(deviation.Of(c.Learner))
 	l.history.Limits = bounds
 	if err := l.bound(recovery); err != nil {
 		return nil, err
@@ -174,6 +175,9 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 	}
 	l.memory = memory.Estimate{Model: l.config.Learner, Features: int64(features.MaxFeatures)}
 	l.memory.Factors = l.memory.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes())
+	more, bytes := features.MixtureFeatures()
+	l.memory.Features += int64(more)
+	l.memory.Factors += int64(more) * int64(bytes)
 	if l.config.Refit.Every > 0 {
 		l.memory.Refit = memory.Refit(l.config.Refit.Window, features.MaxFeatures)
 	}

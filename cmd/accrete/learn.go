@@ -58,6 +58,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	w.Cap(p.Learner.Cap())
 	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
 	pl, err := pipeline.Open(ctx, p)
 	if ctx.Err() != nil && l.Standby {

@@ -37,6 +37,12 @@ var otherNames = map[string]string{
 
 // ParseColumnType returns the type of that name, which may not be Ignored or ID.
 func ParseColumnType(name string) (learner.ColumnType, error) {
+	if t, is, err := learner.ParseDecayed(name); is {
+		if err != nil {
+			return 0, fmt.Errorf("%s is not the type of a column: %w", quote(name), err)
+		}
+		return t, nil
+	}
 	var names []string
 	for _, t := range declarable {
 		if t.String() == name {
@@ -44,6 +50,7 @@ func ParseColumnType(name string) (learner.ColumnType, error) {
 		}
 		names = append(names, t.String())
 	}
+	names = append(names, learner.CategoryColumn.String()+":decay=10000")
 	hint := otherNames[strings.ToLower(name)]
 	if hint == "" {
 		hint = spell.Nearest(name, append(slices.Clone(names), Ignored, ID))
@@ -209,9 +216,9 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 			return 1, t, nil
 		}
 		return 0, t, nil
-	case t == learner.CategoryColumn && v.kind == text:
+	case is == learner.CategoryColumn && v.kind == text:
 		return learner.Category(xxhash.Sum64(v.text)), t, nil
-	case t == learner.CategoryColumn && v.kind == num && d.config.Types[string(name)] != "" && !math.IsInf(v.num, 0):
+	case is == learner.CategoryColumn && v.kind == num && d.config.Types[string(name)] != "" && !math.IsInf(v.num, 0):
 		return learner.Category(xxhash.Sum64String(canonical(v.text, v.num))), t, nil
 	case is == learner.TimeColumn && v.kind == text:
 		if seconds, ok := parseTime(v.text); ok {

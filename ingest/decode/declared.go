@@ -8,12 +8,12 @@ import (
 )
 
 // checkDeclared returns an error if a declared column is not in the header. Files after
-// the first may lack columns, and records that are only forwarded the fields that are no
-// columns.
+// the first may lack columns, but not all of them, and records that are only forwarded the
+// fields that are no columns.
 func (c *csvRows) checkDeclared() error {
 	cfg := c.d.config
 	if c.d.continues {
-		return nil
+		return c.checkKnown()
 	}
 	names := slices.Clone(cfg.Columns)
 	for name, t := range cfg.Types {
@@ -29,6 +29,19 @@ func (c *csvRows) checkDeclared() error {
 		}
 	}
 	return nil
+}
+
+// checkKnown returns an error if the header has no column of the schema, whose rows would
+// all be missing values.
+func (c *csvRows) checkKnown() error {
+	var want []string
+	for _, f := range c.d.schema.Fields() {
+		if slices.Contains(c.header, f.Name) {
+			return nil
+		}
+		want = append(want, f.Name)
+	}
+	return fmt.Errorf("the file has no column of the model: its columns are %s, and those of the model are %s", some(c.header), some(want))
 }
 
 // noColumn returns the error for a declared column that is not in the header, which may

@@ -49,6 +49,8 @@ type Decoder struct {
 	texts map[string]int  // first column of each text
 	since int             // column of the record's key, or -1
 
+	looks *looks // nil without Look
+
 	continues bool // from a schema with columns
 
 	dropped      int64 // fields since Dropped was called
@@ -222,6 +224,9 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	}
 	d.settle(columns, label.Task, class)
 	d.putKey(d.x, key)
+	if d.looks != nil {
+		d.look()
+	}
 	return Row{X: d.x, Types: d.types, Label: label, Weight: weight, Key: key}, nil
 }
 

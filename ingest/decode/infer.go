@@ -123,7 +123,7 @@ func (c *csvRows) input(i int, s string) value {
 	if isMissing(s) {
 		return value{kind: null}
 	}
-	switch c.types[i] {
+	switch c.types[i].Values() {
 	case learner.CategoryColumn, learner.TextColumn:
 		return value{kind: text, text: view(s)}
 	case learner.BooleanColumn:

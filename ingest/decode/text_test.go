@@ -124,7 +124,9 @@ func TestDeclaredColumnsAreInTheHeader(t *testing.T) {
 		{Config{Columns: []string{"amont"}}, `input.columns: there is no column "amont" (did you mean "amount"?); the columns are amount, zone, y`},
 		{Config{Types: map[string]string{"amont": "numeric"}}, `there is no column "amont"`},
 		{Config{Types: map[string]string{"row": ID}}, `there is no column "row"`},
-		{Config{Columns: []string{"amount:number"}}, `input.columns: "amount": "number" is not the type of a column: want numeric, category, boolean, time, text, numeric:normal, time:trend, time:since, id or ignored; did you mean numeric?`},
+		{Config{Columns: []string{"amount:number"}}, `input.columns: "amount": "number" is not the type of a column: want numeric, category, boolean, time, text, numeric:normal, time:trend, time:since, category:decay=10000, id or ignored; did you mean numeric?`},
+		{Config{Columns: []string{"zone:category:decay=0"}}, `input.columns: "zone": "category:decay=0" is not the type of a column: want a half-life of 1 to 10000000 rows, such as category:decay=10000`},
+		{Config{Types: map[string]string{"zone": "category:decay=10000", "amount": "category:decay=5"}}, ``},
 		{Config{Columns: []string{"amount:numeric:nomal", "zone"}}, `did you mean numeric:normal?`},
 		{Config{Types: map[string]string{"row": ID}, NoLabel: true}, ``},
 		{Config{Columns: []string{"amount"}, Unknown: "ignore"}, ``},
@@ -137,5 +139,9 @@ func TestDeclaredColumnsAreInTheHeader(t *testing.T) {
 	c := Config{Types: map[string]string{"row": ID, "zone": "category"}, Missing: "impute"}
 	if _, err := Read(strings.NewReader("amount,y\n1,2\n"), "test.csv", c, Schema{Columns: []string{"amount", "zone"}, Types: []string{"numeric", "category"}}); err != nil {
 		t.Errorf("a later file: %v", err)
+	}
+	c = Config{Unknown: "ignore", Missing: "impute"}
+	if _, err := Read(strings.NewReader("foo,bar,y\n1,2,3\n"), "test.csv", c, Schema{Columns: []string{"amount", "zone"}}); err == nil || !strings.Contains(err.Error(), "no column of the model: its columns are foo, bar, y, and those of the model are amount, zone") {
+		t.Errorf("a file without a column of the model: %v", err)
 	}
 }

@@ -110,7 +110,7 @@ type Input struct {
 	// the type of others is that of their first value. Values inside objects and lists are
 	// columns by their paths, as customer.city or features.0. Text is a category, or a time
 	// if it looks like one, as 2006-01-02T15:04:05Z. The types text, numeric:normal,
-	// time:trend and time:since have to be declared; see docs/columns.md.
+	// category:decay=10000, time:trend and time:since have to be declared; see docs/columns.md.
 	Columns Columns `key:"columns" default:"auto"`
 
 	// Records in which a column is absent or null. impute: learn that it is missing, a
@@ -159,7 +159,8 @@ type Learner struct {
 	Nu float64 `key:"nu" default:"0.05" min:"0.001" max:"0.5"`
 
 	// Options of a paper, for all of these that are not set themselves: algorithm,
-	// direction, step, block_size, minibatch, max_features and lambda. See papers.md.
+	// direction, step, block_size, minibatch, max_features and lambda. Another algorithm
+	// than that of the preset is refused. See papers.md.
 	Preset string `key:"preset" default:"none" oneof:"presets"`
 
 	// Learning algorithm, see algorithms.md.

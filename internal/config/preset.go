@@ -15,6 +15,11 @@ func (c *Config) usePreset() (problems Problems) {
 	if err != nil {
 		return Problems{c.problem("learner.preset", err.Error())}
 	}
+	if c.sources["learner.algorithm"].Kind != "default" {
+		if err := p.Check(c.Learner.Algorithm); err != nil {
+			return Problems{c.problem("learner.preset", err.Error())}
+		}
+	}
 	number := func(v float64) string {
 		if v == 0 {
 			return ""

@@ -12,7 +12,7 @@ import (
 )
 
 // Constant is a constant, or a variable that nothing assigns to, whose comment
-// says that it was chosen by trial.
+// says that it was chosen by trial, or that it is a first guess.
 type Constant struct {
 	Name  string // with its package: "newton.windowRows"
 	Value string // as the source has it
@@ -72,7 +72,7 @@ func inFile(root, path string) (found []Constant, err error) {
 			}
 			last = line(spec.End())
 			text := strings.Join(strings.Fields(group.Doc.Text()+doc+spec.Comment.Text()), " ")
-			if !strings.Contains(strings.ToLower(text), "chosen by trial") {
+			if text = strings.ToLower(text); !strings.Contains(text, "chosen by trial") && !strings.Contains(text, "first guess") {
 				continue
 			}
 			for i, v := range spec.Values {

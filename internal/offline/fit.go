@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -23,6 +24,7 @@ type Fit struct {
 	batch   learner.Batch
 	keyed   bool // the learner needs the keys of the rows
 	meter   *ranking.Meter
+	numbers *deviation.Meter // nil unless the loss has figures
 	expense expense
 
 	// Predicted, if not nil, is called for each row, in order, with the pass that has its
@@ -42,7 +44,7 @@ func NewFit(c learner.Config, in decode.Config) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Fit{learner: l, options: options, keyed: c.Keyed(), meter: ranking.New(c.Task == learner.Novelty)}, nil
+	return &Fit{learner: l, options: options, keyed: c.Keyed(), meter: ranking.New(c.Task == learner.Novelty), numbers: deviation.New(deviation.Of(c))}, nil
 }
 
 const rowsAtOnce = 256
@@ -86,6 +88,12 @@ func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 		}
 		return
 	}
+	if pass.Task == learner.Regression && pass.Size > 0 {
+		for i := range pass.Len() {
+			f.numbers.Add(pass.Row(i), f.batch.Label(from+i), f.batch.Weight(from+i))
+		}
+		return
+	}
 	if pass.Task != learner.Classification || pass.Size == 0 {
 		return
 	}
@@ -121,6 +129,10 @@ func meterNovelty(m *ranking.Meter, p []float64, y learner.Label) {
 func (f *Fit) Figures(precision float64) *ranking.Figures {
 	return f.expense.tell(f.meter.Figures(precision))
 }
+
+// Deviation returns the figures that the loss has for the predictions so far, and nil for
+// the square loss and for classes.
+func (f *Fit) Deviation() *deviation.Figures { return f.numbers.Figures() }
 
 // Columns describes what the model sees of each column; nil if it sees all of them as
 // they are.

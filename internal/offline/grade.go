@@ -2,6 +2,7 @@ package offline
 
 import (
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -20,6 +21,7 @@ type Grade struct {
 	meter   *ranking.Meter
 	expense expense
 	targets []graded // of a regression
+	numbers *deviation.Meter
 }
 
 // graded accumulates the errors of the predictions of one target.
@@ -30,7 +32,7 @@ type graded struct {
 
 // NewGrade returns a Grade without rows. Each row will have dim values.
 func NewGrade(m *learner.Model, dim int) *Grade {
-	g := &Grade{model: m, meter: ranking.New(true)}
+	g := &Grade{model: m, meter: ranking.New(true), numbers: deviation.New(m.Loss())}
 	g.batch.Reset(dim)
 	return g
 }
@@ -64,6 +66,7 @@ func (g *Grade) flush() {
 			if g.targets == nil {
 				g.targets = make([]graded, y.Targets())
 			}
+			g.numbers.Add(out.Row(i), y, 1)
 			for j := range g.targets {
 				t, v := &g.targets[j], y.At(j)
 				e := out.Row(i)[j] - v
@@ -89,6 +92,13 @@ func (g *Grade) flush() {
 func (g *Grade) Figures(precision float64) *ranking.Figures {
 	g.flush()
 	return g.expense.tell(g.meter.Figures(precision))
+}
+
+// Deviation returns the figures that the loss of the model has for numbers, and nil for
+// the square loss and for classes.
+func (g *Grade) Deviation() *deviation.Figures {
+	g.flush()
+	return g.numbers.Figures()
 }
 
 // Rows returns the number of rows graded so far.

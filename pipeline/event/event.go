@@ -4,6 +4,7 @@ package event
 import (
 	"time"
 
+	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -92,6 +93,8 @@ type (
 		Append, Learn time.Duration
 		Progress      learner.Progress
 		Figures       *ranking.Figures // of the recent predictions of classes, with the recall at Precision; nil if there is nothing new
+
+		Deviation *deviation.Figures // of the recent predictions of numbers; nil if the loss has no figures
 	}
 
 	// Quarantining reports, by partition, the records of a BATCH that could not be

@@ -66,6 +66,9 @@ func (s *Server) infer(r *http.Request) (answer []byte, rows int, fault *failure
 		return nil, 0, fault
 	}
 	out, rules := w.predictions()
+	if out.Size == 0 && rows > 0 && out.Task == learner.Novelty {
+		return nil, 0, status(http.StatusServiceUnavailable, "the model has not learned enough rows yet")
+	}
 	if out.Size == 0 && rows > 0 {
 		return nil, 0, status(http.StatusServiceUnavailable, "the model has seen no label yet")
 	}

@@ -57,6 +57,9 @@ func (s *Server) metadata(w http.ResponseWriter, m *serve.Served) {
 
 // datatypeOf returns the datatype of a column of a type.
 func datatypeOf(typ string) string {
+	if _, decays, _ := learner.ParseDecayed(typ); decays {
+		typ = learner.CategoryColumn.String()
+	}
 	switch typ {
 	case learner.CategoryColumn.String(), learner.TimeColumn.String():
 		return "BYTES"

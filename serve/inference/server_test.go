@@ -20,7 +20,9 @@ import (
 // fitted returns a model of JSON records.
 func fitted(t testing.TB, c learner.Config, in decode.Config, records []string) *serve.Served {
 	t.Helper()
-	c.Algorithm, c.MaxFeatures = "ridge", 32
+	if c.MaxFeatures = 32; c.Task != learner.Novelty {
+		c.Algorithm = "ridge"
+	}
 	fit, err := offline.NewFit(c, in)
 	if err != nil {
 		t.Fatal(err)

@@ -114,6 +114,10 @@ func (d *decoder) settle(columns []string) {
 // columnTypes returns the types of the columns for a batch.
 func (d *decoder) columnTypes() (types []learner.ColumnType) {
 	for _, name := range d.schema.Types {
+		if t, decays, _ := learner.ParseDecayed(name); decays {
+			types = append(types, t)
+			continue
+		}
 		types = append(types, map[string]learner.ColumnType{
 			"numeric": learner.NumericColumn, "category": learner.CategoryColumn, "boolean": learner.BooleanColumn,
 			"time": learner.TimeColumn, "": learner.UnknownColumn, "text": learner.TextColumn, "key": learner.RecordKeyColumn,

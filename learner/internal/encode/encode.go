@@ -134,6 +134,9 @@ func (e *Encoding) Learn(x []float64, y *target.Label, weight float64) {
 		switch {
 		case c.kind == asSince:
 			c.table.seen(v, x[c.time()])
+		case c.kind == asDecayed:
+			c.table.decay(c.parameters[0])
+			c.table.addDecayed(keyOf(v), y, weight, p)
 		case c.table != nil:
 			c.table.add(keyOf(v), y, weight, p)
 		}

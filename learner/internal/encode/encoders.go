@@ -21,7 +21,7 @@ type encoder struct {
 }
 
 // The encoders. Their order is part of the snapshot format.
-var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since}
+var encoders = [...]encoder{numbers, imputed, indicated, absent, oneHot, statistics, cycles, text, normal, normalIndicated, trend, since, decayed}
 
 const (
 	asIs = iota
@@ -36,6 +36,7 @@ const (
 	asNormalIndicated
 	asTrend
 	asSince
+	asDecayed
 )
 
 // plan chooses the encoder of a column whose values in the first rows are x[0],
@@ -55,6 +56,8 @@ func plan(t Type, x []float64, stride int) column {
 		return column{kind: asText}
 	case missing == rows || t == Unknown || t == RecordKey:
 		return column{kind: asAbsent}
+	case t.HalfLife() > 0:
+		return column{kind: asDecayed, parameters: []float64{float64(t.HalfLife())}}
 	case t == Category:
 		return planCategory(x, stride)
 	case t == Time || t == Since:

@@ -15,6 +15,7 @@ func FuzzEncoders(f *testing.F) {
 	for t := range byte(types) {
 		f.Add([]byte{t, (t + 1) % byte(types)}, []byte("\x00\x00\x00\x00\x00\x00\xf0\x3f\x01\x00\x00\x00\x00\x00\xf8\x7f\x00\x00\x00\x00\x00\x00\xf0\x7f\x9a\x99\x99\x99\x99\x99\xb9\x3f"), byte(3))
 	}
+	f.Add([]byte{byte(types + Category), 0}, make([]byte, 1600), byte(40))
 	f.Fuzz(func(t *testing.T, of, values []byte, first byte) {
 		d := min(len(of), 16)
 		if d == 0 {
@@ -22,7 +23,9 @@ func FuzzEncoders(f *testing.F) {
 		}
 		columns := make([]Type, d)
 		for j := range columns {
-			columns[j] = Type(of[j] % byte(types))
+			if columns[j] = Type(of[j] % byte(types)); columns[j] == Category && of[j] >= byte(types) {
+				columns[j] = Decayed(1 + int(of[j])/int(types))
+			}
 		}
 		var x []float64
 		for ; len(values) >= 8 && len(x) < 100*d; values = values[8:] {

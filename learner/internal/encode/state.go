@@ -20,7 +20,7 @@ func (e *Encoding) Save(a *state.Arrays) {
 		return
 	}
 	var columns, keys []int64
-	var parameters, counts []float64
+	var parameters, counts, decayed []float64
 	for j := range e.columns {
 		c := &e.columns[j]
 		entries := 0
@@ -29,6 +29,9 @@ func (e *Encoding) Save(a *state.Arrays) {
 			for _, i := range t.order(func(a, b int) int { return int(min(1, max(-1, t.keys[a]-t.keys[b]))) }) {
 				keys, counts = append(keys, t.keys[i]), append(counts, t.entry(i)...)
 			}
+		}
+		if c.kind == asDecayed {
+			decayed = append(append(decayed, c.table.growth), c.table.total...)
 		}
 		columns = append(columns, int64(c.kind), int64(len(c.parameters)), int64(entries))
 		parameters = append(parameters, c.parameters...)
@@ -42,6 +45,9 @@ func (e *Encoding) Save(a *state.Arrays) {
 	state.Own(a, "encode.prior", 2+len(e.prior.sums), append([]float64{classes, e.prior.weight}, e.prior.sums...))
 	state.Own(a, "encode.keys", 1, keys)
 	state.Own(a, "encode.counts", 1+len(e.prior.sums), counts)
+	if decayed != nil {
+		state.Own(a, "encode.decayed", 2+len(e.prior.sums), decayed)
+	}
 }
 
 // Load reads what Save wrote for raw rows of dim values; nil if there is no encoding.
@@ -79,6 +85,7 @@ func Load(s *state.Reader, dim int) *Encoding {
 		parameters, keys, counts = parameters[params:], keys[entries:], counts[int(entries)*(1+n):]
 	}
 	s.Require(len(parameters) == 0 && len(keys) == 0, "encode: more than encode.columns says")
+	e.loadDecayed(s)
 	if s.Err != nil {
 		return nil
 	}

@@ -55,10 +55,13 @@ type table struct {
 	index   map[int64]int // of each key's entry
 	keys    []int64
 	counts  []float64 // for each entry, its weight and the sum of each target
+
+	growth float64   // of statistics that decay: what the weights are multiplied by
+	total  []float64 // of statistics that decay: the sums of counts
 }
 
 func newTable(targets int) *table {
-	return &table{targets: targets, index: map[int64]int{}}
+	return &table{targets: targets, index: map[int64]int{}, growth: 1, total: make([]float64, 1+targets)}
 }
 
 // entry returns the numbers of entry i.
@@ -123,6 +126,7 @@ func (t *table) order(compare func(a, b int) int) []int {
 // keep leaves some entries.
 func (t *table) keep(entries []int) {
 	kept := newTable(t.targets)
+	kept.growth, kept.total = t.growth, t.total
 	kept.keys = make([]int64, 0, len(entries))
 	kept.counts = make([]float64, 0, len(entries)*(1+t.targets))
 	for i, from := range entries {

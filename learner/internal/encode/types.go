@@ -1,7 +1,14 @@
 package encode
 
-// Type is the type of a raw column.
-type Type byte
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Type is the type of a raw column: one of the constants, or what Decayed makes of
+// Category.
+type Type uint32
 
 // The types of columns. A raw value is NaN if it is missing.
 const (
@@ -20,16 +27,53 @@ const (
 
 var typeNames = [...]string{"numeric", "category", "boolean", "time", "unknown", "text", "numeric:normal", "time:trend", "time:since", "key"}
 
-// String returns the name of t.
-func (t Type) String() string {
-	if t < types {
-		return typeNames[t]
+// MaxHalfLife is the longest half-life of the statistics of a category, in rows.
+const MaxHalfLife = 10_000_000
+
+const (
+	kindBits = 8 // of a Type; the others are the half-life
+	decay    = "category:decay="
+)
+
+// Decayed returns the type of categories whose statistics have a half-life in learned
+// rows, 1 to MaxHalfLife.
+func Decayed(halfLife int) Type { return Category | Type(halfLife)<<kindBits }
+
+// ParseDecayed reads the name of a type that Decayed returns. is reports whether name is
+// meant as one.
+func ParseDecayed(name string) (t Type, is bool, err error) {
+	digits, is := strings.CutPrefix(name, decay)
+	if !is {
+		return 0, strings.HasPrefix(name, strings.TrimSuffix(decay, "=")), errDecay
 	}
-	return "invalid"
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > MaxHalfLife || strconv.Itoa(n) != digits {
+		return 0, true, errDecay
+	}
+	return Decayed(n), true, nil
 }
 
-// Valid reports whether t is one of the types.
-func (t Type) Valid() bool { return t < types }
+var errDecay = fmt.Errorf("want a half-life of 1 to %d rows, such as %s10000", MaxHalfLife, decay)
+
+// HalfLife returns the half-life of the statistics of a category, in rows; 0 if they do
+// not decay.
+func (t Type) HalfLife() int { return int(t >> kindBits) }
+
+// String returns the name of t.
+func (t Type) String() string {
+	switch {
+	case !t.Valid():
+		return "invalid"
+	case t.HalfLife() > 0:
+		return decay + strconv.Itoa(t.HalfLife())
+	}
+	return typeNames[t]
+}
+
+// Valid reports whether t is a type.
+func (t Type) Valid() bool {
+	return t < types || t&(1<<kindBits-1) == Category && t.HalfLife() <= MaxHalfLife
+}
 
 // Values returns the type of columns with the same values, which is t unless t also says
 // what they become.
@@ -40,5 +84,5 @@ func (t Type) Values() Type {
 	case Trend, Since:
 		return Time
 	}
-	return t
+	return t & (1<<kindBits - 1)
 }

@@ -112,8 +112,12 @@ type Served struct {
 	LeafCoef []float32      // leaves × scores
 }
 
-// Check makes s fail unless e, which was loaded from it, serves v.
+// Check makes s fail unless e, which was loaded from it, serves v. A v without intercepts
+// is of an engine whose serving part its caller compares.
 func (v Served) Check(s *state.Reader, e Engine) {
+	if v.Intercept == nil {
+		return
+	}
 	got := e.Serving()
 	s.Require(got.Blocks == v.Blocks && slices.Equal(got.Intercept, v.Intercept) && slices.Equal(got.Coef, v.Coef) && slices.Equal(got.LeafCoef, v.LeafCoef), "the coefficients differ from those of the serving part")
 }

@@ -205,10 +205,14 @@ func (l *Linear) Learn(c *Chunk) {
 	vec.Gram(l.gram, l.scaled, n, &l.vec)
 	l.Forget(leastsquares.Power(l.forget, rows))
 	l.Add(l.gram, l.moment, total)
-	if l.since += int64(rows); l.since >= int64(max(solveRows, solveRows*n/solveInputs)) || !l.solved {
+	if l.since += int64(rows); l.since >= l.mostSince() || !l.solved {
 		l.solve()
 	}
 }
+
+// mostSince returns the number of rows since the last solution from which on l is solved
+// again.
+func (l *Linear) mostSince() int64 { return int64(max(solveRows, solveRows*l.N/solveInputs)) }
 
 // solve sets the coefficients to the solution. Where there is none, it begins again.
 func (l *Linear) solve() {
@@ -316,7 +320,7 @@ func (l *Linear) Load(s *state.Reader, prefix string) {
 		l.Equations.Load(s, prefix)
 		if s.Err == nil {
 			l.since, l.solved = since[0], since[1] == 1
-			s.Require(since[0] >= 0 && since[1]>>1 == 0, "%s: the last solution was %v", prefix, since)
+			s.Require(since[0] >= 0 && since[0] < l.mostSince() && since[1]>>1 == 0, "%s: the last solution was %v", prefix, since)
 		}
 	}
 	if s.Err == nil && l.w != nil {

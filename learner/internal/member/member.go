@@ -3,6 +3,7 @@
 package member
 
 import (
+	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
@@ -11,6 +12,7 @@ import (
 type Row struct {
 	Head *target.Head
 	X    []float32    // scaled; nil before the first fit of the warm-up
+	At   int          // in the pass under way
 	Last target.Label // of the same key, or of all rows if there is none of its own; Task is Auto before the first
 }
 
@@ -62,6 +64,21 @@ type Affine interface {
 	// AddTo adds share times the coefficients for score c to w, of which the last is the
 	// intercept.
 	AddTo(w []float64, c int, share float64)
+}
+
+// Machine is a member whose scores are those of random features. A scorer has its
+// coefficients.
+type Machine interface {
+	Member
+
+	// Ahead is called before the rows of a pass are predicted, which are x as in Row.
+	Ahead(x []float32, n int)
+
+	// Ready reports whether it has random features.
+	Ready() bool
+
+	// Serving returns what it predicts with.
+	Serving() engine.Served
 }
 
 // Kind is a row of the table of members.

@@ -38,13 +38,16 @@ const others = 2
 // It has two parts. Rows changes with every labelled row, along a batch that has not been
 // learned; everything else changes with every ChunkRows of them, in Learn.
 type Mixture struct {
-	task    target.Task
-	targets int // of which each has weights of its own; 1 for classes
-	kinds   []member.Kind
-	members []member.Member
-	twins   []int // the experts that they calibrate
-	static  []int // the experts that a scorer has, of which the first is the engine
-	experts int
+	task     target.Task
+	targets  int // of which each has weights of its own; 1 for classes
+	kinds    []member.Kind
+	members  []member.Member
+	machines []member.Machine // among them
+	short    member.Machine   // that which a scorer has, too; nil if there is none
+	shortAt  int              // its expert
+	twins    []int            // the experts that they calibrate
+	static   []int            // the experts that a scorer has, of which the first is the engine
+	experts  int
 
 	prior, staticPrior []float64
 
@@ -77,15 +80,22 @@ type scratch struct {
 	staticAwake   []bool
 }
 
-// New returns the Mixture for the task of h, which must not be target.Auto.
-func New(h target.Head) *Mixture {
+// New returns the Mixture of member.All and of others for the task of h, which must not be
+// target.Auto.
+func New(h target.Head, beside ...member.Kind) *Mixture {
 	m := &Mixture{task: h.Task, targets: h.Targets(), static: []int{0}}
-	for _, k := range member.All {
+	for _, k := range slices.Concat(member.All, beside) {
 		if !k.Suits(h.Task) {
 			continue
 		}
 		m.kinds = append(m.kinds, k)
 		m.members = append(m.members, k.New(h))
+		if o, ok := m.members[len(m.members)-1].(member.Machine); ok {
+			m.machines = append(m.machines, o)
+			if !k.Labels {
+				m.short, m.shortAt = o, len(m.members)
+			}
+		}
 		if !k.Labels {
 			m.static = append(m.static, len(m.members))
 		}
@@ -129,8 +139,20 @@ type Row struct {
 	Engine []float64 // scores of the engine
 }
 
-// Begin begins a batch that follows the rows learned.
-func (m *Mixture) Begin() { copy(m.ahead.all, m.now.all) }
+// Begin begins a batch of n rows x that follows the rows learned. x is as in member.Row.
+func (m *Mixture) Begin(x []float32, n int) {
+	copy(m.ahead.all, m.now.all)
+	for _, o := range m.machines {
+		o.Ahead(x, n)
+	}
+}
+
+// ShortScores sets f to the scores of row at of the batch that Static.Apply takes.
+func (m *Mixture) ShortScores(f []float64, at int) {
+	if m.short == nil || !m.short.Score(f, &member.Row{At: at}) {
+		clear(f)
+	}
+}
 
 // Commit makes what Update has done since Begin part of what was learned.
 func (m *Mixture) Commit() { m.now, m.ahead = m.ahead, m.now }

@@ -31,6 +31,7 @@ func (m *Mixture) Grades(j int) []Grade {
 		all[e].Weight = w
 	}
 	r.served[j].Mix(weights[:len(m.static)], awake[:len(m.static)])
+	keepEngine(weights[:len(m.static)])
 	for i, e := range m.static {
 		all[e].ServedWeight = weights[i]
 	}

@@ -32,8 +32,7 @@ var Algorithm = engine.Algorithm{
 // recent losses, for each target.
 type newton struct {
 	engine.Problem
-	members  []member
-	averaged int   // number of the first members, which learn from the whole window and have averages
+	plan
 	factorOf []int // of each member: the factor of each Gram matrix
 	factors  int   // of each Gram matrix
 
@@ -57,6 +56,15 @@ type newton struct {
 	credit   int64 // row visits that steps may still make
 
 	scratch scratch
+}
+
+// plan is what the engines of this package differ in.
+type plan struct {
+	length  int   // of the window
+	visits  int64 // rows of the window that steps visit for each example learned
+	members []member
+
+	averaged int // number of the first members, which learn from the whole window and have averages
 }
 
 // member is one of the models that are mixed.
@@ -160,11 +168,14 @@ func sharedFactors(members []member) (of []int, factors int) {
 const blockSize = 64 // default: a step solves with matrices of twice that
 
 func newEngine(p engine.Problem) *newton {
-	w := &newton{Problem: p, bank: p.Bank()}
-	w.members, w.averaged = ensemble, 3
 	if p.Options.Forest > 0 {
-		w.members, w.averaged = forestEnsemble, 5
+		return newPlanned(p, plan{windowRows, rowVisitsPerExample, forestEnsemble, 5})
 	}
+	return newPlanned(p, plan{windowRows, rowVisitsPerExample, ensemble, 3})
+}
+
+func newPlanned(p engine.Problem, by plan) *newton {
+	w := &newton{Problem: p, plan: by, bank: p.Bank()}
 	w.factorOf, w.factors = sharedFactors(w.members)
 	for range w.members {
 		w.intercept = append(w.intercept, p.Prior...)
@@ -203,7 +214,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 	w.push(p)
 	w.grow()
 	if w.Head.Task == target.Regression || w.Head.Classes > 1 {
-		w.credit += int64(len(p.Labels)) * rowVisitsPerExample
+		w.credit += int64(len(p.Labels)) * w.visits
 		for range maxStepsPerBatch {
 			if w.window.rows < minWindow || w.credit < int64(w.window.rows) {
 				break
@@ -211,7 +222,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 			w.credit -= int64(w.window.rows)
 			w.step()
 		}
-		w.credit = min(w.credit, windowRows)
+		w.credit = min(w.credit, int64(w.length))
 	}
 	w.resetDiverged(nil)
 	w.average()
@@ -253,7 +264,7 @@ func (w *newton) push(p *engine.Minibatch) {
 	own := len(w.members) * k
 	for i, y := range p.Labels {
 		at := v.at
-		if v.rows < windowRows {
+		if v.rows < w.length {
 			at = v.rows
 			v.rows++
 			v.x = state.Extend(v.x, dim)
@@ -261,7 +272,7 @@ func (w *newton) push(p *engine.Minibatch) {
 			v.weights = append(v.weights, 0)
 			v.f = state.Extend(v.f, own)
 		} else {
-			v.at = (v.at + 1) % windowRows
+			v.at = (v.at + 1) % w.length
 		}
 		copy(v.x[at*dim:], p.X[i*dim:(i+1)*dim])
 		for j := range n {

@@ -27,8 +27,10 @@ func (w *newton) Save(a *state.Arrays) {
 	state.Put(a, "newton", fields, []int64{int64(w.next), w.credit, int64(v.rows), int64(v.at), w.batches})
 	state.Put(a, "members.intercepts", k, w.intercept)
 	state.Put(a, "members.w", e*k, w.coef)
-	state.Put(a, "averages.intercepts", k, w.averageIntercept)
-	state.Put(a, "averages.w", w.averaged*k, w.averageCoef)
+	if w.averaged > 0 {
+		state.Put(a, "averages.intercepts", k, w.averageIntercept)
+		state.Put(a, "averages.w", w.averaged*k, w.averageCoef)
+	}
 	state.Put(a, "members.loss", w.Head.Targets(), w.loss)
 	state.Put(a, "window.x", w.Dim, v.x)
 	state.Put(a, "window.targets", w.Head.Targets(), v.targets)
@@ -54,11 +56,11 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	}
 	k, e, size, blocks := w.Head.Scores(), len(w.members), 2*w.Options.BlockSize, v.Blocks
 	n := counters[fieldRows]
-	s.Require(n >= 0 && n <= windowRows, "the window has %d rows", n)
+	s.Require(n >= 0 && n <= int64(w.length), "the window has %d rows", n)
 	s.Require(counters[fieldNext] >= 0 && counters[fieldNext] <= int64(blocks) && counters[fieldNext] < int64(w.Options.MaxBlocks()), "the next block is %d of %d", counters[fieldNext], blocks)
 	s.Require(blocks == w.Options.MaxBlocks() || counters[fieldNext] == int64(blocks), "the next block is %d, want %d: the model is not full", counters[fieldNext], blocks)
-	s.Require(counters[fieldCredit] >= 0 && counters[fieldCredit] <= windowRows, "the credit of row visits is %d", counters[fieldCredit])
-	s.Require(counters[fieldAt] >= 0 && (counters[fieldAt] == 0 || n == windowRows && counters[fieldAt] < n), "the window ends at %d", counters[fieldAt])
+	s.Require(counters[fieldCredit] >= 0 && counters[fieldCredit] <= int64(w.length), "the credit of row visits is %d", counters[fieldCredit])
+	s.Require(counters[fieldAt] >= 0 && (counters[fieldAt] == 0 || n == int64(w.length) && counters[fieldAt] < n), "the window ends at %d", counters[fieldAt])
 	if s.Err != nil {
 		return
 	}
@@ -66,8 +68,10 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 	s.Require(w.batches >= 0 && w.batches <= steps, "%d mini-batches in the averages, want at most %d", w.batches, steps)
 	w.intercept = state.Take[float64](s, "members.intercepts", e, k)
 	w.coef = state.Take[float64](s, "members.w", blocks*size, e*k)
-	w.averageIntercept = state.Take[float64](s, "averages.intercepts", w.averaged, k)
-	w.averageCoef = state.Take[float64](s, "averages.w", blocks*size, w.averaged*k)
+	if w.averaged > 0 {
+		w.averageIntercept = state.Take[float64](s, "averages.intercepts", w.averaged, k)
+		w.averageCoef = state.Take[float64](s, "averages.w", blocks*size, w.averaged*k)
+	}
 	w.loss = state.Take[float64](s, "members.loss", w.candidates(), w.Head.Targets())
 	w.window = window{
 		rows: int(n), at: int(counters[fieldAt]),

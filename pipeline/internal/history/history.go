@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
@@ -43,6 +44,8 @@ type History struct {
 
 	Beat  func()          // called between mini-batches; may be nil
 	Meter *ranking.Recent // measures the predictions of classes; may be nil
+
+	Numbers *deviation.Recent // measures predictions of numbers; may be nil
 
 	scratch []byte
 	encoder *record.Encoder // for the current model; nil after a change
@@ -163,6 +166,8 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 			if x.Label.Task == learner.Classification {
 				x.LabelName = b.Schema.Classes[x.Label.Class]
 				h.measure(pass, i, x.Label.Class, b.Batch.Weight(from+i))
+			} else if x.Graded {
+				h.Numbers.Add(pass.Row(i), x.Label, b.Batch.Weight(from+i))
 			}
 			h.advance(it)
 		}

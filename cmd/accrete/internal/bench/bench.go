@@ -4,7 +4,9 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/curves"
@@ -13,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // Command is accrete bench.
@@ -24,6 +27,8 @@ type Command struct {
 	Sets       []string `placeholder:"NAME" help:"Run only these data sets."`
 	Label      string   `placeholder:"NAME" help:"Label of the sets that have a column of this name; the others have the one that the folder's sets.csv names, or y or label."`
 	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, ridge, all/adagrad or dsg/rate."`
+	Preset     []string `enum:"${presets}" placeholder:"NAME" help:"Run these presets of papers, with the other --algorithms that are named: ${enum}."`
+	Loss       string   `default:"auto" help:"Loss to minimise, as in fit, by the algorithms that take it, on the sets that have its labels (${default})."`
 	Shuffle    uint64   `default:"1" help:"Seed for the order of the training rows; streams keep their order (${default})."`
 	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
 	Paper      string   `enum:",dsg,cdsg,dspdc" default:"" placeholder:"NAME" help:"Run the experiments of a paper instead: dsg, cdsg or dspdc."`
@@ -33,7 +38,7 @@ type Command struct {
 }
 
 func (Command) Help() string {
-	return `Streams every data set of a folder once through every algorithm with default settings, and compares them with three baselines: the most frequent class (or the mean), the last label, and a linear model. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression.
+	return `Streams every data set of a folder once through every algorithm with default settings, and compares them with three baselines: the most frequent class (or the mean), the last label, and a linear model. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression. With --loss quantile:0.9 there are also columns for the pinball loss and the share of the labels below the prediction, with huber and absolute one for the mean absolute error, on the test rows or those of a stream.
 
 The label of a set is the column y or label, or the one that the file sets.csv in the folder names, in lines SET,LABEL below the header set,label. A set that cannot be read is skipped with a warning, and the exit code is 1 after the results of the others.
 
@@ -47,11 +52,44 @@ The papers' large sets are run from files of LIBSVM's collection, with the paper
 func (Command) Examples() string {
 	return `
 accrete bench testdata --plots pictures
+accrete bench testdata --sets kin40k --loss quantile:0.9
+accrete bench testdata --sets spam --algorithms newton --preset dsg-paper,cdsg-paper
 accrete bench testdata --paper dsg --plots pictures
 accrete bench downloads --sets epsilon --rows 100000 --paper cdsg --full
 accrete bench --paper dspdc --plots pictures
 accrete bench data --paper dspdc --full --plots pictures
 accrete bench data --sets letter,elec --algorithms newton,ridge --json`
+}
+
+// runs returns the algorithms and presets to run on a set: those that were named, or all
+// that take the loss.
+func (c *Command) runs(s *set) ([]string, error) {
+	l, err := loss.Parse(c.Loss)
+	switch {
+	case c.Loss == "auto":
+	case err != nil:
+		return nil, exit.Usage("--loss: %w", err)
+	case l.Classifies() != (s.task == learner.Classification):
+		return nil, fmt.Errorf("%w: loss %v is not for %v", errUnfit, l, s.task)
+	}
+	names := slices.Concat(c.Algorithms, c.Preset)
+	if len(names) > 0 {
+		return names, nil
+	}
+	return slices.DeleteFunc(contenders(), func(name string) bool {
+		_, err := c.options(name, s.task).Effective()
+		return err != nil
+	}), nil
+}
+
+// options returns those of a preset, or of an algorithm as contenders names it.
+func (c *Command) options(name string, task learner.Task) learner.Config {
+	of := learner.Config{Task: task, Loss: c.Loss}
+	if p, err := learner.ParsePreset(name); err == nil {
+		return p.Over(of)
+	}
+	of.Algorithm, of.Direction, _ = strings.Cut(name, "/")
+	return of
 }
 
 // contenders returns the algorithms that bench compares, each as name or as
@@ -93,14 +131,14 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 // as it begins each of them.
 func (c *Command) compare(ctx context.Context, s *set, began func(algorithm string)) (report, error) {
 	r := report{Set: s.name, Task: s.task.String(), Examples: len(s.rows), Inputs: len(s.schema.Columns), Targets: max(1, len(s.schema.Classes))}
-	names := c.Algorithms
-	if len(names) == 0 {
-		names = contenders()
+	names, err := c.runs(s)
+	if err != nil {
+		return r, err
 	}
 	var drawn, baselines []curves.Curve
 	for _, algorithm := range names {
 		began(algorithm)
-		result, p, cs, err := s.run(ctx, algorithm, c.Precision)
+		result, p, cs, err := s.run(ctx, algorithm, c.options(algorithm, s.task), c.Precision)
 		if err != nil {
 			return r, err
 		}

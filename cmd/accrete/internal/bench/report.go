@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
+	"github.com/accrete-ml/accrete/internal/deviation"
 )
 
 // report is the result for one set.
@@ -44,6 +45,7 @@ func (c *Command) text(reports []report) string {
 		if classes {
 			b.WriteString(classHeader(c.Precision))
 		}
+		b.WriteString(deviationHeader(r))
 		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-12s %11.4f", name, progressive) }
 		for _, a := range r.Results {
 			row(a.Algorithm, a.Progressive.Value())
@@ -55,12 +57,46 @@ func (c *Command) text(reports []report) string {
 			if classes {
 				b.WriteString(classRow(figures(a)))
 			}
+			b.WriteString(deviationRow(a))
 		}
 		row("linear", r.Baselines.Linear)
 		row("majority", r.Baselines.Majority)
 		row("no change", r.Baselines.NoChange)
 	}
 	return b.String()
+}
+
+// deviationOf returns the figures of the loss on the test rows, or on those of a stream,
+// and nil if it has none.
+func deviationOf(a result) *deviation.Figures {
+	if a.Test != nil {
+		return a.Test.Figures
+	}
+	return a.Progressive.Figures
+}
+
+// deviationHeader and deviationRow are the columns of bench for the figures of the loss.
+func deviationHeader(r report) string {
+	for _, a := range r.Results {
+		switch f := deviationOf(a); {
+		case f != nil && f.Below != nil:
+			return fmt.Sprintf(" %11s %8s", f.Name(), "below")
+		case f != nil:
+			return fmt.Sprintf(" %11s", f.Name())
+		}
+	}
+	return ""
+}
+
+func deviationRow(a result) string {
+	f := deviationOf(a)
+	switch {
+	case f == nil:
+		return ""
+	case f.Below != nil:
+		return fmt.Sprintf(" %11.4g %8.4f", f.Value(), *f.Below)
+	}
+	return fmt.Sprintf(" %11.4g", f.Value())
 }
 
 // figures returns the columns of bench: those of the test set, or of the progressive

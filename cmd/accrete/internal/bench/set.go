@@ -77,9 +77,7 @@ func (s *set) numeric() error {
 
 // run streams the set through one algorithm. The first curve is that of the
 // algorithm, the others are those of the baselines.
-func (s *set) run(ctx context.Context, name string, precision float64) (result, learner.Progress, []curves.Curve, error) {
-	algorithm, direction, _ := strings.Cut(name, "/")
-	options := learner.Config{Algorithm: algorithm, Direction: direction, Task: s.task}
+func (s *set) run(ctx context.Context, name string, options learner.Config, precision float64) (result, learner.Progress, []curves.Curve, error) {
 	fit, err := offline.NewFit(options, decode.Config{})
 	if err != nil {
 		return result{}, learner.Progress{}, nil, exit.Usage("%w", err)
@@ -98,6 +96,7 @@ func (s *set) run(ctx context.Context, name string, precision float64) (result, 
 		Algorithm: name, Progressive: display.NewFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows), Features: p.Features,
 		Seconds: took.Seconds(), PerSecond: float64(p.Examples) / max(took.Seconds(), 1e-9),
 	}
+	r.Progressive.Figures = fit.Deviation()
 	r.Progressive.Classes = display.NewClasses(fit.Figures(precision), s.schema.Classes)
 	if len(s.test) > 0 {
 		snapshot, err := fit.Snapshot(s.schema)
@@ -113,6 +112,7 @@ func (s *set) run(ctx context.Context, name string, precision float64) (result, 
 			g.Add(row)
 		}
 		f := display.NewFigure(p.Task, g.Error(), g.Rows())
+		f.Figures = g.Deviation()
 		f.Classes = display.NewClasses(g.Figures(precision), s.schema.Classes)
 		r.Test = &f
 	}

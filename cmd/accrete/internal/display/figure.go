@@ -3,6 +3,7 @@ package display
 import (
 	"fmt"
 
+	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -15,6 +16,8 @@ type Figure struct {
 	Each     []float64 `json:"nmse_each,omitempty"` // with several labels
 	Examples int64     `json:"examples"`
 	Classes  *Classes  `json:"classes,omitempty"` // of a classification of at least two
+
+	*deviation.Figures // nil for the square loss and for classes
 }
 
 func NewFigure(task learner.Task, v float64, n int64) Figure {
@@ -49,6 +52,8 @@ func (f Figure) Value() float64 {
 
 func (f Figure) String() string {
 	switch {
+	case f.NMSE != nil && f.Figures != nil:
+		return fmt.Sprintf("%s, nMSE %.4f", f.Figures.Text(), *f.NMSE)
 	case f.NMSE != nil:
 		return fmt.Sprintf("nMSE %.4f", *f.NMSE)
 	case f.Flagged != nil:

@@ -33,7 +33,7 @@ type Command struct {
 	Task        string   `enum:"auto,classification,regression,novelty" default:"auto" help:"classification, regression, novelty of rows without labels, or auto to decide by the first 1,000 labels (${default}). With novelty, a label of 1 or true marks a novelty, and only grades the scores."`
 	Nu          float64  `default:"0.05" help:"Share of the rows that --task novelty flags (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
-	Preset      string   `enum:"none,${presets}" default:"none" help:"Options of a paper, for all of these that have their default: algorithm, direction, steps, block size, mini-batch, maximum number of features and lambda: ${enum} (${default})."`
+	Preset      string   `enum:"none,${presets}" default:"none" help:"Options of a paper, for all of these that have their default: algorithm, direction, steps, block size, mini-batch, maximum number of features and lambda: ${enum} (${default}). Another --algorithm than that of the preset is refused."`
 	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
@@ -68,7 +68,7 @@ type Command struct {
 }
 
 func (Command) Help() string {
-	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. For novelty it is the share of flagged rows, which --nu determines.`
+	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. With a quantile loss it also prints the pinball loss and the share of the labels below the prediction, and with huber and absolute the mean absolute error (MAE), all in the units of the label. For novelty it is the share of flagged rows, which --nu determines.`
 }
 
 func (Command) Examples() string {
@@ -127,6 +127,7 @@ func (f *Command) Run(ctx context.Context, e *env.Env) error {
 		names, r.Algorithm, r.Baselines = noveltyClasses, options.Algorithm, nil
 	}
 	r.Progressive.Classes = display.NewClasses(run.Figures(f.Precision), names)
+	r.Progressive.Figures = run.Deviation()
 	r.Columns = r.columns.Report(schema, run.Columns())
 	if taken == learner.Classification && len(schema.Classes) < 2 {
 		e.Log.Warn().Strs("classes", schema.Classes).Msg("all labels are equal, so there is nothing to learn")

@@ -58,6 +58,7 @@ func (f *Command) test(ctx context.Context, e *env.Env, c decode.Config, model *
 			if g.Task() == learner.Novelty {
 				names = noveltyClasses
 			}
+			fig.Figures = g.Deviation()
 			fig.Classes = display.NewClasses(g.Figures(f.Precision), names)
 			return &fig, nil
 		}

@@ -23,6 +23,8 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 	if f.Shuffle != nil {
 		next = shuffled(file.Next, *f.Shuffle)
 	}
+	file.Look()
+	r.columns.Hint = file.Hint
 	progress, start, last, rows := e.Progress(false), time.Now(), time.Now(), 0
 	defer progress.Done()
 	for {

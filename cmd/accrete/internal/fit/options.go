@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
@@ -56,8 +58,16 @@ func (f *Command) decode(task learner.Task) decode.Config {
 }
 
 // Validate rejects values that the learner would interpret as "use the
-// default". Kong calls it.
-func (f *Command) Validate() error {
+// default", and an algorithm that is not that of the preset. Kong calls it.
+func (f *Command) Validate(k *kong.Context) error {
+	for _, given := range k.Path {
+		if given.Flag == nil || given.Flag.Name != "algorithm" {
+			continue
+		}
+		if p, err := learner.ParsePreset(f.Preset); err == nil && p.Check(f.Algorithm) != nil {
+			return p.Check(f.Algorithm)
+		}
+	}
 	switch {
 	case f.Minibatch < 0:
 		return fmt.Errorf("--minibatch %d: want at least 0", f.Minibatch)

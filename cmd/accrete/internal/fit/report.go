@@ -39,7 +39,7 @@ type Report struct {
 	StateHash snapshot.Hash   `json:"state_hash"`
 	Refit     *display.Refit  `json:"refit,omitempty"`
 
-	Columns []inputs.Report `json:"columns,omitempty"` // unless all are numbers without missing values, none like an identifier
+	Columns []inputs.Report `json:"columns,omitempty"` // unless all are numbers without missing values, none like an identifier or with a hint
 	columns inputs.Tally
 }
 
@@ -85,7 +85,11 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 	b.WriteString(inputs.Text(r.Columns))
 	fmt.Fprintf(&b, "progressive  %v  over %s\n", r.Progressive, display.Count(r.Progressive.Examples, "example"))
 	if r.Baselines != nil {
-		fmt.Fprintf(&b, "             linear %.4f, majority %.4f, no change %.4f\n", r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
+		what := ""
+		if r.Progressive.Figures != nil {
+			what = "nMSE of "
+		}
+		fmt.Fprintf(&b, "             %slinear %.4f, majority %.4f, no change %.4f\n", what, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	}
 	b.WriteString(r.Mixture.text())
 	if r.Test != nil {
@@ -116,14 +120,10 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 
 // reached says what a model at its maximum of features does.
 func (r *Report) reached() string {
-	if r.Features < r.MaxFeatures {
+	if r.Features < r.MaxFeatures || r.AtCap == "fixed" {
 		return ""
 	}
-	return map[string]string{
-		"revisit": " (the maximum: steps in existing blocks)",
-		"all":     " (the maximum: steps in all blocks)",
-		"stop":    " (the maximum: no more steps)",
-	}[r.AtCap]
+	return " (the maximum: " + r.Does() + ")"
 }
 
 // classText returns the lines for the figures of classes, empty if they are not shown.

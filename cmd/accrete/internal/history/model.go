@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -13,9 +15,41 @@ import (
 type model struct {
 	columns []inputs.Column
 
-	Columns []inputs.Column `json:"columns,omitempty"` // unless all are numbers
-	Inputs  *inputs.Changes `json:"inputs,omitempty"`  // null without a monitor
-	Mixture *float64        `json:"mixture,omitempty"` // share of the algorithm in the mixture of a scorer
+	Columns  []inputs.Column `json:"columns,omitempty"`  // unless all are numbers
+	Inputs   *inputs.Changes `json:"inputs,omitempty"`   // null without a monitor
+	Capacity *capacity       `json:"capacity,omitempty"` // null before the first snapshot
+	Mixture  *float64        `json:"mixture,omitempty"`  // share of the algorithm in the mixture of a scorer
+}
+
+// capacity is how many random features a model has, and how many it can have.
+type capacity struct {
+	Features int `json:"features"`
+	learner.Cap
+	Reached bool `json:"reached"` // the maximum
+}
+
+// newCapacity returns that of s, or nil if its options are not those of a learner: inspect
+// shows them as they are.
+func newCapacity(s *snapshot.Snapshot) (*capacity, error) {
+	features, err := learner.ServedFeatures(s.State.Serving)
+	if err != nil {
+		return nil, err
+	}
+	c, err := record.ReadLearner(s.Config)
+	if err != nil || c.Cap() == (learner.Cap{}) {
+		return nil, nil
+	}
+	of := &capacity{Features: features, Cap: c.Cap()}
+	of.Reached = features >= of.MaxFeatures
+	return of, nil
+}
+
+func (s *capacity) String() string {
+	text := fmt.Sprintf("features     %s of at most %s", display.Thousands(int64(s.Features)), display.Thousands(int64(s.MaxFeatures)))
+	if s.Reached && s.AtCap != "fixed" {
+		text += ": " + s.Does()
+	}
+	return text + "\n"
 }
 
 // newModel describes s, which may be nil.
@@ -24,6 +58,10 @@ func newModel(s *snapshot.Snapshot) (*model, error) {
 	changes, err2 := inputs.ChangesOf(s)
 	m := &model{columns: columns, Columns: inputs.Typed(columns), Inputs: changes}
 	if s != nil {
+		var err3 error
+		if m.Capacity, err3 = newCapacity(s); err3 != nil {
+			return m, cmp.Or(err, err2, err3)
+		}
 		if share, ok := learner.MixtureShare(s.State.Serving); ok {
 			m.Mixture = &share
 		}
@@ -33,6 +71,9 @@ func newModel(s *snapshot.Snapshot) (*model, error) {
 
 func (m *model) String() string {
 	text := inputs.ModelText(m.columns) + m.Inputs.Line()
+	if m.Capacity != nil {
+		text = m.Capacity.String() + text
+	}
 	if m.Mixture != nil {
 		text = fmt.Sprintf("mixture      a scorer has the algorithm with the share %.2f, linear members with the rest\n", *m.Mixture) + text
 	}

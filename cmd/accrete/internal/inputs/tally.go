@@ -23,6 +23,9 @@ type Report struct {
 
 	// Identifier is set if the first rows look as if the column only told them apart.
 	Identifier bool `json:"identifier,omitempty"`
+
+	// Hint says that the first values look as if they should have another type.
+	Hint string `json:"hint,omitempty"`
 }
 
 // distinctRows is the number of rows in which the distinct values are counted.
@@ -38,6 +41,7 @@ const (
 // Tally counts the values of the columns of a file.
 type Tally struct {
 	Rows    int
+	Hint    func(name, typ string) string // of a field, see decode.Decoder.Hint; nil for none
 	columns []valueCount
 }
 
@@ -66,7 +70,7 @@ func (c *valueCount) identifies(typ string, rows int) bool {
 	case typ == learner.NumericColumn.String():
 		return !c.breaks
 	}
-	return typ == learner.CategoryColumn.String() && c.unique
+	return strings.HasPrefix(typ, learner.CategoryColumn.String()) && c.unique
 }
 
 // Add counts the values of a row.
@@ -91,11 +95,11 @@ func (t *Tally) Add(x []float64) {
 	}
 }
 
-// Report describes the columns; nil if all are numeric, have no missing values and are not
-// like identifiers.
+// Report describes the columns; nil if all are numeric, have no missing values or hints, and
+// are not like identifiers.
 func (t *Tally) Report(schema *decode.Schema, seen []learner.Column) []Report {
 	all := t.All(schema, seen)
-	if schema.Types == nil && !slices.ContainsFunc(all, func(c Report) bool { return c.Missing > 0 || c.Identifier }) {
+	if schema.Types == nil && !slices.ContainsFunc(all, func(c Report) bool { return c.Missing > 0 || c.Identifier || c.Hint != "" }) {
 		return nil
 	}
 	return all
@@ -113,7 +117,10 @@ func (t *Tally) All(schema *decode.Schema, seen []learner.Column) []Report {
 		if seen := becomes(f, seen); seen != "" {
 			c.Becomes = seen
 		}
-		c.Identifier = n.identifies(c.Type, t.Rows)
+		if t.Hint != nil {
+			c.Hint = t.Hint(f.Name, f.Type)
+		}
+		c.Identifier = c.Hint == "" && n.identifies(c.Type, t.Rows)
 		all = append(all, c)
 	}
 	return all
@@ -156,6 +163,9 @@ func Text(all []Report) string {
 	}
 	w.Flush()
 	for _, c := range all {
+		if c.Hint != "" {
+			fmt.Fprintf(&b, "%.40s %s\n", c.Name, c.Hint)
+		}
 		if c.Identifier {
 			fmt.Fprintf(&b, "%.40s looks like an identifier: declare it with the type id if it is no input\n", c.Name)
 		}

@@ -63,7 +63,8 @@ func (o *cluster) sample(ctx context.Context, n int) error {
 		return o.problem(ctx, err)
 	}
 	fit := designer(c.Learner)
-	var t inputs.Tally
+	d.Look()
+	t := inputs.Tally{Hint: d.Hint}
 	report, why := sampleReport{Of: of, Records: len(rs)}, map[string]*rejection{}
 	for i := range rs {
 		row, err := record.Decode(d, &rs[i])

@@ -97,6 +97,10 @@ func (w *Watch) learned(ev event.Learned) {
 	w.now.Quarantined += ev.Counts.Quarantined
 	w.progress(ev.Progress)
 	w.drifted(ev.Progress)
+	if f := ev.Deviation; f != nil {
+		m.Deviation(f.Tau, f.Pinball, f.Below, f.MAE)
+		w.now.Figures = f
+	}
 	if f := ev.Figures; f != nil {
 		var curve *metrics.Curve
 		if c := f.Curve; c != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -27,6 +28,8 @@ type Report struct {
 	StateHash         *snapshot.Hash `json:"state_hash"` // of the newest snapshot in this run; null before the first
 	Seconds           float64        `json:"seconds"`
 
+	*deviation.Figures // of the recent predictions; nil for the square loss and for classes
+
 	task learner.Task
 }
 
@@ -45,6 +48,9 @@ func (r Report) String() string {
 		what := "error"
 		if r.task == learner.Regression {
 			what = "nMSE"
+		}
+		if r.Figures != nil {
+			what = r.Figures.Text() + ", " + what
 		}
 		fmt.Fprintf(&b, ", %s %.4f (linear %.4f, majority %.4f, no change %.4f)", what, *r.Progressive, r.Baselines.Linear, r.Baselines.Majority, r.Baselines.NoChange)
 	}

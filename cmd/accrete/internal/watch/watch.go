@@ -65,6 +65,9 @@ func New(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.H
 	}
 }
 
+// Cap sets the metric of the maximum number of random features.
+func (w *Watch) Cap(c learner.Cap) { w.metrics.Cap(c.MaxFeatures, c.AtCap) }
+
 // Ended returns the error that ended the pipeline, and updates the metrics.
 func (w *Watch) Ended(err error) error {
 	if errors.Is(err, pipeline.ErrLog) {

@@ -1,0 +1,64 @@
+package decode
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Values that look as if another type suited them have a hint, in records and in files.
+func TestHintsOfWhatValuesLookLike(t *testing.T) {
+	var csv strings.Builder
+	csv.WriteString("day,big,note,name,code,clean,y\n")
+	d, err := New(Config{Label: "y", Infer: true, Missing: "impute"}, Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Look()
+	for i := range 300 {
+		day, note, name := fmt.Sprintf("%02d.02.2024", 1+i%28), fmt.Sprintf("the parcel %d came too late again", i), fmt.Sprintf("Ann No %d", i)
+		row := fmt.Sprintf(`{"day":%q,"big":%d,"note":%q,"name":%q,"code":"the same few words here %d","clean":1e300,"y":1}`, day, 1<<60+i, note, name, i%9)
+		row = strings.Replace(row, "1e300", "1e20", 1)
+		if _, err := d.Decode([]byte(row)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&csv, "%s,%d,%s,%s,the same few words here %d,1e20,1\n", day, 1<<60+i, note, name, i%9)
+	}
+	f, err := Read(strings.NewReader(csv.String()), "f.csv", Config{Label: "y", Infer: true, Missing: "impute"}, Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Look()
+	for err == nil {
+		_, err = f.Next()
+	}
+	for _, s := range []struct {
+		from   string
+		hint   func(name, typ string) string
+		schema *Schema
+	}{{"records", d.Hint, d.Schema()}, {"a file", f.Hint, f.Schema()}} {
+		got := map[string]string{}
+		for _, field := range s.schema.Fields() {
+			got[field.Name] = s.hint(field.Name, field.Type)
+		}
+		for name, want := range map[string]string{"day": "dates such as 20.02.2024", "big": "such as 1152921504606847275", "note": "7 words", "name": "", "code": "", "clean": ""} {
+			if (got[name] == "") != (want == "") || !strings.Contains(got[name], want) {
+				t.Errorf("%s: the hint for %s is %q, want %q", s.from, name, got[name], want)
+			}
+		}
+	}
+	if h := d.Hint("note", "text"); h != "" {
+		t.Errorf("a declared text has the hint %q", h)
+	}
+}
+
+func TestDatesThatAreNoTimes(t *testing.T) {
+	for text, want := range map[string]bool{
+		"01.02.2024": true, "1/2/24": true, "31-12-2024": true, "2024/02/01": true, "01.02.2024 10:30": true, "1.2.2024T10": true,
+		"2024-02-01": false, "1.2": false, "192.168.1.10": false, "1.2.3": false, "12-34/2024": false, "": false, "..": false, "1//24": false, "a.b.2024": false, "555-12-1234": false,
+	} {
+		if got := otherDate([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

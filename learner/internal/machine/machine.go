@@ -1,0 +1,158 @@
+// Package machine has the members of a mixture that are kernel machines of their own: with
+// fewer random features and fewer rows than the algorithm, they follow a stream faster.
+package machine
+
+import (
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/drift"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/member"
+	"github.com/accrete-ml/accrete/learner/internal/newton"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+const (
+	// Features is the number of random features of a Machine, if the model may have as
+	// many, and blockSize that of a block.
+	Features, blockSize = 1024, 64
+
+	// FeatureBytes is the memory of each of them beside the State.
+	FeatureBytes = newton.ShortFactorBytes
+)
+
+// Machine is an engine as a member of a mixture.
+type Machine struct {
+	problem func() engine.Problem
+	plan    func(engine.Problem) engine.Engine
+	name    string // prefix of the arrays
+	resets  bool   // at its own alarms
+
+	head    target.Head
+	engine  engine.Engine // nil before the first fit
+	adwin   drift.ADWIN
+	hinkley drift.PageHinkley
+
+	ahead []float64 // rows × scores of the pass under way
+	batch engine.Minibatch
+	p     []float64
+}
+
+// Short is newton on the last 512 rows. problem returns what the engine of the model would
+// be created with; its Fit is nil before the first.
+func Short(problem func() engine.Problem) member.Kind {
+	return member.Kind{
+		Name: "short", Help: "newton on the last 512 rows",
+		Suits: func(target.Task) bool { return true },
+		New: func(h target.Head) member.Member {
+			return &Machine{problem: problem, plan: newton.NewShort, name: "short", head: h}
+		},
+	}
+}
+
+// limited returns p with the random features of a Machine.
+func limited(p engine.Problem) engine.Problem {
+	o := &p.Options
+	o.BlockSize = min(o.BlockSize, blockSize)
+	o.MaxFeatures = min(o.MaxFeatures, Features)
+	o.Minibatch, o.Forest = 32, 0
+	return p
+}
+
+// BlockSize returns that of the random features beside a model with the given one.
+func BlockSize(of int) int { return min(of, blockSize) }
+
+// Start begins again, once there is a fit.
+func (m *Machine) Start(h target.Head, _ []float64) bool {
+	m.head, m.engine = h, nil
+	p := limited(m.problem())
+	if p.Fit == nil {
+		return false
+	}
+	p.Head = h
+	m.engine = m.plan(p)
+	m.adwin, m.hinkley = drift.ADWIN{}, drift.PageHinkley{}
+	return true
+}
+
+// Ready reports whether m has random features.
+func (m *Machine) Ready() bool { return m.engine != nil && m.engine.Features() > 0 }
+
+// Serving returns what m predicts with.
+func (m *Machine) Serving() engine.Served {
+	if m.engine == nil {
+		return engine.Served{}
+	}
+	v := m.engine.Serving()
+	v.Intercept = slices.Clone(v.Intercept)
+	return v
+}
+
+// Ahead computes the scores of the rows of a pass.
+func (m *Machine) Ahead(x []float32, n int) {
+	m.ahead = m.ahead[:0]
+	if m.Ready() {
+		m.ahead = m.served(m.ahead, m.engine.Score(m.batch.Scores[:0], x, n), n)
+	}
+}
+
+// served appends the scores that predict, out of those of all candidates.
+func (m *Machine) served(dst, scores []float64, n int) []float64 {
+	m.batch.Scores = scores
+	k, columns, at := m.head.Scores(), m.engine.Columns(), m.engine.Served()
+	for i := range n {
+		dst = append(dst, scores[i*columns+at:i*columns+at+k]...)
+	}
+	return dst
+}
+
+// Score sets f to the scores of a row of the pass of Ahead.
+func (m *Machine) Score(f []float64, r *member.Row) bool {
+	k := len(f)
+	if (r.At+1)*k > len(m.ahead) {
+		return false
+	}
+	copy(f, m.ahead[r.At*k:])
+	return true
+}
+
+// Learn learns a mini-batch.
+func (m *Machine) Learn(c *member.Chunk) {
+	if m.engine == nil {
+		return
+	}
+	n := len(c.Labels)
+	b := &m.batch
+	b.Scores = m.engine.Score(b.Scores[:0], c.X, n)
+	if m.resets && m.alarmed(c) {
+		m.Start(m.head, nil)
+		b.Scores = m.engine.Score(b.Scores[:0], c.X, n)
+	}
+	b.X, b.Labels, b.Weights = c.X, c.Labels, c.Weights
+	m.engine.Learn(b)
+	m.ahead = m.ahead[:0]
+}
+
+// alarmed reports whether the loss has grown with the rows of c.
+func (m *Machine) alarmed(c *member.Chunk) (alarm bool) {
+	size, n := m.head.PredictionSize(), len(c.Labels)
+	m.p = state.Extend(m.p[:0], size)
+	f, k := m.served(m.ahead[:0], m.batch.Scores, n), m.head.Scores()
+	for i, y := range c.Labels {
+		m.head.Predict(m.p, f[i*k:(i+1)*k])
+		e := m.head.BoundedError(m.p, y)
+		grown := m.adwin.Add(e)
+		alarm = m.hinkley.Add(e) || grown || alarm
+	}
+	return alarm
+}
+
+// Widen adds a class.
+func (m *Machine) Widen(h target.Head, total float64) {
+	m.head = h
+	m.ahead = m.ahead[:0]
+	if m.engine != nil {
+		m.engine.Widen(h, m.problem().Prior, total)
+	}
+}

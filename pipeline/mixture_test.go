@@ -1,0 +1,73 @@
+package pipeline
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// A learner with a mixture continues exactly after it was stopped, although it predicts
+// from the last labels of keys; verify finds its history; and a model of its snapshot
+// predicts to the bit what it says that a scorer does.
+func TestMixtureContinuesExactly(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	values := make([]string, 700)
+	for i := range values {
+		a, label := rng.NormFloat64(), "up"
+		if a+float64(i/40%2) < 0.5 {
+			label = "down"
+		}
+		values[i] = fmt.Sprintf(`{"a":%v,"b":%v,"site":"s%d","y":%q}`, a, rng.NormFloat64(), i%5, label)
+	}
+	c, in := kafkatest.Client(t), kafkatest.Name("sites")
+	kafkatest.Fill(t, c, in, 1, values[:333])
+	mixed := func(cfg Config) Config {
+		cfg.Learner = learner.Config{Algorithm: "all", Mixture: true, MaxFeatures: 64, Costs: "f1"}
+		cfg.Decode = decode.Config{Label: "y", Key: "site", Infer: true, Missing: "impute"}
+		return cfg
+	}
+	cfg, ev := config(c, "stopped", in)
+	cfg = mixed(cfg)
+	learnAll(t, cfg)
+	kafkatest.Fill(t, c, in, 1, values[333:])
+	learnAll(t, cfg)
+	if r, ok := last[event.Restored](ev); !ok || r.Step == 0 {
+		t.Error("the second run did not begin at a snapshot")
+	}
+	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
+	whole, all := config(c, "whole", in)
+	learnAll(t, mixed(whole))
+	if got, want := finalHash(t, ev), finalHash(t, all); got != want {
+		t.Errorf("stopped once: state hash %v, in one go: %v", got, want)
+	}
+
+	l, err := Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := l.history.Learner
+	model, err := learner.NewModel(live.Serving())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b learner.Batch
+	b.Reset(2)
+	for range 100 {
+		b.Append([]float64{rng.NormFloat64(), rng.NormFloat64()}, learner.Label{}, 1)
+	}
+	p, q := live.Predict(&b), model.Predict(&b)
+	if q.Mixture != learner.MixtureInputs || p.Len() != b.Len() || !slices.Equal(p.Scorer.Values, q.Values) || p.Scorer.Decision != q.Decision {
+		t.Errorf("a scorer is said to predict %v, and predicts %v", p.Scorer.Values[:4], q.Values[:4])
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
