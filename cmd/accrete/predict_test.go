@@ -269,7 +269,7 @@ func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = call(t, nil, "predict", "rows.csv", "--model", "two.snap")
-	if got := lines(stdout); code != exit.Failed || len(got) != 2 || !strings.Contains(stderr, `"a" is text "x"`) {
+	if got := lines(stdout); code != exit.Failed || len(got) != 2 || !strings.Contains(stderr, `"a" is text "x"`) || !strings.Contains(stderr, "--skip-bad") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = call(t, nil, "predict", "one.svm", "--model", "one.snap")
@@ -291,9 +291,12 @@ func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 	if b, err := os.ReadFile("wide.csv"); err != nil || lines(string(b))[0] != "a,b,u,v,prediction,interval.low,interval.high" || lines(string(b))[1] != "0,0,0.5,0,,," || strings.HasSuffix(lines(string(b))[80], ",") {
 		t.Errorf("%.200s, %v", b, err)
 	}
+	if code, _, stderr := call(t, nil, "predict", "rows.csv", "--model", "rows.csv"); code != exit.Misused || !strings.Contains(stderr, "rows.csv is not a snapshot file") || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("rows as a model: exit code %d, %s", code, stderr)
+	}
 	write("taken.csv", "a,b,prediction.u\n1,2,3\n")
 	write("taken.jsonl", `{"x":[1,2],"prediction":1}`+"\n")
-	for _, args := range [][]string{{"taken.csv", "--model", "two.snap"}, {"taken.jsonl", "--model", "one.snap"}, {"absent.csv", "--model", "two.snap"}, {"rows.csv", "--model", "absent.snap"}, {"rows.csv", "--model", "rows.csv"}} {
+	for _, args := range [][]string{{"taken.csv", "--model", "two.snap"}, {"taken.jsonl", "--model", "one.snap"}, {"absent.csv", "--model", "two.snap"}, {"rows.csv", "--model", "absent.snap"}} {
 		if code, stdout, stderr := call(t, nil, append([]string{"predict"}, args...)...); code == exit.Done || stderr == "" {
 			t.Errorf("%v: exit code %d, %s", args, code, stdout)
 		}
