@@ -74,7 +74,7 @@ func Begins(b []byte) bool {
 
 // readPreamble checks all that can be checked without the rest of the file.
 func readPreamble(b []byte, limit int64) (p preamble, err error) {
-	if !Begins(b) {
+	if len(b) > 0 && !Begins(b) {
 		return p, fmt.Errorf("%w: not an Accrete snapshot: wrong magic number", ErrCorrupt)
 	}
 	if len(b) < PreambleSize {
