@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -27,6 +28,7 @@ import (
 type demo struct {
 	log     zerolog.Logger
 	watch   *watch.Watch
+	board   *page.Board
 	learned atomic.Int64
 	scores  atomic.Int64
 
@@ -104,6 +106,7 @@ func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) e
 
 func (m *demo) event(ev event.Event) {
 	m.watch.Event(ev)
+	m.board.Learner(ev)
 	l, ok := ev.(event.Learned)
 	if !ok {
 		return
@@ -123,6 +126,7 @@ func (m *demo) event(ev event.Event) {
 
 func (m *demo) scorer(s *metrics.Scorer) func(serve.Event) {
 	return func(ev serve.Event) {
+		m.board.Scorer(ev)
 		switch ev := ev.(type) {
 		case serve.Scored:
 			m.scores.Add(int64(ev.Scored))

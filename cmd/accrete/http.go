@@ -9,7 +9,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/metrics"
 )
 
@@ -21,20 +23,34 @@ func newRegistry() (*prometheus.Registry, *metrics.Health) {
 }
 
 // serveMetrics listens on addr, unless addr is "off". more adds further paths.
-func serveMetrics(ctx context.Context, e *env.Env, addr string, r *prometheus.Registry, h *metrics.Health, more ...func(*http.ServeMux)) (stop func() error, err error) {
+func serveMetrics(ctx context.Context, e *env.Env, addr string, r *prometheus.Registry, h *metrics.Health, more ...func(*http.ServeMux)) (s *metrics.Server, err error) {
 	if addr == "off" {
-		return func() error { return nil }, nil
+		return nil, nil
 	}
 	mux := metrics.Mux(r, h)
 	for _, add := range more {
 		add(mux)
 	}
-	s, err := metrics.Serve(ctx, addr, mux)
-	if err != nil {
+	if s, err = metrics.Serve(ctx, addr, mux); err != nil {
 		return nil, err
 	}
-	e.Log.Info().Str("address", s.Addr()).Msg("serving /metrics, /livez and /readyz")
-	return s.Close, nil
+	e.Log.Info().Str("address", s.Addr()).Str("page", "http://"+s.Addr()+"/").Msg("serving the live page, /metrics, /livez and /readyz")
+	return s, nil
+}
+
+// servePage is serveMetrics with the page of a board. stop closes both.
+func servePage(ctx context.Context, e *env.Env, addr, model string, options []config.Value, b *page.Board, r *prometheus.Registry, h *metrics.Health, more ...func(*http.ServeMux)) (url string, stop func(), err error) {
+	p := page.New(page.Info{Model: model, Version: version.String(), Options: options, Health: h}, b, r)
+	s, err := serveMetrics(ctx, e, addr, r, h, append(more, p.Register)...)
+	if err != nil || s == nil {
+		return "", func() {}, err
+	}
+	ticks := every(time.Second, b.Tick)
+	return "http://" + s.Addr() + "/", func() {
+		ticks()
+		p.Close() // or the server would wait for the streams
+		s.Close()
+	}, nil
 }
 
 // every calls f periodically until the returned function is called.

@@ -10,9 +10,11 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
 type learnCommand struct {
@@ -49,16 +51,21 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		w.Limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
 	}
-	stop, err := serveMetrics(ctx, e, c.HTTP.Listen, registry, health)
+	board := page.NewBoard(time.Now)
+	_, stop, err := servePage(ctx, e, c.HTTP.Listen, c.Model, c.Values(), board, registry, health)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	p, err := setup.Pipeline(c, client, w.Event)
+	p, err := setup.Pipeline(c, client, func(ev event.Event) {
+		w.Event(ev)
+		board.Learner(ev)
+	})
 	if err != nil {
 		return err
 	}
 	w.Cap(p.Learner.Cap())
+	board.Cap(p.Learner.Cap())
 	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
 	pl, err := pipeline.Open(ctx, p)
 	if ctx.Err() != nil && l.Standby {

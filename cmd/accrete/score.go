@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
@@ -77,18 +78,26 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	board := page.NewBoard(time.Now)
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key,
 		Model:     c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
-		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: t.event,
+		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
+			t.event(ev)
+			board.Scorer(ev)
+		},
 	})
+	observe := func(code, rows int, took time.Duration) {
+		collectors.Request(code, rows, took)
+		board.Answered(took)
+	}
 	answers := func(mux *http.ServeMux) {
 		if c.Score.Predict == "on" {
-			(&inference.Server{Name: c.Model, Version: version.String(), Model: scorer.Model, Observe: collectors.Request}).Register(mux)
+			(&inference.Server{Name: c.Model, Version: version.String(), Model: scorer.Model, Observe: observe}).Register(mux)
 		}
 	}
-	stop, err := serveMetrics(ctx, e, c.Score.Listen, registry, health, answers)
+	_, stop, err := servePage(ctx, e, c.Score.Listen, c.Model, c.Values(), board, registry, health, answers)
 	if err != nil {
 		return err
 	}
