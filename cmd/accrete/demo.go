@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ import (
 type demoCommand struct {
 	env.JSONFlag
 	For  time.Duration `default:"30s" placeholder:"DURATION" help:"Duration of the demo (${default})."`
-	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the live page, /metrics, /livez and /readyz, or off (${default})."`
+	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the live page, /metrics, /livez, /readyz and predictions, or off (${default})."`
 	Seed uint64        `default:"1" help:"Seed of the stream (${default})."`
 }
 
@@ -102,10 +103,12 @@ func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	registry, health := newRegistry()
 	quiet := e.Log.Level(zerolog.WarnLevel)
 	m := &demo{log: quiet, watch: watch.New("demo", quiet, registry, health), board: page.NewBoard(time.Now), start: time.Now()}
-	url, stop, err := servePage(ctx, e, d.HTTP, "demo", nil, m.board, registry, health)
+	asked := m.newScorer(client, metrics.NewScorer(registry))
+	live := site{model: "demo", board: m.board, registry: registry, health: health, more: []func(*http.ServeMux){asked.paths}}
+	url, stop, err := live.serve(ctx, e, d.HTTP)
 	if metrics.InUse(err) {
 		e.Log.Warn().Str("address", d.HTTP).Msg("address in use, choosing another port")
-		url, stop, err = servePage(ctx, e, "127.0.0.1:0", "demo", nil, m.board, registry, health)
+		url, stop, err = live.serve(ctx, e, "127.0.0.1:0")
 	}
 	if err != nil {
 		return err
@@ -118,7 +121,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	ctx, cancel := context.WithCancel(ctx) // no deadline, which would also apply to every request in flight
 	defer cancel()
 	defer time.AfterFunc(d.For, cancel).Stop()
-	wait, err := m.launch(ctx, server, client, registry, d.Seed)
+	wait, err := m.launch(ctx, server, client, asked.scorer, d.Seed)
 	if err != nil {
 		return err
 	}

@@ -22,34 +22,50 @@ func newRegistry() (*prometheus.Registry, *metrics.Health) {
 	return r, metrics.NewHealth(time.Now)
 }
 
-// serveMetrics listens on addr, unless addr is "off". more adds further paths.
-func serveMetrics(ctx context.Context, e *env.Env, addr string, r *prometheus.Registry, h *metrics.Health, more ...func(*http.ServeMux)) (s *metrics.Server, err error) {
-	if addr == "off" {
-		return nil, nil
-	}
-	mux := metrics.Mux(r, h)
-	for _, add := range more {
-		add(mux)
-	}
-	if s, err = metrics.Serve(ctx, addr, mux); err != nil {
-		return nil, err
-	}
-	e.Log.Info().Str("address", s.Addr()).Str("page", "http://"+s.Addr()+"/").Msg("serving the live page, /metrics, /livez and /readyz")
-	return s, nil
+// access returns who may use the HTTP servers.
+func access(e *env.Env, c *config.Config) metrics.Access {
+	return metrics.Access{Cert: c.HTTP.Cert, Key: c.HTTP.Key, ClientCA: c.HTTP.ClientCA, Token: c.HTTP.Token, Trouble: func(err error) {
+		e.Log.Error().Err(err).Msg("HTTP server")
+	}}
 }
 
-// servePage is serveMetrics with the page of a board. stop closes both.
-func servePage(ctx context.Context, e *env.Env, addr, model string, options []config.Value, b *page.Board, r *prometheus.Registry, h *metrics.Health, more ...func(*http.ServeMux)) (url string, stop func(), err error) {
-	p := page.New(page.Info{Model: model, Version: version.String(), Options: options, Health: h}, b, r)
-	s, err := serveMetrics(ctx, e, addr, r, h, append(more, p.Register)...)
-	if err != nil || s == nil {
-		return "", func() {}, err
+// site is what a process serves over HTTP: its live page, /metrics, /livez, /readyz and
+// further paths.
+type site struct {
+	model    string
+	options  []config.Value
+	access   metrics.Access
+	board    *page.Board
+	registry *prometheus.Registry
+	health   *metrics.Health
+	more     []func(*http.ServeMux)
+}
+
+// serve listens on addr, unless addr is "off", and returns the address of the page.
+func (s site) serve(ctx context.Context, e *env.Env, addr string) (url string, stop func(), err error) {
+	if addr == "off" {
+		return "", func() {}, nil
 	}
-	ticks := every(time.Second, b.Tick)
-	return "http://" + s.Addr() + "/", func() {
+	mux := metrics.Mux(s.registry, s.health)
+	live := page.New(page.Info{Model: s.model, Version: version.String(), Options: s.options, Health: s.health}, s.board, s.registry)
+	live.Register(mux)
+	for _, add := range s.more {
+		add(mux)
+	}
+	server, err := metrics.Serve(ctx, addr, mux, s.access)
+	if err != nil {
+		return "", nil, err
+	}
+	url = "http://" + server.Addr() + "/"
+	if s.access.Cert != "" {
+		url = "https://" + server.Addr() + "/"
+	}
+	e.Log.Info().Str("address", server.Addr()).Str("page", url).Msg("serving the live page, /metrics, /livez and /readyz")
+	ticks := every(time.Second, s.board.Tick)
+	return url, func() {
 		ticks()
-		p.Close() // or the server would wait for the streams
-		s.Close()
+		live.Close() // or the server would wait for the streams
+		server.Close()
 	}, nil
 }
 

@@ -36,6 +36,11 @@ accrete score -c accrete.yaml
 accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
+// predictions adds the paths for predictions over HTTP.
+func predictions(model string, s *serve.Scorer, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
+	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Observe: observe}).Register
+}
+
 // scoreReport is the progress of a scorer.
 type scoreReport struct {
 	Model           string  `json:"model"`
@@ -88,16 +93,15 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 			board.Scorer(ev)
 		},
 	})
-	observe := func(code, rows int, took time.Duration) {
-		collectors.Request(code, rows, took)
-		board.Answered(took)
+	var answers []func(*http.ServeMux)
+	if c.Score.Predict == "on" {
+		answers = append(answers, predictions(c.Model, scorer, func(code, rows int, took time.Duration) {
+			collectors.Request(code, rows, took)
+			board.Answered(took)
+		}))
 	}
-	answers := func(mux *http.ServeMux) {
-		if c.Score.Predict == "on" {
-			(&inference.Server{Name: c.Model, Version: version.String(), Model: scorer.Model, Observe: observe}).Register(mux)
-		}
-	}
-	_, stop, err := servePage(ctx, e, c.Score.Listen, c.Model, c.Values(), board, registry, health, answers)
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, answers}
+	_, stop, err := live.serve(ctx, e, c.Score.Listen)
 	if err != nil {
 		return err
 	}
