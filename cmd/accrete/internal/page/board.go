@@ -105,7 +105,7 @@ func NewBoard(now func() time.Time) *Board {
 	return &Board{
 		now: now, started: now(), places: map[place]*partition{},
 		latencies: ring[time.Duration]{most: timings}, appends: ring[time.Duration]{most: timings}, answers: ring[time.Duration]{most: timings},
-		history: ring[second]{most: seconds}, snapshots: ring[saved]{most: mostRows}, notes: ring[note]{most: mostRows}, bad: ring[invalid]{most: mostRows},
+		history: ring[second]{most: seconds}, snapshots: ring[saved]{most: mostRows}, notes: ring[note]{most: mostNotes}, bad: ring[invalid]{most: mostRows},
 	}
 }
 

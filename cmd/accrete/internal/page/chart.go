@@ -16,6 +16,7 @@ const (
 	chartHeight = 300
 	sparkWidth  = 240
 	sparkHeight = 48
+	fewest      = 30 // seconds that a small chart is wide at least
 )
 
 // chart is the chart of the errors.
@@ -153,7 +154,8 @@ func path[T any](points []T, at func(T) (x, y float64)) string {
 	return b.String()
 }
 
-// spark returns the line of a small chart and the area below it, from 0 to the maximum.
+// spark returns the line of a small chart and the area below it, from 0 to the maximum. It
+// ends at the right, and shows as many seconds as there are values.
 func spark(values []float64) (line, area string) {
 	if len(values) < 2 {
 		return "", ""
@@ -162,10 +164,11 @@ func spark(values []float64) (line, area string) {
 	if !(top > 0) || math.IsInf(top, 0) {
 		top = 1
 	}
-	i := seconds - len(values)
-	left := round(sparkWidth * float64(i) / (seconds - 1))
+	all := max(len(values), fewest)
+	i := all - len(values)
+	left := round(sparkWidth * float64(i) / float64(all-1))
 	line = path(values, func(v float64) (float64, float64) {
-		x := round(sparkWidth * float64(i) / (seconds - 1))
+		x := round(sparkWidth * float64(i) / float64(all-1))
 		i++
 		return x, round(2 + (sparkHeight-4)*(1-v/top))
 	})

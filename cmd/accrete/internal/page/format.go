@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -86,6 +87,19 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
 	}
 	return fmt.Sprintf("%d d %d h", s/86400, s/3600%24)
+}
+
+var decimals = regexp.MustCompile(`[0-9]+\.[0-9]{4,}(e[+-]?[0-9]+)?`)
+
+// rounded shortens the numbers in the name of a kernel to four digits.
+func rounded(kernel string) string {
+	return decimals.ReplaceAllStringFunc(kernel, func(s string) string {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return s
+		}
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	})
 }
 
 func count(n int64) string { return display.Thousands(n) }

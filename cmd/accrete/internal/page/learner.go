@@ -116,7 +116,7 @@ func (b *Board) replayed(ev event.Replayed) {
 		b.snapshots.add(saved{at: m.Written(), step: m.Step, bytes: m.Size, hash: m.StateHash.String(), recovered: true})
 	}
 	if ev.Batches > 0 {
-		b.note("info", fmt.Sprintf("replayed %s in %s", display.Count(int64(ev.Batches), "batch"), took(ev.Took)))
+		b.note("info", fmt.Sprintf("batches replayed: %s, in %s", count(int64(ev.Batches)), took(ev.Took)))
 	}
 }
 

@@ -6,10 +6,11 @@ import (
 )
 
 const (
-	seconds  = 120 // of the small charts
-	average  = 10  // seconds over which rates are averaged
-	timings  = 512 // latest batches over which latencies are measured
-	mostRows = 8   // of the lists of snapshots, events and invalid records
+	seconds   = 120 // of the small charts
+	average   = 10  // seconds over which rates are averaged
+	timings   = 512 // latest batches over which latencies are measured
+	mostRows  = 8   // of the lists of snapshots and invalid records
+	mostNotes = 12  // of the list of events
 )
 
 // second is what a second of the small charts shows.

@@ -50,11 +50,11 @@ func (b *Board) errorTile(name string) tile {
 
 func (b *Board) featuresTile() tile {
 	n := b.progress.Features
-	t := tile{ID: "features", Name: "random features", Value: whole(int64(n)), Text: count(int64(n)), Note: b.progress.Kernel}
+	t := tile{ID: "features", Name: "random features", Value: whole(int64(n)), Text: count(int64(n)), Note: rounded(b.progress.Kernel)}
 	if most := b.limit.MaxFeatures; most > 0 {
 		t.Note = "of " + count(int64(most))
 		if b.progress.Kernel != "" {
-			t.Note += ", " + b.progress.Kernel
+			t.Note += ", " + rounded(b.progress.Kernel)
 		}
 	}
 	return t
