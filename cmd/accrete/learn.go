@@ -31,7 +31,9 @@ type learnCommand struct {
 	Standby bool `help:"Run as a standby while another learner of the model runs: learn the same batches, and take over when it stops or fails."`
 	ToEnd   bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
 
-	Predict bool `name:"http.predict" help:"Also answer requests for predictions over HTTP, with the newest snapshot (as --set http.predict=on)."`
+	From        string `placeholder:"FILE" help:"Start a new model from a snapshot file, such as one of fit --save, or by learning the rows of a file: CSV with a header, LIBSVM, or JSON lines; plain or .gz. A model that began with the same file continues."`
+	FromOffsets string `name:"from-offsets" placeholder:"WHERE" help:"Where a new model begins to read the input topics: earliest, latest, a time such as 2026-03-01T00:00:00Z, or TOPIC/PARTITION:OFFSET,… (default: earliest)."`
+	Predict     bool   `name:"http.predict" help:"Also answer requests for predictions over HTTP, with the newest snapshot (as --set http.predict=on)."`
 
 	NewModel bool `name:"new-model" help:"Start a new model although there are predictions of an earlier one. The model log must be empty."`
 	Upgrade  bool `help:"Continue a model of another version of the arithmetic or the decoder. The model log and the lineage record the upgrade."`
@@ -47,6 +49,7 @@ accrete learn -c accrete.yaml
 accrete learn -c accrete.yaml --standby
 accrete learn -c accrete.yaml --http.predict
 accrete learn -c accrete.yaml --to-end --json
+accrete learn -c accrete.yaml --from history.csv.gz --from-offsets 2026-03-01T00:00:00Z
 accrete learn --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --set input.topics=payments --set input.label=is_fraud`
 }
 
@@ -88,6 +91,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	}
 	w.Cap(p.Learner.Cap())
 	board.Cap(p.Learner.Cap())
+	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
+		return err
+	}
 	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
 	pl, err := pipeline.Open(ctx, p)
 	if ctx.Err() != nil && l.Standby {

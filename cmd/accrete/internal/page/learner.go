@@ -64,6 +64,8 @@ func (b *Board) rare(ev event.Event) {
 	case event.Claimed:
 		b.role = "owner"
 		b.note("info", fmt.Sprintf("claimed the model log, epoch %d", ev.Epoch))
+	case event.Began:
+		b.note("info", fmt.Sprintf("began at step %s (%s)", count(ev.Start.Step), ev.Start.Kind))
 	case event.Restored:
 		b.note("info", fmt.Sprintf("restored a snapshot of step %s", count(ev.Step)))
 	case event.Damaged:
