@@ -25,6 +25,7 @@ var comments = map[string]string{
 	"input":                                     "Topics to learn from, and how to read their records.\n",
 	"input.topics":                              "Topics to learn from. Each record is predicted before it is learned.\n",
 	"input.format":                              "Format of the record values. A JSON value is a flat object such as\n{\"amount\": 1, \"is_fraud\": true}, or has its columns in an object\n{\"features\": {\"amount\": 1}, \"is_fraud\": true} or an array {\"x\": [1, 2], \"y\": 3}.\n",
+	"input.group":                               "Consumer group to which the learner commits its positions every 5 s, so that tools\nfor the lag of consumer groups see it (kafka-consumer-groups, kminion, Burrow,\nKEDA). They are never read: the learner's own are in the model log. none: no group.\n",
 	"input.label":                               "Field that holds the label. A record without it is predicted only. A list of\nfields, [x, y, z], is one regression with several targets: its prediction is\na list, and a record that lacks any of the fields is predicted only. With task\nnovelty it is no input and is not learned, and may be left out.\n",
 	"input.key":                                 "Field to use as the key of the prediction instead of the record's key.\n",
 	"input.weight":                              "Field that holds the weight of an example. Without it every weight is 1.\n",

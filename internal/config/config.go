@@ -123,6 +123,11 @@ type Input struct {
 	// {"features": {"amount": 1}, "is_fraud": true} or an array {"x": [1, 2], "y": 3}.
 	Format string `key:"format" default:"json" oneof:"json"`
 
+	// Consumer group to which the learner commits its positions every 5 s, so that tools
+	// for the lag of consumer groups see it (kafka-consumer-groups, kminion, Burrow,
+	// KEDA). They are never read: the learner's own are in the model log. none: no group.
+	Group string `key:"group" default:"accrete-<model>" name:"topic"`
+
 	// Field that holds the label. A record without it is predicted only. A list of
 	// fields, [x, y, z], is one regression with several targets: its prediction is
 	// a list, and a record that lacks any of the fields is predicted only. With task

@@ -57,7 +57,9 @@ func Load(from Sources) (*Config, error) {
 	problems = append(problems, c.readEnviron(from.Environ)...)
 	problems = append(problems, c.readSet(from.Set)...)
 	problems = append(problems, c.usePreset()...)
-	c.Score.Output = strings.Replace(c.Score.Output, "<model>", c.Model, 1)
+	for _, name := range []*string{&c.Score.Output, &c.Input.Group} {
+		*name = strings.Replace(*name, "<model>", c.Model, 1)
+	}
 	if len(problems) == 0 { // missing or conflicting options may be a consequence of the problems so far
 		problems = c.validate()
 	}

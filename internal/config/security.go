@@ -57,3 +57,11 @@ func (c *Config) ReadPassword() error {
 	}
 	return nil
 }
+
+// CommitGroup returns the consumer group to commit to; empty for none.
+func (i *Input) CommitGroup() string {
+	if i.Group == "none" {
+		return ""
+	}
+	return i.Group
+}
