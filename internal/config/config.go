@@ -146,7 +146,8 @@ type Input struct {
 	// the type of others is that of their first value. Values inside objects and lists are
 	// columns by their paths, as customer.city or features.0. Text is a category, or a time
 	// if it looks like one, as 2006-01-02T15:04:05Z. The types text, numeric:normal,
-	// category:decay=10000, time:trend and time:since have to be declared; see docs/columns.md.
+	// category:decay=10000, time:trend and time:since have to be declared, and pairs of columns
+	// as one category, such as {origin*carrier: pair}; see docs/columns.md.
 	Columns Columns `key:"columns" default:"auto"`
 
 	// Records in which a column is absent or null. impute: learn that it is missing, a
