@@ -55,6 +55,12 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 		defer unwatch()
 		return l.out.run(gctx)
 	})
+	if c := l.lag; c != nil {
+		g.Go(func() error {
+			c.Run(watched, commitInterval, l.out.await)
+			return nil
+		})
+	}
 	g.Go(func() error {
 		defer close(l.out.queue)
 		return l.follow(gctx, intake, g, decided)
@@ -120,6 +126,9 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	}
 	if err := l.publish(ctx, out); err != nil {
 		return err
+	}
+	if l.lag != nil {
+		l.lag.Reached(l.history.Seq, l.history.Reached)
 	}
 	l.config.Report(event.Learned{
 		Seq: b.record.Seq, Counts: b.Counts, Append: b.took, Learn: took,

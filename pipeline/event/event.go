@@ -23,6 +23,10 @@ type (
 	// Retrying reports a temporary error, after which the operation is retried.
 	Retrying struct{ Err error }
 
+	// Uncommitted reports that positions could not be committed to the consumer group,
+	// where only tools for the lag read them. It is reported once until a commit succeeds.
+	Uncommitted struct{ Err error }
+
 	// StandingBy reports that this process waits for the owner of the model to end and
 	// has read the model log up to Seq. It is reported every Config.Heartbeat.
 	StandingBy struct {
