@@ -101,7 +101,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	registry, health := newRegistry()
 	quiet := e.Log.Level(zerolog.WarnLevel)
 	m := &demo{log: quiet, watch: watch.New("demo", quiet, registry, health), start: time.Now()}
-	asked := m.newScorer(client, metrics.NewScorer(registry))
+	asked := m.newScorer(client, metrics.NewScorer("demo", registry))
 	stop, err := serveMetrics(ctx, e, d.HTTP, metrics.Access{}, registry, health, asked.paths)
 	if metrics.InUse(err) {
 		e.Log.Warn().Str("address", d.HTTP).Msg("address in use, choosing another port")
