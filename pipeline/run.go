@@ -188,6 +188,7 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 	if err != nil {
 		return err
 	}
+	line := l.history.Timeline.Clone()
 	froze := time.Since(start)
 	if size := s.Size(); size > l.memory.Snapshot {
 		l.memory.Snapshot = size
@@ -196,7 +197,7 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 	l.saved, l.savedAt, l.relearn = l.history.Seq, time.Now(), 0
 	g.Go(func() error {
 		defer func() { <-l.saving }()
-		ev, err := l.journal.save(ctx, s, l.out, l.config)
+		ev, err := l.journal.save(ctx, s, line, l.out, l.config)
 		if err != nil {
 			return err
 		}
