@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -26,6 +27,8 @@ type Served struct {
 	Schema    decode.Schema
 	Seq       int64
 	StateHash snapshot.Hash
+
+	offset int64 // of its MANIFEST in the log
 
 	mu    sync.Mutex
 	model *learner.Model
@@ -68,16 +71,25 @@ type Follower struct {
 	served  snapshot.ID    // the snapshot that was served last
 	bad     map[int64]bool // offsets of the manifests of damaged snapshots
 	broken  *broken        // nil: the log is whole
+	newest  atomic.Int64   // offset of the newest MANIFEST; -1: none
 }
 
 // NewFollower returns a Follower of the model log in topic. A snapshot that cannot
 // be used is reported to damaged, and the one before it is used instead. If key is
 // not nil, snapshots must be signed with its private key.
 func NewFollower(c *ingest.Client, topic string, key ed25519.PublicKey, damaged func(id string, err error)) *Follower {
-	return &Follower{
+	f := &Follower{
 		config:  kafkalog.Config{Client: c, Topic: topic, Keep: fallBack},
 		damaged: damaged, key: key, last: -1, bad: map[int64]bool{},
 	}
+	f.newest.Store(-1)
+	return f
+}
+
+// Archive returns the models of the past. It can be used while Next is called, and knows
+// the snapshots that Next has seen.
+func (f *Follower) Archive() *Archive {
+	return newArchive(f.config.Client, f.config.Topic, f.key, f.newest.Load)
 }
 
 // Next waits for a snapshot newer than the last one that it returned, and loads
@@ -125,7 +137,11 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 // newer returns the newest snapshot that is not known to be damaged, and reports
 // whether it is newer than the one served last.
 func (f *Follower) newer() (at modellog.Stored, ok bool) {
-	for _, at := range f.log.Fold.Snapshots() {
+	all := f.log.Fold.Snapshots()
+	if len(all) > 0 {
+		f.newest.Store(all[0].Offset)
+	}
+	for _, at := range all {
 		if !f.bad[at.Offset] {
 			return at, at.Offset > f.last
 		}
@@ -203,6 +219,12 @@ func (f *Follower) load(ctx context.Context, at modellog.Stored) (*Served, error
 	if err != nil {
 		return nil, err
 	}
+	return assembled(m, chunks, at.Offset)
+}
+
+// assembled returns the model in the chunks of the snapshot that the MANIFEST at an offset
+// completes.
+func assembled(m *modellog.Manifest, chunks [][]byte, offset int64) (*Served, error) {
 	file, err := modellog.AssembleServing(m, chunks, 0)
 	if err != nil {
 		return nil, err
@@ -211,7 +233,11 @@ func (f *Follower) load(ctx context.Context, at modellog.Stored) (*Served, error
 	if err != nil {
 		return nil, err
 	}
-	return NewServed(s)
+	out, err := NewServed(s)
+	if err == nil {
+		out.offset = offset
+	}
+	return out, err
 }
 
 // NewServed returns the model in the serving part of a snapshot.

@@ -104,6 +104,7 @@ type (
 type Scorer struct {
 	config Config
 	model  atomic.Pointer[Served]
+	log    *Follower
 	first  chan struct{} // closed when there is a model
 	reads  *ingest.Budget
 
@@ -112,8 +113,14 @@ type Scorer struct {
 
 // NewScorer prepares a scorer. It does no input or output.
 func NewScorer(c Config) *Scorer {
-	return &Scorer{config: c, first: make(chan struct{}), reads: ingest.NewBudget(readBytes)}
+	s := &Scorer{config: c, first: make(chan struct{}), reads: ingest.NewBudget(readBytes)}
+	s.log = NewFollower(c.Client, c.Log, c.VerifyKey, func(id string, err error) { c.Report(Damaged{id, err}) })
+	s.log.Repaired = func() { c.Report(Repaired{}) }
+	return s
 }
+
+// Archive returns the models of the past.
+func (s *Scorer) Archive() *Archive { return s.log.Archive() }
 
 // Model returns the current model; nil while there is none.
 func (s *Scorer) Model() *Served { return s.model.Load() }
@@ -169,12 +176,10 @@ const mendEvery = 2 * time.Second
 // Follow switches to each new snapshot as it appears, until ctx is done. Run does so,
 // too; Follow alone is for a process that scores no topics.
 func (s *Scorer) Follow(ctx context.Context) error {
-	f := NewFollower(s.config.Client, s.config.Log, s.config.VerifyKey, func(id string, err error) { s.config.Report(Damaged{id, err}) })
-	f.Repaired = func() { s.config.Report(Repaired{}) }
 	for {
 		var m *Served
 		err := s.retry(ctx, func() (err error) {
-			m, err = f.Next(ctx)
+			m, err = s.log.Next(ctx)
 			return err
 		})
 		if ctx.Err() != nil {

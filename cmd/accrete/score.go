@@ -37,7 +37,7 @@ accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 
 // predictions adds the paths for predictions over HTTP.
 func predictions(model string, s *serve.Scorer, m *metrics.Scorer) func(*http.ServeMux) {
-	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Observe: m.Request}).Register
+	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Observe: m.Request}).Register
 }
 
 // scoreReport is the progress of a scorer.
