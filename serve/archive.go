@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
 // ErrNoVersion is the error for a version that the model log does not hold, or that is
@@ -28,8 +29,7 @@ const loadedAtOnce = 4
 // Archive loads the models of the snapshots that a model log still holds, newest first
 // along the chain of their MANIFESTs. It is safe for concurrent use.
 type Archive struct {
-	client *ingest.Client
-	topic  string
+	log    kafkalog.Reader
 	key    ed25519.PublicKey
 	newest func() int64 // offset of the newest MANIFEST; -1: there is none
 
@@ -49,8 +49,10 @@ type past struct {
 	at               time.Time // when the MANIFEST was written
 }
 
-func newArchive(c *ingest.Client, topic string, key ed25519.PublicKey, newest func() int64) *Archive {
-	return &Archive{client: c, topic: topic, key: key, newest: newest, reading: make(chan struct{}, 1)}
+// NewArchive returns the models of a log. newest returns the offset of its newest MANIFEST, or
+// -1 if there is none.
+func NewArchive(c *ingest.Client, topic string, key ed25519.PublicKey, newest func() int64) *Archive {
+	return &Archive{log: kafkalog.Reader{Client: c, Topic: topic, Again: true}, key: key, newest: newest, reading: make(chan struct{}, 1)}
 }
 
 // Version returns the model of the snapshot of a step, or of the newest snapshot that
@@ -74,6 +76,19 @@ func (a *Archive) Version(ctx context.Context, version string) (*Served, error) 
 		return nil, fmt.Errorf("%w %.100q: want a step, a time such as 2026-01-02T15:04:05Z, or %s", ErrNoVersion, version, Champion)
 	}
 	return a.find(ctx, func(p past) bool { return !p.at.After(at) }, nil)
+}
+
+// Ref names the snapshot that a version is of.
+func (a *Archive) Ref(ctx context.Context, version string) (modellog.Ref, error) {
+	s, err := a.Version(ctx, version)
+	if err != nil {
+		return modellog.Ref{}, err
+	}
+	m, _, err := a.manifest(ctx, s.offset)
+	if err != nil {
+		return modellog.Ref{}, err
+	}
+	return modellog.RefTo(m, s.offset), nil
 }
 
 // At returns the model of the snapshot whose MANIFEST is at an offset.
@@ -213,47 +228,13 @@ func (a *Archive) extend(ctx context.Context) error {
 	return nil
 }
 
-// poll reads records of the log from an offset on.
-func (a *Archive) poll(ctx context.Context, f *ingest.Fetcher, offset int64) (got ingest.Fetched, err error) {
-	err = ingest.Retry(ctx, func(error) {}, func() (err error) {
-		got, err = f.Poll(ctx, offset)
-		return err
-	})
-	return got, err
-}
-
-// record reads the record at an offset of the log.
-func (a *Archive) record(ctx context.Context, offset int64) (*ingest.Record, error) {
-	got, err := a.poll(ctx, a.client.Fetcher(a.topic, 0), offset)
-	if err != nil {
-		return nil, err
-	}
-	if len(got.Records) == 0 || got.Records[0].Offset != offset {
-		return nil, fmt.Errorf("%w: record %d of %q is missing", snapshot.ErrTruncated, offset, a.topic)
-	}
-	return &got.Records[0], nil
-}
-
 // manifest reads the MANIFEST at an offset.
 func (a *Archive) manifest(ctx context.Context, offset int64) (*modellog.Manifest, time.Time, error) {
-	r, err := a.record(ctx, offset)
-	if err != nil {
-		return nil, time.Time{}, err
+	m, at, err := a.log.Manifest(ctx, offset)
+	if err == nil && a.key != nil {
+		err = m.Verify(a.key)
 	}
-	v, err := modellog.Parse(r.Key, r.Value)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	m, ok := v.(*modellog.Manifest)
-	if !ok {
-		return nil, time.Time{}, fmt.Errorf("%w: record %d of %q is a %s, want a manifest", snapshot.ErrMismatch, offset, a.topic, v.Type())
-	}
-	if a.key != nil {
-		if err := m.Verify(a.key); err != nil {
-			return nil, time.Time{}, err
-		}
-	}
-	return m, time.UnixMilli(r.Time), nil
+	return m, time.UnixMilli(at), err
 }
 
 func (a *Archive) read(ctx context.Context, offset int64) (past, error) {
@@ -296,33 +277,9 @@ func (a *Archive) assemble(ctx context.Context, offset int64) (*Served, error) {
 	if err != nil {
 		return nil, err
 	}
-	chunks, err := a.chunks(ctx, m, offset)
+	chunks, err := a.log.Chunks(ctx, m, offset)
 	if err != nil {
 		return nil, err
 	}
 	return assembled(m, chunks, offset)
-}
-
-// chunks reads the chunks of the serving part of a snapshot, which may lie among other
-// records before its MANIFEST.
-func (a *Archive) chunks(ctx context.Context, m *modellog.Manifest, end int64) (values [][]byte, err error) {
-	n := m.ServingChunks()
-	f := a.client.Fetcher(a.topic, 0)
-	for next := m.FirstChunk; len(values) < n && next < end; {
-		got, err := a.poll(ctx, f, next)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range got.Records {
-			v, err := modellog.Parse(r.Key, r.Value)
-			if c, ok := v.(*modellog.Chunk); err == nil && ok && !c.Challenger && c.Snapshot == m.Snapshot && c.Index == len(values) && len(values) < n {
-				values = append(values, r.Value)
-			}
-		}
-		next = got.Next
-	}
-	if len(values) < n {
-		return nil, fmt.Errorf("%w: %d of %d chunks of snapshot %v", snapshot.ErrTruncated, len(values), n, m.Snapshot)
-	}
-	return values, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
@@ -32,7 +33,7 @@ type Config struct {
 }
 
 // Event is one of the events of a Scorer: Retrying, Waiting, Shared, Heartbeat,
-// Switched, Damaged, Broken, Repaired, Gap, Truncated or Scored.
+// Switched, Damaged, Chosen, Judged, Broken, Repaired, Gap, Truncated or Scored.
 type Event any
 
 type (
@@ -61,6 +62,16 @@ type (
 	Damaged struct {
 		ID  string
 		Err error
+	}
+
+	// Chosen reports that the model log names another snapshot to serve, or another reason
+	// to serve it.
+	Chosen struct{ Choice modellog.Choice }
+
+	// Judged reports the verdict of the gate about the newest snapshot, of a step.
+	Judged struct {
+		Step int64
+		Gate modellog.Gate
 	}
 
 	// Broken reports that the model log is no longer the same, whole and monotone.
@@ -116,8 +127,13 @@ func NewScorer(c Config) *Scorer {
 	s := &Scorer{config: c, first: make(chan struct{}), reads: ingest.NewBudget(readBytes)}
 	s.log = NewFollower(c.Client, c.Log, c.VerifyKey, func(id string, err error) { c.Report(Damaged{id, err}) })
 	s.log.Repaired = func() { c.Report(Repaired{}) }
+	s.log.Chosen = func(choice modellog.Choice) { c.Report(Chosen{choice}) }
+	s.log.Judged = func(step int64, g modellog.Gate) { c.Report(Judged{step, g}) }
 	return s
 }
+
+// Choice returns how the model that is served is chosen.
+func (s *Scorer) Choice() modellog.Choice { return s.log.Choice() }
 
 // Archive returns the models of the past.
 func (s *Scorer) Archive() *Archive { return s.log.Archive() }

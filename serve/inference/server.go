@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Limits of requests.
@@ -32,6 +33,7 @@ type Server struct {
 	Version string                                         // of the program
 	Model   func() *serve.Served                           // the current model; nil: there is none yet
 	Past    *serve.Archive                                 // models of the past; nil: there are none
+	Choice  func() modellog.Choice                         // how Model was chosen; nil: it is the newest
 	Observe func(code, rows int, took time.Duration)       // called after each request for predictions; may be nil
 	busy    chan struct{}                                  // one element for each request at work
 	pool    func(m *serve.Served) (*worker, func(*worker)) // of the workers of a model
@@ -154,6 +156,7 @@ type result struct {
 func (s *Server) observed(f func(*http.Request) (result, *failure)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
+		w.Header().Set("Accrete-Serving", string(s.mode(r)))
 		a, err := s.limited(r, f)
 		code := http.StatusOK
 		switch {
@@ -170,6 +173,17 @@ func (s *Server) observed(f func(*http.Request) (result, *failure)) http.Handler
 			s.Observe(code, a.rows, time.Since(start))
 		}
 	}
+}
+
+// mode returns how the model that a request asks for is chosen.
+func (s *Server) mode(r *http.Request) modellog.Mode {
+	if v := r.PathValue("version"); v != "" && v != serve.Champion {
+		return "version"
+	}
+	if s.Choice == nil {
+		return modellog.Follow
+	}
+	return s.Choice().Mode
 }
 
 func (s *Server) limited(r *http.Request, f func(*http.Request) (result, *failure)) (result, *failure) {

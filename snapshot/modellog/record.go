@@ -21,8 +21,8 @@ func (o Owner) owner() Owner { return o }
 func (o Owner) String() string { return fmt.Sprintf("epoch %d, nonce %v", o.Epoch, o.Nonce) }
 
 // Record is one of *Claim, *Genesis, *Imported, *Config, *Batch, *Gap, *Rollback,
-// *Adopt, *Upgrade, *Released, *Pause, *Resume, *Partitions, *Chunk, *Manifest,
-// *Challenger.
+// *Adopt, *Upgrade, *Released, *Pause, *Resume, *Serving, *Partitions, *Chunk,
+// *Manifest, *Challenger.
 type Record interface {
 	Type() string   // returns the record's key in Kafka
 	String() string // returns one line for people
@@ -154,6 +154,8 @@ type Manifest struct {
 	Config        json.RawMessage `json:"config,omitempty"`  // as in the file; in effect at Start
 	Genesis       *Origin         `json:"genesis,omitempty"` // of the log, as of Start; nil in manifests of the first release
 	Columns       *AbsentColumns  `json:"columns,omitempty"` // as of Start; nil if there are none
+	Gate          *Gate           `json:"gate,omitempty"`    // nil if it was not compared with another
+	Serving       *Choice         `json:"serving,omitempty"` // HOLD or PIN in effect when it was written; nil if there is none
 	Signed
 }
 
@@ -177,7 +179,7 @@ func (*Manifest) Type() string { return "manifest" }
 func newRecord(typ string) Record {
 	for _, r := range []Record{
 		new(Claim), new(Genesis), new(Imported), new(Config), new(Batch), new(Gap), new(Rollback), new(Adopt), new(Upgrade),
-		new(Released), new(Pause), new(Resume), new(Partitions), new(Chunk), new(Manifest), new(Challenger),
+		new(Released), new(Pause), new(Resume), new(Serving), new(Partitions), new(Chunk), new(Manifest), new(Challenger),
 	} {
 		if r.Type() == typ {
 			return r
@@ -220,6 +222,9 @@ func (m *Manifest) String() string {
 	s := fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s", m.Snapshot, m.Seq, m.Step, m.Size, m.Chunks, m.StateHash)
 	if len(m.Signature) > 0 {
 		s += ", signed"
+	}
+	if m.Gate != nil {
+		s += ", " + m.Gate.String()
 	}
 	return s
 }
