@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -27,6 +28,7 @@ type Served struct {
 	Schema    decode.Schema
 	Seq       int64
 	StateHash snapshot.Hash
+	Timeline  *timeline.Timeline // of the learner's errors; nil if the snapshot has none
 
 	offset int64 // of its MANIFEST in the log
 
@@ -287,11 +289,11 @@ func assembled(m *modellog.Manifest, chunks [][]byte, offset int64) (*Served, er
 	if err != nil {
 		return nil, err
 	}
-	out, err := NewServed(s)
+	served, err := NewServed(s)
 	if err == nil {
-		out.offset = offset
+		served.Timeline, served.offset = m.Timeline, offset
 	}
-	return out, err
+	return served, err
 }
 
 // NewServed returns the model in the serving part of a snapshot.

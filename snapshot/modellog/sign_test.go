@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -70,6 +71,8 @@ func TestSignatureCoversEveryField(t *testing.T) {
 			*x = &Choice{Mode: Hold, Snapshot: testRef}
 		case **Origin:
 			*x = &Origin{Versions: Versions{1, 1}}
+		case **timeline.Timeline:
+			*x = &timeline.Timeline{Every: 64}
 		case *Signed:
 			x.Signature = slices.Clone(x.Signature)
 			x.Signature[0]++
