@@ -28,6 +28,9 @@ func all() *prometheus.Registry {
 	s := NewScorer(r)
 	s.Lag.Set("in", 1, 8)
 	s.Request(200, 5, time.Millisecond)
+	s.Refused("gate")
+	s.Mode("hold")
+	s.Challenge(1, 2)
 	return r
 }
 
@@ -82,6 +85,8 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_refits_failed_total
 		accrete_refits_total
 		accrete_replayed_batches_total
+		accrete_scorer_gate{model=challenger}
+		accrete_scorer_gate{model=champion}
 		accrete_scorer_http_requests_total{code=200}
 		accrete_scorer_http_rows_total
 		accrete_scorer_http_seconds
@@ -89,7 +94,11 @@ func TestNamesAreFixed(t *testing.T) {
 		accrete_scorer_lost_total
 		accrete_scorer_model_timestamp_seconds
 		accrete_scorer_quarantined_total
+		accrete_scorer_refused_snapshots_total{reason=gate}
 		accrete_scorer_scored_total
+		accrete_scorer_serving{mode=follow}
+		accrete_scorer_serving{mode=hold}
+		accrete_scorer_serving{mode=pin}
 		accrete_scorer_step
 		accrete_snapshot_bytes
 		accrete_snapshot_timestamp_seconds

@@ -156,11 +156,11 @@ type Manifest struct {
 	Config        json.RawMessage `json:"config,omitempty"`  // as in the file; in effect at Start
 	Genesis       *Origin         `json:"genesis,omitempty"` // of the log, as of Start; nil in manifests of the first release
 	Columns       *AbsentColumns  `json:"columns,omitempty"` // as of Start; nil if there are none
-	Gate          *Gate           `json:"gate,omitempty"`    // nil if it was not compared with another
-	Serving       *Choice         `json:"serving,omitempty"` // HOLD or PIN in effect when it was written; nil if there is none
 
 	Time     int64              `json:"time,omitempty"`     // Unix milliseconds at which the snapshot was taken, for information; 0 if unknown
 	Timeline *timeline.Timeline `json:"timeline,omitempty"` // of the errors as of Start, for information; nil if there is none
+	Gate     *Gate              `json:"gate,omitempty"`     // nil if it was not compared with another
+	Serving  *Choice            `json:"serving,omitempty"`  // hold or pin in effect when it was written; nil if there is none
 	Signed
 }
 
