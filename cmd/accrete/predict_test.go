@@ -202,7 +202,7 @@ func httpAnswers(t *testing.T, rows []string, args ...string) map[string][]strin
 			t.Errorf("version %s: status %d, want %d: %s", version, code, want, b)
 		}
 	}
-	if _, b := ask("GET", "/metrics", nil, 0); !strings.Contains(string(b), "accrete_scorer_http_rows_total 1200") {
+	if _, b := ask("GET", "/metrics", nil, 0); !strings.Contains(string(b), `accrete_scorer_http_rows_total{model="`+model+`"} 1200`) {
 		t.Errorf("the rows are not counted")
 	}
 	return all

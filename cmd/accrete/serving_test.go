@@ -75,7 +75,7 @@ func TestHoldPinAndPromote(t *testing.T) {
 func TestReadinessNamesWhatIsServed(t *testing.T) {
 	r := prometheus.NewRegistry()
 	h := metrics.NewHealth(time.Now)
-	c := newTally(env.New(nil, nil, io.Discard, io.Discard), "m", metrics.NewScorer(r), h)
+	c := newTally(env.New(nil, nil, io.Discard, io.Discard), "m", metrics.NewScorer("m", r), h)
 	note := func(want ...string) {
 		t.Helper()
 		states, _ := h.States()
