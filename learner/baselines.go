@@ -73,6 +73,14 @@ func (l *Learner) linearPrediction(f []float64, j int) (class int, value float64
 	return 0, 0
 }
 
+// linearScores returns the number of scores of the linear baseline.
+func (l *Learner) linearScores() int {
+	if l.head.Task == Regression {
+		return l.head.Targets()
+	}
+	return l.head.Scores()
+}
+
 // learnLinear has the linear baseline learn the pending rows.
 func (l *Learner) learnLinear() {
 	if l.head.Task == Novelty {

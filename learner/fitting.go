@@ -19,7 +19,7 @@ func (l *Learner) adopt(f warmup.Fit) {
 		prior = l.priors(prior[:0])
 	}
 	l.engine = l.algorithm.New(l.problem(prior))
-	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.head.Scores())
+	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.linearScores())
 	l.pending.Clear()
 	x, d, m := l.encodeRows(), l.width(), l.minibatchAt(l.labelled)
 	if l.early = nil; l.mixture != nil {

@@ -58,6 +58,7 @@ type Learner struct {
 type scratch struct {
 	target []float64 // of the linear baseline
 	linear []float64
+	points []float64 // predicted numbers of a row
 }
 
 // New returns a Learner without any rows.

@@ -47,11 +47,17 @@ func (l *Learner) addRules(p *PredictedBatch, i int, y Label, weight float64) {
 		}
 	}
 	if l.intervals != nil && weight > 0 && p.Size > 0 {
-		l.intervals.Add(served, y.At)
+		l.intervals.Add(l.points(served), y.At)
 		if l.own.intervals != nil {
-			l.own.intervals.Add(p.Row(i), y.At)
+			l.own.intervals.Add(l.points(p.Row(i)), y.At)
 		}
 	}
+}
+
+// points returns the number that the values of a prediction predict for each target.
+func (l *Learner) points(p []float64) []float64 {
+	l.scratch.points = l.head.Quantiles.Points(l.scratch.points[:0], p)
+	return l.scratch.points
 }
 
 // stepIntervals sets the intervals from the rows so far.
