@@ -51,12 +51,22 @@ func (l *Learner) minibatchAt(n int64) int {
 
 // fitPending has the engine and the linear baseline learn the pending rows.
 func (l *Learner) fitPending() {
-	l.learnLinear()
+	if p := &l.pending; l.head.Task != Novelty {
+		l.linear.Learn(&l.head, p.X, p.Labels, p.Weights)
+	}
 	if l.drift.due {
 		l.React()
 	}
 	l.engine.Learn(&l.pending)
 	l.pending.Clear()
+}
+
+// linearScores returns the number of scores of the linear baseline.
+func (l *Learner) linearScores() int {
+	if l.head.Task == Regression {
+		return l.head.Targets()
+	}
+	return l.head.Scores()
 }
 
 func (l *Learner) fitRequest() warmup.Request {

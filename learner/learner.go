@@ -4,12 +4,15 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
-	"github.com/accrete-ml/accrete/learner/internal/interval"
+	"github.com/accrete-ml/accrete/learner/internal/lags"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/rules"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/validation"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
@@ -39,16 +42,13 @@ type Learner struct {
 	pending    engine.Minibatch
 	raw        []float64 // the pending rows as they were; empty without an encoding
 	linear     baseline.Linear
-	validation []validation // of each target; of classes, one
+	validation []validation.Stream // of each target; of classes, one
 	drift      detectors
-	lags       lags
-	decision   *decide.F1        // nil without Config.Costs f1
-	costs      *Decision         // nil without Config.Costs by class
-	intervals  *interval.Tracker // nil without Config.Intervals
-	own        ownRules
-	inputs     *inputs          // nil without Config.Monitor
-	mixture    *mixture.Mixture // nil without Config.Mixture, and before the first label
-	early      *warmup.Scaler   // of the mixture's members before the first fit
+	lags       lags.Lags
+	rules      rules.Rules
+	inputs     *divergence.Watch // nil without Config.Monitor
+	mixture    *mixture.Mixture  // nil without Config.Mixture, and before the first label
+	early      *warmup.Scaler    // of the mixture's members before the first fit
 
 	pass    PredictedBatch
 	scratch scratch
@@ -56,8 +56,7 @@ type Learner struct {
 
 // scratch is memory that steps reuse.
 type scratch struct {
-	target []float64 // of the linear baseline
-	linear []float64
+	linear []float64 // of the linear baseline
 	points []float64 // predicted numbers of a row
 }
 
@@ -85,35 +84,24 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	if c.Metric != nil && !c.Metric.whole() {
+	if c.Metric != nil && !c.Metric.Whole() {
 		return nil, fmt.Errorf("learner: metric %v: only its hash is known: set Config.Metric to the metric itself", c.Metric)
 	}
 	n := c.targets()
-	var decision *decide.F1
-	var costs *Decision
-	if c.Costs == costsF1 {
-		decision = decide.NewF1()
-	} else if c.Costs != "" {
-		by, err := decide.ParseCosts(c.Costs)
-		if err != nil {
+	of := rules.Options{F1: c.Costs == costsF1, Coverage: c.Intervals, Targets: n, Mixture: c.Mixture}
+	if c.Costs != "" && !of.F1 {
+		if of.Costs, err = decide.ParseCosts(c.Costs); err != nil {
 			return nil, fmt.Errorf("learner: %w", err)
 		}
-		rule := decide.ByCosts(by)
-		costs = &rule
 	}
-	var intervals *interval.Tracker
-	if c.Intervals != 0 {
-		intervals = interval.NewTracker(c.Intervals, n)
-	}
-	var watched *inputs
+	var watch *divergence.Watch
 	if c.Monitor != 0 {
-		watched = &inputs{rows: c.Monitor}
+		watch = divergence.NewWatch(c.Monitor)
 	}
 	return &Learner{
-		inputs:   watched,
-		decision: decision, costs: costs, intervals: intervals, own: newOwnRules(c),
-		config: c, fitter: by, algorithm: algorithm, kernel: k, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
-		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
+		inputs: watch, rules: rules.New(of),
+		config: c, fitter: by, algorithm: algorithm, kernel: k, chosen: chosen, reaction: reaction, lags: lags.New(c.Lags, c.labelSize()),
+		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation.Stream, n),
 	}, nil
 }
 
@@ -143,7 +131,7 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 		}
 	}
 	if l.inputs != nil {
-		l.inputs.add(p.batch, p.rows)
+		l.inputs.Add(p.batch.x[:p.rows*p.batch.dim], p.batch.dim, Clocks(p.batch.types))
 	}
 	p.learned = true
 	s.Labelled, s.Step = l.labelled, l.steps()
@@ -161,9 +149,18 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	}
 	changed = l.changesAfter(l.labelled+1, y)
 	l.validate(p, i, y, weight)
-	l.addRules(p, i, y, weight)
-	if l.lags.k > 0 {
-		l.lags.push(p.batch.keys[i], p.batch.X(i), y)
+	served, mixed := p.Row(i), p.Row(i)
+	if p.isMixed {
+		served = p.Scorer.Row(i)
+	}
+	if l.fit != nil {
+		l.rules.AddDecision(served, mixed, y.Class, weight)
+	}
+	if weight > 0 && p.Size > 0 {
+		l.rules.AddResiduals(l.points(served), l.points(mixed), y)
+	}
+	if !l.lags.None() {
+		l.lags.Push(p.batch.keys[i], p.batch.X(i), y)
 	}
 	if !l.warming() {
 		found = l.drift.add(p.head.BoundedError(p.Row(i), y))
@@ -187,7 +184,7 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	}
 	l.advance()
 	if changed {
-		l.stepIntervals()
+		l.rules.StepIntervals()
 	}
 	return changed, found
 }
@@ -231,39 +228,15 @@ func (l *Learner) problem(prior []float64) engine.Problem {
 func (l *Learner) step() {
 	l.learnEncoding()
 	l.fitPending()
-	l.stepDecisions(l.minibatchAt(l.labelled))
+	l.rules.StepDecisions(l.minibatchAt(l.labelled))
 }
 
-// Progress returns the progressive validation so far.
-func (l *Learner) Progress() Progress {
-	p := Progress{Drifts: l.drift.alarms, Task: l.head.Task, Examples: l.labelled, Step: l.steps()}
-	if l.fit != nil {
-		p.Features, p.Average, p.Kernel = l.engine.Features(), l.engine.Served() > 0, l.fit.Kernel.String()
-		for _, r := range warmup.Checkpoints {
-			if int64(warmup.EffectiveAt(r)) <= l.labelled {
-				p.Warmup = r
-			}
-		}
+// points returns the number that the values p of a prediction predict for each target. A
+// mixture has no quantiles, so that one memory is enough.
+func (l *Learner) points(p []float64) []float64 {
+	if !l.head.Quantiles.Valid() {
+		return p
 	}
-	p.Inputs = l.Inputs()
-	whole, long, short := make([]tally, len(l.validation)), make([]tally, len(l.validation)), make([]tally, len(l.validation))
-	for j := range l.validation {
-		r := &l.validation[j]
-		whole[j], long[j], short[j] = r.whole, r.window(recentBuckets), r.window(latestBuckets)
-	}
-	if l.intervals != nil {
-		of := l.intervals
-		if l.own.intervals != nil {
-			of = l.own.intervals
-		}
-		coverage, width := of.Graded()
-		for j := range coverage {
-			p.Intervals = append(p.Intervals, IntervalScore{Coverage: coverage[j], Width: width[j]})
-		}
-	}
-	if l.mixture != nil {
-		p.Mixture = l.mixtureScores()
-	}
-	p.Whole, p.Recent, p.Latest = scores(whole, l.head.Task), scores(long, l.head.Task), scores(short, l.head.Task)
-	return p
+	l.scratch.points = l.head.Quantiles.Points(l.scratch.points[:0], p)
+	return l.scratch.points
 }
