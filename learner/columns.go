@@ -24,6 +24,7 @@ const (
 	NormalColumn    = encode.Normal    // like NumericColumn, and becomes normal scores
 	TrendColumn     = encode.Trend     // like TimeColumn, and later is not the same as earlier
 	SinceColumn     = encode.Since     // like TimeColumn, with that since the last record of the key
+	PairColumn      = encode.Pair      // like CategoryColumn, of the values that two other columns have together
 	RecordKeyColumn = encode.RecordKey // follows a SinceColumn: values are those of Category, of the record's key
 )
 

@@ -103,7 +103,12 @@ func (s *Server) infer(r *http.Request) (a result, fault *failure) {
 // read decodes the rows of a request: inputs named after the columns, or one tensor with a
 // column each.
 func (w *worker) read(q *inferRequest) (rows int, fault *failure) {
-	columns := w.model.Schema.Columns
+	var columns []string
+	for _, f := range w.model.Schema.Fields() {
+		if !f.Pair {
+			columns = append(columns, f.Name)
+		}
+	}
 	if len(q.Inputs) == 0 {
 		return 0, bad("there are no inputs")
 	}

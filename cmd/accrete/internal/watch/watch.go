@@ -87,6 +87,8 @@ func (w *Watch) Event(ev event.Event) {
 	case event.Retrying:
 		w.kafka.Trouble(ev.Err.Error())
 		w.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
+	case event.Uncommitted:
+		w.log.Warn().Err(ev.Err).Msg("the lag is not visible to tools for consumer groups: input.group, which nothing else uses, cannot be committed to")
 	case event.StandingBy:
 		w.standingBy(ev)
 	case event.FencingLoop:
