@@ -70,7 +70,7 @@ func (l *Learner) linearScores() int {
 }
 
 func (l *Learner) fitRequest() warmup.Request {
-	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling())}
+	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Folds: l.config.Folds, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling())}
 	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
 		a.Fixed = warmup.FixedFeatures{Map: o.FeatureMap(l.dim), Blocks: l.algorithm.FixedBlocks(o)}
 		a.Single = true

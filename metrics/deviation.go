@@ -14,7 +14,7 @@ func newDeviations(r prometheus.Registerer) deviations {
 		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: name,
 			Help: help + " Over the last 10,000 to 20,000 labelled records, and the mean over several targets.",
-		}, append([]string{"model"}, labels...))
+		}, append([]string{"learner"}, labels...))
 		r.MustRegister(v)
 		return v
 	}
@@ -30,14 +30,14 @@ func newDeviations(r prometheus.Registerer) deviations {
 // loss and the share of labels below the predictions of the quantile tau, or the mean
 // absolute error.
 func (l *Learner) Deviation(tau, pinball, below, mae *float64) {
-	const model = "accrete"
+	const learner = "accrete"
 	if tau != nil {
 		of := strconv.FormatFloat(*tau, 'g', -1, 64)
-		l.pinball.WithLabelValues(model, of).Set(*pinball)
-		l.below.WithLabelValues(model, of).Set(*below)
+		l.pinball.WithLabelValues(learner, of).Set(*pinball)
+		l.below.WithLabelValues(learner, of).Set(*below)
 	}
 	if mae != nil {
-		l.mae.WithLabelValues(model).Set(*mae)
+		l.mae.WithLabelValues(learner).Set(*mae)
 	}
 }
 

@@ -141,7 +141,7 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 	if err != nil {
 		return nil, err
 	}
-	collectors := metrics.NewScorer(r)
+	collectors := metrics.NewScorer(c.Model, r)
 	s := serve.NewScorer(serve.Config{
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model), VerifyKey: key,
 		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event, // the learner's readiness is its own

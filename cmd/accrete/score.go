@@ -77,7 +77,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	}
 	defer client.Close()
 	registry, health := newRegistry()
-	collectors := metrics.NewScorer(registry)
+	collectors := metrics.NewScorer(c.Model, registry)
 	t := newTally(e, c.Model, collectors, health)
 	_, key, err := setup.Keys(c)
 	if err != nil {

@@ -290,6 +290,11 @@ type Learner struct {
 	// 0: no monitor.
 	Monitor int `key:"monitor" default:"500" min:"0" max:"100000"`
 
+	// Out-of-fold statistics: the categories of each of this many parts of the first 1,000
+	// rows, 2 to 100, are encoded with the statistics of the other parts instead of those of
+	// the rows before, see docs/columns.md. 0: they are not.
+	Folds int `key:"folds" default:"0" example:"5" min:"0" max:"100"`
+
 	// Number of extremely randomised trees whose leaves are features of newton beside
 	// the random ones, for tables with jumps or irrelevant columns: 200 is a good
 	// number, see docs/forest.md. 0: none.
