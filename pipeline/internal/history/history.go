@@ -46,6 +46,9 @@ type History struct {
 	Beat  func()          // called between mini-batches; may be nil
 	Meter *ranking.Recent // measures the predictions of classes; may be nil
 
+	// Witness, if not nil, sees each prediction before any of its mini-batch is learned.
+	Witness func(Predicted)
+
 	Timeline timeline.Timeline // of the errors
 
 	Numbers *deviation.Recent // measures predictions of numbers; may be nil
@@ -177,6 +180,9 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 			h.advance(it)
 		}
 		out.Predictions = append(out.Predictions, Outgoing{it.in.Partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
+		if h.Witness != nil {
+			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: b.Batch.X(from + i), Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: b.Schema, Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
+		}
 		h.position(it.in.Topic, it.in.ID, it.in.Partition).Next = it.Record.Offset + 1
 	}
 	return rest
