@@ -220,8 +220,9 @@ type Learner struct {
 
 	// Loss to minimise. auto: logistic or softmax for classes, square for numbers.
 	// Others for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others
-	// for numbers: huber:1, absolute:0.1 and quantile:0.9, with parameters in
-	// standard deviations of the label, and poisson.
+	// for numbers: huber:1 and absolute:0.1, with parameters in standard deviations of
+	// the label, poisson, quantile:0.9, and several quantiles that do not cross:
+	// quantile:0.1,0.5,0.9.
 	Loss string `key:"loss" default:"auto"`
 
 	// Kernel: auto for the one that suits the first 1,000 rows, gaussian, laplacian,
@@ -292,6 +293,11 @@ type Learner struct {
 	// columns that moved, and counted in accrete_input_changes_total; see docs/novelty.md.
 	// 0: no monitor.
 	Monitor int `key:"monitor" default:"500" min:"0" max:"100000"`
+
+	// Out-of-fold statistics: the categories of each of this many parts of the first 1,000
+	// rows, 2 to 100, are encoded with the statistics of the other parts instead of those of
+	// the rows before, see docs/columns.md. 0: they are not.
+	Folds int `key:"folds" default:"0" example:"5" min:"0" max:"100"`
 
 	// Number of extremely randomised trees whose leaves are features of newton beside
 	// the random ones, for tables with jumps or irrelevant columns: 200 is a good

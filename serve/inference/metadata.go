@@ -56,6 +56,10 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request, m *serve.Serve
 	default:
 		v.Outputs = []tensorMetadata{{"prediction", "FP64", []int{-1}}}
 	}
+	if taus := m.Taus(); taus != nil {
+		shape := slices.Clone(v.Outputs[0].Shape)
+		v.Outputs = append(v.Outputs, tensorMetadata{"quantiles", "FP64", append(shape, len(taus))})
+	}
 	if task == learner.Regression && m.Intervals() {
 		shape := []int{-1, 2}
 		if targets > 1 {

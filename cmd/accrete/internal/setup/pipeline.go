@@ -51,6 +51,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 			Costs:       string(c.Learner.Costs),
 			Intervals:   c.Learner.Intervals,
 			Forest:      c.Learner.Forest,
+			Folds:       c.Learner.Folds,
 			Kernel:      c.Learner.Kernel,
 			Metric:      metric,
 			Sampling:    c.Learner.Sampling,
