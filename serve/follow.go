@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
@@ -52,6 +53,14 @@ func (s *Served) Intervals() bool {
 	var none learner.Batch
 	none.Reset(len(s.Schema.Columns))
 	return s.Predict(&none).Intervals.Valid()
+}
+
+// Taus returns the levels of the quantiles of each target, nil unless there are several.
+func (s *Served) Taus() []float64 {
+	if q, ok := s.model.Loss().(loss.Quantiles); ok {
+		return q.Taus()
+	}
+	return nil
 }
 
 // Follower reads a model log as it grows and loads the newest snapshot in it.

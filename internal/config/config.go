@@ -216,8 +216,9 @@ type Learner struct {
 
 	// Loss to minimise. auto: logistic or softmax for classes, square for numbers.
 	// Others for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others
-	// for numbers: huber:1, absolute:0.1 and quantile:0.9, with parameters in
-	// standard deviations of the label, and poisson.
+	// for numbers: huber:1 and absolute:0.1, with parameters in standard deviations of
+	// the label, poisson, quantile:0.9, and several quantiles that do not cross:
+	// quantile:0.1,0.5,0.9.
 	Loss string `key:"loss" default:"auto"`
 
 	// Kernel: auto for the one that suits the first 1,000 rows, gaussian, laplacian,

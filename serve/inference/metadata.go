@@ -2,6 +2,7 @@ package inference
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
@@ -42,6 +43,10 @@ func (s *Server) metadata(w http.ResponseWriter, m *serve.Served) {
 		v.Outputs = []tensorMetadata{{"prediction", "FP64", []int{-1, targets}}}
 	default:
 		v.Outputs = []tensorMetadata{{"prediction", "FP64", []int{-1}}}
+	}
+	if taus := m.Taus(); taus != nil {
+		shape := slices.Clone(v.Outputs[0].Shape)
+		v.Outputs = append(v.Outputs, tensorMetadata{"quantiles", "FP64", append(shape, len(taus))})
 	}
 	if task == learner.Regression && m.Intervals() {
 		shape := []int{-1, 2}
