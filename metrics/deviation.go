@@ -7,7 +7,7 @@ import (
 )
 
 // deviations are the figures of a learner of numbers with another loss than the square.
-type deviations struct{ pinball, below, mae *prometheus.GaugeVec }
+type deviations struct{ pinball, below, mae, crossed *prometheus.GaugeVec }
 
 func newDeviations(r prometheus.Registerer) deviations {
 	of := func(name, help string, labels ...string) *prometheus.GaugeVec {
@@ -21,6 +21,7 @@ func newDeviations(r prometheus.Registerer) deviations {
 	return deviations{
 		pinball: of("accrete_progressive_pinball", "Mean pinball loss of the progressive predictions of a quantile, in the units of the label.", "tau"),
 		below:   of("accrete_progressive_below", "Share of the labels that are not above the progressive prediction of a quantile, which should be tau.", "tau"),
+		crossed: of("accrete_progressive_crossed", "Share of the labelled records whose several quantiles crossed before they were sorted."),
 		mae:     of("accrete_progressive_mae", "Mean absolute error of the progressive predictions, in the units of the label."),
 	}
 }
@@ -37,5 +38,12 @@ func (l *Learner) Deviation(tau, pinball, below, mae *float64) {
 	}
 	if mae != nil {
 		l.mae.WithLabelValues(learner).Set(*mae)
+	}
+}
+
+// Crossed sets the share of the records whose quantiles crossed, if there are several.
+func (l *Learner) Crossed(share *float64) {
+	if share != nil {
+		l.crossed.WithLabelValues("accrete").Set(*share)
 	}
 }

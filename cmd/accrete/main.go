@@ -56,6 +56,9 @@ type commands struct {
 	Inspect    history.Inspect    `cmd:"" help:"Describe a snapshot or a model log."`
 	Resume     history.Resume     `cmd:"" help:"Resume a learner that has paused because of invalid input."`
 	Quarantine quarantine.Command `cmd:"" help:"List, show and replay the records that could not be used."`
+	Hold       history.Hold       `cmd:"" help:"Keep the model that scorers serve."`
+	Promote    history.Promote    `cmd:"" help:"Serve the newest snapshot, and follow later ones."`
+	Pin        history.Pin        `cmd:"" help:"Serve one snapshot of the model log."`
 	Rollback   history.Rollback   `cmd:"" help:"Roll a model back to an earlier point of its history."`
 	Adopt      history.Adopt      `cmd:"" help:"Continue a model on input topics that were recreated or mirrored."`
 	Export     history.Export     `cmd:"" help:"Write a model with its history to a file."`
