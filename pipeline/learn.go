@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/grouplag"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
@@ -40,8 +41,10 @@ type Learner struct {
 	decider *history.Decider
 	budget  budget
 	out     *publisher
+	lag     *grouplag.Committer // nil: positions are not committed
 	pulse   watchdog.Pulse
 	heart   *heartbeat.Heart
+	gate    *gate           // nil: every snapshot passes
 	memory  memory.Estimate // owned by the goroutine that learns
 
 	saving   chan struct{} // holds a token while a snapshot is being written
@@ -77,6 +80,9 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		if c.Learner.Forest > 0 {
 			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
 		}
+	}
+	if l.gate, err = newGate(c); err != nil {
+		return nil, err
 	}
 	if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
 		return nil, err
@@ -132,8 +138,18 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	l.history.Beat = l.pulse.Beat
 	l.history.Meter, l.history.Numbers = ranking.NewRecent(), deviation.NewRecent(deviation.Of(c.Learner))
 	l.history.Limits = bounds
+	if l.gate != nil {
+		l.history.Compare = l.gate.compare
+	}
+	if err := l.gate.follow(ctx, l.journal); err != nil {
+		return nil, err
+	}
 	if err := l.bound(recovery); err != nil {
 		return nil, err
+	}
+	if c.Group != "" {
+		l.lag = grouplag.New(c.Client, c.Group, func(err error) { c.Report(event.Uncommitted{Err: err}) })
+		l.lag.Reached(l.history.Seq, l.history.Reached)
 	}
 	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.saved))
 	if err := l.again(ctx, waited, recovery.Released); err != nil {

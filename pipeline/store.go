@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -42,6 +43,9 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 			h, err = history.Thaw(s, c.Learner)
 		}
 		if err == nil {
+			if t := r.Snapshot.Manifest.Timeline; t != nil {
+				h.Timeline = *t.Clone()
+			}
 			c.Report(event.Restored{Seq: s.Seq, Step: s.Step, Bytes: int(r.Snapshot.Manifest.Size), Took: time.Since(start)})
 			return h, r, nil
 		}
@@ -84,8 +88,9 @@ func loadSnapshot(ctx context.Context, c Config, j *journal, at modellog.Stored)
 }
 
 // save writes s to the log: first its chunks and then, once all predictions up to its
-// seq are released, the MANIFEST that completes it.
-func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher, c Config) (event.Saved, error) {
+// seq are released, the MANIFEST that completes it. line is the timeline as of s,
+// and verdict that of the gate.
+func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, line *timeline.Timeline, verdict *modellog.Gate, out *publisher, c Config) (event.Saved, error) {
 	file, err := snapshot.Append(nil, s)
 	if err != nil {
 		return event.Saved{}, err
@@ -94,6 +99,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 	if err != nil {
 		return event.Saved{}, err
 	}
+	m.Time, m.Timeline, m.Gate = time.Now().UnixMilli(), line, verdict
 	for wait := new(ingest.Backoff); ; {
 		for _, chunk := range chunks {
 			if err := j.append(ctx, chunk); err != nil {
@@ -120,7 +126,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 	if err := j.trim(ctx, c.History); err != nil {
 		j.report(event.Retrying{Err: fmt.Errorf("delete old history: %w", err)})
 	}
-	return event.Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash}, nil
+	return event.Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash, Gate: m.Gate}, nil
 }
 
 // errBroken means that a delayed copy of an earlier snapshot's first chunk was appended

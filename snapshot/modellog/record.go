@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -21,8 +23,8 @@ func (o Owner) owner() Owner { return o }
 func (o Owner) String() string { return fmt.Sprintf("epoch %d, nonce %v", o.Epoch, o.Nonce) }
 
 // Record is one of *Claim, *Genesis, *Imported, *Config, *Batch, *Gap, *Rollback,
-// *Adopt, *Upgrade, *Released, *Pause, *Resume, *Partitions, *Chunk, *Manifest,
-// *Challenger.
+// *Adopt, *Upgrade, *Released, *Pause, *Resume, *Serving, *Partitions, *Chunk,
+// *Manifest, *Challenger.
 type Record interface {
 	Type() string   // returns the record's key in Kafka
 	String() string // returns one line for people
@@ -154,7 +156,20 @@ type Manifest struct {
 	Config        json.RawMessage `json:"config,omitempty"`  // as in the file; in effect at Start
 	Genesis       *Origin         `json:"genesis,omitempty"` // of the log, as of Start; nil in manifests of the first release
 	Columns       *AbsentColumns  `json:"columns,omitempty"` // as of Start; nil if there are none
+
+	Time     int64              `json:"time,omitempty"`     // Unix milliseconds at which the snapshot was taken, for information; 0 if unknown
+	Timeline *timeline.Timeline `json:"timeline,omitempty"` // of the errors as of Start, for information; nil if there is none
+	Gate     *Gate              `json:"gate,omitempty"`     // nil if it was not compared with another
+	Serving  *Choice            `json:"serving,omitempty"`  // hold or pin in effect when it was written; nil if there is none
 	Signed
+}
+
+// Written returns when the snapshot was taken; the zero time if that is unknown.
+func (m *Manifest) Written() time.Time {
+	if m.Time == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(m.Time)
 }
 
 // Place is a place in the model log: directly after a decision, with the owner
@@ -177,7 +192,7 @@ func (*Manifest) Type() string { return "manifest" }
 func newRecord(typ string) Record {
 	for _, r := range []Record{
 		new(Claim), new(Genesis), new(Imported), new(Config), new(Batch), new(Gap), new(Rollback), new(Adopt), new(Upgrade),
-		new(Released), new(Pause), new(Resume), new(Partitions), new(Chunk), new(Manifest), new(Challenger),
+		new(Released), new(Pause), new(Resume), new(Serving), new(Partitions), new(Chunk), new(Manifest), new(Challenger),
 	} {
 		if r.Type() == typ {
 			return r
@@ -220,6 +235,9 @@ func (m *Manifest) String() string {
 	s := fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s", m.Snapshot, m.Seq, m.Step, m.Size, m.Chunks, m.StateHash)
 	if len(m.Signature) > 0 {
 		s += ", signed"
+	}
+	if m.Gate != nil {
+		s += ", " + m.Gate.String()
 	}
 	return s
 }

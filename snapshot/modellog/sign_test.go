@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -64,8 +65,14 @@ func TestSignatureCoversEveryField(t *testing.T) {
 			*x = json.RawMessage(`{"other":1}`)
 		case **AbsentColumns:
 			*x = &AbsentColumns{Gone: []string{"a"}}
+		case **Gate:
+			*x = &Gate{Metric: "loss", Rows: 1, Champion: testRef}
+		case **Choice:
+			*x = &Choice{Mode: Hold, Snapshot: testRef}
 		case **Origin:
 			*x = &Origin{Versions: Versions{1, 1}}
+		case **timeline.Timeline:
+			*x = &timeline.Timeline{Every: 64}
 		case *Signed:
 			x.Signature = slices.Clone(x.Signature)
 			x.Signature[0]++
