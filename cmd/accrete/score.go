@@ -107,6 +107,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer stop()
+	defer notifySystemd(e, health)()
 	progress := e.Progress(false)
 	defer every(time.Second, func() {
 		if e.Terminal {
