@@ -159,6 +159,7 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 		return v, err
 	}
 	v.FromSeq, v.ToSeq = h.Seq+1, h.Seq
+	c.Report(event.Verifying{FromSeq: v.FromSeq, ToSeq: j.log.Fold.Seq()})
 	replay := history.NewReplayer(c.Client, ins, d, ingest.NewBudget(memory.Read), c.Report)
 	defer replay.Close()
 	replay.Former = former

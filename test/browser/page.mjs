@@ -97,7 +97,7 @@ const shot = async (browser, url, name, colorScheme) => {
   const page = await browser.newPage({ viewport: { width: 1120, height: 740 }, colorScheme });
   await page.goto(url);
   await page.waitForSelector('#connection.on, #connection.off');
-  await page.screenshot({ path: join(screenshots, name + '.png'), fullPage: name === 'trouble' });
+  await page.screenshot({ path: join(screenshots, `page-${name}.png`), ...(name === 'trouble' ? { fullPage: true } : { clip: { x: 0, y: 0, width: 1120, height: 704 } }) });
   await page.close();
 };
 
