@@ -18,8 +18,8 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
-// serving returns the address of the page of a learner.
-func serving(t *testing.T, model, trouble string) string {
+// topServer returns the address of the page of a learner.
+func topServer(t *testing.T, model, trouble string) string {
 	t.Helper()
 	health := metrics.NewHealth(time.Now)
 	health.Add("kafka", trouble)
@@ -36,7 +36,7 @@ func serving(t *testing.T, model, trouble string) string {
 }
 
 func TestTopShowsProcesses(t *testing.T) {
-	well, ill, gone := serving(t, "fraud\x1b[2J", ""), serving(t, "churn", "no broker"), "http://127.0.0.1:1"
+	well, ill, gone := topServer(t, "fraud\x1b[2J", ""), topServer(t, "churn", "no broker"), "http://127.0.0.1:1"
 	top := func(args ...string) (code int, out string) {
 		var stdout, stderr bytes.Buffer
 		code = run(t.Context(), append([]string{"top", "--once"}, args...), nil, strings.NewReader(""), &stdout, &stderr)
