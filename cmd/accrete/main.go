@@ -42,6 +42,7 @@ type commands struct {
 	Lint       lint.Command       `cmd:"" help:"Check a configuration and show the origin of each value."`
 	Learn      learnCommand       `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
 	Score      scoreCommand       `cmd:"" help:"Predict topics with the newest snapshot of a model."`
+	Top        topCommand         `cmd:"" help:"Show several learners and scorers in a terminal."`
 	Tail       tail.Command       `cmd:"" help:"Show the predictions of a model as they are written."`
 	Feed       feedCommand        `cmd:"" help:"Write a file to an input topic."`
 	Fit        fit.Command        `cmd:"" help:"Learn a file in one pass, without Kafka."`
