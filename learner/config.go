@@ -13,6 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/oneclass"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -40,6 +41,7 @@ type Config struct {
 	Nu          float64 `json:"nu,omitempty"`        // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
 	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
 	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
+	Variance    bool    `json:"variance,omitempty"`  // estimate the variance of the labels of a regression around each prediction, and make intervals as wide as it says: false
 	Monitor     int     `json:"monitor,omitempty"`   // rows of which the inputs are compared with those of the reference, from 250 to 100,000, see package divergence; 0 (default): none
 	Forest      int     `json:"forest,omitempty"`    // trees whose leaves are features of newton beside the random ones, at most 4096: 0
 	Mixture     bool    `json:"mixture,omitempty"`   // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
@@ -87,7 +89,7 @@ func (c Config) Effective() (Config, error) {
 	if c.Costs != "" {
 		c.Task = cmp.Or(c.Task, Classification)
 	}
-	if c.Intervals != 0 {
+	if c.uncertainty().Any() {
 		c.Task = cmp.Or(c.Task, Regression)
 	}
 	if c.Targets == 1 {
@@ -149,6 +151,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
 	case c.Intervals != 0 && c.Task != Regression:
 		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
+	case c.Variance && c.Task != Regression:
+		return fmt.Errorf("variances are for regression, but the task is %v", c.Task)
 	case c.Monitor != 0 && (c.Monitor < divergence.MinBlockRows || c.Monitor > divergence.MaxBlockRows):
 		return fmt.Errorf("monitor %d: want 0 (none), or %d to %d rows", c.Monitor, divergence.MinBlockRows, divergence.MaxBlockRows)
 	case c.Mixture && c.mixtureError() != nil:
@@ -242,6 +246,11 @@ func (c Config) Canonical() ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(c)
+}
+
+// uncertainty is what predictions have beside their value.
+func (c Config) uncertainty() interval.Kind {
+	return interval.Kind{Coverage: c.Intervals, Variance: c.Variance}
 }
 
 // targets is how many a label has.

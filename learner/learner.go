@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/posterior"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -42,9 +43,10 @@ type Learner struct {
 	validation []validation // of each target; of classes, one
 	drift      detectors
 	lags       lags
-	decision   *decide.F1        // nil without Config.Costs f1
-	costs      *Decision         // nil without Config.Costs by class
-	intervals  *interval.Tracker // nil without Config.Intervals
+	decision   *decide.F1         // nil without Config.Costs f1
+	costs      *Decision          // nil without Config.Costs by class
+	intervals  *interval.Tracker  // nil without Config.Intervals and Config.Variance
+	posterior  *posterior.Tracker // nil without Config.Variance, and before the first fit
 	own        ownRules
 	inputs     *inputs          // nil without Config.Monitor
 	mixture    *mixture.Mixture // nil without Config.Mixture, and before the first label
@@ -100,17 +102,13 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 		rule := decide.ByCosts(by)
 		costs = &rule
 	}
-	var intervals *interval.Tracker
-	if c.Intervals != 0 {
-		intervals = interval.NewTracker(c.Intervals, n)
-	}
 	var watched *inputs
 	if c.Monitor != 0 {
 		watched = &inputs{rows: c.Monitor}
 	}
 	return &Learner{
 		inputs:   watched,
-		decision: decision, costs: costs, intervals: intervals, own: newOwnRules(c),
+		decision: decision, costs: costs, intervals: interval.NewTracker(c.uncertainty(), n), own: newOwnRules(c),
 		config: c, fitter: by, algorithm: algorithm, kernel: k, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
 		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
 	}, nil
@@ -250,7 +248,7 @@ func (l *Learner) Progress() Progress {
 		r := &l.validation[j]
 		whole[j], long[j], short[j] = r.whole, r.window(recentBuckets), r.window(latestBuckets)
 	}
-	if l.intervals != nil {
+	if l.intervals != nil && l.config.Intervals != 0 {
 		of := l.intervals
 		if l.own.intervals != nil {
 			of = l.own.intervals

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/posterior"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -22,7 +23,8 @@ type Predictions struct {
 	Values []float64 // rows × Size: the probability of each class, or the value in the label's units, or the score of novelty and its threshold, see Novel
 
 	Decision  Decision  // for a class; the most probable one without Config.Costs. See its method Of
-	Intervals Intervals // around numbers; not Valid without Config.Intervals
+	Intervals Intervals // around numbers, at leverage 0; not Valid without Config.Intervals. See Uncertainty
+	Leverages []float64 // of the rows with Config.Variance and from the first fit on, otherwise empty: 0 where as much as possible has been learned
 
 	// Mixture is MixtureLabels or MixtureInputs with Config.Mixture, otherwise "".
 	Mixture string
@@ -36,12 +38,24 @@ const (
 )
 
 // Intervals gives the intervals around predicted numbers that contain the share
-// Config.Intervals of the labels: see its methods Valid and Bounds.
+// Config.Intervals of the labels, and with Config.Variance their variances: see its methods
+// Valid, Bounds, HasVariance and Variance.
 type Intervals = interval.Rule
 
 // Decision is a rule that decides for a class, given the probabilities of all: see its
 // method Class. The zero value decides for the most probable one.
 type Decision = decide.Rule
+
+// Uncertainty returns the intervals and variances of the prediction for row i.
+func (p *Predictions) Uncertainty(i int) Intervals { return p.Intervals.At(p.leverage(i)) }
+
+// leverage returns that of row i.
+func (p *Predictions) leverage(i int) float64 {
+	if i < len(p.Leverages) {
+		return p.Leverages[i]
+	}
+	return 0
+}
 
 // Row returns the values for row i.
 func (p *Predictions) Row(i int) []float64 {
@@ -62,11 +76,12 @@ type Model struct {
 	coef      []float32
 	forest    *forest.Forest // nil without trees
 	leafCoef  []float32
-	pruned    *pruned         // nil if it has all features of its blocks
-	decision  *Decision       // nil without Config.Costs
-	intervals *Intervals      // nil without Config.Intervals
-	static    *mixture.Static // nil without Config.Mixture
-	shortBank *features.Bank  // of its short member; nil if that has no features
+	pruned    *pruned           // nil if it has all features of its blocks
+	decision  *Decision         // nil without Config.Costs
+	intervals *Intervals        // nil without Config.Intervals and Config.Variance
+	posterior *posterior.Factor // nil without Config.Variance, and before the first fit
+	static    *mixture.Static   // nil without Config.Mixture
+	shortBank *features.Bank    // of its short member; nil if that has no features
 
 	x     []float32 // scratch
 	f     []float64
@@ -123,6 +138,9 @@ func (m *Model) Predict(b *Batch) Predictions {
 	if m.bank != nil {
 		m.x = scaledRows(m.x[:0], &m.scaler, m.inputs(b), n)
 	}
+	if m.posterior != nil {
+		p.Leverages = m.posterior.Leverages(nil, m.x, n)
+	}
 	m.f = engine.Scores(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
 	k := m.head.Scores()
 	if m.forest != nil {
@@ -155,7 +173,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.config.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.decision, intervals: v.intervals, static: v.static, shortBank: v.shortBank()}
+	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.decision, intervals: v.intervals, posterior: v.posterior, static: v.static, shortBank: v.shortBank()}
 	if v.fit != nil {
 		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
 	}

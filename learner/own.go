@@ -18,8 +18,8 @@ func newOwnRules(c Config) (r ownRules) {
 	if c.Mixture && c.Costs == costsF1 {
 		r.decision = decide.NewF1()
 	}
-	if c.Mixture && c.Intervals != 0 {
-		r.intervals = interval.NewTracker(c.Intervals, c.targets())
+	if c.Mixture {
+		r.intervals = interval.NewTracker(c.uncertainty(), c.targets())
 	}
 	return r
 }
@@ -47,9 +47,10 @@ func (l *Learner) addRules(p *PredictedBatch, i int, y Label, weight float64) {
 		}
 	}
 	if l.intervals != nil && weight > 0 && p.Size > 0 {
-		l.intervals.Add(served, y.At)
+		leverage := p.leverage(i)
+		l.intervals.Add(served, leverage, y.At)
 		if l.own.intervals != nil {
-			l.own.intervals.Add(p.Row(i), y.At)
+			l.own.intervals.Add(p.Row(i), leverage, y.At)
 		}
 	}
 }
@@ -72,14 +73,14 @@ func (l *Learner) stepDecisions(rows int) {
 	}
 }
 
-func (r *ownRules) save(a *state.Arrays) {
+func (r *ownRules) save(a *state.Arrays, of interval.Kind) {
 	state.PutUnder(a, "own.", func(own *state.Arrays) {
 		if r.decision != nil {
 			r.decision.Rule.Save(own)
 			r.decision.Save(own)
 		}
 		if r.intervals != nil {
-			r.intervals.Rule.Save(own)
+			r.intervals.Rule.Save(own, of)
 			r.intervals.Save(own)
 		}
 	})
@@ -95,7 +96,7 @@ func (r *ownRules) load(s *state.Reader, targets int) {
 			}
 		}
 		if r.intervals != nil {
-			rule := interval.LoadRule(own, targets)
+			rule, _ := interval.LoadRule(own, targets)
 			own.Require(rule != nil, "intervals are missing")
 			if own.Err == nil {
 				r.intervals.Load(own, *rule)

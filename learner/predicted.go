@@ -111,6 +111,10 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	if l.intervals != nil {
 		p.Intervals = l.intervals.Rule
 	}
+	p.Leverages = p.Leverages[:0]
+	if l.posterior != nil {
+		p.Leverages = l.posterior.Leverages(p.Leverages, p.x, p.rows)
+	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
 	if l.config.Mixture {
 		p.Mixture = MixtureLabels

@@ -68,7 +68,10 @@ func (l *Learner) State() State {
 	if l.mixture != nil {
 		l.mixture.Save(a)
 	}
-	l.own.save(a)
+	if l.posterior != nil {
+		l.posterior.Save(a)
+	}
+	l.own.save(a, l.config.uncertainty())
 	if l.fit != nil {
 		l.engine.Save(a)
 	}
@@ -86,7 +89,10 @@ func (l *Learner) Serving() []Array {
 		v.decision = &l.decision.Rule
 	}
 	if l.intervals != nil {
-		v.intervals = &l.intervals.Rule
+		v.intervals, v.uncertainty = &l.intervals.Rule, l.config.uncertainty()
+	}
+	if l.posterior != nil {
+		v.posterior = &l.posterior.Factor
 	}
 	if l.config.Mixture {
 		v.static = &mixture.Static{}
@@ -146,7 +152,8 @@ func (l *Learner) compare(s *state.Reader, v serving) {
 	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
 	s.Require((v.decision != nil) == (c.Costs != "") && (v.decision == nil || v.decision.Is(l.costs)), "the model has a decision rule: %v, configured are costs %q", v.decision != nil, c.Costs)
 	s.Require((v.static != nil) == c.Mixture, "the model has a mixture: %v, configured: %v", v.static != nil, c.Mixture)
-	s.Require((v.intervals != nil) == (l.intervals != nil), "the model has intervals: %v, configured is a coverage of %v", v.intervals != nil, c.Intervals)
+	s.Require((v.uncertainty.Coverage != 0) == (c.Intervals != 0), "the model has intervals: %v, configured is a coverage of %v", v.uncertainty.Coverage != 0, c.Intervals)
+	s.Require(v.uncertainty.Variance == c.Variance, "the model has variances: %v, configured: %v", v.uncertainty.Variance, c.Variance)
 }
 
 func (l *Learner) load(s *state.Reader, v serving) {
@@ -208,6 +215,9 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	}
 	if v.static != nil {
 		l.loadMixed(s, *v.static)
+	}
+	if c.Variance && l.fit != nil {
+		l.loadPosterior(s, totals[totalLambda], v.posterior)
 	}
 	l.own.load(s, c.targets())
 	if s.Err != nil {

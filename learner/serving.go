@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/posterior"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -28,8 +29,11 @@ type serving struct {
 	engine.Served
 	kept      selection       // of a pruned model, otherwise nil: Served has the coefficients of those only
 	decision  *Decision       // nil without Config.Costs
-	intervals *Intervals      // nil without Config.Intervals
+	intervals *Intervals      // nil without Config.Intervals and Config.Variance
 	static    *mixture.Static // nil without Config.Mixture
+
+	uncertainty interval.Kind     // of intervals
+	posterior   *posterior.Factor // nil without Config.Variance, and before the first fit
 }
 
 // modelFields are the columns of the array "model".
@@ -83,7 +87,10 @@ func (v serving) save(a *state.Arrays) {
 		v.decision.Save(a)
 	}
 	if v.intervals != nil {
-		v.intervals.Save(a)
+		v.intervals.Save(a, v.uncertainty)
+	}
+	if v.uncertainty.Variance {
+		v.posterior.Save(a)
 	}
 	if v.static != nil {
 		v.static.Save(a)
@@ -144,7 +151,11 @@ func loadServing(s *state.Reader) (v serving) {
 	v.Coef = state.Take[float32](s, "coefficients", 2*v.served()*min(k, 1), k)
 	v.loadForest(s, dim, k)
 	v.decision = decide.LoadRule(s)
-	v.intervals = interval.LoadRule(s, v.head.Targets())
+	v.intervals, v.uncertainty = interval.LoadRule(s, v.head.Targets())
+	var lower []float64
+	if v.uncertainty.Variance {
+		lower = posterior.Take(s)
+	}
 	v.static = mixture.LoadStatic(s, k, dim, machine.BlockSize(v.config.BlockSize))
 	if s.Err != nil {
 		return v
@@ -167,6 +178,9 @@ func loadServing(s *state.Reader) (v serving) {
 	}
 	s.Require(v.fit == nil || v.dim > 0 && task != Auto, "a kernel without rows")
 	v.requireNumbers(s, scale, metric, second)
+	if v.uncertainty.Variance && s.Err == nil {
+		v.posterior = posterior.Load(s, lower, v.config.options(), v.fit, dim)
+	}
 	return v
 }
 
