@@ -18,7 +18,7 @@ func TestIntervalsChangeNothingElse(t *testing.T) {
 	config.Targets = 3
 	changeNothingElse(t, config, "intervals", "intervals.rows", "intervals.residuals")
 	config.Variance = true
-	arrays := []string{"intervals", "intervals.rows", "intervals.residuals", "variance", "variance.residuals", "posterior"}
+	arrays := []string{"intervals", "intervals.rows", "intervals.residuals", "variance", "posterior"}
 	arrays = append(arrays, "posterior.gram", "posterior.moment", "posterior.rows", "posterior.solved")
 	changeNothingElse(t, config, arrays...)
 	config.Intervals = 0
@@ -82,11 +82,12 @@ func sameIntervals(a, b Intervals, targets int) bool {
 }
 
 // The share of the labels inside is the configured one for symmetric noise, noise on one
-// side, and noise that grows tenfold.
+// side, noise that grows tenfold, and where the errors fall as the function is learned.
 func TestIntervalsContainTheirShare(t *testing.T) {
 	noises := map[string]func(r *rand.Rand, i int) float64{
 		"normal":  func(r *rand.Rand, _ int) float64 { return r.NormFloat64() },
 		"skewed":  func(r *rand.Rand, _ int) float64 { return 1e6 * r.ExpFloat64() },
+		"small":   func(r *rand.Rand, _ int) float64 { return 0.03 * r.NormFloat64() },
 		"growing": func(r *rand.Rand, i int) float64 { return r.NormFloat64() * math.Pow(10, float64(i/2000)) },
 	}
 	for name, noise := range noises {
@@ -102,8 +103,11 @@ func TestIntervalsContainTheirShare(t *testing.T) {
 				at += p.Len()
 				l.Learn(p)
 			}
-			s := l.Progress().Intervals
-			if len(s) != 1 || math.Abs(s[0].Coverage-share) > 0.03 {
+			s, off := l.Progress().Intervals, 0.015
+			if name == "skewed" { // of which the narrow side is learned in thousands of rows
+				off = 0.035
+			}
+			if len(s) != 1 || math.Abs(s[0].Coverage-share) > off {
 				t.Errorf("%s noise, intervals of %v: %+v", name, share, s)
 			}
 			if want := 2 * 1.645; name == "normal" && share == 0.9 && math.Abs(s[0].Width/want-1) > 0.15 {

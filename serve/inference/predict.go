@@ -56,6 +56,7 @@ func (s *Server) predict(r *http.Request) (answer []byte, rows int, fault *failu
 		case list:
 			all.WriteByte('[')
 		}
+		rules.Intervals = out.Uncertainty(i)
 		all.Write(w.encoder.Value(rules, out.Task, out.Row(i)))
 	}
 	if list && len(objects) == 0 {

@@ -117,9 +117,11 @@ const (
 	// distribution with the mean absolute residual so far.
 	firstRows = 32
 
-	// noiseMemory is the number of labelled rows that the variance remembers. Chosen by
-	// trial, see docs/constants.md.
+	// noiseMemory is the largest number of labelled rows that the variance remembers, and
+	// noiseShare the part of the rows so far before there are many: the errors of a model
+	// fall quickly at first. Chosen by trial, see docs/constants.md.
 	noiseMemory = 1000
+	noiseShare  = 0.125
 )
 
 // Tracker learns a Rule, the same for all inputs of one leverage. Each of the two distances is a quantile
@@ -127,13 +129,14 @@ const (
 // outside and shrinks after one inside, so that on any stream, however it changes, the
 // share of labels beyond each tends to (1-coverage)/2 (Gibbs and Candès 2021, in the form
 // of Angelopoulos, Candès and Tibshirani 2023). The residuals must be those of
-// predictions made before their rows were learned.
+// predictions made before their rows were learned. Residuals and distances are in deviations of
+// the label, and so follow the errors of the model at once.
 type Tracker struct {
 	Rule  Rule
 	of    Kind
 	rows  float64
-	scale []float64 // mean absolute residuals
-	below []float64
+	scale []float64 // mean absolute residuals in deviations
+	below []float64 // likewise
 	above []float64
 	noise []float64 // mean squared residuals over 1 plus the leverage
 
@@ -161,7 +164,8 @@ func (t *Tracker) Add(predicted []float64, leverage float64, label func(j int) f
 		t.graded++
 	}
 	at := t.Rule.At(leverage)
-	spread, forget, blur := at.spread(), 1/min(t.rows, memory), 1/min(t.rows, noiseMemory)
+	spread, forget := at.spread(), 1/min(t.rows, memory)
+	blur := 1 / min(noiseMemory, max(min(t.rows, firstRows), noiseShare*t.rows))
 	tail := float64((1 - t.of.Coverage) / 2)
 	for j, v := range predicted {
 		y := label(j)
@@ -173,8 +177,10 @@ func (t *Tracker) Add(predicted []float64, leverage float64, label func(j int) f
 			}
 		}
 		r := bounded(y-v) / spread
+		squared := float64(r * r)
+		r = inDeviations(r, t.noise[j])
+		t.noise[j] += float64(blur * (squared - t.noise[j]))
 		t.scale[j] += float64(forget * (math.Abs(r) - t.scale[j]))
-		t.noise[j] += float64(blur * (float64(r*r) - t.noise[j]))
 		if t.rows <= firstRows {
 			t.below[j] = float64(t.scale[j] * -vec.Log(1-t.of.Coverage))
 			t.above[j] = t.below[j]
@@ -184,6 +190,15 @@ func (t *Tracker) Add(predicted []float64, leverage float64, label func(j int) f
 		t.above[j] = max(0, t.above[j]+float64(step*(outside(r > t.above[j])-tail)))
 		t.below[j] = max(0, t.below[j]+float64(step*(outside(-r > t.below[j])-tail)))
 	}
+}
+
+// inDeviations returns the residual r relative to the square root of a variance, which is 0
+// before the first row.
+func inDeviations(r, variance float64) float64 {
+	if variance > 0 {
+		return bounded(r / math.Sqrt(variance))
+	}
+	return min(1, math.Abs(r))
 }
 
 // outside is 1 for a label beyond a distance.
@@ -202,6 +217,11 @@ func (t *Tracker) Step() {
 	t.Rule = Rule{}
 	if t.of.Coverage != 0 {
 		t.Rule.below, t.Rule.above = slices.Clone(t.below), slices.Clone(t.above)
+	}
+	for j := range t.Rule.below {
+		deviation := math.Sqrt(t.noise[j])
+		t.Rule.below[j] *= deviation
+		t.Rule.above[j] *= deviation
 	}
 	if t.of.Variance {
 		t.Rule.noise = slices.Clone(t.noise)
@@ -225,33 +245,51 @@ func (t *Tracker) Graded() (coverage, width []float64) {
 func (t *Tracker) Save(a *state.Arrays) {
 	n := len(t.scale)
 	state.Put(a, "intervals.rows", 2, []float64{t.rows, t.graded})
-	v := make([]float64, 0, 5*n)
-	for _, part := range [][]float64{t.scale, t.below, t.above, t.inside, t.width} {
+	v := make([]float64, 0, 6*n)
+	for _, part := range [][]float64{t.scale, t.below, t.above, t.inside, t.width, t.noise} {
 		v = append(v, part...)
 	}
 	state.Put(a, "intervals.residuals", n, v)
-	if t.of.Variance {
-		state.Put(a, "variance.residuals", n, t.noise)
-	}
 }
 
 // Load reads what Save wrote.
 func (t *Tracker) Load(s *state.Reader, r Rule) {
 	rows := state.Take[float64](s, "intervals.rows", 1, 2)
 	n := len(t.scale)
-	v := state.Take[float64](s, "intervals.residuals", 5, n)
+	size := 6
+	if len(s.In) > 0 && s.In[0].Shape[0] == firstSize {
+		size = firstSize
+	}
+	v := state.Take[float64](s, "intervals.residuals", size, n)
 	if s.Err != nil {
 		return
 	}
 	s.Require(rows[0] >= 0 && rows[1] >= 0 && rows[1] <= rows[0], "intervals.rows: %v of %v rows", rows[1], rows[0])
-	if t.of.Variance {
-		t.noise = state.Take[float64](s, "variance.residuals", 1, n)
-	}
-	for _, x := range slices.Concat(v, t.noise) {
-		s.Require(x >= 0, "intervals: a mean or a count is %v", x)
+	for _, x := range v {
+		s.Require(x >= 0, "intervals.residuals: a number is %v", x)
 	}
 	t.Rule, t.rows, t.graded = r, rows[0], rows[1]
-	for i, part := range [][]float64{t.scale, t.below, t.above, t.inside, t.width} {
+	for i, part := range [][]float64{t.scale, t.below, t.above, t.inside, t.width, t.noise}[:size] {
 		copy(part, v[i*n:(i+1)*n])
+	}
+	if size == firstSize {
+		t.toDeviations()
+	}
+}
+
+// firstSize is the number of rows of the residuals of the first version, in which distances
+// are in the label's units.
+const firstSize = 5
+
+// toDeviations sets what the first version does not have, as for a normal distribution.
+func (t *Tracker) toDeviations() {
+	for j, mean := range t.scale {
+		deviation := math.Sqrt(math.Pi/2) * mean
+		t.noise[j] = float64(deviation * deviation)
+		if deviation > 0 {
+			t.scale[j] /= deviation
+			t.below[j] = bounded(t.below[j] / deviation)
+			t.above[j] = bounded(t.above[j] / deviation)
+		}
 	}
 }

@@ -22,6 +22,7 @@ const (
 	predictionName    = "prediction"
 	probabilitiesName = "probabilities"
 	intervalName      = "interval"
+	varianceName      = "variance"
 	scoreName         = "score" // of a novelty
 	thresholdName     = "threshold"
 	probabilityName   = "probability"
@@ -39,6 +40,7 @@ type Writer struct {
 	targets   []string // names, if there are several
 	columns   []string // classes that have a column each; nil: one for the predicted class
 	Intervals bool     // numbers have intervals
+	Variance  bool     // numbers have variances
 }
 
 // NewWriter returns a writer of rows of file. classes are those of the model; nil
@@ -75,6 +77,11 @@ func (p *Writer) added(task learner.Task) []string {
 				names = append(names, intervalName+".low."+t, intervalName+".high."+t)
 			}
 		}
+		if p.Variance {
+			for _, t := range p.targets {
+				names = append(names, varianceName+"."+t)
+			}
+		}
 		return names
 	}
 	if task == learner.Novelty {
@@ -83,6 +90,9 @@ func (p *Writer) added(task learner.Task) []string {
 	if task == learner.Regression {
 		if p.Intervals {
 			names = append(names, intervalName+".low", intervalName+".high")
+		}
+		if p.Variance {
+			names = append(names, varianceName)
 		}
 		return names
 	}
@@ -144,9 +154,16 @@ func (p *Writer) row(task learner.Task, x Prediction) []string {
 		n := len(x.Values)
 		for i, v := range x.Values[:min(len(cells), n)] {
 			cells[i] = spelled(v)
-			if at := n + 2*i; x.Rules.Intervals.Valid() && at+1 < len(cells) {
-				low, high := x.Rules.Intervals.Bounds(v, i)
-				cells[at], cells[at+1] = spelled(low), spelled(high)
+			at := n
+			if p.Intervals {
+				if x.Rules.Intervals.Valid() && at+2*i+1 < len(cells) {
+					low, high := x.Rules.Intervals.Bounds(v, i)
+					cells[at+2*i], cells[at+2*i+1] = spelled(low), spelled(high)
+				}
+				at += 2 * n
+			}
+			if p.Variance && x.Rules.Intervals.HasVariance() && at+i < len(cells) {
+				cells[at+i] = spelled(x.Rules.Intervals.Variance(i))
 			}
 		}
 	default:
@@ -166,7 +183,7 @@ func (p *Writer) row(task learner.Task, x Prediction) []string {
 // object writes a JSON object with the prediction as further members.
 func (p *Writer) object(row []byte, x Prediction) error {
 	row = bytes.TrimSpace(row)
-	names := []string{predictionName, probabilitiesName, intervalName}
+	names := []string{predictionName, probabilitiesName, intervalName, varianceName}
 	if x.Task == learner.Novelty {
 		names = []string{predictionName, scoreName, thresholdName}
 	}
