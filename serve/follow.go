@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -26,6 +27,7 @@ type Served struct {
 	Schema    decode.Schema
 	Seq       int64
 	StateHash snapshot.Hash
+	Timeline  *timeline.Timeline // of the learner's errors; nil if the snapshot has none
 
 	mu    sync.Mutex
 	model *learner.Model
@@ -211,7 +213,11 @@ func (f *Follower) load(ctx context.Context, at modellog.Stored) (*Served, error
 	if err != nil {
 		return nil, err
 	}
-	return NewServed(s)
+	served, err := NewServed(s)
+	if err == nil {
+		served.Timeline = m.Timeline
+	}
+	return served, err
 }
 
 // NewServed returns the model in the serving part of a snapshot.

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -27,6 +27,7 @@ import (
 type demo struct {
 	log     zerolog.Logger
 	watch   *watch.Watch
+	board   *page.Board
 	learned atomic.Int64
 	scores  atomic.Int64
 
@@ -38,7 +39,7 @@ type demo struct {
 
 // launch starts the generator, the learner and the scorer, which run until ctx
 // is done. wait returns once all of them have stopped.
-func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest.Client, registry *prometheus.Registry, seed uint64) (wait func() error, err error) {
+func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest.Client, scorer *serve.Scorer, seed uint64) (wait func() error, err error) {
 	l, err := pipeline.Open(ctx, pipeline.Config{
 		Model: "demo", Client: client, Topics: []string{demoExamples},
 		Decode:    decode.Config{Format: "json", Label: "label"},
@@ -60,14 +61,18 @@ func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest
 	})
 	g.Go(func() error { return m.generate(gctx, client, synth.Stream{Seed: seed}) })
 	g.Go(func() error { return l.Run(gctx) })
-	g.Go(func() error {
-		return serve.NewScorer(serve.Config{
-			Model: "demo", Client: client, Log: pipeline.LogTopic("demo"),
-			Topics: []string{demoRequests}, Output: pipeline.ScoresTopic("demo"), Quarantine: pipeline.QuarantineTopic("demo"),
-			Group: "accrete-demo-scorer", Report: m.scorer(metrics.NewScorer(registry)),
-		}).Run(gctx)
-	})
+	g.Go(func() error { return scorer.Run(gctx) })
 	return g.Wait, nil
+}
+
+// newScorer returns the scorer, which also answers requests for predictions.
+func (m *demo) newScorer(client *ingest.Client, collectors *metrics.Scorer) *endpoint {
+	s := serve.NewScorer(serve.Config{
+		Model: "demo", Client: client, Log: pipeline.LogTopic("demo"),
+		Topics: []string{demoRequests}, Output: pipeline.ScoresTopic("demo"), Quarantine: pipeline.QuarantineTopic("demo"),
+		Group: "accrete-demo-scorer", Report: m.scorer(collectors),
+	})
+	return &endpoint{s, predictions("demo", s, collectors.Request)}
 }
 
 // generate writes examples as fast as the learner reads them.
@@ -104,6 +109,7 @@ func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) e
 
 func (m *demo) event(ev event.Event) {
 	m.watch.Event(ev)
+	m.board.Learner(ev)
 	l, ok := ev.(event.Learned)
 	if !ok {
 		return
@@ -123,6 +129,7 @@ func (m *demo) event(ev event.Event) {
 
 func (m *demo) scorer(s *metrics.Scorer) func(serve.Event) {
 	return func(ev serve.Event) {
+		m.board.Scorer(ev)
 		switch ev := ev.(type) {
 		case serve.Scored:
 			m.scores.Add(int64(ev.Scored))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
@@ -33,6 +34,11 @@ func (scoreCommand) Examples() string {
 	return `
 accrete score -c accrete.yaml
 accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
+}
+
+// predictions adds the paths for predictions over HTTP.
+func predictions(model string, s *serve.Scorer, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
+	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Observe: observe}).Register
 }
 
 // scoreReport is the progress of a scorer.
@@ -77,18 +83,25 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	board := page.NewBoard(time.Now)
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key,
 		Model:     c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
-		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: t.event,
+		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
+			t.event(ev)
+			board.Scorer(ev)
+		},
 	})
-	answers := func(mux *http.ServeMux) {
-		if c.Score.Predict == "on" {
-			(&inference.Server{Name: c.Model, Version: version.String(), Model: scorer.Model, Observe: collectors.Request}).Register(mux)
-		}
+	var answers []func(*http.ServeMux)
+	if c.Score.Predict == "on" {
+		answers = append(answers, predictions(c.Model, scorer, func(code, rows int, took time.Duration) {
+			collectors.Request(code, rows, took)
+			board.Answered(took)
+		}))
 	}
-	stop, err := serveMetrics(ctx, e, c.Score.Listen, registry, health, answers)
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, answers}
+	_, stop, err := live.serve(ctx, e, c.Score.Listen)
 	if err != nil {
 		return err
 	}

@@ -46,11 +46,13 @@ type Config struct {
 	// The scorer (accrete score), which predicts topics with the newest snapshot.
 	Score Score `key:"score"`
 
-	// The learner's HTTP server: /metrics, /livez and /readyz.
+	// The learner's HTTP server: /metrics, /livez and /readyz. The options of TLS and
+	// of the token are those of the scorer's HTTP server, too.
 	HTTP HTTP `key:"http"`
 
 	sources map[string]Source
 	unknown []string // environment variables with our prefix that name no option
+	unused  *Problem // properties of Kafka's clients with no use here
 	loose   string   // path of the file if it holds a secret and others may read it
 }
 
@@ -66,21 +68,50 @@ type Kafka struct {
 	// password too unless the mechanism is SCRAM.
 	Protocol string `key:"security.protocol" default:"PLAINTEXT" oneof:"PLAINTEXT SSL SASL_PLAINTEXT SASL_SSL"`
 
-	// SASL mechanism; required if security.protocol begins with SASL.
-	Mechanism string `key:"sasl.mechanism" example:"SCRAM-SHA-512" oneof:"PLAIN SCRAM-SHA-256 SCRAM-SHA-512"`
+	// SASL mechanism; required if security.protocol begins with SASL. AWS_MSK_IAM takes
+	// its credentials from where the tools of AWS do: the environment, shared files, the
+	// role of a service account, container or instance.
+	Mechanism string `key:"sasl.mechanism" example:"SCRAM-SHA-512" oneof:"mechanisms"`
 
-	// SASL user name.
+	// SASL user name, for PLAIN and SCRAM.
 	Username string `key:"sasl.username" example:"accrete"`
 
 	// SASL password. Prefer the environment or sasl.password_file. Refused on the
 	// command line, which every user of the machine can read. Never printed.
 	Secret Secret `key:"sasl.password" example:"…"`
 
-	// File with the SASL password on its first line.
+	// File with the SASL password on its first line. Like the files below, it is read
+	// again for every connection, so that it can be replaced while the program runs.
 	SecretFile string `key:"sasl.password_file" example:"/run/secrets/kafka"`
+
+	// Where the tokens of OAUTHBEARER come from: the URL of an authorization server
+	// that issues them for client credentials, or file:///path of a file that another
+	// program keeps fresh.
+	TokenEndpoint string `key:"sasl.oauthbearer.token.endpoint.url" example:"https://login.example.com/oauth2/token"`
+
+	// OAuth client.
+	OAuthClient string `key:"sasl.oauthbearer.client.id" example:"accrete"`
+
+	// OAuth client secret. Prefer the environment or the file. Never printed.
+	OAuthSecret Secret `key:"sasl.oauthbearer.client.secret" example:"…"`
+
+	// File with the OAuth client secret on its first line.
+	OAuthSecretFile string `key:"sasl.oauthbearer.client.secret_file" example:"/run/secrets/oauth"`
+
+	// OAuth scopes to request, separated by spaces.
+	OAuthScope string `key:"sasl.oauthbearer.scope" example:"kafka"`
+
+	// SASL extensions sent with the token, as name=value.
+	OAuthExtensions []string `key:"sasl.oauthbearer.extensions" example:"logicalCluster=lkc-1"`
 
 	// PEM file of the certificate authorities to trust instead of the system's.
 	CA string `key:"ssl.ca.location" example:"/etc/ssl/kafka-ca.pem"`
+
+	// PEM file of the client's certificate, for brokers that require one (mutual TLS).
+	Certificate string `key:"ssl.certificate.location" example:"/run/secrets/client.pem"`
+
+	// PEM file of the key of that certificate, if it is not in the same file.
+	CertificateKey string `key:"ssl.key.location" example:"/run/secrets/client.key"`
 }
 
 // Input defines which records are examples and how to read them.
@@ -92,6 +123,11 @@ type Input struct {
 	// {"amount": 1, "is_fraud": true}, or has its columns in an object
 	// {"features": {"amount": 1}, "is_fraud": true} or an array {"x": [1, 2], "y": 3}.
 	Format string `key:"format" default:"json" oneof:"json"`
+
+	// Consumer group to which the learner commits its positions every 5 s, so that tools
+	// for the lag of consumer groups see it (kafka-consumer-groups, kminion, Burrow,
+	// KEDA). They are never read: the learner's own are in the model log. none: no group.
+	Group string `key:"group" default:"accrete-<model>" name:"topic"`
 
 	// Field that holds the label. A record without it is predicted only. A list of
 	// fields, [x, y, z], is one regression with several targets: its prediction is
@@ -110,7 +146,8 @@ type Input struct {
 	// the type of others is that of their first value. Values inside objects and lists are
 	// columns by their paths, as customer.city or features.0. Text is a category, or a time
 	// if it looks like one, as 2006-01-02T15:04:05Z. The types text, numeric:normal,
-	// category:decay=10000, time:trend and time:since have to be declared; see docs/columns.md.
+	// category:decay=10000, time:trend and time:since have to be declared, and pairs of columns
+	// as one category, such as {origin*carrier: pair}; see docs/columns.md.
 	Columns Columns `key:"columns" default:"auto"`
 
 	// Records in which a column is absent or null. impute: learn that it is missing, a
@@ -374,13 +411,35 @@ type Score struct {
 	Listen string `key:"http.listen" default:"127.0.0.1:8081"`
 
 	// Predictions over HTTP: POST /predict and the Open Inference Protocol under /v2.
-	// on: whoever reaches http.listen can ask, there is no authentication.
+	// on: whoever reaches http.listen can ask, unless a token or certificates of
+	// clients are required; see the section http.
 	Predict string `key:"http.predict" default:"off" oneof:"off on"`
 }
 
-// HTTP configures the learner's HTTP server.
+// HTTP configures the learner's HTTP server, and who may use it and the scorer's.
 type HTTP struct {
 	// Address as host:port. :8080 listens on every interface, off disables the
 	// server.
 	Listen string `key:"listen" default:"127.0.0.1:8080"`
+
+	// Predictions of the learner's newest snapshot, as with score.http.predict, for
+	// a learner and a scorer in one process.
+	Predict string `key:"predict" default:"off" oneof:"off on"`
+
+	// PEM file with the certificate of the learner's and the scorer's HTTP server, and
+	// those of intermediate authorities. The servers then speak TLS 1.2 or later. This
+	// and the files below are read again when they change.
+	Cert string `key:"tls.cert_file" example:"/etc/accrete/tls.crt"`
+
+	// PEM file with the private key of tls.cert_file.
+	Key string `key:"tls.key_file" example:"/etc/accrete/tls.key"`
+
+	// PEM file of the certificate authorities of clients: requests then need a client
+	// certificate of one of them, except for /livez, /readyz and /v2/health.
+	ClientCA string `key:"tls.client_ca_file" example:"/etc/accrete/clients.crt"`
+
+	// File with a bearer token on its first line: requests then need it, except for
+	// /livez, /readyz and /v2/health. It is also accepted as a password of basic
+	// authentication. With tls.client_ca_file, too, either is sufficient.
+	Token string `key:"token_file" example:"/run/secrets/accrete-http"`
 }

@@ -15,6 +15,7 @@ type Rule struct {
 	below, above []float64 // of each target: distances from the prediction, in the label's units, at leverage 0
 	noise        []float64 // of each target: variance of the label, in squared units of it, at leverage 0
 	leverage     float64   // of a row
+	of           Kind
 }
 
 // At returns the Rule for the prediction of a row with this leverage: variances are 1 plus
@@ -45,12 +46,15 @@ func (r Rule) Variance(j int) float64 {
 	return min(math.MaxFloat64, r.noise[j]*(1+r.leverage))
 }
 
-// Save adds the Rule to the serving part of a State, as those of intervals, of variances, or of both.
-func (r Rule) Save(a *state.Arrays, of Kind) {
-	if of.Coverage != 0 {
+// Kind returns what r gives, or will give from the first label on.
+func (r Rule) Kind() Kind { return r.of }
+
+// Save adds the Rule to the serving part of a State.
+func (r Rule) Save(a *state.Arrays) {
+	if r.of.Coverage != 0 {
 		state.Put(a, "intervals", len(r.below), append(append(make([]float64, 0, 2*len(r.below)), r.below...), r.above...))
 	}
-	if of.Variance {
+	if r.of.Variance {
 		state.Put(a, "variance", len(r.noise), r.noise)
 	}
 }
@@ -66,26 +70,25 @@ func (k Kind) Any() bool { return k != Kind{} }
 
 // LoadRule reads what Save wrote for a number of targets. It returns nil if the next
 // array is another one. The Coverage of the Kind is 1 if there are intervals.
-func LoadRule(s *state.Reader, targets int) (*Rule, Kind) {
+func LoadRule(s *state.Reader, targets int) *Rule {
 	var r Rule
-	var of Kind
 	if both, has := loadNumbers(s, "intervals", 2, targets); has {
-		of.Coverage = 1
+		r.of.Coverage = 1
 		if len(both) > 0 {
 			r.below, r.above = both[:targets:targets], both[targets:]
 		}
 	}
 	if noise, has := loadNumbers(s, "variance", 1, targets); has {
-		of.Variance = true
+		r.of.Variance = true
 		if len(noise) > 0 {
 			r.noise = noise
 		}
-		s.Require(of.Coverage == 0 || (r.noise == nil) == (r.below == nil), "variances of %d targets, intervals of %d", len(r.noise), len(r.below))
+		s.Require(r.of.Coverage == 0 || (r.noise == nil) == (r.below == nil), "variances of %d targets, intervals of %d", len(r.noise), len(r.below))
 	}
-	if !of.Any() {
-		return nil, of
+	if !r.of.Any() {
+		return nil
 	}
-	return &r, of
+	return &r
 }
 
 // loadNumbers reads rows × targets numbers, or none before the first label.
@@ -150,7 +153,7 @@ func NewTracker(of Kind, targets int) *Tracker {
 	if !of.Any() {
 		return nil
 	}
-	t := &Tracker{of: of}
+	t := &Tracker{of: of, Rule: Rule{of: of}}
 	for _, v := range []*[]float64{&t.scale, &t.below, &t.above, &t.noise, &t.inside, &t.width} {
 		*v = make([]float64, targets)
 	}
@@ -214,7 +217,7 @@ func bounded(r float64) float64 { return max(-1e150, min(1e150, r)) }
 
 // Step sets Rule from the rows so far.
 func (t *Tracker) Step() {
-	t.Rule = Rule{}
+	t.Rule = Rule{of: t.of}
 	if t.of.Coverage != 0 {
 		t.Rule.below, t.Rule.above = slices.Clone(t.below), slices.Clone(t.above)
 	}

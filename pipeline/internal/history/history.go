@@ -17,6 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/internal/ranking"
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -45,6 +46,8 @@ type History struct {
 	Beat  func()          // called between mini-batches; may be nil
 	Meter *ranking.Recent // measures the predictions of classes; may be nil
 
+	Timeline timeline.Timeline // of the errors
+
 	Numbers *deviation.Recent // measures predictions of numbers; may be nil
 
 	scratch []byte
@@ -68,6 +71,7 @@ func New(name string, options []byte, c learner.Config) (*History, error) {
 // is in the model log already, so the caller may publish the release at once.
 func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 	out := &Publication{Seq: seq, Chain: chain, Predictions: make([]Outgoing, 0, b.Batch.Len())}
+	drifts := h.Learner.Progress().Drifts
 	rest := b.Items
 	for from := 0; from < b.Batch.Len(); {
 		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
@@ -95,6 +99,7 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		}
 	}
 	h.Seq, h.Chain, h.Schema = seq, chain, b.Schema
+	h.Timeline.Observe(h.Learner.Progress(), drifts)
 	return out
 }
 

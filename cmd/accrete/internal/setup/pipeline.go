@@ -75,6 +75,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		History:       int64(c.Snapshot.History),
 		ChunkBytes:    int(c.Snapshot.Chunk),
 		OnGap:         c.Input.OnGap,
+		Group:         c.Input.CommitGroup(),
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
 		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune},

@@ -87,6 +87,8 @@ func (w *Watch) Event(ev event.Event) {
 	case event.Retrying:
 		w.kafka.Trouble(ev.Err.Error())
 		w.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
+	case event.Uncommitted:
+		w.log.Warn().Err(ev.Err).Msg("the lag is not visible to tools for consumer groups: input.group, which nothing else uses, cannot be committed to")
 	case event.StandingBy:
 		w.standingBy(ev)
 	case event.FencingLoop:
@@ -101,6 +103,10 @@ func (w *Watch) Event(ev event.Event) {
 		m.Standby.Set(0)
 		w.kafka.Progress()
 		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
+	case event.Preparing:
+		w.claimed.Red(fmt.Sprintf("learning the file to begin with: %d rows", ev.Rows))
+	case event.Began:
+		w.log.Info().Str("with", ev.Start.String()).Int64("step", ev.Start.Step).Stringer("state", ev.Start.StateHash).Msg("began a model")
 	case event.Restored:
 		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
 	case event.Damaged:
