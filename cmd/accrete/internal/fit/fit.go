@@ -33,7 +33,7 @@ type Command struct {
 	Task        string   `enum:"auto,classification,regression,novelty" default:"auto" help:"classification, regression, novelty of rows without labels, or auto to decide by the first 1,000 labels (${default}). With novelty, a label of 1 or true marks a novelty, and only grades the scores."`
 	Nu          float64  `default:"0.05" help:"Share of the rows that --task novelty flags (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
-	Preset      string   `enum:"none,${presets}" default:"none" help:"Options of a paper, for all of these that have their default: algorithm, direction, steps, block size, mini-batch, maximum number of features and lambda: ${enum} (${default}). Another --algorithm than that of the preset is refused."`
+	Preset      string   `enum:"none,${presets}" default:"none" help:"Options of a paper, for all of these that are not given themselves: algorithm, direction, steps, block size, mini-batch, maximum number of features and lambda: ${enum} (${default}). Another --algorithm than that of the preset is refused."`
 	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
@@ -66,6 +66,8 @@ type Command struct {
 	Plot        string  `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
 	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
 	Save        string  `placeholder:"FILE" help:"Save the final model as a snapshot file."`
+
+	given map[string]bool // flags on the command line
 }
 
 func (Command) Help() string {
