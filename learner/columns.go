@@ -119,6 +119,7 @@ func (l *Learner) encodeRows() []float64 {
 	}
 	whole := n - n%l.minibatchAt(l.labelled)
 	x := e.Rows(l.warmup.X[:whole*d], l.warmup.Labels[:whole], l.warmup.Weights[:whole])
+	e.OutOfFold(x, l.warmup.X[:whole*d], l.warmup.Labels[:whole], l.warmup.Weights[:whole], l.config.Folds)
 	x = append(x, make([]float64, (n-whole)*e.Width())...)
 	for i := whole; i < n; i++ {
 		e.Apply(x[i*e.Width():(i+1)*e.Width()], l.warmup.X[i*d:(i+1)*d])

@@ -79,6 +79,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer stop()
+	defer notifySystemd(e, health)()
 	if endpoint != nil {
 		defer endpoint.follow(ctx)()
 	}
@@ -141,7 +142,7 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 	if err != nil {
 		return nil, err
 	}
-	collectors := metrics.NewScorer(r)
+	collectors := metrics.NewScorer(c.Model, r)
 	s := serve.NewScorer(serve.Config{
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model), VerifyKey: key,
 		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event, // the learner's readiness is its own

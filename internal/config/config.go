@@ -40,6 +40,10 @@ type Config struct {
 	// solution to the model log as a challenger.
 	Refit Refit `key:"refit"`
 
+	// What a new snapshot has to pass before scorers serve it: its progressive predictions
+	// are compared with those of the snapshot that is served, on the same records.
+	Gate Gate `key:"gate"`
+
 	// How predictions are delivered.
 	Output Output `key:"output"`
 
@@ -216,8 +220,9 @@ type Learner struct {
 
 	// Loss to minimise. auto: logistic or softmax for classes, square for numbers.
 	// Others for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others
-	// for numbers: huber:1, absolute:0.1 and quantile:0.9, with parameters in
-	// standard deviations of the label, and poisson.
+	// for numbers: huber:1 and absolute:0.1, with parameters in standard deviations of
+	// the label, poisson, quantile:0.9, and several quantiles that do not cross:
+	// quantile:0.1,0.5,0.9.
 	Loss string `key:"loss" default:"auto"`
 
 	// Kernel: auto for the one that suits the first 1,000 rows, gaussian, laplacian,
@@ -293,6 +298,11 @@ type Learner struct {
 	// 0: no monitor.
 	Monitor int `key:"monitor" default:"500" min:"0" max:"100000"`
 
+	// Out-of-fold statistics: the categories of each of this many parts of the first 1,000
+	// rows, 2 to 100, are encoded with the statistics of the other parts instead of those of
+	// the rows before, see docs/columns.md. 0: they are not.
+	Folds int `key:"folds" default:"0" example:"5" min:"0" max:"100"`
+
 	// Number of extremely randomised trees whose leaves are features of newton beside
 	// the random ones, for tables with jumps or irrelevant columns: 200 is a good
 	// number, see docs/forest.md. 0: none.
@@ -356,6 +366,23 @@ type Refit struct {
 	// the penalty of the norm of each feature's coefficients, as a share of the least
 	// for which no feature is left. 0 keeps all. See docs/refit.md.
 	Prune float64 `key:"prune" default:"0" min:"0" max:"0.99"`
+}
+
+// Gate configures the comparison of a new snapshot with the one served.
+type Gate struct {
+	// Metric that is compared. none: every snapshot is served. loss: the logarithmic loss
+	// of classes, the squared error of numbers, the pinball loss of a quantile. error: the
+	// share of wrong classes, or the absolute error of numbers. Needs labels, and costs
+	// a second prediction for each labelled record. Not with input.lags.
+	Metric string `key:"metric" default:"none" oneof:"none loss error"`
+
+	// Share by which the metric of a new snapshot may exceed that of the one served. A
+	// snapshot that is worse is written to the log and not served.
+	WorseThan float64 `key:"worse_than" default:"0.05" min:"0" max:"100"`
+
+	// Number of last labelled records to compare; fewer if the snapshot that is served is
+	// newer than these.
+	Over int `key:"over" default:"10000" min:"1" max:"10000000"`
 }
 
 // Snapshot configures when snapshots are written and what is kept.

@@ -88,7 +88,7 @@ func (s *Server) infer(r *http.Request) (a result, fault *failure) {
 	packed := q.pack(all)
 	object, err := json.Marshal(inferResponse{
 		ModelName: s.Name, ModelVersion: version(m), ID: q.ID, Outputs: all,
-		Parameters: map[string]string{"lineage": m.ID.Lineage.String(), "learned_to": record.LearnedTo(m.ID.LearnedTo)},
+		Parameters: map[string]string{"lineage": m.ID.Lineage.String(), "learned_to": record.LearnedTo(m.ID.LearnedTo), "serving": string(s.mode(r))},
 	})
 	if err != nil {
 		return a, status(http.StatusInternalServerError, "the predictions are not finite")
@@ -199,15 +199,20 @@ func outputs(m *serve.Served, e *record.Encoder, p learner.Predictions, rules re
 		}
 		return []output{tensorOf("prediction", "BOOL", []int{n}, novel), tensorOf("score", "FP64", []int{n}, scores), tensorOf("threshold", "FP64", []int{n}, thresholds)}
 	}
-	k := max(1, p.Size)
+	k := max(1, p.Size/p.Quantiles.Each())
 	shape, wide := []int{n}, []int{n, 2}
 	if k > 1 {
 		shape, wide = []int{n, k}, []int{n, k, 2}
 	}
-	all := []output{tensorOf("prediction", "FP64", shape, slices.Concat([]float64{}, p.Values))}
+	points := p.Quantiles.Points([]float64{}, p.Values)
+	all := []output{tensorOf("prediction", "FP64", shape, points)}
+	if p.Quantiles.Valid() {
+		shape := append(slices.Clone(shape), p.Quantiles.Each())
+		all = append(all, tensorOf("quantiles", "FP64", shape, slices.Clone(p.Values)))
+	}
 	if p.Intervals.Valid() {
 		bounds := make([]float64, 0, 2*n*k)
-		for i, v := range p.Values {
+		for i, v := range points {
 			low, high := p.Uncertainty(i/k).Bounds(v, i%k)
 			bounds = append(bounds, low, high)
 		}
@@ -215,7 +220,7 @@ func outputs(m *serve.Served, e *record.Encoder, p learner.Predictions, rules re
 	}
 	if p.Intervals.HasVariance() {
 		variances := make([]float64, 0, n*k)
-		for i := range p.Values {
+		for i := range points {
 			variances = append(variances, p.Uncertainty(i/k).Variance(i%k))
 		}
 		all = append(all, tensorOf("variance", "FP64", shape, variances))

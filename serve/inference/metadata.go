@@ -2,6 +2,8 @@ package inference
 
 import (
 	"net/http"
+	"slices"
+	"strconv"
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
@@ -24,8 +26,19 @@ type modelMetadata struct {
 	Outputs  []tensorMetadata `json:"outputs"`
 }
 
-func (s *Server) metadata(w http.ResponseWriter, m *serve.Served) {
+// versionsShown is the number of versions that the metadata of a model list.
+const versionsShown = 20
+
+func (s *Server) metadata(w http.ResponseWriter, r *http.Request, m *serve.Served) {
 	v := modelMetadata{Name: s.Name, Versions: []string{version(m)}, Platform: "accrete", Inputs: []tensorMetadata{}}
+	if s.Past != nil {
+		steps, _ := s.Past.Steps(r.Context(), versionsShown) // on an error, that of the model alone
+		for _, step := range steps {
+			if text := strconv.FormatInt(step, 10); !slices.Contains(v.Versions, text) {
+				v.Versions = append(v.Versions, text)
+			}
+		}
+	}
 	for _, f := range m.Schema.Fields() {
 		if !f.Pair {
 			v.Inputs = append(v.Inputs, tensorMetadata{f.Name, datatypeOf(f.Type), []int{-1}})
@@ -42,6 +55,10 @@ func (s *Server) metadata(w http.ResponseWriter, m *serve.Served) {
 		v.Outputs = []tensorMetadata{{"prediction", "FP64", []int{-1, targets}}}
 	default:
 		v.Outputs = []tensorMetadata{{"prediction", "FP64", []int{-1}}}
+	}
+	if taus := m.Taus(); taus != nil {
+		shape := slices.Clone(v.Outputs[0].Shape)
+		v.Outputs = append(v.Outputs, tensorMetadata{"quantiles", "FP64", append(shape, len(taus))})
 	}
 	given := m.Uncertainty()
 	if task == learner.Regression && given.Valid() {

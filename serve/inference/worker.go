@@ -70,5 +70,5 @@ func (w *worker) add(value, key []byte) error {
 // predictions returns the predictions for the rows, and the rules for all of them.
 func (w *worker) predictions() (learner.Predictions, record.Example) {
 	out := w.model.Predict(&w.batch)
-	return out, record.Example{Decision: out.Decision, Mixture: out.Mixture}
+	return out, record.Example{Decision: out.Decision, Quantiles: out.Quantiles, Mixture: out.Mixture}
 }

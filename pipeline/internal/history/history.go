@@ -43,8 +43,16 @@ type History struct {
 
 	Limits Limits // of the output topics
 
-	Beat  func()          // called between mini-batches; may be nil
+	Beat func() // called between mini-batches; may be nil
+
+	// Compare is called with each pass over rows of b before it is learned, and with the
+	// index of its first row; it may be nil.
+	Compare func(b *Decided, from int, pass *learner.PredictedBatch)
+
 	Meter *ranking.Recent // measures the predictions of classes; may be nil
+
+	// Witness, if not nil, sees each prediction before any of its mini-batch is learned.
+	Witness func(Predicted)
 
 	Timeline timeline.Timeline // of the errors
 
@@ -76,6 +84,9 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 	for from := 0; from < b.Batch.Len(); {
 		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
 		rest = h.answer(out, b, from, pass, rest)
+		if h.Compare != nil {
+			h.Compare(b, from, pass)
+		}
 		if step := h.Learner.Learn(pass); step.Changed {
 			h.step, h.Lineage, h.encoder = step.Step, h.rows, nil
 			h.learnedTo = make([]snapshot.Position, 0, len(h.Reached))
@@ -165,18 +176,21 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 		}
 		it := rest[0]
 		rest = rest[1:]
-		x := record.Example{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, Key: it.key, Sequence: out.Seq, Label: b.Batch.Label(from + i), Decision: pass.Decision, Intervals: pass.Uncertainty(i), Mixture: pass.Mixture}
+		x := record.Example{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, Key: it.key, Sequence: out.Seq, Label: b.Batch.Label(from + i), Decision: pass.Decision, Intervals: pass.Uncertainty(i), Quantiles: pass.Quantiles, Mixture: pass.Mixture}
 		if x.Label.Task != learner.Auto {
 			x.Loss, x.Graded = pass.Loss(i)
 			if x.Label.Task == learner.Classification {
 				x.LabelName = b.Schema.Classes[x.Label.Class]
 				h.measure(pass, i, x.Label.Class, b.Batch.Weight(from+i))
 			} else if x.Graded {
-				h.Numbers.Add(pass.Row(i), x.Label, b.Batch.Weight(from+i))
+				h.Numbers.AddRow(&pass.Predictions, i, x.Label, b.Batch.Weight(from+i))
 			}
 			h.advance(it)
 		}
 		out.Predictions = append(out.Predictions, Outgoing{it.in.Partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
+		if h.Witness != nil {
+			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: b.Batch.X(from + i), Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: b.Schema, Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
+		}
 		h.position(it.in.Topic, it.in.ID, it.in.Partition).Next = it.Record.Offset + 1
 	}
 	return rest

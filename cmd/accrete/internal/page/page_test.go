@@ -96,7 +96,7 @@ func (f *fixture) trouble() {
 	f.event(event.Memory{Limit: 1 << 30})
 }
 
-// gauges returns the values of /metrics by name and the value of their only label.
+// gauges returns the values of /metrics by name and the values of their labels but the model.
 func (f *fixture) gauges(t *testing.T) map[string]float64 {
 	t.Helper()
 	families, err := f.registry.Gather()
@@ -108,7 +108,9 @@ func (f *fixture) gauges(t *testing.T) map[string]float64 {
 		for _, x := range m.Metric {
 			name := m.GetName()
 			for _, l := range x.Label {
-				name += " " + l.GetValue()
+				if l.GetName() != "model" {
+					name += " " + l.GetValue()
+				}
 			}
 			values[name] = x.GetGauge().GetValue() + x.GetCounter().GetValue()
 		}

@@ -114,8 +114,8 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 			return nil
 		}
 		out := m.Predict(&b)
-		rules := record.Example{Decision: out.Decision, Mixture: out.Mixture}
-		w.Intervals, w.Variance = out.Intervals.Valid(), out.Intervals.HasVariance()
+		rules := record.Example{Decision: out.Decision, Quantiles: out.Quantiles, Mixture: out.Mixture}
+		w.Intervals, w.Variance, w.Taus = out.Intervals.Valid(), out.Intervals.HasVariance(), out.Quantiles.Taus
 		for i := range raws {
 			rules.Intervals = out.Uncertainty(i)
 			if err := w.Write(raws[i], records[i], task, Prediction{out.Task, out.Row(i), rules, encoder, m.Schema.Classes}); err != nil {

@@ -23,6 +23,8 @@ const (
 	probabilitiesName = "probabilities"
 	intervalName      = "interval"
 	varianceName      = "variance"
+	quantileName      = "quantile"
+	quantilesName     = "quantiles"
 	scoreName         = "score" // of a novelty
 	thresholdName     = "threshold"
 	probabilityName   = "probability"
@@ -37,10 +39,11 @@ type Writer struct {
 	header []string // of the rows
 	began  bool
 
-	targets   []string // names, if there are several
-	columns   []string // classes that have a column each; nil: one for the predicted class
-	Intervals bool     // numbers have intervals
-	Variance  bool     // numbers have variances
+	targets   []string  // names, if there are several
+	columns   []string  // classes that have a column each; nil: one for the predicted class
+	Intervals bool      // numbers have intervals
+	Variance  bool      // numbers have variances
+	Taus      []float64 // levels of the quantiles of a number; nil unless there are several
 }
 
 // NewWriter returns a writer of rows of file. classes are those of the model; nil
@@ -72,6 +75,9 @@ func (p *Writer) added(task learner.Task) []string {
 		for _, t := range p.targets {
 			names = append(names, predictionName+"."+t)
 		}
+		for _, t := range p.targets {
+			names = append(names, p.levels("."+t)...)
+		}
 		if p.Intervals {
 			for _, t := range p.targets {
 				names = append(names, intervalName+".low."+t, intervalName+".high."+t)
@@ -88,6 +94,7 @@ func (p *Writer) added(task learner.Task) []string {
 		return append(names, scoreName, thresholdName)
 	}
 	if task == learner.Regression {
+		names = append(names, p.levels("")...)
 		if p.Intervals {
 			names = append(names, intervalName+".low", intervalName+".high")
 		}
@@ -101,6 +108,14 @@ func (p *Writer) added(task learner.Task) []string {
 	}
 	for _, c := range p.columns {
 		names = append(names, probabilityName+"."+c)
+	}
+	return names
+}
+
+// levels returns the names of the columns of the quantiles of a target.
+func (p *Writer) levels(of string) (names []string) {
+	for _, tau := range p.Taus {
+		names = append(names, quantileName+"."+spelled(tau)+of)
 	}
 	return names
 }
@@ -151,20 +166,24 @@ func (p *Writer) row(task learner.Task, x Prediction) []string {
 	case x.Task == learner.Novelty:
 		copy(cells, []string{strconv.FormatBool(learner.Novel(x.Values)), spelled(x.Values[0]), spelled(x.Values[1])})
 	case x.Task == learner.Regression:
-		n := len(x.Values)
-		for i, v := range x.Values[:min(len(cells), n)] {
+		numbers := x.Rules.Quantiles.Points(nil, x.Values)
+		n := len(numbers)
+		if x.Rules.Quantiles.Valid() {
+			numbers = append(numbers, x.Values...)
+		}
+		for i, v := range numbers[:n] {
+			if x.Rules.Intervals.Valid() {
+				low, high := x.Rules.Intervals.Bounds(v, i)
+				numbers = append(numbers, low, high)
+			}
+		}
+		for i := range n {
+			if x.Rules.Intervals.HasVariance() {
+				numbers = append(numbers, x.Rules.Intervals.Variance(i))
+			}
+		}
+		for i, v := range numbers[:min(len(cells), len(numbers))] {
 			cells[i] = spelled(v)
-			at := n
-			if p.Intervals {
-				if x.Rules.Intervals.Valid() && at+2*i+1 < len(cells) {
-					low, high := x.Rules.Intervals.Bounds(v, i)
-					cells[at+2*i], cells[at+2*i+1] = spelled(low), spelled(high)
-				}
-				at += 2 * n
-			}
-			if p.Variance && x.Rules.Intervals.HasVariance() && at+i < len(cells) {
-				cells[at+i] = spelled(x.Rules.Intervals.Variance(i))
-			}
 		}
 	default:
 		class := x.Encoder.Class(x.Rules.Decision, x.Values)
@@ -183,7 +202,7 @@ func (p *Writer) row(task learner.Task, x Prediction) []string {
 // object writes a JSON object with the prediction as further members.
 func (p *Writer) object(row []byte, x Prediction) error {
 	row = bytes.TrimSpace(row)
-	names := []string{predictionName, probabilitiesName, intervalName, varianceName}
+	names := []string{predictionName, probabilitiesName, intervalName, varianceName, quantilesName}
 	if x.Task == learner.Novelty {
 		names = []string{predictionName, scoreName, thresholdName}
 	}

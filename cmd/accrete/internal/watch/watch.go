@@ -55,7 +55,7 @@ func New(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.H
 	return &Watch{
 		log:     log,
 		Limit:   func(int64) {},
-		metrics: metrics.NewLearner(r),
+		metrics: metrics.NewLearner(model, r),
 		claimed: h.Add("claim", "the model log has not been read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
 		input:   h.Add("input", ""),
