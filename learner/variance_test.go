@@ -86,7 +86,10 @@ func TestLeverageIsThatOfTheKernel(t *testing.T) {
 		"newton": {Algorithm: "newton", Kernel: "gaussian:1", MaxFeatures: 64},
 	} {
 		c.Variance = true
-		l := newLearner(t, c)
+		l, err := New(c) // with a whole warm-up
+		if err != nil {
+			t.Fatal(err)
+		}
 		var learned, test Batch
 		learned.Reset(2)
 		test.Reset(2)
