@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
@@ -126,7 +128,14 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 		raws, records = raws[:0], records[:0]
 		return nil
 	}
+	progress, start, n := e.Progress(false), time.Now(), int64(0)
+	last := start
+	defer progress.Done()
 	for ctx.Err() == nil {
+		if n++; e.Terminal && n%batchRows == 0 && time.Since(last) > time.Second {
+			last = time.Now()
+			progress.Update(display.Count(n, "row")+display.Left(last.Sub(start), file.Share()), nil)
+		}
 		row, err := file.Next()
 		if err == io.EOF {
 			return skipped, flush()
