@@ -28,6 +28,7 @@ type Command struct {
 	File    string `arg:"" help:"File of rows: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
 	Model   string `placeholder:"SNAPSHOT" help:"Snapshot file, as written by fit --save (default: the newest snapshot in the model log that the configuration names)."`
 	JSON    bool   `name:"json" help:"Print rows and predictions as one JSON object per line, whatever the format of the file."`
+	Explain bool   `help:"Add what each column adds to the score, compared with the mean row, as a member explanation of JSON; implies --json (docs/audit.md)."`
 	SkipBad bool   `name:"skip-bad" help:"Leave out unreadable rows and continue, instead of stopping at the first."`
 }
 
@@ -39,6 +40,7 @@ func (Command) Examples() string {
 	return `
 accrete predict rows.csv --model spam.snap > predicted.csv
 accrete predict rows.jsonl -c accrete.yaml
+accrete predict rows.csv -c accrete.yaml --explain
 zcat rows.csv.gz | accrete predict - --model spam.snap --json`
 }
 
@@ -60,7 +62,7 @@ func (p *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer file.Close()
-	w, err := NewWriter(e.Stdout, file, p.JSON, c.Labels, m.Schema.Classes)
+	w, err := NewWriter(e.Stdout, file, p.JSON || p.Explain, c.Labels, m.Schema.Classes)
 	if err != nil {
 		return err
 	}
@@ -118,9 +120,20 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 		out := m.Predict(&b)
 		rules := record.Example{Decision: out.Decision, Quantiles: out.Quantiles, Mixture: out.Mixture}
 		w.Intervals, w.Variance, w.Taus = out.Intervals.Valid(), out.Intervals.HasVariance(), out.Quantiles.Taus
+		var why []learner.Explanation
+		if p.Explain {
+			var err error
+			if why, err = m.Explain(&b); err != nil {
+				return exit.Refuse(err)
+			}
+		}
 		for i := range raws {
 			rules.Intervals = out.Uncertainty(i)
-			if err := w.Write(raws[i], records[i], task, Prediction{out.Task, out.Row(i), rules, encoder, m.Schema.Classes}); err != nil {
+			x := Prediction{Task: out.Task, Values: out.Row(i), Rules: rules, Encoder: encoder, Classes: m.Schema.Classes}
+			if why != nil {
+				x.Explanation = record.AppendExplanation(nil, why[i], m.Schema.Columns, explained(m))
+			}
+			if err := w.Write(raws[i], records[i], task, x); err != nil {
 				return err
 			}
 		}
@@ -168,4 +181,12 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 		}
 	}
 	return skipped, ctx.Err()
+}
+
+// explained returns the names of the scores of a model: classes, or several labels.
+func explained(m *serve.Served) []string {
+	if len(m.Schema.Classes) > 0 {
+		return m.Schema.Classes
+	}
+	return m.Decode.Labels
 }
