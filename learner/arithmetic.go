@@ -20,6 +20,9 @@ func (c Config) Arithmetic() int {
 	if e.Costs == costsF1 { // its window and its least weight have changed once
 		version++
 	}
+	if e.Intervals != 0 { // in deviations of the label
+		version++
+	}
 	if e.Mixture { // with the member short
 		version++
 	}

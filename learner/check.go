@@ -68,6 +68,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
 	case c.Intervals != 0 && c.Task != Regression:
 		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
+	case c.Variance && c.Task != Regression:
+		return fmt.Errorf("variances are for regression, but the task is %v", c.Task)
 	case c.Monitor != 0 && (c.Monitor < divergence.MinBlockRows || c.Monitor > divergence.MaxBlockRows):
 		return fmt.Errorf("monitor %d: want 0 (none), or %d to %d rows", c.Monitor, divergence.MinBlockRows, divergence.MaxBlockRows)
 	case c.Mixture && c.mixtureError() != nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/oneclass"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -38,6 +39,7 @@ type Config struct {
 	Nu          float64 `json:"nu,omitempty"`        // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
 	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
 	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
+	Variance    bool    `json:"variance,omitempty"`  // estimate the variance of the labels of a regression around each prediction, and make intervals as wide as it says: false
 	Monitor     int     `json:"monitor,omitempty"`   // rows of which the inputs are compared with those of the reference, from 250 to 100,000, see package divergence; 0 (default): none
 	Forest      int     `json:"forest,omitempty"`    // trees whose leaves are features of newton beside the random ones, at most 4096: 0
 	Folds       int     `json:"folds,omitempty"`     // parts of the rows of the warm-up, from 2 to 100, each of which has the statistics of categories that the others give; 0 (default): those of the rows before
@@ -85,7 +87,7 @@ func (c Config) Effective() (Config, error) {
 	if c.Costs != "" {
 		c.Task = cmp.Or(c.Task, Classification)
 	}
-	if c.Intervals != 0 {
+	if c.uncertainty().Any() {
 		c.Task = cmp.Or(c.Task, Regression)
 	}
 	if c.Targets == 1 {
@@ -177,6 +179,11 @@ func (c Config) rowSize(dim int) int { return dim + c.Lags*(dim+c.labelSize()) }
 
 // inputs returns the number of inputs of a row of width values, without its lags.
 func (c Config) inputs(width int) int { return (width - c.Lags*c.labelSize()) / (1 + c.Lags) }
+
+// uncertainty is what predictions have beside their value.
+func (c Config) uncertainty() interval.Kind {
+	return interval.Kind{Coverage: c.Intervals, Variance: c.Variance}
+}
 
 // targets is how many a label has.
 func (c Config) targets() int { return max(1, c.Targets) }

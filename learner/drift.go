@@ -56,6 +56,9 @@ func (l *Learner) React() {
 		}
 		l.engine = l.algorithm.New(l.problem(prior))
 	}
+	if l.posterior != nil {
+		l.posterior.Forget(forgetPosterior)
+	}
 	l.scorePending() // the pending rows are learned next
 }
 

@@ -19,6 +19,7 @@ func (l *Learner) adopt(f warmup.Fit) {
 		prior = l.priors(prior[:0])
 	}
 	l.engine = l.algorithm.New(l.problem(prior))
+	l.startPosterior(prior)
 	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.linearScores())
 	l.pending.Clear()
 	x, d, m := l.encodeRows(), l.width(), l.minibatchAt(l.labelled)
@@ -56,6 +57,9 @@ func (l *Learner) fitPending() {
 	}
 	if l.drift.due {
 		l.React()
+	}
+	if l.posterior != nil {
+		l.posterior.Learn(l.pending.X, l.pending.Weights)
 	}
 	l.engine.Learn(&l.pending)
 	l.pending.Clear()

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/lags"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/posterior"
 	"github.com/accrete-ml/accrete/learner/internal/rules"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/validation"
@@ -46,9 +47,10 @@ type Learner struct {
 	drift      detectors
 	lags       lags.Lags
 	rules      rules.Rules
-	inputs     *divergence.Watch // nil without Config.Monitor
-	mixture    *mixture.Mixture  // nil without Config.Mixture, and before the first label
-	early      *warmup.Scaler    // of the mixture's members before the first fit
+	posterior  *posterior.Tracker // nil without Config.Variance, and before the first fit
+	inputs     *divergence.Watch  // nil without Config.Monitor
+	mixture    *mixture.Mixture   // nil without Config.Mixture, and before the first label
+	early      *warmup.Scaler     // of the mixture's members before the first fit
 
 	pass    PredictedBatch
 	scratch scratch
@@ -88,7 +90,7 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 		return nil, fmt.Errorf("learner: metric %v: only its hash is known: set Config.Metric to the metric itself", c.Metric)
 	}
 	n := c.targets()
-	of := rules.Options{F1: c.Costs == costsF1, Coverage: c.Intervals, Targets: n, Mixture: c.Mixture}
+	of := rules.Options{F1: c.Costs == costsF1, Uncertainty: c.uncertainty(), Targets: n, Mixture: c.Mixture}
 	if c.Costs != "" && !of.F1 {
 		if of.Costs, err = decide.ParseCosts(c.Costs); err != nil {
 			return nil, fmt.Errorf("learner: %w", err)
@@ -157,7 +159,7 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 		l.rules.AddDecision(served, mixed, y.Class, weight)
 	}
 	if weight > 0 && p.Size > 0 {
-		l.rules.AddResiduals(l.points(served), l.points(mixed), y)
+		l.rules.AddResiduals(l.points(served), l.points(mixed), p.leverage(i), y)
 	}
 	if !l.lags.None() {
 		l.lags.Push(p.batch.keys[i], p.batch.X(i), y)

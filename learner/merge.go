@@ -74,8 +74,8 @@ func (l *Learner) checkMerge(o, base *Learner) error {
 		return errors.New("their state depends on the order of rows: want no lags and no reaction to drift")
 	case l.config.Costs == costsF1:
 		return errors.New("their decision rules depend on the order of rows: want no costs f1")
-	case l.config.Intervals != 0:
-		return errors.New("their intervals depend on the order of rows: want no intervals")
+	case l.config.uncertainty().Any():
+		return errors.New("their intervals and variances depend on the order of rows: want neither")
 	case base.warming() || len(base.pending.Labels) > 0:
 		return fmt.Errorf("their base has learned %d rows: want a multiple of %d that is greater than %d", base.labelled, l.config.Minibatch, warmup.EffectiveAt(warmup.LastCheckpoint))
 	case !canMerge(base.engine):

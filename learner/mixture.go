@@ -57,7 +57,7 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		m.ShortScores(p.shortScores[i*k:(i+1)*k], i)
 	}
 	m.Static.Apply(p.servedScores, p.x, p.shortScores)
-	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Intervals: p.Intervals, Mixture: MixtureInputs}
+	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Intervals: p.Intervals, Leverages: p.Leverages, Mixture: MixtureInputs}
 	p.setRules(l.rules.Mixed())
 	p.last, p.linear = p.last[:0], p.linear[:0]
 	for i := range p.rows {

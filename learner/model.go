@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/posterior"
 	"github.com/accrete-ml/accrete/learner/internal/serving"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -24,7 +25,8 @@ type Predictions struct {
 	Values []float64 // rows × Size: the probability of each class, or the value in the label's units, or the score of novelty and its threshold, see Novel
 
 	Decision  Decision  // for a class; the most probable one without Config.Costs. See its method Of
-	Intervals Intervals // around numbers; not Valid without Config.Intervals
+	Intervals Intervals // around numbers, at leverage 0; not Valid without Config.Intervals. See Uncertainty
+	Leverages []float64 // of the rows with Config.Variance and from the first fit on, otherwise empty: 0 where as much as possible has been learned
 	Quantiles Quantiles // which the values of a regression are; not Valid unless there are several of each target
 
 	// Crossed reports for each row whether the scores were not in the order of their
@@ -43,7 +45,8 @@ const (
 )
 
 // Intervals gives the intervals around predicted numbers that contain the share
-// Config.Intervals of the labels: see its methods Valid and Bounds.
+// Config.Intervals of the labels, and with Config.Variance their variances: see its methods
+// Valid, Bounds, HasVariance and Variance.
 type Intervals = interval.Rule
 
 // Quantiles says which quantiles the values of a prediction are: see its methods Valid, Of
@@ -53,6 +56,17 @@ type Quantiles = target.Quantiles
 // Decision is a rule that decides for a class, given the probabilities of all: see its
 // method Class. The zero value decides for the most probable one.
 type Decision = decide.Rule
+
+// Uncertainty returns the intervals and variances of the prediction for row i.
+func (p *Predictions) Uncertainty(i int) Intervals { return p.Intervals.At(p.leverage(i)) }
+
+// leverage returns that of row i.
+func (p *Predictions) leverage(i int) float64 {
+	if i < len(p.Leverages) {
+		return p.Leverages[i]
+	}
+	return 0
+}
 
 // cross notes whether the scores of the next row crossed.
 func (p *Predictions) cross(f []float64) {
@@ -80,11 +94,12 @@ type Model struct {
 	coef      []float32
 	forest    *forest.Forest // nil without trees
 	leafCoef  []float32
-	pruned    *pruned         // nil if it has all features of its blocks
-	decision  *Decision       // nil without Config.Costs
-	intervals *Intervals      // nil without Config.Intervals
-	static    *mixture.Static // nil without Config.Mixture
-	shortBank *features.Bank  // of its short member; nil if that has no features
+	pruned    *pruned           // nil if it has all features of its blocks
+	decision  *Decision         // nil without Config.Costs
+	intervals *Intervals        // nil without Config.Intervals and Config.Variance
+	posterior *posterior.Factor // nil without Config.Variance, and before the first fit
+	static    *mixture.Static   // nil without Config.Mixture
+	shortBank *features.Bank    // of its short member; nil if that has no features
 
 	x     []float32 // scratch
 	f     []float64
@@ -136,6 +151,9 @@ func (m *Model) Predict(b *Batch) Predictions {
 	if m.bank != nil {
 		m.x = scaledRows(m.x[:0], &m.scaler, m.inputs(b), n)
 	}
+	if m.posterior != nil {
+		p.Leverages = m.posterior.Leverages(nil, m.x, n)
+	}
 	m.f = engine.Scores(m.f[:0], m.bank, m.x, m.coef, m.intercept, n)
 	k := m.head.Scores()
 	if m.forest != nil {
@@ -173,7 +191,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.Head, dim: v.Dim, given: v.Metric, bank: v.Bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.Decision, intervals: v.Intervals, static: v.Mixture, shortBank: v.ShortBank()}
+	m := &Model{head: v.Head, dim: v.Dim, given: v.Metric, bank: v.Bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.Decision, intervals: v.Intervals, posterior: v.Posterior, static: v.Mixture, shortBank: v.ShortBank()}
 	if v.Fit != nil {
 		m.scaler, m.encoding = v.Fit.Scaler, v.Fit.Encoding
 	}

@@ -103,6 +103,10 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 		p.Size = 0 // there is nothing to be outside of
 	}
 	p.setRules(l.rules.Served())
+	p.Leverages = p.Leverages[:0]
+	if l.posterior != nil {
+		p.Leverages = l.posterior.Leverages(p.Leverages, p.x, p.rows)
+	}
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
 	if l.config.Mixture {
 		p.Mixture = MixtureLabels

@@ -5,6 +5,7 @@ import (
 
 	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
+	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/serving"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -78,7 +79,12 @@ func (l *Learner) compare(s *state.Reader, v serving.Part) {
 	s.Require(v.Fit == nil || warmup.SameFamily(l.kernel, v.Fit.Kernel) && (v.Fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
 	s.Require((v.Decision != nil) == (c.Costs != "") && (v.Decision == nil || v.Decision.Is(l.rules.Costs())), "the model has a decision rule: %v, configured are costs %q", v.Decision != nil, c.Costs)
 	s.Require((v.Mixture != nil) == c.Mixture, "the model has a mixture: %v, configured: %v", v.Mixture != nil, c.Mixture)
-	s.Require((v.Intervals != nil) == (l.rules.Intervals()), "the model has intervals: %v, configured is a coverage of %v", v.Intervals != nil, c.Intervals)
+	var has interval.Kind
+	if v.Intervals != nil {
+		has = v.Intervals.Kind()
+	}
+	s.Require((has.Coverage != 0) == (c.Intervals != 0), "the model has intervals: %v, configured is a coverage of %v", has.Coverage != 0, c.Intervals)
+	s.Require(has.Variance == c.Variance, "the model has variances: %v, configured: %v", has.Variance, c.Variance)
 }
 
 func (l *Learner) load(s *state.Reader, v serving.Part) {
@@ -135,6 +141,9 @@ func (l *Learner) load(s *state.Reader, v serving.Part) {
 	}
 	if v.Mixture != nil {
 		l.loadMixed(s, *v.Mixture)
+	}
+	if c.Variance && l.fit != nil {
+		l.loadPosterior(s, totals[totalLambda], v.Posterior)
 	}
 	l.rules.LoadOwn(s, c.targets())
 	if s.Err != nil {

@@ -61,6 +61,9 @@ func (l *Learner) State() State {
 	if l.mixture != nil {
 		l.mixture.Save(a)
 	}
+	if l.posterior != nil {
+		l.posterior.Save(a)
+	}
 	l.rules.SaveOwn(a)
 	if l.fit != nil {
 		l.engine.Save(a)
@@ -79,6 +82,9 @@ func (l *Learner) Serving() []Array {
 		v.Served = l.engine.Serving()
 	}
 	v.Decision, v.Intervals = l.rules.Served()
+	if l.posterior != nil {
+		v.Posterior = &l.posterior.Factor
+	}
 	if c.Mixture {
 		v.Mixture = &mixture.Static{}
 		if l.mixture != nil {

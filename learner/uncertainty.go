@@ -4,7 +4,51 @@ import (
 	"cmp"
 
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/posterior"
+	"github.com/accrete-ml/accrete/learner/internal/state"
 )
+
+// forgetPosterior is what the rows so far count for variances after a reaction to drift.
+// Chosen by trial, see docs/constants.md.
+const forgetPosterior = 0.01
+
+// startPosterior begins the variances again, with the fit in effect.
+func (l *Learner) startPosterior(prior []float64) {
+	if !l.config.Variance {
+		return
+	}
+	l.posterior = posterior.NewTracker(l.problem(prior), l.config.fixedFeatures(l.algorithm))
+}
+
+// fixedFeatures returns the number of random features that a model has from the start, and
+// 0 if it grows.
+func (c Config) fixedFeatures(a *engine.Algorithm) int {
+	if a.FixedBlocks == nil {
+		return 0
+	}
+	return a.FixedBlocks(c.options()) * c.BlockSize
+}
+
+// loadPosterior reads the variances of a learner that has a fit with this penalty.
+func (l *Learner) loadPosterior(s *state.Reader, penalty float64, f *posterior.Factor) {
+	p := l.problem(nil)
+	fit := *l.fit
+	fit.Lambda, p.Fit = penalty, &fit
+	if s.Require(penalty > 0 && penalty <= 1, "the penalty is %v", penalty); s.Err != nil {
+		return
+	}
+	l.posterior = posterior.NewTracker(p, l.config.fixedFeatures(l.algorithm))
+	l.posterior.Load(s, f)
+}
+
+// VarianceBytes returns the memory that a Learner of c needs for variances beside its State,
+// in bytes.
+func (c Config) VarianceBytes() int {
+	if !c.Variance {
+		return 0
+	}
+	return posterior.Bytes
+}
 
 // Variance returns, for each row of b and each of the label's targets, the variance
 // of the label around its prediction, in squared units of the label. It is the recent
@@ -13,7 +57,8 @@ import (
 // section 3.3.2): the leverage is large where the model has learned few rows. It
 // returns false unless the algorithm is ridge, for a regression, without lags, after
 // the first fit of the warm-up. Each call factorises the equations: it is meant for
-// many rows at once.
+// many rows at once. Config.Variance has variances of all algorithms, with each prediction:
+// see Predictions.Uncertainty.
 func (l *Learner) Variance(b *Batch) ([]float64, bool) {
 	r, ok := l.engine.(engine.Variancer)
 	if !ok || l.head.Task != Regression || l.config.Lags > 0 {

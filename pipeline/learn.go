@@ -195,7 +195,7 @@ func (l *Learner) bound(recovery modellog.Recovery) error {
 		return err
 	}
 	l.memory = memory.Estimate{Model: l.config.Learner, Features: int64(features.MaxFeatures)}
-	l.memory.Factors = l.memory.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes())
+	l.memory.Factors = l.memory.Features*int64(features.FeatureBytes()) + int64(features.ForestBytes()+features.VarianceBytes())
 	more, bytes := features.MixtureFeatures()
 	l.memory.Features += int64(more)
 	l.memory.Factors += int64(more) * int64(bytes)

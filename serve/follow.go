@@ -51,11 +51,11 @@ func (s *Served) Keyed() bool { return s.model.Keyed() }
 // Columns describes what the model sees of each column; see learner.Model.Columns.
 func (s *Served) Columns() (columns []learner.Column, fitted bool) { return s.model.Columns() }
 
-// Intervals reports whether predictions have intervals.
-func (s *Served) Intervals() bool {
+// Uncertainty returns what predictions have beside their value.
+func (s *Served) Uncertainty() learner.Intervals {
 	var none learner.Batch
 	none.Reset(len(s.Schema.Columns))
-	return s.Predict(&none).Intervals.Valid()
+	return s.Predict(&none).Intervals
 }
 
 // Taus returns the levels of the quantiles of each target, nil unless there are several.

@@ -52,6 +52,24 @@ func TestInspectShowsTheMaximumOfFeatures(t *testing.T) {
 	}
 }
 
+// A flag that is given with the value of its default is given.
+func TestPresetKeepsFlagsThatAreGiven(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(file, []byte("x,y\n1,2.5\n2,3.5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		`"max_features":65536`: {"--preset", "dsg-paper"},
+		`"max_features":4096`:  {"--preset", "dsg-paper", "--max-features", "4096"},
+		`"at_cap":"all"`:       {"--preset", "dsg-paper", "--at-cap", "auto"},
+		`"at_cap":"revisit"`:   {"--preset", "dsg-paper", "--direction", "auto", "--minibatch", "0", "--at-cap", "auto"},
+	} {
+		if code, stdout, stderr := call(t, nil, append([]string{"fit", file, "--json"}, args...)...); code != exit.Done || !strings.Contains(stdout, want) {
+			t.Errorf("%v: exit code %d, want %s:\n%s%s", args, code, want, stdout, stderr)
+		}
+	}
+}
+
 // An algorithm that is named itself must be that of the preset.
 func TestContradictoryPresetIsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.csv")

@@ -365,7 +365,7 @@ func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 	write("two.csv", two)
 	write("one.svm", sparse)
 	for _, args := range [][]string{{"two.csv", "--label", "u,v", "--save", "two.snap"}, {"one.svm", "--save", "one.snap", "--predictions", "p.svm"},
-		{"two.csv", "--label", "u", "--columns", "a,b", "--intervals", "0.9", "--save", "wide.snap", "--predictions", "wide.csv"}} {
+		{"two.csv", "--label", "u", "--columns", "a,b", "--variance", "--intervals", "0.9", "--save", "wide.snap", "--predictions", "wide.csv"}} {
 		if code, _, stderr := call(t, nil, append([]string{"fit", "--algorithm", "ridge", "--max-features", "32"}, args...)...); code != exit.Done {
 			t.Fatal(stderr)
 		}
@@ -392,10 +392,10 @@ func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 	}
 	code, stdout, _ = call(t, nil, "predict", "rows.csv", "--model", "wide.snap", "--skip-bad")
 	got := lines(stdout)
-	if code != exit.Done || got[0] != "b,a,u,prediction,interval.low,interval.high" || len(strings.Split(got[1], ",")) != 6 || strings.HasSuffix(got[1], ",") {
+	if code != exit.Done || got[0] != "b,a,u,prediction,interval.low,interval.high,variance" || len(strings.Split(got[1], ",")) != 7 || strings.HasSuffix(got[1], ",") {
 		t.Errorf("exit code %d\n%s", code, stdout)
 	}
-	if b, err := os.ReadFile("wide.csv"); err != nil || lines(string(b))[0] != "a,b,u,v,prediction,interval.low,interval.high" || lines(string(b))[1] != "0,0,0.5,0,,," || strings.HasSuffix(lines(string(b))[80], ",") {
+	if b, err := os.ReadFile("wide.csv"); err != nil || lines(string(b))[0] != "a,b,u,v,prediction,interval.low,interval.high,variance" || lines(string(b))[1] != "0,0,0.5,0,,,," || strings.HasSuffix(lines(string(b))[80], ",") {
 		t.Errorf("%.200s, %v", b, err)
 	}
 	if code, _, stderr := call(t, nil, "predict", "rows.csv", "--model", "rows.csv"); code != exit.Misused || !strings.Contains(stderr, "rows.csv is not a snapshot file") || strings.Count(stderr, "\n") != 1 {

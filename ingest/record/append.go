@@ -50,6 +50,15 @@ func appendIntervals(b []byte, r learner.Intervals, row []float64) []byte {
 	return b
 }
 
+// appendVariances appends the variance of a predicted number, or the list of those of n.
+func appendVariances(b []byte, r learner.Intervals, n int) []byte {
+	more := make([]float64, 0, n-1)
+	for j := 1; j < n; j++ {
+		more = append(more, r.Variance(j))
+	}
+	return appendNumbers(append(b, varianceMember...), r.Variance(0), more)
+}
+
 // appendQuantiles appends the quantiles of a number by their levels, each a list for
 // several targets, and nothing unless there are several quantiles.
 func appendQuantiles(b []byte, q learner.Quantiles, row []float64) []byte {

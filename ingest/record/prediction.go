@@ -82,7 +82,7 @@ type Example struct {
 	LabelName string            // of a class
 	Loss      float64           // of the prediction
 	Decision  learner.Decision  // of the model, for a class
-	Intervals learner.Intervals // of the model, around numbers
+	Intervals learner.Intervals // of the prediction, around numbers: see learner.Predictions.Uncertainty
 	Quantiles learner.Quantiles // which the numbers are, if there are several of each target
 	Mixture   string            // of the members that the prediction is of; "": there is none
 	Graded    bool              // there was a label and a prediction, so Loss is set
@@ -108,6 +108,7 @@ func (e *Encoder) Members(x Example, task learner.Task, row []float64) []byte {
 // Value returns the value of the record for x, whose record may be nil.
 func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 	size := 192 + len(e.tail) + len(x.LabelName) + numberBytes*len(x.Label.More)
+	variance := false
 	var keep []bool // probabilities to write; nil: all
 	switch most := min(valueBytes, e.limit/2); {
 	case task == learner.Regression || task == learner.Novelty:
@@ -117,6 +118,9 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 		}
 		if x.Quantiles.Valid() {
 			size += len(quantilesMember) + 2*numberBytes*(len(row)+len(x.Quantiles.Taus))
+		}
+		if more := len(varianceMember) + numberBytes*len(row); x.Intervals.HasVariance() && size+more <= e.limit/2 {
+			size, variance = size+more, true
 		}
 	case len(row) > 0 && size+e.names+numberBytes*len(row) > most:
 		var n int
@@ -134,6 +138,9 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 		b = appendNumbers(b, e.points[0], e.points[1:])
 		b = appendQuantiles(b, x.Quantiles, row)
 		b = appendIntervals(b, x.Intervals, e.points)
+		if variance {
+			b = appendVariances(b, x.Intervals, len(e.points))
+		}
 	case task == learner.Novelty:
 		b = strconv.AppendBool(b, learner.Novel(row))
 		b = strconv.AppendFloat(append(b, `,"score":`...), row[0], 'g', -1, 64)
@@ -217,6 +224,7 @@ const (
 	probabilitiesMember = `,"probabilities":{`
 	truncatedMember     = `,"probabilities_truncated":`
 	intervalMember      = `,"interval":`
+	varianceMember      = `,"variance":`
 	quantilesMember     = `,"quantiles":{`
 )
 

@@ -293,6 +293,10 @@ type Learner struct {
 	// contains, from 0.5 to 0.999, see docs/predictions.md. 0: no intervals.
 	Intervals float64 `key:"intervals" default:"0" example:"0.9" min:"0" max:"0.999"`
 
+	// Variance of the label around each prediction of a regression. on: predictions have
+	// it, and intervals are wider where little has been learned, see docs/predictions.md.
+	Variance string `key:"variance" default:"off" oneof:"off on"`
+
 	// Number of records whose inputs the monitor compares at a time with those of the
 	// reference, which are four times as many; at least 250. Changes are logged with the
 	// columns that moved, and counted in accrete_input_changes_total; see docs/novelty.md.

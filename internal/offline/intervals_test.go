@@ -11,11 +11,11 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// Predictions have the intervals of the learner, to the bit: a pair for one target, a
-// list of pairs for several.
+// Predictions have the intervals and variances of the learner, to the bit: a pair and a
+// number for one target, a list of them for several.
 func TestPredictionsHaveIntervals(t *testing.T) {
 	for targets := 1; targets <= 2; targets++ {
-		l, err := learner.New(learner.Config{Algorithm: "ridge", Targets: targets, Intervals: 0.9})
+		l, err := learner.New(learner.Config{Algorithm: "ridge", Targets: targets, Intervals: 0.9, Variance: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,22 +30,25 @@ func TestPredictionsHaveIntervals(t *testing.T) {
 		}
 		p = l.Predict(&b)
 		e := record.NewEncoder(record.ModelID{Name: "m"}, nil, 1<<20)
-		r := e.Record(record.Example{Record: &ingest.Record{}, Intervals: p.Intervals}, p.Task, p.Row(0))
-		var got struct{ Interval any }
+		r := e.Record(record.Example{Record: &ingest.Record{}, Intervals: p.Uncertainty(0)}, p.Task, p.Row(0))
+		var got struct{ Interval, Variance any }
 		if err := json.Unmarshal(r.Value, &got); err != nil {
 			t.Fatalf("%v in %s", err, r.Value)
 		}
-		var pairs []any
+		var pairs, variances []any
 		for j, v := range p.Row(0) {
-			low, high := p.Intervals.Bounds(v, j)
+			low, high := p.Uncertainty(0).Bounds(v, j)
 			if !(low < v && v < high) {
 				t.Errorf("target %d: the interval of %v is %v to %v", j, v, low, high)
 			}
-			pairs = append(pairs, []any{low, high})
+			pairs, variances = append(pairs, []any{low, high}), append(variances, p.Uncertainty(0).Variance(j))
 		}
-		want := any(pairs)
+		want, of := any(pairs), any(variances)
 		if targets == 1 {
-			want = pairs[0]
+			want, of = pairs[0], variances[0]
+		}
+		if len(p.Leverages) != 1 || !reflect.DeepEqual(got.Variance, of) {
+			t.Errorf("%s, want the variance %v", r.Value, of)
 		}
 		if !reflect.DeepEqual(got.Interval, want) {
 			t.Errorf("%s, want the interval %v", r.Value, want)

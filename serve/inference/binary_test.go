@@ -85,8 +85,8 @@ func TestBinaryDataIsTheSameData(t *testing.T) {
 		}
 		a := in[answer](t, want)
 		got, rest := c.askBinary(object+`,"parameters":{"binary_data_output":true}}`, b, 200)
-		values := slices.Concat(in[[]float64](t, string(a.Outputs[0].Data)), in[[]float64](t, string(a.Outputs[1].Data)))
-		if !bytes.Equal(rest, packed(values)) || strings.Contains(got, `"data"`) || strings.Count(got, "binary_data_size") != 2 {
+		values := slices.Concat(in[[]float64](t, string(a.Outputs[0].Data)), in[[]float64](t, string(a.Outputs[1].Data)), in[[]float64](t, string(a.Outputs[2].Data)))
+		if !bytes.Equal(rest, packed(values)) || strings.Contains(got, `"data"`) || strings.Count(got, "binary_data_size") != 3 {
 			t.Errorf("%s: %s and %d bytes, want %v", x.datatype, got, len(rest), values)
 		}
 	}

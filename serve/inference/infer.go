@@ -217,10 +217,17 @@ func outputs(m *serve.Served, e *record.Encoder, p learner.Predictions, rules re
 	if p.Intervals.Valid() {
 		bounds := make([]float64, 0, 2*n*k)
 		for i, v := range points {
-			low, high := p.Intervals.Bounds(v, i%k)
+			low, high := p.Uncertainty(i/k).Bounds(v, i%k)
 			bounds = append(bounds, low, high)
 		}
 		all = append(all, tensorOf("interval", "FP64", wide, bounds))
+	}
+	if p.Intervals.HasVariance() {
+		variances := make([]float64, 0, n*k)
+		for i := range points {
+			variances = append(variances, p.Uncertainty(i/k).Variance(i%k))
+		}
+		all = append(all, tensorOf("variance", "FP64", shape, variances))
 	}
 	return all
 }

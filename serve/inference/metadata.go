@@ -60,12 +60,16 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request, m *serve.Serve
 		shape := slices.Clone(v.Outputs[0].Shape)
 		v.Outputs = append(v.Outputs, tensorMetadata{"quantiles", "FP64", append(shape, len(taus))})
 	}
-	if task == learner.Regression && m.Intervals() {
+	given := m.Uncertainty()
+	if task == learner.Regression && given.Valid() {
 		shape := []int{-1, 2}
 		if targets > 1 {
 			shape = []int{-1, targets, 2}
 		}
 		v.Outputs = append(v.Outputs, tensorMetadata{"interval", "FP64", shape})
+	}
+	if task == learner.Regression && given.HasVariance() {
+		v.Outputs = append(v.Outputs, tensorMetadata{"variance", "FP64", v.Outputs[0].Shape})
 	}
 	reply(w, http.StatusOK, v)
 }

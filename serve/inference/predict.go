@@ -61,6 +61,7 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 		case list:
 			all.WriteByte('[')
 		}
+		rules.Intervals = out.Uncertainty(i)
 		value := w.encoder.Value(rules, out.Task, out.Row(i))
 		if why != nil {
 			value = withExplanation(value, why[i])

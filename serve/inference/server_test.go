@@ -77,7 +77,7 @@ func dense(t testing.TB) *serve.Served {
 		a, b := rng.NormFloat64(), rng.NormFloat64()
 		records = append(records, fmt.Sprintf(`{"x":[%v,%v],"y":%v}`, a, b, a*b+rng.NormFloat64()/4))
 	}
-	return fitted(t, learner.Config{Intervals: 0.9, Task: learner.Regression}, decode.Config{}, records)
+	return fitted(t, learner.Config{Intervals: 0.9, Variance: true, Task: learner.Regression}, decode.Config{}, records)
 }
 
 type client struct {
@@ -189,21 +189,22 @@ func TestEverySpellingHasTheSamePrediction(t *testing.T) {
 
 	m = dense(t)
 	c, p = newClient(t, m), want(t, m, []string{`{"x":[0.1,-2]}`, `{"x":[3,1e-3]}`})
-	low, high := p.Intervals.Bounds(p.Row(1)[0], 0)
+	low, high := p.Uncertainty(1).Bounds(p.Row(1)[0], 0)
+	variance := p.Uncertainty(1).Variance(0)
 	for _, inputs := range []string{
 		`{"name":"rows","datatype":"FP32","shape":[2,2],"data":[[0.1,-2],[3,1e-3]]}`,
 		`{"name":"rows","datatype":"FP64","shape":[2,2],"data":[0.1,-2,3,1e-3]}`,
 		`{"name":"1","datatype":"FP64","shape":[2],"data":[-2,1e-3]},{"name":"0","datatype":"FP64","shape":[2],"data":[0.1,3]}`,
 	} {
 		a := in[answer](t, c.ask("POST", "/v2/models/fraud/versions/"+fmt.Sprint(m.ID.Step)+"/infer", `{"inputs":[`+inputs+`]}`, 200))
-		got, bounds := in[[]float64](t, string(a.Outputs[0].Data)), in[[]float64](t, string(a.Outputs[1].Data))
-		if got[0] != p.Row(0)[0] || got[1] != p.Row(1)[0] || bounds[2] != low || bounds[3] != high || a.ID != nil || fmt.Sprint(a.Outputs[1].Shape) != "[2 2]" {
+		got, bounds, variances := in[[]float64](t, string(a.Outputs[0].Data)), in[[]float64](t, string(a.Outputs[1].Data)), in[[]float64](t, string(a.Outputs[2].Data))
+		if got[0] != p.Row(0)[0] || got[1] != p.Row(1)[0] || bounds[2] != low || bounds[3] != high || a.Outputs[2].Name != "variance" || variances[1] != variance || len(variances) != 2 || a.ID != nil || fmt.Sprint(a.Outputs[1].Shape) != "[2 2]" {
 			t.Errorf("%s: %+v, want %v, %v to %v", inputs, a, p.Values, low, high)
 		}
 	}
 	a = in[answer](t, c.ask("POST", "/v2/models/fraud/infer", `{"inputs":[{"name":"rows","datatype":"FP32","shape":[1,2],"data":[1,null]}],"outputs":[{"name":"prediction"}]}`, 400))
 	a = in[answer](t, c.ask("POST", "/v2/models/fraud/infer", `{"parameters":{"interval":false},"inputs":[{"name":"rows","datatype":"INT8","shape":[1,2],"data":[1,2]}]}`, 200))
-	if len(a.Outputs) != 1 || a.Outputs[0].Name != "prediction" {
+	if len(a.Outputs) != 2 || a.Outputs[0].Name != "prediction" || a.Outputs[1].Name != "variance" {
 		t.Errorf("answered %+v", a)
 	}
 }

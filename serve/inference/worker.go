@@ -67,8 +67,8 @@ func (w *worker) add(value, key []byte) error {
 	return nil
 }
 
-// predictions returns the predictions for the rows.
+// predictions returns the predictions for the rows, and the rules for all of them.
 func (w *worker) predictions() (learner.Predictions, record.Example) {
 	out := w.model.Predict(&w.batch)
-	return out, record.Example{Decision: out.Decision, Intervals: out.Intervals, Quantiles: out.Quantiles, Mixture: out.Mixture}
+	return out, record.Example{Decision: out.Decision, Quantiles: out.Quantiles, Mixture: out.Mixture}
 }

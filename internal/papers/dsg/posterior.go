@@ -25,8 +25,8 @@ type PosteriorReport struct {
 // PosteriorError is the root mean square of the errors of one approximation.
 type PosteriorError struct {
 	Method   string  `json:"method"`
-	Features int     `json:"features"`
-	Mean     float64 `json:"mean"`
+	Features int     `json:"features"` // or coefficients of the covariance operator
+	Mean     float64 `json:"mean"`     // 0: the method has none
 	Variance float64 `json:"variance"`
 	Seconds  float64 `json:"seconds"` // of processor time
 }
@@ -206,7 +206,10 @@ func posteriors(ctx context.Context, p *process, steps int, clock func() float64
 		r.Variance += v / float64(p.at)
 	}
 	add := func(method string, features int, m, v []float64) {
-		e := PosteriorError{Method: method, Features: features, Mean: math.Sqrt(meanSquare(m, mean)), Seconds: clock() - from}
+		e := PosteriorError{Method: method, Features: features, Seconds: clock() - from}
+		if m != nil {
+			e.Mean = math.Sqrt(meanSquare(m, mean))
+		}
 		if v != nil {
 			e.Variance = math.Sqrt(meanSquare(v, variance))
 		}
@@ -227,7 +230,15 @@ func posteriors(ctx context.Context, p *process, steps int, clock func() float64
 	from = clock()
 	err = p.doubly(ctx, steps, 64, 512, func(step, features int, m, v []float64) {
 		progress(fmt.Sprintf("section 7.2: doubly stochastic gradients, step %d of %d", step, steps))
-		add(fmt.Sprintf("doubly stochastic, %d steps", step), features, m, v)
+		add(fmt.Sprintf("doubly stochastic, second method, %d steps", step), features, m, v)
+	})
+	if err != nil {
+		return nil, err
+	}
+	from = clock()
+	err = p.operate(ctx, min(steps, 128), 256, 16, func(step, features int, v []float64) {
+		progress(fmt.Sprintf("section 7.2: covariance operator, step %d", step))
+		add(fmt.Sprintf("doubly stochastic, first method, %d steps", step), features, nil, v)
 	})
 	return r, err
 }

@@ -117,12 +117,16 @@ func (r *Report) rates(b *strings.Builder) {
 
 func (r *Report) posterior(b *strings.Builder) {
 	p := r.Posterior
-	fmt.Fprintf(b, "\n\n7.2: posterior of %d rows; deviation of the mean %.3f, mean variance %.5f\n%-36s %9s %15s %15s %9s", p.Rows, p.Deviation, p.Variance, "", "features", "rms of mean", "of variance", "s")
+	fmt.Fprintf(b, "\n\n7.2: posterior of %d rows; deviation of the mean %.3f, mean variance %.5f\n%-42s %9s %15s %15s %9s", p.Rows, p.Deviation, p.Variance, "", "features", "rms of mean", "of variance", "s")
 	for _, m := range p.Methods {
 		variance := "-"
 		if m.Variance > 0 || m.Method == "closed form" {
 			variance = fmt.Sprintf("%.1e", m.Variance)
 		}
-		fmt.Fprintf(b, "\n%-36s %9d %15.1e %15s %9.2f", m.Method, m.Features, m.Mean, variance, m.Seconds)
+		mean := "-"
+		if m.Mean > 0 || m.Method == "closed form" {
+			mean = fmt.Sprintf("%.1e", m.Mean)
+		}
+		fmt.Fprintf(b, "\n%-42s %9d %15s %15s %9.2f", m.Method, m.Features, mean, variance, m.Seconds)
 	}
 }

@@ -1,5 +1,5 @@
 // Package rules has the rules beside the coefficients of a model that are learned from its
-// predictions: the decision for a class and the intervals around numbers.
+// predictions: the decision for a class, and the intervals and variances of numbers.
 package rules
 
 import (
@@ -24,11 +24,11 @@ type Rules struct {
 
 // Options say which rules there are.
 type Options struct {
-	F1       bool          // learn a threshold between two classes
-	Costs    *decide.Costs // otherwise decide by these, if not nil
-	Coverage float64       // of intervals; 0: none
-	Targets  int
-	Mixture  bool
+	F1          bool          // learn a threshold between two classes
+	Costs       *decide.Costs // otherwise decide by these, if not nil
+	Uncertainty interval.Kind // of numbers
+	Targets     int
+	Mixture     bool
 }
 
 // New returns the Rules before the first row.
@@ -40,23 +40,18 @@ func New(o Options) (r Rules) {
 		costs := decide.ByCosts(o.Costs)
 		r.costs = &costs
 	}
-	if o.Coverage != 0 {
-		r.intervals = interval.NewTracker(o.Coverage, o.Targets)
-	}
+	r.intervals = interval.NewTracker(o.Uncertainty, o.Targets)
 	if o.Mixture && r.decision != nil {
 		r.ownDecision = decide.NewF1()
 	}
 	if o.Mixture && r.intervals != nil {
-		r.ownIntervals = interval.NewTracker(o.Coverage, o.Targets)
+		r.ownIntervals = interval.NewTracker(o.Uncertainty, o.Targets)
 	}
 	return r
 }
 
 // Costs returns the Rule for the costs by class, and nil if there is none.
 func (r *Rules) Costs() *decide.Rule { return r.costs }
-
-// Intervals reports whether there are any.
-func (r *Rules) Intervals() bool { return r.intervals != nil }
 
 // Served returns the rules of the predictions of a scorer, each nil if there is none. They
 // share memory with r.
@@ -94,13 +89,13 @@ func (r *Rules) AddDecision(served, mixed []float64, class int, weight float64) 
 	}
 }
 
-// AddResiduals has the intervals learn a row, likewise.
-func (r *Rules) AddResiduals(served, mixed []float64, y target.Label) {
+// AddResiduals has the intervals learn a row of this leverage, likewise.
+func (r *Rules) AddResiduals(served, mixed []float64, leverage float64, y target.Label) {
 	if r.intervals != nil {
-		r.intervals.Add(served, y.At)
+		r.intervals.Add(served, leverage, y.At)
 	}
 	if r.ownIntervals != nil {
-		r.ownIntervals.Add(mixed, y.At)
+		r.ownIntervals.Add(mixed, leverage, y.At)
 	}
 }
 

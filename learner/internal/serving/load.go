@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/lags"
 	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/posterior"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -76,6 +77,10 @@ func Load(s *state.Reader) (v Part) {
 	v.loadForest(s, dim, k)
 	v.Decision = decide.LoadRule(s)
 	v.Intervals = interval.LoadRule(s, v.Head.Targets())
+	var lower []float64
+	if v.variance() {
+		lower = posterior.Take(s)
+	}
 	v.Mixture = mixture.LoadStatic(s, k, dim, machine.BlockSize(v.BlockSize))
 	if s.Err != nil {
 		return v
@@ -98,6 +103,9 @@ func Load(s *state.Reader) (v Part) {
 	}
 	s.Require(v.Fit == nil || v.Dim > 0 && task != target.Auto, "a kernel without rows")
 	v.requireNumbers(s, scale, weights, second)
+	if v.variance() && s.Err == nil {
+		v.Posterior = posterior.Load(s, lower, v.options(), v.Fit, dim)
+	}
 	return v
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/posterior"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -29,9 +30,14 @@ type Part struct {
 	engine.Served
 	Kept      Selection       // of a pruned model, otherwise nil: Served has the coefficients of those only
 	Decision  *decide.Rule    // nil without Config.Costs
-	Intervals *interval.Rule  // nil without Config.Intervals
+	Intervals *interval.Rule  // nil without Config.Intervals and Config.Variance
 	Mixture   *mixture.Static // nil without Config.Mixture
+
+	Posterior *posterior.Factor // nil without Config.Variance, and before the first fit
 }
+
+// variance reports whether predictions have variances.
+func (v *Part) variance() bool { return v.Intervals != nil && v.Intervals.Kind().Variance }
 
 // modelFields are the columns of the array "model".
 const (
@@ -86,6 +92,9 @@ func (v Part) Save(a *state.Arrays) {
 	}
 	if v.Intervals != nil {
 		v.Intervals.Save(a)
+	}
+	if v.variance() {
+		v.Posterior.Save(a)
 	}
 	if v.Mixture != nil {
 		v.Mixture.Save(a)

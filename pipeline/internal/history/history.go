@@ -176,7 +176,7 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 		}
 		it := rest[0]
 		rest = rest[1:]
-		x := record.Example{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, Key: it.key, Sequence: out.Seq, Label: b.Batch.Label(from + i), Decision: pass.Decision, Intervals: pass.Intervals, Quantiles: pass.Quantiles, Mixture: pass.Mixture}
+		x := record.Example{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, Key: it.key, Sequence: out.Seq, Label: b.Batch.Label(from + i), Decision: pass.Decision, Intervals: pass.Uncertainty(i), Quantiles: pass.Quantiles, Mixture: pass.Mixture}
 		if x.Label.Task != learner.Auto {
 			x.Loss, x.Graded = pass.Loss(i)
 			if x.Label.Task == learner.Classification {

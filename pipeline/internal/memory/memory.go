@@ -23,7 +23,7 @@ import (
 //	             the features that it allows a model of one score instead of max_features
 //	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms),
 //	             and 24,000 bytes for each tree of a forest: its nodes, and the leaves of the
-//	             rows of the window
+//	             rows of the window; 4.2 MB for learner.variance
 //	tables       for each category with statistics and for each table of keys, 32,768 × (56 + 8 × targets) bytes, where
 //	             two classes are one target and there are at most 16
 //	BATCH        bytes of the largest BATCH so far: its records, at most about 8 MiB, and

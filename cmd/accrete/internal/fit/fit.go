@@ -33,13 +33,14 @@ type Command struct {
 	Task        string   `enum:"auto,classification,regression,novelty" default:"auto" help:"classification, regression, novelty of rows without labels, or auto to decide by the first 1,000 labels (${default}). With novelty, a label of 1 or true marks a novelty, and only grades the scores."`
 	Nu          float64  `default:"0.05" help:"Share of the rows that --task novelty flags (${default})."`
 	Weight      string   `placeholder:"COLUMN" help:"Column with the weight of each row."`
-	Preset      string   `enum:"none,${presets}" default:"none" help:"Options of a paper, for all of these that have their default: algorithm, direction, steps, block size, mini-batch, maximum number of features and lambda: ${enum} (${default}). Another --algorithm than that of the preset is refused."`
+	Preset      string   `enum:"none,${presets}" default:"none" help:"Options of a paper, for all of these that are not given themselves: algorithm, direction, steps, block size, mini-batch, maximum number of features and lambda: ${enum} (${default}). Another --algorithm than that of the preset is refused."`
 	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9, quantile:0.1,0.5,0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
 	Mixture     bool     `help:"Mix the algorithm with linear models that forget and with predictions from the last labels, by weights that follow their losses row by row (docs/mixture.md)."`
 	Intervals   float64  `placeholder:"SHARE" help:"Share of the labels of a regression that the interval of their prediction is to contain, from 0.5 to 0.999."`
+	Variance    bool     `help:"Estimate the variance of the label around each prediction of a regression; intervals are wider where little has been learned."`
 	Monitor     int      `default:"500" help:"Compares the inputs of every N rows with those of a reference of 4 × N rows; N is at least 250. 0: no monitor (${default})."`
 	Costs       string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions. JSON, such as {\"fraud\": 50} or {\"fraud\": {\"ok\": 50}}: the one with the least expected cost, where a wrong prediction costs 1 or as much as given (${default})."`
 	Lags        int      `default:"0" help:"Number of lagged rows (per --key) to add as inputs (${default})."`
@@ -67,6 +68,8 @@ type Command struct {
 	Plot        string  `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
 	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
 	Save        string  `placeholder:"FILE" help:"Save the final model as a snapshot file."`
+
+	given map[string]bool // flags on the command line
 }
 
 func (Command) Help() string {

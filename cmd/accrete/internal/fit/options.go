@@ -60,13 +60,14 @@ func (f *Command) decode(task learner.Task) decode.Config {
 // Validate rejects values that the learner would interpret as "use the
 // default", and an algorithm that is not that of the preset. Kong calls it.
 func (f *Command) Validate(k *kong.Context) error {
+	f.given = map[string]bool{}
 	for _, given := range k.Path {
-		if given.Flag == nil || given.Flag.Name != "algorithm" {
-			continue
+		if given.Flag != nil {
+			f.given[given.Flag.Name] = true
 		}
-		if p, err := learner.ParsePreset(f.Preset); err == nil && p.Check(f.Algorithm) != nil {
-			return p.Check(f.Algorithm)
-		}
+	}
+	if p, err := learner.ParsePreset(f.Preset); err == nil && f.given["algorithm"] && p.Check(f.Algorithm) != nil {
+		return p.Check(f.Algorithm)
 	}
 	switch {
 	case f.Minibatch < 0:
@@ -118,7 +119,7 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 	}
 	of := learner.Config{
 		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
-		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture, Seed: f.Seed, Forest: f.Forest, Folds: f.Folds, Targets: len(f.Label),
+		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, Variance: f.Variance, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture, Seed: f.Seed, Forest: f.Forest, Folds: f.Folds, Targets: len(f.Label),
 	}
 	if f.Memory != "" {
 		size, err := config.ParseSize(f.Memory)
@@ -135,7 +136,7 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 		if err != nil {
 			return learner.Config{}, exit.Usage("%w", err)
 		}
-		of = p.Over(of)
+		of = f.under(p, of)
 	}
 	options, err := of.Effective()
 	switch {
@@ -153,6 +154,28 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 		return options, exit.Usage("--window %d, --tolerance %v, --penalty %v: want 2 rows or more, a tolerance above 0 and a penalty of 0 or more", f.Window, f.Tolerance, f.Penalty)
 	}
 	return options, nil
+}
+
+// under returns of with the options of a preset in place of those that no flag gives.
+func (f *Command) under(p learner.Preset, of learner.Config) learner.Config {
+	out := p.Over(of)
+	for flag, keep := range map[string]func(){
+		"direction":    func() { out.Direction = of.Direction },
+		"block-size":   func() { out.BlockSize = of.BlockSize },
+		"minibatch":    func() { out.Minibatch = of.Minibatch },
+		"max-features": func() { out.MaxFeatures = of.MaxFeatures },
+		"lambda":       func() { out.Lambda = of.Lambda },
+		"new-steps":    func() { out.NewSteps = of.NewSteps },
+		"old-steps":    func() { out.OldSteps = of.OldSteps },
+		"longest-step": func() { out.LongestStep = of.LongestStep },
+		"averaging":    func() { out.Averaging = of.Averaging },
+		"at-cap":       func() { out.AtCap = of.AtCap },
+	} {
+		if f.given[flag] {
+			keep()
+		}
+	}
+	return out
 }
 
 // metric returns the metric of --metric, or nil.

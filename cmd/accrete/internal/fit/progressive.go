@@ -38,7 +38,7 @@ func (f *Command) progressive(rows *decode.File, run *offline.Fit) (*progressive
 		file.Close()
 		return nil, err
 	}
-	p.out.Intervals = f.Intervals > 0
+	p.out.Intervals, p.out.Variance = f.Intervals > 0, f.Variance
 	if l, err := loss.Parse(f.Loss); err == nil {
 		if q, ok := l.(loss.Quantiles); ok {
 			p.out.Taus = q.Taus()
@@ -66,7 +66,7 @@ func (p *progressive) write(pass *learner.PredictedBatch, i int) {
 	if p.encoder == nil || len(classes) != p.classes {
 		p.encoder, p.classes = predict.EncoderOf(classes), len(classes)
 	}
-	x := predict.Prediction{Task: pass.Task, Rules: record.Example{Decision: pass.Decision, Intervals: pass.Intervals, Quantiles: pass.Quantiles, Mixture: pass.Mixture}, Encoder: p.encoder, Classes: classes}
+	x := predict.Prediction{Task: pass.Task, Rules: record.Example{Decision: pass.Decision, Intervals: pass.Uncertainty(i), Quantiles: pass.Quantiles, Mixture: pass.Mixture}, Encoder: p.encoder, Classes: classes}
 	if pass.Size > 0 {
 		x.Values = pass.Row(i)
 	}

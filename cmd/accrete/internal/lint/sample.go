@@ -117,7 +117,7 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 // if there is none.
 func designer(c learner.Config) *offline.Fit {
 	c.Algorithm, c.Loss, c.Costs, c.OnDrift, c.Direction = "ridge", "", "", "", ""
-	c.Lags, c.MaxFeatures, c.Minibatch, c.Mixture = 0, 32, 0, false
+	c.Lags, c.MaxFeatures, c.Minibatch, c.Mixture, c.Variance = 0, 32, 0, false, false
 	fit, err := offline.NewFit(c, decode.Config{})
 	if err != nil {
 		return nil

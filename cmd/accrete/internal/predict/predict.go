@@ -118,8 +118,8 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 			return nil
 		}
 		out := m.Predict(&b)
-		rules := record.Example{Decision: out.Decision, Intervals: out.Intervals, Quantiles: out.Quantiles, Mixture: out.Mixture}
-		w.Intervals, w.Taus = out.Intervals.Valid(), out.Quantiles.Taus
+		rules := record.Example{Decision: out.Decision, Quantiles: out.Quantiles, Mixture: out.Mixture}
+		w.Intervals, w.Variance, w.Taus = out.Intervals.Valid(), out.Intervals.HasVariance(), out.Quantiles.Taus
 		var why []learner.Explanation
 		if p.Explain {
 			var err error
@@ -128,6 +128,7 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 			}
 		}
 		for i := range raws {
+			rules.Intervals = out.Uncertainty(i)
 			x := Prediction{Task: out.Task, Values: out.Row(i), Rules: rules, Encoder: encoder, Classes: m.Schema.Classes}
 			if why != nil {
 				x.Explanation = record.AppendExplanation(nil, why[i], m.Schema.Columns, explained(m))

@@ -22,6 +22,7 @@ const (
 	predictionName    = "prediction"
 	probabilitiesName = "probabilities"
 	intervalName      = "interval"
+	varianceName      = "variance"
 	quantileName      = "quantile"
 	quantilesName     = "quantiles"
 	scoreName         = "score" // of a novelty
@@ -42,6 +43,7 @@ type Writer struct {
 	targets   []string  // names, if there are several
 	columns   []string  // classes that have a column each; nil: one for the predicted class
 	Intervals bool      // numbers have intervals
+	Variance  bool      // numbers have variances
 	Taus      []float64 // levels of the quantiles of a number; nil unless there are several
 }
 
@@ -82,6 +84,11 @@ func (p *Writer) added(task learner.Task) []string {
 				names = append(names, intervalName+".low."+t, intervalName+".high."+t)
 			}
 		}
+		if p.Variance {
+			for _, t := range p.targets {
+				names = append(names, varianceName+"."+t)
+			}
+		}
 		return names
 	}
 	if task == learner.Novelty {
@@ -91,6 +98,9 @@ func (p *Writer) added(task learner.Task) []string {
 		names = append(names, p.levels("")...)
 		if p.Intervals {
 			names = append(names, intervalName+".low", intervalName+".high")
+		}
+		if p.Variance {
+			names = append(names, varianceName)
 		}
 		return names
 	}
@@ -170,6 +180,11 @@ func (p *Writer) row(task learner.Task, x Prediction) []string {
 				numbers = append(numbers, low, high)
 			}
 		}
+		for i := range n {
+			if x.Rules.Intervals.HasVariance() {
+				numbers = append(numbers, x.Rules.Intervals.Variance(i))
+			}
+		}
 		for i, v := range numbers[:min(len(cells), len(numbers))] {
 			cells[i] = spelled(v)
 		}
@@ -190,7 +205,7 @@ func (p *Writer) row(task learner.Task, x Prediction) []string {
 // object writes a JSON object with the prediction as further members.
 func (p *Writer) object(row []byte, x Prediction) error {
 	row = bytes.TrimSpace(row)
-	names := []string{predictionName, probabilitiesName, intervalName, quantilesName}
+	names := []string{predictionName, probabilitiesName, intervalName, varianceName, quantilesName}
 	if x.Task == learner.Novelty {
 		names = []string{predictionName, scoreName, thresholdName}
 	}

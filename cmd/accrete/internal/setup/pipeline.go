@@ -50,6 +50,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 			Lags:        c.Input.Lags,
 			Costs:       string(c.Learner.Costs),
 			Intervals:   c.Learner.Intervals,
+			Variance:    c.Learner.Variance == "on",
 			Forest:      c.Learner.Forest,
 			Folds:       c.Learner.Folds,
 			Kernel:      c.Learner.Kernel,
@@ -113,7 +114,7 @@ func Decode(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}
-	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs), Intervals: c.Learner.Intervals}.Effective() // the loss, the costs and the intervals determine the task
+	l, err := learner.Config{Task: task, Loss: c.Learner.Loss, Targets: len(c.Input.Label), Costs: string(c.Learner.Costs), Intervals: c.Learner.Intervals, Variance: c.Learner.Variance == "on"}.Effective() // the loss, the costs and the intervals determine the task
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}
