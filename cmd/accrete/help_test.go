@@ -51,13 +51,9 @@ func TestEveryExampleParses(t *testing.T) {
 	parsed := 0
 	for _, n := range leaves(t) {
 		for line := range strings.Lines(selected(n).Examples()) {
-			for _, part := range regexp.MustCompile(`[|&;]+`).Split(strings.TrimSpace(line), -1) {
-				words := strings.Fields(regexp.MustCompile(`[<>] *\S+`).ReplaceAllString(part, ""))
-				if len(words) == 0 || words[0] != "accrete" {
+			for _, words := range commandLines(line) {
+				if words[0] != "accrete" {
 					continue
-				}
-				for i := range words {
-					words[i] = strings.Trim(words[i], `'"`)
 				}
 				parser, _, err := newParser(&commands{}, env.New(nil, nil, &bytes.Buffer{}, &bytes.Buffer{}))
 				if err != nil {
@@ -73,4 +69,29 @@ func TestEveryExampleParses(t *testing.T) {
 	if parsed < len(leaves(t)) {
 		t.Errorf("%d examples for %d commands", parsed, len(leaves(t)))
 	}
+}
+
+// shellWord is a word as a shell reads it, or what separates commands or redirects them.
+var shellWord = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"|&;<>])+|[|&;]+|[<>]`)
+
+// commandLines splits a line into its commands, each without its redirections.
+func commandLines(line string) (all [][]string) {
+	var words []string
+	redirected := false
+	for _, w := range append(shellWord.FindAllString(line, -1), ";") {
+		switch {
+		case strings.Trim(w, "|&;") == "":
+			if len(words) > 0 {
+				all = append(all, words)
+			}
+			words = nil
+		case w == "<" || w == ">":
+			redirected = true
+		case redirected:
+			redirected = false
+		default:
+			words = append(words, strings.NewReplacer("'", "", `"`, "").Replace(w))
+		}
+	}
+	return all
 }
