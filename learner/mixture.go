@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
@@ -51,7 +52,7 @@ func MixtureShare(serving []Array) (share float64, ok bool) {
 
 // newMixture returns a Mixture for the task of l.
 func (l *Learner) newMixture() *mixture.Mixture {
-	return mixture.New(l.head, machine.Short(l.machineProblem))
+	return mixture.New(l.head, machine.Short(l.machineProblem), machine.Resetting(l.machineProblem))
 }
 
 // machineProblem is what the kernel machines of a mixture are created with.
@@ -66,11 +67,27 @@ func (l *Learner) machineProblem() engine.Problem {
 	return l.problem(prior)
 }
 
+// machineBank returns the random features of the machines in the mixture of a scorer, nil if
+// there are none.
+func (l *Learner) machineBank() *features.Bank {
+	v := serving{config: l.config, dim: l.dim, fit: l.fit, static: &l.mixture.Static}
+	if b := l.machines; b == nil || l.fit != l.machinesOf || b.Blocks() != v.machineBlocks() {
+		l.machines, l.machinesOf = v.machineBank(), l.fit
+	}
+	return l.machines
+}
+
+// machineScores sets dst to the scores, rows × k, of the random features of the machines in
+// the mixture s.
+func machineScores(dst []float64, bank *features.Bank, x []float32, s *mixture.Static, k, rows int) []float64 {
+	return engine.Scores(dst[:0], bank, x, s.Coef, make([]float64, k), rows)
+}
+
 // mixedPass is what a pass has of a mixture.
 type mixedPass struct {
 	mixedScores  []float64 // rows × scores
 	servedScores []float64 // likewise, of a scorer
-	shortScores  []float64 // likewise, of its short member
+	ownFeatures  []float64 // likewise, of the random features of the machines in it
 	last         []Label   // of the key of each row, before it
 	linear       []float64 // rows × Size: of the linear member with the greatest weight
 	earlyX       []float32 // a row, scaled, before the first fit
@@ -90,12 +107,11 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		x = p.x
 	}
 	m.Begin(x, p.rows)
-	p.shortScores = state.Extend(p.shortScores[:0], p.rows*k)
 	for i := range p.rows {
 		copy(p.servedScores[i*k:(i+1)*k], p.engineScores(i))
-		m.ShortScores(p.shortScores[i*k:(i+1)*k], i)
 	}
-	m.Static.Apply(p.servedScores, p.x, p.shortScores)
+	p.ownFeatures = machineScores(p.ownFeatures, l.machineBank(), p.x, &m.Static, k, p.rows)
+	m.Static.Apply(p.servedScores, p.x, p.ownFeatures)
 	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Intervals: p.Intervals, Mixture: MixtureInputs}
 	l.own.apply(&p.Predictions)
 	p.last, p.linear = p.last[:0], p.linear[:0]

@@ -66,12 +66,12 @@ type Model struct {
 	decision  *Decision       // nil without Config.Costs
 	intervals *Intervals      // nil without Config.Intervals
 	static    *mixture.Static // nil without Config.Mixture
-	shortBank *features.Bank  // of its short member; nil if that has no features
+	machines  *features.Bank  // random features of the machines in it; nil if there are none
 
-	x     []float32 // scratch
-	f     []float64
-	short []float64 // scores of the short member
-	seen  Batch     // rows as the metric or the encoding has them
+	x    []float32 // scratch
+	f    []float64
+	own  []float64 // scores of the random features of machines
+	seen Batch     // rows as the metric or the encoding has them
 }
 
 // Dim returns the length of the rows that m predicts, or 0 if it has seen none.
@@ -129,9 +129,8 @@ func (m *Model) Predict(b *Batch) Predictions {
 		m.forest.Sum(m.f, m.x, m.leafCoef, k)
 	}
 	if m.static != nil {
-		short := &m.static.Short
-		m.short = engine.Scores(m.short[:0], m.shortBank, m.x, short.Coef, short.Intercept, n)
-		m.static.Apply(m.f, m.x, m.short)
+		m.own = machineScores(m.own, m.machines, m.x, m.static, k, n)
+		m.static.Apply(m.f, m.x, m.own)
 	}
 	for i := range n {
 		switch {
@@ -155,7 +154,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.config.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.decision, intervals: v.intervals, static: v.static, shortBank: v.shortBank()}
+	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.decision, intervals: v.intervals, static: v.static, machines: v.machineBank()}
 	if v.fit != nil {
 		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
 	}

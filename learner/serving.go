@@ -223,16 +223,25 @@ func (v *serving) loadKernel(s *state.Reader, name string) {
 	s.Require(float64(size)*float64(v.config.BlockSize)*float64(v.Blocks) <= maxFrequencies, "%d blocks of %d×%d frequencies are too many", v.Blocks, v.config.BlockSize, size)
 }
 
-// shortBank returns the random features of the short member of a mixture, nil if there are
-// none.
-func (v *serving) shortBank() *features.Bank {
-	if v.fit == nil || v.static == nil || v.static.Short.Blocks == 0 {
+// machineBlocks returns the number of blocks of the random features of machines that v has
+// coefficients of.
+func (v *serving) machineBlocks() int {
+	if v.fit == nil || v.static == nil {
+		return 0
+	}
+	return v.static.Blocks(machine.BlockSize(v.config.BlockSize))
+}
+
+// machineBank returns these random features, nil if there are none.
+func (v *serving) machineBank() *features.Bank {
+	n := v.machineBlocks()
+	if n == 0 {
 		return nil
 	}
 	o := v.config.options()
 	o.BlockSize = machine.BlockSize(o.BlockSize)
 	b := v.fit.Bank(o.FeatureMap(v.fit.Width(v.dim)))
-	b.Grow(v.static.Short.Blocks)
+	b.Grow(n)
 	return b
 }
 

@@ -102,8 +102,8 @@ func (c Config) Arithmetic() int {
 	if e.Costs == costsF1 { // its window and its least weight have changed once
 		version++
 	}
-	if e.Mixture { // with the member short
-		version++
+	if e.Mixture { // with the members short and reset
+		version += 2
 	}
 	return version
 }

@@ -18,16 +18,18 @@ const (
 	// many, and blockSize that of a block.
 	Features, blockSize = 1024, 64
 
-	// FeatureBytes is the memory of each of them beside the State.
-	FeatureBytes = newton.ShortFactorBytes
+	// AllFeatures are those of all machines, and FeatureBytes is the mean memory of each of
+	// them beside the State.
+	AllFeatures  = 2 * Features
+	FeatureBytes = (newton.ShortFactorBytes + newton.ResettingFactorBytes) / 2
 )
 
 // Machine is an engine as a member of a mixture.
 type Machine struct {
 	problem func() engine.Problem
-	plan    func(engine.Problem) engine.Engine
-	name    string // prefix of the arrays
-	resets  bool   // at its own alarms
+	plan    func(engine.Problem) engine.Engine // the algorithm
+	name    string                             // prefix of the arrays
+	resets  bool                               // at its own alarms
 
 	head    target.Head
 	engine  engine.Engine // nil before the first fit
@@ -47,6 +49,18 @@ func Short(problem func() engine.Problem) member.Kind {
 		Suits: func(target.Task) bool { return true },
 		New: func(h target.Head) member.Member {
 			return &Machine{problem: problem, plan: newton.NewShort, name: "short", head: h}
+		},
+	}
+}
+
+// Resetting is newton on the rows since its own last alarm, at most 4,096. problem is as in
+// Short.
+func Resetting(problem func() engine.Problem) member.Kind {
+	return member.Kind{
+		Name: "reset", Help: "newton on the rows since its errors last grew",
+		Suits: func(target.Task) bool { return true },
+		New: func(h target.Head) member.Member {
+			return &Machine{problem: problem, plan: newton.NewResetting, name: "reset", resets: true, head: h}
 		},
 	}
 }
