@@ -212,6 +212,29 @@ func (c *Client) Offsets(ctx context.Context, topic string) (first, end []int64,
 	return c.bounds(ctx, topic, all...)
 }
 
+// OffsetsAt returns, for each partition, the offset of the first record with this time or
+// a later one, and the last stable offset if there is none.
+func (c *Client) OffsetsAt(ctx context.Context, topic string, at time.Time) ([]int64, error) {
+	_, end, err := c.Offsets(ctx, topic)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]int, len(end))
+	for p := range all {
+		all[p] = p
+	}
+	found, err := c.offsets(ctx, topic, max(0, at.UnixMilli()), all)
+	if err != nil {
+		return nil, err
+	}
+	for p, o := range found {
+		if o >= 0 && o < end[p] {
+			end[p] = o
+		}
+	}
+	return end, nil
+}
+
 // bounds requests the first and end offsets of partitions from their leaders.
 func (c *Client) bounds(ctx context.Context, topic string, partitions ...int) (first, end []int64, err error) {
 	if first, err = c.offsets(ctx, topic, -2, partitions); err != nil {

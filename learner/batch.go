@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
 // Batch is a run of examples, laid out for the learner: raw values, a label and
@@ -39,11 +41,7 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 		panic(fmt.Sprintf("learner: example has %d values, the rows of the batch have %d", len(x), b.dim))
 	}
 	b.x = append(b.x, x...)
-	for i, v := range x {
-		if v != v {
-			b.x[len(b.x)-len(x)+i] = math.NaN() // one of its representations, as the state is hashed
-		}
-	}
+	unifyNaN(b.x[len(b.x)-len(x):])
 	if n := len(b.more); y.More != nil {
 		b.more = append(b.more, y.More...)
 		y.More = b.more[n:len(b.more):len(b.more)]
@@ -51,6 +49,27 @@ func (b *Batch) Append(x []float64, y Label, weight float64) {
 	b.labels = append(b.labels, y)
 	b.weights = append(b.weights, weight)
 	b.keys = append(b.keys, "")
+}
+
+// unifyNaN leaves one representation of NaN in x, as the state is hashed.
+func unifyNaN(x []float64) {
+	for i, v := range x {
+		if v != v {
+			x[i] = math.NaN()
+		}
+	}
+}
+
+// derive makes b rows of dim values without labels, that of row i set by a function, and
+// returns it.
+func (b *Batch) derive(rows, dim int, set func(x []float64, i int)) *Batch {
+	b.Reset(dim)
+	b.x = state.Extend(b.x, rows*dim)
+	for i := range rows {
+		set(b.x[i*dim:(i+1)*dim], i)
+	}
+	unifyNaN(b.x)
+	return b
 }
 
 // SetKey sets the key of the last example, which is empty otherwise. The lags of an

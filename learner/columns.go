@@ -36,6 +36,21 @@ func ParseDecayed(name string) (t ColumnType, is bool, err error) { return encod
 // bits: a whole number, which a float64 holds exactly.
 func Category(hash uint64) float64 { return encode.Key(hash) }
 
+// Clocks returns the columns that a monitor of the inputs has to ignore, as they change all
+// the time: times, and keys of records. It returns nil if there are none.
+func Clocks(types []ColumnType) (columns []bool) {
+	for j, t := range types {
+		switch t {
+		case TimeColumn, TrendColumn, SinceColumn, RecordKeyColumn:
+			if columns == nil {
+				columns = make([]bool, len(types))
+			}
+			columns[j] = true
+		}
+	}
+	return columns
+}
+
 // Column describes a column of raw rows and what the model sees of it.
 type Column = encode.Column
 
@@ -46,23 +61,6 @@ func (l *Learner) Columns() []Column {
 		return nil
 	}
 	return l.fit.Encoding.Columns()
-}
-
-// ServedColumns returns what Learner.Columns does, from the serving part of a State.
-// fitted is false before the first fit.
-func ServedColumns(serving []Array) (columns []Column, fitted bool, err error) {
-	s := &state.Reader{In: serving}
-	v := loadServing(s)
-	if err := s.End(); err != nil {
-		return nil, false, err
-	}
-	if v.fit == nil {
-		return nil, false, nil
-	}
-	if v.fit.Encoding != nil {
-		columns = v.fit.Encoding.Columns()
-	}
-	return columns, true, nil
 }
 
 // Encoding returns the number of values of a row as the model sees it, and the most
@@ -102,12 +100,13 @@ func (l *Learner) takeTypes(b *Batch) {
 
 // encoded fills dst with the raw rows of b as the model sees them.
 func encoded(dst, b *Batch, e *encode.Encoding, n int) *Batch {
-	dst.Reset(e.Width())
-	dst.x = state.Extend(dst.x, n*dst.dim)
-	for i := range n {
-		e.Apply(dst.x[i*dst.dim:(i+1)*dst.dim], b.X(i))
-	}
-	return dst
+	return dst.derive(n, e.Width(), func(x []float64, i int) { e.Apply(x, b.X(i)) })
+}
+
+// underMetric fills dst with the first n rows of b as m has them.
+func underMetric(dst, b *Batch, m *Metric, n int) *Batch {
+	scratch := make([]float64, m.Dim())
+	return dst.derive(n, m.Dim(), func(x []float64, i int) { m.Apply(x, scratch, b.X(i), b.Key(i)) })
 }
 
 // encodeRows has the encoding of a new fit learn the rows of the warm-up, but for those

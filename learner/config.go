@@ -9,9 +9,7 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/kernel"
-	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
-	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/oneclass"
 	"github.com/accrete-ml/accrete/learner/internal/target"
@@ -50,10 +48,8 @@ type Config struct {
 const (
 	defaultKernel      = "gaussian"
 	defaultMaxFeatures = 4096
+	defaultNu          = 0.05
 )
-
-// maxTrees bounds Config.Forest.
-const maxTrees = 4096
 
 // costsF1 is the value of Config.Costs that learns a threshold.
 const costsF1 = "f1"
@@ -105,82 +101,6 @@ func (c Config) Effective() (Config, error) {
 	return c, c.validate()
 }
 
-func (c Config) validate() error {
-	a, err := parseAlgorithm(c.Algorithm)
-	if err != nil {
-		return err
-	}
-	if _, err := engine.ParseReaction(c.OnDrift); err != nil {
-		return err
-	}
-	if _, err := descent.NewDirection(c.Direction); err != nil {
-		return err
-	}
-	if err := c.checkSteps(a); err != nil {
-		return err
-	}
-	k, err := kernel.Parse(c.Kernel)
-	if err != nil {
-		return err
-	}
-	sampling, err := features.ParseSampling(c.Sampling)
-	if err != nil {
-		return err
-	}
-	if err := sampling.CheckKernel(k); err != nil {
-		return err
-	}
-	switch l, err := parseLoss(c.Loss); {
-	case err != nil:
-		return err
-	case lossError(a, l, c.Task) != nil:
-		return lossError(a, l, c.Task)
-	case l != nil && c.Task != target.TaskOf(l):
-		return fmt.Errorf("loss %s is for %v, but the task is %v", l, target.TaskOf(l), c.Task)
-	case c.Task < Auto || c.Task > Novelty:
-		return fmt.Errorf("task %d: want 0 to 3", c.Task)
-	case c.noveltyError(a) != nil:
-		return c.noveltyError(a)
-	case c.Costs != "" && c.Costs != costsF1 && costsError(c.Costs) != nil:
-		return costsError(c.Costs)
-	case c.Costs != "" && c.Task != Classification:
-		return fmt.Errorf("costs %s are for classification, but the task is %v", c.Costs, c.Task)
-	case c.Intervals != 0 && !(c.Intervals >= 0.5 && c.Intervals <= 0.999):
-		return fmt.Errorf("intervals %v: want 0 (none), or 0.5 to 0.999", c.Intervals)
-	case c.Intervals != 0 && c.Task != Regression:
-		return fmt.Errorf("intervals are for regression, but the task is %v", c.Task)
-	case c.Monitor != 0 && (c.Monitor < divergence.MinBlockRows || c.Monitor > divergence.MaxBlockRows):
-		return fmt.Errorf("monitor %d: want 0 (none), or %d to %d rows", c.Monitor, divergence.MinBlockRows, divergence.MaxBlockRows)
-	case c.Mixture && c.mixtureError() != nil:
-		return c.mixtureError()
-	case c.Targets < 0 || c.Targets > MaxTargets:
-		return fmt.Errorf("targets %d: want 1 to %d", c.Targets, MaxTargets)
-	case c.Targets > 1 && c.Task != Regression:
-		return fmt.Errorf("%d targets need task regression, but the task is %v", c.Targets, c.Task)
-	case c.BlockSize < 1 || c.BlockSize > 1<<16:
-		return fmt.Errorf("block size %d: want 1 to 65536", c.BlockSize)
-	case c.MaxFeatures < c.BlockSize || c.MaxFeatures > 1<<24:
-		return fmt.Errorf("max_features %d: want %d (one block) to 16777216", c.MaxFeatures, c.BlockSize)
-	case c.Minibatch < 1 || c.Minibatch > 1<<16:
-		return fmt.Errorf("minibatch %d: want 1 to 65536", c.Minibatch)
-	case c.MaxClasses < 2 || c.MaxClasses > 1<<16:
-		return fmt.Errorf("max_classes %d: want 2 to 65536", c.MaxClasses)
-	case c.Lags > 0 && c.Metric != nil:
-		return errors.New("metric and lags exclude each other: lags add inputs of other rows, which a metric does not cover")
-	case c.Above() != 0 && (c.Metric != nil || c.Lags > 0):
-		return fmt.Errorf("kernel %s requires inputs %s: it excludes metric and lags", c.Kernel, kernel.Domain(c.Above()))
-	case c.Forest < 0 || c.Forest > maxTrees:
-		return fmt.Errorf("forest %d: want 0 (none) to %d trees", c.Forest, maxTrees)
-	case c.Forest > 0 && !a.Forest:
-		return fmt.Errorf("forest %d: trees are for the algorithm newton, not for %s", c.Forest, a.Name)
-	case c.Lags < 0 || c.Lags > maxLags:
-		return fmt.Errorf("lags %d: want 0 to %d", c.Lags, maxLags)
-	case !(c.Lambda > 0 || c.Lambda == 0 && a.Penalised()) || c.Lambda > 1:
-		return fmt.Errorf("lambda %v: want more than 0 and at most 1", c.Lambda)
-	}
-	return nil
-}
-
 // ErrInputs refuses rows that a Config is not for.
 var ErrInputs = errors.New("too few inputs")
 
@@ -190,7 +110,7 @@ func (c Config) Check(columns []string) error {
 	if err := c.sampling().Check(c.rowSize(len(columns))); err != nil {
 		return fmt.Errorf("%w: %w", ErrInputs, err)
 	}
-	return c.Metric.check(columns)
+	return c.Metric.Check(columns)
 }
 
 // Above returns the number that every input has to exceed for the kernel of c, and 0
@@ -215,7 +135,7 @@ func (c Config) FrequencyBytes(inputs int) int {
 
 // same reports whether c and o are equal, with metrics compared by their files.
 func (c Config) same(o Config) bool {
-	if c.Metric != nil && o.Metric != nil && c.Metric.hash == o.Metric.hash {
+	if c.Metric.SameFile(o.Metric) {
 		c.Metric = o.Metric
 	}
 	return c == o
@@ -244,13 +164,17 @@ func (c Config) Canonical() ([]byte, error) {
 	return json.Marshal(c)
 }
 
+// labelSize returns the number of numbers that encode a label.
+func (c Config) labelSize() int { return max(2, c.Targets) }
+
+// rowSize returns the number of values of a row of dim inputs with its lags.
+func (c Config) rowSize(dim int) int { return dim + c.Lags*(dim+c.labelSize()) }
+
+// inputs returns the number of inputs of a row of width values, without its lags.
+func (c Config) inputs(width int) int { return (width - c.Lags*c.labelSize()) / (1 + c.Lags) }
+
 // targets is how many a label has.
 func (c Config) targets() int { return max(1, c.Targets) }
-
-func costsError(text string) error {
-	_, err := decide.ParseCosts(text)
-	return err
-}
 
 // NamedCosts returns the names of the classes in Costs, and nil if it names none.
 func (c Config) NamedCosts() []string {
@@ -258,11 +182,6 @@ func (c Config) NamedCosts() []string {
 		return costs.Names()
 	}
 	return nil
-}
-
-func lossError(a *engine.Algorithm, chosen loss.Loss, task Task) error {
-	_, err := a.LossOf(chosen, task)
-	return err
 }
 
 // options are what engines need of c, which is effective.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/serving"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -106,29 +107,28 @@ func (m *Model) Loss() loss.Loss { return m.head.Loss }
 // With returns a model with the features of m, and with another loss of its task, other
 // coefficients and intercepts.
 func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, error) {
-	v := m.serving()
-	v.head.Loss, v.Coef, v.Intercept = l, coef, intercept
+	v := m.part()
+	v.Head.Loss, v.Coef, v.Intercept = l, coef, intercept
 	var a state.Arrays
-	v.save(&a)
+	v.Save(&a)
 	return NewModel(a)
 }
 
 // Serving returns the serving arrays of a State with the model m, which has features.
 func (m *Model) Serving() []Array {
 	var a state.Arrays
-	m.serving().save(&a)
+	m.part().Save(&a)
 	return a
 }
 
-func (m *Model) serving() serving {
-	at, blocks, kept := m.bank.Map(), m.bank.Blocks(), selection(nil)
+func (m *Model) part() serving.Part {
+	at, blocks, kept := m.bank.Map(), m.bank.Blocks(), serving.Selection(nil)
 	if p := m.pruned; p != nil {
 		at, blocks, kept = p.Map, p.blocks, p.kept
 	}
-	return serving{
-		decision: m.decision,
-		config:   Config{BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling.String()}, head: m.head, dim: m.dim, given: m.given,
-		fit:    &warmup.Fit{Encoding: m.encoding, Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second},
-		Served: engine.Served{Blocks: blocks, Intercept: m.intercept, Coef: m.coef, Forest: m.forest, LeafCoef: m.leafCoef}, kept: kept,
+	return serving.Part{
+		Decision: m.decision, BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling, Head: m.head, Dim: m.dim, Metric: m.given,
+		Fit:    &warmup.Fit{Encoding: m.encoding, Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second},
+		Served: engine.Served{Blocks: blocks, Intercept: m.intercept, Coef: m.coef, Forest: m.forest, LeafCoef: m.leafCoef}, Kept: kept,
 	}
 }

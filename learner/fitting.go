@@ -51,7 +51,9 @@ func (l *Learner) minibatchAt(n int64) int {
 
 // fitPending has the engine and the linear baseline learn the pending rows.
 func (l *Learner) fitPending() {
-	l.learnLinear()
+	if p := &l.pending; l.head.Task != Novelty {
+		l.linear.Learn(&l.head, p.X, p.Labels, p.Weights)
+	}
 	if l.drift.due {
 		l.React()
 	}

@@ -78,28 +78,6 @@ func TestALearnerNoticesChangesOfItsInputs(t *testing.T) {
 	t.Logf("alarms at %v", at)
 }
 
-// One false alarm in 10⁵ rows is more than there are, also of dependent columns.
-func TestALearnerRaisesNoFalseAlarmOfItsInputs(t *testing.T) {
-	n := 100_000
-	if testing.Short() {
-		n = 20_000
-	}
-	rng := rand.New(rand.NewPCG(8, 9))
-	w := &inputs{rows: divergence.BlockRows}
-	var b Batch
-	for range n / 1000 {
-		b.Reset(3)
-		for range 1000 {
-			x := rng.NormFloat64()
-			b.Append([]float64{x, x * x, float64(rng.IntN(4))}, Label{}, 1)
-		}
-		w.add(&b, b.Len())
-	}
-	if w.found.Alarms != 0 || w.found.Compared != int64(n/divergence.BlockRows-4) {
-		t.Errorf("%+v", w.found)
-	}
-}
-
 // A column of times is ignored whether its type is known from the first row on or not.
 func TestTypesOfLaterRowsDoNotReachTheMonitor(t *testing.T) {
 	var b Batch
@@ -114,18 +92,19 @@ func TestTypesOfLaterRowsDoNotReachTheMonitor(t *testing.T) {
 		b.Append([]float64{rng.NormFloat64(), late}, numeric(i, []float64{1, 2, 3, 4}), 1)
 	}
 	known, unknown := []ColumnType{NumericColumn, TimeColumn}, []ColumnType{NumericColumn, UnknownColumn}
-	a, c := &inputs{rows: 250}, &inputs{rows: 250}
+	a, c := divergence.NewWatch(250), divergence.NewWatch(250)
+	add := func(w *divergence.Watch, b *Batch) { w.Add(b.x, b.dim, Clocks(b.types)) }
 	whole := b
 	whole.types = known
-	a.add(&whole, whole.Len())
+	add(a, &whole)
 	early := *b.Slice(0, 300)
 	early.types = unknown
-	c.add(&early, 300)
+	add(c, &early)
 	rest := *b.Slice(300, 700)
 	rest.types = known
-	c.add(&rest, 400)
+	add(c, &rest)
 	var one, other []Array
-	a.save((*state.Arrays)(&one))
-	c.save((*state.Arrays)(&other))
+	a.Save((*state.Arrays)(&one))
+	c.Save((*state.Arrays)(&other))
 	sameState(t, "cut at row 300", State{Resuming: one}, State{Resuming: other})
 }

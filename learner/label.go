@@ -1,6 +1,8 @@
 package learner
 
-import "github.com/accrete-ml/accrete/learner/internal/target"
+import (
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
 
 // Task is what a model predicts: the probability of each class, a number, several, or
 // the novelty of a row. The first label of a stream settles it where the configuration does not.
@@ -29,3 +31,14 @@ const MaxTargets = target.MaxTargets
 
 // Best returns the index of the largest of p, the first of them if there are more.
 func Best(p []float64) int { return target.Best(p) }
+
+// What the Class of a Label of Novelty says about the row, for those who grade scores.
+const (
+	Unlabelled  = target.Unlabelled // nothing
+	KnownNormal = target.KnownNormal
+	KnownNovel  = target.KnownNovel
+)
+
+// Novel reports whether a prediction of novelty, its score and its threshold, flags the
+// row. There is none before the first fit of the warm-up.
+func Novel(prediction []float64) bool { return target.Novel(prediction) }

@@ -3,12 +3,9 @@ package learner
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
 // keyed is rows of several keys whose label is, mostly, the last one of the key.
@@ -109,24 +106,5 @@ func TestLagsDoNotSeeTheLabelsOfTheRowsThemselves(t *testing.T) {
 		if !slices.Equal(got[:same], plain[:same]) {
 			t.Errorf("the label of row %d is in a prediction up to its own", flip)
 		}
-	}
-}
-
-func TestLagMemoryIsBounded(t *testing.T) {
-	l := lags{k: 2, labelSize: 2}
-	for i := range 3 * maxLagKeys {
-		l.push(fmt.Sprint(i), []float64{float64(i), math.Inf(1)}, class(true))
-	}
-	var a state.Arrays
-	l.save(&a)
-	if l.order.Len() != maxLagKeys || len(l.keys) != maxLagKeys || l.keys[fmt.Sprint(2*maxLagKeys-1)] != nil || l.keys[fmt.Sprint(2*maxLagKeys)] == nil {
-		t.Errorf("%d keys are remembered", l.order.Len())
-	}
-	back, s := lags{k: 2, labelSize: 2}, &state.Reader{In: a}
-	back.load(s, 2)
-	var again state.Arrays
-	back.save(&again)
-	if err := s.End(); err != nil || fmt.Sprint(again) != fmt.Sprint(a) {
-		t.Errorf("read back it differs: %v", err)
 	}
 }

@@ -5,12 +5,15 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/decide"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
-	"github.com/accrete-ml/accrete/learner/internal/interval"
+	"github.com/accrete-ml/accrete/learner/internal/lags"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/rules"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/validation"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
@@ -40,17 +43,14 @@ type Learner struct {
 	pending    engine.Minibatch
 	raw        []float64 // the pending rows as they were; empty without an encoding
 	linear     baseline.Linear
-	validation []validation // of each target; of classes, one
+	validation []validation.Stream // of each target; of classes, one
 	drift      detectors
-	lags       lags
-	decision   *decide.F1        // nil without Config.Costs f1
-	costs      *Decision         // nil without Config.Costs by class
-	intervals  *interval.Tracker // nil without Config.Intervals
-	own        ownRules
-	inputs     *inputs          // nil without Config.Monitor
-	mixture    *mixture.Mixture // nil without Config.Mixture, and before the first label
-	early      *warmup.Scaler   // of the mixture's members before the first fit
-	machines   *features.Bank   // random features of the machines in it, with the fit machinesOf
+	lags       lags.Lags
+	rules      rules.Rules
+	inputs     *divergence.Watch // nil without Config.Monitor
+	mixture    *mixture.Mixture  // nil without Config.Mixture, and before the first label
+	early      *warmup.Scaler    // of the mixture's members before the first fit
+	machines   *features.Bank    // random features of the machines in it, with the fit machinesOf
 	machinesOf *warmup.Fit
 
 	pass    PredictedBatch
@@ -59,8 +59,7 @@ type Learner struct {
 
 // scratch is memory that steps reuse.
 type scratch struct {
-	target []float64 // of the linear baseline
-	linear []float64
+	linear []float64 // of the linear baseline
 }
 
 // New returns a Learner without any rows.
@@ -87,35 +86,24 @@ func newWith(c Config, by warmup.Fitter) (*Learner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	if c.Metric != nil && !c.Metric.whole() {
+	if c.Metric != nil && !c.Metric.Whole() {
 		return nil, fmt.Errorf("learner: metric %v: only its hash is known: set Config.Metric to the metric itself", c.Metric)
 	}
 	n := c.targets()
-	var decision *decide.F1
-	var costs *Decision
-	if c.Costs == costsF1 {
-		decision = decide.NewF1()
-	} else if c.Costs != "" {
-		by, err := decide.ParseCosts(c.Costs)
-		if err != nil {
+	of := rules.Options{F1: c.Costs == costsF1, Coverage: c.Intervals, Targets: n, Mixture: c.Mixture}
+	if c.Costs != "" && !of.F1 {
+		if of.Costs, err = decide.ParseCosts(c.Costs); err != nil {
 			return nil, fmt.Errorf("learner: %w", err)
 		}
-		rule := decide.ByCosts(by)
-		costs = &rule
 	}
-	var intervals *interval.Tracker
-	if c.Intervals != 0 {
-		intervals = interval.NewTracker(c.Intervals, n)
-	}
-	var watched *inputs
+	var watch *divergence.Watch
 	if c.Monitor != 0 {
-		watched = &inputs{rows: c.Monitor}
+		watch = divergence.NewWatch(c.Monitor)
 	}
 	return &Learner{
-		inputs:   watched,
-		decision: decision, costs: costs, intervals: intervals, own: newOwnRules(c),
-		config: c, fitter: by, algorithm: algorithm, kernel: k, chosen: chosen, reaction: reaction, lags: lags{k: c.Lags, labelSize: c.labelSize()},
-		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation, n),
+		inputs: watch, rules: rules.New(of),
+		config: c, fitter: by, algorithm: algorithm, kernel: k, chosen: chosen, reaction: reaction, lags: lags.New(c.Lags, c.labelSize()),
+		head: target.NewHead(chosen, Auto, 0, n), means: make([]float64, n), validation: make([]validation.Stream, n),
 	}, nil
 }
 
@@ -145,7 +133,7 @@ func (l *Learner) Learn(p *PredictedBatch) Step {
 		}
 	}
 	if l.inputs != nil {
-		l.inputs.add(p.batch, p.rows)
+		l.inputs.Add(p.batch.x[:p.rows*p.batch.dim], p.batch.dim, Clocks(p.batch.types))
 	}
 	p.learned = true
 	s.Labelled, s.Step = l.labelled, l.steps()
@@ -163,9 +151,18 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	}
 	changed = l.changesAfter(l.labelled+1, y)
 	l.validate(p, i, y, weight)
-	l.addRules(p, i, y, weight)
-	if l.lags.k > 0 {
-		l.lags.push(p.batch.keys[i], p.batch.X(i), y)
+	served, mixed := p.Row(i), p.Row(i)
+	if p.isMixed {
+		served = p.Scorer.Row(i)
+	}
+	if l.fit != nil {
+		l.rules.AddDecision(served, mixed, y.Class, weight)
+	}
+	if weight > 0 && p.Size > 0 {
+		l.rules.AddResiduals(served, mixed, y)
+	}
+	if !l.lags.None() {
+		l.lags.Push(p.batch.keys[i], p.batch.X(i), y)
 	}
 	if !l.warming() {
 		found = l.drift.add(p.head.BoundedError(p.Row(i), y))
@@ -189,7 +186,7 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 	}
 	l.advance()
 	if changed {
-		l.stepIntervals()
+		l.rules.StepIntervals()
 	}
 	return changed, found
 }
@@ -233,39 +230,5 @@ func (l *Learner) problem(prior []float64) engine.Problem {
 func (l *Learner) step() {
 	l.learnEncoding()
 	l.fitPending()
-	l.stepDecisions(l.minibatchAt(l.labelled))
-}
-
-// Progress returns the progressive validation so far.
-func (l *Learner) Progress() Progress {
-	p := Progress{Drifts: l.drift.alarms, Task: l.head.Task, Examples: l.labelled, Step: l.steps()}
-	if l.fit != nil {
-		p.Features, p.Average, p.Kernel = l.engine.Features(), l.engine.Served() > 0, l.fit.Kernel.String()
-		for _, r := range warmup.Checkpoints {
-			if int64(warmup.EffectiveAt(r)) <= l.labelled {
-				p.Warmup = r
-			}
-		}
-	}
-	p.Inputs = l.Inputs()
-	whole, long, short := make([]tally, len(l.validation)), make([]tally, len(l.validation)), make([]tally, len(l.validation))
-	for j := range l.validation {
-		r := &l.validation[j]
-		whole[j], long[j], short[j] = r.whole, r.window(recentBuckets), r.window(latestBuckets)
-	}
-	if l.intervals != nil {
-		of := l.intervals
-		if l.own.intervals != nil {
-			of = l.own.intervals
-		}
-		coverage, width := of.Graded()
-		for j := range coverage {
-			p.Intervals = append(p.Intervals, IntervalScore{Coverage: coverage[j], Width: width[j]})
-		}
-	}
-	if l.mixture != nil {
-		p.Mixture = l.mixtureScores()
-	}
-	p.Whole, p.Recent, p.Latest = scores(whole, l.head.Task), scores(long, l.head.Task), scores(short, l.head.Task)
-	return p
+	l.rules.StepDecisions(l.minibatchAt(l.labelled))
 }

@@ -151,7 +151,7 @@ func TestRowsHaveTheDistancesOfTheirMetric(t *testing.T) {
 			b.Append(x, Label{}, 1)
 			b.SetKey(key)
 		}
-		z := m.apply(new(Batch), b, 2)
+		z := underMetric(new(Batch), b, m, 2)
 		got, want := 0.0, 0.0
 		for i := range n {
 			d := z.X(0)[i] - z.X(1)[i]

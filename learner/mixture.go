@@ -1,9 +1,6 @@
 package learner
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/machine"
@@ -12,43 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
-	"github.com/accrete-ml/accrete/learner/loss"
 )
-
-// mixtureError returns an error if c, whose task and loss are effective, is not for a
-// mixture.
-func (c Config) mixtureError() error {
-	l, err := parseLoss(c.Loss)
-	switch {
-	case err != nil:
-		return err
-	case c.Task == Novelty:
-		return errors.New("a mixture weighs its members by labels, which task novelty does not have")
-	case l != nil && l != loss.Loss(loss.Logistic{}) && l != loss.Loss(loss.Softmax{}) && l != loss.Loss(loss.Square{}):
-		return fmt.Errorf("a mixture is for the losses logistic, softmax and square, not for %s", l)
-	case c.Algorithm == "ridge" && c.Task != Regression:
-		return errors.New("a mixture is of probabilities, which ridge does not predict: use another algorithm")
-	}
-	return nil
-}
-
-// MixtureShare returns the share of the algorithm in the mixture that a model with these
-// serving arrays predicts with, the mean over its scores. It returns false if there is no
-// mixture.
-func MixtureShare(serving []Array) (share float64, ok bool) {
-	for _, a := range serving {
-		if of, is := a.Data.([]float64); is && a.Name == "mixture.engine" {
-			if len(of) == 0 {
-				return 1, true
-			}
-			for _, v := range of {
-				share += v / float64(len(of))
-			}
-			return share, true
-		}
-	}
-	return 0, false
-}
 
 // newMixture returns a Mixture for the task of l.
 func (l *Learner) newMixture() *mixture.Mixture {
@@ -70,10 +31,14 @@ func (l *Learner) machineProblem() engine.Problem {
 // machineBank returns the random features of the machines in the mixture of a scorer, nil if
 // there are none.
 func (l *Learner) machineBank() *features.Bank {
-	v := serving{config: l.config, dim: l.dim, fit: l.fit, static: &l.mixture.Static}
-	if b := l.machines; b == nil || l.fit != l.machinesOf || b.Blocks() != v.machineBlocks() {
-		l.machines, l.machinesOf = v.machineBank(), l.fit
+	blocks := l.mixture.Static.Blocks(machine.BlockSize(l.config.BlockSize))
+	switch b := l.machines; {
+	case blocks == 0:
+		return nil
+	case b == nil || l.fit != l.machinesOf || b.Blocks() > blocks:
+		l.machines, l.machinesOf = machine.Bank(l.problem(nil)), l.fit
 	}
+	l.machines.Grow(blocks)
 	return l.machines
 }
 
@@ -113,7 +78,7 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 	p.ownFeatures = machineScores(p.ownFeatures, l.machineBank(), p.x, &m.Static, k, p.rows)
 	m.Static.Apply(p.servedScores, p.x, p.ownFeatures)
 	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Intervals: p.Intervals, Mixture: MixtureInputs}
-	l.own.apply(&p.Predictions)
+	p.setRules(l.rules.Mixed())
 	p.last, p.linear = p.last[:0], p.linear[:0]
 	for i := range p.rows {
 		p.last = append(p.last, l.lastOf(p, i))

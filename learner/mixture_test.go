@@ -117,7 +117,7 @@ func TestMixtureIsNotMuchWorseThanAnyMember(t *testing.T) {
 		l := newLearner(t, s.config)
 		learn(l, s.keyedRows(n), n)
 		m := l.Progress().Mixture
-		total := l.validation[0].whole[tallyLoss] / l.validation[0].whole[tallyWeight]
+		total := l.validation[0].Whole.Loss()
 		for _, e := range m.Members[:1] {
 			if bound := 10.0 / float64(n); total > e.Whole.Loss+bound {
 				t.Errorf("%s: mean loss %v, %s has %v", s.name, total, e.Name, e.Whole.Loss)

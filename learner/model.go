@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/accrete-ml/accrete/features"
@@ -10,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/interval"
 	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/serving"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
@@ -97,7 +99,7 @@ func (m *Model) inputs(b *Batch) *Batch {
 	if m.given == nil {
 		return b
 	}
-	return m.given.apply(&m.seen, b, b.Len())
+	return underMetric(&m.seen, b, m.given, b.Len())
 }
 
 // Predict returns predictions for all rows of b, which must be of the model's
@@ -111,12 +113,7 @@ func (m *Model) Predict(b *Batch) Predictions {
 		size = 0 // there is nothing to be outside of
 	}
 	p := Predictions{Task: m.head.Task, Size: size, Values: make([]float64, n*size)}
-	if m.decision != nil {
-		p.Decision = *m.decision
-	}
-	if m.intervals != nil {
-		p.Intervals = *m.intervals
-	}
+	p.setRules(m.decision, m.intervals)
 	if m.static != nil {
 		p.Mixture = MixtureInputs
 	}
@@ -143,23 +140,27 @@ func (m *Model) Predict(b *Batch) Predictions {
 	return p
 }
 
+// ErrLags refuses a model with lags outside its Learner: its predictions depend on the
+// labels of earlier rows.
+var ErrLags = errors.New("only the learner can predict with a model that has lags: predictions depend on the labels of earlier records")
+
 // NewModel returns the model of a State with these serving arrays, which may come from
 // anywhere: invalid arrays are an error. A model with lags is ErrLags.
 func NewModel(arrays []Array) (*Model, error) {
 	s := &state.Reader{In: arrays}
-	v := loadServing(s)
+	v := serving.Load(s)
 	if err := s.End(); err != nil {
 		return nil, err
 	}
-	if v.config.Lags > 0 {
+	if v.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.head, dim: v.dim, given: v.given, bank: v.bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.decision, intervals: v.intervals, static: v.static, machines: v.machineBank()}
-	if v.fit != nil {
-		m.scaler, m.encoding = v.fit.Scaler, v.fit.Encoding
+	m := &Model{head: v.Head, dim: v.Dim, given: v.Metric, bank: v.Bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.Decision, intervals: v.Intervals, static: v.Mixture, machines: v.MachineBank()}
+	if v.Fit != nil {
+		m.scaler, m.encoding = v.Fit.Scaler, v.Fit.Encoding
 	}
-	if v.kept != nil {
-		m.pruned = &pruned{v.featureMap(), v.Blocks, v.kept}
+	if v.Kept != nil {
+		m.pruned = &pruned{v.FeatureMap(), v.Blocks, v.Kept}
 	}
 	return m, nil
 }

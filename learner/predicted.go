@@ -74,19 +74,18 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	if l.config.rowSize(b.Dim()) != l.dim || l.dim == 0 {
 		panic(fmt.Sprintf("learner: rows have %d values, the model has %d inputs", l.config.rowSize(b.Dim()), l.dim))
 	}
-	if m := l.config.Metric; m != nil && m.dim() != l.dim {
-		panic(fmt.Sprintf("learner: rows have %d values, the metric has %d columns", l.dim, m.dim()))
+	if m := l.config.Metric; m != nil && m.Dim() != l.dim {
+		panic(fmt.Sprintf("learner: rows have %d values, the metric has %d columns", l.dim, m.Dim()))
 	}
 	l.takeTypes(b)
 	p := &l.pass
 	p.batch, p.learned = b, false
 	p.rows, p.head = l.passLength(b), l.head
-	if p.raw = b; l.lags.k > 0 {
-		p.raw = &p.lagged
-		l.lags.appendLags(p.raw, b, p.rows)
+	if p.raw = b; !l.lags.None() {
+		p.raw = p.lagged.derive(p.rows, l.dim, func(x []float64, i int) { l.lags.Set(x, b, i) })
 	}
 	if m := l.config.Metric; m != nil {
-		p.raw = m.apply(&p.lagged, b, p.rows)
+		p.raw = underMetric(&p.lagged, b, m, p.rows)
 	}
 	if p.inputs = p.raw; l.fit != nil && l.fit.Encoding != nil {
 		p.inputs = encoded(&p.encoded, p.raw, l.fit.Encoding, p.rows)
@@ -103,14 +102,7 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	if p.Task == Novelty && l.fit == nil {
 		p.Size = 0 // there is nothing to be outside of
 	}
-	if l.decision != nil {
-		p.Decision = l.decision.Rule
-	} else if l.costs != nil {
-		p.Decision = *l.costs
-	}
-	if l.intervals != nil {
-		p.Intervals = l.intervals.Rule
-	}
+	p.setRules(l.rules.Served())
 	p.Values = state.Extend(p.Values[:0], p.rows*p.Size)
 	if l.config.Mixture {
 		p.Mixture = MixtureLabels
@@ -132,7 +124,17 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	return p
 }
 
-// until returns the number of rows of b up to and including the one after which
+// setRules sets the rules of p to those that are not nil.
+func (p *Predictions) setRules(d *Decision, i *Intervals) {
+	if d != nil {
+		p.Decision = *d
+	}
+	if i != nil {
+		p.Intervals = *i
+	}
+}
+
+// passLength returns the number of rows of b up to and including the one after which
 // the model may change.
 func (l *Learner) passLength(b *Batch) int {
 	n := l.labelled

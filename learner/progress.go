@@ -1,8 +1,12 @@
 package learner
 
 import (
+	"github.com/accrete-ml/accrete/learner/divergence"
+	"github.com/accrete-ml/accrete/learner/internal/baseline"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/validation"
+	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
 // Progress is the progressive validation of a Learner, which predicts each row before
@@ -25,6 +29,9 @@ type Progress struct {
 	Inputs    *Inputs         // nil without Config.Monitor
 	Mixture   *MixtureScores  // nil without Config.Mixture, and before the first label
 }
+
+// Inputs is what the monitor of the inputs has found: see Config.Monitor.
+type Inputs = divergence.Found
 
 // IntervalScore is the accuracy of the intervals around the predictions of a target.
 type IntervalScore struct {
@@ -51,63 +58,75 @@ type Score struct {
 	Loss  float64 // of the model only; see PredictedBatch.Loss
 }
 
-// A tally adds up the errors of rows.
-type tally [tallyFields]float64
+// MixtureScores are how good the members of a mixture are. For several targets they are
+// means over these.
+type MixtureScores struct {
+	Members []MemberScore // the first is the algorithm
+	Scorer  Score         // of the mixture that a scorer has, all rows
+	Recent  Score         // likewise, the last few thousand rows
 
-const (
-	tallyRows = iota
-	tallyWeight
-	tallyModel // weighted errors, or squared errors
-	tallyMajority
-	tallyNoChange
-	tallyLinear
-	tallyLoss
-	tallyMean     // of the labels
-	tallyVariance // sum of their squared deviations from it
-	tallyFields
-)
-
-// add adds one row. errors are of the model and the three baselines.
-func (t *tally) add(weight float64, errors [4]float64, loss, label float64) {
-	t[tallyRows]++
-	if weight == 0 {
-		return
-	}
-	t[tallyWeight] += weight
-	for i, e := range errors {
-		t[tallyModel+i] = target.Finite(t[tallyModel+i] + float64(weight*e))
-	}
-	t[tallyLoss] = target.Finite(t[tallyLoss] + float64(weight*loss))
-	d := label - t[tallyMean]
-	t[tallyMean] += float64(d * (weight / t[tallyWeight]))
-	t[tallyVariance] = target.Finite(t[tallyVariance] + float64(weight*max(0, float64(d*(label-t[tallyMean])))))
+	// Stacked is the share of the prediction that stacks have: they add the scores of
+	// the members, each times a factor that is learned, where the mixture averages them.
+	Stacked float64
 }
 
-// merge adds the rows of u.
-func (t *tally) merge(u tally) {
-	t[tallyRows] += u[tallyRows]
-	if u[tallyWeight] == 0 {
-		return
-	}
-	w := t[tallyWeight] + u[tallyWeight]
-	d, share := u[tallyMean]-t[tallyMean], u[tallyWeight]/w
-	between := float64(float64(d*d) * float64(t[tallyWeight]*share))
-	for i := tallyModel; i <= tallyLoss; i++ {
-		t[i] = target.Finite(t[i] + u[i])
-	}
-	t[tallyMean] += float64(d * share)
-	t[tallyVariance] = target.Finite(target.Finite(t[tallyVariance]+u[tallyVariance]) + between)
-	t[tallyWeight] = w
+// MemberScore is how good a member of a mixture is on the rows that it has predicted.
+type MemberScore struct {
+	Name   string
+	Labels bool    // whether it needs the labels of earlier rows, so that scorers do not have it
+	Rows   float64 // share of the rows that it has predicted
+	Weight float64 // in the predictions of the learner, from 0 to 1
+	Scorer float64 // in those of a scorer
+	Whole  Score   // all rows
+	Recent Score   // the last few thousand
 }
 
-func (t *tally) scores(task Task) Scores {
-	s := Scores{Rows: int64(t[tallyRows])}
-	if t[tallyWeight] == 0 {
+// Inputs returns what the monitor has found, and nil without Config.Monitor.
+func (l *Learner) Inputs() *Inputs {
+	if l.inputs == nil {
+		return nil
+	}
+	f := l.inputs.Found()
+	return &f
+}
+
+// Progress returns the progressive validation so far.
+func (l *Learner) Progress() Progress {
+	p := Progress{Drifts: l.drift.alarms, Task: l.head.Task, Examples: l.labelled, Step: l.steps()}
+	if l.fit != nil {
+		p.Features, p.Average, p.Kernel = l.engine.Features(), l.engine.Served() > 0, l.fit.Kernel.String()
+		for _, r := range warmup.Checkpoints {
+			if int64(warmup.EffectiveAt(r)) <= l.labelled {
+				p.Warmup = r
+			}
+		}
+	}
+	p.Inputs = l.Inputs()
+	whole, long, short := make([]validation.Tally, len(l.validation)), make([]validation.Tally, len(l.validation)), make([]validation.Tally, len(l.validation))
+	for j := range l.validation {
+		r := &l.validation[j]
+		whole[j], long[j], short[j] = r.Whole, r.Window(validation.RecentBuckets), r.Window(validation.LatestBuckets)
+	}
+	coverage, width := l.rules.Graded()
+	for j := range coverage {
+		p.Intervals = append(p.Intervals, IntervalScore{Coverage: coverage[j], Width: width[j]})
+	}
+	if l.mixture != nil {
+		p.Mixture = l.mixtureScores()
+	}
+	p.Whole, p.Recent, p.Latest = scores(whole, l.head.Task), scores(long, l.head.Task), scores(short, l.head.Task)
+	return p
+}
+
+// scoresOf returns those of a tally.
+func scoresOf(t *validation.Tally, task Task) Scores {
+	s := Scores{Rows: t.Rows()}
+	if t.Empty() {
 		return s
 	}
-	variance := t[tallyVariance] / t[tallyWeight]
+	variance, errors := t.Variance(), t.Errors()
 	for i, score := range []*Score{&s.Model, &s.Majority, &s.NoChange, &s.Linear} {
-		e := t[tallyModel+i] / t[tallyWeight]
+		e := errors[i]
 		switch {
 		case task == Classification, task == Novelty:
 			score.Error = e
@@ -117,20 +136,20 @@ func (t *tally) scores(task Task) Scores {
 			*score = Score{Error: min(e, 1), MSE: e}
 		}
 	}
-	s.Model.Loss = t[tallyLoss] / t[tallyWeight]
+	s.Model.Loss = t.Loss()
 	return s
 }
 
 // scores returns those of the tallies of all targets.
-func scores(of []tally, task Task) Scores {
-	s := of[0].scores(task)
+func scores(of []validation.Tally, task Task) Scores {
+	s := scoresOf(&of[0], task)
 	if len(of) == 1 {
 		return s
 	}
 	s = Scores{Rows: s.Rows}
 	n := float64(len(of))
 	for j := range of {
-		one := of[j].scores(task)
+		one := scoresOf(&of[j], task)
 		s.Each = append(s.Each, one)
 		from := []Score{one.Model, one.Majority, one.NoChange, one.Linear}
 		for i, to := range []*Score{&s.Model, &s.Majority, &s.NoChange, &s.Linear} {
@@ -142,78 +161,77 @@ func scores(of []tally, task Task) Scores {
 	return s
 }
 
-const (
-	bucketRows    = 100
-	recentBuckets = 100 // buckets in the longer window
-	latestBuckets = 10  // and in the shorter
-)
-
-// validation is the progressive validation of a stream: a tally of all rows, and a ring
-// of buckets for the windows.
-type validation struct {
-	whole   tally
-	buckets [recentBuckets + 1]tally // the one being filled, and as many as the window has
-	at      int                      // the one being filled
-}
-
-func (r *validation) add(weight float64, errors [4]float64, loss, label float64) {
-	r.whole.add(weight, errors, loss, label)
-	r.buckets[r.at].add(weight, errors, loss, label)
-	if r.buckets[r.at][tallyRows] == bucketRows {
-		r.at = (r.at + 1) % len(r.buckets)
-		r.buckets[r.at] = tally{}
-	}
-}
-
-// window returns the tally of the last buckets and of the one being filled.
-func (r *validation) window(buckets int) tally {
-	var t tally
-	for i := buckets; i >= 0; i-- {
-		t.merge(r.buckets[(r.at-i+len(r.buckets))%len(r.buckets)])
-	}
-	return t
-}
-
-func saveValidation(a *state.Arrays, all []validation) {
-	var whole, ring []float64
-	var at []int64
-	for i := range all {
-		r := &all[i]
-		whole = append(whole, r.whole[:]...)
-		for _, b := range r.buckets {
-			ring = append(ring, b[:]...)
+func (l *Learner) mixtureScores() *MixtureScores {
+	names, n := l.mixture.Names(l.algorithm.Name), float64(l.head.Targets())
+	s := &MixtureScores{Members: make([]MemberScore, len(names))}
+	for j := range l.head.Targets() {
+		variance := 1.0
+		if t := &l.validation[j].Whole; l.head.Task == Regression && !t.Empty() && t.Variance() > 0 {
+			variance = t.Variance()
 		}
-		at = append(at, int64(r.at))
+		add := func(to *Score, loss, err float64) {
+			to.Loss += loss / n
+			to.Error += target.Finite(err/variance) / n
+			if l.head.Task == Regression {
+				to.MSE += err / n
+			}
+		}
+		grades := l.mixture.Grades(j)
+		for e, g := range grades[:len(names)] {
+			m := &s.Members[e]
+			m.Name, m.Labels = names[e], l.mixture.Labelled(e)
+			if all := grades[len(names)].Graded; all > 0 {
+				m.Rows += g.Graded / all / n
+			}
+			m.Weight += g.Weight * grades[len(names)].Weight / n
+			m.Scorer += g.ServedWeight / n
+			add(&m.Whole, g.Loss, g.Error)
+			add(&m.Recent, g.RecentLoss, g.RecentError)
+		}
+		s.Stacked += (1 - grades[len(names)].Weight) / n
+		last := grades[len(names)+1]
+		add(&s.Scorer, last.Loss, last.Error)
+		add(&s.Recent, last.RecentLoss, last.RecentError)
 	}
-	state.Put(a, "progress", tallyFields, whole)
-	state.Put(a, "progress.ring", tallyFields, ring)
-	state.Put(a, "progress.at", 1, at)
+	return s
 }
 
-func loadValidation(s *state.Reader, all []validation) {
-	const buckets = len(validation{}.buckets)
-	whole := state.Take[float64](s, "progress", len(all), tallyFields)
-	ring := state.Take[float64](s, "progress.ring", len(all)*buckets, tallyFields)
-	at := state.Take[int64](s, "progress.at", len(all), 1)
-	if s.Err != nil {
+// validate adds the errors of the prediction for row i of p, and of the baselines, to
+// the progressive validation.
+func (l *Learner) validate(p *PredictedBatch, i int, y Label, weight float64) {
+	if l.labelled == 0 || p.Size == 0 {
+		return // nothing has been predicted
+	}
+	f := p.scores(i)
+	if l.head.Task == Novelty { // without baselines
+		l.validation[0].Add(weight, [4]float64{p.head.Error(p.Row(i), y, 0)}, target.Finite(p.head.GradedLoss(f, nil, y, 0)), 0)
 		return
 	}
-	for i := range all {
-		r := &all[i]
-		copy(r.whole[:], whole[i*tallyFields:])
-		for k := range r.buckets {
-			copy(r.buckets[k][:], ring[(i*buckets+k)*tallyFields:])
-			r.buckets[k].check(s, k == int(at[i]))
+	linear := l.fit != nil && l.linear.Ready() && !p.isMixed
+	if linear {
+		l.scratch.linear = state.Extend(l.scratch.linear[:0], l.linear.Targets)
+		l.linear.Predict(l.scratch.linear, p.x[i*l.width():(i+1)*l.width()])
+	}
+	frequent := Best(l.weights)
+	for j := range l.validation {
+		errors := [4]float64{
+			p.head.Error(p.Row(i), y, j),
+			baseline.Error(&l.head, y, j, frequent, l.means[j]),
+			baseline.Error(&l.head, y, j, l.last.Class, l.last.At(j)),
 		}
-		r.whole.check(s, false)
-		s.Require(at[i] >= 0 && int(at[i]) < buckets, "progress: position %d is out of range", at[i])
-		r.at = int(at[i])
+		errors[3] = errors[1]
+		if linear {
+			class, value := baseline.Prediction(&l.head, l.scratch.linear, j)
+			errors[3] = baseline.Error(&l.head, y, j, class, value)
+		}
+		if p.isMixed {
+			values := p.linear[i*p.Size : (i+1)*p.Size]
+			errors[3] = p.head.Error(values, y, j)
+		}
+		value := float64(y.Class)
+		if l.head.Task == Regression {
+			value = target.Bounded(y.At(j))
+		}
+		l.validation[j].Add(weight, errors, target.Finite(p.head.GradedLoss(f, p.Row(i), y, j)), value)
 	}
-}
-
-func (t *tally) check(s *state.Reader, filling bool) {
-	for i, v := range t {
-		s.Require(v >= 0 || i == tallyMean, "progress: a sum is %v, want 0 or more", v)
-	}
-	s.Require(!filling || t[tallyRows] < bucketRows, "progress: the current bucket has %v rows", t[tallyRows])
 }

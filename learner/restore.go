@@ -2,13 +2,13 @@ package learner
 
 import (
 	"fmt"
-	"slices"
 
+	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
-	"github.com/accrete-ml/accrete/learner/internal/engine"
-	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/serving"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/validation"
 	"github.com/accrete-ml/accrete/learner/internal/warmup"
 )
 
@@ -31,86 +31,18 @@ const (
 	totalFields
 )
 
-// State returns a copy of the state of the Learner, without a PredictedBatch that has not been
-// learned. The names and the order of its arrays are part of the snapshot format.
-func (l *Learner) State() State {
-	s := State{Serving: l.Serving()}
-	top, lambda := 0.0, 0.0
-	if l.fit != nil {
-		top, lambda = l.fit.TopEigenvalue, l.fit.Lambda
-	}
-	a := (*state.Arrays)(&s.Resuming)
-	state.Put(a, "counters", counterFields, []int64{l.labelled, int64(l.last.Class)})
-	state.Put(a, "totals", totalFields, []float64{l.total, l.means[0], l.last.Value, top, lambda, l.linear.Rows, l.linear.Solved})
-	if n := l.head.Targets(); n > 1 {
-		more := slices.Clone(l.means[1:])
-		state.Put(a, "totals.more", n-1, append(more, append(l.last.More, make([]float64, n-1-len(l.last.More))...)...))
-	}
-	state.Put(a, "classes", 1, l.weights)
-	state.Put(a, "pending.x", l.width(), l.pending.X)
-	target.PutLabels(a, "pending", l.pending.Labels, l.head.Targets(), l.pending.Weights)
-	state.Put(a, "warmup.x", l.dim, l.warmup.X)
-	target.PutLabels(a, "warmup", l.warmup.Labels, l.head.Targets(), l.warmup.Weights)
-	l.saveColumns(a)
-	l.linear.Save(a, l.width())
-	saveValidation(a, l.validation)
-	l.drift.save(a)
-	l.lags.save(a)
-	if l.decision != nil {
-		l.decision.Save(a)
-	}
-	if l.intervals != nil {
-		l.intervals.Save(a)
-	}
-	if l.inputs != nil {
-		l.inputs.save(a)
-	}
-	if l.mixture != nil {
-		l.mixture.Save(a)
-	}
-	l.own.save(a)
-	if l.fit != nil {
-		l.engine.Save(a)
-	}
-	return s
-}
-
-// Serving returns the part of the State that it takes to predict.
-func (l *Learner) Serving() []Array {
-	v := serving{config: l.config, head: l.head, dim: l.dim, fit: l.fit, given: l.config.Metric, Served: engine.Served{Intercept: l.priorIntercept}}
-	if l.fit != nil {
-		v.Served = l.engine.Serving()
-	}
-	v.decision = l.costs
-	if l.decision != nil {
-		v.decision = &l.decision.Rule
-	}
-	if l.intervals != nil {
-		v.intervals = &l.intervals.Rule
-	}
-	if l.config.Mixture {
-		v.static = &mixture.Static{}
-		if l.mixture != nil {
-			v.static = &l.mixture.Static
-		}
-	}
-	var a state.Arrays
-	v.save(&a)
-	return a
-}
-
 // Restore returns the Learner that had the State s, which may come from anywhere: an
 // invalid State is an error. c must be the Config of that Learner.
 func Restore(c Config, s State) (*Learner, error) { return restoreWith(c, s, warmup.NewFit) }
 
 func restoreWith(c Config, s State, by warmup.Fitter) (*Learner, error) {
-	serving := &state.Reader{In: s.Serving}
-	v := loadServing(serving)
-	if err := serving.End(); err != nil {
+	from := &state.Reader{In: s.Serving}
+	v := serving.Load(from)
+	if err := from.End(); err != nil {
 		return nil, fmt.Errorf("learner: serving part: %w", err)
 	}
-	if c.Metric != nil && v.given != nil && c.Metric.hash == v.given.hash {
-		c.Metric = v.given
+	if c.Metric.SameFile(v.Metric) {
+		c.Metric = v.Metric
 	}
 	l, err := newWith(c, by)
 	if err != nil {
@@ -126,30 +58,30 @@ func restoreWith(c Config, s State, by warmup.Fitter) (*Learner, error) {
 }
 
 // compare requires that the state is one of the configured model.
-func (l *Learner) compare(s *state.Reader, v serving) {
+func (l *Learner) compare(s *state.Reader, v serving.Part) {
 	c := l.config
-	s.Require(v.config.BlockSize == c.BlockSize && v.config.Seed == c.Seed, "block size is %d and seed %d, configured are %d and %d", v.config.BlockSize, v.config.Seed, c.BlockSize, c.Seed)
-	s.Require(v.kept == nil, "the model is pruned: it predicts and does not learn")
+	s.Require(v.BlockSize == c.BlockSize && v.Seed == c.Seed, "block size is %d and seed %d, configured are %d and %d", v.BlockSize, v.Seed, c.BlockSize, c.Seed)
+	s.Require(v.Kept == nil, "the model is pruned: it predicts and does not learn")
 	s.Require(v.Blocks <= c.options().MaxBlocks(), "%d blocks, want at most %d", v.Blocks, c.options().MaxBlocks())
-	s.Require(v.head.Classes <= c.MaxClasses, "%d classes, want at most %d", v.head.Classes, c.MaxClasses)
-	s.Require(c.Task == Auto || v.head.Task == Auto || v.head.Task == c.Task, "task is %v, configured is %v", v.head.Task, c.Task)
-	s.Require(v.config.targets() == c.targets(), "%d targets, configured %d", v.config.targets(), c.targets())
-	suited, err := l.algorithm.LossOf(l.chosen, v.head.Task)
+	s.Require(v.Head.Classes <= c.MaxClasses, "%d classes, want at most %d", v.Head.Classes, c.MaxClasses)
+	s.Require(c.Task == Auto || v.Head.Task == Auto || v.Head.Task == c.Task, "task is %v, configured is %v", v.Head.Task, c.Task)
+	s.Require(max(1, v.Targets) == c.targets(), "%d targets, configured %d", max(1, v.Targets), c.targets())
+	suited, err := l.algorithm.LossOf(l.chosen, v.Head.Task)
 	s.Require(err == nil, "%v", err)
-	want := target.NewHead(suited, v.head.Task, v.head.Classes, c.targets())
-	s.Require(v.head.Loss == want.Loss, "loss is %v, configured is %s", v.head.Loss, c.Loss)
-	s.Require(v.config.Sampling == c.Sampling, "sampling is %s, configured is %s", v.config.Sampling, c.Sampling)
-	s.Require(v.given == c.Metric, "metric is %v, configured is %v", v.given, c.Metric)
+	want := target.NewHead(suited, v.Head.Task, v.Head.Classes, c.targets())
+	s.Require(v.Head.Loss == want.Loss, "loss is %v, configured is %s", v.Head.Loss, c.Loss)
+	s.Require(v.Sampling == c.sampling(), "sampling is %s, configured is %s", v.Sampling, c.Sampling)
+	s.Require(v.Metric == c.Metric, "metric is %v, configured is %v", v.Metric, c.Metric)
 	s.Require(v.Forest == nil || c.Forest > 0, "the model has a forest, configured is none")
-	s.Require(v.config.Lags == c.Lags, "%d lags, configured %d", v.config.Lags, c.Lags)
-	s.Require(v.dim == 0 || c.rowSize(c.inputs(v.dim)) == v.dim && c.inputs(v.dim) > 0, "rows of %d values do not match %d lags", v.dim, c.Lags)
-	s.Require(v.fit == nil || warmup.SameFamily(l.kernel, v.fit.Kernel) && (v.fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
-	s.Require((v.decision != nil) == (c.Costs != "") && (v.decision == nil || v.decision.Is(l.costs)), "the model has a decision rule: %v, configured are costs %q", v.decision != nil, c.Costs)
-	s.Require((v.static != nil) == c.Mixture, "the model has a mixture: %v, configured: %v", v.static != nil, c.Mixture)
-	s.Require((v.intervals != nil) == (l.intervals != nil), "the model has intervals: %v, configured is a coverage of %v", v.intervals != nil, c.Intervals)
+	s.Require(v.Lags == c.Lags, "%d lags, configured %d", v.Lags, c.Lags)
+	s.Require(v.Dim == 0 || c.rowSize(c.inputs(v.Dim)) == v.Dim && c.inputs(v.Dim) > 0, "rows of %d values do not match %d lags", v.Dim, c.Lags)
+	s.Require(v.Fit == nil || warmup.SameFamily(l.kernel, v.Fit.Kernel) && (v.Fit.Second == nil || !warmup.HasScale(l.kernel)), "the kernel is not of the configured family %q", c.Kernel)
+	s.Require((v.Decision != nil) == (c.Costs != "") && (v.Decision == nil || v.Decision.Is(l.rules.Costs())), "the model has a decision rule: %v, configured are costs %q", v.Decision != nil, c.Costs)
+	s.Require((v.Mixture != nil) == c.Mixture, "the model has a mixture: %v, configured: %v", v.Mixture != nil, c.Mixture)
+	s.Require((v.Intervals != nil) == (l.rules.Intervals()), "the model has intervals: %v, configured is a coverage of %v", v.Intervals != nil, c.Intervals)
 }
 
-func (l *Learner) load(s *state.Reader, v serving) {
+func (l *Learner) load(s *state.Reader, v serving.Part) {
 	c := l.config
 	l.compare(s, v)
 	counters := state.Take[int64](s, "counters", 1, counterFields)
@@ -162,7 +94,7 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	if s.Err != nil {
 		return
 	}
-	l.head, l.dim, l.fit = v.head, v.dim, v.fit
+	l.head, l.dim, l.fit = v.Head, v.Dim, v.Fit
 	l.labelled = counters[counterLabelled]
 	l.last = Label{Task: l.head.Task, Class: int(counters[counterLast]), Value: totals[totalLast]}
 	l.total, l.means[0] = totals[totalWeight], totals[totalMean]
@@ -194,22 +126,17 @@ func (l *Learner) load(s *state.Reader, v serving) {
 	l.warmup.Labels, l.warmup.Weights = target.TakeLabels(s, "warmup", kept, &l.head)
 	l.loadColumns(s, waiting)
 	l.loadLinear(s, totals)
-	loadValidation(s, l.validation)
+	validation.Load(s, l.validation)
 	l.drift.load(s, l.labelled)
-	l.lags.load(s, c.inputs(l.dim))
-	if l.decision != nil {
-		l.decision.Load(s, *v.decision)
-	}
-	if l.intervals != nil {
-		l.intervals.Load(s, *v.intervals)
-	}
+	l.lags.Load(s, c.inputs(l.dim))
+	l.rules.Load(s, v.Decision, v.Intervals)
 	if l.inputs != nil {
-		l.inputs = loadInputs(s, c.Monitor, c.inputs(l.dim))
+		l.inputs = divergence.LoadWatch(s, c.Monitor, c.inputs(l.dim))
 	}
-	if v.static != nil {
-		l.loadMixed(s, *v.static)
+	if v.Mixture != nil {
+		l.loadMixed(s, *v.Mixture)
 	}
-	l.own.load(s, c.targets())
+	l.rules.LoadOwn(s, c.targets())
 	if s.Err != nil {
 		return
 	}

@@ -1,6 +1,16 @@
 package learner
 
-import "github.com/accrete-ml/accrete/learner/internal/state"
+import (
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/divergence"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/mixture"
+	"github.com/accrete-ml/accrete/learner/internal/serving"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/internal/validation"
+)
 
 // State is everything that determines later bits of a Learner. It shares no memory with
 // it.
@@ -18,3 +28,111 @@ type State struct {
 // columns, and Data, which is a []float64, []float32, []int64 or []byte of
 // Shape[0]*Shape[1] values.
 type Array = state.Array
+
+// State returns a copy of the state of the Learner, without a PredictedBatch that has not been
+// learned. The names and the order of its arrays are part of the snapshot format.
+func (l *Learner) State() State {
+	s := State{Serving: l.Serving()}
+	top, lambda := 0.0, 0.0
+	if l.fit != nil {
+		top, lambda = l.fit.TopEigenvalue, l.fit.Lambda
+	}
+	a := (*state.Arrays)(&s.Resuming)
+	state.Put(a, "counters", counterFields, []int64{l.labelled, int64(l.last.Class)})
+	state.Put(a, "totals", totalFields, []float64{l.total, l.means[0], l.last.Value, top, lambda, l.linear.Rows, l.linear.Solved})
+	if n := l.head.Targets(); n > 1 {
+		more := slices.Clone(l.means[1:])
+		state.Put(a, "totals.more", n-1, append(more, append(l.last.More, make([]float64, n-1-len(l.last.More))...)...))
+	}
+	state.Put(a, "classes", 1, l.weights)
+	state.Put(a, "pending.x", l.width(), l.pending.X)
+	target.PutLabels(a, "pending", l.pending.Labels, l.head.Targets(), l.pending.Weights)
+	state.Put(a, "warmup.x", l.dim, l.warmup.X)
+	target.PutLabels(a, "warmup", l.warmup.Labels, l.head.Targets(), l.warmup.Weights)
+	l.saveColumns(a)
+	l.linear.Save(a, l.width())
+	validation.Save(a, l.validation)
+	l.drift.save(a)
+	l.lags.Save(a)
+	l.rules.Save(a)
+	if l.inputs != nil {
+		l.inputs.Save(a)
+	}
+	if l.mixture != nil {
+		l.mixture.Save(a)
+	}
+	l.rules.SaveOwn(a)
+	if l.fit != nil {
+		l.engine.Save(a)
+	}
+	return s
+}
+
+// Serving returns the part of the State that it takes to predict.
+func (l *Learner) Serving() []Array {
+	c := l.config
+	v := serving.Part{
+		BlockSize: c.BlockSize, Seed: c.Seed, Sampling: c.sampling(), Lags: c.Lags, Targets: c.Targets,
+		Head: l.head, Dim: l.dim, Fit: l.fit, Metric: c.Metric, Served: engine.Served{Intercept: l.priorIntercept},
+	}
+	if l.fit != nil {
+		v.Served = l.engine.Serving()
+	}
+	v.Decision, v.Intervals = l.rules.Served()
+	if c.Mixture {
+		v.Mixture = &mixture.Static{}
+		if l.mixture != nil {
+			v.Mixture = &l.mixture.Static
+		}
+	}
+	var a state.Arrays
+	v.Save(&a)
+	return a
+}
+
+// ServedFeatures returns the number of random features of the model with these serving
+// arrays.
+func ServedFeatures(arrays []Array) (int, error) {
+	s := &state.Reader{In: arrays}
+	v := serving.Load(s)
+	return v.Blocks * v.BlockSize, s.End()
+}
+
+// ServedColumns returns what Learner.Columns does, from the serving part of a State.
+// fitted is false before the first fit.
+func ServedColumns(arrays []Array) (columns []Column, fitted bool, err error) {
+	s := &state.Reader{In: arrays}
+	v := serving.Load(s)
+	if err := s.End(); err != nil {
+		return nil, false, err
+	}
+	if v.Fit == nil {
+		return nil, false, nil
+	}
+	if v.Fit.Encoding != nil {
+		columns = v.Fit.Encoding.Columns()
+	}
+	return columns, true, nil
+}
+
+// SavedInputs returns what the monitor of the inputs had found by a State, from its
+// resuming part, and nil if the Learner had none.
+func SavedInputs(resuming []Array) (*Inputs, error) { return divergence.Saved(resuming) }
+
+// MixtureShare returns the share of the algorithm in the mixture that a model with these
+// serving arrays predicts with, the mean over its scores. It returns false if there is no
+// mixture.
+func MixtureShare(serving []Array) (share float64, ok bool) {
+	for _, a := range serving {
+		if of, is := a.Data.([]float64); is && a.Name == "mixture.engine" {
+			if len(of) == 0 {
+				return 1, true
+			}
+			for _, v := range of {
+				share += v / float64(len(of))
+			}
+			return share, true
+		}
+	}
+	return 0, false
+}

@@ -2,7 +2,6 @@ package learner
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
@@ -68,48 +67,45 @@ func (c Config) stepOptions() engine.Options {
 	return engine.Options{Direction: c.Direction, Steps: engine.Steps(c.Steps)}
 }
 
-// checkSteps returns an error if the options of the steps do not suit the algorithm.
-func (c Config) checkSteps(a *engine.Algorithm) error {
-	if a.Descent != nil {
-		return a.Descent.Check(c.stepOptions())
-	}
-	for _, o := range []struct {
-		name string
-		set  bool
-	}{
-		{"step_size", c.StepSize != 0}, {"theta", c.Theta != 0}, {"new_steps", c.NewSteps != 0}, {"old_steps", c.OldSteps != 0},
-		{"longest_step", c.LongestStep != 0}, {"averaging", c.Averaging != ""}, {"at_cap", c.AtCap != ""},
-	} {
-		if o.set {
-			return fmt.Errorf("%s is for the algorithms of stochastic descent (dsg, udsg, cdsg, all), not for %s", o.name, a.Name)
-		}
-	}
-	return nil
-}
-
-// Arithmetic returns the version of what the algorithm of c computes. A log is learned
-// again by programs of its own version only, so it grows by one with every change after
-// which the same rows lead to another state or prediction.
-func (c Config) Arithmetic() int {
-	e, err := c.Effective()
-	if err != nil {
-		return Arithmetic
-	}
-	version := Arithmetic
-	if a, err := parseAlgorithm(e.Algorithm); err == nil && a.Descent != nil {
-		version += a.Descent.Arithmetic(e.Direction) - 1
-	}
-	if e.Costs == costsF1 { // its window and its least weight have changed once
-		version++
-	}
-	if e.Mixture { // with the members short and reset
-		version += 2
-	}
-	return version
-}
-
 // Averages returns what Config.Averaging can name, the default first.
 func Averages() []string { return descent.Averages }
 
 // Caps returns what Config.AtCap can name beside "auto".
 func Caps() []string { return descent.Caps }
+
+// Cap is the maximum number of random features of a model, and what happens there.
+type Cap struct {
+	MaxFeatures int    `json:"max_features"` // in whole blocks
+	AtCap       string `json:"at_cap"`       // "revisit": steps in existing blocks, "all": in all at once, "stop": none, "fixed": the model has all features from the start
+}
+
+// Does says what a model with its maximum of features does; "" of the empty Cap.
+func (c Cap) Does() string {
+	return map[string]string{
+		"revisit": "steps in existing blocks",
+		"all":     "steps in all blocks",
+		"stop":    "no more steps",
+		"fixed":   "all features from the start",
+	}[c.AtCap]
+}
+
+// Cap returns that of the models of c. An invalid c has none.
+func (c Config) Cap() Cap {
+	c, err := c.Effective()
+	if err != nil {
+		return Cap{}
+	}
+	a, err := parseAlgorithm(c.Algorithm)
+	if err != nil {
+		return Cap{}
+	}
+	o := c.options()
+	of := Cap{o.MaxBlocks() * c.BlockSize, "revisit"}
+	switch {
+	case a.FixedBlocks != nil:
+		of = Cap{a.FixedBlocks(o) * c.BlockSize, "fixed"}
+	case a.Descent != nil:
+		of.AtCap = a.Descent.AtCap(o)
+	}
+	return of
+}

@@ -87,7 +87,7 @@ func TestStepSaysWhetherTheModelChanged(t *testing.T) {
 // withoutDim is the serving arrays without the dimension, which the first row
 // tells even where it has no label.
 func withoutDim(arrays []Array) []Array {
-	arrays[0].Data.([]int64)[modelDim] = 0
+	arrays[0].Data.([]int64)[2] = 0
 	return arrays
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"syscall"
@@ -54,8 +55,16 @@ type Server struct {
 }
 
 // Serve listens on addr, for example 127.0.0.1:8080 or :0, and serves h until
-// Close. ctx bounds the time until it listens.
-func Serve(ctx context.Context, addr string, h http.Handler) (*Server, error) {
+// Close to those who may use it. ctx bounds the time until it listens.
+func Serve(ctx context.Context, addr string, h http.Handler, a Access) (*Server, error) {
+	h, err := a.guard(h)
+	if err != nil {
+		return nil, err
+	}
+	secure, err := a.config()
+	if err != nil {
+		return nil, err
+	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", addr)
 	if InUse(err) {
@@ -72,13 +81,19 @@ func Serve(ctx context.Context, addr string, h http.Handler) (*Server, error) {
 			WriteTimeout:      30 * time.Second,
 			IdleTimeout:       2 * time.Minute,
 			MaxHeaderBytes:    16 << 10,
+			TLSConfig:         secure,
+			ErrorLog:          log.New(a, "", 0),
 		},
 		listener: listener,
 		served:   make(chan struct{}),
 	}
 	go func() {
 		defer close(s.served)
-		s.err = s.server.Serve(listener)
+		if secure != nil {
+			s.err = s.server.ServeTLS(listener, "", "")
+		} else {
+			s.err = s.server.Serve(listener)
+		}
 	}()
 	return s, nil
 }

@@ -35,7 +35,7 @@ func TestThePortAnswers(t *testing.T) {
 	NewLearner(r).Learned.Add(3)
 	h := NewHealth(newClock().now)
 	claim := h.Add("claim", "waiting for <b>it</b>")
-	s, err := Serve(t.Context(), "127.0.0.1:0", Mux(r, h))
+	s, err := Serve(t.Context(), "127.0.0.1:0", Mux(r, h), Access{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +54,14 @@ func TestThePortAnswers(t *testing.T) {
 	check("/debug/pprof/", 404, "")
 	check("/", 404, "")
 
-	if _, err := Serve(t.Context(), s.Addr(), http.NotFoundHandler()); err == nil || err.Error() != s.Addr()+" is in use by another program: choose another address, or port 0 to pick a free one" {
+	if _, err := Serve(t.Context(), s.Addr(), http.NotFoundHandler(), Access{}); err == nil || err.Error() != s.Addr()+" is in use by another program: choose another address, or port 0 to pick a free one" {
 		t.Errorf("on a port in use: %v", err)
 	}
 	listener, taken := net.Listen("tcp", s.Addr())
 	if taken == nil {
 		listener.Close()
 	}
-	_, mine := Serve(t.Context(), s.Addr(), http.NotFoundHandler())
+	_, mine := Serve(t.Context(), s.Addr(), http.NotFoundHandler(), Access{})
 	windows := &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.Errno(10048))}
 	for _, err := range []error{taken, mine, windows} {
 		if !InUse(err) {
@@ -74,7 +74,7 @@ func TestThePortAnswers(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	again, err := Serve(t.Context(), s.Addr(), http.NotFoundHandler())
+	again, err := Serve(t.Context(), s.Addr(), http.NotFoundHandler(), Access{})
 	if err != nil {
 		t.Fatalf("after Close: %v", err)
 	}

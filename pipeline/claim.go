@@ -97,7 +97,7 @@ func (j *journal) begin(ctx context.Context, c Config, options []byte, seq int64
 // complete returns an error if the log has only a part of an imported history.
 func (j *journal) complete() error {
 	f := j.log.Fold
-	if to := f.Genesis().Import; to > 0 {
+	if to := f.Genesis().Import; to > 0 && !j.starting {
 		return fmt.Errorf("%w: the import of %q, up to seq %d, was interrupted at seq %d or is still running; delete the topic and repeat accrete import", ErrLog, j.topic, to, f.Seq())
 	}
 	return nil

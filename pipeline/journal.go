@@ -30,7 +30,9 @@ type journal struct {
 	turn  chan struct{} // a lock: holds a token during a write, which lasts as long as the broker is unavailable
 	log   *kafkalog.Log
 	owner modellog.Owner // of this process; zero before claim
-	lost  error          // set for good when the claim is lost or the log is broken
+
+	starting bool  // continues a start that was interrupted
+	lost     error // set for good when the claim is lost or the log is broken
 }
 
 // openJournal opens the model log and reads its tail, far enough back to have at least

@@ -100,6 +100,11 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if planted.Fault("unbounded") {
 		bounds = history.Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes}
 	}
+	if c.Start != nil {
+		if err := c.begin(ctx, l.inputs, options); err != nil {
+			return nil, err
+		}
+	}
 	waited, err := l.standBy(ctx, options, bounds)
 	if err != nil {
 		return nil, err

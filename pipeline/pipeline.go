@@ -41,6 +41,8 @@ type Config struct {
 	Watchdog time.Duration // longest time for one mini-batch; 0: no limit
 	Drain    time.Duration // longest wait for the broker after Run is cancelled; 0: 20 s
 
+	Start *Start // how a new model begins; nil: with the empty state at the first records of its inputs. Verify learns its file again
+
 	Writer   string // version of the program, for information
 	NewModel bool   // begin a model in an empty model log even if there are predictions
 	Upgrade  bool   // continue a model of other arithmetic or decoder versions with those of this program

@@ -26,6 +26,8 @@ type Verification struct {
 	Records   int64 `json:"records"`
 	Lost      int64 `json:"lost"` // offsets in GAPs
 
+	Start *Started `json:"start,omitempty"` // nil: the model began with the empty state at the first records
+
 	Challengers int `json:"challengers"` // that were solved for again, without those of which the input is gone
 
 	Abandoned []modellog.Abandoned `json:"abandoned,omitempty"` // ranges of seqs before a ROLLBACK
@@ -110,7 +112,7 @@ func Verify(ctx context.Context, c Config) (Verification, error) {
 		return v, err
 	}
 	v.Unreached = newest.unreached(f, v.ToSeq)
-	return v, nil
+	return v, v.began(ctx, c, f, options)
 }
 
 // add adds the result of a replay of part of the history by a program of these versions.

@@ -1,23 +1,24 @@
 package refit
 
 import (
-	"github.com/accrete-ml/accrete/internal/vec"
 	"math"
 
+	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/refit/optim"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // examples are what coefficients are fitted to.
 type examples struct {
-	features *optim.Float32
+	features *matrix.Float32
 	targets  []float64 // rows x scores: numbers, or -1 and 1
 	scores   int       // problems that share the features
 	weights  []float64 // of the rows, as multiples of their mean; nil for 1 each
 	l1       float64   // penalty of the norm of each random feature's coefficients; the last column has none
 }
 
-func newExamples(features *optim.Float32, targets []float64, scores int, weights []float64) *examples {
+func newExamples(features *matrix.Float32, targets []float64, scores int, weights []float64) *examples {
 	return &examples{features: features, targets: targets, scores: scores, weights: relativeWeights(weights)}
 }
 
@@ -66,7 +67,7 @@ func (e *examples) norm() float64 {
 
 // products sets z, rows x scores, to the products of the rows of a with x, which has the
 // columns of the scores one after another.
-func products(a optim.Matrix, z, x []float64, scores int) {
+func products(a matrix.Matrix, z, x []float64, scores int) {
 	n, p := a.Dims()
 	row := make([]float64, p)
 	for i := range n {

@@ -4,14 +4,14 @@ import (
 	"math"
 
 	randomfeatures "github.com/accrete-ml/accrete/features"
-	"github.com/accrete-ml/accrete/refit/optim"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // features returns the features of the rows of x, rows x Dim, by the first blocks of
 // b: feature 2j is the cosine and 2j+1 the sine of frequency j, divided by the square
 // root of the number of frequencies, so that a row has the norm 1. A constant that
 // is not 0 is one more feature, the last, whose coefficient is an intercept.
-func features(b *randomfeatures.Bank, blocks int, x []float32, constant float64) *optim.Float32 {
+func features(b *randomfeatures.Bank, blocks int, x []float32, constant float64) *matrix.Float32 {
 	m := b.Map()
 	rows, frequencies := len(x)/m.Dim, blocks*m.BlockSize
 	width := 2 * frequencies
@@ -23,7 +23,7 @@ func features(b *randomfeatures.Bank, blocks int, x []float32, constant float64)
 	a := make([]float32, rows*cols)
 	if constant == 0 {
 		b.Features(a, 0, x)
-		return optim.NewFloat32(rows, cols, a, 1/root)
+		return matrix.NewFloat32(rows, cols, a, 1/root)
 	}
 	const atOnce = 512 // rows, which bounds the scratch
 	z := make([]float32, min(rows, atOnce)*width)
@@ -36,7 +36,7 @@ func features(b *randomfeatures.Bank, blocks int, x []float32, constant float64)
 			row[width] = float32(constant * root)
 		}
 	}
-	return optim.NewFloat32(rows, cols, a, 1/root)
+	return matrix.NewFloat32(rows, cols, a, 1/root)
 }
 
 // fromModel returns the coefficients of the rows of features for a model that sums

@@ -6,16 +6,16 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
-
 	randomfeatures "github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/refit/optim"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
+	"gonum.org/v1/gonum/floats"
 )
 
 // wave returns rows of two numbers, their features and a wavy target.
-func wave(rows, blocks int) (*optim.Float32, []float64) {
+func wave(rows, blocks int) (*matrix.Float32, []float64) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y := make([]float32, 2*rows), make([]float64, rows)
 	for i := range rows {
@@ -67,7 +67,7 @@ func TestFeaturesAreTheMaps(t *testing.T) {
 }
 
 // row is row i of a.
-func row(a optim.Matrix, i int) []float64 {
+func row(a matrix.Matrix, i int) []float64 {
 	_, p := a.Dims()
 	v := make([]float64, p)
 	a.Add(v, i, 1)
@@ -153,7 +153,7 @@ func TestFitIsTheOptimum(t *testing.T) {
 
 // repeat returns a with each row as many times as times says. Its elements are those
 // of a, to the bit.
-func repeat(a *optim.Float32, times []int) *optim.Float32 {
+func repeat(a *matrix.Float32, times []int) *matrix.Float32 {
 	_, columns := a.Dims()
 	factor := 1 / math.Sqrt(float64((columns-1)/2))
 	var rows []float32
@@ -164,7 +164,7 @@ func repeat(a *optim.Float32, times []int) *optim.Float32 {
 			}
 		}
 	}
-	return optim.NewFloat32(len(rows)/columns, columns, rows, factor)
+	return matrix.NewFloat32(len(rows)/columns, columns, rows, factor)
 }
 
 // TestAWeightIsARepetition compares rows with weights with rows that are repeated,
@@ -260,7 +260,7 @@ func TestTargetsOfNothing(t *testing.T) {
 	n, columns := a.Dims()
 	elements := make([]float32, n*columns)
 	elements[5] = float32(math.NaN())
-	if _, err = fitScores(context.Background(), newExamples(optim.NewFloat32(n, columns, elements, 1), y, 1, nil), loss.Square{}, o, nil); err == nil {
+	if _, err = fitScores(context.Background(), newExamples(matrix.NewFloat32(n, columns, elements, 1), y, 1, nil), loss.Square{}, o, nil); err == nil {
 		t.Error("no error for a feature that is not a number")
 	}
 }

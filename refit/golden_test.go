@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/refit/optim"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // digest is FNV-1a of the bits.
@@ -41,7 +42,7 @@ func TestBitsAreGolden(t *testing.T) {
 	b := randomfeatures.NewBank(randomfeatures.Map{Kernel: kernel.Gaussian{Scale: 1}, Dim: dim, Seed: 2})
 	b.Grow(4)
 	wide, narrow := features(b, 4, x, 0.5), features(b, 1, x, 0)
-	coefficients := func(a *optim.Float32, targets []float64, l loss.Dual, lambda float64) uint64 {
+	coefficients := func(a *matrix.Float32, targets []float64, l loss.Dual, lambda float64) uint64 {
 		f, err := fitScores(context.Background(), newExamples(a, targets, 1, nil), l, Options{Lambda: lambda}, nil)
 		if err != nil || !f.Reached {
 			t.Fatalf("%+v, %v", f, err)

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/accrete-ml/accrete/internal/vec"
-	"github.com/accrete-ml/accrete/refit/optim"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // softmax is the multinomial objective
@@ -19,7 +19,7 @@ import (
 //
 // which is never above P.
 type softmax struct {
-	a       optim.Matrix
+	a       matrix.Matrix
 	class   []int
 	classes int
 	weights []float64 // nil for 1 each

@@ -151,7 +151,7 @@ func (s *Scorer) Run(ctx context.Context) error {
 		return err
 	}
 	s.output, s.quarantine = output, quarantine
-	g.Go(func() error { return s.follow(following) })
+	g.Go(func() error { return s.Follow(following) })
 	g.Go(func() error {
 		defer stop()
 		return s.take(ctx, all)
@@ -166,8 +166,9 @@ func (s *Scorer) Run(ctx context.Context) error {
 // mendEvery is the interval between checks of a broken log.
 const mendEvery = 2 * time.Second
 
-// follow switches to each new snapshot as it appears.
-func (s *Scorer) follow(ctx context.Context) error {
+// Follow switches to each new snapshot as it appears, until ctx is done. Run does so,
+// too; Follow alone is for a process that scores no topics.
+func (s *Scorer) Follow(ctx context.Context) error {
 	f := NewFollower(s.config.Client, s.config.Log, s.config.VerifyKey, func(id string, err error) { s.config.Report(Damaged{id, err}) })
 	f.Repaired = func() { s.config.Report(Repaired{}) }
 	for {

@@ -65,9 +65,16 @@ func (p preamble) put(b []byte) {
 	le.PutUint32(b[124:], crc32.Checksum(b[:124], castagnoli))
 }
 
+// Begins reports whether b may be a snapshot file, or the beginning of one: an empty file
+// is none.
+func Begins(b []byte) bool {
+	n := min(len(b), len(magic))
+	return n > 0 && string(b[:n]) == magic[:n]
+}
+
 // readPreamble checks all that can be checked without the rest of the file.
 func readPreamble(b []byte, limit int64) (p preamble, err error) {
-	if n := min(len(b), len(magic)); string(b[:n]) != magic[:n] {
+	if len(b) > 0 && !Begins(b) {
 		return p, fmt.Errorf("%w: not an Accrete snapshot: wrong magic number", ErrCorrupt)
 	}
 	if len(b) < PreambleSize {

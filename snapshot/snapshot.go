@@ -37,6 +37,12 @@ type Snapshot struct {
 	StateHash Hash
 }
 
+// HeadBytes is the number of bytes at the beginning of a file by which Is decides.
+const HeadBytes = len(magic)
+
+// Is reports whether a file that begins with head is a snapshot.
+func Is(head []byte) bool { return strings.HasPrefix(string(head), magic) }
+
 // Size returns the approximate size of the file of s in bytes.
 func (s *Snapshot) Size() int64 {
 	n := int64(len(s.Config) + len(s.Schema) + 4096)

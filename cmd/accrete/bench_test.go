@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,60 @@ func TestBenchWantsAFolderOrAPaper(t *testing.T) {
 	}
 	if code, _, stderr := call(t, nil, "bench", t.TempDir(), "--paper", "dspdc"); code != exit.Misused || !strings.Contains(stderr, "letter.train.csv") {
 		t.Errorf("a folder without letter: exit %d: %s", code, stderr)
+	}
+}
+
+// The mean cost is in the table and in the JSON, and sets without classes are skipped.
+func TestBenchReportsCosts(t *testing.T) {
+	dir := t.TempDir()
+	classes, numbers := "x,y\n", "x,y\n"
+	for i := range 300 {
+		class := "ok"
+		if i%7 == 0 || i%5 == 0 {
+			class = "fraud"
+		}
+		classes += fmt.Sprintf("%d,%s\n", i%7, class)
+		numbers += fmt.Sprintf("%d,%d.5\n", i%7, i%5)
+	}
+	for name, text := range map[string]string{"a.stream.csv": classes, "b.train.csv": classes, "b.test.csv": classes, "c.stream.csv": numbers} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bench := func(costs string, args ...string) (code int, stdout, stderr string) {
+		return call(t, nil, append([]string{"bench", dir, "--algorithms", "ridge", "--costs", costs}, args...)...)
+	}
+	code, stdout, stderr := bench(`{"fraud": 20}`)
+	if code != exit.Done || strings.Count(stdout, " mean cost  most prob.\n") != 2 || strings.Contains(stdout, "c: ") || !strings.Contains(stderr, "for classification") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	_, stdout, _ = bench(`{"fraud": 20}`, "--sets", "b", "--json")
+	var r []struct {
+		Results []struct {
+			Progressive, Test struct {
+				Classes struct {
+					Paid     float64 `json:"mean_cost"`
+					Probable float64 `json:"mean_cost_most_probable"`
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil || len(r) != 1 {
+		t.Fatalf("%v, %s", err, stdout)
+	}
+	// Two thirds of the rows are ok, which cost 1 each if all are taken for fraud.
+	for _, of := range []float64{r[0].Results[0].Test.Classes.Paid, r[0].Results[0].Progressive.Classes.Paid} {
+		if !(of > 0.1 && of < 1) || !(of < r[0].Results[0].Test.Classes.Probable) {
+			t.Errorf("mean costs: %s", stdout)
+		}
+	}
+	if code, stdout, _ := bench("f1", "--sets", "a"); code != exit.Done || !strings.Contains(stdout, "best F1") {
+		t.Errorf("f1: exit code %d\n%s", code, stdout)
+	}
+	for costs, want := range map[string]string{`{"other": 5}`: "none of the classes", "{": "--costs"} {
+		if code, _, stderr := bench(costs); code != exit.Misused || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, %s", costs, code, stderr)
+		}
 	}
 }
 

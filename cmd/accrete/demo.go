@@ -24,7 +24,7 @@ import (
 type demoCommand struct {
 	env.JSONFlag
 	For  time.Duration `default:"30s" placeholder:"DURATION" help:"Duration of the demo (${default})."`
-	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of /metrics, /livez and /readyz, or off (${default})."`
+	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of /metrics, /livez, /readyz and predictions, or off (${default})."`
 	Seed uint64        `default:"1" help:"Seed of the stream (${default})."`
 }
 
@@ -101,10 +101,11 @@ func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	registry, health := newRegistry()
 	quiet := e.Log.Level(zerolog.WarnLevel)
 	m := &demo{log: quiet, watch: watch.New("demo", quiet, registry, health), start: time.Now()}
-	stop, err := serveMetrics(ctx, e, d.HTTP, registry, health)
+	asked := m.newScorer(client, metrics.NewScorer(registry))
+	stop, err := serveMetrics(ctx, e, d.HTTP, metrics.Access{}, registry, health, asked.paths)
 	if metrics.InUse(err) {
 		e.Log.Warn().Str("address", d.HTTP).Msg("address in use, choosing another port")
-		stop, err = serveMetrics(ctx, e, "127.0.0.1:0", registry, health)
+		stop, err = serveMetrics(ctx, e, "127.0.0.1:0", metrics.Access{}, registry, health, asked.paths)
 	}
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	ctx, cancel := context.WithCancel(ctx) // no deadline, which would also apply to every request in flight
 	defer cancel()
 	defer time.AfterFunc(d.For, cancel).Stop()
-	wait, err := m.launch(ctx, server, client, registry, d.Seed)
+	wait, err := m.launch(ctx, server, client, asked.scorer, d.Seed)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
@@ -38,7 +37,7 @@ type demo struct {
 
 // launch starts the generator, the learner and the scorer, which run until ctx
 // is done. wait returns once all of them have stopped.
-func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest.Client, registry *prometheus.Registry, seed uint64) (wait func() error, err error) {
+func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest.Client, scorer *serve.Scorer, seed uint64) (wait func() error, err error) {
 	l, err := pipeline.Open(ctx, pipeline.Config{
 		Model: "demo", Client: client, Topics: []string{demoExamples},
 		Decode:    decode.Config{Format: "json", Label: "label"},
@@ -60,14 +59,18 @@ func (m *demo) launch(ctx context.Context, server *broker.Broker, client *ingest
 	})
 	g.Go(func() error { return m.generate(gctx, client, synth.Stream{Seed: seed}) })
 	g.Go(func() error { return l.Run(gctx) })
-	g.Go(func() error {
-		return serve.NewScorer(serve.Config{
-			Model: "demo", Client: client, Log: pipeline.LogTopic("demo"),
-			Topics: []string{demoRequests}, Output: pipeline.ScoresTopic("demo"), Quarantine: pipeline.QuarantineTopic("demo"),
-			Group: "accrete-demo-scorer", Report: m.scorer(metrics.NewScorer(registry)),
-		}).Run(gctx)
-	})
+	g.Go(func() error { return scorer.Run(gctx) })
 	return g.Wait, nil
+}
+
+// newScorer returns the scorer, which also answers requests for predictions.
+func (m *demo) newScorer(client *ingest.Client, collectors *metrics.Scorer) *endpoint {
+	s := serve.NewScorer(serve.Config{
+		Model: "demo", Client: client, Log: pipeline.LogTopic("demo"),
+		Topics: []string{demoRequests}, Output: pipeline.ScoresTopic("demo"), Quarantine: pipeline.QuarantineTopic("demo"),
+		Group: "accrete-demo-scorer", Report: m.scorer(collectors),
+	})
+	return &endpoint{s, predictions("demo", s, collectors)}
 }
 
 // generate writes examples as fast as the learner reads them.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 )
@@ -104,7 +105,7 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *
 			if late := out.flush(ctx); late != nil {
 				return errors.Join(err, late)
 			}
-			return fmt.Errorf("after %s: %w", display.Count(r.Records, "record"), err)
+			return fmt.Errorf("after %s: %w", display.Count(r.Records, "record"), files.Skippable(err))
 		}
 		if err := out.add(ctx, value, r.Records); err != nil {
 			return err

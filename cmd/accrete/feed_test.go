@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -64,6 +65,27 @@ func TestFeedRefusesWhatALearnerWould(t *testing.T) {
 	const numeric = "--set input.columns=a:numeric,b:numeric"
 	if code, _, why := feed(rows, numeric); code != exit.Failed || !strings.HasPrefix(why, `accrete: after 1 record: standard input, line 3: columns: "b" is text "far"`) {
 		t.Errorf("exit code %d, and %q", code, why)
+	}
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	z.Write([]byte(rows))
+	z.Close()
+	for _, f := range []struct{ rows, want string }{
+		{"a,b\n1,2\n", `no column "y"`},
+		{"a,b,y\n1,2,p\n{\"a\":1}\n", "--skip-bad"},
+		{`{"a":1,"y":2}` + "\na,b,c\n", "--skip-bad"},
+		{"a,b,y\n1,2,p,4\n", "4 cells, but the header has 3"},
+		{"a,b,y\n1,2,\"p\n", "quote"},
+		{"a,a,y\n1,2,p\n", "two columns"},
+		{zipped.String()[:zipped.Len()/2], "truncated"},
+		{zipped.String()[:5], "truncated"},
+		{"\x89ACRT\r\n\x1a", "snapshot"},
+		{"a\x00b,y\n", "binary"},
+		{"", "empty"},
+	} {
+		if code, said, why := feed(f.rows); code != exit.Failed && code != exit.Misused || said != "" || strings.Count(why, "\n") != 1 || !strings.Contains(why, f.want) {
+			t.Errorf("%q: exit code %d, %q, and %q, want %s", f.rows, code, said, why, f.want)
+		}
 	}
 	if code, said, _ := feed(rows, numeric, "--skip-bad"); code != exit.Done || !strings.HasPrefix(said, "2 records to in in ") || !strings.HasSuffix(said, ", 1 row skipped\n") {
 		t.Errorf("with --skip-bad: exit code %d, and %q", code, said)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/metrics"
 )
 
@@ -20,8 +21,15 @@ func newRegistry() (*prometheus.Registry, *metrics.Health) {
 	return r, metrics.NewHealth(time.Now)
 }
 
+// access returns who may use the HTTP servers.
+func access(e *env.Env, c *config.Config) metrics.Access {
+	return metrics.Access{Cert: c.HTTP.Cert, Key: c.HTTP.Key, ClientCA: c.HTTP.ClientCA, Token: c.HTTP.Token, Trouble: func(err error) {
+		e.Log.Error().Err(err).Msg("HTTP server")
+	}}
+}
+
 // serveMetrics listens on addr, unless addr is "off". more adds further paths.
-func serveMetrics(ctx context.Context, e *env.Env, addr string, r *prometheus.Registry, h *metrics.Health, more ...func(*http.ServeMux)) (stop func() error, err error) {
+func serveMetrics(ctx context.Context, e *env.Env, addr string, a metrics.Access, r *prometheus.Registry, h *metrics.Health, more ...func(*http.ServeMux)) (stop func() error, err error) {
 	if addr == "off" {
 		return func() error { return nil }, nil
 	}
@@ -29,7 +37,7 @@ func serveMetrics(ctx context.Context, e *env.Env, addr string, r *prometheus.Re
 	for _, add := range more {
 		add(mux)
 	}
-	s, err := metrics.Serve(ctx, addr, mux)
+	s, err := metrics.Serve(ctx, addr, mux, a)
 	if err != nil {
 		return nil, err
 	}

@@ -4,15 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"runtime/debug"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/serve"
 )
 
 type learnCommand struct {
@@ -21,6 +28,10 @@ type learnCommand struct {
 	env.ProfileFlags
 	Standby bool `help:"Run as a standby while another learner of the model runs: learn the same batches, and take over when it stops or fails."`
 	ToEnd   bool `name:"to-end" help:"Stop at the end offsets that the input topics have at startup."`
+
+	From        string `placeholder:"FILE" help:"Start a new model from a snapshot file, such as one of fit --save, or by learning the rows of a file: CSV with a header, LIBSVM, or JSON lines; plain or .gz. A model that began with the same file continues."`
+	FromOffsets string `name:"from-offsets" placeholder:"WHERE" help:"Where a new model begins to read the input topics: earliest, latest, a time such as 2026-03-01T00:00:00Z, or TOPIC/PARTITION:OFFSET,… (default: earliest)."`
+	Predict     bool   `name:"http.predict" help:"Also answer requests for predictions over HTTP, with the newest snapshot (as --set http.predict=on)."`
 
 	NewModel bool `name:"new-model" help:"Start a new model although there are predictions of an earlier one. The model log must be empty."`
 	Upgrade  bool `help:"Continue a model of another version of the arithmetic or the decoder. The model log and the lineage record the upgrade."`
@@ -34,7 +45,9 @@ func (learnCommand) Examples() string {
 	return `
 accrete learn -c accrete.yaml
 accrete learn -c accrete.yaml --standby
+accrete learn -c accrete.yaml --http.predict
 accrete learn -c accrete.yaml --to-end --json
+accrete learn -c accrete.yaml --from history.csv.gz --from-offsets 2026-03-01T00:00:00Z
 accrete learn --set model=fraud --set kafka.bootstrap.servers=localhost:9092 --set input.topics=payments --set input.label=is_fraud`
 }
 
@@ -49,16 +62,30 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		w.Limit = func(bytes int64) { debug.SetMemoryLimit(bytes) }
 	}
-	stop, err := serveMetrics(ctx, e, c.HTTP.Listen, registry, health)
+	endpoint, err := l.endpoint(c, client, e, registry)
+	if err != nil {
+		return err
+	}
+	var paths []func(*http.ServeMux)
+	if endpoint != nil {
+		paths = append(paths, endpoint.paths)
+	}
+	stop, err := serveMetrics(ctx, e, c.HTTP.Listen, access(e, c), registry, health, paths...)
 	if err != nil {
 		return err
 	}
 	defer stop()
+	if endpoint != nil {
+		defer endpoint.follow(ctx)()
+	}
 	p, err := setup.Pipeline(c, client, w.Event)
 	if err != nil {
 		return err
 	}
 	w.Cap(p.Learner.Cap())
+	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
+		return err
+	}
 	p.ToEnd, p.Standby, p.NewModel, p.Upgrade = l.ToEnd, l.Standby, l.NewModel, l.Upgrade
 	pl, err := pipeline.Open(ctx, p)
 	if ctx.Err() != nil && l.Standby {
@@ -89,4 +116,48 @@ func stateLine(r watch.Report) string {
 		return ""
 	}
 	return fmt.Sprintf("\nstate %v at step %d", r.StateHash, r.Step)
+}
+
+// endpoint is where a process answers requests for predictions over HTTP.
+type endpoint struct {
+	scorer *serve.Scorer
+	paths  func(*http.ServeMux)
+}
+
+// endpoint returns nil unless predictions over HTTP are configured.
+func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.Env, r *prometheus.Registry) (*endpoint, error) {
+	if !l.Predict && c.HTTP.Predict != "on" {
+		return nil, nil
+	}
+	_, key, err := setup.Keys(c)
+	if err != nil {
+		return nil, err
+	}
+	collectors := metrics.NewScorer(r)
+	s := serve.NewScorer(serve.Config{
+		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model), VerifyKey: key,
+		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event, // the learner's readiness is its own
+	})
+	return &endpoint{s, predictions(c.Model, s, collectors)}, nil
+}
+
+// follow switches to each new snapshot until the returned function is called. A learner
+// that is about to create the log, or a standby, may have to wait for it.
+func (a *endpoint) follow(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			err := a.scorer.Follow(ctx)
+			if err != nil && !errors.Is(err, ingest.ErrUnknownTopic) {
+				return // an error of the log, which ends the learner
+			}
+			sleep(ctx, time.Second)
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }

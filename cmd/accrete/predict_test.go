@@ -3,13 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,7 +83,8 @@ func sameAnswers(t *testing.T, what string, got, want []string) {
 }
 
 // A row has one prediction, to the bit, whether a scorer writes it to a topic, accrete
-// predict prints it for JSON or CSV, a scorer answers over HTTP, or a Go program computes it. What fit --predictions
+// predict prints it for JSON or CSV, a scorer or a learner answers over HTTP in any of the
+// three spellings of a request, or a Go program computes it. What fit --predictions
 // writes is what a learner publishes.
 func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 	addr := kafkatest.Addr(t)
@@ -113,7 +118,11 @@ func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 	sameAnswers(t, "CSV", csvAnswers(lines(accrete("predict", "rows.csv", "-c", "config.yaml"))), want)
 	sameAnswers(t, "Go", goAnswers(t, client, model, rows), want)
 
-	sameAnswers(t, "HTTP", httpAnswers(t, rows), want)
+	for _, args := range [][]string{{"score", "--set", "score.http.predict=on", "--set", "score.http.listen="}, {"learn", "--http.predict", "--set", "http.listen="}} {
+		for spelling, got := range httpAnswers(t, rows, args...) {
+			sameAnswers(t, args[0]+" over HTTP, "+spelling, got, want)
+		}
+	}
 
 	fit := []string{"fit", "labelled.jsonl", "--label", "late", "--algorithm", "ridge", "--max-features", "64", "--save", "m.snap", "--predictions", "p.jsonl"}
 	accrete(fit...)
@@ -125,8 +134,9 @@ func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 	sameAnswers(t, "a saved model", answers(t, lines(accrete("predict", "labelled.jsonl", "--model", "m.snap"))), want)
 }
 
-// httpAnswers asks a scorer that runs.
-func httpAnswers(t *testing.T, rows []string) (all []string) {
+// httpAnswers asks a scorer or a learner that runs, in the three spellings of a request. The
+// address is appended to the last argument.
+func httpAnswers(t *testing.T, rows []string, args ...string) map[string][]string {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -134,21 +144,25 @@ func httpAnswers(t *testing.T, rows []string) (all []string) {
 	}
 	addr := free.Addr().String()
 	free.Close()
+	args[len(args)-1] += addr
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan string, 1)
 	go func() {
 		var log bytes.Buffer
-		run(ctx, []string{"score", "-c", "config.yaml", "--set", "score.http.listen=" + addr, "--set", "score.http.predict=on"}, nil, strings.NewReader(""), io.Discard, &log)
+		run(ctx, append(args, "-c", "config.yaml"), nil, strings.NewReader(""), io.Discard, &log)
 		ended <- log.String()
 	}()
 	defer func() {
 		stop()
 		<-ended
 	}()
-	ask := func(method, path, body string) (code int, answer []byte) {
-		req, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, strings.NewReader(body))
+	ask := func(method, path string, body []byte, length int) (code int, answer []byte) {
+		req, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if length > 0 {
+			req.Header.Set("Inference-Header-Content-Length", fmt.Sprint(length))
 		}
 		r, err := http.DefaultClient.Do(req)
 		if err != nil {
@@ -158,26 +172,109 @@ func httpAnswers(t *testing.T, rows []string) (all []string) {
 		answer, _ = io.ReadAll(r.Body)
 		return r.StatusCode, answer
 	}
-	for code := 0; code != http.StatusOK; code, _ = ask("GET", "/v2/health/ready", "") {
+	for code := 0; code != http.StatusOK; code, _ = ask("GET", "/v2/health/ready", nil, 0) {
 		select {
 		case log := <-ended:
-			t.Fatalf("the scorer has ended: %s", log)
+			t.Fatalf("%v has ended: %s", args, log)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	code, b := ask("POST", "/predict", "["+strings.Join(rows, ",")+"]")
-	var list []json.RawMessage
-	if err := json.Unmarshal(b, &list); err != nil || code != http.StatusOK {
-		t.Fatalf("status %d: %s, %v", code, b, err)
+	code, b := ask("POST", "/predict", []byte("["+strings.Join(rows, ",")+"]"), 0)
+	if code != http.StatusOK {
+		t.Fatalf("status %d: %s", code, b)
 	}
 	var text []string
-	for _, v := range list {
+	for _, v := range read[[]json.RawMessage](t, string(b)) {
 		text = append(text, string(v))
 	}
-	if _, b := ask("GET", "/metrics", ""); !strings.Contains(string(b), "accrete_scorer_http_rows_total 400") {
+	all := map[string][]string{"objects": answers(t, text)}
+	model := read[struct{ Model string }](t, text[0]).Model
+	for spelling, request := range map[string]func([]string) ([]byte, int){"JSON tensors": jsonTensors, "binary tensors": binaryTensors} {
+		body, length := request(rows)
+		code, b := ask("POST", "/v2/models/"+model+"/infer", body, length)
+		if code != http.StatusOK {
+			t.Fatalf("%s: status %d: %s", spelling, code, b)
+		}
+		all[spelling] = inferAnswers(t, b, text[0])
+	}
+	if _, b := ask("GET", "/metrics", nil, 0); !strings.Contains(string(b), "accrete_scorer_http_rows_total 1200") {
 		t.Errorf("the rows are not counted")
 	}
-	return answers(t, text)
+	return all
+}
+
+// tensorsOf returns the columns of trips.
+func tensorsOf(rows []string) (dep []json.RawMessage, texts map[string][]string) {
+	texts = map[string][]string{}
+	for _, r := range rows {
+		var v struct {
+			Dep               json.RawMessage
+			Carrier, Tail, At string
+		}
+		if err := json.Unmarshal([]byte(r), &v); err != nil {
+			panic(err)
+		}
+		dep = append(dep, v.Dep)
+		for name, text := range map[string]string{"carrier": v.Carrier, "tail": v.Tail, "at": v.At} {
+			texts[name] = append(texts[name], text)
+		}
+	}
+	return dep, texts
+}
+
+func jsonTensors(rows []string) (body []byte, length int) {
+	type tensor map[string]any
+	dep, texts := tensorsOf(rows)
+	inputs := []tensor{{"name": "dep", "datatype": "FP64", "shape": []int{len(rows)}, "data": dep}}
+	for name, text := range texts {
+		inputs = append(inputs, tensor{"name": name, "datatype": "BYTES", "shape": []int{len(rows), 1}, "data": text})
+	}
+	body, _ = json.Marshal(map[string]any{"inputs": inputs})
+	return body, 0
+}
+
+func binaryTensors(rows []string) (body []byte, length int) {
+	dep, texts := tensorsOf(rows)
+	var rest []byte
+	var inputs []map[string]any
+	add := func(name, datatype string, from int) {
+		inputs = append(inputs, map[string]any{"name": name, "datatype": datatype, "shape": []int{len(rows)}, "parameters": map[string]int{"binary_data_size": len(rest) - from}})
+	}
+	for name, column := range texts {
+		from := len(rest)
+		for _, text := range column {
+			rest = append(binary.LittleEndian.AppendUint32(rest, uint32(len(text))), text...)
+		}
+		add(name, "BYTES", from)
+	}
+	from := len(rest)
+	for _, text := range dep {
+		v, err := strconv.ParseFloat(string(text), 64)
+		if err != nil {
+			v = math.NaN() // null
+		}
+		rest = binary.LittleEndian.AppendUint64(rest, math.Float64bits(v))
+	}
+	add("dep", "FP64", from)
+	body, _ = json.Marshal(map[string]any{"inputs": inputs})
+	return append(body, rest...), len(body)
+}
+
+// inferAnswers returns the answer to a request for inference like those to objects, of
+// which one is given.
+func inferAnswers(t *testing.T, b []byte, object string) (all []string) {
+	var a struct {
+		Outputs []struct{ Data json.RawMessage }
+	}
+	if err := json.Unmarshal(b, &a); err != nil || len(a.Outputs) != 2 {
+		t.Fatalf("%.500s: %v", b, err)
+	}
+	classes := regexp.MustCompile(`"(true|false)":`).FindAllStringSubmatch(object, 2)
+	p := read[[]json.Number](t, string(a.Outputs[1].Data))
+	for i, class := range read[[]string](t, string(a.Outputs[0].Data)) {
+		all = append(all, fmt.Sprintf(`%q {%q:%v,%q:%v}`, class, classes[0][1], p[2*i], classes[1][1], p[2*i+1]))
+	}
+	return all
 }
 
 // csvAnswers returns the added columns of CSV as JSON members.
@@ -269,7 +366,7 @@ func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = call(t, nil, "predict", "rows.csv", "--model", "two.snap")
-	if got := lines(stdout); code != exit.Failed || len(got) != 2 || !strings.Contains(stderr, `"a" is text "x"`) {
+	if got := lines(stdout); code != exit.Failed || len(got) != 2 || !strings.Contains(stderr, `"a" is text "x"`) || !strings.Contains(stderr, "--skip-bad") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = call(t, nil, "predict", "one.svm", "--model", "one.snap")
@@ -291,9 +388,12 @@ func TestPredictWritesTheFormatOfTheFile(t *testing.T) {
 	if b, err := os.ReadFile("wide.csv"); err != nil || lines(string(b))[0] != "a,b,u,v,prediction,interval.low,interval.high" || lines(string(b))[1] != "0,0,0.5,0,,," || strings.HasSuffix(lines(string(b))[80], ",") {
 		t.Errorf("%.200s, %v", b, err)
 	}
+	if code, _, stderr := call(t, nil, "predict", "rows.csv", "--model", "rows.csv"); code != exit.Misused || !strings.Contains(stderr, "rows.csv is not a snapshot file") || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("rows as a model: exit code %d, %s", code, stderr)
+	}
 	write("taken.csv", "a,b,prediction.u\n1,2,3\n")
 	write("taken.jsonl", `{"x":[1,2],"prediction":1}`+"\n")
-	for _, args := range [][]string{{"taken.csv", "--model", "two.snap"}, {"taken.jsonl", "--model", "one.snap"}, {"absent.csv", "--model", "two.snap"}, {"rows.csv", "--model", "absent.snap"}, {"rows.csv", "--model", "rows.csv"}} {
+	for _, args := range [][]string{{"taken.csv", "--model", "two.snap"}, {"taken.jsonl", "--model", "one.snap"}, {"absent.csv", "--model", "two.snap"}, {"rows.csv", "--model", "absent.snap"}} {
 		if code, stdout, stderr := call(t, nil, append([]string{"predict"}, args...)...); code == exit.Done || stderr == "" {
 			t.Errorf("%v: exit code %d, %s", args, code, stdout)
 		}

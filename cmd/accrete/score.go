@@ -35,6 +35,11 @@ accrete score -c accrete.yaml
 accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
+// predictions adds the paths for predictions over HTTP.
+func predictions(model string, s *serve.Scorer, m *metrics.Scorer) func(*http.ServeMux) {
+	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Observe: m.Request}).Register
+}
+
 // scoreReport is the progress of a scorer.
 type scoreReport struct {
 	Model           string  `json:"model"`
@@ -83,12 +88,11 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: t.event,
 	})
-	answers := func(mux *http.ServeMux) {
-		if c.Score.Predict == "on" {
-			(&inference.Server{Name: c.Model, Version: version.String(), Model: scorer.Model, Observe: collectors.Request}).Register(mux)
-		}
+	var answers []func(*http.ServeMux)
+	if c.Score.Predict == "on" {
+		answers = append(answers, predictions(c.Model, scorer, collectors))
 	}
-	stop, err := serveMetrics(ctx, e, c.Score.Listen, registry, health, answers)
+	stop, err := serveMetrics(ctx, e, c.Score.Listen, access(e, c), registry, health, answers...)
 	if err != nil {
 		return err
 	}

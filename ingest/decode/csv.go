@@ -132,7 +132,11 @@ func (c *csvRows) read() (line, error) {
 	var parse *csv.ParseError
 	switch {
 	case errors.As(err, &parse):
-		return line{number: parse.StartLine, err: bad("csv", "line %d, byte %d: %v: a quote inside a quoted cell is written twice", parse.Line, parse.Column, parse.Err)}, nil
+		hint := "a quote inside a quoted cell is written twice"
+		if parse.Err == csv.ErrBareQuote {
+			hint = "a cell that contains quotes is itself put in quotes, and those inside are written twice"
+		}
+		return line{number: parse.StartLine, err: bad("csv", "line %d, byte %d: %v: %s", parse.Line, parse.Column, parse.Err, hint)}, nil
 	case err != nil:
 		return line{}, err
 	}

@@ -91,6 +91,9 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 	b := bufio.NewReaderSize(in, 64<<10)
 	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
 		z, err := gzip.NewReader(b)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = errCut
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -101,6 +104,9 @@ func (f *File) open(in io.Reader, c Config, s Schema) error {
 	}
 	limited.r = b
 	head, err := b.Peek(headBytes)
+	if errors.Is(err, io.ErrUnexpectedEOF) && len(head) == 0 {
+		return fmt.Errorf("%s: %w", f.name, errCut)
+	}
 	if len(bytes.TrimSpace(head)) == 0 {
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s: %w", f.name, err)
@@ -145,13 +151,26 @@ func foreign(head []byte) error {
 		return errors.New("it is UTF-16: convert it, for example with iconv -f utf-16 -t utf-8")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return errors.New("it is a ZIP archive, as spreadsheets are: save it as CSV")
+	case bytes.HasPrefix(head, []byte("\x89ACRT")):
+		return errors.New("it is a snapshot of a model: want a file of rows")
 	case bytes.HasPrefix(head, []byte("PAR1")):
 		return errors.New("it is a Parquet file: convert it to CSV or JSON lines")
 	case start[0] == '[' && bytes.HasPrefix(bytes.TrimSpace(start[1:]), []byte("{")):
 		return errors.New("it is a JSON array: write one object a line, for example with jq -c '.[]'")
+	case binary(head):
+		return errors.New("it is a binary file: want CSV with a header, LIBSVM or JSON lines, plain or gzipped")
 	}
 	return nil
 }
+
+// binary reports whether the first line has control characters that no text has.
+func binary(head []byte) bool {
+	first, _, _ := bytes.Cut(head, []byte("\n"))
+	return bytes.ContainsFunc(first, func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\f' && r != '\v' })
+}
+
+// errCut is the error of a compressed file that has no end.
+var errCut = errors.New("the compressed file ends early: it is truncated")
 
 // TextLabels is the reason that Task returns if a topic of the same records would
 // be a classification as well.
@@ -306,6 +325,8 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 		return 0, errLongRow
 	}
 	n, err := l.r.Read(p)
-	l.n += n
+	if l.n += n; err == io.ErrUnexpectedEOF {
+		err = errCut
+	}
 	return n, err
 }

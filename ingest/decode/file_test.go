@@ -347,8 +347,8 @@ func TestCutOffGzipIsAnError(t *testing.T) {
 	for err == nil {
 		_, err = f.Next()
 	}
-	if !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("%v, want %v", err, io.ErrUnexpectedEOF)
+	if !errors.Is(err, errCut) {
+		t.Errorf("%v, want %v", err, errCut)
 	}
 }
 

@@ -46,7 +46,8 @@ type Config struct {
 	// The scorer (accrete score), which predicts topics with the newest snapshot.
 	Score Score `key:"score"`
 
-	// The learner's HTTP server: /metrics, /livez and /readyz.
+	// The learner's HTTP server: /metrics, /livez and /readyz. The options of TLS and
+	// of the token are those of the scorer's HTTP server, too.
 	HTTP HTTP `key:"http"`
 
 	sources map[string]Source
@@ -370,13 +371,35 @@ type Score struct {
 	Listen string `key:"http.listen" default:"127.0.0.1:8081"`
 
 	// Predictions over HTTP: POST /predict and the Open Inference Protocol under /v2.
-	// on: whoever reaches http.listen can ask, there is no authentication.
+	// on: whoever reaches http.listen can ask, unless a token or certificates of
+	// clients are required; see the section http.
 	Predict string `key:"http.predict" default:"off" oneof:"off on"`
 }
 
-// HTTP configures the learner's HTTP server.
+// HTTP configures the learner's HTTP server, and who may use it and the scorer's.
 type HTTP struct {
 	// Address as host:port. :8080 listens on every interface, off disables the
 	// server.
 	Listen string `key:"listen" default:"127.0.0.1:8080"`
+
+	// Predictions of the learner's newest snapshot, as with score.http.predict, for
+	// a learner and a scorer in one process.
+	Predict string `key:"predict" default:"off" oneof:"off on"`
+
+	// PEM file with the certificate of the learner's and the scorer's HTTP server, and
+	// those of intermediate authorities. The servers then speak TLS 1.2 or later. This
+	// and the files below are read again when they change.
+	Cert string `key:"tls.cert_file" example:"/etc/accrete/tls.crt"`
+
+	// PEM file with the private key of tls.cert_file.
+	Key string `key:"tls.key_file" example:"/etc/accrete/tls.key"`
+
+	// PEM file of the certificate authorities of clients: requests then need a client
+	// certificate of one of them, except for /livez, /readyz and /v2/health.
+	ClientCA string `key:"tls.client_ca_file" example:"/etc/accrete/clients.crt"`
+
+	// File with a bearer token on its first line: requests then need it, except for
+	// /livez, /readyz and /v2/health. It is also accepted as a password of basic
+	// authentication. With tls.client_ca_file, too, either is sufficient.
+	Token string `key:"token_file" example:"/run/secrets/accrete-http"`
 }

@@ -140,6 +140,14 @@ func (v *validation) addresses() {
 			v.add(at.path, "%v, or off", err)
 		}
 	}
+	switch h := &v.HTTP; {
+	case h.Cert != "" && h.Key == "":
+		v.add("http.tls.key_file", "is missing, but required by tls.cert_file")
+	case h.Cert == "" && h.Key != "":
+		v.add("http.tls.cert_file", "is missing, but required by tls.key_file")
+	case h.Cert == "" && h.ClientCA != "":
+		v.add("http.tls.cert_file", "is missing, but required by tls.client_ca_file")
+	}
 }
 
 // topics reports input topics that the model itself writes.

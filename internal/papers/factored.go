@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/refit/optim"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // factoredContest returns the problem of section 6.1 on generated data: n rows
@@ -35,7 +36,7 @@ func factoredContest(seed uint64, n, p, q, d int, l1, l2 float64) *contest {
 		}
 	}
 	title := fmt.Sprintf("n=%d p=%d q=%d d=%d m=1 λ₁=%g λ₂=%g", n, p, q, d, l1, l2)
-	return projected("figure 1", title, optim.NewDense(n, d, u), g, b, 1, q, l1, l2)
+	return projected("figure 1", title, matrix.NewDense(n, d, u), g, b, 1, q, l1, l2)
 }
 
 // unitInterval returns a number in [0, 1).
@@ -53,7 +54,7 @@ func projectedContest(name string, x, classes []float64, p, q, d int, l1, l2 flo
 		}
 	}
 	title := fmt.Sprintf("%s: n=%d p=%d q=%d d=%d m=1 λ₁=%g λ₂=%g", name, n, p, q, d, l1, l2)
-	return projected("figure 2", title, optim.NewDense(n, d, u), g, classes, 1, q, l1, l2)
+	return projected("figure 2", title, matrix.NewDense(n, d, u), g, classes, 1, q, l1, l2)
 }
 
 // documentSize is the size of a document contest: n rows with the given number
@@ -96,11 +97,11 @@ func documentContest(name string, seed uint64, size documentSize, d int, l1, l2 
 		}
 	}
 	title := fmt.Sprintf("%s: n=%d p=%d m=%d q=%d d=%d λ₁=%g λ₂=%g", name, n, p, size.m, size.q, d, l1, l2)
-	return projected("figure 2", title, optim.NewDense(n, d, u), g, b, size.m, size.q, l1, l2)
+	return projected("figure 2", title, matrix.NewDense(n, d, u), g, b, size.m, size.q, l1, l2)
 }
 
 // projection returns Gᵀ, p x d.
-func projection(normals *vec.Normals, p, d int) *optim.Dense {
+func projection(normals *vec.Normals, p, d int) *matrix.Dense {
 	v, draw := make([]float64, p*d), make([]float32, p)
 	for k := range d {
 		normals.Fill(draw)
@@ -108,7 +109,7 @@ func projection(normals *vec.Normals, p, d int) *optim.Dense {
 			v[j*d+k] = float64(g) / math.Sqrt(float64(d))
 		}
 	}
-	return optim.NewDense(p, d, v)
+	return matrix.NewDense(p, d, v)
 }
 
 // mostFormed is the maximum number of elements of a product that is formed: 80
@@ -122,11 +123,11 @@ const mostFormed = 1e7
 // enough, two comparisons are added that are not in the paper: the methods on
 // the product formed beforehand, and DSPDC with the exact Λ, where it is known,
 // beside the paper's choice of mqR²/p.
-func projected(figure, title string, u, g *optim.Dense, b []float64, m, q int, l1, l2 float64) *contest {
-	a := optim.NewFactored(u, g)
+func projected(figure, title string, u, g *matrix.Dense, b []float64, m, q int, l1, l2 float64) *contest {
+	a := matrix.NewFactored(u, g)
 	n, p := a.Dims()
-	all := float64(m) * slices.Max(optim.SquaredNorms(a))
-	entry := func(name string, a optim.Matrix, c optim.Config) entry {
+	all := float64(m) * slices.Max(matrix.SquaredNorms(a))
+	entry := func(name string, a matrix.Matrix, c optim.Config) entry {
 		problem := &optim.Problem{A: a, Targets: b, Loss: loss.SmoothedHinge{}, L2: l2, L1: l1}
 		return entry{name, func(ctx context.Context, c optim.Config) (*optim.Solution, error) {
 			return optim.Solve(ctx, problem, c, optim.Start{})
@@ -144,7 +145,7 @@ func projected(figure, title string, u, g *optim.Dense, b []float64, m, q int, l
 	for i := range n {
 		a.Add(product[i*p:(i+1)*p], i, 1)
 	}
-	formed := optim.NewDense(n, p, product)
+	formed := matrix.NewDense(n, p, product)
 	var exact bool
 	if dspdc.Scale, exact = optim.Scale(formed, q, m); exact {
 		c.entries = append(c.entries, entry("DSPDC, exact Λ", a, dspdc))

@@ -6,6 +6,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/refit/optim"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // matrixRisk draws the problem of section 6.2: n rows of p matrices d x d, the
@@ -41,14 +42,14 @@ func matrixRisk(seed uint64, n, p, d int, l2 float64) *optim.BlockProblem {
 		all[j] = j
 		b.Regularizers = append(b.Regularizers, optim.Triangle{Dim: d, L2: l2})
 	}
-	b.A = &triangles{optim.NewFloat32(n*p, size, values, 1), all}
+	b.A = &triangles{matrix.NewFloat32(n*p, size, values, 1), all}
 	return b
 }
 
 // triangles is a BlockMatrix in which each row has a triangle in every block.
 // The triangles are stored as the rows of one matrix.
 type triangles struct {
-	rows *optim.Float32
+	rows *matrix.Float32
 	all  []int // blocks
 }
 

@@ -59,6 +59,12 @@ type (
 	// Claimed reports that this process is now the writer of the model log.
 	Claimed struct{ Epoch int64 }
 
+	// Preparing reports how many rows of a file were learned for the start of a model.
+	Preparing struct{ Rows int64 }
+
+	// Began reports that the model log has the complete beginning of a model.
+	Began struct{ Start *modellog.Start }
+
 	// Restored reports that a snapshot was loaded. The BATCHes after Seq come next.
 	Restored struct {
 		Seq, Step int64

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // A BlockMatrix is a matrix whose columns come in blocks: A_i^j is the part of row i
@@ -184,29 +185,32 @@ func (b *blocks) dual(y, u []float64) float64 {
 
 // Columns is a Dense matrix with its columns in blocks.
 type Columns struct {
-	a    *Dense
+	a    *matrix.Dense
 	ends []int // of the blocks, in columns
 	all  []int
 }
 
 // NewColumns returns the columns of a in blocks of these widths. It panics if
 // these do not add up to the columns of a.
-func NewColumns(a *Dense, widths ...int) *Columns {
+func NewColumns(a *matrix.Dense, widths ...int) *Columns {
 	c := &Columns{a: a}
 	end := 0
 	for j, w := range widths {
 		end += w
 		c.ends, c.all = append(c.ends, end), append(c.all, j)
 	}
-	if end != a.p {
+	if _, columns := a.Dims(); end != columns {
 		panic("optim: the blocks do not cover all columns")
 	}
 	return c
 }
 
-func (c *Columns) Dims() (rows, blocks int) { return c.a.n, len(c.ends) }
-func (c *Columns) Width(j int) int          { return c.ends[j] - c.begin(j) }
-func (c *Columns) Blocks(int) []int         { return c.all }
+func (c *Columns) Dims() (rows, blocks int) {
+	rows, _ = c.a.Dims()
+	return rows, len(c.ends)
+}
+func (c *Columns) Width(j int) int  { return c.ends[j] - c.begin(j) }
+func (c *Columns) Blocks(int) []int { return c.all }
 
 func (c *Columns) begin(j int) int {
 	if j == 0 {

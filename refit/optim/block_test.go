@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 func solveBlocks(t *testing.T, p *BlockProblem, c Config) *Solution {
@@ -24,7 +25,7 @@ func solveBlocks(t *testing.T, p *BlockProblem, c Config) *Solution {
 func TestBlocksOfOneAreCoordinates(t *testing.T) {
 	for _, l := range losses {
 		p := newProblem(11, 40, 12, l, 1e-2, 1e-3)
-		b := &BlockProblem{A: NewColumns(p.A.(*Dense), slices.Repeat([]int{1}, 12)...)}
+		b := &BlockProblem{A: NewColumns(p.A.(*matrix.Dense), slices.Repeat([]int{1}, 12)...)}
 		for _, y := range p.Targets {
 			b.Losses = append(b.Losses, Sum{l, []float64{y}})
 		}
@@ -157,7 +158,7 @@ func risk(n, p, d int) *BlockProblem {
 		}
 		b.Losses = append(b.Losses, Sum{loss.SmoothedHinge{}, []float64{class(trace)}})
 	}
-	b.A = NewColumns(NewDense(n, p*size, elements), slices.Repeat([]int{size}, p)...)
+	b.A = NewColumns(matrix.NewDense(n, p*size, elements), slices.Repeat([]int{size}, p)...)
 	for range p {
 		b.Regularizers = append(b.Regularizers, Triangle{Dim: d, L2: 0.01})
 	}
@@ -197,7 +198,7 @@ func TestMatricesStaySemidefinite(t *testing.T) {
 // for n.
 func TestBlocksOfRowsAreSums(t *testing.T) {
 	p := newProblem(12, 40, 12, loss.Logistic{}, 1e-2, 0)
-	b := &BlockProblem{A: NewColumns(p.A.(*Dense), 5, 4, 3)}
+	b := &BlockProblem{A: NewColumns(p.A.(*matrix.Dense), 5, 4, 3)}
 	for i := 0; i < 40; i += 2 {
 		b.Losses = append(b.Losses, Sum{loss.Logistic{}, p.Targets[i : i+2]})
 	}
@@ -215,7 +216,7 @@ func TestBlocksOfRowsAreSums(t *testing.T) {
 
 func TestGroupsLeaveBlocksOut(t *testing.T) {
 	p := newProblem(13, 60, 12, loss.Square{}, 1e-2, 0)
-	b := &BlockProblem{A: NewColumns(p.A.(*Dense), 4, 4, 4)}
+	b := &BlockProblem{A: NewColumns(p.A.(*matrix.Dense), 4, 4, 4)}
 	for _, y := range p.Targets {
 		b.Losses = append(b.Losses, Sum{loss.Square{}, []float64{y}})
 	}

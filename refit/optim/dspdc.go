@@ -1,6 +1,10 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
+)
 
 // newDSPDC returns the implementation that costs the least: with two factors,
 // Algorithm 2; otherwise one that keeps Aᵀy if n/m ≥ p/q, and else one that keeps
@@ -8,7 +12,7 @@ import "math"
 func newDSPDC(p *Problem, c Config, x, y []float64) method {
 	n, columns := p.A.Dims()
 	build := newByColumns
-	if a, ok := p.A.(*Factored); ok {
+	if a, ok := p.A.(*matrix.Factored); ok {
 		build = func(d dspdc) method { return newInner(d, a) }
 	} else if float64(n)*float64(c.Primal) >= float64(columns)*float64(c.Dual) {
 		build = newByRows
@@ -91,19 +95,21 @@ func newByRows(d dspdc) method {
 	b.refresh()
 	if d.rows.size == 1 && d.columns.size == columns && d.p.L1 == 0 {
 		switch a := d.p.A.(type) {
-		case *Dense:
-			return &ridgeByRows[float64]{b, a.rows, 1}
-		case *Float32:
-			return &ridgeByRows[float32]{b, a.rows, a.factor}
+		case *matrix.Dense:
+			return &ridgeByRows[float64]{b, a.Rows(), 1}
+		case *matrix.Float32:
+			rows, factor := a.Elements()
+			return &ridgeByRows[float32]{b, rows, factor}
 		}
 	}
-	if a, ok := d.p.A.(*Float32); ok && d.rows.size == 1 && !d.p.byColumn() {
-		return &groupsByRows{b, a.rows, a.factor, make([]float64, columns)}
+	if a, ok := d.p.A.(*matrix.Float32); ok && d.rows.size == 1 && !d.p.byColumn() {
+		rows, factor := a.Elements()
+		return &groupsByRows{b, rows, factor, make([]float64, columns)}
 	}
 	return b
 }
 
-func (b *byRows) refresh() { multiplyTransposed(b.u, b.p.A, b.y) }
+func (b *byRows) refresh() { matrix.MultiplyTransposed(b.u, b.p.A, b.y) }
 
 func (b *byRows) iterate() (x, y, ax, aty []float64) { return b.x, b.y, nil, b.u }
 
@@ -164,7 +170,7 @@ func newByColumns(d dspdc) method {
 }
 
 // refresh leaves zbar alone: every step computes it from z.
-func (b *byColumns) refresh() { multiply(b.z, b.p.A, b.x) }
+func (b *byColumns) refresh() { matrix.Multiply(b.z, b.p.A, b.x) }
 
 func (b *byColumns) iterate() (x, y, ax, aty []float64) { return b.x, b.y, b.z, nil }
 
@@ -195,21 +201,22 @@ func (b *byColumns) step() float64 {
 // date. (The paper's text has v̄ once where its (34) has ū.)
 type inner struct {
 	dspdc
-	a                     *Factored
+	left, right           *matrix.Dense // A = left rightᵀ
 	u, v, ubar, vbar, sum []float64
 }
 
-func newInner(d dspdc, a *Factored) method {
-	vector := func() []float64 { return make([]float64, a.u.p) }
-	f := &inner{dspdc: d, a: a, u: vector(), v: vector(), ubar: vector(), vbar: vector(), sum: vector()}
+func newInner(d dspdc, a *matrix.Factored) method {
+	left, right, size := a.Factors()
+	vector := func() []float64 { return make([]float64, size) }
+	f := &inner{dspdc: d, left: left, right: right, u: vector(), v: vector(), ubar: vector(), vbar: vector(), sum: vector()}
 	f.refresh()
 	copy(f.vbar, f.v)
 	return f
 }
 
 func (f *inner) refresh() {
-	multiplyTransposed(f.u, f.a.u, f.y)
-	multiplyTransposed(f.v, f.a.v, f.x)
+	matrix.MultiplyTransposed(f.u, f.left, f.y)
+	matrix.MultiplyTransposed(f.v, f.right, f.x)
 }
 
 func (f *inner) iterate() (x, y, ax, aty []float64) { return f.x, f.y, nil, nil }
@@ -217,7 +224,7 @@ func (f *inner) iterate() (x, y, ax, aty []float64) { return f.x, f.y, nil, nil 
 func (f *inner) step() float64 {
 	clear(f.sum)
 	for _, i := range f.rows.draw() {
-		f.a.u.Add(f.sum, i, f.dual(i, f.a.u.Dot(i, f.vbar)))
+		f.left.Add(f.sum, i, f.dual(i, f.left.Dot(i, f.vbar)))
 	}
 	for k, v := range f.sum {
 		f.ubar[k] = f.u[k] + float64(f.extrapolation*v)
@@ -226,13 +233,13 @@ func (f *inner) step() float64 {
 	clear(f.sum)
 	if f.p.byColumn() {
 		for _, j := range f.columns.draw() {
-			f.a.v.Add(f.sum, j, f.primal(j, f.a.v.Dot(j, f.ubar)))
+			f.right.Add(f.sum, j, f.primal(j, f.right.Dot(j, f.ubar)))
 		}
 	} else {
 		c := make([]float64, len(f.x))
-		multiply(c, f.a.v, f.ubar)
+		matrix.Multiply(c, f.right, f.ubar)
 		f.primalGroups(c)
-		multiplyTransposed(f.sum, f.a.v, c)
+		matrix.MultiplyTransposed(f.sum, f.right, c)
 	}
 	for k, v := range f.sum {
 		f.vbar[k] = f.v[k] + float64((1+f.theta)*v)

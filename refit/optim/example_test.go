@@ -6,12 +6,13 @@ import (
 
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/refit/optim"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // A logistic regression, and a bound of its distance from the optimum.
 func ExampleSolve() {
 	p := &optim.Problem{
-		A:       optim.NewDense(4, 2, []float64{1, 0, 1, 1, 1, 2, 1, 3}),
+		A:       matrix.NewDense(4, 2, []float64{1, 0, 1, 1, 1, 2, 1, 3}),
 		Targets: []float64{0, 0, 1, 1},
 		Loss:    loss.Logistic{},
 		L2:      0.01,
@@ -26,7 +27,7 @@ func ExampleSolve() {
 
 // Least squares with a penalty that leaves out whole groups of columns.
 func ExampleSolveBlocks() {
-	rows := optim.NewDense(4, 4, []float64{
+	rows := matrix.NewDense(4, 4, []float64{
 		1, 0, 0.1, 0,
 		0, 1, 0, 0.1,
 		1, 1, 0, 0.2,

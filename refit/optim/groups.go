@@ -1,5 +1,9 @@
 package optim
 
+import (
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
+)
+
 // groupsByRows is byRows for one dual coordinate, all primal ones, groups of columns
 // and a matrix of float32 in memory: the case of a refit that prunes.
 type groupsByRows struct {
@@ -12,7 +16,7 @@ type groupsByRows struct {
 func (b *groupsByRows) step() float64 {
 	i := b.rows.draw()[0]
 	row := b.elements[i*len(b.x):][:len(b.x)]
-	d := b.factor * b.dual(i, float64(b.factor*dot(row, b.xbar)))
+	d := b.factor * b.dual(i, float64(b.factor*matrix.Dot(row, b.xbar)))
 	// x⁺ = threshold(x/τ - (u + n/m d row)/n, λ₁) / (λ₂+1/τ)
 	uFactor, rowFactor := b.inverseN, b.inverseN*(b.extrapolation*d)
 	x, u, next := b.x[:len(row)], b.u[:len(row)], b.next[:len(row)]

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // byNorm is DSPDC with one dual and all primal coordinates, which is SPDC, where rows are
@@ -56,7 +57,7 @@ func newByNorm(p *Problem, c Config, x, y []float64) method {
 
 // rowNorms returns ‖a_i‖, times √w_i, and their mean.
 func rowNorms(p *Problem) (norms []float64, mean float64) {
-	norms = SquaredNorms(p.A)
+	norms = matrix.SquaredNorms(p.A)
 	for i, s := range norms {
 		if p.Weights != nil {
 			s *= p.Weights[i]
@@ -97,7 +98,7 @@ func byNormSteps(n int, mean, l2, gamma float64) (tau, sigma, theta, contraction
 	return tau, sigma, theta, theta
 }
 
-func (b *byNorm) refresh() { multiplyTransposed(b.u, b.p.A, b.y) }
+func (b *byNorm) refresh() { matrix.MultiplyTransposed(b.u, b.p.A, b.y) }
 
 func (b *byNorm) iterate() (x, y, ax, aty []float64) { return b.x, b.y, nil, b.u }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // uneven returns a problem in which one row of 60 is ten times as long as the others, or
@@ -13,12 +14,12 @@ import (
 func uneven(l loss.Dual, byWeight bool) *Problem {
 	const n, columns = 60, 8
 	p := newProblem(5, n, columns, l, 1e-2, 0)
-	rows := p.A.(*Dense).rows
+	rows := p.A.(*matrix.Dense).Rows()
 	if !byWeight {
 		for j := range columns {
 			rows[j] *= 10
 		}
-		p.A = NewDense(n, columns, rows)
+		p.A = matrix.NewDense(n, columns, rows)
 		return p
 	}
 	p.Weights = make([]float64, n)

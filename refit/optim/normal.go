@@ -7,6 +7,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // ErrSingular is returned if rounding leaves AᵀWA/n + λ₂I without a Cholesky factor.
@@ -17,7 +18,7 @@ var ErrSingular = errors.New("the normal equations have no Cholesky factor: incr
 // them costs about p/2 multiplications for each element of the matrix, where a
 // pass of Solve costs about 4.
 type NormalEquations struct {
-	a      Matrix
+	a      matrix.Matrix
 	l2     float64
 	single bool // the products were summed up in float32
 	factor []float64
@@ -29,7 +30,7 @@ const rowsAtOnce = 256
 
 // NewNormalEquations returns those of a, with a weight for each row, or nil. When
 // ctx ends while it sums up products, it returns ctx's error.
-func NewNormalEquations(ctx context.Context, a Matrix, weights []float64, l2 float64) (*NormalEquations, error) {
+func NewNormalEquations(ctx context.Context, a matrix.Matrix, weights []float64, l2 float64) (*NormalEquations, error) {
 	gram, err := products(ctx, a, weights)
 	if err != nil {
 		return nil, err
@@ -41,14 +42,14 @@ func NewNormalEquations(ctx context.Context, a Matrix, weights []float64, l2 flo
 	if !vec.Cholesky(gram, p) {
 		return nil, ErrSingular
 	}
-	_, single := a.(*Float32)
+	_, single := a.(*matrix.Float32)
 	return &NormalEquations{a, l2, single, gram}, nil
 }
 
 // products returns the lower triangle of AᵀWA.
-func products(ctx context.Context, a Matrix, weights []float64) ([]float64, error) {
+func products(ctx context.Context, a matrix.Matrix, weights []float64) ([]float64, error) {
 	n, p := a.Dims()
-	if a, ok := a.(*Float32); ok {
+	if a, ok := a.(*matrix.Float32); ok {
 		return productsFloat32(ctx, a, weights)
 	}
 	gram := make([]float64, p*p)
@@ -82,16 +83,17 @@ func products(ctx context.Context, a Matrix, weights []float64) ([]float64, erro
 
 // productsFloat32 returns the same by the loops for random features, which sum up
 // in float32 and take a tenth of the time.
-func productsFloat32(ctx context.Context, a *Float32, weights []float64) ([]float64, error) {
-	p := a.p
+func productsFloat32(ctx context.Context, a *matrix.Float32, weights []float64) ([]float64, error) {
+	n, p := a.Dims()
+	elements, factor := a.Elements()
 	gram := make([]float64, p*p)
 	var scratch vec.Scratch
 	part := make([]float32, 0, p*rowsAtOnce)
-	for from := 0; from < a.n; from += rowsAtOnce {
+	for from := 0; from < n; from += rowsAtOnce {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		rows := a.rows[from*p : min(from+rowsAtOnce, a.n)*p]
+		rows := elements[from*p : min(from+rowsAtOnce, n)*p]
 		if weights != nil {
 			part = append(part[:0], rows...)
 			for i := 0; i*p < len(part); i++ {
@@ -105,7 +107,7 @@ func productsFloat32(ctx context.Context, a *Float32, weights []float64) ([]floa
 		vec.Gram(gram, rows, p, &scratch)
 	}
 	for i := range gram {
-		gram[i] *= a.factor * a.factor
+		gram[i] *= factor * factor
 	}
 	return gram, nil
 }
@@ -132,7 +134,7 @@ func (e *NormalEquations) Solve(p *Problem) (*Solution, error) {
 			weighted[i] = p.Weights[i] * b
 		}
 	}
-	multiplyTransposed(x, e.a, weighted)
+	matrix.MultiplyTransposed(x, e.a, weighted)
 	e.SolveVector(x)
 	if e.single {
 		e.refine(p, weighted, x)
@@ -154,14 +156,14 @@ const refinements = 2
 func (e *NormalEquations) refine(p *Problem, weighted, x []float64) {
 	z, r := make([]float64, len(weighted)), make([]float64, len(x))
 	for range refinements {
-		multiply(z, e.a, x)
+		matrix.Multiply(z, e.a, x)
 		for i, b := range weighted {
 			if p.Weights != nil {
 				z[i] *= p.Weights[i]
 			}
 			z[i] = b - z[i]
 		}
-		multiplyTransposed(r, e.a, z)
+		matrix.MultiplyTransposed(r, e.a, z)
 		for j, v := range x {
 			r[j] -= float64(float64(float64(len(z))*e.l2) * v)
 		}

@@ -7,29 +7,30 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // grouped returns a problem whose columns are in groups of two but for the last one,
 // which λ₁ leaves alone, with its matrix in every form.
-func grouped(l loss.Dual, l1 float64) (p *Problem, forms map[string]Matrix) {
+func grouped(l loss.Dual, l1 float64) (p *Problem, forms map[string]matrix.Matrix) {
 	const n, columns = 60, 13
 	p = newProblem(7, n, columns, l, 1e-2, l1)
 	p.Group, p.Exempt = 2, 1
 	single := make([]float32, n*columns)
 	elements := make([]float64, n*columns)
-	dense := p.A.(*Dense)
+	dense := p.A.(*matrix.Dense)
 	for i := range elements {
-		single[i] = float32(dense.rows[i])
+		single[i] = float32(dense.Rows()[i])
 		elements[i] = float64(single[i])
 	}
 	identity := make([]float64, columns*columns)
 	for j := range columns {
 		identity[j*columns+j] = 1
 	}
-	p.A = NewDense(n, columns, elements)
-	return p, map[string]Matrix{
-		"dense": p.A, "float32": NewFloat32(n, columns, single, 1),
-		"factored": NewFactored(NewDense(n, columns, elements), NewDense(columns, columns, identity)),
+	p.A = matrix.NewDense(n, columns, elements)
+	return p, map[string]matrix.Matrix{
+		"dense": p.A, "float32": matrix.NewFloat32(n, columns, single, 1),
+		"factored": matrix.NewFactored(matrix.NewDense(n, columns, elements), matrix.NewDense(columns, columns, identity)),
 	}
 }
 
@@ -38,7 +39,7 @@ func grouped(l loss.Dual, l1 float64) (p *Problem, forms map[string]Matrix) {
 func TestGroupsAreThoseOfTheBlockForm(t *testing.T) {
 	for _, l := range []loss.Dual{loss.Square{}, loss.Logistic{}, loss.SmoothedHinge{}} {
 		p, forms := grouped(l, 0.02)
-		b := &BlockProblem{A: NewColumns(p.A.(*Dense), 2, 2, 2, 2, 2, 2, 1)}
+		b := &BlockProblem{A: NewColumns(p.A.(*matrix.Dense), 2, 2, 2, 2, 2, 2, 1)}
 		for range 6 {
 			b.Regularizers = append(b.Regularizers, Group{L2: p.L2, Norm: p.L1})
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // A Problem is the objective P of the package comment, and with it its dual
@@ -14,7 +15,7 @@ import (
 //
 // which is never above P ((1) and (7)). The weight of a row is a factor of its φ.
 type Problem struct {
-	A       Matrix
+	A       matrix.Matrix
 	Targets []float64 // of the rows: the class, 0 or 1, or a number, as Loss takes it
 	Weights []float64 // of the rows, 0 or more; nil for 1 each
 	Loss    loss.Dual // of one score
@@ -121,8 +122,8 @@ func (p *Problem) GapUnit() float64 {
 }
 
 func (p *Problem) size() (rows, columns int)           { return p.A.Dims() }
-func (p *Problem) multiply(dst, x []float64)           { multiply(dst, p.A, x) }
-func (p *Problem) multiplyTransposed(dst, y []float64) { multiplyTransposed(dst, p.A, y) }
+func (p *Problem) multiply(dst, x []float64)           { matrix.Multiply(dst, p.A, x) }
+func (p *Problem) multiplyTransposed(dst, y []float64) { matrix.MultiplyTransposed(dst, p.A, y) }
 func (p *Problem) convexity() float64                  { return p.L2 }
 
 // soft moves v towards 0 by t, but not past it: soft thresholding.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 // long is whether to test at the full sizes, which takes about a minute.
@@ -40,13 +41,13 @@ var losses = func() (all []loss.Dual) {
 }()
 
 // targetsOf returns targets of loss l that a hidden x explains, with some noise.
-func targetsOf(r *rand.Rand, l loss.Dual, a Matrix) []float64 {
+func targetsOf(r *rand.Rand, l loss.Dual, a matrix.Matrix) []float64 {
 	n, p := a.Dims()
 	x, b := make([]float64, p), make([]float64, n)
 	for j := range x {
 		x[j] = r.NormFloat64()
 	}
-	multiply(b, a, x)
+	matrix.Multiply(b, a, x)
 	for i := range b {
 		b[i] += 0.3 * r.NormFloat64()
 		if l.Classifies() {
@@ -66,7 +67,7 @@ func class(v float64) float64 {
 
 func newProblem(seed uint64, n, p int, l loss.Dual, l2, l1 float64) *Problem {
 	r := rand.New(rand.NewPCG(seed, 1))
-	a := NewDense(n, p, random(r, n, p))
+	a := matrix.NewDense(n, p, random(r, n, p))
 	return &Problem{A: a, Targets: targetsOf(r, l, a), Loss: l, L2: l2, L1: l1}
 }
 

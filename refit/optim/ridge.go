@@ -1,5 +1,9 @@
 package optim
 
+import (
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
+)
+
 // ridgeByRows is byRows for one dual coordinate, all primal ones, no λ₁ and a
 // matrix with all of its elements in memory, times a factor: the case of a refit.
 type ridgeByRows[T float32 | float64] struct {
@@ -11,7 +15,7 @@ type ridgeByRows[T float32 | float64] struct {
 func (b *ridgeByRows[T]) step() float64 {
 	i := b.rows.draw()[0]
 	row := b.elements[i*len(b.x):][:len(b.x)]
-	d := b.factor * b.dual(i, float64(b.factor*dot(row, b.xbar)))
+	d := b.factor * b.dual(i, float64(b.factor*matrix.Dot(row, b.xbar)))
 	// x⁺ = (x/τ - (u + n/m d row)/n) / (λ₂+1/τ)
 	xFactor, uFactor := b.shrink*b.inverseTau, b.shrink*b.inverseN
 	rowFactor, theta := uFactor*(b.extrapolation*d), b.theta

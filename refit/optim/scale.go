@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 )
 
 const (
@@ -31,7 +32,7 @@ const (
 // R is the greatest norm of a row, and 1.2 times the greatest ‖B‖₂² of 32 parts
 // drawn at random, but never more than an upper bound of Λ, the sum of the m
 // greatest sums of q squares in a row.
-func Scale(a Matrix, q, m int) (scale float64, exact bool) {
+func Scale(a matrix.Matrix, q, m int) (scale float64, exact bool) {
 	n, p := a.Dims()
 	row := make([]float64, p)
 	top := make([]float64, n) // sums of the q greatest squares of each row
@@ -81,7 +82,7 @@ func Scale(a Matrix, q, m int) (scale float64, exact bool) {
 }
 
 // part returns the part of a that has these rows and columns.
-func part(a Matrix, rows, columns []int) *Dense {
+func part(a matrix.Matrix, rows, columns []int) *matrix.Dense {
 	_, p := a.Dims()
 	elements, row := make([]float64, 0, len(rows)*len(columns)), make([]float64, p)
 	for _, i := range rows {
@@ -91,12 +92,12 @@ func part(a Matrix, rows, columns []int) *Dense {
 			elements = append(elements, row[j])
 		}
 	}
-	return NewDense(len(rows), len(columns), elements)
+	return matrix.NewDense(len(rows), len(columns), elements)
 }
 
 // spectral returns ‖A‖₂²: the Rayleigh quotient after power iterations from a
 // vector that depends on the number of columns alone.
-func spectral(a Matrix) float64 {
+func spectral(a matrix.Matrix) float64 {
 	n, p := a.Dims()
 	start := make([]float32, p)
 	vec.NewNormals(vec.Key("spectral", uint64(p), 0)).Fill(start)
@@ -113,13 +114,13 @@ func spectral(a Matrix) float64 {
 		for j := range x {
 			x[j] /= norm
 		}
-		multiply(z, a, x)
+		matrix.Multiply(z, a, x)
 		value := vec.Dot(z, z)
 		if value-last <= powerTolerance*value {
 			return max(value, last)
 		}
 		last = value
-		multiplyTransposed(x, a, z)
+		matrix.MultiplyTransposed(x, a, z)
 	}
 	return last
 }

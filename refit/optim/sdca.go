@@ -1,5 +1,9 @@
 package optim
 
+import (
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
+)
+
 // sdca is stochastic dual coordinate ascent (Shalev-Shwartz and Zhang 2013), in
 // its proximal form: x is the gradient of g* at -Aᵀy/n, and each y_i drawn
 // maximises a lower bound of D that holds for any set of coordinates.
@@ -11,30 +15,32 @@ type sdca struct {
 	delta []float64
 	rows  *sampler
 
-	factors       *Factored // A, or nil
-	inner, change []float64 // Vx, and by how much Uᵀy changes
+	left, right   *matrix.Dense // A = left rightᵀ, or nil
+	inner, change []float64     // Vx, and by how much Uᵀy changes
 	score, dual   [1]float64
 }
 
 func newSDCA(p *Problem, c Config, y []float64) method {
 	n, columns := p.A.Dims()
 	s := &sdca{
-		p: p, x: make([]float64, columns), y: y, u: make([]float64, columns), r: SquaredNorms(p.A),
+		p: p, x: make([]float64, columns), y: y, u: make([]float64, columns), r: matrix.SquaredNorms(p.A),
 		delta: make([]float64, c.Dual), rows: newSampler("dual", c.Seed, n, c.Dual),
 	}
 	s.rows.shuffle = c.Shuffle
 	for i, square := range s.r {
 		s.r[i] = float64(c.Dual) * square / (p.L2 * float64(n))
 	}
-	if s.factors, _ = p.A.(*Factored); s.factors != nil {
-		s.inner, s.change = make([]float64, s.factors.u.p), make([]float64, s.factors.u.p)
+	if a, ok := p.A.(*matrix.Factored); ok {
+		var d int
+		s.left, s.right, d = a.Factors()
+		s.inner, s.change = make([]float64, d), make([]float64, d)
 	}
 	s.refresh()
 	return s
 }
 
 func (s *sdca) refresh() {
-	multiplyTransposed(s.u, s.p.A, s.y)
+	matrix.MultiplyTransposed(s.u, s.p.A, s.y)
 	s.updatePrimal()
 }
 
@@ -55,9 +61,9 @@ func (s *sdca) iterate() (x, y, ax, aty []float64) { return s.x, s.y, nil, s.u }
 func (s *sdca) step() float64 {
 	rows := s.rows.draw()
 	a, x, u := s.p.A, s.x, s.u
-	if s.factors != nil { // once through V, instead of once for every row
-		a, x, u = s.factors.u, s.inner, s.change
-		multiplyTransposed(x, s.factors.v, s.x)
+	if s.left != nil { // once through V, instead of once for every row
+		a, x, u = s.left, s.inner, s.change
+		matrix.MultiplyTransposed(x, s.right, s.x)
 		clear(u)
 	}
 	for k, i := range rows {
@@ -71,9 +77,9 @@ func (s *sdca) step() float64 {
 			a.Add(u, i, d)
 		}
 	}
-	if s.factors != nil {
+	if s.left != nil {
 		for j := range s.u {
-			s.u[j] += s.factors.v.Dot(j, u)
+			s.u[j] += s.right.Dot(j, u)
 		}
 	}
 	s.updatePrimal()

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
-
-	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 func solve(t testing.TB, p *Problem, c Config) *Solution {
@@ -128,7 +128,7 @@ func TestStepsAreTheTheorems(t *testing.T) {
 func TestSquareLossIsTheClosedForm(t *testing.T) {
 	p := newProblem(2, 120, 30, loss.Square{}, 1e-2, 0)
 	n, cols := p.A.Dims()
-	a := mat.NewDense(n, cols, p.A.(*Dense).rows)
+	a := mat.NewDense(n, cols, p.A.(*matrix.Dense).Rows())
 	var gram mat.Dense
 	gram.Mul(a.T(), a)
 	for j := range cols {
@@ -166,7 +166,7 @@ func TestTheDualPlacesTheOptimum(t *testing.T) {
 		p := newProblem(3, 100, 30, l, 1e-2, 5e-3)
 		s := solve(t, p, Config{Gap: 1e-16, Passes: 3000})
 		u := make([]float64, len(s.X))
-		multiplyTransposed(u, p.A, s.Y)
+		matrix.MultiplyTransposed(u, p.A, s.Y)
 		zeros := 0
 		for j, x := range s.X {
 			if want := soft(-u[j]/100, p.L1) / p.L2; math.Abs(x-want) > 1e-6 {
@@ -223,8 +223,8 @@ func TestCertificateIsNeverBelowTheTruth(t *testing.T) {
 func TestFactoredIsDense(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 0))
 	const n, p, d = 70, 40, 6
-	u, v := NewDense(n, d, random(r, n, d)), NewDense(p, d, random(r, p, d))
-	f := NewFactored(u, v)
+	u, v := matrix.NewDense(n, d, random(r, n, d)), matrix.NewDense(p, d, random(r, p, d))
+	f := matrix.NewFactored(u, v)
 	full := make([]float64, n*p)
 	for i := range n {
 		f.Add(full[i*p:(i+1)*p], i, 1)
@@ -238,14 +238,14 @@ func TestFactoredIsDense(t *testing.T) {
 			}
 		}
 	}
-	a := NewDense(n, p, full)
+	a := matrix.NewDense(n, p, full)
 	for _, l := range losses {
 		b := targetsOf(r, l, a)
 		for _, s := range []setting{{p, 1}, {1, 1}, {8, 5}, {p, n}, {1, n}} {
 			scale, _ := Scale(a, s.q, s.m)
 			c := Config{Primal: s.q, Dual: s.m, Seed: 7, Scale: scale, Theorem: 2}
 			var got [2][]float64
-			for k, a := range []Matrix{a, f} {
+			for k, a := range []matrix.Matrix{a, f} {
 				prob := &Problem{A: a, Targets: b, Loss: l, L2: 1e-2, L1: 1e-3}
 				x, y, _ := Start{}.vectors(prob)
 				m := newDSPDC(prob, c, x, y)
@@ -277,12 +277,12 @@ func TestAllMatricesAgree(t *testing.T) {
 		}
 		start = append(start, len(index))
 	}
-	a, b := NewDense(n, p, full), newSparse(p, start, index, value)
+	a, b := matrix.NewDense(n, p, full), newSparse(p, start, index, value)
 	half := make([]float32, n*p)
 	for k, v := range full {
 		half[k] = float32(2 * v)
 	}
-	single := NewFloat32(n, p, half, 0.5)
+	single := matrix.NewFloat32(n, p, half, 0.5)
 	targets := targetsOf(r, loss.Logistic{}, a)
 	for _, s := range []setting{{p, 1}, {1, 1}, {7, 9}, {p, n}, {1, n}} {
 		for _, theorem := range []int{1, 2} {
@@ -314,11 +314,11 @@ func TestAllMatricesAgree(t *testing.T) {
 // those that are not, with singular values.
 func TestScaleIsTheSpectralNorm(t *testing.T) {
 	p := newProblem(10, 30, 12, loss.Square{}, 1, 0)
-	a := p.A.(*Dense)
+	a := p.A.(*matrix.Dense)
 	greatest := func(rows, columns []int) float64 {
 		b := part(a, rows, columns)
 		var d mat.SVD
-		if !d.Factorize(mat.NewDense(b.n, b.p, b.rows), mat.SVDNone) {
+		if !d.Factorize(mat.NewDense(len(rows), len(columns), b.Rows()), mat.SVDNone) {
 			t.Fatal("no singular values")
 		}
 		v := d.Values(nil)[0]
@@ -364,13 +364,13 @@ func TestAWeightIsARepetition(t *testing.T) {
 				times := r.IntN(4)
 				p.Weights[i] = float64(times)
 				for range times {
-					rows, q.Targets = append(rows, p.A.(*Dense).Row(i)...), append(q.Targets, p.Targets[i])
+					rows, q.Targets = append(rows, p.A.(*matrix.Dense).Row(i)...), append(q.Targets, p.Targets[i])
 				}
 			}
 			for i := range p.Weights { // so that both means are of the same terms
 				p.Weights[i] *= n / float64(len(q.Targets))
 			}
-			q.A = NewDense(len(q.Targets), columns, rows)
+			q.A = matrix.NewDense(len(q.Targets), columns, rows)
 			want := solve(t, q, Config{Gap: 1e-13, Passes: 20000})
 			for _, m := range []Method{DSPDC, SPDC, SDCA, SVRG} {
 				got := solve(t, p, Config{Method: m, Gap: 1e-10, Passes: 20000})

@@ -1,6 +1,6 @@
 package optim
 
-// sparse is a Matrix of which only the elements that are not zero are in memory,
+// sparse is a matrix.Matrix of which only the elements that are not zero are in memory,
 // by rows and by columns: another one to compare those of the package with.
 type sparse struct {
 	n, p          int

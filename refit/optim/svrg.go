@@ -1,5 +1,9 @@
 package optim
 
+import (
+	"github.com/accrete-ml/accrete/refit/optim/matrix"
+)
+
 const (
 	svrgRate  = 0.1 // step size times L, in the range of 0.1 to 1 of Xiao and Zhang's experiments
 	svrgStage = 2   // steps of a stage, in n, as in theirs
@@ -36,7 +40,7 @@ func (s *svrg) refresh() {}
 
 // derivatives sets y to φ'(Ax).
 func (s *svrg) derivatives(y []float64) {
-	multiply(y, s.p.A, s.x)
+	matrix.Multiply(y, s.p.A, s.x)
 	for i := range y {
 		s.p.gradient(y[i:i+1], y[i:i+1], i)
 	}
@@ -52,7 +56,7 @@ func (s *svrg) step() float64 {
 	s.steps++
 	if s.steps == 1 {
 		s.derivatives(s.slow)
-		multiplyTransposed(s.mean, s.p.A, s.slow)
+		matrix.MultiplyTransposed(s.mean, s.p.A, s.slow)
 		for j := range s.mean {
 			s.mean[j] /= float64(n)
 		}

@@ -17,7 +17,10 @@ type inferRequest struct {
 	Parameters parameters `json:"parameters"`
 	Inputs     []tensor   `json:"inputs"`
 	Outputs    []struct {
-		Name string `json:"name"`
+		Name       string `json:"name"`
+		Parameters struct {
+			Binary *bool `json:"binary_data"`
+		} `json:"parameters"`
 	} `json:"outputs"`
 }
 
@@ -26,6 +29,7 @@ type parameters struct {
 	Probabilities *bool  `json:"probabilities"` // false: leave the output out
 	Interval      *bool  `json:"interval"`      // likewise
 	Key           string `json:"key"`           // of all rows
+	Binary        bool   `json:"binary_data_output"`
 }
 
 type inferResponse struct {
@@ -37,53 +41,63 @@ type inferResponse struct {
 }
 
 type output struct {
-	Name     string `json:"name"`
-	Datatype string `json:"datatype"`
-	Shape    []int  `json:"shape"`
-	Data     any    `json:"data"`
+	Name       string         `json:"name"`
+	Datatype   string         `json:"datatype"`
+	Shape      []int          `json:"shape"`
+	Data       any            `json:"data,omitempty"` // nil if it is binary
+	Parameters map[string]int `json:"parameters,omitempty"`
 }
 
 // infer answers POST …/infer.
-func (s *Server) infer(r *http.Request) (answer []byte, rows int, fault *failure) {
+func (s *Server) infer(r *http.Request) (a result, fault *failure) {
 	m, fault := s.current(r)
 	if fault != nil {
-		return nil, 0, fault
+		return a, fault
 	}
-	b, fault := body(r)
+	b, rest, fault := content(r)
 	if fault != nil {
-		return nil, 0, fault
+		return a, fault
 	}
 	var q inferRequest
 	if err := json.Unmarshal(b, &q); err != nil {
-		return nil, 0, bad("the body is not an inference request: %v", err)
+		return a, bad("the body is not an inference request: %v", err)
+	}
+	if fault := q.take(rest); fault != nil {
+		return a, fault
 	}
 	w, back, fault := s.begin(m)
 	if fault != nil {
-		return nil, 0, fault
+		return a, fault
 	}
 	defer back(w)
-	if rows, fault = w.read(&q); fault != nil {
-		return nil, 0, fault
+	rows, fault := w.read(&q)
+	if fault != nil {
+		return a, fault
 	}
 	out, rules := w.predictions()
 	if out.Size == 0 && rows > 0 && out.Task == learner.Novelty {
-		return nil, 0, status(http.StatusServiceUnavailable, "the model has not learned enough rows yet")
+		return a, status(http.StatusServiceUnavailable, "the model has not learned enough rows yet")
 	}
 	if out.Size == 0 && rows > 0 {
-		return nil, 0, status(http.StatusServiceUnavailable, "the model has seen no label yet")
+		return a, status(http.StatusServiceUnavailable, "the model has seen no label yet")
 	}
 	all := outputs(m, w.encoder, out, rules, rows)
 	if all, fault = q.selected(all); fault != nil {
-		return nil, 0, fault
+		return a, fault
 	}
-	answer, err := json.Marshal(inferResponse{
+	packed := q.pack(all)
+	object, err := json.Marshal(inferResponse{
 		ModelName: s.Name, ModelVersion: version(m), ID: q.ID, Outputs: all,
 		Parameters: map[string]string{"lineage": m.ID.Lineage.String(), "learned_to": record.LearnedTo(m.ID.LearnedTo)},
 	})
 	if err != nil {
-		return nil, 0, status(http.StatusInternalServerError, "the predictions are not finite")
+		return a, status(http.StatusInternalServerError, "the predictions are not finite")
 	}
-	return answer, rows, nil
+	a = result{body: object, rows: rows}
+	if len(packed) > 0 {
+		a.json, a.body = len(object), append(object, packed...)
+	}
+	return a, nil
 }
 
 // read decodes the rows of a request: inputs named after the columns, or one tensor with a
@@ -170,7 +184,7 @@ func outputs(m *serve.Served, e *record.Encoder, p learner.Predictions, rules re
 		for i := range n {
 			names[i] = m.Schema.Classes[e.Class(rules.Decision, p.Row(i))]
 		}
-		return []output{{"prediction", "BYTES", []int{n}, names}, {"probabilities", "FP64", []int{n, p.Size}, slices.Clone(p.Values)}}
+		return []output{tensorOf("prediction", "BYTES", []int{n}, names), tensorOf("probabilities", "FP64", []int{n, p.Size}, slices.Clone(p.Values))}
 	}
 	if p.Task == learner.Novelty {
 		novel, scores, thresholds := make([]bool, n), make([]float64, n), make([]float64, n)
@@ -178,23 +192,27 @@ func outputs(m *serve.Served, e *record.Encoder, p learner.Predictions, rules re
 			row := p.Row(i)
 			novel[i], scores[i], thresholds[i] = learner.Novel(row), row[0], row[1]
 		}
-		return []output{{"prediction", "BOOL", []int{n}, novel}, {"score", "FP64", []int{n}, scores}, {"threshold", "FP64", []int{n}, thresholds}}
+		return []output{tensorOf("prediction", "BOOL", []int{n}, novel), tensorOf("score", "FP64", []int{n}, scores), tensorOf("threshold", "FP64", []int{n}, thresholds)}
 	}
 	k := max(1, p.Size)
 	shape, wide := []int{n}, []int{n, 2}
 	if k > 1 {
 		shape, wide = []int{n, k}, []int{n, k, 2}
 	}
-	all := []output{{"prediction", "FP64", shape, slices.Concat([]float64{}, p.Values)}}
+	all := []output{tensorOf("prediction", "FP64", shape, slices.Concat([]float64{}, p.Values))}
 	if p.Intervals.Valid() {
 		bounds := make([]float64, 0, 2*n*k)
 		for i, v := range p.Values {
 			low, high := p.Intervals.Bounds(v, i%k)
 			bounds = append(bounds, low, high)
 		}
-		all = append(all, output{"interval", "FP64", wide, bounds})
+		all = append(all, tensorOf("interval", "FP64", wide, bounds))
 	}
 	return all
+}
+
+func tensorOf(name, datatype string, shape []int, data any) output {
+	return output{Name: name, Datatype: datatype, Shape: shape, Data: data}
 }
 
 // selected returns the outputs that a request asks for.

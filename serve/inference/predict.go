@@ -8,18 +8,21 @@ import (
 
 // predict answers POST /predict: for an object as in a topic, with the value of its
 // prediction record, and for a list of objects with a list.
-func (s *Server) predict(r *http.Request) (answer []byte, rows int, fault *failure) {
+func (s *Server) predict(r *http.Request) (a result, fault *failure) {
 	m, fault := s.current(r)
 	if fault != nil {
-		return nil, 0, fault
+		return a, fault
 	}
-	b, fault := body(r)
+	b, rest, fault := content(r)
 	if fault != nil {
-		return nil, 0, fault
+		return a, fault
+	}
+	if len(rest) > 0 {
+		return a, bad("binary data is for the paths below /v2")
 	}
 	w, back, fault := s.begin(m)
 	if fault != nil {
-		return nil, 0, fault
+		return a, fault
 	}
 	defer back(w)
 	key := []byte(nil)
@@ -28,23 +31,23 @@ func (s *Server) predict(r *http.Request) (answer []byte, rows int, fault *failu
 	}
 	b = bytes.TrimSpace(b)
 	if len(b) == 0 {
-		return nil, 0, bad("the body is empty")
+		return a, bad("the body is empty")
 	}
 	objects, list := []json.RawMessage{b}, b[0] == '['
 	if list {
 		if err := json.Unmarshal(b, &objects); err != nil {
-			return nil, 0, bad("the body is not JSON: %v", err)
+			return a, bad("the body is not JSON: %v", err)
 		}
 		if len(objects) > MaxRows {
-			return nil, 0, status(http.StatusRequestEntityTooLarge, "%d rows, the limit is %d", len(objects), MaxRows)
+			return a, status(http.StatusRequestEntityTooLarge, "%d rows, the limit is %d", len(objects), MaxRows)
 		}
 	}
 	for i, o := range objects {
 		if err := w.add(o, key); err != nil {
 			if list {
-				return nil, 0, bad("row %d: %v", i, err)
+				return a, bad("row %d: %v", i, err)
 			}
-			return nil, 0, bad("%v", err)
+			return a, bad("%v", err)
 		}
 	}
 	out, rules := w.predictions()
@@ -64,5 +67,5 @@ func (s *Server) predict(r *http.Request) (answer []byte, rows int, fault *failu
 	if list {
 		all.WriteByte(']')
 	}
-	return all.Bytes(), len(objects), nil
+	return result{body: all.Bytes(), rows: len(objects)}, nil
 }

@@ -3,9 +3,7 @@ package inference
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -37,13 +35,13 @@ type Server struct {
 // Register adds the paths of s to mux.
 func (s *Server) Register(mux *http.ServeMux) {
 	s.busy, s.pool = make(chan struct{}, atOnce), workers()
-	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, openAPI) })
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, openAPI) })
 	mux.HandleFunc("GET /v2", s.server)
 	mux.HandleFunc("GET /v2/{$}", s.server)
 	mux.HandleFunc("GET /v2/health/live", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, map[string]bool{"live": true}) })
 	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) {
 		ready := s.Model() != nil
-		reply(w, readyCode(ready), map[string]bool{"ready": ready})
+		reply(w, readyCode(ready), map[string]bool{"ready": ready, "live": ready}) // in the protocol's text it is "live"
 	})
 	for _, at := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
 		mux.HandleFunc("GET "+at, s.named(s.metadata))
@@ -68,7 +66,7 @@ func readyCode(ready bool) int {
 }
 
 func (s *Server) server(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]any{"name": "accrete", "version": s.Version, "extensions": []string{}})
+	reply(w, http.StatusOK, map[string]any{"name": "accrete", "version": s.Version, "extensions": []string{binaryExtension}})
 }
 
 // failure is an error with a status.
@@ -125,25 +123,36 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	reply(w, readyCode(err == nil), map[string]any{"name": s.Name, "ready": err == nil})
 }
 
+// result is the answer to a request for predictions.
+type result struct {
+	body []byte
+	json int // length of the JSON before the binary data; 0 if there is none
+	rows int
+}
+
 // observed returns a handler that limits the number of requests at work, and reports each.
-func (s *Server) observed(f func(*http.Request) (answer []byte, rows int, err *failure)) http.HandlerFunc {
+func (s *Server) observed(f func(*http.Request) (result, *failure)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		answer, rows, err := s.limited(r, f)
+		a, err := s.limited(r, f)
 		code := http.StatusOK
-		if err != nil {
-			code, rows = err.code, 0
+		switch {
+		case err != nil:
+			code, a.rows = err.code, 0
 			fail(w, err)
-		} else {
-			write(w, code, answer)
+		case a.json > 0:
+			w.Header().Set(headerLength, strconv.Itoa(a.json))
+			write(w, code, "application/octet-stream", a.body)
+		default:
+			write(w, code, jsonType, a.body)
 		}
 		if s.Observe != nil {
-			s.Observe(code, rows, time.Since(start))
+			s.Observe(code, a.rows, time.Since(start))
 		}
 	}
 }
 
-func (s *Server) limited(r *http.Request, f func(*http.Request) ([]byte, int, *failure)) ([]byte, int, *failure) {
+func (s *Server) limited(r *http.Request, f func(*http.Request) (result, *failure)) (result, *failure) {
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {
@@ -153,23 +162,7 @@ func (s *Server) limited(r *http.Request, f func(*http.Request) ([]byte, int, *f
 	case <-late.C:
 	case <-r.Context().Done():
 	}
-	return nil, 0, status(http.StatusTooManyRequests, "%d requests are at work: try again", atOnce)
-}
-
-// body reads the body of a request.
-func body(r *http.Request) ([]byte, *failure) {
-	if r.Header.Get("Inference-Header-Content-Length") != "" {
-		return nil, bad("binary tensor data is not supported: send the data as JSON")
-	}
-	b, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBytes))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return nil, status(http.StatusRequestEntityTooLarge, "the body exceeds %d bytes", MaxBytes)
-	case err != nil:
-		return nil, bad("the body could not be read: %v", err)
-	}
-	return b, nil
+	return result{}, status(http.StatusTooManyRequests, "%d requests are at work: try again", atOnce)
 }
 
 func fail(w http.ResponseWriter, err *failure) {
@@ -184,12 +177,14 @@ func reply(w http.ResponseWriter, code int, v any) {
 	if err != nil { // a number that is not finite
 		code, b = http.StatusInternalServerError, []byte(`{"error":"the answer is not JSON"}`)
 	}
-	write(w, code, b)
+	write(w, code, jsonType, b)
 }
 
-func write(w http.ResponseWriter, code int, b []byte) {
+const jsonType = "application/json"
+
+func write(w http.ResponseWriter, code int, typ string, b []byte) {
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", typ)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)

@@ -206,10 +206,10 @@ func TestMetadataAndHealth(t *testing.T) {
 	m, _ := typed(t)
 	c := newClient(t, m)
 	for path, text := range map[string]string{
-		"/v2":                    `{"extensions":[],"name":"accrete","version":"v1"}`,
-		"/v2/":                   `{"extensions":[],"name":"accrete","version":"v1"}`,
+		"/v2":                    `{"extensions":["binary_tensor_data"],"name":"accrete","version":"v1"}`,
+		"/v2/":                   `{"extensions":["binary_tensor_data"],"name":"accrete","version":"v1"}`,
 		"/v2/health/live":        `{"live":true}`,
-		"/v2/health/ready":       `{"ready":true}`,
+		"/v2/health/ready":       `{"live":true,"ready":true}`,
 		"/v2/models/fraud/ready": `{"name":"fraud","ready":true}`,
 		"/v2/models/fraud":       fmt.Sprintf(`{"name":"fraud","versions":["%d"],"platform":"accrete","inputs":[{"name":"amount","datatype":"FP64","shape":[-1]},{"name":"at","datatype":"BYTES","shape":[-1]},{"name":"country","datatype":"BYTES","shape":[-1]},{"name":"paid","datatype":"BOOL","shape":[-1]}],"outputs":[{"name":"prediction","datatype":"BYTES","shape":[-1]},{"name":"probabilities","datatype":"FP64","shape":[-1,2]}]}`, m.ID.Step),
 	} {

@@ -16,6 +16,11 @@ type tensor struct {
 	Datatype string          `json:"datatype"`
 	Data     json.RawMessage `json:"data"`
 
+	Parameters struct {
+		BinarySize *int `json:"binary_data_size"`
+	} `json:"parameters"`
+	binary []byte // the data, with BinarySize
+
 	values [][]byte // JSON of the elements, in row-major order
 }
 
@@ -36,7 +41,11 @@ func (t *tensor) read() *failure {
 	if len(t.Shape) == 0 || len(t.Shape) > 2 {
 		return bad("input %.100q: shape %v: want one dimension, or two", t.Name, t.Shape)
 	}
-	if err := t.flatten(); err != nil {
+	read := t.flatten
+	if t.Parameters.BinarySize != nil {
+		read = t.unpack
+	}
+	if err := read(); err != nil {
 		return bad("input %.100q: data: %v", t.Name, err)
 	}
 	if len(t.values) != want {

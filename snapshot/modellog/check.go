@@ -115,6 +115,11 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("seq %d, before the beginning of the log at %d", m.Seq, m.Genesis.Seq)
 	}
 	if m.Genesis != nil {
+		if s := m.Genesis.Start; s != nil {
+			if err := s.check(); err != nil {
+				return err
+			}
+		}
 		if err := m.Genesis.Versions.check(1); err != nil {
 			return err
 		}

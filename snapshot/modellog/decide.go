@@ -89,7 +89,7 @@ func (l *ledger) begin(g *Genesis) (void string) {
 		return fmt.Sprintf("it belongs to a log in topic id %v, but this topic has id %v", g.TopicID, l.origin.TopicID)
 	}
 	l.begun = true
-	l.origin.Seq, l.origin.Versions, l.origin.Import = g.Seq, g.Versions, g.Import
+	l.origin.Seq, l.origin.Versions, l.origin.Import, l.origin.Start = g.Seq, g.Versions, g.Import, g.Start
 	l.base = point{seq: g.Seq, chain: g.Chain, origin: l.origin}
 	l.seq, l.highest, l.chain, l.released = g.Seq, g.Seq, g.Chain, g.Seq
 	return ""

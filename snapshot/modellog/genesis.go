@@ -34,6 +34,11 @@ type Genesis struct {
 	// Import is the last seq of a history that is being imported; 0: none. The log is
 	// incomplete until an IMPORTED counts.
 	Import int64 `json:"import,omitempty"`
+
+	// Start is nil if the model begins with the empty state at the first records. Else
+	// Chain is its hash, Seq is at least 1, and Import is Seq, so that the log is
+	// incomplete until it has the snapshot of that state and an IMPORTED.
+	Start *Start `json:"start,omitempty"`
 	Versions
 	Writer string `json:"writer"` // version of the program, for people
 	Signed
@@ -44,8 +49,9 @@ type Origin struct {
 	TopicID snapshot.TopicID `json:"topic_id"` // zero if no record has named it
 	Seq     int64            `json:"seq"`      // where seqs start
 	Versions
-	Import int64 `json:"import,omitempty"` // last seq of an import in progress; 0: none
-	Signed bool  `json:"signed,omitempty"` // the current claim is signed, and so are all records that count from it on
+	Import int64  `json:"import,omitempty"` // last seq of an import in progress; 0: none
+	Start  *Start `json:"start,omitempty"`  // never modified; nil: the empty state at the first records
+	Signed bool   `json:"signed,omitempty"` // the current claim is signed, and so are all records that count from it on
 }
 
 // Partitions states the number of partitions of an input topic that the learner
@@ -75,6 +81,9 @@ func (g *Genesis) String() string {
 	if g.Seq > 0 {
 		s += fmt.Sprintf(", continues after seq %d", g.Seq)
 	}
+	if g.Start != nil {
+		return s + ", begins with " + g.Start.String()
+	}
 	if g.Import > 0 {
 		s += fmt.Sprintf(", import up to seq %d", g.Import)
 	}
@@ -95,6 +104,14 @@ func (i *Imported) check() error {
 func (g *Genesis) check() error {
 	if !snapshot.ValidTopic(g.Model) || g.Seq < 0 || g.Seq == 0 && g.Chain != (snapshot.Hash{}) || len(g.Writer) > maxText || g.Import != 0 && g.Import < max(g.Seq, 1) {
 		return fmt.Errorf("model %.300q, seq %d, import up to %d, writer of %d bytes", g.Model, g.Seq, g.Import, len(g.Writer))
+	}
+	if s := g.Start; s != nil {
+		if g.Seq < 1 || g.Import != g.Seq {
+			return fmt.Errorf("a start at seq %d, with an import up to %d", g.Seq, g.Import)
+		}
+		if err := s.check(); err != nil {
+			return err
+		}
 	}
 	return g.Versions.check(1)
 }

@@ -38,7 +38,7 @@ type Linear struct {
 	moment       []float64 // scores × (dim+1)
 	squares      []float64 // of AdaGrad's gradients, scores × (dim+1)
 
-	z, f, factor []float64 // scratch
+	z, f, target, factor []float64 // scratch
 }
 
 func NewLinear(columnFactors []float64, scores int) Linear {

@@ -5,6 +5,7 @@ package machine
 import (
 	"slices"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/drift"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
@@ -72,6 +73,12 @@ func limited(p engine.Problem) engine.Problem {
 	o.MaxFeatures = min(o.MaxFeatures, Features)
 	o.Minibatch, o.Forest = 32, 0
 	return p
+}
+
+// Bank returns the random features of all machines of a model, without blocks.
+func Bank(p engine.Problem) *features.Bank {
+	p = limited(p)
+	return p.Bank()
 }
 
 // BlockSize returns that of the random features beside a model with the given one.

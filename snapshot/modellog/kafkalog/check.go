@@ -147,6 +147,9 @@ func (l *Log) whole() error {
 	if err := l.Fold.Broken(); err != nil && !l.config.Tolerant {
 		return fmt.Errorf("%w, in topic %q; restore the topic from a backup, or continue from the records that remain with accrete rollback", err, l.config.Topic)
 	}
+	if g := l.Fold.Genesis(); g.Import > 0 && g.Start != nil && !l.config.Tolerant {
+		return fmt.Errorf("%w: %q is incomplete: its start with %v was interrupted or is still running; repeat accrete learn with the same --from or --from-offsets", ErrLog, l.config.Topic, g.Start)
+	}
 	if to := l.Fold.Genesis().Import; to > 0 && !l.config.Tolerant {
 		return fmt.Errorf("%w: %q is incomplete: it has seq %d, and its import, up to seq %d, was interrupted or is still running; delete the topic and repeat accrete import", ErrLog, l.config.Topic, l.Fold.Seq(), to)
 	}

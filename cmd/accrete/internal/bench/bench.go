@@ -29,6 +29,7 @@ type Command struct {
 	Algorithms []string `placeholder:"NAME" help:"Run only these algorithms, for example newton, ridge, all/adagrad or dsg/rate."`
 	Preset     []string `enum:"${presets}" placeholder:"NAME" help:"Run these presets of papers, with the other --algorithms that are named: ${enum}."`
 	Loss       string   `default:"auto" help:"Loss to minimise, as in fit, by the algorithms that take it, on the sets that have its labels (${default})."`
+	Costs      string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted, as in fit, on the sets of classes; a JSON object runs only on sets that have one of the classes that it names (${default})."`
 	Shuffle    uint64   `default:"1" help:"Seed for the order of the training rows; streams keep their order (${default})."`
 	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
 	Paper      string   `enum:",dsg,cdsg,dspdc" default:"" placeholder:"NAME" help:"Run the experiments of a paper instead: dsg, cdsg or dspdc."`
@@ -53,6 +54,7 @@ func (Command) Examples() string {
 	return `
 accrete bench testdata --plots pictures
 accrete bench testdata --sets kin40k --loss quantile:0.9
+accrete bench testdata --sets spam --costs '{"1": 5}'
 accrete bench testdata --sets spam --algorithms newton --preset dsg-paper,cdsg-paper
 accrete bench testdata --paper dsg --plots pictures
 accrete bench downloads --sets epsilon --rows 100000 --paper cdsg --full
@@ -72,6 +74,9 @@ func (c *Command) runs(s *set) ([]string, error) {
 	case l.Classifies() != (s.task == learner.Classification):
 		return nil, fmt.Errorf("%w: loss %v is not for %v", errUnfit, l, s.task)
 	}
+	if err := c.priced(s); err != nil {
+		return nil, err
+	}
 	names := slices.Concat(c.Algorithms, c.Preset)
 	if len(names) > 0 {
 		return names, nil
@@ -82,9 +87,25 @@ func (c *Command) runs(s *set) ([]string, error) {
 	}), nil
 }
 
+// priced returns an error that wraps errUnfit if --costs has nothing to do with the classes
+// of s.
+func (c *Command) priced(s *set) error {
+	if c.Costs == "none" {
+		return nil
+	}
+	if s.task != learner.Classification {
+		return fmt.Errorf("%w: --costs is for classification, not for %v", errUnfit, s.task)
+	}
+	names := learner.Config{Costs: c.Costs}.NamedCosts()
+	if names != nil && !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(s.schema.Classes, name) }) {
+		return fmt.Errorf("%w: it has none of the classes of --costs, which are %s", errUnfit, strings.Join(names, ", "))
+	}
+	return nil
+}
+
 // options returns those of a preset, or of an algorithm as contenders names it.
 func (c *Command) options(name string, task learner.Task) learner.Config {
-	of := learner.Config{Task: task, Loss: c.Loss}
+	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs}
 	if p, err := learner.ParsePreset(name); err == nil {
 		return p.Over(of)
 	}
@@ -107,6 +128,8 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return exit.Usage("--rows %d: want 1 or more", c.Rows)
 	case c.Paper != "":
 		return c.paper(ctx, e)
+	case c.Costs != "none" && c.costsError() != nil:
+		return exit.Usage("--costs: %w", c.costsError())
 	case c.Dir == "":
 		return exit.Usage("missing argument: want a folder of data sets, or --paper")
 	}
@@ -114,7 +137,9 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	progress := e.Progress(false)
 	unread, err := c.each(ctx, e, func(s *set) error {
 		r, err := c.compare(ctx, s, func(algorithm string) { progress.Update(s.name+": "+algorithm, nil) })
-		reports = append(reports, r)
+		if err == nil {
+			reports = append(reports, r)
+		}
 		return err
 	})
 	if err != nil {
@@ -125,6 +150,11 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	return incomplete(unread)
+}
+
+func (c *Command) costsError() error {
+	_, err := learner.Config{Task: learner.Classification, Costs: c.Costs}.Effective()
+	return err
 }
 
 // compare runs the algorithms on a set, and draws their curves with --plots. It calls began

@@ -41,9 +41,12 @@ func (c *Command) text(reports []report) string {
 		}
 		fmt.Fprintf(&b, "%s: %s of %s, %s examples of %d inputs\n", r.Set, r.Task, targets, display.Thousands(int64(r.Examples)), r.Inputs)
 		fmt.Fprintf(&b, "%-12s %11s %11s %9s %11s", "", "progressive", "test", "features", "examples/s")
-		classes := c.showsClasses(r)
+		classes, costs := c.showsClasses(r)
 		if classes {
 			b.WriteString(classHeader(c.Precision))
+		}
+		if costs {
+			fmt.Fprintf(&b, " %9s %11s", "mean cost", "most prob.")
 		}
 		b.WriteString(deviationHeader(r))
 		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-12s %11.4f", name, progressive) }
@@ -56,6 +59,9 @@ func (c *Command) text(reports []report) string {
 			fmt.Fprintf(&b, " %11s %9s %11s", test, display.Thousands(int64(a.Features)), display.Thousands(int64(a.PerSecond)))
 			if classes {
 				b.WriteString(classRow(figures(a)))
+			}
+			if f := figures(a); costs && f != nil && f.MeanCost != nil {
+				fmt.Fprintf(&b, " %9.4f %11.4f", *f.MeanCost, *f.ProbableCost)
 			}
 			b.WriteString(deviationRow(a))
 		}
@@ -108,14 +114,18 @@ func figures(a result) *display.Classes {
 	return a.Progressive.Classes
 }
 
-// showsClasses reports whether the columns of classes are shown for a set.
-func (c *Command) showsClasses(r report) bool {
+// showsClasses reports whether the columns of classes are shown for a set, and those of
+// costs.
+func (c *Command) showsClasses(r report) (classes, costs bool) {
 	for _, a := range r.Results {
-		if f := figures(a); f != nil && f.Curve != nil && (c.ClassFigures || f.Imbalanced()) {
-			return true
+		f := figures(a)
+		if f == nil {
+			continue
 		}
+		costs = costs || f.MeanCost != nil
+		classes = classes || f.Curve != nil && (c.ClassFigures || c.Costs != "none" || f.Imbalanced())
 	}
-	return false
+	return classes, costs
 }
 
 // classHeader and classRow are the columns of bench.

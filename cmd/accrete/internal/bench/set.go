@@ -82,6 +82,7 @@ func (s *set) run(ctx context.Context, name string, options learner.Config, prec
 	if err != nil {
 		return result{}, learner.Progress{}, nil, exit.Usage("%w", err)
 	}
+	fit.Classes = func() []string { return s.schema.Classes }
 	watch := curves.NewRecorder(name, len(s.rows))
 	for i, row := range s.rows {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -108,6 +109,7 @@ func (s *set) run(ctx context.Context, name string, options learner.Config, prec
 			return r, p, nil, err
 		}
 		g := offline.NewGrade(model, len(s.schema.Columns))
+		g.Classes = s.schema.Classes
 		for _, row := range s.test {
 			g.Add(row)
 		}

@@ -55,6 +55,7 @@ var Exits = []struct {
 	{pipeline.ErrAdopt, Refused},
 	{pipeline.ErrCopy, Refused},
 	{pipeline.ErrOptions, Refused},
+	{pipeline.ErrStart, Refused},
 	{pipeline.ErrTopic, Refused},
 	{record.ErrOutput, Refused},
 	{quarantine.ErrCompacted, Refused},

@@ -60,7 +60,19 @@ func ReadSnapshot(path string) ([]byte, error) {
 	if err != nil {
 		return nil, exit.Usage("%w", err)
 	}
+	if !snapshot.Begins(b) {
+		return nil, exit.Usage("%s is not a snapshot file: want one that accrete fit --save wrote", path)
+	}
 	return b, nil
+}
+
+// Skippable adds how to skip bad rows to the error of one.
+func Skippable(err error) error {
+	var line *decode.LineError
+	if errors.As(err, &line) {
+		return fmt.Errorf("%w; correct the file, or skip such rows with --skip-bad", err)
+	}
+	return err
 }
 
 // mostMetric is the maximum size of a metric file, in bytes.

@@ -12,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/curves"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
@@ -79,10 +80,7 @@ func (f *Command) bad(e *env.Env, err error, r *Report) error {
 		}
 		return nil
 	}
-	if errors.As(err, &line) {
-		return fmt.Errorf("%w (correct the file, or skip such rows with --skip-bad)", err)
-	}
-	return err
+	return files.Skippable(err)
 }
 
 // shuffled returns a function that yields the results of next, including

@@ -14,12 +14,14 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Verify is accrete verify.
 type Verify struct {
 	env.ConfigFlags
 	env.JSONFlag
+	From string `placeholder:"FILE" help:"File that the model began with (learn --from), to verify the state that it led to."`
 }
 
 func (Verify) Help() string {
@@ -29,6 +31,7 @@ func (Verify) Help() string {
 func (Verify) Examples() string {
 	return `
 accrete verify -c accrete.yaml
+accrete verify -c accrete.yaml --from history.csv.gz
 accrete verify -c accrete.yaml --json`
 }
 
@@ -56,12 +59,18 @@ func (v *Verify) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	if p.Start, err = setup.Start(ctx, e, c, v.From, ""); err != nil {
+		return err
+	}
 	r, err := pipeline.Verify(ctx, p)
 	progress.Done()
 	if err != nil {
 		return err
 	}
 	text := fmt.Sprintf("compared %d, divergent %d, from_seq %d, to_seq %d (%s records in %.1f s)", r.Compared, r.Divergent, r.FromSeq, r.ToSeq, display.Thousands(r.Records), r.Seconds)
+	if s := r.Start; s != nil {
+		text += fmt.Sprintf("\nbegan with %v, state %v: %s", s.Start, s.StateHash, verified(s))
+	}
 	if r.Challengers > 0 {
 		text += fmt.Sprintf("\n%d challengers solved again", r.Challengers)
 	}
@@ -91,4 +100,15 @@ func (v *Verify) Run(ctx context.Context, e *env.Env) error {
 		return fmt.Errorf("nothing to compare: the model log has no complete snapshot")
 	}
 	return nil
+}
+
+// verified says whether the beginning of a model was verified.
+func verified(s *pipeline.Started) string {
+	switch {
+	case s.Verified:
+		return "verified"
+	case s.Kind == modellog.StartFile || s.Kind == modellog.StartSnapshot:
+		return "not verified (give the file with --from)"
+	}
+	return "not verified"
 }

@@ -144,7 +144,7 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 			continue
 		}
 		if err != nil {
-			return skipped, errors.Join(flush(), err)
+			return skipped, errors.Join(flush(), files.Skippable(err))
 		}
 		b.Append(row.X, learner.Label{}, 1)
 		if m.Keyed() {

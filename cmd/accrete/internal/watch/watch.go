@@ -101,6 +101,10 @@ func (w *Watch) Event(ev event.Event) {
 		m.Standby.Set(0)
 		w.kafka.Progress()
 		w.log.Info().Int64("epoch", ev.Epoch).Msg("claimed the model log")
+	case event.Preparing:
+		w.claimed.Red(fmt.Sprintf("learning the file to begin with: %d rows", ev.Rows))
+	case event.Began:
+		w.log.Info().Str("with", ev.Start.String()).Int64("step", ev.Start.Step).Stringer("state", ev.Start.StateHash).Msg("began a model")
 	case event.Restored:
 		w.log.Info().Int64("seq", ev.Seq).Int64("step", ev.Step).Int("bytes", ev.Bytes).Dur("took_ms", ev.Took).Msg("restored a snapshot")
 	case event.Damaged:

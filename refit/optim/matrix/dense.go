@@ -1,4 +1,4 @@
-package optim
+package matrix
 
 import (
 	"sync"
@@ -19,7 +19,7 @@ type Dense struct {
 // keeps. It panics if their length is not n p.
 func NewDense(n, p int, rows []float64) *Dense {
 	if n < 1 || p < 1 || len(rows) != n*p {
-		panic("optim: a dense matrix has n x p elements, at least one")
+		panic("matrix: a dense matrix has n x p elements, at least one")
 	}
 	return &Dense{n: n, p: p, rows: rows}
 }
@@ -32,6 +32,9 @@ func (a *Dense) Dot(i int, x []float64) float64            { return vec.Dot(a.Ro
 func (a *Dense) Add(dst []float64, i int, s float64)       { vec.Axpy(s, a.Row(i), dst) }
 func (a *Dense) ColumnDot(j int, y []float64) float64      { return vec.Dot(a.column(j), y) }
 func (a *Dense) AddColumn(dst []float64, j int, s float64) { vec.Axpy(s, a.column(j), dst) }
+
+// Rows returns the elements, row-major, which it shares.
+func (a *Dense) Rows() []float64 { return a.rows }
 
 func (a *Dense) column(j int) []float64 {
 	a.once.Do(a.transpose)

@@ -1,15 +1,13 @@
-package learner
+package divergence
 
 import (
 	"math"
 
-	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
-// Inputs is what the monitor of the inputs has found: see Config.Monitor. Distances are
-// divided by the threshold of an alarm.
-type Inputs struct {
+// Found is what a Watch has found. Distances are divided by the threshold of an alarm.
+type Found struct {
 	Rows     int64   `json:"rows"`        // labelled or not, so far
 	Compared int64   `json:"comparisons"` // of a block with its reference
 	Distance float64 `json:"distance"`    // of the last one
@@ -19,35 +17,33 @@ type Inputs struct {
 	Moved    []int   `json:"-"`          // columns whose distance was above the threshold then, the largest first; none if only their dependence has changed; at most 20
 }
 
-// mostMoved bounds Inputs.Moved.
+// mostMoved bounds Found.Moved.
 const mostMoved = 20
 
-// inputs watches the raw rows.
-type inputs struct {
-	monitor *divergence.Monitor // nil before the first row
-	rows    int                 // in a block
-	found   Inputs
+// A Watch counts the alarms of a Monitor of raw rows.
+type Watch struct {
+	monitor *Monitor // nil before the first row
+	rows    int      // in a block
+	found   Found
 }
 
-// Inputs returns what the monitor has found, and nil without Config.Monitor.
-func (l *Learner) Inputs() *Inputs {
-	if l.inputs == nil {
-		return nil
-	}
-	f := l.inputs.found
-	return &f
-}
+// NewWatch returns a Watch that compares blocks of that many rows.
+func NewWatch(rows int) *Watch { return &Watch{rows: rows} }
 
-// add takes the first rows of b, which have been predicted, into account.
-func (w *inputs) add(b *Batch, rows int) {
+// Found returns what w has found.
+func (w *Watch) Found() Found { return w.found }
+
+// Add takes rows x of dim values into account. ignored are the columns that are not compared,
+// nil if all are; it counts where a reference begins.
+func (w *Watch) Add(x []float64, dim int, ignored []bool) {
 	if w.monitor == nil {
-		w.monitor = divergence.NewMonitor(b.Dim(), w.rows)
+		w.monitor = NewMonitor(dim, w.rows)
 	}
-	for from := 0; from < rows; {
+	for from, rows := 0, len(x)/dim; from < rows; {
 		if w.monitor.Starting() {
-			w.monitor.Ignore(Clocks(b.types))
+			w.monitor.Ignore(ignored)
 		}
-		n, s := w.monitor.Add(b.x[from*b.dim : rows*b.dim])
+		n, s := w.monitor.Add(x[from*dim:])
 		from += n
 		w.found.Rows += int64(n)
 		if s == nil {
@@ -64,31 +60,17 @@ func (w *inputs) add(b *Batch, rows int) {
 	}
 }
 
-// Clocks returns the columns that a monitor of the inputs has to ignore, as they change all
-// the time: times, and keys of records. It returns nil if there are none.
-func Clocks(types []ColumnType) (columns []bool) {
-	for j, t := range types {
-		switch t {
-		case TimeColumn, TrendColumn, SinceColumn, RecordKeyColumn:
-			if columns == nil {
-				columns = make([]bool, len(types))
-			}
-			columns[j] = true
-		}
-	}
-	return columns
-}
+// foundCounts are the columns of the array "monitor.found".
+const foundCounts = 4
 
-// inputCounts are the columns of the array "monitor.found".
-const inputCounts = 4
-
-func (w *inputs) save(a *state.Arrays) {
+// Save adds w to the state of a learner.
+func (w *Watch) Save(a *state.Arrays) {
 	f := &w.found
 	moved := make([]int64, len(f.Moved))
 	for i, j := range f.Moved {
 		moved[i] = int64(j)
 	}
-	state.Put(a, "monitor.found", inputCounts, []int64{f.Rows, f.Compared, f.Alarms, f.AlarmAt})
+	state.Put(a, "monitor.found", foundCounts, []int64{f.Rows, f.Compared, f.Alarms, f.AlarmAt})
 	state.Put(a, "monitor.distance", 2, []float64{f.Distance, f.Height})
 	state.Put(a, "monitor.moved", 1, moved)
 	if f.Rows > 0 {
@@ -96,25 +78,25 @@ func (w *inputs) save(a *state.Arrays) {
 	}
 }
 
-// loadInputs returns what save wrote for rows of dim values.
-func loadInputs(s *state.Reader, rows, dim int) *inputs {
-	w := &inputs{rows: rows, found: takeInputs(s, dim)}
+// LoadWatch returns what Save wrote for blocks of that many rows of dim values.
+func LoadWatch(s *state.Reader, rows, dim int) *Watch {
+	w := &Watch{rows: rows, found: takeFound(s, dim)}
 	if w.found.Rows == 0 || s.Err != nil {
 		return w
 	}
-	w.monitor = divergence.NewMonitor(dim, rows)
+	w.monitor = NewMonitor(dim, rows)
 	w.monitor.Load(s, w.found.Rows)
 	return w
 }
 
-func takeInputs(s *state.Reader, dim int) (f Inputs) {
-	counts := state.Take[int64](s, "monitor.found", 1, inputCounts)
+func takeFound(s *state.Reader, dim int) (f Found) {
+	counts := state.Take[int64](s, "monitor.found", 1, foundCounts)
 	distances := state.Take[float64](s, "monitor.distance", 1, 2)
 	moved := state.Take[int64](s, "monitor.moved", state.AnySize, 1)
 	if s.Err != nil {
 		return f
 	}
-	f = Inputs{Rows: counts[0], Compared: counts[1], Alarms: counts[2], AlarmAt: counts[3], Distance: distances[0], Height: distances[1]}
+	f = Found{Rows: counts[0], Compared: counts[1], Alarms: counts[2], AlarmAt: counts[3], Distance: distances[0], Height: distances[1]}
 	s.Require(f.Rows >= 0 && f.Rows < 1<<60 && f.Compared >= 0 && f.Compared <= f.Rows && f.Alarms >= 0 && f.Alarms <= f.Compared && f.AlarmAt >= 0 && f.AlarmAt <= f.Rows, "monitor: counts are %v", counts)
 	s.Require(f.Rows == 0 || dim > 0, "monitor: rows without values")
 	s.Require(f.Distance >= 0 && f.Height >= 0, "monitor: distances are %v", distances)
@@ -126,13 +108,13 @@ func takeInputs(s *state.Reader, dim int) (f Inputs) {
 	return f
 }
 
-// SavedInputs returns what the monitor of the inputs had found by a State, from its
-// resuming part, and nil if the Learner had none.
-func SavedInputs(resuming []Array) (*Inputs, error) {
+// Saved returns what a Watch had found by the state of a learner, from its part for resuming,
+// and nil if the learner had none.
+func Saved(resuming []state.Array) (*Found, error) {
 	for i, a := range resuming {
 		if a.Name == "monitor.found" {
 			s := &state.Reader{In: resuming[i:]}
-			f := takeInputs(s, math.MaxInt)
+			f := takeFound(s, math.MaxInt)
 			return &f, s.Err
 		}
 	}

@@ -1,9 +1,9 @@
-package optim
+package matrix
 
 import "github.com/accrete-ml/accrete/internal/vec"
 
 // Factored is the matrix A = UV of the factors n x d and d x p (section 4.2).
-// Solve runs Algorithm 2 on it, whose steps cost d(q+m).
+// Package optim runs Algorithm 2 on it, whose steps cost d(q+m).
 type Factored struct {
 	u, v *Dense // v transposed: p rows of d
 }
@@ -13,10 +13,13 @@ type Factored struct {
 // differ.
 func NewFactored(u, v *Dense) *Factored {
 	if u.p != v.p {
-		panic("optim: the inner dimensions of the factors differ")
+		panic("matrix: the inner dimensions of the factors differ")
 	}
 	return &Factored{u, v}
 }
+
+// Factors returns U and the transpose of V, d numbers in a row of each.
+func (a *Factored) Factors() (u, v *Dense, d int) { return a.u, a.v, a.u.p }
 
 func (a *Factored) Dims() (n, p int) { return a.u.n, a.v.n }
 

@@ -1,8 +1,8 @@
-package learner
+// Package lags gives rows the inputs and the labels of earlier rows of their key.
+package lags
 
 import (
 	"container/list"
-	"errors"
 	"math"
 
 	"github.com/accrete-ml/accrete/internal/vec"
@@ -10,17 +10,13 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// ErrLags refuses a model with lags outside its Learner: its predictions depend on the
-// labels of earlier rows.
-var ErrLags = errors.New("only the learner can predict with a model that has lags: predictions depend on the labels of earlier records")
-
-// lags appends to each row the inputs and the labels of the last Config.Lags labelled
-// rows of the same key, the newest first. If there are fewer, the row's own inputs and
+// Lags appends to each row the inputs and the labels of the last labelled rows of the same
+// key, the newest first. If there are fewer than it remembers, the row's own inputs and
 // zeros for the labels take their place.
 //
-// It remembers the maxLagKeys keys that were seen last.
-type lags struct {
-	k         int // rows that are remembered for a key
+// It remembers the maxKeys keys that were seen last.
+type Lags struct {
+	k         int // rows that are remembered for a key; 0: none are appended
 	labelSize int // numbers that encode a label
 	keys      map[string]*list.Element
 	order     list.List // of *remembered; the key that was seen last is the first
@@ -32,25 +28,29 @@ type remembered struct {
 	values []float64 // at most k rows of dim + labelSize
 }
 
-const (
-	maxLagKeys = 10_000
-	maxLags    = 100
-)
+// Max is the maximum number of rows that are remembered for a key.
+const Max = 100
 
-// labelSize returns the number of numbers that encode a label.
-func (c Config) labelSize() int { return max(2, c.Targets) }
+const maxKeys = 10_000
 
-// width returns the number of values of a row of dim inputs with its lags.
-func (c Config) rowSize(dim int) int { return dim + c.Lags*(dim+c.labelSize()) }
+// Rows are consecutive examples.
+type Rows interface {
+	X(i int) []float64
+	Label(i int) target.Label
+	Key(i int) string
+}
 
-// inputs returns the number of inputs of a row of width values, without its lags.
-func (c Config) inputs(width int) int { return (width - c.Lags*c.labelSize()) / (1 + c.Lags) }
+// New returns Lags of k rows for each key, whose labels are encoded by a number of numbers.
+func New(k, labelSize int) Lags { return Lags{k: k, labelSize: labelSize} }
+
+// None reports whether rows stay as they are.
+func (l *Lags) None() bool { return l.k == 0 }
 
 // encodeLabel sets to the numbers that encode a label: the targets themselves, or a
 // point on the unit circle for a class. The golden angle between a class and the next
 // keeps the first dozen of them well apart.
-func encodeLabel(to []float64, y Label) {
-	if y.Task == Regression {
+func encodeLabel(to []float64, y target.Label) {
+	if y.Task == target.Regression {
 		clear(to)
 		for j := range y.Targets() {
 			to[j] = target.Bounded(y.At(j))
@@ -60,36 +60,30 @@ func encodeLabel(to []float64, y Label) {
 	to[1], to[0] = vec.Sincos(float64(y.Class%1_000_000) * (math.Pi * 0.7639320225002102)) // 3-√5
 }
 
-// appendLags fills dst with the first n rows of b and their lags. Labelled rows of b
-// are lags of later ones.
-func (l *lags) appendLags(dst, b *Batch, n int) {
-	d, row := b.Dim(), b.Dim()+l.labelSize
-	dst.Reset(d + l.k*row)
-	x := make([]float64, dst.dim)
-	for i := range n {
-		copy(x, b.X(i))
-		past, found := x[d:], 0
-		for j := i - 1; j >= 0 && found < l.k; j-- {
-			if b.labels[j].Task != Auto && b.keys[j] == b.keys[i] {
-				copy(past[found*row:], b.X(j))
-				encodeLabel(past[found*row+d:(found+1)*row], b.labels[j])
-				found++
-			}
+// Set sets x to row i of b and its lags. Labelled rows of b before it are lags of it.
+func (l *Lags) Set(x []float64, b Rows, i int) {
+	d := copy(x, b.X(i))
+	row := d + l.labelSize
+	past, found := x[d:], 0
+	for j := i - 1; j >= 0 && found < l.k; j-- {
+		if y := b.Label(j); y.Task != target.Auto && b.Key(j) == b.Key(i) {
+			copy(past[found*row:], b.X(j))
+			encodeLabel(past[found*row+d:(found+1)*row], y)
+			found++
 		}
-		if e := l.keys[b.keys[i]]; e != nil && found < l.k {
-			values := e.Value.(*remembered).values
-			found += copy(past[found*row:], values) / row
-		}
-		for ; found < l.k; found++ {
-			copy(past[found*row:], b.X(i))
-			clear(past[found*row+d : (found+1)*row])
-		}
-		dst.Append(x, b.labels[i], b.weights[i])
+	}
+	if e := l.keys[b.Key(i)]; e != nil && found < l.k {
+		values := e.Value.(*remembered).values
+		found += copy(past[found*row:], values) / row
+	}
+	for ; found < l.k; found++ {
+		copy(past[found*row:], b.X(i))
+		clear(past[found*row+d : (found+1)*row])
 	}
 }
 
-// push remembers a labelled row.
-func (l *lags) push(key string, x []float64, y Label) {
+// Push remembers a labelled row.
+func (l *Lags) Push(key string, x []float64, y target.Label) {
 	row := len(x) + l.labelSize
 	e := l.keys[key]
 	if e == nil {
@@ -98,7 +92,7 @@ func (l *lags) push(key string, x []float64, y Label) {
 		}
 		e = l.order.PushFront(&remembered{key: key})
 		l.keys[key] = e
-		if l.order.Len() > maxLagKeys {
+		if l.order.Len() > maxKeys {
 			oldest := l.order.Back()
 			delete(l.keys, oldest.Value.(*remembered).key)
 			l.order.Remove(oldest)
@@ -117,7 +111,8 @@ func (l *lags) push(key string, x []float64, y Label) {
 	encodeLabel(r.values[len(x):row], y)
 }
 
-func (l *lags) save(a *state.Arrays) {
+// Save writes the rows that are remembered, and nothing for None.
+func (l *Lags) Save(a *state.Arrays) {
 	if l.k == 0 {
 		return
 	}
@@ -135,14 +130,15 @@ func (l *lags) save(a *state.Arrays) {
 	state.Put(a, "lags.values", 1, values)
 }
 
-func (l *lags) load(s *state.Reader, dim int) {
+// Load reads what Save wrote for rows of dim values.
+func (l *Lags) Load(s *state.Reader, dim int) {
 	if l.k == 0 {
 		return
 	}
 	keys := state.Take[byte](s, "lags.keys", state.AnySize, 1)
 	sizes := state.Take[int64](s, "lags.sizes", state.AnySize, 2)
 	values := state.TakeRaw(s, "lags.values", state.AnySize, 1)
-	s.Require(len(sizes) <= 2*maxLagKeys, "lags: %d keys, more than are kept", len(sizes)/2)
+	s.Require(len(sizes) <= 2*maxKeys, "lags: %d keys, more than are kept", len(sizes)/2)
 	row := dim + l.labelSize
 	for ; s.Err == nil && len(sizes) > 0; sizes = sizes[2:] {
 		key, n := sizes[0], sizes[1]

@@ -1,4 +1,4 @@
-package learner
+package serving
 
 import (
 	"math"
@@ -9,18 +9,18 @@ import (
 )
 
 // saveForest writes the trees and the coefficients of their leaves, if there are any.
-func (v *serving) saveForest(a *state.Arrays) {
+func (v *Part) saveForest(a *state.Arrays) {
 	if v.Forest == nil {
 		return
 	}
 	columns, thresholds := v.Forest.Encode()
 	state.Put(a, "forest.columns", len(columns), columns)
 	state.Put(a, "forest.thresholds", len(thresholds), thresholds)
-	state.Put(a, "forest.coefficients", v.head.Scores(), v.LeafCoef)
+	state.Put(a, "forest.coefficients", v.Head.Scores(), v.LeafCoef)
 }
 
 // loadForest reads what saveForest wrote, of a model of rows of dim values and k scores.
-func (v *serving) loadForest(s *state.Reader, dim, k int) {
+func (v *Part) loadForest(s *state.Reader, dim, k int) {
 	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "forest.columns" {
 		return
 	}

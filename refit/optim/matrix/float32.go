@@ -1,4 +1,4 @@
-package optim
+package matrix
 
 // Float32 is a matrix of float32 elements times a factor, as random features are.
 // It takes half the memory of a Dense matrix, and about half the time where
@@ -13,16 +13,19 @@ type Float32 struct {
 // which it keeps. It panics if their length is not n p.
 func NewFloat32(n, p int, rows []float32, factor float64) *Float32 {
 	if n < 1 || p < 1 || len(rows) != n*p {
-		panic("optim: a dense matrix has n x p elements, at least one")
+		panic("matrix: a dense matrix has n x p elements, at least one")
 	}
 	return &Float32{n, p, rows, factor}
 }
+
+// Elements returns the rows, which it shares, row-major, and the factor of their elements.
+func (a *Float32) Elements() (rows []float32, factor float64) { return a.rows, a.factor }
 
 func (a *Float32) row(i int) []float32 { return a.rows[i*a.p : (i+1)*a.p : (i+1)*a.p] }
 
 func (a *Float32) Dims() (n, p int) { return a.n, a.p }
 
-func (a *Float32) Dot(i int, x []float64) float64 { return float64(a.factor * dot(a.row(i), x)) }
+func (a *Float32) Dot(i int, x []float64) float64 { return float64(a.factor * Dot(a.row(i), x)) }
 
 func (a *Float32) Add(dst []float64, i int, s float64) {
 	s *= a.factor
@@ -48,8 +51,8 @@ func (a *Float32) AddColumn(dst []float64, j int, s float64) {
 	}
 }
 
-// dot returns what vec.Dot does, bit for bit, for a row of either precision.
-func dot[T float32 | float64](x []T, y []float64) float64 {
+// Dot returns what vec.Dot does, bit for bit, for a row of either precision.
+func Dot[T float32 | float64](x []T, y []float64) float64 {
 	y = y[:len(x)]
 	var a0, a1, a2, a3, a4, a5, a6, a7 float64
 	for len(x) >= 8 {

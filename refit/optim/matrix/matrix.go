@@ -1,4 +1,5 @@
-package optim
+// Package matrix has the matrices of the problems that package optim solves.
+package matrix
 
 // A Matrix is A, with n rows and p columns.
 type Matrix interface {
@@ -15,12 +16,12 @@ type Matrix interface {
 	AddColumn(dst []float64, j int, a float64)
 }
 
-// multiply sets dst to Ax.
-func multiply(dst []float64, a Matrix, x []float64) {
+// Multiply sets dst to Ax.
+func Multiply(dst []float64, a Matrix, x []float64) {
 	if f, ok := a.(*Factored); ok {
 		v := make([]float64, f.v.p)
-		multiplyTransposed(v, f.v, x)
-		multiply(dst, f.u, v)
+		MultiplyTransposed(v, f.v, x)
+		Multiply(dst, f.u, v)
 		return
 	}
 	for i := range dst {
@@ -28,12 +29,12 @@ func multiply(dst []float64, a Matrix, x []float64) {
 	}
 }
 
-// multiplyTransposed sets dst to Aᵀy.
-func multiplyTransposed(dst []float64, a Matrix, y []float64) {
+// MultiplyTransposed sets dst to Aᵀy.
+func MultiplyTransposed(dst []float64, a Matrix, y []float64) {
 	if f, ok := a.(*Factored); ok {
 		u := make([]float64, f.u.p)
-		multiplyTransposed(u, f.u, y)
-		multiply(dst, f.v, u)
+		MultiplyTransposed(u, f.u, y)
+		Multiply(dst, f.v, u)
 		return
 	}
 	clear(dst)

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// journeys returns rows of a CSV file with a number, a category and a number to predict,
+// without the header.
+func journeys(n int) []string {
+	rng := rand.New(rand.NewPCG(5, 6))
+	out := make([]string, n)
+	for i := range out {
+		km, city := rng.Float64()*10, rng.IntN(3)
+		out[i] = fmt.Sprintf("%.4f,%s,%.4f", km, []string{"Turin", "Oslo", ""}[city], km*float64(city+1)+rng.NormFloat64())
+	}
+	return out
+}
+
+// A model that begins with a CSV file, or with what fit has saved of it, and goes on with
+// a topic has the state of fit on all rows.
+func TestLearnContinuesWhereFitEnds(t *testing.T) {
+	rows := journeys(400)
+	addr, in := kafkatest.Addr(t), kafkatest.Name("trips")
+	inDir(t, "")
+	file := func(name string, rows []string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte("km,city,price\n"+strings.Join(rows, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file("all.csv", rows)
+	file("old.csv", rows[:150])
+	file("new.csv", rows[150:])
+	accrete := func(want int, says string, args ...string) string {
+		t.Helper()
+		code, stdout, stderr := call(t, nil, args...)
+		if code != want || !strings.Contains(stdout+stderr, says) {
+			t.Fatalf("%v: exit %d, want %d and %q\n%s%s", args, code, want, says, stdout, stderr)
+		}
+		return stdout
+	}
+	with := func(model string) {
+		t.Helper()
+		text := fmt.Sprintf("model: %s\nkafka: {bootstrap.servers: %q}\ninput: {topics: [%s], label: price}\nlearner: {algorithm: ridge, max_features: 64}\nhttp: {listen: \"off\"}\n", model, addr, in)
+		if err := os.WriteFile("config.yaml", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	with("all")
+	fit := []string{"--label", "price", "--algorithm", "ridge", "--max-features", "64"}
+	want := read[struct {
+		StateHash string `json:"state_hash"`
+	}](t, accrete(exit.Done, "", append([]string{"fit", "all.csv", "--json"}, fit...)...)).StateHash
+	accrete(exit.Done, "", append([]string{"fit", "old.csv", "--save", "old.snap"}, fit...)...)
+	accrete(exit.Done, "", "feed", "new.csv", "-c", "config.yaml")
+	for i, from := range []string{"old.csv", "old.snap"} {
+		with(fmt.Sprintf("%s-m%d", in, i))
+		accrete(exit.Misused, "no such file", "learn", "--to-end", "-c", "config.yaml", "--from", "none.csv")
+		accrete(exit.Misused, "want earliest", "learn", "--to-end", "-c", "config.yaml", "--from-offsets", "x")
+		accrete(exit.Done, want, "learn", "--to-end", "-c", "config.yaml", "--from", from)
+		accrete(exit.Done, "", "learn", "--to-end", "-c", "config.yaml")
+		accrete(exit.Refused, "began with", "learn", "--to-end", "-c", "config.yaml", "--from", "new.csv")
+		accrete(exit.Done, "give the file with --from", "verify", "-c", "config.yaml")
+		v := read[pipeline.Verification](t, accrete(exit.Done, "", "verify", "-c", "config.yaml", "--from", from, "--json"))
+		if v.StateHash.String() != want || !v.Start.Verified || v.Divergent > 0 {
+			t.Errorf("%s: verified %+v, want state %s", from, v, want)
+		}
+		accrete(exit.Refused, "began with", "verify", "-c", "config.yaml", "--from", "new.csv")
+		accrete(exit.Done, "begins with", "inspect", "-c", "config.yaml", "--records", "100")
+	}
+	accrete(exit.Refused, "learner.max_features", "learn", "--to-end", "-c", "config.yaml", "--from", "old.snap", "--set", "model=x"+in, "--set", "learner.max_features=128")
+}

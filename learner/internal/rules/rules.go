@@ -1,0 +1,189 @@
+// Package rules has the rules beside the coefficients of a model that are learned from its
+// predictions: the decision for a class and the intervals around numbers.
+package rules
+
+import (
+	"github.com/accrete-ml/accrete/learner/internal/decide"
+	"github.com/accrete-ml/accrete/learner/internal/interval"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// Rules are those of a Learner. They are nil unless configured.
+//
+// The predictions of a mixture with the members that need labels have other errors than
+// those of a scorer, which has no such members, and have rules of their own.
+type Rules struct {
+	costs     *decide.Rule // by class
+	decision  *decide.F1
+	intervals *interval.Tracker
+
+	ownDecision  *decide.F1 // of a mixture
+	ownIntervals *interval.Tracker
+}
+
+// Options say which rules there are.
+type Options struct {
+	F1       bool          // learn a threshold between two classes
+	Costs    *decide.Costs // otherwise decide by these, if not nil
+	Coverage float64       // of intervals; 0: none
+	Targets  int
+	Mixture  bool
+}
+
+// New returns the Rules before the first row.
+func New(o Options) (r Rules) {
+	switch {
+	case o.F1:
+		r.decision = decide.NewF1()
+	case o.Costs != nil:
+		costs := decide.ByCosts(o.Costs)
+		r.costs = &costs
+	}
+	if o.Coverage != 0 {
+		r.intervals = interval.NewTracker(o.Coverage, o.Targets)
+	}
+	if o.Mixture && r.decision != nil {
+		r.ownDecision = decide.NewF1()
+	}
+	if o.Mixture && r.intervals != nil {
+		r.ownIntervals = interval.NewTracker(o.Coverage, o.Targets)
+	}
+	return r
+}
+
+// Costs returns the Rule for the costs by class, and nil if there is none.
+func (r *Rules) Costs() *decide.Rule { return r.costs }
+
+// Intervals reports whether there are any.
+func (r *Rules) Intervals() bool { return r.intervals != nil }
+
+// Served returns the rules of the predictions of a scorer, each nil if there is none. They
+// share memory with r.
+func (r *Rules) Served() (d *decide.Rule, i *interval.Rule) {
+	d = r.costs
+	if r.decision != nil {
+		d = &r.decision.Rule
+	}
+	if r.intervals != nil {
+		i = &r.intervals.Rule
+	}
+	return d, i
+}
+
+// Mixed is what Served returns, of the predictions of a mixture with all members.
+func (r *Rules) Mixed() (d *decide.Rule, i *interval.Rule) {
+	d, i = r.Served()
+	if r.ownDecision != nil {
+		d = &r.ownDecision.Rule
+	}
+	if r.ownIntervals != nil {
+		i = &r.ownIntervals.Rule
+	}
+	return d, i
+}
+
+// AddDecision has the decisions learn a row, whose predictions are those of a scorer and of
+// a mixture with all members.
+func (r *Rules) AddDecision(served, mixed []float64, class int, weight float64) {
+	if r.decision != nil {
+		r.decision.Add(served, class, weight)
+	}
+	if r.ownDecision != nil {
+		r.ownDecision.Add(mixed, class, weight)
+	}
+}
+
+// AddResiduals has the intervals learn a row, likewise.
+func (r *Rules) AddResiduals(served, mixed []float64, y target.Label) {
+	if r.intervals != nil {
+		r.intervals.Add(served, y.At)
+	}
+	if r.ownIntervals != nil {
+		r.ownIntervals.Add(mixed, y.At)
+	}
+}
+
+// StepIntervals sets the intervals from the rows so far.
+func (r *Rules) StepIntervals() {
+	for _, t := range []*interval.Tracker{r.intervals, r.ownIntervals} {
+		if t != nil {
+			t.Step()
+		}
+	}
+}
+
+// StepDecisions sets the decisions from the rows so far, and ages these by that many.
+func (r *Rules) StepDecisions(rows int) {
+	for _, f := range []*decide.F1{r.decision, r.ownDecision} {
+		if f != nil {
+			f.Step(rows)
+		}
+	}
+}
+
+// Graded returns the coverage and the mean width of the intervals around the predictions of
+// the Learner, for each target; nil without intervals.
+func (r *Rules) Graded() (coverage, width []float64) {
+	switch {
+	case r.ownIntervals != nil:
+		return r.ownIntervals.Graded()
+	case r.intervals != nil:
+		return r.intervals.Graded()
+	}
+	return nil, nil
+}
+
+// Save writes what learning needs beside the rules that Served returns.
+func (r *Rules) Save(a *state.Arrays) {
+	if r.decision != nil {
+		r.decision.Save(a)
+	}
+	if r.intervals != nil {
+		r.intervals.Save(a)
+	}
+}
+
+// Load reads what Save wrote. d and i are what Served returned.
+func (r *Rules) Load(s *state.Reader, d *decide.Rule, i *interval.Rule) {
+	if r.decision != nil {
+		r.decision.Load(s, *d)
+	}
+	if r.intervals != nil {
+		r.intervals.Load(s, *i)
+	}
+}
+
+// SaveOwn writes those of the mixture.
+func (r *Rules) SaveOwn(a *state.Arrays) {
+	state.PutUnder(a, "own.", func(own *state.Arrays) {
+		if r.ownDecision != nil {
+			r.ownDecision.Rule.Save(own)
+			r.ownDecision.Save(own)
+		}
+		if r.ownIntervals != nil {
+			r.ownIntervals.Rule.Save(own)
+			r.ownIntervals.Save(own)
+		}
+	})
+}
+
+// LoadOwn reads what SaveOwn wrote.
+func (r *Rules) LoadOwn(s *state.Reader, targets int) {
+	state.TakeUnder(s, "own.", func(own *state.Reader) {
+		if r.ownDecision != nil {
+			rule := decide.LoadRule(own)
+			own.Require(rule != nil, "decision is missing")
+			if own.Err == nil {
+				r.ownDecision.Load(own, *rule)
+			}
+		}
+		if r.ownIntervals != nil {
+			rule := interval.LoadRule(own, targets)
+			own.Require(rule != nil, "intervals are missing")
+			if own.Err == nil {
+				r.ownIntervals.Load(own, *rule)
+			}
+		}
+	})
+}

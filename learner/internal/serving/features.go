@@ -1,0 +1,98 @@
+package serving
+
+import (
+	"math/bits"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/machine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+)
+
+// A Selection is the random features that a pruned model has, of the first blocks of a
+// map: one bit each, from the least significant bit of the first byte on.
+type Selection []byte
+
+func (s Selection) has(i int) bool { return s[i/8]>>(i%8)&1 == 1 }
+
+// count returns the number of features selected.
+func (s Selection) count() int {
+	n := 0
+	for _, b := range s {
+		n += bits.OnesCount8(b)
+	}
+	return n
+}
+
+func (s Selection) all(features int) []bool {
+	selected := make([]bool, features)
+	for i := range selected {
+		selected[i] = s.has(i)
+	}
+	return selected
+}
+
+// loadSelection reads the selection of a pruned model, and returns nil if s has none.
+func (v *Part) loadSelection(s *state.Reader) {
+	if s.Err != nil || len(s.In) == 0 || s.In[0].Name != "kept" {
+		return
+	}
+	v.Kept = state.TakeRow[byte](s, "kept")
+	if s.Err != nil {
+		return
+	}
+	n := v.Blocks * v.BlockSize
+	s.Require(len(v.Kept) > 0 && len(v.Kept) == (n+7)/8 && (n%8 == 0 || v.Kept[n/8]>>(n%8) == 0), "a selection of %d bytes for %d random features", len(v.Kept), n)
+	s.Require(v.Fit != nil && v.FeatureMap().AllowsSelection(), "a selection of random features that are made together")
+}
+
+// FeatureMap returns the map of the features, of which a pruned model has a selection.
+func (v *Part) FeatureMap() features.Map {
+	m := v.options().FeatureMap(v.Fit.Width(v.Dim))
+	m.Kernel, m.Second = v.Fit.Kernel, v.Fit.Second
+	return m
+}
+
+// served returns the number of random features with coefficients.
+func (v *Part) served() int {
+	if v.Kept != nil {
+		return v.Kept.count()
+	}
+	return v.Blocks * v.BlockSize
+}
+
+// options are those of the features.
+func (v *Part) options() engine.Options {
+	return engine.Options{BlockSize: v.BlockSize, Seed: v.Seed, Sampling: v.Sampling}
+}
+
+// MachineBank returns the random features of the machines in the mixture, nil if there are
+// none.
+func (v *Part) MachineBank() *features.Bank {
+	if v.Fit == nil || v.Mixture == nil {
+		return nil
+	}
+	o := v.options()
+	o.BlockSize = machine.BlockSize(o.BlockSize)
+	n := v.Mixture.Blocks(o.BlockSize)
+	if n == 0 {
+		return nil
+	}
+	b := v.Fit.Bank(o.FeatureMap(v.Fit.Width(v.Dim)))
+	b.Grow(n)
+	return b
+}
+
+// Bank returns the random features with coefficients, nil before the first fit.
+func (v *Part) Bank() *features.Bank {
+	if v.Fit == nil {
+		return nil
+	}
+	if v.Kept != nil {
+		m := v.FeatureMap()
+		return features.NewSelection(m, v.Kept.all(v.Blocks*v.BlockSize))
+	}
+	b := v.Fit.Bank(v.options().FeatureMap(v.Fit.Width(v.Dim)))
+	b.Grow(v.Blocks)
+	return b
+}

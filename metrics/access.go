@@ -1,0 +1,129 @@
+package metrics
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Access is who may use an HTTP server and how it proves who it is. The zero value
+// lets everybody in, without TLS. All files are read again when they change; one that
+// cannot be used is reported to Trouble, and its previous contents remain in use.
+type Access struct {
+	Cert, Key string // PEM files of the certificate and its private key; empty: no TLS
+	ClientCA  string // PEM file of the authorities of client certificates; empty: none are asked for
+	Token     string // file with a bearer token on its first line; empty: none is required
+
+	Trouble func(error)
+}
+
+// Write reports a line of the log of the HTTP server, unless it is about a failed
+// handshake, which anybody can cause.
+func (a Access) Write(line []byte) (int, error) {
+	if a.Trouble != nil && !bytes.HasPrefix(line, []byte("http: TLS handshake error")) {
+		a.Trouble(errors.New(string(bytes.TrimSpace(line))))
+	}
+	return len(line), nil
+}
+
+// open are the paths that probes can read without credentials.
+var open = []string{"/livez", "/readyz", "/v2/health/live", "/v2/health/ready"}
+
+// config returns the TLS configuration, nil without TLS.
+func (a Access) config() (*tls.Config, error) {
+	if a.Cert == "" {
+		return nil, nil
+	}
+	paths := []string{a.Cert, a.Key}
+	if a.ClientCA != "" {
+		paths = append(paths, a.ClientCA)
+	}
+	files, err := newReread(a.Trouble, a.load, paths...)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return files.get(), nil },
+	}, nil
+}
+
+// load reads the files of TLS.
+func (a Access) load() (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(a.Cert, a.Key)
+	if err != nil {
+		return nil, fmt.Errorf("certificate %s with key %s: %w", a.Cert, a.Key, err)
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
+	if a.ClientCA != "" {
+		pem, err := os.ReadFile(a.ClientCA)
+		if err != nil {
+			return nil, err
+		}
+		if c.ClientCAs = x509.NewCertPool(); !c.ClientCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s has no certificate", a.ClientCA)
+		}
+		c.ClientAuth = tls.VerifyClientCertIfGiven // guard tells probes from others
+	}
+	return c, nil
+}
+
+// guard returns a handler that serves h to those who may use it.
+func (a Access) guard(h http.Handler) (http.Handler, error) {
+	if a.Token == "" && a.ClientCA == "" {
+		return h, nil
+	}
+	var token *reread[[32]byte]
+	if a.Token != "" {
+		var err error
+		if token, err = newReread(a.Trouble, a.readToken, a.Token); err != nil {
+			return nil, err
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		certified := a.ClientCA != "" && r.TLS != nil && len(r.TLS.VerifiedChains) > 0
+		if certified || slices.Contains(open, r.URL.Path) || token != nil && knows(r, token.get()) {
+			h.ServeHTTP(w, r)
+			return
+		}
+		text := "a client certificate is required"
+		if token != nil {
+			w.Header().Add("WWW-Authenticate", "Bearer")
+			w.Header().Add("WWW-Authenticate", `Basic realm="accrete"`)
+			text = "a valid token is required"
+		}
+		reply(w, http.StatusUnauthorized, map[string]string{"error": text})
+	}), nil
+}
+
+// readToken returns the SHA-256 of the token.
+func (a Access) readToken() (sum [32]byte, err error) {
+	text, err := os.ReadFile(a.Token)
+	if err != nil {
+		return sum, err
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		return sum, errors.New(a.Token + " has no token on its first line")
+	}
+	return sha256.Sum256([]byte(line)), nil
+}
+
+// knows reports whether a request has the token with the given SHA-256, as a bearer
+// token or as a password. The time that it takes does not depend on the token.
+func knows(r *http.Request, want [32]byte) bool {
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		_, given, _ = r.BasicAuth()
+	}
+	sum := sha256.Sum256([]byte(strings.TrimSpace(given)))
+	return subtle.ConstantTimeCompare(sum[:], want[:]) == 1
+}

@@ -1,0 +1,53 @@
+package history
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"slices"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/snapshot"
+)
+
+// Prepare learns records of a file, before the history begins. An error means that the
+// record with index bad is not a row; h is of no use then.
+func (h *History) Prepare(d *Decider, rs []ingest.Record) (bad int, err error) {
+	decided := d.Decide([]input.Span{{In: new(input.Partition), To: int64(len(rs)), Records: rs}})
+	for i, it := range decided.Items {
+		if it.Err != nil {
+			return i, it.Err
+		}
+	}
+	h.predicted(decided)
+	h.Schema = decided.Schema
+	return 0, nil
+}
+
+// predicted predicts and learns the rows of a BATCH, and publishes nothing.
+func (h *History) predicted(b *Decided) {
+	for from := 0; from < b.Batch.Len(); {
+		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
+		if step := h.Learner.Learn(pass); step.Changed {
+			h.step = step.Step
+		}
+		from += pass.Len()
+	}
+}
+
+// Step returns the number of mini-batches learned.
+func (h *History) Step() int64 { return h.step }
+
+// Begin makes the current state of h the one before the first decision of another model,
+// which reads its inputs from the given positions on. Its lineage depends on the lineage
+// so far and on chain.
+func (h *History) Begin(name string, options []byte, seq int64, chain snapshot.Hash, at []snapshot.Position) {
+	h.name, h.options, h.Seq, h.Chain = name, options, seq, chain
+	b := bytes.Join([][]byte{[]byte("accrete start 1\x00"), h.rows[:], chain[:]}, nil)
+	h.rows = sha256.Sum256(b)
+	h.Lineage, h.encoder = h.rows, nil
+	h.Reached, h.learnedTo = slices.Clone(at), nil
+	for _, p := range at {
+		h.learnedTo = append(h.learnedTo, snapshot.Position{Topic: p.Topic, Partition: p.Partition, Next: p.Next})
+	}
+}

@@ -1,0 +1,53 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// Started is how a model began, and whether that was verified.
+type Started struct {
+	*modellog.Start
+	Seq      int64 `json:"from_seq"` // of the snapshot that the history continues from
+	Verified bool  `json:"verified"` // the state was computed again
+}
+
+// began computes the state again with which the model began, as far as its source is
+// known, and compares it with the one in GENESIS.
+func (v *Verification) began(ctx context.Context, c Config, f *modellog.Fold, options []byte) error {
+	have := f.Genesis()
+	if have.Start == nil {
+		if c.Start != nil && c.Start.kind() != modellog.StartEmpty {
+			return fmt.Errorf("%w: the model log began with the empty state, not with %s", ErrStart, c.Start.Name)
+		}
+		return nil
+	}
+	v.Start = &Started{Start: have.Start, Seq: have.Seq}
+	s := c.Start
+	if s == nil && have.Start.Kind == modellog.StartEmpty {
+		s = new(Start)
+	}
+	if s == nil {
+		return nil
+	}
+	if !s.is(have.Start) {
+		return fmt.Errorf("%w: the model log began with %v, not with %s", ErrStart, have.Start, s.Name)
+	}
+	h, _, err := s.state(ctx, c, options)
+	if err != nil {
+		return err
+	}
+	again, err := describe(*have.Start, h)
+	if err != nil {
+		return err
+	}
+	v.Compared++
+	v.Start.Verified = again.StateHash == have.Start.StateHash
+	if !v.Start.Verified {
+		v.Divergent++
+		c.Report(Divergence{Seq: have.Seq, Step: have.Start.Step, Want: have.Start.StateHash, Got: again.StateHash})
+	}
+	return nil
+}
