@@ -38,7 +38,7 @@ type Command struct {
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
 	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
-	Mixture     bool     `help:"Mix the algorithm with linear models that forget and with predictions from the last labels, by weights that follow their losses row by row (docs/mixture.md)."`
+	Mixture     string   `enum:"auto,on,off" default:"auto" help:"on: mix the algorithm with linear models that forget, smaller machines that follow changes and predictions from the last labels, by weights that follow their losses row by row (docs/mixture.md). auto: on for newton with the losses logistic, softmax and square (${default})."`
 	Intervals   float64  `placeholder:"SHARE" help:"Share of the labels of a regression that the interval of their prediction is to contain, from 0.5 to 0.999."`
 	Monitor     int      `default:"500" help:"Compares the inputs of every N rows with those of a reference of 4 × N rows; N is at least 250. 0: no monitor (${default})."`
 	Costs       string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted. none: the most probable. f1: the rarer of two from the probability on that maximises its F1 over the recent predictions. JSON, such as {\"fraud\": 50} or {\"fraud\": {\"ok\": 50}}: the one with the least expected cost, where a wrong prediction costs 1 or as much as given (${default})."`
