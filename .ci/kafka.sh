@@ -6,11 +6,14 @@
 #   .ci/kafka.sh start      fetch if need be, format, start, print host:port once it serves
 #   .ci/kafka.sh stop       SIGTERM and wait;   kill: SIGKILL and wait
 #   .ci/kafka.sh restart    stop, start, same ports and data
-#   .ci/kafka.sh status | addr | sasl | log
+#   .ci/kafka.sh status | addr | sasl | tls | log
 #   .ci/kafka.sh clean      kill, and delete the data
 #
-# Listeners on the loopback: PLAINTEXT (addr), and SASL_PLAINTEXT (sasl) with
-# PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512, user u, password pw. Topics are never
+# Listeners on the loopback: PLAINTEXT (addr); SASL_PLAINTEXT (sasl) with PLAIN,
+# SCRAM-SHA-256 and SCRAM-SHA-512, user u, password pw, and OAUTHBEARER with unsigned
+# tokens, where sessions of SCRAM-SHA-256 end after a second; and SSL (tls, printed with
+# the directory of ca.pem and client.pem), which requires a certificate of the client,
+# if there is an openssl. Topics are never
 # created by being named, and keep what they are given, however old its time
 # says it is; one with a retention.ms of its own is looked at every 2 s. An
 # unauthenticated client is a super user and may set ACLs; u may do what no ACL
@@ -81,7 +84,7 @@ listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 # Below the range from which the kernel takes the ports of outgoing connections.
 free_ports() {
   local name p used=" "
-  for name in plain sasl controller; do
+  for name in plain sasl controller tls; do
     while :; do
       p=$((20000 + RANDOM % 10000))
       case $used in *" $p "*) continue ;; esac
@@ -92,11 +95,31 @@ free_ports() {
   done
 }
 
+# certificates makes an authority, and certificates of it for the broker and a client.
+certificates() {
+  command -v openssl >/dev/null || return 1
+  [ ! -e "$dir/tls/client.pem" ] || return 0
+  (
+    mkdir -p "$dir/tls" && cd "$dir/tls"
+    openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=authority -keyout ca.key -out ca.pem
+    local who
+    for who in server client; do
+      openssl req -newkey rsa:2048 -nodes -subj "/CN=$who" -keyout "$who.key" -out "$who.csr"
+      printf 'subjectAltName=IP:127.0.0.1,DNS:localhost\n' >san
+      openssl x509 -req -in "$who.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile san -out "$who.crt"
+      cat "$who.key" "$who.crt" >"$who.pem.new"
+      mv "$who.pem.new" "$who.pem"
+    done
+  ) >"$dir/openssl.log" 2>&1 || { cat "$dir/openssl.log" >&2; die 1 "openssl could not make certificates"; }
+}
+
 configure() {
   [ -e "$dir/ports" ] || free_ports >"$dir/ports"
   local plain sasl controller module=org.apache.kafka.common.security
   plain=$(port plain) sasl=$(port sasl) controller=$(sed -n 's/^controller //p' "$first/ports")
   local roles=broker listeners=PLAINTEXT://127.0.0.1:$plain,SASL://127.0.0.1:$sasl
+  if certificates; then listeners=$listeners,TLS://127.0.0.1:$(port tls); fi
+  local advertised=$listeners
   if [ "$node" = 1 ]; then
     roles=broker,controller listeners=$listeners,CONTROLLER://127.0.0.1:$controller
   fi
@@ -106,10 +129,17 @@ node.id=$node
 controller.quorum.voters=1@127.0.0.1:$controller
 controller.listener.names=CONTROLLER
 listeners=$listeners
-advertised.listeners=PLAINTEXT://127.0.0.1:$plain,SASL://127.0.0.1:$sasl
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT
+advertised.listeners=$advertised
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SSL
+listener.name.tls.ssl.client.auth=required
+listener.name.tls.ssl.keystore.type=PEM
+listener.name.tls.ssl.keystore.location=$dir/tls/server.pem
+listener.name.tls.ssl.truststore.type=PEM
+listener.name.tls.ssl.truststore.location=$dir/tls/ca.pem
 inter.broker.listener.name=PLAINTEXT
-sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER
+listener.name.sasl.oauthbearer.sasl.jaas.config=$module.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="u";
+listener.name.sasl.scram-sha-256.connections.max.reauth.ms=1000
 listener.name.sasl.plain.sasl.jaas.config=$module.plain.PlainLoginModule required user_u="pw";
 listener.name.sasl.scram-sha-256.sasl.jaas.config=$module.scram.ScramLoginModule required;
 listener.name.sasl.scram-sha-512.sasl.jaas.config=$module.scram.ScramLoginModule required;
@@ -203,7 +233,7 @@ clean() {
     [ ! -d "$other" ] || KAFKA_NODE=$(basename "$other" | tr -d a-z) "$here/kafka.sh" clean
   done
   quit KILL
-  rm -rf "$dir/data" "$dir/ports" "$props" "$dir/log4j2.properties" "$dir/format.log" "$log" "$log.old"
+  rm -rf "$dir/data" "$dir/tls" "$dir/openssl.log" "$dir/ports" "$props" "$dir/log4j2.properties" "$dir/format.log" "$log" "$log.old"
   rmdir "$dir" 2>/dev/null || true
 }
 
@@ -218,7 +248,8 @@ case ${1:-} in
   status) if pid >/dev/null; then echo up; else echo down; exit 1; fi ;;
   addr) addr ;;
   sasl) echo "127.0.0.1:$(port sasl)" ;;
+  tls) [ ! -e "$dir/tls/client.pem" ] || echo "127.0.0.1:$(port tls) $dir/tls" ;;
   log) cat "$log" ;;
   clean) clean ;;
-  *) die 2 "usage: $0 fetch|start|stop|kill|restart|status|addr|sasl|log|clean" ;;
+  *) die 2 "usage: $0 fetch|start|stop|kill|restart|status|addr|sasl|tls|log|clean" ;;
 esac

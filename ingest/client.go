@@ -12,6 +12,9 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/sasl"
+
+	"github.com/accrete-ml/accrete/ingest/auth"
 )
 
 // Config configures a connection to Kafka. Only Brokers is required.
@@ -19,7 +22,7 @@ type Config struct {
 	Brokers  []string // bootstrap.servers: host:port of some brokers; the port defaults to 9092
 	ClientID string   // client.id, in the brokers' logs; "accrete" if empty
 
-	Security // TLS and SASL; plaintext if empty
+	auth.Security // TLS and SASL; plaintext if empty
 
 	Timeout       time.Duration // request.timeout.ms: for one request, including connecting; default 10 s
 	MaxWait       time.Duration // fetch.max.wait.ms: how long a Poll waits for records; default 500 ms
@@ -78,7 +81,10 @@ func New(c Config) (*Client, error) {
 		}
 		addrs[i] = net.JoinHostPort(host, port)
 	}
-	secure, sasl, err := c.Security.build()
+	if _, err := c.Security.TLS(); err != nil {
+		return nil, err
+	}
+	mechanism, err := c.Security.SASL()
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +107,8 @@ func New(c Config) (*Client, error) {
 		conns:    map[net.Conn]struct{}{},
 		leaders:  map[string][]leader{},
 	}
-	if sasl != nil {
-		k.mechanism = sasl.Name()
+	if mechanism != nil {
+		k.mechanism = mechanism.Name()
 	}
 	dial := c.DialContext
 	if dial == nil {
@@ -117,19 +123,12 @@ func New(c Config) (*Client, error) {
 			if err != nil {
 				return nil, dialError{err}
 			}
-			if conn, err = k.track(conn); err != nil || secure == nil {
-				return conn, err
-			}
-			if conn, err = handshake(ctx, conn, secure, address); err != nil {
-				return nil, dialError{err}
-			}
-			return conn, nil
+			return k.open(ctx, conn, address, c.Security, mechanism)
 		},
 		DialTimeout:    k.timeout,
 		MetadataTTL:    time.Second,
 		MetadataTopics: []string{}, // brokers only: this package requests the metadata of topics itself
 		ClientID:       k.clientID,
-		SASL:           sasl,
 	}
 	return k, nil
 }
@@ -158,21 +157,51 @@ func (c *Client) brokers() string { return c.addr.String() }
 // A trackedConn removes itself from its client's set when it is closed.
 type trackedConn struct {
 	net.Conn
-	client *Client
-	number int64
+	client  *Client
+	number  int64
+	expires time.Time // when to replace the connection; zero: never
 }
 
-// LocalAddr carries the connection's number through TLS and kafka-go's types to
+// LocalAddr carries the connection through TLS and kafka-go's types to
 // call.RawExchange.
-func (t *trackedConn) LocalAddr() net.Addr { return numberedAddr{t.Conn.LocalAddr(), t.number} }
+func (t *trackedConn) LocalAddr() net.Addr { return trackedAddr{t.Conn.LocalAddr(), t} }
 
-type numberedAddr struct {
+type trackedAddr struct {
 	net.Addr
-	number int64
+	conn *trackedConn
 }
 
-func (c *Client) track(conn net.Conn) (net.Conn, error) {
-	t := &trackedConn{conn, c, c.opened.Add(1)}
+// open encrypts and authenticates a new connection to the broker at address.
+func (c *Client) open(ctx context.Context, conn net.Conn, address string, security auth.Security, mechanism sasl.Mechanism) (net.Conn, error) {
+	t, err := c.track(conn)
+	if err != nil {
+		return nil, err
+	}
+	conn = t
+	if security.Encrypted() {
+		secure, err := security.TLS() // the files of now
+		if err != nil {
+			conn.Close()
+			return nil, credentialError{err}
+		}
+		if conn, err = handshake(ctx, conn, secure, address); err != nil {
+			return nil, dialError{err}
+		}
+	}
+	if mechanism == nil {
+		return conn, nil
+	}
+	lifetime, err := authenticate(ctx, conn, mechanism, c.clientID, address)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	t.expire(lifetime)
+	return conn, nil
+}
+
+func (c *Client) track(conn net.Conn) (*trackedConn, error) {
+	t := &trackedConn{Conn: conn, client: c, number: c.opened.Add(1)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conns == nil {

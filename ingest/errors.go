@@ -112,15 +112,21 @@ func (c *Client) explain(err error) error {
 	var op *net.OpError
 	var code kafka.Error
 	var shake handshakeError
+	var unable credentialError
+	var rejected rejection
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, errStale), errors.Is(err, ErrCorrupt), errors.Is(err, ErrTooLarge):
 		return err
 	case c.closed():
 		return ErrClosed
+	case errors.As(err, &unable):
+		return fmt.Errorf("%w at %s, because the client has no credentials: %w", ErrUnreachable, c.brokers(), unable)
+	case errors.As(err, &rejected):
+		return c.rejected(rejected)
 	case errors.As(err, &code):
 		return c.refused(code)
-	case errors.As(err, &shake):
-		return fmt.Errorf("%w: TLS with %s: %w (check ssl.ca.location and security.protocol)", ErrDenied, c.brokers(), err)
+	case errors.As(err, &shake), alerted(err):
+		return fmt.Errorf("%w: TLS with %s: %w (check ssl.ca.location, ssl.certificate.location and security.protocol)", c.denied(), c.brokers(), err)
 	case errors.As(err, &op) && op.Op == "dial", isDNS(err), isDial(err):
 		return fmt.Errorf("%w at %s: is Kafka running there, and is bootstrap.servers right? (%w)", ErrUnreachable, c.brokers(), err)
 	case (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) && !c.answered.Load():
@@ -133,6 +139,30 @@ func (c *Client) explain(err error) error {
 		return fmt.Errorf("lost the connection to %s: %w", c.brokers(), err)
 	}
 	return err
+}
+
+// rejected returns the error for a broker that does not authenticate the client.
+func (c *Client) rejected(r rejection) error {
+	if r.code == kafka.UnsupportedSASLMechanism || r.code == kafka.IllegalSASLState {
+		return fmt.Errorf("%w: %s does not support sasl.mechanism %s: %w", ErrDenied, c.brokers(), c.mechanism, r)
+	}
+	options := "the token (sasl.oauthbearer.token.endpoint.url)"
+	switch {
+	case c.mechanism == "AWS_MSK_IAM":
+		options = "the AWS credentials, or they may not connect (kafka-cluster:Connect)"
+	case c.username != "":
+		options = "the user name or password (sasl.username, sasl.password)"
+	}
+	return fmt.Errorf("%w: %s rejects %s: %w", c.denied(), c.brokers(), options, r)
+}
+
+// denied is the error for credentials that a broker rejects. Once it has accepted
+// some, passwords or certificates may just be being replaced: there is hope.
+func (c *Client) denied() error {
+	if c.answered.Load() {
+		return ErrUnreachable
+	}
+	return ErrDenied
 }
 
 func isDNS(err error) bool {
@@ -155,10 +185,6 @@ func (c *Client) refused(code kafka.Error) error {
 	switch code {
 	case 0:
 		return nil
-	case kafka.SASLAuthenticationFailed:
-		return fmt.Errorf("%w: %s rejects the user name or password (sasl.username, sasl.password): %w", ErrDenied, c.brokers(), answer(code))
-	case kafka.UnsupportedSASLMechanism, kafka.IllegalSASLState:
-		return fmt.Errorf("%w: %s does not support sasl.mechanism %s: %w", ErrDenied, c.brokers(), c.mechanism, answer(code))
 	case kafka.ClusterAuthorizationFailed, kafka.GroupAuthorizationFailed, kafka.SecurityDisabled:
 		return fmt.Errorf("%w: %w", ErrDenied, answer(code))
 	case kafka.BrokerNotAvailable:

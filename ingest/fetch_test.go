@@ -12,6 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/accrete-ml/accrete/ingest/auth"
 )
 
 // Records are read as they were written, by this package and by another client.
@@ -549,11 +551,11 @@ func TestDeniedTopic(t *testing.T) {
 		kfake.Superuser("PLAIN", "admin", "admin"),
 		kfake.User("SCRAM-SHA-256", "ann", "pw",
 			kfake.ACL{Resource: kmsg.ACLResourceTypeTopic, Name: "open", Pattern: kmsg.ACLResourcePatternTypeLiteral, Operation: kmsg.ACLOperationAll, Allow: true}))
-	as := func(s Security) *Client {
+	as := func(s auth.Security) *Client {
 		s.Protocol = "SASL_PLAINTEXT"
 		return k.client(t, func(cfg *Config) { cfg.Security = s })
 	}
-	ann := as(Security{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "pw"})
+	ann := as(auth.Security{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "pw"})
 	ctx := within(t, 10*time.Second)
 	if got, err := ann.Topic(ctx, "open"); err != nil || got.Partitions != 1 {
 		t.Errorf("open: %+v, %v", got, err)
@@ -572,14 +574,14 @@ func TestDeniedTopic(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for _, s := range []Security{{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "hunter2"}, {Mechanism: "PLAIN", Username: "admin", Password: "hunter2"}} {
+	for _, s := range []auth.Security{{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "hunter2"}, {Mechanism: "PLAIN", Username: "admin", Password: "hunter2"}} {
 		// Apache Kafka responds with an error, and kfake closes the connection.
 		_, err := as(s).Topic(ctx, "open")
 		if err == nil || !strings.Contains(err.Error(), "sasl.password") || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s with a wrong password: %v", s.Mechanism, err)
 		}
 	}
-	if _, err := as(Security{Mechanism: "PLAIN", Username: "admin", Password: "admin"}).Topic(ctx, "secret"); err != nil {
+	if _, err := as(auth.Security{Mechanism: "PLAIN", Username: "admin", Password: "admin"}).Topic(ctx, "secret"); err != nil {
 		t.Errorf("admin: %v", err)
 	}
 }
@@ -590,7 +592,7 @@ func TestTLS(t *testing.T) {
 	server, ca := certificate(t)
 	k := newCluster(t, kfake.TLS(server), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "u", "p"), kfake.SeedTopics(1, "t"))
 	ctx := within(t, 10*time.Second)
-	s := Security{Protocol: "SASL_SSL", Mechanism: "SCRAM-SHA-512", Username: "u", Password: "p", CAFile: ca}
+	s := auth.Security{Protocol: "SASL_SSL", Mechanism: "SCRAM-SHA-512", Username: "u", Password: "p", CAFile: ca}
 	if _, err := k.client(t, func(cfg *Config) { cfg.Security = s }).Topic(ctx, "t"); err != nil {
 		t.Errorf("with the certificate: %v", err)
 	}
@@ -608,12 +610,12 @@ func TestNewRefuses(t *testing.T) {
 		{Config{}, "bootstrap.servers is empty"},
 		{Config{Brokers: []string{"a:b:c"}}, "bootstrap.servers"},
 		{Config{Brokers: []string{":9092"}}, "bootstrap.servers"},
-		{Config{Brokers: []string{"h"}, Security: Security{Protocol: "TLS"}}, "security.protocol"},
-		{Config{Brokers: []string{"h"}, Security: Security{Username: "u"}}, "security.protocol is not SASL_SSL"},
-		{Config{Brokers: []string{"h"}, Security: Security{CAFile: "f"}}, "ssl.ca.location"},
-		{Config{Brokers: []string{"h"}, Security: Security{Protocol: "SSL", CAFile: "/none"}}, "ssl.ca.location"},
-		{Config{Brokers: []string{"h"}, Security: Security{Protocol: "SASL_SSL", Mechanism: "PLAIN"}}, "sasl.username"},
-		{Config{Brokers: []string{"h"}, Security: Security{Protocol: "SASL_SSL", Mechanism: "GSSAPI", Username: "u", Password: "p"}}, "sasl.mechanism"},
+		{Config{Brokers: []string{"h"}, Security: auth.Security{Protocol: "TLS"}}, "security.protocol"},
+		{Config{Brokers: []string{"h"}, Security: auth.Security{Username: "u"}}, "security.protocol is PLAINTEXT, which does not authenticate"},
+		{Config{Brokers: []string{"h"}, Security: auth.Security{CAFile: "f"}}, "ssl.ca.location"},
+		{Config{Brokers: []string{"h"}, Security: auth.Security{Protocol: "SSL", CAFile: "/none"}}, "ssl.ca.location"},
+		{Config{Brokers: []string{"h"}, Security: auth.Security{Protocol: "SASL_SSL", Mechanism: "PLAIN"}}, "sasl.username"},
+		{Config{Brokers: []string{"h"}, Security: auth.Security{Protocol: "SASL_SSL", Mechanism: "GSSAPI", Username: "u", Password: "p"}}, "sasl.mechanism"},
 		{Config{Brokers: []string{"h"}, MaxFetchBytes: 1 << 30}, "max.partition.fetch.bytes"},
 	} {
 		if _, err := New(c.config); err == nil || !strings.Contains(err.Error(), c.want) {

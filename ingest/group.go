@@ -59,3 +59,10 @@ func (c *Client) coordinator(ctx context.Context, group string) (int32, error) {
 	at := r.(*kmsg.FindCoordinatorResponse)
 	return at.NodeID, c.refused(kafka.Error(at.ErrorCode))
 }
+
+// CommitGroup commits offsets by topic, one for each partition, to a group that has
+// no members. A negative offset leaves a partition unchanged. A group with members
+// refuses it.
+func (c *Client) CommitGroup(ctx context.Context, group string, offsets map[string][]int64) error {
+	return (&Member{client: c, group: group, generation: -1}).Commit(ctx, offsets)
+}

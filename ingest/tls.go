@@ -54,8 +54,7 @@ var refusals = []tls.AlertError{
 func refuses(err error) bool {
 	var op *net.OpError
 	if errors.As(err, &op) {
-		// The alert type of crypto/tls in op.Err is not exported; its text is the same.
-		return op.Op == "remote error" && slices.ContainsFunc(refusals, func(a tls.AlertError) bool { return op.Err.Error() == a.Error() })
+		return alerted(err)
 	}
 	var timeout net.Error
 	switch {
@@ -65,4 +64,13 @@ func refuses(err error) bool {
 		return false
 	}
 	return true
+}
+
+// alerted reports whether the other side sent an alert of refusal. With TLS 1.3, a
+// server that wants a certificate of the client's does so after the handshake.
+func alerted(err error) bool {
+	var op *net.OpError
+	// The alert type of crypto/tls in op.Err is not exported; its text is the same.
+	return errors.As(err, &op) && op.Op == "remote error" &&
+		slices.ContainsFunc(refusals, func(a tls.AlertError) bool { return op.Err.Error() == a.Error() })
 }

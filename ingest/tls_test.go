@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+
+	"github.com/accrete-ml/accrete/ingest/auth"
 )
 
 // A rejected handshake is a permanent error. A connection that broke is a temporary
@@ -46,7 +48,7 @@ func TestTLSRefusedOrBroken(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k, err := New(Config{
-				Brokers: []string{"localhost:9092"}, Security: Security{Protocol: "SSL", CAFile: ca}, Timeout: 500 * time.Millisecond,
+				Brokers: []string{"localhost:9092"}, Security: auth.Security{Protocol: "SSL", CAFile: ca}, Timeout: 500 * time.Millisecond,
 				DialContext: func(context.Context, string, string) (net.Conn, error) {
 					ours, theirs := net.Pipe()
 					go func() {
@@ -74,7 +76,7 @@ func TestTLSConnectionBreaks(t *testing.T) {
 	k := newCluster(t, kfake.TLS(server), kfake.SeedTopics(1, "t"))
 	var damage atomic.Pointer[func([]byte)]
 	c := k.client(t, func(cfg *Config) {
-		cfg.Security = Security{Protocol: "SSL", CAFile: ca}
+		cfg.Security = auth.Security{Protocol: "SSL", CAFile: ca}
 		dial := cfg.DialContext
 		cfg.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dial(ctx, network, address)

@@ -93,6 +93,15 @@ func (c *call) Required(versions map[protocol.ApiKey]int16) bool {
 var correlation atomic.Int32
 
 func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
+	var on *trackedConn
+	if conn, ok := rw.(interface{ LocalAddr() net.Addr }); ok {
+		if at, ok := conn.LocalAddr().(trackedAddr); ok {
+			on = at.conn
+		}
+	}
+	if on != nil && on.expired() {
+		return nil, errExpired
+	}
 	if !c.sent.CompareAndSwap(waiting, writing) {
 		return nil, errWithdrawn
 	}
@@ -111,10 +120,8 @@ func (c *call) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 		return nil, err
 	}
 	c.resp = resp
-	if conn, ok := rw.(interface{ LocalAddr() net.Addr }); ok {
-		if at, ok := conn.LocalAddr().(numberedAddr); ok {
-			c.conn = at.number
-		}
+	if on != nil {
+		c.conn = on.number
 	}
 	return c, nil
 }
@@ -209,6 +216,9 @@ func (c *Client) do(ctx context.Context, req kmsg.Request, limit int, route func
 	k := &call{req: req, clientID: c.clientID, limit: limit, route: route}
 	failpoint()
 	m, err := c.transport.RoundTrip(ctx, c.addr, k)
+	for errors.Is(err, errExpired) && ctx.Err() == nil { // each of them is closed, then a new one is opened
+		m, err = c.transport.RoundTrip(ctx, c.addr, k)
+	}
 	failpoint()
 	if err != nil {
 		// The connection's goroutine may still hold the call. From here on, it

@@ -16,8 +16,10 @@ import (
 	"github.com/accrete-ml/accrete/learner/loss"
 )
 
-// maxTrees bounds Config.Forest.
-const maxTrees = 4096
+const (
+	maxTrees = 4096 // of Config.Forest
+	maxFolds = 100  // of Config.Folds
+)
 
 // validate returns an error if c, which is effective, is invalid.
 func (c Config) validate() error {
@@ -56,6 +58,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("task %d: want 0 to 3", c.Task)
 	case c.noveltyError(a) != nil:
 		return c.noveltyError(a)
+	case c.Folds != 0 && (c.Folds < 2 || c.Folds > maxFolds):
+		return fmt.Errorf("folds %d: want 0 (none), or 2 to %d", c.Folds, maxFolds)
 	case c.Costs != "" && c.Costs != costsF1 && costsError(c.Costs) != nil:
 		return costsError(c.Costs)
 	case c.Costs != "" && c.Task != Classification:

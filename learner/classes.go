@@ -56,7 +56,7 @@ func (l *Learner) setPrior() {
 			scales[j] = target.Scale{Mean: mean, Deviation: 1}
 		}
 		l.head.Standardize(scales)
-		l.priorIntercept = make([]float64, len(scales))
+		l.priorIntercept = make([]float64, l.head.Scores())
 		return
 	}
 	if l.head.Task == Novelty {
@@ -79,5 +79,5 @@ func (l *Learner) widen() {
 		return
 	}
 	l.engine.Widen(l.head, l.priors(nil), l.total+float64(l.head.Classes))
-	l.linear.Widen(l.head.Scores())
+	l.linear.Widen(l.linearScores())
 }

@@ -24,6 +24,7 @@ const (
 	NormalColumn    = encode.Normal    // like NumericColumn, and becomes normal scores
 	TrendColumn     = encode.Trend     // like TimeColumn, and later is not the same as earlier
 	SinceColumn     = encode.Since     // like TimeColumn, with that since the last record of the key
+	PairColumn      = encode.Pair      // like CategoryColumn, of the values that two other columns have together
 	RecordKeyColumn = encode.RecordKey // follows a SinceColumn: values are those of Category, of the record's key
 )
 
@@ -118,6 +119,7 @@ func (l *Learner) encodeRows() []float64 {
 	}
 	whole := n - n%l.minibatchAt(l.labelled)
 	x := e.Rows(l.warmup.X[:whole*d], l.warmup.Labels[:whole], l.warmup.Weights[:whole])
+	e.OutOfFold(x, l.warmup.X[:whole*d], l.warmup.Labels[:whole], l.warmup.Weights[:whole], l.config.Folds)
 	x = append(x, make([]float64, (n-whole)*e.Width())...)
 	for i := whole; i < n; i++ {
 		e.Apply(x[i*e.Width():(i+1)*e.Width()], l.warmup.X[i*d:(i+1)*d])

@@ -61,7 +61,7 @@ func mixedConfigs() []Config {
 	for _, a := range algorithms {
 		all = append(all, Config{Algorithm: a.Name, BlockSize: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3"})
 	}
-	return append(all, Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3", Lags: 2})
+	return append(all, Config{Algorithm: "ridge", BlockSize: 8, MaxFeatures: 32, Minibatch: 40, Kernel: "gaussian:3", Lags: 2, Folds: 4})
 }
 
 // Columns of all types keep the promises of numeric ones: a restored learner goes on to

@@ -40,6 +40,7 @@ type Config struct {
 	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
 	Monitor     int     `json:"monitor,omitempty"`   // rows of which the inputs are compared with those of the reference, from 250 to 100,000, see package divergence; 0 (default): none
 	Forest      int     `json:"forest,omitempty"`    // trees whose leaves are features of newton beside the random ones, at most 4096: 0
+	Folds       int     `json:"folds,omitempty"`     // parts of the rows of the warm-up, from 2 to 100, each of which has the statistics of categories that the others give; 0 (default): those of the rows before
 	Mixture     bool    `json:"mixture,omitempty"`   // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
 	Seed        uint64  `json:"seed"`                // of the frequencies: 1
 	Steps

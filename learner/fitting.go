@@ -19,7 +19,7 @@ func (l *Learner) adopt(f warmup.Fit) {
 		prior = l.priors(prior[:0])
 	}
 	l.engine = l.algorithm.New(l.problem(prior))
-	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.head.Scores())
+	l.linear = baseline.NewLinear(f.Scaler.ColumnWeights, l.linearScores())
 	l.pending.Clear()
 	x, d, m := l.encodeRows(), l.width(), l.minibatchAt(l.labelled)
 	if l.early = nil; l.mixture != nil {
@@ -61,8 +61,16 @@ func (l *Learner) fitPending() {
 	l.pending.Clear()
 }
 
+// linearScores returns the number of scores of the linear baseline.
+func (l *Learner) linearScores() int {
+	if l.head.Task == Regression {
+		return l.head.Targets()
+	}
+	return l.head.Scores()
+}
+
 func (l *Learner) fitRequest() warmup.Request {
-	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling())}
+	a := warmup.Request{Task: l.head.Task, Kernel: l.kernel, Folds: l.config.Folds, Scaled: l.config.Metric != nil, Single: !features.AllowsSecond(l.kernel, l.config.sampling())}
 	if o := l.config.options(); l.algorithm.FixedBlocks != nil {
 		a.Fixed = warmup.FixedFeatures{Map: o.FeatureMap(l.dim), Blocks: l.algorithm.FixedBlocks(o)}
 		a.Single = true

@@ -60,6 +60,7 @@ type Learner struct {
 // scratch is memory that steps reuse.
 type scratch struct {
 	linear []float64 // of the linear baseline
+	points []float64 // predicted numbers of a row
 }
 
 // New returns a Learner without any rows.
@@ -159,7 +160,7 @@ func (l *Learner) row(p *PredictedBatch, i int) (changed bool, found Drift) {
 		l.rules.AddDecision(served, mixed, y.Class, weight)
 	}
 	if weight > 0 && p.Size > 0 {
-		l.rules.AddResiduals(served, mixed, y)
+		l.rules.AddResiduals(l.points(served), l.points(mixed), y)
 	}
 	if !l.lags.None() {
 		l.lags.Push(p.batch.keys[i], p.batch.X(i), y)
@@ -231,4 +232,14 @@ func (l *Learner) step() {
 	l.learnEncoding()
 	l.fitPending()
 	l.rules.StepDecisions(l.minibatchAt(l.labelled))
+}
+
+// points returns the number that the values p of a prediction predict for each target. A
+// mixture has no quantiles, so that one memory is enough.
+func (l *Learner) points(p []float64) []float64 {
+	if !l.head.Quantiles.Valid() {
+		return p
+	}
+	l.scratch.points = l.head.Quantiles.Points(l.scratch.points[:0], p)
+	return l.scratch.points
 }

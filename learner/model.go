@@ -20,11 +20,16 @@ import (
 // Predictions are those of a model for some rows.
 type Predictions struct {
 	Task   Task      // Auto while no label has been seen
-	Size   int       // values for each row: the classes seen so far; the targets of a regression; 2 for novelty; 0 while no label has been seen, or for novelty no fit made
+	Size   int       // values for each row: the classes seen so far; the targets of a regression, times their quantiles if there are several; 2 for novelty; 0 while no label has been seen, or for novelty no fit made
 	Values []float64 // rows × Size: the probability of each class, or the value in the label's units, or the score of novelty and its threshold, see Novel
 
 	Decision  Decision  // for a class; the most probable one without Config.Costs. See its method Of
 	Intervals Intervals // around numbers; not Valid without Config.Intervals
+	Quantiles Quantiles // which the values of a regression are; not Valid unless there are several of each target
+
+	// Crossed reports for each row whether the scores were not in the order of their
+	// quantiles, and have been sorted; nil unless there are several.
+	Crossed []bool
 
 	// Mixture is MixtureLabels or MixtureInputs with Config.Mixture, otherwise "".
 	Mixture string
@@ -41,9 +46,20 @@ const (
 // Config.Intervals of the labels: see its methods Valid and Bounds.
 type Intervals = interval.Rule
 
+// Quantiles says which quantiles the values of a prediction are: see its methods Valid, Of
+// and Points.
+type Quantiles = target.Quantiles
+
 // Decision is a rule that decides for a class, given the probabilities of all: see its
 // method Class. The zero value decides for the most probable one.
 type Decision = decide.Rule
+
+// cross notes whether the scores of the next row crossed.
+func (p *Predictions) cross(f []float64) {
+	if p.Quantiles.Valid() {
+		p.Crossed = append(p.Crossed, p.Quantiles.Crossed(f))
+	}
+}
 
 // Row returns the values for row i.
 func (p *Predictions) Row(i int) []float64 {
@@ -112,7 +128,7 @@ func (m *Model) Predict(b *Batch) Predictions {
 	if m.head.Task == Novelty && m.bank == nil {
 		size = 0 // there is nothing to be outside of
 	}
-	p := Predictions{Task: m.head.Task, Size: size, Values: make([]float64, n*size)}
+	p := Predictions{Task: m.head.Task, Size: size, Values: make([]float64, n*size), Quantiles: m.head.Quantiles}
 	p.setRules(m.decision, m.intervals)
 	if m.static != nil {
 		p.Mixture = MixtureInputs
@@ -133,6 +149,7 @@ func (m *Model) Predict(b *Batch) Predictions {
 		switch {
 		case p.Task != Novelty:
 			m.head.Predict(p.Row(i), m.f[i*k:(i+1)*k])
+			p.cross(m.f[i*k : (i+1)*k])
 		case size > 0:
 			m.head.PredictNovelty(p.Row(i), m.f[i], m.intercept[0])
 		}

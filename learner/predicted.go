@@ -98,7 +98,7 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 		p.x = scaledRows(p.x[:0], &l.fit.Scaler, p.inputs, p.rows)
 		p.f = l.engine.Score(p.f[:0], p.x, p.rows)
 	}
-	p.Task, p.Size = l.head.Task, l.head.PredictionSize()
+	p.Task, p.Size, p.Quantiles, p.Crossed = l.head.Task, l.head.PredictionSize(), l.head.Quantiles, p.Crossed[:0]
 	if p.Task == Novelty && l.fit == nil {
 		p.Size = 0 // there is nothing to be outside of
 	}
@@ -114,6 +114,7 @@ func (l *Learner) Predict(b *Batch) *PredictedBatch {
 	case p.Task != Novelty:
 		for i := range p.rows {
 			l.head.Predict(p.Row(i), p.scores(i))
+			p.cross(p.scores(i))
 		}
 	case p.Size > 0:
 		b := l.engine.Serving().Intercept[0]

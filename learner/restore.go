@@ -161,7 +161,7 @@ func (l *Learner) loadLinear(s *state.Reader, totals []float64) {
 		baseline.LoadNone(s, l.dim)
 		return
 	}
-	l.linear = baseline.NewLinear(l.fit.Scaler.ColumnWeights, l.head.Scores())
+	l.linear = baseline.NewLinear(l.fit.Scaler.ColumnWeights, l.linearScores())
 	l.linear.Load(s, totals[totalLinearRows], totals[totalLinearSolved])
 }
 

@@ -11,7 +11,7 @@ import (
 func TestTransactionThatHangsIsToldFromThoseThatPass(t *testing.T) {
 	c := newClock()
 	r := prometheus.NewRegistry()
-	b := NewLearner(r).Blocked
+	b := NewLearner("m", r).Blocked
 	b.now = c.now
 	check := func(when, want string, got string) {
 		t.Helper()

@@ -15,7 +15,7 @@ func newClassFigures(r prometheus.Registerer) classFigures {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: name,
 			Help: help + " Of the rarer of two classes, or the mean over all; over the last 10,000 to 20,000 labelled records.",
-		}, append([]string{"model"}, labels...))
+		}, append([]string{"learner"}, labels...))
 	}
 	c.auc = classes("accrete_progressive_auc", "Area under the ROC curve of the progressive predictions.")
 	c.prAUC = classes("accrete_progressive_pr_auc", "Area under the precision-recall curve (average precision) of the progressive predictions.")
@@ -32,16 +32,16 @@ type Curve struct{ AUC, PRAUC, Precision, Recall float64 }
 // Classes sets how well the model tells classes apart. Without curves, with more than 64
 // classes, curve is nil and only f1 and balanced are set.
 func (l *Learner) Classes(f1, balanced float64, curve *Curve) {
-	const model = "accrete"
-	l.f1.WithLabelValues(model).Set(f1)
-	l.balanced.WithLabelValues(model).Set(balanced)
+	const learner = "accrete"
+	l.f1.WithLabelValues(learner).Set(f1)
+	l.balanced.WithLabelValues(learner).Set(balanced)
 	if curve == nil {
 		l.auc.Reset()
 		l.prAUC.Reset()
 		l.recall.Reset()
 		return
 	}
-	l.auc.WithLabelValues(model).Set(curve.AUC)
-	l.prAUC.WithLabelValues(model).Set(curve.PRAUC)
-	l.recall.WithLabelValues(model, strconv.FormatFloat(curve.Precision, 'g', -1, 64)).Set(curve.Recall)
+	l.auc.WithLabelValues(learner).Set(curve.AUC)
+	l.prAUC.WithLabelValues(learner).Set(curve.PRAUC)
+	l.recall.WithLabelValues(learner, strconv.FormatFloat(curve.Precision, 'g', -1, 64)).Set(curve.Recall)
 }

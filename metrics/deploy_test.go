@@ -15,7 +15,7 @@ import (
 
 var (
 	selector = regexp.MustCompile(`\b((?:accrete|process|go)_[a-z0-9_]+)(?:\{([^}]*)\})?`)
-	matcher  = regexp.MustCompile(`^(\w+)="([^"]*)"$`)
+	matcher  = regexp.MustCompile(`^(\w+)="([^"]*)"$`) // and not one of the dashboard's variables, as model=~"$model"
 )
 
 // Every metric and every value of a label that the dashboard and the alerts ask
@@ -24,7 +24,7 @@ func TestDashboardAndAlertsAskForWhatThereIs(t *testing.T) {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	Build(r, "v0")
-	l, s := NewLearner(r), NewScorer(r)
+	l, s := NewLearner("m", r), NewScorer("m", r)
 	l.Partition("in", 0, 1, 1)
 	l.Blocked.Set("in", 0, 1, 1)
 	l.Progressive(1, 2, 3, 4)
@@ -59,7 +59,7 @@ func TestDashboardAndAlertsAskForWhatThereIs(t *testing.T) {
 			}
 			for pair := range strings.SplitSeq(m[2], ",") {
 				kv := matcher.FindStringSubmatch(strings.TrimSpace(pair))
-				if kv == nil || kv[1] == "job" || kv[1] == "role" || kv[1] == "instance" { // the scraper's
+				if kv == nil || kv[1] == "job" || kv[1] == "component" || kv[1] == "instance" { // the scraper's
 					continue
 				}
 				if !slices.Contains(labels, kv[1]+"="+kv[2]) {
@@ -92,10 +92,20 @@ func expressions(t *testing.T) map[string]string {
 	read("grafana/dashboards/accrete.json", json.Unmarshal, &board)
 	var rules struct {
 		Groups []struct {
-			Rules []struct{ Alert, Expr string }
+			Rules []struct {
+				Alert, Record, Expr string
+				Annotations         struct {
+					Runbook string `yaml:"runbook_url"`
+				}
+			}
 		}
 	}
 	read("prometheus/accrete.rules.yml", func(b []byte, v any) error { return yaml.Unmarshal(b, v) }, &rules)
+	b, err := os.ReadFile("../docs/alerts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runbook := string(b)
 	all := map[string]string{}
 	for _, p := range board.Panels {
 		for _, target := range p.Targets {
@@ -104,7 +114,12 @@ func expressions(t *testing.T) map[string]string {
 	}
 	for _, g := range rules.Groups {
 		for _, rule := range g.Rules {
-			all["alert "+rule.Alert] = rule.Expr
+			all["rule "+rule.Alert+rule.Record] = rule.Expr
+			const page = "https://github.com/accrete-ml/accrete/blob/main/docs/alerts.md#"
+			anchor, ok := strings.CutPrefix(rule.Annotations.Runbook, page)
+			if rule.Alert != "" && (!ok || anchor != strings.ToLower(rule.Alert) || !strings.Contains(runbook, "\n## "+rule.Alert+"\n")) {
+				t.Errorf("alert %s: runbook_url %q, want a section of docs/alerts.md", rule.Alert, rule.Annotations.Runbook)
+			}
 		}
 	}
 	if len(all) < 20 {

@@ -7,20 +7,21 @@ import (
 )
 
 // deviations are the figures of a learner of numbers with another loss than the square.
-type deviations struct{ pinball, below, mae *prometheus.GaugeVec }
+type deviations struct{ pinball, below, mae, crossed *prometheus.GaugeVec }
 
 func newDeviations(r prometheus.Registerer) deviations {
 	of := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: name,
 			Help: help + " Over the last 10,000 to 20,000 labelled records, and the mean over several targets.",
-		}, append([]string{"model"}, labels...))
+		}, append([]string{"learner"}, labels...))
 		r.MustRegister(v)
 		return v
 	}
 	return deviations{
 		pinball: of("accrete_progressive_pinball", "Mean pinball loss of the progressive predictions of a quantile, in the units of the label.", "tau"),
 		below:   of("accrete_progressive_below", "Share of the labels that are not above the progressive prediction of a quantile, which should be tau.", "tau"),
+		crossed: of("accrete_progressive_crossed", "Share of the labelled records whose several quantiles crossed before they were sorted."),
 		mae:     of("accrete_progressive_mae", "Mean absolute error of the progressive predictions, in the units of the label."),
 	}
 }
@@ -29,13 +30,20 @@ func newDeviations(r prometheus.Registerer) deviations {
 // loss and the share of labels below the predictions of the quantile tau, or the mean
 // absolute error.
 func (l *Learner) Deviation(tau, pinball, below, mae *float64) {
-	const model = "accrete"
+	const learner = "accrete"
 	if tau != nil {
 		of := strconv.FormatFloat(*tau, 'g', -1, 64)
-		l.pinball.WithLabelValues(model, of).Set(*pinball)
-		l.below.WithLabelValues(model, of).Set(*below)
+		l.pinball.WithLabelValues(learner, of).Set(*pinball)
+		l.below.WithLabelValues(learner, of).Set(*below)
 	}
 	if mae != nil {
-		l.mae.WithLabelValues(model).Set(*mae)
+		l.mae.WithLabelValues(learner).Set(*mae)
+	}
+}
+
+// Crossed sets the share of the records whose quantiles crossed, if there are several.
+func (l *Learner) Crossed(share *float64) {
+	if share != nil {
+		l.crossed.WithLabelValues("accrete").Set(*share)
 	}
 }

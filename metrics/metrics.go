@@ -73,9 +73,16 @@ type Learner struct {
 	positions                            map[string]int64 // by topic/partition
 }
 
-// NewLearner returns the collectors of a learner, registered with r. It panics if
-// r already has them.
-func NewLearner(r prometheus.Registerer) *Learner {
+// ofModel returns a Registerer that adds the label model to every metric, so that
+// those of several models can be told apart.
+func ofModel(model string, r prometheus.Registerer) prometheus.Registerer {
+	return prometheus.WrapRegistererWith(prometheus.Labels{"model": model}, r)
+}
+
+// NewLearner returns the collectors of a learner of the model, registered with r. It
+// panics if r already has them.
+func NewLearner(model string, r prometheus.Registerer) *Learner {
+	r = ofModel(model, r)
 	m := maker{r}
 	examples := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accrete_examples_total",
@@ -83,8 +90,8 @@ func NewLearner(r prometheus.Registerer) *Learner {
 	}, []string{"outcome"})
 	progressive := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_progressive_error",
-		Help: "Progressive error over the recent examples, of the model and of baselines: error rate, or mean squared error divided by the variance of the labels.",
-	}, []string{"model"})
+		Help: "Progressive error over the recent examples, of the model (learner accrete) and of baselines: error rate, or mean squared error divided by the variance of the labels.",
+	}, []string{"learner"})
 	partitionTime := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "accrete_partition_progress_timestamp_seconds",
 		Help: "Unix time at which the partition last made progress.",
@@ -238,9 +245,10 @@ func (s *Scorer) Request(code, rows int, took time.Duration) {
 	s.HTTP.Observe(took.Seconds())
 }
 
-// NewScorer returns the collectors of a scorer, registered with r. It panics if r
-// already has them.
-func NewScorer(r prometheus.Registerer) *Scorer {
+// NewScorer returns the collectors of a scorer of the model, registered with r. It
+// panics if r already has them.
+func NewScorer(model string, r prometheus.Registerer) *Scorer {
+	r = ofModel(model, r)
 	m := maker{r}
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "accrete_scorer_http_requests_total",

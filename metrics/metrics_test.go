@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -16,8 +18,9 @@ import (
 func all() *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	Build(r, "v1")
-	l := NewLearner(r)
+	l := NewLearner("m", r)
 	l.Cap(4096, "revisit")
+	l.Member("linear", .5, .4, .3)
 	l.Progressive(.1, .5, .4, .3)
 	l.Classes(.5, .2, &Curve{.9, .6, .9, .4})
 	half := .5
@@ -25,123 +28,61 @@ func all() *prometheus.Registry {
 	l.Lag.Set("in", 0, 7)
 	l.Blocked.Set("in", 0, 5, 9)
 	l.Partition("in", 0, 5, 3)
-	s := NewScorer(r)
+	s := NewScorer("m", r)
 	s.Lag.Set("in", 1, 8)
 	s.Request(200, 5, time.Millisecond)
 	return r
 }
 
-// Dashboards and alerts depend on these names.
-func TestNamesAreFixed(t *testing.T) {
-	want := strings.Fields(`
-		accrete_batches_total
-		accrete_blocked_records{partition=0,topic=in}
-		accrete_blocked_seconds{partition=0,topic=in}
-		accrete_build_info{version=v1}
-		accrete_drifts_total{detector=adwin}
-		accrete_drifts_total{detector=page_hinkley}
-		accrete_dropped_fields_total
-		accrete_examples_total{outcome=learned}
-		accrete_examples_total{outcome=lost}
-		accrete_examples_total{outcome=predicted}
-		accrete_examples_total{outcome=quarantined}
-		accrete_examples_total{outcome=skipped}
-		accrete_features
-		accrete_headroom_records{partition=0,topic=in}
-		accrete_input_changes_total
-		accrete_input_columns_moved
-		accrete_input_distance
-		accrete_lag_records{partition=0,topic=in}
-		accrete_lag_records{partition=1,topic=in}
-		accrete_last_progress_timestamp_seconds
-		accrete_learn_seconds
-		accrete_learner_role{role=owner}
-		accrete_learner_role{role=standby}
-		accrete_log_append_seconds
-		accrete_log_broken
-		accrete_max_features{at_cap=revisit}
-		accrete_memory_limit_bytes
-		accrete_missing_columns
-		accrete_partition_progress_timestamp_seconds{partition=0,topic=in}
-		accrete_predictions_total
-		accrete_progressive_auc{model=accrete}
-		accrete_progressive_balanced_error{model=accrete}
-		accrete_progressive_below{model=accrete,tau=0.5}
-		accrete_progressive_error{model=accrete}
-		accrete_progressive_error{model=linear}
-		accrete_progressive_error{model=majority}
-		accrete_progressive_error{model=no_change}
-		accrete_progressive_f1{model=accrete}
-		accrete_progressive_loss
-		accrete_progressive_mae{model=accrete}
-		accrete_progressive_pinball{model=accrete,tau=0.5}
-		accrete_progressive_pr_auc{model=accrete}
-		accrete_progressive_recall{model=accrete,precision=0.9}
-		accrete_refit_gap
-		accrete_refit_timestamp_seconds
-		accrete_refits_failed_total
-		accrete_refits_total
-		accrete_replayed_batches_total
-		accrete_scorer_http_requests_total{code=200}
-		accrete_scorer_http_rows_total
-		accrete_scorer_http_seconds
-		accrete_scorer_log_broken
-		accrete_scorer_lost_total
-		accrete_scorer_model_timestamp_seconds
-		accrete_scorer_quarantined_total
-		accrete_scorer_scored_total
-		accrete_scorer_step
-		accrete_snapshot_bytes
-		accrete_snapshot_timestamp_seconds
-		accrete_snapshots_total
-		accrete_step
-		accrete_suboptimality_bound`)
+var update = flag.Bool("update", false, "write docs/metrics.md")
+
+// Dashboards and alerts depend on these names: the page pins them.
+func TestMetricsAreDocumented(t *testing.T) {
 	families, err := all().Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]bool{}
+	var page strings.Builder
+	page.WriteString(metricsPage)
 	for _, f := range families {
+		labels := map[string]bool{}
 		for _, m := range f.Metric {
-			var labels []string
 			for _, l := range m.Label {
-				labels = append(labels, l.GetName()+"="+l.GetValue())
+				labels[l.GetName()] = true
 			}
-			name := f.GetName()
-			if len(labels) > 0 {
-				name += "{" + strings.Join(labels, ",") + "}"
-			}
-			got[name] = true
+		}
+		if name := f.GetName(); labels["model"] == (name == "accrete_build_info") {
+			t.Errorf("%s: label model is %v", name, labels["model"])
+		}
+		delete(labels, "model")
+		names := strings.Join(slices.Sorted(maps.Keys(labels)), "`, `")
+		if names != "" {
+			names = "`" + names + "`"
+		}
+		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", f.GetName(), strings.ToLower(f.GetType().String()), names, strings.ReplaceAll(f.GetHelp(), "|", "\\|"))
+	}
+	const path = "../docs/metrics.md"
+	if *update {
+		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(have) != page.String() {
+		t.Errorf("%s differs from the metrics: go test ./metrics -update writes it, and the CHANGELOG names what was renamed", path)
 	}
 }
 
-// The figures of classes and of losses are listed in docs/monitoring.md.
-func TestFiguresAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../docs/monitoring.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	families, err := all().Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, f := range families {
-		if strings.Contains(f.GetHelp(), "10,000 to 20,000") {
-			n++
-			if !strings.Contains(string(page), "| `"+f.GetName()+"` |") {
-				t.Errorf("%s is not in docs/monitoring.md", f.GetName())
-			}
-		}
-	}
-	if n != 8 {
-		t.Errorf("%d figures, want 8", n)
-	}
-}
+const metricsPage = `# Metrics
+
+Every metric that ` + "`accrete learn` and `accrete score`" + ` export on ` + "`/metrics`" + `, beside those of the Go runtime and the process. All but ` + "`accrete_build_info`" + ` have the label ` + "`model`" + `, the name of the model. [Alerts](alerts.md) has what to do about their values.
+
+| metric | type | labels | |
+|---|---|---|---|
+`
 
 func TestNamesFollowTheConventions(t *testing.T) {
 	families, err := all().Gather()
@@ -160,7 +101,7 @@ func TestNamesFollowTheConventions(t *testing.T) {
 // A learner and a scorer in one process have a lag each.
 func TestLagIsThatOfAllPartitions(t *testing.T) {
 	r := prometheus.NewRegistry()
-	l, s := NewLearner(r), NewScorer(r)
+	l, s := NewLearner("m", r), NewScorer("m", r)
 	for i, c := range []struct {
 		lag          *Lag
 		partition    int

@@ -32,7 +32,7 @@ func get(t *testing.T, url string) (int, string) {
 
 func TestThePortAnswers(t *testing.T) {
 	r := prometheus.NewRegistry()
-	NewLearner(r).Learned.Add(3)
+	NewLearner("m", r).Learned.Add(3)
 	h := NewHealth(newClock().now)
 	claim := h.Add("claim", "waiting for <b>it</b>")
 	s, err := Serve(t.Context(), "127.0.0.1:0", Mux(r, h), Access{})
@@ -46,7 +46,7 @@ func TestThePortAnswers(t *testing.T) {
 			t.Errorf("%s: status %d, %s; want %d, %s", path, got, body, code, has)
 		}
 	}
-	check("/metrics", 200, `accrete_examples_total{outcome="learned"} 3`)
+	check("/metrics", 200, `accrete_examples_total{model="m",outcome="learned"} 3`)
 	check("/livez", 200, `{"live":true}`)
 	check("/readyz", 503, `{"ready":false,"conditions":[{"name":"claim","ready":false,"reason":"waiting for \u003cb\u003eit\u003c/b\u003e"}]}`)
 	claim.Green()

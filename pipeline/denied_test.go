@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/auth"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -23,17 +24,17 @@ func TestDeniedDescribeConfigsIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	as := func(s ingest.Security) *ingest.Client {
+	as := func(s auth.Security) *ingest.Client {
 		s.Protocol = "SASL_PLAINTEXT"
 		return kafkatest.ClientOf(t, k.ListenAddrs()[0], func(c *ingest.Config) { c.Security = s })
 	}
-	admin := as(ingest.Security{Mechanism: "PLAIN", Username: "admin", Password: "admin"})
+	admin := as(auth.Security{Mechanism: "PLAIN", Username: "admin", Password: "admin"})
 	kafkatest.Fill(t, admin, in, 1, rings(300))
 	cfg, _ := config(admin, "m", in)
 	learnAll(t, cfg)
 	before := len(kafkatest.Read(t, admin, LogTopic(cfg.Model)))
 
-	cfg.Client = as(ingest.Security{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "pw"})
+	cfg.Client = as(auth.Security{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "pw"})
 	const want = "grant the operation DescribeConfigs on the topic"
 	_, err = Open(t.Context(), cfg)
 	wants(t, err, ErrLog, want)

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/grouplag"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
@@ -40,6 +41,7 @@ type Learner struct {
 	decider *history.Decider
 	budget  budget
 	out     *publisher
+	lag     *grouplag.Committer // nil: positions are not committed
 	pulse   watchdog.Pulse
 	heart   *heartbeat.Heart
 	memory  memory.Estimate // owned by the goroutine that learns
@@ -136,6 +138,10 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	l.history.Limits = bounds
 	if err := l.bound(recovery); err != nil {
 		return nil, err
+	}
+	if c.Group != "" {
+		l.lag = grouplag.New(c.Client, c.Group, func(err error) { c.Report(event.Uncommitted{Err: err}) })
+		l.lag.Reached(l.history.Seq, l.history.Reached)
 	}
 	l.out = newPublisher(c, l.journal, predictions.Partitions, max(recovery.Released, l.saved))
 	if err := l.again(ctx, waited, recovery.Released); err != nil {

@@ -68,17 +68,33 @@ func TestEveryLossThroughThePipeline(t *testing.T) {
 func checkDeviation(t *testing.T, l loss.Loss, cfg Config, got *deviation.Figures, from int) {
 	t.Helper()
 	graded := l
-	if _, ok := l.(loss.Quantile); !ok {
+	several, each := 1.0, []float64(nil)
+	switch l := l.(type) {
+	case loss.Quantile:
+	case loss.Quantiles:
+		each = l.Taus()
+		several = float64(len(each))
+	default:
 		graded = loss.Absolute{}
 	}
 	n, sum := 0.0, 0.0
 	for _, r := range kafkatest.Read(t, cfg.Client, PredictionsTopic(cfg.Model))[from:] {
-		var v struct{ Prediction, Label any }
+		var v struct {
+			Prediction, Label any
+			Quantiles         map[string]float64
+		}
 		if err := json.Unmarshal(r.Value, &v); err != nil {
 			t.Fatal(err)
 		}
 		if p, ok := v.Prediction.(float64); ok {
-			sum += graded.Value([]float64{p}, v.Label.(float64))
+			f := []float64{p}
+			if each != nil {
+				f = f[:0]
+				for _, tau := range each {
+					f = append(f, v.Quantiles[fmt.Sprint(tau)])
+				}
+			}
+			sum += graded.Value(f, v.Label.(float64)) / several
 			n++
 		}
 	}

@@ -42,6 +42,8 @@ type Config struct {
 	SignKey   ed25519.PrivateKey // signs what is written to the model log; nil: unsigned
 	VerifyKey ed25519.PublicKey  // verifies what is read from the model log; nil: unverified
 
+	Group string // consumer group to which positions are committed, for lag tools; empty: none
+
 	Watchdog time.Duration // longest time for one mini-batch; 0: no limit
 	Drain    time.Duration // longest wait for the broker after Run is cancelled; 0: 20 s
 
@@ -71,6 +73,10 @@ func PredictionsTopic(model string) string { return model + ".predictions" }
 func QuarantineTopic(model string) string  { return model + ".quarantine" }
 func ReleasedTopic(model string) string    { return model + ".released" } // with transactional delivery only
 func ScoresTopic(model string) string      { return model + ".scores" }
+
+// commitInterval is the interval at which positions are committed to Config.Group,
+// that of Kafka's own consumers.
+const commitInterval = 5 * time.Second
 
 // HeartbeatEvery is the usual interval of heartbeats.
 const HeartbeatEvery = heartbeat.Every

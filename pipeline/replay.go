@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -78,7 +79,10 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 	if l.journal.log.Fold.Paused() != nil {
 		l.budget = budget{}
 	}
-	ev.Took, ev.Progress = time.Since(start), l.history.Learner.Progress()
+	ev.Took, ev.Progress, ev.Timeline = time.Since(start), l.history.Learner.Progress(), l.history.Timeline.Clone()
+	for _, s := range slices.Backward(l.journal.log.Fold.Snapshots()) {
+		ev.Snapshots = append(ev.Snapshots, s.Manifest)
+	}
 	l.config.Report(ev)
 	return nil
 }

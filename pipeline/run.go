@@ -55,6 +55,12 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 		defer unwatch()
 		return l.out.run(gctx)
 	})
+	if c := l.lag; c != nil {
+		g.Go(func() error {
+			c.Run(watched, commitInterval, l.out.await)
+			return nil
+		})
+	}
 	g.Go(func() error {
 		defer close(l.out.queue)
 		return l.follow(gctx, intake, g, decided)
@@ -121,6 +127,9 @@ func (l *Learner) learn(ctx context.Context, b *decision) error {
 	if err := l.publish(ctx, out); err != nil {
 		return err
 	}
+	if l.lag != nil {
+		l.lag.Reached(l.history.Seq, l.history.Reached)
+	}
 	l.config.Report(event.Learned{
 		Seq: b.record.Seq, Counts: b.Counts, Append: b.took, Learn: took,
 		Progress: l.history.Learner.Progress(), Figures: l.figures(), Deviation: l.history.Numbers.Figures(),
@@ -179,6 +188,7 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 	if err != nil {
 		return err
 	}
+	line := l.history.Timeline.Clone()
 	froze := time.Since(start)
 	if size := s.Size(); size > l.memory.Snapshot {
 		l.memory.Snapshot = size
@@ -187,7 +197,7 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 	l.saved, l.savedAt, l.relearn = l.history.Seq, time.Now(), 0
 	g.Go(func() error {
 		defer func() { <-l.saving }()
-		ev, err := l.journal.save(ctx, s, l.out, l.config)
+		ev, err := l.journal.save(ctx, s, line, l.out, l.config)
 		if err != nil {
 			return err
 		}

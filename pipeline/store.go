@@ -8,6 +8,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/planted"
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -42,6 +43,9 @@ func (j *journal) restore(ctx context.Context, c Config, options []byte) (*histo
 			h, err = history.Thaw(s, c.Learner)
 		}
 		if err == nil {
+			if t := r.Snapshot.Manifest.Timeline; t != nil {
+				h.Timeline = *t.Clone()
+			}
 			c.Report(event.Restored{Seq: s.Seq, Step: s.Step, Bytes: int(r.Snapshot.Manifest.Size), Took: time.Since(start)})
 			return h, r, nil
 		}
@@ -84,8 +88,8 @@ func loadSnapshot(ctx context.Context, c Config, j *journal, at modellog.Stored)
 }
 
 // save writes s to the log: first its chunks and then, once all predictions up to its
-// seq are released, the MANIFEST that completes it.
-func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher, c Config) (event.Saved, error) {
+// seq are released, the MANIFEST that completes it. line is the timeline as of s.
+func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, line *timeline.Timeline, out *publisher, c Config) (event.Saved, error) {
 	file, err := snapshot.Append(nil, s)
 	if err != nil {
 		return event.Saved{}, err
@@ -94,6 +98,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, out *publisher
 	if err != nil {
 		return event.Saved{}, err
 	}
+	m.Time, m.Timeline = time.Now().UnixMilli(), line
 	for wait := new(ingest.Backoff); ; {
 		for _, chunk := range chunks {
 			if err := j.append(ctx, chunk); err != nil {

@@ -8,11 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/accrete-ml/accrete/ingest"
-	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
-	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -132,10 +129,12 @@ func (v *Verification) add(got Verification, by modellog.Versions) {
 
 // verifyFrom replays the history in from.
 func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recovery, options []byte) (v Verification, err error) {
-	h, err := begin(ctx, c, j, from, options)
+	r, err := openRetrace(ctx, c, j, from, options)
 	if err != nil {
 		return v, err
 	}
+	defer r.close()
+	h := r.history
 	manifests := map[int64][]*modellog.Manifest{}
 	for _, s := range j.log.Fold.Snapshots() {
 		if from.Snapshot == nil || s.Offset > from.Snapshot.Offset {
@@ -146,58 +145,38 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 	for _, s := range j.log.Fold.Challengers() {
 		challengers[s.Challenger.Seq] = append(challengers[s.Challenger.Seq], s.Challenger)
 	}
-	ins, err := input.Open(ctx, c.Client, c.Topics)
-	if err != nil {
-		return v, err
-	}
-	ins, former, err := ins.WithFormer(ctx, c.Client, from.Entries)
-	if err != nil {
-		return v, err
-	}
-	d, err := history.NewDecider(c.Decode, c.Learner.Keyed(), h.Schema)
-	if err != nil {
-		return v, err
-	}
 	v.FromSeq, v.ToSeq = h.Seq+1, h.Seq
-	replay := history.NewReplayer(c.Client, ins, d, ingest.NewBudget(memory.Read), c.Report)
-	defer replay.Close()
-	replay.Former = former
 	defer func() {
 		if gone(err) && v.Compared > 0 { // the result is that of the decisions before
 			err = errors.Join(err, v.finish(h))
 		}
 	}()
 	for _, e := range from.Entries {
+		decided, err := r.decide(ctx, e.Record)
+		if err != nil {
+			return v, err
+		}
+		out, err := r.apply(e.Record, decided)
 		switch rec := e.Record.(type) {
 		case *modellog.Batch:
-			decided, err := replay.Decide(ctx, rec)
-			if err != nil {
-				return v, err
-			}
-			h.Learn(rec.Seq, rec.Chain, decided)
 			v.Records += int64(len(decided.Items))
-			c.Report(event.Learned{Seq: rec.Seq, Counts: rec.Counts, Progress: h.Learner.Progress()})
 		case *modellog.Gap:
-			if err := replay.Skip(rec); err != nil {
-				return v, err
-			}
-			h.Skip(rec)
 			v.Lost += rec.To - rec.From
-		case *modellog.Upgrade:
-			if rec.Versions != c.Versions() {
-				return v, v.finish(h)
-			}
-			h.Turned(rec)
-		case *modellog.Rollback, *modellog.Adopt:
-			h.Turned(rec)
-		default:
+		}
+		if errors.Is(err, ErrVersion) {
+			return v, v.finish(h)
+		}
+		if err != nil {
+			return v, err
+		}
+		if out == nil {
 			continue
 		}
 		v.ToSeq = h.Seq
 		if err := v.compare(c, h, manifests[h.Seq]); err != nil {
 			return v, err
 		}
-		if err := v.solve(ctx, c, h, ins, challengers[h.Seq]); err != nil {
+		if err := v.solve(ctx, c, h, r.inputs, challengers[h.Seq]); err != nil {
 			return v, err
 		}
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
@@ -26,6 +28,7 @@ type Served struct {
 	Schema    decode.Schema
 	Seq       int64
 	StateHash snapshot.Hash
+	Timeline  *timeline.Timeline // of the learner's errors; nil if the snapshot has none
 
 	mu    sync.Mutex
 	model *learner.Model
@@ -50,6 +53,14 @@ func (s *Served) Intervals() bool {
 	var none learner.Batch
 	none.Reset(len(s.Schema.Columns))
 	return s.Predict(&none).Intervals.Valid()
+}
+
+// Taus returns the levels of the quantiles of each target, nil unless there are several.
+func (s *Served) Taus() []float64 {
+	if q, ok := s.model.Loss().(loss.Quantiles); ok {
+		return q.Taus()
+	}
+	return nil
 }
 
 // Follower reads a model log as it grows and loads the newest snapshot in it.
@@ -211,7 +222,11 @@ func (f *Follower) load(ctx context.Context, at modellog.Stored) (*Served, error
 	if err != nil {
 		return nil, err
 	}
-	return NewServed(s)
+	served, err := NewServed(s)
+	if err == nil {
+		served.Timeline = m.Timeline
+	}
+	return served, err
 }
 
 // NewServed returns the model in the serving part of a snapshot.

@@ -69,7 +69,7 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 	answers := w.model.Predict(&w.batch)
 	out := make([]ingest.Record, len(good))
 	for i, x := range good {
-		x.Decision, x.Intervals, x.Mixture = answers.Decision, answers.Intervals, answers.Mixture
+		x.Decision, x.Intervals, x.Quantiles, x.Mixture = answers.Decision, answers.Intervals, answers.Quantiles, answers.Mixture
 		out[i] = w.encoder.Record(x, answers.Task, answers.Row(i))
 	}
 	if len(quarantined) > 0 {

@@ -25,6 +25,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/auth"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -122,7 +123,7 @@ func TestNoOutputShowsASecret(t *testing.T) {
 	}
 	good, denied := cluster(canary), cluster("another")
 	client := kafkatest.ClientOf(t, good, func(c *ingest.Config) {
-		c.Security = ingest.Security{Protocol: "SASL_PLAINTEXT", Mechanism: "PLAIN", Username: "someone", Password: canary}
+		c.Security = auth.Security{Protocol: "SASL_PLAINTEXT", Mechanism: "PLAIN", Username: "someone", Password: canary}
 	})
 	var rows strings.Builder
 	rng := rand.New(rand.NewPCG(1, 2))

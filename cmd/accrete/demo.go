@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
@@ -24,7 +26,7 @@ import (
 type demoCommand struct {
 	env.JSONFlag
 	For  time.Duration `default:"30s" placeholder:"DURATION" help:"Duration of the demo (${default})."`
-	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of /metrics, /livez, /readyz and predictions, or off (${default})."`
+	HTTP string        `name:"http" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address of the live page, /metrics, /livez, /readyz and predictions, or off (${default})."`
 	Seed uint64        `default:"1" help:"Seed of the stream (${default})."`
 }
 
@@ -100,17 +102,21 @@ func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	}
 	registry, health := newRegistry()
 	quiet := e.Log.Level(zerolog.WarnLevel)
-	m := &demo{log: quiet, watch: watch.New("demo", quiet, registry, health), start: time.Now()}
-	asked := m.newScorer(client, metrics.NewScorer(registry))
-	stop, err := serveMetrics(ctx, e, d.HTTP, metrics.Access{}, registry, health, asked.paths)
+	m := &demo{log: quiet, watch: watch.New("demo", quiet, registry, health), board: page.NewBoard(time.Now), start: time.Now()}
+	asked := m.newScorer(client, metrics.NewScorer("demo", registry))
+	live := site{model: "demo", board: m.board, registry: registry, health: health, more: []func(*http.ServeMux){asked.paths}}
+	url, stop, err := live.serve(ctx, e, d.HTTP)
 	if metrics.InUse(err) {
 		e.Log.Warn().Str("address", d.HTTP).Msg("address in use, choosing another port")
-		stop, err = serveMetrics(ctx, e, "127.0.0.1:0", metrics.Access{}, registry, health, asked.paths)
+		url, stop, err = live.serve(ctx, e, "127.0.0.1:0")
 	}
 	if err != nil {
 		return err
 	}
 	defer stop()
+	if !d.JSON && url != "" {
+		fmt.Fprintf(e.Stdout, "live page: %s\n", url)
+	}
 
 	ctx, cancel := context.WithCancel(ctx) // no deadline, which would also apply to every request in flight
 	defer cancel()

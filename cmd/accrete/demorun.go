@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
@@ -26,6 +27,7 @@ import (
 type demo struct {
 	log     zerolog.Logger
 	watch   *watch.Watch
+	board   *page.Board
 	learned atomic.Int64
 	scores  atomic.Int64
 
@@ -70,7 +72,7 @@ func (m *demo) newScorer(client *ingest.Client, collectors *metrics.Scorer) *end
 		Topics: []string{demoRequests}, Output: pipeline.ScoresTopic("demo"), Quarantine: pipeline.QuarantineTopic("demo"),
 		Group: "accrete-demo-scorer", Report: m.scorer(collectors),
 	})
-	return &endpoint{s, predictions("demo", s, collectors)}
+	return &endpoint{s, predictions("demo", s, collectors.Request)}
 }
 
 // generate writes examples as fast as the learner reads them.
@@ -107,6 +109,7 @@ func (m *demo) generate(ctx context.Context, c *ingest.Client, s synth.Stream) e
 
 func (m *demo) event(ev event.Event) {
 	m.watch.Event(ev)
+	m.board.Learner(ev)
 	l, ok := ev.(event.Learned)
 	if !ok {
 		return
@@ -126,6 +129,7 @@ func (m *demo) event(ev event.Event) {
 
 func (m *demo) scorer(s *metrics.Scorer) func(serve.Event) {
 	return func(ev serve.Event) {
+		m.board.Scorer(ev)
 		switch ev := ev.(type) {
 		case serve.Scored:
 			m.scores.Add(int64(ev.Scored))

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,74 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/learner/loss"
 )
+
+// fit, predict and bench have several quantiles, with columns and figures for each.
+func TestSeveralQuantilesOfAFile(t *testing.T) {
+	dir, rng := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+	var rows strings.Builder
+	rows.WriteString("x,y\n")
+	for range 300 {
+		x := rng.Float64()
+		fmt.Fprintf(&rows, "%v,%v\n", x, 100+20*x*rng.NormFloat64())
+	}
+	file, out, model := filepath.Join(dir, "a.stream.csv"), filepath.Join(dir, "predicted.csv"), filepath.Join(dir, "model")
+	if err := os.WriteFile(file, []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const taus = "quantile:0.1,0.6,0.9"
+	r := fitted(t, file, "--algorithm", "eigenpro", "--max-features", "64", "--loss", taus, "--predictions", out, "--test", file, "--save", model)
+	lines := readCSV(t, out)
+	if want := []string{"x", "y", "prediction", "quantile.0.1", "quantile.0.6", "quantile.0.9"}; !slices.Equal(lines[0], want) {
+		t.Errorf("columns %q, want %q", lines[0], want)
+	}
+	sums := make([]float64, 3)
+	for _, l := range lines[2:] {
+		y, _ := strconv.ParseFloat(l[1], 64)
+		for i, tau := range []float64{0.1, 0.6, 0.9} {
+			p, err := strconv.ParseFloat(l[3+i], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sums[i] += loss.Quantile{Tau: tau}.Value([]float64{p}, y) / float64(len(lines)-2)
+		}
+		if l[2] != l[4] {
+			t.Fatalf("%q: the prediction is not the quantile closest to the median", l)
+		}
+	}
+	f := r.Progressive
+	if f.Figures == nil || len(f.Quantiles) != 3 || f.Crossed == nil || f.Tau != nil || r.Test.Crossed == nil {
+		t.Fatalf("%+v", f)
+	}
+	for i, q := range f.Quantiles {
+		if math.Abs(*q.Pinball-sums[i]) > 1e-9 {
+			t.Errorf("quantile %v: pinball loss %v, want %v", *q.Tau, *q.Pinball, sums[i])
+		}
+	}
+	code, stdout, stderr := call(t, nil, "predict", file, "--model", model, "--json")
+	var v struct {
+		Prediction float64
+		Quantiles  map[string]float64
+	}
+	if err := json.Unmarshal([]byte(strings.SplitN(stdout, "\n", 2)[0]), &v); err != nil || code != exit.Done || len(v.Quantiles) != 3 || v.Quantiles["0.6"] != v.Prediction || !(v.Quantiles["0.1"] <= v.Prediction && v.Prediction <= v.Quantiles["0.9"]) {
+		t.Errorf("exit %d, %v, %.300s %s", code, err, stdout, stderr)
+	}
+	if code, stdout, _ := call(t, nil, "bench", dir, "--algorithms", "eigenpro", "--loss", taus); code != exit.Done || !strings.Contains(stdout, "pinball     <0.1     <0.6     <0.9  crossed") {
+		t.Errorf("exit %d, %s", code, stdout)
+	}
+}
+
+func readCSV(t *testing.T, file string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
 
 // fit grades a quantile by the pinball loss of the predictions that it writes.
 func TestFitGradesByTheLoss(t *testing.T) {
@@ -31,14 +100,7 @@ func TestFitGradesByTheLoss(t *testing.T) {
 	}
 	args := []string{file, "--algorithm", "dsg", "--minibatch", "32", "--loss", "quantile:0.8"}
 	r := fitted(t, append(args, "--predictions", out, "--test", file)...)
-	text, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := readCSV(t, out)
 	pinball, below, n := 0.0, 0.0, float64(len(lines)-2)
 	for _, l := range lines[2:] {
 		y, _ := strconv.ParseFloat(l[1], 64)

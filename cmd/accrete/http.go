@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/metrics"
@@ -28,21 +29,44 @@ func access(e *env.Env, c *config.Config) metrics.Access {
 	}}
 }
 
-// serveMetrics listens on addr, unless addr is "off". more adds further paths.
-func serveMetrics(ctx context.Context, e *env.Env, addr string, a metrics.Access, r *prometheus.Registry, h *metrics.Health, more ...func(*http.ServeMux)) (stop func() error, err error) {
+// site is what a process serves over HTTP: its live page, /metrics, /livez, /readyz and
+// further paths.
+type site struct {
+	model    string
+	options  []config.Value
+	access   metrics.Access
+	board    *page.Board
+	registry *prometheus.Registry
+	health   *metrics.Health
+	more     []func(*http.ServeMux)
+}
+
+// serve listens on addr, unless addr is "off", and returns the address of the page.
+func (s site) serve(ctx context.Context, e *env.Env, addr string) (url string, stop func(), err error) {
 	if addr == "off" {
-		return func() error { return nil }, nil
+		return "", func() {}, nil
 	}
-	mux := metrics.Mux(r, h)
-	for _, add := range more {
+	mux := metrics.Mux(s.registry, s.health)
+	live := page.New(page.Info{Model: s.model, Version: version.String(), Options: s.options, Health: s.health}, s.board, s.registry)
+	live.Register(mux)
+	for _, add := range s.more {
 		add(mux)
 	}
-	s, err := metrics.Serve(ctx, addr, mux, a)
+	server, err := metrics.Serve(ctx, addr, mux, s.access)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	e.Log.Info().Str("address", s.Addr()).Msg("serving /metrics, /livez and /readyz")
-	return s.Close, nil
+	url = "http://" + server.Addr() + "/"
+	if s.access.Cert != "" {
+		url = "https://" + server.Addr() + "/"
+	}
+	e.Log.Info().Str("address", server.Addr()).Str("page", url).Msg("serving the live page, /metrics, /livez and /readyz")
+	ticks := every(time.Second, s.board.Tick)
+	return url, func() {
+		ticks()
+		live.Close() // or the server would wait for the streams
+		server.Close()
+	}, nil
 }
 
 // every calls f periodically until the returned function is called.

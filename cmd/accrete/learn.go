@@ -13,12 +13,14 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/serve"
 )
 
@@ -70,7 +72,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if endpoint != nil {
 		paths = append(paths, endpoint.paths)
 	}
-	stop, err := serveMetrics(ctx, e, c.HTTP.Listen, access(e, c), registry, health, paths...)
+	board := page.NewBoard(time.Now)
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, paths}
+	_, stop, err := live.serve(ctx, e, c.HTTP.Listen)
 	if err != nil {
 		return err
 	}
@@ -78,11 +82,15 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	if endpoint != nil {
 		defer endpoint.follow(ctx)()
 	}
-	p, err := setup.Pipeline(c, client, w.Event)
+	p, err := setup.Pipeline(c, client, func(ev event.Event) {
+		w.Event(ev)
+		board.Learner(ev)
+	})
 	if err != nil {
 		return err
 	}
 	w.Cap(p.Learner.Cap())
+	board.Cap(p.Learner.Cap())
 	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
 		return err
 	}
@@ -133,12 +141,12 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 	if err != nil {
 		return nil, err
 	}
-	collectors := metrics.NewScorer(r)
+	collectors := metrics.NewScorer(c.Model, r)
 	s := serve.NewScorer(serve.Config{
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model), VerifyKey: key,
 		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event, // the learner's readiness is its own
 	})
-	return &endpoint{s, predictions(c.Model, s, collectors)}, nil
+	return &endpoint{s, predictions(c.Model, s, collectors.Request)}, nil
 }
 
 // follow switches to each new snapshot until the returned function is called. A learner

@@ -51,6 +51,7 @@ type commands struct {
 	Compare    compare.Command    `cmd:"" help:"Compare the inputs of two files, or find changes in one."`
 	Metric     metric.Command     `cmd:"" help:"Learn a metric of the inputs, or one per key."`
 	Verify     history.Verify     `cmd:"" help:"Replay the history of a model and compare it with every snapshot."`
+	Prove      history.Prove      `cmd:"" help:"Compute a published prediction again, to the bit."`
 	Inspect    history.Inspect    `cmd:"" help:"Describe a snapshot or a model log."`
 	Resume     history.Resume     `cmd:"" help:"Resume a learner that has paused because of invalid input."`
 	Quarantine quarantine.Command `cmd:"" help:"List, show and replay the records that could not be used."`

@@ -197,7 +197,7 @@ func httpAnswers(t *testing.T, rows []string, args ...string) map[string][]strin
 		}
 		all[spelling] = inferAnswers(t, b, text[0])
 	}
-	if _, b := ask("GET", "/metrics", nil, 0); !strings.Contains(string(b), "accrete_scorer_http_rows_total 1200") {
+	if _, b := ask("GET", "/metrics", nil, 0); !strings.Contains(string(b), `accrete_scorer_http_rows_total{model="`+model+`"} 1200`) {
 		t.Errorf("the rows are not counted")
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/page"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
@@ -36,8 +37,8 @@ accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
 // predictions adds the paths for predictions over HTTP.
-func predictions(model string, s *serve.Scorer, m *metrics.Scorer) func(*http.ServeMux) {
-	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Observe: m.Request}).Register
+func predictions(model string, s *serve.Scorer, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
+	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Observe: observe}).Register
 }
 
 // scoreReport is the progress of a scorer.
@@ -76,23 +77,31 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	}
 	defer client.Close()
 	registry, health := newRegistry()
-	collectors := metrics.NewScorer(registry)
+	collectors := metrics.NewScorer(c.Model, registry)
 	t := newTally(e, c.Model, collectors, health)
 	_, key, err := setup.Keys(c)
 	if err != nil {
 		return err
 	}
+	board := page.NewBoard(time.Now)
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key,
 		Model:     c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
-		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: t.event,
+		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
+			t.event(ev)
+			board.Scorer(ev)
+		},
 	})
 	var answers []func(*http.ServeMux)
 	if c.Score.Predict == "on" {
-		answers = append(answers, predictions(c.Model, scorer, collectors))
+		answers = append(answers, predictions(c.Model, scorer, func(code, rows int, took time.Duration) {
+			collectors.Request(code, rows, took)
+			board.Answered(took)
+		}))
 	}
-	stop, err := serveMetrics(ctx, e, c.Score.Listen, access(e, c), registry, health, answers...)
+	live := site{c.Model, c.Values(), access(e, c), board, registry, health, answers}
+	_, stop, err := live.serve(ctx, e, c.Score.Listen)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 func TestScorerForgetsTheLagOfWhatItGivesAway(t *testing.T) {
 	r := prometheus.NewRegistry()
 	h := metrics.NewHealth(time.Now)
-	c := newTally(env.New(nil, nil, io.Discard, io.Discard), "m", metrics.NewScorer(r), h)
+	c := newTally(env.New(nil, nil, io.Discard, io.Discard), "m", metrics.NewScorer("m", r), h)
 	c.event(serve.Shared{Mine: ingest.Share{"a": {0, 1}}, Of: 2})
 	c.event(serve.Scored{Topic: "a", Partition: 0, Scored: 3, Next: 3, End: 10})
 	c.event(serve.Scored{Topic: "a", Partition: 1, Scored: 3, Next: 3, End: 5})
@@ -69,7 +69,7 @@ func gauge(t *testing.T, r *prometheus.Registry, name string) float64 {
 // A broken model log shows in the metrics and in the readiness until it is whole.
 func TestScorerShowsABrokenLog(t *testing.T) {
 	r, h := prometheus.NewRegistry(), metrics.NewHealth(time.Now)
-	c := newTally(env.New(nil, nil, io.Discard, io.Discard), "m", metrics.NewScorer(r), h)
+	c := newTally(env.New(nil, nil, io.Discard, io.Discard), "m", metrics.NewScorer("m", r), h)
 	shown := func(want float64, reason string) {
 		t.Helper()
 		states, _ := h.States()

@@ -13,14 +13,18 @@ import (
 	"github.com/accrete-ml/accrete/learner"
 )
 
-// The declared types of fields that are not columns.
+// The declared types of fields that are not columns, and of columns that are not fields.
 const (
 	Ignored = "ignored"
-	ID      = "id" // tells records apart, so it is never an input
+	ID      = "id"   // tells records apart, so it is never an input
+	Pair    = "pair" // the column A*B has the values of the columns A and B together, as a category
 )
 
 // IsColumn reports whether a field of a declared type is a column.
-func IsColumn(typ string) bool { return typ != Ignored && typ != ID }
+func IsColumn(typ string) bool { return !isExcluded(typ) && typ != Pair }
+
+// isExcluded reports whether a field of a declared type is not an input.
+func isExcluded(typ string) bool { return typ == Ignored || typ == ID }
 
 // The types of columns, as they are declared.
 var declarable = []learner.ColumnType{
@@ -33,6 +37,7 @@ var otherNames = map[string]string{
 	"number": "numeric", "float": "numeric", "double": "numeric", "int": "numeric", "integer": "numeric",
 	"string": "category", "str": "category", "enum": "category", "categorical": "category",
 	"bool": "boolean", "date": "time", "datetime": "time", "timestamp": "time", "ignore": Ignored, "skip": Ignored,
+	"cross": Pair, "interaction": Pair,
 }
 
 // ParseColumnType returns the type of that name, which may not be Ignored or ID.
@@ -53,12 +58,12 @@ func ParseColumnType(name string) (learner.ColumnType, error) {
 	names = append(names, learner.CategoryColumn.String()+":decay=10000")
 	hint := otherNames[strings.ToLower(name)]
 	if hint == "" {
-		hint = spell.Nearest(name, append(slices.Clone(names), Ignored, ID))
+		hint = spell.Nearest(name, append(slices.Clone(names), Ignored, ID, Pair))
 	}
 	if hint != "" {
 		hint = "; did you mean " + hint + "?"
 	}
-	return 0, fmt.Errorf("%s is not the type of a column: want %s, %s or %s%s", quote(name), strings.Join(names, ", "), ID, Ignored, hint)
+	return 0, fmt.Errorf("%s is not the type of a column: want %s, %s, %s or %s%s", quote(name), strings.Join(names, ", "), Pair, ID, Ignored, hint)
 }
 
 // checkTypes checks the declared types of c.
@@ -71,6 +76,11 @@ func (c *Config) checkTypes() error {
 				return fmt.Errorf("input.columns: %s and %s are both of type %s: want at most one", quote(since), quote(name), t)
 			}
 			since = name
+		}
+		if t == Pair {
+			if err := c.checkPair(name); err != nil {
+				return err
+			}
 		}
 		if IsColumn(t) {
 			if _, err := ParseColumnType(t); err != nil {
@@ -88,11 +98,11 @@ func (d *Decoder) typed() bool {
 	return d.config.Infer || d.config.Types != nil || d.schema.Types != nil
 }
 
-func (d *Decoder) ignores(name []byte) bool { return !IsColumn(d.config.Types[string(name)]) }
+func (d *Decoder) ignores(name []byte) bool { return isExcluded(d.config.Types[string(name)]) }
 
 // firstType returns the type that a column has before its first value.
 func (d *Decoder) firstType(name string) learner.ColumnType {
-	if t, ok := d.config.Types[name]; ok {
+	if t, ok := d.config.Types[name]; ok && t != Pair {
 		known, _ := ParseColumnType(t)
 		return known
 	}
@@ -133,6 +143,12 @@ func schemaTypes(types []learner.ColumnType) []string {
 	return names
 }
 
+// partTypes are the types of columns that are no fields, by name.
+var partTypes = map[string]learner.ColumnType{
+	learner.RecordKeyColumn.String(): learner.RecordKeyColumn,
+	learner.PairColumn.String():      learner.PairColumn,
+}
+
 // ColumnTypes returns the types of the columns; nil if all are numeric.
 func (s *Schema) ColumnTypes() ([]learner.ColumnType, error) {
 	if s.Types == nil {
@@ -147,8 +163,8 @@ func (s *Schema) ColumnTypes() ([]learner.ColumnType, error) {
 			types[i] = learner.UnknownColumn
 			continue
 		}
-		if name == learner.RecordKeyColumn.String() {
-			types[i] = learner.RecordKeyColumn
+		if t, ok := partTypes[name]; ok {
+			types[i] = t
 			continue
 		}
 		t, err := ParseColumnType(name)

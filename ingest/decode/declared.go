@@ -17,10 +17,13 @@ func (c *csvRows) checkDeclared() error {
 	}
 	names := slices.Clone(cfg.Columns)
 	for name, t := range cfg.Types {
-		if !IsColumn(t) && cfg.NoLabel {
-			continue
+		switch {
+		case t == Pair:
+			a, b, _ := splitPair(name)
+			names = append(names, a, b)
+		case !isExcluded(t) || !cfg.NoLabel:
+			names = append(names, name)
 		}
-		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
@@ -39,7 +42,9 @@ func (c *csvRows) checkKnown() error {
 		if slices.Contains(c.header, f.Name) {
 			return nil
 		}
-		want = append(want, f.Name)
+		if !f.Pair {
+			want = append(want, f.Name)
+		}
 	}
 	return fmt.Errorf("the file has no column of the model: its columns are %s, and those of the model are %s", some(c.header), some(want))
 }

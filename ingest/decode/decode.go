@@ -48,6 +48,7 @@ type Decoder struct {
 	inner map[string]bool // paths of the objects and lists that hold columns
 	texts map[string]int  // first column of each text
 	since int             // column of the record's key, or -1
+	pairs []pair
 
 	looks *looks // nil without Look
 
@@ -224,6 +225,7 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 	}
 	d.settle(columns, label.Task, class)
 	d.putKey(d.x, key)
+	d.putPairs(d.x)
 	if d.looks != nil {
 		d.look()
 	}

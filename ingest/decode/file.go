@@ -157,14 +157,14 @@ func foreign(head []byte) error {
 		return errors.New("it is a Parquet file: convert it to CSV or JSON lines")
 	case start[0] == '[' && bytes.HasPrefix(bytes.TrimSpace(start[1:]), []byte("{")):
 		return errors.New("it is a JSON array: write one object a line, for example with jq -c '.[]'")
-	case binary(head):
+	case isBinary(head):
 		return errors.New("it is a binary file: want CSV with a header, LIBSVM or JSON lines, plain or gzipped")
 	}
 	return nil
 }
 
-// binary reports whether the first line has control characters that no text has.
-func binary(head []byte) bool {
+// isBinary reports whether the first line has control characters that no text has.
+func isBinary(head []byte) bool {
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	return bytes.ContainsFunc(first, func(r rune) bool { return r < ' ' && r != '\t' && r != '\r' && r != '\f' && r != '\v' })
 }

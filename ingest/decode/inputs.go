@@ -76,6 +76,8 @@ func (d *Decoder) byIndex() (columns []string, err *Error) {
 	switch want := len(d.schema.Columns); {
 	case len(d.x) == 0:
 		return nil, bad("columns", "x is empty")
+	case want == 0 && d.config.pairsOf() != nil:
+		return nil, bad("columns", "x is a list, but pairs of columns are declared, which need names")
 	case want == 0:
 		columns = make([]string, len(d.x))
 		for i := range columns {
@@ -100,7 +102,7 @@ func (d *Decoder) typeIndices(columns []string) *Error {
 		return nil
 	}
 	for i, v := range d.x {
-		if is := d.config.Types[columns[i]]; !IsColumn(is) {
+		if is := d.config.Types[columns[i]]; isExcluded(is) {
 			return bad("columns", "%s is declared as %s, but in a list x every value is an input", quote(columns[i]), is)
 		}
 		t := d.firstType(columns[i])
@@ -156,6 +158,9 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		return nil, bad("columns", "no inputs")
 	}
 	order(columns)
+	if err := d.lacks(columns); err != nil {
+		return nil, err
+	}
 	if columns = d.config.expand(columns); len(columns) > d.config.MaxColumns {
 		return nil, bad("limits", "%d columns, the limit is %d", len(columns), d.config.MaxColumns)
 	}
@@ -253,7 +258,7 @@ func (d *Decoder) byName() *Error {
 		return nil
 	}
 	for i, name := range columns {
-		if d.seen[i] == d.now || i == d.since {
+		if d.seen[i] == d.now || i == d.since || d.types != nil && d.types[i] == learner.PairColumn {
 			continue
 		}
 		if d.types != nil && d.types[i] == learner.TextColumn {

@@ -33,9 +33,9 @@ func parts(name, typ string) []string {
 	return nil
 }
 
-// expand replaces the names of columns by those of their parts.
+// expand replaces the names of columns by those of their parts, and adds the pairs.
 func (c *Config) expand(columns []string) []string {
-	if len(c.Types) == 0 {
+	if len(c.Types) == 0 || len(columns) == 0 {
 		return columns
 	}
 	var all []string
@@ -46,6 +46,7 @@ func (c *Config) expand(columns []string) []string {
 			all = append(all, name)
 		}
 	}
+	all = append(all, c.pairsOf()...)
 	order(all)
 	return all
 }
@@ -56,6 +57,7 @@ type Field struct {
 	Type    string // empty if it had no value
 	At      int    // index of the first column
 	Columns int    // their number, one after the other
+	Pair    bool   // it is a pair of other fields, and in no record
 }
 
 // Fields returns the input fields of a schema.
@@ -68,6 +70,7 @@ func (s *Schema) Fields() (all []Field) {
 		if f.Type == learner.TextColumn.String() {
 			f.Name, f.Columns = strings.TrimSuffix(f.Name, ":00"), textBuckets
 		}
+		f.Pair = f.Type == Pair
 		if i += f.Columns; f.Type != learner.RecordKeyColumn.String() {
 			all = append(all, f)
 		}
@@ -78,6 +81,7 @@ func (s *Schema) Fields() (all []Field) {
 // setParts notes the parts of columns, and what they are.
 func (d *Decoder) setParts(columns []string) {
 	d.texts, d.since = nil, -1
+	d.setPairs()
 	for name, typ := range d.config.Types {
 		p := parts(name, typ)
 		if p == nil {
@@ -102,6 +106,9 @@ func (d *Decoder) setParts(columns []string) {
 
 // partType returns the type of a column that is a part of another.
 func (d *Decoder) partType(name string) (learner.ColumnType, bool) {
+	if d.config.Types[name] == Pair {
+		return learner.PairColumn, true
+	}
 	i := strings.LastIndexByte(name, ':')
 	if i < 0 {
 		return 0, false
@@ -117,7 +124,7 @@ func (d *Decoder) partType(name string) (learner.ColumnType, bool) {
 
 // isPart reports whether columns of a type are parts of others, and no fields.
 func isPart(t learner.ColumnType) bool {
-	return t == learner.TextColumn || t == learner.RecordKeyColumn
+	return t == learner.TextColumn || t == learner.RecordKeyColumn || t == learner.PairColumn
 }
 
 // putText sets the columns of a text to the shares of its n-grams.

@@ -67,7 +67,7 @@ func TestTextIsItsNgrams(t *testing.T) {
 			t.Errorf("%s: %v, want %s", record, err, want)
 		}
 	}
-	want := []Field{{"a", "numeric", 0, 1}, {"note", "text", 1, textBuckets}, {"zone", "category", 1 + textBuckets, 1}}
+	want := []Field{{"a", "numeric", 0, 1, false}, {"note", "text", 1, textBuckets, false}, {"zone", "category", 1 + textBuckets, 1, false}}
 	if got := again.Schema().Fields(); !slices.Equal(got, want) {
 		t.Errorf("fields %v, want %v", got, want)
 	}
@@ -124,7 +124,7 @@ func TestDeclaredColumnsAreInTheHeader(t *testing.T) {
 		{Config{Columns: []string{"amont"}}, `input.columns: there is no column "amont" (did you mean "amount"?); the columns are amount, zone, y`},
 		{Config{Types: map[string]string{"amont": "numeric"}}, `there is no column "amont"`},
 		{Config{Types: map[string]string{"row": ID}}, `there is no column "row"`},
-		{Config{Columns: []string{"amount:number"}}, `input.columns: "amount": "number" is not the type of a column: want numeric, category, boolean, time, text, numeric:normal, time:trend, time:since, category:decay=10000, id or ignored; did you mean numeric?`},
+		{Config{Columns: []string{"amount:number"}}, `input.columns: "amount": "number" is not the type of a column: want numeric, category, boolean, time, text, numeric:normal, time:trend, time:since, category:decay=10000, pair, id or ignored; did you mean numeric?`},
 		{Config{Columns: []string{"zone:category:decay=0"}}, `input.columns: "zone": "category:decay=0" is not the type of a column: want a half-life of 1 to 10000000 rows, such as category:decay=10000`},
 		{Config{Types: map[string]string{"zone": "category:decay=10000", "amount": "category:decay=5"}}, ``},
 		{Config{Columns: []string{"amount:numeric:nomal", "zone"}}, `did you mean numeric:normal?`},

@@ -50,6 +50,35 @@ func appendIntervals(b []byte, r learner.Intervals, row []float64) []byte {
 	return b
 }
 
+// appendQuantiles appends the quantiles of a number by their levels, each a list for
+// several targets, and nothing unless there are several quantiles.
+func appendQuantiles(b []byte, q learner.Quantiles, row []float64) []byte {
+	if !q.Valid() {
+		return b
+	}
+	b = append(b, quantilesMember...)
+	for i, tau := range q.Taus {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendFloat(append(b, '"'), tau, 'g', -1, 64)
+		b = append(b, `":`...)
+		if len(row) > len(q.Taus) {
+			b = append(b, '[')
+		}
+		for at := i; at < len(row); at += len(q.Taus) {
+			if at > i {
+				b = append(b, ',')
+			}
+			b = strconv.AppendFloat(b, row[at], 'g', -1, 64)
+		}
+		if len(row) > len(q.Taus) {
+			b = append(b, ']')
+		}
+	}
+	return append(b, '}')
+}
+
 // appendString appends s as a JSON string.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')

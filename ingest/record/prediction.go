@@ -22,6 +22,8 @@ type Encoder struct {
 	names   int      // total bytes of classes
 	tail    []byte   // the end of every prediction of the model
 
+	points []float64 // numbers that a row predicts
+
 	class []string         // names as they are
 	rule  learner.Decision // the last one that needed them
 
@@ -74,12 +76,13 @@ type Example struct {
 	Loss      float64           // of the prediction
 	Decision  learner.Decision  // of the model, for a class
 	Intervals learner.Intervals // of the model, around numbers
+	Quantiles learner.Quantiles // which the numbers are, if there are several of each target
 	Mixture   string            // of the members that the prediction is of; "": there is none
 	Graded    bool              // there was a label and a prediction, so Loss is set
 }
 
 // Record returns the prediction for x. Row is the model's prediction for it: the
-// probability of each class, one number or several, the score of novelty and its
+// probability of each class, one number or several, several quantiles of each, the score of novelty and its
 // threshold, or nothing while the model has seen no label, or made no fit. If the probabilities of all classes do not fit, the record
 // contains those of the likeliest classes and the number of omitted ones.
 func (e *Encoder) Record(x Example, task learner.Task, row []float64) ingest.Record {
@@ -105,6 +108,9 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 		if x.Intervals.Valid() {
 			size += len(intervalMember) + 2*numberBytes*len(row)
 		}
+		if x.Quantiles.Valid() {
+			size += len(quantilesMember) + 2*numberBytes*(len(row)+len(x.Quantiles.Taus))
+		}
 	case len(row) > 0 && size+e.names+numberBytes*len(row) > most:
 		var n int
 		keep, n = e.likeliest(row, most-size)
@@ -117,8 +123,10 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 	case len(row) == 0:
 		b = append(b, "null"...)
 	case task == learner.Regression:
-		b = appendNumbers(b, row[0], row[1:])
-		b = appendIntervals(b, x.Intervals, row)
+		e.points = x.Quantiles.Points(e.points[:0], row)
+		b = appendNumbers(b, e.points[0], e.points[1:])
+		b = appendQuantiles(b, x.Quantiles, row)
+		b = appendIntervals(b, x.Intervals, e.points)
 	case task == learner.Novelty:
 		b = strconv.AppendBool(b, learner.Novel(row))
 		b = strconv.AppendFloat(append(b, `,"score":`...), row[0], 'g', -1, 64)
@@ -202,6 +210,7 @@ const (
 	probabilitiesMember = `,"probabilities":{`
 	truncatedMember     = `,"probabilities_truncated":`
 	intervalMember      = `,"interval":`
+	quantilesMember     = `,"quantiles":{`
 )
 
 var (

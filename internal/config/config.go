@@ -52,6 +52,7 @@ type Config struct {
 
 	sources map[string]Source
 	unknown []string // environment variables with our prefix that name no option
+	unused  *Problem // properties of Kafka's clients with no use here
 	loose   string   // path of the file if it holds a secret and others may read it
 }
 
@@ -67,21 +68,50 @@ type Kafka struct {
 	// password too unless the mechanism is SCRAM.
 	Protocol string `key:"security.protocol" default:"PLAINTEXT" oneof:"PLAINTEXT SSL SASL_PLAINTEXT SASL_SSL"`
 
-	// SASL mechanism; required if security.protocol begins with SASL.
-	Mechanism string `key:"sasl.mechanism" example:"SCRAM-SHA-512" oneof:"PLAIN SCRAM-SHA-256 SCRAM-SHA-512"`
+	// SASL mechanism; required if security.protocol begins with SASL. AWS_MSK_IAM takes
+	// its credentials from where the tools of AWS do: the environment, shared files, the
+	// role of a service account, container or instance.
+	Mechanism string `key:"sasl.mechanism" example:"SCRAM-SHA-512" oneof:"mechanisms"`
 
-	// SASL user name.
+	// SASL user name, for PLAIN and SCRAM.
 	Username string `key:"sasl.username" example:"accrete"`
 
 	// SASL password. Prefer the environment or sasl.password_file. Refused on the
 	// command line, which every user of the machine can read. Never printed.
 	Secret Secret `key:"sasl.password" example:"…"`
 
-	// File with the SASL password on its first line.
+	// File with the SASL password on its first line. Like the files below, it is read
+	// again for every connection, so that it can be replaced while the program runs.
 	SecretFile string `key:"sasl.password_file" example:"/run/secrets/kafka"`
+
+	// Where the tokens of OAUTHBEARER come from: the URL of an authorization server
+	// that issues them for client credentials, or file:///path of a file that another
+	// program keeps fresh.
+	TokenEndpoint string `key:"sasl.oauthbearer.token.endpoint.url" example:"https://login.example.com/oauth2/token"`
+
+	// OAuth client.
+	OAuthClient string `key:"sasl.oauthbearer.client.id" example:"accrete"`
+
+	// OAuth client secret. Prefer the environment or the file. Never printed.
+	OAuthSecret Secret `key:"sasl.oauthbearer.client.secret" example:"…"`
+
+	// File with the OAuth client secret on its first line.
+	OAuthSecretFile string `key:"sasl.oauthbearer.client.secret_file" example:"/run/secrets/oauth"`
+
+	// OAuth scopes to request, separated by spaces.
+	OAuthScope string `key:"sasl.oauthbearer.scope" example:"kafka"`
+
+	// SASL extensions sent with the token, as name=value.
+	OAuthExtensions []string `key:"sasl.oauthbearer.extensions" example:"logicalCluster=lkc-1"`
 
 	// PEM file of the certificate authorities to trust instead of the system's.
 	CA string `key:"ssl.ca.location" example:"/etc/ssl/kafka-ca.pem"`
+
+	// PEM file of the client's certificate, for brokers that require one (mutual TLS).
+	Certificate string `key:"ssl.certificate.location" example:"/run/secrets/client.pem"`
+
+	// PEM file of the key of that certificate, if it is not in the same file.
+	CertificateKey string `key:"ssl.key.location" example:"/run/secrets/client.key"`
 }
 
 // Input defines which records are examples and how to read them.
@@ -93,6 +123,11 @@ type Input struct {
 	// {"amount": 1, "is_fraud": true}, or has its columns in an object
 	// {"features": {"amount": 1}, "is_fraud": true} or an array {"x": [1, 2], "y": 3}.
 	Format string `key:"format" default:"json" oneof:"json"`
+
+	// Consumer group to which the learner commits its positions every 5 s, so that tools
+	// for the lag of consumer groups see it (kafka-consumer-groups, kminion, Burrow,
+	// KEDA). They are never read: the learner's own are in the model log. none: no group.
+	Group string `key:"group" default:"accrete-<model>" name:"topic"`
 
 	// Field that holds the label. A record without it is predicted only. A list of
 	// fields, [x, y, z], is one regression with several targets: its prediction is
@@ -111,7 +146,8 @@ type Input struct {
 	// the type of others is that of their first value. Values inside objects and lists are
 	// columns by their paths, as customer.city or features.0. Text is a category, or a time
 	// if it looks like one, as 2006-01-02T15:04:05Z. The types text, numeric:normal,
-	// category:decay=10000, time:trend and time:since have to be declared; see docs/columns.md.
+	// category:decay=10000, time:trend and time:since have to be declared, and pairs of columns
+	// as one category, such as {origin*carrier: pair}; see docs/columns.md.
 	Columns Columns `key:"columns" default:"auto"`
 
 	// Records in which a column is absent or null. impute: learn that it is missing, a
@@ -180,8 +216,9 @@ type Learner struct {
 
 	// Loss to minimise. auto: logistic or softmax for classes, square for numbers.
 	// Others for classes: hinge, squared-hinge, smoothed-hinge, one-vs-rest. Others
-	// for numbers: huber:1, absolute:0.1 and quantile:0.9, with parameters in
-	// standard deviations of the label, and poisson.
+	// for numbers: huber:1 and absolute:0.1, with parameters in standard deviations of
+	// the label, poisson, quantile:0.9, and several quantiles that do not cross:
+	// quantile:0.1,0.5,0.9.
 	Loss string `key:"loss" default:"auto"`
 
 	// Kernel: auto for the one that suits the first 1,000 rows, gaussian, laplacian,
@@ -253,6 +290,11 @@ type Learner struct {
 	// columns that moved, and counted in accrete_input_changes_total; see docs/novelty.md.
 	// 0: no monitor.
 	Monitor int `key:"monitor" default:"500" min:"0" max:"100000"`
+
+	// Out-of-fold statistics: the categories of each of this many parts of the first 1,000
+	// rows, 2 to 100, are encoded with the statistics of the other parts instead of those of
+	// the rows before, see docs/columns.md. 0: they are not.
+	Folds int `key:"folds" default:"0" example:"5" min:"0" max:"100"`
 
 	// Number of extremely randomised trees whose leaves are features of newton beside
 	// the random ones, for tables with jumps or irrelevant columns: 200 is a good

@@ -10,17 +10,18 @@ import (
 )
 
 // Sources are where options come from. Each overrides the previous one:
-// defaults, File, Environ, Set.
+// defaults, File, Properties, Environ, Set.
 type Sources struct {
-	File    string   // path of a YAML file; empty for none
-	Environ []string // NAME=value, as in os.Environ; an empty value counts as unset
-	Set     []string // input.topics=a,b, as on the command line
+	File       string   // path of a YAML file; empty for none
+	Properties string   // path of a properties file of Kafka's clients; empty for none
+	Environ    []string // NAME=value, as in os.Environ; an empty value counts as unset
+	Set        []string // input.topics=a,b, as on the command line
 }
 
 // Source is the origin of an option's value.
 type Source struct {
-	Kind string `json:"kind"`         // "default", "file", "env", "flag", "preset"
-	Name string `json:"at,omitempty"` // "config.yaml:7:10", "ACCRETE_INPUT_TOPICS", "--set input.topics", "dsg-paper"
+	Kind string `json:"kind"`         // "default", "file", "properties", "env", "flag", "preset"
+	Name string `json:"at,omitempty"` // "config.yaml:7:10", "client.properties: sasl.jaas.config", "ACCRETE_INPUT_TOPICS", "--set input.topics", "dsg-paper"
 }
 
 func (s Source) String() string {
@@ -50,10 +51,15 @@ func Load(from Sources) (*Config, error) {
 	if from.File != "" {
 		problems = append(problems, c.readFile(from.File)...)
 	}
+	if from.Properties != "" {
+		problems = append(problems, c.readProperties(from.Properties)...)
+	}
 	problems = append(problems, c.readEnviron(from.Environ)...)
 	problems = append(problems, c.readSet(from.Set)...)
 	problems = append(problems, c.usePreset()...)
-	c.Score.Output = strings.Replace(c.Score.Output, "<model>", c.Model, 1)
+	for _, name := range []*string{&c.Score.Output, &c.Input.Group} {
+		*name = strings.Replace(*name, "<model>", c.Model, 1)
+	}
 	if len(problems) == 0 { // missing or conflicting options may be a consequence of the problems so far
 		problems = c.validate()
 	}
@@ -222,6 +228,9 @@ func (c *Config) Warnings() []Problem {
 	}
 	if c.loose != "" {
 		warnings = append(warnings, Problem{c.loose, "contains a password and is readable by others: chmod 600, or use sasl.password_file"})
+	}
+	if c.unused != nil {
+		warnings = append(warnings, *c.unused)
 	}
 	if c.Kafka.Protocol == "SASL_PLAINTEXT" && c.Kafka.Mechanism == "PLAIN" {
 		warnings = append(warnings, c.problem("kafka.security.protocol", "the password is sent unencrypted"))

@@ -29,7 +29,7 @@ func load(t *testing.T, text string, environ, set []string) (*Config, error) {
 	if err := os.WriteFile("config.yaml", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Load(Sources{"config.yaml", environ, set})
+	return Load(Sources{File: "config.yaml", Environ: environ, Set: set})
 }
 
 func TestFourLinesAreEnough(t *testing.T) {
@@ -108,8 +108,8 @@ func TestEveryMistakeIsOneClearLine(t *testing.T) {
 		{strings.Replace(least, "[payments.labelled]", "[]", 1), `config.yaml:5:11: input.topics: is missing: add topics: payments.labelled below input:, or set ACCRETE_INPUT_TOPICS`},
 		{"model: m\n", `kafka.bootstrap.servers: is missing: add bootstrap.servers: localhost:9092 below kafka:, or set ACCRETE_KAFKA_BOOTSTRAP_SERVERS (and 2 more: see accrete lint)`},
 		{strings.Replace(least, "input:", "  security.protocol: SASL_SSL\ninput:", 1), `kafka.sasl.mechanism: is missing, but required by SASL_SSL`},
-		{strings.Replace(least, "input:", "  sasl.username: me\ninput:", 1), `kafka.security.protocol: is PLAINTEXT, which does not authenticate: want SASL_SSL for a sasl.mechanism, username or password`},
-		{strings.Replace(least, "input:", "  ssl.ca.location: /ca\ninput:", 1), `config.yaml:4:20: kafka.ssl.ca.location: security.protocol is PLAINTEXT, which does not use it`},
+		{strings.Replace(least, "input:", "  sasl.username: me\ninput:", 1), `kafka.security.protocol: is PLAINTEXT, which does not authenticate: want SASL_SSL for a sasl.mechanism, username, password or token`},
+		{strings.Replace(least, "input:", "  ssl.ca.location: /ca\ninput:", 1), `config.yaml:4:20: kafka.ssl.ca.location: is set, but security.protocol is PLAINTEXT, which does not encrypt: want SSL or SASL_SSL`},
 		{"just a text\n", `config.yaml:1:1: want keys with values, for example model: fraud`},
 		{"- a\n- b\n", `config.yaml:1:1: want keys with values, for example model: fraud`},
 		{"model: fraud\nkafka: [\n", `config.yaml:2:8: not YAML: sequence end token ']' not found`},
@@ -160,7 +160,7 @@ func TestAFileThatCannotBeReadIsOneClearLine(t *testing.T) {
 func TestAllProblemsAreReported(t *testing.T) {
 	_, err := load(t, least+"  a: 1\n  format: xml\n", []string{"ACCRETE_LEARNER_SEED=x"}, []string{"learner.sed=1", "nonsense", "input=1"})
 	want := []string{
-		`config.yaml:7:3: unknown key "a" in input, which has topics, format, label, key, weight, columns, missing, unknown, lags, on_gap, max_classes, batch`,
+		`config.yaml:7:3: unknown key "a" in input, which has topics, format, group, label, key, weight, columns, missing, unknown, lags, on_gap, max_classes, batch`,
 		`config.yaml:8:11: input.format: unknown value "xml": want one of json`,
 		`ACCRETE_LEARNER_SEED: "x" is not a whole number from 0 to 2^64-1`,
 		`--set learner.sed: unknown key "learner.sed"; did you mean "learner.seed"?`,
@@ -361,8 +361,8 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if password, err := c.Password(); password != "hunter2" || err != nil {
-		t.Errorf("Password() = %q, %v", password, err)
+	if security, err := c.Kafka.Security(); security.Password != "hunter2" || err != nil {
+		t.Errorf("password %q, %v", security.Password, err)
 	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%t"} {
 		for _, v := range []any{c.Kafka.Secret, c.Kafka, c.Values()} {
@@ -382,17 +382,15 @@ func TestThePasswordFileIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Password(); err == nil || err.Error() != "config.yaml:7:23: kafka.sasl.password_file: open pass: no such file or directory" {
+	if err := c.ReadPassword(); err == nil || err.Error() != "config.yaml:7:23: kafka.sasl.password_file: open pass: no such file or directory" {
 		t.Errorf("without the file: %v", err)
 	}
-	for text, want := range map[string]string{"hunter2": "hunter2", "hunter2\r\nmore": "hunter2", " a \n": " a "} {
-		os.WriteFile("pass", []byte(text), 0o600)
-		if got, err := c.Password(); got != want || err != nil {
-			t.Errorf("%q: got %q, %v", text, got, err)
-		}
+	os.WriteFile("pass", []byte("hunter2"), 0o600)
+	if err := c.ReadPassword(); err != nil {
+		t.Errorf("with it: %v", err)
 	}
 	os.WriteFile("pass", []byte("\n"), 0o600)
-	if _, err := c.Password(); !errors.Is(err, ErrInvalid) {
+	if err := c.ReadPassword(); !errors.Is(err, ErrInvalid) {
 		t.Errorf("an empty first line: %v", err)
 	}
 }
@@ -402,7 +400,7 @@ func TestWarnings(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.WriteFile("config.yaml", []byte(login), 0o644)
 	os.Chmod("config.yaml", 0o644)
-	c, err := Load(Sources{"config.yaml", []string{"ACCRETE_INPUT_TOPIC=a", "ACCRETE_XYZ=1", "OTHER=2"}, nil})
+	c, err := Load(Sources{File: "config.yaml", Environ: []string{"ACCRETE_INPUT_TOPIC=a", "ACCRETE_XYZ=1", "OTHER=2"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/ingest/auth"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -103,6 +104,7 @@ var registries = map[string]func() []string{
 	"caps":       func() []string { return append([]string{"auto"}, learner.Caps()...) },
 	"reactions":  learner.Reactions,
 	"samplings":  features.SamplingNames,
+	"mechanisms": auth.Mechanisms,
 }
 
 // choices returns the values that the option accepts, or nil if it accepts any

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/ingest/auth"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -59,22 +59,25 @@ func (v *validation) connection() {
 			v.add("kafka.bootstrap.servers", "%v", err)
 		}
 	}
-	sasl, password := strings.HasPrefix(k.Protocol, "SASL_"), k.Secret.Reveal()
-	switch {
-	case sasl && k.Mechanism == "":
-		v.add("kafka.sasl.mechanism", "is missing, but required by %s", k.Protocol)
-	case sasl && k.Username == "":
-		v.add("kafka.sasl.username", "is missing, but required by %s", k.Protocol)
-	case sasl && password == "" && k.SecretFile == "":
-		v.add("kafka.sasl.password_file", "is missing, and so is %s", envName("kafka.sasl.password"))
-	case sasl && password != "" && k.SecretFile != "":
-		v.add("kafka.sasl.password_file", "sasl.password is set too: want one of them")
-	case !sasl && k.Mechanism+k.Username+password+k.SecretFile != "":
-		v.add("kafka.security.protocol", "is %s, which does not authenticate: want SASL_SSL for a sasl.mechanism, username or password", k.Protocol)
+	security, err := k.Security()
+	if err != nil {
+		v.add("kafka.sasl.oauthbearer.extensions", "%v", err)
+		return
 	}
-	if k.CA != "" && !strings.HasSuffix(k.Protocol, "SSL") {
-		v.add("kafka.ssl.ca.location", "security.protocol is %s, which does not use it", k.Protocol)
+	if err := security.Check(); err != nil {
+		for _, err := range unjoin(err) {
+			var fault auth.OptionError
+			errors.As(err, &fault)
+			v.add("kafka."+fault.Option, "%s", fault.Text)
+		}
 	}
+}
+
+func unjoin(err error) []error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		return all.Unwrap()
+	}
+	return []error{err}
 }
 
 func (v *validation) learner() {
@@ -206,22 +209,4 @@ func checkAddress(s string, listen bool) error {
 		return fmt.Errorf("%s has no port from 1 to 65535", quote(s))
 	}
 	return nil
-}
-
-// Password returns the SASL password from the option or from its file; it is
-// empty if security.protocol does not use SASL.
-func (c *Config) Password() (string, error) {
-	if c.Kafka.SecretFile == "" {
-		return c.Kafka.Secret.Reveal(), nil
-	}
-	text, err := os.ReadFile(c.Kafka.SecretFile)
-	if err != nil {
-		return "", c.At("kafka.sasl.password_file", err)
-	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	line = strings.TrimSuffix(line, "\r")
-	if line == "" {
-		return "", c.At("kafka.sasl.password_file", errors.New(c.Kafka.SecretFile+" has no password on its first line"))
-	}
-	return line, nil
 }

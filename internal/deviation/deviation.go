@@ -5,6 +5,7 @@ package deviation
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/loss"
@@ -17,6 +18,9 @@ type Figures struct {
 	Pinball *float64 `json:"pinball,omitempty"` // max(τ(y-f), (1-τ)(f-y)) for label y and prediction f (Koenker and Bassett 1978)
 	Below   *float64 `json:"below,omitempty"`   // share of the labels that are not above their prediction, which should be τ
 	MAE     *float64 `json:"mae,omitempty"`     // mean absolute error
+
+	Quantiles []Figures `json:"quantiles,omitempty"` // of each level, if there are several; Pinball is their mean
+	Crossed   *float64  `json:"crossed,omitempty"`   // share of the rows whose quantiles crossed before they were sorted
 
 	Each []Figures `json:"deviation_each,omitempty"` // of each of several targets
 }
@@ -38,20 +42,28 @@ func (f *Figures) Value() float64 {
 
 // Text returns the figures for a report.
 func (f *Figures) Text() string {
-	if f.Pinball != nil {
+	if f.Pinball != nil && f.Below != nil {
 		return fmt.Sprintf("pinball %.4g, %.4f of the labels below", *f.Pinball, *f.Below)
+	}
+	if f.Pinball != nil {
+		var below, taus []string
+		for _, q := range f.Quantiles {
+			below, taus = append(below, fmt.Sprintf("%.4f", *q.Below)), append(taus, fmt.Sprint(*q.Tau))
+		}
+		return fmt.Sprintf("pinball %.4g, %s of the labels below (%s), %.4f crossed", *f.Pinball, strings.Join(below, " "), strings.Join(taus, " "), *f.Crossed)
 	}
 	return fmt.Sprintf("MAE %.4g", *f.MAE)
 }
 
 // Meter accumulates predictions and their labels. A nil Meter measures nothing.
 type Meter struct {
-	tau     float64 // 0 for the absolute error
+	taus    []float64 // of the values of a target; nil for the absolute error
 	weight  float64
-	targets []means
+	crossed float64 // weighted mean
+	values  []means // of each value of a prediction
 }
 
-// means are weighted means over the rows of a target.
+// means are weighted means over the rows.
 type means struct{ deviation, below float64 }
 
 // maxDeviation bounds the deviation of a row, so that the means are finite.
@@ -70,37 +82,62 @@ func Of(c learner.Config) loss.Loss {
 func New(l loss.Loss) *Meter {
 	switch l := l.(type) {
 	case loss.Quantile:
-		return &Meter{tau: l.Tau}
+		return &Meter{taus: []float64{l.Tau}}
+	case loss.Quantiles:
+		return &Meter{taus: l.Taus()}
 	case loss.Absolute, loss.Huber:
 		return &Meter{}
 	}
 	return nil
 }
 
-// Add adds a row with the prediction of each target. It ignores rows without a
-// label or a prediction.
+// each returns the number of values of a target.
+func (m *Meter) each() int { return max(1, len(m.taus)) }
+
+// AddRow adds row i of a pass, as Add does.
+func (m *Meter) AddRow(p *learner.Predictions, i int, y learner.Label, weight float64) {
+	if m == nil {
+		return
+	}
+	m.Add(p.Row(i), y, weight)
+	if len(p.Crossed) == 0 || m.values == nil || !(weight > 0) {
+		return
+	}
+	crossed := 0.0
+	if p.Crossed[i] {
+		crossed = 1
+	}
+	m.crossed += (crossed - m.crossed) * min(weight, mostWeight) / m.weight
+}
+
+// mostWeight bounds weights as the learner does.
+const mostWeight = 1e9
+
+// Add adds a row with the prediction of each target, or of each quantile of each. It
+// ignores rows without a label or a prediction.
 func (m *Meter) Add(p []float64, y learner.Label, weight float64) {
-	if m == nil || y.Task != learner.Regression || len(p) != y.Targets() {
+	if m == nil || y.Task != learner.Regression || len(p) != y.Targets()*m.each() {
 		return
 	}
 	if !(weight > 0) {
 		return
 	}
-	if m.targets == nil {
-		m.targets = make([]means, len(p))
+	if m.values == nil {
+		m.values = make([]means, len(p))
 	}
-	weight = min(weight, 1e9) // as the learner bounds it
+	weight = min(weight, mostWeight)
 	m.weight += weight
 	share := weight / m.weight
-	for j := range m.targets {
-		t, v := &m.targets[j], y.At(j)
+	for j := range m.values {
+		t, v := &m.values[j], y.At(j/m.each())
 		d, below := min(max(v-p[j], -maxDeviation), maxDeviation), 0.0
 		if d <= 0 {
 			below = 1
 		}
 		l := max(d, -d)
-		if m.tau > 0 {
-			l = max(m.tau*d, (m.tau-1)*d)
+		if m.taus != nil {
+			tau := m.taus[j%len(m.taus)]
+			l = max(tau*d, (tau-1)*d)
 		}
 		t.deviation += (l - t.deviation) * share
 		t.below += (below - t.below) * share
@@ -109,27 +146,45 @@ func (m *Meter) Add(p []float64, y learner.Label, weight float64) {
 
 // Figures returns the figures of the rows so far, and nil if there are none.
 func (m *Meter) Figures() *Figures {
-	if m == nil || m.targets == nil {
+	if m == nil || m.values == nil {
 		return nil
 	}
-	var sum means
-	n := float64(len(m.targets))
-	for _, t := range m.targets {
-		sum.deviation += t.deviation / n
-		sum.below += t.below / n
-	}
-	f := m.figures(sum)
-	if len(m.targets) > 1 {
-		for _, t := range m.targets {
-			f.Each = append(f.Each, m.figures(t))
+	f, each := m.figures(m.values), m.each()
+	if targets := len(m.values) / each; targets > 1 {
+		for j := range targets {
+			f.Each = append(f.Each, m.figures(m.values[j*each:(j+1)*each]))
 		}
+	}
+	if each > 1 {
+		f.Crossed = &m.crossed
 	}
 	return &f
 }
 
-func (m *Meter) figures(t means) Figures {
-	if m.tau > 0 {
-		return Figures{Tau: &m.tau, Pinball: &t.deviation, Below: &t.below}
+// figures returns those of the values of some targets.
+func (m *Meter) figures(of []means) Figures {
+	if m.taus == nil {
+		return Figures{MAE: &mean(of, 0, 1).deviation}
 	}
-	return Figures{MAE: &t.deviation}
+	var f Figures
+	for i := range m.taus {
+		t := mean(of, i, len(m.taus))
+		f.Quantiles = append(f.Quantiles, Figures{Tau: &m.taus[i], Pinball: &t.deviation, Below: &t.below})
+	}
+	if len(m.taus) == 1 {
+		return f.Quantiles[0]
+	}
+	f.Pinball = &mean(of, 0, 1).deviation
+	return f
+}
+
+// mean returns the mean of every step-th of values, from the given one on.
+func mean(values []means, from, step int) *means {
+	var sum means
+	n := float64(len(values) / step)
+	for i := from; i < len(values); i += step {
+		sum.deviation += values[i].deviation / n
+		sum.below += values[i].below / n
+	}
+	return &sum
 }

@@ -14,6 +14,51 @@ func number(v ...float64) learner.Label {
 	return learner.Label{Task: learner.Regression, Value: v[0], More: v[1:]}
 }
 
+// one returns the predictions of a row.
+func one(p ...float64) *learner.Predictions {
+	return &learner.Predictions{Task: learner.Regression, Size: len(p), Values: p}
+}
+
+// Those of several quantiles are those of each, and the share of the rows that crossed.
+func TestFiguresOfSeveralQuantiles(t *testing.T) {
+	q, err := loss.NewQuantiles(0.2, 0.7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, all := rand.New(rand.NewPCG(1, 2)), New(q)
+	var each [2]*Meter
+	for i, l := range q.Each() {
+		each[i] = New(l)
+	}
+	weight, crossed := 0.0, 0.0
+	for i := range 300 {
+		p, y, w := []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}, number(r.NormFloat64(), r.NormFloat64()), float64(i%3)
+		row := one(p...)
+		row.Crossed = []bool{i%7 == 0}
+		all.AddRow(row, 0, y, w)
+		for j, m := range each {
+			m.Add([]float64{p[j], p[2+j]}, y, w)
+		}
+		weight += w
+		if i%7 == 0 {
+			crossed += w
+		}
+	}
+	f := all.Figures()
+	if len(f.Quantiles) != 2 || len(f.Each) != 2 || f.Tau != nil || f.Below != nil || math.Abs(*f.Crossed-crossed/weight) > 1e-12 {
+		t.Fatalf("%+v, want %v crossed", f, crossed/weight)
+	}
+	for j, m := range each {
+		want := m.Figures()
+		if got := f.Quantiles[j]; *got.Tau != *want.Tau || *got.Pinball != *want.Pinball || *got.Below != *want.Below || *f.Each[1].Quantiles[j].Below != *want.Each[1].Below {
+			t.Errorf("quantile %v: %+v, want %+v", *want.Tau, got, want)
+		}
+	}
+	if want := (*f.Quantiles[0].Pinball + *f.Quantiles[1].Pinball) / 2; math.Abs(f.Value()-want) > 1e-12 || f.Name() != "pinball" {
+		t.Errorf("%s %v, want %v", f.Name(), f.Value(), want)
+	}
+}
+
 // The figures are those of the loss on the predictions, weighted.
 func TestFiguresAreThoseOfTheLoss(t *testing.T) {
 	for _, l := range []loss.Loss{loss.Quantile{Tau: 0.2}, loss.Absolute{Epsilon: 0.3}, loss.Huber{Delta: 1}} {
@@ -61,7 +106,7 @@ func TestLossesWithoutFigures(t *testing.T) {
 	for _, l := range []loss.Loss{nil, loss.Square{}, loss.Hinge{}, loss.Poisson{}} {
 		m, r := New(l), NewRecent(l)
 		m.Add([]float64{1}, number(2), 1)
-		r.Add([]float64{1}, number(2), 1)
+		r.AddRow(one(1), 0, number(2), 1)
 		if m.Figures() != nil || r.Figures() != nil {
 			t.Errorf("%v has figures", l)
 		}
@@ -85,7 +130,7 @@ func TestExtremeLabelsHaveFiniteFigures(t *testing.T) {
 func TestRecentFiguresForget(t *testing.T) {
 	r := NewRecent(loss.Absolute{})
 	for i := range 3 * ranking.RecentRows {
-		r.Add([]float64{0}, number(float64(i/ranking.RecentRows)), 1)
+		r.AddRow(one(0), 0, number(float64(i/ranking.RecentRows)), 1)
 	}
 	if v := r.Figures().Value(); math.Abs(v-1.5) > 1e-9 {
 		t.Errorf("mean absolute error %v, want 1.5", v)

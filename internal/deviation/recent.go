@@ -22,16 +22,16 @@ func NewRecent(l loss.Loss) *Recent {
 	return &Recent{loss: l, older: New(l), newer: New(l)}
 }
 
-// Add adds a row, as Meter.Add does.
-func (r *Recent) Add(p []float64, y learner.Label, weight float64) {
+// AddRow adds row i of a pass, as Meter.AddRow does.
+func (r *Recent) AddRow(p *learner.Predictions, i int, y learner.Label, weight float64) {
 	if r == nil {
 		return
 	}
 	if r.rows == ranking.RecentRows {
 		r.older, r.newer, r.rows = r.newer, New(r.loss), 0
 	}
-	r.older.Add(p, y, weight)
-	r.newer.Add(p, y, weight)
+	r.older.AddRow(p, i, y, weight)
+	r.newer.AddRow(p, i, y, weight)
 	r.rows++
 }
 

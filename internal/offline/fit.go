@@ -90,7 +90,7 @@ func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 	}
 	if pass.Task == learner.Regression && pass.Size > 0 {
 		for i := range pass.Len() {
-			f.numbers.Add(pass.Row(i), f.batch.Label(from+i), f.batch.Weight(from+i))
+			f.numbers.AddRow(&pass.Predictions, i, f.batch.Label(from+i), f.batch.Weight(from+i))
 		}
 		return
 	}

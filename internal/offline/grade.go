@@ -66,10 +66,10 @@ func (g *Grade) flush() {
 			if g.targets == nil {
 				g.targets = make([]graded, y.Targets())
 			}
-			g.numbers.Add(out.Row(i), y, 1)
+			g.numbers.AddRow(&out, i, y, 1)
 			for j := range g.targets {
 				t, v := &g.targets[j], y.At(j)
-				e := out.Row(i)[j] - v
+				e := out.Quantiles.Point(out.Row(i), j) - v
 				t.squares += e * e
 				d := v - t.mean
 				t.mean += d / float64(g.rows)

@@ -94,7 +94,7 @@ func Grads(l Loss, dst, f, y []float64, models int) {
 // All has one row for each loss: an example of it where it has a parameter.
 // Parse, the promises of the tests and the documentation range over it.
 var All = []Loss{
-	Square{}, Huber{Delta: 1}, Absolute{Epsilon: 0.1}, Quantile{Tau: 0.9}, Poisson{},
+	Square{}, Huber{Delta: 1}, Absolute{Epsilon: 0.1}, Quantile{Tau: 0.9}, quantiles(0.1, 0.5, 0.9), Poisson{},
 	Logistic{}, Softmax{}, Hinge{}, SquaredHinge{}, SmoothedHinge{}, OneVsRest{},
 }
 
@@ -106,9 +106,13 @@ type parameter struct {
 }
 
 // Parse reads the form that String writes. A parameter may be left out: huber
-// is huber:1, absolute is absolute:0 and quantile is quantile:0.5.
+// is huber:1, absolute is absolute:0 and quantile is quantile:0.5. Several levels of a
+// quantile, separated by commas, are Quantiles.
 func Parse(s string) (Loss, error) {
 	name, text, given := strings.Cut(s, ":")
+	if name == "quantile" && strings.Contains(text, ",") {
+		return parseQuantiles(text)
+	}
 	for _, l := range All {
 		if l.String() == s {
 			return l, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/ranking"
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -21,6 +22,10 @@ type Event any
 type (
 	// Retrying reports a temporary error, after which the operation is retried.
 	Retrying struct{ Err error }
+
+	// Uncommitted reports that positions could not be committed to the consumer group,
+	// where only tools for the lag read them. It is reported once until a commit succeeds.
+	Uncommitted struct{ Err error }
 
 	// StandingBy reports that this process waits for the owner of the model to end and
 	// has read the model log up to Seq. It is reported every Config.Heartbeat.
@@ -90,6 +95,9 @@ type (
 		Released         int // BATCHes of which the predictions were published again
 		Took             time.Duration
 		Progress         learner.Progress // after the replay
+
+		Timeline  *timeline.Timeline   // after the replay
+		Snapshots []*modellog.Manifest // complete in the model log, oldest first
 	}
 
 	// Learned reports that a BATCH was learned.
@@ -113,7 +121,8 @@ type (
 		Partition   int32
 		First, Last int64 // offsets
 		Records     int
-		Err         error // of the first
+		Err         error  // of the first
+		Sample      []byte // the beginning of its value
 	}
 
 	// Columns reports that columns have vanished from the records or are back, or that

@@ -103,7 +103,12 @@ func (s *Server) infer(r *http.Request) (a result, fault *failure) {
 // read decodes the rows of a request: inputs named after the columns, or one tensor with a
 // column each.
 func (w *worker) read(q *inferRequest) (rows int, fault *failure) {
-	columns := w.model.Schema.Columns
+	var columns []string
+	for _, f := range w.model.Schema.Fields() {
+		if !f.Pair {
+			columns = append(columns, f.Name)
+		}
+	}
 	if len(q.Inputs) == 0 {
 		return 0, bad("there are no inputs")
 	}
@@ -194,15 +199,20 @@ func outputs(m *serve.Served, e *record.Encoder, p learner.Predictions, rules re
 		}
 		return []output{tensorOf("prediction", "BOOL", []int{n}, novel), tensorOf("score", "FP64", []int{n}, scores), tensorOf("threshold", "FP64", []int{n}, thresholds)}
 	}
-	k := max(1, p.Size)
+	k := max(1, p.Size/p.Quantiles.Each())
 	shape, wide := []int{n}, []int{n, 2}
 	if k > 1 {
 		shape, wide = []int{n, k}, []int{n, k, 2}
 	}
-	all := []output{tensorOf("prediction", "FP64", shape, slices.Concat([]float64{}, p.Values))}
+	points := p.Quantiles.Points([]float64{}, p.Values)
+	all := []output{tensorOf("prediction", "FP64", shape, points)}
+	if p.Quantiles.Valid() {
+		shape := append(slices.Clone(shape), p.Quantiles.Each())
+		all = append(all, tensorOf("quantiles", "FP64", shape, slices.Clone(p.Values)))
+	}
 	if p.Intervals.Valid() {
 		bounds := make([]float64, 0, 2*n*k)
-		for i, v := range p.Values {
+		for i, v := range points {
 			low, high := p.Intervals.Bounds(v, i%k)
 			bounds = append(bounds, low, high)
 		}

@@ -2,6 +2,7 @@ package inference
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
@@ -26,12 +27,10 @@ type modelMetadata struct {
 
 func (s *Server) metadata(w http.ResponseWriter, m *serve.Served) {
 	v := modelMetadata{Name: s.Name, Versions: []string{version(m)}, Platform: "accrete", Inputs: []tensorMetadata{}}
-	for j, name := range m.Schema.Columns {
-		typ := ""
-		if j < len(m.Schema.Types) {
-			typ = m.Schema.Types[j]
+	for _, f := range m.Schema.Fields() {
+		if !f.Pair {
+			v.Inputs = append(v.Inputs, tensorMetadata{f.Name, datatypeOf(f.Type), []int{-1}})
 		}
-		v.Inputs = append(v.Inputs, tensorMetadata{name, datatypeOf(typ), []int{-1}})
 	}
 	task, _ := learner.ParseTask(m.Schema.Task)
 	targets := max(1, len(m.Decode.Labels))
@@ -44,6 +43,10 @@ func (s *Server) metadata(w http.ResponseWriter, m *serve.Served) {
 		v.Outputs = []tensorMetadata{{"prediction", "FP64", []int{-1, targets}}}
 	default:
 		v.Outputs = []tensorMetadata{{"prediction", "FP64", []int{-1}}}
+	}
+	if taus := m.Taus(); taus != nil {
+		shape := slices.Clone(v.Outputs[0].Shape)
+		v.Outputs = append(v.Outputs, tensorMetadata{"quantiles", "FP64", append(shape, len(taus))})
 	}
 	if task == learner.Regression && m.Intervals() {
 		shape := []int{-1, 2}
@@ -61,7 +64,7 @@ func datatypeOf(typ string) string {
 		typ = learner.CategoryColumn.String()
 	}
 	switch typ {
-	case learner.CategoryColumn.String(), learner.TimeColumn.String():
+	case learner.CategoryColumn.String(), learner.TextColumn.String(), learner.TimeColumn.String(), learner.TrendColumn.String(), learner.SinceColumn.String():
 		return "BYTES"
 	case learner.BooleanColumn.String():
 		return "BOOL"

@@ -20,7 +20,7 @@ import (
 // fitted returns a model of JSON records.
 func fitted(t testing.TB, c learner.Config, in decode.Config, records []string) *serve.Served {
 	t.Helper()
-	if c.MaxFeatures = 32; c.Task != learner.Novelty {
+	if c.MaxFeatures = 32; c.Task != learner.Novelty && c.Algorithm == "" {
 		c.Algorithm = "ridge"
 	}
 	fit, err := offline.NewFit(c, in)

@@ -70,5 +70,5 @@ func (w *worker) add(value, key []byte) error {
 // predictions returns the predictions for the rows.
 func (w *worker) predictions() (learner.Predictions, record.Example) {
 	out := w.model.Predict(&w.batch)
-	return out, record.Example{Decision: out.Decision, Intervals: out.Intervals, Mixture: out.Mixture}
+	return out, record.Example{Decision: out.Decision, Intervals: out.Intervals, Quantiles: out.Quantiles, Mixture: out.Mixture}
 }

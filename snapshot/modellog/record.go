@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -154,7 +156,18 @@ type Manifest struct {
 	Config        json.RawMessage `json:"config,omitempty"`  // as in the file; in effect at Start
 	Genesis       *Origin         `json:"genesis,omitempty"` // of the log, as of Start; nil in manifests of the first release
 	Columns       *AbsentColumns  `json:"columns,omitempty"` // as of Start; nil if there are none
+
+	Time     int64              `json:"time,omitempty"`     // Unix milliseconds at which the snapshot was taken, for information; 0 if unknown
+	Timeline *timeline.Timeline `json:"timeline,omitempty"` // of the errors as of Start, for information; nil if there is none
 	Signed
+}
+
+// Written returns when the snapshot was taken; the zero time if that is unknown.
+func (m *Manifest) Written() time.Time {
+	if m.Time == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(m.Time)
 }
 
 // Place is a place in the model log: directly after a decision, with the owner

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -66,6 +67,8 @@ func TestSignatureCoversEveryField(t *testing.T) {
 			*x = &AbsentColumns{Gone: []string{"a"}}
 		case **Origin:
 			*x = &Origin{Versions: Versions{1, 1}}
+		case **timeline.Timeline:
+			*x = &timeline.Timeline{Every: 64}
 		case *Signed:
 			x.Signature = slices.Clone(x.Signature)
 			x.Signature[0]++

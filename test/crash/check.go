@@ -41,7 +41,7 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 	if err := w.classifyEnd(ctx, s); err != nil {
 		return err
 	}
-	checks := []func(context.Context, string) (Summary, error){w.verify, w.consult}
+	checks := []func(context.Context, string) (Summary, error){w.verify, w.consult, w.prove}
 	if w.partitions == 1 { // the order is unique
 		checks = append(checks, w.compare, w.fit)
 	}
@@ -58,6 +58,7 @@ func (w *world) check(ctx context.Context, s *Summary) error {
 		s.Differing += f.Differing
 		s.Compared += f.Compared
 		s.Verified += f.Verified
+		s.Proved += f.Proved
 		s.Refits += f.Refits
 		s.Quarantined += f.Quarantined
 	}

@@ -12,7 +12,7 @@ func TestKillsChangeNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Kills != 5 || s.WarmUp == 0 || s.Compared == 0 {
+	if s.Kills != 5 || s.WarmUp == 0 || s.Compared == 0 || s.Proved != proofs {
 		t.Errorf("%+v", s)
 	}
 }

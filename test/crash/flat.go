@@ -113,6 +113,7 @@ func (s *sample) scrape(listen string) error {
 	defer resp.Body.Close()
 	for in := bufio.NewScanner(resp.Body); in.Scan(); {
 		name, value, _ := strings.Cut(in.Text(), " ")
+		name, _, _ = strings.Cut(name, "{")
 		n, _ := strconv.ParseFloat(value, 64)
 		switch name {
 		case "go_goroutines":

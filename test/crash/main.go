@@ -79,6 +79,7 @@ type Summary struct {
 	Divergences int    `json:"divergences"` // state hashes or predictions that differ from the reference's
 	Compared    int    `json:"compared"`    // state hashes that the oracle recomputed
 	Verified    int    `json:"verified"`    // state hashes that verify recomputed
+	Proved      int    `json:"proved"`      // random predictions that prove computed again
 	Refits      int    `json:"refits"`      // challengers that verify solved again
 	StateHash   string `json:"state_hash"`
 
@@ -181,7 +182,7 @@ func main() {
 		if o.mixed {
 			fmt.Printf("%d examples in quarantine, %d predicted alike by learner and scorer, at most %d MB of memory in %d samples, where the formula says %d MB\n", s.Quarantined, s.Alike, s.Memory.Most/1e6, s.Memory.Samples, s.Memory.Limit/1e6)
 		}
-		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared)
+		fmt.Printf("%d divergences, %d lost, %d duplicates of which %d differ, %d state hashes and %d predictions computed again\n", s.Divergences, s.Lost, s.Duplicates, s.Differing, s.Compared, s.Proved)
 	}
 	exit(stop, err)
 }

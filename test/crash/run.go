@@ -272,16 +272,25 @@ func (w *world) accrete(ctx context.Context, args ...string) ([]byte, error) {
 // command does the same as accrete and also returns the state of the exited
 // process.
 func (w *world) command(ctx context.Context, args ...string) (line []byte, ended *os.ProcessState, err error) {
+	out, ended, err := w.output(ctx, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return []byte(lines[len(lines)-1]), ended, nil
+}
+
+// output is command for commands that print more than one line.
+func (w *world) output(ctx context.Context, args ...string) (out []byte, ended *os.ProcessState, err error) {
 	cmd := exec.CommandContext(ctx, w.bin, args...)
 	cmd.Env = append(os.Environ(), "ACCRETE_PLANTED="+w.planted)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, err = cmd.Output()
 	if err != nil {
 		return nil, nil, fmt.Errorf("accrete %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	return []byte(lines[len(lines)-1]), cmd.ProcessState, nil
+	return out, cmd.ProcessState, nil
 }
 
 // killBoth kills learners and, concurrently, scorers.

@@ -171,6 +171,7 @@ func (d *decoder) decode(r Record) (out row, ok bool) {
 		out.key = r.Key
 	}
 	d.withKey(out.x, columns, out.key)
+	d.withPairs(out.x, columns)
 	if !ok || !isKey {
 		return out, false
 	}

@@ -157,7 +157,7 @@ var streams = map[string]struct {
 	"mixed":  {record: mixed, decode: decode.Config{Label: "label", Infer: true, Missing: "impute"}},
 	"nested": {record: nested, decode: decode.Config{Label: "label", Infer: true, Missing: "impute", Depth: decode.MaxDepth, Types: map[string]string{"id": decode.ID}}},
 	"declared": {record: declared, decode: decode.Config{Label: "label", Key: "card", Infer: true, Missing: "impute", Types: map[string]string{
-		"note": "text", "at": "time:since", "old": "time:trend", "tail": "numeric:normal", "code": "category:decay=40"}}},
+		"note": "text", "at": "time:since", "old": "time:trend", "tail": "numeric:normal", "code": "category:decay=40", "code*old": "pair"}}},
 	"numbers": {record: numbers, decode: decode.Config{Label: "label", Task: learner.Classification, MaxClasses: 4}},
 }
 

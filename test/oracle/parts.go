@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,9 +13,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// partOf returns what the column of a name is a part of another for: "text" or "key"; empty
-// if it is one of its own.
+// partOf returns what the column of a name is made for from other fields: "text", "key" or
+// "pair"; empty if it is one of its own.
 func (d *decoder) partOf(name string) string {
+	if d.input.Types[name] == "pair" {
+		return "pair"
+	}
 	for field, t := range d.input.Types {
 		if t == "time:since" && name == field+":key" {
 			return "key"
@@ -47,7 +51,44 @@ func (d *decoder) withParts(names []string) (all []string) {
 			all = append(all, name)
 		}
 	}
+	if len(names) > 0 {
+		all = append(all, d.pairs()...)
+	}
 	return all
+}
+
+// pairs returns the names of the declared pairs.
+func (d *decoder) pairs() (names []string) {
+	for name, t := range d.input.Types {
+		if t == "pair" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// withPairs sets the columns of the pairs of others.
+func (d *decoder) withPairs(x []float64, columns []string) {
+	for _, name := range d.pairs() {
+		a, b, _ := strings.Cut(name, "*")
+		i, j, at := slices.Index(columns, a), slices.Index(columns, b), slices.Index(columns, name)
+		if max(i, j, at) >= len(x) || min(i, j, at) < 0 {
+			continue
+		}
+		if x[at] = math.NaN(); x[i] == x[i] || x[j] == x[j] {
+			var text []byte
+			for _, v := range []float64{x[i], x[j]} {
+				if v == 0 {
+					v = math.Abs(v)
+				}
+				if v != v {
+					v = math.NaN()
+				}
+				text = binary.LittleEndian.AppendUint64(text, math.Float64bits(v))
+			}
+			x[at] = float64(xxhash.Sum64(text) >> 12)
+		}
+	}
 }
 
 // text sets the values of the parts of a text.

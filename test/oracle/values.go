@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -22,6 +23,9 @@ func number(raw json.RawMessage) (v float64, ok bool) {
 
 func (d *decoder) byIndex(list []json.RawMessage) (x []float64, columns []string, ok bool) {
 	columns = d.schema.Columns
+	if len(columns) == 0 && len(d.pairs()) > 0 {
+		return nil, nil, false
+	}
 	for i, raw := range list {
 		raw = bytes.TrimSpace(raw)
 		if _, isNumber := number(raw); !isNumber && string(raw) != "null" {
@@ -71,6 +75,12 @@ func (d *decoder) columns(inputs []member) (names []string, ok bool) {
 			return nil, false
 		}
 	}
+	for _, pair := range d.pairs() {
+		a, b, _ := strings.Cut(pair, "*")
+		if !slices.Contains(names, a) || !slices.Contains(names, b) {
+			return nil, false
+		}
+	}
 	slices.Sort(names)
 	byNumber := make([]string, len(names))
 	for i := range names {
@@ -109,8 +119,8 @@ func (d *decoder) byName(columns []string, inputs []member) (x []float64, ok boo
 	}
 	for _, name := range columns {
 		v, ok := values[name]
-		if !ok && d.partOf(name) == "key" {
-			ok = true // see withKey
+		if part := d.partOf(name); !ok && (part == "key" || part == "pair") {
+			ok = true // see withKey and withPairs
 		}
 		if !ok {
 			if v, ok = d.value(name, json.RawMessage("null")); !ok {

@@ -304,7 +304,7 @@ func (d *Engine) gradient(p *engine.Minibatch) (g []float64, squares float64) {
 		row, f := g[i*k:(i+1)*k], p.Scores[2*i*k:2*i*k+k]
 		d.Head.Grad(row, f, y)
 		if ok {
-			for j := range d.Head.Targets() {
+			for j := range d.Head.Parts() {
 				d.step.Smoothness = max(d.step.Smoothness, curved.Curvature(d.Head.Part(f, j)))
 			}
 		}

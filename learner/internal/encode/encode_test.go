@@ -30,6 +30,8 @@ var columns = []struct {
 	{"statistics", Category, func(i int) float64 { return Key(uint64(i%(maxOneHot+1)) << 40) }},
 	{"statistics", Category, func(i int) float64 { return missingAt(i%9 == 0, Key(uint64(i)<<40)) }},
 	{"decayed", Decayed(30), func(i int) float64 { return missingAt(i%9 == 0, Key(uint64(i%5)<<40)) }},
+	{"one-hot", Pair, func(i int) float64 { return missingAt(i%5 == 4, Key(uint64(i%7)<<40)) }},
+	{"statistics", Pair, func(i int) float64 { return missingAt(i%9 == 0, Key(uint64(i%40)<<40)) }},
 	{"cycles", Time, func(i int) float64 { return missingAt(i%9 == 0, 1.7e9+1e4*float64(i)) }},
 	{"text", Text, func(i int) float64 { return missingAt(i%9 == 0, 1/float64(i)) }},
 	{"normal", Normal, func(i int) float64 { return math.Exp(float64(i % 19)) }},

@@ -58,7 +58,7 @@ func plan(t Type, x []float64, stride int) column {
 		return column{kind: asAbsent}
 	case t.HalfLife() > 0:
 		return column{kind: asDecayed, parameters: []float64{float64(t.HalfLife())}}
-	case t == Category:
+	case t == Category || t == Pair:
 		return planCategory(x, stride)
 	case t == Time || t == Since:
 		return column{kind: asCycles}

@@ -22,10 +22,11 @@ const (
 	Trend          // like Time, and later is not the same as earlier
 	Since          // like Time, of the record whose key is in the next column of type RecordKey
 	RecordKey      // the Key of the record's key
+	Pair           // like Category, of the values that two other columns have together
 	types
 )
 
-var typeNames = [...]string{"numeric", "category", "boolean", "time", "unknown", "text", "numeric:normal", "time:trend", "time:since", "key"}
+var typeNames = [...]string{"numeric", "category", "boolean", "time", "unknown", "text", "numeric:normal", "time:trend", "time:since", "key", "pair"}
 
 // MaxHalfLife is the longest half-life of the statistics of a category, in rows.
 const MaxHalfLife = 10_000_000

@@ -114,7 +114,7 @@ func (l *leaves) arrive(at int, x []float32) {
 
 // serveLeaves computes what predictions are made with, for the shares of a mixture.
 func (w *newton) serveLeaves(mix []float64) {
-	l, k, e, n := &w.forest, w.Head.Scores(), len(w.members), w.Head.Targets()
+	l, k, e, n := &w.forest, w.Head.Scores(), len(w.members), w.Head.Parts()
 	if l.trees == nil {
 		return
 	}

@@ -182,8 +182,8 @@ func newPlanned(p engine.Problem, by plan) *newton {
 	}
 	w.forest = w.newLeaves()
 	w.averageIntercept = slices.Clone(w.intercept[:w.averaged*len(p.Prior)])
-	w.loss = make([]float64, (len(w.members)+w.averaged)*p.Head.Targets())
-	w.trackers = newTrackers(p.Options.BlockSize, len(p.Prior), p.Head.Targets())
+	w.loss = make([]float64, (len(w.members)+w.averaged)*p.Head.Parts())
+	w.trackers = newTrackers(p.Options.BlockSize, len(p.Prior), p.Head.Parts())
 	w.serve()
 	return w
 }
@@ -235,13 +235,13 @@ func (w *newton) grade(p *engine.Minibatch) {
 	if w.Head.Task == target.Classification && w.Head.Classes < 2 {
 		return
 	}
-	n := w.Head.Targets()
+	n := w.Head.Parts()
 	for i, y := range p.Labels {
 		for j := range n {
 			t := w.target(y, j)
 			for m := range w.candidates() {
 				f := w.Head.Part(p.Scores[i*columns+(1+m)*k:i*columns+(2+m)*k], j)
-				loss := min(w.Head.Loss.Value(f, t), maxGradedLoss)
+				loss := min(w.Head.LossOf(j).Value(f, t), maxGradedLoss)
 				sum := &w.loss[m*n+j]
 				*sum = float64(*sum*lossDecay) + float64(p.Weights[i]*loss)
 			}
@@ -251,7 +251,7 @@ func (w *newton) grade(p *engine.Minibatch) {
 
 // target returns target j of y as the loss of the rows of a mini-batch has it.
 func (w *newton) target(y target.Label, j int) float64 {
-	t := w.Head.Target(y, j)
+	t := w.Head.PartTarget(y, j)
 	if w.Head.Task == target.Regression {
 		t = max(-target.MaxResidual, min(target.MaxResidual, t))
 	}
@@ -260,7 +260,7 @@ func (w *newton) target(y target.Label, j int) float64 {
 
 // push puts the rows of p into the window.
 func (w *newton) push(p *engine.Minibatch) {
-	v, dim, columns, k, n := &w.window, w.Dim, w.Columns(), w.Head.Scores(), w.Head.Targets()
+	v, dim, columns, k, n := &w.window, w.Dim, w.Columns(), w.Head.Scores(), w.Head.Parts()
 	own := len(w.members) * k
 	for i, y := range p.Labels {
 		at := v.at
@@ -276,7 +276,7 @@ func (w *newton) push(p *engine.Minibatch) {
 		}
 		copy(v.x[at*dim:], p.X[i*dim:(i+1)*dim])
 		for j := range n {
-			v.targets[at*n+j] = w.Head.Target(y, j)
+			v.targets[at*n+j] = w.Head.PartTarget(y, j)
 		}
 		v.weights[at] = p.Weights[i]
 		w.forest.arrive(at, v.x[at*dim:(at+1)*dim])

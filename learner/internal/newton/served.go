@@ -10,7 +10,7 @@ import (
 
 // serve computes what predictions are made with.
 func (w *newton) serve() {
-	k, e, n := w.Head.Scores(), len(w.members), w.Head.Targets()
+	k, e, n := w.Head.Scores(), len(w.members), w.Head.Parts()
 	mix, columns := w.mixture(), w.Columns()
 	all := state.Extend(w.scratch.row[:0], columns-k) // of members and averages
 	mixed := func(j int) float64 {
@@ -72,7 +72,7 @@ func (w *newton) candidates() int { return len(w.members) + w.averaged }
 
 // mixture returns the shares of the candidates in each target, candidates × targets.
 func (w *newton) mixture() []float64 {
-	n := w.Head.Targets()
+	n := w.Head.Parts()
 	mix := state.Extend(w.scratch.mix[:0], len(w.loss))
 	for j := range n {
 		losses := w.scratch.losses[:0]

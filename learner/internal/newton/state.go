@@ -31,9 +31,9 @@ func (w *newton) Save(a *state.Arrays) {
 		state.Put(a, "averages.intercepts", k, w.averageIntercept)
 		state.Put(a, "averages.w", w.averaged*k, w.averageCoef)
 	}
-	state.Put(a, "members.loss", w.Head.Targets(), w.loss)
+	state.Put(a, "members.loss", w.Head.Parts(), w.loss)
 	state.Put(a, "window.x", w.Dim, v.x)
-	state.Put(a, "window.targets", w.Head.Targets(), v.targets)
+	state.Put(a, "window.targets", w.Head.Parts(), v.targets)
 	state.Put(a, "window.weights", 1, v.weights)
 	state.Put(a, "window.f", e*k, v.f)
 	size := 2 * w.Options.BlockSize
@@ -72,11 +72,11 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 		w.averageIntercept = state.Take[float64](s, "averages.intercepts", w.averaged, k)
 		w.averageCoef = state.Take[float64](s, "averages.w", blocks*size, w.averaged*k)
 	}
-	w.loss = state.Take[float64](s, "members.loss", w.candidates(), w.Head.Targets())
+	w.loss = state.Take[float64](s, "members.loss", w.candidates(), w.Head.Parts())
 	w.window = window{
 		rows: int(n), at: int(counters[fieldAt]),
 		x:       state.Take[float32](s, "window.x", int(n), w.Dim),
-		targets: state.Take[float64](s, "window.targets", int(n), w.Head.Targets()),
+		targets: state.Take[float64](s, "window.targets", int(n), w.Head.Parts()),
 		weights: state.Take[float64](s, "window.weights", int(n), 1),
 		f:       state.Take[float64](s, "window.f", int(n), e*k),
 	}

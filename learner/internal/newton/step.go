@@ -104,7 +104,7 @@ const (
 // of each row of the window, and updates the intercepts. It returns false if the rows
 // have no weight.
 func (w *newton) gradient() bool {
-	n, k, e, targets := w.window.rows, w.Head.Scores(), len(w.members), w.Head.Targets()
+	n, k, e, targets := w.window.rows, w.Head.Scores(), len(w.members), w.Head.Parts()
 	s, v := &w.scratch, &w.window
 	s.g = state.Extend(s.g[:0], n*e*k)
 	s.total = state.Extend(s.total[:0], e)
@@ -204,7 +204,7 @@ const maxTotalLoss = 1e300
 // resetDiverged resets a member that has diverged, in its loss, its intercepts or the
 // coefficients given, which are those of a block.
 func (w *newton) resetDiverged(coef []float64) {
-	k, e, n := w.Head.Scores(), len(w.members), w.Head.Targets()
+	k, e, n := w.Head.Scores(), len(w.members), w.Head.Parts()
 	for m := range w.members {
 		fine := true
 		for _, l := range w.loss[m*n : (m+1)*n] {

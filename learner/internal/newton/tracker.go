@@ -155,7 +155,7 @@ func (w *newton) gradeTrackers(p *engine.Minibatch) {
 		alone := t.mixtureScores[i*k : (i+1)*k]
 		add := func(sums, f []float64) {
 			for j, sum := range sums {
-				l := w.Head.Loss.Value(w.Head.Part(f, j), w.target(y, j))
+				l := w.Head.LossOf(j).Value(w.Head.Part(f, j), w.target(y, j))
 				sums[j] = float64(sum*trackerDecay) + float64(p.Weights[i]*min(l, maxGradedLoss))
 			}
 		}
@@ -192,8 +192,8 @@ func (w *newton) updateTracker(p *engine.Minibatch, m int) {
 	total := 0.0
 	for i, y := range p.Labels {
 		f := t.corrected(m, i, rows, k)
-		for j := range w.Head.Targets() {
-			w.Head.Loss.Grad(w.Head.Part(t.g, j), w.Head.Part(f, j), w.target(y, j))
+		for j := range w.Head.Parts() {
+			w.Head.LossOf(j).Grad(w.Head.Part(t.g, j), w.Head.Part(f, j), w.target(y, j))
 		}
 		for c, d := range t.g {
 			r := t.corrections[(m*rows+i)*k+c]

@@ -34,7 +34,7 @@ func (w *newton) stepForest() {
 	if l.trees == nil {
 		return
 	}
-	e, own, targets := len(w.members), len(l.members), w.Head.Targets()
+	e, own, targets := len(w.members), len(l.members), w.Head.Parts()
 	s := &l.solver
 	s.f, s.g = state.Extend(s.f[:0], n*own*k), state.Extend(s.g[:0], n*own*k)
 	for i := range n {

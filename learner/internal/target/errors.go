@@ -21,13 +21,13 @@ func (h *Head) unseenLoss() float64 {
 
 // GradedLoss returns the loss of target j of y at the scores f, whose prediction is p:
 // half the squared error, in the units of the label, for the square loss, and the loss
-// itself for the others.
+// itself for the others, the mean over the quantiles if there are several.
 func (h *Head) GradedLoss(f, p []float64, y Label, j int) float64 {
 	switch {
 	case h.Loss == loss.Square{}:
 		return h.Loss.Value(p[j:j+1], Bounded(y.At(j)))
 	case h.Task == Regression:
-		return h.Loss.Value(f[j:j+1], h.Target(y, j))
+		return h.Loss.Value(h.Quantiles.Of(f, j), h.Target(y, j)) / float64(h.Quantiles.Each())
 	case h.Task == Novelty:
 		return h.Loss.Value(f[j:j+1], 0)
 	case y.Class >= h.Classes:
@@ -45,7 +45,7 @@ func Novel(p []float64) bool { return len(p) == 2 && p[0] > p[1] }
 // error for numbers, and for novelty 1 for a row that is flagged.
 func (h *Head) Error(p []float64, y Label, j int) float64 {
 	if h.Task == Regression {
-		d := p[j] - Bounded(y.At(j))
+		d := h.Quantiles.Point(p, j) - Bounded(y.At(j))
 		return d * d
 	}
 	if h.Task == Novelty {
@@ -70,7 +70,7 @@ func (h *Head) BoundedError(p []float64, y Label) float64 {
 	if h.Task == Regression {
 		sum := 0.0
 		for j, u := range h.Scales {
-			e := min((Bounded(y.At(j))-p[j])/u.Deviation, 1e6)
+			e := min((Bounded(y.At(j))-h.Quantiles.Point(p, j))/u.Deviation, 1e6)
 			sum += 1 - 1/(1+float64(max(e, -1e6)*max(e, -1e6)))
 		}
 		return sum / float64(len(h.Scales))

@@ -15,6 +15,9 @@ type Head struct {
 	Classes int  // seen so far
 	Loss    loss.Loss
 	Scales  []Scale // of a regression, one for each target: never changed in place
+
+	Quantiles Quantiles   // of the loss
+	each      []loss.Loss // of each of them; nil if there are none
 }
 
 // Scale standardises a target: a score f is the value Mean + Deviation·f.
@@ -41,6 +44,9 @@ func NewHead(chosen loss.Loss, task Task, classes, targets int) Head {
 		h.Loss = loss.Softmax{}
 	default:
 		h.Loss = loss.Logistic{}
+	}
+	if q, ok := h.Loss.(loss.Quantiles); ok {
+		h.Quantiles, h.each = Quantiles{q.Taus(), q.Central()}, q.Each()
 	}
 	return h
 }
@@ -71,38 +77,54 @@ func (h *Head) Standardize(in []Scale) {
 // of the losses of the targets.
 func (h *Head) Targets() int { return len(h.Scales) }
 
-// Part returns the part of f that belongs to target j, of equal parts for all targets.
+// Parts returns the number of parts of the scores that have a loss of their own: the
+// targets of a regression, times the quantiles of each if there are several; 1 for other
+// tasks. The parts of a target follow one another.
+func (h *Head) Parts() int { return len(h.Scales) * h.Quantiles.Each() }
+
+// LossOf returns the loss of part j.
+func (h *Head) LossOf(j int) loss.Loss {
+	if h.each == nil {
+		return h.Loss
+	}
+	return h.each[j%len(h.each)]
+}
+
+// PartTarget returns the target of label y for the loss of part j.
+func (h *Head) PartTarget(y Label, j int) float64 { return h.Target(y, j/h.Quantiles.Each()) }
+
+// Part returns the part of f with index j, of Parts equal ones.
 func (h *Head) Part(f []float64, j int) []float64 {
-	n := len(f) / len(h.Scales)
+	n := len(f) / h.Parts()
 	return f[j*n : (j+1)*n : (j+1)*n]
 }
 
 // Value returns the loss of label y at the scores f.
 func (h *Head) Value(f []float64, y Label) float64 {
 	sum := 0.0
-	for j := range h.Scales {
-		sum += h.Loss.Value(h.Part(f, j), h.Target(y, j))
+	for j := range h.Parts() {
+		sum += h.LossOf(j).Value(h.Part(f, j), h.PartTarget(y, j))
 	}
 	return sum
 }
 
 // Grad sets dst to the gradient of Value in f.
 func (h *Head) Grad(dst, f []float64, y Label) {
-	for j := range h.Scales {
-		h.Loss.Grad(h.Part(dst, j), h.Part(f, j), h.Target(y, j))
+	for j := range h.Parts() {
+		h.LossOf(j).Grad(h.Part(dst, j), h.Part(f, j), h.PartTarget(y, j))
 	}
 }
 
-// Grads sets dst to the gradients in the scores f of several models, for each row of
-// targets: f is rows × models × scores.
+// Grads sets dst to the gradients in the scores f of several models, for the targets of
+// each row, rows × Parts: f is rows × models × scores.
 func (h *Head) Grads(dst, f, targets []float64, models int) {
-	n := h.Targets()
+	n := h.Parts()
 	if n == 1 {
 		loss.Grads(h.Loss, dst, f, targets, models)
 		return
 	}
 	for i := range f {
-		h.Loss.Grad(dst[i:i+1], f[i:i+1], targets[i/(models*n)*n+i%n])
+		h.LossOf(i%n).Grad(dst[i:i+1], f[i:i+1], targets[i/(models*n)*n+i%n])
 	}
 }
 
@@ -165,7 +187,7 @@ func (h *Head) Scores() int {
 func (h *Head) PredictionSize() int {
 	switch h.Task {
 	case Regression:
-		return h.Targets()
+		return h.Parts()
 	case Novelty:
 		return 2
 	}
@@ -186,8 +208,11 @@ func (h *Head) Predict(dst, f []float64) {
 	switch {
 	case h.Task == Regression:
 		for j, u := range h.Scales {
-			h.Loss.Link(dst[j:j+1], f[j:j+1])
-			dst[j] = Bounded(u.Mean + float64(u.Deviation*dst[j]))
+			to := h.Quantiles.Of(dst, j)
+			h.Loss.Link(to, h.Quantiles.Of(f, j))
+			for i, v := range to {
+				to[i] = Bounded(u.Mean + float64(u.Deviation*v))
+			}
 		}
 	case h.Classes == 1:
 		dst[0] = 1

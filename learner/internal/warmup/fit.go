@@ -36,13 +36,16 @@ type Request struct {
 
 	Columns []encode.Type // of a raw row; nil if all are numeric
 	Weights []float64     // of the rows
+	Folds   int           // see encode.Encoding.OutOfFold
 }
 
 // NewFit fits to rows of dim raw values and their labels.
 func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	f := Fit{Scales: newScales(labels, a.Task)}
 	if f.Encoding = a.plan(x, labels, dim); f.Encoding != nil {
-		x, dim = f.Encoding.Start().Rows(x, labels, a.Weights), f.Encoding.Width()
+		e, raw := f.Encoding.Start(), x
+		x, dim = e.Rows(raw, labels, a.Weights), f.Encoding.Width()
+		e.OutOfFold(x, raw, labels, a.Weights, a.Folds)
 		a.Fixed.Dim = dim
 	}
 	if k, ok := a.Kernel.(kernel.Auto); ok {

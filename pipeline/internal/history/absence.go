@@ -71,7 +71,7 @@ func (a *absence) changes(s *decode.Schema) *event.Columns {
 		return nil
 	}
 	for _, f := range s.Fields() {
-		is := a.rows-a.last[f.At] >= absentRows
+		is := a.rows-a.last[f.At] >= absentRows && !f.Pair
 		switch {
 		case is && !a.gone[f.At] && len(c.Gone) == modellog.MaxNames, !is && a.gone[f.At] && len(c.Back) == modellog.MaxNames:
 			continue // with the next BATCH that looks

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"slices"
+
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -139,6 +141,9 @@ func (d *Decided) Journaled() *modellog.Columns {
 	return &modellog.Columns{Gone: short(c.Gone), Back: short(c.Back), New: short(c.New), Dropped: c.Dropped}
 }
 
+// sampleBytes bounds event.Bad.Sample.
+const sampleBytes = 256
+
 // Bad returns what goes to quarantine, by partition.
 func (d *Decided) Bad() (all []event.Bad) {
 	for _, it := range d.Items {
@@ -147,7 +152,8 @@ func (d *Decided) Bad() (all []event.Bad) {
 		}
 		n := len(all) - 1
 		if n < 0 || all[n].Topic != it.in.Topic || all[n].Partition != it.in.Partition {
-			all, n = append(all, event.Bad{Topic: it.in.Topic, Partition: it.in.Partition, First: it.Record.Offset, Err: it.Err}), n+1
+			sample := slices.Clone(it.Record.Value[:min(len(it.Record.Value), sampleBytes)])
+			all, n = append(all, event.Bad{Topic: it.in.Topic, Partition: it.in.Partition, First: it.Record.Offset, Err: it.Err, Sample: sample}), n+1
 		}
 		all[n].Last = it.Record.Offset
 		all[n].Records++

@@ -17,6 +17,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/internal/ranking"
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -45,6 +46,11 @@ type History struct {
 	Beat  func()          // called between mini-batches; may be nil
 	Meter *ranking.Recent // measures the predictions of classes; may be nil
 
+	// Witness, if not nil, sees each prediction before any of its mini-batch is learned.
+	Witness func(Predicted)
+
+	Timeline timeline.Timeline // of the errors
+
 	Numbers *deviation.Recent // measures predictions of numbers; may be nil
 
 	scratch []byte
@@ -68,6 +74,7 @@ func New(name string, options []byte, c learner.Config) (*History, error) {
 // is in the model log already, so the caller may publish the release at once.
 func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 	out := &Publication{Seq: seq, Chain: chain, Predictions: make([]Outgoing, 0, b.Batch.Len())}
+	drifts := h.Learner.Progress().Drifts
 	rest := b.Items
 	for from := 0; from < b.Batch.Len(); {
 		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
@@ -95,6 +102,7 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 		}
 	}
 	h.Seq, h.Chain, h.Schema = seq, chain, b.Schema
+	h.Timeline.Observe(h.Learner.Progress(), drifts)
 	return out
 }
 
@@ -160,18 +168,21 @@ func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.P
 		}
 		it := rest[0]
 		rest = rest[1:]
-		x := record.Example{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, Key: it.key, Sequence: out.Seq, Label: b.Batch.Label(from + i), Decision: pass.Decision, Intervals: pass.Intervals, Mixture: pass.Mixture}
+		x := record.Example{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, Key: it.key, Sequence: out.Seq, Label: b.Batch.Label(from + i), Decision: pass.Decision, Intervals: pass.Intervals, Quantiles: pass.Quantiles, Mixture: pass.Mixture}
 		if x.Label.Task != learner.Auto {
 			x.Loss, x.Graded = pass.Loss(i)
 			if x.Label.Task == learner.Classification {
 				x.LabelName = b.Schema.Classes[x.Label.Class]
 				h.measure(pass, i, x.Label.Class, b.Batch.Weight(from+i))
 			} else if x.Graded {
-				h.Numbers.Add(pass.Row(i), x.Label, b.Batch.Weight(from+i))
+				h.Numbers.AddRow(&pass.Predictions, i, x.Label, b.Batch.Weight(from+i))
 			}
 			h.advance(it)
 		}
 		out.Predictions = append(out.Predictions, Outgoing{it.in.Partition, h.encoder.Record(x, pass.Task, pass.Row(i))})
+		if h.Witness != nil {
+			h.Witness(Predicted{Topic: it.in.Topic, Partition: it.in.Partition, Record: it.Record, X: b.Batch.X(from + i), Label: x.Label, Loss: x.Loss, Graded: x.Graded, Weight: b.Batch.Weight(from + i), Schema: b.Schema, Pass: pass, Row: i, Published: &out.Predictions[len(out.Predictions)-1].Record})
+		}
 		h.position(it.in.Topic, it.in.ID, it.in.Partition).Next = it.Record.Offset + 1
 	}
 	return rest

@@ -1,6 +1,11 @@
 package history
 
-import "github.com/accrete-ml/accrete/ingest"
+import (
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/snapshot"
+)
 
 // Publication is the output of a BATCH: a prediction for every row, and every other
 // record, which goes to quarantine, with the reason why it is not a row.
@@ -29,3 +34,25 @@ func (out *Publication) And(next *Publication) *Publication {
 		Quarantined: append(out.Quarantined, next.Quarantined...),
 	}
 }
+
+// Predicted is a prediction and what it was made from.
+type Predicted struct {
+	Topic     string
+	Partition int32
+	Record    *ingest.Record
+	X         []float64 // the row
+	Label     learner.Label
+	Loss      float64
+	Graded    bool // Loss is set
+	Weight    float64
+	Schema    *decode.Schema // as of the BATCH
+	Pass      *learner.PredictedBatch
+	Row       int // of Pass
+	Published *ingest.Record
+}
+
+// LearnedTo returns the positions that the current model has learned from.
+func (h *History) LearnedTo() []snapshot.Position { return h.learnedTo }
+
+// Name returns the name of the model.
+func (h *History) Name() string { return h.name }

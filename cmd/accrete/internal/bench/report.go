@@ -85,6 +85,13 @@ func deviationOf(a result) *deviation.Figures {
 func deviationHeader(r report) string {
 	for _, a := range r.Results {
 		switch f := deviationOf(a); {
+		case f != nil && f.Crossed != nil:
+			var b strings.Builder
+			fmt.Fprintf(&b, " %11s", f.Name())
+			for _, q := range f.Quantiles {
+				fmt.Fprintf(&b, " %8s", fmt.Sprintf("<%v", *q.Tau))
+			}
+			return b.String() + fmt.Sprintf(" %8s", "crossed")
 		case f != nil && f.Below != nil:
 			return fmt.Sprintf(" %11s %8s", f.Name(), "below")
 		case f != nil:
@@ -99,6 +106,13 @@ func deviationRow(a result) string {
 	switch {
 	case f == nil:
 		return ""
+	case f.Crossed != nil:
+		var b strings.Builder
+		fmt.Fprintf(&b, " %11.4g", f.Value())
+		for _, q := range f.Quantiles {
+			fmt.Fprintf(&b, " %8.4f", *q.Below)
+		}
+		return b.String() + fmt.Sprintf(" %8.4f", *f.Crossed)
 	case f.Below != nil:
 		return fmt.Sprintf(" %11.4g %8.4f", f.Value(), *f.Below)
 	}

@@ -18,6 +18,7 @@ type JSONFlag struct {
 // ConfigFlags are embedded in commands that read a configuration.
 type ConfigFlags struct {
 	Config string   `short:"c" placeholder:"FILE" env:"ACCRETE_CONFIG" help:"Configuration file; accrete lint --reference prints one with every option."`
+	Kafka  string   `name:"kafka-config" placeholder:"FILE" help:"Properties file of Kafka's own clients (client.properties), for the connection; overrides the configuration file."`
 	Set    []string `sep:"none" placeholder:"KEY=VALUE" help:"Override an option, for example --set input.topics=a,b. Repeatable."`
 }
 
@@ -41,7 +42,7 @@ func (f ConfigFlags) Sources(e *Env) config.Sources {
 	environ := slices.DeleteFunc(slices.Clone(e.environ), func(entry string) bool { // flags read these
 		return strings.HasPrefix(entry, "ACCRETE_LOG_") || strings.HasPrefix(entry, "ACCRETE_CONFIG=") || strings.HasPrefix(entry, "ACCRETE_ISA=")
 	})
-	return config.Sources{File: f.Config, Environ: environ, Set: f.Set}
+	return config.Sources{File: f.Config, Properties: f.Kafka, Environ: environ, Set: f.Set}
 }
 
 // Open loads the effective configuration and returns a client of its brokers.
@@ -61,21 +62,15 @@ func (f ConfigFlags) Open(e *Env, required ...string) (*config.Config, *ingest.C
 // Connect returns a client of the brokers in the configuration. It reads the
 // files of secrets and does no other input or output.
 func Connect(c *config.Config) (*ingest.Client, error) {
-	password, err := c.Password()
-	if err != nil {
+	if err := c.ReadPassword(); err != nil {
 		return nil, err
 	}
-	client, err := ingest.New(ingest.Config{
-		Brokers:  c.Kafka.Servers,
-		ClientID: c.Kafka.ClientID,
-		Security: ingest.Security{
-			Protocol:  c.Kafka.Protocol,
-			Mechanism: c.Kafka.Mechanism,
-			Username:  c.Kafka.Username,
-			Password:  password,
-			CAFile:    c.Kafka.CA,
-		},
-	})
+	security, err := c.Kafka.Security()
+	if err != nil {
+		return nil, exit.Refuse(err)
+	}
+	security.AWS = awsCredentials()
+	client, err := ingest.New(ingest.Config{Brokers: c.Kafka.Servers, ClientID: c.Kafka.ClientID, Security: security})
 	if err != nil {
 		return nil, exit.Refuse(err)
 	}

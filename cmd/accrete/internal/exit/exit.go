@@ -56,6 +56,7 @@ var Exits = []struct {
 	{pipeline.ErrCopy, Refused},
 	{pipeline.ErrOptions, Refused},
 	{pipeline.ErrStart, Refused},
+	{pipeline.ErrUnproved, Failed},
 	{pipeline.ErrTopic, Refused},
 	{record.ErrOutput, Refused},
 	{quarantine.ErrCompacted, Refused},

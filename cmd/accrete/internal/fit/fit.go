@@ -36,7 +36,7 @@ type Command struct {
 	Preset      string   `enum:"none,${presets}" default:"none" help:"Options of a paper, for all of these that have their default: algorithm, direction, steps, block size, mini-batch, maximum number of features and lambda: ${enum} (${default}). Another --algorithm than that of the preset is refused."`
 	Algorithm   string   `enum:"${algorithms}" default:"${algorithm}" help:"Learning algorithm: ${enum} (${default})."`
 	Direction   string   `enum:"auto,${directions}" default:"auto" help:"Direction of the steps of dsg, udsg, cdsg and all: ${enum} (${default})."`
-	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9 or poisson for numbers (${default})."`
+	Loss        string   `default:"auto" help:"Loss to minimise: logistic, hinge, squared-hinge, smoothed-hinge or one-vs-rest for classes; square, huber:1, absolute:0.1, quantile:0.9, quantile:0.1,0.5,0.9 or poisson for numbers (${default})."`
 	OnDrift     string   `name:"on-drift" enum:"${reactions}" default:"none" help:"Reaction to detected drift: ${enum} (${default})."`
 	Mixture     string   `enum:"auto,on,off" default:"auto" help:"on: mix the algorithm with linear models that forget, smaller machines that follow changes and predictions from the last labels, by weights that follow their losses row by row (docs/mixture.md). auto: on for newton with the losses logistic, softmax and square (${default})."`
 	Intervals   float64  `placeholder:"SHARE" help:"Share of the labels of a regression that the interval of their prediction is to contain, from 0.5 to 0.999."`
@@ -51,6 +51,7 @@ type Command struct {
 	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge, 1,024 for dsg, udsg and cdsg, and 128 for the others."`
 	stepFlags
+	Folds       int     `default:"0" help:"Out-of-fold statistics: encode the categories of each of N parts of the first rows, 2 to 100, with the statistics of the other parts instead of those of the rows before; 0: do not (${default})."`
 	Forest      int     `default:"0" help:"Number of randomised trees, for example 200: their leaves are features of newton in addition to the random ones (${default})."`
 	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
 	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`
@@ -68,7 +69,7 @@ type Command struct {
 }
 
 func (Command) Help() string {
-	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. With a quantile loss it also prints the pinball loss and the share of the labels below the prediction, and with huber and absolute the mean absolute error (MAE), all in the units of the label. For novelty it is the share of flagged rows, which --nu determines.`
+	return `Streams a file once through the learner, without Kafka: each row is predicted, then learned. The progressive error is that of these predictions; the test error is that of the final model on the test file. The error is the error rate for classification, and the mean squared error divided by the variance of the labels (nMSE) for regression, averaged over several targets. With a quantile loss it also prints the pinball loss and the share of the labels below the prediction, for several quantiles those of each and the share of the rows whose quantiles crossed before they were sorted, and with huber and absolute the mean absolute error (MAE), all in the units of the label. For novelty it is the share of flagged rows, which --nu determines.`
 }
 
 func (Command) Examples() string {

@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/loss"
 )
 
 // progressive writes rows with the predictions that were made before they were learned. It
@@ -38,6 +39,11 @@ func (f *Command) progressive(rows *decode.File, run *offline.Fit) (*progressive
 		return nil, err
 	}
 	p.out.Intervals = f.Intervals > 0
+	if l, err := loss.Parse(f.Loss); err == nil {
+		if q, ok := l.(loss.Quantiles); ok {
+			p.out.Taus = q.Taus()
+		}
+	}
 	run.Predicted = p.write
 	return p, nil
 }
@@ -60,7 +66,7 @@ func (p *progressive) write(pass *learner.PredictedBatch, i int) {
 	if p.encoder == nil || len(classes) != p.classes {
 		p.encoder, p.classes = predict.EncoderOf(classes), len(classes)
 	}
-	x := predict.Prediction{Task: pass.Task, Rules: record.Example{Decision: pass.Decision, Intervals: pass.Intervals, Mixture: pass.Mixture}, Encoder: p.encoder, Classes: classes}
+	x := predict.Prediction{Task: pass.Task, Rules: record.Example{Decision: pass.Decision, Intervals: pass.Intervals, Quantiles: pass.Quantiles, Mixture: pass.Mixture}, Encoder: p.encoder, Classes: classes}
 	if pass.Size > 0 {
 		x.Values = pass.Row(i)
 	}

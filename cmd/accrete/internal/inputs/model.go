@@ -64,7 +64,7 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 // notInputs returns the fields that are declared not to be columns.
 func notInputs(types map[string]string) (all []Column) {
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		if !decode.IsColumn(types[name]) {
+		if !decode.IsColumn(types[name]) && types[name] != decode.Pair {
 			all = append(all, Column{Name: name, Type: types[name], Becomes: "nothing: it is no input"})
 		}
 	}

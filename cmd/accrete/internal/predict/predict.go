@@ -114,8 +114,8 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 			return nil
 		}
 		out := m.Predict(&b)
-		rules := record.Example{Decision: out.Decision, Intervals: out.Intervals, Mixture: out.Mixture}
-		w.Intervals = out.Intervals.Valid()
+		rules := record.Example{Decision: out.Decision, Intervals: out.Intervals, Quantiles: out.Quantiles, Mixture: out.Mixture}
+		w.Intervals, w.Taus = out.Intervals.Valid(), out.Quantiles.Taus
 		for i := range raws {
 			if err := w.Write(raws[i], records[i], task, Prediction{out.Task, out.Row(i), rules, encoder, m.Schema.Classes}); err != nil {
 				return err

@@ -22,6 +22,8 @@ const (
 	predictionName    = "prediction"
 	probabilitiesName = "probabilities"
 	intervalName      = "interval"
+	quantileName      = "quantile"
+	quantilesName     = "quantiles"
 	scoreName         = "score" // of a novelty
 	thresholdName     = "threshold"
 	probabilityName   = "probability"
@@ -36,9 +38,10 @@ type Writer struct {
 	header []string // of the rows
 	began  bool
 
-	targets   []string // names, if there are several
-	columns   []string // classes that have a column each; nil: one for the predicted class
-	Intervals bool     // numbers have intervals
+	targets   []string  // names, if there are several
+	columns   []string  // classes that have a column each; nil: one for the predicted class
+	Intervals bool      // numbers have intervals
+	Taus      []float64 // levels of the quantiles of a number; nil unless there are several
 }
 
 // NewWriter returns a writer of rows of file. classes are those of the model; nil
@@ -70,6 +73,9 @@ func (p *Writer) added(task learner.Task) []string {
 		for _, t := range p.targets {
 			names = append(names, predictionName+"."+t)
 		}
+		for _, t := range p.targets {
+			names = append(names, p.levels("."+t)...)
+		}
 		if p.Intervals {
 			for _, t := range p.targets {
 				names = append(names, intervalName+".low."+t, intervalName+".high."+t)
@@ -81,6 +87,7 @@ func (p *Writer) added(task learner.Task) []string {
 		return append(names, scoreName, thresholdName)
 	}
 	if task == learner.Regression {
+		names = append(names, p.levels("")...)
 		if p.Intervals {
 			names = append(names, intervalName+".low", intervalName+".high")
 		}
@@ -91,6 +98,14 @@ func (p *Writer) added(task learner.Task) []string {
 	}
 	for _, c := range p.columns {
 		names = append(names, probabilityName+"."+c)
+	}
+	return names
+}
+
+// levels returns the names of the columns of the quantiles of a target.
+func (p *Writer) levels(of string) (names []string) {
+	for _, tau := range p.Taus {
+		names = append(names, quantileName+"."+spelled(tau)+of)
 	}
 	return names
 }
@@ -141,13 +156,19 @@ func (p *Writer) row(task learner.Task, x Prediction) []string {
 	case x.Task == learner.Novelty:
 		copy(cells, []string{strconv.FormatBool(learner.Novel(x.Values)), spelled(x.Values[0]), spelled(x.Values[1])})
 	case x.Task == learner.Regression:
-		n := len(x.Values)
-		for i, v := range x.Values[:min(len(cells), n)] {
-			cells[i] = spelled(v)
-			if at := n + 2*i; x.Rules.Intervals.Valid() && at+1 < len(cells) {
+		numbers := x.Rules.Quantiles.Points(nil, x.Values)
+		n := len(numbers)
+		if x.Rules.Quantiles.Valid() {
+			numbers = append(numbers, x.Values...)
+		}
+		for i, v := range numbers[:n] {
+			if x.Rules.Intervals.Valid() {
 				low, high := x.Rules.Intervals.Bounds(v, i)
-				cells[at], cells[at+1] = spelled(low), spelled(high)
+				numbers = append(numbers, low, high)
 			}
+		}
+		for i, v := range numbers[:min(len(cells), len(numbers))] {
+			cells[i] = spelled(v)
 		}
 	default:
 		class := x.Encoder.Class(x.Rules.Decision, x.Values)
@@ -166,7 +187,7 @@ func (p *Writer) row(task learner.Task, x Prediction) []string {
 // object writes a JSON object with the prediction as further members.
 func (p *Writer) object(row []byte, x Prediction) error {
 	row = bytes.TrimSpace(row)
-	names := []string{predictionName, probabilitiesName, intervalName}
+	names := []string{predictionName, probabilitiesName, intervalName, quantilesName}
 	if x.Task == learner.Novelty {
 		names = []string{predictionName, scoreName, thresholdName}
 	}

@@ -98,7 +98,11 @@ func (w *Watch) learned(ev event.Learned) {
 	w.progress(ev.Progress)
 	w.drifted(ev.Progress)
 	if f := ev.Deviation; f != nil {
+		for _, q := range f.Quantiles {
+			m.Deviation(q.Tau, q.Pinball, q.Below, nil)
+		}
 		m.Deviation(f.Tau, f.Pinball, f.Below, f.MAE)
+		m.Crossed(f.Crossed)
 		w.now.Figures = f
 	}
 	if f := ev.Figures; f != nil {

@@ -55,7 +55,7 @@ func New(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.H
 	return &Watch{
 		log:     log,
 		Limit:   func(int64) {},
-		metrics: metrics.NewLearner(r),
+		metrics: metrics.NewLearner(model, r),
 		claimed: h.Add("claim", "the model log has not been read yet"),
 		moving:  h.Watch("progress", 30*time.Second),
 		input:   h.Add("input", ""),
@@ -87,6 +87,8 @@ func (w *Watch) Event(ev event.Event) {
 	case event.Retrying:
 		w.kafka.Trouble(ev.Err.Error())
 		w.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
+	case event.Uncommitted:
+		w.log.Warn().Err(ev.Err).Msg("the lag is not visible to tools for consumer groups: input.group, which nothing else uses, cannot be committed to")
 	case event.StandingBy:
 		w.standingBy(ev)
 	case event.FencingLoop:

@@ -1,0 +1,146 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/pipeline/event"
+)
+
+// Learner takes an event of a learner into account. It is called after watch.Watch.
+func (b *Board) Learner(ev event.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.learner = true
+	switch ev := ev.(type) {
+	case event.Learned:
+		b.learned(ev)
+	case event.Lag:
+		b.move(place{ev.Topic, ev.Partition, false}, ev.Next, ev.First, ev.End, ev.Stable)
+	case event.Published:
+		b.counts.published += int64(ev.Records)
+	case event.Saved:
+		b.counts.snapshots++
+		b.snapshots.add(saved{at: b.now(), step: ev.Step, bytes: int64(ev.Bytes), hash: ev.StateHash.String(), froze: ev.Froze})
+	case event.Quarantining:
+		b.quarantining(ev)
+	case event.Replayed:
+		b.replayed(ev)
+	case event.Memory:
+		b.memoryLimit = ev.Limit
+	case event.Columns:
+		b.gone = ev.Missing
+		if len(ev.Gone) > 0 {
+			b.note("warning", "no value in the last 1,000 records: "+list(ev.Gone))
+		}
+		if len(ev.Back) > 0 {
+			b.note("info", "columns have values again: "+list(ev.Back))
+		}
+		if len(ev.New) > 0 {
+			b.note("warning", "fields that are not columns of the model, ignored: "+list(ev.New))
+		}
+	case event.Shifted:
+		b.shifted = shifted{b.now(), ev.Columns}
+		b.note("warning", "the inputs have changed: "+list(ev.Columns))
+	default:
+		b.rare(ev)
+	}
+}
+
+// rare notes events that are listed and change little else.
+func (b *Board) rare(ev event.Event) {
+	switch ev := ev.(type) {
+	case event.Retrying:
+		b.note("warning", "retrying: "+ev.Err.Error())
+	case event.StandingBy:
+		b.role = "standby"
+	case event.FencingLoop:
+		b.note("warning", "learners of this model have fenced each other in the last minute")
+	case event.StandbyFailed:
+		b.note("warning", "the standby cannot follow: "+ev.Err.Error())
+	case event.TakingOver:
+		b.note("warning", "taking over the model from its owner")
+	case event.Claimed:
+		b.role = "owner"
+		b.note("info", fmt.Sprintf("claimed the model log, epoch %d", ev.Epoch))
+	case event.Began:
+		b.note("info", fmt.Sprintf("began at step %s (%s)", count(ev.Start.Step), ev.Start.Kind))
+	case event.Restored:
+		b.note("info", fmt.Sprintf("restored a snapshot of step %s", count(ev.Step)))
+	case event.Damaged:
+		b.note("error", "unusable snapshot "+ev.ID+": "+ev.Err.Error())
+	case event.Unreadable:
+		b.note("error", fmt.Sprintf("unreadable record %d in the model log, ignored: %s", ev.Offset, ev.Why))
+	case event.PartitionsAdded:
+		b.note("warning", fmt.Sprintf("%s has %d partitions now, learning from the new ones", ev.Topic, ev.Partitions))
+	case event.Gap:
+		b.counts.lost += ev.To - ev.From
+		b.note("error", fmt.Sprintf("gap: %s/%d offsets %d to %d were deleted before they were learned", ev.Topic, ev.Partition, ev.From, ev.To-1))
+	case event.Paused:
+		b.paused = ev.Why.Reason
+		b.note("error", fmt.Sprintf("paused: %d of the last %d records were invalid: %s", ev.Why.Bad, ev.Why.Of, ev.Why.Reason))
+	case event.Resumed:
+		b.paused = ""
+		b.note("info", "resumed")
+	case event.RolledBack:
+		b.note("warning", fmt.Sprintf("rolled back to BATCH %d", ev.Record.ToSeq))
+	case event.Refitted:
+		b.note("info", fmt.Sprintf("refit of step %s: gap %.3g on %s", count(ev.Step), ev.Refit.Gap, display.Count(int64(ev.Refit.Rows), "row")))
+	case event.Unfit:
+		b.note("warning", "refit failed: "+ev.Err.Error())
+	}
+}
+
+func (b *Board) learned(ev event.Learned) {
+	b.counts.learned += ev.Counts.Learned
+	b.counts.predicted += ev.Counts.Predicted
+	b.counts.quarantined += ev.Counts.Quarantined
+	b.counts.skipped += ev.Counts.Skipped
+	b.latencies.add(ev.Learn)
+	b.appends.add(ev.Append)
+	b.line.Observe(ev.Progress, b.drifts)
+	b.progress = ev.Progress
+	if d := ev.Progress.Drifts; d != b.drifts {
+		b.note("warning", fmt.Sprintf("drift: the error has grown to %s after %s", figure(ev.Progress.Latest.Model.Error), display.Count(ev.Progress.Examples, "example")))
+		b.drifts = d
+	}
+}
+
+// replayed begins with the history in the model log.
+func (b *Board) replayed(ev event.Replayed) {
+	b.counts.replayed += int64(ev.Batches)
+	b.progress, b.drifts = ev.Progress, ev.Progress.Drifts
+	if ev.Timeline != nil {
+		b.line = *ev.Timeline.Clone()
+	}
+	for _, m := range ev.Snapshots {
+		b.snapshots.add(saved{at: m.Written(), step: m.Step, bytes: m.Size, hash: m.StateHash.String(), recovered: true})
+	}
+	if ev.Batches > 0 {
+		b.note("info", fmt.Sprintf("batches replayed: %s, in %s", count(int64(ev.Batches)), took(ev.Took)))
+	}
+}
+
+func (b *Board) quarantining(ev event.Quarantining) {
+	for _, bad := range ev.Bad[:min(len(ev.Bad), mostRows)] {
+		where := fmt.Sprintf("%s/%d offset %d", bad.Topic, bad.Partition, bad.First)
+		if bad.Records > 1 {
+			where = fmt.Sprintf("%s/%d offsets %d to %d", bad.Topic, bad.Partition, bad.First, bad.Last)
+		}
+		b.bad.add(invalid{b.now(), where, bad.Records, printable(bad.Err.Error(), 300), printable(string(bad.Sample), 200)})
+	}
+}
+
+// list names some columns.
+func list(names []string) string {
+	const most = 8
+	if len(names) == 0 {
+		return "the dependence between the columns"
+	}
+	s := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}

@@ -1,0 +1,302 @@
+package page
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
+	"github.com/accrete-ml/accrete/internal/config"
+	"github.com/accrete-ml/accrete/internal/timeline"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/metrics"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// fixture is a page whose board and metrics get the same events.
+type fixture struct {
+	board    *Board
+	health   *metrics.Health
+	registry *prometheus.Registry
+	watch    *watch.Watch
+	server   *httptest.Server
+	page     *Page
+}
+
+func newFixture(t *testing.T, model string) *fixture {
+	t.Helper()
+	f := &fixture{board: NewBoard(time.Now), health: metrics.NewHealth(time.Now), registry: prometheus.NewRegistry()}
+	f.watch = watch.New(model, zerolog.Nop(), f.registry, f.health)
+	f.page = New(Info{Model: model, Version: "v1", Health: f.health, Options: []config.Value{{Key: "kafka.sasl.password", Text: "***"}}}, f.board, f.registry)
+	f.page.every = 5 * time.Millisecond
+	mux := http.NewServeMux()
+	f.page.Register(mux)
+	f.server = httptest.NewServer(mux)
+	t.Cleanup(func() {
+		f.page.Close()
+		f.server.Close()
+	})
+	return f
+}
+
+func (f *fixture) event(ev event.Event) {
+	f.watch.Event(ev)
+	f.board.Learner(ev)
+}
+
+func (f *fixture) get(t *testing.T, path string) (string, http.Header) {
+	t.Helper()
+	r, err := http.Get(f.server.URL + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", path, r.Status, err)
+	}
+	return string(b), r.Header
+}
+
+// progress is that of a learner after n examples.
+func progress(n int64, err float64) learner.Progress {
+	s := learner.Scores{Rows: n, Model: learner.Score{Error: err, Loss: err}, Linear: learner.Score{Error: 0.25}, Majority: learner.Score{Error: 0.5}, NoChange: learner.Score{Error: 0.75}}
+	return learner.Progress{Task: learner.Classification, Examples: n, Step: n / 32, Features: 64, Kernel: "gaussian:1.10203508389860", Whole: s, Recent: s, Latest: s}
+}
+
+// trouble is a history with something for every section.
+func (f *fixture) trouble() {
+	f.event(event.Claimed{Epoch: 3})
+	f.event(event.Replayed{Batches: 2, Progress: progress(1000, 0.2)})
+	for i := int64(1); i <= 20; i++ {
+		p := progress(1000+100*i, 0.2/float64(i))
+		p.Inputs = &learner.Inputs{Rows: i, Compared: i, Distance: 1.5, Alarms: 1}
+		p.Drifts.ADWIN = i / 10
+		f.event(event.Learned{Counts: modellog.Counts{Learned: 100, Quarantined: 1}, Append: time.Millisecond, Learn: 3 * time.Millisecond, Progress: p})
+	}
+	f.event(event.Lag{Topic: "in", Partition: 1, First: 100, Next: 500, End: 1234, Stable: 1200})
+	f.event(event.Published{Records: 1999})
+	f.event(event.Saved{Step: 5, Bytes: 1 << 20, StateHash: snapshot.Hash{0xab}})
+	f.event(event.Shifted{Columns: []string{"a", "b"}})
+	f.event(event.Retrying{Err: errors.New("connection refused")})
+	f.event(event.Quarantining{Bad: []event.Bad{{Topic: "in", Partition: 1, First: 7, Last: 9, Records: 2, Err: errors.New("not JSON"), Sample: []byte(`{"a"`)}}})
+	f.event(event.Memory{Limit: 1 << 30})
+}
+
+// gauges returns the values of /metrics by name and the values of their labels but the model.
+func (f *fixture) gauges(t *testing.T) map[string]float64 {
+	t.Helper()
+	families, err := f.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, m := range families {
+		for _, x := range m.Metric {
+			name := m.GetName()
+			for _, l := range x.Label {
+				if l.GetName() != "model" {
+					name += " " + l.GetValue()
+				}
+			}
+			values[name] = x.GetGauge().GetValue() + x.GetCounter().GetValue()
+		}
+	}
+	return values
+}
+
+func TestNumbersEqualThoseOfMetrics(t *testing.T) {
+	f := newFixture(t, "m")
+	f.trouble()
+	html, _ := f.get(t, "/")
+	values := f.gauges(t)
+	for id, name := range map[string]string{
+		"error": "accrete_progressive_error", "lag": "accrete_lag_records", "step": "accrete_step", "features": "accrete_features",
+		"predictions": "accrete_predictions_total", "quarantined": "accrete_examples_total quarantined",
+	} {
+		_, rest, found := strings.Cut(html, `id="v-`+id+`" value="`)
+		text, _, _ := strings.Cut(rest, `"`)
+		var got float64
+		if _, err := fmt.Sscan(text, &got); !found || err != nil {
+			t.Errorf("%s: %q, %v", id, text, err)
+		}
+		equal := false
+		for k, v := range values {
+			equal = equal || strings.HasPrefix(k, name) && v == got
+		}
+		if !equal || got == 0 {
+			t.Errorf("%s is %v, but /metrics has another %s", id, got, name)
+		}
+	}
+}
+
+func TestPageShowsWhatHasHappened(t *testing.T) {
+	f := newFixture(t, "fraud")
+	f.health.Add("test", "the disk is full")
+	f.trouble()
+	html, _ := f.get(t, "/")
+	for _, want := range []string{
+		"<title>fraud · Accrete</title>", "not ready", "the disk is full", "in/1", "734", "34 in an open transaction", "1.00 MiB", "ab0000000000", "gaussian:1.102<",
+		"not JSON", "{&#34;a&#34;", "offsets 7 to 9", "retrying: connection refused", "the inputs have changed: a, b", "1.50", "drift: the error has grown", "batches replayed: 2",
+		"kafka.sasl.password", "***", `class="drift" d="M`,
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("it does not show %q", want)
+		}
+	}
+	status, _ := f.get(t, "/status")
+	var s Status
+	if err := json.Unmarshal([]byte(status), &s); err != nil || s.Ready || s.Examples != 3000 || s.Lag != 734 || s.Drifts != 2 || len(s.Errors) == 0 || s.Hash == "" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// A name from outside is text, wherever it is displayed.
+func TestHostileNamesStayText(t *testing.T) {
+	const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)>` + "\u202e"
+	f := newFixture(t, evil)
+	f.health.Add(evil, evil)
+	f.trouble()
+	f.event(event.Lag{Topic: evil, End: 1})
+	f.event(event.Shifted{Columns: []string{evil}})
+	f.event(event.Columns{Gone: []string{evil}, New: []string{evil}, Missing: 1})
+	f.event(event.Quarantining{Bad: []event.Bad{{Topic: evil, Err: errors.New(evil), Sample: []byte(evil + "\xff\x00")}}})
+	f.event(event.Damaged{ID: evil, Err: errors.New(evil)})
+	html, header := f.get(t, "/")
+	frame, err := f.page.current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range frame.html {
+		html += part
+	}
+	for _, bad := range []string{"<script>alert", "<img src=x", "onerror=alert(1)>", "\x00", "\xff"} {
+		if strings.Contains(html, bad) {
+			t.Errorf("the page contains %q", bad)
+		}
+	}
+	if strings.Count(html, "&lt;script&gt;alert(1)") < 10 {
+		t.Error("it does not display the names")
+	}
+	for _, directive := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"} {
+		if !strings.Contains(header.Get("Content-Security-Policy"), directive) {
+			t.Errorf("the policy is %q", header.Get("Content-Security-Policy"))
+		}
+	}
+	for _, inline := range []string{" style=", " onclick=", "<style", "javascript:", "//", "<script>"} {
+		if strings.Contains(strings.ReplaceAll(html, "</", ""), inline) {
+			t.Errorf("the page contains %q, which the policy forbids", inline)
+		}
+	}
+}
+
+// A stream begins with all sections, and continues with those that have changed.
+func TestStreamSendsWhatHasChanged(t *testing.T) {
+	f := newFixture(t, "m")
+	r, err := http.Get(f.server.URL + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	lines := bufio.NewScanner(r.Body)
+	lines.Buffer(nil, 1<<20)
+	next := func() map[string]string {
+		for lines.Scan() {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: {"); ok {
+				var update map[string]string
+				if err := json.Unmarshal([]byte("{"+data), &update); err != nil {
+					t.Fatal(err)
+				}
+				if len(update) > 0 {
+					return update
+				}
+			}
+		}
+		t.Fatal("the stream has ended")
+		return nil
+	}
+	if first := next(); len(first) != len(sections) {
+		t.Errorf("begins with %d sections, want %d", len(first), len(sections))
+	}
+	f.event(event.Quarantining{Bad: []event.Bad{{Topic: "in", Err: errors.New("not JSON")}}})
+	for {
+		update := next()
+		if strings.Contains(update["bad"], "not JSON") {
+			if update["partitions"] != "" {
+				t.Error("it sends sections that have not changed")
+			}
+			break
+		}
+	}
+	f.page.Close()
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+func TestStreamsAreLimited(t *testing.T) {
+	f := newFixture(t, "m")
+	for range mostStreams {
+		f.page.streams <- struct{}{}
+	}
+	r, err := http.Get(f.server.URL + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	if r.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("one more is answered with %s", r.Status)
+	}
+}
+
+// After a restart the curve is the one before it, and continues.
+func TestHistorySurvivesARestart(t *testing.T) {
+	before, after := newFixture(t, "m"), newFixture(t, "m")
+	before.trouble()
+	line := before.board.line.Clone()
+	after.event(event.Replayed{Progress: before.board.progress, Timeline: line, Snapshots: []*modellog.Manifest{{Step: 9, Size: 1000, StateHash: snapshot.Hash{0xcd}, Time: time.Now().Add(-time.Hour).UnixMilli()}}})
+	for _, f := range []*fixture{before, after} {
+		p := progress(4000, 0.3)
+		p.Drifts.ADWIN = 2
+		f.event(event.Learned{Counts: modellog.Counts{Learned: 1000}, Progress: p})
+	}
+	chart := func(f *fixture) (c chart) { return newChart(&f.board.line, [4]float64{}, false) }
+	if a, b := chart(before), chart(after); a.Series[0].Path != b.Series[0].Path || !strings.Contains(a.Series[0].Path, "L") {
+		t.Errorf("%v\nthen\n%v", a.Series, b.Series)
+	}
+	if html, _ := after.get(t, "/"); !strings.Contains(html, "cd0000000000") || !strings.Contains(html, "1 h 00 min ago") {
+		t.Error("it does not show the snapshot of the run before")
+	}
+}
+
+// Memory is bounded, whatever happens and however often.
+func TestBoardIsBounded(t *testing.T) {
+	f := newFixture(t, "m")
+	for i := range int64(3000) {
+		f.board.Learner(event.Learned{Counts: modellog.Counts{Learned: 1}, Learn: time.Duration(i), Progress: progress(i+1, 0.1)})
+		f.board.Learner(event.Retrying{Err: fmt.Errorf("error %d", i)})
+		f.board.Learner(event.Saved{Step: i})
+		f.board.Learner(event.Quarantining{Bad: []event.Bad{{Err: errors.New(strings.Repeat("x", 1000)), Sample: bytes.Repeat([]byte("y"), 1000)}}})
+		f.board.Tick()
+	}
+	b := f.board
+	if len(b.history.values) != seconds || len(b.notes.values) != mostNotes || len(b.bad.values) != mostRows || len(b.snapshots.values) != mostRows || len(b.latencies.values) != timings || len(b.line.Points) > timeline.MostPoints {
+		t.Error("a list has grown")
+	}
+	if html, _ := f.get(t, "/"); len(html) > 100<<10 {
+		t.Errorf("the page has %d bytes", len(html))
+	}
+}

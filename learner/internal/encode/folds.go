@@ -1,0 +1,42 @@
+package encode
+
+import (
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+// OutOfFold sets the statistics of categories in out, which Rows returned for the rows x, to
+// those of all rows but the ones of the same fold: every folds-th row. The first rows then
+// have statistics of about as many rows as the last ones, and none has seen its own label
+// (as in stacking: Wolpert 1992). It does nothing with less than 2 folds.
+func (e *Encoding) OutOfFold(out, x []float64, labels []target.Label, weights []float64, folds int) {
+	if folds < 2 || !slices.ContainsFunc(e.columns, func(c column) bool { return c.counts() }) {
+		return
+	}
+	d, row := e.Dim(), make([]float64, e.width)
+	for fold := range folds {
+		others := e.Start()
+		for i := range labels {
+			if i%folds != fold {
+				others.Learn(x[i*d:(i+1)*d], &labels[i], weights[i])
+			}
+		}
+		others.Bound()
+		for i := fold; i < len(labels); i += folds {
+			others.Apply(row, x[i*d:(i+1)*d])
+			at := 0
+			for j := range e.columns {
+				c := &e.columns[j]
+				n := c.encoder().width(c, &e.prior)
+				if c.counts() {
+					copy(out[i*e.width+at:], row[at:at+n])
+				}
+				at += n
+			}
+		}
+	}
+}
+
+// counts reports whether c has statistics of labels.
+func (c *column) counts() bool { return c.kind == asStatistics || c.kind == asDecayed }

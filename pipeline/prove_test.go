@@ -1,0 +1,108 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// interrupted runs learners of c, each of which is fenced by the next after it has learned
+// a few records, and then one to the end. It returns the number of those fenced.
+func interrupted(t *testing.T, c Config, times int) (fenced int) {
+	t.Helper()
+	for range times {
+		ctx, stop := context.WithCancel(t.Context())
+		broken := c
+		n := 0
+		broken.Report = func(ev event.Event) {
+			if _, ok := ev.(event.Learned); ok {
+				if n++; n == 3 {
+					stop()
+				}
+			}
+			c.Report(ev)
+		}
+		broken.Drain = 1 // it does not publish the rest
+		l, err := Open(ctx, broken)
+		if err == nil {
+			err = l.Run(ctx)
+		}
+		stop()
+		if err != nil {
+			fenced++
+		}
+	}
+	learnAll(t, c)
+	return fenced
+}
+
+// The predictions of a model, of which the learner was stopped at many places, are
+// computed again to the bit.
+func TestPredictionsAreProved(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings-a")
+	values := rings(900)
+	values[500] = "{" // no row
+	kafkatest.Fill(t, c, in, 2, values)
+	for _, algorithm := range []string{"newton", "ridge"} {
+		cfg, _ := config(c, algorithm, in)
+		cfg.Learner.Algorithm, cfg.BatchSize = algorithm, 30
+		if n := interrupted(t, cfg, 5); n == 0 {
+			t.Error("no learner was interrupted")
+		}
+		var ids []string
+		want := map[string]ingest.Record{}
+		for _, r := range kafkatest.Read(t, c, PredictionsTopic(cfg.Model)) {
+			id := kafkatest.Header(r, "ce_id")
+			if _, twice := want[id]; !twice {
+				ids = append(ids, id)
+			}
+			want[id] = r
+		}
+		rng := rand.New(rand.NewPCG(1, 1))
+		rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		got, err := Prove(t.Context(), cfg, ids[:20])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range got {
+			if !r.Equal || r.ID != ids[i] || !bytes.Equal(r.Prediction, want[r.ID].Value) || r.Again != nil {
+				t.Errorf("%+v", r)
+			}
+			value := fmt.Sprintf(`{"features":{"x":%v,"y":%v}`, *r.Input.Columns[0].Value, *r.Input.Columns[1].Value)
+			if !bytes.HasPrefix([]byte(r.Input.Value), []byte(value)) || r.Seq == 0 || len(r.LearnedTo) > 2 {
+				t.Errorf("%+v", r)
+			}
+		}
+	}
+	cfg, _ := config(c, "ridge", in)
+	cfg.Learner.Algorithm, cfg.BatchSize = "ridge", 30
+	for id, says := range map[string]string{"x": "want the ce_id", in + "-0-450": "no decision about", in + "-0-250": "was not a row", "other-0-1": "no decision about"} {
+		_, err := Prove(t.Context(), cfg, []string{id})
+		wants(t, err, ErrUnproved, says)
+	}
+	// A prediction that the model did not make.
+	topic := PredictionsTopic(cfg.Model)
+	rs := kafkatest.Read(t, c, topic)
+	forged := rs[40]
+	forged.Value = bytes.Replace(forged.Value, []byte(`"model"`), []byte(`"modeL"`), 1)
+	_, end, err := c.Offsets(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.DeleteRecords(t.Context(), topic, 0, end[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Producer().Publish(t.Context(), topic, 0, []ingest.Record{forged}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Prove(t.Context(), cfg, []string{kafkatest.Header(forged, "ce_id")})
+	if err != nil || got[0].Equal || !bytes.Equal(got[0].Again, rs[40].Value) {
+		t.Errorf("a forged prediction: %+v, %v", got, err)
+	}
+}
