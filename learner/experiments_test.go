@@ -120,6 +120,9 @@ func (e *experiment) pass(x []float32, y []Label, minibatch int, seed uint64) {
 // Both papers, Adult, with their settings: mini-batches of 64, blocks of 32, the
 // median distance for a width.
 func TestAdultWithThePapersSettings(t *testing.T) {
+	if !*exhaustive {
+		t.Skip("takes seconds: with -exhaustive")
+	}
 	t.Parallel()
 	train, test := datasets.Load(t, "a9a.train"), datasets.Load(t, "a9a.test")
 	x, y, dim := train.X, train.Y, train.Dim

@@ -24,13 +24,17 @@ func memoised(x []float64, labels []Label, dim int, a warmup.Request) warmup.Fit
 	return fits.get(key, func() warmup.Fit { return warmup.NewFit(x, labels, dim, a) })
 }
 
-// thinned is the same on at most 256 rows, evenly spaced, without -exhaustive. The time
-// of a fit grows with the cube of its rows, and most promises hold for any pure function
-// of them. From 250 rows on it tunes whatever it tunes for more.
+// thinned is the same on fewer rows, evenly spaced, without -exhaustive: on 256 at the last
+// checkpoint, and on 64 at those after the one of 256 rows. The time of a fit grows with the
+// cube of its rows, and most promises hold for any pure function of them. From 250 rows on
+// it tunes whatever it tunes for more.
 func thinned(x []float64, labels []Label, dim int, a warmup.Request) warmup.Fit {
-	const most = 256
-	n := len(labels)
-	if n <= most || *exhaustive {
+	const tuned, plain = 256, 64
+	n, most := len(labels), plain
+	if n == warmup.LastCheckpoint {
+		most = tuned
+	}
+	if n <= tuned || *exhaustive {
 		return memoised(x, labels, dim, a)
 	}
 	var fewX, weights []float64
@@ -78,25 +82,22 @@ func sumOf[V comparable](x []V) uint64 {
 	return h.Sum64()
 }
 
-// memo remembers values.
+// memo remembers values. Each is made once, by the first who wants it.
 type memo[V any] struct {
 	mu   sync.Mutex
-	seen map[string]V
+	seen map[string]func() V
 }
 
 func (m *memo[V]) get(key string, make func() V) V {
 	m.mu.Lock()
-	v, ok := m.seen[key]
-	m.mu.Unlock()
-	if ok {
-		return v
-	}
-	v = make()
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.seen == nil {
-		m.seen = map[string]V{}
+		m.seen = map[string]func() V{}
 	}
-	m.seen[key] = v
-	return v
+	v, ok := m.seen[key]
+	if !ok {
+		v = sync.OnceValue(make)
+		m.seen[key] = v
+	}
+	m.mu.Unlock()
+	return v()
 }

@@ -378,7 +378,7 @@ func TestCoresDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestRestoreGoesOnExactly restores each stream at every 101st row and around all
+// TestRestoreGoesOnExactly restores each stream at every 211th row and around all
 // rows at which something happens; with -exhaustive, one stream at every row of the
 // warm-up and some after it, and all streams of its algorithm at every 23rd.
 func TestRestoreGoesOnExactly(t *testing.T) {
@@ -386,7 +386,7 @@ func TestRestoreGoesOnExactly(t *testing.T) {
 		const n = 1500
 		one := s.learnedOnce(t)
 		rows, want, last := one.rows, one.predictions, one.last
-		every, sparse := false, 101
+		every, sparse := false, 211
 		if *exhaustive && s.config.Algorithm == algorithms[0].Name {
 			every, sparse = s.name == "binary", 23
 		}

@@ -12,7 +12,7 @@ import (
 // and a Learner that is restored amid it goes on exactly, as its Model does.
 func TestOrthogonalFrequenciesLearnAndRestore(t *testing.T) {
 	t.Parallel()
-	const dim, n = 70, 1300
+	const dim, n = 70, 800
 	r := rand.New(rand.NewPCG(1, 2))
 	var b Batch
 	b.Reset(dim)
@@ -37,12 +37,12 @@ func TestOrthogonalFrequenciesLearnAndRestore(t *testing.T) {
 		algorithm := by[0]
 		c := Config{Algorithm: algorithm, Sampling: by[1], Kernel: "gaussian:11", MaxFeatures: 256}
 		l := newLearner(t, c)
-		learn(l, b.Slice(0, 900), 100)
+		learn(l, b.Slice(0, 450), 100)
 		m, err := NewModel(l.State().Serving)
 		if err != nil {
 			t.Fatal(err)
 		}
-		served, own := m.Predict(b.Slice(900, 910)), l.Predict(b.Slice(900, 910))
+		served, own := m.Predict(b.Slice(450, 460)), l.Predict(b.Slice(450, 460))
 		if got, want := fmt.Sprint(served.Values), fmt.Sprint(own.Values); got != want {
 			t.Errorf("%s: the model predicts %s, the learner %s", algorithm, got, want)
 		}
@@ -50,7 +50,7 @@ func TestOrthogonalFrequenciesLearnAndRestore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		firstDifference(t, algorithm, learn(restored, b.Slice(900, n), 70), learn(l, b.Slice(900, n), 100))
+		firstDifference(t, algorithm, learn(restored, b.Slice(450, n), 70), learn(l, b.Slice(450, n), 100))
 		sameState(t, algorithm, restored.State(), l.State())
 		if p := l.Progress().Recent.Model; p.Error > .25 {
 			t.Errorf("%s: the recent error is %v", algorithm, p.Error)

@@ -230,6 +230,10 @@ type Scorer struct {
 	Gap         prometheus.Counter
 	LogBroken   prometheus.Gauge // 1 or 0
 
+	refused  *prometheus.CounterVec
+	mode     *prometheus.GaugeVec
+	compared *prometheus.GaugeVec
+
 	HTTPRows prometheus.Counter
 	HTTP     prometheus.Histogram // seconds
 	requests *prometheus.CounterVec
@@ -245,6 +249,27 @@ func (s *Scorer) Request(code, rows int, took time.Duration) {
 	s.HTTP.Observe(took.Seconds())
 }
 
+// Refused counts a snapshot that is not served, for a reason: damaged or gate.
+func (s *Scorer) Refused(reason string) { s.refused.WithLabelValues(reason).Inc() }
+
+// Mode sets how the snapshot served is chosen: follow, hold or pin.
+func (s *Scorer) Mode(mode string) {
+	for _, m := range []string{"follow", "hold", "pin"} {
+		is := 0.0
+		if m == mode {
+			is = 1
+		}
+		s.mode.WithLabelValues(m).Set(is)
+	}
+}
+
+// Challenge sets the metric of the gate for the newest snapshot and for the one that was
+// served when it was written.
+func (s *Scorer) Challenge(challenger, champion float64) {
+	s.compared.WithLabelValues("challenger").Set(challenger)
+	s.compared.WithLabelValues("champion").Set(champion)
+}
+
 // NewScorer returns the collectors of a scorer of the model, registered with r. It
 // panics if r already has them.
 func NewScorer(model string, r prometheus.Registerer) *Scorer {
@@ -254,8 +279,21 @@ func NewScorer(model string, r prometheus.Registerer) *Scorer {
 		Name: "accrete_scorer_http_requests_total",
 		Help: "Requests for predictions over HTTP, by status code of the answer.",
 	}, []string{"code"})
-	r.MustRegister(requests)
+	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accrete_scorer_refused_snapshots_total",
+		Help: "Snapshots that are not served, by reason: damaged, or gate.",
+	}, []string{"reason"})
+	mode := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_scorer_serving",
+		Help: "1 for how the snapshot in use is chosen: follow (the newest that passes the gate), hold or pin; 0 for the others.",
+	}, []string{"mode"})
+	compared := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_scorer_gate",
+		Help: "Metric of the gate over the last records, for the newest snapshot (challenger) and for the one in use when it was written (champion).",
+	}, []string{"snapshot"})
+	r.MustRegister(requests, refused, mode, compared)
 	return &Scorer{
+		refused: refused, mode: mode, compared: compared,
 		HTTPRows: m.counter("accrete_scorer_http_rows_total", "Rows predicted over HTTP."),
 		HTTP:     m.histogram("accrete_scorer_http_seconds", "Time to answer a request for predictions over HTTP."),
 		requests: requests,

@@ -31,6 +31,9 @@ func all() *prometheus.Registry {
 	s := NewScorer("m", r)
 	s.Lag.Set("in", 1, 8)
 	s.Request(200, 5, time.Millisecond)
+	s.Refused("gate")
+	s.Mode("hold")
+	s.Challenge(1, 2)
 	return r
 }
 

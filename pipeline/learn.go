@@ -44,6 +44,7 @@ type Learner struct {
 	lag     *grouplag.Committer // nil: positions are not committed
 	pulse   watchdog.Pulse
 	heart   *heartbeat.Heart
+	gate    *gate           // nil: every snapshot passes
 	memory  memory.Estimate // owned by the goroutine that learns
 
 	saving   chan struct{} // holds a token while a snapshot is being written
@@ -79,6 +80,9 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 		if c.Learner.Forest > 0 {
 			return nil, fmt.Errorf("%w: %w", refit.ErrUnfit, learner.ErrForest)
 		}
+	}
+	if l.gate, err = newGate(c); err != nil {
+		return nil, err
 	}
 	if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
 		return nil, err
@@ -136,6 +140,12 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	l.history.Beat = l.pulse.Beat
 	l.history.Meter, l.history.Numbers = ranking.NewRecent(), deviation.NewRecent(deviation.Of(c.Learner))
 	l.history.Limits = bounds
+	if l.gate != nil {
+		l.history.Compare = l.gate.compare
+	}
+	if err := l.gate.follow(ctx, l.journal); err != nil {
+		return nil, err
+	}
 	if err := l.bound(recovery); err != nil {
 		return nil, err
 	}

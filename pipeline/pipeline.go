@@ -59,6 +59,7 @@ type Config struct {
 	Transactional bool // publish each BATCH in a transaction, so that a read-committed reader sees each prediction once
 
 	Refit RefitConfig
+	Gate  GateConfig
 
 	Heartbeat time.Duration // interval of heartbeats, usually HeartbeatEvery; 0: none, and standbys do not see this learner
 	Standby   bool          // claim the model only after its owner has left or its heartbeats have stopped

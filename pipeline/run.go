@@ -101,6 +101,9 @@ func (l *Learner) follow(ctx, intake context.Context, g *errgroup.Group, decided
 			}
 		case <-due.C:
 		}
+		if err := l.gate.follow(ctx, l.journal); err != nil {
+			return nil // g.Wait returns why
+		}
 		if err := l.saveIfDue(ctx, g); err != nil {
 			return err
 		}
@@ -194,10 +197,11 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 		l.memory.Snapshot = size
 		l.config.Report(event.Memory{Limit: l.memory.Limit()})
 	}
+	verdict := l.gate.verdict()
 	l.saved, l.savedAt, l.relearn = l.history.Seq, time.Now(), 0
 	g.Go(func() error {
 		defer func() { <-l.saving }()
-		ev, err := l.journal.save(ctx, s, line, l.out, l.config)
+		ev, err := l.journal.save(ctx, s, line, verdict, l.out, l.config)
 		if err != nil {
 			return err
 		}

@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Started is how a model began, and whether that was verified.
 type Started struct {
 	*modellog.Start
-	Seq      int64 `json:"from_seq"` // of the snapshot that the history continues from
-	Verified bool  `json:"verified"` // the state was computed again
+	Seq      int64 `json:"begun_seq"` // of the snapshot that the history continues from
+	Verified bool  `json:"verified"`  // the state was computed again
 }
 
 // began computes the state again with which the model began, as far as its source is
@@ -29,6 +30,13 @@ func (v *Verification) began(ctx context.Context, c Config, f *modellog.Fold, op
 	if s == nil && have.Start.Kind == modellog.StartEmpty {
 		s = new(Start)
 	}
+	if s == nil && have.Start.Kind == modellog.StartRebuild {
+		got, known, err := rebuiltAs(ctx, c, have.Start)
+		if known {
+			v.start(c, got)
+		}
+		return err
+	}
 	if s == nil {
 		return nil
 	}
@@ -43,11 +51,17 @@ func (v *Verification) began(ctx context.Context, c Config, f *modellog.Fold, op
 	if err != nil {
 		return err
 	}
-	v.Compared++
-	v.Start.Verified = again.StateHash == have.Start.StateHash
-	if !v.Start.Verified {
-		v.Divergent++
-		c.Report(Divergence{Seq: have.Seq, Step: have.Start.Step, Want: have.Start.StateHash, Got: again.StateHash})
-	}
+	v.start(c, again.StateHash)
 	return nil
+}
+
+// start compares the state that a model began with.
+func (v *Verification) start(c Config, got snapshot.Hash) {
+	s := v.Start
+	v.Compared++
+	s.Verified = got == s.StateHash
+	if !s.Verified {
+		v.Divergent++
+		c.Report(Divergence{Seq: s.Seq, Step: s.Step, Want: s.StateHash, Got: got})
+	}
 }

@@ -88,8 +88,9 @@ func loadSnapshot(ctx context.Context, c Config, j *journal, at modellog.Stored)
 }
 
 // save writes s to the log: first its chunks and then, once all predictions up to its
-// seq are released, the MANIFEST that completes it. line is the timeline as of s.
-func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, line *timeline.Timeline, out *publisher, c Config) (event.Saved, error) {
+// seq are released, the MANIFEST that completes it. line is the timeline as of s,
+// and verdict that of the gate.
+func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, line *timeline.Timeline, verdict *modellog.Gate, out *publisher, c Config) (event.Saved, error) {
 	file, err := snapshot.Append(nil, s)
 	if err != nil {
 		return event.Saved{}, err
@@ -98,7 +99,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, line *timeline
 	if err != nil {
 		return event.Saved{}, err
 	}
-	m.Time, m.Timeline = time.Now().UnixMilli(), line
+	m.Time, m.Timeline, m.Gate = time.Now().UnixMilli(), line, verdict
 	for wait := new(ingest.Backoff); ; {
 		for _, chunk := range chunks {
 			if err := j.append(ctx, chunk); err != nil {
@@ -125,7 +126,7 @@ func (j *journal) save(ctx context.Context, s *snapshot.Snapshot, line *timeline
 	if err := j.trim(ctx, c.History); err != nil {
 		j.report(event.Retrying{Err: fmt.Errorf("delete old history: %w", err)})
 	}
-	return event.Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash}, nil
+	return event.Saved{ID: m.Snapshot.String(), Seq: m.Seq, Step: m.Step, Bytes: len(file), StateHash: m.StateHash, Gate: m.Gate}, nil
 }
 
 // errBroken means that a delayed copy of an earlier snapshot's first chunk was appended

@@ -46,7 +46,7 @@ func TestVerifyFindsAStateThatTheHistoryDoesNotLeadTo(t *testing.T) {
 				if !change(s) {
 					t.Fatal("there is nothing to change")
 				}
-				if _, err := l.journal.save(t.Context(), s, nil, l.out, cfg); err != nil {
+				if _, err := l.journal.save(t.Context(), s, nil, nil, l.out, cfg); err != nil {
 					t.Fatal(err)
 				}
 				v, err := Verify(t.Context(), cfg)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -29,6 +30,8 @@ type Served struct {
 	Seq       int64
 	StateHash snapshot.Hash
 	Timeline  *timeline.Timeline // of the learner's errors; nil if the snapshot has none
+
+	offset int64 // of its MANIFEST in the log
 
 	mu    sync.Mutex
 	model *learner.Model
@@ -69,6 +72,14 @@ type Follower struct {
 	// Repaired, if not nil, is called when a broken log is valid again.
 	Repaired func()
 
+	// Chosen, if not nil, is called when the log names another snapshot to serve, or
+	// another reason to serve it.
+	Chosen func(modellog.Choice)
+
+	// Judged, if not nil, is called with the verdict of the gate about a new snapshot of a
+	// step.
+	Judged func(step int64, g modellog.Gate)
+
 	config  kafkalog.Config
 	damaged func(id string, err error)
 	key     ed25519.PublicKey
@@ -79,16 +90,30 @@ type Follower struct {
 	served  snapshot.ID    // the snapshot that was served last
 	bad     map[int64]bool // offsets of the manifests of damaged snapshots
 	broken  *broken        // nil: the log is whole
+	newest  atomic.Int64   // offset of the newest MANIFEST; -1: none
+	judged  int64          // offset of the last MANIFEST whose verdict was passed on
+	gone    int64          // offset of a MANIFEST that was found deleted
+	choice  atomic.Pointer[modellog.Choice]
+	reader  kafkalog.Reader
 }
 
 // NewFollower returns a Follower of the model log in topic. A snapshot that cannot
 // be used is reported to damaged, and the one before it is used instead. If key is
 // not nil, snapshots must be signed with its private key.
 func NewFollower(c *ingest.Client, topic string, key ed25519.PublicKey, damaged func(id string, err error)) *Follower {
-	return &Follower{
+	f := &Follower{
 		config:  kafkalog.Config{Client: c, Topic: topic, Keep: fallBack},
 		damaged: damaged, key: key, last: -1, bad: map[int64]bool{},
+		reader: kafkalog.Reader{Client: c, Topic: topic}, judged: -1, gone: -1,
 	}
+	f.newest.Store(-1)
+	return f
+}
+
+// Archive returns the models of the past. It can be used while Next is called, and knows
+// the snapshots that Next has seen.
+func (f *Follower) Archive() *Archive {
+	return NewArchive(f.config.Client, f.config.Topic, f.key, f.newest.Load)
 }
 
 // Next waits for a snapshot newer than the last one that it returned, and loads
@@ -101,12 +126,12 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 				return nil, f.breaks(err)
 			}
 		}
-		at, newer := f.newer()
-		if newer && at.Manifest.Snapshot == f.served { // it was loaded before the log broke
+		at, other := f.wanted()
+		if other && at.Snapshot == f.served { // it was loaded before the log broke
 			f.last = at.Offset
 			continue
 		}
-		if !newer {
+		if !other {
 			if err := f.poll(ctx); err != nil {
 				return nil, f.breaks(err)
 			}
@@ -116,32 +141,71 @@ func (f *Follower) Next(ctx context.Context) (*Served, error) {
 		var gap *ingest.GapError
 		switch {
 		case err == nil:
-			f.last, f.served = at.Offset, at.Manifest.Snapshot
+			f.last, f.served = at.Offset, at.Snapshot
 			f.whole()
 			return s, nil
-		case errors.As(err, &gap): // the owner of the log has deleted it in the meantime
-			f.log = nil
+		case errors.As(err, &gap) && at.Offset != f.gone: // the owner of the log may have deleted it in the meantime
+			f.log, f.gone = nil, at.Offset
 		case errors.Is(err, kafkalog.ErrLog) || errors.Is(err, snapshot.ErrTooNew) || ingest.Temporary(err) || ctx.Err() != nil:
 			return nil, f.breaks(err)
 		default:
 			f.bad[at.Offset] = true
-			f.damaged(at.Manifest.Snapshot.String(), err)
-			if _, older := f.newer(); !older && f.last < 0 { // an older one may lie further back
+			f.damaged(at.Snapshot.String(), err)
+			if _, older := f.wanted(); !older && f.last < 0 { // an older one may lie further back
 				f.log = nil
 			}
 		}
 	}
 }
 
-// newer returns the newest snapshot that is not known to be damaged, and reports
-// whether it is newer than the one served last.
-func (f *Follower) newer() (at modellog.Stored, ok bool) {
-	for _, at := range f.log.Fold.Snapshots() {
-		if !f.bad[at.Offset] {
-			return at, at.Offset > f.last
+// wanted returns the snapshot to serve, and reports whether it is another than the one
+// served last: the one that the log names or, if that is damaged, the newest one before it
+// that has passed the gate.
+func (f *Follower) wanted() (at modellog.Ref, other bool) {
+	all := f.log.Fold.Snapshots()
+	if len(all) > 0 {
+		f.newest.Store(all[0].Offset)
+	}
+	c, ok := f.log.Fold.Serves()
+	if !ok {
+		return at, false
+	}
+	f.tell(c, all)
+	if !f.bad[c.Snapshot.Offset] {
+		return c.Snapshot, c.Snapshot.Offset != f.last
+	}
+	for _, s := range all {
+		if g := s.Manifest.Gate; s.Offset < c.Snapshot.Offset && !f.bad[s.Offset] && (g == nil || g.Passed) {
+			return modellog.RefTo(s.Manifest, s.Offset), s.Offset != f.last
 		}
 	}
 	return at, false
+}
+
+// tell passes on how the snapshot served is chosen, and the newest verdict of the gate, if
+// they have changed.
+func (f *Follower) tell(c modellog.Choice, all []modellog.Stored) {
+	if was := f.choice.Load(); was == nil || *was != c {
+		f.choice.Store(&c)
+		if f.Chosen != nil {
+			f.Chosen(c)
+		}
+	}
+	if len(all) > 0 && all[0].Offset > f.judged && all[0].Manifest.Gate != nil {
+		f.judged = all[0].Offset
+		if f.Judged != nil {
+			f.Judged(all[0].Manifest.Step, *all[0].Manifest.Gate)
+		}
+	}
+}
+
+// Choice returns how the snapshot that is served is chosen. It can be used while Next is
+// called.
+func (f *Follower) Choice() modellog.Choice {
+	if c := f.choice.Load(); c != nil {
+		return *c
+	}
+	return modellog.Choice{Mode: modellog.Follow}
 }
 
 // fallBack is the number of snapshots that are kept, including the newest, in case
@@ -172,7 +236,7 @@ func (f *Follower) open(ctx context.Context) error {
 	}
 	f.log = log
 	err = log.Tail(ctx, func(*modellog.Fold) bool {
-		_, found := f.newer()
+		_, found := f.wanted()
 		return found
 	}, nil)
 	var gap *ingest.GapError
@@ -203,17 +267,29 @@ func (f *Follower) poll(ctx context.Context) (err error) {
 	return err
 }
 
-func (f *Follower) load(ctx context.Context, at modellog.Stored) (*Served, error) {
-	m := at.Manifest
+func (f *Follower) load(ctx context.Context, at modellog.Ref) (*Served, error) {
+	m, _, err := f.reader.Manifest(ctx, at.Offset)
+	if err != nil {
+		return nil, err
+	}
 	if f.key != nil {
 		if err := m.Verify(f.key); err != nil {
 			return nil, err
 		}
 	}
-	chunks, err := f.log.Chunks(ctx, at, m.ServingChunks())
+	if m.Snapshot != at.Snapshot {
+		return nil, fmt.Errorf("%w: the manifest at offset %d is of snapshot %v, want %v", snapshot.ErrMismatch, at.Offset, m.Snapshot, at.Snapshot)
+	}
+	chunks, err := f.reader.Chunks(ctx, m, at.Offset)
 	if err != nil {
 		return nil, err
 	}
+	return assembled(m, chunks, at.Offset)
+}
+
+// assembled returns the model in the chunks of the snapshot that the MANIFEST at an offset
+// completes.
+func assembled(m *modellog.Manifest, chunks [][]byte, offset int64) (*Served, error) {
 	file, err := modellog.AssembleServing(m, chunks, 0)
 	if err != nil {
 		return nil, err
@@ -224,7 +300,7 @@ func (f *Follower) load(ctx context.Context, at modellog.Stored) (*Served, error
 	}
 	served, err := NewServed(s)
 	if err == nil {
-		served.Timeline = m.Timeline
+		served.Timeline, served.offset = m.Timeline, offset
 	}
 	return served, err
 }

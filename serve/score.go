@@ -12,6 +12,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
 
@@ -32,7 +33,7 @@ type Config struct {
 }
 
 // Event is one of the events of a Scorer: Retrying, Waiting, Shared, Heartbeat,
-// Switched, Damaged, Broken, Repaired, Gap, Truncated or Scored.
+// Switched, Damaged, Chosen, Judged, Broken, Repaired, Gap, Truncated or Scored.
 type Event any
 
 type (
@@ -61,6 +62,16 @@ type (
 	Damaged struct {
 		ID  string
 		Err error
+	}
+
+	// Chosen reports that the model log names another snapshot to serve, or another reason
+	// to serve it.
+	Chosen struct{ Choice modellog.Choice }
+
+	// Judged reports the verdict of the gate about the newest snapshot, of a step.
+	Judged struct {
+		Step int64
+		Gate modellog.Gate
 	}
 
 	// Broken reports that the model log is no longer the same, whole and monotone.
@@ -104,6 +115,7 @@ type (
 type Scorer struct {
 	config Config
 	model  atomic.Pointer[Served]
+	log    *Follower
 	first  chan struct{} // closed when there is a model
 	reads  *ingest.Budget
 
@@ -112,8 +124,19 @@ type Scorer struct {
 
 // NewScorer prepares a scorer. It does no input or output.
 func NewScorer(c Config) *Scorer {
-	return &Scorer{config: c, first: make(chan struct{}), reads: ingest.NewBudget(readBytes)}
+	s := &Scorer{config: c, first: make(chan struct{}), reads: ingest.NewBudget(readBytes)}
+	s.log = NewFollower(c.Client, c.Log, c.VerifyKey, func(id string, err error) { c.Report(Damaged{id, err}) })
+	s.log.Repaired = func() { c.Report(Repaired{}) }
+	s.log.Chosen = func(choice modellog.Choice) { c.Report(Chosen{choice}) }
+	s.log.Judged = func(step int64, g modellog.Gate) { c.Report(Judged{step, g}) }
+	return s
 }
+
+// Choice returns how the model that is served is chosen.
+func (s *Scorer) Choice() modellog.Choice { return s.log.Choice() }
+
+// Archive returns the models of the past.
+func (s *Scorer) Archive() *Archive { return s.log.Archive() }
 
 // Model returns the current model; nil while there is none.
 func (s *Scorer) Model() *Served { return s.model.Load() }
@@ -169,12 +192,10 @@ const mendEvery = 2 * time.Second
 // Follow switches to each new snapshot as it appears, until ctx is done. Run does so,
 // too; Follow alone is for a process that scores no topics.
 func (s *Scorer) Follow(ctx context.Context) error {
-	f := NewFollower(s.config.Client, s.config.Log, s.config.VerifyKey, func(id string, err error) { s.config.Report(Damaged{id, err}) })
-	f.Repaired = func() { s.config.Report(Repaired{}) }
 	for {
 		var m *Served
 		err := s.retry(ctx, func() (err error) {
-			m, err = f.Next(ctx)
+			m, err = s.log.Next(ctx)
 			return err
 		})
 		if ctx.Err() != nil {

@@ -39,7 +39,7 @@ func rareFile(t *testing.T, name string, seed uint64, n int, share float64) stri
 func TestFiguresOfARareClass(t *testing.T) {
 	const few = "--max-features 64 --kernel gaussian:1.5 "
 	dir := t.TempDir()
-	rare, even := rareFile(t, "rare.csv", 1, 600, 0.05), rareFile(t, "even.csv", 2, 600, 0.5)
+	rare, even := rareFile(t, "rare.csv", 1, 450, 0.05), rareFile(t, "even.csv", 2, 450, 0.5)
 	for from, to := range map[string]string{rare: "rare.train.csv", even: "rare.test.csv"} {
 		b, err := os.ReadFile(from)
 		if err != nil {

@@ -43,14 +43,14 @@ func poses(n int) (records []string) {
 // model from a topic as fit from the file. The model is then verified, refitted
 // and used by a scorer.
 func TestSeveralLabelsFromFileToScorer(t *testing.T) {
-	records := poses(1800)
+	records := poses(900)
 	dir := t.TempDir()
 	file, config := filepath.Join(dir, "poses.jsonl"), filepath.Join(dir, "accrete.yaml")
 	if err := os.WriteFile(file, []byte(strings.Join(records, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := fitted(t, file, "--label", "x,y,z", "--max-features", "256", "--skip-bad", "--test", file)
-	if want.Targets != 3 || want.Task != "regression" || len(want.Progressive.Each) != 3 || len(want.Test.Each) != 3 || want.Skipped < 200 {
+	want := fitted(t, file, "--label", "x,y,z", "--max-features", "128", "--skip-bad", "--test", file)
+	if want.Targets != 3 || want.Task != "regression" || len(want.Progressive.Each) != 3 || len(want.Test.Each) != 3 || want.Skipped < 100 {
 		t.Errorf("%+v", want)
 	}
 	mean := 0.0
@@ -66,7 +66,7 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	text := fmt.Sprintf("model: arm\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: [x, y, z]}\nlearner: {max_features: 256}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr())
+	text := fmt.Sprintf("model: arm\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: [x, y, z]}\nlearner: {max_features: 128}\nhttp: {listen: \"off\"}\nscore: {topics: [in], http.listen: \"off\"}\n", b.Addr())
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +79,14 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 		return stdout
 	}
 	client := kafkatest.ClientOf(t, b.Addr(), nil)
-	kafkatest.Fill(t, client, "in", 1, records[:1111])
+	kafkatest.Fill(t, client, "in", 1, records[:555])
 	do("learn", "--to-end")
-	kafkatest.Fill(t, client, "in", 1, records[1111:])
+	kafkatest.Fill(t, client, "in", 1, records[555:])
 	if out := do("learn", "--to-end", "--json"); !strings.Contains(out, want.StateHash.String()) || !strings.Contains(out, `"progressive_each":[`) {
 		t.Errorf("learned from a topic: %s, want the state %v", out, want.StateHash)
 	}
 	var v pipeline.Verification
-	if out := do("refit", "--json", "--window", "500"); !strings.Contains(out, `"published":true`) {
+	if out := do("refit", "--json", "--window", "300"); !strings.Contains(out, `"published":true`) {
 		t.Errorf("refit: %s", out)
 	}
 	if err := json.Unmarshal([]byte(do("verify", "--json")), &v); err != nil || v.Divergent != 0 || v.Challengers != 1 || v.Compared < 2 {

@@ -79,6 +79,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer stop()
+	defer notifySystemd(e, health)()
 	if endpoint != nil {
 		defer endpoint.follow(ctx)()
 	}

@@ -52,9 +52,13 @@ type commands struct {
 	Metric     metric.Command     `cmd:"" help:"Learn a metric of the inputs, or one per key."`
 	Verify     history.Verify     `cmd:"" help:"Replay the history of a model and compare it with every snapshot."`
 	Prove      history.Prove      `cmd:"" help:"Compute a published prediction again, to the bit."`
+	Rebuild    history.Rebuild    `cmd:"" help:"Learn the history again without some records, and compare the predictions."`
 	Inspect    history.Inspect    `cmd:"" help:"Describe a snapshot or a model log."`
 	Resume     history.Resume     `cmd:"" help:"Resume a learner that has paused because of invalid input."`
 	Quarantine quarantine.Command `cmd:"" help:"List, show and replay the records that could not be used."`
+	Hold       history.Hold       `cmd:"" help:"Keep the model that scorers serve."`
+	Promote    history.Promote    `cmd:"" help:"Serve the newest snapshot, and follow later ones."`
+	Pin        history.Pin        `cmd:"" help:"Serve one snapshot of the model log."`
 	Rollback   history.Rollback   `cmd:"" help:"Roll a model back to an earlier point of its history."`
 	Adopt      history.Adopt      `cmd:"" help:"Continue a model on input topics that were recreated or mirrored."`
 	Export     history.Export     `cmd:"" help:"Write a model with its history to a file."`

@@ -188,7 +188,7 @@ func TestALearnedMetricIsTheKernels(t *testing.T) {
 // scorer. Any other metric is rejected.
 func TestTheMetricOfATenantFromFileToScorer(t *testing.T) {
 	const dim = 8
-	learn, check := tasks.Related(1, 4, 240, 100, dim)
+	learn, check := tasks.Related(1, 4, 120, 100, dim)
 	dir := t.TempDir()
 	train, test, saved := filepath.Join(dir, "train.csv"), filepath.Join(dir, "test.csv"), filepath.Join(dir, "metric.json")
 	tenants(t, train, dim, learn)

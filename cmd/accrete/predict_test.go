@@ -197,6 +197,11 @@ func httpAnswers(t *testing.T, rows []string, args ...string) map[string][]strin
 		}
 		all[spelling] = inferAnswers(t, b, text[0])
 	}
+	for version, want := range map[string]int{"champion": 200, "2999-01-01T00:00:00Z": 200, "2020-01-01T00:00:00Z": 404, "1": 404, "x": 404} {
+		if code, b := ask("GET", "/v2/models/"+model+"/versions/"+version, nil, 0); code != want {
+			t.Errorf("version %s: status %d, want %d: %s", version, code, want, b)
+		}
+	}
 	if _, b := ask("GET", "/metrics", nil, 0); !strings.Contains(string(b), `accrete_scorer_http_rows_total{model="`+model+`"} 1200`) {
 		t.Errorf("the rows are not counted")
 	}

@@ -34,8 +34,8 @@ func waves(t *testing.T, rows int, seed uint64) string {
 }
 
 func TestFitRefits(t *testing.T) {
-	train, test := waves(t, 1500, 1), waves(t, 500, 2)
-	code, stdout, stderr := call(t, nil, "fit", train, "--test", test, "--algorithm", "all", "--max-features", "128", "--refit", "--window", "1000", "--json")
+	train, test := waves(t, 700, 1), waves(t, 500, 2)
+	code, stdout, stderr := call(t, nil, "fit", train, "--test", test, "--algorithm", "all", "--max-features", "128", "--refit", "--window", "600", "--json")
 	if code != exit.Done {
 		t.Fatal(stderr)
 	}
@@ -47,13 +47,13 @@ func TestFitRefits(t *testing.T) {
 	switch {
 	case f == nil || f.Test == nil:
 		t.Fatalf("%s", stdout)
-	case f.Rows != 1000 || f.Features != 256 || !f.Reached || f.RelativeGap > 1e-3 || f.Gap < 0 || !(f.Bound > 0):
+	case f.Rows != 600 || f.Features != 256 || !f.Reached || f.RelativeGap > 1e-3 || f.Gap < 0 || !(f.Bound > 0):
 		t.Errorf("%+v", f)
 	case f.Test.Value() > 0.02 || f.Test.Value() > r.Test.Value() || f.Suboptimality < f.Gap:
 		t.Errorf("nMSE %v, before %v; suboptimality %v, gap %v", f.Test.Value(), r.Test.Value(), f.Suboptimality, f.Gap)
 	}
-	few := waves(t, 500, 3)
-	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--max-features", "64"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 500 rows") {
+	few := waves(t, 250, 3)
+	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--max-features", "64"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 250 rows") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 	if code, _, _ := call(t, nil, "fit", train, "--prune", "0.1"); code != exit.Misused {
@@ -95,12 +95,12 @@ func TestRefitPublishesAChallengerThatVerifyKnows(t *testing.T) {
 	if code, _, stderr := call(t, nil, "refit", "-c", config); code != exit.Refused || !strings.Contains(stderr, "waves.log") {
 		t.Errorf("before any learner: exit %d, %s", code, stderr)
 	}
-	do(new(any), "feed", waves(t, 1500, 1))
+	do(new(any), "feed", waves(t, 700, 1))
 	do(new(any), "learn", "--to-end")
 	var r, dry pipeline.RefitReport
-	do(&dry, "refit", "--window", "1000", "--dry-run")
-	do(&r, "refit", "--window", "1000", "--save", saved)
-	if r.Rows != 1000 || r.Relative > 1e-3 || !r.Published || dry.Published || dry.StateHash != r.StateHash || r.Suboptimality == nil {
+	do(&dry, "refit", "--window", "600", "--dry-run")
+	do(&r, "refit", "--window", "600", "--save", saved)
+	if r.Rows != 600 || r.Relative > 1e-3 || !r.Published || dry.Published || dry.StateHash != r.StateHash || r.Suboptimality == nil {
 		t.Errorf("%+v, and dry %+v", r, dry)
 	}
 	var v pipeline.Verification

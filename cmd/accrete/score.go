@@ -18,6 +18,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/serve/inference"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 type scoreCommand struct {
@@ -38,7 +39,7 @@ accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 
 // predictions adds the paths for predictions over HTTP.
 func predictions(model string, s *serve.Scorer, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
-	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Observe: observe}).Register
+	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Observe: observe}).Register
 }
 
 // scoreReport is the progress of a scorer.
@@ -106,6 +107,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer stop()
+	defer notifySystemd(e, health)()
 	progress := e.Progress(false)
 	defer every(time.Second, func() {
 		if e.Terminal {
@@ -131,9 +133,11 @@ type tally struct {
 	blocked *metrics.Condition
 	kafka   *metrics.Condition
 
-	mu    sync.Mutex
-	now   scoreReport
-	since time.Time
+	mu      sync.Mutex
+	choice  string // why newer snapshots are not served; empty: they are
+	refused string // why the newest snapshot is not
+	now     scoreReport
+	since   time.Time
 }
 
 func newTally(e *env.Env, model string, m *metrics.Scorer, h *metrics.Health) *tally {
@@ -164,13 +168,21 @@ func (t *tally) event(ev serve.Event) {
 		t.kafka.Progress()
 	case serve.Switched:
 		t.model.Green()
+		t.note()
 		t.metrics.Step.Set(float64(ev.To.ID.Step))
 		t.metrics.ModelTime.SetToCurrentTime()
 		t.now.Step, t.now.Lineage = ev.To.ID.Step, ev.To.ID.Lineage.String()
 		t.now.Models++
 		t.e.Log.Info().Int64("step", ev.To.ID.Step).Stringer("state_hash", ev.To.StateHash).Msg("switched to a snapshot")
 	case serve.Damaged:
+		t.metrics.Refused("damaged")
+		t.refused = fmt.Sprintf("snapshot %s cannot be used: %v; the one before it is served", ev.ID, ev.Err)
+		t.note()
 		t.e.Log.Error().Str("snapshot", ev.ID).Err(ev.Err).Msg("unusable snapshot, keeping the previous one")
+	case serve.Chosen:
+		t.chosen(ev.Choice)
+	case serve.Judged:
+		t.judged(ev)
 	case serve.Broken:
 		t.metrics.LogBroken.Set(1)
 		t.log.Red(ev.Err.Error())
@@ -197,6 +209,43 @@ func (t *tally) event(ev serve.Event) {
 		t.now.Lag = t.metrics.Lag.Set(ev.Topic, ev.Partition, ev.End-ev.Next)
 		t.blocked.Red(t.metrics.Blocked.Set(ev.Topic, ev.Partition, ev.Stable, ev.End))
 		t.moving.Lag(t.now.Lag)
+	}
+}
+
+// chosen reports which snapshot the model log names.
+func (t *tally) chosen(c modellog.Choice) {
+	t.metrics.Mode(string(c.Mode))
+	t.choice = ""
+	if c.Mode != modellog.Follow {
+		t.choice = fmt.Sprintf("%s: step %d is served until accrete promote, not the newest snapshot", c.Mode, c.Snapshot.Step)
+		if c.Reason != "" {
+			t.choice += " (" + c.Reason + ")"
+		}
+	}
+	t.note()
+	t.e.Log.Info().Str("mode", string(c.Mode)).Int64("step", c.Snapshot.Step).Str("reason", c.Reason).Str("by", c.By).Msg("snapshot to serve")
+}
+
+// judged reports the verdict of the gate.
+func (t *tally) judged(ev serve.Judged) {
+	g := ev.Gate
+	t.metrics.Challenge(g.Loss, g.Served)
+	t.refused = ""
+	if !g.Passed {
+		t.metrics.Refused("gate")
+		t.refused = fmt.Sprintf("the snapshot of step %d is %s", ev.Step, &g)
+		t.e.Log.Warn().Int64("step", ev.Step).Int64("served", g.Champion.Step).Float64(g.Metric, g.Loss).Float64(g.Metric+"_served", g.Served).Int64("rows", g.Rows).Msg("the gate has refused a snapshot")
+	}
+	t.note()
+}
+
+// note says in /readyz why the newest snapshot is not served.
+func (t *tally) note() {
+	switch {
+	case t.choice != "" && t.refused != "":
+		t.model.Note(t.choice + "; " + t.refused)
+	default:
+		t.model.Note(t.choice + t.refused)
 	}
 }
 

@@ -40,6 +40,10 @@ type Config struct {
 	// solution to the model log as a challenger.
 	Refit Refit `key:"refit"`
 
+	// What a new snapshot has to pass before scorers serve it: its progressive predictions
+	// are compared with those of the snapshot that is served, on the same records.
+	Gate Gate `key:"gate"`
+
 	// How predictions are delivered.
 	Output Output `key:"output"`
 
@@ -359,6 +363,23 @@ type Refit struct {
 	// the penalty of the norm of each feature's coefficients, as a share of the least
 	// for which no feature is left. 0 keeps all. See docs/refit.md.
 	Prune float64 `key:"prune" default:"0" min:"0" max:"0.99"`
+}
+
+// Gate configures the comparison of a new snapshot with the one served.
+type Gate struct {
+	// Metric that is compared. none: every snapshot is served. loss: the logarithmic loss
+	// of classes, the squared error of numbers, the pinball loss of a quantile. error: the
+	// share of wrong classes, or the absolute error of numbers. Needs labels, and costs
+	// a second prediction for each labelled record. Not with input.lags.
+	Metric string `key:"metric" default:"none" oneof:"none loss error"`
+
+	// Share by which the metric of a new snapshot may exceed that of the one served. A
+	// snapshot that is worse is written to the log and not served.
+	WorseThan float64 `key:"worse_than" default:"0.05" min:"0" max:"100"`
+
+	// Number of last labelled records to compare; fewer if the snapshot that is served is
+	// newer than these.
+	Over int `key:"over" default:"10000" min:"1" max:"10000000"`
 }
 
 // Snapshot configures when snapshots are written and what is kept.

@@ -108,6 +108,9 @@ func (v *validation) learner() {
 	if n := v.Learner.Monitor; n > 0 && n < divergence.MinBlockRows {
 		v.add("learner.monitor", "is %d: want 0 for none, or at least %d", n, divergence.MinBlockRows)
 	}
+	if v.Gate.Metric != "none" && v.Input.Lags > 0 {
+		v.add("gate.metric", "cannot be combined with input.lags: only the learner can predict with lags")
+	}
 	if v.Learner.Task == "novelty" {
 		v.novelty()
 	}
@@ -129,6 +132,8 @@ func (v *validation) novelty() {
 		v.add("learner.costs", "%s needs labels, which task novelty does not have", v.Learner.Costs)
 	case v.Input.Lags > 0:
 		v.add("input.lags", "needs labels, which task novelty does not have")
+	case v.Gate.Metric != "none":
+		v.add("gate.metric", "needs labels, which task novelty does not have")
 	case v.Refit.Every > 0:
 		v.add("refit.every", "needs labels, which task novelty does not have")
 	}

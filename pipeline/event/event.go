@@ -207,7 +207,8 @@ type (
 		Seq, Step int64
 		Bytes     int
 		StateHash snapshot.Hash
-		Froze     time.Duration // time that learning was paused
+		Gate      *modellog.Gate // nil: it was not compared with another
+		Froze     time.Duration  // time that learning was paused
 		Took      time.Duration
 	}
 )

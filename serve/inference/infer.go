@@ -88,7 +88,7 @@ func (s *Server) infer(r *http.Request) (a result, fault *failure) {
 	packed := q.pack(all)
 	object, err := json.Marshal(inferResponse{
 		ModelName: s.Name, ModelVersion: version(m), ID: q.ID, Outputs: all,
-		Parameters: map[string]string{"lineage": m.ID.Lineage.String(), "learned_to": record.LearnedTo(m.ID.LearnedTo)},
+		Parameters: map[string]string{"lineage": m.ID.Lineage.String(), "learned_to": record.LearnedTo(m.ID.LearnedTo), "serving": string(s.mode(r))},
 	})
 	if err != nil {
 		return a, status(http.StatusInternalServerError, "the predictions are not finite")

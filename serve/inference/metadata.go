@@ -3,6 +3,7 @@ package inference
 import (
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
@@ -25,8 +26,19 @@ type modelMetadata struct {
 	Outputs  []tensorMetadata `json:"outputs"`
 }
 
-func (s *Server) metadata(w http.ResponseWriter, m *serve.Served) {
+// versionsShown is the number of versions that the metadata of a model list.
+const versionsShown = 20
+
+func (s *Server) metadata(w http.ResponseWriter, r *http.Request, m *serve.Served) {
 	v := modelMetadata{Name: s.Name, Versions: []string{version(m)}, Platform: "accrete", Inputs: []tensorMetadata{}}
+	if s.Past != nil {
+		steps, _ := s.Past.Steps(r.Context(), versionsShown) // on an error, that of the model alone
+		for _, step := range steps {
+			if text := strconv.FormatInt(step, 10); !slices.Contains(v.Versions, text) {
+				v.Versions = append(v.Versions, text)
+			}
+		}
+	}
 	for _, f := range m.Schema.Fields() {
 		if !f.Pair {
 			v.Inputs = append(v.Inputs, tensorMetadata{f.Name, datatypeOf(f.Type), []int{-1}})

@@ -1,14 +1,18 @@
 package inference
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
 // Limits of requests.
@@ -20,6 +24,7 @@ const (
 	atOnce     = 32          // requests that are decoded and predicted
 	patience   = time.Second // for which others wait, before they are refused
 	retryAfter = "1"         // seconds
+	loadWithin = 10 * time.Second
 )
 
 // Server answers requests. Its fields must not change while it does.
@@ -27,6 +32,8 @@ type Server struct {
 	Name    string                                         // of the model
 	Version string                                         // of the program
 	Model   func() *serve.Served                           // the current model; nil: there is none yet
+	Past    *serve.Archive                                 // models of the past; nil: there are none
+	Choice  func() modellog.Choice                         // how Model was chosen; nil: it is the newest
 	Observe func(code, rows int, took time.Duration)       // called after each request for predictions; may be nil
 	busy    chan struct{}                                  // one element for each request at work
 	pool    func(m *serve.Served) (*worker, func(*worker)) // of the workers of a model
@@ -94,8 +101,23 @@ func (s *Server) current(r *http.Request) (*serve.Served, *failure) {
 	if m == nil {
 		return nil, status(http.StatusServiceUnavailable, "there is no complete snapshot of %q yet", s.Name)
 	}
-	if v := r.PathValue("version"); v != "" && v != version(m) {
+	v := r.PathValue("version")
+	if v == "" || v == serve.Champion || v == version(m) {
+		return m, nil
+	}
+	if s.Past == nil {
 		return nil, status(http.StatusNotFound, "unknown version %.100q of %q: the current one is %s", v, s.Name, version(m))
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), loadWithin)
+	defer cancel()
+	m, err := s.Past.Version(ctx, v)
+	switch {
+	case errors.Is(err, serve.ErrNoVersion):
+		return nil, status(http.StatusNotFound, "%v", err)
+	case err != nil && (ctx.Err() != nil || ingest.Temporary(err)):
+		return nil, status(http.StatusServiceUnavailable, "version %.100q of %q cannot be read now: %v", v, s.Name, err)
+	case err != nil:
+		return nil, status(http.StatusNotFound, "version %.100q of %q cannot be used: %v", v, s.Name, err)
 	}
 	return m, nil
 }
@@ -103,14 +125,14 @@ func (s *Server) current(r *http.Request) (*serve.Served, *failure) {
 // version returns the version of a model, its step.
 func version(m *serve.Served) string { return strconv.FormatInt(m.ID.Step, 10) }
 
-func (s *Server) named(f func(http.ResponseWriter, *serve.Served)) http.HandlerFunc {
+func (s *Server) named(f func(http.ResponseWriter, *http.Request, *serve.Served)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		m, err := s.current(r)
 		if err != nil {
 			fail(w, err)
 			return
 		}
-		f(w, m)
+		f(w, r, m)
 	}
 }
 
@@ -134,6 +156,7 @@ type result struct {
 func (s *Server) observed(f func(*http.Request) (result, *failure)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
+		w.Header().Set("Accrete-Serving", string(s.mode(r)))
 		a, err := s.limited(r, f)
 		code := http.StatusOK
 		switch {
@@ -150,6 +173,17 @@ func (s *Server) observed(f func(*http.Request) (result, *failure)) http.Handler
 			s.Observe(code, a.rows, time.Since(start))
 		}
 	}
+}
+
+// mode returns how the model that a request asks for is chosen.
+func (s *Server) mode(r *http.Request) modellog.Mode {
+	if v := r.PathValue("version"); v != "" && v != serve.Champion {
+		return "version"
+	}
+	if s.Choice == nil {
+		return modellog.Follow
+	}
+	return s.Choice().Mode
 }
 
 func (s *Server) limited(r *http.Request, f func(*http.Request) (result, *failure)) (result, *failure) {

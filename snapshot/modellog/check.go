@@ -127,5 +127,11 @@ func (m *Manifest) check() error {
 	if err := m.Columns.check(); err != nil {
 		return err
 	}
+	if err := m.Gate.check(); err != nil {
+		return err
+	}
+	if err := m.Serving.check(); err != nil {
+		return err
+	}
 	return snapshot.CheckConfig(m.Config)
 }

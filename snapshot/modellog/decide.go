@@ -187,5 +187,6 @@ func (l *ledger) forget(seq int64) {
 		}
 	}
 	l.kept = slices.DeleteFunc(l.kept, func(s Stored) bool { return s.Manifest.Seq > seq })
+	l.dethrone(seq)
 	l.challengers = slices.DeleteFunc(l.challengers, func(c StoredChallenger) bool { return c.Challenger.Seq > seq })
 }

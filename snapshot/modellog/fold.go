@@ -24,6 +24,7 @@ import (
 //   - a RELEASED only up to the last seq;
 //   - a PAUSE only at the last seq, and only once, and a RESUME only for the PAUSE
 //     in effect;
+//   - a SERVING only for a snapshot before it;
 //   - a CHUNK only directly after the previous chunk of its snapshot; chunks of
 //     challengers are counted separately;
 //   - a MANIFEST only if its chunks are the last ones that counted, are complete,

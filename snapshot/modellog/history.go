@@ -46,11 +46,11 @@ func (f *Fold) Snapshots() []Stored {
 }
 
 // Trim returns the offset below which the log may be deleted if the snapshots
-// that the fold remembers are to be kept. It is 0 while there are fewer than the
+// that the fold remembers and the one served are to be kept. It is 0 while there are fewer than the
 // fold should remember.
 func (f *Fold) Trim() int64 {
 	if l := f.get(); len(l.kept) >= l.keep {
-		return l.base.start.Offset
+		return min(l.base.start.Offset, l.needed())
 	}
 	return 0
 }

@@ -32,6 +32,10 @@ type ledger struct {
 	abandoned  []Abandoned
 	partitions map[string]int32
 
+	choice   *Choice // that holds or pins a snapshot; nil: none
+	champion *Ref    // the snapshot served otherwise; nil: unknown
+	promoted Choice  // that made it so; zero: the gate
+
 	challengers []StoredChallenger // oldest first
 	challenge   pending            // chunks of a challenger
 
@@ -69,6 +73,7 @@ func ledgerAt(m *Manifest, keep int, keyed bool) *ledger {
 	l.claim = Claim{Owner: m.Start.Owner, Versions: l.origin.Versions}
 	l.options = Config{Owner: m.Start.Owner, Hash: m.ConfigHash, Config: m.Config}
 	l.config = l.options
+	l.choice = m.Serving
 	return l
 }
 
@@ -167,6 +172,8 @@ func (l *ledger) apply(w waiting) (void string) {
 			return "there is no such pause"
 		}
 		l.paused, l.resumed = nil, r.Seq
+	case *Serving:
+		return l.serve(w.offset, r)
 	case *Partitions:
 		if l.partitions == nil {
 			l.partitions = make(map[string]int32)
@@ -204,6 +211,7 @@ func (l *ledger) complete(offset int64, m *Manifest) (void string) {
 	}
 	l.released = max(l.released, m.Seq)
 	l.kept = append(l.kept, Stored{Manifest: m, Offset: offset, Chunks: p.offsets})
+	l.crown(m, offset)
 	l.pending = pending{}
 	for len(l.kept) > l.keep && l.kept[1].Manifest.Seq <= l.remember {
 		l.kept = slices.Delete(l.kept, 0, 1)
@@ -259,6 +267,9 @@ func (l *ledger) finish(m *Manifest, p pending) error {
 	}
 	m.Owner = l.claim.Owner
 	m.FirstChunk = p.offsets[0]
-	m.Start, m.Genesis, m.Columns = at.start, &at.origin, at.columns
+	m.Start, m.Genesis, m.Columns, m.Serving = at.start, &at.origin, at.columns, l.choice
+	if m.Gate != nil && l.champion != nil {
+		m.Gate.Champion = *l.champion
+	}
 	return nil
 }

@@ -23,8 +23,8 @@ func (o Owner) owner() Owner { return o }
 func (o Owner) String() string { return fmt.Sprintf("epoch %d, nonce %v", o.Epoch, o.Nonce) }
 
 // Record is one of *Claim, *Genesis, *Imported, *Config, *Batch, *Gap, *Rollback,
-// *Adopt, *Upgrade, *Released, *Pause, *Resume, *Partitions, *Chunk, *Manifest,
-// *Challenger.
+// *Adopt, *Upgrade, *Released, *Pause, *Resume, *Serving, *Partitions, *Chunk,
+// *Manifest, *Challenger.
 type Record interface {
 	Type() string   // returns the record's key in Kafka
 	String() string // returns one line for people
@@ -159,6 +159,8 @@ type Manifest struct {
 
 	Time     int64              `json:"time,omitempty"`     // Unix milliseconds at which the snapshot was taken, for information; 0 if unknown
 	Timeline *timeline.Timeline `json:"timeline,omitempty"` // of the errors as of Start, for information; nil if there is none
+	Gate     *Gate              `json:"gate,omitempty"`     // nil if it was not compared with another
+	Serving  *Choice            `json:"serving,omitempty"`  // hold or pin in effect when it was written; nil if there is none
 	Signed
 }
 
@@ -190,7 +192,7 @@ func (*Manifest) Type() string { return "manifest" }
 func newRecord(typ string) Record {
 	for _, r := range []Record{
 		new(Claim), new(Genesis), new(Imported), new(Config), new(Batch), new(Gap), new(Rollback), new(Adopt), new(Upgrade),
-		new(Released), new(Pause), new(Resume), new(Partitions), new(Chunk), new(Manifest), new(Challenger),
+		new(Released), new(Pause), new(Resume), new(Serving), new(Partitions), new(Chunk), new(Manifest), new(Challenger),
 	} {
 		if r.Type() == typ {
 			return r
@@ -233,6 +235,9 @@ func (m *Manifest) String() string {
 	s := fmt.Sprintf("snapshot %v at seq %d, step %d: %d bytes in %d chunks, state %.16s", m.Snapshot, m.Seq, m.Step, m.Size, m.Chunks, m.StateHash)
 	if len(m.Signature) > 0 {
 		s += ", signed"
+	}
+	if m.Gate != nil {
+		s += ", " + m.Gate.String()
 	}
 	return s
 }

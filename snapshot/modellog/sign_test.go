@@ -65,6 +65,10 @@ func TestSignatureCoversEveryField(t *testing.T) {
 			*x = json.RawMessage(`{"other":1}`)
 		case **AbsentColumns:
 			*x = &AbsentColumns{Gone: []string{"a"}}
+		case **Gate:
+			*x = &Gate{Metric: "loss", Rows: 1, Champion: testRef}
+		case **Choice:
+			*x = &Choice{Mode: Hold, Snapshot: testRef}
 		case **Origin:
 			*x = &Origin{Versions: Versions{1, 1}}
 		case **timeline.Timeline:

@@ -43,7 +43,12 @@ type History struct {
 
 	Limits Limits // of the output topics
 
-	Beat  func()          // called between mini-batches; may be nil
+	Beat func() // called between mini-batches; may be nil
+
+	// Compare is called with each pass over rows of b before it is learned, and with the
+	// index of its first row; it may be nil.
+	Compare func(b *Decided, from int, pass *learner.PredictedBatch)
+
 	Meter *ranking.Recent // measures the predictions of classes; may be nil
 
 	// Witness, if not nil, sees each prediction before any of its mini-batch is learned.
@@ -79,6 +84,9 @@ func (h *History) Learn(seq int64, chain [32]byte, b *Decided) *Publication {
 	for from := 0; from < b.Batch.Len(); {
 		pass := h.Learner.Predict(b.Batch.Slice(from, b.Batch.Len()))
 		rest = h.answer(out, b, from, pass, rest)
+		if h.Compare != nil {
+			h.Compare(b, from, pass)
+		}
 		if step := h.Learner.Learn(pass); step.Changed {
 			h.step, h.Lineage, h.encoder = step.Step, h.rows, nil
 			h.learnedTo = make([]snapshot.Position, 0, len(h.Reached))

@@ -46,7 +46,8 @@ type importer struct {
 	times []int64 // of group
 	group []modellog.Record
 	size  int
-	files [2]hash.Hash // over the chunks of the snapshot and of the challenger in progress
+	moved map[int64]modellog.Ref // the snapshots written, by the offsets of their MANIFESTs in the file
+	files [2]hash.Hash           // over the chunks of the snapshot and of the challenger in progress
 }
 
 // Write reads a file and writes it to a Destination.
@@ -64,7 +65,7 @@ func Write(open func() (io.ReadCloser, error), model string, to Destination, rep
 	if r.Header.Model != model {
 		return out, fmt.Errorf("%w: the export contains model %q, the configuration is for %q", Err, r.Header.Model, model)
 	}
-	i := &importer{to: to, model: model}
+	i := &importer{to: to, model: model, moved: map[int64]modellog.Ref{}}
 	if err := i.begin(r.Header); err != nil {
 		return out, err
 	}
@@ -143,7 +144,14 @@ func (i *importer) add(r backup.Record) error {
 	switch rec := r.Record.(type) {
 	case *modellog.Chunk:
 		i.hash(rec)
+	case *modellog.Serving:
+		if !i.move(&rec.Snapshot) {
+			return nil // its snapshot is not in the file
+		}
 	case *modellog.Manifest:
+		if rec.Gate != nil {
+			i.move(&rec.Gate.Champion)
+		}
 		complete, finish = rec, func() error { return i.to.Fold().Finish(rec) }
 	case *modellog.Challenger:
 		complete, finish = &rec.Manifest, func() error { return i.to.Fold().FinishChallenger(rec) }
@@ -161,9 +169,25 @@ func (i *importer) add(r backup.Record) error {
 	}
 	i.times, i.group, i.size = append(i.times, r.Time), append(i.group, r.Record), i.size+r.Size
 	if complete != nil {
-		return i.flush()
+		if err := i.flush(); err != nil {
+			return err
+		}
+	}
+	if m, ok := r.Record.(*modellog.Manifest); ok {
+		if all := i.to.Fold().Snapshots(); len(all) > 0 && all[0].Manifest.Snapshot == m.Snapshot {
+			i.moved[r.Offset] = modellog.RefTo(all[0].Manifest, all[0].Offset)
+		}
 	}
 	return nil
+}
+
+// move makes ref name the same snapshot where it was written, and reports whether it was.
+func (i *importer) move(ref *modellog.Ref) bool {
+	to, ok := i.moved[ref.Offset]
+	if ok {
+		*ref = to
+	}
+	return ok
 }
 
 // as makes the current claim one of the versions v.

@@ -83,9 +83,18 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
 		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune},
+		Gate:          gate(c),
 		Heartbeat:     pipeline.HeartbeatEvery,
 		Report:        report,
 	}, nil
+}
+
+// gate returns the rule for new snapshots.
+func gate(c *config.Config) pipeline.GateConfig {
+	if c.Gate.Metric == "none" {
+		return pipeline.GateConfig{}
+	}
+	return pipeline.GateConfig{Metric: c.Gate.Metric, WorseThan: c.Gate.WorseThan, Over: c.Gate.Over}
 }
 
 // Writer returns the pipeline configuration of a command that writes a

@@ -1,0 +1,224 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
+)
+
+// GateConfig is the rule that a new snapshot has to pass before scorers serve it: its
+// metric over the last labelled records may exceed that of the snapshot served by a share of
+// it.
+type GateConfig struct {
+	Metric    string  // GateLoss or GateError; empty: every snapshot passes
+	WorseThan float64 // share, at least 0
+	Over      int     // number of last labelled records, at least 1; fewer, if the snapshot served is that new
+}
+
+// The metrics of a gate. GateLoss is the logarithmic loss of classes, the
+// squared error of numbers and the pinball loss of quantiles; GateError is the share of wrong
+// classes, and the absolute error of numbers.
+const (
+	GateLoss  = "loss"
+	GateError = "error"
+)
+
+// ErrGate is the error for a model that a gate cannot compare.
+var ErrGate = errors.New("no gate is possible")
+
+func (g GateConfig) validate(c learner.Config) error {
+	switch {
+	case g.Metric != GateLoss && g.Metric != GateError:
+		return fmt.Errorf("%w: unknown metric %q", ErrGate, g.Metric)
+	case !(g.WorseThan >= 0) || math.IsInf(g.WorseThan, 0) || g.Over < 1:
+		return fmt.Errorf("%w: worse than %v over %d records", ErrGate, g.WorseThan, g.Over)
+	case c.Lags > 0:
+		return fmt.Errorf("%w: %w", ErrGate, learner.ErrLags)
+	case c.Task == learner.Novelty:
+		return fmt.Errorf("%w: novelty has no labels", ErrGate)
+	}
+	return nil
+}
+
+// gate compares the learner's predictions with those of the snapshot served, for the same
+// records. It is owned by the goroutine that learns, and does not influence what is learned.
+type gate struct {
+	config GateConfig
+	tau    float64 // of a quantile; 0: other losses
+	log    kafkalog.Reader
+	key    ed25519.PublicKey // nil: snapshots need no signature
+
+	served modellog.Ref
+	model  *learner.Model // of served; nil: there is nothing to compare with
+	sums   [][2]float64   // metric of the learner and of the model, for each of the last records
+	at     int            // index of the oldest, once there are config.Over
+}
+
+// newGate returns nil if every snapshot is to pass.
+func newGate(c Config) (*gate, error) {
+	if c.Gate.Metric == "" {
+		return nil, nil
+	}
+	if err := c.Gate.validate(c.Learner); err != nil {
+		return nil, err
+	}
+	g := &gate{config: c.Gate, log: kafkalog.Reader{Client: c.Client, Topic: LogTopic(c.Model), Again: true}, key: c.VerifyKey}
+	if l, err := loss.Parse(c.Learner.Loss); err == nil {
+		if q, ok := l.(loss.Quantile); ok {
+			g.tau = q.Tau
+		}
+	}
+	return g, nil
+}
+
+// follow makes the snapshot that scorers serve the one to compare with.
+func (g *gate) follow(ctx context.Context, j *journal) error {
+	if g == nil {
+		return nil
+	}
+	select {
+	case j.turn <- struct{}{}:
+	default: // something is being appended, for which learning does not wait
+		return nil
+	}
+	c, ok := j.log.Fold.Serves()
+	j.unlock()
+	if !ok || c.Snapshot == g.served {
+		return nil
+	}
+	m, err := g.load(ctx, c.Snapshot)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil { // no scorer can load it either
+		j.report(event.Damaged{ID: c.Snapshot.Snapshot.String(), Err: err})
+	}
+	g.served, g.model, g.sums, g.at = c.Snapshot, m, nil, 0
+	return nil
+}
+
+func (g *gate) load(ctx context.Context, ref modellog.Ref) (*learner.Model, error) {
+	m, _, err := g.log.Manifest(ctx, ref.Offset)
+	if err != nil {
+		return nil, err
+	}
+	if g.key != nil {
+		if err := m.Verify(g.key); err != nil {
+			return nil, err
+		}
+	}
+	chunks, err := g.log.Chunks(ctx, m, ref.Offset)
+	if err != nil {
+		return nil, err
+	}
+	file, err := modellog.AssembleServing(m, chunks, 0)
+	if err != nil {
+		return nil, err
+	}
+	s, err := snapshot.DecodeServing(file, 0)
+	if err != nil {
+		return nil, err
+	}
+	return learner.NewModel(s.State.Serving)
+}
+
+// compare adds the labelled rows of a pass.
+func (g *gate) compare(b *history.Decided, from int, pass *learner.PredictedBatch) {
+	if g.model == nil || pass.Size == 0 {
+		return
+	}
+	rows := b.Batch.Slice(from, from+pass.Len())
+	if d := g.model.Dim(); d != 0 && d != rows.Dim() {
+		return
+	}
+	out := g.model.Predict(rows)
+	for i := range pass.Len() {
+		y := b.Batch.Label(from + i)
+		if y.Task == learner.Auto {
+			continue
+		}
+		pair := [2]float64{g.metric(pass.Row(i), y), math.Inf(1)}
+		if out.Size > 0 {
+			pair[1] = g.metric(out.Row(i), y)
+		}
+		if math.IsInf(pair[1], 1) { // a model without labels is worse than any other
+			pair[1] = pair[0] + 1
+		}
+		if len(g.sums) < g.config.Over {
+			g.sums = append(g.sums, pair)
+			continue
+		}
+		g.sums[g.at] = pair
+		g.at = (g.at + 1) % g.config.Over
+	}
+}
+
+// certain is the least probability that the logarithmic loss sees.
+const certain = 1e-9
+
+// metric returns that of a prediction.
+func (g *gate) metric(p []float64, y learner.Label) float64 {
+	if y.Task == learner.Classification {
+		best := 0
+		for k, v := range p {
+			if v > p[best] {
+				best = k
+			}
+		}
+		switch {
+		case g.config.Metric == GateError && best == y.Class:
+			return 0
+		case g.config.Metric == GateError:
+			return 1
+		case y.Class < len(p):
+			return -math.Log(max(p[y.Class], certain))
+		}
+		return -math.Log(certain)
+	}
+	sum := 0.0
+	for j, v := range p {
+		switch d := y.At(j) - v; {
+		case g.config.Metric == GateError:
+			sum += math.Abs(d)
+		case g.tau > 0:
+			sum += max(g.tau*d, (g.tau-1)*d)
+		default:
+			sum += d * d
+		}
+	}
+	return sum / float64(len(p))
+}
+
+// verdict returns that about a snapshot of the learner as it is; nil if it passes without a
+// comparison.
+func (g *gate) verdict() *modellog.Gate {
+	if g == nil || len(g.sums) == 0 {
+		return nil
+	}
+	v := &modellog.Gate{Metric: g.config.Metric, Rows: int64(len(g.sums)), WorseThan: g.config.WorseThan, Champion: g.served}
+	for _, pair := range g.sums {
+		v.Loss += pair[0] / float64(v.Rows)
+		v.Served += pair[1] / float64(v.Rows)
+	}
+	v.Loss, v.Served = finite(v.Loss), finite(v.Served)
+	v.Passed = v.Loss <= v.Served*(1+v.WorseThan)
+	return v
+}
+
+// finite returns v, or the greatest number instead of one that no record of the log can have.
+func finite(v float64) float64 {
+	if v < math.MaxFloat64 {
+		return v
+	}
+	return math.MaxFloat64
+}

@@ -1,0 +1,119 @@
+package pipeline
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// sourced writes values to a topic. Every seventh has a header "source: bad" and the key
+// "k".
+func sourced(t *testing.T, c *ingest.Client, topic string, values []string, keep func(i int) bool) {
+	t.Helper()
+	if err := c.Create(t.Context(), topic, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	var rs []ingest.Record
+	for i, v := range values {
+		r := ingest.Record{Time: 1_700_000_000_000 + int64(i)*1000, Key: fmt.Append(nil, i), Value: []byte(v)}
+		if i%7 == 3 {
+			r.Key, r.Headers = []byte("k"), []ingest.Header{{Key: "source", Value: []byte("b&d")}}
+		}
+		if keep(i) {
+			rs = append(rs, r)
+		}
+	}
+	if err := c.Producer().Publish(t.Context(), topic, 0, rs); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A model that is rebuilt without some records has the state of one that has never seen
+// them, and continues like that one.
+func TestARebuiltModelHasNotSeenWhatWasLeftOut(t *testing.T) {
+	c := kafkatest.Client(t)
+	values := rings(420)
+	for i := range values { // with a class of their own
+		if i%7 == 3 {
+			values[i] = `{"features":{"x":1,"y":2},"label":"poison"}`
+		}
+	}
+	at := time.UnixMilli(1_700_000_000_000 + 50_000).UTC().Format(time.RFC3339)
+	for name, w := range map[string]struct {
+		without []string
+		left    func(i int) bool
+	}{
+		"source": {[]string{"header:source=b%26d"}, func(i int) bool { return i%7 != 3 }},
+		"either": {[]string{"key=k&from=" + at, "before=" + at}, func(i int) bool { return i >= 50 && i%7 != 3 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, clean := kafkatest.Name("rings"), kafkatest.Name("rings")
+			sourced(t, c, in, values[:300], func(int) bool { return true })
+			sourced(t, c, clean, values[:300], w.left)
+			cfg, ev := config(c, "m", in)
+			cfg.Learner.Algorithm, cfg.BatchSize = "ridge", 40
+			learnAll(t, cfg)
+			was := finalHash(t, ev)
+			other, ev := config(c, "m", clean)
+			other.Learner.Algorithm = "ridge"
+			learnAll(t, other)
+			want := finalHash(t, ev)
+
+			dry, err := Rebuild(t.Context(), cfg, w.without, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Rebuild(t.Context(), cfg, w.without, cfg.Model+"2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := 0
+			for i := range 300 {
+				if w.left(i) {
+					kept++
+				}
+			}
+			if r.StateHash != want || r.Was != was || dry.StateHash != want || r.Difference != dry.Difference {
+				t.Errorf("state %v, want %v; with them %v, want %v; %+v", r.StateHash, want, r.Was, was, dry)
+			}
+			if d := r.Difference; r.Records != 300 || int(r.Removed) != 300-kept || int(d.Compared) != kept || d.Different == 0 || d.Mean <= 0 || d.Largest > 1 || d.Graded == 0 || d.Without.Loss >= d.With.Loss {
+				t.Errorf("%+v", r)
+			}
+			_, err = Rebuild(t.Context(), cfg, w.without, r.As)
+			wants(t, err, ErrStart, "exists")
+			next := cfg
+			next.Model = r.As
+			v, err := Verify(t.Context(), next)
+			if err != nil || v.Divergent > 0 || !v.Start.Verified || v.StateHash != want {
+				t.Errorf("verify: %+v, %v", v, err)
+			}
+			// Both continue with the same records.
+			sourced(t, c, in, values[300:], func(int) bool { return true })
+			sourced(t, c, clean, values[300:], func(int) bool { return true })
+			learnAll(t, other)
+			want = finalHash(t, ev)
+			learnAll(t, next)
+			if v, err = Verify(t.Context(), next); err != nil || v.Divergent > 0 || v.StateHash != want {
+				t.Errorf("it continues with state %v, want %v; %v", v.StateHash, want, err)
+			}
+		})
+	}
+}
+
+func TestRebuildRefusesWhatItCannotDo(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("rings")
+	kafkatest.Fill(t, c, in, 1, rings(20))
+	cfg, _ := config(c, "m", in)
+	learnAll(t, cfg)
+	for text, says := range map[string]string{"": "joined by &", "x=1": "unknown condition", "before=yesterday": "parsing time", "partition=x": "parsing", "key": "joined by &", "key=%zz": "joined by &"} {
+		_, err := Rebuild(t.Context(), cfg, []string{text}, "")
+		wants(t, err, ErrStart, says)
+	}
+	_, err := Rebuild(t.Context(), cfg, []string{"key=1"}, cfg.Model)
+	wants(t, err, ErrStart, "cannot replace itself")
+	_, err = Rebuild(t.Context(), cfg, nil, "")
+	wants(t, err, ErrStart, "no records")
+}

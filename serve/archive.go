@@ -1,0 +1,285 @@
+package serve
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
+)
+
+// ErrNoVersion is the error for a version that the model log does not hold, or that is
+// no version.
+var ErrNoVersion = errors.New("unknown version")
+
+// Champion is the version that is served now.
+const Champion = "champion"
+
+// loadedAtOnce is the number of models of the past that are kept in memory.
+const loadedAtOnce = 4
+
+// Archive loads the models of the snapshots that a model log still holds, newest first
+// along the chain of their MANIFESTs. It is safe for concurrent use.
+type Archive struct {
+	log    kafkalog.Reader
+	key    ed25519.PublicKey
+	newest func() int64 // offset of the newest MANIFEST; -1: there is none
+
+	reading chan struct{} // held by the one that reads the log
+
+	mu     sync.Mutex
+	seen   int64     // newest as of the last update
+	past   []past    // newest first
+	whole  bool      // past reaches back to the beginning of the log
+	loaded []*Served // last used first
+}
+
+// past is a snapshot in the log.
+type past struct {
+	offset, previous int64 // of its MANIFEST and of the one before it
+	step             int64
+	at               time.Time // when the MANIFEST was written
+}
+
+// NewArchive returns the models of a log. newest returns the offset of its newest MANIFEST, or
+// -1 if there is none.
+func NewArchive(c *ingest.Client, topic string, key ed25519.PublicKey, newest func() int64) *Archive {
+	return &Archive{log: kafkalog.Reader{Client: c, Topic: topic, Again: true}, key: key, newest: newest, reading: make(chan struct{}, 1)}
+}
+
+// Version returns the model of the snapshot of a step, or of the newest snapshot that
+// was written before an RFC 3339 time. It is loaded unless it is in memory. The error
+// is ErrNoVersion if there is none.
+func (a *Archive) Version(ctx context.Context, version string) (*Served, error) {
+	step, err := strconv.ParseInt(version, 10, 64)
+	if err == nil {
+		if m := a.inMemory(func(m *Served) bool { return m.ID.Step == step }); m != nil {
+			return m, nil
+		}
+		return a.find(ctx, func(p past) bool { return p.step <= step }, func(p past) error {
+			if p.step != step {
+				return fmt.Errorf("%w %d: there is no snapshot of this step, the one before it is of step %d", ErrNoVersion, step, p.step)
+			}
+			return nil
+		})
+	}
+	at, err := time.Parse(time.RFC3339, version)
+	if err != nil {
+		return nil, fmt.Errorf("%w %.100q: want a step, a time such as 2026-01-02T15:04:05Z, or %s", ErrNoVersion, version, Champion)
+	}
+	return a.find(ctx, func(p past) bool { return !p.at.After(at) }, nil)
+}
+
+// Ref names the snapshot that a version is of.
+func (a *Archive) Ref(ctx context.Context, version string) (modellog.Ref, error) {
+	s, err := a.Version(ctx, version)
+	if err != nil {
+		return modellog.Ref{}, err
+	}
+	m, _, err := a.manifest(ctx, s.offset)
+	if err != nil {
+		return modellog.Ref{}, err
+	}
+	return modellog.RefTo(m, s.offset), nil
+}
+
+// At returns the model of the snapshot whose MANIFEST is at an offset.
+func (a *Archive) At(ctx context.Context, offset int64) (*Served, error) {
+	if m := a.inMemory(func(m *Served) bool { return m.offset == offset }); m != nil {
+		return m, nil
+	}
+	return a.load(ctx, offset)
+}
+
+// Steps returns the steps of up to n snapshots that the log holds, newest first.
+func (a *Archive) Steps(ctx context.Context, n int) (steps []int64, err error) {
+	seen := 0
+	_, err = a.walk(ctx, func(past) bool { seen++; return seen == n })
+	if err != nil && !errors.Is(err, ErrNoVersion) {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range a.past[:min(n, len(a.past))] {
+		steps = append(steps, p.step)
+	}
+	return steps, nil
+}
+
+// inMemory returns a model that is loaded, if no snapshot has been written or rolled back
+// since the log was read; otherwise nil.
+func (a *Archive) inMemory(is func(*Served) bool) *Served {
+	newest := a.newest()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.loaded, is)
+	if i < 0 || a.seen != newest {
+		return nil
+	}
+	m := a.loaded[i]
+	a.loaded = slices.Insert(slices.Delete(a.loaded, i, i+1), 0, m)
+	return m
+}
+
+// find loads the newest snapshot that is accepted, unless check returns an error for it.
+func (a *Archive) find(ctx context.Context, accept func(past) bool, check func(past) error) (*Served, error) {
+	p, err := a.walk(ctx, accept)
+	if err == nil && check != nil {
+		err = check(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.At(ctx, p.offset)
+}
+
+// lock waits until nobody else reads the log.
+func (a *Archive) lock(ctx context.Context) error {
+	select {
+	case a.reading <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (a *Archive) unlock() { <-a.reading }
+
+// walk returns the newest snapshot that is accepted, reading as much of the chain as it
+// does not know.
+func (a *Archive) walk(ctx context.Context, accept func(past) bool) (past, error) {
+	if err := a.lock(ctx); err != nil {
+		return past{}, err
+	}
+	defer a.unlock()
+	if err := a.update(ctx); err != nil {
+		return past{}, err
+	}
+	for i := 0; ; i++ {
+		if i == len(a.past) {
+			if a.whole {
+				return past{}, fmt.Errorf("%w: the log holds no snapshot so old", ErrNoVersion)
+			}
+			if err := a.extend(ctx); err != nil {
+				return past{}, err
+			}
+			i--
+			continue
+		}
+		if accept(a.past[i]) {
+			return a.past[i], nil
+		}
+	}
+}
+
+// update drops the snapshots that were rolled back, and adds those written since.
+func (a *Archive) update(ctx context.Context) error {
+	newest := a.newest()
+	known := slices.DeleteFunc(slices.Clone(a.past), func(p past) bool { return p.offset > newest })
+	var added []past
+	at := newest
+	for at >= 0 && len(known) > 0 && at > known[0].offset {
+		p, err := a.read(ctx, at)
+		if err != nil {
+			return err
+		}
+		added, at = append(added, p), p.previous
+	}
+	known = slices.DeleteFunc(known, func(p past) bool { return p.offset > at }) // not part of the chain any more
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.past, a.seen = append(added, known...), newest
+	a.loaded = slices.DeleteFunc(a.loaded, func(m *Served) bool {
+		return m.offset > at && !slices.ContainsFunc(added, func(p past) bool { return p.offset == m.offset })
+	})
+	if len(a.past) == 0 {
+		a.whole = newest < 0
+	}
+	return nil
+}
+
+// extend adds the snapshot before the oldest one known.
+func (a *Archive) extend(ctx context.Context) error {
+	at := a.newest()
+	if n := len(a.past); n > 0 {
+		at = a.past[n-1].previous
+	}
+	p, err := past{}, error(nil)
+	if at >= 0 {
+		p, err = a.read(ctx, at)
+	}
+	var gap *ingest.GapError
+	if err != nil && !errors.As(err, &gap) {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.whole = at < 0 || err != nil; !a.whole { // the older ones were deleted
+		a.past = append(a.past, p)
+	}
+	return nil
+}
+
+// manifest reads the MANIFEST at an offset.
+func (a *Archive) manifest(ctx context.Context, offset int64) (*modellog.Manifest, time.Time, error) {
+	m, at, err := a.log.Manifest(ctx, offset)
+	if err == nil && a.key != nil {
+		err = m.Verify(a.key)
+	}
+	return m, time.UnixMilli(at), err
+}
+
+func (a *Archive) read(ctx context.Context, offset int64) (past, error) {
+	m, at, err := a.manifest(ctx, offset)
+	if err != nil {
+		return past{}, err
+	}
+	if m.Previous >= offset {
+		return past{}, fmt.Errorf("%w: the manifest at offset %d names the one at %d as the one before it", snapshot.ErrCorrupt, offset, m.Previous)
+	}
+	return past{offset, m.Previous, m.Step, at}, nil
+}
+
+// load reads a model from the log, verifies it and keeps it in memory.
+func (a *Archive) load(ctx context.Context, offset int64) (*Served, error) {
+	if err := a.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer a.unlock()
+	if m := a.inMemory(func(m *Served) bool { return m.offset == offset }); m != nil { // by another request
+		return m, nil
+	}
+	s, err := a.assemble(ctx, offset)
+	var gap *ingest.GapError
+	if errors.As(err, &gap) { // deleted in the meantime
+		return nil, fmt.Errorf("%w: %w", ErrNoVersion, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.loaded = slices.Insert(a.loaded, 0, s)
+	a.loaded = a.loaded[:min(len(a.loaded), loadedAtOnce)]
+	return s, nil
+}
+
+func (a *Archive) assemble(ctx context.Context, offset int64) (*Served, error) {
+	m, _, err := a.manifest(ctx, offset)
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := a.log.Chunks(ctx, m, offset)
+	if err != nil {
+		return nil, err
+	}
+	return assembled(m, chunks, offset)
+}

@@ -1,0 +1,73 @@
+package kafkalog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// Reader reads single records of a model log, without folding it.
+type Reader struct {
+	Client *ingest.Client
+	Topic  string
+	Again  bool // repeat what fails temporarily
+}
+
+func (r Reader) poll(ctx context.Context, f *ingest.Fetcher, offset int64) (got ingest.Fetched, err error) {
+	if !r.Again {
+		return f.Poll(ctx, offset)
+	}
+	err = ingest.Retry(ctx, func(error) {}, func() (err error) {
+		got, err = f.Poll(ctx, offset)
+		return err
+	})
+	return got, err
+}
+
+// Manifest reads the MANIFEST at an offset, and the time at which it was written, in Unix
+// milliseconds. The error is *ingest.GapError if it was deleted.
+func (r Reader) Manifest(ctx context.Context, offset int64) (m *modellog.Manifest, at int64, err error) {
+	got, err := r.poll(ctx, r.Client.Fetcher(r.Topic, 0), offset)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(got.Records) == 0 || got.Records[0].Offset != offset {
+		return nil, 0, fmt.Errorf("%w: record %d of %q is missing", snapshot.ErrTruncated, offset, r.Topic)
+	}
+	v, err := modellog.Parse(got.Records[0].Key, got.Records[0].Value)
+	if err != nil {
+		return nil, 0, err
+	}
+	m, ok := v.(*modellog.Manifest)
+	if !ok {
+		return nil, 0, fmt.Errorf("%w: record %d of %q is a %s, want a manifest", snapshot.ErrMismatch, offset, r.Topic, v.Type())
+	}
+	return m, got.Records[0].Time, nil
+}
+
+// Chunks reads the chunks of the serving part of the snapshot that the MANIFEST at an offset
+// completes. They may lie among other records before it.
+func (r Reader) Chunks(ctx context.Context, m *modellog.Manifest, offset int64) (values [][]byte, err error) {
+	n := m.ServingChunks()
+	f := r.Client.Fetcher(r.Topic, 0)
+	for next := m.FirstChunk; len(values) < n && next < offset; {
+		got, err := r.poll(ctx, f, next)
+		if err != nil {
+			return nil, err
+		}
+		for _, rec := range got.Records {
+			v, err := modellog.Parse(rec.Key, rec.Value)
+			if c, ok := v.(*modellog.Chunk); err == nil && ok && !c.Challenger && c.Snapshot == m.Snapshot && c.Index == len(values) && len(values) < n {
+				values = append(values, rec.Value)
+			}
+		}
+		next = got.Next
+	}
+	if len(values) < n {
+		return nil, fmt.Errorf("%w: %d of %d chunks of snapshot %v", snapshot.ErrTruncated, len(values), n, m.Snapshot)
+	}
+	return values, nil
+}
