@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -284,4 +285,24 @@ func (c *Client) offsets(ctx context.Context, topic string, when int64, partitio
 		}
 	}
 	return out, nil
+}
+
+// Topics returns the names of the cluster's topics that this client may see, without
+// Kafka's own, in alphabetical order.
+func (c *Client) Topics(ctx context.Context) ([]string, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	req.AllowAutoTopicCreation = false
+	req.Topics = nil // all of them
+	r, _, err := c.do(ctx, req, responseLimit, nil)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, t := range r.(*kmsg.MetadataResponse).Topics {
+		if t.ErrorCode == 0 && t.Topic != nil && !t.IsInternal {
+			names = append(names, *t.Topic)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
 }

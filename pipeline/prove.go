@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -42,6 +44,8 @@ type Receipt struct {
 	LearnedTo []snapshot.Position `json:"learned_to"` // first offset of each partition that it had not learned
 
 	Input Input `json:"input"`
+
+	Explanation json.RawMessage `json:"explanation,omitempty"` // see learner.Explanation; missing if the model's predictions cannot be explained
 
 	FromSeq   int64         `json:"from_seq"`             // the replay began after this seq
 	Snapshot  *snapshot.ID  `json:"snapshot,omitempty"`   // with this snapshot; nil: with the empty state
@@ -279,6 +283,26 @@ func (q *question) answer(h *history.History, p history.Predicted) {
 		in.Columns = append(in.Columns, col)
 	}
 	q.Input = in
+	q.Explanation = explanation(h, p)
+}
+
+// explanation returns the explanation of a prediction, nil if there is none.
+func explanation(h *history.History, p history.Predicted) []byte {
+	if p.Pass.Mixture == learner.MixtureLabels { // of members that a Model does not have
+		return nil
+	}
+	m, err := learner.NewModel(h.Learner.Serving())
+	if err != nil {
+		return nil
+	}
+	var b learner.Batch
+	b.Reset(len(p.X))
+	b.Append(p.X, learner.Label{}, 1)
+	all, err := m.Explain(&b)
+	if err != nil {
+		return nil
+	}
+	return record.AppendExplanation(nil, all[0], p.Schema.Columns, p.Schema.Classes)
 }
 
 // String returns the receipt for people.
@@ -302,6 +326,9 @@ func (r *Receipt) String() string {
 	fmt.Fprintf(&b, "replayed     from %s\n", begin)
 	for _, p := range r.LearnedTo {
 		fmt.Fprintf(&b, "learned      %s/%d up to offset %d\n", p.Topic, p.Partition, p.Next)
+	}
+	if r.Explanation != nil {
+		fmt.Fprintf(&b, "explanation  %s\n", r.Explanation)
 	}
 	fmt.Fprintf(&b, "input        %s", cmp.Or(r.Input.Value, "null"))
 	return b.String()

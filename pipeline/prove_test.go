@@ -3,7 +3,9 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -73,6 +75,10 @@ func TestPredictionsAreProved(t *testing.T) {
 		for i, r := range got {
 			if !r.Equal || r.ID != ids[i] || !bytes.Equal(r.Prediction, want[r.ID].Value) || r.Again != nil {
 				t.Errorf("%+v", r)
+			}
+			var x struct{ Base, Score, Rest float64 }
+			if r.Step > 10 && (json.Unmarshal(r.Explanation, &x) != nil || x.Score == 0 || math.Abs(x.Rest) > 1e-4) {
+				t.Errorf("explanation %s", r.Explanation)
 			}
 			value := fmt.Sprintf(`{"features":{"x":%v,"y":%v}`, *r.Input.Columns[0].Value, *r.Input.Columns[1].Value)
 			if !bytes.HasPrefix([]byte(r.Input.Value), []byte(value)) || r.Seq == 0 || len(r.LearnedTo) > 2 {

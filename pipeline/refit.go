@@ -11,12 +11,14 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/pipeline/internal/priority"
 	"github.com/accrete-ml/accrete/refit"
+	"github.com/accrete-ml/accrete/refit/optim"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -59,7 +61,8 @@ func refitTo(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sn
 		return nil, err
 	}
 	read := time.Since(start)
-	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance, Prune: c.Refit.Prune}, model, rows)
+	solving := func(score int, at optim.Point) { c.Report(event.Solving{Score: score, At: at}) }
+	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance, Prune: c.Refit.Prune, Progress: solving}, model, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
@@ -146,6 +147,7 @@ func verifyFrom(ctx context.Context, c Config, j *journal, from modellog.Recover
 		challengers[s.Challenger.Seq] = append(challengers[s.Challenger.Seq], s.Challenger)
 	}
 	v.FromSeq, v.ToSeq = h.Seq+1, h.Seq
+	c.Report(event.Verifying{FromSeq: v.FromSeq, ToSeq: j.log.Fold.Seq()})
 	defer func() {
 		if gone(err) && v.Compared > 0 { // the result is that of the decisions before
 			err = errors.Join(err, v.finish(h))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -75,6 +76,20 @@ func TestLearnContinuesWhereFitEnds(t *testing.T) {
 		}
 		accrete(exit.Refused, "began with", "verify", "-c", "config.yaml", "--from", "new.csv")
 		accrete(exit.Done, "begins with", "inspect", "-c", "config.yaml", "--records", "100")
+	}
+	for line := range strings.Lines(accrete(exit.Done, "", "predict", "new.csv", "--model", "old.snap", "--explain")) {
+		p := read[struct {
+			Prediction  float64
+			Explanation struct {
+				Base, Score, Rest float64
+				Parts             map[string]float64
+			}
+		}](t, line)
+		x := p.Explanation
+		sum := x.Base + x.Parts["km"] + x.Parts["city"] + x.Rest
+		if math.Abs(p.Prediction-x.Score) > 1e-9 || math.Abs(sum-x.Score) > 1e-9 || math.Abs(x.Rest) > 1e-4 || len(x.Parts) != 2 {
+			t.Errorf("the parts sum to %v: %s", sum, line)
+		}
 	}
 	accrete(exit.Refused, "learner.max_features", "learn", "--to-end", "-c", "config.yaml", "--from", "old.snap", "--set", "model=x"+in, "--set", "learner.max_features=128")
 }

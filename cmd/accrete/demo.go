@@ -128,17 +128,29 @@ func (d *demoCommand) Run(ctx context.Context, e *env.Env) error {
 	if !d.JSON {
 		fmt.Fprintf(e.Stdout, "two of %d inputs are relevant, two others after every %s examples; the lowest possible error is %.3f\n", synth.Dim, display.Thousands(synth.Period), synth.Bayes)
 	}
+	progress := e.Progress(false)
 	ended := every(time.Second, func() {
 		r := m.report()
+		if !d.JSON && e.Interactive {
+			progress.Update(m.board.Spark(sparkWidth)+" "+r.status(), nil)
+			return
+		}
 		e.Print(d.JSON, r.line(), r)
 	})
 	err = wait()
 	ended()
+	progress.Done()
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
 	r := m.report()
 	return e.Print(d.JSON, r.summary(), r)
+}
+
+// status returns the status in a line that a terminal rewrites, most important values first.
+func (r demoReport) status() string {
+	return fmt.Sprintf("error %.3f (linear %.3f), %s/s, lag %s, %s, %s, %.0f s", r.Latest, r.Baselines.Linear, display.Thousands(int64(r.PerSecond)), display.Thousands(r.Lag),
+		display.Count(r.Examples, "example"), display.Count(int64(r.Snapshots), "snapshot"), r.Seconds)
 }
 
 // line returns the status line.

@@ -116,7 +116,8 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *
 		}
 		if time.Since(last) > time.Second {
 			last = time.Now()
-			progress.Update(fmt.Sprintf("%s records, %s/s", display.Thousands(r.Records), display.Thousands(int64(float64(r.Records)/time.Since(start).Seconds()))), nil)
+			took := time.Since(start)
+			progress.Update(fmt.Sprintf("%s records, %s/s%s", display.Thousands(r.Records), display.Thousands(int64(float64(r.Records)/took.Seconds())), display.Left(took, rows.share())), nil)
 		}
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)

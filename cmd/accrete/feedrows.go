@@ -20,6 +20,7 @@ import (
 // rows is a source of records.
 type rows interface {
 	next() ([]byte, error) // the value of the next record; io.EOF after the last
+	share() float64        // of the records that have been returned; 0 if unknown
 	io.Closer
 }
 
@@ -54,6 +55,8 @@ func (f *feedCommand) rows(ctx context.Context, e *env.Env, c *config.Config) (r
 
 type fileRows struct{ *decode.File }
 
+func (f fileRows) share() float64 { return f.Share() }
+
 func (f fileRows) next() ([]byte, error) {
 	if err := f.Skip(); err != nil {
 		return nil, err
@@ -68,6 +71,8 @@ type demoRows struct {
 	n      int64
 	x      [synth.Dim]float64
 }
+
+func (*demoRows) share() float64 { return 0 }
 
 func (d *demoRows) next() ([]byte, error) {
 	class := d.stream.At(d.n, d.x[:])

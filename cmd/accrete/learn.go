@@ -109,7 +109,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	progress := e.Progress(false)
 	defer every(time.Second, func() {
 		if e.Terminal {
-			progress.Update(w.Current().String(), nil)
+			progress.Update(board.Spark(sparkWidth)+" "+w.Current().String(), nil)
 		}
 	})()
 	if err := pl.Run(ctx); err != nil {
@@ -119,6 +119,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	r := w.Current()
 	return e.Print(l.JSON, r.String()+stateLine(r), r)
 }
+
+// sparkWidth is the width of the curve of the error on a terminal.
+const sparkWidth = 12
 
 func stateLine(r watch.Report) string {
 	if r.StateHash == nil {

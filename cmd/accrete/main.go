@@ -16,6 +16,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/bench"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/compare"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/draft"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/fit"
@@ -39,9 +40,11 @@ type commands struct {
 	LogFormat string `enum:"auto,console,json" default:"auto" env:"ACCRETE_LOG_FORMAT" placeholder:"FORMAT" help:"Log format on standard error: console, json, or auto (console on a terminal, json elsewhere)."`
 
 	Demo       demoCommand        `cmd:"" help:"Run a broker, a stream of examples, a learner and a scorer in one process."`
+	Init       draft.Command      `cmd:"" help:"Write a first configuration, from the records of a topic."`
 	Lint       lint.Command       `cmd:"" help:"Check a configuration and show the origin of each value."`
 	Learn      learnCommand       `cmd:"" help:"Learn a model from Kafka, predicting each record first."`
 	Score      scoreCommand       `cmd:"" help:"Predict topics with the newest snapshot of a model."`
+	Top        topCommand         `cmd:"" help:"Show several learners and scorers in a terminal."`
 	Tail       tail.Command       `cmd:"" help:"Show the predictions of a model as they are written."`
 	Feed       feedCommand        `cmd:"" help:"Write a file to an input topic."`
 	Fit        fit.Command        `cmd:"" help:"Learn a file in one pass, without Kafka."`

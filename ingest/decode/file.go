@@ -26,6 +26,9 @@ type File struct {
 	broken error // no row follows
 	why    string
 	close  func() error
+
+	bytes *countedReader // of the file; nil if its size is unknown
+	size  int64
 }
 
 // line is one row of the file, not decoded.
@@ -69,8 +72,11 @@ func Open(path string, c Config, s Schema) (*File, error) {
 		in.Close()
 		return nil, fmt.Errorf("%s is a directory: name a file in it", path)
 	}
-	f := &File{name: path, close: in.Close}
-	if err := f.open(in, c, s); err != nil {
+	f := &File{name: path, close: in.Close, bytes: &countedReader{r: in}}
+	if info, err := in.Stat(); err == nil {
+		f.size = info.Size()
+	}
+	if err := f.open(f.bytes, c, s); err != nil {
 		in.Close()
 		return nil, err
 	}
@@ -245,6 +251,26 @@ func (f *File) Task() (learner.Task, string) { return f.d.task, f.why }
 
 // Schema returns the schema as of the rows returned so far.
 func (f *File) Schema() *Schema { return f.d.Schema() }
+
+// Share returns which share of the bytes of the file has been read; 0 if that is unknown.
+func (f *File) Share() float64 {
+	if f.bytes == nil || f.size <= 0 {
+		return 0
+	}
+	return float64(f.bytes.n) / float64(f.size)
+}
+
+// countedReader counts the bytes that are read.
+type countedReader struct {
+	r io.Reader
+	n int64
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
 
 // Line returns the number of the line in which the current row begins.
 func (f *File) Line() int { return f.now.number }

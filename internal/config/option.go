@@ -61,7 +61,7 @@ func (t *table) add(typ reflect.Type, section string, index []int) {
 			t.add(f.Type, path, at)
 			continue
 		}
-		t.options = append(t.options, option{path: path, section: section, key: key, env: envName(path), index: at, tag: f.Tag})
+		t.options = append(t.options, option{path: path, section: section, key: key, env: EnvName(path), index: at, tag: f.Tag})
 	}
 }
 
@@ -74,7 +74,9 @@ func join(section, key string) string {
 
 const envPrefix = "ACCRETE_"
 
-func envName(path string) string {
+// EnvName returns the environment variable of an option: ACCRETE_INPUT_TOPICS of
+// input.topics.
+func EnvName(path string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 

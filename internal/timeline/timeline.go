@@ -95,6 +95,15 @@ func (t *Timeline) Drift(examples int64) {
 	t.Drifts = t.Drifts[max(0, len(t.Drifts)-MostDrifts):]
 }
 
+// Model returns the errors of the model, for a small curve.
+func (t *Timeline) Model() []float64 {
+	errors := make([]float64, len(t.Points))
+	for i, p := range t.Points {
+		errors[i] = float64(p.Model)
+	}
+	return errors
+}
+
 // Clone returns a copy that shares no memory.
 func (t *Timeline) Clone() *Timeline {
 	return &Timeline{t.Every, slices.Clone(t.Points), slices.Clone(t.Drifts)}

@@ -8,6 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/refit/optim"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -100,6 +101,10 @@ type (
 		Snapshots []*modellog.Manifest // complete in the model log, oldest first
 	}
 
+	// Verifying reports which decisions are about to be replayed for a verification, each
+	// followed by a Learned.
+	Verifying struct{ FromSeq, ToSeq int64 }
+
 	// Learned reports that a BATCH was learned.
 	Learned struct {
 		Seq           int64
@@ -183,6 +188,12 @@ type (
 
 	// Resumed reports that the model log has a RESUME of the pause.
 	Resumed struct{}
+
+	// Solving reports the progress of a refit.
+	Solving struct {
+		Score int // that is being solved for
+		At    optim.Point
+	}
 
 	// Refitted reports that a challenger is complete in the model log.
 	Refitted struct {

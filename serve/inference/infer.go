@@ -49,12 +49,8 @@ type output struct {
 }
 
 // infer answers POST …/infer.
-func (s *Server) infer(r *http.Request) (a result, fault *failure) {
+func (s *Server) infer(r *http.Request, b, rest []byte) (a result, fault *failure) {
 	m, fault := s.current(r)
-	if fault != nil {
-		return a, fault
-	}
-	b, rest, fault := content(r)
 	if fault != nil {
 		return a, fault
 	}

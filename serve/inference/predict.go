@@ -8,12 +8,8 @@ import (
 
 // predict answers POST /predict: for an object as in a topic, with the value of its
 // prediction record, and for a list of objects with a list.
-func (s *Server) predict(r *http.Request) (a result, fault *failure) {
+func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *failure) {
 	m, fault := s.current(r)
-	if fault != nil {
-		return a, fault
-	}
-	b, rest, fault := content(r)
 	if fault != nil {
 		return a, fault
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -25,6 +26,9 @@ const (
 	patience   = time.Second // for which others wait, before they are refused
 	retryAfter = "1"         // seconds
 	loadWithin = 10 * time.Second
+
+	smallBytes   = 64 << 10  // of a body that is read at any time
+	readingBytes = 256 << 20 // of larger bodies that are read at a time
 )
 
 // Server answers requests. Its fields must not change while it does.
@@ -35,6 +39,7 @@ type Server struct {
 	Past    *serve.Archive                                 // models of the past; nil: there are none
 	Choice  func() modellog.Choice                         // how Model was chosen; nil: it is the newest
 	Observe func(code, rows int, took time.Duration)       // called after each request for predictions; may be nil
+	reading atomic.Int64                                   // bytes of large bodies that are being read
 	busy    chan struct{}                                  // one element for each request at work
 	pool    func(m *serve.Served) (*worker, func(*worker)) // of the workers of a model
 }
@@ -152,8 +157,11 @@ type result struct {
 	rows int
 }
 
+// handler answers a request with this JSON object, or value, and binary data.
+type handler func(r *http.Request, object, rest []byte) (result, *failure)
+
 // observed returns a handler that limits the number of requests at work, and reports each.
-func (s *Server) observed(f func(*http.Request) (result, *failure)) http.HandlerFunc {
+func (s *Server) observed(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		w.Header().Set("Accrete-Serving", string(s.mode(r)))
@@ -186,13 +194,29 @@ func (s *Server) mode(r *http.Request) modellog.Mode {
 	return s.Choice().Mode
 }
 
-func (s *Server) limited(r *http.Request, f func(*http.Request) (result, *failure)) (result, *failure) {
+// limited reads the body, for which a slow client may take its time, and then waits for one
+// of the requests at work to end.
+func (s *Server) limited(r *http.Request, f handler) (result, *failure) {
+	size := int64(MaxBytes)
+	if r.ContentLength >= 0 {
+		size = min(size, r.ContentLength)
+	}
+	if size > smallBytes {
+		defer s.reading.Add(-size)
+		if s.reading.Add(size) > readingBytes {
+			return result{}, status(http.StatusTooManyRequests, "large requests of %d bytes are being read: try again", readingBytes)
+		}
+	}
+	object, rest, fault := content(r)
+	if fault != nil {
+		return result{}, fault
+	}
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {
 	case s.busy <- struct{}{}:
 		defer func() { <-s.busy }()
-		return f(r)
+		return f(r, object, rest)
 	case <-late.C:
 	case <-r.Context().Done():
 	}

@@ -15,12 +15,22 @@ import (
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/snapshot"
 )
 
 // fitted returns a model of JSON records.
 func fitted(t testing.TB, c learner.Config, in decode.Config, records []string) *serve.Served {
 	t.Helper()
-	if c.MaxFeatures = 32; c.Task != learner.Novelty && c.Algorithm == "" {
+	m, err := serve.NewServed(snapshotOf(t, c, in, records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func snapshotOf(t testing.TB, c learner.Config, in decode.Config, records []string) *snapshot.Snapshot {
+	t.Helper()
+	if c.MaxFeatures = max(32, c.MaxFeatures); c.Task != learner.Novelty && c.Algorithm == "" {
 		c.Algorithm = "ridge"
 	}
 	fit, err := offline.NewFit(c, in)
@@ -43,11 +53,7 @@ func fitted(t testing.TB, c learner.Config, in decode.Config, records []string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := serve.NewServed(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return s
 }
 
 // typed is a model of classes with columns of every type.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 )
@@ -59,40 +58,39 @@ func (t *tensor) read() *failure {
 	return nil
 }
 
-// flatten reads the elements of the data.
+// flatten sets the values to the elements of the data, as they are spelled. The data is
+// valid JSON.
 func (t *tensor) flatten() error {
-	if len(t.Data) == 0 || t.Data[0] != '[' {
+	b := t.Data
+	if len(b) == 0 || b[0] != '[' {
 		return errors.New("want a list")
 	}
-	d := json.NewDecoder(bytes.NewReader(t.Data))
-	d.UseNumber()
-	for {
-		token, err := d.Token()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch v := token.(type) {
-		case json.Delim:
-			if v == '{' {
-				return errors.New("an object is no value")
-			}
+	for i := 0; i < len(b); {
+		from := i
+		switch b[i] {
+		case '[', ']', ',', ' ', '\t', '\n', '\r':
+			i++
 			continue
-		case json.Number:
-			t.values = append(t.values, []byte(v.String()))
-		default: // text, a boolean or null
-			b, err := json.Marshal(v)
-			if err != nil {
-				return err
+		case '{':
+			return errors.New("an object is no value")
+		case '"':
+			for i++; b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
 			}
-			t.values = append(t.values, b)
+			i++
+		default: // a number, a boolean or null
+			for i < len(b) && strings.IndexByte("], \t\n\r", b[i]) < 0 {
+				i++
+			}
 		}
-		if len(t.values) > MaxValues {
+		if len(t.values) == MaxValues {
 			return errors.New("too many values")
 		}
+		t.values = append(t.values, b[from:i:i])
 	}
+	return nil
 }
 
 // fits reports whether a value has the datatype, or is null: a missing value.

@@ -108,6 +108,12 @@ func (e *Encoding) Moves() bool {
 	return false
 }
 
+// WidthOf returns the number of columns that raw column j becomes.
+func (e *Encoding) WidthOf(j int) int {
+	c := &e.columns[j]
+	return c.encoder().width(c, &e.prior)
+}
+
 // Apply sets dst to the encoded row x, by the state as it is.
 func (e *Encoding) Apply(dst, x []float64) {
 	for j, v := range x {

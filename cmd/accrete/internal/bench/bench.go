@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/curves"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
@@ -134,9 +135,12 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return exit.Usage("missing argument: want a folder of data sets, or --paper")
 	}
 	var reports []report
-	progress := e.Progress(false)
+	progress, start := e.Progress(false), time.Now()
 	unread, err := c.each(ctx, e, func(s *set) error {
-		r, err := c.compare(ctx, s, func(algorithm string) { progress.Update(s.name+": "+algorithm, nil) })
+		r, err := c.compare(ctx, s, func(algorithm string) {
+			left := display.Left(time.Since(start), float64(s.at)/float64(s.of))
+			progress.Update(fmt.Sprintf("%s: %s, data set %d of %d%s", s.name, algorithm, s.at+1, s.of, left), nil)
+		})
 		if err == nil {
 			reports = append(reports, r)
 		}

@@ -144,8 +144,11 @@ func (c *Command) each(ctx context.Context, e *env.Env, use func(*set) error) (u
 	}
 	var first error
 	used := 0
-	for _, name := range f.names {
+	for i, name := range f.names {
 		s, err := f.read(ctx, e, name, c.Shuffle)
+		if err == nil {
+			s.at, s.of = i, len(f.names)
+		}
 		if err != nil {
 			unread++
 		} else if err = use(s); err != nil && !errors.Is(err, errUnfit) {

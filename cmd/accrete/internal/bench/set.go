@@ -18,6 +18,7 @@ import (
 
 // set is a data set in memory.
 type set struct {
+	at, of      int // index among the data sets, and their number
 	name        string
 	rows, test  []decode.Row
 	task        learner.Task

@@ -22,10 +22,13 @@ type Env struct {
 	Stdout   io.Writer // results only
 	Stderr   io.Writer // logs and progress
 	environ  []string
-	Log      zerolog.Logger  // to stderr; disabled until the flags are parsed
-	Terminal bool            // stderr is a terminal that can rewrite a line
-	color    bool            // stderr shows colour
-	Screen   *display.Screen // stdout and stderr are written through it
+	Log      zerolog.Logger // to stderr; disabled until the flags are parsed
+	Terminal bool           // stderr is a terminal that can rewrite a line
+
+	Interactive bool // stdout is one, too
+
+	color  bool            // stderr shows colour
+	Screen *display.Screen // stdout and stderr are written through it
 }
 
 // New returns an environment with the log disabled.
@@ -39,8 +42,11 @@ func New(environ []string, stdin io.Reader, stdout, stderr io.Writer) *Env {
 		environ:  environ,
 		Log:      zerolog.Nop(),
 		Terminal: terminal,
-		color:    terminal && Lookup(environ, "NO_COLOR") == "",
-		Screen:   s,
+
+		Interactive: terminal && isTerminal(stdout),
+
+		color:  terminal && Lookup(environ, "NO_COLOR") == "",
+		Screen: s,
 	}
 }
 

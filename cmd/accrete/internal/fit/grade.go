@@ -100,10 +100,12 @@ func (f *Command) refit(ctx context.Context, e *env.Env, c decode.Config, s *sna
 		return err
 	}
 	progress, last := e.Progress(false), time.Now()
-	o := refit.Options{Lambda: f.Penalty, Prune: f.Prune, Coordinates: f.Coordinates, Relative: f.Tolerance, Clock: process.Clock(), Progress: func(_ int, at optim.Point) {
+	solving := display.Solving{Relative: f.Tolerance}
+	o := refit.Options{Lambda: f.Penalty, Prune: f.Prune, Coordinates: f.Coordinates, Relative: f.Tolerance, Clock: process.Clock(), Progress: func(score int, at optim.Point) {
+		text := solving.Text(score, at, time.Now())
 		if time.Since(last) > time.Second {
 			last = time.Now()
-			progress.Update(fmt.Sprintf("refit: pass %.0f, duality gap %.2g", at.Passes, at.Gap()), nil)
+			progress.Update(text, nil)
 		}
 	}}
 	fitted, err := refit.Solve(ctx, model, rows.last(f.Window), o)

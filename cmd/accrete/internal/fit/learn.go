@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
+	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -27,6 +28,7 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 	file.Look()
 	r.columns.Hint = file.Hint
 	progress, start, last, rows := e.Progress(false), time.Now(), time.Now(), 0
+	var line timeline.Timeline
 	defer progress.Done()
 	for {
 		row, err := next()
@@ -59,10 +61,21 @@ func (f *Command) learn(ctx context.Context, e *env.Env, file *decode.File, run 
 				return ctx.Err()
 			}
 			last = time.Now()
-			progress.Update(f.progress(run.Progress(), time.Since(start)), nil)
+			text, share := f.progress(run.Progress(), time.Since(start)), file.Share()
+			if f.Shuffle != nil {
+				share = 0 // all rows have been read
+			}
+			if e.Terminal {
+				line.Observe(run.Progress(), learner.Drifts{})
+				text = display.Sparkline(line.Model(), sparkWidth) + " " + text
+			}
+			progress.Update(text+display.Left(time.Since(start), share), nil)
 		}
 	}
 }
+
+// sparkWidth is the width of the curve of the error on a terminal.
+const sparkWidth = 16
 
 func (f *Command) progress(p learner.Progress, took time.Duration) string {
 	return fmt.Sprintf("%s examples, %s/s, progressive %v", display.Thousands(p.Examples), display.Thousands(int64(float64(p.Examples)/took.Seconds())), display.NewFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows))

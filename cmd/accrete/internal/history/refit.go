@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -48,7 +50,17 @@ func (r *Refit) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer client.Close()
-	p, err := setup.Pipeline(c, client, e.WarnOfRetries)
+	solving, progress, last := display.Solving{Relative: cmp.Or(r.Tolerance, c.Refit.Tolerance)}, e.Progress(false), time.Now()
+	p, err := setup.Pipeline(c, client, func(ev event.Event) {
+		e.WarnOfRetries(ev)
+		if ev, ok := ev.(event.Solving); ok {
+			text := solving.Text(ev.Score, ev.At, time.Now())
+			if time.Since(last) > time.Second {
+				last = time.Now()
+				progress.Update(text, nil)
+			}
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -63,6 +75,7 @@ func (r *Refit) Run(ctx context.Context, e *env.Env) error {
 	}
 	p.Refit.Lambda = r.Penalty
 	report, s, err := pipeline.Refit(ctx, p, !r.DryRun)
+	progress.Done()
 	if err != nil {
 		return err
 	}

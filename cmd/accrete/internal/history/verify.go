@@ -42,13 +42,17 @@ func (v *Verify) Run(ctx context.Context, e *env.Env) error {
 	}
 	defer client.Close()
 	progress := e.Progress(false)
-	var last time.Time
+	var last, began time.Time
+	var span event.Verifying
 	p, err := setup.Pipeline(c, client, func(ev event.Event) {
 		switch ev := ev.(type) {
+		case event.Verifying:
+			span, began = ev, time.Now()
 		case event.Learned:
 			if e.Terminal && time.Since(last) > time.Second/4 {
 				last = time.Now()
-				progress.Update(fmt.Sprintf("seq %d, %s examples", ev.Seq, display.Thousands(ev.Progress.Examples)), nil)
+				left := display.Left(last.Sub(began), float64(ev.Seq-span.FromSeq+1)/float64(span.ToSeq-span.FromSeq+1))
+				progress.Update(fmt.Sprintf("seq %d of %d, %s examples%s", ev.Seq, span.ToSeq, display.Thousands(ev.Progress.Examples), left), nil)
 			}
 		case pipeline.Divergence:
 			e.Log.Error().Int64("seq", ev.Seq).Int64("step", ev.Step).Stringer("want", ev.Want).Stringer("got", ev.Got).Bool("lineage_differs", ev.Lineage).Msg("divergence")

@@ -10,19 +10,21 @@ import (
 	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/quarantine"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
 )
 
-// sampleReport describes records of the input topics.
-type sampleReport struct {
+// SampleReport describes records of the input topics.
+type SampleReport struct {
 	Of       string `json:"of"` // which records
 	Records  int    `json:"records"`
 	Labelled int    `json:"labelled"`
@@ -38,12 +40,33 @@ type rejection struct {
 	Example string `json:"example"`
 }
 
-// sample reads n records and reports how a learner would read them: with the schema of
-// the model if there is one, and else as a new model would.
+// Sampled is what a sample of the input topics shows.
+type Sampled struct {
+	Report  SampleReport
+	Columns []inputs.Report
+	why     map[string]*rejection
+}
+
+// Sample reads n records of the input topics and returns how a new model would read them.
+func Sample(ctx context.Context, e *env.Env, c *config.Config, client *ingest.Client, n int) (*Sampled, error) {
+	return (&cluster{e: e, c: c, client: client}).take(ctx, n)
+}
+
+// sample reads n records and reports how a learner would read them.
 func (o *cluster) sample(ctx context.Context, n int) error {
+	s, err := o.take(ctx, n)
+	if err != nil {
+		return o.problem(ctx, err)
+	}
+	return o.printSample(s.Report, s.Columns, s.why)
+}
+
+// take reads n records with the schema of the model if there is one, and else as a new
+// model would.
+func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 	c, err := setup.Pipeline(o.c, o.client, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var schema decode.Schema
 	of := "oldest records, which a new model learns first"
@@ -52,20 +75,20 @@ func (o *cluster) sample(ctx context.Context, n int) error {
 	case err == nil:
 		of, schema, c.Decode = fmt.Sprintf("newest records, as the model reads them at step %d", model.ID.Step), model.Schema, model.Decode
 	case !errors.Is(err, ingest.ErrUnknownTopic) && !errors.Is(err, setup.ErrNoSnapshot):
-		return o.problem(ctx, err)
+		return nil, err
 	}
 	d, err := decode.New(c.Decode, schema)
 	if err != nil {
-		return o.problem(ctx, err)
+		return nil, err
 	}
 	rs, err := o.read(ctx, n, model != nil)
 	if err != nil {
-		return o.problem(ctx, err)
+		return nil, err
 	}
 	fit := designer(c.Learner)
 	d.Look()
 	t := inputs.Tally{Hint: d.Hint}
-	report, why := sampleReport{Of: of, Records: len(rs)}, map[string]*rejection{}
+	report, why := SampleReport{Of: of, Records: len(rs)}, map[string]*rejection{}
 	for i := range rs {
 		row, err := record.Decode(d, &rs[i])
 		if err != nil {
@@ -87,7 +110,7 @@ func (o *cluster) sample(ctx context.Context, n int) error {
 	}
 	s := d.Schema()
 	report.Task, report.Classes = s.Task, len(s.Classes)
-	return o.printSample(report, o.columns(&t, s, fit, model), why)
+	return &Sampled{report, o.columns(&t, s, fit, model), why}, nil
 }
 
 // designer returns a small learner that encodes columns as one with the options c does; nil
@@ -171,7 +194,7 @@ func (o *cluster) read(ctx context.Context, n int, newest bool) (all []ingest.Re
 	return all, nil
 }
 
-func (o *cluster) printSample(r sampleReport, columns []inputs.Report, why map[string]*rejection) error {
+func (o *cluster) printSample(r SampleReport, columns []inputs.Report, why map[string]*rejection) error {
 	reasons := slices.SortedFunc(maps.Values(why), func(a, b *rejection) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Reason, b.Reason))
 	})
@@ -189,7 +212,7 @@ func (o *cluster) printSample(r sampleReport, columns []inputs.Report, why map[s
 		}
 		return o.e.Print(false, b.String()+"\n", nil)
 	}
-	if err := o.e.Print(true, "", map[string]sampleReport{"sample": r}); err != nil {
+	if err := o.e.Print(true, "", map[string]SampleReport{"sample": r}); err != nil {
 		return err
 	}
 	for _, c := range columns {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/internal/timeline"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -116,6 +117,13 @@ func (b *Board) Cap(c learner.Cap) {
 	b.limit = c
 }
 
+// Spark draws the history of the error in that many characters, for a terminal.
+func (b *Board) Spark(width int) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return display.Sparkline(b.line.Model(), width)
+}
+
 // Tick adds a point to the small charts. It is to be called once a second.
 func (b *Board) Tick() {
 	b.mu.Lock()
@@ -149,7 +157,7 @@ func (b *Board) lag(scored bool) (records int64) {
 
 // note adds an event to the list, or counts it if it repeats the last one.
 func (b *Board) note(level, text string) {
-	text = printable(text, 400)
+	text = Printable(text, 400)
 	if n := len(b.notes.values); n > 0 && b.notes.values[n-1].text == text {
 		last := &b.notes.values[n-1]
 		last.times, last.at = last.times+1, b.now()

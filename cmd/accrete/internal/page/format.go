@@ -36,8 +36,8 @@ func short(n float64) string {
 	return strconv.FormatFloat(n, 'g', 3, 64)
 }
 
-// size formats a number of bytes.
-func size(n int64) string {
+// Size formats a number of bytes.
+func Size(n int64) string {
 	if n < 1<<10 {
 		return fmt.Sprintf("%d B", n)
 	}
@@ -75,8 +75,8 @@ func took(d time.Duration) string {
 	}
 }
 
-// span formats a longer time with its two largest units.
-func span(d time.Duration) string {
+// Span formats a longer time with its two largest units.
+func Span(d time.Duration) string {
 	s := int64(max(0, d) / time.Second)
 	switch {
 	case s < 60:
@@ -104,9 +104,9 @@ func rounded(kernel string) string {
 
 func count(n int64) string { return display.Thousands(n) }
 
-// printable returns at most most characters of text in which everything else that could
+// Printable returns at most most characters of text in which everything else that could
 // change how the page is displayed, such as marks of direction, is a dot.
-func printable(text string, most int) string {
+func Printable(text string, most int) string {
 	var b strings.Builder
 	for _, r := range text {
 		if most--; most < 0 {

@@ -128,7 +128,7 @@ func (b *Board) quarantining(ev event.Quarantining) {
 		if bad.Records > 1 {
 			where = fmt.Sprintf("%s/%d offsets %d to %d", bad.Topic, bad.Partition, bad.First, bad.Last)
 		}
-		b.bad.add(invalid{b.now(), where, bad.Records, printable(bad.Err.Error(), 300), printable(string(bad.Sample), 200)})
+		b.bad.add(invalid{b.now(), where, bad.Records, Printable(bad.Err.Error(), 300), Printable(string(bad.Sample), 200)})
 	}
 }
 

@@ -63,10 +63,10 @@ func (b *Board) featuresTile() tile {
 func (b *Board) memoryTile(memory int64) tile {
 	t := tile{ID: "memory", Name: "memory", Text: "–", Note: "resident"}
 	if memory > 0 {
-		t.Text = size(memory)
+		t.Text = Size(memory)
 	}
 	if b.memoryLimit > 0 {
-		t.Note = "limit " + size(b.memoryLimit)
+		t.Note = "limit " + Size(b.memoryLimit)
 	}
 	return t
 }
@@ -85,7 +85,7 @@ func (b *Board) scorerTiles(now time.Time, memory int64) []tile {
 	}
 	model := tile{ID: "scorer-step", Name: "step of the model", Value: whole(b.model.step), Text: "–", Note: "waiting for a snapshot"}
 	if c.models > 0 {
-		model.Text, model.Note = count(b.model.step), "in use for "+span(now.Sub(b.model.at))
+		model.Text, model.Note = count(b.model.step), "in use for "+Span(now.Sub(b.model.at))
 	}
 	tiles := []tile{scored, behind, model}
 	if b.learner {

@@ -81,12 +81,12 @@ func (b *Board) view(info Info, memory int64) *view {
 	defer b.mu.Unlock()
 	now := b.now()
 	p := b.progress
-	v := &view{Info: info, Role: b.title(), Learner: b.learner, Scorer: b.scorer, Uptime: span(now.Sub(b.started)), ErrorName: "error"}
+	v := &view{Info: info, Role: b.title(), Learner: b.learner, Scorer: b.scorer, Uptime: Span(now.Sub(b.started)), ErrorName: "error"}
 	states, ready := info.Health.States()
 	v.Ready = ready
 	for _, s := range states {
 		if s.Reason != "" {
-			v.Reasons = append(v.Reasons, reason{s.Name, printable(s.Reason, 600), !s.Ready})
+			v.Reasons = append(v.Reasons, reason{s.Name, Printable(s.Reason, 600), !s.Ready})
 		}
 	}
 	latest := [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
@@ -131,10 +131,10 @@ func (b *Board) lists(v *view, now time.Time) {
 	for _, s := range b.snapshots.newestFirst() {
 		r := snapshotRow{Age: "unknown", Step: count(s.step), Hash: s.hash, Short: s.hash[:min(12, len(s.hash))]}
 		if !s.at.IsZero() {
-			r.Age = span(now.Sub(s.at)) + " ago"
+			r.Age = Span(now.Sub(s.at)) + " ago"
 		}
 		if s.bytes > 0 {
-			r.Bytes = size(s.bytes)
+			r.Bytes = Size(s.bytes)
 		}
 		if s.froze > 0 {
 			r.Froze = took(s.froze)
@@ -148,10 +148,10 @@ func (b *Board) lists(v *view, now time.Time) {
 	}
 	v.BadCount = b.counts.quarantined + b.counts.scorerQuarantined
 	for _, x := range b.bad.newestFirst() {
-		v.Bad = append(v.Bad, badRow{span(now.Sub(x.at)) + " ago", x.where, count(int64(x.records)), x.reason, x.sample})
+		v.Bad = append(v.Bad, badRow{Span(now.Sub(x.at)) + " ago", x.where, count(int64(x.records)), x.reason, x.sample})
 	}
 	for _, n := range b.notes.newestFirst() {
-		r := noteRow{Age: span(now.Sub(n.at)) + " ago", Level: n.level, Text: n.text}
+		r := noteRow{Age: Span(now.Sub(n.at)) + " ago", Level: n.level, Text: n.text}
 		if n.times > 1 {
 			r.Times = fmt.Sprintf("%d times", n.times)
 		}
@@ -165,7 +165,7 @@ func (b *Board) partitionRows(now time.Time) (rows []partitionRow) {
 		lag := max(0, at.end-at.next)
 		r := partitionRow{Topic: p.topic, Partition: p.partition, Reader: "learner", Next: count(at.next), Lag: count(lag), Value: lag, Moved: "–", Headroom: "–", Permille: 1000}
 		if !at.moved.IsZero() {
-			r.Moved = span(now.Sub(at.moved)) + " ago"
+			r.Moved = Span(now.Sub(at.moved)) + " ago"
 		}
 		if p.scored {
 			r.Reader = "scorer"
@@ -196,7 +196,7 @@ func (b *Board) inputsView(now time.Time) *inputsView {
 	v.Distance, v.Rows, v.Alarms, v.Alarm = fmt.Sprintf("%.2f", in.Distance), count(in.Rows), count(in.Alarms), in.Distance > 1
 	v.Permille = int(1000 * min(1, in.Distance/2))
 	if !b.shifted.at.IsZero() {
-		v.Last = span(now.Sub(b.shifted.at)) + " ago"
+		v.Last = Span(now.Sub(b.shifted.at)) + " ago"
 		v.Columns = b.shifted.columns
 	}
 	return v

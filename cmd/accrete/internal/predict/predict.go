@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
@@ -26,6 +28,7 @@ type Command struct {
 	File    string `arg:"" help:"File of rows: CSV with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
 	Model   string `placeholder:"SNAPSHOT" help:"Snapshot file, as written by fit --save (default: the newest snapshot in the model log that the configuration names)."`
 	JSON    bool   `name:"json" help:"Print rows and predictions as one JSON object per line, whatever the format of the file."`
+	Explain bool   `help:"Add what each column adds to the score, compared with the mean row, as a member explanation of JSON; implies --json (docs/audit.md)."`
 	SkipBad bool   `name:"skip-bad" help:"Leave out unreadable rows and continue, instead of stopping at the first."`
 }
 
@@ -37,6 +40,7 @@ func (Command) Examples() string {
 	return `
 accrete predict rows.csv --model spam.snap > predicted.csv
 accrete predict rows.jsonl -c accrete.yaml
+accrete predict rows.csv -c accrete.yaml --explain
 zcat rows.csv.gz | accrete predict - --model spam.snap --json`
 }
 
@@ -58,7 +62,7 @@ func (p *Command) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer file.Close()
-	w, err := NewWriter(e.Stdout, file, p.JSON, c.Labels, m.Schema.Classes)
+	w, err := NewWriter(e.Stdout, file, p.JSON || p.Explain, c.Labels, m.Schema.Classes)
 	if err != nil {
 		return err
 	}
@@ -116,8 +120,19 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 		out := m.Predict(&b)
 		rules := record.Example{Decision: out.Decision, Intervals: out.Intervals, Quantiles: out.Quantiles, Mixture: out.Mixture}
 		w.Intervals, w.Taus = out.Intervals.Valid(), out.Quantiles.Taus
+		var why []learner.Explanation
+		if p.Explain {
+			var err error
+			if why, err = m.Explain(&b); err != nil {
+				return exit.Refuse(err)
+			}
+		}
 		for i := range raws {
-			if err := w.Write(raws[i], records[i], task, Prediction{out.Task, out.Row(i), rules, encoder, m.Schema.Classes}); err != nil {
+			x := Prediction{Task: out.Task, Values: out.Row(i), Rules: rules, Encoder: encoder, Classes: m.Schema.Classes}
+			if why != nil {
+				x.Explanation = record.AppendExplanation(nil, why[i], m.Schema.Columns, explained(m))
+			}
+			if err := w.Write(raws[i], records[i], task, x); err != nil {
 				return err
 			}
 		}
@@ -125,7 +140,14 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 		raws, records = raws[:0], records[:0]
 		return nil
 	}
+	progress, start, n := e.Progress(false), time.Now(), int64(0)
+	last := start
+	defer progress.Done()
 	for ctx.Err() == nil {
+		if n++; e.Terminal && n%batchRows == 0 && time.Since(last) > time.Second {
+			last = time.Now()
+			progress.Update(display.Count(n, "row")+display.Left(last.Sub(start), file.Share()), nil)
+		}
 		row, err := file.Next()
 		if err == io.EOF {
 			return skipped, flush()
@@ -158,4 +180,12 @@ func (p *Command) rows(ctx context.Context, e *env.Env, file *decode.File, m *se
 		}
 	}
 	return skipped, ctx.Err()
+}
+
+// explained returns the names of the scores of a model: classes, or several labels.
+func explained(m *serve.Served) []string {
+	if len(m.Schema.Classes) > 0 {
+		return m.Schema.Classes
+	}
+	return m.Decode.Labels
 }

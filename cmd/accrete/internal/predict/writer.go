@@ -27,6 +27,7 @@ const (
 	scoreName         = "score" // of a novelty
 	thresholdName     = "threshold"
 	probabilityName   = "probability"
+	explanationName   = "explanation"
 )
 
 // Writer writes the rows of a file in its own format, or as JSON, together with
@@ -117,6 +118,8 @@ type Prediction struct {
 	Rules   record.Example
 	Encoder *record.Encoder
 	Classes []string
+
+	Explanation []byte // JSON, for JSON only; nil: none
 }
 
 // members returns the members of the JSON object, as in a topic.
@@ -191,6 +194,9 @@ func (p *Writer) object(row []byte, x Prediction) error {
 	if x.Task == learner.Novelty {
 		names = []string{predictionName, scoreName, thresholdName}
 	}
+	if x.Explanation != nil {
+		names = append(names, explanationName)
+	}
 	for _, name := range names {
 		if !bytes.Contains(row, []byte(`"`+name+`"`)) {
 			continue
@@ -209,6 +215,10 @@ func (p *Writer) object(row []byte, x Prediction) error {
 		p.out.WriteByte(',')
 	}
 	p.out.Write(x.members())
+	if x.Explanation != nil {
+		p.out.WriteString(`,"` + explanationName + `":`)
+		p.out.Write(x.Explanation)
+	}
 	_, err := p.out.WriteString("}\n")
 	return err
 }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/test/kafkatest"
+)
+
+// The configuration that init writes is one that lint accepts and learn learns with.
+func TestInitWritesAConfiguration(t *testing.T) {
+	addr := kafkatest.Addr(t)
+	client := kafkatest.ClientOf(t, addr, nil)
+	in := kafkatest.Name("payments") + ".labelled"
+	var values []string
+	for i := range 200 {
+		amount := fmt.Sprint(i % 17)
+		if i%20 == 0 {
+			amount = "null"
+		}
+		values = append(values, fmt.Sprintf(`{"amount":%s,"carrier: x":"%c","row":"r%d","at":"2024-01-%02dT10:00:00Z","is_fraud":%v,"nothing":null}`, amount, 'a'+i%3, i, 1+i%28, i%4 == 0))
+	}
+	kafkatest.Fill(t, client, in, 1, values)
+	inDir(t, "")
+	for _, c := range []struct{ args, want string }{
+		{"init", "--bootstrap-servers"},
+		{"init -b " + addr, in},
+		{"init -b " + addr + " -t " + in + " -l nope", "none of 200 records"},
+		{"init -b " + addr + " -t no-such-topic", "no-such-topic"},
+	} {
+		if code, _, stderr := call(t, nil, strings.Fields(c.args)...); code == exit.Done || !strings.Contains(stderr, c.want) || len(lines(stderr)) != 1 {
+			t.Errorf("%s: exit code %d: %s, want %s", c.args, code, stderr, c.want)
+		}
+	}
+	if code, stdout, stderr := call(t, nil, "init", "-b", addr, "-t", in); code != exit.Done || !strings.Contains(stdout, "200 labelled of 200") {
+		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	b, err := os.ReadFile("accrete.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"amount: numeric # 17 distinct, missing in 10", `"carrier: x": category # 3 distinct`, "row: ignored # looks like an identifier; otherwise category", "at: time # 28 distinct", "nothing: ignored # had no value"} {
+		if !strings.Contains(strings.Join(strings.Fields(string(b)), " "), line) {
+			t.Errorf("no %q in\n%s", line, b)
+		}
+	}
+	if code, _, stderr := call(t, nil, "init", "-b", addr, "-t", in); code == exit.Done || !strings.Contains(stderr, "exists already") {
+		t.Errorf("over a file: exit code %d: %s", code, stderr)
+	}
+	if code, _, stderr := call(t, nil, "learn", "-c", "accrete.yaml", "--to-end", "--set", "http.listen=off", "--set", "learner.algorithm=ridge", "--set", "learner.max_features=32"); code != exit.Done {
+		t.Errorf("learn: exit code %d: %s", code, stderr)
+	}
+}

@@ -1,0 +1,107 @@
+package draft
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/lint"
+	"github.com/accrete-ml/accrete/internal/config"
+)
+
+// write writes the file and says what comes next.
+func (c *Command) write(e *env.Env, cfg *config.Config, s *lint.Sampled) error {
+	text := file(cfg, s)
+	if c.Output == "-" {
+		_, err := io.WriteString(e.Stdout, text)
+		return err
+	}
+	f, err := os.OpenFile(c.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteString(text); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Stdout, "%s: %s, %d columns, label %s (%s labelled of %s sampled", c.Output, what(s), len(s.Columns), cfg.Input.Label, display.Thousands(int64(s.Report.Labelled)), display.Thousands(int64(s.Report.Records)))
+	if s.Report.Rejected > 0 {
+		fmt.Fprintf(e.Stdout, ", %s would go to quarantine", display.Thousands(int64(s.Report.Rejected)))
+	}
+	fmt.Fprintf(e.Stdout, ")\nnext  accrete lint --online -c %[1]s\n      accrete learn -c %[1]s\n", c.Output)
+	return nil
+}
+
+func what(s *lint.Sampled) string {
+	if s.Report.Task == "classification" {
+		return fmt.Sprintf("classification with %d classes so far", s.Report.Classes)
+	}
+	return s.Report.Task
+}
+
+// file is the text of the configuration.
+func file(cfg *config.Config, s *lint.Sampled) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# A configuration of Accrete. Every option: accrete lint --reference\n\nmodel: %s\n\nkafka:\n", scalar(cfg.Model))
+	for _, v := range cfg.Values() {
+		key, ok := strings.CutPrefix(v.Key, "kafka.")
+		if !ok || v.Source.Kind == "default" {
+			continue
+		}
+		if v.Value == "***" {
+			fmt.Fprintf(&b, "  # %s: from the environment (%s), or a file (%s_file)\n", key, config.EnvName(v.Key), key)
+			continue
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", key, v.Text)
+	}
+	fmt.Fprintf(&b, "\ninput:\n  topics: [%s]\n  label: %s   # %s\n", scalar(cfg.Input.Topics[0]), scalar(cfg.Input.Label.String()), what(s))
+	if len(s.Columns) == 0 {
+		return b.String()
+	}
+	width := 0
+	for _, c := range s.Columns {
+		width = max(width, len(scalar(c.Name)))
+	}
+	b.WriteString("  # Types: numeric, category, boolean, time, text, id, ignored; docs/columns.md\n  columns:\n")
+	for _, c := range s.Columns {
+		kind := c.Type
+		if kind == "" || c.Identifier {
+			kind = "ignored"
+		}
+		var notes []string
+		switch {
+		case c.Type == "":
+			notes = append(notes, "had no value")
+		case c.Identifier:
+			notes = append(notes, "looks like an identifier; otherwise "+c.Type)
+		default:
+			notes = append(notes, fmt.Sprintf("%s distinct", display.Thousands(int64(c.Distinct))))
+		}
+		if c.Missing > 0 {
+			notes = append(notes, fmt.Sprintf("missing in %s", display.Thousands(c.Missing)))
+		}
+		if c.Hint != "" {
+			notes = append(notes, c.Hint)
+		}
+		fmt.Fprintf(&b, "    %-*s %-10s # %s\n", width+1, scalar(c.Name)+":", kind, strings.ReplaceAll(strings.Join(notes, ", "), "\n", " "))
+	}
+	return b.String()
+}
+
+// scalar is the text of a string in YAML.
+func scalar(s string) string {
+	var back any
+	if err := yaml.Unmarshal([]byte(s), &back); err == nil && back == s && !strings.ContainsAny(s, "#:,[]{}\n") {
+		return s
+	}
+	return strconv.Quote(s)
+}
