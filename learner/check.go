@@ -78,8 +78,10 @@ func (c Config) validate() error {
 		return fmt.Errorf("%d targets need task regression, but the task is %v", c.Targets, c.Task)
 	case c.BlockSize < 1 || c.BlockSize > 1<<16:
 		return fmt.Errorf("block size %d: want 1 to 65536", c.BlockSize)
-	case c.MaxFeatures < c.BlockSize || c.MaxFeatures > 1<<24:
+	case c.MaxFeatures < c.BlockSize || c.MaxFeatures > mostFeatures:
 		return fmt.Errorf("max_features %d: want %d (one block) to 16777216", c.MaxFeatures, c.BlockSize)
+	case c.Memory > 0 && c.MaxFeatures != mostFeatures:
+		return errors.New("memory and max_features exclude each other: memory bounds the features instead")
 	case c.Minibatch < 1 || c.Minibatch > 1<<16:
 		return fmt.Errorf("minibatch %d: want 1 to 65536", c.Minibatch)
 	case c.MaxClasses < 2 || c.MaxClasses > 1<<16:
@@ -110,7 +112,7 @@ func (c Config) checkSteps(a *engine.Algorithm) error {
 		set  bool
 	}{
 		{"step_size", c.StepSize != 0}, {"theta", c.Theta != 0}, {"new_steps", c.NewSteps != 0}, {"old_steps", c.OldSteps != 0},
-		{"longest_step", c.LongestStep != 0}, {"averaging", c.Averaging != ""}, {"at_cap", c.AtCap != ""},
+		{"longest_step", c.LongestStep != 0}, {"averaging", c.Averaging != ""}, {"at_cap", c.AtCap != ""}, {"memory", c.Memory != 0},
 	} {
 		if o.set {
 			return fmt.Errorf("%s is for the algorithms of stochastic descent (dsg, udsg, cdsg, all), not for %s", o.name, a.Name)

@@ -28,6 +28,9 @@ const (
 	RecordKeyColumn = encode.RecordKey // follows a SinceColumn: values are those of Category, of the record's key
 )
 
+// EncodedColumns returns the types of columns of numbers that an encoder has of its own.
+func EncodedColumns() []ColumnType { return encode.Encoded() }
+
 // ParseDecayed reads the name of a type of categories whose statistics decay, such as
 // "category:decay=10000" for a half-life of 10,000 rows. is reports whether name is meant
 // as one.

@@ -14,6 +14,7 @@ import (
 // that have a value late or never. The label depends on the categories.
 func mixed(n int, label func(i int, x []float64) Label) (rows *Batch, types []ColumnType) {
 	types = []ColumnType{NumericColumn, NumericColumn, CategoryColumn, CategoryColumn, BooleanColumn, TimeColumn, encode.Decayed(50), UnknownColumn}
+	types = append(types, EncodedColumns()...)
 	rng := rand.New(rand.NewPCG(1, 2))
 	b := new(Batch)
 	b.Reset(len(types))
@@ -21,6 +22,9 @@ func mixed(n int, label func(i int, x []float64) Label) (rows *Batch, types []Co
 	for i := range n {
 		few, many := rng.IntN(5), int(40*rng.ExpFloat64())
 		x := []float64{rng.NormFloat64(), rng.NormFloat64(), key(few), key(many), float64(rng.IntN(2)), 1.7e9 + 3600*float64(i), math.NaN(), math.NaN()}
+		for range EncodedColumns() {
+			x = append(x, 1e3*x[0])
+		}
 		if rng.IntN(20) == 0 {
 			x[1] = math.NaN()
 		}

@@ -49,6 +49,7 @@ type Config struct {
 const (
 	defaultKernel      = "gaussian"
 	defaultMaxFeatures = 4096
+	mostFeatures       = 1 << 24
 	defaultNu          = 0.05
 )
 
@@ -92,6 +93,9 @@ func (c Config) Effective() (Config, error) {
 	}
 	if c.Targets > 1 {
 		c.Task = cmp.Or(c.Task, Regression)
+	}
+	if c.Memory > 0 {
+		c.MaxFeatures = cmp.Or(c.MaxFeatures, mostFeatures)
 	}
 	c.MaxFeatures = cmp.Or(c.MaxFeatures, defaultMaxFeatures)
 	c.MaxClasses = cmp.Or(c.MaxClasses, 256)

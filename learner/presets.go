@@ -59,7 +59,9 @@ func (p Preset) Over(c Config) Config {
 	use(&c.Direction, of.Direction, "auto")
 	use(&c.BlockSize, of.BlockSize, 0)
 	use(&c.Minibatch, of.Minibatch, 0)
-	use(&c.MaxFeatures, of.MaxFeatures, defaultMaxFeatures)
+	if c.Memory == 0 {
+		use(&c.MaxFeatures, of.MaxFeatures, defaultMaxFeatures)
+	}
 	use(&c.Lambda, of.Lambda, 0)
 	use(&c.NewSteps, of.NewSteps, 0)
 	use(&c.OldSteps, of.OldSteps, 0)

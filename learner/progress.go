@@ -17,6 +17,7 @@ type Progress struct {
 	Step     int64  // mini-batches learned
 	Warmup   int    // rows that the fit in effect used: 0 before the first, 1000 from the last on
 	Features int    // random features in use
+	Cap      Cap    // of them: with Config.Memory, MaxFeatures is 0 before the first fit
 	Kernel   string // in use, with its scale; "" before the first fit
 	Average  bool   // the average of the iterates serves, not the last of them
 	Drifts   Drifts
@@ -93,6 +94,7 @@ func (l *Learner) Inputs() *Inputs {
 // Progress returns the progressive validation so far.
 func (l *Learner) Progress() Progress {
 	p := Progress{Drifts: l.drift.alarms, Task: l.head.Task, Examples: l.labelled, Step: l.steps()}
+	p.Cap = l.limit()
 	if l.fit != nil {
 		p.Features, p.Average, p.Kernel = l.engine.Features(), l.engine.Served() > 0, l.fit.Kernel.String()
 		for _, r := range warmup.Checkpoints {
@@ -234,4 +236,13 @@ func (l *Learner) validate(p *PredictedBatch, i int, y Label, weight float64) {
 		}
 		l.validation[j].Add(weight, errors, target.Finite(p.head.GradedLoss(f, p.Row(i), y, j)), value)
 	}
+}
+
+// limit returns the maximum of random features as it is now.
+func (l *Learner) limit() Cap {
+	of := l.config.Cap()
+	if of.Memory > 0 && l.fit != nil {
+		of.MaxFeatures = max(l.engine.Features(), l.config.MostFeatures(l.width(), l.head.Scores()))
+	}
+	return of
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/accrete-ml/accrete/learner/internal/descent"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/serving"
+	"github.com/accrete-ml/accrete/learner/internal/state"
 )
 
 // Steps are the options of dsg, udsg and cdsg, some of them also of all. The zero value
@@ -16,6 +18,7 @@ type Steps struct {
 	OldSteps    int     `json:"old_steps,omitempty"`    // U of udsg: steps in existing blocks: 1
 	LongestStep float64 `json:"longest_step,omitempty"` // θ′ of cdsg: largest step size in an existing block, relative to a new one: 2
 	Averaging   string  `json:"averaging,omitempty"`    // what serves: "auto" (default), "none", "polynomial" or "uniform", see Averages
+	Memory      int64   `json:"memory,omitempty"`       // bytes that bound the random features instead of max_features, from 1 MiB on, see MostFeatures: 0 (none)
 	AtCap       string  `json:"at_cap,omitempty"`       // at max_features: "revisit" (default for precond, udsg and cdsg), "all" (otherwise) or "stop"
 }
 
@@ -75,8 +78,9 @@ func Caps() []string { return descent.Caps }
 
 // Cap is the maximum number of random features of a model, and what happens there.
 type Cap struct {
-	MaxFeatures int    `json:"max_features"` // in whole blocks
-	AtCap       string `json:"at_cap"`       // "revisit": steps in existing blocks, "all": in all at once, "stop": none, "fixed": the model has all features from the start
+	MaxFeatures int    `json:"max_features"`     // in whole blocks; 0: as many as Memory allows, which the first fit decides
+	Memory      int64  `json:"memory,omitempty"` // bytes that bound the features; 0: MaxFeatures is configured
+	AtCap       string `json:"at_cap"`           // "revisit": steps in existing blocks, "all": in all at once, "stop": none, "fixed": the model has all features from the start
 }
 
 // Does says what a model with its maximum of features does; "" of the empty Cap.
@@ -100,12 +104,41 @@ func (c Config) Cap() Cap {
 		return Cap{}
 	}
 	o := c.options()
-	of := Cap{o.MaxBlocks() * c.BlockSize, "revisit"}
+	of := Cap{MaxFeatures: o.MaxBlocks() * c.BlockSize, AtCap: "revisit"}
 	switch {
 	case a.FixedBlocks != nil:
-		of = Cap{a.FixedBlocks(o) * c.BlockSize, "fixed"}
+		of = Cap{MaxFeatures: a.FixedBlocks(o) * c.BlockSize, AtCap: "fixed"}
 	case a.Descent != nil:
 		of.AtCap = a.Descent.AtCap(o)
 	}
+	if of.Memory = c.Memory; of.Memory > 0 {
+		of.MaxFeatures = 0
+	}
 	return of
+}
+
+// CapOf returns the Cap of the model of c with these serving arrays.
+func (c Config) CapOf(arrays []Array) (Cap, error) {
+	of := c.Cap()
+	s := &state.Reader{In: arrays}
+	v := serving.Load(s)
+	if err := s.End(); err != nil || of.Memory == 0 || v.Fit == nil {
+		return of, err
+	}
+	of.MaxFeatures = max(v.Blocks*v.BlockSize, c.MostFeatures(v.Fit.Width(v.Dim), v.Head.Scores()))
+	return of, nil
+}
+
+// MostFeatures returns the maximum number of random features of a model of c, which is
+// valid, of rows of that many inputs, as the model sees them, and of that many scores. With
+// Memory, a random feature takes
+//
+//	2 × (5 × 2 × scores × 20 + bytes of its frequency + 4)
+//
+// bytes: a cosine and a sine have 20 bytes for each score in a snapshot, 28 with the
+// direction adagrad; a learner holds five times a snapshot, and the frequencies; and the
+// 2 is the growth of the heap between collections.
+func (c Config) MostFeatures(inputs, scores int) int {
+	c, _ = c.Effective()
+	return c.options().BlocksWithin(c.FrequencyBytes(inputs), scores) * c.BlockSize
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ func (c Config) options() ([]byte, error) {
 	}
 	if n := max(1, c.Learner.Targets); n != c.Decode.Targets() {
 		return nil, fmt.Errorf("the input has %d labels, but the learner has %d targets", c.Decode.Targets(), n)
+	}
+	if c.Refit.Every > 0 && c.Learner.Memory > 0 {
+		return nil, errors.New("refits and a model that grows by memory exclude each other: a refit needs memory for each feature and record of its window")
 	}
 	return b, nil
 }

@@ -113,6 +113,11 @@ func TestPredictionsAreTheSameEverywhere(t *testing.T) {
 	if len(want) != 400 || want[399] == "null " {
 		t.Fatalf("scored %v", want[len(want)-1:])
 	}
+	for topic, source := range map[string]string{".scores": "/accrete/" + model + "/scorer", ".predictions": "/accrete/" + model} {
+		if got := kafkatest.Header(kafkatest.Read(t, client, model+topic)[0], "ce_source"); got != source {
+			t.Errorf("%s: ce_source %s, want %s", topic, got, source)
+		}
+	}
 	sameAnswers(t, "JSON lines", answers(t, lines(accrete("predict", "rows.jsonl", "-c", "config.yaml"))), want)
 	sameAnswers(t, "CSV as JSON", answers(t, lines(accrete("predict", "rows.csv", "-c", "config.yaml", "--json"))), want)
 	sameAnswers(t, "CSV", csvAnswers(lines(accrete("predict", "rows.csv", "-c", "config.yaml"))), want)

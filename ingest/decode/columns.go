@@ -27,10 +27,10 @@ func IsColumn(typ string) bool { return !isExcluded(typ) && typ != Pair }
 func isExcluded(typ string) bool { return typ == Ignored || typ == ID }
 
 // The types of columns, as they are declared.
-var declarable = []learner.ColumnType{
+var declarable = append([]learner.ColumnType{
 	learner.NumericColumn, learner.CategoryColumn, learner.BooleanColumn, learner.TimeColumn, learner.TextColumn,
 	learner.NormalColumn, learner.TrendColumn, learner.SinceColumn,
-}
+}, learner.EncodedColumns()...)
 
 // otherNames are what types are called elsewhere.
 var otherNames = map[string]string{

@@ -64,6 +64,13 @@ func NewEncoder(id ModelID, classes []string, limit int) *Encoder {
 	return e
 }
 
+// OfScorer makes the predictions those of a scorer of the model, which have another source
+// than the learner's: both may predict the same record, and source and id are unique.
+func (e *Encoder) OfScorer() *Encoder {
+	e.source.Value = append(slices.Clip(e.source.Value), "/scorer"...)
+	return e
+}
+
 // Example is the input of one prediction.
 type Example struct {
 	Topic     string

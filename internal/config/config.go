@@ -253,6 +253,11 @@ type Learner struct {
 	// and a sine coefficient per target or class.
 	MaxFeatures int `key:"max_features" default:"4096" min:"32" max:"1048576"`
 
+	// Memory that the random features of dsg, udsg and cdsg may take in the learner,
+	// which then grow without regard to max_features, as in the papers: 512MB. What
+	// happens at the limit is step.at_cap. 0B: max_features is the limit.
+	Memory Size `key:"memory" default:"0B" example:"512MB"`
+
 	// Number of random features in a block. 0: the default of the algorithm.
 	BlockSize int `key:"block_size" default:"0" example:"64" min:"0" max:"65536"`
 

@@ -29,6 +29,7 @@ type parameters struct {
 	Probabilities *bool  `json:"probabilities"` // false: leave the output out
 	Interval      *bool  `json:"interval"`      // likewise
 	Key           string `json:"key"`           // of all rows
+	Explain       bool   `json:"explain"`       // add the output explanation
 	Binary        bool   `json:"binary_data_output"`
 }
 
@@ -78,6 +79,13 @@ func (s *Server) infer(r *http.Request, b, rest []byte) (a result, fault *failur
 		return a, status(http.StatusServiceUnavailable, "the model has seen no label yet")
 	}
 	all := outputs(m, w.encoder, out, rules, rows)
+	if q.Parameters.Explain {
+		why, fault := w.explanations()
+		if fault != nil {
+			return a, fault
+		}
+		all = append(all, tensorOf("explanation", "BYTES", []int{rows}, why))
+	}
 	if all, fault = q.selected(all); fault != nil {
 		return a, fault
 	}

@@ -47,6 +47,12 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 		}
 	}
 	out, rules := w.predictions()
+	var why []string
+	if r.URL.Query().Get("explain") == "true" {
+		if why, fault = w.explanations(); fault != nil {
+			return a, fault
+		}
+	}
 	var all bytes.Buffer
 	for i := range objects {
 		switch {
@@ -55,7 +61,11 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 		case list:
 			all.WriteByte('[')
 		}
-		all.Write(w.encoder.Value(rules, out.Task, out.Row(i)))
+		value := w.encoder.Value(rules, out.Task, out.Row(i))
+		if why != nil {
+			value = withExplanation(value, why[i])
+		}
+		all.Write(value)
 	}
 	if list && len(objects) == 0 {
 		all.WriteByte('[')

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,6 +117,10 @@ func (d *decoder) columnTypes() (types []learner.ColumnType) {
 	for _, name := range d.schema.Types {
 		if t, decays, _ := learner.ParseDecayed(name); decays {
 			types = append(types, t)
+			continue
+		}
+		if i := slices.IndexFunc(learner.EncodedColumns(), func(t learner.ColumnType) bool { return t.String() == name }); i >= 0 {
+			types = append(types, learner.EncodedColumns()[i])
 			continue
 		}
 		types = append(types, map[string]learner.ColumnType{

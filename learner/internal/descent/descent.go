@@ -104,7 +104,7 @@ func (d *Engine) Learn(p *engine.Minibatch) {
 	t := d.Coef.Steps + 1
 	from, to, rate := d.rule.Choose(&Situation{
 		Step: t, Seed: d.Options.Seed,
-		Blocks: d.Bank.Blocks(), MaxBlocks: d.Options.MaxBlocks(),
+		Blocks: d.Bank.Blocks(), MaxBlocks: d.maxBlocks(),
 		Rate: d.schedule().Rate(t - d.Coef.since), Ceiling: d.ceiling(),
 		AtCap: cmp.Or(d.Options.AtCap, defaultCapOf(d.rule, d.Options.Direction)),
 		Mean:  d.mean, Squares: squares, Rows: len(p.Labels),
@@ -181,6 +181,12 @@ func (d *Engine) React(r engine.Reaction) {
 	d.choice = choice{}
 	d.averaged = false
 	d.Coef.serve(d.candidateCoef)
+}
+
+// maxBlocks returns the number of blocks from which on the model does not grow: those that
+// it has, if a new class has made them larger than the memory for them.
+func (d *Engine) maxBlocks() int {
+	return max(d.Bank.Blocks(), d.Options.BlocksWithin(features.FeatureBytes(d.Fit.Kernel, d.Dim), d.Head.Scores()))
 }
 
 // ceiling returns the step size above which a step overshoots along the kernel's

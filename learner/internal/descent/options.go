@@ -71,6 +71,9 @@ func effective(r Rule, o engine.Options) engine.Options {
 	return o
 }
 
+// minMemory is the least bound of the memory of the features, in bytes.
+const minMemory = 1 << 20
+
 // check returns an error if the options do not suit the rule.
 func check(r Rule, o engine.Options) error {
 	_, checks := r.(CDSG)
@@ -97,6 +100,10 @@ func check(r Rule, o engine.Options) error {
 		return fmt.Errorf("averaging %q: want one of %v", o.Averaging, Averages)
 	case o.AtCap != "" && !slices.Contains(Caps, o.AtCap):
 		return fmt.Errorf("at_cap %q: want one of %v", o.AtCap, Caps)
+	case o.Memory != 0 && steady:
+		return fmt.Errorf("memory is for dsg, udsg and cdsg: %s takes a step in all features that it has", r)
+	case o.Memory != 0 && o.Memory < minMemory:
+		return fmt.Errorf("memory %d: want 0 (none), or %d bytes or more", o.Memory, minMemory)
 	case o.AtCap != "" && steady:
 		return fmt.Errorf("at_cap is for dsg, udsg and cdsg: %s always takes a step in all blocks", r)
 	}

@@ -11,13 +11,15 @@ import (
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
-// columns are those that plan chooses each encoder for: their type and the values of
-// the first rows.
-var columns = []struct {
+type example struct {
 	want   string
 	typ    Type
 	values func(i int) float64
-}{
+}
+
+// columns are those that plan chooses each encoder for: their type and the values of
+// the first rows. Encoders with a type of their own come after the others.
+var columns = append([]example{
 	{"number", Numeric, func(i int) float64 { return float64(i) }},
 	{"number", Boolean, func(i int) float64 { return float64(i % 2) }},
 	{"imputed", Numeric, func(i int) float64 { return missingAt(i == 7, float64(i)) }},
@@ -39,6 +41,16 @@ var columns = []struct {
 	{"trend", Trend, func(i int) float64 { return missingAt(i%9 == 0, 1.7e9+1e4*float64(i)) }},
 	{"cycles", Since, func(i int) float64 { return missingAt(i%9 == 0, 1.7e9+1e4*float64(i)) }},
 	{"since", RecordKey, func(i int) float64 { return missingAt(i%11 == 0, Key(uint64(i%5)<<40)) }},
+}, encoded()...)
+
+func encoded() (all []example) {
+	for _, t := range Encoded() {
+		all = append(all,
+			example{t.encoder().name, t, func(i int) float64 { return missingAt(i%9 == 0, math.Exp(float64(i%19))-9) }},
+			example{"absent", t, func(int) float64 { return math.NaN() }},
+		)
+	}
+	return all
 }
 
 func missingAt(missing bool, v float64) float64 {

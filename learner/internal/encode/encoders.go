@@ -18,6 +18,14 @@ type encoder struct {
 
 	// becomes describes the columns that c becomes.
 	becomes func(c *column) string
+
+	// as makes "numeric:" + as a type of columns, of numbers, whose encoder this is. It is
+	// empty if plan chooses the encoder for the types of types.go.
+	as string
+
+	// planned returns the parameters for the values in the first rows of a column of that
+	// type, of which at least one is not missing. It is nil if there are no parameters.
+	planned func(x []float64, stride int) []float64
 }
 
 // The encoders. Their order is part of the snapshot format.
@@ -56,6 +64,8 @@ func plan(t Type, x []float64, stride int) column {
 		return column{kind: asText}
 	case missing == rows || t == Unknown || t == RecordKey:
 		return column{kind: asAbsent}
+	case t.encoder() != nil:
+		return planOwn(t, x, stride)
 	case t.HalfLife() > 0:
 		return column{kind: asDecayed, parameters: []float64{float64(t.HalfLife())}}
 	case t == Category || t == Pair:
@@ -80,6 +90,14 @@ func plan(t Type, x []float64, stride int) column {
 		return column{kind: asImputed, parameters: []float64{mean}}
 	}
 	return column{kind: asIndicated, parameters: []float64{mean}}
+}
+
+func planOwn(t Type, x []float64, stride int) column {
+	c := column{kind: int(t - firstOwn)}
+	if planned := t.encoder().planned; planned != nil {
+		c.parameters = planned(x, stride)
+	}
+	return c
 }
 
 func one(*column, *prior) int { return 1 }

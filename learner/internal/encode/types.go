@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Type is the type of a raw column: one of the constants, or what Decayed makes of
-// Category.
+// Type is the type of a raw column: one of the constants, what Decayed makes of Category, or
+// one of Encoded.
 type Type uint32
 
 // The types of columns. A raw value is NaN if it is missing.
@@ -32,9 +32,28 @@ var typeNames = [...]string{"numeric", "category", "boolean", "time", "unknown",
 const MaxHalfLife = 10_000_000
 
 const (
-	kindBits = 8 // of a Type; the others are the half-life
+	kindBits = 8   // of a Type; the others are the half-life
+	firstOwn = 128 // plus the index of an encoder: the type of its own
 	decay    = "category:decay="
 )
+
+// Encoded returns the types that encoders have of their own, see their field as.
+func Encoded() (all []Type) {
+	for k := range encoders {
+		if encoders[k].as != "" {
+			all = append(all, Type(firstOwn+k))
+		}
+	}
+	return all
+}
+
+// encoder returns the encoder whose own type t is; nil if there is none.
+func (t Type) encoder() *encoder {
+	if t < firstOwn || int(t-firstOwn) >= len(encoders) || encoders[t-firstOwn].as == "" {
+		return nil
+	}
+	return &encoders[t-firstOwn]
+}
 
 // Decayed returns the type of categories whose statistics have a half-life in learned
 // rows, 1 to MaxHalfLife.
@@ -67,13 +86,15 @@ func (t Type) String() string {
 		return "invalid"
 	case t.HalfLife() > 0:
 		return decay + strconv.Itoa(t.HalfLife())
+	case t.encoder() != nil:
+		return "numeric:" + t.encoder().as
 	}
 	return typeNames[t]
 }
 
 // Valid reports whether t is a type.
 func (t Type) Valid() bool {
-	return t < types || t&(1<<kindBits-1) == Category && t.HalfLife() <= MaxHalfLife
+	return t < types || t.encoder() != nil || t&(1<<kindBits-1) == Category && t.HalfLife() <= MaxHalfLife
 }
 
 // Values returns the type of columns with the same values, which is t unless t also says
@@ -84,6 +105,9 @@ func (t Type) Values() Type {
 		return Numeric
 	case Trend, Since:
 		return Time
+	}
+	if t.encoder() != nil {
+		return Numeric
 	}
 	return t & (1<<kindBits - 1)
 }

@@ -88,6 +88,7 @@ type Steps struct {
 	OldSteps    int
 	LongestStep float64 // of cdsg: largest step size in an existing block, relative to a new one
 	Averaging   string  // which iterate or average serves
+	Memory      int64   // bytes that bound the features instead of MaxFeatures; 0: none
 	AtCap       string  // what a step does to a model that may not grow
 }
 
@@ -96,6 +97,31 @@ type Sizes struct{ Minibatch, BlockSize int }
 
 // MaxBlocks returns the largest number of blocks of a model.
 func (o Options) MaxBlocks() int { return (o.MaxFeatures + o.BlockSize - 1) / o.BlockSize }
+
+// maxFrequencies bounds the frequencies of a model as the reader of a State does.
+const maxFrequencies = 1 << 28
+
+// BlocksWithin returns the largest number of blocks of a model of stochastic descent of
+// that many scores, whose frequencies take that many bytes for each random feature: of
+// MaxBlocks or, if there is a bound, within Memory. A random feature takes
+//
+//	2 × (5 × 2 × scores × 20 + bytes of its frequency + 4)
+//
+// bytes: a cosine and a sine have two coefficients of 8 bytes and one of 4 for each score
+// in a snapshot, 28 with the direction adagrad, and a learner holds five times a snapshot,
+// and the frequencies; the 2 is the growth of the heap between collections.
+func (o Options) BlocksWithin(frequency, scores int) int {
+	if o.Memory == 0 {
+		return o.MaxBlocks()
+	}
+	coefficient := int64(20)
+	if o.Direction == "adagrad" {
+		coefficient = 28
+	}
+	feature := 2 * (5*2*int64(scores)*coefficient + int64(frequency) + 4)
+	blocks := o.Memory / (feature * int64(o.BlockSize))
+	return int(max(1, min(blocks, int64(o.MaxBlocks()), maxFrequencies/int64(max(1, frequency/4)*o.BlockSize))))
+}
 
 // FeatureMap returns the map of the features of rows of dim inputs, without the kernel.
 func (o Options) FeatureMap(dim int) features.Map {

@@ -43,7 +43,7 @@ func (w *Buffer) EarlyScaler(rows, dim int) Scaler {
 	}
 	s := NewScaler(x, dim)
 	for j, t := range w.Columns {
-		if t != encode.Numeric && t != encode.Boolean && t != encode.Normal {
+		if v := t.Values(); v != encode.Numeric && v != encode.Boolean {
 			s.Center[j], s.Scale[j] = 0, 0
 		}
 	}

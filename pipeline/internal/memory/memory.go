@@ -19,7 +19,8 @@ import (
 //	snapshot     bytes of the largest snapshot so far, five times: the learning model, the
 //	             serving model, the copy, its encoding, and what a step needs
 //	frequencies  max_features × (inputs + 1) × 4 bytes, with the inputs that the model sees:
-//	             several for a column that is a category or a time
+//	             several for a column that is a category or a time. With learner.memory,
+//	             the features that it allows a model of one score instead of max_features
 //	factors      max_features × the bytes that the algorithm needs for each (learner.Algorithms),
 //	             and 24,000 bytes for each tree of a forest: its nodes, and the leaves of the
 //	             rows of the window
@@ -71,7 +72,15 @@ const (
 
 // Limit returns the limit in bytes.
 func (m *Estimate) Limit() int64 {
-	return Base + 2*(5*m.Snapshot+m.Features*m.frequency()+m.Factors+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit)
+	return Base + 2*(5*m.Snapshot+m.features()*m.frequency()+m.Factors+m.tables+batches*m.batch+publications*m.publication+max(Read, m.read)+m.Refit)
+}
+
+// features returns the maximum of random features.
+func (m *Estimate) features() int64 {
+	if m.Model.Memory > 0 {
+		return int64(m.Model.MostFeatures(int(m.Dim), 1))
+	}
+	return m.Features
 }
 
 // frequency returns the memory of a random feature's frequency, or of its parameters.

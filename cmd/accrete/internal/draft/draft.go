@@ -52,27 +52,11 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	if _, err := os.Stat(c.Output); err == nil && c.Output != "-" {
 		return exit.Refuse(fmt.Errorf("%s exists already: remove it, or choose another file with -o", c.Output))
 	}
-	cfg, client, err := c.connect(e, "draft", "draft", "label")
-	if err != nil {
+	if err := c.choose(ctx, e); err != nil {
 		return err
 	}
-	defer client.Close()
-	if c.Topic == "" {
-		return c.list(ctx, client)
-	}
-	if c.Label == "" {
-		fields, err := fields(ctx, e, client, c.Topic)
-		if err != nil {
-			return err
-		}
-		if c.Label, err = guess(fields); err != nil {
-			return err
-		}
-	}
-	if c.Model == "" {
-		c.Model, _, _ = strings.Cut(c.Topic, ".")
-	}
-	if cfg, client, err = c.connect(e, c.Model, c.Topic, c.Label); err != nil {
+	cfg, client, err := c.connect(e, c.Model, c.Topic, c.Label)
+	if err != nil {
 		return err
 	}
 	defer client.Close()
@@ -87,6 +71,30 @@ func (c *Command) Run(ctx context.Context, e *env.Env) error {
 		return exit.Refuse(fmt.Errorf("none of %d records of %s has a label in %s: choose another field with --label", s.Report.Records, c.Topic, c.Label))
 	}
 	return c.write(e, cfg, s)
+}
+
+// choose sets what was not given: the model after the topic, and the label by its name.
+func (c *Command) choose(ctx context.Context, e *env.Env) error {
+	_, client, err := c.connect(e, "draft", "draft", "label")
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if c.Topic == "" {
+		return c.list(ctx, client)
+	}
+	if c.Model == "" {
+		c.Model, _, _ = strings.Cut(c.Topic, ".")
+	}
+	if c.Label != "" {
+		return nil
+	}
+	names, err := fields(ctx, e, client, c.Topic)
+	if err != nil {
+		return err
+	}
+	c.Label, err = guess(names)
+	return err
 }
 
 // connect returns a client, and the configuration that it is from.

@@ -120,6 +120,16 @@ func (f *Command) options(e *env.Env) (learner.Config, error) {
 		Nu: nu, Algorithm: f.Algorithm, Direction: f.Direction, Loss: f.Loss, Kernel: f.Kernel, Metric: metric, Sampling: f.Sampling, Task: task, MaxFeatures: f.MaxFeatures,
 		BlockSize: f.BlockSize, Minibatch: f.Minibatch, Lambda: f.Lambda, Steps: f.steps(), Lags: f.Lags, Costs: f.Costs, Intervals: f.Intervals, Monitor: f.Monitor, OnDrift: f.OnDrift, Mixture: f.Mixture == "on", Seed: f.Seed, Forest: f.Forest, Folds: f.Folds, Targets: len(f.Label),
 	}
+	if f.Memory != "" {
+		size, err := config.ParseSize(f.Memory)
+		if err != nil {
+			return learner.Config{}, exit.Usage("--memory: %w", err)
+		}
+		of.Memory = int64(size)
+		if size > 0 {
+			of.MaxFeatures = 0
+		}
+	}
 	if f.Preset != "none" {
 		p, err := learner.ParsePreset(f.Preset)
 		if err != nil {

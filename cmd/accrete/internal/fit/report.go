@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -58,6 +59,7 @@ func (r *Report) fill(p learner.Progress, schema *decode.Schema, labels int, too
 	r.Seconds = took.Seconds()
 	r.PerSecond = float64(p.Examples) / max(r.Seconds, 1e-9)
 	r.Task, r.Examples, r.Inputs, r.Targets, r.Features, r.Kernel = p.Task.String(), p.Examples, len(schema.Columns), max(1, len(schema.Classes), labels), p.Features, p.Kernel
+	r.Cap = p.Cap
 	r.Drifts = drifts(p.Drifts)
 	r.Changes = inputs.NewChanges(p.Inputs, schema.Columns)
 	for _, s := range p.Intervals {
@@ -120,10 +122,14 @@ func (f *Command) text(r Report, task learner.Task, why string) string {
 
 // reached says what a model at its maximum of features does.
 func (r *Report) reached() string {
-	if r.Features < r.MaxFeatures || r.AtCap == "fixed" {
+	if r.Features < r.MaxFeatures || r.MaxFeatures == 0 || r.AtCap == "fixed" {
 		return ""
 	}
-	return " (the maximum: " + r.Does() + ")"
+	within := ""
+	if r.Memory > 0 {
+		within = fmt.Sprintf(" in %v of memory", config.Size(r.Memory))
+	}
+	return " (the maximum" + within + ": " + r.Does() + ")"
 }
 
 // classText returns the lines for the figures of classes, empty if they are not shown.

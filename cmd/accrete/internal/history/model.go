@@ -7,6 +7,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
 	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -39,13 +40,20 @@ func newCapacity(s *snapshot.Snapshot) (*capacity, error) {
 	if err != nil || c.Cap() == (learner.Cap{}) {
 		return nil, nil
 	}
-	of := &capacity{Features: features, Cap: c.Cap()}
-	of.Reached = features >= of.MaxFeatures
+	limit, err := c.CapOf(s.State.Serving)
+	if err != nil {
+		return nil, err
+	}
+	of := &capacity{Features: features, Cap: limit}
+	of.Reached = of.MaxFeatures > 0 && features >= of.MaxFeatures
 	return of, nil
 }
 
 func (s *capacity) String() string {
 	text := fmt.Sprintf("features     %s of at most %s", display.Thousands(int64(s.Features)), display.Thousands(int64(s.MaxFeatures)))
+	if s.Memory > 0 {
+		text += fmt.Sprintf(" in %v of memory", config.Size(s.Memory))
+	}
 	if s.Reached && s.AtCap != "fixed" {
 		text += ": " + s.Does()
 	}

@@ -60,7 +60,7 @@ func newChart(line *timeline.Timeline, latest [4]float64, regression bool) chart
 		from, to = float64(line.Points[0].Examples), float64(line.Points[len(line.Points)-1].Examples)
 		top = highest(line.Points)
 	}
-	step := niceStep(top / 4)
+	step := niceStep(top / 5)
 	lines := int(math.Ceil(top/step - 1e-9))
 	top = float64(lines) * step
 	x := func(examples float64) float64 { return round(chartWidth * (examples - from) / (to - from)) }

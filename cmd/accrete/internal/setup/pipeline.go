@@ -49,10 +49,10 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Metric:      metric,
 		Sampling:    c.Learner.Sampling,
 		Task:        d.Task,
-		MaxFeatures: c.Learner.MaxFeatures,
+		MaxFeatures: maxFeatures(&c.Learner),
 		BlockSize:   c.Learner.BlockSize,
 		Minibatch:   c.Learner.Minibatch,
-		Steps:       steps(c.Learner.Step),
+		Steps:       steps(&c.Learner),
 		MaxClasses:  c.Input.MaxClasses,
 		Targets:     d.Targets(),
 		Lambda:      c.Learner.Lambda,
@@ -138,10 +138,19 @@ func Decode(c *config.Config) (decode.Config, error) {
 	}, nil
 }
 
+// maxFeatures returns the maximum of random features, 0 if memory bounds them.
+func maxFeatures(l *config.Learner) int {
+	if l.Memory > 0 {
+		return 0
+	}
+	return l.MaxFeatures
+}
+
 // steps are the options of the steps in a configuration file.
-func steps(s config.Step) learner.Steps {
+func steps(l *config.Learner) learner.Steps {
+	s := l.Step
 	return learner.Steps{
 		StepSize: s.Size, Theta: s.Theta, NewSteps: s.New, OldSteps: s.Old,
-		LongestStep: s.Longest, Averaging: s.Averaging, AtCap: s.AtCap,
+		LongestStep: s.Longest, Averaging: s.Averaging, AtCap: s.AtCap, Memory: int64(l.Memory),
 	}
 }

@@ -131,6 +131,9 @@ func (w *Watch) progress(p learner.Progress) {
 	w.inputs(p.Inputs)
 	m.Step.Set(float64(p.Step))
 	m.Features.Set(float64(p.Features))
+	if p.Cap.Memory > 0 {
+		w.Cap(p.Cap)
+	}
 	w.now.Examples, w.now.Step, w.now.Features, w.now.task = p.Examples, p.Step, p.Features, p.Task
 	if x := p.Mixture; x != nil {
 		for _, o := range x.Members {

@@ -1,0 +1,82 @@
+package serve
+
+import (
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// Event is one of the events of a Scorer: Retrying, Waiting, Shared, Heartbeat,
+// Switched, Damaged, Chosen, Judged, Broken, Repaired, Gap, Truncated or Scored.
+type Event any
+
+type (
+	// Retrying reports a temporary error. The operation is tried again.
+	Retrying struct{ Err error }
+
+	// Waiting reports that there is no model yet, so that nothing is scored.
+	Waiting struct{}
+
+	// Shared reports the assignment of partitions: those in Mine are scored here
+	// from now on, and the rest by other scorers of the group. Of is the number of
+	// all partitions.
+	Shared struct {
+		Mine ingest.Share
+		Of   int
+	}
+
+	// Heartbeat reports a successful heartbeat. It is also sent if the share is empty.
+	Heartbeat struct{}
+
+	// Switched reports that another model scores from now on.
+	Switched struct{ To *Served }
+
+	// Damaged reports a snapshot that cannot be used. The previous model stays in
+	// use.
+	Damaged struct {
+		ID  string
+		Err error
+	}
+
+	// Chosen reports that the model log names another snapshot to serve, or another reason
+	// to serve it.
+	Chosen struct{ Choice modellog.Choice }
+
+	// Judged reports the verdict of the gate about the newest snapshot, of a step.
+	Judged struct {
+		Step int64
+		Gate modellog.Gate
+	}
+
+	// Broken reports that the model log is no longer the same, whole and monotone.
+	// The current model stays in use until it is.
+	Broken struct{ Err error }
+
+	// Repaired reports that a broken model log is valid again.
+	Repaired struct{}
+
+	// Gap reports that records From to To-1 were deleted before they were scored.
+	// Scoring continues at To.
+	Gap struct {
+		Topic     string
+		Partition int
+		From, To  int64
+	}
+
+	// Truncated reports that the partition has lost the records from End on, which
+	// had been read up to Next. Records written in their place are scored.
+	Truncated struct {
+		Topic     string
+		Partition int
+		Next, End int64
+	}
+
+	// Scored reports that the scores for some records of a partition are written,
+	// or that there were none to score.
+	Scored struct {
+		Topic               string
+		Partition           int
+		Scored, Quarantined int
+		Next, End           int64 // End is the high watermark
+		Stable              int64 // last stable offset: less than End while a transaction is open
+	}
+)

@@ -1,0 +1,37 @@
+package inference
+
+import (
+	"bytes"
+	"net/http"
+
+	"github.com/accrete-ml/accrete/ingest/record"
+)
+
+// MaxExplained is the maximum number of rows of a request that are explained: an
+// explanation takes much longer than a prediction.
+const MaxExplained = 64
+
+// explanations returns those of all rows as JSON.
+func (w *worker) explanations() (out []string, fault *failure) {
+	if n := w.batch.Len(); n > MaxExplained {
+		return nil, status(http.StatusRequestEntityTooLarge, "%d rows to explain, the limit is %d", n, MaxExplained)
+	}
+	all, err := w.model.Explain(&w.batch)
+	if err != nil {
+		return nil, bad("%v", err)
+	}
+	names := w.model.Schema.Classes
+	if len(names) == 0 {
+		names = w.model.Decode.Labels
+	}
+	for _, e := range all {
+		out = append(out, string(record.AppendExplanation(nil, e, w.model.Schema.Columns, names)))
+	}
+	return out, nil
+}
+
+// withExplanation adds an explanation to a JSON object.
+func withExplanation(object []byte, explanation string) []byte {
+	b := append(bytes.TrimSuffix(object, []byte("}")), `,"explanation":`...)
+	return append(append(b, explanation...), '}')
+}
