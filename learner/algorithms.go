@@ -56,7 +56,7 @@ func (c Config) MixtureFeatures() (features, bytes int) {
 	if !c.Mixture {
 		return 0, 0
 	}
-	return machine.Features, machine.FeatureBytes
+	return machine.AllFeatures, machine.FeatureBytes
 }
 
 // ForestBytes returns the memory that a Learner of c needs for its trees beside its State,

@@ -23,8 +23,8 @@ func (c Config) Arithmetic() int {
 	if e.Intervals != 0 { // in deviations of the label
 		version++
 	}
-	if e.Mixture { // with the member short
-		version++
+	if e.Mixture { // with the members short and reset
+		version += 2
 	}
 	return version
 }

@@ -140,6 +140,14 @@ func (c Config) noveltyError(a *engine.Algorithm) error {
 	return nil
 }
 
+// SuitsMixture reports whether c has a mixture by default, where one is chosen for the host of
+// a Learner: c is of the default algorithm, and for a loss that a mixture is for.
+func (c Config) SuitsMixture() bool {
+	c.Mixture = true
+	e, err := c.Effective()
+	return err == nil && e.Algorithm == algorithms[0].Name
+}
+
 // mixtureError returns an error if c, whose task and loss are effective, is not for a
 // mixture.
 func (c Config) mixtureError() error {

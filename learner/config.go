@@ -148,9 +148,10 @@ func (c Config) same(o Config) bool {
 	return c == o
 }
 
-// Keyed reports whether a Learner of c uses the keys of rows: see Batch.SetKey.
+// Keyed reports whether a Learner of c needs the keys of rows: see Batch.SetKey. With a
+// mixture it uses those that there are.
 func (c Config) Keyed() bool {
-	return c.Lags > 0 || c.Mixture || c.Metric != nil && c.Metric.Keys() > 0
+	return c.Lags > 0 || c.Metric != nil && c.Metric.Keys() > 0
 }
 
 func (c Config) sampling() features.Sampling {

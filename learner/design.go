@@ -97,7 +97,10 @@ func (d *Design) Penalty() float64 {
 	return d.fit.PenaltyOf(warmup.Examples{X: d.X, Labels: d.labels, Weights: d.Weights}, d.Bank.Map(), d.task)
 }
 
-// Coefficients returns those of m, 2 rows for each random feature × scores, and an
+// Mixed reports whether m predicts with a mixture, of which the algorithm is a member.
+func (m *Model) Mixed() bool { return m.static != nil && len(m.static.Engine) > 0 }
+
+// Coefficients returns those of the algorithm in m, 2 rows for each random feature × scores, and an
 // intercept for each score. They share memory with m.
 func (m *Model) Coefficients() (coef []float32, intercept []float64) { return m.coef, m.intercept }
 
@@ -105,9 +108,11 @@ func (m *Model) Coefficients() (coef []float32, intercept []float64) { return m.
 func (m *Model) Loss() loss.Loss { return m.head.Loss }
 
 // With returns a model with the features of m, and with another loss of its task, other
-// coefficients and intercepts.
+// coefficients and intercepts. It is the algorithm alone: a mixture and intervals are those of
+// the predictions that m makes.
 func (m *Model) With(l loss.Loss, coef []float32, intercept []float64) (*Model, error) {
 	v := m.part()
+	v.Mixture, v.Intervals = nil, nil
 	v.Head.Loss, v.Coef, v.Intercept = l, coef, intercept
 	var a state.Arrays
 	v.Save(&a)
@@ -127,7 +132,7 @@ func (m *Model) part() serving.Part {
 		at, blocks, kept = p.Map, p.blocks, p.kept
 	}
 	return serving.Part{
-		Decision: m.decision, BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling, Head: m.head, Dim: m.dim, Metric: m.given,
+		Decision: m.decision, Intervals: m.intervals, Mixture: m.static, BlockSize: at.BlockSize, Seed: at.Seed, Sampling: at.Sampling, Head: m.head, Dim: m.dim, Metric: m.given,
 		Fit:    &warmup.Fit{Encoding: m.encoding, Scaler: m.scaler, Kernel: at.Kernel, Second: at.Second},
 		Served: engine.Served{Blocks: blocks, Intercept: m.intercept, Coef: m.coef, Forest: m.forest, LeafCoef: m.leafCoef}, Kept: kept,
 	}

@@ -98,15 +98,14 @@ func (m *Model) attribute(parts, base []float64, x []float32) {
 	if m.static == nil || len(m.static.Engine) == 0 {
 		return
 	}
-	short := m.static.Short
-	shortParts, shortBase := make([]float64, len(parts)), append([]float64(nil), short.Intercept...)
-	if m.shortBank != nil {
-		addWaves(shortParts, shortBase, x, m.shortBank.Map(), m.shortBank.Blocks(), short.Coef, nil)
+	own, ownBase := make([]float64, len(parts)), make([]float64, k)
+	if m.machines != nil {
+		addWaves(own, ownBase, x, m.machines.Map(), m.machines.Blocks(), m.static.Coef, nil)
 	}
 	for c, share := range m.static.Engine {
-		base[c] = float64(share*base[c]) + float64(m.static.Share[c]*shortBase[c])
+		base[c] = float64(share*base[c]) + ownBase[c]
 		for j := range x {
-			parts[j*k+c] = float64(share*parts[j*k+c]) + float64(m.static.Share[c]*shortParts[j*k+c])
+			parts[j*k+c] = float64(share*parts[j*k+c]) + own[j*k+c]
 		}
 	}
 	attribution.Linear(parts, base, x, m.static.Linear)

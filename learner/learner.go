@@ -3,6 +3,7 @@ package learner
 import (
 	"fmt"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/features/kernel"
 	"github.com/accrete-ml/accrete/learner/divergence"
 	"github.com/accrete-ml/accrete/learner/internal/baseline"
@@ -51,6 +52,8 @@ type Learner struct {
 	inputs     *divergence.Watch  // nil without Config.Monitor
 	mixture    *mixture.Mixture   // nil without Config.Mixture, and before the first label
 	early      *warmup.Scaler     // of the mixture's members before the first fit
+	machines   *features.Bank     // random features of the machines in it, with the fit machinesOf
+	machinesOf *warmup.Fit
 
 	pass    PredictedBatch
 	scratch scratch

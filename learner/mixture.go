@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/machine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
@@ -12,7 +13,7 @@ import (
 
 // newMixture returns a Mixture for the task of l.
 func (l *Learner) newMixture() *mixture.Mixture {
-	return mixture.New(l.head, machine.Short(l.machineProblem))
+	return mixture.New(l.head, machine.Short(l.machineProblem), machine.Resetting(l.machineProblem))
 }
 
 // machineProblem is what the kernel machines of a mixture are created with.
@@ -27,11 +28,31 @@ func (l *Learner) machineProblem() engine.Problem {
 	return l.problem(prior)
 }
 
+// machineBank returns the random features of the machines in the mixture of a scorer, nil if
+// there are none.
+func (l *Learner) machineBank() *features.Bank {
+	blocks := l.mixture.Static.Blocks(machine.BlockSize(l.config.BlockSize))
+	switch b := l.machines; {
+	case blocks == 0:
+		return nil
+	case b == nil || l.fit != l.machinesOf || b.Blocks() > blocks:
+		l.machines, l.machinesOf = machine.Bank(l.problem(nil)), l.fit
+	}
+	l.machines.Grow(blocks)
+	return l.machines
+}
+
+// machineScores sets dst to the scores, rows × k, of the random features of the machines in
+// the mixture s.
+func machineScores(dst []float64, bank *features.Bank, x []float32, s *mixture.Static, k, rows int) []float64 {
+	return engine.Scores(dst[:0], bank, x, s.Coef, make([]float64, k), rows)
+}
+
 // mixedPass is what a pass has of a mixture.
 type mixedPass struct {
 	mixedScores  []float64 // rows × scores
 	servedScores []float64 // likewise, of a scorer
-	shortScores  []float64 // likewise, of its short member
+	ownFeatures  []float64 // likewise, of the random features of the machines in it
 	last         []Label   // of the key of each row, before it
 	linear       []float64 // rows × Size: of the linear member with the greatest weight
 	earlyX       []float32 // a row, scaled, before the first fit
@@ -51,12 +72,11 @@ func (l *Learner) predictMixed(p *PredictedBatch) {
 		x = p.x
 	}
 	m.Begin(x, p.rows)
-	p.shortScores = state.Extend(p.shortScores[:0], p.rows*k)
 	for i := range p.rows {
 		copy(p.servedScores[i*k:(i+1)*k], p.engineScores(i))
-		m.ShortScores(p.shortScores[i*k:(i+1)*k], i)
 	}
-	m.Static.Apply(p.servedScores, p.x, p.shortScores)
+	p.ownFeatures = machineScores(p.ownFeatures, l.machineBank(), p.x, &m.Static, k, p.rows)
+	m.Static.Apply(p.servedScores, p.x, p.ownFeatures)
 	p.Scorer = Predictions{Task: p.Task, Size: size, Values: state.Extend(p.Scorer.Values[:0], p.rows*size), Decision: p.Decision, Intervals: p.Intervals, Leverages: p.Leverages, Mixture: MixtureInputs}
 	p.setRules(l.rules.Mixed())
 	p.last, p.linear = p.last[:0], p.linear[:0]

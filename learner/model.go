@@ -99,12 +99,12 @@ type Model struct {
 	intervals *Intervals        // nil without Config.Intervals and Config.Variance
 	posterior *posterior.Factor // nil without Config.Variance, and before the first fit
 	static    *mixture.Static   // nil without Config.Mixture
-	shortBank *features.Bank    // of its short member; nil if that has no features
+	machines  *features.Bank    // random features of the machines in it; nil if there are none
 
-	x     []float32 // scratch
-	f     []float64
-	short []float64 // scores of the short member
-	seen  Batch     // rows as the metric or the encoding has them
+	x    []float32 // scratch
+	f    []float64
+	own  []float64 // scores of the random features of machines
+	seen Batch     // rows as the metric or the encoding has them
 }
 
 // Dim returns the length of the rows that m predicts, or 0 if it has seen none.
@@ -160,9 +160,8 @@ func (m *Model) Predict(b *Batch) Predictions {
 		m.forest.Sum(m.f, m.x, m.leafCoef, k)
 	}
 	if m.static != nil {
-		short := &m.static.Short
-		m.short = engine.Scores(m.short[:0], m.shortBank, m.x, short.Coef, short.Intercept, n)
-		m.static.Apply(m.f, m.x, m.short)
+		m.own = machineScores(m.own, m.machines, m.x, m.static, k, n)
+		m.static.Apply(m.f, m.x, m.own)
 	}
 	for i := range n {
 		switch {
@@ -191,7 +190,7 @@ func NewModel(arrays []Array) (*Model, error) {
 	if v.Lags > 0 {
 		return nil, ErrLags
 	}
-	m := &Model{head: v.Head, dim: v.Dim, given: v.Metric, bank: v.Bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.Decision, intervals: v.Intervals, posterior: v.Posterior, static: v.Mixture, shortBank: v.ShortBank()}
+	m := &Model{head: v.Head, dim: v.Dim, given: v.Metric, bank: v.Bank(), intercept: v.Intercept, coef: v.Coef, forest: v.Forest, leafCoef: v.LeafCoef, decision: v.Decision, intervals: v.Intervals, posterior: v.Posterior, static: v.Mixture, machines: v.MachineBank()}
 	if v.Fit != nil {
 		m.scaler, m.encoding = v.Fit.Scaler, v.Fit.Encoding
 	}

@@ -89,6 +89,35 @@ func TestPrunedModelPredictsTheSame(t *testing.T) {
 	}
 }
 
+// TestPrunedModelKeepsItsMixture, while other coefficients are those of the algorithm alone.
+func TestPrunedModelKeepsItsMixture(t *testing.T) {
+	l, err := New(Config{MaxFeatures: 128, Mixture: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(l, waves(300), 300)
+	m, err := NewModel(l.State().Serving)
+	if err != nil || !m.Mixed() {
+		t.Fatalf("mixed: %v, %v", m != nil, err)
+	}
+	clear(m.coef[:len(m.coef)/2])
+	few, err := m.Pruned()
+	if err != nil || few.RandomFeatures() >= m.RandomFeatures() {
+		t.Fatalf("%d of %d features, %v", few.RandomFeatures(), m.RandomFeatures(), err)
+	}
+	b := waves(130)
+	p, q := m.Predict(b), few.Predict(b)
+	for i, v := range p.Values {
+		if math.Abs(q.Values[i]-v) > 1e-5 {
+			t.Fatalf("value %d is %v, want %v", i, q.Values[i], v)
+		}
+	}
+	alone, err := m.With(m.Loss(), m.coef, m.intercept)
+	if err != nil || alone.Mixed() || q.Mixture != MixtureInputs || alone.Predict(b).Mixture != "" {
+		t.Errorf("pruned: mixture %q; with other coefficients: %v, %v", q.Mixture, alone.Mixed(), err)
+	}
+}
+
 // TestFeaturesMadeTogetherAreNotPruned: they need the others.
 func TestFeaturesMadeTogetherAreNotPruned(t *testing.T) {
 	all, few := prunedModel(t, Config{Algorithm: "all", Kernel: "arc-cosine:1", MaxFeatures: 64})

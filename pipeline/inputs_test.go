@@ -59,6 +59,25 @@ func TestAChangeOfTheInputsIsReported(t *testing.T) {
 	}
 }
 
+// A model without a mixture goes on without, and one with it goes on with it, unless another
+// is configured.
+func TestModelKeepsItsMixture(t *testing.T) {
+	for _, mixed := range []bool{false, true} {
+		have, err := Config{Learner: learner.Config{Mixture: mixed}}.options()
+		if err != nil {
+			t.Fatal(err)
+		}
+		auto := Config{Learner: learner.Config{Mixture: !mixed}, AutoMixture: true}
+		if options, err := auto.keepReading(have); err != nil || sameOptions(have, options) != nil || auto.Learner.Mixture != mixed {
+			t.Errorf("mixture %v goes on with %v: %v", mixed, auto.Learner.Mixture, err)
+		}
+		other := Config{Learner: learner.Config{Mixture: !mixed}}
+		if options, err := other.keepReading(have); err != nil || sameOptions(have, options) == nil {
+			t.Errorf("mixture %v goes on with another one: %v", mixed, err)
+		}
+	}
+}
+
 // A model from before inputs were monitored goes on without the default monitor.
 func TestModelKeepsToHaveNoMonitor(t *testing.T) {
 	have, err := Config{}.options()

@@ -98,6 +98,8 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Start.keepMixture(&c)
+	l.config = c
 	options, err := c.options()
 	if err != nil {
 		return nil, err

@@ -34,7 +34,8 @@ func (c Config) options() ([]byte, error) {
 // records as it has since it was created. One from before columns had types has numeric
 // columns, and rejects missing values; one from before objects and lists were columns by
 // path rejects these; one from before inputs were monitored has no monitor, unless another
-// than the default is configured. It returns the options that c has then.
+// than the default is configured; one without a mixture has none unless one is configured. It
+// returns the options that c has then.
 func (c *Config) keepReading(have []byte) ([]byte, error) {
 	if len(have) == 0 {
 		return c.options()
@@ -45,6 +46,9 @@ func (c *Config) keepReading(have []byte) ([]byte, error) {
 	}
 	if l, err := record.ReadLearner(have); err == nil && l.Monitor == 0 && c.Learner.Monitor == divergence.BlockRows {
 		c.Learner.Monitor = 0
+	}
+	if l, err := record.ReadLearner(have); err == nil && c.AutoMixture {
+		c.Learner.Mixture = l.Mixture
 	}
 	c.Decode.Depth = was.Depth
 	if c.Decode.Infer && c.Decode.Types == nil && !was.Infer && was.Types == nil {

@@ -26,6 +26,10 @@ type Config struct {
 	Decode  decode.Config
 	Learner learner.Config
 
+	// AutoMixture says that Learner.Mixture is the choice for a new model: an existing one
+	// keeps what it has.
+	AutoMixture bool
+
 	BatchSize int           // maximum number of records in a BATCH
 	Linger    time.Duration // longest wait for more records after the first
 

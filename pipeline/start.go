@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
@@ -104,6 +105,20 @@ func (s *Start) state(ctx context.Context, c Config, options []byte) (h *history
 		err = fmt.Errorf("%w: %s has no rows", ErrStart, s.Name)
 	}
 	return h, rows, err
+}
+
+// keepMixture gives c the mixture of the snapshot of s, or none, unless one is configured.
+func (s *Start) keepMixture(c *Config) {
+	if s == nil || s.Snapshot == nil || !c.AutoMixture {
+		return
+	}
+	file, err := snapshot.Decode(s.Snapshot, 0)
+	if err != nil {
+		return // thaw says what is wrong
+	}
+	if l, err := record.ReadLearner(file.Config); err == nil {
+		c.Learner.Mixture = l.Mixture
+	}
 }
 
 // thaw returns the model of a snapshot file, which must have been learned with the same

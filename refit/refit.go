@@ -73,6 +73,10 @@ type Result struct {
 	Rows     int
 	Features int // cosines and sines, without the constant
 	Kept     int // those of them whose random feature has coefficients other than 0
+
+	// Alone reports whether Model is the algorithm without the mixture of the model before,
+	// and the certificates are those of the algorithm in it.
+	Alone bool
 }
 
 const (
@@ -121,7 +125,7 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	}
 	frequencies := d.Blocks * d.Bank.Map().BlockSize
 	multinomial := m.Loss() == loss.Softmax{} && (2*frequencies+1 <= MaxDirect || o.Prune > 0)
-	r := &Result{Loss: solved.String(), Lambda: o.Lambda, Rows: d.Rows, Features: 2 * frequencies}
+	r := &Result{Loss: solved.String(), Lambda: o.Lambda, Rows: d.Rows, Features: 2 * frequencies, Alone: m.Mixed()}
 	if multinomial {
 		served, r.Loss = m.Loss(), m.Loss().String()
 	}

@@ -22,7 +22,7 @@ type Fit struct {
 	options []byte // encoded, for snapshots
 	step    int64
 	batch   learner.Batch
-	keyed   bool // the learner needs the keys of the rows
+	keyed   bool // rows have keys
 	meter   *ranking.Meter
 	numbers *deviation.Meter // nil unless the loss has figures
 	expense expense
@@ -44,7 +44,7 @@ func NewFit(c learner.Config, in decode.Config) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Fit{learner: l, options: options, keyed: c.Keyed(), meter: ranking.New(c.Task == learner.Novelty), numbers: deviation.New(deviation.Of(c))}, nil
+	return &Fit{learner: l, options: options, keyed: c.Keyed() || in.Key != "", meter: ranking.New(c.Task == learner.Novelty), numbers: deviation.New(deviation.Of(c))}, nil
 }
 
 const rowsAtOnce = 256

@@ -5,6 +5,7 @@ package machine
 import (
 	"slices"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/learner/internal/drift"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
@@ -18,16 +19,18 @@ const (
 	// many, and blockSize that of a block.
 	Features, blockSize = 1024, 64
 
-	// FeatureBytes is the memory of each of them beside the State.
-	FeatureBytes = newton.ShortFactorBytes
+	// AllFeatures are those of all machines, and FeatureBytes is the mean memory of each of
+	// them beside the State.
+	AllFeatures  = 2 * Features
+	FeatureBytes = (newton.ShortFactorBytes + newton.ResettingFactorBytes) / 2
 )
 
 // Machine is an engine as a member of a mixture.
 type Machine struct {
 	problem func() engine.Problem
-	plan    func(engine.Problem) engine.Engine
-	name    string // prefix of the arrays
-	resets  bool   // at its own alarms
+	plan    func(engine.Problem) engine.Engine // the algorithm
+	name    string                             // prefix of the arrays
+	resets  bool                               // at its own alarms
 
 	head    target.Head
 	engine  engine.Engine // nil before the first fit
@@ -51,6 +54,18 @@ func Short(problem func() engine.Problem) member.Kind {
 	}
 }
 
+// Resetting is newton on the rows since its own last alarm, at most 4,096. problem is as in
+// Short.
+func Resetting(problem func() engine.Problem) member.Kind {
+	return member.Kind{
+		Name: "reset", Help: "newton on the rows since its errors last grew",
+		Suits: func(target.Task) bool { return true },
+		New: func(h target.Head) member.Member {
+			return &Machine{problem: problem, plan: newton.NewResetting, name: "reset", resets: true, head: h}
+		},
+	}
+}
+
 // limited returns p with the random features of a Machine.
 func limited(p engine.Problem) engine.Problem {
 	o := &p.Options
@@ -58,6 +73,12 @@ func limited(p engine.Problem) engine.Problem {
 	o.MaxFeatures = min(o.MaxFeatures, Features)
 	o.Minibatch, o.Forest = 32, 0
 	return p
+}
+
+// Bank returns the random features of all machines of a model, without blocks.
+func Bank(p engine.Problem) *features.Bank {
+	p = limited(p)
+	return p.Bank()
 }
 
 // BlockSize returns that of the random features beside a model with the given one.

@@ -53,29 +53,31 @@ type Member interface {
 	Load(s *state.Reader, prefix string)
 }
 
-// Affine is a member whose scores are affine in the inputs, so that a scorer, which sees
-// no labels, can have it.
-type Affine interface {
+// Static is a member that predicts from inputs with coefficients, so that a scorer, which
+// sees no labels, can have it: an Affine or a Machine.
+type Static interface {
 	Member
 
 	// Ready reports whether it has coefficients.
 	Ready() bool
+}
+
+// Affine is a member whose scores are affine in the inputs.
+type Affine interface {
+	Static
 
 	// AddTo adds share times the coefficients for score c to w, of which the last is the
 	// intercept.
 	AddTo(w []float64, c int, share float64)
 }
 
-// Machine is a member whose scores are those of random features. A scorer has its
-// coefficients.
+// Machine is a member whose scores are those of random features, the first ones of the same
+// map for all of them.
 type Machine interface {
-	Member
+	Static
 
 	// Ahead is called before the rows of a pass are predicted, which are x as in Row.
 	Ahead(x []float32, n int)
-
-	// Ready reports whether it has random features.
-	Ready() bool
 
 	// Serving returns what it predicts with.
 	Serving() engine.Served

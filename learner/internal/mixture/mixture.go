@@ -42,11 +42,9 @@ type Mixture struct {
 	targets  int // of which each has weights of its own; 1 for classes
 	kinds    []member.Kind
 	members  []member.Member
-	machines []member.Machine // among them
-	short    member.Machine   // that which a scorer has, too; nil if there is none
-	shortAt  int              // its expert
-	twins    []int            // the experts that they calibrate
-	static   []int            // the experts that a scorer has, of which the first is the engine
+	machines []machine // among them
+	twins    []int     // the experts that they calibrate
+	static   []int     // the experts that a scorer has, of which the first is the engine
 	experts  int
 
 	prior, staticPrior []float64
@@ -78,6 +76,13 @@ type scratch struct {
 	outerP        []float64
 	staticLosses  []float64
 	staticAwake   []bool
+	features      []float64 // features × scores, of the mixture of a scorer
+}
+
+// machine is a member that is one, and its number as an expert.
+type machine struct {
+	member.Machine
+	expert int
 }
 
 // New returns the Mixture of member.All and of others for the task of h, which must not be
@@ -91,10 +96,7 @@ func New(h target.Head, beside ...member.Kind) *Mixture {
 		m.kinds = append(m.kinds, k)
 		m.members = append(m.members, k.New(h))
 		if o, ok := m.members[len(m.members)-1].(member.Machine); ok {
-			m.machines = append(m.machines, o)
-			if !k.Labels {
-				m.short, m.shortAt = o, len(m.members)
-			}
+			m.machines = append(m.machines, machine{o, len(m.members)})
 		}
 		if !k.Labels {
 			m.static = append(m.static, len(m.members))
@@ -144,13 +146,6 @@ func (m *Mixture) Begin(x []float32, n int) {
 	copy(m.ahead.all, m.now.all)
 	for _, o := range m.machines {
 		o.Ahead(x, n)
-	}
-}
-
-// ShortScores sets f to the scores of row at of the batch that Static.Apply takes.
-func (m *Mixture) ShortScores(f []float64, at int) {
-	if m.short == nil || !m.short.Score(f, &member.Row{At: at}) {
-		clear(f)
 	}
 }
 

@@ -1,6 +1,10 @@
 package mixture
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/accrete-ml/accrete/learner/internal/member"
+)
 
 // Grade is how good an expert is, for one target.
 type Grade struct {
@@ -54,7 +58,10 @@ func (m *Mixture) Linear(size int) []float64 {
 	best, most := 0, 0.0
 	m.ahead.served[0].Mix(m.w[:len(m.static)], m.everyStatic)
 	for i, e := range m.static {
-		if e > 0 && m.awake[e] && m.w[i] > most {
+		if e == 0 || !m.awake[e] || m.w[i] <= most {
+			continue
+		}
+		if _, ok := m.members[e-1].(member.Affine); ok {
 			best, most = e, m.w[i]
 		}
 	}

@@ -2,7 +2,6 @@ package mixture
 
 import (
 	"math"
-	"slices"
 
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/member"
@@ -16,15 +15,20 @@ type Static struct {
 	Engine []float64 // share of the engine in each score
 	Linear []float32 // scores × (inputs + 1): what is added, the last is the intercept
 
-	// Short is what the member of that kind predicts with, and Share its share in each
-	// score.
-	Share []float64
-	Short engine.Served
+	// Coef are coefficients of the random features that the machines have in common, each
+	// times the share of its machine: 2 rows for each random feature × scores.
+	Coef []float32
 }
 
-// Apply turns the scores f of the engine for rows x into those of the mixture. short are
-// those of Short.
-func (s *Static) Apply(f []float64, x []float32, short []float64) {
+// Blocks returns the number of blocks of random features that s has coefficients of, where
+// each has that many.
+func (s *Static) Blocks(blockSize int) int {
+	return len(s.Coef) / max(1, 2*blockSize*len(s.Engine))
+}
+
+// Apply turns the scores f of the engine for rows x into those of the mixture. features are
+// those of Coef.
+func (s *Static) Apply(f []float64, x []float32, features []float64) {
 	k := len(s.Engine)
 	if k == 0 {
 		return
@@ -38,7 +42,7 @@ func (s *Static) Apply(f []float64, x []float32, short []float64) {
 			for j, v := range row {
 				sum += float64(float64(w[j]) * float64(v))
 			}
-			f[i*k+c] = float64(share*f[i*k+c]) + sum + float64(s.Share[c]*short[i*k+c])
+			f[i*k+c] = float64(share*f[i*k+c]) + sum + features[i*k+c]
 		}
 	}
 }
@@ -46,36 +50,63 @@ func (s *Static) Apply(f []float64, x []float32, short []float64) {
 // setStatic sets the mixture of a scorer to what the weights are.
 func (m *Mixture) setStatic(h *target.Head) {
 	m.Static = Static{}
-	if m.short != nil {
-		m.Static.Short = m.short.Serving()
-	}
 	if m.factors == nil || h.Task == target.Classification && h.Classes < 2 {
 		return
 	}
 	k, n := h.Scores(), len(m.factors)+1
 	m.staticAwake = m.staticAwake[:0]
 	for _, e := range m.static {
-		m.staticAwake = append(m.staticAwake, e == 0 || m.ready(e))
+		m.staticAwake = append(m.staticAwake, e == 0 || m.members[e-1].(member.Static).Ready())
 	}
-	m.Static.Engine, m.Static.Linear, m.Static.Share = make([]float64, k), make([]float32, k*n), make([]float64, k)
-	shares, sum := make([]float64, len(m.static)), make([]float64, n)
+	m.Static.Engine, m.Static.Linear = make([]float64, k), make([]float32, k*n)
+	all, sum := make([]float64, k*len(m.static)), make([]float64, n) // scores × static experts
 	for c := range k {
+		shares := all[c*len(m.static) : (c+1)*len(m.static)]
 		m.now.served[c*m.targets/k].Mix(shares, m.staticAwake)
 		keepEngine(shares)
 		clear(sum)
 		for i, e := range m.static {
-			switch {
-			case e == 0 || !m.staticAwake[i]:
-			case e == m.shortAt:
-				m.Static.Share[c] = shares[i]
-			default:
-				m.members[e-1].(member.Affine).AddTo(sum, c, shares[i])
+			if e == 0 || !m.staticAwake[i] {
+				continue
+			}
+			switch o := m.members[e-1].(type) {
+			case member.Affine:
+				o.AddTo(sum, c, shares[i])
+			case member.Machine:
+				sum[n-1] += float64(shares[i] * o.Serving().Intercept[c])
 			}
 		}
 		m.Static.Engine[c] = shares[0]
 		for i, v := range sum {
 			m.Static.Linear[c*n+i] = float32(v)
 		}
+	}
+	m.mixMachines(all, k)
+}
+
+// mixMachines sets the coefficients of the random features, given the shares of all experts
+// in each score.
+func (m *Mixture) mixMachines(shares []float64, k int) {
+	m.features = m.features[:0]
+	for i, e := range m.static {
+		if e == 0 || !m.staticAwake[i] {
+			continue
+		}
+		o, ok := m.members[e-1].(member.Machine)
+		if !ok {
+			continue
+		}
+		coef := o.Serving().Coef
+		for len(m.features) < len(coef) {
+			m.features = append(m.features, 0)
+		}
+		for j, v := range coef {
+			m.features[j] += float64(shares[j%k*len(m.static)+i] * float64(v))
+		}
+	}
+	m.Static.Coef = make([]float32, len(m.features))
+	for j, v := range m.features {
+		m.Static.Coef[j] = float32(v)
 	}
 }
 
@@ -93,27 +124,20 @@ func keepEngine(shares []float64) {
 	shares[0] += leastEngine
 }
 
-// ready reports whether member e, which a scorer has, has coefficients.
-func (m *Mixture) ready(e int) bool {
-	if e == m.shortAt {
-		return m.short.Ready()
-	}
-	return m.members[e-1].(member.Affine).Ready()
-}
-
 // Save adds the arrays of the serving part.
 func (s *Static) Save(a *state.Arrays) {
-	k := len(s.Engine)
-	state.Put(a, "mixture.engine", max(1, k), s.Engine)
-	state.Put(a, "mixture.linear", max(1, len(s.Linear)/max(1, k)), s.Linear)
-	state.Put(a, "mixture.share", max(1, k), s.Share)
-	scores := max(1, len(s.Short.Intercept))
-	state.Put(a, "mixture.intercept", scores, s.Short.Intercept)
-	state.Put(a, "mixture.coefficients", scores, s.Short.Coef)
+	k := max(1, len(s.Engine))
+	state.Put(a, "mixture.engine", k, s.Engine)
+	state.Put(a, "mixture.linear", max(1, len(s.Linear)/k), s.Linear)
+	state.Put(a, "mixture.coefficients", k, s.Coef)
 }
 
-// mostStatic bounds a coefficient of a scorer's mixture.
-const mostStatic = 1e30
+// mostStatic bounds a coefficient of a scorer's mixture, and mostBlocks the memory that a
+// state can ask for.
+const (
+	mostStatic = 1e30
+	mostBlocks = 1 << 12
+)
 
 // LoadStatic reads what Save wrote for a head with that many scores, inputs, and random
 // features in a block. It returns nil if the next array is another one.
@@ -125,52 +149,26 @@ func LoadStatic(s *state.Reader, scores, inputs, blockSize int) *Static {
 	if s.In[0].Shape[0] == 0 {
 		state.Take[float64](s, "mixture.engine", 0, 1)
 		state.Take[float32](s, "mixture.linear", 0, 1)
-		state.Take[float64](s, "mixture.share", 0, 1)
-		m.loadShort(s, scores, inputs, blockSize)
+		state.Take[float32](s, "mixture.coefficients", 0, 1)
 		return m
 	}
 	m.Engine = state.Take[float64](s, "mixture.engine", 1, scores)
 	m.Linear = state.Take[float32](s, "mixture.linear", scores, inputs+1)
-	m.Share = state.Take[float64](s, "mixture.share", 1, scores)
-	m.loadShort(s, scores, inputs, blockSize)
-	s.Require(m.Short.Intercept != nil, "mixture.intercept is missing")
-	for _, v := range slices.Concat(m.Engine, m.Share) {
+	m.Coef = state.Take[float32](s, "mixture.coefficients", state.AnySize, scores)
+	if s.Err != nil {
+		return m
+	}
+	size := 2 * blockSize * scores
+	s.Require(len(m.Coef)%size == 0 && len(m.Coef)/size <= mostBlocks, "mixture.coefficients: %d of them", len(m.Coef))
+	s.Require(len(m.Coef) == 0 || inputs > 0, "mixture: random features without inputs")
+	for _, v := range m.Engine {
 		s.Require(v >= 0 && v <= 1.001, "mixture.engine: a share is %v", v)
 	}
 	for _, v := range m.Linear {
 		s.Require(math.Abs(float64(v)) < mostStatic, "mixture.linear: a coefficient is %v", v)
 	}
+	for _, v := range m.Coef {
+		s.Require(math.Abs(float64(v)) < engine.MaxCoefficient, "mixture.coefficients: a coefficient is %v", v)
+	}
 	return m
 }
-
-// loadShort reads what the short member predicts with.
-func (m *Static) loadShort(s *state.Reader, scores, inputs, blockSize int) {
-	if s.Err != nil || len(s.In) == 0 {
-		s.Require(false, "mixture.intercept is missing")
-		return
-	}
-	if s.In[0].Shape[0] == 0 {
-		state.Take[float64](s, "mixture.intercept", 0, 1)
-		state.Take[float32](s, "mixture.coefficients", 0, 1)
-		return
-	}
-	s.Require(inputs > 0, "mixture: random features without inputs")
-	v := engine.Served{Intercept: state.Take[float64](s, "mixture.intercept", 1, scores)}
-	v.Coef = state.Take[float32](s, "mixture.coefficients", state.AnySize, scores)
-	if s.Err != nil {
-		return
-	}
-	size := 2 * blockSize * scores
-	v.Blocks = len(v.Coef) / size
-	s.Require(len(v.Coef)%size == 0 && v.Blocks <= mostBlocks, "mixture.coefficients: %d of them", len(v.Coef))
-	for _, c := range v.Coef {
-		s.Require(math.Abs(float64(c)) < engine.MaxCoefficient, "mixture.coefficients: a coefficient is %v", c)
-	}
-	for _, b := range v.Intercept {
-		s.Require(math.Abs(b) < engine.MaxCoefficient, "mixture.intercept: %v", b)
-	}
-	m.Short = v
-}
-
-// mostBlocks bounds the memory that a state can ask for.
-const mostBlocks = 1 << 12

@@ -8,16 +8,30 @@ const (
 	// each of 16 blocks takes 128 rows.
 	shortRows, shortVisits = 512, 64
 
-	// ShortFactorBytes is the memory of the factors of each random feature of an engine of
-	// NewShort, for two penalties.
-	ShortFactorBytes = 2 * 4 * blockSize * 8
+	// resettingRows and resettingVisits are those of NewResetting: after a reset, while the
+	// window has few rows, there are more steps than in an engine of NewShort.
+	resettingRows, resettingVisits = 4096, 32
+
+	// ShortFactorBytes and ResettingFactorBytes are the memory of the factors of each random
+	// feature, for each penalty.
+	ShortFactorBytes, ResettingFactorBytes = 2 * 4 * blockSize * 8, 4 * blockSize * 8
 )
 
-// shortEnsemble has no averages: they would know rows that a short window is to forget.
-var shortEnsemble = []member{{0.3, shortRows, 1}, {0.03, shortRows, 1}}
+// shortEnsemble and resettingEnsemble have no averages: they would know rows that are to be
+// forgotten.
+var (
+	shortEnsemble     = []member{{0.3, shortRows, 1}, {0.03, shortRows, 1}}
+	resettingEnsemble = []member{{0.1, resettingRows, 1}}
+)
 
 // NewShort returns an engine for streams that change: it learns from fewer rows, and steps
 // through its blocks more often.
 func NewShort(p engine.Problem) engine.Engine {
 	return newPlanned(p, plan{shortRows, shortVisits, shortEnsemble, 0})
+}
+
+// NewResetting returns an engine whose owner starts it again when a stream has changed. It
+// has more rows than one of NewShort, and costs less.
+func NewResetting(p engine.Problem) engine.Engine {
+	return newPlanned(p, plan{resettingRows, resettingVisits, resettingEnsemble, 0})
 }

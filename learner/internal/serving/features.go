@@ -66,16 +66,20 @@ func (v *Part) options() engine.Options {
 	return engine.Options{BlockSize: v.BlockSize, Seed: v.Seed, Sampling: v.Sampling}
 }
 
-// ShortBank returns the random features of the short member of a mixture, nil if there are
+// MachineBank returns the random features of the machines in the mixture, nil if there are
 // none.
-func (v *Part) ShortBank() *features.Bank {
-	if v.Fit == nil || v.Mixture == nil || v.Mixture.Short.Blocks == 0 {
+func (v *Part) MachineBank() *features.Bank {
+	if v.Fit == nil || v.Mixture == nil {
 		return nil
 	}
 	o := v.options()
 	o.BlockSize = machine.BlockSize(o.BlockSize)
+	n := v.Mixture.Blocks(o.BlockSize)
+	if n == 0 {
+		return nil
+	}
 	b := v.Fit.Bank(o.FeatureMap(v.Fit.Width(v.Dim)))
-	b.Grow(v.Mixture.Short.Blocks)
+	b.Grow(n)
 	return b
 }
 

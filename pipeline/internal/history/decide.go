@@ -39,16 +39,18 @@ type Item struct {
 // the state of the decoder, so the order matters.
 type Decider struct {
 	decoder *decode.Decoder
-	keyed   bool // the learner needs the keys of the rows
+	keyed   bool // rows have keys
 	absence absence
 }
 
+// NewDecider returns a Decider whose rows have the keys of their records if keyed, or if c
+// names the field that has them.
 func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error) {
 	d, err := decode.New(c, *s)
 	if err != nil {
 		return nil, err
 	}
-	return &Decider{decoder: d, keyed: keyed}, nil
+	return &Decider{decoder: d, keyed: keyed || c.Key != ""}, nil
 }
 
 func (d *Decider) Decide(spans []input.Span) *Decided {

@@ -29,6 +29,8 @@ type Refit struct {
 	Suboptimality float64 `json:"suboptimality"`
 	comparable    bool
 
+	Alone bool `json:"alone"` // the algorithm without the mixture of the previous model
+
 	Passes  float64 `json:"passes"`  // 0 with Direct
 	Direct  bool    `json:"direct"`  // solved by the normal equations
 	Seconds float64 `json:"seconds"` // including the random features and the choice of lambda
@@ -42,7 +44,7 @@ func NewRefit(r *refit.Result, seconds float64) *Refit {
 		Rows: r.Rows, Features: r.Features, Kept: r.Kept, Bytes: servingBytes(r.Model), Loss: r.Loss, Lambda: r.Lambda,
 		RelativeGap: f.Relative, Gap: f.Gap(), Bound: f.Bound, Reached: f.Reached,
 		Passes: f.Passes, Direct: f.Direct, Seconds: seconds,
-		Suboptimality: r.Suboptimality, comparable: r.Comparable,
+		Suboptimality: r.Suboptimality, comparable: r.Comparable, Alone: r.Alone,
 	}
 }
 
@@ -66,6 +68,9 @@ func (r *Refit) String() string {
 		by = "with its own loss, by its own certificate, which is loose"
 	}
 	fmt.Fprintf(&b, "             the one-pass model within %.2g, %s\n", r.Suboptimality, by)
+	if r.Alone {
+		b.WriteString("             both of the algorithm alone, without the mixture\n")
+	}
 	how := fmt.Sprintf("%.0f passes", r.Passes)
 	if r.Direct {
 		how = "normal equations"
