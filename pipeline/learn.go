@@ -108,6 +108,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if planted.Fault("unbounded") {
 		bounds = history.Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes}
 	}
+	bounds.Values = c.Values
 	if c.Start != nil {
 		if err := c.begin(ctx, l.inputs, options); err != nil {
 			return nil, err

@@ -56,7 +56,8 @@ type Config struct {
 
 	OnGap string // "record": write a GAP to the model log for lost input and continue; otherwise stop with an error
 
-	Transactional bool // publish each BATCH in a transaction, so that a read-committed reader sees each prediction once
+	Values        record.Values // what may be shown of invalid records
+	Transactional bool          // publish each BATCH in a transaction, so that a read-committed reader sees each prediction once
 
 	Refit RefitConfig
 	Gate  GateConfig

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
@@ -87,7 +88,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key,
 		Model:     c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
-		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
+		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model), Values: record.Values(c.Quarantine.Values),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
 			t.event(ev)
 			board.Scorer(ev)

@@ -90,6 +90,8 @@ var comments = map[string]string{
 	"gate.over":                                 "Number of last labelled records to compare; fewer if the snapshot that is served is\nnewer than these.\n",
 	"output":                                    "How predictions are delivered.\n",
 	"output.delivery":                           "Delivery guarantee. at-least-once: after a crash some predictions are written\nagain, byte-identical. transactional: a consumer with\nisolation.level=read_committed sees each prediction exactly once, at a cost in\nlatency; needs permission for the transactional.id accrete-<model> and the\ntopic <model>.released.\n",
+	"quarantine":                                "What becomes of invalid records.\n",
+	"quarantine.values":                         "What the quarantine topic, the log and the live page show of an invalid record.\nfull: all of it, so that accrete quarantine can replay it. hash: the length and the\nSHA-256 of key, value and headers. none: the length. The reason is then only what\ncould not be read, without quotations.\n",
 	"score":                                     "The scorer (accrete score), which predicts topics with the newest snapshot.\n",
 	"score.topics":                              "Topics whose records are predicted with the newest snapshot.\n",
 	"score.output":                              "Topic for the predictions.\n",
