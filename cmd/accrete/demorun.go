@@ -72,7 +72,7 @@ func (m *demo) newScorer(client *ingest.Client, collectors *metrics.Scorer) *end
 		Topics: []string{demoRequests}, Output: pipeline.ScoresTopic("demo"), Quarantine: pipeline.QuarantineTopic("demo"),
 		Group: "accrete-demo-scorer", Report: m.scorer(collectors),
 	})
-	return &endpoint{s, predictions("demo", s, collectors.Request)}
+	return &endpoint{scorer: s, paths: predictions("demo", s, nil, collectors.Request)}
 }
 
 // generate writes examples as fast as the learner reads them.

@@ -37,8 +37,8 @@ accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
 // predictions adds the paths for predictions over HTTP.
-func predictions(model string, s *serve.Scorer, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
-	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Observe: observe}).Register
+func predictions(model string, s *serve.Scorer, log *inference.RequestLog, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
+	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Log: log, Observe: observe}).Register
 }
 
 // scoreReport is the progress of a scorer.
@@ -95,7 +95,9 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	})
 	var answers []func(*http.ServeMux)
 	if c.Score.Predict == "on" {
-		answers = append(answers, predictions(c.Model, scorer, func(code, rows int, took time.Duration) {
+		log, stop := logRequests(e, c, client, collectors, health)
+		defer stop()
+		answers = append(answers, predictions(c.Model, scorer, log, func(code, rows int, took time.Duration) {
 			collectors.Request(code, rows, took)
 			board.Answered(took)
 		}))
