@@ -433,6 +433,16 @@ type Output struct {
 	// latency; needs permission for the transactional.id accrete-<model> and the
 	// topic <model>.released.
 	Delivery string `key:"delivery" default:"at-least-once" oneof:"at-least-once transactional"`
+
+	// Fields of an input record that its prediction has in the member input, such as
+	// identifiers: members of the record, or paths as customer.id. They need not be columns;
+	// declare those that are no inputs with type id in input.columns. May be changed at any time.
+	Fields []string `key:"fields" example:"payment_id"`
+
+	// Headers of an input record that its prediction has. all: all of them, except ce_*,
+	// content-type and accrete.*, which predictions have themselves. trace: traceparent and
+	// tracestate.
+	Headers string `key:"headers" default:"all" oneof:"all trace"`
 }
 
 // Score configures the scorer.

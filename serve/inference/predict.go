@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+
+	"github.com/accrete-ml/accrete/ingest"
 )
 
 // predict answers POST /predict: for an object as in a topic, with the value of its
@@ -65,7 +67,7 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 		case list:
 			all.WriteByte('[')
 		}
-		rules.Intervals = out.Uncertainty(i)
+		rules.Intervals, rules.Record = out.Uncertainty(i), &ingest.Record{Value: objects[i]}
 		value := w.encoder.Value(rules, out.Task, out.Row(i))
 		if w.log != nil {
 			w.log.Rows[i].Prediction = value

@@ -25,7 +25,7 @@ type worker struct {
 
 // workers returns a function that gives a worker of a model, and a function to give it
 // back.
-func workers() func(m *serve.Served) (*worker, func(*worker)) {
+func workers(p record.Passed) func(m *serve.Served) (*worker, func(*worker)) {
 	var pool sync.Pool
 	back := func(w *worker) {
 		if w.decoder.Schema() == w.schema { // or the rows have settled something for those to come
@@ -40,7 +40,7 @@ func workers() func(m *serve.Served) (*worker, func(*worker)) {
 		if err != nil {
 			return nil, nil // impossible: the learner has read with it
 		}
-		return &worker{model: m, decoder: d, schema: d.Schema(), encoder: record.NewEncoder(m.ID, m.Schema.Classes, ingest.DefaultMaxMessageBytes)}, back
+		return &worker{model: m, decoder: d, schema: d.Schema(), encoder: record.NewEncoder(m.ID, m.Schema.Classes, ingest.DefaultMaxMessageBytes).Passing(p)}, back
 	}
 }
 
