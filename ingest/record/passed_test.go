@@ -24,14 +24,14 @@ func TestPredictionsHaveTheChosenFields(t *testing.T) {
 	for value, want := range map[string]string{
 		`{"amount": 1.50, "customer":{"name":"x","id" : 18446744073709551615},"y":1}`: `{"customer.id":18446744073709551615,"amount":1.50}`,
 		`{"features":{"amount":1e3,"tags":["a", {"b":null}]},"y":1}`:                  `{"amount":1e3,"tags":["a", {"b":null}]}`,
-		`{"a\"b":"\u00e9\n","y":1}`:                                                   `{"a\"b":"\u00e9\n"}`,
-		`{"no":{"such":true}}`:                                                        `{"no":{"such":true},"no.such":true}`,
-		`{"features":3,"amount":null}`:                                                `{"amount":null}`,
-		`{"other":1}`:                                                                 ``,
-		`{"x":[1,2],"y":1}`:                                                           ``,
-		`[1]`:                                                                         ``,
-		`{"amount":`:                                                                  ``,
-		"{\"amount\":\"\xff\"}":                                                       ``,
+		`{"a\"b":"\u00e9\n","y":1}`:    `{"a\"b":"\u00e9\n"}`,
+		`{"no":{"such":true}}`:         `{"no":{"such":true},"no.such":true}`,
+		`{"features":3,"amount":null}`: `{"amount":null}`,
+		`{"other":1}`:                  ``,
+		`{"x":[1,2],"y":1}`:            ``,
+		`[1]`:                          ``,
+		`{"amount":`:                   ``,
+		"{\"amount\":\"\xff\"}":        ``,
 	} {
 		r := predictedFrom(Passed{Fields: fields}, &ingest.Record{Value: []byte(value)}, 1<<20)
 		var got struct {
