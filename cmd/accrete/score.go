@@ -38,8 +38,8 @@ accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
 // predictions adds the paths for predictions over HTTP.
-func predictions(model string, s *serve.Scorer, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
-	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Observe: observe}).Register
+func predictions(model string, s *serve.Scorer, passed record.Passed, log *inference.RequestLog, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
+	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Passed: passed, Log: log, Observe: observe}).Register
 }
 
 // scoreReport is the progress of a scorer.
@@ -88,7 +88,8 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key,
 		Model:     c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
-		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model), Values: record.Values(c.Quarantine.Values),
+		Passed: setup.Passed(c), Values: record.Values(c.Quarantine.Values),
+		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
 			t.event(ev)
 			board.Scorer(ev)
@@ -96,7 +97,9 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	})
 	var answers []func(*http.ServeMux)
 	if c.Score.Predict == "on" {
-		answers = append(answers, predictions(c.Model, scorer, func(code, rows int, took time.Duration) {
+		log, stop := logRequests(e, c, client, collectors, health)
+		defer stop()
+		answers = append(answers, predictions(c.Model, scorer, setup.Passed(c), log, func(code, rows int, took time.Duration) {
 			collectors.Request(code, rows, took)
 			board.Answered(took)
 		}))

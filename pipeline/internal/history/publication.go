@@ -22,11 +22,12 @@ type Outgoing struct {
 	Record    ingest.Record
 }
 
-// Limits is what the output topics may hold: the maximum size in bytes of a record batch
-// of each, and what of invalid records.
+// Limits holds the maximum size in bytes of a record batch of each output topic, and what
+// else the bytes of predictions and records in quarantine depend on beside the model.
 type Limits struct {
 	Predictions, Quarantine int
-	Values                  record.Values
+	Passed                  record.Passed // what predictions have from their inputs
+	Values                  record.Values // what invalid records have of theirs
 }
 
 var defaultLimits = Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes}
