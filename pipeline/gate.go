@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"crypto/ed25519"
 	"math"
 
 	"github.com/accrete-ml/accrete/learner"
@@ -11,7 +10,6 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/model"
-	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
@@ -22,7 +20,6 @@ type gate struct {
 	config GateConfig
 	tau    float64 // of a quantile; 0: other losses
 	log    kafkalog.Reader
-	key    ed25519.PublicKey // nil: snapshots need no signature
 	report func(event.Event)
 
 	served modellog.Ref
@@ -39,7 +36,7 @@ func newGate(c Config) (*gate, error) {
 	if err := c.Gate.Validate(c.Learner); err != nil {
 		return nil, err
 	}
-	g := &gate{config: c.Gate, log: kafkalog.Reader{Client: c.Client, Topic: LogTopic(c.Model), Again: true}, key: c.VerifyKey, report: c.Report}
+	g := &gate{config: c.Gate, log: kafkalog.Reader{Client: c.Client, Topic: LogTopic(c.Model), Key: c.VerifyKey, Again: true}, report: c.Report}
 	if l, err := loss.Parse(c.Learner.Loss); err == nil {
 		if q, ok := l.(loss.Quantile); ok {
 			g.tau = q.Tau
@@ -69,24 +66,7 @@ func (g *gate) follow(ctx context.Context, j *journal.Journal) error {
 }
 
 func (g *gate) load(ctx context.Context, ref modellog.Ref) (*learner.Model, error) {
-	m, _, err := g.log.Manifest(ctx, ref.Offset)
-	if err != nil {
-		return nil, err
-	}
-	if g.key != nil {
-		if err := m.Verify(g.key); err != nil {
-			return nil, err
-		}
-	}
-	chunks, err := g.log.Chunks(ctx, m, ref.Offset)
-	if err != nil {
-		return nil, err
-	}
-	file, err := modellog.AssembleServing(m, chunks, 0)
-	if err != nil {
-		return nil, err
-	}
-	s, err := snapshot.DecodeServing(file, 0)
+	_, s, err := g.log.Snapshot(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
