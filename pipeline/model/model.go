@@ -11,6 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
@@ -28,6 +29,8 @@ type Config struct {
 	// AutoMixture says that Learner.Mixture is the choice for a new model: an existing one
 	// keeps what it has.
 	AutoMixture bool
+
+	Passed record.Passed // what predictions have from their inputs
 
 	BatchSize int           // maximum number of records in a BATCH
 	Linger    time.Duration // longest wait for more records after the first
