@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // What an invalid record holds is in the quarantine topic only with quarantine.values
@@ -18,13 +19,13 @@ func TestInvalidRecordsAreNotShown(t *testing.T) {
 	c := kafkatest.Client(t)
 	for _, values := range []record.Values{"", record.ValuesHash, record.ValuesNone} {
 		in := kafkatest.Name("rings")
-		kafkatest.Fill(t, c, in, 1, rings(40))
+		kafkatest.Fill(t, c, in, 1, learntest.Rings(40))
 		bad := fmt.Sprintf(`{"features":{"x":%q,"y":1},"label":"true"}`, canary)
 		secret := ingest.Record{Key: []byte(canary), Value: []byte(bad), Headers: []ingest.Header{{Key: "token", Value: []byte(canary)}}}
 		if err := c.Producer().Publish(t.Context(), in, 0, []ingest.Record{secret, {Value: []byte(canary)}}); err != nil {
 			t.Fatal(err)
 		}
-		cfg, ev := config(c, "m."+in, in)
+		cfg, ev := learntest.Config(c, "m."+in, in)
 		cfg.Values = values
 		learnAll(t, cfg)
 
@@ -33,7 +34,7 @@ func TestInvalidRecordsAreNotShown(t *testing.T) {
 			t.Fatalf("%q: %d records in quarantine, want 2", values, len(q))
 		}
 		kept := fmt.Sprintf("%s %s %q", q[0].Key, q[0].Value, q[0].Headers) + fmt.Sprintf("%s %q", q[1].Value, q[1].Headers)
-		told := fmt.Sprintf("%+v %q", ev.all, ev.all)
+		told := fmt.Sprintf("%+v %q", ev.All(), ev.All())
 		for _, r := range kafkatest.Read(t, c, LogTopic(cfg.Model)) {
 			if bytes.Contains(r.Value, []byte(canary)) {
 				t.Errorf("%q: the model log has it", values)
