@@ -30,6 +30,8 @@ type Config struct {
 	// keeps what it has.
 	AutoMixture bool
 
+	Passed record.Passed // what predictions have from their inputs
+
 	BatchSize int           // maximum number of records in a BATCH
 	Linger    time.Duration // longest wait for more records after the first
 

@@ -19,7 +19,7 @@ func (r *retrace) bounds(ctx context.Context) (history.Limits, error) {
 	if err != nil {
 		return history.Limits{}, err
 	}
-	return history.Limits{Predictions: predictions.MaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes}, nil
+	return history.Limits{Predictions: predictions.MaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes, Passed: r.config.Passed}, nil
 }
 
 // publishedAs looks for the prediction of q in the topic of predictions, under a seq. It
