@@ -32,6 +32,9 @@ type Command struct {
 	Loss       string   `default:"auto" help:"Loss to minimise, as in fit, by the algorithms that take it, on the sets that have its labels (${default})."`
 	Costs      string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted, as in fit, on the sets of classes; a JSON object runs only on sets that have one of the classes that it names (${default})."`
 	Shuffle    uint64   `default:"1" help:"Seed for the order of the training rows; streams keep their order (${default})."`
+	Orders     int      `default:"1" help:"Number of orders of the training rows, with the seeds from --shuffle on: the means and the standard deviations of their errors are added (${default})."`
+	Intervals  float64  `placeholder:"SHARE" help:"Measure intervals around the predictions, as in fit, on the sets with one number as the label."`
+	Variance   bool     `help:"Make intervals wider where little has been learned, as in fit."`
 	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
 	Paper      string   `enum:",dsg,cdsg,dspdc" default:"" placeholder:"NAME" help:"Run the experiments of a paper instead: dsg, cdsg or dspdc."`
 	Seconds    float64  `default:"2" help:"Processor time that each method of --paper dspdc has for each problem (${default})."`
@@ -55,6 +58,7 @@ func (Command) Examples() string {
 	return `
 accrete bench testdata --plots pictures
 accrete bench testdata --sets kin40k --loss quantile:0.9
+accrete bench testdata --sets kin40k,flights --algorithms newton --intervals 0.9 --orders 3
 accrete bench testdata --sets spam --costs '{"1": 5}'
 accrete bench testdata --sets spam --algorithms newton --preset dsg-paper,cdsg-paper
 accrete bench testdata --paper dsg --plots pictures
@@ -77,6 +81,9 @@ func (c *Command) runs(s *set) ([]string, error) {
 	}
 	if err := c.priced(s); err != nil {
 		return nil, err
+	}
+	if (c.Intervals != 0 || c.Variance) && s.task != learner.Regression {
+		return nil, fmt.Errorf("%w: --intervals and --variance are for regression, not for %s", errUnfit, s.task)
 	}
 	names := slices.Concat(c.Algorithms, c.Preset)
 	if len(names) > 0 {
@@ -106,7 +113,7 @@ func (c *Command) priced(s *set) error {
 
 // options returns those of a preset, or of an algorithm as contenders names it.
 func (c *Command) options(name string, task learner.Task) learner.Config {
-	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs}
+	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs, Intervals: c.Intervals, Variance: c.Variance}
 	if p, err := learner.ParsePreset(name); err == nil {
 		return p.Over(of)
 	}
@@ -125,12 +132,16 @@ func contenders() (names []string) {
 
 func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	switch {
+	case c.Orders < 1 || c.Orders > 100:
+		return exit.Usage("--orders %d: want 1 to 100", c.Orders)
 	case c.Rows < 0:
 		return exit.Usage("--rows %d: want 1 or more", c.Rows)
 	case c.Paper != "":
 		return c.paper(ctx, e)
 	case c.Costs != "none" && c.costsError() != nil:
 		return exit.Usage("--costs: %w", c.costsError())
+	case c.intervalsError() != nil:
+		return exit.Usage("--intervals: %w", c.intervalsError())
 	case c.Dir == "":
 		return exit.Usage("missing argument: want a folder of data sets, or --paper")
 	}
@@ -161,6 +172,11 @@ func (c *Command) costsError() error {
 	return err
 }
 
+func (c *Command) intervalsError() error {
+	_, err := learner.Config{Task: learner.Regression, Intervals: c.Intervals}.Effective()
+	return err
+}
+
 // compare runs the algorithms on a set, and draws their curves with --plots. It calls began
 // as it begins each of them.
 func (c *Command) compare(ctx context.Context, s *set, began func(algorithm string)) (report, error) {
@@ -172,7 +188,7 @@ func (c *Command) compare(ctx context.Context, s *set, began func(algorithm stri
 	var drawn, baselines []curves.Curve
 	for _, algorithm := range names {
 		began(algorithm)
-		result, p, cs, err := s.run(ctx, algorithm, c.options(algorithm, s.task), c.Precision)
+		result, p, cs, err := c.everyOrder(ctx, s, algorithm, c.options(algorithm, s.task))
 		if err != nil {
 			return r, err
 		}
