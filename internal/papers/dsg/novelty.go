@@ -61,7 +61,7 @@ func blobs(seed uint64, move bool) *novel {
 		var x [2]float64
 		far := r.IntN(50) == 0
 		if far {
-			for math.Hypot(x[0]-4, x[1]-4) <= 4 || math.Hypot(x[0]+4, x[1]+4) <= 4 {
+			for near := true; near; near = math.Hypot(x[0]-4, x[1]-4) <= 4 || math.Hypot(x[0]+4, x[1]+4) <= 4 {
 				x[0], x[1] = r.Float64()*24-12, r.Float64()*24-12
 			}
 		} else {
@@ -187,17 +187,19 @@ func (s *novel) batch(nu float64) (scores []float64) {
 			factor[j] = 1 / factor[j]
 		}
 	}
-	varied := 0.0
 	z := make([]float64, len(s.x))
 	for i, v := range s.x {
 		z[i] = max(-clip, min(clip, (v-center[i%d])*factor[i%d]))
 	}
-	for _, f := range factor {
-		if f > 0 {
-			varied++
-		}
+	train := z[s.train*d : s.till*d]
+	mean, variance := 0.0, 0.0
+	for _, v := range train {
+		mean += v / float64(len(train))
 	}
-	m := newOneClass(z[s.train*d:s.till*d], d, math.Sqrt(max(1, varied)/2), nu)
+	for _, v := range train {
+		variance += (v - mean) * (v - mean) / float64(len(train))
+	}
+	m := newOneClass(train, d, math.Sqrt(float64(d)*max(variance, 1e-12)/2), nu)
 	for i := s.from; i < len(s.novel); i++ {
 		scores = append(scores, m.score(z[i*d:(i+1)*d]))
 	}
