@@ -26,6 +26,8 @@ type Config struct {
 	Quarantine string   // topic of invalid records
 	Group      string   // consumer group that stores positions and shares the partitions between its members
 
+	Passed record.Passed // what predictions have from their inputs
+
 	VerifyKey ed25519.PublicKey // verifies the signatures of snapshots; nil: they need none
 
 	ToEnd  bool // stop at the end offsets seen at the start
@@ -148,6 +150,7 @@ func (s *Scorer) Follow(ctx context.Context) error {
 func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 	w := &worker{Scorer: s, part: p, member: m, producer: s.config.Client.Producer()}
 	w.producer.Smaller = record.Smaller(s.config.Quarantine)
+	w.producer.Retrying = func(err error) { s.config.Report(Unpublished{err}) }
 	f := s.reader(&w.part)
 	defer f.release()
 	committed, at := p.next, time.Now()
