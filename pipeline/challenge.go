@@ -25,6 +25,7 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 	}
 	l.refitAt, l.refitted = time.Now(), l.history.Seq
 	s, err := l.history.FreezeServing(l.journal.owner.Epoch)
+	pending := l.history.Learner.Pending()
 	if err != nil {
 		l.config.Report(event.Unfit{Seq: l.history.Seq, Err: err})
 		<-l.refitting
@@ -42,7 +43,7 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 		l.added.Lock()
 		ins := l.inputs
 		l.added.Unlock()
-		r, err := refitTo(intake, l.config, ins, s)
+		r, err := refitTo(intake, l.config, ins, s, pending)
 		if err == nil {
 			var ev event.Refitted
 			if ev, err = l.journal.challenge(work, r, l.config); err == nil {

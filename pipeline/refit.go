@@ -48,9 +48,10 @@ type refitting struct {
 }
 
 // refitTo solves for the coefficients of the serving model of s, on the last records
-// learned up to s. It reads them again from the input topics, by the model log. The
-// result is a function of these records, of s and of c only.
-func refitTo(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Snapshot) (*refitting, error) {
+// learned up to s, of which the model has not learned the last pending ones yet. It reads
+// them again from the input topics, by the model log. The result is a function of these
+// records, of s and of c only.
+func refitTo(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Snapshot, pending int) (*refitting, error) {
 	model, err := learner.NewModel(s.State.Serving)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func refitTo(ctx context.Context, c Config, ins input.Partitions, s *snapshot.Sn
 	}
 	read := time.Since(start)
 	solving := func(score int, at optim.Point) { c.Report(event.Solving{Score: score, At: at}) }
-	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance, Prune: c.Refit.Prune, Progress: solving}, model, rows)
+	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance, Prune: c.Refit.Prune, Pending: pending, Progress: solving}, model, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 	if err != nil {
 		return report, nil, err
 	}
-	r, err := refitTo(ctx, c, ins, s)
+	r, err := refitTo(ctx, c, ins, s, s.State.Pending())
 	if err != nil {
 		return report, nil, err
 	}
@@ -167,7 +168,7 @@ func again(ctx context.Context, c Config, h *history.History, ins input.Partitio
 		return snapshot.Hash{}, false, err
 	}
 	c.Refit = RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Tolerance: m.Refit.Tolerance, Prune: m.Refit.Prune, Lambda: m.Refit.Lambda}
-	r, err := refitTo(ctx, c, ins, s)
+	r, err := refitTo(ctx, c, ins, s, h.Learner.Pending())
 	if errors.Is(err, errNoRows) || err == nil && r.refit.Rows != m.Refit.Rows {
 		return snapshot.Hash{}, false, nil
 	}

@@ -154,7 +154,7 @@ func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := refitTo(t.Context(), cfg, ins, s)
+	r, err := refitTo(t.Context(), cfg, ins, s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
