@@ -62,7 +62,7 @@ func (c *committer) publish(ctx context.Context, out *history.Publication, write
 			return err
 		}
 		c.begun = false // the transaction may be committed or not; begin finds out
-		c.report(event.Retrying{Err: err})
+		c.report(event.Unpublished{Err: err})
 		if err := wait.Pause(ctx, err); err != nil {
 			return err
 		}

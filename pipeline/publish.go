@@ -40,6 +40,7 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 	if !planted.Fault("unbounded") {
 		p.producer.Smaller = record.Smaller(p.quarantine)
 	}
+	p.producer.Retrying = func(err error) { c.Report(event.Unpublished{Err: err}) }
 	if c.Transactional {
 		p.commit = newCommitter(c, j)
 		p.commit.tx.Smaller(p.producer.Smaller)

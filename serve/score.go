@@ -148,6 +148,7 @@ func (s *Scorer) Follow(ctx context.Context) error {
 func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 	w := &worker{Scorer: s, part: p, member: m, producer: s.config.Client.Producer()}
 	w.producer.Smaller = record.Smaller(s.config.Quarantine)
+	w.producer.Retrying = func(err error) { s.config.Report(Unpublished{err}) }
 	f := s.reader(&w.part)
 	defer f.release()
 	committed, at := p.next, time.Now()

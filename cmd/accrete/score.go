@@ -131,8 +131,10 @@ type tally struct {
 	input   *metrics.Condition
 	blocked *metrics.Condition
 	kafka   *metrics.Condition
+	output  *metrics.Condition
 
 	mu      sync.Mutex
+	failing watch.Failing
 	choice  string // why newer snapshots are not served; empty: they are
 	refused string // why the newest snapshot is not
 	now     scoreReport
@@ -144,10 +146,11 @@ func newTally(e *env.Env, model string, m *metrics.Scorer, h *metrics.Health) *t
 		e: e, metrics: m,
 		model:   h.Add("model", "there is no complete snapshot yet"),
 		log:     h.Add("model log", ""),
-		moving:  h.Watch("progress", 30*time.Second),
+		moving:  h.Watch("progress", watch.NoProgress),
 		input:   h.Add("input", ""),
 		blocked: h.Add("transactions", ""),
 		kafka:   h.Watch("kafka", watch.Patience),
+		output:  h.Watch("output", watch.Patience),
 		now:     scoreReport{Model: model}, since: time.Now(),
 	}
 }
@@ -158,7 +161,10 @@ func (t *tally) event(ev serve.Event) {
 	switch ev := ev.(type) {
 	case serve.Retrying:
 		t.kafka.Trouble(ev.Err.Error())
-		t.e.Log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
+		t.failing.Log(t.e.Log, ev.Err, time.Now())
+	case serve.Unpublished:
+		t.output.Trouble(ev.Err.Error())
+		t.failing.Log(t.e.Log, ev.Err, time.Now())
 	case serve.Waiting:
 		t.e.Log.Info().Str("model", t.now.Model).Msg("waiting for a snapshot of the model")
 	case serve.Shared:
@@ -201,6 +207,7 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Scored:
 		t.kafka.Progress()
 		t.moving.Progress()
+		t.output.Progress()
 		t.metrics.Scored.Add(float64(ev.Scored))
 		t.metrics.Quarantined.Add(float64(ev.Quarantined))
 		t.now.Scored += int64(ev.Scored)

@@ -126,7 +126,9 @@ type Input struct {
 	// Format of the record values. A JSON value is a flat object such as
 	// {"amount": 1, "is_fraud": true}, or has its columns in an object
 	// {"features": {"amount": 1}, "is_fraud": true} or an array {"x": [1, 2], "y": 3}.
-	Format string `key:"format" default:"json" oneof:"json"`
+	// vw: a line of Vowpal Wabbit. float32: a list of numbers of four bytes, of which
+	// input.label is the index of the label. See docs/formats.md.
+	Format string `key:"format" default:"json" oneof:"formats"`
 
 	// Consumer group to which the learner commits its positions every 5 s, so that tools
 	// for the lag of consumer groups see it (kafka-consumer-groups, kminion, Burrow,

@@ -93,6 +93,7 @@ func (w *Watch) learned(ev event.Learned) {
 	m.Learn.Observe(ev.Learn.Seconds())
 	m.LastProgress.SetToCurrentTime()
 	w.moving.Progress()
+	w.labels.Red(w.labelled.observe(ev.Counts.Learned, ev.Counts.Predicted, time.Now()))
 	w.now.Records += ev.Counts.Learned + ev.Counts.Predicted + ev.Counts.Quarantined
 	w.now.Quarantined += ev.Counts.Quarantined
 	w.progress(ev.Progress)
