@@ -33,6 +33,7 @@ func all() *prometheus.Registry {
 	s.Lag.Set("in", 1, 8)
 	s.Request(200, 5, time.Millisecond)
 	s.Refused("gate")
+	s.Logged("late", 2)
 	s.Mode("hold")
 	s.Challenge(1, 2)
 	return r

@@ -26,6 +26,8 @@ type Config struct {
 	Quarantine string   // topic of invalid records
 	Group      string   // consumer group that stores positions and shares the partitions between its members
 
+	Passed record.Passed // what predictions have from their inputs
+
 	VerifyKey ed25519.PublicKey // verifies the signatures of snapshots; nil: they need none
 
 	ToEnd  bool // stop at the end offsets seen at the start

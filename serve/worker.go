@@ -91,7 +91,7 @@ func (w *worker) use(m *Served) error {
 	if err != nil {
 		return err
 	}
-	w.model, w.decoder, w.encoder = m, d, record.NewEncoder(m.ID, m.Schema.Classes, w.output.MaxMessageBytes).OfScorer()
+	w.model, w.decoder, w.encoder = m, d, record.NewEncoder(m.ID, m.Schema.Classes, w.output.MaxMessageBytes).OfScorer().Passing(w.config.Passed)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -70,7 +70,7 @@ func TestLearnContinuesWhereFitEnds(t *testing.T) {
 		accrete(exit.Done, "", "learn", "--to-end", "-c", "config.yaml")
 		accrete(exit.Refused, "began with", "learn", "--to-end", "-c", "config.yaml", "--from", "new.csv")
 		accrete(exit.Done, "give the file with --from", "verify", "-c", "config.yaml")
-		v := read[pipeline.Verification](t, accrete(exit.Done, "", "verify", "-c", "config.yaml", "--from", from, "--json"))
+		v := read[audit.Verification](t, accrete(exit.Done, "", "verify", "-c", "config.yaml", "--from", from, "--json"))
 		if v.StateHash.String() != want || !v.Start.Verified || v.Divergent > 0 {
 			t.Errorf("%s: verified %+v, want state %s", from, v, want)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/fit"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 )
 
 // waves writes a file of two input columns and a label that is a wave function
@@ -103,7 +104,7 @@ func TestRefitPublishesAChallengerThatVerifyKnows(t *testing.T) {
 	if r.Rows != 600 || r.Relative > 1e-3 || !r.Published || dry.Published || dry.StateHash != r.StateHash || r.Suboptimality == nil {
 		t.Errorf("%+v, and dry %+v", r, dry)
 	}
-	var v pipeline.Verification
+	var v audit.Verification
 	do(&v, "verify")
 	if v.Challengers != 1 || v.Divergent != 0 {
 		t.Errorf("%+v", v)

@@ -50,6 +50,10 @@ type Config struct {
 	// The scorer (accrete score), which predicts topics with the newest snapshot.
 	Score Score `key:"score"`
 
+	// Where requests for predictions over HTTP are written, with an id that callers get
+	// back, so that labels that come later can be joined to them.
+	Requests Requests `key:"requests"`
+
 	// The learner's HTTP server: /metrics, /livez and /readyz. The options of TLS and
 	// of the token are those of the scorer's HTTP server, too.
 	HTTP HTTP `key:"http"`
@@ -431,6 +435,16 @@ type Output struct {
 	// latency; needs permission for the transactional.id accrete-<model> and the
 	// topic <model>.released.
 	Delivery string `key:"delivery" default:"at-least-once" oneof:"at-least-once transactional"`
+
+	// Fields of an input record that its prediction has in the member input, such as
+	// identifiers: members of the record, or paths as customer.id. They need not be columns;
+	// declare those that are no inputs with type id in input.columns. May be changed at any time.
+	Fields []string `key:"fields" example:"payment_id"`
+
+	// Headers of an input record that its prediction has. all: all of them, except ce_*,
+	// content-type and accrete.*, which predictions have themselves. trace: traceparent and
+	// tracestate.
+	Headers string `key:"headers" default:"all" oneof:"all trace"`
 }
 
 // Score configures the scorer.
@@ -449,6 +463,22 @@ type Score struct {
 	// on: whoever reaches http.listen can ask, unless a token or certificates of
 	// clients are required; see the section http.
 	Predict string `key:"http.predict" default:"off" oneof:"off on"`
+}
+
+// Requests configures the topic of the requests for predictions over HTTP.
+type Requests struct {
+	// Topic to which each predicted row is written before its request is answered; see
+	// docs/serving.md. It is created with the brokers' defaults unless it exists. None: requests
+	// are not written.
+	Topic string `key:"topic" example:"payments.requests" name:"topic"`
+
+	// Maximum wait for the acknowledgement of a request by the brokers.
+	Timeout Duration `key:"timeout" default:"1s" min:"10ms" max:"1m"`
+
+	// Requests that the topic has not acknowledged in time. refuse: answer with status 503
+	// and Retry-After instead of a prediction. mark: answer with the prediction, and with the
+	// header Accrete-Logged: no (or unknown).
+	OnFailure string `key:"on_failure" default:"refuse" oneof:"refuse mark"`
 }
 
 // HTTP configures the learner's HTTP server, and who may use it and the scorer's.

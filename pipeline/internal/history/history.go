@@ -167,7 +167,7 @@ func (h *History) turn(kind string, seq int64, chain snapshot.Hash) *Publication
 func (h *History) answer(out *Publication, b *Decided, from int, pass *learner.PredictedBatch, rest []Item) []Item {
 	if h.encoder == nil || h.encodes != b.Schema {
 		id := record.ModelID{Name: h.name, Step: h.step, Lineage: h.Lineage, LearnedTo: h.learnedTo}
-		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions), b.Schema
+		h.encoder, h.encodes = record.NewEncoder(id, b.Schema.Classes, h.Limits.Predictions).Passing(h.Limits.Passed), b.Schema
 	}
 	for i := range pass.Len() {
 		for rest[0].Err != nil {

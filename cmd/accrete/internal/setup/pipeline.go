@@ -72,6 +72,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Decode:        d,
 		Learner:       of,
 		AutoMixture:   auto,
+		Passed:        Passed(c),
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),
 		SnapshotEvery: time.Duration(c.Snapshot.Every),
