@@ -26,6 +26,10 @@ type Producer struct {
 	// could.
 	Smaller func(topic string, r *Record) bool
 
+	// Retrying, if not nil, is called with each error after which Publish tries a batch
+	// again.
+	Retrying func(error)
+
 	transaction string // transactional.id; empty outside of transactions
 }
 
@@ -160,6 +164,9 @@ func (p *Producer) publish(ctx context.Context, topic string, partition int, rs 
 		}
 		stop := ctx.Err()
 		if stop == nil && Temporary(err) {
+			if p.Retrying != nil {
+				p.Retrying(fmt.Errorf("topic %s partition %d: %w", topic, partition, err))
+			}
 			stop = wait.Pause(ctx, err)
 		} else if stop == nil {
 			stop = err

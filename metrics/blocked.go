@@ -10,8 +10,8 @@ import (
 )
 
 // blockedLimit is how long the last stable offset of a partition may stand still
-// below its high watermark: longer than any transaction of a healthy producer.
-const blockedLimit = 30 * time.Second
+// below its high watermark: longer than the transactions of most producers.
+const blockedLimit = 25 * time.Second
 
 // Blocked is what open transactions keep from a read-committed reader. A
 // transaction whose producer is gone, and that its coordinator does not end,

@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 )
 
@@ -31,7 +32,7 @@ type publisher struct {
 // writer writes records to a partition, with or without a transaction.
 type writer func(ctx context.Context, topic string, partition int, rs []ingest.Record) error
 
-func newPublisher(c Config, j *journal, partitions int, released int64) *publisher {
+func newPublisher(c Config, j *journal.Journal, partitions int, released int64) *publisher {
 	p := &publisher{
 		producer: c.Client.Producer(), predictions: PredictionsTopic(c.Model), partitions: partitions,
 		quarantine: QuarantineTopic(c.Model), report: c.Report,
@@ -40,6 +41,7 @@ func newPublisher(c Config, j *journal, partitions int, released int64) *publish
 	if !planted.Fault("unbounded") {
 		p.producer.Smaller = record.Smaller(p.quarantine)
 	}
+	p.producer.Retrying = func(err error) { c.Report(event.Unpublished{Err: err}) }
 	if c.Transactional {
 		p.commit = newCommitter(c, j)
 		p.commit.tx.Smaller(p.producer.Smaller)

@@ -5,13 +5,17 @@ import (
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
-// Event is one of the events of a Scorer: Retrying, Waiting, Shared, Heartbeat,
+// Event is one of the events of a Scorer: Retrying, Unpublished, Waiting, Shared, Heartbeat,
 // Switched, Damaged, Chosen, Judged, Broken, Repaired, Gap, Truncated or Scored.
 type Event any
 
 type (
 	// Retrying reports a temporary error. The operation is tried again.
 	Retrying struct{ Err error }
+
+	// Unpublished reports that an output topic does not accept records at the moment.
+	// Writing them is retried.
+	Unpublished struct{ Err error }
 
 	// Waiting reports that there is no model yet, so that nothing is scored.
 	Waiting struct{}

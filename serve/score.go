@@ -20,11 +20,14 @@ import (
 type Config struct {
 	Model      string
 	Client     *ingest.Client
-	Log        string   // topic of the model log
-	Topics     []string // input topics
-	Output     string   // topic of the scores
-	Quarantine string   // topic of invalid records
-	Group      string   // consumer group that stores positions and shares the partitions between its members
+	Log        string        // topic of the model log
+	Topics     []string      // input topics
+	Output     string        // topic of the scores
+	Quarantine string        // topic of invalid records
+	Values     record.Values // what it gets of them
+	Group      string        // consumer group that stores positions and shares the partitions between its members
+
+	Passed record.Passed // what predictions have from their inputs
 
 	VerifyKey ed25519.PublicKey // verifies the signatures of snapshots; nil: they need none
 
@@ -148,6 +151,7 @@ func (s *Scorer) Follow(ctx context.Context) error {
 func (s *Scorer) score(ctx context.Context, m *ingest.Member, p part) error {
 	w := &worker{Scorer: s, part: p, member: m, producer: s.config.Client.Producer()}
 	w.producer.Smaller = record.Smaller(s.config.Quarantine)
+	w.producer.Retrying = func(err error) { s.config.Report(Unpublished{err}) }
 	f := s.reader(&w.part)
 	defer f.release()
 	committed, at := p.next, time.Now()

@@ -13,12 +13,14 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/encode"
+	"github.com/accrete-ml/accrete/internal/config"
 )
 
 type feedCommand struct {
 	env.ConfigFlags
 	env.JSONFlag
-	File       string  `arg:"" optional:"" help:"CSV file with a header, LIBSVM, or JSON lines; plain or .gz; - for standard input."`
+	File       string  `arg:"" optional:"" help:"CSV file with a header, LIBSVM, Vowpal Wabbit, .npy or JSON lines; plain or .gz; - for standard input."`
 	Demo       bool    `help:"Write the endless stream of accrete demo instead of a file."`
 	Unlabelled bool    `help:"Write rows without labels, to be predicted only. The file needs no label column."`
 	Topic      string  `placeholder:"NAME" help:"Topic to write to (default: the first of input.topics)."`
@@ -28,7 +30,7 @@ type feedCommand struct {
 }
 
 func (feedCommand) Help() string {
-	return `Writes the rows of a file to an input topic as the JSON records that the same configuration reads: {"features":{…},"label":…}. Rows are distributed round-robin over the partitions, with the row number as key. Numbers are copied verbatim.`
+	return `Writes the rows of a file to an input topic as records of input.format that the same configuration reads: {"features":{…},"label":…} in JSON. Rows are distributed round-robin over the partitions, with the row number as key. Numbers are copied verbatim.`
 }
 
 func (feedCommand) Examples() string {
@@ -59,6 +61,10 @@ func (f *feedCommand) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer rows.Close()
+	w, err := f.writer(c)
+	if err != nil {
+		return err
+	}
 	r := feedReport{Topic: f.Topic}
 	if r.Topic == "" {
 		r.Topic = c.Input.Topics[0]
@@ -70,7 +76,7 @@ func (f *feedCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	out := &feeder{producer: client.Producer(), topic: r.Topic, waiting: make([][]ingest.Record, topic.Partitions)}
+	out := &feeder{writer: w, producer: client.Producer(), topic: r.Topic, waiting: make([][]ingest.Record, topic.Partitions)}
 	start := time.Now()
 	if err := f.copyRows(ctx, e, rows, out, &r); err != nil {
 		return err
@@ -82,6 +88,24 @@ func (f *feedCommand) Run(ctx context.Context, e *env.Env) error {
 		text += fmt.Sprintf(", %s skipped", display.Count(r.Skipped, "row"))
 	}
 	return e.Print(f.JSON, text, r)
+}
+
+// writer returns the writer of records of the input topics.
+func (f *feedCommand) writer(c *config.Config) (encode.Writer, error) {
+	w, err := encode.New(c.Input.Format, roles(c))
+	if err != nil {
+		return nil, c.At("input.format", err)
+	}
+	return w, nil
+}
+
+// roles returns the names that the fields of a row have in a record that is made of it.
+func roles(c *config.Config) encode.Roles {
+	r := encode.Roles{Labels: c.Input.Label, Several: len(c.Input.Label) > 1, Weight: c.Input.Weight, Key: c.Input.Key}
+	if len(r.Labels) == 0 { // of novelty
+		r.Labels = []string{"label", "y"}
+	}
+	return r
 }
 
 // copyRows writes rows to out until they end or ctx is done, and counts them in
@@ -107,7 +131,17 @@ func (f *feedCommand) copyRows(ctx context.Context, e *env.Env, rows rows, out *
 			}
 			return fmt.Errorf("after %s: %w", display.Count(r.Records, "record"), files.Skippable(err))
 		}
-		if err := out.add(ctx, value, r.Records); err != nil {
+		record, err := out.record(value, r.Records)
+		if f.SkipBad && err != nil {
+			if r.Skipped++; r.Skipped <= 3 {
+				e.Log.Warn().Err(err).Msg("skipped")
+			}
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("after %s: %w; correct the file, or skip such rows with --skip-bad", display.Count(r.Records, "record"), err)
+		}
+		if err := out.add(ctx, record, r.Records); err != nil {
 			return err
 		}
 		r.Records++
@@ -149,6 +183,7 @@ func (f *feedCommand) throttle(ctx context.Context, out *feeder, start time.Time
 
 // feeder batches records per partition of a topic.
 type feeder struct {
+	writer   encode.Writer
 	producer *ingest.Producer
 	topic    string
 	waiting  [][]ingest.Record // by partition
@@ -157,13 +192,16 @@ type feeder struct {
 
 const feedAtOnce = 2000 // records per batch
 
-func (f *feeder) add(ctx context.Context, value []byte, number int64) error {
+// record returns the record of an example.
+func (f *feeder) record(example []byte, number int64) (r ingest.Record, err error) {
+	r = ingest.Record{Time: time.Now().UnixMilli(), Key: strconv.AppendInt(nil, number, 10)}
+	r.Value, r.Headers, err = f.writer.Write(example)
+	return r, err
+}
+
+func (f *feeder) add(ctx context.Context, r ingest.Record, number int64) error {
 	p := number % int64(len(f.waiting))
-	f.waiting[p] = append(f.waiting[p], ingest.Record{
-		Time:  time.Now().UnixMilli(),
-		Key:   strconv.AppendInt(nil, number, 10),
-		Value: value,
-	})
+	f.waiting[p] = append(f.waiting[p], r)
 	if f.n++; f.n == feedAtOnce {
 		return f.flush(ctx)
 	}

@@ -19,7 +19,7 @@ import (
 
 // rows is a source of records.
 type rows interface {
-	next() ([]byte, error) // the value of the next record; io.EOF after the last
+	next() ([]byte, error) // the next record as JSON; io.EOF after the last
 	share() float64        // of the records that have been returned; 0 if unknown
 	io.Closer
 }

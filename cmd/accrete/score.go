@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
@@ -37,8 +38,8 @@ accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
 // predictions adds the paths for predictions over HTTP.
-func predictions(model string, s *serve.Scorer, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
-	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Observe: observe}).Register
+func predictions(model string, s *serve.Scorer, passed record.Passed, log *inference.RequestLog, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
+	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Passed: passed, Log: log, Observe: observe}).Register
 }
 
 // scoreReport is the progress of a scorer.
@@ -87,6 +88,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key,
 		Model:     c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
+		Passed: setup.Passed(c), Values: record.Values(c.Quarantine.Values),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
 			t.event(ev)
@@ -95,7 +97,9 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	})
 	var answers []func(*http.ServeMux)
 	if c.Score.Predict == "on" {
-		answers = append(answers, predictions(c.Model, scorer, func(code, rows int, took time.Duration) {
+		log, stop := logRequests(e, c, client, collectors, health)
+		defer stop()
+		answers = append(answers, predictions(c.Model, scorer, setup.Passed(c), log, func(code, rows int, took time.Duration) {
 			collectors.Request(code, rows, took)
 			board.Answered(took)
 		}))
@@ -131,8 +135,10 @@ type tally struct {
 	input   *metrics.Condition
 	blocked *metrics.Condition
 	kafka   *metrics.Condition
+	output  *metrics.Condition
 
 	mu      sync.Mutex
+	failing watch.Failing
 	choice  string // why newer snapshots are not served; empty: they are
 	refused string // why the newest snapshot is not
 	now     scoreReport
@@ -144,10 +150,11 @@ func newTally(e *env.Env, model string, m *metrics.Scorer, h *metrics.Health) *t
 		e: e, metrics: m,
 		model:   h.Add("model", "there is no complete snapshot yet"),
 		log:     h.Add("model log", ""),
-		moving:  h.Watch("progress", 30*time.Second),
+		moving:  h.Watch("progress", watch.NoProgress),
 		input:   h.Add("input", ""),
 		blocked: h.Add("transactions", ""),
 		kafka:   h.Watch("kafka", watch.Patience),
+		output:  h.Watch("output", watch.Patience),
 		now:     scoreReport{Model: model}, since: time.Now(),
 	}
 }
@@ -158,7 +165,10 @@ func (t *tally) event(ev serve.Event) {
 	switch ev := ev.(type) {
 	case serve.Retrying:
 		t.kafka.Trouble(ev.Err.Error())
-		t.e.Log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
+		t.failing.Log(t.e.Log, ev.Err, time.Now())
+	case serve.Unpublished:
+		t.output.Trouble(ev.Err.Error())
+		t.failing.Log(t.e.Log, ev.Err, time.Now())
 	case serve.Waiting:
 		t.e.Log.Info().Str("model", t.now.Model).Msg("waiting for a snapshot of the model")
 	case serve.Shared:
@@ -201,6 +211,7 @@ func (t *tally) event(ev serve.Event) {
 	case serve.Scored:
 		t.kafka.Progress()
 		t.moving.Progress()
+		t.output.Progress()
 		t.metrics.Scored.Add(float64(ev.Scored))
 		t.metrics.Quarantined.Add(float64(ev.Quarantined))
 		t.now.Scored += int64(ev.Scored)

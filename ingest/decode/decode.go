@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/ingest/decode/vw"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -50,6 +51,10 @@ type Decoder struct {
 	since int             // column of the record's key, or -1
 	pairs []pair
 
+	sparse bool       // a number that a record leaves out is 0
+	vw     *vw.Reader // of lines of Vowpal Wabbit
+	parts  *indices   // of the last list of numbers
+
 	looks *looks // nil without Look
 
 	continues bool // from a schema with columns
@@ -76,7 +81,12 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if c, err = c.Effective(); err != nil {
 		return nil, err
 	}
-	d := &Decoder{config: c, format: f, task: c.Task, since: -1, column: map[string]int{}, class: map[string]int{}}
+	if f.check != nil {
+		if err := f.check(c); err != nil {
+			return nil, err
+		}
+	}
+	d := &Decoder{config: c, format: f, task: c.Task, sparse: f.sparse, since: -1, column: map[string]int{}, class: map[string]int{}}
 	if s.Task != "" {
 		task, err := learner.ParseTask(s.Task)
 		if err != nil {
@@ -142,11 +152,11 @@ func (d *Decoder) check(b []byte) *Error {
 	case len(b) > d.config.MaxBytes:
 		return bad("limits", "%d bytes, the limit is %d", len(b), d.config.MaxBytes)
 	case b == nil:
-		return bad("json", "the value is null")
+		return bad(d.format.name, "the value is null")
 	case len(b) == 0:
-		return bad("json", "the value is empty")
-	case !utf8.Valid(b):
-		return bad("json", "it is not valid UTF-8")
+		return bad(d.format.name, "the value is empty")
+	case !d.format.binary && !utf8.Valid(b):
+		return bad(d.format.name, "it is not valid UTF-8")
 	}
 	return nil
 }
@@ -170,7 +180,11 @@ func (d *Decoder) decode(b []byte) (Row, *Error) {
 	if err != nil {
 		return Row{}, err
 	}
-	return d.row(r)
+	row, err := d.row(r)
+	if err != nil && err.Stage == "json" {
+		err.Stage = d.format.name
+	}
+	return row, err
 }
 
 func isNamed(name, configured, usual string) bool {

@@ -153,6 +153,8 @@ const headBytes = 32 << 10
 func foreign(head []byte) error {
 	start := bytes.TrimSpace(head)
 	switch {
+	case bytes.HasPrefix(head, []byte(npyMagic)):
+		return nil
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return errors.New("it is UTF-16: convert it, for example with iconv -f utf-16 -t utf-8")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):

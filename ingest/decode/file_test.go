@@ -152,7 +152,7 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 		{Config{}, "a.csv", "a,a,y\n1,1,1\n", `two columns are named "a"`},
 		{Config{}, "a.csv", ",a,y\n1,1,1\n", `column 1 has no name in the header`},
 		{Config{}, "a.csv", "hello world\n", `is this a CSV file with a header?`},
-		{Config{Format: "parquet"}, "a.csv", "a,y\n", `input.format is "parquet": want json, libsvm, csv`},
+		{Config{Format: "parquet"}, "a.csv", "a,y\n", `input.format is "parquet": want json, vw, npy, libsvm, csv`},
 		{Config{Columns: []string{"a"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has numbered inputs, but the columns have names, such as "a"`},
 		{Config{Labels: []string{"y", "z"}}, "a.csv", "a,y\n1,0\n", `there is no column "z", which is configured as the label`},
 		{Config{Labels: []string{"y", "z"}}, "a.libsvm", "1 1:1\n", `a LIBSVM file has one label per line, but 2 are configured: convert it to CSV or JSON`},

@@ -28,8 +28,18 @@ type format struct {
 	// file is read as a topic is.
 	alone bool
 
+	// binary is set if the values of records are not text.
+	binary bool
+
+	// sparse is set if a record may leave out numbers that are 0.
+	sparse bool
+
+	// check returns an error if records of the format cannot have what is configured; nil
+	// if they can have anything.
+	check func(Config) error
+
 	// examples are values of records, or whole files, each with one label or more
-	// under the name y. The tests range over them.
+	// under the name y, or the index 0 if names are indices. The tests range over them.
 	examples []string
 }
 
@@ -37,6 +47,9 @@ type format struct {
 // recognised. To add one, add a file and a row.
 var formats = []format{
 	jsonFormat,
+	vwFormat,
+	float32Format,
+	npyFormat,
 	libsvmFormat,
 	csvFormat,
 }

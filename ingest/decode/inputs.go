@@ -264,6 +264,10 @@ func (d *Decoder) byName() *Error {
 		if d.types != nil && d.types[i] == learner.TextColumn {
 			name = name[:len(name)-len(":00")]
 		}
+		if d.sparse && d.typeOf(i) == learner.NumericColumn {
+			d.x[i] = 0
+			continue
+		}
 		if err := d.put(i, []byte(name), d.typeOf(i), value{}); err != nil {
 			return err
 		}

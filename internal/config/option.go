@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/ingest/auth"
+	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -107,6 +108,7 @@ var registries = map[string]func() []string{
 	"reactions":  learner.Reactions,
 	"samplings":  features.SamplingNames,
 	"mechanisms": auth.Mechanisms,
+	"formats":    decode.Formats,
 }
 
 // choices returns the values that the option accepts, or nil if it accepts any

@@ -24,6 +24,10 @@ type (
 	// Retrying reports a temporary error, after which the operation is retried.
 	Retrying struct{ Err error }
 
+	// Unpublished reports that an output topic does not accept records at the moment.
+	// Writing them is retried.
+	Unpublished struct{ Err error }
+
 	// Uncommitted reports that positions could not be committed to the consumer group,
 	// where only tools for the lag read them. It is reported once until a commit succeeds.
 	Uncommitted struct{ Err error }

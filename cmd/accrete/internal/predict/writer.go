@@ -54,7 +54,7 @@ func NewWriter(w io.Writer, file *decode.File, asJSON bool, targets, classes []s
 	if len(targets) > 1 {
 		p.targets = targets
 	}
-	if asJSON {
+	if asJSON || p.format != "csv" && p.format != "libsvm" {
 		p.format = "json"
 	}
 	if p.format == "csv" {

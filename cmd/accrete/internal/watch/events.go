@@ -93,6 +93,7 @@ func (w *Watch) learned(ev event.Learned) {
 	m.Learn.Observe(ev.Learn.Seconds())
 	m.LastProgress.SetToCurrentTime()
 	w.moving.Progress()
+	w.labels.Red(w.labelled.observe(ev.Counts.Learned, ev.Counts.Predicted, time.Now()))
 	w.now.Records += ev.Counts.Learned + ev.Counts.Predicted + ev.Counts.Quarantined
 	w.now.Quarantined += ev.Counts.Quarantined
 	w.progress(ev.Progress)
@@ -111,6 +112,9 @@ func (w *Watch) learned(ev event.Learned) {
 			curve = &metrics.Curve{AUC: c.AUC, PRAUC: c.PRAUC, Precision: c.Precision, Recall: c.Recall}
 		}
 		m.Classes(f.F1, f.BalancedError, curve)
+		if f.MeanCost != nil {
+			m.Costs(*f.MeanCost, *f.ProbableCost)
+		}
 	}
 }
 

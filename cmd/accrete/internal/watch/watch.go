@@ -27,6 +27,9 @@ type Watch struct {
 	input   *metrics.Condition
 	blocked *metrics.Condition
 	kafka   *metrics.Condition
+	output  *metrics.Condition
+	labels  *metrics.Condition
+	failing Failing
 
 	Limit func(int64) // sets the memory limit of the garbage collector
 
@@ -39,6 +42,8 @@ type Watch struct {
 	drifts learner.Drifts // number of alarms up to the last batch
 	shifts int64          // likewise, of the monitor of the inputs
 	shift  lastShift
+
+	labelled labelled
 }
 
 // startPoint is a point in time and the number of examples learned by then.
@@ -51,16 +56,22 @@ type startPoint struct {
 // ready.
 const Patience = 10 * time.Second
 
+// NoProgress is how long there may be a lag without progress before the process is
+// not ready.
+const NoProgress = 25 * time.Second
+
 func New(model string, log zerolog.Logger, r prometheus.Registerer, h *metrics.Health) *Watch {
 	return &Watch{
 		log:     log,
 		Limit:   func(int64) {},
 		metrics: metrics.NewLearner(model, r),
 		claimed: h.Add("claim", "the model log has not been read yet"),
-		moving:  h.Watch("progress", 30*time.Second),
+		moving:  h.Watch("progress", NoProgress),
 		input:   h.Add("input", ""),
 		blocked: h.Add("transactions", ""),
 		kafka:   h.Watch("kafka", Patience),
+		output:  h.Watch("output", Patience),
+		labels:  h.Add("labels", ""),
 		now:     Report{Model: model},
 	}
 }
@@ -86,7 +97,10 @@ func (w *Watch) Event(ev event.Event) {
 	switch ev := ev.(type) {
 	case event.Retrying:
 		w.kafka.Trouble(ev.Err.Error())
-		w.log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
+		w.failing.Log(w.log, ev.Err, time.Now())
+	case event.Unpublished:
+		w.output.Trouble(ev.Err.Error())
+		w.failing.Log(w.log, ev.Err, time.Now())
 	case event.Uncommitted:
 		w.log.Warn().Err(ev.Err).Msg("the lag is not visible to tools for consumer groups: input.group, which nothing else uses, cannot be committed to")
 	case event.StandingBy:
@@ -124,6 +138,7 @@ func (w *Watch) Event(ev event.Event) {
 	case event.Shifted:
 		w.shifted(ev, time.Now())
 	case event.Published:
+		w.output.Progress()
 		m.Predictions.Add(float64(ev.Records))
 		w.now.Predictions += int64(ev.Records)
 	case event.Lag:

@@ -1,0 +1,197 @@
+package decode
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// float32Format is a list of numbers of four bytes (IEEE 754, least significant byte first).
+// Its columns are named by their indices, and so are the label, the weight and the key. NaN
+// is a missing value, and no label.
+var float32Format = format{
+	name:   "float32",
+	parse:  (*Decoder).parseFloat32,
+	binary: true,
+	check:  indicesOnly,
+	examples: []string{
+		float32s(0.5, -1.25, 3e-5, 7),
+	},
+}
+
+// indicesOnly checks that the fields with a role are indices.
+func indicesOnly(c Config) error {
+	for option, names := range map[string][]string{"input.label": append([]string{c.Label}, c.Labels...), "input.weight": {c.Weight}, "input.key": {c.Key}} {
+		for _, name := range names {
+			if _, ok := index(name); !ok && name != "" {
+				return fmt.Errorf("%s is %q: with the format %s want the index of a number, such as 0 for the first", option, name, c.Format)
+			}
+		}
+	}
+	return nil
+}
+
+// float32s returns the record of some numbers.
+func float32s(x ...float32) string {
+	var b []byte
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return string(b)
+}
+
+// indices are the parts of a list of numbers of one length.
+type indices struct {
+	n           int
+	label       int // -1: none, here and below
+	labels      []int
+	weight, key int
+	dense       bool     // the inputs are the first ones, so that they are named 0, 1, …
+	inputs      int      // where dense
+	names       [][]byte // of the inputs; nil for the others
+}
+
+// split finds the parts of a list of n numbers.
+func (d *Decoder) split(n int) *indices {
+	if d.parts != nil && d.parts.n == n {
+		return d.parts
+	}
+	at := func(name string) int {
+		if i, ok := index(name); ok && i < n {
+			return i
+		}
+		return -1
+	}
+	p := &indices{n: n, label: at(d.config.Label), weight: at(d.config.Weight), key: at(d.config.Key), names: make([][]byte, n)}
+	for _, name := range d.config.Labels {
+		p.labels = append(p.labels, at(name))
+	}
+	others := append([]int{p.label, p.weight, p.key}, p.labels...)
+	p.dense = d.config.pairsOf() == nil
+	for i := range n {
+		if slices.Contains(others, i) {
+			continue
+		}
+		p.dense = p.dense && i == p.inputs
+		p.inputs++
+		p.names[i] = strconv.AppendInt(nil, int64(i), 10)
+		p.dense = p.dense && !d.ignores(p.names[i])
+	}
+	d.parts = p
+	return p
+}
+
+// parseFloat32 reads the value of a record.
+func (d *Decoder) parseFloat32() (r record, err *Error) {
+	b := d.scan.b
+	if len(b)%4 != 0 {
+		return r, bad("float32", "%d bytes: want four for each number", len(b))
+	}
+	p := d.split(len(b) / 4)
+	if !p.dense || !d.dense { // or the inputs are read without a call for each
+		return d.numbers(p, func(i int) float64 { return float32At(b, i) })
+	}
+	if r, err = d.others(p, func(i int) float64 { return float32At(b, i) }); err != nil {
+		return r, err
+	}
+	r.form = array
+	d.x = slices.Grow(d.x[:0], p.inputs)[:p.inputs]
+	for i := range d.x {
+		v := float32At(b, i)
+		if v != v {
+			if v, err = d.notANumber(i); err != nil {
+				return r, err
+			}
+		}
+		d.x[i] = v
+	}
+	return r, nil
+}
+
+func float32At(b []byte, i int) float64 {
+	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
+}
+
+// notANumber returns the value of an input that is NaN.
+func (d *Decoder) notANumber(i int) (float64, *Error) {
+	switch d.config.Missing {
+	case "quarantine":
+		return 0, bad("columns", "value %d is NaN, want a number", i)
+	case "zero":
+		return 0, nil
+	}
+	return math.NaN(), nil
+}
+
+// others reads what is no input.
+func (d *Decoder) others(p *indices, at func(int) float64) (r record, err *Error) {
+	if p.n > d.config.MaxColumns {
+		return r, bad("limits", "more than %d numbers", d.config.MaxColumns)
+	}
+	take := func(i int) value {
+		if i < 0 || math.IsNaN(at(i)) {
+			return value{}
+		}
+		return d.spelled(at(i))
+	}
+	r.label, r.weight, r.key = take(p.label), take(p.weight), take(p.key)
+	for i, k := range p.labels {
+		d.many[i] = take(k)
+	}
+	return r, nil
+}
+
+// numbers reads a list of numbers.
+func (d *Decoder) numbers(p *indices, at func(int) float64) (r record, err *Error) {
+	if r, err = d.others(p, at); err != nil {
+		return r, err
+	}
+	if p.dense && (d.dense || len(d.schema.Columns) == 0) {
+		r.form = array
+		for i := range p.inputs {
+			v := at(i)
+			if v != v {
+				if v, err = d.notANumber(i); err != nil {
+					return r, err
+				}
+			}
+			d.x = append(d.x, v)
+		}
+		return r, nil
+	}
+	r.form = object
+	for i, name := range p.names {
+		if name == nil {
+			continue
+		}
+		v := value{kind: num, num: at(i)}
+		if v.num != v.num {
+			v = value{kind: null}
+		}
+		d.list = append(d.list, field{name, v})
+	}
+	return r, nil
+}
+
+// spelled returns a number with its text, in the memory of d.
+func (d *Decoder) spelled(v float64) value {
+	from := len(d.scan.buf)
+	d.scan.buf = appendNumber(d.scan.buf, v)
+	return value{kind: num, num: v, text: d.scan.buf[from:len(d.scan.buf):len(d.scan.buf)]}
+}
+
+// spelled returns a number with its text.
+func spelled(v float64) value { return value{kind: num, num: v, text: appendNumber(nil, v)} }
+
+// appendNumber appends a number as in JSON; nothing for one that JSON does not have.
+func appendNumber(dst []byte, v float64) []byte {
+	switch {
+	case math.IsInf(v, 0), v != v:
+		return dst
+	case v == math.Trunc(v) && math.Abs(v) < 1e21:
+		return strconv.AppendFloat(dst, v, 'f', -1, 64)
+	}
+	return strconv.AppendFloat(dst, v, 'g', -1, 64)
+}

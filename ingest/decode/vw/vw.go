@@ -1,0 +1,169 @@
+// Package vw reads the text format of Vowpal Wabbit:
+//
+//	[label [weight [base]]] ['tag]|namespace[:scale] feature[:value] … |namespace …
+//
+// A feature is named by its namespace and its own name, as in user.age; in the namespace
+// without a name, by its own name. See the wiki of Vowpal Wabbit, "Input format".
+package vw
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+)
+
+// Example is one line. Its slices are parts of the line or of the Reader's memory.
+type Example struct {
+	Label, Weight, Tag []byte // as written; nil for none
+	Features           []Feature
+}
+
+// A Feature is the value of a name. One without a value in the line has the value 1, unless
+// its name is of the form name=text: then it is a text.
+type Feature struct {
+	Name   []byte
+	Number float64
+	Digits []byte // of Number as written; nil if it was scaled or is 1 by default
+	Text   []byte // nil for a number
+}
+
+// Reader reads lines, one at a time.
+type Reader struct {
+	// Texts has features such as city=paris read as a text of the name city; without it they
+	// are features of that name with the value 1.
+	Texts bool
+
+	// Number reads a number; false if it is none.
+	Number func([]byte) (float64, bool)
+
+	names    []byte
+	features []Feature
+}
+
+// MaxFeatures is the largest number of features of a line that is read.
+const MaxFeatures = 1 << 20
+
+// Read reads a line. The Example is valid until the next call.
+func (r *Reader) Read(line []byte) (e Example, err error) {
+	r.names, r.features = r.names[:0], r.features[:0]
+	bar := bytes.IndexByte(line, '|')
+	if bar < 0 {
+		return e, fmt.Errorf("there is no |, which begins the features")
+	}
+	if err := e.head(line[:bar]); err != nil {
+		return e, err
+	}
+	for rest := line[bar+1:]; ; {
+		section, next, more := bytes.Cut(rest, []byte("|"))
+		if err := r.namespace(section); err != nil {
+			return e, err
+		}
+		if !more {
+			e.Features = r.features
+			return e, nil
+		}
+		rest = next
+	}
+}
+
+// head reads what is before the features. The last word is the tag if it touches the |, or
+// begins with a quote.
+func (e *Example) head(b []byte) error {
+	words := bytes.Fields(b)
+	if n := len(words); n > 0 && (words[n-1][0] == '\'' || !space(b[len(b)-1])) {
+		e.Tag, words = bytes.TrimPrefix(words[n-1], []byte("'")), words[:n-1]
+	}
+	switch len(words) {
+	case 3: // the base of a residual, which other learners add to their prediction
+		return fmt.Errorf("it has an initial prediction, %.40q, which is not supported", words[2])
+	case 2:
+		e.Weight = words[1]
+		fallthrough
+	case 1:
+		e.Label = words[0]
+	case 0:
+	default:
+		return fmt.Errorf("%d words before the first |: want a label, a weight and a tag at most", len(words))
+	}
+	if bytes.IndexByte(e.Label, ':') >= 0 || bytes.IndexByte(e.Label, ',') >= 0 {
+		return fmt.Errorf("the label %.40q is that of another reduction: want a number or a name", e.Label)
+	}
+	return nil
+}
+
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// namespace reads the features between two bars.
+func (r *Reader) namespace(b []byte) error {
+	scale, prefix := 1.0, []byte(nil)
+	words := b
+	if len(b) > 0 && !space(b[0]) {
+		end := bytes.IndexAny(b, " \t\r\n")
+		if end < 0 {
+			end = len(b)
+		}
+		name, text, scaled := bytes.Cut(b[:end], []byte(":"))
+		if scaled {
+			var ok bool
+			if scale, ok = r.Number(text); !ok {
+				return fmt.Errorf("the scale of the namespace %.40q is %.40q, want a number", name, text)
+			}
+		}
+		prefix, words = name, b[end:]
+	}
+	position := 0
+	for {
+		words = bytes.TrimLeft(words, " \t\r\n")
+		if len(words) == 0 {
+			return nil
+		}
+		end := bytes.IndexAny(words, " \t\r\n")
+		if end < 0 {
+			end = len(words)
+		}
+		if len(r.features) == MaxFeatures {
+			return fmt.Errorf("more than %d features", MaxFeatures)
+		}
+		f, err := r.feature(words[:end], prefix, scale, position)
+		if err != nil {
+			return err
+		}
+		r.features = append(r.features, f)
+		words = words[end:]
+		position++
+	}
+}
+
+// feature reads one feature of a namespace. One without a name has its position as name.
+func (r *Reader) feature(word, prefix []byte, scale float64, position int) (f Feature, err error) {
+	name, text, valued := bytes.Cut(word, []byte(":"))
+	switch {
+	case valued:
+		v, ok := r.Number(text)
+		if !ok {
+			return f, fmt.Errorf("the value of %.40q is %.40q, want a number", name, text)
+		}
+		f.Number = v * scale
+		if scale == 1 {
+			f.Digits = text
+		}
+	case r.Texts && bytes.IndexByte(name, '=') > 0:
+		name, f.Text, _ = bytes.Cut(name, []byte("="))
+	default:
+		f.Number = scale
+	}
+	f.Name = name
+	if len(prefix) == 0 && len(name) > 0 {
+		return f, nil
+	}
+	from := len(r.names)
+	if len(prefix) > 0 {
+		r.names = append(append(r.names, prefix...), '.')
+	}
+	if len(name) == 0 {
+		r.names = strconv.AppendInt(r.names, int64(position), 10)
+	}
+	r.names = append(r.names, name...)
+	f.Name = r.names[from:len(r.names):len(r.names)]
+	return f, nil
+}
