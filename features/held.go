@@ -160,12 +160,18 @@ func (j *job) heldSumTask(w *worker, i int) {
 // bits of Bank.Features.
 func (h *Held) Rows(dst []float32, from int) {
 	size := 2 * h.bank.m.BlockSize
-	for r := range len(dst) / size {
-		at, row := from+r, dst[r*size:(r+1)*size]
+	for at, end := from, from+len(dst)/size; at < end; {
+		lane := at % vec.Lanes
+		n := min(vec.Lanes-lane, end-at)
+		rows := dst[(at-from)*size : (at-from+n)*size]
 		for i := range size / 2 {
 			f := h.skip + i
-			t := h.tiles(f/vec.Panel, at/vec.Lanes)[f%vec.Panel*vec.Lanes+at%vec.Lanes:]
-			row[2*i], row[2*i+1] = t[0], t[vec.Panel*vec.Lanes]
+			t := h.tiles(f/vec.Panel, at/vec.Lanes)[f%vec.Panel*vec.Lanes+lane:]
+			cos, sin := t[:n], t[vec.Panel*vec.Lanes:][:n]
+			for l, to := 0, 2*i; l < n; l, to = l+1, to+size {
+				rows[to], rows[to+1] = cos[l], sin[l]
+			}
 		}
+		at += n
 	}
 }
