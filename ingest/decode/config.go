@@ -37,6 +37,12 @@ type Config struct {
 	// by their paths, as in customer.address.city or features.0; 0: they are no columns.
 	Depth int `json:"depth,omitempty"`
 
+	// Reader is a schema in the language of the format: as which records of a registry are
+	// read, or in which they are written if they are not Framed. Framed records name their
+	// schema, as those of a registry's serializers do.
+	Reader string `json:"reader,omitempty"`
+	Framed bool   `json:"framed,omitempty"`
+
 	Task       learner.Task `json:"task"`        // Auto: derived from the first label
 	MaxClasses int          `json:"max_classes"` // maximum number of classes; 256
 
@@ -149,6 +155,10 @@ type Schema struct {
 	// Types are the types of the columns, empty for one without a value so far; nil if
 	// all are numeric.
 	Types []string `json:"types,omitempty"`
+
+	// Writers are the schemas of the registry that the records have needed, in the order in
+	// which they did.
+	Writers []Writer `json:"writers,omitempty"`
 }
 
 // order puts column names in the order of a row: by bytes, unless they are the
