@@ -114,7 +114,7 @@ func (j *journal) appendBatch(ctx context.Context, d *history.Decided, released 
 		return nil, nil, err
 	}
 	defer j.unlock()
-	b := &modellog.Batch{Owner: j.owner, Seq: j.log.Fold.Seq() + 1, Ranges: d.Ranges, Counts: d.Counts, Columns: d.Journaled()}
+	b := &modellog.Batch{Owner: j.owner, Seq: j.log.Fold.Seq() + 1, Ranges: d.Ranges, Counts: d.Counts, Columns: d.Journaled(), Schemas: d.Schemas}
 	b.Chain = modellog.NextChain(j.log.Fold.Chain(), b)
 	if planted.Fault("released") {
 		released = j.log.Fold.Seq()

@@ -26,6 +26,8 @@ type Config struct {
 	Quarantine string   // topic of invalid records
 	Group      string   // consumer group that stores positions and shares the partitions between its members
 
+	Schemas record.Schemas // of records that name them; nil: only those that the model has met are known
+
 	VerifyKey ed25519.PublicKey // verifies the signatures of snapshots; nil: they need none
 
 	ToEnd  bool // stop at the end offsets seen at the start

@@ -142,6 +142,12 @@ func (c Config) Effective() (Config, error) {
 	return c, nil
 }
 
+// AsJSON returns c for the same records written as JSON.
+func (c Config) AsJSON() Config {
+	c.Format, c.Reader, c.Framed = "", "", false
+	return c
+}
+
 // Targets returns the number of targets of a label.
 func (c Config) Targets() int { return max(1, len(c.Labels)) }
 

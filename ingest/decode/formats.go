@@ -74,6 +74,40 @@ func Formats() (names []string) {
 	return names
 }
 
+// SchemaFormats returns the names of the formats of records that have a schema.
+func SchemaFormats() (names []string) {
+	for _, f := range formats {
+		if f.compile != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// FramedFormats returns the names of the formats of records that can name a schema of a
+// registry.
+func FramedFormats() (names []string) {
+	for _, f := range formats {
+		if f.schemaType != "" {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// CheckNames returns an error if a format does not have fields of the names.
+func CheckNames(format string, names []string) error {
+	f, err := recordFormat(format)
+	if err != nil || f.check == nil {
+		return err
+	}
+	c := Config{Format: format, Label: names[0]}
+	if len(names) > 3 {
+		c.Label, c.Labels = "", names[:len(names)-2]
+	}
+	return f.check(c)
+}
+
 // fileFormats returns the names of the formats of files.
 func fileFormats() (names []string) {
 	for _, f := range formats {

@@ -125,6 +125,9 @@ func schemaID(head []byte) string {
 	return g[:8] + "-" + g[8:12] + "-" + g[12:16] + "-" + g[16:20] + "-" + g[20:]
 }
 
+// Framed reports whether records name schemas.
+func (d *Decoder) Framed() bool { return d.config.Framed }
+
 // Unknown returns the id of the schema that a record needs and the Decoder does not have;
 // false if it has it, or needs none. header is that of the record, nil if it has none.
 func (d *Decoder) Unknown(value, header []byte) (id string, unknown bool) {
