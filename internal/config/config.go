@@ -252,7 +252,8 @@ type Learner struct {
 	// for 64 inputs or more; from 100 inputs on it needs less time and memory.
 	// fastfood: the same, nearly independent. orthogonal: for kernels of the
 	// Euclidean distance. qmc: evenly spread, for few inputs and kernels with
-	// independent frequencies. See docs/algorithms.md.
+	// independent frequencies. leverage: those that matter on the first rows more
+	// often, for few features. See docs/algorithms.md.
 	Sampling string `key:"sampling" default:"iid" oneof:"samplings"`
 
 	// Maximum number of random features. A feature is one frequency with a cosine

@@ -201,6 +201,9 @@ func (h *History) measure(pass *learner.PredictedBatch, i, class int, weight flo
 	if h.Meter != nil && pass.Task == learner.Classification && pass.Size > 0 {
 		p := pass.Row(i)
 		h.Meter.Add(p, h.encoder.Class(pass.Decision, p), class, weight)
+		if paid, probable, ok := h.encoder.Costs(pass.Decision, p, class); ok {
+			h.Meter.AddCost(paid, probable, weight)
+		}
 	}
 }
 
