@@ -92,6 +92,8 @@ var comments = map[string]string{
 	"output.delivery":                           "Delivery guarantee. at-least-once: after a crash some predictions are written\nagain, byte-identical. transactional: a consumer with\nisolation.level=read_committed sees each prediction exactly once, at a cost in\nlatency; needs permission for the transactional.id accrete-<model> and the\ntopic <model>.released.\n",
 	"output.fields":                             "Fields of an input record that its prediction has in the member input, such as\nidentifiers: members of the record, or paths as customer.id. They need not be columns;\ndeclare those that are no inputs with type id in input.columns. May be changed at any time.\n",
 	"output.headers":                            "Headers of an input record that its prediction has. all: all of them, except ce_*,\ncontent-type and accrete.*, which predictions have themselves. trace: traceparent and\ntracestate.\n",
+	"quarantine":                                "What becomes of invalid records.\n",
+	"quarantine.values":                         "What the quarantine topic, the log and the live page show of an invalid record.\nfull: all of it, so that accrete quarantine can replay it. hash: the length and the\nSHA-256 of key, value and headers. none: the length. The reason is then only what\ncould not be read, without quotations.\n",
 	"score":                                     "The scorer (accrete score), which predicts topics with the newest snapshot.\n",
 	"score.topics":                              "Topics whose records are predicted with the newest snapshot.\n",
 	"score.output":                              "Topic for the predictions.\n",

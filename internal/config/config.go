@@ -47,6 +47,9 @@ type Config struct {
 	// How predictions are delivered.
 	Output Output `key:"output"`
 
+	// What becomes of invalid records.
+	Quarantine Quarantine `key:"quarantine"`
+
 	// The scorer (accrete score), which predicts topics with the newest snapshot.
 	Score Score `key:"score"`
 
@@ -446,6 +449,15 @@ type Output struct {
 	// content-type and accrete.*, which predictions have themselves. trace: traceparent and
 	// tracestate.
 	Headers string `key:"headers" default:"all" oneof:"all trace"`
+}
+
+// Quarantine configures the topic <model>.quarantine.
+type Quarantine struct {
+	// What the quarantine topic, the log and the live page show of an invalid record.
+	// full: all of it, so that accrete quarantine can replay it. hash: the length and the
+	// SHA-256 of key, value and headers. none: the length. The reason is then only what
+	// could not be read, without quotations.
+	Values string `key:"values" default:"full" oneof:"full hash none"`
 }
 
 // Score configures the scorer.

@@ -31,6 +31,7 @@ type Config struct {
 	AutoMixture bool
 
 	Passed record.Passed // what predictions have from their inputs
+	Values record.Values // what may be shown of invalid records
 
 	BatchSize int           // maximum number of records in a BATCH
 	Linger    time.Duration // longest wait for more records after the first
