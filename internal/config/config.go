@@ -47,6 +47,9 @@ type Config struct {
 	// How predictions are delivered.
 	Output Output `key:"output"`
 
+	// What becomes of invalid records.
+	Quarantine Quarantine `key:"quarantine"`
+
 	// The scorer (accrete score), which predicts topics with the newest snapshot.
 	Score Score `key:"score"`
 
@@ -252,7 +255,8 @@ type Learner struct {
 	// for 64 inputs or more; from 100 inputs on it needs less time and memory.
 	// fastfood: the same, nearly independent. orthogonal: for kernels of the
 	// Euclidean distance. qmc: evenly spread, for few inputs and kernels with
-	// independent frequencies. See docs/algorithms.md.
+	// independent frequencies. leverage: those that matter on the first rows more
+	// often, for few features. See docs/algorithms.md.
 	Sampling string `key:"sampling" default:"iid" oneof:"samplings"`
 
 	// Maximum number of random features. A feature is one frequency with a cosine
@@ -445,6 +449,15 @@ type Output struct {
 	// content-type and accrete.*, which predictions have themselves. trace: traceparent and
 	// tracestate.
 	Headers string `key:"headers" default:"all" oneof:"all trace"`
+}
+
+// Quarantine configures the topic <model>.quarantine.
+type Quarantine struct {
+	// What the quarantine topic, the log and the live page show of an invalid record.
+	// full: all of it, so that accrete quarantine can replay it. hash: the length and the
+	// SHA-256 of key, value and headers. none: the length. The reason is then only what
+	// could not be read, without quotations.
+	Values string `key:"values" default:"full" oneof:"full hash none"`
 }
 
 // Score configures the scorer.

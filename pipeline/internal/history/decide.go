@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -25,6 +26,7 @@ type Decided struct {
 	Schema       *decode.Schema // after the last record
 	Counts       modellog.Counts
 	Columns      *event.Columns // what has changed of the columns; nil for nothing
+	values       record.Values
 }
 
 // Item is one record of a BATCH.
@@ -38,6 +40,8 @@ type Item struct {
 // Decider turns spans into BATCHes. It owns the decoder. Every decided record advances
 // the state of the decoder, so the order matters.
 type Decider struct {
+	Values record.Values // what errors and samples may show of a record
+
 	decoder *decode.Decoder
 	keyed   bool // rows have keys
 	absence absence
@@ -54,7 +58,7 @@ func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error)
 }
 
 func (d *Decider) Decide(spans []input.Span) *Decided {
-	b := &Decided{}
+	b := &Decided{values: d.Values}
 	n := 0
 	for _, sp := range spans {
 		n += len(sp.Records)
@@ -73,7 +77,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 			row, err := record.Decode(d.decoder, r)
 			switch {
 			case err != nil:
-				it.Err = err
+				it.Err = d.Values.Reason(err)
 				b.Counts.Quarantined++
 			default:
 				it.key = row.Key
@@ -152,7 +156,10 @@ func (d *Decided) Bad() (all []event.Bad) {
 		}
 		n := len(all) - 1
 		if n < 0 || all[n].Topic != it.in.Topic || all[n].Partition != it.in.Partition {
-			sample := slices.Clone(it.Record.Value[:min(len(it.Record.Value), sampleBytes)])
+			var sample []byte
+			if cmp.Or(d.values, record.ValuesFull) == record.ValuesFull {
+				sample = slices.Clone(it.Record.Value[:min(len(it.Record.Value), sampleBytes)])
+			}
 			all, n = append(all, event.Bad{Topic: it.in.Topic, Partition: it.in.Partition, First: it.Record.Offset, Err: it.Err, Sample: sample}), n+1
 		}
 		all[n].Last = it.Record.Offset
