@@ -20,13 +20,14 @@ import (
 // not run beside another one. Large calls use several cores; the results do not
 // depend on their number.
 type Bank struct {
-	m      Map
-	blocks int
-	limit  int       // largest size of w in bytes
-	w      []float32 // packed frequencies; the last panel is padded with zeros
-	own    []own     // parameters of a Featured kernel, instead of w
-	words  []uint32  // of a structured sampling, instead of w
-	idle   chan *job // memory for the next calls
+	m       Map
+	blocks  int
+	limit   int       // largest size of w in bytes
+	w       []float32 // packed frequencies; the last panel is padded with zeros
+	own     []own     // parameters of a Featured kernel, instead of w
+	words   []uint32  // of a structured sampling, instead of w
+	weights []float32 // of the features of each frequency, of the sampling Leveraged; nil: 1
+	idle    chan *job // memory for the next calls
 }
 
 // DefaultLimit is the memory for frequencies in bytes, unless Limit sets another.
@@ -63,6 +64,7 @@ func (b *Bank) Grow(blocks int) {
 	}
 	from := b.blocks
 	b.blocks = blocks
+	b.growWeights(from)
 	if b.featured() {
 		b.growOwn()
 		return

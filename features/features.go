@@ -49,9 +49,13 @@ func (j *job) featuresTask(w *worker, i int) {
 		for f := max(j.from, p*vec.Panel); f < min(j.end, (p+1)*vec.Panel); f++ {
 			cos := tile[f%vec.Panel*vec.Lanes:]
 			sin := cos[vec.Panel*vec.Lanes:]
+			weight := float32(1)
+			if j.bank.weights != nil {
+				weight = j.bank.weights[f]
+			}
 			for r := range to - from {
 				d := j.features[(from+r)*2*(j.end-j.from)+2*(f-j.from):]
-				d[0], d[1] = cos[r], sin[r]
+				d[0], d[1] = float32(cos[r]*weight), float32(sin[r]*weight)
 			}
 		}
 	}

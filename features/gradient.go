@@ -62,4 +62,10 @@ func (j *job) gradientTask(w *worker, i int) {
 		}
 		vec.AddChains(dst, acc, from-p*vec.Panel, scores)
 	}
+	if j.bank.weights == nil {
+		return
+	}
+	for i := range dst {
+		dst[i] *= float64(j.bank.weights[from+i/(2*scores)])
+	}
 }

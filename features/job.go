@@ -27,6 +27,7 @@ type job struct {
 	packedCoef    []float32
 	packedFactors []float32
 	coef          []float32 // coefficients of the loaded frequencies
+	weightedCoef  []float32
 	prepared      []float64 // rows of a Featured kernel
 	long          int       // length of such a row
 	columns       []float64 // of coefficients or factors of its features

@@ -11,6 +11,9 @@ type Map struct {
 	Seed      uint64
 	Sampling  Sampling
 
+	// Leverage is for the sampling Leveraged, which without it is IID.
+	Leverage *Leverage
+
 	// Second, if it is not nil, has a factor for each input that multiplies the odd
 	// frequencies of each block: the features estimate the mean of Kernel at the
 	// inputs and at the inputs times Second. See AllowsSecond.
@@ -34,6 +37,9 @@ func (m Map) check() {
 	}
 	if err := m.Sampling.CheckKernel(m.Kernel); err != nil {
 		panic("features: " + err.Error())
+	}
+	if m.Leverage != nil && (m.Sampling != Leveraged || m.Leverage.dim != m.Dim) {
+		panic("features: a leverage needs its sampling, and rows of as many inputs")
 	}
 	if m.Second != nil && (!AllowsSecond(m.Kernel, m.Sampling) || len(m.Second) != m.Dim) {
 		panic("features: a second kernel needs a factor for each input, and a sampling that allows it")

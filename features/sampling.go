@@ -40,6 +40,11 @@ const (
 	// is distributed nearly as an independent one, but those of a transform depend on
 	// each other.
 	Fastfood
+
+	// Leveraged draws frequencies more often the more they matter for a ridge regression
+	// on rows that Map.Leverage has, and multiplies their features by the root of the
+	// reciprocal ("leverage weighted random features": Li, Ton, Oglic and Sejdinovic 2019).
+	Leveraged
 )
 
 // samplings is indexed by Sampling. A new one comes last.
@@ -52,6 +57,7 @@ var samplings = []struct {
 	leastInputs int                      // for which the sampling is meant
 	takes       func(kernel.Kernel) bool // reports whether it can draw the frequencies of a kernel; nil for all
 	needs       string                   // what the kernel has to have
+	single      bool                     // there is no second kernel
 	structure   *structure               // by which Bank multiplies, and stores no frequencies; nil for others
 }{
 	IID: {
@@ -80,6 +86,19 @@ var samplings = []struct {
 		leastInputs: leastSORF, takes: isNormal, needs: "normal frequencies",
 		structure: &fastfood,
 	},
+	Leveraged: {
+		name: "leverage", help: "frequencies that matter for a ridge regression on the first rows, more often",
+		frequencies: func(m Map, dst []float32, _ int, s *kernel.Source) { m.leveraged(dst, nil, s) },
+		takes:       hasFrequencies, needs: "frequencies, chosen in advance",
+		single: true,
+	},
+}
+
+// hasFrequencies reports whether the random features of k are cosines and sines.
+func hasFrequencies(k kernel.Kernel) bool {
+	_, own := k.(kernel.Featured)
+	_, open := k.(kernel.Auto)
+	return !own && !open
 }
 
 func isNormal(k kernel.Kernel) bool { _, ok := k.(kernel.Normal); return ok }
@@ -113,7 +132,7 @@ func (s Sampling) Help() string { return samplings[s].help }
 // AllowsSecond reports whether a Map of this kernel and sampling can have a second one.
 func AllowsSecond(k kernel.Kernel, s Sampling) bool {
 	_, own := k.(kernel.Featured)
-	return !own && samplings[s].structure == nil
+	return !own && !samplings[s].single && samplings[s].structure == nil
 }
 
 // ParseSampling reads the form that String writes.

@@ -15,7 +15,7 @@ func TestParseSamplingReadsWhatStringWrites(t *testing.T) {
 			t.Errorf("ParseSampling(%q) = %v, %v", s.String(), got, err)
 		}
 	}
-	if _, err := ParseSampling("SORF"); err == nil || err.Error() != `unknown sampling "SORF": want iid, sorf, orthogonal, qmc or fastfood; did you mean "sorf"?` {
+	if _, err := ParseSampling("SORF"); err == nil || err.Error() != `unknown sampling "SORF": want iid, sorf, orthogonal, qmc, fastfood or leverage; did you mean "sorf"?` {
 		t.Errorf("ParseSampling(SORF): %v", err)
 	}
 	if Sampling(-1).Valid() || Sampling(len(samplings)).Valid() {
@@ -81,6 +81,7 @@ func TestFrequenciesOfEverySamplingAreGolden(t *testing.T) {
 		"[-0x1.24c956p+00 0x1.aed2a8p-02 0x1.5cbad8p-02 0x1.073334p+00 0x1.17a4eep-02]",
 		"[-0x1.317e1cp+00 -0x1.e73fd6p+00 0x1.09f52p-01 0x1.4bbcfcp+00 -0x1.3d6118p+00]",
 		"[-0x1.205db2p-03 0x1.438592p+00 -0x1.31a3a8p-01 -0x1.ea735p-01 -0x1.0bee6ep+00]",
+		"[-0x1.3a48bcp+00 0x1.c4e8a6p-02 -0x1.0430bap-01 0x1.a021d2p-01 0x1.5531fcp-02]", // without a Leverage: iid
 	}
 	for i, s := range Samplings() {
 		w := make([]float32, 3*5)

@@ -21,9 +21,10 @@ func NewSelection(m Map, selected []bool) *Bank {
 		panic("features: the frequencies of the map cannot be selected")
 	}
 	m.BlockSize = m.blockSize()
-	block, kept := make([]float32, m.BlockSize*m.Dim), []float32(nil)
+	block, kept, weights := make([]float32, m.BlockSize*m.Dim), []float32(nil), []float32(nil)
 	var s kernel.Source
 	for from := 0; from < len(selected); from += m.BlockSize {
+		var of []float32
 		drawn := false
 		for i, ok := range selected[from:min(from+m.BlockSize, len(selected))] {
 			if !ok {
@@ -31,13 +32,16 @@ func NewSelection(m Map, selected []bool) *Bank {
 			}
 			if !drawn {
 				m.frequencies(block, from/m.BlockSize, &s)
-				drawn = true
+				of, drawn = m.Weights(from/m.BlockSize), true
+			}
+			if of != nil {
+				weights = append(weights, of[i])
 			}
 			kept = append(kept, block[i*m.Dim:(i+1)*m.Dim]...)
 		}
 	}
 	m.BlockSize = 1
-	b := &Bank{m: m, blocks: len(kept) / m.Dim, limit: DefaultLimit, idle: make(chan *job, 8)}
+	b := &Bank{m: m, blocks: len(kept) / m.Dim, limit: DefaultLimit, weights: weights, idle: make(chan *job, 8)}
 	b.w = make([]float32, vec.Panels(b.blocks, vec.Panel)*vec.Panel*m.Dim)
 	vec.PackFrequencies(b.w, kept, 0, m.Dim)
 	return b

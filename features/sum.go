@@ -19,6 +19,7 @@ func (b *Bank) Sum(dst []float64, x, coef []float32, scores int) {
 		j.sumOwn(coef, 0)
 		return
 	}
+	coef = j.weighted(coef, 0, scores)
 	single := j.rows % vec.Lanes // rows that fill no panel
 	if b.structured() || single > vec.MaxSumRows() || j.rows > single && m*b.m.Dim > len(b.w) {
 		single = 0
@@ -53,6 +54,7 @@ func (b *Bank) SumBlocks(dst []float64, block int, x, coef []float32, scores int
 		return
 	}
 	first := block * b.m.BlockSize
+	coef = j.weighted(coef, first, scores)
 	skip := 2 * (first % vec.Panel) * scores
 	clear(resize(&j.padded, skip+len(coef))[:skip])
 	copy(j.padded[skip:], coef)

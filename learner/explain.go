@@ -122,17 +122,25 @@ func addWaves(parts, base []float64, x []float32, of features.Map, blocks int, c
 	all := make([]float32, size*of.Dim)
 	for b := range blocks {
 		of.Frequencies(all, b)
-		chosen := all
-		if kept != nil {
-			chosen = chosen[:0]
-			for i := range size {
-				if kept(b*size + i) {
-					chosen = append(chosen, all[i*of.Dim:(i+1)*of.Dim]...)
+		weights := of.Weights(b)
+		chosen, n := all[:0], 0
+		var weighted []float32
+		for i := range size {
+			if kept != nil && !kept(b*size+i) {
+				continue
+			}
+			chosen = append(chosen, all[i*of.Dim:(i+1)*of.Dim]...)
+			for _, v := range coef[n : n+per] {
+				if weights != nil {
+					weighted = append(weighted, float32(weights[i]*v))
 				}
 			}
+			n += per
 		}
-		n := len(chosen) / of.Dim * per
-		attribution.Waves(parts, base, x, chosen, coef[:n])
+		if weights == nil {
+			weighted = coef[:n]
+		}
+		attribution.Waves(parts, base, x, chosen, weighted)
 		coef = coef[n:]
 	}
 }

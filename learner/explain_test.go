@@ -22,14 +22,12 @@ func TestExplanationsAddUp(t *testing.T) {
 		"dsg":        {Config{Algorithm: "dsg", MaxFeatures: 96, Kernel: "matern:1.5"}, waves(600), nil},
 		"forest":     {Config{Algorithm: "newton", MaxFeatures: 64, Forest: 10}, waves(600), nil},
 		"mixture":    {Config{Algorithm: "newton", MaxFeatures: 64, Mixture: true}, waves(600), nil},
+		"leverage":   {Config{Algorithm: "newton", MaxFeatures: 64, Mixture: true, Sampling: "leverage"}, waves(600), nil},
 		"columns":    {Config{Algorithm: "ridge", MaxFeatures: 64}, rows, types},
 		"softmax":    {Config{Algorithm: "ridge", MaxFeatures: 64}, three, types},
 		"polynomial": {Config{Algorithm: "ridge", MaxFeatures: 64, Kernel: "polynomial:2"}, waves(600), nil},
 	} {
-		l, err := New(c.config)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		l := newLearner(t, c.config)
 		learnTo(l, c.rows, c.types)
 		m, err := NewModel(l.State().Serving)
 		if err != nil {

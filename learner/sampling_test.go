@@ -33,7 +33,7 @@ func TestOrthogonalFrequenciesLearnAndRestore(t *testing.T) {
 		learn(l, &b, 100)
 		independent[a] = hash(l.State())
 	}
-	for _, by := range [][2]string{{"dsg", "sorf"}, {"newton", "sorf"}, {"dsg", "fastfood"}, {"dsg", "orthogonal"}, {"dsg", "qmc"}} {
+	for _, by := range [][2]string{{"dsg", "sorf"}, {"newton", "sorf"}, {"dsg", "fastfood"}, {"dsg", "orthogonal"}, {"dsg", "qmc"}, {"dsg", "leverage"}, {"newton", "leverage"}} {
 		algorithm := by[0]
 		c := Config{Algorithm: algorithm, Sampling: by[1], Kernel: "gaussian:11", MaxFeatures: 256}
 		l := newLearner(t, c)

@@ -7,7 +7,7 @@ import (
 )
 
 // classFigures are the figures of a learner of classes.
-type classFigures struct{ auc, prAUC, recall, f1, balanced *prometheus.GaugeVec }
+type classFigures struct{ auc, prAUC, recall, f1, balanced, cost *prometheus.GaugeVec }
 
 func newClassFigures(r prometheus.Registerer) classFigures {
 	var c classFigures
@@ -22,7 +22,11 @@ func newClassFigures(r prometheus.Registerer) classFigures {
 	c.recall = classes("accrete_progressive_recall", "Largest recall of the progressive predictions at this precision or a higher one.", "precision")
 	c.f1 = classes("accrete_progressive_f1", "F1 of the predicted classes.")
 	c.balanced = classes("accrete_progressive_balanced_error", "Mean over the classes of the share of wrong predictions.")
-	r.MustRegister(c.auc, c.prAUC, c.recall, c.f1, c.balanced)
+	c.cost = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_progressive_mean_cost",
+		Help: "Mean cost of a progressive prediction by learner.costs, for the classes that were predicted and for the most probable ones; over the last 10,000 to 20,000 labelled records.",
+	}, []string{"learner", "predicted"})
+	r.MustRegister(c.cost, c.auc, c.prAUC, c.recall, c.f1, c.balanced)
 	return c
 }
 
@@ -44,4 +48,10 @@ func (l *Learner) Classes(f1, balanced float64, curve *Curve) {
 	l.auc.WithLabelValues(learner).Set(curve.AUC)
 	l.prAUC.WithLabelValues(learner).Set(curve.PRAUC)
 	l.recall.WithLabelValues(learner, strconv.FormatFloat(curve.Precision, 'g', -1, 64)).Set(curve.Recall)
+}
+
+// Costs sets the mean cost of a prediction, and of the most probable class.
+func (l *Learner) Costs(mean, probable float64) {
+	l.cost.WithLabelValues("accrete", "least_cost").Set(mean)
+	l.cost.WithLabelValues("accrete", "most_probable").Set(probable)
 }

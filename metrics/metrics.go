@@ -237,6 +237,7 @@ type Scorer struct {
 	HTTPRows prometheus.Counter
 	HTTP     prometheus.Histogram // seconds
 	requests *prometheus.CounterVec
+	logged   *prometheus.CounterVec
 
 	Lag     *Lag
 	Blocked *Blocked
@@ -247,6 +248,12 @@ func (s *Scorer) Request(code, rows int, took time.Duration) {
 	s.requests.WithLabelValues(strconv.Itoa(code)).Inc()
 	s.HTTPRows.Add(float64(rows))
 	s.HTTP.Observe(took.Seconds())
+}
+
+// Logged counts rows by what became of them in the topic of requests: acknowledged,
+// dropped or late.
+func (s *Scorer) Logged(outcome string, rows int) {
+	s.logged.WithLabelValues(outcome).Add(float64(rows))
 }
 
 // Refused counts a snapshot that is not served, for a reason: damaged or gate.
@@ -291,8 +298,13 @@ func NewScorer(model string, r prometheus.Registerer) *Scorer {
 		Name: "accrete_scorer_gate",
 		Help: "Metric of the gate over the last records, for the newest snapshot (challenger) and for the one in use when it was written (champion).",
 	}, []string{"snapshot"})
-	r.MustRegister(requests, refused, mode, compared)
+	logged := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "accrete_scorer_requests_topic_rows_total",
+		Help: "Rows predicted over HTTP by what became of them in requests.topic: acknowledged before the answer, dropped (they are not in the topic), or late (they may be).",
+	}, []string{"outcome"})
+	r.MustRegister(requests, refused, mode, compared, logged)
 	return &Scorer{
+		logged:  logged,
 		refused: refused, mode: mode, compared: compared,
 		HTTPRows: m.counter("accrete_scorer_http_rows_total", "Rows predicted over HTTP."),
 		HTTP:     m.histogram("accrete_scorer_http_seconds", "Time to answer a request for predictions over HTTP."),

@@ -23,6 +23,7 @@ func all() *prometheus.Registry {
 	l.Member("linear", .5, .4, .3)
 	l.Progressive(.1, .5, .4, .3)
 	l.Classes(.5, .2, &Curve{.9, .6, .9, .4})
+	l.Costs(.3, .4)
 	half := .5
 	l.Deviation(&half, &half, &half, &half)
 	l.Lag.Set("in", 0, 7)
@@ -32,6 +33,7 @@ func all() *prometheus.Registry {
 	s.Lag.Set("in", 1, 8)
 	s.Request(200, 5, time.Millisecond)
 	s.Refused("gate")
+	s.Logged("late", 2)
 	s.Mode("hold")
 	s.Challenge(1, 2)
 	return r

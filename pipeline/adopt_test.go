@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // contents returns the records of each partition of a topic.
@@ -57,14 +59,14 @@ func recreate(t *testing.T, addr string, c *ingest.Client, topic string, partiti
 // uninterrupted returns the state hash that a new model has after all records.
 func uninterrupted(t *testing.T, c *ingest.Client, topic string) snapshot.Hash {
 	t.Helper()
-	cfg, ev := config(c, "whole", topic)
+	cfg, ev := learntest.Config(c, "whole", topic)
 	learnAll(t, cfg)
-	return finalHash(t, ev)
+	return learntest.FinalHash(t, ev)
 }
 
-func adopts(t *testing.T, c Config, a Adoption) AdoptReport {
+func adopts(t *testing.T, c Config, a admin.Adoption) admin.AdoptReport {
 	t.Helper()
-	r, err := Adopt(t.Context(), c, a)
+	r, err := admin.Adopt(t.Context(), c, a)
 	if err != nil || r.Record == nil {
 		t.Fatalf("adopt %+v: %+v, %v", a, r, err)
 	}
@@ -74,46 +76,46 @@ func adopts(t *testing.T, c Config, a Adoption) AdoptReport {
 func TestARecreatedInputIsAdopted(t *testing.T) {
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
-	values := rings(300)
+	values := learntest.Rings(300)
 	kafkatest.Fill(t, c, in, 1, values)
 	want := uninterrupted(t, c, in)
 	all := contents(t, c, in)
 	recreate(t, addr, c, in, [][]ingest.Record{all[0][:170]})
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 	old := finalSeq(t, ev)
 	recreate(t, addr, c, in, [][]ingest.Record{all[0][45:]})
 	_, err := Open(t.Context(), cfg)
-	wants(t, err, input.ErrHistory, "accrete adopt")
+	learntest.Wants(t, err, input.ErrHistory, "accrete adopt")
 
-	dry := adopts(t, cfg, Adoption{DryRun: true})
-	r := adopts(t, cfg, Adoption{Reason: "for a test"})
+	dry := adopts(t, cfg, admin.Adoption{DryRun: true})
+	r := adopts(t, cfg, admin.Adoption{Reason: "for a test"})
 	if p := r.Record.Inputs[0].Partitions[0]; r.Rollback != nil || r.Record.Seq != old+1 || p.From != 170 || p.Next != 125 || dry.Record.Inputs[0].Partitions[0] != p {
 		t.Errorf("adopted %+v, %+v, want partition 0 from 170 to 125 under seq %d; the dry run said %+v", r.Record, r.Rollback, old+1, dry.Record)
 	}
 	learnAll(t, cfg)
-	if got := finalHash(t, ev); got != want {
+	if got := learntest.FinalHash(t, ev); got != want {
 		t.Errorf("state hash %v, without the adoption %v", got, want)
 	}
 	v := proved(t, cfg, 0)
 	if len(v.Unread) != 1 || v.Unread[0].FromSeq != 1 || v.Unread[0].ToSeq != old || v.FromSeq != old+1 {
 		t.Errorf("verify: %+v, want seqs 1 to %d unread", v, old)
 	}
-	if r, err := Adopt(t.Context(), cfg, Adoption{}); err != nil || r.Record != nil {
+	if r, err := admin.Adopt(t.Context(), cfg, admin.Adoption{}); err != nil || r.Record != nil {
 		t.Errorf("once more: %+v, %v; want nothing to do", r.Record, err)
 	}
 }
 
 func TestAnEmptyTopicIsNotAdopted(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(100))
-	cfg, _ := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(100))
+	cfg, _ := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 	if err := c.Create(t.Context(), in+".empty", 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Adopt(t.Context(), cfg, Adoption{Topics: map[string]string{in: in + ".empty"}})
-	wants(t, err, ErrAdopt, in+".empty/0 is empty")
+	_, err := admin.Adopt(t.Context(), cfg, admin.Adoption{Topics: map[string]string{in: in + ".empty"}})
+	learntest.Wants(t, err, admin.ErrAdopt, in+".empty/0 is empty")
 }
 
 // A mirror has another name and other offsets. Decisions that no snapshot covers are
@@ -121,11 +123,11 @@ func TestAnEmptyTopicIsNotAdopted(t *testing.T) {
 func TestAMirroredInputIsAdopted(t *testing.T) {
 	d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, d.Addr, nil)
-	values := rings(300)
+	values := learntest.Rings(300)
 	kafkatest.Fill(t, c, in, 1, values)
 	want := uninterrupted(t, c, in)
 	all := contents(t, c, in)
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.Topics = []string{in + ".old"}
 	refill(t, c, in+".old", [][]ingest.Record{all[0][:150]})
 	learnAll(t, cfg)
@@ -147,13 +149,13 @@ func TestAMirroredInputIsAdopted(t *testing.T) {
 	refill(t, c, in+".new", [][]ingest.Record{all[0][30:]})
 	cfg.Topics = []string{in + ".new"}
 	_, err := Open(t.Context(), cfg)
-	wants(t, err, input.ErrHistory, "not among")
-	r := adopts(t, cfg, Adoption{Topics: map[string]string{in + ".old": in + ".new"}})
+	learntest.Wants(t, err, input.ErrHistory, "not among")
+	r := adopts(t, cfg, admin.Adoption{Topics: map[string]string{in + ".old": in + ".new"}})
 	if p := r.Record.Inputs[0].Partitions[0]; r.Rollback == nil || r.ToSeq != saved || r.Record.Seq != last+2 || p.From != 150 || p.Next != 120 {
 		t.Errorf("adopted %+v after %+v, want from 150 to 120 behind seq %d", r.Record, r.Rollback, saved)
 	}
 	learnAll(t, cfg)
-	if got := finalHash(t, ev); got != want {
+	if got := learntest.FinalHash(t, ev); got != want {
 		t.Errorf("state hash %v, without the adoption %v", got, want)
 	}
 	if v := proved(t, cfg, 1); len(v.Unread) > 0 || v.FromSeq != 1 {
@@ -172,11 +174,11 @@ func TestAMirroredInputIsAdopted(t *testing.T) {
 func TestTheWrongInputIsNotAdopted(t *testing.T) {
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
-	values := rings(300)
+	values := learntest.Rings(300)
 	kafkatest.Fill(t, c, in, 3, values)
-	cfg, _ := config(c, "m", in)
-	_, err := Adopt(t.Context(), cfg, Adoption{})
-	wants(t, err, input.ErrTopic, "no learner of this model has run")
+	cfg, _ := learntest.Config(c, "m", in)
+	_, err := admin.Adopt(t.Context(), cfg, admin.Adoption{})
+	learntest.Wants(t, err, input.ErrTopic, "no learner of this model has run")
 	learnAll(t, cfg)
 	all := contents(t, c, in)
 
@@ -188,19 +190,19 @@ func TestTheWrongInputIsNotAdopted(t *testing.T) {
 		{in, in + ".none", "does not exist"},
 		{"another", in, "has not learned from"},
 	} {
-		_, err := Adopt(t.Context(), cfg, Adoption{Topics: map[string]string{wrong.old: wrong.now}})
-		wants(t, err, ErrAdopt, wrong.want)
+		_, err := admin.Adopt(t.Context(), cfg, admin.Adoption{Topics: map[string]string{wrong.old: wrong.now}})
+		learntest.Wants(t, err, admin.ErrAdopt, wrong.want)
 	}
 	other := map[string]string{in: in + ".other"}
-	_, err = Adopt(t.Context(), cfg, Adoption{Topics: other, Offsets: map[int32]int64{0: 101, 1: 0, 2: 0}})
-	wants(t, err, ErrAdopt, "so 101 is out of range")
+	_, err = admin.Adopt(t.Context(), cfg, admin.Adoption{Topics: other, Offsets: map[int32]int64{0: 101, 1: 0, 2: 0}})
+	learntest.Wants(t, err, admin.ErrAdopt, "so 101 is out of range")
 	for _, right := range []struct {
-		a    Adoption
+		a    admin.Adoption
 		next [3]int64
 	}{
-		{Adoption{At: AtEarliest}, [3]int64{0, 0, 0}},
-		{Adoption{At: AtEnd}, [3]int64{100, 100, 100}},
-		{Adoption{At: AtEnd, Offsets: map[int32]int64{1: 17}}, [3]int64{100, 17, 100}},
+		{admin.Adoption{At: admin.AtEarliest}, [3]int64{0, 0, 0}},
+		{admin.Adoption{At: admin.AtEnd}, [3]int64{100, 100, 100}},
+		{admin.Adoption{At: admin.AtEnd, Offsets: map[int32]int64{1: 17}}, [3]int64{100, 17, 100}},
 	} {
 		right.a.Topics, right.a.DryRun = other, true
 		r := adopts(t, cfg, right.a)
@@ -212,7 +214,7 @@ func TestTheWrongInputIsNotAdopted(t *testing.T) {
 	}
 	learnAll(t, cfg) // nothing was written
 	proved(t, cfg, 0)
-	adopts(t, cfg, Adoption{Topics: other, At: AtEnd})
+	adopts(t, cfg, admin.Adoption{Topics: other, At: admin.AtEnd})
 	cfg.Topics = []string{in + ".other"}
 	if _, err := Open(t.Context(), cfg); err != nil {
 		t.Errorf("with the new position: %v", err)
@@ -222,22 +224,22 @@ func TestTheWrongInputIsNotAdopted(t *testing.T) {
 // Equal records are told apart by the batch that they end, or not at all.
 func TestRepeatedRecordsAreToldApart(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(200)
+	values := learntest.Rings(200)
 	tick := ingest.Record{Value: []byte(values[0])}
 	var rs []ingest.Record
 	for _, v := range values {
 		rs = append(rs, ingest.Record{Value: []byte(v)}, tick)
 	}
 	refill(t, c, in, [][]ingest.Record{rs[:300]})
-	cfg, _ := config(c, "m", in)
+	cfg, _ := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 	refill(t, c, in+".new", [][]ingest.Record{rs[40:]})
-	r := adopts(t, cfg, Adoption{Topics: map[string]string{in: in + ".new"}, DryRun: true})
+	r := adopts(t, cfg, admin.Adoption{Topics: map[string]string{in: in + ".new"}, DryRun: true})
 	if p := r.Record.Inputs[0].Partitions[0]; p.Next != 260 {
 		t.Errorf("continues at %d, want 260", p.Next)
 	}
 	refill(t, c, in+".twice", [][]ingest.Record{rs[40:300]})
 	refill(t, c, in+".twice", [][]ingest.Record{rs[100:]})
-	_, err := Adopt(t.Context(), cfg, Adoption{Topics: map[string]string{in: in + ".twice"}})
-	wants(t, err, ErrAdopt, "several times, at offsets [259 459]")
+	_, err := admin.Adopt(t.Context(), cfg, admin.Adoption{Topics: map[string]string{in: in + ".twice"}})
+	learntest.Wants(t, err, admin.ErrAdopt, "several times, at offsets [259 459]")
 }

@@ -72,7 +72,7 @@ func BenchmarkHost(b *testing.B) {
 		records[i] = ingest.Record{Offset: int64(i), Time: 1_700_000_000_000, Key: []byte("key"), Value: []byte(v)}
 	}
 	cfg := Config{Learner: learner.Config{MaxFeatures: 32}}
-	options, err := cfg.options()
+	options, err := cfg.Options()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func BenchmarkHost(b *testing.B) {
 func historyOf(tb testing.TB, c learner.Config, n int) *history.History {
 	tb.Helper()
 	cfg := Config{Learner: c}
-	options, err := cfg.options()
+	options, err := cfg.Options()
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -9,8 +9,10 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // squeezed returns a client with compression, which can publish records that are far
@@ -60,18 +62,18 @@ func TestNoRecordIsTooLargeForTheOutputs(t *testing.T) {
 		t.Run(fmt.Sprint(transactional), func(t *testing.T) {
 			addr := kafkatest.Addr(t)
 			c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("heavy")
-			kafkatest.Fill(t, c, in, 1, rings(300))
+			kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
 			hard := heavy()
 			publish(t, squeezed(t, addr), in, hard...)
-			cfg, ev := config(c, "m", in)
+			cfg, ev := learntest.Config(c, "m", in)
 			cfg.Transactional = transactional
 			learnAll(t, cfg)
-			kafkatest.Fill(t, c, in, 1, rings(100))
+			kafkatest.Fill(t, c, in, 1, learntest.Rings(100))
 			learnAll(t, cfg)
-			if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+			if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
 				t.Errorf("verify: %+v, %v", v, err)
 			}
-			if l, ok := last[event.Learned](ev); !ok || l.Counts.Quarantined != 0 {
+			if l, ok := learntest.Last[event.Learned](ev); !ok || l.Counts.Quarantined != 0 {
 				t.Errorf("%+v behind them", l)
 			}
 			topic, err := c.Topic(t.Context(), QuarantineTopic(cfg.Model))
@@ -128,12 +130,12 @@ func TestNoRecordIsTooLargeForTheOutputs(t *testing.T) {
 func TestPredictionsSayWhichBatchAndWhoseTheyAre(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("keyed")
 	var values []string
-	for i, v := range rings(300) {
+	for i, v := range learntest.Rings(300) {
 		values = append(values, fmt.Sprintf(`{"id":"u\u00%d",`, 30+i%10)+v[1:])
 	}
-	values[7] = rings(1)[0] // no key of its own
+	values[7] = learntest.Rings(1)[0] // no key of its own
 	kafkatest.Fill(t, c, in, 1, values)
-	cfg, _ := config(c, "m", in)
+	cfg, _ := learntest.Config(c, "m", in)
 	cfg.Decode = decode.Config{Key: "id"}
 	learnAll(t, cfg)
 	changed := map[string]int{} // by lineage, the offset after the last record learned

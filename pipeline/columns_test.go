@@ -8,8 +8,11 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // orders returns n records with text, booleans, times and missing values. The class
@@ -40,30 +43,30 @@ func TestRestartWithTypedColumnsGoesOnExactly(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("orders")
 	values := orders(2000)
 	kafkatest.Fill(t, c, in, 1, values[:700])
-	cfg, ev := config(c, "stopped", in)
+	cfg, ev := learntest.Config(c, "stopped", in)
 	cfg = columnsConfig(cfg)
 	learnAll(t, cfg)
 	kafkatest.Fill(t, c, in, 1, values[700:1500])
 	learnAll(t, cfg)
 	kafkatest.Fill(t, c, in, 1, values[1500:])
 	learnAll(t, cfg)
-	if r, ok := last[event.Restored](ev); !ok || r.Step == 0 {
+	if r, ok := learntest.Last[event.Restored](ev); !ok || r.Step == 0 {
 		t.Error("the last run did not begin at a snapshot")
 	}
-	v, err := Verify(t.Context(), cfg)
+	v, err := audit.Verify(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v.Compared != 3 || v.Divergent != 0 || v.FromSeq != 1 {
 		t.Errorf("verify: %+v", v)
 	}
-	if r, err := Inspect(t.Context(), cfg, 0); err != nil || r.Newest == nil || r.Newest.Seq != r.Snapshots[0].Seq || r.Damage != "" {
+	if r, err := audit.Inspect(t.Context(), cfg, 0); err != nil || r.Newest == nil || r.Newest.Seq != r.Snapshots[0].Seq || r.Damage != "" {
 		t.Errorf("inspect: %+v, %v", r, err)
 	}
-	whole, all := config(c, "whole", in)
+	whole, all := learntest.Config(c, "whole", in)
 	whole = columnsConfig(whole)
 	learnAll(t, whole)
-	if got, want := finalHash(t, ev), finalHash(t, all); got != want {
+	if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, all); got != want {
 		t.Errorf("stopped twice: state hash %v, in one go: %v", got, want)
 	}
 	if n := len(kafkatest.Read(t, c, QuarantineTopic(cfg.Model))); n > 0 {
@@ -76,7 +79,7 @@ func TestWrongTypesGoToQuarantine(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("orders")
 	values := append(orders(100), `{"amount":"12","carrier":"c1","tail":"N1","paid":true,"at":null,"label":true}`, `{"amount":1,"carrier":5,"tail":"N1","paid":true,"at":null,"label":true}`)
 	kafkatest.Fill(t, c, in, 1, values)
-	cfg, _ := config(c, "m", in)
+	cfg, _ := learntest.Config(c, "m", in)
 	cfg = columnsConfig(cfg)
 	learnAll(t, cfg)
 	q := kafkatest.Read(t, c, QuarantineTopic(cfg.Model))
@@ -93,7 +96,7 @@ func TestWrongTypesGoToQuarantine(t *testing.T) {
 // A model from before columns had types goes on reading records as it did, although
 // types are inferred by default now.
 func TestModelKeepsHowItReadsRecords(t *testing.T) {
-	have, err := Config{Decode: decode.Config{Label: "label"}}.options()
+	have, err := Config{Decode: decode.Config{Label: "label"}}.Options()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,30 +109,30 @@ func TestModelKeepsHowItReadsRecords(t *testing.T) {
 		{decode.Config{Label: "label", Infer: true, Missing: "impute", Types: map[string]string{"a": "category"}}, false},
 	} {
 		c := Config{Decode: test.now}
-		options, err := c.keepReading(have)
+		options, err := c.KeepReading(have)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := sameOptions(have, options); (err == nil) != test.same || err != nil && !errors.Is(err, ErrOptions) {
+		if err := model.SameOptions(have, options); (err == nil) != test.same || err != nil && !errors.Is(err, ErrOptions) {
 			t.Errorf("%+v: %v", test.now, err)
 		}
 		fresh := Config{Decode: test.now}
-		if options, err = fresh.keepReading(nil); err != nil || !json.Valid(options) || !fresh.Decode.Infer {
+		if options, err = fresh.KeepReading(nil); err != nil || !json.Valid(options) || !fresh.Decode.Infer {
 			t.Errorf("a new model: %s, %v", options, err)
 		}
 	}
 	typed := decode.Config{Label: "label", Infer: true, Missing: "impute"}
-	if have, err = (Config{Decode: typed}).options(); err != nil {
+	if have, err = (Config{Decode: typed}).Options(); err != nil {
 		t.Fatal(err)
 	}
 	typed.Depth = decode.MaxDepth
 	c := Config{Decode: typed}
-	options, err := c.keepReading(have)
-	if err != nil || sameOptions(have, options) != nil || c.Decode.Depth != 0 {
+	options, err := c.KeepReading(have)
+	if err != nil || model.SameOptions(have, options) != nil || c.Decode.Depth != 0 {
 		t.Errorf("a model from before objects were columns: depth %d, %s, %v", c.Decode.Depth, options, err)
 	}
 	fresh := Config{Decode: typed}
-	if _, err := fresh.keepReading(nil); err != nil || fresh.Decode.Depth != decode.MaxDepth {
+	if _, err := fresh.KeepReading(nil); err != nil || fresh.Decode.Depth != decode.MaxDepth {
 		t.Errorf("a new model: depth %d, %v", fresh.Decode.Depth, err)
 	}
 }

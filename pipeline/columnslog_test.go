@@ -6,15 +6,17 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // Columns that vanish and come back, and fields that appear, are in the model log once,
 // with a learner that is stopped in between as well.
 func TestColumnsThatComeAndGoAreJournaled(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("columns")
-	cfg, _ := config(c, "m", in)
+	cfg, _ := learntest.Config(c, "m", in)
 	cfg.Decode = decode.Config{Label: "y", Infer: true, Missing: "impute", Unknown: "ignore"}
 	cfg.BatchSize = 50
 	feed := func(n int, format string) {
@@ -30,7 +32,7 @@ func TestColumnsThatComeAndGoAreJournaled(t *testing.T) {
 	feed(100, `{"a":%d,"y":%d,"late":1}`) // stays gone over the restart
 	feed(1100, `{"a":%d,"y":%d,"late":1}`)
 	feed(100, `{"a":%d,"b":2,"y":%d,"late":1}`)
-	r, err := Inspect(t.Context(), cfg, 0)
+	r, err := audit.Inspect(t.Context(), cfg, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func TestColumnsThatComeAndGoAreJournaled(t *testing.T) {
 	if len(r.Absent.Gone) > 0 || !slices.Equal(r.Absent.New, []string{"late"}) {
 		t.Errorf("in the end, %+v", r.Absent)
 	}
-	all, err := Inspect(t.Context(), cfg, 1000)
+	all, err := audit.Inspect(t.Context(), cfg, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func TestColumnsThatComeAndGoAreJournaled(t *testing.T) {
 	if dropped != 1300 {
 		t.Errorf("the log has %d ignored fields, want 1,300", dropped)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 )
 
 // committer publishes each release in a transaction, together with a marker that
@@ -25,7 +25,8 @@ import (
 // learner may also be fenced by mistake, by one that had already lost its claim and
 // began late. It then begins again.
 type committer struct {
-	journal *journal
+	journal *journal.Journal
+	client  *ingest.Client
 	tx      *ingest.Transactor
 	topic   string // of the markers
 	report  func(event.Event)
@@ -40,17 +41,11 @@ type committer struct {
 // read-committed readers get no records after it.
 const transactionLimit = 30 * time.Second
 
-func newCommitter(c Config, j *journal) *committer {
+func newCommitter(c Config, j *journal.Journal) *committer {
 	return &committer{
-		journal: j, tx: c.Client.Transactor("accrete-"+c.Model, transactionLimit),
+		journal: j, client: c.Client, tx: c.Client.Transactor("accrete-"+c.Model, transactionLimit),
 		topic: ReleasedTopic(c.Model), report: c.Report,
 	}
-}
-
-// marker is the value of the record that identifies what a transaction publishes.
-type marker struct {
-	Seq   int64         `json:"seq"`
-	Chain snapshot.Hash `json:"chain"` // of that BATCH, which tells it from a BATCH of another history
 }
 
 // publish commits out in a transaction, unless it is committed already. It calls write
@@ -85,7 +80,7 @@ func (c *committer) try(ctx context.Context, out *history.Publication, write fun
 	if err != nil {
 		return err
 	}
-	value, err := json.Marshal(marker{out.Seq, out.Chain})
+	value, err := json.Marshal(journal.Marker{Seq: out.Seq, Chain: out.Chain})
 	if err != nil {
 		return err
 	}
@@ -108,7 +103,7 @@ func (c *committer) trim(ctx context.Context, before int64) {
 		return
 	}
 	c.markers = 0
-	if err := c.journal.client.DeleteRecords(ctx, c.topic, 0, before); err != nil {
+	if err := c.client.DeleteRecords(ctx, c.topic, 0, before); err != nil {
 		c.report(event.Retrying{Err: fmt.Errorf("delete old transaction markers: %w", err)})
 	}
 }
@@ -119,49 +114,24 @@ func (c *committer) begin(ctx context.Context) error {
 	if err := c.tx.Begin(ctx); err != nil {
 		return err
 	}
-	if err := c.journal.confirm(ctx); err != nil && !planted.Fault("confirm") {
+	if err := c.journal.Confirm(ctx); err != nil && !planted.Fault("confirm") {
 		return err
 	}
-	m, err := c.newest(ctx)
+	m, err := c.journal.NewestMarker(ctx)
 	if err != nil {
 		return err
 	}
 	if planted.Fault("marker") {
-		m = marker{}
+		m = journal.Marker{}
 	}
-	if !c.journal.knows(m) { // a learner that has claimed the log since may have written it
-		if err := c.journal.confirm(ctx); err != nil {
+	if !c.journal.Knows(m) { // a learner that has claimed the log since may have written it
+		if err := c.journal.Confirm(ctx); err != nil {
 			return err
 		}
 	}
-	if !c.journal.knows(m) {
+	if !c.journal.Knows(m) {
 		return fmt.Errorf("%w: topic %q has a marker of BATCH %d of another history: it belongs to an earlier model of this name: delete the topic", input.ErrHistory, c.topic, m.Seq)
 	}
 	c.done, c.begun = max(c.done, m.Seq), true
 	return nil
-}
-
-// newest returns the last marker that was committed; zero if there is none.
-func (c *committer) newest(ctx context.Context) (m marker, err error) {
-	first, end, err := input.Offsets(ctx, c.journal.client, c.topic, c.report)
-	if err != nil {
-		return m, err
-	}
-	for back := int64(4); ; back *= 8 { // a control record of Kafka follows every marker, committed or aborted
-		from := max(first[0], end[0]-back)
-		r := input.NewCursor(c.journal.client.Fetcher(c.topic, 0))
-		records, err := r.Take(ctx, from, end[0], c.report)
-		if err != nil {
-			return m, err
-		}
-		if n := len(records); n > 0 {
-			if err := json.Unmarshal(records[n-1].Value, &m); err != nil {
-				return m, fmt.Errorf("%w: record %d of %q is not a marker: %v", input.ErrHistory, records[n-1].Offset, c.topic, err)
-			}
-			return m, nil
-		}
-		if from == first[0] {
-			return m, nil
-		}
-	}
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // readCommitted reads topics with another client library, at isolation level
@@ -40,7 +42,7 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 	if testing.Short() {
 		crashes = 8
 	}
-	values := rings(each * (crashes + 1))
+	values := learntest.Rings(each * (crashes + 1))
 	for i := 33; i < len(values); i += 97 {
 		values[i] = "{"
 	}
@@ -51,12 +53,12 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 	replayed, unfinished := 0, 0
 	for i := range crashes {
 		c := kafkatest.ClientOf(t, addr, nil)
-		cfg, ev := config(c, "m", in)
+		cfg, ev := learntest.Config(c, "m", in)
 		model = cfg.Model
 		cfg.BatchSize, cfg.Transactional, cfg.ToEnd, cfg.SnapshotEvery = 10, true, false, 50*time.Millisecond
 		learn := int64(rng.IntN(3)) // BATCHes
 		cfg.Report = func(e event.Event) {
-			ev.add(e)
+			ev.Add(e)
 			switch e.(type) { // a closed client stands for a dead process
 			case event.Learned:
 				if learn--; i%3 == 0 && learn < 0 {
@@ -78,7 +80,7 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 			done <- err
 		}()
 		if i%3 == 2 {
-			eventually(t, "it claims", func() bool { _, ok := last[event.Claimed](ev); return ok })
+			eventually(t, "it claims", func() bool { _, ok := learntest.Last[event.Claimed](ev); return ok })
 			time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
 			c.Close()
 		}
@@ -86,17 +88,17 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 			t.Fatal("the learner did not crash")
 		}
 		cancel()
-		if r, ok := last[event.Replayed](ev); ok && r.Released > 0 {
+		if r, ok := learntest.Last[event.Replayed](ev); ok && r.Released > 0 {
 			replayed++
 		}
-		if l, ok := last[event.Learned](ev); ok {
-			if r, _ := last[event.Published](ev); r.Seq < l.Seq {
+		if l, ok := learntest.Last[event.Learned](ev); ok {
+			if r, _ := learntest.Last[event.Published](ev); r.Seq < l.Seq {
 				unfinished++
 			}
 		}
 		kafkatest.Fill(t, feeder, in, 2, values[each*(i+1):each*(i+2)])
 	}
-	cfg, _ := config(feeder, "m", in)
+	cfg, _ := learntest.Config(feeder, "m", in)
 	cfg.BatchSize, cfg.Transactional = 10, true
 	learnAll(t, cfg)
 	if replayed == 0 || unfinished == 0 {
@@ -141,7 +143,7 @@ func TestTransactionalDeliveryOverCrashes(t *testing.T) {
 	if len(seen) != len(values) || twice > 0 {
 		t.Errorf("of %d records %d are answered, %d of them more than once", len(values), len(seen), twice)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 }
@@ -152,31 +154,31 @@ func TestANewModelBesideOldOutputs(t *testing.T) {
 	for _, transactional := range []bool{false, true} {
 		addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 		c := kafkatest.ClientOf(t, addr, nil)
-		kafkatest.Fill(t, c, in, 1, rings(300))
-		cfg, ev := config(c, "m", in)
+		kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
+		cfg, ev := learntest.Config(c, "m", in)
 		cfg.Transactional, cfg.BatchSize = transactional, 50
 		learnAll(t, cfg)
 		before := finalSeq(t, ev)
 		kafkatest.Delete(t, addr, LogTopic(cfg.Model))
 		eventually(t, "the log is gone", func() bool { _, err := c.Topic(t.Context(), LogTopic(cfg.Model)); return err != nil })
 		_, err := Open(t.Context(), cfg)
-		wants(t, err, ErrLog, "--new-model")
+		learntest.Wants(t, err, ErrLog, "--new-model")
 		cfg.NewModel = true
 		learnAll(t, cfg)
 		learnAll(t, cfg) // the model is no longer new
 		if after := finalSeq(t, ev); after != 2*before {
 			t.Errorf("transactional %v: the last seq is %d, of the model before %d", transactional, after, before)
 		}
-		if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared != 1 || v.FromSeq != before+1 {
+		if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared != 1 || v.FromSeq != before+1 {
 			t.Errorf("transactional %v: verify: %+v, %v", transactional, v, err)
 		}
 	}
 }
 
 // finalSeq returns the seq of the last snapshot.
-func finalSeq(t *testing.T, ev *events) int64 {
+func finalSeq(t *testing.T, ev *learntest.Events) int64 {
 	t.Helper()
-	s, ok := last[event.Saved](ev)
+	s, ok := learntest.Last[event.Saved](ev)
 	if !ok {
 		t.Fatal("no snapshot was saved")
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // configure sets properties of a topic.
@@ -40,8 +42,8 @@ func configure(t *testing.T, addr, topic string, properties map[string]string) {
 func TestACompactedLogIsRefused(t *testing.T) {
 	addr, in := kafkatest.NewReal(t).Addr, kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
-	kafkatest.Fill(t, c, in, 1, rings(1000))
-	cfg, _ := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(1000))
+	cfg, _ := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 	log := LogTopic(cfg.Model)
 	was := len(kafkatest.Read(t, c, log))
@@ -50,7 +52,7 @@ func TestACompactedLogIsRefused(t *testing.T) {
 		"cleanup.policy": "compact", "segment.ms": "100", "min.cleanable.dirty.ratio": "0.001", "min.compaction.lag.ms": "0",
 	})
 	_, err := Open(t.Context(), cfg)
-	wants(t, err, ErrLog, "cleanup.policy is compact")
+	learntest.Wants(t, err, ErrLog, "cleanup.policy is compact")
 	note := func() { // an append begins a new segment, and only those before it are compacted
 		r := ingest.Record{Time: time.Now().UnixMilli(), Key: []byte("note"), Value: []byte("{}")}
 		if _, err := c.Producer().Append(t.Context(), log, 0, []ingest.Record{r}); err != nil {
@@ -65,10 +67,10 @@ func TestACompactedLogIsRefused(t *testing.T) {
 	configure(t, addr, log, map[string]string{"cleanup.policy": "delete"})
 
 	_, err = Open(t.Context(), cfg)
-	wants(t, err, ErrLog, "accrete")
+	learntest.Wants(t, err, ErrLog, "accrete")
 	t.Logf("the learner: %v", err)
-	_, err = Verify(t.Context(), cfg)
-	wants(t, err, ErrLog, "are missing")
-	_, err = Inspect(t.Context(), cfg, 1)
-	wants(t, err, ErrLog, "are missing")
+	_, err = audit.Verify(t.Context(), cfg)
+	learntest.Wants(t, err, ErrLog, "are missing")
+	_, err = audit.Inspect(t.Context(), cfg, 1)
+	learntest.Wants(t, err, ErrLog, "are missing")
 }

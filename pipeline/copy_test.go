@@ -10,11 +10,15 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/backup"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // cluster returns a client of another Kafka.
@@ -26,7 +30,7 @@ func cluster(t *testing.T) (addr string, c *ingest.Client) {
 func exported(t *testing.T, c Config) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if _, err := Export(t.Context(), c, &b); err != nil {
+	if _, err := admin.Export(t.Context(), c, &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -36,9 +40,9 @@ func opening(b []byte) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 }
 
-func imported(t *testing.T, c Config, b []byte) Copy {
+func imported(t *testing.T, c Config, b []byte) admin.Copy {
 	t.Helper()
-	got, err := Import(t.Context(), c, opening(b))
+	got, err := admin.Import(t.Context(), c, opening(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +52,9 @@ func imported(t *testing.T, c Config, b []byte) Copy {
 // same fails the test unless the logs of two models have the same history.
 func same(t *testing.T, a, b Config) {
 	t.Helper()
-	var is [2]*LogReport
+	var is [2]*audit.LogReport
 	for i, c := range []Config{a, b} {
-		r, err := Inspect(t.Context(), c, 0)
+		r, err := audit.Inspect(t.Context(), c, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,10 +72,10 @@ func same(t *testing.T, a, b Config) {
 
 func TestAnExportedModelContinuesOnAnotherCluster(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(300))
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
 	want := uninterrupted(t, c, in)
 	all := contents(t, c, in)
-	cfg, _ := config(c, "m", in+".a")
+	cfg, _ := learntest.Config(c, "m", in+".a")
 	cfg.BatchSize = 20
 	refill(t, c, in+".a", [][]ingest.Record{all[0][:60]})
 	learnAll(t, cfg)
@@ -80,17 +84,17 @@ func TestAnExportedModelContinuesOnAnotherCluster(t *testing.T) {
 	time.Sleep(2 * time.Millisecond)
 	refill(t, c, in+".a", [][]ingest.Record{all[0][60:130]})
 	learnAll(t, cfg)
-	if _, err := Rollback(t.Context(), cfg, RollbackTo{Before: between}); err != nil { // abandoned decisions are copied, too
+	if _, err := admin.Rollback(t.Context(), cfg, admin.RollbackTo{Before: between}); err != nil { // abandoned decisions are copied, too
 		t.Fatal(err)
 	}
 	learnAll(t, cfg)
 	file := exported(t, cfg)
 
 	_, other := cluster(t)
-	there, ev := config(other, "m", in+".a")
+	there, ev := learntest.Config(other, "m", in+".a")
 	there.BatchSize = 20
-	_, err := Verify(t.Context(), there)
-	wants(t, err, ErrTopic, "no learner of this model has run")
+	_, err := audit.Verify(t.Context(), there)
+	learntest.Wants(t, err, ErrTopic, "no learner of this model has run")
 	got := imported(t, there, file)
 	if got.Signed || got.Header.Snapshot == nil {
 		t.Errorf("imported %+v, want unsigned, with a snapshot", got)
@@ -98,17 +102,17 @@ func TestAnExportedModelContinuesOnAnotherCluster(t *testing.T) {
 	same(t, cfg, there)
 	refill(t, other, in+".a", [][]ingest.Record{all[0][45:]})
 	_, err = Open(t.Context(), there)
-	wants(t, err, ErrHistory, "accrete adopt")
-	if r, err := Rollback(t.Context(), there, RollbackTo{}); err != nil || r.Record != nil || len(r.Abandoned) != 1 {
+	learntest.Wants(t, err, ErrHistory, "accrete adopt")
+	if r, err := admin.Rollback(t.Context(), there, admin.RollbackTo{}); err != nil || r.Record != nil || len(r.Abandoned) != 1 {
 		t.Errorf("the copy has %+v, %v; want one abandoned range", r, err)
 	}
-	adopts(t, there, Adoption{})
+	adopts(t, there, admin.Adoption{})
 	learnAll(t, there)
-	if got := finalHash(t, ev); got != want {
+	if got := learntest.FinalHash(t, ev); got != want {
 		t.Errorf("state hash %v, without the copy %v", got, want)
 	}
 	proved(t, there, 1)
-	if again, err := Import(t.Context(), there, opening(file)); !errors.Is(err, ErrCopy) {
+	if again, err := admin.Import(t.Context(), there, opening(file)); !errors.Is(err, admin.ErrCopy) {
 		t.Errorf("into a log with records: %+v, %v", again, err)
 	}
 }
@@ -117,10 +121,10 @@ func TestAnExportedModelContinuesOnAnotherCluster(t *testing.T) {
 // copy of the copy.
 func TestATrimmedLogIsCopiedFromItsOldestSnapshot(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(300))
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
 	want := uninterrupted(t, c, in)
 	all := contents(t, c, in)
-	cfg, _ := config(c, "m", in+".a")
+	cfg, _ := learntest.Config(c, "m", in+".a")
 	cfg.Keep, cfg.History = 2, 1
 	for from := 0; from < 250; from += 50 {
 		refill(t, c, in+".a", [][]ingest.Record{all[0][from : from+50]})
@@ -132,19 +136,19 @@ func TestATrimmedLogIsCopiedFromItsOldestSnapshot(t *testing.T) {
 	}
 	file := exported(t, cfg)
 	_, second := cluster(t)
-	middle, _ := config(second, "m", in+".a")
+	middle, _ := learntest.Config(second, "m", in+".a")
 	if got := imported(t, middle, file); got.Header.Begin.Seq == 0 {
 		t.Errorf("imported %+v, want a history that begins at a snapshot", got.Header)
 	}
 	same(t, cfg, middle)
 	_, third := cluster(t)
-	there, ev := config(third, "m", in+".a")
+	there, ev := learntest.Config(third, "m", in+".a")
 	imported(t, there, exported(t, middle))
 	same(t, cfg, there)
 	refill(t, third, in+".a", all)
-	adopts(t, there, Adoption{})
+	adopts(t, there, admin.Adoption{})
 	learnAll(t, there)
-	if got := finalHash(t, ev); got != want {
+	if got := learntest.FinalHash(t, ev); got != want {
 		t.Errorf("state hash %v, without the copies %v", got, want)
 	}
 	proved(t, there, 0)
@@ -153,23 +157,23 @@ func TestATrimmedLogIsCopiedFromItsOldestSnapshot(t *testing.T) {
 // A copy has the history of each version under a claim of that version.
 func TestAnUpgradeIsCopiedAndRolledBack(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(300)
+	values := learntest.Rings(300)
 	kafkatest.Fill(t, c, in, 1, values[:150])
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 	older := finalSeq(t, ev)
 	kafkatest.Fill(t, c, in, 1, values[150:])
-	next := modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: versions.Decoder}
+	next := modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: history.Versions.Decoder}
 	as(next, func() {
 		up := cfg
 		up.Upgrade = true
 		learnAll(t, up)
 	})
-	kafkatest.Fill(t, c, in, 1, rings(20))
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(20))
 	back := func(c Config, step int64) {
 		t.Helper()
 		as(next, func() {
-			r, err := Rollback(t.Context(), c, RollbackTo{Step: &step})
+			r, err := admin.Rollback(t.Context(), c, admin.RollbackTo{Step: &step})
 			if err != nil || r.Record == nil || r.Record.ToSeq != older {
 				t.Fatalf("rolled back: %+v, %v; want to seq %d, before the upgrade", r.Record, err, older)
 			}
@@ -178,13 +182,13 @@ func TestAnUpgradeIsCopiedAndRolledBack(t *testing.T) {
 	copied := func() Config {
 		t.Helper()
 		_, other := cluster(t)
-		there, _ := config(other, "m", in)
+		there, _ := learntest.Config(other, "m", in)
 		imported(t, there, exported(t, cfg))
 		same(t, cfg, there)
 		return there
 	}
 	step := func() int64 {
-		s, ok := last[event.Restored](ev)
+		s, ok := learntest.Last[event.Restored](ev)
 		if !ok {
 			t.Fatal("no snapshot was restored")
 		}
@@ -192,7 +196,7 @@ func TestAnUpgradeIsCopiedAndRolledBack(t *testing.T) {
 	}()
 	there := copied()
 	_, err := Open(t.Context(), cfg)
-	wants(t, err, ErrVersion, "arithmetic 2")
+	learntest.Wants(t, err, ErrVersion, "arithmetic 2")
 	back(cfg, step)
 	back(there, step)
 	learnAll(t, cfg) // by the older program again
@@ -203,41 +207,41 @@ func TestAnUpgradeIsCopiedAndRolledBack(t *testing.T) {
 // An import that was interrupted leaves a log that nobody continues.
 func TestAnInterruptedImportIsNotAModel(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(600))
-	cfg, _ := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(600))
+	cfg, _ := learntest.Config(c, "m", in)
 	cfg.BatchSize, cfg.ChunkBytes = 1, 2000
 	learnAll(t, cfg)
 	file := exported(t, cfg)
 	for _, part := range []int{2, 3} {
 		addr, other := cluster(t)
-		kafkatest.Fill(t, other, in, 1, rings(600))
-		there, _ := config(other, "m", in)
+		kafkatest.Fill(t, other, in, 1, learntest.Rings(600))
+		there, _ := learntest.Config(other, "m", in)
 		opened := 0
-		_, err := Import(t.Context(), there, func() (io.ReadCloser, error) {
+		_, err := admin.Import(t.Context(), there, func() (io.ReadCloser, error) {
 			r := io.Reader(bytes.NewReader(file))
 			if opened++; opened == 2 {
 				r = io.LimitReader(r, int64(len(file)*(part-1)/part))
 			}
 			return io.NopCloser(r), nil
 		})
-		wants(t, err, snapshot.ErrTruncated, "delete the topic and repeat")
+		learntest.Wants(t, err, snapshot.ErrTruncated, "delete the topic and repeat")
 		_, err = Open(t.Context(), there)
-		wants(t, err, ErrLog, "import")
-		_, err = Verify(t.Context(), there)
-		wants(t, err, ErrLog, "import")
-		_, err = Rollback(t.Context(), there, RollbackTo{})
-		wants(t, err, ErrLog, "import")
-		_, err = Adopt(t.Context(), there, Adoption{})
-		wants(t, err, ErrLog, "import")
-		_, err = Export(t.Context(), there, io.Discard)
-		wants(t, err, ErrLog, "import")
-		report, err := Inspect(t.Context(), there, 1)
-		wants(t, err, ErrLog, "import")
+		learntest.Wants(t, err, ErrLog, "import")
+		_, err = audit.Verify(t.Context(), there)
+		learntest.Wants(t, err, ErrLog, "import")
+		_, err = admin.Rollback(t.Context(), there, admin.RollbackTo{})
+		learntest.Wants(t, err, ErrLog, "import")
+		_, err = admin.Adopt(t.Context(), there, admin.Adoption{})
+		learntest.Wants(t, err, ErrLog, "import")
+		_, err = admin.Export(t.Context(), there, io.Discard)
+		learntest.Wants(t, err, ErrLog, "import")
+		report, err := audit.Inspect(t.Context(), there, 1)
+		learntest.Wants(t, err, ErrLog, "import")
 		if report == nil || report.Seq == 0 {
 			t.Errorf("inspect reports %+v, want what was imported", report)
 		}
-		_, err = Import(t.Context(), there, opening(file))
-		wants(t, err, ErrCopy, "was interrupted at seq")
+		_, err = admin.Import(t.Context(), there, opening(file))
+		learntest.Wants(t, err, admin.ErrCopy, "was interrupted at seq")
 		kafkatest.Delete(t, addr, LogTopic(there.Model))
 		eventually(t, "the topic is gone", func() bool {
 			_, err := other.Topic(t.Context(), LogTopic(there.Model))
@@ -250,21 +254,21 @@ func TestAnInterruptedImportIsNotAModel(t *testing.T) {
 
 func TestAWrongFileIsNotImported(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(300))
-	cfg, _ := config(c, "m", in)
-	_, err := Export(t.Context(), cfg, io.Discard)
-	wants(t, err, ErrTopic, "no learner of this model has run")
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
+	cfg, _ := learntest.Config(c, "m", in)
+	_, err := admin.Export(t.Context(), cfg, io.Discard)
+	learntest.Wants(t, err, ErrTopic, "no learner of this model has run")
 	learnAll(t, cfg)
 	file := exported(t, cfg)
 	_, other := cluster(t)
-	there, _ := config(other, "m", in)
+	there, _ := learntest.Config(other, "m", in)
 	try := func(name string, b []byte, kind error, what string) {
 		t.Helper()
-		_, err := Import(t.Context(), there, opening(b))
+		_, err := admin.Import(t.Context(), there, opening(b))
 		if !errors.Is(err, kind) {
 			t.Errorf("%s: %v, want %v", name, err, kind)
 		}
-		wants(t, err, kind, what)
+		learntest.Wants(t, err, kind, what)
 	}
 	changed := func(change func(h *backup.Header, rs []backup.Record) []backup.Record) []byte {
 		t.Helper()
@@ -313,7 +317,7 @@ func TestAWrongFileIsNotImported(t *testing.T) {
 		{"another model", func(h *backup.Header, rs []backup.Record) []backup.Record {
 			h.Model = "another"
 			return rs
-		}, ErrCopy, `contains model "another"`},
+		}, admin.ErrCopy, `contains model "another"`},
 		{"another end", func(h *backup.Header, rs []backup.Record) []backup.Record {
 			h.Seq++
 			return rs
@@ -343,8 +347,8 @@ func TestAWrongFileIsNotImported(t *testing.T) {
 
 func TestACopyIsSignedAgain(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(300))
-	cfg, _ := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
+	cfg, _ := learntest.Config(c, "m", in)
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -354,16 +358,16 @@ func TestACopyIsSignedAgain(t *testing.T) {
 	file := exported(t, cfg)
 	for _, keys := range []struct{ sign, verify bool }{{true, true}, {false, false}, {false, true}} {
 		_, other := cluster(t)
-		there, _ := config(other, "m", in)
+		there, _ := learntest.Config(other, "m", in)
 		if keys.sign {
 			there.SignKey = private
 		}
 		if keys.verify {
 			there.VerifyKey = public
 		}
-		got, err := Import(t.Context(), there, opening(file))
+		got, err := admin.Import(t.Context(), there, opening(file))
 		if keys.verify && !keys.sign {
-			wants(t, err, modellog.ErrSignature, "sign_key_file")
+			learntest.Wants(t, err, modellog.ErrSignature, "sign_key_file")
 			continue
 		}
 		if err != nil || !got.Signed {
@@ -371,7 +375,7 @@ func TestACopyIsSignedAgain(t *testing.T) {
 		}
 		same(t, cfg, there)
 		there.VerifyKey = public
-		if r, err := Inspect(t.Context(), there, 1000); err != nil || keys.sign != (len(r.Snapshots[0].Signature) > 0) {
+		if r, err := audit.Inspect(t.Context(), there, 1000); err != nil || keys.sign != (len(r.Snapshots[0].Signature) > 0) {
 			t.Errorf("%+v: %v, signature %x", keys, err, r.Snapshots[0].Signature)
 		}
 	}

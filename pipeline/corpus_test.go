@@ -11,9 +11,11 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // TestDamagedSnapshotsAreNotUsed gives a learner copies of one model log. In each copy
@@ -21,8 +23,8 @@ import (
 // from the previous snapshot, and reach the same state.
 func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(340)
-	cfg, _ := config(c, "whole", in)
+	values := learntest.Rings(340)
+	cfg, _ := learntest.Config(c, "whole", in)
 	cfg.ChunkBytes, cfg.Learner = 2<<10, learner.Config{Algorithm: "dsg", Kernel: "gaussian:1.5", MaxFeatures: 32}
 	for i := range 3 {
 		kafkatest.Fill(t, c, in, 1, values[100*i:100*(i+1)])
@@ -39,17 +41,17 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 	chunks, manifest, before := kept[0].Chunks, kept[0].Offset, kept[1].Chunks
 	kafkatest.Fill(t, c, in, 1, values[300:])
 	n := 0
-	learn := func(damage func([]ingest.Record)) (snapshot.Hash, *events) {
+	learn := func(damage func([]ingest.Record)) (snapshot.Hash, *learntest.Events) {
 		t.Helper()
 		n++
-		cfg, ev := config(c, fmt.Sprintf("damaged%d", n), in)
+		cfg, ev := learntest.Config(c, fmt.Sprintf("damaged%d", n), in)
 		cfg.ChunkBytes, cfg.Learner = 2<<10, learner.Config{Algorithm: "dsg", Kernel: "gaussian:1.5", MaxFeatures: 32}
 		rs := slices.Clone(log)
 		for i := range rs {
 			rs[i].Value = bytes.Clone(rs[i].Value)
 		}
 		damage(rs)
-		if err := c.Create(t.Context(), LogTopic(cfg.Model), 1, logConfig); err != nil {
+		if err := journal.CreateLog(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
 		rename(t, c, LogTopic(cfg.Model), rs)
@@ -57,10 +59,10 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		learnAll(t, cfg)
-		return finalHash(t, ev), ev
+		return learntest.FinalHash(t, ev), ev
 	}
 	want, ev := learn(func([]ingest.Record) {})
-	if r, ok := last[event.Restored](ev); !ok || r.Seq != kept[0].Manifest.Seq {
+	if r, ok := learntest.Last[event.Restored](ev); !ok || r.Seq != kept[0].Manifest.Seq {
 		t.Fatal("an undamaged log is not used to its end")
 	}
 	seal := func(b []byte) {
@@ -106,7 +108,7 @@ func TestDamagedSnapshotsAreNotUsed(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: the learner comes to state %v, want %v", what, got, want)
 		}
-		r, ok := last[event.Restored](ev)
+		r, ok := learntest.Last[event.Restored](ev)
 		if !ok || r.Seq != kept[1].Manifest.Seq {
 			t.Errorf("%s: it goes on from the snapshot at seq %d, want the one before at %d", what, r.Seq, kept[1].Manifest.Seq)
 		}

@@ -7,13 +7,18 @@ import (
 	"errors"
 	"hash/crc32"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // rewrite replaces a topic by one of the same name with other records at the
@@ -33,7 +38,7 @@ func rewrite(t *testing.T, addr string, c *ingest.Client, topic string, change f
 		_, err := c.Topic(t.Context(), topic)
 		return errors.Is(err, ingest.ErrUnknownTopic)
 	})
-	if err := c.Create(t.Context(), topic, 1, logConfig); err != nil {
+	if err := journal.CreateLog(t.Context(), Config{Client: c, Model: strings.TrimSuffix(topic, ".log")}); err != nil {
 		t.Fatal(err)
 	}
 	rename(t, c, topic, rs)
@@ -83,26 +88,26 @@ func TestDamagedSnapshotFallsBackToTheOneBefore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 			c := kafkatest.ClientOf(t, addr, nil)
-			values := rings(3000)
-			cfg, ev := config(c, "m", in)
+			values := learntest.Rings(3000)
+			cfg, ev := learntest.Config(c, "m", in)
 			var seqs []int64
 			at := 0
 			for _, to := range []int{1000, 1800, 2500} {
 				kafkatest.Fill(t, c, in, 1, values[at:to])
 				at = to
 				learnAll(t, cfg)
-				s, _ := last[event.Saved](ev)
+				s, _ := learntest.Last[event.Saved](ev)
 				seqs = append(seqs, s.Seq)
 			}
 			rewrite(t, addr, c, LogTopic(cfg.Model), func(rs []ingest.Record) { damage(lastChunk(rs)) })
 			kafkatest.Fill(t, c, in, 1, values[2500:])
 			learnAll(t, cfg)
-			if r, ok := last[event.Restored](ev); !ok || r.Seq != seqs[1] {
+			if r, ok := learntest.Last[event.Restored](ev); !ok || r.Seq != seqs[1] {
 				t.Errorf("restored seq %d, want that of the snapshot before the damaged one, %d of %v", r.Seq, seqs[1], seqs)
 			}
-			whole, all := config(c, "whole", in)
+			whole, all := learntest.Config(c, "whole", in)
 			learnAll(t, whole)
-			if got, want := finalHash(t, ev), finalHash(t, all); got != want {
+			if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, all); got != want {
 				t.Errorf("state hash %v, undamaged %v", got, want)
 			}
 		})
@@ -111,14 +116,14 @@ func TestDamagedSnapshotFallsBackToTheOneBefore(t *testing.T) {
 
 func TestOnlySignedSnapshotsAreRestored(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(2000)
+	values := learntest.Rings(2000)
 	key := ed25519.NewKeyFromSeed(slices.Repeat([]byte{1}, ed25519.SeedSize))
 	other := ed25519.NewKeyFromSeed(slices.Repeat([]byte{2}, ed25519.SeedSize))
 	kafkatest.Fill(t, c, in, 1, values[:1000])
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.SignKey, cfg.VerifyKey = key, key.Public().(ed25519.PublicKey)
 	learnAll(t, cfg)
-	signed, _ := last[event.Saved](ev)
+	signed, _ := learntest.Last[event.Saved](ev)
 
 	kafkatest.Fill(t, c, in, 1, values[1000:1500])
 	forged := cfg // a writer that has access to the log but not the key
@@ -126,19 +131,19 @@ func TestOnlySignedSnapshotsAreRestored(t *testing.T) {
 	learnAll(t, forged)
 
 	kafkatest.Fill(t, c, in, 1, values[1500:])
-	ev.all = nil
+	ev.Reset()
 	if _, err := Open(t.Context(), cfg); !errors.Is(err, ErrLog) {
 		t.Errorf("there are predictions of what nobody has signed, and it says %v", err)
 	}
-	r, err := Rollback(t.Context(), cfg, RollbackTo{})
+	r, err := admin.Rollback(t.Context(), cfg, admin.RollbackTo{})
 	if err != nil || r.Record == nil || r.Record.ToSeq != signed.Seq {
 		t.Errorf("rolled back: %+v, %v; want to seq %d", r, err, signed.Seq)
 	}
 	learnAll(t, cfg)
-	if r, ok := last[event.Restored](ev); !ok || r.Seq != signed.Seq {
+	if r, ok := learntest.Last[event.Restored](ev); !ok || r.Seq != signed.Seq {
 		t.Errorf("restored %+v, want the snapshot that is signed, at seq %d", r, signed.Seq)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent > 0 || len(v.Abandoned) != 1 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent > 0 || len(v.Abandoned) != 1 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 	cfg.SignKey = nil

@@ -23,8 +23,8 @@ type decision struct {
 // decide forms BATCHes from the records that arrive and appends them to the model
 // log. While one BATCH is learned, the next is decided and appended, but no more.
 func (l *Learner) decide(intake, work context.Context, src *input.Source, to chan<- *decision) error {
-	pause := l.journal.log.Fold.Paused() // left by the previous process
-	if n := l.decider.Resume(l.journal.log.Fold.AbsentColumns()); n > 0 {
+	pause := l.journal.Log.Fold.Paused() // left by the previous process
+	if n := l.decider.Resume(l.journal.Log.Fold.AbsentColumns()); n > 0 {
 		l.config.Report(event.Columns{Missing: n})
 	}
 	for {
@@ -71,8 +71,8 @@ func (l *Learner) grow(ctx context.Context, src *input.Source) error {
 	l.inputs = src.Partitions()
 	l.added.Unlock()
 	for _, g := range grown {
-		r := &modellog.Partitions{Owner: l.journal.owner, Topic: g.Topic, TopicID: g.ID, Count: int32(g.Count)}
-		if err := l.journal.append(ctx, r); err != nil {
+		r := &modellog.Partitions{Owner: l.journal.Owner, Topic: g.Topic, TopicID: g.ID, Count: int32(g.Count)}
+		if err := l.journal.Append(ctx, r); err != nil {
 			return err
 		}
 		l.config.Report(event.PartitionsAdded{Topic: g.Topic, Partitions: g.Count})
@@ -103,12 +103,12 @@ func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []in
 	if d.Columns != nil {
 		l.config.Report(*d.Columns)
 	}
-	var spent *budget
+	var spent func(int64, modellog.Owner) *modellog.Pause
 	if l.budget.spend(d.Items) {
-		spent = &l.budget
+		spent = l.budget.pause
 	}
 	start := time.Now()
-	b, pause, err := l.journal.appendBatch(ctx, d, l.out.done(), spent)
+	b, pause, err := l.journal.AppendBatch(ctx, d, l.out.done(), spent)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -121,7 +121,7 @@ func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []in
 
 func (l *Learner) appendGap(ctx context.Context, lost *input.Gap) (*decision, error) {
 	lost.From = lost.In.Next
-	g, err := l.journal.appendGap(ctx, lost)
+	g, err := l.journal.AppendGap(ctx, lost)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (l *Learner) wait(ctx context.Context, p *modellog.Pause) error {
 		return fmt.Errorf("%w: %v; inspect %s and fix the cause, then run accrete resume", ErrPoisoned, p, QuarantineTopic(l.config.Model))
 	}
 	l.config.Report(event.Paused{Why: p})
-	if err := l.journal.waitForResume(ctx); err != nil {
+	if err := l.journal.WaitForResume(ctx); err != nil {
 		return err
 	}
 	l.config.Report(event.Resumed{})

@@ -8,7 +8,10 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/auth"
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // A process that may do everything but read the configuration of the model log refuses
@@ -28,22 +31,22 @@ func TestDeniedDescribeConfigsIsRefused(t *testing.T) {
 		s.Protocol = "SASL_PLAINTEXT"
 		return kafkatest.ClientOf(t, k.ListenAddrs()[0], func(c *ingest.Config) { c.Security = s })
 	}
-	admin := as(auth.Security{Mechanism: "PLAIN", Username: "admin", Password: "admin"})
-	kafkatest.Fill(t, admin, in, 1, rings(300))
-	cfg, _ := config(admin, "m", in)
+	root := as(auth.Security{Mechanism: "PLAIN", Username: "admin", Password: "admin"})
+	kafkatest.Fill(t, root, in, 1, learntest.Rings(300))
+	cfg, _ := learntest.Config(root, "m", in)
 	learnAll(t, cfg)
-	before := len(kafkatest.Read(t, admin, LogTopic(cfg.Model)))
+	before := len(kafkatest.Read(t, root, LogTopic(cfg.Model)))
 
 	cfg.Client = as(auth.Security{Mechanism: "SCRAM-SHA-256", Username: "ann", Password: "pw"})
 	const want = "grant the operation DescribeConfigs on the topic"
 	_, err = Open(t.Context(), cfg)
-	wants(t, err, ErrLog, want)
-	wants(t, err, ingest.ErrDenied, LogTopic(cfg.Model))
-	_, err = Verify(t.Context(), cfg)
-	wants(t, err, ErrLog, want)
-	_, err = Rollback(t.Context(), cfg, RollbackTo{})
-	wants(t, err, ErrLog, want)
-	if after := len(kafkatest.Read(t, admin, LogTopic(cfg.Model))); after != before {
+	learntest.Wants(t, err, ErrLog, want)
+	learntest.Wants(t, err, ingest.ErrDenied, LogTopic(cfg.Model))
+	_, err = audit.Verify(t.Context(), cfg)
+	learntest.Wants(t, err, ErrLog, want)
+	_, err = admin.Rollback(t.Context(), cfg, admin.RollbackTo{})
+	learntest.Wants(t, err, ErrLog, want)
+	if after := len(kafkatest.Read(t, root, LogTopic(cfg.Model))); after != before {
 		t.Errorf("the log has %d records, before %d", after, before)
 	}
 }

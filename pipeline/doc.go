@@ -10,7 +10,7 @@
 //
 //	input.Source    collects records of the input partitions
 //	history.Decider sorts and decodes them, which fixes the content of the BATCH
-//	journal         appends the decision to the model log
+//	journal.Journal appends the decision to the model log
 //	history.History predicts and learns, one mini-batch after the other
 //	publisher       writes predictions and quarantined records
 //

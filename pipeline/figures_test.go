@@ -9,17 +9,18 @@ import (
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // The figures of classes are those of the predictions in the topic.
 func TestFiguresAreThoseOfThePredictions(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("orders")
 	kafkatest.Fill(t, c, in, 1, orders(600))
-	cfg, ev := config(c, "figures", in)
+	cfg, ev := learntest.Config(c, "figures", in)
 	cfg = columnsConfig(cfg)
 	cfg.BatchSize, cfg.Linger = 600, 10*time.Second
 	learnAll(t, cfg)
-	learned, ok := last[event.Learned](ev)
+	learned, ok := learntest.Last[event.Learned](ev)
 	if !ok || learned.Counts.Learned != 600 || learned.Figures == nil || learned.Figures.Curve == nil {
 		t.Fatalf("%+v", learned)
 	}

@@ -12,9 +12,12 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/encode"
 	"github.com/accrete-ml/accrete/ingest/registry"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // silent is a registry that does not answer.
@@ -40,7 +43,7 @@ func TestRecordsInEveryFormatAreTheSameModel(t *testing.T) {
 	for _, format := range append([]string{"json", "vw"}, decode.SchemaFormats()...) {
 		t.Run(format, func(t *testing.T) {
 			in := kafkatest.Name(format)
-			cfg, _ := config(c, format, in)
+			cfg, _ := learntest.Config(c, format, in)
 			cfg.Decode = decode.Config{Format: format, Label: "label", Infer: true, Missing: "impute"}
 			framed := format != "json" && format != "vw"
 			var client *registry.Client
@@ -66,7 +69,7 @@ func TestRecordsInEveryFormatAreTheSameModel(t *testing.T) {
 				}
 				kafkatest.Fill(t, c, in, 1, values)
 			}
-			all := rings(1000)
+			all := learntest.Rings(1000)
 			fill(all[:600])
 			learnAll(t, cfg)
 			if framed { // what it needs is in the model log
@@ -90,7 +93,7 @@ func TestRecordsInEveryFormatAreTheSameModel(t *testing.T) {
 			if framed {
 				cfg.Schemas = silent{t}
 			}
-			if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 {
+			if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 {
 				t.Errorf("verify: %+v, %v", v, err)
 			}
 		})
@@ -101,11 +104,11 @@ func TestRecordsInEveryFormatAreTheSameModel(t *testing.T) {
 // its columns, which has the schemas of the records too.
 func stateAlone(t *testing.T, c Config) snapshot.Hash {
 	t.Helper()
-	j, err := openJournal(t.Context(), c, 1)
+	j, err := journal.Open(t.Context(), c, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := loadSnapshot(t.Context(), c, j, j.log.Fold.Snapshots()[0])
+	s, err := j.Load(t.Context(), j.Log.Fold.Snapshots()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +150,7 @@ func TestALearnerWaitsForTheRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.Decode = decode.Config{Format: "avro", Framed: true, Label: "label", Infer: true, Missing: "impute"}
 	cfg.Schemas = &flaky{schemas, 2}
 	w, err := encode.WithSchema(t.Context(), "avro", "", encode.Roles{Labels: []string{"label"}}, schemas, in+"-value")
@@ -155,7 +158,7 @@ func TestALearnerWaitsForTheRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	var values []string
-	for _, example := range rings(100) {
+	for _, example := range learntest.Rings(100) {
 		value, _, err := w.Write([]byte(example))
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +168,7 @@ func TestALearnerWaitsForTheRegistry(t *testing.T) {
 	kafkatest.Fill(t, c, in, 1, values)
 	learnAll(t, cfg)
 	waited := 0
-	for _, e := range ev.all {
+	for _, e := range ev.All() {
 		if r, ok := e.(event.Retrying); ok && errors.Is(r.Err, ingest.ErrUnreachable) {
 			waited++
 		}

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // start runs a learner until the test ends or stop is called. The error of Run is
@@ -44,8 +46,8 @@ func eventually(t *testing.T, what string, ok func() bool) {
 }
 
 // learned returns the number of labelled examples that the model has learned.
-func learned(ev *events) int64 {
-	if l, ok := last[event.Learned](ev); ok {
+func learned(ev *learntest.Events) int64 {
+	if l, ok := learntest.Last[event.Learned](ev); ok {
 		return l.Progress.Examples
 	}
 	return 0
@@ -53,9 +55,9 @@ func learned(ev *events) int64 {
 
 func TestInputLostWhileTheLearnerWasDown(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(1000)
+	values := learntest.Rings(1000)
 	kafkatest.Fill(t, c, in, 1, values[:400])
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 	kafkatest.Fill(t, c, in, 1, values[400:])
 	if err := c.DeleteRecords(t.Context(), in, 0, 650); err != nil {
@@ -71,14 +73,14 @@ func TestInputLostWhileTheLearnerWasDown(t *testing.T) {
 
 	cfg.OnGap = "record"
 	learnAll(t, cfg)
-	if g, ok := last[event.Gap](ev); !ok || g.From != 400 || g.To != 650 {
+	if g, ok := learntest.Last[event.Gap](ev); !ok || g.From != 400 || g.To != 650 {
 		t.Errorf("lost: %+v, %v", g, ok)
 	}
 	if got, want := learned(ev), int64(750-750/50); got != want {
 		t.Errorf("learned %d examples, want %d", got, want)
 	}
 	learnAll(t, cfg) // from the snapshot after the GAP
-	v, err := Verify(t.Context(), cfg)
+	v, err := audit.Verify(t.Context(), cfg)
 	if err != nil || v.Compared != 1 || v.Divergent != 0 || v.Lost != 250 {
 		t.Errorf("verify from the snapshot before the gap: %+v, %v", v, err)
 	}
@@ -86,24 +88,24 @@ func TestInputLostWhileTheLearnerWasDown(t *testing.T) {
 
 func TestGapAtTheEndIsRecordedOnce(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(100))
-	cfg, ev := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(100))
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.OnGap = "record"
 	learnAll(t, cfg)
-	kafkatest.Fill(t, c, in, 1, rings(50))
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(50))
 	if err := c.DeleteRecords(t.Context(), in, 0, 150); err != nil {
 		t.Fatal(err)
 	}
 	ends := cfg
 	ends.ToEnd = false // the end that a reader can reach is after the gap
 	stop, _ := start(t, ends)
-	eventually(t, "the gap is recorded", func() bool { _, ok := last[event.Gap](ev); return ok })
+	eventually(t, "the gap is recorded", func() bool { _, ok := learntest.Last[event.Gap](ev); return ok })
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	ev.all = nil
+	ev.Reset()
 	learnAll(t, cfg)
-	if g, ok := last[event.Gap](ev); ok {
+	if g, ok := learntest.Last[event.Gap](ev); ok {
 		t.Errorf("recorded again: %+v", g)
 	}
 }
@@ -111,14 +113,14 @@ func TestGapAtTheEndIsRecordedOnce(t *testing.T) {
 func TestRetentionOvertakesARunningLearner(t *testing.T) {
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, func(c *ingest.Config) { c.MaxFetchBytes, c.MaxBatchBytes = 2048, 2048 })
-	values := rings(3000)
+	values := learntest.Rings(3000)
 	kafkatest.Fill(t, c, in, 1, values[:500])
 	for _, gaps := range []string{"record", "stop"} {
-		cfg, ev := config(c, gaps, in)
+		cfg, ev := learntest.Config(c, gaps, in)
 		cfg.ToEnd, cfg.OnGap = false, gaps
 		held, hold := make(chan struct{}), make(chan struct{})
 		cfg.Report = func(e event.Event) {
-			ev.add(e)
+			ev.Add(e)
 			if l, ok := e.(event.Learned); ok && l.Seq == 2 { // which blocks the source
 				close(held)
 				<-hold
@@ -133,13 +135,13 @@ func TestRetentionOvertakesARunningLearner(t *testing.T) {
 			}
 			close(hold)
 			eventually(t, "the end of the topic is learned", func() bool {
-				lag, ok := last[event.Lag](ev)
+				lag, ok := learntest.Last[event.Lag](ev)
 				return ok && lag.Next == 3000
 			})
 			if err := stop(); err != nil {
 				t.Fatal(err)
 			}
-			g, ok := last[event.Gap](ev)
+			g, ok := learntest.Last[event.Gap](ev)
 			if !ok || g.To != 2500 || g.From <= 0 || g.From > 1000 {
 				t.Errorf("lost: %+v, %v", g, ok)
 			}
@@ -159,7 +161,7 @@ func TestRetentionOvertakesARunningLearner(t *testing.T) {
 func TestRecreatedInputIsNoticed(t *testing.T) {
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
-	values := rings(1000)
+	values := learntest.Rings(1000)
 	again := func() {
 		kafkatest.Delete(t, addr, in)
 		eventually(t, "the topic is gone", func() bool {
@@ -169,14 +171,14 @@ func TestRecreatedInputIsNoticed(t *testing.T) {
 		kafkatest.Fill(t, c, in, 1, values) // more records than before, beginning with the same
 	}
 	kafkatest.Fill(t, c, in, 1, values[:500])
-	cfg, _ := config(c, "m", in)
+	cfg, _ := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 	again()
 	if _, err := Open(t.Context(), cfg); !errors.Is(err, input.ErrHistory) || !strings.Contains(err.Error(), "created again") {
 		t.Errorf("at the start: %v", err)
 	}
 
-	cfg, ev := config(c, "running", in)
+	cfg, ev := learntest.Config(c, "running", in)
 	cfg.ToEnd = false
 	_, ended := start(t, cfg)
 	eventually(t, "it learns", func() bool { return learned(ev) == 980 })
@@ -189,8 +191,8 @@ func TestRecreatedInputIsNoticed(t *testing.T) {
 
 func TestInputThatIsNotTheSameIsNoticedWithoutTopicIDs(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 2, rings(400))
-	cfg, _ := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 2, learntest.Rings(400))
+	cfg, _ := learntest.Config(c, "m", in)
 	l, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -2,53 +2,17 @@ package pipeline
 
 import (
 	"context"
-	"crypto/ed25519"
-	"errors"
-	"fmt"
 	"math"
 
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/loss"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
-	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/snapshot/modellog/kafkalog"
 )
-
-// GateConfig is the rule that a new snapshot has to pass before scorers serve it: its
-// metric over the last labelled records may exceed that of the snapshot served by a share of
-// it.
-type GateConfig struct {
-	Metric    string  // GateLoss or GateError; empty: every snapshot passes
-	WorseThan float64 // share, at least 0
-	Over      int     // number of last labelled records, at least 1; fewer, if the snapshot served is that new
-}
-
-// The metrics of a gate. GateLoss is the logarithmic loss of classes, the
-// squared error of numbers and the pinball loss of quantiles; GateError is the share of wrong
-// classes, and the absolute error of numbers.
-const (
-	GateLoss  = "loss"
-	GateError = "error"
-)
-
-// ErrGate is the error for a model that a gate cannot compare.
-var ErrGate = errors.New("no gate is possible")
-
-func (g GateConfig) validate(c learner.Config) error {
-	switch {
-	case g.Metric != GateLoss && g.Metric != GateError:
-		return fmt.Errorf("%w: unknown metric %q", ErrGate, g.Metric)
-	case !(g.WorseThan >= 0) || math.IsInf(g.WorseThan, 0) || g.Over < 1:
-		return fmt.Errorf("%w: worse than %v over %d records", ErrGate, g.WorseThan, g.Over)
-	case c.Lags > 0:
-		return fmt.Errorf("%w: %w", ErrGate, learner.ErrLags)
-	case c.Task == learner.Novelty:
-		return fmt.Errorf("%w: novelty has no labels", ErrGate)
-	}
-	return nil
-}
 
 // gate compares the learner's predictions with those of the snapshot served, for the same
 // records. It is owned by the goroutine that learns, and does not influence what is learned.
@@ -56,7 +20,7 @@ type gate struct {
 	config GateConfig
 	tau    float64 // of a quantile; 0: other losses
 	log    kafkalog.Reader
-	key    ed25519.PublicKey // nil: snapshots need no signature
+	report func(event.Event)
 
 	served modellog.Ref
 	model  *learner.Model // of served; nil: there is nothing to compare with
@@ -69,10 +33,10 @@ func newGate(c Config) (*gate, error) {
 	if c.Gate.Metric == "" {
 		return nil, nil
 	}
-	if err := c.Gate.validate(c.Learner); err != nil {
+	if err := c.Gate.Validate(c.Learner); err != nil {
 		return nil, err
 	}
-	g := &gate{config: c.Gate, log: kafkalog.Reader{Client: c.Client, Topic: LogTopic(c.Model), Again: true}, key: c.VerifyKey}
+	g := &gate{config: c.Gate, log: kafkalog.Reader{Client: c.Client, Topic: LogTopic(c.Model), Key: c.VerifyKey, Again: true}, report: c.Report}
 	if l, err := loss.Parse(c.Learner.Loss); err == nil {
 		if q, ok := l.(loss.Quantile); ok {
 			g.tau = q.Tau
@@ -82,17 +46,11 @@ func newGate(c Config) (*gate, error) {
 }
 
 // follow makes the snapshot that scorers serve the one to compare with.
-func (g *gate) follow(ctx context.Context, j *journal) error {
+func (g *gate) follow(ctx context.Context, j *journal.Journal) error {
 	if g == nil {
 		return nil
 	}
-	select {
-	case j.turn <- struct{}{}:
-	default: // something is being appended, for which learning does not wait
-		return nil
-	}
-	c, ok := j.log.Fold.Serves()
-	j.unlock()
+	c, ok := j.Serves() // learning does not wait for an append
 	if !ok || c.Snapshot == g.served {
 		return nil
 	}
@@ -101,31 +59,14 @@ func (g *gate) follow(ctx context.Context, j *journal) error {
 		return ctx.Err()
 	}
 	if err != nil { // no scorer can load it either
-		j.report(event.Damaged{ID: c.Snapshot.Snapshot.String(), Err: err})
+		g.report(event.Damaged{ID: c.Snapshot.Snapshot.String(), Err: err})
 	}
 	g.served, g.model, g.sums, g.at = c.Snapshot, m, nil, 0
 	return nil
 }
 
 func (g *gate) load(ctx context.Context, ref modellog.Ref) (*learner.Model, error) {
-	m, _, err := g.log.Manifest(ctx, ref.Offset)
-	if err != nil {
-		return nil, err
-	}
-	if g.key != nil {
-		if err := m.Verify(g.key); err != nil {
-			return nil, err
-		}
-	}
-	chunks, err := g.log.Chunks(ctx, m, ref.Offset)
-	if err != nil {
-		return nil, err
-	}
-	file, err := modellog.AssembleServing(m, chunks, 0)
-	if err != nil {
-		return nil, err
-	}
-	s, err := snapshot.DecodeServing(file, 0)
+	_, s, err := g.log.Snapshot(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -176,9 +117,9 @@ func (g *gate) metric(p []float64, y learner.Label) float64 {
 			}
 		}
 		switch {
-		case g.config.Metric == GateError && best == y.Class:
+		case g.config.Metric == model.GateError && best == y.Class:
 			return 0
-		case g.config.Metric == GateError:
+		case g.config.Metric == model.GateError:
 			return 1
 		case y.Class < len(p):
 			return -math.Log(max(p[y.Class], certain))
@@ -188,7 +129,7 @@ func (g *gate) metric(p []float64, y learner.Label) float64 {
 	sum := 0.0
 	for j, v := range p {
 		switch d := y.At(j) - v; {
-		case g.config.Metric == GateError:
+		case g.config.Metric == model.GateError:
 			sum += math.Abs(d)
 		case g.tau > 0:
 			sum += max(g.tau*d, (g.tau-1)*d)

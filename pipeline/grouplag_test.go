@@ -10,14 +10,15 @@ import (
 	"github.com/accrete-ml/accrete/ingest/auth"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // Tools that watch consumer groups see how far the learner is. It does not: a group
 // that somebody has set back changes nothing.
 func TestPositionsAreCommittedToTheGroup(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(150))
-	cfg, ev := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(150))
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.Group = kafkatest.Name("group")
 	learnAll(t, cfg)
 	committed := func() int64 {
@@ -30,16 +31,16 @@ func TestPositionsAreCommittedToTheGroup(t *testing.T) {
 	if got := committed(); got != 150 {
 		t.Errorf("committed %d, want 150", got)
 	}
-	before, _ := last[event.Learned](ev)
+	before, _ := learntest.Last[event.Learned](ev)
 	if err := c.CommitGroup(t.Context(), cfg.Group, map[string][]int64{in: {7}}); err != nil {
 		t.Fatal(err)
 	}
-	kafkatest.Fill(t, c, in, 1, rings(30))
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(30))
 	learnAll(t, cfg)
 	if got := committed(); got != 180 {
 		t.Errorf("committed %d, want 180", got)
 	}
-	if l, _ := last[event.Learned](ev); l.Progress.Examples != before.Progress.Examples+30 {
+	if l, _ := learntest.Last[event.Learned](ev); l.Progress.Examples != before.Progress.Examples+30 {
 		t.Errorf("%d examples were learned, then %d, want 30 more", before.Progress.Examples, l.Progress.Examples)
 	}
 }
@@ -58,13 +59,13 @@ func TestAGroupThatIsDeniedIsReported(t *testing.T) {
 			c.Security = auth.Security{Protocol: "SASL_PLAINTEXT", Mechanism: "PLAIN", Username: user, Password: password}
 		})
 	}
-	kafkatest.Fill(t, as("admin", "admin"), in, 1, rings(150))
-	cfg, ev := config(as("ann", "pw"), "m", in)
+	kafkatest.Fill(t, as("admin", "admin"), in, 1, learntest.Rings(150))
+	cfg, ev := learntest.Config(as("ann", "pw"), "m", in)
 	cfg.Group = "group"
 	learnAll(t, cfg)
-	if u, ok := last[event.Uncommitted](ev); !ok {
+	if u, ok := learntest.Last[event.Uncommitted](ev); !ok {
 		t.Error("nothing was reported")
 	} else {
-		wants(t, u.Err, ingest.ErrDenied, "group")
+		learntest.Wants(t, u.Err, ingest.ErrDenied, "group")
 	}
 }

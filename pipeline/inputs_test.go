@@ -9,8 +9,11 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/learner/divergence"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // A learner in Kafka that was stopped halfway reports a change of its inputs, of records
@@ -37,24 +40,24 @@ func TestAChangeOfTheInputsIsReported(t *testing.T) {
 		cfg.Decode = decode.Config{Label: "label", Infer: true, Missing: "impute"}
 		return cfg
 	}
-	cfg, ev := config(c, "stopped", in)
+	cfg, ev := learntest.Config(c, "stopped", in)
 	cfg = monitored(cfg)
 	learnAll(t, cfg)
-	if s, ok := last[event.Shifted](ev); ok {
+	if s, ok := learntest.Last[event.Shifted](ev); ok {
 		t.Errorf("a change before it: %+v", s)
 	}
 	kafkatest.Fill(t, c, in, 1, values[2_700:])
 	learnAll(t, cfg)
-	s, ok := last[event.Shifted](ev)
+	s, ok := learntest.Last[event.Shifted](ev)
 	if !ok || s.Inputs.Alarms != 1 || s.Inputs.AlarmAt <= change || s.Inputs.AlarmAt > change+2000 || !slices.Equal(s.Columns, []string{"age"}) {
 		t.Errorf("%+v", s)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
-	whole, one := config(c, "whole", in)
+	whole, one := learntest.Config(c, "whole", in)
 	learnAll(t, monitored(whole))
-	if got, want := finalHash(t, ev), finalHash(t, one); got != want {
+	if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, one); got != want {
 		t.Errorf("stopped once: state hash %v, in one go: %v", got, want)
 	}
 }
@@ -63,16 +66,16 @@ func TestAChangeOfTheInputsIsReported(t *testing.T) {
 // is configured.
 func TestModelKeepsItsMixture(t *testing.T) {
 	for _, mixed := range []bool{false, true} {
-		have, err := Config{Learner: learner.Config{Mixture: mixed}}.options()
+		have, err := Config{Learner: learner.Config{Mixture: mixed}}.Options()
 		if err != nil {
 			t.Fatal(err)
 		}
 		auto := Config{Learner: learner.Config{Mixture: !mixed}, AutoMixture: true}
-		if options, err := auto.keepReading(have); err != nil || sameOptions(have, options) != nil || auto.Learner.Mixture != mixed {
+		if options, err := auto.KeepReading(have); err != nil || model.SameOptions(have, options) != nil || auto.Learner.Mixture != mixed {
 			t.Errorf("mixture %v goes on with %v: %v", mixed, auto.Learner.Mixture, err)
 		}
 		other := Config{Learner: learner.Config{Mixture: !mixed}}
-		if options, err := other.keepReading(have); err != nil || sameOptions(have, options) == nil {
+		if options, err := other.KeepReading(have); err != nil || model.SameOptions(have, options) == nil {
 			t.Errorf("mixture %v goes on with another one: %v", mixed, err)
 		}
 	}
@@ -80,25 +83,25 @@ func TestModelKeepsItsMixture(t *testing.T) {
 
 // A model from before inputs were monitored goes on without the default monitor.
 func TestModelKeepsToHaveNoMonitor(t *testing.T) {
-	have, err := Config{}.options()
+	have, err := Config{}.Options()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for rows, same := range map[int]bool{divergence.BlockRows: true, 0: true, 1000: false} {
 		c := Config{Learner: learner.Config{Monitor: rows}}
-		options, err := c.keepReading(have)
+		options, err := c.KeepReading(have)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := sameOptions(have, options); (err == nil) != same || same && c.Learner.Monitor != 0 {
+		if err := model.SameOptions(have, options); (err == nil) != same || same && c.Learner.Monitor != 0 {
 			t.Errorf("monitor of %d rows: %v", rows, err)
 		}
 	}
-	if have, err = (Config{Learner: learner.Config{Monitor: 500}}).options(); err != nil {
+	if have, err = (Config{Learner: learner.Config{Monitor: 500}}).Options(); err != nil {
 		t.Fatal(err)
 	}
 	c := Config{}
-	if options, err := c.keepReading(have); err != nil || sameOptions(have, options) == nil {
+	if options, err := c.KeepReading(have); err != nil || model.SameOptions(have, options) == nil {
 		t.Errorf("a model with a monitor goes on without: %v", err)
 	}
 }

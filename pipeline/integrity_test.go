@@ -3,21 +3,16 @@ package pipeline
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
-
-// wants fails the test unless err is of the kind and its text contains what.
-func wants(t *testing.T, err, kind error, what string) {
-	t.Helper()
-	if !errors.Is(err, kind) || !strings.Contains(err.Error(), what) {
-		t.Errorf("it ended with %v, want %v that says %q", err, kind, what)
-	}
-}
 
 // ends waits for a learner to end by itself.
 func ends(t *testing.T, ended <-chan error) error {
@@ -42,9 +37,9 @@ func TestALostTailOfTheLogEndsTheLearner(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
-				values := rings(3000)
+				values := learntest.Rings(3000)
 				kafkatest.Fill(t, c, in, 1, values[:1000])
-				cfg, ev := config(c, "m", in)
+				cfg, ev := learntest.Config(c, "m", in)
 				cfg.ToEnd = false
 				_, ended := start(t, cfg)
 				eventually(t, "it learns", func() bool { return learned(ev) == 980 })
@@ -53,7 +48,7 @@ func TestALostTailOfTheLogEndsTheLearner(t *testing.T) {
 				if fed {
 					kafkatest.Fill(t, kafkatest.ClientOf(t, addr, nil), in, 1, values[1000:])
 				}
-				wants(t, ends(t, ended), ErrLog, "has lost its tail")
+				learntest.Wants(t, ends(t, ended), ErrLog, "has lost its tail")
 				if took := time.Since(back); took > 4*time.Second {
 					t.Errorf("it noticed after %v", took)
 				}
@@ -75,15 +70,15 @@ func TestALostTailOfTheLogEndsTheLearner(t *testing.T) {
 func rolledBack(t *testing.T, cfg Config) *modellog.Rollback {
 	t.Helper()
 	_, err := Open(t.Context(), cfg)
-	wants(t, err, ErrLog, "accrete rollback")
-	_, err = Verify(t.Context(), cfg)
-	wants(t, err, ErrLog, "accrete rollback")
-	report, err := Inspect(t.Context(), cfg, 1)
-	wants(t, err, ErrLog, "accrete rollback")
+	learntest.Wants(t, err, ErrLog, "accrete rollback")
+	_, err = audit.Verify(t.Context(), cfg)
+	learntest.Wants(t, err, ErrLog, "accrete rollback")
+	report, err := audit.Inspect(t.Context(), cfg, 1)
+	learntest.Wants(t, err, ErrLog, "accrete rollback")
 	if report == nil {
 		t.Error("inspect does not report what is left of the log")
 	}
-	r, err := Rollback(t.Context(), cfg, RollbackTo{})
+	r, err := admin.Rollback(t.Context(), cfg, admin.RollbackTo{})
 	if err != nil || r.Record == nil {
 		t.Fatalf("rolled back: %+v, %v", r, err)
 	}
@@ -98,8 +93,8 @@ func rolledBack(t *testing.T, cfg Config) *modellog.Rollback {
 func TestALogThatLostItsTailAndGrewAgainIsNotTheSame(t *testing.T) {
 	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
 		c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
-		kafkatest.Fill(t, c, in, 1, rings(1000))
-		cfg, ev := config(c, "m", in)
+		kafkatest.Fill(t, c, in, 1, learntest.Rings(1000))
+		cfg, ev := learntest.Config(c, "m", in)
 		cfg.ToEnd = false
 		_, ended := start(t, cfg)
 		eventually(t, "it learns", func() bool { return learned(ev) == 980 })
@@ -108,25 +103,25 @@ func TestALogThatLostItsTailAndGrewAgainIsNotTheSame(t *testing.T) {
 				return kafkatest.Reseal(bs, len(bs)-1, func(b []byte) { b[len(b)-2] ^= 1 })
 			})
 		})
-		wants(t, ends(t, ended), ErrLog, "differs from the one read before")
+		learntest.Wants(t, ends(t, ended), ErrLog, "differs from the one read before")
 	})
 }
 
 func TestALogThatIsDeletedEndsItsLearner(t *testing.T) {
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
-	kafkatest.Fill(t, c, in, 1, rings(1000))
-	cfg, ev := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(1000))
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.ToEnd = false
 	_, ended := start(t, cfg)
 	eventually(t, "it learns", func() bool { return learned(ev) == 980 })
 	kafkatest.Delete(t, addr, LogTopic(cfg.Model))
-	if err := c.Create(t.Context(), LogTopic(cfg.Model), 1, logConfig); err != nil {
+	if err := journal.CreateLog(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, ends(t, ended), ErrLog, "deleted")
+	learntest.Wants(t, ends(t, ended), ErrLog, "deleted")
 	_, err := Open(t.Context(), cfg)
-	wants(t, err, ErrLog, "the log was deleted")
+	learntest.Wants(t, err, ErrLog, "the log was deleted")
 	if rs := kafkatest.Read(t, c, LogTopic(cfg.Model)); len(rs) > 0 {
 		t.Errorf("%d records were written to the new log", len(rs))
 	}
@@ -136,20 +131,20 @@ func TestALogThatDoesNotKeepItsRecordsIsRefused(t *testing.T) {
 	for name, value := range map[string]string{"cleanup.policy": "compact", "retention.ms": "60000", "retention.bytes": "1000000"} {
 		t.Run(name, func(t *testing.T) {
 			c, in := kafkatest.Client(t), kafkatest.Name("rings")
-			kafkatest.Fill(t, c, in, 1, rings(10))
-			cfg, _ := config(c, "m", in)
+			kafkatest.Fill(t, c, in, 1, learntest.Rings(10))
+			cfg, _ := learntest.Config(c, "m", in)
 			bad := map[string]string{"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 			bad[name] = value
 			if err := c.Create(t.Context(), LogTopic(cfg.Model), 1, bad); err != nil {
 				t.Fatal(err)
 			}
 			_, err := Open(t.Context(), cfg)
-			wants(t, err, ErrLog, name+" is "+value)
+			learntest.Wants(t, err, ErrLog, name+" is "+value)
 			if rs := kafkatest.Read(t, c, LogTopic(cfg.Model)); len(rs) > 0 {
 				t.Errorf("%d records were written to it nevertheless", len(rs))
 			}
-			_, err = Inspect(t.Context(), cfg, 0)
-			wants(t, err, ErrLog, name)
+			_, err = audit.Inspect(t.Context(), cfg, 0)
+			learntest.Wants(t, err, ErrLog, name)
 		})
 	}
 }
@@ -157,17 +152,17 @@ func TestALogThatDoesNotKeepItsRecordsIsRefused(t *testing.T) {
 func TestALogWithAMissingRecordIsRefused(t *testing.T) {
 	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
 		c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
-		kafkatest.Fill(t, c, in, 1, rings(1000))
-		cfg, _ := config(c, "m", in)
+		kafkatest.Fill(t, c, in, 1, learntest.Rings(1000))
+		cfg, _ := learntest.Config(c, "m", in)
 		learnAll(t, cfg)
 		b.Down(func() {
 			b.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return slices.Delete(bs, 5, 7) })
 		})
 		cfg.Client = kafkatest.ClientOf(t, addr, nil)
-		_, err := Verify(t.Context(), cfg)
-		wants(t, err, ErrLog, "offsets 7 to 8 are missing")
-		r, err := Inspect(t.Context(), cfg, 100)
-		wants(t, err, ErrLog, "offsets 7 to 8 are missing")
+		_, err := audit.Verify(t.Context(), cfg)
+		learntest.Wants(t, err, ErrLog, "offsets 7 to 8 are missing")
+		r, err := audit.Inspect(t.Context(), cfg, 100)
+		learntest.Wants(t, err, ErrLog, "offsets 7 to 8 are missing")
 		if r == nil || len(r.Records) < 5 {
 			t.Errorf("inspect shows %+v, want what precedes the missing record", r)
 		}
@@ -176,12 +171,12 @@ func TestALogWithAMissingRecordIsRefused(t *testing.T) {
 
 func TestAnIdleLearnerNoticesThatItWasReplaced(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(500))
-	cfg, ev := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(500))
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.ToEnd = false
 	_, ended := start(t, cfg)
 	eventually(t, "it learns", func() bool { return learned(ev) == 490 })
-	second, _ := config(c, "m", in)
+	second, _ := learntest.Config(c, "m", in)
 	learnAll(t, second)
 	begin := time.Now()
 	if err := ends(t, ended); !errors.Is(err, ErrFenced) {

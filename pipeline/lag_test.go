@@ -7,12 +7,13 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // Records after the start of an open transaction cannot be read but count in the lag.
 func TestLagReachesBehindAnOpenTransaction(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(150)
+	values := learntest.Rings(150)
 	kafkatest.Fill(t, c, in, 1, values[:100])
 	tx := c.Transactor(kafkatest.Name("tx"), time.Minute)
 	if err := tx.Begin(t.Context()); err != nil {
@@ -23,17 +24,20 @@ func TestLagReachesBehindAnOpenTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	kafkatest.Fill(t, c, in, 1, values[100:])
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.ToEnd = false
 	stop, _ := start(t, cfg)
-	eventually(t, "it has read what it can", func() bool { l, ok := last[event.Lag](ev); return ok && l.Next == 100 })
-	if l, _ := last[event.Lag](ev); l.Stable != 100 || l.End != 151 {
+	eventually(t, "it has read what it can", func() bool { l, ok := learntest.Last[event.Lag](ev); return ok && l.Next == 100 })
+	if l, _ := learntest.Last[event.Lag](ev); l.Stable != 100 || l.End != 151 {
 		t.Errorf("%+v, want a lag up to 151 and the stable offset at 100", l)
 	}
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it reads on", func() bool { l, _ := last[event.Lag](ev); return l.Next == 152 && l.Stable == 152 && l.End == 152 })
+	eventually(t, "it reads on", func() bool {
+		l, _ := learntest.Last[event.Lag](ev)
+		return l.Next == 152 && l.Stable == 152 && l.End == 152
+	})
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,13 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
-	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/internal/challenger"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -18,18 +18,15 @@ import (
 // up to its newest snapshot, in the order of the model log and with their keys, and the
 // schema of that snapshot. It reads them again from the input topics.
 func LastLearned(ctx context.Context, c Config, n int) (*learner.Batch, *decode.Schema, error) {
-	j, err := openJournal(ctx, c, 1)
-	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return nil, nil, noLog(c.Model)
-	}
+	j, err := journal.Open(ctx, c, 1)
 	if err != nil {
 		return nil, nil, err
 	}
-	newest := j.log.Fold.Snapshots()
+	newest := j.Log.Fold.Snapshots()
 	if len(newest) == 0 {
-		return nil, nil, fmt.Errorf("%w: the model log %q has no complete snapshot yet", refit.ErrUnfit, j.topic)
+		return nil, nil, fmt.Errorf("%w: the model log %q has no complete snapshot yet", refit.ErrUnfit, j.Topic)
 	}
-	s, err := loadSnapshot(ctx, c, j, newest[0])
+	s, err := j.Load(ctx, newest[0])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,6 +38,6 @@ func LastLearned(ctx context.Context, c Config, n int) (*learner.Batch, *decode.
 	if err := json.Unmarshal(s.Schema, &schema); err != nil {
 		return nil, nil, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
 	}
-	rows, _, err := readLearned(ctx, c, ins, s, n, true)
+	rows, _, err := challenger.Rows(ctx, c, ins, s, n, true)
 	return rows, &schema, err
 }

@@ -8,7 +8,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // Directly after its restart, a broker may not know yet that it leads a partition. Every
@@ -20,8 +23,8 @@ func TestReadersWaitForALeader(t *testing.T) {
 	}
 	defer k.Close()
 	c, in := kafkatest.ClientOf(t, k.ListenAddrs()[0], nil), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(200))
-	cfg, _ := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(200))
+	cfg, _ := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 
 	var at atomic.Int32 // the request that is refused, counted down
@@ -45,9 +48,9 @@ func TestReadersWaitForALeader(t *testing.T) {
 		return resp, nil, true
 	})
 	readers := map[string]func() error{
-		"inspect": func() error { _, err := Inspect(t.Context(), cfg, 0); return err },
-		"verify":  func() error { _, err := Verify(t.Context(), cfg); return err },
-		"adopt":   func() error { _, err := Adopt(t.Context(), cfg, Adoption{}); return err },
+		"inspect": func() error { _, err := audit.Inspect(t.Context(), cfg, 0); return err },
+		"verify":  func() error { _, err := audit.Verify(t.Context(), cfg); return err },
+		"adopt":   func() error { _, err := admin.Adopt(t.Context(), cfg, admin.Adoption{}); return err },
 		"learn": func() error {
 			l, err := Open(t.Context(), cfg)
 			if err == nil {

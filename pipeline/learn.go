@@ -14,12 +14,15 @@ import (
 	"github.com/accrete-ml/accrete/internal/ranking"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/beginning"
 	"github.com/accrete-ml/accrete/pipeline/internal/grouplag"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/pipeline/internal/watchdog"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -36,7 +39,7 @@ type Learner struct {
 	added   sync.Mutex       // guards inputs once Run has started
 	reads   *ingest.Budget
 	ends    []int64
-	journal *journal
+	journal *journal.Journal
 	history *history.History
 	decider *history.Decider
 	budget  budget
@@ -67,11 +70,11 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	l := &Learner{config: c, reads: ingest.NewBudget(memory.Read), saving: make(chan struct{}, 1), savedAt: time.Now(), refitting: make(chan struct{}, 1), refitAt: time.Now()}
 	defer func() {
 		if err != nil {
-			l.heart.End(errors.Is(err, ErrFenced))
+			l.heart.End(errors.Is(err, journal.ErrFenced))
 		}
 	}()
 	if c.Refit.Every > 0 {
-		if err := c.Refit.validate(); err != nil {
+		if err := c.Refit.Validate(); err != nil {
 			return nil, err
 		}
 		if c.Learner.Lags > 0 {
@@ -87,7 +90,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if l.inputs, err = input.Open(ctx, c.Client, c.Topics); err != nil {
 		return nil, err
 	}
-	if err := create(ctx, c, len(l.inputs)); err != nil {
+	if err := journal.Create(ctx, c, len(l.inputs)); err != nil {
 		return nil, err
 	}
 	predictions, err := record.OutputTopic(ctx, c.Client, PredictionsTopic(c.Model))
@@ -98,18 +101,19 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Start.keepMixture(&c)
+	c.Start.KeepMixture(&c)
 	l.config = c
-	options, err := c.options()
+	options, err := c.Options()
 	if err != nil {
 		return nil, err
 	}
-	bounds := history.Limits{Predictions: predictions.MaxMessageBytes, Quarantine: quarantine.MaxMessageBytes}
+	bounds := history.Limits{Predictions: predictions.MaxMessageBytes, Quarantine: quarantine.MaxMessageBytes, Passed: c.Passed}
 	if planted.Fault("unbounded") {
-		bounds = history.Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes}
+		bounds = history.Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes, Passed: c.Passed}
 	}
+	bounds.Values = c.Values
 	if c.Start != nil {
-		if err := c.begin(ctx, l.inputs, options); err != nil {
+		if err := beginning.Write(ctx, c, l.inputs, options); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +121,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if options, err = l.config.keepReading(l.journal.log.Fold.Config().Config); err != nil {
+	if options, err = l.config.KeepReading(l.journal.Log.Fold.Config().Config); err != nil {
 		return nil, err
 	}
 	if waited != nil { // partitions may have been added in the meantime
@@ -170,24 +174,24 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 // may continue the model, so that a learner that may not does not fence the owner.
 func (l *Learner) claim(ctx context.Context, options []byte) error {
 	j, c := l.journal, l.config
-	if have := j.log.Fold.Config().Config; len(have) > 0 {
-		if err := sameOptions(have, options); err != nil {
+	if have := j.Log.Fold.Config().Config; len(have) > 0 {
+		if err := model.SameOptions(have, options); err != nil {
 			return err
 		}
 	}
-	if err := j.sameVersions(c); err != nil {
+	if err := j.SameVersions(c); err != nil {
 		return err
 	}
-	seq, err := j.outlived(ctx, c)
+	seq, err := j.Outlived(ctx, c)
 	if err != nil {
 		return err
 	}
-	if err := j.begin(ctx, c, options, seq); err != nil {
+	if err := j.Begin(ctx, c, options, seq); err != nil {
 		return err
 	}
-	l.heart.Own(j.owner.Epoch, true)
-	c.Report(event.Claimed{Epoch: j.owner.Epoch})
-	return j.useOptions(ctx, options)
+	l.heart.Own(j.Owner.Epoch, true)
+	c.Report(event.Claimed{Epoch: j.Owner.Epoch})
+	return j.UseOptions(ctx, options)
 }
 
 // bound initialises what the memory limit is computed from.

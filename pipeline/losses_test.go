@@ -11,9 +11,11 @@ import (
 	"github.com/accrete-ml/accrete/internal/deviation"
 	"github.com/accrete-ml/accrete/internal/offline"
 	"github.com/accrete-ml/accrete/learner/loss"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // lossRecords returns records whose label depends on x: a class, or a number of 0 or more.
@@ -39,7 +41,7 @@ func TestEveryLossThroughThePipeline(t *testing.T) {
 	for _, l := range loss.All {
 		t.Run(l.String(), func(t *testing.T) {
 			values, in := lossRecords(l, 400), kafkatest.Name("losses")
-			cfg, ev := config(c, "losses", in)
+			cfg, ev := learntest.Config(c, "losses", in)
 			cfg = columnsConfig(cfg)
 			cfg.Learner.Loss = l.String()
 			cfg.Learner.Algorithm, cfg.Learner.BlockSize, cfg.Learner.Minibatch = "cdsg", 8, 32
@@ -47,11 +49,11 @@ func TestEveryLossThroughThePipeline(t *testing.T) {
 			learnAll(t, cfg)
 			kafkatest.Fill(t, c, in, 1, values[170:])
 			learnAll(t, cfg)
-			learned, _ := last[event.Learned](ev)
-			if got, want := finalHash(t, ev), hashOfFile(t, cfg, values); got != want {
+			learned, _ := learntest.Last[event.Learned](ev)
+			if got, want := learntest.FinalHash(t, ev), hashOfFile(t, cfg, values); got != want {
 				t.Errorf("state hash %v, from a file %v", got, want)
 			}
-			if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+			if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
 				t.Errorf("verify: %+v, %v", v, err)
 			}
 			s := learned.Progress.Whole

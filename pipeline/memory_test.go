@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // A learner of 50 partitions, each with 8 MiB of records compressed to one batch of a
@@ -26,16 +27,16 @@ func TestManyCompressedPartitionsKeepToTheFormula(t *testing.T) {
 	z := kafkatest.ClientOf(t, addr, func(c *ingest.Config) { c.Compression, c.MaxBatchBytes = ingest.Zstd, 16<<20 })
 	var values []string
 	padding := strings.Repeat(" ", 1<<18)
-	for _, v := range rings(32 * partitions) {
+	for _, v := range learntest.Rings(32 * partitions) {
 		values = append(values, v[:len(v)-1]+padding+"}")
 	}
 	kafkatest.Fill(t, z, in, partitions, values)
 	values = nil
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	for _, what := range []string{"learning", "verifying"} {
 		used, limit := peak(t, func(set func(int64)) {
 			if what == "verifying" {
-				m, _ := last[event.Memory](ev)
+				m, _ := learntest.Last[event.Memory](ev)
 				set(m.Limit)
 				proved(t, cfg, 0)
 				return
@@ -44,7 +45,7 @@ func TestManyCompressedPartitionsKeepToTheFormula(t *testing.T) {
 				if m, ok := e.(event.Memory); ok {
 					set(m.Limit) // as the program does
 				}
-				ev.add(e)
+				ev.Add(e)
 			}
 			learnAll(t, cfg)
 		})

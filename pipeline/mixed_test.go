@@ -12,10 +12,12 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 var mixedRecords = flag.Int("mixed", 3000, "records that TestMixedRecordsAreAccountedFor makes, 3,000 or more")
@@ -85,7 +87,7 @@ func TestMixedRecordsAreAccountedFor(t *testing.T) {
 	values, garbage := mixed(1, n)
 	cut := n / 2
 	kafkatest.Fill(t, c, in, 1, values[:cut])
-	stopped, ev := config(c, "stopped", in)
+	stopped, ev := learntest.Config(c, "stopped", in)
 	stopped = mixedConfig(stopped)
 	learnAll(t, stopped)
 	kafkatest.Fill(t, c, in, 1, values[cut:])
@@ -94,14 +96,14 @@ func TestMixedRecordsAreAccountedFor(t *testing.T) {
 			if m, ok := e.(event.Memory); ok {
 				set(m.Limit)
 			}
-			ev.add(e)
+			ev.Add(e)
 		}
 		learnAll(t, stopped)
 	})
 	if used > limit {
 		t.Errorf("it takes %d MiB, %d MiB by the formula", used>>20, limit>>20)
 	}
-	if v, err := Verify(t.Context(), stopped); err != nil || v.Compared != 3 || v.Divergent != 0 || v.FromSeq != 1 {
+	if v, err := audit.Verify(t.Context(), stopped); err != nil || v.Compared != 3 || v.Divergent != 0 || v.FromSeq != 1 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 
@@ -114,11 +116,11 @@ func TestMixedRecordsAreAccountedFor(t *testing.T) {
 }
 
 // reportsColumns checks what was reported of the columns that come and go.
-func reportsColumns(t *testing.T, ev *events, n int) {
+func reportsColumns(t *testing.T, ev *learntest.Events, n int) {
 	t.Helper()
 	var gone, back []string
 	dropped, missing := int64(0), 0
-	for _, e := range ev.all {
+	for _, e := range ev.All() {
 		if c, ok := e.(event.Columns); ok {
 			gone, back, dropped, missing = append(gone, c.Gone...), append(back, c.Back...), dropped+c.Dropped, c.Missing
 			if c.Dropped > 0 && c.Field != "late" {
@@ -199,5 +201,31 @@ func TestColumnsThatVanishAreReported(t *testing.T) {
 		if fmt.Sprint(gone) != step.gone || fmt.Sprint(back) != step.back {
 			t.Errorf("%d of %s: %v vanished, %v came back", step.n, step.value, gone, back)
 		}
+	}
+}
+
+// A challenger of a model with the statistics of categories and the times of keys is solved
+// for on the rows as the model saw them, in the middle of a mini-batch. What is served is
+// what was solved for, and Verify finds it again from the log, bit for bit.
+func TestRefitsOfMixedRecords(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("mixed")
+	values, _ := mixed(3, 1700)
+	kafkatest.Fill(t, c, in, 1, values)
+	cfg, _ := learntest.Config(c, "m", in)
+	cfg = mixedConfig(cfg)
+	cfg.Learner.MaxFeatures = 64
+	cfg.Refit = RefitConfig{Window: 700, Tolerance: 1e-3}
+	learnAll(t, cfg)
+	report, s, err := Refit(t.Context(), cfg, true)
+	if err != nil || !report.Published || report.Rows != 700 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	published, models := challengers(t, cfg)
+	if len(published) != 1 || published[0].StateHash != report.StateHash || !slices.EqualFunc(models[0].Serving(), s.State.Serving, func(a, b learner.Array) bool { return a.Name == b.Name && fmt.Sprint(a.Data) == fmt.Sprint(b.Data) }) {
+		t.Errorf("published %+v, made %+v", published, report)
+	}
+	cfg.Refit = RefitConfig{}
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 1 || v.Compared < 2 {
+		t.Errorf("%+v, %v", v, err)
 	}
 }

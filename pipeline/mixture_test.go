@@ -8,8 +8,10 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // A learner with a mixture continues exactly after it was stopped, although it predicts
@@ -32,20 +34,20 @@ func TestMixtureContinuesExactly(t *testing.T) {
 		cfg.Decode = decode.Config{Label: "y", Key: "site", Infer: true, Missing: "impute"}
 		return cfg
 	}
-	cfg, ev := config(c, "stopped", in)
+	cfg, ev := learntest.Config(c, "stopped", in)
 	cfg = mixed(cfg)
 	learnAll(t, cfg)
 	kafkatest.Fill(t, c, in, 1, values[333:])
 	learnAll(t, cfg)
-	if r, ok := last[event.Restored](ev); !ok || r.Step == 0 {
+	if r, ok := learntest.Last[event.Restored](ev); !ok || r.Step == 0 {
 		t.Error("the second run did not begin at a snapshot")
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
-	whole, all := config(c, "whole", in)
+	whole, all := learntest.Config(c, "whole", in)
 	learnAll(t, mixed(whole))
-	if got, want := finalHash(t, ev), finalHash(t, all); got != want {
+	if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, all); got != want {
 		t.Errorf("stopped once: state hash %v, in one go: %v", got, want)
 	}
 

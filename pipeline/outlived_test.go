@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // Aborted transactions at the end of the predictions topic, however long, do not hide
@@ -14,13 +16,13 @@ import (
 func TestAbortedPredictionsDoNotHideALostTail(t *testing.T) {
 	d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, d.Addr, nil)
-	kafkatest.Fill(t, c, in, 1, rings(1000))
-	cfg, _ := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(1000))
+	cfg, _ := learntest.Config(c, "m", in)
 	cfg.Transactional = true
 	learnAll(t, cfg)
 
 	var rs []ingest.Record
-	for i := range newestPredictions {
+	for i := range journal.PredictionsAtOnce {
 		rs = append(rs, ingest.Record{Time: time.Now().UnixMilli(), Value: fmt.Append(nil, i)})
 	}
 	for range 3 {
@@ -48,7 +50,7 @@ func TestAbortedPredictionsDoNotHideALostTail(t *testing.T) {
 	})
 	cfg.Client = kafkatest.ClientOf(t, d.Addr, nil)
 	_, err := Open(t.Context(), cfg)
-	wants(t, err, ErrLog, "has lost its tail")
+	learntest.Wants(t, err, ErrLog, "has lost its tail")
 }
 
 // A successor that was killed while it published again, before it came to the last seq,
@@ -56,32 +58,32 @@ func TestAbortedPredictionsDoNotHideALostTail(t *testing.T) {
 func TestRepeatedPredictionsDoNotHideALostTail(t *testing.T) {
 	d, in := kafkatest.NewDisk(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, d.Addr, nil)
-	kafkatest.Fill(t, c, in, 1, rings(1000))
-	cfg, _ := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(1000))
+	cfg, _ := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 	d.Down(func() {
 		d.Change(LogTopic(cfg.Model), 0, func(bs [][]byte) [][]byte { return bs[:6] })
 	})
 	c = kafkatest.ClientOf(t, d.Addr, nil)
 	cfg.Client = c
-	j, err := newJournal(t.Context(), cfg)
+	j, err := journal.Unread(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.readOn(t.Context(), nil); err != nil {
+	if err := j.ReadOn(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	again := j.log.Fold.Seq()
-	if again <= j.log.Fold.Released() {
+	again := j.Log.Fold.Seq()
+	if again <= j.Log.Fold.Released() {
 		t.Fatalf("the rest of the log ends at seq %d and has released all of it", again)
 	}
 	var rs []ingest.Record
-	for range newestPredictions + 1 {
+	for range journal.PredictionsAtOnce + 1 {
 		rs = append(rs, ingest.Record{Time: time.Now().UnixMilli(), Value: []byte("{}"), Headers: []ingest.Header{{Key: "ce_sequence", Value: fmt.Append(nil, again)}}})
 	}
 	if err := c.Producer().Publish(t.Context(), PredictionsTopic(cfg.Model), 0, rs); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(t.Context(), cfg)
-	wants(t, err, ErrLog, "has lost its tail")
+	learntest.Wants(t, err, ErrLog, "has lost its tail")
 }

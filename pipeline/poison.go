@@ -1,11 +1,8 @@
 package pipeline
 
 import (
-	"context"
 	"errors"
-	"time"
 
-	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -56,57 +53,4 @@ func (b *budget) pause(seq int64, o modellog.Owner) *modellog.Pause {
 	p := &modellog.Pause{Owner: o, Seq: seq, Bad: int64(b.sum), Of: int64(b.n), Reason: record.Reason(b.last)}
 	*b = budget{}
 	return p
-}
-
-// waitForResume returns once the model log has no PAUSE in effect.
-func (j *journal) waitForResume(ctx context.Context) error {
-	t := time.NewTicker(resumeEvery)
-	defer t.Stop()
-	for {
-		if paused, err := j.stillPaused(ctx); err != nil || !paused {
-			return err
-		}
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-const resumeEvery = 200 * time.Millisecond
-
-func (j *journal) stillPaused(ctx context.Context) (bool, error) {
-	if err := j.confirm(ctx); err != nil {
-		return false, err
-	}
-	if err := j.lock(ctx); err != nil {
-		return false, err
-	}
-	defer j.unlock()
-	return j.log.Fold.Paused() != nil, nil
-}
-
-// Resume writes a RESUME to the model log if a PAUSE is in effect, so that a paused
-// learner continues, or does not pause when it starts. It returns the pause that was
-// in effect; nil if there was none.
-func Resume(ctx context.Context, c Config) (*modellog.Pause, error) {
-	j, err := openJournal(ctx, c, 1)
-	if errors.Is(err, ingest.ErrUnknownTopic) {
-		return nil, noLog(c.Model)
-	}
-	if err != nil {
-		return nil, err
-	}
-	was := j.log.Fold.Paused()
-	for {
-		p := j.log.Fold.Paused()
-		if p == nil {
-			return was, nil
-		}
-		// A claim in between makes the RESUME void. It is then repeated under that claim.
-		if err := j.write(ctx, &modellog.Resume{Owner: j.log.Fold.Claim().Owner, Seq: p.Seq, By: host()}); err != nil {
-			return nil, err
-		}
-	}
 }

@@ -4,14 +4,17 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 func TestTooMuchBadInputPausesUntilResumed(t *testing.T) {
 	c, in, clean := kafkatest.Client(t), kafkatest.Name("rings"), kafkatest.Name("rings")
-	good := rings(2000)
+	good := learntest.Rings(2000)
 	var mixed []string
 	mixed = append(mixed, good[:700]...)
 	for range 700 {
@@ -21,10 +24,10 @@ func TestTooMuchBadInputPausesUntilResumed(t *testing.T) {
 	kafkatest.Fill(t, c, in, 1, mixed)
 	kafkatest.Fill(t, c, clean, 1, good)
 
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.ToEnd = false
 	paused := func() bool {
-		p, ok := last[event.Paused](ev)
+		p, ok := learntest.Last[event.Paused](ev)
 		return ok && p.Why.Bad > budgetWindow/2
 	}
 	stop, _ := start(t, cfg)
@@ -32,11 +35,11 @@ func TestTooMuchBadInputPausesUntilResumed(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	p, _ := last[event.Paused](ev)
+	p, _ := learntest.Last[event.Paused](ev)
 	if n := len(kafkatest.Read(t, c, QuarantineTopic(cfg.Model))); int64(n) != p.Why.Bad || n > 600 {
 		t.Errorf("%d records in quarantine, the pause says %v", n, p.Why)
 	}
-	if s, ok := last[event.Saved](ev); !ok || s.Seq != p.Why.Seq {
+	if s, ok := learntest.Last[event.Saved](ev); !ok || s.Seq != p.Why.Seq {
 		t.Errorf("snapshot at seq %d, paused behind %d", s.Seq, p.Why.Seq)
 	}
 
@@ -50,31 +53,31 @@ func TestTooMuchBadInputPausesUntilResumed(t *testing.T) {
 	if !errors.Is(err, ErrPoisoned) {
 		t.Errorf("--to-end: %v, want %v", err, ErrPoisoned)
 	}
-	ev.all = nil
+	ev.Reset()
 	stop, _ = start(t, cfg)
 	eventually(t, "it has paused after a restart", paused)
-	if _, ok := last[event.Learned](ev); ok {
+	if _, ok := learntest.Last[event.Learned](ev); ok {
 		t.Error("it learned while it was paused")
 	}
-	if was, err := Resume(t.Context(), cfg); err != nil || was == nil || was.Seq != p.Why.Seq {
+	if was, err := admin.Resume(t.Context(), cfg); err != nil || was == nil || was.Seq != p.Why.Seq {
 		t.Errorf("resume: %v, %v", was, err)
 	}
 	eventually(t, "it has learned all", func() bool { return learned(ev) == 1960 })
-	if _, ok := last[event.Resumed](ev); !ok {
+	if _, ok := learntest.Last[event.Resumed](ev); !ok {
 		t.Error("it went on without a word")
 	}
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if was, err := Resume(t.Context(), cfg); err != nil || was != nil {
+	if was, err := admin.Resume(t.Context(), cfg); err != nil || was != nil {
 		t.Errorf("resume of a learner that has not paused: %v, %v", was, err)
 	}
-	want, wantEvents := config(c, "clean", clean)
+	want, wantEvents := learntest.Config(c, "clean", clean)
 	learnAll(t, want)
-	if got, want := finalHash(t, ev), finalHash(t, wantEvents); got != want {
+	if got, want := learntest.FinalHash(t, ev), learntest.FinalHash(t, wantEvents); got != want {
 		t.Errorf("state hash %v, without the bad records %v", got, want)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 }

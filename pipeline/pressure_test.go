@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // While the predictions topic accepts no records, learning stops after a few BATCHes,
@@ -58,7 +59,7 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 		return nil, nil, false
 	})
 
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.BatchSize, cfg.ToEnd = 100, false
 	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "dsg", 64 // cheap, because what is learned does not matter
 	stop, _ := start(t, cfg)
@@ -72,10 +73,10 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 	var l event.Learned
 	var ahead, n int64
 	for settled := false; !settled; {
-		l, _ = last[event.Learned](ev)
+		l, _ = learntest.Last[event.Learned](ev)
 		ahead, n = fetched.Load(), refusals.Load()
 		eventually(t, "some time passes", func() bool { return refusals.Load() >= n+10 })
-		l2, _ := last[event.Learned](ev)
+		l2, _ := learntest.Last[event.Learned](ev)
 		settled = l.Seq > 1 && l2.Seq == l.Seq && fetched.Load() == ahead
 	}
 	before, n := heap(), refusals.Load()
@@ -90,7 +91,7 @@ func TestStalledOutputHoldsTheLearnerBack(t *testing.T) {
 	if after := heap(); after > before+(1<<20) {
 		t.Errorf("the heap has grown from %d to %d bytes while nothing moved", before, after)
 	}
-	if l2, _ := last[event.Learned](ev); l2.Seq > most || fetched.Load() != ahead {
+	if l2, _ := learntest.Last[event.Learned](ev); l2.Seq > most || fetched.Load() != ahead {
 		t.Errorf("it has gone on: BATCH %d, record %d, before %d and %d", l2.Seq, fetched.Load(), l.Seq, ahead)
 	}
 	stalled.Store(false)
@@ -112,21 +113,21 @@ func TestMemoryStaysBelowTheFormula(t *testing.T) {
 	t.Cleanup(func() { b.Close() })
 	c, in := kafkatest.ClientOf(t, b.Addr(), nil), kafkatest.Name("wide")
 	kafkatest.Fill(t, c, in, 1, wide(20_000))
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.BatchSize, cfg.SnapshotEvery, cfg.Learner.MaxFeatures = 1000, 20*time.Millisecond, 512
 	var before, peak runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	highest := uint64(0)
 	cfg.Report = func(e event.Event) {
-		ev.add(e)
+		ev.Add(e)
 		if _, ok := e.(event.Learned); ok {
 			runtime.ReadMemStats(&peak)
 			highest = max(highest, peak.HeapInuse)
 		}
 	}
 	learnAll(t, cfg)
-	m, ok := last[event.Memory](ev)
+	m, ok := learntest.Last[event.Memory](ev)
 	if !ok || m.Limit < memory.Base {
 		t.Fatalf("no limit was reported: %+v", m)
 	}

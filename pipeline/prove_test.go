@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // interrupted runs learners of c, each of which is fenced by the next after it has learned
@@ -48,11 +50,11 @@ func interrupted(t *testing.T, c Config, times int) (fenced int) {
 // computed again to the bit.
 func TestPredictionsAreProved(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings-a")
-	values := rings(900)
+	values := learntest.Rings(900)
 	values[500] = "{" // no row
 	kafkatest.Fill(t, c, in, 2, values)
 	for _, algorithm := range []string{"newton", "ridge"} {
-		cfg, _ := config(c, algorithm, in)
+		cfg, _ := learntest.Config(c, algorithm, in)
 		cfg.Learner.Algorithm, cfg.BatchSize = algorithm, 30
 		if n := interrupted(t, cfg, 5); n == 0 {
 			t.Error("no learner was interrupted")
@@ -68,7 +70,7 @@ func TestPredictionsAreProved(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(1, 1))
 		rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-		got, err := Prove(t.Context(), cfg, ids[:20])
+		got, err := audit.Prove(t.Context(), cfg, ids[:20])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,11 +88,11 @@ func TestPredictionsAreProved(t *testing.T) {
 			}
 		}
 	}
-	cfg, _ := config(c, "ridge", in)
+	cfg, _ := learntest.Config(c, "ridge", in)
 	cfg.Learner.Algorithm, cfg.BatchSize = "ridge", 30
 	for id, says := range map[string]string{"x": "want the ce_id", in + "-0-450": "no decision about", in + "-0-250": "was not a row", "other-0-1": "no decision about"} {
-		_, err := Prove(t.Context(), cfg, []string{id})
-		wants(t, err, ErrUnproved, says)
+		_, err := audit.Prove(t.Context(), cfg, []string{id})
+		learntest.Wants(t, err, audit.ErrUnproved, says)
 	}
 	// A prediction that the model did not make.
 	topic := PredictionsTopic(cfg.Model)
@@ -107,7 +109,7 @@ func TestPredictionsAreProved(t *testing.T) {
 	if err := c.Producer().Publish(t.Context(), topic, 0, []ingest.Record{forged}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Prove(t.Context(), cfg, []string{kafkatest.Header(forged, "ce_id")})
+	got, err := audit.Prove(t.Context(), cfg, []string{kafkatest.Header(forged, "ce_id")})
 	if err != nil || got[0].Equal || !bytes.Equal(got[0].Again, rs[40].Value) {
 		t.Errorf("a forged prediction: %+v, %v", got, err)
 	}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"testing"
 
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -36,7 +37,7 @@ func TestPrunedChallengerIsSmallerAndVerifies(t *testing.T) {
 		t.Fatalf("%+v", published)
 	}
 	cfg.Refit = RefitConfig{}
-	v, err := Verify(t.Context(), cfg)
+	v, err := audit.Verify(t.Context(), cfg)
 	if err != nil || v.Divergent != 0 || v.Challengers != 1 || v.Compared < 1 {
 		t.Errorf("%+v, %v", v, err)
 	}

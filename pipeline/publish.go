@@ -9,6 +9,7 @@ import (
 	"github.com/accrete-ml/accrete/internal/planted"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/pipeline/internal/memory"
 )
 
@@ -31,7 +32,7 @@ type publisher struct {
 // writer writes records to a partition, with or without a transaction.
 type writer func(ctx context.Context, topic string, partition int, rs []ingest.Record) error
 
-func newPublisher(c Config, j *journal, partitions int, released int64) *publisher {
+func newPublisher(c Config, j *journal.Journal, partitions int, released int64) *publisher {
 	p := &publisher{
 		producer: c.Client.Producer(), predictions: PredictionsTopic(c.Model), partitions: partitions,
 		quarantine: QuarantineTopic(c.Model), report: c.Report,

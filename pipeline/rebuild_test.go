@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // sourced writes values to a topic. Every seventh has a header "source: bad" and the key
@@ -35,7 +37,7 @@ func sourced(t *testing.T, c *ingest.Client, topic string, values []string, keep
 // them, and continues like that one.
 func TestARebuiltModelHasNotSeenWhatWasLeftOut(t *testing.T) {
 	c := kafkatest.Client(t)
-	values := rings(420)
+	values := learntest.Rings(420)
 	for i := range values { // with a class of their own
 		if i%7 == 3 {
 			values[i] = `{"features":{"x":1,"y":2},"label":"poison"}`
@@ -53,20 +55,20 @@ func TestARebuiltModelHasNotSeenWhatWasLeftOut(t *testing.T) {
 			in, clean := kafkatest.Name("rings"), kafkatest.Name("rings")
 			sourced(t, c, in, values[:300], func(int) bool { return true })
 			sourced(t, c, clean, values[:300], w.left)
-			cfg, ev := config(c, "m", in)
+			cfg, ev := learntest.Config(c, "m", in)
 			cfg.Learner.Algorithm, cfg.BatchSize = "ridge", 40
 			learnAll(t, cfg)
-			was := finalHash(t, ev)
-			other, ev := config(c, "m", clean)
+			was := learntest.FinalHash(t, ev)
+			other, ev := learntest.Config(c, "m", clean)
 			other.Learner.Algorithm = "ridge"
 			learnAll(t, other)
-			want := finalHash(t, ev)
+			want := learntest.FinalHash(t, ev)
 
-			dry, err := Rebuild(t.Context(), cfg, w.without, "")
+			dry, err := audit.Rebuild(t.Context(), cfg, w.without, "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Rebuild(t.Context(), cfg, w.without, cfg.Model+"2")
+			r, err := audit.Rebuild(t.Context(), cfg, w.without, cfg.Model+"2")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,11 +84,11 @@ func TestARebuiltModelHasNotSeenWhatWasLeftOut(t *testing.T) {
 			if d := r.Difference; r.Records != 300 || int(r.Removed) != 300-kept || int(d.Compared) != kept || d.Different == 0 || d.Mean <= 0 || d.Largest > 1 || d.Graded == 0 || d.Without.Loss >= d.With.Loss {
 				t.Errorf("%+v", r)
 			}
-			_, err = Rebuild(t.Context(), cfg, w.without, r.As)
-			wants(t, err, ErrStart, "exists")
+			_, err = audit.Rebuild(t.Context(), cfg, w.without, r.As)
+			learntest.Wants(t, err, ErrStart, "exists")
 			next := cfg
 			next.Model = r.As
-			v, err := Verify(t.Context(), next)
+			v, err := audit.Verify(t.Context(), next)
 			if err != nil || v.Divergent > 0 || !v.Start.Verified || v.StateHash != want {
 				t.Errorf("verify: %+v, %v", v, err)
 			}
@@ -94,9 +96,9 @@ func TestARebuiltModelHasNotSeenWhatWasLeftOut(t *testing.T) {
 			sourced(t, c, in, values[300:], func(int) bool { return true })
 			sourced(t, c, clean, values[300:], func(int) bool { return true })
 			learnAll(t, other)
-			want = finalHash(t, ev)
+			want = learntest.FinalHash(t, ev)
 			learnAll(t, next)
-			if v, err = Verify(t.Context(), next); err != nil || v.Divergent > 0 || v.StateHash != want {
+			if v, err = audit.Verify(t.Context(), next); err != nil || v.Divergent > 0 || v.StateHash != want {
 				t.Errorf("it continues with state %v, want %v; %v", v.StateHash, want, err)
 			}
 		})
@@ -105,15 +107,15 @@ func TestARebuiltModelHasNotSeenWhatWasLeftOut(t *testing.T) {
 
 func TestRebuildRefusesWhatItCannotDo(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(20))
-	cfg, _ := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(20))
+	cfg, _ := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 	for text, says := range map[string]string{"": "joined by &", "x=1": "unknown condition", "before=yesterday": "parsing time", "partition=x": "parsing", "key": "joined by &", "key=%zz": "joined by &"} {
-		_, err := Rebuild(t.Context(), cfg, []string{text}, "")
-		wants(t, err, ErrStart, says)
+		_, err := audit.Rebuild(t.Context(), cfg, []string{text}, "")
+		learntest.Wants(t, err, ErrStart, says)
 	}
-	_, err := Rebuild(t.Context(), cfg, []string{"key=1"}, cfg.Model)
-	wants(t, err, ErrStart, "cannot replace itself")
-	_, err = Rebuild(t.Context(), cfg, nil, "")
-	wants(t, err, ErrStart, "no records")
+	_, err := audit.Rebuild(t.Context(), cfg, []string{"key=1"}, cfg.Model)
+	learntest.Wants(t, err, ErrStart, "cannot replace itself")
+	_, err = audit.Rebuild(t.Context(), cfg, nil, "")
+	learntest.Wants(t, err, ErrStart, "no records")
 }

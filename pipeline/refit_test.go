@@ -11,21 +11,26 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/challenger"
 	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // refits returns the configuration of a model with refits on its last 500 records.
-func refits(t *testing.T, partitions, records int) (Config, *events) {
+func refits(t *testing.T, partitions, records int) (Config, *learntest.Events) {
 	t.Helper()
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, partitions, rings(records))
-	cfg, ev := config(c, "m", in)
+	kafkatest.Fill(t, c, in, partitions, learntest.Rings(records))
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.Learner.Algorithm, cfg.Learner.MaxFeatures = "all", 64
 	cfg.Refit = RefitConfig{Window: 500, Tolerance: 1e-3}
 	return cfg, ev
@@ -34,14 +39,14 @@ func refits(t *testing.T, partitions, records int) (Config, *events) {
 // challengers returns the challengers in the model log, with their models.
 func challengers(t *testing.T, c Config) (all []*modellog.Challenger, models []*learner.Model) {
 	t.Helper()
-	j, err := openJournal(t.Context(), c, math.MaxInt)
+	c.VerifyKey = nil
+	j, err := journal.Open(t.Context(), c, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range j.log.Fold.Challengers() {
+	for _, s := range j.Log.Fold.Challengers() {
 		stored := modellog.Stored{Manifest: &s.Challenger.Manifest, Offset: s.Offset, Chunks: s.Chunks}
-		c.VerifyKey = nil
-		got, err := loadSnapshot(t.Context(), c, j, stored)
+		got, err := j.Load(t.Context(), stored)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,20 +64,20 @@ func challengers(t *testing.T, c Config) (all []*modellog.Challenger, models []*
 func TestRefitsDoNotChangeWhatIsLearned(t *testing.T) {
 	cfg, ev := refits(t, 1, 1500)
 	learnAll(t, cfg)
-	want := finalHash(t, ev)
+	want := learntest.FinalHash(t, ev)
 
-	again, ev2 := config(cfg.Client, "again", cfg.Topics[0])
+	again, ev2 := learntest.Config(cfg.Client, "again", cfg.Topics[0])
 	again.Learner, again.Refit = cfg.Learner, cfg.Refit
 	again.Refit.Every, again.BatchSize, again.ChunkBytes = time.Nanosecond, 70, 1000
 	again.ToEnd, again.SnapshotEvery = false, 20*time.Millisecond
 	stop, _ := start(t, again)
-	eventually(t, "it refits what it has learned", func() bool { r, ok := last[event.Refitted](ev2); return ok && r.Refit.Rows == 500 })
+	eventually(t, "it refits what it has learned", func() bool { r, ok := learntest.Last[event.Refitted](ev2); return ok && r.Refit.Rows == 500 })
 	eventually(t, "it learns everything", func() bool { return learned(ev2) == 1470 })
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
 	all, models := challengers(t, again)
-	v, err := Verify(t.Context(), again)
+	v, err := audit.Verify(t.Context(), again)
 	if err != nil || v.Divergent != 0 || v.Challengers < 1 || v.Compared < 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -82,7 +87,7 @@ func TestRefitsDoNotChangeWhatIsLearned(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if got := finalHash(t, ev2); got != want {
+	if got := learntest.FinalHash(t, ev2); got != want {
 		t.Errorf("with refits the state is %v, and without %v", got, want)
 	}
 }
@@ -117,7 +122,7 @@ func TestARefitFromOutsideIsTheLearnersOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, _, err := learnedBefore(t.Context(), cfg, l.inputs, s, 500)
+	rows, _, err := challenger.Rows(t.Context(), cfg, l.inputs, s, 500, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +137,7 @@ func TestARefitFromOutsideIsTheLearnersOwn(t *testing.T) {
 	if err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 1 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
@@ -142,11 +147,11 @@ func TestARefitFromOutsideIsTheLearnersOwn(t *testing.T) {
 func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 	cfg, _ := refits(t, 2, 800)
 	learnAll(t, cfg)
-	j, err := openJournal(t.Context(), cfg, math.MaxInt)
+	j, err := journal.Open(t.Context(), cfg, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := loadSnapshot(t.Context(), cfg, j, j.log.Fold.Snapshots()[0])
+	s, err := j.Load(t.Context(), j.Log.Fold.Snapshots()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,20 +159,20 @@ func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := refitTo(t.Context(), cfg, ins, s)
+	r, err := challenger.Solve(t.Context(), cfg, ins, s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range r.snapshot.State.Serving {
+	for _, a := range r.Snapshot.State.Serving {
 		if a.Name == "coefficients" {
 			a.Data.([]float32)[3] += 1e-3
 		}
 	}
-	j.owner = j.log.Fold.Claim().Owner
-	if _, err := j.challenge(t.Context(), r, cfg); err != nil {
+	j.Owner = j.Log.Fold.Claim().Owner
+	if _, err := j.Challenge(t.Context(), r.Snapshot, r.Refit, cfg); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 1 || v.Challengers != 1 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 1 || v.Challengers != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
@@ -177,11 +182,11 @@ func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 	cfg, _ := refits(t, 2, 1200)
 	learnAll(t, cfg)
-	j, err := openJournal(t.Context(), cfg, math.MaxInt)
+	j, err := journal.Open(t.Context(), cfg, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := cfg.decisions().Before(t.Context(), j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
+	want, err := challenger.Decisions(cfg).Before(t.Context(), j.Log.Fold.Seq(), j.Log.Fold.Chain(), 400)
 	if err != nil || len(want) < 2 {
 		t.Fatalf("%d batches, %v", len(want), err)
 	}
@@ -190,23 +195,23 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 		void.Owner.Nonce[3]++
 		void.Counts.Learned += 1000
 		void.Chain = modellog.NextChain(snapshot.Hash{1}, &void)
-		if err := j.write(t.Context(), &void); err != nil {
+		if err := j.Write(t.Context(), &void); err != nil {
 			t.Fatal(err)
 		}
 	}
 	same := func(a, b *modellog.Batch) bool { return a.Chain == b.Chain }
-	got, err := cfg.decisions().Before(t.Context(), j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
+	got, err := challenger.Decisions(cfg).Before(t.Context(), j.Log.Fold.Seq(), j.Log.Fold.Chain(), 400)
 	if err != nil || !slices.EqualFunc(got, want, same) {
 		t.Errorf("%d batches, want %d, %v", len(got), len(want), err)
 	}
 	found := map[int64][]modellog.Record{}
-	if err := cfg.decisions().Read(t.Context(), 0, j.log.Next(), found); err != nil {
+	if err := challenger.Decisions(cfg).Read(t.Context(), 0, j.Log.Next(), found); err != nil {
 		t.Fatal(err)
 	}
 	for _, rs := range found { // the order of reading does not matter
 		slices.Reverse(rs)
 	}
-	back, _ := decisions.Follow(found, j.log.Fold.Seq(), j.log.Fold.Chain(), 400)
+	back, _ := decisions.Follow(found, j.Log.Fold.Seq(), j.Log.Fold.Chain(), 400)
 	slices.Reverse(back)
 	if !slices.EqualFunc(back, want, same) {
 		t.Errorf("%d batches, want %d", len(back), len(want))
@@ -218,7 +223,7 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 	if learned < 400 || learned-int(got[0].Counts.Learned) >= 400 {
 		t.Errorf("%d records in the BATCHes, and %d without the first", learned, learned-int(got[0].Counts.Learned))
 	}
-	if all, err := cfg.decisions().Before(t.Context(), j.log.Fold.Seq(), j.log.Fold.Chain(), 1<<20); err != nil || all[0].Seq != 1 || len(all) != int(j.log.Fold.Seq()) {
+	if all, err := challenger.Decisions(cfg).Before(t.Context(), j.Log.Fold.Seq(), j.Log.Fold.Chain(), 1<<20); err != nil || all[0].Seq != 1 || len(all) != int(j.Log.Fold.Seq()) {
 		t.Errorf("all the way back: %d batches from %d, %v", len(all), all[0].Seq, err)
 	}
 }
@@ -228,14 +233,14 @@ func TestRefitReadsOnlyWhatCounts(t *testing.T) {
 func TestRefitPassesOverWhatWasRolledBack(t *testing.T) {
 	cfg, ev := refits(t, 1, 900)
 	learnAll(t, cfg)
-	first, _ := last[event.Saved](ev)
-	kafkatest.Fill(t, cfg.Client, cfg.Topics[0], 1, rings(300))
+	first, _ := learntest.Last[event.Saved](ev)
+	kafkatest.Fill(t, cfg.Client, cfg.Topics[0], 1, learntest.Rings(300))
 	learnAll(t, cfg)
 	want, _, err := Refit(t.Context(), cfg, true)
 	if err != nil || want.Rows != 500 {
 		t.Fatalf("%+v, %v", want, err)
 	}
-	if _, err := Rollback(t.Context(), cfg, RollbackTo{Step: &first.Step}); err != nil {
+	if _, err := admin.Rollback(t.Context(), cfg, admin.RollbackTo{Step: &first.Step}); err != nil {
 		t.Fatal(err)
 	}
 	learnAll(t, cfg)
@@ -243,7 +248,7 @@ func TestRefitPassesOverWhatWasRolledBack(t *testing.T) {
 	if err != nil || got.Rows != want.Rows || got.Loss != want.Loss || got.Seq <= want.Seq {
 		t.Errorf("%+v, %v; before the rollback %+v", got, err, want)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 1 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
@@ -253,23 +258,23 @@ func TestRefitPassesOverWhatWasRolledBack(t *testing.T) {
 func TestVerifyOmitsAChallengerWhoseBatchesWereDeleted(t *testing.T) {
 	cfg, _ := refits(t, 1, 800)
 	learnAll(t, cfg)
-	kafkatest.Fill(t, cfg.Client, cfg.Topics[0], 1, rings(50)) // one BATCH
+	kafkatest.Fill(t, cfg.Client, cfg.Topics[0], 1, learntest.Rings(50)) // one BATCH
 	learnAll(t, cfg)
 	if _, _, err := Refit(t.Context(), cfg, true); err != nil {
 		t.Fatal(err)
 	}
-	j, err := openJournal(t.Context(), cfg, math.MaxInt)
+	j, err := journal.Open(t.Context(), cfg, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := j.log.Fold.Snapshots()
+	kept := j.Log.Fold.Snapshots()
 	if kept[0].Manifest.Seq != kept[1].Manifest.Seq+1 {
 		t.Fatalf("snapshots at %d and %d", kept[1].Manifest.Seq, kept[0].Manifest.Seq)
 	}
 	if err := cfg.Client.DeleteRecords(t.Context(), LogTopic(cfg.Model), 0, kept[1].Manifest.Start.Offset); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 0 || v.Compared != 1 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 0 || v.Compared != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
@@ -296,7 +301,7 @@ func TestChallengersAreSigned(t *testing.T) {
 	if len(all) != 1 || all[0].Verify(cfg.VerifyKey) != nil {
 		t.Errorf("%v", all)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Challengers != 1 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Challengers != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
 	other := bytes.Clone(all[0].Signature)

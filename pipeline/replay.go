@@ -49,7 +49,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 			out = l.history.Learn(rec.Seq, rec.Chain, d)
 			l.relearn += time.Since(begin)
 			l.budget.spend(d.Items)
-			if l.journal.log.Fold.Resumed() == rec.Seq {
+			if l.journal.Log.Fold.Resumed() == rec.Seq {
 				l.budget = budget{}
 			}
 			ev.Batches++
@@ -76,11 +76,11 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 			break
 		}
 	}
-	if l.journal.log.Fold.Paused() != nil {
+	if l.journal.Log.Fold.Paused() != nil {
 		l.budget = budget{}
 	}
 	ev.Took, ev.Progress, ev.Timeline = time.Since(start), l.history.Learner.Progress(), l.history.Timeline.Clone()
-	for _, s := range slices.Backward(l.journal.log.Fold.Snapshots()) {
+	for _, s := range slices.Backward(l.journal.Log.Fold.Snapshots()) {
 		ev.Snapshots = append(ev.Snapshots, s.Manifest)
 	}
 	l.config.Report(ev)
@@ -91,7 +91,7 @@ func (l *Learner) replay(ctx context.Context, from modellog.Recovery) error {
 // lost. The source then reports a gap and continues with the remaining records.
 func (l *Learner) abandon(ctx context.Context, at *modellog.Batch, lost *ingest.GapError) (*history.Publication, error) {
 	reason := fmt.Sprintf("BATCH %d cannot be replayed: records %d to %d of %s/%d no longer exist", at.Seq, lost.Want, lost.LogStart-1, lost.Topic, lost.Partition)
-	r, err := l.journal.appendRollback(ctx, l.history.Seq, l.history.Chain, reason)
+	r, err := l.journal.AppendRollback(ctx, l.history.Seq, l.history.Chain, reason)
 	if err != nil {
 		return nil, err
 	}

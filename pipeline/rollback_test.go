@@ -1,23 +1,27 @@
 package pipeline
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // proved verifies a model and fails the test unless it has that many abandoned ranges.
-func proved(t *testing.T, c Config, abandoned int) Verification {
+func proved(t *testing.T, c Config, abandoned int) audit.Verification {
 	t.Helper()
-	v, err := Verify(t.Context(), c)
+	v, err := audit.Verify(t.Context(), c)
 	if err != nil || v.Divergent > 0 || v.Compared == 0 || len(v.Abandoned) != abandoned || v.Unreached != "" {
 		t.Errorf("verify: %+v, %v; want %d stretches abandoned", v, err, abandoned)
 	}
@@ -44,8 +48,8 @@ func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
 	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
 		for _, transactional := range []bool{false, true} {
 			c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
-			kafkatest.Fill(t, c, in, 2, rings(2000))
-			cfg, ev := config(c, "m", in)
+			kafkatest.Fill(t, c, in, 2, learntest.Rings(2000))
+			cfg, ev := learntest.Config(c, "m", in)
 			cfg.Transactional = transactional
 			learnAll(t, cfg)
 			was := finalSeq(t, ev)
@@ -54,7 +58,7 @@ func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
 			})
 			cfg.Client = kafkatest.ClientOf(t, addr, nil)
 			_, err := Open(t.Context(), cfg)
-			wants(t, err, ErrLog, "has lost its tail")
+			learntest.Wants(t, err, ErrLog, "has lost its tail")
 			r := rolledBack(t, cfg)
 			if r.Seq != was+1 || r.ToSeq >= was {
 				t.Errorf("rolled back: %+v; want seqs up to %d abandoned", r, was)
@@ -67,7 +71,7 @@ func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
 					t.Errorf("a prediction carries the rollback's own seq %d", seq)
 				}
 			}
-			if r, err := Rollback(t.Context(), cfg, RollbackTo{}); err != nil || r.Record != nil {
+			if r, err := admin.Rollback(t.Context(), cfg, admin.RollbackTo{}); err != nil || r.Record != nil {
 				t.Errorf("once more: %+v, %v; want nothing to do", r, err)
 			}
 		}
@@ -76,44 +80,44 @@ func TestALostTailIsRefusedAtTheStartAndRolledBack(t *testing.T) {
 
 func TestRollbackToAStepAndToATime(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(3000)
-	cfg, ev := config(c, "m", in)
+	values := learntest.Rings(3000)
+	cfg, ev := learntest.Config(c, "m", in)
 	var at []event.Saved
 	var times []time.Time
 	for from := 0; from < 3000; from += 1000 {
 		kafkatest.Fill(t, c, in, 1, values[from:from+1000])
 		learnAll(t, cfg)
-		s, _ := last[event.Saved](ev)
+		s, _ := learntest.Last[event.Saved](ev)
 		at, times = append(at, s), append(times, time.Now())
 		time.Sleep(2 * time.Millisecond) // timestamps of records are in milliseconds
 	}
-	back := func(to RollbackTo, want event.Saved, abandoned int) {
+	back := func(to admin.RollbackTo, want event.Saved, abandoned int) {
 		t.Helper()
-		r, err := Rollback(t.Context(), cfg, to)
+		r, err := admin.Rollback(t.Context(), cfg, to)
 		if err != nil || r.Record == nil || r.Record.ToSeq != want.Seq {
 			t.Fatalf("to %+v: %+v, %v; want to seq %d", to, r.Record, err, want.Seq)
 		}
 		learnAll(t, cfg)
 		proved(t, cfg, abandoned)
-		if got := finalHash(t, ev); got != at[2].StateHash {
+		if got := learntest.FinalHash(t, ev); got != at[2].StateHash {
 			t.Errorf("to %+v: state hash %v, before %v", to, got, at[2].StateHash)
 		}
 	}
 	step := at[1].Step + 1
-	back(RollbackTo{Step: &step, Reason: "for a test"}, at[1], 1)
-	back(RollbackTo{Before: times[0].Add(time.Millisecond)}, at[0], 1) // abandons the previous rollback, too
+	back(admin.RollbackTo{Step: &step, Reason: "for a test"}, at[1], 1)
+	back(admin.RollbackTo{Before: times[0].Add(time.Millisecond)}, at[0], 1) // abandons the previous rollback, too
 	none := int64(-1)
-	_, err := Rollback(t.Context(), cfg, RollbackTo{Step: &none})
-	wants(t, err, ErrNowhere, "step -1")
+	_, err := admin.Rollback(t.Context(), cfg, admin.RollbackTo{Step: &none})
+	learntest.Wants(t, err, admin.ErrNowhere, "step -1")
 }
 
 func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
 	kafkatest.OnFragile(t, func(t *testing.T, addr string, d kafkatest.Fragile) {
 		in := kafkatest.Name("rings")
 		c := kafkatest.ClientOf(t, addr, nil)
-		values := rings(3000)
+		values := learntest.Rings(3000)
 		kafkatest.Fill(t, c, in, 1, values[:1500])
-		cfg, ev := config(c, "m", in)
+		cfg, ev := learntest.Config(c, "m", in)
 		learnAll(t, cfg)
 		saved := finalSeq(t, ev)
 		kafkatest.Fill(t, c, in, 1, values[1500:])
@@ -133,14 +137,14 @@ func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
 			return c.DeleteRecords(t.Context(), in, 0, 2000) == nil
 		})
 		_, err := Open(t.Context(), cfg)
-		wants(t, err, input.ErrHistory, "BATCH")
+		learntest.Wants(t, err, input.ErrHistory, "BATCH")
 		cfg.OnGap = "record"
 		learnAll(t, cfg)
-		r, ok := last[event.RolledBack](ev)
+		r, ok := learntest.Last[event.RolledBack](ev)
 		if !ok || r.Record.ToSeq != saved {
 			t.Fatalf("rolled back: %+v, want to seq %d", r, saved)
 		}
-		if g, ok := last[event.Gap](ev); !ok || g.From != 1500 || g.To != 2000 {
+		if g, ok := learntest.Last[event.Gap](ev); !ok || g.From != 1500 || g.To != 2000 {
 			t.Errorf("the gap is %+v", g)
 		}
 		learnAll(t, cfg)
@@ -150,26 +154,26 @@ func TestInputLostBelowTheSnapshotIsRecorded(t *testing.T) {
 
 // as runs f as a program of the versions v.
 func as(v modellog.Versions, f func()) {
-	was := versions
-	versions = v
-	defer func() { versions = was }()
+	was := history.Versions
+	history.Versions = v
+	defer func() { history.Versions = was }()
 	f()
 }
 
 func TestAnotherArithmeticIsRefusedOrSaid(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(3000)
+	values := learntest.Rings(3000)
 	kafkatest.Fill(t, c, in, 1, values[:1500])
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
 	older := finalSeq(t, ev)
 	kafkatest.Fill(t, c, in, 1, values[1500:])
-	next := modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: versions.Decoder}
+	next := modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: history.Versions.Decoder}
 	as(next, func() {
 		_, err := Open(t.Context(), cfg)
-		wants(t, err, ErrVersion, "arithmetic 1, decoder 1, this program has arithmetic 2, decoder 1")
-		_, err = Verify(t.Context(), cfg)
-		wants(t, err, ErrVersion, "verify it with a program of that version")
+		learntest.Wants(t, err, ErrVersion, "arithmetic 1, decoder 1, this program has arithmetic 2, decoder 1")
+		_, err = audit.Verify(t.Context(), cfg)
+		learntest.Wants(t, err, ErrVersion, "verify it with a program of that version")
 		cfg.Upgrade = true
 		learnAll(t, cfg)
 		learnAll(t, cfg)
@@ -179,9 +183,9 @@ func TestAnotherArithmeticIsRefusedOrSaid(t *testing.T) {
 		}
 	})
 	_, err := Open(t.Context(), Config{Model: cfg.Model, Client: c, Topics: cfg.Topics, Learner: cfg.Learner, Report: cfg.Report, SnapshotEvery: time.Hour})
-	wants(t, err, ErrVersion, "arithmetic 2, decoder 1, this program has arithmetic 1, decoder 1")
+	learntest.Wants(t, err, ErrVersion, "arithmetic 2, decoder 1, this program has arithmetic 1, decoder 1")
 	cfg.Upgrade = false
-	v, err := Verify(t.Context(), cfg)
+	v, err := audit.Verify(t.Context(), cfg)
 	if err != nil || v.ToSeq != older || v.Divergent > 0 || !strings.Contains(v.Unreached, "newest MANIFEST") {
 		t.Errorf("the older program verifies %+v, %v; want up to seq %d", v, err, older)
 	}
@@ -191,56 +195,31 @@ func TestAnotherArithmeticIsRefusedOrSaid(t *testing.T) {
 // leaves a whole log, whatever comes between.
 func TestAnUpgradeDoesNotBreakTheLogOfALiveLearner(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(300))
-	cfg, _ := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
+	cfg, _ := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
-	older, err := openJournal(t.Context(), cfg, 1)
+	older, err := journal.Open(t.Context(), cfg, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := older.claim(t.Context(), versions, nil); err != nil {
+	if err := older.Claim(t.Context(), history.Versions, nil); err != nil {
 		t.Fatal(err)
 	}
 	cfg.Upgrade = true
-	newer, err := openJournal(t.Context(), cfg, 1)
+	newer, err := journal.Open(t.Context(), cfg, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := older.appendGap(t.Context(), &input.Gap{In: &input.Partition{Topic: in}, From: 300, To: 301}); err != nil {
+	if _, err := older.AppendGap(t.Context(), &input.Gap{In: &input.Partition{Topic: in}, From: 300, To: 301}); err != nil {
 		t.Fatal(err)
 	}
-	as(modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: versions.Decoder}, func() {
-		wants(t, newer.begin(t.Context(), cfg, nil, 0), ErrVersion, "after its newest snapshot")
+	as(modellog.Versions{Arithmetic: learner.Arithmetic + 1, Decoder: history.Versions.Decoder}, func() {
+		learntest.Wants(t, newer.Begin(t.Context(), cfg, nil, 0), ErrVersion, "after its newest snapshot")
 	})
-	if err := newer.log.Fold.Broken(); err != nil {
+	if err := newer.Log.Fold.Broken(); err != nil {
 		t.Errorf("the log: %v", err)
 	}
-	if _, err := Rollback(t.Context(), cfg, RollbackTo{}); err != nil {
+	if _, err := admin.Rollback(t.Context(), cfg, admin.RollbackTo{}); err != nil {
 		t.Errorf("after that: %v", err)
 	}
-}
-
-// A learner that runs while an operator rolls back may delete the snapshot to which the
-// history is to return. A ROLLBACK to it would leave a log that nobody can read.
-func TestRollbackToASnapshotThatIsDeletedMeanwhile(t *testing.T) {
-	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(500))
-	cfg, _ := config(c, "m", in)
-	learnAll(t, cfg)
-	whole := cfg
-	whole.Keep = math.MaxInt
-	j, _, err := openComplete(t.Context(), whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := j.log.Fold.Seq()
-	kafkatest.Fill(t, c, in, 1, rings(500))
-	cfg.Keep, cfg.History = 1, 1
-	learnAll(t, cfg) // deletes what precedes its last snapshot
-	wants(t, j.hold(t.Context(), to, cfg.Keep, cfg.History), ErrNowhere, "in the meantime")
-	learnAll(t, cfg)
-	_, err = Rollback(t.Context(), cfg, RollbackTo{Step: new(int64)})
-	wants(t, err, ErrNowhere, "step 0")
-	kafkatest.Fill(t, c, in, 1, rings(100))
-	learnAll(t, cfg)
 }

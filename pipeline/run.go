@@ -13,12 +13,13 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 )
 
 // Run learns until ctx is done or, with Config.ToEnd, until the end of the inputs. It
 // then writes a snapshot of everything learned.
 func (l *Learner) Run(ctx context.Context) (err error) {
-	defer func() { l.heart.End(errors.Is(err, ErrFenced)) }()
+	defer func() { l.heart.End(errors.Is(err, journal.ErrFenced)) }()
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	drain := l.config.Drain
@@ -50,7 +51,7 @@ func (l *Learner) Run(ctx context.Context) (err error) {
 	})
 	watched, unwatch := context.WithCancel(gctx)
 	defer unwatch()
-	g.Go(func() error { return l.journal.watch(watched) })
+	g.Go(func() error { return l.journal.Watch(watched) })
 	g.Go(func() error {
 		defer unwatch()
 		return l.out.run(gctx)
@@ -187,7 +188,7 @@ func (l *Learner) saveIfDue(ctx context.Context, g *errgroup.Group) error {
 // l.saving, which save releases when the snapshot is written.
 func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 	start := time.Now()
-	s, err := l.history.Freeze(l.journal.owner.Epoch)
+	s, err := l.history.Freeze(l.journal.Owner.Epoch)
 	if err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func (l *Learner) save(ctx context.Context, g *errgroup.Group) error {
 	l.saved, l.savedAt, l.relearn = l.history.Seq, time.Now(), 0
 	g.Go(func() error {
 		defer func() { <-l.saving }()
-		ev, err := l.journal.save(ctx, s, line, verdict, l.out, l.config)
+		ev, err := l.journal.Save(ctx, s, line, verdict, l.out.await, l.config)
 		if err != nil {
 			return err
 		}

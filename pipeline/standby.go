@@ -10,6 +10,8 @@ import (
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/heartbeat"
 	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -19,7 +21,7 @@ import (
 type standby struct {
 	config  Config
 	heart   *heartbeat.Heart
-	journal *journal
+	journal *journal.Journal
 	roster  heartbeat.Roster
 	misses  int
 
@@ -50,7 +52,7 @@ func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, options []byte,
 	s := &standby{config: c, heart: h, options: options, limits: bounds}
 	s.roster = heartbeat.NewRoster(h.Current())
 	var err error
-	if s.journal, err = openJournal(ctx, c, 1); err != nil {
+	if s.journal, err = journal.Open(ctx, c, 1); err != nil {
 		return nil, err
 	}
 	if err := s.check(); err != nil {
@@ -63,7 +65,7 @@ func waitTurn(ctx context.Context, c Config, h *heartbeat.Heart, options []byte,
 // claim the model, and leaves the journal at the end of the log.
 func (l *Learner) standBy(ctx context.Context, options []byte, bounds history.Limits) (s *standby, err error) {
 	if l.config.Heartbeat > 0 {
-		if l.heart, err = heartbeat.Start(ctx, l.config.Client, l.config.Model, host(), l.config.Heartbeat, l.config.Report); err != nil {
+		if l.heart, err = heartbeat.Start(ctx, l.config.Client, l.config.Model, journal.Host(), l.config.Heartbeat, l.config.Report); err != nil {
 			return nil, err
 		}
 		if s, err = waitTurn(ctx, l.config, l.heart, options, bounds); err != nil {
@@ -74,24 +76,24 @@ func (l *Learner) standBy(ctx context.Context, options []byte, bounds history.Li
 		l.journal = s.journal
 		return s, nil
 	}
-	if l.journal, err = openJournal(ctx, l.config, 1); err != nil {
+	if l.journal, err = journal.Open(ctx, l.config, 1); err != nil {
 		return nil, err
 	}
-	l.heart.Own(l.journal.log.Fold.Claim().Epoch+1, false)
+	l.heart.Own(l.journal.Log.Fold.Claim().Epoch+1, false)
 	return nil, nil
 }
 
 // check returns an error if the options of the model differ from those configured.
 func (s *standby) check() error {
-	have := s.journal.log.Fold.Config().Config
+	have := s.journal.Log.Fold.Config().Config
 	if len(have) == 0 {
 		return nil
 	}
 	var err error
-	if s.options, err = s.config.keepReading(have); err != nil {
+	if s.options, err = s.config.KeepReading(have); err != nil {
 		return err
 	}
-	return sameOptions(have, s.options)
+	return model.SameOptions(have, s.options)
 }
 
 func (s *standby) wait(ctx context.Context) error {
@@ -114,7 +116,7 @@ func (s *standby) wait(ctx context.Context) error {
 			if !more {
 				return <-failed
 			}
-			if s.take(b, beats); !s.roster.Due(s.journal.log.Fold.Claim().Epoch) {
+			if s.take(b, beats); !s.roster.Due(s.journal.Log.Fold.Claim().Epoch) {
 				continue
 			}
 		case <-tick.C:
@@ -124,12 +126,12 @@ func (s *standby) wait(ctx context.Context) error {
 			return err
 		}
 		if s.due(grown) {
-			epoch := s.journal.log.Fold.Claim().Epoch
+			epoch := s.journal.Log.Fold.Claim().Epoch
 			s.config.Report(event.TakingOver{Epoch: epoch, Left: s.roster.Left >= epoch})
 			s.heart.Own(epoch+1, false)
 			return nil
 		}
-		s.config.Report(event.StandingBy{Owner: s.owner, Seq: s.journal.log.Fold.Seq()})
+		s.config.Report(event.StandingBy{Owner: s.owner, Seq: s.journal.Log.Fold.Seq()})
 	}
 }
 
@@ -139,7 +141,7 @@ func (s *standby) take(b heartbeat.Seen, beats <-chan heartbeat.Seen) {
 		if b.Beat.Role == heartbeat.Owner {
 			s.owner = b.Beat.Host
 		}
-		s.roster.See(b.Offset, b.Beat, s.journal.log.Fold.Claim().Epoch)
+		s.roster.See(b.Offset, b.Beat, s.journal.Log.Fold.Claim().Epoch)
 		select {
 		case next, more := <-beats:
 			if !more {
@@ -159,10 +161,10 @@ func (s *standby) due(grown bool) bool {
 		s.misses = n
 		s.roster.Interrupted()
 	}
-	if !s.roster.Due(s.journal.log.Fold.Claim().Epoch) {
+	if !s.roster.Due(s.journal.Log.Fold.Claim().Epoch) {
 		return false
 	}
-	if grown && s.roster.Left < s.journal.log.Fold.Claim().Epoch {
+	if grown && s.roster.Left < s.journal.Log.Fold.Claim().Epoch {
 		s.roster.OwnerAlive()
 		return false
 	}
@@ -172,28 +174,28 @@ func (s *standby) due(grown bool) bool {
 // follow reads the new records of the model log, learns their decisions, and reports
 // whether there were any.
 func (s *standby) follow(ctx context.Context) (grown bool, err error) {
-	was := s.journal.log.Next()
-	read := s.journal.log.ReadOn
-	if time.Since(s.checked) > checkEvery {
-		read, s.checked = s.journal.log.Check, time.Now()
+	was := s.journal.Log.Next()
+	read := s.journal.Log.ReadOn
+	if time.Since(s.checked) > journal.CheckEvery {
+		read, s.checked = s.journal.Log.Check, time.Now()
 	}
-	if err := s.journal.reading(func() error { return read(ctx, s.journal.see(nil)) }); err != nil {
+	if err := s.journal.Reading(func() error { return read(ctx, s.journal.See(nil)) }); err != nil {
 		return false, err
 	}
 	if err := s.check(); err != nil {
 		return false, err
 	}
-	if s.warm == nil && len(s.journal.log.Fold.Config().Config) > 0 && time.Now().After(s.retry) {
+	if s.warm == nil && len(s.journal.Log.Fold.Config().Config) > 0 && time.Now().After(s.retry) {
 		const pause = 10 * time.Second // a usable snapshot may have been written by then
 		s.retry = time.Now().Add(pause)
 		s.warm, err = s.thaw(ctx)
 	}
 	if s.warm != nil && err == nil {
-		err = s.warm.follow(ctx, s.journal.log.Fold)
+		err = s.warm.follow(ctx, s.journal.Log.Fold)
 	}
 	if errors.Is(err, errCold) { // it lags behind every snapshot that the log remembers, or the log was rolled back
 		if s.warm, err = s.thaw(ctx); err == nil {
-			err = s.warm.follow(ctx, s.journal.log.Fold)
+			err = s.warm.follow(ctx, s.journal.Log.Fold)
 		}
 	}
 	if err != nil { // the takeover takes longer then, and returns the error if it persists
@@ -203,14 +205,14 @@ func (s *standby) follow(ctx context.Context) (grown bool, err error) {
 		s.warm = nil
 		s.config.Report(event.StandbyFailed{Err: err})
 	}
-	return s.journal.log.Next() > was, nil
+	return s.journal.Log.Next() > was, nil
 }
 
 // restore sets the history and the decider, from what was learned as a standby or from
 // the newest snapshot.
 func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (modellog.Recovery, error) {
 	if s != nil && s.warm != nil {
-		if r, err := s.warm.behind(l.journal.log.Fold); err == nil {
+		if r, err := s.warm.behind(l.journal.Log.Fold); err == nil {
 			w := s.warm
 			l.history, l.decider, l.budget, l.relearn = w.history, w.decider, w.budget, w.relearn
 			if r.Snapshot != nil {
@@ -222,7 +224,7 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 	}
 	var r modellog.Recovery
 	var err error
-	if l.history, r, err = l.journal.restore(ctx, l.config, options); err != nil {
+	if l.history, r, err = l.journal.Restore(ctx, l.config, options); err != nil {
 		return r, err
 	}
 	l.saved = l.history.Seq
@@ -230,8 +232,11 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 	if planted.Fault("schema") {
 		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
 	}
-	l.decider, err = history.NewDecider(l.config.Decode, l.config.Learner.Keyed(), &schema)
-	return r, err
+	if l.decider, err = history.NewDecider(l.config.Decode, l.config.Learner.Keyed(), &schema); err != nil {
+		return r, err
+	}
+	l.decider.Values = l.config.Values
+	return r, nil
 }
 
 // again publishes what was learned as a standby and is not known to be published.

@@ -7,14 +7,18 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // running is a learner that runs in a goroutine.
 type running struct {
-	events *events
+	events *learntest.Events
 	client *ingest.Client
 	stop   context.CancelFunc
 	ended  chan error
@@ -32,10 +36,10 @@ func (r *running) wait(t *testing.T) error {
 }
 
 // sight waits for an event of a type.
-func sight[E any](t *testing.T, ev *events) E {
+func sight[E any](t *testing.T, ev *learntest.Events) E {
 	t.Helper()
 	for limit := time.Now().Add(30 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
-		if got, ok := last[E](ev); ok {
+		if got, ok := learntest.Last[E](ev); ok {
 			return got
 		}
 	}
@@ -51,12 +55,12 @@ func TestStandbyLearnsAlong(t *testing.T) {
 	for _, leaves := range []bool{true, false} {
 		addr := kafkatest.Addr(t)
 		c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
-		values := rings(4000)
+		values := learntest.Rings(4000)
 		kafkatest.Fill(t, c, in, 2, values[:2500])
 		start := func(standby bool) *running {
 			r := &running{client: kafkatest.ClientOf(t, addr, nil), ended: make(chan error, 1)}
 			var cfg Config
-			cfg, r.events = config(r.client, "m", in)
+			cfg, r.events = learntest.Config(r.client, "m", in)
 			cfg.ToEnd, cfg.Heartbeat, cfg.Standby = false, 20*time.Millisecond, standby
 			cfg.SnapshotEvery = 50 * time.Millisecond
 			var ctx context.Context
@@ -101,12 +105,12 @@ func TestStandbyLearnsAlong(t *testing.T) {
 		if err := next.wait(t); err != nil {
 			t.Error(err)
 		}
-		if cold, ok := last[event.StandbyFailed](next.events); ok {
+		if cold, ok := learntest.Last[event.StandbyFailed](next.events); ok {
 			t.Errorf("leaves: %v: the standby did not learn along: %v", leaves, cold.Err)
 		}
-		cfg, _ := config(c, "m", in)
-		v, err := Verify(t.Context(), cfg)
-		if err != nil || v.Divergent > 0 || v.StateHash != finalHash(t, next.events) || v.StateHash == (snapshot.Hash{}) {
+		cfg, _ := learntest.Config(c, "m", in)
+		v, err := audit.Verify(t.Context(), cfg)
+		if err != nil || v.Divergent > 0 || v.StateHash != learntest.FinalHash(t, next.events) || v.StateHash == (snapshot.Hash{}) {
 			t.Errorf("leaves: %v: verify: %+v, %v", leaves, v, err)
 		}
 		answered := map[string]bool{}
@@ -124,28 +128,28 @@ func TestStandbyLearnsAlong(t *testing.T) {
 func TestStandbyLearnsAlongAfterARollback(t *testing.T) {
 	addr := kafkatest.Addr(t)
 	c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(800))
-	cfg, ev := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(800))
+	cfg, ev := learntest.Config(c, "m", in)
 	learnAll(t, cfg)
-	first, _ := last[event.Saved](ev)
-	kafkatest.Fill(t, c, in, 1, rings(800))
+	first, _ := learntest.Last[event.Saved](ev)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(800))
 	learnAll(t, cfg)
-	if _, err := Rollback(t.Context(), cfg, RollbackTo{Step: &first.Step}); err != nil {
+	if _, err := admin.Rollback(t.Context(), cfg, admin.RollbackTo{Step: &first.Step}); err != nil {
 		t.Fatal(err)
 	}
-	options, err := cfg.options()
+	options, err := cfg.Options()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &standby{config: cfg, options: options}
-	if s.journal, err = openJournal(t.Context(), cfg, 1); err != nil {
+	if s.journal, err = journal.Open(t.Context(), cfg, 1); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // first with the ROLLBACK as the last decision
 		if _, err := s.follow(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if failed, ok := last[event.StandbyFailed](ev); ok || s.warm == nil || s.warm.history.Chain != s.journal.log.Fold.Chain() {
+		if failed, ok := learntest.Last[event.StandbyFailed](ev); ok || s.warm == nil || s.warm.history.Chain != s.journal.Log.Fold.Chain() {
 			t.Fatalf("the standby does not learn along: %v", failed.Err)
 		}
 		learnAll(t, cfg)
@@ -156,10 +160,8 @@ func TestStandbyLearnsAlongAfterARollback(t *testing.T) {
 }
 
 // learnedRecords returns the number of records in BATCHes learned since the start.
-func learnedRecords(ev *events) (n int64) {
-	ev.mu.Lock()
-	defer ev.mu.Unlock()
-	for _, e := range ev.all {
+func learnedRecords(ev *learntest.Events) (n int64) {
+	for _, e := range ev.All() {
 		if l, ok := e.(event.Learned); ok {
 			n += l.Counts.Learned + l.Counts.Predicted
 		}
@@ -171,11 +173,11 @@ func learnedRecords(ev *events) (n int64) {
 // waits for the owner.
 func TestLearnersThatFenceEachOtherStop(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(200))
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(200))
 	start := func() *running {
 		r := &running{client: c, ended: make(chan error, 1)}
 		var cfg Config
-		cfg, r.events = config(c, "m", in)
+		cfg, r.events = learntest.Config(c, "m", in)
 		cfg.ToEnd, cfg.Heartbeat, cfg.SnapshotEvery = false, 50*time.Millisecond, 20*time.Millisecond
 		var ctx context.Context
 		ctx, r.stop = context.WithCancel(t.Context())
@@ -193,7 +195,7 @@ func TestLearnersThatFenceEachOtherStop(t *testing.T) {
 	for range fencingsAllowed {
 		next := start()
 		sight[event.Claimed](t, next.events)
-		kafkatest.Fill(t, c, in, 1, rings(200)) // the next append shows the owner that it is fenced
+		kafkatest.Fill(t, c, in, 1, learntest.Rings(200)) // the next append shows the owner that it is fenced
 		if err := owner.wait(t); !errors.Is(err, ErrFenced) {
 			t.Fatalf("the owner ended with %v", err)
 		}

@@ -8,9 +8,13 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/offline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // fileOf returns the start with a file of these rows.
@@ -55,16 +59,16 @@ func fitted(t *testing.T, c Config, values []string) *snapshot.Snapshot {
 // continues with Kafka has the state of fit, and of a learner, on all records.
 func TestAWarmStartIsOneLearnerOverTheConcatenation(t *testing.T) {
 	c, in, whole := kafkatest.Client(t), kafkatest.Name("rings"), kafkatest.Name("rings")
-	values := rings(700)
+	values := learntest.Rings(700)
 	const cut = 333 // not at the end of a mini-batch
 	kafkatest.Fill(t, c, in, 1, values[cut:])
 	kafkatest.Fill(t, c, whole, 1, values)
 	for _, algorithm := range []string{"dsg", "newton"} {
 		t.Run(algorithm, func(t *testing.T) {
-			all, ev := config(c, "all-"+algorithm, whole)
+			all, ev := learntest.Config(c, "all-"+algorithm, whole)
 			all.Learner.Algorithm = algorithm
 			learnAll(t, all)
-			want := finalHash(t, ev)
+			want := learntest.FinalHash(t, ev)
 			s := fitted(t, all, values)
 			if got := snapshot.StateHash(s.Schema, s.State); got != want {
 				t.Errorf("fit has state %v, learn %v", got, want)
@@ -77,26 +81,26 @@ func TestAWarmStartIsOneLearnerOverTheConcatenation(t *testing.T) {
 				"file":     fileOf(values[:cut]),
 				"snapshot": {Name: "model.snap", SHA256: sha256.Sum256(part), Snapshot: part},
 			} {
-				cfg, ev := config(c, name+"-"+algorithm, in)
+				cfg, ev := learntest.Config(c, name+"-"+algorithm, in)
 				cfg.Learner.Algorithm, cfg.Start = algorithm, start
 				learnAll(t, cfg)
-				if got := finalHash(t, ev); got != want {
+				if got := learntest.FinalHash(t, ev); got != want {
 					t.Errorf("%s, then Kafka: state %v, in one go %v", name, got, want)
 				}
 				learnAll(t, cfg) // with the same start, it continues
-				v, err := Verify(t.Context(), cfg)
+				v, err := audit.Verify(t.Context(), cfg)
 				if err != nil || v.Divergent != 0 || v.Compared < 2 || v.Start == nil || !v.Start.Verified || v.StateHash != want {
 					t.Errorf("%s: verify %+v, %v", name, v, err)
 				}
 				cfg.Start = nil
-				if v, err = Verify(t.Context(), cfg); err != nil || v.Start.Verified || v.StateHash != want {
+				if v, err = audit.Verify(t.Context(), cfg); err != nil || v.Start.Verified || v.StateHash != want {
 					t.Errorf("%s, without the file: verify %+v, %v", name, v, err)
 				}
 				cfg.Start = fileOf(values[:cut-1])
 				_, err = Open(t.Context(), cfg)
-				wants(t, err, ErrStart, "under another name")
-				_, err = Verify(t.Context(), cfg)
-				wants(t, err, ErrStart, "began with")
+				learntest.Wants(t, err, ErrStart, "under another name")
+				_, err = audit.Verify(t.Context(), cfg)
+				learntest.Wants(t, err, ErrStart, "began with")
 			}
 		})
 	}
@@ -105,7 +109,7 @@ func TestAWarmStartIsOneLearnerOverTheConcatenation(t *testing.T) {
 // A new model can begin in the middle of its inputs.
 func TestAModelBeginsAtStatedPositions(t *testing.T) {
 	c, in, rest := kafkatest.Client(t), kafkatest.Name("rings"), kafkatest.Name("rings")
-	values := rings(300)
+	values := learntest.Rings(300)
 	kafkatest.Fill(t, c, in, 1, values[:100])
 	for last := time.Now().UnixMilli(); time.Now().UnixMilli() == last; {
 	}
@@ -114,113 +118,113 @@ func TestAModelBeginsAtStatedPositions(t *testing.T) {
 	}
 	kafkatest.Fill(t, c, in, 1, values[100:])
 	kafkatest.Fill(t, c, rest, 1, values[100:])
-	all, ev := config(c, "m", rest)
+	all, ev := learntest.Config(c, "m", rest)
 	learnAll(t, all)
-	want := finalHash(t, ev)
+	want := learntest.FinalHash(t, ev)
 	for name, from := range map[string]From{
 		"offset": {Offsets: map[string]map[int32]int64{in: {0: 100}}},
 		"time":   {Time: at},
 	} {
-		cfg, ev := config(c, name, in)
+		cfg, ev := learntest.Config(c, name, in)
 		cfg.Start = &Start{From: from}
 		learnAll(t, cfg)
-		if got := finalHash(t, ev); got != want {
+		if got := learntest.FinalHash(t, ev); got != want {
 			t.Errorf("%s: state %v, want %v", name, got, want)
 		}
 		cfg.Start = nil
-		if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || !v.Start.Verified || v.Records != 200 {
+		if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || !v.Start.Verified || v.Records != 200 {
 			t.Errorf("%s: verify %+v, %v", name, v, err)
 		}
 	}
-	cfg, _ := config(c, "latest", in)
+	cfg, _ := learntest.Config(c, "latest", in)
 	cfg.Start = &Start{From: From{Latest: true}}
 	learnAll(t, cfg)
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Records != 0 || !v.Start.Verified {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Records != 0 || !v.Start.Verified {
 		t.Errorf("latest: verify %+v, %v", v, err)
 	}
-	cfg, _ = config(c, "beyond", in)
+	cfg, _ = learntest.Config(c, "beyond", in)
 	cfg.Start = &Start{From: From{Offsets: map[string]map[int32]int64{in: {0: 301}}}}
 	_, err := Open(t.Context(), cfg)
-	wants(t, err, ErrStart, "it has the offsets 0 to 300")
+	learntest.Wants(t, err, ErrStart, "it has the offsets 0 to 300")
 }
 
 // A start that was interrupted is not a model until the same start is repeated.
 func TestAnInterruptedStartIsRepeated(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(400)
+	values := learntest.Rings(400)
 	kafkatest.Fill(t, c, in, 1, values[200:])
-	whole, ev := config(c, "whole", in)
+	whole, ev := learntest.Config(c, "whole", in)
 	whole.Start = fileOf(values[:200])
 	learnAll(t, whole)
-	want := finalHash(t, ev)
+	want := learntest.FinalHash(t, ev)
 
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.ChunkBytes = 1000
-	if err := create(t.Context(), cfg, 1); err != nil {
+	if err := journal.Create(t.Context(), cfg, 1); err != nil {
 		t.Fatal(err)
 	}
-	from, err := openJournal(t.Context(), whole, 1)
+	from, err := journal.Open(t.Context(), whole, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := openJournal(t.Context(), cfg, 1)
+	j, err := journal.Open(t.Context(), cfg, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, err := cfg.options()
+	options, err := cfg.Options()
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := from.log.Fold.Genesis()
-	if err := j.claim(t.Context(), cfg.Versions(), func(o modellog.Owner) []modellog.Record {
+	g := from.Log.Fold.Genesis()
+	if err := j.Claim(t.Context(), cfg.Versions(), func(o modellog.Owner) []modellog.Record {
 		return []modellog.Record{
-			&modellog.Genesis{Owner: o, Model: cfg.Model, TopicID: j.log.ID(), Seq: g.Seq, Chain: g.Start.Hash(), Import: g.Seq, Start: g.Start, Versions: cfg.Versions()},
+			&modellog.Genesis{Owner: o, Model: cfg.Model, TopicID: j.Log.ID(), Seq: g.Seq, Chain: g.Start.Hash(), Import: g.Seq, Start: g.Start, Versions: cfg.Versions()},
 			&modellog.Config{Owner: o, Hash: sha256.Sum256(options), Config: options},
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(t.Context(), cfg)
-	wants(t, err, ErrLog, "repeat accrete learn with the same --from")
+	learntest.Wants(t, err, ErrLog, "repeat accrete learn with the same --from")
 	cfg.Start = fileOf(values[:199])
 	_, err = Open(t.Context(), cfg)
-	wants(t, err, ErrStart, "began with")
+	learntest.Wants(t, err, ErrStart, "began with")
 	cfg.Start = fileOf(values[:200])
 	learnAll(t, cfg)
-	if got := finalHash(t, ev); got != want {
+	if got := learntest.FinalHash(t, ev); got != want {
 		t.Errorf("state %v, want %v", got, want)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || !v.Start.Verified {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || !v.Start.Verified {
 		t.Errorf("verify %+v, %v", v, err)
 	}
 }
 
 func TestBadRowsAreNotSkippedInAStart(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	values := rings(10)
+	values := learntest.Rings(10)
 	kafkatest.Fill(t, c, in, 1, values)
-	cfg, _ := config(c, "m", in)
+	cfg, _ := learntest.Config(c, "m", in)
 	cfg.Start = fileOf([]string{values[0], values[1], `{"features":{"x":"y"}}`})
 	_, err := Open(t.Context(), cfg)
-	wants(t, err, ErrStart, "row 3 of rows.json")
+	learntest.Wants(t, err, ErrStart, "row 3 of rows.json")
 	cfg.Start = fileOf(nil)
 	_, err = Open(t.Context(), cfg)
-	wants(t, err, ErrStart, "no rows")
+	learntest.Wants(t, err, ErrStart, "no rows")
 	cfg.Start = nil
 	learnAll(t, cfg) // nothing was written
 }
 
 func TestParseFrom(t *testing.T) {
 	for _, bad := range []string{"x", "in:1", "in/0", "in/0:1,in/0:2", "in/-1:2", "/0:1", "in/0:-1", "2026-13-01T00:00:00Z"} {
-		if f, err := ParseFrom(bad); err == nil {
+		if f, err := model.ParseFrom(bad); err == nil {
 			t.Errorf("%q is read as %+v", bad, f)
 		}
 	}
-	f, err := ParseFrom("a.b/0:12,a.b/1:0")
+	f, err := model.ParseFrom("a.b/0:12,a.b/1:0")
 	if err != nil || f.Offsets["a.b"][0] != 12 || len(f.Offsets["a.b"]) != 2 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if f, err := ParseFrom("2026-03-01T00:00:00+01:00"); err != nil || f.Time.Unix() != 1772319600 {
+	if f, err := model.ParseFrom("2026-03-01T00:00:00+01:00"); err != nil || f.Time.Unix() != 1772319600 {
 		t.Errorf("%+v, %v", f, err)
 	}
 }

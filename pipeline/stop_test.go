@@ -8,21 +8,22 @@ import (
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 func TestStopLeavesASnapshotOfEverythingDecided(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(2000))
-	cfg, ev := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(2000))
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.ToEnd, cfg.BatchSize = false, 10
 	stop, _ := start(t, cfg)
 	eventually(t, "it learns", func() bool { return learned(ev) > 100 })
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	l, _ := last[event.Learned](ev)
-	r, _ := last[event.Published](ev)
-	if s, ok := last[event.Saved](ev); !ok || s.Seq != l.Seq || r.Seq != l.Seq {
+	l, _ := learntest.Last[event.Learned](ev)
+	r, _ := learntest.Last[event.Published](ev)
+	if s, ok := learntest.Last[event.Saved](ev); !ok || s.Seq != l.Seq || r.Seq != l.Seq {
 		t.Errorf("learned to seq %d, released to %d, saved %+v", l.Seq, r.Seq, s)
 	}
 }
@@ -30,11 +31,11 @@ func TestStopLeavesASnapshotOfEverythingDecided(t *testing.T) {
 // The first snapshot, which scorers wait for, is written as soon as the warm-up ends.
 func TestFirstSnapshotDoesNotWait(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(2000))
-	cfg, ev := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(2000))
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.ToEnd = false
 	stop, _ := start(t, cfg)
-	eventually(t, "there is a snapshot", func() bool { _, ok := last[event.Saved](ev); return ok })
+	eventually(t, "there is a snapshot", func() bool { _, ok := learntest.Last[event.Saved](ev); return ok })
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,13 +48,13 @@ func TestStopEndsInTimeWithoutABroker(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, in := kafkatest.ClientOf(t, b.Addr(), nil), kafkatest.Name("rings")
-		kafkatest.Fill(t, c, in, 1, rings(2000))
-		cfg, ev := config(c, "m", in)
+		kafkatest.Fill(t, c, in, 1, learntest.Rings(2000))
+		cfg, ev := learntest.Config(c, "m", in)
 		cfg.ToEnd, cfg.BatchSize, cfg.Drain, cfg.Transactional = false, 10, 500*time.Millisecond, transactional
 		stop, _ := start(t, cfg)
 		eventually(t, "it learns", func() bool { return learned(ev) > 100 })
 		b.Close()
-		eventually(t, "it misses the broker", func() bool { _, ok := last[event.Retrying](ev); return ok })
+		eventually(t, "it misses the broker", func() bool { _, ok := learntest.Last[event.Retrying](ev); return ok })
 		begin := time.Now()
 		err = stop()
 		if took := time.Since(begin); took > 5*time.Second {
@@ -67,8 +68,8 @@ func TestStopEndsInTimeWithoutABroker(t *testing.T) {
 
 func TestLearnerThatHangsGivesUp(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(50)) // too few for a fit, which would take longer
-	cfg, _ := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(50)) // too few for a fit, which would take longer
+	cfg, _ := learntest.Config(c, "m", in)
 	cfg.Watchdog, cfg.BatchSize = time.Second, 10
 	l, err := Open(t.Context(), cfg)
 	if err != nil {
@@ -92,8 +93,8 @@ func TestLearnerThatHangsGivesUp(t *testing.T) {
 
 func TestWatchdogLeavesAnIdleLearnerAlone(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, c, in, 1, rings(50))
-	cfg, ev := config(c, "m", in)
+	kafkatest.Fill(t, c, in, 1, learntest.Rings(50))
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.ToEnd, cfg.Watchdog = false, time.Second // enough for a mini-batch on a busy machine
 	stop, _ := start(t, cfg)
 	eventually(t, "it learns", func() bool { return learned(ev) == 49 })

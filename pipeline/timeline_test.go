@@ -6,18 +6,19 @@ import (
 
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // The timeline of a learner that was restarted is that of one which was not.
 func TestTimelineSurvivesARestart(t *testing.T) {
 	c, in := kafkatest.Client(t), kafkatest.Name("orders")
 	run := func(name string) (*event.Replayed, func() *event.Replayed) {
-		cfg, ev := config(c, name, in)
+		cfg, ev := learntest.Config(c, name, in)
 		cfg = columnsConfig(cfg)
 		cfg.BatchSize, cfg.Linger = 100, 10*1e9
 		again := func() *event.Replayed {
 			learnAll(t, cfg)
-			r, ok := last[event.Replayed](ev)
+			r, ok := learntest.Last[event.Replayed](ev)
 			if !ok || r.Timeline == nil {
 				t.Fatalf("%+v", r)
 			}

@@ -8,9 +8,12 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // A learner notices that a broker has lost records in a restart, even if other records
@@ -20,11 +23,11 @@ func TestTruncatedAndRegrownInputIsNoticed(t *testing.T) {
 		for _, regrown := range []int{0, 20, 300} {
 			t.Run(fmt.Sprint(regrown), func(t *testing.T) {
 				c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
-				values := rings(1000)
+				values := learntest.Rings(1000)
 				for i := range 5 { // batches of 100
 					kafkatest.Fill(t, c, in, 1, values[100*i:100*i+100])
 				}
-				cfg, ev := config(c, "m", in)
+				cfg, ev := learntest.Config(c, "m", in)
 				cfg.ToEnd = false
 				_, ended := start(t, cfg)
 				eventually(t, "it learns", func() bool { return learned(ev) == 490 })
@@ -57,9 +60,9 @@ func TestTruncatedAndRegrownInputIsNoticed(t *testing.T) {
 func TestRestartedBrokerIsTheSame(t *testing.T) {
 	kafkatest.OnFragile(t, func(t *testing.T, addr string, b kafkatest.Fragile) {
 		c, in := kafkatest.ClientOf(t, addr, nil), kafkatest.Name("rings")
-		values := rings(1000)
+		values := learntest.Rings(1000)
 		kafkatest.Fill(t, c, in, 2, values[:500])
-		cfg, ev := config(c, "m", in)
+		cfg, ev := learntest.Config(c, "m", in)
 		cfg.ToEnd = false
 		stop, _ := start(t, cfg)
 		for i := range 2 {
@@ -80,39 +83,37 @@ func TestAddedPartitionsAreLearned(t *testing.T) {
 	defer func() { input.PartitionsEvery = was }()
 	addr, in := kafkatest.Addr(t), kafkatest.Name("rings")
 	c := kafkatest.ClientOf(t, addr, nil)
-	values := rings(1000)
+	values := learntest.Rings(1000)
 	kafkatest.Fill(t, c, in, 2, values[:400])
-	cfg, ev := config(c, "m", in)
+	cfg, ev := learntest.Config(c, "m", in)
 	cfg.ToEnd = false
 	stop, _ := start(t, cfg)
 	eventually(t, "it learns", func() bool { return learned(ev) == 392 })
 	kafkatest.AddPartitions(t, addr, in, 5)
 	kafkatest.Fill(t, c, in, 5, values[400:])
 	eventually(t, "it learns the added partitions", func() bool { return learned(ev) == 980 })
-	if g, ok := last[event.PartitionsAdded](ev); !ok || g.Topic != in || g.Partitions != 5 {
+	if g, ok := learntest.Last[event.PartitionsAdded](ev); !ok || g.Topic != in || g.Partitions != 5 {
 		t.Errorf("reported %+v, %v", g, ok)
 	}
 	lags := map[int32]int64{}
-	ev.mu.Lock()
-	for _, e := range ev.all {
+	for _, e := range ev.All() {
 		if l, ok := e.(event.Lag); ok {
 			lags[l.Partition] = l.Next
 		}
 	}
-	ev.mu.Unlock()
 	if fmt.Sprint(lags) != "map[0:320 1:320 2:120 3:120 4:120]" {
 		t.Errorf("lags: %v", lags)
 	}
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if j, _, err := openComplete(t.Context(), cfg); err != nil || j.log.Fold.PartitionsOf(in) != 5 {
+	if j, err := journal.OpenComplete(t.Context(), cfg, nil); err != nil || j.Log.Fold.PartitionsOf(in) != 5 {
 		t.Errorf("the model log does not say that there are 5 partitions: %v", err)
 	}
 	kafkatest.Fill(t, c, in, 5, values)
 	cfg.ToEnd = true
 	learnAll(t, cfg)
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 }
@@ -128,8 +129,8 @@ func TestIDsThatABrokersUpgradeGivesAreNoRecreation(t *testing.T) {
 		}
 	}
 	client, in := kafkatest.Client(t), kafkatest.Name("rings")
-	kafkatest.Fill(t, client, in, 1, rings(300))
-	cfg, ev := config(client, "m", in)
+	kafkatest.Fill(t, client, in, 1, learntest.Rings(300))
+	cfg, ev := learntest.Config(client, "m", in)
 	l, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -141,12 +142,12 @@ func TestIDsThatABrokersUpgradeGivesAreNoRecreation(t *testing.T) {
 		t.Fatal(err)
 	}
 	learnAll(t, cfg)
-	kafkatest.Fill(t, client, in, 1, rings(300))
+	kafkatest.Fill(t, client, in, 1, learntest.Rings(300))
 	learnAll(t, cfg)
 	if n := learned(ev); n != 588 {
 		t.Errorf("learned %d", n)
 	}
-	if v, err := Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Compared == 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 }

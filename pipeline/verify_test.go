@@ -4,9 +4,11 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/internal/input"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/test/kafkatest"
+	"github.com/accrete-ml/accrete/test/learntest"
 )
 
 // TestVerifyFindsAStateThatTheHistoryDoesNotLeadTo plants a snapshot that is valid by
@@ -28,32 +30,32 @@ func TestVerifyFindsAStateThatTheHistoryDoesNotLeadTo(t *testing.T) {
 		} {
 			t.Run(algorithm+" "+what, func(t *testing.T) {
 				c, in := kafkatest.Client(t), kafkatest.Name("rings")
-				kafkatest.Fill(t, c, in, 1, rings(300))
-				cfg, ev := config(c, "m", in)
+				kafkatest.Fill(t, c, in, 1, learntest.Rings(300))
+				cfg, ev := learntest.Config(c, "m", in)
 				cfg.Learner.Algorithm = algorithm
 				learnAll(t, cfg)
-				if v, err := Verify(t.Context(), cfg); err != nil || v.Compared != 1 || v.Divergent != 0 || v.Records != 300 || v.StateHash != finalHash(t, ev) {
+				if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Compared != 1 || v.Divergent != 0 || v.Records != 300 || v.StateHash != learntest.FinalHash(t, ev) {
 					t.Fatalf("before: %+v, %v", v, err)
 				}
 				l, err := Open(t.Context(), cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
-				s, err := l.history.Freeze(l.journal.owner.Epoch)
+				s, err := l.history.Freeze(l.journal.Owner.Epoch)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !change(s) {
 					t.Fatal("there is nothing to change")
 				}
-				if _, err := l.journal.save(t.Context(), s, nil, nil, l.out, cfg); err != nil {
+				if _, err := l.journal.Save(t.Context(), s, nil, nil, l.out.await, cfg); err != nil {
 					t.Fatal(err)
 				}
-				v, err := Verify(t.Context(), cfg)
+				v, err := audit.Verify(t.Context(), cfg)
 				if err != nil || v.Compared != 2 || v.Divergent != 1 {
 					t.Errorf("%+v, %v: want one of two snapshots to diverge", v, err)
 				}
-				if d, ok := last[Divergence](ev); !ok || (d.Want == d.Got) != (what == "lineage") || d.Lineage != (what == "lineage") {
+				if d, ok := learntest.Last[audit.Divergence](ev); !ok || (d.Want == d.Got) != (what == "lineage") || d.Lineage != (what == "lineage") {
 					t.Errorf("reported: %+v", d)
 				}
 			})
@@ -66,7 +68,7 @@ func TestCompactedInputIsRefused(t *testing.T) {
 	if err := c.Create(t.Context(), in, 1, map[string]string{"cleanup.policy": "compact"}); err != nil {
 		t.Fatal(err)
 	}
-	cfg, _ := config(c, "m", in)
+	cfg, _ := learntest.Config(c, "m", in)
 	if _, err := Open(t.Context(), cfg); !errors.Is(err, input.ErrTopic) {
 		t.Errorf("a topic whose records the broker deletes is taken for history: %v", err)
 	}

@@ -26,7 +26,7 @@ type warm struct {
 // thaw restores the newest snapshot. It looks up the inputs again, because an ADOPT may
 // have replaced them.
 func (s *standby) thaw(ctx context.Context) (*warm, error) {
-	h, _, err := s.journal.restore(ctx, s.config, s.options)
+	h, _, err := s.journal.Restore(ctx, s.config, s.options)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +40,7 @@ func (s *standby) thaw(ctx context.Context) (*warm, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.Values = s.config.Values
 	return &warm{history: h, decider: d, replay: history.NewReplayer(s.config.Client, ins, d, ingest.NewBudget(memory.Read), s.config.Report)}, nil
 }
 

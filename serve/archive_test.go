@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -73,7 +74,7 @@ func TestArchiveHasEveryModelOfTheLog(t *testing.T) {
 	}
 
 	step := all[2].Step
-	if _, err := pipeline.Rollback(t.Context(), w.learner(w.in), pipeline.RollbackTo{Step: &step}); err != nil {
+	if _, err := admin.Rollback(t.Context(), w.learner(w.in), admin.RollbackTo{Step: &step}); err != nil {
 		t.Fatal(err)
 	}
 	w.learn(t, w.in)

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -59,36 +58,15 @@ func (f *Follower) Choice() modellog.Choice {
 }
 
 func (f *Follower) load(ctx context.Context, at modellog.Ref) (*Served, error) {
-	m, _, err := f.reader.Manifest(ctx, at.Offset)
+	m, s, err := f.reader.Snapshot(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	if f.key != nil {
-		if err := m.Verify(f.key); err != nil {
-			return nil, err
-		}
-	}
-	if m.Snapshot != at.Snapshot {
-		return nil, fmt.Errorf("%w: the manifest at offset %d is of snapshot %v, want %v", snapshot.ErrMismatch, at.Offset, m.Snapshot, at.Snapshot)
-	}
-	chunks, err := f.reader.Chunks(ctx, m, at.Offset)
-	if err != nil {
-		return nil, err
-	}
-	return assembled(m, chunks, at.Offset)
+	return servedAt(m, s, at.Offset)
 }
 
-// assembled returns the model in the chunks of the snapshot that the MANIFEST at an offset
-// completes.
-func assembled(m *modellog.Manifest, chunks [][]byte, offset int64) (*Served, error) {
-	file, err := modellog.AssembleServing(m, chunks, 0)
-	if err != nil {
-		return nil, err
-	}
-	s, err := snapshot.DecodeServing(file, 0)
-	if err != nil {
-		return nil, err
-	}
+// servedAt returns the model of a snapshot that the MANIFEST at an offset completes.
+func servedAt(m *modellog.Manifest, s *snapshot.Snapshot, offset int64) (*Served, error) {
 	served, err := NewServed(s)
 	if err == nil {
 		served.Timeline, served.offset = m.Timeline, offset

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -64,7 +65,7 @@ func TestScorerDecidesLikeTheLearner(t *testing.T) {
 	if len(scored) != 200 || differ < 5 {
 		t.Errorf("%d scores of 200 records, %d of them not of the most probable class", len(scored), differ)
 	}
-	v, err := pipeline.Verify(t.Context(), w.learner(w.in, w.asked))
+	v, err := audit.Verify(t.Context(), w.learner(w.in, w.asked))
 	if err != nil || v.Divergent != 0 || v.Compared < 2 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}

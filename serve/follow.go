@@ -104,7 +104,7 @@ func NewFollower(c *ingest.Client, topic string, key ed25519.PublicKey, damaged 
 	f := &Follower{
 		config:  kafkalog.Config{Client: c, Topic: topic, Keep: fallBack},
 		damaged: damaged, key: key, last: -1, bad: map[int64]bool{},
-		reader: kafkalog.Reader{Client: c, Topic: topic}, judged: -1, gone: -1,
+		reader: kafkalog.Reader{Client: c, Topic: topic, Key: key}, judged: -1, gone: -1,
 	}
 	f.newest.Store(-1)
 	return f

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -56,7 +57,7 @@ func TestGateHoldPinAndPromote(t *testing.T) {
 	}
 	choose := func(mode modellog.Mode, m *modellog.Manifest) {
 		t.Helper()
-		_, _, err := pipeline.Serve(t.Context(), w.learner(w.in), func(now modellog.Choice, newest modellog.Ref, _ bool) (modellog.Choice, error) {
+		_, _, err := admin.Serve(t.Context(), w.learner(w.in), func(now modellog.Choice, newest modellog.Ref, _ bool) (modellog.Choice, error) {
 			ref := newest
 			if mode == modellog.Hold {
 				ref = now.Snapshot
@@ -103,7 +104,7 @@ func TestGateHoldPinAndPromote(t *testing.T) {
 	w.verified(t, 0, w.in)
 
 	to := bad.Step
-	if _, err := pipeline.Rollback(t.Context(), w.learner(w.in), pipeline.RollbackTo{Step: &to}); err != nil {
+	if _, err := admin.Rollback(t.Context(), w.learner(w.in), admin.RollbackTo{Step: &to}); err != nil {
 		t.Fatal(err)
 	}
 	served("after a rollback that ends the hold and the promotion", modellog.Follow, good, true)

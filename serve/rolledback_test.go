@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
@@ -20,9 +22,9 @@ func (w *world) counts() (broken, whole, switches int) {
 }
 
 // rollback rolls the model back to what its log still holds.
-func (w *world) rollback(t *testing.T, topics ...string) pipeline.RollbackReport {
+func (w *world) rollback(t *testing.T, topics ...string) admin.RollbackReport {
 	t.Helper()
-	r, err := pipeline.Rollback(t.Context(), w.learner(topics...), pipeline.RollbackTo{})
+	r, err := admin.Rollback(t.Context(), w.learner(topics...), admin.RollbackTo{})
 	if err != nil || r.Record == nil {
 		t.Fatalf("rolled back: %+v, %v", r, err)
 	}
@@ -33,7 +35,7 @@ func (w *world) rollback(t *testing.T, topics ...string) pipeline.RollbackReport
 // ranges abandoned.
 func (w *world) verified(t *testing.T, abandoned int, topics ...string) {
 	t.Helper()
-	v, err := pipeline.Verify(t.Context(), w.learner(topics...))
+	v, err := audit.Verify(t.Context(), w.learner(topics...))
 	if err != nil || v.Divergent > 0 || v.Compared == 0 || len(v.Abandoned) != abandoned || v.Unreached != "" {
 		t.Errorf("verify: %+v, %v", v, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -50,13 +50,13 @@ func TestLearnContinuesWhereFitEnds(t *testing.T) {
 	}
 	with := func(model string) {
 		t.Helper()
-		text := fmt.Sprintf("model: %s\nkafka: {bootstrap.servers: %q}\ninput: {topics: [%s], label: price}\nlearner: {algorithm: ridge, max_features: 64}\nhttp: {listen: \"off\"}\n", model, addr, in)
+		text := fmt.Sprintf("model: %s\nkafka: {bootstrap.servers: %q}\ninput: {topics: [%s], label: price}\nlearner: {algorithm: ridge, max_features: 64, kernel: \"gaussian:1.5\"}\nhttp: {listen: \"off\"}\n", model, addr, in)
 		if err := os.WriteFile("config.yaml", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	with("all")
-	fit := []string{"--label", "price", "--algorithm", "ridge", "--max-features", "64"}
+	fit := []string{"--label", "price", "--algorithm", "ridge", "--max-features", "64", "--kernel", "gaussian:1.5"}
 	want := read[struct {
 		StateHash string `json:"state_hash"`
 	}](t, accrete(exit.Done, "", append([]string{"fit", "all.csv", "--json"}, fit...)...)).StateHash
@@ -70,7 +70,7 @@ func TestLearnContinuesWhereFitEnds(t *testing.T) {
 		accrete(exit.Done, "", "learn", "--to-end", "-c", "config.yaml")
 		accrete(exit.Refused, "began with", "learn", "--to-end", "-c", "config.yaml", "--from", "new.csv")
 		accrete(exit.Done, "give the file with --from", "verify", "-c", "config.yaml")
-		v := read[pipeline.Verification](t, accrete(exit.Done, "", "verify", "-c", "config.yaml", "--from", from, "--json"))
+		v := read[audit.Verification](t, accrete(exit.Done, "", "verify", "-c", "config.yaml", "--from", from, "--json"))
 		if v.StateHash.String() != want || !v.Start.Verified || v.Divergent > 0 {
 			t.Errorf("%s: verified %+v, want state %s", from, v, want)
 		}

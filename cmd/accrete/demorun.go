@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/broker"
 	"github.com/accrete-ml/accrete/internal/synth"
 	"github.com/accrete-ml/accrete/learner"
@@ -72,7 +73,7 @@ func (m *demo) newScorer(client *ingest.Client, collectors *metrics.Scorer) *end
 		Topics: []string{demoRequests}, Output: pipeline.ScoresTopic("demo"), Quarantine: pipeline.QuarantineTopic("demo"),
 		Group: "accrete-demo-scorer", Report: m.scorer(collectors),
 	})
-	return &endpoint{s, predictions("demo", s, collectors.Request)}
+	return &endpoint{scorer: s, paths: predictions("demo", s, record.Passed{}, nil, collectors.Request)}
 }
 
 // generate writes examples as fast as the learner reads them.

@@ -13,7 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/lint"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/internal/config"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 )
 
 // doctorCommand collects what a bug report needs.
@@ -116,7 +116,7 @@ func (r *doctorReport) examine(ctx context.Context, c *config.Config) {
 		r.LogError = err.Error()
 		return
 	}
-	log, err := pipeline.Inspect(ctx, p, 0)
+	log, err := audit.Inspect(ctx, p, 0)
 	if err != nil {
 		r.LogError = err.Error()
 	}

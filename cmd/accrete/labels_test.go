@@ -13,7 +13,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/broker"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -85,7 +85,7 @@ func TestSeveralLabelsFromFileToScorer(t *testing.T) {
 	if out := do("learn", "--to-end", "--json"); !strings.Contains(out, want.StateHash.String()) || !strings.Contains(out, `"progressive_each":[`) {
 		t.Errorf("learned from a topic: %s, want the state %v", out, want.StateHash)
 	}
-	var v pipeline.Verification
+	var v audit.Verification
 	if out := do("refit", "--json", "--window", "300"); !strings.Contains(out, `"published":true`) {
 		t.Errorf("refit: %s", out)
 	}

@@ -70,6 +70,7 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	}
 	var paths []func(*http.ServeMux)
 	if endpoint != nil {
+		defer endpoint.close()
 		paths = append(paths, endpoint.paths)
 	}
 	board := page.NewBoard(time.Now)
@@ -137,6 +138,7 @@ func stateLine(r watch.Report) string {
 type endpoint struct {
 	scorer *serve.Scorer
 	paths  func(*http.ServeMux)
+	close  func() // once the server has ended
 }
 
 // endpoint returns nil unless predictions over HTTP are configured.
@@ -153,7 +155,8 @@ func (l *learnCommand) endpoint(c *config.Config, client *ingest.Client, e *env.
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model), VerifyKey: key,
 		Report: newTally(e, c.Model, collectors, metrics.NewHealth(time.Now)).event, // the learner's readiness is its own
 	})
-	return &endpoint{s, predictions(c.Model, s, collectors.Request)}, nil
+	log, stop := logRequests(e, c, client, collectors, metrics.NewHealth(time.Now))
+	return &endpoint{s, predictions(c.Model, s, setup.Passed(c), log, collectors.Request), stop}, nil
 }
 
 // follow switches to each new snapshot until the returned function is called. A learner

@@ -29,6 +29,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/reference"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/tail"
 	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/internal/papers/dsg"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -181,6 +182,7 @@ func registries() kong.Vars {
 		"presets":    strings.Join(learner.PresetNames(), ","),
 		"caps":       strings.Join(learner.Caps(), ","),
 		"reactions":  strings.Join(learner.Reactions(), ","),
+		"sections":   strings.Join(dsg.Sections, ","),
 		"samplings":  strings.Join(features.SamplingNames(), ","),
 	}
 }

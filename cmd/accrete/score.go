@@ -14,6 +14,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/watch"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/metrics"
 	"github.com/accrete-ml/accrete/pipeline"
 	"github.com/accrete-ml/accrete/serve"
@@ -37,8 +38,8 @@ accrete score -c accrete.yaml --set score.topics=payments --to-end --json`
 }
 
 // predictions adds the paths for predictions over HTTP.
-func predictions(model string, s *serve.Scorer, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
-	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Observe: observe}).Register
+func predictions(model string, s *serve.Scorer, passed record.Passed, log *inference.RequestLog, observe func(code, rows int, took time.Duration)) func(*http.ServeMux) {
+	return (&inference.Server{Name: model, Version: version.String(), Model: s.Model, Past: s.Archive(), Choice: s.Choice, Passed: passed, Log: log, Observe: observe}).Register
 }
 
 // scoreReport is the progress of a scorer.
@@ -94,6 +95,7 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	scorer := serve.NewScorer(serve.Config{
 		VerifyKey: key, Schemas: schemas,
 		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
+		Passed: setup.Passed(c), Values: record.Values(c.Quarantine.Values),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
 			t.event(ev)
@@ -102,7 +104,9 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	})
 	var answers []func(*http.ServeMux)
 	if c.Score.Predict == "on" {
-		answers = append(answers, predictions(c.Model, scorer, func(code, rows int, took time.Duration) {
+		log, stop := logRequests(e, c, client, collectors, health)
+		defer stop()
+		answers = append(answers, predictions(c.Model, scorer, setup.Passed(c), log, func(code, rows int, took time.Duration) {
 			collectors.Request(code, rows, took)
 			board.Answered(took)
 		}))

@@ -15,7 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/history"
 	"github.com/accrete-ml/accrete/metrics"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -37,7 +37,7 @@ func TestHoldPinAndPromote(t *testing.T) {
 	for i := range 3 {
 		kafkatest.Fill(t, client, "in", 1, values[130*i:130*(i+1)])
 		do(exit.Done, "", "learn", "--to-end")
-		steps = append(steps, read[pipeline.LogReport](t, do(exit.Done, "", "inspect", "--json", "--records", "0")).Snapshots[0].Step)
+		steps = append(steps, read[audit.LogReport](t, do(exit.Done, "", "inspect", "--json", "--records", "0")).Snapshots[0].Step)
 	}
 	serves := func(addr string, mode modellog.Mode, step int64) {
 		t.Helper()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/history"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/test/kafkatest"
 )
 
@@ -20,7 +20,7 @@ import (
 func on(t *testing.T, addr string) func(want int, says string, args ...string) string {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "accrete.yaml")
-	text := fmt.Sprintf("model: m\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: label, batch: {size: 50}}\nlearner: {max_features: 64}\nhttp: {listen: \"off\"}\n", addr)
+	text := fmt.Sprintf("model: m\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: label, batch: {size: 50}}\nlearner: {max_features: 64, kernel: \"gaussian:1.5\"}\nhttp: {listen: \"off\"}\n", addr)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestTheWaysOutOfARefusal(t *testing.T) {
 	here := on(t, d.Addr)
 	kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), "in", 1, values[:300])
 	here(exit.Done, "", "learn", "--to-end")
-	before := read[pipeline.LogReport](t, here(exit.Done, "", "inspect", "--json", "--records", "0"))
+	before := read[audit.LogReport](t, here(exit.Done, "", "inspect", "--json", "--records", "0"))
 	d.Down(func() {
 		d.Change("m.log", 0, func(bs [][]byte) [][]byte { return bs[:4] })
 	})
@@ -101,12 +101,12 @@ func TestTheWaysOutOfARefusal(t *testing.T) {
 		t.Errorf("adopted: %+v", a)
 	}
 	there(exit.Done, "there is nothing to adopt", "adopt")
-	rest := func(d *kafkatest.Disk, do func(int, string, ...string) string) pipeline.LogReport {
+	rest := func(d *kafkatest.Disk, do func(int, string, ...string) string) audit.LogReport {
 		t.Helper()
 		kafkatest.Fill(t, kafkatest.ClientOf(t, d.Addr, nil), "in", 1, values[300:])
 		do(exit.Done, "", "learn", "--to-end")
 		do(exit.Done, fmt.Sprintf("seqs %d to %d are abandoned", back.ToSeq+1, before.Seq), "verify")
-		return read[pipeline.LogReport](t, do(exit.Done, "", "inspect", "--json", "--records", "0"))
+		return read[audit.LogReport](t, do(exit.Done, "", "inspect", "--json", "--records", "0"))
 	}
 	a, b := rest(d, here), rest(other, there)
 	if a.Snapshots[0].StateHash != b.Snapshots[0].StateHash {

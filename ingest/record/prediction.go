@@ -22,6 +22,8 @@ type Encoder struct {
 	names   int      // total bytes of classes
 	tail    []byte   // the end of every prediction of the model
 
+	passes Passed
+
 	points []float64 // numbers that a row predicts
 
 	class []string         // names as they are
@@ -36,6 +38,12 @@ const (
 	slabBytes   = 32 << 10
 	slabHeaders = 512
 )
+
+// Passing makes predictions carry parts of their inputs.
+func (e *Encoder) Passing(p Passed) *Encoder {
+	e.passes = p
+	return e
+}
 
 // room returns an empty slice with a capacity of n bytes. Appending more
 // reallocates it.
@@ -110,6 +118,8 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 	size := 192 + len(e.tail) + len(x.LabelName) + numberBytes*len(x.Label.More)
 	variance := false
 	var keep []bool // probabilities to write; nil: all
+	passed := e.fields(x.Record)
+	size += len(passed)
 	switch most := min(valueBytes, e.limit/2); {
 	case task == learner.Regression || task == learner.Novelty:
 		size += numberBytes * len(row)
@@ -161,18 +171,32 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 	if x.Graded {
 		b = strconv.AppendFloat(append(b, `,"loss":`...), x.Loss, 'g', -1, 64)
 	}
+	b = append(b, passed...)
 	return append(b, e.tail...)
 }
 
 // Class returns the class that a rule decides for.
-func (e *Encoder) Class(rule learner.Decision, row []float64) int {
-	if rule.Named() {
-		if !e.rule.Is(&rule) {
-			e.rule = rule.Of(e.class)
-		}
-		rule = e.rule
+func (e *Encoder) Class(rule learner.Decision, row []float64) int { return e.named(rule).Class(row) }
+
+// Costs returns what a rule's class for a row of a class costs, and what the most probable
+// class would cost. ok reports whether there are costs by class.
+func (e *Encoder) Costs(rule learner.Decision, row []float64, class int) (paid, probable float64, ok bool) {
+	if !rule.Named() {
+		return 0, 0, false
 	}
-	return rule.Class(row)
+	rule = e.named(rule)
+	return rule.Cost(class, rule.Class(row)), rule.Cost(class, learner.Best(row)), true
+}
+
+// named returns rule for the names of the classes.
+func (e *Encoder) named(rule learner.Decision) learner.Decision {
+	if !rule.Named() {
+		return rule
+	}
+	if !e.rule.Is(&rule) {
+		e.rule = rule.Of(e.class)
+	}
+	return e.rule
 }
 
 const (
@@ -254,17 +278,7 @@ func (e *Encoder) headers(x Example) (key []byte, hs []ingest.Header) {
 	if x.Sequence > 0 {
 		hs = append(hs, ingest.Header{Key: "ce_sequence", Value: strconv.AppendInt(e.room(20), x.Sequence, 10)})
 	}
-	for _, h := range x.Record.Headers {
-		if h.Key != parent {
-			continue
-		}
-		if len(h.Value) > parentBytes {
-			h = ingest.Header{Key: truncatedParent, Value: []byte(describe(h.Value))}
-		}
-		h.Value = e.own(h.Value)
-		hs = append(hs, h)
-		break
-	}
+	hs = e.passHeaders(hs, x.Record.Headers)
 	key = x.Key
 	if most := e.limit / keyShare; len(key) > most {
 		hs = append(hs, ingest.Header{Key: truncatedKey, Value: []byte(describe(key))})
@@ -272,8 +286,3 @@ func (e *Encoder) headers(x Example) (key []byte, hs []ingest.Header) {
 	}
 	return e.own(key), hs
 }
-
-const (
-	parent      = "traceparent" // https://www.w3.org/TR/trace-context/
-	parentBytes = 512           // the header has 55 bytes, and may have more in a later version; a truncated one would be invalid
-)

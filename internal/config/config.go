@@ -47,8 +47,15 @@ type Config struct {
 	// How predictions are delivered.
 	Output Output `key:"output"`
 
+	// What becomes of invalid records.
+	Quarantine Quarantine `key:"quarantine"`
+
 	// The scorer (accrete score), which predicts topics with the newest snapshot.
 	Score Score `key:"score"`
+
+	// Where requests for predictions over HTTP are written, with an id that callers get
+	// back, so that labels that come later can be joined to them.
+	Requests Requests `key:"requests"`
 
 	// The learner's HTTP server: /metrics, /livez and /readyz. The options of TLS and
 	// of the token are those of the scorer's HTTP server, too.
@@ -286,7 +293,8 @@ type Learner struct {
 	// for 64 inputs or more; from 100 inputs on it needs less time and memory.
 	// fastfood: the same, nearly independent. orthogonal: for kernels of the
 	// Euclidean distance. qmc: evenly spread, for few inputs and kernels with
-	// independent frequencies. See docs/algorithms.md.
+	// independent frequencies. leverage: those that matter on the first rows more
+	// often, for few features. See docs/algorithms.md.
 	Sampling string `key:"sampling" default:"iid" oneof:"samplings"`
 
 	// Maximum number of random features. A feature is one frequency with a cosine
@@ -469,6 +477,25 @@ type Output struct {
 	// latency; needs permission for the transactional.id accrete-<model> and the
 	// topic <model>.released.
 	Delivery string `key:"delivery" default:"at-least-once" oneof:"at-least-once transactional"`
+
+	// Fields of an input record that its prediction has in the member input, such as
+	// identifiers: members of the record, or paths as customer.id. They need not be columns;
+	// declare those that are no inputs with type id in input.columns. May be changed at any time.
+	Fields []string `key:"fields" example:"payment_id"`
+
+	// Headers of an input record that its prediction has. all: all of them, except ce_*,
+	// content-type and accrete.*, which predictions have themselves. trace: traceparent and
+	// tracestate.
+	Headers string `key:"headers" default:"all" oneof:"all trace"`
+}
+
+// Quarantine configures the topic <model>.quarantine.
+type Quarantine struct {
+	// What the quarantine topic, the log and the live page show of an invalid record.
+	// full: all of it, so that accrete quarantine can replay it. hash: the length and the
+	// SHA-256 of key, value and headers. none: the length. The reason is then only what
+	// could not be read, without quotations.
+	Values string `key:"values" default:"full" oneof:"full hash none"`
 }
 
 // Score configures the scorer.
@@ -487,6 +514,22 @@ type Score struct {
 	// on: whoever reaches http.listen can ask, unless a token or certificates of
 	// clients are required; see the section http.
 	Predict string `key:"http.predict" default:"off" oneof:"off on"`
+}
+
+// Requests configures the topic of the requests for predictions over HTTP.
+type Requests struct {
+	// Topic to which each predicted row is written before its request is answered; see
+	// docs/serving.md. It is created with the brokers' defaults unless it exists. None: requests
+	// are not written.
+	Topic string `key:"topic" example:"payments.requests" name:"topic"`
+
+	// Maximum wait for the acknowledgement of a request by the brokers.
+	Timeout Duration `key:"timeout" default:"1s" min:"10ms" max:"1m"`
+
+	// Requests that the topic has not acknowledged in time. refuse: answer with status 503
+	// and Retry-After instead of a prediction. mark: answer with the prediction, and with the
+	// header Accrete-Logged: no (or unknown).
+	OnFailure string `key:"on_failure" default:"refuse" oneof:"refuse mark"`
 }
 
 // HTTP configures the learner's HTTP server, and who may use it and the scorer's.

@@ -174,6 +174,13 @@ func (v *validation) topics() {
 	if v.ours(v.Score.Output) {
 		v.add("score.output", "%q is written by the learner", v.Score.Output)
 	}
+	switch topic := v.Requests.Topic; {
+	case topic == "":
+	case v.ours(topic) || topic == v.Score.Output:
+		v.add("requests.topic", "%q is written by this model for another purpose", topic)
+	case slices.Contains(v.Score.Topics, topic):
+		v.add("requests.topic", "%q is one of score.topics: its rows have been predicted when they are written", topic)
+	}
 }
 
 // ours reports whether the learner writes to the topic.

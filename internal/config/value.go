@@ -37,7 +37,7 @@ func (d Duration) String() string {
 // MarshalText writes what String writes.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// Size is a number of bytes: "2GiB", "64MiB", "1000", "5GB".
+// Size is a number of bytes: "2GiB", "64MiB", "5GB", "1500".
 type Size int64
 
 var units = []struct {
@@ -70,14 +70,19 @@ func ParseSize(s string) (Size, error) {
 	return Size(int64(n) * scale), nil
 }
 
-// String uses the largest binary unit that divides s.
+// String uses the unit that divides s with the shortest result, and a binary one of equals:
+// "64MiB", "2MB", "1500B".
 func (s Size) String() string {
-	for _, u := range units[:4] {
-		if s != 0 && int64(s)%u.bytes == 0 {
-			return strconv.FormatInt(int64(s)/u.bytes, 10) + u.name
+	shortest := strconv.FormatInt(int64(s), 10) + "B"
+	for _, u := range units {
+		if s == 0 || int64(s)%u.bytes != 0 {
+			continue
+		}
+		if text := strconv.FormatInt(int64(s)/u.bytes, 10) + u.name; len(text) < len(shortest) {
+			shortest = text
 		}
 	}
-	return strconv.FormatInt(int64(s), 10) + "B"
+	return shortest
 }
 
 // MarshalText writes what String writes.

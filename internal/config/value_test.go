@@ -33,6 +33,11 @@ func TestSizesReadBack(t *testing.T) {
 			t.Errorf("%q reads as %v", text, s)
 		}
 	}
+	for want, s := range map[string]Size{"0B": 0, "2MB": 2e6, "512MB": 512e6, "64MiB": 64 << 20, "1GiB": 1 << 30, "1kB": 1000, "1KiB": 1024, "1500B": 1500, "3TB": 3e12} {
+		if got := s.String(); got != want {
+			t.Errorf("%d prints %s, want %s", int64(s), got, want)
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		s := Size(rapid.Int64Min(0).Draw(t, "s") << rapid.IntRange(0, 40).Draw(t, "shift") & (1<<62 - 1))
 		if back, err := ParseSize(s.String()); err != nil || back != s {

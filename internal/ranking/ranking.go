@@ -44,7 +44,12 @@ type Meter struct {
 	rows    []row // while exact
 	classes []tally
 	total   float64
+	costs   costs
 }
+
+// costs are what the rows have cost by the predicted class, and what they would have cost
+// by the most probable one.
+type costs struct{ weight, paid, probable float64 }
 
 type row struct {
 	odds, weight float64 // of class 1
@@ -151,6 +156,14 @@ func odds(p []float64, j int) float64 {
 	return p[j] / max(0, 1-p[j])
 }
 
+// AddCost adds what the prediction of a row cost, and what the most probable class would
+// have cost.
+func (m *Meter) AddCost(paid, probable, weight float64) {
+	m.costs.weight += weight
+	m.costs.paid += float64(weight * paid)
+	m.costs.probable += float64(weight * probable)
+}
+
 // Figures returns the figures of the rows so far, with the recall at a precision. It
 // returns nil unless at least two classes occur.
 func (m *Meter) Figures(precision float64) *Figures {
@@ -172,6 +185,10 @@ func (m *Meter) Figures(precision float64) *Figures {
 	}
 	n := float64(f.Classes)
 	f.F1, f.BalancedError = f1/n, errors/n
+	if c := m.costs; c.weight > 0 {
+		paid, probable := c.paid/c.weight, c.probable/c.weight
+		f.MeanCost, f.ProbableCost = &paid, &probable
+	}
 	if len(m.classes) == 2 {
 		c := m.classes[rarest]
 		f.Class, f.F1 = &rarest, F1(c.right, c.found-c.right, c.rows-c.right)

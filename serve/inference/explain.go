@@ -30,8 +30,9 @@ func (w *worker) explanations() (out []string, fault *failure) {
 	return out, nil
 }
 
-// withExplanation adds an explanation to a JSON object.
-func withExplanation(object []byte, explanation string) []byte {
-	b := append(bytes.TrimSuffix(object, []byte("}")), `,"explanation":`...)
-	return append(append(b, explanation...), '}')
+// withMember adds a member with this JSON value to a JSON object.
+func withMember(object []byte, name, value string) []byte {
+	b := append(bytes.Clone(bytes.TrimSuffix(object, []byte("}"))), `,"`...)
+	b = append(append(b, name...), `":`...)
+	return append(append(b, value...), '}')
 }

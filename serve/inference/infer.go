@@ -67,6 +67,9 @@ func (s *Server) infer(r *http.Request, b, rest []byte) (a result, fault *failur
 		return a, fault
 	}
 	defer back(w)
+	if w.log, fault = s.request(r, true); fault != nil {
+		return a, fault
+	}
 	rows, fault := w.read(&q)
 	if fault != nil {
 		return a, fault
@@ -90,14 +93,19 @@ func (s *Server) infer(r *http.Request, b, rest []byte) (a result, fault *failur
 		return a, fault
 	}
 	packed := q.pack(all)
-	object, err := json.Marshal(inferResponse{
-		ModelName: s.Name, ModelVersion: version(m), ID: q.ID, Outputs: all,
-		Parameters: map[string]string{"lineage": m.ID.Lineage.String(), "learned_to": record.LearnedTo(m.ID.LearnedTo), "serving": string(s.mode(r))},
-	})
+	about := map[string]string{"lineage": m.ID.Lineage.String(), "learned_to": record.LearnedTo(m.ID.LearnedTo), "serving": string(s.mode(r))}
+	if w.log != nil {
+		about["request_id"] = w.log.ID
+		for i := range w.log.Rows {
+			rules.Intervals = out.Uncertainty(i)
+			w.log.Rows[i].Prediction = w.encoder.Value(rules, out.Task, out.Row(i))
+		}
+	}
+	object, err := json.Marshal(inferResponse{ModelName: s.Name, ModelVersion: version(m), ID: q.ID, Outputs: all, Parameters: about})
 	if err != nil {
 		return a, status(http.StatusInternalServerError, "the predictions are not finite")
 	}
-	a = result{body: object, rows: rows}
+	a = result{body: object, rows: rows, log: w.log}
 	if len(packed) > 0 {
 		a.json, a.body = len(object), append(object, packed...)
 	}

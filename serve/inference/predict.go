@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/ingest"
 )
 
 // predict answers POST /predict: for an object as in a topic, with the value of its
@@ -38,6 +41,9 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 			return a, status(http.StatusRequestEntityTooLarge, "%d rows, the limit is %d", len(objects), MaxRows)
 		}
 	}
+	if w.log, fault = s.request(r, list); fault != nil {
+		return a, fault
+	}
 	for i, o := range objects {
 		if err := w.add(o, key); err != nil {
 			if list {
@@ -61,10 +67,14 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 		case list:
 			all.WriteByte('[')
 		}
-		rules.Intervals = out.Uncertainty(i)
+		rules.Intervals, rules.Record = out.Uncertainty(i), &ingest.Record{Value: objects[i]}
 		value := w.encoder.Value(rules, out.Task, out.Row(i))
+		if w.log != nil {
+			w.log.Rows[i].Prediction = value
+			value = withMember(value, "id", strconv.Quote(w.log.RowID(i)))
+		}
 		if why != nil {
-			value = withExplanation(value, why[i])
+			value = withMember(value, "explanation", why[i])
 		}
 		all.Write(value)
 	}
@@ -74,5 +84,5 @@ func (s *Server) predict(r *http.Request, b, rest []byte) (a result, fault *fail
 	if list {
 		all.WriteByte(']')
 	}
-	return result{body: all.Bytes(), rows: len(objects)}, nil
+	return result{body: all.Bytes(), rows: len(objects), log: w.log}, nil
 }

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/serve/requests"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -39,6 +41,8 @@ type Server struct {
 	Past    *serve.Archive                                 // models of the past; nil: there are none
 	Choice  func() modellog.Choice                         // how Model was chosen; nil: it is the newest
 	Observe func(code, rows int, took time.Duration)       // called after each request for predictions; may be nil
+	Passed  record.Passed                                  // what answers of /predict have from their inputs
+	Log     *RequestLog                                    // where the rows of requests go; nil: nowhere
 	reading atomic.Int64                                   // bytes of large bodies that are being read
 	busy    chan struct{}                                  // one element for each request at work
 	pool    func(m *serve.Served) (*worker, func(*worker)) // of the workers of a model
@@ -46,7 +50,7 @@ type Server struct {
 
 // Register adds the paths of s to mux.
 func (s *Server) Register(mux *http.ServeMux) {
-	s.busy, s.pool = make(chan struct{}, atOnce), workers()
+	s.busy, s.pool = make(chan struct{}, atOnce), workers(s.Passed)
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, jsonType, openAPI) })
 	mux.HandleFunc("GET /v2", s.server)
 	mux.HandleFunc("GET /v2/{$}", s.server)
@@ -155,6 +159,7 @@ type result struct {
 	body []byte
 	json int // length of the JSON before the binary data; 0 if there is none
 	rows int
+	log  *requests.Request // what to write to the topic of requests; nil: nothing
 }
 
 // handler answers a request with this JSON object, or value, and binary data.
@@ -166,6 +171,9 @@ func (s *Server) observed(f handler) http.HandlerFunc {
 		start := time.Now()
 		w.Header().Set("Accrete-Serving", string(s.mode(r)))
 		a, err := s.limited(r, f)
+		if err == nil {
+			err = s.logged(w, r, a.log)
+		}
 		code := http.StatusOK
 		switch {
 		case err != nil:

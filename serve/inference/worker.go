@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"bytes"
 	"net/http"
 	"sync"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/serve"
+	"github.com/accrete-ml/accrete/serve/requests"
 )
 
 // worker decodes and predicts the rows of one request at a time.
@@ -18,11 +20,12 @@ type worker struct {
 	schema  *decode.Schema // of the decoder before its first row
 	encoder *record.Encoder
 	batch   learner.Batch
+	log     *requests.Request // gets the rows; nil: nothing does
 }
 
 // workers returns a function that gives a worker of a model, and a function to give it
 // back.
-func workers() func(m *serve.Served) (*worker, func(*worker)) {
+func workers(p record.Passed) func(m *serve.Served) (*worker, func(*worker)) {
 	var pool sync.Pool
 	back := func(w *worker) {
 		if w.decoder.Schema() == w.schema { // or the rows have settled something for those to come
@@ -37,7 +40,7 @@ func workers() func(m *serve.Served) (*worker, func(*worker)) {
 		if err != nil {
 			return nil, nil // impossible: the learner has read with it
 		}
-		return &worker{model: m, decoder: d, schema: d.Schema(), encoder: record.NewEncoder(m.ID, m.Schema.Classes, ingest.DefaultMaxMessageBytes)}, back
+		return &worker{model: m, decoder: d, schema: d.Schema(), encoder: record.NewEncoder(m.ID, m.Schema.Classes, ingest.DefaultMaxMessageBytes).Passing(p)}, back
 	}
 }
 
@@ -51,6 +54,7 @@ func (s *Server) begin(m *serve.Served) (*worker, func(*worker), *failure) {
 		return nil, nil, status(http.StatusInternalServerError, "the options of the model are invalid")
 	}
 	w.batch.Reset(len(m.Schema.Columns))
+	w.log = nil
 	return w, back, nil
 }
 
@@ -61,6 +65,9 @@ func (w *worker) add(value, key []byte) error {
 		return err
 	}
 	w.batch.Append(row.X, learner.Label{}, row.Weight)
+	if w.log != nil {
+		w.log.Rows = append(w.log.Rows, requests.Row{Key: bytes.Clone(row.Key), Value: bytes.Clone(value)})
+	}
 	if w.model.Keyed() {
 		w.batch.SetKey(string(row.Key))
 	}

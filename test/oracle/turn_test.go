@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 	"github.com/accrete-ml/accrete/test/kafkatest"
@@ -175,11 +175,11 @@ func TestOracleAgreesWithARollback(t *testing.T) {
 		if i == 0 {
 			continue
 		}
-		var to pipeline.RollbackTo
+		var to admin.RollbackTo
 		if i == 2 {
 			to.Before = before
 		}
-		if _, err := pipeline.Rollback(t.Context(), cfg, to); err != nil {
+		if _, err := admin.Rollback(t.Context(), cfg, to); err != nil {
 			t.Fatal(err)
 		}
 		learnAll(t, cfg)

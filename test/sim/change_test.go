@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
 )
 
 // operatorRollsBack returns to an earlier snapshot or time, with accrete rollback. A
@@ -27,18 +28,18 @@ func (w *world) operatorRollsBack() bool {
 	}
 	log := w.c.part(pipeline.LogTopic(modelName), 0)
 	f := w.fold(log)
-	to := pipeline.RollbackTo{Reason: "the operator wants it"}
+	to := admin.RollbackTo{Reason: "the operator wants it"}
 	if kept := f.Snapshots(); w.more.IntN(2) == 0 {
 		to.Step = &kept[w.more.IntN(len(kept))].Manifest.Step
 	} else {
 		rs := w.c.records(log)
 		to.Before = time.UnixMilli(rs[w.more.IntN(len(rs))].Time)
 	}
-	var report pipeline.RollbackReport
+	var report admin.RollbackReport
 	nowhere := false
 	w.command(fmt.Sprintf("rollback to %+v", to), func(ctx context.Context, c pipeline.Config) (err error) {
-		report, err = pipeline.Rollback(ctx, c, to)
-		if errors.Is(err, pipeline.ErrNowhere) && (p != nil || !to.Before.IsZero()) { // a running learner trims its log
+		report, err = admin.Rollback(ctx, c, to)
+		if errors.Is(err, admin.ErrNowhere) && (p != nil || !to.Before.IsZero()) { // a running learner trims its log
 			nowhere = true
 			return nil
 		}

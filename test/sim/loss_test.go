@@ -12,6 +12,8 @@ import (
 
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -57,7 +59,7 @@ func (w *world) logLosesTail() bool {
 		w.stopped = false
 	}
 	w.command("rollback", func(ctx context.Context, c pipeline.Config) error {
-		_, err := pipeline.Rollback(ctx, c, pipeline.RollbackTo{})
+		_, err := admin.Rollback(ctx, c, admin.RollbackTo{})
 		return err
 	})
 	w.goOn("after the rollback")
@@ -199,8 +201,8 @@ func (w *world) inputLosesTail() bool {
 	before := d.since
 	nowhere := false
 	w.command("rollback", func(ctx context.Context, c pipeline.Config) error {
-		_, err := pipeline.Rollback(ctx, c, pipeline.RollbackTo{Before: before})
-		nowhere = errors.Is(err, pipeline.ErrNowhere)
+		_, err := admin.Rollback(ctx, c, admin.RollbackTo{Before: before})
+		nowhere = errors.Is(err, admin.ErrNowhere)
 		if nowhere {
 			return nil
 		}
@@ -213,7 +215,7 @@ func (w *world) inputLosesTail() bool {
 	w.stopped, w.rewound = false, true
 	w.goOn("after the rollback of what was learned from lost input")
 	w.command("verify", func(ctx context.Context, c pipeline.Config) error {
-		v, err := pipeline.Verify(ctx, c)
+		v, err := audit.Verify(ctx, c)
 		if err == nil && v.Divergent > 0 {
 			err = fmt.Errorf("%+v", v)
 		}
@@ -285,7 +287,7 @@ func (w *world) inputIsCreatedAgain() bool {
 		w.c.topics[w.input].id[0] ^= 1
 		return true
 	}
-	w.adopt(pipeline.Adoption{})
+	w.adopt(admin.Adoption{})
 	return true
 }
 
@@ -316,16 +318,16 @@ func (w *world) inputIsMirrored() bool {
 		}
 	}
 	w.refused("the input has another name", isErrHistory)
-	w.adopt(pipeline.Adoption{Topics: map[string]string{old: w.input}})
+	w.adopt(admin.Adoption{Topics: map[string]string{old: w.input}})
 	return true
 }
 
 // adopt runs accrete adopt, after which the model must go on.
-func (w *world) adopt(a pipeline.Adoption) {
+func (w *world) adopt(a admin.Adoption) {
 	unknown := false
 	w.command("adopt", func(ctx context.Context, c pipeline.Config) error {
-		r, err := pipeline.Adopt(ctx, c, a)
-		if errors.Is(err, pipeline.ErrAdopt) && strings.Contains(err.Error(), "is unknown") { // no record was read before the position
+		r, err := admin.Adopt(ctx, c, a)
+		if errors.Is(err, admin.ErrAdopt) && strings.Contains(err.Error(), "is unknown") { // no record was read before the position
 			unknown = true
 			return nil
 		}

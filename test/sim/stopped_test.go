@@ -14,6 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -86,7 +88,7 @@ func atEachAppend(t *testing.T, test func(n int, stored bool) bool) {
 
 func (w *world) verifies() {
 	w.command("verify", func(ctx context.Context, c pipeline.Config) error {
-		v, err := pipeline.Verify(ctx, c)
+		v, err := audit.Verify(ctx, c)
 		if err == nil && (v.Divergent > 0 || v.Compared == 0) {
 			err = fmt.Errorf("%+v", v)
 		}
@@ -121,7 +123,7 @@ func TestAdoptIsKilledAtEachAppend(t *testing.T) {
 		before := *log
 		w.c.topics[w.input].id[0] ^= 1
 		adopt := func(ctx context.Context, c pipeline.Config) error {
-			_, err := pipeline.Adopt(ctx, c, pipeline.Adoption{})
+			_, err := admin.Adopt(ctx, c, admin.Adoption{})
 			return err
 		}
 		var want []string
@@ -162,11 +164,11 @@ func TestImportIsKilledAtEachAppend(t *testing.T) {
 		want := w.fold(w.c.part(name, 0))
 		var file bytes.Buffer
 		w.command("export", func(ctx context.Context, c pipeline.Config) error {
-			_, err := pipeline.Export(ctx, c, &file)
+			_, err := admin.Export(ctx, c, &file)
 			return err
 		})
 		load := func(ctx context.Context, c pipeline.Config) error {
-			_, err := pipeline.Import(ctx, c, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil })
+			_, err := admin.Import(ctx, c, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(file.Bytes())), nil })
 			return err
 		}
 		var types []string
@@ -174,7 +176,7 @@ func TestImportIsKilledAtEachAppend(t *testing.T) {
 			delete(w.c.topics, name)
 			killed, err := w.killed(n, stored, load)
 			for killed && err == nil {
-				if _, err = w.killed(-1, false, load); !errors.Is(err, pipeline.ErrCopy) {
+				if _, err = w.killed(-1, false, load); !errors.Is(err, admin.ErrCopy) {
 					break
 				}
 				if f := w.fold(w.c.part(name, 0)); f.Genesis().Import == 0 && f.Seq() == want.Seq() { // it was complete

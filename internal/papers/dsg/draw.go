@@ -20,6 +20,9 @@ func (r *Report) Draw(dir string) error {
 		}
 		return chart.Save(filepath.Join(dir, "dsg-rate.png"), [][]*plot.Plot{row})
 	}
+	if len(r.Growth) == 0 {
+		return nil
+	}
 	var rows [][]*plot.Plot
 	for _, g := range r.Growth {
 		row, err := g.draw()

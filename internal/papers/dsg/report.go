@@ -10,15 +10,20 @@ import (
 
 // Options configure the experiments.
 type Options struct {
+	Section  string         // of Dai et al. 2014, one of Sections; "" for all
 	Full     bool           // the sizes of the paper, which take a quarter of an hour
 	Clock    func() float64 // processor time in seconds
 	Progress func(text string)
 	SVM      []*Set  // of two classes, for DSG
+	Novelty  []*Rows // of classes, for DSG
 	Growth   []*Rows // for CDSG
 }
 
 // Report is the result of the experiments.
 type Report struct {
+	Novelties []*NoveltyReport `json:"novelties,omitempty"`
+	Ratios    []*RatioReport   `json:"density_ratios,omitempty"`
+	Monitor   *MonitorReport   `json:"monitor,omitempty"`
 	Rates     []RateReport     `json:"rates,omitempty"`
 	Posterior *PosteriorReport `json:"posterior,omitempty"`
 	SVMs      []*SVMReport     `json:"svms,omitempty"`
@@ -34,13 +39,25 @@ func DSG(ctx context.Context, o Options) (*Report, error) {
 	}
 	var r Report
 	var err error
-	if r.Rates, err = rates(ctx, steps, size, o.Progress); err != nil {
-		return nil, err
+	if o.runs("3") {
+		if err := r.applications(ctx, o); err != nil {
+			return nil, err
+		}
 	}
-	if r.Posterior, err = posteriors(ctx, newProcess(rows, 64), long, o.Clock, o.Progress); err != nil {
-		return nil, err
+	if o.runs("7.1") {
+		if r.Rates, err = rates(ctx, steps, size, o.Progress); err != nil {
+			return nil, err
+		}
+	}
+	if o.runs("7.2") {
+		if r.Posterior, err = posteriors(ctx, newProcess(rows, 64), long, o.Clock, o.Progress); err != nil {
+			return nil, err
+		}
 	}
 	for _, s := range o.SVM {
+		if !o.runs("7.3") {
+			break
+		}
 		one, err := svms(ctx, s, o.Clock, o.Progress)
 		if err != nil {
 			return nil, err
@@ -48,6 +65,23 @@ func DSG(ctx context.Context, o Options) (*Report, error) {
 		r.SVMs = append(r.SVMs, one)
 	}
 	return &r, nil
+}
+
+// Sections are those of Dai et al. 2014 that have experiments.
+var Sections = []string{"3", "7.1", "7.2", "7.3"}
+
+func (o *Options) runs(section string) bool { return o.Section == "" || o.Section == section }
+
+// applications runs those of section 3: novelty detection and the density ratio.
+func (r *Report) applications(ctx context.Context, o Options) (err error) {
+	if r.Novelties, err = novelties(ctx, o.Novelty, o.Full, o.Progress); err != nil {
+		return err
+	}
+	if r.Ratios, err = ratios(ctx, o.Progress); err != nil {
+		return err
+	}
+	r.Monitor, err = monitors(ctx, o.Progress)
+	return err
 }
 
 // CDSG runs the experiments of Li and Póczos (2016).
@@ -73,8 +107,14 @@ func CDSG(ctx context.Context, o Options) (*Report, error) {
 
 func (r *Report) String() string {
 	var b strings.Builder
-	if r.Posterior != nil {
+	if r.Monitor != nil {
+		writeNovelties(&b, r.Novelties)
+		writeRatios(&b, r.Ratios, r.Monitor)
+	}
+	if r.Rates != nil {
 		r.rates(&b)
+	}
+	if r.Posterior != nil {
 		r.posterior(&b)
 	}
 	for _, s := range r.SVMs {
@@ -104,7 +144,7 @@ func (r *Report) String() string {
 }
 
 func (r *Report) rates(b *strings.Builder) {
-	fmt.Fprintf(b, "7.1: mean squared distance from the function\n%-22s %15s %15s %15s %15s", "step size", "last iterate", "mean", "slope of last", "of mean")
+	fmt.Fprintf(b, "\n\n7.1: mean squared distance from the function\n%-22s %15s %15s %15s %15s", "step size", "last iterate", "mean", "slope of last", "of mean")
 	for _, s := range r.Rates {
 		if s.Diverges {
 			fmt.Fprintf(b, "\n%-22s diverges", s.Schedule)

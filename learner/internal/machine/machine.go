@@ -28,16 +28,17 @@ const (
 // Machine is an engine as a member of a mixture.
 type Machine struct {
 	problem func() engine.Problem
-	plan    func(engine.Problem) engine.Engine // the algorithm
-	name    string                             // prefix of the arrays
-	resets  bool                               // at its own alarms
+	plan    func(engine.Problem) newton.Machine // the algorithm
+	name    string                              // prefix of the arrays
+	resets  bool                                // at its own alarms
 
 	head    target.Head
-	engine  engine.Engine // nil before the first fit
+	engine  newton.Machine // nil before the first fit
 	adwin   drift.ADWIN
 	hinkley drift.PageHinkley
 
 	ahead []float64 // rows × scores of the pass under way
+	thin  bool
 	batch engine.Minibatch
 	p     []float64
 }
@@ -138,6 +139,9 @@ func (m *Machine) Score(f []float64, r *member.Row) bool {
 	return true
 }
 
+// Thin says that the predictions of m count for next to nothing.
+func (m *Machine) Thin(allowed bool) { m.thin = allowed }
+
 // Learn learns a mini-batch.
 func (m *Machine) Learn(c *member.Chunk) {
 	if m.engine == nil {
@@ -151,6 +155,7 @@ func (m *Machine) Learn(c *member.Chunk) {
 		b.Scores = m.engine.Score(b.Scores[:0], c.X, n)
 	}
 	b.X, b.Labels, b.Weights = c.X, c.Labels, c.Weights
+	m.engine.Thin(m.thin)
 	m.engine.Learn(b)
 	m.ahead = m.ahead[:0]
 }

@@ -79,6 +79,10 @@ type Machine interface {
 	// Ahead is called before the rows of a pass are predicted, which are x as in Row.
 	Ahead(x []float32, n int)
 
+	// Thin says that its predictions count for next to nothing, so that learning may cost
+	// less, or that they count again. It is no part of the state.
+	Thin(allowed bool)
+
 	// Serving returns what it predicts with.
 	Serving() engine.Served
 }

@@ -25,6 +25,7 @@ func (m *Mixture) Learn(h *target.Head, x []float32, last, y target.Label, weigh
 	if n%ChunkRows != 0 {
 		return
 	}
+	m.thinMachines()
 	for _, o := range m.members {
 		o.Learn(&m.chunk)
 	}

@@ -54,6 +54,7 @@ type newton struct {
 	trackers trackers
 	next     int   // block to change, once there are as many as there may be
 	credit   int64 // row visits that steps may still make
+	thin     bool  // see Thin
 
 	scratch scratch
 }
@@ -64,7 +65,8 @@ type plan struct {
 	visits  int64 // rows of the window that steps visit for each example learned
 	members []member
 
-	averaged int // number of the first members, which learn from the whole window and have averages
+	averaged int       // number of the first members, which learn from the whole window and have averages
+	tracking []float64 // factors of the trackers, for each row
 }
 
 // member is one of the models that are mixed.
@@ -169,9 +171,9 @@ const blockSize = 64 // default: a step solves with matrices of twice that
 
 func newEngine(p engine.Problem) *newton {
 	if p.Options.Forest > 0 {
-		return newPlanned(p, plan{windowRows, rowVisitsPerExample, forestEnsemble, 5})
+		return newPlanned(p, plan{windowRows, rowVisitsPerExample, forestEnsemble, 5, trackerForgetting})
 	}
-	return newPlanned(p, plan{windowRows, rowVisitsPerExample, ensemble, 3})
+	return newPlanned(p, plan{windowRows, rowVisitsPerExample, ensemble, 3, trackerForgetting})
 }
 
 func newPlanned(p engine.Problem, by plan) *newton {
@@ -183,7 +185,7 @@ func newPlanned(p engine.Problem, by plan) *newton {
 	w.forest = w.newLeaves()
 	w.averageIntercept = slices.Clone(w.intercept[:w.averaged*len(p.Prior)])
 	w.loss = make([]float64, (len(w.members)+w.averaged)*p.Head.Parts())
-	w.trackers = newTrackers(p.Options.BlockSize, len(p.Prior), p.Head.Parts())
+	w.trackers = newTrackers(by.tracking, p.Options.BlockSize, len(p.Prior), p.Head.Parts())
 	w.serve()
 	return w
 }
@@ -214,7 +216,7 @@ func (w *newton) Learn(p *engine.Minibatch) {
 	w.push(p)
 	w.grow()
 	if w.Head.Task == target.Regression || w.Head.Classes > 1 {
-		w.credit += int64(len(p.Labels)) * w.visits
+		w.credit += int64(len(p.Labels)) * w.visitsNow()
 		for range maxStepsPerBatch {
 			if w.window.rows < minWindow || w.credit < int64(w.window.rows) {
 				break
@@ -291,7 +293,7 @@ func (w *newton) Widen(h target.Head, prior []float64, total float64) {
 	from, e := w.Head.Scores(), len(w.members)
 	w.Head = h
 	k := h.Scores()
-	w.trackers = newTrackers(w.Options.BlockSize, k, 1)
+	w.trackers = newTrackers(w.tracking, w.Options.BlockSize, k, 1)
 	intercept := make([]float64, 0, e*k)
 	for m := range w.members {
 		if from == k { // from one class to two

@@ -12,6 +12,9 @@ const (
 	// window has few rows, there are more steps than in an engine of NewShort.
 	resettingRows, resettingVisits = 4096, 32
 
+	// thinning is what the visits of an engine are divided by while Thin allows it.
+	thinning = 4
+
 	// ShortFactorBytes and ResettingFactorBytes are the memory of the factors of each random
 	// feature, for each penalty.
 	ShortFactorBytes, ResettingFactorBytes = 2 * 4 * blockSize * 8, 4 * blockSize * 8
@@ -24,14 +27,34 @@ var (
 	resettingEnsemble = []member{{0.1, resettingRows, 1}}
 )
 
+// Machine is an engine beside another one, which can cost less while it is of no use.
+type Machine interface {
+	engine.Engine
+
+	// Thin allows fewer steps, or forbids them again, from the next Learn on. There are fewer
+	// only once the window has all its rows. It is no part of the State.
+	Thin(allowed bool)
+}
+
 // NewShort returns an engine for streams that change: it learns from fewer rows, and steps
 // through its blocks more often.
-func NewShort(p engine.Problem) engine.Engine {
-	return newPlanned(p, plan{shortRows, shortVisits, shortEnsemble, 0})
+func NewShort(p engine.Problem) Machine {
+	return newPlanned(p, plan{shortRows, shortVisits, shortEnsemble, 0, nil})
 }
 
 // NewResetting returns an engine whose owner starts it again when a stream has changed. It
 // has more rows than one of NewShort, and costs less.
-func NewResetting(p engine.Problem) engine.Engine {
-	return newPlanned(p, plan{resettingRows, resettingVisits, resettingEnsemble, 0})
+func NewResetting(p engine.Problem) Machine {
+	return newPlanned(p, plan{resettingRows, resettingVisits, resettingEnsemble, 0, nil})
+}
+
+// Thin implements Machine.
+func (w *newton) Thin(allowed bool) { w.thin = allowed }
+
+// visitsNow returns the number of rows of the window that steps visit for each example.
+func (w *newton) visitsNow() int64 {
+	if w.thin && w.window.rows == w.length {
+		return w.visits / thinning
+	}
+	return w.visits
 }

@@ -63,9 +63,9 @@ const (
 // 33 rows count. Chosen by trial.
 var trackerForgetting = []float64{0.99, 0.97}
 
-func newTrackers(blockSize, scores, targets int) trackers {
-	t := trackers{mixtureLoss: make([]float64, targets), mix: make([]float64, len(trackerForgetting)*targets)}
-	for _, f := range trackerForgetting {
+func newTrackers(forgetting []float64, blockSize, scores, targets int) trackers {
+	t := trackers{mixtureLoss: make([]float64, targets), mix: make([]float64, len(forgetting)*targets)}
+	for _, f := range forgetting {
 		n := 2*min(blockSize, trackerFeatures) + 1
 		t.all = append(t.all, tracker{forget: f, Equations: leastsquares.New(n, scores), w: make([]float64, scores*n), loss: make([]float64, targets)})
 	}
@@ -89,8 +89,14 @@ func (t *trackers) shareOf(m, score int) float64 {
 	return t.mix[m*n+score*n/t.all[m].Targets]
 }
 
-// intercept returns the index of the intercept among the coefficients of a score.
-func (t *trackers) intercept() int { return t.all[0].N - 1 }
+// intercept returns the index of the intercept among the coefficients of a score; 0 without
+// trackers.
+func (t *trackers) intercept() int {
+	if len(t.all) == 0 {
+		return 0
+	}
+	return t.all[0].N - 1
+}
 
 // norm returns what the trackers' features are divided by to have norm 1.
 func (t *trackers) norm() float64 { return math.Sqrt(float64(t.intercept() / 2)) }
@@ -99,7 +105,7 @@ func (t *trackers) norm() float64 { return math.Sqrt(float64(t.intercept() / 2))
 // shares.
 func (w *newton) learnTrackers(p *engine.Minibatch) {
 	t := &w.trackers
-	if w.bank.Blocks() == 0 || w.Head.Task == target.Classification && w.Head.Classes < 2 {
+	if len(t.all) == 0 || w.bank.Blocks() == 0 || w.Head.Task == target.Classification && w.Head.Classes < 2 {
 		return
 	}
 	w.splitScores(p)

@@ -49,7 +49,7 @@ func (v *Part) loadSelection(s *state.Reader) {
 // FeatureMap returns the map of the features, of which a pruned model has a selection.
 func (v *Part) FeatureMap() features.Map {
 	m := v.options().FeatureMap(v.Fit.Width(v.Dim))
-	m.Kernel, m.Second = v.Fit.Kernel, v.Fit.Second
+	m.Kernel, m.Second, m.Leverage = v.Fit.Kernel, v.Fit.Second, v.Fit.Leverage
 	return m
 }
 

@@ -69,6 +69,7 @@ func Load(s *state.Reader) (v Part) {
 	scale := state.Take[float64](s, "scale", rows, dim)
 	weights := state.Take[float64](s, "metric", rows, dim)
 	second := state.TakeRow[float32](s, "second")
+	leverage := v.takeLeverage(s, dim)
 	v.Metric = metric.Load(s)
 	k := v.Head.Scores()
 	v.Intercept = state.Take[float64](s, "intercept", min(k, 1), k)
@@ -94,6 +95,7 @@ func Load(s *state.Reader) (v Part) {
 		if len(second) > 0 {
 			v.Fit.Second = second
 		}
+		v.loadLeverage(s, leverage, dim)
 	}
 	s.Require(len(second) == 0 || len(second) == dim && v.Fit != nil && features.AllowsSecond(v.Fit.Kernel, v.Sampling), "the second kernel has column weights for %d inputs", len(second))
 	s.Require(v.Fit != nil || v.Blocks == 0, "%d blocks without a kernel", v.Blocks)

@@ -80,6 +80,7 @@ func (v Part) Save(a *state.Arrays) {
 	state.Put(a, "scale", len(s.Scale), s.Scale)
 	state.Put(a, "metric", len(s.ColumnWeights), s.ColumnWeights)
 	state.Put(a, "second", len(second), second)
+	v.saveLeverage(a)
 	v.Metric.Save(a)
 	state.Put(a, "intercept", len(v.Intercept), v.Intercept)
 	if v.Kept != nil {

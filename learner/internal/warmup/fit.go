@@ -17,9 +17,10 @@ type Fit struct {
 	Scaler        Scaler
 	Scales        []target.Scale // of the targets; 0 and 1 for classes
 	Kernel        kernel.Kernel
-	Second        []float32 // factors of the scaled columns for half of the frequencies; nil for one kernel
-	Lambda        float64   // weight of ‖f‖²/2 beside the mean loss of a row, chosen by leave-one-out
-	TopEigenvalue float64   // largest eigenvalue of the kernel's matrix on the rows / their number
+	Second        []float32          // factors of the scaled columns for half of the frequencies; nil for one kernel
+	Leverage      *features.Leverage // for the sampling of the frequencies; nil for others
+	Lambda        float64            // weight of ‖f‖²/2 beside the mean loss of a row, chosen by leave-one-out
+	TopEigenvalue float64            // largest eigenvalue of the kernel's matrix on the rows / their number
 }
 
 // topRows is the number of rows that the largest eigenvalue is computed on, which
@@ -28,11 +29,12 @@ const topRows = 512
 
 // Request has the conditions of a fit.
 type Request struct {
-	Task   target.Task
-	Kernel kernel.Kernel // with its scale, or to choose one for; Auto to choose the kernel, too
-	Scaled bool          // the rows are those of a given metric already
-	Single bool          // one kernel, not two
-	Fixed  FixedFeatures // of a model with few features
+	Task     target.Task
+	Kernel   kernel.Kernel // with its scale, or to choose one for; Auto to choose the kernel, too
+	Scaled   bool          // the rows are those of a given metric already
+	Single   bool          // one kernel, not two
+	Leverage bool          // find that of the frequencies
+	Fixed    FixedFeatures // of a model with few features
 
 	Columns []encode.Type // of a raw row; nil if all are numeric
 	Weights []float64     // of the rows
@@ -57,6 +59,9 @@ func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	f.tune(sample{dim: dim, x: seen}, labels, a)
 	seen = f.scaled(x[:min(len(x), topRows*dim)], dim)
 	f.TopEigenvalue = f.topEigenvalue(seen, dim)
+	if a.Leverage {
+		f.Leverage = f.leverage(x, dim)
+	}
 	return f
 }
 
@@ -116,7 +121,7 @@ func newScales(labels []target.Label, task target.Task) []target.Scale {
 
 // Bank returns the random features of a model, without blocks.
 func (f *Fit) Bank(m features.Map) *features.Bank {
-	m.Kernel, m.Second = f.Kernel, f.Second
+	m.Kernel, m.Second, m.Leverage = f.Kernel, f.Second, f.Leverage
 	return features.NewBank(m)
 }
 

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,6 +30,7 @@ type Decided struct {
 	Counts       modellog.Counts
 	Columns      *event.Columns    // what has changed of the columns; nil for nothing
 	Schemas      []modellog.Schema // that the BATCH is the first to need
+	values       record.Values
 }
 
 // Item is one record of a BATCH.
@@ -42,6 +44,8 @@ type Item struct {
 // Decider turns spans into BATCHes. It owns the decoder. Every decided record advances
 // the state of the decoder, so the order matters.
 type Decider struct {
+	Values record.Values // what errors and samples may show of a record
+
 	decoder *decode.Decoder
 	keyed   bool // rows have keys
 	absence absence
@@ -88,7 +92,7 @@ func (d *Decider) know(all []modellog.Schema) {
 }
 
 func (d *Decider) Decide(spans []input.Span) *Decided {
-	b := &Decided{Schemas: d.fetched}
+	b := &Decided{values: d.Values, Schemas: d.fetched}
 	d.fetched = nil
 	n := 0
 	for _, sp := range spans {
@@ -108,7 +112,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 			row, err := record.Decode(d.decoder, r)
 			switch {
 			case err != nil:
-				it.Err = err
+				it.Err = d.Values.Reason(err)
 				b.Counts.Quarantined++
 			default:
 				it.key = row.Key
@@ -187,7 +191,10 @@ func (d *Decided) Bad() (all []event.Bad) {
 		}
 		n := len(all) - 1
 		if n < 0 || all[n].Topic != it.in.Topic || all[n].Partition != it.in.Partition {
-			sample := slices.Clone(it.Record.Value[:min(len(it.Record.Value), sampleBytes)])
+			var sample []byte
+			if cmp.Or(d.values, record.ValuesFull) == record.ValuesFull {
+				sample = slices.Clone(it.Record.Value[:min(len(it.Record.Value), sampleBytes)])
+			}
 			all, n = append(all, event.Bad{Topic: it.in.Topic, Partition: it.in.Partition, First: it.Record.Offset, Err: it.Err, Sample: sample}), n+1
 		}
 		all[n].Last = it.Record.Offset

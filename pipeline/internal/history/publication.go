@@ -3,6 +3,7 @@ package history
 import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/snapshot"
 )
@@ -21,10 +22,15 @@ type Outgoing struct {
 	Record    ingest.Record
 }
 
-// Limits holds the maximum size in bytes of a record batch of each output topic.
-type Limits struct{ Predictions, Quarantine int }
+// Limits holds the maximum size in bytes of a record batch of each output topic, and what
+// else the bytes of predictions and records in quarantine depend on beside the model.
+type Limits struct {
+	Predictions, Quarantine int
+	Passed                  record.Passed // what predictions have from their inputs
+	Values                  record.Values // what invalid records have of theirs
+}
 
-var defaultLimits = Limits{ingest.DefaultMaxMessageBytes, ingest.DefaultMaxMessageBytes}
+var defaultLimits = Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes}
 
 // And combines two releases; next is the later one.
 func (out *Publication) And(next *Publication) *Publication {

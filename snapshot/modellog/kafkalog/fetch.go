@@ -2,6 +2,7 @@ package kafkalog
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 
 	"github.com/accrete-ml/accrete/ingest"
@@ -13,7 +14,8 @@ import (
 type Reader struct {
 	Client *ingest.Client
 	Topic  string
-	Again  bool // repeat what fails temporarily
+	Key    ed25519.PublicKey // verifies MANIFESTs; nil: unverified
+	Again  bool              // repeat what fails temporarily
 }
 
 func (r Reader) poll(ctx context.Context, f *ingest.Fetcher, offset int64) (got ingest.Fetched, err error) {
@@ -27,7 +29,7 @@ func (r Reader) poll(ctx context.Context, f *ingest.Fetcher, offset int64) (got 
 	return got, err
 }
 
-// Manifest reads the MANIFEST at an offset, and the time at which it was written, in Unix
+// Manifest reads and verifies the MANIFEST at an offset, and the time at which it was written, in Unix
 // milliseconds. The error is *ingest.GapError if it was deleted.
 func (r Reader) Manifest(ctx context.Context, offset int64) (m *modellog.Manifest, at int64, err error) {
 	got, err := r.poll(ctx, r.Client.Fetcher(r.Topic, 0), offset)
@@ -45,12 +47,43 @@ func (r Reader) Manifest(ctx context.Context, offset int64) (m *modellog.Manifes
 	if !ok {
 		return nil, 0, fmt.Errorf("%w: record %d of %q is a %s, want a manifest", snapshot.ErrMismatch, offset, r.Topic, v.Type())
 	}
+	if r.Key != nil {
+		if err := m.Verify(r.Key); err != nil {
+			return nil, 0, err
+		}
+	}
 	return m, got.Records[0].Time, nil
 }
 
-// Chunks reads the chunks of the serving part of the snapshot that the MANIFEST at an offset
+// Snapshot reads the MANIFEST and the serving part of a snapshot.
+func (r Reader) Snapshot(ctx context.Context, at modellog.Ref) (*modellog.Manifest, *snapshot.Snapshot, error) {
+	m, _, err := r.Manifest(ctx, at.Offset)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.Snapshot != at.Snapshot {
+		return nil, nil, fmt.Errorf("%w: the manifest at offset %d is of snapshot %v, want %v", snapshot.ErrMismatch, at.Offset, m.Snapshot, at.Snapshot)
+	}
+	s, err := r.Serving(ctx, m, at.Offset)
+	return m, s, err
+}
+
+// Serving reads the serving part of the snapshot that the MANIFEST at an offset completes.
+func (r Reader) Serving(ctx context.Context, m *modellog.Manifest, offset int64) (*snapshot.Snapshot, error) {
+	chunks, err := r.chunks(ctx, m, offset)
+	if err != nil {
+		return nil, err
+	}
+	file, err := modellog.AssembleServing(m, chunks, 0)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.DecodeServing(file, 0)
+}
+
+// chunks reads the chunks of the serving part of the snapshot that the MANIFEST at an offset
 // completes. They may lie among other records before it.
-func (r Reader) Chunks(ctx context.Context, m *modellog.Manifest, offset int64) (values [][]byte, err error) {
+func (r Reader) chunks(ctx context.Context, m *modellog.Manifest, offset int64) (values [][]byte, err error) {
 	n := m.ServingChunks()
 	f := r.Client.Fetcher(r.Topic, 0)
 	for next := m.FirstChunk; len(values) < n && next < offset; {

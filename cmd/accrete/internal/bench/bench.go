@@ -32,8 +32,12 @@ type Command struct {
 	Loss       string   `default:"auto" help:"Loss to minimise, as in fit, by the algorithms that take it, on the sets that have its labels (${default})."`
 	Costs      string   `default:"none" placeholder:"none|f1|JSON" help:"Class that is predicted, as in fit, on the sets of classes; a JSON object runs only on sets that have one of the classes that it names (${default})."`
 	Shuffle    uint64   `default:"1" help:"Seed for the order of the training rows; streams keep their order (${default})."`
+	Orders     int      `default:"1" help:"Number of orders of the training rows, with the seeds from --shuffle on: the means and the standard deviations of their errors are added (${default})."`
+	Intervals  float64  `placeholder:"SHARE" help:"Measure intervals around the predictions, as in fit, on the sets with one number as the label."`
+	Variance   bool     `help:"Make intervals wider where little has been learned, as in fit."`
 	Plots      string   `placeholder:"DIR" help:"Folder for one plot per data set, NAME.png."`
 	Paper      string   `enum:",dsg,cdsg,dspdc" default:"" placeholder:"NAME" help:"Run the experiments of a paper instead: dsg, cdsg or dspdc."`
+	Section    string   `enum:",${sections}" default:"" placeholder:"NUMBER" help:"Run only this section of --paper dsg: 3, 7.1, 7.2 or 7.3."`
 	Seconds    float64  `default:"2" help:"Processor time that each method of --paper dspdc has for each problem (${default})."`
 	Rows       int      `placeholder:"N" help:"Read at most this many rows of each file."`
 	Full       bool     `help:"Run all problems of --paper, including those that need a gigabyte of memory or minutes to converge; takes about 15 minutes."`
@@ -44,7 +48,7 @@ func (Command) Help() string {
 
 The label of a set is the column y or label, or the one that the file sets.csv in the folder names, in lines SET,LABEL below the header set,label. A set that cannot be read is skipped with a warning, and the exit code is 1 after the results of the others.
 
---paper dsg runs the experiments of Dai et al. (2014): the rate of convergence, the posterior of a Gaussian process, and a support vector machine beside NORMA, Pegasos, SDCA, SBMD, RBCD and, if svm-train is installed, LIBSVM on the classes of the folder's sets. --paper cdsg compares DSG with the rules of Li and Póczos (2016), by training loss over features and time, and by training error in the time of LIBSVM. Both skip sets that they cannot use, such as those with columns that are not numbers.
+--paper dsg runs the experiments of Dai et al. (2014): novelty detection and density ratios (section 3), the rate of convergence, the posterior of a Gaussian process, and a support vector machine beside NORMA, Pegasos, SDCA, SBMD, RBCD and, if svm-train is installed, LIBSVM on the classes of the folder's sets. --paper cdsg compares DSG with the rules of Li and Póczos (2016), by training loss over features and time, and by training error in the time of LIBSVM. Both skip sets that they cannot use, such as those with columns that are not numbers.
 
 The papers' large sets are run from files of LIBSVM's collection, with the papers' mini-batches and blocks: ` + strings.Join(presetNames(), ", ") + `. The message about a missing one says which files to download. --rows bounds the memory.
 
@@ -55,9 +59,11 @@ func (Command) Examples() string {
 	return `
 accrete bench testdata --plots pictures
 accrete bench testdata --sets kin40k --loss quantile:0.9
+accrete bench testdata --sets kin40k,flights --algorithms newton --intervals 0.9 --orders 3
 accrete bench testdata --sets spam --costs '{"1": 5}'
 accrete bench testdata --sets spam --algorithms newton --preset dsg-paper,cdsg-paper
 accrete bench testdata --paper dsg --plots pictures
+accrete bench testdata --sets spam,letter --paper dsg --section 3
 accrete bench downloads --sets epsilon --rows 100000 --paper cdsg --full
 accrete bench --paper dspdc --plots pictures
 accrete bench data --paper dspdc --full --plots pictures
@@ -77,6 +83,9 @@ func (c *Command) runs(s *set) ([]string, error) {
 	}
 	if err := c.priced(s); err != nil {
 		return nil, err
+	}
+	if (c.Intervals != 0 || c.Variance) && s.task != learner.Regression {
+		return nil, fmt.Errorf("%w: --intervals and --variance are for regression, not for %s", errUnfit, s.task)
 	}
 	names := slices.Concat(c.Algorithms, c.Preset)
 	if len(names) > 0 {
@@ -106,7 +115,7 @@ func (c *Command) priced(s *set) error {
 
 // options returns those of a preset, or of an algorithm as contenders names it.
 func (c *Command) options(name string, task learner.Task) learner.Config {
-	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs}
+	of := learner.Config{Task: task, Loss: c.Loss, Costs: c.Costs, Intervals: c.Intervals, Variance: c.Variance}
 	if p, err := learner.ParsePreset(name); err == nil {
 		return p.Over(of)
 	}
@@ -125,12 +134,18 @@ func contenders() (names []string) {
 
 func (c *Command) Run(ctx context.Context, e *env.Env) error {
 	switch {
+	case c.Orders < 1 || c.Orders > 100:
+		return exit.Usage("--orders %d: want 1 to 100", c.Orders)
+	case c.Section != "" && c.Paper != "dsg":
+		return exit.Usage("--section %s: it is for --paper dsg", c.Section)
 	case c.Rows < 0:
 		return exit.Usage("--rows %d: want 1 or more", c.Rows)
 	case c.Paper != "":
 		return c.paper(ctx, e)
 	case c.Costs != "none" && c.costsError() != nil:
 		return exit.Usage("--costs: %w", c.costsError())
+	case c.intervalsError() != nil:
+		return exit.Usage("--intervals: %w", c.intervalsError())
 	case c.Dir == "":
 		return exit.Usage("missing argument: want a folder of data sets, or --paper")
 	}
@@ -161,6 +176,11 @@ func (c *Command) costsError() error {
 	return err
 }
 
+func (c *Command) intervalsError() error {
+	_, err := learner.Config{Task: learner.Regression, Intervals: c.Intervals}.Effective()
+	return err
+}
+
 // compare runs the algorithms on a set, and draws their curves with --plots. It calls began
 // as it begins each of them.
 func (c *Command) compare(ctx context.Context, s *set, began func(algorithm string)) (report, error) {
@@ -172,7 +192,7 @@ func (c *Command) compare(ctx context.Context, s *set, began func(algorithm stri
 	var drawn, baselines []curves.Curve
 	for _, algorithm := range names {
 		began(algorithm)
-		result, p, cs, err := s.run(ctx, algorithm, c.options(algorithm, s.task), c.Precision)
+		result, p, cs, err := c.everyOrder(ctx, s, algorithm, c.options(algorithm, s.task))
 		if err != nil {
 			return r, err
 		}

@@ -27,7 +27,7 @@ const heldOut = 5
 // gradients runs the experiments of the papers on doubly stochastic gradients.
 func (c *Command) gradients(ctx context.Context, e *env.Env) error {
 	progress := e.Progress(false)
-	o := dsg.Options{Full: c.Full, Clock: process.CPUSeconds, Progress: func(text string) { progress.Update(text, nil) }}
+	o := dsg.Options{Full: c.Full, Section: c.Section, Clock: process.CPUSeconds, Progress: func(text string) { progress.Update(text, nil) }}
 	run := dsg.DSG
 	if c.Paper == "cdsg" {
 		if run = dsg.CDSG; c.Dir == "" {
@@ -45,6 +45,7 @@ func (c *Command) gradients(ctx context.Context, e *env.Env) error {
 				return err
 			}
 			if c.Paper == "dsg" {
+				o.Novelty = append(o.Novelty, c.growthRows(s))
 				o.SVM = append(o.SVM, c.twoClasses(s))
 			} else {
 				o.Growth = append(o.Growth, c.growthRows(s))

@@ -27,6 +27,8 @@ type result struct {
 	Features    int             `json:"features"`
 	Seconds     float64         `json:"seconds"`
 	PerSecond   float64         `json:"examples_per_second"`
+	Intervals   []interval      `json:"intervals,omitempty"` // of each target, with --intervals
+	Spread      *spread         `json:"spread,omitempty"`    // with --orders
 }
 
 func (c *Command) text(reports []report) string {
@@ -49,6 +51,9 @@ func (c *Command) text(reports []report) string {
 			fmt.Fprintf(&b, " %9s %11s", "mean cost", "most prob.")
 		}
 		b.WriteString(deviationHeader(r))
+		if c.Intervals > 0 {
+			fmt.Fprintf(&b, " %9s %11s", "inside", "mean width")
+		}
 		row := func(name string, progressive float64) { fmt.Fprintf(&b, "\n%-12s %11.4f", name, progressive) }
 		for _, a := range r.Results {
 			row(a.Algorithm, a.Progressive.Value())
@@ -64,10 +69,14 @@ func (c *Command) text(reports []report) string {
 				fmt.Fprintf(&b, " %9.4f %11.4f", *f.MeanCost, *f.ProbableCost)
 			}
 			b.WriteString(deviationRow(a))
+			for _, v := range a.Intervals[:min(1, len(a.Intervals))] {
+				fmt.Fprintf(&b, " %9.4f %11.4g", v.Coverage, v.Width)
+			}
 		}
 		row("linear", r.Baselines.Linear)
 		row("majority", r.Baselines.Majority)
 		row("no change", r.Baselines.NoChange)
+		b.WriteString(spreadText(r))
 	}
 	return b.String()
 }

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/curves"
@@ -21,6 +20,7 @@ type set struct {
 	at, of      int // index among the data sets, and their number
 	name        string
 	rows, test  []decode.Row
+	file        []decode.Row // the training rows in the order of the file, unless they are a stream
 	task        learner.Task
 	schema      *decode.Schema
 	rowsAreTime bool // rows are in time order
@@ -48,7 +48,8 @@ func (f *folder) read(ctx context.Context, e *env.Env, name string, seed uint64)
 	if s.rowsAreTime {
 		return s, nil
 	}
-	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(s.rows), func(i, j int) { s.rows[i], s.rows[j] = s.rows[j], s.rows[i] })
+	s.file = s.rows
+	s = s.shuffled(seed)
 	if path, ok = f.path(name, "test"); !ok {
 		return s, nil
 	}
@@ -98,6 +99,7 @@ func (s *set) run(ctx context.Context, name string, options learner.Config, prec
 		Algorithm: name, Progressive: display.NewFigure(p.Task, p.Whole.Model.Error, p.Whole.Rows), Features: p.Features,
 		Seconds: took.Seconds(), PerSecond: float64(p.Examples) / max(took.Seconds(), 1e-9),
 	}
+	r.Intervals = newIntervals(p)
 	r.Progressive.Figures = fit.Deviation()
 	r.Progressive.Classes = display.NewClasses(fit.Figures(precision), s.schema.Classes)
 	if len(s.test) > 0 {

@@ -11,6 +11,8 @@ import (
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/refit"
 	"github.com/accrete-ml/accrete/snapshot"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
@@ -51,12 +53,12 @@ var Exits = []struct {
 	{pipeline.ErrHistory, Refused},
 	{pipeline.ErrLog, Refused},
 	{pipeline.ErrVersion, Refused},
-	{pipeline.ErrNowhere, Refused},
-	{pipeline.ErrAdopt, Refused},
-	{pipeline.ErrCopy, Refused},
+	{admin.ErrNowhere, Refused},
+	{admin.ErrAdopt, Refused},
+	{admin.ErrCopy, Refused},
 	{pipeline.ErrOptions, Refused},
 	{pipeline.ErrStart, Refused},
-	{pipeline.ErrUnproved, Failed},
+	{audit.ErrUnproved, Failed},
 	{pipeline.ErrTopic, Refused},
 	{record.ErrOutput, Refused},
 	{quarantine.ErrCompacted, Refused},

@@ -47,7 +47,7 @@ type Command struct {
 	Key         string   `placeholder:"COLUMN" help:"Grouping column for --lags and --metric, for example the tenant."`
 	Kernel      string   `default:"gaussian" help:"Kernel: auto for the one that suits the first 1,000 rows, gaussian, laplacian, cauchy, matern:NU, rational-quadratic:ALPHA, hierarchical:WIDTH, sums and products of these such as gaussian+laplacian, arc-cosine:ORDER, polynomial:DEGREE, dot-product:RATIO, or, for inputs of 0 or more, chi2, intersection, jensen-shannon, hellinger, exponential-semigroup, reciprocal-semigroup, or, for inputs above -C, skewed-chi2:C or skewed-intersection:C (${default}). The warm-up chooses its scale unless it is given last, as in gaussian:2.5."`
 	Metric      string   `placeholder:"FILE" help:"Metric file from accrete metric, used instead of the column weights of the warm-up: the metric of the row's --key, or else the shared one."`
-	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf and fastfood need 64 inputs or more, and these and qmc not every kernel."`
+	Sampling    string   `enum:"${samplings}" default:"iid" help:"Sampling of the frequencies: ${enum} (${default}); sorf and fastfood need 64 inputs or more, and these, qmc and leverage not every kernel."`
 	MaxFeatures int      `name:"max-features" default:"4096" help:"Maximum number of random features (${default})."`
 	Memory      string   `placeholder:"SIZE" help:"Memory that the random features of dsg, udsg and cdsg may take, such as 512MB, instead of --max-features."`
 	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`

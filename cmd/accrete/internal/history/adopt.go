@@ -10,7 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -69,7 +69,7 @@ func (a *Adopt) Run(ctx context.Context, e *env.Env) error {
 		}
 		return fmt.Sprintf("searching %s/%d: %s of %s offsets", s.Topic, s.Partition, display.Thousands(s.Done), display.Thousands(s.Of))
 	})
-	done, err := pipeline.Adopt(ctx, p, o)
+	done, err := admin.Adopt(ctx, p, o)
 	progress.Done()
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (a *Adopt) Run(ctx context.Context, e *env.Env) error {
 	return e.Print(a.JSON, text, report)
 }
 
-func adoptText(model string, done pipeline.AdoptReport, dry bool) string {
+func adoptText(model string, done admin.AdoptReport, dry bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s continues after seq %d on these inputs", model, done.ToSeq)
 	if dry {
@@ -105,7 +105,7 @@ func adoptText(model string, done pipeline.AdoptReport, dry bool) string {
 }
 
 // adoption parses --topic and --at.
-func (a *Adopt) adoption() (o pipeline.Adoption, err error) {
+func (a *Adopt) adoption() (o admin.Adoption, err error) {
 	o.Reason, o.DryRun = a.Reason, a.DryRun
 	o.Topics = map[string]string{}
 	for _, t := range a.Topic {
@@ -118,9 +118,9 @@ func (a *Adopt) adoption() (o pipeline.Adoption, err error) {
 	switch a.At {
 	case "fingerprint":
 	case "earliest":
-		o.At = pipeline.AtEarliest
+		o.At = admin.AtEarliest
 	case "end":
-		o.At = pipeline.AtEnd
+		o.At = admin.AtEnd
 	default:
 		if o.Offsets, err = parseOffsets(a.At); err != nil {
 			return o, err

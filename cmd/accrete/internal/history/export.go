@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -42,7 +42,7 @@ type CopyReport struct {
 	Signed    *bool         `json:"signed,omitempty"` // of an import
 }
 
-func reportOf(file string, c pipeline.Copy) CopyReport {
+func reportOf(file string, c admin.Copy) CopyReport {
 	r := CopyReport{Model: c.Header.Model, File: file, Records: c.Records, SHA256: c.SHA256, FromSeq: c.Header.Begin.Seq, Seq: c.Header.Seq}
 	if s := c.Header.Snapshot; s != nil {
 		r.Snapshot, r.StateHash = s.Seq, s.StateHash
@@ -68,9 +68,9 @@ func (x *Export) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	var done pipeline.Copy
+	var done admin.Copy
 	err = snapshot.WriteStream(x.File, func(w io.Writer) (err error) {
-		done, err = pipeline.Export(ctx, p, w)
+		done, err = admin.Export(ctx, p, w)
 		return err
 	})
 	if err != nil {

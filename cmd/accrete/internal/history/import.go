@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
@@ -50,7 +50,7 @@ func (i *Import) Run(ctx context.Context, e *env.Env) error {
 		}
 		return display.Thousands(n.Records) + " records"
 	})
-	done, err := pipeline.Import(ctx, p, func() (io.ReadCloser, error) { return os.Open(i.File) })
+	done, err := admin.Import(ctx, p, func() (io.ReadCloser, error) { return os.Open(i.File) })
 	progress.Done()
 	if errors.Is(err, fs.ErrNotExist) {
 		return files.NotFound(i.File)

@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/inputs"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 )
 
 // Inspect is accrete inspect.
@@ -58,7 +58,7 @@ func (i *Inspect) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	r, broken := pipeline.Inspect(ctx, p, i.Records)
+	r, broken := audit.Inspect(ctx, p, i.Records)
 	if r == nil {
 		return broken
 	}
@@ -70,12 +70,12 @@ func (i *Inspect) Run(ctx context.Context, e *env.Env) error {
 		return cmp.Or(broken, i.configuration(e, m.columns))
 	}
 	return cmp.Or(e.Print(i.JSON, logText(r, m), struct {
-		*pipeline.LogReport
+		*audit.LogReport
 		*model
 	}{r, m}), broken)
 }
 
-func logText(r *pipeline.LogReport, m *model) string {
+func logText(r *audit.LogReport, m *model) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "model log    %s, offsets %d to %d, %s bytes\n", r.Topic, r.First, r.End, display.Thousands(r.Bytes))
 	fmt.Fprintf(&b, "claim        epoch %d, %s\n", r.Claim.Epoch, r.Claim.Host)

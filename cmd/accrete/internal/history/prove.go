@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 )
 
 // Prove is accrete prove.
@@ -38,7 +38,7 @@ func (p *Prove) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	receipts, err := pipeline.Prove(ctx, config, p.ID)
+	receipts, err := audit.Prove(ctx, config, p.ID)
 	if err != nil {
 		return err
 	}

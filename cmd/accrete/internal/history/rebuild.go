@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 )
 
@@ -50,7 +50,7 @@ func (r *Rebuild) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	out, err := pipeline.Rebuild(ctx, config, r.Without, r.As)
+	out, err := audit.Rebuild(ctx, config, r.Without, r.As)
 	progress.Done()
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (r *Rebuild) Run(ctx context.Context, e *env.Env) error {
 	return e.Print(r.JSON, rebuiltText(out), out)
 }
 
-func rebuiltText(r pipeline.Rebuilt) string {
+func rebuiltText(r audit.Rebuilt) string {
 	var b strings.Builder
 	d := r.Difference
 	fmt.Fprintf(&b, "%s up to seq %d: %s records, %s left out\n", r.Model, r.Seq, display.Thousands(r.Records), display.Thousands(r.Removed))

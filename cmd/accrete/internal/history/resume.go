@@ -6,7 +6,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
 )
 
 // Resume is accrete resume.
@@ -44,7 +44,7 @@ func (r *Resume) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	p, err := pipeline.Resume(ctx, w)
+	p, err := admin.Resume(ctx, w)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
 
@@ -42,7 +42,7 @@ type RollbackReport struct {
 }
 
 func (r *Rollback) Run(ctx context.Context, e *env.Env) error {
-	to := pipeline.RollbackTo{Step: r.To, Reason: r.Reason}
+	to := admin.RollbackTo{Step: r.To, Reason: r.Reason}
 	if r.Before != "" {
 		var err error
 		if to.Before, err = time.Parse(time.RFC3339, r.Before); err != nil {
@@ -58,7 +58,7 @@ func (r *Rollback) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	done, err := pipeline.Rollback(ctx, p, to)
+	done, err := admin.Rollback(ctx, p, to)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/admin"
 	"github.com/accrete-ml/accrete/serve"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -112,7 +113,7 @@ func choose(ctx context.Context, e *env.Env, flags *env.ConfigFlags, json bool, 
 	if err != nil {
 		return err
 	}
-	was, is, err := pipeline.Serve(ctx, w, func(now modellog.Choice, newest modellog.Ref, ok bool) (modellog.Choice, error) {
+	was, is, err := admin.Serve(ctx, w, func(now modellog.Choice, newest modellog.Ref, ok bool) (modellog.Choice, error) {
 		if !ok {
 			return now, exit.Refuse(fmt.Errorf("%s has no snapshot yet", pipeline.LogTopic(c.Model)))
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
-	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/audit"
 	"github.com/accrete-ml/accrete/pipeline/event"
 	"github.com/accrete-ml/accrete/snapshot/modellog"
 )
@@ -54,7 +54,7 @@ func (v *Verify) Run(ctx context.Context, e *env.Env) error {
 				left := display.Left(last.Sub(began), float64(ev.Seq-span.FromSeq+1)/float64(span.ToSeq-span.FromSeq+1))
 				progress.Update(fmt.Sprintf("seq %d of %d, %s examples%s", ev.Seq, span.ToSeq, display.Thousands(ev.Progress.Examples), left), nil)
 			}
-		case pipeline.Divergence:
+		case audit.Divergence:
 			e.Log.Error().Int64("seq", ev.Seq).Int64("step", ev.Step).Stringer("want", ev.Want).Stringer("got", ev.Got).Bool("lineage_differs", ev.Lineage).Msg("divergence")
 		case event.Retrying:
 			e.Log.Warn().Err(ev.Err).Msg("temporary failure, retrying")
@@ -66,7 +66,7 @@ func (v *Verify) Run(ctx context.Context, e *env.Env) error {
 	if p.Start, err = setup.Start(ctx, e, c, v.From, ""); err != nil {
 		return err
 	}
-	r, err := pipeline.Verify(ctx, p)
+	r, err := audit.Verify(ctx, p)
 	progress.Done()
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (v *Verify) Run(ctx context.Context, e *env.Env) error {
 }
 
 // verified says whether the beginning of a model was verified.
-func verified(s *pipeline.Started) string {
+func verified(s *audit.Started) string {
 	switch {
 	case s.Verified:
 		return "verified"

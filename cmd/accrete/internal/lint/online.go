@@ -86,6 +86,9 @@ func (o *cluster) topics(ctx context.Context) error {
 	if len(o.c.Score.Topics) > 0 {
 		outputs = append(outputs, o.c.Score.Output)
 	}
+	if o.c.Requests.Topic != "" {
+		outputs = append(outputs, o.c.Requests.Topic)
+	}
 	if o.c.Output.Delivery == "transactional" {
 		outputs = append(outputs, pipeline.ReleasedTopic(o.c.Model))
 	}

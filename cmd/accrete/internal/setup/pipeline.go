@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -77,6 +78,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Learner:       of,
 		Schemas:       schemas,
 		AutoMixture:   auto,
+		Passed:        Passed(c),
 		BatchSize:     c.Input.Batch.Size,
 		Linger:        time.Duration(c.Input.Batch.Linger),
 		SnapshotEvery: time.Duration(c.Snapshot.Every),
@@ -88,6 +90,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Group:         c.Input.CommitGroup(),
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
+		Values:        record.Values(c.Quarantine.Values),
 		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune},
 		Gate:          gate(c),
 		Heartbeat:     pipeline.HeartbeatEvery,

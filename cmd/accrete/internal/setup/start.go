@@ -15,6 +15,7 @@ import (
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/pipeline"
+	"github.com/accrete-ml/accrete/pipeline/model"
 	"github.com/accrete-ml/accrete/snapshot"
 )
 
@@ -24,7 +25,7 @@ func Start(ctx context.Context, e *env.Env, c *config.Config, path, from string)
 	if path == "" && from == "" {
 		return nil, nil
 	}
-	at, err := pipeline.ParseFrom(from)
+	at, err := model.ParseFrom(from)
 	if err != nil {
 		return nil, exit.Usage("--from-offsets %w", err)
 	}

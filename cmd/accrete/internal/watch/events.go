@@ -112,6 +112,9 @@ func (w *Watch) learned(ev event.Learned) {
 			curve = &metrics.Curve{AUC: c.AUC, PRAUC: c.PRAUC, Precision: c.Precision, Recall: c.Recall}
 		}
 		m.Classes(f.F1, f.BalancedError, curve)
+		if f.MeanCost != nil {
+			m.Costs(*f.MeanCost, *f.ProbableCost)
+		}
 	}
 }
 

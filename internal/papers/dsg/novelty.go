@@ -1,0 +1,301 @@
+package dsg
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/learner"
+)
+
+// NoveltyReport is the detection of novelties in a stream beside a one-class support vector
+// machine that has all rows of its first part at once: the application of section 3.
+type NoveltyReport struct {
+	Stream   string    `json:"stream"`
+	Nu       float64   `json:"nu"`
+	Rows     int       `json:"rows"`      // graded, in each order
+	Flagged  []float64 `json:"flagged"`   // share, of each order
+	AUC      []float64 `json:"auc"`       // of each order
+	BatchAUC []float64 `json:"batch_auc"` // likewise
+}
+
+// orders is the number of orders of the rows in the experiments of section 3.
+const orders = 3
+
+// novel is a stream of rows and whether they are novelties, of which those from a row on are
+// graded, and the ones of a range are for the batch solver.
+type novel struct {
+	name        string
+	dim         int
+	x           []float64
+	novel       []bool
+	from        int
+	train, till int
+}
+
+func (s *novel) row(i int) []float64 { return s.x[i*s.dim : (i+1)*s.dim] }
+
+func (s *novel) add(x []float64, novelty bool) {
+	s.x, s.novel = append(s.x, x...), append(s.novel, novelty)
+}
+
+// blobs returns rows of two round clusters, of which one in 50 is far from both. If they
+// move, they do after 2,500 rows, and rows are graded from 2,500 later on.
+func blobs(seed uint64, move bool) *novel {
+	r := rand.New(rand.NewPCG(seed, 2))
+	s, before := &novel{name: "two blobs", dim: 2, from: 1250, till: 1250}, 4000
+	rows := before
+	if move {
+		before, rows = 2500, 7500
+		s.name, s.from, s.train, s.till = "two blobs after they moved", 5000, before, before+noveltyWindow
+	}
+	for i := range rows {
+		shift := 0.0
+		if i >= before {
+			shift = 9
+		}
+		var x [2]float64
+		far := r.IntN(50) == 0
+		if far {
+			for near := true; near; near = math.Hypot(x[0]-4, x[1]-4) <= 4 || math.Hypot(x[0]+4, x[1]+4) <= 4 {
+				x[0], x[1] = r.Float64()*24-12, r.Float64()*24-12
+			}
+		} else {
+			at := 4 * float64(2*r.IntN(2)-1)
+			x[0], x[1] = at+r.NormFloat64(), at+r.NormFloat64()
+		}
+		s.add([]float64{x[0] + shift, x[1] - shift}, far)
+	}
+	return s
+}
+
+// novelties returns streams of a set of classes: the most frequent of two, or the first
+// fifth of more, is normal, and 5 % of the rows are of others. The second, of more than two
+// classes, changes half way to the next fifth.
+func (s *Rows) novelties(seed uint64) (streams []*novel) {
+	counts := []int{}
+	for _, y := range s.Labels {
+		for len(counts) <= y.Class {
+			counts = append(counts, 0)
+		}
+		counts[y.Class]++
+	}
+	order := rand.New(rand.NewPCG(seed, 5)).Perm(len(s.Labels))
+	part := func(to *novel, normal func(class int) bool) {
+		usual := 0
+		for c, n := range counts {
+			if normal(c) {
+				usual += n
+			}
+		}
+		every, others := max(1, 19*(len(s.Labels)-usual)/max(1, usual)), 0
+		for _, i := range order {
+			is := !normal(s.Labels[i].Class)
+			if is {
+				if others++; (others-1)%every != 0 {
+					continue
+				}
+			}
+			to.add(s.X[i*s.Dim:(i+1)*s.Dim], is)
+		}
+	}
+	n := len(counts)
+	if n < 2 {
+		return nil
+	}
+	if n == 2 {
+		usual := 0
+		if counts[1] > counts[0] {
+			usual = 1
+		}
+		one := &novel{name: s.Name, dim: s.Dim}
+		part(one, func(c int) bool { return c == usual })
+		one.from = len(one.novel) / 2
+		one.till = one.from
+		return []*novel{one}
+	}
+	fifth := max(1, n/5)
+	one, two := &novel{name: s.Name, dim: s.Dim}, &novel{name: s.Name + ", other classes from the middle on", dim: s.Dim}
+	for _, of := range []*novel{one, two} {
+		part(of, func(c int) bool { return c < fifth })
+	}
+	one.from = len(one.novel) / 2
+	one.till = one.from
+	two.train = len(two.novel)
+	part(two, func(c int) bool { return c >= fifth && c < 2*fifth })
+	two.from = two.train + min(noveltyWindow, (len(two.novel)-two.train)/2)
+	two.till = two.from
+	return []*novel{one, two}
+}
+
+// noveltyWindow is the number of recent rows that the algorithm one-class knows.
+const noveltyWindow = 2048
+
+// detect streams the rows through a learner, and returns the scores and the share of flagged
+// rows of those that are graded.
+func (s *novel) detect(ctx context.Context, nu float64) (scores []float64, flagged float64, err error) {
+	l, err := learner.New(learner.Config{Task: learner.Novelty, Nu: nu})
+	if err != nil {
+		return nil, 0, err
+	}
+	n, flags := len(s.novel), 0
+	var b learner.Batch
+	for at := 0; at < n; {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		b.Reset(s.dim)
+		for i := at; i < min(at+64, n); i++ {
+			b.Append(s.row(i), learner.Label{Task: learner.Novelty}, 1)
+		}
+		p := l.Predict(&b)
+		for i := range p.Len() {
+			if at+i < s.from {
+				continue
+			}
+			scores = append(scores, p.Row(i)[0])
+			if learner.Novel(p.Row(i)) {
+				flags++
+			}
+		}
+		at += p.Len()
+		l.Learn(p)
+	}
+	return scores, float64(flags) / float64(n-s.from), nil
+}
+
+// clip bounds standardised columns for the batch solver, which is better with it.
+const clip = 8
+
+// batch returns the scores of the batch solver for the rows that are graded: with
+// standardised columns and a kernel of the width that scikit-learn calls scale.
+func (s *novel) batch(nu float64) (scores []float64) {
+	d, n := s.dim, float64(s.till-s.train)
+	center, factor := make([]float64, d), make([]float64, d)
+	for j := range d {
+		for i := s.train; i < s.till; i++ {
+			center[j] += s.x[i*d+j] / n
+		}
+		for i := s.train; i < s.till; i++ {
+			factor[j] += (s.x[i*d+j] - center[j]) * (s.x[i*d+j] - center[j]) / n
+		}
+		if factor[j] = math.Sqrt(factor[j]); factor[j] > 0 {
+			factor[j] = 1 / factor[j]
+		}
+	}
+	z := make([]float64, len(s.x))
+	for i, v := range s.x {
+		z[i] = max(-clip, min(clip, (v-center[i%d])*factor[i%d]))
+	}
+	train := z[s.train*d : s.till*d]
+	mean, variance := 0.0, 0.0
+	for _, v := range train {
+		mean += v / float64(len(train))
+	}
+	for _, v := range train {
+		variance += (v - mean) * (v - mean) / float64(len(train))
+	}
+	m := newOneClass(train, d, math.Sqrt(float64(d)*max(variance, 1e-12)/2), nu)
+	for i := s.from; i < len(s.novel); i++ {
+		scores = append(scores, m.score(z[i*d:(i+1)*d]))
+	}
+	return scores
+}
+
+// auc returns the share of the pairs of a novel row and another one that scores put in this
+// order. Pairs of equal scores count half.
+func (s *novel) auc(scores []float64) float64 {
+	of := make([]int, len(scores))
+	for i := range of {
+		of[i] = i
+	}
+	slices.SortFunc(of, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
+	below, area, all := 0.0, 0.0, 0.0
+	for from := 0; from < len(of); {
+		novel, other, to := 0.0, 0.0, from
+		for ; to < len(of) && scores[of[to]] == scores[of[from]]; to++ {
+			if s.novel[s.from+of[to]] {
+				novel++
+			} else {
+				other++
+			}
+		}
+		area += novel * (below + other/2)
+		below, all, from = below+other, all+novel, to
+	}
+	return area / (all * below)
+}
+
+// novelties runs the experiment on the blobs, for three rates, and on sets of classes.
+func novelties(ctx context.Context, sets []*Rows, full bool, progress func(string)) (reports []*NoveltyReport, err error) {
+	rates := []float64{0.05, 0.1, 0.2}
+	add := func(of []*novel, nu float64) error {
+		r := &NoveltyReport{Stream: of[0].name, Nu: nu, Rows: len(of[0].novel) - of[0].from}
+		for i, s := range of {
+			progress(fmt.Sprintf("section 3: novelties of %s, ν = %v, order %d of %d", s.name, nu, i+1, len(of)))
+			scores, flagged, err := s.detect(ctx, nu)
+			if err != nil {
+				return err
+			}
+			r.Flagged, r.AUC, r.BatchAUC = append(r.Flagged, flagged), append(r.AUC, s.auc(scores)), append(r.BatchAUC, s.auc(s.batch(nu)))
+		}
+		reports = append(reports, r)
+		return nil
+	}
+	for _, move := range []bool{false, true} {
+		for _, nu := range rates {
+			var of []*novel
+			for seed := range uint64(orders) {
+				of = append(of, blobs(seed+1, move))
+			}
+			if err := add(of, nu); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !full {
+		rates = rates[1:2]
+	}
+	for _, set := range sets {
+		var streams [][]*novel
+		for seed := range uint64(orders) {
+			for k, s := range set.novelties(seed + 1) {
+				if k == len(streams) {
+					streams = append(streams, nil)
+				}
+				streams[k] = append(streams[k], s)
+			}
+		}
+		for _, of := range streams {
+			for _, nu := range rates {
+				if err := add(of, nu); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return reports, nil
+}
+
+func writeNovelties(b *strings.Builder, reports []*NoveltyReport) {
+	fmt.Fprintf(b, "3: novelty detection, %d orders, mean ± deviation\n%-48s %5s %15s %15s %15s", orders, "", "ν", "flagged", "AUC", "of batch SVM")
+	for _, r := range reports {
+		fmt.Fprintf(b, "\n%-48s %5v %15s %15s %15s", r.Stream, r.Nu, spread(r.Flagged), spread(r.AUC), spread(r.BatchAUC))
+	}
+}
+
+// spread writes the mean and the standard deviation of a sample.
+func spread(v []float64) string {
+	mean, squares := 0.0, 0.0
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for _, x := range v {
+		squares += (x - mean) * (x - mean)
+	}
+	return fmt.Sprintf("%.4f ± %.4f", mean, math.Sqrt(squares/max(1, float64(len(v)-1))))
+}

@@ -1,0 +1,20 @@
+package warmup
+
+import "github.com/accrete-ml/accrete/features"
+
+// leverage returns that of frequencies on the rows x, of which some count, evenly. It is nil
+// where their matrix is not positive definite: frequencies are then independent.
+func (f *Fit) leverage(x []float64, dim int) *features.Leverage {
+	rows := len(x) / dim
+	n := min(rows, features.LeverageRows)
+	some := make([]float32, n*dim)
+	for i := range n {
+		at := i * rows / n
+		f.Scaler.Apply(some[i*dim:(i+1)*dim], x[at*dim:(at+1)*dim])
+	}
+	l, err := features.NewLeverage(f.Kernel, some, dim, f.Lambda)
+	if err != nil {
+		return nil
+	}
+	return l
+}

@@ -1,0 +1,152 @@
+package audit
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
+)
+
+// Difference compares the predictions that two models have made of the same records.
+type Difference struct {
+	Compared  int64   `json:"compared"`  // records that both have predicted
+	Different int64   `json:"different"` // predictions of which any bit differs
+	Changed   int64   `json:"changed"`   // that name another class; or, of numbers, the same as Different
+	Mean      float64 `json:"mean"`      // mean absolute difference of a number, or half the sum of those of the probabilities
+	Largest   float64 `json:"largest"`   // of these differences
+
+	Graded  int64 `json:"graded"` // of Compared, with a label that both were graded by
+	With    Grade `json:"with"`   // with the records
+	Without Grade `json:"without"`
+}
+
+// Grade is how good predictions were.
+type Grade struct {
+	Loss  float64 `json:"loss"`  // weighted mean
+	Error float64 `json:"error"` // share of wrong classes, or the mean squared error
+}
+
+// made is a prediction of one of the models.
+type made struct {
+	topic     string
+	partition int32
+	offset    int64
+	answer    string // "prediction" of the record
+	task      learner.Task
+	row       []float64
+	classes   []string
+	graded    bool
+	loss      float64
+	wrong     float64 // 0 or 1, or the squared error
+	weight    float64
+}
+
+// difference sums up a Difference. Its models see the same records in the same order, the
+// second one not all of them.
+type difference struct {
+	sum    Difference
+	weight float64
+	a, b   []made
+}
+
+func (d *difference) with(p history.Predicted)    { d.a = append(d.a, newMade(p)) }
+func (d *difference) without(p history.Predicted) { d.b = append(d.b, newMade(p)) }
+
+func newMade(p history.Predicted) made {
+	m := made{
+		topic: p.Topic, partition: p.Partition, offset: p.Record.Offset, task: p.Pass.Task,
+		row: append([]float64(nil), p.Pass.Row(p.Row)...), classes: p.Schema.Classes,
+		graded: p.Graded, loss: p.Loss, weight: p.Weight,
+	}
+	var value struct {
+		Prediction json.RawMessage `json:"prediction"`
+		Label      json.RawMessage `json:"label"`
+	}
+	if json.Unmarshal(p.Published.Value, &value) == nil {
+		m.answer = string(value.Prediction)
+	}
+	switch {
+	case m.task == learner.Classification && m.answer != string(value.Label):
+		m.wrong = 1
+	case m.task == learner.Regression && len(m.row) > 0:
+		m.wrong = (m.row[0] - p.Label.Value) * (m.row[0] - p.Label.Value)
+	}
+	return m
+}
+
+// compare compares the predictions of a BATCH.
+func (d *difference) compare() {
+	i := 0
+	for _, b := range d.b {
+		for i < len(d.a) && (d.a[i].topic != b.topic || d.a[i].partition != b.partition || d.a[i].offset != b.offset) {
+			i++
+		}
+		if i < len(d.a) {
+			d.pair(&d.a[i], &b)
+		}
+	}
+	d.a, d.b = d.a[:0], d.b[:0]
+}
+
+func (d *difference) pair(a, b *made) {
+	s := &d.sum
+	s.Compared++
+	by, same := apart(a, b)
+	if !same {
+		s.Different++
+	}
+	if a.answer != b.answer {
+		s.Changed++
+	}
+	s.Mean += by
+	s.Largest = max(s.Largest, by)
+	if !a.graded || !b.graded {
+		return
+	}
+	s.Graded++
+	d.weight += a.weight
+	s.With.Loss += a.weight * a.loss
+	s.With.Error += a.weight * a.wrong
+	s.Without.Loss += b.weight * b.loss
+	s.Without.Error += b.weight * b.wrong
+}
+
+// apart returns how far two predictions are apart, and whether they are the same.
+func apart(a, b *made) (by float64, same bool) {
+	same = a.task == b.task && len(a.row) == len(b.row)
+	if a.task != learner.Classification {
+		for i := range min(len(a.row), len(b.row)) {
+			same = same && math.Float64bits(a.row[i]) == math.Float64bits(b.row[i])
+			by = max(by, math.Abs(a.row[i]-b.row[i]))
+		}
+		return by, same
+	}
+	odds := map[string]float64{} // the models may know the classes in another order
+	for i, p := range a.row {
+		odds[a.classes[i]] = p
+	}
+	for i, p := range b.row {
+		was, ok := odds[b.classes[i]]
+		same = same && ok && math.Float64bits(p) == math.Float64bits(was)
+		by += math.Abs(p - was)
+		delete(odds, b.classes[i])
+	}
+	for _, name := range a.classes[:min(len(a.row), len(a.classes))] {
+		by += odds[name] // 0 if it was compared
+	}
+	return by / 2, same
+}
+
+// mean returns the means of the sums.
+func (d *difference) mean() Difference {
+	out := d.sum
+	out.Mean /= math.Max(1, float64(out.Compared))
+	if d.weight > 0 {
+		for _, g := range []*Grade{&out.With, &out.Without} {
+			g.Loss /= d.weight
+			g.Error /= d.weight
+		}
+	}
+	return out
+}

@@ -1,0 +1,346 @@
+package audit
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/journal"
+	"github.com/accrete-ml/accrete/pipeline/model"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// ErrUnproved means that a prediction cannot be found or computed again.
+var ErrUnproved = errors.New("the prediction cannot be proved")
+
+// Receipt is what is known of a prediction that a learner has published: which model made
+// it, what that model had learned from, and what it was asked.
+type Receipt struct {
+	ID        string `json:"id"` // ce_id: topic-partition-offset of the record
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	Offset    int64  `json:"offset"`
+
+	Equal      bool            `json:"equal"` // the prediction computed again is the one published: key, value, headers and time
+	Prediction json.RawMessage `json:"prediction"`
+	Again      json.RawMessage `json:"computed,omitempty"` // only if it is not equal
+	Published  Place           `json:"published"`
+
+	Model     string              `json:"model"`
+	Seq       int64               `json:"seq"`  // of the BATCH that contains the record
+	Step      int64               `json:"step"` // mini-batches that the model had learned
+	Lineage   snapshot.Hash       `json:"lineage"`
+	LearnedTo []snapshot.Position `json:"learned_to"` // first offset of each partition that it had not learned
+
+	Input Input `json:"input"`
+
+	Explanation json.RawMessage `json:"explanation,omitempty"` // see learner.Explanation; missing if the model's predictions cannot be explained
+
+	FromSeq   int64         `json:"from_seq"`             // the replay began after this seq
+	Snapshot  *snapshot.ID  `json:"snapshot,omitempty"`   // with this snapshot; nil: with the empty state
+	FromState snapshot.Hash `json:"from_state,omitempty"` // state hash of that snapshot
+	Records   int64         `json:"records"`              // that were replayed
+}
+
+// Place is a record in the predictions topic.
+type Place struct {
+	Topic     string `json:"topic"`
+	Partition int    `json:"partition"`
+	Offset    int64  `json:"offset"`
+}
+
+// Input is a record that was predicted, and the row that it was decoded to.
+type Input struct {
+	Time    time.Time         `json:"time"`
+	Key     string            `json:"key,omitempty"`
+	Value   string            `json:"value"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Columns []InputColumn     `json:"columns"`
+}
+
+// InputColumn is a value of a row. A missing one, and the code of a category or a text,
+// has no Value.
+type InputColumn struct {
+	Name  string   `json:"name"`
+	Type  string   `json:"type,omitempty"` // of input.columns; "" if all are numeric
+	Value *float64 `json:"value"`
+}
+
+// question is a prediction that is to be proved.
+type question struct {
+	Receipt
+	at        int // place among the questions
+	published ingest.Record
+	answered  bool
+}
+
+// Prove finds predictions of a learner by their ce_id, replays the history up to the
+// decisions that made them, and computes them again. It begins at the newest snapshot
+// before the prediction. It writes nothing. The receipts are in the order of ids.
+func Prove(ctx context.Context, c model.Config, ids []string) ([]Receipt, error) {
+	c.Keep = math.MaxInt
+	j, err := journal.OpenComplete(ctx, c, nil)
+	if err != nil {
+		return nil, err
+	}
+	options, err := recorded(&c, j)
+	if err != nil {
+		return nil, err
+	}
+	groups := map[int][]*question{} // by the snapshot to begin with
+	var all []*question
+	for i, id := range ids {
+		q := &question{at: i}
+		if err := q.find(ctx, c, j, id); err != nil {
+			return nil, err
+		}
+		back, err := before(j, q)
+		if err != nil {
+			return nil, err
+		}
+		all, groups[back] = append(all, q), append(groups[back], q)
+	}
+	backs := make([]int, 0, len(groups))
+	for back := range groups {
+		backs = append(backs, back)
+	}
+	slices.Sort(backs)
+	for _, back := range backs {
+		if err := answerFrom(ctx, c, j, options, back, groups[back]); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]Receipt, len(all))
+	for i, q := range all {
+		out[i] = q.Receipt
+	}
+	return out, nil
+}
+
+// recorded returns the options in the log, having checked that c has the same.
+func recorded(c *model.Config, j *journal.Journal) ([]byte, error) {
+	have := j.Log.Fold.Config().Config
+	if len(have) == 0 {
+		return c.Options()
+	}
+	options, err := c.KeepReading(have)
+	if err != nil {
+		return nil, err
+	}
+	return options, model.SameOptions(have, options)
+}
+
+// before returns which snapshot of the log precedes the decision of q, for Recover.
+func before(j *journal.Journal, q *question) (back int, err error) {
+	f := j.Log.Fold
+	for back = 0; back <= len(f.Snapshots()); back++ {
+		if r, ok := f.Recover(back); ok && r.Seq < q.Seq {
+			return back, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: %s was decided with seq %d, and the model log has no snapshot before that", ErrUnproved, q.ID, q.Seq)
+}
+
+// find finds the published prediction of a record, and the decision that made it.
+func (q *question) find(ctx context.Context, c model.Config, j *journal.Journal, id string) error {
+	q.ID = id
+	rest, offset, found := cut(id, "-")
+	topic, partition, placed := cut(rest, "-")
+	p, bad := strconv.ParseInt(partition, 10, 32)
+	o, worse := strconv.ParseInt(offset, 10, 64)
+	if !found || !placed || topic == "" || bad != nil || worse != nil || p < 0 || o < 0 {
+		return fmt.Errorf("%w: %q: want the ce_id of a prediction, TOPIC-PARTITION-OFFSET", ErrUnproved, id)
+	}
+	q.Topic, q.Partition, q.Offset = topic, int32(p), o
+	f := j.Log.Fold
+	var seqs []int64 // more than one if the topic was replaced by another of its name
+	for back := len(f.Snapshots()); back >= 0 && seqs == nil; back-- {
+		r, _ := f.Recover(back)
+		for _, e := range r.Entries {
+			b, ok := e.Record.(*modellog.Batch)
+			if ok && slices.ContainsFunc(b.Ranges, func(g modellog.Range) bool {
+				return g.Topic == topic && g.Partition == q.Partition && g.From <= o && o < g.To
+			}) {
+				seqs = append(seqs, b.Seq)
+			}
+		}
+		if len(r.Entries) > 0 {
+			break // the others are a part of these
+		}
+	}
+	for _, seq := range slices.Backward(seqs) {
+		ok, err := q.publishedAs(ctx, c, seq)
+		if ok || err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(seqs) > 0:
+		return fmt.Errorf("%w: %q has no prediction %s of seq %d: the record was not a row, or the topic has deleted it", ErrUnproved, model.PredictionsTopic(c.Model), id, seqs[0])
+	case len(f.Abandoned()) > 0:
+		return fmt.Errorf("%w: the model log %q has no decision about %s: it is not decided, it was abandoned by a rollback, or the log was trimmed", ErrUnproved, j.Topic, id)
+	}
+	return fmt.Errorf("%w: the model log %q has no decision about %s: it is not decided, or the log was trimmed", ErrUnproved, j.Topic, id)
+}
+
+// answerFrom replays the history after a snapshot and answers the questions about it.
+func answerFrom(ctx context.Context, c model.Config, j *journal.Journal, options []byte, back int, qs []*question) error {
+	from, ok := j.Log.Fold.Recover(back)
+	if !ok {
+		return fmt.Errorf("%w: the snapshot is gone", ErrUnproved)
+	}
+	if !decided(c, from) {
+		return fmt.Errorf("%w: the history after seq %d has %v, this program has %v", model.ErrVersion, from.Seq, from.Versions, c.Versions())
+	}
+	r, err := openRetrace(ctx, c, j, from, options)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	bounds, err := r.bounds(ctx)
+	if err != nil {
+		return err
+	}
+	r.history.Limits = bounds
+	asked, last := map[string]*question{}, int64(0)
+	for _, q := range qs {
+		asked[fmt.Sprint(q.Seq, " ", q.ID)], last = q, max(last, q.Seq)
+	}
+	var seq, records int64
+	r.history.Witness = func(p history.Predicted) {
+		q := asked[fmt.Sprintf("%d %s-%d-%d", seq, p.Topic, p.Partition, p.Record.Offset)]
+		if q != nil {
+			q.answer(r.history, p)
+			q.FromSeq, q.Records = from.Seq, records
+			if s := from.Snapshot; s != nil {
+				q.Snapshot, q.FromState = &s.Manifest.Snapshot, s.Manifest.StateHash
+			}
+		}
+	}
+	for _, e := range from.Entries {
+		d, err := r.decide(ctx, e.Record)
+		if err != nil {
+			return err
+		}
+		if b, ok := e.Record.(*modellog.Batch); ok {
+			seq = b.Seq
+			records += int64(len(d.Items))
+		}
+		if _, err := r.apply(e.Record, d); err != nil {
+			return err
+		}
+		if r.history.Seq >= last {
+			break
+		}
+	}
+	for _, q := range qs {
+		if !q.answered {
+			return fmt.Errorf("%w: the replay has made no prediction %s", ErrUnproved, q.ID)
+		}
+	}
+	return nil
+}
+
+// answer compares a prediction with the one that was published.
+func (q *question) answer(h *history.History, p history.Predicted) {
+	q.answered = true
+	q.Model, q.Step, q.Lineage = h.Name(), h.Step(), h.Lineage
+	q.LearnedTo = slices.Clone(h.LearnedTo())
+	again, was := p.Published, &q.published
+	q.Equal = bytes.Equal(again.Key, was.Key) && bytes.Equal(again.Value, was.Value) && again.Time == was.Time &&
+		slices.EqualFunc(again.Headers, was.Headers, func(a, b ingest.Header) bool { return a.Key == b.Key && bytes.Equal(a.Value, b.Value) })
+	q.Prediction = bytes.Clone(was.Value)
+	if !q.Equal {
+		q.Again = bytes.Clone(again.Value)
+	}
+	in := Input{Time: time.UnixMilli(p.Record.Time).UTC(), Key: string(p.Record.Key), Value: string(p.Record.Value), Columns: []InputColumn{}}
+	for _, header := range p.Record.Headers {
+		if in.Headers == nil {
+			in.Headers = map[string]string{}
+		}
+		in.Headers[header.Key] = string(header.Value)
+	}
+	for i, name := range p.Schema.Columns {
+		col := InputColumn{Name: name}
+		if i < len(p.Schema.Types) {
+			col.Type = p.Schema.Types[i]
+		}
+		numeric := p.Schema.Types == nil || slices.Contains([]string{"numeric", "boolean", "time", "numeric:normal", "time:trend", "time:since"}, col.Type)
+		if v := p.X[i]; v == v && numeric {
+			col.Value = &v
+		}
+		in.Columns = append(in.Columns, col)
+	}
+	q.Input = in
+	q.Explanation = explanation(h, p)
+}
+
+// explanation returns the explanation of a prediction, nil if there is none.
+func explanation(h *history.History, p history.Predicted) []byte {
+	if p.Pass.Mixture == learner.MixtureLabels { // of members that a Model does not have
+		return nil
+	}
+	m, err := learner.NewModel(h.Learner.Serving())
+	if err != nil {
+		return nil
+	}
+	var b learner.Batch
+	b.Reset(len(p.X))
+	b.Append(p.X, learner.Label{}, 1)
+	all, err := m.Explain(&b)
+	if err != nil {
+		return nil
+	}
+	return record.AppendExplanation(nil, all[0], p.Schema.Columns, p.Schema.Classes)
+}
+
+// String returns the receipt for people.
+func (r *Receipt) String() string {
+	var b strings.Builder
+	what := "equal to the one published"
+	if !r.Equal {
+		what = "DIFFERENT from the one published"
+	}
+	fmt.Fprintf(&b, "%s: computed again from seq %d over %d records: %s\n", r.ID, r.FromSeq, r.Records, what)
+	fmt.Fprintf(&b, "prediction   %s\n", r.Prediction)
+	if r.Again != nil {
+		fmt.Fprintf(&b, "computed     %s\n", r.Again)
+	}
+	fmt.Fprintf(&b, "published    %s/%d, offset %d\n", r.Published.Topic, r.Published.Partition, r.Published.Offset)
+	fmt.Fprintf(&b, "model        %s, step %d, lineage %v, seq %d\n", r.Model, r.Step, r.Lineage, r.Seq)
+	begin := "the beginning of the history"
+	if r.Snapshot != nil {
+		begin = fmt.Sprintf("snapshot %v, state %v", *r.Snapshot, r.FromState)
+	}
+	fmt.Fprintf(&b, "replayed     from %s\n", begin)
+	for _, p := range r.LearnedTo {
+		fmt.Fprintf(&b, "learned      %s/%d up to offset %d\n", p.Topic, p.Partition, p.Next)
+	}
+	if r.Explanation != nil {
+		fmt.Fprintf(&b, "explanation  %s\n", r.Explanation)
+	}
+	fmt.Fprintf(&b, "input        %s", cmp.Or(r.Input.Value, "null"))
+	return b.String()
+}
+
+// cut cuts s around the last separator.
+func cut(s, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(s, separator)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(separator):], true
+}

@@ -1,0 +1,92 @@
+package challenger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/internal/decisions"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/pipeline/internal/input"
+	"github.com/accrete-ml/accrete/pipeline/internal/memory"
+	"github.com/accrete-ml/accrete/pipeline/model"
+	"github.com/accrete-ml/accrete/snapshot"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// Decisions returns the model log of c.
+func Decisions(c model.Config) *decisions.Log {
+	return &decisions.Log{Client: c.Client, Topic: model.LogTopic(c.Model), Report: c.Report}
+}
+
+// errNoRows means that the rows before a seq cannot be read again: retention has
+// deleted the records, or the log was trimmed to just before that seq.
+var errNoRows = fmt.Errorf("%w: the input topics have none of the most recently learned records", input.ErrHistory)
+
+// Rows returns the last n labelled records up to s, as rows, and the seq of the BATCH that
+// has the first of them. It returns fewer if the log or the input has no more. With keyed,
+// the rows have the keys of the records.
+func Rows(ctx context.Context, c model.Config, ins input.Partitions, s *snapshot.Snapshot, n int, keyed bool) (*learner.Batch, int64, error) {
+	batches, err := Decisions(c).Before(ctx, s.Seq, s.Chain, n)
+	if err != nil {
+		return nil, 0, err
+	}
+	for len(batches) > 0 {
+		rows, from, read, err := rowsOf(ctx, c, ins, s, batches, n, keyed)
+		var gap *ingest.GapError
+		if !errors.As(err, &gap) {
+			return rows, from, err
+		}
+		batches = batches[read+1:] // after what retention has deleted
+	}
+	return nil, 0, errNoRows
+}
+
+// rowsOf returns the last n labelled rows of the batches. With an error, read is the
+// number of batches read before it.
+func rowsOf(ctx context.Context, c model.Config, ins input.Partitions, s *snapshot.Snapshot, batches []*modellog.Batch, n int, keyed bool) (rows *learner.Batch, from int64, read int, err error) {
+	var schema decode.Schema
+	if err := json.Unmarshal(s.Schema, &schema); err != nil {
+		return nil, 0, 0, fmt.Errorf("%w: schema: %w", snapshot.ErrCorrupt, err)
+	}
+	if _, err := c.KeepReading(s.Config); err != nil {
+		return nil, 0, 0, err
+	}
+	d, err := history.NewDecider(c.Decode, keyed, &schema)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	replay := history.NewReplayer(c.Client, ins, d, ingest.NewBudget(memory.Read), c.Report)
+	defer replay.Close()
+	skip := -n // labelled rows before the last n
+	for _, b := range batches {
+		skip += int(b.Counts.Learned)
+	}
+	rows = new(learner.Batch)
+	for i, b := range batches {
+		decided, err := replay.Decide(ctx, b)
+		if err != nil {
+			return nil, 0, i, err
+		}
+		for k := range decided.Batch.Len() {
+			y := decided.Batch.Label(k)
+			if y.Task == learner.Auto {
+				continue
+			}
+			if skip--; skip >= 0 {
+				continue
+			}
+			if rows.Len() == 0 {
+				rows.Reset(decided.Batch.Dim())
+				from = b.Seq
+			}
+			rows.Append(decided.Batch.X(k), y, decided.Batch.Weight(k))
+			rows.SetKey(decided.Batch.Key(k))
+		}
+	}
+	return rows, from, len(batches), nil
+}

@@ -1,0 +1,91 @@
+// Package model describes a model that a learner keeps on Kafka: its configuration, the
+// names of its topics, how it begins, and which of its options are fixed for its life. The
+// learner, and everything that reads or changes the history of a model, take this
+// configuration.
+package model
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner"
+	"github.com/accrete-ml/accrete/pipeline/event"
+	"github.com/accrete-ml/accrete/pipeline/internal/history"
+	"github.com/accrete-ml/accrete/snapshot/modellog"
+)
+
+// Config configures a pipeline.
+type Config struct {
+	Model   string // name, from which the names of its topics are derived
+	Client  *ingest.Client
+	Topics  []string // input topics, with labelled examples
+	Decode  decode.Config
+	Learner learner.Config
+	Schemas record.Schemas // of Decode, if records name them; nil: none
+
+	// AutoMixture says that Learner.Mixture is the choice for a new model: an existing one
+	// keeps what it has.
+	AutoMixture bool
+
+	Passed record.Passed // what predictions have from their inputs
+	Values record.Values // what may be shown of invalid records
+
+	BatchSize int           // maximum number of records in a BATCH
+	Linger    time.Duration // longest wait for more records after the first
+
+	SnapshotEvery time.Duration // longest time between two snapshots while BATCHes are learned
+	ReplayLimit   time.Duration // learning time after which a snapshot is due earlier; bounds the replay
+	Keep          int           // number of snapshots that are never deleted
+	History       int64         // bytes of model log beyond which old history is deleted
+	ChunkBytes    int           // of snapshot in one record of the model log
+
+	SignKey   ed25519.PrivateKey // signs what is written to the model log; nil: unsigned
+	VerifyKey ed25519.PublicKey  // verifies what is read from the model log; nil: unverified
+
+	Group string // consumer group to which positions are committed, for lag tools; empty: none
+
+	Watchdog time.Duration // longest time for one mini-batch; 0: no limit
+	Drain    time.Duration // longest wait for the broker after Run is cancelled; 0: 20 s
+
+	Start *Start // how a new model begins; nil: with the empty state at the first records of its inputs. Verify learns its file again
+
+	Writer   string // version of the program, for information
+	NewModel bool   // begin a model in an empty model log even if there are predictions
+	Upgrade  bool   // continue a model of other arithmetic or decoder versions with those of this program
+
+	OnGap string // "record": write a GAP to the model log for lost input and continue; otherwise stop with an error
+
+	Transactional bool // publish each BATCH in a transaction, so that a read-committed reader sees each prediction once
+
+	Refit RefitConfig
+	Gate  GateConfig
+
+	Heartbeat time.Duration // interval of heartbeats, usually HeartbeatEvery; 0: none, and standbys do not see this learner
+	Standby   bool          // claim the model only after its owner has left or its heartbeats have stopped
+
+	ToEnd  bool // stop at the end offsets read at the start
+	Report func(event.Event)
+}
+
+// The names of the topics of a model.
+func LogTopic(model string) string         { return model + ".log" }
+func PredictionsTopic(model string) string { return model + ".predictions" }
+func QuarantineTopic(model string) string  { return model + ".quarantine" }
+func ReleasedTopic(model string) string    { return model + ".released" } // with transactional delivery only
+func ScoresTopic(model string) string      { return model + ".scores" }
+
+// ErrVersion means that the model log was written by a program with another version of
+// the arithmetic or the decoder.
+var ErrVersion = errors.New("another version of the arithmetic")
+
+// Versions returns the versions of this program's arithmetic and decoder for the
+// algorithm of c.
+func (c Config) Versions() modellog.Versions {
+	v := history.Versions
+	v.Arithmetic += c.Learner.Arithmetic() - learner.Arithmetic
+	return v
+}

@@ -1,0 +1,107 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/learner/divergence"
+)
+
+// ErrOptions means that the configuration describes another model than the one
+// in the log.
+var ErrOptions = errors.New("options differ from the model's")
+
+// Options encodes the options of the model, for the model log.
+func (c Config) Options() ([]byte, error) {
+	b, err := record.Options(c.Learner, c.Decode)
+	if err != nil {
+		return nil, err
+	}
+	if want := c.Learner.Above(); c.Decode.Above != want {
+		return nil, fmt.Errorf("the input is bounded by %v, but the kernel requires %v", c.Decode.Above, want)
+	}
+	if n := max(1, c.Learner.Targets); n != c.Decode.Targets() {
+		return nil, fmt.Errorf("the input has %d labels, but the learner has %d targets", c.Decode.Targets(), n)
+	}
+	if c.Refit.Every > 0 && c.Learner.Memory > 0 {
+		return nil, errors.New("refits and a model that grows by memory exclude each other: a refit needs memory for each feature and record of its window")
+	}
+	return b, nil
+}
+
+// KeepReading lets an existing model, whose options in the model log are given, read
+// records as it has since it was created. One from before columns had types has numeric
+// columns, and rejects missing values; one from before objects and lists were columns by
+// path rejects these; one from before inputs were monitored has no monitor, unless another
+// than the default is configured; one without a mixture has none unless one is configured. It
+// returns the options that c has then.
+func (c *Config) KeepReading(have []byte) ([]byte, error) {
+	if len(have) == 0 {
+		return c.Options()
+	}
+	was, err := record.ReadOptions(have)
+	if err != nil {
+		return c.Options()
+	}
+	if l, err := record.ReadLearner(have); err == nil && l.Monitor == 0 && c.Learner.Monitor == divergence.BlockRows {
+		c.Learner.Monitor = 0
+	}
+	if l, err := record.ReadLearner(have); err == nil && c.AutoMixture {
+		c.Learner.Mixture = l.Mixture
+	}
+	c.Decode.Depth = was.Depth
+	if c.Decode.Infer && c.Decode.Types == nil && !was.Infer && was.Types == nil {
+		c.Decode.Infer = false
+		if c.Decode.Missing == "impute" {
+			c.Decode.Missing = was.Missing
+		}
+	}
+	return c.Options()
+}
+
+// SameOptions returns an error that names the differences, if there are any.
+func SameOptions(have, want []byte) error {
+	if bytes.Equal(have, want) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: these options are fixed for the life of a model: restore them, or start a new model under another name", ErrOptions, Differences(have, want))
+}
+
+// Differences describes the options in which have and want differ, for an error text.
+func Differences(have, want []byte) string {
+	a, b := flat(have), flat(want)
+	var out []string
+	for k := range a {
+		if a[k] != b[k] {
+			out = append(out, fmt.Sprintf("%s is %s for this model, but is configured as %s", k, a[k], cmp.Or(b[k], "nothing")))
+		}
+	}
+	for k := range b {
+		if _, ok := a[k]; !ok {
+			out = append(out, fmt.Sprintf("%s is not set for this model, but is configured as %s", k, b[k]))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "; ")
+}
+
+// flat flattens a JSON object of objects: it maps "outer.inner" to the JSON value.
+func flat(b []byte) map[string]string {
+	out := map[string]string{}
+	var outer map[string]map[string]json.RawMessage
+	if err := json.Unmarshal(b, &outer); err != nil {
+		return map[string]string{"options": string(b)}
+	}
+	for o, inner := range outer {
+		for k, v := range inner {
+			out[o+"."+k] = string(v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,300 @@
+package requests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/accrete-ml/accrete/ingest"
+	"github.com/accrete-ml/accrete/ingest/record"
+)
+
+// MaxBuffered is the maximum size in bytes of the records that wait for their
+// acknowledgement.
+const MaxBuffered = 64 << 20
+
+// Errors of Write. After ErrDropped, the rows are not in the topic and will not be; after
+// ErrLate, they may be or will be.
+var (
+	ErrDropped  = errors.New("the request was not written to the topic of requests")
+	ErrLate     = errors.New("the topic of requests has not acknowledged the request in time")
+	ErrTooLarge = errors.New("too large for the topic of requests")
+)
+
+// Config configures a Writer.
+type Config struct {
+	Client *ingest.Client
+	Topic  string
+	Wait   time.Duration // for the acknowledgement of a request
+
+	// Outcome is called after each request with its number of rows and nil, ErrDropped or
+	// ErrLate. Writing is called with an error while the topic cannot be written, and with nil
+	// once it can again, by one goroutine at a time. It must not call the Writer.
+	Outcome func(rows int, err error)
+	Writing func(error)
+}
+
+// Writer writes requests to a topic. Many are written together: all that arrive while the
+// brokers acknowledge those before.
+type Writer struct {
+	config  Config
+	publish func(ctx context.Context, partition int, rs []ingest.Record) error // see open
+	wake    chan struct{}
+
+	mu         sync.Mutex
+	pending    []*entry
+	bytes      int   // of pending and of what is being written
+	partitions int   // 0: not known yet
+	limit      int   // max.message.bytes of the topic
+	trouble    error // why the topic cannot be written
+	attempts   int   // to write that have ended
+	closed     bool
+}
+
+// entry is a request that waits.
+type entry struct {
+	records []ingest.Record
+	bytes   int
+	taken   bool          // it is being written
+	done    chan struct{} // closed once it is acknowledged
+}
+
+// New returns a Writer, which Run has to serve.
+func New(c Config) *Writer {
+	return &Writer{config: c, wake: make(chan struct{}, 1)}
+}
+
+// Write returns nil once all rows of a request are acknowledged.
+func (w *Writer) Write(ctx context.Context, r *Request) error {
+	e := &entry{records: r.records(), done: make(chan struct{})}
+	err := w.add(e)
+	if err == nil {
+		late := time.NewTimer(w.config.Wait)
+		defer late.Stop()
+		select {
+		case <-e.done:
+		case <-late.C:
+			err = w.abandon(e)
+		case <-ctx.Done():
+			err = w.abandon(e)
+		}
+	}
+	if w.config.Outcome != nil && !errors.Is(err, ErrTooLarge) {
+		w.config.Outcome(len(r.Rows), err)
+	}
+	return err
+}
+
+func (w *Writer) add(e *entry) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range e.records {
+		n := e.records[i].Size()
+		if w.limit > 0 && n > w.limit {
+			return fmt.Errorf("row %d takes %d bytes: %w, which accepts %d (max.message.bytes)", i, n, ErrTooLarge, w.limit)
+		}
+		e.bytes += n
+	}
+	switch {
+	case w.closed:
+		return fmt.Errorf("%w: the program ends", ErrDropped)
+	case w.bytes+e.bytes > MaxBuffered:
+		return fmt.Errorf("%w: requests of %d bytes wait for it%s", ErrDropped, w.bytes, w.why())
+	}
+	w.bytes += e.bytes
+	w.pending = append(w.pending, e)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// why returns the trouble as the end of a message. The caller holds mu.
+func (w *Writer) why() string {
+	if w.trouble == nil {
+		return ""
+	}
+	return ": " + w.trouble.Error()
+}
+
+// abandon gives up waiting. A request that is not being written yet will not be.
+func (w *Writer) abandon(e *entry) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-e.done:
+		return nil
+	default:
+	}
+	if e.taken {
+		return fmt.Errorf("%w%s", ErrLate, w.why())
+	}
+	if i := slices.Index(w.pending, e); i >= 0 {
+		w.pending = slices.Delete(w.pending, i, i+1)
+		w.bytes -= e.bytes
+	}
+	return fmt.Errorf("%w%s", ErrDropped, w.why())
+}
+
+// Run writes until ctx is done. What waits then is dropped.
+func (w *Writer) Run(ctx context.Context) {
+	defer w.close()
+	for w.open(ctx) != nil {
+		if !pause(ctx) {
+			return
+		}
+	}
+	w.serve(ctx)
+}
+
+// serve writes to a topic that is open.
+func (w *Writer) serve(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.wake:
+		}
+		batch := w.take()
+		if len(batch) == 0 {
+			continue
+		}
+		for _, part := range w.parts(batch) {
+			for {
+				if w.write(ctx, part) == nil {
+					break
+				}
+				if !pause(ctx) {
+					return
+				}
+			}
+		}
+		w.finish(batch)
+	}
+}
+
+// patience is the time after which an attempt to write is reported as trouble, and between
+// attempts after an error for which a retry alone is no remedy.
+const patience = time.Second
+
+func pause(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(patience):
+		return true
+	}
+}
+
+// open creates the topic unless it exists, and learns its limits.
+func (w *Writer) open(ctx context.Context) error {
+	c := w.config
+	err := c.Client.CreateDurable(ctx, c.Topic, 0, map[string]string{"cleanup.policy": "delete"})
+	var t ingest.Topic
+	if err == nil {
+		t, err = record.OutputTopic(ctx, c.Client, c.Topic)
+	}
+	if err != nil {
+		w.report(err)
+		return err
+	}
+	producer := c.Client.Producer()
+	producer.Smaller = record.Smaller(c.Topic) // if the limit of the topic is lowered
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.partitions, w.limit = t.Partitions, t.MaxMessageBytes
+	w.publish = func(ctx context.Context, partition int, rs []ingest.Record) error {
+		return producer.Publish(ctx, c.Topic, partition, rs)
+	}
+	w.reportLocked(nil)
+	return nil
+}
+
+// write makes one attempt, during which Publish repeats what a retry can remedy.
+func (w *Writer) write(ctx context.Context, p part) error {
+	w.mu.Lock()
+	attempt := w.attempts
+	w.mu.Unlock()
+	slow := time.AfterFunc(patience, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.attempts == attempt {
+			w.reportLocked(errors.New("brokers do not acknowledge records"))
+		}
+	})
+	defer slow.Stop()
+	err := w.publish(ctx, p.index, p.records)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.attempts++
+	if ctx.Err() == nil {
+		w.reportLocked(err)
+	}
+	return err
+}
+
+// take returns all requests that wait.
+func (w *Writer) take() []*entry {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	batch := w.pending
+	w.pending = nil
+	for _, e := range batch {
+		e.taken = true
+	}
+	return batch
+}
+
+type part struct {
+	index   int
+	records []ingest.Record
+}
+
+// parts returns the records of a batch by partition.
+func (w *Writer) parts(batch []*entry) []part {
+	all := make([]part, w.partitions)
+	for _, e := range batch {
+		for _, r := range e.records {
+			p := &all[partitionOf(r.Key, w.partitions)]
+			p.records = append(p.records, r)
+		}
+	}
+	for i := range all {
+		all[i].index = i
+	}
+	return slices.DeleteFunc(all, func(p part) bool { return len(p.records) == 0 })
+}
+
+func (w *Writer) finish(batch []*entry) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range batch {
+		w.bytes -= e.bytes
+		close(e.done)
+	}
+}
+
+// report keeps and passes on why the topic cannot be written, and that it can.
+func (w *Writer) report(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reportLocked(err)
+}
+
+func (w *Writer) reportLocked(err error) {
+	changed := (w.trouble == nil) != (err == nil)
+	w.trouble = err
+	if w.config.Writing != nil && (changed || err != nil) {
+		w.config.Writing(err)
+	}
+}
+
+func (w *Writer) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+}
