@@ -27,7 +27,11 @@ func TestHeldFeaturesGiveTheSameProducts(t *testing.T) {
 					}
 				}
 				var h Held
-				b.Hold(&h, block, x)
+				packed := make([]float32, vec.Panels(n, vec.Lanes)*vec.Lanes*dim)
+				for i := range n {
+					vec.PackRow(packed, x[i*dim:(i+1)*dim], i)
+				}
+				b.Hold(&h, block, packed, n)
 				phi, got := make([]float32, n*2*size), make([]float32, (n-n/2)*2*size)
 				b.Features(phi, block, x)
 				if h.Rows(got, n/2); !slices.Equal(got, phi[n/2*2*size:]) {
