@@ -21,13 +21,14 @@ type Held struct {
 // perTile is the number of features of a panel of rows and one of frequencies.
 const perTile = 2 * vec.Panel * vec.Lanes
 
-// Holds reports whether features of b can be held: those of a Featured kernel cannot.
-func (b *Bank) Holds() bool { return !b.featured() }
+// Holds reports whether features of b can be held: those of a Featured kernel and those
+// with weights cannot.
+func (b *Bank) Holds() bool { return !b.featured() && b.m.Leverage == nil }
 
 // Hold sets h to the features of a block for so many rows x, packed by vec.PackRows. It
 // panics unless b Holds features.
 func (b *Bank) Hold(h *Held, block int, x []float32, rows int) {
-	if b.featured() || block < 0 || block >= b.blocks || len(x) != vec.Panels(rows, vec.Lanes)*vec.Lanes*b.m.Dim {
+	if !b.Holds() || block < 0 || block >= b.blocks || len(x) != vec.Panels(rows, vec.Lanes)*vec.Lanes*b.m.Dim {
 		panic("features: Hold of features that cannot be held, of no block or of other rows")
 	}
 	j := b.job()

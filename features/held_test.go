@@ -58,3 +58,21 @@ func TestHeldFeaturesGiveTheSameProducts(t *testing.T) {
 		}
 	}
 }
+
+// Features that are weighted, or of a kernel's own, have other products.
+func TestOnlyPlainFeaturesAreHeld(t *testing.T) {
+	x := curve(rand.New(rand.NewPCG(1, 1)), 20, 2)
+	for _, test := range []struct {
+		m    Map
+		want bool
+	}{
+		{Map{Kernel: kernel.Gaussian{Scale: 2}, Dim: 2}, true},
+		{Map{Kernel: kernel.Gaussian{Scale: 2}, Dim: 2, Sampling: Leveraged}, true},
+		{leveragedMap(t, x, 2, 1e-3, 1), false},
+		{Map{Kernel: kernel.ArcCosine{Order: 1}, Dim: 2}, false},
+	} {
+		if got := NewBank(test.m).Holds(); got != test.want {
+			t.Errorf("%v, %v: features can be held: %v, want %v", test.m.Kernel, test.m.Sampling, got, test.want)
+		}
+	}
+}
