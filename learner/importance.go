@@ -37,13 +37,13 @@ func (m *Model) Importance() ([]float64, error) {
 	for c := range k {
 		mean, sum := 0.0, 0.0
 		for i := range n {
-			mean += f[i*k+c] / float64(n)
+			mean += float64(f[i*k+c] / float64(n))
 		}
 		for i := range n {
 			e := f[i*k+c] - mean
 			sum += float64(e * e)
 		}
-		variance += sum / float64(n)
+		variance += float64(sum / float64(n))
 	}
 	var out []float64
 	changed := make([]float32, n*d)
