@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/ingest/decode/hints"
 	"github.com/accrete-ml/accrete/ingest/decode/vw"
 	"github.com/accrete-ml/accrete/learner"
 )
@@ -55,7 +56,7 @@ type Decoder struct {
 	vw     *vw.Reader // of lines of Vowpal Wabbit
 	parts  *indices   // of the last list of numbers
 
-	looks *looks // nil without Look
+	looks *hints.Counter // nil without Look
 
 	continues bool // from a schema with columns
 

@@ -1,6 +1,9 @@
 package decode
 
-import "math"
+import (
+	"math"
+	"unicode/utf8"
+)
 
 // appendRecord appends r, whose inputs by name are in d.list, as a JSON record.
 func (d *Decoder) appendRecord(dst []byte, r record) ([]byte, *Error) {
@@ -58,4 +61,36 @@ func (d *Decoder) appendRecord(dst []byte, r record) ([]byte, *Error) {
 	put(name(d.config.Weight, "weight"), r.weight)
 	put(name(d.config.Key, "key"), r.key)
 	return append(dst, '}'), err
+}
+
+// appendValue writes v as JSON.
+func appendValue(dst []byte, v value) ([]byte, *Error) {
+	switch v.kind {
+	case num, boolean:
+		return append(dst, v.text...), nil
+	case text:
+		return appendText(dst, v.text)
+	}
+	return append(dst, "null"...), nil
+}
+
+// appendText writes b as a JSON string.
+func appendText[T string | []byte](dst []byte, s T) ([]byte, *Error) {
+	b := []byte(s)
+	if !utf8.Valid(b) {
+		return dst, bad("csv", "%s is not valid UTF-8", quote(b))
+	}
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, c := range b {
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"'), nil
 }
