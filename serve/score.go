@@ -29,6 +29,8 @@ type Config struct {
 
 	Passed record.Passed // what predictions have from their inputs
 
+	Schemas record.Schemas // of records that name them; nil: only those that the model has met are known
+
 	VerifyKey ed25519.PublicKey // verifies the signatures of snapshots; nil: they need none
 
 	ToEnd  bool // stop at the end offsets seen at the start

@@ -51,6 +51,9 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 			return 0, 0, err
 		}
 	}
+	if _, err := record.Learn(ctx, w.decoder, rs, w.config.Schemas, func(err error) { w.config.Report(Retrying{err}) }); err != nil {
+		return 0, 0, err
+	}
 	var good []record.Example
 	var quarantined []ingest.Record
 	w.batch.Reset(len(w.model.Schema.Columns))

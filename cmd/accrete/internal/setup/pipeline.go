@@ -23,6 +23,10 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 	if err != nil {
 		return pipeline.Config{}, err
 	}
+	schemas, err := Schemas(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
 	sign, verify, err := Keys(c)
 	if err != nil {
 		return pipeline.Config{}, err
@@ -72,6 +76,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Topics:        c.Input.Topics,
 		Decode:        d,
 		Learner:       of,
+		Schemas:       schemas,
 		AutoMixture:   auto,
 		Passed:        Passed(c),
 		BatchSize:     c.Input.Batch.Size,
@@ -125,8 +130,14 @@ func Decode(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}
+	reader, err := reader(c)
+	if err != nil {
+		return decode.Config{}, err
+	}
 	return decode.Config{
 		Format:     c.Input.Format,
+		Reader:     reader,
+		Framed:     !c.Input.Registry.Of().Empty(),
 		Labels:     c.Input.Label,
 		Key:        c.Input.Key,
 		Weight:     c.Input.Weight,
