@@ -84,55 +84,19 @@ func ofModel(model string, r prometheus.Registerer) prometheus.Registerer {
 func NewLearner(model string, r prometheus.Registerer) *Learner {
 	r = ofModel(model, r)
 	m := maker{r}
-	examples := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "accrete_examples_total",
-		Help: "Input records by outcome: learned, predicted (no label), quarantined, skipped, or lost (a gap: deleted before they were learned).",
-	}, []string{"outcome"})
-	progressive := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_progressive_error",
-		Help: "Progressive error over the recent examples, of the model (learner accrete) and of baselines: error rate, or mean squared error divided by the variance of the labels.",
-	}, []string{"learner"})
-	partitionTime := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_partition_progress_timestamp_seconds",
-		Help: "Unix time at which the partition last made progress.",
-	}, []string{"topic", "partition"})
-	headroom := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_headroom_records",
-		Help: "Records between the log start offset of the partition and the position of the learner. Negative if retention has deleted records that were not learned.",
-	}, []string{"topic", "partition"})
-	drifts := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "accrete_drifts_total",
-		Help: "Detections of an increase of the progressive loss, by detector. A replay after a restart does not count them again.",
-	}, []string{"detector"})
-	role := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_learner_role",
-		Help: "1 for the role of this learner: owner of the model, or standby. Both are 0 until the role is known.",
-	}, []string{"role"})
-	weights := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_mixture_weight",
-		Help: "With learner.mixture: weight of a member in the predictions, of the learner or of a scorer.",
-	}, []string{"member", "predictor"})
-	memberErrors := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_mixture_error",
-		Help: "With learner.mixture: progressive error of a member over the last few thousand examples, and of the mixture of a scorer.",
-	}, []string{"member"})
-	maxFeatures := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "accrete_max_features",
-		Help: "Maximum of accrete_features, and what the learner does once it is reached: revisit, all, stop, or fixed if the model has all features from the start (learner.step.at_cap).",
-	}, []string{"at_cap"})
-	r.MustRegister(maxFeatures, weights, memberErrors, role, examples, progressive, partitionTime, headroom, drifts)
+	v := newVectors(r)
 	return &Learner{
-		Learned:     examples.WithLabelValues("learned"),
-		Predicted:   examples.WithLabelValues("predicted"),
-		Quarantined: examples.WithLabelValues("quarantined"),
-		Skipped:     examples.WithLabelValues("skipped"),
-		Gap:         examples.WithLabelValues("lost"),
+		Learned:     v.examples.WithLabelValues("learned"),
+		Predicted:   v.examples.WithLabelValues("predicted"),
+		Quarantined: v.examples.WithLabelValues("quarantined"),
+		Skipped:     v.examples.WithLabelValues("skipped"),
+		Gap:         v.examples.WithLabelValues("lost"),
 
 		MissingColumns: m.gauge("accrete_missing_columns", "Columns of the model without a value in the last 1,000 records."),
 		DroppedFields:  m.counter("accrete_dropped_fields_total", "Fields of records that are not columns of the model and were ignored (input.unknown: ignore)."),
 
-		Owner:   role.WithLabelValues("owner"),
-		Standby: role.WithLabelValues("standby"),
+		Owner:   v.role.WithLabelValues("owner"),
+		Standby: v.role.WithLabelValues("standby"),
 
 		Batches:     m.counter("accrete_batches_total", "Batches appended to the model log."),
 		Replayed:    m.counter("accrete_replayed_batches_total", "Batches replayed from the model log after a restart."),
@@ -144,8 +108,8 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 
 		LastProgress: m.gauge("accrete_last_progress_timestamp_seconds", "Unix time at which the last batch was finished."),
 
-		DriftADWIN:       drifts.WithLabelValues("adwin"),
-		DriftPageHinkley: drifts.WithLabelValues("page_hinkley"),
+		DriftADWIN:       v.drifts.WithLabelValues("adwin"),
+		DriftPageHinkley: v.drifts.WithLabelValues("page_hinkley"),
 
 		InputDistance: m.unknown("accrete_input_distance", "Distance of the inputs of the last block of records from the reference, divided by the threshold of an alarm (learner.monitor)."),
 		InputMoved:    m.gauge("accrete_input_columns_moved", "Columns that had moved at the last alarm of the monitor of the inputs, at most 20. The log names them."),
@@ -170,14 +134,14 @@ func NewLearner(model string, r prometheus.Registerer) *Learner {
 
 		Lag:     m.lag(),
 		Blocked: m.blocked(),
-		errors:  progressive,
-		weights: weights, memberErrors: memberErrors,
+		errors:  v.progressive,
+		weights: v.weights, memberErrors: v.memberErrors,
 
 		classFigures:  newClassFigures(r),
 		deviations:    newDeviations(r),
-		partitionTime: partitionTime,
-		headroom:      headroom,
-		maxFeatures:   maxFeatures,
+		partitionTime: v.partitionTime,
+		headroom:      v.headroom,
+		maxFeatures:   v.maxFeatures,
 		positions:     map[string]int64{},
 	}
 }

@@ -295,7 +295,7 @@ func (w *worker) sumsLeft(rows []int32, column []float32, threshold float32) (n 
 	return len(w.moved), weight
 }
 
-// partition moves the rows of a node that go right behind the others, and returns where
+// partition moves the rows of a node that go right after the others, and returns where
 // they begin.
 func (w *worker) partition(o open, c candidate) int32 {
 	column, at := w.columns[c.column], o.from
