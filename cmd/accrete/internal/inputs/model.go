@@ -74,7 +74,7 @@ func notInputs(types map[string]string) (all []Column) {
 // Typed returns columns, or nil if all are numbers as they are.
 func Typed(columns []Column) []Column {
 	if slices.ContainsFunc(columns, func(c Column) bool {
-		return c.Type != learner.NumericColumn.String() || c.Values > 0 || strings.HasPrefix(c.Becomes, "number,")
+		return c.Type != learner.NumericColumn.String() || c.Values > 0 || strings.HasPrefix(c.Becomes, "number,") || strings.HasPrefix(c.Becomes, "normal score")
 	}) {
 		return columns
 	}
