@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -101,6 +102,29 @@ func otherDate(b []byte) bool {
 	return short(lengths[1]) && (short(lengths[0]) && year(lengths[2]) || lengths[0] == 4 && separator != '-' && short(lengths[2]))
 }
 
+// formatOf returns the type of a column with a date such as 01.02.2024, with a format of
+// times that may be its own.
+func formatOf(date string) string {
+	at := strings.IndexAny(date, "./-")
+	separator, last := date[at:at+1], date[strings.LastIndexAny(date, "./-")+1:]
+	year, clock := "%Y", ""
+	if i := strings.IndexAny(last, " T"); i >= 0 {
+		hours := []string{"%H", "%M", "%S"}
+		clock, last = last[i:i+1]+strings.Join(hours[:min(3, 1+strings.Count(last, ":"))], ":"), last[:i]
+	}
+	if len(last) < 4 {
+		year = "%y"
+	}
+	switch format := strings.Join([]string{"%d", "%m", year}, separator) + clock; {
+	case at == 4:
+		return "time:" + strings.Join([]string{"%Y", "%m", "%d"}, separator) + clock
+	case separator == "/":
+		return "time:" + format + ", or time:%m/%d/" + year + clock + " if the month is first"
+	default:
+		return "time:" + format
+	}
+}
+
 // Hint returns what the values of a field, of that type, look as if they should rather be;
 // empty if they do not, or without Look.
 func (d *Decoder) Hint(name, typ string) string {
@@ -112,7 +136,7 @@ func (d *Decoder) Hint(name, typ string) string {
 		return fmt.Sprintf("has integers above 2^53, such as %.40s, of which neighbours are read as equal: declare it with the type category, or id if it is no input", l.number)
 	case typ != learner.CategoryColumn.String():
 	case l.dates > 0 && 10*l.dates >= 9*l.texts:
-		return fmt.Sprintf("has dates such as %.40s, which are read as categories: write them as year-month-day, like 2024-12-31, for the type time", l.date)
+		return fmt.Sprintf("has dates such as %.40s, which are read as categories: declare the format, for example %s", l.date, formatOf(l.date))
 	case l.texts >= lookLeast && l.words >= textWords*l.texts && 2*len(l.distinct) > l.texts:
 		return fmt.Sprintf("has values of %.0f words that seldom repeat: the type text may suit it better", float64(l.words)/float64(l.texts))
 	}

@@ -7,12 +7,12 @@ var timeLayouts = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:0
 
 // parseTime returns the seconds since 1970 of a time from the year 0 to 9999.
 func parseTime(b []byte) (seconds float64, ok bool) {
-	if len(b) < len("2006-01-02") || len(b) > 40 || b[4] != '-' || b[0]-'0' > 9 {
+	if len(b) < len("2006-01-02") || len(b) > maxTimeBytes || b[4] != '-' || b[0]-'0' > 9 {
 		return 0, false
 	}
 	for _, layout := range timeLayouts {
 		if t, err := time.Parse(layout, string(b)); err == nil {
-			return float64(t.Unix()) + float64(t.Nanosecond())/1e9, true
+			return unixSeconds(t), true
 		}
 	}
 	return 0, false

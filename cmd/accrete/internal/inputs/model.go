@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -57,6 +58,9 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 	in, err := record.ReadOptions(s.Config)
 	if err != nil {
 		return nil, fmt.Errorf("%w: options: %w", snapshot.ErrCorrupt, err)
+	}
+	for i := range all {
+		all[i].Type = decode.WithFormat(all[i].Type, in.Types[all[i].Name])
 	}
 	return append(all, notInputs(in.Types)...), nil
 }
@@ -117,6 +121,9 @@ func YAML(columns []Column) string {
 		typ, note := c.Type, ""
 		if typ == "" {
 			typ, note = decode.Ignored, "  # no value so far"
+		}
+		if strings.Contains(typ, "%") {
+			typ = strconv.Quote(typ)
 		}
 		if c.identifier {
 			note = "  # looks like an identifier: id if it is no input"
