@@ -244,6 +244,8 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 		return learner.Category(xxhash.Sum64(v.text)), t, nil
 	case is == learner.CategoryColumn && v.kind == num && d.config.Types[string(name)] != "" && !math.IsInf(v.num, 0):
 		return learner.Category(xxhash.Sum64String(canonical(v.text, v.num))), t, nil
+	case v.kind == instant && (is == learner.TimeColumn || is == learner.NumericColumn):
+		return v.num, t, nil
 	case is == learner.TimeColumn && d.layouts != nil && (v.kind == text || v.kind == num):
 		switch seconds, ok, has := d.formatted(name, v); {
 		case ok:
@@ -293,6 +295,8 @@ func typeOfValue(v value) learner.ColumnType {
 	switch v.kind {
 	case boolean:
 		return learner.BooleanColumn
+	case instant:
+		return learner.TimeColumn
 	case text:
 		if _, ok := parseTime(v.text); ok {
 			return learner.TimeColumn
