@@ -53,22 +53,24 @@ type Command struct {
 	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge, 1,024 for dsg, udsg and cdsg, and 128 for the others."`
 	stepFlags
-	Folds        int     `default:"0" help:"Out-of-fold statistics: encode the categories of each of N parts of the first rows, 2 to 100, with the statistics of the other parts instead of those of the rows before; 0: do not (${default})."`
-	NormalScores string  `default:"off" enum:"off,auto" help:"Numbers as normal scores. auto: those of more than 33 values, if the leave-one-out error of the first rows is smaller so, as with long tails. off: only columns of type numeric:normal (${default})."`
-	Forest       int     `default:"0" help:"Number of randomised trees, for example 200: their leaves are features of newton in addition to the random ones (${default})."`
-	Lambda       float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
-	Seed         uint64  `default:"1" help:"Seed of all random numbers (${default})."`
-	Shuffle      *uint64 `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
-	SkipBad      bool    `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
-	Refit        bool    `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
-	Window       int     `default:"8192" help:"Number of rows for --refit (${default})."`
-	Tolerance    float64 `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
-	Prune        float64 `placeholder:"SHARE" help:"Remove random features in --refit: penalty of the norm of each one's coefficients, as a share of the least for which none is left."`
-	Coordinates  int     `placeholder:"Q" help:"Number of coefficients of a score that a step of --refit moves (default: all, with one row; see docs/dspdc.md)."`
-	Penalty      float64 `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
-	Plot         string  `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
-	Predictions  string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
-	Save         string  `placeholder:"FILE" help:"Save the final model as a snapshot file."`
+
+	NormalScores string `default:"off" enum:"off,auto" help:"Numbers as normal scores. auto: those of more than 33 values, if the leave-one-out error of the first rows is smaller so, as with long tails. off: only columns of type numeric:normal (${default})."`
+
+	Folds       int     `default:"0" help:"Out-of-fold statistics: encode the categories of each of N parts of the first rows, 2 to 100, with the statistics of the other parts instead of those of the rows before; 0: do not (${default})."`
+	Forest      int     `default:"0" help:"Number of randomised trees, for example 200: their leaves are features of newton in addition to the random ones (${default})."`
+	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`
+	Seed        uint64  `default:"1" help:"Seed of all random numbers (${default})."`
+	Shuffle     *uint64 `placeholder:"SEED" help:"Read the whole file into memory and shuffle its rows with this seed."`
+	SkipBad     bool    `name:"skip-bad" help:"Count unreadable rows and continue, instead of stopping at the first."`
+	Refit       bool    `help:"Finally solve for the coefficients on the last rows, and certify the solution."`
+	Window      int     `default:"8192" help:"Number of rows for --refit (${default})."`
+	Tolerance   float64 `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
+	Prune       float64 `placeholder:"SHARE" help:"Remove random features in --refit: penalty of the norm of each one's coefficients, as a share of the least for which none is left."`
+	Coordinates int     `placeholder:"Q" help:"Number of coefficients of a score that a step of --refit moves (default: all, with one row; see docs/dspdc.md)."`
+	Penalty     float64 `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
+	Plot        string  `placeholder:"FILE" help:"Plot the error over time, and the weights of a mixture, to this PNG or SVG file."`
+	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
+	Save        string  `placeholder:"FILE" help:"Save the final model as a snapshot file."`
 
 	given map[string]bool // flags on the command line
 }
