@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/accrete-ml/accrete/ingest/decode/hints"
 	"github.com/accrete-ml/accrete/learner"
 )
 
@@ -81,7 +82,7 @@ func TestHintsOfDatesHaveTheirFormat(t *testing.T) {
 		"01.02.2024": "time:%d.%m.%Y", "1.2.24 5:06": "time:%d.%m.%y %H:%M", "2024/02/01T05:06:07": "time:%Y/%m/%dT%H:%M:%S", "28-12-2024": "time:%d-%m-%Y",
 		"1/2/2024": "time:%d/%m/%Y, or time:%m/%d/%Y if the month is first",
 	} {
-		got := formatOf(date)
+		got := hints.FormatOf(date)
 		if got != want {
 			t.Errorf("%s: %s, want %s", date, got, want)
 		}
