@@ -84,7 +84,7 @@ func (c *Counter) Hint(name, typ string) string {
 		return fmt.Sprintf("has integers above 2^53, such as %.40s, of which neighbours are read as equal: declare it with the type category, or id if it is no input", f.number)
 	case typ != learner.CategoryColumn.String():
 	case f.dates > 0 && 10*f.dates >= 9*f.texts:
-		return fmt.Sprintf("has dates such as %.40s, which are read as categories: write them as year-month-day, like 2024-12-31, for the type time", f.date)
+		return fmt.Sprintf("has dates such as %.40s, which are read as categories: declare the format, for example %s", f.date, FormatOf(f.date))
 	case f.texts >= leastTexts && f.words >= textWords*f.texts && 2*len(f.distinct) > f.texts:
 		return fmt.Sprintf("has values of %.0f words that seldom repeat: the type text may suit it better", float64(f.words)/float64(f.texts))
 	}
