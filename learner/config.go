@@ -21,30 +21,31 @@ import (
 // each field selects the default that its comment names. The JSON keys are part of the
 // format of model logs, which hash them.
 type Config struct {
-	Algorithm   string  `json:"algorithm"`           // as Algorithms names it; the default is "newton", which stands for "one-class" if the task is Novelty
-	Direction   string  `json:"stepper"`             // of dsg, udsg, cdsg and all: "rate", "adagrad" or "precond"; "" or "auto" (default): that of the algorithm
-	Kernel      string  `json:"kernel"`              // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
-	Metric      *Metric `json:"metric,omitempty"`    // of the inputs; nil (default): the warm-up learns column weights instead
-	Sampling    string  `json:"sampling"`            // of the frequencies, as features.Samplings names it: "iid" (default); "sorf" and "fastfood" are for 64 inputs or more, see Check
-	Task        Task    `json:"task"`                // Auto (default): the loss or else the first label decides
-	Loss        string  `json:"loss"`                // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
-	BlockSize   int     `json:"width"`               // random features in a block: the default of the algorithm, see Algorithms
-	MaxFeatures int     `json:"max_features"`        // maximum number of random features, rounded up to whole blocks: 4096
-	Minibatch   int     `json:"minibatch"`           // labelled rows in a step: the default of the algorithm
-	MaxClasses  int     `json:"max_classes"`         // 256
-	Targets     int     `json:"outputs,omitempty"`   // targets in the label of a regression, from 2 to 256; 0 (default): one
-	Lambda      float64 `json:"lambda"`              // weight of ‖f‖²/2 in the objective: of dsg, udsg and cdsg that of the warm-up, of others 1e-6
-	Lags        int     `json:"lags"`                // last labelled rows of the same key, whose inputs and labels become inputs: 0
-	OnDrift     string  `json:"on_drift"`            // "none" (default), "boost", "forget" or "reset"
-	Nu          float64 `json:"nu,omitempty"`        // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
-	Costs       string  `json:"costs,omitempty"`     // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
-	Intervals   float64 `json:"intervals,omitempty"` // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
-	Variance    bool    `json:"variance,omitempty"`  // estimate the variance of the labels of a regression around each prediction, and make intervals as wide as it says: false
-	Monitor     int     `json:"monitor,omitempty"`   // rows of which the inputs are compared with those of the reference, from 250 to 100,000, see package divergence; 0 (default): none
-	Forest      int     `json:"forest,omitempty"`    // trees whose leaves are features of newton beside the random ones, at most 4096: 0
-	Folds       int     `json:"folds,omitempty"`     // parts of the rows of the warm-up, from 2 to 100, each of which has the statistics of categories that the others give; 0 (default): those of the rows before
-	Mixture     bool    `json:"mixture,omitempty"`   // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
-	Seed        uint64  `json:"seed"`                // of the frequencies: 1
+	Algorithm    string  `json:"algorithm"`               // as Algorithms names it; the default is "newton", which stands for "one-class" if the task is Novelty
+	Direction    string  `json:"stepper"`                 // of dsg, udsg, cdsg and all: "rate", "adagrad" or "precond"; "" or "auto" (default): that of the algorithm
+	Kernel       string  `json:"kernel"`                  // "gaussian" (default): the warm-up chooses the scale; "gaussian:2.5": that of the scaled inputs
+	Metric       *Metric `json:"metric,omitempty"`        // of the inputs; nil (default): the warm-up learns column weights instead
+	Sampling     string  `json:"sampling"`                // of the frequencies, as features.Samplings names it: "iid" (default); "sorf" and "fastfood" are for 64 inputs or more, see Check
+	Task         Task    `json:"task"`                    // Auto (default): the loss or else the first label decides
+	Loss         string  `json:"loss"`                    // "auto" (default): logistic or softmax of classes, square of numbers; otherwise as package loss prints it
+	BlockSize    int     `json:"width"`                   // random features in a block: the default of the algorithm, see Algorithms
+	MaxFeatures  int     `json:"max_features"`            // maximum number of random features, rounded up to whole blocks: 4096
+	Minibatch    int     `json:"minibatch"`               // labelled rows in a step: the default of the algorithm
+	MaxClasses   int     `json:"max_classes"`             // 256
+	Targets      int     `json:"outputs,omitempty"`       // targets in the label of a regression, from 2 to 256; 0 (default): one
+	Lambda       float64 `json:"lambda"`                  // weight of ‖f‖²/2 in the objective: of dsg, udsg and cdsg that of the warm-up, of others 1e-6
+	Lags         int     `json:"lags"`                    // last labelled rows of the same key, whose inputs and labels become inputs: 0
+	OnDrift      string  `json:"on_drift"`                // "none" (default), "boost", "forget" or "reset"
+	Nu           float64 `json:"nu,omitempty"`            // novelty: share of the rows to flag, from 0.001 to 0.5: 0.05; 0 for other tasks
+	Costs        string  `json:"costs,omitempty"`         // "none" or "" (default): decide for the most probable class; "f1": at the threshold that maximises the F1 of the rarer of two; a JSON object: for the least expected cost, as ParseCosts says
+	Intervals    float64 `json:"intervals,omitempty"`     // share of the labels of a regression in the interval around their prediction, from 0.5 to 0.999; 0 (default): no intervals
+	Variance     bool    `json:"variance,omitempty"`      // estimate the variance of the labels of a regression around each prediction, and make intervals as wide as it says: false
+	Monitor      int     `json:"monitor,omitempty"`       // rows of which the inputs are compared with those of the reference, from 250 to 100,000, see package divergence; 0 (default): none
+	Forest       int     `json:"forest,omitempty"`        // trees whose leaves are features of newton beside the random ones, at most 4096: 0
+	Folds        int     `json:"folds,omitempty"`         // parts of the rows of the warm-up, from 2 to 100, each of which has the statistics of categories that the others give; 0 (default): those of the rows before
+	NormalScores bool    `json:"normal_scores,omitempty"` // numbers of many values are seen as normal scores if that has a smaller leave-one-out error in the warm-up
+	Mixture      bool    `json:"mixture,omitempty"`       // mix the algorithm with simple members, by weights that change with every row, see docs/mixture.md: false
+	Seed         uint64  `json:"seed"`                    // of the frequencies: 1
 	Steps
 }
 

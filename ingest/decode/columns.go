@@ -48,6 +48,14 @@ func ParseColumnType(name string) (learner.ColumnType, error) {
 		}
 		return t, nil
 	}
+	if base, format := cutFormat(name); format != "" {
+		t, err := ParseColumnType(base)
+		if err != nil {
+			return 0, err
+		}
+		_, err = timeLayout(format)
+		return t, err
+	}
 	var names []string
 	for _, t := range declarable {
 		if t.String() == name {
@@ -71,7 +79,7 @@ func (c *Config) checkTypes() error {
 	since := ""
 	for _, name := range slices.Sorted(maps.Keys(c.Types)) {
 		t := c.Types[name]
-		if t == learner.SinceColumn.String() {
+		if baseType(t) == learner.SinceColumn.String() {
 			if since != "" {
 				return fmt.Errorf("input.columns: %s and %s are both of type %s: want at most one", quote(since), quote(name), t)
 			}
@@ -236,13 +244,29 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 		return learner.Category(xxhash.Sum64(v.text)), t, nil
 	case is == learner.CategoryColumn && v.kind == num && d.config.Types[string(name)] != "" && !math.IsInf(v.num, 0):
 		return learner.Category(xxhash.Sum64String(canonical(v.text, v.num))), t, nil
-	case is == learner.TimeColumn && v.kind == text:
+	case v.kind == instant && (is == learner.TimeColumn || is == learner.NumericColumn):
+		return v.num, t, nil
+	case is == learner.TimeColumn && d.layouts != nil && (v.kind == text || v.kind == num):
+		switch seconds, ok, has := d.formatted(name, v); {
+		case ok:
+			return seconds, t, nil
+		case has:
+			return 0, t, bad("columns", "%s is %v, want a time as %s", quote(name), v, d.layouts[string(name)].format)
+		}
+		return d.time(name, t, v)
+	case is == learner.TimeColumn && (v.kind == text || v.kind == num):
+		return d.time(name, t, v)
+	}
+	return 0, t, wrongType(name, v, t)
+}
+
+// time returns the raw value of v, text or a number, in a column of times without a format.
+func (d *Decoder) time(name []byte, t learner.ColumnType, v value) (float64, learner.ColumnType, *Error) {
+	if v.kind == text {
 		if seconds, ok := parseTime(v.text); ok {
 			return seconds, t, nil
 		}
-	case v.kind == instant && (is == learner.TimeColumn || is == learner.NumericColumn):
-		return v.num, t, nil
-	case is == learner.TimeColumn && v.kind == num && d.config.Types[string(name)] != "":
+	} else if d.config.Types[string(name)] != "" {
 		return v.num, t, nil
 	}
 	return 0, t, wrongType(name, v, t)

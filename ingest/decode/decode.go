@@ -34,6 +34,8 @@ type Decoder struct {
 	hints  map[string]learner.ColumnType // types from the first rows of a file
 	class  map[string]int                // index of each class
 
+	layouts map[string]timeFormat // of the columns with a format of times
+
 	// Room for one record, kept for the next.
 	scan  scanner
 	list  []field
@@ -94,7 +96,9 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if err := f.checkSchema(c); err != nil {
 		return nil, err
 	}
-	d := &Decoder{config: c, format: f, task: c.Task, sparse: f.sparse, since: -1, column: map[string]int{}, class: map[string]int{}}
+	d := &Decoder{format: f, task: c.Task, sparse: f.sparse, since: -1, column: map[string]int{}, class: map[string]int{}}
+	d.layouts, c.Types = layouts(c.Types)
+	d.config = c
 	if s.Task != "" {
 		task, err := learner.ParseTask(s.Task)
 		if err != nil {

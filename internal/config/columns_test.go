@@ -36,6 +36,10 @@ func TestColumnsTakeTypes(t *testing.T) {
 	if got := fmt.Sprint(c.Input.Columns.Types()); err != nil || got != "map[at:time:since x:y:numeric:normal]" {
 		t.Errorf("types with an option: %s, %v", got, err)
 	}
+	c, err = load(t, least+"  columns: {b: \"time:trend:%m/%d/%y %H:%M\", a: \"time:%d.%m.%Y\"}\n", nil, nil)
+	if got := fmt.Sprint(c.Input.Columns.Types()); err != nil || got != "map[a:time:%d.%m.%Y b:time:trend:%m/%d/%y %H:%M]" {
+		t.Errorf("formats of times: %s, %v", got, err)
+	}
 	_, err = load(t, least+"  columns: {a: categry}\n", nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "did you mean category?") {
 		t.Errorf("a type that does not exist: %v", err)

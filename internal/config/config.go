@@ -357,6 +357,11 @@ type Learner struct {
 	// the rows before, see docs/columns.md. 0: they are not.
 	Folds int `key:"folds" default:"0" example:"5" min:"0" max:"100"`
 
+	// Numbers as normal scores, of the quantiles of the first rows. auto: those of more than
+	// 33 values, if the warm-up finds a smaller leave-one-out error so, which helps with
+	// long tails; see docs/columns.md. off: only columns of type numeric:normal.
+	NormalScores string `key:"normal_scores" default:"off" oneof:"off auto"`
+
 	// Number of extremely randomised trees whose leaves are features of newton beside
 	// the random ones, for tables with jumps or irrelevant columns: 200 is a good
 	// number, see docs/forest.md. 0: none.

@@ -113,7 +113,8 @@ func (c Columns) Types() map[string]string {
 }
 
 // splitColumn returns the name and the type of a column. What follows the last colon, or
-// the last but one, belongs to the name unless it is a type.
+// the last but one, belongs to the name unless it is a type, which may be one with a format
+// of times.
 func splitColumn(item string) (name, typ string) {
 	i := len(item)
 	for range 2 {
@@ -123,6 +124,11 @@ func splitColumn(item string) (name, typ string) {
 		typ = strings.TrimSpace(item[i+1:])
 		if _, err := decode.ParseColumnType(typ); err == nil || !decode.IsColumn(typ) {
 			return item[:i], typ
+		}
+	}
+	if i := strings.Index(item, ":time:"); i > 0 { // a format of times may have more colons
+		if _, err := decode.ParseColumnType(item[i+1:]); err == nil {
+			return item[:i], item[i+1:]
 		}
 	}
 	return item, ""

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -83,7 +84,7 @@ func (c *Counter) Hint(name, typ string) string {
 		return fmt.Sprintf("has integers above 2^53, such as %.40s, of which neighbours are read as equal: declare it with the type category, or id if it is no input", f.number)
 	case typ != learner.CategoryColumn.String():
 	case f.dates > 0 && 10*f.dates >= 9*f.texts:
-		return fmt.Sprintf("has dates such as %.40s, which are read as categories: write them as year-month-day, like 2024-12-31, for the type time", f.date)
+		return fmt.Sprintf("has dates such as %.40s, which are read as categories: declare the format, for example %s", f.date, FormatOf(f.date))
 	case f.texts >= leastTexts && f.words >= textWords*f.texts && 2*len(f.distinct) > f.texts:
 		return fmt.Sprintf("has values of %.0f words that seldom repeat: the type text may suit it better", float64(f.words)/float64(f.texts))
 	}
@@ -124,4 +125,27 @@ func otherDate(b []byte) bool {
 	short := func(n int) bool { return n == 1 || n == 2 }
 	year := func(n int) bool { return n == 2 || n == 4 }
 	return short(lengths[1]) && (short(lengths[0]) && year(lengths[2]) || lengths[0] == 4 && separator != '-' && short(lengths[2]))
+}
+
+// FormatOf returns the type of a column with a date such as 01.02.2024, with a format of
+// times that may be its own.
+func FormatOf(date string) string {
+	at := strings.IndexAny(date, "./-")
+	separator, last := date[at:at+1], date[strings.LastIndexAny(date, "./-")+1:]
+	year, clock := "%Y", ""
+	if i := strings.IndexAny(last, " T"); i >= 0 {
+		hours := []string{"%H", "%M", "%S"}
+		clock, last = last[i:i+1]+strings.Join(hours[:min(3, 1+strings.Count(last, ":"))], ":"), last[:i]
+	}
+	if len(last) < 4 {
+		year = "%y"
+	}
+	switch format := strings.Join([]string{"%d", "%m", year}, separator) + clock; {
+	case at == 4:
+		return "time:" + strings.Join([]string{"%Y", "%m", "%d"}, separator) + clock
+	case separator == "/":
+		return "time:" + format + ", or time:%m/%d/" + year + clock + " if the month is first"
+	default:
+		return "time:" + format
+	}
 }

@@ -39,11 +39,13 @@ type Request struct {
 	Columns []encode.Type // of a raw row; nil if all are numeric
 	Weights []float64     // of the rows
 	Folds   int           // see encode.Encoding.OutOfFold
+	Scores  bool          // numbers may become normal scores
 }
 
 // NewFit fits to rows of dim raw values and their labels.
 func NewFit(x []float64, labels []target.Label, dim int, a Request) Fit {
 	f := Fit{Scales: newScales(labels, a.Task)}
+	a.Columns = a.scores(x, labels, dim, f)
 	if f.Encoding = a.plan(x, labels, dim); f.Encoding != nil {
 		e, raw := f.Encoding.Start(), x
 		x, dim = e.Rows(raw, labels, a.Weights), f.Encoding.Width()

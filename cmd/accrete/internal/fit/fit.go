@@ -53,6 +53,9 @@ type Command struct {
 	BlockSize   int      `name:"block-size" default:"0" help:"Random features in a block; 0 selects the default of the algorithm."`
 	Minibatch   int      `default:"0" help:"Rows per step; 0 selects the default of the algorithm, 32 for newton and ridge, 1,024 for dsg, udsg and cdsg, and 128 for the others."`
 	stepFlags
+
+	NormalScores string `default:"off" enum:"off,auto" help:"Numbers as normal scores. auto: those of more than 33 values, if the leave-one-out error of the first rows is smaller so, as with long tails. off: only columns of type numeric:normal (${default})."`
+
 	Folds       int     `default:"0" help:"Out-of-fold statistics: encode the categories of each of N parts of the first rows, 2 to 100, with the statistics of the other parts instead of those of the rows before; 0: do not (${default})."`
 	Forest      int     `default:"0" help:"Number of randomised trees, for example 200: their leaves are features of newton in addition to the random ones (${default})."`
 	Lambda      float64 `default:"0" help:"Regularisation: weight of half the squared norm beside the mean loss; 0: for dsg, udsg and cdsg the warm-up chooses it, for others 1e-6."`

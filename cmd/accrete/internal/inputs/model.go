@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -58,6 +59,9 @@ func OfModel(s *snapshot.Snapshot) ([]Column, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: options: %w", snapshot.ErrCorrupt, err)
 	}
+	for i := range all {
+		all[i].Type = decode.WithFormat(all[i].Type, in.Types[all[i].Name])
+	}
 	return append(all, notInputs(in.Types)...), nil
 }
 
@@ -74,7 +78,7 @@ func notInputs(types map[string]string) (all []Column) {
 // Typed returns columns, or nil if all are numbers as they are.
 func Typed(columns []Column) []Column {
 	if slices.ContainsFunc(columns, func(c Column) bool {
-		return c.Type != learner.NumericColumn.String() || c.Values > 0 || strings.HasPrefix(c.Becomes, "number,")
+		return c.Type != learner.NumericColumn.String() || c.Values > 0 || strings.HasPrefix(c.Becomes, "number,") || strings.HasPrefix(c.Becomes, "normal score")
 	}) {
 		return columns
 	}
@@ -117,6 +121,9 @@ func YAML(columns []Column) string {
 		typ, note := c.Type, ""
 		if typ == "" {
 			typ, note = decode.Ignored, "  # no value so far"
+		}
+		if strings.Contains(typ, "%") {
+			typ = strconv.Quote(typ)
 		}
 		if c.identifier {
 			note = "  # looks like an identifier: id if it is no input"

@@ -95,11 +95,11 @@ func (t *Tally) Add(x []float64) {
 	}
 }
 
-// Report describes the columns; nil if all are numeric, have no missing values or hints, and
-// are not like identifiers.
+// Report describes the columns; nil if all are numbers as they are, have no missing values
+// or hints, and are not like identifiers.
 func (t *Tally) Report(schema *decode.Schema, seen []learner.Column) []Report {
 	all := t.All(schema, seen)
-	if schema.Types == nil && !slices.ContainsFunc(all, func(c Report) bool { return c.Missing > 0 || c.Identifier || c.Hint != "" }) {
+	if schema.Types == nil && !slices.ContainsFunc(all, func(c Report) bool { return c.Missing > 0 || c.Becomes != "number" || c.Identifier || c.Hint != "" }) {
 		return nil
 	}
 	return all
@@ -145,7 +145,7 @@ func becomes(f decode.Field, seen []learner.Column) string {
 func (t *Tally) Declaration(schema *decode.Schema, types map[string]string) string {
 	var all []Column
 	for _, f := range schema.Fields() {
-		all = append(all, Column{Name: f.Name, Type: f.Type, identifier: t.columns[f.At].identifies(f.Type, t.Rows)})
+		all = append(all, Column{Name: f.Name, Type: decode.WithFormat(f.Type, types[f.Name]), identifier: t.columns[f.At].identifies(f.Type, t.Rows)})
 	}
 	return YAML(append(all, notInputs(types)...))
 }

@@ -1,0 +1,90 @@
+package warmup
+
+import (
+	"math"
+	"slices"
+
+	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/learner/internal/encode"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+)
+
+const (
+	// scoredValues is the number of values of a column of numbers above which it may become
+	// normal scores, that of their quantiles. Chosen by trial, see docs/constants.md.
+	scoredValues = 33
+
+	// scoresGain is the largest leave-one-out error with normal scores, relative to that
+	// without, at which they are chosen. Both are of the same rows, so that little noise is
+	// in their ratio. Chosen by trial, see docs/columns.md.
+	scoresGain = 0.985
+)
+
+// scores returns the types of the columns, with that of normal scores for the numbers of
+// more than scoredValues values if the leave-one-out error of the last rows x is smaller
+// so. All of them are chosen, or none: the errors of single columns are within the noise.
+func (a *Request) scores(x []float64, labels []target.Label, dim int, f Fit) []encode.Type {
+	n := len(labels)
+	if !a.Scores || a.Scaled || n < minTuningRows || a.Task == target.Novelty || HasScale(a.Kernel) {
+		return a.Columns
+	}
+	switch a.Kernel.(type) {
+	case kernel.Auto, kernel.Mapped, kernel.Bounded: // of inputs in a range, or not chosen yet
+		return a.Columns
+	}
+	scored := a.scored(x, dim)
+	if scored == nil {
+		return a.Columns
+	}
+	plain := *a
+	from := max(n/2, n-tuningRows)
+	s := plain.sampled(x, labels, dim, f)
+	weights := floored(root(newColumnWeights(s.slice(0, from), weightings[0])))
+	best := newTuner(s.slice(from, n), weights, a.Kernel).search(safeTuning)
+	plain.Columns = scored
+	s = plain.sampled(x, labels, dim, f)
+	if e := newTuner(s.slice(from, n), weights, a.Kernel).error(best); !(e < scoresGain*best.error) {
+		return a.Columns
+	}
+	return scored
+}
+
+// scored returns the types of the columns with those of normal scores, nil if there are
+// none.
+func (a *Request) scored(x []float64, dim int) (types []encode.Type) {
+	for j := range dim {
+		if a.Columns != nil && a.Columns[j] != encode.Numeric || !manyValues(x[j:], dim) {
+			continue
+		}
+		if types == nil {
+			if types = slices.Clone(a.Columns); types == nil {
+				types = make([]encode.Type, dim)
+			}
+		}
+		types[j] = encode.Normal
+	}
+	return types
+}
+
+// manyValues reports whether the column x[0], x[stride], and so on has more than
+// scoredValues values.
+func manyValues(x []float64, stride int) bool {
+	seen := make(map[float64]struct{}, scoredValues+1)
+	for i := 0; i < len(x) && len(seen) <= scoredValues; i += stride {
+		if !math.IsNaN(x[i]) {
+			seen[x[i]] = struct{}{}
+		}
+	}
+	return len(seen) > scoredValues
+}
+
+// sampled returns the rows as a model sees them.
+func (a *Request) sampled(x []float64, labels []target.Label, dim int, f Fit) sample {
+	if e := a.plan(x, labels, dim); e != nil {
+		x, dim = e.Rows(x, labels, a.Weights), e.Width()
+	}
+	f.Scaler = a.scaler(x, dim)
+	s := sample{dim: dim, x: f.scaled(x, dim)}
+	s.label(&f, labels, a.Task)
+	return s
+}
