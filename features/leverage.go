@@ -137,14 +137,16 @@ func (m Map) Weights(block int) []float32 {
 	return weights
 }
 
-// growWeights adds the weights of the blocks from from on.
-func (b *Bank) growWeights(from int) {
+// growWeights adds the weights of the blocks from from on, those of frequencies that are not
+// stored. Others come with their frequencies: see packTask.
+func (b *Bank) growWeights(from, stored int) {
 	if b.m.Sampling != Leveraged || b.m.Leverage == nil {
 		return
 	}
-	b.weights = slices.Grow(b.weights, (b.blocks-from)*b.m.BlockSize)
-	for i := from; i < b.blocks; i++ {
-		b.weights = append(b.weights, b.m.Weights(i)...)
+	n := b.m.BlockSize
+	b.weights = slices.Grow(b.weights, b.blocks*n-len(b.weights))[:b.blocks*n]
+	for i := max(from, stored); i < b.blocks; i++ {
+		copy(b.weights[i*n:], b.m.Weights(i))
 	}
 }
 
