@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/features/kernel/random"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -18,7 +18,7 @@ var fastfood = structure{words: 4, draw: Map.fastfoodWords, apply: fastfoodTrans
 func (m Map) fastfoodWords(words []uint32, transform int) {
 	n := len(words) / 4
 	m.signs(words[:n], transform)
-	s := kernel.NewSource(m.Seed, uint64(transform))
+	s := random.New(m.Seed, uint64(transform))
 	order := words[n : 2*n]
 	for i := range order {
 		order[i] = uint32(i)

@@ -18,6 +18,8 @@ type job struct {
 	dst      []float64 // the caller's result: of Sum and Gradient
 	features []float32 // the caller's result: of Features
 
+	held *Held
+
 	rows, scores int
 	from, end    int // range of the frequencies asked for; in sums, from is the first panel
 	perTask      int // panels in a task, of rows or of frequencies
@@ -129,6 +131,7 @@ func (b *Bank) job() *job {
 func (j *job) release() {
 	b := j.bank
 	j.bank, j.x, j.dst, j.features, j.w, j.packed, j.coef = nil, nil, nil, nil, nil, nil, nil
+	j.held = nil
 	select {
 	case b.idle <- j:
 	default:

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/features/kernel/random"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -134,7 +135,7 @@ func (m Map) Weights(block int) []float32 {
 	}
 	n := m.blockSize()
 	weights := make([]float32, n)
-	m.leveraged(make([]float32, n*m.Dim), weights, kernel.NewSource(m.Seed, uint64(block)))
+	m.leveraged(make([]float32, n*m.Dim), weights, random.New(m.Seed, uint64(block)))
 	return weights
 }
 

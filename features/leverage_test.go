@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/features/kernel/random"
 )
 
 // curve returns rows on a curve with noise around it, so that some frequencies matter more
@@ -67,7 +68,7 @@ func TestLeverageScoresAreThoseOfTheDefinition(t *testing.T) {
 	}
 	product.Mul(k, &inverse)
 	w := make([]float32, draws*dim)
-	m.Kernel.Sample(w, dim, kernel.NewSource(7, 7))
+	m.Kernel.Sample(w, dim, random.New(7, 7))
 	sum, squares := 0.0, 0.0
 	c, s := make([]float64, n), make([]float64, n)
 	for i := range draws {

@@ -16,10 +16,6 @@ import (
 // ErrNoFeatures is the error of a model without features, or with a single class.
 var ErrNoFeatures = errors.New("the model has no features yet: it needs 64 labelled rows, and a second class for classification")
 
-// ErrStatistics is the error of a model with target statistics of categories, which hold
-// the labels of the rows that a Design would be of.
-var ErrStatistics = errors.New("the model has target statistics of categories or the times of keys, which have counted the rows of the window, and so give away their labels or times; to refit, create a model that declares these columns with another type, such as text, time or ignored")
-
 // ErrNovelty is the error of a model that detects novelty.
 var ErrNovelty = errors.New("the model detects novelty: it has no labels to fit its coefficients to again")
 
@@ -43,8 +39,11 @@ type Design struct {
 	labels []Label
 }
 
-// Design returns what m makes of the labelled rows of b.
-func (m *Model) Design(b *Batch) (*Design, error) {
+// Design returns what m makes of the labelled rows of b. They are those that m was learned
+// from last, but for the last pending ones, which it has not learned yet: so the statistics
+// of categories in a row are those that it had when it was learned, without its own label.
+// A row whose time since the last record of its key is not known has the weight 0.
+func (m *Model) Design(b *Batch, pending int) (*Design, error) {
 	if m.bank == nil || m.bank.Blocks() == 0 || m.head.Task == Classification && m.head.Classes < 2 {
 		return nil, ErrNoFeatures
 	}
@@ -61,14 +60,11 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 		Bank: m.bank, Blocks: m.bank.Blocks(), task: m.head.Task,
 		fit: warmup.Fit{Scaler: m.scaler, Scales: m.head.Scales, Kernel: m.bank.Map().Kernel},
 	}
-	if m.encoding != nil && m.encoding.Moves() {
-		return nil, ErrStatistics
-	}
 	if b.Dim() != m.dim {
 		return nil, fmt.Errorf("rows have %d values, the model has %d inputs", b.Dim(), m.dim)
 	}
-	in := m.inputs(b)
-	dim := in.Dim()
+	labelled := new(Batch)
+	labelled.Reset(b.Dim())
 	for i, y := range b.labels {
 		switch {
 		case y.Task == Auto:
@@ -78,16 +74,36 @@ func (m *Model) Design(b *Batch) (*Design, error) {
 		case y.Targets() != m.head.Targets():
 			return nil, fmt.Errorf("label has %d targets, the model has %d", y.Targets(), m.head.Targets())
 		}
-		d.labels = append(d.labels, y)
-		d.Weights = append(d.Weights, target.BoundedWeight(b.weights[i]))
-		d.X = state.Extend(d.X, dim)
-		m.scaler.Apply(d.X[len(d.X)-dim:], in.X(i))
+		labelled.Append(b.X(i), y, target.BoundedWeight(b.weights[i]))
+		labelled.SetKey(b.Key(i))
 	}
+	d.labels, d.Weights = labelled.labels, labelled.weights
+	d.X = scaledRows(nil, &m.scaler, m.designed(labelled, d.Weights, min(pending, labelled.Len())), labelled.Len())
 	d.Rows, d.Scores = len(d.labels), max(target.SignedScores(m.head.Classes), m.head.Targets())
 	for _, y := range d.labels {
 		d.Targets = m.head.AppendSigned(d.Targets, y)
 	}
 	return d, nil
+}
+
+// designed returns the rows of b as m saw them before it learned them, and sets the weights
+// of those that are not known to 0.
+func (m *Model) designed(b *Batch, weights []float64, pending int) *Batch {
+	if m.encoding == nil || !m.encoding.Moves() {
+		return m.inputs(b)
+	}
+	labels := make([]Label, b.Len())
+	for i, y := range b.labels {
+		labels[i] = target.BoundedLabel(y)
+	}
+	x, unknown := m.encoding.Window(b.x, labels, weights, pending)
+	for i, u := range unknown {
+		if u {
+			weights[i] = 0
+		}
+	}
+	w := m.encoding.Width()
+	return new(Batch).derive(b.Len(), w, func(row []float64, i int) { copy(row, x[i*w:]) })
 }
 
 // Penalty returns the weight of ‖f‖²/2 beside the mean loss that leave-one-out

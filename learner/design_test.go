@@ -52,7 +52,7 @@ func TestServingPartsComeBack(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(same.Serving(), want) {
 			t.Errorf("%+v: a model with its own coefficients is another one: %v", c, err)
 		}
-		d, err := m.Design(b)
+		d, err := m.Design(b, 0)
 		if err != nil || d.Rows != 200 || len(d.X) != 200*64 || len(d.Targets) != 200*d.Scores || !(d.Penalty() > 0) {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -90,7 +90,7 @@ func TestPenaltyGoesByTheWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	choice := func(noise float64) float64 {
-		d, err := m.Design(rows(noise))
+		d, err := m.Design(rows(noise), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,5 +98,48 @@ func TestPenaltyGoesByTheWeights(t *testing.T) {
 	}
 	if none, little, all := choice(0), choice(1e-6), choice(1); max(none, little) > 1e-4 || all < 1e-1 {
 		t.Errorf("the penalty is %v without the rows of noise, %v with little weight and %v with the weight 1", none, little, all)
+	}
+}
+
+// A Design has the statistics of categories as the rows were seen: a category without
+// meaning tells nothing of a row's own label. Were the label counted, or taken out of
+// the statistics of all rows, a linear function of the statistic would find it.
+func TestDesignDoesNotGiveLabelsAway(t *testing.T) {
+	l, err := New(Config{Algorithm: "newton", MaxFeatures: 64, Kernel: "gaussian:2", Task: Regression})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(2, 0))
+	b := new(Batch)
+	b.Reset(2)
+	for range 2010 {
+		b.Append([]float64{Category(uint64(r.IntN(200)) << 20), r.NormFloat64()}, Label{Task: Regression, Value: r.NormFloat64()}, 1)
+	}
+	b.SetTypes([]ColumnType{CategoryColumn, NumericColumn})
+	for from := 0; from < b.Len(); {
+		p := l.Predict(b.Slice(from, b.Len()))
+		from += p.Len()
+		l.Learn(p)
+	}
+	s := l.State()
+	if l.Pending() != 2010%32 || s.Pending() != l.Pending() {
+		t.Errorf("%d rows are pending, %d by the state, want %d", l.Pending(), s.Pending(), 2010%32)
+	}
+	m, err := NewModel(s.Serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := m.Design(b.Slice(1000, b.Len()), l.Pending())
+	if err != nil {
+		t.Fatal(err)
+	}
+	width := len(d.X) / d.Rows
+	var xy, xx, yy float64
+	for i := range d.Rows {
+		x, y := float64(d.X[i*width]), d.Targets[i]
+		xy, xx, yy = xy+x*y, xx+x*x, yy+y*y
+	}
+	if c := xy / math.Sqrt(xx*yy); math.Abs(c) > 0.1 || xx == 0 {
+		t.Errorf("the statistic of the category has a correlation of %.2f with the labels", c)
 	}
 }

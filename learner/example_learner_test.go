@@ -33,13 +33,13 @@ func ExampleRestore() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	learn(first, waves(1, 700))
+	learn(first, waves(1, 350))
 	second, err := learner.Restore(config, first.State())
 	if err != nil {
 		log.Fatal(err)
 	}
-	learn(first, waves(2, 500))
-	learn(second, waves(2, 500))
+	learn(first, waves(2, 150))
+	learn(second, waves(2, 150))
 	a, b := first.Predict(waves(3, 1)), second.Predict(waves(3, 1))
 	fmt.Println(a.Row(0)[0] == b.Row(0)[0])
 	// Output: true

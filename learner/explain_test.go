@@ -27,10 +27,7 @@ func TestExplanationsAddUp(t *testing.T) {
 		"softmax":    {Config{Algorithm: "ridge", MaxFeatures: 64}, three, types},
 		"polynomial": {Config{Algorithm: "ridge", MaxFeatures: 64, Kernel: "polynomial:2"}, waves(600), nil},
 	} {
-		l, err := New(c.config)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		l := newLearner(t, c.config)
 		learnTo(l, c.rows, c.types)
 		m, err := NewModel(l.State().Serving)
 		if err != nil {

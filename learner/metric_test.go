@@ -107,7 +107,7 @@ func TestAMetricIsItsRootOnTheRows(t *testing.T) {
 	if want, got := plain.Predict(seen.Slice(0, 9)).Values, served.Predict(rows.Slice(0, 9)).Values; !slices.Equal(want, got) {
 		t.Errorf("the model that is served predicts %v, want %v", got, want)
 	}
-	d, err := served.Design(rows)
+	d, err := served.Design(rows, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ type graded struct {
 // predictions that were handed out, in two passes and without tricks.
 func TestProgressAgreesWithPredictionsOneByOne(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
-		many := 1700
+		many := 1300
 		if s.config.Algorithm == "dsg" && (s.name == "binary" || s.name == "regression") { // more than the longer window
 			many = 13_500
 		}

@@ -330,7 +330,15 @@ func sameArray(a, b Array) bool {
 type once struct {
 	rows        *Batch
 	predictions []string
+	passes      []pass
 	early, last State // after 1,400 rows, and after all
+}
+
+// pass is the state before some rows, and what scorers are to predict for those that follow.
+type pass struct {
+	at, rows int
+	state    State
+	want     Predictions
 }
 
 var onces memo[*once]
@@ -338,11 +346,31 @@ var onces memo[*once]
 // learnedOnce returns the same for every test, since learning takes most of their time.
 func (s stream) learnedOnce(t *testing.T) *once {
 	return onces.get(s.config.Algorithm+"/"+s.name, func() *once {
-		l, rows := newLearner(t, s.config), s.rows(1600)
-		predictions := learn(l, rows.Slice(0, 1400), 1)
-		early := l.State()
-		return &once{rows, append(predictions, learn(l, rows.Slice(1400, 1600), 1)...), early, l.State()}
+		l, o := newLearner(t, s.config), &once{rows: s.rows(1600)}
+		for at, next := 0, 0; at < o.rows.Len(); at++ {
+			if at == next {
+				p := l.Predict(o.rows.Slice(at, o.rows.Len()))
+				next += p.Len()
+				if last := len(o.passes) - 1; *exhaustive || last < 0 || at >= o.passes[last].at+betweenPasses {
+					o.passes = append(o.passes, pass{at, p.Len(), l.State(), copied(scorers(p))})
+				}
+			}
+			if at == 1400 {
+				o.early = l.State()
+			}
+			o.predictions = append(o.predictions, learn(l, o.rows.Slice(at, at+1), 1)...)
+		}
+		o.last = l.State()
+		return o
 	})
+}
+
+// betweenPasses is the least number of rows between two states that are kept, for their memory.
+const betweenPasses = 90
+
+func copied(p Predictions) Predictions {
+	p.Values = slices.Clone(p.Values)
+	return p
 }
 
 func TestCutOfTheRowsDoesNotMatter(t *testing.T) {
@@ -380,20 +408,20 @@ func TestCoresDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestRestoreGoesOnExactly restores each stream at every 211th row and around all
-// rows at which something happens; with -exhaustive, one stream at every row of the
-// warm-up and some after it, and all streams of its algorithm at every 23rd.
+// TestRestoreGoesOnExactly learns each stream with learners that are restored at every
+// 211th row and around all rows at which something happens, each from the state of the one
+// before; with -exhaustive, one stream at every row, and all streams of its algorithm at
+// every 23rd. The predictions and the last state are those of a learner that is never
+// restored.
 func TestRestoreGoesOnExactly(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
-		const n = 1500
 		one := s.learnedOnce(t)
-		rows, want, last := one.rows, one.predictions, one.last
 		every, sparse := false, 211
 		if *exhaustive && s.config.Algorithm == algorithms[0].Name {
 			every, sparse = s.name == "binary", 23
 		}
-		l := newLearner(t, s.config)
-		for at := range n {
+		l, from := newLearner(t, s.config), 0
+		for at := range one.rows.Len() {
 			if every || at%sparse == 0 || eventful(l) {
 				state := l.State()
 				r, err := restore(s.config, state)
@@ -401,18 +429,12 @@ func TestRestoreGoesOnExactly(t *testing.T) {
 					t.Fatalf("row %d: %v", at, err)
 				}
 				sameState(t, fmt.Sprintf("restored at row %d", at), r.State(), state)
-				to := min(at+3, rows.Len())
-				if at%(sparse*9) == sparse*8 {
-					to = rows.Len()
-				}
-				got := learn(r, rows.Slice(at, to), 64)
-				firstDifference(t, fmt.Sprintf("restored at row %d", at), got, want[at:to])
-				if to == rows.Len() {
-					sameState(t, fmt.Sprintf("end, restored at row %d", at), r.State(), last)
-				}
+				l, from = r, at
 			}
-			learn(l, rows.Slice(at, at+1), 1)
+			got := learn(l, one.rows.Slice(at, at+1), 1)
+			firstDifference(t, fmt.Sprintf("row %d, restored at row %d", at, from), got, one.predictions[at:at+1])
 		}
+		sameState(t, "end", l.State(), one.last)
 	})
 }
 
@@ -434,25 +456,21 @@ func eventful(l *Learner) bool {
 // mixture this holds for the predictions of a scorer.
 func TestPredictionsFollowFromTheStateAlone(t *testing.T) {
 	eachStream(t, func(t *testing.T, s stream) {
-		rows := s.rows(1550)
-		l := newLearner(t, s.config)
-		for at := 0; at < rows.Len(); {
-			state := l.State()
-			p := l.Predict(rows.Slice(at, rows.Len()))
-			m, err := NewModel(state.Serving)
+		one := s.learnedOnce(t)
+		for _, p := range one.passes {
+			rows := one.rows.Slice(p.at, p.at+p.rows)
+			m, err := NewModel(p.state.Serving)
 			if err != nil {
-				t.Fatalf("row %d: %v", at, err)
+				t.Fatalf("row %d: %v", p.at, err)
 			}
-			got, want := m.Predict(rows.Slice(at, at+p.Len())), scorers(p)
+			got, want := m.Predict(rows), p.want
 			if got.Task != want.Task || got.Decision != want.Decision || got.Size != want.Size || !slices.Equal(got.Values, want.Values) {
-				t.Fatalf("row %d: the model predicts %v, the learner %v", at, got, want)
+				t.Fatalf("row %d: the model predicts %v, the learner %v", p.at, got, want)
 			}
-			q := scorers(restored(t, s.config, state).Predict(flipped(rows.Slice(at, at+p.Len()))))
+			q := scorers(restored(t, s.config, p.state).Predict(flipped(rows)))
 			if !slices.Equal(q.Values, want.Values[:len(q.Values)]) {
-				t.Fatalf("row %d: other labels, other predictions", at)
+				t.Fatalf("row %d: other labels, other predictions", p.at)
 			}
-			at += p.Len()
-			l.Learn(p)
 		}
 	})
 }

@@ -83,7 +83,7 @@ func TestPrunedModelPredictsTheSame(t *testing.T) {
 		if same, err := few.Pruned(); err != nil || same != few {
 			t.Errorf("pruned twice: %v", err)
 		}
-		if _, err := few.Design(b); err != ErrPruned {
+		if _, err := few.Design(b, 0); err != ErrPruned {
 			t.Errorf("design of a pruned model: %v", err)
 		}
 	}

@@ -75,7 +75,7 @@ func TestQuantilesNeverCross(t *testing.T) {
 					if got := served.Predict(b.Slice(at, at+p.Len())); !slices.Equal(got.Values, p.Values) || !slices.Equal(got.Crossed, p.Crossed) || got.Quantiles.Central != 2 {
 						t.Fatalf("row %d: the model predicts %+v, the learner %+v", at, got, p.Predictions)
 					}
-					if l, err = Restore(c, l.State()); err != nil {
+					if l, err = restore(c, l.State()); err != nil {
 						t.Fatal(err)
 					}
 					p = l.Predict(b.Slice(at, rows))

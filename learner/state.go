@@ -29,6 +29,20 @@ type State struct {
 // Shape[0]*Shape[1] values.
 type Array = state.Array
 
+// Pending returns the number of labelled rows that wait for their mini-batch to be full, and
+// that the model has not learned yet.
+func (l *Learner) Pending() int { return len(l.pending.Labels) }
+
+// Pending is that of the Learner with the state s.
+func (s State) Pending() int {
+	for _, a := range s.Resuming {
+		if a.Name == "pending.weights" {
+			return a.Shape[0]
+		}
+	}
+	return 0
+}
+
 // State returns a copy of the state of the Learner, without a PredictedBatch that has not been
 // learned. The names and the order of its arrays are part of the snapshot format.
 func (l *Learner) State() State {

@@ -2,12 +2,13 @@ package metrics
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // classFigures are the figures of a learner of classes.
-type classFigures struct{ auc, prAUC, recall, f1, balanced *prometheus.GaugeVec }
+type classFigures struct{ auc, prAUC, recall, f1, balanced, cost, calibration, classRecall, classPrecision *prometheus.GaugeVec }
 
 func newClassFigures(r prometheus.Registerer) classFigures {
 	var c classFigures
@@ -22,7 +23,17 @@ func newClassFigures(r prometheus.Registerer) classFigures {
 	c.recall = classes("accrete_progressive_recall", "Largest recall of the progressive predictions at this precision or a higher one.", "precision")
 	c.f1 = classes("accrete_progressive_f1", "F1 of the predicted classes.")
 	c.balanced = classes("accrete_progressive_balanced_error", "Mean over the classes of the share of wrong predictions.")
-	r.MustRegister(c.auc, c.prAUC, c.recall, c.f1, c.balanced)
+	c.cost = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "accrete_progressive_mean_cost",
+		Help: "Mean cost of a progressive prediction by learner.costs, for the classes that were predicted and for the most probable ones; over the last 10,000 to 20,000 labelled records.",
+	}, []string{"learner", "predicted"})
+	all := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help + " Over the last 10,000 to 20,000 labelled records."}, append([]string{"learner"}, labels...))
+	}
+	c.calibration = all("accrete_progressive_calibration_error", "Expected calibration error of the progressive predictions: mean difference between the probability of the most probable class and how often it is right, over 15 bins (Guo et al. 2017).")
+	c.classRecall = all("accrete_progressive_class_recall", "Share of the records of a class that were predicted to be of it, for each of the first 16 classes.", "class")
+	c.classPrecision = all("accrete_progressive_class_precision", "Share of the records predicted to be of a class that are of it, for each of the first 16 classes.", "class")
+	r.MustRegister(c.calibration, c.classRecall, c.classPrecision, c.cost, c.auc, c.prAUC, c.recall, c.f1, c.balanced)
 	return c
 }
 
@@ -44,4 +55,27 @@ func (l *Learner) Classes(f1, balanced float64, curve *Curve) {
 	l.auc.WithLabelValues(learner).Set(curve.AUC)
 	l.prAUC.WithLabelValues(learner).Set(curve.PRAUC)
 	l.recall.WithLabelValues(learner, strconv.FormatFloat(curve.Precision, 'g', -1, 64)).Set(curve.Recall)
+}
+
+// Costs sets the mean cost of a prediction, and of the most probable class.
+func (l *Learner) Costs(mean, probable float64) {
+	l.cost.WithLabelValues("accrete", "least_cost").Set(mean)
+	l.cost.WithLabelValues("accrete", "most_probable").Set(probable)
+}
+
+// Calibration sets the expected calibration error.
+func (l *Learner) Calibration(e float64) { l.calibration.WithLabelValues("accrete").Set(e) }
+
+// MaxClassLabels is the number of classes that have metrics of their own.
+const MaxClassLabels = 16
+
+// Class sets the figures of one class, of which each may be missing.
+func (l *Learner) Class(name string, recall, precision *float64) {
+	name = strings.ToValidUTF8(name, "\ufffd")
+	if recall != nil {
+		l.classRecall.WithLabelValues("accrete", name).Set(*recall)
+	}
+	if precision != nil {
+		l.classPrecision.WithLabelValues("accrete", name).Set(*precision)
+	}
 }

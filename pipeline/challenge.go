@@ -23,6 +23,7 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 	}
 	l.refitAt, l.refitted = time.Now(), l.history.Seq
 	s, err := l.history.FreezeServing(l.journal.Owner.Epoch)
+	pending := l.history.Learner.Pending()
 	if err != nil {
 		l.config.Report(event.Unfit{Seq: l.history.Seq, Err: err})
 		<-l.refitting
@@ -40,7 +41,7 @@ func (l *Learner) refitIfDue(intake, work context.Context, run func(func() error
 		l.added.Lock()
 		ins := l.inputs
 		l.added.Unlock()
-		r, err := challenger.Solve(intake, l.config, ins, s)
+		r, err := challenger.Solve(intake, l.config, ins, s, pending)
 		if err == nil {
 			var ev event.Refitted
 			if ev, err = l.journal.Challenge(work, r.Snapshot, r.Refit, l.config); err == nil {

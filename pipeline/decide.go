@@ -85,6 +85,9 @@ func (l *Learner) appendBatch(ctx context.Context, src *input.Source, spans []in
 		sp := &spans[i]
 		sp.From = sp.In.Next // a read_committed reader gets no records in between
 	}
+	if err := l.decider.Fetch(ctx, spans, l.config.Schemas, func(err error) { l.config.Report(event.Retrying{Err: err}) }); err != nil {
+		return nil, nil, err
+	}
 	d := l.decider.Decide(spans)
 	if len(d.Items) == 0 { // nor any in these spans
 		return nil, nil, nil

@@ -111,6 +111,7 @@ func Open(ctx context.Context, c Config) (_ *Learner, err error) {
 	if planted.Fault("unbounded") {
 		bounds = history.Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes, Passed: c.Passed}
 	}
+	bounds.Values = c.Values
 	if c.Start != nil {
 		if err := beginning.Write(ctx, c, l.inputs, options); err != nil {
 			return nil, err

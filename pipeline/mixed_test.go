@@ -203,3 +203,29 @@ func TestColumnsThatVanishAreReported(t *testing.T) {
 		}
 	}
 }
+
+// A challenger of a model with the statistics of categories and the times of keys is solved
+// for on the rows as the model saw them, in the middle of a mini-batch. What is served is
+// what was solved for, and Verify finds it again from the log, bit for bit.
+func TestRefitsOfMixedRecords(t *testing.T) {
+	c, in := kafkatest.Client(t), kafkatest.Name("mixed")
+	values, _ := mixed(3, 1700)
+	kafkatest.Fill(t, c, in, 1, values)
+	cfg, _ := learntest.Config(c, "m", in)
+	cfg = mixedConfig(cfg)
+	cfg.Learner.MaxFeatures = 64
+	cfg.Refit = RefitConfig{Window: 700, Tolerance: 1e-3}
+	learnAll(t, cfg)
+	report, s, err := Refit(t.Context(), cfg, true)
+	if err != nil || !report.Published || report.Rows != 700 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	published, models := challengers(t, cfg)
+	if len(published) != 1 || published[0].StateHash != report.StateHash || !slices.EqualFunc(models[0].Serving(), s.State.Serving, func(a, b learner.Array) bool { return a.Name == b.Name && fmt.Sprint(a.Data) == fmt.Sprint(b.Data) }) {
+		t.Errorf("published %+v, made %+v", published, report)
+	}
+	cfg.Refit = RefitConfig{}
+	if v, err := audit.Verify(t.Context(), cfg); err != nil || v.Divergent != 0 || v.Challengers != 1 || v.Compared < 2 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}

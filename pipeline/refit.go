@@ -50,7 +50,7 @@ func Refit(ctx context.Context, c Config, publish bool) (RefitReport, *snapshot.
 	if err != nil {
 		return report, nil, err
 	}
-	r, err := challenger.Solve(ctx, c, ins, s)
+	r, err := challenger.Solve(ctx, c, ins, s, s.State.Pending())
 	if err != nil {
 		return report, nil, err
 	}

@@ -159,7 +159,7 @@ func TestVerifyFindsAChallengerThatWasNotSolvedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := challenger.Solve(t.Context(), cfg, ins, s)
+	r, err := challenger.Solve(t.Context(), cfg, ins, s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -232,8 +232,11 @@ func (l *Learner) restore(ctx context.Context, options []byte, s *standby) (mode
 	if planted.Fault("schema") {
 		schema.Classes = slices.Sorted(slices.Values(schema.Classes))
 	}
-	l.decider, err = history.NewDecider(l.config.Decode, l.config.Learner.Keyed(), &schema)
-	return r, err
+	if l.decider, err = history.NewDecider(l.config.Decode, l.config.Learner.Keyed(), &schema); err != nil {
+		return r, err
+	}
+	l.decider.Values = l.config.Values
+	return r, nil
 }
 
 // again publishes what was learned as a standby and is not known to be published.

@@ -37,6 +37,10 @@ type Options struct {
 	// of each of them, as a share of the least for which none is left. 0 keeps all.
 	Prune float64
 
+	// Pending is the number of the last labelled rows that the model has not learned yet:
+	// Learner.Pending or State.Pending. It matters to models with statistics of categories.
+	Pending int
+
 	Progress func(score int, at optim.Point)
 	Clock    func() float64 // in seconds; without it, Fit.Seconds is 0
 }
@@ -113,7 +117,7 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	if solved == nil {
 		return nil, unfitLoss(m.Loss())
 	}
-	d, err := m.Design(b)
+	d, err := m.Design(b, o.Pending)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnfit, err)
 	}

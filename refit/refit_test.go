@@ -181,7 +181,7 @@ func TestRefittedModelIsWhatWasSolved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := m.Design(rows)
+	d, err := m.Design(rows, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

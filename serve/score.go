@@ -20,13 +20,16 @@ import (
 type Config struct {
 	Model      string
 	Client     *ingest.Client
-	Log        string   // topic of the model log
-	Topics     []string // input topics
-	Output     string   // topic of the scores
-	Quarantine string   // topic of invalid records
-	Group      string   // consumer group that stores positions and shares the partitions between its members
+	Log        string        // topic of the model log
+	Topics     []string      // input topics
+	Output     string        // topic of the scores
+	Quarantine string        // topic of invalid records
+	Values     record.Values // what it gets of them
+	Group      string        // consumer group that stores positions and shares the partitions between its members
 
 	Passed record.Passed // what predictions have from their inputs
+
+	Schemas record.Schemas // of records that name them; nil: only those that the model has met are known
 
 	VerifyKey ed25519.PublicKey // verifies the signatures of snapshots; nil: they need none
 

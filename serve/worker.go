@@ -51,13 +51,16 @@ func (w *worker) some(ctx context.Context, rs []ingest.Record) (scored, bad int,
 			return 0, 0, err
 		}
 	}
+	if _, err := record.Learn(ctx, w.decoder, rs, w.config.Schemas, func(err error) { w.config.Report(Retrying{err}) }); err != nil {
+		return 0, 0, err
+	}
 	var good []record.Example
 	var quarantined []ingest.Record
 	w.batch.Reset(len(w.model.Schema.Columns))
 	for i := range rs {
 		row, err := record.Decode(w.decoder, &rs[i])
 		if err != nil {
-			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.quarantine.MaxMessageBytes))
+			quarantined = append(quarantined, record.Quarantined(w.topic, int32(w.partition), &rs[i], err, w.config.Values, w.quarantine.MaxMessageBytes))
 			continue
 		}
 		good = append(good, record.Example{Topic: w.topic, Partition: int32(w.partition), Record: &rs[i], Key: row.Key})

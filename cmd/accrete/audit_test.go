@@ -50,13 +50,13 @@ func TestLearnContinuesWhereFitEnds(t *testing.T) {
 	}
 	with := func(model string) {
 		t.Helper()
-		text := fmt.Sprintf("model: %s\nkafka: {bootstrap.servers: %q}\ninput: {topics: [%s], label: price}\nlearner: {algorithm: ridge, max_features: 64}\nhttp: {listen: \"off\"}\n", model, addr, in)
+		text := fmt.Sprintf("model: %s\nkafka: {bootstrap.servers: %q}\ninput: {topics: [%s], label: price}\nlearner: {algorithm: ridge, max_features: 64, kernel: \"gaussian:1.5\"}\nhttp: {listen: \"off\"}\n", model, addr, in)
 		if err := os.WriteFile("config.yaml", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	with("all")
-	fit := []string{"--label", "price", "--algorithm", "ridge", "--max-features", "64"}
+	fit := []string{"--label", "price", "--algorithm", "ridge", "--max-features", "64", "--kernel", "gaussian:1.5"}
 	want := read[struct {
 		StateHash string `json:"state_hash"`
 	}](t, accrete(exit.Done, "", append([]string{"fit", "all.csv", "--json"}, fit...)...)).StateHash

@@ -92,7 +92,7 @@ func TestBenchFinishesTheSetsThatItCanRead(t *testing.T) {
 		}
 	}
 	bench := func(args ...string) (code int, stdout, stderr string) {
-		return call(t, nil, append([]string{"bench", dir, "--algorithms", "ridge"}, args...)...)
+		return call(t, nil, append([]string{"bench", dir, "--algorithms", "dsg"}, args...)...)
 	}
 	code, stdout, stderr := bench()
 	if code != exit.Failed || !strings.HasPrefix(stdout, "b: ") || !strings.Contains(stdout, "\nc: regression") ||

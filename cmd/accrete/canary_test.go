@@ -90,7 +90,7 @@ kafka:
   sasl.username: someone
   %s
 input: {topics: [in], label: label}
-learner: {algorithm: all, max_features: 64}
+learner: {algorithm: all, max_features: 64, kernel: "gaussian:1.5"}
 score: {topics: [in], http.listen: "127.0.0.1:0"}
 snapshot: {sign_key_file: %s}
 http: {listen: "127.0.0.1:0"}

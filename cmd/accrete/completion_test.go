@@ -56,18 +56,20 @@ func TestLinesAreCompleted(t *testing.T) {
 			t.Errorf("%q: %v, want %v", line, got, want)
 		}
 	}
+	commands := completed(t, "")
 	for _, n := range leaves(t) {
-		if name := strings.Fields(n.Path())[0]; !slices.Contains(completed(t, ""), name) {
+		if name := strings.Fields(n.Path())[0]; !slices.Contains(commands, name) {
 			t.Errorf("no command %s", name)
 		}
+		flags := completed(t, n.Path()+" --")
 		for _, f := range n.Flags {
-			if got := completed(t, n.Path()+" --"+f.Name); !slices.Contains(got, "--"+f.Name) {
-				t.Errorf("%s --%s: %v", n.Path(), f.Name, got)
+			if !slices.Contains(flags, "--"+f.Name) {
+				t.Errorf("%s: no flag --%s in %v", n.Path(), f.Name, flags)
 			}
 		}
 	}
-	if got := completed(t, ""); slices.Contains(got, "complete") || slices.Contains(got, "docs") {
-		t.Errorf("hidden commands are offered: %v", got)
+	if slices.Contains(commands, "complete") || slices.Contains(commands, "docs") {
+		t.Errorf("hidden commands are offered: %v", commands)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/files"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
 	"github.com/accrete-ml/accrete/ingest/encode"
@@ -61,7 +63,7 @@ func (f *feedCommand) Run(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer rows.Close()
-	w, err := f.writer(c)
+	w, err := f.writer(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -91,12 +93,16 @@ func (f *feedCommand) Run(ctx context.Context, e *env.Env) error {
 }
 
 // writer returns the writer of records of the input topics.
-func (f *feedCommand) writer(c *config.Config) (encode.Writer, error) {
-	w, err := encode.New(c.Input.Format, roles(c))
+func (f *feedCommand) writer(ctx context.Context, c *config.Config) (encode.Writer, error) {
+	d, err := setup.Decode(c)
 	if err != nil {
-		return nil, c.At("input.format", err)
+		return nil, err
 	}
-	return w, nil
+	client, err := setup.Registry(c)
+	if err != nil {
+		return nil, err
+	}
+	return encode.WithSchema(ctx, c.Input.Format, d.Reader, roles(c), client, cmp.Or(f.Topic, c.Input.Topics[0])+"-value")
 }
 
 // roles returns the names that the fields of a row have in a record that is made of it.

@@ -51,7 +51,7 @@ func TestFiguresOfARareClass(t *testing.T) {
 	}
 	for args, want := range map[string]bool{
 		"fit " + few + rare: true, "fit " + few + even: false, "fit --class-figures " + few + even: true,
-		"bench --algorithms ridge " + dir: false, "bench --algorithms ridge --class-figures " + dir: true,
+		"bench --algorithms dsg " + dir: false, "bench --algorithms dsg --class-figures " + dir: true,
 	} {
 		code, said, why := call(t, nil, strings.Fields(args)...)
 		if code != exit.Done || strings.Contains(said, "AUC") != want {
@@ -63,7 +63,7 @@ func TestFiguresOfARareClass(t *testing.T) {
 			t.Errorf("fit %s: exit code %d\n%s%s", args, code, said, why)
 		}
 	}
-	code, said, why := call(t, nil, "fit", rare, "--test", even, "--precision", "0.6", "--json")
+	code, said, why := call(t, nil, append(strings.Fields("fit "+few+"--precision 0.6 --json --test"), even, rare)...)
 	var r fit.Report
 	if err := json.Unmarshal([]byte(said), &r); code != exit.Done || err != nil {
 		t.Fatalf("exit code %d, %v, %s", code, err, why)

@@ -93,6 +93,9 @@ func (l *learnCommand) Run(ctx context.Context, e *env.Env) error {
 	}
 	w.Cap(p.Learner.Cap())
 	board.Cap(p.Learner.Cap())
+	if err := setup.CheckRegistry(ctx, c); err != nil {
+		return err
+	}
 	if p.Start, err = setup.Start(ctx, e, c, l.From, l.FromOffsets); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/ingest/decode"
 )
 
 var update = flag.Bool("update", false, "write what is printed to testdata, to be reviewed as a diff")
@@ -58,7 +59,7 @@ func TestLintReportsEveryProblem(t *testing.T) {
 	inDir(t, strings.Replace(least, "  label", "  lable", 1)+"  format: xml\n")
 	code, stdout, stderr := call(t, nil, "lint", "-c", "config.yaml")
 	want := "config.yaml:6:3: unknown key \"lable\" in input; did you mean \"label\"?\n" +
-		"config.yaml:7:11: input.format: unknown value \"xml\": want one of json\n"
+		"config.yaml:7:11: input.format: unknown value \"xml\": want one of " + strings.Join(decode.Formats(), ", ") + "\n"
 	if code != exit.Refused || stdout != want || stderr != "accrete: config.yaml has 2 problems\n" {
 		t.Errorf("exit code %d, printed\n%s\nsaid %s", code, stdout, stderr)
 	}

@@ -54,13 +54,13 @@ func TestFitRefits(t *testing.T) {
 		t.Errorf("nMSE %v, before %v; suboptimality %v, gap %v", f.Test.Value(), r.Test.Value(), f.Suboptimality, f.Gap)
 	}
 	few := waves(t, 250, 3)
-	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--max-features", "64"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 250 rows") {
+	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--max-features", "64", "--kernel", "gaussian:1"); code != exit.Done || !strings.Contains(stdout, "of the optimum on 250 rows") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 	if code, _, _ := call(t, nil, "fit", train, "--prune", "0.1"); code != exit.Misused {
 		t.Errorf("exit %d of --prune without --refit", code)
 	}
-	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--prune", "0.1", "--max-features", "64"); code != exit.Done || !strings.Contains(stdout, "random features left") {
+	if code, stdout, _ := call(t, nil, "fit", few, "--refit", "--prune", "0.1", "--max-features", "64", "--kernel", "gaussian:1"); code != exit.Done || !strings.Contains(stdout, "random features left") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 	if code, _, _ := call(t, nil, "fit", train, "--refit", "--tolerance", "0"); code != exit.Misused {
@@ -79,7 +79,7 @@ func TestRefitPublishesAChallengerThatVerifyKnows(t *testing.T) {
 	defer b.Close()
 	dir := t.TempDir()
 	config, saved := filepath.Join(dir, "accrete.yaml"), filepath.Join(dir, "challenger.snap")
-	text := fmt.Sprintf("model: waves\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: y}\nlearner: {algorithm: all, max_features: 128}\nhttp: {listen: \"off\"}\n", b.Addr())
+	text := fmt.Sprintf("model: waves\nkafka: {bootstrap.servers: %q}\ninput: {topics: [in], label: y}\nlearner: {algorithm: all, max_features: 128, kernel: \"gaussian:1\"}\nhttp: {listen: \"off\"}\n", b.Addr())
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -84,11 +84,18 @@ func (s *scoreCommand) Run(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
+	if err := setup.CheckRegistry(ctx, c); err != nil {
+		return err
+	}
+	schemas, err := setup.Schemas(c)
+	if err != nil {
+		return err
+	}
 	board := page.NewBoard(time.Now)
 	scorer := serve.NewScorer(serve.Config{
-		VerifyKey: key,
-		Model:     c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
-		Passed: setup.Passed(c),
+		VerifyKey: key, Schemas: schemas,
+		Model: c.Model, Client: client, Log: pipeline.LogTopic(c.Model),
+		Passed: setup.Passed(c), Values: record.Values(c.Quarantine.Values),
 		Topics: c.Score.Topics, Output: c.Score.Output, Quarantine: pipeline.QuarantineTopic(c.Model),
 		Group: "accrete-" + c.Model + "-scorer", ToEnd: s.ToEnd, Report: func(ev serve.Event) {
 			t.event(ev)

@@ -31,5 +31,5 @@ func (k Chi2) Prepare(dst []float64, x []float32) { k.prepare(dst, x, k.Scale) }
 
 func (k Chi2) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
-	k.sample(w, dim, s, s.sech)
+	k.sample(w, dim, s, s.Sech)
 }

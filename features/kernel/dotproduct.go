@@ -63,7 +63,7 @@ func (k DotProduct) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
 	n, all := 1+2*maxDegree*(dim+1), series(k.Ratio)
 	for ; len(w) > 0; w = w[n:] {
-		s.roots(w[1:n], dim+1)
+		s.Roots(w[1:n], dim+1)
 		degree, rest, a := 0, s.Float64()*all, 1.0
 		for degree < maxDegree && rest >= a {
 			degree, rest, a = degree+1, rest-a, a*k.Ratio

@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/accrete-ml/accrete/internal/vec"
+import (
+	"github.com/accrete-ml/accrete/features/kernel/random"
+	"github.com/accrete-ml/accrete/internal/vec"
+)
 
 // Gaussian is the kernel exp(-‖x-y‖² / (2 Scale²)). Its frequencies are normal
 // with the standard deviation 1/Scale (Rahimi and Recht 2007, figure 1).
@@ -20,7 +23,7 @@ var gaussian = Family{
 func (k Gaussian) String() string                       { return withScale("gaussian", k.Scale) }
 func (k Gaussian) LengthScale() float64                 { return k.Scale }
 func (k Gaussian) WithLengthScale(scale float64) Kernel { return Gaussian{scale} }
-func (k Gaussian) Quantile(u float64) float64           { return normalQuantile(u) / k.Scale }
+func (k Gaussian) Quantile(u float64) float64           { return random.NormalQuantile(u) / k.Scale }
 func (k Gaussian) FrequencyScale() float64              { return k.Scale }
 
 func (k Gaussian) Eval(x, y []float64) float64 {

@@ -43,5 +43,5 @@ func (k Hellinger) FromProducts(dst, products []float64) { multiply(dst, product
 
 func (k Hellinger) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
-	s.roots(w, dim+1)
+	s.Roots(w, dim+1)
 }

@@ -93,16 +93,3 @@ func (additive) sample(w []float32, dim int, s *Source, draw func() float64) {
 		at += golden
 	}
 }
-
-// sech returns a number with the density 1/cosh(πω).
-func (s *Source) sech() float64 { return sechQuantile(s.Float64()) }
-
-// sechQuantile inverts the distribution function of sech, (2/π) arctan(exp(πω)).
-func sechQuantile(u float64) float64 {
-	sin, cos := vec.Sincos(math.Pi / 2 * min(u, 1-u))
-	v := vec.Log(sin/cos) / math.Pi
-	if u > 0.5 {
-		v = -v
-	}
-	return v
-}

@@ -31,5 +31,5 @@ func (k Intersection) Prepare(dst []float64, x []float32) { k.prepare(dst, x, k.
 
 func (k Intersection) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
-	k.sample(w, dim, s, func() float64 { return s.cauchy() / 2 })
+	k.sample(w, dim, s, func() float64 { return s.Cauchy() / 2 })
 }

@@ -44,7 +44,7 @@ func (k JensenShannon) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
 	k.sample(w, dim, s, func() float64 {
 		for {
-			v := s.sech()
+			v := s.Sech()
 			if s.Float64()*(1+float64(4*v*v)) < 1 {
 				return v
 			}

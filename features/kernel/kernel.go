@@ -7,6 +7,11 @@
 // Family to All.
 package kernel
 
+import "github.com/accrete-ml/accrete/features/kernel/random"
+
+// Source is what frequencies are drawn from.
+type Source = random.Source
+
 // Kernel is a shift-invariant kernel with the value 1 at distance 0, or one that is
 // Featured. Kernels are compared with ==: equal ones have the same values and
 // frequencies.

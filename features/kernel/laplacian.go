@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 
+	"github.com/accrete-ml/accrete/features/kernel/random"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -24,7 +25,7 @@ var laplacian = Family{
 func (k Laplacian) String() string                       { return withScale("laplacian", k.Scale) }
 func (k Laplacian) LengthScale() float64                 { return k.Scale }
 func (k Laplacian) WithLengthScale(scale float64) Kernel { return Laplacian{scale} }
-func (k Laplacian) Quantile(u float64) float64           { return cauchyQuantile(u) / k.Scale }
+func (k Laplacian) Quantile(u float64) float64           { return random.CauchyQuantile(u) / k.Scale }
 
 func (k Laplacian) Eval(x, y []float64) float64 {
 	s := 0.0
@@ -37,6 +38,6 @@ func (k Laplacian) Eval(x, y []float64) float64 {
 func (k Laplacian) Sample(w []float32, _ int, s *Source) {
 	checkScale(k, k.Scale)
 	for i := range w {
-		w[i] = float32(s.cauchy() / k.Scale)
+		w[i] = float32(s.Cauchy() / k.Scale)
 	}
 }

@@ -52,5 +52,5 @@ func (k Polynomial) FromProducts(dst, products []float64) { multiply(dst, produc
 
 func (k Polynomial) Sample(w []float32, dim int, s *Source) {
 	checkScale(k, k.Scale)
-	s.roots(w, dim+1)
+	s.Roots(w, dim+1)
 }

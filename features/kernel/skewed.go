@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/accrete-ml/accrete/features/kernel/random"
 	"github.com/accrete-ml/accrete/internal/vec"
 )
 
@@ -81,7 +82,7 @@ var skewedChi2 = Family{
 func (k SkewedChi2) String() string                       { return withShapeScale("skewed-chi2", k.C, k.Scale) }
 func (k SkewedChi2) LengthScale() float64                 { return k.Scale }
 func (k SkewedChi2) WithLengthScale(scale float64) Kernel { return SkewedChi2{k.skew, scale} }
-func (k SkewedChi2) Quantile(u float64) float64           { return sechQuantile(u) / k.Scale }
+func (k SkewedChi2) Quantile(u float64) float64           { return random.SechQuantile(u) / k.Scale }
 
 func (k SkewedChi2) Eval(x, y []float64) float64 {
 	p := 1.0
@@ -131,7 +132,7 @@ func (k SkewedIntersection) WithLengthScale(scale float64) Kernel {
 }
 
 func (k SkewedIntersection) Quantile(u float64) float64 {
-	return cauchyQuantile(u) / (2 * k.Scale)
+	return random.CauchyQuantile(u) / (2 * k.Scale)
 }
 
 func (k SkewedIntersection) Eval(x, y []float64) float64 {
@@ -141,6 +142,6 @@ func (k SkewedIntersection) Eval(x, y []float64) float64 {
 func (k SkewedIntersection) Sample(w []float32, _ int, s *Source) {
 	checkScale(k, k.Scale)
 	for i := range w {
-		w[i] = float32(s.cauchy() / (2 * k.Scale))
+		w[i] = float32(s.Cauchy() / (2 * k.Scale))
 	}
 }

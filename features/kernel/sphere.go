@@ -64,25 +64,6 @@ func arctan(x float64) float64 {
 	return x + float64(x*float64(z*p/q))
 }
 
-// roots fills w with complex numbers of 1, i, -1 and -i: for each n of them, the real
-// parts and then the imaginary ones.
-func (s *Source) roots(w []float32, n int) {
-	var word uint64
-	left := 0
-	for ; len(w) > 0; w = w[2*n:] {
-		for i := range n {
-			if left == 0 {
-				word, left = s.Uint64(), 32
-			}
-			sign := float32(1 - int(word&2))
-			if w[i], w[n+i] = sign, 0; word&1 == 1 {
-				w[i], w[n+i] = 0, sign
-			}
-			word, left = word>>2, left-1
-		}
-	}
-}
-
 // multiply sets dst to the products of as many factors ωᵀx each, of which the real and
 // imaginary parts are given: their real and imaginary parts. Where the ω are those of roots
 // the mean of a product at x times the conjugate of that at y is (xᵀy) to the power of

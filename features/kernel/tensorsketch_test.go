@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/accrete-ml/accrete/features/kernel/random"
 )
 
 // Products of complex signs estimate the polynomial kernel with no more error than a
@@ -34,7 +36,7 @@ func TestComplexSignsVaryNoMoreThanATensorSketch(t *testing.T) {
 			want := math.Pow(dot, float64(test.degree))
 
 			w, numbersOf := make([]float32, numbers/2*n), make([]float64, numbers/2*n)
-			k.Sample(w, test.dim, NewSource(3, seed))
+			k.Sample(w, test.dim, random.New(3, seed))
 			for i, v := range w {
 				numbersOf[i] = float64(v)
 			}

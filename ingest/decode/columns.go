@@ -240,6 +240,8 @@ func (d *Decoder) raw(name []byte, t learner.ColumnType, v value) (float64, lear
 		if seconds, ok := parseTime(v.text); ok {
 			return seconds, t, nil
 		}
+	case v.kind == instant && (is == learner.TimeColumn || is == learner.NumericColumn):
+		return v.num, t, nil
 	case is == learner.TimeColumn && v.kind == num && d.config.Types[string(name)] != "":
 		return v.num, t, nil
 	}
@@ -269,6 +271,8 @@ func typeOfValue(v value) learner.ColumnType {
 	switch v.kind {
 	case boolean:
 		return learner.BooleanColumn
+	case instant:
+		return learner.TimeColumn
 	case text:
 		if _, ok := parseTime(v.text); ok {
 			return learner.TimeColumn

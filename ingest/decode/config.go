@@ -37,6 +37,12 @@ type Config struct {
 	// by their paths, as in customer.address.city or features.0; 0: they are no columns.
 	Depth int `json:"depth,omitempty"`
 
+	// Reader is a schema in the language of the format: as which records of a registry are
+	// read, or in which they are written if they are not Framed. Framed records name their
+	// schema, as those of a registry's serializers do.
+	Reader string `json:"reader,omitempty"`
+	Framed bool   `json:"framed,omitempty"`
+
 	Task       learner.Task `json:"task"`        // Auto: derived from the first label
 	MaxClasses int          `json:"max_classes"` // maximum number of classes; 256
 
@@ -136,6 +142,12 @@ func (c Config) Effective() (Config, error) {
 	return c, nil
 }
 
+// AsJSON returns c for the same records written as JSON.
+func (c Config) AsJSON() Config {
+	c.Format, c.Reader, c.Framed = "", "", false
+	return c
+}
+
 // Targets returns the number of targets of a label.
 func (c Config) Targets() int { return max(1, len(c.Labels)) }
 
@@ -149,6 +161,10 @@ type Schema struct {
 	// Types are the types of the columns, empty for one without a value so far; nil if
 	// all are numeric.
 	Types []string `json:"types,omitempty"`
+
+	// Writers are the schemas of the registry that the records have needed, in the order in
+	// which they did.
+	Writers []Writer `json:"writers,omitempty"`
 }
 
 // order puts column names in the order of a row: by bytes, unless they are the

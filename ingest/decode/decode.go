@@ -55,6 +55,10 @@ type Decoder struct {
 	vw     *vw.Reader // of lines of Vowpal Wabbit
 	parts  *indices   // of the last list of numbers
 
+	header []byte             // SchemaHeader of the record; nil if it has none
+	plans  map[string]planned // of schemas, by the bytes that name them
+	order  []int              // columns of the inputs of the last record that lacked none
+
 	looks *looks // nil without Look
 
 	continues bool // from a schema with columns
@@ -86,6 +90,9 @@ func New(c Config, s Schema) (*Decoder, error) {
 			return nil, err
 		}
 	}
+	if err := f.checkSchema(c); err != nil {
+		return nil, err
+	}
 	d := &Decoder{config: c, format: f, task: c.Task, sparse: f.sparse, since: -1, column: map[string]int{}, class: map[string]int{}}
 	if s.Task != "" {
 		task, err := learner.ParseTask(s.Task)
@@ -113,7 +120,7 @@ func New(c Config, s Schema) (*Decoder, error) {
 	if s.Classes == nil {
 		s.Classes = []string{}
 	}
-	d.schema = &Schema{Columns: slices.Clone(s.Columns), Task: d.task.String(), Classes: slices.Clone(s.Classes), Types: slices.Clone(s.Types)}
+	d.schema = &Schema{Columns: slices.Clone(s.Columns), Task: d.task.String(), Classes: slices.Clone(s.Classes), Types: slices.Clone(s.Types), Writers: s.Writers}
 	if known == 0 {
 		d.schema.Types = schemaTypes(d.firstTypes(s.Columns))
 	}
@@ -136,7 +143,11 @@ func (d *Decoder) Schema() *Schema { return d.schema }
 
 // Decode decodes the value of a record. Its error is an *Error, in which case the
 // schema is unchanged.
-func (d *Decoder) Decode(b []byte) (Row, error) {
+func (d *Decoder) Decode(b []byte) (Row, error) { return d.DecodeWith(b, nil) }
+
+// DecodeWith is Decode for a record with a SchemaHeader.
+func (d *Decoder) DecodeWith(b, header []byte) (Row, error) {
+	d.header = header
 	err := d.check(b)
 	if err == nil {
 		var row Row
@@ -155,7 +166,7 @@ func (d *Decoder) check(b []byte) *Error {
 		return bad(d.format.name, "the value is null")
 	case len(b) == 0:
 		return bad(d.format.name, "the value is empty")
-	case !d.format.binary && !utf8.Valid(b):
+	case !d.format.binary && !d.config.Framed && !utf8.Valid(b):
 		return bad(d.format.name, "it is not valid UTF-8")
 	}
 	return nil
@@ -204,7 +215,9 @@ func (d *Decoder) row(r record) (row Row, err *Error) {
 		d.drop(r.other, r.otherName)
 	}
 	var columns []string // that this record settles, if any
-	if r.form == array {
+	if r.form == settled {
+		// direct has put them into d.x
+	} else if r.form == array {
 		columns, err = d.byIndex()
 	} else if len(d.schema.Columns) == 0 {
 		columns, err = d.firstByName()

@@ -248,7 +248,7 @@ func TestBadRecords(t *testing.T) {
 }
 
 func copyOf(s *Schema) Schema {
-	return Schema{slices.Clone(s.Columns), s.Task, slices.Clone(s.Classes), slices.Clone(s.Types)}
+	return Schema{slices.Clone(s.Columns), s.Task, slices.Clone(s.Classes), slices.Clone(s.Types), s.Writers}
 }
 
 // A schema that was handed out never changes, and its pointer changes exactly
@@ -317,7 +317,7 @@ func TestNewRefuses(t *testing.T) {
 		schema Schema
 		want   string
 	}{
-		{Config{Format: "avro"}, Schema{}, "input.format"},
+		{Config{Format: "xml"}, Schema{}, "input.format"},
 		{Config{Missing: "maybe"}, Schema{}, "input.missing"},
 		{Config{Unknown: "maybe"}, Schema{}, "input.unknown"},
 		{Config{Label: "a", Key: "a"}, Schema{}, "must differ, but two are"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/accrete-ml/accrete/ingest/decode/leaf"
 	"github.com/accrete-ml/accrete/internal/spell"
 )
 
@@ -31,6 +32,13 @@ type format struct {
 	// binary is set if the values of records are not text.
 	binary bool
 
+	// compile makes the plan of a schema, with the reader's if there is one, and the path to
+	// a message; nil if the format needs no schema.
+	compile    func(writer, reader string, path []int, n leaf.Names) (plan, error)
+	schemaType string // in a registry
+	indexed    bool   // the framing has the path to a message
+	schema     string // of the examples
+
 	// sparse is set if a record may leave out numbers that are 0.
 	sparse bool
 
@@ -47,6 +55,7 @@ type format struct {
 // recognised. To add one, add a file and a row.
 var formats = []format{
 	jsonFormat,
+	avroFormat,
 	vwFormat,
 	float32Format,
 	npyFormat,
@@ -63,6 +72,40 @@ func Formats() (names []string) {
 		}
 	}
 	return names
+}
+
+// SchemaFormats returns the names of the formats of records that have a schema.
+func SchemaFormats() (names []string) {
+	for _, f := range formats {
+		if f.compile != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// FramedFormats returns the names of the formats of records that can name a schema of a
+// registry.
+func FramedFormats() (names []string) {
+	for _, f := range formats {
+		if f.schemaType != "" {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// CheckNames returns an error if a format does not have fields of the names.
+func CheckNames(format string, names []string) error {
+	f, err := recordFormat(format)
+	if err != nil || f.check == nil {
+		return err
+	}
+	c := Config{Format: format, Label: names[0]}
+	if len(names) > 3 {
+		c.Label, c.Labels = "", names[:len(names)-2]
+	}
+	return f.check(c)
 }
 
 // fileFormats returns the names of the formats of files.

@@ -27,7 +27,7 @@ func eachRecordFormat(t *testing.T, f func(t *testing.T, c Config, example strin
 			t.Errorf("%s has no example", format.name)
 		}
 		for _, example := range format.examples {
-			c := Config{Format: format.name, Label: "y"}
+			c := Config{Format: format.name, Label: "y", Reader: format.schema, Depth: 4, Infer: true}
 			if format.check != nil && format.check(c) != nil {
 				c.Label = "0"
 			}

@@ -147,7 +147,7 @@ func (d *Decoder) firstByName() (columns []string, err *Error) {
 		case part && d.config.Unknown == "ignore":
 		case part:
 			return nil, bad("columns", "unknown field %s", quote(f.name))
-		case f.kind == num, f.kind == null && d.config.Missing != "quarantine", f.kind < object && d.typed() && d.firstType(string(f.name)) != learner.NumericColumn:
+		case f.kind == num, f.kind == instant, f.kind == null && d.config.Missing != "quarantine", f.kind < object && d.typed() && d.firstType(string(f.name)) != learner.NumericColumn:
 			columns = append(columns, string(f.name))
 		case d.config.Unknown == "ignore" && f.kind > num: // text, objects and lists cannot become columns
 		default:

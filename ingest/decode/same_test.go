@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	schema "github.com/twmb/avro"
 )
 
 // written are rows of numbers, and a label that is the last, in every format that needs no
@@ -152,7 +154,7 @@ func FuzzFormats(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, at byte, b []byte, mode byte) {
 		format := formats[int(at)%len(formats)]
-		c := Config{Format: format.name, Label: "0", Infer: mode&1 != 0, Depth: int(mode>>4) % 3, MaxColumns: 1000}
+		c := Config{Format: format.name, Reader: format.schema, Label: "0", Infer: mode&1 != 0, Depth: int(mode>>4) % 3, MaxColumns: 1000}
 		c.Missing = []string{"quarantine", "zero", "impute"}[mode/2%3]
 		if format.open != nil {
 			if file, err := Read(strings.NewReader(string(b)), "fuzz", c, Schema{}); err == nil {
@@ -195,9 +197,24 @@ func BenchmarkNumbers(b *testing.B) {
 		row[i] = rng.Float32()
 	}
 	records, _ := written([][]float32{row})
-	for _, name := range []string{"json", "vw", "float32"} {
+	fields, value := "", map[string]any{}
+	for i, v := range row {
+		fields += fmt.Sprintf(`,{"name":"_%d","type":"double"}`, i)
+		value[fmt.Sprintf("_%d", i)] = float64(v)
+	}
+	wide := `{"type":"record","name":"R","fields":[` + fields[1:] + "]}"
+	encoded, err := schema.MustParse(wide).Encode(value)
+	if err != nil {
+		b.Fatal(err)
+	}
+	records["avro"] = []string{string(encoded)}
+	for _, name := range []string{"json", "vw", "float32", "avro"} {
 		b.Run(name, func(b *testing.B) {
-			d, err := New(Config{Format: name, Label: "50", Infer: true}, Schema{})
+			c := Config{Format: name, Label: "50", Infer: true}
+			if name == "avro" {
+				c.Reader, c.Label = wide, "_50"
+			}
+			d, err := New(c, Schema{})
 			if err != nil {
 				b.Fatal(err)
 			}

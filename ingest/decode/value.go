@@ -11,11 +11,13 @@ const (
 	boolean
 	num
 	text
+	instant // a time in seconds since 1970, of a format that has them
 	object
 	array
+	settled // a record whose inputs are in Decoder.x
 )
 
-var kindNames = [...]string{"nothing", "null", "a boolean", "a number", "text", "an object", "a list"}
+var kindNames = [...]string{"nothing", "null", "a boolean", "a number", "text", "a time", "an object", "a list", "a record"}
 
 func (k kind) String() string { return kindNames[k] }
 

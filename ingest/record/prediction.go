@@ -176,14 +176,27 @@ func (e *Encoder) Value(x Example, task learner.Task, row []float64) []byte {
 }
 
 // Class returns the class that a rule decides for.
-func (e *Encoder) Class(rule learner.Decision, row []float64) int {
-	if rule.Named() {
-		if !e.rule.Is(&rule) {
-			e.rule = rule.Of(e.class)
-		}
-		rule = e.rule
+func (e *Encoder) Class(rule learner.Decision, row []float64) int { return e.named(rule).Class(row) }
+
+// Costs returns what a rule's class for a row of a class costs, and what the most probable
+// class would cost. ok reports whether there are costs by class.
+func (e *Encoder) Costs(rule learner.Decision, row []float64, class int) (paid, probable float64, ok bool) {
+	if !rule.Named() {
+		return 0, 0, false
 	}
-	return rule.Class(row)
+	rule = e.named(rule)
+	return rule.Cost(class, rule.Class(row)), rule.Cost(class, learner.Best(row)), true
+}
+
+// named returns rule for the names of the classes.
+func (e *Encoder) named(rule learner.Decision) learner.Decision {
+	if !rule.Named() {
+		return rule
+	}
+	if !e.rule.Is(&rule) {
+		e.rule = rule.Of(e.class)
+	}
+	return e.rule
 }
 
 const (

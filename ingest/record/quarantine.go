@@ -23,15 +23,17 @@ var quarantineHeaders = []string{originTopic, originPartition, originOffset, err
 
 // Quarantined returns the copy of an invalid record for a quarantine topic that
 // accepts batches of up to limit bytes. The copy is the original record, truncated
-// if necessary, with Kafka Connect's headers for its origin and the error.
-func Quarantined(topic string, partition int32, r *ingest.Record, why error, limit int) ingest.Record {
-	return bounded(*r, []ingest.Header{
+// if necessary, with Kafka Connect's headers for its origin and the error. Of its
+// contents it has what values permits.
+func Quarantined(topic string, partition int32, r *ingest.Record, why error, values Values, limit int) ingest.Record {
+	bare, notes := values.of(*r)
+	return bounded(bare, append([]ingest.Header{
 		{Key: originTopic, Value: []byte(topic)},
 		{Key: originPartition, Value: strconv.AppendInt(nil, int64(partition), 10)},
 		{Key: originOffset, Value: strconv.AppendInt(nil, r.Offset, 10)},
 		{Key: errorStage, Value: []byte("VALUE_CONVERTER")},
-		{Key: errorMessage, Value: []byte(Reason(why))},
-	}, limit)
+		{Key: errorMessage, Value: []byte(Reason(values.Reason(why)))},
+	}, notes...), limit)
 }
 
 // Rejected is a record that was sent to quarantine.

@@ -47,6 +47,9 @@ type Config struct {
 	// How predictions are delivered.
 	Output Output `key:"output"`
 
+	// What becomes of invalid records.
+	Quarantine Quarantine `key:"quarantine"`
+
 	// The scorer (accrete score), which predicts topics with the newest snapshot.
 	Score Score `key:"score"`
 
@@ -130,9 +133,19 @@ type Input struct {
 	// Format of the record values. A JSON value is a flat object such as
 	// {"amount": 1, "is_fraud": true}, or has its columns in an object
 	// {"features": {"amount": 1}, "is_fraud": true} or an array {"x": [1, 2], "y": 3}.
-	// vw: a line of Vowpal Wabbit. float32: a list of numbers of four bytes, of which
-	// input.label is the index of the label. See docs/formats.md.
+	// avro: Avro's binary encoding, whose schema is in input.registry or in input.schema. vw:
+	// a line of Vowpal Wabbit. float32: a list of numbers of four bytes, of which input.label
+	// is the index of the label. See docs/formats.md.
 	Format string `key:"format" default:"json" oneof:"formats"`
+
+	// File with a schema. With a registry, records are read as if they had been written with
+	// it: names, aliases and defaults are those of this schema. Without one, it is the
+	// schema of all records, which are not framed.
+	Schema string `key:"schema" example:"payment.avsc"`
+
+	// Schema registry with Confluent's HTTP interface. The records name their schemas: in
+	// their first bytes, or in the header __value_schema_id.
+	Registry Registry `key:"registry"`
 
 	// Consumer group to which the learner commits its positions every 5 s, so that tools
 	// for the lag of consumer groups see it (kafka-consumer-groups, kminion, Burrow,
@@ -184,6 +197,34 @@ type Input struct {
 	// Batches of records, the unit of reading and writing. They bound latency and
 	// do not influence what is learned.
 	Batch Batch `key:"batch"`
+}
+
+// Registry is the connection to a schema registry.
+type Registry struct {
+	// URLs of the registry, separated by commas; a path is kept.
+	URL []string `key:"url" example:"https://registry.example.com:8081"`
+
+	// User name of basic authentication.
+	Username string `key:"username" example:"accrete"`
+
+	// Password. Prefer the environment or the file. Never printed.
+	Secret Secret `key:"password" example:"…"`
+
+	// File with the password on its first line. This and the files below are read again
+	// for every request.
+	SecretFile string `key:"password_file" example:"/run/secrets/registry"`
+
+	// File with a bearer token on its first line, instead of a password.
+	Token string `key:"token_file" example:"/run/secrets/registry-token"`
+
+	// PEM file of the certificate authorities to trust instead of the system's.
+	CA string `key:"ssl.ca.location" example:"/etc/ssl/registry-ca.pem"`
+
+	// PEM file of the client's certificate, for a registry that requires one.
+	Certificate string `key:"ssl.certificate.location" example:"/run/secrets/client.pem"`
+
+	// PEM file of the key of that certificate, if it is not in the same file.
+	CertificateKey string `key:"ssl.key.location" example:"/run/secrets/client.key"`
 }
 
 // Batch bounds one batch of records.
@@ -446,6 +487,15 @@ type Output struct {
 	// content-type and accrete.*, which predictions have themselves. trace: traceparent and
 	// tracestate.
 	Headers string `key:"headers" default:"all" oneof:"all trace"`
+}
+
+// Quarantine configures the topic <model>.quarantine.
+type Quarantine struct {
+	// What the quarantine topic, the log and the live page show of an invalid record.
+	// full: all of it, so that accrete quarantine can replay it. hash: the length and the
+	// SHA-256 of key, value and headers. none: the length. The reason is then only what
+	// could not be read, without quotations.
+	Values string `key:"values" default:"full" oneof:"full hash none"`
 }
 
 // Score configures the scorer.

@@ -25,6 +25,7 @@ func (c *Config) validate() Problems {
 	v.learner()
 	v.addresses()
 	v.topics()
+	v.formats()
 	return v.problems
 }
 

@@ -25,7 +25,6 @@ type Fit struct {
 	keyed   bool // rows have keys
 	meter   *ranking.Meter
 	numbers *deviation.Meter // nil unless the loss has figures
-	expense expense
 
 	// Predicted, if not nil, is called for each row, in order, with the pass that has its
 	// prediction, before the row is learned.
@@ -105,7 +104,7 @@ func (f *Fit) measure(pass *learner.PredictedBatch, from int) {
 		if y := f.batch.Label(from + i); y.Task == learner.Classification {
 			p := pass.Row(i)
 			f.meter.Add(p, rule.Class(p), y.Class, f.batch.Weight(from+i))
-			f.expense.add(rule, p, y.Class, f.batch.Weight(from+i))
+			addCost(f.meter, rule, p, y.Class, f.batch.Weight(from+i))
 		}
 	}
 }
@@ -127,7 +126,7 @@ func meterNovelty(m *ranking.Meter, p []float64, y learner.Label) {
 // Figures returns how well the classes were told apart so far, with the recall at a
 // precision, and nil for a regression or a single class.
 func (f *Fit) Figures(precision float64) *ranking.Figures {
-	return f.expense.tell(f.meter.Figures(precision))
+	return f.meter.Figures(precision)
 }
 
 // Deviation returns the figures that the loss has for the predictions so far, and nil for

@@ -19,7 +19,6 @@ type Grade struct {
 
 	wrong   float64
 	meter   *ranking.Meter
-	expense expense
 	targets []graded // of a regression
 	numbers *deviation.Meter
 }
@@ -81,7 +80,7 @@ func (g *Grade) flush() {
 				g.wrong++
 			}
 			g.meter.Add(p, rule.Class(p), y.Class, 1)
-			g.expense.add(rule, p, y.Class, 1)
+			addCost(g.meter, rule, p, y.Class, 1)
 		}
 	}
 	g.batch.Reset(g.batch.Dim())
@@ -91,7 +90,7 @@ func (g *Grade) flush() {
 // precision, and nil for a regression or a single class.
 func (g *Grade) Figures(precision float64) *ranking.Figures {
 	g.flush()
-	return g.expense.tell(g.meter.Figures(precision))
+	return g.meter.Figures(precision)
 }
 
 // Deviation returns the figures that the loss of the model has for numbers, and nil for

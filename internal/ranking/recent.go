@@ -24,5 +24,11 @@ func (r *Recent) Add(p []float64, predicted, class int, weight float64) {
 	r.rows++
 }
 
+// AddCost adds what the row that was added last cost, as Meter.AddCost does.
+func (r *Recent) AddCost(paid, probable, weight float64) {
+	r.older.AddCost(paid, probable, weight)
+	r.newer.AddCost(paid, probable, weight)
+}
+
 // Figures returns those of Meter.Figures for the recent rows.
 func (r *Recent) Figures(precision float64) *Figures { return r.older.Figures(precision) }

@@ -28,11 +28,13 @@ func TestRecentCoversTheLastRows(t *testing.T) {
 		}
 		all = append(all, x)
 		r.Add([]float64{1 - x.p, x.p}, x.predicted, x.class, 1)
+		r.AddCost(x.p, float64(x.class), 1)
 		if n := i + 1; n%4999 == 0 || n == 3*RecentRows || n == cap(all) {
 			from := max(0, (n-1)/RecentRows-1) * RecentRows
 			want := New(true)
 			for _, x := range all[from:] {
 				want.Add([]float64{1 - x.p, x.p}, x.predicted, x.class, 1)
+				want.AddCost(x.p, float64(x.class), 1)
 			}
 			if got := r.Figures(0.9); !reflect.DeepEqual(got, want.Figures(0.9)) {
 				t.Fatalf("after %d rows: %+v, want those of the rows from %d on, %+v", n, got, from, want.Figures(0.9))

@@ -41,6 +41,16 @@ func featuresAVX2(dst, x, w []float32, dim int, s *Scratch) {
 
 // normalsAVX2 takes its words from the standard library: eight lanes leave no room
 // for the state of ChaCha, and the library has vector code of its own.
+func heldSumAVX2(dst []float64, f []float32, stride int, a []float32) {
+	heldSum2(len(a)/(2*Panel*HeldColumns), stride, &f[0], &a[0], &dst[0])
+}
+
+func spreadSumAVX2(dst []float64, f, factors []float32, _, stride int, s *Scratch) {
+	acc := s.chains(Panel * 2 * stride * width)
+	spread2(len(f)/(2*Panel*Lanes), stride, &f[0], &factors[0], &acc[0])
+	addChainsAVX2(dst, acc)
+}
+
 func normalsAVX2(n *Normals, dst []float32) {
 	var words [refill/2 + 4]uint64
 	var z [refill + 8]float32

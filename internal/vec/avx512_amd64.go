@@ -80,6 +80,14 @@ func featuresAVX512(dst, x, w []float32, dim int, s *Scratch) {
 	features512(len(w)/(Panel*dim), dim, &x[0], &w[0], &dst[0])
 }
 
+func heldSumAVX512(dst []float64, f []float32, stride int, a []float32) {
+	heldSum512(len(a)/(2*Panel*HeldColumns), stride, &f[0], &a[0], &dst[0])
+}
+
+func spreadSumAVX512(dst []float64, f, factors []float32, scores, stride int, _ *Scratch) {
+	spreadSum512(len(f)/(2*Panel*Lanes), scores, stride, &f[0], &factors[0], &dst[0])
+}
+
 func normalsAVX512(n *Normals, dst []float32) {
 	normals512(len(dst)/refill, &n.key[0], &dst[0])
 }

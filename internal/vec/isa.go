@@ -17,6 +17,9 @@ type isa struct {
 	featuresPhases func(dst []float32, scale float32, t []float32, s *Scratch)
 	hadamard       func(t []float32, signs []uint32)
 
+	heldSum   func(dst []float64, f []float32, stride int, a []float32)
+	spreadSum func(dst []float64, f, factors []float32, scores, stride int, s *Scratch)
+
 	addChains       func(dst []float64, acc []float32)
 	features        func(dst, x, w []float32, dim int, s *Scratch)
 	sumRow          func(dst []float64, x, w, coef []float32, dim, scores int, s *Scratch) // nil if it would not be faster than sum
@@ -33,6 +36,7 @@ type isa struct {
 var generic = isa{
 	name: "generic", sum: sumGeneric, gradient: gradientGeneric, addChains: addChainsGeneric, features: featuresGeneric,
 	sumPhases: sumPhasesGeneric, gradientPhases: gradientPhasesGeneric, featuresPhases: featuresPhasesGeneric, hadamard: hadamardGeneric,
+	heldSum: heldSumGeneric, spreadSum: spreadSumGeneric,
 	product: productGeneric, accumulate: accumulateGeneric, normals: normalsGeneric,
 }
 

@@ -13,3 +13,19 @@ func rotateVectors(x, y []float64, c, s float64) bool { return false }
 func panelVectors(k int, w, x, inverse []float64) bool { return false }
 
 func expVectors(dst, x []float64) int { return 0 }
+
+func solvesVectors(int, []float64, []float64) bool { return false }
+
+func shiftVectors(n int, f, dst []float64) bool { return false }
+
+func sharesVectors(n int, e []float64) bool { return false }
+
+func gradientVectors(n int, g, share, divisor []float64, table *[7]float64, curvature []float64, factors []float32) bool {
+	return false
+}
+
+func curvatureVectors(n int, d, curvature, share, dst []float64) bool { return false }
+
+func stepVectors(n int, f, d, shift, size []float64) bool { return false }
+
+func sumVectors(n int, x, sum []float64) bool { return false }

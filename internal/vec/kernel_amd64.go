@@ -221,6 +221,14 @@ func panel512(k int, w *float64, x *float64, r *float64)
 //go:noescape
 func exp512(n int, x *float64, dst *float64, table *float64) (done int)
 
+// solves512 is CholeskySolve for the first columns of b, n x 8, as many as a vector has:
+//
+//	for i: b[i] = (b[i] - Σ l[i][j]*b[j] for j < i, in the order of Dot) / l[i][i]
+//	for i, from the last: b[i] /= l[i][i], b[j] -= l[i][j]*b[i] for j < i
+//
+//go:noescape
+func solves512(n int, l *float64, b *float64)
+
 // widen2 is dst[i] += float64(f[i]) for i < n, a multiple of a vector's length.
 //
 //go:noescape
@@ -252,6 +260,105 @@ func panel2(k int, w *float64, x *float64, r *float64)
 //
 //go:noescape
 func exp2(n int, x *float64, dst *float64, table *float64) (done int)
+
+// solves2 is CholeskySolve for the first columns of b, n x 8, as many as a vector has:
+//
+//	for i: b[i] = (b[i] - Σ l[i][j]*b[j] for j < i, in the order of Dot) / l[i][i]
+//	for i, from the last: b[i] /= l[i][i], b[j] -= l[i][j]*b[i] for j < i
+//
+//go:noescape
+func solves2(n int, l *float64, b *float64)
+
+// heldSum512 sums the features f, [panels][2][12][32] with so many numbers from one panel to the
+// next, with the coefficients a, [panels][2][12][8]:
+//
+//	dst[c][i] = Σ f[p][0][j][i]*a[p][0][j][c] + Σ f[p][1][j][i]*a[p][1][j][c]	in float32 chains, and their sum in float64
+//
+//go:noescape
+func heldSum512(panels int, stride int, f *float32, a *float32, dst *float64)
+
+// heldSum2 sums the features f, [panels][2][12][32] with so many numbers from one panel to the
+// next, with the coefficients a, [panels][2][12][8]:
+//
+//	dst[c][i] = Σ f[p][0][j][i]*a[p][0][j][c] + Σ f[p][1][j][i]*a[p][1][j][c]	in float32 chains, and their sum in float64
+//
+//go:noescape
+func heldSum2(panels int, stride int, f *float32, a *float32, dst *float64)
+
+// spreadSum512 adds the rows of panels of features f, [panels][2][12][32], with the first
+// scores of the factors, [panels][stride][32], to dst, [12][2][stride]:
+//
+//	for h, c, j, i: chain[j][h][c][i%16] = FMA(f[i/32][h][j][i%32], factors[i/32][c][i%32], chain[j][h][c][i%16])
+//	dst[j][h][c] += the sum of the 16 chains, halves first
+//
+//go:noescape
+func spreadSum512(panels int, scores int, stride int, f *float32, factors *float32, dst *float64)
+
+// linesShift512 is dst[c][i] = f[c][i] - max(f[0][i], ..., f[n-1][i]), for i < 32.
+//
+//go:noescape
+func linesShift512(n int, f *float64, dst *float64)
+
+// linesShares512 is e[c][i] /= e[0][i] + ... + e[n-1][i], summed in order, for i < 32.
+//
+//go:noescape
+func linesShares512(n int, e *float64)
+
+// linesGradient512 is, for c < n and i < 32, with the numbers most, bound, slope, floor, 1 of the table,
+//
+//	d[c][i] = share[i] * max(-most, min(most, d[c][i])), factors[c][i] = float32(d[c][i])
+//	p = |d[c][i]| / divisor[i], curvature[c][i] = min(bound, slope*p*(1-p) + floor)
+//
+//go:noescape
+func linesGradient512(n int, d *float64, share *float64, divisor *float64, table *float64, curvature *float64, factors *float32)
+
+// linesCurvature512 is dst[c][i] = share[i] * (curvature[c][i] * (d[c][i] * d[c][i])), for c < n and i < 32.
+//
+//go:noescape
+func linesCurvature512(n int, d *float64, curvature *float64, share *float64, dst *float64)
+
+// linesStep512 is f[c][i] = (f[c][i] - shift[c]) - size[c]*d[c][i], for c < n and i < 32.
+//
+//go:noescape
+func linesStep512(n int, f *float64, d *float64, shift *float64, size *float64)
+
+// linesSum512 is sum[c] += x[c][0], += x[c][1], ..., += x[c][31], for c < n, a multiple of a vector's length.
+//
+//go:noescape
+func linesSum512(n int, x *float64, sum *float64)
+
+// linesShift2 is dst[c][i] = f[c][i] - max(f[0][i], ..., f[n-1][i]), for i < 32.
+//
+//go:noescape
+func linesShift2(n int, f *float64, dst *float64)
+
+// linesShares2 is e[c][i] /= e[0][i] + ... + e[n-1][i], summed in order, for i < 32.
+//
+//go:noescape
+func linesShares2(n int, e *float64)
+
+// linesGradient2 is, for c < n and i < 32, with the numbers most, bound, slope, floor, 1 of the table,
+//
+//	d[c][i] = share[i] * max(-most, min(most, d[c][i])), factors[c][i] = float32(d[c][i])
+//	p = |d[c][i]| / divisor[i], curvature[c][i] = min(bound, slope*p*(1-p) + floor)
+//
+//go:noescape
+func linesGradient2(n int, d *float64, share *float64, divisor *float64, table *float64, curvature *float64, factors *float32)
+
+// linesCurvature2 is dst[c][i] = share[i] * (curvature[c][i] * (d[c][i] * d[c][i])), for c < n and i < 32.
+//
+//go:noescape
+func linesCurvature2(n int, d *float64, curvature *float64, share *float64, dst *float64)
+
+// linesStep2 is f[c][i] = (f[c][i] - shift[c]) - size[c]*d[c][i], for c < n and i < 32.
+//
+//go:noescape
+func linesStep2(n int, f *float64, d *float64, shift *float64, size *float64)
+
+// linesSum2 is sum[c] += x[c][0], += x[c][1], ..., += x[c][31], for c < n, a multiple of a vector's length.
+//
+//go:noescape
+func linesSum2(n int, x *float64, sum *float64)
 
 // hadamard2x512 is 1 stages, from the one of pairs stride rows apart on, of blocks of 2*stride rows of 32.
 //

@@ -25,12 +25,14 @@ type Config struct {
 	Topics  []string // input topics, with labelled examples
 	Decode  decode.Config
 	Learner learner.Config
+	Schemas record.Schemas // of Decode, if records name them; nil: none
 
 	// AutoMixture says that Learner.Mixture is the choice for a new model: an existing one
 	// keeps what it has.
 	AutoMixture bool
 
 	Passed record.Passed // what predictions have from their inputs
+	Values record.Values // what may be shown of invalid records
 
 	BatchSize int           // maximum number of records in a BATCH
 	Linger    time.Duration // longest wait for more records after the first

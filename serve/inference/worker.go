@@ -36,7 +36,7 @@ func workers(p record.Passed) func(m *serve.Served) (*worker, func(*worker)) {
 		if w, ok := pool.Get().(*worker); ok && w.model == m {
 			return w, back
 		}
-		d, err := decode.New(m.Decode, m.Schema)
+		d, err := decode.New(m.Decode.AsJSON(), m.Schema)
 		if err != nil {
 			return nil, nil // impossible: the learner has read with it
 		}

@@ -61,6 +61,11 @@ func (b *Batch) check() error {
 	if c := b.Counts; c.Learned < 0 || c.Predicted < 0 || c.Quarantined < 0 || c.Skipped < 0 {
 		return fmt.Errorf("negative counts: %+v", c)
 	}
+	for _, s := range b.Schemas {
+		if s.ID == "" || len(s.ID)+len(s.Type) > MaxName {
+			return fmt.Errorf("a schema with the id %.300q of type %.300q", s.ID, s.Type)
+		}
+	}
 	return b.Columns.check()
 }
 

@@ -67,7 +67,17 @@ type Batch struct {
 
 	// Columns is nil if the columns have not changed and no field was ignored.
 	Columns *Columns `json:"columns,omitempty"`
+
+	// Schemas are those of a registry that the records of this BATCH are the first to need.
+	Schemas []Schema `json:"schemas,omitempty"`
 	Signed
+}
+
+// Schema is a schema of a registry.
+type Schema struct {
+	ID   string `json:"id"`   // a number or a GUID
+	Type string `json:"type"` // AVRO, PROTOBUF or JSON
+	Text string `json:"text"`
 }
 
 // Range is a run of committed records of one partition.

@@ -17,6 +17,7 @@ func linear() {
 		v.rotate()
 		v.panel()
 		v.exp()
+		v.solves()
 	}
 }
 

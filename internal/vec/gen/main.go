@@ -113,6 +113,8 @@ func main() {
 	few()
 	spread()
 	linear()
+	held()
+	lines()
 	hadamard()
 	peak("peak512", zmm, VPXORD)
 	peak("peak2", ymm, VXORPS)

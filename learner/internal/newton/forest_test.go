@@ -40,10 +40,10 @@ func planted(h target.Head) *newton {
 // objective is the penalised loss of a member on its rows, with its leaves alone penalised.
 func (w *newton) objective(c int) float64 {
 	m, k, e, v := w.forest.members[c], w.Head.Scores(), len(w.members), &w.window
-	sum, total := 0.0, 0.0
+	sum, total, f := 0.0, 0.0, v.scores(e*k)
 	for i := range v.rows {
 		if v.age(i) < w.members[m].rows {
-			sum += v.weights[i] * w.Head.Loss.Value(v.f[(i*e+m)*k:(i*e+m+1)*k], v.targets[i])
+			sum += v.weights[i] * w.Head.Loss.Value(f[(i*e+m)*k:(i*e+m+1)*k], v.targets[i])
 			total += v.weights[i]
 		}
 	}
@@ -74,7 +74,7 @@ func TestTreeIsAtItsMinimum(t *testing.T) {
 		}
 		for i := range v.rows {
 			if v.age(i) < w.members[m].rows {
-				slope[w.forest.of[last*windowRows+i]] += v.weights[i] / w.scratch.total[m] * (v.f[i*e+m] - v.targets[i])
+				slope[w.forest.of[last*windowRows+i]] += v.weights[i] / w.scratch.total[m] * (v.f[place(i, m, e)] - v.targets[i])
 			}
 		}
 		for l, s := range slope {
@@ -101,9 +101,11 @@ func TestTreesDecreaseTheLoss(t *testing.T) {
 			}
 			w.serve()
 			scores := w.Score(nil, w.window.x, w.window.rows)
-			for i := range w.window.f {
-				w.window.f[i] = scores[i/(e*k)*w.Columns()+k+i%(e*k)]
+			f := w.window.scores(e * k)
+			for i := range f {
+				f[i] = scores[i/(e*k)*w.Columns()+k+i%(e*k)]
 			}
+			w.window.setScores(f, e*k)
 			before := w.objective(c)
 			for step := range 20 {
 				w.stepForest()
@@ -118,7 +120,7 @@ func TestTreesDecreaseTheLoss(t *testing.T) {
 	w := planted(target.NewHead(loss.Softmax{}, target.Classification, 4, 1))
 	k, e := w.Head.Scores(), len(w.members)
 	scores := w.Score(nil, w.window.x, w.window.rows)
-	for i, f := range w.window.f {
+	for i, f := range w.window.scores(e * k) {
 		if got := scores[i/(e*k)*w.Columns()+k+i%(e*k)]; math.Abs(got-f) > 1e-4 {
 			t.Fatalf("row %d: a member has the score %v, stored is %v", i/(e*k), got, f)
 		}

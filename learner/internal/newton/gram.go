@@ -68,7 +68,11 @@ func (w *newton) makeGram(b int) {
 	for left := n; left > 0; {
 		run := min(left, v.rows-from)
 		s.phi = state.Extend(s.phi[:0], run*size)
-		w.bank.Features(s.phi, b, v.x[from*w.Dim:(from+run)*w.Dim])
+		if w.bank.Holds() {
+			s.held.Rows(s.phi, from)
+		} else {
+			w.bank.Features(s.phi, b, v.x[from*w.Dim:(from+run)*w.Dim])
+		}
 		vec.Gram(s.gram, s.phi, size, &s.vec)
 		left -= run
 		from = 0

@@ -8,7 +8,6 @@ import (
 	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
-	"github.com/accrete-ml/accrete/learner/internal/state"
 	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
@@ -76,26 +75,21 @@ type member struct {
 	rho    float64 // share of the random features in its kernel; the leaves of the forest have the rest
 }
 
-// window is a ring of the last rows learned.
-type window struct {
-	rows    int // in use
-	at      int // the oldest, which is overwritten next, once all are in use
-	x       []float32
-	targets []float64 // rows × targets
-	weights []float64
-	f       []float64 // rows × members × scores, under the model as it is
-}
-
 type scratch struct {
-	g, slope, scores []float64
-	step             []float32
-	phi              []float32
-	gram             []float64
-	v, mix, row      []float64
-	losses           []float64
-	total            []float64 // weight of the rows of each member
-	size             []float64 // step size of each member and score
-	vec              vec.Scratch
+	gradient  gradientScratch
+	held      features.Held
+	g, scores []float64 // rows × members × scores, where features cannot be held
+	d         []float64 // sums with the step, in panels of rows
+	slope     []float64
+	step      []float32
+	phi       []float32
+	gram      []float64
+	v         []float64 // right-hand sides
+	mix, row  []float64
+	losses    []float64
+	total     []float64 // weight of the rows of each member
+	size      []float64 // step size of each member and score
+	vec       vec.Scratch
 }
 
 // The constants of newton, listed in docs/constants.md.
@@ -260,35 +254,6 @@ func (w *newton) target(y target.Label, j int) float64 {
 	return t
 }
 
-// push puts the rows of p into the window.
-func (w *newton) push(p *engine.Minibatch) {
-	v, dim, columns, k, n := &w.window, w.Dim, w.Columns(), w.Head.Scores(), w.Head.Parts()
-	own := len(w.members) * k
-	for i, y := range p.Labels {
-		at := v.at
-		if v.rows < w.length {
-			at = v.rows
-			v.rows++
-			v.x = state.Extend(v.x, dim)
-			v.targets = state.Extend(v.targets, n)
-			v.weights = append(v.weights, 0)
-			v.f = state.Extend(v.f, own)
-		} else {
-			v.at = (v.at + 1) % w.length
-		}
-		copy(v.x[at*dim:], p.X[i*dim:(i+1)*dim])
-		for j := range n {
-			v.targets[at*n+j] = w.Head.PartTarget(y, j)
-		}
-		v.weights[at] = p.Weights[i]
-		w.forest.arrive(at, v.x[at*dim:(at+1)*dim])
-		copy(v.f[at*own:(at+1)*own], p.Scores[i*columns+k:])
-	}
-}
-
-// age returns the number of rows of the window that are newer than the one at i.
-func (v *window) age(i int) int { return (v.at - 1 - i + 2*v.rows) % v.rows }
-
 func (w *newton) Widen(h target.Head, prior []float64, total float64) {
 	from, e := w.Head.Scores(), len(w.members)
 	w.Head = h
@@ -304,18 +269,20 @@ func (w *newton) Widen(h target.Head, prior []float64, total float64) {
 	}
 	w.intercept = intercept
 	w.averageIntercept = slices.Clone(intercept[:w.averaged*k])
+	f := w.window.scores(e * from)
 	if from == k {
-		for i := range w.window.f {
-			w.window.f[i] = intercept[i%(e*k)]
+		for i := range f {
+			f[i] = intercept[i%(e*k)]
 		}
 	} else {
 		w.coef, w.averageCoef = h.Widen(w.coef, from), h.Widen(w.averageCoef, from)
-		w.window.f = h.Widen(w.window.f, from)
+		f = h.Widen(f, from)
 		w.forest.widen(h, from)
-		for i := k - 1; i < len(w.window.f); i += k {
-			w.window.f[i] = intercept[i%(e*k)]
+		for i := k - 1; i < len(f); i += k {
+			f[i] = intercept[i%(e*k)]
 		}
 	}
+	w.window.setScores(f, e*k)
 	for i := range w.grams {
 		w.grams[i].factors = nil // the curvature has changed
 	}

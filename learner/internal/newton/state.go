@@ -35,7 +35,7 @@ func (w *newton) Save(a *state.Arrays) {
 	state.Put(a, "window.x", w.Dim, v.x)
 	state.Put(a, "window.targets", w.Head.Parts(), v.targets)
 	state.Put(a, "window.weights", 1, v.weights)
-	state.Put(a, "window.f", e*k, v.f)
+	state.Own(a, "window.f", e*k, v.scores(e*k))
 	size := 2 * w.Options.BlockSize
 	triangle := size * (size + 1) / 2
 	rows, values := make([]float64, 0, 2*len(w.grams)), make([]float64, len(w.grams)*triangle)
@@ -78,14 +78,15 @@ func (w *newton) Load(s *state.Reader, v engine.Served, steps int64) {
 		x:       state.Take[float32](s, "window.x", int(n), w.Dim),
 		targets: state.Take[float64](s, "window.targets", int(n), w.Head.Parts()),
 		weights: state.Take[float64](s, "window.weights", int(n), 1),
-		f:       state.Take[float64](s, "window.f", int(n), e*k),
 	}
+	f := state.Take[float64](s, "window.f", int(n), e*k)
 	triangle := size * (size + 1) / 2
 	rows := state.Take[float64](s, "gram.rows", blocks, 2)
 	values := state.Take[float64](s, "gram", blocks, triangle)
 	if s.Err != nil {
 		return
 	}
+	w.window.setScores(f, e*k)
 	for i := range blocks {
 		r, visits := rows[2*i], rows[2*i+1]
 		s.Require(r >= 0 && r <= gramRows && visits >= 0 && visits <= maxGramVisits, "a Gram matrix has %v rows and %v row visits", r, visits)

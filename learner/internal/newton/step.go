@@ -3,10 +3,10 @@ package newton
 import (
 	"math"
 
+	"github.com/accrete-ml/accrete/features"
 	"github.com/accrete-ml/accrete/internal/vec"
 	"github.com/accrete-ml/accrete/learner/internal/engine"
 	"github.com/accrete-ml/accrete/learner/internal/state"
-	"github.com/accrete-ml/accrete/learner/internal/target"
 )
 
 // step changes the next block. A caller has made sure that the window has rows.
@@ -26,50 +26,128 @@ func (w *newton) step() {
 		return
 	}
 	s.slope = state.Extend(s.slope[:0], size*e*k)
-	w.bank.Gradient(s.slope, b, v.x, s.g, e*k)
+	w.slope(b)
 	w.refresh(b)
-
-	g := &w.grams[b]
 	coef := w.coef[b*size*e*k : (b+1)*size*e*k]
-	s.step = state.Extend(s.step[:0], size*e*k)
-	s.size = state.Extend(s.size[:0], e*k)
-	s.v = state.Extend(s.v[:0], size)
-	for m := range w.members {
-		penalty := w.penalty(m, float64(n))
-		factor := g.factors[w.factorOf[m]*size*size : (w.factorOf[m]+1)*size*size]
-		for j := range k {
-			c := m*k + j
-			for i := range size {
-				s.slope[i*e*k+c] += float64(penalty * coef[i*e*k+c])
-				s.v[i] = s.slope[i*e*k+c]
-			}
-			vec.CholeskySolve(factor, size, s.v)
-			gain, square := 0.0, 0.0
-			for i, d := range s.v {
-				d32 := float32(d)
-				s.step[i*e*k+c] = d32
-				d = float64(d32)
-				gain += float64(d * s.slope[i*e*k+c])
-				square += float64(d * d)
-			}
-			s.size[c] = gain
-			s.slope[c] = float64(penalty * square) // done with
-		}
-	}
-	s.scores = state.Extend(s.scores[:0], n*e*k)
-	w.bank.SumBlocks(s.scores, b, v.x, s.step, e*k)
+	w.direction(&w.grams[b], coef)
+	w.sums(b)
 	w.lengths()
 	for i, d := range s.step {
 		coef[i] -= float64(s.size[i%(e*k)] * float64(d))
 	}
-	for i := range n {
-		f, d := v.f[i*e*k:(i+1)*e*k], s.scores[i*e*k:(i+1)*e*k]
-		for c, t := range s.size {
-			f[c] -= float64(t * d[c])
-		}
+	columns := features.SumColumns(e * k)
+	for r := range vec.Panels(n, vec.Lanes) {
+		from, at := r*columns*vec.Lanes, r*e*k*vec.Lanes
+		vec.StepLines(v.f[at:at+e*k*vec.Lanes], s.d[from:from+e*k*vec.Lanes], s.gradient.shift, s.size)
 	}
 	w.resetDiverged(coef)
 	w.stepForest()
+}
+
+// slope computes the gradient in the coefficients of block b.
+func (w *newton) slope(b int) {
+	n, columns, s := w.window.rows, w.Head.Scores()*len(w.members), &w.scratch
+	if w.bank.Holds() {
+		w.bank.Hold(&s.held, b, w.window.x)
+		s.held.Gradient(s.slope, s.gradient.factors, columns, s.gradient.inUse)
+		return
+	}
+	s.g = state.Extend(s.g[:0], n*columns)
+	for i := range s.g {
+		s.g[i] = float64(s.gradient.factors[place(i/columns, i%columns, columns)])
+	}
+	w.bank.Gradient(s.slope, b, w.window.x, s.g, columns)
+}
+
+// sums computes the products of the features of block b with the step, in panels of
+// features.SumColumns lines.
+func (w *newton) sums(b int) {
+	n, columns, s := w.window.rows, w.Head.Scores()*len(w.members), &w.scratch
+	lines := features.SumColumns(columns)
+	s.d = state.Extend(s.d[:0], vec.Panels(n, vec.Lanes)*vec.Lanes*lines)
+	if w.bank.Holds() {
+		s.held.Sum(s.d, s.step, columns)
+		return
+	}
+	s.scores = state.Extend(s.scores[:0], n*columns)
+	w.bank.SumBlocks(s.scores, b, w.window.x, s.step, columns)
+	clear(s.d[(n/vec.Lanes)*vec.Lanes*lines:]) // of no row
+	for i, f := range s.scores {
+		s.d[place(i/columns, i%columns, lines)] = f
+	}
+}
+
+// direction computes the step of each column from its slope, and what lengths needs: the
+// gain in size, and the curvature of the penalty in the first of slope.
+func (w *newton) direction(g *gram, coef []float64) {
+	size, k, columns := 2*w.Options.BlockSize, w.Head.Scores(), w.Head.Scores()*len(w.members)
+	s := &w.scratch
+	s.step = state.Extend(s.step[:0], size*columns)
+	s.size = state.Extend(s.size[:0], columns)
+	penalties := make([]float64, columns)
+	for c := range penalties {
+		penalties[c] = w.penalty(c/k, float64(w.window.rows))
+	}
+	for i := range size {
+		for c, p := range penalties {
+			s.slope[i*columns+c] += float64(p * coef[i*columns+c])
+		}
+	}
+	for f := range w.factors {
+		factor, of := g.factors[f*size*size:(f+1)*size*size], make([]int, 0, columns)
+		for c := range columns {
+			if w.factorOf[c/k] == f {
+				of = append(of, c)
+			}
+		}
+		for ; len(of) > 0; of = of[min(perSolution, len(of)):] {
+			w.solve(factor, of[:min(perSolution, len(of))])
+		}
+	}
+	gain, square := make([]float64, columns), make([]float64, columns)
+	for i := range size {
+		for c, d32 := range s.step[i*columns : (i+1)*columns] {
+			d := float64(d32)
+			gain[c] += float64(d * s.slope[i*columns+c])
+			square[c] += float64(d * d)
+		}
+	}
+	for c, p := range penalties {
+		s.size[c], s.slope[c] = gain[c], float64(p*square[c])
+	}
+}
+
+// perSolution is the number of right-hand sides of vec.CholeskySolves.
+const perSolution = 8
+
+// solve computes the step of some columns, which have the same factor.
+func (w *newton) solve(factor []float64, of []int) {
+	size, columns, s := 2*w.Options.BlockSize, w.Head.Scores()*len(w.members), &w.scratch
+	sides := perSolution
+	if len(of) <= 2 { // which alone take less time
+		sides = 1
+	}
+	for len(of) > 0 {
+		now := of[:min(sides, len(of))]
+		of = of[len(now):]
+		s.v = state.Extend(s.v[:0], size*sides)
+		clear(s.v)
+		for l, c := range now {
+			for i := range size {
+				s.v[i*sides+l] = s.slope[i*columns+c]
+			}
+		}
+		if sides == 1 {
+			vec.CholeskySolve(factor, size, s.v)
+		} else {
+			vec.CholeskySolves(factor, size, s.v)
+		}
+		for l, c := range now {
+			for i := range size {
+				s.step[i*columns+c] = float32(s.v[i*sides+l])
+			}
+		}
+	}
 }
 
 // penalty returns the weight of half the squared coefficients of a member for a
@@ -92,111 +170,10 @@ const (
 	// nothing to learn; sums can be divided by it.
 	minTotalWeight = 1e-100
 
-	// chunkRows is a number of rows whose gradients stay in the cache.
-	chunkRows = 64
-
 	// interceptStep is the part of its own Newton step that the intercept takes, at
 	// the same time as the features, which can also shift all scores.
 	interceptStep = 0.5
 )
-
-// gradient computes the gradient of each member's weighted mean loss in the scores
-// of each row of the window, and updates the intercepts. It returns false if the rows
-// have no weight.
-func (w *newton) gradient() bool {
-	n, k, e, targets := w.window.rows, w.Head.Scores(), len(w.members), w.Head.Parts()
-	s, v := &w.scratch, &w.window
-	s.g = state.Extend(s.g[:0], n*e*k)
-	s.total = state.Extend(s.total[:0], e)
-	total := s.total
-	clear(total)
-	for i, weight := range v.weights[:n] {
-		age := v.age(i)
-		for m, who := range w.members {
-			if age < who.rows {
-				total[m] += weight
-			}
-		}
-	}
-	for _, t := range total {
-		if !(t > minTotalWeight) {
-			return false
-		}
-	}
-	mean := make([]float64, e*k)
-	for from := 0; from < n; from += chunkRows {
-		end := min(from+chunkRows, n)
-		w.Head.Grads(s.g[from*e*k:end*e*k], v.f[from*e*k:end*e*k], v.targets[from*targets:end*targets], e)
-		for i := from; i < end; i++ {
-			age := v.age(i)
-			for m, who := range w.members {
-				g := s.g[(i*e+m)*k : (i*e+m+1)*k]
-				share := v.weights[i] / total[m]
-				if age >= who.rows || share == 0 {
-					clear(g)
-					continue
-				}
-				for j, d := range g {
-					g[j] = float64(share * max(-target.MaxResidual, min(target.MaxResidual, d)))
-					mean[m*k+j] += g[j]
-				}
-			}
-		}
-	}
-	// The intercepts change before the block does, but its gradient is that from
-	// before: it takes them into account at the next step.
-	h := w.curvature()
-	for c, d := range mean {
-		mean[c] = d * interceptStep / h
-		w.intercept[c] -= mean[c]
-	}
-	for i := 0; i < n*e*k; i += e * k {
-		for c, d := range mean {
-			v.f[i+c] -= d
-		}
-	}
-	return true
-}
-
-// lengths turns the gain of the direction in each score into the step size: to the
-// minimum of a parabola along it, whatever rows the Gram matrix is of. The parabola
-// has the bound of the loss's curvature, so that no step increases the loss of the
-// window; for losses of probabilities, that of target.CurvatureAlong.
-func (w *newton) lengths() {
-	n, k, e, h := w.window.rows, w.Head.Scores(), len(w.members), w.curvature()
-	s, v := &w.scratch, &w.window
-	probabilities := w.Head.Probabilities()
-	curvature := make([]float64, e*k)
-	for i := range n {
-		weight, age := v.weights[i], v.age(i)
-		for m, who := range w.members {
-			if age >= who.rows || weight == 0 {
-				continue
-			}
-			share := weight / s.total[m]
-			at := (i*e + m) * k
-			for j, d := range s.scores[at : at+k] {
-				c := h
-				if probabilities {
-					c = target.CurvatureAlong(math.Abs(s.g[at+j])/share, h)
-				}
-				curvature[m*k+j] += float64(share * float64(c*float64(d*d)))
-			}
-		}
-	}
-	for c, gain := range s.size {
-		bound := curvature[c] + s.slope[c]
-		t := 0.0
-		if gain > 0 && bound > 0 {
-			t = min(maxStepFactor, gain/bound)
-		}
-		s.size[c] = t
-	}
-}
-
-// maxStepFactor bounds a step size, of which 1 is that by the bound of the curvature.
-// Chosen by trial.
-const maxStepFactor = 4
 
 // maxTotalLoss bounds the decayed loss of a member: no further sum overflows.
 const maxTotalLoss = 1e300
@@ -226,8 +203,8 @@ func (w *newton) resetDiverged(coef []float64) {
 			clear(w.coef[i : i+k])
 		}
 		clear(w.intercept[m*k : (m+1)*k])
-		for i := m * k; i < len(w.window.f); i += e * k {
-			clear(w.window.f[i : i+k])
+		for i := m * k * vec.Lanes; i < len(w.window.f); i += e * k * vec.Lanes {
+			clear(w.window.f[i : i+k*vec.Lanes])
 		}
 		clear(w.loss[m*n : (m+1)*n])
 		if m < w.averaged {

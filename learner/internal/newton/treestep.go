@@ -39,7 +39,9 @@ func (w *newton) stepForest() {
 	s.f, s.g = state.Extend(s.f[:0], n*own*k), state.Extend(s.g[:0], n*own*k)
 	for i := range n {
 		for c, m := range l.members {
-			copy(s.f[(i*own+c)*k:(i*own+c+1)*k], v.f[(i*e+m)*k:(i*e+m+1)*k])
+			for j := range k {
+				s.f[(i*own+c)*k+j] = v.f[place(i, m*k+j, e*k)]
+			}
 		}
 	}
 	w.Head.Grads(s.g, s.f, v.targets[:n*targets], own)
@@ -60,7 +62,7 @@ func (w *newton) stepForest() {
 	for c, t := range s.workers[:own*k] {
 		m := l.members[c/k]
 		for i, d := range t.change[:n] {
-			v.f[(i*e+m)*k+c%k] += d
+			v.f[place(i, m*k+c%k, e*k)] += d
 		}
 		l.diverged[m] = l.diverged[m] || t.diverged
 	}

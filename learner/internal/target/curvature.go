@@ -1,6 +1,10 @@
 package target
 
-import "math"
+import (
+	"math"
+
+	"github.com/accrete-ml/accrete/internal/vec"
+)
 
 // MaxResidual bounds the influence of a label in a regression, for every algorithm: the
 // gradient for one that is further than this many standard deviations from its
@@ -26,6 +30,14 @@ func (h *Head) Probabilities() bool { return h.Task == Classification && !h.marg
 // has the gradient ±p, and at most bound.
 func CurvatureAlong(p, bound float64) float64 {
 	return min(bound, float64(curvatureFactor*p*(1-p))+curvatureFloor)
+}
+
+// ParabolaAlong is CurvatureAlong for lines of rows; other losses have the bound.
+func (h *Head) ParabolaAlong(bound float64) vec.Parabola {
+	if h.Probabilities() {
+		return vec.Parabola{Bound: bound, Slope: curvatureFactor, Floor: curvatureFloor}
+	}
+	return vec.Parabola{Bound: bound, Floor: bound}
 }
 
 // CurvatureAt returns the curvature at the point where a loss of probabilities has this

@@ -43,11 +43,11 @@ type tuner struct {
 	second  []float64 // under others: the kernel is the mean of its values at both; nil for none
 	weights []float64 // of the rows, above 0 and 1 in the mean; nil for 1 each
 
-	// The values of the kernel for a width where they are not computed from the
-	// distances: those of kernels that are not Radial, and those of fixed features.
+	// The values of the kernel for a width. They are computed from the distances, but for
+	// kernels that are not Radial and for fixed features.
 	fixed      FixedFeatures
 	z, secondZ []float64 // the rows, under either column weights
-	matrix     []float64 // lower triangle
+	matrix     []float64 // lower triangle; its diagonal is set only where same reads it
 	at         int       // the width
 
 	seen    map[[2]int]float64
@@ -171,11 +171,11 @@ func (t *tuner) error(c tuning) float64 {
 		return e
 	}
 	n := t.rows()
+	t.makeMatrix(c.width)
 	for i := range n {
 		row := t.factor[i*n : i*n+i+1]
-		t.values(row[:i], i, c.width)
-		for j := range row {
-			row[j]++ // for the intercept
+		for j, v := range t.matrix[i*n : i*n+i] {
+			row[j] = v + 1 // for the intercept
 		}
 		noise := float64(penalty(c.lambda) * float64(n))
 		if t.weights != nil {
@@ -192,27 +192,7 @@ func (t *tuner) error(c tuning) float64 {
 	return e
 }
 
-// values sets dst to the kernel's values at row i and the rows before it.
-func (t *tuner) values(dst []float64, i, width int) {
-	n := t.rows()
-	radial, ok := t.kernel.(kernel.Radial)
-	if t.fixed.Blocks > 0 || !ok {
-		t.makeMatrix(width)
-		copy(dst, t.matrix[i*n:])
-		return
-	}
-	squared := t.squared * math.Ldexp(1, 2*width)
-	radial.EvalSquared(dst, t.squares[i*n:i*n+i], squared)
-	if t.second != nil {
-		other := t.v[:i]
-		radial.EvalSquared(other, t.second[i*n:i*n+i], squared)
-		for j, v := range other {
-			dst[j] = (dst[j] + v) / 2
-		}
-	}
-}
-
-// same returns the kernel's value at row i and itself, at the width of values.
+// same returns the kernel's value at row i and itself, at the width of the matrix.
 func (t *tuner) same(i int) float64 {
 	n := t.rows()
 	if _, own := t.kernel.(kernel.Featured); !own {
@@ -230,6 +210,10 @@ func (t *tuner) makeMatrix(width int) {
 	t.at = width
 	if t.matrix == nil {
 		t.matrix = make([]float64, n*n)
+	}
+	if radial, ok := t.kernel.(kernel.Radial); ok && t.fixed.Blocks == 0 {
+		t.evalSquared(radial, t.squared*math.Ldexp(1, 2*width))
+		return
 	}
 	k := withScale(t.kernel, math.Ldexp(math.Sqrt(t.squared), width))
 	if t.fixed.Blocks > 0 {
@@ -249,6 +233,23 @@ func (t *tuner) makeMatrix(width int) {
 			t.matrix[i*n+j] = v
 		}
 		t.matrix[i*n+i] = atSame(k, t.z[i*d:(i+1)*d])
+	}
+}
+
+// evalSquared makes the matrix of a kernel from the distances.
+func (t *tuner) evalSquared(k kernel.Radial, squaredScale float64) {
+	n := t.rows()
+	for i := range n {
+		row := t.matrix[i*n : i*n+i]
+		k.EvalSquared(row, t.squares[i*n:i*n+i], squaredScale)
+		if t.second == nil {
+			continue
+		}
+		other := t.v[:i]
+		k.EvalSquared(other, t.second[i*n:i*n+i], squaredScale)
+		for j, v := range other {
+			row[j] = (row[j] + v) / 2
+		}
 	}
 }
 

@@ -28,9 +28,10 @@ type Challenger struct {
 }
 
 // Solve solves for the coefficients of the serving model of s, on the last records
-// learned up to s. It reads them again from the input topics, by the model log. The
-// result is a function of these records, of s and of c only.
-func Solve(ctx context.Context, c model.Config, ins input.Partitions, s *snapshot.Snapshot) (*Challenger, error) {
+// learned up to s, of which the model has not learned the last pending ones yet. It reads
+// them again from the input topics, by the model log. The result is a function of these
+// records, of s and of c only.
+func Solve(ctx context.Context, c model.Config, ins input.Partitions, s *snapshot.Snapshot, pending int) (*Challenger, error) {
 	model, err := learner.NewModel(s.State.Serving)
 	if err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func Solve(ctx context.Context, c model.Config, ins input.Partitions, s *snapsho
 	}
 	read := time.Since(start)
 	solving := func(score int, at optim.Point) { c.Report(event.Solving{Score: score, At: at}) }
-	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance, Prune: c.Refit.Prune, Progress: solving}, model, rows)
+	r, err := solve(ctx, refit.Options{Lambda: c.Refit.Lambda, Relative: c.Refit.Tolerance, Prune: c.Refit.Prune, Pending: pending, Progress: solving}, model, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func Again(ctx context.Context, c model.Config, h *history.History, ins input.Pa
 		return snapshot.Hash{}, false, err
 	}
 	c.Refit = model.RefitConfig{Window: int(min(m.Refit.Rows, math.MaxInt32)), Tolerance: m.Refit.Tolerance, Prune: m.Refit.Prune, Lambda: m.Refit.Lambda}
-	r, err := Solve(ctx, c, ins, s)
+	r, err := Solve(ctx, c, ins, s, h.Learner.Pending())
 	if errors.Is(err, errNoRows) || err == nil && r.Refit.Rows != m.Refit.Rows {
 		return snapshot.Hash{}, false, nil
 	}

@@ -1,7 +1,11 @@
 package history
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -24,7 +28,9 @@ type Decided struct {
 	Batch        learner.Batch
 	Schema       *decode.Schema // after the last record
 	Counts       modellog.Counts
-	Columns      *event.Columns // what has changed of the columns; nil for nothing
+	Columns      *event.Columns    // what has changed of the columns; nil for nothing
+	Schemas      []modellog.Schema // that the BATCH is the first to need
+	values       record.Values
 }
 
 // Item is one record of a BATCH.
@@ -38,9 +44,12 @@ type Item struct {
 // Decider turns spans into BATCHes. It owns the decoder. Every decided record advances
 // the state of the decoder, so the order matters.
 type Decider struct {
+	Values record.Values // what errors and samples may show of a record
+
 	decoder *decode.Decoder
 	keyed   bool // rows have keys
 	absence absence
+	fetched []modellog.Schema // since the last BATCH
 }
 
 // NewDecider returns a Decider whose rows have the keys of their records if keyed, or if c
@@ -53,8 +62,38 @@ func NewDecider(c decode.Config, keyed bool, s *decode.Schema) (*Decider, error)
 	return &Decider{decoder: d, keyed: keyed || c.Key != ""}, nil
 }
 
+// mostFetched bounds the schemas in a record of the model log.
+const mostFetched = 768 << 10
+
+// Fetch has the next call of Decide know the schemas that the records need.
+func (d *Decider) Fetch(ctx context.Context, spans []input.Span, from record.Schemas, report func(error)) error {
+	size := 0
+	for _, sp := range spans {
+		learned, err := record.Learn(ctx, d.decoder, sp.Records, from, report)
+		for _, w := range learned {
+			d.fetched = append(d.fetched, modellog.Schema(w))
+			size += len(strconv.Quote(w.Text))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if size > mostFetched {
+		return fmt.Errorf("the records of one batch need more than %d KiB of new schemas: reduce input.batch.size", mostFetched>>10)
+	}
+	return nil
+}
+
+// know has Decide know the schemas of a BATCH in the model log.
+func (d *Decider) know(all []modellog.Schema) {
+	for _, s := range all {
+		d.decoder.Learn(decode.Writer(s))
+	}
+}
+
 func (d *Decider) Decide(spans []input.Span) *Decided {
-	b := &Decided{}
+	b := &Decided{values: d.Values, Schemas: d.fetched}
+	d.fetched = nil
 	n := 0
 	for _, sp := range spans {
 		n += len(sp.Records)
@@ -73,7 +112,7 @@ func (d *Decider) Decide(spans []input.Span) *Decided {
 			row, err := record.Decode(d.decoder, r)
 			switch {
 			case err != nil:
-				it.Err = err
+				it.Err = d.Values.Reason(err)
 				b.Counts.Quarantined++
 			default:
 				it.key = row.Key
@@ -152,7 +191,10 @@ func (d *Decided) Bad() (all []event.Bad) {
 		}
 		n := len(all) - 1
 		if n < 0 || all[n].Topic != it.in.Topic || all[n].Partition != it.in.Partition {
-			sample := slices.Clone(it.Record.Value[:min(len(it.Record.Value), sampleBytes)])
+			var sample []byte
+			if cmp.Or(d.values, record.ValuesFull) == record.ValuesFull {
+				sample = slices.Clone(it.Record.Value[:min(len(it.Record.Value), sampleBytes)])
+			}
 			all, n = append(all, event.Bad{Topic: it.in.Topic, Partition: it.in.Partition, First: it.Record.Offset, Err: it.Err, Sample: sample}), n+1
 		}
 		all[n].Last = it.Record.Offset

@@ -201,6 +201,9 @@ func (h *History) measure(pass *learner.PredictedBatch, i, class int, weight flo
 	if h.Meter != nil && pass.Task == learner.Classification && pass.Size > 0 {
 		p := pass.Row(i)
 		h.Meter.Add(p, h.encoder.Class(pass.Decision, p), class, weight)
+		if paid, probable, ok := h.encoder.Costs(pass.Decision, p, class); ok {
+			h.Meter.AddCost(paid, probable, weight)
+		}
 	}
 }
 
@@ -229,7 +232,7 @@ func (h *History) position(topic string, id [16]byte, partition int32) *snapshot
 }
 
 func (h *History) quarantine(out *Publication, it Item) {
-	r := record.Quarantined(it.in.Topic, it.in.Partition, it.Record, it.Err, h.Limits.Quarantine)
+	r := record.Quarantined(it.in.Topic, it.in.Partition, it.Record, it.Err, h.Limits.Values, h.Limits.Quarantine)
 	r = input.AppendCopies(nil, []ingest.Record{r})[0] // or it would keep the memory of the whole BATCH
 	out.Quarantined = append(out.Quarantined, Outgoing{it.in.Partition, r})
 }

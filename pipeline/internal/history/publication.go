@@ -23,10 +23,11 @@ type Outgoing struct {
 }
 
 // Limits holds the maximum size in bytes of a record batch of each output topic, and what
-// else the bytes of a prediction depend on beside the model.
+// else the bytes of predictions and records in quarantine depend on beside the model.
 type Limits struct {
 	Predictions, Quarantine int
 	Passed                  record.Passed // what predictions have from their inputs
+	Values                  record.Values // what invalid records have of theirs
 }
 
 var defaultLimits = Limits{Predictions: ingest.DefaultMaxMessageBytes, Quarantine: ingest.DefaultMaxMessageBytes}

@@ -55,6 +55,7 @@ func (r *Replayer) Decide(ctx context.Context, b *modellog.Batch) (*Decided, err
 		}
 		spans = append(spans, input.Span{In: in, From: rg.From, To: rg.To, Records: records})
 	}
+	r.decider.know(b.Schemas)
 	d := r.decider.Decide(spans)
 	for i := range d.Ranges {
 		d.Ranges[i].TopicID = b.Ranges[i].TopicID // an upgrade of the broker may have assigned it since

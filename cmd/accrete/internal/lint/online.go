@@ -10,6 +10,7 @@ import (
 
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/display"
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/env"
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/setup"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -62,6 +63,15 @@ func (o *cluster) problem(ctx context.Context, err error) error {
 
 // topics checks all topics of the model.
 func (o *cluster) topics(ctx context.Context) error {
+	if !o.c.Input.Registry.Of().Empty() {
+		status, text := "ok", "the schema registry answers"
+		if err := setup.CheckRegistry(ctx, o.c); err != nil {
+			status, text = "problem", err.Error()
+		}
+		if err := o.say(status, "%s", text); err != nil {
+			return err
+		}
+	}
 	for _, name := range o.c.Input.Topics {
 		if err := o.input(ctx, name); err != nil {
 			return err

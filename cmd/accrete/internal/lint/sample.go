@@ -85,6 +85,9 @@ func (o *cluster) take(ctx context.Context, n int) (*Sampled, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := record.Learn(ctx, d, rs, c.Schemas, func(err error) { o.e.WarnOfRetry(err) }); err != nil {
+		return nil, err
+	}
 	fit := designer(c.Learner)
 	d.Look()
 	t := inputs.Tally{Hint: d.Hint}

@@ -10,6 +10,7 @@ import (
 	"github.com/accrete-ml/accrete/cmd/accrete/internal/version"
 	"github.com/accrete-ml/accrete/ingest"
 	"github.com/accrete-ml/accrete/ingest/decode"
+	"github.com/accrete-ml/accrete/ingest/record"
 	"github.com/accrete-ml/accrete/internal/config"
 	"github.com/accrete-ml/accrete/learner"
 	"github.com/accrete-ml/accrete/pipeline"
@@ -19,6 +20,10 @@ import (
 // Pipeline returns the pipeline configuration of a learner.
 func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event)) (pipeline.Config, error) {
 	d, err := Decode(c)
+	if err != nil {
+		return pipeline.Config{}, err
+	}
+	schemas, err := Schemas(c)
 	if err != nil {
 		return pipeline.Config{}, err
 	}
@@ -71,6 +76,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Topics:        c.Input.Topics,
 		Decode:        d,
 		Learner:       of,
+		Schemas:       schemas,
 		AutoMixture:   auto,
 		Passed:        Passed(c),
 		BatchSize:     c.Input.Batch.Size,
@@ -84,6 +90,7 @@ func Pipeline(c *config.Config, client *ingest.Client, report func(event.Event))
 		Group:         c.Input.CommitGroup(),
 		Watchdog:      time.Duration(c.Learner.Watchdog),
 		Transactional: c.Output.Delivery == "transactional",
+		Values:        record.Values(c.Quarantine.Values),
 		Refit:         pipeline.RefitConfig{Every: time.Duration(c.Refit.Every), Window: c.Refit.Window, Tolerance: c.Refit.Tolerance, Prune: c.Refit.Prune},
 		Gate:          gate(c),
 		Heartbeat:     pipeline.HeartbeatEvery,
@@ -123,8 +130,14 @@ func Decode(c *config.Config) (decode.Config, error) {
 	if err != nil {
 		return decode.Config{}, exit.Refuse(err)
 	}
+	reader, err := reader(c)
+	if err != nil {
+		return decode.Config{}, err
+	}
 	return decode.Config{
 		Format:     c.Input.Format,
+		Reader:     reader,
+		Framed:     !c.Input.Registry.Of().Empty(),
 		Labels:     c.Input.Label,
 		Key:        c.Input.Key,
 		Weight:     c.Input.Weight,

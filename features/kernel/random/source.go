@@ -1,4 +1,5 @@
-package kernel
+// Package random has the random numbers that frequencies are drawn from.
+package random
 
 import (
 	"math/rand/v2"
@@ -25,9 +26,9 @@ type Source struct {
 
 var _ rand.Source = (*Source)(nil)
 
-// NewSource returns the source of the frequencies of block index of a
+// New returns the source of the frequencies of block index of a
 // features.Map with this seed.
-func NewSource(seed, index uint64) *Source {
+func New(seed, index uint64) *Source {
 	s := new(Source)
 	s.Reset(seed, index)
 	return s

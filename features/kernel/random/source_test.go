@@ -1,4 +1,4 @@
-package kernel
+package random
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 
 // The numbers of a seed are a format: these values may never change.
 func TestSourceIsGolden(t *testing.T) {
-	s := NewSource(42, 1000)
+	s := New(42, 1000)
 	words, uniform, normal := []uint64{s.Uint64(), s.Uint64()}, make([]float64, 2), make([]float32, 3)
 	s.FillUniform(uniform)
 	s.FillNormal(normal)
@@ -26,7 +26,7 @@ func TestSourceIsGolden(t *testing.T) {
 // What a kernel takes of one sequence does not move the other one, and a source
 // that is used again begins again.
 func TestSequencesOfASourceAreIndependent(t *testing.T) {
-	a, b := NewSource(1, 2), NewSource(3, 4)
+	a, b := New(1, 2), New(3, 4)
 	want := make([]float32, 300)
 	a.FillNormal(want)
 	words := []uint64{a.Uint64(), a.Uint64()}
@@ -48,7 +48,7 @@ func TestSequencesOfASourceAreIndependent(t *testing.T) {
 func TestUniformNumbersAreUniform(t *testing.T) {
 	const n = 100_000
 	x := make([]float64, n)
-	NewSource(5, 6).FillUniform(x)
+	New(5, 6).FillUniform(x)
 	var bins [10]float64
 	for _, v := range x {
 		if !(v > 0 && v < 1) {

@@ -1,4 +1,4 @@
-package kernel
+package random
 
 import (
 	"math"
@@ -10,10 +10,11 @@ import (
 // they take words and normal numbers in a fixed order and compute with package
 // internal/vec and operations that IEEE 754 defines to the last bit.
 
-// cauchy returns a standard Cauchy number, tan(π(u-½)) of one uniform number.
-func (s *Source) cauchy() float64 { return cauchyQuantile(s.Float64()) }
+// Cauchy returns a standard Cauchy number, tan(π(u-½)) of one uniform number.
+func (s *Source) Cauchy() float64 { return CauchyQuantile(s.Float64()) }
 
-func cauchyQuantile(u float64) float64 {
+// CauchyQuantile inverts the Cauchy distribution function.
+func CauchyQuantile(u float64) float64 {
 	sin, cos := vec.Sincos(math.Pi * min(u, 1-u))
 	if u < 0.5 {
 		return -cos / sin
@@ -47,9 +48,9 @@ func (s *Source) Gamma(shape float64) float64 {
 	}
 }
 
-// normalQuantile inverts the normal distribution function to about 16 digits (algorithm
+// NormalQuantile inverts the normal distribution function to about 16 digits (algorithm
 // AS 241: Wichura 1988).
-func normalQuantile(u float64) float64 {
+func NormalQuantile(u float64) float64 {
 	q := u - 0.5
 	if math.Abs(q) <= 0.425 {
 		r := 0.180625 - float64(q*q)
@@ -77,4 +78,36 @@ func horner(x float64, coefficients ...float64) float64 {
 		p = float64(p*x) + c
 	}
 	return p
+}
+
+// Sech returns a number with the density 1/cosh(πω).
+func (s *Source) Sech() float64 { return SechQuantile(s.Float64()) }
+
+// SechQuantile inverts the distribution function of Sech, (2/π) arctan(exp(πω)).
+func SechQuantile(u float64) float64 {
+	sin, cos := vec.Sincos(math.Pi / 2 * min(u, 1-u))
+	v := vec.Log(sin/cos) / math.Pi
+	if u > 0.5 {
+		v = -v
+	}
+	return v
+}
+
+// Roots fills w with complex numbers of 1, i, -1 and -i: for each n of them, the real
+// parts and then the imaginary ones.
+func (s *Source) Roots(w []float32, n int) {
+	var word uint64
+	left := 0
+	for ; len(w) > 0; w = w[2*n:] {
+		for i := range n {
+			if left == 0 {
+				word, left = s.Uint64(), 32
+			}
+			sign := float32(1 - int(word&2))
+			if w[i], w[n+i] = sign, 0; word&1 == 1 {
+				w[i], w[n+i] = 0, sign
+			}
+			word, left = word>>2, left-1
+		}
+	}
 }

@@ -1,0 +1,57 @@
+package setup
+
+import (
+	"context"
+	"os"
+
+	"github.com/accrete-ml/accrete/cmd/accrete/internal/exit"
+	"github.com/accrete-ml/accrete/ingest/record"
+	"github.com/accrete-ml/accrete/ingest/registry"
+	"github.com/accrete-ml/accrete/internal/config"
+)
+
+// Registry returns a client of the schema registry; nil if there is none.
+func Registry(c *config.Config) (*registry.Client, error) {
+	of := c.Input.Registry.Of()
+	if of.Empty() {
+		return nil, nil
+	}
+	client, err := registry.New(of)
+	if err != nil {
+		return nil, exit.Refuse(err)
+	}
+	return client, nil
+}
+
+// Schemas returns the schemas that the records name; nil if they name none.
+func Schemas(c *config.Config) (record.Schemas, error) {
+	client, err := Registry(c)
+	if client == nil {
+		return nil, err
+	}
+	return client, nil
+}
+
+// CheckRegistry returns an error if the schema registry cannot be used now.
+func CheckRegistry(ctx context.Context, c *config.Config) error {
+	client, err := Registry(c)
+	if client == nil {
+		return err
+	}
+	if err := client.Check(ctx); err != nil {
+		return exit.TryAgain(err)
+	}
+	return nil
+}
+
+// reader returns the schema that the configuration declares, empty for none.
+func reader(c *config.Config) (string, error) {
+	if c.Input.Schema == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(c.Input.Schema)
+	if err != nil {
+		return "", exit.Refuse(c.At("input.schema", err))
+	}
+	return string(text), nil
+}

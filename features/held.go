@@ -1,0 +1,171 @@
+package features
+
+import "github.com/accrete-ml/accrete/internal/vec"
+
+// Held is the features of a block for some rows, in memory, for several products with
+// them. The zero value is ready to use, by one goroutine at a time.
+type Held struct {
+	bank   *Bank
+	rows   int
+	skip   int       // frequencies of the first panel that are before the block
+	panels int       // of frequencies
+	f      []float32 // [panels][panels of rows][2][vec.Panel][vec.Lanes]
+
+	// Of a product:
+	factors []float32 // the caller's, in panels
+	inUse   []int     // scores with factors in each run of rows
+	sums    []float64 // of whole panels of frequencies
+	packed  []float32 // coefficients in panels of columns
+}
+
+// perTile is the number of features of a panel of rows and one of frequencies.
+const perTile = 2 * vec.Panel * vec.Lanes
+
+// Holds reports whether features of b can be held: those of a Featured kernel cannot.
+func (b *Bank) Holds() bool { return !b.featured() }
+
+// Hold sets h to the features of a block for the rows of x, rows x Dim. It panics unless
+// b Holds features.
+func (b *Bank) Hold(h *Held, block int, x []float32) {
+	if b.featured() || block < 0 || block >= b.blocks {
+		panic("features: Hold of features that cannot be held, or of no block")
+	}
+	j := b.prepare(x, 1)
+	defer j.release()
+	from, end := block*b.m.BlockSize, (block+1)*b.m.BlockSize
+	j.from, j.end = from/vec.Panel, vec.Panels(end, vec.Panel)
+	h.bank, h.rows, h.skip, h.panels = b, j.rows, from%vec.Panel, j.end-j.from
+	resize(&h.f, h.panels*h.rowPanels()*perTile)
+	if j.held = h; j.rows == 0 {
+		return
+	}
+	for p := j.from; p < j.end; p = j.to {
+		j.to = j.load(p, j.end)
+		j.run((*job).holdTask, vec.Panels(j.rows, vec.Lanes), j.cost(j.rows, j.to-p, 0))
+	}
+}
+
+func (h *Held) rowPanels() int { return vec.Panels(h.rows, vec.Lanes) }
+
+// tiles returns the features of panel p of the frequencies for the panels of rows from i
+// on.
+func (h *Held) tiles(p, i int) []float32 {
+	return h.f[(p*h.rowPanels()+i)*perTile : (p+1)*h.rowPanels()*perTile]
+}
+
+// holdTask is Hold for a panel of rows and the loaded frequencies.
+func (j *job) holdTask(w *worker, i int) {
+	dim, from, to := j.bank.m.Dim, i*vec.Lanes, min((i+1)*vec.Lanes, j.rows)
+	x := resize(&w.x, vec.Lanes*dim)
+	vec.PackRows(x, j.x[from*dim:to*dim], dim)
+	var t []float32 // phases from panel p on
+	for p := j.first; p < j.to; p++ {
+		tile := j.held.tiles(p-j.from, i)[:perTile]
+		if !j.bank.structured() {
+			vec.Features(tile, x, j.panels(p, p+1), dim, &w.Scratch)
+			continue
+		}
+		const size = vec.Panel * vec.Lanes
+		if len(t) == 0 {
+			t = w.phases(j.bank, x, p, min(p+j.bank.chunk(), j.to))
+		}
+		vec.FeaturesPhases(tile, j.bank.m.phaseScale(), t[:size], &w.Scratch)
+		t = t[size:]
+	}
+}
+
+// Gradient sets dst, features x scores, to the sums over the rows of the features times
+// the row's factors g, in panels [rows][scores][vec.Lanes] that end in zeros: the bits of
+// Bank.Gradient. Of run i of vec.Run rows, only the first inUse[i] scores have factors
+// other than 0.
+func (h *Held) Gradient(dst []float64, g []float32, scores int, inUse []int) {
+	if len(dst) != 2*h.bank.m.BlockSize*scores || len(g) != h.rowPanels()*scores*vec.Lanes || len(inUse) != vec.Panels(h.rows, vec.Run) {
+		panic("features: Held.Gradient: slice lengths do not match")
+	}
+	clear(resize(&h.sums, h.panels*2*vec.Panel*scores))
+	h.factors, h.inUse = g, inUse
+	j := h.bank.job()
+	defer j.release()
+	j.held, j.scores = h, scores
+	j.run((*job).spreadTask, h.panels, h.rows*h.panels*vec.Panel*2*scores)
+	copy(dst, h.sums[2*h.skip*scores:])
+	h.factors, h.inUse = nil, nil
+}
+
+// spreadTask is Held.Gradient for a panel of frequencies.
+func (j *job) spreadTask(w *worker, p int) {
+	const perRun = vec.Run / vec.Lanes
+	h, f := j.held, j.held.tiles(p, 0)
+	dst := h.sums[p*2*vec.Panel*j.scores : (p+1)*2*vec.Panel*j.scores]
+	for i, scores := range h.inUse {
+		from, to := i*perRun, min((i+1)*perRun, h.rowPanels())
+		if scores > 0 {
+			vec.Spread(dst, f[from*perTile:to*perTile], h.factors[from*j.scores*vec.Lanes:to*j.scores*vec.Lanes], scores, j.scores, &w.Scratch)
+		}
+	}
+}
+
+// SumColumns returns the number of lines of a panel of rows in Held.Sum: that of the
+// scores, rounded up.
+func SumColumns(scores int) int { return vec.Panels(scores, vec.HeldColumns) * vec.HeldColumns }
+
+// Sum sets dst, in panels of rows [SumColumns(scores)][vec.Lanes], to the sums of the
+// features of each row times their coefficients coef, features x scores: the bits of
+// Bank.SumBlocks.
+func (h *Held) Sum(dst []float64, coef []float32, scores int) {
+	columns := SumColumns(scores)
+	if len(coef) != 2*h.bank.m.BlockSize*scores || len(dst) != h.rowPanels()*columns*vec.Lanes {
+		panic("features: Held.Sum: slice lengths do not match")
+	}
+	size := h.panels * perPanel
+	clear(resize(&h.packed, columns/vec.HeldColumns*size))
+	for i := range h.bank.m.BlockSize {
+		at := h.skip + i
+		for half := range 2 {
+			to := h.packed[((at/vec.Panel*2+half)*vec.Panel+at%vec.Panel)*vec.HeldColumns:]
+			for c, v := range coef[(2*i+half)*scores : (2*i+half+1)*scores] {
+				to[c/vec.HeldColumns*size+c%vec.HeldColumns] = v
+			}
+		}
+	}
+	j := h.bank.job()
+	defer j.release()
+	j.held, j.dst, j.scores = h, dst, columns
+	j.run((*job).heldSumTask, h.rowPanels(), h.rows*h.panels*vec.Panel*2*columns)
+}
+
+// perPanel is the number of coefficients of a panel of frequencies and one of columns.
+const perPanel = 2 * vec.Panel * vec.HeldColumns
+
+// heldSumTask is Held.Sum for a panel of rows.
+func (j *job) heldSumTask(w *worker, i int) {
+	h, f := j.held, j.held.f[i*perTile:]
+	stride := h.rowPanels() * perTile
+	for c := 0; c < j.scores; c += vec.HeldColumns {
+		a := h.packed[c/vec.HeldColumns*h.panels*perPanel:][:h.panels*perPanel]
+		dst := j.dst[(i*j.scores+c)*vec.Lanes:][:vec.HeldColumns*vec.Lanes]
+		first := min(panelsPerGroup, h.panels)
+		vec.HeldSum(dst, f, stride, a[:first*perPanel])
+		for p := first; p < h.panels; p += panelsPerGroup { // the groups of a large block
+			group := resize(&w.sum, len(dst))
+			vec.HeldSum(group, f[p*stride:], stride, a[p*perPanel:min(p+panelsPerGroup, h.panels)*perPanel])
+			for l, v := range group {
+				dst[l] += v
+			}
+		}
+	}
+}
+
+// Rows writes the features of the rows from on to dst, a row of features for each: the
+// bits of Bank.Features.
+func (h *Held) Rows(dst []float32, from int) {
+	size := 2 * h.bank.m.BlockSize
+	for r := range len(dst) / size {
+		at, row := from+r, dst[r*size:(r+1)*size]
+		for i := range size / 2 {
+			f := h.skip + i
+			t := h.tiles(f/vec.Panel, at/vec.Lanes)[f%vec.Panel*vec.Lanes+at%vec.Lanes:]
+			row[2*i], row[2*i+1] = t[0], t[vec.Panel*vec.Lanes]
+		}
+	}
+}

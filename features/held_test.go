@@ -1,0 +1,56 @@
+package features
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/accrete-ml/accrete/features/kernel"
+	"github.com/accrete-ml/accrete/internal/vec"
+)
+
+// Products with held features have the bits of those that compute them again.
+func TestHeldFeaturesGiveTheSameProducts(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 52))
+	for _, sampling := range Samplings() {
+		for _, size := range []int{8, 64, 130} {
+			for _, n := range []int{1, 33, 300, 700} {
+				const scores, dim = 10, 64
+				b := NewBank(Map{Kernel: kernel.Gaussian{Scale: 2}, Dim: dim, BlockSize: size, Seed: 3, Sampling: sampling})
+				b.Grow(3)
+				block := r.IntN(3)
+				x, coef, g := rows(r, n, dim), rows(r, 2*size, scores), make([]float64, n*scores)
+				inUse := make([]int, vec.Panels(n, vec.Run))
+				for i := range g {
+					if inUse[i/scores/vec.Run] = scores - i/scores/vec.Run; i%scores < inUse[i/scores/vec.Run] {
+						g[i] = r.NormFloat64()
+					}
+				}
+				var h Held
+				b.Hold(&h, block, x)
+				phi, got := make([]float32, n*2*size), make([]float32, (n-n/2)*2*size)
+				b.Features(phi, block, x)
+				if h.Rows(got, n/2); !slices.Equal(got, phi[n/2*2*size:]) {
+					t.Errorf("%v, blocks of %d, %d rows: the features differ", sampling, size, n)
+				}
+				want, dst := make([]float64, 2*size*scores), make([]float64, 2*size*scores)
+				b.Gradient(want, block, x, g, scores)
+				factors := make([]float32, vec.Panels(n, vec.Lanes)*vec.Lanes*scores)
+				vec.PackFactors(factors, g, scores)
+				if h.Gradient(dst, factors, scores, inUse); !slices.Equal(dst, want) {
+					t.Errorf("%v, blocks of %d, %d rows: the gradient differs", sampling, size, n)
+				}
+				want = make([]float64, n*scores)
+				b.SumBlocks(want, block, x, coef, scores)
+				sums := make([]float64, vec.Panels(n, vec.Lanes)*vec.Lanes*SumColumns(scores))
+				h.Sum(sums, coef, scores)
+				for i, v := range want {
+					row, c := i/scores, i%scores
+					if got := sums[(row/vec.Lanes*SumColumns(scores)+c)*vec.Lanes+row%vec.Lanes]; got != v {
+						t.Fatalf("%v, blocks of %d, %d rows: sum %d of row %d is %v, want %v", sampling, size, n, c, row, got, v)
+					}
+				}
+			}
+		}
+	}
+}

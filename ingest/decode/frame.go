@@ -1,0 +1,280 @@
+package decode
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	"github.com/accrete-ml/accrete/ingest/decode/leaf"
+)
+
+// SchemaHeader is the header of a record that names the schema of its value, instead of the
+// first bytes of the value.
+const SchemaHeader = "__value_schema_id"
+
+// A Writer is a schema of a registry with which records are written. The text is all that
+// there is to know of it: it refers to no other schema.
+type Writer struct {
+	ID   string `json:"id"`   // a number, or a GUID
+	Type string `json:"type"` // AVRO, PROTOBUF or JSON
+	Text string `json:"text"` // of PROTOBUF, a FileDescriptorSet whose last file is the schema, in base64
+}
+
+// Bounds of the schemas that a Schema remembers.
+const (
+	MaxWriters     = 1000
+	MaxWriterBytes = 256 << 10 // of one schema
+	maxWriterTotal = 4 << 20
+)
+
+// plan reads records of one schema.
+type plan interface {
+	Read(b []byte) ([]leaf.Leaf, error)
+	Nested() bool // the inputs are in a list x or an object features
+	List() bool   // in a list x
+}
+
+// framed is what the registry's framing of a record says.
+type framed struct {
+	head []byte // the bytes that say it
+	id   string // of the schema; not set by split
+	body []byte
+}
+
+const (
+	byID   = 0 // the first byte, before the four bytes of an id
+	byGUID = 1 // before the 16 bytes of a GUID
+)
+
+// frame splits the value of a record. Where the header is missing, the value begins with the
+// id.
+func (d *Decoder) frame(value, header []byte) (f framed, err *Error) {
+	b := header
+	if b == nil {
+		b = value
+		if len(b) > 0 && b[0] != byID {
+			return f, bad("schema", "the value does not begin with the id of a schema: its first byte is %#02x, want 0", b[0])
+		}
+	}
+	n := 1 + 4
+	switch {
+	case len(b) > 0 && b[0] == byGUID:
+		n = 1 + 16
+	case len(b) > 0 && b[0] != byID:
+		return f, bad("schema", "the header %s begins with %#02x, want 0 or 1", SchemaHeader, b[0])
+	}
+	if len(b) < n {
+		return f, bad("schema", "%d bytes, fewer than the id of a schema has", len(b))
+	}
+	if d.format.indexed {
+		k, ok := indexLength(b[n:])
+		if !ok {
+			return f, bad("schema", "the index of the message is cut off")
+		}
+		n += k
+	}
+	f.head, f.body = b[:n], value
+	if header == nil {
+		f.body = value[n:]
+	}
+	return f, nil
+}
+
+// indexLength returns the size of the path to a message, which is a number of indices and
+// the indices, each a zigzag integer.
+func indexLength(b []byte) (n int, ok bool) {
+	count, n := binary.Varint(b)
+	if n <= 0 || count < 0 || count > int64(len(b)) {
+		return 0, false
+	}
+	for range count {
+		_, k := binary.Varint(b[n:])
+		if k <= 0 {
+			return 0, false
+		}
+		n += k
+	}
+	return n, true
+}
+
+// messageIndex returns the path to a message; nil for the first one.
+func messageIndex(head []byte) (path []int) {
+	at := 1 + 4
+	if head[0] == byGUID {
+		at = 1 + 16
+	}
+	if at == len(head) {
+		return nil
+	}
+	count, n := binary.Varint(head[at:])
+	for at += n; count > 0; count-- {
+		i, n := binary.Varint(head[at:])
+		path = append(path, int(i))
+		at += n
+	}
+	return path
+}
+
+// schemaID returns the id in a head, as a Writer has it.
+func schemaID(head []byte) string {
+	if head[0] == byID {
+		return strconv.FormatUint(uint64(binary.BigEndian.Uint32(head[1:])), 10)
+	}
+	g := hex.EncodeToString(head[1:17])
+	return g[:8] + "-" + g[8:12] + "-" + g[12:16] + "-" + g[16:20] + "-" + g[20:]
+}
+
+// Framed reports whether records name schemas.
+func (d *Decoder) Framed() bool { return d.config.Framed }
+
+// Unknown returns the id of the schema that a record needs and the Decoder does not have;
+// false if it has it, or needs none. header is that of the record, nil if it has none.
+func (d *Decoder) Unknown(value, header []byte) (id string, unknown bool) {
+	if !d.config.Framed || d.format.compile == nil || len(value) > d.config.MaxBytes {
+		return "", false
+	}
+	f, err := d.frame(value, header)
+	if err != nil || d.plans[string(f.head)].plan != nil {
+		return "", false
+	}
+	id = schemaID(f.head)
+	return id, d.writer(id) == nil
+}
+
+func (d *Decoder) writer(id string) *Writer {
+	for i := range d.schema.Writers {
+		if d.schema.Writers[i].ID == id {
+			return &d.schema.Writers[i]
+		}
+	}
+	return nil
+}
+
+// Learn adds a schema of the registry to those that the Decoder knows. One that it knows
+// already does not change. It reports whether there was room for it.
+func (d *Decoder) Learn(w Writer) bool {
+	if d.writer(w.ID) != nil {
+		return true
+	}
+	total := len(w.Text)
+	for _, known := range d.schema.Writers {
+		total += len(known.Text)
+	}
+	if len(d.schema.Writers) == MaxWriters || len(w.Text) > MaxWriterBytes || total > maxWriterTotal {
+		return false
+	}
+	s := *d.schema
+	s.Writers = append(s.Writers[:len(s.Writers):len(s.Writers)], w)
+	d.schema = &s
+	return true
+}
+
+// planned is a plan, or why there is none.
+type planned struct {
+	plan plan
+	err  *Error
+}
+
+// body returns the plan of a record with a schema, and the bytes to read with it.
+func (d *Decoder) body() (plan, []byte, *Error) {
+	if !d.config.Framed {
+		p := d.compiled("", func() (Writer, []int, *Error) { return Writer{Text: d.config.Reader}, nil, nil })
+		return p.plan, d.scan.b, p.err
+	}
+	f, err := d.frame(d.scan.b, d.header)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p, ok := d.plans[string(f.head)]; ok {
+		return p.plan, f.body, p.err
+	}
+	id := schemaID(f.head)
+	w := d.writer(id)
+	if w == nil {
+		return nil, nil, bad("schema", "the registry has no schema %s", id)
+	}
+	p := d.compiled(string(f.head), func() (Writer, []int, *Error) {
+		if w.Type != d.format.schemaType {
+			return *w, nil, bad("schema", "schema %s is of type %.20q, want %s", id, w.Type, d.format.schemaType)
+		}
+		return *w, messageIndex(f.head), nil
+	})
+	return p.plan, f.body, p.err
+}
+
+// checkSchema checks that the schema of a configuration is there and can be read.
+func (f *format) checkSchema(c Config) error {
+	if f.compile == nil {
+		return nil
+	}
+	if c.Reader == "" && !c.Framed {
+		return fmt.Errorf("input.format %s needs the schema of the records: set input.registry.url, or input.schema for records without the framing of a registry", f.name)
+	}
+	if c.Reader == "" {
+		return nil
+	}
+	if _, err := f.compile(c.Reader, "", nil, (&Decoder{config: c}).leafNames()); err != nil {
+		return fmt.Errorf("input.schema: %w", err)
+	}
+	return nil
+}
+
+// maxPlans bounds the plans that are kept.
+const maxPlans = 4 * MaxWriters
+
+// compiled returns the plan of a head.
+func (d *Decoder) compiled(head string, of func() (Writer, []int, *Error)) planned {
+	if p, ok := d.plans[head]; ok {
+		return p
+	}
+	if d.plans == nil || len(d.plans) == maxPlans {
+		d.plans = map[string]planned{}
+	}
+	var p planned
+	w, path, err := of()
+	if err == nil {
+		reader := d.config.Reader
+		if !d.config.Framed {
+			reader = ""
+		}
+		made, failed := d.format.compile(w.Text, reader, path, d.leafNames())
+		if p.plan = made; failed != nil {
+			p.plan, err = nil, bad("schema", "%s", shortened(failed.Error()))
+			if w.ID != "" {
+				err.Reason = fmt.Sprintf("schema %s: %s", w.ID, err.Reason)
+			}
+		}
+	}
+	p.err = err
+	d.plans[head] = p
+	return p
+}
+
+// shortened returns an error of a schema, which can repeat parts of it.
+func shortened(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return fmt.Sprintf("%q…", s[:most-len("…")])
+}
+
+func (d *Decoder) leafNames() leaf.Names {
+	c := &d.config
+	return leaf.Names{
+		Label: func(name string) (int, bool) {
+			if d.isLabel(name) {
+				return -1, true
+			}
+			for i, l := range c.Labels {
+				if l == name {
+					return i, true
+				}
+			}
+			return 0, false
+		},
+		Weight: c.Weight, Key: c.Key, Depth: c.Depth, Most: c.MaxColumns,
+		Whole: func(path string) bool { _, declared := c.Types[path]; return declared },
+	}
+}

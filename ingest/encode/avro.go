@@ -1,0 +1,189 @@
+package encode
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/twmb/avro"
+)
+
+// avroWriter writes records in one schema of Avro.
+type avroWriter struct {
+	Roles
+	schema *avro.Schema
+	root   *avro.SchemaNode
+}
+
+func newAvro(text string, r Roles) (schemaWriter, error) {
+	s, err := avro.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("the schema is invalid: %w", err)
+	}
+	return &avroWriter{r, s, s.Root()}, nil
+}
+
+func (w *avroWriter) index() []byte { return nil }
+
+func (w *avroWriter) encode(example []byte) ([]byte, error) {
+	record, err := shaped(example, w.Roles, func(name string) bool {
+		for i := range w.root.Fields {
+			if w.root.Fields[i].Name == name {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range w.root.Fields { // what is missing is null where that is possible
+		f := &w.root.Fields[i]
+		if _, ok := record[f.Name]; !ok && !f.HasDefault && f.Type.Type == "union" {
+			record[f.Name] = nil
+		}
+	}
+	for name := range record {
+		if !hasField(w.root, name) {
+			return nil, fmt.Errorf("the schema has no field %.40q", name)
+		}
+	}
+	return w.schema.Encode(record)
+}
+
+func hasField(n *avro.SchemaNode, name string) bool {
+	for i := range n.Fields {
+		if n.Fields[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// shaped returns the fields of an example as a schema with some fields at the top has them:
+// inputs in features or x, or beside the label; those with paths inside each other.
+func shaped(example []byte, r Roles, has func(string) bool) (map[string]any, error) {
+	inputs, others, err := members(example, r)
+	if err != nil {
+		return nil, err
+	}
+	top := map[string]any{}
+	for name, v := range others {
+		if v != nil {
+			top[name] = v
+		}
+	}
+	to := top
+	switch {
+	case has("x") && len(inputs) > 0 && inputs[0].name == "0":
+		var x []any
+		for _, m := range inputs {
+			x = append(x, m.value)
+		}
+		top["x"] = x
+		return top, nil
+	case has("features"):
+		to = map[string]any{}
+		top["features"] = to
+	}
+	for _, m := range inputs {
+		put(to, m.name, plainly(m.value), to["features"] == nil && has(m.name))
+	}
+	for name, v := range to {
+		to[name] = lists(v)
+	}
+	return top, nil
+}
+
+// put sets the value at a path, unless the path is the name of a field itself.
+func put(to map[string]any, path string, v any, whole bool) {
+	name, rest, nested := strings.Cut(path, ".")
+	if !nested || whole {
+		to[path] = v
+		return
+	}
+	inner, ok := to[name].(map[string]any)
+	if !ok {
+		inner = map[string]any{}
+		to[name] = inner
+	}
+	put(inner, rest, v, false)
+}
+
+// plainly returns a value without the order of its members.
+func plainly(v any) any {
+	switch v := v.(type) {
+	case ordered:
+		m := map[string]any{}
+		for _, x := range v {
+			m[x.name] = plainly(x.value)
+		}
+		return m
+	case []any:
+		for i := range v {
+			v[i] = plainly(v[i])
+		}
+	}
+	return v
+}
+
+// lists turns an object with the members 0, 1, … into a list.
+func lists(v any) any {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	list := make([]any, len(m))
+	for name, x := range m {
+		m[name] = lists(x)
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(m) && list != nil {
+			list[i] = m[name]
+		} else {
+			list = nil
+		}
+	}
+	if len(list) == 0 {
+		return m
+	}
+	return list
+}
+
+var avroName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// deriveAvro returns a schema for records like an example.
+func deriveAvro(example []byte, r Roles) (string, error) {
+	inputs, others, err := members(example, r)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range append(append([]string{}, r.Labels...), r.Weight, r.Key) {
+		if v, ok := others[name]; ok {
+			inputs = append(inputs, member{name, v})
+		}
+	}
+	type field struct {
+		Name    string `json:"name"`
+		Type    any    `json:"type"`
+		Default any    `json:"default"`
+	}
+	var fields []field
+	for _, m := range inputs {
+		if !avroName.MatchString(m.name) {
+			return "", fmt.Errorf("%.40q is not the name of a field in Avro: register a schema, or name it in input.schema", m.name)
+		}
+		t := "string"
+		switch m.value.(type) {
+		case json.Number, nil:
+			t = "double"
+		case bool:
+			t = "boolean"
+		case ordered, []any:
+			return "", fmt.Errorf("%s is an object or a list: register a schema, or name it in input.schema", m.name)
+		}
+		fields = append(fields, field{m.name, []string{"null", t}, nil})
+	}
+	text, err := json.Marshal(map[string]any{"type": "record", "name": "Example", "namespace": "accrete", "fields": fields})
+	return string(text), err
+}

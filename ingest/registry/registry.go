@@ -1,0 +1,259 @@
+// Package registry reads and registers schemas in a schema registry that has the HTTP
+// interface of Confluent's: Confluent Schema Registry, Karapace, Apicurio, Redpanda and
+// others.
+package registry
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/sr"
+
+	"github.com/accrete-ml/accrete/ingest/auth"
+	"github.com/accrete-ml/accrete/ingest/decode"
+)
+
+// Config is where a registry is, and how to authenticate.
+type Config struct {
+	URLs []string // a path in a URL is kept
+
+	Username     string // of basic authentication
+	Password     string
+	PasswordFile string // has the password on its first line
+	TokenFile    string // has a bearer token on its first line
+
+	CAFile, CertificateFile, KeyFile string // as in auth.Security
+}
+
+// Empty reports whether there is no registry.
+func (c Config) Empty() bool { return len(c.URLs) == 0 }
+
+// Check returns what is wrong with the options, without reading files.
+func (c Config) Check() error {
+	for _, text := range c.URLs {
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("is %q: want a URL such as https://registry.example.com:8081", text)
+		}
+		if u.User != nil {
+			return errors.New("has a password: set input.registry.username and input.registry.password_file")
+		}
+	}
+	secrets := c.Username + c.Password + c.PasswordFile + c.TokenFile + c.CAFile + c.CertificateFile + c.KeyFile
+	switch {
+	case c.Empty() && secrets != "":
+		return errors.New("is missing, and other options of the registry are set")
+	case c.TokenFile != "" && c.Username+c.Password+c.PasswordFile != "":
+		return errors.New("has both a token_file and a password: want one of them")
+	case c.Username == "" && c.Password+c.PasswordFile != "", c.Username != "" && c.Password+c.PasswordFile == "":
+		return errors.New("has a username or a password, but not both")
+	}
+	return nil
+}
+
+// ErrUnknown reports a schema or a subject that the registry does not have.
+var ErrUnknown = errors.New("unknown to the registry")
+
+// Timeouts and bounds of a Client.
+const (
+	timeout   = 10 * time.Second // of a request
+	attempts  = 4                // for a schema that the registry does not have: replicas of it may lag
+	firstWait = 250 * time.Millisecond
+	forget    = 30 * time.Second // after which a schema that was unknown is asked for again
+	cached    = decode.MaxWriters
+	bodyBytes = 4 << 20 // of an answer
+)
+
+// Client is a client of one registry. It may be used concurrently.
+type Client struct {
+	sr *sr.Client
+
+	mu      sync.Mutex
+	schemas map[string]decode.Writer
+	unknown map[string]time.Time // when they were asked for
+}
+
+// New returns a Client. It reads the files of c, but sends nothing.
+func New(c Config) (*Client, error) {
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("input.registry.url %w", err)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	security := auth.Security{Protocol: "SSL", CAFile: c.CAFile, CertificateFile: c.CertificateFile, KeyFile: c.KeyFile}
+	var err error
+	if transport.TLSClientConfig, err = security.TLS(); err != nil {
+		return nil, fmt.Errorf("input.registry: %w", err)
+	}
+	if transport.TLSClientConfig == nil {
+		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	client, err := sr.NewClient(sr.URLs(c.URLs...), sr.UserAgent("accrete"),
+		sr.HTTPClient(&http.Client{Transport: bounded{transport}, Timeout: timeout}), sr.PreReq(c.authenticate))
+	if err != nil {
+		return nil, fmt.Errorf("input.registry.url: %w", err)
+	}
+	return &Client{sr: client, schemas: map[string]decode.Writer{}, unknown: map[string]time.Time{}}, nil
+}
+
+// authenticate adds the credentials, which it reads again for each request.
+func (c Config) authenticate(r *http.Request) error {
+	switch {
+	case c.TokenFile != "":
+		token, err := auth.FirstLine(c.TokenFile)
+		if err != nil {
+			return fmt.Errorf("input.registry.token_file: %w", err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+	case c.Username != "":
+		password := c.Password
+		if c.PasswordFile != "" {
+			var err error
+			if password, err = auth.FirstLine(c.PasswordFile); err != nil {
+				return fmt.Errorf("input.registry.password_file: %w", err)
+			}
+		}
+		r.SetBasicAuth(c.Username, password)
+	}
+	return nil
+}
+
+// Check returns an error if the registry cannot be reached, or refuses the credentials.
+func (c *Client) Check(ctx context.Context) error {
+	_, err := c.sr.SupportedTypes(ctx)
+	if code, ok := status(err); ok && code == http.StatusNotFound { // older ones do not list their types
+		_, err = c.sr.Subjects(ctx)
+	}
+	return c.explained(err)
+}
+
+func status(err error) (code int, ok bool) {
+	var answer *sr.ResponseError
+	if errors.As(err, &answer) {
+		return answer.StatusCode, true
+	}
+	return 0, false
+}
+
+// explained says that an error is the registry's.
+func (c *Client) explained(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch code, _ := status(err); {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+		return fmt.Errorf("the schema registry refuses the credentials (input.registry): %w", err)
+	case code == 0:
+		return fmt.Errorf("the schema registry cannot be reached (input.registry.url): %w", err)
+	}
+	return fmt.Errorf("the schema registry answers with an error: %w", err)
+}
+
+// Writer returns the schema of an id or a GUID, with the schemas that it refers to. It
+// returns ErrUnknown if the registry still does not have it after some attempts; any other
+// error may be temporary.
+func (c *Client) Writer(ctx context.Context, id string) (w decode.Writer, err error) {
+	c.mu.Lock()
+	w, ok := c.schemas[id]
+	asked, missed := c.unknown[id]
+	c.mu.Unlock()
+	if ok {
+		return w, nil
+	}
+	if missed && time.Since(asked) < forget {
+		return w, fmt.Errorf("schema %s is %w", id, ErrUnknown)
+	}
+	wait := firstWait
+	for attempt := 1; ; attempt++ {
+		if w, err = c.fetch(ctx, id); !errors.Is(err, ErrUnknown) || attempt == attempts {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return w, ctx.Err()
+		case <-time.After(wait):
+			wait *= 2
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.unknown) >= cached {
+		clear(c.unknown)
+	}
+	switch {
+	case errors.Is(err, ErrUnknown):
+		c.unknown[id] = time.Now()
+	case err == nil:
+		if len(c.schemas) >= cached {
+			clear(c.schemas)
+		}
+		c.schemas[id] = w
+	}
+	return w, err
+}
+
+func (c *Client) fetch(ctx context.Context, id string) (w decode.Writer, err error) {
+	var s sr.Schema
+	if strings.Contains(id, "-") {
+		var found sr.SubjectSchema
+		found, err = c.sr.SchemaByGUID(ctx, id)
+		s = found.Schema
+	} else {
+		var n int
+		if n, err = strconv.Atoi(id); err != nil {
+			return w, err
+		}
+		s, err = c.sr.SchemaByID(ctx, n)
+	}
+	if err != nil {
+		return w, c.missing("schema "+id, err)
+	}
+	return c.whole(ctx, id, s)
+}
+
+// missing returns ErrUnknown for an answer that says so.
+func (c *Client) missing(what string, err error) error {
+	if code, _ := status(err); code == http.StatusNotFound {
+		return fmt.Errorf("%s is %w", what, ErrUnknown)
+	}
+	return c.explained(err)
+}
+
+// Latest returns the newest schema of a subject, and its id.
+func (c *Client) Latest(ctx context.Context, subject string) (decode.Writer, error) {
+	s, err := c.sr.SchemaByVersion(ctx, subject, -1)
+	if err != nil {
+		return decode.Writer{}, c.missing("subject "+subject, err)
+	}
+	return c.whole(ctx, strconv.Itoa(s.ID), s.Schema)
+}
+
+// Register registers a schema under a subject, of which later versions have to read what
+// earlier ones wrote (BACKWARD), and returns its id. A schema that is registered already
+// keeps its id.
+func (c *Client) Register(ctx context.Context, subject, typ, text string) (id uint32, err error) {
+	s := sr.Schema{Schema: text}
+	if err := s.Type.UnmarshalText([]byte(typ)); err != nil {
+		return 0, err
+	}
+	if known, err := c.sr.LookupSchema(ctx, subject, s); err == nil {
+		return uint32(known.ID), nil
+	}
+	made, err := c.sr.CreateSchema(ctx, subject, s)
+	if err != nil {
+		return 0, c.explained(err)
+	}
+	for _, r := range c.sr.SetCompatibility(ctx, sr.SetCompatibility{Level: sr.CompatBackward}, subject) {
+		if r.Err != nil {
+			return 0, c.explained(r.Err)
+		}
+	}
+	return uint32(made.ID), nil
+}

@@ -1,0 +1,111 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/twmb/avro"
+	"github.com/twmb/franz-go/pkg/sr"
+	"github.com/twmb/franz-go/pkg/sr/srfake"
+)
+
+const amount = `{"type":"record","name":"a.Amount","fields":[{"name":"value","type":"double"}]}`
+
+func TestASchemaComesWithWhatItRefersTo(t *testing.T) {
+	fake := srfake.New()
+	defer fake.Close()
+	ctx := context.Background()
+	c, err := New(Config{URLs: []string{fake.URL()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Check(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.sr.CreateSchema(ctx, "amount", sr.Schema{Schema: amount}); err != nil {
+		t.Fatal(err)
+	}
+	made, err := c.sr.CreateSchema(ctx, "payments-value", sr.Schema{
+		Schema:     `{"type":"record","name":"a.Payment","fields":[{"name":"amount","type":"a.Amount"},{"name":"fee","type":["null","a.Amount"]}]}`,
+		References: []sr.SchemaReference{{Name: "a.Amount", Subject: "amount", Version: 1}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.Latest(ctx, "payments-value")
+	if err != nil || w.Type != "AVRO" {
+		t.Fatal(w, err)
+	}
+	if s, err := avro.Parse(w.Text); err != nil || len(s.Root().Fields) != 2 {
+		t.Errorf("%s: %v", w.Text, err)
+	}
+	var asked atomic.Int32
+	fake.Intercept(func(http.ResponseWriter, *http.Request) bool { asked.Add(1); return false })
+	for range 3 {
+		if again, err := c.Writer(ctx, w.ID); err != nil || again != w {
+			t.Errorf("%+v, %v", again, err)
+		}
+	}
+	first := asked.Load()
+	if c.Writer(ctx, w.ID); asked.Load() != first {
+		t.Error("a schema that is known is asked for again")
+	}
+	if _, err := c.Writer(ctx, "999"); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+	before := asked.Load()
+	if _, err := c.Writer(ctx, "999"); !errors.Is(err, ErrUnknown) || asked.Load() != before {
+		t.Error("an unknown schema is asked for again at once:", err)
+	}
+	id, err := c.Register(ctx, "payments-value", "AVRO", amount)
+	again, late := c.Register(ctx, "payments-value", "AVRO", amount)
+	if err == nil && (late != nil || again != id) || made.ID == int(id) {
+		t.Error(id, again, err, late)
+	}
+}
+
+func TestCredentialsAndPathReachTheRegistry(t *testing.T) {
+	fake := srfake.New(srfake.WithAuth("Basic dTpw"))
+	defer fake.Close()
+	ctx := context.Background()
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte("p\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Config{URLs: []string{fake.URL()}, Username: "u", PasswordFile: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Check(ctx); err != nil {
+		t.Error(err)
+	}
+	none, _ := New(Config{URLs: []string{fake.URL()}})
+	if err := none.Check(ctx); err == nil || !strings.Contains(err.Error(), "credentials") {
+		t.Error(err)
+	}
+	var path atomic.Value
+	fake.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		path.Store(r.URL.Path)
+		w.Write([]byte("[]"))
+		return true
+	})
+	under, _ := New(Config{URLs: []string{fake.URL() + "/apis/ccompat/v7"}, Username: "u", PasswordFile: file})
+	if err := under.Check(ctx); err != nil || path.Load() != "/apis/ccompat/v7/schemas/types" {
+		t.Error(path.Load(), err)
+	}
+	fake.Close()
+	if err := c.Check(ctx); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+		t.Error(err)
+	}
+	for _, bad := range []Config{{URLs: []string{"registry:8081"}}, {URLs: []string{"http://u:p@registry"}}, {TokenFile: "x"}, {URLs: []string{"http://r"}, Username: "u"}} {
+		if _, err := New(bad); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+}

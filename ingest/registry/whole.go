@@ -1,0 +1,92 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/twmb/avro"
+	"github.com/twmb/franz-go/pkg/sr"
+
+	"github.com/accrete-ml/accrete/ingest/decode"
+)
+
+// mostReferences bounds the schemas that one refers to.
+const mostReferences = 100
+
+// whole returns a schema with those that it refers to.
+func (c *Client) whole(ctx context.Context, id string, s sr.Schema) (w decode.Writer, err error) {
+	w = decode.Writer{ID: id, Type: s.Type.String(), Text: s.Schema}
+	var parts []part
+	if err := c.references(ctx, s.References, map[string]bool{}, &parts); err != nil {
+		return w, fmt.Errorf("schema %s: %w", id, err)
+	}
+	if s.Type == sr.TypeAvro && len(parts) > 0 {
+		w.Text, err = joined(s.Schema, parts)
+	}
+	if err != nil {
+		return w, fmt.Errorf("schema %s: %w", id, err)
+	}
+	return w, nil
+}
+
+// part is a schema to which another refers, under the name by which it does.
+type part struct{ name, text string }
+
+// references appends the schemas to which others refer, each after those it refers to.
+func (c *Client) references(ctx context.Context, of []sr.SchemaReference, seen map[string]bool, to *[]part) error {
+	for _, r := range of {
+		if seen[r.Name] {
+			continue
+		}
+		if seen[r.Name] = true; len(seen) > mostReferences {
+			return errors.New("it refers to too many schemas")
+		}
+		s, err := c.sr.SchemaByVersion(ctx, r.Subject, r.Version)
+		if err != nil {
+			return c.missing(fmt.Sprintf("version %d of %s", r.Version, r.Subject), err)
+		}
+		if err := c.references(ctx, s.References, seen, to); err != nil {
+			return err
+		}
+		*to = append(*to, part{r.Name, s.Schema.Schema})
+	}
+	return nil
+}
+
+// joined returns an Avro schema with the definitions to which it refers.
+func joined(text string, parts []part) (string, error) {
+	var all avro.SchemaCache
+	for _, p := range parts {
+		if _, err := all.Parse(p.text); err != nil {
+			return "", fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	s, err := all.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	root := s.Root()
+	if s, err = root.Schema(); err != nil {
+		return "", err
+	}
+	return s.String(), nil
+}
+
+// bounded is a transport whose answers have a bounded size.
+type bounded struct{ http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := b.RoundTripper.RoundTrip(r)
+	if err == nil {
+		answer.Body = limitedBody{io.LimitReader(answer.Body, bodyBytes), answer.Body}
+	}
+	return answer, err
+}
+
+type limitedBody struct {
+	io.Reader
+	io.Closer
+}

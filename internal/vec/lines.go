@@ -1,0 +1,118 @@
+package vec
+
+import "math"
+
+// Lines are float64 of the rows of a panel, [n][Lanes]: n numbers of each row. The loops
+// over them do for each row, in each of its places, what one row alone would take, and
+// round every product.
+
+// ShiftLines sets the lines dst to those of f minus the largest one of each row.
+func ShiftLines(dst, f []float64) {
+	n := lines(f, dst)
+	if n > 0 && !shiftVectors(n, f, dst) {
+		for i := range Lanes {
+			top := f[i]
+			for at := i; at < len(f); at += Lanes {
+				top = max(top, f[at])
+			}
+			for at := i; at < len(f); at += Lanes {
+				dst[at] = f[at] - top
+			}
+		}
+	}
+}
+
+// ShareLines divides the lines e by their sum for each row, which is in order from +0.
+func ShareLines(e []float64) {
+	n := lines(e, e)
+	if n > 0 && !sharesVectors(n, e) {
+		for i := range Lanes {
+			sum := 0.0
+			for at := i; at < len(e); at += Lanes {
+				sum += e[at]
+			}
+			for at := i; at < len(e); at += Lanes {
+				e[at] /= sum
+			}
+		}
+	}
+}
+
+// Parabola is what GradientLines computes curvatures with: the second derivative of a
+// loss where its gradient is ±p, about min(Bound, Slope p (1-p) + Floor).
+type Parabola struct{ Bound, Slope, Floor float64 }
+
+// GradientLines multiplies the lines g, bounded by ±most, by the shares of the rows, and
+// rounds them to float32 in factors. It sets curvature to that of the parabola at their
+// magnitudes, divided again by the numbers of divisor.
+func GradientLines(g, share, divisor []float64, most float64, c Parabola, curvature []float64, factors []float32) {
+	n := lines(g, curvature)
+	if n == 0 {
+		return
+	}
+	_, _, _ = share[Lanes-1], divisor[Lanes-1], factors[n*Lanes-1]
+	table := [7]float64{most, -most, c.Bound, c.Slope, c.Floor, 1, math.Float64frombits(1<<63 - 1)}
+	if gradientVectors(n, g, share, divisor, &table, curvature, factors) {
+		return
+	}
+	for at, v := range g {
+		i := at % Lanes
+		v = float64(share[i] * max(-most, min(most, v)))
+		g[at], factors[at] = v, float32(v)
+		p := math.Abs(v) / divisor[i]
+		curvature[at] = min(c.Bound, float64(c.Slope*p*(1-p))+c.Floor)
+	}
+}
+
+// CurvatureLines sets the lines dst to share * (curvature * d²).
+func CurvatureLines(dst, d, curvature, share []float64) {
+	n := lines(d, dst)
+	if n == 0 {
+		return
+	}
+	_, _ = curvature[len(d)-1], share[Lanes-1]
+	if !curvatureVectors(n, d, curvature, share, dst) {
+		for at, v := range d {
+			dst[at] = share[at%Lanes] * float64(curvature[at]*float64(v*v))
+		}
+	}
+}
+
+// StepLines subtracts from the lines f first a shift of each, then a multiple of the
+// lines d.
+func StepLines(f, d, shift, size []float64) {
+	n := lines(f, d)
+	if n == 0 {
+		return
+	}
+	_, _ = shift[n-1], size[n-1]
+	if !stepVectors(n, f, d, shift, size) {
+		for at, v := range d {
+			f[at] = f[at] - shift[at/Lanes] - float64(size[at/Lanes]*v)
+		}
+	}
+}
+
+// SumLines adds to each of sum the numbers of a line, one by one in order. There are a
+// multiple of 8 lines.
+func SumLines(sum, x []float64) {
+	n := len(sum)
+	if len(x) != n*Lanes || n%8 != 0 {
+		panic("vec: SumLines of slices that do not fit together")
+	}
+	if n > 0 && !sumVectors(n, x, sum) {
+		for c := range sum {
+			for _, v := range x[c*Lanes : (c+1)*Lanes] {
+				sum[c] += v
+			}
+		}
+	}
+}
+
+// lines returns the number of lines of x and y.
+func lines(x, y []float64) int {
+	if len(x) != len(y) || len(x)%Lanes != 0 {
+		panic("vec: lines that do not fit together")
+	}
+	return len(x) / Lanes
+}

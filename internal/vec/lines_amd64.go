@@ -1,0 +1,66 @@
+//go:build !purego
+
+package vec
+
+// The loops over lines with vectors; they report whether there are any. They are not in
+// isa because arguments of a function value escape to the heap.
+
+func shiftVectors(n int, f, dst []float64) bool {
+	switch active.width {
+	case 16:
+		linesShift512(n, &f[0], &dst[0])
+	case 8:
+		linesShift2(n, &f[0], &dst[0])
+	}
+	return active.width > 0
+}
+
+func sharesVectors(n int, e []float64) bool {
+	switch active.width {
+	case 16:
+		linesShares512(n, &e[0])
+	case 8:
+		linesShares2(n, &e[0])
+	}
+	return active.width > 0
+}
+
+func gradientVectors(n int, g, share, divisor []float64, table *[7]float64, curvature []float64, factors []float32) bool {
+	switch active.width {
+	case 16:
+		linesGradient512(n, &g[0], &share[0], &divisor[0], &table[0], &curvature[0], &factors[0])
+	case 8:
+		linesGradient2(n, &g[0], &share[0], &divisor[0], &table[0], &curvature[0], &factors[0])
+	}
+	return active.width > 0
+}
+
+func curvatureVectors(n int, d, curvature, share, dst []float64) bool {
+	switch active.width {
+	case 16:
+		linesCurvature512(n, &d[0], &curvature[0], &share[0], &dst[0])
+	case 8:
+		linesCurvature2(n, &d[0], &curvature[0], &share[0], &dst[0])
+	}
+	return active.width > 0
+}
+
+func stepVectors(n int, f, d, shift, size []float64) bool {
+	switch active.width {
+	case 16:
+		linesStep512(n, &f[0], &d[0], &shift[0], &size[0])
+	case 8:
+		linesStep2(n, &f[0], &d[0], &shift[0], &size[0])
+	}
+	return active.width > 0
+}
+
+func sumVectors(n int, x, sum []float64) bool {
+	switch active.width {
+	case 16:
+		linesSum512(n, &x[0], &sum[0])
+	case 8:
+		linesSum2(n, &x[0], &sum[0])
+	}
+	return active.width > 0
+}

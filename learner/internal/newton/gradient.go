@@ -1,0 +1,222 @@
+package newton
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/accrete-ml/accrete/features"
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+	"github.com/accrete-ml/accrete/learner/internal/target"
+	"github.com/accrete-ml/accrete/learner/loss"
+)
+
+// gradientScratch is the gradient of the losses of the window in the scores, and what
+// the step needs of it.
+type gradientScratch struct {
+	factors   []float32 // of the features, in panels of rows [members × scores][vec.Lanes]
+	curvature []float64 // along a step, likewise
+	share     []float64 // of each row in the mean loss of a member, members × panels of rows × vec.Lanes
+	divisor   []float64 // the same, and 1 for rows that the member does not learn from
+	active    []bool    // members × panels of rows: whether it learns from one of them
+	inUse     []int     // first columns that have factors in a run of rows
+	shift     []float64 // of the intercepts
+	members   []memberScratch
+}
+
+// memberScratch is the memory of one member.
+type memberScratch struct {
+	lines []float64 // [scores, in panels of vec.HeldColumns][vec.Lanes]
+	sum   []float64 // of each line over the rows
+	f, g  []float64 // scores and gradients of a panel, rows × scores
+}
+
+// eachMember calls f for each member, on two cores if there is work for them: no member
+// depends on another.
+func (w *newton) eachMember(f func(m int)) {
+	e := len(w.members)
+	if runtime.GOMAXPROCS(0) == 1 || w.window.rows*e*w.Head.Scores() < parallelScores {
+		for m := range e {
+			f(m)
+		}
+		return
+	}
+	var wait sync.WaitGroup
+	for part := range 2 {
+		wait.Go(func() {
+			for m := part * e / 2; m < (part+1)*e/2; m++ {
+				f(m)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// parallelScores is the number of scores of a window that justify another goroutine:
+// about 0.1 ms.
+const parallelScores = 1 << 16
+
+// gradient computes the gradient of each member's weighted mean loss in the scores
+// of each row of the window, and updates the intercepts. It returns false if the rows
+// have no weight.
+func (w *newton) gradient() bool {
+	n, k, e := w.window.rows, w.Head.Scores(), len(w.members)
+	g, panels := &w.scratch.gradient, vec.Panels(n, vec.Lanes)
+	if !w.shares() {
+		return false
+	}
+	g.factors = state.Extend(g.factors[:0], panels*vec.Lanes*e*k)
+	g.curvature = state.Extend(g.curvature[:0], panels*vec.Lanes*e*k)
+	g.shift = state.Extend(g.shift[:0], e*k)
+	for len(g.members) < e {
+		g.members = append(g.members, memberScratch{})
+	}
+	w.eachMember(w.memberGradient)
+	// The intercepts change before the block does, but its gradient is that from
+	// before: it takes them into account at the next step.
+	for m := range w.members {
+		for j, d := range g.members[m].sum[:k] {
+			c := m*k + j
+			g.shift[c] = d * interceptStep / w.curvature()
+			w.intercept[c] -= g.shift[c]
+		}
+	}
+	return true
+}
+
+// shares computes the share of each row of the window in the mean loss of each member.
+func (w *newton) shares() bool {
+	n, k, e := w.window.rows, w.Head.Scores(), len(w.members)
+	s, v := &w.scratch, &w.window
+	s.total = state.Extend(s.total[:0], e)
+	clear(s.total)
+	for i, weight := range v.weights[:n] {
+		age := v.age(i)
+		for m, who := range w.members {
+			if age < who.rows {
+				s.total[m] += weight
+			}
+		}
+	}
+	for _, t := range s.total {
+		if !(t > minTotalWeight) {
+			return false
+		}
+	}
+	g, panels := &s.gradient, vec.Panels(n, vec.Lanes)
+	rows := panels * vec.Lanes
+	g.share, g.divisor = state.Extend(g.share[:0], e*rows), state.Extend(g.divisor[:0], e*rows)
+	g.active, g.inUse = state.Extend(g.active[:0], e*panels), state.Extend(g.inUse[:0], vec.Panels(n, vec.Run))
+	clear(g.active)
+	clear(g.inUse)
+	probabilities := w.Head.Probabilities()
+	for i := range rows {
+		for m, who := range w.members {
+			at := m*rows + i
+			g.share[at], g.divisor[at] = 0, 1
+			if i >= n || v.weights[i] == 0 || v.age(i) >= who.rows {
+				continue
+			}
+			g.share[at] = v.weights[i] / s.total[m]
+			if probabilities {
+				g.divisor[at] = g.share[at]
+			}
+			g.active[m*panels+i/vec.Lanes] = true
+			g.inUse[i/vec.Run] = max(g.inUse[i/vec.Run], (m+1)*k)
+		}
+	}
+	return true
+}
+
+// memberGradient computes the gradient of a member, whose sums over the rows it leaves
+// in its lines.
+func (w *newton) memberGradient(m int) {
+	n, k, e := w.window.rows, w.Head.Scores(), len(w.members)
+	g, panels := &w.scratch.gradient, vec.Panels(n, vec.Lanes)
+	s, parabola := &g.members[m], w.Head.ParabolaAlong(w.curvature())
+	s.clear(k)
+	for r := range panels {
+		at := (r*e + m) * k * vec.Lanes
+		factors, curvature := g.factors[at:at+k*vec.Lanes], g.curvature[at:at+k*vec.Lanes]
+		if !g.active[m*panels+r] {
+			clear(factors)
+			continue
+		}
+		lines := s.lines[:k*vec.Lanes]
+		rows := min(vec.Lanes, n-r*vec.Lanes)
+		w.lossGradient(lines, w.window.f[at:at+k*vec.Lanes], r, rows, s)
+		from := m*panels*vec.Lanes + r*vec.Lanes
+		vec.GradientLines(lines, g.share[from:from+vec.Lanes], g.divisor[from:from+vec.Lanes], target.MaxResidual, parabola, curvature, factors)
+		vec.SumLines(s.sum, s.lines)
+	}
+}
+
+// clear prepares s for k scores.
+func (s *memberScratch) clear(k int) {
+	columns := features.SumColumns(k)
+	s.lines, s.sum = state.Extend(s.lines[:0], columns*vec.Lanes), state.Extend(s.sum[:0], columns)
+	clear(s.lines)
+	clear(s.sum)
+}
+
+// lossGradient sets the lines dst to the gradients of the losses in the scores, lines f,
+// of the first rows of panel r of the window. The others are of no row.
+func (w *newton) lossGradient(dst, f []float64, r, rows int, s *memberScratch) {
+	k, targets := w.Head.Scores(), w.Head.Parts()
+	y := w.window.targets[r*vec.Lanes*targets : (r*vec.Lanes+rows)*targets]
+	if w.Head.Loss == (loss.Softmax{}) {
+		vec.ShiftLines(dst, f)
+		vec.Exps(dst, dst)
+		vec.ShareLines(dst)
+		for i, class := range y {
+			dst[int(class)*vec.Lanes+i]--
+		}
+		return
+	}
+	s.f, s.g = state.Extend(s.f[:0], rows*k), state.Extend(s.g[:0], rows*k)
+	for i := range s.f {
+		s.f[i] = f[i%k*vec.Lanes+i/k]
+	}
+	w.Head.Grads(s.g, s.f, y, 1)
+	for i, d := range s.g {
+		dst[i%k*vec.Lanes+i/k] = d
+	}
+}
+
+// lengths turns the gain of the direction in each score into the step size: to the
+// minimum of a parabola along it, whatever rows the Gram matrix is of. The parabola
+// has the bound of the loss's curvature, so that no step increases the loss of the
+// window; for losses of probabilities, that of target.CurvatureAlong.
+func (w *newton) lengths() {
+	w.eachMember(w.memberCurvature)
+	s, k := &w.scratch, w.Head.Scores()
+	for c, gain := range s.size {
+		bound := s.gradient.members[c/k].sum[c%k] + s.slope[c]
+		t := 0.0
+		if gain > 0 && bound > 0 {
+			t = min(maxStepFactor, gain/bound)
+		}
+		s.size[c] = t
+	}
+}
+
+// memberCurvature sums the curvatures of a member along the direction of each score.
+func (w *newton) memberCurvature(m int) {
+	k, e, g := w.Head.Scores(), len(w.members), &w.scratch.gradient
+	panels, columns := vec.Panels(w.window.rows, vec.Lanes), features.SumColumns(e*k)
+	s := &g.members[m]
+	s.clear(k)
+	for r := range panels {
+		if !g.active[m*panels+r] {
+			continue
+		}
+		from, at := (r*columns+m*k)*vec.Lanes, (r*e+m)*k*vec.Lanes
+		rows := m*panels*vec.Lanes + r*vec.Lanes
+		vec.CurvatureLines(s.lines[:k*vec.Lanes], w.scratch.d[from:from+k*vec.Lanes], g.curvature[at:at+k*vec.Lanes], g.share[rows:rows+vec.Lanes])
+		vec.SumLines(s.sum, s.lines)
+	}
+}
+
+// maxStepFactor bounds a step size, of which 1 is that by the bound of the curvature.
+// Chosen by trial.
+const maxStepFactor = 4

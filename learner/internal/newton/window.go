@@ -1,0 +1,73 @@
+package newton
+
+import (
+	"github.com/accrete-ml/accrete/internal/vec"
+	"github.com/accrete-ml/accrete/learner/internal/engine"
+	"github.com/accrete-ml/accrete/learner/internal/state"
+)
+
+// window is a ring of the last rows learned.
+type window struct {
+	rows    int // in use
+	at      int // the oldest, which is overwritten next, once all are in use
+	x       []float32
+	targets []float64 // rows × targets
+	weights []float64
+	f       []float64 // scores under the model as it is, in panels of rows [members × scores][vec.Lanes]
+}
+
+// place returns the index of a score of row i in panels of so many columns.
+func place(i, column, columns int) int {
+	return (i/vec.Lanes*columns+column)*vec.Lanes + i%vec.Lanes
+}
+
+// scores returns the scores of the rows, rows × columns.
+func (v *window) scores(columns int) []float64 {
+	f := make([]float64, v.rows*columns)
+	for i := range f {
+		f[i] = v.f[place(i/columns, i%columns, columns)]
+	}
+	return f
+}
+
+// setScores replaces the scores by f, rows × columns. Rows past the last one are 0.
+func (v *window) setScores(f []float64, columns int) {
+	v.f = make([]float64, vec.Panels(v.rows, vec.Lanes)*vec.Lanes*columns)
+	for i, s := range f {
+		v.f[place(i/columns, i%columns, columns)] = s
+	}
+}
+
+// push puts the rows of p into the window.
+func (w *newton) push(p *engine.Minibatch) {
+	v, dim, columns, k, n := &w.window, w.Dim, w.Columns(), w.Head.Scores(), w.Head.Parts()
+	own := len(w.members) * k
+	for i, y := range p.Labels {
+		at := v.at
+		if v.rows < w.length {
+			at = v.rows
+			v.rows++
+			v.x = state.Extend(v.x, dim)
+			v.targets = state.Extend(v.targets, n)
+			v.weights = append(v.weights, 0)
+			if at%vec.Lanes == 0 {
+				v.f = state.Extend(v.f, own*vec.Lanes)
+				clear(v.f[at*own:])
+			}
+		} else {
+			v.at = (v.at + 1) % w.length
+		}
+		copy(v.x[at*dim:], p.X[i*dim:(i+1)*dim])
+		for j := range n {
+			v.targets[at*n+j] = w.Head.PartTarget(y, j)
+		}
+		v.weights[at] = p.Weights[i]
+		w.forest.arrive(at, v.x[at*dim:(at+1)*dim])
+		for c, s := range p.Scores[i*columns+k : i*columns+k+own] {
+			v.f[place(at, c, own)] = s
+		}
+	}
+}
+
+// age returns the number of rows of the window that are newer than the one at i.
+func (v *window) age(i int) int { return (v.at - 1 - i + 2*v.rows) % v.rows }

@@ -1,0 +1,31 @@
+"""Predicts rows: python -m accrete MODEL FILE writes a JSON object for each JSON line."""
+
+import json
+import sys
+
+import numpy as np
+
+from . import load
+
+
+def main(args):
+    if len(args) != 2:
+        sys.exit("usage: python -m accrete MODEL.snap ROWS.jsonl (- for standard input)")
+    model = load(args[0])
+    with sys.stdin if args[1] == "-" else open(args[1], encoding="utf-8") as f:
+        rows = [json.loads(line) for line in f if line.strip()]
+    p = model.predict(rows)
+    for i in range(len(rows)):
+        out = {"prediction": p.labels[i]}
+        if p.probabilities is not None:
+            out["probabilities"] = dict(zip(p.classes, p.probabilities[i]))
+        for name, values in (("score", p.score), ("threshold", p.threshold), ("interval", p.intervals), ("variance", p.variance)):
+            if values is not None:
+                out[name] = values[i]
+        if p.quantiles is not None:
+            out["quantiles"] = {f"{t:g}": p.quantiles[i].T[j] for j, t in enumerate(p.levels)}
+        print(json.dumps(out, default=lambda v: v.tolist()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

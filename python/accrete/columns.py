@@ -1,0 +1,395 @@
+"""Columns: raw values of a row, and what the model sees of them."""
+
+import datetime
+import math
+import re
+
+import numpy as np
+
+from .snapshot import Unsupported, require
+
+MASK = 2**64 - 1
+MISSING_KEY, MAX_KEY = -1, 2**52
+SMOOTHING = 10
+PERIODS = (86400.0, 7 * 86400.0, 365.2425 * 86400)
+MAX_MAGNITUDE = 1e150
+TEXT_BUCKETS = 64
+
+P1, P2, P3, P4, P5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+
+
+def xxh64(b):
+    """The hash XXH64 of bytes, with the seed 0."""
+
+    def rotate(x, n):
+        return (x << n | x >> (64 - n)) & MASK
+
+    def turn(acc, v):
+        return rotate((acc + v * P2) & MASK, 31) * P1 & MASK
+
+    n, i = len(b), 0
+    if n >= 32:
+        v = [(P1 + P2) & MASK, P2, 0, -P1 & MASK]
+        while i + 32 <= n:
+            for j in range(4):
+                v[j] = turn(v[j], int.from_bytes(b[i + 8 * j : i + 8 * j + 8], "little"))
+            i += 32
+        h = (rotate(v[0], 1) + rotate(v[1], 7) + rotate(v[2], 12) + rotate(v[3], 18)) & MASK
+        for a in v:
+            h = ((h ^ turn(0, a)) * P1 + P4) & MASK
+    else:
+        h = P5
+    h = (h + n) & MASK
+    while i + 8 <= n:
+        h = (rotate(h ^ turn(0, int.from_bytes(b[i : i + 8], "little")), 27) * P1 + P4) & MASK
+        i += 8
+    if i + 4 <= n:
+        h = (rotate(h ^ int.from_bytes(b[i : i + 4], "little") * P1 & MASK, 23) * P2 + P3) & MASK
+        i += 4
+    for c in b[i:]:
+        h = rotate(h ^ c * P5 & MASK, 11) * P1 & MASK
+    h = (h ^ h >> 33) * P2 & MASK
+    h = (h ^ h >> 29) * P3 & MASK
+    return h ^ h >> 32
+
+
+def category(b):
+    """The raw value of a category: 52 bits of its hash."""
+    return float(xxh64(b) >> 12)
+
+
+def canonical(v):
+    """The text of a number that is a category."""
+    if v == 0:
+        return "0"
+    if isinstance(v, int):
+        return str(v) if abs(v) >= 2**53 else str(int(float(v)))
+    if v == math.trunc(v) and abs(v) < 1e21:
+        return str(int(v))
+    for precision in range(17):
+        text = f"{v:.{precision}e}"
+        if float(text) == v:
+            break
+    mantissa, exponent = text.split("e")
+    exponent = int(exponent)
+    if -4 <= exponent < 6:
+        return np.format_float_positional(v, trim="-")
+    return f"{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+
+
+TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:([T ])(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)?)?)?")
+
+
+def parse_time(text):
+    """Seconds since 1970 of a time such as 2006-01-02T15:04:05Z; None for another text."""
+    m = TIME.fullmatch(text)
+    if not m or len(text) > 40:
+        return None
+    year, month, day, _, hour, minute, second, fraction, zone = m.groups()
+    try:
+        at = datetime.datetime(int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))
+    except ValueError:
+        return None
+    seconds = (at - datetime.datetime(1970, 1, 1)) // datetime.timedelta(seconds=1)
+    if zone and zone != "Z":
+        offset = 3600 * int(zone[1:3]) + 60 * int(zone[4:])
+        seconds -= offset if zone[0] == "+" else -offset
+    nanoseconds = int((fraction or "0")[:9].ljust(9, "0"))
+    return float(seconds) + nanoseconds / 1e9
+
+
+def ngrams(text):
+    """The hashed n-grams of a text: words, pairs of words, and three bytes of a word."""
+    x = [0.0] * TEXT_BUCKETS
+
+    def add(h):
+        h ^= h >> 32
+        h = h * 0x9FB21C651E98DF25 & MASK
+        h ^= h >> 29
+        x[(h >> 1) % TEXT_BUCKETS] += 1 if h & 1 == 0 else -1
+
+    prime = 0x100000001B3
+    last = word = three = 0
+
+    def end():
+        nonlocal last, word, three
+        if word == 0:
+            return
+        add((three << 8 | 32) & MASK)
+        add(word)
+        if last != 0:
+            add((last * prime + word) & MASK)
+        last, word, three = word, 0, 0
+
+    for c in text:
+        if 65 <= c <= 90:
+            c += 32
+        elif not (97 <= c <= 122 or 48 <= c <= 57 or c >= 0x80):
+            end()
+            continue
+        if word == 0:
+            word, three = 0xCBF29CE484222325, 32
+        else:
+            add(three << 8 | c)
+        three = (three << 8 | c) & 0xFFFF
+        word = (word ^ c) * prime & MASK
+    end()
+    length = sum(v * v for v in x)
+    if length > 0:
+        x = [v * (1 / math.sqrt(length)) for v in x]
+    return x
+
+
+def together(a, b):
+    """The raw value of a pair of columns."""
+    if a != a and b != b:
+        return math.nan
+    bits = b"".join(np.uint64(0x7FF8000000000001).tobytes() if v != v else np.float64(v + 0.0).tobytes() for v in (a, b))
+    return category(bits)
+
+
+def bounded(v):
+    return np.clip(v, -MAX_MAGNITUDE, MAX_MAGNITUDE)
+
+
+class Reader:
+    """Turns rows into raw values: what a learner does with records."""
+
+    def __init__(self, schema, options):
+        self.columns = schema.get("columns") or []
+        self.types = schema.get("types") or ["numeric"] * len(self.columns)
+        self.declared = options.get("types") or {}
+        self.missing = options.get("missing") or "quarantine"
+        self.unknown = options.get("unknown") or "quarantine"
+        self.max_abs = options.get("max_abs") or 1e30
+        self.at = {name: i for i, name in enumerate(self.columns)}
+        self.other = set(options.get("labels") or []) | {options.get(k) or k for k in ("label", "key", "weight")} | {"y", "label"}
+        self.other |= {name for name, t in self.declared.items() if t in ("ignored", "id")}
+        self.texts = {name[:-3]: i for i, name in enumerate(self.columns) if self.types[i] == "text" and name.endswith(":00")}
+        self.key = self.types.index("key") if "key" in self.types else None
+        self.key_field = options.get("key") or "key"
+        self.pairs = []
+        for i, name in enumerate(self.columns):
+            if self.types[i] == "pair":
+                a, b = name.split("*")
+                self.pairs.append((i, self.at[a], self.at[b]))
+        self.cache = {}
+
+    @property
+    def fields(self):
+        """The names of the input fields, in the order of the columns of an array of rows."""
+        parts = {f"{t}:{i:02d}" for t in self.texts for i in range(TEXT_BUCKETS)}
+        return [n for n, t in zip(self.columns, self.types) if n not in parts and t not in ("key", "pair")] + list(self.texts)
+
+    def rows(self, rows):
+        """Returns the raw values of rows: a list of dicts, a dict of columns, or an array."""
+        if isinstance(rows, dict):
+            values = {name: list(v) for name, v in rows.items()}
+            n = {len(v) for v in values.values()}
+            if len(n) > 1:
+                raise ValueError("the columns have different lengths")
+            rows = [dict(zip(values, row)) for row in zip(*values.values())]
+        if isinstance(rows, np.ndarray) and rows.dtype != object:
+            return self._array(rows)
+        return np.array([self.row(r) for r in rows], np.float64).reshape(len(rows), len(self.columns))
+
+    def _array(self, rows):
+        if rows.ndim != 2 or rows.shape[1] != len(self.columns):
+            raise ValueError(f"rows have the shape {rows.shape}, want (rows, {len(self.columns)})")
+        wrong = [c for c, t in zip(self.columns, self.types) if not t.startswith("numeric") and t != "boolean"]
+        if wrong:
+            raise ValueError(f"an array has numbers only, but {wrong[0]} is a {self.types[self.at[wrong[0]]]}: use a list of dicts")
+        x = rows.astype(np.float64)
+        if np.isinf(x).any() or (np.abs(x) > self.max_abs).any():
+            raise ValueError(f"a number is not finite, or exceeds {self.max_abs:g}")
+        if np.isnan(x).any():
+            if self.missing == "quarantine":
+                raise ValueError("a value is missing")
+            if self.missing == "zero":
+                x = np.where(np.isnan(x), 0, x)
+        return x
+
+    def row(self, r):
+        """Returns the raw values of a row: a dict as a record of a topic, or a list of numbers."""
+        key = None
+        if isinstance(r, dict):
+            key = r.get(self.key_field)
+            if isinstance(r.get("features"), dict):
+                r = r["features"]
+            elif isinstance(r.get("x"), list) and "x" not in self.at and "x.0" not in self.at:
+                r = r["x"]
+        if not isinstance(r, dict):
+            if len(r) != len(self.columns):
+                raise ValueError(f"a row has {len(r)} values, want {len(self.columns)}")
+            r = dict(zip(self.columns, r))
+        x = [None] * len(self.columns)
+        for name, v in self._flat(r):
+            i = self.at.get(name, -1)
+            if name in self.texts:
+                first = self.texts[name]
+                if v is not None and not isinstance(v, str):
+                    raise ValueError(f"{name} is {v!r}, want text")
+                x[first : first + TEXT_BUCKETS] = ngrams(v.encode()) if v is not None else [self._missing(name, "text")] * TEXT_BUCKETS
+            elif i >= 0 and self.types[i] not in ("text", "pair", "key"):
+                x[i] = self.raw(name, self.types[i], v)
+            elif name not in self.other and name.split(".")[0] not in self.other and self.unknown != "ignore":
+                raise ValueError(f"{name} is not a column of the model")
+        for i, v in enumerate(x):
+            if v is None and self.types[i] == "key":
+                x[i] = math.nan if key is None else category(str(key).encode())
+            elif v is None and self.types[i] != "pair":
+                x[i] = self._missing(self.columns[i], self.types[i])
+        for i, a, b in self.pairs:
+            x[i] = together(x[a], x[b])
+        return x
+
+    def _flat(self, r, path=""):
+        for name, v in r.items() if isinstance(r, dict) else ((str(i), v) for i, v in enumerate(r)):
+            name = path + str(name)
+            if isinstance(v, (dict, list, tuple)) and name not in self.at and name not in self.other:
+                yield from self._flat(v, name + ".")
+            else:
+                yield name, v
+
+    def _missing(self, name, typ):
+        if self.missing == "quarantine":
+            raise ValueError(f"{name} is missing")
+        if self.missing == "zero" and (typ.startswith("numeric") or typ == "boolean"):
+            return 0.0
+        return math.nan
+
+    def raw(self, name, typ, v):
+        if v is None or isinstance(v, (float, np.floating)) and v != v:
+            return self._missing(name, typ)
+        if isinstance(v, np.generic):
+            v = v.item()
+        number = isinstance(v, (int, float)) and not isinstance(v, bool)
+        if number and not abs(v) <= self.max_abs:
+            raise ValueError(f"{name} is {v}, want a number of at most {self.max_abs:g}")
+        if number and typ.startswith("numeric"):
+            return float(v)
+        if isinstance(v, bool) and typ == "boolean":
+            return float(v)
+        if typ.startswith("category") and (isinstance(v, str) or number and name in self.declared):
+            text = v if isinstance(v, str) else canonical(v)
+            if text not in self.cache:
+                self.cache[text] = category(text.encode())
+            return self.cache[text]
+        if typ.startswith("time") and isinstance(v, str):
+            seconds = parse_time(v)
+            if seconds is not None:
+                return seconds
+        if typ.startswith("time") and number and name in self.declared:
+            return float(v)
+        if typ == "":
+            raise Unsupported(f"{name} had no value while the model was learned")
+        raise ValueError(f"{name} is {v!r}, want a value of type {typ}")
+
+
+NUMBER, IMPUTED, INDICATED, ABSENT, ONE_HOT, STATISTICS, CYCLES, TEXT, NORMAL, NORMAL_INDICATED, TREND, SINCE, DECAYED = range(13)
+
+
+class Encoding:
+    """What each raw column becomes; see the section array of snapshot/FORMAT.md."""
+
+    def __init__(self, arrays):
+        columns = arrays["encode.columns"]
+        parameters, keys = arrays["encode.parameters"].ravel(), arrays["encode.keys"].ravel()
+        counts, prior = arrays["encode.counts"], arrays["encode.prior"].ravel()
+        self.weight, self.sums = prior[1], prior[2:]
+        self.mean = self.sums / self.weight if self.weight else np.zeros(len(self.sums))
+        decayed = iter(arrays.get("encode.decayed", ()))
+        self.columns = []
+        for kind, n, entries in columns:
+            if kind > DECAYED or kind < 0:
+                raise Unsupported(f"the encoder {kind}")
+            require(n <= len(parameters) and entries <= len(keys), "encode.columns exceeds the arrays")
+            table = (keys[:entries], counts[:entries], next(decayed) if kind == DECAYED else None)
+            self.columns.append((kind, parameters[:n], table))
+            parameters, keys, counts = parameters[n:], keys[entries:], counts[entries:]
+        require(len(parameters) == 0 and len(keys) == 0, "encode: more than encode.columns says")
+
+    def apply(self, x):
+        out = []
+        for j, (kind, p, table) in enumerate(self.columns):
+            v = x[:, j]
+            if kind == SINCE:
+                out.extend(self._since(v, x[:, int(p[0])], table))
+            else:
+                out.extend(self._column(kind, p, table, v))
+        return np.stack(out, axis=1)
+
+    def _column(self, kind, p, table, v):
+        missing = np.isnan(v)
+        if kind == NUMBER:
+            return [v]
+        if kind in (IMPUTED, INDICATED):
+            out = [np.where(missing, p[0], v)]
+            return out + [missing.astype(float)] if kind == INDICATED else out
+        if kind == ABSENT:
+            return [np.zeros(len(v))]
+        if kind == ONE_HOT:
+            k = keys_of(v)
+            out = [(k == c).astype(float) for c in p]
+            return out + [1.0 - np.maximum.reduce(out)]
+        if kind in (STATISTICS, DECAYED):
+            return self._statistics(keys_of(v), table)
+        if kind == CYCLES:
+            return cycles(v)
+        if kind == TREND:
+            return cycles(v) + [np.where(missing, p[0], bounded(v))]
+        if kind == TEXT:
+            return [np.where(missing, 0, bounded(v))]
+        out = [normal_score(v, p)]
+        return out + [missing.astype(float)] if kind == NORMAL_INDICATED else out
+
+    def _find(self, k, table):
+        keys, counts, _ = table
+        if len(keys) == 0:
+            return np.zeros(len(k), bool), np.zeros((len(k), counts.shape[1]))
+        i = np.minimum(np.searchsorted(keys, k), len(keys) - 1)
+        found = keys[i] == k
+        return found, np.where(found[:, None], counts[i], 0)
+
+    def _statistics(self, k, table):
+        _, e = self._find(k, table)
+        mean, weight = self.mean, self.weight
+        if table[2] is not None:
+            growth, total = table[2][0], table[2][1:]
+            e = e / growth
+            mean = total[1:] / total[0] if total[0] > 0 else np.zeros(len(total) - 1)
+            weight = total[0] / growth
+        n = e[:, 0]
+        out = [(e[:, 1 + i] + SMOOTHING * mean[i]) / (n + SMOOTHING) for i in range(len(mean))]
+        return out + [np.log((n + 1) / (weight + 1))]
+
+    def _since(self, v, now, table):
+        found, e = self._find(keys_of(v), table)
+        known = found & ~np.isnan(v) & ~np.isnan(now)
+        passed = np.where(known, np.maximum(0, bounded(now) - e[:, 0]), 0)
+        return [np.log(1 + passed), 1.0 - known]
+
+
+def keys_of(v):
+    return np.where(np.isnan(v), MISSING_KEY, np.clip(np.nan_to_num(v), 0, MAX_KEY - 1)).astype(np.int64)
+
+
+def cycles(v):
+    missing, out = np.isnan(v), []
+    for period in PERIODS:
+        at = np.fmod(bounded(np.nan_to_num(v)), period) / period * (2 * math.pi)
+        out += [np.where(missing, 0, np.sin(at)), np.where(missing, 0, np.cos(at))]
+    return out
+
+
+def normal_score(v, p):
+    n = len(p) // 2
+    knots, scores = p[:n], p[n:]
+    missing, v = np.isnan(v), bounded(np.nan_to_num(v))
+    i = np.clip(np.searchsorted(knots, v), 1, n - 1)
+    share = (v - knots[i - 1]) / (knots[i] - knots[i - 1])
+    out = scores[i - 1] + share * (scores[i] - scores[i - 1])
+    below = scores[0] - (scores[1] - scores[0]) * np.log(1 + np.maximum(knots[0] - v, 0) / (knots[1] - knots[0]))
+    above = scores[-1] + (scores[-1] - scores[-2]) * np.log(1 + np.maximum(v - knots[-1], 0) / (knots[-1] - knots[-2]))
+    out = np.where(v < knots[0], below, np.where(v > knots[-1], above, out))
+    return np.where(missing, 0, out)
