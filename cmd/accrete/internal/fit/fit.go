@@ -66,7 +66,7 @@ type Command struct {
 	ByNorm      bool    `help:"Draw the rows of --refit by the lengths of their features and their weights, instead of in permutations; see docs/dspdc.md."`
 	Coordinates int     `placeholder:"Q" help:"Number of coefficients of a score that a step of --refit moves (default: all, with one row; see docs/dspdc.md)."`
 	Penalty     float64 `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
-	Plot        string  `placeholder:"FILE" help:"Plot the error over time to this PNG file."`
+	Plot        string  `placeholder:"FILE" help:"Plot the error over time, and the weights of a mixture, to this PNG or SVG file."`
 	Predictions string  `placeholder:"FILE" help:"Write the rows with their progressive predictions, each made before the row was learned, in the format of the training file."`
 	Save        string  `placeholder:"FILE" help:"Save the final model as a snapshot file."`
 
