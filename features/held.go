@@ -25,7 +25,7 @@ const perTile = 2 * vec.Panel * vec.Lanes
 // with weights cannot.
 func (b *Bank) Holds() bool { return !b.featured() && b.m.Leverage == nil }
 
-// Hold sets h to the features of a block for so many rows x, packed by vec.PackRows. It
+// Hold sets h to the features of a block for that many rows x, packed by vec.PackRows. It
 // panics unless b Holds features.
 func (b *Bank) Hold(h *Held, block int, x []float32, rows int) {
 	if !b.Holds() || block < 0 || block >= b.blocks || len(x) != vec.Panels(rows, vec.Lanes)*vec.Lanes*b.m.Dim {

@@ -110,7 +110,7 @@ func (m Map) leveraged(dst, weights []float32, s *kernel.Source) {
 	}
 	mean, total := sum/float64(len(scores)), 0.0
 	for i, tau := range scores {
-		scores[i] = (tau + mean) / 2
+		scores[i] = float64((tau + mean) / 2)
 		total += scores[i]
 	}
 	step := total / float64(n)

@@ -269,7 +269,7 @@ func exp2(n int, x *float64, dst *float64, table *float64) (done int)
 //go:noescape
 func solves2(n int, l *float64, b *float64)
 
-// heldSum512 sums the features f, [panels][2][12][32] with so many numbers from one panel to the
+// heldSum512 sums the features f, [panels][2][12][32] with that many numbers from one panel to the
 // next, with the coefficients a, [panels][2][12][8]:
 //
 //	dst[c][i] = Σ f[p][0][j][i]*a[p][0][j][c] + Σ f[p][1][j][i]*a[p][1][j][c]	in float32 chains, and their sum in float64
@@ -277,7 +277,7 @@ func solves2(n int, l *float64, b *float64)
 //go:noescape
 func heldSum512(panels int, stride int, f *float32, a *float32, dst *float64)
 
-// heldSum2 sums the features f, [panels][2][12][32] with so many numbers from one panel to the
+// heldSum2 sums the features f, [panels][2][12][32] with that many numbers from one panel to the
 // next, with the coefficients a, [panels][2][12][8]:
 //
 //	dst[c][i] = Σ f[p][0][j][i]*a[p][0][j][c] + Σ f[p][1][j][i]*a[p][1][j][c]	in float32 chains, and their sum in float64

@@ -22,7 +22,7 @@ const perPanel = 8 // of a panel of coefficients
 func heldSum(name string, v []VecPhysical, c, r, width int) {
 	text("heldSum"+name, NOSPLIT, "func(panels, stride int, f, a *float32, dst *float64)")
 	Pragma("noescape")
-	Doc("heldSum"+name+" sums the features f, [panels][2][12][32] with so many numbers from one panel to the",
+	Doc("heldSum"+name+" sums the features f, [panels][2][12][32] with that many numbers from one panel to the",
 		"next, with the coefficients a, [panels][2][12][8]:",
 		"",
 		"\tdst[c][i] = Σ f[p][0][j][i]*a[p][0][j][c] + Σ f[p][1][j][i]*a[p][1][j][c]	in float32 chains, and their sum in float64")

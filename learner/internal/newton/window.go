@@ -17,7 +17,7 @@ type window struct {
 	f       []float64 // scores under the model as it is, in panels of rows [members × scores][vec.Lanes]
 }
 
-// place returns the index of a score of row i in panels of so many columns.
+// place returns the index of a score of row i in panels of that many columns.
 func place(i, column, columns int) int {
 	return (i/vec.Lanes*columns+column)*vec.Lanes + i%vec.Lanes
 }
