@@ -33,11 +33,11 @@ type memberScratch struct {
 
 // eachMember calls f for each member, on two cores if there is work for them: no member
 // depends on another.
-func (w *newton) eachMember(f func(m int)) {
+func (w *newton) eachMember(f func(w *newton, m int)) {
 	e := len(w.members)
 	if runtime.GOMAXPROCS(0) == 1 || w.window.rows*e*w.Head.Scores() < parallelScores {
 		for m := range e {
-			f(m)
+			f(w, m)
 		}
 		return
 	}
@@ -45,7 +45,7 @@ func (w *newton) eachMember(f func(m int)) {
 	for part := range 2 {
 		wait.Go(func() {
 			for m := part * e / 2; m < (part+1)*e/2; m++ {
-				f(m)
+				f(w, m)
 			}
 		})
 	}
@@ -71,7 +71,7 @@ func (w *newton) gradient() bool {
 	for len(g.members) < e {
 		g.members = append(g.members, memberScratch{})
 	}
-	w.eachMember(w.memberGradient)
+	w.eachMember((*newton).memberGradient)
 	// The intercepts change before the block does, but its gradient is that from
 	// before: it takes them into account at the next step.
 	for m := range w.members {
@@ -191,7 +191,7 @@ func (w *newton) lossGradient(dst, f []float64, r, rows int, s *memberScratch) {
 // has the bound of the loss's curvature, so that no step increases the loss of the
 // window; for losses of probabilities, that of target.CurvatureAlong.
 func (w *newton) lengths() {
-	w.eachMember(w.memberCurvature)
+	w.eachMember((*newton).memberCurvature)
 	s, k := &w.scratch, w.Head.Scores()
 	for c, gain := range s.size {
 		bound := s.gradient.members[c/k].sum[c%k] + s.slope[c]

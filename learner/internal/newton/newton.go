@@ -85,6 +85,8 @@ type scratch struct {
 	phi       []float32
 	gram      []float64
 	v         []float64 // right-hand sides
+	of        []int     // columns that share a factor
+	penalties []float64 // of each column
 	mix       []float64
 	shares    []float64 // of members and averages in the scores of the mixture
 	losses    []float64

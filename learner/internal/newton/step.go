@@ -84,7 +84,8 @@ func (w *newton) direction(g *gram, coef []float64) {
 	s := &w.scratch
 	s.step = state.Extend(s.step[:0], size*columns)
 	s.size = state.Extend(s.size[:0], columns)
-	penalties := make([]float64, columns)
+	s.penalties = state.Extend(s.penalties[:0], columns)
+	penalties := s.penalties
 	for c := range penalties {
 		penalties[c] = w.penalty(c/k, float64(w.window.rows))
 	}
@@ -94,26 +95,25 @@ func (w *newton) direction(g *gram, coef []float64) {
 		}
 	}
 	for f := range w.factors {
-		factor, of := g.factors[f*size*size:(f+1)*size*size], make([]int, 0, columns)
+		factor, of := g.factors[f*size*size:(f+1)*size*size], s.of[:0]
 		for c := range columns {
 			if w.factorOf[c/k] == f {
 				of = append(of, c)
 			}
 		}
+		s.of = of
 		for ; len(of) > 0; of = of[min(perSolution, len(of)):] {
 			w.solve(factor, of[:min(perSolution, len(of))])
 		}
 	}
-	gain, square := make([]float64, columns), make([]float64, columns)
-	for i := range size {
-		for c, d32 := range s.step[i*columns : (i+1)*columns] {
-			d := float64(d32)
-			gain[c] += float64(d * s.slope[i*columns+c])
-			square[c] += float64(d * d)
-		}
-	}
 	for c, p := range penalties {
-		s.size[c], s.slope[c] = gain[c], float64(p*square[c])
+		gain, square := 0.0, 0.0
+		for i := c; i < size*columns; i += columns {
+			d := float64(s.step[i])
+			gain += float64(d * s.slope[i])
+			square += float64(d * d)
+		}
+		s.size[c], s.slope[c] = gain, float64(p*square)
 	}
 }
 
