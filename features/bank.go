@@ -64,7 +64,6 @@ func (b *Bank) Grow(blocks int) {
 	}
 	from := b.blocks
 	b.blocks = blocks
-	b.growWeights(from)
 	if b.featured() {
 		b.growOwn()
 		return
@@ -86,9 +85,12 @@ func (b *Bank) Grow(blocks int) {
 	}
 	b.w = slices.Grow(b.w, max(0, kept*panel-old))[:kept*panel]
 	clear(b.w[min(old, len(b.w)):])
+	b.growWeights(from, vec.Panels(kept*vec.Panel, b.m.BlockSize))
 	j := b.job()
 	defer j.release()
+	j.growing = b.weights != nil
 	j.pack(b.w, 0, from)
+	j.growing = false
 }
 
 // structured reports whether phases come from transforms, and not from stored

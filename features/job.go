@@ -41,7 +41,8 @@ type job struct {
 
 	packed      []float32 // destination of pack, which begins with frequency firstPacked
 	firstPacked int
-	block       int // first block of pack
+	block       int  // first block of pack
+	growing     bool // pack sets the weights of the blocks, too
 
 	task    func(*job, *worker, int)
 	tasks   int

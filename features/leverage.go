@@ -31,7 +31,8 @@ type Leverage struct {
 const LeverageRows = 128
 
 // candidates is the number of frequencies of the kernel of which Leverage sampling keeps
-// one. TestLeverageApproximatesRidgeBetter compares it with half and twice as many.
+// one. In TestLeverageApproximatesRidgeBetter the error of the regression with a penalty of
+// 1e-4 and 512 frequencies is 1.31 with half as many, .99, and .96 with twice as many.
 const candidates = 4
 
 var errLeverage = errors.New("features: the rows of a leverage")
@@ -138,14 +139,16 @@ func (m Map) Weights(block int) []float32 {
 	return weights
 }
 
-// growWeights adds the weights of the blocks from from on.
-func (b *Bank) growWeights(from int) {
+// growWeights adds the weights of the blocks from from on, those of frequencies that are not
+// stored. Others come with their frequencies: see packTask.
+func (b *Bank) growWeights(from, stored int) {
 	if b.m.Sampling != Leveraged || b.m.Leverage == nil {
 		return
 	}
-	b.weights = slices.Grow(b.weights, (b.blocks-from)*b.m.BlockSize)
-	for i := from; i < b.blocks; i++ {
-		b.weights = append(b.weights, b.m.Weights(i)...)
+	n := b.m.BlockSize
+	b.weights = slices.Grow(b.weights, b.blocks*n-len(b.weights))[:b.blocks*n]
+	for i := max(from, stored); i < b.blocks; i++ {
+		copy(b.weights[i*n:], b.m.Weights(i))
 	}
 }
 

@@ -3,6 +3,7 @@ package features
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -129,14 +130,29 @@ func TestLeverageEstimatesAreUnbiased(t *testing.T) {
 
 // Every method of Bank, and a selection, has the same weights: those of Features.
 func TestLeverageWeightsAreThoseOfEveryMethod(t *testing.T) {
+	for _, limit := range []int{0, 200, 1} { // of the memory for frequencies, in bytes
+		testLeverageWeights(t, limit)
+	}
+}
+
+func testLeverageWeights(t *testing.T, limit int) {
+	t.Helper()
 	const dim, blocks, scores, n = 3, 3, 2, 37
 	r := rand.New(rand.NewPCG(3, 3))
 	x := curve(r, n, dim)
 	m := leveragedMap(t, x, dim, 1e-3, 5)
 	m.BlockSize = 20
 	b, size := NewBank(m), 2*blocks*m.BlockSize
+	if limit > 0 {
+		b.Limit(limit)
+	}
 	b.Grow(1)
 	b.Grow(blocks)
+	for i := range blocks {
+		if got := b.weights[i*m.BlockSize : (i+1)*m.BlockSize]; !slices.Equal(got, m.Weights(i)) {
+			t.Errorf("block %d: weights %v", i, got)
+		}
+	}
 	phi := make([]float32, n*size)
 	b.Features(phi, 0, x)
 	coef, g := make([]float32, size*scores), make([]float64, n*scores)

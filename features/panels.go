@@ -22,8 +22,13 @@ func (j *job) pack(w []float32, p, from int) {
 func (j *job) packTask(w *worker, i int) {
 	m, block := j.bank.m, j.block+i
 	all := resize(&w.frequencies, m.BlockSize*m.Dim)
-	m.frequencies(all, block, &w.source)
 	first := block * m.BlockSize
+	if j.growing {
+		w.source.Reset(m.Seed, uint64(block))
+		m.leveraged(all, j.bank.weights[first:first+m.BlockSize], &w.source)
+	} else {
+		m.frequencies(all, block, &w.source)
+	}
 	from, to := max(first, j.firstPacked), min(first+m.BlockSize, j.firstPacked+len(j.packed)/m.Dim)
 	vec.PackFrequencies(j.packed, all[(from-first)*m.Dim:(to-first)*m.Dim], from-j.firstPacked, m.Dim)
 }

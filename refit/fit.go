@@ -144,6 +144,9 @@ func (r *scoreFit) solve(ctx context.Context, p *optim.Problem, score int, equat
 		n, _ := r.features.Dims()
 		c.Primal, c.Dual, c.Scale = q, max(1, int(float64(n)*float64(q)/float64(r.columns))), 0
 	}
+	if r.ByNorm {
+		c.ByNorm, c.Shuffle = true, false
+	}
 	if r.Progress != nil {
 		c.Progress = func(at optim.Point) { r.Progress(score, at) }
 	}
@@ -194,7 +197,7 @@ const (
 // cost less than the passes that the contraction of the steps makes likely, for
 // each score, or whether such a small gap needs them.
 func (r *scoreFit) direct() bool {
-	if r.loss != (loss.Square{}) || r.columns > MaxDirect || r.l1 > 0 || r.Coordinates > 0 {
+	if r.loss != (loss.Square{}) || r.columns > MaxDirect || r.l1 > 0 || r.Coordinates > 0 || r.ByNorm {
 		return false
 	}
 	n, p := float64(len(r.targets)/r.scores), float64(r.columns)

@@ -171,6 +171,28 @@ func TestPrunedRefitIsCertifiedAndRestores(t *testing.T) {
 	}
 }
 
+// Rows drawn by norm, of features that have several, reach the same optimum.
+func TestRefitByNormReachesTheOptimum(t *testing.T) {
+	rows := rings(400, 2)
+	m := learned(t, learner.Config{Algorithm: "dsg", MaxFeatures: 64, Sampling: "leverage"}, rows)
+	want, err := Solve(t.Context(), m, rows, Options{Lambda: 1e-2, Relative: 1e-7, Passes: 5000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Solve(t.Context(), m, rows, Options{Lambda: 1e-2, Relative: 1e-6, Passes: 5000, ByNorm: true})
+	if err != nil || !got.Fit.Reached || math.Abs(got.Fit.Primal-want.Fit.Primal) > 1e-6 {
+		t.Errorf("objective %v, want %v: %v", got.Fit.Primal, want.Fit.Primal, err)
+	}
+	if got.Fit.Passes == want.Fit.Passes {
+		t.Errorf("%v passes, as with permutations", got.Fit.Passes)
+	}
+	for _, o := range []Options{{ByNorm: true, Coordinates: 4}, {ByNorm: true, Prune: 0.1}} {
+		if _, err := Solve(t.Context(), m, rows, o); !errors.Is(err, ErrUnfit) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
 // TestRefitOfSomeCoordinatesReachesTheOptimum samples primal coordinates too.
 func TestRefitOfSomeCoordinatesReachesTheOptimum(t *testing.T) {
 	rows := rings(400, 2)

@@ -27,6 +27,12 @@ type Options struct {
 	// Prune, and takes more passes: see docs/dspdc.md.
 	Coordinates int
 
+	// ByNorm draws rows by the lengths of their features, times the root of their weight,
+	// instead of passes over permutations (Zhang and Xiao 2015): it pays where some rows are
+	// many times as long as the others. It excludes Coordinates and Prune, and is for losses
+	// of a score each.
+	ByNorm bool
+
 	// Prune removes random features: it is the penalty λ₁ of the norm of the coefficients
 	// of each of them, as a share of the least for which none is left. 0 keeps all.
 	Prune float64
@@ -121,6 +127,9 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	if o.Coordinates < 0 || o.Coordinates > 0 && o.Prune > 0 {
 		return nil, fmt.Errorf("%w: %d coordinates a step with prune %v: want 0 or more, and none with prune", ErrUnfit, o.Coordinates, o.Prune)
 	}
+	if o.ByNorm && (o.Coordinates > 0 || o.Prune > 0) {
+		return nil, fmt.Errorf("%w: rows drawn by norm exclude coordinates and prune", ErrUnfit)
+	}
 	if !(o.Prune >= 0 && o.Prune <= 1) {
 		return nil, fmt.Errorf("%w: prune is %v: want 0 to 1", ErrUnfit, o.Prune)
 	}
@@ -133,8 +142,8 @@ func Solve(ctx context.Context, m *learner.Model, b *learner.Batch, o Options) (
 	if multinomial {
 		served, r.Loss = m.Loss(), m.Loss().String()
 	}
-	if multinomial && o.Coordinates > 0 {
-		return nil, fmt.Errorf("%w: the classes of softmax are one problem, whose steps move all coordinates", ErrUnfit)
+	if multinomial && (o.Coordinates > 0 || o.ByNorm) {
+		return nil, fmt.Errorf("%w: the classes of softmax are one problem, whose steps take all rows and coordinates", ErrUnfit)
 	}
 	r.Comparable = served == m.Loss()
 	if r.Lambda == 0 {

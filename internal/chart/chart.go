@@ -45,6 +45,26 @@ func NewLine(points plotter.XYs, k int) (*plotter.Line, error) {
 	return l, nil
 }
 
+// NewPoints returns the k-th set of points of a plot.
+func NewPoints(points plotter.XYs, k int) (*plotter.Scatter, error) {
+	s, err := plotter.NewScatter(points)
+	if err != nil {
+		return nil, err
+	}
+	s.Color, s.Shape, s.Radius = colours[k%len(colours)], draw.CircleGlyph{}, vg.Points(3)
+	return s, nil
+}
+
+// NewBars returns the k-th bars of a plot, of equal distances.
+func NewBars(values plotter.Values, k int) (*plotter.BarChart, error) {
+	b, err := plotter.NewBarChart(values, vg.Points(7))
+	if err != nil {
+		return nil, err
+	}
+	b.Color, b.LineStyle.Width = colours[k%len(colours)], 0
+	return b, nil
+}
+
 // NewArea returns the k-th area of a plot, in the colour of its k-th line.
 func NewArea(outline plotter.XYs, k int) (*plotter.Polygon, error) {
 	a, err := plotter.NewPolygon(outline)

@@ -10,28 +10,44 @@ import (
 	"github.com/accrete-ml/accrete/internal/chart"
 )
 
-// Draw writes the pictures to PNG files in dir: the rate of convergence, and for each set
-// the loss over features and seconds.
+// Draw writes the pictures of what there is to PNG files in dir: novelties, the rate of
+// convergence, the posterior, support vector machines, and for each set the loss over
+// features and seconds.
 func (r *Report) Draw(dir string) error {
-	if len(r.Rates) > 0 {
-		row, err := r.drawRates()
-		if err != nil {
+	for _, picture := range []struct {
+		file string
+		rows int
+		draw func(i int) ([]*plot.Plot, error)
+	}{
+		{"dsg-novelty.png", min(1, len(r.Novelties)), func(int) ([]*plot.Plot, error) { return r.drawNovelties() }},
+		{"dsg-rate.png", min(1, len(r.Rates)), func(int) ([]*plot.Plot, error) { return r.drawRates() }},
+		{"dsg-posterior.png", r.posteriors(), func(int) ([]*plot.Plot, error) { return r.Posterior.draw() }},
+		{"dsg-svm.png", (len(r.SVMs) + 1) / 2, r.drawSVMs},
+		{"cdsg-features.png", len(r.Growth), func(i int) ([]*plot.Plot, error) { return r.Growth[i].draw() }},
+	} {
+		var rows [][]*plot.Plot
+		for i := range picture.rows {
+			row, err := picture.draw(i)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row)
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		if err := chart.Save(filepath.Join(dir, picture.file), rows); err != nil {
 			return err
 		}
-		return chart.Save(filepath.Join(dir, "dsg-rate.png"), [][]*plot.Plot{row})
 	}
-	if len(r.Growth) == 0 {
-		return nil
+	return nil
+}
+
+func (r *Report) posteriors() int {
+	if r.Posterior == nil {
+		return 0
 	}
-	var rows [][]*plot.Plot
-	for _, g := range r.Growth {
-		row, err := g.draw()
-		if err != nil {
-			return err
-		}
-		rows = append(rows, row)
-	}
-	return chart.Save(filepath.Join(dir, "cdsg-features.png"), rows)
+	return 1
 }
 
 func logarithmic(p *plot.Plot, x, y string) {

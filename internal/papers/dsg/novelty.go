@@ -75,8 +75,8 @@ func blobs(seed uint64, move bool) *novel {
 
 // novelties returns streams of a set of classes: the most frequent of two, or the first
 // fifth of more, is normal, and 5 % of the rows are of others. The second, of more than two
-// classes, changes half way to the next fifth.
-func (s *Rows) novelties(seed uint64) (streams []*novel) {
+// classes, changes half way to the next fifth. There are at most that many rows of either.
+func (s *Rows) novelties(seed uint64, most int) (streams []*novel) {
 	counts := []int{}
 	for _, y := range s.Labels {
 		for len(counts) <= y.Class {
@@ -93,8 +93,12 @@ func (s *Rows) novelties(seed uint64) (streams []*novel) {
 			}
 		}
 		every, others := max(1, 19*(len(s.Labels)-usual)/max(1, usual)), 0
+		end := len(to.novel) + most
 		for _, i := range order {
 			is := !normal(s.Labels[i].Class)
+			if len(to.novel) == end {
+				break
+			}
 			if is {
 				if others++; (others-1)%every != 0 {
 					continue
@@ -232,7 +236,7 @@ func (s *novel) auc(scores []float64) float64 {
 
 // novelties runs the experiment on the blobs, for three rates, and on sets of classes.
 func novelties(ctx context.Context, sets []*Rows, full bool, progress func(string)) (reports []*NoveltyReport, err error) {
-	rates := []float64{0.05, 0.1, 0.2}
+	rates, most := []float64{0.05, 0.1, 0.2}, 8000
 	add := func(of []*novel, nu float64) error {
 		r := &NoveltyReport{Stream: of[0].name, Nu: nu, Rows: len(of[0].novel) - of[0].from}
 		for i, s := range of {
@@ -258,12 +262,12 @@ func novelties(ctx context.Context, sets []*Rows, full bool, progress func(strin
 		}
 	}
 	if !full {
-		rates = rates[1:2]
+		rates, most = rates[1:2], 4000
 	}
 	for _, set := range sets {
 		var streams [][]*novel
 		for seed := range uint64(orders) {
-			for k, s := range set.novelties(seed + 1) {
+			for k, s := range set.novelties(seed+1, most) {
 				if k == len(streams) {
 					streams = append(streams, nil)
 				}

@@ -86,7 +86,7 @@ func TestStreamsHaveTheirNovelties(t *testing.T) {
 		s.X = append(s.X, float64(i%20))
 		s.Labels = append(s.Labels, learner.Label{Task: learner.Classification, Class: i % 20})
 	}
-	streams := s.novelties(1)
+	streams := s.novelties(1, 1500)
 	if len(streams) != 2 {
 		t.Fatalf("%d streams", len(streams))
 	}
@@ -104,11 +104,14 @@ func TestStreamsHaveTheirNovelties(t *testing.T) {
 				t.Fatalf("stream %d, row %d of class %d: novel %v", k, i, class, is)
 			}
 		}
+		if n := len(of.novel); n != 1500*(1+k) {
+			t.Errorf("stream %d has %d rows", k, n)
+		}
 		if share := novel / float64(len(of.novel)); math.Abs(share-0.05) > 0.005 {
 			t.Errorf("stream %d: %.3f of the rows are novelties", k, share)
 		}
 	}
-	if len((&Rows{Labels: make([]learner.Label, 5), X: make([]float64, 5), Dim: 1}).novelties(1)) != 0 {
+	if len((&Rows{Labels: make([]learner.Label, 5), X: make([]float64, 5), Dim: 1}).novelties(1, 10)) != 0 {
 		t.Error("a set of one class has novelties")
 	}
 }

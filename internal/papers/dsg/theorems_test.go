@@ -142,7 +142,7 @@ func (p *theoremProblem) run(theta float64, steps int, by rule, r *rand.Rand, at
 }
 
 // Lemma 8 of Dai et al. (2014): the coefficients of the steps are at most θ/t.
-func TestLemma8(t *testing.T) {
+func TestErrorOfLemma8(t *testing.T) {
 	for _, thetaNu := range []float64{1, 1.2, 1.9, 2, 3} {
 		theta := thetaNu / theoremNu
 		for _, steps := range []int{5, 50, 500} {

@@ -66,6 +66,7 @@ type Command struct {
 	Window      int     `default:"8192" help:"Number of rows for --refit (${default})."`
 	Tolerance   float64 `default:"1e-3" help:"Duality gap at which --refit stops, relative to the objective of the zero model (${default})."`
 	Prune       float64 `placeholder:"SHARE" help:"Remove random features in --refit: penalty of the norm of each one's coefficients, as a share of the least for which none is left."`
+	ByNorm      bool    `help:"Draw the rows of --refit by the lengths of their features and their weights, instead of in permutations; see docs/dspdc.md."`
 	Coordinates int     `placeholder:"Q" help:"Number of coefficients of a score that a step of --refit moves (default: all, with one row; see docs/dspdc.md)."`
 	Penalty     float64 `help:"Regularisation of --refit (default: chosen by leave-one-out on the last 512 rows)."`
 	Plot        string  `placeholder:"FILE" help:"Plot the error over time, and the weights of a mixture, to this PNG or SVG file."`
